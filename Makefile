@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT
+# Front door: installs what is missing and calls CMake, CTest and the rest.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+FULL ?=
+FUZZ_SECONDS ?= 20
+ARGS ?=
+
+deps := scripts/install-deps
+fuzz_targets := $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
+sources = $$(find $(wildcard include src tests bench fuzz examples) -name '*.[ch]')
+
+# Runs the tests of a preset; the last line is the count of test programs. No test at all is a failure.
+define run-tests
+log=build/$(1)/tests.log; \
+ctest --preset $(1) -j2 --no-tests=error 2>&1 | tee $$log || true; \
+grep -h '^SKIP ' build/$(1)/Testing/Temporary/LastTest.log | sort -u || true; \
+awk '/^ *[0-9]+\/[0-9]+ Test +#/ { \
+		if (/ Passed +[0-9.]+ sec/) passed++; \
+		else if (/\*\*\*Skipped/) skipped++; \
+		else failed++ \
+	} \
+	END { \
+		printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; \
+		exit !(passed && !failed) \
+	}' $$log
+endef
+
+.PHONY: help
+help: ## list the targets
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
+
+.PHONY: demo
+demo: build ## build, and show what Coeval does on a simulated testbed
+	@build/release/coeval demo
+
+.PHONY: build
+build: ## build/release/coeval
+	@$(deps)
+	cmake --preset release
+	cmake --build --preset release
+
+.PHONY: check
+check: ## run the tests; FULL=1 also installs the programs that some compare with
+	@$(deps) $(if $(FULL),--full)
+	cmake --preset release -DCOEVAL_WERROR=ON
+	cmake --build --preset release
+	@$(call run-tests,release)
+
+.PHONY: asan
+asan: export ASAN_OPTIONS := detect_leaks=1
+asan: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1
+asan: ## run the tests under the address and undefined-behaviour sanitizers
+	@$(deps)
+	cmake --preset asan
+	cmake --build --preset asan
+	@$(call run-tests,asan)
+
+.PHONY: bench
+bench: build ## run the benchmarks; ARGS="..." is passed on
+	@build/release/coeval-bench $(ARGS)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZ_SECONDS (20)
+	@$(deps) --fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz
+	@$(if $(fuzz_targets),,echo "no fuzz targets"; exit 1)
+	@$(MAKE) --no-print-directory -k -j2 $(addprefix run-,$(fuzz_targets))
+
+.PHONY: $(addprefix run-,$(fuzz_targets))
+$(addprefix run-,$(fuzz_targets)): run-%:
+	@mkdir -p build/fuzz/corpus/$* build/fuzz/crashes
+	@if build/fuzz/$* -max_total_time=$(FUZZ_SECONDS) -rss_limit_mb=2048 -timeout=10 \
+		-artifact_prefix=build/fuzz/crashes/$*- build/fuzz/corpus/$* \
+		$(wildcard tests/regressions/$* tests/data) >build/fuzz/$*.log 2>&1; then \
+		echo "$*: $$(tail -n 1 build/fuzz/$*.log)"; \
+	else \
+		tail -n 60 build/fuzz/$*.log; echo "$*: FAILED"; exit 1; \
+	fi
+
+.PHONY: install
+install: ## install to PREFIX (/usr/local), under DESTDIR if given
+	@$(deps)
+	cmake --preset release -DCOEVAL_SHARED_LIB=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --build --preset release
+	DESTDIR=$(DESTDIR) cmake --install build/release
+
+.PHONY: format
+format: ## lay out the sources by .clang-format
+	@clang-format -i $(sources)
+
+.PHONY: format-check
+format-check: ## fail if a source is laid out otherwise
+	@clang-format --dry-run -Werror $(sources)
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Clock map: the piecewise linear function from the ticks of one clock (one epoch of it) to the
+ * timeline, with its uncertainty.
+ *
+ * A map is immutable once built, so any number of threads may read one.
+ *
+ * Arithmetic: between two knots, time = t0 + (tick - T0) * slope. The slope is kept as whole ns
+ * and a 2^-64 fraction a tick, so the product of a 64-bit distance needs 128 bits and cannot
+ * overflow; rounding is down and below 1 ns for any distance.
+ */
+#ifndef COEVAL_CLOCKMAP_H
+#define COEVAL_CLOCKMAP_H
+
+#include <coeval/error.h>
+#include <coeval/time.h>
+
+/** A point of the map. Between points time and bound are interpolated linearly. */
+struct cvl_knot {
+	struct cvl_tick tick;
+	struct cvl_time time;
+	uint32_t frac;     /* of a ns, in 2^-32 */
+	int64_t bound_ns;  /* half-width at this point, >= 0 */
+};
+
+/** What holds outside the knots, and for all of the map. */
+struct cvl_map_edge {
+	double rate_ppb;       /* rate beyond the end, against nominal. Positive: the clock runs fast */
+	double drift_ppb;      /* growth of the bound with distance, ns a second */
+	double wander_ppb_s;   /* growth of that growth: the bound also gets wander/2 * distance^2 */
+};
+
+struct cvl_map_spec {
+	uint64_t rate_hz;               /* nominal */
+	const struct cvl_knot *knots;   /* copied; ticks strictly rise, times never fall */
+	size_t n;                       /* at least 1 */
+	struct cvl_map_edge before, after;
+	enum cvl_bound_kind kind;
+};
+
+struct cvl_map;
+
+/**
+ * Build a map. Fails with CVL_E_ORDER if knots are not monotone (the offset field of the error is
+ * the index of the knot), CVL_E_RANGE on a zero rate or no knots, CVL_E_NOMEM.
+ */
+int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec, struct cvl_error *err);
+
+/**
+ * The map of a clock that nothing ties: nominal rate from @tick at @time, bound unknown.
+ * NULL when out of memory.
+ */
+struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick, struct cvl_time time);
+
+void cvl_map_free(struct cvl_map *map);
+
+/**
+ * Time at which the clock showed @tick.
+ *
+ * @tick  may lie before the first or after the last knot: the rate given for that side is
+ *        carried on, and the bound grows with the distance
+ * @bound where to store the half-width in ns (CVL_BOUND_UNKNOWN if nothing is known), or NULL
+ *
+ * Never fails; times beyond int64 are held at its ends. Monotone: a later tick never gives an
+ * earlier time.
+ */
+struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, int64_t *bound);
+
+/** The same for @n ticks at once, without bounds. Ticks that rise are fastest. */
+void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_t n,
+		   struct cvl_time *time);
+
+/**
+ * First tick whose time is not before @time: the inverse used to push a time range down to
+ * packets. Held at 0 and UINT64_MAX.
+ */
+struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time);
+
+/**
+ * Rate against nominal over the segment that holds @tick, in ppb. Positive: the clock runs fast
+ * (more ticks in a second of the timeline than nominal).
+ */
+double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick);
+
+enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
+uint64_t cvl_map_rate_hz(const struct cvl_map *map);
+
+/** The knots and ends a map was made of, for whoever stores it. The array belongs to the map. */
+void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Reading CTF 1.8 traces: metadata (TSDL) into types, streams into batches of records, and the fields
+ * of a record on demand.
+ *
+ * Files are mapped, so that reading needs no memory beyond one batch a stream.
+ *
+ * What cannot be decoded is told to the struct cvl_report and becomes a CVL_GAP record; reading goes
+ * on at the next packet. With opts.strict it ends the stream with an error instead.
+ *
+ * A struct cvl_trace may be shared by threads once it is open; a struct cvl_stream may not.
+ */
+#ifndef COEVAL_CTF_H
+#define COEVAL_CTF_H
+
+#include <stdbool.h>
+
+#include <coeval/error.h>
+#include <coeval/record.h>
+
+/* ---- types ---- */
+
+enum cvl_type_kind {
+	CVL_TYPE_INT,
+	CVL_TYPE_FLOAT,
+	CVL_TYPE_ENUM,
+	CVL_TYPE_STRING,
+	CVL_TYPE_STRUCT,
+	CVL_TYPE_VARIANT,
+	CVL_TYPE_ARRAY,    /* fixed length */
+	CVL_TYPE_SEQUENCE, /* length read from another field */
+};
+
+struct cvl_type;
+
+struct cvl_member {
+	const char *name; /* as in TSDL, with a leading underscore if it has one */
+	const struct cvl_type *type;
+};
+
+/** Label of an enumeration; both ends belong to the range. Signed when the container is. */
+struct cvl_label {
+	const char *name;
+	int64_t low, high; /* bit patterns of uint64 when the container is unsigned */
+};
+
+/** A type as the metadata declares it. Belongs to the trace. */
+struct cvl_type {
+	enum cvl_type_kind kind;
+	uint32_t align;       /* bits, a power of two */
+	uint32_t size;        /* bits of an integer or float */
+	bool is_signed;
+	bool big_endian;
+	bool text;            /* an integer with an encoding: a character */
+	uint8_t base;         /* 2, 8, 10 or 16: how its author wants it shown */
+	int clock;            /* index of the clock it shows, or -1 */
+	const struct cvl_type *elem; /* of array, sequence; container of an enum */
+	uint64_t length;      /* of an array */
+	const char *ref;      /* length of a sequence, tag of a variant: path in TSDL */
+	const struct cvl_member *member; /* of struct, variant */
+	const struct cvl_label *label;   /* of enum */
+	uint32_t n;           /* members or labels */
+	size_t declared_at;   /* byte of the metadata */
+};
+
+/** @name without the one leading underscore that TSDL authors put before names. */
+static inline const char *cvl_plain_name(const char *name)
+{
+	return name && name[0] == '_' ? name + 1 : name;
+}
+
+/* ---- traces ---- */
+
+struct cvl_trace;
+
+struct cvl_clock_class {
+	const char *name; /* "" for the one that a trace without clocks is given */
+	const char *uuid;
+	const char *description;
+	uint64_t rate_hz;
+	int64_t offset_s;
+	uint64_t offset; /* ticks */
+};
+
+/** Where in a record a field stands, outermost first. */
+enum cvl_scope {
+	CVL_SCOPE_PACKET_HEADER,
+	CVL_SCOPE_PACKET_CONTEXT,
+	CVL_SCOPE_EVENT_HEADER,
+	CVL_SCOPE_STREAM_CONTEXT, /* of the event, common to its stream */
+	CVL_SCOPE_EVENT_CONTEXT,
+	CVL_SCOPE_FIELDS,
+	CVL_SCOPES
+};
+
+struct cvl_event_class {
+	const char *name;
+	uint64_t id;
+	const struct cvl_type *type[CVL_SCOPES]; /* NULL where it has none */
+	enum cvl_kind kind; /* CVL_EVENT, or what a trace of ours means by it */
+	int clock;          /* index of the clock its stream is on, -1 if none */
+};
+
+/**
+ * Open the trace in directory @path, which holds a file called metadata. A metadata error is final,
+ * with the offset of the token.
+ */
+int cvl_trace_open(struct cvl_trace **trace, const char *path, const struct cvl_report *report,
+		   struct cvl_error *err);
+void cvl_trace_close(struct cvl_trace *trace);
+
+/** Parse TSDL text without a directory: for tests and fuzzers. No streams. */
+int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
+		    struct cvl_error *err);
+
+const char *cvl_trace_path(const struct cvl_trace *trace);
+size_t cvl_trace_clocks(const struct cvl_trace *trace);
+const struct cvl_clock_class *cvl_trace_clock(const struct cvl_trace *trace, size_t i);
+
+/** Value of `env` entry @name as text, or NULL. */
+const char *cvl_trace_env(const struct cvl_trace *trace, const char *name);
+
+/** Value of `env` entry NAMEindex ("line0") as text, or NULL. */
+const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *name, size_t index);
+
+/** Number in `env` entry @name, or 0. In a trace of ours: "lines", "channels", "resolution". */
+uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
+
+/** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
+bool cvl_trace_ours(const struct cvl_trace *trace);
+
+/** Event classes of all streams; batch->cls of an event indexes this list. */
+size_t cvl_trace_events(const struct cvl_trace *trace);
+const struct cvl_event_class *cvl_trace_event(const struct cvl_trace *trace, size_t i);
+
+/** Stream files, in the order of their names. */
+size_t cvl_trace_streams(const struct cvl_trace *trace);
+const char *cvl_trace_stream_name(const struct cvl_trace *trace, size_t i);
+
+/* ---- streams ---- */
+
+struct cvl_stream;
+
+struct cvl_stream_opts {
+	bool strict;
+	const struct cvl_report *report;
+	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
+};
+
+/** What is known of a stream so far. */
+struct cvl_stream_stats {
+	uint64_t records;   /* gaps not counted */
+	uint64_t packets;
+	uint64_t gaps;
+	uint64_t lost;      /* records known to be lost */
+	uint64_t late;
+	uint64_t bytes;     /* size of the file */
+	uint64_t position;  /* bytes read */
+};
+
+int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
+		    const struct cvl_stream_opts *opts, struct cvl_error *err);
+/** A stream over bytes in memory, which must outlive it: for tests and fuzzers. */
+int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace *trace, const void *bytes,
+		      size_t n, const char *name, const struct cvl_stream_opts *opts,
+		      struct cvl_error *err);
+void cvl_stream_close(struct cvl_stream *stream);
+
+/** Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet. */
+int cvl_stream_clock(const struct cvl_stream *stream);
+
+/**
+ * Next batch, all of one packet: 1 and @batch filled, 0 at the end, or a negative code. The batch
+ * is valid until the next call.
+ */
+int cvl_stream_next(struct cvl_stream *stream, struct cvl_batch *batch, struct cvl_error *err);
+
+void cvl_stream_stats(const struct cvl_stream *stream, struct cvl_stream_stats *stats);
+
+/* ---- fields ---- */
+
+/** A scalar on its way to a visitor. */
+struct cvl_value {
+	const struct cvl_type *type; /* for text arrays: the array's */
+	union {
+		uint64_t u;
+		int64_t i;
+		double f;
+		struct {
+			const char *text; /* not NUL-terminated */
+			size_t len;
+		} s;
+	};
+};
+
+/** Receives the fields of one record in order. Names are NULL for elements of arrays. */
+struct cvl_visitor {
+	/** Integers, floats, enums, strings and arrays of characters. */
+	void (*value)(void *ctx, const char *name, const struct cvl_value *value);
+	/**
+	 * A struct, array, sequence or variant begins; @n members or elements follow, then end(). For a
+	 * variant, n is the index of the option chosen and exactly one member follows.
+	 */
+	void (*begin)(void *ctx, const char *name, const struct cvl_type *type, uint64_t n);
+	void (*end)(void *ctx, const struct cvl_type *type);
+	/** A scope begins, if it exists and is not empty; NULL where nobody cares. Its struct follows by begin(). */
+	bool (*scope)(void *ctx, enum cvl_scope scope); /* false: skip this scope */
+	void *ctx;
+};
+
+/**
+ * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event header is
+ * left out. Returns 0, or a negative code if the bytes run out.
+ */
+int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		     const struct cvl_visitor *visitor, struct cvl_error *err);
+
+/**
+ * Class of record @i, or NULL for gaps that the reader found itself.
+ */
+const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *stream,
+					       const struct cvl_batch *batch, size_t i);
+
+#endif

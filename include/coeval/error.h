@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Errors are values with a place.
+ *
+ * Functions that can fail return 0 (or a count) on success and a negative enum cvl_code
+ * on failure, and fill the struct cvl_error that they were given. One code means one thing.
+ * Nothing here allocates; a struct cvl_error may live on the stack and be copied.
+ */
+#ifndef COEVAL_ERROR_H
+#define COEVAL_ERROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CVL_ERROR_TEXT 400
+/** Offset of an error that has no place in a file. */
+#define CVL_NO_OFFSET UINT64_MAX
+
+enum cvl_code {
+	CVL_OK = 0,
+	CVL_E_NO = -1,          /* the answer is no: sync impossible, a check failed */
+	CVL_E_USAGE = -2,       /* the caller asked for something that makes no sense */
+	CVL_E_TRUNCATED = -3,   /* input ends inside something */
+	CVL_E_MAGIC = -4,       /* not the kind of file it should be */
+	CVL_E_SYNTAX = -5,      /* text that does not parse */
+	CVL_E_RANGE = -6,       /* a value or size that cannot be true */
+	CVL_E_UNKNOWN_ID = -7,  /* a reference to something never declared */
+	CVL_E_CHECKSUM = -8,    /* stored and computed checksum differ */
+	CVL_E_ORDER = -9,       /* time or sequence that goes back */
+	CVL_E_LIMIT = -10,      /* larger or deeper than we are willing to follow */
+	CVL_E_MISSING = -11,    /* a part that must be there is not */
+	CVL_E_UNSUPPORTED = -12,/* valid, but not handled here */
+	CVL_E_IO = -13,         /* the system could not read or write */
+	CVL_E_NOMEM = -14,      /* out of memory */
+	CVL_E_ENV = -15,        /* a device, program or permission is missing */
+};
+
+struct cvl_error {
+	enum cvl_code code;
+	uint64_t offset; /* byte in the input, or CVL_NO_OFFSET */
+	char text[CVL_ERROR_TEXT];
+};
+
+/** Receives what a reader found wrong but could live with. @ctx as given. */
+struct cvl_report {
+	void (*fn)(void *ctx, const struct cvl_error *problem);
+	void *ctx;
+};
+
+/**
+ * Fill @err (which may be NULL) and return @code, so that a function can say
+ * `return cvl_fail(err, CVL_E_RANGE, offset, "...", ...)`.
+ */
+int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+
+/** The same for a failed system call: appends strerror(errno). */
+int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
+
+/** Pass a problem on; nothing happens when there is no one to tell. */
+void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem);
+
+/** Short stable name of a code, e.g. "truncated". Never NULL. */
+const char *cvl_code_name(enum cvl_code code);
+
+/** Exit status of the command: 0 done, 1 no, 2 usage, 3 bad input, 4 environment. */
+int cvl_exit_status(enum cvl_code code);
+
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Importers and exporters: tables with one line a format. docs/formats.md tells how to add one.
+ */
+#ifndef COEVAL_FORMAT_H
+#define COEVAL_FORMAT_H
+
+#include <coeval/error.h>
+#include <coeval/session.h>
+
+struct cvl_input;
+
+/** What the user said about the input. Zero means not said. */
+struct cvl_import_opts {
+	const char *node;        /* name of node and clock; NULL: from the file's name */
+	uint64_t rate_hz;        /* of raw samples, or of the clock that CSV seconds are put on */
+	unsigned channels;       /* lines of raw samples */
+	unsigned unit_size;      /* bytes of a raw sample; 0: as few as hold the channels */
+	const char *names;       /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
+	const char *beacons;     /* path of a sidecar CSV `tick,sender,seq`, or NULL */
+	bool strict;             /* refuse what could be lived with */
+	bool link;               /* link foreign traces instead of copying them */
+	const struct cvl_report *report;  /* problems that were survived; may be NULL */
+	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes; total 0 if unknown; may be NULL */
+	void *progress_ctx;
+};
+
+struct cvl_importer {
+	const char *name; /* as in --format */
+	const char *what; /* one line for the help */
+	/**
+	 * How likely @head (the first @n bytes of the file called @path) is of this format: 0 no,
+	 * up to 100 certain. NULL: only by --format.
+	 */
+	int (*probe)(const uint8_t *head, size_t n, const char *path);
+	/**
+	 * Read @in to its end into new clocks of @s. Constant memory. What was read before an error stays
+	 * in the session, with a gap where the trouble began.
+	 */
+	int (*import)(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
+		      struct cvl_error *err);
+};
+
+/** The table, ended by NULL. */
+extern const struct cvl_importer *const cvl_importers[];
+
+/** Importer called @name, or NULL. */
+const struct cvl_importer *cvl_importer_find(const char *name);
+
+/**
+ * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL: probed).
+ */
+int cvl_import(struct cvl_session *s, const char *path, const char *format,
+	       const struct cvl_import_opts *opts, struct cvl_error *err);
+
+struct cvl_timeline;
+
+struct cvl_exporter {
+	const char *name;
+	const char *what;
+	const char *suffix; /* of its files, with the dot; "" for a directory */
+	/** Write the whole of @tl to @path (NULL or "-": standard output, where the format allows it). */
+	int (*export)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
+};
+
+extern const struct cvl_exporter *const cvl_exporters[];
+const struct cvl_exporter *cvl_exporter_find(const char *name);
+
+#endif

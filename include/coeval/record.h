@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Records, and the columnar batches they travel in.
+ *
+ * A record is small and fixed. What it means depends on its kind:
+ *
+ *   kind     what                       cls              value                aux
+ *   EDGE     lines changed              0                levels after it      0
+ *   SAMPLE   analog reading             channel          IEEE double's bits   0
+ *   EVENT    record with fields         event class      -                    payload position
+ *   BEGIN    a span starts              span name class  span id              payload position
+ *   END      a span ends                span name class  span id              payload position
+ *   BEACON   broadcast heard            sender           sequence number      0
+ *   PULSE    reference edge             channel          0                    0
+ *   MESSAGE  sent or received           0 sent, 1 recv   key                  0
+ *   GAP      known loss                 enum cvl_gap     how many, or unknown last lost tick
+ *
+ * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
+ */
+#ifndef COEVAL_RECORD_H
+#define COEVAL_RECORD_H
+
+#include <coeval/time.h>
+
+enum cvl_kind {
+	CVL_EDGE,
+	CVL_SAMPLE,
+	CVL_EVENT,
+	CVL_BEGIN,
+	CVL_END,
+	CVL_BEACON,
+	CVL_PULSE,
+	CVL_MESSAGE,
+	CVL_GAP,
+	CVL_KINDS
+};
+
+/** Flags of a record. */
+enum {
+	CVL_LATE = 1,  /* its tick is before an earlier record's of the same stream */
+	CVL_STATE = 2, /* an EDGE that restates the levels (start of a packet): no line changed here */
+};
+
+/** Why something is missing. The numbers are stored: append only. */
+enum cvl_gap {
+	CVL_GAP_UNKNOWN = 0,
+	CVL_GAP_OVERFLOW = 1,     /* a buffer was full */
+	CVL_GAP_DISCARDED = 2,    /* the tracer counted records it dropped */
+	CVL_GAP_PACKETS = 3,      /* whole packets missing; the count is of packets */
+	CVL_GAP_TRUNCATED = 4,    /* the file ends too early */
+	CVL_GAP_CORRUPT = 5,      /* bytes that could not be decoded, or a checksum that is wrong */
+	CVL_GAP_UNFINISHED = 6,   /* the writer died before it closed the stream */
+	CVL_GAP_DISCONNECTED = 7, /* the device went away */
+	CVL_GAPS
+};
+
+/** How many, when nobody knows. */
+#define CVL_LOST_UNKNOWN UINT64_MAX
+/** Last lost tick, when nobody knows: the gap is open-ended. */
+#define CVL_TICK_UNKNOWN UINT64_MAX
+
+const char *cvl_kind_name(enum cvl_kind kind);
+const char *cvl_gap_name(enum cvl_gap why);
+
+/** Records a batch holds at the most. */
+#define CVL_BATCH_MAX 4096
+
+/**
+ * A run of records of one stream, in the order of the stream. Ticks do not decrease except at
+ * records flagged CVL_LATE. Arrays belong to the reader and live until its next call.
+ */
+struct cvl_batch {
+	size_t n;
+	struct cvl_tick *tick;
+	uint8_t *kind;  /* enum cvl_kind */
+	uint8_t *flags;
+	uint32_t *cls;
+	uint64_t *value;
+	uint64_t *aux;
+	uint32_t epoch;           /* of the clock; 0 first */
+	uint64_t *bracket;        /* half-width in ticks of each record's own capture, or NULL */
+};
+
+#endif

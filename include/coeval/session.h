@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A session: a directory with session.json, one CTF trace per clock, and sync.json.
+ *
+ * What imports and captures wrote is never changed again (raw is sacred); sync.json is derived and
+ * is replaced as a whole, by rename.
+ */
+#ifndef COEVAL_SESSION_H
+#define COEVAL_SESSION_H
+
+#include <coeval/clockmap.h>
+#include <coeval/ctf.h>
+#include <coeval/error.h>
+#include <coeval/store.h>
+
+struct cvl_session;
+
+/** A clock of the session, as session.json describes it. Strings belong to the session. */
+struct cvl_clock {
+	const char *name;         /* unique in the session */
+	const char *node;
+	const char *trace;        /* path of its CTF trace, ready to open */
+	const char *clock_class;  /* name of the CTF clock class in that trace; "" for the trace's only one */
+	uint64_t rate_hz;
+	uint64_t resolution;      /* ticks */
+	int64_t start_unix_ns;    /* claimed wall-clock time at tick 0, or 0 */
+	uint64_t base_tick;       /* where no wall-clock time is claimed: the tick that stands at time 0 */
+	int same_as;              /* index of the earlier clock that is this very clock (same UUID), or -1 */
+	const char *format;       /* importer or driver that made it */
+	const char *origin;       /* path or device it came from */
+	const char *hash;         /* of the origin ("sha256:..."), or "" */
+	bool foreign;             /* the trace is somebody else's: never written */
+	bool unfinished;          /* its writer never closed it */
+};
+
+/**
+ * Open the session in @path. A directory that holds no session.json but is, or has in it, a CTF trace
+ * is opened as a session of those traces, without writing anything.
+ */
+int cvl_session_open(struct cvl_session **s, const char *path, const struct cvl_report *report,
+		     struct cvl_error *err);
+
+/** Open the session in @path for adding clocks; made if it does not exist (parent must). */
+int cvl_session_create(struct cvl_session **s, const char *path, struct cvl_error *err);
+
+void cvl_session_close(struct cvl_session *s);
+
+const char *cvl_session_path(const struct cvl_session *s);
+/** Random id made once, 36 characters. */
+const char *cvl_session_uuid(const struct cvl_session *s);
+/** Wall-clock time of timeline zero, ns since 1970 UTC; 0 if no clock claimed one. */
+int64_t cvl_session_epoch(const struct cvl_session *s);
+
+size_t cvl_session_clocks(const struct cvl_session *s);
+const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
+/** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */
+int cvl_session_find(const struct cvl_session *s, const char *name);
+
+/** Where a clock's records came from. */
+struct cvl_origin {
+	const char *format;
+	const char *path; /* "-" for a pipe */
+	const char *hash; /* or NULL */
+};
+
+/**
+ * Add a clock with a store of its own and return its writer. session.json names the clock from here on,
+ * marked unfinished until cvl_session_finish(). A name that is taken gets "-2", "-3", ... appended.
+ */
+int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
+		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err);
+
+/** Close a writer made by cvl_session_add() and mark its clock finished. @w is gone in any case. */
+int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
+		       struct cvl_error *err);
+
+/**
+ * Add a foreign CTF trace: copied whole (or, with @link, pointed at by a symbolic link); each clock
+ * class in it becomes a clock. @node names the machine; NULL: the trace's own host name, or the directory's.
+ */
+int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *node, bool link,
+			  const struct cvl_report *report, struct cvl_error *err);
+
+/**
+ * Map by which a clock stands on the timeline as long as it is not synchronised: claimed start and nominal
+ * rate, bound unknown. NULL when out of memory.
+ */
+struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t clock);
+
+#endif

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Writing what one local clock saw: a CTF 1.8 trace of one stream, cut into packets.
+ *
+ * A packet is complete or absent: it is assembled in memory and written with one call, then its
+ * index entry. Whoever reads a growing trace sees complete packets only. An edge of up to eight
+ * lines costs five bytes.
+ *
+ * A writer belongs to one thread at a time.
+ */
+#ifndef COEVAL_STORE_H
+#define COEVAL_STORE_H
+
+#include <stdio.h>
+
+#include <coeval/error.h>
+#include <coeval/record.h>
+
+#define CVL_LINES_MAX 64
+#define CVL_CHANNELS_MAX 1024
+
+/** Type of a field of an event class that the writer is told of. */
+enum cvl_store_type { CVL_STORE_U64, CVL_STORE_I64, CVL_STORE_F64, CVL_STORE_STRING };
+
+struct cvl_store_field {
+	const char *name;
+	enum cvl_store_type type;
+};
+
+union cvl_store_value {
+	uint64_t u;
+	int64_t i;
+	double f;
+	const char *s; /* NULL is written as "" */
+};
+
+/** What a clock is. Strings are copied. */
+struct cvl_store_desc {
+	const char *clock;        /* name, unique in the session; letters, digits, '_', '-', '.' */
+	const char *node;         /* traced machine or observer; NULL: same as clock */
+	uint64_t rate_hz;         /* nominal */
+	uint64_t resolution;      /* ticks from one look at the lines to the next; 0 means 1 */
+	int64_t start_unix_ns;    /* wall-clock time at tick 0 as the source claims, 0 if it makes none */
+	const char *const *lines; /* names of the digital lines, bit 0 first */
+	size_t n_lines;           /* up to CVL_LINES_MAX */
+	const char *const *channels; /* names of the analog channels */
+	size_t n_channels;
+};
+
+struct cvl_writer;
+
+/**
+ * Make the directory @path (its parent must exist) and start a trace in it.
+ * Fails with CVL_E_IO, CVL_E_USAGE (bad description), CVL_E_NOMEM.
+ */
+int cvl_writer_open(struct cvl_writer **w, const char *path, const struct cvl_store_desc *desc,
+		    struct cvl_error *err);
+
+/**
+ * Say what the lines showed before the first edge. Call it once, before any record; without it
+ * the first edge record is taken for the initial levels.
+ */
+int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+		      struct cvl_error *err);
+
+/**
+ * Append @n edges: lines show levels[i] from tick[i] on. Ticks should not fall; one that does is
+ * stored all the same and will be read with CVL_LATE.
+ */
+int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
+		     size_t n, struct cvl_error *err);
+
+int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
+		      struct cvl_error *err);
+int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender, uint64_t seq,
+		      struct cvl_error *err);
+int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
+		     struct cvl_error *err);
+
+/** A known loss: nothing is known from @from to @to (or CVL_TICK_UNKNOWN), @lost records. */
+int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,
+		   enum cvl_gap why, struct cvl_error *err);
+
+/**
+ * Declare an event class; only before the first record, because metadata is written then.
+ * Returns its number (>= 0), to be given to cvl_writer_event(), or a negative code.
+ */
+int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields,
+		       size_t n, struct cvl_error *err);
+
+/** Append an event; @values as many as its class has fields. */
+int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
+		     const union cvl_store_value *values, struct cvl_error *err);
+
+/** Write out what is pending as a packet, though it is not full. */
+int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err);
+
+/** Records appended so far. */
+uint64_t cvl_writer_count(const struct cvl_writer *w);
+
+/**
+ * Flush up to tick @end (the last tick the capture covers; the last record's if smaller), sync to
+ * disk and free. @w is freed in any case; NULL is allowed.
+ */
+int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err);
+
+/** Drop what is pending and free: what `kill -9` would leave behind. */
+void cvl_writer_abandon(struct cvl_writer *w);
+
+#endif

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Synchronisation: observations in, one clock map for each clock out.
+ *
+ * cvl_sync_run() reads the observations of a session (stored, or derived now by rules), hands them to an
+ * estimator, and returns what sync.json holds. Nothing in the store changes, so it can be run again
+ * with other settings for ever.
+ */
+#ifndef COEVAL_SYNC_H
+#define COEVAL_SYNC_H
+
+#include <coeval/clockmap.h>
+#include <coeval/error.h>
+#include <coeval/session.h>
+
+enum cvl_verdict {
+	CVL_UNSYNCHRONISED, /* nothing ties it to the reference, or too little */
+	CVL_DEGRADED,       /* tied, but observations contradict each other: the bound is not to be trusted */
+	CVL_GOOD,
+};
+
+/** "unsynchronised", "degraded" or "good". */
+const char *cvl_verdict_name(enum cvl_verdict verdict);
+
+#define CVL_REASON_TEXT 240
+#define CVL_RULES_MAX 16
+
+/** How edges or events become observations. Kept in sync.json. */
+struct cvl_pulse_rule {
+	char line[64];      /* name of the digital line, on every clock that has it */
+	bool rising;
+	int64_t period_ns;
+};
+
+/** Everything that may be asked of a synchronisation. Zero means the default. */
+struct cvl_sync_opts {
+	const char *estimator;      /* NULL: by the kind of observations */
+	const char *reference;      /* clock whose time becomes the timeline; NULL: see docs/sync.md */
+	const char *const *match;   /* names of built-in rules, or paths of YAML files */
+	size_t n_match;
+	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
+	size_t n_pulse;
+	int64_t beacon_period_ns;   /* time from one sequence number to the next; 0: 1 s */
+	double max_drift_ppm;       /* how far a clock's rate may be off; 0: 200 */
+	struct {
+		const char *clock;
+		double ppm;
+	} drift[64];                /* clocks with limits of their own */
+	size_t n_drift;
+	double wander_ppb_s;        /* how fast a rate may change; 0: not limited */
+	bool has_wander;            /* so that 0 can be asked for: rates that never change */
+	bool strict;
+	const struct cvl_report *report;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	void *progress_ctx;
+};
+
+/** Spread of observations about the map, ns. For messages: the time they took on the timeline. */
+struct cvl_residuals {
+	uint64_t n;
+	double mean, sd, min, max;
+};
+
+/** What was found out about one clock. */
+struct cvl_clock_sync {
+	char *clock;                  /* name */
+	enum cvl_verdict verdict;
+	char reason[CVL_REASON_TEXT]; /* why not good, or what ties it */
+	struct cvl_map *map;          /* of epoch 0; NULL when unsynchronised */
+	double rate_ppb;              /* mean over the observations, against nominal. Positive: fast */
+	double rate_bound_ppb;
+	uint64_t used, rejected;
+	struct cvl_residuals residuals;
+	int64_t bound_min, bound_max; /* between its first and last record, ns */
+};
+
+struct cvl_sync {
+	char session[40];    /* UUID of the session it belongs to */
+	char *estimator;
+	char *reference;     /* a clock's name, or "pulse LINE", "beacon SENDER" */
+	char *settings;      /* JSON text of the options and rules used */
+	int64_t epoch_unix_ns;
+	size_t n;
+	struct cvl_clock_sync *clock; /* one for each clock of the session */
+};
+
+/**
+ * Synchronise. Returns 0 with *@sync filled when it could be run at all; whether each clock is tied is
+ * in its verdict. CVL_E_USAGE for options that make no sense, CVL_E_NO when there are no observations.
+ */
+int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session, const struct cvl_sync_opts *opts,
+		 struct cvl_error *err);
+
+void cvl_sync_free(struct cvl_sync *sync);
+
+/** Write @sync as the session's sync.json, replacing the old one as a whole. */
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session, struct cvl_error *err);
+
+/** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
+int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);
+
+/** The entry of clock @name, or NULL. */
+const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
+
+/** Estimators by name, for help and completion; ended by NULL. */
+struct cvl_estimator_info {
+	const char *name, *what;
+};
+const struct cvl_estimator_info *cvl_sync_estimators(void);
+
+#endif

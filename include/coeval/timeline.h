@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The timeline: all streams of a session merged through their clock maps, in time order.
+ *
+ * It is read as slices: runs of records of one stream that come before anything else. Memory is one batch a
+ * stream, however long the session. One thread at a time.
+ */
+#ifndef COEVAL_TIMELINE_H
+#define COEVAL_TIMELINE_H
+
+#include <coeval/session.h>
+#include <coeval/sync.h>
+
+struct cvl_timeline;
+
+struct cvl_timeline_opts {
+	bool has_from, has_to;
+	struct cvl_time from, to; /* records at from <= t <= to */
+	const char *node;         /* glob over clock and node names; NULL: all */
+	bool nominal;             /* leave sync.json aside */
+	bool strict;
+	const struct cvl_report *report;
+};
+
+/** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */
+struct cvl_slice {
+	size_t clock;      /* index in the session */
+	size_t stream;     /* number of the stream in this timeline */
+	const struct cvl_batch *batch;
+	const struct cvl_time *time;
+	size_t begin, end;
+};
+
+int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *session,
+		      const struct cvl_timeline_opts *opts, struct cvl_error *err);
+void cvl_timeline_close(struct cvl_timeline *tl);
+
+/** Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at CVL_LATE. */
+int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err);
+
+/** Begin again from the start. */
+int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
+
+/**
+ * Half-width of record @i's time in ns: the map's, and what the capture cannot resolve (a tick of
+ * resolution where the bound is proven, half of it where the map runs through readings that were rounded
+ * alike). CVL_BOUND_UNKNOWN if the clock is not synchronised.
+ */
+int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i);
+
+enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
+
+/** Whether a comes before b, given their bounds. Two records of one stream: their order there. */
+enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b, int64_t bound_b);
+
+struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
+/** NULL if the session is not synchronised (or nominal was asked for). */
+const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
+const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
+enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
+
+size_t cvl_timeline_streams(const struct cvl_timeline *tl);
+/** Stream @i, for its statistics and for cvl_stream_visit() with a slice's batch. */
+struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i);
+const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream);
+const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i);
+/** Clock a stream is on, or -1 while nothing of it was read. */
+int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i);
+
+/** Bytes of all streams, and how many were read: for progress. */
+void cvl_timeline_progress(const struct cvl_timeline *tl, uint64_t *done, uint64_t *total);
+
+#endif

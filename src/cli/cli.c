@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <coeval/time.h>
+
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
+#define PROBLEMS_TOLD 20
+
+static void tell(void *ctx, const struct cvl_error *problem)
+{
+	struct problems *p = ctx;
+
+	if (cvl_exit_status(problem->code) == 3 && problem->code != CVL_E_ORDER && problem->code != CVL_E_UNSUPPORTED)
+		p->damage++;
+	if (p->told++ < PROBLEMS_TOLD)
+		fprintf(stderr, "coeval: warning: %s\n", problem->text);
+	else if (p->told == PROBLEMS_TOLD + 1)
+		fprintf(stderr, "coeval: warning: more of this kind is not shown\n");
+}
+
+void problems_init(struct problems *p)
+{
+	*p = (struct problems){ .report = { tell, p } };
+}
+
+int cli_fail(const struct cvl_error *err)
+{
+	fprintf(stderr, "coeval: %s\n", err->text);
+	return cvl_exit_status(err->code);
+}
+
+int cli_usage(const struct verb *verb, const char *fmt, ...)
+{
+	va_list ap;
+
+	fprintf(stderr, "coeval %s: ", verb->name);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "\nusage: coeval %s\nTry `coeval help %s`.\n", verb->usage, verb->name);
+	return 2;
+}
+
+int cli_end(int rc, const struct cvl_error *err, const struct problems *p)
+{
+	if (rc < 0)
+		return cli_fail(err);
+	if (p->damage) {
+		fprintf(stderr, "coeval: the input was damaged: what could be read is there, the rest is shown as gaps\n");
+		return 3;
+	}
+	return 0;
+}
+
+int cli_option(int c, const struct verb *verb)
+{
+	if (c == 'h') {
+		printf("usage: coeval %s\n\n%s\n\n%s", verb->usage, verb->what, verb->help);
+		return fflush(stdout) ? 4 : 0;
+	}
+	fprintf(stderr, "usage: coeval %s\nTry `coeval help %s`.\n", verb->usage, verb->name);
+	return 2;
+}
+
+int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns)
+{
+	if (!cvl_duration_parse(text, ns))
+		return 0;
+	return cli_usage(verb, "%s takes a time such as 1.2, 250ms or 10us, not '%s'", option, text);
+}
+
+/* ---- progress ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void progress_init(struct progress *p, const char *what)
+{
+	*p = (struct progress){ .what = what, .on = isatty(STDERR_FILENO) == 1, .last_ms = now_ms() };
+}
+
+void progress_show(void *progress, uint64_t done, uint64_t total)
+{
+	struct progress *p = progress;
+	int64_t now;
+
+	if (!p->on)
+		return;
+	now = now_ms();
+	if (now - p->last_ms < 100)
+		return;
+	p->last_ms = now;
+	p->drawn = true;
+	if (total)
+		fprintf(stderr, "\r%s  %3d %% \033[K", p->what, (int)(100.0 * (double)done / (double)total));
+	else
+		fprintf(stderr, "\r%s  %.1f MB \033[K", p->what, (double)done / 1e6);
+}
+
+void progress_clear(struct progress *p)
+{
+	if (p->drawn)
+		fprintf(stderr, "\r\033[K");
+	p->drawn = false;
+}
+
+/* ---- tables ---- */
+
+void cli_count(struct out *o, uint64_t n, const char *one)
+{
+	char digits[24], text[32];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), k = 0;
+
+	for (int i = 0; i < len; i++) {
+		if (i && (len - i) % 3 == 0)
+			text[k++] = ',';
+		text[k++] = digits[i];
+	}
+	out_bytes(o, text, (size_t)k);
+	if (*one) {
+		out_char(o, ' ');
+		out_text(o, one);
+		if (n != 1)
+			out_char(o, 's');
+	}
+}
+
+void table_init(struct table *t, size_t columns)
+{
+	*t = (struct table){ .columns = columns };
+}
+
+void table_cell(struct table *t, const char *fmt, ...)
+{
+	va_list ap;
+	char *text = NULL;
+
+	if (t->rows == t->capacity) {
+		size_t more = t->capacity ? 2 * t->capacity : 64;
+		char **grown = realloc(t->cell, more * sizeof(*grown));
+
+		if (!grown)
+			abort();
+		t->cell = grown;
+		t->capacity = more;
+	}
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	t->cell[t->rows++] = text;
+}
+
+/* Columns on the screen, for text without control characters: UTF-8 continuation bytes take none. */
+static size_t text_width(const char *s)
+{
+	size_t n = 0;
+
+	for (; *s; s++)
+		n += ((unsigned char)*s & 0xc0) != 0x80;
+	return n;
+}
+
+void table_print(struct table *t, struct out *o, const char *align, const char *indent)
+{
+	size_t width[16] = { 0 };
+
+	for (size_t i = 0; i < t->rows; i++) {
+		size_t w = text_width(t->cell[i]);
+
+		if (w > width[i % t->columns])
+			width[i % t->columns] = w;
+	}
+	for (size_t i = 0; i < t->rows; i++) {
+		size_t c = i % t->columns, pad = width[c] - text_width(t->cell[i]);
+		bool last = c + 1 == t->columns;
+
+		out_text(o, c ? "  " : indent);
+		for (size_t k = 0; align[c] == 'r' && k < pad; k++)
+			out_char(o, ' ');
+		out_text(o, t->cell[i]);
+		for (size_t k = 0; align[c] != 'r' && !last && k < pad; k++)
+			out_char(o, ' ');
+		if (last)
+			out_char(o, '\n');
+		free(t->cell[i]);
+	}
+	free(t->cell);
+	t->cell = NULL;
+	t->rows = t->capacity = 0;
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <coeval/format.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { OPT_NAMES = 256, OPT_UNIT, OPT_BEACONS, OPT_LINK, OPT_STRICT };
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "format", required_argument, NULL, 'f' },
+	{ "node", required_argument, NULL, 'n' },
+	{ "rate", required_argument, NULL, 'r' },
+	{ "channels", required_argument, NULL, 'c' },
+	{ "unit-size", required_argument, NULL, OPT_UNIT },
+	{ "names", required_argument, NULL, OPT_NAMES },
+	{ "beacons", required_argument, NULL, OPT_BEACONS },
+	{ "link", no_argument, NULL, OPT_LINK },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+static int number(const struct verb *verb, const char *option, const char *text, unsigned max, unsigned *out)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (*end || end == text || !v || v > max)
+		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max, text);
+	*out = (unsigned)v;
+	return 0;
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct cvl_import_opts opts = { 0 };
+	struct cvl_session *session;
+	const char *output = "session", *format = NULL;
+	struct problems problems;
+	struct progress progress;
+	struct cvl_error err;
+	int c, rc;
+
+	problems_init(&problems);
+	while ((c = getopt_long(argc, argv, "o:f:n:r:c:h", options, NULL)) != -1) {
+		rc = 0;
+		switch (c) {
+		case 'o': output = optarg; break;
+		case 'f': format = optarg; break;
+		case 'n': opts.node = optarg; break;
+		case 'r':
+			if (cvl_rate_parse(optarg, &opts.rate_hz))
+				rc = cli_usage(verb, "--rate takes a rate such as 8M or 32768, not '%s'", optarg);
+			break;
+		case 'c': rc = number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels); break;
+		case OPT_UNIT: rc = number(verb, "--unit-size", optarg, 8, &opts.unit_size); break;
+		case OPT_NAMES: opts.names = optarg; break;
+		case OPT_BEACONS: opts.beacons = optarg; break;
+		case OPT_LINK: opts.link = true; break;
+		case OPT_STRICT: opts.strict = true; break;
+		default: return cli_option(c, verb);
+		}
+		if (rc)
+			return rc;
+	}
+	if (optind == argc)
+		return cli_usage(verb, "name what to import");
+	if (format && !cvl_importer_find(format))
+		return cli_usage(verb, "there is no format '%s'", format);
+	rc = cvl_session_create(&session, output, &err);
+	if (rc)
+		return cli_fail(&err);
+	progress_init(&progress, "");
+	opts.report = &problems.report;
+	opts.progress = progress_show;
+	opts.progress_ctx = &progress;
+	for (int i = optind; i < argc && !rc; i++) {
+		progress.what = argv[i];
+		rc = cvl_import(session, argv[i], format, &opts, &err);
+		progress_clear(&progress);
+	}
+	cvl_session_close(session);
+	return cli_end(rc, &err, &problems);
+}
+
+const struct verb verb_import = {
+	.name = "import",
+	.what = "bring captures into a session, each on a clock of its own",
+	.usage = "import [-o SESSION] [OPTIONS] FILE|DIR|- ...",
+	.help = "  -o, --output SESSION   directory of the session, made or added to (default: session)\n"
+		"  -f, --format FORMAT    ctf, sr, raw, vcd, csv or flocklab (default: found out)\n"
+		"  -n, --node NAME        name of the node or observer (default: from file or trace)\n"
+		"  -r, --rate HZ          sampling rate of raw samples; resolution of CSV times (8M, 1.5k)\n"
+		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
+		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
+		"      --names A,B,...    names of the lines\n"
+		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n"
+		"      --link             point at CTF traces instead of copying them\n"
+		"      --strict           stop at damage instead of recording a gap\n"
+		"\n"
+		"Examples:\n"
+		"  coeval import -o s/ scp_src/ scp_dest/\n"
+		"  sigrok-cli -d fx2lafw -c samplerate=8m --time 10s -O binary | \\\n"
+		"    coeval import -o s/ --format raw --channels 8 --rate 8M --node desk -\n",
+	.run = run,
+};

@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OPT_JSON = 256, OPT_STRICT };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct clock_info {
+	uint64_t records, gaps, late, lost, kinds[CVL_KINDS];
+	bool seen;
+	int64_t first, last, bound_min, bound_max;
+};
+
+struct info {
+	struct cvl_session *session;
+	struct cvl_timeline *tl;
+	struct clock_info *clock;
+};
+
+static int scan(struct info *in, struct cvl_error *err)
+{
+	struct progress progress;
+	struct cvl_slice sl;
+	unsigned k = 0;
+	int rc;
+
+	progress_init(&progress, "reading");
+	while ((rc = cvl_timeline_next(in->tl, &sl, err)) > 0) {
+		struct clock_info *c = &in->clock[sl.clock];
+
+		for (size_t i = sl.begin; i < sl.end; i++) {
+			int64_t t = sl.time[i].ns;
+
+			c->kinds[sl.batch->kind[i]]++;
+			c->late += sl.batch->flags[i] & CVL_LATE ? 1 : 0;
+			if (sl.batch->kind[i] == CVL_GAP) {
+				c->gaps++;
+				if (sl.batch->value[i] != CVL_LOST_UNKNOWN && sl.batch->cls[i] != CVL_GAP_PACKETS)
+					c->lost += sl.batch->value[i];
+			} else if (!(sl.batch->flags[i] & CVL_STATE)) {
+				c->records++;
+			}
+			if (!c->seen || t < c->first)
+				c->first = t;
+			if (!c->seen || t > c->last)
+				c->last = t;
+			c->seen = true;
+		}
+		if (!(++k & 1023)) {
+			uint64_t done, total;
+
+			cvl_timeline_progress(in->tl, &done, &total);
+			progress_show(&progress, done, total);
+		}
+	}
+	progress_clear(&progress);
+	return rc;
+}
+
+static size_t streams_of(const struct info *in, size_t clock)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++)
+		n += cvl_timeline_stream_clock(in->tl, i) == (int)clock;
+	return n;
+}
+
+static const char *rate_text(char out[40], uint64_t hz)
+{
+	if (hz % 1000000 == 0)
+		snprintf(out, 40, "%llu MHz", (unsigned long long)(hz / 1000000));
+	else if (hz % 1000 == 0)
+		snprintf(out, 40, "%llu kHz", (unsigned long long)(hz / 1000));
+	else
+		snprintf(out, 40, "%llu Hz", (unsigned long long)hz);
+	return out;
+}
+
+/* ---- text ---- */
+
+static void put_seconds(struct table *t, bool known, int64_t ns)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_time_text(text, (struct cvl_time){ ns });
+	table_cell(t, "%s", known ? text : "-");
+}
+
+static void put_heads(struct table *t, const char *const *heads)
+{
+	for (; *heads; heads++)
+		table_cell(t, "%s", *heads);
+}
+
+static void print_clocks(const struct info *in, struct out *o)
+{
+	static const char *const heads[] = { "clock", "node",	"rate",	  "streams", "records",	  "gaps",
+					     "lost",  "late", "from s", "to s",    NULL };
+	struct table t;
+	char text[40];
+
+	table_init(&t, 10);
+	put_heads(&t, heads);
+	for (size_t i = 0; i < cvl_session_clocks(in->session); i++) {
+		const struct cvl_clock *c = cvl_session_clock(in->session, i);
+		const struct clock_info *k = &in->clock[i];
+
+		table_cell(&t, "%s", c->name);
+		table_cell(&t, "%s", c->node);
+		table_cell(&t, "%s", rate_text(text, c->rate_hz));
+		table_cell(&t, "%zu", streams_of(in, i));
+		table_cell(&t, "%llu", (unsigned long long)k->records);
+		table_cell(&t, "%llu", (unsigned long long)k->gaps);
+		table_cell(&t, "%llu", (unsigned long long)k->lost);
+		table_cell(&t, "%llu", (unsigned long long)k->late);
+		put_seconds(&t, k->seen, k->first);
+		put_seconds(&t, k->seen, k->last);
+	}
+	table_print(&t, o, "llrrrrrrrr", "  ");
+}
+
+static void print_sync(const struct info *in, struct out *o)
+{
+	static const char *const heads[] = { "clock", "verdict", "rate off", "bound", "at worst", "promise", NULL };
+	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
+	char text[CVL_TIME_TEXT];
+	struct table t;
+
+	if (!sync) {
+		out_text(o, "\nnot synchronised: times are what each clock itself claims (see `coeval help sync`)\n");
+		return;
+	}
+	out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
+	table_init(&t, 6);
+	put_heads(&t, heads);
+	for (size_t i = 0; i < sync->n; i++) {
+		const struct cvl_clock_sync *c = &sync->clock[i];
+
+		table_cell(&t, "%s", c->clock);
+		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
+		if (c->map && (c->used || c->rate_bound_ppb > 0))
+			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
+		else
+			table_cell(&t, "-");
+		cvl_bound_text(text, c->bound_min);
+		table_cell(&t, "%s", c->map ? text : "-");
+		cvl_bound_text(text, c->bound_max);
+		table_cell(&t, "%s", c->map ? text : "-");
+		table_cell(&t, "%s", c->map ? cvl_bound_kind_name(cvl_map_kind(c->map)) : "none");
+	}
+	table_print(&t, o, "llrrrl", "  ");
+	for (size_t i = 0; i < sync->n; i++)
+		if (sync->clock[i].verdict != CVL_GOOD)
+			out_printf(o, "  %s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+}
+
+static void print_streams(const struct info *in, struct out *o)
+{
+	static const char *const heads[] = { "stream", "clock", "packets", "records", "gaps", "late", "bytes", NULL };
+	struct table t;
+
+	out_text(o, "\nstreams\n");
+	table_init(&t, 7);
+	put_heads(&t, heads);
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
+		int clock = cvl_timeline_stream_clock(in->tl, i);
+		struct cvl_stream_stats st;
+
+		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
+		table_cell(&t, "%s", cvl_timeline_stream_name(in->tl, i));
+		table_cell(&t, "%s", clock < 0 ? "-" : cvl_session_clock(in->session, (size_t)clock)->name);
+		table_cell(&t, "%llu", (unsigned long long)st.packets);
+		table_cell(&t, "%llu", (unsigned long long)st.records);
+		table_cell(&t, "%llu", (unsigned long long)st.gaps);
+		table_cell(&t, "%llu", (unsigned long long)st.late);
+		table_cell(&t, "%llu", (unsigned long long)st.bytes);
+	}
+	table_print(&t, o, "llrrrrr", "  ");
+}
+
+static void print_lines(const struct info *in, struct out *o)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
+		const struct cvl_trace *trace = cvl_timeline_trace(in->tl, i);
+		int clock = cvl_timeline_stream_clock(in->tl, i);
+
+		if (clock < 0 || !cvl_trace_ours(trace))
+			continue;
+		for (int k = 0; k < 2; k++) {
+			const char *what = k ? "channel" : "line";
+			uint64_t n = cvl_trace_env_number(trace, k ? "channels" : "lines");
+
+			if (!n)
+				continue;
+			out_text(o, any ? "" : "\nlines and channels\n");
+			any = true;
+			out_printf(o, "  %s:", cvl_session_clock(in->session, (size_t)clock)->name);
+			for (uint64_t l = 0; l < n && l < CVL_CHANNELS_MAX; l++) {
+				const char *name = cvl_trace_env_at(trace, what, (size_t)l);
+
+				out_char(o, ' ');
+				out_text(o, name ? name : "?");
+			}
+			out_char(o, '\n');
+		}
+	}
+}
+
+static void print_text(const struct info *in, struct out *o)
+{
+	size_t clocks = cvl_session_clocks(in->session);
+	uint64_t records = 0, gaps = 0;
+	int64_t epoch = cvl_session_epoch(in->session);
+
+	for (size_t i = 0; i < clocks; i++) {
+		records += in->clock[i].records;
+		gaps += in->clock[i].gaps;
+	}
+	out_text(o, cvl_session_path(in->session));
+	out_text(o, ": ");
+	cli_count(o, clocks, "clock");
+	out_text(o, ", ");
+	cli_count(o, cvl_timeline_streams(in->tl), "stream");
+	out_text(o, ", ");
+	cli_count(o, records, "record");
+	out_text(o, ", ");
+	cli_count(o, gaps, "gap");
+	out_char(o, '\n');
+	if (epoch) {
+		time_t s = (time_t)(epoch / 1000000000);
+		char date[40];
+		struct tm tm;
+
+		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", gmtime_r(&s, &tm));
+		out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date, (long long)(epoch % 1000000000),
+			   clocks ? cvl_session_clock(in->session, 0)->name : "nobody");
+	}
+	out_text(o, "\nclocks\n");
+	print_clocks(in, o);
+	print_sync(in, o);
+	print_lines(in, o);
+	print_streams(in, o);
+}
+
+/* ---- JSON ---- */
+
+static json_t *clock_json(const struct info *in, size_t i)
+{
+	const struct cvl_clock *c = cvl_session_clock(in->session, i);
+	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
+	const struct cvl_clock_sync *s = sync ? cvl_sync_find(sync, c->name) : NULL;
+	const struct clock_info *k = &in->clock[i];
+	json_t *kinds = json_object(), *j;
+
+	for (int n = 0; n < CVL_KINDS; n++)
+		if (k->kinds[n])
+			json_object_set_new(kinds, cvl_kind_name((enum cvl_kind)n), json_integer((json_int_t)k->kinds[n]));
+	j = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name", c->name, "node",
+		      c->node, "rate_hz", (json_int_t)c->rate_hz, "resolution_ticks", (json_int_t)c->resolution, "format",
+		      c->format, "origin", c->origin, "hash", c->hash, "finished", !c->unfinished, "records",
+		      (json_int_t)k->records, "gaps", (json_int_t)k->gaps, "lost", (json_int_t)k->lost, "late",
+		      (json_int_t)k->late, "kinds", kinds, "from_ns", k->seen ? json_integer(k->first) : json_null(), "to_ns",
+		      k->seen ? json_integer(k->last) : json_null());
+	if (s)
+		json_object_set_new(j, "sync",
+				    json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "verdict",
+					      cvl_verdict_name(s->verdict), "reason", s->reason, "rate_ppb", s->rate_ppb,
+					      "rate_bound_ppb", s->rate_bound_ppb, "used", (json_int_t)s->used, "rejected",
+					      (json_int_t)s->rejected, "bound_min_ns",
+					      s->map ? json_integer(s->bound_min) : json_null(), "bound_max_ns",
+					      s->map ? json_integer(s->bound_max) : json_null(), "bound",
+					      cvl_bound_kind_name(s->map ? cvl_map_kind(s->map) : CVL_BOUND_NONE)));
+	return j;
+}
+
+static void print_json(const struct info *in, struct out *o)
+{
+	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
+	json_t *clocks = json_array(), *streams = json_array(), *root;
+	char *text;
+
+	for (size_t i = 0; i < cvl_session_clocks(in->session); i++)
+		json_array_append_new(clocks, clock_json(in, i));
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
+		int clock = cvl_timeline_stream_clock(in->tl, i);
+		struct cvl_stream_stats st;
+
+		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
+		json_array_append_new(
+			streams,
+			json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I}", "name", cvl_timeline_stream_name(in->tl, i), "clock",
+				  clock < 0 ? NULL : cvl_session_clock(in->session, (size_t)clock)->name, "packets",
+				  (json_int_t)st.packets, "records", (json_int_t)st.records, "gaps", (json_int_t)st.gaps, "late",
+				  (json_int_t)st.late, "bytes", (json_int_t)st.bytes));
+	}
+	root = json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "session", cvl_session_path(in->session), "uuid",
+			 cvl_session_uuid(in->session), "epoch_unix_ns", (json_int_t)cvl_session_epoch(in->session),
+			 "estimator", sync ? sync->estimator : NULL, "reference", sync ? sync->reference : NULL, "clocks",
+			 clocks, "streams", streams);
+	text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
+	if (text)
+		out_text(o, text);
+	out_char(o, '\n');
+	free(text);
+	json_decref(root);
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct cvl_timeline_opts opts = { 0 };
+	struct problems problems;
+	struct info in = { 0 };
+	struct cvl_error err;
+	struct out *o;
+	bool json = false;
+	int c, rc;
+
+	problems_init(&problems);
+	opts.report = &problems.report;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON: json = true; break;
+		case OPT_STRICT: opts.strict = true; break;
+		default: return cli_option(c, verb);
+		}
+	}
+	if (optind + 1 != argc)
+		return cli_usage(verb, "name one session");
+	rc = cvl_session_open(&in.session, argv[optind], &problems.report, &err);
+	if (rc)
+		return cli_fail(&err);
+	in.clock = calloc(cvl_session_clocks(in.session) + 1, sizeof(*in.clock));
+	o = malloc(sizeof(*o));
+	rc = !in.clock || !o ? cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory")
+			     : cvl_timeline_open(&in.tl, in.session, &opts, &err);
+	if (!rc)
+		rc = scan(&in, &err);
+	if (!rc) {
+		out_init(o, STDOUT_FILENO, "standard output");
+		if (json)
+			print_json(&in, o);
+		else
+			print_text(&in, o);
+		rc = out_flush(o, &err);
+	}
+	cvl_timeline_close(in.tl);
+	cvl_session_close(in.session);
+	free(in.clock);
+	free(o);
+	return cli_end(rc, &err, &problems);
+}
+
+const struct verb verb_info = {
+	.name = "info",
+	.what = "what a session holds: clocks, streams, counts, gaps, and how well each clock is tied",
+	.usage = "info [--json] [--strict] SESSION|TRACE",
+	.help = "      --json    all of it as one JSON object\n"
+		"      --strict  stop at damage instead of counting it\n"
+		"\n"
+		"Example:\n"
+		"  coeval info s/\n",
+	.run = run,
+};

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <signal.h>
+#include <string.h>
+
+const struct verb *const verbs[] = {
+	&verb_import, &verb_sync, &verb_info, &verb_show, &verb_export, &verb_demo, &verb_help, NULL,
+};
+
+static const struct verb *find(const char *name)
+{
+	for (size_t i = 0; verbs[i]; i++)
+		if (!strcmp(verbs[i]->name, name))
+			return verbs[i];
+	return NULL;
+}
+
+static int help_all(FILE *f)
+{
+	fprintf(f, "coeval puts what many small machines did onto one clock, and says how sure it is.\n\n"
+		   "usage: coeval VERB [OPTIONS] ...\n\n");
+	for (size_t i = 0; verbs[i]; i++)
+		fprintf(f, "  %-8s  %s\n", verbs[i]->name, verbs[i]->what);
+	fprintf(f, "\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
+		   "Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");
+	return fflush(f) ? 4 : 0;
+}
+
+static int run_help(int argc, char **argv, const struct verb *verb)
+{
+	const struct verb *about;
+
+	if (argc < 2)
+		return help_all(stdout);
+	about = find(argv[1]);
+	if (!about)
+		return cli_usage(verb, "there is no verb '%s'", argv[1]);
+	return cli_option('h', about);
+}
+
+const struct verb verb_help = {
+	.name = "help",
+	.what = "explain a verb",
+	.usage = "help [VERB]",
+	.help = "Example:\n  coeval help sync\n",
+	.run = run_help,
+};
+
+int main(int argc, char **argv)
+{
+	const struct verb *verb;
+
+	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
+	if (argc < 2) {
+		help_all(stderr);
+		return 2;
+	}
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
+		printf("coeval %s\n", COEVAL_VERSION);
+		return fflush(stdout) ? 4 : 0;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help_all(stdout);
+	verb = find(argv[1]);
+	if (!verb) {
+		fprintf(stderr, "coeval: there is no verb '%s'; `coeval help` lists them\n", argv[1]);
+		return 2;
+	}
+	return verb->run(argc - 1, argv + 1, verb);
+}

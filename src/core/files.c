@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define TREE_DEPTH_MAX 16
+
+bool cvl_path_join(char out[CVL_PATH_MAX], const char *dir, const char *name)
+{
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		n--;
+	return (size_t)snprintf(out, CVL_PATH_MAX, "%.*s/%s", (int)n, dir, name) < CVL_PATH_MAX;
+}
+
+void cvl_path_base(char *out, size_t size, const char *path)
+{
+	size_t end = strlen(path), start;
+
+	while (end && path[end - 1] == '/')
+		end--;
+	for (start = end; start && path[start - 1] != '/'; start--)
+		;
+	if (end == start || (end - start == 1 && path[start] == '.'))
+		snprintf(out, size, "trace");
+	else
+		snprintf(out, size, "%.*s", (int)(end - start), path + start);
+}
+
+void cvl_path_clean(char *name)
+{
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && !strchr("_-.", *c))
+			*c = '_';
+	if (name[0] == '.')
+		name[0] = '_';
+}
+
+bool cvl_is_dir(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISDIR(st.st_mode);
+}
+
+bool cvl_is_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode);
+}
+
+int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err)
+{
+	char temp[CVL_PATH_MAX + 8];
+	const char *p = bytes;
+	int fd, rc;
+
+	snprintf(temp, sizeof(temp), "%s.new", path);
+	fd = open(temp, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return cvl_fail_errno(err, "create", temp);
+	while (n) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			goto fail;
+		p += put;
+		n -= (size_t)put;
+	}
+	if (fsync(fd))
+		goto fail;
+	if (close(fd)) {
+		fd = -1;
+		goto fail;
+	}
+	if (!rename(temp, path))
+		return 0;
+	fd = -1;
+fail:
+	rc = cvl_fail_errno(err, "write", temp);
+	if (fd >= 0)
+		close(fd);
+	unlink(temp);
+	return rc;
+}
+
+static int copy_file(const char *from, const char *to, struct cvl_error *err)
+{
+	static const size_t chunk = 1 << 20;
+	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, rc = 0;
+	char buf[65536];
+	bool kernel = true;
+
+	if (in < 0)
+		return cvl_fail_errno(err, "open", from);
+	out = open(to, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (out < 0) {
+		rc = cvl_fail_errno(err, "create", to);
+		goto out;
+	}
+	for (;;) {
+		ssize_t n = kernel ? copy_file_range(in, NULL, out, NULL, chunk, 0) : read(in, buf, sizeof(buf));
+
+		if (n < 0 && kernel) { /* between file systems that cannot */
+			kernel = false;
+			continue;
+		}
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0) {
+			rc = cvl_fail_errno(err, "read", from);
+			break;
+		}
+		if (!n)
+			break;
+		for (ssize_t done = 0; !kernel && done < n;) {
+			ssize_t put = write(out, buf + done, (size_t)(n - done));
+
+			if (put < 0 && errno != EINTR) {
+				rc = cvl_fail_errno(err, "write", to);
+				goto out;
+			}
+			done += put > 0 ? put : 0;
+		}
+	}
+	if (!rc && fsync(out))
+		rc = cvl_fail_errno(err, "write", to);
+out:
+	close(in);
+	if (out >= 0)
+		close(out);
+	return rc;
+}
+
+static int copy_level(const char *from, const char *to, int depth, struct cvl_error *err)
+{
+	char a[CVL_PATH_MAX], b[CVL_PATH_MAX];
+	struct dirent *d;
+	DIR *dir;
+	int rc = 0;
+
+	if (depth > TREE_DEPTH_MAX)
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: directories nested too deep", from);
+	dir = opendir(from);
+	if (!dir)
+		return cvl_fail_errno(err, "open", from);
+	if (mkdir(to, 0777))
+		rc = cvl_fail_errno(err, "make the directory", to);
+	while (!rc && (d = readdir(dir))) {
+		if (d->d_name[0] == '.')
+			continue;
+		if (!cvl_path_join(a, from, d->d_name) || !cvl_path_join(b, to, d->d_name))
+			rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", from);
+		else if (cvl_is_dir(a))
+			rc = copy_level(a, b, depth + 1, err);
+		else if (cvl_is_file(a))
+			rc = copy_file(a, b, err);
+	}
+	closedir(dir);
+	return rc;
+}
+
+int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err)
+{
+	return copy_level(from, to, 0, err);
+}

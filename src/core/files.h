@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/** Small helpers for files and paths. */
+#ifndef CORE_FILES_H
+#define CORE_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <coeval/error.h>
+
+#define CVL_PATH_MAX 4096
+
+/** "@dir/@name" into @out; false if it does not fit. */
+bool cvl_path_join(char out[CVL_PATH_MAX], const char *dir, const char *name);
+
+/** Last component of @path without trailing slashes, into @out. "." and "/" give "trace". */
+void cvl_path_base(char *out, size_t size, const char *path);
+
+/** Make @name fit for a file: letters, digits, '_', '-', '.' stay, others become '_'. */
+void cvl_path_clean(char *name);
+
+bool cvl_is_dir(const char *path);
+bool cvl_is_file(const char *path);
+
+/** Replace @path by @n bytes as a whole: written beside it, synced, renamed. */
+int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
+
+/** Copy the tree @from to the new directory @to: regular files and directories, links followed. */
+int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Buffered text output for those who write millions of lines: no locks, no formats, one write(2) for each
+ * 64 KiB. Errors are kept until out_close() or out_flush(); a reader that closed the pipe is not one.
+ */
+#ifndef CORE_OUT_H
+#define CORE_OUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <coeval/error.h>
+#include <coeval/time.h>
+
+#define OUT_BYTES 65536
+
+struct out {
+	int fd;
+	bool own;        /* close it */
+	bool closed;     /* the reader is gone: everything is thrown away from now on */
+	int error;       /* first errno of a failed write */
+	const char *path;
+	size_t n;
+	char buf[OUT_BYTES];
+};
+
+/** Write to @fd, called @path in messages. */
+void out_init(struct out *o, int fd, const char *path);
+
+/** Create @path ("-" or NULL: standard output). The path must outlive @o. */
+int out_open(struct out *o, const char *path, struct cvl_error *err);
+
+void out_drain(struct out *o);
+
+/** Write what is pending. CVL_E_IO if anything could not be written so far. */
+int out_flush(struct out *o, struct cvl_error *err);
+
+/** out_flush(), and close the file if out_open() made it. */
+int out_close(struct out *o, struct cvl_error *err);
+
+/** Room for @n bytes (at most OUT_BYTES) at o->buf + o->n. */
+static inline char *out_room(struct out *o, size_t n)
+{
+	if (OUT_BYTES - o->n < n)
+		out_drain(o);
+	return o->buf + o->n;
+}
+
+static inline void out_char(struct out *o, char c)
+{
+	*out_room(o, 1) = c;
+	o->n++;
+}
+
+void out_bytes(struct out *o, const char *s, size_t n);
+
+static inline void out_text(struct out *o, const char *s)
+{
+	out_bytes(o, s, strlen(s));
+}
+
+void out_u64(struct out *o, uint64_t v);
+void out_i64(struct out *o, int64_t v);
+/** In base 2, 8 or 16 (capitals), without prefix. */
+void out_base(struct out *o, uint64_t v, unsigned base);
+/** Shortest of %.17g and less that reads back as the same double; "nan" and "inf" as such. */
+void out_double(struct out *o, double v);
+/** Seconds with nine decimals, padded with blanks on the left to @width. */
+void out_time(struct out *o, struct cvl_time t, size_t width);
+/** @s in double quotes, escaped as C does (for JSON: out_json). */
+void out_quoted(struct out *o, const char *s, size_t n);
+/** @s as a JSON string; bytes that are no UTF-8 become U+FFFD. */
+void out_json(struct out *o, const char *s, size_t n);
+/** printf, for what is not hot; up to 1000 characters. */
+void out_printf(struct out *o, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

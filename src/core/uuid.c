@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/uuid.h"
+
+#include <stdio.h>
+#include <sys/random.h>
+#include <time.h>
+#include <unistd.h>
+
+void cvl_uuid_random(uint8_t uuid[16])
+{
+	if (getrandom(uuid, 16, 0) != 16) { /* only on kernels without it: time and process still differ */
+		struct timespec now;
+		uint64_t x;
+
+		clock_gettime(CLOCK_REALTIME, &now);
+		x = (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)getpid();
+		for (int i = 0; i < 16; i++) {
+			x = x * 6364136223846793005u + 1442695040888963407u;
+			uuid[i] = (uint8_t)(x >> 56);
+		}
+	}
+	uuid[6] = (uint8_t)((uuid[6] & 0x0f) | 0x40);
+	uuid[8] = (uint8_t)((uuid[8] & 0x3f) | 0x80);
+}
+
+void cvl_uuid_text(const uint8_t uuid[16], char out[CVL_UUID_TEXT])
+{
+	char *p = out;
+
+	for (int i = 0; i < 16; i++) {
+		if (i == 4 || i == 6 || i == 8 || i == 10)
+			*p++ = '-';
+		p += snprintf(p, 3, "%02x", uuid[i]);
+	}
+}

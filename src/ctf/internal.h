@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Shared by the files of this room: the parsed trace and the flat programs its layout is compiled to.
+ */
+#ifndef CTF_INTERNAL_H
+#define CTF_INTERNAL_H
+
+#include <coeval/ctf.h>
+
+#define CTF_MAGIC 0xc1fc1fc1u
+#define TSDL_MAGIC 0x75d11d57u
+
+/** Depth of nested types, tokens of a declaration, ops of a program: what no honest trace reaches. */
+#define CTF_DEPTH_MAX 64
+#define CTF_OPS_MAX 65536
+#define CTF_MEMBERS_MAX 4096
+#define CTF_OPS_TOTAL (1u << 20)
+#define CTF_METADATA_MAX (64u << 20)
+#define CTF_SLOTS_MAX 4096
+
+/* ---- arena: everything a trace is made of is freed at once ---- */
+
+struct arena_block;
+struct arena {
+	struct arena_block *head;
+};
+
+/** Zeroed memory, or NULL. */
+void *arena_alloc(struct arena *arena, size_t n);
+char *arena_text(struct arena *arena, const char *s, size_t n);
+void arena_free(struct arena *arena);
+
+/* ---- programs ---- */
+
+/**
+ * One step of decoding. A program is a flat array of these, ended by OP_STOP; nothing in it needs the
+ * metadata again.
+ */
+enum op_code {
+	OP_STOP,
+	OP_ADVANCE, /* align, then move by @bits: fields nobody asked for */
+	OP_INT,     /* integer or enum of @bits into a value, a slot, a role */
+	OP_FLOAT,
+	OP_STRING,
+	OP_TEXT,    /* array of characters, @count of them */
+	OP_TEXT_SEQ,/* the same, as many as slot @from says */
+	OP_SKIP_SEQ,/* move by @bits, as many times as slot @from says */
+	OP_BEGIN,   /* struct begins (align) */
+	OP_END,     /* struct, array or variant ends */
+	OP_LOOP,    /* array of @count: to @target when it has none */
+	OP_LOOP_SEQ,/* the same, as many as slot @from says */
+	OP_NEXT,    /* back to @target while elements are left */
+	OP_CHOOSE,  /* variant: goes to the option that slot @from selects */
+	OP_JUMP,
+};
+
+/** What a field means to the reader itself. */
+enum op_role {
+	ROLE_NONE,
+	ROLE_MAGIC,
+	ROLE_STREAM_ID,
+	ROLE_PACKET_SIZE,
+	ROLE_CONTENT_SIZE,
+	ROLE_BEGIN,
+	ROLE_PACKET_END,
+	ROLE_DISCARDED,
+	ROLE_SEQUENCE,
+	ROLE_EVENT_ID,
+	ROLE_CRC,
+	ROLE_UUID,
+	ROLES
+};
+
+struct choice {
+	int64_t low, high;
+	uint32_t target;
+	uint32_t option;
+};
+
+#define NO_SLOT UINT16_MAX
+
+struct op {
+	uint8_t code;
+	uint8_t role;
+	uint8_t bits8;       /* log2 class of a fast integer: 1, 2, 4, 8 bytes, or 0 */
+	bool clocked;        /* shows the clock of the stream */
+	uint16_t slot;       /* where the value is kept for others, or NO_SLOT */
+	uint16_t from;       /* slot of length or tag */
+	uint32_t align_mask; /* bits - 1 */
+	uint32_t target;
+	uint64_t bits;       /* size, or count of a text */
+	uint64_t count;
+	const struct cvl_type *type;
+	const char *name;
+	const struct choice *choice; /* of OP_CHOOSE, count of them */
+};
+
+struct program {
+	struct op *op;
+	uint32_t n;
+};
+
+/* ---- the trace ---- */
+
+struct event_class {
+	struct cvl_event_class pub;
+	struct stream_class *stream;
+	struct program full[CVL_SCOPES]; /* of STREAM_CONTEXT, EVENT_CONTEXT, FIELDS */
+	struct program skip[CVL_SCOPES];
+	uint32_t index;
+	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
+	bool simple;
+	uint64_t simple_bits;
+};
+
+enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };
+
+struct stream_class {
+	uint64_t id;
+	bool declared;
+	const struct cvl_type *packet_context, *event_header, *event_context;
+	struct program context, header;
+	enum header_shape shape; /* of a little-endian LTTng header, which has a fast path */
+	int clock;
+	struct event_class **event; /* sorted by id */
+	uint32_t n_events;
+	struct stream_class *next;
+};
+
+struct env_entry {
+	const char *name, *value;
+	struct env_entry *next;
+};
+
+struct stream_file {
+	char *name;
+};
+
+struct cvl_trace {
+	struct arena arena;
+	char *path;
+	char *metadata_path;
+	bool big_endian;
+	bool byte_order_known;
+	bool has_uuid;
+	bool ours; /* written by cvl_writer: event names carry our record kinds */
+	uint8_t uuid[16];
+	const struct cvl_type *packet_header;
+	struct program header;
+	struct cvl_clock_class *clock;
+	uint32_t n_clocks;
+	struct stream_class *streams;
+	struct event_class **event;
+	uint32_t n_events;
+	struct env_entry *env;
+	struct stream_file *file;
+	size_t n_files;
+	uint32_t n_slots;
+};
+
+/** Parse @text into @trace (declared types and classes; no programs). */
+int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
+	       struct cvl_error *err);
+
+/** Compile all layouts of a parsed trace into programs. */
+int layout_compile(struct cvl_trace *trace, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The layout of the traces that we write, declared once for writer and reader (docs/session.md draws it).
+ * All of it is little-endian and byte-aligned, but for the 5 + 27 bits of an event header.
+ */
+#ifndef CTF_WIRE_H
+#define CTF_WIRE_H
+
+#include <stdint.h>
+
+#define WIRE_TRACER "coeval"
+#define WIRE_STREAM_FILE "stream"
+#define WIRE_CLOCK "ticks"
+
+/** Packet header and context. The CRC-32C covers the packet with the field itself as zero. */
+struct wire_packet {
+	uint32_t magic;
+	uint8_t uuid[16];
+	uint32_t stream_id;
+	uint32_t crc32c;
+	uint64_t timestamp_begin, timestamp_end;
+	uint64_t content_size, packet_size; /* bits */
+	uint64_t packet_seq_num;
+	uint64_t events_discarded; /* since the start */
+} __attribute__((packed));
+
+/** Event ids of our own kinds; classes that a user declares follow. */
+enum wire_event {
+	WIRE_LEVELS,
+	WIRE_EDGE,
+	WIRE_SAMPLE,
+	WIRE_BEACON,
+	WIRE_PULSE,
+	WIRE_MESSAGE,
+	WIRE_GAP,
+	WIRE_USER,
+};
+
+/** Event header: id in the low 5 bits, the clock's low 27 above; id 31 announces the extended form. */
+#define WIRE_ID_BITS 5
+#define WIRE_STAMP_BITS 27
+#define WIRE_EXTENDED 31
+
+/** Index beside the stream, in the format of lttng-tools 1.1 (big-endian). */
+#define WIRE_INDEX_MAGIC 0xc1f1dcc1u
+
+struct wire_index_header {
+	uint32_t magic, major, minor, entry_size;
+} __attribute__((packed));
+
+struct wire_index_entry {
+	uint64_t offset, packet_size, content_size, timestamp_begin, timestamp_end, events_discarded;
+	uint64_t stream_id, stream_instance_id, packet_seq_num;
+} __attribute__((packed));
+
+#endif

@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/store.h>
+
+#include "core/crc32c.h"
+#include "core/uuid.h"
+#include "ctf/internal.h"
+#include "ctf/wire.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* A packet is closed when it has grown past this: what a crash can cost. */
+#define PACKET_BYTES 65536
+/* Longest record; the buffer has this much room behind PACKET_BYTES. */
+#define RECORD_BYTES 65536
+#define HEADER_BYTES 13 /* extended */
+#define CLASSES_MAX 65536
+#define FIELDS_MAX 1024
+
+struct user_class {
+	char *name;
+	struct cvl_store_field *field;
+	size_t n;
+};
+
+struct cvl_writer {
+	char *dir;
+	int fd, index_fd;
+	uint8_t uuid[16];
+	char *node, *clock;
+	char **line, **channel;
+	size_t n_lines, n_channels;
+	uint64_t rate_hz, resolution;
+	int64_t start_unix_ns;
+	struct user_class *class;
+	size_t n_classes;
+	bool started;       /* metadata are written, and with them the classes fixed */
+
+	bool levels_known;
+	uint64_t levels;
+	unsigned level_bytes;
+
+	uint64_t count, lost, sequence, offset;
+	uint64_t begin, last, max; /* ticks of the packet being filled */
+	bool open;
+	size_t n;
+	uint8_t buf[PACKET_BYTES + RECORD_BYTES];
+};
+
+/* ---- metadata ---- */
+
+static void put_quoted(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fprintf(f, "\\%c", *s);
+		else if ((unsigned char)*s < 32 || *s == 127)
+			fprintf(f, "\\%03o", (unsigned char)*s);
+		else
+			fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+static void put_event(FILE *f, unsigned id, const char *name, const char *fields)
+{
+	fprintf(f, "event {\n\tname = ");
+	put_quoted(f, name);
+	fprintf(f, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n%s\t};\n};\n\n", id, fields);
+}
+
+static void put_metadata(const struct cvl_writer *w, FILE *f)
+{
+	char uuid[CVL_UUID_TEXT], levels[64];
+	int64_t s = w->start_unix_ns / 1000000000, ns = w->start_unix_ns % 1000000000;
+
+	if (ns < 0) {
+		ns += 1000000000;
+		s--;
+	}
+	cvl_uuid_text(w->uuid, uuid);
+	fputs("/* CTF 1.8 */\n\n", f);
+	for (unsigned bits = 8; bits <= 64; bits *= 2) {
+		fprintf(f, "typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n", bits, bits);
+		fprintf(f, "typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n", bits, bits);
+	}
+	fputs("typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n", f);
+	fputs("typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n", f);
+	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n", uuid);
+	fputs("\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n"
+	      "\t\tuint32_t crc32c;\n\t};\n};\n\n",
+	      f);
+	fputs("env {\n\thostname = ", f);
+	put_quoted(f, w->node);
+	fprintf(f, ";\n\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER "\";\n\ttracer_major = 1;\n"
+		   "\tresolution = %" PRIu64 ";\n\tlines = %zu;\n",
+		w->resolution, w->n_lines);
+	for (size_t i = 0; i < w->n_lines; i++) {
+		fprintf(f, "\tline%zu = ", i);
+		put_quoted(f, w->line[i]);
+		fputs(";\n", f);
+	}
+	fprintf(f, "\tchannels = %zu;\n", w->n_channels);
+	for (size_t i = 0; i < w->n_channels; i++) {
+		fprintf(f, "\tchannel%zu = ", i);
+		put_quoted(f, w->channel[i]);
+		fputs(";\n", f);
+	}
+	fprintf(f, "};\n\nclock {\n\tname = " WIRE_CLOCK ";\n\tdescription = ");
+	put_quoted(f, w->clock);
+	fprintf(f, ";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64 ";\n};\n\n", w->rate_hz, s,
+		(uint64_t)((unsigned __int128)(uint64_t)ns * w->rate_hz / 1000000000u));
+	fputs("typealias integer { size = 27; align = 1; map = clock." WIRE_CLOCK ".value; } := stamp27_t;\n"
+	      "typealias integer { size = 64; align = 8; map = clock." WIRE_CLOCK ".value; } := stamp64_t;\n\n"
+	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n\t\tstamp64_t timestamp_begin;\n"
+	      "\t\tstamp64_t timestamp_end;\n\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n"
+	      "\t\tuint64_t packet_seq_num;\n\t\tuint64_t events_discarded;\n\t};\n"
+	      "\tevent.header := struct {\n\t\tenum : uint5_t { compact = 0 ... 30, extended = 31 } id;\n"
+	      "\t\tvariant <id> {\n\t\t\tstruct { stamp27_t timestamp; } compact;\n"
+	      "\t\t\tstruct { uint32_t id; stamp64_t timestamp; } extended;\n\t\t} v;\n\t} align(8);\n};\n\n",
+	      f);
+	snprintf(levels, sizeof(levels), "\t\tuint%u_t levels;\n", w->level_bytes * 8);
+	put_event(f, WIRE_LEVELS, "levels", levels);
+	put_event(f, WIRE_EDGE, "edge", levels);
+	put_event(f, WIRE_SAMPLE, "sample", "\t\tuint16_t channel;\n\t\tdouble value;\n");
+	put_event(f, WIRE_BEACON, "beacon", "\t\tuint32_t sender;\n\t\tuint64_t seq;\n");
+	put_event(f, WIRE_PULSE, "pulse", "\t\tuint16_t channel;\n");
+	put_event(f, WIRE_MESSAGE, "message",
+		  "\t\tenum : uint8_t { sent = 0, received = 1 } direction;\n\t\tuint64_t key;\n");
+	put_event(f, WIRE_GAP, "gap",
+		  "\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
+		  "\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
+	for (size_t i = 0; i < w->n_classes; i++) {
+		static const char *const types[] = { "uint64_t", "int64_t", "double", "string" };
+		const struct user_class *c = &w->class[i];
+
+		fprintf(f, "event {\n\tname = ");
+		put_quoted(f, c->name);
+		fprintf(f, ";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n", WIRE_USER + i);
+		for (size_t k = 0; k < c->n; k++)
+			fprintf(f, "\t\t%s _%s;\n", types[c->field[k].type], c->field[k].name);
+		fputs("\t};\n};\n\n", f);
+	}
+}
+
+static int write_metadata(const struct cvl_writer *w, struct cvl_error *err)
+{
+	char path[4096];
+	FILE *f;
+	bool ok;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", w->dir) >= sizeof(path))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", w->dir);
+	f = fopen(path, "wxe");
+	if (!f)
+		return cvl_fail_errno(err, "create", path);
+	put_metadata(w, f);
+	ok = !ferror(f);
+	if (fclose(f) || !ok)
+		return cvl_fail_errno(err, "write", path);
+	return 0;
+}
+
+/* ---- opening ---- */
+
+static bool copy_names(char ***out, const char *const *names, size_t n)
+{
+	*out = calloc(n + 1, sizeof(char *));
+	for (size_t i = 0; *out && i < n; i++) {
+		(*out)[i] = strdup(names[i]);
+		if (!(*out)[i])
+			return false;
+	}
+	return *out != NULL;
+}
+
+static void writer_free(struct cvl_writer *w)
+{
+	if (w->fd >= 0)
+		close(w->fd);
+	if (w->index_fd >= 0)
+		close(w->index_fd);
+	for (size_t i = 0; i < w->n_classes; i++) {
+		for (size_t k = 0; k < w->class[i].n; k++)
+			free((void *)(uintptr_t)w->class[i].field[k].name);
+		free(w->class[i].field);
+		free(w->class[i].name);
+	}
+	for (size_t i = 0; w->line && w->line[i]; i++)
+		free(w->line[i]);
+	for (size_t i = 0; w->channel && w->channel[i]; i++)
+		free(w->channel[i]);
+	free(w->line);
+	free(w->channel);
+	free(w->class);
+	free(w->node);
+	free(w->clock);
+	free(w->dir);
+	free(w);
+}
+
+static int make_files(struct cvl_writer *w, struct cvl_error *err)
+{
+	const struct wire_index_header h = {
+		htobe32(WIRE_INDEX_MAGIC), htobe32(1), htobe32(1), htobe32(sizeof(struct wire_index_entry)),
+	};
+	char path[4096];
+
+	if (mkdir(w->dir, 0777))
+		return cvl_fail_errno(err, "make the directory", w->dir);
+	if ((size_t)snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir) >= sizeof(path))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", w->dir);
+	snprintf(path, sizeof(path), "%s/" WIRE_STREAM_FILE, w->dir);
+	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (w->fd < 0)
+		return cvl_fail_errno(err, "create", path);
+	flock(w->fd, LOCK_EX | LOCK_NB); /* tells whoever opens the session that we are alive */
+	snprintf(path, sizeof(path), "%s/index", w->dir);
+	if (mkdir(path, 0777))
+		return cvl_fail_errno(err, "make the directory", path);
+	snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir);
+	w->index_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+	if (w->index_fd < 0)
+		return cvl_fail_errno(err, "create", path);
+	if (write(w->index_fd, &h, sizeof(h)) != (ssize_t)sizeof(h))
+		return cvl_fail_errno(err, "write", path);
+	return 0;
+}
+
+int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d, struct cvl_error *err)
+{
+	struct cvl_writer *w;
+	int rc;
+
+	*out = NULL;
+	if (!d->clock || !*d->clock || !d->rate_hz || d->n_lines > CVL_LINES_MAX || d->n_channels > CVL_CHANNELS_MAX)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
+				CVL_LINES_MAX, CVL_CHANNELS_MAX);
+	w = calloc(1, sizeof(*w));
+	if (!w)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	w->fd = w->index_fd = -1;
+	w->dir = strdup(path);
+	w->clock = strdup(d->clock);
+	w->node = strdup(d->node ? d->node : d->clock);
+	if (!w->dir || !w->clock || !w->node || !copy_names(&w->line, d->lines, d->n_lines) ||
+	    !copy_names(&w->channel, d->channels, d->n_channels)) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		goto fail;
+	}
+	w->n_lines = d->n_lines;
+	w->n_channels = d->n_channels;
+	w->rate_hz = d->rate_hz;
+	w->resolution = d->resolution ? d->resolution : 1;
+	w->start_unix_ns = d->start_unix_ns;
+	w->level_bytes = d->n_lines <= 8 ? 1 : d->n_lines <= 16 ? 2 : d->n_lines <= 32 ? 4 : 8;
+	cvl_uuid_random(w->uuid);
+	rc = make_files(w, err);
+	if (rc)
+		goto fail;
+	*out = w;
+	return 0;
+fail:
+	writer_free(w);
+	return rc;
+}
+
+static bool is_field_name(const char *s)
+{
+	size_t n = 0;
+
+	for (; s[n]; n++)
+		if (!((s[n] >= 'a' && s[n] <= 'z') || (s[n] >= 'A' && s[n] <= 'Z') || s[n] == '_' ||
+		      (n && s[n] >= '0' && s[n] <= '9')))
+			return false;
+	return n > 0 && n < 200;
+}
+
+int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields, size_t n,
+		       struct cvl_error *err)
+{
+	struct user_class *grown, *c;
+
+	if (w->started || w->n_classes >= CLASSES_MAX || n > FIELDS_MAX)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: event classes are declared before the first record, up to %d of up to %d fields",
+				w->dir, CLASSES_MAX, FIELDS_MAX);
+	for (size_t i = 0; i < n; i++)
+		if (!is_field_name(fields[i].name))
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: '%s' cannot name a field", w->dir,
+					fields[i].name);
+	grown = realloc(w->class, (w->n_classes + 1) * sizeof(*grown));
+	if (!grown)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+	w->class = grown;
+	c = &w->class[w->n_classes];
+	*c = (struct user_class){ .name = strdup(name), .field = calloc(n + 1, sizeof(*c->field)) };
+	w->n_classes++;
+	for (; c->field && c->n < n; c->n++) {
+		c->field[c->n] = (struct cvl_store_field){ strdup(fields[c->n].name), fields[c->n].type };
+		if (!c->field[c->n].name)
+			break;
+	}
+	if (!c->name || c->n < n)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+	return (int)(w->n_classes - 1);
+}
+
+/* ---- packets ---- */
+
+static int write_all(int fd, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -1;
+		p += put;
+		n -= (size_t)put;
+	}
+	return 0;
+}
+
+static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *err)
+{
+	struct wire_packet h = {
+		.magic = htole32(CTF_MAGIC),
+		.timestamp_begin = htole64(w->begin),
+		.timestamp_end = htole64(end),
+		.content_size = htole64(w->n * 8),
+		.packet_size = htole64(w->n * 8),
+		.packet_seq_num = htole64(w->sequence),
+		.events_discarded = htole64(w->lost),
+	};
+	const struct wire_index_entry entry = {
+		.offset = htobe64(w->offset),
+		.packet_size = htobe64(w->n * 8),
+		.content_size = htobe64(w->n * 8),
+		.timestamp_begin = htobe64(w->begin),
+		.timestamp_end = htobe64(end),
+		.events_discarded = htobe64(w->lost),
+		.packet_seq_num = htobe64(w->sequence),
+	};
+
+	memcpy(h.uuid, w->uuid, 16);
+	memcpy(w->buf, &h, sizeof(h));
+	h.crc32c = htole32(cvl_crc32c(0, w->buf, w->n));
+	memcpy(w->buf, &h, sizeof(h));
+	w->open = false;
+	if (write_all(w->fd, w->buf, w->n)) {
+		int saved = errno;
+
+		/* absent, not half there; if even this fails the reader will see a cut packet */
+		if (ftruncate(w->fd, (off_t)w->offset) == 0)
+			lseek(w->fd, (off_t)w->offset, SEEK_SET);
+		errno = saved;
+		return cvl_fail_errno(err, "write a packet", w->dir);
+	}
+	if (write_all(w->index_fd, &entry, sizeof(entry)))
+		return cvl_fail_errno(err, "write the index", w->dir);
+	w->offset += w->n;
+	w->sequence++;
+	return 0;
+}
+
+/* Header of an event with @id at @tick. There is room for it: see start_record(). */
+static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
+{
+	uint8_t *p = w->buf + w->n;
+	uint32_t word;
+
+	if (id < WIRE_EXTENDED && tick - w->last < (1u << WIRE_STAMP_BITS)) {
+		word = htole32(id | (uint32_t)tick << WIRE_ID_BITS);
+		memcpy(p, &word, 4);
+		w->n += 4;
+	} else {
+		uint64_t stamp = htole64(tick);
+
+		p[0] = WIRE_EXTENDED;
+		word = htole32(id);
+		memcpy(p + 1, &word, 4);
+		memcpy(p + 5, &stamp, 8);
+		w->n += HEADER_BYTES;
+	}
+	w->last = tick;
+	if (tick > w->max)
+		w->max = tick;
+}
+
+static void put_uint(struct cvl_writer *w, uint64_t v, unsigned bytes)
+{
+	v = htole64(v);
+	memcpy(w->buf + w->n, &v, bytes);
+	w->n += bytes;
+}
+
+static void open_packet(struct cvl_writer *w, uint64_t tick)
+{
+	w->n = sizeof(struct wire_packet);
+	w->begin = w->last = w->max = tick;
+	w->open = true;
+	if (w->levels_known) {
+		put_header(w, WIRE_LEVELS, tick);
+		put_uint(w, w->levels, w->level_bytes);
+	}
+}
+
+/* Make sure that a packet is open in which a record at @tick fits. */
+static int start_record(struct cvl_writer *w, uint64_t tick, struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (w->open) {
+		if (w->n < PACKET_BYTES)
+			return 0;
+		rc = finish_packet(w, w->max, err);
+	} else if (!w->started) {
+		w->started = true;
+		rc = write_metadata(w, err);
+	}
+	if (!rc)
+		open_packet(w, tick);
+	return rc;
+}
+
+/* ---- records ---- */
+
+int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels, struct cvl_error *err)
+{
+	w->levels_known = true;
+	w->levels = levels;
+	w->count++;
+	return start_record(w, tick.count, err); /* which writes them */
+}
+
+int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels, size_t n,
+		     struct cvl_error *err)
+{
+	size_t i = 0;
+	int rc;
+
+	if (n && !w->levels_known) {
+		rc = cvl_writer_levels(w, tick[0], levels[0], err);
+		if (rc)
+			return rc;
+		i = 1;
+	}
+	while (i < n) {
+		rc = start_record(w, tick[i].count, err);
+		if (rc)
+			return rc;
+		for (; i < n && w->n < PACKET_BYTES; i++) {
+			put_header(w, WIRE_EDGE, tick[i].count);
+			put_uint(w, levels[i], w->level_bytes);
+		}
+		w->levels = levels[i - 1];
+	}
+	w->count += n;
+	return 0;
+}
+
+static int put_record(struct cvl_writer *w, uint32_t id, uint64_t tick, struct cvl_error *err)
+{
+	int rc = start_record(w, tick, err);
+
+	if (!rc) {
+		put_header(w, id, tick);
+		w->count++;
+	}
+	return rc;
+}
+
+int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
+		      struct cvl_error *err)
+{
+	uint64_t bits;
+	int rc = put_record(w, WIRE_SAMPLE, tick.count, err);
+
+	if (rc)
+		return rc;
+	memcpy(&bits, &value, sizeof(bits));
+	put_uint(w, channel, 2);
+	put_uint(w, bits, 8);
+	return 0;
+}
+
+int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender, uint64_t seq,
+		      struct cvl_error *err)
+{
+	int rc = put_record(w, WIRE_BEACON, tick.count, err);
+
+	if (rc)
+		return rc;
+	put_uint(w, sender, 4);
+	put_uint(w, seq, 8);
+	return 0;
+}
+
+int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, struct cvl_error *err)
+{
+	int rc = put_record(w, WIRE_PULSE, tick.count, err);
+
+	if (!rc)
+		put_uint(w, channel, 2);
+	return rc;
+}
+
+int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost, enum cvl_gap why,
+		   struct cvl_error *err)
+{
+	int rc = put_record(w, WIRE_GAP, from.count, err);
+
+	if (rc)
+		return rc;
+	put_uint(w, to.count, 8);
+	put_uint(w, lost, 8);
+	put_uint(w, (uint64_t)why, 1);
+	w->count--; /* a gap is not a record of something seen */
+	return 0;
+}
+
+int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class, const union cvl_store_value *values,
+		     struct cvl_error *err)
+{
+	const struct user_class *c = &w->class[event_class];
+	size_t need = HEADER_BYTES;
+	int rc;
+
+	for (size_t i = 0; i < c->n; i++)
+		need += c->field[i].type == CVL_STORE_STRING ? (values[i].s ? strlen(values[i].s) : 0) + 1 : 8;
+	if (need > RECORD_BYTES - 64)
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: event '%s' of %zu bytes is too long", w->dir,
+				c->name, need);
+	rc = put_record(w, (uint32_t)(WIRE_USER + event_class), tick.count, err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < c->n; i++) {
+		const char *s = values[i].s ? values[i].s : "";
+
+		if (c->field[i].type != CVL_STORE_STRING) {
+			put_uint(w, values[i].u, 8);
+			continue;
+		}
+		memcpy(w->buf + w->n, s, strlen(s) + 1);
+		w->n += strlen(s) + 1;
+	}
+	return 0;
+}
+
+/* ---- the end ---- */
+
+int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err)
+{
+	return w->open ? finish_packet(w, w->max, err) : 0;
+}
+
+uint64_t cvl_writer_count(const struct cvl_writer *w)
+{
+	return w->count;
+}
+
+int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (!w)
+		return 0;
+	if (!w->started) {
+		w->started = true;
+		rc = write_metadata(w, err);
+	}
+	if (!rc && w->open)
+		rc = finish_packet(w, end.count != CVL_TICK_UNKNOWN && end.count > w->max ? end.count : w->max, err);
+	if (!rc && (fdatasync(w->fd) || fdatasync(w->index_fd)) && errno != EINVAL)
+		rc = cvl_fail_errno(err, "sync", w->dir);
+	writer_free(w);
+	return rc;
+}
+
+void cvl_writer_abandon(struct cvl_writer *w)
+{
+	if (w)
+		writer_free(w);
+}

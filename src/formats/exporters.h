@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MIT */
+/** The exporters, named nowhere else than in the table of export.c. */
+#ifndef EXPORTERS_H
+#define EXPORTERS_H
+
+#include <coeval/format.h>
+
+extern const struct cvl_exporter cvl_export_vcd, cvl_export_csv, cvl_export_ctf, cvl_export_null;
+
+#endif

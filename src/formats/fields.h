@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/** The fields of an event as text in babeltrace2's style, and as a JSON object. */
+#ifndef FIELDS_H
+#define FIELDS_H
+
+#include <coeval/ctf.h>
+
+#include "core/out.h"
+
+/**
+ * Write `{ cpu_id = 0 }, { a = 1, b = "x" }` for record @i: one group a scope. Nothing of the packet context
+ * that is bookkeeping of the packet.
+ */
+int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		struct cvl_error *err);
+
+/** Write `{"cpu_id":0,"a":1,"b":"x"}`: all scopes in one object. */
+int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		struct cvl_error *err);
+
+#endif

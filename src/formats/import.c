@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/format.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "core/files.h"
+#include "importers.h"
+#include "input.h"
+
+/* What probes may look at. */
+#define HEAD_BYTES 65536
+
+static int ctf_import(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
+		      struct cvl_error *err)
+{
+	(void)s;
+	(void)opts;
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: a CTF trace is a directory",
+			cvl_input_name(in));
+}
+
+const struct cvl_importer cvl_import_ctf = {
+	.name = "ctf", .what = "Common Trace Format 1.8, a directory",
+	.import = ctf_import,
+};
+
+const struct cvl_importer *const cvl_importers[] = {
+	&cvl_import_ctf,
+	&cvl_import_sr,
+	&cvl_import_vcd,
+	&cvl_import_csv,
+	&cvl_import_flocklab,
+	&cvl_import_raw,
+	NULL,
+};
+
+const struct cvl_importer *cvl_importer_find(const char *name)
+{
+	for (size_t i = 0; cvl_importers[i]; i++)
+		if (!strcmp(cvl_importers[i]->name, name))
+			return cvl_importers[i];
+	return NULL;
+}
+
+/* "a, b, c": the importers, all or those that can tell their format from a file. */
+static void list_names(char *out, size_t size, bool probing)
+{
+	size_t len = 0;
+
+	out[0] = '\0';
+	for (size_t i = 0; cvl_importers[i] && len < size; i++)
+		if (!probing || cvl_importers[i]->probe)
+			len += (size_t)snprintf(out + len, size - len, "%s%s", len ? ", " : "",
+						cvl_importers[i]->name);
+}
+
+static int unknown_format(const char *format, struct cvl_error *err)
+{
+	char names[160];
+
+	list_names(names, sizeof(names), false);
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no format '%s', but these: %s",
+			format, names);
+}
+
+/* The importer most certain of the input's beginning. */
+static int probe(struct cvl_input *in, const char *path, const struct cvl_import_opts *opts,
+		 const struct cvl_importer **importer, struct cvl_error *err)
+{
+	const unsigned char *head;
+	char names[160];
+	ssize_t n = cvl_input_peek(in, HEAD_BYTES, &head, err);
+	int best = 0;
+
+	if (n < 0)
+		return (int)n;
+	if (n > HEAD_BYTES)
+		n = HEAD_BYTES;
+	for (size_t i = 0; cvl_importers[i]; i++) {
+		const struct cvl_importer *one = cvl_importers[i];
+		int sure = one->probe ? one->probe(head, (size_t)n, path) : 0;
+
+		if (sure > best) {
+			best = sure;
+			*importer = one;
+		}
+	}
+	if (best)
+		return 0;
+	if (opts->channels) {
+		*importer = &cvl_import_raw;
+		return 0;
+	}
+	list_names(names, sizeof(names), true);
+	return cvl_fail(err, CVL_E_MAGIC, 0,
+			"%s: looks like none of: %s; `--format raw --channels N --rate HZ` reads "
+			"headerless samples", cvl_input_name(in), names);
+}
+
+int cvl_import(struct cvl_session *s, const char *path, const char *format,
+	       const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	const struct cvl_importer *importer = NULL;
+	const unsigned char *head;
+	struct cvl_input *in;
+	ssize_t n;
+	int rc;
+
+	if (format) {
+		importer = cvl_importer_find(format);
+		if (!importer)
+			return unknown_format(format, err);
+	}
+	if (strcmp(path, "-") && cvl_is_dir(path)) {
+		if (importer && importer != &cvl_import_ctf)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s: is a directory, which only the format ctf can be", path);
+		return cvl_session_add_trace(s, path, opts->node, opts->link, opts->report, err);
+	}
+	rc = cvl_input_open(&in, path, err);
+	if (rc)
+		return rc;
+	n = cvl_input_peek(in, 1, &head, err);
+	if (n < 0)
+		rc = (int)n;
+	else if (!n)
+		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s: is empty", cvl_input_name(in));
+	else if (!importer)
+		rc = probe(in, path, opts, &importer, err);
+	if (!rc)
+		rc = importer->import(in, s, opts, err);
+	cvl_input_close(in);
+	return rc;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: MIT */
+#include "samples.h"
+
+#include <assert.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan.h"
+#include "text.h"
+
+#define BATCH 4096
+
+struct cvl_samples {
+	struct cvl_session *session;
+	struct cvl_writer *writer;
+	cvl_scan_fn *scan;
+	unsigned unit;  /* of the bytes fed */
+	unsigned width; /* the power of two that holds it */
+	uint64_t mask;
+	uint64_t count;
+	uint64_t last;    /* levels of the last sample */
+	uint64_t written; /* tick of the last record */
+	unsigned char part[8];
+	size_t n_part;
+	struct cvl_side sides[CVL_SIDES_MAX];
+	size_t n_sides;
+	struct cvl_tick tick[BATCH];
+	uint64_t level[BATCH];
+	unsigned char wide[BATCH * 8];
+};
+
+int cvl_samples_open(struct cvl_samples **out, struct cvl_session *session,
+		     const struct cvl_store_desc *desc, const struct cvl_origin *origin,
+		     unsigned unit, struct cvl_error *err)
+{
+	struct cvl_samples *s;
+	int rc;
+
+	assert(unit >= 1 && unit <= 8 && desc->n_lines <= 8 * unit);
+	*out = NULL;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", origin->path);
+	rc = cvl_session_add(session, desc, origin, &s->writer, err);
+	if (rc) {
+		free(s);
+		return rc;
+	}
+	s->session = session;
+	s->scan = cvl_scan_best(NULL);
+	s->unit = unit;
+	for (s->width = 1; s->width < unit; s->width *= 2)
+		;
+	s->mask = desc->n_lines ? ~0ull >> (64 - desc->n_lines) : 0;
+	*out = s;
+	return 0;
+}
+
+void cvl_samples_side(struct cvl_samples *s, struct cvl_side side)
+{
+	assert(s->n_sides < CVL_SIDES_MAX);
+	s->sides[s->n_sides++] = side;
+}
+
+uint64_t cvl_samples_count(const struct cvl_samples *s)
+{
+	return s->count;
+}
+
+/* The side whose record is due first: 1, or 0 if all have ended, or a negative code. */
+static int first_side(struct cvl_samples *s, struct cvl_side **side, struct cvl_tick *tick,
+		      struct cvl_error *err)
+{
+	*side = NULL;
+	for (size_t i = 0; i < s->n_sides; i++) {
+		struct cvl_tick t;
+		int rc = s->sides[i].next(s->sides[i].ctx, &t, err);
+
+		if (rc < 0)
+			return rc;
+		if (rc && (!*side || t.count < tick->count)) {
+			*side = &s->sides[i];
+			*tick = t;
+		}
+	}
+	return *side != NULL;
+}
+
+/* Write what the sides have at ticks up to @limit. */
+static int put_sides(struct cvl_samples *s, uint64_t limit, struct cvl_error *err)
+{
+	struct cvl_side *side;
+	struct cvl_tick tick;
+	int rc;
+
+	while ((rc = first_side(s, &side, &tick, err)) > 0 && tick.count <= limit) {
+		rc = side->put(side->ctx, s->writer, err);
+		if (rc)
+			return rc;
+		s->written = tick.count;
+	}
+	return rc < 0 ? rc : 0;
+}
+
+static int put_edges(struct cvl_samples *s, size_t n, struct cvl_error *err)
+{
+	size_t from = 0, to;
+
+	while (from < n) {
+		struct cvl_side *side;
+		struct cvl_tick tick;
+		int rc = first_side(s, &side, &tick, err);
+
+		if (rc < 0)
+			return rc;
+		to = rc && tick.count <= s->tick[n - 1].count ? from : n;
+		while (to < n && s->tick[to].count < tick.count)
+			to++;
+		if (to > from) {
+			rc = cvl_writer_edges(s->writer, s->tick + from, s->level + from,
+					      to - from, err);
+			if (rc)
+				return rc;
+			s->written = s->tick[to - 1].count;
+		}
+		from = to;
+		if (from < n) {
+			rc = put_sides(s, s->tick[from].count, err);
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* @n whole samples of the width that the scans read. */
+static int take(struct cvl_samples *s, const unsigned char *p, size_t n, struct cvl_error *err)
+{
+	const struct cvl_scan_out out = { s->tick, s->level, BATCH };
+	struct cvl_scan_out one = { s->tick, s->level, 1 };
+	size_t used, edges;
+	int rc;
+
+	if (!n)
+		return 0;
+	if (!s->count) {
+		/* Whatever the first sample shows is the initial level, be it an edge from 0 or not. */
+		if (!cvl_scan_plain(p, 1, s->width, s->mask, 0, &s->last, one, &used))
+			s->level[0] = 0;
+		rc = cvl_writer_levels(s->writer, (struct cvl_tick){ 0 }, s->level[0], err);
+		if (rc)
+			return rc;
+	}
+	while (n) {
+		edges = s->scan(p, n, s->width, s->mask, s->count, &s->last, out, &used);
+		rc = put_edges(s, edges, err);
+		if (rc)
+			return rc;
+		p += used * s->width;
+		n -= used;
+		s->count += used;
+	}
+	return put_sides(s, s->count - 1, err);
+}
+
+static int take_widened(struct cvl_samples *s, const unsigned char *p, size_t n,
+			struct cvl_error *err)
+{
+	while (n) {
+		size_t now = n < BATCH ? n : BATCH;
+		int rc;
+
+		memset(s->wide, 0, now * s->width);
+		for (size_t i = 0; i < now; i++)
+			memcpy(s->wide + i * s->width, p + i * s->unit, s->unit);
+		rc = take(s, s->wide, now, err);
+		if (rc)
+			return rc;
+		p += now * s->unit;
+		n -= now;
+	}
+	return 0;
+}
+
+int cvl_samples_feed(struct cvl_samples *s, const void *bytes, size_t n, struct cvl_error *err)
+{
+	const unsigned char *p = bytes;
+	size_t whole;
+	int rc;
+
+	if (s->n_part) {
+		size_t rest = s->unit - s->n_part;
+
+		if (rest > n)
+			rest = n;
+		memcpy(s->part + s->n_part, p, rest);
+		s->n_part += rest;
+		p += rest;
+		n -= rest;
+		if (s->n_part < s->unit)
+			return 0;
+		s->n_part = 0;
+		rc = take_widened(s, s->part, 1, err);
+		if (rc)
+			return rc;
+	}
+	whole = n / s->unit;
+	if (s->unit == s->width)
+		rc = take(s, p, whole, err);
+	else
+		rc = take_widened(s, p, whole, err);
+	if (rc)
+		return rc;
+	s->n_part = n - whole * s->unit;
+	if (s->n_part)
+		memcpy(s->part, p + whole * s->unit, s->n_part);
+	return 0;
+}
+
+int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err)
+{
+	/* Where a side failed, samples may be scanned that are not written, or beacons of later ticks be. */
+	const struct cvl_tick from = { s->count > s->written ? s->count : s->written };
+
+	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why, err);
+}
+
+int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
+		     const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	int rc;
+
+	if (!s->n_part)
+		return 0;
+	rc = cvl_fail(&problem, CVL_E_TRUNCATED, offset - s->n_part,
+		      "%s: ends inside a sample: %zu of its %u bytes are there", name, s->n_part,
+		      s->unit);
+	if (opts->strict) {
+		if (err)
+			*err = problem;
+		return rc;
+	}
+	cvl_tell(opts->report, &problem);
+	return cvl_samples_gap(s, CVL_GAP_TRUNCATED, CVL_LOST_UNKNOWN, err);
+}
+
+static enum cvl_gap gap_of(int rc)
+{
+	switch (rc) {
+	case CVL_E_TRUNCATED:
+	case CVL_E_MISSING:
+		return CVL_GAP_TRUNCATED;
+	case CVL_E_IO:
+	case CVL_E_NOMEM:
+		return CVL_GAP_UNKNOWN;
+	default:
+		return CVL_GAP_CORRUPT;
+	}
+}
+
+int cvl_samples_close(struct cvl_samples *s, int rc, struct cvl_error *err)
+{
+	struct cvl_tick end;
+	int closed;
+
+	if (!s)
+		return rc;
+	if (!rc)
+		rc = put_sides(s, UINT64_MAX, err);
+	if (rc)
+		cvl_samples_gap(s, gap_of(rc), CVL_LOST_UNKNOWN, NULL);
+	end.count = s->count ? s->count - 1 : 0;
+	closed = cvl_session_finish(s->session, s->writer, end, rc ? NULL : err);
+	free(s);
+	return rc ? rc : closed;
+}
+
+int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "D%zu", i);
+		if (!names[i])
+			names[i] = strdup(name);
+		if (!names[i])
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	rc = cvl_text_rename(list, names, n);
+	if (rc == CVL_E_USAGE)
+		return cvl_fail(err, rc, CVL_NO_OFFSET,
+				"--names has more names than there are lines (%zu)", n);
+	if (rc)
+		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
+	return 0;
+}
+
+void cvl_names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
+}

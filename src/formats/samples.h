@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * From digital samples to a stored clock: the stage behind every importer of sampled captures.
+ *
+ * A tick is the index of a sample. Only edges are stored, and the levels before the first of them.
+ * Streams beside the samples (beacons heard, analog readings) are merged in, in order of their ticks.
+ */
+#ifndef SAMPLES_H
+#define SAMPLES_H
+
+#include <coeval/format.h>
+
+/** Records beside the samples, whose ticks do not fall. */
+struct cvl_side {
+	/** Tick of the next record: 1, or 0 at the end, or a negative code. */
+	int (*next)(void *ctx, struct cvl_tick *tick, struct cvl_error *err);
+	/** Write the records of that tick, and go on. */
+	int (*put)(void *ctx, struct cvl_writer *w, struct cvl_error *err);
+	void *ctx;
+};
+
+#define CVL_SIDES_MAX 2
+
+struct cvl_samples;
+
+/**
+ * Add a clock to @session and get ready for samples of @unit bytes (1 to 8, little-endian), whose lowest
+ * desc->n_lines bits are the lines.
+ */
+int cvl_samples_open(struct cvl_samples **s, struct cvl_session *session,
+		     const struct cvl_store_desc *desc, const struct cvl_origin *origin,
+		     unsigned unit, struct cvl_error *err);
+
+/** Merge @side in. Before the first samples, CVL_SIDES_MAX at most. */
+void cvl_samples_side(struct cvl_samples *s, struct cvl_side side);
+
+/** Take @n bytes more; samples may be cut anywhere. */
+int cvl_samples_feed(struct cvl_samples *s, const void *bytes, size_t n, struct cvl_error *err);
+
+/** Whole samples so far: the tick of the next one. */
+uint64_t cvl_samples_count(const struct cvl_samples *s);
+
+/**
+ * The input called @name has ended at @offset. If that cuts a sample, leave a gap and report it; with
+ * opts->strict it is CVL_E_TRUNCATED. The offset told is that of the sample's first byte.
+ */
+int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
+		     const struct cvl_import_opts *opts, struct cvl_error *err);
+
+/** Nothing is known from the next sample on. */
+int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err);
+
+/**
+ * Finish the clock and free. @rc tells how reading went: 0 writes what is left of the sides; a negative code
+ * leaves a gap where the samples end, and is returned with @err as it was. NULL is allowed.
+ */
+int cvl_samples_close(struct cvl_samples *s, int rc, struct cvl_error *err);
+
+/**
+ * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest.
+ * Free them with cvl_names_free(), whatever is returned.
+ */
+int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);
+void cvl_names_free(char **names, size_t n);
+
+#endif

@@ -1,0 +1,597 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Value Change Dump (IEEE 1364-2005, clause 18) to edges, samples and events.
+ *
+ * What happens at one time is one change: it is collected until the time goes on. The store has
+ * no third level: a line that shows x or z is read as 0, and counted. Only when nothing is known
+ * of any line (all show x, or dumping is off) is it a gap; the lines then keep what they showed
+ * before. Files of our own exporter say with a wire called gap where there is one.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "importers.h"
+#include "text.h"
+#include "vcd_internal.h"
+
+#define STRING_MAX_BYTES 32768
+#define REAL_MAX_BYTES 400
+
+struct vcd {
+	struct vcd_words words;
+	struct vcd_header h;
+	const struct cvl_import_opts *opts;
+	struct cvl_writer *w;
+
+	uint64_t now, end;
+	bool timed; /* a time has been read */
+	bool begun; /* the initial levels are stored */
+
+	uint64_t level, x, z;     /* at the current time; level is 0 where x or z is 1 */
+	uint64_t stored, unknown; /* level and x | z as of the last time */
+	uint64_t all;             /* a bit for every line */
+	bool never_known;         /* every line has shown x from the beginning */
+	bool off;                 /* between $dumpoff and $dumpon */
+	unsigned marks;           /* gap marks that are 1 */
+	const char *block;        /* keyword whose $end has not come, or NULL */
+
+	bool in_gap;
+	uint64_t gap_from;
+
+	uint32_t *pending; /* variables other than lines that changed at the current time */
+	size_t n_pending;
+
+	struct cvl_tally backwards, as_zero, no_number, no_string, cut;
+};
+
+enum level { LEVEL_0, LEVEL_1, LEVEL_X, LEVEL_Z, LEVEL_NONE };
+
+/* The four values, and what VHDL's nine look like in a VCD. */
+static enum level level_of(char c)
+{
+	switch (c) {
+	case '0':
+	case 'l':
+	case 'L': return LEVEL_0;
+	case '1':
+	case 'h':
+	case 'H': return LEVEL_1;
+	case 'x':
+	case 'X':
+	case 'u':
+	case 'U':
+	case 'w':
+	case 'W':
+	case '-': return LEVEL_X;
+	case 'z':
+	case 'Z': return LEVEL_Z;
+	}
+	return LEVEL_NONE;
+}
+
+static struct cvl_tick tick(uint64_t count)
+{
+	return (struct cvl_tick){ count };
+}
+
+static const char *name_of(const struct vcd *v)
+{
+	return cvl_input_name(v->words.in);
+}
+
+/* ---- storing what happened at one time ---- */
+
+static int end_gap(struct vcd *v, struct cvl_error *err)
+{
+	uint64_t to = v->now > v->gap_from ? v->now : v->gap_from;
+
+	v->in_gap = false;
+	return cvl_writer_gap(v->w, tick(v->gap_from), tick(to), CVL_LOST_UNKNOWN, CVL_GAP_UNKNOWN,
+			      err);
+}
+
+static int store_lines(struct vcd *v, struct cvl_error *err)
+{
+	bool nothing = v->h.n_lines && v->x == v->all;
+	uint64_t unknown = v->x | v->z;
+	bool gap;
+	int rc = 0;
+
+	v->never_known = v->never_known && nothing;
+	gap = v->off || v->marks || (nothing && !v->never_known && !v->h.has_marks);
+	if (v->h.has_marks) {
+		/*
+		 * the marks say when something is unknown; a line is restated only when it changes
+		 */
+		v->level |= v->x & v->stored;
+		unknown = 0;
+	}
+	if (!v->begun) {
+		v->begun = true;
+		v->unknown = unknown;
+		v->stored = v->level;
+		if (v->h.n_lines)
+			rc = cvl_writer_levels(v->w, tick(v->now), v->level, err);
+	}
+	if (gap && !v->in_gap) {
+		v->in_gap = true;
+		v->gap_from = v->now;
+	} else if (!gap && v->in_gap && !rc) {
+		rc = end_gap(v, err);
+	}
+	if (rc || v->in_gap)
+		return rc;
+	v->as_zero.n += (unsigned)__builtin_popcountll(unknown & ~v->unknown);
+	v->unknown = unknown;
+	if (v->level != v->stored) {
+		struct cvl_tick t = tick(v->now);
+
+		v->stored = v->level;
+		rc = cvl_writer_edges(v->w, &t, &v->stored, 1, err);
+	}
+	return rc;
+}
+
+static int store_var(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
+{
+	int rc = 0;
+
+	switch (var->kind) {
+	case VCD_REAL:
+		rc = cvl_writer_sample(v->w, tick(v->now), var->first, var->real, err);
+		break;
+	case VCD_EVENT:
+		for (uint64_t i = 0; i < var->times && !rc; i++)
+			rc = cvl_writer_event(v->w, tick(v->now), (int)var->first, NULL, err);
+		break;
+	case VCD_STRING:
+		rc = cvl_writer_event(v->w, tick(v->now), (int)var->first,
+				      &(union cvl_store_value){ .s = var->text }, err);
+		free(var->text);
+		var->text = NULL;
+		break;
+	case VCD_LINES:
+	case VCD_GAP_MARK:
+	case VCD_LEFT_OUT: break;
+	}
+	var->times = 0;
+	return rc;
+}
+
+/* The current time is over: store what happened at it. */
+static int commit(struct vcd *v, struct cvl_error *err)
+{
+	int rc = store_lines(v, err);
+
+	/* what is stored within a gap cuts it in two, so that ticks do not fall */
+	if (!rc && v->n_pending && v->in_gap && v->now > v->gap_from) {
+		rc = end_gap(v, err);
+		v->in_gap = true;
+		v->gap_from = v->now;
+	}
+	for (size_t i = 0; i < v->n_pending && !rc; i++)
+		rc = store_var(v, &v->h.var[v->pending[i]], err);
+	v->n_pending = 0;
+	return rc;
+}
+
+static void touch(struct vcd *v, struct vcd_var *var)
+{
+	if (!var->times++)
+		v->pending[v->n_pending++] = (uint32_t)(var - v->h.var);
+}
+
+/* ---- reading ---- */
+
+/* A vector as its text has it, before its variable and with it the width is known. */
+struct vector {
+	uint64_t ones, x, z; /* lowest 64 bits */
+	unsigned n;          /* bits given, up to 64 */
+	enum level lead;     /* leftmost one: says what the missing ones are */
+};
+
+static bool parse_vector(const char *s, size_t n, struct vector *vec)
+{
+	*vec = (struct vector){ .lead = n ? level_of(s[0]) : LEVEL_NONE };
+	for (size_t i = 0; i < n; i++) {
+		enum level level = level_of(s[i]);
+
+		if (level == LEVEL_NONE)
+			return false;
+		vec->ones = vec->ones << 1 | (level == LEVEL_1);
+		vec->x = vec->x << 1 | (level == LEVEL_X);
+		vec->z = vec->z << 1 | (level == LEVEL_Z);
+	}
+	vec->n = n < 64 ? (unsigned)n : 64;
+	return n > 0;
+}
+
+static void put_vector(struct vcd *v, const struct vcd_var *var, struct vector vec)
+{
+	uint64_t mask = var->width < 64 ? ((uint64_t)1 << var->width) - 1 : UINT64_MAX;
+	uint64_t missing = vec.n < 64 ? UINT64_MAX << vec.n : 0;
+	uint64_t keep = ~(mask << var->first);
+
+	if (vec.lead == LEVEL_X)
+		vec.x |= missing;
+	if (vec.lead == LEVEL_Z)
+		vec.z |= missing;
+	v->level = (v->level & keep) | (vec.ones & mask) << var->first;
+	v->x = (v->x & keep) | (vec.x & mask) << var->first;
+	v->z = (v->z & keep) | (vec.z & mask) << var->first;
+	/* not every writer that turns dumping off says when it goes on */
+	if (!v->block)
+		v->off = false;
+}
+
+static int wrong(struct vcd *v, enum cvl_code code, uint64_t offset, const char *what,
+		 struct cvl_error *err)
+{
+	return cvl_fail(err, code, offset, "%s: %s", name_of(v), what);
+}
+
+/* Variable of the change that began at @offset. */
+static int find(struct vcd *v, const char *id, size_t n, uint64_t offset, struct vcd_var **var,
+		struct cvl_error *err)
+{
+	if (!n)
+		return wrong(v, CVL_E_SYNTAX, offset, "a value without an id", err);
+	*var = vcd_header_find(&v->h, id, n);
+	if (*var)
+		return 0;
+	return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: no variable is called \"%.*s\"",
+			name_of(v), (int)(n < 20 ? n : 20), id);
+}
+
+/* The id that follows a vector, real or string; @w becomes it. */
+static int read_id(struct vcd *v, struct vcd_word *w, struct vcd_var **var, struct cvl_error *err)
+{
+	uint64_t offset = w->offset;
+	int rc = vcd_word(&v->words, w, err);
+
+	if (rc < 0)
+		return rc;
+	if (!rc)
+		return wrong(v, CVL_E_TRUNCATED, offset, "the file ends between a value and its id",
+			     err);
+	return find(v, w->s, w->n, offset, var, err);
+}
+
+static int misfit(struct vcd *v, uint64_t offset, struct cvl_error *err)
+{
+	return wrong(v, CVL_E_SYNTAX, offset, "a value of another type than its variable", err);
+}
+
+static int read_bits(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
+{
+	uint64_t offset = w->offset;
+	bool scalar = level_of(w->s[0]) != LEVEL_NONE;
+	struct vcd_var *var;
+	struct vector vec;
+	int rc;
+
+	if (!parse_vector(w->s + !scalar, scalar ? 1 : w->n - 1, &vec))
+		return wrong(v, CVL_E_SYNTAX, offset, "not a value of bits", err);
+	if (scalar)
+		rc = find(v, w->s + 1, w->n - 1, offset, &var, err);
+	else
+		rc = read_id(v, w, &var, err);
+	if (rc || var->kind == VCD_LEFT_OUT)
+		return rc;
+	if (var->kind == VCD_LINES) {
+		put_vector(v, var, vec);
+	} else if (var->kind == VCD_GAP_MARK) {
+		v->marks += (unsigned)(vec.ones & 1) - (unsigned)var->times;
+		var->times = vec.ones & 1;
+	} else if (var->kind != VCD_EVENT) {
+		return misfit(v, offset, err);
+	} else if (vec.ones) {
+		touch(v, var);
+	}
+	return 0;
+}
+
+static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
+{
+	uint64_t offset = w->offset;
+	char text[REAL_MAX_BYTES];
+	struct vcd_var *var;
+	double value;
+	bool number;
+	int rc;
+
+	if (w->n > sizeof(text))
+		return wrong(v, CVL_E_SYNTAX, offset, "a real number too long to be one", err);
+	memcpy(text, w->s + 1, w->n - 1);
+	text[w->n - 1] = '\0';
+	/* simulators do print nan and inf; there is no reading behind them */
+	number = strlen(text) == w->n - 1 && !cvl_text_real(text, &value);
+	if (!number && !strchr("nNiI", text[text[0] == '-' || text[0] == '+']))
+		return wrong(v, CVL_E_SYNTAX, offset, "not a real number", err);
+	rc = read_id(v, w, &var, err);
+	if (rc || var->kind == VCD_LEFT_OUT)
+		return rc;
+	if (var->kind != VCD_REAL)
+		return misfit(v, offset, err);
+	if (!number) {
+		cvl_tally_add(&v->no_number, offset);
+		return 0;
+	}
+	var->real = value;
+	touch(v, var);
+	return 0;
+}
+
+static int read_string(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
+{
+	uint64_t offset = w->offset;
+	size_t len = w->n - 1;
+	struct vcd_var *var;
+	char *text;
+	int rc;
+
+	if (len > STRING_MAX_BYTES) {
+		cvl_tally_add(&v->cut, offset);
+		len = STRING_MAX_BYTES;
+	}
+	text = strndup(w->s + 1, len);
+	if (!text)
+		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+	rc = read_id(v, w, &var, err);
+	if (rc || var->kind == VCD_LEFT_OUT) {
+		free(text);
+		return rc;
+	}
+	if (var->kind != VCD_STRING) {
+		free(text);
+		cvl_tally_add(&v->no_string, offset);
+		return 0;
+	}
+	free(var->text);
+	var->text = text;
+	touch(v, var);
+	return 0;
+}
+
+static int read_time(struct vcd *v, const struct vcd_word *w, struct cvl_error *err)
+{
+	uint64_t t = 0;
+	int rc;
+
+	for (size_t i = 1; i < w->n; i++) {
+		if (w->s[i] < '0' || w->s[i] > '9')
+			return wrong(v, CVL_E_SYNTAX, w->offset, "not a time", err);
+		if (__builtin_mul_overflow(t, 10u, &t) ||
+		    __builtin_add_overflow(t, (uint64_t)(w->s[i] - '0'), &t))
+			return wrong(v, CVL_E_RANGE, w->offset, "a time of more than 64 bits", err);
+	}
+	if (w->n == 1)
+		return wrong(v, CVL_E_SYNTAX, w->offset, "a time without digits", err);
+	if (__builtin_mul_overflow(t, v->h.ticks_per_unit, &t) || t == CVL_TICK_UNKNOWN)
+		return wrong(v, CVL_E_RANGE, w->offset, "a time of more than 64 bits", err);
+	if (v->timed && t != v->now) {
+		if (t < v->now && (v->opts->strict || !w->ended))
+			return wrong(v, CVL_E_ORDER, w->offset, "time goes back", err);
+		rc = commit(v, err);
+		if (rc)
+			return rc;
+		if (t < v->now)
+			cvl_tally_add(&v->backwards, w->offset);
+	}
+	v->timed = true;
+	v->now = t;
+	if (t > v->end)
+		v->end = t;
+	return 0;
+}
+
+static int read_keyword(struct vcd *v, const struct vcd_word *w, struct cvl_error *err)
+{
+	static const char *const blocks[] = { "$dumpvars", "$dumpall", "$dumpon", "$dumpoff" };
+
+	if (vcd_word_is(w, "$end")) {
+		if (!v->block)
+			return wrong(v, CVL_E_SYNTAX, w->offset, "$end without a beginning", err);
+		v->block = NULL;
+		return 0;
+	}
+	for (size_t i = 0; i < sizeof(blocks) / sizeof(*blocks); i++) {
+		if (!vcd_word_is(w, blocks[i]))
+			continue;
+		v->block = blocks[i];
+		if (i >= 2)
+			v->off = i == 3;
+		return 0;
+	}
+	return vcd_skip_section(&v->words, err);
+}
+
+static int read_change(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
+{
+	switch (w->s[0]) {
+	case '#': return read_time(v, w, err);
+	case '$': return read_keyword(v, w, err);
+	case 'r':
+	case 'R': return read_real(v, w, err);
+	case 's':
+	case 'S': return read_string(v, w, err);
+	case 'p':
+		return wrong(v, CVL_E_UNSUPPORTED, w->offset, "an extended VCD (port values)", err);
+	case 'b':
+	case 'B': return read_bits(v, w, err);
+	}
+	if (level_of(w->s[0]) != LEVEL_NONE)
+		return read_bits(v, w, err);
+	return wrong(v, CVL_E_SYNTAX, w->offset, "not a value change", err);
+}
+
+static int read_changes(struct vcd *v, struct cvl_error *err)
+{
+	struct vcd_word w = { .ended = true };
+	uint64_t offset = 0;
+	int rc;
+
+	while ((rc = vcd_word(&v->words, &w, err)) > 0) {
+		offset = w.offset;
+		rc = read_change(v, &w, err);
+		/* what makes no sense and touches the end of the file was cut off there */
+		if (rc && !w.ended &&
+		    (rc == CVL_E_SYNTAX || rc == CVL_E_UNKNOWN_ID || rc == CVL_E_ORDER))
+			rc = wrong(v, CVL_E_TRUNCATED, offset,
+				   "the file ends inside a value change", err);
+		if (rc)
+			return rc;
+	}
+	if (!rc && v->block)
+		rc = cvl_fail(err, CVL_E_TRUNCATED, vcd_offset(&v->words),
+			      "%s: the file ends before the $end of %s", name_of(v), v->block);
+	return rc;
+}
+
+/* ---- begin and end ---- */
+
+static int declare_events(struct vcd *v, struct cvl_error *err)
+{
+	static const struct cvl_store_field value = { "value", CVL_STORE_STRING };
+
+	for (size_t i = 0; i < v->h.n_vars; i++) {
+		struct vcd_var *var = &v->h.var[i];
+		int n;
+
+		if (var->kind != VCD_EVENT && var->kind != VCD_STRING)
+			continue;
+		n = cvl_writer_declare(v->w, var->name, &value, var->kind == VCD_STRING, err);
+		if (n < 0)
+			return n;
+		var->first = (unsigned)n;
+	}
+	return 0;
+}
+
+static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
+{
+	struct cvl_input *in = v->words.in;
+	struct cvl_origin origin = { .format = "vcd", .path = cvl_input_path(in) };
+	struct cvl_store_desc desc = {
+		.rate_hz = v->h.rate_hz,
+		.lines = (const char *const *)v->h.line,
+		.n_lines = v->h.n_lines,
+		.channels = v->h.channel,
+		.n_channels = v->h.n_channels,
+	};
+	char clock[256];
+	int rc;
+
+	if (!origin.path)
+		origin.path = name_of(v);
+	cvl_input_clock_name(in, v->opts, clock, sizeof(clock));
+	desc.clock = clock;
+	rc = cvl_text_rename(v->opts->names, v->h.line, v->h.n_lines);
+	if (rc)
+		return wrong(v, (enum cvl_code)rc, CVL_NO_OFFSET,
+			     rc == CVL_E_USAGE ? "has fewer lines than there are names" :
+						 "out of memory",
+			     err);
+	v->pending = malloc(v->h.n_vars * sizeof(*v->pending));
+	if (!v->pending)
+		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+	v->never_known = true;
+	if (v->h.n_lines)
+		v->all = UINT64_MAX >> (64 - v->h.n_lines);
+	return cvl_session_add(s, &desc, &origin, &v->w, err);
+}
+
+/* Store what is left, and where the trouble began if there was any. Returns the first error. */
+static int finish(struct vcd *v, struct cvl_session *s, int trouble, struct cvl_error *err)
+{
+	int rc = commit(v, err);
+
+	if (!rc && v->in_gap)
+		rc = end_gap(v, err);
+	if (!rc && trouble)
+		rc = cvl_writer_gap(
+			v->w, tick(v->now), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
+			trouble == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, err);
+	if (rc) {
+		cvl_session_finish(s, v->w, tick(v->end), NULL);
+		return rc;
+	}
+	return cvl_session_finish(s, v->w, tick(v->end), err);
+}
+
+static void tell(const struct vcd *v)
+{
+	const struct cvl_import_opts *opts = v->opts;
+	const char *name = name_of(v);
+
+	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name, "times that go back; stored late");
+	cvl_tally_tell(&v->as_zero, opts, CVL_E_UNSUPPORTED, name, "x or z values read as 0");
+	cvl_tally_tell(&v->no_number, opts, CVL_E_RANGE, name,
+		       "reals that are no number; left out");
+	cvl_tally_tell(&v->no_string, opts, CVL_E_UNSUPPORTED, name,
+		       "strings for variables of another type; left out");
+	cvl_tally_tell(&v->cut, opts, CVL_E_LIMIT, name, "strings too long; cut");
+}
+
+static int vcd_import(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	struct vcd v = { .words = { .in = in, .opts = opts }, .opts = opts };
+	struct cvl_error trouble;
+	int rc, stored;
+
+	v.as_zero.offset = CVL_NO_OFFSET;
+	rc = vcd_header_read(&v.h, &v.words, err);
+	if (!rc)
+		rc = begin(&v, s, err);
+	if (rc)
+		goto out;
+	rc = declare_events(&v, err);
+	if (rc) {
+		cvl_session_finish(s, v.w, tick(0), NULL);
+		goto out;
+	}
+	rc = read_changes(&v, &trouble);
+	stored = finish(&v, s, rc, err);
+	tell(&v);
+	if (stored) {
+		rc = stored;
+	} else if (rc == CVL_E_TRUNCATED && !opts->strict) {
+		cvl_tell(opts->report, &trouble);
+		rc = 0;
+	} else if (rc && err) {
+		*err = trouble;
+	}
+out:
+	free(v.pending);
+	vcd_header_free(&v.h);
+	return rc;
+}
+
+static int vcd_probe(const uint8_t *head, size_t n, const char *path)
+{
+	static const char *const keywords[] = {
+		"$date", "$version", "$comment", "$timescale", "$scope", "$var",
+	};
+	size_t at = 0;
+
+	(void)path;
+	while (at < n && (head[at] == ' ' || (head[at] >= '\t' && head[at] <= '\r')))
+		at++;
+	for (size_t i = 0; i < sizeof(keywords) / sizeof(*keywords); i++) {
+		size_t len = strlen(keywords[i]);
+
+		if (n - at >= len && !memcmp(head + at, keywords[i], len))
+			return 80;
+	}
+	return 0;
+}
+
+const struct cvl_importer cvl_import_vcd = {
+	.name = "vcd",
+	.what = "Value Change Dump of a simulator, logic analyzer or viewer",
+	.probe = vcd_probe,
+	.import = vcd_import,
+};

@@ -1,0 +1,703 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/session.h>
+
+#include "core/files.h"
+#include "core/uuid.h"
+#include "session/hash.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SESSION_VERSION 1
+#define CLOCKS_MAX 4096
+#define SEARCH_DEPTH 6
+
+/* Strings of pub are owned here. */
+struct entry {
+	struct cvl_clock pub;
+	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid;
+	struct cvl_writer *writer; /* while it is being written */
+};
+
+struct cvl_session {
+	char *path;
+	char uuid[CVL_UUID_TEXT];
+	char created[32];
+	int64_t epoch;
+	bool has_epoch;
+	bool ad_hoc;  /* traces opened without a session.json */
+	int lock_fd;  /* directory, locked while we may add clocks; or -1 */
+	struct entry *clock;
+	size_t n;
+};
+
+static int no_memory(const struct cvl_session *s, struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", s->path);
+}
+
+static struct cvl_session *session_new(const char *path)
+{
+	struct cvl_session *s = calloc(1, sizeof(*s));
+
+	if (!s)
+		return NULL;
+	s->lock_fd = -1;
+	s->path = strdup(path);
+	if (s->path)
+		return s;
+	free(s);
+	return NULL;
+}
+
+static void entry_free(struct entry *e)
+{
+	cvl_writer_abandon(e->writer);
+	free(e->name);
+	free(e->node);
+	free(e->trace);
+	free(e->class);
+	free(e->format);
+	free(e->origin);
+	free(e->hash);
+	free(e->uuid);
+}
+
+void cvl_session_close(struct cvl_session *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; i < s->n; i++)
+		entry_free(&s->clock[i]);
+	free(s->clock);
+	if (s->lock_fd >= 0)
+		close(s->lock_fd);
+	free(s->path);
+	free(s);
+}
+
+/* ---- entries ---- */
+
+int cvl_session_find(const struct cvl_session *s, const char *name)
+{
+	int by_node = -1;
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (!strcmp(s->clock[i].name, name))
+			return (int)i;
+		if (!strcmp(s->clock[i].node, name))
+			by_node = by_node == -1 ? (int)i : -2;
+	}
+	return by_node < 0 ? -1 : by_node;
+}
+
+/* Room for one more clock; its strings are copied from @from. NULL when out of memory. */
+static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *from, const char *uuid)
+{
+	struct entry *grown = realloc(s->clock, (s->n + 1) * sizeof(*grown));
+	struct entry *e;
+
+	if (!grown)
+		return NULL;
+	s->clock = grown;
+	e = &s->clock[s->n];
+	*e = (struct entry){
+		.pub = *from,
+		.name = strdup(from->name),
+		.node = strdup(from->node),
+		.trace = strdup(from->trace),
+		.class = strdup(from->clock_class ? from->clock_class : ""),
+		.format = strdup(from->format ? from->format : ""),
+		.origin = strdup(from->origin ? from->origin : ""),
+		.hash = strdup(from->hash ? from->hash : ""),
+		.uuid = strdup(uuid ? uuid : ""),
+	};
+	if (!e->name || !e->node || !e->trace || !e->class || !e->format || !e->origin || !e->hash || !e->uuid) {
+		entry_free(e);
+		return NULL;
+	}
+	e->pub.name = e->name;
+	e->pub.node = e->node;
+	e->pub.trace = e->trace;
+	e->pub.clock_class = e->class;
+	e->pub.format = e->format;
+	e->pub.origin = e->origin;
+	e->pub.hash = e->hash;
+	e->pub.same_as = -1;
+	for (size_t i = 0; i < s->n && *e->uuid && e->pub.same_as < 0; i++)
+		if (!strcmp(s->clock[i].uuid, e->uuid) && s->clock[i].pub.rate_hz == from->rate_hz &&
+		    s->clock[i].pub.start_unix_ns == from->start_unix_ns)
+			e->pub.same_as = (int)i;
+	s->n++;
+	return e;
+}
+
+static void unique_name(const struct cvl_session *s, char *out, size_t size, const char *wanted)
+{
+	char clean[200];
+
+	snprintf(clean, sizeof(clean), "%s", *wanted ? wanted : "clock");
+	cvl_path_clean(clean);
+	snprintf(out, size, "%s", clean);
+	for (unsigned k = 2; cvl_session_find(s, out) >= 0; k++) {
+		bool taken = false;
+
+		for (size_t i = 0; i < s->n; i++)
+			taken = taken || !strcmp(s->clock[i].name, out);
+		if (!taken)
+			break;
+		snprintf(out, size, "%s-%u", clean, k);
+	}
+}
+
+/* Timeline zero is where the first clock that claims a wall-clock time begins. */
+static void set_epoch(struct cvl_session *s, int64_t unix_ns)
+{
+	if (s->has_epoch || !unix_ns)
+		return;
+	s->epoch = unix_ns;
+	s->has_epoch = true;
+}
+
+/* ---- session.json ---- */
+
+static int save(struct cvl_session *s, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	json_t *root, *list = json_array();
+	size_t cut = strlen(s->path) + 1;
+	char *text;
+	int rc;
+
+	if (!cvl_path_join(path, s->path, "session.json"))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+	for (size_t i = 0; i < s->n; i++) {
+		const struct cvl_clock *c = &s->clock[i].pub;
+
+		json_array_append_new(
+			list,
+			json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}", "name",
+				  c->name, "node", c->node, "trace", c->trace + cut, "clock_class", c->clock_class,
+				  "rate_hz", (json_int_t)c->rate_hz, "resolution_ticks", (json_int_t)c->resolution,
+				  "start_unix_ns", (json_int_t)c->start_unix_ns, "base_tick",
+				  (json_int_t)c->base_tick, "uuid", s->clock[i].uuid, "format", c->format, "origin",
+				  c->origin, "hash", c->hash, "foreign", c->foreign, "finished", !c->unfinished));
+	}
+	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid", s->uuid, "created",
+			 s->created, "epoch_unix_ns", (json_int_t)s->epoch, "clocks", list);
+	text = root && json_array_size(list) == s->n ? json_dumps(root, JSON_INDENT(1)) : NULL;
+	json_decref(root);
+	if (!text)
+		return no_memory(s, err);
+	rc = cvl_write_whole(path, text, strlen(text), err);
+	free(text);
+	return rc;
+}
+
+static bool good_relative(const char *path)
+{
+	return *path && *path != '/' && !strstr(path, "..");
+}
+
+/* Whether somebody still holds the lock that a writer takes on its stream. */
+static bool writer_alive(const char *trace)
+{
+	char path[CVL_PATH_MAX];
+	bool alive = false;
+	int fd;
+
+	if (!cvl_path_join(path, trace, "stream"))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		alive = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+		close(fd);
+	}
+	return alive;
+}
+
+static int load_clock(struct cvl_session *s, const json_t *j, const char *path, size_t i, struct cvl_error *err)
+{
+	struct cvl_clock c = { 0 };
+	const char *relative, *uuid;
+	char trace[CVL_PATH_MAX];
+	json_int_t rate, resolution, start, base;
+	int foreign, finished;
+	json_error_t e;
+
+	if (json_unpack_ex((json_t *)(uintptr_t)j, &e, 0,
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}", "name", &c.name,
+			   "node", &c.node, "trace", &relative, "clock_class", &c.clock_class, "rate_hz", &rate,
+			   "resolution_ticks", &resolution, "start_unix_ns", &start, "base_tick", &base, "uuid",
+			   &uuid, "format", &c.format, "origin", &c.origin, "hash", &c.hash, "foreign", &foreign,
+			   "finished", &finished))
+		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: clock %zu: %s", path, i, e.text);
+	if (rate <= 0 || resolution <= 0 || !good_relative(relative) || !*c.name ||
+	    !cvl_path_join(trace, s->path, relative))
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "%s: clock %zu has impossible values", path, i);
+	c.trace = trace;
+	c.rate_hz = (uint64_t)rate;
+	c.resolution = (uint64_t)resolution;
+	c.start_unix_ns = start;
+	c.base_tick = (uint64_t)base;
+	c.foreign = foreign;
+	c.unfinished = !finished && !writer_alive(trace);
+	return add_entry(s, &c, uuid) ? 0 : no_memory(s, err);
+}
+
+static int load(struct cvl_session *s, const char *path, struct cvl_error *err)
+{
+	json_error_t e;
+	json_t *root = json_load_file(path, 0, &e), *list, *j;
+	json_int_t epoch;
+	const char *uuid, *created;
+	size_t i;
+	int version, rc = 0;
+
+	if (!root)
+		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position, "%s:%d: %s", path,
+				e.position < 0 ? 0 : e.position, e.text);
+	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:I, s:o}", "coeval_session", &version, "uuid", &uuid,
+			   "created", &created, "epoch_unix_ns", &epoch, "clocks", &list)) {
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
+	} else if (version != SESSION_VERSION) {
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:0: session of version %d; this program reads %d", path,
+			      version, SESSION_VERSION);
+	} else if (json_array_size(list) > CLOCKS_MAX) {
+		rc = cvl_fail(err, CVL_E_LIMIT, 0, "%s:0: more than %d clocks", path, CLOCKS_MAX);
+	} else {
+		snprintf(s->uuid, sizeof(s->uuid), "%s", uuid);
+		snprintf(s->created, sizeof(s->created), "%s", created);
+		s->epoch = epoch;
+		s->has_epoch = epoch != 0;
+		json_array_foreach(list, i, j)
+		{
+			rc = load_clock(s, j, path, i, err);
+			if (rc)
+				break;
+		}
+	}
+	json_decref(root);
+	return rc;
+}
+
+/* ---- foreign traces ---- */
+
+/* Calls @fn for every directory at or under @path that holds metadata. */
+static int each_trace(const char *path, int depth, int (*fn)(void *ctx, const char *path, struct cvl_error *err),
+		      void *ctx, unsigned *found, struct cvl_error *err)
+{
+	char sub[CVL_PATH_MAX];
+	struct dirent **list;
+	int n, rc = 0;
+
+	if (!cvl_path_join(sub, path, "metadata"))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
+	if (cvl_is_file(sub)) {
+		++*found;
+		return fn(ctx, path, err);
+	}
+	if (depth >= SEARCH_DEPTH)
+		return 0;
+	n = scandir(path, &list, NULL, alphasort);
+	if (n < 0)
+		return cvl_fail_errno(err, "open", path);
+	for (int i = 0; i < n; i++) {
+		if (!rc && list[i]->d_name[0] != '.' && cvl_path_join(sub, path, list[i]->d_name) && cvl_is_dir(sub))
+			rc = each_trace(sub, depth + 1, fn, ctx, found, err);
+		free(list[i]);
+	}
+	free(list);
+	return rc;
+}
+
+/* First tick of each clock of @trace, or 0; looks at the beginning of each stream only. */
+static int first_ticks(const struct cvl_trace *trace, uint64_t *first, size_t n, struct cvl_error *err)
+{
+	for (size_t i = 0; i < n; i++)
+		first[i] = UINT64_MAX;
+	for (size_t i = 0; i < cvl_trace_streams(trace); i++) {
+		struct cvl_stream *stream;
+		struct cvl_batch batch;
+		int rc = cvl_stream_open(&stream, trace, i, NULL, err), clock;
+
+		if (rc)
+			return rc;
+		rc = cvl_stream_next(stream, &batch, NULL);
+		clock = cvl_stream_clock(stream);
+		if (rc > 0 && clock >= 0 && (size_t)clock < n && batch.tick[0].count < first[clock])
+			first[clock] = batch.tick[0].count;
+		cvl_stream_close(stream);
+	}
+	for (size_t i = 0; i < n; i++)
+		if (first[i] == UINT64_MAX)
+			first[i] = 0;
+	return 0;
+}
+
+static int64_t claimed_start(const struct cvl_clock_class *c)
+{
+	__int128 ns = (__int128)c->offset_s * 1000000000 +
+		      (__int128)(int64_t)c->offset * 1000000000 / (__int128)c->rate_hz;
+
+	return ns > INT64_MAX || ns < INT64_MIN ? 0 : (int64_t)ns;
+}
+
+/* One clock of ours for each clock class of @trace, which stands at @place. */
+static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node, const char *place,
+		      const char *origin, const char *hash, struct cvl_error *err)
+{
+	static const struct cvl_clock_class none = { .name = "", .rate_hz = 1000000000 };
+	size_t n = cvl_trace_clocks(trace);
+	uint64_t *first = calloc(n + 1, sizeof(*first));
+	int rc = first ? first_ticks(trace, first, n, err) : no_memory(s, err);
+
+	for (size_t i = 0; !rc && i < (n ? n : 1); i++) {
+		const struct cvl_clock_class *class = n ? cvl_trace_clock(trace, i) : &none;
+		char wanted[300], name[300];
+		struct cvl_clock c = {
+			.name = name,
+			.node = node,
+			.trace = place,
+			.clock_class = class->name,
+			.rate_hz = class->rate_hz,
+			.resolution = cvl_trace_env_number(trace, "resolution"),
+			.start_unix_ns = claimed_start(class),
+			.base_tick = first[i],
+			.format = "ctf",
+			.origin = origin,
+			.hash = hash,
+			.foreign = true,
+		};
+
+		if (!cvl_trace_ours(trace) || !c.resolution)
+			c.resolution = 1;
+		snprintf(wanted, sizeof(wanted), "%s%s%s", node, n > 1 ? "." : "", n > 1 ? class->name : "");
+		unique_name(s, name, sizeof(name), wanted);
+		if (c.start_unix_ns)
+			set_epoch(s, c.start_unix_ns +
+					     (int64_t)((unsigned __int128)first[i] * 1000000000u / class->rate_hz));
+		if (!add_entry(s, &c, class->uuid))
+			rc = no_memory(s, err);
+	}
+	free(first);
+	return rc;
+}
+
+static void node_of(const struct cvl_trace *trace, const char *node, const char *path, char *out, size_t size)
+{
+	const char *host = cvl_trace_env(trace, "hostname");
+
+	if (node || (host && *host))
+		snprintf(out, size, "%s", node ? node : host);
+	else
+		cvl_path_base(out, size, path);
+}
+
+struct adding {
+	struct cvl_session *s;
+	const char *node;
+	bool link;
+	const struct cvl_report *report;
+};
+
+static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link, char place[CVL_PATH_MAX],
+		       struct cvl_error *err)
+{
+	char traces[CVL_PATH_MAX], name[300], clean[256];
+	char *real;
+	int rc = 0;
+
+	snprintf(clean, sizeof(clean), "%s", node);
+	cvl_path_clean(clean);
+	if (!cvl_path_join(traces, s->path, "traces"))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+	if (mkdir(traces, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "make the directory", traces);
+	snprintf(name, sizeof(name), "%s", clean);
+	for (unsigned k = 2;; k++) {
+		struct stat st;
+
+		if (!cvl_path_join(place, traces, name))
+			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+		if (lstat(place, &st))
+			break;
+		snprintf(name, sizeof(name), "%s-%u", clean, k);
+	}
+	if (!link)
+		return cvl_copy_tree(path, place, err);
+	real = realpath(path, NULL);
+	if (!real || symlink(real, place))
+		rc = cvl_fail_errno(err, "link", path);
+	free(real);
+	return rc;
+}
+
+static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
+{
+	struct adding *a = ctx;
+	char place[CVL_PATH_MAX], node[256], hash[CVL_HASH_TEXT];
+	struct cvl_trace *trace;
+	int rc = cvl_trace_open(&trace, path, a->report, err);
+
+	if (rc)
+		return rc;
+	node_of(trace, a->node, path, node, sizeof(node));
+	rc = cvl_hash_tree(path, hash, err);
+	if (!rc)
+		rc = place_trace(a->s, path, node, a->link, place, err);
+	if (!rc)
+		rc = add_clocks(a->s, trace, node, place, path, hash, err);
+	cvl_trace_close(trace);
+	return rc ? rc : save(a->s, err);
+}
+
+int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *node, bool link,
+			  const struct cvl_report *report, struct cvl_error *err)
+{
+	struct adding a = { s, node, link, report };
+	unsigned found = 0;
+	int rc = each_trace(path, 0, add_one_trace, &a, &found, err);
+
+	if (!rc && !found)
+		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+			      "%s: no CTF trace here: neither it nor a directory in it holds a file called metadata",
+			      path);
+	return rc;
+}
+
+static int open_one_trace(void *ctx, const char *path, struct cvl_error *err)
+{
+	struct adding *a = ctx;
+	struct cvl_trace *trace;
+	char node[256];
+	int rc = cvl_trace_open(&trace, path, a->report, err);
+
+	if (rc)
+		return rc;
+	node_of(trace, NULL, path, node, sizeof(node));
+	rc = add_clocks(a->s, trace, node, path, path, "", err);
+	cvl_trace_close(trace);
+	return rc;
+}
+
+/* ---- opening ---- */
+
+int cvl_session_open(struct cvl_session **out, const char *path, const struct cvl_report *report,
+		     struct cvl_error *err)
+{
+	char file[CVL_PATH_MAX];
+	struct cvl_session *s = session_new(path);
+	struct adding a = { s, NULL, false, report };
+	unsigned found = 0;
+	struct stat st;
+	int rc;
+
+	*out = NULL;
+	if (!s)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	if (stat(path, &st)) {
+		rc = errno == ENOENT ? cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+						"%s: there is no such session; `coeval import -o %s FILE` makes one",
+						path, path)
+				     : cvl_fail_errno(err, "open", path);
+	} else if (!S_ISDIR(st.st_mode)) {
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%s is a file, not a session; `coeval import -o SESSION %s` makes one of it", path, path);
+	} else if (!cvl_path_join(file, path, "session.json")) {
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
+	} else if (cvl_is_file(file)) {
+		rc = load(s, file, err);
+	} else {
+		s->ad_hoc = true;
+		snprintf(s->uuid, sizeof(s->uuid), "00000000-0000-0000-0000-000000000000");
+		rc = each_trace(path, 0, open_one_trace, &a, &found, err);
+		if (!rc && !found)
+			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+				      "%s: neither a session (no session.json) nor a CTF trace (no metadata)", path);
+	}
+	if (rc)
+		cvl_session_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
+static bool is_empty_dir(const char *path)
+{
+	DIR *dir = opendir(path);
+	struct dirent *d;
+	bool empty = dir != NULL;
+
+	while (dir && (d = readdir(dir)))
+		if (strcmp(d->d_name, ".") && strcmp(d->d_name, ".."))
+			empty = false;
+	if (dir)
+		closedir(dir);
+	return empty;
+}
+
+int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_error *err)
+{
+	char file[CVL_PATH_MAX];
+	struct cvl_session *s = session_new(path);
+	int rc = 0;
+
+	*out = NULL;
+	if (!s)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	while (strlen(s->path) > 1 && s->path[strlen(s->path) - 1] == '/')
+		s->path[strlen(s->path) - 1] = '\0';
+	if (!cvl_path_join(file, s->path, "session.json")) {
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
+	} else if (mkdir(path, 0777) && errno != EEXIST) {
+		rc = cvl_fail_errno(err, "make the directory", path);
+	} else if (!cvl_is_dir(path)) {
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is no directory", path);
+	} else {
+		s->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (s->lock_fd < 0)
+			rc = cvl_fail_errno(err, "open", path);
+		else if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
+			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				      "%s: another coeval is adding to this session; wait for it", path);
+	}
+	if (!rc && cvl_is_file(file)) {
+		rc = load(s, file, err);
+	} else if (!rc && !is_empty_dir(path)) {
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s holds files, but is no session; name another directory",
+			      path);
+	} else if (!rc) {
+		uint8_t uuid[16];
+		time_t now = time(NULL);
+		struct tm tm;
+
+		cvl_uuid_random(uuid);
+		cvl_uuid_text(uuid, s->uuid);
+		strftime(s->created, sizeof(s->created), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+		rc = save(s, err);
+	}
+	if (rc)
+		cvl_session_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
+/* ---- clocks of our own ---- */
+
+int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, const struct cvl_origin *origin,
+		    struct cvl_writer **w, struct cvl_error *err)
+{
+	char name[300], place[CVL_PATH_MAX], traces[CVL_PATH_MAX];
+	struct cvl_store_desc d = *desc;
+	struct cvl_clock c = {
+		.name = name,
+		.trace = place,
+		.clock_class = "ticks",
+		.rate_hz = desc->rate_hz,
+		.resolution = desc->resolution ? desc->resolution : 1,
+		.start_unix_ns = desc->start_unix_ns,
+		.format = origin->format,
+		.origin = origin->path,
+		.hash = origin->hash,
+		.unfinished = true,
+	};
+	struct entry *e;
+	int rc;
+
+	*w = NULL;
+	if (s->n >= CLOCKS_MAX)
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path, CLOCKS_MAX);
+	unique_name(s, name, sizeof(name), desc->clock ? desc->clock : "");
+	c.node = desc->node ? desc->node : name;
+	d.clock = name;
+	d.node = c.node;
+	if (!cvl_path_join(traces, s->path, "traces") || !cvl_path_join(place, traces, name))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+	if (mkdir(traces, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "make the directory", traces);
+	rc = cvl_writer_open(w, place, &d, err);
+	if (rc)
+		return rc;
+	set_epoch(s, desc->start_unix_ns);
+	e = add_entry(s, &c, NULL);
+	if (!e) {
+		cvl_writer_abandon(*w);
+		*w = NULL;
+		return no_memory(s, err);
+	}
+	e->writer = *w;
+	rc = save(s, err);
+	if (rc) {
+		e->writer = NULL;
+		cvl_writer_abandon(*w);
+		*w = NULL;
+		entry_free(e);
+		s->n--;
+	}
+	return rc;
+}
+
+int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err)
+{
+	int rc = cvl_writer_close(w, end, err);
+
+	for (size_t i = 0; i < s->n; i++) {
+		if (s->clock[i].writer != w)
+			continue;
+		s->clock[i].writer = NULL;
+		if (!rc)
+			s->clock[i].pub.unfinished = false;
+	}
+	return rc ? rc : save(s, err);
+}
+
+/* ---- asking ---- */
+
+const char *cvl_session_path(const struct cvl_session *s)
+{
+	return s->path;
+}
+
+const char *cvl_session_uuid(const struct cvl_session *s)
+{
+	return s->uuid;
+}
+
+int64_t cvl_session_epoch(const struct cvl_session *s)
+{
+	return s->epoch;
+}
+
+size_t cvl_session_clocks(const struct cvl_session *s)
+{
+	return s->n;
+}
+
+const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i)
+{
+	return &s->clock[i].pub;
+}
+
+struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t i)
+{
+	const struct cvl_clock *c = &s->clock[i].pub;
+	struct cvl_tick tick = { 0 };
+	struct cvl_time time = { 0 };
+
+	if (c->start_unix_ns && s->has_epoch)
+		time.ns = c->start_unix_ns - s->epoch;
+	else
+		tick.count = c->base_tick;
+	return cvl_map_nominal(c->rate_hz, tick, time);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: MIT */
+/* sync.json: clock maps as numbers. docs/session.md describes it. */
+#include <coeval/sync.h>
+
+#include "core/files.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYNC_VERSION 1
+#define KNOTS_MAX (1u << 22)
+
+const char *cvl_verdict_name(enum cvl_verdict verdict)
+{
+	switch (verdict) {
+	case CVL_GOOD:
+		return "good";
+	case CVL_DEGRADED:
+		return "degraded";
+	case CVL_UNSYNCHRONISED:
+		break;
+	}
+	return "unsynchronised";
+}
+
+void cvl_sync_free(struct cvl_sync *sync)
+{
+	if (!sync)
+		return;
+	for (size_t i = 0; i < sync->n; i++) {
+		free(sync->clock[i].clock);
+		cvl_map_free(sync->clock[i].map);
+	}
+	free(sync->clock);
+	free(sync->estimator);
+	free(sync->reference);
+	free(sync->settings);
+	free(sync);
+}
+
+const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name)
+{
+	for (size_t i = 0; i < sync->n; i++)
+		if (!strcmp(sync->clock[i].clock, name))
+			return &sync->clock[i];
+	return NULL;
+}
+
+/* ---- writing ---- */
+
+static json_t *real(double v)
+{
+	return json_real(isfinite(v) ? v : 0);
+}
+
+static json_t *edge_json(const struct cvl_map_edge *e)
+{
+	return json_pack("{s:o, s:o, s:o}", "rate_ppb", real(e->rate_ppb), "drift_ppb", real(e->drift_ppb),
+			 "wander_ppb_s", real(e->wander_ppb_s));
+}
+
+static json_t *map_json(const struct cvl_map *map)
+{
+	struct cvl_map_spec m;
+	json_t *knots = json_array();
+
+	cvl_map_describe(map, &m);
+	for (size_t i = 0; i < m.n; i++)
+		json_array_append_new(knots, json_pack("[I, I, I, I]", (json_int_t)m.knots[i].tick.count,
+						       (json_int_t)m.knots[i].time.ns, (json_int_t)m.knots[i].frac,
+						       (json_int_t)m.knots[i].bound_ns));
+	return json_pack("{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", 0, "rate_hz", (json_int_t)m.rate_hz, "bound_kind",
+			 cvl_bound_kind_name(m.kind), "before", edge_json(&m.before), "after", edge_json(&m.after),
+			 "knots", knots);
+}
+
+static json_t *clock_json(const struct cvl_clock_sync *c)
+{
+	const struct cvl_residuals *r = &c->residuals;
+	json_t *maps = json_array();
+
+	if (c->map)
+		json_array_append_new(maps, map_json(c->map));
+	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:o}", "clock",
+			 c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb",
+			 real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb), "observations", "used",
+			 (json_int_t)c->used, "rejected", (json_int_t)c->rejected, "residuals_ns", "n",
+			 (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd), "min", real(r->min), "max",
+			 real(r->max), "bound_min_ns", (json_int_t)c->bound_min, "bound_max_ns",
+			 (json_int_t)c->bound_max, "maps", maps);
+}
+
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
+	char *text;
+	int rc;
+
+	for (size_t i = 0; i < sync->n; i++)
+		json_array_append_new(clocks, clock_json(&sync->clock[i]));
+	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", SYNC_VERSION, "session",
+			 sync->session, "estimator", sync->estimator, "settings",
+			 settings ? settings : json_object(), "timescale", "reference", sync->reference,
+			 "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns, "clocks", clocks);
+	text = root && json_array_size(clocks) == sync->n ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12))
+							  : NULL;
+	json_decref(root);
+	if (!text || !cvl_path_join(path, cvl_session_path(session), "sync.json")) {
+		free(text);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	rc = cvl_write_whole(path, text, strlen(text), err);
+	free(text);
+	return rc;
+}
+
+/* ---- reading ---- */
+
+static int load_edge(json_t *j, struct cvl_map_edge *e)
+{
+	return json_unpack(j, "{s:F, s:F, s:F}", "rate_ppb", &e->rate_ppb, "drift_ppb", &e->drift_ppb, "wander_ppb_s",
+			   &e->wander_ppb_s);
+}
+
+static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
+{
+	struct cvl_map_spec spec = { 0 };
+	struct cvl_knot *knots;
+	const char *kind;
+	json_t *list, *before, *after, *k;
+	json_int_t rate;
+	size_t i;
+	int epoch, rc = 0;
+
+	if (json_unpack(j, "{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", &epoch, "rate_hz", &rate, "bound_kind", &kind,
+			"before", &before, "after", &after, "knots", &list) ||
+	    load_edge(before, &spec.before) || load_edge(after, &spec.after) || rate <= 0 ||
+	    json_array_size(list) > KNOTS_MAX || !json_array_size(list))
+		return cvl_fail(err, CVL_E_SYNTAX, 0, "malformed map");
+	knots = calloc(json_array_size(list), sizeof(*knots));
+	if (!knots)
+		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+	json_array_foreach(list, i, k)
+	{
+		json_int_t tick, ns, frac, bound;
+
+		if (json_unpack(k, "[I, I, I, I]", &tick, &ns, &frac, &bound) || frac < 0 || frac > UINT32_MAX)
+			rc = cvl_fail(err, CVL_E_SYNTAX, 0, "malformed knot %zu", i);
+		else
+			knots[i] = (struct cvl_knot){ { (uint64_t)tick }, { ns }, (uint32_t)frac, bound };
+	}
+	spec.rate_hz = (uint64_t)rate;
+	spec.knots = knots;
+	spec.n = json_array_size(list);
+	spec.kind = CVL_BOUND_NONE;
+	for (int c = CVL_BOUND_NONE; c <= CVL_BOUND_PROVEN; c++)
+		if (!strcmp(kind, cvl_bound_kind_name((enum cvl_bound_kind)c)))
+			spec.kind = (enum cvl_bound_kind)c;
+	if (!rc)
+		rc = cvl_map_new(map, &spec, err);
+	free(knots);
+	return rc;
+}
+
+static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err)
+{
+	const char *name, *verdict, *reason;
+	json_int_t used, rejected, n, bound_min, bound_max;
+	struct cvl_residuals *r = &c->residuals;
+	json_t *maps;
+	json_error_t e;
+
+	if (json_unpack_ex(j, &e, 0, "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s:I, s:o}",
+			   "clock", &name, "verdict", &verdict, "reason", &reason, "rate_ppb", &c->rate_ppb,
+			   "rate_bound_ppb", &c->rate_bound_ppb, "observations", "used", &used, "rejected", &rejected,
+			   "residuals_ns", "n", &n, "mean", &r->mean, "sd", &r->sd, "min", &r->min, "max", &r->max,
+			   "bound_min_ns", &bound_min, "bound_max_ns", &bound_max, "maps", &maps))
+		return cvl_fail(err, CVL_E_SYNTAX, 0, "%s", e.text);
+	c->clock = strdup(name);
+	if (!c->clock)
+		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+	snprintf(c->reason, sizeof(c->reason), "%s", reason);
+	for (int v = CVL_UNSYNCHRONISED; v <= CVL_GOOD; v++)
+		if (!strcmp(verdict, cvl_verdict_name((enum cvl_verdict)v)))
+			c->verdict = (enum cvl_verdict)v;
+	c->used = (uint64_t)used;
+	c->rejected = (uint64_t)rejected;
+	r->n = (uint64_t)n;
+	c->bound_min = bound_min;
+	c->bound_max = bound_max;
+	return json_array_size(maps) ? load_map(json_array_get(maps, 0), &c->map, err) : 0;
+}
+
+int cvl_sync_load(struct cvl_sync **out, const struct cvl_session *session, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	const char *uuid, *estimator, *reference;
+	json_t *root, *clocks, *settings, *j;
+	struct cvl_sync *sync = NULL;
+	struct cvl_error inner = { 0 };
+	json_int_t epoch;
+	json_error_t e;
+	int version, rc;
+	size_t i;
+
+	*out = NULL;
+	if (!cvl_path_join(path, cvl_session_path(session), "sync.json") || !cvl_is_file(path))
+		return 0;
+	root = json_load_file(path, 0, &e);
+	if (!root)
+		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
+				"%s:%d: %s; `coeval sync` writes a new one", path, e.position < 0 ? 0 : e.position,
+				e.text);
+	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", &version, "session",
+			   &uuid, "estimator", &estimator, "settings", &settings, "timescale", "reference", &reference,
+			   "epoch_unix_ns", &epoch, "clocks", &clocks)) {
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
+		goto out;
+	}
+	if (version != SYNC_VERSION || strcmp(uuid, cvl_session_uuid(session))) {
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:0: %s; run `coeval sync` again", path,
+			      version != SYNC_VERSION ? "written by another version of coeval"
+						      : "belongs to another session");
+		goto out;
+	}
+	sync = calloc(1, sizeof(*sync));
+	if (sync)
+		sync->clock = calloc(json_array_size(clocks) + 1, sizeof(*sync->clock));
+	if (!sync || !sync->clock) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		goto out;
+	}
+	snprintf(sync->session, sizeof(sync->session), "%s", uuid);
+	sync->estimator = strdup(estimator);
+	sync->reference = strdup(reference);
+	sync->settings = json_dumps(settings, 0);
+	sync->epoch_unix_ns = epoch;
+	rc = 0;
+	json_array_foreach(clocks, i, j)
+	{
+		sync->n++;
+		rc = load_clock(j, &sync->clock[i], &inner);
+		if (rc) {
+			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s", path, i, inner.text);
+			goto out;
+		}
+	}
+	*out = sync;
+	sync = NULL;
+	rc = 1;
+out:
+	cvl_sync_free(sync);
+	json_decref(root);
+	return rc;
+}

@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/timeline.h>
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A stream and its current batch. */
+struct source {
+	struct cvl_stream *stream;
+	size_t trace, file;
+	int clock;            /* of the session */
+	struct cvl_batch batch;
+	struct cvl_time time[CVL_BATCH_MAX];
+	size_t pos, end;      /* not yet handed out */
+};
+
+/* A trace is opened once, however many of its clocks are in the session. */
+struct opened {
+	struct cvl_trace *trace;
+	const char *path;
+	int *clock; /* session clock of each clock class; -1: not wanted */
+	int any;    /* for streams without a clock */
+};
+
+struct cvl_timeline {
+	struct cvl_session *session;
+	struct cvl_timeline_opts opts;
+	struct cvl_sync *sync;
+	struct cvl_map **map; /* one a clock */
+	struct opened *trace;
+	size_t n_traces;
+	struct source **source;
+	size_t n_sources;
+	/* heap of indices of sources with records left, smallest (time, index) on top */
+	size_t *heap;
+	size_t n_heap;
+	bool started;
+};
+
+/* ---- heap ---- */
+
+static bool earlier(const struct cvl_timeline *tl, size_t a, size_t b)
+{
+	const struct source *x = tl->source[a], *y = tl->source[b];
+	int64_t ta = x->time[x->pos].ns, tb = y->time[y->pos].ns;
+
+	return ta != tb ? ta < tb : a < b;
+}
+
+static void sift_down(struct cvl_timeline *tl, size_t i)
+{
+	for (;;) {
+		size_t small = i, left = 2 * i + 1, t;
+
+		if (left < tl->n_heap && earlier(tl, tl->heap[left], tl->heap[small]))
+			small = left;
+		if (left + 1 < tl->n_heap && earlier(tl, tl->heap[left + 1], tl->heap[small]))
+			small = left + 1;
+		if (small == i)
+			return;
+		t = tl->heap[i];
+		tl->heap[i] = tl->heap[small];
+		tl->heap[small] = t;
+		i = small;
+	}
+}
+
+/* ---- sources ---- */
+
+static bool wanted(const struct cvl_timeline *tl, size_t clock)
+{
+	const struct cvl_clock *c = cvl_session_clock(tl->session, clock);
+
+	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) || !fnmatch(tl->opts.node, c->node, 0);
+}
+
+/* Session clock of the stream, known once its first packet is read. */
+static int clock_of(const struct cvl_timeline *tl, const struct source *s)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	int class = cvl_stream_clock(s->stream);
+
+	return class < 0 ? t->any : t->clock[class];
+}
+
+/* The part of the batch within the asked range, as [pos, end). Late records may stand anywhere. */
+static void cut_range(const struct cvl_timeline *tl, struct source *s)
+{
+	s->pos = 0;
+	s->end = s->batch.n;
+	while (tl->opts.has_from && s->pos < s->end && s->time[s->pos].ns < tl->opts.from.ns)
+		s->pos++;
+	while (tl->opts.has_to && s->end > s->pos && s->time[s->end - 1].ns > tl->opts.to.ns)
+		s->end--;
+}
+
+/* Read until there is a record to hand out. 1, 0 at the end, or negative. */
+static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	int rc;
+
+	while ((rc = cvl_stream_next(s->stream, &s->batch, err)) > 0) {
+		s->clock = clock_of(tl, s);
+		if (s->clock < 0 || !wanted(tl, (size_t)s->clock))
+			continue;
+		cvl_map_times(tl->map[s->clock], s->batch.tick, s->batch.n, s->time);
+		cut_range(tl, s);
+		if (s->pos < s->end)
+			return 1;
+		if (tl->opts.has_to && s->batch.n && s->time[0].ns > tl->opts.to.ns)
+			return 0;
+	}
+	return rc;
+}
+
+/* Ticks that bound the asked range on @clock, widened so that rounding loses nothing. */
+static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stream_opts *o)
+{
+	if (clock < 0)
+		return;
+	if (tl->opts.has_from)
+		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
+	if (tl->opts.has_to) {
+		o->to = cvl_map_tick(tl->map[clock], (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
+		if (!o->to.count)
+			o->to.count = 1;
+	}
+}
+
+static int only_clock(const struct opened *t)
+{
+	size_t n = cvl_trace_clocks(t->trace);
+
+	return n == 1 ? t->clock[0] : n ? -1 : t->any;
+}
+
+static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	struct cvl_stream_opts o = { .strict = tl->opts.strict, .report = tl->opts.report };
+
+	tick_range(tl, only_clock(&tl->trace[s->trace]), &o);
+	cvl_stream_close(s->stream);
+	s->stream = NULL;
+	s->pos = s->end = 0;
+	return cvl_stream_open(&s->stream, tl->trace[s->trace].trace, s->file, &o, err);
+}
+
+/* ---- opening ---- */
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = cvl_session_clocks(tl->session);
+
+	tl->trace = calloc(n + 1, sizeof(*tl->trace));
+	if (!tl->trace)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct cvl_clock *c = cvl_session_clock(tl->session, i);
+		struct opened *t = NULL;
+		size_t classes;
+
+		for (size_t k = 0; k < tl->n_traces; k++)
+			if (!strcmp(tl->trace[k].path, c->trace))
+				t = &tl->trace[k];
+		if (!t) {
+			int rc;
+
+			t = &tl->trace[tl->n_traces];
+			rc = cvl_trace_open(&t->trace, c->trace, tl->opts.report, err);
+			if (rc)
+				return rc;
+			tl->n_traces++;
+			t->path = c->trace;
+			t->any = -1;
+			classes = cvl_trace_clocks(t->trace);
+			t->clock = malloc((classes + 1) * sizeof(int));
+			if (!t->clock)
+				return no_memory(err);
+			for (size_t k = 0; k <= classes; k++)
+				t->clock[k] = -1;
+		}
+		classes = cvl_trace_clocks(t->trace);
+		for (size_t k = 0; k < classes; k++)
+			if (!strcmp(cvl_trace_clock(t->trace, k)->name, c->clock_class))
+				t->clock[k] = (int)i;
+		if (t->any < 0)
+			t->any = (int)i;
+	}
+	return 0;
+}
+
+static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = 0;
+
+	for (size_t t = 0; t < tl->n_traces; t++)
+		n += cvl_trace_streams(tl->trace[t].trace);
+	tl->source = calloc(n + 1, sizeof(*tl->source));
+	tl->heap = calloc(n + 1, sizeof(*tl->heap));
+	if (!tl->source || !tl->heap)
+		return no_memory(err);
+	for (size_t t = 0; t < tl->n_traces; t++)
+		for (size_t f = 0; f < cvl_trace_streams(tl->trace[t].trace); f++) {
+			struct source *s = calloc(1, sizeof(*s));
+			int rc;
+
+			if (!s)
+				return no_memory(err);
+			tl->source[tl->n_sources++] = s;
+			s->trace = t;
+			s->file = f;
+			s->clock = -1;
+			rc = open_source(tl, s, err);
+			if (rc)
+				return rc;
+		}
+	return 0;
+}
+
+static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = cvl_session_clocks(tl->session);
+
+	tl->map = calloc(n + 1, sizeof(*tl->map));
+	if (!tl->map)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct cvl_clock_sync *c =
+			tl->sync ? cvl_sync_find(tl->sync, cvl_session_clock(tl->session, i)->name) : NULL;
+		struct cvl_map_spec spec;
+
+		if (c && c->map) {
+			cvl_map_describe(c->map, &spec);
+			if (cvl_map_new(&tl->map[i], &spec, err))
+				return no_memory(err);
+		} else {
+			tl->map[i] = cvl_session_nominal(tl->session, i);
+		}
+		if (!tl->map[i])
+			return no_memory(err);
+	}
+	return 0;
+}
+
+int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session, const struct cvl_timeline_opts *opts,
+		      struct cvl_error *err)
+{
+	struct cvl_timeline *tl = calloc(1, sizeof(*tl));
+	int rc = 0;
+
+	*out = NULL;
+	if (!tl)
+		return no_memory(err);
+	tl->session = session;
+	if (opts)
+		tl->opts = *opts;
+	if (!tl->opts.nominal)
+		rc = cvl_sync_load(&tl->sync, session, err);
+	if (rc >= 0)
+		rc = make_maps(tl, err);
+	if (!rc)
+		rc = open_traces(tl, err);
+	if (!rc)
+		rc = open_sources(tl, err);
+	if (rc < 0)
+		cvl_timeline_close(tl);
+	else
+		*out = tl;
+	return rc;
+}
+
+void cvl_timeline_close(struct cvl_timeline *tl)
+{
+	if (!tl)
+		return;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		cvl_stream_close(tl->source[i]->stream);
+		free(tl->source[i]);
+	}
+	free(tl->source);
+	free(tl->heap);
+	for (size_t i = 0; i < tl->n_traces; i++) {
+		cvl_trace_close(tl->trace[i].trace);
+		free(tl->trace[i].clock);
+	}
+	free(tl->trace);
+	for (size_t i = 0; tl->map && i < cvl_session_clocks(tl->session); i++)
+		cvl_map_free(tl->map[i]);
+	free(tl->map);
+	cvl_sync_free(tl->sync);
+	free(tl);
+}
+
+int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		int rc = open_source(tl, tl->source[i], err);
+
+		if (rc)
+			return rc;
+	}
+	tl->n_heap = 0;
+	tl->started = false;
+	return 0;
+}
+
+/* ---- merging ---- */
+
+static int start(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	tl->started = true;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		int rc = refill(tl, tl->source[i], err);
+
+		if (rc < 0)
+			return rc;
+		if (rc > 0)
+			tl->heap[tl->n_heap++] = i;
+	}
+	for (size_t i = tl->n_heap / 2; i-- > 0;)
+		sift_down(tl, i);
+	return 0;
+}
+
+/* End of the run of records of @s, from pos on, that come no later than @limit. */
+static size_t run_end(const struct source *s, int64_t limit)
+{
+	size_t i = s->pos + 1;
+
+	while (i < s->end && s->time[i].ns <= limit)
+		i++;
+	return i;
+}
+
+int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err)
+{
+	struct source *s;
+	size_t top, end;
+	int rc;
+
+	if (!tl->started) {
+		rc = start(tl, err);
+		if (rc)
+			return rc;
+	} else if (tl->n_heap) {
+		/* what was handed out last is still on top; its arrays were in use until now */
+		s = tl->source[tl->heap[0]];
+		if (s->pos >= s->end) {
+			rc = refill(tl, s, err);
+			if (rc < 0)
+				return rc;
+			if (!rc)
+				tl->heap[0] = tl->heap[--tl->n_heap];
+		}
+		sift_down(tl, 0);
+	}
+	if (!tl->n_heap)
+		return 0;
+	top = tl->heap[0];
+	s = tl->source[top];
+	end = s->end;
+	if (tl->n_heap > 1) {
+		size_t second = tl->heap[1];
+		const struct source *o;
+
+		if (tl->n_heap > 2 && earlier(tl, tl->heap[2], second))
+			second = tl->heap[2];
+		o = tl->source[second];
+		/* equal times: the stream with the smaller number first */
+		end = run_end(s, top < second ? o->time[o->pos].ns : o->time[o->pos].ns - 1);
+	}
+	*slice = (struct cvl_slice){
+		.clock = (size_t)s->clock, .stream = top, .batch = &s->batch,
+		.time = s->time, .begin = s->pos, .end = end,
+	};
+	s->pos = end;
+	return 1;
+}
+
+/* ---- asking ---- */
+
+int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
+{
+	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
+	const struct cvl_map *map = tl->map[slice->clock];
+	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
+	uint64_t ns = (uint64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
+	int64_t bound;
+
+	cvl_map_time(map, slice->batch->tick[i], &bound);
+	if (bound == CVL_BOUND_UNKNOWN)
+		return bound;
+	if (cvl_map_kind(map) == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
+		ns = (ns + 1) / 2;
+	return cvl_add_sat(bound, (int64_t)ns);
+}
+
+enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b, int64_t bound_b)
+{
+	int64_t reach = cvl_add_sat(bound_a, bound_b);
+
+	if (bound_a == CVL_BOUND_UNKNOWN || bound_b == CVL_BOUND_UNKNOWN)
+		return CVL_CANNOT_TELL;
+	if (cvl_add_sat(a.ns, reach) < b.ns)
+		return CVL_BEFORE;
+	if (cvl_add_sat(b.ns, reach) < a.ns)
+		return CVL_AFTER;
+	return CVL_CANNOT_TELL;
+}
+
+struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl)
+{
+	return tl->session;
+}
+
+const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl)
+{
+	return tl->sync;
+}
+
+const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock)
+{
+	return tl->map[clock];
+}
+
+enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock)
+{
+	return cvl_map_kind(tl->map[clock]);
+}
+
+size_t cvl_timeline_streams(const struct cvl_timeline *tl)
+{
+	return tl->n_sources;
+}
+
+struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i)
+{
+	return tl->source[i]->stream;
+}
+
+const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream)
+{
+	return tl->trace[tl->source[stream]->trace].trace;
+}
+
+const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i)
+{
+	const struct source *s = tl->source[i];
+
+	return cvl_trace_stream_name(tl->trace[s->trace].trace, s->file);
+}
+
+int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i)
+{
+	return tl->source[i]->clock;
+}
+
+void cvl_timeline_progress(const struct cvl_timeline *tl, uint64_t *done, uint64_t *total)
+{
+	*done = *total = 0;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		struct cvl_stream_stats st;
+
+		cvl_stream_stats(tl->source[i]->stream, &st);
+		*done += st.position;
+		*total += st.bytes;
+	}
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Drift limit only: low(x) = max_i (l_i - rho |x - x_i|), high(x) = min_i (h_i + rho |x - x_i|): cones. Exact in two
+ * sweeps; the points of the band are the limits that count and the crossings of the cones between them.
+ *
+ * With a wander limit: at a point x0, theta(x) = theta0 + r d + e, d = x - x0, |e| <= w d^2 / 2 (Taylor), |r| <= rho, so
+ * each limit is a half-plane in (theta0, r), and the extremes of theta0 are two small linear programmes. Between
+ * points at distance h a curve with |theta''| <= w leaves its chord by at most w h^2 / 8, which is added.
+ */
+#include "sync/band.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define GRID 129          /* points at which the wander band is worked out */
+#define LIMITS_MAX 2048   /* limits it uses; leaving one out is safe, the band only gets wider */
+#define SEARCH_STEPS 100
+
+void band_free(struct band *b)
+{
+	free(b->point);
+	*b = (struct band){ 0 };
+}
+
+static int add_point(struct band *b, int64_t x, long double low, long double high, struct cvl_error *err)
+{
+	if (b->n && b->point[b->n - 1].x >= x)
+		return 0;
+	if (b->n == b->capacity) {
+		size_t more = b->capacity ? 2 * b->capacity : 64;
+		struct band_point *grown = realloc(b->point, more * sizeof(*grown));
+
+		if (!grown)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		b->point = grown;
+		b->capacity = more;
+	}
+	b->point[b->n++] = (struct band_point){ x, low, high };
+	return 0;
+}
+
+static int by_x(const void *pa, const void *pb)
+{
+	const struct band_limit *a = pa, *b = pb;
+
+	return a->x < b->x ? -1 : a->x > b->x;
+}
+
+/* ---- cones ---- */
+
+struct cone {
+	int64_t x;
+	long double low, high;     /* the band here */
+	uint32_t low_id, high_id;  /* observations that make it so */
+};
+
+/* The band at every limit's x. */
+static void sweep(struct cone *c, const struct band_limit *l, size_t n, double rho)
+{
+	long double low = -INFINITY, high = INFINITY;
+	uint32_t low_id = 0, high_id = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		long double d = i ? rho * (long double)(l[i].x - l[i - 1].x) : 0;
+
+		low -= d;
+		high += d;
+		if (l[i].lower && (long double)l[i].bound > low) {
+			low = (long double)l[i].bound;
+			low_id = l[i].id;
+		}
+		if (!l[i].lower && (long double)l[i].bound < high) {
+			high = (long double)l[i].bound;
+			high_id = l[i].id;
+		}
+		c[i] = (struct cone){ l[i].x, low, high, low_id, high_id };
+	}
+	for (size_t i = n - 1; i-- > 0;) {
+		long double d = rho * (long double)(l[i + 1].x - l[i].x);
+
+		if (c[i + 1].low - d > c[i].low) {
+			c[i].low = c[i + 1].low - d;
+			c[i].low_id = c[i + 1].low_id;
+		}
+		if (c[i + 1].high + d < c[i].high) {
+			c[i].high = c[i + 1].high + d;
+			c[i].high_id = c[i + 1].high_id;
+		}
+	}
+}
+
+static void between(const struct cone *a, const struct cone *b, double rho, int64_t x, long double *low,
+		    long double *high)
+{
+	long double da = rho * (long double)(x - a->x), db = rho * (long double)(b->x - x);
+
+	*low = fmaxl(a->low - da, b->low - db);
+	*high = fminl(a->high + da, b->high + db);
+}
+
+/* Points around the place where the cones of two neighbours cross: on both sides, as x is whole. */
+static int add_crossing(struct band *b, const struct cone *p, const struct cone *q, long double shift,
+			struct cvl_error *err)
+{
+	long double at = ((long double)p->x + (long double)q->x) / 2 + shift;
+	int64_t x = (int64_t)floorl(at);
+	int rc = 0;
+
+	for (int k = 0; k < 2 && !rc; k++, x++) {
+		long double low, high;
+
+		if (x <= p->x || x >= q->x)
+			continue;
+		between(p, q, b->rho, x, &low, &high);
+		rc = add_point(b, x, low, high, err);
+	}
+	return rc;
+}
+
+static int make_cones(struct band *b, const struct band_limit *l, size_t n, struct cvl_error *err)
+{
+	struct cone *c = malloc(n * sizeof(*c));
+	const struct cone *last = NULL;
+	int rc = 0;
+
+	if (!c)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	sweep(c, l, n, b->rho);
+	for (size_t i = 0; i < n; i++)
+		if (c[i].low - c[i].high > b->worst) {
+			b->worst = c[i].low - c[i].high;
+			b->empty = true;
+			b->worst_low = c[i].low_id;
+			b->worst_high = c[i].high_id;
+		}
+	for (size_t i = 0; i < n && !rc; i++) {
+		bool counts = (l[i].lower && c[i].low == (long double)l[i].bound) ||
+			      (!l[i].lower && c[i].high == (long double)l[i].bound);
+
+		/* a limit that others outdo is no point of the band: the crossings between those that count say
+		 * what is there */
+		if (!counts && i && i + 1 < n)
+			continue;
+		if (last && b->rho > 0) {
+			long double low_shift = (last->low - c[i].low) / (2 * (long double)b->rho);
+			long double high_shift = (c[i].high - last->high) / (2 * (long double)b->rho);
+
+			rc = add_crossing(b, last, &c[i], fminl(low_shift, high_shift), err);
+			if (!rc)
+				rc = add_crossing(b, last, &c[i], fmaxl(low_shift, high_shift), err);
+		}
+		if (!rc)
+			rc = add_point(b, c[i].x, c[i].low, c[i].high, err);
+		last = &c[i];
+	}
+	free(c);
+	return rc;
+}
+
+/* ---- wander ---- */
+
+struct programme {
+	const struct band_limit *limit;
+	size_t n;
+	double rho;
+	long double wander; /* a ns */
+	int64_t x0;
+};
+
+/* Greatest theta0 below all upper limits at rate @r, and smallest above all lower ones. */
+static void at_rate(const struct programme *p, long double r, long double *ceiling, long double *floor)
+{
+	*ceiling = INFINITY;
+	*floor = -INFINITY;
+	for (size_t i = 0; i < p->n; i++) {
+		const struct band_limit *l = &p->limit[i];
+		long double d = (long double)(l->x - p->x0), slack = p->wander * d * d / 2;
+		long double v = (long double)l->bound - r * d;
+
+		if (l->lower)
+			*floor = fmaxl(*floor, v - slack);
+		else
+			*ceiling = fminl(*ceiling, v + slack);
+	}
+}
+
+enum goal { WIDTH, CEILING, FLOOR };
+
+static long double value_at(const struct programme *p, long double r, enum goal goal)
+{
+	long double ceiling, floor;
+
+	at_rate(p, r, &ceiling, &floor);
+	return goal == WIDTH ? ceiling - floor : goal == CEILING ? ceiling : -floor;
+}
+
+/* All three goals are concave in the rate: ternary search. */
+static long double best_rate(const struct programme *p, long double a, long double b, enum goal goal)
+{
+	for (int i = 0; i < SEARCH_STEPS && b > a; i++) {
+		long double u = a + (b - a) / 3, v = b - (b - a) / 3;
+
+		if (value_at(p, u, goal) < value_at(p, v, goal))
+			a = u;
+		else
+			b = v;
+	}
+	return (a + b) / 2;
+}
+
+/* Rate nearest to @outside at which the limits can still be met; @inside is one. */
+static long double edge_rate(const struct programme *p, long double inside, long double outside)
+{
+	if (value_at(p, outside, WIDTH) >= 0)
+		return outside;
+	for (int i = 0; i < SEARCH_STEPS; i++) {
+		long double mid = (inside + outside) / 2;
+
+		if (value_at(p, mid, WIDTH) >= 0)
+			inside = mid;
+		else
+			outside = mid;
+	}
+	return outside; /* the unsafe side: the band may only be too wide */
+}
+
+static long double solve_at(const struct programme *p, long double *low, long double *high)
+{
+	long double r = best_rate(p, -p->rho, p->rho, WIDTH), width = value_at(p, r, WIDTH), a, b;
+
+	if (width < 0) {
+		at_rate(p, r, high, low);
+		return -width;
+	}
+	a = edge_rate(p, r, -p->rho);
+	b = edge_rate(p, r, p->rho);
+	*high = value_at(p, best_rate(p, a, b, CEILING), CEILING);
+	*low = -value_at(p, best_rate(p, a, b, FLOOR), FLOOR);
+	return 0;
+}
+
+/* Keep the tightest limits of each direction in each part of the time. */
+static size_t thin(struct band_limit *l, size_t n)
+{
+	size_t parts = LIMITS_MAX / 2, out = 0, i = 0;
+	long double first = (long double)l[0].x, span = (long double)l[n - 1].x - first + 1;
+
+	if (n <= LIMITS_MAX)
+		return n;
+	for (size_t k = 0; k < parts; k++) {
+		struct band_limit low = { 0 }, high = { 0 };
+		bool has_low = false, has_high = false;
+
+		for (; i < n && ((long double)l[i].x - first) / span * (long double)parts < (long double)(k + 1); i++) {
+			if (l[i].lower && (!has_low || l[i].bound > low.bound)) {
+				low = l[i];
+				has_low = true;
+			} else if (!l[i].lower && (!has_high || l[i].bound < high.bound)) {
+				high = l[i];
+				has_high = true;
+			}
+		}
+		if (has_low)
+			l[out++] = low;
+		if (has_high)
+			l[out++] = high;
+	}
+	return out;
+}
+
+static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t from, int64_t to, double wander,
+		       struct cvl_error *err)
+{
+	struct programme p = { .rho = b->rho, .wander = (long double)wander * 1e-9L };
+	long double h, chord;
+	int rc = 0;
+
+	if (l[0].x < from)
+		from = l[0].x;
+	if (l[n - 1].x > to)
+		to = l[n - 1].x;
+	p.n = thin(l, n);
+	p.limit = l;
+	h = ((long double)to - (long double)from) / (GRID - 1);
+	chord = p.wander * (h + 1) * (h + 1) / 8;
+	for (int i = 0; i < GRID && !rc; i++) {
+		long double low, high, conflict;
+
+		p.x0 = i == GRID - 1 ? to : from + (int64_t)(h * i);
+		conflict = solve_at(&p, &low, &high);
+		if (conflict > b->worst) {
+			b->worst = conflict;
+			b->empty = true;
+		}
+		rc = add_point(b, p.x0, low - chord - 1, high + chord + 1, err);
+	}
+	return rc;
+}
+
+int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to, double rho,
+	      bool has_wander, double wander, struct cvl_error *err)
+{
+	bool low = false, high = false;
+
+	b->n = 0;
+	b->rho = rho;
+	b->empty = false;
+	b->worst = 0;
+	for (size_t i = 0; i < n; i++) {
+		low = low || limits[i].lower;
+		high = high || !limits[i].lower;
+	}
+	if (!low || !high)
+		return 0;
+	qsort(limits, n, sizeof(*limits), by_x);
+	return has_wander ? make_wander(b, limits, n, from, to, wander, err) : make_cones(b, limits, n, err);
+}
+
+bool band_at(const struct band *b, int64_t x, long double *low, long double *high)
+{
+	size_t lo = 0, hi = b->n;
+	const struct band_point *p, *q;
+	long double part;
+
+	if (!b->n)
+		return false;
+	while (lo < hi) {
+		size_t mid = (lo + hi) / 2;
+
+		if (b->point[mid].x <= x)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	if (!lo || lo == b->n) {
+		long double d;
+
+		p = &b->point[lo ? b->n - 1 : 0];
+		d = b->rho * fabsl((long double)x - (long double)p->x);
+		*low = p->low - d;
+		*high = p->high + d;
+		return true;
+	}
+	p = &b->point[lo - 1];
+	q = &b->point[lo];
+	part = ((long double)x - (long double)p->x) / ((long double)q->x - (long double)p->x);
+	*low = p->low + (q->low - p->low) * part;
+	*high = p->high + (q->high - p->high) * part;
+	return true;
+}

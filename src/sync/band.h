@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Guaranteed earliest and latest offset of a clock at every instant.
+ *
+ * The offset of a clock is theta(x) = T - x: what must be added to its nominal time x. Each message gives an
+ * inequality at one x. Between and beyond them theta can move no faster than the drift limit rho allows, and,
+ * if its rate is limited to change by w a second, |theta''| <= w.
+ */
+#ifndef SYNC_BAND_H
+#define SYNC_BAND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+
+/** theta(x) >= bound (lower), or <= bound. */
+struct band_limit {
+	int64_t x;
+	int64_t bound;
+	bool lower;
+	uint32_t id; /* of the observation, for messages */
+};
+
+/** The band at x; between points it is the chord, beyond the ends it widens by rho. */
+struct band_point {
+	int64_t x;
+	long double low, high;
+};
+
+struct band {
+	struct band_point *point;
+	size_t n, capacity;
+	double rho;      /* of the limits it was made with, ns per ns */
+	bool empty;      /* contradiction: no theta fulfils all limits */
+	uint32_t worst_low, worst_high; /* the observations that contradict most */
+	long double worst;              /* by how many ns */
+};
+
+void band_free(struct band *b);
+
+/**
+ * Make the band that @limits allow. @limits is sorted in place. @from, @to: x between which it is wanted.
+ * With @wander (w in 1/s, may be 0: rates never change) @rho limits the rate only. Returns 0 or CVL_E_NOMEM; a band
+ * without points knows nothing (limits of one direction missing).
+ */
+int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to, double rho,
+	      bool has_wander, double wander, struct cvl_error *err);
+
+/** Earliest and latest theta at @x. False if nothing is known. */
+bool band_at(const struct band *b, int64_t x, long double *low, long double *high);
+
+#endif

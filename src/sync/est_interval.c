@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Guaranteed bounds from messages. Each message says that its sending came before its receiving. With a limit on how
+ * far two clocks' rates can be apart, that bounds the offset at every instant (band.h). A host that is
+ * tied through others takes over their bands: at what it received from one, its time is not before the earliest
+ * that this one's can have been. Bands only ever shrink, by sound steps, so repeating until nothing
+ * changes is safe at any point.
+ */
+#include "sync/band.h"
+#include "sync/problem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROUNDS_EXTRA 8
+/* A drift limit that had to be widened further than this means that causality itself is broken. */
+#define DRIFT_MAX_PPM 100000.0
+
+struct work {
+	const struct sync_problem *p;
+	struct band *band;      /* one a clock */
+	size_t *canonical;
+	size_t ref;
+	double scale;           /* of the drift limits */
+	struct band_limit *limit;
+	uint64_t *used;
+};
+
+/* The two rates can differ by both limits: (1 + a) / (1 - b) - 1. */
+static double pair_drift(const struct work *w, size_t clock)
+{
+	double a = w->p->clock[clock].drift_ppm * w->scale * 1e-6, b = w->p->clock[w->ref].drift_ppm * w->scale * 1e-6;
+
+	return (1 + a) / (1 - b) - 1;
+}
+
+static double pair_wander(const struct work *w, size_t clock)
+{
+	return (w->p->clock[clock].wander_ppb_s + w->p->clock[w->ref].wander_ppb_s) * 1e-9;
+}
+
+static bool peer_band(const struct work *w, size_t peer, int64_t x, long double *low, long double *high)
+{
+	if (peer == w->ref) {
+		*low = *high = 0;
+		return true;
+	}
+	return band_at(&w->band[peer], x, low, high);
+}
+
+/* What the messages of @clock say, given what is known of its peers. Stamps are read before they are due by less than a
+ * resolution: a receive may have been that much later than its stamp. */
+static size_t gather(struct work *w, size_t clock)
+{
+	const struct sync_problem *p = w->p;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_messages; i++) {
+		const struct sync_message *m = &p->message[i];
+		size_t from = w->canonical[m->from], to = w->canonical[m->to];
+		int64_t sent, received;
+		long double low, high;
+
+		if (from == to || (from != clock && to != clock))
+			continue;
+		sent = sync_x(p, m->from, m->sent);
+		received = sync_x(p, m->to, m->received) + p->clock[m->to].resolution_ns + 1;
+		if (to == clock && peer_band(w, from, sent, &low, &high))
+			w->limit[n++] = (struct band_limit){ received, (int64_t)floorl(low) + (sent - received), true,
+							     (uint32_t)i };
+		else if (from == clock && peer_band(w, to, received, &low, &high))
+			w->limit[n++] = (struct band_limit){ sent, (int64_t)ceill(high) + (received - sent), false,
+							     (uint32_t)i };
+	}
+	return n;
+}
+
+static long double total_width(const struct band *b)
+{
+	long double sum = 0;
+
+	for (size_t i = 0; i < b->n; i++)
+		sum += b->point[i].high - b->point[i].low;
+	return b->n ? sum / (long double)b->n : INFINITY;
+}
+
+static int improve(struct work *w, size_t clock, bool *changed, struct cvl_error *err)
+{
+	const struct sync_clock *c = &w->p->clock[clock];
+	struct band *b = &w->band[clock];
+	long double before = total_width(b);
+	size_t n = gather(w, clock);
+	int rc;
+
+	w->used[clock] = n;
+	if (!n)
+		return 0;
+	rc = band_make(b, w->limit, n, sync_x(w->p, clock, c->first), sync_x(w->p, clock, c->last),
+		       pair_drift(w, clock), c->has_wander, pair_wander(w, clock), err);
+	if (!rc && b->n && !(before - total_width(b) < 1))
+		*changed = true;
+	return rc;
+}
+
+/* Bands of all clocks at w->scale. @empty: some clock's limits contradict each other. */
+static int settle(struct work *w, bool *empty, struct cvl_error *err)
+{
+	const struct sync_problem *p = w->p;
+	bool changed = true;
+	int rc = 0;
+
+	for (size_t c = 0; c < p->n_clocks; c++)
+		w->band[c].n = 0;
+	*empty = false;
+	for (size_t round = 0; changed && round < p->n_clocks + ROUNDS_EXTRA; round++) {
+		changed = false;
+		for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+			if (c == w->ref || w->canonical[c] != c)
+				continue;
+			rc = improve(w, c, &changed, err);
+			if (!rc && w->band[c].empty) {
+				*empty = true;
+				return 0;
+			}
+		}
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* Smallest scale of the drift limits at which all messages agree, to 1 %. 0: none up to DRIFT_MAX_PPM. */
+static int relax(struct work *w, double *scale, struct cvl_error *err)
+{
+	double low = 1, high = 1, most = 1;
+	bool empty = true;
+	int rc;
+
+	for (size_t c = 0; c < w->p->n_clocks; c++)
+		most = fmax(most, w->p->clock[c].drift_ppm);
+	while (empty) {
+		low = high;
+		high *= 2;
+		if (high * most > DRIFT_MAX_PPM) {
+			*scale = 0;
+			return 0;
+		}
+		w->scale = high;
+		rc = settle(w, &empty, err);
+		if (rc)
+			return rc;
+	}
+	while (high / low > 1.01) {
+		w->scale = (low + high) / 2;
+		rc = settle(w, &empty, err);
+		if (rc)
+			return rc;
+		if (empty)
+			low = w->scale;
+		else
+			high = w->scale;
+	}
+	w->scale = *scale = high;
+	return settle(w, &empty, err);
+}
+
+/* ---- maps ---- */
+
+static uint64_t tick_of(const struct sync_problem *p, size_t clock, int64_t x)
+{
+	return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
+}
+
+static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_clock_sync *out, struct cvl_error *err)
+{
+	const struct sync_problem *p = w->p;
+	const struct band *b = &w->band[band];
+	struct cvl_knot *k = calloc(b->n, sizeof(*k));
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_PROVEN };
+	int rc;
+
+	if (!k)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	for (size_t i = 0; i < b->n; i++) {
+		uint64_t tick = tick_of(p, clock, b->point[i].x);
+		int64_t x = sync_x(p, clock, tick);
+		long double low, high, mid;
+		struct cvl_knot *at = &k[spec.n];
+
+		if (spec.n && tick <= at[-1].tick.count)
+			continue;
+		band_at(b, x, &low, &high);
+		mid = (low + high) / 2;
+		at->tick.count = tick;
+		at->time.ns = x + (int64_t)floorl(mid);
+		/* 2 ns: of rounding x, and of rounding the middle */
+		at->bound_ns = (int64_t)ceill((high - low) / 2) + 2;
+		if (spec.n && at->time.ns < at[-1].time.ns)
+			continue;
+		spec.n++;
+	}
+	spec.before.drift_ppb = spec.after.drift_ppb = b->rho * 1e9;
+	rc = cvl_map_new(&out->map, &spec, err);
+	free(k);
+	return rc;
+}
+
+/* Time that messages took on the timeline, and the mean rate between the ends of the map. */
+static void describe(const struct work *w, size_t clock, struct cvl_clock_sync *out)
+{
+	const struct sync_problem *p = w->p;
+	struct cvl_residuals *r = &out->residuals;
+	const struct band *b = &w->band[w->canonical[clock]];
+	const struct band_point *first = &b->point[0], *last = &b->point[b->n - 1];
+	double sum = 0, sum2 = 0;
+
+	for (size_t i = 0; i < p->n_messages; i++) {
+		const struct sync_message *m = &p->message[i];
+		size_t from = w->canonical[m->from], to = w->canonical[m->to];
+		int64_t sent = sync_x(p, m->from, m->sent), received = sync_x(p, m->to, m->received);
+		long double low, high, flight;
+
+		if (from == to || (from != w->canonical[clock] && to != w->canonical[clock]))
+			continue;
+		if (!peer_band(w, from, sent, &low, &high))
+			continue;
+		flight = -(low + high) / 2 - (long double)sent;
+		if (!peer_band(w, to, received, &low, &high))
+			continue;
+		flight += (low + high) / 2 + (long double)received;
+		if (!r->n || flight < r->min)
+			r->min = (double)flight;
+		if (!r->n || flight > r->max)
+			r->max = (double)flight;
+		r->n++;
+		sum += (double)flight;
+		sum2 += (double)(flight * flight);
+	}
+	if (r->n) {
+		r->mean = sum / (double)r->n;
+		r->sd = sqrt(fmax(0, sum2 / (double)r->n - r->mean * r->mean));
+	}
+	out->rate_bound_ppb = b->rho * 1e9;
+	if (last->x > first->x) {
+		long double span = (long double)(last->x - first->x);
+		long double rise = (last->low + last->high - first->low - first->high) / 2;
+		long double reach = (last->high - last->low + first->high - first->low) / 2;
+
+		out->rate_ppb = (double)(-rise / (span + rise) * 1e9L);
+		out->rate_bound_ppb = fmin(out->rate_bound_ppb, (double)(reach / span * 1e9L));
+	}
+}
+
+static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock_sync *out, struct cvl_error *err)
+{
+	size_t c = w->canonical[clock];
+	const struct band *b = &w->band[c];
+	int rc;
+
+	if (!b->n) {
+		sync_reason(out, CVL_UNSYNCHRONISED, w->used[c] ? "messages in one direction only: they bound its time on one side"
+								: "no messages tie it to the reference");
+		return 0;
+	}
+	rc = make_map(w, clock, c, out, err);
+	if (rc)
+		return rc;
+	out->used = w->used[c];
+	describe(w, clock, out);
+	if (relaxed > 1)
+		sync_reason(out, CVL_DEGRADED,
+			    "the messages contradict a drift limit of %g ppm a clock; they fit one of %.4g ppm, and "
+			    "the bounds are given for that (see --max-drift)",
+			    w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
+	else
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock", out->used,
+			    w->p->clock[clock].drift_ppm);
+	return 0;
+}
+
+static int solve(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err)
+{
+	struct work w = {
+		.p = p,
+		.ref = p->reference >= 0 ? p->clock[p->reference].same_as : 0,
+		.scale = 1,
+		.band = calloc(p->n_clocks, sizeof(*w.band)),
+		.canonical = calloc(p->n_clocks, sizeof(*w.canonical)),
+		.used = calloc(p->n_clocks, sizeof(*w.used)),
+		.limit = calloc(p->n_messages + 1, sizeof(*w.limit)),
+	};
+	double relaxed = 1;
+	bool empty;
+	int rc;
+
+	if (!w.band || !w.canonical || !w.used || !w.limit) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		goto out;
+	}
+	for (size_t c = 0; c < p->n_clocks; c++)
+		w.canonical[c] = p->clock[c].same_as;
+	snprintf(s->reference, sizeof(s->reference), "%s", p->clock[w.ref].name);
+	rc = settle(&w, &empty, err);
+	if (!rc && empty) {
+		size_t who = 0;
+
+		for (size_t c = 0; c < p->n_clocks; c++)
+			if (w.band[c].empty)
+				who = c;
+		rc = relax(&w, &relaxed, err);
+		if (!rc && !relaxed) {
+			for (size_t c = 0; c < p->n_clocks; c++)
+				sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
+					    "the messages of %s contradict each other whatever its clock does: matched "
+					    "wrongly, or stamped after sending",
+					    p->clock[who].name);
+		}
+	}
+	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+		if (w.canonical[c] == w.ref)
+			rc = sync_reference_map(p, s, c, err);
+		else if (relaxed > 0)
+			rc = finish(&w, c, relaxed, &s->clock[c], err);
+	}
+out:
+	for (size_t c = 0; w.band && c < p->n_clocks; c++)
+		band_free(&w.band[c]);
+	free(w.band);
+	free(w.canonical);
+	free(w.used);
+	free(w.limit);
+	return rc;
+}
+
+const struct estimator estimator_interval = {
+	.name = "interval",
+	.what = "messages and a drift limit: guaranteed bounds at every instant",
+	.messages = true,
+	.solve = solve,
+};

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What an estimator is given and what it gives back.
+ *
+ * Clocks are seen in nominal time: ns that the clock itself would claim, from the session's epoch (x). An
+ * estimator finds for each clock the time T(x) on the timeline.
+ */
+#ifndef SYNC_PROBLEM_H
+#define SYNC_PROBLEM_H
+
+#include <coeval/sync.h>
+
+/** A clock as estimators see it. */
+struct sync_clock {
+	const char *name;
+	struct cvl_map *nominal;  /* tick -> x */
+	uint64_t rate_hz;
+	int64_t resolution_ns;    /* of its stamps, rounded up */
+	double drift_ppm, wander_ppb_s;
+	bool has_wander;
+	size_t same_as;           /* itself, or the clock that it is an alias of */
+	uint64_t first, last;     /* ticks between which it has records */
+	bool seen;
+};
+
+/** Sent on one clock, received on another: the sending came first. */
+struct sync_message {
+	uint32_t from, to;
+	uint64_t sent, received; /* ticks */
+};
+
+/** One clock's hearing of a pulse or beacon. */
+struct sync_mark {
+	uint32_t clock, source;
+	uint64_t tick;
+	int64_t index;           /* sequence number; of pulses unknown, 0 */
+};
+
+/** A sender of pulses or beacons: a clock without records, on whose time mark k stands at k * period. */
+struct sync_source {
+	char name[80];
+	bool numbered;
+	int64_t period_ns;
+	uint64_t marks;
+};
+
+struct sync_problem {
+	struct sync_clock *clock;
+	size_t n_clocks;
+	struct sync_message *message;
+	size_t n_messages, cap_messages;
+	struct sync_mark *mark;
+	size_t n_marks, cap_marks;
+	struct sync_source *source;
+	size_t n_sources;
+	int reference;           /* clock asked for, or -1 */
+	uint64_t unmatched;      /* sends and receives without a partner */
+	uint64_t duplicates;
+};
+
+/** What is found out; one a clock, in the problem's order, prefilled with "unsynchronised". */
+struct sync_solution {
+	struct cvl_clock_sync *clock;
+	char reference[100];
+};
+
+struct estimator {
+	const char *name, *what;
+	bool messages; /* works on messages; else on marks */
+	int (*solve)(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err);
+};
+
+extern const struct estimator estimator_hull, estimator_interval, estimator_line;
+
+/** Nominal time of @tick on @clock. */
+static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_t tick)
+{
+	return cvl_map_time(p->clock[clock].nominal, (struct cvl_tick){ tick }, NULL).ns;
+}
+
+void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/** The map of the reference itself: its nominal time, bound 0. */
+int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/rules.h"
+
+#include <coeval/time.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <yaml.h>
+
+#define FILE_MAX (1u << 20)
+#define RULES_MAX 64
+
+static const char *const builtin_names[] = { "lttng-tcp", NULL };
+
+/* In the form that users write theirs in. */
+static const char *const builtin_texts[] = {
+	"# TCP segments in LTTng kernel traces with the inet_sock_local tracepoints\n"
+	"name: lttng-tcp\n"
+	"send: { event: inet_sock_local_out, key: [seq, ack_seq, flags] }\n"
+	"receive: { event: inet_sock_local_in, key: [seq, ack_seq, flags] }\n",
+};
+
+const char *const *rules_builtin(void)
+{
+	return builtin_names;
+}
+
+static void free_side(struct rule_side *s)
+{
+	free(s->event);
+	for (size_t i = 0; i < s->n_keys; i++)
+		free(s->key[i]);
+}
+
+void rules_free(struct rule_set *set)
+{
+	for (size_t i = 0; i < set->n; i++) {
+		free(set->rule[i].name);
+		free_side(&set->rule[i].send);
+		free_side(&set->rule[i].receive);
+	}
+	free(set->rule);
+	*set = (struct rule_set){ 0 };
+}
+
+struct reader {
+	yaml_document_t doc;
+	const char *name;
+	struct cvl_error *err;
+};
+
+static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
+{
+	uint64_t offset = at ? at->start_mark.index : 0;
+
+	return cvl_fail(r->err, CVL_E_SYNTAX, offset, "%s:%llu: %s", r->name, (unsigned long long)offset, what);
+}
+
+static const char *scalar(const yaml_node_t *n)
+{
+	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
+}
+
+static yaml_node_t *child(struct reader *r, const yaml_node_t *map, const char *key)
+{
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		const char *k = scalar(yaml_document_get_node(&r->doc, p->key));
+
+		if (k && !strcmp(k, key))
+			return yaml_document_get_node(&r->doc, p->value);
+	}
+	return NULL;
+}
+
+/* A misspelt key must not pass for a default. */
+static int check_keys(struct reader *r, const yaml_node_t *map, const char *const *known)
+{
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+		const yaml_node_t *node = yaml_document_get_node(&r->doc, p->key);
+		const char *k = scalar(node);
+		bool found = false;
+
+		for (size_t i = 0; k && known[i]; i++)
+			found = found || !strcmp(k, known[i]);
+		if (!found)
+			return bad(r, node, "unknown key; a rule has name, send, receive and window, a side event and key");
+	}
+	return 0;
+}
+
+static int read_side(struct reader *r, const yaml_node_t *rule, const char *which, struct rule_side *out)
+{
+	static const char *const known[] = { "event", "key", NULL };
+	yaml_node_t *side = child(r, rule, which), *keys;
+	const char *event;
+	int rc;
+
+	if (!side || side->type != YAML_MAPPING_NODE)
+		return bad(r, side ? side : rule, "a rule needs `send` and `receive`, each with `event` and `key`");
+	rc = check_keys(r, side, known);
+	if (rc)
+		return rc;
+	event = scalar(child(r, side, "event"));
+	keys = child(r, side, "key");
+	if (!event || !keys || keys->type != YAML_SEQUENCE_NODE)
+		return bad(r, side, "a side needs `event: NAME` and `key: [FIELD, ...]`");
+	out->event = strdup(event);
+	for (yaml_node_item_t *i = keys->data.sequence.items.start; i < keys->data.sequence.items.top; i++) {
+		const char *field = scalar(yaml_document_get_node(&r->doc, *i));
+
+		if (!field || !*field || out->n_keys == RULE_KEYS_MAX)
+			return bad(r, keys, "`key` is a list of up to 16 field names");
+		out->key[out->n_keys] = strdup(field);
+		if (!out->key[out->n_keys])
+			return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		out->n_keys++;
+	}
+	if (!out->event)
+		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return out->n_keys ? 0 : bad(r, keys, "`key` names no field");
+}
+
+static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set *set)
+{
+	static const char *const known[] = { "name", "send", "receive", "window", NULL };
+	struct match_rule *grown = realloc(set->rule, (set->n + 1) * sizeof(*grown)), *rule;
+	const char *name, *window;
+	int rc;
+
+	if (!grown)
+		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	set->rule = grown;
+	if (node->type != YAML_MAPPING_NODE)
+		return bad(r, node, "a rule is a mapping of name, send and receive");
+	if (set->n == RULES_MAX)
+		return bad(r, node, "too many rules");
+	rc = check_keys(r, node, known);
+	if (rc)
+		return rc;
+	rule = &set->rule[set->n++];
+	*rule = (struct match_rule){ 0 };
+	name = scalar(child(r, node, "name"));
+	rule->name = strdup(name ? name : r->name);
+	if (!rule->name)
+		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	window = scalar(child(r, node, "window"));
+	if (window && (cvl_duration_parse(window, &rule->window_ns) || rule->window_ns <= 0))
+		return bad(r, child(r, node, "window"), "`window` is a time such as 10s");
+	rc = read_side(r, node, "send", &rule->send);
+	if (!rc)
+		rc = read_side(r, node, "receive", &rule->receive);
+	if (!rc && rule->send.n_keys != rule->receive.n_keys)
+		rc = bad(r, node, "both sides need as many key fields");
+	return rc;
+}
+
+int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name, struct cvl_error *err)
+{
+	struct reader r = { .name = name, .err = err };
+	yaml_parser_t parser;
+	yaml_node_t *root;
+	int rc = 0;
+
+	if (!yaml_parser_initialize(&parser))
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
+	if (!yaml_parser_load(&parser, &r.doc)) {
+		size_t at = parser.problem_offset ? parser.problem_offset : parser.problem_mark.index;
+
+		rc = cvl_fail(err, CVL_E_SYNTAX, at, "%s:%zu: %s", name, at, parser.problem ? parser.problem : "not YAML");
+		yaml_parser_delete(&parser);
+		return rc;
+	}
+	root = yaml_document_get_root_node(&r.doc);
+	if (!root) {
+		rc = bad(&r, NULL, "no rule here");
+	} else if (root->type == YAML_SEQUENCE_NODE) {
+		for (yaml_node_item_t *i = root->data.sequence.items.start; !rc && i < root->data.sequence.items.top; i++)
+			rc = read_rule(&r, yaml_document_get_node(&r.doc, *i), set);
+	} else {
+		rc = read_rule(&r, root, set);
+	}
+	yaml_document_delete(&r.doc);
+	yaml_parser_delete(&parser);
+	return rc;
+}
+
+int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
+{
+	char *text;
+	size_t n;
+	FILE *f;
+	int rc;
+
+	for (size_t i = 0; builtin_names[i]; i++)
+		if (!strcmp(name, builtin_names[i]))
+			return rules_parse(set, builtin_texts[i], strlen(builtin_texts[i]), name, err);
+	f = fopen(name, "re");
+	if (!f)
+		return errno == ENOENT ? cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						  "there is no matching rule '%s', and no file of that name; built in: lttng-tcp",
+						  name)
+				       : cvl_fail_errno(err, "open", name);
+	text = malloc(FILE_MAX);
+	n = text ? fread(text, 1, FILE_MAX, f) : 0;
+	rc = !text	     ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory")
+	     : ferror(f)     ? cvl_fail_errno(err, "read", name)
+	     : n == FILE_MAX ? cvl_fail(err, CVL_E_LIMIT, n, "%s: larger than a rule file may be", name)
+			     : rules_parse(set, text, n, name, err);
+	free(text);
+	fclose(f);
+	return rc;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Matching rules: which events are the two ends of a message, and which fields tell one message from another.
+ * They are data: built in by name, or read from YAML (docs/sync.md).
+ */
+#ifndef SYNC_RULES_H
+#define SYNC_RULES_H
+
+#include <stddef.h>
+
+#include <coeval/error.h>
+
+#define RULE_KEYS_MAX 16
+
+struct rule_side {
+	char *event;               /* name, or glob */
+	char *key[RULE_KEYS_MAX];  /* fields, in the order of the other side's */
+	size_t n_keys;
+};
+
+struct match_rule {
+	char *name;
+	struct rule_side send, receive;
+	int64_t window_ns;         /* a key seen again after this long is another message; 0: never */
+};
+
+struct rule_set {
+	struct match_rule *rule;
+	size_t n;
+};
+
+/** Add the rules called @name (built in) or in the file @name to @set. */
+int rules_add(struct rule_set *set, const char *name, struct cvl_error *err);
+
+/** Parse YAML text; @name for messages. */
+int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name, struct cvl_error *err);
+
+void rules_free(struct rule_set *set);
+
+/** Names of the built-in rules, ended by NULL. */
+const char *const *rules_builtin(void);
+
+#endif

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/sync.h>
+
+#include "sync/observe.h"
+#include "sync/problem.h"
+#include "sync/rules.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define DRIFT_DEFAULT_PPM 200.0
+
+static const struct estimator *const estimators[] = { &estimator_interval, &estimator_hull, &estimator_line };
+
+#define N_ESTIMATORS (sizeof(estimators) / sizeof(*estimators))
+
+const struct cvl_estimator_info *cvl_sync_estimators(void)
+{
+	static const struct cvl_estimator_info list[] = {
+		{ "interval", "messages and a drift limit: guaranteed bounds at every instant (default for messages)" },
+		{ "hull", "messages and constant rates: convex hull, one straight line a clock" },
+		{ "line", "pulses or beacons: one robust straight line a clock (default for them)" },
+		{ NULL, NULL },
+	};
+
+	return list;
+}
+
+/* ---- for estimators ---- */
+
+void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
+{
+	va_list ap;
+
+	c->verdict = verdict;
+	va_start(ap, fmt);
+	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
+	va_end(ap);
+}
+
+static void widen(struct cvl_clock_sync *c, uint64_t tick)
+{
+	int64_t bound;
+
+	cvl_map_time(c->map, (struct cvl_tick){ tick }, &bound);
+	c->bound_min = bound < c->bound_min ? bound : c->bound_min;
+	c->bound_max = bound > c->bound_max ? bound : c->bound_max;
+}
+
+/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on. */
+static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
+{
+	struct cvl_map_spec m;
+
+	if (!c->map)
+		return;
+	cvl_map_describe(c->map, &m);
+	c->bound_min = c->bound_max = m.knots[0].bound_ns;
+	for (size_t i = 1; i < m.n; i++)
+		widen(c, m.knots[i].tick.count);
+	if (clock->seen) {
+		widen(c, clock->first);
+		widen(c, clock->last);
+	}
+}
+
+int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref, struct cvl_error *err)
+{
+	struct cvl_map_spec m;
+	struct cvl_knot knot;
+
+	cvl_map_describe(p->clock[ref].nominal, &m);
+	knot = m.knots[0];
+	knot.bound_ns = 0;
+	m.knots = &knot;
+	m.kind = CVL_BOUND_PROVEN;
+	sync_reason(&s->clock[ref], CVL_GOOD, "the reference: its time is the timeline");
+	return cvl_map_new(&s->clock[ref].map, &m, err);
+}
+
+/* ---- the problem ---- */
+
+static void problem_free(struct sync_problem *p)
+{
+	for (size_t i = 0; p->clock && i < p->n_clocks; i++)
+		cvl_map_free(p->clock[i].nominal);
+	free(p->clock);
+	free(p->message);
+	free(p->mark);
+	free(p->source);
+}
+
+static int set_drift(struct sync_problem *p, const struct cvl_session *session, const struct cvl_sync_opts *o,
+		     struct cvl_error *err)
+{
+	double all = o->max_drift_ppm > 0 ? o->max_drift_ppm : DRIFT_DEFAULT_PPM;
+
+	for (size_t i = 0; i < p->n_clocks; i++) {
+		p->clock[i].drift_ppm = all;
+		p->clock[i].has_wander = o->has_wander;
+		p->clock[i].wander_ppb_s = o->wander_ppb_s;
+	}
+	for (size_t k = 0; k < o->n_drift; k++) {
+		int c = cvl_session_find(session, o->drift[k].clock);
+
+		if (c < 0)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--max-drift: there is no clock '%s'",
+					o->drift[k].clock);
+		p->clock[c].drift_ppm = o->drift[k].ppm;
+	}
+	return 0;
+}
+
+static int set_up(struct sync_problem *p, const struct cvl_session *session, const struct cvl_sync_opts *o,
+		  struct cvl_error *err)
+{
+	p->n_clocks = cvl_session_clocks(session);
+	p->clock = calloc(p->n_clocks + 1, sizeof(*p->clock));
+	if (!p->clock)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	for (size_t i = 0; i < p->n_clocks; i++) {
+		const struct cvl_clock *c = cvl_session_clock(session, i);
+		unsigned __int128 ns = ((unsigned __int128)c->resolution * 1000000000u + c->rate_hz - 1) / c->rate_hz;
+
+		p->clock[i] = (struct sync_clock){
+			.name = c->name,
+			.nominal = cvl_session_nominal(session, i),
+			.rate_hz = c->rate_hz,
+			.resolution_ns = ns > INT32_MAX ? INT32_MAX : (int64_t)ns,
+			.same_as = c->same_as < 0 ? i : (size_t)c->same_as,
+		};
+		if (!p->clock[i].nominal)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	p->reference = -1;
+	if (o->reference) {
+		p->reference = cvl_session_find(session, o->reference);
+		if (p->reference < 0)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"--reference: there is no clock '%s'; `coeval info` lists them", o->reference);
+	}
+	return set_drift(p, session, o, err);
+}
+
+/* Aliases share what was seen of their clock. */
+static void share_aliases(struct sync_problem *p)
+{
+	for (size_t i = 0; i < p->n_clocks; i++) {
+		const struct sync_clock *c = &p->clock[p->clock[i].same_as];
+
+		p->clock[i].first = c->first;
+		p->clock[i].last = c->last;
+		p->clock[i].seen = c->seen;
+	}
+}
+
+static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o, const struct estimator **out,
+			    struct cvl_error *err)
+{
+	*out = NULL;
+	for (size_t i = 0; i < N_ESTIMATORS; i++)
+		if (o->estimator ? !strcmp(o->estimator, estimators[i]->name)
+				 : estimators[i]->messages == !p->n_marks && !*out)
+			*out = estimators[i];
+	if (!*out)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"there is no estimator '%s'; there are interval, hull and line", o->estimator);
+	if (!p->n_marks && !p->n_messages)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
+				"are messages, or --pulse LINE:rising:1s for pulses",
+				!o->n_match && !o->n_pulse ? "no rule was given to derive observations"
+							   : "the rules given found nothing");
+	if ((*out)->messages && !p->n_messages)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"the estimator %s needs messages, and there are none; say --match RULE", (*out)->name);
+	if (!(*out)->messages && !p->n_marks)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rising:1s",
+				(*out)->name);
+	return 0;
+}
+
+/* ---- after the estimator ---- */
+
+/* A message that arrives before it was sent, by more than the bounds allow, proves one of them wrong. */
+static void check_causality(const struct sync_problem *p, struct sync_solution *s)
+{
+	for (size_t c = 0; c < p->n_clocks; c++) {
+		uint64_t broken = 0, all = 0;
+		int64_t worst = 0;
+
+		for (size_t i = 0; i < p->n_messages; i++) {
+			const struct sync_message *m = &p->message[i];
+			const struct cvl_map *from = s->clock[m->from].map, *to = s->clock[m->to].map;
+			int64_t a, b, early, t;
+
+			if ((m->from != c && m->to != c) || !from || !to)
+				continue;
+			all++;
+			t = cvl_map_time(from, (struct cvl_tick){ m->sent }, &a).ns;
+			early = t - cvl_map_time(to, (struct cvl_tick){ m->received }, &b).ns;
+			early -= cvl_add_sat(cvl_add_sat(a, b),
+					     p->clock[m->from].resolution_ns + p->clock[m->to].resolution_ns + 2);
+			if (early > 0) {
+				broken++;
+				worst = early > worst ? early : worst;
+			}
+		}
+		if (broken && s->clock[c].verdict == CVL_GOOD && all)
+			sync_reason(&s->clock[c], CVL_DEGRADED,
+				    "%llu of %llu messages arrive before they were sent, by up to %lld ns more than the bounds "
+				    "allow",
+				    (unsigned long long)broken, (unsigned long long)all, (long long)worst);
+	}
+}
+
+static char *settings_text(const struct cvl_sync_opts *o, const struct sync_problem *p)
+{
+	json_t *match = json_array(), *pulse = json_array(), *drift = json_object(), *root;
+	char *text;
+
+	for (size_t i = 0; i < o->n_match; i++)
+		json_array_append_new(match, json_string(o->match[i]));
+	for (size_t i = 0; i < o->n_pulse; i++)
+		json_array_append_new(pulse, json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
+						       o->pulse[i].rising ? "rising" : "falling", "period_ns",
+						       (json_int_t)o->pulse[i].period_ns));
+	for (size_t i = 0; i < p->n_clocks; i++)
+		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
+	root = json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "match", match, "pulse", pulse, "beacon_period_ns",
+			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000), "max_drift_ppm", drift,
+			 "wander_ppb_s", o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
+			 (json_int_t)p->n_messages, "unmatched", (json_int_t)p->unmatched, "duplicates",
+			 (json_int_t)p->duplicates);
+	text = root ? json_dumps(root, 0) : NULL;
+	json_decref(root);
+	return text;
+}
+
+static int new_sync(struct cvl_sync **out, const struct cvl_session *session, const struct sync_problem *p,
+		    struct cvl_error *err)
+{
+	struct cvl_sync *sync = calloc(1, sizeof(*sync));
+
+	*out = sync;
+	if (sync)
+		sync->clock = calloc(p->n_clocks + 1, sizeof(*sync->clock));
+	if (!sync || !sync->clock)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	snprintf(sync->session, sizeof(sync->session), "%s", cvl_session_uuid(session));
+	sync->epoch_unix_ns = cvl_session_epoch(session);
+	for (; sync->n < p->n_clocks; sync->n++) {
+		struct cvl_clock_sync *c = &sync->clock[sync->n];
+
+		c->clock = strdup(p->clock[sync->n].name);
+		if (!c->clock)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		sync_reason(c, CVL_UNSYNCHRONISED, "nothing ties it to the reference");
+	}
+	return 0;
+}
+
+static int solve(struct cvl_sync *sync, const struct sync_problem *p, const struct cvl_sync_opts *o,
+		 struct cvl_error *err)
+{
+	struct sync_solution s = { .clock = sync->clock };
+	const struct estimator *e;
+	int rc = choose_estimator(p, o, &e, err);
+
+	if (!rc)
+		rc = e->solve(p, &s, err);
+	if (rc)
+		return rc;
+	check_causality(p, &s);
+	for (size_t i = 0; i < sync->n; i++)
+		find_bounds(&sync->clock[i], &p->clock[i]);
+	sync->estimator = strdup(e->name);
+	sync->reference = strdup(s.reference);
+	sync->settings = settings_text(o, p);
+	return sync->estimator && sync->reference && sync->settings
+		       ? 0
+		       : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session, const struct cvl_sync_opts *opts,
+		 struct cvl_error *err)
+{
+	struct sync_problem p = { 0 };
+	struct rule_set rules = { 0 };
+	int rc = 0;
+
+	*out = NULL;
+	for (size_t i = 0; i < opts->n_match && !rc; i++)
+		rc = rules_add(&rules, opts->match[i], err);
+	if (!rc)
+		rc = set_up(&p, session, opts, err);
+	if (!rc)
+		rc = observe(&p, session, opts, &rules, err);
+	if (!rc) {
+		share_aliases(&p);
+		rc = new_sync(out, session, &p, err);
+	}
+	if (!rc)
+		rc = solve(*out, &p, opts, err);
+	if (rc) {
+		cvl_sync_free(*out);
+		*out = NULL;
+	}
+	rules_free(&rules);
+	problem_free(&p);
+	return rc;
+}

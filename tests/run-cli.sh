@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# Runs the command-line test tests/cli/NAME.sh in an empty directory and compares what it prints
+# with tests/cli/NAME.out. Without a .out file the exit status of the script alone decides.
+#
+#   tests/run-cli.sh NAME|all
+#   tests/run-cli.sh --bless NAME   write NAME.out
+#   tests/run-cli.sh --bless all    rewrite every .out there is
+#
+# The script finds `coeval` on PATH, $SRC (the source directory), $SHARED (real captures, or empty) and the
+# functions below. COEVAL_BINARY and COEVAL_SHARED choose others. Exit status 77: skipped.
+set -euo pipefail
+
+SRC=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+SHARED=${COEVAL_SHARED:-$SRC/../shared/data}
+[ -d "$SHARED" ] && SHARED=$(cd "$SHARED" && pwd) || SHARED=
+binary=${COEVAL_BINARY:-$SRC/build/release/coeval}
+export SRC SHARED LC_ALL=C TZ=UTC
+[ -x "$binary" ] || { echo "$binary is not built"; exit 1; }
+PATH=$(cd "$(dirname "$binary")" && pwd):$PATH
+
+# The test cannot be run here, and why.
+skip() {
+	echo "SKIP $NAME: $*" >&3
+	exit 77
+}
+
+need() {
+	command -v "$1" >/dev/null || skip "$1 is not installed"
+}
+
+need_shared() {
+	[ -n "$SHARED" ] || skip "the shared captures are not here"
+}
+
+export -f skip need need_shared
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+run_one() {
+	local expected=$SRC/tests/cli/$NAME.out got=$scratch/$NAME.got status=0
+
+	mkdir "$scratch/$NAME"
+	(cd "$scratch/$NAME" && bash "$SRC/tests/cli/$NAME.sh") 3>&1 >"$got" 2>&1 </dev/null || status=$?
+	[ "$status" -ne 77 ] || return 77
+
+	if [ "$bless" = "$NAME" ] || { [ "$bless" ] && [ -e "$expected" ]; }; then
+		cp "$got" "$expected"
+		return 0
+	fi
+	if [ -e "$expected" ]; then
+		diff -u --label "$NAME.out" --label "$NAME now" "$expected" "$got" || return 1
+		return 0
+	fi
+	cat "$got"
+	[ "$status" -eq 0 ] || echo "$NAME: exit status $status"
+	return "$status"
+}
+
+bless=
+if [ "${1-}" = --bless ]; then
+	bless=${2-}
+	shift
+fi
+if [ $# -ne 1 ]; then
+	echo "usage: $0 [--bless] NAME|all" >&2
+	exit 2
+fi
+
+names=("$1")
+if [ "$1" = all ]; then
+	names=()
+	for script in "$SRC"/tests/cli/*.sh; do names+=("$(basename "$script" .sh)"); done
+fi
+
+failed=0
+for NAME in "${names[@]}"; do
+	export NAME
+	status=0
+	run_one || status=$?
+	case $status in
+	0) ;;
+	77) [ "$1" = all ] || exit 77 ;;
+	*) failed=1 ;;
+	esac
+done
+exit "$failed"
