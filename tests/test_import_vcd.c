@@ -6,6 +6,10 @@
 #define REAL "$timescale 1 us $end $var real 64 r V $end $enddefinitions $end\n"
 #define EVENT \
 	"$timescale 1 us $end $var event 1 e E $end $var string 1 s S $end $enddefinitions $end\n"
+/* 70 lines, of which 61 can be taken: 60 of A, and C */
+#define WIDE                                                                                   \
+	"$timescale 1 s $end $var wire 60 a A $end $var wire 9 b B $end $var wire 1 c C $end " \
+	"$enddefinitions $end #0 b0 a b0 b 0c #1 b1 a b11 b 1c "
 
 static void check_all(const struct import_case *cases, size_t n)
 {
@@ -208,16 +212,13 @@ static void what_can_be_lived_with_is_reported_unless_strict(void **state)
 		{ "strict", "$var wire 1 a A $end $enddefinitions $end #1 1a\n", .strict = true,
 		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING },
 		{ "two names for an id",
-		  "$timescale 1 s $end $var wire 1 a A $end $var wire 1 a B $end $enddefinitions $end 1a",
+		  "$timescale 1 s $end $var wire 1 a A $end $var wire 1 a B $end "
+		  "$enddefinitions $end 1a",
 		  .code = CVL_E_UNSUPPORTED, .at = "wire 1 a B", .store = "=1@0" },
-		{ "70 lines: what fits is taken",
-		  "$timescale 1 s $end $var wire 60 a A $end $var wire 9 b B $end $var wire 1 c C $end "
-		  "$enddefinitions $end #0 b0 a b0 b 0c #1 b1 a b11 b 1c ",
-		  .code = CVL_E_LIMIT, .at = "wire 9", .store = "=0@0 1:1152921504606846977" },
-		{ "strict",
-		  "$timescale 1 s $end $var wire 60 a A $end $var wire 9 b B $end $var wire 1 c C $end "
-		  "$enddefinitions $end #0 b0 a b0 b 0c #1 b1 a b11 b 1c ",
-		  .strict = true, .rc = CVL_E_LIMIT, .code = CVL_E_LIMIT, .at = "wire 9" },
+		{ "70 lines: what fits is taken", WIDE, .code = CVL_E_LIMIT, .at = "wire 9",
+		  .store = "=0@0 1:1152921504606846977" },
+		{ "strict", WIDE, .strict = true, .rc = CVL_E_LIMIT, .code = CVL_E_LIMIT,
+		  .at = "wire 9" },
 	};
 
 	(void)state;
@@ -246,10 +247,10 @@ static void every_timescale_gives_its_rate(void **state)
 		struct imported im;
 		char text[200];
 
-		snprintf(
-			text, sizeof(text),
-			"$timescale %s $end $var wire 1 a A $end $enddefinitions $end #0 0a #7 1a\n",
-			cases[i].text);
+		snprintf(text, sizeof(text),
+			 "$timescale %s $end $var wire 1 a A $end $enddefinitions $end "
+			 "#0 0a #7 1a\n",
+			 cases[i].text);
 		import_bytes(&im, &cvl_import_vcd, text, strlen(text), NULL);
 		assert_int_equal(im.rc, 0);
 		assert_int_equal(im.clock[0].rate_hz, cases[i].rate_hz);

@@ -21,7 +21,7 @@
 /* ---- types ---- */
 
 enum cvl_type_kind {
-	CVL_TYPE_INT,
+	CVL_TYPE_INT, /* numbers first, up to CVL_TYPE_ENUM */
 	CVL_TYPE_FLOAT,
 	CVL_TYPE_ENUM,
 	CVL_TYPE_STRING,

@@ -33,6 +33,7 @@ enum cvl_code {
 	CVL_E_IO = -13,         /* the system could not read or write */
 	CVL_E_NOMEM = -14,      /* out of memory */
 	CVL_E_ENV = -15,        /* a device, program or permission is missing */
+	CVL_E_MISMATCH = -16,   /* two parts that should agree do not, though both can be read */
 };
 
 struct cvl_error {

@@ -16,7 +16,10 @@ static void tell(void *ctx, const struct cvl_error *problem)
 {
 	struct problems *p = ctx;
 
-	if (cvl_exit_status(problem->code) == 3 && problem->code != CVL_E_ORDER && problem->code != CVL_E_UNSUPPORTED)
+	bool oddity = problem->code == CVL_E_ORDER || problem->code == CVL_E_MISMATCH ||
+		      problem->code == CVL_E_UNSUPPORTED;
+
+	if (cvl_exit_status(problem->code) == 3 && !oddity)
 		p->damage++;
 	if (p->told++ < PROBLEMS_TOLD)
 		fprintf(stderr, "coeval: warning: %s\n", problem->text);

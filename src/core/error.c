@@ -55,6 +55,7 @@ const char *cvl_code_name(enum cvl_code code)
 	case CVL_E_IO: return "io";
 	case CVL_E_NOMEM: return "no-memory";
 	case CVL_E_ENV: return "environment";
+	case CVL_E_MISMATCH: return "mismatch";
 	}
 	return "unknown";
 }

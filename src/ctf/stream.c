@@ -43,7 +43,7 @@ struct cvl_stream {
 	bool done;
 	int failed; /* strict: the error that comes after this batch */
 	struct cvl_error failure;
-	bool told_late;
+	bool told_late, told_overlap;
 	bool any_packet, any_tick;
 	uint64_t last_tick, max_tick;
 	uint64_t last_end;     /* tick at which the last packet ended */
@@ -311,8 +311,8 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
 		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
 	if (has(m, ROLE_UUID) && s->trace->has_uuid && memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
-		if (problem(s, CVL_E_MAGIC, m->role[ROLE_UUID] * 8, err, "the packet's UUID is not the trace's"))
-			return CVL_E_MAGIC;
+		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err, "the packet's UUID is not the trace's"))
+			return CVL_E_MISMATCH;
 	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
 	if (!s->class)
 		return resync(s, CVL_E_UNKNOWN_ID, 0, err, "packet of a stream that the metadata do not declare");
@@ -338,10 +338,11 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	s->packet_bits = packet;
 	count_losses(s);
-	if (has(m, ROLE_BEGIN) && m->clock < s->last_tick && !s->told_late) {
-		s->told_late = true;
+	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
+		s->told_overlap = true;
 		if (problem(s, CVL_E_ORDER, s->context_pos, err,
-			    "the packet begins before the last record of the one before it"))
+			    "time goes back: the packet begins before the end of the one before it (the first of "
+			    "perhaps more)"))
 			return CVL_E_ORDER;
 	}
 	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
@@ -514,7 +515,7 @@ static void take_number(void *ctx, const char *name, const struct cvl_value *val
 	struct numbers *out = ctx;
 
 	(void)name;
-	if (out->n < 4 && value->type->kind != CVL_TYPE_STRING && !value->type->elem)
+	if (out->n < 4 && value->type->kind <= CVL_TYPE_ENUM)
 		out->v[out->n++] = value->u;
 }
 

@@ -201,9 +201,11 @@ static void lex_text(struct parser *p, char quote)
 	while (s < close) {
 		int c = (unsigned char)*s++;
 
+		if (c == '\n') /* only as an escape */
+			c = 0;
 		if (c == '\\')
 			c = escape_value(&s, close);
-		if (c <= 0 || c == '\n') {
+		if (c <= 0) {
 			bad(p, CVL_E_SYNTAX, (size_t)(s - 1 - p->text), "character that text may not hold");
 			return;
 		}

@@ -221,7 +221,7 @@ int cvl_samples_feed(struct cvl_samples *s, const void *bytes, size_t n, struct 
 
 int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err)
 {
-	/* Where a side failed, samples may be scanned that are not written, or beacons of later ticks be. */
+	/* Where a side failed, its records of later ticks may be written already. */
 	const struct cvl_tick from = { s->count > s->written ? s->count : s->written };
 
 	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why, err);

@@ -6,8 +6,8 @@
  *   SCAN_TARGET   function attribute that allows the instructions
  *   SCAN_BLOCK    bytes looked at in one step: 64 or 128
  *   scan_differ   bool (const uint8_t *p, unsigned unit, uint64_t lanes, uint64_t *bits):
- *                 whether any sample of the block at @p differs from the one before it, in the bits of
- *                 @lanes; if so, bits[i] has a one at the first byte of each such sample
+ *                 whether any sample of the block at @p differs from the one before it, in the
+ *                 bits of @lanes; if so, @bits has a one at the first byte of each such sample
  */
 #include "scan_internal.h"
 
@@ -24,8 +24,8 @@ struct scan_run {
  * Store the edges in @bits, whose bit 0 stands for the first byte of sample @at. Returns false when
  * the output is full.
  *
- * Four at a time are stored whether there are so many or not: a loop that ends at the last edge would be
- * mispredicted nearly every time. Bit 63 keeps the position defined when none is left.
+ * Four at a time are stored whether there are so many or not: a loop that ends at the last edge
+ * would be mispredicted nearly every time. Bit 63 keeps the position defined when none is left.
  */
 SCAN_INLINE SCAN_TARGET bool scan_store(struct scan_run *r, size_t at, uint64_t bits, unsigned unit)
 {

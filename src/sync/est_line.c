@@ -16,7 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of Tukey's biweight: 95 % efficient. A scale found from few residuals is uncertain, so with few it takes more to be
+ * thrown out; else the bound would come out too small. */
 #define BIWEIGHT_C 4.685
+#define BIWEIGHT_FEW 12.0
 #define RATE_SEARCH 2000e-6
 #define FIRST_WINDOW 240
 #define ITERATIONS 30
@@ -166,10 +169,17 @@ static double median_abs(const struct sample *s, size_t n, double *scratch)
 	return scratch[k / 2];
 }
 
+static double cutoff(size_t n, double scale)
+{
+	return BIWEIGHT_C * (1 + BIWEIGHT_FEW / (double)n) * scale;
+}
+
 static void reweight(struct sample *s, size_t n, double scale)
 {
+	double reach = cutoff(n, scale);
+
 	for (size_t i = 0; i < n; i++) {
-		double u = s[i].residual / (BIWEIGHT_C * scale);
+		double u = s[i].residual / reach;
 
 		s[i].weight = fabs(u) < 1 ? (1 - u * u) * (1 - u * u) : 0;
 	}
@@ -232,10 +242,39 @@ static void describe(const struct sample *s, size_t n, double noise, struct fit 
 		f->correlation = product / (double)pairs / (sum2 / (double)r->n);
 }
 
+/*
+ * Variance of one mark that stands for what the robust fit is worth: Huber's proposal for M-estimates with two
+ * parameters (Robust Statistics, 7.6), K^2 [sum psi^2 / (n - 2)] / [sum psi' / n]^2. @syy: spread of y of the marks used.
+ */
+static double estimate_variance(const struct sample *s, size_t n, double scale, double floor, double y_mean, double *syy)
+{
+	double psi2 = 0, slope = 0, slope2 = 0, used = 0, reach = cutoff(n, scale), k;
+
+	*syy = 0;
+	for (size_t i = 0; i < n; i++) {
+		double u = s[i].residual / reach, dy = s[i].y - y_mean, d;
+
+		if (!(s[i].weight > 0))
+			continue;
+		d = (1 - u * u) * (1 - 5 * u * u);
+		psi2 += s[i].weight * s[i].residual * s[i].weight * s[i].residual;
+		slope += d;
+		slope2 += d * d;
+		*syy += dy * dy;
+		used++;
+	}
+	if (used <= 2 || !(slope > 0))
+		return INFINITY;
+	slope /= used;
+	slope2 = slope2 / used - slope * slope;
+	k = 1 + 2 / used * slope2 / (slope * slope);
+	return fmax(k * k * psi2 / (used - 2) / (slope * slope), floor * floor);
+}
+
 static int fit_line(struct sample *s, size_t n, bool numbered, double period, double resolution, struct fit *f,
 		    struct cvl_error *err)
 {
-	double x_mean = 0, y_mean = 0, slope = 0, scale = 0, phase = 0, w = 0, syy = 0, wrr = 0, widen = 1;
+	double x_mean = 0, y_mean = 0, slope = 0, scale = 0, phase = 0, syy = 0, variance, widen = 1;
 	double floor = resolution * 0.289, *scratch = malloc((n + 1) * sizeof(*scratch)); /* 1 / sqrt(12) */
 	bool ok = true;
 
@@ -270,26 +309,21 @@ static int fit_line(struct sample *s, size_t n, bool numbered, double period, do
 	if (!ok)
 		return 0;
 	describe(s, n, floor * 1.5, f);
-	for (size_t i = 0; i < n; i++) {
-		double dy = s[i].y - y_mean;
-
-		w += s[i].weight;
-		syy += s[i].weight * dy * dy;
-		wrr += s[i].weight * s[i].residual * s[i].residual;
-	}
-	if (f->used < MARKS_MIN || !(syy > 0))
+	if (f->used < MARKS_MIN)
 		return 0;
 	if (f->correlation > 0)
 		widen = (1 + fmin(f->correlation, 0.95)) / (1 - fmin(f->correlation, 0.95));
 	f->line.dof = (double)f->used - 2;
-	wrr = fmax(wrr / w * (double)f->used / f->line.dof, floor * floor) * widen;
+	variance = estimate_variance(s, n, scale, floor, y_mean, &syy) * widen;
+	if (!(syy > 0))
+		return 0;
 	/* y as a function of x: the inverse of what was fitted; its slope is 1 to within ppm, so the variances are
 	 * those of x */
 	f->line.x0 = (long double)x_mean;
 	f->line.y0 = (long double)y_mean;
 	f->line.skew = 1 / (1 + (long double)slope) - 1;
-	f->line.var_y = wrr / w;
-	f->line.var_skew = wrr / syy;
+	f->line.var_y = variance / (double)f->used;
+	f->line.var_skew = variance / syy;
 	f->scale = scale;
 	f->done = true;
 	return 0;
