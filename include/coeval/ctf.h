@@ -145,6 +145,7 @@ struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
 	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
+	bool unfinished;          /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 };
 
 /** What is known of a stream so far. */

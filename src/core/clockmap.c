@@ -86,6 +86,11 @@ static void slope_from_rate(struct segment *s, uint64_t rate_hz, double rate_ppb
 	s->slope_frac = (uint64_t)ldexpl(ns - floorl(ns), 64);
 }
 
+static bool bound_grows(const struct cvl_map_edge *edge)
+{
+	return edge->drift_ppb >= 0 && edge->wander_ppb_s >= 0; /* neither is true of a NaN */
+}
+
 int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cvl_error *err)
 {
 	size_t n = spec->n;
@@ -98,6 +103,8 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 				n ? "a rate" : "knots");
 	if (!(fabs(spec->before.rate_ppb) < 5e8) || !(fabs(spec->after.rate_ppb) < 5e8))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map with an absurd rate");
+	if (!bound_grows(&spec->before) || !bound_grows(&spec->after))
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map with a bound that shrinks outside");
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_knot *k = &spec->knots[i];
 

@@ -134,8 +134,7 @@ int cvl_duration_parse(const char *text, int64_t *ns)
 
 int cvl_rate_parse(const char *text, uint64_t *hz)
 {
-	const char *unit = text + strspn(text, ".0123456789");
-	const char *end;
+	const char *digits_end = text + strspn(text, ".0123456789"), *unit = digits_end, *end;
 	int exp = 0;
 
 	while (*unit == ' ')
@@ -149,5 +148,5 @@ int cvl_rate_parse(const char *text, uint64_t *hz)
 	if (*unit && strcasecmp(unit, "hz"))
 		return -1;
 	end = parse_decimal(text, exp, hz);
-	return end && *hz ? 0 : -1;
+	return end == digits_end && *hz ? 0 : -1;
 }

@@ -108,6 +108,7 @@ struct event_class {
 	struct program full[CVL_SCOPES]; /* of STREAM_CONTEXT, EVENT_CONTEXT, FIELDS */
 	struct program skip[CVL_SCOPES];
 	uint32_t index;
+	size_t declared_at; /* byte of the metadata */
 	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
 	bool simple;
 	uint64_t simple_bits;

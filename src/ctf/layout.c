@@ -24,6 +24,7 @@ struct compiler {
 	uint32_t capacity;
 	struct node *root[CVL_SCOPES]; /* of the scopes that are in sight */
 	struct node *here;
+	struct stream_class *stream;
 	enum cvl_scope scope;
 	unsigned depth;
 	uint32_t total; /* ops of all programs */
@@ -153,6 +154,8 @@ static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool ta
 	}
 	*type = n->type;
 	op = &n->program->op[n->op];
+	if (c->stream && n->program == &c->stream->header && c->program != n->program)
+		c->stream->shape = HEADER_GENERAL; /* the fast path fills no slots */
 	if (op->slot == NO_SLOT) {
 		if (c->trace->n_slots >= CTF_SLOTS_MAX) {
 			fail(c, CVL_E_LIMIT, user, "too many lengths and tags", NULL);
@@ -636,6 +639,7 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 
 	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
 	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
+		c.stream = s;
 		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
 		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);
 		s->shape = shape_of(s->event_header);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 /* Elements without any bits that a loop may have before we call it hostile. */
-#define EMPTY_ELEMENTS_MAX 65536
+#define EMPTY_ELEMENTS_MAX 4096
 
 uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool big_endian)
 {
@@ -94,6 +94,15 @@ static const struct choice *choose(const struct op *op, uint64_t tag)
 	return NULL;
 }
 
+/* What the clock will be when its low @bits next show @v. */
+static uint64_t ahead(const struct machine *m, uint64_t v, uint64_t bits)
+{
+	struct machine later = { .clock = m->clock };
+
+	machine_clock(&later, v, (unsigned)bits);
+	return later.clock;
+}
+
 struct loop {
 	uint64_t left, pos;
 };
@@ -127,7 +136,7 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 			if (op->clocked)
 				machine_clock(m, v, (unsigned)op->bits);
 			if (op->role) {
-				m->role[op->role] = v;
+				m->role[op->role] = op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
 				m->has |= 1u << op->role;
 				if (op->role == ROLE_BEGIN)
 					machine_clock(m, v, (unsigned)op->bits);

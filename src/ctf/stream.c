@@ -347,6 +347,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
 		s->offset = s->size;
+		s->done = true;
 		return 0;
 	}
 	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] && m->role[ROLE_PACKET_END] < s->opts.from.count) {
@@ -365,9 +366,9 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 static void close_packet(struct cvl_stream *s)
 {
 	const struct machine *m = &s->m;
+	bool ends = has(m, ROLE_PACKET_END) && !s->cut; /* a cut packet does not reach its end */
 
-	s->last_end = has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END]
-											 : s->last_tick;
+	s->last_end = ends && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END] : s->last_tick;
 	s->in_packet = false;
 	s->any_packet = true;
 	s->offset += s->packet_bits / 8;
@@ -529,8 +530,11 @@ static void ignore_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
-/* A record of one of our own kinds, its fields at bit @pos. Returns 0, or as machine_run(). */
-static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos)
+/*
+ * A record of one of our own kinds, its fields at bit @pos; @payload is for cvl_stream_visit(). Returns 0, or as
+ * machine_run().
+ */
+static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos, uint64_t payload)
 {
 	struct numbers f = { .n = 0 };
 	const struct cvl_visitor visitor = { take_number, ignore_begin, ignore_end, NULL, &f };
@@ -562,7 +566,7 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 		if (f.v[1] != CVL_LOST_UNKNOWN && f.v[2] != CVL_GAP_PACKETS)
 			s->stats.lost += f.v[1];
 		break;
-	default: put(s, tick, e->pub.kind, e->index, f.v[0], pos); break; /* our header has a fast shape */
+	default: put(s, tick, e->pub.kind, e->index, f.v[0], payload); break;
 	}
 	if (e->pub.kind == CVL_EDGE && e->pub.name[0] == 'l')
 		s->flags[s->n - 1] |= CVL_STATE;
@@ -597,7 +601,7 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	bool ours = s->trace->ours;
 
 	while (s->n < CVL_BATCH_MAX) {
-		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, id;
+		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
 		const struct event_class *e;
 		int rc;
 
@@ -613,17 +617,18 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			return give_up_packet(s, CVL_E_UNKNOWN_ID, start, err);
 		s->last_tick = c->clock >= 0 ? m->clock : 0;
 		fields = m->pos;
+		payload = c->shape == HEADER_GENERAL ? start : fields;
 		rc = skip_event(m, e);
 		if (rc)
 			return give_up_packet(s, rc, start, err);
 		if (m->pos == start) /* no bits at all: there would be no end of them */
 			return give_up_packet(s, CVL_E_LIMIT, start, err);
 		if (ours && e->pub.kind != CVL_EVENT) {
-			rc = put_own(s, e, s->last_tick, fields);
+			rc = put_own(s, e, s->last_tick, fields, payload);
 			if (rc)
 				return give_up_packet(s, rc, start, err);
 		} else {
-			put(s, s->last_tick, CVL_EVENT, e->index, 0, c->shape == HEADER_GENERAL ? start : fields);
+			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
 		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
@@ -650,8 +655,16 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 			break;
 		}
 		if (!s->in_packet) {
-			if (s->done || s->offset >= s->size)
+			if (s->done)
 				return 0;
+			if (s->offset >= s->size) {
+				s->done = true;
+				if (!s->opts.unfinished)
+					return 0;
+				add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+					CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
+				continue;
+			}
 			rc = open_packet(s, err);
 			if (rc <= 0)
 				continue; /* to the gap it left, the next packet, or out */

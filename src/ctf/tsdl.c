@@ -38,13 +38,17 @@ struct type {
 struct symbol {
 	const char *name; /* "uint8_t", "unsigned long", "struct foo" */
 	const struct cvl_type *type;
-	struct symbol *next;
+	const struct scope *scope;
+	struct symbol **bucket, *shadowed; /* newest first, so that the innermost is found */
+	struct symbol *next;               /* in its scope, newest first */
 };
 
 struct scope {
 	struct symbol *symbols;
 	struct scope *up;
 };
+
+#define BUCKETS 4096
 
 struct parser {
 	struct cvl_trace *trace;
@@ -53,6 +57,7 @@ struct parser {
 	struct token tok;
 	struct scope *scope;
 	struct type *types;
+	struct symbol **bucket;
 	unsigned depth;
 	bool trace_seen;
 	struct cvl_error *err;
@@ -320,29 +325,45 @@ static char *take_name(struct parser *p)
 
 /* ---- symbols ---- */
 
+/* FNV-1a */
+static struct symbol **bucket_of(const struct parser *p, const char *name)
+{
+	uint32_t h = 2166136261u;
+
+	for (; *name; name++)
+		h = (h ^ (unsigned char)*name) * 16777619u;
+	return &p->bucket[h % BUCKETS];
+}
+
 static const struct cvl_type *find_symbol(const struct parser *p, const char *name)
 {
-	for (const struct scope *s = p->scope; s; s = s->up)
-		for (const struct symbol *y = s->symbols; y; y = y->next)
-			if (!strcmp(y->name, name))
-				return y->type;
+	for (const struct symbol *y = *bucket_of(p, name); y; y = y->shadowed)
+		if (!strcmp(y->name, name))
+			return y->type;
 	return NULL;
 }
 
 static void add_symbol(struct parser *p, const char *name, const struct cvl_type *type, size_t offset)
 {
-	struct symbol *y;
+	struct symbol **bucket = bucket_of(p, name), *y;
 
-	for (y = p->scope->symbols; y; y = y->next)
-		if (!strcmp(y->name, name)) {
+	for (y = *bucket; y; y = y->shadowed)
+		if (y->scope == p->scope && !strcmp(y->name, name)) {
 			bad(p, CVL_E_SYNTAX, offset, "type '%s' is declared twice", name);
 			return;
 		}
 	y = need_memory(p, sizeof(*y));
 	if (!y)
 		return;
-	*y = (struct symbol){ name, type, p->scope->symbols };
-	p->scope->symbols = y;
+	*y = (struct symbol){ name, type, p->scope, bucket, *bucket, p->scope->symbols };
+	*bucket = p->scope->symbols = y;
+}
+
+static void leave_scope(struct parser *p)
+{
+	for (struct symbol *y = p->scope->symbols; y; y = y->next)
+		*y->bucket = y->shadowed;
+	p->scope = p->scope->up;
 }
 
 /* ---- values of attributes ---- */
@@ -832,7 +853,7 @@ static bool parse_members(struct parser *p, struct type *t)
 		if (!p->code)
 			expect(p, ';');
 	}
-	p->scope = scope.up;
+	leave_scope(p);
 	all = p->code ? NULL : need_memory(p, (n ? n : 1) * sizeof(*all));
 	if (!all)
 		return false;
@@ -990,6 +1011,7 @@ static const struct cvl_type *parse_enum(struct parser *p)
 	next(p);
 	while (!p->code && !accept(p, '}')) {
 		struct label_list *l = need_memory(p, sizeof(*l));
+		size_t label_offset = p->tok.offset;
 
 		if (!l)
 			return NULL;
@@ -1006,7 +1028,7 @@ static const struct cvl_type *parse_enum(struct parser *p)
 			return NULL;
 		if (container->is_signed ? l->l.high < l->l.low
 					 : (uint64_t)l->l.high < (uint64_t)l->l.low)
-			return bad(p, CVL_E_RANGE, p->tok.offset, "range that goes back");
+			return bad(p, CVL_E_RANGE, label_offset, "range that goes back");
 		auto_value = (int64_t)((uint64_t)l->l.high + 1);
 		*tail = l;
 		tail = &l->next;
@@ -1260,6 +1282,7 @@ static void finish_event(struct parser *p, struct block *b, size_t offset)
 	if (!b->event.name)
 		b->event.name = "";
 	e->pub = b->event;
+	e->declared_at = offset;
 	e->pub.id = b->id;
 	e->pub.kind = CVL_EVENT;
 	e->stream = s;
@@ -1345,7 +1368,7 @@ static bool parse_block(struct parser *p, block_attribute *take,
 		if (!p->code)
 			expect(p, ';');
 	}
-	p->scope = scope.up;
+	leave_scope(p);
 	if (!p->code)
 		finish(p, &b, offset);
 	return !p->code;
@@ -1413,7 +1436,9 @@ static int by_stream_and_id(const void *pa, const void *pb)
 
 	if (a->stream != b->stream)
 		return a->stream < b->stream ? -1 : 1;
-	return a->pub.id < b->pub.id ? -1 : a->pub.id > b->pub.id;
+	if (a->pub.id != b->pub.id)
+		return a->pub.id < b->pub.id ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
 }
 
 static void resolve_events(struct parser *p)
@@ -1430,8 +1455,8 @@ static void resolve_events(struct parser *p)
 		struct event_class *e = sorted[i];
 
 		if (i && e->stream == sorted[i - 1]->stream && e->pub.id == sorted[i - 1]->pub.id)
-			bad(p, CVL_E_SYNTAX, CVL_NO_OFFSET, "event id %" PRIu64 " is declared twice in stream %" PRIu64,
-			    e->pub.id, e->stream->id);
+			bad(p, CVL_E_SYNTAX, e->declared_at,
+			    "event id %" PRIu64 " is declared twice in stream %" PRIu64, e->pub.id, e->stream->id);
 		if (!e->stream->n_events++)
 			e->stream->event = sorted + i;
 		e->pub.type[CVL_SCOPE_PACKET_HEADER] = trace->packet_header;
@@ -1448,6 +1473,7 @@ int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *
 		.trace = trace, .text = text, .n = n, .name = name, .scope = &root, .err = err,
 	};
 
+	p.bucket = need_memory(&p, BUCKETS * sizeof(*p.bucket));
 	next(&p);
 	while (!p.code && p.tok.kind != T_END)
 		parse_declaration(&p);

@@ -367,13 +367,14 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		/* absent, not half there; if even this fails the reader will see a cut packet */
 		if (ftruncate(w->fd, (off_t)w->offset) == 0)
 			lseek(w->fd, (off_t)w->offset, SEEK_SET);
+		w->sequence++; /* so that a reader misses it, should others follow */
 		errno = saved;
 		return cvl_fail_errno(err, "write a packet", w->dir);
 	}
-	if (write_all(w->index_fd, &entry, sizeof(entry)))
-		return cvl_fail_errno(err, "write the index", w->dir);
 	w->offset += w->n;
 	w->sequence++;
+	if (write_all(w->index_fd, &entry, sizeof(entry)))
+		return cvl_fail_errno(err, "write the index", w->dir);
 	return 0;
 }
 

@@ -21,6 +21,7 @@ struct opened {
 	const char *path;
 	int *clock; /* session clock of each clock class; -1: not wanted */
 	int any;    /* for streams without a clock */
+	bool unfinished;
 };
 
 struct cvl_timeline {
@@ -137,7 +138,11 @@ static int only_clock(const struct opened *t)
 
 static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
-	struct cvl_stream_opts o = { .strict = tl->opts.strict, .report = tl->opts.report };
+	struct cvl_stream_opts o = {
+		.strict = tl->opts.strict,
+		.report = tl->opts.report,
+		.unfinished = tl->trace[s->trace].unfinished,
+	};
 
 	tick_range(tl, only_clock(&tl->trace[s->trace]), &o);
 	cvl_stream_close(s->stream);
@@ -151,6 +156,19 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 static int no_memory(struct cvl_error *err)
 {
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* Whether the writer of @c died before its metadata were whole, so that nothing of the clock was ever stored. */
+static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code, const struct cvl_error *err)
+{
+	struct cvl_error e;
+
+	if (!c->unfinished || code == CVL_E_NOMEM)
+		return false;
+	cvl_fail(&e, (enum cvl_code)code, err ? err->offset : CVL_NO_OFFSET,
+		 "%s: clock '%s' has no records: its writer died before it stored any", c->trace, c->name);
+	cvl_tell(tl->opts.report, &e);
+	return true;
 }
 
 static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
@@ -173,11 +191,14 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 
 			t = &tl->trace[tl->n_traces];
 			rc = cvl_trace_open(&t->trace, c->trace, tl->opts.report, err);
+			if (rc && unwritten(tl, c, rc, err))
+				continue;
 			if (rc)
 				return rc;
 			tl->n_traces++;
 			t->path = c->trace;
 			t->any = -1;
+			t->unfinished = c->unfinished;
 			classes = cvl_trace_clocks(t->trace);
 			t->clock = malloc((classes + 1) * sizeof(int));
 			if (!t->clock)
