@@ -8,8 +8,8 @@
  *   EDGE     lines changed              0                levels after it      0
  *   SAMPLE   analog reading             channel          IEEE double's bits   0
  *   EVENT    record with fields         event class      -                    payload position
- *   BEGIN    a span starts              span name class  span id              payload position
- *   END      a span ends                span name class  span id              payload position
+ *   BEGIN    a span starts              event class      span id              payload position
+ *   END      a span ends                event class      span id              payload position
  *   BEACON   broadcast heard            sender           sequence number      0
  *   PULSE    reference edge             channel          0                    0
  *   MESSAGE  sent or received           0 sent, 1 recv   key                  0

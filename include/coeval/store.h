@@ -77,6 +77,10 @@ int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sende
 int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
 		     struct cvl_error *err);
 
+/** An end of a span: @id tells it from others of the same @name that overlap it. */
+int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id, const char *name,
+		    struct cvl_error *err);
+
 /** A known loss: nothing is known from @from to @to (or CVL_TICK_UNKNOWN), @lost records. */
 int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,
 		   enum cvl_gap why, struct cvl_error *err);

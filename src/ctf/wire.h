@@ -33,6 +33,8 @@ enum wire_event {
 	WIRE_PULSE,
 	WIRE_MESSAGE,
 	WIRE_GAP,
+	WIRE_BEGIN,
+	WIRE_END,
 	WIRE_USER,
 };
 

@@ -139,6 +139,8 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(f, WIRE_GAP, "gap",
 		  "\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
 		  "\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
+	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
+	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
 		static const char *const types[] = { "uint64_t", "int64_t", "double", "string" };
 		const struct user_class *c = &w->class[i];
@@ -518,6 +520,23 @@ int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channe
 	if (!rc)
 		put_uint(w, channel, 2);
 	return rc;
+}
+
+int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id, const char *name,
+		    struct cvl_error *err)
+{
+	size_t n = strlen(name) + 1;
+	int rc;
+
+	if (n > RECORD_BYTES - 64)
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: a span's name of %zu bytes is too long", w->dir, n);
+	rc = put_record(w, begin ? WIRE_BEGIN : WIRE_END, tick.count, err);
+	if (rc)
+		return rc;
+	put_uint(w, id, 8);
+	memcpy(w->buf + w->n, name, n);
+	w->n += n;
+	return 0;
 }
 
 int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost, enum cvl_gap why,

@@ -218,13 +218,33 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 	}
 }
 
-static char *settings_text(const struct cvl_sync_opts *o, const struct sync_problem *p)
+static json_t *side_json(const struct rule_side *side)
 {
-	json_t *match = json_array(), *pulse = json_array(), *drift = json_object(), *root;
+	json_t *key = json_array();
+
+	for (size_t i = 0; i < side->n_keys; i++)
+		json_array_append_new(key, json_string(side->key[i]));
+	return json_pack("{s:s, s:o}", "event", side->event, "key", key);
+}
+
+/* The rules themselves, not where they were read from: a file may change. */
+static json_t *rules_json(const struct rule_set *rules)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < rules->n; i++)
+		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name, "send",
+						      side_json(&rules->rule[i].send), "receive",
+						      side_json(&rules->rule[i].receive), "window_ns",
+						      (json_int_t)rules->rule[i].window_ns));
+	return list;
+}
+
+static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules, const struct sync_problem *p)
+{
+	json_t *match = rules_json(rules), *pulse = json_array(), *drift = json_object(), *root;
 	char *text;
 
-	for (size_t i = 0; i < o->n_match; i++)
-		json_array_append_new(match, json_string(o->match[i]));
 	for (size_t i = 0; i < o->n_pulse; i++)
 		json_array_append_new(pulse, json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
 						       o->pulse[i].rising ? "rising" : "falling", "period_ns",
@@ -265,7 +285,7 @@ static int new_sync(struct cvl_sync **out, const struct cvl_session *session, co
 }
 
 static int solve(struct cvl_sync *sync, const struct sync_problem *p, const struct cvl_sync_opts *o,
-		 struct cvl_error *err)
+		 const struct rule_set *rules, struct cvl_error *err)
 {
 	struct sync_solution s = { .clock = sync->clock };
 	const struct estimator *e;
@@ -280,7 +300,7 @@ static int solve(struct cvl_sync *sync, const struct sync_problem *p, const stru
 		find_bounds(&sync->clock[i], &p->clock[i]);
 	sync->estimator = strdup(e->name);
 	sync->reference = strdup(s.reference);
-	sync->settings = settings_text(o, p);
+	sync->settings = settings_text(o, rules, p);
 	return sync->estimator && sync->reference && sync->settings
 		       ? 0
 		       : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
@@ -305,7 +325,7 @@ int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session, const struc
 		rc = new_sync(out, session, &p, err);
 	}
 	if (!rc)
-		rc = solve(*out, &p, opts, err);
+		rc = solve(*out, &p, opts, &rules, err);
 	if (rc) {
 		cvl_sync_free(*out);
 		*out = NULL;

@@ -1,12 +1,21 @@
 # SPDX-License-Identifier: MIT
-# Every verb that `coeval help` lists ("  verb   what it does") has its place in the manual page and
-# in the completion.
+# Every verb that `coeval help` lists ("  verb   what it does"), and every option that its help tells, has its
+# place in the manual page and in the completion.
 verbs=$(coeval help | sed -n 's/^  *\([a-z][a-z-]*\)  .*/\1/p')
 [ -n "$verbs" ] || { echo "coeval help lists no verbs"; exit 1; }
 
 status=0
+missing() {
+	echo "$1 is not in $2"
+	status=1
+}
 for verb in $verbs; do
-	grep -q "Cm $verb\b" "$SRC/docs/coeval.1" || { echo "$verb is not in docs/coeval.1"; status=1; }
-	grep -qw "$verb" "$SRC/completions/coeval" || { echo "$verb is not in completions/coeval"; status=1; }
+	grep -q "Cm $verb\b" "$SRC/docs/coeval.1" || missing "$verb" docs/coeval.1
+	completion=$(sed -n "s/^\t*$verb) words=\"\(.*\)\" ;;.*/\1/p" "$SRC/completions/coeval" | tail -n 1)
+	manual=$(sed -n "/^\.It Cm $verb/,/^\.It Cm/p" "$SRC/docs/coeval.1")
+	for option in $(coeval help "$verb" | grep -o -- '^  *\(-., \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'); do
+		[[ " $completion " == *" $option "* ]] || missing "$verb $option" completions/coeval
+		grep -q -- "-${option#--}\b" <<<"$manual" || missing "$verb $option" docs/coeval.1
+	done
 done
 exit $status
