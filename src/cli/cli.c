@@ -165,6 +165,12 @@ void table_cell(struct table *t, const char *fmt, ...)
 	t->cell[t->rows++] = text;
 }
 
+void table_heads(struct table *t, const char *const *heads)
+{
+	for (; *heads; heads++)
+		table_cell(t, "%s", *heads);
+}
+
 /* Columns on the screen, for text without control characters: UTF-8 continuation bytes take none. */
 static size_t text_width(const char *s)
 {

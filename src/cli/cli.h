@@ -75,6 +75,8 @@ struct table {
 
 void table_init(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/** A row of headings, ended by NULL. */
+void table_heads(struct table *t, const char *const *heads);
 /** Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front. */
 void table_print(struct table *t, struct out *o, const char *align, const char *indent);
 

@@ -149,6 +149,8 @@ static int score(struct demo *d, struct cvl_session *s, bool nominal, struct sco
 static void print_text(const struct demo *d, const struct cvl_sync *sync, const struct score *before,
 		       const struct score *after, struct out *o)
 {
+	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
+					     "rejected", "bound",	     "at worst", NULL };
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
@@ -156,10 +158,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync, const 
 		   DEMO_OBSERVERS, d->world.seconds, (unsigned long long)d->world.seed);
 	out_printf(o, "They heard the same beacon once a second; that ties their clocks (%s).\n\n", sync->reference);
 	table_init(&t, 7);
-	for (const char *const *h = (const char *const[]){ "clock", "true rate off", "found", "beacons", "rejected",
-							   "bound", "at worst", NULL };
-	     *h; h++)
-		table_cell(&t, "%s", *h);
+	table_heads(&t, heads);
 	for (unsigned i = 0; i < DEMO_OBSERVERS; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/report.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -98,12 +99,6 @@ static void put_seconds(struct table *t, bool known, int64_t ns)
 	table_cell(t, "%s", known ? text : "-");
 }
 
-static void put_heads(struct table *t, const char *const *heads)
-{
-	for (; *heads; heads++)
-		table_cell(t, "%s", *heads);
-}
-
 static void print_clocks(const struct info *in, struct out *o)
 {
 	static const char *const heads[] = { "clock", "node",	"rate",	  "streams", "records",	  "gaps",
@@ -112,7 +107,7 @@ static void print_clocks(const struct info *in, struct out *o)
 	char text[40];
 
 	table_init(&t, 10);
-	put_heads(&t, heads);
+	table_heads(&t, heads);
 	for (size_t i = 0; i < cvl_session_clocks(in->session); i++) {
 		const struct cvl_clock *c = cvl_session_clock(in->session, i);
 		const struct clock_info *k = &in->clock[i];
@@ -133,34 +128,14 @@ static void print_clocks(const struct info *in, struct out *o)
 
 static void print_sync(const struct info *in, struct out *o)
 {
-	static const char *const heads[] = { "clock", "verdict", "rate off", "bound", "at worst", "promise", NULL };
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
-	char text[CVL_TIME_TEXT];
-	struct table t;
 
 	if (!sync) {
 		out_text(o, "\nnot synchronised: times are what each clock itself claims (see `coeval help sync`)\n");
 		return;
 	}
 	out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
-	table_init(&t, 6);
-	put_heads(&t, heads);
-	for (size_t i = 0; i < sync->n; i++) {
-		const struct cvl_clock_sync *c = &sync->clock[i];
-
-		table_cell(&t, "%s", c->clock);
-		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
-		if (c->map && (c->used || c->rate_bound_ppb > 0))
-			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
-		else
-			table_cell(&t, "-");
-		cvl_bound_text(text, c->bound_min);
-		table_cell(&t, "%s", c->map ? text : "-");
-		cvl_bound_text(text, c->bound_max);
-		table_cell(&t, "%s", c->map ? text : "-");
-		table_cell(&t, "%s", c->map ? cvl_bound_kind_name(cvl_map_kind(c->map)) : "none");
-	}
-	table_print(&t, o, "llrrrl", "  ");
+	report_sync_table(sync, o, "  ");
 	for (size_t i = 0; i < sync->n; i++)
 		if (sync->clock[i].verdict != CVL_GOOD)
 			out_printf(o, "  %s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
@@ -173,7 +148,7 @@ static void print_streams(const struct info *in, struct out *o)
 
 	out_text(o, "\nstreams\n");
 	table_init(&t, 7);
-	put_heads(&t, heads);
+	table_heads(&t, heads);
 	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
 		int clock = cvl_timeline_stream_clock(in->tl, i);
 		struct cvl_stream_stats st;
@@ -276,14 +251,7 @@ static json_t *clock_json(const struct info *in, size_t i)
 		      (json_int_t)k->late, "kinds", kinds, "from_ns", k->seen ? json_integer(k->first) : json_null(), "to_ns",
 		      k->seen ? json_integer(k->last) : json_null());
 	if (s)
-		json_object_set_new(j, "sync",
-				    json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "verdict",
-					      cvl_verdict_name(s->verdict), "reason", s->reason, "rate_ppb", s->rate_ppb,
-					      "rate_bound_ppb", s->rate_bound_ppb, "used", (json_int_t)s->used, "rejected",
-					      (json_int_t)s->rejected, "bound_min_ns",
-					      s->map ? json_integer(s->bound_min) : json_null(), "bound_max_ns",
-					      s->map ? json_integer(s->bound_max) : json_null(), "bound",
-					      cvl_bound_kind_name(s->map ? cvl_map_kind(s->map) : CVL_BOUND_NONE)));
+		json_object_set_new(j, "sync", report_sync_json(s));
 	return j;
 }
 
@@ -291,7 +259,6 @@ static void print_json(const struct info *in, struct out *o)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
 	json_t *clocks = json_array(), *streams = json_array(), *root;
-	char *text;
 
 	for (size_t i = 0; i < cvl_session_clocks(in->session); i++)
 		json_array_append_new(clocks, clock_json(in, i));
@@ -311,12 +278,7 @@ static void print_json(const struct info *in, struct out *o)
 			 cvl_session_uuid(in->session), "epoch_unix_ns", (json_int_t)cvl_session_epoch(in->session),
 			 "estimator", sync ? sync->estimator : NULL, "reference", sync ? sync->reference : NULL, "clocks",
 			 clocks, "streams", streams);
-	text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-	if (text)
-		out_text(o, text);
-	out_char(o, '\n');
-	free(text);
-	json_decref(root);
+	report_json(o, root);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)

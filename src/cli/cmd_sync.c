@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/report.h"
 
 #include <coeval/sync.h>
 
@@ -69,73 +70,27 @@ static int parse_drift(const struct verb *verb, char *text, struct cvl_sync_opts
 
 /* ---- what came of it ---- */
 
-static const char *bound_text(char out[CVL_TIME_TEXT], const struct cvl_clock_sync *c, int64_t bound)
-{
-	if (!c->map)
-		return "-";
-	cvl_bound_text(out, bound);
-	return out;
-}
-
 static void print_text(struct out *o, const struct cvl_sync *sync)
 {
-	struct table t;
-
 	out_printf(o, "estimator %s, reference %s\n\n", sync->estimator, sync->reference);
-	table_init(&t, 7);
-	for (const char *const *h = (const char *const[]){ "clock", "verdict", "rate off", "used", "rejected", "bound",
-							   "at worst", NULL };
-	     *h; h++)
-		table_cell(&t, "%s", *h);
-	for (size_t i = 0; i < sync->n; i++) {
-		const struct cvl_clock_sync *c = &sync->clock[i];
-		char text[CVL_TIME_TEXT];
-
-		table_cell(&t, "%s", c->clock);
-		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
-		if (c->map && (c->used || c->rate_bound_ppb > 0))
-			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
-		else
-			table_cell(&t, "-");
-		table_cell(&t, "%llu", (unsigned long long)c->used);
-		table_cell(&t, "%llu", (unsigned long long)c->rejected);
-		table_cell(&t, "%s", bound_text(text, c, c->bound_min));
-		table_cell(&t, "%s", bound_text(text, c, c->bound_max));
-	}
-	table_print(&t, o, "llrrrrr", "");
+	report_sync_table(sync, o, "");
 	out_char(o, '\n');
-	for (size_t i = 0; i < sync->n; i++) {
-		const struct cvl_clock_sync *c = &sync->clock[i];
-
-		out_printf(o, "%s: %s%s%s\n", c->clock, c->reason, c->map ? "; bound " : "",
-			   c->map ? cvl_bound_kind_name(cvl_map_kind(c->map)) : "");
-	}
+	for (size_t i = 0; i < sync->n; i++)
+		out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
 }
 
 static void print_json(struct out *o, const struct cvl_sync *sync)
 {
-	json_t *clocks = json_array(), *root;
-	char *text;
+	json_t *clocks = json_array();
 
 	for (size_t i = 0; i < sync->n; i++) {
-		const struct cvl_clock_sync *c = &sync->clock[i];
+		json_t *c = report_sync_json(&sync->clock[i]);
 
-		json_array_append_new(
-			clocks, json_pack("{s:s, s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "clock", c->clock, "verdict",
-					  cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb", c->rate_ppb,
-					  "rate_bound_ppb", c->rate_bound_ppb, "used", (json_int_t)c->used, "rejected",
-					  (json_int_t)c->rejected, "bound_min_ns",
-					  c->map ? json_integer(c->bound_min) : json_null(), "bound_max_ns",
-					  c->map ? json_integer(c->bound_max) : json_null(), "bound",
-					  cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE)));
+		json_object_set_new(c, "clock", json_string(sync->clock[i].clock));
+		json_array_append_new(clocks, c);
 	}
-	root = json_pack("{s:s, s:s, s:o}", "estimator", sync->estimator, "reference", sync->reference, "clocks", clocks);
-	text = json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12));
-	if (text)
-		out_text(o, text);
-	out_char(o, '\n');
-	free(text);
-	json_decref(root);
+	report_json(o, json_pack("{s:s, s:s, s:o}", "estimator", sync->estimator, "reference", sync->reference, "clocks",
+				 clocks));
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
