@@ -20,6 +20,8 @@ struct cvl_timeline_opts {
 	bool nominal;             /* leave sync.json aside */
 	bool strict;
 	const struct cvl_report *report;
+	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes; now and then; may be NULL */
+	void *progress_ctx;
 };
 
 /** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */
@@ -66,8 +68,5 @@ const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t
 const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i);
 /** Clock a stream is on, or -1 while nothing of it was read. */
 int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i);
-
-/** Bytes of all streams, and how many were read: for progress. */
-void cvl_timeline_progress(const struct cvl_timeline *tl, uint64_t *done, uint64_t *total);
 
 #endif

@@ -27,11 +27,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_session *session;
 	const char *output = NULL;
 	struct problems problems;
+	struct progress progress;
 	struct cvl_error err;
 	int c, rc = 0;
 
 	problems_init(&problems);
+	progress_init(&progress, "exporting");
 	opts.report = &problems.report;
+	opts.progress = progress_show;
+	opts.progress_ctx = &progress;
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_TO:
@@ -66,6 +70,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_timeline_open(&tl, session, &opts, &err);
 	if (!rc)
 		rc = exporter->export(tl, output, &err);
+	progress_clear(&progress);
 	cvl_timeline_close(tl);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);

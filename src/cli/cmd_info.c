@@ -31,12 +31,9 @@ struct info {
 
 static int scan(struct info *in, struct cvl_error *err)
 {
-	struct progress progress;
 	struct cvl_slice sl;
-	unsigned k = 0;
 	int rc;
 
-	progress_init(&progress, "reading");
 	while ((rc = cvl_timeline_next(in->tl, &sl, err)) > 0) {
 		struct clock_info *c = &in->clock[sl.clock];
 
@@ -58,14 +55,7 @@ static int scan(struct info *in, struct cvl_error *err)
 				c->last = t;
 			c->seen = true;
 		}
-		if (!(++k & 1023)) {
-			uint64_t done, total;
-
-			cvl_timeline_progress(in->tl, &done, &total);
-			progress_show(&progress, done, total);
-		}
 	}
-	progress_clear(&progress);
 	return rc;
 }
 
@@ -285,6 +275,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
 	struct problems problems;
+	struct progress progress;
 	struct info in = { 0 };
 	struct cvl_error err;
 	struct out *o;
@@ -292,7 +283,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 	int c, rc;
 
 	problems_init(&problems);
+	progress_init(&progress, "reading");
 	opts.report = &problems.report;
+	opts.progress = progress_show;
+	opts.progress_ctx = &progress;
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_JSON: json = true; break;
@@ -311,6 +305,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			     : cvl_timeline_open(&in.tl, in.session, &opts, &err);
 	if (!rc)
 		rc = scan(&in, &err);
+	progress_clear(&progress);
 	if (!rc) {
 		out_init(o, STDOUT_FILENO, "standard output");
 		if (json)

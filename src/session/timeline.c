@@ -333,6 +333,22 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 
 /* ---- merging ---- */
 
+static void tell_progress(const struct cvl_timeline *tl)
+{
+	uint64_t done = 0, total = 0;
+
+	if (!tl->opts.progress)
+		return;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		struct cvl_stream_stats st;
+
+		cvl_stream_stats(tl->source[i]->stream, &st);
+		done += st.position;
+		total += st.bytes;
+	}
+	tl->opts.progress(tl->opts.progress_ctx, done, total);
+}
+
 static int start(struct cvl_timeline *tl, struct cvl_error *err)
 {
 	tl->started = true;
@@ -373,6 +389,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		/* what was handed out last is still on top; its arrays were in use until now */
 		s = tl->source[tl->heap[0]];
 		if (s->pos >= s->end) {
+			tell_progress(tl);
 			rc = refill(tl, s, err);
 			if (rc < 0)
 				return rc;
@@ -480,16 +497,4 @@ const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i)
 int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i)
 {
 	return tl->source[i]->clock;
-}
-
-void cvl_timeline_progress(const struct cvl_timeline *tl, uint64_t *done, uint64_t *total)
-{
-	*done = *total = 0;
-	for (size_t i = 0; i < tl->n_sources; i++) {
-		struct cvl_stream_stats st;
-
-		cvl_stream_stats(tl->source[i]->stream, &st);
-		*done += st.position;
-		*total += st.bytes;
-	}
 }

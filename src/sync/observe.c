@@ -443,23 +443,22 @@ static int prepare(struct watcher *w)
 int observe(struct sync_problem *p, struct cvl_session *session, const struct cvl_sync_opts *opts,
 	    const struct rule_set *rules, struct cvl_error *err)
 {
-	const struct cvl_timeline_opts topts = { .nominal = true, .strict = opts->strict, .report = opts->report };
+	const struct cvl_timeline_opts topts = {
+		.nominal = true,
+		.strict = opts->strict,
+		.report = opts->report,
+		.progress = opts->progress,
+		.progress_ctx = opts->progress_ctx,
+	};
 	struct watcher w = { .p = p, .opts = opts, .rules = rules, .err = err };
 	struct cvl_slice slice;
-	uint64_t done, total;
-	unsigned k = 0;
 	int rc = cvl_timeline_open(&w.tl, session, &topts, err);
 
 	if (rc)
 		return rc;
 	rc = prepare(&w);
-	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0) {
+	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
 		rc = see_slice(&w, &slice);
-		if (opts->progress && !(++k & 255)) {
-			cvl_timeline_progress(w.tl, &done, &total);
-			opts->progress(opts->progress_ctx, done, total);
-		}
-	}
 	for (size_t i = 0; i < w.table_size; i++)
 		p->unmatched += w.table[i].used && !w.table[i].done;
 	for (size_t s = 0; w.role && s < cvl_timeline_streams(w.tl); s++)
