@@ -43,6 +43,7 @@ int cvl_session_open(struct cvl_session **s, const char *path, const struct cvl_
 /** Open the session in @path for adding clocks; made if it does not exist (parent must). */
 int cvl_session_create(struct cvl_session **s, const char *path, struct cvl_error *err);
 
+/** A session made by cvl_session_create() that got no clock is removed again. */
 void cvl_session_close(struct cvl_session *s);
 
 const char *cvl_session_path(const struct cvl_session *s);

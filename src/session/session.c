@@ -34,7 +34,7 @@ struct cvl_session {
 	char created[32];
 	int64_t epoch;
 	bool has_epoch;
-	bool ad_hoc;  /* traces opened without a session.json */
+	bool made;    /* by us, just now */
 	int lock_fd;  /* directory, locked while we may add clocks; or -1 */
 	struct entry *clock;
 	size_t n;
@@ -72,10 +72,24 @@ static void entry_free(struct entry *e)
 	free(e->uuid);
 }
 
+/* A session that was made for an import that failed at once is of no use to anybody. */
+static void remove_empty(const struct cvl_session *s)
+{
+	char path[CVL_PATH_MAX];
+
+	if (cvl_path_join(path, s->path, "traces"))
+		rmdir(path);
+	if (cvl_path_join(path, s->path, "session.json"))
+		unlink(path);
+	rmdir(s->path);
+}
+
 void cvl_session_close(struct cvl_session *s)
 {
 	if (!s)
 		return;
+	if (s->made && !s->n)
+		remove_empty(s);
 	for (size_t i = 0; i < s->n; i++)
 		entry_free(&s->clock[i]);
 	free(s->clock);
@@ -518,7 +532,6 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	} else if (cvl_is_file(file)) {
 		rc = load(s, file, err);
 	} else {
-		s->ad_hoc = true;
 		snprintf(s->uuid, sizeof(s->uuid), "00000000-0000-0000-0000-000000000000");
 		rc = each_trace(path, 0, open_one_trace, &a, &found, err);
 		if (!rc && !found)
@@ -585,6 +598,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 		cvl_uuid_text(uuid, s->uuid);
 		strftime(s->created, sizeof(s->created), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 		rc = save(s, err);
+		s->made = !rc;
 	}
 	if (rc)
 		cvl_session_close(s);
