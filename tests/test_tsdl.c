@@ -111,7 +111,7 @@ static void errors_have_a_code_and_a_place(void **state)
 		{ FIELDS("u8 x @u8 y;"), CVL_E_SYNTAX },
 		{ FIELDS("u8 x[3@;"), CVL_E_SYNTAX },
 		{ FIELDS("u8 x[3@.5];"), CVL_E_SYNTAX },
-		{ FIELDS("u8 @;"), CVL_E_SYNTAX },
+		{ FIELDS("u8 @5;"), CVL_E_SYNTAX },
 		/* enumerations */
 		{ TRACE U8 "enum e : u8 { @A = 5 ... 4 };", CVL_E_RANGE },
 		{ TRACE U8 "enum e : u8 { B, @A = 5 ... 4, C };", CVL_E_RANGE },
@@ -120,7 +120,7 @@ static void errors_have_a_code_and_a_place(void **state)
 		{ TRACE "enum e : integer { size = 64; signed = true; } { A = @9223372036854775808 };", CVL_E_RANGE },
 		{ TRACE U8 "enum e : u8 { A @B };", CVL_E_SYNTAX },
 		{ TRACE U8 "enum e : u8 { @5 };", CVL_E_SYNTAX },
-		{ TRACE "enum e @: string { A };", CVL_E_SYNTAX },
+		{ TRACE "enum @e : string { } { A };", CVL_E_SYNTAX },
 		{ TRACE "enum @e { A };", CVL_E_UNKNOWN_ID },
 		/* lengths and tags */
 		{ FIELDS("u8 x[@len];"), CVL_E_UNKNOWN_ID },

@@ -217,6 +217,7 @@ static int add(struct flocklab *f, const char *id, const char *node, uint64_t of
 		.rate_hz = RATE_HZ,
 		.resolution = f->resolution,
 		.start_unix_ns = (int64_t)(f->start_s * 1000000000u),
+		.base_tick = (uint64_t)LEAD_S * RATE_HZ,
 		.lines = pins,
 		.n_lines = PINS,
 	};

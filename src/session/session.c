@@ -173,6 +173,14 @@ static void unique_name(const struct cvl_session *s, char *out, size_t size, con
 	}
 }
 
+/* Wall-clock time at @tick of a clock that claims @start at tick 0; 0 if it claims none. */
+static int64_t wall_clock(int64_t start, uint64_t tick, uint64_t rate_hz)
+{
+	unsigned __int128 ns = (unsigned __int128)tick * 1000000000u / rate_hz;
+
+	return start ? cvl_add_sat(start, ns > INT64_MAX ? INT64_MAX : (int64_t)ns) : 0;
+}
+
 /* Timeline zero is where the first clock that claims a wall-clock time begins. */
 static void set_epoch(struct cvl_session *s, int64_t unix_ns)
 {
@@ -398,8 +406,7 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 		snprintf(wanted, sizeof(wanted), "%s%s%s", node, n > 1 ? "." : "", n > 1 ? class->name : "");
 		unique_name(s, name, sizeof(name), wanted);
 		if (c.start_unix_ns)
-			set_epoch(s, c.start_unix_ns +
-					     (int64_t)((unsigned __int128)first[i] * 1000000000u / class->rate_hz));
+			set_epoch(s, wall_clock(c.start_unix_ns, first[i], class->rate_hz));
 		if (!add_entry(s, &c, class->uuid))
 			rc = no_memory(s, err);
 	}
@@ -621,6 +628,7 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, co
 		.rate_hz = desc->rate_hz,
 		.resolution = desc->resolution ? desc->resolution : 1,
 		.start_unix_ns = desc->start_unix_ns,
+		.base_tick = desc->base_tick,
 		.format = origin->format,
 		.origin = origin->path,
 		.hash = origin->hash,
@@ -643,7 +651,7 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, co
 	rc = cvl_writer_open(w, place, &d, err);
 	if (rc)
 		return rc;
-	set_epoch(s, desc->start_unix_ns);
+	set_epoch(s, wall_clock(desc->start_unix_ns, desc->base_tick, desc->rate_hz));
 	e = add_entry(s, &c, NULL);
 	if (!e) {
 		cvl_writer_abandon(*w);
