@@ -208,25 +208,23 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 	return coarse(segment_time(&map->seg[seg], tick.count));
 }
 
-/* While no product can leave 64 bits, plain 64-bit arithmetic gives the same answer as segment_time(). */
+/* Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as segment_time(). */
 static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n, uint64_t last,
 			 struct cvl_time *time)
 {
-	uint64_t frac0 = (uint64_t)s->time & 0xffffffffu;
+	u128 frac0 = (u128)((uint64_t)s->time & 0xffffffffu) << 32;
 	int64_t base = (int64_t)(s->time >> FRAC_BITS);
-	uint64_t whole = s->slope_int, frac = s->slope_frac;
+	uint64_t whole = s->slope_int, frac = s->slope_frac, reach = ((uint64_t)1 << 61) / (whole ? whole : 1);
 	size_t i;
 
-	if (whole >> 31 || s->time >> (FRAC_BITS + 62) || s->time < 0)
+	if (s->time >> (FRAC_BITS + 62) || s->time < 0)
 		return 0;
 	for (i = 0; i < n; i++) {
 		uint64_t d = tick[i].count - s->tick;
-		u128 p;
 
-		if (tick[i].count < s->tick || tick[i].count > last || d >> 31)
+		if (tick[i].count < s->tick || tick[i].count > last || d > reach)
 			break;
-		p = ((u128)d * frac) >> 32;
-		time[i].ns = base + (int64_t)(d * whole) + (int64_t)(((uint64_t)p + frac0) >> 32);
+		time[i].ns = base + (int64_t)(d * whole) + (int64_t)(((u128)d * frac + frac0) >> 64);
 	}
 	return i;
 }

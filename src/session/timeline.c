@@ -411,7 +411,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			second = tl->heap[2];
 		o = tl->source[second];
 		/* equal times: the stream with the smaller number first */
-		end = run_end(s, top < second ? o->time[o->pos].ns : o->time[o->pos].ns - 1);
+		end = run_end(s, top < second ? o->time[o->pos].ns : cvl_add_sat(o->time[o->pos].ns, -1));
 	}
 	*slice = (struct cvl_slice){
 		.clock = (size_t)s->clock, .stream = top, .batch = &s->batch,

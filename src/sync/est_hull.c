@@ -143,6 +143,7 @@ struct link {
 struct work {
 	const struct sync_problem *p;
 	struct link *link;
+	uint64_t *shared; /* messages of each pair */
 	struct point *below, *above;
 	struct band_limit *limit;
 };
@@ -152,14 +153,16 @@ static size_t canon(const struct sync_problem *p, size_t c)
 	return p->clock[c].same_as;
 }
 
-static uint64_t count_between(const struct sync_problem *p, size_t a, size_t b)
+/* How many messages each pair of clocks shares, as a square. NULL when out of memory. */
+static uint64_t *count_pairs(const struct sync_problem *p)
 {
-	uint64_t n = 0;
+	uint64_t *n = calloc(p->n_clocks * p->n_clocks + 1, sizeof(*n));
 
-	for (size_t i = 0; i < p->n_messages; i++) {
+	for (size_t i = 0; n && i < p->n_messages; i++) {
 		size_t from = canon(p, p->message[i].from), to = canon(p, p->message[i].to);
 
-		n += (from == a && to == b) || (from == b && to == a);
+		n[from * p->n_clocks + to]++;
+		n[to * p->n_clocks + from]++;
 	}
 	return n;
 }
@@ -277,7 +280,7 @@ static bool next_to_tie(const struct work *w, size_t *child, size_t *parent)
 		if (canon(p, c) != c || w->link[c].tied || w->link[c].failed)
 			continue;
 		for (size_t q = 0; q < p->n_clocks; q++) {
-			uint64_t n = w->link[q].tied ? count_between(p, c, q) : 0;
+			uint64_t n = w->link[q].tied ? w->shared[c * p->n_clocks + q] : 0;
 
 			if (n > best) {
 				best = n;
@@ -310,13 +313,14 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 	struct work w = {
 		.p = p,
 		.link = calloc(p->n_clocks, sizeof(*w.link)),
+		.shared = count_pairs(p),
 		.below = calloc(p->n_messages + 1, sizeof(*w.below)),
 		.above = calloc(p->n_messages + 1, sizeof(*w.above)),
 		.limit = calloc(p->n_messages + 1, sizeof(*w.limit)),
 	};
 	int rc = 0;
 
-	if (!w.link || !w.below || !w.above || !w.limit) {
+	if (!w.link || !w.shared || !w.below || !w.above || !w.limit) {
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		goto out;
 	}
@@ -342,6 +346,7 @@ out:
 	for (size_t c = 0; w.link && c < p->n_clocks; c++)
 		band_free(&w.link[c].band);
 	free(w.link);
+	free(w.shared);
 	free(w.below);
 	free(w.above);
 	free(w.limit);
