@@ -213,7 +213,7 @@ static inline void import_input(struct imported *im, const struct cvl_importer *
 	im->rc = importer->import(in, s, &opts, &im->err);
 	cvl_input_close(in);
 	cvl_session_close(s);
-	if (cvl_session_open(&s, im->path, NULL, &im->err))
+	if (cvl_session_open(&s, im->path, NULL, NULL))
 		return; /* nothing was added */
 	im->n_clocks = cvl_session_clocks(s);
 	for (size_t i = 0; i < im->n_clocks && i < IMPORT_CLOCKS; i++)

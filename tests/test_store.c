@@ -180,7 +180,7 @@ static void write_random(struct cvl_writer *w, struct draw *d)
 		struct cvl_tick t;
 		double v;
 
-		if (draw_below(d, 500) == 0 && tick > step)
+		if (draw_below(d, 50) == 0 && tick > step)
 			tick -= step; /* late */
 		else
 			tick += step;

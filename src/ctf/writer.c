@@ -461,6 +461,7 @@ int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const ui
 		if (rc)
 			return rc;
 		i = 1;
+		w->count--; /* it is counted with the others */
 	}
 	while (i < n) {
 		rc = start_record(w, tick[i].count, err);
