@@ -198,7 +198,6 @@ static enum op_role role_of(const struct compiler *c, const char *name, const st
 	} roles[] = {
 		{ CVL_SCOPE_PACKET_HEADER, "magic", ROLE_MAGIC },
 		{ CVL_SCOPE_PACKET_HEADER, "stream_id", ROLE_STREAM_ID },
-		{ CVL_SCOPE_PACKET_HEADER, "crc32c", ROLE_CRC },
 		{ CVL_SCOPE_PACKET_CONTEXT, "packet_size", ROLE_PACKET_SIZE },
 		{ CVL_SCOPE_PACKET_CONTEXT, "content_size", ROLE_CONTENT_SIZE },
 		{ CVL_SCOPE_PACKET_CONTEXT, "timestamp_begin", ROLE_BEGIN },

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/internal.h"
 #include "ctf/machine.h"
+#include "ctf/wire.h"
 #include "core/crc32c.h"
 
 #include <endian.h>
@@ -230,19 +231,16 @@ static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct
 	return 0;
 }
 
-static int check_crc(const struct cvl_stream *s, uint64_t bytes)
+/* Our own packets end with a checksum behind the content. */
+static bool crc_is_right(const struct cvl_stream *s, uint64_t content, uint64_t packet)
 {
-	static const uint8_t zero[4];
 	const uint8_t *p = s->file + s->offset;
-	uint64_t at = 4 + 16 + 4; /* magic, uuid, stream_id: the layout of our own header */
 	uint32_t crc;
 
-	if (bytes < at + 4)
-		return -1;
-	crc = cvl_crc32c(0, p, (size_t)at);
-	crc = cvl_crc32c(crc, zero, 4);
-	crc = cvl_crc32c(crc, p + at + 4, (size_t)(bytes - at - 4));
-	return crc == (uint32_t)s->m.role[ROLE_CRC] ? 0 : -1;
+	if (content % 8 || packet != content + WIRE_CRC_BYTES * 8)
+		return false;
+	memcpy(&crc, p + content / 8, sizeof(crc));
+	return le32toh(crc) == cvl_crc32c(0, p, (size_t)(content / 8));
 }
 
 static const struct stream_class *find_class(const struct cvl_stream *s, bool has_id, uint64_t id)
@@ -333,7 +331,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		s->cut = content > m->end;
 		packet = m->end;
 		content = content < m->end ? content : m->end;
-	} else if (s->trace->ours && has(m, ROLE_CRC) && check_crc(s, packet / 8)) {
+	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
 		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
 	}
 	s->packet_bits = packet;

@@ -12,12 +12,16 @@
 #define WIRE_STREAM_FILE "stream"
 #define WIRE_CLOCK "ticks"
 
-/** Packet header and context. The CRC-32C covers the packet with the field itself as zero. */
+/**
+ * Packet header and context. Behind the content, in what a CTF reader skips as padding, stand four bytes: the CRC-32C of
+ * all before them. There it needs no field that every other tool would warn of or show with each event.
+ */
+#define WIRE_CRC_BYTES 4
+
 struct wire_packet {
 	uint32_t magic;
 	uint8_t uuid[16];
 	uint32_t stream_id;
-	uint32_t crc32c;
 	uint64_t timestamp_begin, timestamp_end;
 	uint64_t content_size, packet_size; /* bits */
 	uint64_t packet_seq_num;

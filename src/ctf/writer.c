@@ -52,7 +52,7 @@ struct cvl_writer {
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	bool open;
 	size_t n;
-	uint8_t buf[PACKET_BYTES + RECORD_BYTES];
+	uint8_t buf[PACKET_BYTES + RECORD_BYTES + WIRE_CRC_BYTES];
 };
 
 /* ---- metadata ---- */
@@ -96,8 +96,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	fputs("typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n", f);
 	fputs("typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n", f);
 	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n", uuid);
-	fputs("\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n"
-	      "\t\tuint32_t crc32c;\n\t};\n};\n\n",
+	fputs("\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t};\n};\n\n",
 	      f);
 	fputs("env {\n\thostname = ", f);
 	put_quoted(f, w->node);
@@ -344,13 +343,13 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		.timestamp_begin = htole64(w->begin),
 		.timestamp_end = htole64(end),
 		.content_size = htole64(w->n * 8),
-		.packet_size = htole64(w->n * 8),
+		.packet_size = htole64((w->n + WIRE_CRC_BYTES) * 8),
 		.packet_seq_num = htole64(w->sequence),
 		.events_discarded = htole64(w->lost),
 	};
 	const struct wire_index_entry entry = {
 		.offset = htobe64(w->offset),
-		.packet_size = htobe64(w->n * 8),
+		.packet_size = htobe64((w->n + WIRE_CRC_BYTES) * 8),
 		.content_size = htobe64(w->n * 8),
 		.timestamp_begin = htobe64(w->begin),
 		.timestamp_end = htobe64(end),
@@ -358,10 +357,13 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		.packet_seq_num = htobe64(w->sequence),
 	};
 
+	uint32_t crc;
+
 	memcpy(h.uuid, w->uuid, 16);
 	memcpy(w->buf, &h, sizeof(h));
-	h.crc32c = htole32(cvl_crc32c(0, w->buf, w->n));
-	memcpy(w->buf, &h, sizeof(h));
+	crc = htole32(cvl_crc32c(0, w->buf, w->n));
+	memcpy(w->buf + w->n, &crc, WIRE_CRC_BYTES);
+	w->n += WIRE_CRC_BYTES;
 	w->open = false;
 	if (write_all(w->fd, w->buf, w->n)) {
 		int saved = errno;
