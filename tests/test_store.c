@@ -641,7 +641,8 @@ static void killed_writer_loses_at_most_the_packet_not_complete(void **state)
 			assert_int_equal(t.last, (t.edges + 1) * 100); /* none is missing before the end */
 		assert_in_range(t.gaps, 1, 2);                         /* another where the file was cut in a packet */
 		assert_int_equal(t.why[t.gaps - 1], CVL_GAP_UNFINISHED);
-		assert_int_equal(t.gap_from[t.gaps - 1], t.last);
+		if (t.edges) /* or the state, or the edge, that was cut behind its tick */
+			assert_in_range(t.gap_from[t.gaps - 1], t.last, t.last + 100);
 		assert_true(t.gap_to[t.gaps - 1] == CVL_TICK_UNKNOWN);
 	}
 }

@@ -209,9 +209,12 @@ struct cvl_visitor {
 	void *ctx;
 };
 
+/** Number of the packet that the current batch is of: as long as it stays the same, so does the packet's context. */
+uint64_t cvl_stream_packet(const struct cvl_stream *stream);
+
 /**
  * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event header is
- * left out. Returns 0, or a negative code if the bytes run out.
+ * left out, and what is only about the packet (sizes, timestamps, counters). Returns 0, or a negative code if the bytes run out.
  */
 int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
 		     const struct cvl_visitor *visitor, struct cvl_error *err);

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include "formats/fields.h"
+#include "formats/survey.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -34,31 +35,12 @@ struct show {
 	int64_t epoch;
 	uint64_t *levels;  /* last seen, one a stream */
 	bool *known;
+	struct fields_cache *packet; /* one a stream */
 	char day[16];      /* date of the last absolute time */
 	int64_t day_number;
 };
 
 /* ---- what a record is ---- */
-
-static const char *line_name(const struct show *s, size_t stream, size_t line, char buf[24])
-{
-	const char *name = cvl_trace_env_at(cvl_timeline_trace(s->tl, stream), "line", line);
-
-	if (name)
-		return name;
-	snprintf(buf, 24, "D%zu", line);
-	return buf;
-}
-
-static const char *channel_name(const struct show *s, size_t stream, uint32_t channel, char buf[24])
-{
-	const char *name = cvl_trace_env_at(cvl_timeline_trace(s->tl, stream), "channel", channel);
-
-	if (name)
-		return name;
-	snprintf(buf, 24, "A%u", channel);
-	return buf;
-}
 
 static const char *record_name(const struct show *s, const struct cvl_slice *sl, size_t i)
 {
@@ -70,14 +52,6 @@ static const char *record_name(const struct show *s, const struct cvl_slice *sl,
 	if (sl->batch->kind[i] == CVL_EDGE && sl->batch->flags[i] & CVL_STATE)
 		return "levels";
 	return cvl_kind_name((enum cvl_kind)sl->batch->kind[i]);
-}
-
-static double as_double(uint64_t bits)
-{
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
 }
 
 static size_t lines_of(const struct show *s, size_t stream)
@@ -103,7 +77,7 @@ static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i
 		if (!(changed >> l & 1))
 			continue;
 		out_text(&s->out, first ? " " : ", ");
-		out_text(&s->out, line_name(s, sl->stream, l, buf));
+		out_text(&s->out, survey_line(s->tl, sl->stream, l, buf));
 		out_text(&s->out, levels >> l & 1 ? " = 1" : " = 0");
 		first = false;
 	}
@@ -144,9 +118,9 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 		return 0;
 	case CVL_SAMPLE:
 		out_text(&s->out, "{ ");
-		out_text(&s->out, channel_name(s, sl->stream, b->cls[i], buf));
+		out_text(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
 		out_text(&s->out, " = ");
-		out_double(&s->out, as_double(b->value[i]));
+		out_double(&s->out, survey_sample(b->value[i]));
 		out_text(&s->out, " }");
 		return 0;
 	case CVL_BEACON:
@@ -163,7 +137,7 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 		put_gap_text(s, sl, i);
 		return 0;
 	default:
-		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, err);
+		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, &s->packet[sl->stream], err);
 	}
 }
 
@@ -240,7 +214,7 @@ static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
 			continue;
 		if (put++)
 			out_char(&s->out, ',');
-		name = line_name(s, sl->stream, l, buf);
+		name = survey_line(s->tl, sl->stream, l, buf);
 		out_json(&s->out, name, strlen(name));
 		out_text(&s->out, levels >> l & 1 ? ":1" : ":0");
 	}
@@ -268,14 +242,14 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 		put_edge_json(s, sl, i);
 		break;
 	case CVL_SAMPLE:
-		name = channel_name(s, sl->stream, b->cls[i], buf);
+		name = survey_channel(s->tl, sl->stream, b->cls[i], buf);
 		out_text(&s->out, ",\"channel\":");
 		out_json(&s->out, name, strlen(name));
 		out_text(&s->out, ",\"value\":");
-		if (as_double(b->value[i]) - as_double(b->value[i]) != 0)
+		if (survey_sample(b->value[i]) - survey_sample(b->value[i]) != 0)
 			out_text(&s->out, "null");
 		else
-			out_double(&s->out, as_double(b->value[i]));
+			out_double(&s->out, survey_sample(b->value[i]));
 		break;
 	case CVL_BEACON:
 		out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i], (unsigned long long)b->value[i]);
@@ -363,7 +337,8 @@ static int show_all(struct show *s, struct cvl_error *err)
 
 	s->levels = calloc(n + 1, sizeof(*s->levels));
 	s->known = calloc(n + 1, sizeof(*s->known));
-	if (!s->levels || !s->known)
+	s->packet = calloc(n + 1, sizeof(*s->packet));
+	if (!s->levels || !s->known || !s->packet)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	while ((rc = cvl_timeline_next(s->tl, &slice, err)) > 0) {
 		rc = show_slice(s, &slice, err);
@@ -435,6 +410,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 out_early:
 	free(s->levels);
 	free(s->known);
+	free(s->packet);
 	free(s);
 	return rc;
 }

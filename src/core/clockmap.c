@@ -217,7 +217,7 @@ static size_t times_near(const struct segment *s, const struct cvl_tick *tick, s
 	uint64_t whole = s->slope_int, frac = s->slope_frac, reach = ((uint64_t)1 << 61) / (whole ? whole : 1);
 	size_t i;
 
-	if (s->time >> (FRAC_BITS + 62) || s->time < 0)
+	if (base > INT64_MAX / 2 || base < INT64_MIN / 2 || s->time >> FRAC_BITS != base)
 		return 0;
 	for (i = 0; i < n; i++) {
 		uint64_t d = tick[i].count - s->tick;

@@ -75,7 +75,7 @@ int out_close(struct out *o, struct cvl_error *err)
 	return rc;
 }
 
-void out_bytes(struct out *o, const char *s, size_t n)
+void out_long(struct out *o, const char *s, size_t n)
 {
 	while (n) {
 		size_t part = n < OUT_BYTES ? n : OUT_BYTES;
@@ -176,7 +176,7 @@ void out_quoted(struct out *o, const char *s, size_t n)
 	for (size_t i = 0, plain = 0; i <= n; i++) {
 		unsigned char c = i < n ? (unsigned char)s[i] : 0;
 
-		if (i < n && c >= 32 && c != 127 && c != '"' && c != '\\')
+		if (c >= 32 && c != 127 && c != '"' && c != '\\')
 			continue;
 		out_bytes(o, s + plain, i - plain);
 		plain = i + 1;

@@ -54,7 +54,18 @@ static inline void out_char(struct out *o, char c)
 	o->n++;
 }
 
-void out_bytes(struct out *o, const char *s, size_t n);
+/** For what does not fit at once. */
+void out_long(struct out *o, const char *s, size_t n);
+
+static inline void out_bytes(struct out *o, const char *s, size_t n)
+{
+	if (OUT_BYTES - o->n < n) {
+		out_long(o, s, n);
+		return;
+	}
+	memcpy(o->buf + o->n, s, n);
+	o->n += n;
+}
 
 static inline void out_text(struct out *o, const char *s)
 {

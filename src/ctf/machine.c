@@ -145,7 +145,7 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 				v = sign_extend(v, (unsigned)op->bits);
 			if (op->slot != NO_SLOT)
 				m->slot[op->slot] = v;
-			if (visitor) {
+			if (visitor && !op->role) { /* what is for the reader itself is no field of the record */
 				value.u = v;
 				visitor->value(visitor->ctx, op->name, &value);
 			}

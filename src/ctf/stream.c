@@ -681,6 +681,11 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 
 /* ---- fields ---- */
 
+uint64_t cvl_stream_packet(const struct cvl_stream *s)
+{
+	return s->stats.packets;
+}
+
 const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i)
 {
 	return batch->kind[i] == CVL_EVENT || batch->kind[i] == CVL_BEGIN || batch->kind[i] == CVL_END
@@ -706,9 +711,11 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	if (!cvl_stream_class(s, batch, i))
 		return 0;
 	e = s->trace->event[batch->cls[i]];
-	if (e->stream->packet_context) {
+	/* the slots of the packet's own scopes still hold what open_packet() read */
+	if (e->stream->packet_context &&
+	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
 		m.pos = s->context_pos;
-		rc = run_scope(&m, &e->stream->context, CVL_SCOPE_PACKET_CONTEXT, visitor);
+		rc = machine_run(&m, &e->stream->context, visitor);
 		if (rc)
 			goto fail;
 	}

@@ -96,7 +96,7 @@ static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct
 	     cvl_stream_class(stream, sl->batch, i)->name);
 	out_char(&c->out, ',');
 	out_init(&c->detail, -1, "");
-	rc = fields_text(&c->detail, stream, sl->batch, i, err);
+	rc = fields_text(&c->detail, stream, sl->batch, i, NULL, err);
 	if (c->detail.error) /* it did not fit the buffer */
 		out_text(&c->out, "(fields longer than 64 KiB are left out)");
 	else

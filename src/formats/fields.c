@@ -10,27 +10,16 @@ struct printer {
 	struct out *o;
 	unsigned depth;
 	unsigned groups;                  /* scopes written */
-	bool packet;                      /* in the packet context */
-	bool group_open;
-	bool json;
+	bool packet;                      /* in the packet context, of which a group is made */
+	bool group_open;                  /* only when it has members */
+	struct fields_cache *cache;
+	uint64_t number;                  /* of the packet */
+	size_t packet_from;               /* where in the output its text began */
 	struct {
 		uint64_t n;               /* members written */
 		enum cvl_type_kind kind;
 	} level[DEPTH_MAX];
 };
-
-static bool is_bookkeeping(const char *name)
-{
-	static const char *const names[] = {
-		"timestamp_begin", "timestamp_end",    "content_size",
-		"packet_size",	   "events_discarded", "packet_seq_num",
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
-		if (!strcmp(name, names[i]))
-			return true;
-	return false;
-}
 
 /* ---- scalars ---- */
 
@@ -168,18 +157,13 @@ static void lead_text(struct printer *p, const char *name)
 	}
 }
 
-/* The struct of a scope is a group; in the packet context it is begun with its first member. */
-static bool left_out(struct printer *p, const char *name)
+/* The struct of a scope is a group; that of the packet context begins with its first member. */
+static inline void open_packet_group(struct printer *p)
 {
-	if (!p->packet || p->depth != 1)
-		return false;
-	if (name && is_bookkeeping(name))
-		return true;
-	if (!p->group_open && !p->json) {
+	if (p->packet && p->depth == 1 && !p->group_open) {
 		out_text(p->o, p->groups++ ? ", {" : "{");
 		p->group_open = true;
 	}
-	return false;
 }
 
 static void push(struct printer *p, enum cvl_type_kind kind)
@@ -199,8 +183,7 @@ static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
 
-	if (left_out(p, name))
-		return;
+	open_packet_group(p);
 	lead_text(p, name);
 	put_scalar(p, v);
 }
@@ -214,7 +197,7 @@ static void begin_text(void *ctx, const char *name, const struct cvl_type *t, ui
 		if (!p->packet)
 			out_text(p->o, p->groups++ ? ", {" : "{");
 	} else {
-		left_out(p, name);
+		open_packet_group(p);
 		lead_text(p, name);
 		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
 	}
@@ -230,27 +213,45 @@ static void end_text(void *ctx, const struct cvl_type *t)
 		out_text(p->o, shape(t) == CVL_TYPE_ARRAY ? " ]" : " }");
 	else if (!p->packet || p->group_open)
 		out_text(p->o, " }");
+	if (p->depth || !p->packet || !p->cache)
+		return;
+	p->cache->packet = UINT64_MAX;
+	if (p->o->n >= p->packet_from && p->o->n - p->packet_from < sizeof(p->cache->text)) {
+		p->cache->n = p->o->n - p->packet_from;
+		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
+		p->cache->packet = p->number;
+	}
 }
 
-static bool scope_begins(void *ctx, enum cvl_scope scope)
+static bool text_scope(void *ctx, enum cvl_scope scope)
 {
 	struct printer *p = ctx;
 
 	p->packet = scope == CVL_SCOPE_PACKET_CONTEXT;
 	p->group_open = false;
 	p->depth = 0;
+	if (!p->packet || !p->cache)
+		return true;
+	if (p->cache->packet == p->number) {
+		out_bytes(p->o, p->cache->text, p->cache->n);
+		p->groups += p->cache->n > 0;
+		return false;
+	}
+	out_room(p->o, sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
+	p->packet_from = p->o->n;
 	return true;
 }
 
 int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct cvl_error *err)
+		struct fields_cache *cache, struct cvl_error *err)
 {
 	struct printer p;
-	const struct cvl_visitor visitor = { value_text, begin_text, end_text, scope_begins, &p };
+	const struct cvl_visitor visitor = { value_text, begin_text, end_text, text_scope, &p };
 
 	p.o = o;
 	p.depth = p.groups = 0;
-	p.json = false;
+	p.cache = cache;
+	p.number = cvl_stream_packet(stream);
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
 
@@ -271,8 +272,6 @@ static void value_json(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
 
-	if (left_out(p, name))
-		return;
 	lead_json(p, name);
 	put_scalar_json(p, v);
 }
@@ -302,16 +301,22 @@ static void end_json(void *ctx, const struct cvl_type *t)
 		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
 }
 
+static bool json_scope(void *ctx, enum cvl_scope scope)
+{
+	(void)scope;
+	((struct printer *)ctx)->depth = 0;
+	return true;
+}
+
 int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
 		struct cvl_error *err)
 {
 	struct printer p;
-	const struct cvl_visitor visitor = { value_json, begin_json, end_json, scope_begins, &p };
+	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
 	int rc;
 
 	p.o = o;
 	p.depth = p.groups = 0;
-	p.json = true;
 	p.level[1].n = 0;
 	p.level[1].kind = CVL_TYPE_STRUCT;
 	out_char(o, '{');

@@ -7,12 +7,18 @@
 
 #include "core/out.h"
 
+/** The context of a stream's current packet as text, so that it is not decoded again for each event. Begin with {0}. */
+struct fields_cache {
+	uint64_t packet;
+	size_t n;
+	char text[512];
+};
+
 /**
- * Write `{ cpu_id = 0 }, { a = 1, b = "x" }` for record @i: one group a scope. Nothing of the packet context
- * that is bookkeeping of the packet.
+ * Write `{ cpu_id = 0 }, { a = 1, b = "x" }` for record @i: one group a scope. @cache: of this stream, or NULL.
  */
 int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct cvl_error *err);
+		struct fields_cache *cache, struct cvl_error *err);
 
 /** Write `{"cpu_id":0,"a":1,"b":"x"}`: all scopes in one object. */
 int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,

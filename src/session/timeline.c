@@ -13,6 +13,13 @@ struct source {
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
 	size_t pos, end;      /* not yet handed out */
+	bool ragged;          /* late records in between lie outside the asked range */
+};
+
+/* First record of a source that was not handed out. */
+struct head {
+	int64_t ns;
+	size_t source;
 };
 
 /* A trace is opened once, however many of its clocks are in the session. */
@@ -33,38 +40,35 @@ struct cvl_timeline {
 	size_t n_traces;
 	struct source **source;
 	size_t n_sources;
-	/* heap of indices of sources with records left, smallest (time, index) on top */
-	size_t *heap;
+	struct head *heap; /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
 };
 
 /* ---- heap ---- */
 
-static bool earlier(const struct cvl_timeline *tl, size_t a, size_t b)
+static inline bool earlier(const struct head *a, const struct head *b)
 {
-	const struct source *x = tl->source[a], *y = tl->source[b];
-	int64_t ta = x->time[x->pos].ns, tb = y->time[y->pos].ns;
-
-	return ta != tb ? ta < tb : a < b;
+	return a->ns != b->ns ? a->ns < b->ns : a->source < b->source;
 }
 
-static void sift_down(struct cvl_timeline *tl, size_t i)
+static void sift_down(struct head *heap, size_t n, size_t i)
 {
-	for (;;) {
-		size_t small = i, left = 2 * i + 1, t;
+	const struct head moved = heap[i];
 
-		if (left < tl->n_heap && earlier(tl, tl->heap[left], tl->heap[small]))
-			small = left;
-		if (left + 1 < tl->n_heap && earlier(tl, tl->heap[left + 1], tl->heap[small]))
-			small = left + 1;
-		if (small == i)
-			return;
-		t = tl->heap[i];
-		tl->heap[i] = tl->heap[small];
-		tl->heap[small] = t;
-		i = small;
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && earlier(&heap[child + 1], &heap[child]))
+			child++;
+		if (!earlier(&heap[child], &moved))
+			break;
+		heap[i] = heap[child];
+		i = child;
 	}
+	heap[i] = moved;
 }
 
 /* ---- sources ---- */
@@ -85,15 +89,30 @@ static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 	return class < 0 ? t->any : t->clock[class];
 }
 
+static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
+{
+	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) && (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
+}
+
+static void skip_outside(const struct cvl_timeline *tl, struct source *s)
+{
+	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
+		s->pos++;
+}
+
 /* The part of the batch within the asked range, as [pos, end). Late records may stand anywhere. */
 static void cut_range(const struct cvl_timeline *tl, struct source *s)
 {
 	s->pos = 0;
 	s->end = s->batch.n;
-	while (tl->opts.has_from && s->pos < s->end && s->time[s->pos].ns < tl->opts.from.ns)
-		s->pos++;
-	while (tl->opts.has_to && s->end > s->pos && s->time[s->end - 1].ns > tl->opts.to.ns)
+	s->ragged = false;
+	if (!tl->opts.has_from && !tl->opts.has_to)
+		return;
+	skip_outside(tl, s);
+	while (s->end > s->pos && !inside(tl, s->time[s->end - 1]))
 		s->end--;
+	for (size_t i = s->pos; i < s->end; i++)
+		s->ragged = s->ragged || !inside(tl, s->time[i]);
 }
 
 /* Read until there is a record to hand out. 1, 0 at the end, or negative. */
@@ -358,10 +377,10 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 		if (rc < 0)
 			return rc;
 		if (rc > 0)
-			tl->heap[tl->n_heap++] = i;
+			tl->heap[tl->n_heap++] = (struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
 	}
 	for (size_t i = tl->n_heap / 2; i-- > 0;)
-		sift_down(tl, i);
+		sift_down(tl->heap, tl->n_heap, i);
 	return 0;
 }
 
@@ -387,7 +406,9 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			return rc;
 	} else if (tl->n_heap) {
 		/* what was handed out last is still on top; its arrays were in use until now */
-		s = tl->source[tl->heap[0]];
+		s = tl->source[tl->heap[0].source];
+		if (s->ragged)
+			skip_outside(tl, s);
 		if (s->pos >= s->end) {
 			tell_progress(tl);
 			rc = refill(tl, s, err);
@@ -396,23 +417,26 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			if (!rc)
 				tl->heap[0] = tl->heap[--tl->n_heap];
 		}
-		sift_down(tl, 0);
+		if (s->pos < s->end)
+			tl->heap[0].ns = s->time[s->pos].ns;
+		sift_down(tl->heap, tl->n_heap, 0);
 	}
 	if (!tl->n_heap)
 		return 0;
-	top = tl->heap[0];
+	top = tl->heap[0].source;
 	s = tl->source[top];
 	end = s->end;
 	if (tl->n_heap > 1) {
-		size_t second = tl->heap[1];
-		const struct source *o;
+		const struct head *second = &tl->heap[1];
 
-		if (tl->n_heap > 2 && earlier(tl, tl->heap[2], second))
-			second = tl->heap[2];
-		o = tl->source[second];
+		if (tl->n_heap > 2 && earlier(&tl->heap[2], second))
+			second = &tl->heap[2];
 		/* equal times: the stream with the smaller number first */
-		end = run_end(s, top < second ? o->time[o->pos].ns : cvl_add_sat(o->time[o->pos].ns, -1));
+		end = run_end(s, top < second->source ? second->ns : cvl_add_sat(second->ns, -1));
 	}
+	for (size_t i = s->pos; s->ragged && i < end; i++)
+		if (!inside(tl, s->time[i]))
+			end = i;
 	*slice = (struct cvl_slice){
 		.clock = (size_t)s->clock, .stream = top, .batch = &s->batch,
 		.time = s->time, .begin = s->pos, .end = end,
@@ -441,15 +465,11 @@ int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice
 
 enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b, int64_t bound_b)
 {
-	int64_t reach = cvl_add_sat(bound_a, bound_b);
+	__int128 reach = (__int128)bound_a + bound_b, apart = (__int128)b.ns - a.ns;
 
 	if (bound_a == CVL_BOUND_UNKNOWN || bound_b == CVL_BOUND_UNKNOWN)
 		return CVL_CANNOT_TELL;
-	if (cvl_add_sat(a.ns, reach) < b.ns)
-		return CVL_BEFORE;
-	if (cvl_add_sat(b.ns, reach) < a.ns)
-		return CVL_AFTER;
-	return CVL_CANNOT_TELL;
+	return apart > reach ? CVL_BEFORE : -apart > reach ? CVL_AFTER : CVL_CANNOT_TELL;
 }
 
 struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl)

@@ -1,0 +1,431 @@
+/* SPDX-License-Identifier: MIT */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <coeval/timeline.h>
+
+#include "test_draw.h"
+
+#define CLOCKS 6
+#define EDGES 20000
+
+static char scratch[256];
+
+static int make_scratch(void **state)
+{
+	const char *tmp = getenv("TMPDIR");
+
+	(void)state;
+	snprintf(scratch, sizeof(scratch), "%s/coeval-timeline-XXXXXX", tmp ? tmp : "/tmp");
+	return mkdtemp(scratch) ? 0 : -1;
+}
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
+{
+	(void)st, (void)type, (void)ftw;
+	return remove(path);
+}
+
+static int remove_scratch(void **state)
+{
+	(void)state;
+	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void ok(int rc, const struct cvl_error *err)
+{
+	if (rc < 0)
+		fail_msg("%s", err->text);
+}
+
+/* ---- a session of random clocks, and what its streams hold ---- */
+
+struct record {
+	int64_t time;
+	uint64_t tick, value;
+	uint32_t stream, number; /* place in its stream */
+	uint8_t kind, flags;
+};
+
+struct list {
+	struct record *r;
+	size_t n, capacity;
+};
+
+static void append(struct list *l, struct record r)
+{
+	if (l->n == l->capacity) {
+		l->capacity = l->capacity ? 2 * l->capacity : 4096;
+		l->r = realloc(l->r, l->capacity * sizeof(*l->r));
+		assert_non_null(l->r);
+	}
+	l->r[l->n++] = r;
+}
+
+static const struct cvl_origin origin = { .format = "test", .path = "-" };
+
+/* Clocks of rates such that many times are equal; some have nothing to say, some say it twice at a tick. */
+static struct cvl_session *random_session(struct draw *d, const char *name)
+{
+	static const char *const lines[] = { "x" };
+	static const uint64_t rates[] = { 1000, 1000, 1000000, 32768, 999999937, 1000 };
+	char path[512];
+	struct cvl_session *s;
+	struct cvl_error err;
+
+	snprintf(path, sizeof(path), "%s/%s", scratch, name);
+	ok(cvl_session_create(&s, path, &err), &err);
+	for (size_t c = 0; c < CLOCKS; c++) {
+		char clock[20];
+		const struct cvl_store_desc desc = {
+			.clock = clock, .node = c % 2 ? "odd" : "even", .rate_hz = rates[c],
+			.start_unix_ns = 1700000000000000000 + (int64_t)draw_below(d, 5) * 1000000000,
+			.lines = lines, .n_lines = 1,
+		};
+		uint64_t tick = draw_size(d, 10), n = c == 4 ? 3 : draw_below(d, EDGES), step = rates[c] / 500 + 1;
+		struct cvl_writer *w;
+
+		snprintf(clock, sizeof(clock), "clock%zu", c);
+		ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+		for (uint64_t i = 0; i < n; i++) {
+			struct cvl_tick t = { tick };
+
+			if (draw_below(d, 200) == 0)
+				ok(cvl_writer_gap(w, t, (struct cvl_tick){ tick + step }, 5, CVL_GAP_OVERFLOW, &err), &err);
+			else if (draw_below(d, 10) == 0)
+				ok(cvl_writer_beacon(w, t, 1, i, &err), &err);
+			else
+				ok(cvl_writer_edges(w, &t, &(uint64_t){ i % 2 }, 1, &err), &err);
+			if (draw_below(d, 3000) == 0)
+				ok(cvl_writer_flush(w, &err), &err);
+			tick += draw_below(d, 4) ? draw_below(d, step) : 0;
+		}
+		ok(cvl_session_finish(s, w, (struct cvl_tick){ tick }, &err), &err);
+	}
+	cvl_session_close(s);
+	ok(cvl_session_open(&s, path, NULL, &err), &err);
+	assert_int_equal(cvl_session_clocks(s), CLOCKS);
+	return s;
+}
+
+static int by_time_and_stream(const void *pa, const void *pb)
+{
+	const struct record *a = pa, *b = pb;
+
+	if (a->time != b->time)
+		return a->time < b->time ? -1 : 1;
+	if (a->stream != b->stream)
+		return a->stream < b->stream ? -1 : 1;
+	return a->number < b->number ? -1 : 1;
+}
+
+/* Everything there is, stream by stream, then sorted: what a merge must give. */
+static struct list read_apart(struct cvl_session *s)
+{
+	struct list l = { 0 };
+	struct cvl_error err;
+
+	for (size_t c = 0; c < cvl_session_clocks(s); c++) {
+		struct cvl_map *map = cvl_session_nominal(s, c);
+		struct cvl_trace *trace;
+		struct cvl_stream *stream;
+		struct cvl_batch b;
+		uint32_t number = 0;
+
+		ok(cvl_trace_open(&trace, cvl_session_clock(s, c)->trace, NULL, &err), &err);
+		ok(cvl_stream_open(&stream, trace, 0, NULL, &err), &err);
+		while (cvl_stream_next(stream, &b, &err) > 0)
+			for (size_t i = 0; i < b.n; i++)
+				append(&l, (struct record){
+					.time = cvl_map_time(map, b.tick[i], NULL).ns,
+					.tick = b.tick[i].count, .value = b.value[i],
+					.stream = (uint32_t)c, .number = number++,
+					.kind = b.kind[i], .flags = b.flags[i],
+				});
+		cvl_stream_close(stream);
+		cvl_trace_close(trace);
+		cvl_map_free(map);
+	}
+	qsort(l.r, l.n, sizeof(*l.r), by_time_and_stream);
+	return l;
+}
+
+static struct list read_merged(struct cvl_timeline *tl)
+{
+	struct list l = { 0 };
+	struct cvl_slice slice;
+	struct cvl_error err;
+	uint32_t number[CLOCKS] = { 0 };
+	int rc;
+
+	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0) {
+		assert_true(slice.begin < slice.end && slice.end <= slice.batch->n);
+		assert_int_equal(slice.clock, cvl_timeline_stream_clock(tl, slice.stream));
+		for (size_t i = slice.begin; i < slice.end; i++)
+			append(&l, (struct record){
+				.time = slice.time[i].ns, .tick = slice.batch->tick[i].count,
+				.value = slice.batch->value[i], .stream = (uint32_t)slice.clock,
+				.number = number[slice.clock]++,
+				.kind = slice.batch->kind[i], .flags = slice.batch->flags[i],
+			});
+	}
+	ok(rc, &err);
+	assert_int_equal(cvl_timeline_next(tl, &slice, &err), 0);
+	return l;
+}
+
+static void same(const struct list *have, const struct list *want, bool numbered)
+{
+	for (size_t i = 0; i < have->n && i < want->n; i++) {
+		const struct record *a = &have->r[i], *b = &want->r[i];
+
+		if (a->time != b->time || a->tick != b->tick || a->value != b->value || a->stream != b->stream ||
+		    (numbered && a->number != b->number) || a->kind != b->kind || a->flags != b->flags)
+			fail_msg("record %zu: clock %u at %" PRId64 ", not clock %u at %" PRId64, i, a->stream, a->time,
+				 b->stream, b->time);
+	}
+	assert_int_equal(have->n, want->n);
+}
+
+static struct cvl_timeline *open_timeline(struct cvl_session *s, const struct cvl_timeline_opts *opts)
+{
+	struct cvl_timeline *tl;
+	struct cvl_error err;
+
+	ok(cvl_timeline_open(&tl, s, opts, &err), &err);
+	return tl;
+}
+
+static void merge_gives_every_record_once_in_order(void **state)
+{
+	struct draw d = draw_begin(1);
+
+	(void)state;
+	for (int round = 0; round < 8; round++) {
+		char name[20];
+		struct cvl_session *s;
+		struct cvl_timeline *tl;
+		struct list want, have, again;
+		struct cvl_error err;
+
+		snprintf(name, sizeof(name), "merge%d", round);
+		s = random_session(&d, name);
+		want = read_apart(s);
+		tl = open_timeline(s, NULL);
+		assert_int_equal(cvl_timeline_streams(tl), CLOCKS);
+		have = read_merged(tl);
+		same(&have, &want, true);
+
+		/* from the start again, also from the middle */
+		for (int half = 0; half < 2; half++) {
+			struct cvl_slice slice;
+
+			ok(cvl_timeline_rewind(tl, &err), &err);
+			for (int i = 0; half && i < 50; i++)
+				ok(cvl_timeline_next(tl, &slice, &err), &err);
+			if (half)
+				ok(cvl_timeline_rewind(tl, &err), &err);
+			again = read_merged(tl);
+			same(&again, &have, true);
+			free(again.r);
+		}
+		free(have.r);
+		free(want.r);
+		cvl_timeline_close(tl);
+		cvl_session_close(s);
+	}
+}
+
+/* The records of @all within the range and of the nodes asked for. Restated levels stand at packets' begins. */
+static struct list filter(struct cvl_session *s, const struct list *all, const struct cvl_timeline_opts *o, bool odd,
+			  bool even)
+{
+	struct list l = { 0 };
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct record *r = &all->r[i];
+		bool is_odd = !strcmp(cvl_session_clock(s, r->stream)->node, "odd");
+
+		if ((is_odd ? odd : even) && (!o->has_from || r->time >= o->from.ns) &&
+		    (!o->has_to || r->time <= o->to.ns))
+			append(&l, *r);
+	}
+	return l;
+}
+
+static void a_range_gives_what_filtering_by_hand_gives(void **state)
+{
+	struct draw d = draw_begin(2);
+	struct cvl_session *s = random_session(&d, "range");
+	struct list all = read_apart(s);
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		int64_t a = all.r[draw_below(&d, all.n)].time + (int64_t)draw_below(&d, 3) - 1;
+		int64_t b = all.r[draw_below(&d, all.n)].time + (int64_t)draw_below(&d, 3) - 1;
+		struct cvl_timeline_opts opts = {
+			.has_from = draw_below(&d, 4), .has_to = draw_below(&d, 4),
+			.from = { a < b ? a : b }, .to = { round % 10 ? (a < b ? b : a) : (a < b ? a : b) },
+		};
+		struct cvl_timeline *tl = open_timeline(s, &opts);
+		struct list want = filter(s, &all, &opts, true, true), have = read_merged(tl);
+
+		same(&have, &want, false);
+		free(want.r);
+		free(have.r);
+		cvl_timeline_close(tl);
+	}
+	free(all.r);
+	cvl_session_close(s);
+}
+
+static void nodes_are_chosen_by_glob(void **state)
+{
+	static const struct {
+		const char *glob;
+		bool odd, even;
+	} cases[] = {
+		{ "odd", true, false }, { "e*", false, true }, { "*", true, true },
+		{ "clock*", true, true }, { "none", false, false }, { "clock[135]", true, false },
+	};
+	struct draw d = draw_begin(3);
+	struct cvl_session *s = random_session(&d, "nodes");
+	struct list all = read_apart(s);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct cvl_timeline_opts opts = { .node = cases[i].glob };
+		struct cvl_timeline *tl = open_timeline(s, &opts);
+		struct list want = filter(s, &all, &opts, cases[i].odd, cases[i].even), have = read_merged(tl);
+
+		same(&have, &want, false);
+		free(want.r);
+		free(have.r);
+		cvl_timeline_close(tl);
+	}
+	free(all.r);
+	cvl_session_close(s);
+}
+
+/*
+ * What is late may stand outside the range in the midst of a batch: it must not be handed out. Packets that begin
+ * behind the range are not looked into, so late records in them are not found: the range here ends behind tick 100.
+ */
+static void late_records_outside_the_range_are_left_out(void **state)
+{
+	static const uint64_t ticks[] = { 100, 200, 300, 50, 400, 60, 70, 500, 600 };
+	static const char *const lines[] = { "x" };
+	const struct cvl_store_desc desc = { .clock = "c", .rate_hz = 1000000000, .lines = lines, .n_lines = 1 };
+	const struct cvl_timeline_opts opts = { .has_from = true, .has_to = true, .from = { 0 }, .to = { 0 } };
+	struct cvl_timeline_opts range = opts;
+	char path[512];
+	struct cvl_session *s;
+	struct cvl_writer *w;
+	struct cvl_error err;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/late", scratch);
+	ok(cvl_session_create(&s, path, &err), &err);
+	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+	for (size_t i = 0; i < 9; i++)
+		ok(cvl_writer_beacon(w, (struct cvl_tick){ ticks[i] }, 1, i, &err), &err);
+	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
+	for (int64_t from = 0; from < 700; from += 55)
+		for (int64_t to = from < 110 ? 110 : from; to < 700; to += 55) {
+			struct cvl_map *map = cvl_session_nominal(s, 0);
+			struct cvl_timeline *tl;
+			struct list have;
+			size_t at = 0;
+
+			range.from = cvl_map_time(map, (struct cvl_tick){ (uint64_t)from }, NULL);
+			range.to = cvl_map_time(map, (struct cvl_tick){ (uint64_t)to }, NULL);
+			cvl_map_free(map);
+			tl = open_timeline(s, &range);
+			have = read_merged(tl);
+			for (size_t i = 0; i < 9; i++) {
+				if (ticks[i] < (uint64_t)from || ticks[i] > (uint64_t)to)
+					continue;
+				if (at >= have.n || have.r[at].value != i)
+					fail_msg("%" PRId64 " to %" PRId64 ": record %zu is missing", from, to, i);
+				at++;
+			}
+			if (at != have.n)
+				fail_msg("%" PRId64 " to %" PRId64 ": %zu records, not %zu", from, to, have.n, at);
+			free(have.r);
+			cvl_timeline_close(tl);
+		}
+	cvl_session_close(s);
+}
+
+static void order_is_told_only_where_bounds_allow(void **state)
+{
+	static const struct {
+		int64_t a, bound_a, b, bound_b;
+		enum cvl_order order;
+	} cases[] = {
+		{ 0, 0, 1, 0, CVL_BEFORE },
+		{ 1, 0, 0, 0, CVL_AFTER },
+		{ 5, 0, 5, 0, CVL_CANNOT_TELL },
+		{ 0, 10, 20, 10, CVL_CANNOT_TELL }, /* they touch */
+		{ 0, 10, 21, 10, CVL_BEFORE },
+		{ 21, 10, 0, 10, CVL_AFTER },
+		{ 0, 30, 21, 0, CVL_CANNOT_TELL },
+		{ 0, CVL_BOUND_UNKNOWN, INT64_MAX, 0, CVL_CANNOT_TELL },
+		{ 0, 0, INT64_MAX, CVL_BOUND_UNKNOWN, CVL_CANNOT_TELL },
+		{ INT64_MIN, 1, INT64_MAX, 1, CVL_BEFORE },
+		{ INT64_MAX, 1, INT64_MIN, 1, CVL_AFTER },
+		{ INT64_MIN, INT64_MAX - 1, INT64_MAX, INT64_MAX - 1, CVL_BEFORE },
+		{ INT64_MIN, INT64_MAX - 1, 0, INT64_MAX - 1, CVL_CANNOT_TELL },
+		{ INT64_MAX - 5, 10, INT64_MAX, 0, CVL_CANNOT_TELL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct cvl_time a = { cases[i].a }, b = { cases[i].b };
+
+		if (cvl_timeline_order(a, cases[i].bound_a, b, cases[i].bound_b) != cases[i].order)
+			fail_msg("case %zu", i);
+		assert_int_equal(cvl_timeline_order(b, cases[i].bound_b, a, cases[i].bound_a), -(int)cases[i].order);
+	}
+}
+
+static void bounds_are_unknown_without_a_synchronisation(void **state)
+{
+	struct draw d = draw_begin(4);
+	struct cvl_session *s = random_session(&d, "bounds");
+	struct cvl_timeline *tl = open_timeline(s, NULL);
+	struct cvl_slice slice;
+	struct cvl_error err;
+
+	(void)state;
+	assert_null(cvl_timeline_sync(tl));
+	assert_int_equal(cvl_timeline_next(tl, &slice, &err), 1);
+	assert_true(cvl_timeline_bound(tl, &slice, slice.begin) == CVL_BOUND_UNKNOWN);
+	assert_int_equal(cvl_timeline_bound_kind(tl, slice.clock), CVL_BOUND_NONE);
+	cvl_timeline_close(tl);
+	cvl_session_close(s);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(merge_gives_every_record_once_in_order),
+		cmocka_unit_test(a_range_gives_what_filtering_by_hand_gives),
+		cmocka_unit_test(nodes_are_chosen_by_glob),
+		cmocka_unit_test(late_records_outside_the_range_are_left_out),
+		cmocka_unit_test(order_is_told_only_where_bounds_allow),
+		cmocka_unit_test(bounds_are_unknown_without_a_synchronisation),
+	};
+
+	draw_seed();
+	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
