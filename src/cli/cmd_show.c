@@ -27,31 +27,66 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/* What is the same for all records of a class, worked out once. */
+struct lead {
+	char *text;       /* what stands between time and fields: "] node name: "; NULL until it is needed */
+	size_t n;
+	const char *name;
+	bool wanted;      /* by --event */
+};
+
+/* One a stream. */
+struct shown {
+	struct fields_cache packet;
+	uint64_t levels;  /* last seen */
+	bool known;
+	struct lead *lead; /* of the event classes, then of the other kinds, then of restated levels */
+	size_t n_leads;
+};
+
 struct show {
 	struct out out;
 	struct cvl_timeline *tl;
 	const char *event; /* glob */
 	bool bounds, ticks, absolute, json;
 	int64_t epoch;
-	uint64_t *levels;  /* last seen, one a stream */
-	bool *known;
-	struct fields_cache *packet; /* one a stream */
+	struct shown *stream;
+	size_t n_streams;
 	char day[16];      /* date of the last absolute time */
 	int64_t day_number;
 };
 
 /* ---- what a record is ---- */
 
-static const char *record_name(const struct show *s, const struct cvl_slice *sl, size_t i)
+/* NULL when out of memory. */
+static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, size_t i)
 {
-	const struct cvl_event_class *class =
-		cvl_stream_class(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i);
+	const struct cvl_batch *b = sl->batch;
+	const struct cvl_event_class *class;
+	struct shown *st = &s->stream[sl->stream];
+	size_t classes = st->n_leads - CVL_KINDS - 1, at = classes + b->kind[i];
+	struct lead *lead;
+	const char *node;
+	int n;
 
-	if (class)
-		return class->name;
-	if (sl->batch->kind[i] == CVL_EDGE && sl->batch->flags[i] & CVL_STATE)
-		return "levels";
-	return cvl_kind_name((enum cvl_kind)sl->batch->kind[i]);
+	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
+		at = b->cls[i];
+	else if (b->kind[i] == CVL_EDGE && b->flags[i] & CVL_STATE)
+		at = classes + CVL_KINDS;
+	lead = &st->lead[at];
+	if (lead->text)
+		return lead;
+	class = cvl_stream_class(cvl_timeline_stream(s->tl, sl->stream), b, i);
+	lead->name = class ? class->name
+		     : at == classes + CVL_KINDS ? "levels"
+						 : cvl_kind_name((enum cvl_kind)b->kind[i]);
+	lead->wanted = !s->event || !fnmatch(s->event, lead->name, 0);
+	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
+	n = asprintf(&lead->text, "] %s %s: ", node, lead->name);
+	if (n < 0)
+		return NULL;
+	lead->n = (size_t)n;
+	return lead;
 }
 
 static size_t lines_of(const struct show *s, size_t stream)
@@ -70,8 +105,8 @@ static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i
 	size_t n = lines_of(s, sl->stream);
 	char buf[24];
 
-	if (!state && s->known[sl->stream])
-		changed = levels ^ s->levels[sl->stream];
+	if (!state && s->stream[sl->stream].known)
+		changed = levels ^ s->stream[sl->stream].levels;
 	out_char(&s->out, '{');
 	for (size_t l = 0; l < n; l++) {
 		if (!(changed >> l & 1))
@@ -137,7 +172,7 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 		put_gap_text(s, sl, i);
 		return 0;
 	default:
-		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, &s->packet[sl->stream], err);
+		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, &s->stream[sl->stream].packet, err);
 	}
 }
 
@@ -163,9 +198,9 @@ static void put_absolute(struct show *s, struct cvl_time t)
 		   (int)(seconds % 60), (long long)part);
 }
 
-static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
+static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
+		    struct cvl_error *err)
 {
-	const struct cvl_clock *clock = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock);
 	char text[CVL_TIME_TEXT];
 	int rc;
 
@@ -184,11 +219,7 @@ static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, struct
 			out_char(&s->out, ' ');
 		out_text(&s->out, text);
 	}
-	out_text(&s->out, "] ");
-	out_text(&s->out, clock->node);
-	out_char(&s->out, ' ');
-	out_text(&s->out, record_name(s, sl, i));
-	out_text(&s->out, ": ");
+	out_bytes(&s->out, lead->text, lead->n);
 	rc = put_fields_text(s, sl, i, err);
 	if (sl->batch->flags[i] & CVL_LATE)
 		out_text(&s->out, "  (out of order)");
@@ -204,8 +235,8 @@ static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
 	size_t n = lines_of(s, sl->stream), put = 0;
 	char buf[24];
 
-	if (!(sl->batch->flags[i] & CVL_STATE) && s->known[sl->stream])
-		changed = levels ^ s->levels[sl->stream];
+	if (!(sl->batch->flags[i] & CVL_STATE) && s->stream[sl->stream].known)
+		changed = levels ^ s->stream[sl->stream].levels;
 	out_text(&s->out, ",\"lines\":{");
 	for (size_t l = 0; l < n; l++) {
 		const char *name;
@@ -273,11 +304,11 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 	return rc;
 }
 
-static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
+static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
+		    struct cvl_error *err)
 {
 	const struct cvl_clock *clock = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock);
 	int64_t bound = cvl_timeline_bound(s->tl, sl, i);
-	const char *name = record_name(s, sl, i);
 	int rc;
 
 	out_text(&s->out, "{\"t_ns\":");
@@ -294,7 +325,7 @@ static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, struct
 	out_text(&s->out, ",\"kind\":\"");
 	out_text(&s->out, cvl_kind_name((enum cvl_kind)sl->batch->kind[i]));
 	out_text(&s->out, "\",\"name\":");
-	out_json(&s->out, name, strlen(name));
+	out_json(&s->out, lead->name, strlen(lead->name));
 	if (sl->batch->flags[i] & CVL_LATE)
 		out_text(&s->out, ",\"late\":true");
 	rc = put_own_json(s, sl, i, err);
@@ -307,39 +338,65 @@ static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, struct
 static bool unchanged(const struct show *s, const struct cvl_slice *sl, size_t i)
 {
 	/* packets restate the levels for whoever begins there; only the first says something new */
-	return sl->batch->flags[i] & CVL_STATE && s->known[sl->stream] &&
-	       s->levels[sl->stream] == sl->batch->value[i];
+	return sl->batch->flags[i] & CVL_STATE && s->stream[sl->stream].known &&
+	       s->stream[sl->stream].levels == sl->batch->value[i];
 }
 
 static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err)
 {
 	for (size_t i = sl->begin; i < sl->end; i++) {
 		bool edge = sl->batch->kind[i] == CVL_EDGE;
+		const struct lead *lead = lead_of(s, sl, i);
 		int rc = 0;
 
-		if ((!edge || !unchanged(s, sl, i)) && (!s->event || !fnmatch(s->event, record_name(s, sl, i), 0)))
-			rc = s->json ? put_json(s, sl, i, err) : put_text(s, sl, i, err);
+		if (!lead)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		if (lead->wanted && (!edge || !unchanged(s, sl, i)))
+			rc = s->json ? put_json(s, sl, i, lead, err) : put_text(s, sl, i, lead, err);
 		if (rc)
 			return rc;
 		if (edge) {
-			s->levels[sl->stream] = sl->batch->value[i];
-			s->known[sl->stream] = true;
+			s->stream[sl->stream].levels = sl->batch->value[i];
+			s->stream[sl->stream].known = true;
 		}
 	}
 	return 0;
 }
 
-static int show_all(struct show *s, struct cvl_error *err)
+static int prepare(struct show *s, struct cvl_error *err)
 {
 	size_t n = cvl_timeline_streams(s->tl);
-	struct cvl_slice slice;
-	int rc;
 
-	s->levels = calloc(n + 1, sizeof(*s->levels));
-	s->known = calloc(n + 1, sizeof(*s->known));
-	s->packet = calloc(n + 1, sizeof(*s->packet));
-	if (!s->levels || !s->known || !s->packet)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	s->stream = calloc(n + 1, sizeof(*s->stream));
+	for (; s->stream && s->n_streams < n; s->n_streams++) {
+		struct shown *st = &s->stream[s->n_streams];
+
+		st->n_leads = cvl_trace_events(cvl_timeline_trace(s->tl, s->n_streams)) + CVL_KINDS + 1;
+		st->lead = calloc(st->n_leads, sizeof(*st->lead));
+		if (!st->lead)
+			break;
+	}
+	return s->stream && s->n_streams == n ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+static void show_free(struct show *s)
+{
+	for (size_t i = 0; i < s->n_streams; i++) {
+		for (size_t k = 0; k < s->stream[i].n_leads; k++)
+			free(s->stream[i].lead[k].text);
+		free(s->stream[i].lead);
+	}
+	free(s->stream);
+	free(s);
+}
+
+static int show_all(struct show *s, struct cvl_error *err)
+{
+	struct cvl_slice slice;
+	int rc = prepare(s, err);
+
+	if (rc)
+		return rc;
 	while ((rc = cvl_timeline_next(s->tl, &slice, err)) > 0) {
 		rc = show_slice(s, &slice, err);
 		if (rc)
@@ -408,10 +465,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	cvl_session_close(session);
 	rc = cli_end(rc, &err, &problems);
 out_early:
-	free(s->levels);
-	free(s->known);
-	free(s->packet);
-	free(s);
+	show_free(s);
 	return rc;
 }
 

@@ -147,25 +147,26 @@ void out_double(struct out *o, double v)
 
 void out_time(struct out *o, struct cvl_time t, size_t width)
 {
-	uint64_t abs = t.ns < 0 ? 0 - (uint64_t)t.ns : (uint64_t)t.ns;
-	char text[32], *end = text + sizeof(text), *s = end;
-	uint64_t f = abs % 1000000000u;
-	size_t n;
+	uint64_t abs = t.ns < 0 ? 0 - (uint64_t)t.ns : (uint64_t)t.ns, whole = abs / 1000000000u;
+	uint32_t f = (uint32_t)(abs - whole * 1000000000u);
+	char text[48], *end = text + sizeof(text), *s = end - 9;
 
-	for (int i = 0; i < 4; i++) {
-		s -= 2;
-		memcpy(s, pairs + 2 * (f % 100), 2);
-		f /= 100;
-	}
-	*--s = (char)('0' + f);
+	memset(text, ' ', sizeof(text));
+	memcpy(s + 7, pairs + 2 * (f % 100), 2);
+	f /= 100;
+	memcpy(s + 5, pairs + 2 * (f % 100), 2);
+	f /= 100;
+	memcpy(s + 3, pairs + 2 * (f % 100), 2);
+	f /= 100;
+	memcpy(s + 1, pairs + 2 * (f % 100), 2);
+	s[0] = (char)('0' + f / 100);
 	*--s = '.';
-	s = digits_before(s, abs / 1000000000u);
+	s = digits_before(s, whole);
 	if (t.ns < 0)
 		*--s = '-';
-	n = (size_t)(end - s);
-	for (; width > n; width--)
-		out_char(o, ' ');
-	out_bytes(o, s, n);
+	if (width > (size_t)(end - s) && width <= sizeof(text))
+		s = end - width;
+	out_bytes(o, s, (size_t)(end - s));
 }
 
 void out_quoted(struct out *o, const char *s, size_t n)

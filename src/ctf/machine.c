@@ -115,8 +115,10 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 	const struct op *op = program->op;
 
 	for (;; op++) {
-		struct cvl_value value = { .type = op->type };
 		uint64_t count = op->count, v;
+		struct cvl_value value;
+
+		value.type = op->type;
 
 		if (!align_up(m, op->align_mask))
 			return CVL_E_TRUNCATED;

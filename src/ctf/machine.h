@@ -11,7 +11,7 @@ struct machine {
 	uint64_t pos, end;
 	uint64_t *slot;           /* values that lengths and tags refer to; n_slots of the trace */
 	uint64_t clock;           /* last value of the stream's clock */
-	uint64_t role[ROLES];
+	uint64_t *role;           /* ROLES values */
 	uint32_t has;             /* bit per role that was seen */
 };
 

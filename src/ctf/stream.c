@@ -39,6 +39,7 @@ struct cvl_stream {
 	uint64_t context_pos;  /* of the packet context, bits */
 	bool cut;              /* the file ends inside it */
 	struct machine m;
+	uint64_t role[ROLES];
 
 	/* from packet to packet */
 	bool done;
@@ -82,6 +83,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	if (opts)
 		s->opts = *opts;
 	s->m.slot = s->slot;
+	s->m.role = s->role;
 	*out = s;
 	return 0;
 }

@@ -142,16 +142,39 @@ static void put_scalar_json(struct printer *p, const struct cvl_value *v)
 
 /* ---- text ---- */
 
+/* Names are short and there are many: a loop is faster than finding their length first. */
+#define SHORT_NAME 64
+
+static inline bool put_short(struct out *o, const char *before, const char *name)
+{
+	char *start = out_room(o, SHORT_NAME + 8), *w = start;
+
+	*w++ = *before++;
+	if (*before)
+		*w++ = *before;
+	for (int i = 0; (*w = name[i]); i++, w++)
+		if (i == SHORT_NAME)
+			return false;
+	memcpy(w, " = ", 3);
+	o->n += (size_t)(w + 3 - start);
+	return true;
+}
+
 static void lead_text(struct printer *p, const char *name)
 {
 	uint64_t n = p->level[p->depth].n++;
+	enum cvl_type_kind kind = p->level[p->depth].kind;
 
-	out_text(p->o, n ? ", " : " ");
-	if (p->level[p->depth].kind == CVL_TYPE_ARRAY) {
+	if (kind == CVL_TYPE_STRUCT && name && put_short(p->o, n ? ", " : " ", cvl_plain_name(name)))
+		return;
+	if (n)
+		out_char(p->o, ',');
+	out_char(p->o, ' ');
+	if (kind == CVL_TYPE_ARRAY) {
 		out_char(p->o, '[');
 		out_u64(p->o, n);
 		out_text(p->o, "] = ");
-	} else if (p->level[p->depth].kind == CVL_TYPE_STRUCT && name) {
+	} else if (kind == CVL_TYPE_STRUCT && name) {
 		out_text(p->o, cvl_plain_name(name));
 		out_text(p->o, " = ");
 	}
