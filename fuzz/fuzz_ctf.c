@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The first byte chooses one of a few traces, which have all kinds of types between them, and whether to be
- * strict; the rest is a stream. All of it is read, and the fields of every record are visited.
+ * The first byte chooses one of a few traces, which have all kinds of types between them, and
+ * whether to be strict; the rest is a stream. All of it is read, and every record's fields visited.
  */
 #include <endian.h>
 #include <stdio.h>
@@ -15,81 +15,112 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-#define TYPES                                                                                                         \
-	"typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;"                             \
-	"typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;"                           \
-	"typealias integer { size = 3; } := u3; typealias integer { size = 11; signed = true; } := i11;"              \
-	"typealias integer { size = 8; encoding = UTF8; } := ch;"                                                     \
-	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 1; } := float;"                               \
-	"typealias floating_point { exp_dig = 11; mant_dig = 53; } := double;"                                        \
-	"clock { name = c; freq = 1000; };"                                                                           \
-	"typealias integer { size = 5; align = 1; } := u5;"                                                           \
-	"typealias integer { size = 27; align = 1; map = clock.c.value; } := t27;"                                    \
-	"typealias integer { size = 32; map = clock.c.value; } := t32;"                                               \
+#define TYPES                                                                                     \
+	"typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;"         \
+	"typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;"       \
+	"typealias integer { size = 3; } := u3; typealias integer { size = 11; signed = true; } " \
+	":= i11;"                                                                                 \
+	"typealias integer { size = 8; encoding = UTF8; } := ch;"                                 \
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; align = 1; } := float;"           \
+	"typealias floating_point { exp_dig = 11; mant_dig = 53; } := double;"                    \
+	"clock { name = c; freq = 1000; };"                                                       \
+	"typealias integer { size = 5; align = 1; } := u5;"                                       \
+	"typealias integer { size = 27; align = 1; map = clock.c.value; } := t27;"                \
+	"typealias integer { size = 32; map = clock.c.value; } := t32;"                           \
 	"typealias integer { size = 64; map = clock.c.value; } := t64;"
 
-#define COMPACT                                                                                                       \
-	"event.header := struct { enum : u5 { compact = 0 ... 30, extended = 31 } id;"                                \
-	"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 timestamp; } extended; } v; } align(8);"
+#define COMPACT                                                                        \
+	"event.header := struct { enum : u5 { compact = 0 ... 30, extended = 31 } id;" \
+	"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 timestamp; } "
+"extended; } v; } align(8);"
 
-#define EVENTS                                                                                                        \
-	"event { name = scalars; id = 0; stream_id = 0; fields := struct {"                                           \
-	"u3 a; i11 b; float f; double d; string s; u64 big; }; };"                                                    \
-	"event { name = groups; id = 1; stream_id = 0; fields := struct {"                                            \
-	"u8 n; u16 m; struct { u3 x; u16 y; } align(64) st; u3 arr[3][2]; u16 seq[n]; ch t[5]; ch w[n];"              \
-	"struct { u8 k; u8 in[k]; } deep[n]; struct { } none[m]; string s[n]; }; };"                                  \
-	"event { name = choices; id = 2; stream_id = 0; context := struct { u8 c; };"                                 \
-	"fields := struct { enum : i11 { A = -5 ... 5, B = 6, C } tag;"                                               \
-	"variant <tag> { u8 A; struct { u8 l; u3 x[l]; } B; string C; } v;"                                           \
-	"u8 p[stream.packet.context.extra]; u8 q[event.context.c]; }; };"                                             \
+#define EVENTS                                                                                   \
+	"event { name = scalars; id = 0; stream_id = 0; fields := struct {"                      \
+	"u3 a; i11 b; float f; double d; string s; u64 big; }; };"                               \
+	"event { name = groups; id = 1; stream_id = 0; fields := struct {"                       \
+	"u8 n; u16 m; struct { u3 x; u16 y; } align(64) st; u3 arr[3][2]; u16 seq[n]; ch t[5]; " \
+	"ch w[n];"                                                                               \
+	"struct { u8 k; u8 in[k]; } deep[n]; struct { } none[m]; string s[n]; }; };"             \
+	"event { name = choices; id = 2; stream_id = 0; context := struct { u8 c; };"            \
+	"fields := struct { enum : i11 { A = -5 ... 5, B = 6, C } tag;"                          \
+	"variant <tag> { u8 A; struct { u8 l; u3 x[l]; } B; string C; } v;"                      \
+	"u8 p[stream.packet.context.extra]; u8 q[event.context.c]; }; };"                        \
 	"event { name = empty; id = 3; stream_id = 0; };"
 
-#define CONTEXT                                                                                                       \
-	"packet.context := struct { u64 timestamp_begin; u64 timestamp_end; u64 content_size; u64 packet_size;"       \
+#define CONTEXT                                                                                 \
+	"packet.context := struct { u64 timestamp_begin; u64 timestamp_end; u64 content_size; " \
+	"u64 packet_size;"                                                                      \
 	"u64 packet_seq_num; u64 events_discarded; u8 extra; };"
 
-static const char *const metadata[] = {
-	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u8 stream_id; }; };"
-	      "stream { id = 0; " CONTEXT "event.header := struct { u8 id; t32 timestamp; };"
-	      "event.context := struct { u8 vpid; }; };" EVENTS,
-	TYPES "trace { major = 1; minor = 8; byte_order = be; packet.header := struct { u32 magic; }; };"
-	      "stream { id = 0; " CONTEXT "event.header := struct { u3 id; t27 timestamp; }; };" EVENTS,
-	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };"
-	      "stream { id = 0; " CONTEXT COMPACT " };" EVENTS
-	      "event { name = looks_back; id = 4; stream_id = 0; fields := struct {"
-	      "variant <stream.event.header.id> { u8 compact; u16 extended; } v; }; };",
-	/* no packets at all */
-	TYPES "trace { major = 1; minor = 8; byte_order = le; };"
-	      "event { name = only; fields := struct { u8 n; u3 x[n]; string s; enum : u8 { A } e;"
-	      "variant <e> { u8 A; } v; }; };",
-	/* what our own writer says of a store; packets of these two are made whole by assemble() */
-	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
-	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
-	      "env { tracer_name = \"coeval\"; lines = 8; };"
-	      "stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 timestamp_end; u64 content_size;"
-	      "u64 packet_size; u64 packet_seq_num; u64 events_discarded; };" COMPACT " };"
-	      "event { name = levels; id = 0; stream_id = 0; fields := struct { u8 levels; }; };"
-	      "event { name = edge; id = 1; stream_id = 0; fields := struct { u8 levels; }; };"
-	      "event { name = sample; id = 2; stream_id = 0; fields := struct { u16 channel; double value; }; };"
-	      "event { name = beacon; id = 3; stream_id = 0; fields := struct { u32 sender; u64 seq; }; };"
-	      "event { name = pulse; id = 4; stream_id = 0; fields := struct { u16 channel; }; };"
-	      "event { name = message; id = 5; stream_id = 0; fields := struct {"
-	      "enum : u8 { sent = 0, received = 1 } direction; u64 key; }; };"
-	      "event { name = gap; id = 6; stream_id = 0; fields := struct { u64 to_tick; u64 lost;"
-	      "enum : u8 { unknown = 0, overflow = 1 } why; }; };"
-	      "event { name = begin; id = 7; stream_id = 0; fields := struct { u64 span; string s; }; };"
-	      "event { name = user; id = 8; stream_id = 0; fields := struct { u64 u; string s; double d; }; };",
-	/* the same names with a header that is not ours */
-	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
-	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
-	      "env { tracer_name = \"coeval\"; };"
-	      "stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 timestamp_end; u64 content_size;"
-	      "u64 packet_size; u64 packet_seq_num; u64 events_discarded; }; event.header := struct { u3 id; t27 timestamp; }; };"
-	      "event { name = begin; id = 0; stream_id = 0; fields := struct { string s; u3 x; }; };"
-	      "event { name = edge; id = 1; stream_id = 0; fields := struct { u3 levels; }; };"
-	      "event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
-	      "event { name = sample; id = 3; stream_id = 0; };",
-};
+	static const char *const metadata[] = {
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
+		"magic; u8 "
+		"stream_id; }; };"
+		"stream { id = 0; " CONTEXT "event.header := struct { u8 id; t32 timestamp; };"
+		"event.context := struct { u8 vpid; }; };" EVENTS,
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = be; packet.header := struct { u32 "
+		"magic; }; };"
+		"stream { id = 0; " CONTEXT
+		"event.header := struct { u3 id; t27 timestamp; }; };" EVENTS,
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
+		"magic; }; };"
+		"stream { id = 0; " CONTEXT COMPACT " };" EVENTS
+		"event { name = looks_back; id = 4; stream_id = 0; fields := struct {"
+		"variant <stream.event.header.id> { u8 compact; u16 extended; } v; }; };",
+		/* no packets at all */
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = le; };"
+		"event { name = only; fields := struct { u8 n; u3 x[n]; string s; enum : u8 { A "
+		"} e;"
+		"variant <e> { u8 A; } v; }; };",
+		/* what our own writer says of a store; assemble() makes packets of these two */
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
+		"u32 magic; u8 uuid[16]; u32 stream_id; }; };"
+		"env { tracer_name = \"coeval\"; lines = 8; };"
+		"stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
+		"timestamp_end; "
+		"u64 content_size;"
+		"u64 packet_size; u64 packet_seq_num; u64 events_discarded; };" COMPACT " };"
+		"event { name = levels; id = 0; stream_id = 0; fields := struct { u8 levels; }; };"
+		"event { name = edge; id = 1; stream_id = 0; fields := struct { u8 levels; }; };"
+		"event { name = sample; id = 2; stream_id = 0; fields := struct { u16 channel; "
+		"double "
+		"value; }; };"
+		"event { name = beacon; id = 3; stream_id = 0; fields := struct { u32 sender; "
+		"u64 seq; "
+		"}; };"
+		"event { name = pulse; id = 4; stream_id = 0; fields := struct { u16 channel; }; };"
+		"event { name = message; id = 5; stream_id = 0; fields := struct {"
+		"enum : u8 { sent = 0, received = 1 } direction; u64 key; }; };"
+		"event { name = gap; id = 6; stream_id = 0; fields := struct { u64 to_tick; u64 "
+		"lost;"
+		"enum : u8 { unknown = 0, overflow = 1 } why; }; };"
+		"event { name = begin; id = 7; stream_id = 0; fields := struct { u64 span; "
+		"string s; }; };"
+		"event { name = user; id = 8; stream_id = 0; fields := struct { u64 u; string "
+		"s; double "
+		"d; }; };",
+		/* the same names with a header that is not ours */
+		TYPES
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
+		"u32 magic; u8 uuid[16]; u32 stream_id; }; };"
+		"env { tracer_name = \"coeval\"; };"
+		"stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
+		"timestamp_end; "
+		"u64 content_size;"
+		"u64 packet_size; u64 packet_seq_num; u64 events_discarded; }; event.header := "
+		"struct { "
+		"u3 id; t27 timestamp; }; };"
+		"event { name = begin; id = 0; stream_id = 0; fields := struct { string s; u3 "
+		"x; }; };"
+		"event { name = edge; id = 1; stream_id = 0; fields := struct { u3 levels; }; };"
+		"event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
+		"event { name = sample; id = 3; stream_id = 0; };",
+	};
 
 #define TRACES (sizeof(metadata) / sizeof(*metadata))
 #define FIRST_OF_OURS 4
@@ -155,12 +186,13 @@ static void visit_all(struct cvl_stream *s, const struct cvl_batch *b)
 }
 
 /*
- * No input would find the checksum of a packet of ours: the bytes are taken for the contents of a few packets, each
- * as long as its first byte and a good header say.
+ * No input would find the checksum of a packet of ours: the bytes are taken for the contents of a
+ * few packets, each as long as its first byte says.
  */
 static uint8_t *assemble(const uint8_t *data, size_t *n)
 {
-	uint8_t *out = malloc(*n + PACKETS * (sizeof(struct wire_packet) + WIRE_CRC_BYTES) + 1), *p = out;
+	uint8_t *out = malloc(*n + PACKETS * (sizeof(struct wire_packet) + WIRE_CRC_BYTES) + 1),
+		*p = out;
 	size_t left = *n;
 
 	if (!out)
@@ -206,8 +238,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	which = (data[0] & 31) % TRACES;
 	opts.strict = data[0] & 32;
 	opts.unfinished = data[0] & 64;
-	if (!traces[which] &&
-	    cvl_trace_parse(&traces[which], metadata[which], strlen(metadata[which]), "metadata", &err))
+	if (!traces[which] && cvl_trace_parse(&traces[which], metadata[which],
+					      strlen(metadata[which]), "metadata", &err))
 		fail_loudly(&err);
 	data++, n--;
 	if (which >= FIRST_OF_OURS)

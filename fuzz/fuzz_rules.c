@@ -14,7 +14,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (rc && (rc != (int)err.code || !err.text[0]))
 		abort();
 	for (size_t i = 0; !rc && i < set.n; i++)
-		if (!set.rule[i].send.n_keys || set.rule[i].send.n_keys != set.rule[i].receive.n_keys)
+		if (!set.rule[i].send.n_keys ||
+		    set.rule[i].send.n_keys != set.rule[i].receive.n_keys)
 			abort();
 	rules_free(&set);
 	return 0;

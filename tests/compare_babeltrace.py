@@ -4,9 +4,10 @@
 
   compare_babeltrace.py [--first N] TRACE...
 
-Both give one line an event. They are compared as sets of (ticks, text behind the node's name): where times are equal
-the two may choose another order. Gaps, which only coeval shows, are left out. With --first, only the N events that
-babeltrace2 shows first are looked for. Exit status 1 when a trace differs.
+Both give one line an event. They are compared as sets of (ticks, text behind the node's name):
+where times are equal the two may choose another order. Gaps, which only coeval shows, are left
+out. With --first, only the N events that babeltrace2 shows first are looked for. Exit status 1
+when a trace differs.
 """
 import collections
 import re
@@ -44,7 +45,7 @@ def is_gap(line):
 
 
 def pair(theirs, ours):
-    """Events of babeltrace2 without one of coeval's: its text ends with ours, the node before it is written otherwise."""
+    """Events that only one has. The node before the text is written otherwise by each."""
     left = collections.Counter(ours)
     missing = []
     for ticks, rest in theirs:
@@ -68,7 +69,8 @@ def compare(path, first):
     theirs = [from_babeltrace(line) for line in theirs]
     missing, extra = pair(theirs, ours)
     if first is not None:
-        return f'{len(theirs) - len(missing)} of {len(theirs)} events agree', bool(theirs) and not missing
+        agree = len(theirs) - len(missing)
+        return f'{agree} of {len(theirs)} events agree', bool(theirs) and not missing
     if missing or extra:
         text = f'babeltrace2 has {len(theirs)} events (exit status {status}), coeval {len(ours)}'
         for event in missing[:3]:

@@ -58,10 +58,13 @@ static void random_spec(struct draw *d, struct cvl_map_spec *spec, struct cvl_kn
 		.kind = CVL_BOUND_PROVEN,
 	};
 	spec->before.rate_ppb = (double)(int64_t)draw_size(d, 20) - (double)draw_size(d, 20);
-	spec->after.rate_ppb = draw_below(d, 2) ? 0 : (double)(int64_t)draw_size(d, 20) - (double)draw_size(d, 20);
+	spec->after.rate_ppb =
+		draw_below(d, 2) ? 0 : (double)(int64_t)draw_size(d, 20) - (double)draw_size(d, 20);
 	for (size_t i = 0; i < spec->n; i++) {
 		knot[i] = (struct cvl_knot){
-			.tick = { at }, .time = { (int64_t)time }, .frac = (uint32_t)draw_u64(d),
+			.tick = { at },
+			.time = { (int64_t)time },
+			.frac = (uint32_t)draw_u64(d),
 			.bound_ns = (int64_t)draw_size(d, 40),
 		};
 		at += 1 + draw_size(d, 58);
@@ -76,7 +79,9 @@ static uint64_t random_tick(struct draw *d, const struct cvl_map_spec *spec)
 
 	switch (draw_below(d, 4)) {
 	case 0: return k->tick.count + draw_below(d, 3) - (k->tick.count > 0);
-	case 1: return k->tick.count + distance < k->tick.count ? UINT64_MAX : k->tick.count + distance;
+	case 1:
+		return k->tick.count + distance < k->tick.count ? UINT64_MAX :
+								  k->tick.count + distance;
 	case 2: return k->tick.count > distance ? k->tick.count - distance : 0;
 	default: return draw_u64(d);
 	}
@@ -90,7 +95,7 @@ static u128 part_of(uint64_t a, u128 b, uint64_t c)
 
 static i128 fine(const struct cvl_knot *k)
 {
-	return ((i128)k->time.ns << 32) + k->frac;
+	return (i128)k->time.ns * ((i128)1 << 32) + k->frac;
 }
 
 static i128 held(i128 ns)
@@ -110,13 +115,15 @@ static i128 exact_time(const struct cvl_map_spec *spec, uint64_t at, bool *outsi
 	if (!*outside) {
 		while (at >= k[1].tick.count)
 			k++;
-		return held((fine(k) + (i128)part_of(at - k->tick.count, (u128)(fine(k + 1) - fine(k)),
-						     k[1].tick.count - k->tick.count)) >>
-			    32);
+		return held(
+			(fine(k) + (i128)part_of(at - k->tick.count, (u128)(fine(k + 1) - fine(k)),
+						 k[1].tick.count - k->tick.count)) >>
+			32);
 	}
 	distance = after ? at - last->tick.count : k->tick.count - at;
 	/* ticks a second in 1e-9: rate (1e9 + ppb) */
-	per_s = spec->rate_hz * (uint64_t)(1000000000 + (after ? spec->after : spec->before).rate_ppb);
+	per_s = spec->rate_hz *
+		(uint64_t)(1000000000 + (after ? spec->after : spec->before).rate_ppb);
 	ns = (u128)distance * 1000000000000000000u / per_s;
 	return held(after ? (i128)last->time.ns + (i128)ns : (i128)k->time.ns - (i128)ns);
 }
@@ -169,7 +176,8 @@ static void time_is_exact_within_a_nanosecond(void **state)
 
 			allowed += outside ? 1 : 0; /* the fraction of the knot */
 			if (off > allowed || -off > allowed)
-				fail_msg("map of %zu knots, tick %" PRIu64 ": %" PRId64 ", not %" PRId64,
+				fail_msg("map of %zu knots, tick %" PRIu64 ": %" PRId64
+					 ", not %" PRId64,
 					 spec.n, at, time_at(map, at), (int64_t)want);
 		}
 		cvl_map_free(map);
@@ -196,7 +204,8 @@ static void a_century_does_not_overflow(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		struct cvl_map *map = cvl_map_nominal(cases[i].rate_hz, tick(0), (struct cvl_time){ 0 });
+		struct cvl_map *map =
+			cvl_map_nominal(cases[i].rate_hz, tick(0), (struct cvl_time){ 0 });
 		int64_t got = time_at(map, cases[i].count), got_back;
 
 		if (got - cases[i].ns > 1 || cases[i].ns - got > 1)
@@ -206,7 +215,8 @@ static void a_century_does_not_overflow(void **state)
 		cvl_map_free(map);
 
 		/* the same way back from the last tick */
-		map = cvl_map_nominal(cases[i].rate_hz, tick(cases[i].count), (struct cvl_time){ 0 });
+		map = cvl_map_nominal(cases[i].rate_hz, tick(cases[i].count),
+				      (struct cvl_time){ 0 });
 		got_back = time_at(map, 0);
 		if (cases[i].ns == INT64_MAX)
 			assert_true(got_back == INT64_MIN);
@@ -219,10 +229,15 @@ static void a_century_does_not_overflow(void **state)
 static void bound_is_interpolated_between_knots(void **state)
 {
 	static const struct cvl_knot knots[] = {
-		{ { 1000 }, { 0 }, 0, 100 }, { { 2000 }, { 1000000 }, 0, 300 }, { { 3000 }, { 2000000 }, 0, 0 },
+		{ { 1000 }, { 0 }, 0, 100 },
+		{ { 2000 }, { 1000000 }, 0, 300 },
+		{ { 3000 }, { 2000000 }, 0, 0 },
 	};
 	const struct cvl_map_spec spec = {
-		.rate_hz = 1000000, .knots = knots, .n = 3, .kind = CVL_BOUND_STATISTICAL,
+		.rate_hz = 1000000,
+		.knots = knots,
+		.n = 3,
+		.kind = CVL_BOUND_STATISTICAL,
 	};
 	struct cvl_map *map = make(&spec);
 
@@ -240,10 +255,14 @@ static void bound_is_interpolated_between_knots(void **state)
 static void bound_grows_outside_by_drift_and_wander(void **state)
 {
 	static const struct cvl_knot knots[] = {
-		{ { 10000000 }, { 0 }, 0, 50 }, { { 20000000 }, { 10000000000 }, 0, 70 },
+		{ { 10000000 }, { 0 }, 0, 50 },
+		{ { 20000000 }, { 10000000000 }, 0, 70 },
 	};
 	const struct cvl_map_spec spec = {
-		.rate_hz = 1000000, .knots = knots, .n = 2, .kind = CVL_BOUND_PROVEN,
+		.rate_hz = 1000000,
+		.knots = knots,
+		.n = 2,
+		.kind = CVL_BOUND_PROVEN,
 		.before = { .drift_ppb = 1000 },
 		.after = { .drift_ppb = 10, .wander_ppb_s = 4 },
 	};
@@ -271,8 +290,9 @@ static void tick_of_a_time_is_the_first_not_before_it(void **state)
 		random_spec(&d, &spec, knot);
 		map = make(&spec);
 		for (int k = 0; k < 20; k++) {
-			struct cvl_time t = { k % 2 ? time_at(map, random_tick(&d, &spec)) + k % 3 - 1
-						    : (int64_t)draw_u64(&d) };
+			int64_t near = time_at(map, random_tick(&d, &spec));
+			struct cvl_time t = { k % 2 ? cvl_add_sat(near, k % 3 - 1) :
+						      (int64_t)draw_u64(&d) };
 			uint64_t at = cvl_map_tick(map, t).count;
 
 			if (at < UINT64_MAX && time_at(map, at) < t.ns)
@@ -303,21 +323,26 @@ static void many_ticks_give_the_same_as_one_by_one(void **state)
 				knot[k].time.ns = (int64_t)(draw_size(&d, 20) + 100000000 * k);
 		map = make(&spec);
 		for (size_t k = 0; k < 200; k++)
-			ticks[k].count = rising && k ? ticks[k - 1].count + draw_size(&d, 50) : random_tick(&d, &spec);
+			ticks[k].count = rising && k ? ticks[k - 1].count + draw_size(&d, 50) :
+						       random_tick(&d, &spec);
 		cvl_map_times(map, ticks, 200, times);
 		for (size_t k = 0; k < 200; k++)
 			if (times[k].ns != time_at(map, ticks[k].count))
-				fail_msg("tick %" PRIu64 ": %" PRId64 ", not %" PRId64, ticks[k].count,
-					 times[k].ns, time_at(map, ticks[k].count));
+				fail_msg("tick %" PRIu64 ": %" PRId64 ", not %" PRId64,
+					 ticks[k].count, times[k].ns, time_at(map, ticks[k].count));
 		cvl_map_free(map);
 	}
 }
 
 static void rate_is_told_against_nominal(void **state)
 {
-	static const struct cvl_knot knots[] = { { { 0 }, { 0 }, 0, 0 }, { { 1000000 }, { 999990000 }, 0, 0 } };
+	static const struct cvl_knot knots[] = { { { 0 }, { 0 }, 0, 0 },
+						 { { 1000000 }, { 999990000 }, 0, 0 } };
 	const struct cvl_map_spec spec = {
-		.rate_hz = 1000000, .knots = knots, .n = 2, .after = { .rate_ppb = -5000 },
+		.rate_hz = 1000000,
+		.knots = knots,
+		.n = 2,
+		.after = { .rate_ppb = -5000 },
 	};
 	struct cvl_map *map = make(&spec);
 	struct cvl_map_spec told;
@@ -335,11 +360,19 @@ static void rate_is_told_against_nominal(void **state)
 
 static void map_that_makes_no_sense_is_refused(void **state)
 {
-	static const struct cvl_knot good[] = { { { 5 }, { 5 }, 0, 1 }, { { 6 }, { 5 }, 0, 1 }, { { 7 }, { 9 }, 0, 1 } };
-	static const struct cvl_knot same_tick[] = { { { 5 }, { 5 }, 0, 0 }, { { 6 }, { 6 }, 0, 0 }, { { 6 }, { 7 }, 0, 0 } };
-	static const struct cvl_knot tick_back[] = { { { 5 }, { 5 }, 0, 0 }, { { 4 }, { 6 }, 0, 0 } };
-	static const struct cvl_knot time_back[] = { { { 5 }, { 5 }, 0, 0 }, { { 6 }, { 6 }, 9, 0 }, { { 7 }, { 6 }, 8, 0 } };
-	static const struct cvl_knot negative[] = { { { 5 }, { 5 }, 0, 0 }, { { 6 }, { 6 }, 0, -1 } };
+	static const struct cvl_knot good[] = { { { 5 }, { 5 }, 0, 1 },
+						{ { 6 }, { 5 }, 0, 1 },
+						{ { 7 }, { 9 }, 0, 1 } };
+	static const struct cvl_knot same_tick[] = { { { 5 }, { 5 }, 0, 0 },
+						     { { 6 }, { 6 }, 0, 0 },
+						     { { 6 }, { 7 }, 0, 0 } };
+	static const struct cvl_knot tick_back[] = { { { 5 }, { 5 }, 0, 0 },
+						     { { 4 }, { 6 }, 0, 0 } };
+	static const struct cvl_knot time_back[] = { { { 5 }, { 5 }, 0, 0 },
+						     { { 6 }, { 6 }, 9, 0 },
+						     { { 7 }, { 6 }, 8, 0 } };
+	static const struct cvl_knot negative[] = { { { 5 }, { 5 }, 0, 0 },
+						    { { 6 }, { 6 }, 0, -1 } };
 	static const struct {
 		struct cvl_map_spec spec;
 		int code;
@@ -352,10 +385,18 @@ static void map_that_makes_no_sense_is_refused(void **state)
 		{ { .rate_hz = 1, .knots = tick_back, .n = 2 }, CVL_E_ORDER, 1 },
 		{ { .rate_hz = 1, .knots = time_back, .n = 3 }, CVL_E_ORDER, 2 },
 		{ { .rate_hz = 1, .knots = negative, .n = 2 }, CVL_E_RANGE, 1 },
-		{ { .rate_hz = 1, .knots = good, .n = 3, .after = { .rate_ppb = -1e9 } }, CVL_E_RANGE, CVL_NO_OFFSET },
-		{ { .rate_hz = 1, .knots = good, .n = 3, .before = { .rate_ppb = 1e30 } }, CVL_E_RANGE, CVL_NO_OFFSET },
-		{ { .rate_hz = 1, .knots = good, .n = 3, .after = { .drift_ppb = -1 } }, CVL_E_RANGE, CVL_NO_OFFSET },
-		{ { .rate_hz = 1, .knots = good, .n = 3, .before = { .wander_ppb_s = -1 } }, CVL_E_RANGE, CVL_NO_OFFSET },
+		{ { .rate_hz = 1, .knots = good, .n = 3, .after = { .rate_ppb = -1e9 } },
+		  CVL_E_RANGE,
+		  CVL_NO_OFFSET },
+		{ { .rate_hz = 1, .knots = good, .n = 3, .before = { .rate_ppb = 1e30 } },
+		  CVL_E_RANGE,
+		  CVL_NO_OFFSET },
+		{ { .rate_hz = 1, .knots = good, .n = 3, .after = { .drift_ppb = -1 } },
+		  CVL_E_RANGE,
+		  CVL_NO_OFFSET },
+		{ { .rate_hz = 1, .knots = good, .n = 3, .before = { .wander_ppb_s = -1 } },
+		  CVL_E_RANGE,
+		  CVL_NO_OFFSET },
 	};
 
 	(void)state;

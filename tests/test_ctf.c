@@ -40,7 +40,7 @@ static void put_bit(struct enc *e, unsigned bit)
 	if (bit)
 		e->bytes[e->pos / 8] |= (uint8_t)(1u << shift);
 	else
-		e->bytes[e->pos / 8] &= (uint8_t)~(1u << shift);
+		e->bytes[e->pos / 8] &= (uint8_t) ~(1u << shift);
 	e->pos++;
 }
 
@@ -145,8 +145,9 @@ static void note_problem(void *ctx, const struct cvl_error *e)
 
 	if (r->problems_len < sizeof(r->problems))
 		r->problems_len += (size_t)snprintf(r->problems + r->problems_len,
-						    sizeof(r->problems) - r->problems_len, "%s%s@%" PRIu64,
-						    r->problems_len ? " " : "", cvl_code_name(e->code), e->offset);
+						    sizeof(r->problems) - r->problems_len,
+						    "%s%s@%" PRIu64, r->problems_len ? " " : "",
+						    cvl_code_name(e->code), e->offset);
 }
 
 static void say_number(struct read *r, uint64_t v)
@@ -163,8 +164,9 @@ static void say_record(struct read *r, struct cvl_stream *s, const struct cvl_ba
 	const struct cvl_event_class *class = cvl_stream_class(s, b, i);
 	struct cvl_error err;
 
-	say(r, "%s%s@%" PRIu64 "%s", r->len ? " " : "", class ? class->name : cvl_kind_name((enum cvl_kind)b->kind[i]),
-	    b->tick[i].count, b->flags[i] & CVL_LATE ? "<" : "");
+	say(r, "%s%s@%" PRIu64 "%s", r->len ? " " : "",
+	    class ? class->name : cvl_kind_name((enum cvl_kind)b->kind[i]), b->tick[i].count,
+	    b->flags[i] & CVL_LATE ? "<" : "");
 	if (b->kind[i] == CVL_GAP) {
 		say(r, "-");
 		say_number(r, b->aux[i]);
@@ -227,7 +229,8 @@ static void expect(struct read *r, const char *metadata, const struct enc *e, co
 
 	read_stream(r, trace, e->bytes, e->pos / 8, NULL);
 	if (r->rc || r->problems_len || strcmp(r->text, text))
-		fail_msg("%d, problems '%s', read\n%s\ninstead of\n%s", r->rc, r->problems, r->text, text);
+		fail_msg("%d, problems '%s', read\n%s\ninstead of\n%s", r->rc, r->problems, r->text,
+			 text);
 	cvl_trace_close(trace);
 }
 
@@ -236,12 +239,13 @@ static void expect(struct read *r, const char *metadata, const struct enc *e, co
 static struct read result;
 
 #define HEAD(order) "trace { major = 1; minor = 8; byte_order = " order "; };"
-#define INTS                                                                                                          \
-	"typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;"                             \
-	"typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;"                           \
-	"typealias integer { size = 3; } := u3; typealias integer { size = 8; signed = true; } := i8;"                \
-	"typealias integer { size = 8; encoding = UTF8; } := ch;"                                                     \
-	"typealias floating_point { exp_dig = 8; mant_dig = 24; } := float;"                                          \
+#define INTS                                                                                     \
+	"typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;"        \
+	"typealias integer { size = 32; } := u32; typealias integer { size = 64; } := u64;"      \
+	"typealias integer { size = 3; } := u3; typealias integer { size = 8; signed = true; } " \
+	":= i8;"                                                                                 \
+	"typealias integer { size = 8; encoding = UTF8; } := ch;"                                \
+	"typealias floating_point { exp_dig = 8; mant_dig = 24; } := float;"                     \
 	"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 1; } := double;"
 
 static void integers_of_all_sizes_at_all_bits_are_read(void **state)
@@ -270,8 +274,9 @@ static void integers_of_all_sizes_at_all_bits_are_read(void **state)
 			fprintf(f, "struct {");
 			if (shift)
 				fprintf(f, "integer { size = %u; align = 1; } p;", shift);
-			fprintf(f, "integer { size = %u; align = 1; signed = %d; } v; } align(8) s%u;", bits, is_signed,
-				bits);
+			fprintf(f,
+				"integer { size = %u; align = 1; signed = %d; } v; } align(8) s%u;",
+				bits, is_signed, bits);
 			align(&e, 8);
 			put(&e, shift, draw_u64(&d));
 			len += (size_t)sprintf(text + len, "%ss%u = {", bits > 1 ? ", " : "", bits);
@@ -280,7 +285,8 @@ static void integers_of_all_sizes_at_all_bits_are_read(void **state)
 
 				for (unsigned i = 0; i < shift; i++) {
 					size_t at = e.pos - shift + i;
-					uint64_t bit = e.bytes[at / 8] >> (be ? 7 - at % 8 : at % 8) & 1;
+					uint64_t bit =
+						e.bytes[at / 8] >> (be ? 7 - at % 8 : at % 8) & 1;
 
 					p |= bit << (be ? shift - 1 - i : i);
 				}
@@ -288,8 +294,9 @@ static void integers_of_all_sizes_at_all_bits_are_read(void **state)
 			}
 			put(&e, bits, v);
 			if (is_signed && v >> (bits - 1))
-				len += (size_t)sprintf(text + len, "v = -%" PRIu64 "}",
-						       (uint64_t)((((unsigned __int128)1) << bits) - v));
+				len += (size_t)sprintf(
+					text + len, "v = -%" PRIu64 "}",
+					(uint64_t)((((unsigned __int128)1) << bits) - v));
 			else
 				len += (size_t)sprintf(text + len, "v = %" PRIu64 "}", v);
 		}
@@ -322,18 +329,22 @@ static uint64_t double_bits(double v)
 static void every_kind_of_type_is_read(void **state)
 {
 	static const char *const metadata[] = {
-		HEAD("le") INTS "event { name = e; fields := struct {"
-				"u3 a; float f; u3 b; double g; string s;"
-				"enum : u3 { A = 1 ... 3, B } n; enum : i8 { N = -5 ... -1 } m;"
-				"struct { u8 x; struct { u16 y; u8 z[2]; } in; } align(32) st;"
-				"ch t[4]; u8 len; ch w[len]; u16 q[len]; u8 none; u8 zero[none]; struct { } empty[none];"
-				"u3 bits[5]; u8 last; }; };",
-		HEAD("be") INTS "event { name = e; fields := struct {"
-				"u3 a; float f; u3 b; double g; string s;"
-				"enum : u3 { A = 1 ... 3, B } n; enum : i8 { N = -5 ... -1 } m;"
-				"struct { u8 x; struct { u16 y; u8 z[2]; } in; } align(32) st;"
-				"ch t[4]; u8 len; ch w[len]; u16 q[len]; u8 none; u8 zero[none]; struct { } empty[none];"
-				"u3 bits[5]; u8 last; }; };",
+		HEAD("le") INTS
+		"event { name = e; fields := struct {"
+		"u3 a; float f; u3 b; double g; string s;"
+		"enum : u3 { A = 1 ... 3, B } n; enum : i8 { N = -5 ... -1 } m;"
+		"struct { u8 x; struct { u16 y; u8 z[2]; } in; } align(32) st;"
+		"ch t[4]; u8 len; ch w[len]; u16 q[len]; u8 none; u8 zero[none]; struct { } "
+		"empty[none];"
+		"u3 bits[5]; u8 last; }; };",
+		HEAD("be") INTS
+		"event { name = e; fields := struct {"
+		"u3 a; float f; u3 b; double g; string s;"
+		"enum : u3 { A = 1 ... 3, B } n; enum : i8 { N = -5 ... -1 } m;"
+		"struct { u8 x; struct { u16 y; u8 z[2]; } in; } align(32) st;"
+		"ch t[4]; u8 len; ch w[len]; u16 q[len]; u8 none; u8 zero[none]; struct { } "
+		"empty[none];"
+		"u3 bits[5]; u8 last; }; };",
 	};
 
 	(void)state;
@@ -367,16 +378,18 @@ static void every_kind_of_type_is_read(void **state)
 		put(&e, 8, 99);
 		expect(&result, metadata[be], &e,
 		       "e@0{a = 5, f = 1.5, b = 2, g = -0.125, s = \"hello\", n = 4, m = -3, "
-		       "st = {x = 200, in = {y = 4660, z = [7, 8]}}, t = \"ab\", len = 2, w = \"xy\", q = [1, 65535], "
+		       "st = {x = 200, in = {y = 4660, z = [7, 8]}}, t = \"ab\", len = 2, w = "
+		       "\"xy\", q = [1, 65535], "
 		       "none = 0, zero = [], empty = [], bits = [1, 2, 3, 4, 5], last = 99}");
 	}
 }
 
 static void variants_follow_their_tags(void **state)
 {
-	static const char metadata[] =
-		HEAD("le") INTS "event { name = e; fields := struct { enum : i8 { A = -1, B = 0 ... 9, C = 10 } tag;"
-				"variant <tag> { u8 A; struct { u16 x; string s; } _B; u3 C; } v; u8 end; }; };";
+	static const char metadata[] = HEAD("le") INTS
+		"event { name = e; fields := struct { enum : i8 { A = -1, B = 0 ... 9, C = 10 } "
+		"tag;"
+		"variant <tag> { u8 A; struct { u16 x; string s; } _B; u3 C; } v; u8 end; }; };";
 	static struct enc e;
 
 	(void)state;
@@ -392,49 +405,54 @@ static void variants_follow_their_tags(void **state)
 
 static void lengths_and_tags_may_stand_in_outer_scopes(void **state)
 {
-	static const char metadata[] =
-		INTS "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 h; }; };"
-		     "stream { id = 0; packet.context := struct { u8 n; u16 content_size; };"
-		     "event.header := struct { u8 id; enum : u8 { X, Y } kind; };"
-		     "event.context := struct { u8 m; struct { u8 deep; } in; }; };"
-		     "event { id = 7; name = e; stream_id = 0; context := struct { u8 k; u8 own[m]; };"
-		     "fields := struct { u8 a[trace.packet.header.h]; u8 b[stream.packet.context.n];"
-		     "u8 c[stream.event.context.m]; u8 d[stream.event.context.in.deep]; u8 f[event.context.k];"
-		     "u8 g[k]; variant <stream.event.header.kind> { u8 X; u16 Y; } v; }; };";
+	static const char metadata[] = INTS
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u8 h; "
+		"}; };"
+		"stream { id = 0; packet.context := struct { u8 n; u16 content_size; };"
+		"event.header := struct { u8 id; enum : u8 { X, Y } kind; };"
+		"event.context := struct { u8 m; struct { u8 deep; } in; }; };"
+		"event { id = 7; name = e; stream_id = 0; context := struct { u8 k; u8 own[m]; };"
+		"fields := struct { u8 a[trace.packet.header.h]; u8 b[stream.packet.context.n];"
+		"u8 c[stream.event.context.m]; u8 d[stream.event.context.in.deep]; u8 "
+		"f[event.context.k];"
+		"u8 g[k]; variant <stream.event.header.kind> { u8 X; u16 Y; } v; }; };";
 	static struct enc e;
 
 	(void)state;
 	memset(&e, 0, sizeof(e));
-	put(&e, 8, 1);              /* h */
-	put(&e, 8, 2);              /* n */
-	put(&e, 16, 0);             /* content_size, below */
+	put(&e, 8, 1);  /* h */
+	put(&e, 8, 2);  /* n */
+	put(&e, 16, 0); /* content_size, below */
 	for (uint8_t round = 0; round < 2; round++) {
-		put(&e, 8, 7), put(&e, 8, round);                         /* header */
-		put(&e, 8, round), put(&e, 8, 2);                         /* stream context */
-		put(&e, 8, 1);                                            /* k */
+		put(&e, 8, 7), put(&e, 8, round); /* header */
+		put(&e, 8, round), put(&e, 8, 2); /* stream context */
+		put(&e, 8, 1);                    /* k */
 		for (uint8_t i = 0; i < round; i++)
 			put(&e, 8, 50);
-		put(&e, 8, 10);                                           /* a */
-		put(&e, 8, 20), put(&e, 8, 21);                           /* b */
+		put(&e, 8, 10);                 /* a */
+		put(&e, 8, 20), put(&e, 8, 21); /* b */
 		for (uint8_t i = 0; i < round; i++)
-			put(&e, 8, 30);                                   /* c */
-		put(&e, 8, 40), put(&e, 8, 41);                           /* d */
-		put(&e, 8, 60), put(&e, 8, 70);                           /* f, g */
+			put(&e, 8, 30);         /* c */
+		put(&e, 8, 40), put(&e, 8, 41); /* d */
+		put(&e, 8, 60), put(&e, 8, 70); /* f, g */
 		put(&e, round ? 16 : 8, 80);
 	}
 	e.bytes[2] = (uint8_t)e.pos;
 	e.bytes[3] = (uint8_t)(e.pos >> 8);
 	expect(&result, metadata, &e,
-	       "e@0{m = 0, in = {deep = 2}}{k = 1, own = []}{a = [10], b = [20, 21], c = [], d = [40, 41], f = [60], "
+	       "e@0{m = 0, in = {deep = 2}}{k = 1, own = []}{a = [10], b = [20, 21], c = [], d "
+	       "= [40, 41], f = [60], "
 	       "g = [70], v = #0{X = 80}} "
-	       "e@0{m = 1, in = {deep = 2}}{k = 1, own = [50]}{a = [10], b = [20, 21], c = [30], d = [40, 41], f = [60], "
+	       "e@0{m = 1, in = {deep = 2}}{k = 1, own = [50]}{a = [10], b = [20, 21], c = "
+	       "[30], d = [40, 41], f = [60], "
 	       "g = [70], v = #1{Y = 80}}");
 }
 
-/* Skipping is a program of its own: the second event is found only if it moves as far as reading does. */
+/* Skipping is a program of its own: the second event is found only if it moves as far. */
 static void skipping_moves_as_far_as_reading(void **state)
 {
-	static const char *const types[] = { "u3", "u8", "u16", "u64", "double", "float", "string", "i8" };
+	static const char *const types[] = { "u3",     "u8",    "u16",    "u64",
+					     "double", "float", "string", "i8" };
 	struct draw d = draw_begin(2);
 
 	(void)state;
@@ -446,17 +464,27 @@ static void skipping_moves_as_far_as_reading(void **state)
 		FILE *f = open_memstream(&metadata, &size);
 		unsigned open = 0;
 
-		fprintf(f, HEAD("le") INTS "event { name = e; fields := struct { u8 n; enum : u8 { A = 0 ... 127, B = 128 "
-					   "... 255 } t;");
+		fprintf(f, HEAD("le") INTS
+			"event { name = e; fields := struct { u8 n; enum : u8 { A = 0 ... 127, "
+			"B = 128 "
+			"... 255 } t;");
 		for (unsigned i = 0; i < 12; i++) {
 			const char *t = types[draw_below(&d, COUNT(types))];
 
 			switch (draw_below(&d, 8)) {
 			case 0: fprintf(f, "%s f%u[%u];", t, i, (unsigned)draw_below(&d, 4)); break;
-			case 1: fprintf(f, "integer { size = 1; } g%u[n]; u3 h%u[2][3];", i, i); break;
-			case 2: fprintf(f, "variant <t> { %s A; struct { u3 x; %s y; } B; } v%u;", t, t, i); break;
+			case 1:
+				fprintf(f, "integer { size = 1; } g%u[n]; u3 h%u[2][3];", i, i);
+				break;
+			case 2:
+				fprintf(f, "variant <t> { %s A; struct { u3 x; %s y; } B; } v%u;",
+					t, t, i);
+				break;
 			case 3: fprintf(f, "struct {"), open++; break;
-			case 4: fprintf(f, "struct { u3 a; %s b; } align(%u) w%u[2];", t, 1u << draw_below(&d, 7), i); break;
+			case 4:
+				fprintf(f, "struct { u3 a; %s b; } align(%u) w%u[2];", t,
+					1u << draw_below(&d, 7), i);
+				break;
 			default: fprintf(f, "%s f%u;", t, i); break;
 			}
 		}
@@ -478,29 +506,46 @@ static void narrow_clocks_wrap_forward(void **state)
 {
 	static const char *const metadata[] = {
 		/* the compact header of lttng-tools, which has a path of its own */
-		HEAD("le") INTS "clock { name = c; }; typealias integer { size = 27; align = 1; map = clock.c.value; } := t27;"
-				"typealias integer { size = 64; map = clock.c.value; } := t64;"
-				"stream { event.header := struct { enum : integer { size = 5; } { compact = 0 ... 30, extended = 31 } id;"
-				"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 timestamp; } extended; } v; }"
-				"align(8); }; event { name = e; id = 0; fields := struct { u8 v; }; };",
+		HEAD("le") INTS
+		"clock { name = c; }; typealias integer { size = 27; align = 1; map = "
+		"clock.c.value; } := t27;"
+		"typealias integer { size = 64; map = clock.c.value; } := t64;"
+		"stream { event.header := struct { enum : integer { size = 5; } { compact = 0 "
+		"... 30, extended = 31 } id;"
+		"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 "
+		"timestamp; } extended; } v; }"
+		"align(8); }; event { name = e; id = 0; fields := struct { u8 v; }; };",
 		/* the same, with a name that is not lttng's */
-		HEAD("le") INTS "clock { name = c; }; typealias integer { size = 27; align = 1; map = clock.c.value; } := t27;"
-				"typealias integer { size = 64; map = clock.c.value; } := t64;"
-				"stream { event.header := struct { enum : integer { size = 5; } { small = 0 ... 30, large = 31 } id;"
-				"variant <id> { struct { t27 timestamp; } small; struct { u32 id; t64 timestamp; } large; } w; }"
-				"align(8); }; event { name = e; id = 0; fields := struct { u8 v; }; };",
+		HEAD("le") INTS
+		"clock { name = c; }; typealias integer { size = 27; align = 1; map = "
+		"clock.c.value; } := t27;"
+		"typealias integer { size = 64; map = clock.c.value; } := t64;"
+		"stream { event.header := struct { enum : integer { size = 5; } { small = 0 ... "
+		"30, large = 31 } id;"
+		"variant <id> { struct { t27 timestamp; } small; struct { u32 id; t64 "
+		"timestamp; } large; } w; }"
+		"align(8); }; event { name = e; id = 0; fields := struct { u8 v; }; };",
 		/* an event that looks at its own header */
-		HEAD("le") INTS "clock { name = c; }; typealias integer { size = 27; align = 1; map = clock.c.value; } := t27;"
-				"typealias integer { size = 64; map = clock.c.value; } := t64;"
-				"stream { event.header := struct { enum : integer { size = 5; } { compact = 0 ... 30, extended = 31 } id;"
-				"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 timestamp; } extended; } v; }"
-				"align(8); }; event { name = e; id = 0; fields := struct {"
-				"variant <stream.event.header.id> { u8 compact; u8 extended; } v; }; };",
+		HEAD("le") INTS
+		"clock { name = c; }; typealias integer { size = 27; align = 1; map = "
+		"clock.c.value; } := t27;"
+		"typealias integer { size = 64; map = clock.c.value; } := t64;"
+		"stream { event.header := struct { enum : integer { size = 5; } { compact = 0 "
+		"... 30, extended = 31 } id;"
+		"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 "
+		"timestamp; } extended; } v; }"
+		"align(8); }; event { name = e; id = 0; fields := struct {"
+		"variant <stream.event.header.id> { u8 compact; u8 extended; } v; }; };",
 	};
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(metadata); i++) {
-		static const uint64_t ticks[] = { 5, 134217727, 134217727, 134217728, 268435455 + 7, 0x123456789abc,
+		static const uint64_t ticks[] = { 5,
+						  134217727,
+						  134217727,
+						  134217728,
+						  268435455 + 7,
+						  0x123456789abc,
 						  0x123456789abc + 134217727 };
 		static struct enc e;
 		char want[1000];
@@ -518,8 +563,12 @@ static void narrow_clocks_wrap_forward(void **state)
 				put(&e, 27, ticks[k] & 0x7ffffff);
 			put(&e, 8, k);
 			last = ticks[k];
-			len += (size_t)sprintf(want + len, "%se@%" PRIu64 "{v = ", k ? " " : "", ticks[k]);
-			len += (size_t)sprintf(want + len, i < 2 ? "%zu}" : extended ? "#1{extended = %zu}}" : "#0{compact = %zu}}",
+			len += (size_t)sprintf(want + len, "%se@%" PRIu64 "{v = ", k ? " " : "",
+					       ticks[k]);
+			len += (size_t)sprintf(want + len,
+					       i < 2    ? "%zu}" :
+					       extended ? "#1{extended = %zu}}" :
+							  "#0{compact = %zu}}",
 					       k);
 		}
 		expect(&result, metadata[i], &e, want);
@@ -528,24 +577,28 @@ static void narrow_clocks_wrap_forward(void **state)
 
 /* ---- packets ---- */
 
-#define PACKETS                                                                                                       \
-	INTS "clock { name = c; freq = 1000; };"                                                                      \
-	     "typealias integer { size = 32; map = clock.c.value; } := t32;"                                          \
-	     "typealias integer { size = 64; map = clock.c.value; } := t64;"                                          \
-	     "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; u8 stream_id; }; };" \
-	     "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size; t64 timestamp_begin;"    \
-	     "t64 timestamp_end; u32 events_discarded; u32 packet_seq_num; };"                                        \
-	     "event.header := struct { u8 id; t32 timestamp; }; };"                                                   \
-	     "event { name = a; id = 0; stream_id = 0; fields := struct { u32 v; }; };"                               \
-	     "event { name = s; id = 1; stream_id = 0; fields := struct { u16 len; u8 x[len]; }; };"                  \
-	     "event { name = v; id = 2; stream_id = 0; fields := struct { enum : u8 { A } t; variant <t> { u8 A; } o; }; };" \
-	     "event { name = z; id = 3; stream_id = 0; fields := struct { u16 len; struct { } x[len]; }; };"
+static const char packets[] =
+	INTS "clock { name = c; freq = 1000; };"
+	     "typealias integer { size = 32; map = clock.c.value; } := t32;"
+	     "typealias integer { size = 64; map = clock.c.value; } := t64;"
+	     "trace { major = 1; minor = 8; byte_order = le;"
+	     "packet.header := struct { u32 magic; u8 stream_id; }; };"
+	     "stream { id = 0; packet.context := struct { u64 content_size; u64 packet_size;"
+	     "t64 timestamp_begin; t64 timestamp_end; u32 events_discarded; u32 packet_seq_num; };"
+	     "event.header := struct { u8 id; t32 timestamp; }; };"
+	     "event { name = a; id = 0; stream_id = 0; fields := struct { u32 v; }; };"
+	     "event { name = s; id = 1; stream_id = 0; fields := struct { u16 len; u8 x[len]; }; };"
+	     "event { name = v; id = 2; stream_id = 0; fields := struct {"
+	     "enum : u8 { A } t; variant <t> { u8 A; } o; }; };"
+	     "event { name = z; id = 3; stream_id = 0; fields := struct {"
+	     "u16 len; struct { } x[len]; }; };";
 
 #define CONTENT 5 /* bytes from the start of a packet */
 #define SIZE 13
 #define HEADER 45
 
-static size_t begin_packet(struct enc *e, uint64_t begin, uint64_t end, uint32_t discarded, uint32_t seq)
+static size_t begin_packet(struct enc *e, uint64_t begin, uint64_t end, uint32_t discarded,
+			   uint32_t seq)
 {
 	size_t at = e->pos / 8;
 
@@ -778,49 +831,56 @@ static void damage_is_told_and_becomes_a_gap(void **state)
 		const char *strictly; /* records that come before it */
 	} cases[] = {
 		{ "nothing", nothing, "", "", 0, "" },
-		{ "all good", all_good, "a@11{v = 1} a@19{v = 2} a@21{v = 1} a@29{v = 2}", "", 0, NULL },
+		{ "all good", all_good, "a@11{v = 1} a@19{v = 2} a@21{v = 1} a@29{v = 2}", "", 0,
+		  NULL },
 		{ "unknown event id", unknown_event,
-		  "a@11{v = 1} gap@11-20/corrupt/? a@31{v = 1} a@39{v = 2}", "unknown-id@54", CVL_E_UNKNOWN_ID,
-		  "a@11{v = 1}" },
+		  "a@11{v = 1} gap@11-20/corrupt/? a@31{v = 1} a@39{v = 2}", "unknown-id@54",
+		  CVL_E_UNKNOWN_ID, "a@11{v = 1}" },
 		{ "packet past the end", packet_past_the_end,
-		  "a@11{v = 1} a@19{v = 2} a@31{v = 1} a@32{v = 2} gap@32-?/truncated/?", "truncated@129",
-		  CVL_E_TRUNCATED, "a@11{v = 1} a@19{v = 2}" },
-		{ "padding past the end", padding_past_the_end, "a@31{v = 1}", "truncated@54", CVL_E_TRUNCATED, "" },
+		  "a@11{v = 1} a@19{v = 2} a@31{v = 1} a@32{v = 2} gap@32-?/truncated/?",
+		  "truncated@129", CVL_E_TRUNCATED, "a@11{v = 1} a@19{v = 2}" },
+		{ "padding past the end", padding_past_the_end, "a@31{v = 1}", "truncated@54",
+		  CVL_E_TRUNCATED, "" },
 		{ "sequence past the packet", sequence_past_the_packet,
-		  "a@11{v = 1} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}", "truncated@54", CVL_E_TRUNCATED,
-		  "a@11{v = 1}" },
+		  "a@11{v = 1} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}", "truncated@54",
+		  CVL_E_TRUNCATED, "a@11{v = 1}" },
 		{ "tag without option", tag_without_option,
-		  "a@11{v = 1} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}", "range@54", CVL_E_RANGE, "a@11{v = 1}" },
+		  "a@11{v = 1} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}", "range@54",
+		  CVL_E_RANGE, "a@11{v = 1}" },
 		{ "elements without bits", elements_without_bits,
-		  "z@11{len = 3, x = [{}, {}, {}]} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}", "limit@52",
-		  CVL_E_LIMIT, "z@11{len = 3, x = [{}, {}, {}]}" },
+		  "z@11{len = 3, x = [{}, {}, {}]} gap@12-20/corrupt/? a@31{v = 1} a@39{v = 2}",
+		  "limit@52", CVL_E_LIMIT, "z@11{len = 3, x = [{}, {}, {}]}" },
 		{ "wrong magic", wrong_magic,
-		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "magic@63", CVL_E_MAGIC,
-		  "a@11{v = 1} a@19{v = 2}" },
-		{ "garbage first", garbage_first, "gap@0-?/corrupt/? a@31{v = 1} a@39{v = 2}", "magic@0", CVL_E_MAGIC,
-		  "" },
+		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "magic@63",
+		  CVL_E_MAGIC, "a@11{v = 1} a@19{v = 2}" },
+		{ "garbage first", garbage_first, "gap@0-?/corrupt/? a@31{v = 1} a@39{v = 2}",
+		  "magic@0", CVL_E_MAGIC, "" },
 		{ "wrong stream id", wrong_stream,
-		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "unknown-id@63",
-		  CVL_E_UNKNOWN_ID, "a@11{v = 1} a@19{v = 2}" },
+		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}",
+		  "unknown-id@63", CVL_E_UNKNOWN_ID, "a@11{v = 1} a@19{v = 2}" },
 		{ "content larger than packet", content_over_packet,
-		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@68", CVL_E_RANGE,
-		  "a@11{v = 1} a@19{v = 2}" },
+		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@68",
+		  CVL_E_RANGE, "a@11{v = 1} a@19{v = 2}" },
 		{ "packet of no size", packet_of_no_size,
-		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@68", CVL_E_RANGE,
-		  "a@11{v = 1} a@19{v = 2}" },
-		{ "packet of odd bits", packet_of_odd_bits, "gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@5",
-		  CVL_E_RANGE, "" },
+		  "a@11{v = 1} a@19{v = 2} gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@68",
+		  CVL_E_RANGE, "a@11{v = 1} a@19{v = 2}" },
+		{ "packet of odd bits", packet_of_odd_bits,
+		  "gap@20-?/corrupt/? a@31{v = 1} a@39{v = 2}", "range@5", CVL_E_RANGE, "" },
 		{ "events discarded", events_discarded,
-		  "gap@10-20/discarded/3 a@11{v = 1} gap@20-40/discarded/7 a@31{v = 2} a@41{v = 3}", "", 0, NULL },
+		  "gap@10-20/discarded/3 a@11{v = 1} gap@20-40/discarded/7 a@31{v = 2} a@41{v = 3}",
+		  "", 0, NULL },
 		{ "packets missing", packets_missing,
-		  "a@11{v = 1} a@19{v = 2} gap@20-50/packets lost/3 a@51{v = 1} a@59{v = 2}", "", 0, NULL },
-		{ "padding and an empty packet", padding_and_empty, "a@11{v = 1} a@31{v = 1} a@39{v = 2}", "", 0, NULL },
-		{ "header cut", header_cut, "a@11{v = 1} a@19{v = 2} gap@20-?/truncated/?", "truncated@92",
-		  CVL_E_TRUNCATED, "a@11{v = 1} a@19{v = 2}" },
-		{ "packets overlap", packets_overlap, "a@11{v = 1} a@19{v = 2} a@16<{v = 1} a@29{v = 2}",
-		  "order@68 order@108", CVL_E_ORDER, "a@11{v = 1} a@19{v = 2}" },
+		  "a@11{v = 1} a@19{v = 2} gap@20-50/packets lost/3 a@51{v = 1} a@59{v = 2}", "", 0,
+		  NULL },
+		{ "padding and an empty packet", padding_and_empty,
+		  "a@11{v = 1} a@31{v = 1} a@39{v = 2}", "", 0, NULL },
+		{ "header cut", header_cut, "a@11{v = 1} a@19{v = 2} gap@20-?/truncated/?",
+		  "truncated@92", CVL_E_TRUNCATED, "a@11{v = 1} a@19{v = 2}" },
+		{ "packets overlap", packets_overlap,
+		  "a@11{v = 1} a@19{v = 2} a@16<{v = 1} a@29{v = 2}", "order@68 order@108",
+		  CVL_E_ORDER, "a@11{v = 1} a@19{v = 2}" },
 	};
-	struct cvl_trace *trace = trace_of(PACKETS);
+	struct cvl_trace *trace = trace_of(packets);
 	unsigned wrong = 0;
 
 	(void)state;
@@ -832,18 +892,21 @@ static void damage_is_told_and_becomes_a_gap(void **state)
 		memset(&e, 0, sizeof(e));
 		cases[i].build(&e);
 		read_stream(&result, trace, e.bytes, e.pos / 8, NULL);
-		if (result.rc || strcmp(result.text, cases[i].records) || strcmp(result.problems, cases[i].problems)) {
-			print_error("%s: %d, '%s', read\n%s\nnot '%s'\n%s\n", cases[i].name, result.rc, result.problems,
-				    result.text, cases[i].problems, cases[i].records);
+		if (result.rc || strcmp(result.text, cases[i].records) ||
+		    strcmp(result.problems, cases[i].problems)) {
+			print_error("%s: %d, '%s', read\n%s\nnot '%s'\n%s\n", cases[i].name,
+				    result.rc, result.problems, result.text, cases[i].problems,
+				    cases[i].records);
 			wrong++;
 		}
 		if (*cases[i].problems)
 			offset = strtoull(strchr(cases[i].problems, '@') + 1, NULL, 10);
 		read_stream(&result, trace, e.bytes, e.pos / 8, &strict);
-		if (result.rc != cases[i].strict || (result.rc && result.err.offset != offset) || result.problems_len ||
+		if (result.rc != cases[i].strict || (result.rc && result.err.offset != offset) ||
+		    result.problems_len ||
 		    strcmp(result.text, cases[i].strictly ? cases[i].strictly : cases[i].records)) {
-			print_error("%s, strict: %d at %" PRIu64 ", read\n%s\n", cases[i].name, result.rc,
-				    result.err.offset, result.text);
+			print_error("%s, strict: %d at %" PRIu64 ", read\n%s\n", cases[i].name,
+				    result.rc, result.err.offset, result.text);
 			wrong++;
 		}
 	}
@@ -859,12 +922,14 @@ static void unfinished_stream_ends_in_a_gap(void **state)
 		const char *records;
 	} cases[] = {
 		{ nothing, 0, "gap@0-?/unfinished/?" },
-		{ all_good, 0, "a@11{v = 1} a@19{v = 2} a@21{v = 1} a@29{v = 2} gap@30-?/unfinished/?" },
+		{ all_good, 0,
+		  "a@11{v = 1} a@19{v = 2} a@21{v = 1} a@29{v = 2} gap@30-?/unfinished/?" },
 		{ all_good, 15, "a@11{v = 1} a@19{v = 2}" }, /* the end lies outside the range */
 		{ packet_past_the_end, 0,
-		  "a@11{v = 1} a@19{v = 2} a@31{v = 1} a@32{v = 2} gap@32-?/truncated/? gap@32-?/unfinished/?" },
+		  "a@11{v = 1} a@19{v = 2} a@31{v = 1} a@32{v = 2} gap@32-?/truncated/? "
+		  "gap@32-?/unfinished/?" },
 	};
-	struct cvl_trace *trace = trace_of(PACKETS);
+	struct cvl_trace *trace = trace_of(packets);
 
 	(void)state;
 	for (size_t i = 0; i < COUNT(cases); i++) {
@@ -892,7 +957,7 @@ static void packets_outside_the_range_are_skipped(void **state)
 		{ 0, 19, "a@11{v = 1} a@19{v = 2}" },
 		{ 99, 0, "" },
 	};
-	struct cvl_trace *trace = trace_of(PACKETS);
+	struct cvl_trace *trace = trace_of(packets);
 	static struct enc e;
 
 	(void)state;
@@ -901,7 +966,8 @@ static void packets_outside_the_range_are_skipped(void **state)
 	good(&e, 20, 30, 1);
 	good(&e, 30, 40, 2);
 	for (size_t i = 0; i < COUNT(cases); i++) {
-		const struct cvl_stream_opts opts = { .from = { cases[i].from }, .to = { cases[i].to } };
+		const struct cvl_stream_opts opts = { .from = { cases[i].from },
+						      .to = { cases[i].to } };
 
 		read_stream(&result, trace, e.bytes, e.pos / 8, &opts);
 		assert_string_equal(result.text, cases[i].records);
@@ -913,11 +979,14 @@ static void packets_outside_the_range_are_skipped(void **state)
 /* A packet's end of 32 bits has wrapped with the clock: the packet must not pass for an old one. */
 static void narrow_packet_ends_wrap_forward(void **state)
 {
-	static const char metadata[] =
-		INTS "clock { name = c; }; typealias integer { size = 32; map = clock.c.value; } := t32;"
-		     "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 magic; }; };"
-		     "stream { packet.context := struct { u32 packet_size; t32 timestamp_begin; t32 timestamp_end; };"
-		     "event.header := struct { t32 timestamp; }; }; event { name = a; fields := struct { u8 v; }; };";
+	static const char metadata[] = INTS
+		"clock { name = c; }; typealias integer { size = 32; map = clock.c.value; } := t32;"
+		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
+		"magic; }; };"
+		"stream { packet.context := struct { u32 packet_size; t32 timestamp_begin; t32 "
+		"timestamp_end; };"
+		"event.header := struct { t32 timestamp; }; }; event { name = a; fields := "
+		"struct { u8 v; }; };";
 	const struct cvl_stream_opts opts = { .from = { 0xfffffff8 } };
 	struct cvl_trace *trace = trace_of(metadata);
 	static struct enc e;
@@ -952,10 +1021,14 @@ static void sample_trace(struct enc *e)
 
 static void every_cut_leaves_the_events_before_it(void **state)
 {
-	static const size_t ends[] = { HEADER + 9, HEADER + 18, GOOD_BYTES + HEADER + 9, GOOD_BYTES + HEADER + 19,
-				       GOOD_BYTES + HEADER + 26, GOOD_BYTES + HEADER + 31 + HEADER + 9,
+	static const size_t ends[] = { HEADER + 9,
+				       HEADER + 18,
+				       GOOD_BYTES + HEADER + 9,
+				       GOOD_BYTES + HEADER + 19,
+				       GOOD_BYTES + HEADER + 26,
+				       GOOD_BYTES + HEADER + 31 + HEADER + 9,
 				       GOOD_BYTES + HEADER + 31 + HEADER + 18 };
-	struct cvl_trace *trace = trace_of(PACKETS);
+	struct cvl_trace *trace = trace_of(packets);
 	static struct enc e;
 
 	(void)state;
@@ -963,15 +1036,16 @@ static void every_cut_leaves_the_events_before_it(void **state)
 	assert_int_equal(e.pos / 8, ends[6]);
 	for (size_t n = 0; n <= e.pos / 8; n++) {
 		const struct cvl_stream_opts strict = { .strict = true };
-		bool whole = n == 0 || n == GOOD_BYTES || n == GOOD_BYTES + HEADER + 31 || n == e.pos / 8;
+		bool whole = n == 0 || n == GOOD_BYTES || n == GOOD_BYTES + HEADER + 31 ||
+			     n == e.pos / 8;
 		size_t want = 0;
 
 		for (size_t i = 0; i < COUNT(ends); i++)
 			want += ends[i] <= n;
 		read_stream(&result, trace, e.bytes, n, NULL);
 		if (result.rc || result.records != want || !whole != !!result.problems_len)
-			fail_msg("cut at %zu: %" PRIu64 " records, not %zu; problems '%s'", n, result.records, want,
-				 result.problems);
+			fail_msg("cut at %zu: %" PRIu64 " records, not %zu; problems '%s'", n,
+				 result.records, want, result.problems);
 		read_stream(&result, trace, e.bytes, n, &strict);
 		assert_int_equal(result.rc, whole ? 0 : CVL_E_TRUNCATED);
 	}
@@ -980,7 +1054,7 @@ static void every_cut_leaves_the_events_before_it(void **state)
 
 static void no_flipped_bit_stops_reading(void **state)
 {
-	struct cvl_trace *trace = trace_of(PACKETS);
+	struct cvl_trace *trace = trace_of(packets);
 	static struct enc e;
 
 	(void)state;

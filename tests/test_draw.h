@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What property tests share: numbers drawn from a seed that is printed, and can be given again in the
- * environment as COEVAL_SEED.
+ * What property tests share: numbers drawn from a seed that is printed, and can be given again in
+ * the environment as COEVAL_SEED.
  */
 #ifndef TEST_DRAW_H
 #define TEST_DRAW_H

@@ -56,7 +56,10 @@ static const char *path_of(const char *name)
 
 static const char *const eight_lines[] = { "a", "b", "c", "d", "e", "f", "g", "h" };
 static const struct cvl_store_desc small = {
-	.clock = "clock", .rate_hz = 1000000, .lines = eight_lines, .n_lines = 8,
+	.clock = "clock",
+	.rate_hz = 1000000,
+	.lines = eight_lines,
+	.n_lines = 8,
 };
 
 static void ok(int rc, const struct cvl_error *err)
@@ -164,11 +167,15 @@ static void check_event(struct cvl_stream *s, const struct cvl_batch *b, size_t 
 static void write_random(struct cvl_writer *w, struct draw *d)
 {
 	static const struct cvl_store_field all[] = {
-		{ "u", CVL_STORE_U64 }, { "i", CVL_STORE_I64 }, { "f", CVL_STORE_F64 }, { "s", CVL_STORE_STRING },
+		{ "u", CVL_STORE_U64 },
+		{ "i", CVL_STORE_I64 },
+		{ "f", CVL_STORE_F64 },
+		{ "s", CVL_STORE_STRING },
 	};
 	uint64_t tick = draw_size(d, 40), levels = 0;
 	struct cvl_error err;
-	int even = cvl_writer_declare(w, "even \"one\"", all, 4, &err), odd = cvl_writer_declare(w, "odd", all, 1, &err);
+	int even = cvl_writer_declare(w, "even \"one\"", all, 4, &err),
+	    odd = cvl_writer_declare(w, "odd", all, 1, &err);
 
 	assert_int_equal(even, 0);
 	assert_int_equal(odd, 1);
@@ -203,7 +210,8 @@ static void write_random(struct cvl_writer *w, struct draw *d)
 			break;
 		case 3:
 			number = cls ? cls : CVL_LOST_UNKNOWN;
-			expect(CVL_GAP, tick, 1 + cls % 7, number, cls % 3 ? tick + 9 : CVL_TICK_UNKNOWN);
+			expect(CVL_GAP, tick, 1 + cls % 7, number,
+			       cls % 3 ? tick + 9 : CVL_TICK_UNKNOWN);
 			ok(cvl_writer_gap(w, t, (struct cvl_tick){ model.aux[model.n - 1] }, number,
 					  (enum cvl_gap)(1 + cls % 7), &err),
 			   &err);
@@ -243,7 +251,9 @@ static void write_random(struct cvl_writer *w, struct draw *d)
 static void what_is_written_is_read_again(void **state)
 {
 	const char *names[33];
-	struct cvl_store_desc desc = { .clock = "c", .node = "n", .rate_hz = 24000000, .lines = names, .n_lines = 33 };
+	struct cvl_store_desc desc = {
+		.clock = "c", .node = "n", .rate_hz = 24000000, .lines = names, .n_lines = 33
+	};
 	struct draw d = draw_begin(1);
 
 	(void)state;
@@ -306,7 +316,9 @@ static void what_is_written_is_read_again(void **state)
 
 static void ticks_reach_the_last_one(void **state)
 {
-	static const struct cvl_tick ticks[] = { { 0 }, { 1 }, { 1ull << 27 }, { UINT64_MAX - 1 }, { UINT64_MAX } };
+	static const struct cvl_tick ticks[] = {
+		{ 0 }, { 1 }, { 1ull << 27 }, { UINT64_MAX - 1 }, { UINT64_MAX }
+	};
 	static const uint64_t levels[] = { 1, 0, 1, 0, 1 };
 	struct cvl_trace *trace;
 	struct cvl_stream *s;
@@ -391,7 +403,10 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(cvl_writer_open(&w, path_of("no/parent"), &small, &err), CVL_E_IO);
 	ok(cvl_writer_open(&w, path_of("refuse"), &small, &err), &err);
 	assert_int_equal(cvl_writer_declare(w, "e", bad_name, 1, &err), CVL_E_USAGE);
-	assert_int_equal(cvl_writer_declare(w, "e", &(struct cvl_store_field){ "s", CVL_STORE_STRING }, 1, &err), 0);
+	assert_int_equal(cvl_writer_declare(w, "e",
+					    &(struct cvl_store_field){ "s", CVL_STORE_STRING }, 1,
+					    &err),
+			 0);
 	text = malloc(70001);
 	assert_non_null(text);
 	memset(text, 'x', 70000);
@@ -638,8 +653,9 @@ static void killed_writer_loses_at_most_the_packet_not_complete(void **state)
 		assert_true(t.edges + 1 + 13200 > appended);
 		assert_true(t.edges <= appended + 500);
 		if (t.edges)
-			assert_int_equal(t.last, (t.edges + 1) * 100); /* none is missing before the end */
-		assert_in_range(t.gaps, 1, 2);                         /* another where the file was cut in a packet */
+			assert_int_equal(t.last,
+					 (t.edges + 1) * 100); /* none is missing before the end */
+		assert_in_range(t.gaps, 1, 2); /* another where the file was cut in a packet */
 		assert_int_equal(t.why[t.gaps - 1], CVL_GAP_UNFINISHED);
 		if (t.edges) /* or the state, or the edge, that was cut behind its tick */
 			assert_in_range(t.gap_from[t.gaps - 1], t.last, t.last + 100);

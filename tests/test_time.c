@@ -60,9 +60,28 @@ static void durations_are_exact(void **state)
 static void what_is_no_duration_is_refused(void **state)
 {
 	static const char *const cases[] = {
-		"", ".", "-", "+-3", "- 3", "s", "1.2.3", "1.2.3s", "1e3", "5 5ns", " 3", "3x", "3 msx",
-		"0x10", "nan", "inf", "1,5", "9223372036.854775808", "-9223372036.854775809",
-		"18446744073709551616ns", "99999999999999999999999999999999999999999999", "2562048h",
+		"",
+		".",
+		"-",
+		"+-3",
+		"- 3",
+		"s",
+		"1.2.3",
+		"1.2.3s",
+		"1e3",
+		"5 5ns",
+		" 3",
+		"3x",
+		"3 msx",
+		"0x10",
+		"nan",
+		"inf",
+		"1,5",
+		"9223372036.854775808",
+		"-9223372036.854775809",
+		"18446744073709551616ns",
+		"99999999999999999999999999999999999999999999",
+		"2562048h",
 	};
 
 	(void)state;
@@ -107,8 +126,26 @@ static void rates_are_exact(void **state)
 static void what_is_no_rate_is_refused(void **state)
 {
 	static const char *const cases[] = {
-		"", "0", "0.9", "0M", "-8M", "+8M", ".", "M", "Hz", "8MM", "8Mx", "8 M Hz", "1.2.3", "1.2.3k",
-		"1k5", "8e6", " 8M", "18446744073709551616", "18446744073709551615k", "8 8",
+		"",
+		"0",
+		"0.9",
+		"0M",
+		"-8M",
+		"+8M",
+		".",
+		"M",
+		"Hz",
+		"8MM",
+		"8Mx",
+		"8 M Hz",
+		"1.2.3",
+		"1.2.3k",
+		"1k5",
+		"8e6",
+		" 8M",
+		"18446744073709551616",
+		"18446744073709551615k",
+		"8 8",
 	};
 
 	(void)state;
@@ -218,7 +255,8 @@ static void crc32c_has_the_values_of_the_rfc(void **state)
 		down[i] = (uint8_t)(31 - i);
 	}
 	for (int fast = 0; fast < 2; fast++) {
-		uint32_t (*crc)(uint32_t, const void *, size_t) = fast ? cvl_crc32c : cvl_crc32c_plain;
+		uint32_t (*crc)(uint32_t, const void *, size_t) =
+			fast ? cvl_crc32c : cvl_crc32c_plain;
 
 		assert_int_equal(crc(0, zeros, 32), 0x8a9136aa);
 		assert_int_equal(crc(0, ones, 32), 0x62a8ab43);
@@ -238,12 +276,14 @@ static void fast_crc32c_equals_the_plain_one(void **state)
 	for (size_t i = 0; i < sizeof(bytes); i++)
 		bytes[i] = (uint8_t)draw_u64(&d);
 	for (int i = 0; i < 3000; i++) {
-		size_t from = draw_below(&d, 64), n = draw_size(&d, 12), cut = draw_below(&d, n + 1);
-		uint32_t begin = (uint32_t)draw_u64(&d), want = cvl_crc32c_plain(begin, bytes + from, n);
+		size_t from = draw_below(&d, 64), n = draw_size(&d, 12),
+		       cut = draw_below(&d, n + 1);
+		uint32_t begin = (uint32_t)draw_u64(&d),
+			 want = cvl_crc32c_plain(begin, bytes + from, n);
 
 		assert_int_equal(cvl_crc32c(begin, bytes + from, n), want);
-		assert_int_equal(cvl_crc32c(cvl_crc32c(begin, bytes + from, cut), bytes + from + cut,
-					    n - cut),
+		assert_int_equal(cvl_crc32c(cvl_crc32c(begin, bytes + from, cut),
+					    bytes + from + cut, n - cut),
 				 want);
 	}
 }

@@ -73,7 +73,7 @@ static void append(struct list *l, struct record r)
 
 static const struct cvl_origin origin = { .format = "test", .path = "-" };
 
-/* Clocks of rates such that many times are equal; some have nothing to say, some say it twice at a tick. */
+/* Clocks of rates such that many times are equal; some say little, some twice a tick. */
 static struct cvl_session *random_session(struct draw *d, const char *name)
 {
 	static const char *const lines[] = { "x" };
@@ -87,11 +87,16 @@ static struct cvl_session *random_session(struct draw *d, const char *name)
 	for (size_t c = 0; c < CLOCKS; c++) {
 		char clock[20];
 		const struct cvl_store_desc desc = {
-			.clock = clock, .node = c % 2 ? "odd" : "even", .rate_hz = rates[c],
-			.start_unix_ns = 1700000000000000000 + (int64_t)draw_below(d, 5) * 1000000000,
-			.lines = lines, .n_lines = 1,
+			.clock = clock,
+			.node = c % 2 ? "odd" : "even",
+			.rate_hz = rates[c],
+			.start_unix_ns =
+				1700000000000000000 + (int64_t)draw_below(d, 5) * 1000000000,
+			.lines = lines,
+			.n_lines = 1,
 		};
-		uint64_t tick = draw_size(d, 10), n = c == 4 ? 3 : draw_below(d, EDGES), step = rates[c] / 500 + 1;
+		uint64_t tick = draw_size(d, 10), n = c == 4 ? 3 : draw_below(d, EDGES),
+			 step = rates[c] / 500 + 1;
 		struct cvl_writer *w;
 
 		snprintf(clock, sizeof(clock), "clock%zu", c);
@@ -100,7 +105,9 @@ static struct cvl_session *random_session(struct draw *d, const char *name)
 			struct cvl_tick t = { tick };
 
 			if (draw_below(d, 200) == 0)
-				ok(cvl_writer_gap(w, t, (struct cvl_tick){ tick + step }, 5, CVL_GAP_OVERFLOW, &err), &err);
+				ok(cvl_writer_gap(w, t, (struct cvl_tick){ tick + step }, 5,
+						  CVL_GAP_OVERFLOW, &err),
+				   &err);
 			else if (draw_below(d, 10) == 0)
 				ok(cvl_writer_beacon(w, t, 1, i, &err), &err);
 			else
@@ -146,11 +153,14 @@ static struct list read_apart(struct cvl_session *s)
 		while (cvl_stream_next(stream, &b, &err) > 0)
 			for (size_t i = 0; i < b.n; i++)
 				append(&l, (struct record){
-					.time = cvl_map_time(map, b.tick[i], NULL).ns,
-					.tick = b.tick[i].count, .value = b.value[i],
-					.stream = (uint32_t)c, .number = number++,
-					.kind = b.kind[i], .flags = b.flags[i],
-				});
+						   .time = cvl_map_time(map, b.tick[i], NULL).ns,
+						   .tick = b.tick[i].count,
+						   .value = b.value[i],
+						   .stream = (uint32_t)c,
+						   .number = number++,
+						   .kind = b.kind[i],
+						   .flags = b.flags[i],
+					   });
 		cvl_stream_close(stream);
 		cvl_trace_close(trace);
 		cvl_map_free(map);
@@ -172,11 +182,14 @@ static struct list read_merged(struct cvl_timeline *tl)
 		assert_int_equal(slice.clock, cvl_timeline_stream_clock(tl, slice.stream));
 		for (size_t i = slice.begin; i < slice.end; i++)
 			append(&l, (struct record){
-				.time = slice.time[i].ns, .tick = slice.batch->tick[i].count,
-				.value = slice.batch->value[i], .stream = (uint32_t)slice.clock,
-				.number = number[slice.clock]++,
-				.kind = slice.batch->kind[i], .flags = slice.batch->flags[i],
-			});
+					   .time = slice.time[i].ns,
+					   .tick = slice.batch->tick[i].count,
+					   .value = slice.batch->value[i],
+					   .stream = (uint32_t)slice.clock,
+					   .number = number[slice.clock]++,
+					   .kind = slice.batch->kind[i],
+					   .flags = slice.batch->flags[i],
+				   });
 	}
 	ok(rc, &err);
 	assert_int_equal(cvl_timeline_next(tl, &slice, &err), 0);
@@ -188,15 +201,17 @@ static void same(const struct list *have, const struct list *want, bool numbered
 	for (size_t i = 0; i < have->n && i < want->n; i++) {
 		const struct record *a = &have->r[i], *b = &want->r[i];
 
-		if (a->time != b->time || a->tick != b->tick || a->value != b->value || a->stream != b->stream ||
-		    (numbered && a->number != b->number) || a->kind != b->kind || a->flags != b->flags)
-			fail_msg("record %zu: clock %u at %" PRId64 ", not clock %u at %" PRId64, i, a->stream, a->time,
-				 b->stream, b->time);
+		if (a->time != b->time || a->tick != b->tick || a->value != b->value ||
+		    a->stream != b->stream || (numbered && a->number != b->number) ||
+		    a->kind != b->kind || a->flags != b->flags)
+			fail_msg("record %zu: clock %u at %" PRId64 ", not clock %u at %" PRId64, i,
+				 a->stream, a->time, b->stream, b->time);
 	}
 	assert_int_equal(have->n, want->n);
 }
 
-static struct cvl_timeline *open_timeline(struct cvl_session *s, const struct cvl_timeline_opts *opts)
+static struct cvl_timeline *open_timeline(struct cvl_session *s,
+					  const struct cvl_timeline_opts *opts)
 {
 	struct cvl_timeline *tl;
 	struct cvl_error err;
@@ -245,9 +260,9 @@ static void merge_gives_every_record_once_in_order(void **state)
 	}
 }
 
-/* The records of @all within the range and of the nodes asked for. Restated levels stand at packets' begins. */
-static struct list filter(struct cvl_session *s, const struct list *all, const struct cvl_timeline_opts *o, bool odd,
-			  bool even)
+/* The records of @all within the range and of the nodes asked for. */
+static struct list filter(struct cvl_session *s, const struct list *all,
+			  const struct cvl_timeline_opts *o, bool odd, bool even)
 {
 	struct list l = { 0 };
 
@@ -273,8 +288,10 @@ static void a_range_gives_what_filtering_by_hand_gives(void **state)
 		int64_t a = all.r[draw_below(&d, all.n)].time + (int64_t)draw_below(&d, 3) - 1;
 		int64_t b = all.r[draw_below(&d, all.n)].time + (int64_t)draw_below(&d, 3) - 1;
 		struct cvl_timeline_opts opts = {
-			.has_from = draw_below(&d, 4), .has_to = draw_below(&d, 4),
-			.from = { a < b ? a : b }, .to = { round % 10 ? (a < b ? b : a) : (a < b ? a : b) },
+			.has_from = draw_below(&d, 4),
+			.has_to = draw_below(&d, 4),
+			.from = { a < b ? a : b },
+			.to = { round % 10 ? (a < b ? b : a) : (a < b ? a : b) },
 		};
 		struct cvl_timeline *tl = open_timeline(s, &opts);
 		struct list want = filter(s, &all, &opts, true, true), have = read_merged(tl);
@@ -294,7 +311,7 @@ static void nodes_are_chosen_by_glob(void **state)
 		const char *glob;
 		bool odd, even;
 	} cases[] = {
-		{ "odd", true, false }, { "e*", false, true }, { "*", true, true },
+		{ "odd", true, false },   { "e*", false, true },    { "*", true, true },
 		{ "clock*", true, true }, { "none", false, false }, { "clock[135]", true, false },
 	};
 	struct draw d = draw_begin(3);
@@ -305,7 +322,8 @@ static void nodes_are_chosen_by_glob(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct cvl_timeline_opts opts = { .node = cases[i].glob };
 		struct cvl_timeline *tl = open_timeline(s, &opts);
-		struct list want = filter(s, &all, &opts, cases[i].odd, cases[i].even), have = read_merged(tl);
+		struct list want = filter(s, &all, &opts, cases[i].odd, cases[i].even),
+			    have = read_merged(tl);
 
 		same(&have, &want, false);
 		free(want.r);
@@ -317,15 +335,20 @@ static void nodes_are_chosen_by_glob(void **state)
 }
 
 /*
- * What is late may stand outside the range in the midst of a batch: it must not be handed out. Packets that begin
- * behind the range are not looked into, so late records in them are not found: the range here ends behind tick 100.
+ * What is late may stand outside the range in the midst of a batch: it must not be handed out.
+ * Packets that begin behind the range are not looked into, so late records in them are not found:
+ * the range here ends behind tick 100.
  */
 static void late_records_outside_the_range_are_left_out(void **state)
 {
 	static const uint64_t ticks[] = { 100, 200, 300, 50, 400, 60, 70, 500, 600 };
 	static const char *const lines[] = { "x" };
-	const struct cvl_store_desc desc = { .clock = "c", .rate_hz = 1000000000, .lines = lines, .n_lines = 1 };
-	const struct cvl_timeline_opts opts = { .has_from = true, .has_to = true, .from = { 0 }, .to = { 0 } };
+	const struct cvl_store_desc desc = {
+		.clock = "c", .rate_hz = 1000000000, .lines = lines, .n_lines = 1
+	};
+	const struct cvl_timeline_opts opts = {
+		.has_from = true, .has_to = true, .from = { 0 }, .to = { 0 }
+	};
 	struct cvl_timeline_opts range = opts;
 	char path[512];
 	struct cvl_session *s;
@@ -355,11 +378,14 @@ static void late_records_outside_the_range_are_left_out(void **state)
 				if (ticks[i] < (uint64_t)from || ticks[i] > (uint64_t)to)
 					continue;
 				if (at >= have.n || have.r[at].value != i)
-					fail_msg("%" PRId64 " to %" PRId64 ": record %zu is missing", from, to, i);
+					fail_msg("%" PRId64 " to %" PRId64
+						 ": record %zu is missing",
+						 from, to, i);
 				at++;
 			}
 			if (at != have.n)
-				fail_msg("%" PRId64 " to %" PRId64 ": %zu records, not %zu", from, to, have.n, at);
+				fail_msg("%" PRId64 " to %" PRId64 ": %zu records, not %zu", from,
+					 to, have.n, at);
 			free(have.r);
 			cvl_timeline_close(tl);
 		}
@@ -394,7 +420,8 @@ static void order_is_told_only_where_bounds_allow(void **state)
 
 		if (cvl_timeline_order(a, cases[i].bound_a, b, cases[i].bound_b) != cases[i].order)
 			fail_msg("case %zu", i);
-		assert_int_equal(cvl_timeline_order(b, cases[i].bound_b, a, cases[i].bound_a), -(int)cases[i].order);
+		assert_int_equal(cvl_timeline_order(b, cases[i].bound_b, a, cases[i].bound_a),
+				 -(int)cases[i].order);
 	}
 }
 

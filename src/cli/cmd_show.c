@@ -67,7 +67,6 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 	size_t classes = st->n_leads - CVL_KINDS - 1, at = classes + b->kind[i];
 	struct lead *lead;
 	const char *node;
-	int n;
 
 	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
 		at = b->cls[i];
@@ -82,10 +81,11 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 						 : cvl_kind_name((enum cvl_kind)b->kind[i]);
 	lead->wanted = !s->event || !fnmatch(s->event, lead->name, 0);
 	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
-	n = asprintf(&lead->text, "] %s %s: ", node, lead->name);
-	if (n < 0)
+	lead->n = strlen(node) + strlen(lead->name) + 5;
+	lead->text = calloc(1, lead->n + 1 + OUT_SLACK);
+	if (!lead->text)
 		return NULL;
-	lead->n = (size_t)n;
+	sprintf(lead->text, "] %s %s: ", node, lead->name);
 	return lead;
 }
 
@@ -219,7 +219,7 @@ static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const 
 			out_char(&s->out, ' ');
 		out_text(&s->out, text);
 	}
-	out_bytes(&s->out, lead->text, lead->n);
+	out_slack(&s->out, lead->text, lead->n);
 	rc = put_fields_text(s, sl, i, err);
 	if (sl->batch->flags[i] & CVL_LATE)
 		out_text(&s->out, "  (out of order)");

@@ -29,7 +29,7 @@ struct cvl_map {
 
 static fine_time fine(const struct cvl_knot *k)
 {
-	return ((fine_time)k->time.ns << FRAC_BITS) + k->frac;
+	return (fine_time)k->time.ns * ((fine_time)1 << FRAC_BITS) + k->frac;
 }
 
 static struct cvl_time coarse(fine_time t)

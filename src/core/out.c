@@ -108,11 +108,29 @@ static char *digits_before(char *end, uint64_t v)
 	return end;
 }
 
+/* How many decimal digits @v has; one for 0. */
+static inline unsigned count_digits(uint64_t v)
+{
+	static const uint64_t power[] = {
+		0,		 10,		   100,		      1000,		 10000,
+		100000,		 1000000,	   10000000,	      100000000,	 1000000000,
+		10000000000,	 100000000000,	   1000000000000,     10000000000000,	 100000000000000,
+		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u,
+	};
+	/* 1233 / 4096 is log10(2), from below */
+	unsigned guess = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
+
+	return guess + (v >= power[guess]);
+}
+
+/* Digits are written where they stay: copying what was just stored in pieces is slow. */
 void out_u64(struct out *o, uint64_t v)
 {
-	char text[20], *s = digits_before(text + sizeof(text), v);
+	char *w = out_room(o, 20);
+	unsigned n = count_digits(v);
 
-	out_bytes(o, s, (size_t)(text + sizeof(text) - s));
+	digits_before(w + n, v);
+	o->n += n;
 }
 
 void out_i64(struct out *o, int64_t v)
@@ -149,9 +167,16 @@ void out_time(struct out *o, struct cvl_time t, size_t width)
 {
 	uint64_t abs = t.ns < 0 ? 0 - (uint64_t)t.ns : (uint64_t)t.ns, whole = abs / 1000000000u;
 	uint32_t f = (uint32_t)(abs - whole * 1000000000u);
-	char text[48], *end = text + sizeof(text), *s = end - 9;
+	unsigned n = count_digits(whole) + (t.ns < 0) + 10, pad = width > n && width < 64 ? (unsigned)width - n : 0;
+	char *w = out_room(o, 96), *s;
 
-	memset(text, ' ', sizeof(text));
+	for (unsigned i = 0; i < pad; i++)
+		w[i] = ' ';
+	w += pad;
+	w[0] = '-'; /* overwritten by a digit if there is no sign */
+	s = w + n - 9;
+	digits_before(s - 1, whole);
+	s[-1] = '.';
 	memcpy(s + 7, pairs + 2 * (f % 100), 2);
 	f /= 100;
 	memcpy(s + 5, pairs + 2 * (f % 100), 2);
@@ -160,13 +185,7 @@ void out_time(struct out *o, struct cvl_time t, size_t width)
 	f /= 100;
 	memcpy(s + 1, pairs + 2 * (f % 100), 2);
 	s[0] = (char)('0' + f / 100);
-	*--s = '.';
-	s = digits_before(s, whole);
-	if (t.ns < 0)
-		*--s = '-';
-	if (width > (size_t)(end - s) && width <= sizeof(text))
-		s = end - width;
-	out_bytes(o, s, (size_t)(end - s));
+	o->n += pad + n;
 }
 
 void out_quoted(struct out *o, const char *s, size_t n)

@@ -67,6 +67,23 @@ static inline void out_bytes(struct out *o, const char *s, size_t n)
 	o->n += n;
 }
 
+/** The same from memory that may be read up to OUT_SLACK bytes past its end: copied in whole blocks, without a call. */
+#define OUT_SLACK 31
+
+static inline void out_slack(struct out *o, const char *s, size_t n)
+{
+	char *w;
+
+	if (OUT_BYTES - o->n < n + OUT_SLACK) {
+		out_long(o, s, n);
+		return;
+	}
+	w = o->buf + o->n;
+	for (size_t i = 0; i < n; i += OUT_SLACK + 1)
+		memcpy(w + i, s + i, OUT_SLACK + 1);
+	o->n += n;
+}
+
 static inline void out_text(struct out *o, const char *s)
 {
 	out_bytes(o, s, strlen(s));

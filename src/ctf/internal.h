@@ -17,6 +17,7 @@
 #define CTF_OPS_TOTAL (1u << 20)
 #define CTF_METADATA_MAX (64u << 20)
 #define CTF_SLOTS_MAX 4096
+#define CTF_STREAMS_MAX 4096
 
 /* ---- arena: everything a trace is made of is freed at once ---- */
 

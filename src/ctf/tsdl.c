@@ -326,13 +326,18 @@ static char *take_name(struct parser *p)
 /* ---- symbols ---- */
 
 /* FNV-1a */
-static struct symbol **bucket_of(const struct parser *p, const char *name)
+static uint32_t hash_name(const char *name)
 {
 	uint32_t h = 2166136261u;
 
 	for (; *name; name++)
 		h = (h ^ (unsigned char)*name) * 16777619u;
-	return &p->bucket[h % BUCKETS];
+	return h;
+}
+
+static struct symbol **bucket_of(const struct parser *p, const char *name)
+{
+	return &p->bucket[hash_name(name) % BUCKETS];
 }
 
 static const struct cvl_type *find_symbol(const struct parser *p, const char *name)
@@ -803,8 +808,8 @@ static bool parse_members(struct parser *p, struct type *t)
 {
 	struct member_list {
 		struct cvl_member m;
-		struct member_list *next;
-	} *first = NULL, **tail = &first;
+		struct member_list *next, *same_hash;
+	} *first = NULL, **tail = &first, *bucket[64] = { NULL };
 	struct scope scope = { .up = p->scope };
 	struct cvl_member *all;
 	uint32_t n = 0;
@@ -835,15 +840,19 @@ static bool parse_members(struct parser *p, struct type *t)
 		do {
 			struct member_list *l = need_memory(p, sizeof(*l));
 			size_t offset = p->tok.offset;
+			uint32_t hash;
 
 			if (!base || !l)
 				break;
 			l->m.name = take_name(p);
 			if (!l->m.name)
 				break;
-			for (struct member_list *o = first; o; o = o->next)
+			hash = hash_name(l->m.name) % 64;
+			for (struct member_list *o = bucket[hash]; o; o = o->same_hash)
 				if (!strcmp(o->m.name, l->m.name))
 					bad(p, CVL_E_SYNTAX, offset, "'%s' is declared twice", l->m.name);
+			l->same_hash = bucket[hash];
+			bucket[hash] = l;
 			l->m.type = parse_lengths(p, base);
 			*tail = l;
 			tail = &l->next;
@@ -1232,10 +1241,13 @@ static void event_attribute(struct parser *p, struct block *b, const struct attr
 static struct stream_class *find_stream(struct parser *p, uint64_t id)
 {
 	struct stream_class **at = &p->trace->streams;
+	unsigned n = 0;
 
-	for (; *at; at = &(*at)->next)
+	for (; *at; at = &(*at)->next, n++)
 		if ((*at)->id == id)
 			return *at;
+	if (n >= CTF_STREAMS_MAX)
+		return bad(p, CVL_E_LIMIT, p->tok.offset, "more than %d streams", CTF_STREAMS_MAX);
 	*at = need_memory(p, sizeof(**at));
 	if (*at) {
 		(*at)->id = id;

@@ -28,9 +28,15 @@ static uint64_t cut_to(uint64_t v, unsigned bits)
 	return bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v;
 }
 
-static void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
+static inline void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
 {
 	switch (t->base) {
+	case 10:
+		if (t->is_signed)
+			out_i64(o, (int64_t)v);
+		else
+			out_u64(o, v);
+		return;
 	case 2:
 		out_text(o, "0b");
 		for (unsigned i = t->size; i-- > 0;)
@@ -82,7 +88,7 @@ static void put_label_json(struct printer *p, const char *name, unsigned before)
 	out_json(p->o, name, strlen(name));
 }
 
-static void put_scalar(struct printer *p, const struct cvl_value *v)
+static inline void put_scalar(struct printer *p, const struct cvl_value *v)
 {
 	const struct cvl_type *t = v->type;
 	char text[40];
@@ -142,31 +148,43 @@ static void put_scalar_json(struct printer *p, const struct cvl_value *v)
 
 /* ---- text ---- */
 
-/* Names are short and there are many: a loop is faster than finding their length first. */
-#define SHORT_NAME 64
-
-static inline bool put_short(struct out *o, const char *before, const char *name)
+/* ", name = ", or " name = " for the first of a group. */
+static void put_name(struct printer *p, const char *name, bool first)
 {
-	char *start = out_room(o, SHORT_NAME + 8), *w = start;
+	size_t at = (uintptr_t)name / 16 % FIELDS_LEADS, n;
 
-	*w++ = *before++;
-	if (*before)
-		*w++ = *before;
-	for (int i = 0; (*w = name[i]); i++, w++)
-		if (i == SHORT_NAME)
-			return false;
-	memcpy(w, " = ", 3);
-	o->n += (size_t)(w + 3 - start);
-	return true;
+	if (!p->cache) {
+		out_text(p->o, first ? " " : ", ");
+		out_text(p->o, cvl_plain_name(name));
+		out_text(p->o, " = ");
+		return;
+	}
+	if (p->cache->lead[at].name != name) {
+		n = strlen(cvl_plain_name(name)) + 5;
+		if (n > 32) {
+			struct fields_cache *cache = p->cache;
+
+			p->cache = NULL;
+			put_name(p, name, first);
+			p->cache = cache;
+			return;
+		}
+		sprintf(p->cache->lead[at].text, ", %s = ", cvl_plain_name(name));
+		p->cache->lead[at].n = n;
+		p->cache->lead[at].name = name;
+	}
+	out_slack(p->o, p->cache->lead[at].text + first, p->cache->lead[at].n - first);
 }
 
-static void lead_text(struct printer *p, const char *name)
+static inline void lead_text(struct printer *p, const char *name)
 {
 	uint64_t n = p->level[p->depth].n++;
 	enum cvl_type_kind kind = p->level[p->depth].kind;
 
-	if (kind == CVL_TYPE_STRUCT && name && put_short(p->o, n ? ", " : " ", cvl_plain_name(name)))
+	if (kind == CVL_TYPE_STRUCT && name) {
+		put_name(p, name, !n);
 		return;
+	}
 	if (n)
 		out_char(p->o, ',');
 	out_char(p->o, ' ');
@@ -174,9 +192,6 @@ static void lead_text(struct printer *p, const char *name)
 		out_char(p->o, '[');
 		out_u64(p->o, n);
 		out_text(p->o, "] = ");
-	} else if (kind == CVL_TYPE_STRUCT && name) {
-		out_text(p->o, cvl_plain_name(name));
-		out_text(p->o, " = ");
 	}
 }
 
@@ -239,7 +254,7 @@ static void end_text(void *ctx, const struct cvl_type *t)
 	if (p->depth || !p->packet || !p->cache)
 		return;
 	p->cache->packet = UINT64_MAX;
-	if (p->o->n >= p->packet_from && p->o->n - p->packet_from < sizeof(p->cache->text)) {
+	if (p->o->n >= p->packet_from && p->o->n - p->packet_from < sizeof(p->cache->text) - OUT_SLACK) {
 		p->cache->n = p->o->n - p->packet_from;
 		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
 		p->cache->packet = p->number;
@@ -256,7 +271,7 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 	if (!p->packet || !p->cache)
 		return true;
 	if (p->cache->packet == p->number) {
-		out_bytes(p->o, p->cache->text, p->cache->n);
+		out_slack(p->o, p->cache->text, p->cache->n);
 		p->groups += p->cache->n > 0;
 		return false;
 	}

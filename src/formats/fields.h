@@ -7,11 +7,21 @@
 
 #include "core/out.h"
 
-/** The context of a stream's current packet as text, so that it is not decoded again for each event. Begin with {0}. */
+/**
+ * What would else be worked out again for each event of a stream: the context of its current packet as text, and names
+ * of fields as they stand between two values. Begin with {0}.
+ */
+#define FIELDS_LEADS 64
+
 struct fields_cache {
 	uint64_t packet;
 	size_t n;
-	char text[512];
+	char text[512 + OUT_SLACK];
+	struct {
+		const char *name; /* by its address: names live as long as their trace */
+		size_t n;
+		char text[32 + OUT_SLACK]; /* ", name = " */
+	} lead[FIELDS_LEADS];
 };
 
 /**

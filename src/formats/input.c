@@ -163,6 +163,7 @@ ssize_t cvl_input_peek(struct cvl_input *in, size_t want, const unsigned char **
 {
 	int rc;
 
+	*bytes = NULL;
 	rc = input_fill(in, want < CVL_INPUT_WINDOW ? want : CVL_INPUT_WINDOW, err);
 	if (rc)
 		return rc;

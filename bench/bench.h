@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Harness of the benchmarks: rows that compare ours with a reference measured in the same run.
+ *
+ * What is timed is CPU time (user and system), taken several times, ours and the reference in turns, so
+ * that a busy machine disturbs both alike. The best of each makes the ratio; the medians stand beside it.
+ *
+ * Functions return 0 or a negative enum cvl_code, after they have said on standard error what went wrong.
+ */
+#ifndef BENCH_H
+#define BENCH_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_PATH_MAX 4096
+#define BENCH_RUNS_MAX 16
+
+struct bench {
+	const char *group;
+	char dir[BENCH_PATH_MAX];    /* for files; removed at the end */
+	char coeval[BENCH_PATH_MAX]; /* the command */
+	bool json;
+	bool progress;               /* standard error is a terminal */
+};
+
+/** A group of rows. main.c has the table of them. */
+struct bench_group {
+	const char *name;
+	const char *what;
+	int (*run)(const struct bench *b);
+};
+
+extern const struct bench_group bench_core;
+
+/* ---- rows ---- */
+
+/** What was measured, run by run, in the unit of the row. */
+struct bench_series {
+	double v[BENCH_RUNS_MAX];
+	size_t n;
+};
+
+struct bench_row {
+	const char *name;
+	const char *unit;
+	bool less_is_better; /* of values; in ratios more is always better */
+	double goal;         /* the ratio that is wanted */
+	struct bench_series ours, reference;
+	char skip[200];      /* why there is no reference, or "" */
+};
+
+void bench_add(struct bench_series *s, double v);
+double bench_best(const struct bench_series *s, bool less_is_better);
+double bench_median(const struct bench_series *s);
+
+/** Print headings, if the table has any. */
+void bench_heads(const struct bench *b);
+void bench_put(const struct bench *b, const struct bench_row *row);
+
+/** Say what goes on, on a terminal. */
+void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+void bench_done(const struct bench *b);
+
+/** Say what went wrong and return @code. */
+int bench_fail(const struct bench *b, int code, const char *fmt, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* ---- measuring ---- */
+
+/** CPU time of this process so far, in seconds. */
+double bench_cpu(void);
+
+/** Whether the user wants to stop. */
+bool bench_stopped(void);
+
+/** @name in the directory for files. Aborts if that does not fit. */
+void bench_path(const struct bench *b, char out[BENCH_PATH_MAX], const char *name);
+
+/** Delete the tree @path, if there is one. */
+void bench_remove(const char *path);
+
+/** Whether @program can be found; if not, says so in @row->skip. */
+bool bench_installed(struct bench_row *row, const char *program);
+
+/** A program to run, its output thrown away. */
+struct bench_command {
+	const char *const *argv;
+	const char *fresh; /* removed before each run, or NULL */
+};
+
+/** What a program took. */
+struct bench_usage {
+	bool watch_memory;
+	double cpu_s;
+	double anon_mib; /* peak of its anonymous memory, if it was watched */
+};
+
+/** Run @c to its end. */
+int bench_run(const struct bench *b, const struct bench_command *c, struct bench_usage *u);
+
+/** Runs of which not more than one is made, when one takes longer than this. */
+#define BENCH_LONG_S 60
+
+/**
+ * Run @ours and @reference in turns, @runs times, and print @row in seconds. Without a reference (see
+ * bench_installed()) only ours runs.
+ */
+int bench_compare(const struct bench *b, struct bench_row *row, size_t runs,
+		  const struct bench_command *ours, const struct bench_command *reference);
+
+#endif

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MIT */
+/** Parts of the group "core". */
+#ifndef BENCH_CORE_H
+#define BENCH_CORE_H
+
+#include "bench.h"
+
+/** Samples to edges, in this process. */
+int core_scan(const struct bench *b);
+
+/** @n samples of 8 lines, of which one in @spacing on average differs from the one before it. */
+void core_samples(uint8_t *samples, size_t n, double spacing);
+
+#endif

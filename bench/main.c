@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.h"
+
+#include <coeval/error.h>
+
+#include <errno.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct bench_group *const groups[] = { &bench_core, NULL };
+
+/* The only thing that a signal handler can reach. */
+static volatile sig_atomic_t stopped;
+
+static void stop(int sig)
+{
+	stopped = sig;
+}
+
+bool bench_stopped(void)
+{
+	return stopped;
+}
+
+static void catch_signals(void)
+{
+	static const int sigs[] = { SIGINT, SIGTERM, SIGHUP };
+	struct sigaction sa = { .sa_handler = stop };
+
+	sigemptyset(&sa.sa_mask);
+	for (size_t i = 0; i < sizeof(sigs) / sizeof(*sigs); i++)
+		sigaction(sigs[i], &sa, NULL);
+	signal(SIGPIPE, SIG_IGN);
+}
+
+/* The command: as COEVAL_BINARY says, or beside this program. */
+static int find_coeval(struct bench *b)
+{
+	const char *said = getenv("COEVAL_BINARY");
+	char self[BENCH_PATH_MAX], *slash;
+	ssize_t n;
+	int len;
+
+	if (said && *said) {
+		len = snprintf(b->coeval, sizeof(b->coeval), "%s", said);
+	} else {
+		n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+		self[n > 0 ? n : 0] = '\0';
+		slash = strrchr(self, '/');
+		if (!slash)
+			return bench_fail(b, CVL_E_ENV, "set COEVAL_BINARY to the coeval to measure");
+		*slash = '\0';
+		len = snprintf(b->coeval, sizeof(b->coeval), "%s/coeval", self);
+	}
+	if ((size_t)len >= sizeof(b->coeval) || access(b->coeval, X_OK))
+		return bench_fail(b, CVL_E_ENV, "%s: no such program; set COEVAL_BINARY", b->coeval);
+	return 0;
+}
+
+static int make_dir(struct bench *b)
+{
+	const char *tmp = getenv("TMPDIR");
+	int n = snprintf(b->dir, sizeof(b->dir), "%s/coeval-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+
+	if ((size_t)n >= sizeof(b->dir) || !mkdtemp(b->dir)) {
+		bench_fail(b, CVL_E_ENV, "%s: cannot make it: %s", b->dir, strerror(errno));
+		b->dir[0] = '\0';
+		return CVL_E_ENV;
+	}
+	return 0;
+}
+
+static int usage(FILE *f, int status)
+{
+	fprintf(f, "usage: coeval-bench [GROUP] [--json]\n\n"
+		   "Compares the CPU time of coeval with that of other programs and the machine's limits.\n\n"
+		   "Groups (default: all):\n");
+	for (size_t i = 0; groups[i]; i++)
+		fprintf(f, "  %-12s %s\n", groups[i]->name, groups[i]->what);
+	fprintf(f, "\n  --json       one line a row\n\n"
+		   "Files go to TMPDIR (/tmp). COEVAL_BINARY: the command to measure.\n");
+	return status;
+}
+
+static const struct bench_group *find_group(const char *name)
+{
+	for (size_t i = 0; groups[i]; i++)
+		if (!strcmp(groups[i]->name, name))
+			return groups[i];
+	return NULL;
+}
+
+static int run_groups(struct bench *b, const struct bench_group *only)
+{
+	int rc = 0;
+
+	bench_heads(b);
+	for (size_t i = 0; groups[i] && !rc; i++) {
+		if (only && groups[i] != only)
+			continue;
+		b->group = groups[i]->name;
+		rc = groups[i]->run(b);
+	}
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, 'j' },
+		{ "help", no_argument, NULL, 'h' },
+		{ 0 },
+	};
+	const struct bench_group *only = NULL;
+	struct bench b = { .progress = isatty(STDERR_FILENO) == 1 };
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		if (c != 'j')
+			return usage(c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
+		b.json = true;
+	}
+	if (optind < argc) {
+		only = find_group(argv[optind++]);
+		if (!only || optind < argc)
+			return usage(stderr, 2);
+	}
+	rc = find_coeval(&b);
+	if (!rc)
+		rc = make_dir(&b);
+	if (rc)
+		return cvl_exit_status((enum cvl_code)rc);
+	catch_signals();
+	rc = run_groups(&b, only);
+	bench_done(&b);
+	bench_remove(b.dir);
+	if (fflush(stdout) && !rc)
+		rc = bench_fail(&b, CVL_E_IO, "standard output: %s", strerror(errno));
+	if (stopped)
+		return 128 + (int)stopped;
+	return cvl_exit_status((enum cvl_code)rc);
+}
