@@ -111,6 +111,11 @@ static void put_header(struct vcd *v, int64_t zero)
 	out_text(&v->out, "$enddefinitions $end\n");
 }
 
+static char level_of(uint64_t levels, unsigned line)
+{
+	return levels >> line & 1 ? '1' : '0';
+}
+
 static void put_bit(struct vcd *v, char level, unsigned id)
 {
 	out_char(&v->out, level);
@@ -159,7 +164,7 @@ static void put_dumpvars(struct vcd *v)
 		if (st->clock < 0)
 			continue;
 		for (unsigned l = 0; l < st->lines; l++)
-			put_bit(v, !st->has_levels ? 'x' : (char)('0' + (st->levels >> l & 1)), s->line + l);
+			put_bit(v, !st->has_levels ? 'x' : level_of(st->levels, l), s->line + l);
 		s->known = st->has_levels;
 		s->levels = st->levels;
 		if (st->has_kind[CVL_GAP])
@@ -181,7 +186,7 @@ static void put_edge(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_
 	for (; changed; changed &= changed - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(changed);
 
-		put_bit(v, (char)('0' + (levels >> l & 1)), s->line + l);
+		put_bit(v, level_of(levels, l), s->line + l);
 	}
 	s->levels = levels;
 	s->known = true;
