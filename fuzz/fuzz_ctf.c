@@ -31,8 +31,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 #define COMPACT                                                                        \
 	"event.header := struct { enum : u5 { compact = 0 ... 30, extended = 31 } id;" \
-	"variant <id> { struct { t27 timestamp; } compact; struct { u32 id; t64 timestamp; } "
-"extended; } v; } align(8);"
+	"variant <id> { struct { t27 timestamp; } compact;"                            \
+	"struct { u32 id; t64 timestamp; } extended; } v; } align(8);"
 
 #define EVENTS                                                                                   \
 	"event { name = scalars; id = 0; stream_id = 0; fields := struct {"                      \
@@ -52,75 +52,69 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 	"u64 packet_size;"                                                                      \
 	"u64 packet_seq_num; u64 events_discarded; u8 extra; };"
 
-	static const char *const metadata[] = {
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
-		"magic; u8 "
-		"stream_id; }; };"
-		"stream { id = 0; " CONTEXT "event.header := struct { u8 id; t32 timestamp; };"
-		"event.context := struct { u8 vpid; }; };" EVENTS,
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = be; packet.header := struct { u32 "
-		"magic; }; };"
-		"stream { id = 0; " CONTEXT
-		"event.header := struct { u3 id; t27 timestamp; }; };" EVENTS,
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
-		"magic; }; };"
-		"stream { id = 0; " CONTEXT COMPACT " };" EVENTS
-		"event { name = looks_back; id = 4; stream_id = 0; fields := struct {"
-		"variant <stream.event.header.id> { u8 compact; u16 extended; } v; }; };",
-		/* no packets at all */
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = le; };"
-		"event { name = only; fields := struct { u8 n; u3 x[n]; string s; enum : u8 { A "
-		"} e;"
-		"variant <e> { u8 A; } v; }; };",
-		/* what our own writer says of a store; assemble() makes packets of these two */
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
-		"u32 magic; u8 uuid[16]; u32 stream_id; }; };"
-		"env { tracer_name = \"coeval\"; lines = 8; };"
-		"stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
-		"timestamp_end; "
-		"u64 content_size;"
-		"u64 packet_size; u64 packet_seq_num; u64 events_discarded; };" COMPACT " };"
-		"event { name = levels; id = 0; stream_id = 0; fields := struct { u8 levels; }; };"
-		"event { name = edge; id = 1; stream_id = 0; fields := struct { u8 levels; }; };"
-		"event { name = sample; id = 2; stream_id = 0; fields := struct { u16 channel; "
-		"double "
-		"value; }; };"
-		"event { name = beacon; id = 3; stream_id = 0; fields := struct { u32 sender; "
-		"u64 seq; "
-		"}; };"
-		"event { name = pulse; id = 4; stream_id = 0; fields := struct { u16 channel; }; };"
-		"event { name = message; id = 5; stream_id = 0; fields := struct {"
-		"enum : u8 { sent = 0, received = 1 } direction; u64 key; }; };"
-		"event { name = gap; id = 6; stream_id = 0; fields := struct { u64 to_tick; u64 "
-		"lost;"
-		"enum : u8 { unknown = 0, overflow = 1 } why; }; };"
-		"event { name = begin; id = 7; stream_id = 0; fields := struct { u64 span; "
-		"string s; }; };"
-		"event { name = user; id = 8; stream_id = 0; fields := struct { u64 u; string "
-		"s; double "
-		"d; }; };",
-		/* the same names with a header that is not ours */
-		TYPES
-		"trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
-		"u32 magic; u8 uuid[16]; u32 stream_id; }; };"
-		"env { tracer_name = \"coeval\"; };"
-		"stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
-		"timestamp_end; "
-		"u64 content_size;"
-		"u64 packet_size; u64 packet_seq_num; u64 events_discarded; }; event.header := "
-		"struct { "
-		"u3 id; t27 timestamp; }; };"
-		"event { name = begin; id = 0; stream_id = 0; fields := struct { string s; u3 "
-		"x; }; };"
-		"event { name = edge; id = 1; stream_id = 0; fields := struct { u3 levels; }; };"
-		"event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
-		"event { name = sample; id = 3; stream_id = 0; };",
-	};
+static const char *const metadata[] = {
+	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
+	      "magic; u8 "
+	      "stream_id; }; };"
+	      "stream { id = 0; " CONTEXT "event.header := struct { u8 id; t32 timestamp; };"
+	      "event.context := struct { u8 vpid; }; };" EVENTS,
+	TYPES "trace { major = 1; minor = 8; byte_order = be; packet.header := struct { u32 "
+	      "magic; }; };"
+	      "stream { id = 0; " CONTEXT
+	      "event.header := struct { u3 id; t27 timestamp; }; };" EVENTS,
+	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct { u32 "
+	      "magic; }; };"
+	      "stream { id = 0; " CONTEXT COMPACT " };" EVENTS
+	      "event { name = looks_back; id = 4; stream_id = 0; fields := struct {"
+	      "variant <stream.event.header.id> { u8 compact; u16 extended; } v; }; };",
+	/* no packets at all */
+	TYPES "trace { major = 1; minor = 8; byte_order = le; };"
+	      "event { name = only; fields := struct { u8 n; u3 x[n]; string s; enum : u8 { A "
+	      "} e;"
+	      "variant <e> { u8 A; } v; }; };",
+	/* what our own writer says of a store; assemble() makes packets of these two */
+	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
+	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
+	      "env { tracer_name = \"coeval\"; lines = 8; };"
+	      "stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
+	      "timestamp_end; "
+	      "u64 content_size;"
+	      "u64 packet_size; u64 packet_seq_num; u64 events_discarded; };" COMPACT " };"
+	      "event { name = levels; id = 0; stream_id = 0; fields := struct { u8 levels; }; };"
+	      "event { name = edge; id = 1; stream_id = 0; fields := struct { u8 levels; }; };"
+	      "event { name = sample; id = 2; stream_id = 0; fields := struct { u16 channel; "
+	      "double "
+	      "value; }; };"
+	      "event { name = beacon; id = 3; stream_id = 0; fields := struct { u32 sender; "
+	      "u64 seq; "
+	      "}; };"
+	      "event { name = pulse; id = 4; stream_id = 0; fields := struct { u16 channel; }; };"
+	      "event { name = message; id = 5; stream_id = 0; fields := struct {"
+	      "enum : u8 { sent = 0, received = 1 } direction; u64 key; }; };"
+	      "event { name = gap; id = 6; stream_id = 0; fields := struct { u64 to_tick; u64 "
+	      "lost;"
+	      "enum : u8 { unknown = 0, overflow = 1 } why; }; };"
+	      "event { name = begin; id = 7; stream_id = 0; fields := struct { u64 span; "
+	      "string s; }; };"
+	      "event { name = user; id = 8; stream_id = 0; fields := struct { u64 u; string "
+	      "s; double "
+	      "d; }; };",
+	/* the same names with a header that is not ours */
+	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
+	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
+	      "env { tracer_name = \"coeval\"; };"
+	      "stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 "
+	      "timestamp_end; "
+	      "u64 content_size;"
+	      "u64 packet_size; u64 packet_seq_num; u64 events_discarded; }; event.header := "
+	      "struct { "
+	      "u3 id; t27 timestamp; }; };"
+	      "event { name = begin; id = 0; stream_id = 0; fields := struct { string s; u3 "
+	      "x; }; };"
+	      "event { name = edge; id = 1; stream_id = 0; fields := struct { u3 levels; }; };"
+	      "event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
+	      "event { name = sample; id = 3; stream_id = 0; };",
+};
 
 #define TRACES (sizeof(metadata) / sizeof(*metadata))
 #define FIRST_OF_OURS 4

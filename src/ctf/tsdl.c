@@ -48,7 +48,9 @@ struct scope {
 	struct scope *up;
 };
 
-#define BUCKETS 4096
+#define BUCKETS_MIN 64
+/* A declaration takes about so many bytes. */
+#define BYTES_A_BUCKET 32
 
 struct parser {
 	struct cvl_trace *trace;
@@ -58,6 +60,7 @@ struct parser {
 	struct scope *scope;
 	struct type *types;
 	struct symbol **bucket;
+	size_t n_buckets; /* a power of two that grows with the text */
 	unsigned depth;
 	bool trace_seen;
 	struct cvl_error *err;
@@ -337,7 +340,7 @@ static uint32_t hash_name(const char *name)
 
 static struct symbol **bucket_of(const struct parser *p, const char *name)
 {
-	return &p->bucket[hash_name(name) % BUCKETS];
+	return &p->bucket[hash_name(name) & (p->n_buckets - 1)];
 }
 
 static const struct cvl_type *find_symbol(const struct parser *p, const char *name)
@@ -809,7 +812,7 @@ static bool parse_members(struct parser *p, struct type *t)
 	struct member_list {
 		struct cvl_member m;
 		struct member_list *next, *same_hash;
-	} *first = NULL, **tail = &first, *bucket[64] = { NULL };
+	} *first = NULL, **tail = &first, *bucket[256] = { NULL };
 	struct scope scope = { .up = p->scope };
 	struct cvl_member *all;
 	uint32_t n = 0;
@@ -847,7 +850,7 @@ static bool parse_members(struct parser *p, struct type *t)
 			l->m.name = take_name(p);
 			if (!l->m.name)
 				break;
-			hash = hash_name(l->m.name) % 64;
+			hash = hash_name(l->m.name) % 256;
 			for (struct member_list *o = bucket[hash]; o; o = o->same_hash)
 				if (!strcmp(o->m.name, l->m.name))
 					bad(p, CVL_E_SYNTAX, offset, "'%s' is declared twice", l->m.name);
@@ -1485,7 +1488,10 @@ int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *
 		.trace = trace, .text = text, .n = n, .name = name, .scope = &root, .err = err,
 	};
 
-	p.bucket = need_memory(&p, BUCKETS * sizeof(*p.bucket));
+	p.n_buckets = BUCKETS_MIN;
+	while (p.n_buckets < n / BYTES_A_BUCKET)
+		p.n_buckets *= 2;
+	p.bucket = need_memory(&p, p.n_buckets * sizeof(*p.bucket));
 	next(&p);
 	while (!p.code && p.tok.kind != T_END)
 		parse_declaration(&p);

@@ -310,7 +310,7 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 			if (w.band[c].empty)
 				who = c;
 		rc = relax(&w, &relaxed, err);
-		if (!rc && !relaxed) {
+		if (!rc && relaxed <= 0) {
 			for (size_t c = 0; c < p->n_clocks; c++)
 				sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
 					    "the messages of %s contradict each other whatever its clock does: matched "

@@ -357,7 +357,7 @@ static struct line compose(const struct line *f, const struct line *g)
 		.skew = f->skew + g->skew + f->skew * g->skew,
 		.var_y = f->var_y + g->var_y + g->var_skew * (double)(at * at),
 		.var_skew = f->var_skew + g->var_skew,
-		.dof = f->dof && g->dof ? fmin(f->dof, g->dof) : f->dof + g->dof,
+		.dof = f->dof > 0 && g->dof > 0 ? fmin(f->dof, g->dof) : f->dof + g->dof,
 	};
 }
 
