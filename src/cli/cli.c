@@ -3,6 +3,7 @@
 
 #include <coeval/time.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +62,19 @@ int cli_end(int rc, const struct cvl_error *err, const struct problems *p)
 	return 0;
 }
 
+int cli_flush(void)
+{
+	if (!fflush(stdout) || errno == EPIPE)
+		return 0;
+	fprintf(stderr, "coeval: standard output: cannot write: %s\n", strerror(errno));
+	return 4;
+}
+
 int cli_option(int c, const struct verb *verb)
 {
 	if (c == 'h') {
 		printf("usage: coeval %s\n\n%s\n\n%s", verb->usage, verb->what, verb->help);
-		return fflush(stdout) ? 4 : 0;
+		return cli_flush();
 	}
 	fprintf(stderr, "usage: coeval %s\nTry `coeval help %s`.\n", verb->usage, verb->name);
 	return 2;

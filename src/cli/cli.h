@@ -44,6 +44,9 @@ int cli_end(int rc, const struct cvl_error *err, const struct problems *p);
 /** Options that every verb knows: long options table entries for --help. */
 #define CLI_HELP_OPTION { "help", no_argument, NULL, 'h' }
 
+/** Write out what printf() was given; says so if it cannot, and returns the exit status. */
+int cli_flush(void);
+
 /** Handle 'h' and '?' of getopt; returns the exit status to leave with. */
 int cli_option(int c, const struct verb *verb);
 

@@ -24,7 +24,7 @@ static int help_all(FILE *f)
 		fprintf(f, "  %-8s  %s\n", verbs[i]->name, verbs[i]->what);
 	fprintf(f, "\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
 		   "Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");
-	return fflush(f) ? 4 : 0;
+	return f == stdout ? cli_flush() : 2;
 }
 
 static int run_help(int argc, char **argv, const struct verb *verb)
@@ -52,13 +52,11 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 
 	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
-	if (argc < 2) {
-		help_all(stderr);
-		return 2;
-	}
+	if (argc < 2)
+		return help_all(stderr);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("coeval %s\n", COEVAL_VERSION);
-		return fflush(stdout) ? 4 : 0;
+		return cli_flush();
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
 		return help_all(stdout);
