@@ -243,10 +243,10 @@ static void wander_band_holds_the_truth(void **state)
 
 	(void)state;
 	assert_non_null(l);
-	for (int i = 0; i < 60; i++) {
+	for (int i = 0; i < 40; i++) {
 		double rho = uniform(&d, 1e-5, 4e-4), wander = uniform(&d, 0, 1e-7);
 		int64_t span = 1000000 + (int64_t)draw_below(&d, 3600000000000);
-		size_t n = i % 10 ? 4 + (size_t)draw_below(&d, 200) : MANY;
+		size_t n = i ? 4 + (size_t)draw_below(&d, 100) : MANY;
 		struct band b = { 0 }, cones = { 0 };
 		struct truth t;
 
@@ -322,7 +322,7 @@ static void without_wander_the_band_is_the_linear_programme(void **state)
 	const double none = 0;
 
 	(void)state;
-	for (int i = 0; i < 150; i++) {
+	for (int i = 0; i < 100; i++) {
 		double rho = uniform(&d, 1e-5, 4e-4);
 		int64_t span = 1000000 + (int64_t)draw_below(&d, 600000000000);
 		size_t n = 4 + (size_t)draw_below(&d, 12);

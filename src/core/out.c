@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/out.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -87,27 +88,6 @@ void out_long(struct out *o, const char *s, size_t n)
 	}
 }
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-			    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-			    "8081828384858687888990919293949596979899";
-
-/* Digits of @v, written so that they end before @end. Returns where they begin. */
-static char *digits_before(char *end, uint64_t v)
-{
-	while (v >= 100) {
-		end -= 2;
-		memcpy(end, pairs + 2 * (v % 100), 2);
-		v /= 100;
-	}
-	if (v >= 10) {
-		end -= 2;
-		memcpy(end, pairs + 2 * v, 2);
-	} else {
-		*--end = (char)('0' + v);
-	}
-	return end;
-}
-
 /* How many decimal digits @v has; one for 0. */
 static inline unsigned count_digits(uint64_t v)
 {
@@ -123,32 +103,112 @@ static inline unsigned count_digits(uint64_t v)
 	return guess + (v >= power[guess]);
 }
 
-/* Digits are written where they stay: copying what was just stored in pieces is slow. */
+/*
+ * Eight decimal digits of @v, which is below 10^8, one a byte, the first in the lowest: halves, quarters and
+ * digits are split off in all lanes of the word at once. The factors are 1/100 and 1/10, right for up to 9999
+ * and 99.
+ */
+static inline uint64_t eight_digits(uint64_t v)
+{
+	uint64_t x = v / 10000 | v % 10000 << 32, high;
+
+	high = (x * 5243 >> 19) & 0x0000007f0000007fu;
+	x = high | (x - high * 100) << 16;
+	high = (x * 103 >> 10) & 0x000f000f000f000fu;
+	return high | (x - high * 10) << 8;
+}
+
+static inline void store_digits(char *w, uint64_t digits)
+{
+	digits = htole64(digits + 0x3030303030303030u);
+	memcpy(w, &digits, 8);
+}
+
+static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+			    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+			    "8081828384858687888990919293949596979899";
+
+/* More than eight digits. Apart from the short ones, which are many more and then need no registers saved. */
+static __attribute__((noinline)) char *text_long(char *w, uint64_t v)
+{
+	w = text_u64(w, v / 100000000);
+	store_digits(w, eight_digits(v % 100000000));
+	return w + 8;
+}
+
+char *text_u64(char *w, uint64_t v)
+{
+	unsigned n;
+
+	if (v < 100) {
+		unsigned one = v < 10;
+
+		memcpy(w, pairs + 2 * v + one, 2);
+		return w + 2 - one;
+	}
+	if (v >= 100000000)
+		return text_long(w, v);
+	n = count_digits(v);
+	store_digits(w, eight_digits(v) >> (64 - 8 * n));
+	return w + n;
+}
+
+char *text_i64(char *w, int64_t v)
+{
+	*w = '-';
+	return v < 0 ? text_u64(w + 1, 0 - (uint64_t)v) : text_u64(w, (uint64_t)v);
+}
+
 void out_u64(struct out *o, uint64_t v)
 {
-	char *w = out_room(o, 20);
-	unsigned n = count_digits(v);
-
-	digits_before(w + n, v);
-	o->n += n;
+	out_to(o, text_u64(out_room(o, OUT_NUMBER), v));
 }
 
 void out_i64(struct out *o, int64_t v)
 {
-	if (v < 0)
-		out_char(o, '-');
-	out_u64(o, v < 0 ? 0 - (uint64_t)v : (uint64_t)v);
+	out_to(o, text_i64(out_room(o, OUT_NUMBER), v));
+}
+
+/* Eight digits of @v in base 16, as eight_digits(). */
+static inline uint64_t eight_hex(uint32_t v)
+{
+	uint64_t x = __builtin_bswap32(v);
+
+	x = (x | x << 16) & 0x0000ffff0000ffffu;
+	x = (x | x << 8) & 0x00ff00ff00ff00ffu;
+	return (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fu;
+}
+
+/* As store_digits(); those from ten on are seven characters further. */
+static inline void store_hex(char *w, uint64_t digits)
+{
+	store_digits(w, digits + ((digits + 0x0606060606060606u) >> 4 & 0x0101010101010101u) * 7);
+}
+
+char *text_hex(char *w, uint64_t v)
+{
+	uint64_t digits, zeros;
+
+	if (v >> 32)
+		w = text_hex(w, v >> 32);
+	digits = eight_hex((uint32_t)v);
+	if (v >> 32) {
+		store_hex(w, digits);
+		return w + 8;
+	}
+	zeros = (uint64_t)__builtin_ctzll(digits | (uint64_t)1 << 56) / 8;
+	store_hex(w, digits >> 8 * zeros);
+	return w + 8 - zeros;
 }
 
 void out_base(struct out *o, uint64_t v, unsigned base)
 {
-	char text[64], *s = text + sizeof(text);
+	unsigned shift = (unsigned)__builtin_ctz(base), n = (63 - (unsigned)__builtin_clzll(v | 1)) / shift + 1;
+	char *w = out_room(o, 64);
 
-	do {
-		*--s = "0123456789ABCDEF"[v % base];
-		v /= base;
-	} while (v);
-	out_bytes(o, s, (size_t)(text + sizeof(text) - s));
+	for (unsigned i = n; i-- > 0; v >>= shift)
+		w[i] = "01234567"[v & (base - 1)];
+	o->n += n;
 }
 
 void out_double(struct out *o, double v)
@@ -166,32 +226,72 @@ void out_double(struct out *o, double v)
 void out_time(struct out *o, struct cvl_time t, size_t width)
 {
 	uint64_t abs = t.ns < 0 ? 0 - (uint64_t)t.ns : (uint64_t)t.ns, whole = abs / 1000000000u;
-	uint32_t f = (uint32_t)(abs - whole * 1000000000u);
-	unsigned n = count_digits(whole) + (t.ns < 0) + 10, pad = width > n && width < 64 ? (unsigned)width - n : 0;
-	char *w = out_room(o, 96), *s;
+	uint64_t fraction = abs - whole * 1000000000u;
+	size_t n = count_digits(whole) + (t.ns < 0) + 10;
+	char *w = out_room(o, 64 + OUT_NUMBER);
 
-	for (unsigned i = 0; i < pad; i++)
-		w[i] = ' ';
-	w += pad;
-	w[0] = '-'; /* overwritten by a digit if there is no sign */
-	s = w + n - 9;
-	digits_before(s - 1, whole);
-	s[-1] = '.';
-	memcpy(s + 7, pairs + 2 * (f % 100), 2);
-	f /= 100;
-	memcpy(s + 5, pairs + 2 * (f % 100), 2);
-	f /= 100;
-	memcpy(s + 3, pairs + 2 * (f % 100), 2);
-	f /= 100;
-	memcpy(s + 1, pairs + 2 * (f % 100), 2);
-	s[0] = (char)('0' + f / 100);
-	o->n += pad + n;
+	if (n < width) {
+		memset(w, ' ', 64);
+		w += (width < 64 ? width : 64) - n;
+	}
+	*w = '-';
+	w = text_u64(w + (t.ns < 0), whole);
+	*w++ = '.';
+	*w++ = (char)('0' + fraction / 100000000);
+	store_digits(w, eight_digits(fraction % 100000000));
+	out_to(o, w + 8);
+}
+
+/* Whether none of eight characters needs an escape. */
+static inline bool plain8(uint64_t x)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+	uint64_t del = x ^ ones * 127, quote = x ^ ones * '"', slash = x ^ ones * '\\';
+	/* (y - ones * n) & ~y has a top bit set if and only if some byte of y is below n, which is at most 128 */
+	uint64_t found = ((x - ones * 32) & ~x) | ((del - ones) & ~del) | ((quote - ones) & ~quote) |
+			 ((slash - ones) & ~slash);
+
+	return !(found & tops);
+}
+
+/*
+ * Copy up to 16 characters to @w, as two halves that may overlap, so that no loop depends on their number. Returns
+ * false if one of them needs an escape.
+ */
+static inline bool copy_plain(char *w, const char *s, size_t n)
+{
+	uint64_t head = 0x2020202020202020u, tail;
+	uint32_t four[2];
+
+	if (n >= 8) {
+		memcpy(&head, s, 8);
+		memcpy(&tail, s + n - 8, 8);
+		memcpy(w, &head, 8);
+		memcpy(w + n - 8, &tail, 8);
+		return plain8(head) && plain8(tail);
+	}
+	if (n >= 4) {
+		memcpy(&four[0], s, 4);
+		memcpy(&four[1], s + n - 4, 4);
+		memcpy(w, &four[0], 4);
+		memcpy(w + n - 4, &four[1], 4);
+		return plain8((uint64_t)four[0] << 32 | four[1]);
+	}
+	memcpy(&head, s, n);
+	memcpy(w, s, n);
+	return plain8(head);
 }
 
 void out_quoted(struct out *o, const char *s, size_t n)
 {
 	static const char names[] = "0......abtnvfr.............e....";
+	char *w = out_room(o, 16 + 2);
 
+	if (n <= 16 && copy_plain(w + 1, s, n)) {
+		w[0] = w[n + 1] = '"';
+		o->n += n + 2;
+		return;
+	}
 	out_char(o, '"');
 	for (size_t i = 0, plain = 0; i <= n; i++) {
 		unsigned char c = i < n ? (unsigned char)s[i] : 0;

@@ -89,9 +89,24 @@ static inline void out_text(struct out *o, const char *s)
 	out_bytes(o, s, strlen(s));
 }
 
+/** Room that text_u64() and the like need: they may overwrite some bytes behind what they write. */
+#define OUT_NUMBER 32
+
+/** @v in decimal at @w. Returns where it ends, to go on there without touching @o: see out_to(). */
+char *text_u64(char *w, uint64_t v);
+char *text_i64(char *w, int64_t v);
+/** In base 16, in capitals, without prefix. */
+char *text_hex(char *w, uint64_t v);
+
+/** Everything up to @w, which lies in the room that out_room() gave, is written. */
+static inline void out_to(struct out *o, const char *w)
+{
+	o->n = (size_t)(w - o->buf);
+}
+
 void out_u64(struct out *o, uint64_t v);
 void out_i64(struct out *o, int64_t v);
-/** In base 2, 8 or 16 (capitals), without prefix. */
+/** In base 2 or 8, without prefix. */
 void out_base(struct out *o, uint64_t v, unsigned base);
 /** Shortest of %.17g and less that reads back as the same double; "nan" and "inf" as such. */
 void out_double(struct out *o, double v);

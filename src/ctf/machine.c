@@ -25,9 +25,10 @@ uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool bi
 	return bits == 64 ? (uint64_t)v : (uint64_t)v & (((uint64_t)1 << bits) - 1);
 }
 
-static inline uint64_t read_int(const struct machine *m, const struct op *op)
+/* The integer or float of @op at bit @pos, which is inside. */
+static uint64_t read_number(const struct machine *m, const struct op *op, uint64_t pos)
 {
-	const uint8_t *p = m->bytes + m->pos / 8;
+	const uint8_t *p = m->bytes + pos / 8;
 	bool be = op->type->big_endian;
 	union {
 		uint16_t u16;
@@ -48,13 +49,32 @@ static inline uint64_t read_int(const struct machine *m, const struct op *op)
 		memcpy(&v.u64, p, 8);
 		return be ? be64toh(v.u64) : le64toh(v.u64);
 	default:
-		return machine_bits(m->bytes, m->pos, (unsigned)op->bits, be);
+		return machine_bits(m->bytes, pos, (unsigned)op->bits, be);
 	}
 }
 
-static inline uint64_t sign_extend(uint64_t v, unsigned bits)
+/* @v, of which the low @bits count, as 64 bits. */
+static inline uint64_t extend(uint64_t v, unsigned bits, bool is_signed)
 {
-	return bits < 64 ? (uint64_t)((int64_t)(v << (64 - bits)) >> (64 - bits)) : v;
+	v <<= 64 - bits;
+	return is_signed ? (uint64_t)((int64_t)v >> (64 - bits)) : v >> (64 - bits);
+}
+
+/* The integer of @op at bit @pos. False if it would end after @end. */
+static inline __attribute__((always_inline)) bool read_int(const struct machine *m, const struct op *op, uint64_t pos,
+							   uint64_t end, uint64_t *v)
+{
+	/* most are whole bytes, little-endian, and not the last of a packet: no need to ask for their size */
+	if (op->bits8 && !op->type->big_endian && end - pos >= 64) {
+		memcpy(v, m->bytes + pos / 8, 8);
+		*v = le64toh(*v);
+	} else if (op->bits <= end - pos) {
+		*v = read_number(m, op, pos);
+	} else {
+		return false;
+	}
+	*v = extend(*v, (unsigned)op->bits, op->type->is_signed);
+	return true;
 }
 
 static double as_float(uint64_t v, unsigned bits)
@@ -69,17 +89,6 @@ static double as_float(uint64_t v, unsigned bits)
 	}
 	memcpy(&d, &v, sizeof(d));
 	return d;
-}
-
-static inline bool align_up(struct machine *m, uint32_t mask)
-{
-	m->pos = (m->pos + mask) & ~(uint64_t)mask;
-	return m->pos <= m->end;
-}
-
-static inline bool room(const struct machine *m, uint64_t bits)
-{
-	return m->pos <= m->end && bits <= m->end - m->pos;
 }
 
 static const struct choice *choose(const struct op *op, uint64_t tag)
@@ -103,97 +112,106 @@ static uint64_t ahead(const struct machine *m, uint64_t v, uint64_t bits)
 	return later.clock;
 }
 
+static inline void tell(const struct cvl_visitor *visitor, const struct op *op, struct cvl_value *value)
+{
+	value->type = op->type;
+	if (visitor)
+		visitor->value(visitor->ctx, op->name, value);
+}
+
+/* What integer @v, sign or not, means to the reader itself. */
+static __attribute__((noinline)) void use_int(struct machine *m, const struct op *op, uint64_t v)
+{
+	v = v << (64 - op->bits) >> (64 - op->bits);
+	if (op->clocked)
+		machine_clock(m, v, (unsigned)op->bits);
+	if (!op->role)
+		return;
+	m->role[op->role] = op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
+	m->has |= 1u << op->role;
+	if (op->role == ROLE_BEGIN)
+		machine_clock(m, v, (unsigned)op->bits);
+}
+
 struct loop {
 	uint64_t left, pos;
 };
 
-int machine_run(struct machine *m, const struct program *program, const struct cvl_visitor *visitor)
+/* Compiled twice: with a visitor and without. */
+static inline __attribute__((always_inline)) int run(struct machine *m, const struct program *program,
+						     const struct cvl_visitor *visitor)
 {
 	struct loop loops[CTF_DEPTH_MAX + 2];
 	unsigned depth = 0;
 	uint64_t empty = 0;
 	const struct op *op = program->op;
+	const uint64_t end = m->end;
+	uint64_t pos = m->pos;
+	int rc = CVL_E_TRUNCATED;
 
 	for (;; op++) {
-		uint64_t count = op->count, v;
+		uint64_t count, v;
 		struct cvl_value value;
 
-		value.type = op->type;
-
-		if (!align_up(m, op->align_mask))
-			return CVL_E_TRUNCATED;
-		switch (op->code) {
+		pos = (pos + op->align_mask) & ~(uint64_t)op->align_mask;
+		if (pos > end)
+			goto out;
+		switch ((enum op_code)op->code) {
 		case OP_STOP:
-			return 0;
+			rc = 0;
+			goto out;
 		case OP_ADVANCE:
-			if (!room(m, op->bits))
-				return CVL_E_TRUNCATED;
-			m->pos += op->bits;
+			if (op->bits > end - pos)
+				goto out;
+			pos += op->bits;
 			break;
 		case OP_INT:
-			if (!room(m, op->bits))
-				return CVL_E_TRUNCATED;
-			v = read_int(m, op);
-			m->pos += op->bits;
-			if (op->clocked)
-				machine_clock(m, v, (unsigned)op->bits);
-			if (op->role) {
-				m->role[op->role] = op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
-				m->has |= 1u << op->role;
-				if (op->role == ROLE_BEGIN)
-					machine_clock(m, v, (unsigned)op->bits);
-			}
-			if (op->type->is_signed)
-				v = sign_extend(v, (unsigned)op->bits);
+			if (!read_int(m, op, pos, end, &v))
+				goto out;
+			pos += op->bits;
+			if (op->clocked | op->role)
+				use_int(m, op, v);
 			if (op->slot != NO_SLOT)
 				m->slot[op->slot] = v;
-			if (visitor && !op->role) { /* what is for the reader itself is no field of the record */
-				value.u = v;
-				visitor->value(visitor->ctx, op->name, &value);
-			}
+			value.u = v;
+			if (!op->role) /* what is for the reader itself is no field of the record */
+				tell(visitor, op, &value);
 			break;
 		case OP_FLOAT:
-			if (!room(m, op->bits))
-				return CVL_E_TRUNCATED;
-			if (visitor) {
-				value.f = as_float(machine_bits(m->bytes, m->pos, (unsigned)op->bits,
-								op->type->big_endian),
-						   (unsigned)op->bits);
-				visitor->value(visitor->ctx, op->name, &value);
-			}
-			m->pos += op->bits;
+			if (op->bits > end - pos)
+				goto out;
+			value.f = as_float(read_number(m, op, pos), (unsigned)op->bits);
+			pos += op->bits;
+			tell(visitor, op, &value);
 			break;
 		case OP_STRING: {
-			const uint8_t *s = m->bytes + m->pos / 8, *nul;
-			size_t left = (size_t)((m->end - m->pos) / 8);
+			const uint8_t *s = m->bytes + pos / 8, *nul;
+			size_t left = (size_t)((end - pos) / 8);
 
 			nul = left ? memchr(s, 0, left) : NULL;
 			if (!nul)
-				return CVL_E_TRUNCATED;
+				goto out;
 			value.s.text = (const char *)s;
 			value.s.len = (size_t)(nul - s);
-			m->pos += (value.s.len + 1) * 8;
-			if (visitor)
-				visitor->value(visitor->ctx, op->name, &value);
+			pos += (value.s.len + 1) * 8;
+			tell(visitor, op, &value);
 			break;
 		}
 		case OP_TEXT_SEQ:
-			count = m->slot[op->from];
-			/* fall through */
 		case OP_TEXT:
-			if (count > UINT64_MAX / 8 || !room(m, count * 8))
-				return CVL_E_TRUNCATED;
-			value.s.text = (const char *)m->bytes + m->pos / 8;
+			count = op->code == OP_TEXT ? op->count : m->slot[op->from];
+			if (count > UINT64_MAX / 8 || count * 8 > end - pos)
+				goto out;
+			value.s.text = (const char *)m->bytes + pos / 8;
 			value.s.len = strnlen(value.s.text, (size_t)count);
-			m->pos += count * 8;
-			if (visitor)
-				visitor->value(visitor->ctx, op->name, &value);
+			pos += count * 8;
+			tell(visitor, op, &value);
 			break;
 		case OP_SKIP_SEQ:
 			count = m->slot[op->from];
-			if (op->bits && (count > UINT64_MAX / op->bits || !room(m, count * op->bits)))
-				return CVL_E_TRUNCATED;
-			m->pos += count * op->bits;
+			if (op->bits && (count > UINT64_MAX / op->bits || count * op->bits > end - pos))
+				goto out;
+			pos += count * op->bits;
 			break;
 		case OP_BEGIN:
 			if (visitor)
@@ -204,11 +222,10 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 				visitor->end(visitor->ctx, op->type);
 			break;
 		case OP_LOOP_SEQ:
-			count = m->slot[op->from];
-			/* fall through */
 		case OP_LOOP:
-			if (op->role == ROLE_UUID && room(m, 128)) {
-				m->role[ROLE_UUID] = m->pos / 8;
+			count = op->code == OP_LOOP ? op->count : m->slot[op->from];
+			if (op->role == ROLE_UUID && end - pos >= 128) {
+				m->role[ROLE_UUID] = pos / 8;
 				m->has |= 1u << ROLE_UUID;
 			}
 			if (visitor)
@@ -217,14 +234,16 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 				op = program->op + op->target - 1;
 				break;
 			}
-			loops[depth++] = (struct loop){ count - 1, m->pos };
+			loops[depth++] = (struct loop){ count - 1, pos };
 			break;
 		case OP_NEXT: {
 			struct loop *l = &loops[depth - 1];
 
-			if (m->pos == l->pos && l->left && ++empty > EMPTY_ELEMENTS_MAX)
-				return CVL_E_LIMIT;
-			l->pos = m->pos;
+			if (pos == l->pos && l->left && ++empty > EMPTY_ELEMENTS_MAX) {
+				rc = CVL_E_LIMIT;
+				goto out;
+			}
+			l->pos = pos;
 			if (l->left--)
 				op = program->op + op->target - 1;
 			else
@@ -234,8 +253,10 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 		case OP_CHOOSE: {
 			const struct choice *c = choose(op, m->slot[op->from]);
 
-			if (!c)
-				return CVL_E_RANGE;
+			if (!c) {
+				rc = CVL_E_RANGE;
+				goto out;
+			}
 			if (visitor)
 				visitor->begin(visitor->ctx, op->name, op->type, c->option);
 			op = program->op + c->target - 1;
@@ -246,4 +267,12 @@ int machine_run(struct machine *m, const struct program *program, const struct c
 			break;
 		}
 	}
+out:
+	m->pos = pos;
+	return rc;
+}
+
+int machine_run(struct machine *m, const struct program *program, const struct cvl_visitor *visitor)
+{
+	return visitor ? run(m, program, visitor) : run(m, program, NULL);
 }

@@ -6,6 +6,12 @@
 
 #define DEPTH_MAX 80
 
+struct level {
+	uint64_t n;               /* members written */
+	enum cvl_type_kind kind;
+	bool leads;               /* names of members are kept in the cache */
+};
+
 struct printer {
 	struct out *o;
 	unsigned depth;
@@ -13,12 +19,11 @@ struct printer {
 	bool packet;                      /* in the packet context, of which a group is made */
 	bool group_open;                  /* only when it has members */
 	struct fields_cache *cache;
+	unsigned next_lead;               /* in the cache */
 	uint64_t number;                  /* of the packet */
 	size_t packet_from;               /* where in the output its text began */
-	struct {
-		uint64_t n;               /* members written */
-		enum cvl_type_kind kind;
-	} level[DEPTH_MAX];
+	struct level *level;              /* the innermost of levels, at depth */
+	struct level levels[DEPTH_MAX];
 };
 
 /* ---- scalars ---- */
@@ -28,15 +33,16 @@ static uint64_t cut_to(uint64_t v, unsigned bits)
 	return bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v;
 }
 
-static inline void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
+/* All digits of a negative number that its size has, no more. */
+static inline char *text_prefixed_hex(char *w, const struct cvl_type *t, uint64_t v)
+{
+	memcpy(w, "0x", 2);
+	return text_hex(w + 2, cut_to(v, (t->size + 3) / 4 * 4));
+}
+
+static void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
 {
 	switch (t->base) {
-	case 10:
-		if (t->is_signed)
-			out_i64(o, (int64_t)v);
-		else
-			out_u64(o, v);
-		return;
 	case 2:
 		out_text(o, "0b");
 		for (unsigned i = t->size; i-- > 0;)
@@ -47,8 +53,7 @@ static inline void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
 		out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
 		return;
 	case 16:
-		out_text(o, "0x");
-		out_base(o, cut_to(v, (t->size + 3) / 4 * 4), 16);
+		out_to(o, text_prefixed_hex(out_room(o, OUT_NUMBER), t, v));
 		return;
 	default:
 		if (t->is_signed)
@@ -88,7 +93,7 @@ static void put_label_json(struct printer *p, const char *name, unsigned before)
 	out_json(p->o, name, strlen(name));
 }
 
-static inline void put_scalar(struct printer *p, const struct cvl_value *v)
+static void put_scalar(struct printer *p, const struct cvl_value *v)
 {
 	const struct cvl_type *t = v->type;
 	char text[40];
@@ -148,58 +153,53 @@ static void put_scalar_json(struct printer *p, const struct cvl_value *v)
 
 /* ---- text ---- */
 
-/* ", name = ", or " name = " for the first of a group. */
-static void put_name(struct printer *p, const char *name, bool first)
+/* Remember @name in @lead, which has no room for very long ones. */
+static void make_lead(struct fields_lead *lead, const char *name)
 {
-	size_t at = (uintptr_t)name / 16 % FIELDS_LEADS, n;
+	const char *plain = cvl_plain_name(name);
+	size_t n = strlen(plain);
 
-	if (!p->cache) {
-		out_text(p->o, first ? " " : ", ");
-		out_text(p->o, cvl_plain_name(name));
-		out_text(p->o, " = ");
+	if (n + 4 > FIELDS_LEAD_MAX)
 		return;
-	}
-	if (p->cache->lead[at].name != name) {
-		n = strlen(cvl_plain_name(name)) + 5;
-		if (n > 32) {
-			struct fields_cache *cache = p->cache;
-
-			p->cache = NULL;
-			put_name(p, name, first);
-			p->cache = cache;
-			return;
-		}
-		sprintf(p->cache->lead[at].text, ", %s = ", cvl_plain_name(name));
-		p->cache->lead[at].n = n;
-		p->cache->lead[at].name = name;
-	}
-	out_slack(p->o, p->cache->lead[at].text + first, p->cache->lead[at].n - first);
+	lead->text[0] = ' ';
+	memcpy(lead->text + 1, plain, n);
+	memcpy(lead->text + 1 + n, " = ", 3);
+	lead->n = n + 4;
+	lead->name = name;
 }
 
-static inline void lead_text(struct printer *p, const char *name)
+/* What stands before a value: ", name = " in a struct. */
+static void lead_text(struct printer *p, const char *name)
 {
-	uint64_t n = p->level[p->depth].n++;
-	enum cvl_type_kind kind = p->level[p->depth].kind;
+	uint64_t before = p->level->n++;
 
-	if (kind == CVL_TYPE_STRUCT && name) {
-		put_name(p, name, !n);
-		return;
-	}
-	if (n)
+	if (before)
 		out_char(p->o, ',');
 	out_char(p->o, ' ');
-	if (kind == CVL_TYPE_ARRAY) {
+	if (p->level->kind == CVL_TYPE_ARRAY) {
 		out_char(p->o, '[');
-		out_u64(p->o, n);
+		out_u64(p->o, before);
 		out_text(p->o, "] = ");
+	} else if (p->level->kind == CVL_TYPE_STRUCT && name) {
+		out_text(p->o, cvl_plain_name(name));
+		out_text(p->o, " = ");
 	}
+}
+
+/* A scope's group, or the first of them. */
+static inline void open_group(struct printer *p)
+{
+	if (p->groups++)
+		out_text(p->o, ", {");
+	else
+		out_text(p->o, "{");
 }
 
 /* The struct of a scope is a group; that of the packet context begins with its first member. */
 static inline void open_packet_group(struct printer *p)
 {
 	if (p->packet && p->depth == 1 && !p->group_open) {
-		out_text(p->o, p->groups++ ? ", {" : "{");
+		open_group(p);
 		p->group_open = true;
 	}
 }
@@ -208,8 +208,8 @@ static void push(struct printer *p, enum cvl_type_kind kind)
 {
 	if (p->depth + 1 < DEPTH_MAX)
 		p->depth++;
-	p->level[p->depth].n = 0;
-	p->level[p->depth].kind = kind;
+	p->level = &p->levels[p->depth];
+	*p->level = (struct level){ 0, kind, kind == CVL_TYPE_STRUCT && p->cache && !p->packet };
 }
 
 static enum cvl_type_kind shape(const struct cvl_type *t)
@@ -217,13 +217,48 @@ static enum cvl_type_kind shape(const struct cvl_type *t)
 	return t->kind == CVL_TYPE_SEQUENCE ? CVL_TYPE_ARRAY : t->kind;
 }
 
+static void pop(struct printer *p)
+{
+	p->level = &p->levels[--p->depth];
+}
+
+/* As value_text(), for all that it does not do itself. */
+static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name, const struct cvl_value *v)
+{
+	open_packet_group(p);
+	if (p->level->leads)
+		make_lead(&p->cache->lead[p->next_lead++ % FIELDS_LEADS], name);
+	lead_text(p, name);
+	put_scalar(p, v);
+}
+
+/* The leads of a class follow each other in the cache as its fields do in an event. */
 static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
+	struct out *o = p->o;
+	const struct cvl_type *t = v->type;
+	const struct fields_lead *lead = &p->cache->lead[p->next_lead % FIELDS_LEADS];
+	char *w = o->buf + o->n;
 
-	open_packet_group(p);
-	lead_text(p, name);
-	put_scalar(p, v);
+	if (!p->level->leads || lead->name != name || OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
+		other_value_text(p, name, v);
+		return;
+	}
+	p->next_lead++;
+	*w = ',';
+	w += p->level->n++ > 0;
+	memcpy(w, lead->text, FIELDS_LEAD_MAX);
+	w += lead->n;
+	if (t->kind == CVL_TYPE_INT && t->base == 10) {
+		out_to(o, t->is_signed ? text_i64(w, v->i) : text_u64(w, v->u));
+		return;
+	}
+	out_to(o, w);
+	if (t->kind > CVL_TYPE_ENUM)
+		out_quoted(o, v->s.text, v->s.len);
+	else
+		put_scalar(p, v);
 }
 
 static void begin_text(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
@@ -233,7 +268,7 @@ static void begin_text(void *ctx, const char *name, const struct cvl_type *t, ui
 	(void)n;
 	if (!p->depth) {
 		if (!p->packet)
-			out_text(p->o, p->groups++ ? ", {" : "{");
+			open_group(p);
 	} else {
 		open_packet_group(p);
 		lead_text(p, name);
@@ -246,10 +281,10 @@ static void end_text(void *ctx, const struct cvl_type *t)
 {
 	struct printer *p = ctx;
 
-	p->depth--;
-	if (p->depth)
-		out_text(p->o, shape(t) == CVL_TYPE_ARRAY ? " ]" : " }");
-	else if (!p->packet || p->group_open)
+	pop(p);
+	if (p->depth && shape(t) == CVL_TYPE_ARRAY)
+		out_text(p->o, " ]");
+	else if (p->depth || !p->packet || p->group_open)
 		out_text(p->o, " }");
 	if (p->depth || !p->packet || !p->cache)
 		return;
@@ -289,6 +324,7 @@ int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 	p.o = o;
 	p.depth = p.groups = 0;
 	p.cache = cache;
+	p.next_lead = batch->cls[i] * 16;
 	p.number = cvl_stream_packet(stream);
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
@@ -297,9 +333,9 @@ int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 
 static void lead_json(struct printer *p, const char *name)
 {
-	if (p->level[p->depth].n++)
+	if (p->level->n++)
 		out_char(p->o, ',');
-	if (p->level[p->depth].kind == CVL_TYPE_STRUCT && name) {
+	if (p->level->kind == CVL_TYPE_STRUCT && name) {
 		name = cvl_plain_name(name);
 		out_json(p->o, name, strlen(name));
 		out_char(p->o, ':');
@@ -321,6 +357,7 @@ static void begin_json(void *ctx, const char *name, const struct cvl_type *t, ui
 	(void)n;
 	if (!p->depth) {
 		p->depth = 1;
+		p->level = &p->levels[1];
 		return;
 	}
 	lead_json(p, name);
@@ -334,7 +371,7 @@ static void end_json(void *ctx, const struct cvl_type *t)
 {
 	struct printer *p = ctx;
 
-	p->depth--;
+	pop(p);
 	if (p->depth && t->kind != CVL_TYPE_VARIANT)
 		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
 }
@@ -355,8 +392,7 @@ int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 
 	p.o = o;
 	p.depth = p.groups = 0;
-	p.level[1].n = 0;
-	p.level[1].kind = CVL_TYPE_STRUCT;
+	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT, false };
 	out_char(o, '{');
 	rc = cvl_stream_visit(stream, batch, i, &visitor, err);
 	out_char(o, '}');

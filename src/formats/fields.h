@@ -7,21 +7,25 @@
 
 #include "core/out.h"
 
-/**
- * What would else be worked out again for each event of a stream: the context of its current packet as text, and names
- * of fields as they stand between two values. Begin with {0}.
- */
-#define FIELDS_LEADS 64
+#define FIELDS_LEADS 256
+#define FIELDS_LEAD_MAX 32
 
+/** What stands before a value: " name = ". */
+struct fields_lead {
+	const char *name; /* by its address: names live as long as their trace */
+	size_t n;
+	char text[48];
+};
+
+/**
+ * What would else be worked out again for each event of a stream: the context of its current packet as text, and
+ * the leads. Begin with {0}.
+ */
 struct fields_cache {
 	uint64_t packet;
 	size_t n;
 	char text[512 + OUT_SLACK];
-	struct {
-		const char *name; /* by its address: names live as long as their trace */
-		size_t n;
-		char text[32 + OUT_SLACK]; /* ", name = " */
-	} lead[FIELDS_LEADS];
+	struct fields_lead lead[FIELDS_LEADS];
 };
 
 /**

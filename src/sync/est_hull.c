@@ -192,13 +192,14 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 	l->parent = parent;
 	l->messages = n + m;
 	l->failed = fit(w->below, n, w->above, m, &l->line, &l->skew_range);
+	w->shared[child * p->n_clocks + parent] = 0; /* tried: another clock may do if this one does not */
 	if (l->failed)
 		return 0;
 	/* every line that fits, at every instant: the band of a clock whose rate never changes */
 	rc = band_make(&l->band, w->limit, k, sync_x(p, child, p->clock[child].first),
 		       sync_x(p, child, p->clock[child].last), 0.5, true, 0, err);
-	l->tied = !rc;
 	l->failed = l->band.empty ? 2 : 0;
+	l->tied = !rc && !l->failed;
 	return rc;
 }
 
@@ -218,6 +219,8 @@ static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long do
 		long double step = line_at(&l->line, at), low = step, high = step;
 
 		band_at(&l->band, at, &low, &high);
+		/* the parent is asked at a time that is itself uncertain */
+		*bound *= 1 + fabsl(l->line.skew) + 2 * fabsl(l->skew_range);
 		*bound += fmaxl(0, fmaxl(step - low, high - step)) + 1;
 		*theta += step;
 	}
@@ -257,14 +260,15 @@ static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_c
 	}
 	for (size_t c = canon(p, clock); c != ref; c = w->link[c].parent)
 		growth += fmaxl(w->link[c].skew_range, 0) * 2;
-	spec.before.rate_ppb = spec.after.rate_ppb = 0;
-	if (spec.n > 1) {
-		long double rise = (long double)(k[spec.n - 1].time.ns - k[0].time.ns);
-		long double run = (long double)(sync_x(p, clock, last) - sync_x(p, clock, first));
+	if (last > first) {
+		/* from the line itself: rounded times at its ends would tell far beyond them */
+		long double run = (long double)(sync_x(p, clock, last) - sync_x(p, clock, first)), low, high, bound;
 
-		out->rate_ppb = (double)((run / rise - 1) * 1e9L);
-		spec.before.rate_ppb = spec.after.rate_ppb = out->rate_ppb;
+		chain(w, canon(p, clock), ref, sync_x(p, clock, first), &low, &bound);
+		chain(w, canon(p, clock), ref, sync_x(p, clock, last), &high, &bound);
+		out->rate_ppb = (double)((low - high) / (run + high - low) * 1e9L);
 	}
+	spec.before.rate_ppb = spec.after.rate_ppb = out->rate_ppb;
 	spec.before.drift_ppb = spec.after.drift_ppb = (double)(growth * 1e9L);
 	out->rate_bound_ppb = (double)(growth / 2 * 1e9L);
 	return cvl_map_new(&out->map, &spec, err);
@@ -277,7 +281,7 @@ static bool next_to_tie(const struct work *w, size_t *child, size_t *parent)
 	uint64_t best = 0;
 
 	for (size_t c = 0; c < p->n_clocks; c++) {
-		if (canon(p, c) != c || w->link[c].tied || w->link[c].failed)
+		if (canon(p, c) != c || w->link[c].tied)
 			continue;
 		for (size_t q = 0; q < p->n_clocks; q++) {
 			uint64_t n = w->link[q].tied ? w->shared[c * p->n_clocks + q] : 0;

@@ -28,17 +28,24 @@ struct work {
 	uint64_t *used;
 };
 
-/* The two rates can differ by both limits: (1 + a) / (1 - b) - 1. */
-static double pair_drift(const struct work *w, size_t clock)
+static double drift_of(const struct work *w, size_t clock)
 {
-	double a = w->p->clock[clock].drift_ppm * w->scale * 1e-6, b = w->p->clock[w->ref].drift_ppm * w->scale * 1e-6;
-
-	return (1 + a) / (1 - b) - 1;
+	return w->p->clock[clock].drift_ppm * w->scale * 1e-6;
 }
 
+/* dT/dx = (1 + r) / (1 + c), of the rates of the reference and the clock: off by most where it is slow. */
+static double pair_drift(const struct work *w, size_t clock)
+{
+	return (1 + drift_of(w, w->ref)) / (1 - drift_of(w, clock)) - 1;
+}
+
+/* d2T/dx2 = [r' (1 + c) - c' (1 + r)] / (1 + c)^3 */
 static double pair_wander(const struct work *w, size_t clock)
 {
-	return (w->p->clock[clock].wander_ppb_s + w->p->clock[w->ref].wander_ppb_s) * 1e-9;
+	double r = drift_of(w, w->ref), c = drift_of(w, clock);
+
+	return (w->p->clock[w->ref].wander_ppb_s * (1 + c) + w->p->clock[clock].wander_ppb_s * (1 + r)) * 1e-9 /
+	       ((1 - c) * (1 - c) * (1 - c));
 }
 
 static bool peer_band(const struct work *w, size_t peer, int64_t x, long double *low, long double *high)
@@ -173,11 +180,30 @@ static uint64_t tick_of(const struct sync_problem *p, size_t clock, int64_t x)
 	return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
 }
 
+static void add_knot(const struct work *w, size_t clock, const struct band *b, uint64_t tick, struct cvl_knot *k,
+		     size_t *n)
+{
+	int64_t x = sync_x(w->p, clock, tick);
+	long double low, high, mid;
+
+	if (*n && tick <= k[*n - 1].tick.count)
+		return;
+	band_at(b, x, &low, &high);
+	mid = (low + high) / 2;
+	k[*n].tick.count = tick;
+	k[*n].time.ns = x + (int64_t)floorl(mid);
+	/* 3 ns: of rounding x, the middle, and what lies between knots */
+	k[*n].bound_ns = (int64_t)ceill((high - low) / 2) + 3;
+	if (*n && k[*n].time.ns < k[*n - 1].time.ns)
+		return;
+	++*n;
+}
+
 static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_clock_sync *out, struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	const struct band *b = &w->band[band];
-	struct cvl_knot *k = calloc(b->n, sizeof(*k));
+	struct cvl_knot *k = calloc(2 * b->n, sizeof(*k));
 	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_PROVEN };
 	int rc;
 
@@ -185,21 +211,11 @@ static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t tick = tick_of(p, clock, b->point[i].x);
-		int64_t x = sync_x(p, clock, tick);
-		long double low, high, mid;
-		struct cvl_knot *at = &k[spec.n];
 
-		if (spec.n && tick <= at[-1].tick.count)
-			continue;
-		band_at(b, x, &low, &high);
-		mid = (low + high) / 2;
-		at->tick.count = tick;
-		at->time.ns = x + (int64_t)floorl(mid);
-		/* 2 ns: of rounding x, and of rounding the middle */
-		at->bound_ns = (int64_t)ceill((high - low) / 2) + 2;
-		if (spec.n && at->time.ns < at[-1].time.ns)
-			continue;
-		spec.n++;
+		/* where the band bends between two ticks, the chord must not cut the corner */
+		if (tick && sync_x(p, clock, tick) != b->point[i].x)
+			add_knot(w, clock, b, tick - 1, k, &spec.n);
+		add_knot(w, clock, b, tick, k, &spec.n);
 	}
 	spec.before.drift_ppb = spec.after.drift_ppb = b->rho * 1e9;
 	rc = cvl_map_new(&out->map, &spec, err);
@@ -313,9 +329,10 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		if (!rc && relaxed <= 0) {
 			for (size_t c = 0; c < p->n_clocks; c++)
 				sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
-					    "the messages of %s contradict each other whatever its clock does: matched "
+					    "the messages of %s contradict each other whatever its clock does%s: matched "
 					    "wrongly, or stamped after sending",
-					    p->clock[who].name);
+					    p->clock[who].name,
+					    p->clock[who].has_wander ? " within --wander" : "");
 		}
 	}
 	for (size_t c = 0; c < p->n_clocks && !rc; c++) {

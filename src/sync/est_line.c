@@ -186,7 +186,41 @@ static void reweight(struct sample *s, size_t n, double scale)
 	one_each(s, n);
 }
 
-/* Robust line through @n samples: begins with all equal, or with the weights there are. */
+/*
+ * A start that wild marks cannot spoil: the median slope between marks half the series apart, within what a clock can
+ * be off, and the median offset from it. Marks far from that line begin without weight.
+ */
+static void start_line(struct sample *s, size_t n, double floor, double *scratch)
+{
+	double slope = 0, offset, scale;
+	size_t k = 0;
+
+	for (size_t i = 0; i + n / 2 < n; i++) {
+		const struct sample *a = &s[i], *b = &s[i + n / 2];
+		double dy = b->y - a->y, e = dy > 0 ? (b->x - a->x) / dy - 1 : 1;
+
+		if (fabs(e) <= RATE_SEARCH)
+			scratch[k++] = e;
+	}
+	if (k) {
+		qsort(scratch, k, sizeof(*scratch), by_value);
+		slope = scratch[k / 2];
+	}
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = s[i].x - s[i].y - slope * s[i].y;
+	qsort(scratch, n, sizeof(*scratch), by_value);
+	offset = scratch[n / 2];
+	for (size_t i = 0; i < n; i++) {
+		s[i].residual = s[i].x - s[i].y - slope * s[i].y - offset;
+		s[i].weight = 1;
+	}
+	scale = fmax(median_abs(s, n, scratch) * 1.4826, floor);
+	for (size_t i = 0; i < n; i++)
+		s[i].weight = fabs(s[i].residual) <= 10 * scale ? 1 : 0;
+	one_each(s, n);
+}
+
+/* Robust line through @n samples, beginning with the weights there are. */
 static bool robust_line(struct sample *s, size_t n, double floor, double *scratch, double *x_mean, double *y_mean,
 			double *slope, double *scale)
 {
@@ -195,10 +229,6 @@ static bool robust_line(struct sample *s, size_t n, double floor, double *scratc
 
 		if (!regress(s, n, x_mean, y_mean, slope))
 			return false;
-		for (size_t k = 0; k < n && !i; k++)
-			s[k].weight = 1;
-		if (!i)
-			one_each(s, n);
 		*scale = fmax(median_abs(s, n, scratch) * 1.4826, floor);
 		reweight(s, n, *scale);
 		if (i > 2 && fabs(*slope - before) < 1e-13)
@@ -303,6 +333,7 @@ static int fit_line(struct sample *s, size_t n, bool numbered, double period, do
 			window = 2 * window < n ? 2 * window : n;
 		}
 	} else {
+		start_line(s, n, floor, scratch);
 		ok = robust_line(s, n, floor, scratch, &x_mean, &y_mean, &slope, &scale);
 	}
 	free(scratch);
@@ -495,6 +526,8 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 	uint64_t first = p->clock[clock].first, last = p->clock[clock].last;
 	struct cvl_knot k[KNOTS] = { 0 };
 	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_STATISTICAL };
+	/* what is read off the reference was rounded like its marks, by half a step on average */
+	int64_t rounding = p->reference < 0 ? 0 : (p->clock[p->reference].resolution_ns + 1) / 2;
 	double q = student_999(l->dof);
 
 	if (last - first < KNOTS)
@@ -510,7 +543,7 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 		k[spec.n].tick.count = tick;
 		k[spec.n].time.ns = x + (int64_t)floor;
 		k[spec.n].frac = (uint32_t)((theta - floor) * 4294967295.0L);
-		k[spec.n].bound_ns = (int64_t)ceil(q * sqrt(l->var_y + l->var_skew * d * d)) + 1;
+		k[spec.n].bound_ns = (int64_t)ceil(q * sqrt(l->var_y + l->var_skew * d * d)) + 1 + rounding;
 		spec.n++;
 	}
 	out->rate_ppb = (double)((1 / (1 + l->skew) - 1) * 1e9L);

@@ -69,20 +69,22 @@ struct key_reader {
 	const struct rule_side *side;
 	unsigned depth;
 	uint32_t found;                    /* bit per key field */
+	unsigned at[RULE_KEYS_MAX];        /* depth it was found at */
 	uint64_t value[RULE_KEYS_MAX][2];
 };
 
+/* A field of that name, wherever in the event it is: protocol headers are nested. The outermost counts. */
 static void key_value(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct key_reader *k = ctx;
 
-	if (k->depth != 1 || !name)
+	if (!name)
 		return;
 	name = cvl_plain_name(name);
 	for (size_t i = 0; i < k->side->n_keys; i++) {
 		uint64_t a = v->u, b = v->u;
 
-		if (strcmp(name, k->side->key[i]))
+		if (strcmp(name, k->side->key[i]) || (k->found >> i & 1 && k->depth > k->at[i]))
 			continue;
 		if (v->type->kind != CVL_TYPE_INT && v->type->kind != CVL_TYPE_ENUM && v->type->kind != CVL_TYPE_FLOAT) {
 			a = b = 0x9e3779b97f4a7c15u;
@@ -93,6 +95,7 @@ static void key_value(void *ctx, const char *name, const struct cvl_value *v)
 		}
 		k->value[i][0] = a;
 		k->value[i][1] = b;
+		k->at[i] = k->depth;
 		k->found |= 1u << i;
 	}
 }

@@ -126,7 +126,7 @@ static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set 
 {
 	static const char *const known[] = { "name", "send", "receive", "window", NULL };
 	struct match_rule *grown = realloc(set->rule, (set->n + 1) * sizeof(*grown)), *rule;
-	const char *name, *window;
+	const yaml_node_t *name, *window;
 	int rc;
 
 	if (!grown)
@@ -141,13 +141,16 @@ static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set 
 		return rc;
 	rule = &set->rule[set->n++];
 	*rule = (struct match_rule){ 0 };
-	name = scalar(child(r, node, "name"));
-	rule->name = strdup(name ? name : r->name);
+	name = child(r, node, "name");
+	if (name && !scalar(name))
+		return bad(r, name, "`name` is a word");
+	rule->name = strdup(name ? scalar(name) : r->name);
 	if (!rule->name)
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	window = scalar(child(r, node, "window"));
-	if (window && (cvl_duration_parse(window, &rule->window_ns) || rule->window_ns <= 0))
-		return bad(r, child(r, node, "window"), "`window` is a time such as 10s");
+	window = child(r, node, "window");
+	if (window &&
+	    (!scalar(window) || cvl_duration_parse(scalar(window), &rule->window_ns) || rule->window_ns <= 0))
+		return bad(r, window, "`window` is a time such as 10s");
 	rc = read_side(r, node, "send", &rule->send);
 	if (!rc)
 		rc = read_side(r, node, "receive", &rule->receive);
@@ -156,33 +159,55 @@ static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set 
 	return rc;
 }
 
+static int load(struct reader *r, yaml_parser_t *parser)
+{
+	size_t at;
+
+	if (yaml_parser_load(parser, &r->doc))
+		return 0;
+	at = parser->problem_offset ? parser->problem_offset : parser->problem_mark.index;
+	return cvl_fail(r->err, CVL_E_SYNTAX, at, "%s:%zu: %s", r->name, at,
+			parser->problem ? parser->problem : "not YAML");
+}
+
+static int read_document(struct reader *r, struct rule_set *set)
+{
+	yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+	size_t before = set->n;
+	int rc = 0;
+
+	if (!root)
+		return bad(r, NULL, "no rule here");
+	if (root->type != YAML_SEQUENCE_NODE)
+		return read_rule(r, root, set);
+	for (yaml_node_item_t *i = root->data.sequence.items.start; !rc && i < root->data.sequence.items.top; i++)
+		rc = read_rule(r, yaml_document_get_node(&r->doc, *i), set);
+	return !rc && set->n == before ? bad(r, root, "no rule here") : rc;
+}
+
 int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name, struct cvl_error *err)
 {
 	struct reader r = { .name = name, .err = err };
 	yaml_parser_t parser;
-	yaml_node_t *root;
-	int rc = 0;
+	int rc;
 
 	if (!yaml_parser_initialize(&parser))
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	if (!yaml_parser_load(&parser, &r.doc)) {
-		size_t at = parser.problem_offset ? parser.problem_offset : parser.problem_mark.index;
+	rc = load(&r, &parser);
+	if (!rc) {
+		rc = read_document(&r, set);
+		yaml_document_delete(&r.doc);
+		if (!rc)
+			rc = load(&r, &parser);
+	}
+	if (!rc) { /* what follows must be empty: a rule that is passed over would be missed by nobody */
+		yaml_node_t *more = yaml_document_get_root_node(&r.doc);
 
-		rc = cvl_fail(err, CVL_E_SYNTAX, at, "%s:%zu: %s", name, at, parser.problem ? parser.problem : "not YAML");
-		yaml_parser_delete(&parser);
-		return rc;
+		if (more)
+			rc = bad(&r, more, "more than one document; several rules are a list");
+		yaml_document_delete(&r.doc);
 	}
-	root = yaml_document_get_root_node(&r.doc);
-	if (!root) {
-		rc = bad(&r, NULL, "no rule here");
-	} else if (root->type == YAML_SEQUENCE_NODE) {
-		for (yaml_node_item_t *i = root->data.sequence.items.start; !rc && i < root->data.sequence.items.top; i++)
-			rc = read_rule(&r, yaml_document_get_node(&r.doc, *i), set);
-	} else {
-		rc = read_rule(&r, root, set);
-	}
-	yaml_document_delete(&r.doc);
 	yaml_parser_delete(&parser);
 	return rc;
 }

@@ -74,7 +74,7 @@ int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, si
 
 	cvl_map_describe(p->clock[ref].nominal, &m);
 	knot = m.knots[0];
-	knot.bound_ns = 0;
+	knot.bound_ns = 1000000000 % m.rate_hz ? 1 : 0; /* its ticks are whole ns, or rounded to them */
 	m.knots = &knot;
 	m.kind = CVL_BOUND_PROVEN;
 	sync_reason(&s->clock[ref], CVL_GOOD, "the reference: its time is the timeline");
@@ -109,7 +109,9 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session, 
 		if (c < 0)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--max-drift: there is no clock '%s'",
 					o->drift[k].clock);
-		p->clock[c].drift_ppm = o->drift[k].ppm;
+		for (size_t i = 0; i < p->n_clocks; i++)
+			if (p->clock[i].same_as == p->clock[c].same_as)
+				p->clock[i].drift_ppm = o->drift[k].ppm;
 	}
 	return 0;
 }
