@@ -22,7 +22,7 @@ struct bench {
 	char dir[BENCH_PATH_MAX];    /* for files; removed at the end */
 	char coeval[BENCH_PATH_MAX]; /* the command */
 	bool json;
-	bool progress;               /* standard error is a terminal */
+	bool progress; /* standard error is a terminal */
 };
 
 /** A group of rows. main.c has the table of them. */
@@ -48,7 +48,7 @@ struct bench_row {
 	bool less_is_better; /* of values; in ratios more is always better */
 	double goal;         /* the ratio that is wanted */
 	struct bench_series ours, reference;
-	char skip[200];      /* why there is no reference, or "" */
+	char skip[200]; /* why there is no reference, or "" */
 };
 
 void bench_add(struct bench_series *s, double v);

@@ -41,10 +41,14 @@ static int import_row(const struct bench *b)
 {
 	struct bench_row row = { .name = "import, 100 MSamples: sigrok-cli to VCD", .goal = 30 };
 	char file[BENCH_PATH_MAX], store[BENCH_PATH_MAX], vcd[BENCH_PATH_MAX];
-	const char *const ours[] = { b->coeval, "import", "-o",	  store, "--format", "raw", "--channels",
-				     "8",	"--rate", "8M", file,  NULL };
-	const char *const theirs[] = { "sigrok-cli", "-I", "binary:numchannels=8:samplerate=8000000", "-i", file,
-				       "-O",	     "vcd", "-o", vcd, NULL };
+	const char *const ours[] = { b->coeval,    "import", "-o",     store, "--format", "raw",
+				     "--channels", "8",      "--rate", "8M",  file,       NULL };
+	const char *const theirs[] = {
+		"sigrok-cli", "-I", "binary:numchannels=8:samplerate=8000000",
+		"-i",         file, "-O",
+		"vcd",        "-o", vcd,
+		NULL
+	};
 	const struct bench_command our_command = { ours, store }, their_command = { theirs, vcd };
 	int rc;
 
@@ -71,8 +75,8 @@ struct traces {
 /* Traces of @events in all, and a session that points at them. */
 static int make_traces(const struct bench *b, struct traces *t, uint64_t events)
 {
-	const char *const argv[] = { b->coeval, "import", "-o", t->session, "--link", t->host[0], t->host[1],
-				     NULL };
+	const char *const argv[] = { b->coeval, "import",   "-o",       t->session,
+				     "--link",  t->host[0], t->host[1], NULL };
 	const struct bench_command import = { argv, t->session };
 	struct bench_usage u = { 0 };
 	int rc = 0;
@@ -123,7 +127,10 @@ static int text_row(const struct bench *b, const struct traces *t)
 static int memory_row(const struct bench *b, const struct traces *t, const char *name,
 		      struct bench_series *peak)
 {
-	struct bench_row row = { .name = name, .unit = "MiB", .less_is_better = true, .goal = 1,
+	struct bench_row row = { .name = name,
+				 .unit = "MiB",
+				 .less_is_better = true,
+				 .goal = 1,
 				 .reference = { { MEMORY_MIB }, 1 } };
 	const char *const argv[] = { b->coeval, "export", t->session, "--to", "null", NULL };
 	const struct bench_command command = { argv, NULL };
@@ -143,10 +150,15 @@ static int memory_row(const struct bench *b, const struct traces *t, const char 
 }
 
 /* The size of the input must not show: ten times the events, the same memory. */
-static int growth_row(const struct bench *b, const struct bench_series *few, const struct bench_series *many)
+static int growth_row(const struct bench *b, const struct bench_series *few,
+		      const struct bench_series *many)
 {
-	struct bench_row row = { .name = "memory, 100 M events: 10 M events", .unit = "MiB",
-				 .less_is_better = true, .goal = 0.9, .ours = *many, .reference = *few };
+	struct bench_row row = { .name = "memory, 100 M events: 10 M events",
+				 .unit = "MiB",
+				 .less_is_better = true,
+				 .goal = 0.9,
+				 .ours = *many,
+				 .reference = *few };
 
 	bench_put(b, &row);
 	return 0;
@@ -161,7 +173,9 @@ static int many_rows(const struct bench *b, const struct bench_series *few)
 	int rc;
 
 	if (statvfs(b->dir, &fs) || (double)fs.f_bavail * (double)fs.f_frsize < MANY_NEED_BYTES) {
-		struct bench_row row = { .name = name, .unit = "MiB", .goal = 1,
+		struct bench_row row = { .name = name,
+					 .unit = "MiB",
+					 .goal = 1,
 					 .skip = "less than 20 GB are free for files" };
 
 		bench_put(b, &row);

@@ -112,8 +112,10 @@ static void put_text(struct payload *p, const char *s)
 
 static void put_task(struct payload *p, struct sim_random *r)
 {
-	static const char names[][16] = { "swapper/0", "kworker/1:2", "rcu_sched", "ksoftirqd/0",
-					  "sshd",      "postgres",    "logger",    "sensor-daemon" };
+	static const char names[][16] = {
+		"swapper/0", "kworker/1:2", "rcu_sched", "ksoftirqd/0",
+		"sshd",      "postgres",    "logger",    "sensor-daemon"
+	};
 
 	put(p, names[sim_u64(r) % 8], 16);
 	put_32(p, sim_u64(r) % 32768);
@@ -211,8 +213,8 @@ static int write_packet(const struct bench *b, const char *path, int fd, struct 
 	return 0;
 }
 
-static int write_stream(const struct bench *b, const char *path, int fd, unsigned host, unsigned cpu,
-			uint64_t events, struct packet *p)
+static int write_stream(const struct bench *b, const char *path, int fd, unsigned host,
+			unsigned cpu, uint64_t events, struct packet *p)
 {
 	struct sim_random r = { host * CTFGEN_CPUS + cpu + 1 };
 	struct payload *payload = malloc(PAYLOADS * sizeof(*payload));
@@ -246,7 +248,8 @@ static int write_stream(const struct bench *b, const char *path, int fd, unsigne
 	return rc;
 }
 
-static int make_stream(const struct bench *b, const char *dir, unsigned host, unsigned cpu, uint64_t events)
+static int make_stream(const struct bench *b, const char *dir, unsigned host, unsigned cpu,
+		       uint64_t events)
 {
 	struct packet p = { .bytes = malloc(PACKET_BYTES) };
 	char path[BENCH_PATH_MAX + 32];

@@ -52,19 +52,22 @@ static int find_coeval(struct bench *b)
 		self[n > 0 ? n : 0] = '\0';
 		slash = strrchr(self, '/');
 		if (!slash)
-			return bench_fail(b, CVL_E_ENV, "set COEVAL_BINARY to the coeval to measure");
+			return bench_fail(b, CVL_E_ENV,
+					  "set COEVAL_BINARY to the coeval to measure");
 		*slash = '\0';
 		len = snprintf(b->coeval, sizeof(b->coeval), "%s/coeval", self);
 	}
 	if ((size_t)len >= sizeof(b->coeval) || access(b->coeval, X_OK))
-		return bench_fail(b, CVL_E_ENV, "%s: no such program; set COEVAL_BINARY", b->coeval);
+		return bench_fail(b, CVL_E_ENV, "%s: no such program; set COEVAL_BINARY",
+				  b->coeval);
 	return 0;
 }
 
 static int make_dir(struct bench *b)
 {
 	const char *tmp = getenv("TMPDIR");
-	int n = snprintf(b->dir, sizeof(b->dir), "%s/coeval-bench-XXXXXX", tmp && *tmp ? tmp : "/tmp");
+	int n = snprintf(b->dir, sizeof(b->dir), "%s/coeval-bench-XXXXXX",
+			 tmp && *tmp ? tmp : "/tmp");
 
 	if ((size_t)n >= sizeof(b->dir) || !mkdtemp(b->dir)) {
 		bench_fail(b, CVL_E_ENV, "%s: cannot make it: %s", b->dir, strerror(errno));
@@ -76,9 +79,10 @@ static int make_dir(struct bench *b)
 
 static int usage(FILE *f, int status)
 {
-	fprintf(f, "usage: coeval-bench [GROUP] [--json]\n\n"
-		   "Compares the CPU time of coeval with that of other programs and the machine's limits.\n\n"
-		   "Groups (default: all):\n");
+	fprintf(f,
+		"usage: coeval-bench [GROUP] [--json]\n\n"
+		"Compares the CPU time of coeval with that of other programs and the machine's limits.\n\n"
+		"Groups (default: all):\n");
 	for (size_t i = 0; groups[i]; i++)
 		fprintf(f, "  %-12s %s\n", groups[i]->name, groups[i]->what);
 	fprintf(f, "\n  --json       one line a row\n\n"

@@ -55,8 +55,9 @@ void bench_heads(const struct bench *b)
 {
 	if (b->json)
 		return;
-	printf("%-5s %-46s %8s %8s %9s %8s %-5s %8s %6s %-4s %s\n", "group", "ours against the reference", "ours",
-	       "median", "reference", "median", "unit", "ratio", "goal", "met", "runs");
+	printf("%-5s %-46s %8s %8s %9s %8s %-5s %8s %6s %-4s %s\n", "group",
+	       "ours against the reference", "ours", "median", "reference", "median", "unit",
+	       "ratio", "goal", "met", "runs");
 }
 
 static void put_text(const struct bench *b, const struct bench_row *row, double ratio)
@@ -65,10 +66,11 @@ static void put_text(const struct bench *b, const struct bench_row *row, double 
 	const char *met = !isfinite(ratio) ? "-" : ratio >= row->goal ? "yes" : "NO";
 
 	printf("%-5s %-46s %8s %8s %9s %8s %-5s %8s %6.4g %-4s %zu/%zu\n", b->group, row->name,
-	       cell(ours, bench_best(&row->ours, row->less_is_better)), cell(median, bench_median(&row->ours)),
+	       cell(ours, bench_best(&row->ours, row->less_is_better)),
+	       cell(median, bench_median(&row->ours)),
 	       cell(reference, bench_best(&row->reference, row->less_is_better)),
-	       cell(reference_median, bench_median(&row->reference)), row->unit, cell(ratio_text, ratio), row->goal,
-	       met, row->ours.n, row->reference.n);
+	       cell(reference_median, bench_median(&row->reference)), row->unit,
+	       cell(ratio_text, ratio), row->goal, met, row->ours.n, row->reference.n);
 	if (row->skip[0])
 		printf("SKIP  %s: %s\n", row->name, row->skip);
 }

@@ -57,7 +57,8 @@ bool bench_installed(struct bench_row *row, const char *program)
 
 	snprintf(dirs, sizeof(dirs), "%s", env ? env : "");
 	for (char *d = strtok_r(dirs, ":", &save); d; d = strtok_r(NULL, ":", &save))
-		if (snprintf(path, sizeof(path), "%s/%s", d, program) < (int)sizeof(path) && !access(path, X_OK))
+		if (snprintf(path, sizeof(path), "%s/%s", d, program) < (int)sizeof(path) &&
+		    !access(path, X_OK))
 			return true;
 	snprintf(row->skip, sizeof(row->skip), "%s is not installed", program);
 	return false;
@@ -79,10 +80,11 @@ static int start(const struct bench *b, const struct bench_command *c, pid_t *pi
 	if (!rc)
 		rc = posix_spawn_file_actions_addopen(&io, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	if (!rc)
-		rc = posix_spawn_file_actions_addopen(&io, STDERR_FILENO, messages, O_WRONLY | O_CREAT | O_TRUNC,
-						      0666);
+		rc = posix_spawn_file_actions_addopen(&io, STDERR_FILENO, messages,
+						      O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (!rc)
-		rc = posix_spawnp(pid, c->argv[0], &io, NULL, (char *const *)(uintptr_t)c->argv, environ);
+		rc = posix_spawnp(pid, c->argv[0], &io, NULL, (char *const *)(uintptr_t)c->argv,
+				  environ);
 	posix_spawn_file_actions_destroy(&io);
 	return rc ? bench_fail(b, CVL_E_ENV, "%s: cannot run it: %s", c->argv[0], strerror(rc)) : 0;
 }
@@ -116,7 +118,8 @@ static void watch(pid_t pid, struct bench_usage *u)
 		u->anon_mib = now > u->anon_mib ? now : u->anon_mib;
 		nanosleep(&pause, NULL);
 		info.si_pid = 0;
-	} while (!bench_stopped() && !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid);
+	} while (!bench_stopped() &&
+		 !waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) && !info.si_pid);
 	if (fd >= 0)
 		close(fd);
 }
@@ -167,8 +170,8 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 	return CVL_E_ENV;
 }
 
-static int run_once(const struct bench *b, const struct bench_row *row, const struct bench_command *c,
-		    struct bench_series *s)
+static int run_once(const struct bench *b, const struct bench_row *row,
+		    const struct bench_command *c, struct bench_series *s)
 {
 	struct bench_usage u = { 0 };
 	int rc;
@@ -182,8 +185,8 @@ static int run_once(const struct bench *b, const struct bench_row *row, const st
 	return rc;
 }
 
-int bench_compare(const struct bench *b, struct bench_row *row, size_t runs, const struct bench_command *ours,
-		  const struct bench_command *reference)
+int bench_compare(const struct bench *b, struct bench_row *row, size_t runs,
+		  const struct bench_command *ours, const struct bench_command *reference)
 {
 	row->unit = "s";
 	row->less_is_better = true;

@@ -17,8 +17,8 @@ static uint64_t next(void)
 	return state >> 11;
 }
 
-static size_t run(cvl_scan_fn *scan, const unsigned char *s, size_t n, unsigned unit, uint64_t mask, size_t max,
-		  struct cvl_tick *tick, uint64_t *level, uint64_t *last, size_t *used)
+static size_t run(cvl_scan_fn *scan, const unsigned char *s, size_t n, unsigned unit, uint64_t mask,
+		  size_t max, struct cvl_tick *tick, uint64_t *level, uint64_t *last, size_t *used)
 {
 	return scan(s, n, unit, mask, 7, last, (struct cvl_scan_out){ tick, level, max }, used);
 }
@@ -35,7 +35,8 @@ int main(void)
 
 	for (unsigned round = 0; round < 4000; round++) {
 		unsigned unit = 1u << next() % 4;
-		size_t n = next() % (BYTES / unit - 8), offset = next() % 8, max = next() % EDGES, used[2], got[2];
+		size_t n = next() % (BYTES / unit - 8), offset = next() % 8, max = next() % EDGES,
+		       used[2], got[2];
 		uint64_t mask = next() % 2 ? ~(uint64_t)0 : next(), last[2];
 		unsigned rare = 1 + (unsigned)(next() % 200);
 
@@ -43,13 +44,15 @@ int main(void)
 			bytes[i] = next() % rare ? bytes[i - 1] : (unsigned char)next();
 		for (size_t f = 0; f < n_fns; f++) {
 			last[0] = last[1] = 0;
-			got[0] = run(cvl_scan_plain, bytes + offset, n, unit, mask, max, tick[0], level[0], &last[0],
-				     &used[0]);
-			got[1] = run(fns[f], bytes + offset, n, unit, mask, max, tick[1], level[1], &last[1], &used[1]);
+			got[0] = run(cvl_scan_plain, bytes + offset, n, unit, mask, max, tick[0],
+				     level[0], &last[0], &used[0]);
+			got[1] = run(fns[f], bytes + offset, n, unit, mask, max, tick[1], level[1],
+				     &last[1], &used[1]);
 			if (got[0] != got[1] || used[0] != used[1] || last[0] != last[1] ||
 			    memcmp(tick[0], tick[1], got[0] * sizeof(**tick)) ||
 			    memcmp(level[0], level[1], got[0] * sizeof(**level))) {
-				printf("%s differs from plain: unit %u, %zu samples\n", names[f], unit, n);
+				printf("%s differs from plain: unit %u, %zu samples\n", names[f],
+				       unit, n);
 				return 1;
 			}
 			runs++;

@@ -256,7 +256,8 @@ static void wander_band_holds_the_truth(void **state)
 		make(&cones, l, n, t.start, t.start + span, rho, NULL);
 		assert_false(b.empty);
 		for (int k = 0; k < 500; k++) {
-			int64_t x = t.start - span / 2 + (int64_t)draw_below(&d, 2 * (uint64_t)span);
+			int64_t x =
+				t.start - span / 2 + (int64_t)draw_below(&d, 2 * (uint64_t)span);
 			long double low, high, want = true_theta(&t, x);
 
 			at(&b, x, &low, &high);
@@ -307,8 +308,7 @@ static void extremes(const struct band_limit *l, size_t n, double rho, int64_t x
 			if (k < n)
 				r = (long double)(l[k].bound - l[i].bound) /
 				    (long double)(l[k].x - l[i].x);
-			if (fabsl(r) > rho ||
-			    !feasible(l, n, l[i].x, (long double)l[i].bound, r))
+			if (fabsl(r) > rho || !feasible(l, n, l[i].x, (long double)l[i].bound, r))
 				continue;
 			v = (long double)l[i].bound + r * (long double)(x - l[i].x);
 			*low = fminl(*low, v);
@@ -356,9 +356,9 @@ static void wander_band_tells_a_contradiction(void **state)
 {
 	/* 100 ns late after 1 s, and early again after 2: with 50 ns/s^2 at the most */
 	struct band_limit l[] = {
-		{ 0, -1, true, 0 },	      { 0, 1, false, 1 },
-		{ 1000000000, 99, true, 2 },  { 1000000000, 101, false, 3 },
-		{ 2000000000, -1, true, 4 },  { 2000000000, 1, false, 5 },
+		{ 0, -1, true, 0 },          { 0, 1, false, 1 },
+		{ 1000000000, 99, true, 2 }, { 1000000000, 101, false, 3 },
+		{ 2000000000, -1, true, 4 }, { 2000000000, 1, false, 5 },
 	};
 	double wander = 50e-9;
 	struct band b = { 0 };

@@ -3,7 +3,8 @@
 
 static const struct cvl_import_opts two_lines = { .channels = 2, .rate_hz = 1000 };
 
-static void expect(const void *bytes, size_t n, const struct cvl_import_opts *opts, const char *store)
+static void expect(const void *bytes, size_t n, const struct cvl_import_opts *opts,
+		   const char *store)
 {
 	struct imported im;
 
@@ -137,8 +138,9 @@ static void read_beacons(const char *path, char *out, size_t size)
 							"%" PRIu64 "!%u/%" PRIu64 " ",
 							b.tick[i].count, b.cls[i], b.value[i]);
 			else if (b.kind[i] == CVL_EDGE && !(b.flags[i] & CVL_STATE))
-				len += (size_t)snprintf(out + len, size - len, "%" PRIu64 ":%" PRIu64 " ",
-							b.tick[i].count, b.value[i]);
+				len += (size_t)snprintf(out + len, size - len,
+							"%" PRIu64 ":%" PRIu64 " ", b.tick[i].count,
+							b.value[i]);
 			else if (b.kind[i] == CVL_GAP)
 				len += (size_t)snprintf(out + len, size - len, "gap ");
 		}
@@ -148,13 +150,16 @@ static void read_beacons(const char *path, char *out, size_t size)
 	cvl_session_close(s);
 }
 
-static int import_beacons(const char *samples, size_t n, const char *csv, bool strict, struct told *told,
-			  struct cvl_error *err, char *out, size_t size)
+static int import_beacons(const char *samples, size_t n, const char *csv, bool strict,
+			  struct told *told, struct cvl_error *err, char *out, size_t size)
 {
 	char dir[] = "/tmp/coeval-test-XXXXXX", sidecar[64], path[64];
 	const struct cvl_report report = { tell, told };
-	const struct cvl_import_opts opts = { .channels = 2, .rate_hz = 1000, .beacons = sidecar,
-					      .strict = strict, .report = &report };
+	const struct cvl_import_opts opts = { .channels = 2,
+					      .rate_hz = 1000,
+					      .beacons = sidecar,
+					      .strict = strict,
+					      .report = &report };
 	struct cvl_session *s;
 	struct cvl_input *in;
 	FILE *f;
@@ -201,7 +206,8 @@ static void beacons_are_merged_by_tick(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		assert_int_equal(import_beacons("\0\0\1\1\3\3", 6, cases[i].csv, true, &told, &err,
-						store, sizeof(store)), 0);
+						store, sizeof(store)),
+				 0);
 		assert_string_equal(store, cases[i].store);
 	}
 }
@@ -231,8 +237,8 @@ static void bad_beacons_are_refused_where_they_stand(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		int rc = import_beacons("\0\0\1\1\3\3", 6, cases[i].csv, cases[i].strict, &told, &err,
-					store, sizeof(store));
+		int rc = import_beacons("\0\0\1\1\3\3", 6, cases[i].csv, cases[i].strict, &told,
+					&err, store, sizeof(store));
 
 		if (rc != (int)cases[i].code || err.offset != cases[i].offset ||
 		    strcmp(store, cases[i].store))
@@ -249,8 +255,10 @@ static void a_beacon_that_goes_back_is_dropped_and_told(void **state)
 	char store[256];
 
 	(void)state;
-	assert_int_equal(import_beacons("\0\0\1", 3, "tick,sender,seq\n2,1,1\n1,1,2\n2,1,3\n0,1,4\n",
-					false, &told, &err, store, sizeof(store)), 0);
+	assert_int_equal(import_beacons("\0\0\1", 3,
+					"tick,sender,seq\n2,1,1\n1,1,2\n2,1,3\n0,1,4\n", false,
+					&told, &err, store, sizeof(store)),
+			 0);
 	assert_string_equal(store, "2!1/1 2!1/3 2:1 ");
 	assert_int_equal(told.n, 1);
 	assert_int_equal(told.first.code, CVL_E_ORDER);

@@ -4,8 +4,8 @@
 #include <endian.h>
 #include <zip.h>
 
-#define META(unit, more)                                                                       \
-	"[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\nunitsize=" #unit     \
+#define META(unit, more)                                                                     \
+	"[global]\nsigrok version=0.5.2\n\n[device 1]\ncapturefile=logic-1\nunitsize=" #unit \
 	"\nsamplerate=10 kHz\n" more
 
 struct entry {
@@ -15,8 +15,14 @@ struct entry {
 	const char *text;
 };
 
-#define TEXT(entry, s) { .name = entry, .text = s }
-#define BYTES(entry, s) { .name = entry, .bytes = s, .n = sizeof(s) - 1 }
+#define TEXT(entry, s)                   \
+	{                                \
+		.name = entry, .text = s \
+	}
+#define BYTES(entry, s)                                       \
+	{                                                     \
+		.name = entry, .bytes = s, .n = sizeof(s) - 1 \
+	}
 
 struct scratch {
 	char dir[64], path[96];
@@ -126,8 +132,10 @@ static void lines_of_every_unit_size_are_read(void **state)
 			     BYTES("logic-1-1", "\0\1\1"), BYTES("logic-1-2", "\1\3\xff"),
 			     BYTES("logic-1-3", "\2") },
 		  .store = "=0@0 1:1 4:3 6:2" },
-		{ .entry = { TEXT("version", "1"), TEXT("metadata", META(1, "probe1=A\nprobe3=C\n")),
-			     BYTES("logic-1", "\1\1\4\xff") }, .store = "=1@0 2:4 3:7" },
+		{ .entry = { TEXT("version", "1"),
+			     TEXT("metadata", META(1, "probe1=A\nprobe3=C\n")),
+			     BYTES("logic-1", "\1\1\4\xff") },
+		  .store = "=1@0 2:4 3:7" },
 		{ .entry = { TEXT("version", "2\n"), TEXT("metadata", META(2, "total probes=16\n")),
 			     BYTES("logic-1-1", "\0\0\1"), BYTES("logic-1-2", "\1\1\1") },
 		  .store = "=0@0 1:257" },
@@ -135,15 +143,18 @@ static void lines_of_every_unit_size_are_read(void **state)
 			     BYTES("logic-1-1", "\0\0\1\0\0\1\0\1"), BYTES("logic-1-2", "\1") },
 		  .store = "=65536@0 2:65792" },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(4, "total probes=32\n")),
-			     BYTES("logic-1-1", "\0\0\0\1\0\0\0\0") }, .store = "=16777216@0 1:0" },
+			     BYTES("logic-1-1", "\0\0\0\1\0\0\0\0") },
+		  .store = "=16777216@0 1:0" },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(5, "total probes=40\n")),
-			     BYTES("logic-1-1", "\0\0\0\0\1\0\0\0\0\0") }, .store = "=4294967296@0 1:0" },
+			     BYTES("logic-1-1", "\0\0\0\0\1\0\0\0\0\0") },
+		  .store = "=4294967296@0 1:0" },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(8, "total probes=64\n")),
 			     BYTES("logic-1-1", "\0\0\0\0\0\0\0\1\1\0\0\0\0\0\0\0") },
 		  .store = "=72057594037927936@0 1:1" },
 		/* Spaces around '=', no newline at the end, the older order of entries. */
 		{ .entry = { TEXT("version", "1"), BYTES("logic-1", "\0\2"),
-			     TEXT("metadata", "[global]\nsigrok version = 0.2.0\n[device 1]\r\n"
+			     TEXT("metadata",
+				  "[global]\nsigrok version = 0.2.0\n[device 1]\r\n"
 				  "driver = x\ncapturefile = logic-1\nunitsize = 1\n"
 				  "total probes = 8\nsamplerate = 4 MHz\nprobe1 = PON\nprobe2 = DATA") },
 		  .store = "=0@0 1:2" },
@@ -161,34 +172,55 @@ static void lines_of_every_unit_size_are_read(void **state)
 static void parts_that_are_missing_are_named(void **state)
 {
 	static const struct sr_case cases[] = {
-		{ .entry = { TEXT("metadata", META(1, "total probes=1\n")), BYTES("logic-1-1", "\0") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .in = "x.sr:version: " },
+		{ .entry = { TEXT("metadata", META(1, "total probes=1\n")),
+			     BYTES("logic-1-1", "\0") },
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .in = "x.sr:version: " },
 		{ .entry = { TEXT("version", "2"), BYTES("logic-1-1", "\0") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .in = "x.sr:metadata: " },
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .in = "x.sr:metadata: " },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "total probes=1\n")) },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .offset = CVL_NO_OFFSET,
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .offset = CVL_NO_OFFSET,
 		  .in = "x.sr:logic-1: " },
 		{ .entry = { TEXT("version", "2"), BYTES("logic-1-1", "\0"),
 			     TEXT("metadata", "[device 1]\nunitsize=1\ntotal probes=1\n") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .offset = CVL_NO_OFFSET,
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .offset = CVL_NO_OFFSET,
 		  .in = "--rate HZ" },
 		{ .entry = { TEXT("version", "2"), BYTES("logic-1-1", "\0\1"),
 			     TEXT("metadata", "[device 1]\nunitsize=1\ntotal probes=1\n") },
-		  .opts = { .rate_hz = 7 }, .store = "=0@0 1:1" },
+		  .opts = { .rate_hz = 7 },
+		  .store = "=0@0 1:1" },
 		{ .entry = { TEXT("version", "2"), BYTES("logic-1-1", "\0"),
 			     TEXT("metadata", "[device 1]\nsamplerate=1 Hz\ntotal probes=1\n") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .offset = CVL_NO_OFFSET, .in = "unitsize" },
-		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "")), BYTES("logic-1-1", "\0") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .offset = CVL_NO_OFFSET,
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .offset = CVL_NO_OFFSET,
+		  .in = "unitsize" },
+		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "")),
+			     BYTES("logic-1-1", "\0") },
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .offset = CVL_NO_OFFSET,
 		  .in = "total probes" },
 		/* A chunk's length is not known, so neither is where the next one begins. */
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "total probes=1\n")),
 			     BYTES("logic-1-1", "\0\1"), BYTES("logic-1-3", "\0\1") },
-		  .code = CVL_E_MISSING, .in = "x.sr:logic-1-2: ", .store = "=0@0 1:1 2-?/packets lost/?" },
+		  .code = CVL_E_MISSING,
+		  .in = "x.sr:logic-1-2: ",
+		  .store = "=0@0 1:1 2-?/packets lost/?" },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "total probes=1\n")),
 			     BYTES("logic-1-1", "\0\1"), BYTES("logic-1-3", "\0\1") },
-		  .opts = { .strict = true }, .rc = CVL_E_MISSING, .code = CVL_E_MISSING,
-		  .in = "x.sr:logic-1-2: ", .store = "=0@0 1:1 2-?/truncated/?" },
+		  .opts = { .strict = true },
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .in = "x.sr:logic-1-2: ",
+		  .store = "=0@0 1:1 2-?/truncated/?" },
 	};
 
 	(void)state;
@@ -198,25 +230,48 @@ static void parts_that_are_missing_are_named(void **state)
 static void bad_metadata_are_refused_where_they_stand(void **state)
 {
 	static const struct sr_case cases[] = {
-		{ .entry = { TEXT("version", "3"), TEXT("metadata", META(1, "")), BYTES("logic-1", "\0") },
-		  .rc = CVL_E_UNSUPPORTED, .code = CVL_E_UNSUPPORTED, .in = "x.sr:version: " },
+		{ .entry = { TEXT("version", "3"), TEXT("metadata", META(1, "")),
+			     BYTES("logic-1", "\0") },
+		  .rc = CVL_E_UNSUPPORTED,
+		  .code = CVL_E_UNSUPPORTED,
+		  .in = "x.sr:version: " },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nnonsense\n") },
-		  .rc = CVL_E_SYNTAX, .code = CVL_E_SYNTAX, .offset = 11, .in = "x.sr:metadata: " },
-		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nsamplerate = fast\n") },
-		  .rc = CVL_E_SYNTAX, .code = CVL_E_SYNTAX, .offset = 24 },
+		  .rc = CVL_E_SYNTAX,
+		  .code = CVL_E_SYNTAX,
+		  .offset = 11,
+		  .in = "x.sr:metadata: " },
+		{ .entry = { TEXT("version", "2"),
+			     TEXT("metadata", "[device 1]\nsamplerate = fast\n") },
+		  .rc = CVL_E_SYNTAX,
+		  .code = CVL_E_SYNTAX,
+		  .offset = 24 },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nunitsize=0\n") },
-		  .rc = CVL_E_RANGE, .code = CVL_E_RANGE, .offset = 20 },
+		  .rc = CVL_E_RANGE,
+		  .code = CVL_E_RANGE,
+		  .offset = 20 },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nunitsize=9\n") },
-		  .rc = CVL_E_UNSUPPORTED, .code = CVL_E_UNSUPPORTED, .offset = 20 },
+		  .rc = CVL_E_UNSUPPORTED,
+		  .code = CVL_E_UNSUPPORTED,
+		  .offset = 20 },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nprobe65=x\n") },
-		  .rc = CVL_E_UNSUPPORTED, .code = CVL_E_UNSUPPORTED, .offset = 11 },
+		  .rc = CVL_E_UNSUPPORTED,
+		  .code = CVL_E_UNSUPPORTED,
+		  .offset = 11 },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", "[device 1]\nprobe0=x\n") },
-		  .rc = CVL_E_RANGE, .code = CVL_E_RANGE, .offset = 11 },
-		{ .entry = { TEXT("version", "2"), BYTES("metadata", "[device 1]\nun\0itsize=1\n") },
-		  .rc = CVL_E_SYNTAX, .code = CVL_E_SYNTAX, .offset = 13 },
+		  .rc = CVL_E_RANGE,
+		  .code = CVL_E_RANGE,
+		  .offset = 11 },
+		{ .entry = { TEXT("version", "2"),
+			     BYTES("metadata", "[device 1]\nun\0itsize=1\n") },
+		  .rc = CVL_E_SYNTAX,
+		  .code = CVL_E_SYNTAX,
+		  .offset = 13 },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(1, "probe9=x\n")),
 			     BYTES("logic-1", "\0") },
-		  .rc = CVL_E_RANGE, .code = CVL_E_RANGE, .offset = CVL_NO_OFFSET, .in = "unitsize" },
+		  .rc = CVL_E_RANGE,
+		  .code = CVL_E_RANGE,
+		  .offset = CVL_NO_OFFSET,
+		  .in = "unitsize" },
 	};
 
 	(void)state;
@@ -228,11 +283,16 @@ static void half_a_sample_at_the_end_is_a_gap(void **state)
 	static const struct sr_case cases[] = {
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(2, "total probes=9\n")),
 			     BYTES("logic-1-1", "\0\0"), BYTES("logic-1-2", "\1\0\1") },
-		  .code = CVL_E_TRUNCATED, .offset = 2, .in = "x.sr:logic-1-2: ",
+		  .code = CVL_E_TRUNCATED,
+		  .offset = 2,
+		  .in = "x.sr:logic-1-2: ",
 		  .store = "=0@0 1:1 2-?/truncated/?" },
 		{ .entry = { TEXT("version", "2"), TEXT("metadata", META(2, "total probes=9\n")),
 			     BYTES("logic-1-1", "\0\0"), BYTES("logic-1-2", "\1\0\1") },
-		  .opts = { .strict = true }, .rc = CVL_E_TRUNCATED, .code = CVL_E_TRUNCATED, .offset = 2,
+		  .opts = { .strict = true },
+		  .rc = CVL_E_TRUNCATED,
+		  .code = CVL_E_TRUNCATED,
+		  .offset = 2,
 		  .store = "=0@0 1:1 2-?/truncated/?" },
 	};
 
@@ -247,8 +307,11 @@ static void analog_channels_are_read_in_step(void **state)
 	static const char b[] = "\0\0\x80\x3f\0\0\x80\x3f\0\0\x80\x3f\0\0\0\0";
 	static const struct sr_case cases[] = {
 		{ .entry = { TEXT("version", "2"),
-			     TEXT("metadata", META(1, "total probes=1\ntotal analog=2\nanalog2=A\nanalog3=B\n")),
-			     BYTES("logic-1-1", "\0\0\1\1"), { .name = "analog-1-2-1", .bytes = a, .n = 6 },
+			     TEXT("metadata",
+				  META(1,
+				       "total probes=1\ntotal analog=2\nanalog2=A\nanalog3=B\n")),
+			     BYTES("logic-1-1", "\0\0\1\1"),
+			     { .name = "analog-1-2-1", .bytes = a, .n = 6 },
 			     { .name = "analog-1-2-2", .bytes = a + 6, .n = 10 },
 			     { .name = "analog-1-3-1", .bytes = b, .n = 16 } },
 		  .store = "=0@0 0~0=0 0~1=1 1~0=1 1~1=1 2~0=1.5 2~1=1 2:1 3~0=-2 3~1=0" },
@@ -257,14 +320,19 @@ static void analog_channels_are_read_in_step(void **state)
 			     { .name = "analog-1-1-1", .bytes = a, .n = 8 } },
 		  .store = "0~0=0 1~0=1" },
 		{ .entry = { TEXT("version", "2"),
-			     TEXT("metadata", "[device 1]\nsamplerate=1 kHz\nanalog1=A\nanalog2=B\n"),
+			     TEXT("metadata",
+				  "[device 1]\nsamplerate=1 kHz\nanalog1=A\nanalog2=B\n"),
 			     { .name = "analog-1-1-1", .bytes = a, .n = 8 },
 			     { .name = "analog-1-2-1", .bytes = b, .n = 4 } },
-		  .code = CVL_E_TRUNCATED, .offset = 4, .in = "channel B",
+		  .code = CVL_E_TRUNCATED,
+		  .offset = 4,
+		  .in = "channel B",
 		  .store = "0~0=0 0~1=1 1~0=1 1-?/truncated/?" },
 		{ .entry = { TEXT("version", "2"),
 			     TEXT("metadata", "[device 1]\nsamplerate=1 kHz\nanalog1=A\n") },
-		  .rc = CVL_E_MISSING, .code = CVL_E_MISSING, .offset = CVL_NO_OFFSET,
+		  .rc = CVL_E_MISSING,
+		  .code = CVL_E_MISSING,
+		  .offset = CVL_NO_OFFSET,
 		  .in = "x.sr:analog-1-1: " },
 	};
 
@@ -278,7 +346,8 @@ static void analog_channels_are_read_in_step(void **state)
 static void pack_long(const struct scratch *x, zip_int32_t method, size_t n)
 {
 	uint8_t *samples = malloc(n);
-	struct entry entries[] = { TEXT("version", "2"), TEXT("metadata", META(1, "total probes=8\n")),
+	struct entry entries[] = { TEXT("version", "2"),
+				   TEXT("metadata", META(1, "total probes=8\n")),
 				   { .name = "logic-1-1", .bytes = samples, .n = n } };
 	uint32_t lcg = 1;
 
@@ -459,8 +528,10 @@ static void a_pipe_is_told_to_be_saved(void **state)
 static void names_are_in_the_order_of_bits(void **state)
 {
 	static const struct entry entries[] = {
-		TEXT("version", "2"), TEXT("metadata", META(1, "total probes=8\nprobe4=CS\nprobe2=CLK\n")),
-		BYTES("logic-1-1", "\0") };
+		TEXT("version", "2"),
+		TEXT("metadata", META(1, "total probes=8\nprobe4=CS\nprobe2=CLK\n")),
+		BYTES("logic-1-1", "\0")
+	};
 	static const char *const want[] = { "D0", "CLK", "D2", "CS" };
 	struct scratch x;
 	struct cvl_session *s;

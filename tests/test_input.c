@@ -29,7 +29,9 @@ static void lines_lose_their_ends(void **state)
 		const char *line;
 		uint64_t offset;
 		bool ended;
-	} want[] = { { "one", 0, true }, { "two", 4, true }, { "", 9, true }, { "four", 10, false } };
+	} want[] = {
+		{ "one", 0, true }, { "two", 4, true }, { "", 9, true }, { "four", 10, false }
+	};
 	struct cvl_input *in = memory(text, strlen(text));
 	char *line;
 	size_t len;

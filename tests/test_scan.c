@@ -48,8 +48,9 @@ static void compare(cvl_scan_fn *fn, const char *name, const uint8_t *p, size_t 
 				       &want_used);
 		got = fn(from, n - at, unit, mask, base + at, &have_last, have_out, &used);
 		if (got != edges || used != want_used || have_last != want_last)
-			fail_msg("%s, unit %u, %zu samples, at most %zu: %zu edges of %zu, %zu used of %zu",
-				 name, unit, n - at, max, got, edges, used, want_used);
+			fail_msg(
+				"%s, unit %u, %zu samples, at most %zu: %zu edges of %zu, %zu used of %zu",
+				name, unit, n - at, max, got, edges, used, want_used);
 		assert_memory_equal(have.tick, want.tick, got * sizeof(have.tick[0]));
 		assert_memory_equal(have.level, want.level, got * sizeof(have.level[0]));
 	}
@@ -121,7 +122,8 @@ static void plain_scan_finds_what_it_should(void **state)
 
 	(void)state;
 	assert_int_equal(cvl_scan_plain(bytes, 6, 1, 3, 100, &last,
-					(struct cvl_scan_out){ tick, level, 8 }, &used), 3);
+					(struct cvl_scan_out){ tick, level, 8 }, &used),
+			 3);
 	assert_int_equal(used, 6);
 	assert_int_equal(last, 2);
 	assert_int_equal(tick[0].count, 100);
@@ -145,7 +147,8 @@ static void no_samples_are_no_edges(void **state)
 		size_t used = 9;
 
 		assert_int_equal(fns[i]("", 0, 1, 0xff, 7, &last,
-					(struct cvl_scan_out){ &tick, &level, 1 }, &used), 0);
+					(struct cvl_scan_out){ &tick, &level, 1 }, &used),
+				 0);
 		assert_int_equal(used, 0);
 		assert_int_equal(last, 5);
 	}

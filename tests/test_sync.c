@@ -78,7 +78,7 @@ struct sim_clock {
 	char name[8];
 	uint64_t rate_hz, resolution, tick0;
 	int64_t start_unix_ns;
-	double off_limit;                                 /* of its rate, parts of one */
+	double off_limit;                                  /* of its rate, parts of one */
 	long double piece, off[PIECES + 1], n[PIECES + 1]; /* s, rate off, nominal s */
 };
 
@@ -119,8 +119,7 @@ static long double counted(const struct sim_clock *c, long double t)
 		return t * (1 + c->off[0]);
 	if (t > c->piece * PIECES)
 		return c->n[PIECES] + (t - c->piece * PIECES) * (1 + c->off[PIECES]);
-	return c->n[i] + u * (1 + c->off[i]) +
-	       (c->off[i + 1] - c->off[i]) / c->piece * u * u / 2;
+	return c->n[i] + u * (1 + c->off[i]) + (c->off[i + 1] - c->off[i]) / c->piece * u * u / 2;
 }
 
 static long double when_counted(const struct sim_clock *c, long double n)
@@ -143,8 +142,8 @@ static uint64_t stamp(const struct world *w, size_t clock, long double t)
 
 static long double true_of_tick(const struct sim_clock *c, uint64_t tick)
 {
-	return when_counted(c, ((long double)tick - (long double)c->tick0) /
-				       (long double)c->rate_hz);
+	return when_counted(c,
+			    ((long double)tick - (long double)c->tick0) / (long double)c->rate_hz);
 }
 
 static void random_clock(struct draw *d, struct world *w, size_t i, double off_limit)
@@ -195,14 +194,14 @@ static struct happening *happen(struct world *w, size_t clock, enum kind kind, l
 		assert_non_null(w->event);
 	}
 	e = &w->event[w->n];
-	*e = (struct happening){ .clock = (uint32_t)clock, .kind = kind, .true_s = t,
-				 .order = (uint32_t)w->n++ };
+	*e = (struct happening){
+		.clock = (uint32_t)clock, .kind = kind, .true_s = t, .order = (uint32_t)w->n++
+	};
 	e->tick = stamp(w, clock, t);
 	return e;
 }
 
-static void message(struct world *w, size_t from, size_t to, long double sent,
-		    long double received)
+static void message(struct world *w, size_t from, size_t to, long double sent, long double received)
 {
 	uint64_t key = w->next_key++;
 	struct happening *e = happen(w, from, SEND, sent);
@@ -255,19 +254,14 @@ static void write_event(struct cvl_writer *w, const struct happening *e, const i
 	switch (e->kind) {
 	case SEND:
 	case RECV:
-	case MARK:
-		ok(cvl_writer_event(w, tick, class[e->kind], values, &err), &err);
-		break;
-	case BEACON:
-		ok(cvl_writer_beacon(w, tick, 7, e->key, &err), &err);
-		break;
+	case MARK: ok(cvl_writer_event(w, tick, class[e->kind], values, &err), &err); break;
+	case BEACON: ok(cvl_writer_beacon(w, tick, 7, e->key, &err), &err); break;
 	case RISE:
 	case FALL:
 		level = e->kind == RISE;
 		ok(cvl_writer_edges(w, &tick, &level, 1, &err), &err);
 		break;
-	case PROBE:
-		ok(cvl_writer_sample(w, tick, 0, (double)e->order, &err), &err);
+	case PROBE: ok(cvl_writer_sample(w, tick, 0, (double)e->order, &err), &err);
 	}
 }
 
@@ -523,8 +517,8 @@ static void more_messages_never_widen_a_bound(void **state)
 
 				for (int r = 0; r < 2; r++) {
 					assert_non_null(sync[r]->clock[c].map);
-					cvl_map_time(sync[r]->clock[c].map, (struct cvl_tick){ tick },
-						     &bound[r]);
+					cvl_map_time(sync[r]->clock[c].map,
+						     (struct cvl_tick){ tick }, &bound[r]);
 					sum[r] += (long double)bound[r];
 				}
 				/* repeating ends when a band shrinks by less than 1 ns on average */
@@ -634,7 +628,7 @@ static void violated_drift_limit_names_one_that_fits(void **state)
 		for (int k = 0; k < 200; k++) {
 			double sent = uniform(&d, 10, 90);
 
-			message(&w, (size_t)(k % 2), (size_t)!(k % 2), sent, sent + 2e-6);
+			message(&w, (size_t)(k % 2), (size_t) !(k % 2), sent, sent + 2e-6);
 		}
 		s = write_world(&w);
 		sync = run(s, &opts);
@@ -683,7 +677,7 @@ static void violated_wander_limit_is_not_good(void **state)
 	for (int k = 0; k < 200; k++) {
 		double sent = uniform(&d, 5, 95);
 
-		message(&w, (size_t)(k % 2), (size_t)!(k % 2), sent, sent + 20e-6);
+		message(&w, (size_t)(k % 2), (size_t) !(k % 2), sent, sent + 20e-6);
 	}
 	s = write_world(&w);
 	sync = run(s, &opts); /* rates that never change */
@@ -876,9 +870,8 @@ static void check_against_all_pairs(struct draw *d, struct world *w, struct cvl_
 		if (want - (long double)have < -0.1L || want - (long double)have > 1.1L)
 			fail_msg("x = %" PRId64 " of %.0f s: %" PRId64 ", not %.3Lf", x, w->span,
 				 have, want);
-		assert_true((long double)bound + 1 >=
-			    fmaxl(fabsl(line_offset(&steep, x) - want),
-				  fabsl(line_offset(&flat, x) - want)));
+		assert_true((long double)bound + 1 >= fmaxl(fabsl(line_offset(&steep, x) - want),
+							    fabsl(line_offset(&flat, x) - want)));
 	}
 }
 
@@ -925,7 +918,7 @@ static void ten_years_do_not_overflow(void **state)
 			double sent = uniform(&d, w.span / 4, w.span * 3 / 4);
 			double took = k < 4 ? 1e-3 : uniform(&d, 1e-3, 1);
 
-			message(&w, (size_t)(k % 2), (size_t)!(k % 2), sent, sent + took);
+			message(&w, (size_t)(k % 2), (size_t) !(k % 2), sent, sent + took);
 		}
 		s = write_world(&w);
 		for (int e = 0; e < 2; e++) {
@@ -1151,9 +1144,9 @@ static void student_is_that_of_the_tables(void **state)
 	static const struct {
 		double dof, t;
 	} table[] = {
-		{ 1, 636.619 }, { 2, 31.599 },	{ 5, 6.869 },	{ 10, 4.587 },	{ 11, 4.437 },
-		{ 12, 4.318 },	{ 15, 4.073 },	{ 20, 3.850 },	{ 30, 3.646 },	{ 60, 3.460 },
-		{ 120, 3.373 }, { 1e6, 3.291 },
+		{ 1, 636.619 }, { 2, 31.599 }, { 5, 6.869 },   { 10, 4.587 },
+		{ 11, 4.437 },  { 12, 4.318 }, { 15, 4.073 },  { 20, 3.850 },
+		{ 30, 3.646 },  { 60, 3.460 }, { 120, 3.373 }, { 1e6, 3.291 },
 	};
 	double before = 1e9;
 
@@ -1220,10 +1213,8 @@ static void aliases_share_one_map(void **state)
 	snprintf(path + strlen(path), sizeof(path) - strlen(path), "/session.json");
 	root = json_load_file(path, 0, NULL);
 	list = json_object_get(root, "clocks");
-	json_array_foreach(list, i, j)
-		if (i)
-			json_object_set_new(j, "uuid",
-					    json_string("12345678-1234-1234-1234-123456789abc"));
+	json_array_foreach(list, i, j) if (i)
+		json_object_set_new(j, "uuid", json_string("12345678-1234-1234-1234-123456789abc"));
 	assert_int_equal(json_dump_file(root, path, 0), 0);
 	json_decref(root);
 	*strrchr(path, '/') = '\0';
@@ -1279,8 +1270,7 @@ static void check_same(struct draw *d, const struct world *w, const struct cvl_s
 			continue;
 		assert_int_equal(cvl_map_kind(p->map), cvl_map_kind(q->map));
 		for (int k = 0; k < 500; k++) {
-			struct cvl_tick tick = { stamp(w, c,
-						       uniform(d, -w->span, 2 * w->span)) };
+			struct cvl_tick tick = { stamp(w, c, uniform(d, -w->span, 2 * w->span)) };
 			int64_t bound[2], have = cvl_map_time(p->map, tick, &bound[0]).ns;
 
 			assert_true(have == cvl_map_time(q->map, tick, &bound[1]).ns);
@@ -1427,7 +1417,7 @@ static void wrong_options_are_refused(void **state)
 		bool match;
 	} cases[] = {
 		{ &no_reference, CVL_E_USAGE, true }, { &no_estimator, CVL_E_USAGE, true },
-		{ &no_marks, CVL_E_NO, true },	      { &no_clock, CVL_E_USAGE, true },
+		{ &no_marks, CVL_E_NO, true },        { &no_clock, CVL_E_USAGE, true },
 		{ &nothing, CVL_E_NO, false },
 	};
 	const char *const match[] = { rule };

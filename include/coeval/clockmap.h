@@ -19,21 +19,21 @@
 struct cvl_knot {
 	struct cvl_tick tick;
 	struct cvl_time time;
-	uint32_t frac;     /* of a ns, in 2^-32 */
-	int64_t bound_ns;  /* half-width at this point, >= 0 */
+	uint32_t frac;    /* of a ns, in 2^-32 */
+	int64_t bound_ns; /* half-width at this point, >= 0 */
 };
 
 /** What holds outside the knots, and for all of the map. */
 struct cvl_map_edge {
-	double rate_ppb;       /* rate beyond the end, against nominal. Positive: the clock runs fast */
-	double drift_ppb;      /* growth of the bound with distance, ns a second */
-	double wander_ppb_s;   /* growth of that growth: the bound also gets wander/2 * distance^2 */
+	double rate_ppb;  /* rate beyond the end, against nominal. Positive: the clock runs fast */
+	double drift_ppb; /* growth of the bound with distance, ns a second */
+	double wander_ppb_s; /* growth of that growth: the bound also gets wander/2 * distance^2 */
 };
 
 struct cvl_map_spec {
-	uint64_t rate_hz;               /* nominal */
-	const struct cvl_knot *knots;   /* copied; ticks strictly rise, times never fall */
-	size_t n;                       /* at least 1 */
+	uint64_t rate_hz;             /* nominal */
+	const struct cvl_knot *knots; /* copied; ticks strictly rise, times never fall */
+	size_t n;                     /* at least 1 */
 	struct cvl_map_edge before, after;
 	enum cvl_bound_kind kind;
 };

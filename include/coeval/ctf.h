@@ -47,20 +47,20 @@ struct cvl_label {
 /** A type as the metadata declares it. Belongs to the trace. */
 struct cvl_type {
 	enum cvl_type_kind kind;
-	uint32_t align;       /* bits, a power of two */
-	uint32_t size;        /* bits of an integer or float */
+	uint32_t align; /* bits, a power of two */
+	uint32_t size;  /* bits of an integer or float */
 	bool is_signed;
 	bool big_endian;
-	bool text;            /* an integer with an encoding: a character */
-	uint8_t base;         /* 2, 8, 10 or 16: how its author wants it shown */
-	int clock;            /* index of the clock it shows, or -1 */
-	const struct cvl_type *elem; /* of array, sequence; container of an enum */
-	uint64_t length;      /* of an array */
-	const char *ref;      /* length of a sequence, tag of a variant: path in TSDL */
+	bool text;                       /* an integer with an encoding: a character */
+	uint8_t base;                    /* 2, 8, 10 or 16: how its author wants it shown */
+	int clock;                       /* index of the clock it shows, or -1 */
+	const struct cvl_type *elem;     /* of array, sequence; container of an enum */
+	uint64_t length;                 /* of an array */
+	const char *ref;                 /* length of a sequence, tag of a variant: path in TSDL */
 	const struct cvl_member *member; /* of struct, variant */
 	const struct cvl_label *label;   /* of enum */
-	uint32_t n;           /* members or labels */
-	size_t declared_at;   /* byte of the metadata */
+	uint32_t n;                      /* members or labels */
+	size_t declared_at;              /* byte of the metadata */
 };
 
 /** @name without the one leading underscore that TSDL authors put before names. */
@@ -145,18 +145,18 @@ struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
 	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
-	bool unfinished;          /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
+	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 };
 
 /** What is known of a stream so far. */
 struct cvl_stream_stats {
-	uint64_t records;   /* gaps not counted */
+	uint64_t records; /* gaps not counted */
 	uint64_t packets;
 	uint64_t gaps;
-	uint64_t lost;      /* records known to be lost */
+	uint64_t lost; /* records known to be lost */
 	uint64_t late;
-	uint64_t bytes;     /* size of the file */
-	uint64_t position;  /* bytes read */
+	uint64_t bytes;    /* size of the file */
+	uint64_t position; /* bytes read */
 };
 
 int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,

@@ -18,22 +18,22 @@
 
 enum cvl_code {
 	CVL_OK = 0,
-	CVL_E_NO = -1,          /* the answer is no: sync impossible, a check failed */
-	CVL_E_USAGE = -2,       /* the caller asked for something that makes no sense */
-	CVL_E_TRUNCATED = -3,   /* input ends inside something */
-	CVL_E_MAGIC = -4,       /* not the kind of file it should be */
-	CVL_E_SYNTAX = -5,      /* text that does not parse */
-	CVL_E_RANGE = -6,       /* a value or size that cannot be true */
-	CVL_E_UNKNOWN_ID = -7,  /* a reference to something never declared */
-	CVL_E_CHECKSUM = -8,    /* stored and computed checksum differ */
-	CVL_E_ORDER = -9,       /* time or sequence that goes back */
-	CVL_E_LIMIT = -10,      /* larger or deeper than we are willing to follow */
-	CVL_E_MISSING = -11,    /* a part that must be there is not */
-	CVL_E_UNSUPPORTED = -12,/* valid, but not handled here */
-	CVL_E_IO = -13,         /* the system could not read or write */
-	CVL_E_NOMEM = -14,      /* out of memory */
-	CVL_E_ENV = -15,        /* a device, program or permission is missing */
-	CVL_E_MISMATCH = -16,   /* two parts that should agree do not, though both can be read */
+	CVL_E_NO = -1,           /* the answer is no: sync impossible, a check failed */
+	CVL_E_USAGE = -2,        /* the caller asked for something that makes no sense */
+	CVL_E_TRUNCATED = -3,    /* input ends inside something */
+	CVL_E_MAGIC = -4,        /* not the kind of file it should be */
+	CVL_E_SYNTAX = -5,       /* text that does not parse */
+	CVL_E_RANGE = -6,        /* a value or size that cannot be true */
+	CVL_E_UNKNOWN_ID = -7,   /* a reference to something never declared */
+	CVL_E_CHECKSUM = -8,     /* stored and computed checksum differ */
+	CVL_E_ORDER = -9,        /* time or sequence that goes back */
+	CVL_E_LIMIT = -10,       /* larger or deeper than we are willing to follow */
+	CVL_E_MISSING = -11,     /* a part that must be there is not */
+	CVL_E_UNSUPPORTED = -12, /* valid, but not handled here */
+	CVL_E_IO = -13,          /* the system could not read or write */
+	CVL_E_NOMEM = -14,       /* out of memory */
+	CVL_E_ENV = -15,         /* a device, program or permission is missing */
+	CVL_E_MISMATCH = -16,    /* two parts that should agree do not, though both can be read */
 };
 
 struct cvl_error {

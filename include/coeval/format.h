@@ -12,16 +12,18 @@ struct cvl_input;
 
 /** What the user said about the input. Zero means not said. */
 struct cvl_import_opts {
-	const char *node;        /* name of node and clock; NULL: from the file's name */
-	uint64_t rate_hz;        /* of raw samples, or of the clock that CSV seconds are put on */
-	unsigned channels;       /* lines of raw samples */
-	unsigned unit_size;      /* bytes of a raw sample; 0: as few as hold the channels */
-	const char *names;       /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
-	const char *beacons;     /* path of a sidecar CSV `tick,sender,seq`, or NULL */
-	bool strict;             /* refuse what could be lived with */
-	bool link;               /* link foreign traces instead of copying them */
-	const struct cvl_report *report;  /* problems that were survived; may be NULL */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes; total 0 if unknown; may be NULL */
+	const char *node;   /* name of node and clock; NULL: from the file's name */
+	uint64_t rate_hz;   /* of raw samples, or of the clock that CSV seconds are put on */
+	unsigned channels;  /* lines of raw samples */
+	unsigned unit_size; /* bytes of a raw sample; 0: as few as hold the channels */
+	const char
+		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
+	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
+	bool strict;                     /* refuse what could be lived with */
+	bool link;                       /* link foreign traces instead of copying them */
+	const struct cvl_report *report; /* problems that were survived; may be NULL */
+	void (*progress)(void *ctx, uint64_t done,
+			 uint64_t total); /* bytes; total 0 if unknown; may be NULL */
 	void *progress_ctx;
 };
 
@@ -37,8 +39,8 @@ struct cvl_importer {
 	 * Read @in to its end into new clocks of @s. Constant memory. What was read before an error stays
 	 * in the session, with a gap where the trouble began.
 	 */
-	int (*import)(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
-		      struct cvl_error *err);
+	int (*import)(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err);
 };
 
 /** The table, ended by NULL. */

@@ -37,8 +37,9 @@ enum cvl_kind {
 
 /** Flags of a record. */
 enum {
-	CVL_LATE = 1,  /* its tick is before an earlier record's of the same stream */
-	CVL_STATE = 2, /* an EDGE that restates the levels (start of a packet): no line changed here */
+	CVL_LATE = 1, /* its tick is before an earlier record's of the same stream */
+	CVL_STATE =
+		2, /* an EDGE that restates the levels (start of a packet): no line changed here */
 };
 
 /** Why something is missing. The numbers are stored: append only. */
@@ -72,13 +73,13 @@ const char *cvl_gap_name(enum cvl_gap why);
 struct cvl_batch {
 	size_t n;
 	struct cvl_tick *tick;
-	uint8_t *kind;  /* enum cvl_kind */
+	uint8_t *kind; /* enum cvl_kind */
 	uint8_t *flags;
 	uint32_t *cls;
 	uint64_t *value;
 	uint64_t *aux;
-	uint32_t epoch;           /* of the clock; 0 first */
-	uint64_t *bracket;        /* half-width in ticks of each record's own capture, or NULL */
+	uint32_t epoch;    /* of the clock; 0 first */
+	uint64_t *bracket; /* half-width in ticks of each record's own capture, or NULL */
 };
 
 #endif

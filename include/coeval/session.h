@@ -17,20 +17,22 @@ struct cvl_session;
 
 /** A clock of the session, as session.json describes it. Strings belong to the session. */
 struct cvl_clock {
-	const char *name;         /* unique in the session */
+	const char *name; /* unique in the session */
 	const char *node;
-	const char *trace;        /* path of its CTF trace, ready to open */
-	const char *clock_class;  /* name of the CTF clock class in that trace; "" for the trace's only one */
+	const char *trace; /* path of its CTF trace, ready to open */
+	const char *
+		clock_class; /* name of the CTF clock class in that trace; "" for the trace's only one */
 	uint64_t rate_hz;
-	uint64_t resolution;      /* ticks */
-	int64_t start_unix_ns;    /* claimed wall-clock time at tick 0, or 0 */
-	uint64_t base_tick;       /* where no wall-clock time is claimed: the tick that stands at time 0 */
-	int same_as;              /* index of the earlier clock that is this very clock (same UUID), or -1 */
-	const char *format;       /* importer or driver that made it */
-	const char *origin;       /* path or device it came from */
-	const char *hash;         /* of the origin ("sha256:..."), or "" */
-	bool foreign;             /* the trace is somebody else's: never written */
-	bool unfinished;          /* its writer never closed it */
+	uint64_t resolution;   /* ticks */
+	int64_t start_unix_ns; /* claimed wall-clock time at tick 0, or 0 */
+	uint64_t
+		base_tick; /* where no wall-clock time is claimed: the tick that stands at time 0 */
+	int same_as; /* index of the earlier clock that is this very clock (same UUID), or -1 */
+	const char *format; /* importer or driver that made it */
+	const char *origin; /* path or device it came from */
+	const char *hash;   /* of the origin ("sha256:..."), or "" */
+	bool foreign;       /* the trace is somebody else's: never written */
+	bool unfinished;    /* its writer never closed it */
 };
 
 /**

@@ -36,14 +36,15 @@ union cvl_store_value {
 
 /** What a clock is. Strings are copied. */
 struct cvl_store_desc {
-	const char *clock;        /* name, unique in the session; letters, digits, '_', '-', '.' */
-	const char *node;         /* traced machine or observer; NULL: same as clock */
-	uint64_t rate_hz;         /* nominal */
-	uint64_t resolution;      /* ticks from one look at the lines to the next; 0 means 1 */
-	int64_t start_unix_ns;    /* wall-clock time at tick 0 as the source claims, 0 if it makes none */
-	uint64_t base_tick;       /* about where its records begin: the session's time 0 if it is its first clock */
-	const char *const *lines; /* names of the digital lines, bit 0 first */
-	size_t n_lines;           /* up to CVL_LINES_MAX */
+	const char *clock;   /* name, unique in the session; letters, digits, '_', '-', '.' */
+	const char *node;    /* traced machine or observer; NULL: same as clock */
+	uint64_t rate_hz;    /* nominal */
+	uint64_t resolution; /* ticks from one look at the lines to the next; 0 means 1 */
+	int64_t start_unix_ns; /* wall-clock time at tick 0 as the source claims, 0 if it makes none */
+	uint64_t
+		base_tick; /* about where its records begin: the session's time 0 if it is its first clock */
+	const char *const *lines;    /* names of the digital lines, bit 0 first */
+	size_t n_lines;              /* up to CVL_LINES_MAX */
 	const char *const *channels; /* names of the analog channels */
 	size_t n_channels;
 };
@@ -79,8 +80,8 @@ int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channe
 		     struct cvl_error *err);
 
 /** An end of a span: @id tells it from others of the same @name that overlap it. */
-int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id, const char *name,
-		    struct cvl_error *err);
+int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id,
+		    const char *name, struct cvl_error *err);
 
 /** A known loss: nothing is known from @from to @to (or CVL_TICK_UNKNOWN), @lost records. */
 int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,

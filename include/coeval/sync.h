@@ -15,7 +15,7 @@
 
 enum cvl_verdict {
 	CVL_UNSYNCHRONISED, /* nothing ties it to the reference, or too little */
-	CVL_DEGRADED,       /* tied, but observations contradict each other: the bound is not to be trusted */
+	CVL_DEGRADED, /* tied, but observations contradict each other: the bound is not to be trusted */
 	CVL_GOOD,
 };
 
@@ -27,28 +27,28 @@ const char *cvl_verdict_name(enum cvl_verdict verdict);
 
 /** How edges or events become observations. Kept in sync.json. */
 struct cvl_pulse_rule {
-	char line[64];      /* name of the digital line, on every clock that has it */
+	char line[64]; /* name of the digital line, on every clock that has it */
 	bool rising;
 	int64_t period_ns;
 };
 
 /** Everything that may be asked of a synchronisation. Zero means the default. */
 struct cvl_sync_opts {
-	const char *estimator;      /* NULL: by the kind of observations */
-	const char *reference;      /* clock whose time becomes the timeline; NULL: see docs/sync.md */
-	const char *const *match;   /* names of built-in rules, or paths of YAML files */
+	const char *estimator; /* NULL: by the kind of observations */
+	const char *reference; /* clock whose time becomes the timeline; NULL: see docs/sync.md */
+	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
-	int64_t beacon_period_ns;   /* time from one sequence number to the next; 0: 1 s */
-	double max_drift_ppm;       /* how far a clock's rate may be off; 0: 200 */
+	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
+	double max_drift_ppm;     /* how far a clock's rate may be off; 0: 200 */
 	struct {
 		const char *clock;
 		double ppm;
-	} drift[64];                /* clocks with limits of their own */
+	} drift[64]; /* clocks with limits of their own */
 	size_t n_drift;
-	double wander_ppb_s;        /* how fast a rate may change; 0: not limited */
-	bool has_wander;            /* so that 0 can be asked for: rates that never change */
+	double wander_ppb_s; /* how fast a rate may change; 0: not limited */
+	bool has_wander;     /* so that 0 can be asked for: rates that never change */
 	bool strict;
 	const struct cvl_report *report;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -63,11 +63,11 @@ struct cvl_residuals {
 
 /** What was found out about one clock. */
 struct cvl_clock_sync {
-	char *clock;                  /* name */
+	char *clock; /* name */
 	enum cvl_verdict verdict;
 	char reason[CVL_REASON_TEXT]; /* why not good, or what ties it */
 	struct cvl_map *map;          /* of epoch 0; NULL when unsynchronised */
-	double rate_ppb;              /* mean over the observations, against nominal. Positive: fast */
+	double rate_ppb; /* mean over the observations, against nominal. Positive: fast */
 	double rate_bound_ppb;
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
@@ -75,10 +75,10 @@ struct cvl_clock_sync {
 };
 
 struct cvl_sync {
-	char session[40];    /* UUID of the session it belongs to */
+	char session[40]; /* UUID of the session it belongs to */
 	char *estimator;
-	char *reference;     /* a clock's name, or "pulse LINE", "beacon SENDER" */
-	char *settings;      /* JSON text of the options and rules used */
+	char *reference; /* a clock's name, or "pulse LINE", "beacon SENDER" */
+	char *settings;  /* JSON text of the options and rules used */
 	int64_t epoch_unix_ns;
 	size_t n;
 	struct cvl_clock_sync *clock; /* one for each clock of the session */
@@ -88,13 +88,14 @@ struct cvl_sync {
  * Synchronise. Returns 0 with *@sync filled when it could be run at all; whether each clock is tied is
  * in its verdict. CVL_E_USAGE for options that make no sense, CVL_E_NO when there are no observations.
  */
-int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session, const struct cvl_sync_opts *opts,
-		 struct cvl_error *err);
+int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
+		 const struct cvl_sync_opts *opts, struct cvl_error *err);
 
 void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */
-int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session, struct cvl_error *err);
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
+		  struct cvl_error *err);
 
 /** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);

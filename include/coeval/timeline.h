@@ -20,14 +20,15 @@ struct cvl_timeline_opts {
 	bool nominal;             /* leave sync.json aside */
 	bool strict;
 	const struct cvl_report *report;
-	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes; now and then; may be NULL */
+	void (*progress)(void *ctx, uint64_t done,
+			 uint64_t total); /* bytes; now and then; may be NULL */
 	void *progress_ctx;
 };
 
 /** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */
 struct cvl_slice {
-	size_t clock;      /* index in the session */
-	size_t stream;     /* number of the stream in this timeline */
+	size_t clock;  /* index in the session */
+	size_t stream; /* number of the stream in this timeline */
 	const struct cvl_batch *batch;
 	const struct cvl_time *time;
 	size_t begin, end;
@@ -53,7 +54,8 @@ int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 
 /** Whether a comes before b, given their bounds. Two records of one stream: their order there. */
-enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b, int64_t bound_b);
+enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b,
+				  int64_t bound_b);
 
 struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
 /** NULL if the session is not synchronised (or nominal was asked for). */

@@ -56,7 +56,8 @@ int cli_end(int rc, const struct cvl_error *err, const struct problems *p)
 	if (rc < 0)
 		return cli_fail(err);
 	if (p->damage) {
-		fprintf(stderr, "coeval: the input was damaged: what could be read is there, the rest is shown as gaps\n");
+		fprintf(stderr,
+			"coeval: the input was damaged: what could be read is there, the rest is shown as gaps\n");
 		return 3;
 	}
 	return 0;
@@ -84,7 +85,8 @@ int cli_duration(const struct verb *verb, const char *option, const char *text, 
 {
 	if (!cvl_duration_parse(text, ns))
 		return 0;
-	return cli_usage(verb, "%s takes a time such as 1.2, 250ms or 10us, not '%s'", option, text);
+	return cli_usage(verb, "%s takes a time such as 1.2, 250ms or 10us, not '%s'", option,
+			 text);
 }
 
 /* ---- progress ---- */
@@ -99,7 +101,9 @@ static int64_t now_ms(void)
 
 void progress_init(struct progress *p, const char *what)
 {
-	*p = (struct progress){ .what = what, .on = isatty(STDERR_FILENO) == 1, .last_ms = now_ms() };
+	*p = (struct progress){ .what = what,
+				.on = isatty(STDERR_FILENO) == 1,
+				.last_ms = now_ms() };
 }
 
 void progress_show(void *progress, uint64_t done, uint64_t total)
@@ -115,7 +119,8 @@ void progress_show(void *progress, uint64_t done, uint64_t total)
 	p->last_ms = now;
 	p->drawn = true;
 	if (total)
-		fprintf(stderr, "\r%s  %3d %% \033[K", p->what, (int)(100.0 * (double)done / (double)total));
+		fprintf(stderr, "\r%s  %3d %% \033[K", p->what,
+			(int)(100.0 * (double)done / (double)total));
 	else
 		fprintf(stderr, "\r%s  %.1f MB \033[K", p->what, (double)done / 1e6);
 }

@@ -21,7 +21,8 @@ struct verb {
 	int (*run)(int argc, char **argv, const struct verb *verb);
 };
 
-extern const struct verb verb_import, verb_sync, verb_info, verb_show, verb_export, verb_demo, verb_help;
+extern const struct verb verb_import, verb_sync, verb_info, verb_show, verb_export, verb_demo,
+	verb_help;
 extern const struct verb *const verbs[];
 
 /** Problems that were survived: told on standard error, counted for the exit status. */
@@ -42,7 +43,10 @@ int cli_usage(const struct verb *verb, const char *fmt, ...) __attribute__((form
 int cli_end(int rc, const struct cvl_error *err, const struct problems *p);
 
 /** Options that every verb knows: long options table entries for --help. */
-#define CLI_HELP_OPTION { "help", no_argument, NULL, 'h' }
+#define CLI_HELP_OPTION                        \
+	{                                      \
+		"help", no_argument, NULL, 'h' \
+	}
 
 /** Write out what printf() was given; says so if it cannot, and returns the exit status. */
 int cli_flush(void);

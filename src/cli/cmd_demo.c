@@ -70,7 +70,8 @@ static int make_session(struct demo *d, struct cvl_error *err)
 	return rc;
 }
 
-static int synchronise(struct demo *d, struct cvl_session *s, struct cvl_sync **sync, struct cvl_error *err)
+static int synchronise(struct demo *d, struct cvl_session *s, struct cvl_sync **sync,
+		       struct cvl_error *err)
 {
 	const struct cvl_sync_opts opts = { 0 };
 	int rc = cvl_sync_run(sync, s, &opts, err);
@@ -79,7 +80,8 @@ static int synchronise(struct demo *d, struct cvl_session *s, struct cvl_sync **
 	return rc ? rc : cvl_sync_save(*sync, s, err);
 }
 
-static int export(struct cvl_session *s, const char *format, const char *path, struct cvl_error *err)
+static int export(struct cvl_session *s, const char *format, const char *path,
+		  struct cvl_error *err)
 {
 	struct cvl_timeline *tl;
 	int rc = cvl_timeline_open(&tl, s, NULL, err);
@@ -95,7 +97,8 @@ static int export(struct cvl_session *s, const char *format, const char *path, s
  * Compare every edge with the truth. The timeline counts from where the first observer began, by whole beacon periods
  * from the sender's time: that many seconds are taken off.
  */
-static int score(struct demo *d, struct cvl_session *s, bool nominal, struct score *out, struct cvl_error *err)
+static int score(struct demo *d, struct cvl_session *s, bool nominal, struct score *out,
+		 struct cvl_error *err)
 {
 	const struct cvl_timeline_opts opts = { .nominal = nominal };
 	size_t next[DEMO_OBSERVERS] = { 0 };
@@ -129,7 +132,8 @@ static int score(struct demo *d, struct cvl_session *s, bool nominal, struct sco
 					shift = nominal ? error : round(error / 1e9) * 1e9;
 				error -= shift;
 				out->edges++;
-				out->covered += bound != CVL_BOUND_UNKNOWN && fabs(error) <= (double)bound;
+				out->covered +=
+					bound != CVL_BOUND_UNKNOWN && fabs(error) <= (double)bound;
 				out->sum += fabs(error);
 				out->worst = fmax(out->worst, fabs(error));
 				low = fmin(low, error);
@@ -146,17 +150,20 @@ static int score(struct demo *d, struct cvl_session *s, bool nominal, struct sco
 
 /* ---- telling ---- */
 
-static void print_text(const struct demo *d, const struct cvl_sync *sync, const struct score *before,
-		       const struct score *after, struct out *o)
+static void print_text(const struct demo *d, const struct cvl_sync *sync,
+		       const struct score *before, const struct score *after, struct out *o)
 {
 	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
-					     "rejected", "bound",	     "at worst", NULL };
+					     "rejected", "bound",         "at worst", NULL };
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
-	out_printf(o, "%d observers sampled 8 lines at 8 MHz for %u s (simulated, seed %llu), each on a clock of its own.\n",
-		   DEMO_OBSERVERS, d->world.seconds, (unsigned long long)d->world.seed);
-	out_printf(o, "They heard the same beacon once a second; that ties their clocks (%s).\n\n", sync->reference);
+	out_printf(
+		o,
+		"%d observers sampled 8 lines at 8 MHz for %u s (simulated, seed %llu), each on a clock of its own.\n",
+		DEMO_OBSERVERS, d->world.seconds, (unsigned long long)d->world.seed);
+	out_printf(o, "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
+		   sync->reference);
 	table_init(&t, 7);
 	table_heads(&t, heads);
 	for (unsigned i = 0; i < DEMO_OBSERVERS; i++) {
@@ -176,22 +183,32 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync, const 
 	cvl_bound_text(text[0], (int64_t)before->worst_pair);
 	cvl_bound_text(text[1], (int64_t)(after->sum / (double)(after->edges ? after->edges : 1)));
 	cvl_bound_text(text[2], (int64_t)after->worst);
-	out_printf(o, "\n%llu edges against the truth: apart by up to %s before; now %s off on average, %s at worst.\n",
-		   (unsigned long long)after->edges, text[0], text[1], text[2]);
-	out_printf(o, "Bounds that hold the true time: %.2f %% (promised: 99.9 %%).", 100.0 * (double)after->covered /
-									      (double)(after->edges ? after->edges : 1));
+	out_printf(
+		o,
+		"\n%llu edges against the truth: apart by up to %s before; now %s off on average, %s at worst.\n",
+		(unsigned long long)after->edges, text[0], text[1], text[2]);
+	out_printf(o, "Bounds that hold the true time: %.2f %% (promised: 99.9 %%).",
+		   100.0 * (double)after->covered / (double)(after->edges ? after->edges : 1));
 	if (after->unmatched)
-		out_printf(o, " %llu edges lost or invented!", (unsigned long long)after->unmatched);
-	out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd, d->csv);
-	out_printf(o, "Look further:  coeval info %s\n               coeval show %s --from 2 --to 2.1 --bounds\n", d->session,
-		   d->session);
+		out_printf(o, " %llu edges lost or invented!",
+			   (unsigned long long)after->unmatched);
+	out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
+		   d->csv);
+	out_printf(
+		o,
+		"Look further:  coeval info %s\n               coeval show %s --from 2 --to 2.1 --bounds\n",
+		d->session, d->session);
 }
 
-static void print_json(const struct demo *d, const struct score *before, const struct score *after, struct out *o)
+static void print_json(const struct demo *d, const struct score *before, const struct score *after,
+		       struct out *o)
 {
-	out_printf(o, "{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
-		   (unsigned long long)d->world.seed, d->world.seconds, (unsigned long long)after->edges,
-		   (unsigned long long)after->unmatched, before->worst_pair);
+	out_printf(
+		o,
+		"{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
+		(unsigned long long)d->world.seed, d->world.seconds,
+		(unsigned long long)after->edges, (unsigned long long)after->unmatched,
+		before->worst_pair);
 	out_printf(o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
 		   after->sum / (double)(after->edges ? after->edges : 1), after->worst,
 		   (double)after->covered / (double)(after->edges ? after->edges : 1));
@@ -213,15 +230,18 @@ static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)
 			return cvl_fail_errno(err, "make the directory", wanted);
 		snprintf(base, sizeof(base), "%s", wanted);
 	} else {
-		if (!cvl_path_join(base, tmp && *tmp ? tmp : "/tmp", "coeval-demo-XXXXXX") || !mkdtemp(base))
+		if (!cvl_path_join(base, tmp && *tmp ? tmp : "/tmp", "coeval-demo-XXXXXX") ||
+		    !mkdtemp(base))
 			return cvl_fail_errno(err, "make the directory", base);
 	}
-	if (!cvl_path_join(d->session, base, "session") || !cvl_path_join(d->vcd, base, "timeline.vcd") ||
+	if (!cvl_path_join(d->session, base, "session") ||
+	    !cvl_path_join(d->vcd, base, "timeline.vcd") ||
 	    !cvl_path_join(d->csv, base, "timeline.csv"))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", base);
 	memcpy(d->dir, base, sizeof(base));
 	if (cvl_is_dir(d->session))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s is there already; name another directory", d->session);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s is there already; name another directory", d->session);
 	return 0;
 }
 
@@ -231,7 +251,8 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	struct cvl_sync *sync = NULL;
 	struct score before, after;
 	struct out *o = malloc(sizeof(*o));
-	int rc = o ? make_session(d, err) : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = o ? make_session(d, err) :
+		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 
 	if (!rc)
 		rc = cvl_session_open(&s, d->session, NULL, err);
@@ -253,7 +274,8 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 			print_text(d, sync, &before, &after, o);
 		rc = out_flush(o, err);
 		if (!rc && after.unmatched)
-			rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "the timeline does not hold the edges that happened");
+			rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				      "the timeline does not hold the edges that happened");
 	}
 	cvl_sync_free(sync);
 	cvl_session_close(s);

@@ -23,13 +23,15 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int number(const struct verb *verb, const char *option, const char *text, unsigned max, unsigned *out)
+static int number(const struct verb *verb, const char *option, const char *text, unsigned max,
+		  unsigned *out)
 {
 	char *end;
 	unsigned long v = strtoul(text, &end, 10);
 
 	if (*end || end == text || !v || v > max)
-		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max, text);
+		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max,
+				 text);
 	*out = (unsigned)v;
 	return 0;
 }
@@ -53,9 +55,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case 'n': opts.node = optarg; break;
 		case 'r':
 			if (cvl_rate_parse(optarg, &opts.rate_hz))
-				rc = cli_usage(verb, "--rate takes a rate such as 8M or 32768, not '%s'", optarg);
+				rc = cli_usage(verb,
+					       "--rate takes a rate such as 8M or 32768, not '%s'",
+					       optarg);
 			break;
-		case 'c': rc = number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels); break;
+		case 'c':
+			rc = number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels);
+			break;
 		case OPT_UNIT: rc = number(verb, "--unit-size", optarg, 8, &opts.unit_size); break;
 		case OPT_NAMES: opts.names = optarg; break;
 		case OPT_BEACONS: opts.beacons = optarg; break;

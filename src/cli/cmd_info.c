@@ -44,7 +44,8 @@ static int scan(struct info *in, struct cvl_error *err)
 			c->late += sl.batch->flags[i] & CVL_LATE ? 1 : 0;
 			if (sl.batch->kind[i] == CVL_GAP) {
 				c->gaps++;
-				if (sl.batch->value[i] != CVL_LOST_UNKNOWN && sl.batch->cls[i] != CVL_GAP_PACKETS)
+				if (sl.batch->value[i] != CVL_LOST_UNKNOWN &&
+				    sl.batch->cls[i] != CVL_GAP_PACKETS)
 					c->lost += sl.batch->value[i];
 			} else if (!(sl.batch->flags[i] & CVL_STATE)) {
 				c->records++;
@@ -91,8 +92,9 @@ static void put_seconds(struct table *t, bool known, int64_t ns)
 
 static void print_clocks(const struct info *in, struct out *o)
 {
-	static const char *const heads[] = { "clock", "node",	"rate",	  "streams", "records",	  "gaps",
-					     "lost",  "late", "from s", "to s",    NULL };
+	static const char *const heads[] = { "clock",   "node", "rate", "streams",
+					     "records", "gaps", "lost", "late",
+					     "from s",  "to s", NULL };
 	struct table t;
 	char text[40];
 
@@ -121,7 +123,9 @@ static void print_sync(const struct info *in, struct out *o)
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
 
 	if (!sync) {
-		out_text(o, "\nnot synchronised: times are what each clock itself claims (see `coeval help sync`)\n");
+		out_text(
+			o,
+			"\nnot synchronised: times are what each clock itself claims (see `coeval help sync`)\n");
 		return;
 	}
 	out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
@@ -133,7 +137,8 @@ static void print_sync(const struct info *in, struct out *o)
 
 static void print_streams(const struct info *in, struct out *o)
 {
-	static const char *const heads[] = { "stream", "clock", "packets", "records", "gaps", "late", "bytes", NULL };
+	static const char *const heads[] = { "stream", "clock", "packets", "records",
+					     "gaps",   "late",  "bytes",   NULL };
 	struct table t;
 
 	out_text(o, "\nstreams\n");
@@ -145,7 +150,8 @@ static void print_streams(const struct info *in, struct out *o)
 
 		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
 		table_cell(&t, "%s", cvl_timeline_stream_name(in->tl, i));
-		table_cell(&t, "%s", clock < 0 ? "-" : cvl_session_clock(in->session, (size_t)clock)->name);
+		table_cell(&t, "%s",
+			   clock < 0 ? "-" : cvl_session_clock(in->session, (size_t)clock)->name);
 		table_cell(&t, "%llu", (unsigned long long)st.packets);
 		table_cell(&t, "%llu", (unsigned long long)st.records);
 		table_cell(&t, "%llu", (unsigned long long)st.gaps);
@@ -211,7 +217,8 @@ static void print_text(const struct info *in, struct out *o)
 		struct tm tm;
 
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", gmtime_r(&s, &tm));
-		out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date, (long long)(epoch % 1000000000),
+		out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date,
+			   (long long)(epoch % 1000000000),
 			   clocks ? cvl_session_clock(in->session, 0)->name : "nobody");
 	}
 	out_text(o, "\nclocks\n");
@@ -233,12 +240,15 @@ static json_t *clock_json(const struct info *in, size_t i)
 
 	for (int n = 0; n < CVL_KINDS; n++)
 		if (k->kinds[n])
-			json_object_set_new(kinds, cvl_kind_name((enum cvl_kind)n), json_integer((json_int_t)k->kinds[n]));
-	j = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}", "name", c->name, "node",
-		      c->node, "rate_hz", (json_int_t)c->rate_hz, "resolution_ticks", (json_int_t)c->resolution, "format",
-		      c->format, "origin", c->origin, "hash", c->hash, "finished", !c->unfinished, "records",
-		      (json_int_t)k->records, "gaps", (json_int_t)k->gaps, "lost", (json_int_t)k->lost, "late",
-		      (json_int_t)k->late, "kinds", kinds, "from_ns", k->seen ? json_integer(k->first) : json_null(), "to_ns",
+			json_object_set_new(kinds, cvl_kind_name((enum cvl_kind)n),
+					    json_integer((json_int_t)k->kinds[n]));
+	j = json_pack("{s:s, s:s, s:I, s:I, s:s, s:s, s:s, s:b, s:I, s:I, s:I, s:I, s:o, s:o, s:o}",
+		      "name", c->name, "node", c->node, "rate_hz", (json_int_t)c->rate_hz,
+		      "resolution_ticks", (json_int_t)c->resolution, "format", c->format, "origin",
+		      c->origin, "hash", c->hash, "finished", !c->unfinished, "records",
+		      (json_int_t)k->records, "gaps", (json_int_t)k->gaps, "lost",
+		      (json_int_t)k->lost, "late", (json_int_t)k->late, "kinds", kinds, "from_ns",
+		      k->seen ? json_integer(k->first) : json_null(), "to_ns",
 		      k->seen ? json_integer(k->last) : json_null());
 	if (s)
 		json_object_set_new(j, "sync", report_sync_json(s));
@@ -259,15 +269,19 @@ static void print_json(const struct info *in, struct out *o)
 		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
 		json_array_append_new(
 			streams,
-			json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I}", "name", cvl_timeline_stream_name(in->tl, i), "clock",
-				  clock < 0 ? NULL : cvl_session_clock(in->session, (size_t)clock)->name, "packets",
-				  (json_int_t)st.packets, "records", (json_int_t)st.records, "gaps", (json_int_t)st.gaps, "late",
+			json_pack("{s:s, s:s?, s:I, s:I, s:I, s:I, s:I}", "name",
+				  cvl_timeline_stream_name(in->tl, i), "clock",
+				  clock < 0 ? NULL :
+					      cvl_session_clock(in->session, (size_t)clock)->name,
+				  "packets", (json_int_t)st.packets, "records",
+				  (json_int_t)st.records, "gaps", (json_int_t)st.gaps, "late",
 				  (json_int_t)st.late, "bytes", (json_int_t)st.bytes));
 	}
-	root = json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "session", cvl_session_path(in->session), "uuid",
-			 cvl_session_uuid(in->session), "epoch_unix_ns", (json_int_t)cvl_session_epoch(in->session),
-			 "estimator", sync ? sync->estimator : NULL, "reference", sync ? sync->reference : NULL, "clocks",
-			 clocks, "streams", streams);
+	root = json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "session",
+			 cvl_session_path(in->session), "uuid", cvl_session_uuid(in->session),
+			 "epoch_unix_ns", (json_int_t)cvl_session_epoch(in->session), "estimator",
+			 sync ? sync->estimator : NULL, "reference", sync ? sync->reference : NULL,
+			 "clocks", clocks, "streams", streams);
 	report_json(o, root);
 }
 
@@ -301,8 +315,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_fail(&err);
 	in.clock = calloc(cvl_session_clocks(in.session) + 1, sizeof(*in.clock));
 	o = malloc(sizeof(*o));
-	rc = !in.clock || !o ? cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory")
-			     : cvl_timeline_open(&in.tl, in.session, &opts, &err);
+	rc = !in.clock || !o ? cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+			       cvl_timeline_open(&in.tl, in.session, &opts, &err);
 	if (!rc)
 		rc = scan(&in, &err);
 	progress_clear(&progress);

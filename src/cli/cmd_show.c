@@ -10,7 +10,18 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPT_FROM = 256, OPT_TO, OPT_NODE, OPT_EVENT, OPT_BOUNDS, OPT_TICKS, OPT_ABSOLUTE, OPT_JSON, OPT_STRICT, OPT_NOMINAL };
+enum {
+	OPT_FROM = 256,
+	OPT_TO,
+	OPT_NODE,
+	OPT_EVENT,
+	OPT_BOUNDS,
+	OPT_TICKS,
+	OPT_ABSOLUTE,
+	OPT_JSON,
+	OPT_STRICT,
+	OPT_NOMINAL
+};
 
 static const struct option options[] = {
 	{ "from", required_argument, NULL, OPT_FROM },
@@ -29,18 +40,19 @@ static const struct option options[] = {
 
 /* What is the same for all records of a class, worked out once. */
 struct lead {
-	char *text;       /* what stands between time and fields: "] node name: "; NULL until it is needed */
+	char *text; /* what stands between time and fields: "] node name: "; NULL until it is needed */
 	size_t n;
 	const char *name;
-	bool wanted;      /* by --event */
+	bool wanted; /* by --event */
 };
 
 /* One a stream. */
 struct shown {
 	struct fields_cache packet;
-	uint64_t levels;  /* last seen */
+	uint64_t levels; /* last seen */
 	bool known;
-	struct lead *lead; /* of the event classes, then of the other kinds, then of restated levels */
+	struct lead
+		*lead; /* of the event classes, then of the other kinds, then of restated levels */
 	size_t n_leads;
 };
 
@@ -52,7 +64,7 @@ struct show {
 	int64_t epoch;
 	struct shown *stream;
 	size_t n_streams;
-	char day[16];      /* date of the last absolute time */
+	char day[16]; /* date of the last absolute time */
 	int64_t day_number;
 };
 
@@ -76,9 +88,9 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 	if (lead->text)
 		return lead;
 	class = cvl_stream_class(cvl_timeline_stream(s->tl, sl->stream), b, i);
-	lead->name = class ? class->name
-		     : at == classes + CVL_KINDS ? "levels"
-						 : cvl_kind_name((enum cvl_kind)b->kind[i]);
+	lead->name = class                     ? class->name :
+		     at == classes + CVL_KINDS ? "levels" :
+						 cvl_kind_name((enum cvl_kind)b->kind[i]);
 	lead->wanted = !s->event || !fnmatch(s->event, lead->name, 0);
 	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
 	lead->n = strlen(node) + strlen(lead->name) + 5;
@@ -142,15 +154,14 @@ static void put_gap_text(struct show *s, const struct cvl_slice *sl, size_t i)
 	out_text(&s->out, " }");
 }
 
-static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
+static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
+			   struct cvl_error *err)
 {
 	const struct cvl_batch *b = sl->batch;
 	char buf[24];
 
 	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE:
-		put_levels_text(s, sl, i);
-		return 0;
+	case CVL_EDGE: put_levels_text(s, sl, i); return 0;
 	case CVL_SAMPLE:
 		out_text(&s->out, "{ ");
 		out_text(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
@@ -159,27 +170,26 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 		out_text(&s->out, " }");
 		return 0;
 	case CVL_BEACON:
-		out_printf(&s->out, "{ sender = %u, seq = %llu }", b->cls[i], (unsigned long long)b->value[i]);
-		return 0;
-	case CVL_PULSE:
-		out_printf(&s->out, "{ channel = %u }", b->cls[i]);
-		return 0;
-	case CVL_MESSAGE:
-		out_printf(&s->out, "{ direction = %s, key = %llu }", b->cls[i] ? "received" : "sent",
+		out_printf(&s->out, "{ sender = %u, seq = %llu }", b->cls[i],
 			   (unsigned long long)b->value[i]);
 		return 0;
-	case CVL_GAP:
-		put_gap_text(s, sl, i);
+	case CVL_PULSE: out_printf(&s->out, "{ channel = %u }", b->cls[i]); return 0;
+	case CVL_MESSAGE:
+		out_printf(&s->out, "{ direction = %s, key = %llu }",
+			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
 		return 0;
+	case CVL_GAP: put_gap_text(s, sl, i); return 0;
 	default:
-		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, &s->stream[sl->stream].packet, err);
+		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i,
+				   &s->stream[sl->stream].packet, err);
 	}
 }
 
 /* Date and time of day in UTC; the date is worked out once a day. */
 static void put_absolute(struct show *s, struct cvl_time t)
 {
-	int64_t ns = cvl_add_sat(t.ns, s->epoch), seconds = ns / 1000000000, part = ns % 1000000000, day;
+	int64_t ns = cvl_add_sat(t.ns, s->epoch), seconds = ns / 1000000000, part = ns % 1000000000,
+		day;
 
 	if (part < 0) {
 		part += 1000000000;
@@ -194,8 +204,8 @@ static void put_absolute(struct show *s, struct cvl_time t)
 		strftime(s->day, sizeof(s->day), "%Y-%m-%d", gmtime_r(&at, &tm));
 	}
 	seconds -= day * 86400;
-	out_printf(&s->out, "%s %02d:%02d:%02d.%09lld", s->day, (int)(seconds / 3600), (int)(seconds / 60 % 60),
-		   (int)(seconds % 60), (long long)part);
+	out_printf(&s->out, "%s %02d:%02d:%02d.%09lld", s->day, (int)(seconds / 3600),
+		   (int)(seconds / 60 % 60), (int)(seconds % 60), (long long)part);
 }
 
 static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
@@ -269,9 +279,7 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 	int rc = 0;
 
 	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE:
-		put_edge_json(s, sl, i);
-		break;
+	case CVL_EDGE: put_edge_json(s, sl, i); break;
 	case CVL_SAMPLE:
 		name = survey_channel(s->tl, sl->stream, b->cls[i], buf);
 		out_text(&s->out, ",\"channel\":");
@@ -283,19 +291,20 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 			out_double(&s->out, survey_sample(b->value[i]));
 		break;
 	case CVL_BEACON:
-		out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i], (unsigned long long)b->value[i]);
-		break;
-	case CVL_PULSE:
-		out_printf(&s->out, ",\"channel\":%u", b->cls[i]);
-		break;
-	case CVL_MESSAGE:
-		out_printf(&s->out, ",\"direction\":\"%s\",\"key\":%llu", b->cls[i] ? "received" : "sent",
+		out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i],
 			   (unsigned long long)b->value[i]);
+		break;
+	case CVL_PULSE: out_printf(&s->out, ",\"channel\":%u", b->cls[i]); break;
+	case CVL_MESSAGE:
+		out_printf(&s->out, ",\"direction\":\"%s\",\"key\":%llu",
+			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
 		break;
 	case CVL_GAP:
 		out_printf(&s->out, ",\"why\":\"%s\"", cvl_gap_name((enum cvl_gap)b->cls[i]));
-		put_number_or_null(&s->out, ",\"lost\":", b->value[i], b->value[i] != CVL_LOST_UNKNOWN);
-		put_number_or_null(&s->out, ",\"to_tick\":", b->aux[i], b->aux[i] != CVL_TICK_UNKNOWN);
+		put_number_or_null(&s->out, ",\"lost\":", b->value[i],
+				   b->value[i] != CVL_LOST_UNKNOWN);
+		put_number_or_null(&s->out, ",\"to_tick\":", b->aux[i],
+				   b->aux[i] != CVL_TICK_UNKNOWN);
 		break;
 	default:
 		out_text(&s->out, ",\"fields\":");
@@ -352,7 +361,8 @@ static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_err
 		if (!lead)
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		if (lead->wanted && (!edge || !unchanged(s, sl, i)))
-			rc = s->json ? put_json(s, sl, i, lead, err) : put_text(s, sl, i, lead, err);
+			rc = s->json ? put_json(s, sl, i, lead, err) :
+				       put_text(s, sl, i, lead, err);
 		if (rc)
 			return rc;
 		if (edge) {
@@ -371,12 +381,15 @@ static int prepare(struct show *s, struct cvl_error *err)
 	for (; s->stream && s->n_streams < n; s->n_streams++) {
 		struct shown *st = &s->stream[s->n_streams];
 
-		st->n_leads = cvl_trace_events(cvl_timeline_trace(s->tl, s->n_streams)) + CVL_KINDS + 1;
+		st->n_leads =
+			cvl_trace_events(cvl_timeline_trace(s->tl, s->n_streams)) + CVL_KINDS + 1;
 		st->lead = calloc(st->n_leads, sizeof(*st->lead));
 		if (!st->lead)
 			break;
 	}
-	return s->stream && s->n_streams == n ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return s->stream && s->n_streams == n ?
+		       0 :
+		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
 static void show_free(struct show *s)

@@ -9,7 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_MATCH = 256, OPT_PULSE, OPT_BEACON, OPT_ESTIMATOR, OPT_REFERENCE, OPT_DRIFT, OPT_WANDER, OPT_STRICT, OPT_JSON };
+enum {
+	OPT_MATCH = 256,
+	OPT_PULSE,
+	OPT_BEACON,
+	OPT_ESTIMATOR,
+	OPT_REFERENCE,
+	OPT_DRIFT,
+	OPT_WANDER,
+	OPT_STRICT,
+	OPT_JSON
+};
 
 static const struct option options[] = {
 	{ "match", required_argument, NULL, OPT_MATCH },
@@ -39,9 +49,12 @@ static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts
 	}
 	if (edge)
 		*edge++ = '\0';
-	if (!edge || !*text || strlen(text) >= sizeof(r->line) || (strcmp(edge, "rising") && strcmp(edge, "falling")) ||
+	if (!edge || !*text || strlen(text) >= sizeof(r->line) ||
+	    (strcmp(edge, "rising") && strcmp(edge, "falling")) ||
 	    cvl_duration_parse(period, &r->period_ns) || r->period_ns <= 0)
-		return cli_usage(verb, "--pulse takes LINE:rising:PERIOD or LINE:falling:PERIOD, such as PPS:rising:1s");
+		return cli_usage(
+			verb,
+			"--pulse takes LINE:rising:PERIOD or LINE:falling:PERIOD, such as PPS:rising:1s");
 	snprintf(r->line, sizeof(r->line), "%s", text);
 	r->rising = edge[0] == 'r';
 	o->n_pulse++;
@@ -55,7 +68,8 @@ static int parse_drift(const struct verb *verb, char *text, struct cvl_sync_opts
 
 	ppm = strtod(number ? number + 1 : text, &end);
 	if (*end || end == text || !(ppm > 0 && ppm < 100000))
-		return cli_usage(verb, "--max-drift takes parts per million, such as 50 or CLOCK=50");
+		return cli_usage(verb,
+				 "--max-drift takes parts per million, such as 50 or CLOCK=50");
 	if (!number) {
 		o->max_drift_ppm = ppm;
 		return 0;
@@ -89,8 +103,8 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 		json_object_set_new(c, "clock", json_string(sync->clock[i].clock));
 		json_array_append_new(clocks, c);
 	}
-	report_json(o, json_pack("{s:s, s:s, s:o}", "estimator", sync->estimator, "reference", sync->reference, "clocks",
-				 clocks));
+	report_json(o, json_pack("{s:s, s:s, s:o}", "estimator", sync->estimator, "reference",
+				 sync->reference, "clocks", clocks));
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -128,7 +142,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 			opts.wander_ppb_s = strtod(optarg, &end);
 			opts.has_wander = true;
 			if (*end || end == optarg || !(opts.wander_ppb_s >= 0))
-				rc = cli_usage(verb, "--wander takes ppb a second, such as 10, not '%s'", optarg);
+				rc = cli_usage(verb,
+					       "--wander takes ppb a second, such as 10, not '%s'",
+					       optarg);
 			break;
 		case OPT_STRICT: opts.strict = true; break;
 		case OPT_JSON: json = true; break;

@@ -5,7 +5,8 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
-	&verb_import, &verb_sync, &verb_info, &verb_show, &verb_export, &verb_demo, &verb_help, NULL,
+	&verb_import, &verb_sync, &verb_info, &verb_show,
+	&verb_export, &verb_demo, &verb_help, NULL,
 };
 
 static const struct verb *find(const char *name)
@@ -18,12 +19,14 @@ static const struct verb *find(const char *name)
 
 static int help_all(FILE *f)
 {
-	fprintf(f, "coeval puts what many small machines did onto one clock, and says how sure it is.\n\n"
-		   "usage: coeval VERB [OPTIONS] ...\n\n");
+	fprintf(f,
+		"coeval puts what many small machines did onto one clock, and says how sure it is.\n\n"
+		"usage: coeval VERB [OPTIONS] ...\n\n");
 	for (size_t i = 0; verbs[i]; i++)
 		fprintf(f, "  %-8s  %s\n", verbs[i]->name, verbs[i]->what);
-	fprintf(f, "\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
-		   "Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");
+	fprintf(f,
+		"\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
+		"Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");
 	return f == stdout ? cli_flush() : 2;
 }
 
@@ -62,7 +65,8 @@ int main(int argc, char **argv)
 		return help_all(stdout);
 	verb = find(argv[1]);
 	if (!verb) {
-		fprintf(stderr, "coeval: there is no verb '%s'; `coeval help` lists them\n", argv[1]);
+		fprintf(stderr, "coeval: there is no verb '%s'; `coeval help` lists them\n",
+			argv[1]);
 		return 2;
 	}
 	return verb->run(argc - 1, argv + 1, verb);

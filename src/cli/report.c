@@ -28,23 +28,26 @@ void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *i
 		table_cell(&t, "%s", c->clock);
 		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
 		if (c->map && c->used)
-			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
+			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000,
+				   c->rate_bound_ppb / 1000);
 		else
 			table_cell(&t, "-");
 		table_cell(&t, "%llu", (unsigned long long)c->used);
 		table_cell(&t, "%llu", (unsigned long long)c->rejected);
 		put_bound(&t, c, c->bound_min);
 		put_bound(&t, c, c->bound_max);
-		table_cell(&t, "%s", cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
+		table_cell(&t, "%s",
+			   cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
 	}
 	table_print(&t, o, "llrrrrrl", indent);
 }
 
 json_t *report_sync_json(const struct cvl_clock_sync *c)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "verdict", cvl_verdict_name(c->verdict), "reason",
-			 c->reason, "rate_ppb", c->rate_ppb, "rate_bound_ppb", c->rate_bound_ppb, "used",
-			 (json_int_t)c->used, "rejected", (json_int_t)c->rejected, "bound_min_ns",
+	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "verdict",
+			 cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb", c->rate_ppb,
+			 "rate_bound_ppb", c->rate_bound_ppb, "used", (json_int_t)c->used,
+			 "rejected", (json_int_t)c->rejected, "bound_min_ns",
 			 c->map ? json_integer(c->bound_min) : json_null(), "bound_max_ns",
 			 c->map ? json_integer(c->bound_max) : json_null(), "bound",
 			 cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));

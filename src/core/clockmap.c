@@ -104,7 +104,8 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 	if (!(fabs(spec->before.rate_ppb) < 5e8) || !(fabs(spec->after.rate_ppb) < 5e8))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map with an absurd rate");
 	if (!bound_grows(&spec->before) || !bound_grows(&spec->after))
-		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map with a bound that shrinks outside");
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
+				"clock map with a bound that shrinks outside");
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_knot *k = &spec->knots[i];
 
@@ -131,7 +132,8 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 		else if (i == n)
 			slope_from_rate(s, spec->rate_hz, spec->after.rate_ppb);
 		else
-			slope_from_ratio(s, (u128)(fine(k + 1) - fine(k)), k[1].tick.count - s->tick);
+			slope_from_ratio(s, (u128)(fine(k + 1) - fine(k)),
+					 k[1].tick.count - s->tick);
 	}
 	*out = map;
 	return 0;
@@ -209,12 +211,13 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 }
 
 /* Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as segment_time(). */
-static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n, uint64_t last,
-			 struct cvl_time *time)
+static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n,
+			 uint64_t last, struct cvl_time *time)
 {
 	u128 frac0 = (u128)((uint64_t)s->time & 0xffffffffu) << 32;
 	int64_t base = (int64_t)(s->time >> FRAC_BITS);
-	uint64_t whole = s->slope_int, frac = s->slope_frac, reach = ((uint64_t)1 << 61) / (whole ? whole : 1);
+	uint64_t whole = s->slope_int, frac = s->slope_frac,
+		 reach = ((uint64_t)1 << 61) / (whole ? whole : 1);
 	size_t i;
 
 	if (base > INT64_MAX / 2 || base < INT64_MIN / 2 || s->time >> FRAC_BITS != base)
@@ -224,7 +227,8 @@ static size_t times_near(const struct segment *s, const struct cvl_tick *tick, s
 
 		if (tick[i].count < s->tick || tick[i].count > last || d > reach)
 			break;
-		time[i].ns = base + (int64_t)(d * whole) + (int64_t)(((u128)d * frac + frac0) >> 64);
+		time[i].ns =
+			base + (int64_t)(d * whole) + (int64_t)(((u128)d * frac + frac0) >> 64);
 	}
 	return i;
 }
@@ -238,7 +242,8 @@ void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_
 		size_t seg = find_segment(map, tick[i].count);
 		const struct segment *s = &map->seg[seg];
 		uint64_t first = seg ? map->spec.knots[seg - 1].tick.count : 0;
-		uint64_t last = seg < map->spec.n ? map->spec.knots[seg].tick.count - 1 : UINT64_MAX;
+		uint64_t last =
+			seg < map->spec.n ? map->spec.knots[seg].tick.count - 1 : UINT64_MAX;
 
 		i += times_near(s, tick + i, n - i, last, time + i);
 		for (; i < n && tick[i].count >= first && tick[i].count <= last; i++)

@@ -21,7 +21,8 @@ uint32_t cvl_crc32c_plain(uint32_t crc, const void *bytes, size_t n)
 #if defined(__x86_64__)
 #include <nmmintrin.h>
 
-__attribute__((target("sse4.2"))) static uint32_t crc_sse42(uint32_t crc, const void *bytes, size_t n)
+__attribute__((target("sse4.2"))) static uint32_t crc_sse42(uint32_t crc, const void *bytes,
+							    size_t n)
 {
 	const uint8_t *p = bytes;
 	uint64_t c = ~crc;
@@ -39,8 +40,8 @@ __attribute__((target("sse4.2"))) static uint32_t crc_sse42(uint32_t crc, const 
 
 uint32_t cvl_crc32c(uint32_t crc, const void *bytes, size_t n)
 {
-	return __builtin_cpu_supports("sse4.2") ? crc_sse42(crc, bytes, n)
-						: cvl_crc32c_plain(crc, bytes, n);
+	return __builtin_cpu_supports("sse4.2") ? crc_sse42(crc, bytes, n) :
+						  cvl_crc32c_plain(crc, bytes, n);
 }
 #elif defined(__ARM_FEATURE_CRC32)
 #include <arm_acle.h>

@@ -63,17 +63,12 @@ const char *cvl_code_name(enum cvl_code code)
 int cvl_exit_status(enum cvl_code code)
 {
 	switch (code) {
-	case CVL_OK:
-		return 0;
-	case CVL_E_NO:
-		return 1;
-	case CVL_E_USAGE:
-		return 2;
+	case CVL_OK: return 0;
+	case CVL_E_NO: return 1;
+	case CVL_E_USAGE: return 2;
 	case CVL_E_IO:
 	case CVL_E_NOMEM:
-	case CVL_E_ENV:
-		return 4;
-	default:
-		return 3;
+	case CVL_E_ENV: return 4;
+	default: return 3;
 	}
 }

@@ -110,7 +110,8 @@ static int copy_file(const char *from, const char *to, struct cvl_error *err)
 		goto out;
 	}
 	for (;;) {
-		ssize_t n = kernel ? copy_file_range(in, NULL, out, NULL, chunk, 0) : read(in, buf, sizeof(buf));
+		ssize_t n = kernel ? copy_file_range(in, NULL, out, NULL, chunk, 0) :
+				     read(in, buf, sizeof(buf));
 
 		if (n < 0 && kernel) { /* between file systems that cannot */
 			kernel = false;
@@ -151,7 +152,8 @@ static int copy_level(const char *from, const char *to, int depth, struct cvl_er
 	int rc = 0;
 
 	if (depth > TREE_DEPTH_MAX)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: directories nested too deep", from);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: directories nested too deep",
+				from);
 	dir = opendir(from);
 	if (!dir)
 		return cvl_fail_errno(err, "open", from);

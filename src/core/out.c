@@ -92,10 +92,26 @@ void out_long(struct out *o, const char *s, size_t n)
 static inline unsigned count_digits(uint64_t v)
 {
 	static const uint64_t power[] = {
-		0,		 10,		   100,		      1000,		 10000,
-		100000,		 1000000,	   10000000,	      100000000,	 1000000000,
-		10000000000,	 100000000000,	   1000000000000,     10000000000000,	 100000000000000,
-		1000000000000000, 10000000000000000, 100000000000000000, 1000000000000000000, 10000000000000000000u,
+		0,
+		10,
+		100,
+		1000,
+		10000,
+		100000,
+		1000000,
+		10000000,
+		100000000,
+		1000000000,
+		10000000000,
+		100000000000,
+		1000000000000,
+		10000000000000,
+		100000000000000,
+		1000000000000000,
+		10000000000000000,
+		100000000000000000,
+		1000000000000000000,
+		10000000000000000000u,
 	};
 	/* 1233 / 4096 is log10(2), from below */
 	unsigned guess = (64 - (unsigned)__builtin_clzll(v | 1)) * 1233 >> 12;
@@ -124,9 +140,10 @@ static inline void store_digits(char *w, uint64_t digits)
 	memcpy(w, &digits, 8);
 }
 
-static const char pairs[] = "00010203040506070809101112131415161718192021222324252627282930313233343536373839"
-			    "40414243444546474849505152535455565758596061626364656667686970717273747576777879"
-			    "8081828384858687888990919293949596979899";
+static const char pairs[] =
+	"00010203040506070809101112131415161718192021222324252627282930313233343536373839"
+	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
+	"8081828384858687888990919293949596979899";
 
 /* More than eight digits. Apart from the short ones, which are many more and then need no registers saved. */
 static __attribute__((noinline)) char *text_long(char *w, uint64_t v)
@@ -203,7 +220,8 @@ char *text_hex(char *w, uint64_t v)
 
 void out_base(struct out *o, uint64_t v, unsigned base)
 {
-	unsigned shift = (unsigned)__builtin_ctz(base), n = (63 - (unsigned)__builtin_clzll(v | 1)) / shift + 1;
+	unsigned shift = (unsigned)__builtin_ctz(base),
+		 n = (63 - (unsigned)__builtin_clzll(v | 1)) / shift + 1;
 	char *w = out_room(o, 64);
 
 	for (unsigned i = n; i-- > 0; v >>= shift)
@@ -248,8 +266,8 @@ static inline bool plain8(uint64_t x)
 	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
 	uint64_t del = x ^ ones * 127, quote = x ^ ones * '"', slash = x ^ ones * '\\';
 	/* (y - ones * n) & ~y has a top bit set if and only if some byte of y is below n, which is at most 128 */
-	uint64_t found = ((x - ones * 32) & ~x) | ((del - ones) & ~del) | ((quote - ones) & ~quote) |
-			 ((slash - ones) & ~slash);
+	uint64_t found = ((x - ones * 32) & ~x) | ((del - ones) & ~del) |
+			 ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
 
 	return !(found & tops);
 }
@@ -315,17 +333,19 @@ void out_quoted(struct out *o, const char *s, size_t n)
 /* Length of the UTF-8 sequence at @s, 0 if there is none (RFC 3629). */
 static size_t utf8_length(const unsigned char *s, size_t n)
 {
-	size_t len = s[0] < 0x80 ? 1 : s[0] >= 0xc2 && s[0] < 0xe0 ? 2 : (s[0] & 0xf0) == 0xe0 ? 3
-								     : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-												   : 0;
+	size_t len = s[0] < 0x80                 ? 1 :
+		     s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
+		     (s[0] & 0xf0) == 0xe0       ? 3 :
+		     s[0] >= 0xf0 && s[0] < 0xf5 ? 4 :
+						   0;
 
 	if (!len || len > n)
 		return 0;
 	for (size_t i = 1; i < len; i++)
 		if ((s[i] & 0xc0) != 0x80)
 			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f))
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
 		return 0;
 	return len;
 }

@@ -18,9 +18,9 @@
 
 struct out {
 	int fd;
-	bool own;        /* close it */
-	bool closed;     /* the reader is gone: everything is thrown away from now on */
-	int error;       /* first errno of a failed write */
+	bool own;    /* close it */
+	bool closed; /* the reader is gone: everything is thrown away from now on */
+	int error;   /* first errno of a failed write */
 	const char *path;
 	size_t n;
 	char buf[OUT_BYTES];

@@ -4,9 +4,9 @@
 const char *cvl_kind_name(enum cvl_kind kind)
 {
 	static const char *const names[CVL_KINDS] = {
-		[CVL_EDGE] = "edge",     [CVL_SAMPLE] = "sample", [CVL_EVENT] = "event",
-		[CVL_BEGIN] = "begin",   [CVL_END] = "end",       [CVL_BEACON] = "beacon",
-		[CVL_PULSE] = "pulse",   [CVL_MESSAGE] = "message", [CVL_GAP] = "gap",
+		[CVL_EDGE] = "edge",   [CVL_SAMPLE] = "sample",   [CVL_EVENT] = "event",
+		[CVL_BEGIN] = "begin", [CVL_END] = "end",         [CVL_BEACON] = "beacon",
+		[CVL_PULSE] = "pulse", [CVL_MESSAGE] = "message", [CVL_GAP] = "gap",
 	};
 
 	return (unsigned)kind < CVL_KINDS ? names[kind] : "unknown";

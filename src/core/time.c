@@ -10,12 +10,9 @@
 const char *cvl_bound_kind_name(enum cvl_bound_kind kind)
 {
 	switch (kind) {
-	case CVL_BOUND_STATISTICAL:
-		return "99.9 %";
-	case CVL_BOUND_PROVEN:
-		return "proven";
-	case CVL_BOUND_NONE:
-		break;
+	case CVL_BOUND_STATISTICAL: return "99.9 %";
+	case CVL_BOUND_PROVEN: return "proven";
+	case CVL_BOUND_NONE: break;
 	}
 	return "none";
 }
@@ -61,8 +58,11 @@ size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns)
 	for (u = 0; u < 3 && v < units[u].ns * 0.9995; u++)
 		;
 	v /= units[u].ns;
-	len = snprintf(out, CVL_TIME_TEXT, "%.*f %s", u == 3 || v >= 99.95 ? 0 : v >= 9.995 ? 1 : 2, v,
-		       units[u].name);
+	len = snprintf(out, CVL_TIME_TEXT, "%.*f %s",
+		       u == 3 || v >= 99.95 ? 0 :
+		       v >= 9.995           ? 1 :
+					      2,
+		       v, units[u].name);
 	return (size_t)len;
 }
 
@@ -107,7 +107,7 @@ int cvl_duration_parse(const char *text, int64_t *ns)
 		int exp;
 		uint64_t times;
 	} units[] = {
-		{ "", 9, 1 },   { "s", 9, 1 },  { "ms", 6, 1 },	 { "us", 3, 1 },
+		{ "", 9, 1 },   { "s", 9, 1 },  { "ms", 6, 1 },   { "us", 3, 1 },
 		{ "ns", 0, 1 }, { "m", 9, 60 }, { "min", 9, 60 }, { "h", 9, 3600 },
 	};
 	const char *unit = text + strspn(text, "+-.0123456789 ");
@@ -122,7 +122,8 @@ int cvl_duration_parse(const char *text, int64_t *ns)
 		if (strcmp(unit, units[i].name))
 			continue;
 		end = parse_decimal(text, units[i].exp, &v);
-		if (!end || strspn(end, " ") != (size_t)(unit - end) || v > INT64_MAX / units[i].times)
+		if (!end || strspn(end, " ") != (size_t)(unit - end) ||
+		    v > INT64_MAX / units[i].times)
 			return -1;
 		*ns = (int64_t)(v * units[i].times);
 		if (negative)
@@ -140,9 +141,21 @@ int cvl_rate_parse(const char *text, uint64_t *hz)
 	while (*unit == ' ')
 		unit++;
 	switch (*unit) {
-	case 'k': case 'K': exp = 3; unit++; break;
-	case 'm': case 'M': exp = 6; unit++; break;
-	case 'g': case 'G': exp = 9; unit++; break;
+	case 'k':
+	case 'K':
+		exp = 3;
+		unit++;
+		break;
+	case 'm':
+	case 'M':
+		exp = 6;
+		unit++;
+		break;
+	case 'g':
+	case 'G':
+		exp = 9;
+		unit++;
+		break;
 	default: break;
 	}
 	if (*unit && strcasecmp(unit, "hz"))

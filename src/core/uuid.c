@@ -8,12 +8,14 @@
 
 void cvl_uuid_random(uint8_t uuid[16])
 {
-	if (getrandom(uuid, 16, 0) != 16) { /* only on kernels without it: time and process still differ */
+	if (getrandom(uuid, 16, 0) !=
+	    16) { /* only on kernels without it: time and process still differ */
 		struct timespec now;
 		uint64_t x;
 
 		clock_gettime(CLOCK_REALTIME, &now);
-		x = (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20 ^ (uint64_t)getpid();
+		x = (uint64_t)now.tv_sec * 1000000007u ^ (uint64_t)now.tv_nsec << 20 ^
+		    (uint64_t)getpid();
 		for (int i = 0; i < 16; i++) {
 			x = x * 6364136223846793005u + 1442695040888963407u;
 			uuid[i] = (uint8_t)(x >> 56);

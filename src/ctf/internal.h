@@ -43,15 +43,15 @@ enum op_code {
 	OP_INT,     /* integer or enum of @bits into a value, a slot, a role */
 	OP_FLOAT,
 	OP_STRING,
-	OP_TEXT,    /* array of characters, @count of them */
-	OP_TEXT_SEQ,/* the same, as many as slot @from says */
-	OP_SKIP_SEQ,/* move by @bits, as many times as slot @from says */
-	OP_BEGIN,   /* struct begins (align) */
-	OP_END,     /* struct, array or variant ends */
-	OP_LOOP,    /* array of @count: to @target when it has none */
-	OP_LOOP_SEQ,/* the same, as many as slot @from says */
-	OP_NEXT,    /* back to @target while elements are left */
-	OP_CHOOSE,  /* variant: goes to the option that slot @from selects */
+	OP_TEXT,     /* array of characters, @count of them */
+	OP_TEXT_SEQ, /* the same, as many as slot @from says */
+	OP_SKIP_SEQ, /* move by @bits, as many times as slot @from says */
+	OP_BEGIN,    /* struct begins (align) */
+	OP_END,      /* struct, array or variant ends */
+	OP_LOOP,     /* array of @count: to @target when it has none */
+	OP_LOOP_SEQ, /* the same, as many as slot @from says */
+	OP_NEXT,     /* back to @target while elements are left */
+	OP_CHOOSE,   /* variant: goes to the option that slot @from selects */
 	OP_JUMP,
 };
 
@@ -88,7 +88,7 @@ struct op {
 	uint16_t from;       /* slot of length or tag */
 	uint32_t align_mask; /* bits - 1 */
 	uint32_t target;
-	uint64_t bits;       /* size, or count of a text */
+	uint64_t bits; /* size, or count of a text */
 	uint64_t count;
 	const struct cvl_type *type;
 	const char *name;

@@ -44,7 +44,8 @@ static int fail(struct compiler *c, enum cvl_code code, const struct cvl_type *t
 	return c->code;
 }
 
-static struct op *emit(struct compiler *c, enum op_code code, const char *name, const struct cvl_type *t)
+static struct op *emit(struct compiler *c, enum op_code code, const char *name,
+		       const struct cvl_type *t)
 {
 	struct program *prog = c->program;
 	struct op *op;
@@ -74,7 +75,9 @@ static struct op *emit(struct compiler *c, enum op_code code, const char *name, 
 		c->capacity = more;
 	}
 	op = &prog->op[prog->n++];
-	*op = (struct op){ .code = (uint8_t)code, .slot = NO_SLOT, .from = NO_SLOT, .name = name, .type = t };
+	*op = (struct op){
+		.code = (uint8_t)code, .slot = NO_SLOT, .from = NO_SLOT, .name = name, .type = t
+	};
 	if (t && code != OP_END && code != OP_NEXT)
 		op->align_mask = t->align - 1;
 	return op;
@@ -118,9 +121,10 @@ static struct node *find_field(struct compiler *c, const char *path)
 
 	for (size_t i = 0; i < sizeof(absolute) / sizeof(*absolute); i++)
 		if (!strncmp(path, absolute[i].prefix, strlen(absolute[i].prefix)))
-			return c->root[absolute[i].scope]
-				       ? follow(c->root[absolute[i].scope], path + strlen(absolute[i].prefix))
-				       : NULL;
+			return c->root[absolute[i].scope] ?
+				       follow(c->root[absolute[i].scope],
+					      path + strlen(absolute[i].prefix)) :
+				       NULL;
 	for (struct node *n = c->here; n; n = n->up)
 		if (child_named(n, path, len))
 			return follow(n, path);
@@ -139,16 +143,17 @@ static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool ta
 
 	if (!n || !n->program) {
 		fail(c, path && n ? CVL_E_RANGE : CVL_E_UNKNOWN_ID, user,
-		     tag ? "the tag of a variant must be an enumeration declared before it, not"
-			 : "the length of a sequence must be an unsigned integer declared before it, not",
+		     tag ? "the tag of a variant must be an enumeration declared before it, not" :
+			   "the length of a sequence must be an unsigned integer declared before it, not",
 		     path ? path : "(none)");
 		return NO_SLOT;
 	}
-	if (tag ? n->type->kind != CVL_TYPE_ENUM
-		: (n->type->kind != CVL_TYPE_INT && n->type->kind != CVL_TYPE_ENUM) || n->type->is_signed) {
+	if (tag ? n->type->kind != CVL_TYPE_ENUM :
+		  (n->type->kind != CVL_TYPE_INT && n->type->kind != CVL_TYPE_ENUM) ||
+			    n->type->is_signed) {
 		fail(c, CVL_E_RANGE, user,
-		     tag ? "the tag of a variant must be an enumeration, not"
-			 : "the length of a sequence must be an unsigned integer, not",
+		     tag ? "the tag of a variant must be an enumeration, not" :
+			   "the length of a sequence must be an unsigned integer, not",
 		     path);
 		return NO_SLOT;
 	}
@@ -217,7 +222,8 @@ static enum op_role role_of(const struct compiler *c, const char *name, const st
 
 static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t);
 
-static void compile_scalar(struct compiler *c, enum op_code code, const char *name, const struct cvl_type *t)
+static void compile_scalar(struct compiler *c, enum op_code code, const char *name,
+			   const struct cvl_type *t)
 {
 	struct node *n = enter(c, name, t);
 	struct op *op = emit(c, code, name, t);
@@ -271,8 +277,8 @@ static void compile_array(struct compiler *c, const char *name, const struct cvl
 		return;
 	op->from = from;
 	op->count = t->length;
-	if (c->scope == CVL_SCOPE_PACKET_HEADER && name && !strcmp(name, "uuid") && !seq && t->length == 16 &&
-	    t->elem->kind == CVL_TYPE_INT && t->elem->size == 8)
+	if (c->scope == CVL_SCOPE_PACKET_HEADER && name && !strcmp(name, "uuid") && !seq &&
+	    t->length == 16 && t->elem->kind == CVL_TYPE_INT && t->elem->size == 8)
 		op->role = ROLE_UUID;
 	loop = c->program->n - 1;
 	body = c->program->n;
@@ -316,7 +322,8 @@ static void compile_variant(struct compiler *c, const char *name, const struct c
 	c->here = n;
 	for (uint32_t i = 0; i < t->n && !c->code; i++) {
 		for (uint32_t k = 0; k < tag->n; k++) {
-			if (!option_takes(t->member[i].name, tag->label[k].name) || n_choices == tag->n)
+			if (!option_takes(t->member[i].name, tag->label[k].name) ||
+			    n_choices == tag->n)
 				continue;
 			choice[n_choices++] = (struct choice){
 				.low = tag->label[k].low,
@@ -390,28 +397,24 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 /* What an op comes to when nobody asks for its value; false if it must stay. */
 static bool as_advance(const struct op *op, struct op *advance)
 {
-	*advance = (struct op){ .code = OP_ADVANCE, .slot = NO_SLOT, .from = NO_SLOT, .align_mask = op->align_mask };
+	*advance = (struct op){
+		.code = OP_ADVANCE, .slot = NO_SLOT, .from = NO_SLOT, .align_mask = op->align_mask
+	};
 	switch (op->code) {
 	case OP_INT:
 		if (op->slot != NO_SLOT || op->role != ROLE_NONE || op->clocked)
 			return false;
 		advance->bits = op->bits;
 		return true;
-	case OP_FLOAT:
-		advance->bits = op->bits;
-		return true;
+	case OP_FLOAT: advance->bits = op->bits; return true;
 	case OP_TEXT:
 		if (op->count > UINT64_MAX / 8)
 			return false;
 		advance->bits = op->count * 8;
 		return true;
-	case OP_BEGIN:
-		return true;
-	case OP_END:
-		advance->align_mask = 0;
-		return true;
-	default:
-		return false;
+	case OP_BEGIN: return true;
+	case OP_END: advance->align_mask = 0; return true;
+	default: return false;
 	}
 }
 
@@ -473,7 +476,8 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	for (uint32_t i = 0; i < full->n; i++) {
 		const struct op *op = &full->op[i];
 
-		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT || op->code == OP_JUMP)
+		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT ||
+		    op->code == OP_JUMP)
 			leader[op->target] = true;
 		for (uint64_t k = 0; op->code == OP_CHOOSE && k < op->count; k++)
 			leader[op->choice[k].target] = true;
@@ -499,7 +503,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 			uint32_t loop = loops[--n_loops];
 
 			if (collapse_loop(out, loop)) {
-			
+
 				merge = out->op[loop].code == OP_ADVANCE && !leader[i + 1];
 				index[i] = out->n;
 				continue;
@@ -512,7 +516,8 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	for (uint32_t i = 0; i < out->n; i++) {
 		struct op *op = &out->op[i];
 
-		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT || op->code == OP_JUMP)
+		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT ||
+		    op->code == OP_JUMP)
 			op->target = index[op->target];
 		if (op->code == OP_CHOOSE && op->count) {
 			struct choice *copy = arena_alloc(&trace->arena, op->count * sizeof(*copy));
@@ -545,19 +550,21 @@ static enum header_shape shape_of(const struct cvl_type *h)
 		return HEADER_GENERAL;
 	id = h->member[0].type;
 	v = h->member[1].type;
-	if (strcmp(h->member[0].name, "id") || id->kind != CVL_TYPE_ENUM || id->is_signed || id->n != 2 ||
-	    v->kind != CVL_TYPE_VARIANT || v->n != 2 || !v->ref || strcmp(v->ref, "id"))
+	if (strcmp(h->member[0].name, "id") || id->kind != CVL_TYPE_ENUM || id->is_signed ||
+	    id->n != 2 || v->kind != CVL_TYPE_VARIANT || v->n != 2 || !v->ref ||
+	    strcmp(v->ref, "id"))
 		return HEADER_GENERAL;
 	bits = id->size;
 	if (!((bits == 5 && id->align == 1) || (bits == 16 && id->align == 8)) ||
-	    strcmp(id->label[0].name, v->member[0].name) || strcmp(id->label[1].name, v->member[1].name) ||
-	    id->label[0].low != 0 || id->label[0].high != (1 << bits) - 2 ||
-	    id->label[1].low != (1 << bits) - 1 || id->label[1].high != (1 << bits) - 1)
+	    strcmp(id->label[0].name, v->member[0].name) ||
+	    strcmp(id->label[1].name, v->member[1].name) || id->label[0].low != 0 ||
+	    id->label[0].high != (1 << bits) - 2 || id->label[1].low != (1 << bits) - 1 ||
+	    id->label[1].high != (1 << bits) - 1)
 		return HEADER_GENERAL;
 	small = v->member[0].type;
 	large = v->member[1].type;
-	if (small->kind != CVL_TYPE_STRUCT || small->n != 1 || large->kind != CVL_TYPE_STRUCT || large->n != 2 ||
-	    strcmp(large->member[0].name, "id"))
+	if (small->kind != CVL_TYPE_STRUCT || small->n != 1 || large->kind != CVL_TYPE_STRUCT ||
+	    large->n != 2 || strcmp(large->member[0].name, "id"))
 		return HEADER_GENERAL;
 	for (int i = 0; i < 3; i++) {
 		const struct cvl_type *t = i ? large->member[i - 1].type : small->member[0].type;
@@ -592,9 +599,9 @@ static enum cvl_kind kind_of(const struct event_class *e)
 		const char *name;
 		enum cvl_kind kind;
 	} kinds[] = {
-		{ "edge", CVL_EDGE },	  { "levels", CVL_EDGE },   { "sample", CVL_SAMPLE },
-		{ "beacon", CVL_BEACON }, { "pulse", CVL_PULSE },   { "message", CVL_MESSAGE },
-		{ "gap", CVL_GAP },	  { "begin", CVL_BEGIN },   { "end", CVL_END },
+		{ "edge", CVL_EDGE },     { "levels", CVL_EDGE }, { "sample", CVL_SAMPLE },
+		{ "beacon", CVL_BEACON }, { "pulse", CVL_PULSE }, { "message", CVL_MESSAGE },
+		{ "gap", CVL_GAP },       { "begin", CVL_BEGIN }, { "end", CVL_END },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
@@ -652,7 +659,8 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 			 * each event has a copy */
 			compile_scope(&c, CVL_SCOPE_STREAM_CONTEXT, s->event_context,
 				      &e->full[CVL_SCOPE_STREAM_CONTEXT]);
-			compile_scope(&c, CVL_SCOPE_EVENT_CONTEXT, e->pub.type[CVL_SCOPE_EVENT_CONTEXT],
+			compile_scope(&c, CVL_SCOPE_EVENT_CONTEXT,
+				      e->pub.type[CVL_SCOPE_EVENT_CONTEXT],
 				      &e->full[CVL_SCOPE_EVENT_CONTEXT]);
 			compile_scope(&c, CVL_SCOPE_FIELDS, e->pub.type[CVL_SCOPE_FIELDS],
 				      &e->full[CVL_SCOPE_FIELDS]);

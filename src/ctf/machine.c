@@ -37,19 +37,11 @@ static uint64_t read_number(const struct machine *m, const struct op *op, uint64
 	} v;
 
 	switch (op->bits8) {
-	case 1:
-		return *p;
-	case 2:
-		memcpy(&v.u16, p, 2);
-		return be ? be16toh(v.u16) : le16toh(v.u16);
-	case 4:
-		memcpy(&v.u32, p, 4);
-		return be ? be32toh(v.u32) : le32toh(v.u32);
-	case 8:
-		memcpy(&v.u64, p, 8);
-		return be ? be64toh(v.u64) : le64toh(v.u64);
-	default:
-		return machine_bits(m->bytes, pos, (unsigned)op->bits, be);
+	case 1: return *p;
+	case 2: memcpy(&v.u16, p, 2); return be ? be16toh(v.u16) : le16toh(v.u16);
+	case 4: memcpy(&v.u32, p, 4); return be ? be32toh(v.u32) : le32toh(v.u32);
+	case 8: memcpy(&v.u64, p, 8); return be ? be64toh(v.u64) : le64toh(v.u64);
+	default: return machine_bits(m->bytes, pos, (unsigned)op->bits, be);
 	}
 }
 
@@ -61,8 +53,8 @@ static inline uint64_t extend(uint64_t v, unsigned bits, bool is_signed)
 }
 
 /* The integer of @op at bit @pos. False if it would end after @end. */
-static inline __attribute__((always_inline)) bool read_int(const struct machine *m, const struct op *op, uint64_t pos,
-							   uint64_t end, uint64_t *v)
+static inline __attribute__((always_inline)) bool
+read_int(const struct machine *m, const struct op *op, uint64_t pos, uint64_t end, uint64_t *v)
 {
 	/* most are whole bytes, little-endian, and not the last of a packet: no need to ask for their size */
 	if (op->bits8 && !op->type->big_endian && end - pos >= 64) {
@@ -96,8 +88,8 @@ static const struct choice *choose(const struct op *op, uint64_t tag)
 	for (uint64_t i = 0; i < op->count; i++) {
 		const struct choice *c = &op->choice[i];
 
-		if (op->bits8 ? (int64_t)tag >= c->low && (int64_t)tag <= c->high
-			      : tag >= (uint64_t)c->low && tag <= (uint64_t)c->high)
+		if (op->bits8 ? (int64_t)tag >= c->low && (int64_t)tag <= c->high :
+				tag >= (uint64_t)c->low && tag <= (uint64_t)c->high)
 			return c;
 	}
 	return NULL;
@@ -112,7 +104,8 @@ static uint64_t ahead(const struct machine *m, uint64_t v, uint64_t bits)
 	return later.clock;
 }
 
-static inline void tell(const struct cvl_visitor *visitor, const struct op *op, struct cvl_value *value)
+static inline void tell(const struct cvl_visitor *visitor, const struct op *op,
+			struct cvl_value *value)
 {
 	value->type = op->type;
 	if (visitor)
@@ -127,7 +120,8 @@ static __attribute__((noinline)) void use_int(struct machine *m, const struct op
 		machine_clock(m, v, (unsigned)op->bits);
 	if (!op->role)
 		return;
-	m->role[op->role] = op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
+	m->role[op->role] =
+		op->role == ROLE_PACKET_END && op->bits < 64 ? ahead(m, v, op->bits) : v;
 	m->has |= 1u << op->role;
 	if (op->role == ROLE_BEGIN)
 		machine_clock(m, v, (unsigned)op->bits);
@@ -138,8 +132,8 @@ struct loop {
 };
 
 /* Compiled twice: with a visitor and without. */
-static inline __attribute__((always_inline)) int run(struct machine *m, const struct program *program,
-						     const struct cvl_visitor *visitor)
+static inline __attribute__((always_inline)) int
+run(struct machine *m, const struct program *program, const struct cvl_visitor *visitor)
 {
 	struct loop loops[CTF_DEPTH_MAX + 2];
 	unsigned depth = 0;
@@ -157,9 +151,7 @@ static inline __attribute__((always_inline)) int run(struct machine *m, const st
 		if (pos > end)
 			goto out;
 		switch ((enum op_code)op->code) {
-		case OP_STOP:
-			rc = 0;
-			goto out;
+		case OP_STOP: rc = 0; goto out;
 		case OP_ADVANCE:
 			if (op->bits > end - pos)
 				goto out;
@@ -209,7 +201,8 @@ static inline __attribute__((always_inline)) int run(struct machine *m, const st
 			break;
 		case OP_SKIP_SEQ:
 			count = m->slot[op->from];
-			if (op->bits && (count > UINT64_MAX / op->bits || count * op->bits > end - pos))
+			if (op->bits &&
+			    (count > UINT64_MAX / op->bits || count * op->bits > end - pos))
 				goto out;
 			pos += count * op->bits;
 			break;
@@ -262,9 +255,7 @@ static inline __attribute__((always_inline)) int run(struct machine *m, const st
 			op = program->op + c->target - 1;
 			break;
 		}
-		case OP_JUMP:
-			op = program->op + op->target - 1;
-			break;
+		case OP_JUMP: op = program->op + op->target - 1; break;
 		}
 	}
 out:

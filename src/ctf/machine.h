@@ -9,10 +9,10 @@
 struct machine {
 	const uint8_t *bytes;
 	uint64_t pos, end;
-	uint64_t *slot;           /* values that lengths and tags refer to; n_slots of the trace */
-	uint64_t clock;           /* last value of the stream's clock */
-	uint64_t *role;           /* ROLES values */
-	uint32_t has;             /* bit per role that was seen */
+	uint64_t *slot; /* values that lengths and tags refer to; n_slots of the trace */
+	uint64_t clock; /* last value of the stream's clock */
+	uint64_t *role; /* ROLES values */
+	uint32_t has;   /* bit per role that was seen */
 };
 
 /** Continue the clock with the low @bits of a new reading: a narrow counter wraps forward. */
@@ -36,6 +36,7 @@ uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool bi
  * would pass m->end, CVL_E_RANGE for a tag without an option, CVL_E_LIMIT for loops that do not advance.
  * m->pos is where it stopped.
  */
-int machine_run(struct machine *m, const struct program *program, const struct cvl_visitor *visitor);
+int machine_run(struct machine *m, const struct program *program,
+		const struct cvl_visitor *visitor);
 
 #endif

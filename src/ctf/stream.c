@@ -34,10 +34,10 @@ struct cvl_stream {
 	/* the packet being read */
 	bool in_packet;
 	const struct stream_class *class;
-	uint64_t offset;       /* of the packet, bytes */
-	uint64_t packet_bits;  /* with padding; to the end of the file when it is cut */
-	uint64_t context_pos;  /* of the packet context, bits */
-	bool cut;              /* the file ends inside it */
+	uint64_t offset;      /* of the packet, bytes */
+	uint64_t packet_bits; /* with padding; to the end of the file when it is cut */
+	uint64_t context_pos; /* of the packet context, bits */
+	bool cut;             /* the file ends inside it */
 	struct machine m;
 	uint64_t role[ROLES];
 
@@ -48,7 +48,7 @@ struct cvl_stream {
 	bool told_late, told_overlap;
 	bool any_packet, any_tick;
 	uint64_t last_tick, max_tick;
-	uint64_t last_end;     /* tick at which the last packet ended */
+	uint64_t last_end; /* tick at which the last packet ended */
 	bool known_discarded, known_sequence;
 	uint64_t discarded, sequence;
 	struct gap gap[GAPS_MAX];
@@ -88,8 +88,9 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	return 0;
 }
 
-int cvl_stream_memory(struct cvl_stream **out, const struct cvl_trace *trace, const void *bytes, size_t n,
-		      const char *name, const struct cvl_stream_opts *opts, struct cvl_error *err)
+int cvl_stream_memory(struct cvl_stream **out, const struct cvl_trace *trace, const void *bytes,
+		      size_t n, const char *name, const struct cvl_stream_opts *opts,
+		      struct cvl_error *err)
 {
 	int rc = new_stream(out, trace, name, opts, err);
 
@@ -111,7 +112,8 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 	int fd, rc;
 
 	*out = NULL;
-	if ((size_t)snprintf(path, sizeof(path), "%s/%s", trace->path, trace->file[i].name) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", trace->path, trace->file[i].name) >=
+	    sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", trace->path);
 	rc = new_stream(&s, trace, path, opts, err);
 	if (rc)
@@ -185,7 +187,8 @@ static int problem(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struc
 	return 0;
 }
 
-static void add_gap(struct cvl_stream *s, uint64_t from, uint64_t to, uint64_t lost, enum cvl_gap why)
+static void add_gap(struct cvl_stream *s, uint64_t from, uint64_t to, uint64_t lost,
+		    enum cvl_gap why)
 {
 	if (s->n_gaps < GAPS_MAX)
 		s->gap[s->n_gaps++] = (struct gap){ from, to, lost, why };
@@ -203,7 +206,8 @@ static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *fou
 	if (!h || !h->n || strcmp(h->member[0].name, "magic"))
 		return false;
 	while (from < s->size) {
-		const uint8_t *p = memmem(s->file + from, (size_t)(s->size - from), &magic, sizeof(magic));
+		const uint8_t *p =
+			memmem(s->file + from, (size_t)(s->size - from), &magic, sizeof(magic));
 
 		if (!p)
 			return false;
@@ -216,15 +220,16 @@ static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *fou
 }
 
 /* The bytes at s->offset are no packet that can be read: go to the next that can. */
-static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err, const char *what)
+static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
+		  const char *what)
 {
 	uint64_t next_packet;
 	int rc = problem(s, code, bit, err, what);
 
 	if (rc)
 		return rc;
-	add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN,
-		code == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT);
+	add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+		CVL_LOST_UNKNOWN, code == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT);
 	s->known_sequence = false;
 	if (find_packet(s, s->offset + 1, &next_packet))
 		s->offset = next_packet;
@@ -281,8 +286,8 @@ static void count_losses(struct cvl_stream *s)
 		uint64_t before = s->known_discarded ? s->discarded : 0;
 
 		if (count > before) {
-			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end, count - before,
-				CVL_GAP_DISCARDED);
+			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end,
+				count - before, CVL_GAP_DISCARDED);
 			s->stats.lost += count - before;
 		}
 		s->known_discarded = true;
@@ -307,19 +312,24 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	s->cut = false;
 	rc = machine_run(m, &s->trace->header, NULL);
 	if (rc)
-		return resync(s, CVL_E_TRUNCATED, m->pos, err, "the file ends inside a packet header");
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet header");
 	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
 		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
-	if (has(m, ROLE_UUID) && s->trace->has_uuid && memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
-		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err, "the packet's UUID is not the trace's"))
+	if (has(m, ROLE_UUID) && s->trace->has_uuid &&
+	    memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
+		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+			    "the packet's UUID is not the trace's"))
 			return CVL_E_MISMATCH;
 	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
 	if (!s->class)
-		return resync(s, CVL_E_UNKNOWN_ID, 0, err, "packet of a stream that the metadata do not declare");
+		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
+			      "packet of a stream that the metadata do not declare");
 	s->context_pos = m->pos;
 	rc = machine_run(m, &s->class->context, NULL);
 	if (rc)
-		return resync(s, CVL_E_TRUNCATED, m->pos, err, "the file ends inside a packet context");
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet context");
 	packet = has(m, ROLE_PACKET_SIZE) ? m->role[ROLE_PACKET_SIZE] : m->end;
 	content = has(m, ROLE_CONTENT_SIZE) ? m->role[ROLE_CONTENT_SIZE] : packet;
 	if (packet < m->pos || packet % 8)
@@ -350,7 +360,8 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		s->done = true;
 		return 0;
 	}
-	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] && m->role[ROLE_PACKET_END] < s->opts.from.count) {
+	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
+	    m->role[ROLE_PACKET_END] < s->opts.from.count) {
 		s->n_gaps = 0; /* before the range, like the packet */
 		s->last_end = m->role[ROLE_PACKET_END];
 		s->offset += packet / 8;
@@ -368,7 +379,8 @@ static void close_packet(struct cvl_stream *s)
 	const struct machine *m = &s->m;
 	bool ends = has(m, ROLE_PACKET_END) && !s->cut; /* a cut packet does not reach its end */
 
-	s->last_end = ends && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END] : s->last_tick;
+	s->last_end = ends && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END] :
+									 s->last_tick;
 	s->in_packet = false;
 	s->any_packet = true;
 	s->offset += s->packet_bits / 8;
@@ -378,7 +390,8 @@ static void close_packet(struct cvl_stream *s)
 
 /* ---- records ---- */
 
-static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_t cls, uint64_t value, uint64_t aux)
+static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_t cls,
+		uint64_t value, uint64_t aux)
 {
 	size_t i = s->n++;
 
@@ -404,7 +417,8 @@ static void put_gaps(struct cvl_stream *s)
 {
 	for (unsigned i = 0; i < s->n_gaps && s->n < CVL_BATCH_MAX; i++)
 		/* before the first packet nothing is known of time */
-		put(s, s->gap[i].from == CVL_TICK_UNKNOWN ? s->m.clock : s->gap[i].from, CVL_GAP, s->gap[i].why, s->gap[i].lost, s->gap[i].to);
+		put(s, s->gap[i].from == CVL_TICK_UNKNOWN ? s->m.clock : s->gap[i].from, CVL_GAP,
+		    s->gap[i].why, s->gap[i].lost, s->gap[i].to);
 	s->n_gaps = 0;
 }
 
@@ -481,9 +495,9 @@ static int read_header(struct cvl_stream *s, uint64_t *id)
 		return fast_header(m, s->class->shape, id) ? 0 : CVL_E_TRUNCATED;
 	m->has &= ~(1u << ROLE_EVENT_ID);
 	rc = machine_run(m, &s->class->header, NULL);
-	*id = has(m, ROLE_EVENT_ID) ? m->role[ROLE_EVENT_ID]
-	      : s->class->n_events  ? s->class->event[0]->pub.id
-				    : 0;
+	*id = has(m, ROLE_EVENT_ID) ? m->role[ROLE_EVENT_ID] :
+	      s->class->n_events    ? s->class->event[0]->pub.id :
+				      0;
 	return rc;
 }
 
@@ -534,7 +548,8 @@ static void ignore_end(void *ctx, const struct cvl_type *t)
  * A record of one of our own kinds, its fields at bit @pos; @payload is for cvl_stream_visit(). Returns 0, or as
  * machine_run().
  */
-static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos, uint64_t payload)
+static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos,
+		   uint64_t payload)
 {
 	struct numbers f = { .n = 0 };
 	const struct cvl_visitor visitor = { take_number, ignore_begin, ignore_end, NULL, &f };
@@ -562,7 +577,8 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	case CVL_MESSAGE: put(s, tick, e->pub.kind, (uint32_t)f.v[0], f.v[1], 0); break;
 	case CVL_PULSE: put(s, tick, CVL_PULSE, (uint32_t)f.v[0], 0, 0); break;
 	case CVL_GAP:
-		put(s, tick, CVL_GAP, f.v[2] < CVL_GAPS ? (uint32_t)f.v[2] : CVL_GAP_UNKNOWN, f.v[1], f.v[0]);
+		put(s, tick, CVL_GAP, f.v[2] < CVL_GAPS ? (uint32_t)f.v[2] : CVL_GAP_UNKNOWN,
+		    f.v[1], f.v[0]);
 		if (f.v[1] != CVL_LOST_UNKNOWN && f.v[2] != CVL_GAP_PACKETS)
 			s->stats.lost += f.v[1];
 		break;
@@ -574,7 +590,8 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 }
 
 /* An event cannot be decoded: the rest of the packet is lost. */
-static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos, struct cvl_error *err)
+static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos,
+			  struct cvl_error *err)
 {
 	int rc;
 
@@ -583,13 +600,14 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 		return 0;
 	}
 	rc = problem(s, code, pos, err,
-		     code == CVL_E_UNKNOWN_ID ? "event with an id that the metadata do not declare"
-		     : code == CVL_E_RANGE    ? "variant with a tag that selects nothing"
-		     : code == CVL_E_LIMIT    ? "event or array of elements without any bits"
-					      : "event that runs past the end of its packet");
+		     code == CVL_E_UNKNOWN_ID ?
+			     "event with an id that the metadata do not declare" :
+		     code == CVL_E_RANGE ? "variant with a tag that selects nothing" :
+		     code == CVL_E_LIMIT ? "event or array of elements without any bits" :
+					   "event that runs past the end of its packet");
 	close_packet(s);
-	add_gap(s, s->last_tick, s->last_end > s->last_tick ? s->last_end : CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN,
-		CVL_GAP_CORRUPT);
+	add_gap(s, s->last_tick, s->last_end > s->last_tick ? s->last_end : CVL_TICK_UNKNOWN,
+		CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT);
 	return rc;
 }
 
@@ -632,7 +650,8 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
-			rc = problem(s, CVL_E_ORDER, start, err, "time goes back here (the first of perhaps more)");
+			rc = problem(s, CVL_E_ORDER, start, err,
+				     "time goes back here (the first of perhaps more)");
 			if (rc)
 				return rc;
 		}
@@ -661,8 +680,8 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 				s->done = true;
 				if (!s->opts.unfinished)
 					return 0;
-				add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
-					CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
+				add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN,
+					CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
 				continue;
 			}
 			rc = open_packet(s, err);
@@ -675,8 +694,13 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 	if (rc < 0 && !s->n)
 		return rc;
 	*batch = (struct cvl_batch){
-		.n = s->n, .tick = s->tick, .kind = s->kind, .flags = s->flags,
-		.cls = s->cls, .value = s->value, .aux = s->aux,
+		.n = s->n,
+		.tick = s->tick,
+		.kind = s->kind,
+		.flags = s->flags,
+		.cls = s->cls,
+		.value = s->value,
+		.aux = s->aux,
 	};
 	return 1;
 }
@@ -688,11 +712,13 @@ uint64_t cvl_stream_packet(const struct cvl_stream *s)
 	return s->stats.packets;
 }
 
-const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s, const struct cvl_batch *batch, size_t i)
+const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s,
+					       const struct cvl_batch *batch, size_t i)
 {
-	return batch->kind[i] == CVL_EVENT || batch->kind[i] == CVL_BEGIN || batch->kind[i] == CVL_END
-		       ? &s->trace->event[batch->cls[i]]->pub
-		       : NULL;
+	return batch->kind[i] == CVL_EVENT || batch->kind[i] == CVL_BEGIN ||
+			       batch->kind[i] == CVL_END ?
+		       &s->trace->event[batch->cls[i]]->pub :
+		       NULL;
 }
 
 static int run_scope(struct machine *m, const struct program *program, enum cvl_scope scope,
@@ -736,6 +762,6 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	}
 	return 0;
 fail:
-	return cvl_fail(err, rc, s->offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded", s->name,
-			s->offset + m.pos / 8);
+	return cvl_fail(err, rc, s->offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded",
+			s->name, s->offset + m.pos / 8);
 }

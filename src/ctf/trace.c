@@ -29,7 +29,8 @@ static char *read_file(const char *path, size_t max, size_t *n, struct cvl_error
 
 	if (fd < 0) {
 		if (errno == ENOENT || errno == ENOTDIR)
-			cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file", path);
+			cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file",
+				 path);
 		else
 			cvl_fail_errno(err, "open", path);
 		return NULL;
@@ -42,12 +43,14 @@ static char *read_file(const char *path, size_t max, size_t *n, struct cvl_error
 
 			size = size ? 2 * size : 65536;
 			if (have > max) {
-				cvl_fail(err, CVL_E_LIMIT, have, "%s: metadata larger than %zu bytes", path, max);
+				cvl_fail(err, CVL_E_LIMIT, have,
+					 "%s: metadata larger than %zu bytes", path, max);
 				break;
 			}
 			grown = realloc(text, size);
 			if (!grown) {
-				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
+					 path);
 				break;
 			}
 			text = grown;
@@ -82,26 +85,33 @@ static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_e
 		uint32_t content, packet;
 
 		if (*n - in < sizeof(h))
-			return cvl_fail(err, CVL_E_TRUNCATED, in, "%s:%zu: metadata packet header cut short", path, in);
+			return cvl_fail(err, CVL_E_TRUNCATED, in,
+					"%s:%zu: metadata packet header cut short", path, in);
 		memcpy(&h, text + in, sizeof(h));
 		be = be32toh(h.magic) == TSDL_MAGIC;
 		if (!be && le32toh(h.magic) != TSDL_MAGIC)
-			return cvl_fail(err, CVL_E_MAGIC, in, "%s:%zu: no metadata packet here", path, in);
+			return cvl_fail(err, CVL_E_MAGIC, in, "%s:%zu: no metadata packet here",
+					path, in);
 		content = be ? be32toh(h.content_size) : le32toh(h.content_size);
 		packet = be ? be32toh(h.packet_size) : le32toh(h.packet_size);
 		if (h.major != 1 || h.minor != 8)
-			return cvl_fail(err, CVL_E_UNSUPPORTED, in + offsetof(struct metadata_header, major),
-					"%s:%zu: metadata packet of CTF %u.%u; CTF 1.8 is what can be read", path,
-					in + offsetof(struct metadata_header, major), h.major, h.minor);
+			return cvl_fail(
+				err, CVL_E_UNSUPPORTED,
+				in + offsetof(struct metadata_header, major),
+				"%s:%zu: metadata packet of CTF %u.%u; CTF 1.8 is what can be read",
+				path, in + offsetof(struct metadata_header, major), h.major,
+				h.minor);
 		if (h.compression || h.encryption)
-			return cvl_fail(err, CVL_E_UNSUPPORTED, in, "%s:%zu: compressed or encrypted metadata", path,
-					in);
+			return cvl_fail(err, CVL_E_UNSUPPORTED, in,
+					"%s:%zu: compressed or encrypted metadata", path, in);
 		if (content / 8 < sizeof(h) || packet < content || content % 8 || packet % 8)
-			return cvl_fail(err, CVL_E_RANGE, in, "%s:%zu: metadata packet of %u bits, %u of content",
-					path, in, packet, content);
+			return cvl_fail(err, CVL_E_RANGE, in,
+					"%s:%zu: metadata packet of %u bits, %u of content", path,
+					in, packet, content);
 		if (content / 8 > *n - in)
 			return cvl_fail(err, CVL_E_TRUNCATED, *n,
-					"%s:%zu: the file ends inside the metadata packet at %zu", path, *n, in);
+					"%s:%zu: the file ends inside the metadata packet at %zu",
+					path, *n, in);
 		memmove(text + out, text + in + sizeof(h), content / 8 - sizeof(h));
 		out += content / 8 - sizeof(h);
 		in += packet / 8 > *n - in ? *n - in : packet / 8;
@@ -204,7 +214,8 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 		goto fail_text;
 	}
 	rc = 0;
-	if (n >= 4 && (!memcmp(text, "\x75\xd1\x1d\x57", 4) || !memcmp(text, "\x57\x1d\xd1\x75", 4)))
+	if (n >= 4 &&
+	    (!memcmp(text, "\x75\xd1\x1d\x57", 4) || !memcmp(text, "\x57\x1d\xd1\x75", 4)))
 		rc = unpack_metadata(text, &n, metadata, err);
 	if (!rc)
 		rc = parse(t, text, n, err);

@@ -68,8 +68,8 @@ struct parser {
 };
 
 /* The first error stays. Always returns NULL, so that callers can `return bad(...)`. */
-__attribute__((format(printf, 4, 5))) static void *bad(struct parser *p, enum cvl_code code, size_t offset,
-						      const char *fmt, ...)
+__attribute__((format(printf, 4, 5))) static void *bad(struct parser *p, enum cvl_code code,
+						       size_t offset, const char *fmt, ...)
 {
 	char what[300];
 	va_list ap;
@@ -138,8 +138,8 @@ static void lex_number(struct parser *p)
 		base = 8;
 	}
 	for (; s < end && isalnum((unsigned char)*s); s++) {
-		unsigned d = isdigit((unsigned char)*s) ? (unsigned)(*s - '0')
-							: (unsigned)(tolower(*s) - 'a') + 10;
+		unsigned d = isdigit((unsigned char)*s) ? (unsigned)(*s - '0') :
+							  (unsigned)(tolower(*s) - 'a') + 10;
 
 		if (d >= base)
 			break;
@@ -178,7 +178,8 @@ static int escape_value(const char **s, const char *end)
 		if (*s >= end || !isxdigit((unsigned char)**s))
 			return -1;
 		for (int i = 0; i < 2 && *s < end && isxdigit((unsigned char)**s); i++, (*s)++)
-			v = v * 16 + (isdigit((unsigned char)**s) ? **s - '0' : tolower(**s) - 'a' + 10);
+			v = v * 16 +
+			    (isdigit((unsigned char)**s) ? **s - '0' : tolower(**s) - 'a' + 10);
 		return v;
 	default:
 		if (c < '0' || c > '7')
@@ -214,7 +215,8 @@ static void lex_text(struct parser *p, char quote)
 		if (c == '\\')
 			c = escape_value(&s, close);
 		if (c <= 0) {
-			bad(p, CVL_E_SYNTAX, (size_t)(s - 1 - p->text), "character that text may not hold");
+			bad(p, CVL_E_SYNTAX, (size_t)(s - 1 - p->text),
+			    "character that text may not hold");
 			return;
 		}
 		out[n++] = (char)c;
@@ -284,7 +286,8 @@ static bool is_punct(const struct parser *p, int c)
 
 static bool is_name(const struct parser *p, const char *name)
 {
-	return p->tok.kind == T_NAME && strlen(name) == p->tok.len && !memcmp(p->tok.s, name, p->tok.len);
+	return p->tok.kind == T_NAME && strlen(name) == p->tok.len &&
+	       !memcmp(p->tok.s, name, p->tok.len);
 }
 
 static bool accept(struct parser *p, int c)
@@ -303,8 +306,8 @@ static bool expect(struct parser *p, int c)
 		bad(p, CVL_E_TRUNCATED, p->pos, "the text ends where '%s%c' should be",
 		    c == P_ASSIGN_TYPE ? ":" : "", c == P_ASSIGN_TYPE ? '=' : c);
 	else
-		bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '%s%c'", c == P_ASSIGN_TYPE ? ":" : "",
-		    c == P_ASSIGN_TYPE ? '=' : c);
+		bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '%s%c'",
+		    c == P_ASSIGN_TYPE ? ":" : "", c == P_ASSIGN_TYPE ? '=' : c);
 	return false;
 }
 
@@ -351,7 +354,8 @@ static const struct cvl_type *find_symbol(const struct parser *p, const char *na
 	return NULL;
 }
 
-static void add_symbol(struct parser *p, const char *name, const struct cvl_type *type, size_t offset)
+static void add_symbol(struct parser *p, const char *name, const struct cvl_type *type,
+		       size_t offset)
 {
 	struct symbol **bucket = bucket_of(p, name), *y;
 
@@ -377,12 +381,12 @@ static void leave_scope(struct parser *p)
 /* ---- values of attributes ---- */
 
 struct attribute {
-	char name[64];       /* "packet.header", "byte_order" */
+	char name[64]; /* "packet.header", "byte_order" */
 	size_t offset;
 	enum { A_INT, A_TEXT, A_TYPE } kind;
 	uint64_t num;
 	bool negative;
-	const char *text;    /* of a string, or a path such as clock.x.value */
+	const char *text; /* of a string, or a path such as clock.x.value */
 	const struct cvl_type *type;
 };
 
@@ -464,7 +468,8 @@ static bool attribute_is(const struct attribute *a, const char *name)
 static uint64_t attribute_uint(struct parser *p, const struct attribute *a, uint64_t max)
 {
 	if (a->kind != A_INT || a->negative || a->num > max) {
-		bad(p, CVL_E_RANGE, a->offset, "'%s' must be a number up to %" PRIu64, a->name, max);
+		bad(p, CVL_E_RANGE, a->offset, "'%s' must be a number up to %" PRIu64, a->name,
+		    max);
 		return 0;
 	}
 	return a->num;
@@ -512,9 +517,10 @@ static uint8_t attribute_base(struct parser *p, const struct attribute *a)
 		const char *name;
 		uint8_t base;
 	} names[] = {
-		{ "decimal", 10 }, { "dec", 10 }, { "d", 10 }, { "i", 10 }, { "u", 10 },
-		{ "hexadecimal", 16 }, { "hex", 16 }, { "x", 16 }, { "X", 16 }, { "p", 16 },
-		{ "octal", 8 }, { "oct", 8 }, { "o", 8 }, { "binary", 2 }, { "bin", 2 }, { "b", 2 },
+		{ "decimal", 10 }, { "dec", 10 },         { "d", 10 },    { "i", 10 },
+		{ "u", 10 },       { "hexadecimal", 16 }, { "hex", 16 },  { "x", 16 },
+		{ "X", 16 },       { "p", 16 },           { "octal", 8 }, { "oct", 8 },
+		{ "o", 8 },        { "binary", 2 },       { "bin", 2 },   { "b", 2 },
 	};
 
 	if (a->kind == A_INT && (a->num == 2 || a->num == 8 || a->num == 10 || a->num == 16))
@@ -637,7 +643,8 @@ static const struct cvl_type *parse_float(struct parser *p)
 	}
 	t->pub.size = (uint32_t)(exponent + mantissa);
 	if (!p->code && !(exponent == 8 && mantissa == 24) && !(exponent == 11 && mantissa == 53))
-		return bad(p, CVL_E_UNSUPPORTED, t->pub.declared_at, "only 32 and 64-bit IEEE floats can be read");
+		return bad(p, CVL_E_UNSUPPORTED, t->pub.declared_at,
+			   "only 32 and 64-bit IEEE floats can be read");
 	return p->code ? NULL : &t->pub;
 }
 
@@ -659,9 +666,9 @@ static const struct cvl_type *parse_string(struct parser *p)
 
 static bool is_c_word(const struct parser *p)
 {
-	static const char *const words[] = { "char",	 "short",  "int",     "long",	"signed",
-					     "unsigned", "float",  "double",  "void",	"_Bool",
-					     "_Complex", "_Imaginary" };
+	static const char *const words[] = { "char",   "short",    "int",      "long",
+					     "signed", "unsigned", "float",    "double",
+					     "void",   "_Bool",    "_Complex", "_Imaginary" };
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(*words); i++)
 		if (is_name(p, words[i]))
@@ -705,7 +712,8 @@ static bool parse_alias_name(struct parser *p, char *out, size_t size)
 	return !p->code;
 }
 
-static const struct cvl_type *find_named(struct parser *p, const char *kind, const char *name, size_t offset)
+static const struct cvl_type *find_named(struct parser *p, const char *kind, const char *name,
+					 size_t offset)
 {
 	char full[300];
 	const struct cvl_type *t;
@@ -717,8 +725,8 @@ static const struct cvl_type *find_named(struct parser *p, const char *kind, con
 	return t;
 }
 
-static void name_type(struct parser *p, const char *kind, const char *name, const struct cvl_type *t,
-		      size_t offset)
+static void name_type(struct parser *p, const char *kind, const char *name,
+		      const struct cvl_type *t, size_t offset)
 {
 	char full[300];
 	char *copy;
@@ -741,7 +749,8 @@ static const struct cvl_type *parse_lengths(struct parser *p, const struct cvl_t
 	if (!accept(p, '['))
 		return elem;
 	if (++p->depth > CTF_DEPTH_MAX)
-		return bad(p, CVL_E_LIMIT, p->tok.offset, "types nested deeper than %d", CTF_DEPTH_MAX);
+		return bad(p, CVL_E_LIMIT, p->tok.offset, "types nested deeper than %d",
+			   CTF_DEPTH_MAX);
 	t = new_type(p, CVL_TYPE_ARRAY);
 	if (!t)
 		return NULL;
@@ -762,7 +771,8 @@ static const struct cvl_type *parse_lengths(struct parser *p, const struct cvl_t
 		return NULL;
 	t->pub.elem = inner;
 	t->pub.align = inner->align;
-	t->pub.text = inner->kind == CVL_TYPE_INT && inner->text && inner->size == 8 && inner->align <= 8;
+	t->pub.text =
+		inner->kind == CVL_TYPE_INT && inner->text && inner->size == 8 && inner->align <= 8;
 	return &t->pub;
 }
 
@@ -853,14 +863,16 @@ static bool parse_members(struct parser *p, struct type *t)
 			hash = hash_name(l->m.name) % 256;
 			for (struct member_list *o = bucket[hash]; o; o = o->same_hash)
 				if (!strcmp(o->m.name, l->m.name))
-					bad(p, CVL_E_SYNTAX, offset, "'%s' is declared twice", l->m.name);
+					bad(p, CVL_E_SYNTAX, offset, "'%s' is declared twice",
+					    l->m.name);
 			l->same_hash = bucket[hash];
 			bucket[hash] = l;
 			l->m.type = parse_lengths(p, base);
 			*tail = l;
 			tail = &l->next;
 			if (++n > CTF_MEMBERS_MAX)
-				bad(p, CVL_E_LIMIT, offset, "more than %d members", CTF_MEMBERS_MAX);
+				bad(p, CVL_E_LIMIT, offset, "more than %d members",
+				    CTF_MEMBERS_MAX);
 		} while (!p->code && accept(p, ','));
 		if (!p->code)
 			expect(p, ';');
@@ -888,8 +900,9 @@ static const struct cvl_type *parse_struct(struct parser *p)
 	if (p->tok.kind == T_NAME)
 		name = take_name(p);
 	if (!is_punct(p, '{'))
-		return name ? find_named(p, "struct", name, offset)
-			    : bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '{' or the name of a struct");
+		return name ? find_named(p, "struct", name, offset) :
+			      bad(p, CVL_E_SYNTAX, p->tok.offset,
+				  "expected '{' or the name of a struct");
 	next(p);
 	t = new_type(p, CVL_TYPE_STRUCT);
 	if (!t || !parse_members(p, t))
@@ -945,7 +958,8 @@ static const struct cvl_type *parse_variant(struct parser *p)
 		const struct cvl_type *known;
 
 		if (!name)
-			return bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '{' or the name of a variant");
+			return bad(p, CVL_E_SYNTAX, p->tok.offset,
+				   "expected '{' or the name of a variant");
 		known = find_named(p, "variant", name, offset);
 		if (!known)
 			return NULL;
@@ -977,8 +991,8 @@ static bool parse_label_value(struct parser *p, const struct cvl_type *container
 		bad(p, CVL_E_SYNTAX, p->tok.offset, "expected a number");
 		return false;
 	}
-	if (negative ? !container->is_signed || p->tok.num > (uint64_t)INT64_MAX + 1
-		     : container->is_signed && p->tok.num > INT64_MAX) {
+	if (negative ? !container->is_signed || p->tok.num > (uint64_t)INT64_MAX + 1 :
+		       container->is_signed && p->tok.num > INT64_MAX) {
 		bad(p, CVL_E_RANGE, offset, "value does not fit the container of the enumeration");
 		return false;
 	}
@@ -1008,15 +1022,16 @@ static const struct cvl_type *parse_enum(struct parser *p)
 	if (p->code)
 		return NULL;
 	if (!is_punct(p, '{'))
-		return name && !container
-			       ? find_named(p, "enum", name, offset)
-			       : bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '{' or the name of an enum");
+		return name && !container ? find_named(p, "enum", name, offset) :
+					    bad(p, CVL_E_SYNTAX, p->tok.offset,
+						"expected '{' or the name of an enum");
 	if (!container)
 		container = find_named(p, "", "int", offset);
 	if (!container)
 		return NULL;
 	if (container->kind != CVL_TYPE_INT)
-		return bad(p, CVL_E_SYNTAX, offset, "the container of an enumeration must be an integer");
+		return bad(p, CVL_E_SYNTAX, offset,
+			   "the container of an enumeration must be an integer");
 	t = new_type(p, CVL_TYPE_ENUM);
 	if (!t)
 		return NULL;
@@ -1031,21 +1046,23 @@ static const struct cvl_type *parse_enum(struct parser *p)
 			l->l.name = take_text(p);
 		else
 			return bad(p, p->tok.kind == T_END ? CVL_E_TRUNCATED : CVL_E_SYNTAX,
-				   p->tok.kind == T_END ? p->pos : p->tok.offset, "expected a label");
+				   p->tok.kind == T_END ? p->pos : p->tok.offset,
+				   "expected a label");
 		l->l.low = auto_value;
 		if (accept(p, '=') && !parse_label_value(p, container, &l->l.low))
 			return NULL;
 		l->l.high = l->l.low;
 		if (accept(p, P_DOTS) && !parse_label_value(p, container, &l->l.high))
 			return NULL;
-		if (container->is_signed ? l->l.high < l->l.low
-					 : (uint64_t)l->l.high < (uint64_t)l->l.low)
+		if (container->is_signed ? l->l.high < l->l.low :
+					   (uint64_t)l->l.high < (uint64_t)l->l.low)
 			return bad(p, CVL_E_RANGE, label_offset, "range that goes back");
 		auto_value = (int64_t)((uint64_t)l->l.high + 1);
 		*tail = l;
 		tail = &l->next;
 		if (++n > CTF_MEMBERS_MAX)
-			return bad(p, CVL_E_LIMIT, p->tok.offset, "more than %d labels", CTF_MEMBERS_MAX);
+			return bad(p, CVL_E_LIMIT, p->tok.offset, "more than %d labels",
+				   CTF_MEMBERS_MAX);
 		if (!accept(p, ',') && !is_punct(p, '}'))
 			return bad(p, CVL_E_SYNTAX, p->tok.offset, "expected ',' or '}'");
 	}
@@ -1080,7 +1097,8 @@ static const struct cvl_type *parse_type(struct parser *p)
 	size_t offset;
 
 	if (++p->depth > CTF_DEPTH_MAX)
-		return bad(p, CVL_E_LIMIT, p->tok.offset, "types nested deeper than %d", CTF_DEPTH_MAX);
+		return bad(p, CVL_E_LIMIT, p->tok.offset, "types nested deeper than %d",
+			   CTF_DEPTH_MAX);
 	while (is_name(p, "const"))
 		next(p);
 	offset = p->tok.offset;
@@ -1142,8 +1160,8 @@ static void trace_attribute(struct parser *p, struct block *b, const struct attr
 		b->major = attribute_uint(p, a, UINT32_MAX);
 		b->has_major = true;
 		if (b->major != 1)
-			bad(p, CVL_E_UNSUPPORTED, a->offset, "this is CTF %" PRIu64 ".x; CTF 1.8 is what can be read",
-			    b->major);
+			bad(p, CVL_E_UNSUPPORTED, a->offset,
+			    "this is CTF %" PRIu64 ".x; CTF 1.8 is what can be read", b->major);
 	} else if (attribute_is(a, "minor")) {
 		b->minor = attribute_uint(p, a, UINT32_MAX);
 		b->has_minor = true;
@@ -1178,7 +1196,8 @@ static void env_attribute(struct parser *p, struct block *b, const struct attrib
 		return;
 	snprintf(number, sizeof(number), "%s%" PRIu64, a->negative ? "-" : "", a->num);
 	e->name = arena_text(&p->trace->arena, a->name, strlen(a->name));
-	e->value = a->kind == A_TEXT ? a->text : arena_text(&p->trace->arena, number, strlen(number));
+	e->value =
+		a->kind == A_TEXT ? a->text : arena_text(&p->trace->arena, number, strlen(number));
 	e->next = p->trace->env;
 	p->trace->env = e;
 }
@@ -1303,8 +1322,8 @@ static void finish_event(struct parser *p, struct block *b, size_t offset)
 	e->stream = s;
 	e->index = trace->n_events;
 	if ((trace->n_events & (trace->n_events - 1)) == 0) { /* grown at powers of two */
-		struct event_class **grown =
-			need_memory(p, (trace->n_events ? 2 * trace->n_events : 1) * sizeof(*grown));
+		struct event_class **grown = need_memory(
+			p, (trace->n_events ? 2 * trace->n_events : 1) * sizeof(*grown));
 
 		if (!grown)
 			return;
@@ -1396,9 +1415,12 @@ static bool parse_declaration(struct parser *p)
 		block_attribute *take;
 		void (*finish)(struct parser *, struct block *, size_t);
 	} blocks[] = {
-		{ "trace", trace_attribute, finish_trace },  { "env", env_attribute, finish_nothing },
-		{ "clock", clock_attribute, finish_clock },  { "stream", stream_attribute, finish_stream },
-		{ "event", event_attribute, finish_event },  { "callsite", ignore_attribute, finish_nothing },
+		{ "trace", trace_attribute, finish_trace },
+		{ "env", env_attribute, finish_nothing },
+		{ "clock", clock_attribute, finish_clock },
+		{ "stream", stream_attribute, finish_stream },
+		{ "event", event_attribute, finish_event },
+		{ "callsite", ignore_attribute, finish_nothing },
 	};
 
 	if (accept(p, ';'))
@@ -1438,7 +1460,8 @@ static void resolve_types(struct parser *p)
 			if (!strcmp(trace->clock[i].name, t->clock_name))
 				t->pub.clock = (int)i;
 		if (t->pub.clock < 0)
-			bad(p, CVL_E_UNKNOWN_ID, t->pub.declared_at, "clock '%s' is not declared", t->clock_name);
+			bad(p, CVL_E_UNKNOWN_ID, t->pub.declared_at, "clock '%s' is not declared",
+			    t->clock_name);
 	}
 	for (struct type *t = p->types; t; t = t->next)
 		if (t->pub.kind == CVL_TYPE_ENUM)
@@ -1447,7 +1470,8 @@ static void resolve_types(struct parser *p)
 
 static int by_stream_and_id(const void *pa, const void *pb)
 {
-	const struct event_class *a = *(struct event_class *const *)pa, *b = *(struct event_class *const *)pb;
+	const struct event_class *a = *(struct event_class *const *)pa,
+				 *b = *(struct event_class *const *)pb;
 
 	if (a->stream != b->stream)
 		return a->stream < b->stream ? -1 : 1;
@@ -1471,7 +1495,8 @@ static void resolve_events(struct parser *p)
 
 		if (i && e->stream == sorted[i - 1]->stream && e->pub.id == sorted[i - 1]->pub.id)
 			bad(p, CVL_E_SYNTAX, e->declared_at,
-			    "event id %" PRIu64 " is declared twice in stream %" PRIu64, e->pub.id, e->stream->id);
+			    "event id %" PRIu64 " is declared twice in stream %" PRIu64, e->pub.id,
+			    e->stream->id);
 		if (!e->stream->n_events++)
 			e->stream->event = sorted + i;
 		e->pub.type[CVL_SCOPE_PACKET_HEADER] = trace->packet_header;
@@ -1481,11 +1506,17 @@ static void resolve_events(struct parser *p)
 	}
 }
 
-int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name, struct cvl_error *err)
+int tsdl_parse(struct cvl_trace *trace, const char *text, size_t n, const char *name,
+	       struct cvl_error *err)
 {
 	struct scope root = { 0 };
 	struct parser p = {
-		.trace = trace, .text = text, .n = n, .name = name, .scope = &root, .err = err,
+		.trace = trace,
+		.text = text,
+		.n = n,
+		.name = name,
+		.scope = &root,
+		.err = err,
 	};
 
 	p.n_buckets = BUCKETS_MIN;

@@ -55,7 +55,8 @@ struct wire_index_header {
 } __attribute__((packed));
 
 struct wire_index_entry {
-	uint64_t offset, packet_size, content_size, timestamp_begin, timestamp_end, events_discarded;
+	uint64_t offset, packet_size, content_size, timestamp_begin, timestamp_end,
+		events_discarded;
 	uint64_t stream_id, stream_instance_id, packet_seq_num;
 } __attribute__((packed));
 

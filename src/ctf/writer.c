@@ -42,7 +42,7 @@ struct cvl_writer {
 	int64_t start_unix_ns;
 	struct user_class *class;
 	size_t n_classes;
-	bool started;       /* metadata are written, and with them the classes fixed */
+	bool started; /* metadata are written, and with them the classes fixed */
 
 	bool levels_known;
 	uint64_t levels;
@@ -75,7 +75,8 @@ static void put_event(FILE *f, unsigned id, const char *name, const char *fields
 {
 	fprintf(f, "event {\n\tname = ");
 	put_quoted(f, name);
-	fprintf(f, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n%s\t};\n};\n\n", id, fields);
+	fprintf(f, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n%s\t};\n};\n\n", id,
+		fields);
 }
 
 static void put_metadata(const struct cvl_writer *w, FILE *f)
@@ -90,18 +91,26 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	cvl_uuid_text(w->uuid, uuid);
 	fputs("/* CTF 1.8 */\n\n", f);
 	for (unsigned bits = 8; bits <= 64; bits *= 2) {
-		fprintf(f, "typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n", bits, bits);
-		fprintf(f, "typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n", bits, bits);
+		fprintf(f,
+			"typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n",
+			bits, bits);
+		fprintf(f,
+			"typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n",
+			bits, bits);
 	}
 	fputs("typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n", f);
-	fputs("typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n", f);
-	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n", uuid);
+	fputs("typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n",
+	      f);
+	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n",
+		uuid);
 	fputs("\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t};\n};\n\n",
 	      f);
 	fputs("env {\n\thostname = ", f);
 	put_quoted(f, w->node);
-	fprintf(f, ";\n\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER "\";\n\ttracer_major = 1;\n"
-		   "\tresolution = %" PRIu64 ";\n\tlines = %zu;\n",
+	fprintf(f,
+		";\n\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER
+		"\";\n\ttracer_major = 1;\n"
+		"\tresolution = %" PRIu64 ";\n\tlines = %zu;\n",
 		w->resolution, w->n_lines);
 	for (size_t i = 0; i < w->n_lines; i++) {
 		fprintf(f, "\tline%zu = ", i);
@@ -116,10 +125,15 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	}
 	fprintf(f, "};\n\nclock {\n\tname = " WIRE_CLOCK ";\n\tdescription = ");
 	put_quoted(f, w->clock);
-	fprintf(f, ";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64 ";\n};\n\n", w->rate_hz, s,
+	fprintf(f,
+		";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
+		";\n};\n\n",
+		w->rate_hz, s,
 		(uint64_t)((unsigned __int128)(uint64_t)ns * w->rate_hz / 1000000000u));
-	fputs("typealias integer { size = 27; align = 1; map = clock." WIRE_CLOCK ".value; } := stamp27_t;\n"
-	      "typealias integer { size = 64; align = 8; map = clock." WIRE_CLOCK ".value; } := stamp64_t;\n\n"
+	fputs("typealias integer { size = 27; align = 1; map = clock." WIRE_CLOCK
+	      ".value; } := stamp27_t;\n"
+	      "typealias integer { size = 64; align = 8; map = clock." WIRE_CLOCK
+	      ".value; } := stamp64_t;\n\n"
 	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n\t\tstamp64_t timestamp_begin;\n"
 	      "\t\tstamp64_t timestamp_end;\n\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n"
 	      "\t\tuint64_t packet_seq_num;\n\t\tuint64_t events_discarded;\n\t};\n"
@@ -135,9 +149,10 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(f, WIRE_PULSE, "pulse", "\t\tuint16_t channel;\n");
 	put_event(f, WIRE_MESSAGE, "message",
 		  "\t\tenum : uint8_t { sent = 0, received = 1 } direction;\n\t\tuint64_t key;\n");
-	put_event(f, WIRE_GAP, "gap",
-		  "\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
-		  "\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
+	put_event(
+		f, WIRE_GAP, "gap",
+		"\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
+		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
 	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
@@ -146,7 +161,8 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 
 		fprintf(f, "event {\n\tname = ");
 		put_quoted(f, c->name);
-		fprintf(f, ";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n", WIRE_USER + i);
+		fprintf(f, ";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n",
+			WIRE_USER + i);
 		for (size_t k = 0; k < c->n; k++)
 			fprintf(f, "\t\t%s _%s;\n", types[c->field[k].type], c->field[k].name);
 		fputs("\t};\n};\n\n", f);
@@ -212,13 +228,17 @@ static void writer_free(struct cvl_writer *w)
 static int make_files(struct cvl_writer *w, struct cvl_error *err)
 {
 	const struct wire_index_header h = {
-		htobe32(WIRE_INDEX_MAGIC), htobe32(1), htobe32(1), htobe32(sizeof(struct wire_index_entry)),
+		htobe32(WIRE_INDEX_MAGIC),
+		htobe32(1),
+		htobe32(1),
+		htobe32(sizeof(struct wire_index_entry)),
 	};
 	char path[4096];
 
 	if (mkdir(w->dir, 0777))
 		return cvl_fail_errno(err, "make the directory", w->dir);
-	if ((size_t)snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir) >=
+	    sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", w->dir);
 	snprintf(path, sizeof(path), "%s/" WIRE_STREAM_FILE, w->dir);
 	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -237,16 +257,19 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d, struct cvl_error *err)
+int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
+		    struct cvl_error *err)
 {
 	struct cvl_writer *w;
 	int rc;
 
 	*out = NULL;
-	if (!d->clock || !*d->clock || !d->rate_hz || d->n_lines > CVL_LINES_MAX || d->n_channels > CVL_CHANNELS_MAX)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
-				CVL_LINES_MAX, CVL_CHANNELS_MAX);
+	if (!d->clock || !*d->clock || !d->rate_hz || d->n_lines > CVL_LINES_MAX ||
+	    d->n_channels > CVL_CHANNELS_MAX)
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
+			CVL_LINES_MAX, CVL_CHANNELS_MAX);
 	w = calloc(1, sizeof(*w));
 	if (!w)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
@@ -287,19 +310,20 @@ static bool is_field_name(const char *s)
 	return n > 0 && n < 200;
 }
 
-int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields, size_t n,
-		       struct cvl_error *err)
+int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields,
+		       size_t n, struct cvl_error *err)
 {
 	struct user_class *grown, *c;
 
 	if (w->started || w->n_classes >= CLASSES_MAX || n > FIELDS_MAX)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: event classes are declared before the first record, up to %d of up to %d fields",
-				w->dir, CLASSES_MAX, FIELDS_MAX);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: event classes are declared before the first record, up to %d of up to %d fields",
+			w->dir, CLASSES_MAX, FIELDS_MAX);
 	for (size_t i = 0; i < n; i++)
 		if (!is_field_name(fields[i].name))
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: '%s' cannot name a field", w->dir,
-					fields[i].name);
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s: '%s' cannot name a field", w->dir, fields[i].name);
 	grown = realloc(w->class, (w->n_classes + 1) * sizeof(*grown));
 	if (!grown)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
@@ -308,7 +332,8 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 	*c = (struct user_class){ .name = strdup(name), .field = calloc(n + 1, sizeof(*c->field)) };
 	w->n_classes++;
 	for (; c->field && c->n < n; c->n++) {
-		c->field[c->n] = (struct cvl_store_field){ strdup(fields[c->n].name), fields[c->n].type };
+		c->field[c->n] =
+			(struct cvl_store_field){ strdup(fields[c->n].name), fields[c->n].type };
 		if (!c->field[c->n].name)
 			break;
 	}
@@ -444,7 +469,8 @@ static int start_record(struct cvl_writer *w, uint64_t tick, struct cvl_error *e
 
 /* ---- records ---- */
 
-int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels, struct cvl_error *err)
+int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+		      struct cvl_error *err)
 {
 	w->levels_known = true;
 	w->levels = levels;
@@ -452,8 +478,8 @@ int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t level
 	return start_record(w, tick.count, err); /* which writes them */
 }
 
-int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels, size_t n,
-		     struct cvl_error *err)
+int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
+		     size_t n, struct cvl_error *err)
 {
 	size_t i = 0;
 	int rc;
@@ -516,7 +542,8 @@ int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sende
 	return 0;
 }
 
-int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, struct cvl_error *err)
+int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
+		     struct cvl_error *err)
 {
 	int rc = put_record(w, WIRE_PULSE, tick.count, err);
 
@@ -525,14 +552,15 @@ int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channe
 	return rc;
 }
 
-int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id, const char *name,
-		    struct cvl_error *err)
+int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id,
+		    const char *name, struct cvl_error *err)
 {
 	size_t n = strlen(name) + 1;
 	int rc;
 
 	if (n > RECORD_BYTES - 64)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: a span's name of %zu bytes is too long", w->dir, n);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: a span's name of %zu bytes is too long", w->dir, n);
 	rc = put_record(w, begin ? WIRE_BEGIN : WIRE_END, tick.count, err);
 	if (rc)
 		return rc;
@@ -542,8 +570,8 @@ int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint
 	return 0;
 }
 
-int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost, enum cvl_gap why,
-		   struct cvl_error *err)
+int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,
+		   enum cvl_gap why, struct cvl_error *err)
 {
 	int rc = put_record(w, WIRE_GAP, from.count, err);
 
@@ -556,18 +584,20 @@ int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick t
 	return 0;
 }
 
-int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class, const union cvl_store_value *values,
-		     struct cvl_error *err)
+int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
+		     const union cvl_store_value *values, struct cvl_error *err)
 {
 	const struct user_class *c = &w->class[event_class];
 	size_t need = HEADER_BYTES;
 	int rc;
 
 	for (size_t i = 0; i < c->n; i++)
-		need += c->field[i].type == CVL_STORE_STRING ? (values[i].s ? strlen(values[i].s) : 0) + 1 : 8;
+		need += c->field[i].type == CVL_STORE_STRING ?
+				(values[i].s ? strlen(values[i].s) : 0) + 1 :
+				8;
 	if (need > RECORD_BYTES - 64)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: event '%s' of %zu bytes is too long", w->dir,
-				c->name, need);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: event '%s' of %zu bytes is too long", w->dir, c->name, need);
 	rc = put_record(w, (uint32_t)(WIRE_USER + event_class), tick.count, err);
 	if (rc)
 		return rc;
@@ -607,7 +637,9 @@ int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error
 		rc = write_metadata(w, err);
 	}
 	if (!rc && w->open)
-		rc = finish_packet(w, end.count != CVL_TICK_UNKNOWN && end.count > w->max ? end.count : w->max, err);
+		rc = finish_packet(
+			w, end.count != CVL_TICK_UNKNOWN && end.count > w->max ? end.count : w->max,
+			err);
 	if (!rc && (fdatasync(w->fd) || fdatasync(w->index_fd)) && errno != EINVAL)
 		rc = cvl_fail_errno(err, "sync", w->dir);
 	writer_free(w);

@@ -20,7 +20,8 @@ struct csv {
 
 static void put_cell(struct out *o, const char *s, size_t n)
 {
-	if (!memchr(s, '"', n) && !memchr(s, ',', n) && !memchr(s, '\n', n) && !memchr(s, '\r', n)) {
+	if (!memchr(s, '"', n) && !memchr(s, ',', n) && !memchr(s, '\n', n) &&
+	    !memchr(s, '\r', n)) {
 		out_bytes(o, s, n);
 		return;
 	}
@@ -33,7 +34,8 @@ static void put_cell(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 }
 
-static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char *kind, const char *name)
+static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char *kind,
+		 const char *name)
 {
 	const char *clock = cvl_session_clock(cvl_timeline_session(c->tl), sl->clock)->name;
 	int64_t bound = cvl_timeline_bound(c->tl, sl, i);
@@ -80,7 +82,8 @@ static void put_gap(struct csv *c, const struct cvl_slice *sl, size_t i)
 	if (b->aux[i] == CVL_TICK_UNKNOWN) {
 		out_text(&c->out, "unknown");
 	} else {
-		until = cvl_map_time(cvl_timeline_map(c->tl, sl->clock), (struct cvl_tick){ b->aux[i] }, NULL);
+		until = cvl_map_time(cvl_timeline_map(c->tl, sl->clock),
+				     (struct cvl_tick){ b->aux[i] }, NULL);
 		out_time(&c->out, until, 0);
 	}
 	out_char(&c->out, '\n');
@@ -111,12 +114,8 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 	char buf[24];
 
 	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE:
-		put_edge(c, sl, i);
-		return 0;
-	case CVL_GAP:
-		put_gap(c, sl, i);
-		return 0;
+	case CVL_EDGE: put_edge(c, sl, i); return 0;
+	case CVL_GAP: put_gap(c, sl, i); return 0;
 	case CVL_SAMPLE:
 		lead(c, sl, i, "sample", survey_channel(c->tl, sl->stream, b->cls[i], buf));
 		out_double(&c->out, survey_sample(b->value[i]));
@@ -134,8 +133,7 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 		lead(c, sl, i, "message", b->cls[i] ? "received" : "sent");
 		out_printf(&c->out, "%llu,\n", (unsigned long long)b->value[i]);
 		return 0;
-	default:
-		return put_event(c, sl, i, err);
+	default: return put_event(c, sl, i, err);
 	}
 }
 

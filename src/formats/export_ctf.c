@@ -26,7 +26,8 @@ struct packet_header {
 	uint32_t magic;
 	uint8_t uuid[16];
 	uint32_t stream_id;
-	uint64_t timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num, events_discarded;
+	uint64_t timestamp_begin, timestamp_end, content_size, packet_size, packet_seq_num,
+		events_discarded;
 	uint16_t clock;
 } __attribute__((packed));
 
@@ -52,8 +53,8 @@ struct exporter {
 	int64_t zero;             /* timeline time of tick 0 */
 	struct out_stream **file; /* one a clock of the session, NULL where nothing was seen */
 	size_t clocks;
-	uint32_t *first_id;       /* of the classes of each stream's trace */
-	int code;                 /* first failure while encoding */
+	uint32_t *first_id; /* of the classes of each stream's trace */
+	int code;           /* first failure while encoding */
 	struct out_stream *to;
 	bool skip_packet_scope;
 	unsigned depth;
@@ -94,12 +95,10 @@ static void put_int_type(FILE *f, const struct cvl_type *t)
 static void put_type(FILE *f, const struct cvl_type *t)
 {
 	switch (t->kind) {
-	case CVL_TYPE_INT:
-		put_int_type(f, t);
-		break;
+	case CVL_TYPE_INT: put_int_type(f, t); break;
 	case CVL_TYPE_FLOAT:
-		fprintf(f, "floating_point { exp_dig = %d; mant_dig = %d; align = 8; }", t->size == 32 ? 8 : 11,
-			t->size == 32 ? 24 : 53);
+		fprintf(f, "floating_point { exp_dig = %d; mant_dig = %d; align = 8; }",
+			t->size == 32 ? 8 : 11, t->size == 32 ? 24 : 53);
 		break;
 	case CVL_TYPE_ENUM:
 		fputs("enum : ", f);
@@ -113,7 +112,8 @@ static void put_type(FILE *f, const struct cvl_type *t)
 			if (t->is_signed)
 				fprintf(f, " = %" PRId64 " ... %" PRId64 ",", l->low, l->high);
 			else
-				fprintf(f, " = %" PRIu64 " ... %" PRIu64 ",", (uint64_t)l->low, (uint64_t)l->high);
+				fprintf(f, " = %" PRIu64 " ... %" PRIu64 ",", (uint64_t)l->low,
+					(uint64_t)l->high);
 		}
 		fputs(" }", f);
 		break;
@@ -132,9 +132,7 @@ static void put_type(FILE *f, const struct cvl_type *t)
 		put_member(f, "_value", t);
 		fputs(" }", f);
 		break;
-	case CVL_TYPE_STRING:
-		fputs("string", f);
-		break;
+	case CVL_TYPE_STRING: fputs("string", f); break;
 	}
 }
 
@@ -162,12 +160,14 @@ static void put_member(FILE *f, const char *name, const struct cvl_type *t)
 {
 	const char *plain = cvl_plain_name(name);
 
-	if (t->kind == CVL_TYPE_STRING || ((t->kind == CVL_TYPE_ARRAY || t->kind == CVL_TYPE_SEQUENCE) && t->text)) {
+	if (t->kind == CVL_TYPE_STRING ||
+	    ((t->kind == CVL_TYPE_ARRAY || t->kind == CVL_TYPE_SEQUENCE) && t->text)) {
 		fprintf(f, " string %s;", name);
 	} else if (t->kind == CVL_TYPE_VARIANT) {
 		put_variant(f, name, t);
 	} else if (t->kind == CVL_TYPE_SEQUENCE) {
-		fprintf(f, " integer { size = 32; align = 8; signed = false; } _length_of_%s; ", plain);
+		fprintf(f, " integer { size = 32; align = 8; signed = false; } _length_of_%s; ",
+			plain);
 		put_type(f, t->elem);
 		fprintf(f, " %s[_length_of_%s];", name, plain);
 	} else if (t->kind == CVL_TYPE_ARRAY) {
@@ -185,7 +185,8 @@ static void put_event(FILE *f, size_t stream, uint32_t id, const char *name, con
 {
 	fputs("event {\n\tname = ", f);
 	put_text(f, name);
-	fprintf(f, ";\n\tid = %u;\n\tstream_id = %zu;\n\tfields := struct {%s };\n};\n\n", id, stream, fields);
+	fprintf(f, ";\n\tid = %u;\n\tstream_id = %zu;\n\tfields := struct {%s };\n};\n\n", id,
+		stream, fields);
 }
 
 static void put_class(FILE *f, size_t stream, uint32_t id, const struct cvl_event_class *e)
@@ -193,7 +194,8 @@ static void put_class(FILE *f, size_t stream, uint32_t id, const struct cvl_even
 	static const struct {
 		enum cvl_scope scope;
 		const char *name;
-	} groups[] = { { CVL_SCOPE_STREAM_CONTEXT, "_stream_context" }, { CVL_SCOPE_EVENT_CONTEXT, "_context" } };
+	} groups[] = { { CVL_SCOPE_STREAM_CONTEXT, "_stream_context" },
+		       { CVL_SCOPE_EVENT_CONTEXT, "_context" } };
 	const struct cvl_type *fields = e->type[CVL_SCOPE_FIELDS];
 
 	fputs("event {\n\tname = ", f);
@@ -235,7 +237,8 @@ static void put_stream(FILE *f, const struct exporter *x, size_t clock)
 			continue;
 		for (size_t e = 0; e < cvl_trace_events(trace); e++)
 			if (x->survey.stream[s].used[e])
-				put_class(f, clock, x->first_id[s] + (uint32_t)e, cvl_trace_event(trace, e));
+				put_class(f, clock, x->first_id[s] + (uint32_t)e,
+					  cvl_trace_event(trace, e));
 	}
 }
 
@@ -243,7 +246,8 @@ static void put_metadata(FILE *f, const struct exporter *x)
 {
 	struct cvl_session *session = cvl_timeline_session(x->tl);
 	const struct cvl_sync *sync = cvl_timeline_sync(x->tl);
-	int64_t unix_ns = cvl_add_sat(cvl_session_epoch(session), x->zero), s = unix_ns / 1000000000;
+	int64_t unix_ns = cvl_add_sat(cvl_session_epoch(session), x->zero),
+		s = unix_ns / 1000000000;
 	char uuid[CVL_UUID_TEXT], buf[24];
 
 	cvl_uuid_text(x->uuid, uuid);
@@ -251,29 +255,38 @@ static void put_metadata(FILE *f, const struct exporter *x)
 		s--;
 	fputs("/* CTF 1.8 */\n\n", f);
 	for (unsigned bits = 8; bits <= 64; bits *= 2) {
-		fprintf(f, "typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n", bits, bits);
-		fprintf(f, "typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n", bits, bits);
+		fprintf(f,
+			"typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n",
+			bits, bits);
+		fprintf(f,
+			"typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n",
+			bits, bits);
 	}
 	fputs("typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex64_t;\n"
 	      "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n",
 	      f);
-	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n"
-		   "\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n"
-		   "\t};\n};\n\n",
+	fprintf(f,
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n"
+		"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n"
+		"\t};\n};\n\n",
 		uuid);
-	fputs("env {\n\tdomain = \"coeval\";\n\ttracer_name = \"coeval-export\";\n\ttimeline_reference = ", f);
+	fputs("env {\n\tdomain = \"coeval\";\n\ttracer_name = \"coeval-export\";\n\ttimeline_reference = ",
+	      f);
 	put_text(f, sync ? sync->reference : "");
 	fputs(";\n", f);
 	for (size_t i = 0; i < x->survey.n; i++)
-		for (size_t l = 0; x->survey.stream[i].clock >= 0 && l < x->survey.stream[i].lines; l++) {
+		for (size_t l = 0; x->survey.stream[i].clock >= 0 && l < x->survey.stream[i].lines;
+		     l++) {
 			fprintf(f, "\tclock%d_line%zu = ", x->survey.stream[i].clock, l);
 			put_text(f, survey_line(x->tl, i, l, buf));
 			fputs(";\n", f);
 		}
-	fprintf(f, "};\n\nclock {\n\tname = timeline;\n\tdescription = \"the session's timeline\";\n\tfreq = 1000000000;\n"
-		   "\toffset_s = %" PRId64 ";\n\toffset = %" PRId64 ";\n};\n\n",
+	fprintf(f,
+		"};\n\nclock {\n\tname = timeline;\n\tdescription = \"the session's timeline\";\n\tfreq = 1000000000;\n"
+		"\toffset_s = %" PRId64 ";\n\toffset = %" PRId64 ";\n};\n\n",
 		s, unix_ns - s * 1000000000);
-	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.timeline.value; } := stamp_t;\n\n", f);
+	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.timeline.value; } := stamp_t;\n\n",
+	      f);
 	for (size_t c = 0; c < x->clocks; c++)
 		if (x->file[c])
 			put_stream(f, x, c);
@@ -376,12 +389,8 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 	if (x->skip_packet_scope)
 		return;
 	switch (v->type->kind) {
-	case CVL_TYPE_INT:
-		put_uint(x, v->u, byte_size(v->type->size) / 8);
-		break;
-	case CVL_TYPE_ENUM:
-		put_uint(x, v->u, byte_size(v->type->elem->size) / 8);
-		break;
+	case CVL_TYPE_INT: put_uint(x, v->u, byte_size(v->type->size) / 8); break;
+	case CVL_TYPE_ENUM: put_uint(x, v->u, byte_size(v->type->elem->size) / 8); break;
 	case CVL_TYPE_FLOAT:
 		if (v->type->size == 32) {
 			narrow = (float)v->f;
@@ -392,8 +401,7 @@ static void on_value(void *ctx, const char *name, const struct cvl_value *v)
 			put_uint(x, bits, 8);
 		}
 		break;
-	default:
-		put_string(x, v->s.text, v->s.len);
+	default: put_string(x, v->s.text, v->s.len);
 	}
 }
 
@@ -417,7 +425,8 @@ static bool on_scope(void *ctx, enum cvl_scope scope)
 	return scope != CVL_SCOPE_PACKET_CONTEXT;
 }
 
-static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t changed, struct cvl_error *err)
+static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t changed,
+		       struct cvl_error *err)
 {
 	const struct cvl_visitor visitor = { on_value, on_begin, on_end, on_scope, x };
 	const struct cvl_batch *b = sl->batch;
@@ -439,9 +448,7 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		put_uint(x, b->cls[i], 4);
 		put_uint(x, b->value[i], 8);
 		return 0;
-	case CVL_PULSE:
-		put_uint(x, b->cls[i], 4);
-		return 0;
+	case CVL_PULSE: put_uint(x, b->cls[i], 4); return 0;
 	case CVL_GAP: {
 		uint64_t until = UINT64_MAX;
 
@@ -459,7 +466,8 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		return 0;
 	}
 	default:
-		return cvl_stream_visit(cvl_timeline_stream(x->tl, sl->stream), b, i, &visitor, err);
+		return cvl_stream_visit(cvl_timeline_stream(x->tl, sl->stream), b, i, &visitor,
+					err);
 	}
 }
 
@@ -476,7 +484,8 @@ static uint32_t id_of(const struct exporter *x, const struct cvl_slice *sl, size
 	}
 }
 
-static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t changed, struct cvl_error *err)
+static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t changed,
+		      struct cvl_error *err)
 {
 	struct out_stream *o = x->file[sl->clock];
 	uint64_t t = (uint64_t)(sl->time[i].ns - x->zero);
@@ -498,14 +507,17 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 	}
 	o->last = t;
 	h = (struct event_header){ htole32(id_of(x, sl, i)), htole64(t),
-				   (int64_t)htole64(bound == CVL_BOUND_UNKNOWN ? UINT64_MAX : (uint64_t)bound) };
+				   (int64_t)htole64(bound == CVL_BOUND_UNKNOWN ? UINT64_MAX :
+										 (uint64_t)bound) };
 	put_string(x, (const char *)&h, sizeof(h) - 1);
 	if (x->code)
-		return cvl_fail(err, (enum cvl_code)x->code, CVL_NO_OFFSET, "%s: a record is too large", o->path);
+		return cvl_fail(err, (enum cvl_code)x->code, CVL_NO_OFFSET,
+				"%s: a record is too large", o->path);
 	memcpy(o->buf + o->n - sizeof(h), &h, sizeof(h));
 	rc = put_payload(x, sl, i, changed, err);
 	if (!rc && x->code)
-		rc = cvl_fail(err, (enum cvl_code)x->code, CVL_NO_OFFSET, "%s: a record is too large", o->path);
+		rc = cvl_fail(err, (enum cvl_code)x->code, CVL_NO_OFFSET,
+			      "%s: a record is too large", o->path);
 	return rc;
 }
 
@@ -529,7 +541,8 @@ static int open_files(struct exporter *x, const char *dir, struct cvl_error *err
 		x->file[c] = calloc(1, sizeof(*x->file[c]));
 		if (!x->file[c])
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		snprintf(name, sizeof(name), "stream_%s", cvl_session_clock(session, (size_t)c)->name);
+		snprintf(name, sizeof(name), "stream_%s",
+			 cvl_session_clock(session, (size_t)c)->name);
 		x->file[c]->buf = malloc(PACKET_BYTES * 2);
 		x->file[c]->capacity = PACKET_BYTES * 2;
 		if (!x->file[c]->buf || !cvl_path_join(x->file[c]->path, dir, name))
@@ -570,7 +583,8 @@ static int write_all(struct exporter *x, struct cvl_error *err)
 	while (!rc && (rc = cvl_timeline_next(x->tl, &slice, err)) > 0) {
 		rc = 0;
 		for (size_t i = slice.begin; i < slice.end && !rc; i++) {
-			uint64_t value = slice.batch->value[i], changed = value ^ levels[slice.stream];
+			uint64_t value = slice.batch->value[i],
+				 changed = value ^ levels[slice.stream];
 			bool edge = slice.batch->kind[i] == CVL_EDGE, first = !known[slice.stream];
 
 			if (edge) {
@@ -592,7 +606,8 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	int rc;
 
 	if (!path || !strcmp(path, "-"))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "a CTF trace is a directory: name one with -o");
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"a CTF trace is a directory: name one with -o");
 	rc = survey_run(&x.survey, tl, err);
 	if (rc)
 		return rc;
@@ -600,8 +615,8 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	x.zero = x.survey.any && x.survey.first.ns < 0 ? x.survey.first.ns : 0;
 	x.file = calloc(x.clocks + 1, sizeof(*x.file));
 	x.first_id = calloc(x.survey.n + 1, sizeof(*x.first_id));
-	rc = x.file && x.first_id ? open_files(&x, path, err)
-				  : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = x.file && x.first_id ? open_files(&x, path, err) :
+				    cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	if (!rc)
 		rc = write_all(&x, err);
 	rc = close_files(&x, rc, err);

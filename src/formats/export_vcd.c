@@ -71,7 +71,8 @@ static void put_stream_vars(struct vcd *v, size_t i)
 	s->event = v->next_id;
 	for (size_t c = 0; c < cvl_trace_events(trace); c++)
 		if (st->used[c])
-			put_var(v, "event", 1, v->next_id + (unsigned)c, cvl_trace_event(trace, c)->name);
+			put_var(v, "event", 1, v->next_id + (unsigned)c,
+				cvl_trace_event(trace, c)->name);
 	v->next_id += (unsigned)cvl_trace_events(trace);
 	s->beacon = v->next_id;
 	if (st->has_kind[CVL_BEACON])
@@ -88,7 +89,9 @@ static void put_header(struct vcd *v, int64_t zero)
 	char text[CVL_TIME_TEXT];
 
 	cvl_time_text(text, (struct cvl_time){ zero });
-	out_printf(&v->out, "$version coeval " COEVAL_VERSION " $end\n$comment timeline: %s%s; 0 here is %s s there $end\n",
+	out_printf(&v->out,
+		   "$version coeval " COEVAL_VERSION
+		   " $end\n$comment timeline: %s%s; 0 here is %s s there $end\n",
 		   sync ? "reference " : "not synchronised", sync ? sync->reference : "", text);
 	out_text(&v->out, "$timescale 1 ns $end\n");
 	for (size_t c = 0; c < cvl_session_clocks(session); c++) {
@@ -176,7 +179,8 @@ static void put_dumpvars(struct vcd *v)
 static void put_edge(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t t)
 {
 	struct vcd_stream *s = &v->stream[sl->stream];
-	uint64_t levels = sl->batch->value[i], changed = s->known ? levels ^ s->levels : ~(uint64_t)0;
+	uint64_t levels = sl->batch->value[i],
+		 changed = s->known ? levels ^ s->levels : ~(uint64_t)0;
 	size_t lines = v->survey.stream[sl->stream].lines;
 
 	if (lines < 64)
@@ -206,8 +210,10 @@ static void put_gap(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t
 	s->in_gap = true;
 	s->gap_until = INT64_MAX;
 	if (to != CVL_TICK_UNKNOWN)
-		s->gap_until =
-			cvl_map_time(cvl_timeline_map(v->tl, sl->clock), (struct cvl_tick){ to }, NULL).ns - zero;
+		s->gap_until = cvl_map_time(cvl_timeline_map(v->tl, sl->clock),
+					    (struct cvl_tick){ to }, NULL)
+				       .ns -
+			       zero;
 }
 
 static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t zero)
@@ -219,12 +225,8 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 	if (v->gaps_open)
 		end_gaps(v, t);
 	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE:
-		put_edge(v, sl, i, t);
-		return;
-	case CVL_GAP:
-		put_gap(v, sl, i, t, zero);
-		return;
+	case CVL_EDGE: put_edge(v, sl, i, t); return;
+	case CVL_GAP: put_gap(v, sl, i, t, zero); return;
 	case CVL_SAMPLE:
 		if (b->cls[i] >= v->survey.stream[sl->stream].channels)
 			return;
@@ -238,11 +240,8 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 		put_bit(v, '1', s->beacon);
 		return;
 	case CVL_PULSE:
-	case CVL_MESSAGE:
-		return;
-	default:
-		put_stamp(v, t);
-		put_bit(v, '1', s->event + b->cls[i]);
+	case CVL_MESSAGE: return;
+	default: put_stamp(v, t); put_bit(v, '1', s->event + b->cls[i]);
 	}
 }
 
@@ -260,7 +259,8 @@ static int export_vcd(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	if (rc)
 		goto out;
 	v->stream = calloc(v->survey.n + 1, sizeof(*v->stream));
-	rc = v->stream ? out_open(&v->out, path, err) : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = v->stream ? out_open(&v->out, path, err) :
+			 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	if (rc)
 		goto out;
 	/* VCD knows no time before 0 */

@@ -7,22 +7,22 @@
 #define DEPTH_MAX 80
 
 struct level {
-	uint64_t n;               /* members written */
+	uint64_t n; /* members written */
 	enum cvl_type_kind kind;
-	bool leads;               /* names of members are kept in the cache */
+	bool leads; /* names of members are kept in the cache */
 };
 
 struct printer {
 	struct out *o;
 	unsigned depth;
-	unsigned groups;                  /* scopes written */
-	bool packet;                      /* in the packet context, of which a group is made */
-	bool group_open;                  /* only when it has members */
+	unsigned groups; /* scopes written */
+	bool packet;     /* in the packet context, of which a group is made */
+	bool group_open; /* only when it has members */
 	struct fields_cache *cache;
-	unsigned next_lead;               /* in the cache */
-	uint64_t number;                  /* of the packet */
-	size_t packet_from;               /* where in the output its text began */
-	struct level *level;              /* the innermost of levels, at depth */
+	unsigned next_lead;  /* in the cache */
+	uint64_t number;     /* of the packet */
+	size_t packet_from;  /* where in the output its text began */
+	struct level *level; /* the innermost of levels, at depth */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -52,9 +52,7 @@ static void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
 		out_char(o, '0');
 		out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
 		return;
-	case 16:
-		out_to(o, text_prefixed_hex(out_room(o, OUT_NUMBER), t, v));
-		return;
+	case 16: out_to(o, text_prefixed_hex(out_room(o, OUT_NUMBER), t, v)); return;
 	default:
 		if (t->is_signed)
 			out_i64(o, (int64_t)v);
@@ -72,8 +70,8 @@ static unsigned each_label(struct printer *p, const struct cvl_type *t, uint64_t
 	for (uint32_t i = 0; i < t->n; i++) {
 		const struct cvl_label *l = &t->label[i];
 
-		if (t->is_signed ? (int64_t)v >= l->low && (int64_t)v <= l->high
-				 : v >= (uint64_t)l->low && v <= (uint64_t)l->high)
+		if (t->is_signed ? (int64_t)v >= l->low && (int64_t)v <= l->high :
+				   v >= (uint64_t)l->low && v <= (uint64_t)l->high)
 			put(p, l->name, n++);
 	}
 	return n;
@@ -99,9 +97,7 @@ static void put_scalar(struct printer *p, const struct cvl_value *v)
 	char text[40];
 
 	switch (t->kind) {
-	case CVL_TYPE_INT:
-		put_int(p->o, t, v->u);
-		break;
+	case CVL_TYPE_INT: put_int(p->o, t, v->u); break;
 	case CVL_TYPE_FLOAT:
 		snprintf(text, sizeof(text), "%g", v->f);
 		out_text(p->o, text);
@@ -114,8 +110,7 @@ static void put_scalar(struct printer *p, const struct cvl_value *v)
 		put_int(p->o, t->elem, v->u);
 		out_text(p->o, " )");
 		break;
-	default:
-		out_quoted(p->o, v->s.text, v->s.len);
+	default: out_quoted(p->o, v->s.text, v->s.len);
 	}
 }
 
@@ -146,8 +141,7 @@ static void put_scalar_json(struct printer *p, const struct cvl_value *v)
 		each_label(p, t, v->u, put_label_json);
 		out_text(p->o, "]}");
 		break;
-	default:
-		out_json(p->o, v->s.text, v->s.len);
+	default: out_json(p->o, v->s.text, v->s.len);
 	}
 }
 
@@ -223,7 +217,8 @@ static void pop(struct printer *p)
 }
 
 /* As value_text(), for all that it does not do itself. */
-static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name, const struct cvl_value *v)
+static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name,
+						       const struct cvl_value *v)
 {
 	open_packet_group(p);
 	if (p->level->leads)
@@ -241,7 +236,8 @@ static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 	const struct fields_lead *lead = &p->cache->lead[p->next_lead % FIELDS_LEADS];
 	char *w = o->buf + o->n;
 
-	if (!p->level->leads || lead->name != name || OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
+	if (!p->level->leads || lead->name != name ||
+	    OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
 		other_value_text(p, name, v);
 		return;
 	}
@@ -289,7 +285,8 @@ static void end_text(void *ctx, const struct cvl_type *t)
 	if (p->depth || !p->packet || !p->cache)
 		return;
 	p->cache->packet = UINT64_MAX;
-	if (p->o->n >= p->packet_from && p->o->n - p->packet_from < sizeof(p->cache->text) - OUT_SLACK) {
+	if (p->o->n >= p->packet_from &&
+	    p->o->n - p->packet_from < sizeof(p->cache->text) - OUT_SLACK) {
 		p->cache->n = p->o->n - p->packet_from;
 		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
 		p->cache->packet = p->number;
@@ -310,7 +307,8 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 		p->groups += p->cache->n > 0;
 		return false;
 	}
-	out_room(p->o, sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
+	out_room(p->o,
+		 sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
 	p->packet_from = p->o->n;
 	return true;
 }

@@ -11,8 +11,8 @@
 /* What probes may look at. */
 #define HEAD_BYTES 65536
 
-static int ctf_import(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
-		      struct cvl_error *err)
+static int ctf_import(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err)
 {
 	(void)s;
 	(void)opts;
@@ -21,18 +21,14 @@ static int ctf_import(struct cvl_input *in, struct cvl_session *s, const struct 
 }
 
 const struct cvl_importer cvl_import_ctf = {
-	.name = "ctf", .what = "Common Trace Format 1.8, a directory",
+	.name = "ctf",
+	.what = "Common Trace Format 1.8, a directory",
 	.import = ctf_import,
 };
 
 const struct cvl_importer *const cvl_importers[] = {
-	&cvl_import_ctf,
-	&cvl_import_sr,
-	&cvl_import_vcd,
-	&cvl_import_csv,
-	&cvl_import_flocklab,
-	&cvl_import_raw,
-	NULL,
+	&cvl_import_ctf, &cvl_import_sr, &cvl_import_vcd, &cvl_import_csv, &cvl_import_flocklab,
+	&cvl_import_raw, NULL,
 };
 
 const struct cvl_importer *cvl_importer_find(const char *name)
@@ -95,7 +91,8 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 	list_names(names, sizeof(names), true);
 	return cvl_fail(err, CVL_E_MAGIC, 0,
 			"%s: looks like none of: %s; `--format raw --channels N --rate HZ` reads "
-			"headerless samples", cvl_input_name(in), names);
+			"headerless samples",
+			cvl_input_name(in), names);
 }
 
 int cvl_import(struct cvl_session *s, const char *path, const char *format,
@@ -115,7 +112,8 @@ int cvl_import(struct cvl_session *s, const char *path, const char *format,
 	if (strcmp(path, "-") && cvl_is_dir(path)) {
 		if (importer && importer != &cvl_import_ctf)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"%s: is a directory, which only the format ctf can be", path);
+					"%s: is a directory, which only the format ctf can be",
+					path);
 		return cvl_session_add_trace(s, path, opts->node, opts->link, opts->report, err);
 	}
 	rc = cvl_input_open(&in, path, err);

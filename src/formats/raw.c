@@ -45,9 +45,10 @@ static int check(const struct cvl_input *in, const struct cvl_import_opts *opts,
 	const char *name = cvl_input_name(in);
 
 	if (!opts->channels || !rate_hz)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: raw samples do not say what they are: pass `--channels N --rate HZ`",
-				name);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: raw samples do not say what they are: pass `--channels N --rate HZ`",
+			name);
 	if (opts->channels > CVL_LINES_MAX)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: at most %d channels", name,
 				CVL_LINES_MAX);
@@ -57,8 +58,8 @@ static int check(const struct cvl_input *in, const struct cvl_import_opts *opts,
 			;
 	if (*unit > 8 || *unit * 8 < opts->channels)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: samples of %u bytes cannot hold %u channels (1 to 8 bytes)", name,
-				*unit, opts->channels);
+				"%s: samples of %u bytes cannot hold %u channels (1 to 8 bytes)",
+				name, *unit, opts->channels);
 	return 0;
 }
 
@@ -81,16 +82,20 @@ static int feed(struct cvl_input *in, struct cvl_samples *samples,
 	return cvl_samples_tail(samples, cvl_input_name(in), cvl_input_offset(in), opts, err);
 }
 
-static int raw_import(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
-		      struct cvl_error *err)
+static int raw_import(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err)
 {
 	char clock[128];
 	char *names[CVL_LINES_MAX] = { NULL };
 	const char *path = cvl_input_path(in) ? cvl_input_path(in) : cvl_input_name(in);
 	const struct cvl_origin origin = { .format = "raw", .path = path };
 	struct cvl_store_desc desc = {
-		.clock = clock, .node = opts->node, .rate_hz = opts->rate_hz, .resolution = 1,
-		.lines = (const char *const *)names, .n_lines = opts->channels,
+		.clock = clock,
+		.node = opts->node,
+		.rate_hz = opts->rate_hz,
+		.resolution = 1,
+		.lines = (const char *const *)names,
+		.n_lines = opts->channels,
 	};
 	struct cvl_samples *samples = NULL;
 	struct cvl_beacons *beacons = NULL;
@@ -127,6 +132,7 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s, const struct 
 }
 
 const struct cvl_importer cvl_import_raw = {
-	.name = "raw", .what = "headerless samples, also from sigrok-cli -O binary",
+	.name = "raw",
+	.what = "headerless samples, also from sigrok-cli -O binary",
 	.import = raw_import,
 };

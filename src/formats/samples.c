@@ -119,8 +119,8 @@ static int put_edges(struct cvl_samples *s, size_t n, struct cvl_error *err)
 		while (to < n && s->tick[to].count < tick.count)
 			to++;
 		if (to > from) {
-			rc = cvl_writer_edges(s->writer, s->tick + from, s->level + from,
-					      to - from, err);
+			rc = cvl_writer_edges(s->writer, s->tick + from, s->level + from, to - from,
+					      err);
 			if (rc)
 				return rc;
 			s->written = s->tick[to - 1].count;
@@ -224,7 +224,8 @@ int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, stru
 	/* Where a side failed, its records of later ticks may be written already. */
 	const struct cvl_tick from = { s->count > s->written ? s->count : s->written };
 
-	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why, err);
+	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why,
+			      err);
 }
 
 int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
@@ -251,13 +252,10 @@ static enum cvl_gap gap_of(int rc)
 {
 	switch (rc) {
 	case CVL_E_TRUNCATED:
-	case CVL_E_MISSING:
-		return CVL_GAP_TRUNCATED;
+	case CVL_E_MISSING: return CVL_GAP_TRUNCATED;
 	case CVL_E_IO:
-	case CVL_E_NOMEM:
-		return CVL_GAP_UNKNOWN;
-	default:
-		return CVL_GAP_CORRUPT;
+	case CVL_E_NOMEM: return CVL_GAP_UNKNOWN;
+	default: return CVL_GAP_CORRUPT;
 	}
 }
 

@@ -27,14 +27,10 @@ size_t cvl_scan_plain(const void *samples, size_t n, unsigned unit, uint64_t mas
 		      uint64_t *last, struct cvl_scan_out out, size_t *used)
 {
 	switch (unit) {
-	case 1:
-		return plain(samples, n, 1, mask, base, last, out, used);
-	case 2:
-		return plain(samples, n, 2, mask, base, last, out, used);
-	case 4:
-		return plain(samples, n, 4, mask, base, last, out, used);
-	default:
-		return plain(samples, n, 8, mask, base, last, out, used);
+	case 1: return plain(samples, n, 1, mask, base, last, out, used);
+	case 2: return plain(samples, n, 2, mask, base, last, out, used);
+	case 4: return plain(samples, n, 4, mask, base, last, out, used);
+	default: return plain(samples, n, 8, mask, base, last, out, used);
 	}
 }
 

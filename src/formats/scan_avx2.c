@@ -14,7 +14,8 @@ SCAN_INLINE SCAN_TARGET __m256i diff(const uint8_t *p, unsigned unit, uint64_t l
 	__m256i now = _mm256_loadu_si256((const __m256i *)(const void *)p);
 	__m256i before = _mm256_loadu_si256((const __m256i *)(const void *)(p - unit));
 
-	return _mm256_and_si256(_mm256_xor_si256(now, before), _mm256_set1_epi64x((long long)lanes));
+	return _mm256_and_si256(_mm256_xor_si256(now, before),
+				_mm256_set1_epi64x((long long)lanes));
 }
 
 SCAN_INLINE SCAN_TARGET uint32_t same(__m256i d, unsigned unit)
@@ -23,7 +24,8 @@ SCAN_INLINE SCAN_TARGET uint32_t same(__m256i d, unsigned unit)
 
 	d = unit == 1 ? _mm256_cmpeq_epi8(d, zero) :
 	    unit == 2 ? _mm256_cmpeq_epi16(d, zero) :
-	    unit == 4 ? _mm256_cmpeq_epi32(d, zero) : _mm256_cmpeq_epi64(d, zero);
+	    unit == 4 ? _mm256_cmpeq_epi32(d, zero) :
+			_mm256_cmpeq_epi64(d, zero);
 	return (uint32_t)_mm256_movemask_epi8(d);
 }
 

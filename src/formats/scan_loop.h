@@ -98,22 +98,15 @@ SCAN_TARGET size_t SCAN_NAME(const void *samples, size_t n, unsigned unit, uint6
 	r.stored = cvl_scan_plain(samples, n < 1 ? n : 1, unit, mask, base, last, out, &i);
 	if (i < n && r.stored < out.max) {
 		switch (unit) {
-		case 1:
-			i = scan_unit(&r, 1, 0xff);
-			break;
-		case 2:
-			i = scan_unit(&r, 2, 0xffff);
-			break;
-		case 4:
-			i = scan_unit(&r, 4, 0xffffffff);
-			break;
-		default:
-			i = scan_unit(&r, 8, ~0ull);
-			break;
+		case 1: i = scan_unit(&r, 1, 0xff); break;
+		case 2: i = scan_unit(&r, 2, 0xffff); break;
+		case 4: i = scan_unit(&r, 4, 0xffffffff); break;
+		default: i = scan_unit(&r, 8, ~0ull); break;
 		}
 		*last = scan_load(r.p + (i - 1) * unit, unit) & mask;
 	}
-	rest = (struct cvl_scan_out){ out.tick + r.stored, out.level + r.stored, out.max - r.stored };
+	rest = (struct cvl_scan_out){ out.tick + r.stored, out.level + r.stored,
+				      out.max - r.stored };
 	r.stored += cvl_scan_plain(r.p + i * unit, n - i, unit, mask, base + i, last, rest, &tail);
 	*used = i + tail;
 	return r.stored;

@@ -30,7 +30,8 @@ SCAN_INLINE uint8x16_t spread(uint8x16_t d, unsigned unit)
 
 SCAN_INLINE bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes, uint64_t *bits)
 {
-	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128 };
+	static const uint8_t weights[16] = { 1, 2, 4, 8, 16, 32, 64, 128,
+					     1, 2, 4, 8, 16, 32, 64, 128 };
 	const uint64_t firsts = unit == 1 ? ~0ull : ~0ull / ((1ull << unit) - 1);
 	const uint8x16_t weight = vld1q_u8(weights);
 	uint8x16_t a = diff(p, unit, lanes), b = diff(p + 16, unit, lanes);

@@ -31,7 +31,8 @@ SCAN_INLINE uint64_t same(__m128i d, unsigned unit)
 
 	d = unit == 1 ? _mm_cmpeq_epi8(d, zero) :
 	    unit == 2 ? _mm_cmpeq_epi16(d, zero) :
-	    unit == 4 ? _mm_cmpeq_epi32(d, zero) : zero64(d);
+	    unit == 4 ? _mm_cmpeq_epi32(d, zero) :
+			zero64(d);
 	return (uint64_t)(uint32_t)_mm_movemask_epi8(d);
 }
 
@@ -44,8 +45,9 @@ SCAN_INLINE bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes, ui
 
 	if (_mm_movemask_epi8(_mm_cmpeq_epi8(any, _mm_setzero_si128())) == 0xffff)
 		return false;
-	bits[0] = ~(same(a, unit) | same(b, unit) << 16 | same(c, unit) << 32 |
-		    same(d, unit) << 48) & firsts;
+	bits[0] =
+		~(same(a, unit) | same(b, unit) << 16 | same(c, unit) << 32 | same(d, unit) << 48) &
+		firsts;
 	return true;
 }
 

@@ -49,7 +49,8 @@ static int check_version(struct sr *r, struct cvl_error *err)
 		return rc;
 	n = strspn(text, "0123456789");
 	if ((text[0] != '1' && text[0] != '2') || n != 1 || text[1 + strspn(text + 1, " \r\n")])
-		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:version: neither 1 nor 2", r->zip.name);
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:version: neither 1 nor 2",
+			      r->zip.name);
 	free(text);
 	return rc;
 }
@@ -87,13 +88,14 @@ static int check_meta(struct sr *r, struct cvl_error *err)
 				r->logic.prefix);
 	}
 	if (!m->unit)
-		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:metadata: no unitsize", name);
+		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:metadata: no unitsize",
+				name);
 	if (!m->n_probes && !m->probes)
 		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
 				"%s:metadata: no total probes and no names of any", name);
 	if (!m->n_probes && m->probes > CVL_LINES_MAX)
-		return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET, "%s:metadata: more than %d lines",
-				name, CVL_LINES_MAX);
+		return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+				"%s:metadata: more than %d lines", name, CVL_LINES_MAX);
 	r->n_lines = m->n_probes ? m->n_probes : (size_t)m->probes;
 	if (r->n_lines > 8 * m->unit)
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
@@ -109,9 +111,14 @@ static int open_clock(struct sr *r, struct cvl_input *in, struct cvl_session *s,
 	const char *channels[SR_ANALOG_MAX];
 	const struct cvl_origin origin = { .format = "sr", .path = cvl_input_path(in) };
 	const struct cvl_store_desc desc = {
-		.clock = clock, .node = r->opts->node, .rate_hz = r->rate_hz, .resolution = 1,
-		.lines = (const char *const *)r->meta.probe, .n_lines = r->n_lines,
-		.channels = channels, .n_channels = r->meta.n_analog,
+		.clock = clock,
+		.node = r->opts->node,
+		.rate_hz = r->rate_hz,
+		.resolution = 1,
+		.lines = (const char *const *)r->meta.probe,
+		.n_lines = r->n_lines,
+		.channels = channels,
+		.n_channels = r->meta.n_analog,
 	};
 	int rc;
 
@@ -179,11 +186,13 @@ static int sr_open(struct sr *r, struct cvl_input *in, struct cvl_error *err)
 		return (int)n;
 	if (n < 4 || memcmp(head, "PK\3\4", 4))
 		return cvl_fail(err, n < 4 ? CVL_E_TRUNCATED : CVL_E_MAGIC, 0,
-				"%s: not a zip archive, which a sigrok session is", cvl_input_name(in));
-	if (!path || !strcmp(path, "-") || !cvl_input_size(in))
-		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-				"%s: a sigrok session cannot be read from a pipe: save it to a file",
+				"%s: not a zip archive, which a sigrok session is",
 				cvl_input_name(in));
+	if (!path || !strcmp(path, "-") || !cvl_input_size(in))
+		return cvl_fail(
+			err, CVL_E_UNSUPPORTED, 0,
+			"%s: a sigrok session cannot be read from a pipe: save it to a file",
+			cvl_input_name(in));
 	rc = cvl_sr_zip_open(&r->zip, path, cvl_input_size(in), r->opts, err);
 	if (!rc)
 		rc = check_version(r, err);
@@ -203,8 +212,8 @@ static int sr_open(struct sr *r, struct cvl_input *in, struct cvl_error *err)
 	return rc;
 }
 
-static int sr_import(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
-		     struct cvl_error *err)
+static int sr_import(struct cvl_input *in, struct cvl_session *s,
+		     const struct cvl_import_opts *opts, struct cvl_error *err)
 {
 	struct sr *r = calloc(1, sizeof(*r));
 	int rc;
@@ -231,6 +240,8 @@ static int sr_import(struct cvl_input *in, struct cvl_session *s, const struct c
 }
 
 const struct cvl_importer cvl_import_sr = {
-	.name = "sr", .what = "sigrok session file (PulseView, sigrok-cli)",
-	.probe = sr_probe, .import = sr_import,
+	.name = "sr",
+	.what = "sigrok session file (PulseView, sigrok-cli)",
+	.probe = sr_probe,
+	.import = sr_import,
 };

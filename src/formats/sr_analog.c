@@ -48,8 +48,8 @@ int cvl_sr_analog_open(struct sr_analog **out, struct sr_zip *z, const struct sr
 		snprintf(prefix, sizeof(prefix), "analog-1-%" PRIu64, meta->analog[i].number);
 		rc = cvl_sr_stream_open(&c->stream, z, prefix, err);
 		if (!rc && !c->stream.last)
-			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: is missing", z->name,
-				      prefix);
+			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: is missing",
+				      z->name, prefix);
 		if (rc) {
 			cvl_sr_analog_close(a);
 			return rc;
@@ -104,7 +104,8 @@ static int analog_next(void *ctx, struct cvl_tick *tick, struct cvl_error *err)
 }
 
 /* A channel that ends before the others leaves a gap. */
-static int ended(struct sr_analog *a, struct channel *c, struct cvl_writer *w, struct cvl_error *err)
+static int ended(struct sr_analog *a, struct channel *c, struct cvl_writer *w,
+		 struct cvl_error *err)
 {
 	struct cvl_error problem;
 
@@ -118,14 +119,15 @@ static int ended(struct sr_analog *a, struct channel *c, struct cvl_writer *w, s
 		return problem.code;
 	}
 	cvl_tell(a->z->opts->report, &problem);
-	return cvl_writer_gap(w, (struct cvl_tick){ a->tick }, (struct cvl_tick){ CVL_TICK_UNKNOWN },
-			      CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED, err);
+	return cvl_writer_gap(w, (struct cvl_tick){ a->tick },
+			      (struct cvl_tick){ CVL_TICK_UNKNOWN }, CVL_LOST_UNKNOWN,
+			      CVL_GAP_TRUNCATED, err);
 }
 
 static double reading(const unsigned char *p)
 {
-	uint32_t bits = (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 |
-			(uint32_t)p[3] << 24;
+	uint32_t bits =
+		(uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 	float v;
 
 	memcpy(&v, &bits, sizeof(v));

@@ -8,12 +8,12 @@
 #define SR_ANALOG_MAX 64
 
 struct sr_meta {
-	char *capture;   /* name of the logic entry or prefix of its chunks; NULL: not said */
-	unsigned unit;   /* bytes of a sample; 0: not said */
-	uint64_t probes; /* how many there are said to be */
+	char *capture;    /* name of the logic entry or prefix of its chunks; NULL: not said */
+	unsigned unit;    /* bytes of a sample; 0: not said */
+	uint64_t probes;  /* how many there are said to be */
 	uint64_t rate_hz; /* 0: not said */
 	char *probe[CVL_LINES_MAX]; /* names by bit; NULL: none */
-	size_t n_probes; /* highest one named */
+	size_t n_probes;            /* highest one named */
 	struct {
 		uint64_t number; /* in the names of its entries */
 		char *name;

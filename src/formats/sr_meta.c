@@ -116,7 +116,8 @@ static int key_value(struct parser *p, const char *key, const char *value, struc
 		if (!n)
 			return wrong(p, CVL_E_RANGE, value, "samples of no bytes", err);
 		if (n > 8)
-			return wrong(p, CVL_E_UNSUPPORTED, value, "samples of more than 8 bytes", err);
+			return wrong(p, CVL_E_UNSUPPORTED, value, "samples of more than 8 bytes",
+				     err);
 		m->unit = (unsigned)n;
 		return 0;
 	}
@@ -153,8 +154,8 @@ int cvl_sr_meta_parse(struct sr_meta *meta, char *text, size_t n, const char *na
 			rc = section(&p, line, err);
 		} else if (*line && *line != '#' && *line != ';') {
 			if (!equals)
-				return wrong(&p, CVL_E_SYNTAX, line, "neither `[section]` nor `key=value`",
-					     err);
+				return wrong(&p, CVL_E_SYNTAX, line,
+					     "neither `[section]` nor `key=value`", err);
 			*equals = '\0';
 			if (p.ours)
 				rc = key_value(&p, trim(line), trim(equals + 1), err);

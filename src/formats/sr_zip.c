@@ -16,22 +16,16 @@ static enum cvl_code code_of(int zip_error)
 	switch (zip_error) {
 	case ZIP_ER_CRC:
 	case ZIP_ER_ZLIB:
-	case ZIP_ER_COMPRESSED_DATA:
-		return CVL_E_CHECKSUM;
-	case ZIP_ER_EOF:
-		return CVL_E_TRUNCATED;
-	case ZIP_ER_INCONS:
-		return CVL_E_RANGE;
-	case ZIP_ER_MEMORY:
-		return CVL_E_NOMEM;
+	case ZIP_ER_COMPRESSED_DATA: return CVL_E_CHECKSUM;
+	case ZIP_ER_EOF: return CVL_E_TRUNCATED;
+	case ZIP_ER_INCONS: return CVL_E_RANGE;
+	case ZIP_ER_MEMORY: return CVL_E_NOMEM;
 	case ZIP_ER_MULTIDISK:
 	case ZIP_ER_COMPNOTSUPP:
 	case ZIP_ER_ENCRNOTSUPP:
 	case ZIP_ER_NOPASSWD:
-	case ZIP_ER_OPNOTSUPP:
-		return CVL_E_UNSUPPORTED;
-	default:
-		return CVL_E_IO;
+	case ZIP_ER_OPNOTSUPP: return CVL_E_UNSUPPORTED;
+	default: return CVL_E_IO;
 	}
 }
 
@@ -50,7 +44,8 @@ static int count_sizes(struct sr_zip *z, uint64_t size, struct cvl_error *err)
 	if (z->total / RATIO_MAX > size)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%s: %" PRIu64 " bytes claim to unpack to %" PRIu64
-				", more than deflate can pack", z->name, size, z->total);
+				", more than deflate can pack",
+				z->name, size, z->total);
 	return 0;
 }
 
@@ -70,7 +65,8 @@ int cvl_sr_zip_open(struct sr_zip *z, const char *path, uint64_t size,
 	}
 	/* The directory of an archive stands at its end: the beginning was that of one. */
 	if (code == ZIP_ER_NOZIP)
-		return cvl_fail(err, CVL_E_TRUNCATED, size, "%s: a zip archive without its end", path);
+		return cvl_fail(err, CVL_E_TRUNCATED, size, "%s: a zip archive without its end",
+				path);
 	zip_error_init_with_code(&ze, code);
 	rc = cvl_fail(err, code_of(code), code_of(code) == CVL_E_IO ? CVL_NO_OFFSET : 0,
 		      "%s: not a sound zip archive: %s", path, zip_error_strerror(&ze));
@@ -109,8 +105,8 @@ int cvl_sr_stream_open(struct sr_stream *s, struct sr_zip *z, const char *prefix
 
 	*s = (struct sr_stream){ .z = z, .next = 1 };
 	if (len >= sizeof(s->prefix))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: the name of an entry is too long",
-				z->name);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: the name of an entry is too long", z->name);
 	memcpy(s->prefix, prefix, len + 1);
 	memcpy(s->entry, prefix, len + 1);
 	if (zip_name_locate(z->zip, prefix, ZIP_FL_ENC_RAW) >= 0) {

@@ -18,8 +18,8 @@
 struct sr_zip {
 	const char *name; /* of the archive, for messages */
 	zip_t *zip;
-	uint64_t total;   /* contents of all entries, as declared */
-	uint64_t done;    /* bytes read from streams so far */
+	uint64_t total; /* contents of all entries, as declared */
+	uint64_t done;  /* bytes read from streams so far */
 	const struct cvl_import_opts *opts;
 };
 
@@ -31,8 +31,8 @@ struct sr_stream {
 	uint64_t next, last; /* chunks; last is 0 if there is nothing of that name */
 	zip_file_t *file;
 	uint64_t declared, got; /* bytes of the entry */
-	uint64_t size; /* bytes read, of all chunks */
-	bool hole;     /* ended early: a chunk is missing, which was reported */
+	uint64_t size;          /* bytes read, of all chunks */
+	bool hole;              /* ended early: a chunk is missing, which was reported */
 };
 
 /** Open the archive @path of @size bytes. CVL_E_LIMIT if it claims to unpack to more than it can. */

@@ -85,8 +85,8 @@ int survey_run(struct survey *s, struct cvl_timeline *tl, struct cvl_error *err)
 	return rc;
 }
 
-static const char *name_at(const struct cvl_timeline *tl, size_t stream, const char *what, const char *letter, size_t i,
-			   char buf[24])
+static const char *name_at(const struct cvl_timeline *tl, size_t stream, const char *what,
+			   const char *letter, size_t i, char buf[24])
 {
 	const char *name = cvl_trace_env_at(cvl_timeline_trace(tl, stream), what, i);
 
@@ -101,7 +101,8 @@ const char *survey_line(const struct cvl_timeline *tl, size_t stream, size_t lin
 	return name_at(tl, stream, "line", "D", line, buf);
 }
 
-const char *survey_channel(const struct cvl_timeline *tl, size_t stream, size_t channel, char buf[24])
+const char *survey_channel(const struct cvl_timeline *tl, size_t stream, size_t channel,
+			   char buf[24])
 {
 	return name_at(tl, stream, "channel", "A", channel, buf);
 }

@@ -29,14 +29,16 @@ static int hash_file(struct sha256_ctx *sha, const char *path, struct cvl_error 
 	return rc;
 }
 
-static int hash_level(struct sha256_ctx *sha, const char *root, const char *path, int depth, struct cvl_error *err)
+static int hash_level(struct sha256_ctx *sha, const char *root, const char *path, int depth,
+		      struct cvl_error *err)
 {
 	char sub[CVL_PATH_MAX];
 	struct dirent **list;
 	int n, rc = 0;
 
 	if (depth > DEPTH_MAX)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: directories nested too deep", path);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: directories nested too deep",
+				path);
 	n = scandir(path, &list, NULL, alphasort);
 	if (n < 0)
 		return cvl_fail_errno(err, "open", path);

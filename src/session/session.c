@@ -34,8 +34,8 @@ struct cvl_session {
 	char created[32];
 	int64_t epoch;
 	bool has_epoch;
-	bool made;    /* by us, just now */
-	int lock_fd;  /* directory, locked while we may add clocks; or -1 */
+	bool made;   /* by us, just now */
+	int lock_fd; /* directory, locked while we may add clocks; or -1 */
 	struct entry *clock;
 	size_t n;
 };
@@ -115,7 +115,8 @@ int cvl_session_find(const struct cvl_session *s, const char *name)
 }
 
 /* Room for one more clock; its strings are copied from @from. NULL when out of memory. */
-static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *from, const char *uuid)
+static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *from,
+			       const char *uuid)
 {
 	struct entry *grown = realloc(s->clock, (s->n + 1) * sizeof(*grown));
 	struct entry *e;
@@ -135,7 +136,8 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 		.hash = strdup(from->hash ? from->hash : ""),
 		.uuid = strdup(uuid ? uuid : ""),
 	};
-	if (!e->name || !e->node || !e->trace || !e->class || !e->format || !e->origin || !e->hash || !e->uuid) {
+	if (!e->name || !e->node || !e->trace || !e->class || !e->format || !e->origin ||
+	    !e->hash || !e->uuid) {
 		entry_free(e);
 		return NULL;
 	}
@@ -148,7 +150,8 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 	e->pub.hash = e->hash;
 	e->pub.same_as = -1;
 	for (size_t i = 0; i < s->n && *e->uuid && e->pub.same_as < 0; i++)
-		if (!strcmp(s->clock[i].uuid, e->uuid) && s->clock[i].pub.rate_hz == from->rate_hz &&
+		if (!strcmp(s->clock[i].uuid, e->uuid) &&
+		    s->clock[i].pub.rate_hz == from->rate_hz &&
 		    s->clock[i].pub.start_unix_ns == from->start_unix_ns)
 			e->pub.same_as = (int)i;
 	s->n++;
@@ -207,15 +210,19 @@ static int save(struct cvl_session *s, struct cvl_error *err)
 
 		json_array_append_new(
 			list,
-			json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}", "name",
-				  c->name, "node", c->node, "trace", c->trace + cut, "clock_class", c->clock_class,
-				  "rate_hz", (json_int_t)c->rate_hz, "resolution_ticks", (json_int_t)c->resolution,
-				  "start_unix_ns", (json_int_t)c->start_unix_ns, "base_tick",
-				  (json_int_t)c->base_tick, "uuid", s->clock[i].uuid, "format", c->format, "origin",
-				  c->origin, "hash", c->hash, "foreign", c->foreign, "finished", !c->unfinished));
+			json_pack(
+				"{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
+				"name", c->name, "node", c->node, "trace", c->trace + cut,
+				"clock_class", c->clock_class, "rate_hz", (json_int_t)c->rate_hz,
+				"resolution_ticks", (json_int_t)c->resolution, "start_unix_ns",
+				(json_int_t)c->start_unix_ns, "base_tick", (json_int_t)c->base_tick,
+				"uuid", s->clock[i].uuid, "format", c->format, "origin", c->origin,
+				"hash", c->hash, "foreign", c->foreign, "finished",
+				!c->unfinished));
 	}
-	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid", s->uuid, "created",
-			 s->created, "epoch_unix_ns", (json_int_t)s->epoch, "clocks", list);
+	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid",
+			 s->uuid, "created", s->created, "epoch_unix_ns", (json_int_t)s->epoch,
+			 "clocks", list);
 	text = root && json_array_size(list) == s->n ? json_dumps(root, JSON_INDENT(1)) : NULL;
 	json_decref(root);
 	if (!text)
@@ -247,7 +254,8 @@ static bool writer_alive(const char *trace)
 	return alive;
 }
 
-static int load_clock(struct cvl_session *s, const json_t *j, const char *path, size_t i, struct cvl_error *err)
+static int load_clock(struct cvl_session *s, const json_t *j, const char *path, size_t i,
+		      struct cvl_error *err)
 {
 	struct cvl_clock c = { 0 };
 	const char *relative, *uuid;
@@ -257,15 +265,18 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	json_error_t e;
 
 	if (json_unpack_ex((json_t *)(uintptr_t)j, &e, 0,
-			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}", "name", &c.name,
-			   "node", &c.node, "trace", &relative, "clock_class", &c.clock_class, "rate_hz", &rate,
-			   "resolution_ticks", &resolution, "start_unix_ns", &start, "base_tick", &base, "uuid",
-			   &uuid, "format", &c.format, "origin", &c.origin, "hash", &c.hash, "foreign", &foreign,
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
+			   "name", &c.name, "node", &c.node, "trace", &relative, "clock_class",
+			   &c.clock_class, "rate_hz", &rate, "resolution_ticks", &resolution,
+			   "start_unix_ns", &start, "base_tick", &base, "uuid", &uuid, "format",
+			   &c.format, "origin", &c.origin, "hash", &c.hash, "foreign", &foreign,
 			   "finished", &finished))
-		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: clock %zu: %s", path, i, e.text);
+		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: clock %zu: %s", path, i,
+				e.text);
 	if (rate <= 0 || resolution <= 0 || !good_relative(relative) || !*c.name ||
 	    !cvl_path_join(trace, s->path, relative))
-		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "%s: clock %zu has impossible values", path, i);
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
+				"%s: clock %zu has impossible values", path, i);
 	c.trace = trace;
 	c.rate_hz = (uint64_t)rate;
 	c.resolution = (uint64_t)resolution;
@@ -286,14 +297,16 @@ static int load(struct cvl_session *s, const char *path, struct cvl_error *err)
 	int version, rc = 0;
 
 	if (!root)
-		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position, "%s:%d: %s", path,
-				e.position < 0 ? 0 : e.position, e.text);
-	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:I, s:o}", "coeval_session", &version, "uuid", &uuid,
-			   "created", &created, "epoch_unix_ns", &epoch, "clocks", &list)) {
+		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
+				"%s:%d: %s", path, e.position < 0 ? 0 : e.position, e.text);
+	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:I, s:o}", "coeval_session", &version,
+			   "uuid", &uuid, "created", &created, "epoch_unix_ns", &epoch, "clocks",
+			   &list)) {
 		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
 	} else if (version != SESSION_VERSION) {
-		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:0: session of version %d; this program reads %d", path,
-			      version, SESSION_VERSION);
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0,
+			      "%s:0: session of version %d; this program reads %d", path, version,
+			      SESSION_VERSION);
 	} else if (json_array_size(list) > CLOCKS_MAX) {
 		rc = cvl_fail(err, CVL_E_LIMIT, 0, "%s:0: more than %d clocks", path, CLOCKS_MAX);
 	} else {
@@ -315,8 +328,9 @@ static int load(struct cvl_session *s, const char *path, struct cvl_error *err)
 /* ---- foreign traces ---- */
 
 /* Calls @fn for every directory at or under @path that holds metadata. */
-static int each_trace(const char *path, int depth, int (*fn)(void *ctx, const char *path, struct cvl_error *err),
-		      void *ctx, unsigned *found, struct cvl_error *err)
+static int each_trace(const char *path, int depth,
+		      int (*fn)(void *ctx, const char *path, struct cvl_error *err), void *ctx,
+		      unsigned *found, struct cvl_error *err)
 {
 	char sub[CVL_PATH_MAX];
 	struct dirent **list;
@@ -334,7 +348,8 @@ static int each_trace(const char *path, int depth, int (*fn)(void *ctx, const ch
 	if (n < 0)
 		return cvl_fail_errno(err, "open", path);
 	for (int i = 0; i < n; i++) {
-		if (!rc && list[i]->d_name[0] != '.' && cvl_path_join(sub, path, list[i]->d_name) && cvl_is_dir(sub))
+		if (!rc && list[i]->d_name[0] != '.' && cvl_path_join(sub, path, list[i]->d_name) &&
+		    cvl_is_dir(sub))
 			rc = each_trace(sub, depth + 1, fn, ctx, found, err);
 		free(list[i]);
 	}
@@ -343,7 +358,8 @@ static int each_trace(const char *path, int depth, int (*fn)(void *ctx, const ch
 }
 
 /* First tick of each clock of @trace, or 0; looks at the beginning of each stream only. */
-static int first_ticks(const struct cvl_trace *trace, uint64_t *first, size_t n, struct cvl_error *err)
+static int first_ticks(const struct cvl_trace *trace, uint64_t *first, size_t n,
+		       struct cvl_error *err)
 {
 	for (size_t i = 0; i < n; i++)
 		first[i] = UINT64_MAX;
@@ -375,8 +391,9 @@ static int64_t claimed_start(const struct cvl_clock_class *c)
 }
 
 /* One clock of ours for each clock class of @trace, which stands at @place. */
-static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node, const char *place,
-		      const char *origin, const char *hash, struct cvl_error *err)
+static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node,
+		      const char *place, const char *origin, const char *hash,
+		      struct cvl_error *err)
 {
 	static const struct cvl_clock_class none = { .name = "", .rate_hz = 1000000000 };
 	size_t n = cvl_trace_clocks(trace);
@@ -403,7 +420,8 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 
 		if (!cvl_trace_ours(trace) || !c.resolution)
 			c.resolution = 1;
-		snprintf(wanted, sizeof(wanted), "%s%s%s", node, n > 1 ? "." : "", n > 1 ? class->name : "");
+		snprintf(wanted, sizeof(wanted), "%s%s%s", node, n > 1 ? "." : "",
+			 n > 1 ? class->name : "");
 		unique_name(s, name, sizeof(name), wanted);
 		if (c.start_unix_ns)
 			set_epoch(s, wall_clock(c.start_unix_ns, first[i], class->rate_hz));
@@ -414,7 +432,8 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 	return rc;
 }
 
-static void node_of(const struct cvl_trace *trace, const char *node, const char *path, char *out, size_t size)
+static void node_of(const struct cvl_trace *trace, const char *node, const char *path, char *out,
+		    size_t size)
 {
 	const char *host = cvl_trace_env(trace, "hostname");
 
@@ -431,8 +450,8 @@ struct adding {
 	const struct cvl_report *report;
 };
 
-static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link, char place[CVL_PATH_MAX],
-		       struct cvl_error *err)
+static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link,
+		       char place[CVL_PATH_MAX], struct cvl_error *err)
 {
 	char traces[CVL_PATH_MAX], name[300], clean[256];
 	char *real;
@@ -449,7 +468,8 @@ static int place_trace(struct cvl_session *s, const char *path, const char *node
 		struct stat st;
 
 		if (!cvl_path_join(place, traces, name))
-			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+					s->path);
 		if (lstat(place, &st))
 			break;
 		snprintf(name, sizeof(name), "%s-%u", clean, k);
@@ -490,9 +510,10 @@ int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *n
 	int rc = each_trace(path, 0, add_one_trace, &a, &found, err);
 
 	if (!rc && !found)
-		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-			      "%s: no CTF trace here: neither it nor a directory in it holds a file called metadata",
-			      path);
+		rc = cvl_fail(
+			err, CVL_E_MISSING, CVL_NO_OFFSET,
+			"%s: no CTF trace here: neither it nor a directory in it holds a file called metadata",
+			path);
 	return rc;
 }
 
@@ -527,13 +548,17 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	if (!s)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	if (stat(path, &st)) {
-		rc = errno == ENOENT ? cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-						"%s: there is no such session; `coeval import -o %s FILE` makes one",
-						path, path)
-				     : cvl_fail_errno(err, "open", path);
+		rc = errno == ENOENT ?
+			     cvl_fail(
+				     err, CVL_E_MISSING, CVL_NO_OFFSET,
+				     "%s: there is no such session; `coeval import -o %s FILE` makes one",
+				     path, path) :
+			     cvl_fail_errno(err, "open", path);
 	} else if (!S_ISDIR(st.st_mode)) {
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%s is a file, not a session; `coeval import -o SESSION %s` makes one of it", path, path);
+		rc = cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s is a file, not a session; `coeval import -o SESSION %s` makes one of it",
+			path, path);
 	} else if (!cvl_path_join(file, path, "session.json")) {
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	} else if (cvl_is_file(file)) {
@@ -542,8 +567,10 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 		snprintf(s->uuid, sizeof(s->uuid), "00000000-0000-0000-0000-000000000000");
 		rc = each_trace(path, 0, open_one_trace, &a, &found, err);
 		if (!rc && !found)
-			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				      "%s: neither a session (no session.json) nor a CTF trace (no metadata)", path);
+			rc = cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: neither a session (no session.json) nor a CTF trace (no metadata)",
+				path);
 	}
 	if (rc)
 		cvl_session_close(s);
@@ -582,20 +609,22 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 	} else if (mkdir(path, 0777) && errno != EEXIST) {
 		rc = cvl_fail_errno(err, "make the directory", path);
 	} else if (!cvl_is_dir(path)) {
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is no directory", path);
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is no directory",
+			      path);
 	} else {
 		s->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 		if (s->lock_fd < 0)
 			rc = cvl_fail_errno(err, "open", path);
 		else if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
 			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				      "%s: another coeval is adding to this session; wait for it", path);
+				      "%s: another coeval is adding to this session; wait for it",
+				      path);
 	}
 	if (!rc && cvl_is_file(file)) {
 		rc = load(s, file, err);
 	} else if (!rc && !is_empty_dir(path)) {
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s holds files, but is no session; name another directory",
-			      path);
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%s holds files, but is no session; name another directory", path);
 	} else if (!rc) {
 		uint8_t uuid[16];
 		time_t now = time(NULL);
@@ -616,8 +645,8 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 
 /* ---- clocks of our own ---- */
 
-int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, const struct cvl_origin *origin,
-		    struct cvl_writer **w, struct cvl_error *err)
+int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
+		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err)
 {
 	char name[300], place[CVL_PATH_MAX], traces[CVL_PATH_MAX];
 	struct cvl_store_desc d = *desc;
@@ -639,7 +668,8 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, co
 
 	*w = NULL;
 	if (s->n >= CLOCKS_MAX)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path, CLOCKS_MAX);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path,
+				CLOCKS_MAX);
 	unique_name(s, name, sizeof(name), desc->clock ? desc->clock : "");
 	c.node = desc->node ? desc->node : name;
 	d.clock = name;
@@ -670,7 +700,8 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc, co
 	return rc;
 }
 
-int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err)
+int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
+		       struct cvl_error *err)
 {
 	int rc = cvl_writer_close(w, end, err);
 

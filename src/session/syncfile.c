@@ -15,12 +15,9 @@
 const char *cvl_verdict_name(enum cvl_verdict verdict)
 {
 	switch (verdict) {
-	case CVL_GOOD:
-		return "good";
-	case CVL_DEGRADED:
-		return "degraded";
-	case CVL_UNSYNCHRONISED:
-		break;
+	case CVL_GOOD: return "good";
+	case CVL_DEGRADED: return "degraded";
+	case CVL_UNSYNCHRONISED: break;
 	}
 	return "unsynchronised";
 }
@@ -57,8 +54,8 @@ static json_t *real(double v)
 
 static json_t *edge_json(const struct cvl_map_edge *e)
 {
-	return json_pack("{s:o, s:o, s:o}", "rate_ppb", real(e->rate_ppb), "drift_ppb", real(e->drift_ppb),
-			 "wander_ppb_s", real(e->wander_ppb_s));
+	return json_pack("{s:o, s:o, s:o}", "rate_ppb", real(e->rate_ppb), "drift_ppb",
+			 real(e->drift_ppb), "wander_ppb_s", real(e->wander_ppb_s));
 }
 
 static json_t *map_json(const struct cvl_map *map)
@@ -68,12 +65,14 @@ static json_t *map_json(const struct cvl_map *map)
 
 	cvl_map_describe(map, &m);
 	for (size_t i = 0; i < m.n; i++)
-		json_array_append_new(knots, json_pack("[I, I, I, I]", (json_int_t)m.knots[i].tick.count,
-						       (json_int_t)m.knots[i].time.ns, (json_int_t)m.knots[i].frac,
-						       (json_int_t)m.knots[i].bound_ns));
-	return json_pack("{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", 0, "rate_hz", (json_int_t)m.rate_hz, "bound_kind",
-			 cvl_bound_kind_name(m.kind), "before", edge_json(&m.before), "after", edge_json(&m.after),
-			 "knots", knots);
+		json_array_append_new(knots,
+				      json_pack("[I, I, I, I]", (json_int_t)m.knots[i].tick.count,
+						(json_int_t)m.knots[i].time.ns,
+						(json_int_t)m.knots[i].frac,
+						(json_int_t)m.knots[i].bound_ns));
+	return json_pack("{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", 0, "rate_hz",
+			 (json_int_t)m.rate_hz, "bound_kind", cvl_bound_kind_name(m.kind), "before",
+			 edge_json(&m.before), "after", edge_json(&m.after), "knots", knots);
 }
 
 static json_t *clock_json(const struct cvl_clock_sync *c)
@@ -83,16 +82,18 @@ static json_t *clock_json(const struct cvl_clock_sync *c)
 
 	if (c->map)
 		json_array_append_new(maps, map_json(c->map));
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:o}", "clock",
-			 c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb",
-			 real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb), "observations", "used",
-			 (json_int_t)c->used, "rejected", (json_int_t)c->rejected, "residuals_ns", "n",
-			 (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd), "min", real(r->min), "max",
-			 real(r->max), "bound_min_ns", (json_int_t)c->bound_min, "bound_max_ns",
-			 (json_int_t)c->bound_max, "maps", maps);
+	return json_pack(
+		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:o}",
+		"clock", c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason,
+		"rate_ppb", real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb),
+		"observations", "used", (json_int_t)c->used, "rejected", (json_int_t)c->rejected,
+		"residuals_ns", "n", (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd),
+		"min", real(r->min), "max", real(r->max), "bound_min_ns", (json_int_t)c->bound_min,
+		"bound_max_ns", (json_int_t)c->bound_max, "maps", maps);
 }
 
-int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session, struct cvl_error *err)
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
+		  struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
 	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
@@ -101,12 +102,14 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 
 	for (size_t i = 0; i < sync->n; i++)
 		json_array_append_new(clocks, clock_json(&sync->clock[i]));
-	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", SYNC_VERSION, "session",
-			 sync->session, "estimator", sync->estimator, "settings",
-			 settings ? settings : json_object(), "timescale", "reference", sync->reference,
-			 "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns, "clocks", clocks);
-	text = root && json_array_size(clocks) == sync->n ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12))
-							  : NULL;
+	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", SYNC_VERSION,
+			 "session", sync->session, "estimator", sync->estimator, "settings",
+			 settings ? settings : json_object(), "timescale", "reference",
+			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
+			 "clocks", clocks);
+	text = root && json_array_size(clocks) == sync->n ?
+		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) :
+		       NULL;
 	json_decref(root);
 	if (!text || !cvl_path_join(path, cvl_session_path(session), "sync.json")) {
 		free(text);
@@ -121,8 +124,8 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 
 static int load_edge(json_t *j, struct cvl_map_edge *e)
 {
-	return json_unpack(j, "{s:F, s:F, s:F}", "rate_ppb", &e->rate_ppb, "drift_ppb", &e->drift_ppb, "wander_ppb_s",
-			   &e->wander_ppb_s);
+	return json_unpack(j, "{s:F, s:F, s:F}", "rate_ppb", &e->rate_ppb, "drift_ppb",
+			   &e->drift_ppb, "wander_ppb_s", &e->wander_ppb_s);
 }
 
 static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
@@ -135,8 +138,8 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 	size_t i;
 	int epoch, rc = 0;
 
-	if (json_unpack(j, "{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", &epoch, "rate_hz", &rate, "bound_kind", &kind,
-			"before", &before, "after", &after, "knots", &list) ||
+	if (json_unpack(j, "{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", &epoch, "rate_hz", &rate,
+			"bound_kind", &kind, "before", &before, "after", &after, "knots", &list) ||
 	    load_edge(before, &spec.before) || load_edge(after, &spec.after) || rate <= 0 ||
 	    json_array_size(list) > KNOTS_MAX || !json_array_size(list))
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "malformed map");
@@ -147,10 +150,13 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 	{
 		json_int_t tick, ns, frac, bound;
 
-		if (json_unpack(k, "[I, I, I, I]", &tick, &ns, &frac, &bound) || frac < 0 || frac > UINT32_MAX)
+		if (json_unpack(k, "[I, I, I, I]", &tick, &ns, &frac, &bound) || frac < 0 ||
+		    frac > UINT32_MAX)
 			rc = cvl_fail(err, CVL_E_SYNTAX, 0, "malformed knot %zu", i);
 		else
-			knots[i] = (struct cvl_knot){ { (uint64_t)tick }, { ns }, (uint32_t)frac, bound };
+			knots[i] = (struct cvl_knot){
+				{ (uint64_t)tick }, { ns }, (uint32_t)frac, bound
+			};
 	}
 	spec.rate_hz = (uint64_t)rate;
 	spec.knots = knots;
@@ -173,11 +179,14 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	json_t *maps;
 	json_error_t e;
 
-	if (json_unpack_ex(j, &e, 0, "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s:I, s:o}",
-			   "clock", &name, "verdict", &verdict, "reason", &reason, "rate_ppb", &c->rate_ppb,
-			   "rate_bound_ppb", &c->rate_bound_ppb, "observations", "used", &used, "rejected", &rejected,
-			   "residuals_ns", "n", &n, "mean", &r->mean, "sd", &r->sd, "min", &r->min, "max", &r->max,
-			   "bound_min_ns", &bound_min, "bound_max_ns", &bound_max, "maps", &maps))
+	if (json_unpack_ex(
+		    j, &e, 0,
+		    "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s:I, s:o}",
+		    "clock", &name, "verdict", &verdict, "reason", &reason, "rate_ppb",
+		    &c->rate_ppb, "rate_bound_ppb", &c->rate_bound_ppb, "observations", "used",
+		    &used, "rejected", &rejected, "residuals_ns", "n", &n, "mean", &r->mean, "sd",
+		    &r->sd, "min", &r->min, "max", &r->max, "bound_min_ns", &bound_min,
+		    "bound_max_ns", &bound_max, "maps", &maps))
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "%s", e.text);
 	c->clock = strdup(name);
 	if (!c->clock)
@@ -212,18 +221,19 @@ int cvl_sync_load(struct cvl_sync **out, const struct cvl_session *session, stru
 	root = json_load_file(path, 0, &e);
 	if (!root)
 		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
-				"%s:%d: %s; `coeval sync` writes a new one", path, e.position < 0 ? 0 : e.position,
-				e.text);
-	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", &version, "session",
-			   &uuid, "estimator", &estimator, "settings", &settings, "timescale", "reference", &reference,
-			   "epoch_unix_ns", &epoch, "clocks", &clocks)) {
+				"%s:%d: %s; `coeval sync` writes a new one", path,
+				e.position < 0 ? 0 : e.position, e.text);
+	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync",
+			   &version, "session", &uuid, "estimator", &estimator, "settings",
+			   &settings, "timescale", "reference", &reference, "epoch_unix_ns", &epoch,
+			   "clocks", &clocks)) {
 		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
 		goto out;
 	}
 	if (version != SYNC_VERSION || strcmp(uuid, cvl_session_uuid(session))) {
 		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:0: %s; run `coeval sync` again", path,
-			      version != SYNC_VERSION ? "written by another version of coeval"
-						      : "belongs to another session");
+			      version != SYNC_VERSION ? "written by another version of coeval" :
+							"belongs to another session");
 		goto out;
 	}
 	sync = calloc(1, sizeof(*sync));

@@ -9,11 +9,11 @@
 struct source {
 	struct cvl_stream *stream;
 	size_t trace, file;
-	int clock;            /* of the session */
+	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
-	size_t pos, end;      /* not yet handed out */
-	bool ragged;          /* late records in between lie outside the asked range */
+	size_t pos, end; /* not yet handed out */
+	bool ragged;     /* late records in between lie outside the asked range */
 };
 
 /* First record of a source that was not handed out. */
@@ -77,7 +77,8 @@ static bool wanted(const struct cvl_timeline *tl, size_t clock)
 {
 	const struct cvl_clock *c = cvl_session_clock(tl->session, clock);
 
-	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) || !fnmatch(tl->opts.node, c->node, 0);
+	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) ||
+	       !fnmatch(tl->opts.node, c->node, 0);
 }
 
 /* Session clock of the stream, known once its first packet is read. */
@@ -91,7 +92,8 @@ static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 
 static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
 {
-	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) && (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
+	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) &&
+	       (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
 }
 
 static void skip_outside(const struct cvl_timeline *tl, struct source *s)
@@ -142,7 +144,8 @@ static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stre
 	if (tl->opts.has_from)
 		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
 	if (tl->opts.has_to) {
-		o->to = cvl_map_tick(tl->map[clock], (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
+		o->to = cvl_map_tick(tl->map[clock],
+				     (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
 		if (!o->to.count)
 			o->to.count = 1;
 	}
@@ -178,14 +181,16 @@ static int no_memory(struct cvl_error *err)
 }
 
 /* Whether the writer of @c died before its metadata were whole, so that nothing of the clock was ever stored. */
-static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code, const struct cvl_error *err)
+static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code,
+		      const struct cvl_error *err)
 {
 	struct cvl_error e;
 
 	if (!c->unfinished || code == CVL_E_NOMEM)
 		return false;
 	cvl_fail(&e, (enum cvl_code)code, err ? err->offset : CVL_NO_OFFSET,
-		 "%s: clock '%s' has no records: its writer died before it stored any", c->trace, c->name);
+		 "%s: clock '%s' has no records: its writer died before it stored any", c->trace,
+		 c->name);
 	cvl_tell(tl->opts.report, &e);
 	return true;
 }
@@ -272,7 +277,9 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 		return no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
-			tl->sync ? cvl_sync_find(tl->sync, cvl_session_clock(tl->session, i)->name) : NULL;
+			tl->sync ?
+				cvl_sync_find(tl->sync, cvl_session_clock(tl->session, i)->name) :
+				NULL;
 		struct cvl_map_spec spec;
 
 		if (c && c->map) {
@@ -288,8 +295,8 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session, const struct cvl_timeline_opts *opts,
-		      struct cvl_error *err)
+int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
+		      const struct cvl_timeline_opts *opts, struct cvl_error *err)
 {
 	struct cvl_timeline *tl = calloc(1, sizeof(*tl));
 	int rc = 0;
@@ -377,7 +384,8 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 		if (rc < 0)
 			return rc;
 		if (rc > 0)
-			tl->heap[tl->n_heap++] = (struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
+			tl->heap[tl->n_heap++] =
+				(struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
 	}
 	for (size_t i = tl->n_heap / 2; i-- > 0;)
 		sift_down(tl->heap, tl->n_heap, i);
@@ -438,8 +446,12 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		if (!inside(tl, s->time[i]))
 			end = i;
 	*slice = (struct cvl_slice){
-		.clock = (size_t)s->clock, .stream = top, .batch = &s->batch,
-		.time = s->time, .begin = s->pos, .end = end,
+		.clock = (size_t)s->clock,
+		.stream = top,
+		.batch = &s->batch,
+		.time = s->time,
+		.begin = s->pos,
+		.end = end,
 	};
 	s->pos = end;
 	return 1;
@@ -452,7 +464,8 @@ int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice
 	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
 	const struct cvl_map *map = tl->map[slice->clock];
 	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
-	uint64_t ns = (uint64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
+	uint64_t ns =
+		(uint64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
 	int64_t bound;
 
 	cvl_map_time(map, slice->batch->tick[i], &bound);
@@ -463,7 +476,8 @@ int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice
 	return cvl_add_sat(bound, (int64_t)ns);
 }
 
-enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b, int64_t bound_b)
+enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b,
+				  int64_t bound_b)
 {
 	__int128 reach = (__int128)bound_a + bound_b, apart = (__int128)b.ns - a.ns;
 

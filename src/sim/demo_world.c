@@ -23,12 +23,13 @@
 #define BEACON_HIGH_NS 1e6 /* how long the receiver's line stays up */
 #define FRAME_NS 100e6     /* TDMA: one slot for each node */
 #define SLOT_NS (FRAME_NS / DEMO_OBSERVERS)
-#define FLIGHT_NS 12000.0  /* from the start of a packet to its reception */
+#define FLIGHT_NS 12000.0 /* from the start of a packet to its reception */
 
 /* Lines of the nodes. */
 enum { LINE_SLOT, LINE_SEND, LINE_RECEIVE, LINE_FRAME };
 
-static int add_edge(struct demo_observer *o, double t, unsigned line, unsigned level, struct cvl_error *err)
+static int add_edge(struct demo_observer *o, double t, unsigned line, unsigned level,
+		    struct cvl_error *err)
 {
 	if (o->n_edges == o->capacity) {
 		size_t more = o->capacity ? 2 * o->capacity : 1024;
@@ -43,7 +44,8 @@ static int add_edge(struct demo_observer *o, double t, unsigned line, unsigned l
 	return 0;
 }
 
-static int add_pulse(struct demo_observer *o, double t, double length, unsigned line, struct cvl_error *err)
+static int add_pulse(struct demo_observer *o, double t, double length, unsigned line,
+		     struct cvl_error *err)
 {
 	int rc = add_edge(o, t, line, 1, err);
 
@@ -51,7 +53,8 @@ static int add_pulse(struct demo_observer *o, double t, double length, unsigned 
 }
 
 /* What one frame of the protocol does on the pins of node @self. */
-static int add_frame(struct demo_observer *o, unsigned self, double start, struct sim_random *r, struct cvl_error *err)
+static int add_frame(struct demo_observer *o, unsigned self, double start, struct sim_random *r,
+		     struct cvl_error *err)
 {
 	int rc = add_edge(o, start, LINE_FRAME, fmod(start / FRAME_NS + 0.5, 2) < 1, err);
 
@@ -59,19 +62,23 @@ static int add_frame(struct demo_observer *o, unsigned self, double start, struc
 		double at = start + slot * SLOT_NS + 200e3;
 
 		if (slot == self) {
-			rc = add_pulse(o, start + slot * SLOT_NS + 1e3, SLOT_NS - 2e3, LINE_SLOT, err);
+			rc = add_pulse(o, start + slot * SLOT_NS + 1e3, SLOT_NS - 2e3, LINE_SLOT,
+				       err);
 			for (int k = 0; k < 4 && !rc; k++)
 				rc = add_pulse(o, at + k * 5e6, 300e3, LINE_SEND, err);
 		} else {
 			for (int k = 0; k < 4 && !rc; k++)
-				rc = add_pulse(o, at + k * 5e6 + 300e3 + FLIGHT_NS + 400 * fabs(sim_normal(r)), 50e3,
-					       LINE_RECEIVE, err);
+				rc = add_pulse(o,
+					       at + k * 5e6 + 300e3 + FLIGHT_NS +
+						       400 * fabs(sim_normal(r)),
+					       50e3, LINE_RECEIVE, err);
 		}
 	}
 	return rc;
 }
 
-static int hear_beacons(const struct demo_world *w, struct demo_observer *o, struct sim_random *r, struct cvl_error *err)
+static int hear_beacons(const struct demo_world *w, struct demo_observer *o, struct sim_random *r,
+			struct cvl_error *err)
 {
 	double end = w->seconds * 1e9;
 
@@ -79,7 +86,8 @@ static int hear_beacons(const struct demo_world *w, struct demo_observer *o, str
 	if (!o->beacon)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	for (unsigned k = 1; k < w->seconds; k++) {
-		double t = k * 1e9 + JITTER_NS * sim_normal(r), luck = sim_uniform(r), late = sim_uniform(r);
+		double t = k * 1e9 + JITTER_NS * sim_normal(r), luck = sim_uniform(r),
+		       late = sim_uniform(r);
 		int rc;
 
 		if (luck < LATE)
@@ -184,7 +192,8 @@ int demo_write_samples(const struct demo_world *w, const struct demo_observer *o
 
 		rc = put_run(f, level, tick - at, err);
 		at = tick;
-		level = (uint8_t)((level & ~(1u << o->edge[i].line)) | (unsigned)o->edge[i].level << o->edge[i].line);
+		level = (uint8_t)((level & ~(1u << o->edge[i].line)) | (unsigned)o->edge[i].level
+									       << o->edge[i].line);
 	}
 	if (!rc)
 		rc = put_run(f, level, end - at, err);

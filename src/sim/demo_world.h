@@ -24,13 +24,13 @@ struct demo_edge {
 
 struct demo_observer {
 	char name[24];
-	double rate_off_ppm;   /* positive: its clock runs fast */
-	double start_ns;       /* true time of its first sample */
+	double rate_off_ppm;    /* positive: its clock runs fast */
+	double start_ns;        /* true time of its first sample */
 	struct demo_edge *edge; /* in order of time */
 	size_t n_edges, capacity;
 	struct {
 		uint64_t tick, seq;
-	} *beacon;
+	} * beacon;
 	size_t n_beacons;
 };
 

@@ -12,8 +12,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GRID 129          /* points at which the wander band is worked out */
-#define LIMITS_MAX 2048   /* limits it uses; leaving one out is safe, the band only gets wider */
+#define GRID 129        /* points at which the wander band is worked out */
+#define LIMITS_MAX 2048 /* limits it uses; leaving one out is safe, the band only gets wider */
 #define SEARCH_STEPS 100
 
 void band_free(struct band *b)
@@ -22,7 +22,8 @@ void band_free(struct band *b)
 	*b = (struct band){ 0 };
 }
 
-static int add_point(struct band *b, int64_t x, long double low, long double high, struct cvl_error *err)
+static int add_point(struct band *b, int64_t x, long double low, long double high,
+		     struct cvl_error *err)
 {
 	if (b->n && b->point[b->n - 1].x >= x)
 		return 0;
@@ -50,8 +51,8 @@ static int by_x(const void *pa, const void *pb)
 
 struct cone {
 	int64_t x;
-	long double low, high;     /* the band here */
-	uint32_t low_id, high_id;  /* observations that make it so */
+	long double low, high;    /* the band here */
+	uint32_t low_id, high_id; /* observations that make it so */
 };
 
 /* The band at every limit's x. */
@@ -89,8 +90,8 @@ static void sweep(struct cone *c, const struct band_limit *l, size_t n, double r
 	}
 }
 
-static void between(const struct cone *a, const struct cone *b, double rho, int64_t x, long double *low,
-		    long double *high)
+static void between(const struct cone *a, const struct cone *b, double rho, int64_t x,
+		    long double *low, long double *high)
 {
 	long double da = rho * (long double)(x - a->x), db = rho * (long double)(b->x - x);
 
@@ -99,8 +100,8 @@ static void between(const struct cone *a, const struct cone *b, double rho, int6
 }
 
 /* Points around the place where the cones of two neighbours cross: on both sides, as x is whole. */
-static int add_crossing(struct band *b, const struct cone *p, const struct cone *q, long double shift,
-			struct cvl_error *err)
+static int add_crossing(struct band *b, const struct cone *p, const struct cone *q,
+			long double shift, struct cvl_error *err)
 {
 	long double at = ((long double)p->x + (long double)q->x) / 2 + shift;
 	int64_t x = (int64_t)floorl(at);
@@ -143,11 +144,13 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 			continue;
 		if (last && b->rho > 0) {
 			long double low_shift = (last->low - c[i].low) / (2 * (long double)b->rho);
-			long double high_shift = (c[i].high - last->high) / (2 * (long double)b->rho);
+			long double high_shift =
+				(c[i].high - last->high) / (2 * (long double)b->rho);
 
 			rc = add_crossing(b, last, &c[i], fminl(low_shift, high_shift), err);
 			if (!rc)
-				rc = add_crossing(b, last, &c[i], fmaxl(low_shift, high_shift), err);
+				rc = add_crossing(b, last, &c[i], fmaxl(low_shift, high_shift),
+						  err);
 		}
 		if (!rc)
 			rc = add_point(b, c[i].x, c[i].low, c[i].high, err);
@@ -168,7 +171,8 @@ struct programme {
 };
 
 /* Greatest theta0 below all upper limits at rate @r, and smallest above all lower ones. */
-static void at_rate(const struct programme *p, long double r, long double *ceiling, long double *floor)
+static void at_rate(const struct programme *p, long double r, long double *ceiling,
+		    long double *floor)
 {
 	*ceiling = INFINITY;
 	*floor = -INFINITY;
@@ -195,7 +199,8 @@ static long double value_at(const struct programme *p, long double r, enum goal 
 }
 
 /* All three goals are concave in the rate: ternary search. */
-static long double best_rate(const struct programme *p, long double a, long double b, enum goal goal)
+static long double best_rate(const struct programme *p, long double a, long double b,
+			     enum goal goal)
 {
 	for (int i = 0; i < SEARCH_STEPS && b > a; i++) {
 		long double u = a + (b - a) / 3, v = b - (b - a) / 3;
@@ -251,7 +256,9 @@ static size_t thin(struct band_limit *l, size_t n)
 		struct band_limit low = { 0 }, high = { 0 };
 		bool has_low = false, has_high = false;
 
-		for (; i < n && ((long double)l[i].x - first) / span * (long double)parts < (long double)(k + 1); i++) {
+		for (; i < n && ((long double)l[i].x - first) / span * (long double)parts <
+					(long double)(k + 1);
+		     i++) {
 			if (l[i].lower && (!has_low || l[i].bound > low.bound)) {
 				low = l[i];
 				has_low = true;
@@ -268,8 +275,8 @@ static size_t thin(struct band_limit *l, size_t n)
 	return out;
 }
 
-static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t from, int64_t to, double wander,
-		       struct cvl_error *err)
+static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t from, int64_t to,
+		       double wander, struct cvl_error *err)
 {
 	struct programme p = { .rho = b->rho, .wander = (long double)wander * 1e-9L };
 	long double h, chord;
@@ -297,8 +304,8 @@ static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t f
 	return rc;
 }
 
-int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to, double rho,
-	      bool has_wander, double wander, struct cvl_error *err)
+int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to,
+	      double rho, bool has_wander, double wander, struct cvl_error *err)
 {
 	bool low = false, high = false;
 
@@ -313,7 +320,8 @@ int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from,
 	if (!low || !high)
 		return 0;
 	qsort(limits, n, sizeof(*limits), by_x);
-	return has_wander ? make_wander(b, limits, n, from, to, wander, err) : make_cones(b, limits, n, err);
+	return has_wander ? make_wander(b, limits, n, from, to, wander, err) :
+			    make_cones(b, limits, n, err);
 }
 
 bool band_at(const struct band *b, int64_t x, long double *low, long double *high)

@@ -32,8 +32,8 @@ struct band_point {
 struct band {
 	struct band_point *point;
 	size_t n, capacity;
-	double rho;      /* of the limits it was made with, ns per ns */
-	bool empty;      /* contradiction: no theta fulfils all limits */
+	double rho;                     /* of the limits it was made with, ns per ns */
+	bool empty;                     /* contradiction: no theta fulfils all limits */
 	uint32_t worst_low, worst_high; /* the observations that contradict most */
 	long double worst;              /* by how many ns */
 };
@@ -45,8 +45,8 @@ void band_free(struct band *b);
  * With @wander (w in 1/s, may be 0: rates never change) @rho limits the rate only. Returns 0 or CVL_E_NOMEM; a band
  * without points knows nothing (limits of one direction missing).
  */
-int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to, double rho,
-	      bool has_wander, double wander, struct cvl_error *err);
+int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to,
+	      double rho, bool has_wander, double wander, struct cvl_error *err);
 
 /** Earliest and latest theta at @x. False if nothing is known. */
 bool band_at(const struct band *b, int64_t x, long double *low, long double *high);

@@ -71,7 +71,8 @@ static bool steeper(const struct pair *a, const struct pair *b)
 }
 
 /* The line through a point of each set, @first to the left: flattest (@want < 0) or steepest. */
-static struct pair extreme(const struct point *first, size_t n, const struct point *second, size_t m, int want)
+static struct pair extreme(const struct point *first, size_t n, const struct point *second,
+			   size_t m, int want)
 {
 	struct pair best = { .found = false };
 
@@ -79,7 +80,8 @@ static struct pair extreme(const struct point *first, size_t n, const struct poi
 		for (size_t k = 0; k < m; k++) {
 			struct pair c = { first[i], second[k], true };
 
-			if (c.left.x < c.right.x && (!best.found || (want < 0 ? steeper(&best, &c) : steeper(&c, &best))))
+			if (c.left.x < c.right.x &&
+			    (!best.found || (want < 0 ? steeper(&best, &c) : steeper(&c, &best))))
 				best = c;
 		}
 	return best;
@@ -95,7 +97,8 @@ static long double skew_of(const struct pair *p)
 /*
  * Line between all @below (which it must not pass below) and @above. 0, 1 if there are too few, 2 if there is none.
  */
-static int fit(struct point *below, size_t n, struct point *above, size_t m, struct line *out, long double *range)
+static int fit(struct point *below, size_t n, struct point *above, size_t m, struct line *out,
+	       long double *range)
 {
 	struct pair steep, flat;
 	long double a, b, xi, angle;
@@ -114,8 +117,10 @@ static int fit(struct point *below, size_t n, struct point *above, size_t m, str
 	a = skew_of(&steep);
 	b = skew_of(&flat);
 	/* where they cross, from the left point of the steep one */
-	xi = a == b ? 0 : (((long double)(flat.left.y - steep.left.y) -
-			    (1 + b) * (long double)(flat.left.x - steep.left.x)) / (a - b));
+	xi = a == b ? 0 :
+		      (((long double)(flat.left.y - steep.left.y) -
+			(1 + b) * (long double)(flat.left.x - steep.left.x)) /
+		       (a - b));
 	out->x0 = steep.left.x + (int64_t)floorl(xi);
 	xi = floorl(xi);
 	out->y0 = steep.left.y + (int64_t)xi;
@@ -134,7 +139,7 @@ struct link {
 	size_t parent;
 	bool tied;
 	struct line line;
-	struct band band;        /* of all lines that fit, against the parent */
+	struct band band; /* of all lines that fit, against the parent */
 	long double skew_range;
 	uint64_t messages;
 	int failed;
@@ -179,20 +184,24 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 		const struct sync_message *msg = &p->message[i];
 		size_t from = canon(p, msg->from), to = canon(p, msg->to);
 		int64_t sent = sync_x(p, msg->from, msg->sent);
-		int64_t received = sync_x(p, msg->to, msg->received) + p->clock[msg->to].resolution_ns + 1;
+		int64_t received =
+			sync_x(p, msg->to, msg->received) + p->clock[msg->to].resolution_ns + 1;
 
 		if (from == parent && to == child) {
 			w->below[n++] = (struct point){ received, sent };
-			w->limit[k++] = (struct band_limit){ received, sent - received, true, (uint32_t)i };
+			w->limit[k++] =
+				(struct band_limit){ received, sent - received, true, (uint32_t)i };
 		} else if (from == child && to == parent) {
 			w->above[m++] = (struct point){ sent, received };
-			w->limit[k++] = (struct band_limit){ sent, received - sent, false, (uint32_t)i };
+			w->limit[k++] =
+				(struct band_limit){ sent, received - sent, false, (uint32_t)i };
 		}
 	}
 	l->parent = parent;
 	l->messages = n + m;
 	l->failed = fit(w->below, n, w->above, m, &l->line, &l->skew_range);
-	w->shared[child * p->n_clocks + parent] = 0; /* tried: another clock may do if this one does not */
+	w->shared[child * p->n_clocks + parent] =
+		0; /* tried: another clock may do if this one does not */
 	if (l->failed)
 		return 0;
 	/* every line that fits, at every instant: the band of a clock whose rate never changes */
@@ -210,7 +219,8 @@ static long double line_at(const struct line *l, int64_t x)
 }
 
 /* Offset of clock @c from the reference at its x, and how far any fitting line may be from it. */
-static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *theta, long double *bound)
+static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *theta,
+		  long double *bound)
 {
 	*theta = *bound = 0;
 	for (; c != ref; c = w->link[c].parent) {
@@ -226,19 +236,26 @@ static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long do
 	}
 }
 
-static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_clock_sync *out, struct cvl_error *err)
+static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_clock_sync *out,
+		    struct cvl_error *err)
 {
 	enum { KNOTS = 129 };
 	const struct sync_problem *p = w->p;
 	struct cvl_knot k[KNOTS] = { 0 };
-	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_PROVEN };
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
+				     .knots = k,
+				     .kind = CVL_BOUND_PROVEN };
 	const struct band *b = &w->link[canon(p, clock)].band;
 	uint64_t first = p->clock[clock].first, last = p->clock[clock].last;
 	long double growth = 0;
 
 	if (b->n) { /* messages may lie outside what was recorded beside them */
-		uint64_t a = cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ b->point[0].x }).count;
-		uint64_t z = cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ b->point[b->n - 1].x }).count;
+		uint64_t a =
+			cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ b->point[0].x })
+				.count;
+		uint64_t z = cvl_map_tick(p->clock[clock].nominal,
+					  (struct cvl_time){ b->point[b->n - 1].x })
+				     .count;
 
 		first = a < first ? a : first;
 		last = z > last ? z : last;
@@ -262,7 +279,8 @@ static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_c
 		growth += fmaxl(w->link[c].skew_range, 0) * 2;
 	if (last > first) {
 		/* from the line itself: rounded times at its ends would tell far beyond them */
-		long double run = (long double)(sync_x(p, clock, last) - sync_x(p, clock, first)), low, high, bound;
+		long double run = (long double)(sync_x(p, clock, last) - sync_x(p, clock, first)),
+			    low, high, bound;
 
 		chain(w, canon(p, clock), ref, sync_x(p, clock, first), &low, &bound);
 		chain(w, canon(p, clock), ref, sync_x(p, clock, last), &high, &bound);
@@ -299,14 +317,16 @@ static bool next_to_tie(const struct work *w, size_t *child, size_t *parent)
 static void explain(const struct link *l, struct cvl_clock_sync *out)
 {
 	if (l->failed == 1)
-		sync_reason(out, CVL_UNSYNCHRONISED,
-			    "%llu messages do not suffice: a line needs both directions, early and late",
-			    (unsigned long long)l->messages);
+		sync_reason(
+			out, CVL_UNSYNCHRONISED,
+			"%llu messages do not suffice: a line needs both directions, early and late",
+			(unsigned long long)l->messages);
 	else if (l->failed)
-		sync_reason(out, CVL_UNSYNCHRONISED,
-			    "no straight line fits its %llu messages: a rate changed, or messages are matched wrongly; "
-			    "`--estimator interval` allows for it",
-			    (unsigned long long)l->messages);
+		sync_reason(
+			out, CVL_UNSYNCHRONISED,
+			"no straight line fits its %llu messages: a rate changed, or messages are matched wrongly; "
+			"`--estimator interval` allows for it",
+			(unsigned long long)l->messages);
 	else
 		sync_reason(out, CVL_UNSYNCHRONISED, "no messages tie it to the reference");
 }
@@ -342,7 +362,8 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		} else {
 			rc = make_map(&w, c, ref, &s->clock[c], err);
 			s->clock[c].used = l->messages;
-			sync_reason(&s->clock[c], CVL_GOOD, "%llu messages with %s; bounds hold if the rates are constant",
+			sync_reason(&s->clock[c], CVL_GOOD,
+				    "%llu messages with %s; bounds hold if the rates are constant",
 				    (unsigned long long)l->messages, p->clock[l->parent].name);
 		}
 	}

@@ -20,10 +20,10 @@
 
 struct work {
 	const struct sync_problem *p;
-	struct band *band;      /* one a clock */
+	struct band *band; /* one a clock */
 	size_t *canonical;
 	size_t ref;
-	double scale;           /* of the drift limits */
+	double scale; /* of the drift limits */
 	struct band_limit *limit;
 	uint64_t *used;
 };
@@ -44,11 +44,13 @@ static double pair_wander(const struct work *w, size_t clock)
 {
 	double r = drift_of(w, w->ref), c = drift_of(w, clock);
 
-	return (w->p->clock[w->ref].wander_ppb_s * (1 + c) + w->p->clock[clock].wander_ppb_s * (1 + r)) * 1e-9 /
-	       ((1 - c) * (1 - c) * (1 - c));
+	return (w->p->clock[w->ref].wander_ppb_s * (1 + c) +
+		w->p->clock[clock].wander_ppb_s * (1 + r)) *
+	       1e-9 / ((1 - c) * (1 - c) * (1 - c));
 }
 
-static bool peer_band(const struct work *w, size_t peer, int64_t x, long double *low, long double *high)
+static bool peer_band(const struct work *w, size_t peer, int64_t x, long double *low,
+		      long double *high)
 {
 	if (peer == w->ref) {
 		*low = *high = 0;
@@ -75,11 +77,14 @@ static size_t gather(struct work *w, size_t clock)
 		sent = sync_x(p, m->from, m->sent);
 		received = sync_x(p, m->to, m->received) + p->clock[m->to].resolution_ns + 1;
 		if (to == clock && peer_band(w, from, sent, &low, &high))
-			w->limit[n++] = (struct band_limit){ received, (int64_t)floorl(low) + (sent - received), true,
-							     (uint32_t)i };
+			w->limit[n++] =
+				(struct band_limit){ received,
+						     (int64_t)floorl(low) + (sent - received), true,
+						     (uint32_t)i };
 		else if (from == clock && peer_band(w, to, received, &low, &high))
-			w->limit[n++] = (struct band_limit){ sent, (int64_t)ceill(high) + (received - sent), false,
-							     (uint32_t)i };
+			w->limit[n++] =
+				(struct band_limit){ sent, (int64_t)ceill(high) + (received - sent),
+						     false, (uint32_t)i };
 	}
 	return n;
 }
@@ -180,8 +185,8 @@ static uint64_t tick_of(const struct sync_problem *p, size_t clock, int64_t x)
 	return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
 }
 
-static void add_knot(const struct work *w, size_t clock, const struct band *b, uint64_t tick, struct cvl_knot *k,
-		     size_t *n)
+static void add_knot(const struct work *w, size_t clock, const struct band *b, uint64_t tick,
+		     struct cvl_knot *k, size_t *n)
 {
 	int64_t x = sync_x(w->p, clock, tick);
 	long double low, high, mid;
@@ -199,12 +204,15 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 	++*n;
 }
 
-static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_clock_sync *out, struct cvl_error *err)
+static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_clock_sync *out,
+		    struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	const struct band *b = &w->band[band];
 	struct cvl_knot *k = calloc(2 * b->n, sizeof(*k));
-	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_PROVEN };
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
+				     .knots = k,
+				     .kind = CVL_BOUND_PROVEN };
 	int rc;
 
 	if (!k)
@@ -235,7 +243,8 @@ static void describe(const struct work *w, size_t clock, struct cvl_clock_sync *
 	for (size_t i = 0; i < p->n_messages; i++) {
 		const struct sync_message *m = &p->message[i];
 		size_t from = w->canonical[m->from], to = w->canonical[m->to];
-		int64_t sent = sync_x(p, m->from, m->sent), received = sync_x(p, m->to, m->received);
+		int64_t sent = sync_x(p, m->from, m->sent),
+			received = sync_x(p, m->to, m->received);
 		long double low, high, flight;
 
 		if (from == to || (from != w->canonical[clock] && to != w->canonical[clock]))
@@ -269,15 +278,19 @@ static void describe(const struct work *w, size_t clock, struct cvl_clock_sync *
 	}
 }
 
-static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock_sync *out, struct cvl_error *err)
+static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock_sync *out,
+		  struct cvl_error *err)
 {
 	size_t c = w->canonical[clock];
 	const struct band *b = &w->band[c];
 	int rc;
 
 	if (!b->n) {
-		sync_reason(out, CVL_UNSYNCHRONISED, w->used[c] ? "messages in one direction only: they bound its time on one side"
-								: "no messages tie it to the reference");
+		sync_reason(
+			out, CVL_UNSYNCHRONISED,
+			w->used[c] ?
+				"messages in one direction only: they bound its time on one side" :
+				"no messages tie it to the reference");
 		return 0;
 	}
 	rc = make_map(w, clock, c, out, err);
@@ -286,13 +299,14 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 	out->used = w->used[c];
 	describe(w, clock, out);
 	if (relaxed > 1)
-		sync_reason(out, CVL_DEGRADED,
-			    "the messages contradict a drift limit of %g ppm a clock; they fit one of %.4g ppm, and "
-			    "the bounds are given for that (see --max-drift)",
-			    w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
+		sync_reason(
+			out, CVL_DEGRADED,
+			"the messages contradict a drift limit of %g ppm a clock; they fit one of %.4g ppm, and "
+			"the bounds are given for that (see --max-drift)",
+			w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock", out->used,
-			    w->p->clock[clock].drift_ppm);
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock",
+			    out->used, w->p->clock[clock].drift_ppm);
 	return 0;
 }
 
@@ -328,11 +342,12 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		rc = relax(&w, &relaxed, err);
 		if (!rc && relaxed <= 0) {
 			for (size_t c = 0; c < p->n_clocks; c++)
-				sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
-					    "the messages of %s contradict each other whatever its clock does%s: matched "
-					    "wrongly, or stamped after sending",
-					    p->clock[who].name,
-					    p->clock[who].has_wander ? " within --wander" : "");
+				sync_reason(
+					&s->clock[c], CVL_UNSYNCHRONISED,
+					"the messages of %s contradict each other whatever its clock does%s: matched "
+					"wrongly, or stamped after sending",
+					p->clock[who].name,
+					p->clock[who].has_wander ? " within --wander" : "");
 		}
 	}
 	for (size_t c = 0; c < p->n_clocks && !rc; c++) {

@@ -36,7 +36,7 @@ struct line {
 
 struct fit {
 	bool done;
-	struct line line;         /* clock's x -> source's time */
+	struct line line; /* clock's x -> source's time */
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	double correlation, scale;
@@ -44,8 +44,8 @@ struct fit {
 
 /* One mark of the clock that is being fitted. */
 struct sample {
-	double x;                 /* ns from the first mark */
-	double y;                 /* k * period, ns from that of the first */
+	double x; /* ns from the first mark */
+	double y; /* k * period, ns from that of the first */
 	double weight, residual;
 };
 
@@ -221,8 +221,8 @@ static void start_line(struct sample *s, size_t n, double floor, double *scratch
 }
 
 /* Robust line through @n samples, beginning with the weights there are. */
-static bool robust_line(struct sample *s, size_t n, double floor, double *scratch, double *x_mean, double *y_mean,
-			double *slope, double *scale)
+static bool robust_line(struct sample *s, size_t n, double floor, double *scratch, double *x_mean,
+			double *y_mean, double *slope, double *scale)
 {
 	for (int i = 0; i < ITERATIONS; i++) {
 		double before = *slope;
@@ -276,7 +276,8 @@ static void describe(const struct sample *s, size_t n, double noise, struct fit 
  * Variance of one mark that stands for what the robust fit is worth: Huber's proposal for M-estimates with two
  * parameters (Robust Statistics, 7.6), K^2 [sum psi^2 / (n - 2)] / [sum psi' / n]^2. @syy: spread of y of the marks used.
  */
-static double estimate_variance(const struct sample *s, size_t n, double scale, double floor, double y_mean, double *syy)
+static double estimate_variance(const struct sample *s, size_t n, double scale, double floor,
+				double y_mean, double *syy)
 {
 	double psi2 = 0, slope = 0, slope2 = 0, used = 0, reach = cutoff(n, scale), k;
 
@@ -301,11 +302,13 @@ static double estimate_variance(const struct sample *s, size_t n, double scale, 
 	return fmax(k * k * psi2 / (used - 2) / (slope * slope), floor * floor);
 }
 
-static int fit_line(struct sample *s, size_t n, bool numbered, double period, double resolution, struct fit *f,
-		    struct cvl_error *err)
+static int fit_line(struct sample *s, size_t n, bool numbered, double period, double resolution,
+		    struct fit *f, struct cvl_error *err)
 {
-	double x_mean = 0, y_mean = 0, slope = 0, scale = 0, phase = 0, syy = 0, variance, widen = 1;
-	double floor = resolution * 0.289, *scratch = malloc((n + 1) * sizeof(*scratch)); /* 1 / sqrt(12) */
+	double x_mean = 0, y_mean = 0, slope = 0, scale = 0, phase = 0, syy = 0, variance,
+	       widen = 1;
+	double floor = resolution * 0.289,
+	       *scratch = malloc((n + 1) * sizeof(*scratch)); /* 1 / sqrt(12) */
 	bool ok = true;
 
 	if (!scratch)
@@ -325,7 +328,8 @@ static int fit_line(struct sample *s, size_t n, bool numbered, double period, do
 				s[i].weight = fabs(s[i].residual) < seen / 8 ? 1 : 0;
 			}
 			one_each(s, window);
-			ok = robust_line(s, window, floor, scratch, &x_mean, &y_mean, &slope, &scale);
+			ok = robust_line(s, window, floor, scratch, &x_mean, &y_mean, &slope,
+					 &scale);
 			if (!ok || window == n)
 				break;
 			seen = period * (1 + slope);
@@ -364,11 +368,11 @@ static int fit_line(struct sample *s, size_t n, bool numbered, double period, do
 
 struct work {
 	const struct sync_problem *p;
-	struct fit *fit;        /* [clock * sources + source] */
-	struct line *clock;     /* x of each clock -> timeline */
-	struct line *source;    /* time of each source -> timeline */
+	struct fit *fit;     /* [clock * sources + source] */
+	struct line *clock;  /* x of each clock -> timeline */
+	struct line *source; /* time of each source -> timeline */
 	bool *clock_tied, *source_tied;
-	const struct fit **by;  /* fit that tied a clock */
+	const struct fit **by; /* fit that tied a clock */
 	size_t *by_source;
 };
 
@@ -436,7 +440,8 @@ static int fit_pair(struct work *w, size_t clock, size_t source, struct cvl_erro
 		s[n].x = (double)(x - x0);
 		s[n++].y = (double)(m->index - k0) * (double)src->period_ns;
 	}
-	rc = fit_line(s, n, src->numbered, (double)src->period_ns, (double)p->clock[clock].resolution_ns, f, err);
+	rc = fit_line(s, n, src->numbered, (double)src->period_ns,
+		      (double)p->clock[clock].resolution_ns, f, err);
 	free(s);
 	if (!f->done)
 		return rc;
@@ -507,9 +512,12 @@ static void choose_root(struct work *w, struct sync_solution *s)
 		if (m->source != best)
 			continue;
 		any = true;
-		first = (int64_t)llround((double)sync_x(p, m->clock, m->tick) / (double)p->source[best].period_ns) - m->index;
+		first = (int64_t)llround((double)sync_x(p, m->clock, m->tick) /
+					 (double)p->source[best].period_ns) -
+			m->index;
 	}
-	w->source[best] = (struct line){ .y0 = (long double)first * (long double)p->source[best].period_ns };
+	w->source[best] =
+		(struct line){ .y0 = (long double)first * (long double)p->source[best].period_ns };
 	w->source_tied[best] = true;
 	snprintf(s->reference, sizeof(s->reference), "%s", p->source[best].name);
 }
@@ -519,13 +527,16 @@ static long double line_offset(const struct line *l, int64_t x)
 	return (l->y0 - l->x0) + l->skew * ((long double)x - l->x0);
 }
 
-static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *out, struct cvl_error *err)
+static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *out,
+		    struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	const struct line *l = &w->clock[p->clock[clock].same_as];
 	uint64_t first = p->clock[clock].first, last = p->clock[clock].last;
 	struct cvl_knot k[KNOTS] = { 0 };
-	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .knots = k, .kind = CVL_BOUND_STATISTICAL };
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
+				     .knots = k,
+				     .kind = CVL_BOUND_STATISTICAL };
 	/* what is read off the reference was rounded like its marks, by half a step on average */
 	int64_t rounding = p->reference < 0 ? 0 : (p->clock[p->reference].resolution_ns + 1) / 2;
 	double q = student_999(l->dof);
@@ -543,7 +554,8 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 		k[spec.n].tick.count = tick;
 		k[spec.n].time.ns = x + (int64_t)floor;
 		k[spec.n].frac = (uint32_t)((theta - floor) * 4294967295.0L);
-		k[spec.n].bound_ns = (int64_t)ceil(q * sqrt(l->var_y + l->var_skew * d * d)) + 1 + rounding;
+		k[spec.n].bound_ns =
+			(int64_t)ceil(q * sqrt(l->var_y + l->var_skew * d * d)) + 1 + rounding;
 		spec.n++;
 	}
 	out->rate_ppb = (double)((1 / (1 + l->skew) - 1) * 1e9L);
@@ -553,7 +565,8 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 	return cvl_map_new(&out->map, &spec, err);
 }
 
-static int finish(const struct work *w, size_t clock, struct cvl_clock_sync *out, struct cvl_error *err)
+static int finish(const struct work *w, size_t clock, struct cvl_clock_sync *out,
+		  struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	size_t c = p->clock[clock].same_as;
@@ -567,8 +580,11 @@ static int finish(const struct work *w, size_t clock, struct cvl_clock_sync *out
 		if (!marks)
 			sync_reason(out, CVL_UNSYNCHRONISED, "it heard no pulse or beacon");
 		else
-			sync_reason(out, CVL_UNSYNCHRONISED,
-				    "%" PRIu64 " marks tie it to nothing that the reference heard, or fit no line", marks);
+			sync_reason(
+				out, CVL_UNSYNCHRONISED,
+				"%" PRIu64
+				" marks tie it to nothing that the reference heard, or fit no line",
+				marks);
 		return 0;
 	}
 	rc = make_map(w, clock, out, err);
@@ -578,15 +594,18 @@ static int finish(const struct work *w, size_t clock, struct cvl_clock_sync *out
 	out->rejected = f->rejected;
 	out->residuals = f->residuals;
 	if (f->correlation > CORRELATION_DEGRADED)
-		sync_reason(out, CVL_DEGRADED,
-			    "its rate did not hold still, or what it heard drifted: successive residuals are correlated by "
-			    "%.2f",
-			    f->correlation);
+		sync_reason(
+			out, CVL_DEGRADED,
+			"its rate did not hold still, or what it heard drifted: successive residuals are correlated by "
+			"%.2f",
+			f->correlation);
 	else if (f->rejected > f->used)
-		sync_reason(out, CVL_DEGRADED, "more marks were rejected (%" PRIu64 ") than used (%" PRIu64 ")",
+		sync_reason(out, CVL_DEGRADED,
+			    "more marks were rejected (%" PRIu64 ") than used (%" PRIu64 ")",
 			    f->rejected, f->used);
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s", f->used, p->source[w->by_source[c]].name);
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s", f->used,
+			    p->source[w->by_source[c]].name);
 	return 0;
 }
 
@@ -604,7 +623,8 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 	};
 	int rc = 0;
 
-	if (!w.fit || !w.clock || !w.source || !w.clock_tied || !w.source_tied || !w.by || !w.by_source)
+	if (!w.fit || !w.clock || !w.source || !w.clock_tied || !w.source_tied || !w.by ||
+	    !w.by_source)
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	for (size_t c = 0; c < p->n_clocks && !rc; c++)
 		for (size_t i = 0; i < p->n_sources && !rc; i++)

@@ -22,7 +22,7 @@ struct ends {
 	bool used, sent, received, done;
 	uint32_t from, to;
 	uint64_t sent_tick, received_tick;
-	int64_t seen;              /* nominal time of the last look at it */
+	int64_t seen; /* nominal time of the last look at it */
 };
 
 /* What an event class is to the rules. */
@@ -39,14 +39,14 @@ struct watcher {
 	struct cvl_timeline *tl;
 	const struct cvl_sync_opts *opts;
 	const struct rule_set *rules;
-	struct role **role;        /* [stream][class] */
+	struct role **role; /* [stream][class] */
 	struct {
 		uint64_t levels;
 		bool known;
-		int line[CVL_RULES_MAX];   /* bit of each pulse rule's line, -1: it has none */
-	} *lines;                  /* [stream] */
+		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
+	} * lines;                       /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
-	struct ends *table;        /* open addressing */
+	struct ends *table; /* open addressing */
 	size_t table_size, table_used;
 	struct cvl_error *err;
 };
@@ -68,8 +68,8 @@ static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
 struct key_reader {
 	const struct rule_side *side;
 	unsigned depth;
-	uint32_t found;                    /* bit per key field */
-	unsigned at[RULE_KEYS_MAX];        /* depth it was found at */
+	uint32_t found;             /* bit per key field */
+	unsigned at[RULE_KEYS_MAX]; /* depth it was found at */
 	uint64_t value[RULE_KEYS_MAX][2];
 };
 
@@ -86,7 +86,8 @@ static void key_value(void *ctx, const char *name, const struct cvl_value *v)
 
 		if (strcmp(name, k->side->key[i]) || (k->found >> i & 1 && k->depth > k->at[i]))
 			continue;
-		if (v->type->kind != CVL_TYPE_INT && v->type->kind != CVL_TYPE_ENUM && v->type->kind != CVL_TYPE_FLOAT) {
+		if (v->type->kind != CVL_TYPE_INT && v->type->kind != CVL_TYPE_ENUM &&
+		    v->type->kind != CVL_TYPE_FLOAT) {
 			a = b = 0x9e3779b97f4a7c15u;
 			for (size_t c = 0; c < v->s.len; c++) {
 				a = mix(a, (unsigned char)v->s.text[c], 0xff51afd7ed558ccdu);
@@ -112,12 +113,14 @@ static void key_end(void *ctx, const struct cvl_type *t)
 	((struct key_reader *)ctx)->depth--;
 }
 
-static bool read_key(struct watcher *w, const struct cvl_slice *sl, size_t i, const struct rule_side *side, struct key *out)
+static bool read_key(struct watcher *w, const struct cvl_slice *sl, size_t i,
+		     const struct rule_side *side, struct key *out)
 {
 	struct key_reader k = { .side = side };
 	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k };
 
-	if (cvl_stream_visit(cvl_timeline_stream(w->tl, sl->stream), sl->batch, i, &visitor, NULL) ||
+	if (cvl_stream_visit(cvl_timeline_stream(w->tl, sl->stream), sl->batch, i, &visitor,
+			     NULL) ||
 	    k.found != (1u << side->n_keys) - 1)
 		return false;
 	out->a = out->b = side->n_keys;
@@ -156,8 +159,8 @@ static struct ends *find(struct watcher *w, struct key key, uint32_t rule)
 {
 	size_t mask = w->table_size - 1, i = (size_t)(key.a + rule) & mask;
 
-	while (w->table[i].used &&
-	       (w->table[i].key.a != key.a || w->table[i].key.b != key.b || w->table[i].rule != rule))
+	while (w->table[i].used && (w->table[i].key.a != key.a || w->table[i].key.b != key.b ||
+				    w->table[i].rule != rule))
 		i = (i + 1) & mask;
 	return &w->table[i];
 }
@@ -203,7 +206,8 @@ static int rebuild(struct watcher *w, size_t size)
  * One end of a message. Of several sends with one key (retransmissions) the first counts and of several receives the
  * first, which is sound: what was received came after the first sending.
  */
-static int see_end(struct watcher *w, const struct cvl_slice *sl, size_t i, uint32_t rule, bool receive)
+static int see_end(struct watcher *w, const struct cvl_slice *sl, size_t i, uint32_t rule,
+		   bool receive)
 {
 	const struct match_rule *r = &w->rules->rule[rule];
 	uint32_t clock = (uint32_t)sl->clock;
@@ -256,7 +260,8 @@ static int see_end(struct watcher *w, const struct cvl_slice *sl, size_t i, uint
 
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
-	const struct role *role = w->role[sl->stream] ? &w->role[sl->stream][sl->batch->cls[i]] : NULL;
+	const struct role *role =
+		w->role[sl->stream] ? &w->role[sl->stream][sl->batch->cls[i]] : NULL;
 	int rc = 0;
 
 	for (uint8_t k = 0; role && k < role->n && !rc; k++)
@@ -274,7 +279,8 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (!strcmp(p->source[i].name, name))
 			return (int)i;
-	grown = p->n_sources < 4096 ? realloc(p->source, (p->n_sources + 1) * sizeof(*grown)) : NULL;
+	grown = p->n_sources < 4096 ? realloc(p->source, (p->n_sources + 1) * sizeof(*grown)) :
+				      NULL;
 	if (!grown)
 		return no_memory(w);
 	p->source = grown;
@@ -283,7 +289,8 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	return (int)p->n_sources++;
 }
 
-static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int source, uint64_t index)
+static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int source,
+		    uint64_t index)
 {
 	struct sync_problem *p = w->p;
 
@@ -302,8 +309,8 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		p->mark = grown;
 		p->cap_marks = more;
 	}
-	p->mark[p->n_marks++] = (struct sync_mark){ (uint32_t)sl->clock, (uint32_t)source, sl->batch->tick[i].count,
-						    (int64_t)index };
+	p->mark[p->n_marks++] = (struct sync_mark){ (uint32_t)sl->clock, (uint32_t)source,
+						    sl->batch->tick[i].count, (int64_t)index };
 	p->source[source].marks++;
 	return 0;
 }
@@ -317,7 +324,8 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	for (size_t r = 0; r < w->opts->n_pulse && known && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
 
-		if (line >= 0 && changed >> line & 1 && (levels >> line & 1) == w->opts->pulse[r].rising)
+		if (line >= 0 && changed >> line & 1 &&
+		    (levels >> line & 1) == w->opts->pulse[r].rising)
 			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0);
 	}
 	w->lines[sl->stream].levels = levels;
@@ -378,7 +386,8 @@ static int prepare_events(struct watcher *w, size_t stream)
 		for (size_t r = 0; r < 2 * w->rules->n; r++) {
 			const struct match_rule *rule = &w->rules->rule[r / 2];
 
-			if (fnmatch(r % 2 ? rule->receive.event : rule->send.event, name, 0) || role->n == EVENT_RULES_MAX)
+			if (fnmatch(r % 2 ? rule->receive.event : rule->send.event, name, 0) ||
+			    role->n == EVENT_RULES_MAX)
 				continue;
 			role->as[role->n].rule = (uint16_t)(r / 2);
 			role->as[role->n++].receive = r % 2;
@@ -432,9 +441,10 @@ static int prepare(struct watcher *w)
 		char name[100];
 
 		if (!found[r])
-			return cvl_fail(w->err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"no clock of this session has a line called '%s'; `coeval info` lists them",
-					rule->line);
+			return cvl_fail(
+				w->err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"no clock of this session has a line called '%s'; `coeval info` lists them",
+				rule->line);
 		snprintf(name, sizeof(name), "pulse %s", rule->line);
 		w->source_of_pulse[r] = find_source(w, name, false, rule->period_ns);
 		if (w->source_of_pulse[r] < 0)

@@ -13,13 +13,13 @@
 /** A clock as estimators see it. */
 struct sync_clock {
 	const char *name;
-	struct cvl_map *nominal;  /* tick -> x */
+	struct cvl_map *nominal; /* tick -> x */
 	uint64_t rate_hz;
-	int64_t resolution_ns;    /* of its stamps, rounded up */
+	int64_t resolution_ns; /* of its stamps, rounded up */
 	double drift_ppm, wander_ppb_s;
 	bool has_wander;
-	size_t same_as;           /* itself, or the clock that it is an alias of */
-	uint64_t first, last;     /* ticks between which it has records */
+	size_t same_as;       /* itself, or the clock that it is an alias of */
+	uint64_t first, last; /* ticks between which it has records */
 	bool seen;
 };
 
@@ -33,7 +33,7 @@ struct sync_message {
 struct sync_mark {
 	uint32_t clock, source;
 	uint64_t tick;
-	int64_t index;           /* sequence number; of pulses unknown, 0 */
+	int64_t index; /* sequence number; of pulses unknown, 0 */
 };
 
 /** A sender of pulses or beacons: a clock without records, on whose time mark k stands at k * period. */
@@ -53,8 +53,8 @@ struct sync_problem {
 	size_t n_marks, cap_marks;
 	struct sync_source *source;
 	size_t n_sources;
-	int reference;           /* clock asked for, or -1 */
-	uint64_t unmatched;      /* sends and receives without a partner */
+	int reference;      /* clock asked for, or -1 */
+	uint64_t unmatched; /* sends and receives without a partner */
 	uint64_t duplicates;
 };
 
@@ -82,6 +82,7 @@ void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char 
 	__attribute__((format(printf, 3, 4)));
 
 /** The map of the reference itself: its nominal time, bound 0. */
-int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref, struct cvl_error *err);
+int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
+		       struct cvl_error *err);
 
 #endif

@@ -55,7 +55,8 @@ static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
 {
 	uint64_t offset = at ? at->start_mark.index : 0;
 
-	return cvl_fail(r->err, CVL_E_SYNTAX, offset, "%s:%llu: %s", r->name, (unsigned long long)offset, what);
+	return cvl_fail(r->err, CVL_E_SYNTAX, offset, "%s:%llu: %s", r->name,
+			(unsigned long long)offset, what);
 }
 
 static const char *scalar(const yaml_node_t *n)
@@ -65,7 +66,8 @@ static const char *scalar(const yaml_node_t *n)
 
 static yaml_node_t *child(struct reader *r, const yaml_node_t *map, const char *key)
 {
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+	     p++) {
 		const char *k = scalar(yaml_document_get_node(&r->doc, p->key));
 
 		if (k && !strcmp(k, key))
@@ -77,7 +79,8 @@ static yaml_node_t *child(struct reader *r, const yaml_node_t *map, const char *
 /* A misspelt key must not pass for a default. */
 static int check_keys(struct reader *r, const yaml_node_t *map, const char *const *known)
 {
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top; p++) {
+	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
+	     p++) {
 		const yaml_node_t *node = yaml_document_get_node(&r->doc, p->key);
 		const char *k = scalar(node);
 		bool found = false;
@@ -85,12 +88,15 @@ static int check_keys(struct reader *r, const yaml_node_t *map, const char *cons
 		for (size_t i = 0; k && known[i]; i++)
 			found = found || !strcmp(k, known[i]);
 		if (!found)
-			return bad(r, node, "unknown key; a rule has name, send, receive and window, a side event and key");
+			return bad(
+				r, node,
+				"unknown key; a rule has name, send, receive and window, a side event and key");
 	}
 	return 0;
 }
 
-static int read_side(struct reader *r, const yaml_node_t *rule, const char *which, struct rule_side *out)
+static int read_side(struct reader *r, const yaml_node_t *rule, const char *which,
+		     struct rule_side *out)
 {
 	static const char *const known[] = { "event", "key", NULL };
 	yaml_node_t *side = child(r, rule, which), *keys;
@@ -98,7 +104,8 @@ static int read_side(struct reader *r, const yaml_node_t *rule, const char *whic
 	int rc;
 
 	if (!side || side->type != YAML_MAPPING_NODE)
-		return bad(r, side ? side : rule, "a rule needs `send` and `receive`, each with `event` and `key`");
+		return bad(r, side ? side : rule,
+			   "a rule needs `send` and `receive`, each with `event` and `key`");
 	rc = check_keys(r, side, known);
 	if (rc)
 		return rc;
@@ -107,7 +114,8 @@ static int read_side(struct reader *r, const yaml_node_t *rule, const char *whic
 	if (!event || !keys || keys->type != YAML_SEQUENCE_NODE)
 		return bad(r, side, "a side needs `event: NAME` and `key: [FIELD, ...]`");
 	out->event = strdup(event);
-	for (yaml_node_item_t *i = keys->data.sequence.items.start; i < keys->data.sequence.items.top; i++) {
+	for (yaml_node_item_t *i = keys->data.sequence.items.start;
+	     i < keys->data.sequence.items.top; i++) {
 		const char *field = scalar(yaml_document_get_node(&r->doc, *i));
 
 		if (!field || !*field || out->n_keys == RULE_KEYS_MAX)
@@ -148,8 +156,8 @@ static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set 
 	if (!rule->name)
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	window = child(r, node, "window");
-	if (window &&
-	    (!scalar(window) || cvl_duration_parse(scalar(window), &rule->window_ns) || rule->window_ns <= 0))
+	if (window && (!scalar(window) || cvl_duration_parse(scalar(window), &rule->window_ns) ||
+		       rule->window_ns <= 0))
 		return bad(r, window, "`window` is a time such as 10s");
 	rc = read_side(r, node, "send", &rule->send);
 	if (!rc)
@@ -180,12 +188,14 @@ static int read_document(struct reader *r, struct rule_set *set)
 		return bad(r, NULL, "no rule here");
 	if (root->type != YAML_SEQUENCE_NODE)
 		return read_rule(r, root, set);
-	for (yaml_node_item_t *i = root->data.sequence.items.start; !rc && i < root->data.sequence.items.top; i++)
+	for (yaml_node_item_t *i = root->data.sequence.items.start;
+	     !rc && i < root->data.sequence.items.top; i++)
 		rc = read_rule(r, yaml_document_get_node(&r->doc, *i), set);
 	return !rc && set->n == before ? bad(r, root, "no rule here") : rc;
 }
 
-int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name, struct cvl_error *err)
+int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
+		struct cvl_error *err)
 {
 	struct reader r = { .name = name, .err = err };
 	yaml_parser_t parser;
@@ -221,19 +231,23 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 
 	for (size_t i = 0; builtin_names[i]; i++)
 		if (!strcmp(name, builtin_names[i]))
-			return rules_parse(set, builtin_texts[i], strlen(builtin_texts[i]), name, err);
+			return rules_parse(set, builtin_texts[i], strlen(builtin_texts[i]), name,
+					   err);
 	f = fopen(name, "re");
 	if (!f)
-		return errno == ENOENT ? cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						  "there is no matching rule '%s', and no file of that name; built in: lttng-tcp",
-						  name)
-				       : cvl_fail_errno(err, "open", name);
+		return errno == ENOENT ?
+			       cvl_fail(
+				       err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "there is no matching rule '%s', and no file of that name; built in: lttng-tcp",
+				       name) :
+			       cvl_fail_errno(err, "open", name);
 	text = malloc(FILE_MAX);
 	n = text ? fread(text, 1, FILE_MAX, f) : 0;
-	rc = !text	     ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory")
-	     : ferror(f)     ? cvl_fail_errno(err, "read", name)
-	     : n == FILE_MAX ? cvl_fail(err, CVL_E_LIMIT, n, "%s: larger than a rule file may be", name)
-			     : rules_parse(set, text, n, name, err);
+	rc = !text     ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	     ferror(f) ? cvl_fail_errno(err, "read", name) :
+	     n == FILE_MAX ?
+			 cvl_fail(err, CVL_E_LIMIT, n, "%s: larger than a rule file may be", name) :
+			 rules_parse(set, text, n, name, err);
 	free(text);
 	fclose(f);
 	return rc;

@@ -13,15 +13,15 @@
 #define RULE_KEYS_MAX 16
 
 struct rule_side {
-	char *event;               /* name, or glob */
-	char *key[RULE_KEYS_MAX];  /* fields, in the order of the other side's */
+	char *event;              /* name, or glob */
+	char *key[RULE_KEYS_MAX]; /* fields, in the order of the other side's */
 	size_t n_keys;
 };
 
 struct match_rule {
 	char *name;
 	struct rule_side send, receive;
-	int64_t window_ns;         /* a key seen again after this long is another message; 0: never */
+	int64_t window_ns; /* a key seen again after this long is another message; 0: never */
 };
 
 struct rule_set {
@@ -33,7 +33,8 @@ struct rule_set {
 int rules_add(struct rule_set *set, const char *name, struct cvl_error *err);
 
 /** Parse YAML text; @name for messages. */
-int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name, struct cvl_error *err);
+int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
+		struct cvl_error *err);
 
 void rules_free(struct rule_set *set);
 

@@ -2,7 +2,8 @@
 #include "sync/student.h"
 
 /* Two-sided 99.9 % quantiles for 1 to 10 degrees of freedom (any table of the distribution). */
-static const double small[] = { 636.619, 31.599, 12.924, 8.610, 6.869, 5.959, 5.408, 5.041, 4.781, 4.587 };
+static const double small[] = { 636.619, 31.599, 12.924, 8.610, 6.869,
+				5.959,   5.408,  5.041,  4.781, 4.587 };
 
 double student_999(double dof)
 {

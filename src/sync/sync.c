@@ -13,16 +13,19 @@
 
 #define DRIFT_DEFAULT_PPM 200.0
 
-static const struct estimator *const estimators[] = { &estimator_interval, &estimator_hull, &estimator_line };
+static const struct estimator *const estimators[] = { &estimator_interval, &estimator_hull,
+						      &estimator_line };
 
 #define N_ESTIMATORS (sizeof(estimators) / sizeof(*estimators))
 
 const struct cvl_estimator_info *cvl_sync_estimators(void)
 {
 	static const struct cvl_estimator_info list[] = {
-		{ "interval", "messages and a drift limit: guaranteed bounds at every instant (default for messages)" },
+		{ "interval",
+		  "messages and a drift limit: guaranteed bounds at every instant (default for messages)" },
 		{ "hull", "messages and constant rates: convex hull, one straight line a clock" },
-		{ "line", "pulses or beacons: one robust straight line a clock (default for them)" },
+		{ "line",
+		  "pulses or beacons: one robust straight line a clock (default for them)" },
 		{ NULL, NULL },
 	};
 
@@ -67,14 +70,16 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 	}
 }
 
-int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref, struct cvl_error *err)
+int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
+		       struct cvl_error *err)
 {
 	struct cvl_map_spec m;
 	struct cvl_knot knot;
 
 	cvl_map_describe(p->clock[ref].nominal, &m);
 	knot = m.knots[0];
-	knot.bound_ns = 1000000000 % m.rate_hz ? 1 : 0; /* its ticks are whole ns, or rounded to them */
+	knot.bound_ns =
+		1000000000 % m.rate_hz ? 1 : 0; /* its ticks are whole ns, or rounded to them */
 	m.knots = &knot;
 	m.kind = CVL_BOUND_PROVEN;
 	sync_reason(&s->clock[ref], CVL_GOOD, "the reference: its time is the timeline");
@@ -93,8 +98,8 @@ static void problem_free(struct sync_problem *p)
 	free(p->source);
 }
 
-static int set_drift(struct sync_problem *p, const struct cvl_session *session, const struct cvl_sync_opts *o,
-		     struct cvl_error *err)
+static int set_drift(struct sync_problem *p, const struct cvl_session *session,
+		     const struct cvl_sync_opts *o, struct cvl_error *err)
 {
 	double all = o->max_drift_ppm > 0 ? o->max_drift_ppm : DRIFT_DEFAULT_PPM;
 
@@ -107,8 +112,8 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session, 
 		int c = cvl_session_find(session, o->drift[k].clock);
 
 		if (c < 0)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--max-drift: there is no clock '%s'",
-					o->drift[k].clock);
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"--max-drift: there is no clock '%s'", o->drift[k].clock);
 		for (size_t i = 0; i < p->n_clocks; i++)
 			if (p->clock[i].same_as == p->clock[c].same_as)
 				p->clock[i].drift_ppm = o->drift[k].ppm;
@@ -116,8 +121,8 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session, 
 	return 0;
 }
 
-static int set_up(struct sync_problem *p, const struct cvl_session *session, const struct cvl_sync_opts *o,
-		  struct cvl_error *err)
+static int set_up(struct sync_problem *p, const struct cvl_session *session,
+		  const struct cvl_sync_opts *o, struct cvl_error *err)
 {
 	p->n_clocks = cvl_session_clocks(session);
 	p->clock = calloc(p->n_clocks + 1, sizeof(*p->clock));
@@ -125,7 +130,9 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session, con
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	for (size_t i = 0; i < p->n_clocks; i++) {
 		const struct cvl_clock *c = cvl_session_clock(session, i);
-		unsigned __int128 ns = ((unsigned __int128)c->resolution * 1000000000u + c->rate_hz - 1) / c->rate_hz;
+		unsigned __int128 ns =
+			((unsigned __int128)c->resolution * 1000000000u + c->rate_hz - 1) /
+			c->rate_hz;
 
 		p->clock[i] = (struct sync_clock){
 			.name = c->name,
@@ -141,8 +148,10 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session, con
 	if (o->reference) {
 		p->reference = cvl_session_find(session, o->reference);
 		if (p->reference < 0)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"--reference: there is no clock '%s'; `coeval info` lists them", o->reference);
+			return cvl_fail(
+				err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"--reference: there is no clock '%s'; `coeval info` lists them",
+				o->reference);
 	}
 	return set_drift(p, session, o, err);
 }
@@ -159,30 +168,35 @@ static void share_aliases(struct sync_problem *p)
 	}
 }
 
-static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o, const struct estimator **out,
-			    struct cvl_error *err)
+static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o,
+			    const struct estimator **out, struct cvl_error *err)
 {
 	*out = NULL;
 	for (size_t i = 0; i < N_ESTIMATORS; i++)
-		if (o->estimator ? !strcmp(o->estimator, estimators[i]->name)
-				 : estimators[i]->messages == !p->n_marks && !*out)
+		if (o->estimator ? !strcmp(o->estimator, estimators[i]->name) :
+				   estimators[i]->messages == !p->n_marks && !*out)
 			*out = estimators[i];
 	if (!*out)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"there is no estimator '%s'; there are interval, hull and line", o->estimator);
+				"there is no estimator '%s'; there are interval, hull and line",
+				o->estimator);
 	if (!p->n_marks && !p->n_messages)
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
-				"are messages, or --pulse LINE:rising:1s for pulses",
-				!o->n_match && !o->n_pulse ? "no rule was given to derive observations"
-							   : "the rules given found nothing");
+		return cvl_fail(
+			err, CVL_E_NO, CVL_NO_OFFSET,
+			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
+			"are messages, or --pulse LINE:rising:1s for pulses",
+			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
+						     "the rules given found nothing");
 	if ((*out)->messages && !p->n_messages)
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				"the estimator %s needs messages, and there are none; say --match RULE", (*out)->name);
+		return cvl_fail(
+			err, CVL_E_NO, CVL_NO_OFFSET,
+			"the estimator %s needs messages, and there are none; say --match RULE",
+			(*out)->name);
 	if (!(*out)->messages && !p->n_marks)
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rising:1s",
-				(*out)->name);
+		return cvl_fail(
+			err, CVL_E_NO, CVL_NO_OFFSET,
+			"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rising:1s",
+			(*out)->name);
 	return 0;
 }
 
@@ -197,7 +211,8 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 
 		for (size_t i = 0; i < p->n_messages; i++) {
 			const struct sync_message *m = &p->message[i];
-			const struct cvl_map *from = s->clock[m->from].map, *to = s->clock[m->to].map;
+			const struct cvl_map *from = s->clock[m->from].map,
+					     *to = s->clock[m->to].map;
 			int64_t a, b, early, t;
 
 			if ((m->from != c && m->to != c) || !from || !to)
@@ -206,17 +221,20 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 			t = cvl_map_time(from, (struct cvl_tick){ m->sent }, &a).ns;
 			early = t - cvl_map_time(to, (struct cvl_tick){ m->received }, &b).ns;
 			early -= cvl_add_sat(cvl_add_sat(a, b),
-					     p->clock[m->from].resolution_ns + p->clock[m->to].resolution_ns + 2);
+					     p->clock[m->from].resolution_ns +
+						     p->clock[m->to].resolution_ns + 2);
 			if (early > 0) {
 				broken++;
 				worst = early > worst ? early : worst;
 			}
 		}
 		if (broken && s->clock[c].verdict == CVL_GOOD && all)
-			sync_reason(&s->clock[c], CVL_DEGRADED,
-				    "%llu of %llu messages arrive before they were sent, by up to %lld ns more than the bounds "
-				    "allow",
-				    (unsigned long long)broken, (unsigned long long)all, (long long)worst);
+			sync_reason(
+				&s->clock[c], CVL_DEGRADED,
+				"%llu of %llu messages arrive before they were sent, by up to %lld ns more than the bounds "
+				"allow",
+				(unsigned long long)broken, (unsigned long long)all,
+				(long long)worst);
 	}
 }
 
@@ -235,36 +253,41 @@ static json_t *rules_json(const struct rule_set *rules)
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < rules->n; i++)
-		json_array_append_new(list, json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name, "send",
-						      side_json(&rules->rule[i].send), "receive",
-						      side_json(&rules->rule[i].receive), "window_ns",
-						      (json_int_t)rules->rule[i].window_ns));
+		json_array_append_new(list,
+				      json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name,
+						"send", side_json(&rules->rule[i].send), "receive",
+						side_json(&rules->rule[i].receive), "window_ns",
+						(json_int_t)rules->rule[i].window_ns));
 	return list;
 }
 
-static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules, const struct sync_problem *p)
+static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules,
+			   const struct sync_problem *p)
 {
 	json_t *match = rules_json(rules), *pulse = json_array(), *drift = json_object(), *root;
 	char *text;
 
 	for (size_t i = 0; i < o->n_pulse; i++)
-		json_array_append_new(pulse, json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
-						       o->pulse[i].rising ? "rising" : "falling", "period_ns",
-						       (json_int_t)o->pulse[i].period_ns));
+		json_array_append_new(pulse,
+				      json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
+						o->pulse[i].rising ? "rising" : "falling",
+						"period_ns", (json_int_t)o->pulse[i].period_ns));
 	for (size_t i = 0; i < p->n_clocks; i++)
 		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
-	root = json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "match", match, "pulse", pulse, "beacon_period_ns",
-			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000), "max_drift_ppm", drift,
-			 "wander_ppb_s", o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
-			 (json_int_t)p->n_messages, "unmatched", (json_int_t)p->unmatched, "duplicates",
-			 (json_int_t)p->duplicates);
+	root = json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "match", match, "pulse", pulse,
+			 "beacon_period_ns",
+			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000),
+			 "max_drift_ppm", drift, "wander_ppb_s",
+			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
+			 (json_int_t)p->n_messages, "unmatched", (json_int_t)p->unmatched,
+			 "duplicates", (json_int_t)p->duplicates);
 	text = root ? json_dumps(root, 0) : NULL;
 	json_decref(root);
 	return text;
 }
 
-static int new_sync(struct cvl_sync **out, const struct cvl_session *session, const struct sync_problem *p,
-		    struct cvl_error *err)
+static int new_sync(struct cvl_sync **out, const struct cvl_session *session,
+		    const struct sync_problem *p, struct cvl_error *err)
 {
 	struct cvl_sync *sync = calloc(1, sizeof(*sync));
 
@@ -303,13 +326,13 @@ static int solve(struct cvl_sync *sync, const struct sync_problem *p, const stru
 	sync->estimator = strdup(e->name);
 	sync->reference = strdup(s.reference);
 	sync->settings = settings_text(o, rules, p);
-	return sync->estimator && sync->reference && sync->settings
-		       ? 0
-		       : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return sync->estimator && sync->reference && sync->settings ?
+		       0 :
+		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session, const struct cvl_sync_opts *opts,
-		 struct cvl_error *err)
+int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session,
+		 const struct cvl_sync_opts *opts, struct cvl_error *err)
 {
 	struct sync_problem p = { 0 };
 	struct rule_set rules = { 0 };
