@@ -25,47 +25,23 @@ uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool bi
 	return bits == 64 ? (uint64_t)v : (uint64_t)v & (((uint64_t)1 << bits) - 1);
 }
 
-/* The integer or float of @op at bit @pos, which is inside. */
-static uint64_t read_number(const struct machine *m, const struct op *op, uint64_t pos)
-{
-	const uint8_t *p = m->bytes + pos / 8;
-	bool be = op->type->big_endian;
-	union {
-		uint16_t u16;
-		uint32_t u32;
-		uint64_t u64;
-	} v;
-
-	switch (op->bits8) {
-	case 1: return *p;
-	case 2: memcpy(&v.u16, p, 2); return be ? be16toh(v.u16) : le16toh(v.u16);
-	case 4: memcpy(&v.u32, p, 4); return be ? be32toh(v.u32) : le32toh(v.u32);
-	case 8: memcpy(&v.u64, p, 8); return be ? be64toh(v.u64) : le64toh(v.u64);
-	default: return machine_bits(m->bytes, pos, (unsigned)op->bits, be);
-	}
-}
-
-/* @v, of which the low @bits count, as 64 bits. */
-static inline uint64_t extend(uint64_t v, unsigned bits, bool is_signed)
-{
-	v <<= 64 - bits;
-	return is_signed ? (uint64_t)((int64_t)v >> (64 - bits)) : v >> (64 - bits);
-}
-
-/* The integer of @op at bit @pos. False if it would end after @end. */
+/* The integer of @op at bit @pos. False if it would pass @end. */
 static inline __attribute__((always_inline)) bool
 read_int(const struct machine *m, const struct op *op, uint64_t pos, uint64_t end, uint64_t *v)
 {
-	/* most are whole bytes, little-endian, and not the last of a packet: no need to ask for their size */
-	if (op->bits8 && !op->type->big_endian && end - pos >= 64) {
+	const unsigned bits = (unsigned)op->bits, rest = 64 - bits;
+	const bool be = op->type->big_endian;
+
+	/* most are of whole bytes, with others behind them in the packet: one way for all sizes */
+	if (op->bits8 && end - pos >= 64) {
 		memcpy(v, m->bytes + pos / 8, 8);
-		*v = le64toh(*v);
-	} else if (op->bits <= end - pos) {
-		*v = read_number(m, op, pos);
+		*v = be ? be64toh(*v) : le64toh(*v) << rest;
+	} else if (bits <= end - pos) {
+		*v = machine_bits(m->bytes, pos, bits, be) << rest;
 	} else {
 		return false;
 	}
-	*v = extend(*v, (unsigned)op->bits, op->type->is_signed);
+	*v = op->type->is_signed ? (uint64_t)((int64_t)*v >> rest) : *v >> rest;
 	return true;
 }
 
@@ -172,7 +148,9 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 		case OP_FLOAT:
 			if (op->bits > end - pos)
 				goto out;
-			value.f = as_float(read_number(m, op, pos), (unsigned)op->bits);
+			value.f = as_float(machine_bits(m->bytes, pos, (unsigned)op->bits,
+							op->type->big_endian),
+					   (unsigned)op->bits);
 			pos += op->bits;
 			tell(visitor, op, &value);
 			break;

@@ -166,15 +166,19 @@ static void make_lead(struct fields_lead *lead, const char *name)
 static void lead_text(struct printer *p, const char *name)
 {
 	uint64_t before = p->level->n++;
+	char *w = out_room(p->o, 8 + OUT_NUMBER);
 
-	if (before)
-		out_char(p->o, ',');
-	out_char(p->o, ' ');
+	*w = ',';
+	w += before > 0;
+	*w++ = ' ';
 	if (p->level->kind == CVL_TYPE_ARRAY) {
-		out_char(p->o, '[');
-		out_u64(p->o, before);
-		out_text(p->o, "] = ");
-	} else if (p->level->kind == CVL_TYPE_STRUCT && name) {
+		*w++ = '[';
+		w = text_u64(w, before);
+		memcpy(w, "] = ", 4);
+		w += 4;
+	}
+	out_to(p->o, w);
+	if (p->level->kind == CVL_TYPE_STRUCT && name) {
 		out_text(p->o, cvl_plain_name(name));
 		out_text(p->o, " = ");
 	}
@@ -233,11 +237,11 @@ static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 	struct printer *p = ctx;
 	struct out *o = p->o;
 	const struct cvl_type *t = v->type;
-	const struct fields_lead *lead = &p->cache->lead[p->next_lead % FIELDS_LEADS];
+	const struct fields_lead *lead =
+		p->level->leads ? &p->cache->lead[p->next_lead % FIELDS_LEADS] : NULL;
 	char *w = o->buf + o->n;
 
-	if (!p->level->leads || lead->name != name ||
-	    OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
+	if (!lead || lead->name != name || OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
 		other_value_text(p, name, v);
 		return;
 	}
