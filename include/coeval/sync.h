@@ -100,6 +100,15 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 /** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);
 
+/**
+ * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json. Their times are
+ * true time from the world's start.
+ */
+int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
+		   struct cvl_error *err);
+int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
+		   struct cvl_error *err);
+
 /** The entry of clock @name, or NULL. */
 const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
 
