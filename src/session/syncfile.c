@@ -108,7 +108,7 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
 			 "clocks", clocks);
 	text = root && json_array_size(clocks) == sync->n ?
-		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) :
+		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) :
 		       NULL;
 	json_decref(root);
 	if (!text || !cvl_path_join(path, cvl_session_path(session), file)) {
