@@ -103,6 +103,15 @@ void cvl_observations_free(struct cvl_observations *obs);
 int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations *obs,
 		   const char *estimator, struct cvl_error *err);
 
+/**
+ * Call @see for every pulse and beacon that clock @clock heard, in no order between sources: when by its map, and how
+ * far that is from when the mark was sent (sources the timeline is made of), or from the mean of what all clocks
+ * say that heard it. Nothing is called for a clock without a map. Returns 0 or CVL_E_NOMEM.
+ */
+int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
+		       size_t clock, void (*see)(void *ctx, struct cvl_time t, double residual_ns),
+		       void *ctx, struct cvl_error *err);
+
 void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */

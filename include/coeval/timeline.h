@@ -51,11 +51,18 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
  */
 int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i);
 
+/**
+ * Half-width of the difference of two times, of different clocks, whose half-widths are @a and @b.
+ *
+ * Proven bounds add, and so do a proven one and a statistical one. Two statistical ones make sqrt(a^2 + b^2): what the
+ * clocks err by is independent, or has a common part, which only lessens the difference.
+ */
+int64_t cvl_bound_pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b);
+
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 
-/** Whether a comes before b, given their bounds. Two records of one stream: their order there. */
-enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b,
-				  int64_t bound_b);
+/** Whether a comes before b, given the bound of the pair. Two records of one stream: their order there. */
+enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
 
 struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
 /** NULL if the session is not synchronised (or nominal was asked for). */

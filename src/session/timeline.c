@@ -2,6 +2,7 @@
 #include <coeval/timeline.h>
 
 #include <fnmatch.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -476,14 +477,22 @@ int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice
 	return cvl_add_sat(bound, (int64_t)ns);
 }
 
-enum cvl_order cvl_timeline_order(struct cvl_time a, int64_t bound_a, struct cvl_time b,
-				  int64_t bound_b)
+int64_t cvl_bound_pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
 {
-	__int128 reach = (__int128)bound_a + bound_b, apart = (__int128)b.ns - a.ns;
+	if (a == CVL_BOUND_UNKNOWN || b == CVL_BOUND_UNKNOWN)
+		return CVL_BOUND_UNKNOWN;
+	if (kind_a != CVL_BOUND_STATISTICAL || kind_b != CVL_BOUND_STATISTICAL)
+		return cvl_add_sat(a, b);
+	return (int64_t)fminl(ceill(hypotl((long double)a, (long double)b)), 9.2e18L);
+}
 
-	if (bound_a == CVL_BOUND_UNKNOWN || bound_b == CVL_BOUND_UNKNOWN)
+enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound)
+{
+	__int128 apart = (__int128)b.ns - a.ns;
+
+	if (bound == CVL_BOUND_UNKNOWN)
 		return CVL_CANNOT_TELL;
-	return apart > reach ? CVL_BEFORE : -apart > reach ? CVL_AFTER : CVL_CANNOT_TELL;
+	return apart > bound ? CVL_BEFORE : -apart > bound ? CVL_AFTER : CVL_CANNOT_TELL;
 }
 
 struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl)

@@ -198,7 +198,7 @@ static bool check_glob(const struct checker *c, const char *key, const char *glo
 static bool check_oscillator(const struct checker *c, const struct world_oscillator *o)
 {
 	double seconds = (double)c->w->duration_ns / 1e9;
-	double step = (double)(c->w->step_ns ? c->w->step_ns : 250000000) / 1e9;
+	double step = (double)(c->w->step_ns ? c->w->step_ns : 1000000000) / 1e9;
 	double off = fabs(o->offset_ppm) + 6 * o->offset_sd_ppm +
 		     6 * o->white_ppb / 1e3 / sqrt(step) + 6 * o->walk_ppb / 1e3 * sqrt(seconds) +
 		     fabs(o->ageing_ppb_day) / 1e3 * seconds / 86400 + o->sine_ppm +

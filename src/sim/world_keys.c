@@ -227,7 +227,7 @@ static const struct world world_defaults = {
 	.name = "world",
 	.seed = 1,
 	.duration_ns = 3600000000000,
-	.step_ns = 250000000,
+	.step_ns = 1000000000,
 };
 
 const struct world_shape world_shape = { "a world", world_keys, &world_defaults,

@@ -8,7 +8,10 @@
  * smoother (de Jong: Smoothing and interpolation with the state-space model, JASA 84, 1989) gives offset and
  * variance at every mark; its auxiliary residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998)
  * tell where the rate changed suddenly, and there the model is told so. Marks are then reweighted by Student's t
- * and smoothed again. Correlated innovations widen the jitter by (1 + r) / (1 - r).
+ * and smoothed again.
+ *
+ * Jitter may be correlated from mark to mark: e(k) = c e(k-1) + w(k). Then z(k) - c z(k-1) has white noise again, and reads
+ * (1 - c) offset + c dt rate - c dt^2 / 2 drift. c is a third axis of the grid.
  */
 #include "sync/kalman.h"
 #include "sync/problem.h"
@@ -21,8 +24,6 @@
 
 #define WINDOW 1536
 #define OVERLAP 128
-#define FILL_NS 2e9 /* longest step of the filter: between distant marks points without a mark are put */
-#define FILL_MAX 64
 #define DOF 4.0        /* of Student's t */
 #define CORE 0.83      /* squared scale of that t whose middle is that of a normal distribution */
 #define MEDIAN_1 0.455 /* of a squared standard normal variable */
@@ -33,20 +34,27 @@
 #define DRIFT_PRIOR 20.0  /* ppb/s */
 #define RATES 7
 #define DRIFTS 7
+#define CORRELATIONS 7
+#define WANDERS 4 /* from this index of rates on */
+#define QUIET 1
+#define CORRELATED 4
+#define POWERS 64 /* correlation over more periods than that is none */
+/* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data. */
+#define BOUND_SD 3.5
 
 static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100 };             /* ns/s/sqrt(s) */
 static const double drifts[DRIFTS] = { 0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2 }; /* ns/s^2/sqrt(s) */
+static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98 };
 
 struct point {
 	int64_t x;
 	double z, var;     /* of the mark */
-	double dt;         /* s since the point before */
 	double weight;     /* 0: no mark, or one that does not count */
 	double jump, kick; /* variance that phase and rate get before this point */
 	bool mark;
-	struct kalman predicted;
-	double v, f;        /* innovation and its variance */
-	double offset, var_offset, rate, var_rate; /* smoothed */
+	double gap, z_before; /* s since the mark before that counts, and its z; gap 0: there is none */
+	struct kalman_step step;
+	double offset, var_offset, rate, var_rate, drift; /* smoothed */
 };
 
 struct smoother {
@@ -59,12 +67,12 @@ struct smoother {
 	struct point *p;
 	size_t n_points, cap_points;
 	double *scratch;
-	int rate, drift; /* of the grid */
-	double jitter2;
+	int rate, drift, correlation; /* of the grid */
+	double jitter2;               /* variance of the white part */
+	double power[POWERS];         /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
-	double product, squares; /* of successive innovations, over all windows */
-	double jitter_sum;
+	double jitter_sum, correlation_sum;
 	unsigned windows;
 };
 
@@ -80,111 +88,91 @@ static struct kalman first_state(const struct smoother *s, double offset, double
 				       DRIFT_PRIOR * DRIFT_PRIOR } };
 }
 
-/* One pass forward. @keep: store what the smoother needs. Returns the log-likelihood; @ratio: squared innovations
- * against what was expected of them. */
-static double forward(struct smoother *s, struct kalman k, const struct kalman_noise *q, double jitter2,
-		      bool robust, bool keep, size_t *n_ratio)
+static void set_correlation(struct smoother *s, int correlation)
 {
+	s->correlation = correlation;
+	s->power[0] = 1;
+	for (int i = 1; i < POWERS; i++)
+		s->power[i] = s->power[i - 1] * correlations[correlation];
+}
+
+/* What the mark of @p reads, how, and with which variance. */
+static double reading(const struct smoother *s, const struct point *p, double h[3], double *var)
+{
+	double periods = p->gap * 1e9 / s->setup.period_ns + 0.5, c = s->power[1], e;
+
+	e = p->gap > 0 && periods < POWERS ? s->power[(int)periods] : 0;
+	h[0] = 1 - e;
+	h[1] = e * p->gap;
+	h[2] = -e * p->gap * p->gap / 2;
+	*var = (s->jitter2 * (1 - e * e) / (1 - c * c) + p->var) / p->weight;
+	return p->z - e * p->z_before;
+}
+
+/* One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations against what
+ * was expected of them. */
+static double forward(struct smoother *s, struct kalman k, bool robust, size_t *n_ratio)
+{
+	const struct kalman_noise q = { rates[s->rate], drifts[s->drift] };
 	double sum = 0;
 
 	*n_ratio = 0;
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct point *p = &s->p[i];
-		double f, v, r;
+		double r, g[3], f;
 
 		if (i)
-			kalman_predict(&k, p->dt, q);
+			kalman_predict(&k, p->step.dt, &q);
 		k.p[0] += p->jump;
 		k.p[3] += p->kick;
-		if (keep)
-			p->predicted = k;
-		p->f = 0;
+		p->step.predicted = k;
+		p->step.f = 0;
 		if (!(p->weight > 0))
 			continue;
-		r = (jitter2 + p->var) / p->weight;
-		v = p->z - k.a[0];
-		f = k.p[0] + r;
+		p->step.v = reading(s, p, p->step.h, &r) - p->step.h[0] * k.a[0] - p->step.h[1] * k.a[1] -
+		       p->step.h[2] * k.a[2];
+		kalman_gain(k.p, p->step.h, g);
+		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
+		p->step.f = f + r;
 		if (i > 2) {
-			double u = v * v / f;
+			double u = p->step.v * p->step.v / p->step.f;
 
-			sum -= 0.5 * log(f) + (DOF + 1) / 2 * log1p(u / (DOF * CORE));
+			sum -= 0.5 * log(p->step.f) + (DOF + 1) / 2 * log1p(u / (DOF * CORE));
 			s->scratch[(*n_ratio)++] = u;
 			if (robust && u > 9)
-				f = k.p[0] + r * u / 9;
+				p->step.f = f + r * u / 9;
 		}
-		p->v = v;
-		p->f = f;
-		kalman_update(&k, v, f);
+		kalman_update(&k, g, p->step.v, p->step.f);
 	}
 	return sum;
-}
-
-struct backward {
-	double r[3], n[6]; /* n packed as in struct kalman */
-};
-
-/* r and N of the transition over @dt: T' r and T' N T. */
-static void pull_back(struct backward *b, double dt)
-{
-	double h = dt * dt / 2, *n = b->n, *r = b->r;
-	double n00 = n[0], n01 = n[1], n02 = n[2], n11 = n[3], n12 = n[4], n22 = n[5];
-
-	r[2] += h * r[0] + dt * r[1];
-	r[1] += dt * r[0];
-	n[1] = n01 + dt * n00;
-	n[2] = n02 + dt * n01 + h * n00;
-	n[3] = n11 + 2 * dt * n01 + dt * dt * n00;
-	n[4] = n12 + dt * n11 + h * n01 + dt * (n02 + dt * n01 + h * n00);
-	n[5] = n22 + dt * dt * n11 + h * h * n00 + 2 * dt * n12 + 2 * h * n02 + 2 * dt * h * n01;
-}
-
-/* r and N before the mark of @p. */
-static void take_back(struct backward *b, const struct point *p)
-{
-	const double *c = p->predicted.p;
-	double g0 = c[0] / p->f, g1 = c[1] / p->f, g2 = c[2] / p->f, *n = b->n, *r = b->r;
-	double rg = r[0] * g0 + r[1] * g1 + r[2] * g2;
-	double m0 = n[0] * g0 + n[1] * g1 + n[2] * g2, m1 = n[1] * g0 + n[3] * g1 + n[4] * g2,
-	       m2 = n[2] * g0 + n[4] * g1 + n[5] * g2;
-	double gng = g0 * m0 + g1 * m1 + g2 * m2;
-
-	r[0] += p->v / p->f - rg;
-	n[0] += 1 / p->f - 2 * m0 + gng;
-	n[1] -= m1;
-	n[2] -= m2;
-}
-
-static double quadratic(const double *n, double a, double b, double c)
-{
-	return n[0] * a * a + n[3] * b * b + n[5] * c * c +
-	       2 * (n[1] * a * b + n[2] * a * c + n[4] * b * c);
 }
 
 /* One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked, and by how
  * much (a square). */
 static size_t backward(struct smoother *s, double *shock, double *size)
 {
-	struct backward b = { 0 };
+	struct kalman_back b = { 0 };
 	size_t at = 0;
 
 	*shock = 0;
 	for (size_t i = s->n_points; i-- > 0;) {
 		struct point *p = &s->p[i];
-		const double *c = p->predicted.p, *a = p->predicted.a;
+		const double *c = p->step.predicted.p, *a = p->step.predicted.a;
 
-		if (p->f > 0)
-			take_back(&b, p);
+		if (p->step.f > 0)
+			kalman_take_back(&b, &p->step);
 		p->offset = a[0] + c[0] * b.r[0] + c[1] * b.r[1] + c[2] * b.r[2];
-		p->var_offset = c[0] - quadratic(b.n, c[0], c[1], c[2]);
+		p->var_offset = c[0] - kalman_quadratic(b.n, c[0], c[1], c[2]);
 		p->rate = a[1] + c[1] * b.r[0] + c[3] * b.r[1] + c[4] * b.r[2];
-		p->var_rate = c[3] - quadratic(b.n, c[1], c[3], c[4]);
+		p->var_rate = c[3] - kalman_quadratic(b.n, c[1], c[3], c[4]);
+		p->drift = a[2] + c[2] * b.r[0] + c[4] * b.r[1] + c[5] * b.r[2];
 		if (i > 2 && !(p->kick > 0) && b.n[3] > 0 && b.r[1] * b.r[1] / b.n[3] > *shock) {
 			*shock = b.r[1] * b.r[1] / b.n[3];
 			*size = b.r[1] / b.n[3];
 			at = i;
 		}
 		if (i)
-			pull_back(&b, p->dt);
+			kalman_pull_back(&b, p->step.dt);
 	}
 	return at;
 }
@@ -224,12 +212,12 @@ static int lay_out(struct smoother *s)
 		if (i) {
 			int64_t from = s->mark[i - 1].x;
 			double gap = (double)(m->x - from);
-			int fill = (int)fmin(ceil(gap / FILL_NS), FILL_MAX);
+			int fill = (int)fmin(ceil(gap / TRACK_FILL_NS), TRACK_FILL_MAX);
 
-			p.dt = gap * 1e-9 / fill;
+			p.step.dt = gap * 1e-9 / fill;
 			for (int k = 1; k < fill && !rc; k++) {
 				struct point between = { .x = from + (int64_t)(gap * k / fill),
-							 .dt = p.dt };
+							 .step.dt = p.step.dt };
 
 				rc = add_point(s, &between);
 			}
@@ -315,99 +303,142 @@ static void find_wild(struct smoother *s, double slope, double jitter)
 	}
 }
 
-static double log_likelihood(struct smoother *s, const struct kalman *start, int rate, int drift,
-			     double jitter2)
+static void find_gaps(struct smoother *s)
 {
-	const struct kalman_noise q = { rates[rate], drifts[drift] };
-	size_t n;
+	const struct point *before = NULL;
 
-	return forward(s, *start, &q, jitter2, true, false, &n);
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct point *p = &s->p[i];
+
+		if (!(p->weight > 0))
+			continue;
+		if (before && !(p->jump > 0)) {
+			p->gap = (double)(p->x - before->x) * 1e-9;
+			p->z_before = before->z;
+		}
+		before = p;
+	}
 }
 
-/* Climb on the grid from where the last window was; after each round the jitter is made to fit. */
-static void learn_noise(struct smoother *s, const struct kalman *start)
+static void move(struct smoother *s, int axis, int by)
 {
-	for (int round = 0; round < 3; round++) {
-		struct kalman_noise q;
-		double best = log_likelihood(s, start, s->rate, s->drift, s->jitter2), ratio;
-		bool moved = true;
+	if (axis == 0)
+		s->rate += by;
+	else if (axis == 1)
+		s->drift += by;
+	else
+		set_correlation(s, s->correlation + by);
+}
+
+static bool can_move(const struct smoother *s, int axis, int by)
+{
+	int at = axis == 0 ? s->rate : axis == 1 ? s->drift : s->correlation;
+	int most = axis == 0 ? RATES : axis == 1 ? DRIFTS : CORRELATIONS;
+
+	return at + by >= 0 && at + by < most;
+}
+
+/* The white part that makes the middle innovation what it should be, at the noise as it is now. */
+static void fit_jitter(struct smoother *s, const struct kalman *start)
+{
+	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4;
+
+	for (int i = 0; i < 3; i++) {
 		size_t n;
+		double ratio;
 
-		while (moved) {
-			static const int step[4][2] = { { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } };
-
-			moved = false;
-			for (int k = 0; k < 4; k++) {
-				int rate = s->rate + step[k][0], drift = s->drift + step[k][1];
-				double l;
-
-				if (rate < 0 || rate >= RATES || drift < 0 || drift >= DRIFTS)
-					continue;
-				l = log_likelihood(s, start, rate, drift, s->jitter2);
-				if (l > best + 1e-9) {
-					best = l;
-					s->rate = rate;
-					s->drift = drift;
-					moved = true;
-					break;
-				}
-			}
-		}
-		q = (struct kalman_noise){ rates[s->rate], drifts[s->drift] };
-		forward(s, *start, &q, s->jitter2, true, false, &n);
+		forward(s, *start, true, &n);
 		ratio = median_of(s->scratch, n) / MEDIAN_1;
 		if (!(ratio > 0) || n < 8)
 			break;
-		s->jitter2 = fmax(s->jitter2 * fmin(fmax(ratio, 0.1), 10),
-				  s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4);
+		s->jitter2 = fmax(s->jitter2 * fmin(fmax(ratio, 0.05), 20), floor);
 		if (fabs(ratio - 1) < 0.02)
 			break;
 	}
+}
+
+static double likelihood(struct smoother *s, const struct kalman *start)
+{
+	size_t n;
+
+	fit_jitter(s, start);
+	return forward(s, *start, true, &n);
+}
+
+static double climb(struct smoother *s, const struct kalman *start)
+{
+	double best = likelihood(s, start);
+
+	for (int axis = 0, tried = 0; tried < 3; axis = (axis + 1) % 3, tried++)
+		for (int by = -1; by <= 1; by += 2)
+			while (can_move(s, axis, by)) {
+				double jitter2 = s->jitter2, l;
+
+				move(s, axis, by);
+				l = likelihood(s, start);
+				if (!(l > best + 0.5)) {
+					move(s, axis, -by);
+					s->jitter2 = jitter2;
+					break;
+				}
+				best = l;
+				tried = 0;
+			}
+	return best;
+}
+
+/*
+ * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose jitter is correlated look
+ * alike from afar: where the first is found, or in the beginning, the climb is also tried from the second.
+ */
+static void learn_noise(struct smoother *s, const struct kalman *start)
+{
+	double best = climb(s, start), jitter2 = s->jitter2;
+	int rate = s->rate, drift = s->drift, correlation = s->correlation;
+
+	if (s->windows && s->rate < WANDERS && !s->correlation)
+		return;
+	s->rate = QUIET;
+	set_correlation(s, CORRELATED);
+	if (climb(s, start) > best)
+		return;
+	s->rate = rate;
+	s->drift = drift;
+	s->jitter2 = jitter2;
+	set_correlation(s, correlation);
 }
 
 static void reweight(struct smoother *s)
 {
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct point *p = &s->p[i];
-		double e = p->z - p->offset;
+		double h[3], var, e;
 
-		if (p->mark && p->weight > 0)
-			p->weight = (DOF + 1) / (DOF + e * e / (CORE * (s->jitter2 + p->var)));
-	}
-}
-
-/* Correlation of successive innovations, each held at 3 sd. */
-static double correlation(struct smoother *s, double *product, double *squares)
-{
-	double before = 0;
-	bool any = false;
-
-	*product = *squares = 0;
-	for (size_t i = 3; i < s->n_points; i++) {
-		const struct point *p = &s->p[i];
-		double u;
-
-		if (!(p->f > 0))
+		if (!(p->weight > 0))
 			continue;
-		u = fmax(fmin(p->v / sqrt(p->f), 3), -3);
-		if (any)
-			*product += u * before;
-		*squares += u * u;
-		before = u;
-		any = true;
+		p->weight = 1;
+		e = reading(s, p, h, &var) - h[0] * p->offset - h[1] * p->rate - h[2] * p->drift;
+		p->weight = (DOF + 1) / (DOF + e * e / (CORE * var));
 	}
-	return *squares > 0 ? *product / *squares : 0;
 }
 
-static int emit_window(struct smoother *s, int64_t until, double widen)
+static double bound_sd(const struct smoother *s)
 {
-	double k = s->n > 200 ? TRACK_999 : student_999((double)s->n - 3);
+	double k = s->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)s->n - 3);
+
+	/* correlated jitter cannot wholly be told from a clock that wanders */
+	return k * (1 + s->power[1] / 4);
+}
+
+static int emit_window(struct smoother *s, int64_t until)
+{
+	double k = bound_sd(s);
 	int rc = 0;
 
 	for (size_t i = 0; i < s->n_points && !rc; i++) {
 		const struct point *p = &s->p[i];
 		struct track_knot knot = { p->x, p->offset,
-					   k * sqrt(fmax(p->var_offset * widen, 0)) };
+					   k * sqrt(fmax(p->var_offset, 0)) };
 
 		if (s->any && p->x <= s->emitted)
 			continue;
@@ -436,10 +467,8 @@ static int emit_window(struct smoother *s, int64_t until, double widen)
 
 static int smooth_window(struct smoother *s, bool last)
 {
-	struct kalman_noise q;
 	struct kalman start;
-	double offset, slope, scale, shock, size, rho, product, squares;
-	int64_t until;
+	double offset, slope, scale, shock, size;
 	size_t n, shocks = 0;
 	int rc = lay_out(s);
 
@@ -449,13 +478,13 @@ static int smooth_window(struct smoother *s, bool last)
 	if (!s->windows)
 		s->jitter2 = rough_jitter2(s);
 	find_wild(s, slope, sqrt(fmax(s->jitter2, rough_jitter2(s))));
+	find_gaps(s);
 	start = first_state(s, offset, slope * 1e9, scale);
 	learn_noise(s, &start);
 	for (;;) {
 		size_t at;
 
-		q = (struct kalman_noise){ rates[s->rate], drifts[s->drift] };
-		forward(s, start, &q, s->jitter2, true, true, &n);
+		forward(s, start, true, &n);
 		at = backward(s, &shock, &size);
 		if (shock < SHOCK || shocks++ == SHOCKS_MAX)
 			break;
@@ -464,22 +493,13 @@ static int smooth_window(struct smoother *s, bool last)
 	}
 	for (int pass = 0; pass < PASSES; pass++) {
 		reweight(s);
-		forward(s, start, &q, s->jitter2, false, true, &n);
+		forward(s, start, false, &n);
 		backward(s, &shock, &size);
 	}
-	rho = correlation(s, &product, &squares);
-	s->product += product;
-	s->squares += squares;
-	if (rho > 0.05) {
-		double r = fmin(rho, 0.95);
-
-		forward(s, start, &q, s->jitter2 * (1 + r) / (1 - r), false, true, &n);
-		backward(s, &shock, &size);
-	}
-	s->jitter_sum += sqrt(s->jitter2);
+	s->jitter_sum += sqrt(s->jitter2 / (1 - s->power[1] * s->power[1]));
+	s->correlation_sum += s->power[1];
 	s->windows++;
-	until = last ? INT64_MAX : s->mark[s->n - OVERLAP].x;
-	return emit_window(s, until, 1);
+	return emit_window(s, last ? INT64_MAX : s->mark[s->n - OVERLAP].x);
 }
 
 /* ---- the tracker ---- */
@@ -495,6 +515,7 @@ static void *open_smooth(const struct track_setup *setup, struct track_report *r
 	s->thinner = (struct knot_thinner){ .r = r, .tolerance = 2 };
 	s->rate = 3;
 	s->drift = 3;
+	set_correlation(s, 0);
 	s->mark = malloc(WINDOW * sizeof(*s->mark));
 	s->cap_points = 2 * WINDOW;
 	s->p = malloc(s->cap_points * sizeof(*s->p));
@@ -532,12 +553,11 @@ static int feed_smooth(void *state, const struct track_mark *m)
  */
 static void set_edges(struct smoother *s)
 {
-	const struct point *first = &s->p[0], *p = &s->p[s->n_points - 1];
-	double k = s->n > 200 ? TRACK_999 : student_999((double)s->n - 3);
-	double walk = k * rates[s->rate] / sqrt(3), drift = k * sqrt(fmax(p->predicted.p[5], 0));
+	const struct point *p = &s->p[s->n_points - 1];
+	double k = bound_sd(s);
+	double walk = k * rates[s->rate] / sqrt(3), drift = k * sqrt(fmax(p->step.predicted.p[5], 0));
 	struct track_report *r = s->r;
 
-	(void)first;
 	r->after = (struct cvl_map_edge){
 		.rate_ppb = -p->rate / (1 + p->rate * 1e-9),
 		.drift_ppb = k * sqrt(fmax(p->var_rate, 0)) + 5 * walk,
@@ -560,7 +580,7 @@ static int close_smooth(void *state, int rc)
 	if (!rc) {
 		set_edges(s);
 		residual_end(&s->residuals, s->r);
-		s->r->correlation = s->squares > 0 ? s->product / s->squares : 0;
+		s->r->correlation = s->correlation_sum / s->windows;
 		s->r->jitter_ns = s->jitter_sum / s->windows;
 	}
 	free(s->mark);

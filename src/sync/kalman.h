@@ -38,21 +38,84 @@ static inline void kalman_predict(struct kalman *k, double dt, const struct kalm
 	p[5] = p22 + q2 * dt;
 }
 
-/** Take in an offset seen @v away from a[0], with variance @f of that innovation. */
-static inline void kalman_update(struct kalman *k, double v, double f)
+/** Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of that innovation and
+ * @g = P h. */
+static inline void kalman_update(struct kalman *k, const double g[3], double v, double f)
 {
-	double *p = k->p, g0 = p[0] / f, g1 = p[1] / f, g2 = p[2] / f;
-	double p0 = p[0], p1 = p[1], p2 = p[2];
+	double *p = k->p;
 
-	k->a[0] += g0 * v;
-	k->a[1] += g1 * v;
-	k->a[2] += g2 * v;
-	p[0] -= g0 * p0;
-	p[1] -= g0 * p1;
-	p[2] -= g0 * p2;
-	p[3] -= g1 * p1;
-	p[4] -= g1 * p2;
-	p[5] -= g2 * p2;
+	for (int i = 0; i < 3; i++)
+		k->a[i] += g[i] / f * v;
+	p[0] -= g[0] * g[0] / f;
+	p[1] -= g[0] * g[1] / f;
+	p[2] -= g[0] * g[2] / f;
+	p[3] -= g[1] * g[1] / f;
+	p[4] -= g[1] * g[2] / f;
+	p[5] -= g[2] * g[2] / f;
+}
+
+/** g = P h, for P packed as in struct kalman. */
+static inline void kalman_gain(const double p[6], const double h[3], double g[3])
+{
+	g[0] = p[0] * h[0] + p[1] * h[1] + p[2] * h[2];
+	g[1] = p[1] * h[0] + p[3] * h[1] + p[4] * h[2];
+	g[2] = p[2] * h[0] + p[4] * h[1] + p[5] * h[2];
+}
+
+/** What the filter did at one point, for going back over it. */
+struct kalman_step {
+	struct kalman predicted;
+	double h[3];
+	double v, f; /* innovation and its variance; f 0: nothing was read */
+	double dt;   /* s since the point before */
+};
+
+/** The smoother's r and N, going back (de Jong 1989). */
+struct kalman_back {
+	double r[3], n[6]; /* n packed as p of struct kalman */
+};
+
+/** Back over a transition of @dt seconds: T' r and T' N T. */
+static inline void kalman_pull_back(struct kalman_back *b, double dt)
+{
+	double h = dt * dt / 2, *n = b->n, *r = b->r;
+	double n00 = n[0], n01 = n[1], n02 = n[2], n11 = n[3], n12 = n[4], n22 = n[5];
+
+	r[2] += h * r[0] + dt * r[1];
+	r[1] += dt * r[0];
+	n[1] = n01 + dt * n00;
+	n[2] = n02 + dt * n01 + h * n00;
+	n[3] = n11 + 2 * dt * n01 + dt * dt * n00;
+	n[4] = n12 + dt * n11 + h * n01 + dt * (n02 + dt * n01 + h * n00);
+	n[5] = n22 + dt * dt * n11 + h * h * n00 + 2 * dt * n12 + 2 * h * n02 + 2 * dt * h * n01;
+}
+
+/** Back over a reading: with g = P h / f, h v / f + (I - h g') r and h h' / f + (I - h g') N (I - g h'). */
+static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p)
+{
+	double g[3], m[3], rg = 0, gng = 0, *n = b->n;
+
+	kalman_gain(p->predicted.p, p->h, g);
+	for (int i = 0; i < 3; i++)
+		g[i] /= p->f;
+	kalman_gain(n, g, m);
+	for (int i = 0; i < 3; i++) {
+		rg += b->r[i] * g[i];
+		gng += m[i] * g[i];
+	}
+	for (int i = 0, at = 0; i < 3; i++) {
+		b->r[i] += p->h[i] * (p->v / p->f - rg);
+		for (int j = i; j < 3; j++, at++)
+			n[at] += p->h[i] * p->h[j] * (1 / p->f + gng) - p->h[i] * m[j] -
+				 m[i] * p->h[j];
+	}
+}
+
+/** x' N x for x = (a, b, c). */
+static inline double kalman_quadratic(const double *n, double a, double b, double c)
+{
+	return n[0] * a * a + n[3] * b * b + n[5] * c * c +
+	       2 * (n[1] * a * b + n[2] * a * c + n[4] * b * c);
 }
 
 #endif

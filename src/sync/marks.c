@@ -251,7 +251,8 @@ static int track_clock(struct work *w, size_t c)
 {
 	const struct sync_problem *p = w->p;
 	struct tie *t = &w->clock[c];
-	struct track_setup setup = { .resolution_ns = (double)p->clock[c].resolution_ns,
+	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
+				     .resolution_ns = (double)p->clock[c].resolution_ns,
 				     .period_ns = (double)p->source[w->root].period_ns };
 	bool any = false, from[2] = { false, false };
 	void *state = NULL;
@@ -342,7 +343,8 @@ static int track_source(struct work *w, size_t s)
 {
 	struct tie *t = &w->source[s];
 	const struct tracker *tracker = &tracker_smooth;
-	struct track_setup setup = { .period_ns = (double)w->p->source[s].period_ns };
+	struct track_setup setup = { .rate_hz = 1000000000,
+				     .period_ns = (double)w->p->source[s].period_ns };
 	size_t n = 0;
 	void *state;
 	double *scratch;

@@ -89,6 +89,10 @@ uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, size_t clock,
+		   void (*see)(void *ctx, struct cvl_time t, double residual_ns), void *ctx,
+		   struct cvl_error *err);
+
 /** The map of the reference itself: its nominal time, bound 0. */
 int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
 		       struct cvl_error *err);

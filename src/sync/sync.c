@@ -16,7 +16,8 @@
 
 /* The first of each kind is the default. */
 static const struct estimator *const estimators[] = {
-	&estimator_interval, &estimator_smooth, &estimator_hull, &estimator_line, NULL,
+	&estimator_interval, &estimator_smooth, &estimator_hull,     &estimator_line,    &estimator_lag,
+	&estimator_kalman,   &estimator_regress, &estimator_tracelab, &estimator_grace, NULL,
 };
 
 const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
@@ -411,6 +412,13 @@ int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs,
 		*out = NULL;
 	}
 	return rc;
+}
+
+int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
+		       size_t clock, void (*see)(void *ctx, struct cvl_time t, double residual_ns),
+		       void *ctx, struct cvl_error *err)
+{
+	return sync_residuals(&obs->p, sync, clock, see, ctx, err);
 }
 
 int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session,

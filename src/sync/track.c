@@ -143,6 +143,54 @@ int thinner_end(struct knot_thinner *t)
 	return hand_on(t, &keep);
 }
 
+/* ---- forecasts ---- */
+
+static struct track_knot forecast_at(const struct forecast *f, int64_t x)
+{
+	double d = (double)(x - f->x) * 1e-9;
+
+	return (struct track_knot){ x, f->offset + f->slope * d + f->curve / 2 * d * d,
+				    f->bound + f->bound_rate * d +
+					    f->bound_acceleration / 2 * d * d };
+}
+
+int forecast_emit(struct track_report *r, const struct forecast *f, int64_t until)
+{
+	double span = (double)(until - 1 - f->x);
+	int steps = (int)fmin(fmax(ceil(span / TRACK_FILL_NS), 1), TRACK_FILL_MAX), rc = 0;
+
+	for (int i = 0; i <= steps && !rc; i++) {
+		struct track_knot k = forecast_at(f, f->x + (int64_t)(span * i / steps));
+
+		rc = r->emit(r->ctx, &k);
+	}
+	return rc;
+}
+
+void forecast_last(struct track_report *r, const struct forecast *f)
+{
+	double slope = f->slope * 1e-9;
+
+	r->after = (struct cvl_map_edge){
+		.rate_ppb = (1 / (1 + slope) - 1) * 1e9,
+		.drift_ppb = f->bound_rate,
+		.wander_ppb_s = f->bound_acceleration + fabs(f->curve),
+	};
+}
+
+void forecast_error(struct forecast_errors *e, double error)
+{
+	double reach = e->n > 4 ? 25 * e->mean2 : INFINITY;
+
+	e->n++;
+	e->mean2 += (fmin(error * error, reach) - e->mean2) / fmin((double)e->n, 256);
+}
+
+double forecast_bound(const struct forecast_errors *e)
+{
+	return TRACK_999 * sqrt(e->mean2) * (1 + 4 / (double)(e->n + 1));
+}
+
 /* ---- residuals ---- */
 
 void residual_add(struct residual_sums *s, double v)

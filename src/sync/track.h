@@ -34,6 +34,7 @@ struct track_knot {
 
 /** What a tracker is told of its clock. */
 struct track_setup {
+	uint64_t rate_hz;
 	double period_ns;     /* from mark to mark, nominal */
 	double resolution_ns; /* of x */
 	int64_t base;         /* of the offsets */
@@ -99,6 +100,32 @@ struct knot_thinner {
 
 int thinner_put(struct knot_thinner *t, const struct track_knot *k);
 int thinner_end(struct knot_thinner *t);
+
+/** What a clock is expected to do from x on, by one who only knows the past. Distances in s. */
+struct forecast {
+	int64_t x;
+	double offset, slope, curve;                   /* ns, ns/s, ns/s^2: offset + slope d + curve d^2 / 2 */
+	double bound, bound_rate, bound_acceleration; /* likewise */
+};
+
+/** Emit @f from its x up to just before @until, where what was known changes. */
+int forecast_emit(struct track_report *r, const struct forecast *f, int64_t until);
+/** Let @r's after-edge carry @f on. */
+void forecast_last(struct track_report *r, const struct forecast *f);
+
+/** Marks are pushed, the last few hundred squared errors of forecasts give a half-width. */
+struct forecast_errors {
+	double mean2;
+	uint64_t n;
+};
+
+/** @error of a forecast, ns; single wild ones are held at 5 times what is usual. */
+void forecast_error(struct forecast_errors *e, double error);
+double forecast_bound(const struct forecast_errors *e);
+
+/** Longest step between points of a curve, and most points in a gap. */
+#define TRACK_FILL_NS 2e9
+#define TRACK_FILL_MAX 64
 
 /** Running mean, sd, extremes and lag-1 correlation of residuals. */
 struct residual_sums {

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** How well clock maps tell the time, where the truth is known. */
+#ifndef COEVAL_SCORE_H
+#define COEVAL_SCORE_H
+
+#include <coeval/session.h>
+#include <coeval/sync.h>
+
+struct cvl_score_opts {
+	uint64_t seed;  /* of the instants */
+	size_t instants; /* 0: 2000 */
+	bool has_from, has_to;
+	struct cvl_time from, to; /* true times between which they lie */
+};
+
+/** Errors of the differences between all pairs of clocks, ns. */
+struct cvl_score {
+	uint64_t n;           /* differences looked at; 0: no two clocks have maps and truth */
+	double mean, mean_abs, sd, p999, max; /* p999, max: of absolute values */
+	double rms;
+	double coverage;      /* share of errors within the bound of the pair */
+	int64_t median_bound; /* of a pair */
+};
+
+/**
+ * At random instants, what happens is stamped by every clock as its capture would (the first tick that is not before
+ * it), and the times that @sync's maps give to those ticks are compared pair by pair. The bound of a pair is
+ * cvl_bound_pair() of the clocks' bounds, each with what the capture cannot resolve. @errors: where to store the
+ * differences, of n; freed by the caller; or NULL. CVL_E_NOMEM.
+ */
+int cvl_score(struct cvl_score *score, const struct cvl_sync *sync, const struct cvl_sync *truth,
+	      const struct cvl_session *session, const struct cvl_score_opts *opts, double **errors,
+	      struct cvl_error *err);
+
+#endif

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/score.h>
+
+#include <coeval/timeline.h>
+
+#include "sim/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define INSTANTS 2000
+#define PAIRS_MAX (1u << 22)
+
+struct scored_clock {
+	const struct cvl_map *map, *truth;
+	uint64_t resolution;
+	int64_t capture; /* what its capture cannot resolve, ns */
+	int64_t first, last; /* true times between which the truth is known */
+	double error;    /* at the instant looked at */
+	int64_t bound;
+	bool there;
+};
+
+struct sums {
+	double *error, *bound;
+	size_t n, capacity;
+	uint64_t covered;
+};
+
+static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
+			  const struct cvl_sync *truth, const struct cvl_session *session)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < sync->n; i++) {
+		const struct cvl_clock_sync *t = cvl_sync_find(truth, sync->clock[i].clock);
+		int index = cvl_session_find(session, sync->clock[i].clock);
+		const struct cvl_clock *clock;
+		struct cvl_map_spec spec;
+		int64_t step;
+
+		if (!sync->clock[i].map || !t || !t->map || index < 0)
+			continue;
+		clock = cvl_session_clock(session, (size_t)index);
+		cvl_map_describe(t->map, &spec);
+		step = (int64_t)(((unsigned __int128)clock->resolution * 1000000000u +
+				  clock->rate_hz - 1) /
+				 clock->rate_hz);
+		if (cvl_map_kind(sync->clock[i].map) == CVL_BOUND_STATISTICAL)
+			step = (step + 1) / 2;
+		c[n++] = (struct scored_clock){ .map = sync->clock[i].map,
+						.truth = t->map,
+						.resolution = clock->resolution,
+						.capture = step,
+						.first = spec.knots[0].time.ns,
+						.last = spec.knots[spec.n - 1].time.ns };
+	}
+	return n;
+}
+
+static void look(struct scored_clock *c, int64_t t)
+{
+	uint64_t tick, map_bound = c->resolution;
+	int64_t bound;
+
+	c->there = t >= c->first && t <= c->last;
+	if (!c->there)
+		return;
+	tick = cvl_map_tick(c->truth, (struct cvl_time){ t }).count;
+	tick = (tick + map_bound - 1) / map_bound * map_bound;
+	c->error = (double)(cvl_map_time(c->map, (struct cvl_tick){ tick }, &bound).ns - t);
+	c->bound = cvl_add_sat(bound, c->capture);
+}
+
+static int add_pair(struct sums *s, const struct scored_clock *a, const struct scored_clock *b)
+{
+	double error = a->error - b->error;
+	int64_t bound = cvl_bound_pair(a->bound, cvl_map_kind(a->map), b->bound,
+				       cvl_map_kind(b->map));
+
+	if (s->n == s->capacity) {
+		size_t more = s->capacity ? 2 * s->capacity : 4096;
+		double *e = realloc(s->error, more * sizeof(*e)), *d;
+
+		if (!e)
+			return CVL_E_NOMEM;
+		s->error = e;
+		d = realloc(s->bound, more * sizeof(*d));
+		if (!d)
+			return CVL_E_NOMEM;
+		s->bound = d;
+		s->capacity = more;
+	}
+	s->covered += fabs(error) <= (double)bound;
+	s->error[s->n] = error;
+	s->bound[s->n++] = (double)bound;
+	return 0;
+}
+
+static int by_size(const void *pa, const void *pb)
+{
+	double a = fabs(*(const double *)pa), b = fabs(*(const double *)pb);
+
+	return a < b ? -1 : a > b;
+}
+
+static void sum_up(struct cvl_score *score, struct sums *s)
+{
+	double sum = 0, sum2 = 0, size = 0, n = (double)s->n;
+
+	*score = (struct cvl_score){ .n = s->n };
+	if (!s->n)
+		return;
+	for (size_t i = 0; i < s->n; i++) {
+		sum += s->error[i];
+		sum2 += s->error[i] * s->error[i];
+		size += fabs(s->error[i]);
+	}
+	qsort(s->error, s->n, sizeof(double), by_size);
+	qsort(s->bound, s->n, sizeof(double), by_size);
+	score->mean = sum / n;
+	score->mean_abs = size / n;
+	score->rms = sqrt(sum2 / n);
+	score->sd = sqrt(fmax(sum2 / n - score->mean * score->mean, 0));
+	score->p999 = fabs(s->error[(size_t)(0.999 * (n - 1))]);
+	score->max = fabs(s->error[s->n - 1]);
+	score->coverage = (double)s->covered / n;
+	score->median_bound = (int64_t)s->bound[s->n / 2];
+}
+
+int cvl_score(struct cvl_score *score, const struct cvl_sync *sync, const struct cvl_sync *truth,
+	      const struct cvl_session *session, const struct cvl_score_opts *opts, double **errors,
+	      struct cvl_error *err)
+{
+	struct scored_clock *c = calloc(sync->n + 1, sizeof(*c));
+	struct sim_random r = { opts->seed };
+	struct sums s = { 0 };
+	size_t n = c ? find_clocks(c, sync, truth, session) : 0,
+	       instants = opts->instants ? opts->instants : INSTANTS;
+	int64_t from = INT64_MAX, to = INT64_MIN;
+	int rc = c ? 0 : CVL_E_NOMEM;
+
+	for (size_t i = 0; i < n; i++) {
+		from = c[i].first < from ? c[i].first : from;
+		to = c[i].last > to ? c[i].last : to;
+	}
+	from = opts->has_from ? opts->from.ns : from;
+	to = opts->has_to ? opts->to.ns : to;
+	for (size_t k = 0; k < instants && n > 1 && to > from && !rc; k++) {
+		int64_t t = from + (int64_t)(sim_uniform(&r) * (double)(to - from));
+
+		for (size_t i = 0; i < n; i++)
+			look(&c[i], t);
+		for (size_t i = 0; i < n && !rc; i++)
+			for (size_t j = i + 1; j < n && !rc && s.n < PAIRS_MAX; j++)
+				if (c[i].there && c[j].there)
+					rc = add_pair(&s, &c[i], &c[j]);
+	}
+	if (!rc)
+		sum_up(score, &s);
+	if (errors && !rc)
+		*errors = s.error;
+	else
+		free(s.error);
+	free(s.bound);
+	free(c);
+	return rc ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : 0;
+}
