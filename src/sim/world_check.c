@@ -209,12 +209,12 @@ static bool check_oscillator(const struct checker *c, const struct world_oscilla
 			off += fabs(c->w->fault[i].amount);
 	if (o->sine_ppm > 0 && !o->sine_period_ns)
 		return flawed(c->flaw, &o->sine_ppm, "`sine_ppm` needs a `sine_period`");
-	if (off > RATE_OFF_MAX_PPM)
-		return flawed(
-			c->flaw, o,
-			"this oscillator's rate could come to be off by %.0f %%; half is too much",
-			off / 1e4);
-	return false;
+	if (off <= RATE_OFF_MAX_PPM)
+		return false;
+	c->flaw->entry = o;
+	return flawed(c->flaw, NULL,
+		      "this oscillator's rate could come to be off by %.0f %%; half is too much",
+		      off / 1e4);
 }
 
 static bool check_jitter(const struct checker *c, const struct world_jitter *j)

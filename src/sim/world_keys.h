@@ -59,7 +59,7 @@ struct world_flaw {
 	const char *list;  /* the list it is in, such as "clocks", or NULL */
 	size_t index;      /* in that list */
 	const void *entry; /* the struct it is in */
-	const void *field; /* the field at fault in it; may be @entry */
+	const void *field; /* the field at fault in it, or NULL: all of it */
 	char text[WORLD_SAYS];
 };
 
