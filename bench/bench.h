@@ -32,7 +32,7 @@ struct bench_group {
 	int (*run)(const struct bench *b);
 };
 
-extern const struct bench_group bench_core;
+extern const struct bench_group bench_core, bench_clocks;
 
 /* ---- rows ---- */
 

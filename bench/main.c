@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct bench_group *const groups[] = { &bench_core, NULL };
+static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, NULL };
 
 /* The only thing that a signal handler can reach. */
 static volatile sig_atomic_t stopped;

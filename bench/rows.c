@@ -55,7 +55,7 @@ void bench_heads(const struct bench *b)
 {
 	if (b->json)
 		return;
-	printf("%-5s %-46s %8s %8s %9s %8s %-5s %8s %6s %-4s %s\n", "group",
+	printf("%-6s %-46s %8s %8s %9s %8s %-5s %8s %6s %-4s %s\n", "group",
 	       "ours against the reference", "ours", "median", "reference", "median", "unit",
 	       "ratio", "goal", "met", "runs");
 }
@@ -65,7 +65,7 @@ static void put_text(const struct bench *b, const struct bench_row *row, double 
 	char ours[32], median[32], reference[32], reference_median[32], ratio_text[32];
 	const char *met = !isfinite(ratio) ? "-" : ratio >= row->goal ? "yes" : "NO";
 
-	printf("%-5s %-46s %8s %8s %9s %8s %-5s %8s %6.4g %-4s %zu/%zu\n", b->group, row->name,
+	printf("%-6s %-46s %8s %8s %9s %8s %-5s %8s %6.4g %-4s %zu/%zu\n", b->group, row->name,
 	       cell(ours, bench_best(&row->ours, row->less_is_better)),
 	       cell(median, bench_median(&row->ours)),
 	       cell(reference, bench_best(&row->reference, row->less_is_better)),

@@ -91,6 +91,18 @@ struct cvl_sync {
 int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 		 const struct cvl_sync_opts *opts, struct cvl_error *err);
 
+/** The observations of a session, read once, to be solved more than once. */
+struct cvl_observations;
+
+/** Read them. @session and what @opts points to must outlive them. */
+int cvl_observe(struct cvl_observations **obs, struct cvl_session *session,
+		const struct cvl_sync_opts *opts, struct cvl_error *err);
+void cvl_observations_free(struct cvl_observations *obs);
+
+/** Solve by @estimator (NULL: by the kind of observations); as cvl_sync_run(). */
+int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations *obs,
+		   const char *estimator, struct cvl_error *err);
+
 void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */
@@ -100,13 +112,24 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 /** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);
 
+/**
+ * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json. Their times are
+ * true time from the world's start.
+ */
+int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
+		   struct cvl_error *err);
+int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
+		   struct cvl_error *err);
+
 /** The entry of clock @name, or NULL. */
 const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
 
-/** Estimators by name, for help and completion; ended by NULL. */
 struct cvl_estimator_info {
 	const char *name, *what;
+	bool messages; /* works on messages; else on pulses and beacons */
 };
-const struct cvl_estimator_info *cvl_sync_estimators(void);
+
+/** Estimator @i, or NULL past the last. The first of each kind is its default. */
+const struct cvl_estimator_info *cvl_sync_estimator(size_t i);
 
 #endif

@@ -92,8 +92,8 @@ static json_t *clock_json(const struct cvl_clock_sync *c)
 		"bound_max_ns", (json_int_t)c->bound_max, "maps", maps);
 }
 
-int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
-		  struct cvl_error *err)
+static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
+		struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
 	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
@@ -108,16 +108,28 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
 			 "clocks", clocks);
 	text = root && json_array_size(clocks) == sync->n ?
-		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) :
+		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) :
 		       NULL;
 	json_decref(root);
-	if (!text || !cvl_path_join(path, cvl_session_path(session), "sync.json")) {
+	if (!text || !cvl_path_join(path, cvl_session_path(session), file)) {
 		free(text);
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
 	rc = cvl_write_whole(path, text, strlen(text), err);
 	free(text);
 	return rc;
+}
+
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
+		  struct cvl_error *err)
+{
+	return save(sync, session, "sync.json", err);
+}
+
+int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	return save(truth, session, "truth.json", err);
 }
 
 /* ---- reading ---- */
@@ -203,7 +215,8 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	return json_array_size(maps) ? load_map(json_array_get(maps, 0), &c->map, err) : 0;
 }
 
-int cvl_sync_load(struct cvl_sync **out, const struct cvl_session *session, struct cvl_error *err)
+static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
+		struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
 	const char *uuid, *estimator, *reference;
@@ -216,7 +229,7 @@ int cvl_sync_load(struct cvl_sync **out, const struct cvl_session *session, stru
 	size_t i;
 
 	*out = NULL;
-	if (!cvl_path_join(path, cvl_session_path(session), "sync.json") || !cvl_is_file(path))
+	if (!cvl_path_join(path, cvl_session_path(session), file) || !cvl_is_file(path))
 		return 0;
 	root = json_load_file(path, 0, &e);
 	if (!root)
@@ -265,4 +278,15 @@ out:
 	cvl_sync_free(sync);
 	json_decref(root);
 	return rc;
+}
+
+int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
+{
+	return load(sync, session, "sync.json", err);
+}
+
+int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	return load(truth, session, "truth.json", err);
 }

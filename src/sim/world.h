@@ -124,7 +124,7 @@ struct world {
 	char name[WORLD_NAME];
 	uint64_t seed;
 	int64_t duration_ns;
-	int64_t step_ns; /* within one step an oscillator's rate holds still; 0: 250 ms */
+	int64_t step_ns; /* within one step an oscillator's rate holds still; 0: 1 s */
 	struct world_clocks clocks[WORLD_LIST];
 	struct world_sender sender[WORLD_LIST];
 	struct world_pulse pulse[WORLD_LIST];

@@ -379,8 +379,6 @@ out:
 }
 
 const struct estimator estimator_hull = {
-	.name = "hull",
-	.what = "messages and constant rates: convex hull, one straight line a clock",
-	.messages = true,
+	.info = { "hull", "messages and constant rates: convex hull, one straight line a clock", true },
 	.solve = solve,
 };

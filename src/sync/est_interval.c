@@ -367,8 +367,6 @@ out:
 }
 
 const struct estimator estimator_interval = {
-	.name = "interval",
-	.what = "messages and a drift limit: guaranteed bounds at every instant",
-	.messages = true,
+	.info = { "interval", "messages and a drift limit: guaranteed bounds at every instant (default for messages)", true },
 	.solve = solve,
 };

@@ -21,6 +21,8 @@ struct sync_clock {
 	size_t same_as;       /* itself, or the clock that it is an alias of */
 	uint64_t first, last; /* ticks between which it has records */
 	bool seen;
+	int64_t bias_ns;    /* by how much it hears all late, as calibrated */
+	uint64_t went_back; /* marks whose ticks were before those of earlier ones */
 };
 
 /** Sent on one clock, received on another: the sending came first. */
@@ -54,6 +56,7 @@ struct sync_problem {
 	struct sync_source *source;
 	size_t n_sources;
 	int reference;      /* clock asked for, or -1 */
+	int64_t epoch_unix_ns; /* wall-clock time at x = 0, or 0 */
 	uint64_t unmatched; /* sends and receives without a partner */
 	uint64_t duplicates;
 };
@@ -64,19 +67,24 @@ struct sync_solution {
 	char reference[100];
 };
 
+/** Works on messages (solve), or on marks (tracker, see track.h). */
 struct estimator {
-	const char *name, *what;
-	bool messages; /* works on messages; else on marks */
+	struct cvl_estimator_info info;
 	int (*solve)(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err);
+	const struct tracker *tracker;
 };
 
-extern const struct estimator estimator_hull, estimator_interval, estimator_line;
+extern const struct estimator estimator_hull, estimator_interval, estimator_line, estimator_grace,
+	estimator_tracelab, estimator_regress, estimator_kalman, estimator_lag, estimator_smooth;
 
 /** Nominal time of @tick on @clock. */
 static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_t tick)
 {
 	return cvl_map_time(p->clock[clock].nominal, (struct cvl_tick){ tick }, NULL).ns;
 }
+
+/** First tick of @clock whose nominal time is not before @x. */
+uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));

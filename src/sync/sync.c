@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/sync.h>
 
+#include "sync/marks.h"
 #include "sync/observe.h"
 #include "sync/problem.h"
 #include "sync/rules.h"
@@ -13,23 +14,14 @@
 
 #define DRIFT_DEFAULT_PPM 200.0
 
-static const struct estimator *const estimators[] = { &estimator_interval, &estimator_hull,
-						      &estimator_line };
+/* The first of each kind is the default. */
+static const struct estimator *const estimators[] = {
+	&estimator_interval, &estimator_smooth, &estimator_hull, &estimator_line, NULL,
+};
 
-#define N_ESTIMATORS (sizeof(estimators) / sizeof(*estimators))
-
-const struct cvl_estimator_info *cvl_sync_estimators(void)
+const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
 {
-	static const struct cvl_estimator_info list[] = {
-		{ "interval",
-		  "messages and a drift limit: guaranteed bounds at every instant (default for messages)" },
-		{ "hull", "messages and constant rates: convex hull, one straight line a clock" },
-		{ "line",
-		  "pulses or beacons: one robust straight line a clock (default for them)" },
-		{ NULL, NULL },
-	};
-
-	return list;
+	return i < sizeof(estimators) / sizeof(*estimators) - 1 ? &estimators[i]->info : NULL;
 }
 
 /* ---- for estimators ---- */
@@ -42,6 +34,25 @@ void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char 
 	va_start(ap, fmt);
 	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
 	va_end(ap);
+}
+
+uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x)
+{
+	struct cvl_map_spec m;
+	unsigned __int128 ticks;
+	uint64_t tick;
+
+	cvl_map_describe(p->clock[clock].nominal, &m);
+	if (x < m.knots[0].time.ns)
+		return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
+	ticks = (unsigned __int128)((uint64_t)x - (uint64_t)m.knots[0].time.ns) * m.rate_hz /
+		1000000000;
+	if (ticks > UINT64_MAX - m.knots[0].tick.count - 2)
+		return UINT64_MAX;
+	tick = m.knots[0].tick.count + (uint64_t)ticks;
+	while (sync_x(p, clock, tick) < x)
+		tick++;
+	return tick;
 }
 
 static void widen(struct cvl_clock_sync *c, uint64_t tick)
@@ -145,6 +156,7 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
 	p->reference = -1;
+	p->epoch_unix_ns = cvl_session_epoch(session);
 	if (o->reference) {
 		p->reference = cvl_session_find(session, o->reference);
 		if (p->reference < 0)
@@ -168,18 +180,30 @@ static void share_aliases(struct sync_problem *p)
 	}
 }
 
+static int no_estimator(const char *name, struct cvl_error *err)
+{
+	char names[200] = "";
+
+	for (size_t i = 0; estimators[i]; i++) {
+		size_t n = strlen(names);
+
+		snprintf(names + n, sizeof(names) - n, "%s%s", i ? ", " : "",
+			 estimators[i]->info.name);
+	}
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"there is no estimator '%s'; there are: %s", name, names);
+}
+
 static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o,
-			    const struct estimator **out, struct cvl_error *err)
+			    const char *name, const struct estimator **out, struct cvl_error *err)
 {
 	*out = NULL;
-	for (size_t i = 0; i < N_ESTIMATORS; i++)
-		if (o->estimator ? !strcmp(o->estimator, estimators[i]->name) :
-				   estimators[i]->messages == !p->n_marks && !*out)
+	for (size_t i = 0; estimators[i] && !*out; i++)
+		if (name ? !strcmp(name, estimators[i]->info.name) :
+			   estimators[i]->info.messages == !p->n_marks)
 			*out = estimators[i];
 	if (!*out)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"there is no estimator '%s'; there are interval, hull and line",
-				o->estimator);
+		return no_estimator(name, err);
 	if (!p->n_marks && !p->n_messages)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
@@ -187,16 +211,16 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 			"are messages, or --pulse LINE:rising:1s for pulses",
 			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
 						     "the rules given found nothing");
-	if ((*out)->messages && !p->n_messages)
+	if ((*out)->info.messages && !p->n_messages)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"the estimator %s needs messages, and there are none; say --match RULE",
-			(*out)->name);
-	if (!(*out)->messages && !p->n_marks)
+			(*out)->info.name);
+	if (!(*out)->info.messages && !p->n_marks)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rising:1s",
-			(*out)->name);
+			(*out)->info.name);
 	return 0;
 }
 
@@ -309,53 +333,95 @@ static int new_sync(struct cvl_sync **out, const struct cvl_session *session,
 	return 0;
 }
 
-static int solve(struct cvl_sync *sync, const struct sync_problem *p, const struct cvl_sync_opts *o,
-		 const struct rule_set *rules, struct cvl_error *err)
-{
-	struct sync_solution s = { .clock = sync->clock };
-	const struct estimator *e;
-	int rc = choose_estimator(p, o, &e, err);
+struct cvl_observations {
+	struct sync_problem p;
+	struct rule_set rules;
+	struct cvl_sync_opts opts;
+	const struct cvl_session *session;
+};
 
+void cvl_observations_free(struct cvl_observations *obs)
+{
+	if (!obs)
+		return;
+	rules_free(&obs->rules);
+	problem_free(&obs->p);
+	free(obs);
+}
+
+int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
+		const struct cvl_sync_opts *opts, struct cvl_error *err)
+{
+	struct cvl_observations *obs = calloc(1, sizeof(*obs));
+	int rc = 0;
+
+	*out = NULL;
+	if (!obs)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	obs->opts = *opts;
+	obs->session = session;
+	for (size_t i = 0; i < opts->n_match && !rc; i++)
+		rc = rules_add(&obs->rules, opts->match[i], err);
 	if (!rc)
-		rc = e->solve(p, &s, err);
+		rc = set_up(&obs->p, session, opts, err);
+	if (!rc)
+		rc = observe(&obs->p, session, opts, &obs->rules, err);
+	if (rc) {
+		cvl_observations_free(obs);
+		return rc;
+	}
+	share_aliases(&obs->p);
+	*out = obs;
+	return 0;
+}
+
+static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
+		 const struct estimator *e, struct cvl_error *err)
+{
+	const struct sync_problem *p = &obs->p;
+	struct sync_solution s = { .clock = sync->clock };
+	int rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
+
 	if (rc)
 		return rc;
 	check_causality(p, &s);
 	for (size_t i = 0; i < sync->n; i++)
 		find_bounds(&sync->clock[i], &p->clock[i]);
-	sync->estimator = strdup(e->name);
+	sync->estimator = strdup(e->info.name);
 	sync->reference = strdup(s.reference);
-	sync->settings = settings_text(o, rules, p);
+	sync->settings = settings_text(&obs->opts, &obs->rules, p);
 	return sync->estimator && sync->reference && sync->settings ?
 		       0 :
 		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session,
-		 const struct cvl_sync_opts *opts, struct cvl_error *err)
+int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs,
+		   const char *estimator, struct cvl_error *err)
 {
-	struct sync_problem p = { 0 };
-	struct rule_set rules = { 0 };
-	int rc = 0;
+	const struct estimator *e;
+	int rc = choose_estimator(&obs->p, &obs->opts, estimator, &e, err);
 
 	*out = NULL;
-	for (size_t i = 0; i < opts->n_match && !rc; i++)
-		rc = rules_add(&rules, opts->match[i], err);
 	if (!rc)
-		rc = set_up(&p, session, opts, err);
+		rc = new_sync(out, obs->session, &obs->p, err);
 	if (!rc)
-		rc = observe(&p, session, opts, &rules, err);
-	if (!rc) {
-		share_aliases(&p);
-		rc = new_sync(out, session, &p, err);
-	}
-	if (!rc)
-		rc = solve(*out, &p, opts, &rules, err);
+		rc = solve(*out, obs, e, err);
 	if (rc) {
 		cvl_sync_free(*out);
 		*out = NULL;
 	}
-	rules_free(&rules);
-	problem_free(&p);
+	return rc;
+}
+
+int cvl_sync_run(struct cvl_sync **out, struct cvl_session *session,
+		 const struct cvl_sync_opts *opts, struct cvl_error *err)
+{
+	struct cvl_observations *obs;
+	int rc = cvl_observe(&obs, session, opts, err);
+
+	*out = NULL;
+	if (!rc)
+		rc = cvl_sync_solve(out, obs, opts->estimator, err);
+	cvl_observations_free(obs);
 	return rc;
 }

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/** What happens in a world, before anybody records it. */
+#ifndef SIM_HAPPEN_H
+#define SIM_HAPPEN_H
+
+#include "sim/oscillator.h"
+
+enum happening_kind { HAPPEN_EDGE, HAPPEN_BEACON, HAPPEN_SENT, HAPPEN_RECEIVED };
+
+/** Something that a clock stamps, at a true time in ns. */
+struct happening {
+	double t;
+	uint8_t kind;
+	uint8_t line, level; /* of an edge */
+	uint32_t who;        /* sender of a beacon, other clock of a message */
+	uint64_t number;     /* of a beacon or message */
+};
+
+struct happenings {
+	struct happening *at; /* by time */
+	size_t n, capacity;
+};
+
+/** One clock of the world. */
+struct world_clock {
+	char name[WORLD_NAME + 8];
+	const struct world_clocks *group;
+	size_t index;
+	double start; /* true time at which its capture begins */
+};
+
+/** A beacon as it was sent. */
+struct sent_beacon {
+	double t;
+	uint64_t number;
+};
+
+struct sent_message {
+	double sent, received;
+	uint32_t from, to;
+	bool lost;
+};
+
+/** What all clocks share. */
+struct world_air {
+	const struct world *w;
+	struct world_clock *clock;
+	size_t n_clocks;
+	struct {
+		struct sent_beacon *beacon;
+		size_t n;
+	} sender[WORLD_LIST];
+	struct sent_message *message;
+	size_t n_messages, cap_messages;
+};
+
+/** Draw what is sent. Fails with CVL_E_NOMEM; freed by air_free() in any case. */
+int air_make(struct world_air *air, const struct world *w, struct cvl_error *err);
+void air_free(struct world_air *air);
+
+/** Names of a clock's lines, bit 0 first; at most 64. They belong to the world or are constants. */
+size_t clock_lines(const struct world_air *air, const struct world_clock *c, const char **line);
+
+/** Everything that clock @c stamps. Fails with CVL_E_NOMEM; h->at is freed by the caller in any case. */
+int clock_happenings(struct happenings *h, const struct world_air *air, const struct world_clock *c,
+		     struct cvl_error *err);
+
+#endif

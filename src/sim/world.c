@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: MIT */
+/* Recording of a simulated world: each clock's ticks as a capture would have stored them, and the truth beside it. */
+#include "sim/happen.h"
+
+#include <coeval/session.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Wall-clock time at the world's start, and how well observers know it (NTP on a wireless network). */
+#define UNIX_START 1700000000000000000
+#define WALL_CLOCK_SD_NS 5e6
+
+static double raw_tick(const struct world_clock *c, const struct oscillator *o, double t)
+{
+	return (oscillator_x(o, t) - oscillator_x(o, c->start)) *
+	       ((double)c->group->rate_hz * 1e-9);
+}
+
+/* First look at which the clock sees what happens at @t. */
+static uint64_t stamp(const struct world_clock *c, const struct oscillator *o, double t)
+{
+	double look = ceil(raw_tick(c, o, t) / (double)c->group->resolution);
+
+	return look <= 0 ? 0 : (uint64_t)look * c->group->resolution;
+}
+
+/* ---- the truth ---- */
+
+static void add_knot(struct cvl_knot *k, size_t *n, const struct world_clock *c,
+		     const struct oscillator *o, double t, bool before_jump)
+{
+	double tick = raw_tick(c, o, before_jump ? t - 1e-3 : t), whole = floor(tick), time;
+
+	if (tick < 0 || (*n && whole <= (double)k[*n - 1].tick.count))
+		return;
+	time = t - (tick - whole) * 1e9 / (double)c->group->rate_hz;
+	if (*n && time < (double)k[*n - 1].time.ns + k[*n - 1].frac * 0x1p-32)
+		return;
+	k[*n] = (struct cvl_knot){ .tick = { (uint64_t)whole },
+				   .time = { (int64_t)floor(time) },
+				   .frac = (uint32_t)((time - floor(time)) * 0x1p32) };
+	++*n;
+}
+
+/* Up to where its ticks first go back: beyond, no function of the tick is true. */
+static double true_until(const struct world *w, const struct oscillator *o)
+{
+	double end = (double)w->duration_ns;
+
+	for (size_t i = 0; i < o->n_jumps; i++)
+		if (o->jump[i].ns < 0)
+			end = fmin(end, o->jump[i].at);
+	return end;
+}
+
+static int true_map(struct cvl_map **map, const struct world *w, const struct world_clock *c,
+		    const struct oscillator *o, struct cvl_error *err)
+{
+	struct cvl_knot *k = calloc(o->n + 2 + 2 * WORLD_LIST, sizeof(*k));
+	struct cvl_map_spec spec = { .rate_hz = c->group->rate_hz,
+				     .knots = k,
+				     .kind = CVL_BOUND_PROVEN };
+	double end = true_until(w, o), last = c->start;
+	int rc;
+
+	if (!k)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	add_knot(k, &spec.n, c, o, c->start, false);
+	for (size_t i = 0; i <= o->n && last < end; i++) {
+		double t = (double)i * o->step_ns;
+
+		if (t <= c->start)
+			continue;
+		t = fmin(t, end);
+		for (size_t j = 0; j < o->n_jumps; j++)
+			if (o->jump[j].at > last && o->jump[j].at < t) {
+				add_knot(k, &spec.n, c, o, o->jump[j].at, true);
+				add_knot(k, &spec.n, c, o, o->jump[j].at, false);
+			}
+		add_knot(k, &spec.n, c, o, t, t == end);
+		last = t;
+	}
+	rc = cvl_map_new(map, &spec, err);
+	free(k);
+	return rc;
+}
+
+static int new_truth(struct cvl_sync **out, const struct world *w, const struct world_air *air,
+		     struct cvl_error *err)
+{
+	struct cvl_sync *s = calloc(1, sizeof(*s));
+	char settings[80];
+
+	*out = s;
+	if (s)
+		s->clock = calloc(air->n_clocks + 1, sizeof(*s->clock));
+	if (!s || !s->clock)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	snprintf(settings, sizeof(settings), "{\"world\": \"%s\", \"seed\": %lld}", w->name,
+		 (long long)w->seed);
+	s->estimator = strdup("truth");
+	s->reference = strdup("true time");
+	s->settings = strdup(settings);
+	s->epoch_unix_ns = UNIX_START;
+	return s->estimator && s->reference && s->settings ?
+		       0 :
+		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* ---- the capture ---- */
+
+struct recorder {
+	const struct world_air *air;
+	const struct world_clock *c;
+	struct oscillator osc;
+	struct cvl_writer *writer;
+	uint64_t levels, last, end;
+	int sent, received; /* event classes */
+	struct cvl_error *err;
+};
+
+/* A narrow counter is extended from one record to the next, as every capture does. */
+static uint64_t extended(struct recorder *r, uint64_t tick)
+{
+	unsigned bits = r->c->group->bits;
+
+	if (bits && bits < 64) {
+		uint64_t mask = ((uint64_t)1 << bits) - 1;
+
+		tick = r->last + (((tick & mask) - r->last) & mask);
+	}
+	r->last = tick;
+	r->end = tick > r->end ? tick : r->end;
+	return tick;
+}
+
+static int record(struct recorder *r, const struct happening *e)
+{
+	struct cvl_tick tick = { extended(r, stamp(r->c, &r->osc, e->t)) };
+	union cvl_store_value v[2] = { { .u = e->number },
+				       { .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0]
+						      .name } };
+	uint64_t bit = (uint64_t)1 << e->line;
+
+	switch ((enum happening_kind)e->kind) {
+	case HAPPEN_EDGE:
+		r->levels = e->level ? r->levels | bit : r->levels & ~bit;
+		return cvl_writer_edges(r->writer, &tick, &r->levels, 1, r->err);
+	case HAPPEN_BEACON: return cvl_writer_beacon(r->writer, tick, e->who, e->number, r->err);
+	case HAPPEN_SENT: return cvl_writer_event(r->writer, tick, r->sent, v, r->err);
+	case HAPPEN_RECEIVED: return cvl_writer_event(r->writer, tick, r->received, v, r->err);
+	}
+	return 0;
+}
+
+static int declare(struct recorder *r)
+{
+	const struct cvl_store_field sent[] = { { "seq", CVL_STORE_U64 }, { "to", CVL_STORE_STRING } };
+	const struct cvl_store_field received[] = { { "seq", CVL_STORE_U64 },
+						    { "from", CVL_STORE_STRING } };
+
+	if (!r->air->n_messages)
+		return 0;
+	r->sent = cvl_writer_declare(r->writer, "radio_send", sent, 2, r->err);
+	r->received = r->sent < 0 ? r->sent :
+				    cvl_writer_declare(r->writer, "radio_receive", received, 2,
+						       r->err);
+	return r->received < 0 ? r->received : 0;
+}
+
+static int open_clock(struct recorder *r, struct cvl_session *s)
+{
+	const struct world *w = r->air->w;
+	const char *lines[CVL_LINES_MAX];
+	struct sim_random draw = world_random(w->seed, r->c->name, "wall clock");
+	const struct cvl_store_desc desc = {
+		.clock = r->c->name,
+		.rate_hz = r->c->group->rate_hz,
+		.resolution = r->c->group->resolution,
+		.start_unix_ns = UNIX_START + (int64_t)(r->c->start +
+							WALL_CLOCK_SD_NS * sim_normal(&draw)),
+		.lines = lines,
+		.n_lines = clock_lines(r->air, r->c, lines),
+	};
+	const struct cvl_origin origin = { .format = "sim", .path = w->name };
+	int rc = cvl_session_add(s, &desc, &origin, &r->writer, r->err);
+
+	if (!rc)
+		rc = declare(r);
+	if (!rc && desc.n_lines)
+		rc = cvl_writer_levels(r->writer, (struct cvl_tick){ 0 }, 0, r->err);
+	return rc;
+}
+
+static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_clock_sync *truth)
+{
+	const struct world *w = r->air->w;
+	struct happenings h = { 0 };
+	uint64_t end;
+	int rc = oscillator_make(&r->osc, w, &r->c->group->oscillator, r->c->name, r->err);
+
+	if (!rc)
+		rc = clock_happenings(&h, r->air, r->c, r->err);
+	if (!rc)
+		rc = open_clock(r, s);
+	for (size_t i = 0; i < h.n && !rc; i++)
+		rc = record(r, &h.at[i]);
+	free(h.at);
+	end = rc ? 0 : stamp(r->c, &r->osc, (double)w->duration_ns);
+	if (r->writer && !rc)
+		rc = cvl_session_finish(s, r->writer, (struct cvl_tick){ end > r->end ? end : r->end },
+					r->err);
+	else if (r->writer)
+		cvl_writer_abandon(r->writer);
+	if (!rc)
+		rc = true_map(&truth->map, w, r->c, &r->osc, r->err);
+	if (!rc) {
+		truth->clock = strdup(r->c->name);
+		truth->verdict = CVL_GOOD;
+		snprintf(truth->reason, sizeof(truth->reason), "simulated");
+		if (!truth->clock)
+			rc = cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	oscillator_free(&r->osc);
+	return rc;
+}
+
+int world_run(const struct world *w, const char *path,
+	      void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx,
+	      struct cvl_error *err)
+{
+	struct cvl_session *s = NULL;
+	struct cvl_sync *truth = NULL;
+	struct world_air air;
+	int rc = world_check(w, err);
+
+	if (rc)
+		return rc;
+	if (!access(path, F_OK))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: is there already", path);
+	rc = air_make(&air, w, err);
+	if (!rc)
+		rc = new_truth(&truth, w, &air, err);
+	if (!rc)
+		rc = cvl_session_create(&s, path, err);
+	for (size_t i = 0; i < air.n_clocks && !rc; i++) {
+		struct recorder r = { .air = &air, .c = &air.clock[i], .err = err };
+
+		if (progress)
+			progress(ctx, i, air.n_clocks);
+		rc = record_clock(&r, s, &truth->clock[truth->n++]);
+	}
+	if (!rc) {
+		snprintf(truth->session, sizeof(truth->session), "%s", cvl_session_uuid(s));
+		rc = cvl_truth_save(truth, s, err);
+	}
+	cvl_session_close(s);
+	cvl_sync_free(truth);
+	air_free(&air);
+	return rc;
+}
+
+/* ---- raw samples ---- */
+
+/* A file written in large pieces of equal bytes. */
+struct sample_file {
+	int fd;
+	const char *path;
+	size_t n;
+	uint8_t buf[1 << 18];
+};
+
+static int put_out(struct sample_file *f, struct cvl_error *err)
+{
+	for (size_t done = 0; done < f->n;) {
+		ssize_t k = write(f->fd, f->buf + done, f->n - done);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0)
+			return cvl_fail_errno(err, "write", f->path);
+		done += (size_t)k;
+	}
+	f->n = 0;
+	return 0;
+}
+
+static int put_run(struct sample_file *f, uint8_t level, uint64_t n, struct cvl_error *err)
+{
+	int rc = 0;
+
+	while (n && !rc) {
+		size_t part = sizeof(f->buf) - f->n < n ? sizeof(f->buf) - f->n : (size_t)n;
+
+		memset(f->buf + f->n, level, part);
+		f->n += part;
+		n -= part;
+		if (f->n == sizeof(f->buf))
+			rc = put_out(f, err);
+	}
+	return rc;
+}
+
+static int put_samples(struct sample_file *f, const struct world_clock *c,
+		       const struct oscillator *o, const struct happenings *h, double end_ns,
+		       struct cvl_error *err)
+{
+	uint64_t at = 0, end = stamp(c, o, end_ns) / c->group->resolution;
+	uint8_t level = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < h->n && !rc; i++) {
+		const struct happening *e = &h->at[i];
+		uint64_t look = stamp(c, o, e->t) / c->group->resolution;
+
+		if (e->kind != HAPPEN_EDGE || e->line > 7)
+			continue;
+		if (look > at) {
+			rc = put_run(f, level, look - at, err);
+			at = look;
+		}
+		level = (uint8_t)((level & ~(1u << e->line)) | (unsigned)e->level << e->line);
+	}
+	if (!rc && end > at)
+		rc = put_run(f, level, end - at, err);
+	return rc ? rc : put_out(f, err);
+}
+
+static int write_samples(const struct world *w, const struct world_air *air,
+			 const struct world_clock *c, const char *path, struct cvl_error *err)
+{
+	struct sample_file *f = calloc(1, sizeof(*f));
+	struct happenings h = { 0 };
+	struct oscillator o = { 0 };
+	int rc;
+
+	if (!f)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	f->path = path;
+	f->fd = -1;
+	rc = oscillator_make(&o, w, &c->group->oscillator, c->name, err);
+	if (!rc)
+		rc = clock_happenings(&h, air, c, err);
+	if (!rc) {
+		f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+		rc = f->fd < 0 ? cvl_fail_errno(err, "create", path) :
+				 put_samples(f, c, &o, &h, (double)w->duration_ns, err);
+	}
+	if (f->fd >= 0 && close(f->fd) && !rc)
+		rc = cvl_fail_errno(err, "write", path);
+	free(h.at);
+	oscillator_free(&o);
+	free(f);
+	return rc;
+}
+
+int world_samples(const struct world *w, const char *clock, const char *path, struct cvl_error *err)
+{
+	struct world_air air;
+	int rc = world_check(w, err);
+
+	if (rc)
+		return rc;
+	rc = air_make(&air, w, err);
+	if (!rc) {
+		size_t i = 0;
+
+		while (i < air.n_clocks && strcmp(air.clock[i].name, clock))
+			i++;
+		rc = i == air.n_clocks ? cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						  "the world has no clock '%s'", clock) :
+					 write_samples(w, &air, &air.clock[i], path, err);
+	}
+	air_free(&air);
+	return rc;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/track.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+int track_keep(void *track, const struct track_knot *k)
+{
+	struct track *t = track;
+
+	if (t->n && k->x <= t->knot[t->n - 1].x)
+		return 0;
+	if (t->n == t->capacity) {
+		size_t more = t->capacity ? 2 * t->capacity : 64;
+		struct track_knot *grown = realloc(t->knot, more * sizeof(*grown));
+
+		if (!grown)
+			return CVL_E_NOMEM;
+		t->knot = grown;
+		t->capacity = more;
+	}
+	t->knot[t->n++] = *k;
+	return 0;
+}
+
+void track_free(struct track *t)
+{
+	free(t->knot);
+	*t = (struct track){ 0 };
+}
+
+/* Beyond an end: the rate against nominal is carried on, dT/dx = 1 / (1 + rate). */
+static double beyond(const struct track_knot *k, const struct cvl_map_edge *e, double d,
+		     double *bound)
+{
+	double s = fabs(d) * 1e-9;
+
+	if (bound)
+		*bound = k->bound + e->drift_ppb * s + e->wander_ppb_s / 2 * s * s;
+	return k->offset + d * (1 / (1 + e->rate_ppb * 1e-9) - 1);
+}
+
+double track_at(const struct track *t, int64_t x, double *bound)
+{
+	size_t low = 0, high = t->n;
+	const struct track_knot *a, *b;
+	double part;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (t->knot[mid].x <= x)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (!low)
+		return beyond(&t->knot[0], &t->report.before, (double)(x - t->knot[0].x), bound);
+	a = &t->knot[low - 1];
+	if (low == t->n)
+		return beyond(a, &t->report.after, (double)(x - a->x), bound);
+	b = &t->knot[low];
+	part = (double)(x - a->x) / (double)(b->x - a->x);
+	if (bound)
+		*bound = a->bound + (b->bound - a->bound) * part;
+	return a->offset + (b->offset - a->offset) * part;
+}
+
+int64_t track_inverse(const struct track *t, int64_t time)
+{
+	int64_t x = time - t->base;
+
+	/* offsets change by parts in ten thousand of x: each round gains more than three digits */
+	for (int i = 0; i < 8; i++) {
+		int64_t next = time - t->base - (int64_t)llround(track_at(t, x, NULL));
+
+		if (next == x)
+			break;
+		x = next;
+	}
+	return x;
+}
+
+/* ---- thinning ---- */
+
+static int hand_on(struct knot_thinner *t, const struct track_knot *k)
+{
+	t->last = *k;
+	t->begun = true;
+	return t->r->emit(t->r->ctx, k);
+}
+
+/* Largest distance of the pending knots from the chord to @k, and how much its bound falls short. */
+static double off_chord(const struct knot_thinner *t, const struct track_knot *k, double *short_by)
+{
+	double worst = 0;
+
+	*short_by = 0;
+	for (size_t i = 0; i < t->n; i++) {
+		const struct track_knot *p = &t->pending[i];
+		double part = (double)(p->x - t->last.x) / (double)(k->x - t->last.x);
+		double off = t->last.offset + (k->offset - t->last.offset) * part - p->offset;
+		double bound = t->last.bound + (k->bound - t->last.bound) * part;
+
+		worst = fmax(worst, fabs(off));
+		*short_by = fmax(*short_by, p->bound + fabs(off) - bound);
+	}
+	return worst;
+}
+
+int thinner_put(struct knot_thinner *t, const struct track_knot *k)
+{
+	double off, short_by, reach = fmax(t->tolerance, 0.02 * k->bound);
+	int rc = 0;
+
+	if (!t->begun)
+		return hand_on(t, k);
+	off = off_chord(t, k, &short_by);
+	if (t->n && (off > reach || short_by > reach || t->n == 32)) {
+		struct track_knot keep = t->pending[t->n - 1];
+
+		t->n--;
+		off_chord(t, &keep, &short_by);
+		keep.bound += fmax(short_by, 0);
+		t->n = 0;
+		rc = hand_on(t, &keep);
+	}
+	t->pending[t->n++] = *k;
+	return rc;
+}
+
+int thinner_end(struct knot_thinner *t)
+{
+	struct track_knot keep;
+	double short_by;
+
+	if (!t->n)
+		return 0;
+	keep = t->pending[--t->n];
+	off_chord(t, &keep, &short_by);
+	keep.bound += fmax(short_by, 0);
+	t->n = 0;
+	return hand_on(t, &keep);
+}
+
+/* ---- residuals ---- */
+
+void residual_add(struct residual_sums *s, double v)
+{
+	if (!s->n || v < s->min)
+		s->min = v;
+	if (!s->n || v > s->max)
+		s->max = v;
+	if (s->n) {
+		s->product += v * s->before;
+		s->pairs++;
+	}
+	s->before = v;
+	s->n++;
+	s->sum += v;
+	s->sum2 += v * v;
+}
+
+void residual_end(const struct residual_sums *s, struct track_report *r)
+{
+	double n = (double)s->n;
+
+	r->residuals = (struct cvl_residuals){ .n = s->n, .min = s->min, .max = s->max };
+	if (!s->n)
+		return;
+	r->residuals.mean = s->sum / n;
+	r->residuals.sd =
+		sqrt(fmax(s->sum2 / n - r->residuals.mean * r->residuals.mean, 0));
+}
+
+static int by_value(const void *pa, const void *pb)
+{
+	const double *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+double median_of(double *v, size_t n)
+{
+	if (!n)
+		return 0;
+	qsort(v, n, sizeof(*v), by_value);
+	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+}

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * One clock against the times of what it heard.
+ *
+ * A tracker is pushed the marks of one clock in the order of its ticks, each with the time at which it was sent, and
+ * gives knots: the offset T - x of the timeline at some of the clock's nominal times x, with its half-width. Offsets
+ * are relative to a base of whole ns, so that doubles keep all digits whatever the clock's epoch.
+ */
+#ifndef SYNC_TRACK_H
+#define SYNC_TRACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <coeval/clockmap.h>
+#include <coeval/error.h>
+#include <coeval/sync.h>
+
+/** Half-width of 99.9 % of a normal distribution, in standard deviations. */
+#define TRACK_999 3.2905
+
+/** Something heard at x, sent at x + base + offset. */
+struct track_mark {
+	int64_t x;
+	double offset; /* ns */
+	double var;    /* ns^2: of the time of sending, beyond the receiver's jitter */
+};
+
+struct track_knot {
+	int64_t x;
+	double offset, bound; /* ns */
+};
+
+/** What a tracker is told of its clock. */
+struct track_setup {
+	double period_ns;     /* from mark to mark, nominal */
+	double resolution_ns; /* of x */
+	int64_t base;         /* of the offsets */
+};
+
+/** What a tracker found out. Its knots go to emit(); a non-zero return stops the tracker with that code. */
+struct track_report {
+	int (*emit)(void *ctx, const struct track_knot *k);
+	void *ctx;
+	uint64_t used, rejected;
+	struct cvl_residuals residuals;
+	double correlation;      /* of successive innovations or residuals */
+	double jitter_ns;        /* sd of a mark, as far as it was found out */
+	unsigned steps;          /* sudden changes of rate or phase that were found */
+	struct cvl_map_edge before, after; /* beyond the knots; rates against nominal */
+	double rate_ppb, rate_bound_ppb;
+};
+
+struct tracker {
+	/* Start; NULL when out of memory. @r outlives the state. */
+	void *(*open)(const struct track_setup *s, struct track_report *r);
+	int (*feed)(void *state, const struct track_mark *m);
+	/* Emit what is left, and free @state; with @rc not 0 only that. Returns @rc or what went wrong; CVL_E_NO when
+	 * there was too little to go by. */
+	int (*close)(void *state, int rc);
+	bool whole_periods; /* works only on times that are multiples of the period */
+};
+
+extern const struct tracker tracker_smooth;
+
+/** Marks below which nothing is said about a clock. */
+#define TRACK_MARKS_MIN 4
+
+/** Knots in memory, and the report that goes with them. */
+struct track {
+	int64_t base;
+	struct track_knot *knot; /* x strictly rises */
+	size_t n, capacity;
+	struct track_report report;
+};
+
+/** A report's emit() whose ctx is a struct track. */
+int track_keep(void *track, const struct track_knot *k);
+void track_free(struct track *t);
+
+/** Offset (without base) and half-width at @x; beyond the ends the edges hold. @t has knots. */
+double track_at(const struct track *t, int64_t x, double *bound);
+
+/** The nominal time x whose time is @time. */
+int64_t track_inverse(const struct track *t, int64_t time);
+
+/* ---- for trackers ---- */
+
+/** Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never cut. */
+struct knot_thinner {
+	struct track_report *r;
+	double tolerance; /* ns, or 2 % of the bound if that is more */
+	struct track_knot pending[32];
+	size_t n;
+	struct track_knot last;
+	bool begun;
+};
+
+int thinner_put(struct knot_thinner *t, const struct track_knot *k);
+int thinner_end(struct knot_thinner *t);
+
+/** Running mean, sd, extremes and lag-1 correlation of residuals. */
+struct residual_sums {
+	double sum, sum2, product, before;
+	uint64_t n, pairs;
+	double min, max;
+};
+
+void residual_add(struct residual_sums *s, double v);
+/** Products are counted only up to @clip, so that single wild ones do not decide. */
+void residual_end(const struct residual_sums *s, struct track_report *r);
+
+double median_of(double *v, size_t n); /* reorders @v */
+
+#endif
