@@ -145,16 +145,15 @@ static bool check_names(struct checker *c)
 			return flawed(c->flaw, &g->count, "more than %d clocks in all",
 				      WORLD_CLOCKS_MAX);
 		for (unsigned k = 1; k <= g->count; k++) {
-			char name[WORLD_NAME + 12];
-			int len = g->count == 1 ? snprintf(name, sizeof(name), "%s", g->name) :
-						  snprintf(name, sizeof(name), "%s%u", g->name, k);
+			char name[WORLD_MEMBER];
+			size_t len = world_member_name(g, k, name);
 
 			if (len >= WORLD_NAME)
 				return flawed(
 					c->flaw, g->name,
 					"`name` with the clock's number behind it (%s) is longer than %d bytes",
 					name, WORLD_NAME - 1);
-			memcpy(c->name[c->n], name, (size_t)len + 1);
+			memcpy(c->name[c->n], name, len + 1);
 			c->group[c->n] = (uint8_t)i;
 			sorted[c->n] = c->name[c->n];
 			c->n++;
@@ -209,12 +208,12 @@ static bool check_oscillator(const struct checker *c, const struct world_oscilla
 			off += fabs(c->w->fault[i].amount);
 	if (o->sine_ppm > 0 && !o->sine_period_ns)
 		return flawed(c->flaw, &o->sine_ppm, "`sine_ppm` needs a `sine_period`");
-	if (off > RATE_OFF_MAX_PPM)
-		return flawed(
-			c->flaw, o,
-			"this oscillator's rate could come to be off by %.0f %%; half is too much",
-			off / 1e4);
-	return false;
+	if (off <= RATE_OFF_MAX_PPM)
+		return false;
+	c->flaw->entry = o;
+	return flawed(c->flaw, NULL,
+		      "this oscillator's rate could come to be off by %.0f %%; half is too much",
+		      off / 1e4);
 }
 
 static bool check_jitter(const struct checker *c, const struct world_jitter *j)

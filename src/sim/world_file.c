@@ -30,7 +30,7 @@ struct place {
 struct reader {
 	yaml_document_t doc;
 	const char *text;
-	size_t len;
+	size_t len, begin; /* text begins after a byte order mark */
 	const char *name;
 	struct cvl_error *err;
 	struct place *place;
@@ -40,7 +40,7 @@ struct reader {
 /* libyaml counts characters. */
 static uint64_t byte_offset(const struct reader *r, size_t mark)
 {
-	size_t at = 0;
+	size_t at = r->begin;
 
 	while (at < r->len && mark) {
 		at++;
@@ -76,7 +76,7 @@ static int bad_parse(const struct reader *r, const yaml_parser_t *parser)
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	return bad_at(r,
 		      parser->error == YAML_READER_ERROR ?
-			      parser->problem_offset :
+			      r->begin + parser->problem_offset :
 			      byte_offset(r, parser->problem_mark.index),
 		      parser->problem ? parser->problem : "not YAML");
 }
@@ -341,9 +341,7 @@ static int check_read(const struct reader *r, const struct world *w)
 
 	if (!world_find_flaw(w, &flaw))
 		return 0;
-	place = place_of(r, flaw.field, false);
-	if (!place)
-		place = place_of(r, flaw.field, true);
+	place = flaw.field ? place_of(r, flaw.field, false) : NULL;
 	if (!place)
 		place = place_of(r, flaw.entry, true);
 	return bad_at(r, byte_offset(r, place ? place->mark : 0), flaw.text);
@@ -356,9 +354,10 @@ static int with_parser(struct reader *r, int (*fn)(struct reader *r, yaml_parser
 
 	if (!yaml_parser_initialize(&parser))
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	/* said here, so that marks count from the first byte: a byte order mark is a character */
+	/* UTF-16 has other offsets, and nobody writes it */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)r->text, r->len);
+	yaml_parser_set_input_string(&parser, (const unsigned char *)r->text + r->begin,
+				     r->len - r->begin);
 	rc = fn(r, &parser);
 	yaml_parser_delete(&parser);
 	return rc;
@@ -374,8 +373,11 @@ int world_parse(struct world *w, const char *text, size_t len, const char *name,
 {
 	struct reader r = { .text = text, .len = len, .name = name, .err = err };
 	const yaml_node_t *root;
-	int rc = with_parser(&r, survey);
+	int rc;
 
+	if (len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+		r.begin = 3;
+	rc = with_parser(&r, survey);
 	memcpy(w, world_shape.defaults, sizeof(*w));
 	if (!rc)
 		rc = with_parser(&r, load);

@@ -334,3 +334,11 @@ void world_key_says(const struct world_key *key, char text[WORLD_SAYS])
 		return;
 	}
 }
+
+size_t world_member_name(const struct world_clocks *group, unsigned k, char text[WORLD_MEMBER])
+{
+	int n = group->count == 1 ? snprintf(text, WORLD_MEMBER, "%s", group->name) :
+				    snprintf(text, WORLD_MEMBER, "%s%u", group->name, k);
+
+	return (size_t)n;
+}

@@ -54,12 +54,18 @@ void world_key_says(const struct world_key *key, char text[WORLD_SAYS]);
 /** Write which keys a mapping has: "a program has kind, clocks, period". */
 void world_shape_says(const struct world_shape *shape, char text[WORLD_SAYS]);
 
+/** Longer than any name that world_check() lets pass. */
+#define WORLD_MEMBER (WORLD_NAME + 12)
+
+/** Name of clock @k of a group, from 1; returns its length. */
+size_t world_member_name(const struct world_clocks *group, unsigned k, char text[WORLD_MEMBER]);
+
 /** Something that cannot be. */
 struct world_flaw {
 	const char *list;  /* the list it is in, such as "clocks", or NULL */
 	size_t index;      /* in that list */
 	const void *entry; /* the struct it is in */
-	const void *field; /* the field at fault in it; may be @entry */
+	const void *field; /* the field at fault in it, or NULL: all of it */
 	char text[WORLD_SAYS];
 };
 

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A world from a file, made into the session that captures of it would have given, with the truth beside it.
+ */
+#include "cli/cli.h"
+
+#include "core/files.h"
+#include "sim/world_keys.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SAMPLES_MAX 16
+
+enum { OPT_SEED = 256, OPT_DURATION, OPT_SAMPLES, OPT_JSON };
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "seed", required_argument, NULL, OPT_SEED },
+	{ "duration", required_argument, NULL, OPT_DURATION },
+	{ "samples", required_argument, NULL, OPT_SAMPLES },
+	{ "json", no_argument, NULL, OPT_JSON },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct sim {
+	struct world world;
+	const char *file, *session;
+	struct {
+		const char *clock, *path;
+	} samples[SAMPLES_MAX];
+	size_t n_samples, n_late; /* faults after the end that --duration sets */
+	bool seeded, json;
+	uint64_t seed;
+	int64_t duration_ns;
+};
+
+/* CLOCK=FILE */
+static int parse_samples(const struct verb *verb, char *text, struct sim *s)
+{
+	char *path = strchr(text, '=');
+
+	if (s->n_samples == SAMPLES_MAX)
+		return cli_usage(verb, "at most %d --samples", SAMPLES_MAX);
+	if (!path || path == text || !path[1])
+		return cli_usage(verb, "--samples takes CLOCK=FILE, not '%s'", text);
+	*path++ = '\0';
+	s->samples[s->n_samples].clock = text;
+	s->samples[s->n_samples++].path = path;
+	return 0;
+}
+
+/* Returns an exit status, or -1 to go on. */
+static int parse_options(int argc, char **argv, const struct verb *verb, struct sim *s)
+{
+	int c, rc = 0;
+	char *end;
+
+	while (!rc && (c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		switch (c) {
+		case 'o': s->session = optarg; break;
+		case OPT_SEED:
+			errno = 0;
+			s->seed = strtoull(optarg, &end, 10);
+			s->seeded = true;
+			if (*end || optarg[strspn(optarg, "0123456789")] || !*optarg || errno)
+				rc = cli_usage(verb, "--seed takes a whole number, not '%s'",
+					       optarg);
+			break;
+		case OPT_DURATION:
+			rc = cli_duration(verb, "--duration", optarg, &s->duration_ns);
+			if (!rc && s->duration_ns <= 0)
+				rc = cli_usage(verb, "--duration takes a time above 0");
+			break;
+		case OPT_SAMPLES: rc = parse_samples(verb, optarg, s); break;
+		case OPT_JSON: s->json = true; break;
+		default: return cli_option(c, verb);
+		}
+	}
+	if (rc)
+		return rc;
+	if (optind == argc)
+		return cli_usage(verb, "which world?");
+	if (optind + 1 != argc)
+		return cli_usage(verb, "'%s' is one word too many", argv[optind + 1]);
+	if (!s->session)
+		return cli_usage(verb, "-o DIR says where the session goes");
+	s->file = argv[optind];
+	return -1;
+}
+
+/* Clocks whose names match. */
+static unsigned count_clocks(const struct world *w, const char *glob)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->n_clocks; i++)
+		for (unsigned k = 1; k <= w->clocks[i].count; k++) {
+			char name[WORLD_MEMBER];
+
+			world_member_name(&w->clocks[i], k, name);
+			n += !fnmatch(glob, name, 0);
+		}
+	return n;
+}
+
+static bool has_clock(const struct world *w, const char *wanted)
+{
+	for (size_t i = 0; i < w->n_clocks; i++)
+		for (unsigned k = 1; k <= w->clocks[i].count; k++) {
+			char name[WORLD_MEMBER];
+
+			world_member_name(&w->clocks[i], k, name);
+			if (!strcmp(name, wanted))
+				return true;
+		}
+	return false;
+}
+
+/* A world that is cut short is still good: what would have befallen it later does not. */
+static void drop_late_faults(struct sim *s)
+{
+	struct world *w = &s->world;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < w->n_faults; i++)
+		if (w->fault[i].at_ns < w->duration_ns)
+			w->fault[kept++] = w->fault[i];
+	s->n_late = w->n_faults - kept;
+	w->n_faults = kept;
+}
+
+/* Whatever can be refused is, before anything is made. */
+static int load(struct sim *s, struct cvl_error *err)
+{
+	int rc = world_load(&s->world, s->file, err);
+
+	if (rc)
+		return rc;
+	if (s->seeded)
+		s->world.seed = s->seed;
+	if (s->duration_ns) {
+		s->world.duration_ns = s->duration_ns;
+		drop_late_faults(s);
+		rc = world_check(&s->world, err);
+		if (rc) {
+			struct cvl_error why = *err;
+
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s does not go with this --duration: %s", s->file,
+					why.text);
+		}
+	}
+	for (size_t i = 0; i < s->n_samples; i++)
+		if (!has_clock(&s->world, s->samples[i].clock))
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s has no clock '%s'",
+					s->file, s->samples[i].clock);
+	if (!access(s->session, F_OK))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s is there already; name another directory", s->session);
+	return 0;
+}
+
+static int make(struct sim *s, struct cvl_error *err)
+{
+	struct progress progress;
+	int rc;
+
+	progress_init(&progress, "simulating");
+	rc = world_run(&s->world, s->session, progress_show, &progress, err);
+	progress_clear(&progress);
+	for (size_t i = 0; i < s->n_samples && !rc; i++)
+		rc = world_samples(&s->world, s->samples[i].clock, s->samples[i].path, err);
+	return rc;
+}
+
+/* ---- telling ---- */
+
+static void period_text(char text[32], int64_t ns)
+{
+	static const struct {
+		int64_t ns;
+		const char *name;
+	} units[] = { { 1000000000, "s" }, { 1000000, "ms" }, { 1000, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	snprintf(text, 32, "%lld%s", (long long)(ns / units[i].ns), units[i].name);
+}
+
+/* Of several lines, one that most clocks have ties them; the others are there to compare with. */
+static const struct world_pulse *widest_pulse(const struct world *w)
+{
+	const struct world_pulse *best = NULL;
+	unsigned most = 0;
+
+	for (size_t i = 0; i < w->n_pulses; i++) {
+		unsigned n = count_clocks(w, w->pulse[i].clocks);
+
+		if (n > most) {
+			most = n;
+			best = &w->pulse[i];
+		}
+	}
+	return best;
+}
+
+#define COMMAND (CVL_PATH_MAX + 200)
+
+/*
+ * The command that puts this world onto one timeline. Beacons are in the session; pulses and messages must be named.
+ */
+static void next_command(const struct sim *s, bool with_pulses, char text[COMMAND])
+{
+	const struct world *w = &s->world;
+	const struct world_pulse *pulse = with_pulses ? widest_pulse(w) : NULL;
+	char beacon[64] = "", edges[100] = "", period[32];
+
+	if (w->n_senders && w->sender[0].period_ns != 1000000000) {
+		period_text(period, w->sender[0].period_ns);
+		snprintf(beacon, sizeof(beacon), " --beacon %s", period);
+	}
+	if (pulse) {
+		period_text(period, pulse->period_ns);
+		snprintf(edges, sizeof(edges), " --pulse %s:rising:%s", pulse->line, period);
+	}
+	snprintf(text, COMMAND, "coeval sync %s%s%s%s", s->session, beacon, edges,
+		 w->n_messages ? " --match examples/rules/radio.yaml" : "");
+}
+
+static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
+{
+	const struct cvl_timeline_opts opts = { .nominal = true };
+	struct cvl_session *session;
+	struct cvl_timeline *tl = NULL;
+	struct cvl_slice slice;
+	int rc = cvl_session_open(&session, path, NULL, err);
+
+	*n = 0;
+	if (rc)
+		return rc;
+	rc = cvl_timeline_open(&tl, session, &opts, err);
+	while (!rc && (rc = cvl_timeline_next(tl, &slice, err)) > 0) {
+		*n += slice.end - slice.begin;
+		rc = 0;
+	}
+	if (tl)
+		cvl_timeline_close(tl);
+	cvl_session_close(session);
+	return rc;
+}
+
+static void print_text(const struct sim *s, uint64_t records, const char *truth, struct out *o)
+{
+	const struct world *w = &s->world;
+	char command[COMMAND];
+
+	out_printf(o, "%s: ", w->name);
+	cli_count(o, count_clocks(w, "*"), "clock");
+	out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
+		   (unsigned long long)w->seed);
+	cli_count(o, records, "record");
+	out_text(o, ".\n");
+	if (s->n_late) {
+		cli_count(o, s->n_late, "fault");
+		out_text(o, " of this world would come after that, and did not.\n");
+	}
+	out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
+	for (size_t i = 0; i < s->n_samples; i++)
+		out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
+	next_command(s, !w->n_senders, command);
+	out_printf(o, "\nNext:  %s\n", command);
+	if (w->n_senders && w->n_pulses) {
+		next_command(s, true, command);
+		out_printf(o, "  or:  %s\n", command);
+	}
+}
+
+static void put_member(struct out *o, const char *key, const char *text)
+{
+	out_printf(o, "\"%s\":", key);
+	out_json(o, text, strlen(text));
+}
+
+static void print_json(const struct sim *s, uint64_t records, const char *truth, struct out *o)
+{
+	const struct world *w = &s->world;
+	char command[COMMAND];
+
+	out_text(o, "{\"simulated\":true,");
+	put_member(o, "world", w->name);
+	out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%u,\"records\":%llu,",
+		   (unsigned long long)w->seed, (long long)w->duration_ns, count_clocks(w, "*"),
+		   (unsigned long long)records);
+	put_member(o, "session", s->session);
+	out_char(o, ',');
+	put_member(o, "truth", truth);
+	out_text(o, ",\"samples\":[");
+	for (size_t i = 0; i < s->n_samples; i++) {
+		out_text(o, i ? ",{" : "{");
+		put_member(o, "clock", s->samples[i].clock);
+		out_char(o, ',');
+		put_member(o, "file", s->samples[i].path);
+		out_char(o, '}');
+	}
+	next_command(s, !w->n_senders, command);
+	out_text(o, "],");
+	put_member(o, "next", command);
+	out_text(o, "}\n");
+}
+
+static int tell(const struct sim *s, struct cvl_error *err)
+{
+	struct out *o = malloc(sizeof(*o));
+	char truth[CVL_PATH_MAX];
+	uint64_t records;
+	int rc = count_records(s->session, &records, err);
+
+	if (!o)
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	if (!rc && !cvl_path_join(truth, s->session, "truth.json"))
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->session);
+	if (!rc) {
+		out_init(o, STDOUT_FILENO, "standard output");
+		if (s->json)
+			print_json(s, records, truth, o);
+		else
+			print_text(s, records, truth, o);
+		rc = out_flush(o, err);
+	}
+	free(o);
+	return rc;
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct sim *s = calloc(1, sizeof(*s));
+	struct cvl_error err;
+	int rc;
+
+	if (!s) {
+		cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cli_fail(&err);
+	}
+	rc = parse_options(argc, argv, verb, s);
+	if (rc < 0) {
+		rc = load(s, &err);
+		if (!rc)
+			rc = make(s, &err);
+		if (!rc)
+			rc = tell(s, &err);
+		rc = rc ? cli_fail(&err) : 0;
+	}
+	free(s);
+	return rc;
+}
+
+const struct verb verb_sim = {
+	.name = "sim",
+	.what = "make the session of a simulated world, with the truth beside it",
+	.usage =
+		"sim WORLD.yaml -o DIR [--seed N] [--duration T] [--samples CLOCK=FILE]... [--json]",
+	.help = "  -o, --output DIR          the session to make; it must not exist\n"
+		"      --seed N              draw it anew (default: what the world says)\n"
+		"      --duration T          make it shorter or longer, such as 90s or 2h\n"
+		"      --samples CLOCK=FILE  also the lines of this clock as raw samples, a byte each;\n"
+		"                            8 MHz make 29 GB an hour\n"
+		"      --json                what was made as one JSON object\n"
+		"\n"
+		"docs/sim.md tells what a world may have in it.\n"
+		"\n"
+		"Example:\n"
+		"  coeval sim examples/worlds/nominal.yaml -o s --duration 10m\n",
+	.run = run,
+};
