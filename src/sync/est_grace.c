@@ -129,6 +129,6 @@ static int close_grace(void *state, int rc)
 static const struct tracker tracker = { open_grace, feed, close_grace, true };
 
 const struct estimator estimator_grace = {
-	.info = { "grace", "beacons, online: the clock of the Grace paper, to compare with" },
+	.info = { "grace", "beacons, online: the clock of the Grace paper, to compare with", false },
 	.tracker = &tracker,
 };

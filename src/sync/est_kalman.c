@@ -448,11 +448,11 @@ static const struct tracker kalman = { open_kalman, feed, close_bank, false };
 static const struct tracker lag = { open_lag, feed, close_bank, false };
 
 const struct estimator estimator_kalman = {
-	.info = { "kalman", "pulses and beacons, online: a bank of Kalman filters, nothing is taken back" },
+	.info = { "kalman", "pulses and beacons, online: a bank of Kalman filters, nothing is taken back", false },
 	.tracker = &kalman,
 };
 
 const struct estimator estimator_lag = {
-	.info = { "lag", "the same, told 16 s late" },
+	.info = { "lag", "the same, told 16 s late", false },
 	.tracker = &lag,
 };

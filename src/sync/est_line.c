@@ -267,6 +267,6 @@ static int close_line(void *state, int rc)
 static const struct tracker tracker = { open_line, feed_line, close_line, false };
 
 const struct estimator estimator_line = {
-	.info = { "line", "pulses and beacons: one robust straight line a clock" },
+	.info = { "line", "pulses and beacons: one robust straight line a clock", false },
 	.tracker = &tracker,
 };

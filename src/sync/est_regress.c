@@ -174,6 +174,6 @@ static int close_regression(void *state, int rc)
 static const struct tracker tracker = { open_regression, feed, close_regression, false };
 
 const struct estimator estimator_regress = {
-	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs" },
+	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs", false },
 	.tracker = &tracker,
 };

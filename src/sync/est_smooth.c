@@ -114,7 +114,7 @@ static double reading(const struct smoother *s, const struct point *p, double h[
 static double forward(struct smoother *s, struct kalman k, bool robust, size_t *n_ratio)
 {
 	const struct kalman_noise q = { rates[s->rate], drifts[s->drift] };
-	double sum = 0;
+	double sum = 0, product = 1; /* logarithms are taken of products of terms */
 
 	*n_ratio = 0;
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -135,16 +135,20 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
 		p->step.f = f + r;
 		if (i > 2) {
-			double u = p->step.v * p->step.v / p->step.f;
+			double u = p->step.v * p->step.v / p->step.f, t = 1 + u / (DOF * CORE);
 
-			sum -= 0.5 * log(p->step.f) + (DOF + 1) / 2 * log1p(u / (DOF * CORE));
+			product *= p->step.f * t * t * t * t * t; /* t^(DOF + 1) */
+			if (!(product > 1e-80 && product < 1e80)) {
+				sum -= 0.5 * log(product);
+				product = 1;
+			}
 			s->scratch[(*n_ratio)++] = u;
 			if (robust && u > 9)
 				p->step.f = f + r * u / 9;
 		}
 		kalman_update(&k, g, p->step.v, p->step.f);
 	}
-	return sum;
+	return sum - 0.5 * log(product);
 }
 
 /* One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked, and by how
@@ -338,31 +342,22 @@ static bool can_move(const struct smoother *s, int axis, int by)
 	return at + by >= 0 && at + by < most;
 }
 
-/* The white part that makes the middle innovation what it should be, at the noise as it is now. */
-static void fit_jitter(struct smoother *s, const struct kalman *start)
+/* Log-likelihood with the white part that makes the middle innovation what it should be. */
+static double likelihood(struct smoother *s, const struct kalman *start)
 {
-	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4;
+	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4, sum = 0;
 
 	for (int i = 0; i < 3; i++) {
 		size_t n;
 		double ratio;
 
-		forward(s, *start, true, &n);
+		sum = forward(s, *start, true, &n);
 		ratio = median_of(s->scratch, n) / MEDIAN_1;
-		if (!(ratio > 0) || n < 8)
+		if (!(ratio > 0) || n < 8 || fabs(ratio - 1) < 0.03)
 			break;
 		s->jitter2 = fmax(s->jitter2 * fmin(fmax(ratio, 0.05), 20), floor);
-		if (fabs(ratio - 1) < 0.02)
-			break;
 	}
-}
-
-static double likelihood(struct smoother *s, const struct kalman *start)
-{
-	size_t n;
-
-	fit_jitter(s, start);
-	return forward(s, *start, true, &n);
+	return sum;
 }
 
 static double climb(struct smoother *s, const struct kalman *start)
@@ -399,6 +394,7 @@ static void learn_noise(struct smoother *s, const struct kalman *start)
 	if (s->windows && s->rate < WANDERS && !s->correlation)
 		return;
 	s->rate = QUIET;
+	s->drift = DRIFTS / 2;
 	set_correlation(s, CORRELATED);
 	if (climb(s, start) > best)
 		return;
@@ -513,8 +509,8 @@ static void *open_smooth(const struct track_setup *setup, struct track_report *r
 	s->setup = *setup;
 	s->r = r;
 	s->thinner = (struct knot_thinner){ .r = r, .tolerance = 2 };
-	s->rate = 3;
-	s->drift = 3;
+	s->rate = 2;
+	s->drift = 2;
 	set_correlation(s, 0);
 	s->mark = malloc(WINDOW * sizeof(*s->mark));
 	s->cap_points = 2 * WINDOW;
@@ -594,6 +590,6 @@ const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, 
 
 const struct estimator estimator_smooth = {
 	.info = { "smooth",
-		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)" },
+		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)", false },
 	.tracker = &tracker_smooth,
 };

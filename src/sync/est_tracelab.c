@@ -154,6 +154,6 @@ static int close_tracelab(void *state, int rc)
 static const struct tracker tracker = { open_tracelab, feed, close_tracelab, true };
 
 const struct estimator estimator_tracelab = {
-	.info = { "tracelab", "pulses, online: the controller of the TraceLab paper, to compare with" },
+	.info = { "tracelab", "pulses, online: the controller of the TraceLab paper, to compare with", false },
 	.tracker = &tracker,
 };

@@ -221,17 +221,49 @@ void residual_end(const struct residual_sums *s, struct track_report *r)
 		sqrt(fmax(s->sum2 / n - r->residuals.mean * r->residuals.mean, 0));
 }
 
-static int by_value(const void *pa, const void *pb)
+/* Hoare's selection: afterwards v[k] is what it would be if sorted, and nothing before it is greater. */
+static double select_nth(double *v, size_t n, size_t k)
 {
-	const double *a = pa, *b = pb;
+	size_t low = 0, high = n - 1;
 
-	return *a < *b ? -1 : *a > *b;
+	while (low < high) {
+		double pivot = v[low + (high - low) / 2];
+		size_t i = low, j = high;
+
+		for (;;) {
+			double swap;
+
+			while (v[i] < pivot)
+				i++;
+			while (v[j] > pivot)
+				j--;
+			if (i >= j)
+				break;
+			swap = v[i];
+			v[i++] = v[j];
+			v[j--] = swap;
+		}
+		if (i == j && v[j] <= pivot && k > j)
+			low = j + 1;
+		else if (k <= j)
+			high = j;
+		else
+			low = j + 1;
+	}
+	return v[k];
 }
 
 double median_of(double *v, size_t n)
 {
+	double upper, lower;
+
 	if (!n)
 		return 0;
-	qsort(v, n, sizeof(*v), by_value);
-	return n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
+	upper = select_nth(v, n, n / 2);
+	if (n % 2)
+		return upper;
+	lower = v[0];
+	for (size_t i = 1; i < n / 2; i++)
+		lower = v[i] > lower ? v[i] : lower;
+	return (lower + upper) / 2;
 }
