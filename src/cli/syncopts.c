@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/syncopts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* LINE:rising:1s; the line's own name may hold colons. */
+static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts *o)
+{
+	struct cvl_pulse_rule *r = &o->pulse[o->n_pulse];
+	char *period = strrchr(text, ':'), *edge = NULL;
+
+	if (o->n_pulse == CVL_RULES_MAX)
+		return cli_usage(verb, "at most %d pulse rules", CVL_RULES_MAX);
+	if (period) {
+		*period++ = '\0';
+		edge = strrchr(text, ':');
+	}
+	if (edge)
+		*edge++ = '\0';
+	if (!edge || !*text || strlen(text) >= sizeof(r->line) ||
+	    (strcmp(edge, "rising") && strcmp(edge, "falling")) ||
+	    cvl_duration_parse(period, &r->period_ns) || r->period_ns <= 0)
+		return cli_usage(
+			verb,
+			"--pulse takes LINE:rising:PERIOD or LINE:falling:PERIOD, such as PPS:rising:1s");
+	snprintf(r->line, sizeof(r->line), "%s", text);
+	r->rising = edge[0] == 'r';
+	o->n_pulse++;
+	return 0;
+}
+
+static int parse_drift(const struct verb *verb, char *text, struct cvl_sync_opts *o)
+{
+	char *number = strrchr(text, '='), *end;
+	double ppm;
+
+	ppm = strtod(number ? number + 1 : text, &end);
+	if (*end || end == text || !(ppm > 0 && ppm < 100000))
+		return cli_usage(verb,
+				 "--max-drift takes parts per million, such as 50 or CLOCK=50");
+	if (!number) {
+		o->max_drift_ppm = ppm;
+		return 0;
+	}
+	if (o->n_drift == sizeof(o->drift) / sizeof(*o->drift))
+		return cli_usage(verb, "too many --max-drift");
+	*number = '\0';
+	o->drift[o->n_drift].clock = text;
+	o->drift[o->n_drift++].ppm = ppm;
+	return 0;
+}
+
+int sync_option(struct sync_options *o, int c, char *arg, const struct verb *verb)
+{
+	struct cvl_sync_opts *opts = &o->opts;
+	char *end;
+	int rc;
+
+	switch (c) {
+	case SYNC_OPT_MATCH:
+		if (opts->n_match == CVL_RULES_MAX)
+			return cli_usage(verb, "at most %d rules", CVL_RULES_MAX);
+		opts->match = o->match;
+		o->match[opts->n_match++] = arg;
+		return 0;
+	case SYNC_OPT_PULSE: return parse_pulse(verb, arg, opts);
+	case SYNC_OPT_BEACON:
+		rc = cli_duration(verb, "--beacon", arg, &opts->beacon_period_ns);
+		if (!rc && opts->beacon_period_ns <= 0)
+			rc = cli_usage(verb, "--beacon takes a period above 0");
+		return rc;
+	case SYNC_OPT_ESTIMATOR: opts->estimator = arg; return 0;
+	case SYNC_OPT_REFERENCE: opts->reference = arg; return 0;
+	case SYNC_OPT_DRIFT: return parse_drift(verb, arg, opts);
+	case SYNC_OPT_WANDER:
+		opts->wander_ppb_s = strtod(arg, &end);
+		opts->has_wander = true;
+		if (*end || end == arg || !(opts->wander_ppb_s >= 0))
+			return cli_usage(verb, "--wander takes ppb a second, such as 10, not '%s'",
+					 arg);
+		return 0;
+	case SYNC_OPT_STRICT: opts->strict = true; return 0;
+	default: return -1;
+	}
+}
