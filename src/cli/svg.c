@@ -229,8 +229,9 @@ static void x_axis(const struct svg_plot *p)
 	}
 	if (p->x.label)
 		svg_text(p->f,
-			 &(struct svg_words){ p->left + p->width / 2, bottom + TICK + 25, 11,
-					      SVG_MIDDLE },
+			 &(struct svg_words){ .x = p->left + p->width / 2,
+					      .y = bottom + TICK + 25,
+					      .anchor = SVG_MIDDLE },
 			 p->x.label);
 }
 
@@ -259,7 +260,7 @@ static void y_axis(const struct svg_plot *p)
 		return;
 	fprintf(p->f, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">",
 		p->left - TICK - 10 - 5.7 * (double)longest, p->top + p->height / 2);
-	svg_text(p->f, &(struct svg_words){ 0, 0, 11, SVG_MIDDLE }, p->y.label);
+	svg_text(p->f, &(struct svg_words){ .size = 11, .anchor = SVG_MIDDLE }, p->y.label);
 	fputs("</g>\n", p->f);
 }
 
