@@ -44,4 +44,8 @@ enum {
  */
 int sync_option(struct sync_options *o, int c, char *arg, const struct verb *verb);
 
+/** How @sync was made: its pulses, periods, limits and built-in rules. @sync must outlive @o. */
+void sync_options_recall(struct sync_options *o, const struct cvl_sync *sync,
+			 const struct cvl_session *session);
+
 #endif

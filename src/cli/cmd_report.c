@@ -1,0 +1,500 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A report to be read and printed: one HTML file that needs nothing else. It is also XML, so that it can be checked.
+ */
+#include "cli/cli.h"
+#include "cli/figures.h"
+#include "cli/study.h"
+#include "cli/svg.h"
+#include "cli/syncopts.h"
+
+#include "core/files.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#define FIGURES_MAX 16
+#define SETTLE_TEXT "the clocks of the papers need that to start"
+
+enum { OPT_SVG = 256 };
+
+static const struct option options[] = {
+	{ "output", required_argument, NULL, 'o' },
+	{ "svg", required_argument, NULL, OPT_SVG },
+	SYNC_OPTIONS,
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct report {
+	struct sync_options sync;
+	bool told; /* what ties the clocks */
+	const char *path, *output, *svg;
+	struct cvl_sync *saved; /* sync.json, or NULL */
+	struct study study;
+	char *figure[FIGURES_MAX]; /* as SVG, or NULL: nothing to draw */
+};
+
+/* ---- words ---- */
+
+static void put(FILE *f, const char *text)
+{
+	svg_escape(f, text, 0);
+}
+
+static void row(FILE *f, const char *head, const char *text)
+{
+	fputs("<tr><th>", f);
+	put(f, head);
+	fputs("</th><td>", f);
+	put(f, text);
+	fputs("</td></tr>\n", f);
+}
+
+static bool is_simulated(const struct study *s)
+{
+	for (size_t i = 0; i < cvl_session_clocks(s->session); i++)
+		if (!strcmp(cvl_session_clock(s->session, i)->format, "sim"))
+			return true;
+	return s->truth != NULL;
+}
+
+static const struct study_result *main_result(const struct study *s)
+{
+	return &s->result[s->main];
+}
+
+static void put_style(FILE *f)
+{
+	fputs("<style>\n"
+	      "body { font: 14px/1.45 sans-serif; color: #222; background: #fff; max-width: 900px; "
+	      "margin: 2em auto; padding: 0 1em; }\n"
+	      "h1 { font-size: 1.5em; margin-bottom: .2em; }\n"
+	      "h2 { font-size: 1.15em; margin: 1.8em 0 .5em; }\n"
+	      "table { border-collapse: collapse; font-size: 12.5px; }\n"
+	      "th, td { text-align: left; padding: 3px 10px 3px 0; vertical-align: top; "
+	      "overflow-wrap: anywhere; }\n"
+	      "thead th { border-bottom: 1px solid #888; overflow-wrap: normal; vertical-align: bottom; }\n"
+	      "tbody tr { border-bottom: 1px solid #eee; }\n"
+	      ".wide { width: 100%; }\n"
+	      ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
+	      ".main td { font-weight: bold; }\n"
+	      ".degraded { color: #a84300; }\n"
+	      ".unsynchronised { color: #a84300; font-weight: bold; }\n"
+	      ".note, figcaption { font-size: 12.5px; color: #444; }\n"
+	      "figure { margin: 1.2em 0; }\n"
+	      "figure svg { width: 100%; height: auto; display: block; }\n"
+	      "@media print { body { margin: 0; max-width: none; } figure, tr { break-inside: avoid; } "
+	      "h2 { break-after: avoid; } }\n"
+	      "</style>\n",
+	      f);
+}
+
+/* ---- the head ---- */
+
+static void put_clock_count(FILE *f, const struct study *s)
+{
+	size_t good = 0, degraded = 0;
+
+	for (size_t i = 0; i < s->n_clocks; i++) {
+		good += s->clock[i].sync->verdict == CVL_GOOD;
+		degraded += s->clock[i].sync->verdict == CVL_DEGRADED;
+	}
+	fprintf(f,
+		"<tr><th>clocks</th><td>%zu: %zu good, %zu degraded, %zu unsynchronised</td></tr>\n",
+		s->n_clocks, good, degraded, s->n_clocks - good - degraded);
+}
+
+static void put_length(FILE *f, double s)
+{
+	if (s >= 2 * 3600)
+		fprintf(f, "%.2f h", s / 3600);
+	else if (s >= 120)
+		fprintf(f, "%.1f min", s / 60);
+	else
+		fprintf(f, "%.3g s", s);
+}
+
+static void put_head(FILE *f, const struct report *r)
+{
+	const struct study *s = &r->study;
+	const char *used = main_result(s)->info->name;
+	char name[256];
+
+	cvl_path_base(name, sizeof(name), r->path);
+	fputs("<h1>Synchronisation of ", f);
+	put(f, name);
+	fputs("</h1>\n<table>\n", f);
+	row(f, "session", r->path);
+	row(f, "id", cvl_session_uuid(s->session));
+	row(f, "kind",
+	    !is_simulated(s) ? "a capture: what the true times were is not known" :
+	    s->truth         ? "simulated; the true times are known (truth.json)" :
+			       "simulated; the true times are not here");
+	put_clock_count(f, s);
+	row(f, "estimator in sync.json",
+	    r->saved ? r->saved->estimator : "none: the session has not been synchronised");
+	fputs("<tr><th>looked at here</th><td>", f);
+	put(f, used);
+	if (r->saved && strcmp(r->saved->estimator, used))
+		fputs(", not the one in sync.json", f);
+	fputs("; solved anew from the observations</td></tr>\n", f);
+	row(f, "reference", main_result(s)->sync->reference);
+	fputs("<tr><th>length</th><td>", f);
+	put_length(f, s->length_s);
+	fputs("</td></tr>\n", f);
+	row(f, "settings", main_result(s)->sync->settings);
+	row(f, "made by", "coeval " COEVAL_VERSION);
+	fputs("</table>\n", f);
+}
+
+/* ---- estimators ---- */
+
+static void cell_ns(FILE *f, double ns)
+{
+	fputs("<td class=\"number\">", f);
+	figure_ns(f, ns);
+	fputs("</td>", f);
+}
+
+static void put_scores(FILE *f, const struct cvl_score *score)
+{
+	if (!score->n) {
+		fputs("<td class=\"number\" colspan=\"6\">no pair to compare</td>", f);
+		return;
+	}
+	cell_ns(f, score->mean_abs);
+	cell_ns(f, score->sd);
+	cell_ns(f, score->p999);
+	cell_ns(f, score->max);
+	cell_ns(f, (double)score->median_bound);
+	fprintf(f, "<td class=\"number\">%.3f %%</td>", 100 * score->coverage);
+}
+
+static void put_result(FILE *f, const struct study *s, const struct study_result *r)
+{
+	fprintf(f, "<tr%s><td title=\"", r == main_result(s) ? " class=\"main\"" : "");
+	put(f, r->info->what);
+	fputs("\">", f);
+	put(f, r->info->name);
+	fputs("</td>", f);
+	if (!r->sync) {
+		fprintf(f, "<td colspan=\"%d\">", s->truth ? 11 : 5);
+		put(f, r->why);
+		fputs("</td></tr>\n", f);
+		return;
+	}
+	fprintf(f, "<td class=\"number\">%zu / %zu</td><td class=\"number\">%zu</td>", r->tied,
+		r->sync->n, r->degraded);
+	cell_ns(f, r->residuals ? r->residual_sd : -1);
+	cell_ns(f, r->residuals ? r->residual_median : -1);
+	cell_ns(f, r->median_bound);
+	if (s->truth)
+		put_scores(f, &r->score);
+	fputs("</tr>\n", f);
+}
+
+static void put_results(FILE *f, const struct study *s)
+{
+	static const char *const heads[] = { "tied", "degraded", "residual sd", "median |residual|",
+					     "median bound" };
+	static const char *const truth_heads[] = {
+		"mean |error|", "sd", "99.9 %", "max", "median bound of a pair", "covered"
+	};
+
+	fputs("<h2>Estimators</h2>\n<table class=\"wide\"><thead><tr><th>estimator</th>", f);
+	for (size_t i = 0; i < sizeof(heads) / sizeof(*heads); i++)
+		fprintf(f, "<th class=\"number\">%s</th>", heads[i]);
+	for (size_t i = 0; s->truth && i < sizeof(truth_heads) / sizeof(*truth_heads); i++)
+		fprintf(f, "<th class=\"number\">%s</th>", truth_heads[i]);
+	fputs("</tr></thead><tbody>\n", f);
+	for (size_t i = 0; i < s->n; i++)
+		put_result(f, s, &s->result[i]);
+	fputs("</tbody></table>\n<p class=\"note\">", f);
+	fprintf(f,
+		"Bold: the one looked at below. Residuals of all pulses and beacons about the final maps; "
+		"bounds are half-widths, their medians over %d points of each clock.",
+		STUDY_POINTS);
+	if (s->truth)
+		fprintf(f,
+			" Errors are those of the differences of all pairs of clocks, ticks and all, at %zu random "
+			"instants from %.3g s after the start (" SETTLE_TEXT
+			"); covered: the share of them within the bound of the pair.",
+			s->instants, s->settled_s);
+	fputs("</p>\n", f);
+}
+
+/* ---- clocks ---- */
+
+static void put_clock(FILE *f, const struct cvl_clock_sync *c)
+{
+	const char *verdict = cvl_verdict_name(c->verdict);
+
+	fputs("<tr><td>", f);
+	put(f, c->clock);
+	fprintf(f, "</td><td class=\"%s\">%s</td><td class=\"number\">", verdict, verdict);
+	if (c->map && c->used && isfinite(c->rate_ppb) && isfinite(c->rate_bound_ppb))
+		fprintf(f, "%s%.3f \xc2\xb1%.3f", c->rate_ppb < 0 ? "\xe2\x88\x92" : "+",
+			fabs(c->rate_ppb) / 1000, c->rate_bound_ppb / 1000);
+	else
+		fputs("\xe2\x80\x93", f);
+	fputs("</td><td class=\"number\">", f);
+	figure_count(f, c->used);
+	fputs("</td><td class=\"number\">", f);
+	figure_count(f, c->rejected);
+	fputs("</td>", f);
+	cell_ns(f, c->map && c->bound_min != CVL_BOUND_UNKNOWN ? (double)c->bound_min : -1);
+	cell_ns(f, c->map && c->bound_max != CVL_BOUND_UNKNOWN ? (double)c->bound_max : -1);
+	fputs("<td>", f);
+	put(f, cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
+	fputs("</td><td>", f);
+	put(f, c->reason);
+	fputs("</td></tr>\n", f);
+}
+
+static void put_clocks(FILE *f, const struct study *s)
+{
+	fputs("<h2>Clocks by ", f);
+	put(f, main_result(s)->info->name);
+	fputs("</h2>\n<table class=\"wide\"><thead><tr><th>clock</th><th>verdict</th>"
+	      "<th class=\"number\">rate off (ppm)</th><th class=\"number\">used</th>"
+	      "<th class=\"number\">rejected</th><th class=\"number\">least bound</th>"
+	      "<th class=\"number\">greatest bound</th><th>promise</th><th>why</th></tr></thead><tbody>\n",
+	      f);
+	for (size_t i = 0; i < s->n_clocks; i++)
+		put_clock(f, s->clock[i].sync);
+	fputs("</tbody></table>\n", f);
+}
+
+/* ---- figures ---- */
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+static int draw(struct report *r, struct cvl_error *err)
+{
+	for (size_t i = 0; figures[i] && i < FIGURES_MAX; i++) {
+		size_t n;
+		FILE *f;
+
+		if (!figures[i]->fits(&r->study))
+			continue;
+		f = open_memstream(&r->figure[i], &n);
+		if (!f)
+			return no_memory(err);
+		figures[i]->draw(&r->study, figures[i]->title, f);
+		if (ferror(f) | fclose(f))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+static void put_figures(FILE *f, const struct report *r)
+{
+	unsigned number = 0;
+
+	for (size_t i = 0; figures[i]; i++) {
+		if (!r->figure[i])
+			continue;
+		fprintf(f, "<figure id=\"%s\">\n<h2>%s</h2>\n", figures[i]->name,
+			figures[i]->title);
+		fputs(r->figure[i], f);
+		fprintf(f, "<figcaption><b>Figure %u.</b> ", ++number);
+		figures[i]->caption(&r->study, f);
+		fputs("</figcaption>\n</figure>\n", f);
+	}
+}
+
+static int write_svgs(const struct report *r, struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (mkdir(r->svg, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "create", r->svg);
+	for (size_t i = 0; figures[i] && !rc; i++) {
+		char path[CVL_PATH_MAX], name[80], *text = NULL;
+		size_t n;
+		FILE *f;
+
+		if (!r->figure[i])
+			continue;
+		snprintf(name, sizeof(name), "%s.svg", figures[i]->name);
+		if (!cvl_path_join(path, r->svg, name))
+			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+					r->svg);
+		f = open_memstream(&text, &n);
+		if (!f)
+			return no_memory(err);
+		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
+		fputs(r->figure[i], f);
+		rc = ferror(f) | fclose(f) ? no_memory(err) : cvl_write_whole(path, text, n, err);
+		free(text);
+	}
+	return rc;
+}
+
+static int write_html(const struct report *r, struct cvl_error *err)
+{
+	char *text = NULL;
+	size_t n;
+	FILE *f = open_memstream(&text, &n);
+	int rc;
+
+	if (!f)
+		return no_memory(err);
+	fputs("<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n<head>\n"
+	      "<meta charset=\"utf-8\"/>\n"
+	      "<meta name=\"viewport\" content=\"width=device-width\"/>\n<title>Synchronisation of ",
+	      f);
+	put(f, r->path);
+	fputs("</title>\n", f);
+	put_style(f);
+	fputs("</head>\n<body>\n", f);
+	put_head(f, r);
+	put_results(f, &r->study);
+	put_clocks(f, &r->study);
+	put_figures(f, r);
+	fputs("</body>\n</html>\n", f);
+	rc = ferror(f) | fclose(f) ? no_memory(err) : cvl_write_whole(r->output, text, n, err);
+	free(text);
+	return rc;
+}
+
+/* ---- the verb ---- */
+
+/* Returns an exit status, or -1 to go on. */
+static int parse_options(int argc, char **argv, const struct verb *verb, struct report *r)
+{
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
+		if (c == 'o') {
+			r->output = optarg;
+			continue;
+		}
+		if (c == OPT_SVG) {
+			r->svg = optarg;
+			continue;
+		}
+		rc = sync_option(&r->sync, c, optarg, verb);
+		if (rc < 0)
+			return cli_option(c, verb);
+		if (rc)
+			return rc;
+		r->told = r->told || (c != SYNC_OPT_ESTIMATOR && c != SYNC_OPT_STRICT);
+	}
+	if (optind + 1 != argc)
+		return cli_usage(verb, "name one session");
+	r->path = argv[optind];
+	return -1;
+}
+
+static int make(struct report *r, struct cvl_session *session, struct problems *problems,
+		struct cvl_error *err)
+{
+	struct cvl_sync_opts *opts = &r->sync.opts;
+	const char *estimator = opts->estimator;
+	struct progress progress;
+	int rc = cvl_sync_load(&r->saved, session, err);
+
+	if (rc < 0)
+		return rc;
+	if (r->saved && !r->told)
+		sync_options_recall(&r->sync, r->saved, session);
+	if (!estimator && r->saved)
+		estimator = r->saved->estimator;
+	progress_init(&progress, "reading observations");
+	opts->report = &problems->report;
+	opts->progress = progress_show;
+	opts->progress_ctx = &progress;
+	rc = study_make(&r->study, session, opts, estimator, err);
+	progress_clear(&progress);
+	if (!rc && opts->estimator && strcmp(main_result(&r->study)->info->name, opts->estimator))
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "--estimator: '%s' cannot be used on these observations",
+			      opts->estimator);
+	if (!rc)
+		rc = draw(r, err);
+	if (!rc && r->svg)
+		rc = write_svgs(r, err);
+	return rc ? rc : write_html(r, err);
+}
+
+static void tell(const struct report *r)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < FIGURES_MAX; i++)
+		n += r->figure[i] != NULL;
+	printf("%s: %zu clocks, %zu estimators, %zu figures\n", r->output, r->study.n_clocks,
+	       r->study.n, n);
+	if (r->svg)
+		printf("%s/: the figures as SVG\n", r->svg);
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct report *r = calloc(1, sizeof(*r));
+	struct cvl_session *session;
+	struct problems problems;
+	struct cvl_error err;
+	int rc;
+
+	if (!r) {
+		no_memory(&err);
+		return cli_fail(&err);
+	}
+	problems_init(&problems);
+	r->output = "report.html";
+	rc = parse_options(argc, argv, verb, r);
+	if (rc >= 0) {
+		free(r);
+		return rc;
+	}
+	rc = cvl_session_open(&session, r->path, &problems.report, &err);
+	if (!rc) {
+		rc = make(r, session, &problems, &err);
+		if (!rc) {
+			tell(r);
+			rc = cli_flush();
+		}
+		study_free(&r->study);
+		cvl_session_close(session);
+	}
+	for (size_t i = 0; i < FIGURES_MAX; i++)
+		free(r->figure[i]);
+	cvl_sync_free(r->saved);
+	free(r);
+	return rc > 0 ? rc : cli_end(rc, &err, &problems);
+}
+
+const struct verb verb_report = {
+	.name = "report",
+	.what = "how well a session is synchronised, as a page with figures",
+	.usage = "report [OPTIONS] SESSION",
+	.help = "  -o, --output FILE         the HTML file to write (default report.html)\n"
+		"      --svg DIR             also each figure as an SVG file\n"
+		"      --estimator NAME      look at this one in depth (default: the one in sync.json)\n"
+		"\n"
+		"Observations, as with sync (default: as in sync.json; rules of files must be named again):\n"
+		"      --match RULE          messages between events: lttng-tcp, or a YAML file of rules\n"
+		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
+		"      --beacon T            time from one beacon to the next (default 1s)\n"
+		"      --reference CLOCK     the clock whose time becomes the timeline\n"
+		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default 200; of a pair they add)\n"
+		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
+		"      --strict              stop at damaged input\n"
+		"\n"
+		"The session stays as it is. Every estimator that fits is tried; with truth.json beside the session\n"
+		"(see coeval sim) also how far each is off. The page needs no network and no scripts.\n"
+		"\n"
+		"Examples:\n"
+		"  coeval report s/ -o s.html\n"
+		"  coeval report g/ --pulse PPS:rising:1s --svg figures/\n",
+	.run = run,
+};
