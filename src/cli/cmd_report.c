@@ -78,6 +78,8 @@ static void put_style(FILE *f)
 	      "th, td { text-align: left; padding: 3px 10px 3px 0; vertical-align: top; "
 	      "overflow-wrap: anywhere; }\n"
 	      "thead th { border-bottom: 1px solid #888; overflow-wrap: normal; vertical-align: bottom; }\n"
+	      "table.head th { white-space: nowrap; }\n"
+	      "thead th.number { white-space: normal; }\n"
 	      "tbody tr { border-bottom: 1px solid #eee; }\n"
 	      ".wide { width: 100%; }\n"
 	      ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
@@ -118,6 +120,33 @@ static void put_length(FILE *f, double s)
 		fprintf(f, "%.3g s", s);
 }
 
+static void put_settings(FILE *f, const struct cvl_sync_opts *o)
+{
+	fputs("<tr><th>observations</th><td>", f);
+	for (size_t i = 0; i < o->n_match; i++) {
+		fputs("messages by ", f);
+		put(f, o->match[i]);
+		fputs("; ", f);
+	}
+	for (size_t i = 0; i < o->n_pulse; i++) {
+		fprintf(f, "%s edges of ", o->pulse[i].rising ? "rising" : "falling");
+		put(f, o->pulse[i].line);
+		fprintf(f, " every %.9g s; ", (double)o->pulse[i].period_ns / 1e9);
+	}
+	fprintf(f, "beacons, if any, every %.9g s</td></tr>\n",
+		o->beacon_period_ns ? (double)o->beacon_period_ns / 1e9 : 1);
+	fprintf(f, "<tr><th>limits</th><td>rates off by up to %.9g ppm",
+		o->max_drift_ppm > 0 ? o->max_drift_ppm : 200);
+	for (size_t i = 0; i < o->n_drift; i++) {
+		fputs(", ", f);
+		put(f, o->drift[i].clock);
+		fprintf(f, " %.9g ppm", o->drift[i].ppm);
+	}
+	if (o->has_wander)
+		fprintf(f, "; they change by up to %.9g ppb/s", o->wander_ppb_s);
+	fputs("</td></tr>\n", f);
+}
+
 static void put_head(FILE *f, const struct report *r)
 {
 	const struct study *s = &r->study;
@@ -127,7 +156,7 @@ static void put_head(FILE *f, const struct report *r)
 	cvl_path_base(name, sizeof(name), r->path);
 	fputs("<h1>Synchronisation of ", f);
 	put(f, name);
-	fputs("</h1>\n<table>\n", f);
+	fputs("</h1>\n<table class=\"head\">\n", f);
 	row(f, "session", r->path);
 	row(f, "id", cvl_session_uuid(s->session));
 	row(f, "kind",
@@ -146,7 +175,7 @@ static void put_head(FILE *f, const struct report *r)
 	fputs("<tr><th>length</th><td>", f);
 	put_length(f, s->length_s);
 	fputs("</td></tr>\n", f);
-	row(f, "settings", main_result(s)->sync->settings);
+	put_settings(f, &r->sync.opts);
 	row(f, "made by", "coeval " COEVAL_VERSION);
 	fputs("</table>\n", f);
 }

@@ -10,9 +10,9 @@
 #define HEAD 16.0       /* above the panels */
 #define SIDE 26.0       /* left of them, for the label of all */
 #define PANEL_LEFT 44.0 /* within a panel, for its numbers */
-#define PANEL_TOP 22.0
+#define PANEL_TOP 24.0
 #define PANEL_PLOT 84.0
-#define PANEL_STRIDE 124.0
+#define PANEL_STRIDE 138.0
 #define FOOT 34.0
 #define OWN_SCALE 4.0 /* so many times the usual span is too much for the scale of the others */
 #define BINS_MAX 400
@@ -166,15 +166,15 @@ static struct time_unit time_unit(double length_s)
 static void put_name(const struct svg_plot *p, const struct study_clock *c, bool own,
 		     size_t columns)
 {
-	size_t most = columns > 3 ? 14 : columns > 2 ? 22 : 40;
+	size_t most = columns > 3 ? 20 : columns > 2 ? 30 : 50;
 
 	svg_text(p->f,
-		 &(struct svg_words){ .x = p->left, .y = p->top - 6, .bold = true, .most = most },
+		 &(struct svg_words){ .x = p->left, .y = p->top - 18, .bold = true, .most = most },
 		 c->sync->clock);
 	if (c->sync->verdict == CVL_DEGRADED || own)
 		svg_text(p->f,
 			 &(struct svg_words){ .x = p->left - 3,
-					      .y = p->top - 6,
+					      .y = p->top - 18,
 					      .anchor = SVG_END,
 					      .colour = FIGURE_VERMILLION,
 					      .bold = true },
@@ -194,13 +194,10 @@ static void put_remark(const struct svg_plot *p, const struct course *course,
 		return;
 	course->remark(c, m);
 	fclose(m);
-	svg_text(p->f,
-		 &(struct svg_words){ .x = p->left + p->width,
-				      .y = p->top - 6,
-				      .size = 9.5,
-				      .anchor = SVG_END,
-				      .colour = "#555" },
-		 text);
+	svg_text(
+		p->f,
+		&(struct svg_words){ .x = p->left, .y = p->top - 6, .size = 9.5, .colour = "#555" },
+		text);
 	free(text);
 }
 
@@ -331,7 +328,7 @@ static void rate_draw(const struct svg_plot *p, const struct study_clock *c, dou
 		      double unit)
 {
 	draw_course(p, c->t, c->truth, t_unit, unit,
-		    &(struct svg_style){ .colour = "#b5b5b5", .width = 1.6 });
+		    &(struct svg_style){ .colour = "#cccccc", .width = 3.2 });
 	draw_course(p, c->t, c->rate, t_unit, unit,
 		    &(struct svg_style){ .colour = FIGURE_BLUE, .width = 1.1 });
 }
