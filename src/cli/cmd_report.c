@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 
 #define FIGURES_MAX 16
-#define SETTLE_TEXT "the clocks of the papers need that to start"
 
 enum { OPT_SVG = 256 };
 
@@ -83,6 +82,9 @@ static void put_style(FILE *f)
 	      "tbody tr { border-bottom: 1px solid #eee; }\n"
 	      ".wide { width: 100%; }\n"
 	      ".number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }\n"
+	      ".clocks td:nth-child(1) { min-width: 5.5em; }\n"
+	      ".clocks td:nth-child(2), .clocks td:nth-child(8) { white-space: nowrap; }\n"
+	      ".clocks td:nth-child(9) { min-width: 14em; }\n"
 	      ".main td { font-weight: bold; }\n"
 	      ".degraded { color: #a84300; }\n"
 	      ".unsynchronised { color: #a84300; font-weight: bold; }\n"
@@ -249,9 +251,9 @@ static void put_results(FILE *f, const struct study *s)
 		STUDY_POINTS);
 	if (s->truth)
 		fprintf(f,
-			" Errors are those of the differences of all pairs of clocks, ticks and all, at %zu random "
-			"instants from %.3g s after the start (" SETTLE_TEXT
-			"); covered: the share of them within the bound of the pair.",
+			" Errors are those of the differences of all pairs of clocks, as captures would stamp them, at %zu "
+			"random instants from %.3g s after the start, so that the starting up of online clocks, "
+			"those of the papers among them, does not count; covered: the share of them within the bound of the pair.",
 			s->instants, s->settled_s);
 	fputs("</p>\n", f);
 }
@@ -288,7 +290,7 @@ static void put_clocks(FILE *f, const struct study *s)
 {
 	fputs("<h2>Clocks by ", f);
 	put(f, main_result(s)->info->name);
-	fputs("</h2>\n<table class=\"wide\"><thead><tr><th>clock</th><th>verdict</th>"
+	fputs("</h2>\n<table class=\"wide clocks\"><thead><tr><th>clock</th><th>verdict</th>"
 	      "<th class=\"number\">rate off (ppm)</th><th class=\"number\">used</th>"
 	      "<th class=\"number\">rejected</th><th class=\"number\">least bound</th>"
 	      "<th class=\"number\">greatest bound</th><th>promise</th><th>why</th></tr></thead><tbody>\n",

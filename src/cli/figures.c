@@ -40,10 +40,8 @@ void figure_ns(FILE *f, double ns)
 
 	if (!isfinite(ns) || ns < 0)
 		fputs("\xe2\x80\x93", f);
-	else if (v >= 1e6)
-		fprintf(f, "%.3g %s", v, u.name);
 	else
-		fprintf(f, "%.*f %s", v >= 100 ? 0 : v >= 10 ? 1 : 2, v, u.name);
+		fprintf(f, v >= 100 && v < 1e6 ? "%.0f %s" : "%.3g %s", v, u.name);
 }
 
 void figure_count(FILE *f, unsigned long long n)

@@ -215,7 +215,7 @@ static void draw_panels(const struct study *s, const struct course *course, cons
 		u = figure_unit(fmax(fabs(l.shared.lo), fabs(l.shared.hi)));
 	snprintf(label, sizeof(label), course->has_unit ? "%s (%s)" : "%s%s", course->label,
 		 u.name);
-	height = HEAD + (double)l.rows * PANEL_STRIDE + FOOT - 14;
+	height = HEAD + (double)l.rows * PANEL_STRIDE + FOOT - 24;
 	wide = (FIGURE_WIDTH - SIDE) / (double)l.columns;
 	svg_begin(f, FIGURE_WIDTH, height, title);
 	for (size_t i = 0; i < l.n; i++) {
@@ -360,7 +360,8 @@ static void rate_figure(const struct study *s, const char *title, FILE *f)
 static void rate_caption(const struct study *s, FILE *f)
 {
 	fprintf(f,
-		"Rate of each clock by its map, %d points; positive: it runs faster than its mean.",
+		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than on the "
+		"whole.",
 		STUDY_POINTS);
 	if (s->truth)
 		fputs(" Grey: its true rate, against the mean of that; a sender whose time is the timeline "

@@ -86,18 +86,37 @@ static void extent(const struct cvl_sync *sync, int64_t *from, int64_t *to)
 		*from = *to = 0;
 }
 
-/* Point @k of a map's length, or of all maps' where it has none. */
-static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to, size_t k)
+/* What a map is looked at over: its own length, or that of all maps where it has none. */
+static void stretch(const struct cvl_map *map, int64_t *from, int64_t *to)
 {
 	int64_t a, b;
 
 	ends(map, &a, &b);
-	if (a == b) {
-		a = from;
-		b = to;
-	}
-	a += (int64_t)((double)(b - a) * ((double)k + 0.5) / STUDY_POINTS);
-	return cvl_map_tick(map, (struct cvl_time){ a });
+	if (a == b)
+		return;
+	*from = a;
+	*to = b;
+}
+
+/* Where @k of its STUDY_POINTS lies; halves are between. */
+static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to, double k)
+{
+	stretch(map, &from, &to);
+	from += (int64_t)((double)(to - from) * k / STUDY_POINTS);
+	return cvl_map_tick(map, (struct cvl_time){ from });
+}
+
+/* Mean rate from one tick to another, ppm. Times are whole ns: over less than a second the rate between is finer. */
+static double mean_rate(const struct cvl_map *map, struct cvl_tick a, struct cvl_tick b)
+{
+	double ns = (double)(cvl_map_time(map, b, NULL).ns - cvl_map_time(map, a, NULL).ns),
+	       nominal = (double)(b.count - a.count) * 1e9 / (double)cvl_map_rate_hz(map);
+
+	if (ns < 1e9 || b.count < a.count)
+		return cvl_map_rate_ppb(map,
+					(struct cvl_tick){ a.count + (b.count - a.count) / 2 }) /
+		       1000;
+	return (nominal - ns) / ns * 1e6;
 }
 
 /* ---- each estimator ---- */
@@ -143,7 +162,7 @@ static int find_median_bound(struct study_result *r, struct cvl_error *err)
 		const struct cvl_map *map = r->sync->clock[i].map;
 
 		for (size_t k = 0; map && k < STUDY_POINTS; k++) {
-			cvl_map_time(map, point(map, from, to, k), &b);
+			cvl_map_time(map, point(map, from, to, (double)k + 0.5), &b);
 			if (b != CVL_BOUND_UNKNOWN)
 				bound[n++] = (double)b;
 		}
@@ -271,19 +290,21 @@ static void follow(const struct study *s, struct study_clock *c, int64_t from, i
 	const struct cvl_map *truth = true_clock ? true_clock->map : NULL;
 
 	for (size_t k = 0; k < STUDY_POINTS; k++) {
-		struct cvl_tick tick;
+		struct cvl_tick tick, begin, end;
 		int64_t bound;
 
 		c->t[k] = c->rate[k] = c->truth[k] = c->bound[k] = (double)NAN;
 		if (!map)
 			continue;
-		tick = point(map, from, to, k);
+		tick = point(map, from, to, (double)k + 0.5);
+		begin = point(map, from, to, (double)k);
+		end = point(map, from, to, (double)k + 1);
 		c->t[k] = (double)(cvl_map_time(map, tick, &bound).ns - from) / 1e9;
-		c->rate[k] = cvl_map_rate_ppb(map, tick) / 1000;
+		c->rate[k] = mean_rate(map, begin, end);
 		if (bound != CVL_BOUND_UNKNOWN)
 			c->bound[k] = (double)bound;
 		if (truth)
-			c->truth[k] = cvl_map_rate_ppb(truth, tick) / 1000;
+			c->truth[k] = mean_rate(truth, begin, end);
 		c->mean_rate += c->rate[k] / STUDY_POINTS;
 		c->mean_truth += c->truth[k] / STUDY_POINTS;
 	}
