@@ -41,7 +41,10 @@ void figure_ns(FILE *f, double ns)
 	if (!isfinite(ns) || ns < 0)
 		fputs("\xe2\x80\x93", f);
 	else
-		fprintf(f, v >= 100 && v < 1e6 ? "%.0f %s" : "%.3g %s", v, u.name);
+		fprintf(f,
+			(v >= 100 && v < 1e6) || (u.ns == 1 && v == floor(v)) ? "%.0f %s" :
+										"%#.3g %s",
+			v, u.name);
 }
 
 void figure_count(FILE *f, unsigned long long n)

@@ -63,19 +63,22 @@ static void put_character(FILE *f, const char *s, size_t n, uint32_t c)
 		fwrite(s, 1, n, f);
 }
 
+/* Names of one kind differ at their ends: what is too much is left out in the middle. */
 void svg_escape(FILE *f, const char *text, size_t most)
 {
-	bool cut = most && characters(text) > most;
+	size_t all = characters(text), tail = most / 2, head = most ? most - tail - 1 : 0;
+	bool cut = most && all > most;
 
-	for (size_t i = 0; *text && (!cut || i + 1 < most); i++) {
+	for (size_t i = 0; *text; i++) {
 		uint32_t c;
 		size_t n = decode((const unsigned char *)text, &c);
 
-		put_character(f, text, n, c);
+		if (!cut || i < head || i >= all - tail)
+			put_character(f, text, n, c);
+		else if (i == head)
+			fputs("\xe2\x80\xa6", f);
 		text += n;
 	}
-	if (cut)
-		fputs("\xe2\x80\xa6", f);
 }
 
 /* ---- axes ---- */
