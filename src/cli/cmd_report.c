@@ -339,6 +339,8 @@ static void put_figures(FILE *f, const struct report *r)
 		figures[i]->caption(&r->study, f);
 		fputs("</figcaption>\n</figure>\n", f);
 	}
+	if (!number)
+		fputs("<p>No clock is tied to another: there is nothing to draw.</p>\n", f);
 }
 
 static int write_svgs(const struct report *r, struct cvl_error *err)
@@ -425,6 +427,17 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	return -1;
 }
 
+static int know_estimator(const char *name, struct cvl_error *err)
+{
+	const struct cvl_estimator_info *info;
+
+	for (size_t i = 0; (info = cvl_sync_estimator(i)); i++)
+		if (!strcmp(info->name, name))
+			return 0;
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"there is no estimator '%s'; `coeval help sync` tells of them", name);
+}
+
 static int make(struct report *r, struct cvl_session *session, struct problems *problems,
 		struct cvl_error *err)
 {
@@ -433,6 +446,8 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 	struct progress progress;
 	int rc = cvl_sync_load(&r->saved, session, err);
 
+	if (rc >= 0 && estimator)
+		rc = know_estimator(estimator, err);
 	if (rc < 0)
 		return rc;
 	if (r->saved && !r->told)
