@@ -75,13 +75,18 @@ struct histogram {
 	size_t outside;
 };
 
-/* @v by size. Bins of a nice width to both sides of 0, for all but 0.2 % of the values. */
+/* @v by size. All but 0.2 % of the values, unless that presses most of them into a few bins. */
+static double usual_reach(const double *v, size_t n)
+{
+	return n ? fmin(fabs(v[(size_t)(0.998 * (double)(n - 1))]), 8 * fabs(v[n / 2])) : 0;
+}
+
+/* Bins of a nice width to both sides of 0. */
 static void count(struct histogram *h, const double *v, size_t n, double reach)
 {
-	double limit = n ? fabs(v[(size_t)(0.998 * (double)(n - 1))]) : 1;
+	double limit = fmax(fmax(usual_reach(v, n), reach), 1);
 
 	*h = (struct histogram){ .n = n };
-	limit = fmax(fmax(limit, reach), 1);
 	h->step = svg_nice_step(2 * limit, BINS * 2 / 3);
 	h->bins = 2 * (size_t)ceil(limit / h->step + 1e-9);
 	if (h->bins > BINS)
@@ -97,19 +102,20 @@ static void count(struct histogram *h, const double *v, size_t n, double reach)
 	}
 }
 
-/* The bound is drawn when that does not press the bars into a few. */
+/* The bound is drawn when that does not press the bars into a few either. */
 static double bound_reach(const struct study *s)
 {
 	const struct cvl_score *score = &main_result(s)->score;
 	double bound = (double)score->median_bound;
 
-	return bound < 4 * score->p999 ? bound * 1.08 : 0;
+	return bound < 4 * usual_reach(s->error, score->n) ? bound * 1.08 : 0;
 }
 
 static void draw_bound(const struct study *s, const struct svg_plot *p, double unit)
 {
 	const struct svg_style line = { .colour = VERMILLION, .width = 1.2, .dash = "5 3" };
-	double bound = (double)main_result(s)->score.median_bound;
+	double bound = (double)main_result(s)->score.median_bound, x = svg_x(p, bound / unit);
+	bool left = x > p->left + 0.75 * p->width;
 	char *text = NULL;
 	size_t n;
 	FILE *m;
@@ -124,9 +130,9 @@ static void draw_bound(const struct study *s, const struct svg_plot *p, double u
 		figure_ns(m, bound);
 		fclose(m);
 		svg_text(p->f,
-			 &(struct svg_words){ .x = svg_x(p, bound / unit) - 5,
+			 &(struct svg_words){ .x = x + (left ? -5 : 5),
 					      .y = p->top - 6,
-					      .anchor = SVG_END,
+					      .anchor = left ? SVG_END : SVG_START,
 					      .colour = VERMILLION },
 			 text);
 	}

@@ -300,6 +300,23 @@ static void see(struct span *s, const double *v, size_t n)
 	}
 }
 
+/* All but this share of the outermost at either side. */
+static void see_most(struct span *s, const double *v, size_t n, double share)
+{
+	double *sorted = malloc((n + 1) * sizeof(*sorted));
+	size_t there = 0, skip;
+
+	for (size_t i = 0; sorted && i < n; i++)
+		if (isfinite(v[i]))
+			sorted[there++] = v[i];
+	if (!sorted)
+		return;
+	qsort(sorted, there, sizeof(*sorted), by_value);
+	skip = (size_t)(share * (double)there);
+	see(s, sorted + skip, there - 2 * skip);
+	free(sorted);
+}
+
 static bool has_map(const struct study_clock *c)
 {
 	return c->sync->map != NULL;
@@ -319,8 +336,8 @@ static struct span rate_span(const struct study_clock *c)
 {
 	struct span v = { 0, 0 };
 
-	see(&v, c->rate, STUDY_POINTS);
-	see(&v, c->truth, STUDY_POINTS);
+	see_most(&v, c->rate, STUDY_POINTS, 0.02);
+	see_most(&v, c->truth, STUDY_POINTS, 0.02);
 	return v;
 }
 
@@ -361,7 +378,7 @@ static void rate_caption(const struct study *s, FILE *f)
 {
 	fprintf(f,
 		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than on the "
-		"whole.",
+		"whole. Each scale holds 96 %% of a clock's; what is beyond runs along its edge.",
 		STUDY_POINTS);
 	if (s->truth)
 		fputs(" Grey: its true rate, against the mean of that; a sender whose time is the timeline "
@@ -448,18 +465,12 @@ static bool has_marks(const struct study_clock *c)
 	return c->n_marks > 0 && c->sync->map;
 }
 
-/* All but the outermost half a percent at either side: one mark that was heard wrong hides all others. */
+/* One mark that was heard wrong hides all others. */
 static struct span residual_span(const struct study_clock *c)
 {
-	double *v = scaled(c->residual, c->n_marks, 1);
 	struct span s = { 0, 0 };
-	size_t skip = c->n_marks / 200;
 
-	if (!v)
-		return s;
-	qsort(v, c->n_marks, sizeof(*v), by_value);
-	see(&s, v + skip, c->n_marks - 2 * skip);
-	free(v);
+	see_most(&s, c->residual, c->n_marks, 0.005);
 	return s;
 }
 

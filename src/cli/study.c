@@ -282,12 +282,37 @@ static int choose_main(struct study *s, const struct cvl_observations *obs, cons
 
 /* ---- the main one in depth ---- */
 
+/* Rates against their mean; NaN are not there. Returns the mean. */
+static double centre(double v[STUDY_POINTS])
+{
+	double sum = 0, n = 0;
+
+	for (size_t k = 0; k < STUDY_POINTS; k++)
+		if (isfinite(v[k])) {
+			sum += v[k];
+			n++;
+		}
+	for (size_t k = 0; k < STUDY_POINTS && n > 0; k++)
+		v[k] -= sum / n;
+	return n > 0 ? sum / n : 0;
+}
+
+/* The truth ends where the simulation did. */
+static double true_rate(const struct cvl_map *truth, struct cvl_tick a, struct cvl_tick b)
+{
+	struct cvl_map_spec m;
+
+	cvl_map_describe(truth, &m);
+	if (a.count < m.knots[0].tick.count || b.count > m.knots[m.n - 1].tick.count)
+		return (double)NAN;
+	return mean_rate(truth, a, b);
+}
+
 static void follow(const struct study *s, struct study_clock *c, int64_t from, int64_t to)
 {
 	const struct cvl_map *map = c->sync->map;
 	const struct cvl_clock_sync *true_clock =
 		s->truth ? cvl_sync_find(s->truth, c->sync->clock) : NULL;
-	const struct cvl_map *truth = true_clock ? true_clock->map : NULL;
 
 	for (size_t k = 0; k < STUDY_POINTS; k++) {
 		struct cvl_tick tick, begin, end;
@@ -303,15 +328,11 @@ static void follow(const struct study *s, struct study_clock *c, int64_t from, i
 		c->rate[k] = mean_rate(map, begin, end);
 		if (bound != CVL_BOUND_UNKNOWN)
 			c->bound[k] = (double)bound;
-		if (truth)
-			c->truth[k] = mean_rate(truth, begin, end);
-		c->mean_rate += c->rate[k] / STUDY_POINTS;
-		c->mean_truth += c->truth[k] / STUDY_POINTS;
+		if (true_clock && true_clock->map)
+			c->truth[k] = true_rate(true_clock->map, begin, end);
 	}
-	for (size_t k = 0; k < STUDY_POINTS; k++) {
-		c->rate[k] -= c->mean_rate;
-		c->truth[k] -= c->mean_truth;
-	}
+	c->mean_rate = centre(c->rate);
+	centre(c->truth);
 }
 
 struct mark {

@@ -7,7 +7,7 @@
 
 #define TICK 4.0
 #define TICK_TEXT 9.5
-#define TICKS_MAX 60
+#define TICKS_MAX 110
 
 /* ---- text ---- */
 
