@@ -352,11 +352,12 @@ static void rate_draw(const struct svg_plot *p, const struct study_clock *c, dou
 
 static void rate_remark(const struct study_clock *c, FILE *f)
 {
-	fprintf(f, "mean %s%.3f ppm", c->mean_rate < 0 ? "\xe2\x88\x92" : "+", fabs(c->mean_rate));
+	fprintf(f, "median %s%.3f ppm", c->usual_rate < 0 ? "\xe2\x88\x92" : "+",
+		fabs(c->usual_rate));
 }
 
 static const struct course rate_course = {
-	.label = "rate against its mean (ppm)",
+	.label = "rate against its median (ppm)",
 	.least = 0.002,
 	.shows = has_map,
 	.span = rate_span,
@@ -377,11 +378,11 @@ static void rate_figure(const struct study *s, const char *title, FILE *f)
 static void rate_caption(const struct study *s, FILE *f)
 {
 	fprintf(f,
-		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than on the "
-		"whole. Each scale holds 96 %% of a clock's; what is beyond runs along its edge.",
+		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than "
+		"usual. Each scale holds 96 %% of a clock's; what is beyond runs along its edge.",
 		STUDY_POINTS);
 	if (s->truth)
-		fputs(" Grey: its true rate, against the mean of that; a sender whose time is the timeline "
+		fputs(" Grey: its true rate, against the median of that; a sender whose time is the timeline "
 		      "wanders too.",
 		      f);
 	say_layout(s, &rate_course, f);

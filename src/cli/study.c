@@ -282,19 +282,21 @@ static int choose_main(struct study *s, const struct cvl_observations *obs, cons
 
 /* ---- the main one in depth ---- */
 
-/* Rates against their mean; NaN are not there. Returns the mean. */
+/* Rates against their median, which a step of the phase does not move; NaN are not there. Returns it. */
 static double centre(double v[STUDY_POINTS])
 {
-	double sum = 0, n = 0;
+	double sorted[STUDY_POINTS], middle = 0;
+	size_t n = 0;
 
 	for (size_t k = 0; k < STUDY_POINTS; k++)
-		if (isfinite(v[k])) {
-			sum += v[k];
-			n++;
-		}
-	for (size_t k = 0; k < STUDY_POINTS && n > 0; k++)
-		v[k] -= sum / n;
-	return n > 0 ? sum / n : 0;
+		if (isfinite(v[k]))
+			sorted[n++] = v[k];
+	qsort(sorted, n, sizeof(*sorted), by_value);
+	if (n)
+		middle = sorted[n / 2];
+	for (size_t k = 0; k < STUDY_POINTS; k++)
+		v[k] -= middle;
+	return middle;
 }
 
 /* The truth ends where the simulation did. */
@@ -331,7 +333,7 @@ static void follow(const struct study *s, struct study_clock *c, int64_t from, i
 		if (true_clock && true_clock->map)
 			c->truth[k] = true_rate(true_clock->map, begin, end);
 	}
-	c->mean_rate = centre(c->rate);
+	c->usual_rate = centre(c->rate);
 	centre(c->truth);
 }
 

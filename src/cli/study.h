@@ -33,10 +33,11 @@ struct study_result {
 /** Course of one clock. Times are seconds from the study's begin; values that are not there are NaN. */
 struct study_clock {
 	const struct cvl_clock_sync *sync;
-	double mean_rate; /* ppm, of the points below */
-	double t[STUDY_POINTS], rate[STUDY_POINTS], truth[STUDY_POINTS]; /* ppm against the mean */
-	double bound[STUDY_POINTS];                                      /* ns */
-	double *mark_t, *residual; /* ns; in the order of time */
+	double usual_rate; /* ppm, the median of the points below */
+	double t[STUDY_POINTS], rate[STUDY_POINTS],
+		truth[STUDY_POINTS]; /* ppm against the median */
+	double bound[STUDY_POINTS];  /* ns */
+	double *mark_t, *residual;   /* ns; in the order of time */
 	size_t n_marks;
 };
 
