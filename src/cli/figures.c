@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/figures.h"
 
-#include "cli/panels.h"
+#include "cli/courses.h"
 #include "cli/svg.h"
 
 #include <math.h>
@@ -344,8 +344,8 @@ const struct figure *const figures[] = {
 	&cdf_figure,
 	&residual_histogram_figure,
 	&error_histogram_figure,
-	&panels_rate,
-	&panels_bound,
-	&panels_residuals,
+	&figure_rate,
+	&figure_bound,
+	&figure_residuals,
 	NULL,
 };
