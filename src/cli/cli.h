@@ -22,7 +22,7 @@ struct verb {
 };
 
 extern const struct verb verb_import, verb_sync, verb_info, verb_show, verb_export, verb_sim,
-	verb_demo, verb_help;
+	verb_report, verb_demo, verb_help;
 extern const struct verb *const verbs[];
 
 /** Problems that were survived: told on standard error, counted for the exit status. */

@@ -6,7 +6,7 @@
 
 const struct verb *const verbs[] = {
 	&verb_import, &verb_sync, &verb_info, &verb_show, &verb_export,
-	&verb_sim,    &verb_demo, &verb_help, NULL,
+	&verb_report, &verb_sim,  &verb_demo, &verb_help, NULL,
 };
 
 static const struct verb *find(const char *name)
