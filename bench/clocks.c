@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clocks.h"
 #include "formats/scan.h"
 #include "sim/random.h"
 #include "sync/grace_clock.h"
@@ -253,7 +254,11 @@ static int grace_rows(const struct bench *b)
 
 static int run(const struct bench *b)
 {
-	return grace_rows(b);
+	int rc;
+
+	bench_heads(b);
+	rc = grace_rows(b);
+	return rc ? rc : clocks_accuracy(b);
 }
 
 const struct bench_group bench_clocks = {
