@@ -9,6 +9,7 @@
 
 #include "clocks.h"
 #include "formats/scan.h"
+#include "longrun.h"
 #include "sim/random.h"
 #include "sync/grace_clock.h"
 
@@ -258,7 +259,11 @@ static int run(const struct bench *b)
 
 	bench_heads(b);
 	rc = grace_rows(b);
-	return rc ? rc : clocks_accuracy(b);
+	if (!rc)
+		bench_figure_heads(b);
+	rc = rc ? rc : clocks_accuracy(b);
+	rc = rc ? rc : clocks_messages(b);
+	return rc ? rc : clocks_longrun(b);
 }
 
 const struct bench_group bench_clocks = {

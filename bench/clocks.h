@@ -8,4 +8,7 @@
 /** What estimators err in simulated worlds, against goals. */
 int clocks_accuracy(const struct bench *b);
 
+/** That bounds from messages hold, and how wide they are. */
+int clocks_messages(const struct bench *b);
+
 #endif

@@ -264,10 +264,8 @@ int clocks_accuracy(const struct bench *b)
 				    .less_is_better = false,
 				    .goal = 99.5
 			    };
-	int rc;
+	int rc = nominal(b);
 
-	bench_figure_heads(b);
-	rc = nominal(b);
 	rc = rc ? rc : coverage(b, "quiet", &quiet);
 	rc = rc ? rc : harsh(b);
 	rc = rc ? rc : coverage(b, "correlated", &correlated);

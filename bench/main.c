@@ -11,6 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "longrun.h"
+
 static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, NULL };
 
 /* The only thing that a signal handler can reach. */
@@ -126,6 +128,8 @@ int main(int argc, char **argv)
 			   .progress = isatty(STDERR_FILENO) == 1 };
 	int c, rc;
 
+	if (argc == 4 && !strcmp(argv[1], LONGRUN_VERB))
+		return longrun_main(argv[2], argv[3]);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (c == 'j')
 			b.json = true;
