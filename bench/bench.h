@@ -33,7 +33,7 @@ struct bench_group {
 	int (*run)(const struct bench *b);
 };
 
-extern const struct bench_group bench_core, bench_clocks;
+extern const struct bench_group bench_core, bench_clocks, bench_papers;
 
 /* ---- rows ---- */
 

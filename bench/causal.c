@@ -28,23 +28,10 @@ struct work {
 	double rho;
 };
 
-/* The tick that the capture stored of what happened at @t, or false if it was not recorded. */
-static bool stored(const struct world *w, const struct world_clock *c, const struct oscillator *o,
-		   double t, uint64_t *tick)
-{
-	double step = (double)c->group->resolution, ticks;
-
-	if (t < c->start || t >= (double)w->duration_ns)
-		return false;
-	ticks = (oscillator_x(o, t) - oscillator_x(o, c->start)) *
-		((double)c->group->rate_hz * 1e-9);
-	*tick = (uint64_t)(ceil(ticks / step) * step);
-	return true;
-}
-
 /*
- * Stamps are whole ticks. As in est_interval.c, a receive may have come up to a resolution and 1 ns later than it says; all
- * clocks here have the same resolution, so it is the same slack whichever end was rounded.
+ * Stamps are whole ticks. As in est_interval.c, a receive may have come up to a resolution and 1 ns
+ * later than it says; all clocks here have the same resolution, so it is the same slack whichever end
+ * was rounded.
  */
 static int add_clock(struct work *w, size_t clock, const struct causal_instant *at, size_t n_at,
 		     struct cvl_error *err)
@@ -65,9 +52,11 @@ static int add_clock(struct work *w, size_t clock, const struct causal_instant *
 			struct cvl_tick tick;
 			int64_t x;
 
-			if ((side ? m->to : m->from) != clock || m->lost ||
-			    !stored(&w->h->w, c, &o, t[side], &tick.count))
+			/* what was before the capture or after it is not in the session */
+			if ((side ? m->to : m->from) != clock || m->lost || t[side] < c->start ||
+			    t[side] >= (double)w->h->w.duration_ns)
 				continue;
+			tick.count = world_stamp(c, &o, t[side]);
 			x = cvl_map_time(nominal, tick, NULL).ns;
 			w->p[w->n++] = (struct point){ .clock = clock,
 						       .x = side ? x + resolution_ns + 1 : x,

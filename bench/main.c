@@ -13,7 +13,8 @@
 
 #include "longrun.h"
 
-static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, NULL };
+static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, &bench_papers,
+						    NULL };
 
 /* The only thing that a signal handler can reach. */
 static volatile sig_atomic_t stopped;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "sim/happen.h"
+#include "worlds.h"
 
 #define INSTANTS 2000
 #define DIFFUSE 1e12 /* variance of what is not known in the beginning: ns^2, (ns/s)^2 */
@@ -38,13 +38,11 @@ static int no_memory(struct work *w)
 
 /* ---- one clock ---- */
 
-/* x that the capture stores of what happens at @t: the first tick that is not before. */
+/* x by the tick that the capture stores of what happens at @t. */
 static double stamped_x(const struct world_clock *c, const struct oscillator *o, double t)
 {
-	double start = oscillator_x(o, c->start), look_ns;
-
-	look_ns = 1e9 / (double)c->group->rate_hz * (double)c->group->resolution;
-	return start + ceil((oscillator_x(o, t) - start) / look_ns) * look_ns;
+	return oscillator_x(o, c->start) +
+	       (double)world_stamp(c, o, t) * 1e9 / (double)c->group->rate_hz;
 }
 
 static const struct happening *next_beacon(const struct happenings *h, size_t *i)

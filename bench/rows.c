@@ -115,7 +115,7 @@ void bench_figure_heads(const struct bench *b)
 {
 	if (b->json)
 		return;
-	printf("\n%-6s %-58s %8s %-4s %9s  %-16s %s\n", "group", "simulated worlds", "median",
+	printf("\n%-6s %-64s %8s %-4s %9s  %-16s %s\n", "group", "simulated worlds", "median",
 	       "unit", "goal", "", "each seed");
 }
 
@@ -130,7 +130,7 @@ static void figure_text(const struct bench *b, const struct bench_figure *f, dou
 		snprintf(verdict, sizeof(verdict), "MISSED by %.2g %%",
 			 100 * fabs(median / f->goal - 1));
 	snprintf(goal, sizeof(goal), "%s %.4g", f->less_is_better ? "<=" : ">=", f->goal);
-	printf("%-6s %-58s %8s %-4s %9s  %-16s", b->group, f->name, cell(text, median), f->unit,
+	printf("%-6s %-64s %8s %-4s %9s  %-16s", b->group, f->name, cell(text, median), f->unit,
 	       goal, verdict);
 	for (size_t i = 0; i < f->measured.n; i++)
 		printf(" %s", cell(text, f->measured.v[i]));

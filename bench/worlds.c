@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "worlds.h"
 
+#include <math.h>
 #include <stdio.h>
 
 int world_named(const struct bench *b, struct world *w, const char *name, uint64_t seed)
@@ -48,6 +49,15 @@ void world_end(struct happened *h)
 	if (h->path[0])
 		bench_remove(h->path);
 	*h = (struct happened){ 0 };
+}
+
+uint64_t world_stamp(const struct world_clock *c, const struct oscillator *o, double t)
+{
+	double step = (double)c->group->resolution;
+	double ticks = (oscillator_x(o, t) - oscillator_x(o, c->start)) *
+		       ((double)c->group->rate_hz * 1e-9);
+
+	return ticks <= 0 ? 0 : (uint64_t)(ceil(ticks / step) * step);
 }
 
 int world_solve(const struct bench *b, const struct happened *h, const char *estimator,

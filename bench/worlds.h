@@ -7,7 +7,7 @@
 #include <coeval/sync.h>
 
 #include "bench.h"
-#include "sim/world.h"
+#include "sim/happen.h"
 
 #define WORLD_SEEDS 3
 
@@ -31,6 +31,9 @@ int world_named(const struct bench *b, struct world *w, const char *name, uint64
 int world_happen(const struct bench *b, struct happened *h, const struct world *w,
 		 const struct cvl_sync_opts *opts);
 void world_end(struct happened *h);
+
+/** The tick that @c stores of what happens at @t: its first look that is not before. */
+uint64_t world_stamp(const struct world_clock *c, const struct oscillator *o, double t);
 
 /** Solve by @estimator. @sync is freed by the caller. */
 int world_solve(const struct bench *b, const struct happened *h, const char *estimator,
