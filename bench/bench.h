@@ -66,13 +66,15 @@ struct bench_figure {
 	const char *unit;
 	bool less_is_better;
 	double goal;
+	bool every;                   /* seed has to meet the goal, not the median alone */
 	struct bench_series measured; /* of each seed */
 	char note[200];               /* or "" */
 };
 
 void bench_figure_heads(const struct bench *b);
 
-/** Print the median and every seed's, and by how much the median misses the goal. */
+/** Print the median (of figures with @every: the worst) and every seed's, and by how much it misses the
+ * goal. */
 void bench_figure_put(const struct bench *b, const struct bench_figure *f);
 
 /** Say what goes on, on a terminal. */

@@ -38,7 +38,8 @@ static int hold(const struct bench *b, const struct cvl_sync_opts *opts, uint64_
 {
 	struct bench_figure f = { .name = "messages: errors of pairs within interval's bound",
 				  .unit = "%",
-				  .goal = 100 };
+				  .goal = 100,
+				  .every = true };
 	int rc = 0;
 
 	if (rate_hz)
