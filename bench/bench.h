@@ -21,6 +21,7 @@ struct bench {
 	const char *group;
 	char dir[BENCH_PATH_MAX];    /* for files; removed at the end */
 	char coeval[BENCH_PATH_MAX]; /* the command */
+	const char *worlds;          /* directory of the simulated worlds */
 	bool json;
 	bool progress; /* standard error is a terminal */
 };
@@ -32,7 +33,7 @@ struct bench_group {
 	int (*run)(const struct bench *b);
 };
 
-extern const struct bench_group bench_core, bench_clocks;
+extern const struct bench_group bench_core, bench_clocks, bench_papers;
 
 /* ---- rows ---- */
 
@@ -58,6 +59,23 @@ double bench_median(const struct bench_series *s);
 /** Print headings, if the table has any. */
 void bench_heads(const struct bench *b);
 void bench_put(const struct bench *b, const struct bench_row *row);
+
+/** A quantity with a goal of its own, measured once for each seed of a simulated world. */
+struct bench_figure {
+	const char *name;
+	const char *unit;
+	bool less_is_better;
+	double goal;
+	bool every;                   /* seed has to meet the goal, not the median alone */
+	struct bench_series measured; /* of each seed */
+	char note[200];               /* or "" */
+};
+
+void bench_figure_heads(const struct bench *b);
+
+/** Print the median (of figures with @every: the worst) and every seed's, and by how much it misses the
+ * goal. */
+void bench_figure_put(const struct bench *b, const struct bench_figure *f);
 
 /** Say what goes on, on a terminal. */
 void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clocks.h"
 #include "formats/scan.h"
+#include "longrun.h"
 #include "sim/random.h"
 #include "sync/grace_clock.h"
 
@@ -253,7 +255,15 @@ static int grace_rows(const struct bench *b)
 
 static int run(const struct bench *b)
 {
-	return grace_rows(b);
+	int rc;
+
+	bench_heads(b);
+	rc = grace_rows(b);
+	if (!rc)
+		bench_figure_heads(b);
+	rc = rc ? rc : clocks_accuracy(b);
+	rc = rc ? rc : clocks_messages(b);
+	return rc ? rc : clocks_longrun(b);
 }
 
 const struct bench_group bench_clocks = {

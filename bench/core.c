@@ -208,8 +208,10 @@ static int trace_rows(const struct bench *b)
 
 static int run(const struct bench *b)
 {
-	int rc = core_scan(b);
+	int rc;
 
+	bench_heads(b);
+	rc = core_scan(b);
 	if (!rc)
 		rc = import_row(b);
 	return rc ? rc : trace_rows(b);

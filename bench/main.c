@@ -11,7 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
-static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, NULL };
+#include "longrun.h"
+
+static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, &bench_papers,
+						    NULL };
 
 /* The only thing that a signal handler can reach. */
 static volatile sig_atomic_t stopped;
@@ -80,12 +83,14 @@ static int make_dir(struct bench *b)
 static int usage(FILE *f, int status)
 {
 	fprintf(f,
-		"usage: coeval-bench [GROUP] [--json]\n\n"
-		"Compares the CPU time of coeval with that of other programs and the machine's limits.\n\n"
+		"usage: coeval-bench [GROUP] [--json] [--worlds DIR]\n\n"
+		"Compares the CPU time of coeval with that of other programs and the machine's limits, and\n"
+		"what its clocks err with goals, in simulated worlds.\n\n"
 		"Groups (default: all):\n");
 	for (size_t i = 0; groups[i]; i++)
 		fprintf(f, "  %-12s %s\n", groups[i]->name, groups[i]->what);
-	fprintf(f, "\n  --json       one line a row\n\n"
+	fprintf(f, "\n  --json       one line a row\n"
+		   "  --worlds DIR where the simulated worlds are (examples/worlds)\n\n"
 		   "Files go to TMPDIR (/tmp). COEVAL_BINARY: the command to measure.\n");
 	return status;
 }
@@ -102,7 +107,6 @@ static int run_groups(struct bench *b, const struct bench_group *only)
 {
 	int rc = 0;
 
-	bench_heads(b);
 	for (size_t i = 0; groups[i] && !rc; i++) {
 		if (only && groups[i] != only)
 			continue;
@@ -116,17 +120,24 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, 'j' },
+		{ "worlds", required_argument, NULL, 'w' },
 		{ "help", no_argument, NULL, 'h' },
 		{ 0 },
 	};
 	const struct bench_group *only = NULL;
-	struct bench b = { .progress = isatty(STDERR_FILENO) == 1 };
+	struct bench b = { .worlds = COEVAL_SOURCE_DIR "/examples/worlds",
+			   .progress = isatty(STDERR_FILENO) == 1 };
 	int c, rc;
 
+	if (argc == 4 && !strcmp(argv[1], LONGRUN_VERB))
+		return longrun_main(argv[2], argv[3]);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c != 'j')
+		if (c == 'j')
+			b.json = true;
+		else if (c == 'w')
+			b.worlds = optarg;
+		else
 			return usage(c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
-		b.json = true;
 	}
 	if (optind < argc) {
 		only = find_group(argv[optind++]);

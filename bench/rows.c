@@ -109,6 +109,65 @@ void bench_put(const struct bench *b, const struct bench_row *row)
 	fflush(stdout);
 }
 
+/* ---- figures ---- */
+
+void bench_figure_heads(const struct bench *b)
+{
+	if (b->json)
+		return;
+	printf("\n%-6s %-64s %8s %-4s %9s  %-16s %s\n", "group", "simulated worlds", "measured",
+	       "unit", "goal", "", "each seed");
+}
+
+static void figure_text(const struct bench *b, const struct bench_figure *f, double value, bool met)
+{
+	char text[32], goal[32], verdict[32] = "met";
+
+	if (!isfinite(value))
+		snprintf(verdict, sizeof(verdict), "-");
+	else if (!met)
+		snprintf(verdict, sizeof(verdict), "MISSED by %.2g %%",
+			 100 * fabs(value / f->goal - 1));
+	snprintf(goal, sizeof(goal), "%s %.4g", f->less_is_better ? "<=" : ">=", f->goal);
+	printf("%-6s %-64s %8s %-4s %9s  %-16s", b->group, f->name, cell(text, value), f->unit,
+	       goal, verdict);
+	for (size_t i = 0; i < f->measured.n; i++)
+		printf(" %s", cell(text, f->measured.v[i]));
+	printf("%s%s\n", f->note[0] ? "; " : "", f->note);
+}
+
+static void figure_json(const struct bench *b, const struct bench_figure *f, double value, bool met)
+{
+	printf("{\"group\":\"%s\",\"name\":\"%s\",\"simulated\":true", b->group, f->name);
+	put_number("value", value);
+	printf(",\"unit\":\"%s\",\"seeds\":[", f->unit);
+	for (size_t i = 0; i < f->measured.n; i++)
+		printf(isfinite(f->measured.v[i]) ? "%s%.6g" : "%snull", i ? "," : "",
+		       f->measured.v[i]);
+	printf("]");
+	put_number("goal", f->goal);
+	printf(",\"less_is_better\":%s,\"met\":%s,\"note\":\"%s\"}\n",
+	       f->less_is_better ? "true" : "false",
+	       !isfinite(value) ? "null" :
+	       met              ? "true" :
+				  "false",
+	       f->note);
+}
+
+void bench_figure_put(const struct bench *b, const struct bench_figure *f)
+{
+	double value = f->every ? bench_best(&f->measured, !f->less_is_better) :
+				  bench_median(&f->measured);
+	bool met = f->less_is_better ? value <= f->goal : value >= f->goal;
+
+	bench_done(b);
+	if (b->json)
+		figure_json(b, f, value, met);
+	else
+		figure_text(b, f, value, met);
+	fflush(stdout);
+}
+
 void bench_doing(const struct bench *b, const char *fmt, ...)
 {
 	va_list ap;

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Figures of the two papers whose clocks Coeval has, in worlds that are made of what the papers say of
+ * their hardware (examples/worlds/grace.yaml, tracelab.yaml) and of nothing else: by the same algorithm,
+ * and by Coeval's default. Where that does not give the paper's figure, the factor says so.
+ */
+#ifndef BENCH_PAPERS_H
+#define BENCH_PAPERS_H
+
+#include "readings.h"
+#include "worlds.h"
+
+#define PAPER_SETTLED 30 /* marks, one a second */
+#define PAPER_SECOND_NS 1000000000
+#define PAPER_UNDER_NS 1000
+
+struct paper_row {
+	const char *what, *unit;
+	double paper;
+	struct bench_series same, ours; /* of each seed */
+};
+
+/** By the same algorithm (0) or by Coeval (1). */
+struct bench_series *paper_column(struct paper_row *row, int estimator);
+
+/** Leave of @w one clock of group @group, and pulse @pulse for it to hear. */
+void paper_only_clock(struct world *w, size_t group, size_t pulse);
+
+/** To synchronise by the seconds on @line. */
+struct cvl_sync_opts paper_by_pulses(const char *line);
+
+/** Add what one seed gives to the rows of a figure, in the order of the table in papers.c. */
+typedef int paper_seed_fn(const struct bench *b, uint64_t seed, struct paper_row *row);
+
+paper_seed_fn grace_frequency, grace_sending, grace_receiving, grace_two_receivers, grace_gps_edges,
+	grace_beacons, tracelab_one_observer, tracelab_all_observers;
+
+#endif
