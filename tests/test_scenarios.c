@@ -29,14 +29,14 @@
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(*scenarios))
 
 static char scratch[256];
-static uint64_t seed = SEED;
+static uint64_t first_seed = SEED;
 
 static int make_scratch(void **state)
 {
 	const char *tmp = getenv("TMPDIR"), *given = getenv("COEVAL_SEED");
 
 	(void)state;
-	seed = given ? strtoull(given, NULL, 0) : SEED;
+	first_seed = given ? strtoull(given, NULL, 0) : SEED;
 	snprintf(scratch, sizeof(scratch), "%s/coeval-scenarios-XXXXXX", tmp ? tmp : "/tmp");
 	return mkdtemp(scratch) ? 0 : -1;
 }
@@ -53,16 +53,11 @@ static int remove_scratch(void **state)
 	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-static void ok(const char *name, int rc, const struct cvl_error *err)
-{
-	if (rc < 0)
-		fail_msg("%s: COEVAL_SEED=%llu: %s", name, (unsigned long long)seed, err->text);
-}
-
 /* ---- what was found wrong ---- */
 
 struct run {
 	const struct scenario *s;
+	uint64_t seed;
 	struct world w;
 	struct cvl_session *session;
 	struct cvl_sync *sync, *truth;
@@ -84,6 +79,13 @@ __attribute__((format(printf, 2, 3))) static void flaw(struct run *r, const char
 	va_end(ap);
 }
 
+static void ok(const struct run *r, int rc, const struct cvl_error *err)
+{
+	if (rc < 0)
+		fail_msg("%s: COEVAL_SEED=%llu: %s", r->s->name, (unsigned long long)r->seed,
+			 err->text);
+}
+
 /* ---- the world ---- */
 
 static void set_number(struct world *w, const struct setting *s)
@@ -99,14 +101,16 @@ static void set_number(struct world *w, const struct setting *s)
 	}
 }
 
-static void make_world(struct world *w, const struct scenario *s)
+static void make_world(struct run *r)
 {
+	const struct scenario *s = r->s;
+	struct world *w = &r->w;
 	struct cvl_error err;
 	char path[400];
 
 	snprintf(path, sizeof(path), COEVAL_SOURCE_DIR "/examples/worlds/%s.yaml", s->world);
-	ok(s->name, world_load(w, path, &err), &err);
-	w->seed = seed;
+	ok(r, world_load(w, path, &err), &err);
+	w->seed = r->seed;
 	w->duration_ns = (s->minutes ? s->minutes : 25) * 60 * SECOND;
 	for (size_t g = 0; g < w->n_clocks; g++)
 		if (w->clocks[g].count > 6)
@@ -137,9 +141,9 @@ static void run_world(struct run *r)
 	struct cvl_error err;
 	char path[300];
 
-	make_world(&r->w, r->s);
+	make_world(r);
 	snprintf(path, sizeof(path), "%s/s%u", scratch, number++);
-	ok(r->s->name, world_run(&r->w, path, NULL, NULL, &err), &err);
+	ok(r, world_run(&r->w, path, NULL, NULL, &err), &err);
 	if (r->w.n_messages) {
 		opts.match = radio;
 		opts.n_match = 1;
@@ -153,11 +157,11 @@ static void run_world(struct run *r)
 			p->period_ns = r->w.pulse[i].period_ns;
 		}
 	opts.beacon_period_ns = r->w.n_senders ? r->w.sender[0].period_ns : 0;
-	ok(r->s->name, cvl_session_open(&r->session, path, NULL, &err), &err);
-	ok(r->s->name, cvl_observe(&obs, r->session, &opts, &err), &err);
+	ok(r, cvl_session_open(&r->session, path, NULL, &err), &err);
+	ok(r, cvl_observe(&obs, r->session, &opts, &err), &err);
 	if (cvl_sync_solve(&r->sync, obs, r->s->estimator, &err) < 0)
 		flaw(r, "it cannot be solved: %s", err.text);
-	ok(r->s->name, cvl_truth_load(&r->truth, r->session, &err), &err);
+	ok(r, cvl_truth_load(&r->truth, r->session, &err), &err);
 	cvl_observations_free(obs);
 	nftw(path, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
@@ -172,7 +176,7 @@ static int64_t at_second(double s)
 /* Score of the clocks that match; @only_good: and are called good. Returns how many there are. */
 static size_t score_of(const struct run *r, const struct limit *l, struct cvl_score *score)
 {
-	struct cvl_score_opts opts = { .seed = seed };
+	struct cvl_score_opts opts = { .seed = r->seed };
 	struct cvl_sync some = { .clock = calloc(r->sync->n + 1, sizeof(*some.clock)) };
 	struct cvl_error err;
 
@@ -188,9 +192,23 @@ static size_t score_of(const struct run *r, const struct limit *l, struct cvl_sc
 	opts.from.ns = at_second(l->from_s);
 	opts.has_to = l->to_s > 0;
 	opts.to.ns = at_second(l->to_s);
-	ok(r->s->name, cvl_score(score, &some, r->truth, r->session, &opts, NULL, &err), &err);
+	ok(r, cvl_score(score, &some, r->truth, r->session, &opts, NULL, &err), &err);
 	free(some.clock);
 	return some.n;
+}
+
+/*
+ * Errors last some ten seconds, so how many of a short time exceed their bound is a matter of luck. Whole runs of the default
+ * seed have what the limit says; parts of one, and other seeds, so much less that one in a thousand has it.
+ */
+static double least_coverage(const struct run *r, const struct limit *l, size_t clocks)
+{
+	double to = l->to_s > 0 ? l->to_s : (double)(r->w.duration_ns / SECOND);
+	double n = fmax((to - l->from_s) / 10, 1) * (double)(clocks > 1 ? clocks - 1 : 1);
+
+	if (r->seed == SEED && !(l->from_s > 0) && !(l->to_s > 0))
+		return l->coverage;
+	return l->coverage - 3.1 * sqrt(l->coverage * (1 - l->coverage) / n);
 }
 
 static void check_limit(struct run *r, const struct limit *l)
@@ -216,20 +234,20 @@ static void check_limit(struct run *r, const struct limit *l)
 	if (l->rms_ns > 0 && !(score.rms <= l->rms_ns))
 		flaw(r, "%s, %g to %g s: rms %.4g ns, limit %.4g", l->who, l->from_s, l->to_s,
 		     score.rms, l->rms_ns);
-	if (!(score.coverage >= l->coverage))
+	if (!(score.coverage >= least_coverage(r, l, n)))
 		flaw(r, "%s, %g to %g s: coverage %.3f %%, limit %.4g %%", l->who, l->from_s,
 		     l->to_s, 100 * score.coverage, 100 * l->coverage);
 }
 
 static double pair_coverage(const struct run *r, size_t a, size_t b, uint64_t *n)
 {
-	const struct cvl_score_opts opts = { .seed = seed, .instants = 600 };
+	const struct cvl_score_opts opts = { .seed = r->seed, .instants = 600 };
 	struct cvl_clock_sync two[2] = { r->sync->clock[a], r->sync->clock[b] };
 	struct cvl_sync pair = { .n = 2, .clock = two };
 	struct cvl_score score;
 	struct cvl_error err;
 
-	ok(r->s->name, cvl_score(&score, &pair, r->truth, r->session, &opts, NULL, &err), &err);
+	ok(r, cvl_score(&score, &pair, r->truth, r->session, &opts, NULL, &err), &err);
 	*n = score.n;
 	return score.coverage;
 }
@@ -401,7 +419,7 @@ static void print_verdicts(const struct run *r)
 	for (size_t i = 0; i < r->sync->n; i++)
 		n[r->sync->clock[i].verdict]++;
 	printf("%s: %s, seed %llu: %u good, %u degraded, %u unsynchronised\n", r->s->name,
-	       r->sync->estimator, (unsigned long long)seed, n[CVL_GOOD], n[CVL_DEGRADED],
+	       r->sync->estimator, (unsigned long long)r->seed, n[CVL_GOOD], n[CVL_DEGRADED],
 	       n[CVL_UNSYNCHRONISED]);
 	for (size_t i = 0; i < r->sync->n && n[CVL_DEGRADED]; i++)
 		if (r->sync->clock[i].verdict == CVL_DEGRADED) {
@@ -423,6 +441,44 @@ static void check_all(struct run *r)
 		check_utc(r);
 }
 
+static void close_run(struct run *r)
+{
+	cvl_sync_free(r->sync);
+	cvl_sync_free(r->truth);
+	cvl_session_close(r->session);
+	r->sync = r->truth = NULL;
+	r->session = NULL;
+}
+
+/* Many seeds together: what one run has too few errors to show. */
+static void check_pooled(struct run *r)
+{
+	const struct limit *l = &r->s->limit[0];
+	struct cvl_score score;
+	double covered = 0, n = 0, sum2 = 0, max = 0;
+
+	for (unsigned i = 0; i < r->s->seeds; i++, r->seed++) {
+		run_world(r);
+		if (r->sync) {
+			score_of(r, l, &score);
+			covered += score.coverage * (double)score.n;
+			sum2 += score.rms * score.rms * (double)score.n;
+			n += (double)score.n;
+			max = fmax(max, score.max);
+		}
+		close_run(r);
+	}
+	r->seed = first_seed;
+	printf("%s: %u seeds from %llu: rms %.4g  max %.4g  coverage %.3f %%\n", r->s->name,
+	       r->s->seeds, (unsigned long long)r->seed, sqrt(sum2 / n), max, 100 * covered / n);
+	if (!(covered / n >= l->coverage))
+		flaw(r, "coverage %.3f %%, limit %.4g %%", 100 * covered / n, 100 * l->coverage);
+	if (!(sqrt(sum2 / n) <= l->rms_ns))
+		flaw(r, "rms %.4g ns, limit %.4g", sqrt(sum2 / n), l->rms_ns);
+	if (!(max <= l->max_ns))
+		flaw(r, "max %.4g ns, limit %.4g", max, l->max_ns);
+}
+
 static void run_scenario(void **state)
 {
 	struct run *r = calloc(1, sizeof(*r));
@@ -430,20 +486,23 @@ static void run_scenario(void **state)
 
 	assert_non_null(r);
 	r->s = *state;
-	run_world(r);
-	if (r->sync)
-		check_all(r);
-	cvl_sync_free(r->sync);
-	cvl_sync_free(r->truth);
-	cvl_session_close(r->session);
+	r->seed = first_seed;
+	if (r->s->seeds) {
+		check_pooled(r);
+	} else {
+		run_world(r);
+		if (r->sync)
+			check_all(r);
+		close_run(r);
+	}
 	known = r->s->known;
 	if (known && r->flaws)
 		printf("KNOWN %s: %s%s\n", r->s->name, r->s->known, r->text);
-	else if (known && seed == SEED)
+	else if (known && r->seed == SEED)
 		fail_msg("%s passes, and is known to fail: %s", r->s->name, r->s->known);
-	else if (r->flaws)
+	else if (!known && r->flaws)
 		fail_msg("%s: run again with COEVAL_SEED=%llu%s", r->s->name,
-			 (unsigned long long)seed, r->text);
+			 (unsigned long long)r->seed, r->text);
 	free(r);
 }
 
