@@ -471,6 +471,8 @@ static void check_pooled(struct run *r)
 	r->seed = first_seed;
 	printf("%s: %u seeds from %llu: rms %.4g  max %.4g  coverage %.3f %%\n", r->s->name,
 	       r->s->seeds, (unsigned long long)r->seed, sqrt(sum2 / n), max, 100 * covered / n);
+	if (!(n > 0) && l->only_good)
+		return;
 	if (!(covered / n >= l->coverage))
 		flaw(r, "coverage %.3f %%, limit %.4g %%", 100 * covered / n, 100 * l->coverage);
 	if (!(sqrt(sum2 / n) <= l->rms_ns))
