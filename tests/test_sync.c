@@ -943,7 +943,7 @@ struct score {
 	uint64_t probes, covered, rates, rates_covered, degraded, untied, clocks;
 };
 
-/* Time on the timeline of what happened at true time @t, as far as whole periods. */
+/* Time on the timeline of what happened at true time @t, as far as whole periods. Pulses stand at those of UTC. */
 struct expectation {
 	const struct world *w;
 	const struct cvl_session *s;
@@ -959,6 +959,8 @@ static long double expected(struct expectation *e, long double t, int64_t have)
 	long double want = e->ref < 0 ? t * 1e9L : reference_time(e->w, e->s, (size_t)e->ref, t);
 	long double period = e->period_ns;
 
+	if (e->ref < 0 && !e->numbered)
+		want -= cvl_session_epoch(e->s) % (int64_t)e->period_ns;
 	if (e->ref >= 0) /* as long as the reference's clock takes for one */
 		period *= 1 + (long double)e->w->clock[e->ref].off[0];
 	if (e->ref >= 0 && e->numbered)
@@ -1042,7 +1044,7 @@ static void mark_world(struct draw *d, bool beacons, bool with_reference, struct
 	static const uint64_t rates[] = { 8000000, 1000000, 24000000, 32768, 100000000 };
 	int marks = 20 + (int)draw_below(d, 181);
 	double jitter = exp(uniform(d, log(1e-7), log(1e-5)));
-	struct cvl_sync_opts opts = { .reference = with_reference ? "B" : NULL };
+	struct cvl_sync_opts opts = { .estimator = "line", .reference = with_reference ? "B" : NULL };
 	struct expectation e = { .period_ns = 1e9, .numbered = beacons };
 	struct cvl_session *s;
 	struct cvl_sync *sync;

@@ -392,6 +392,11 @@ static void late_records_outside_the_range_are_left_out(void **state)
 	cvl_session_close(s);
 }
 
+static int64_t pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
+{
+	return cvl_bound_pair((struct cvl_bound){ a, 0, kind_a }, (struct cvl_bound){ b, 0, kind_b });
+}
+
 static void order_is_told_only_where_bounds_allow(void **state)
 {
 	static const struct {
@@ -417,8 +422,8 @@ static void order_is_told_only_where_bounds_allow(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cvl_time a = { cases[i].a }, b = { cases[i].b };
 
-		int64_t bound = cvl_bound_pair(cases[i].bound_a, CVL_BOUND_PROVEN, cases[i].bound_b,
-					       CVL_BOUND_PROVEN);
+		int64_t bound = pair(cases[i].bound_a, CVL_BOUND_PROVEN, cases[i].bound_b,
+				     CVL_BOUND_PROVEN);
 
 		if (cvl_timeline_order(a, b, bound) != cases[i].order)
 			fail_msg("case %zu", i);
@@ -431,12 +436,15 @@ static void bounds_of_pairs_add_unless_both_are_statistical(void **state)
 	static const enum cvl_bound_kind proven = CVL_BOUND_PROVEN, likely = CVL_BOUND_STATISTICAL;
 
 	(void)state;
-	assert_int_equal(cvl_bound_pair(300, proven, 400, proven), 700);
-	assert_int_equal(cvl_bound_pair(300, proven, 400, likely), 700);
-	assert_int_equal(cvl_bound_pair(300, likely, 400, likely), 500);
-	assert_int_equal(cvl_bound_pair(1, likely, 1, likely), 2);
-	assert_true(cvl_bound_pair(1, likely, CVL_BOUND_UNKNOWN, likely) == CVL_BOUND_UNKNOWN);
-	assert_true(cvl_bound_pair(INT64_MAX - 1, proven, 9, proven) == CVL_BOUND_UNKNOWN);
+	assert_int_equal(pair(300, proven, 400, proven), 700);
+	assert_int_equal(pair(300, proven, 400, likely), 700);
+	assert_int_equal(pair(300, likely, 400, likely), 500);
+	assert_int_equal(pair(1, likely, 1, likely), 2);
+	assert_int_equal(cvl_bound_pair((struct cvl_bound){ 300, 10, likely },
+					(struct cvl_bound){ 400, 20, likely }),
+			 530);
+	assert_true(pair(1, likely, CVL_BOUND_UNKNOWN, likely) == CVL_BOUND_UNKNOWN);
+	assert_true(pair(INT64_MAX - 1, proven, 9, proven) == CVL_BOUND_UNKNOWN);
 }
 
 static void bounds_are_unknown_without_a_synchronisation(void **state)

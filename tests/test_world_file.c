@@ -36,7 +36,7 @@ static void what_is_left_out_has_its_default(void **state)
 	assert_string_equal(w.name, "world");
 	assert_true(w.seed == 1);
 	assert_true(w.duration_ns == 3600000000000);
-	assert_true(w.step_ns == 250000000);
+	assert_true(w.step_ns == 1000000000);
 	assert_int_equal(w.n_clocks, 1);
 	assert_int_equal(w.clocks[0].count, 1);
 	assert_true(w.clocks[0].rate_hz == 8000000);

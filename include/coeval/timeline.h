@@ -51,13 +51,25 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
  */
 int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i);
 
+/** What a half-width is made of, ns. */
+struct cvl_bound {
+	int64_t map;     /* of the clock map; CVL_BOUND_UNKNOWN: nothing is known */
+	int64_t capture; /* what the capture cannot resolve */
+	enum cvl_bound_kind kind;
+};
+
+/** The parts of cvl_timeline_bound(), which is their sum. */
+struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
+					  const struct cvl_slice *slice, size_t i);
+
 /**
- * Half-width of the difference of two times, of different clocks, whose half-widths are @a and @b.
+ * Half-width of the difference of two times, of different clocks.
  *
- * Proven bounds add, and so do a proven one and a statistical one. Two statistical ones make sqrt(a^2 + b^2): what the
- * clocks err by is independent, or has a common part, which only lessens the difference.
+ * Proven bounds add, and so do a proven one and a statistical one. The maps' parts of two statistical ones make
+ * sqrt(a^2 + b^2): what the clocks err by is independent, or has a common part, which only lessens the difference. What the
+ * captures cannot resolve is uniform, where that rule fails: it always adds.
  */
-int64_t cvl_bound_pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b);
+int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 

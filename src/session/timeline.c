@@ -460,30 +460,39 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 
 /* ---- asking ---- */
 
-int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
+struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
+					  const struct cvl_slice *slice, size_t i)
 {
 	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
 	const struct cvl_map *map = tl->map[slice->clock];
 	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
-	uint64_t ns =
-		(uint64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
-	int64_t bound;
+	struct cvl_bound b = { .kind = cvl_map_kind(map) };
 
-	cvl_map_time(map, slice->batch->tick[i], &bound);
-	if (bound == CVL_BOUND_UNKNOWN)
-		return bound;
-	if (cvl_map_kind(map) == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
-		ns = (ns + 1) / 2;
-	return cvl_add_sat(bound, (int64_t)ns);
+	b.capture = (int64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
+	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
+		b.capture = (b.capture + 1) / 2;
+	cvl_map_time(map, slice->batch->tick[i], &b.map);
+	return b;
 }
 
-int64_t cvl_bound_pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
+int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
 {
-	if (a == CVL_BOUND_UNKNOWN || b == CVL_BOUND_UNKNOWN)
+	struct cvl_bound b = cvl_timeline_bound_parts(tl, slice, i);
+
+	return b.map == CVL_BOUND_UNKNOWN ? b.map : cvl_add_sat(b.map, b.capture);
+}
+
+int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b)
+{
+	int64_t maps;
+
+	if (a.map == CVL_BOUND_UNKNOWN || b.map == CVL_BOUND_UNKNOWN)
 		return CVL_BOUND_UNKNOWN;
-	if (kind_a != CVL_BOUND_STATISTICAL || kind_b != CVL_BOUND_STATISTICAL)
-		return cvl_add_sat(a, b);
-	return (int64_t)fminl(ceill(hypotl((long double)a, (long double)b)), 9.2e18L);
+	if (a.kind != CVL_BOUND_STATISTICAL || b.kind != CVL_BOUND_STATISTICAL)
+		maps = cvl_add_sat(a.map, b.map);
+	else
+		maps = (int64_t)fminl(ceill(hypotl((long double)a.map, (long double)b.map)), 9.2e18L);
+	return cvl_add_sat(maps, cvl_add_sat(a.capture, b.capture));
 }
 
 enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound)

@@ -20,9 +20,12 @@
 
 struct work {
 	const struct sync_problem *p;
+	const struct cvl_clock_sync *tied; /* by marks; those with a map are where it says. NULL: only ref is known */
+	bool *left_out;    /* clocks whose messages contradict each other */
+	double timeline_drift_ppm; /* where the timeline is no clock's */
 	struct band *band; /* one a clock */
 	size_t *canonical;
-	size_t ref;
+	size_t ref; /* whose time is the timeline; SIZE_MAX: nobody's */
 	double scale; /* of the drift limits */
 	struct band_limit *limit;
 	uint64_t *used;
@@ -33,18 +36,29 @@ static double drift_of(const struct work *w, size_t clock)
 	return w->p->clock[clock].drift_ppm * w->scale * 1e-6;
 }
 
+static double timeline_drift(const struct work *w)
+{
+	return w->ref == SIZE_MAX ? w->timeline_drift_ppm * w->scale * 1e-6 : drift_of(w, w->ref);
+}
+
+static bool is_known(const struct work *w, size_t clock)
+{
+	return clock == w->ref || (w->tied && w->tied[clock].map);
+}
+
 /* dT/dx = (1 + r) / (1 + c), of the rates of the reference and the clock: off by most where it is slow. */
 static double pair_drift(const struct work *w, size_t clock)
 {
-	return (1 + drift_of(w, w->ref)) / (1 - drift_of(w, clock)) - 1;
+	return (1 + timeline_drift(w)) / (1 - drift_of(w, clock)) - 1;
 }
 
 /* d2T/dx2 = [r' (1 + c) - c' (1 + r)] / (1 + c)^3 */
 static double pair_wander(const struct work *w, size_t clock)
 {
-	double r = drift_of(w, w->ref), c = drift_of(w, clock);
+	double r = timeline_drift(w), c = drift_of(w, clock);
+	size_t ref = w->ref == SIZE_MAX ? clock : w->ref;
 
-	return (w->p->clock[w->ref].wander_ppb_s * (1 + c) +
+	return (w->p->clock[ref].wander_ppb_s * (1 + c) +
 		w->p->clock[clock].wander_ppb_s * (1 + r)) *
 	       1e-9 / ((1 - c) * (1 - c) * (1 - c));
 }
@@ -54,6 +68,17 @@ static bool peer_band(const struct work *w, size_t peer, int64_t x, long double 
 {
 	if (peer == w->ref) {
 		*low = *high = 0;
+		return true;
+	}
+	if (w->left_out[peer])
+		return false;
+	if (is_known(w, peer)) {
+		const struct cvl_map *map = w->tied[peer].map;
+		int64_t bound, time;
+
+		time = cvl_map_time(map, (struct cvl_tick){ sync_tick(w->p, peer, x) }, &bound).ns;
+		*low = (long double)time - x - bound - w->p->clock[peer].resolution_ns;
+		*high = (long double)time - x + bound + w->p->clock[peer].resolution_ns;
 		return true;
 	}
 	return band_at(&w->band[peer], x, low, high);
@@ -129,10 +154,10 @@ static int settle(struct work *w, bool *empty, struct cvl_error *err)
 	for (size_t round = 0; changed && round < p->n_clocks + ROUNDS_EXTRA; round++) {
 		changed = false;
 		for (size_t c = 0; c < p->n_clocks && !rc; c++) {
-			if (c == w->ref || w->canonical[c] != c)
+			if (c == w->ref || w->canonical[c] != c || w->left_out[c])
 				continue;
 			rc = improve(w, c, &changed, err);
-			if (!rc && w->band[c].empty) {
+			if (!rc && w->band[c].empty && !is_known(w, c)) {
 				*empty = true;
 				return 0;
 			}
@@ -212,7 +237,7 @@ static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_
 	struct cvl_knot *k = calloc(2 * b->n, sizeof(*k));
 	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
 				     .knots = k,
-				     .kind = CVL_BOUND_PROVEN };
+				     .kind = w->tied ? CVL_BOUND_STATISTICAL : CVL_BOUND_PROVEN };
 	int rc;
 
 	if (!k)
@@ -310,63 +335,236 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 	return 0;
 }
 
-static int solve(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err)
+/* ---- with marks ---- */
+
+/* Knots of a map that was cut. */
+struct cutter {
+	const struct work *w;
+	size_t clock;
+	const struct cvl_map *map;
+	const struct band *band;
+	struct cvl_knot *knot;
+	size_t n;
+	int64_t worst; /* ns by which map and band miss each other */
+	int64_t worst_x;
+	bool narrower;
+};
+
+/* What map and band both allow of the offset at @tick. */
+static void both_at(const struct cutter *c, uint64_t tick, long double *low, long double *high)
 {
-	struct work w = {
-		.p = p,
-		.ref = p->reference >= 0 ? p->clock[p->reference].same_as : 0,
-		.scale = 1,
-		.band = calloc(p->n_clocks, sizeof(*w.band)),
-		.canonical = calloc(p->n_clocks, sizeof(*w.canonical)),
-		.used = calloc(p->n_clocks, sizeof(*w.used)),
-		.limit = calloc(p->n_messages + 1, sizeof(*w.limit)),
-	};
-	double relaxed = 1;
-	bool empty;
+	int64_t x = sync_x(c->w->p, c->clock, tick), bound;
+	long double offset =
+		(long double)cvl_map_time(c->map, (struct cvl_tick){ tick }, &bound).ns - x;
+	long double a, b;
+
+	*low = offset - bound;
+	*high = offset + bound;
+	if (band_at(c->band, x, &a, &b)) {
+		*low = fmaxl(*low, a - 2);
+		*high = fminl(*high, b + 2);
+	}
+}
+
+static void cut_at(struct cutter *c, uint64_t tick)
+{
+	struct cvl_knot *k = &c->knot[c->n];
+	int64_t x = sync_x(c->w->p, c->clock, tick), bound;
+	long double low, high;
+
+	if (c->n && tick <= k[-1].tick.count)
+		return;
+	both_at(c, tick, &low, &high);
+	cvl_map_time(c->map, (struct cvl_tick){ tick }, &bound);
+	if (low > high && (int64_t)(low - high) > c->worst) {
+		c->worst = (int64_t)(low - high);
+		c->worst_x = x;
+	}
+	c->narrower = c->narrower || (high - low) / 2 < 0.99L * (long double)bound;
+	k->tick.count = tick;
+	k->time.ns = x + (int64_t)floorl((low + high) / 2);
+	k->bound_ns = (int64_t)ceill(fmaxl(high - low, 0) / 2) + 1;
+	if (c->n && k->time.ns < k[-1].time.ns) {
+		k->bound_ns += k[-1].time.ns - k->time.ns;
+		k->time.ns = k[-1].time.ns;
+	}
+	c->n++;
+}
+
+static int by_tick(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * Cut the map that @out has from its marks by what its messages allow. Ends of map and band are taken, and the middles
+ * between them, where one of two straight lines may give way to the other: what is lost there by a chord is added.
+ */
+static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, struct cvl_error *err)
+{
+	const struct band *b = &w->band[w->canonical[clock]];
+	struct cutter c = { .w = w, .clock = clock, .map = out->map, .band = b };
+	struct cvl_map_spec spec;
+	struct cvl_map *cut;
+	uint64_t *tick;
+	size_t n = 0;
 	int rc;
 
-	if (!w.band || !w.canonical || !w.used || !w.limit) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		goto out;
+	cvl_map_describe(out->map, &spec);
+	tick = malloc((2 * (spec.n + b->n) + 2) * sizeof(*tick));
+	c.knot = calloc(2 * (spec.n + b->n) + 2, sizeof(*c.knot));
+	if (!tick || !c.knot) {
+		free(tick);
+		free(c.knot);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
-	for (size_t c = 0; c < p->n_clocks; c++)
-		w.canonical[c] = p->clock[c].same_as;
-	snprintf(s->reference, sizeof(s->reference), "%s", p->clock[w.ref].name);
-	rc = settle(&w, &empty, err);
-	if (!rc && empty) {
-		size_t who = 0;
+	for (size_t i = 0; i < spec.n; i++)
+		tick[n++] = spec.knots[i].tick.count;
+	for (size_t i = 0; i < b->n; i++)
+		tick[n++] = sync_tick(w->p, clock, b->point[i].x);
+	qsort(tick, n, sizeof(*tick), by_tick);
+	for (size_t i = 0; i < n; i++) {
+		cut_at(&c, tick[i]);
+		if (i + 1 < n)
+			cut_at(&c, tick[i] + (tick[i + 1] - tick[i]) / 2);
+	}
+	for (size_t i = 1; i + 1 < c.n; i++) {
+		long double low, high, middle = ((long double)c.knot[i - 1].bound_ns +
+						 (long double)c.knot[i + 1].bound_ns) / 2;
 
-		for (size_t c = 0; c < p->n_clocks; c++)
-			if (w.band[c].empty)
-				who = c;
-		rc = relax(&w, &relaxed, err);
-		if (!rc && relaxed <= 0) {
-			for (size_t c = 0; c < p->n_clocks; c++)
-				sync_reason(
-					&s->clock[c], CVL_UNSYNCHRONISED,
-					"the messages of %s contradict each other whatever its clock does%s: matched "
-					"wrongly, or stamped after sending",
-					p->clock[who].name,
-					p->clock[who].has_wander ? " within --wander" : "");
+		both_at(&c, c.knot[i].tick.count, &low, &high);
+		if ((high - low) / 2 > middle)
+			c.knot[i].bound_ns += (int64_t)ceill((high - low) / 2 - middle);
+	}
+	rc = 0;
+	if (c.worst > 0) {
+		sync_reason(out, CVL_DEGRADED,
+			    "what it heard and its messages contradict each other by up to %" PRId64
+			    " ns, %.3f s into the session: the bound is that of what it heard",
+			    c.worst, (double)c.worst_x * 1e-9);
+	} else if (c.narrower) {
+		spec.knots = c.knot;
+		spec.n = c.n;
+		rc = cvl_map_new(&cut, &spec, err);
+		if (!rc) {
+			cvl_map_free(out->map);
+			out->map = cut;
 		}
 	}
-	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
-		if (w.canonical[c] == w.ref)
-			rc = sync_reference_map(p, s, c, err);
-		else if (relaxed > 0)
-			rc = finish(&w, c, relaxed, &s->clock[c], err);
-	}
-out:
-	for (size_t c = 0; w.band && c < p->n_clocks; c++)
-		band_free(&w.band[c]);
-	free(w.band);
-	free(w.canonical);
-	free(w.used);
-	free(w.limit);
+	free(tick);
+	free(c.knot);
 	return rc;
 }
 
+/* ---- solving ---- */
+
+/* Bands of all; drift limits are widened if need be, and who contradicts itself whatever its clock does is left out. */
+static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
+{
+	const struct sync_problem *p = w->p;
+
+	for (;;) {
+		size_t who = 0;
+		bool empty;
+		int rc;
+
+		w->scale = *relaxed = 1;
+		rc = settle(w, &empty, err);
+		if (rc || !empty)
+			return rc;
+		for (size_t c = 0; c < p->n_clocks; c++)
+			if (w->band[c].empty && !is_known(w, c))
+				who = c;
+		rc = relax(w, relaxed, err);
+		if (rc || *relaxed > 0)
+			return rc;
+		w->left_out[who] = true;
+		w->band[who].n = 0;
+		w->band[who].empty = false;
+	}
+}
+
+static int finish_all(struct work *w, double relaxed, struct sync_solution *s, struct cvl_error *err)
+{
+	const struct sync_problem *p = w->p;
+	int rc = 0;
+
+	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+		size_t same = w->canonical[c];
+
+		if (w->tied && s->clock[c].map) {
+			if (s->clock[c].map && w->band[same].n)
+				rc = cut_map(w, c, &s->clock[c], err);
+		} else if (same == w->ref) {
+			rc = sync_reference_map(p, s, c, err);
+		} else if (w->left_out[same]) {
+			sync_reason(
+				&s->clock[c], CVL_UNSYNCHRONISED,
+				"the messages of %s contradict each other whatever its clock does%s: matched "
+				"wrongly, or stamped after sending",
+				p->clock[same].name,
+				p->clock[same].has_wander ? " within --wander" : "");
+		} else if (!w->tied || w->band[same].n) {
+			rc = finish(w, c, relaxed, &s->clock[c], err);
+		}
+	}
+	return rc;
+}
+
+static int work_out(struct work *w, struct sync_solution *s, struct cvl_error *err)
+{
+	const struct sync_problem *p = w->p;
+	double relaxed;
+	int rc;
+
+	w->band = calloc(p->n_clocks, sizeof(*w->band));
+	w->canonical = calloc(p->n_clocks, sizeof(*w->canonical));
+	w->used = calloc(p->n_clocks, sizeof(*w->used));
+	w->left_out = calloc(p->n_clocks, sizeof(*w->left_out));
+	w->limit = calloc(p->n_messages + 1, sizeof(*w->limit));
+	if (!w->band || !w->canonical || !w->used || !w->left_out || !w->limit) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	} else {
+		for (size_t c = 0; c < p->n_clocks; c++)
+			w->canonical[c] = p->clock[c].same_as;
+		rc = settle_all(w, &relaxed, err);
+		if (!rc)
+			rc = finish_all(w, relaxed, s, err);
+	}
+	for (size_t c = 0; w->band && c < p->n_clocks; c++)
+		band_free(&w->band[c]);
+	free(w->band);
+	free(w->canonical);
+	free(w->used);
+	free(w->left_out);
+	free(w->limit);
+	return rc;
+}
+
+static int solve(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err)
+{
+	struct work w = { .p = p, .ref = p->reference >= 0 ? p->clock[p->reference].same_as : 0 };
+
+	snprintf(s->reference, sizeof(s->reference), "%s", p->clock[w.ref].name);
+	return work_out(&w, s, err);
+}
+
+int interval_join(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err)
+{
+	struct work w = { .p = p, .tied = s->clock, .ref = SIZE_MAX };
+
+	if (p->reference >= 0)
+		w.ref = p->clock[p->reference].same_as;
+	for (size_t c = 0; c < p->n_clocks; c++)
+		w.timeline_drift_ppm = fmax(w.timeline_drift_ppm, p->clock[c].drift_ppm);
+	return work_out(&w, s, err);
+}
+
 const struct estimator estimator_interval = {
-	.info = { "interval", "messages and a drift limit: guaranteed bounds at every instant (default for messages)", true },
+	.info = { "interval",
+		  "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
+		  true },
 	.solve = solve,
 };

@@ -5,8 +5,8 @@
  *
  * A bank of Kalman filters, each with other process noise, runs side by side; how likely each found the last marks
  * (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight. Innovations are held at 3 sd
- * (Huber). The jitter follows the squared innovations slowly, and counts (1 + r) / (1 - r) times if innovations are correlated by r.
- * Marks far off are left out, unless several
+ * (Huber). The jitter follows the squared innovations slowly. Innovations that are correlated by r widen the bound by
+ * sqrt((1 + r) / (1 - r)). Marks far off are left out, unless several
  * in turn agree: then the phase has jumped.
  */
 #include "sync/kalman.h"
@@ -67,17 +67,11 @@ static double correlation(const struct bank *b)
 	return b->squares > 0 ? fmin(fmax(b->product / b->squares, 0), 0.95) : 0;
 }
 
-/* Variance that a mark counts with. */
-static double reading_var(const struct bank *b)
-{
-	double c = correlation(b);
-
-	return c > 0.05 && b->n > 30 ? b->jitter2 * (1 + c) / (1 - c) : b->jitter2;
-}
-
 static double bound_sd(const struct bank *b)
 {
-	return b->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)b->n - 2);
+	double c = correlation(b), widen = c > 0.05 && b->n > 30 ? sqrt((1 + c) / (1 - c)) : 1;
+
+	return widen * (b->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)b->n - 2));
 }
 
 /* ---- the bank ---- */
@@ -131,7 +125,7 @@ static void take(struct bank *b, struct filter *f, double z, double var, double 
 	double u;
 
 	s->v = z - f->k.a[0];
-	var += reading_var(b);
+	var += b->jitter2;
 	s->f = f->k.p[0] + var;
 	u = s->v * s->v / s->f;
 	f->log_weight = f->log_weight * forget - 0.5 * log(s->f) -

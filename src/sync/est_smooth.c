@@ -30,20 +30,19 @@
 #define PASSES 3       /* of reweighting */
 #define SHOCK 30.0     /* auxiliary residual, squared, from which on it is one */
 #define SHOCKS_MAX 12  /* in a window */
-#define RATE_PRIOR 2000.0 /* ppb, about the first line */
-#define DRIFT_PRIOR 20.0  /* ppb/s */
-#define RATES 7
-#define DRIFTS 7
+#define START_MARKS 16 /* for the line to start from */
+#define DRIFT_PRIOR 20.0 /* ppb/s */
+#define RATES 8
+#define DRIFTS 9
 #define CORRELATIONS 7
+#define CORRELATION_GAIN 4 /* of the log-likelihood, for which correlation is believed */
 #define WANDERS 4 /* from this index of rates on */
-#define QUIET 1
-#define CORRELATED 4
 #define POWERS 64 /* correlation over more periods than that is none */
 /* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data. */
-#define BOUND_SD 3.5
+#define BOUND_SD 3.7
 
-static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100 };             /* ns/s/sqrt(s) */
-static const double drifts[DRIFTS] = { 0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2 }; /* ns/s^2/sqrt(s) */
+static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 };	/* ns/s/sqrt(s) */
+static const double drifts[DRIFTS] = { 0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2, 8, 30 }; /* ns/s^2/sqrt(s) */
 static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98 };
 
 struct point {
@@ -52,7 +51,8 @@ struct point {
 	double weight;     /* 0: no mark, or one that does not count */
 	double jump, kick; /* variance that phase and rate get before this point */
 	bool mark;
-	double gap, z_before; /* s since the mark before that counts, and its z; gap 0: there is none */
+	uint32_t source;
+	double gap, z_before; /* s since the mark of the same source before, and its z; gap 0: there is none */
 	struct kalman_step step;
 	double offset, var_offset, rate, var_rate, drift; /* smoothed */
 };
@@ -69,6 +69,7 @@ struct smoother {
 	double *scratch;
 	int rate, drift, correlation; /* of the grid */
 	double jitter2;               /* variance of the white part */
+	bool rounded;                 /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
 	double power[POWERS];         /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
@@ -78,10 +79,14 @@ struct smoother {
 
 /* ---- the filter ---- */
 
+/* Four times as far as the line's median offset and slope may be off, so that the marks are not counted twice. */
 static struct kalman first_state(const struct smoother *s, double offset, double slope, double scale)
 {
-	double span = (double)(s->p[s->n_points - 1].x - s->p[0].x) * 1e-9;
-	double reach = 100 * scale + 1000, rate = RATE_PRIOR + 100 * scale / fmax(span, 1e-3);
+	size_t n = s->n < START_MARKS ? s->n : START_MARKS;
+	double span = fmax((double)(s->mark[n - 1].x - s->mark[0].x) * 1e-9, 1e-3);
+	double sd = 1.25 * fmax(scale, s->setup.resolution_ns) / sqrt((double)n);
+	double reach = 8 * sd + DRIFT_PRIOR * span * span / 8;
+	double rate = 4 * 3.5 * sd / span + DRIFT_PRIOR * span;
 
 	return (struct kalman){ .a = { offset, slope, 0 },
 				.p = { reach * reach, 0, 0, rate * rate, 0,
@@ -99,7 +104,7 @@ static void set_correlation(struct smoother *s, int correlation)
 /* What the mark of @p reads, how, and with which variance. */
 static double reading(const struct smoother *s, const struct point *p, double h[3], double *var)
 {
-	double periods = p->gap * 1e9 / s->setup.period_ns + 0.5, c = s->power[1], e;
+	double periods = fmax(p->gap * 1e9 / s->setup.period_ns + 0.5, 1), c = s->power[1], e;
 
 	e = p->gap > 0 && periods < POWERS ? s->power[(int)periods] : 0;
 	h[0] = 1 - e;
@@ -210,8 +215,12 @@ static int lay_out(struct smoother *s)
 	s->n_points = 0;
 	for (size_t i = 0; i < s->n && !rc; i++) {
 		const struct track_mark *m = &s->mark[i];
-		struct point p = { .x = m->x, .z = m->offset, .var = m->var, .mark = true,
-				   .weight = 1 };
+		struct point p = { .x = m->x,
+				   .z = m->offset,
+				   .var = m->var,
+				   .mark = true,
+				   .weight = 1,
+				   .source = m->source };
 
 		if (i) {
 			int64_t from = s->mark[i - 1].x;
@@ -232,10 +241,10 @@ static int lay_out(struct smoother *s)
 	return rc;
 }
 
-/* Median slope between marks a quarter of the first 64 apart, and the median offset from it at the first. */
+/* Median slope between marks a quarter of the first few apart, and the median offset from it at the first. */
 static void start_line(const struct smoother *s, double *offset, double *slope, double *scale)
 {
-	size_t n = s->n < 64 ? s->n : 64, k = 0, lag = n > 4 ? n / 4 : 1;
+	size_t n = s->n < START_MARKS ? s->n : START_MARKS, k = 0, lag = n > 4 ? n / 4 : 1;
 
 	for (size_t i = 0; i + lag < n; i++) {
 		const struct track_mark *a = &s->mark[i], *b = &s->mark[i + lag];
@@ -272,25 +281,30 @@ static double rough_jitter2(const struct smoother *s)
 
 /*
  * Marks that have no neighbour near them lose their say; where two on both sides agree among themselves but not across,
- * the phase jumped. What clocks may wander in between (20 ppm) is allowed for.
+ * the phase jumped. What clocks may wander in between (20 ppm, about their median slope) is allowed for.
  */
-static void find_wild(struct smoother *s, double slope, double jitter)
+static void find_wild(struct smoother *s, double jitter)
 {
 	struct point *m[5] = { 0 };
-	double y[5] = { 0 }, x0 = (double)s->p[0].x;
 	size_t have = 0;
 
 	for (size_t i = 0; i < s->n_points; i++) {
-		double reach;
+		double reach, slope[5], y[5];
 
 		if (!s->p[i].mark)
 			continue;
 		memmove(m, m + 1, 4 * sizeof(*m));
-		memmove(y, y + 1, 4 * sizeof(*y));
 		m[4] = &s->p[i];
-		y[4] = m[4]->z - slope * ((double)m[4]->x - x0);
 		if (++have < 5)
 			continue;
+		for (int k = 0; k < 5; k++) {
+			const struct point *a = m[k < 4 ? k : 0], *b = m[k < 4 ? k + 1 : 4];
+
+			slope[k] = (b->z - a->z) / (double)(b->x - a->x);
+		}
+		slope[0] = median_of(slope, 5);
+		for (int k = 0; k < 5; k++)
+			y[k] = m[k]->z - m[0]->z - slope[0] * (double)(m[k]->x - m[0]->x);
 		reach = 20 * jitter + 2e-5 * (double)(m[4]->x - m[0]->x);
 		for (int k = have == 5 ? 0 : 2; k < (have == s->n ? 5 : 3); k++) {
 			int near = 0;
@@ -307,20 +321,29 @@ static void find_wild(struct smoother *s, double slope, double jitter)
 	}
 }
 
+/* Of few sources at a time: those heard last. */
+#define SOURCES_KEPT 4
+
 static void find_gaps(struct smoother *s)
 {
-	const struct point *before = NULL;
+	const struct point *last[SOURCES_KEPT] = { NULL };
 
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct point *p = &s->p[i];
+		int k = 0;
 
 		if (!(p->weight > 0))
 			continue;
-		if (before && !(p->jump > 0)) {
-			p->gap = (double)(p->x - before->x) * 1e-9;
-			p->z_before = before->z;
+		if (p->jump > 0)
+			memset(last, 0, sizeof(last));
+		while (k < SOURCES_KEPT - 1 && last[k] && last[k]->source != p->source)
+			k++;
+		if (last[k] && last[k]->source == p->source) {
+			p->gap = (double)(p->x - last[k]->x) * 1e-9;
+			p->z_before = last[k]->z;
 		}
-		before = p;
+		memmove(last + 1, last, (size_t)k * sizeof(*last));
+		last[0] = p;
 	}
 }
 
@@ -337,7 +360,7 @@ static void move(struct smoother *s, int axis, int by)
 static bool can_move(const struct smoother *s, int axis, int by)
 {
 	int at = axis == 0 ? s->rate : axis == 1 ? s->drift : s->correlation;
-	int most = axis == 0 ? RATES : axis == 1 ? DRIFTS : CORRELATIONS;
+	int most = axis == 0 ? RATES : axis == 1 ? DRIFTS : s->rounded ? 1 : CORRELATIONS;
 
 	return at + by >= 0 && at + by < most;
 }
@@ -347,13 +370,13 @@ static double likelihood(struct smoother *s, const struct kalman *start)
 {
 	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4, sum = 0;
 
-	for (int i = 0; i < 3; i++) {
+	for (int i = 0; i < (s->rounded ? 1 : 3); i++) {
 		size_t n;
 		double ratio;
 
 		sum = forward(s, *start, true, &n);
 		ratio = median_of(s->scratch, n) / MEDIAN_1;
-		if (!(ratio > 0) || n < 8 || fabs(ratio - 1) < 0.03)
+		if (!(ratio > 0) || n < 8 || fabs(ratio - 1) < 0.03 || s->rounded)
 			break;
 		s->jitter2 = fmax(s->jitter2 * fmin(fmax(ratio, 0.05), 20), floor);
 	}
@@ -371,7 +394,7 @@ static double climb(struct smoother *s, const struct kalman *start)
 
 				move(s, axis, by);
 				l = likelihood(s, start);
-				if (!(l > best + 0.5)) {
+				if (!(l > best + (axis == 2 ? CORRELATION_GAIN : 0.5))) {
 					move(s, axis, -by);
 					s->jitter2 = jitter2;
 					break;
@@ -384,24 +407,35 @@ static double climb(struct smoother *s, const struct kalman *start)
 
 /*
  * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose jitter is correlated look
- * alike from afar: where the first is found, or in the beginning, the climb is also tried from the second.
+ * alike from afar: where either is found, or in the beginning, the climb is also tried from each.
  */
 static void learn_noise(struct smoother *s, const struct kalman *start)
 {
 	double best = climb(s, start), jitter2 = s->jitter2;
-	int rate = s->rate, drift = s->drift, correlation = s->correlation;
+	static const struct {
+		int rate, drift, correlation;
+	} other[] = { { 1, 3, 4 }, { 5, 6, 0 } };
 
 	if (s->windows && s->rate < WANDERS && !s->correlation)
 		return;
-	s->rate = QUIET;
-	s->drift = DRIFTS / 2;
-	set_correlation(s, CORRELATED);
-	if (climb(s, start) > best)
-		return;
-	s->rate = rate;
-	s->drift = drift;
-	s->jitter2 = jitter2;
-	set_correlation(s, correlation);
+	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
+		int rate = s->rate, drift = s->drift, correlation = s->correlation;
+		double l;
+
+		s->rate = other[i].rate;
+		s->drift = other[i].drift;
+		set_correlation(s, s->rounded ? 0 : other[i].correlation);
+		l = climb(s, start);
+		if (l > best + (s->correlation > correlation ? CORRELATION_GAIN : 0)) {
+			best = l;
+			jitter2 = s->jitter2;
+			continue;
+		}
+		s->rate = rate;
+		s->drift = drift;
+		s->jitter2 = jitter2;
+		set_correlation(s, correlation);
+	}
 }
 
 static void reweight(struct smoother *s)
@@ -434,7 +468,8 @@ static int emit_window(struct smoother *s, int64_t until)
 	for (size_t i = 0; i < s->n_points && !rc; i++) {
 		const struct point *p = &s->p[i];
 		struct track_knot knot = { p->x, p->offset,
-					   k * sqrt(fmax(p->var_offset, 0)) };
+					   k * sqrt(fmax(p->var_offset, 0)) +
+						   (s->rounded ? s->setup.resolution_ns / 2 : 0) };
 
 		if (s->any && p->x <= s->emitted)
 			continue;
@@ -464,16 +499,22 @@ static int emit_window(struct smoother *s, int64_t until)
 static int smooth_window(struct smoother *s, bool last)
 {
 	struct kalman start;
-	double offset, slope, scale, shock, size;
+	double offset, slope, scale, shock, size, rough;
 	size_t n, shocks = 0;
 	int rc = lay_out(s);
 
 	if (rc)
 		return rc;
 	start_line(s, &offset, &slope, &scale);
-	if (!s->windows)
-		s->jitter2 = rough_jitter2(s);
-	find_wild(s, slope, sqrt(fmax(s->jitter2, rough_jitter2(s))));
+	rough = rough_jitter2(s);
+	s->rounded = rough < s->setup.resolution_ns * s->setup.resolution_ns / 6;
+	if (s->rounded) {
+		s->jitter2 = s->setup.resolution_ns * s->setup.resolution_ns / 4;
+		set_correlation(s, 0);
+	} else if (!s->windows) {
+		s->jitter2 = rough;
+	}
+	find_wild(s, sqrt(fmax(s->jitter2, rough)));
 	find_gaps(s);
 	start = first_state(s, offset, slope * 1e9, scale);
 	learn_noise(s, &start);

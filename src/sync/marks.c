@@ -16,6 +16,7 @@
 /* A clock or a source: its own nominal time against the timeline. */
 struct tie {
 	bool tied;
+	bool sure; /* of a clock: tied by sources that are not in doubt */
 	struct track track;
 	size_t sources;    /* that tied it */
 	uint64_t marks;    /* heard of tied sources */
@@ -37,6 +38,7 @@ struct work {
 	int64_t *origin;    /* of each source: its number that stands at its own time 0 */
 	int64_t root_time;  /* where that of the root stands on the timeline */
 	unsigned *jumps;    /* of each source's numbers */
+	bool *doubt;        /* sources whose own clocks did not hold still: for those who hear nothing else */
 	struct cvl_error *err;
 };
 
@@ -70,8 +72,9 @@ static int lay_out(struct work *w)
 	w->source = calloc(p->n_sources + 1, sizeof(*w->source));
 	w->origin = calloc(p->n_sources + 1, sizeof(*w->origin));
 	w->jumps = calloc(p->n_sources + 1, sizeof(*w->jumps));
+	w->doubt = calloc(p->n_sources + 1, sizeof(*w->doubt));
 	if (!w->heard || !w->list || !w->begin || !w->clock || !w->source || !w->origin ||
-	    !w->jumps)
+	    !w->jumps || !w->doubt)
 		return no_memory(w);
 	for (size_t i = 0; i < w->n; i++) {
 		const struct sync_mark *m = &p->mark[i];
@@ -106,13 +109,18 @@ struct jump_seen {
 	uint32_t clock;
 };
 
-/* How many clocks heard @source jump by about the same number at the same place. */
-static size_t voters(const struct jump_seen *seen, size_t n, const struct number_jump *j)
+/* How many clocks heard numbers jump by the same, at what may be the same place; @first: the first of them. */
+static size_t voters(const struct jump_seen *seen, size_t n, const struct number_jump *j,
+		     size_t *first)
 {
 	size_t votes = 0;
 
 	for (size_t i = 0; i < n; i++)
-		votes += seen[i].jump.by == j->by && llabs(seen[i].jump.after - j->after) <= 8;
+		if (seen[i].jump.by == j->by && seen[i].jump.after <= j->next &&
+		    j->after <= seen[i].jump.next) {
+			*first = votes ? *first : i;
+			votes++;
+		}
 	return votes;
 }
 
@@ -148,13 +156,13 @@ static int number_source(struct work *w, size_t source)
 	}
 	for (size_t i = 0; i < n_seen; i++) {
 		const struct jump_seen *s = &seen[i];
-		size_t n;
+		size_t n, first = i;
 
-		if (2 * voters(seen, n_seen, &s->jump) < hearers) {
+		if (2 * voters(seen, n_seen, &s->jump, &first) < hearers) {
 			w->clock[s->clock].jumps++;
 			continue;
 		}
-		w->jumps[source]++;
+		w->jumps[source] += first == i;
 		n = list_of(w, s->clock, source, w->list);
 		for (size_t k = s->jump.at; k < n; k++)
 			w->list[k]->number -= s->jump.by;
@@ -225,7 +233,7 @@ static void choose_root(struct work *w)
 
 static bool usable(const struct work *w, const struct heard *h)
 {
-	if (h->bad || !w->source[h->source].tied)
+	if (h->bad || !w->source[h->source].tied || (w->doubt[h->source] && w->clock[h->clock].sure))
 		return false;
 	return !w->tracker->whole_periods || h->source == w->root;
 }
@@ -254,7 +262,7 @@ static int track_clock(struct work *w, size_t c)
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
 				     .resolution_ns = (double)p->clock[c].resolution_ns,
 				     .period_ns = (double)p->source[w->root].period_ns };
-	bool any = false, from[2] = { false, false };
+	bool any = false, in_doubt = false, from[2] = { false, false };
 	void *state = NULL;
 	int rc = 0;
 
@@ -262,7 +270,7 @@ static int track_clock(struct work *w, size_t c)
 	t->sources = 0;
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !rc; i++) {
 		const struct heard *h = &w->heard[i];
-		struct track_mark m = { .x = h->x };
+		struct track_mark m = { .x = h->x, .source = h->source };
 		double add;
 		int64_t time;
 
@@ -283,6 +291,7 @@ static int track_clock(struct work *w, size_t c)
 		t->last = h->x;
 		t->marks++;
 		from[h->source == w->root] = true;
+		in_doubt = in_doubt || w->doubt[h->source];
 		m.offset = (double)(time - h->x - t->track.base) + add;
 		rc = w->tracker->feed(state, &m);
 	}
@@ -292,6 +301,7 @@ static int track_clock(struct work *w, size_t c)
 	t->periods = (uint64_t)((double)(t->last - t->first) / setup.period_ns) + 1;
 	rc = w->tracker->close(state, rc);
 	t->tied = !rc && t->track.n;
+	t->sure = t->tied && !in_doubt;
 	return rc ? tracker_failed(w, rc) : 0;
 }
 
@@ -339,6 +349,13 @@ static struct track_mark combine(struct work *w, struct heard *const *h, size_t 
 	return m;
 }
 
+/* A sender whose time is worked out counts beside others only if its clock behaved. */
+static bool trustworthy(const struct track_report *r)
+{
+	return !r->steps && !(r->correlation > CORRELATION_DEGRADED) &&
+	       (double)r->rejected <= REJECTED_DEGRADED * (double)(r->used + r->rejected);
+}
+
 static int track_source(struct work *w, size_t s)
 {
 	struct tie *t = &w->source[s];
@@ -379,6 +396,7 @@ static int track_source(struct work *w, size_t s)
 	free(scratch);
 	rc = tracker->close(state, rc);
 	t->tied = !rc && t->track.n;
+	w->doubt[s] = !trustworthy(&t->track.report);
 	return rc ? tracker_failed(w, rc) : 0;
 }
 
@@ -484,6 +502,12 @@ static void add_knots(struct map_maker *m)
 	}
 }
 
+/* Rate of a clock against one that is itself off. */
+static double against(double rate_ppb, double reference_ppb)
+{
+	return (rate_ppb - reference_ppb) / (1 + reference_ppb * 1e-9);
+}
+
 static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *out)
 {
 	const struct sync_problem *p = w->p;
@@ -510,11 +534,11 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 	out->rate_ppb = t->report.rate_ppb;
 	out->rate_bound_ppb = t->report.rate_bound_ppb;
 	if (ref) {
-		spec.before.rate_ppb -= ref->report.before.rate_ppb;
-		spec.after.rate_ppb -= ref->report.after.rate_ppb;
+		spec.before.rate_ppb = against(spec.before.rate_ppb, ref->report.before.rate_ppb);
+		spec.after.rate_ppb = against(spec.after.rate_ppb, ref->report.after.rate_ppb);
 		spec.before.drift_ppb += ref->report.before.drift_ppb;
 		spec.after.drift_ppb += ref->report.after.drift_ppb;
-		out->rate_ppb -= ref->report.rate_ppb;
+		out->rate_ppb = against(out->rate_ppb, ref->report.rate_ppb);
 		out->rate_bound_ppb = hypot(out->rate_bound_ppb, ref->report.rate_bound_ppb);
 	}
 	spec.knots = m.knot;
@@ -573,6 +597,9 @@ static void judge(const struct work *w, size_t c, struct cvl_clock_sync *out)
 			    "it alone saw numbers jump %u times: its clock has jumped", t->jumps);
 	else if (jumps)
 		sync_reason(out, CVL_DEGRADED, "the numbers of what it heard jump %u times", jumps);
+	else if (!t->sure)
+		sync_reason(out, CVL_DEGRADED,
+			    "what it heard came from a sender whose own clock did not hold still");
 	else if (r->steps)
 		sync_reason(out, CVL_DEGRADED,
 			    "%u sudden changes of its rate or phase; between the marks around them its "
@@ -614,6 +641,11 @@ static int finish(struct work *w, size_t clock, struct cvl_clock_sync *out)
 	}
 	find_rate(&t->track);
 	rc = make_map(w, clock, out);
+	if (rc == CVL_E_RANGE || rc == CVL_E_ORDER) {
+		sync_reason(out, CVL_UNSYNCHRONISED, "no map fits the %" PRIu64 " marks it heard",
+			    heard);
+		return 0;
+	}
 	if (rc)
 		return rc;
 	out->used = t->track.report.used;
@@ -672,5 +704,6 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s, const str
 	free(w.source);
 	free(w.origin);
 	free(w.jumps);
+	free(w.doubt);
 	return rc;
 }

@@ -147,7 +147,8 @@ static void check_numbers(struct heard *const *m, size_t n, int64_t nominal,
 				continue;
 			}
 			jump[(*n_jumps)++] =
-				(struct number_jump){ i, m[last]->number, by - due };
+				(struct number_jump){ i, m[last]->number, m[last]->number + due,
+						      by - due };
 			f.n = 0;
 		}
 		last = i;

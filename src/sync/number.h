@@ -19,7 +19,7 @@ struct heard {
 /** From mark @at on, numbers are higher by @by than the time that passed allows. */
 struct number_jump {
 	size_t at;
-	int64_t after; /* number before the jump */
+	int64_t after, next; /* number before the jump, and what would have been the one after */
 	int64_t by;
 };
 

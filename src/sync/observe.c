@@ -296,6 +296,10 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 
 	if (source < 0)
 		return source;
+	if (sl->batch->flags[i] & CVL_LATE) {
+		p->clock[p->clock[sl->clock].same_as].went_back++;
+		return 0;
+	}
 	if (index > INT64_MAX / 1000000000) {
 		p->unmatched++; /* no sender counts that far */
 		return 0;
@@ -352,7 +356,12 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 
 	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
 		uint64_t tick = b->tick[i].count;
+		bool restated = b->kind[i] == CVL_EDGE && b->flags[i] & CVL_STATE;
 
+		if (restated) {
+			rc = see_edge(w, sl, i);
+			continue;
+		}
 		if (!c->seen || tick < c->first)
 			c->first = tick;
 		if (!c->seen || tick > c->last)

@@ -89,6 +89,12 @@ uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/**
+ * One solution of marks and messages: clocks in @s that have maps from marks tie others by messages, and where messages
+ * allow less than a map's bound, the map is cut; where they contradict it, its clock is degraded.
+ */
+int interval_join(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err);
+
 int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, size_t clock,
 		   void (*see)(void *ctx, struct cvl_time t, double residual_ns), void *ctx,
 		   struct cvl_error *err);

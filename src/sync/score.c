@@ -14,10 +14,9 @@
 struct scored_clock {
 	const struct cvl_map *map, *truth;
 	uint64_t resolution;
-	int64_t capture; /* what its capture cannot resolve, ns */
 	int64_t first, last; /* true times between which the truth is known */
 	double error;    /* at the instant looked at */
-	int64_t bound;
+	struct cvl_bound bound;
 	bool there;
 };
 
@@ -51,7 +50,8 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 		c[n++] = (struct scored_clock){ .map = sync->clock[i].map,
 						.truth = t->map,
 						.resolution = clock->resolution,
-						.capture = step,
+						.bound = { .capture = step,
+							   .kind = cvl_map_kind(sync->clock[i].map) },
 						.first = spec.knots[0].time.ns,
 						.last = spec.knots[spec.n - 1].time.ns };
 	}
@@ -60,23 +60,20 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 
 static void look(struct scored_clock *c, int64_t t)
 {
-	uint64_t tick, map_bound = c->resolution;
-	int64_t bound;
+	uint64_t tick;
 
 	c->there = t >= c->first && t <= c->last;
 	if (!c->there)
 		return;
 	tick = cvl_map_tick(c->truth, (struct cvl_time){ t }).count;
-	tick = (tick + map_bound - 1) / map_bound * map_bound;
-	c->error = (double)(cvl_map_time(c->map, (struct cvl_tick){ tick }, &bound).ns - t);
-	c->bound = cvl_add_sat(bound, c->capture);
+	tick = (tick + c->resolution - 1) / c->resolution * c->resolution;
+	c->error = (double)(cvl_map_time(c->map, (struct cvl_tick){ tick }, &c->bound.map).ns - t);
 }
 
 static int add_pair(struct sums *s, const struct scored_clock *a, const struct scored_clock *b)
 {
 	double error = a->error - b->error;
-	int64_t bound = cvl_bound_pair(a->bound, cvl_map_kind(a->map), b->bound,
-				       cvl_map_kind(b->map));
+	int64_t bound = cvl_bound_pair(a->bound, b->bound);
 
 	if (s->n == s->capacity) {
 		size_t more = s->capacity ? 2 * s->capacity : 4096;

@@ -383,6 +383,8 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 	struct sync_solution s = { .clock = sync->clock };
 	int rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
 
+	if (!rc && e->tracker && p->n_messages)
+		rc = interval_join(p, &s, err);
 	if (rc)
 		return rc;
 	check_causality(p, &s);

@@ -25,6 +25,7 @@ struct track_mark {
 	int64_t x;
 	double offset; /* ns */
 	double var;    /* ns^2: of the time of sending, beyond the receiver's jitter */
+	uint32_t source;
 };
 
 struct track_knot {
