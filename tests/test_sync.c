@@ -1039,12 +1039,13 @@ static void hear(struct draw *d, struct world *w, size_t clock, int marks, bool 
 		happen(w, clock, PROBE, uniform(d, 5, 15 + marks));
 }
 
-static void mark_world(struct draw *d, bool beacons, bool with_reference, struct score *score)
+static void mark_world(struct draw *d, const char *estimator, bool beacons, bool with_reference,
+		       struct score *score)
 {
 	static const uint64_t rates[] = { 8000000, 1000000, 24000000, 32768, 100000000 };
 	int marks = 20 + (int)draw_below(d, 181);
 	double jitter = exp(uniform(d, log(1e-7), log(1e-5)));
-	struct cvl_sync_opts opts = { .estimator = "line", .reference = with_reference ? "B" : NULL };
+	struct cvl_sync_opts opts = { .estimator = estimator, .reference = with_reference ? "B" : NULL };
 	struct expectation e = { .period_ns = 1e9, .numbered = beacons };
 	struct cvl_session *s;
 	struct cvl_sync *sync;
@@ -1067,7 +1068,7 @@ static void mark_world(struct draw *d, bool beacons, bool with_reference, struct
 		opts.n_pulse = 1;
 	}
 	sync = run(s, &opts);
-	assert_string_equal(sync->estimator, "line");
+	assert_string_equal(sync->estimator, estimator);
 	for (size_t i = 0; i < w.n_clocks; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 		double ref = with_reference ? (double)w.clock[1].off[0] : 0;
@@ -1112,7 +1113,7 @@ static void line_of_beacons_keeps_its_promise(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
-		mark_world(&d, true, false, &score);
+		mark_world(&d, "line", true, false, &score);
 	check_score(&score, "beacons");
 }
 
@@ -1123,8 +1124,25 @@ static void line_of_pulses_keeps_its_promise(void **state)
 
 	(void)state;
 	for (int i = 0; i < 300; i++)
-		mark_world(&d, false, false, &score);
+		mark_world(&d, "line", false, false, &score);
 	check_score(&score, "pulses");
+}
+
+/* Few marks, and clocks so steady that a line is right: what a smoother may not make worse than its bound. */
+static void smooth_keeps_its_promise_with_few_marks(void **state)
+{
+	struct draw d = draw_begin(23);
+	struct score beacons = { 0 }, pulses = { 0 }, relative = { 0 };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		mark_world(&d, "smooth", true, false, &beacons);
+		mark_world(&d, "smooth", false, false, &pulses);
+		mark_world(&d, "smooth", true, true, &relative);
+	}
+	check_score(&beacons, "smooth, beacons");
+	check_score(&pulses, "smooth, pulses");
+	check_score(&relative, "smooth, beacons, relative to a clock");
 }
 
 static void line_is_relative_to_the_reference(void **state)
@@ -1134,8 +1152,8 @@ static void line_is_relative_to_the_reference(void **state)
 
 	(void)state;
 	for (int i = 0; i < 150; i++) {
-		mark_world(&d, true, true, &beacons);
-		mark_world(&d, false, true, &pulses);
+		mark_world(&d, "line", true, true, &beacons);
+		mark_world(&d, "line", false, true, &pulses);
 	}
 	check_score(&beacons, "beacons, relative to a clock");
 	check_score(&pulses, "pulses, relative to a clock");
@@ -1463,6 +1481,7 @@ int main(void)
 		cmocka_unit_test(line_of_beacons_keeps_its_promise),
 		cmocka_unit_test(line_of_pulses_keeps_its_promise),
 		cmocka_unit_test(line_is_relative_to_the_reference),
+		cmocka_unit_test(smooth_keeps_its_promise_with_few_marks),
 		cmocka_unit_test(student_is_that_of_the_tables),
 		cmocka_unit_test(aliases_share_one_map),
 		cmocka_unit_test(what_is_saved_is_loaded),

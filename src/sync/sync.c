@@ -16,8 +16,8 @@
 
 /* The first of each kind is the default. */
 static const struct estimator *const estimators[] = {
-	&estimator_interval, &estimator_smooth, &estimator_hull,     &estimator_line,    &estimator_lag,
-	&estimator_kalman,   &estimator_regress, &estimator_tracelab, &estimator_grace, NULL,
+	&estimator_interval, &estimator_hull, &estimator_smooth,   &estimator_lag,   &estimator_kalman,
+	&estimator_regress,  &estimator_line, &estimator_tracelab, &estimator_grace, NULL,
 };
 
 const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
