@@ -164,6 +164,9 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 		sync_options_recall(&r->sync, r->saved, session);
 	if (!estimator && r->saved)
 		estimator = r->saved->estimator;
+	rc = sync_options_calibrate(&r->sync, r->path, err);
+	if (rc)
+		return rc;
 	progress_init(&progress, "reading observations");
 	opts->report = &problems->report;
 	opts->progress = progress_show;
@@ -226,6 +229,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	for (size_t i = 0; i < FIGURES_MAX; i++)
 		free(r->figure[i]);
 	cvl_sync_free(r->saved);
+	sync_options_free(&r->sync);
 	free(r);
 	return rc > 0 ? rc : cli_end(rc, &err, &problems);
 }

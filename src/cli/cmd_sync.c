@@ -12,13 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_CALIBRATION, OPT_FOLLOW };
+enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_FOLLOW };
 
 static const struct option options[] = {
 	SYNC_OPTIONS,
 	{ "compare", no_argument, NULL, OPT_COMPARE },
 	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
-	{ "calibration", required_argument, NULL, OPT_CALIBRATION },
 	{ "follow", no_argument, NULL, OPT_FOLLOW },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
@@ -54,27 +53,13 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 struct job {
 	struct sync_options given;
 	bool json, compare, follow;
-	const char *calibrate, *calibration;
+	const char *calibrate;
 	struct cvl_calibration *cal;
 	struct problems problems;
 	struct progress progress;
 	struct out *out;
 	struct cvl_error err;
 };
-
-/* The session's own calibration is used if there is one, another if it is named. */
-static int load_calibration(struct job *j, const char *session)
-{
-	int rc;
-
-	if (j->calibrate || (j->calibration && !strcmp(j->calibration, "none")))
-		return 0;
-	rc = cvl_calibration_load(&j->cal, j->calibration ? j->calibration : session, &j->err);
-	if (rc == CVL_E_ENV && !j->calibration)
-		rc = 0;
-	j->given.opts.calibration = j->cal;
-	return rc;
-}
 
 static int solve(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
 {
@@ -147,7 +132,6 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case OPT_JSON: j.json = true; break;
 		case OPT_COMPARE: j.compare = true; break;
 		case OPT_CALIBRATE: j.calibrate = optarg; break;
-		case OPT_CALIBRATION: j.calibration = optarg; break;
 		case OPT_FOLLOW: j.follow = true; break;
 		default: rc = sync_option(&j.given, c, optarg, verb);
 		}
@@ -172,7 +156,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_end(cvl_fail(&j.err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory"), &j.err,
 			       &j.problems);
 	out_init(j.out, STDOUT_FILENO, "standard output");
-	rc = load_calibration(&j, argv[optind]);
+	if (!j.calibrate)
+		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);
 	if (!rc && j.follow) {
 		j.given.opts.progress = NULL;
 		rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);
@@ -180,6 +165,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		rc = sync_session(&j, argv[optind], &untied);
 	}
 	cvl_calibration_free(j.cal);
+	sync_options_free(&j.given);
 	free(j.out);
 	rc = cli_end(rc, &j.err, &j.problems);
 	return rc ? rc : untied ? 1 : 0;

@@ -81,6 +81,7 @@ int sync_option(struct sync_options *o, int c, char *arg, const struct verb *ver
 			return cli_usage(verb, "--wander takes ppb a second, such as 10, not '%s'",
 					 arg);
 		return 0;
+	case SYNC_OPT_CALIBRATION: o->calibration = arg; return 0;
 	case SYNC_OPT_STRICT: opts->strict = true; return 0;
 	default: return -1;
 	}
@@ -172,4 +173,21 @@ void sync_options_recall(struct sync_options *o, const struct cvl_sync *sync,
 	if (cvl_session_find(session, sync->reference) >= 0)
 		o->opts.reference = sync->reference;
 	json_decref(root);
+}
+
+int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err)
+{
+	int rc;
+
+	if (o->calibration && !strcmp(o->calibration, "none"))
+		return 0;
+	rc = cvl_calibration_load(&o->loaded, o->calibration ? o->calibration : path, err);
+	o->opts.calibration = o->loaded;
+	return rc == CVL_E_ENV && !o->calibration ? 0 : rc;
+}
+
+void sync_options_free(struct sync_options *o)
+{
+	cvl_calibration_free(o->loaded);
+	o->loaded = NULL;
 }

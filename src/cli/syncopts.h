@@ -11,6 +11,8 @@
 struct sync_options {
 	struct cvl_sync_opts opts;
 	const char *match[CVL_RULES_MAX];
+	const char *calibration; /* session or file, "none", or NULL: the session's own if there is one */
+	struct cvl_calibration *loaded;
 };
 
 /* Above whatever a verb calls its own. */
@@ -22,6 +24,7 @@ enum {
 	SYNC_OPT_REFERENCE,
 	SYNC_OPT_DRIFT,
 	SYNC_OPT_WANDER,
+	SYNC_OPT_CALIBRATION,
 	SYNC_OPT_STRICT
 };
 
@@ -35,6 +38,7 @@ enum {
 	{ "reference", required_argument, NULL, SYNC_OPT_REFERENCE },    \
 	{ "max-drift", required_argument, NULL, SYNC_OPT_DRIFT },        \
 	{ "wander", required_argument, NULL, SYNC_OPT_WANDER },          \
+	{ "calibration", required_argument, NULL, SYNC_OPT_CALIBRATION }, \
 	{ "strict", no_argument, NULL, SYNC_OPT_STRICT }
 /* clang-format on */
 
@@ -43,6 +47,12 @@ enum {
  * usage, or -1 if it is none of them.
  */
 int sync_option(struct sync_options *o, int c, char *arg, const struct verb *verb);
+
+/** Read the calibration that is to be used for the session at @path. */
+int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err);
+
+/** Frees what it read. */
+void sync_options_free(struct sync_options *o);
 
 /** How @sync was made: its pulses, periods, limits and built-in rules. @sync must outlive @o. */
 void sync_options_recall(struct sync_options *o, const struct cvl_sync *sync,

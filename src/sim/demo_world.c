@@ -7,6 +7,7 @@
 #include "sim/demo_world.h"
 
 #include "sim/random.h"
+#include "sim/runs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -146,35 +147,10 @@ uint64_t demo_tick(const struct demo_observer *o, double true_ns)
 	return ticks <= 0 ? 0 : (uint64_t)ceil(ticks);
 }
 
-/* A file written in large pieces of equal bytes. */
-struct sample_file {
-	int fd;
-	const char *path;
-	size_t n;
-	uint8_t buf[1 << 18];
-};
-
-static int put_run(struct sample_file *f, uint8_t level, uint64_t n, struct cvl_error *err)
-{
-	while (n) {
-		size_t part = sizeof(f->buf) - f->n < n ? sizeof(f->buf) - f->n : (size_t)n;
-
-		memset(f->buf + f->n, level, part);
-		f->n += part;
-		n -= part;
-		if (f->n < sizeof(f->buf))
-			continue;
-		if (write(f->fd, f->buf, f->n) != (ssize_t)f->n)
-			return cvl_fail_errno(err, "write", f->path);
-		f->n = 0;
-	}
-	return 0;
-}
-
 int demo_write_samples(const struct demo_world *w, const struct demo_observer *o, const char *path,
 		       struct cvl_error *err)
 {
-	struct sample_file *f = calloc(1, sizeof(*f));
+	struct run_file *f = calloc(1, sizeof(*f));
 	uint64_t end = demo_tick(o, w->seconds * 1e9), at = 0;
 	uint8_t level = 0;
 	int rc = 0;
@@ -190,15 +166,15 @@ int demo_write_samples(const struct demo_world *w, const struct demo_observer *o
 	for (size_t i = 0; i < o->n_edges && !rc; i++) {
 		uint64_t tick = demo_tick(o, o->edge[i].true_ns);
 
-		rc = put_run(f, level, tick - at, err);
+		rc = runs_put(f, level, tick - at, err);
 		at = tick;
 		level = (uint8_t)((level & ~(1u << o->edge[i].line)) | (unsigned)o->edge[i].level
 									       << o->edge[i].line);
 	}
 	if (!rc)
-		rc = put_run(f, level, end - at, err);
-	if (!rc && f->n && write(f->fd, f->buf, f->n) != (ssize_t)f->n)
-		rc = cvl_fail_errno(err, "write", path);
+		rc = runs_put(f, level, end - at, err);
+	if (!rc)
+		rc = runs_end(f, err);
 	close(f->fd);
 out:
 	free(f);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Recording of a simulated world: each clock's ticks as a capture would have stored them, and the truth beside it. */
 #include "sim/happen.h"
+#include "sim/runs.h"
 
 #include <coeval/session.h>
 
@@ -268,46 +269,7 @@ int world_run(const struct world *w, const char *path,
 
 /* ---- raw samples ---- */
 
-/* A file written in large pieces of equal bytes. */
-struct sample_file {
-	int fd;
-	const char *path;
-	size_t n;
-	uint8_t buf[1 << 18];
-};
-
-static int put_out(struct sample_file *f, struct cvl_error *err)
-{
-	for (size_t done = 0; done < f->n;) {
-		ssize_t k = write(f->fd, f->buf + done, f->n - done);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k < 0)
-			return cvl_fail_errno(err, "write", f->path);
-		done += (size_t)k;
-	}
-	f->n = 0;
-	return 0;
-}
-
-static int put_run(struct sample_file *f, uint8_t level, uint64_t n, struct cvl_error *err)
-{
-	int rc = 0;
-
-	while (n && !rc) {
-		size_t part = sizeof(f->buf) - f->n < n ? sizeof(f->buf) - f->n : (size_t)n;
-
-		memset(f->buf + f->n, level, part);
-		f->n += part;
-		n -= part;
-		if (f->n == sizeof(f->buf))
-			rc = put_out(f, err);
-	}
-	return rc;
-}
-
-static int put_samples(struct sample_file *f, const struct world_clock *c,
+static int put_samples(struct run_file *f, const struct world_clock *c,
 		       const struct oscillator *o, const struct happenings *h, double end_ns,
 		       struct cvl_error *err)
 {
@@ -322,20 +284,20 @@ static int put_samples(struct sample_file *f, const struct world_clock *c,
 		if (e->kind != HAPPEN_EDGE || e->line > 7)
 			continue;
 		if (look > at) {
-			rc = put_run(f, level, look - at, err);
+			rc = runs_put(f, level, look - at, err);
 			at = look;
 		}
 		level = (uint8_t)((level & ~(1u << e->line)) | (unsigned)e->level << e->line);
 	}
 	if (!rc && end > at)
-		rc = put_run(f, level, end - at, err);
-	return rc ? rc : put_out(f, err);
+		rc = runs_put(f, level, end - at, err);
+	return rc ? rc : runs_end(f, err);
 }
 
 static int write_samples(const struct world *w, const struct world_air *air,
 			 const struct world_clock *c, const char *path, struct cvl_error *err)
 {
-	struct sample_file *f = calloc(1, sizeof(*f));
+	struct run_file *f = calloc(1, sizeof(*f));
 	struct happenings h = { 0 };
 	struct oscillator o = { 0 };
 	int rc;

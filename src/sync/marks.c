@@ -19,6 +19,7 @@ struct tie {
 	bool sure; /* of a clock: tied by sources that are not in doubt */
 	struct track track;
 	size_t sources;    /* that tied it */
+	size_t via;        /* the one of them that it heard most */
 	uint64_t marks;    /* heard of tied sources */
 	uint64_t bad;      /* numbered wrongly */
 	uint64_t periods;  /* from the first to the last of them */
@@ -265,10 +266,13 @@ static int track_clock(struct work *w, size_t c)
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
 				     .resolution_ns = (double)p->clock[c].resolution_ns,
 				     .period_ns = (double)p->source[w->root].period_ns };
-	bool any = false, in_doubt = false, from[2] = { false, false };
+	bool any = false, in_doubt = false;
+	uint64_t *from = calloc(p->n_sources, sizeof(*from));
 	void *state = NULL;
 	int rc = 0;
 
+	if (!from)
+		return no_memory(w);
 	t->marks = t->bad = 0;
 	t->sources = 0;
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !rc; i++) {
@@ -286,21 +290,28 @@ static int track_clock(struct work *w, size_t c)
 			setup.base = t->track.base;
 			setup.period_ns = (double)p->source[h->source].period_ns;
 			state = w->tracker->open(&setup, &t->track.report);
-			if (!state)
+			if (!state) {
+				free(from);
 				return no_memory(w);
+			}
 			t->first = h->x;
 			any = true;
 		}
 		t->last = h->x;
 		t->marks++;
-		from[h->source == w->root] = true;
+		from[h->source]++;
 		in_doubt = in_doubt || w->doubt[h->source];
 		m.offset = (double)(time - h->x - t->track.base) + add;
 		rc = w->tracker->feed(state, &m);
 	}
+	t->via = w->root;
+	for (size_t s = 0; s < p->n_sources; s++) {
+		t->sources += from[s] > 0;
+		t->via = from[s] > from[t->via] ? s : t->via;
+	}
+	free(from);
 	if (!any)
 		return 0;
-	t->sources = (size_t)from[0] + from[1];
 	t->periods = (uint64_t)((double)(t->last - t->first) / setup.period_ns) + 1;
 	rc = w->tracker->close(state, rc);
 	t->tied = !rc && t->track.n;
@@ -444,6 +455,7 @@ struct map_maker {
 	const struct work *w;
 	size_t clock;
 	const struct track *track, *reference; /* reference: told in that clock's time, or NULL */
+	const struct track *via;               /* of the source heard most, if its time is not the timeline itself */
 	struct cvl_knot *knot;
 	size_t n;
 	double rounding;
@@ -461,6 +473,12 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 	if (m->n && tick <= k[-1].tick.count)
 		return;
 	time = cvl_add_sat(x, m->track->base);
+	if (m->via) {
+		double common; /* what its sender's time is off is no jitter: no smoothing lessens it */
+
+		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
+		bound = hypot(bound, common);
+	}
 	if (m->reference) {
 		int64_t at = track_inverse(m->reference, time + (int64_t)llround(offset));
 		double other;
@@ -528,6 +546,8 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 			       .bias_bound = (double)p->clock[c].bias_bound_ns };
 	int rc;
 
+	if (w->clock[c].via != w->root)
+		m.via = &w->source[w->clock[c].via].track;
 	if (p->reference >= 0) {
 		ref = &w->clock[p->clock[p->reference].same_as].track;
 		m.reference = ref;

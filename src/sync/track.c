@@ -110,7 +110,7 @@ static double off_chord(const struct knot_thinner *t, const struct track_knot *k
 
 int thinner_put(struct knot_thinner *t, const struct track_knot *k)
 {
-	double off, short_by, reach = fmax(t->tolerance, 0.02 * k->bound);
+	double off, short_by, reach = fmax(t->tolerance, 0.04 * k->bound);
 	int rc = 0;
 
 	if (!t->begun)

@@ -92,7 +92,7 @@ int64_t track_inverse(const struct track *t, int64_t time);
 /** Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never cut. */
 struct knot_thinner {
 	struct track_report *r;
-	double tolerance; /* ns, or 2 % of the bound if that is more */
+	double tolerance; /* ns, or 4 % of the bound if that is more */
 	struct track_knot pending[32];
 	size_t n;
 	struct track_knot last;
