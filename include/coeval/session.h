@@ -32,7 +32,8 @@ struct cvl_clock {
 	const char *origin; /* path or device it came from */
 	const char *hash;   /* of the origin ("sha256:..."), or "" */
 	bool foreign;       /* the trace is somebody else's: never written */
-	bool unfinished;    /* its writer never closed it */
+	bool unfinished;    /* its writer never closed it, and is gone */
+	bool growing;       /* its writer is at work */
 };
 
 /**

@@ -32,10 +32,22 @@ struct cvl_pulse_rule {
 	int64_t period_ns;
 };
 
+/** Fixed delays of receivers, which no estimator can see: found from one edge that is wired to several observers. */
+struct cvl_calibration {
+	char line[64]; /* that it was found from */
+	size_t n;
+	struct cvl_bias {
+		char *clock;
+		double late_ns, bound_ns; /* hears everything so much later than the mean of all */
+		uint64_t edges;
+	} *clock;
+};
+
 /** Everything that may be asked of a synchronisation. Zero means the default. */
 struct cvl_sync_opts {
 	const char *estimator; /* NULL: by the kind of observations */
 	const char *reference; /* clock whose time becomes the timeline; NULL: see docs/sync.md */
+	const char *sender;    /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
 	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
@@ -49,6 +61,7 @@ struct cvl_sync_opts {
 	size_t n_drift;
 	double wander_ppb_s; /* how fast a rate may change; 0: not limited */
 	bool has_wander;     /* so that 0 can be asked for: rates that never change */
+	const struct cvl_calibration *calibration; /* or NULL; clocks that it does not name have no bias */
 	bool strict;
 	const struct cvl_report *report;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -99,6 +112,10 @@ int cvl_observe(struct cvl_observations **obs, struct cvl_session *session,
 		const struct cvl_sync_opts *opts, struct cvl_error *err);
 void cvl_observations_free(struct cvl_observations *obs);
 
+/** Tick of the mark before the last @back marks that clock @clock heard; false if it did not hear so many. */
+bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
+			   struct cvl_tick *tick);
+
 /** Solve by @estimator (NULL: by the kind of observations); as cvl_sync_run(). */
 int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations *obs,
 		   const char *estimator, struct cvl_error *err);
@@ -120,6 +137,23 @@ int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session
 
 /** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);
+
+/**
+ * Find how much later than others each clock's receiver hears: by rising edges of @line, which stands at the same wire for
+ * all clocks that have a line of that name, on the timeline that @session's sync.json makes (solved without a
+ * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms.
+ */
+int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session, const char *line,
+		  struct cvl_error *err);
+void cvl_calibration_free(struct cvl_calibration *calibration);
+
+/** Write it as @session's calibration.json, as a whole. */
+int cvl_calibration_save(const struct cvl_calibration *calibration,
+			 const struct cvl_session *session, struct cvl_error *err);
+
+/** Read a calibration.json; a directory stands for the one in it. CVL_E_SYNTAX, CVL_E_ENV if there is none. */
+int cvl_calibration_load(struct cvl_calibration **calibration, const char *path,
+			 struct cvl_error *err);
 
 /**
  * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json. Their times are

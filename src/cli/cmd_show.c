@@ -1,14 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-
-#include "formats/fields.h"
-#include "formats/survey.h"
-
-#include <fnmatch.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
-#include <unistd.h>
+#include "cli/show.h"
 
 enum {
 	OPT_FROM = 256,
@@ -38,403 +30,16 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-/* What is the same for all records of a class, worked out once. */
-struct lead {
-	char *text; /* what stands between time and fields: "] node name: "; NULL until it is needed */
-	size_t n;
-	const char *name;
-	bool wanted; /* by --event */
-};
-
-/* One a stream. */
-struct shown {
-	struct fields_cache packet;
-	uint64_t levels; /* last seen */
-	bool known;
-	struct lead
-		*lead; /* of the event classes, then of the other kinds, then of restated levels */
-	size_t n_leads;
-};
-
-struct show {
-	struct out out;
-	struct cvl_timeline *tl;
-	const char *event; /* glob */
-	bool bounds, ticks, absolute, json;
-	int64_t epoch;
-	struct shown *stream;
-	size_t n_streams;
-	char day[16]; /* date of the last absolute time */
-	int64_t day_number;
-};
-
-/* ---- what a record is ---- */
-
-/* NULL when out of memory. */
-static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	const struct cvl_batch *b = sl->batch;
-	const struct cvl_event_class *class;
-	struct shown *st = &s->stream[sl->stream];
-	size_t classes = st->n_leads - CVL_KINDS - 1, at = classes + b->kind[i];
-	struct lead *lead;
-	const char *node;
-
-	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
-		at = b->cls[i];
-	else if (b->kind[i] == CVL_EDGE && b->flags[i] & CVL_STATE)
-		at = classes + CVL_KINDS;
-	lead = &st->lead[at];
-	if (lead->text)
-		return lead;
-	class = cvl_stream_class(cvl_timeline_stream(s->tl, sl->stream), b, i);
-	lead->name = class                     ? class->name :
-		     at == classes + CVL_KINDS ? "levels" :
-						 cvl_kind_name((enum cvl_kind)b->kind[i]);
-	lead->wanted = !s->event || !fnmatch(s->event, lead->name, 0);
-	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
-	lead->n = strlen(node) + strlen(lead->name) + 5;
-	lead->text = calloc(1, lead->n + 1 + OUT_SLACK);
-	if (!lead->text)
-		return NULL;
-	sprintf(lead->text, "] %s %s: ", node, lead->name);
-	return lead;
-}
-
-static size_t lines_of(const struct show *s, size_t stream)
-{
-	uint64_t n = cvl_trace_env_number(cvl_timeline_trace(s->tl, stream), "lines");
-
-	return n > CVL_LINES_MAX ? CVL_LINES_MAX : (size_t)n;
-}
-
-/* ---- text ---- */
-
-static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	uint64_t levels = sl->batch->value[i], changed = ~(uint64_t)0;
-	bool state = sl->batch->flags[i] & CVL_STATE, first = true;
-	size_t n = lines_of(s, sl->stream);
-	char buf[24];
-
-	if (!state && s->stream[sl->stream].known)
-		changed = levels ^ s->stream[sl->stream].levels;
-	out_char(&s->out, '{');
-	for (size_t l = 0; l < n; l++) {
-		if (!(changed >> l & 1))
-			continue;
-		out_text(&s->out, first ? " " : ", ");
-		out_text(&s->out, survey_line(s->tl, sl->stream, l, buf));
-		out_text(&s->out, levels >> l & 1 ? " = 1" : " = 0");
-		first = false;
-	}
-	out_text(&s->out, " }");
-}
-
-static void put_gap_text(struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	const struct cvl_batch *b = sl->batch;
-	char text[CVL_TIME_TEXT];
-
-	out_text(&s->out, "{ why = ");
-	out_text(&s->out, cvl_gap_name((enum cvl_gap)b->cls[i]));
-	out_text(&s->out, ", lost = ");
-	if (b->value[i] == CVL_LOST_UNKNOWN)
-		out_text(&s->out, "unknown");
-	else
-		out_u64(&s->out, b->value[i]);
-	out_text(&s->out, ", until = ");
-	if (b->aux[i] == CVL_TICK_UNKNOWN) {
-		out_text(&s->out, "unknown");
-	} else {
-		cvl_time_text(text, cvl_map_time(cvl_timeline_map(s->tl, sl->clock),
-						 (struct cvl_tick){ b->aux[i] }, NULL));
-		out_text(&s->out, text);
-	}
-	out_text(&s->out, " }");
-}
-
-static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
-			   struct cvl_error *err)
-{
-	const struct cvl_batch *b = sl->batch;
-	char buf[24];
-
-	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE: put_levels_text(s, sl, i); return 0;
-	case CVL_SAMPLE:
-		out_text(&s->out, "{ ");
-		out_text(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
-		out_text(&s->out, " = ");
-		out_double(&s->out, survey_sample(b->value[i]));
-		out_text(&s->out, " }");
-		return 0;
-	case CVL_BEACON:
-		out_printf(&s->out, "{ sender = %u, seq = %llu }", b->cls[i],
-			   (unsigned long long)b->value[i]);
-		return 0;
-	case CVL_PULSE: out_printf(&s->out, "{ channel = %u }", b->cls[i]); return 0;
-	case CVL_MESSAGE:
-		out_printf(&s->out, "{ direction = %s, key = %llu }",
-			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
-		return 0;
-	case CVL_GAP: put_gap_text(s, sl, i); return 0;
-	default:
-		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i,
-				   &s->stream[sl->stream].packet, err);
-	}
-}
-
-/* Date and time of day in UTC; the date is worked out once a day. */
-static void put_absolute(struct show *s, struct cvl_time t)
-{
-	int64_t ns = cvl_add_sat(t.ns, s->epoch), seconds = ns / 1000000000, part = ns % 1000000000,
-		day;
-
-	if (part < 0) {
-		part += 1000000000;
-		seconds--;
-	}
-	day = seconds / 86400 - (seconds % 86400 < 0);
-	if (day != s->day_number || !s->day[0]) {
-		time_t at = (time_t)(day * 86400);
-		struct tm tm;
-
-		s->day_number = day;
-		strftime(s->day, sizeof(s->day), "%Y-%m-%d", gmtime_r(&at, &tm));
-	}
-	seconds -= day * 86400;
-	out_printf(&s->out, "%s %02d:%02d:%02d.%09lld", s->day, (int)(seconds / 3600),
-		   (int)(seconds / 60 % 60), (int)(seconds % 60), (long long)part);
-}
-
-static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
-		    struct cvl_error *err)
-{
-	char text[CVL_TIME_TEXT];
-	int rc;
-
-	out_char(&s->out, '[');
-	if (s->ticks)
-		out_u64(&s->out, sl->batch->tick[i].count);
-	else if (s->absolute)
-		put_absolute(s, sl->time[i]);
-	else
-		out_time(&s->out, sl->time[i], 15);
-	if (s->bounds) {
-		size_t n = cvl_bound_text(text, cvl_timeline_bound(s->tl, sl, i));
-
-		out_text(&s->out, " +-");
-		for (; n < 8; n++)
-			out_char(&s->out, ' ');
-		out_text(&s->out, text);
-	}
-	out_slack(&s->out, lead->text, lead->n);
-	rc = put_fields_text(s, sl, i, err);
-	if (sl->batch->flags[i] & CVL_LATE)
-		out_text(&s->out, "  (out of order)");
-	out_char(&s->out, '\n');
-	return rc;
-}
-
-/* ---- JSON lines ---- */
-
-static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	uint64_t levels = sl->batch->value[i], changed = ~(uint64_t)0;
-	size_t n = lines_of(s, sl->stream), put = 0;
-	char buf[24];
-
-	if (!(sl->batch->flags[i] & CVL_STATE) && s->stream[sl->stream].known)
-		changed = levels ^ s->stream[sl->stream].levels;
-	out_text(&s->out, ",\"lines\":{");
-	for (size_t l = 0; l < n; l++) {
-		const char *name;
-
-		if (!(changed >> l & 1))
-			continue;
-		if (put++)
-			out_char(&s->out, ',');
-		name = survey_line(s->tl, sl->stream, l, buf);
-		out_json(&s->out, name, strlen(name));
-		out_text(&s->out, levels >> l & 1 ? ":1" : ":0");
-	}
-	out_char(&s->out, '}');
-}
-
-static void put_number_or_null(struct out *o, const char *key, uint64_t v, bool known)
-{
-	out_text(o, key);
-	if (known)
-		out_u64(o, v);
-	else
-		out_text(o, "null");
-}
-
-static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
-{
-	const struct cvl_batch *b = sl->batch;
-	const char *name;
-	char buf[24];
-	int rc = 0;
-
-	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE: put_edge_json(s, sl, i); break;
-	case CVL_SAMPLE:
-		name = survey_channel(s->tl, sl->stream, b->cls[i], buf);
-		out_text(&s->out, ",\"channel\":");
-		out_json(&s->out, name, strlen(name));
-		out_text(&s->out, ",\"value\":");
-		if (survey_sample(b->value[i]) - survey_sample(b->value[i]) != 0)
-			out_text(&s->out, "null");
-		else
-			out_double(&s->out, survey_sample(b->value[i]));
-		break;
-	case CVL_BEACON:
-		out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i],
-			   (unsigned long long)b->value[i]);
-		break;
-	case CVL_PULSE: out_printf(&s->out, ",\"channel\":%u", b->cls[i]); break;
-	case CVL_MESSAGE:
-		out_printf(&s->out, ",\"direction\":\"%s\",\"key\":%llu",
-			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
-		break;
-	case CVL_GAP:
-		out_printf(&s->out, ",\"why\":\"%s\"", cvl_gap_name((enum cvl_gap)b->cls[i]));
-		put_number_or_null(&s->out, ",\"lost\":", b->value[i],
-				   b->value[i] != CVL_LOST_UNKNOWN);
-		put_number_or_null(&s->out, ",\"to_tick\":", b->aux[i],
-				   b->aux[i] != CVL_TICK_UNKNOWN);
-		break;
-	default:
-		out_text(&s->out, ",\"fields\":");
-		rc = fields_json(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, err);
-	}
-	return rc;
-}
-
-static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
-		    struct cvl_error *err)
-{
-	const struct cvl_clock *clock = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock);
-	int64_t bound = cvl_timeline_bound(s->tl, sl, i);
-	int rc;
-
-	out_text(&s->out, "{\"t_ns\":");
-	out_i64(&s->out, sl->time[i].ns);
-	put_number_or_null(&s->out, ",\"bound_ns\":", (uint64_t)bound, bound != CVL_BOUND_UNKNOWN);
-	out_text(&s->out, ",\"bound\":\"");
-	out_text(&s->out, cvl_bound_kind_name(cvl_timeline_bound_kind(s->tl, sl->clock)));
-	out_text(&s->out, "\",\"tick\":");
-	out_u64(&s->out, sl->batch->tick[i].count);
-	out_text(&s->out, ",\"node\":");
-	out_json(&s->out, clock->node, strlen(clock->node));
-	out_text(&s->out, ",\"clock\":");
-	out_json(&s->out, clock->name, strlen(clock->name));
-	out_text(&s->out, ",\"kind\":\"");
-	out_text(&s->out, cvl_kind_name((enum cvl_kind)sl->batch->kind[i]));
-	out_text(&s->out, "\",\"name\":");
-	out_json(&s->out, lead->name, strlen(lead->name));
-	if (sl->batch->flags[i] & CVL_LATE)
-		out_text(&s->out, ",\"late\":true");
-	rc = put_own_json(s, sl, i, err);
-	out_text(&s->out, "}\n");
-	return rc;
-}
-
-/* ---- all of it ---- */
-
-static bool unchanged(const struct show *s, const struct cvl_slice *sl, size_t i)
-{
-	/* packets restate the levels for whoever begins there; only the first says something new */
-	return sl->batch->flags[i] & CVL_STATE && s->stream[sl->stream].known &&
-	       s->stream[sl->stream].levels == sl->batch->value[i];
-}
-
-static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err)
-{
-	for (size_t i = sl->begin; i < sl->end; i++) {
-		bool edge = sl->batch->kind[i] == CVL_EDGE;
-		const struct lead *lead = lead_of(s, sl, i);
-		int rc = 0;
-
-		if (!lead)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		if (lead->wanted && (!edge || !unchanged(s, sl, i)))
-			rc = s->json ? put_json(s, sl, i, lead, err) :
-				       put_text(s, sl, i, lead, err);
-		if (rc)
-			return rc;
-		if (edge) {
-			s->stream[sl->stream].levels = sl->batch->value[i];
-			s->stream[sl->stream].known = true;
-		}
-	}
-	return 0;
-}
-
-static int prepare(struct show *s, struct cvl_error *err)
-{
-	size_t n = cvl_timeline_streams(s->tl);
-
-	s->stream = calloc(n + 1, sizeof(*s->stream));
-	for (; s->stream && s->n_streams < n; s->n_streams++) {
-		struct shown *st = &s->stream[s->n_streams];
-
-		st->n_leads =
-			cvl_trace_events(cvl_timeline_trace(s->tl, s->n_streams)) + CVL_KINDS + 1;
-		st->lead = calloc(st->n_leads, sizeof(*st->lead));
-		if (!st->lead)
-			break;
-	}
-	return s->stream && s->n_streams == n ?
-		       0 :
-		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
-static void show_free(struct show *s)
-{
-	for (size_t i = 0; i < s->n_streams; i++) {
-		for (size_t k = 0; k < s->stream[i].n_leads; k++)
-			free(s->stream[i].lead[k].text);
-		free(s->stream[i].lead);
-	}
-	free(s->stream);
-	free(s);
-}
-
-static int show_all(struct show *s, struct cvl_error *err)
-{
-	struct cvl_slice slice;
-	int rc = prepare(s, err);
-
-	if (rc)
-		return rc;
-	while ((rc = cvl_timeline_next(s->tl, &slice, err)) > 0) {
-		rc = show_slice(s, &slice, err);
-		if (rc)
-			break;
-		if (s->out.closed || s->out.error)
-			break;
-	}
-	if (rc >= 0)
-		rc = out_flush(&s->out, err);
-	else
-		out_flush(&s->out, NULL);
-	return rc;
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
 	struct problems problems;
 	struct cvl_session *session;
 	struct cvl_error err;
-	struct show *s = calloc(1, sizeof(*s));
+	struct show_style style = { 0 };
+	struct show *show;
 	int c, rc = 0;
 
-	if (!s)
-		return 4;
 	problems_init(&problems);
 	opts.report = &problems.report;
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -448,38 +53,29 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--to", optarg, &opts.to.ns);
 			break;
 		case OPT_NODE: opts.node = optarg; break;
-		case OPT_EVENT: s->event = optarg; break;
-		case OPT_BOUNDS: s->bounds = true; break;
-		case OPT_TICKS: s->ticks = true; break;
-		case OPT_ABSOLUTE: s->absolute = true; break;
-		case OPT_JSON: s->json = true; break;
+		case OPT_EVENT: style.event = optarg; break;
+		case OPT_BOUNDS: style.bounds = true; break;
+		case OPT_TICKS: style.ticks = true; break;
+		case OPT_ABSOLUTE: style.absolute = true; break;
+		case OPT_JSON: style.json = true; break;
 		case OPT_NOMINAL: opts.nominal = true; break;
 		case OPT_STRICT: opts.strict = true; break;
-		default: rc = cli_option(c, verb); goto out_early;
+		default: return cli_option(c, verb);
 		}
 		if (rc)
-			goto out_early;
+			return rc;
 	}
-	if (optind + 1 != argc) {
-		rc = cli_usage(verb, "name one session");
-		goto out_early;
-	}
+	if (optind + 1 != argc)
+		return cli_usage(verb, "name one session");
 	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
-	if (rc) {
-		rc = cli_fail(&err);
-		goto out_early;
-	}
-	s->epoch = cvl_session_epoch(session);
-	out_init(&s->out, STDOUT_FILENO, "standard output");
-	rc = cvl_timeline_open(&s->tl, session, &opts, &err);
-	if (!rc)
-		rc = show_all(s, &err);
-	cvl_timeline_close(s->tl);
+	if (rc)
+		return cli_fail(&err);
+	show = show_new(&style);
+	rc = show ? show_records(show, session, &opts, &err) :
+		    cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	show_free(show);
 	cvl_session_close(session);
-	rc = cli_end(rc, &err, &problems);
-out_early:
-	show_free(s);
-	return rc;
+	return cli_end(rc, &err, &problems);
 }
 
 const struct verb verb_show = {

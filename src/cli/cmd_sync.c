@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/compare.h"
+#include "cli/follow.h"
 #include "cli/report.h"
 #include "cli/syncopts.h"
 
@@ -7,12 +9,17 @@
 
 #include <jansson.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256 };
+enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_CALIBRATION, OPT_FOLLOW };
 
 static const struct option options[] = {
 	SYNC_OPTIONS,
+	{ "compare", no_argument, NULL, OPT_COMPARE },
+	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
+	{ "calibration", required_argument, NULL, OPT_CALIBRATION },
+	{ "follow", no_argument, NULL, OPT_FOLLOW },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -43,26 +50,107 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 				 sync->reference, "clocks", clocks));
 }
 
-static int run(int argc, char **argv, const struct verb *verb)
-{
-	struct sync_options given = { 0 };
-	struct cvl_sync_opts *opts = &given.opts;
-	struct cvl_session *session;
-	struct cvl_sync *sync = NULL;
+/* What was asked for, and what is needed for it. */
+struct job {
+	struct sync_options given;
+	bool json, compare, follow;
+	const char *calibrate, *calibration;
+	struct cvl_calibration *cal;
 	struct problems problems;
 	struct progress progress;
+	struct out *out;
 	struct cvl_error err;
-	struct out *o;
-	bool json = false, untied = false;
+};
+
+/* The session's own calibration is used if there is one, another if it is named. */
+static int load_calibration(struct job *j, const char *session)
+{
+	int rc;
+
+	if (j->calibrate || (j->calibration && !strcmp(j->calibration, "none")))
+		return 0;
+	rc = cvl_calibration_load(&j->cal, j->calibration ? j->calibration : session, &j->err);
+	if (rc == CVL_E_ENV && !j->calibration)
+		rc = 0;
+	j->given.opts.calibration = j->cal;
+	return rc;
+}
+
+static int solve(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
+{
+	int rc;
+
+	progress_init(&j->progress, "reading observations");
+	rc = cvl_sync_run(sync, session, &j->given.opts, &j->err);
+	progress_clear(&j->progress);
+	return rc ? rc : cvl_sync_save(*sync, session, &j->err);
+}
+
+/* Solve without biases, find them, and solve again with them. */
+static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
+{
+	int rc = cvl_calibrate(&j->cal, session, j->calibrate, &j->err);
+
+	if (!rc)
+		rc = cvl_calibration_save(j->cal, session, &j->err);
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < j->cal->n && !j->json; i++)
+		out_printf(j->out, "%s hears %+.1f ns +-%.1f late, by %llu edges of %s\n",
+			   j->cal->clock[i].clock, j->cal->clock[i].late_ns, j->cal->clock[i].bound_ns,
+			   (unsigned long long)j->cal->clock[i].edges, j->cal->line);
+	if (!j->json)
+		out_char(j->out, '\n');
+	j->given.opts.calibration = j->cal;
+	cvl_sync_free(*sync);
+	*sync = NULL;
+	return solve(j, session, sync);
+}
+
+static int sync_session(struct job *j, const char *path, bool *untied)
+{
+	struct cvl_session *session;
+	struct cvl_sync *sync = NULL;
+	int rc = cvl_session_open(&session, path, &j->problems.report, &j->err);
+
+	if (rc)
+		return rc;
+	if (j->compare) {
+		rc = compare_print(j->out, session, &j->given.opts, j->json, &j->err);
+	} else {
+		rc = solve(j, session, &sync);
+		if (!rc && j->calibrate)
+			rc = calibrate(j, session, &sync);
+		if (!rc && j->json)
+			print_json(j->out, sync);
+		else if (!rc)
+			print_text(j->out, sync);
+	}
+	if (!rc)
+		rc = out_flush(j->out, &j->err);
+	for (size_t i = 0; sync && i < sync->n; i++)
+		*untied = *untied || sync->clock[i].verdict == CVL_UNSYNCHRONISED;
+	cvl_sync_free(sync);
+	cvl_session_close(session);
+	return rc;
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct job j = { .json = false };
+	bool untied = false;
 	int c, rc = 0;
 
-	problems_init(&problems);
+	problems_init(&j.problems);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		if (c == OPT_JSON) {
-			json = true;
-			continue;
+		switch (c) {
+		case OPT_JSON: j.json = true; break;
+		case OPT_COMPARE: j.compare = true; break;
+		case OPT_CALIBRATE: j.calibrate = optarg; break;
+		case OPT_CALIBRATION: j.calibration = optarg; break;
+		case OPT_FOLLOW: j.follow = true; break;
+		default: rc = sync_option(&j.given, c, optarg, verb);
 		}
-		rc = sync_option(&given, c, optarg, verb);
 		if (rc < 0)
 			return cli_option(c, verb);
 		if (rc)
@@ -70,32 +158,30 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
-	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
-	if (rc)
-		return cli_fail(&err);
-	progress_init(&progress, "reading observations");
-	opts->report = &problems.report;
-	opts->progress = progress_show;
-	opts->progress_ctx = &progress;
-	rc = cvl_sync_run(&sync, session, opts, &err);
-	progress_clear(&progress);
-	if (!rc)
-		rc = cvl_sync_save(sync, session, &err);
-	o = rc ? NULL : malloc(sizeof(*o));
-	if (o) {
-		out_init(o, STDOUT_FILENO, "standard output");
-		if (json)
-			print_json(o, sync);
-		else
-			print_text(o, sync);
-		rc = out_flush(o, &err);
-		for (size_t i = 0; i < sync->n; i++)
-			untied = untied || sync->clock[i].verdict == CVL_UNSYNCHRONISED;
+	if (j.compare + j.follow + (j.calibrate != NULL) > 1)
+		return cli_usage(verb, "--compare, --follow and --calibrate exclude each other");
+	if ((j.follow || j.compare) && j.given.opts.estimator)
+		return cli_usage(verb, "%s",
+				 j.follow ? "--follow works with the estimator kalman" :
+					    "--compare runs every estimator");
+	j.given.opts.report = &j.problems.report;
+	j.given.opts.progress = progress_show;
+	j.given.opts.progress_ctx = &j.progress;
+	j.out = malloc(sizeof(*j.out));
+	if (!j.out)
+		return cli_end(cvl_fail(&j.err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory"), &j.err,
+			       &j.problems);
+	out_init(j.out, STDOUT_FILENO, "standard output");
+	rc = load_calibration(&j, argv[optind]);
+	if (!rc && j.follow) {
+		j.given.opts.progress = NULL;
+		rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);
+	} else if (!rc) {
+		rc = sync_session(&j, argv[optind], &untied);
 	}
-	free(o);
-	cvl_sync_free(sync);
-	cvl_session_close(session);
-	rc = cli_end(rc, &err, &problems);
+	cvl_calibration_free(j.cal);
+	free(j.out);
+	rc = cli_end(rc, &j.err, &j.problems);
 	return rc ? rc : untied ? 1 : 0;
 }
 
@@ -106,12 +192,17 @@ const struct verb verb_sync = {
 	.help = "      --match RULE          messages between events: lttng-tcp, or a YAML file of rules\n"
 		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
 		"      --beacon T            time from one beacon to the next (default 1s)\n"
-		"      --estimator NAME      interval: messages and a drift limit, guaranteed (default for messages)\n"
-		"                            hull: messages and constant rates\n"
-		"                            line: pulses and beacons, one robust line (default for them)\n"
+		"      --estimator NAME      messages: interval (a drift limit, guaranteed bounds; default), hull\n"
+		"                            pulses and beacons: smooth (offline, default), line; online: kalman,\n"
+		"                            lag, regress; to compare with: tracelab, grace (docs/sync.md)\n"
 		"      --reference CLOCK     the clock whose time becomes the timeline\n"
 		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default 200; of a pair they add)\n"
 		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
+		"      --compare             run every estimator and say how they do; sync.json stays as it is\n"
+		"      --calibrate LINE      find the receivers' fixed delays by LINE, one wire on several observers,\n"
+		"                            and use them from now on (calibration.json)\n"
+		"      --calibration FILE    use the delays found in that session or file; none: use none\n"
+		"      --follow              of a growing session: sync and show it while it grows\n"
 		"      --strict              stop at damaged input\n"
 		"      --json                the result as JSON\n"
 		"\n"
@@ -119,6 +210,7 @@ const struct verb verb_sync = {
 		"\n"
 		"Examples:\n"
 		"  coeval sync s/ --match lttng-tcp\n"
-		"  coeval sync g/ --pulse PPS:rising:1s\n",
+		"  coeval sync g/ --pulse PPS:rising:1s\n"
+		"  coeval sync g/ --compare\n",
 	.run = run,
 };

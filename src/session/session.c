@@ -283,7 +283,8 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	c.start_unix_ns = start;
 	c.base_tick = (uint64_t)base;
 	c.foreign = foreign;
-	c.unfinished = !finished && !writer_alive(trace);
+	c.growing = !finished && writer_alive(trace);
+	c.unfinished = !finished && !c.growing;
 	return add_entry(s, &c, uuid) ? 0 : no_memory(s, err);
 }
 

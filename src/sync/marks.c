@@ -211,6 +211,9 @@ static void choose_root(struct work *w)
 		if (a->numbered != b->numbered ? !a->numbered : a->marks > b->marks)
 			best = i;
 	}
+	for (size_t i = 0; p->sender && i < p->n_sources; i++)
+		if (!strcmp(p->sender, p->source[i].name))
+			best = i;
 	w->root = best;
 	for (size_t i = 0; i < w->n && (!first || w->heard[i].clock == first->clock); i++)
 		if (!first && w->heard[i].source == best && !w->heard[i].bad)
@@ -359,7 +362,7 @@ static bool trustworthy(const struct track_report *r)
 static int track_source(struct work *w, size_t s)
 {
 	struct tie *t = &w->source[s];
-	const struct tracker *tracker = &tracker_smooth;
+	const struct tracker *tracker = w->tracker->whole_periods ? &tracker_smooth : w->tracker;
 	struct track_setup setup = { .rate_hz = 1000000000,
 				     .period_ns = (double)w->p->source[s].period_ns };
 	size_t n = 0;
@@ -444,6 +447,7 @@ struct map_maker {
 	struct cvl_knot *knot;
 	size_t n;
 	double rounding;
+	double bias_bound; /* of its calibration */
 };
 
 static void add_knot(struct map_maker *m, int64_t x_wanted)
@@ -467,6 +471,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		time = at;
 		bound = hypot(bound, other);
 	}
+	bound = hypot(bound, m->bias_bound);
 	whole = floor(offset);
 	k->tick.count = tick;
 	k->time.ns = cvl_add_sat(time, (int64_t)whole);
@@ -517,7 +522,10 @@ static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *o
 				     .kind = CVL_BOUND_STATISTICAL,
 				     .before = t->report.before,
 				     .after = t->report.after };
-	struct map_maker m = { .w = w, .clock = clock, .track = t };
+	struct map_maker m = { .w = w,
+			       .clock = clock,
+			       .track = t,
+			       .bias_bound = (double)p->clock[c].bias_bound_ns };
 	int rc;
 
 	if (p->reference >= 0) {

@@ -133,6 +133,18 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session,
 	return 0;
 }
 
+static void set_biases(struct sync_problem *p, const struct cvl_calibration *cal)
+{
+	for (size_t k = 0; cal && k < cal->n; k++)
+		for (size_t i = 0; i < p->n_clocks; i++)
+			if (!strcmp(p->clock[i].name, cal->clock[k].clock)) {
+				struct sync_clock *c = &p->clock[p->clock[i].same_as];
+
+				c->bias_ns = llround(cal->clock[k].late_ns);
+				c->bias_bound_ns = llround(ceil(cal->clock[k].bound_ns));
+			}
+}
+
 static int set_up(struct sync_problem *p, const struct cvl_session *session,
 		  const struct cvl_sync_opts *o, struct cvl_error *err)
 {
@@ -156,6 +168,8 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 		if (!p->clock[i].nominal)
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
+	set_biases(p, o->calibration);
+	p->sender = o->sender;
 	p->reference = -1;
 	p->epoch_unix_ns = cvl_session_epoch(session);
 	if (o->reference) {
@@ -290,6 +304,7 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 			   const struct sync_problem *p)
 {
 	json_t *match = rules_json(rules), *pulse = json_array(), *drift = json_object(), *root;
+	json_t *late = json_object();
 	char *text;
 
 	for (size_t i = 0; i < o->n_pulse; i++)
@@ -299,7 +314,12 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 						"period_ns", (json_int_t)o->pulse[i].period_ns));
 	for (size_t i = 0; i < p->n_clocks; i++)
 		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
-	root = json_pack("{s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "match", match, "pulse", pulse,
+	for (size_t i = 0; i < p->n_clocks; i++)
+		if (p->clock[i].bias_ns)
+			json_object_set_new(late, p->clock[i].name,
+					    json_integer(p->clock[i].bias_ns));
+	root = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late, "match",
+			 match, "pulse", pulse,
 			 "beacon_period_ns",
 			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000),
 			 "max_drift_ppm", drift, "wander_ppb_s",
@@ -374,6 +394,19 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 	share_aliases(&obs->p);
 	*out = obs;
 	return 0;
+}
+
+bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
+			   struct cvl_tick *tick)
+{
+	const struct sync_problem *p = &obs->p;
+
+	for (size_t i = p->n_marks; i-- > 0;)
+		if (p->clock[p->mark[i].clock].same_as == p->clock[clock].same_as && !back--) {
+			tick->count = p->mark[i].tick;
+			return true;
+		}
+	return false;
 }
 
 static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,

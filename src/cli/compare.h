@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MIT */
+/** Every estimator on the observations of one session, as a table. */
+#ifndef CLI_COMPARE_H
+#define CLI_COMPARE_H
+
+#include <stdbool.h>
+
+#include <coeval/sync.h>
+
+#include "core/out.h"
+
+/** Solve by every estimator that fits, and print what came of it. Nothing is written to the session. */
+int compare_print(struct out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
+		  bool json, struct cvl_error *err);
+
+#endif
