@@ -84,10 +84,9 @@ struct solved {
 static struct solved solve(const struct world *w, bool messages)
 {
 	const char *match[] = { rule };
-	struct cvl_sync_opts opts = { .estimator = "smooth",
-				      .match = match,
-				      .n_match = messages,
-				      .max_drift_ppm = 100 };
+	struct cvl_sync_opts opts = {
+		.estimator = "smooth", .match = match, .n_match = messages, .max_drift_ppm = 100
+	};
 	struct solved s;
 	struct cvl_error err;
 
@@ -113,8 +112,8 @@ static int64_t bound_at(const struct solved *s, const char *clock, int64_t t)
 	const struct cvl_map *truth = cvl_sync_find(s->truth, clock)->map;
 	int64_t bound;
 
-	cvl_map_time(cvl_sync_find(s->sync, clock)->map, cvl_map_tick(truth, (struct cvl_time){ t }),
-		     &bound);
+	cvl_map_time(cvl_sync_find(s->sync, clock)->map,
+		     cvl_map_tick(truth, (struct cvl_time){ t }), &bound);
 	return bound;
 }
 
@@ -156,7 +155,8 @@ static void messages_cut_the_bound_of_an_outage(void **state)
 	assert_true(sc.coverage >= 0.999);
 	/* who hears no beacon is tied by its messages to those that do */
 	assert_int_equal(cvl_sync_find(with.sync, "deaf")->verdict, CVL_GOOD);
-	assert_int_equal(cvl_map_kind(cvl_sync_find(with.sync, "deaf")->map), CVL_BOUND_STATISTICAL);
+	assert_int_equal(cvl_map_kind(cvl_sync_find(with.sync, "deaf")->map),
+			 CVL_BOUND_STATISTICAL);
 	solved_free(&with);
 }
 
