@@ -10,7 +10,7 @@
 #include "clocks.h"
 #include "formats/scan.h"
 #include "longrun.h"
-#include "sim/random.h"
+#include "core/random.h"
 #include "sync/grace_clock.h"
 
 #define RATE 8000000

@@ -9,7 +9,7 @@
 
 #include "causal.h"
 #include "clocks.h"
-#include "sim/random.h"
+#include "core/random.h"
 #include "worlds.h"
 
 #define SLOW_HZ 32768

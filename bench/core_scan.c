@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "formats/scan.h"
-#include "sim/random.h"
+#include "core/random.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>

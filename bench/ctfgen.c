@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "sim/random.h"
+#include "core/random.h"
 
 #define PACKET_BYTES (256 * 1024)
 #define HEADER_BYTES (4 + 16 + 4 + 5 * 8 + 4)

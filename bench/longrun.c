@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "sim/random.h"
+#include "core/random.h"
 #include "sync/problem.h"
 #include "sync/track.h"
 

@@ -16,12 +16,12 @@
 
 #include <coeval/session.h>
 
-#include "../src/sim/random.h"
+#include "../src/core/random.h"
 
 #define CLOCKS 3
 #define RATE 8000000
 #define SECONDS 150
-#define BREAK 60 /* in which second nobody hears anything for some time */
+#define BREAK 60        /* in which second nobody hears anything for some time */
 #define SECOND_US 25000 /* how long a second of the world takes */
 
 static char dir[256], session[300];

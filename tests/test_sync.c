@@ -1045,7 +1045,8 @@ static void mark_world(struct draw *d, const char *estimator, bool beacons, bool
 	static const uint64_t rates[] = { 8000000, 1000000, 24000000, 32768, 100000000 };
 	int marks = 20 + (int)draw_below(d, 181);
 	double jitter = exp(uniform(d, log(1e-7), log(1e-5)));
-	struct cvl_sync_opts opts = { .estimator = estimator, .reference = with_reference ? "B" : NULL };
+	struct cvl_sync_opts opts = { .estimator = estimator,
+				      .reference = with_reference ? "B" : NULL };
 	struct expectation e = { .period_ns = 1e9, .numbered = beacons };
 	struct cvl_session *s;
 	struct cvl_sync *sync;

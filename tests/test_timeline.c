@@ -394,7 +394,8 @@ static void late_records_outside_the_range_are_left_out(void **state)
 
 static int64_t pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
 {
-	return cvl_bound_pair((struct cvl_bound){ a, 0, kind_a }, (struct cvl_bound){ b, 0, kind_b });
+	return cvl_bound_pair((struct cvl_bound){ a, 0, kind_a },
+			      (struct cvl_bound){ b, 0, kind_b });
 }
 
 static void order_is_told_only_where_bounds_allow(void **state)

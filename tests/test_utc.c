@@ -13,7 +13,7 @@
 
 #include <coeval/score.h>
 
-#include "../src/sim/random.h"
+#include "../src/core/random.h"
 #include "../src/sim/world.h"
 
 #define MINUTE_NS INT64_C(60000000000)
@@ -63,7 +63,8 @@ static void count(const struct cvl_sync *sync, const struct cvl_sync *truth, str
 		cvl_map_describe(truth->clock[c].map, &m);
 		for (size_t i = 0; i + 1 < m.n; i++) {
 			int64_t from = m.knots[i].time.ns, to = m.knots[i + 1].time.ns, bound, off;
-			struct cvl_time t = { from + (int64_t)(sim_uniform(&r) * (double)(to - from)) };
+			struct cvl_time t = { from +
+					      (int64_t)(sim_uniform(&r) * (double)(to - from)) };
 
 			off = cvl_map_time(sync->clock[c].map, cvl_map_tick(truth->clock[c].map, t),
 					   &bound)
@@ -79,8 +80,7 @@ static void count(const struct cvl_sync *sync, const struct cvl_sync *truth, str
 
 static void run_world(uint64_t seed, bool outage, struct tally *tally)
 {
-	struct cvl_sync_opts opts = { .n_pulse = 1,
-				      .pulse = { { "PPS", true, 1000000000 } } };
+	struct cvl_sync_opts opts = { .n_pulse = 1, .pulse = { { "PPS", true, 1000000000 } } };
 	struct cvl_sync *sync, *truth;
 	struct cvl_session *s;
 	struct cvl_error err;
@@ -103,9 +103,8 @@ static void run_world(uint64_t seed, bool outage, struct tally *tally)
 							      .who = "node2",
 							      .at_ns = 8 * MINUTE_NS,
 							      .for_ns = 3 * MINUTE_NS };
-	if (world_run(&w, session, NULL, NULL, &err) ||
-	    cvl_session_open(&s, session, NULL, &err) || cvl_truth_load(&truth, s, &err) != 1 ||
-	    cvl_sync_run(&sync, s, &opts, &err))
+	if (world_run(&w, session, NULL, NULL, &err) || cvl_session_open(&s, session, NULL, &err) ||
+	    cvl_truth_load(&truth, s, &err) != 1 || cvl_sync_run(&sync, s, &opts, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(sync->reference, "pulse PPS");
 	count(sync, truth, tally);

@@ -7,7 +7,7 @@
 #include <coeval/sync.h>
 
 struct cvl_score_opts {
-	uint64_t seed;  /* of the instants */
+	uint64_t seed;   /* of the instants */
 	size_t instants; /* 0: 2000 */
 	bool has_from, has_to;
 	struct cvl_time from, to; /* true times between which they lie */
@@ -15,7 +15,7 @@ struct cvl_score_opts {
 
 /** Errors of the differences between all pairs of clocks, ns. */
 struct cvl_score {
-	uint64_t n;           /* differences looked at; 0: no two clocks have maps and truth */
+	uint64_t n; /* differences looked at; 0: no two clocks have maps and truth */
 	double mean, mean_abs, sd, p999, max; /* p999, max: of absolute values */
 	double rms;
 	double coverage;      /* share of errors within the bound of the pair */

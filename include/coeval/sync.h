@@ -40,14 +40,15 @@ struct cvl_calibration {
 		char *clock;
 		double late_ns, bound_ns; /* hears everything so much later than the mean of all */
 		uint64_t edges;
-	} *clock;
+	} * clock;
 };
 
 /** Everything that may be asked of a synchronisation. Zero means the default. */
 struct cvl_sync_opts {
 	const char *estimator; /* NULL: by the kind of observations */
 	const char *reference; /* clock whose time becomes the timeline; NULL: see docs/sync.md */
-	const char *sender;    /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
+	const char *
+		sender; /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
 	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
@@ -61,7 +62,8 @@ struct cvl_sync_opts {
 	size_t n_drift;
 	double wander_ppb_s; /* how fast a rate may change; 0: not limited */
 	bool has_wander;     /* so that 0 can be asked for: rates that never change */
-	const struct cvl_calibration *calibration; /* or NULL; clocks that it does not name have no bias */
+	const struct cvl_calibration
+		*calibration; /* or NULL; clocks that it does not name have no bias */
 	bool strict;
 	const struct cvl_report *report;
 	void (*progress)(void *ctx, uint64_t done, uint64_t total);
@@ -143,8 +145,8 @@ int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, str
  * all clocks that have a line of that name, on the timeline that @session's sync.json makes (solved without a
  * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms.
  */
-int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session, const char *line,
-		  struct cvl_error *err);
+int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session,
+		  const char *line, struct cvl_error *err);
 void cvl_calibration_free(struct cvl_calibration *calibration);
 
 /** Write it as @session's calibration.json, as a whole. */

@@ -82,8 +82,9 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 		return rc;
 	for (size_t i = 0; i < j->cal->n && !j->json; i++)
 		out_printf(j->out, "%s hears %+.1f ns +-%.1f late, by %llu edges of %s\n",
-			   j->cal->clock[i].clock, j->cal->clock[i].late_ns, j->cal->clock[i].bound_ns,
-			   (unsigned long long)j->cal->clock[i].edges, j->cal->line);
+			   j->cal->clock[i].clock, j->cal->clock[i].late_ns,
+			   j->cal->clock[i].bound_ns, (unsigned long long)j->cal->clock[i].edges,
+			   j->cal->line);
 	if (!j->json)
 		out_char(j->out, '\n');
 	j->given.opts.calibration = j->cal;
@@ -153,8 +154,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	j.given.opts.progress_ctx = &j.progress;
 	j.out = malloc(sizeof(*j.out));
 	if (!j.out)
-		return cli_end(cvl_fail(&j.err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory"), &j.err,
-			       &j.problems);
+		return cli_end(cvl_fail(&j.err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory"),
+			       &j.err, &j.problems);
 	out_init(j.out, STDOUT_FILENO, "standard output");
 	if (!j.calibrate)
 		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);

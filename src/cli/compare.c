@@ -23,8 +23,9 @@ static void cell_ns(struct table *t, double ns, bool known)
 
 static void print_text(struct out *o, const struct study *s)
 {
-	static const char *const heads[] = { "estimator", "tied", "degraded", "residual sd", "bound",
-					     "mean error", "sd", "99.9 %", "max", "covered", NULL };
+	static const char *const heads[] = { "estimator", "tied",       "degraded", "residual sd",
+					     "bound",     "mean error", "sd",       "99.9 %",
+					     "max",       "covered",    NULL };
 	struct table t;
 
 	table_init(&t, s->truth ? 10 : 5);
@@ -59,12 +60,15 @@ static void print_text(struct out *o, const struct study *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->result[i].sync)
 			out_printf(o, "\n%s: %s", s->result[i].info->name, s->result[i].why);
-	out_printf(o, "\nresiduals: pulses and beacons about the maps; bound: the middle one of a clock\n");
+	out_printf(
+		o,
+		"\nresiduals: pulses and beacons about the maps; bound: the middle one of a clock\n");
 	if (s->truth)
-		out_printf(o,
-			   "errors: differences of all pairs of clocks at %zu random instants from %.0f s on, "
-			   "against the simulated truth\n",
-			   s->instants, s->settled_s);
+		out_printf(
+			o,
+			"errors: differences of all pairs of clocks at %zu random instants from %.0f s on, "
+			"against the simulated truth\n",
+			s->instants, s->settled_s);
 }
 
 static void print_json(struct out *o, const struct study *s)
@@ -78,10 +82,10 @@ static void print_json(struct out *o, const struct study *s)
 		if (!r->sync)
 			json_object_set_new(j, "error", json_string(r->why));
 		else
-			json_object_update_new(
-				j, json_pack("{s:I, s:I, s:I}", "clocks", (json_int_t)r->sync->n,
-					     "tied", (json_int_t)r->tied, "degraded",
-					     (json_int_t)r->degraded));
+			json_object_update_new(j, json_pack("{s:I, s:I, s:I}", "clocks",
+							    (json_int_t)r->sync->n, "tied",
+							    (json_int_t)r->tied, "degraded",
+							    (json_int_t)r->degraded));
 		if (r->sync && r->residuals)
 			json_object_set_new(j, "residual_sd_ns", json_real(r->residual_sd));
 		if (r->sync && r->median_bound >= 0)

@@ -25,7 +25,7 @@ struct follower {
 	struct show *show;
 	char sender[100]; /* the timeline is its time, from the first look on */
 	bool printed;
-	int64_t until; /* all before that was printed */
+	int64_t until;    /* all before that was printed */
 	unsigned waiting; /* looks without anything new */
 	struct cvl_error *err;
 };
@@ -44,7 +44,8 @@ static bool find_horizon(const struct follower *f, const struct cvl_session *ses
 		if (!c->growing)
 			continue;
 		*who = *horizon == INT64_MAX ? c->name : *who;
-		if (!sync->clock[i].map || (!f->printed && !cvl_observations_mark(obs, i, FIRST_MARKS, &tick)) ||
+		if (!sync->clock[i].map ||
+		    (!f->printed && !cvl_observations_mark(obs, i, FIRST_MARKS, &tick)) ||
 		    !cvl_observations_mark(obs, i, HOLD_MARKS, &tick)) {
 			*who = c->name;
 			return false;

@@ -334,7 +334,7 @@ static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_err
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		if (lead->wanted && (!edge || !unchanged(s, sl, i)))
 			rc = s->style.json ? put_json(s, sl, i, lead, err) :
-				       put_text(s, sl, i, lead, err);
+					     put_text(s, sl, i, lead, err);
 		if (rc)
 			return rc;
 		if (edge) {

@@ -468,7 +468,8 @@ struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
 	struct cvl_bound b = { .kind = cvl_map_kind(map) };
 
-	b.capture = (int64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
+	b.capture =
+		(int64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
 	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
 		b.capture = (b.capture + 1) / 2;
 	cvl_map_time(map, slice->batch->tick[i], &b.map);
@@ -491,7 +492,8 @@ int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b)
 	if (a.kind != CVL_BOUND_STATISTICAL || b.kind != CVL_BOUND_STATISTICAL)
 		maps = cvl_add_sat(a.map, b.map);
 	else
-		maps = (int64_t)fminl(ceill(hypotl((long double)a.map, (long double)b.map)), 9.2e18L);
+		maps = (int64_t)fminl(ceill(hypotl((long double)a.map, (long double)b.map)),
+				      9.2e18L);
 	return cvl_add_sat(maps, cvl_add_sat(a.capture, b.capture));
 }
 

@@ -6,7 +6,7 @@
  */
 #include "sim/demo_world.h"
 
-#include "sim/random.h"
+#include "core/random.h"
 #include "sim/runs.h"
 
 #include <errno.h>

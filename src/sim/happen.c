@@ -23,8 +23,8 @@ static bool on(const struct world_fault *f, double t)
 }
 
 /* Sum of the amounts of faults of @kind that hit @who at @t; @any: whether there is one. */
-static double faults_at(const struct world *w, enum world_fault_kind kind, const char *who, double t,
-			bool *any)
+static double faults_at(const struct world *w, enum world_fault_kind kind, const char *who,
+			double t, bool *any)
 {
 	double sum = 0;
 
@@ -68,9 +68,8 @@ static int make_beacons(struct world_air *air, size_t s, struct cvl_error *err)
 		t += spec->jitter_ns * sim_normal(&r);
 		if (t >= (double)w->duration_ns)
 			break;
-		air->sender[s].beacon[air->sender[s].n++] = (struct sent_beacon){
-			t, spec->first_number + k + (uint64_t)(int64_t)jump
-		};
+		air->sender[s].beacon[air->sender[s].n++] =
+			(struct sent_beacon){ t, spec->first_number + k + (uint64_t)(int64_t)jump };
 	}
 	oscillator_free(&o);
 	return rc;
@@ -109,8 +108,8 @@ static int pair_messages(struct world_air *air, const struct world_message *spec
 			break;
 		latency = spec->latency_min_ns - spec->latency_exp_ns * log(1 - sim_uniform(&r));
 		if (sim_uniform(&r) < spec->tail)
-			latency += spec->tail_ns *
-				   (pow(1 - sim_uniform(&r), -1 / PARETO_SHAPE) - 1);
+			latency +=
+				spec->tail_ns * (pow(1 - sim_uniform(&r), -1 / PARETO_SHAPE) - 1);
 		rc = add_message(air,
 				 &(struct sent_message){ t, t + factor * latency, from, to,
 							 sim_uniform(&r) < spec->lost },
@@ -149,7 +148,8 @@ static int make_clocks(struct world_air *air, struct cvl_error *err)
 			struct sim_random r;
 
 			if (w->clocks[g].count > 1)
-				snprintf(c->name, sizeof(c->name), "%s%u", w->clocks[g].name, i + 1);
+				snprintf(c->name, sizeof(c->name), "%s%u", w->clocks[g].name,
+					 i + 1);
 			else
 				snprintf(c->name, sizeof(c->name), "%s", w->clocks[g].name);
 			c->group = &w->clocks[g];
@@ -233,8 +233,10 @@ static int add(struct happenings *h, const struct happening *e, struct cvl_error
 static int add_edge(struct happenings *h, double t, size_t line, int level, struct cvl_error *err)
 {
 	return add(h,
-		   &(struct happening){
-			   .t = t, .kind = HAPPEN_EDGE, .line = (uint8_t)line, .level = (uint8_t)level },
+		   &(struct happening){ .t = t,
+					.kind = HAPPEN_EDGE,
+					.line = (uint8_t)line,
+					.level = (uint8_t)level },
 		   err);
 }
 
@@ -247,7 +249,8 @@ static int add_pulse(struct happenings *h, double t, double width, size_t line,
 }
 
 /* Whether a mark that would be heard at @t is lost by a fault; and how late faults make it. */
-static bool hit(const struct world *w, const char *who, double t, struct sim_random *r, double *late)
+static bool hit(const struct world *w, const char *who, double t, struct sim_random *r,
+		double *late)
 {
 	bool out, any;
 	double share = faults_at(w, WORLD_LOSS, who, t, &any), luck = sim_uniform(r);
@@ -396,8 +399,9 @@ static const struct {
 /* ---- all of one clock ---- */
 
 static const char *const beacon_line[WORLD_LIST] = {
-	"BEACON",   "BEACON2",  "BEACON3",  "BEACON4",  "BEACON5",  "BEACON6",  "BEACON7",  "BEACON8",
-	"BEACON9",  "BEACON10", "BEACON11", "BEACON12", "BEACON13", "BEACON14", "BEACON15", "BEACON16",
+	"BEACON",   "BEACON2",  "BEACON3",  "BEACON4",  "BEACON5",  "BEACON6",
+	"BEACON7",  "BEACON8",  "BEACON9",  "BEACON10", "BEACON11", "BEACON12",
+	"BEACON13", "BEACON14", "BEACON15", "BEACON16",
 };
 
 size_t clock_lines(const struct world_air *air, const struct world_clock *c, const char **line)

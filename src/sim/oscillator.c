@@ -42,8 +42,8 @@ static double fault_rate(const struct world *w, const char *who, double t)
 
 	for (size_t i = 0; i < w->n_faults; i++) {
 		const struct world_fault *f = &w->fault[i];
-		bool on = t >= (double)f->at_ns &&
-			  (!f->for_ns || t < (double)(f->at_ns + f->for_ns));
+		bool on =
+			t >= (double)f->at_ns && (!f->for_ns || t < (double)(f->at_ns + f->for_ns));
 
 		if (on && names(f, WORLD_RATE_STEP, who))
 			rate += f->amount * 1e-6;
@@ -72,11 +72,12 @@ static void add_jumps(struct oscillator *o, const struct world *w, const char *w
 		}
 }
 
-int oscillator_make(struct oscillator *o, const struct world *w, const struct world_oscillator *spec,
-		    const char *who, struct cvl_error *err)
+int oscillator_make(struct oscillator *o, const struct world *w,
+		    const struct world_oscillator *spec, const char *who, struct cvl_error *err)
 {
 	struct sim_random r = world_random(w->seed, who, "oscillator");
-	double *step_at = calloc(spec->rate_steps + 1, sizeof(*step_at)), *step_by, walk, phase, dt_s;
+	double *step_at = calloc(spec->rate_steps + 1, sizeof(*step_at)), *step_by, walk, phase,
+	       dt_s;
 
 	*o = (struct oscillator){ .step_ns = (double)(w->step_ns ? w->step_ns : STEP_NS) };
 	step_by = calloc(spec->rate_steps + 1, sizeof(*step_by));

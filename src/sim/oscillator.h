@@ -3,13 +3,13 @@
 #ifndef SIM_OSCILLATOR_H
 #define SIM_OSCILLATOR_H
 
-#include "sim/random.h"
+#include "core/random.h"
 #include "sim/world.h"
 
 /** x(t) = t + ahead(t), ns; @ahead is known at every step and straight between, but for the jumps. */
 struct oscillator {
 	double step_ns;
-	size_t n;      /* steps; ahead has n + 1 entries, without the jumps */
+	size_t n; /* steps; ahead has n + 1 entries, without the jumps */
 	double *ahead;
 	struct {
 		double at, ns; /* x jumps by ns at true time at */
@@ -21,8 +21,8 @@ struct oscillator {
  * Draw an oscillator for the whole of @w, with the faults that name @who. Fails with CVL_E_NOMEM; freed by
  * oscillator_free() in any case.
  */
-int oscillator_make(struct oscillator *o, const struct world *w, const struct world_oscillator *spec,
-		    const char *who, struct cvl_error *err);
+int oscillator_make(struct oscillator *o, const struct world *w,
+		    const struct world_oscillator *spec, const char *who, struct cvl_error *err);
 void oscillator_free(struct oscillator *o);
 
 /** x at true time @t, ns; outside the world the first and last rates hold. */

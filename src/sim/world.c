@@ -144,9 +144,10 @@ static uint64_t extended(struct recorder *r, uint64_t tick)
 static int record(struct recorder *r, const struct happening *e)
 {
 	struct cvl_tick tick = { extended(r, stamp(r->c, &r->osc, e->t)) };
-	union cvl_store_value v[2] = { { .u = e->number },
-				       { .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0]
-						      .name } };
+	union cvl_store_value v[2] = {
+		{ .u = e->number },
+		{ .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0].name }
+	};
 	uint64_t bit = (uint64_t)1 << e->line;
 
 	switch ((enum happening_kind)e->kind) {
@@ -162,16 +163,17 @@ static int record(struct recorder *r, const struct happening *e)
 
 static int declare(struct recorder *r)
 {
-	const struct cvl_store_field sent[] = { { "seq", CVL_STORE_U64 }, { "to", CVL_STORE_STRING } };
+	const struct cvl_store_field sent[] = { { "seq", CVL_STORE_U64 },
+						{ "to", CVL_STORE_STRING } };
 	const struct cvl_store_field received[] = { { "seq", CVL_STORE_U64 },
 						    { "from", CVL_STORE_STRING } };
 
 	if (!r->air->n_messages)
 		return 0;
 	r->sent = cvl_writer_declare(r->writer, "radio_send", sent, 2, r->err);
-	r->received = r->sent < 0 ? r->sent :
-				    cvl_writer_declare(r->writer, "radio_receive", received, 2,
-						       r->err);
+	r->received = r->sent < 0 ?
+			      r->sent :
+			      cvl_writer_declare(r->writer, "radio_receive", received, 2, r->err);
 	return r->received < 0 ? r->received : 0;
 }
 
@@ -184,8 +186,8 @@ static int open_clock(struct recorder *r, struct cvl_session *s)
 		.clock = r->c->name,
 		.rate_hz = r->c->group->rate_hz,
 		.resolution = r->c->group->resolution,
-		.start_unix_ns = UNIX_START + (int64_t)(r->c->start +
-							WALL_CLOCK_SD_NS * sim_normal(&draw)),
+		.start_unix_ns =
+			UNIX_START + (int64_t)(r->c->start + WALL_CLOCK_SD_NS * sim_normal(&draw)),
 		.lines = lines,
 		.n_lines = clock_lines(r->air, r->c, lines),
 	};
@@ -215,8 +217,8 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 	free(h.at);
 	end = rc ? 0 : stamp(r->c, &r->osc, (double)w->duration_ns);
 	if (r->writer && !rc)
-		rc = cvl_session_finish(s, r->writer, (struct cvl_tick){ end > r->end ? end : r->end },
-					r->err);
+		rc = cvl_session_finish(s, r->writer,
+					(struct cvl_tick){ end > r->end ? end : r->end }, r->err);
 	else if (r->writer)
 		cvl_writer_abandon(r->writer);
 	if (!rc)
@@ -269,9 +271,8 @@ int world_run(const struct world *w, const char *path,
 
 /* ---- raw samples ---- */
 
-static int put_samples(struct run_file *f, const struct world_clock *c,
-		       const struct oscillator *o, const struct happenings *h, double end_ns,
-		       struct cvl_error *err)
+static int put_samples(struct run_file *f, const struct world_clock *c, const struct oscillator *o,
+		       const struct happenings *h, double end_ns, struct cvl_error *err)
 {
 	uint64_t at = 0, end = stamp(c, o, end_ns) / c->group->resolution;
 	uint8_t level = 0;

@@ -64,9 +64,9 @@ struct world_sender {
 	uint64_t first_number;
 	char heard_by[WORLD_NAME];
 	struct world_oscillator oscillator;
-	double jitter_ns;  /* of sending, gaussian sd; the same for all that hear it */
-	bool disciplined;  /* sends at true multiples of the period, +- gps_ns */
-	double gps_ns;     /* gaussian sd */
+	double jitter_ns; /* of sending, gaussian sd; the same for all that hear it */
+	bool disciplined; /* sends at true multiples of the period, +- gps_ns */
+	double gps_ns;    /* gaussian sd */
 	struct world_jitter receiver;
 	double missed, duplicated, late, misnumbered; /* shares of what a receiver hears */
 	double late_min_ns, late_max_ns;              /* by how much late ones are late */
@@ -84,9 +84,9 @@ struct world_pulse {
 /** Messages between every ordered pair of a clock that matches @from and another that matches @to. */
 struct world_message {
 	char from[WORLD_NAME], to[WORLD_NAME];
-	double per_second; /* of one pair, at random times */
+	double per_second;                     /* of one pair, at random times */
 	double latency_min_ns, latency_exp_ns; /* minimum, and mean of what is added */
-	double back_factor;  /* latency of pairs whose sender comes later in the world: times this */
+	double back_factor; /* latency of pairs whose sender comes later in the world: times this */
 	double tail, tail_ns; /* share that takes longer, by a Pareto (shape 1.5) of this scale */
 	double lost;
 };
@@ -101,9 +101,9 @@ struct world_program {
 };
 
 enum world_fault_kind {
-	WORLD_OUTAGE,      /* who hears no beacons and pulses from at for a time */
-	WORLD_LOSS,        /* who misses @amount (share) of them, from at for a time */
-	WORLD_PHASE_STEP,  /* clock who: its counter jumps by @amount ns at at (back: its ticks go back) */
+	WORLD_OUTAGE, /* who hears no beacons and pulses from at for a time */
+	WORLD_LOSS,   /* who misses @amount (share) of them, from at for a time */
+	WORLD_PHASE_STEP, /* clock who: its counter jumps by @amount ns at at (back: its ticks go back) */
 	WORLD_RATE_STEP,   /* clock or sender who: its rate changes by @amount ppm */
 	WORLD_BIAS,        /* clock who hears everything @amount ns late from at on */
 	WORLD_NUMBER_JUMP, /* sender who: its numbers jump by @amount (a whole number) */
@@ -115,7 +115,7 @@ enum world_fault_kind {
 
 struct world_fault {
 	enum world_fault_kind kind;
-	char who[WORLD_NAME]; /* glob over clocks' names, and "beacon ID" for senders */
+	char who[WORLD_NAME];  /* glob over clocks' names, and "beacon ID" for senders */
 	int64_t at_ns, for_ns; /* for_ns 0: to the end */
 	double amount;
 };

@@ -72,9 +72,10 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 		levels[s] = UINT64_MAX; /* unknown: no rise */
 	}
 	if (!rc && !any)
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "no clock of this session has a line called '%s'; `coeval info` lists them",
-			      line);
+		rc = cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"no clock of this session has a line called '%s'; `coeval info` lists them",
+			line);
 	while (!rc && (rc = cvl_timeline_next(tl, &sl, err)) > 0) {
 		rc = 0;
 		for (size_t i = sl.begin; i < sl.end && !rc; i++) {
@@ -218,7 +219,8 @@ int cvl_calibrate(struct cvl_calibration **out, struct cvl_session *session, con
 	if (!rc) {
 		snprintf(cal->line, sizeof(cal->line), "%s", line);
 		fit_biases(&f, &e);
-		rc = keep_biases(cal, &f, session, e.n ? e.at[e.n - 1].time - e.at[0].time : 0, err);
+		rc = keep_biases(cal, &f, session, e.n ? e.at[e.n - 1].time - e.at[0].time : 0,
+				 err);
 	}
 	cvl_timeline_close(tl);
 	free(e.at);
@@ -299,14 +301,15 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	path = cvl_is_file(file) ? file : path;
 	if (!cvl_is_file(path)) {
 		free(cal);
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: no calibration there; `coeval sync --calibrate LINE` makes one",
-				path);
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: no calibration there; `coeval sync --calibrate LINE` makes one", path);
 	}
 	root = json_load_file(path, 0, &e);
 	rc = CVL_E_SYNTAX;
-	if (root && !json_unpack_ex(root, &e, 0, "{s:i, s:s, s:o}", "coeval_calibration", &version,
-				    "line", &line, "clocks", &clocks) &&
+	if (root &&
+	    !json_unpack_ex(root, &e, 0, "{s:i, s:s, s:o}", "coeval_calibration", &version, "line",
+			    &line, "clocks", &clocks) &&
 	    version == VERSION && json_is_object(clocks)) {
 		rc = 0;
 		snprintf(cal->line, sizeof(cal->line), "%s", line);

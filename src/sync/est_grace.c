@@ -59,7 +59,8 @@ static int run_to(struct steered *s, int64_t x)
 static void *open_grace(const struct track_setup *setup, struct track_report *r)
 {
 	struct steered *s = calloc(1, sizeof(*s));
-	double rate = (double)setup->rate_hz * setup->period_ns * 1e-9; /* ticks from beacon to beacon */
+	double rate =
+		(double)setup->rate_hz * setup->period_ns * 1e-9; /* ticks from beacon to beacon */
 
 	if (!s)
 		return NULL;
@@ -129,6 +130,7 @@ static int close_grace(void *state, int rc)
 static const struct tracker tracker = { open_grace, feed, close_grace, true };
 
 const struct estimator estimator_grace = {
-	.info = { "grace", "beacons, online: the clock of the Grace paper, to compare with", false },
+	.info = { "grace", "beacons, online: the clock of the Grace paper, to compare with",
+		  false },
 	.tracker = &tracker,
 };

@@ -379,6 +379,7 @@ out:
 }
 
 const struct estimator estimator_hull = {
-	.info = { "hull", "messages and constant rates: convex hull, one straight line a clock", true },
+	.info = { "hull", "messages and constant rates: convex hull, one straight line a clock",
+		  true },
 	.solve = solve,
 };

@@ -20,12 +20,13 @@
 
 struct work {
 	const struct sync_problem *p;
-	const struct cvl_clock_sync *tied; /* by marks; those with a map are where it says. NULL: only ref is known */
-	bool *left_out;    /* clocks whose messages contradict each other */
+	const struct cvl_clock_sync
+		*tied;  /* by marks; those with a map are where it says. NULL: only ref is known */
+	bool *left_out; /* clocks whose messages contradict each other */
 	double timeline_drift_ppm; /* where the timeline is no clock's */
-	struct band *band; /* one a clock */
+	struct band *band;         /* one a clock */
 	size_t *canonical;
-	size_t ref; /* whose time is the timeline; SIZE_MAX: nobody's */
+	size_t ref;   /* whose time is the timeline; SIZE_MAX: nobody's */
 	double scale; /* of the drift limits */
 	struct band_limit *limit;
 	uint64_t *used;
@@ -431,8 +432,10 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 			cut_at(&c, tick[i] + (tick[i + 1] - tick[i]) / 2);
 	}
 	for (size_t i = 1; i + 1 < c.n; i++) {
-		long double low, high, middle = ((long double)c.knot[i - 1].bound_ns +
-						 (long double)c.knot[i + 1].bound_ns) / 2;
+		long double low, high,
+			middle = ((long double)c.knot[i - 1].bound_ns +
+				  (long double)c.knot[i + 1].bound_ns) /
+				 2;
 
 		both_at(&c, c.knot[i].tick.count, &low, &high);
 		if ((high - low) / 2 > middle)
@@ -486,7 +489,8 @@ static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 	}
 }
 
-static int finish_all(struct work *w, double relaxed, struct sync_solution *s, struct cvl_error *err)
+static int finish_all(struct work *w, double relaxed, struct sync_solution *s,
+		      struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	int rc = 0;

@@ -24,14 +24,14 @@
 #define DOF 4.0
 #define CORE 0.83 /* squared scale of that t whose middle is that of a normal distribution */
 #define HUBER 3.0
-#define WILD 8.0   /* sd from which on a mark is left out */
-#define AGREE 4    /* wild marks in turn that make a jump */
+#define WILD 8.0 /* sd from which on a mark is left out */
+#define AGREE 4  /* wild marks in turn that make a jump */
 #define LAG_NS 16e9
-#define LAG_MAX 64 /* points kept for going back */
+#define LAG_MAX 64   /* points kept for going back */
 #define BOUND_SD 3.5 /* 99.9 %, and some for noise that is being learned */
 #define STEP_KICK_PPB 1000.0
 
-static const double rates[3] = { 1, 3, 10 };             /* ns/s/sqrt(s) */
+static const double rates[3] = { 1, 3, 10 };               /* ns/s/sqrt(s) */
 static const double drifts[4] = { 0.001, 0.03, 0.1, 0.3 }; /* ns/s^2/sqrt(s) */
 
 struct filter {
@@ -49,9 +49,9 @@ struct bank {
 	size_t n; /* marks seen that were not wild */
 	struct filter filter[BANK];
 	double jitter2, jitter_n;
-	int64_t x;                /* of the last mark */
+	int64_t x; /* of the last mark */
 	int64_t ring_x[LAG_MAX];
-	size_t steps;             /* taken in all */
+	size_t steps; /* taken in all */
 	int64_t emitted;
 	bool any;
 	struct forecast now;
@@ -71,7 +71,8 @@ static double bound_sd(const struct bank *b)
 {
 	double c = correlation(b), widen = c > 0.05 && b->n > 30 ? sqrt((1 + c) / (1 - c)) : 1;
 
-	return widen * (b->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)b->n - 2));
+	return widen *
+	       (b->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)b->n - 2));
 }
 
 /* ---- the bank ---- */
@@ -128,8 +129,8 @@ static void take(struct bank *b, struct filter *f, double z, double var, double 
 	var += b->jitter2;
 	s->f = f->k.p[0] + var;
 	u = s->v * s->v / s->f;
-	f->log_weight = f->log_weight * forget - 0.5 * log(s->f) -
-			(DOF + 1) / 2 * log1p(u / (DOF * CORE));
+	f->log_weight =
+		f->log_weight * forget - 0.5 * log(s->f) - (DOF + 1) / 2 * log1p(u / (DOF * CORE));
 	if (u > HUBER * HUBER)
 		s->f = f->k.p[0] + var * u / (HUBER * HUBER);
 	kalman_update(&f->k, (double[3]){ f->k.p[0], f->k.p[1], f->k.p[2] }, s->v, s->f);
@@ -144,9 +145,8 @@ static void go_to(struct bank *b, int64_t x)
 		struct filter *f = &b->filter[i];
 
 		kalman_predict(&f->k, dt, &f->q);
-		f->step[b->steps % LAG_MAX] = (struct kalman_step){
-			.predicted = f->k, .h = { 1, 0, 0 }, .dt = dt
-		};
+		f->step[b->steps % LAG_MAX] =
+			(struct kalman_step){ .predicted = f->k, .h = { 1, 0, 0 }, .dt = dt };
 	}
 	b->ring_x[b->steps % LAG_MAX] = x;
 	b->x = x;
@@ -267,7 +267,8 @@ static int tell_late(struct bank *b, int64_t until)
 				b->ring_x[at],
 				s->predicted.a[0] + p[0] * back.r[0] + p[1] * back.r[1] +
 					p[2] * back.r[2],
-				k * sqrt(fmax(p[0] - kalman_quadratic(back.n, p[0], p[1], p[2]), 0)),
+				k * sqrt(fmax(p[0] - kalman_quadratic(back.n, p[0], p[1], p[2]),
+					      0)),
 			};
 		kalman_pull_back(&back, s->dt);
 	}
@@ -327,7 +328,8 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 
 	/* of normal innovations 0.27 % are cut, of others more: what is cut is 1.5 % of the variance */
 	b->jitter_n = fmin(b->jitter_n + 1, 300);
-	b->jitter2 = fmax(b->jitter2 + (u * f / 0.985 - p00 - var - b->jitter2) / b->jitter_n, floor);
+	b->jitter2 =
+		fmax(b->jitter2 + (u * f / 0.985 - p00 - var - b->jitter2) / b->jitter_n, floor);
 	b->jitter2 = fmax(b->jitter2, floor);
 }
 
@@ -442,7 +444,9 @@ static const struct tracker kalman = { open_kalman, feed, close_bank, false };
 static const struct tracker lag = { open_lag, feed, close_bank, false };
 
 const struct estimator estimator_kalman = {
-	.info = { "kalman", "pulses and beacons, online: a bank of Kalman filters, nothing is taken back", false },
+	.info = { "kalman",
+		  "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
+		  false },
 	.tracker = &kalman,
 };
 

@@ -205,8 +205,8 @@ static int emit_line(struct liner *l, double floor)
 	}
 	r->rate_ppb = (1 / (1 + l->slope) - 1) * 1e9;
 	r->rate_bound_ppb = q * sqrt(var_slope) * 1e9;
-	r->before = r->after = (struct cvl_map_edge){ .rate_ppb = r->rate_ppb,
-						      .drift_ppb = r->rate_bound_ppb };
+	r->before = r->after =
+		(struct cvl_map_edge){ .rate_ppb = r->rate_ppb, .drift_ppb = r->rate_bound_ppb };
 	r->jitter_ns = sqrt(variance);
 	return rc;
 }

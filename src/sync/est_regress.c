@@ -47,7 +47,8 @@ static unsigned runs_of(const struct regression *g, double mean, double slope, d
 static void fit(struct regression *g)
 {
 	for (;;) {
-		double n = (double)g->n, x = 0, z = 0, xx = 0, xz = 0, rest = 0, slope, d, s2, missed;
+		double n = (double)g->n, x = 0, z = 0, xx = 0, xz = 0, rest = 0, slope, d, s2,
+		       missed;
 
 		for (size_t i = 0; i < g->n; i++) {
 			x += (double)(g->mark[i].x - g->mark[0].x) / n;
@@ -59,8 +60,7 @@ static void fit(struct regression *g)
 			xz += d * (g->mark[i].offset - z);
 		}
 		slope = xz / xx;
-		if (g->n > TRACK_MARKS_MIN &&
-		    runs_of(g, z, slope, x) < 1 + (n - 1) / 2) {
+		if (g->n > TRACK_MARKS_MIN && runs_of(g, z, slope, x) < 1 + (n - 1) / 2) {
 			memmove(g->mark, g->mark + 1, --g->n * sizeof(*g->mark));
 			continue;
 		}
@@ -70,10 +70,10 @@ static void fit(struct regression *g)
 				(g->mark[i].offset - z - slope * d);
 		}
 		/* by how much more forecasts were off than marks are: the clock was no line */
-		missed = TRACK_999 * sqrt(fmax(g->errors.mean2 - g->r->jitter_ns * g->r->jitter_ns, 0));
+		missed = TRACK_999 *
+			 sqrt(fmax(g->errors.mean2 - g->r->jitter_ns * g->r->jitter_ns, 0));
 		d = (double)(g->mark[g->n - 1].x - g->mark[0].x) - x;
-		s2 = fmax(rest / (n - 2),
-			  g->setup.resolution_ns * g->setup.resolution_ns / 12);
+		s2 = fmax(rest / (n - 2), g->setup.resolution_ns * g->setup.resolution_ns / 12);
 		g->now = (struct forecast){
 			.x = g->mark[g->n - 1].x,
 			.offset = z + slope * d,
@@ -137,7 +137,8 @@ static int feed(void *state, const struct track_mark *m)
 	}
 	rc = forecast_emit(g->r, &g->now, m->x);
 	error = m->offset - g->now.offset - g->now.slope * (double)(m->x - g->now.x) * 1e-9;
-	if (g->errors.n > 16 && error * error > WILD * WILD * g->errors.mean2 && ++g->wild < AGREE) {
+	if (g->errors.n > 16 && error * error > WILD * WILD * g->errors.mean2 &&
+	    ++g->wild < AGREE) {
 		g->r->rejected++;
 		return rc;
 	}
@@ -174,6 +175,7 @@ static int close_regression(void *state, int rc)
 static const struct tracker tracker = { open_regression, feed, close_regression, false };
 
 const struct estimator estimator_regress = {
-	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs", false },
+	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs",
+		  false },
 	.tracker = &tracker,
 };

@@ -24,25 +24,27 @@
 
 #define WINDOW 1536
 #define OVERLAP 128
-#define DOF 4.0        /* of Student's t */
-#define CORE 0.83      /* squared scale of that t whose middle is that of a normal distribution */
-#define MEDIAN_1 0.455 /* of a squared standard normal variable */
-#define PASSES 3       /* of reweighting */
-#define SHOCK 30.0     /* auxiliary residual, squared, from which on it is one */
-#define SHOCKS_MAX 12  /* in a window */
-#define START_MARKS 16 /* for the line to start from */
+#define DOF 4.0          /* of Student's t */
+#define CORE 0.83        /* squared scale of that t whose middle is that of a normal distribution */
+#define MEDIAN_1 0.455   /* of a squared standard normal variable */
+#define PASSES 3         /* of reweighting */
+#define SHOCK 30.0       /* auxiliary residual, squared, from which on it is one */
+#define SHOCKS_MAX 12    /* in a window */
+#define START_MARKS 16   /* for the line to start from */
 #define DRIFT_PRIOR 20.0 /* ppb/s */
 #define RATES 8
 #define DRIFTS 9
 #define CORRELATIONS 7
 #define CORRELATION_GAIN 4 /* of the log-likelihood, for which correlation is believed */
-#define WANDERS 4 /* from this index of rates on */
-#define POWERS 64 /* correlation over more periods than that is none */
+#define WANDERS 4          /* from this index of rates on */
+#define POWERS 64          /* correlation over more periods than that is none */
 /* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data. */
 #define BOUND_SD 3.7
 
-static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 };	/* ns/s/sqrt(s) */
-static const double drifts[DRIFTS] = { 0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2, 8, 30 }; /* ns/s^2/sqrt(s) */
+static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
+static const double drifts[DRIFTS] = {
+	0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2, 8, 30
+}; /* ns/s^2/sqrt(s) */
 static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98 };
 
 struct point {
@@ -52,7 +54,8 @@ struct point {
 	double jump, kick; /* variance that phase and rate get before this point */
 	bool mark;
 	uint32_t source;
-	double gap, z_before; /* s since the mark of the same source before, and its z; gap 0: there is none */
+	double gap,
+		z_before; /* s since the mark of the same source before, and its z; gap 0: there is none */
 	struct kalman_step step;
 	double offset, var_offset, rate, var_rate, drift; /* smoothed */
 };
@@ -69,8 +72,8 @@ struct smoother {
 	double *scratch;
 	int rate, drift, correlation; /* of the grid */
 	double jitter2;               /* variance of the white part */
-	bool rounded;                 /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
-	double power[POWERS];         /* of the correlation */
+	bool rounded; /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
+	double power[POWERS]; /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
 	double jitter_sum, correlation_sum;
@@ -80,7 +83,8 @@ struct smoother {
 /* ---- the filter ---- */
 
 /* Four times as far as the line's median offset and slope may be off, so that the marks are not counted twice. */
-static struct kalman first_state(const struct smoother *s, double offset, double slope, double scale)
+static struct kalman first_state(const struct smoother *s, double offset, double slope,
+				 double scale)
 {
 	size_t n = s->n < START_MARKS ? s->n : START_MARKS;
 	double span = fmax((double)(s->mark[n - 1].x - s->mark[0].x) * 1e-9, 1e-3);
@@ -134,8 +138,8 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 		p->step.f = 0;
 		if (!(p->weight > 0))
 			continue;
-		p->step.v = reading(s, p, p->step.h, &r) - p->step.h[0] * k.a[0] - p->step.h[1] * k.a[1] -
-		       p->step.h[2] * k.a[2];
+		p->step.v = reading(s, p, p->step.h, &r) - p->step.h[0] * k.a[0] -
+			    p->step.h[1] * k.a[1] - p->step.h[2] * k.a[2];
 		kalman_gain(k.p, p->step.h, g);
 		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
 		p->step.f = f + r;
@@ -253,8 +257,7 @@ static void start_line(const struct smoother *s, double *offset, double *slope, 
 	}
 	*slope = median_of(s->scratch, k);
 	for (size_t i = 0; i < n; i++)
-		s->scratch[i] = s->mark[i].offset -
-				*slope * (double)(s->mark[i].x - s->mark[0].x);
+		s->scratch[i] = s->mark[i].offset - *slope * (double)(s->mark[i].x - s->mark[0].x);
 	*offset = median_of(s->scratch, n);
 	for (size_t i = 0; i < n; i++)
 		s->scratch[i] = fabs(s->mark[i].offset -
@@ -269,7 +272,8 @@ static double rough_jitter2(const struct smoother *s)
 	double m;
 
 	for (size_t i = 1; i + 1 < s->n; i++) {
-		const struct track_mark *a = &s->mark[i - 1], *b = &s->mark[i], *c = &s->mark[i + 1];
+		const struct track_mark *a = &s->mark[i - 1], *b = &s->mark[i],
+					*c = &s->mark[i + 1];
 		double u = (double)(b->x - a->x) / (double)(c->x - a->x);
 		double off = b->offset - (1 - u) * a->offset - u * c->offset;
 
@@ -592,7 +596,8 @@ static void set_edges(struct smoother *s)
 {
 	const struct point *p = &s->p[s->n_points - 1];
 	double k = bound_sd(s);
-	double walk = k * rates[s->rate] / sqrt(3), drift = k * sqrt(fmax(p->step.predicted.p[5], 0));
+	double walk = k * rates[s->rate] / sqrt(3),
+	       drift = k * sqrt(fmax(p->step.predicted.p[5], 0));
 	struct track_report *r = s->r;
 
 	r->after = (struct cvl_map_edge){
@@ -631,6 +636,7 @@ const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, 
 
 const struct estimator estimator_smooth = {
 	.info = { "smooth",
-		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)", false },
+		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)",
+		  false },
 	.tracker = &tracker_smooth,
 };

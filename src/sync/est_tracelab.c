@@ -22,11 +22,13 @@
 struct steered {
 	struct track_setup setup;
 	struct track_report *r;
-	int64_t x0;                   /* x of the first mark; the rest is relative to it */
-	double raw[N + 1], seen[N + 1]; /* the last reference times, as they came and filtered, x in ns */
-	double y[N + 1];              /* what time they are, ns from the first */
+	int64_t x0; /* x of the first mark; the rest is relative to it */
+	double raw[N + 1],
+		seen[N + 1]; /* the last reference times, as they came and filtered, x in ns */
+	double y[N + 1];     /* what time they are, ns from the first */
 	size_t n;
-	double at, time, slope, end, slope_after; /* system time: from x = at on, the offset being worked off up to end */
+	double at, time, slope, end,
+		slope_after; /* system time: from x = at on, the offset being worked off up to end */
 	struct forecast_errors errors;
 	struct residual_sums residuals;
 };
@@ -42,8 +44,8 @@ static double system_time(const struct steered *s, double x)
 static int emit(struct steered *s, double x)
 {
 	int64_t whole = s->x0 + (int64_t)llround(x);
-	struct track_knot k = { whole, system_time(s, (double)(whole - s->x0)) -
-						(double)(whole - s->x0),
+	struct track_knot k = { whole,
+				system_time(s, (double)(whole - s->x0)) - (double)(whole - s->x0),
 				forecast_bound(&s->errors) };
 
 	return s->r->emit(s->r->ctx, &k);
@@ -154,6 +156,7 @@ static int close_tracelab(void *state, int rc)
 static const struct tracker tracker = { open_tracelab, feed, close_tracelab, true };
 
 const struct estimator estimator_tracelab = {
-	.info = { "tracelab", "pulses, online: the controller of the TraceLab paper, to compare with", false },
+	.info = { "tracelab",
+		  "pulses, online: the controller of the TraceLab paper, to compare with", false },
 	.tracker = &tracker,
 };

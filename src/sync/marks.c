@@ -1,49 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "sync/marks.h"
+#include "sync/marks_internal.h"
 
-#include "sync/number.h"
-
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define CORRELATION_DEGRADED 0.2
-#define MISSED_DEGRADED 0.5
-#define REJECTED_DEGRADED 0.1
-#define HOLDOVER_PERIODS 600 /* without marks at an end of the records */
-
-/* A clock or a source: its own nominal time against the timeline. */
-struct tie {
-	bool tied;
-	bool sure; /* of a clock: tied by sources that are not in doubt */
-	struct track track;
-	size_t sources;    /* that tied it */
-	size_t via;        /* the one of them that it heard most */
-	uint64_t marks;    /* heard of tied sources */
-	uint64_t bad;      /* numbered wrongly */
-	uint64_t periods;  /* from the first to the last of them */
-	unsigned jumps;    /* of numbers, not its senders' */
-	int64_t first, last; /* x of the first and last */
-};
-
-struct work {
-	const struct sync_problem *p;
-	const struct tracker *tracker;
-	struct heard *heard; /* by clock, then x */
-	size_t n;
-	size_t *begin;       /* of each clock in heard; n_clocks + 1 */
-	struct heard **list; /* scratch: n */
-	struct tie *clock, *source;
-	size_t root;
-	int64_t *origin;    /* of each source: its number that stands at its own time 0 */
-	int64_t root_time;  /* where that of the root stands on the timeline */
-	unsigned *jumps;    /* of each source's numbers */
-	bool *doubt;        /* sources whose own clocks did not hold still: for those who hear nothing else */
-	struct cvl_error *err;
-};
-
-static int no_memory(struct work *w)
+static int no_memory(struct marks *w)
 {
 	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
@@ -61,7 +23,7 @@ static int by_clock(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int lay_out(struct work *w)
+static int lay_out(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 
@@ -81,10 +43,11 @@ static int lay_out(struct work *w)
 		const struct sync_mark *m = &p->mark[i];
 		uint32_t c = (uint32_t)p->clock[m->clock].same_as;
 
-		w->heard[i] = (struct heard){ .x = sync_x(p, m->clock, m->tick) - p->clock[c].bias_ns,
-					      .number = m->index,
-					      .clock = c,
-					      .source = m->source };
+		w->heard[i] =
+			(struct heard){ .x = sync_x(p, m->clock, m->tick) - p->clock[c].bias_ns,
+					.number = m->index,
+					.clock = c,
+					.source = m->source };
 	}
 	qsort(w->heard, w->n, sizeof(*w->heard), by_clock);
 	for (size_t c = 0, i = 0; c <= p->n_clocks; c++) {
@@ -95,7 +58,7 @@ static int lay_out(struct work *w)
 	return 0;
 }
 
-static size_t list_of(const struct work *w, size_t clock, size_t source, struct heard **list)
+static size_t list_of(const struct marks *w, size_t clock, size_t source, struct heard **list)
 {
 	size_t n = 0;
 
@@ -129,7 +92,7 @@ static size_t voters(const struct jump_seen *seen, size_t n, const struct number
  * Number the marks of one source at all clocks. Where most of those that heard it saw its numbers jump, it was the
  * sender, and the numbers are taken back; where one alone did, its own clock has jumped, and they stay.
  */
-static int number_source(struct work *w, size_t source)
+static int number_source(struct marks *w, size_t source)
 {
 	const struct sync_problem *p = w->p;
 	const struct sync_source *src = &p->source[source];
@@ -174,7 +137,7 @@ static int number_source(struct work *w, size_t source)
 
 /* ---- times of sources ---- */
 
-static int64_t source_x(const struct work *w, size_t source, int64_t number)
+static int64_t source_x(const struct marks *w, size_t source, int64_t number)
 {
 	int64_t x;
 
@@ -184,7 +147,7 @@ static int64_t source_x(const struct work *w, size_t source, int64_t number)
 }
 
 /* What number @number of a tied source stands at: whole ns, and what is to be added; and how sure that is. */
-static int64_t source_time(const struct work *w, size_t source, int64_t number, double *add,
+static int64_t source_time(const struct marks *w, size_t source, int64_t number, double *add,
 			   double *var)
 {
 	int64_t x = source_x(w, source, number);
@@ -199,7 +162,7 @@ static int64_t source_time(const struct work *w, size_t source, int64_t number, 
 	return cvl_add_sat(t->base, x);
 }
 
-static void choose_root(struct work *w)
+static void choose_root(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 	const struct heard *first = NULL;
@@ -235,23 +198,24 @@ static void choose_root(struct work *w)
 
 /* ---- tying ---- */
 
-static bool usable(const struct work *w, const struct heard *h)
+static bool usable(const struct marks *w, const struct heard *h)
 {
-	if (h->bad || !w->source[h->source].tied || (w->doubt[h->source] && w->clock[h->clock].sure))
+	if (h->bad || !w->source[h->source].tied ||
+	    (w->doubt[h->source] && w->clock[h->clock].sure))
 		return false;
 	return !w->tracker->whole_periods || h->source == w->root;
 }
 
-static int tracker_failed(struct work *w, int rc)
+static int tracker_failed(struct marks *w, int rc)
 {
 	if (rc == CVL_E_NO)
 		return 0;
-	return rc == CVL_E_NOMEM ? no_memory(w) :
-				   cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET,
-					    "the tracker stopped");
+	return rc == CVL_E_NOMEM ?
+		       no_memory(w) :
+		       cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
 }
 
-static void open_track(struct work *w, struct tie *t, int64_t base)
+static void open_track(struct marks *w, struct marks_tie *t, int64_t base)
 {
 	(void)w;
 	track_free(&t->track);
@@ -259,10 +223,10 @@ static void open_track(struct work *w, struct tie *t, int64_t base)
 	t->track.report = (struct track_report){ .emit = track_keep, .ctx = &t->track };
 }
 
-static int track_clock(struct work *w, size_t c)
+static int track_clock(struct marks *w, size_t c)
 {
 	const struct sync_problem *p = w->p;
-	struct tie *t = &w->clock[c];
+	struct marks_tie *t = &w->clock[c];
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
 				     .resolution_ns = (double)p->clock[c].resolution_ns,
 				     .period_ns = (double)p->source[w->root].period_ns };
@@ -330,14 +294,14 @@ static int by_number(const void *pa, const void *pb)
 
 /* When mark number n of a source was sent, by all tied clocks that heard it: the weighted mean of those near the
  * median. */
-static struct track_mark combine(struct work *w, struct heard *const *h, size_t n, int64_t x,
+static struct track_mark combine(struct marks *w, struct heard *const *h, size_t n, int64_t x,
 				 int64_t base, double *scratch)
 {
 	struct track_mark m = { .x = x };
 	double sum = 0, weights = 0, mid, worst = INFINITY;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct tie *t = &w->clock[h[i]->clock];
+		const struct marks_tie *t = &w->clock[h[i]->clock];
 
 		scratch[i] = (double)(h[i]->x + t->track.base - x - base) +
 			     track_at(&t->track, h[i]->x, NULL);
@@ -346,7 +310,7 @@ static struct track_mark combine(struct work *w, struct heard *const *h, size_t 
 		scratch[n + i] = scratch[i];
 	mid = median_of(scratch + n, n);
 	for (size_t i = 0; i < n; i++) {
-		const struct tie *t = &w->clock[h[i]->clock];
+		const struct marks_tie *t = &w->clock[h[i]->clock];
 		double bound, jitter = t->track.report.jitter_ns, var;
 
 		track_at(&t->track, h[i]->x, &bound);
@@ -359,7 +323,9 @@ static struct track_mark combine(struct work *w, struct heard *const *h, size_t 
 		worst = fmin(worst, bound * bound);
 	}
 	m.offset = weights > 0 ? sum / weights : mid;
-	m.var = weights > 0 ? worst : 1e12; /* of what the clocks err in common; the smoother sees the rest */
+	m.var = weights > 0 ?
+			worst :
+			1e12; /* of what the clocks err in common; the smoother sees the rest */
 	return m;
 }
 
@@ -370,9 +336,9 @@ static bool trustworthy(const struct track_report *r)
 	       (double)r->rejected <= REJECTED_DEGRADED * (double)(r->used + r->rejected);
 }
 
-static int track_source(struct work *w, size_t s)
+static int track_source(struct marks *w, size_t s)
 {
-	struct tie *t = &w->source[s];
+	struct marks_tie *t = &w->source[s];
 	const struct tracker *tracker = w->tracker->whole_periods ? &tracker_smooth : w->tracker;
 	struct track_setup setup = { .rate_hz = 1000000000,
 				     .period_ns = (double)w->p->source[s].period_ns };
@@ -414,7 +380,7 @@ static int track_source(struct work *w, size_t s)
 	return rc ? tracker_failed(w, rc) : 0;
 }
 
-static bool hears_tied(const struct work *w, size_t c)
+static bool hears_tied(const struct marks *w, size_t c)
 {
 	size_t n = 0;
 
@@ -423,7 +389,7 @@ static bool hears_tied(const struct work *w, size_t c)
 	return n >= TRACK_MARKS_MIN;
 }
 
-static int spread(struct work *w)
+static int spread(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 	bool again = true, several = false;
@@ -449,268 +415,10 @@ static int spread(struct work *w)
 	return rc;
 }
 
-/* ---- maps ---- */
-
-struct map_maker {
-	const struct work *w;
-	size_t clock;
-	const struct track *track, *reference; /* reference: told in that clock's time, or NULL */
-	const struct track *via;               /* of the source heard most, if its time is not the timeline itself */
-	struct cvl_knot *knot;
-	size_t n;
-	double rounding;
-	double bias_bound; /* of its calibration */
-};
-
-static void add_knot(struct map_maker *m, int64_t x_wanted)
+int marks_solve(const struct sync_problem *p, struct sync_solution *s,
+		const struct tracker *tracker, struct cvl_error *err)
 {
-	const struct sync_problem *p = m->w->p;
-	uint64_t tick = sync_tick(p, m->clock, x_wanted);
-	int64_t x = sync_x(p, m->clock, tick), time;
-	struct cvl_knot *k = &m->knot[m->n];
-	double bound, offset = track_at(m->track, x, &bound), whole;
-
-	if (m->n && tick <= k[-1].tick.count)
-		return;
-	time = cvl_add_sat(x, m->track->base);
-	if (m->via) {
-		double common; /* what its sender's time is off is no jitter: no smoothing lessens it */
-
-		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
-		bound = hypot(bound, common);
-	}
-	if (m->reference) {
-		int64_t at = track_inverse(m->reference, time + (int64_t)llround(offset));
-		double other;
-
-		/* near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at slope 1 */
-		offset += (double)(time - at - m->reference->base) -
-			  track_at(m->reference, at, &other);
-		time = at;
-		bound = hypot(bound, other);
-	}
-	bound = hypot(bound, m->bias_bound);
-	whole = floor(offset);
-	k->tick.count = tick;
-	k->time.ns = cvl_add_sat(time, (int64_t)whole);
-	k->frac = (uint32_t)((offset - whole) * 4294967295.0);
-	k->bound_ns = (int64_t)fmin(ceil(bound + m->rounding), 9e18);
-	if (m->n && (k->time.ns < k[-1].time.ns ||
-		     (k->time.ns == k[-1].time.ns && k->frac < k[-1].frac))) {
-		/* a tracker that only knows the past may take time back; the map holds it instead */
-		k->bound_ns += k[-1].time.ns - k->time.ns + 1;
-		k->time = k[-1].time;
-		k->frac = k[-1].frac;
-	}
-	m->n++;
-}
-
-/* Knots of the clock's track, and of the reference's where it bends in between. */
-static void add_knots(struct map_maker *m)
-{
-	const struct track *t = m->track, *r = m->reference;
-	size_t j = 0;
-
-	for (size_t i = 0; i < t->n; i++) {
-		for (; r && j < r->n; j++) {
-			int64_t time = r->knot[j].x + r->base + (int64_t)r->knot[j].offset;
-			int64_t x = track_inverse(t, time);
-
-			if (x >= t->knot[i].x)
-				break;
-			if (i)
-				add_knot(m, x);
-		}
-		add_knot(m, t->knot[i].x);
-	}
-}
-
-/* Rate of a clock against one that is itself off. */
-static double against(double rate_ppb, double reference_ppb)
-{
-	return (rate_ppb - reference_ppb) / (1 + reference_ppb * 1e-9);
-}
-
-static int make_map(const struct work *w, size_t clock, struct cvl_clock_sync *out)
-{
-	const struct sync_problem *p = w->p;
-	size_t c = p->clock[clock].same_as;
-	const struct track *t = &w->clock[c].track, *ref = NULL;
-	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
-				     .kind = CVL_BOUND_STATISTICAL,
-				     .before = t->report.before,
-				     .after = t->report.after };
-	struct map_maker m = { .w = w,
-			       .clock = clock,
-			       .track = t,
-			       .bias_bound = (double)p->clock[c].bias_bound_ns };
-	int rc;
-
-	if (w->clock[c].via != w->root)
-		m.via = &w->source[w->clock[c].via].track;
-	if (p->reference >= 0) {
-		ref = &w->clock[p->clock[p->reference].same_as].track;
-		m.reference = ref;
-		/* what is read off the reference was rounded like its marks, by half a step on average */
-		m.rounding = (double)((p->clock[p->reference].resolution_ns + 1) / 2);
-	}
-	m.knot = calloc(t->n + (ref ? ref->n : 0) + 1, sizeof(*m.knot));
-	if (!m.knot)
-		return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	m.rounding += 1; /* of whole ns */
-	add_knots(&m);
-	out->rate_ppb = t->report.rate_ppb;
-	out->rate_bound_ppb = t->report.rate_bound_ppb;
-	if (ref) {
-		spec.before.rate_ppb = against(spec.before.rate_ppb, ref->report.before.rate_ppb);
-		spec.after.rate_ppb = against(spec.after.rate_ppb, ref->report.after.rate_ppb);
-		spec.before.drift_ppb += ref->report.before.drift_ppb;
-		spec.after.drift_ppb += ref->report.after.drift_ppb;
-		out->rate_ppb = against(out->rate_ppb, ref->report.rate_ppb);
-		out->rate_bound_ppb = hypot(out->rate_bound_ppb, ref->report.rate_bound_ppb);
-	}
-	spec.knots = m.knot;
-	spec.n = m.n;
-	rc = cvl_map_new(&out->map, &spec, w->err);
-	free(m.knot);
-	return rc;
-}
-
-/* ---- verdicts ---- */
-
-/* Mean rate between the first and last knot, unless the tracker said better. */
-static void find_rate(struct track *t)
-{
-	const struct track_knot *a = &t->knot[0], *b = &t->knot[t->n - 1];
-	double span = (double)(b->x - a->x), slope;
-
-	if (t->report.rate_bound_ppb > 0 || t->n < 2)
-		return;
-	slope = (b->offset - a->offset) / span;
-	t->report.rate_ppb = (1 / (1 + slope) - 1) * 1e9;
-	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
-}
-
-static double seconds(int64_t ns)
-{
-	return (double)ns * 1e-9;
-}
-
-static void judge(const struct work *w, size_t c, struct cvl_clock_sync *out)
-{
-	const struct sync_problem *p = w->p;
-	const struct tie *t = &w->clock[c];
-	const struct track_report *r = &t->track.report;
-	double share = t->periods ? 1 - (double)t->marks / (double)t->periods : 0;
-	int64_t before = t->first - sync_x(p, c, p->clock[c].first),
-		after = sync_x(p, c, p->clock[c].last) - t->last,
-		longest = before > after ? before : after;
-	unsigned jumps = 0;
-
-	for (size_t s = 0; s < p->n_sources; s++)
-		jumps += w->source[s].tied ? w->jumps[s] : 0;
-	if (p->clock[c].went_back)
-		sync_reason(out, CVL_DEGRADED,
-			    "its ticks go back %" PRIu64
-			    " times: times before and after such a place cannot be told apart",
-			    p->clock[c].went_back);
-	else if (r->correlation > CORRELATION_DEGRADED)
-		sync_reason(
-			out, CVL_DEGRADED,
-			"its rate did not hold still, or what it heard drifted: successive residuals are "
-			"correlated by %.2f",
-			r->correlation);
-	else if (t->jumps)
-		sync_reason(out, CVL_DEGRADED,
-			    "it alone saw numbers jump %u times: its clock has jumped", t->jumps);
-	else if (jumps)
-		sync_reason(out, CVL_DEGRADED, "the numbers of what it heard jump %u times", jumps);
-	else if (!t->sure)
-		sync_reason(out, CVL_DEGRADED,
-			    "what it heard came from a sender whose own clock did not hold still");
-	else if (r->steps)
-		sync_reason(out, CVL_DEGRADED,
-			    "%u sudden changes of its rate or phase; between the marks around them its "
-			    "time is uncertain",
-			    r->steps);
-	else if ((double)r->rejected + (double)t->bad >
-		 REJECTED_DEGRADED * (double)(r->used + r->rejected + t->bad))
-		sync_reason(out, CVL_DEGRADED, "%" PRIu64 " of %" PRIu64 " marks were rejected",
-			    r->rejected + t->bad, r->used + r->rejected + t->bad);
-	else if (share > MISSED_DEGRADED)
-		sync_reason(out, CVL_DEGRADED, "%.0f %% of the marks were missed", 100 * share);
-	else if ((double)longest > HOLDOVER_PERIODS * (double)p->source[w->root].period_ns)
-		sync_reason(out, CVL_DEGRADED,
-			    "it heard nothing for %.0f s at the %s of its records: there the bound is a "
-			    "forecast",
-			    seconds(longest), before > after ? "beginning" : "end");
-	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s", r->used,
-			    p->source[w->root].name, t->sources > 1 ? " and others" : "");
-}
-
-static int finish(struct work *w, size_t clock, struct cvl_clock_sync *out)
-{
-	const struct sync_problem *p = w->p;
-	size_t c = p->clock[clock].same_as;
-	struct tie *t = &w->clock[c];
-	uint64_t heard = w->begin[c + 1] - w->begin[c];
-	int rc;
-
-	if (!t->tied) {
-		if (!heard)
-			sync_reason(out, CVL_UNSYNCHRONISED, "it heard no pulse or beacon");
-		else
-			sync_reason(out, CVL_UNSYNCHRONISED,
-				    "the %" PRIu64 " marks it heard are too few, fit no clock, or tie it to "
-				    "nothing that the reference heard",
-				    heard);
-		return 0;
-	}
-	find_rate(&t->track);
-	rc = make_map(w, clock, out);
-	if (rc == CVL_E_RANGE || rc == CVL_E_ORDER) {
-		sync_reason(out, CVL_UNSYNCHRONISED, "no map fits the %" PRIu64 " marks it heard",
-			    heard);
-		return 0;
-	}
-	if (rc)
-		return rc;
-	out->used = t->track.report.used;
-	out->rejected = t->track.report.rejected + t->bad;
-	out->residuals = t->track.report.residuals;
-	judge(w, c, out);
-	return 0;
-}
-
-static int finish_all(struct work *w, struct sync_solution *s)
-{
-	const struct sync_problem *p = w->p;
-	size_t ref = p->reference < 0 ? SIZE_MAX : p->clock[p->reference].same_as;
-	int rc = 0;
-
-	if (ref != SIZE_MAX)
-		snprintf(s->reference, sizeof(s->reference), "%s", p->clock[ref].name);
-	else
-		snprintf(s->reference, sizeof(s->reference), "%s", p->source[w->root].name);
-	if (ref != SIZE_MAX && w->clock[ref].tied)
-		find_rate(&w->clock[ref].track);
-	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
-		if (p->clock[c].same_as == ref)
-			rc = sync_reference_map(p, s, c, w->err);
-		else if (ref != SIZE_MAX && !w->clock[ref].tied)
-			sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
-				    "nothing ties the reference %s", p->clock[ref].name);
-		else
-			rc = finish(w, c, &s->clock[c]);
-	}
-	return rc;
-}
-
-int marks_solve(const struct sync_problem *p, struct sync_solution *s, const struct tracker *tracker,
-		struct cvl_error *err)
-{
-	struct work w = { .p = p, .tracker = tracker, .err = err };
+	struct marks w = { .p = p, .tracker = tracker, .err = err };
 	int rc = lay_out(&w);
 
 	for (size_t i = 0; i < p->n_sources && !rc; i++)
@@ -720,7 +428,7 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s, const str
 		rc = spread(&w);
 	}
 	if (!rc)
-		rc = finish_all(&w, s);
+		rc = marks_finish(&w, s);
 	for (size_t c = 0; w.clock && c < p->n_clocks; c++)
 		track_free(&w.clock[c].track);
 	for (size_t i = 0; w.source && i < p->n_sources; i++)

@@ -12,7 +12,7 @@
 #include "sync/problem.h"
 #include "sync/track.h"
 
-int marks_solve(const struct sync_problem *p, struct sync_solution *s, const struct tracker *tracker,
-		struct cvl_error *err);
+int marks_solve(const struct sync_problem *p, struct sync_solution *s,
+		const struct tracker *tracker, struct cvl_error *err);
 
 #endif

@@ -14,9 +14,9 @@
 
 #define RATE_SEARCH 2000e-6
 #define FIRST_WINDOW 240
-#define NEAR 0.125      /* of a period: a pulse further from where one is due is none */
-#define AGREE 3         /* marks that confirm a jump */
-#define RATE_MARKS 16   /* the rate is taken over so many */
+#define NEAR 0.125    /* of a period: a pulse further from where one is due is none */
+#define AGREE 3       /* marks that confirm a jump */
+#define RATE_MARKS 16 /* the rate is taken over so many */
 
 /* ---- pulses ---- */
 
@@ -157,7 +157,7 @@ static void check_numbers(struct heard *const *m, size_t n, int64_t nominal,
 }
 
 void number_marks(struct heard *const *m, size_t n, bool numbered, int64_t period, int64_t phase,
-		 struct number_jump *jump, size_t *n_jumps)
+		  struct number_jump *jump, size_t *n_jumps)
 {
 	*n_jumps = 0;
 	if (n && numbered)

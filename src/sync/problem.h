@@ -22,7 +22,7 @@ struct sync_clock {
 	uint64_t first, last; /* ticks between which it has records */
 	bool seen;
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
-	uint64_t went_back; /* marks whose ticks were before those of earlier ones */
+	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
 };
 
 /** Sent on one clock, received on another: the sending came first. */
@@ -55,10 +55,10 @@ struct sync_problem {
 	size_t n_marks, cap_marks;
 	struct sync_source *source;
 	size_t n_sources;
-	int reference;      /* clock asked for, or -1 */
-	const char *sender; /* asked for as root, or NULL */
+	int reference;         /* clock asked for, or -1 */
+	const char *sender;    /* asked for as root, or NULL */
 	int64_t epoch_unix_ns; /* wall-clock time at x = 0, or 0 */
-	uint64_t unmatched; /* sends and receives without a partner */
+	uint64_t unmatched;    /* sends and receives without a partner */
 	uint64_t duplicates;
 };
 

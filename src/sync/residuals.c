@@ -64,7 +64,8 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 
 		if (!sync->clock[m->clock].map || !sync->clock[clock].map)
 			continue;
-		time = cvl_map_time(sync->clock[m->clock].map, (struct cvl_tick){ m->tick }, NULL).ns -
+		time = cvl_map_time(sync->clock[m->clock].map, (struct cvl_tick){ m->tick }, NULL)
+			       .ns -
 		       p->clock[c].bias_ns;
 		if (strcmp(s->name, sync->reference) == 0) {
 			if (c == same)

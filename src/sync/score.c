@@ -3,7 +3,7 @@
 
 #include <coeval/timeline.h>
 
-#include "sim/random.h"
+#include "core/random.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -15,7 +15,7 @@ struct scored_clock {
 	const struct cvl_map *map, *truth;
 	uint64_t resolution;
 	int64_t first, last; /* true times between which the truth is known */
-	double error;    /* at the instant looked at */
+	double error;        /* at the instant looked at */
 	struct cvl_bound bound;
 	bool there;
 };
@@ -47,13 +47,14 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 				 clock->rate_hz);
 		if (cvl_map_kind(sync->clock[i].map) == CVL_BOUND_STATISTICAL)
 			step = (step + 1) / 2;
-		c[n++] = (struct scored_clock){ .map = sync->clock[i].map,
-						.truth = t->map,
-						.resolution = clock->resolution,
-						.bound = { .capture = step,
-							   .kind = cvl_map_kind(sync->clock[i].map) },
-						.first = spec.knots[0].time.ns,
-						.last = spec.knots[spec.n - 1].time.ns };
+		c[n++] = (struct scored_clock){
+			.map = sync->clock[i].map,
+			.truth = t->map,
+			.resolution = clock->resolution,
+			.bound = { .capture = step, .kind = cvl_map_kind(sync->clock[i].map) },
+			.first = spec.knots[0].time.ns,
+			.last = spec.knots[spec.n - 1].time.ns
+		};
 	}
 	return n;
 }

@@ -16,8 +16,11 @@
 
 /* The first of each kind is the default. */
 static const struct estimator *const estimators[] = {
-	&estimator_interval, &estimator_hull, &estimator_smooth,   &estimator_lag,   &estimator_kalman,
-	&estimator_regress,  &estimator_line, &estimator_tracelab, &estimator_grace, NULL,
+	&estimator_interval, &estimator_hull,
+	&estimator_smooth,   &estimator_lag,
+	&estimator_kalman,   &estimator_regress,
+	&estimator_line,     &estimator_tracelab,
+	&estimator_grace,    NULL,
 };
 
 const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
@@ -25,36 +28,7 @@ const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
 	return i < sizeof(estimators) / sizeof(*estimators) - 1 ? &estimators[i]->info : NULL;
 }
 
-/* ---- for estimators ---- */
-
-void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
-{
-	va_list ap;
-
-	c->verdict = verdict;
-	va_start(ap, fmt);
-	vsnprintf(c->reason, sizeof(c->reason), fmt, ap);
-	va_end(ap);
-}
-
-uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x)
-{
-	struct cvl_map_spec m;
-	unsigned __int128 ticks;
-	uint64_t tick;
-
-	cvl_map_describe(p->clock[clock].nominal, &m);
-	if (x < m.knots[0].time.ns)
-		return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
-	ticks = (unsigned __int128)((uint64_t)x - (uint64_t)m.knots[0].time.ns) * m.rate_hz /
-		1000000000;
-	if (ticks > UINT64_MAX - m.knots[0].tick.count - 2)
-		return UINT64_MAX;
-	tick = m.knots[0].tick.count + (uint64_t)ticks;
-	while (sync_x(p, clock, tick) < x)
-		tick++;
-	return tick;
-}
+/* ---- the bounds that come of it ---- */
 
 static void widen(struct cvl_clock_sync *c, uint64_t tick)
 {
@@ -80,22 +54,6 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 		widen(c, clock->first);
 		widen(c, clock->last);
 	}
-}
-
-int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
-		       struct cvl_error *err)
-{
-	struct cvl_map_spec m;
-	struct cvl_knot knot;
-
-	cvl_map_describe(p->clock[ref].nominal, &m);
-	knot = m.knots[0];
-	knot.bound_ns =
-		1000000000 % m.rate_hz ? 1 : 0; /* its ticks are whole ns, or rounded to them */
-	m.knots = &knot;
-	m.kind = CVL_BOUND_PROVEN;
-	sync_reason(&s->clock[ref], CVL_GOOD, "the reference: its time is the timeline");
-	return cvl_map_new(&s->clock[ref].map, &m, err);
 }
 
 /* ---- the problem ---- */
@@ -319,8 +277,7 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 			json_object_set_new(late, p->clock[i].name,
 					    json_integer(p->clock[i].bias_ns));
 	root = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late, "match",
-			 match, "pulse", pulse,
-			 "beacon_period_ns",
+			 match, "pulse", pulse, "beacon_period_ns",
 			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000),
 			 "max_drift_ppm", drift, "wander_ppb_s",
 			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
@@ -431,8 +388,8 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs,
-		   const char *estimator, struct cvl_error *err)
+int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, const char *estimator,
+		   struct cvl_error *err)
 {
 	const struct estimator *e;
 	int rc = choose_estimator(&obs->p, &obs->opts, estimator, &e, err);

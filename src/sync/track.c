@@ -217,8 +217,7 @@ void residual_end(const struct residual_sums *s, struct track_report *r)
 	if (!s->n)
 		return;
 	r->residuals.mean = s->sum / n;
-	r->residuals.sd =
-		sqrt(fmax(s->sum2 / n - r->residuals.mean * r->residuals.mean, 0));
+	r->residuals.sd = sqrt(fmax(s->sum2 / n - r->residuals.mean * r->residuals.mean, 0));
 }
 
 /* Hoare's selection: afterwards v[k] is what it would be if sorted, and nothing before it is greater. */

@@ -47,9 +47,9 @@ struct track_report {
 	void *ctx;
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
-	double correlation;      /* of successive innovations or residuals */
-	double jitter_ns;        /* sd of a mark, as far as it was found out */
-	unsigned steps;          /* sudden changes of rate or phase that were found */
+	double correlation;                /* of successive innovations or residuals */
+	double jitter_ns;                  /* sd of a mark, as far as it was found out */
+	unsigned steps;                    /* sudden changes of rate or phase that were found */
 	struct cvl_map_edge before, after; /* beyond the knots; rates against nominal */
 	double rate_ppb, rate_bound_ppb;
 };
@@ -105,7 +105,7 @@ int thinner_end(struct knot_thinner *t);
 /** What a clock is expected to do from x on, by one who only knows the past. Distances in s. */
 struct forecast {
 	int64_t x;
-	double offset, slope, curve;                   /* ns, ns/s, ns/s^2: offset + slope d + curve d^2 / 2 */
+	double offset, slope, curve; /* ns, ns/s, ns/s^2: offset + slope d + curve d^2 / 2 */
 	double bound, bound_rate, bound_acceleration; /* likewise */
 };
 

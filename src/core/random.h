@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Seeded random numbers for simulations: the same seed gives the same world everywhere. */
-#ifndef SIM_RANDOM_H
-#define SIM_RANDOM_H
+#ifndef CORE_RANDOM_H
+#define CORE_RANDOM_H
 
 #include <stdint.h>
 

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/marks_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+/* ---- maps ---- */
+
+struct map_maker {
+	const struct marks *w;
+	size_t clock;
+	const struct track *track, *reference; /* reference: told in that clock's time, or NULL */
+	const struct track
+		*via; /* of the source heard most, if its time is not the timeline itself */
+	struct cvl_knot *knot;
+	size_t n;
+	double rounding;
+	double bias_bound; /* of its calibration */
+};
+
+static void add_knot(struct map_maker *m, int64_t x_wanted)
+{
+	const struct sync_problem *p = m->w->p;
+	uint64_t tick = sync_tick(p, m->clock, x_wanted);
+	int64_t x = sync_x(p, m->clock, tick), time;
+	struct cvl_knot *k = &m->knot[m->n];
+	double bound, offset = track_at(m->track, x, &bound), whole;
+
+	if (m->n && tick <= k[-1].tick.count)
+		return;
+	time = cvl_add_sat(x, m->track->base);
+	if (m->via) {
+		double common; /* what its sender's time is off is no jitter: no smoothing lessens it */
+
+		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
+		bound = hypot(bound, common);
+	}
+	if (m->reference) {
+		int64_t at = track_inverse(m->reference, time + (int64_t)llround(offset));
+		double other;
+
+		/* near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at slope 1 */
+		offset += (double)(time - at - m->reference->base) -
+			  track_at(m->reference, at, &other);
+		time = at;
+		bound = hypot(bound, other);
+	}
+	bound = hypot(bound, m->bias_bound);
+	whole = floor(offset);
+	k->tick.count = tick;
+	k->time.ns = cvl_add_sat(time, (int64_t)whole);
+	k->frac = (uint32_t)((offset - whole) * 4294967295.0);
+	k->bound_ns = (int64_t)fmin(ceil(bound + m->rounding), 9e18);
+	if (m->n &&
+	    (k->time.ns < k[-1].time.ns || (k->time.ns == k[-1].time.ns && k->frac < k[-1].frac))) {
+		/* a tracker that only knows the past may take time back; the map holds it instead */
+		k->bound_ns += k[-1].time.ns - k->time.ns + 1;
+		k->time = k[-1].time;
+		k->frac = k[-1].frac;
+	}
+	m->n++;
+}
+
+/* Knots of the clock's track, and of the reference's where it bends in between. */
+static void add_knots(struct map_maker *m)
+{
+	const struct track *t = m->track, *r = m->reference;
+	size_t j = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		for (; r && j < r->n; j++) {
+			int64_t time = r->knot[j].x + r->base + (int64_t)r->knot[j].offset;
+			int64_t x = track_inverse(t, time);
+
+			if (x >= t->knot[i].x)
+				break;
+			if (i)
+				add_knot(m, x);
+		}
+		add_knot(m, t->knot[i].x);
+	}
+}
+
+/* Rate of a clock against one that is itself off. */
+static double against(double rate_ppb, double reference_ppb)
+{
+	return (rate_ppb - reference_ppb) / (1 + reference_ppb * 1e-9);
+}
+
+static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *out)
+{
+	const struct sync_problem *p = w->p;
+	size_t c = p->clock[clock].same_as;
+	const struct track *t = &w->clock[c].track, *ref = NULL;
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
+				     .kind = CVL_BOUND_STATISTICAL,
+				     .before = t->report.before,
+				     .after = t->report.after };
+	struct map_maker m = {
+		.w = w, .clock = clock, .track = t, .bias_bound = (double)p->clock[c].bias_bound_ns
+	};
+	int rc;
+
+	if (w->clock[c].via != w->root)
+		m.via = &w->source[w->clock[c].via].track;
+	if (p->reference >= 0) {
+		ref = &w->clock[p->clock[p->reference].same_as].track;
+		m.reference = ref;
+		/* what is read off the reference was rounded like its marks, by half a step on average */
+		m.rounding = (double)((p->clock[p->reference].resolution_ns + 1) / 2);
+	}
+	m.knot = calloc(t->n + (ref ? ref->n : 0) + 1, sizeof(*m.knot));
+	if (!m.knot)
+		return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	m.rounding += 1; /* of whole ns */
+	add_knots(&m);
+	out->rate_ppb = t->report.rate_ppb;
+	out->rate_bound_ppb = t->report.rate_bound_ppb;
+	if (ref) {
+		spec.before.rate_ppb = against(spec.before.rate_ppb, ref->report.before.rate_ppb);
+		spec.after.rate_ppb = against(spec.after.rate_ppb, ref->report.after.rate_ppb);
+		spec.before.drift_ppb += ref->report.before.drift_ppb;
+		spec.after.drift_ppb += ref->report.after.drift_ppb;
+		out->rate_ppb = against(out->rate_ppb, ref->report.rate_ppb);
+		out->rate_bound_ppb = hypot(out->rate_bound_ppb, ref->report.rate_bound_ppb);
+	}
+	spec.knots = m.knot;
+	spec.n = m.n;
+	rc = cvl_map_new(&out->map, &spec, w->err);
+	free(m.knot);
+	return rc;
+}
+
+/* ---- verdicts ---- */
+
+/* Mean rate between the first and last knot, unless the tracker said better. */
+static void find_rate(struct track *t)
+{
+	const struct track_knot *a = &t->knot[0], *b = &t->knot[t->n - 1];
+	double span = (double)(b->x - a->x), slope;
+
+	if (t->report.rate_bound_ppb > 0 || t->n < 2)
+		return;
+	slope = (b->offset - a->offset) / span;
+	t->report.rate_ppb = (1 / (1 + slope) - 1) * 1e9;
+	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
+}
+
+static double seconds(int64_t ns)
+{
+	return (double)ns * 1e-9;
+}
+
+static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
+{
+	const struct sync_problem *p = w->p;
+	const struct marks_tie *t = &w->clock[c];
+	const struct track_report *r = &t->track.report;
+	double share = t->periods ? 1 - (double)t->marks / (double)t->periods : 0;
+	int64_t before = t->first - sync_x(p, c, p->clock[c].first),
+		after = sync_x(p, c, p->clock[c].last) - t->last,
+		longest = before > after ? before : after;
+	unsigned jumps = 0;
+
+	for (size_t s = 0; s < p->n_sources; s++)
+		jumps += w->source[s].tied ? w->jumps[s] : 0;
+	if (p->clock[c].went_back)
+		sync_reason(out, CVL_DEGRADED,
+			    "its ticks go back %" PRIu64
+			    " times: times before and after such a place cannot be told apart",
+			    p->clock[c].went_back);
+	else if (r->correlation > CORRELATION_DEGRADED)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"its rate did not hold still, or what it heard drifted: successive residuals are "
+			"correlated by %.2f",
+			r->correlation);
+	else if (t->jumps)
+		sync_reason(out, CVL_DEGRADED,
+			    "it alone saw numbers jump %u times: its clock has jumped", t->jumps);
+	else if (jumps)
+		sync_reason(out, CVL_DEGRADED, "the numbers of what it heard jump %u times", jumps);
+	else if (!t->sure)
+		sync_reason(out, CVL_DEGRADED,
+			    "what it heard came from a sender whose own clock did not hold still");
+	else if (r->steps)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"%u sudden changes of its rate or phase; between the marks around them its "
+			"time is uncertain",
+			r->steps);
+	else if ((double)r->rejected + (double)t->bad >
+		 REJECTED_DEGRADED * (double)(r->used + r->rejected + t->bad))
+		sync_reason(out, CVL_DEGRADED, "%" PRIu64 " of %" PRIu64 " marks were rejected",
+			    r->rejected + t->bad, r->used + r->rejected + t->bad);
+	else if (share > MISSED_DEGRADED)
+		sync_reason(out, CVL_DEGRADED, "%.0f %% of the marks were missed", 100 * share);
+	else if ((double)longest > HOLDOVER_PERIODS * (double)p->source[w->root].period_ns)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"it heard nothing for %.0f s at the %s of its records: there the bound is a "
+			"forecast",
+			seconds(longest), before > after ? "beginning" : "end");
+	else
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s", r->used,
+			    p->source[w->root].name, t->sources > 1 ? " and others" : "");
+}
+
+static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
+{
+	const struct sync_problem *p = w->p;
+	size_t c = p->clock[clock].same_as;
+	struct marks_tie *t = &w->clock[c];
+	uint64_t heard = w->begin[c + 1] - w->begin[c];
+	int rc;
+
+	if (!t->tied) {
+		if (!heard)
+			sync_reason(out, CVL_UNSYNCHRONISED, "it heard no pulse or beacon");
+		else
+			sync_reason(out, CVL_UNSYNCHRONISED,
+				    "the %" PRIu64
+				    " marks it heard are too few, fit no clock, or tie it to "
+				    "nothing that the reference heard",
+				    heard);
+		return 0;
+	}
+	find_rate(&t->track);
+	rc = make_map(w, clock, out);
+	if (rc == CVL_E_RANGE || rc == CVL_E_ORDER) {
+		sync_reason(out, CVL_UNSYNCHRONISED, "no map fits the %" PRIu64 " marks it heard",
+			    heard);
+		return 0;
+	}
+	if (rc)
+		return rc;
+	out->used = t->track.report.used;
+	out->rejected = t->track.report.rejected + t->bad;
+	out->residuals = t->track.report.residuals;
+	judge(w, c, out);
+	return 0;
+}
+
+int marks_finish(struct marks *w, struct sync_solution *s)
+{
+	const struct sync_problem *p = w->p;
+	size_t ref = p->reference < 0 ? SIZE_MAX : p->clock[p->reference].same_as;
+	int rc = 0;
+
+	if (ref != SIZE_MAX)
+		snprintf(s->reference, sizeof(s->reference), "%s", p->clock[ref].name);
+	else
+		snprintf(s->reference, sizeof(s->reference), "%s", p->source[w->root].name);
+	if (ref != SIZE_MAX && w->clock[ref].tied)
+		find_rate(&w->clock[ref].track);
+	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+		if (p->clock[c].same_as == ref)
+			rc = sync_reference_map(p, s, c, w->err);
+		else if (ref != SIZE_MAX && !w->clock[ref].tied)
+			sync_reason(&s->clock[c], CVL_UNSYNCHRONISED,
+				    "nothing ties the reference %s", p->clock[ref].name);
+		else
+			rc = finish(w, c, &s->clock[c]);
+	}
+	return rc;
+}
