@@ -129,7 +129,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			return cli_option(c, verb);
 		if (rc)
 			return rc;
-		r->told = r->told || (c != SYNC_OPT_ESTIMATOR && c != SYNC_OPT_STRICT);
+		r->told = r->told || (c != SYNC_OPT_ESTIMATOR && c != SYNC_OPT_STRICT &&
+					  c != SYNC_OPT_CALIBRATION);
 	}
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");

@@ -16,7 +16,7 @@ struct steered {
 	struct grace_clock clock;
 	double ns_a_tick;
 	int64_t x0, x, period; /* x of tick 0 and of the last beacon */
-	int64_t second0;       /* the sender's, at the first beacon */
+	int64_t time0;         /* of the first beacon, which says second 1 */
 	bool any;
 	struct forecast_errors errors;
 	struct residual_sums residuals;
@@ -27,9 +27,9 @@ static double offset_now(const struct steered *s, int64_t x)
 {
 	uint32_t frac;
 	int64_t ns = grace_time_ns(&s->clock, &frac);
-	long double time = ((long double)ns + frac * 0x1p-32L) * ((long double)s->period * 1e-9L);
+	long double since = ((long double)ns - 1e9L + frac * 0x1p-32L) * ((long double)s->period * 1e-9L);
 
-	return (double)((long double)(s->second0 * s->period - s->setup.base - x) + time);
+	return (double)((long double)(s->time0 - s->setup.base - x) + since);
 }
 
 static int emit(struct steered *s, int64_t x)
@@ -76,18 +76,19 @@ static void *open_grace(const struct track_setup *setup, struct track_report *r)
 static int feed(void *state, const struct track_mark *m)
 {
 	struct steered *s = state;
-	int64_t second = (s->setup.base + m->x + (int64_t)llround(m->offset)) / s->period;
+	int64_t time = s->setup.base + m->x + (int64_t)llround(m->offset), second;
 	int rc;
 
 	if (!s->any) {
 		s->any = true;
 		s->x0 = s->x = m->x;
-		s->second0 = second - 1;
+		s->time0 = time;
 		grace_beacon(&s->clock, 1);
 		s->r->used++;
 		return 0;
 	}
-	if (m->x <= s->x || second <= s->second0)
+	second = 1 + (time - s->time0 + s->period / 2) / s->period;
+	if (m->x <= s->x || second < 1)
 		return 0;
 	rc = run_to(s, m->x);
 	if (s->clock.state == GRACE_FREQ) {
@@ -98,7 +99,7 @@ static int feed(void *state, const struct track_mark *m)
 	}
 	if (!rc && s->r->used > 1)
 		rc = emit(s, m->x - 1);
-	grace_beacon(&s->clock, (uint64_t)(second - s->second0));
+	grace_beacon(&s->clock, (uint64_t)second);
 	s->r->used++;
 	return rc ? rc : emit(s, m->x);
 }

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#define TOLERATED 0.04 /* of its bound a knot may be off a chord */
+
 int track_keep(void *track, const struct track_knot *k)
 {
 	struct track *t = track;
@@ -90,10 +92,13 @@ static int hand_on(struct knot_thinner *t, const struct track_knot *k)
 	return t->r->emit(t->r->ctx, k);
 }
 
-/* Largest distance of the pending knots from the chord to @k, and how much its bound falls short. */
-static double off_chord(const struct knot_thinner *t, const struct track_knot *k, double *short_by)
+/*
+ * Whether the chord from the last knot to @k may stand for the pending ones, each by what it tolerates itself. @short_by: by
+ * how much k's bound falls short of theirs.
+ */
+static bool chord_fits(const struct knot_thinner *t, const struct track_knot *k, double *short_by)
 {
-	double worst = 0;
+	bool fits = true;
 
 	*short_by = 0;
 	for (size_t i = 0; i < t->n; i++) {
@@ -101,30 +106,23 @@ static double off_chord(const struct knot_thinner *t, const struct track_knot *k
 		double part = (double)(p->x - t->last.x) / (double)(k->x - t->last.x);
 		double off = t->last.offset + (k->offset - t->last.offset) * part - p->offset;
 		double bound = t->last.bound + (k->bound - t->last.bound) * part;
+		double reach = fmax(t->tolerance, TOLERATED * p->bound);
 
-		worst = fmax(worst, fabs(off));
 		*short_by = fmax(*short_by, p->bound + fabs(off) - bound);
+		fits = fits && fabs(off) <= reach && p->bound - bound <= reach;
 	}
-	return worst;
+	return fits;
 }
 
 int thinner_put(struct knot_thinner *t, const struct track_knot *k)
 {
-	double off, short_by, reach = fmax(t->tolerance, 0.04 * k->bound);
+	double short_by;
 	int rc = 0;
 
 	if (!t->begun)
 		return hand_on(t, k);
-	off = off_chord(t, k, &short_by);
-	if (t->n && (off > reach || short_by > reach || t->n == 32)) {
-		struct track_knot keep = t->pending[t->n - 1];
-
-		t->n--;
-		off_chord(t, &keep, &short_by);
-		keep.bound += fmax(short_by, 0);
-		t->n = 0;
-		rc = hand_on(t, &keep);
-	}
+	if (t->n && (t->n == THINNER_PENDING || !chord_fits(t, k, &short_by)))
+		rc = thinner_end(t);
 	t->pending[t->n++] = *k;
 	return rc;
 }
@@ -137,8 +135,8 @@ int thinner_end(struct knot_thinner *t)
 	if (!t->n)
 		return 0;
 	keep = t->pending[--t->n];
-	off_chord(t, &keep, &short_by);
-	keep.bound += fmax(short_by, 0);
+	chord_fits(t, &keep, &short_by);
+	keep.bound += short_by;
 	t->n = 0;
 	return hand_on(t, &keep);
 }

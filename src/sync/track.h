@@ -90,10 +90,12 @@ int64_t track_inverse(const struct track *t, int64_t time);
 /* ---- for trackers ---- */
 
 /** Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never cut. */
+#define THINNER_PENDING 32
+
 struct knot_thinner {
 	struct track_report *r;
-	double tolerance; /* ns, or 4 % of the bound if that is more */
-	struct track_knot pending[32];
+	double tolerance; /* ns, or 4 % of a knot's bound if that is more */
+	struct track_knot pending[THINNER_PENDING];
 	size_t n;
 	struct track_knot last;
 	bool begun;
