@@ -130,7 +130,7 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 		if (rc)
 			return rc;
 		r->told = r->told || (c != SYNC_OPT_ESTIMATOR && c != SYNC_OPT_STRICT &&
-					  c != SYNC_OPT_CALIBRATION);
+				      c != SYNC_OPT_CALIBRATION);
 	}
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");

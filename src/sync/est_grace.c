@@ -27,7 +27,8 @@ static double offset_now(const struct steered *s, int64_t x)
 {
 	uint32_t frac;
 	int64_t ns = grace_time_ns(&s->clock, &frac);
-	long double since = ((long double)ns - 1e9L + frac * 0x1p-32L) * ((long double)s->period * 1e-9L);
+	long double since =
+		((long double)ns - 1e9L + frac * 0x1p-32L) * ((long double)s->period * 1e-9L);
 
 	return (double)((long double)(s->time0 - s->setup.base - x) + since);
 }
