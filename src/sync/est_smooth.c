@@ -3,7 +3,7 @@
  * Offline smoother, in overlapping windows so that memory does not grow with the capture.
  *
  * In each window: marks far from their neighbours lose their say, and places where the offset jumps for good are
- * found, by running medians. The noise of the clock (two densities) is the point of a grid with the greatest
+ * found, by comparing neighbours. The noise of the clock (two densities) is the point of a grid with the greatest
  * likelihood under Student's t with 4 degrees of freedom; the jitter comes from the median squared innovation. A fixed-interval
  * smoother (de Jong: Smoothing and interpolation with the state-space model, JASA 84, 1989) gives offset and
  * variance at every mark; its auxiliary residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998)
@@ -492,6 +492,7 @@ static int emit_window(struct smoother *s, int64_t until)
 		if (!s->any) {
 			s->r->before.rate_ppb = -p->rate / (1 + p->rate * 1e-9);
 			s->r->before.drift_ppb = k * sqrt(fmax(p->var_rate, 0));
+			s->r->before.wander_ppb_s = fabs(p->drift);
 		}
 		s->any = true;
 		s->emitted = p->x;
@@ -589,24 +590,25 @@ static int feed_smooth(void *state, const struct track_mark *m)
 }
 
 /*
- * Growth of the half-width beyond the marks: k sqrt(P11) t, the drift's k sqrt(P22) t^2 / 2, and the random walk's
+ * Growth of the half-width beyond the marks, where the map goes on straight: k sqrt(P11) t, the drift's (|a2| + k sqrt(P22)) t^2 / 2, and the random walk's
  * k q1 sqrt(t^3 / 3), which is below k q1 / sqrt(3) * (5 t + 0.05 t^2) by t^1.5 <= (t sqrt(h) + t^2 / sqrt(h)) / 2 at h = 100 s.
  */
 static void set_edges(struct smoother *s)
 {
 	const struct point *p = &s->p[s->n_points - 1];
 	double k = bound_sd(s);
-	double walk = k * rates[s->rate] / sqrt(3),
-	       drift = k * sqrt(fmax(p->step.predicted.p[5], 0));
+	double walk = k * rates[s->rate] / sqrt(3);
+	double more =
+		k * sqrt(fmax(p->step.predicted.p[5], 0)) + 0.1 * walk + k * drifts[s->drift] * 8;
 	struct track_report *r = s->r;
 
 	r->after = (struct cvl_map_edge){
 		.rate_ppb = -p->rate / (1 + p->rate * 1e-9),
 		.drift_ppb = k * sqrt(fmax(p->var_rate, 0)) + 5 * walk,
-		.wander_ppb_s = drift + 0.1 * walk + k * drifts[s->drift] * 8,
+		.wander_ppb_s = fabs(p->drift) + more,
 	};
 	r->before.drift_ppb += 5 * walk;
-	r->before.wander_ppb_s = r->after.wander_ppb_s;
+	r->before.wander_ppb_s += more;
 }
 
 static int close_smooth(void *state, int rc)
