@@ -47,9 +47,10 @@ const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const ch
 
 /* ---- writing ---- */
 
+/* JSON has no infinity: what is not known is written as very large. */
 static json_t *real(double v)
 {
-	return json_real(isfinite(v) ? v : 0);
+	return json_real(isfinite(v) ? v : 1e300);
 }
 
 static json_t *edge_json(const struct cvl_map_edge *e)

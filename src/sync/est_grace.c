@@ -37,7 +37,7 @@ static int emit(struct steered *s, int64_t x)
 {
 	struct track_knot k = { x, offset_now(s, x), forecast_bound(&s->errors) };
 
-	return s->r->emit(s->r->ctx, &k);
+	return track_emit(s->r, &k);
 }
 
 /* On to @x; where the correction of the phase ends, the rate changes. */
@@ -95,7 +95,7 @@ static int feed(void *state, const struct track_mark *m)
 	if (s->clock.state == GRACE_FREQ) {
 		double error = m->offset - offset_now(s, m->x);
 
-		forecast_error(&s->errors, error);
+		s->r->steps += forecast_error(&s->errors, error);
 		residual_add(&s->residuals, error);
 	}
 	if (!rc && s->r->used > 1)

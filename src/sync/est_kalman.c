@@ -104,7 +104,7 @@ static void mix(const struct bank *b, double a[3], double var[3])
 		for (int i = 0; i < BANK; i++) {
 			double d = b->filter[i].k.a[j] - a[j];
 
-			var[j] += share[i] * (b->filter[i].k.p[diagonal[j]] + d * d);
+			var[j] += share[i] * (fmax(b->filter[i].k.p[diagonal[j]], 0) + d * d);
 		}
 	}
 }
@@ -209,7 +209,7 @@ static int start(struct bank *b)
 		b->emitted = k.x;
 		b->any = true;
 	}
-	b->r->before = (struct cvl_map_edge){ .rate_ppb = (1 / (1 + slope) - 1) * 1e9,
+	b->r->before = (struct cvl_map_edge){ .rate_ppb = track_rate_ppb(slope),
 					      .drift_ppb = q * sd_slope,
 					      .wander_ppb_s = 10 };
 	b->jitter2 = scale * scale;
@@ -400,7 +400,7 @@ static int begin(struct bank *b)
 
 	if (!rc)
 		foresee(b);
-	if (!rc && !b->lag_ns)
+	if (!rc && !(b->lag_ns > 0))
 		rc = thinner_end(&b->thinner);
 	return rc;
 }

@@ -201,9 +201,9 @@ static int emit_line(struct liner *l, double floor)
 		struct track_knot k = { l->x0 + (int64_t)x, l->z_mean + l->slope * d,
 					q * sqrt(var_z + var_slope * d * d) };
 
-		rc = r->emit(r->ctx, &k);
+		rc = track_emit(r, &k);
 	}
-	r->rate_ppb = (1 / (1 + l->slope) - 1) * 1e9;
+	r->rate_ppb = track_rate_ppb(l->slope);
 	r->rate_bound_ppb = q * sqrt(var_slope) * 1e9;
 	r->before = r->after =
 		(struct cvl_map_edge){ .rate_ppb = r->rate_ppb, .drift_ppb = r->rate_bound_ppb };

@@ -116,11 +116,11 @@ static int begin(struct regression *g)
 	k.offset = g->now.offset + g->now.slope * (double)(k.x - g->now.x) * 1e-9;
 	k.bound = g->now.bound;
 	g->r->before = (struct cvl_map_edge){
-		.rate_ppb = (1 / (1 + g->now.slope * 1e-9) - 1) * 1e9,
+		.rate_ppb = track_rate_ppb(g->now.slope * 1e-9),
 		.drift_ppb = g->now.bound_rate,
 		.wander_ppb_s = g->now.bound_acceleration,
 	};
-	return g->r->emit(g->r->ctx, &k);
+	return track_emit(g->r, &k);
 }
 
 static int feed(void *state, const struct track_mark *m)

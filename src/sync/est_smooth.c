@@ -490,7 +490,7 @@ static int emit_window(struct smoother *s, int64_t until)
 		if (p->jump > 0 || p->kick > 0)
 			s->r->steps++;
 		if (!s->any) {
-			s->r->before.rate_ppb = -p->rate / (1 + p->rate * 1e-9);
+			s->r->before.rate_ppb = track_rate_ppb(p->rate * 1e-9);
 			s->r->before.drift_ppb = k * sqrt(fmax(p->var_rate, 0));
 			s->r->before.wander_ppb_s = fabs(p->drift);
 		}
@@ -603,7 +603,7 @@ static void set_edges(struct smoother *s)
 	struct track_report *r = s->r;
 
 	r->after = (struct cvl_map_edge){
-		.rate_ppb = -p->rate / (1 + p->rate * 1e-9),
+		.rate_ppb = track_rate_ppb(p->rate * 1e-9),
 		.drift_ppb = k * sqrt(fmax(p->var_rate, 0)) + 5 * walk,
 		.wander_ppb_s = fabs(p->drift) + more,
 	};

@@ -48,7 +48,7 @@ static int emit(struct steered *s, double x)
 				system_time(s, (double)(whole - s->x0)) - (double)(whole - s->x0),
 				forecast_bound(&s->errors) };
 
-	return s->r->emit(s->r->ctx, &k);
+	return track_emit(s->r, &k);
 }
 
 /* Equation 1. Missed pulses count as so many mean intervals. */
@@ -109,7 +109,7 @@ static int feed(void *state, const struct track_mark *m)
 	if (s->n > 1) {
 		if (at > s->end)
 			rc = emit(s, s->end);
-		forecast_error(&s->errors, y - system_time(s, at));
+		s->r->steps += forecast_error(&s->errors, y - system_time(s, at));
 		residual_add(&s->residuals, y - system_time(s, at));
 	}
 	memmove(s->raw, s->raw + 1, N * sizeof(*s->raw));
@@ -144,7 +144,7 @@ static int close_tracelab(void *state, int rc)
 		residual_end(&s->residuals, s->r);
 		s->r->jitter_ns = sqrt(s->errors.mean2);
 		s->r->before = s->r->after = (struct cvl_map_edge){
-			.rate_ppb = (1 / s->slope_after - 1) * 1e9,
+			.rate_ppb = track_rate_ppb(s->slope_after - 1),
 			.drift_ppb = forecast_bound(&s->errors) / N / (s->setup.period_ns * 1e-9),
 			.wander_ppb_s = 10,
 		};

@@ -52,6 +52,8 @@ static inline void kalman_update(struct kalman *k, const double g[3], double v, 
 	p[3] -= g[1] * g[1] / f;
 	p[4] -= g[1] * g[2] / f;
 	p[5] -= g[2] * g[2] / f;
+	for (int i = 0; i < 6; i += i ? 2 : 3) /* rounding must not make a variance negative */
+		p[i] = p[i] > 0 ? p[i] : 0;
 }
 
 /** g = P h, for P packed as in struct kalman. */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
+
 static int no_memory(struct marks *w)
 {
 	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
@@ -23,31 +25,61 @@ static int by_clock(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int lay_out(struct marks *w)
+static int by_source(const void *pa, const void *pb)
+{
+	const struct heard *a = *(struct heard *const *)pa, *b = *(struct heard *const *)pb;
+
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+static int make_room(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 
-	w->n = p->n_marks;
-	w->heard = calloc(w->n + 1, sizeof(*w->heard));
-	w->list = calloc(w->n + 1, sizeof(struct heard *));
+	w->heard = calloc(p->n_marks + 1, sizeof(*w->heard));
+	w->order = calloc(p->n_marks + 1, sizeof(struct heard *));
+	w->list = calloc(p->n_marks + 1, sizeof(struct heard *));
 	w->begin = calloc(p->n_clocks + 1, sizeof(*w->begin));
+	w->source_begin = calloc(p->n_sources + 1, sizeof(*w->source_begin));
 	w->clock = calloc(p->n_clocks + 1, sizeof(*w->clock));
 	w->source = calloc(p->n_sources + 1, sizeof(*w->source));
 	w->origin = calloc(p->n_sources + 1, sizeof(*w->origin));
 	w->jumps = calloc(p->n_sources + 1, sizeof(*w->jumps));
 	w->doubt = calloc(p->n_sources + 1, sizeof(*w->doubt));
-	if (!w->heard || !w->list || !w->begin || !w->clock || !w->source || !w->origin ||
-	    !w->jumps || !w->doubt)
-		return no_memory(w);
-	for (size_t i = 0; i < w->n; i++) {
+	return w->heard && w->order && w->list && w->begin && w->source_begin && w->clock &&
+			       w->source && w->origin && w->jumps && w->doubt ?
+		       0 :
+		       no_memory(w);
+}
+
+/* Marks so far away that sums of times could overflow are none. */
+static bool within_reach(int64_t x, int64_t number, int64_t period)
+{
+	int64_t time;
+
+	return x > -X_MAX && x < X_MAX && !__builtin_mul_overflow(number, period, &time) &&
+	       time > -X_MAX / 2 && time < X_MAX / 2;
+}
+
+static int lay_out(struct marks *w)
+{
+	const struct sync_problem *p = w->p;
+	int rc = make_room(w);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < p->n_marks; i++) {
 		const struct sync_mark *m = &p->mark[i];
 		uint32_t c = (uint32_t)p->clock[m->clock].same_as;
+		int64_t x = sync_x(p, m->clock, m->tick);
 
-		w->heard[i] =
-			(struct heard){ .x = sync_x(p, m->clock, m->tick) - p->clock[c].bias_ns,
-					.number = m->index,
-					.clock = c,
-					.source = m->source };
+		if (within_reach(x, m->index, p->source[m->source].period_ns))
+			w->heard[w->n++] = (struct heard){ .x = x - p->clock[c].bias_ns,
+							   .number = m->index,
+							   .clock = c,
+							   .source = m->source };
 	}
 	qsort(w->heard, w->n, sizeof(*w->heard), by_clock);
 	for (size_t c = 0, i = 0; c <= p->n_clocks; c++) {
@@ -55,16 +87,34 @@ static int lay_out(struct marks *w)
 			i++;
 		w->begin[c] = i;
 	}
+	for (size_t i = 0; i < w->n; i++)
+		w->order[i] = &w->heard[i];
+	qsort(w->order, w->n, sizeof(struct heard *), by_source);
+	for (size_t s = 0, i = 0; s <= p->n_sources; s++) {
+		while (i < w->n && w->order[i]->source < s)
+			i++;
+		w->source_begin[s] = i;
+	}
 	return 0;
 }
 
-static size_t list_of(const struct marks *w, size_t clock, size_t source, struct heard **list)
+/* The marks of @source that @clock heard, by x. */
+static size_t list_of(const struct marks *w, size_t clock, size_t source,
+		      struct heard *const **list)
 {
-	size_t n = 0;
+	size_t low = w->source_begin[source], high = w->source_begin[source + 1], n = 0;
 
-	for (size_t i = w->begin[clock]; i < w->begin[clock + 1]; i++)
-		if (w->heard[i].source == source)
-			list[n++] = &w->heard[i];
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (w->order[mid]->clock < clock)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	*list = w->order + low;
+	while (low + n < w->source_begin[source + 1] && w->order[low + n]->clock == clock)
+		n++;
 	return n;
 }
 
@@ -102,13 +152,14 @@ static int number_source(struct marks *w, size_t source)
 
 	for (size_t c = 0; c < p->n_clocks; c++) {
 		struct number_jump jump[NUMBER_JUMPS_MAX];
-		size_t n = list_of(w, c, source, w->list), n_jumps;
+		struct heard *const *list;
+		size_t n = list_of(w, c, source, &list), n_jumps;
 		struct jump_seen *grown;
 
 		if (!n)
 			continue;
 		hearers++;
-		number_marks(w->list, n, src->numbered, src->period_ns, phase, jump, &n_jumps);
+		number_marks(list, n, src->numbered, src->period_ns, phase, jump, &n_jumps);
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {
 			free(seen);
@@ -120,6 +171,7 @@ static int number_source(struct marks *w, size_t source)
 	}
 	for (size_t i = 0; i < n_seen; i++) {
 		const struct jump_seen *s = &seen[i];
+		struct heard *const *list;
 		size_t n, first = i;
 
 		if (2 * voters(seen, n_seen, &s->jump, &first) < hearers) {
@@ -127,9 +179,9 @@ static int number_source(struct marks *w, size_t source)
 			continue;
 		}
 		w->jumps[source] += first == i;
-		n = list_of(w, s->clock, source, w->list);
+		n = list_of(w, s->clock, source, &list);
 		for (size_t k = s->jump.at; k < n; k++)
-			w->list[k]->number -= s->jump.by;
+			list[k]->number -= s->jump.by;
 	}
 	free(seen);
 	return 0;
@@ -172,7 +224,9 @@ static void choose_root(struct marks *w)
 	for (size_t i = 1; i < p->n_sources; i++) {
 		const struct sync_source *a = &p->source[i], *b = &p->source[best];
 
-		if (a->numbered != b->numbered ? !a->numbered : a->marks > b->marks)
+		if (!a->marks != !b->marks     ? a->marks > 0 :
+		    a->numbered != b->numbered ? !a->numbered :
+						 a->marks > b->marks)
 			best = i;
 	}
 	for (size_t i = 0; p->sender && i < p->n_sources; i++)
@@ -208,16 +262,15 @@ static bool usable(const struct marks *w, const struct heard *h)
 
 static int tracker_failed(struct marks *w, int rc)
 {
-	if (rc == CVL_E_NO)
-		return 0;
+	if (rc == CVL_E_NO || rc == CVL_E_RANGE)
+		return 0; /* it is not tied by these marks */
 	return rc == CVL_E_NOMEM ?
 		       no_memory(w) :
 		       cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
 }
 
-static void open_track(struct marks *w, struct marks_tie *t, int64_t base)
+static void open_track(struct marks_tie *t, int64_t base)
 {
-	(void)w;
 	track_free(&t->track);
 	t->track.base = base;
 	t->track.report = (struct track_report){ .emit = track_keep, .ctx = &t->track };
@@ -250,7 +303,7 @@ static int track_clock(struct marks *w, size_t c)
 			continue;
 		time = source_time(w, h->source, h->number, &add, &m.var);
 		if (!any) {
-			open_track(w, t, time - h->x);
+			open_track(t, time - h->x);
 			setup.base = t->track.base;
 			setup.period_ns = (double)p->source[h->source].period_ns;
 			state = w->tracker->open(&setup, &t->track.report);
@@ -347,9 +400,9 @@ static int track_source(struct marks *w, size_t s)
 	double *scratch;
 	int rc = 0;
 
-	for (size_t i = 0; i < w->n; i++)
-		if (w->heard[i].source == s && !w->heard[i].bad && w->clock[w->heard[i].clock].tied)
-			w->list[n++] = &w->heard[i];
+	for (size_t i = w->source_begin[s]; i < w->source_begin[s + 1]; i++)
+		if (!w->order[i]->bad && w->clock[w->order[i]->clock].tied)
+			w->list[n++] = w->order[i];
 	if (n < TRACK_MARKS_MIN)
 		return 0;
 	scratch = malloc(2 * (w->p->n_clocks + 1) * sizeof(*scratch));
@@ -357,7 +410,7 @@ static int track_source(struct marks *w, size_t s)
 		return no_memory(w);
 	qsort(w->list, n, sizeof(struct heard *), by_number);
 	w->origin[s] = w->list[0]->number;
-	open_track(w, t, w->list[0]->x + w->clock[w->list[0]->clock].track.base);
+	open_track(t, w->list[0]->x + w->clock[w->list[0]->clock].track.base);
 	state = tracker->open(&setup, &t->track.report);
 	if (!state) {
 		free(scratch);
@@ -436,6 +489,8 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 	free(w.heard);
 	free(w.list);
 	free(w.begin);
+	free(w.order);
+	free(w.source_begin);
 	free(w.clock);
 	free(w.source);
 	free(w.origin);

@@ -31,8 +31,10 @@ struct marks {
 	const struct tracker *tracker;
 	struct heard *heard; /* by clock, then x */
 	size_t n;
-	size_t *begin;       /* of each clock in heard; n_clocks + 1 */
-	struct heard **list; /* scratch: n */
+	size_t *begin;        /* of each clock in heard; n_clocks + 1 */
+	struct heard **order; /* to all of heard, by source, clock, x */
+	size_t *source_begin; /* of each source in order; n_sources + 1 */
+	struct heard **list;  /* scratch: n */
 	struct marks_tie *clock, *source;
 	size_t root;
 	int64_t *origin;   /* of each source: its number that stands at its own time 0 */

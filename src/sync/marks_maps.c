@@ -41,7 +41,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		double other;
 
 		/* near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at slope 1 */
-		offset += (double)(time - at - m->reference->base) -
+		offset += track_span(cvl_add_sat(time, -at), m->reference->base) -
 			  track_at(m->reference, at, &other);
 		time = at;
 		bound = hypot(bound, other);
@@ -138,18 +138,13 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 static void find_rate(struct track *t)
 {
 	const struct track_knot *a = &t->knot[0], *b = &t->knot[t->n - 1];
-	double span = (double)(b->x - a->x), slope;
+	double span = track_span(b->x, a->x), slope;
 
 	if (t->report.rate_bound_ppb > 0 || t->n < 2)
 		return;
 	slope = (b->offset - a->offset) / span;
-	t->report.rate_ppb = (1 / (1 + slope) - 1) * 1e9;
+	t->report.rate_ppb = track_rate_ppb(slope);
 	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
-}
-
-static double seconds(int64_t ns)
-{
-	return (double)ns * 1e-9;
 }
 
 static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
@@ -158,9 +153,9 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 	const struct marks_tie *t = &w->clock[c];
 	const struct track_report *r = &t->track.report;
 	double share = t->periods ? 1 - (double)t->marks / (double)t->periods : 0;
-	int64_t before = t->first - sync_x(p, c, p->clock[c].first),
-		after = sync_x(p, c, p->clock[c].last) - t->last,
-		longest = before > after ? before : after;
+	double before = track_span(t->first, sync_x(p, c, p->clock[c].first)),
+	       after = track_span(sync_x(p, c, p->clock[c].last), t->last),
+	       longest = fmax(before, after);
 	unsigned jumps = 0;
 
 	for (size_t s = 0; s < p->n_sources; s++)
@@ -196,12 +191,12 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 			    r->rejected + t->bad, r->used + r->rejected + t->bad);
 	else if (share > MISSED_DEGRADED)
 		sync_reason(out, CVL_DEGRADED, "%.0f %% of the marks were missed", 100 * share);
-	else if ((double)longest > HOLDOVER_PERIODS * (double)p->source[w->root].period_ns)
+	else if (longest > HOLDOVER_PERIODS * (double)p->source[w->root].period_ns)
 		sync_reason(
 			out, CVL_DEGRADED,
 			"it heard nothing for %.0f s at the %s of its records: there the bound is a "
 			"forecast",
-			seconds(longest), before > after ? "beginning" : "end");
+			longest * 1e-9, before > after ? "beginning" : "end");
 	else
 		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s", r->used,
 			    p->source[w->root].name, t->sources > 1 ? " and others" : "");
@@ -228,6 +223,8 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	}
 	find_rate(&t->track);
 	rc = make_map(w, clock, out);
+	if (rc)
+		out->rate_ppb = out->rate_bound_ppb = 0;
 	if (rc == CVL_E_RANGE || rc == CVL_E_ORDER) {
 		sync_reason(out, CVL_UNSYNCHRONISED, "no map fits the %" PRIu64 " marks it heard",
 			    heard);

@@ -14,6 +14,7 @@
 
 #define RATE_SEARCH 2000e-6
 #define FIRST_WINDOW 240
+#define FIRST_PERIODS 4096
 #define NEAR 0.125    /* of a period: a pulse further from where one is due is none */
 #define AGREE 3       /* marks that confirm a jump */
 #define RATE_MARKS 16 /* the rate is taken over so many */
@@ -34,10 +35,20 @@ static double coherence(struct heard *const *m, size_t n, double period, double 
 	return sqrt(re * re + im * im) / (double)n;
 }
 
+/* So many marks as are searched together: not more periods than rates can be told apart in reasonable time. */
+static size_t first_window(struct heard *const *m, size_t n, double nominal)
+{
+	size_t w = n < FIRST_WINDOW ? n : FIRST_WINDOW;
+
+	while (w > 1 && (double)(m[w - 1]->x - m[0]->x) > FIRST_PERIODS * nominal)
+		w--;
+	return w;
+}
+
 /* Period of the pulses as the clock sees it, and the x of one of them, from that of the first. */
 static double find_period(struct heard *const *m, size_t n, double nominal, double *phase)
 {
-	size_t w = n < FIRST_WINDOW ? n : FIRST_WINDOW;
+	size_t w = first_window(m, n, nominal);
 	double span = fmax((double)(m[w - 1]->x - m[0]->x), nominal);
 	double step = fmin(nominal / span / 16, RATE_SEARCH / 8), best = -1, period = nominal;
 
@@ -133,7 +144,7 @@ static void check_numbers(struct heard *const *m, size_t n, int64_t nominal,
 	size_t last = first_good(&f, n);
 
 	for (size_t i = 0; i < last && i < n; i++)
-		m[i]->bad = last < n;
+		m[i]->bad = last < n || n > AGREE;
 	if (last >= n)
 		return;
 	good_mark(&f, last, (double)nominal);

@@ -10,6 +10,7 @@
 /* Ends of messages that wait for their other end; the oldest give way. */
 #define PENDING_MAX (1u << 20)
 #define EVENT_RULES_MAX 4
+#define SOURCES_MAX 4096
 
 struct key {
 	uint64_t a, b;
@@ -279,8 +280,10 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (!strcmp(p->source[i].name, name))
 			return (int)i;
-	grown = p->n_sources < 4096 ? realloc(p->source, (p->n_sources + 1) * sizeof(*grown)) :
-				      NULL;
+	if (p->n_sources == SOURCES_MAX)
+		return cvl_fail(w->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"beacons of more than %d senders were heard", SOURCES_MAX);
+	grown = realloc(p->source, (p->n_sources + 1) * sizeof(*grown));
 	if (!grown)
 		return no_memory(w);
 	p->source = grown;

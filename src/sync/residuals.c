@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/problem.h"
+#include "sync/track.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,11 +41,11 @@ static void see_group(const struct placed *g, size_t n, size_t clock,
 	double sum = 0;
 
 	for (size_t i = 0; i < n; i++)
-		sum += (double)(g[i].time - g[0].time);
+		sum += track_span(g[i].time, g[0].time);
 	for (size_t i = 0; i < n && n > 1; i++)
 		if (g[i].clock == clock)
 			see(ctx, (struct cvl_time){ g[i].time },
-			    (double)(g[i].time - g[0].time) - sum / (double)n);
+			    track_span(g[i].time, g[0].time) - sum / (double)n);
 }
 
 int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, size_t clock,

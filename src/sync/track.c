@@ -4,14 +4,24 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define TOLERATED 0.04 /* of its bound a knot may be off a chord */
+#define OFFSET_MAX 0x1p61 /* ns */
+#define TOLERATED 0.04    /* of its bound a knot may be off a chord */
+
+int track_emit(struct track_report *r, const struct track_knot *k)
+{
+	if (!(fabs(k->offset) < OFFSET_MAX) || !(k->bound >= 0 && k->bound < OFFSET_MAX))
+		return CVL_E_RANGE;
+	if (r->knots && k->x <= r->last_x)
+		return 0;
+	r->knots++;
+	r->last_x = k->x;
+	return r->emit(r->ctx, k);
+}
 
 int track_keep(void *track, const struct track_knot *k)
 {
 	struct track *t = track;
 
-	if (t->n && k->x <= t->knot[t->n - 1].x)
-		return 0;
 	if (t->n == t->capacity) {
 		size_t more = t->capacity ? 2 * t->capacity : 64;
 		struct track_knot *grown = realloc(t->knot, more * sizeof(*grown));
@@ -57,12 +67,12 @@ double track_at(const struct track *t, int64_t x, double *bound)
 			high = mid;
 	}
 	if (!low)
-		return beyond(&t->knot[0], &t->report.before, (double)(x - t->knot[0].x), bound);
+		return beyond(&t->knot[0], &t->report.before, track_span(x, t->knot[0].x), bound);
 	a = &t->knot[low - 1];
 	if (low == t->n)
-		return beyond(a, &t->report.after, (double)(x - a->x), bound);
+		return beyond(a, &t->report.after, track_span(x, a->x), bound);
 	b = &t->knot[low];
-	part = (double)(x - a->x) / (double)(b->x - a->x);
+	part = track_span(x, a->x) / track_span(b->x, a->x);
 	if (bound)
 		*bound = a->bound + (b->bound - a->bound) * part;
 	return a->offset + (b->offset - a->offset) * part;
@@ -70,11 +80,15 @@ double track_at(const struct track *t, int64_t x, double *bound)
 
 int64_t track_inverse(const struct track *t, int64_t time)
 {
-	int64_t x = time - t->base;
+	int64_t x, from;
 
+	if (__builtin_sub_overflow(time, t->base, &from))
+		from = time < 0 ? INT64_MIN : INT64_MAX;
+	x = from;
 	/* offsets change by parts in ten thousand of x: each round gains more than three digits */
 	for (int i = 0; i < 8; i++) {
-		int64_t next = time - t->base - (int64_t)llround(track_at(t, x, NULL));
+		double off = fmax(fmin(track_at(t, x, NULL), OFFSET_MAX), -OFFSET_MAX);
+		int64_t next = cvl_add_sat(from, -(int64_t)llround(off));
 
 		if (next == x)
 			break;
@@ -89,7 +103,7 @@ static int hand_on(struct knot_thinner *t, const struct track_knot *k)
 {
 	t->last = *k;
 	t->begun = true;
-	return t->r->emit(t->r->ctx, k);
+	return track_emit(t->r, k);
 }
 
 /*
@@ -103,7 +117,7 @@ static bool chord_fits(const struct knot_thinner *t, const struct track_knot *k,
 	*short_by = 0;
 	for (size_t i = 0; i < t->n; i++) {
 		const struct track_knot *p = &t->pending[i];
-		double part = (double)(p->x - t->last.x) / (double)(k->x - t->last.x);
+		double part = track_span(p->x, t->last.x) / track_span(k->x, t->last.x);
 		double off = t->last.offset + (k->offset - t->last.offset) * part - p->offset;
 		double bound = t->last.bound + (k->bound - t->last.bound) * part;
 		double reach = fmax(t->tolerance, TOLERATED * p->bound);
@@ -160,7 +174,7 @@ int forecast_emit(struct track_report *r, const struct forecast *f, int64_t unti
 	for (int i = 0; i <= steps && !rc; i++) {
 		struct track_knot k = forecast_at(f, f->x + (int64_t)(span * i / steps));
 
-		rc = r->emit(r->ctx, &k);
+		rc = track_emit(r, &k);
 	}
 	return rc;
 }
@@ -170,18 +184,20 @@ void forecast_last(struct track_report *r, const struct forecast *f)
 	double slope = f->slope * 1e-9;
 
 	r->after = (struct cvl_map_edge){
-		.rate_ppb = (1 / (1 + slope) - 1) * 1e9,
+		.rate_ppb = track_rate_ppb(slope),
 		.drift_ppb = f->bound_rate,
 		.wander_ppb_s = f->bound_acceleration + fabs(f->curve),
 	};
 }
 
-void forecast_error(struct forecast_errors *e, double error)
+bool forecast_error(struct forecast_errors *e, double error)
 {
+	bool wild = e->n > 16 && error * error > 100 * e->mean2;
 	double reach = e->n > 4 ? 25 * e->mean2 : INFINITY;
 
 	e->n++;
 	e->mean2 += (fmin(error * error, reach) - e->mean2) / fmin((double)e->n, 256);
+	return wild;
 }
 
 double forecast_bound(const struct forecast_errors *e)

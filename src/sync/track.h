@@ -41,10 +41,12 @@ struct track_setup {
 	int64_t base;         /* of the offsets */
 };
 
-/** What a tracker found out. Its knots go to emit(); a non-zero return stops the tracker with that code. */
+/** What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the tracker with that code. */
 struct track_report {
 	int (*emit)(void *ctx, const struct track_knot *k);
 	void *ctx;
+	uint64_t knots; /* emitted, the last at last_x */
+	int64_t last_x;
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	double correlation;                /* of successive innovations or residuals */
@@ -81,6 +83,20 @@ struct track {
 int track_keep(void *track, const struct track_knot *k);
 void track_free(struct track *t);
 
+/** a - b as a double, wherever they are. */
+static inline double track_span(int64_t a, int64_t b)
+{
+	int64_t d;
+
+	return __builtin_sub_overflow(a, b, &d) ? (double)a - (double)b : (double)d;
+}
+
+/** Rate against nominal of a clock whose offset changes by @slope ns a ns; held at what maps refuse as absurd. */
+static inline double track_rate_ppb(double slope)
+{
+	return slope > -0.5 && slope < 1 ? (1 / (1 + slope) - 1) * 1e9 : slope > 0 ? -5e8 : 5e8;
+}
+
 /** Offset (without base) and half-width at @x; beyond the ends the edges hold. @t has knots. */
 double track_at(const struct track *t, int64_t x, double *bound);
 
@@ -88,6 +104,9 @@ double track_at(const struct track *t, int64_t x, double *bound);
 int64_t track_inverse(const struct track *t, int64_t time);
 
 /* ---- for trackers ---- */
+
+/** Hand on a knot. CVL_E_RANGE if it is no number; one whose x does not rise is left out. */
+int track_emit(struct track_report *r, const struct track_knot *k);
 
 /** Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never cut. */
 #define THINNER_PENDING 32
@@ -122,8 +141,8 @@ struct forecast_errors {
 	uint64_t n;
 };
 
-/** @error of a forecast, ns; single wild ones are held at 5 times what is usual. */
-void forecast_error(struct forecast_errors *e, double error);
+/** @error of a forecast, ns; single wild ones are held at 5 times what is usual. True: it is 10 times that. */
+bool forecast_error(struct forecast_errors *e, double error);
 double forecast_bound(const struct forecast_errors *e);
 
 /** Longest step between points of a curve, and most points in a gap. */
