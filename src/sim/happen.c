@@ -147,11 +147,7 @@ static int make_clocks(struct world_air *air, struct cvl_error *err)
 			struct world_clock *c = &air->clock[air->n_clocks];
 			struct sim_random r;
 
-			if (w->clocks[g].count > 1)
-				snprintf(c->name, sizeof(c->name), "%s%u", w->clocks[g].name,
-					 i + 1);
-			else
-				snprintf(c->name, sizeof(c->name), "%s", w->clocks[g].name);
+			world_member_name(&w->clocks[g], i + 1, c->name);
 			c->group = &w->clocks[g];
 			c->index = air->n_clocks++;
 			r = world_random(w->seed, c->name, "start");

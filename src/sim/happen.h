@@ -4,6 +4,7 @@
 #define SIM_HAPPEN_H
 
 #include "sim/oscillator.h"
+#include "sim/world_keys.h"
 
 enum happening_kind { HAPPEN_EDGE, HAPPEN_BEACON, HAPPEN_SENT, HAPPEN_RECEIVED };
 
@@ -23,7 +24,7 @@ struct happenings {
 
 /** One clock of the world. */
 struct world_clock {
-	char name[WORLD_NAME + 8];
+	char name[WORLD_MEMBER];
 	const struct world_clocks *group;
 	size_t index;
 	double start; /* true time at which its capture begins */

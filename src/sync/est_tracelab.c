@@ -57,8 +57,6 @@ static double filtered(const struct steered *s, double x, double y)
 	size_t k = s->n < N ? s->n : N;
 	double interval;
 
-	if (!s->n)
-		return x;
 	if (s->n < 2)
 		return x; /* there is no interval yet */
 	interval = (s->raw[N] - s->raw[N + 1 - k]) / (s->y[N] - s->y[N + 1 - k]);
@@ -79,7 +77,7 @@ static void *open_tracelab(const struct track_setup *setup, struct track_report 
 /* From the pulse at @x, time @y, on: whole cycles of the clock more or less over the next second. */
 static void steer(struct steered *s, double x, double y)
 {
-	size_t k = s->n < N ? s->n : N;
+	size_t k = s->n - 1 < N ? s->n - 1 : N; /* intervals that there are */
 	double period = s->setup.period_ns, cycle = 1e9 / (double)s->setup.rate_hz;
 	double offset = y - system_time(s, x), rate, both;
 
