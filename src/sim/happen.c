@@ -93,7 +93,7 @@ static int add_message(struct world_air *air, const struct sent_message *m, stru
 static int pair_messages(struct world_air *air, const struct world_message *spec, uint32_t from,
 			 uint32_t to, struct cvl_error *err)
 {
-	char name[2 * WORLD_NAME + 20];
+	char name[2 * WORLD_MEMBER + 2];
 	double t = 0, end = (double)air->w->duration_ns, factor = from > to ? spec->back_factor : 1;
 	struct sim_random r;
 	int rc = 0;
