@@ -13,7 +13,7 @@ ARGS ?=
 
 deps := scripts/install-deps
 fuzz_targets := $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
-sources = $$(find $(wildcard include src tests bench fuzz examples) -name '*.[ch]')
+sources = $$(find $(wildcard include src firmware tests bench fuzz examples) -name '*.[ch]')
 
 # Runs the tests of a preset; the last line is the count of test programs. No test at all is a failure.
 define run-tests

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../src/formats/scan.h"
+#include "../src/capture/scan.h"
 
 #define SAMPLES 3000
 #define ROUNDS 4000

@@ -8,7 +8,7 @@
 
 #include <coeval/format.h>
 
-#include "samples.h"
+#include "capture/samples.h"
 
 struct cvl_beacons;
 

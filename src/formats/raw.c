@@ -8,7 +8,8 @@
 #include "beacons.h"
 #include "importers.h"
 #include "input.h"
-#include "samples.h"
+#include "capture/samples.h"
+#include "text.h"
 
 #define META "META samplerate:"
 

@@ -6,7 +6,7 @@
 #ifndef SR_ANALOG_H
 #define SR_ANALOG_H
 
-#include "samples.h"
+#include "capture/samples.h"
 #include "sr_internal.h"
 #include "sr_zip.h"
 

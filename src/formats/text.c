@@ -2,6 +2,7 @@
 #include "text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -214,4 +215,32 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 		return;
 	cvl_fail(&e, code, t->offset, "%s: %" PRIu64 " %s", name, t->n, what);
 	cvl_tell(opts->report, &e);
+}
+
+int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err)
+{
+	int rc;
+
+	for (size_t i = 0; i < n; i++) {
+		char name[24];
+
+		snprintf(name, sizeof(name), "D%zu", i);
+		if (!names[i])
+			names[i] = strdup(name);
+		if (!names[i])
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	rc = cvl_text_rename(list, names, n);
+	if (rc == CVL_E_USAGE)
+		return cvl_fail(err, rc, CVL_NO_OFFSET,
+				"--names has more names than there are lines (%zu)", n);
+	if (rc)
+		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
+	return 0;
+}
+
+void cvl_names_free(char **names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(names[i]);
 }

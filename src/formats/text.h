@@ -63,4 +63,11 @@ static inline void cvl_tally_add(struct cvl_tally *t, uint64_t offset)
 void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opts,
 		    enum cvl_code code, const char *name, const char *what);
 
+/**
+ * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest.
+ * Free them with cvl_names_free(), whatever is returned.
+ */
+int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);
+void cvl_names_free(char **names, size_t n);
+
 #endif

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "scan.h"
-#include "text.h"
 
 #define BATCH 4096
 
@@ -274,32 +273,4 @@ int cvl_samples_close(struct cvl_samples *s, int rc, struct cvl_error *err)
 	closed = cvl_session_finish(s->session, s->writer, end, rc ? NULL : err);
 	free(s);
 	return rc ? rc : closed;
-}
-
-int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err)
-{
-	int rc;
-
-	for (size_t i = 0; i < n; i++) {
-		char name[24];
-
-		snprintf(name, sizeof(name), "D%zu", i);
-		if (!names[i])
-			names[i] = strdup(name);
-		if (!names[i])
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	}
-	rc = cvl_text_rename(list, names, n);
-	if (rc == CVL_E_USAGE)
-		return cvl_fail(err, rc, CVL_NO_OFFSET,
-				"--names has more names than there are lines (%zu)", n);
-	if (rc)
-		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
-	return 0;
-}
-
-void cvl_names_free(char **names, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		free(names[i]);
 }

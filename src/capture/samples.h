@@ -56,11 +56,4 @@ int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, stru
  */
 int cvl_samples_close(struct cvl_samples *s, int rc, struct cvl_error *err);
 
-/**
- * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest.
- * Free them with cvl_names_free(), whatever is returned.
- */
-int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);
-void cvl_names_free(char **names, size_t n);
-
 #endif

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Capture drivers: what yields the samples of analyzers while they are taken.
+ *
+ * A driver is one struct of functions and one line in the table. It opens one or more analyzers, each a clock of its own,
+ * and pushes what they saw into a sink. It keeps count of nothing that the sink could: whole samples are ticks.
+ *
+ * All of a driver's calls, and its calls of the sink, are made by one thread.
+ */
+#ifndef DRIVERS_DRIVER_H
+#define DRIVERS_DRIVER_H
+
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+#include <coeval/record.h>
+
+/** The clock of @analyzer ran on, but nobody saw its samples. */
+struct driver_loss {
+	enum cvl_gap why;
+	uint64_t samples; /* missing; the middle of what is possible */
+	uint64_t slack;   /* it may have been so many more or less; below @samples */
+};
+
+/** Where a driver puts what it gets. A non-zero return is an error: the driver stops and returns it. */
+struct driver_sink {
+	/** Bytes that follow on those before; may be cut anywhere. */
+	int (*samples)(void *ctx, size_t analyzer, const void *bytes, size_t n,
+		       struct cvl_error *err);
+	/** Before samples that do not follow on those before. */
+	int (*lost)(void *ctx, size_t analyzer, const struct driver_loss *loss,
+		    struct cvl_error *err);
+	/** Something the user should know, in a whole sentence; @problem: it needs their attention. */
+	void (*tell)(void *ctx, size_t analyzer, bool problem, const char *text);
+	void *ctx;
+};
+
+/** What the user asked for. */
+struct driver_opts {
+	uint64_t rate_hz;
+	unsigned lines; /* of each analyzer; 0: what it has */
+	const char *
+		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
+	unsigned
+		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+};
+
+/** An analyzer that was opened. Strings belong to the driver. */
+struct driver_analyzer {
+	const char *where;  /* "usb 1-1.4", a path */
+	const char *serial; /* or "" */
+	uint64_t rate_hz;
+	unsigned lines, unit; /* unit: bytes of a sample */
+};
+
+struct device_row;
+
+struct driver {
+	const char *name, *what;
+	/** Find and open what @opts asks for, ready to start. @sink and @opts outlive the state. */
+	int (*open)(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
+		    struct cvl_error *err);
+	size_t (*analyzers)(void *state, const struct driver_analyzer **list);
+	int (*start)(void *state, struct cvl_error *err);
+	/** What to wait for before work(), at most @max; *timeout_ms is lowered if work() is due earlier. */
+	size_t (*wait_for)(void *state, struct pollfd *fds, size_t max, int *timeout_ms);
+	/** Handle what happened, without waiting. 1: go on; 0: all analyzers have ended; negative: error. */
+	int (*work)(void *state, struct cvl_error *err);
+	/** Ask for the end; work() until it says 0. Samples taken up to here still arrive. */
+	int (*stop)(void *state, struct cvl_error *err);
+	void (*close)(void *state);
+	/** Print what is there and what is missing, for `coeval devices`; NULL: nothing to look for. */
+	int (*list)(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		    struct cvl_error *err);
+};
+
+/** A device, or what is in the way of using it. */
+struct device_row {
+	const char *where;  /* "usb 1-1.4", "/dev/spidev0.0" */
+	const char *what;   /* "FX2LP, no firmware loaded (04b4:8613)" */
+	const char *state;  /* "ready", "no permission", "busy", ... */
+	const char *advice; /* what to do about it, or "" */
+};
+
+/** The table, ended by NULL. */
+extern const struct driver *const drivers[];
+const struct driver *driver_find(const char *name);
+
+/** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
+int64_t driver_now(void);
+
+/**
+ * The loss between two moments of the host's clock: the last sample was taken between @last_early and @last_late, the next
+ * one between @next_early and @next_late (ns). The analyzer's crystal may be off by 300 ppm.
+ */
+struct driver_loss driver_loss_between(uint64_t rate_hz, enum cvl_gap why, int64_t last_early,
+				       int64_t last_late, int64_t next_early, int64_t next_late);
+
+#endif
