@@ -103,7 +103,9 @@ static int count(void *ctx, const struct track_knot *k)
 static int track_one(uint64_t seed, int64_t seconds, double *used, uint64_t *knots)
 {
 	static struct track_mark mark[PIECE];
-	const struct track_setup setup = { RATE_HZ, 1e9, 1e9 / RATE_HZ, 0 };
+	const struct track_setup setup = { .rate_hz = RATE_HZ,
+					   .period_ns = 1e9,
+					   .resolution_ns = 1e9 / RATE_HZ };
 	const struct tracker *t = estimator_smooth.tracker;
 	struct track_report report = { .emit = count, .ctx = knots };
 	struct source s;

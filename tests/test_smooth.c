@@ -54,7 +54,9 @@ static void seams_are_as_good_as_the_rest(void **state)
 	for (uint64_t seed = 1; seed <= 6; seed++) {
 		struct sim_random r = { 1000 + seed };
 		struct track t = { 0 };
-		const struct track_setup setup = { 8000000, 1e9, 125, 0 };
+		const struct track_setup setup = { .rate_hz = 8000000,
+						   .period_ns = 1e9,
+						   .resolution_ns = 125 };
 		void *s;
 
 		wander(truth, seed);

@@ -14,6 +14,10 @@
  *   PULSE    reference edge             channel          0                    0
  *   MESSAGE  sent or received           0 sent, 1 recv   key                  0
  *   GAP      known loss                 enum cvl_gap     how many, or unknown last lost tick
+ *   SLIP     the count may be off       0                half-width, ticks    last sure tick
+ *
+ * From a SLIP on ticks may be off by its half-width against those up to its last sure tick: a clock was restarted, or
+ * stopped for a time that nobody knows exactly. Between themselves ticks on either side hold.
  *
  * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
  */
@@ -32,6 +36,7 @@ enum cvl_kind {
 	CVL_PULSE,
 	CVL_MESSAGE,
 	CVL_GAP,
+	CVL_SLIP,
 	CVL_KINDS
 };
 

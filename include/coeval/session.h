@@ -74,6 +74,13 @@ struct cvl_origin {
 int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err);
 
+/**
+ * Go on with clock @i, whose writer is gone: see cvl_writer_resume(). @desc as it was added; what it claims of wall-clock time
+ * is taken from the session.
+ */
+int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_desc *desc,
+		       struct cvl_writer **w, struct cvl_tick *last, struct cvl_error *err);
+
 /** Close a writer made by cvl_session_add() and mark its clock finished. @w is gone in any case. */
 int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
 		       struct cvl_error *err);

@@ -59,8 +59,17 @@ int cvl_writer_open(struct cvl_writer **w, const char *path, const struct cvl_st
 		    struct cvl_error *err);
 
 /**
- * Say what the lines showed before the first edge. Call it once, before any record; without it
- * the first edge record is taken for the initial levels.
+ * Go on with the trace in @path, whose writer is gone; what is behind its last whole packet is cut off. @last gets the last
+ * tick that is stored, or CVL_TICK_UNKNOWN if there is none. The caller says by a gap and a slip what happened in between;
+ * @desc and the declarations must be what they were (else CVL_E_USAGE at the first record). CVL_E_ENV if somebody
+ * is writing to it.
+ */
+int cvl_writer_resume(struct cvl_writer **w, const char *path, const struct cvl_store_desc *desc,
+		      struct cvl_tick *last, struct cvl_error *err);
+
+/**
+ * Say what the lines showed before the first edge: before any record, and again behind a gap, where they may have
+ * changed unseen. Without it the first edge record is taken for the initial levels.
  */
 int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 		      struct cvl_error *err);
@@ -86,6 +95,12 @@ int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint
 /** A known loss: nothing is known from @from to @to (or CVL_TICK_UNKNOWN), @lost records. */
 int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,
 		   enum cvl_gap why, struct cvl_error *err);
+
+/**
+ * From @tick on the count may be off by @half_width ticks against what it was up to @from: see CVL_SLIP.
+ */
+int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick tick,
+		    uint64_t half_width, struct cvl_error *err);
 
 /**
  * Declare an event class; only before the first record, because metadata is written then.

@@ -19,42 +19,79 @@ struct cvl_samples {
 	unsigned width; /* the power of two that holds it */
 	uint64_t mask;
 	uint64_t count;
+	bool fresh;       /* the next sample says what the levels are, not what changed */
 	uint64_t last;    /* levels of the last sample */
 	uint64_t written; /* tick of the last record */
 	unsigned char part[8];
 	size_t n_part;
 	struct cvl_side sides[CVL_SIDES_MAX];
 	size_t n_sides;
+	struct cvl_watch watch;
+	bool watched_up; /* what its line was */
 	struct cvl_tick tick[BATCH];
 	uint64_t level[BATCH];
 	unsigned char wide[BATCH * 8];
 };
 
-int cvl_samples_open(struct cvl_samples **out, struct cvl_session *session,
-		     const struct cvl_store_desc *desc, const struct cvl_origin *origin,
-		     unsigned unit, struct cvl_error *err)
+static int new_samples(struct cvl_samples **out, struct cvl_session *session,
+		       const struct cvl_store_desc *desc, unsigned unit, struct cvl_error *err)
 {
 	struct cvl_samples *s;
-	int rc;
 
 	assert(unit >= 1 && unit <= 8 && desc->n_lines <= 8 * unit);
-	*out = NULL;
-	s = calloc(1, sizeof(*s));
+	*out = s = calloc(1, sizeof(*s));
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", origin->path);
-	rc = cvl_session_add(session, desc, origin, &s->writer, err);
-	if (rc) {
-		free(s);
-		return rc;
-	}
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", desc->clock);
 	s->session = session;
+	s->fresh = true;
 	s->scan = cvl_scan_best(NULL);
 	s->unit = unit;
 	for (s->width = 1; s->width < unit; s->width *= 2)
 		;
 	s->mask = desc->n_lines ? ~0ull >> (64 - desc->n_lines) : 0;
-	*out = s;
 	return 0;
+}
+
+/* Free what has no writer. */
+static int opened(struct cvl_samples **s, int rc)
+{
+	if (rc) {
+		free(*s);
+		*s = NULL;
+	}
+	return rc;
+}
+
+int cvl_samples_open(struct cvl_samples **s, struct cvl_session *session,
+		     const struct cvl_store_desc *desc, const struct cvl_origin *origin,
+		     unsigned unit, struct cvl_error *err)
+{
+	int rc = new_samples(s, session, desc, unit, err);
+
+	return rc ? rc : opened(s, cvl_session_add(session, desc, origin, &(*s)->writer, err));
+}
+
+int cvl_samples_resume(struct cvl_samples **s, struct cvl_session *session, size_t i,
+		       const struct cvl_store_desc *desc, unsigned unit, struct cvl_tick *last,
+		       struct cvl_error *err)
+{
+	int rc = new_samples(s, session, desc, unit, err);
+
+	if (!rc)
+		rc = opened(s, cvl_session_resume(session, i, desc, &(*s)->writer, last, err));
+	if (!rc)
+		(*s)->count = last->count == CVL_TICK_UNKNOWN ? 0 : last->count + 1;
+	return rc;
+}
+
+void cvl_samples_watch(struct cvl_samples *s, const struct cvl_watch *watch)
+{
+	s->watch = *watch;
+}
+
+struct cvl_writer *cvl_samples_writer(struct cvl_samples *s)
+{
+	return s->writer;
 }
 
 void cvl_samples_side(struct cvl_samples *s, struct cvl_side side)
@@ -103,9 +140,9 @@ static int put_sides(struct cvl_samples *s, uint64_t limit, struct cvl_error *er
 	return rc < 0 ? rc : 0;
 }
 
-static int put_edges(struct cvl_samples *s, size_t n, struct cvl_error *err)
+static int put_edges(struct cvl_samples *s, size_t from, size_t n, struct cvl_error *err)
 {
-	size_t from = 0, to;
+	size_t to;
 
 	while (from < n) {
 		struct cvl_side *side;
@@ -134,27 +171,58 @@ static int put_edges(struct cvl_samples *s, size_t n, struct cvl_error *err)
 	return 0;
 }
 
+/* The same for all @n, stopping behind each rise that somebody wants to be told of. */
+static int put_watched(struct cvl_samples *s, size_t n, struct cvl_error *err)
+{
+	size_t from = 0;
+	int rc = 0;
+
+	if (!s->watch.rise)
+		return put_edges(s, 0, n, err);
+	while (from < n && !rc) {
+		size_t to = from;
+		bool rose = false;
+
+		while (to < n && !rose) {
+			bool up = s->level[to++] >> s->watch.line & 1;
+
+			rose = up && !s->watched_up;
+			s->watched_up = up;
+		}
+		rc = put_edges(s, from, to, err);
+		if (!rc && rose)
+			rc = s->watch.rise(s->watch.ctx, s->tick[to - 1], s->writer, err);
+		from = to;
+	}
+	return rc;
+}
+
+/* Whatever the first sample shows is the level from there on, be it an edge from 0 or not. */
+static int put_levels(struct cvl_samples *s, const unsigned char *p, struct cvl_error *err)
+{
+	const struct cvl_scan_out one = { s->tick, s->level, 1 };
+	size_t used;
+
+	s->last = 0;
+	if (!cvl_scan_plain(p, 1, s->width, s->mask, s->count, &s->last, one, &used))
+		s->level[0] = 0;
+	s->fresh = false;
+	s->watched_up = s->level[0] >> s->watch.line & 1;
+	return cvl_writer_levels(s->writer, (struct cvl_tick){ s->count }, s->level[0], err);
+}
+
 /* @n whole samples of the width that the scans read. */
 static int take(struct cvl_samples *s, const unsigned char *p, size_t n, struct cvl_error *err)
 {
 	const struct cvl_scan_out out = { s->tick, s->level, BATCH };
-	struct cvl_scan_out one = { s->tick, s->level, 1 };
 	size_t used, edges;
-	int rc;
+	int rc = n && s->fresh ? put_levels(s, p, err) : 0;
 
-	if (!n)
-		return 0;
-	if (!s->count) {
-		/* Whatever the first sample shows is the initial level, be it an edge from 0 or not. */
-		if (!cvl_scan_plain(p, 1, s->width, s->mask, 0, &s->last, one, &used))
-			s->level[0] = 0;
-		rc = cvl_writer_levels(s->writer, (struct cvl_tick){ 0 }, s->level[0], err);
-		if (rc)
-			return rc;
-	}
+	if (rc || !n)
+		return rc;
 	while (n) {
 		edges = s->scan(p, n, s->width, s->mask, s->count, &s->last, out, &used);
-		rc = put_edges(s, edges, err);
+		rc = put_watched(s, edges, err);
 		if (rc)
 			return rc;
 		p += used * s->width;
@@ -225,6 +293,26 @@ int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, stru
 
 	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why,
 			      err);
+}
+
+int cvl_samples_skip(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, uint64_t slack,
+		     struct cvl_error *err)
+{
+	const struct cvl_tick from = { s->count }, next = { s->count + lost };
+	int rc;
+
+	assert(!lost || slack < lost);
+	if (!lost)
+		return 0;
+	rc = cvl_writer_gap(s->writer, from, (struct cvl_tick){ next.count - 1 }, lost, why, err);
+	if (!rc && slack)
+		rc = cvl_writer_slip(s->writer,
+				     (struct cvl_tick){ from.count ? from.count - 1 : 0 }, next,
+				     slack, err);
+	s->n_part = 0;
+	s->count = s->written = next.count;
+	s->fresh = true;
+	return rc;
 }
 
 int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,

@@ -31,6 +31,24 @@ int cvl_samples_open(struct cvl_samples **s, struct cvl_session *session,
 		     const struct cvl_store_desc *desc, const struct cvl_origin *origin,
 		     unsigned unit, struct cvl_error *err);
 
+/**
+ * The same with clock @i of @session, which an earlier capture left behind. *@last gets its last tick, or CVL_TICK_UNKNOWN;
+ * samples go on behind it, and cvl_samples_skip() says what is missing in between.
+ */
+int cvl_samples_resume(struct cvl_samples **s, struct cvl_session *session, size_t i,
+		       const struct cvl_store_desc *desc, unsigned unit, struct cvl_tick *last,
+		       struct cvl_error *err);
+
+/** Somebody to be told of each rise of a line, once its edge is written: may write records of that tick. */
+struct cvl_watch {
+	int (*rise)(void *ctx, struct cvl_tick tick, struct cvl_writer *w, struct cvl_error *err);
+	void *ctx;
+	unsigned line;
+};
+
+/** Have @watch told. Before the first samples. */
+void cvl_samples_watch(struct cvl_samples *s, const struct cvl_watch *watch);
+
 /** Merge @side in. Before the first samples, CVL_SIDES_MAX at most. */
 void cvl_samples_side(struct cvl_samples *s, struct cvl_side side);
 
@@ -46,6 +64,16 @@ uint64_t cvl_samples_count(const struct cvl_samples *s);
  */
 int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
 		     const struct cvl_import_opts *opts, struct cvl_error *err);
+
+/**
+ * Before the next sample @lost of them are missing, more or fewer by @slack at the most (below @lost). A sample of which only a
+ * part has come is dropped with them. Beacons and the like stand still meanwhile.
+ */
+int cvl_samples_skip(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, uint64_t slack,
+		     struct cvl_error *err);
+
+/** Its writer, for events of one's own, at ticks that do not fall. */
+struct cvl_writer *cvl_samples_writer(struct cvl_samples *s);
 
 /** Nothing is known from the next sample on. */
 int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err);

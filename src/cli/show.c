@@ -151,6 +151,10 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
 		return 0;
 	case CVL_GAP: put_gap_text(s, sl, i); return 0;
+	case CVL_SLIP:
+		out_printf(&s->out, "{ from_tick = %llu, half_width = %llu }",
+			   (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
+		return 0;
 	default:
 		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i,
 				   &s->stream[sl->stream].packet, err);
@@ -277,6 +281,10 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 				   b->value[i] != CVL_LOST_UNKNOWN);
 		put_number_or_null(&s->out, ",\"to_tick\":", b->aux[i],
 				   b->aux[i] != CVL_TICK_UNKNOWN);
+		break;
+	case CVL_SLIP:
+		out_printf(&s->out, ",\"from_tick\":%llu,\"half_width_ticks\":%llu",
+			   (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
 		break;
 	default:
 		out_text(&s->out, ",\"fields\":");

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +94,56 @@ fail:
 		close(fd);
 	unlink(temp);
 	return rc;
+}
+
+char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	char *text = NULL;
+	size_t have = 0, size = 0;
+
+	if (fd < 0) {
+		cvl_fail_errno(err, "open", path);
+		return NULL;
+	}
+	for (;;) {
+		ssize_t got;
+
+		if (have + 1 >= size) {
+			char *grown;
+
+			size = size ? 2 * size : 65536;
+			if (have > max) {
+				cvl_fail(err, CVL_E_LIMIT, have, "%s: larger than %zu bytes", path,
+					 max);
+				break;
+			}
+			grown = realloc(text, size);
+			if (!grown) {
+				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
+					 path);
+				break;
+			}
+			text = grown;
+		}
+		got = read(fd, text + have, size - 1 - have);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0) {
+			cvl_fail_errno(err, "read", path);
+			break;
+		}
+		if (!got) {
+			close(fd);
+			text[have] = '\0';
+			*n = have;
+			return text;
+		}
+		have += (size_t)got;
+	}
+	close(fd);
+	free(text);
+	return NULL;
 }
 
 static int copy_file(const char *from, const char *to, struct cvl_error *err)

@@ -25,6 +25,12 @@ bool cvl_is_file(const char *path);
 /** Replace @path by @n bytes as a whole: written beside it, synced, renamed. */
 int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
 
+/**
+ * All of @path, @max bytes at most, with a NUL behind it; free() it. NULL with @err filled: CVL_E_LIMIT, what
+ * cvl_fail_errno() says, CVL_E_NOMEM.
+ */
+char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err);
+
 /** Copy the tree @from to the new directory @to: regular files and directories, links followed. */
 int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err);
 

@@ -7,6 +7,7 @@ const char *cvl_kind_name(enum cvl_kind kind)
 		[CVL_EDGE] = "edge",   [CVL_SAMPLE] = "sample",   [CVL_EVENT] = "event",
 		[CVL_BEGIN] = "begin", [CVL_END] = "end",         [CVL_BEACON] = "beacon",
 		[CVL_PULSE] = "pulse", [CVL_MESSAGE] = "message", [CVL_GAP] = "gap",
+		[CVL_SLIP] = "slip",
 	};
 
 	return (unsigned)kind < CVL_KINDS ? names[kind] : "unknown";

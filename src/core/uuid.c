@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/uuid.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <sys/random.h>
 #include <time.h>
@@ -34,4 +35,21 @@ void cvl_uuid_text(const uint8_t uuid[16], char out[CVL_UUID_TEXT])
 			*p++ = '-';
 		p += snprintf(p, 3, "%02x", uuid[i]);
 	}
+}
+
+bool cvl_uuid_parse(const char *text, uint8_t uuid[16])
+{
+	size_t n = 0;
+
+	while (*text && n < 32) {
+		int c = tolower((unsigned char)*text++);
+
+		if (c == '-')
+			continue;
+		if (!isxdigit(c))
+			return false;
+		uuid[n / 2] = (uint8_t)(uuid[n / 2] << 4 | (isdigit(c) ? c - '0' : c - 'a' + 10));
+		n++;
+	}
+	return n == 32 && !*text;
 }

@@ -602,6 +602,7 @@ static enum cvl_kind kind_of(const struct event_class *e)
 		{ "edge", CVL_EDGE },     { "levels", CVL_EDGE }, { "sample", CVL_SAMPLE },
 		{ "beacon", CVL_BEACON }, { "pulse", CVL_PULSE }, { "message", CVL_MESSAGE },
 		{ "gap", CVL_GAP },       { "begin", CVL_BEGIN }, { "end", CVL_END },
+		{ "slip", CVL_SLIP },
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)

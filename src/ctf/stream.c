@@ -409,7 +409,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 	}
 	if (kind == CVL_GAP)
 		s->stats.gaps++;
-	else
+	else if (kind != CVL_SLIP)
 		s->stats.records++;
 }
 
@@ -582,6 +582,7 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 		if (f.v[1] != CVL_LOST_UNKNOWN && f.v[2] != CVL_GAP_PACKETS)
 			s->stats.lost += f.v[1];
 		break;
+	case CVL_SLIP: put(s, tick, CVL_SLIP, 0, f.v[1], f.v[0]); break;
 	default: put(s, tick, e->pub.kind, e->index, f.v[0], payload); break;
 	}
 	if (e->pub.kind == CVL_EDGE && e->pub.name[0] == 'l')

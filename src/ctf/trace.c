@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/internal.h"
 
+#include "core/files.h"
+
 #include <dirent.h>
 #include <endian.h>
 #include <errno.h>
@@ -20,59 +22,6 @@ struct metadata_header {
 	uint32_t packet_size;  /* bits */
 	uint8_t compression, encryption, checksum_scheme, major, minor;
 } __attribute__((packed));
-
-static char *read_file(const char *path, size_t max, size_t *n, struct cvl_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	char *text = NULL;
-	size_t have = 0, size = 0;
-
-	if (fd < 0) {
-		if (errno == ENOENT || errno == ENOTDIR)
-			cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file",
-				 path);
-		else
-			cvl_fail_errno(err, "open", path);
-		return NULL;
-	}
-	for (;;) {
-		ssize_t got;
-
-		if (have == size) {
-			char *grown;
-
-			size = size ? 2 * size : 65536;
-			if (have > max) {
-				cvl_fail(err, CVL_E_LIMIT, have,
-					 "%s: metadata larger than %zu bytes", path, max);
-				break;
-			}
-			grown = realloc(text, size);
-			if (!grown) {
-				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-					 path);
-				break;
-			}
-			text = grown;
-		}
-		got = read(fd, text + have, size - have);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got < 0) {
-			cvl_fail_errno(err, "read", path);
-			break;
-		}
-		if (!got) {
-			close(fd);
-			*n = have;
-			return text;
-		}
-		have += (size_t)got;
-	}
-	close(fd);
-	free(text);
-	return NULL;
-}
 
 /* Join the texts of metadata packets in place. Returns 0 and the new length. */
 static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_error *err)
@@ -204,7 +153,12 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 	t = new_trace(path, metadata);
 	if (!t)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
-	text = read_file(metadata, CTF_METADATA_MAX, &n, err);
+	if (access(metadata, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
+		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file",
+			      metadata);
+		goto fail;
+	}
+	text = cvl_read_whole(metadata, CTF_METADATA_MAX, &n, err);
 	if (!text) {
 		rc = err ? (int)err->code : CVL_E_IO;
 		goto fail;

@@ -6,6 +6,8 @@
  */
 #include "ctf/internal.h"
 
+#include "core/uuid.h"
+
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -1125,23 +1127,6 @@ static const struct cvl_type *struct_only(struct parser *p, const struct attribu
 	return a->type;
 }
 
-static bool parse_uuid(const char *text, uint8_t uuid[16])
-{
-	size_t n = 0;
-
-	while (*text && n < 32) {
-		int c = tolower((unsigned char)*text++);
-
-		if (c == '-')
-			continue;
-		if (!isxdigit(c))
-			return false;
-		uuid[n / 2] = (uint8_t)(uuid[n / 2] << 4 | (isdigit(c) ? c - '0' : c - 'a' + 10));
-		n++;
-	}
-	return n == 32 && !*text;
-}
-
 struct block {
 	uint64_t id, stream_id, major, minor;
 	bool has_id, has_stream_id, has_major, has_minor;
@@ -1171,7 +1156,7 @@ static void trace_attribute(struct parser *p, struct block *b, const struct attr
 	} else if (attribute_is(a, "uuid")) {
 		const char *text = attribute_text(p, a);
 
-		if (text && !parse_uuid(text, trace->uuid))
+		if (text && !cvl_uuid_parse(text, trace->uuid))
 			bad(p, CVL_E_SYNTAX, a->offset, "'%s' is no UUID", text);
 		trace->has_uuid = true;
 	} else if (attribute_is(a, "byte_order")) {

@@ -39,6 +39,7 @@ enum wire_event {
 	WIRE_GAP,
 	WIRE_BEGIN,
 	WIRE_END,
+	WIRE_SLIP,
 	WIRE_USER,
 };
 

@@ -2,6 +2,7 @@
 #include <coeval/store.h>
 
 #include "core/crc32c.h"
+#include "core/files.h"
 #include "core/uuid.h"
 #include "ctf/internal.h"
 #include "ctf/wire.h"
@@ -24,6 +25,7 @@
 #define HEADER_BYTES 13 /* extended */
 #define CLASSES_MAX 65536
 #define FIELDS_MAX 1024
+#define METADATA_MAX ((size_t)16 << 20) /* ours are far smaller */
 
 struct user_class {
 	char *name;
@@ -43,6 +45,7 @@ struct cvl_writer {
 	struct user_class *class;
 	size_t n_classes;
 	bool started; /* metadata are written, and with them the classes fixed */
+	bool resumed; /* they were already, by one who is gone */
 
 	bool levels_known;
 	uint64_t levels;
@@ -155,6 +158,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
 	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
+	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
 		static const char *const types[] = { "uint64_t", "int64_t", "double", "string" };
 		const struct user_class *c = &w->class[i];
@@ -169,6 +173,31 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	}
 }
 
+/* A trace that is gone on with must be described by the very metadata that it has. */
+static int compare_metadata(const struct cvl_writer *w, const char *path, struct cvl_error *err)
+{
+	char *text = NULL, *there = NULL;
+	size_t n = 0, size = 0;
+	FILE *f = open_memstream(&text, &n);
+	int rc = 0;
+
+	if (!f)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+	put_metadata(w, f);
+	if (fclose(f))
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+	else if (!(there = cvl_read_whole(path, METADATA_MAX, &size, err)))
+		rc = err ? (int)err->code : CVL_E_IO;
+	else if (size != n || memcmp(text, there, n))
+		rc = cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s was captured with other lines or another rate: go on as before, or name another clock",
+			w->dir);
+	free(text);
+	free(there);
+	return rc;
+}
+
 static int write_metadata(const struct cvl_writer *w, struct cvl_error *err)
 {
 	char path[4096];
@@ -177,6 +206,8 @@ static int write_metadata(const struct cvl_writer *w, struct cvl_error *err)
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", w->dir) >= sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", w->dir);
+	if (w->resumed)
+		return compare_metadata(w, path, err);
 	f = fopen(path, "wxe");
 	if (!f)
 		return cvl_fail_errno(err, "create", path);
@@ -225,7 +256,24 @@ static void writer_free(struct cvl_writer *w)
 	free(w);
 }
 
-static int make_files(struct cvl_writer *w, struct cvl_error *err)
+static int write_all(int fd, const void *bytes, size_t n)
+{
+	const uint8_t *p = bytes;
+
+	while (n) {
+		ssize_t put = write(fd, p, n);
+
+		if (put < 0 && errno == EINTR)
+			continue;
+		if (put < 0)
+			return -1;
+		p += put;
+		n -= (size_t)put;
+	}
+	return 0;
+}
+
+static int open_index(struct cvl_writer *w, int how, struct cvl_error *err)
 {
 	const struct wire_index_header h = {
 		htobe32(WIRE_INDEX_MAGIC),
@@ -233,6 +281,22 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 		htobe32(1),
 		htobe32(sizeof(struct wire_index_entry)),
 	};
+	char path[4096];
+
+	snprintf(path, sizeof(path), "%s/index", w->dir);
+	if (mkdir(path, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "make the directory", path);
+	snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir);
+	w->index_fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | how, 0666);
+	if (w->index_fd < 0)
+		return cvl_fail_errno(err, "create", path);
+	if (write_all(w->index_fd, &h, sizeof(h)))
+		return cvl_fail_errno(err, "write", path);
+	return 0;
+}
+
+static int make_files(struct cvl_writer *w, struct cvl_error *err)
+{
 	char path[4096];
 
 	if (mkdir(w->dir, 0777))
@@ -245,23 +309,14 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	if (w->fd < 0)
 		return cvl_fail_errno(err, "create", path);
 	flock(w->fd, LOCK_EX | LOCK_NB); /* tells whoever opens the session that we are alive */
-	snprintf(path, sizeof(path), "%s/index", w->dir);
-	if (mkdir(path, 0777))
-		return cvl_fail_errno(err, "make the directory", path);
-	snprintf(path, sizeof(path), "%s/index/" WIRE_STREAM_FILE ".idx", w->dir);
-	w->index_fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-	if (w->index_fd < 0)
-		return cvl_fail_errno(err, "create", path);
-	if (write(w->index_fd, &h, sizeof(h)) != (ssize_t)sizeof(h))
-		return cvl_fail_errno(err, "write", path);
-	return 0;
+	return open_index(w, O_EXCL, err);
 }
 
-int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
-		    struct cvl_error *err)
+/* A writer that knows what is to be written, and has no files yet. */
+static int new_writer(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
+		      struct cvl_error *err)
 {
 	struct cvl_writer *w;
-	int rc;
 
 	*out = NULL;
 	if (!d->clock || !*d->clock || !d->rate_hz || d->n_lines > CVL_LINES_MAX ||
@@ -279,8 +334,8 @@ int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_
 	w->node = strdup(d->node ? d->node : d->clock);
 	if (!w->dir || !w->clock || !w->node || !copy_names(&w->line, d->lines, d->n_lines) ||
 	    !copy_names(&w->channel, d->channels, d->n_channels)) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
-		goto fail;
+		writer_free(w);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	}
 	w->n_lines = d->n_lines;
 	w->n_channels = d->n_channels;
@@ -289,9 +344,145 @@ int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_
 	w->start_unix_ns = d->start_unix_ns;
 	w->level_bytes = d->n_lines <= 8 ? 1 : d->n_lines <= 16 ? 2 : d->n_lines <= 32 ? 4 : 8;
 	cvl_uuid_random(w->uuid);
+	*out = w;
+	return 0;
+}
+
+int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
+		    struct cvl_error *err)
+{
+	struct cvl_writer *w;
+	int rc = new_writer(&w, path, d, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
 	rc = make_files(w, err);
 	if (rc)
+		writer_free(w);
+	else
+		*out = w;
+	return rc;
+}
+
+/* ---- going on ---- */
+
+/* The UUID that the metadata of @w's directory name. */
+static int read_uuid(struct cvl_writer *w, struct cvl_error *err)
+{
+	char path[4096], digits[CVL_UUID_TEXT] = "", *text;
+	const char *at;
+	size_t n;
+	int rc = 0;
+
+	snprintf(path, sizeof(path), "%s/metadata", w->dir);
+	text = cvl_read_whole(path, METADATA_MAX, &n, err);
+	if (!text)
+		return err ? (int)err->code : CVL_E_IO;
+	at = strstr(text, "uuid = \"");
+	if (at)
+		snprintf(digits, sizeof(digits), "%s", at + 8);
+	if (!cvl_uuid_parse(digits, w->uuid))
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no UUID in it", path);
+	free(text);
+	return rc;
+}
+
+/* Whether the packet at w->offset is whole, and its own. Its last tick becomes the writer's. */
+static bool whole_packet(struct cvl_writer *w, uint64_t size, struct wire_packet *h)
+{
+	uint64_t bytes;
+
+	if (w->offset + sizeof(*h) > size ||
+	    pread(w->fd, h, sizeof(*h), (off_t)w->offset) != (ssize_t)sizeof(*h) ||
+	    le32toh(h->magic) != CTF_MAGIC || memcmp(h->uuid, w->uuid, 16))
+		return false;
+	bytes = le64toh(h->packet_size) / 8;
+	if (bytes < sizeof(*h) + WIRE_CRC_BYTES || bytes > sizeof(w->buf) ||
+	    bytes > size - w->offset)
+		return false;
+	w->n = bytes;
+	return true;
+}
+
+static bool crc_holds(struct cvl_writer *w, uint64_t offset)
+{
+	uint32_t crc;
+
+	if (pread(w->fd, w->buf, w->n, (off_t)offset) != (ssize_t)w->n)
+		return false;
+	memcpy(&crc, w->buf + w->n - WIRE_CRC_BYTES, WIRE_CRC_BYTES);
+	return le32toh(crc) == cvl_crc32c(0, w->buf, w->n - WIRE_CRC_BYTES);
+}
+
+/* Walk the packets, cut off what is behind the last whole one, and write the index anew. */
+static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_error *err)
+{
+	struct wire_packet h;
+	struct stat st;
+	uint64_t end = 0;
+
+	if (fstat(w->fd, &st))
+		return cvl_fail_errno(err, "look at", w->dir);
+	while (whole_packet(w, (uint64_t)st.st_size, &h)) {
+		const struct wire_index_entry entry = {
+			.offset = htobe64(w->offset),
+			.packet_size = htobe64(le64toh(h.packet_size)),
+			.content_size = htobe64(le64toh(h.content_size)),
+			.timestamp_begin = htobe64(le64toh(h.timestamp_begin)),
+			.timestamp_end = htobe64(le64toh(h.timestamp_end)),
+			.events_discarded = htobe64(le64toh(h.events_discarded)),
+			.packet_seq_num = htobe64(le64toh(h.packet_seq_num)),
+		};
+
+		if (w->offset + w->n == (uint64_t)st.st_size && !crc_holds(w, w->offset))
+			break; /* the machine died while it reached the disk */
+		if (write_all(w->index_fd, &entry, sizeof(entry)))
+			return cvl_fail_errno(err, "write the index", w->dir);
+		w->offset += w->n;
+		w->sequence = le64toh(h.packet_seq_num) + 1;
+		w->lost = le64toh(h.events_discarded);
+		end = le64toh(h.timestamp_end);
+	}
+	if (ftruncate(w->fd, (off_t)w->offset) ||
+	    lseek(w->fd, (off_t)w->offset, SEEK_SET) != (off_t)w->offset)
+		return cvl_fail_errno(err, "cut", w->dir);
+	last->count = w->offset ? end : CVL_TICK_UNKNOWN;
+	return 0;
+}
+
+int cvl_writer_resume(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
+		      struct cvl_tick *last, struct cvl_error *err)
+{
+	struct cvl_writer *w;
+	char file[4096];
+	int rc = new_writer(&w, path, d, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	snprintf(file, sizeof(file), "%s/" WIRE_STREAM_FILE, path);
+	w->fd = open(file, O_RDWR | O_CLOEXEC);
+	if (w->fd < 0) {
+		rc = cvl_fail_errno(err, "open", file);
 		goto fail;
+	}
+	if (flock(w->fd, LOCK_EX | LOCK_NB)) {
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: another program is writing to it",
+			      file);
+		goto fail;
+	}
+	snprintf(file, sizeof(file), "%s/metadata", path);
+	w->resumed = access(file, F_OK) == 0; /* else it never came to a record */
+	if (w->resumed)
+		rc = read_uuid(w, err);
+	if (!rc)
+		rc = open_index(w, O_TRUNC, err);
+	if (!rc)
+		rc = find_end(w, last, err);
+	if (rc)
+		goto fail;
+	w->n = 0;
 	*out = w;
 	return 0;
 fail:
@@ -343,23 +534,6 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 }
 
 /* ---- packets ---- */
-
-static int write_all(int fd, const void *bytes, size_t n)
-{
-	const uint8_t *p = bytes;
-
-	while (n) {
-		ssize_t put = write(fd, p, n);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -1;
-		p += put;
-		n -= (size_t)put;
-	}
-	return 0;
-}
 
 static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *err)
 {
@@ -472,10 +646,18 @@ static int start_record(struct cvl_writer *w, uint64_t tick, struct cvl_error *e
 int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 		      struct cvl_error *err)
 {
+	bool within = w->open;
+	int rc;
+
 	w->levels_known = true;
 	w->levels = levels;
 	w->count++;
-	return start_record(w, tick.count, err); /* which writes them */
+	rc = start_record(w, tick.count, err);
+	if (!rc && within) { /* else opening the packet has written them */
+		put_header(w, WIRE_LEVELS, tick.count);
+		put_uint(w, levels, w->level_bytes);
+	}
+	return rc;
 }
 
 int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
@@ -581,6 +763,19 @@ int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick t
 	put_uint(w, lost, 8);
 	put_uint(w, (uint64_t)why, 1);
 	w->count--; /* a gap is not a record of something seen */
+	return 0;
+}
+
+int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick tick,
+		    uint64_t half_width, struct cvl_error *err)
+{
+	int rc = put_record(w, WIRE_SLIP, tick.count, err);
+
+	if (rc)
+		return rc;
+	put_uint(w, from.count, 8);
+	put_uint(w, half_width, 8);
+	w->count--;
 	return 0;
 }
 

@@ -38,7 +38,8 @@ struct driver_loss driver_loss_between(uint64_t rate_hz, enum cvl_gap why, int64
 	uint64_t least = samples_in(rate_hz, next_early - last_late),
 		 most = samples_in(rate_hz, next_late - last_early) + 2;
 
-	least -= least / (1000000 / CRYSTAL_PPM) + (least > 0);
+	least -= least / (1000000 / CRYSTAL_PPM);
+	least = least > 1 ? least - 1 : 1;
 	most += most / (1000000 / CRYSTAL_PPM) + 1;
 	return (struct driver_loss){
 		.why = why,

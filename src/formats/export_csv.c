@@ -133,6 +133,10 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 		lead(c, sl, i, "message", b->cls[i] ? "received" : "sent");
 		out_printf(&c->out, "%llu,\n", (unsigned long long)b->value[i]);
 		return 0;
+	case CVL_SLIP:
+		lead(c, sl, i, "slip", "slip");
+		out_printf(&c->out, "%llu,half-width in ticks\n", (unsigned long long)b->value[i]);
+		return 0;
 	default: return put_event(c, sl, i, err);
 	}
 }

@@ -61,7 +61,7 @@ struct exporter {
 };
 
 /* Ids of records that are not foreign events. */
-enum { ID_EDGE, ID_SAMPLE, ID_BEACON, ID_PULSE, ID_MESSAGE, ID_GAP, ID_FIRST };
+enum { ID_EDGE, ID_SAMPLE, ID_BEACON, ID_PULSE, ID_MESSAGE, ID_GAP, ID_SLIP, ID_FIRST };
 
 /* ---- TSDL ---- */
 
@@ -230,6 +230,7 @@ static void put_stream(FILE *f, const struct exporter *x, size_t clock)
 	put_event(f, clock, ID_PULSE, "pulse", " uint32_t _channel;");
 	put_event(f, clock, ID_MESSAGE, "message", " uint32_t _direction; uint64_t _key;");
 	put_event(f, clock, ID_GAP, "gap", " string _why; uint64_t _lost; uint64_t _until_ns;");
+	put_event(f, clock, ID_SLIP, "slip", " uint64_t _half_width_ticks;");
 	for (size_t s = 0; s < x->survey.n; s++) {
 		const struct cvl_trace *trace = cvl_timeline_trace(x->tl, s);
 
@@ -449,6 +450,7 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		put_uint(x, b->value[i], 8);
 		return 0;
 	case CVL_PULSE: put_uint(x, b->cls[i], 4); return 0;
+	case CVL_SLIP: put_uint(x, b->value[i], 8); return 0;
 	case CVL_GAP: {
 		uint64_t until = UINT64_MAX;
 
@@ -480,6 +482,7 @@ static uint32_t id_of(const struct exporter *x, const struct cvl_slice *sl, size
 	case CVL_PULSE: return ID_PULSE;
 	case CVL_MESSAGE: return ID_MESSAGE;
 	case CVL_GAP: return ID_GAP;
+	case CVL_SLIP: return ID_SLIP;
 	default: return x->first_id[sl->stream] + sl->batch->cls[i];
 	}
 }

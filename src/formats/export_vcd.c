@@ -240,7 +240,8 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 		put_bit(v, '1', s->beacon);
 		return;
 	case CVL_PULSE:
-	case CVL_MESSAGE: return;
+	case CVL_MESSAGE:
+	case CVL_SLIP: return;
 	default: put_stamp(v, t); put_bit(v, '1', s->event + b->cls[i]);
 	}
 }

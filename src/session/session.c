@@ -701,6 +701,29 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	return rc;
 }
 
+int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_desc *desc,
+		       struct cvl_writer **w, struct cvl_tick *last, struct cvl_error *err)
+{
+	struct entry *e = &s->clock[i];
+	struct cvl_store_desc d = *desc;
+	int rc;
+
+	*w = NULL;
+	if (e->pub.foreign || e->writer)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: the clock %s cannot be gone on with", s->path, e->name);
+	d.clock = e->name;
+	d.node = e->node;
+	d.start_unix_ns = e->pub.start_unix_ns;
+	d.base_tick = e->pub.base_tick;
+	rc = cvl_writer_resume(w, e->trace, &d, last, err);
+	if (rc)
+		return rc;
+	e->writer = *w;
+	e->pub.unfinished = true;
+	return save(s, err);
+}
+
 int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
 		       struct cvl_error *err)
 {

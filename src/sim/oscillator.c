@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STEP_NS 1000000000
 #define DAY_S 86400.0
 
 struct sim_random world_random(uint64_t seed, const char *who, const char *what)
@@ -47,6 +46,11 @@ static double fault_rate(const struct world *w, const char *who, double t)
 
 		if (on && names(f, WORLD_RATE_STEP, who))
 			rate += f->amount * 1e-6;
+		if (on && names(f, WORLD_SLIP, who)) {
+			struct sim_random r = world_random(w->seed + i, who, "slip");
+
+			rate += f->amount * (2 * sim_uniform(&r) - 1) / (double)f->for_ns;
+		}
 	}
 	return rate;
 }
@@ -79,7 +83,7 @@ int oscillator_make(struct oscillator *o, const struct world *w,
 	double *step_at = calloc(spec->rate_steps + 1, sizeof(*step_at)), *step_by, walk, phase,
 	       dt_s;
 
-	*o = (struct oscillator){ .step_ns = (double)(w->step_ns ? w->step_ns : STEP_NS) };
+	*o = (struct oscillator){ .step_ns = (double)(w->step_ns ? w->step_ns : WORLD_STEP_NS) };
 	step_by = calloc(spec->rate_steps + 1, sizeof(*step_by));
 	o->n = (size_t)ceil((double)w->duration_ns / o->step_ns) + 1;
 	o->ahead = malloc((o->n + 1) * sizeof(*o->ahead));

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -123,6 +124,7 @@ struct recorder {
 	struct cvl_writer *writer;
 	uint64_t levels, last, end;
 	int sent, received; /* event classes */
+	uint32_t slips;     /* recorded, by their place among the faults */
 	struct cvl_error *err;
 };
 
@@ -139,6 +141,35 @@ static uint64_t extended(struct recorder *r, uint64_t tick)
 	r->last = tick;
 	r->end = tick > r->end ? tick : r->end;
 	return tick;
+}
+
+/* What a capture stores of the slips that ended before @t. */
+static int record_slips(struct recorder *r, double t)
+{
+	const struct world *w = r->air->w;
+	int rc = 0;
+
+	for (size_t i = 0; i < w->n_faults && !rc; i++) {
+		const struct world_fault *f = &w->fault[i];
+		double end = (double)(f->at_ns + f->for_ns);
+		struct cvl_tick from, to;
+
+		if (f->kind != WORLD_SLIP || fnmatch(f->who, r->c->name, 0) || end > t ||
+		    r->slips >> i & 1)
+			continue;
+		r->slips |= 1u << i;
+		from.count = stamp(r->c, &r->osc, (double)f->at_ns);
+		to.count = stamp(r->c, &r->osc, end);
+		rc = cvl_writer_gap(r->writer, from, (struct cvl_tick){ to.count - 1 },
+				    CVL_LOST_UNKNOWN, CVL_GAP_DISCONNECTED, r->err);
+		if (!rc)
+			rc = cvl_writer_slip(
+				r->writer, (struct cvl_tick){ from.count ? from.count - 1 : 0 }, to,
+				(uint64_t)ceil(f->amount * 1e-9 * (double)r->c->group->rate_hz) + 1,
+				r->err);
+		r->last = to.count;
+	}
+	return rc;
 }
 
 static int record(struct recorder *r, const struct happening *e)
@@ -212,8 +243,11 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 		rc = clock_happenings(&h, r->air, r->c, r->err);
 	if (!rc)
 		rc = open_clock(r, s);
-	for (size_t i = 0; i < h.n && !rc; i++)
-		rc = record(r, &h.at[i]);
+	for (size_t i = 0; i < h.n && !rc; i++) {
+		rc = record_slips(r, h.at[i].t);
+		if (!rc)
+			rc = record(r, &h.at[i]);
+	}
 	free(h.at);
 	end = rc ? 0 : stamp(r->c, &r->osc, (double)w->duration_ns);
 	if (r->writer && !rc)

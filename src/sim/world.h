@@ -17,7 +17,8 @@
 #include <coeval/sync.h>
 
 #define WORLD_NAME 32
-#define WORLD_LIST 16         /* groups of each kind, and faults */
+#define WORLD_LIST 16 /* groups of each kind, and faults */
+#define WORLD_STEP_NS 1000000000
 #define WORLD_CLOCKS_MAX 1024 /* in all groups */
 
 /** How an oscillator errs. Rates against nominal, positive: fast. */
@@ -110,6 +111,7 @@ enum world_fault_kind {
 	WORLD_SENDER_STEP, /* sender who: sends @amount ns later from at on */
 	WORLD_FREEZE,      /* clock who: its counter stands still for a time */
 	WORLD_NO_RECORDS,  /* clock who: nothing is recorded for a time (the counter runs on) */
+	WORLD_SLIP, /* the same, and it is known only to @amount ns how far the counter ran on */
 	WORLD_FAULTS
 };
 
@@ -124,7 +126,7 @@ struct world {
 	char name[WORLD_NAME];
 	uint64_t seed;
 	int64_t duration_ns;
-	int64_t step_ns; /* within one step an oscillator's rate holds still; 0: 1 s */
+	int64_t step_ns; /* within one step an oscillator's rate holds still; 0: WORLD_STEP_NS */
 	struct world_clocks clocks[WORLD_LIST];
 	struct world_sender sender[WORLD_LIST];
 	struct world_pulse pulse[WORLD_LIST];

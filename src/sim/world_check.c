@@ -337,6 +337,7 @@ static const struct fault_kind {
 	[WORLD_SENDER_STEP] = { "a sender_step", -1e12, 1e12, .sender = true },
 	[WORLD_FREEZE] = { "a freeze", .lasts = true, .clock = true },
 	[WORLD_NO_RECORDS] = { "no_records", .lasts = true, .clock = true },
+	[WORLD_SLIP] = { "a slip", 0, 1e12, .lasts = true, .clock = true },
 };
 
 static size_t count_senders(const struct checker *c, const char *glob)
@@ -350,6 +351,20 @@ static size_t count_senders(const struct checker *c, const char *glob)
 		n += !fnmatch(glob, name, 0);
 	}
 	return n;
+}
+
+/* What its counter is off by comes about in whole steps, while nothing is recorded. */
+static bool check_slip(const struct checker *c, const struct world_fault *f)
+{
+	int64_t step = c->w->step_ns ? c->w->step_ns : WORLD_STEP_NS;
+
+	if (f->at_ns % step || f->for_ns % step || !f->for_ns)
+		return flawed(c->flaw, &f->for_ns,
+			      "a slip begins and ends with a `step` of the world, %.10g s",
+			      (double)step * 1e-9);
+	return f->amount > (double)f->for_ns / 4 &&
+	       flawed(c->flaw, &f->amount,
+		      "the `amount` of a slip is at most a quarter of the time it lasts");
 }
 
 static bool check_faults(const struct checker *c)
@@ -381,6 +396,8 @@ static bool check_faults(const struct checker *c)
 				      "the `amount` of %s must be a %snumber from %.10g to %.10g",
 				      kind->name, kind->whole ? "whole " : "", kind->min,
 				      kind->max);
+		if (f->kind == WORLD_SLIP && check_slip(c, f))
+			return true;
 	}
 	return false;
 }

@@ -3,6 +3,7 @@
  * Worlds from YAML, by the tables of world_keys.c. Types are checked while reading; what the values may be is checked
  * afterwards on the whole world, as for worlds made in memory, and the place in the file is found again by the field.
  */
+#include "core/files.h"
 #include "sim/world_keys.h"
 
 #include <coeval/time.h>
@@ -395,21 +396,10 @@ int world_parse(struct world *w, const char *text, size_t len, const char *name,
 
 int world_load(struct world *w, const char *path, struct cvl_error *err)
 {
-	FILE *f = fopen(path, "re");
-	char *text;
 	size_t n;
-	int rc;
+	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
+	int rc = text ? world_parse(w, text, n, path, err) : err ? (int)err->code : CVL_E_IO;
 
-	if (!f)
-		return cvl_fail_errno(err, "open", path);
-	text = malloc(FILE_MAX + 1);
-	n = text ? fread(text, 1, FILE_MAX + 1, f) : 0;
-	rc = !text        ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
-	     ferror(f)    ? cvl_fail_errno(err, "read", path) :
-	     n > FILE_MAX ? cvl_fail(err, CVL_E_LIMIT, FILE_MAX,
-				     "%s: larger than a world may be, 1 MiB", path) :
-			    world_parse(w, text, n, path, err);
 	free(text);
-	fclose(f);
 	return rc;
 }

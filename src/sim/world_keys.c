@@ -181,6 +181,7 @@ static const char *const fault_kinds[] = {
 	[WORLD_SENDER_STEP] = "sender_step",
 	[WORLD_FREEZE] = "freeze",
 	[WORLD_NO_RECORDS] = "no_records",
+	[WORLD_SLIP] = "slip",
 	[WORLD_FAULTS] = NULL,
 };
 

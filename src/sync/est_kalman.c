@@ -60,6 +60,7 @@ struct bank {
 	double product, squares, before; /* of innovations, the first two fading */
 	double wild[AGREE];
 	unsigned wilds;
+	bool slipped; /* since the last mark */
 };
 
 static double correlation(const struct bank *b)
@@ -333,15 +334,57 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 	b->jitter2 = fmax(b->jitter2, floor);
 }
 
+/* A point without a mark. */
+static int pass(struct bank *b, int64_t x, double slip)
+{
+	go_to(b, x);
+	for (int i = 0; i < BANK && slip > 0; i++) {
+		struct filter *f = &b->filter[i];
+
+		f->k.p[0] += slip * slip / 3;
+		f->step[b->steps % LAG_MAX].predicted = f->k;
+	}
+	b->steps++;
+	foresee(b);
+	return b->lag_ns > 0 ? tell_late(b, x - (int64_t)b->lag_ns) : 0;
+}
+
+/* Over the slips before @x. What is told up to each is told by what was known before it. */
+static int pass_slips(struct bank *b, int64_t x)
+{
+	int rc = 0;
+
+	for (size_t i = track_slip_from(&b->setup, b->x);
+	     i < b->setup.n_slips && b->setup.slip[i].to <= x && !rc; i++) {
+		const struct track_slip *s = &b->setup.slip[i];
+
+		if (!(b->lag_ns > 0))
+			rc = forecast_emit(b->r, &b->now, s->from + 1);
+		if (!rc)
+			rc = fill_gap(b, s->from);
+		if (!rc)
+			rc = pass(b, s->from, 0);
+		if (!rc)
+			rc = pass(b, s->to, s->half_ns);
+		b->slipped = true;
+	}
+	return rc;
+}
+
 static int feed_filters(struct bank *b, const struct track_mark *m)
 {
 	double a[3], var[3], v, f, dt = (double)(m->x - b->x) * 1e-9, u;
-	int rc = b->lag_ns > 0 ? 0 : forecast_emit(b->r, &b->now, m->x);
+	bool slipped;
+	int rc = pass_slips(b, m->x);
 
+	if (!rc && !(b->lag_ns > 0))
+		rc = forecast_emit(b->r, &b->now, m->x);
 	if (!rc)
 		rc = fill_gap(b, m->x);
 	if (rc)
 		return rc;
+	slipped = b->slipped;
+	b->slipped = false;
 	go_to(b, m->x);
 	mix(b, a, var);
 	v = m->offset - a[0];
@@ -360,8 +403,12 @@ static int feed_filters(struct bank *b, const struct track_mark *m)
 	b->r->used++;
 	for (int i = 0; i < BANK; i++)
 		take(b, &b->filter[i], m->offset, m->var, dt);
-	follow_jitter(b, v, var[0], m->var);
 	b->steps++;
+	if (slipped) { /* how far it is off tells of the slip */
+		foresee(b);
+		return b->lag_ns > 0 ? tell_late(b, m->x - (int64_t)b->lag_ns) : 0;
+	}
+	follow_jitter(b, v, var[0], m->var);
 	u = fmax(fmin(v / sqrt(f), HUBER), -HUBER);
 	b->product += u * b->before - b->product / 300;
 	b->squares += u * u - b->squares / 300;
@@ -405,6 +452,13 @@ static int begin(struct bank *b)
 	return rc;
 }
 
+static bool slips_since(const struct bank *b, int64_t from, int64_t to)
+{
+	size_t i = track_slip_from(&b->setup, from);
+
+	return i < b->setup.n_slips && b->setup.slip[i].to <= to;
+}
+
 static int feed(void *state, const struct track_mark *m)
 {
 	struct bank *b = state;
@@ -413,6 +467,16 @@ static int feed(void *state, const struct track_mark *m)
 		return m->x > b->x ? feed_filters(b, m) : 0;
 	if (b->n && m->x <= b->first[b->n - 1].x)
 		return 0;
+	if (b->n && slips_since(b, b->first[b->n - 1].x, m->x)) {
+		if (b->n >= TRACK_MARKS_MIN) {
+			int rc = begin(b);
+
+			return rc ? rc : feed_filters(b, m);
+		}
+		b->r->used -= b->n; /* too few to go by on their side */
+		b->r->rejected += b->n;
+		b->n = 0;
+	}
 	b->first[b->n++] = *m;
 	b->r->used++;
 	return b->n == FIRST_MARKS ? begin(b) : 0;
@@ -440,8 +504,8 @@ static int close_bank(void *state, int rc)
 	return rc;
 }
 
-static const struct tracker kalman = { open_kalman, feed, close_bank, false };
-static const struct tracker lag = { open_lag, feed, close_bank, false };
+static const struct tracker kalman = { open_kalman, feed, close_bank, false, true };
+static const struct tracker lag = { open_lag, feed, close_bank, false, true };
 
 const struct estimator estimator_kalman = {
 	.info = { "kalman",

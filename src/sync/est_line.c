@@ -264,7 +264,7 @@ static int close_line(void *state, int rc)
 	return rc;
 }
 
-static const struct tracker tracker = { open_line, feed_line, close_line, false };
+static const struct tracker tracker = { open_line, feed_line, close_line, false, false };
 
 const struct estimator estimator_line = {
 	.info = { "line", "pulses and beacons: one robust straight line a clock", false },

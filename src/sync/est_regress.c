@@ -172,7 +172,7 @@ static int close_regression(void *state, int rc)
 	return rc;
 }
 
-static const struct tracker tracker = { open_regression, feed, close_regression, false };
+static const struct tracker tracker = { open_regression, feed, close_regression, false, false };
 
 const struct estimator estimator_regress = {
 	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs",

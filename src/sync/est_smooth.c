@@ -52,6 +52,7 @@ struct point {
 	double z, var;     /* of the mark */
 	double weight;     /* 0: no mark, or one that does not count */
 	double jump, kick; /* variance that phase and rate get before this point */
+	double slip;       /* the same, known beforehand */
 	bool mark;
 	uint32_t source;
 	double gap,
@@ -82,18 +83,44 @@ struct smoother {
 
 /* ---- the filter ---- */
 
+/* How many of the first marks to begin with: no slip lies between them, if enough come before the first one. */
+static size_t start_marks(const struct smoother *s)
+{
+	size_t n = s->n < START_MARKS ? s->n : START_MARKS, at, k = 0;
+
+	at = track_slip_from(&s->setup, s->mark[0].x);
+	if (at == s->setup.n_slips)
+		return n;
+	while (k < n && s->mark[k].x <= s->setup.slip[at].from)
+		k++;
+	return k >= TRACK_MARKS_MIN ? k : n;
+}
+
+/* Variance of the slips between the first marks, which the line through them may be off by. */
+static double start_slips(const struct smoother *s)
+{
+	double var = 0;
+
+	for (size_t i = track_slip_from(&s->setup, s->mark[0].x);
+	     i < s->setup.n_slips && s->setup.slip[i].to <= s->mark[start_marks(s) - 1].x; i++)
+		var += s->setup.slip[i].half_ns * s->setup.slip[i].half_ns;
+	return var;
+}
+
 /* Four times as far as the line's median offset and slope may be off, so that the marks are not counted twice. */
 static struct kalman first_state(const struct smoother *s, double offset, double slope,
 				 double scale)
 {
-	size_t n = s->n < START_MARKS ? s->n : START_MARKS;
-	double span = fmax((double)(s->mark[n - 1].x - s->mark[0].x) * 1e-9, 1e-3);
+	size_t n = start_marks(s);
+	double slips = start_slips(s),
+	       span = fmax((double)(s->mark[n - 1].x - s->mark[0].x) * 1e-9, 1e-3);
 	double sd = 1.25 * fmax(scale, s->setup.resolution_ns) / sqrt((double)n);
 	double reach = 8 * sd + DRIFT_PRIOR * span * span / 8;
 	double rate = 4 * 3.5 * sd / span + DRIFT_PRIOR * span;
 
 	return (struct kalman){ .a = { offset, slope, 0 },
-				.p = { reach * reach, 0, 0, rate * rate, 0,
+				.p = { reach * reach + slips, 0, 0,
+				       rate * rate + slips / (span * span), 0,
 				       DRIFT_PRIOR * DRIFT_PRIOR } };
 }
 
@@ -132,7 +159,7 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 
 		if (i)
 			kalman_predict(&k, p->step.dt, &q);
-		k.p[0] += p->jump;
+		k.p[0] += p->jump + p->slip;
 		k.p[3] += p->kick;
 		p->step.predicted = k;
 		p->step.f = 0;
@@ -212,6 +239,43 @@ static int add_point(struct smoother *s, const struct point *p)
 	return 0;
 }
 
+/* Points after @from at which no clock wanders far from one to the next, and then @p. */
+static int fill_up_to(struct smoother *s, int64_t from, struct point p)
+{
+	double gap = (double)(p.x - from);
+	int fill = (int)fmin(fmax(ceil(gap / TRACK_FILL_NS), 1), TRACK_FILL_MAX), rc = 0;
+
+	p.step.dt = gap * 1e-9 / fill;
+	for (int k = 1; k < fill && !rc; k++) {
+		struct point between = { .x = from + (int64_t)(gap * k / fill),
+					 .step.dt = p.step.dt };
+
+		rc = add_point(s, &between);
+	}
+	return rc ? rc : add_point(s, &p);
+}
+
+/* Both sides of the slips between marks at *@from and @to; *@from gets where the last one ends. */
+static int lay_slips(struct smoother *s, int64_t *from, int64_t to)
+{
+	int rc = 0;
+
+	for (size_t i = track_slip_from(&s->setup, *from);
+	     i < s->setup.n_slips && s->setup.slip[i].to <= to && !rc; i++) {
+		const struct track_slip *slip = &s->setup.slip[i];
+		const struct point before = { .x = slip->from },
+				   after = { .x = slip->to,
+					     .step.dt = (double)(slip->to - slip->from) * 1e-9,
+					     .slip = slip->half_ns * slip->half_ns / 3 };
+
+		rc = fill_up_to(s, *from, before);
+		if (!rc)
+			rc = add_point(s, &after);
+		*from = slip->to;
+	}
+	return rc;
+}
+
 static int lay_out(struct smoother *s)
 {
 	int rc = 0;
@@ -228,19 +292,13 @@ static int lay_out(struct smoother *s)
 
 		if (i) {
 			int64_t from = s->mark[i - 1].x;
-			double gap = (double)(m->x - from);
-			int fill = (int)fmin(ceil(gap / TRACK_FILL_NS), TRACK_FILL_MAX);
 
-			p.step.dt = gap * 1e-9 / fill;
-			for (int k = 1; k < fill && !rc; k++) {
-				struct point between = { .x = from + (int64_t)(gap * k / fill),
-							 .step.dt = p.step.dt };
-
-				rc = add_point(s, &between);
-			}
-		}
-		if (!rc)
+			rc = lay_slips(s, &from, m->x);
+			if (!rc)
+				rc = fill_up_to(s, from, p);
+		} else {
 			rc = add_point(s, &p);
+		}
 	}
 	return rc;
 }
@@ -248,7 +306,7 @@ static int lay_out(struct smoother *s)
 /* Median slope between marks a quarter of the first few apart, and the median offset from it at the first. */
 static void start_line(const struct smoother *s, double *offset, double *slope, double *scale)
 {
-	size_t n = s->n < START_MARKS ? s->n : START_MARKS, k = 0, lag = n > 4 ? n / 4 : 1;
+	size_t n = start_marks(s), k = 0, lag = n > 4 ? n / 4 : 1;
 
 	for (size_t i = 0; i + lag < n; i++) {
 		const struct track_mark *a = &s->mark[i], *b = &s->mark[i + lag];
@@ -295,6 +353,8 @@ static void find_wild(struct smoother *s, double jitter)
 	for (size_t i = 0; i < s->n_points; i++) {
 		double reach, slope[5], y[5];
 
+		if (s->p[i].slip > jitter * jitter)
+			have = 0; /* neighbours across it tell nothing */
 		if (!s->p[i].mark)
 			continue;
 		memmove(m, m + 1, 4 * sizeof(*m));
@@ -336,10 +396,10 @@ static void find_gaps(struct smoother *s)
 		struct point *p = &s->p[i];
 		int k = 0;
 
+		if (p->jump > 0 || p->slip > 0)
+			memset(last, 0, sizeof(last));
 		if (!(p->weight > 0))
 			continue;
-		if (p->jump > 0)
-			memset(last, 0, sizeof(last));
 		while (k < SOURCES_KEPT - 1 && last[k] && last[k]->source != p->source)
 			k++;
 		if (last[k] && last[k]->source == p->source) {
@@ -634,7 +694,7 @@ static int close_smooth(void *state, int rc)
 	return rc;
 }
 
-const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, false };
+const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, false, true };
 
 const struct estimator estimator_smooth = {
 	.info = { "smooth",

@@ -151,7 +151,7 @@ static int close_tracelab(void *state, int rc)
 	return rc;
 }
 
-static const struct tracker tracker = { open_tracelab, feed, close_tracelab, true };
+static const struct tracker tracker = { open_tracelab, feed, close_tracelab, true, false };
 
 const struct estimator estimator_tracelab = {
 	.info = { "tracelab",

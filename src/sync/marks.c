@@ -276,6 +276,16 @@ static void open_track(struct marks_tie *t, int64_t base)
 	t->track.report = (struct track_report){ .emit = track_keep, .ctx = &t->track };
 }
 
+/* How often a clock slipped between the first and the last knot. */
+static size_t slips_within(const struct track *t, const struct sync_clock *c)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n_slips && t->n; i++)
+		n += c->slip[i].from >= t->knot[0].x && c->slip[i].to <= t->knot[t->n - 1].x;
+	return n;
+}
+
 static int track_clock(struct marks *w, size_t c)
 {
 	const struct sync_problem *p = w->p;
@@ -305,6 +315,8 @@ static int track_clock(struct marks *w, size_t c)
 		if (!any) {
 			open_track(t, time - h->x);
 			setup.base = t->track.base;
+			setup.slip = p->clock[c].slip;
+			setup.n_slips = p->clock[c].n_slips;
 			setup.period_ns = (double)p->source[h->source].period_ns;
 			state = w->tracker->open(&setup, &t->track.report);
 			if (!state) {
@@ -331,6 +343,10 @@ static int track_clock(struct marks *w, size_t c)
 		return 0;
 	t->periods = (uint64_t)((double)(t->last - t->first) / setup.period_ns) + 1;
 	rc = w->tracker->close(state, rc);
+	if (!rc && !w->tracker->slips)
+		t->unaware = slips_within(&t->track, &p->clock[c]);
+	if (!rc)
+		rc = track_carry(&t->track, p->clock[c].slip, p->clock[c].n_slips);
 	t->tied = !rc && t->track.n;
 	t->sure = t->tied && !in_doubt;
 	return rc ? tracker_failed(w, rc) : 0;

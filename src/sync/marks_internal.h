@@ -24,6 +24,7 @@ struct marks_tie {
 	uint64_t periods;    /* from the first to the last of them */
 	unsigned jumps;      /* of numbers, not its senders' */
 	int64_t first, last; /* x of the first and last */
+	size_t unaware;      /* slips that the tracker does not know of */
 };
 
 struct marks {

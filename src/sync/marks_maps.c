@@ -165,6 +165,12 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 			    "its ticks go back %" PRIu64
 			    " times: times before and after such a place cannot be told apart",
 			    p->clock[c].went_back);
+	else if (t->unaware)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"its count is unsure at %zu places, of which this estimator does not know; "
+			"smooth, lag and kalman do",
+			t->unaware);
 	else if (r->correlation > CORRELATION_DEGRADED)
 		sync_reason(
 			out, CVL_DEGRADED,

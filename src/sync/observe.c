@@ -349,6 +349,33 @@ static int see_beacon(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	return add_mark(w, sl, i, find_source(w, name, true, period), sl->batch->value[i]);
 }
 
+static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
+{
+	size_t clock = w->p->clock[sl->clock].same_as;
+	struct sync_clock *c = &w->p->clock[clock];
+	struct track_slip slip = {
+		.from = sync_x(w->p, clock, sl->batch->aux[i]),
+		.to = sync_x(w->p, clock, sl->batch->tick[i].count),
+		.half_ns = (double)sl->batch->value[i] * 1e9 / (double)c->rate_hz,
+	};
+
+	if (slip.from > slip.to || (c->n_slips && slip.from < c->slip[c->n_slips - 1].to))
+		slip.from = slip.to; /* nonsense in the file */
+	if (c->n_slips && slip.to < c->slip[c->n_slips - 1].to)
+		return 0;
+	if (c->n_slips == c->cap_slips) {
+		size_t more = c->cap_slips ? 2 * c->cap_slips : 16;
+		struct track_slip *grown = realloc(c->slip, more * sizeof(*grown));
+
+		if (!grown)
+			return no_memory(w);
+		c->slip = grown;
+		c->cap_slips = more;
+	}
+	c->slip[c->n_slips++] = slip;
+	return 0;
+}
+
 /* ---- all records ---- */
 
 static int see_slice(struct watcher *w, const struct cvl_slice *sl)
@@ -376,6 +403,8 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 			rc = see_edge(w, sl, i);
 		else if (b->kind[i] == CVL_BEACON)
 			rc = see_beacon(w, sl, i);
+		else if (b->kind[i] == CVL_SLIP)
+			rc = see_slip(w, sl, i);
 		else if (b->kind[i] == CVL_GAP)
 			w->lines[sl->stream].known = false;
 	}

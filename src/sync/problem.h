@@ -10,6 +10,8 @@
 
 #include <coeval/sync.h>
 
+#include "sync/track.h"
+
 /** A clock as estimators see it. */
 struct sync_clock {
 	const char *name;
@@ -23,6 +25,8 @@ struct sync_clock {
 	bool seen;
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
+	struct track_slip *slip;        /* in nominal time; in order */
+	size_t n_slips, cap_slips;
 };
 
 /** Sent on one clock, received on another: the sending came first. */

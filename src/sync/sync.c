@@ -62,6 +62,8 @@ static void problem_free(struct sync_problem *p)
 {
 	for (size_t i = 0; p->clock && i < p->n_clocks; i++)
 		cvl_map_free(p->clock[i].nominal);
+	for (size_t i = 0; p->clock && i < p->n_clocks; i++)
+		free(p->clock[i].slip);
 	free(p->clock);
 	free(p->message);
 	free(p->mark);
@@ -153,6 +155,23 @@ static void share_aliases(struct sync_problem *p)
 	}
 }
 
+/* Limits of drift say nothing across a slip: where marks tie the clocks, messages of those that slipped stand back. */
+static void leave_out_slipped(struct sync_problem *p)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < p->n_messages; i++) {
+		const struct sync_message *m = &p->message[i];
+
+		if (p->clock[p->clock[m->from].same_as].n_slips ||
+		    p->clock[p->clock[m->to].same_as].n_slips)
+			p->unmatched++;
+		else
+			p->message[kept++] = *m;
+	}
+	p->n_messages = kept;
+}
+
 static int no_estimator(const char *name, struct cvl_error *err)
 {
 	char names[200] = "";
@@ -198,6 +217,20 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 }
 
 /* ---- after the estimator ---- */
+
+/* Estimators of messages alone do not know of slips. */
+static void doubt_slipped(const struct sync_problem *p, struct sync_solution *s)
+{
+	for (size_t c = 0; c < p->n_clocks; c++) {
+		size_t n = p->clock[p->clock[c].same_as].n_slips;
+
+		if (n && s->clock[c].verdict == CVL_GOOD)
+			sync_reason(
+				&s->clock[c], CVL_DEGRADED,
+				"its count is unsure at %zu places, and messages do not tell by how much",
+				n);
+	}
+}
 
 /* A message that arrives before it was sent, by more than the bounds allow, proves one of them wrong. */
 static void check_causality(const struct sync_problem *p, struct sync_solution *s)
@@ -349,6 +382,8 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 		return rc;
 	}
 	share_aliases(&obs->p);
+	if (obs->p.n_marks)
+		leave_out_slipped(&obs->p);
 	*out = obs;
 	return 0;
 }
@@ -377,6 +412,8 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 		rc = interval_join(p, &s, err);
 	if (rc)
 		return rc;
+	if (!e->tracker)
+		doubt_slipped(p, &s);
 	check_causality(p, &s);
 	for (size_t i = 0; i < sync->n; i++)
 		find_bounds(&sync->clock[i], &p->clock[i]);

@@ -3,6 +3,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define OFFSET_MAX 0x1p61 /* ns */
 #define TOLERATED 0.04    /* of its bound a knot may be off a chord */
@@ -32,6 +33,66 @@ int track_keep(void *track, const struct track_knot *k)
 		t->capacity = more;
 	}
 	t->knot[t->n++] = *k;
+	return 0;
+}
+
+static bool has_room(struct track *t, size_t more)
+{
+	struct track_knot *grown = realloc(t->knot, (t->n + more) * sizeof(*grown));
+
+	if (!grown)
+		return false;
+	t->knot = grown;
+	t->capacity = t->n + more;
+	return true;
+}
+
+/* What an edge grows by from @d ns beyond its knot on, so that a knot may be put there. */
+static void steepen(struct cvl_map_edge *e, double d)
+{
+	e->drift_ppb += e->wander_ppb_s * fabs(d) * 1e-9;
+}
+
+static void carry_back(struct track *t, const struct track_slip *s)
+{
+	struct track_knot k[2] = { { .x = s->from }, { .x = s->to } };
+	size_t n = s->to < t->knot[0].x ? 2 : 1;
+
+	k[0].offset = track_at(t, s->from, &k[0].bound);
+	k[1].offset = track_at(t, s->to, &k[1].bound);
+	k[0].bound += s->half_ns;
+	steepen(&t->report.before, track_span(t->knot[0].x, s->from));
+	memmove(t->knot + n, t->knot, t->n * sizeof(*t->knot));
+	memcpy(t->knot, k, n * sizeof(*k));
+	t->n += n;
+}
+
+static void carry_on(struct track *t, const struct track_slip *s)
+{
+	const struct track_knot *last = &t->knot[t->n - 1];
+	struct track_knot k[2] = { { .x = s->from }, { .x = s->to } };
+	size_t n = s->from > last->x ? 2 : 1;
+
+	k[0].offset = track_at(t, s->from, &k[0].bound);
+	k[1].offset = track_at(t, s->to, &k[1].bound);
+	k[1].bound += s->half_ns;
+	steepen(&t->report.after, track_span(s->to, last->x));
+	memcpy(t->knot + t->n, n == 2 ? k : k + 1, n * sizeof(*k));
+	t->n += n;
+}
+
+int track_carry(struct track *t, const struct track_slip *slip, size_t n)
+{
+	if (!n || !t->n)
+		return 0;
+	if (!has_room(t, 2 * n))
+		return CVL_E_NOMEM;
+	for (size_t i = n; i-- > 0;)
+		if (slip[i].from < t->knot[0].x)
+			carry_back(t, &slip[i]);
+	for (size_t i = 0; i < n; i++)
+		if (slip[i].to > t->knot[t->n - 1].x)
+			carry_on(t, &slip[i]);
 	return 0;
 }
 

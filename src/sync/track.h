@@ -33,12 +33,20 @@ struct track_knot {
 	double offset, bound; /* ns */
 };
 
+/** From @to on the clock may be off by @half_ns against what it was up to @from. No marks lie in between. */
+struct track_slip {
+	int64_t from, to; /* x */
+	double half_ns;
+};
+
 /** What a tracker is told of its clock. */
 struct track_setup {
 	uint64_t rate_hz;
-	double period_ns;     /* from mark to mark, nominal */
-	double resolution_ns; /* of x */
-	int64_t base;         /* of the offsets */
+	double period_ns;              /* from mark to mark, nominal */
+	double resolution_ns;          /* of x */
+	int64_t base;                  /* of the offsets */
+	const struct track_slip *slip; /* in order; outlive the tracker */
+	size_t n_slips;
 };
 
 /** What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the tracker with that code. */
@@ -64,6 +72,7 @@ struct tracker {
 	 * there was too little to go by. */
 	int (*close)(void *state, int rc);
 	bool whole_periods; /* works only on times that are multiples of the period */
+	bool slips;         /* knows what to do where a clock slipped */
 };
 
 extern const struct tracker tracker_smooth;
@@ -79,9 +88,31 @@ struct track {
 	struct track_report report;
 };
 
+/**
+ * Carry @t over the slips before its first knot and behind its last one: by its edges, and with a half-width that grows by
+ * the slip's. CVL_E_NOMEM.
+ */
+int track_carry(struct track *t, const struct track_slip *slip, size_t n);
+
 /** A report's emit() whose ctx is a struct track. */
 int track_keep(void *track, const struct track_knot *k);
 void track_free(struct track *t);
+
+/** The first slip of @setup that begins at @x or later, or setup->n_slips. */
+static inline size_t track_slip_from(const struct track_setup *setup, int64_t x)
+{
+	size_t low = 0, high = setup->n_slips;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (setup->slip[mid].from < x)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
 
 /** a - b as a double, wherever they are. */
 static inline double track_span(int64_t a, int64_t b)
