@@ -102,7 +102,8 @@ static void every_key_is_read_in_its_unit(void **state)
 	      "  - { kind: number_jump, who: 'beacon 4294967295', amount: -10 }\n"
 	      "  - { kind: sender_step, amount: 5000 }\n"
 	      "  - { kind: freeze, for: 1ms }\n"
-	      "  - { kind: no_records, at: 19m }\n");
+	      "  - { kind: no_records, at: 19m }\n"
+	      "  - { kind: slip, at: 18m, for: 2s, amount: 20e6 }\n");
 	assert_string_equal(w.name, "all of it");
 	assert_true(w.seed == UINT64_MAX);
 	assert_true(w.duration_ns == 1200000000000 && w.step_ns == 10000000);

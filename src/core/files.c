@@ -100,47 +100,42 @@ char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char *text = NULL;
-	size_t have = 0, size = 0;
+	size_t size = 0;
 
+	*n = 0;
 	if (fd < 0) {
 		cvl_fail_errno(err, "open", path);
 		return NULL;
 	}
-	for (;;) {
+	while (*n <= max) {
 		ssize_t got;
 
-		if (have + 1 >= size) {
-			char *grown;
+		if (*n + 1 >= size) {
+			char *grown = realloc(text, size = size ? 2 * size : 65536);
 
-			size = size ? 2 * size : 65536;
-			if (have > max) {
-				cvl_fail(err, CVL_E_LIMIT, have, "%s: larger than %zu bytes", path,
-					 max);
-				break;
-			}
-			grown = realloc(text, size);
 			if (!grown) {
 				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
 					 path);
-				break;
+				goto fail;
 			}
 			text = grown;
 		}
-		got = read(fd, text + have, size - 1 - have);
+		got = read(fd, text + *n, size - 1 - *n);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got < 0) {
 			cvl_fail_errno(err, "read", path);
-			break;
+			goto fail;
 		}
 		if (!got) {
 			close(fd);
-			text[have] = '\0';
-			*n = have;
+			text[*n] = '\0';
 			return text;
 		}
-		have += (size_t)got;
+		*n += (size_t)got;
 	}
+	cvl_fail(err, CVL_E_LIMIT, max, "%s: larger than %zu bytes", path, max);
+fail:
 	close(fd);
 	free(text);
 	return NULL;
