@@ -57,6 +57,7 @@ enum cvl_gap {
 	CVL_GAP_CORRUPT = 5,      /* bytes that could not be decoded, or a checksum that is wrong */
 	CVL_GAP_UNFINISHED = 6,   /* the writer died before it closed the stream */
 	CVL_GAP_DISCONNECTED = 7, /* the device went away */
+	CVL_GAP_DISK_FULL = 8,    /* no room to write to */
 	CVL_GAPS
 };
 

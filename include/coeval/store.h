@@ -116,6 +116,11 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 /** Write out what is pending as a packet, though it is not full. */
 int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err);
 
+/**
+ * The same, and say by it that up to @tick nothing else has happened, though there may be nothing to write.
+ */
+int cvl_writer_flush_until(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err);
+
 /** Records appended so far. */
 uint64_t cvl_writer_count(const struct cvl_writer *w);
 

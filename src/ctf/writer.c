@@ -155,7 +155,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(
 		f, WIRE_GAP, "gap",
 		"\t\tuint64_t to_tick;\n\t\tuint64_t lost;\n\t\tenum : uint8_t { unknown = 0, overflow = 1, discarded = 2,\n"
-		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7 } why;\n");
+		"\t\t\tpackets = 3, truncated = 4, corrupt = 5, unfinished = 6, disconnected = 7, disk_full = 8 } why;\n");
 	put_event(f, WIRE_BEGIN, "begin", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
@@ -814,6 +814,13 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err)
 {
 	return w->open ? finish_packet(w, w->max, err) : 0;
+}
+
+int cvl_writer_flush_until(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err)
+{
+	int rc = start_record(w, tick.count, err);
+
+	return rc ? rc : finish_packet(w, tick.count > w->max ? tick.count : w->max, err);
 }
 
 uint64_t cvl_writer_count(const struct cvl_writer *w)

@@ -54,6 +54,7 @@ struct driver_analyzer {
 	const char *serial; /* or "" */
 	uint64_t rate_hz;
 	unsigned lines, unit; /* unit: bytes of a sample */
+	int64_t queue_ns; /* how old a sample may be when it is handed on; 0: nobody knows */
 };
 
 struct device_row;
@@ -92,9 +93,13 @@ const struct driver *driver_find(const char *name);
 /** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
 int64_t driver_now(void);
 
+/** By how much the crystal of an analyzer may be off: 154.9 ppm was measured (Grace, IV-B), makers promise 200. */
+#define DRIVER_CRYSTAL_PPM 300
+
 /**
  * The loss between two moments of the host's clock: the last sample was taken between @last_early and @last_late, the next
- * one between @next_early and @next_late (ns). The analyzer's crystal may be off by 300 ppm.
+ * one between @next_early and @next_late (ns). The analyzer's crystal may be off by
+ * DRIVER_CRYSTAL_PPM.
  */
 struct driver_loss driver_loss_between(uint64_t rate_hz, enum cvl_gap why, int64_t last_early,
 				       int64_t last_late, int64_t next_early, int64_t next_late);

@@ -4,10 +4,11 @@
 #include <string.h>
 #include <time.h>
 
-/* Crystals of cheap analyzers: 154.9 ppm was measured (Grace, IV-B), 200 ppm is what makers promise. */
-#define CRYSTAL_PPM 300
+extern const struct driver driver_file, driver_pipe;
 
 const struct driver *const drivers[] = {
+	&driver_file,
+	&driver_pipe,
 	NULL,
 };
 
@@ -38,9 +39,9 @@ struct driver_loss driver_loss_between(uint64_t rate_hz, enum cvl_gap why, int64
 	uint64_t least = samples_in(rate_hz, next_early - last_late),
 		 most = samples_in(rate_hz, next_late - last_early) + 2;
 
-	least -= least / (1000000 / CRYSTAL_PPM);
+	least -= least / (1000000 / DRIVER_CRYSTAL_PPM);
 	least = least > 1 ? least - 1 : 1;
-	most += most / (1000000 / CRYSTAL_PPM) + 1;
+	most += most / (1000000 / DRIVER_CRYSTAL_PPM) + 1;
 	return (struct driver_loss){
 		.why = why,
 		.samples = least + (most - least + 1) / 2,

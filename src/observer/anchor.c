@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "observer/anchor.h"
+
+#include "core/files.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* By how much the wall clock may have been set between two boots, unless it was wrong altogether. */
+#define WALL_CLOCK_NS 1000000000
+
+static int64_t wall_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void this_boot(char id[40])
+{
+	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+
+	if (!f || !fgets(id, 40, f))
+		id[0] = '\0';
+	id[strcspn(id, "\n")] = '\0';
+	if (f)
+		fclose(f);
+}
+
+static struct anchor with_wall_clock(uint64_t tick, int64_t early, int64_t late)
+{
+	struct anchor a = { .tick = tick, .early = early, .late = late };
+	int64_t off = wall_now() - driver_now();
+
+	this_boot(a.boot);
+	a.unix_early = early + off;
+	a.unix_late = late + off;
+	return a;
+}
+
+struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late)
+{
+	return with_wall_clock(tick, early, late);
+}
+
+struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick, int64_t queue_ns)
+{
+	double ns = (double)(tick - a->tick) * 1e9 / (double)rate_hz, off = ns * DRIVER_CRYSTAL_PPM;
+	int64_t now = driver_now(), early = a->early + (int64_t)(ns - off * 1e-6),
+		late = a->late + (int64_t)(ns + off * 1e-6) + 1;
+
+	if (queue_ns && now - queue_ns > early)
+		early = now - queue_ns;
+	if (now < late)
+		late = now;
+	if (early > late) /* a host that slept, or samples older than their driver says */
+		early = late;
+	return with_wall_clock(tick, early, late);
+}
+
+struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to,
+			       uint64_t rate_hz, enum cvl_gap why)
+{
+	if (*from->boot && !strcmp(from->boot, to->boot) && from->early <= to->late)
+		return driver_loss_between(rate_hz, why, from->early, from->late, to->early,
+					   to->late);
+	return driver_loss_between(rate_hz, why, from->unix_early, from->unix_late,
+				   to->unix_early - WALL_CLOCK_NS, to->unix_late + WALL_CLOCK_NS);
+}
+
+int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err)
+{
+	char text[400];
+	int n = snprintf(text, sizeof(text),
+			 "{\"tick\": %" PRIu64 ", \"early_ns\": %" PRId64 ", \"late_ns\": %" PRId64
+			 ", \"unix_early_ns\": %" PRId64 ", \"unix_late_ns\": %" PRId64
+			 ", \"boot\": \"%s\"}\n",
+			 a->tick, a->early, a->late, a->unix_early, a->unix_late, a->boot);
+
+	return cvl_write_whole(path, text, (size_t)n, err);
+}
+
+bool anchor_load(struct anchor *a, const char *path)
+{
+	json_t *root = json_load_file(path, 0, NULL);
+	json_int_t tick, early, late, unix_early, unix_late;
+	const char *boot;
+	bool good = root && !json_unpack(root, "{s:I, s:I, s:I, s:I, s:I, s:s}", "tick", &tick,
+					 "early_ns", &early, "late_ns", &late, "unix_early_ns",
+					 &unix_early, "unix_late_ns", &unix_late, "boot", &boot);
+
+	if (good) {
+		*a = (struct anchor){ (uint64_t)tick, early, late, unix_early, unix_late, "" };
+		snprintf(a->boot, sizeof(a->boot), "%s", boot);
+		good = tick >= 0 && early <= late && unix_early <= unix_late;
+	}
+	json_decref(root);
+	return good;
+}

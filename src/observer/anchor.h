@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * When a tick was, by the host's clock: kept on disk beside a session's traces, so that a capture which died can be gone on
+ * with and the time in between be known to a few ms.
+ */
+#ifndef OBSERVER_ANCHOR_H
+#define OBSERVER_ANCHOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+
+#include "drivers/driver.h"
+
+struct anchor {
+	uint64_t tick;
+	int64_t early, late;           /* CLOCK_BOOTTIME between which it was, ns */
+	int64_t unix_early, unix_late; /* the same in CLOCK_REALTIME */
+	char boot[40];                 /* the kernel's boot id */
+};
+
+/**
+ * Move @a, made at the start of a capture, to @tick, whose sample has just been handed on and is at most @queue_ns old (0: nobody
+ * knows). The crystal may be off by what driver_loss_between() says.
+ */
+struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick, int64_t queue_ns);
+
+/** An anchor for a tick between two readings of driver_now(). */
+struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late);
+
+/** What is missing from behind @from up to @to, which came later. */
+struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to,
+			       uint64_t rate_hz, enum cvl_gap why);
+
+/** Keep @a in @path, replaced as a whole. CVL_E_IO. */
+int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err);
+
+/** False if there is none, or it makes no sense. */
+bool anchor_load(struct anchor *a, const char *path);
+
+#endif

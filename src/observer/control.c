@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: MIT */
+#include "observer/control.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#define CLIENTS 8
+#define LINE_BYTES 256
+#define ANSWER_BYTES 65536
+
+struct client {
+	int fd; /* -1: none */
+	size_t n;
+	char line[LINE_BYTES];
+};
+
+struct control {
+	int fd;
+	char *path;
+	char *(*command)(void *ctx, char *line);
+	void *ctx;
+	struct client client[CLIENTS];
+};
+
+static int address(struct sockaddr_un *a, const char *path, struct cvl_error *err)
+{
+	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	if (strlen(path) >= sizeof(a->sun_path))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: the path of a socket has at most %zu characters", path,
+				sizeof(a->sun_path) - 1);
+	memcpy(a->sun_path, path, strlen(path));
+	return 0;
+}
+
+/* Whether somebody answers at @a. */
+static bool is_served(const struct sockaddr_un *a)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	bool served = fd >= 0 && !connect(fd, (const struct sockaddr *)a, sizeof(*a));
+
+	if (fd >= 0)
+		close(fd);
+	return served;
+}
+
+int control_open(struct control **out, const char *path, char *(*command)(void *ctx, char *line),
+		 void *ctx, struct cvl_error *err)
+{
+	struct control *c = calloc(1, sizeof(*c));
+	struct sockaddr_un a;
+	int rc = address(&a, path, err);
+
+	*out = NULL;
+	if (!c || rc) {
+		free(c);
+		return rc ? rc : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	c->command = command;
+	c->ctx = ctx;
+	for (size_t i = 0; i < CLIENTS; i++)
+		c->client[i].fd = -1;
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (c->fd >= 0 && bind(c->fd, (struct sockaddr *)&a, sizeof(a)) && errno == EADDRINUSE) {
+		if (is_served(&a)) {
+			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				      "%s: another observer listens there; name another socket",
+				      path);
+			goto fail;
+		}
+		unlink(path);
+		if (bind(c->fd, (struct sockaddr *)&a, sizeof(a))) {
+			rc = cvl_fail_errno(err, "listen at", path);
+			goto fail;
+		}
+	}
+	if (c->fd < 0 || listen(c->fd, CLIENTS)) {
+		rc = cvl_fail_errno(err, "listen at", path);
+		goto fail;
+	}
+	c->path = strdup(path);
+	*out = c;
+	return 0;
+fail:
+	if (c->fd >= 0)
+		close(c->fd);
+	free(c);
+	return rc;
+}
+
+size_t control_wait_for(const struct control *c, struct pollfd *fds, size_t max)
+{
+	size_t n = 0;
+
+	if (max)
+		fds[n++] = (struct pollfd){ .fd = c->fd, .events = POLLIN };
+	for (size_t i = 0; i < CLIENTS && n < max; i++)
+		if (c->client[i].fd >= 0)
+			fds[n++] = (struct pollfd){ .fd = c->client[i].fd, .events = POLLIN };
+	return n;
+}
+
+static void hang_up(struct client *k)
+{
+	close(k->fd);
+	k->fd = -1;
+	k->n = 0;
+}
+
+/* An answer that a client does not take at once is one it will not get. */
+static bool answer(const struct client *k, const char *text)
+{
+	size_t n = text ? strlen(text) : 0;
+
+	return text && send(k->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n &&
+	       send(k->fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+}
+
+static void serve(struct control *c, struct client *k)
+{
+	ssize_t got = recv(k->fd, k->line + k->n, sizeof(k->line) - 1 - k->n, MSG_DONTWAIT);
+	char *end;
+
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got <= 0) {
+		hang_up(k);
+		return;
+	}
+	k->n += (size_t)got;
+	k->line[k->n] = '\0';
+	while ((end = memchr(k->line, '\n', k->n))) {
+		size_t used = (size_t)(end - k->line) + 1;
+		char *text;
+		bool sent;
+
+		*end = '\0';
+		if (end > k->line && end[-1] == '\r')
+			end[-1] = '\0';
+		text = c->command(c->ctx, k->line);
+		sent = answer(k, text);
+		free(text);
+		if (!sent) {
+			hang_up(k);
+			return;
+		}
+		memmove(k->line, k->line + used, k->n - used + 1);
+		k->n -= used;
+	}
+	if (k->n == sizeof(k->line) - 1) {
+		answer(k, "{\"error\": \"the line is too long\"}");
+		hang_up(k);
+	}
+}
+
+void control_work(struct control *c)
+{
+	int fd;
+
+	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		size_t i = 0;
+
+		while (i < CLIENTS && c->client[i].fd >= 0)
+			i++;
+		if (i == CLIENTS)
+			close(fd);
+		else
+			c->client[i].fd = fd;
+	}
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (c->client[i].fd >= 0)
+			serve(c, &c->client[i]);
+}
+
+void control_close(struct control *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < CLIENTS; i++)
+		if (c->client[i].fd >= 0)
+			close(c->client[i].fd);
+	close(c->fd);
+	if (c->path)
+		unlink(c->path);
+	free(c->path);
+	free(c);
+}
+
+char *control_ask(const char *path, const char *line, struct cvl_error *err)
+{
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char *text = calloc(1, ANSWER_BYTES);
+	struct sockaddr_un a;
+	size_t n = 0;
+
+	if (fd < 0 || !text) {
+		cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		goto fail;
+	}
+	if (address(&a, path, err))
+		goto fail;
+	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
+		cvl_fail_errno(err, "reach an observer at", path);
+		goto fail;
+	}
+	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 || send(fd, "\n", 1, MSG_NOSIGNAL) < 0) {
+		cvl_fail_errno(err, "write to", path);
+		goto fail;
+	}
+	while (n < ANSWER_BYTES - 1 && !memchr(text, '\n', n)) {
+		ssize_t got = recv(fd, text + n, ANSWER_BYTES - 1 - n, 0);
+
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0) {
+			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: the observer hung up", path);
+			goto fail;
+		}
+		n += (size_t)got;
+	}
+	text[strcspn(text, "\n")] = '\0';
+	close(fd);
+	return text;
+fail:
+	if (fd >= 0)
+		close(fd);
+	free(text);
+	return NULL;
+}

@@ -1,0 +1,358 @@
+/* SPDX-License-Identifier: MIT */
+#include "observer/stream.h"
+
+#include "capture/samples.h"
+#include "core/files.h"
+#include "formats/text.h"
+#include "observer/anchor.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Kept free for the last packet and session.json, should the disk fill up. */
+#define BALLAST_BYTES ((off_t)256 << 10)
+#define FULL_BYTES ((uint64_t)1 << 20)
+
+struct stream {
+	struct cvl_session *session;
+	struct stream_opts opts;
+	struct cvl_samples *samples;
+	struct radio_ear *ear;
+	char name[256];
+	char dir[CVL_PATH_MAX], anchor_path[CVL_PATH_MAX], ballast[CVL_PATH_MAX];
+	char *line[CVL_LINES_MAX];
+	size_t n_lines;
+	uint64_t rate_hz;
+	unsigned unit;
+	bool resumed, started, ended, failed;
+	struct cvl_tick last; /* of the capture that is gone on with */
+	struct anchor start;
+	uint64_t stop_tick; /* nothing is taken from here on; 0: no end */
+	struct stream_counters count;
+};
+
+static double cpu_s(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- opening ---- */
+
+static int make_places(struct stream *s, struct cvl_error *err)
+{
+	char file[300];
+
+	if (!cvl_path_join(s->dir, cvl_session_path(s->session), "capture"))
+		goto too_long;
+	if (mkdir(s->dir, 0777) && !cvl_is_dir(s->dir))
+		return cvl_fail_errno(err, "make the directory", s->dir);
+	snprintf(file, sizeof(file), "%s.json", s->name);
+	if (!cvl_path_join(s->anchor_path, s->dir, file))
+		goto too_long;
+	snprintf(file, sizeof(file), "%s.ballast", s->name);
+	if (!cvl_path_join(s->ballast, s->dir, file))
+		goto too_long;
+	return 0;
+too_long:
+	return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+			cvl_session_path(s->session));
+}
+
+/* Without it a full disk costs the last gap's place, no more. */
+static void put_ballast(const struct stream *s)
+{
+	static const char block[65536];
+	FILE *f = fopen(s->ballast, "we");
+
+	for (off_t n = 0; f && n < BALLAST_BYTES; n += (off_t)sizeof(block))
+		if (fwrite(block, sizeof(block), 1, f) != 1)
+			break;
+	if (f)
+		fclose(f);
+}
+
+static int open_clock(struct stream *s, const struct driver_analyzer *a, const char *driver,
+		      struct cvl_error *err)
+{
+	const struct cvl_store_desc desc = {
+		.clock = s->name,
+		.node = s->opts.node,
+		.rate_hz = a->rate_hz,
+		.start_unix_ns = s->opts.start_unix_ns,
+		.lines = (const char *const *)s->line,
+		.n_lines = a->lines,
+	};
+	const struct cvl_origin origin = { .format = driver, .path = a->where };
+	int at = -1;
+
+	for (size_t i = 0; i < cvl_session_clocks(s->session); i++)
+		if (!strcmp(cvl_session_clock(s->session, i)->name, s->name))
+			at = (int)i;
+	s->resumed = at >= 0;
+	if (s->resumed)
+		return cvl_samples_resume(&s->samples, s->session, (size_t)at, &desc, a->unit,
+					  &s->last, err);
+	return cvl_samples_open(&s->samples, s->session, &desc, &origin, a->unit, err);
+}
+
+static int see_rise(void *ctx, struct cvl_tick tick, struct cvl_writer *w, struct cvl_error *err)
+{
+	struct stream *s = ctx;
+
+	return radio_rise(s->ear, tick, w, err);
+}
+
+int stream_open(struct stream **out, struct cvl_session *session, const struct driver_analyzer *a,
+		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*out = s;
+	if (!s)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	s->session = session;
+	s->opts = *opts;
+	s->rate_hz = a->rate_hz;
+	s->unit = a->unit;
+	s->n_lines = a->lines;
+	snprintf(s->name, sizeof(s->name), "%s", opts->clock);
+	cvl_path_clean(s->name);
+	rc = make_places(s, err);
+	if (!rc)
+		rc = cvl_names_fill(s->line, a->lines, opts->names, err);
+	if (!rc && opts->radio && opts->radio_line >= a->lines)
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%s: the radio's line is number %u, and there are %u", s->name,
+			      opts->radio_line + 1, a->lines);
+	if (!rc)
+		rc = open_clock(s, a, driver->name, err);
+	if (!rc && opts->radio) {
+		const struct cvl_watch watch = { see_rise, s, opts->radio_line };
+
+		s->ear = radio_listen(opts->radio, a->rate_hz);
+		rc = s->ear ? radio_declare(s->ear, cvl_samples_writer(s->samples), err) :
+			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		cvl_samples_watch(s->samples, &watch);
+	}
+	if (rc) {
+		stream_close(s, NULL);
+		*out = NULL;
+		return rc;
+	}
+	put_ballast(s);
+	return 0;
+}
+
+/* ---- when things go wrong ---- */
+
+__attribute__((format(printf, 3, 4))) static void say(const struct stream *s, bool problem,
+						      const char *fmt, ...)
+{
+	char text[600];
+	va_list ap;
+	int n = snprintf(text, sizeof(text), "%s: ", s->name);
+
+	va_start(ap, fmt);
+	vsnprintf(text + n, sizeof(text) - (size_t)n, fmt, ap);
+	va_end(ap);
+	s->opts.tell(s->opts.ctx, problem, text);
+}
+
+static bool disk_is_full(const struct stream *s)
+{
+	struct statvfs v;
+
+	return !statvfs(s->dir, &v) && (uint64_t)v.f_bavail * v.f_frsize < FULL_BYTES;
+}
+
+/* Whether @rc is about writing. Then this stream ends here, with what can still be said of it, and the rest goes on. */
+static int give_up(struct stream *s, int rc, const struct cvl_error *why)
+{
+	bool full = disk_is_full(s);
+
+	if (rc != CVL_E_IO)
+		return rc;
+	say(s, true, "%s%s; this stream ends here, with a gap. What was captured is kept",
+	    full ? "the disk is full: " : "", why->text);
+	unlink(s->ballast);
+	cvl_samples_gap(s->samples, full ? CVL_GAP_DISK_FULL : CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN,
+			NULL);
+	s->count.gaps++;
+	s->failed = s->ended = true;
+	return 0;
+}
+
+/* ---- samples ---- */
+
+static void set_stop(struct stream *s)
+{
+	if (s->opts.duration_ns)
+		s->stop_tick = s->start.tick +
+			       (uint64_t)((double)s->opts.duration_ns * 1e-9 * (double)s->rate_hz);
+}
+
+int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err)
+{
+	struct anchor before;
+	struct driver_loss loss = { .why = CVL_GAP_UNFINISHED };
+	uint64_t from = cvl_samples_count(s->samples), behind;
+
+	s->started = true;
+	s->start = anchor_between(from, early, late);
+	set_stop(s);
+	if (!s->resumed || !from)
+		return 0;
+	if (!anchor_load(&before, s->anchor_path)) {
+		const int64_t start = s->opts.start_unix_ns;
+		double ns = (double)from * 1e9 / (double)s->rate_hz;
+
+		say(s, true,
+		    "%s is missing or damaged; by the wall clock, it is known to a second how long nothing was captured",
+		    s->anchor_path);
+		before = (struct anchor){ .tick = from };
+		before.unix_early = start + (int64_t)(ns * (1 - DRIVER_CRYSTAL_PPM * 1e-6));
+		before.unix_late = start + (int64_t)(ns * (1 + DRIVER_CRYSTAL_PPM * 1e-6));
+	}
+	loss = anchor_loss(&before, &s->start, s->rate_hz, CVL_GAP_UNFINISHED);
+	/* the anchor is some ticks before or behind the last one that is stored */
+	behind = before.tick > from ? before.tick - from : 0;
+	loss.samples += behind;
+	if (from > before.tick && loss.samples > from - before.tick + loss.slack)
+		loss.samples -= from - before.tick;
+	s->start.tick = from + loss.samples;
+	set_stop(s);
+	return stream_lost(s, &loss, err);
+}
+
+/* No more than up to the tick at which to stop. */
+static size_t up_to_the_end(struct stream *s, size_t n)
+{
+	uint64_t have = cvl_samples_count(s->samples), rest;
+
+	if (!s->stop_tick)
+		return n;
+	rest = have < s->stop_tick ? (s->stop_tick - have) * s->unit : 0;
+	if (rest > n)
+		return n;
+	s->ended = true;
+	return (size_t)rest;
+}
+
+int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	double begin = cpu_s();
+	uint64_t before;
+	int rc;
+
+	if (s->ended)
+		return 0;
+	n = up_to_the_end(s, n);
+	before = cvl_samples_count(s->samples);
+	rc = cvl_samples_feed(s->samples, bytes, n, &problem);
+	s->count.samples += cvl_samples_count(s->samples) - before;
+	s->count.bytes += n;
+	s->count.cpu_s += cpu_s() - begin;
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
+int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	int rc;
+
+	if (s->ended)
+		return 0;
+	s->count.gaps++;
+	s->count.lost += loss->samples;
+	rc = cvl_samples_skip(s->samples, loss->why, loss->samples, loss->slack, &problem);
+	if (s->ear)
+		radio_slip(s->ear, loss->slack);
+	if (s->stop_tick && cvl_samples_count(s->samples) >= s->stop_tick)
+		s->ended = true;
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
+int stream_flush(struct stream *s, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	uint64_t count = cvl_samples_count(s->samples);
+	struct anchor now;
+	int rc;
+
+	if (s->ended || !count || !s->started)
+		return 0;
+	rc = cvl_writer_flush_until(cvl_samples_writer(s->samples), (struct cvl_tick){ count - 1 },
+				    &problem);
+	now = anchor_at(&s->start, s->rate_hz, count, s->opts.queue_ns);
+	if (!rc)
+		rc = anchor_save(&now, s->anchor_path, &problem);
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
+/* ---- asking ---- */
+
+bool stream_ended(const struct stream *s)
+{
+	return s->ended;
+}
+
+bool stream_failed(const struct stream *s)
+{
+	return s->failed;
+}
+
+const char *stream_name(const struct stream *s)
+{
+	return s->name;
+}
+
+uint64_t stream_rate(const struct stream *s)
+{
+	return s->rate_hz;
+}
+
+struct stream_counters stream_counters(const struct stream *s)
+{
+	struct stream_counters c = s->count;
+
+	c.edges = cvl_writer_count(cvl_samples_writer(s->samples));
+	if (s->ear)
+		c.beacons = radio_counters(s->ear).paired;
+	return c;
+}
+
+struct radio_counters stream_radio_counters(const struct stream *s)
+{
+	return s->ear ? radio_counters(s->ear) : (struct radio_counters){ 0 };
+}
+
+int stream_close(struct stream *s, struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (!s)
+		return 0;
+	unlink(s->ballast);
+	if (s->samples)
+		rc = cvl_samples_close(s->samples, 0, err);
+	radio_ear_close(s->ear);
+	cvl_names_free(s->line, s->n_lines);
+	free(s);
+	return rc;
+}
