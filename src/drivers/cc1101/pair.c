@@ -144,12 +144,11 @@ static size_t expected(struct pair *p, uint64_t tick)
 
 static void go_on(const struct pair *p, struct pair_sender *s, const struct pair_mark *m)
 {
-	/* @before stays until the baseline is long, then it trails by half of one. */
-	if (ticks_ns(p, s->before.tick, m->tick) > 2 * BASELINE_NS ||
-	    ticks_ns(p, s->before.tick, s->last.tick) > BASELINE_NS)
-		s->before = s->last;
+	if (ticks_ns(p, s->next.tick, m->tick) > BASELINE_NS) {
+		s->before = s->next;
+		s->next = *m;
+	}
 	s->last = *m;
-	s->n_tried = 0;
 }
 
 /* Could @m, with two of what was tried before, be the sender? */
@@ -178,7 +177,8 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 			return false;
 		}
 		s->anchored = true;
-		s->before = b;
+		s->before = a;
+		s->next = b;
 		s->last = *m;
 		p->count.anchored++;
 		return true;
@@ -221,10 +221,12 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 			return false;
 		}
 		/* It was put in with this drain: the first of its sender with its time. */
-		for (i = 0; i + 1 < p->n_waiting; i++)
+		for (i = 0; i < p->n_waiting; i++)
 			if (p->waiting[i].heard.beacon.sender == s->id &&
 			    p->waiting[i].sent_ns == m.sent_ns)
 				break;
+		if (i == p->n_waiting)
+			return false;
 	}
 	p->count.paired++;
 	*out = (struct paired){ p->waiting[i].heard, tick };

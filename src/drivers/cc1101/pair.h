@@ -80,7 +80,6 @@ struct pair_waiting {
 	uint64_t
 		since; /* tick of the edge that led to its drain, or of the one before it was found */
 	uint64_t sent_ns;
-	bool refused; /* counted as implausible */
 };
 
 struct pair {
