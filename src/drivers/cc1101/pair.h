@@ -69,8 +69,8 @@ struct pair_mark {
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
-	struct pair_mark last,
-		before; /* the newest that were paired; @before is older by a while */
+	struct pair_mark last;         /* the newest that was paired */
+	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
 	struct pair_mark tried[PAIR_TRIED]; /* oldest first */
 };

@@ -253,18 +253,31 @@ static int take_packet(struct cc1101 *r, size_t have, uint8_t *to, size_t *used,
 	return 0;
 }
 
-/* Waits until no packet is coming, at most a packet's time. */
-static int wait_for_end(struct cc1101 *r, struct cvl_error *err)
+/*
+ * Bytes in the FIFO that may be read: once GDO0 is high, since it then begins with a whole packet, or once none is coming,
+ * at most a packet's time from now. Returns RXBYTES.
+ */
+static int settled(struct cc1101 *r, struct cvl_error *err)
 {
-	int status = 0;
+	int before = -1, status, bytes = 0;
 
-	for (unsigned us = 0; us <= r->packet_us; us += r->byte_us) {
-		status = read_steady(r, CC1101_PKTSTATUS, err);
-		if (status < 0 || !(status & CC1101_PKT_SFD))
-			return status < 0 ? status : 0;
-		r->bus.wait(r->bus.ctx, r->byte_us);
+	for (unsigned us = 0; us <= r->packet_us;) {
+		if ((status = read_steady(r, CC1101_PKTSTATUS, err)) < 0)
+			return status;
+		if ((bytes = read_steady(r, CC1101_RXBYTES, err)) < 0)
+			return bytes;
+		/* Before and after a look that saw no packet coming: none began meanwhile. */
+		if (status & CC1101_PKT_GDO0 || (!(status & CC1101_PKT_SFD) && bytes == before))
+			return bytes;
+		before = bytes;
+		if (status & CC1101_PKT_SFD) {
+			r->bus.wait(r->bus.ctx, r->byte_us);
+			us += r->byte_us;
+		} else {
+			us++;
+		}
 	}
-	return 0;
+	return bytes;
 }
 
 static int restart(struct cc1101 *r, struct cvl_error *err)
@@ -298,17 +311,11 @@ int cc1101_drain(struct cc1101 *r, struct beacon_heard *list, size_t max, struct
 	uint8_t packet[CC1101_FIFO_BYTES];
 	size_t got = 0, taken = 0, used;
 	bool overflow = false;
-	int rc, status, bytes;
+	int rc, bytes;
 
 	r->count.drains++;
 	while (got < max && taken < 2 * CC1101_FIFO_BYTES) {
-		if ((status = read_steady(r, CC1101_PKTSTATUS, err)) < 0)
-			return status;
-		/* While GDO0 is high the FIFO begins with a whole packet; else, only when none is coming. */
-		if (!(status & CC1101_PKT_GDO0) && status & CC1101_PKT_SFD &&
-		    (rc = wait_for_end(r, err)))
-			return rc;
-		if ((bytes = read_steady(r, CC1101_RXBYTES, err)) < 0)
+		if ((bytes = settled(r, err)) < 0)
 			return bytes;
 		overflow = overflow || bytes & CC1101_BYTES_OVERFLOW;
 		if (!(bytes & CC1101_BYTES_COUNT))
