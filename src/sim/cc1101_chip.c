@@ -391,6 +391,15 @@ static uint8_t read_status(struct cc1101_chip *c, uint8_t at)
 	}
 }
 
+static uint8_t chip_status(const struct cc1101_chip *c, uint8_t header)
+{
+	const size_t n = header & CC1101_READ ? c->n_rx : CC1101_FIFO_BYTES - c->n_tx;
+	const bool not_ready = c->now_ns < c->ready_ns;
+
+	return (uint8_t)((not_ready ? CC1101_STATUS_NOT_READY : 0) | c->state << 4 |
+			 (n < 15 ? n : 15));
+}
+
 static uint8_t access_one(struct cc1101_chip *c, uint8_t header, uint8_t at, uint8_t value)
 {
 	const bool reads = header & CC1101_READ;
@@ -400,23 +409,14 @@ static uint8_t access_one(struct cc1101_chip *c, uint8_t header, uint8_t at, uin
 	if (at == CC1101_FIFO) {
 		if (c->n_tx < CC1101_FIFO_BYTES)
 			c->tx[c->n_tx++] = value;
-		return 0;
+		return chip_status(c, header);
 	}
 	if (at >= CC1101_REGS)
 		return read_status(c, at);
 	if (reads)
 		return c->reg[at];
 	c->reg[at] = value;
-	return 0;
-}
-
-static uint8_t chip_status(const struct cc1101_chip *c, uint8_t header)
-{
-	const size_t n = header & CC1101_READ ? c->n_rx : CC1101_FIFO_BYTES - c->n_tx;
-	const bool not_ready = c->now_ns < c->ready_ns;
-
-	return (uint8_t)((not_ready ? CC1101_STATUS_NOT_READY : 0) | c->state << 4 |
-			 (n < 15 ? n : 15));
+	return chip_status(c, header);
 }
 
 int chip_transfer(void *chip, const uint8_t *tx, uint8_t *rx, size_t n)

@@ -128,7 +128,8 @@ static int check_chip(struct cc1101 *r, struct cvl_error *err)
 	if (part != 0)
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: this is no CC1101 (part %02x, version %02x; a CC1101 has part 00)",
+			"%s: this is no CC1101, or SI is not at MOSI (part %02x, version %02x; "
+			"a CC1101 has part 00)",
 			r->where, part, version);
 	return 0;
 }
