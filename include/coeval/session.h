@@ -93,6 +93,13 @@ int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *n
 			  const struct cvl_report *report, struct cvl_error *err);
 
 /**
+ * Add all clocks of @from, each as it is: its trace copied whole (or, with @link, pointed at by a symbolic link). Names that are
+ * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written.
+ */
+int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
+		     struct cvl_error *err);
+
+/**
  * Map by which a clock stands on the timeline as long as it is not synchronised: claimed start and nominal
  * rate, bound unknown. NULL when out of memory.
  */

@@ -21,8 +21,8 @@ struct verb {
 	int (*run)(int argc, char **argv, const struct verb *verb);
 };
 
-extern const struct verb verb_import, verb_sync, verb_info, verb_show, verb_export, verb_sim,
-	verb_report, verb_demo, verb_help;
+extern const struct verb verb_capture, verb_control, verb_join, verb_import, verb_sync, verb_info,
+	verb_show, verb_export, verb_sim, verb_report, verb_demo, verb_help;
 extern const struct verb *const verbs[];
 
 /** Problems that were survived: told on standard error, counted for the exit status. */

@@ -63,8 +63,8 @@ struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick,
 	return with_wall_clock(tick, early, late);
 }
 
-struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to,
-			       uint64_t rate_hz, enum cvl_gap why)
+struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to, uint64_t rate_hz,
+			       enum cvl_gap why)
 {
 	if (*from->boot && !strcmp(from->boot, to->boot) && from->early <= to->late)
 		return driver_loss_between(rate_hz, why, from->early, from->late, to->early,

@@ -30,8 +30,8 @@ struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick,
 struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late);
 
 /** What is missing from behind @from up to @to, which came later. */
-struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to,
-			       uint64_t rate_hz, enum cvl_gap why);
+struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to, uint64_t rate_hz,
+			       enum cvl_gap why);
 
 /** Keep @a in @path, replaced as a whole. CVL_E_IO. */
 int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err);

@@ -208,8 +208,7 @@ static char *command(void *ctx, char *line)
 		if (o->state > OBSERVER_PREPARED)
 			return refusal("it has been started already");
 		if (!parse_when(line + 5, &at))
-			return refusal(
-				"start takes nothing, a Unix time in seconds, or +SECONDS");
+			return refusal("start takes nothing, a Unix time in seconds, or +SECONDS");
 		rc = prepare(o, &err);
 		if (!rc)
 			o->start_at = at;

@@ -29,7 +29,7 @@ struct observer {
 	struct radio *radio;
 	struct control *control;
 	struct stream *stream[ANALYZERS_MAX];
-	int64_t start_at; /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
+	int64_t start_at;                  /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
 	int64_t began, housekept, stopped; /* driver_now(); stopped 0: no */
 	struct cvl_error last;             /* what a command ended with */
 };

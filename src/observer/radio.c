@@ -130,8 +130,8 @@ struct radio_ear *radio_listen(struct radio *r, uint64_t rate_hz)
 int radio_declare(struct radio_ear *e, struct cvl_writer *w, struct cvl_error *err)
 {
 	static const struct cvl_store_field fields[] = {
-		{ "sender", CVL_STORE_U64 },  { "seq", CVL_STORE_U64 },
-		{ "sent_ns", CVL_STORE_U64 }, { "utc_ns", CVL_STORE_U64 },
+		{ "sender", CVL_STORE_U64 },       { "seq", CVL_STORE_U64 },
+		{ "sent_ns", CVL_STORE_U64 },      { "utc_ns", CVL_STORE_U64 },
 		{ "uncertain_ns", CVL_STORE_U64 },
 	};
 
@@ -145,10 +145,8 @@ static int store(struct radio_ear *e, const struct paired *p, struct cvl_writer 
 	const struct beacon *b = &p->heard.beacon;
 	int rc = cvl_writer_beacon(w, p->tick, b->sender, b->sequence, err);
 	const union cvl_store_value values[] = {
-		{ .u = b->sender },
-		{ .u = b->sequence },
-		{ .u = b->sent_ns },
-		{ .u = (uint64_t)b->utc_s * 1000000000u + b->utc_ns },
+		{ .u = b->sender },       { .u = b->sequence },
+		{ .u = b->sent_ns },      { .u = (uint64_t)b->utc_s * 1000000000u + b->utc_ns },
 		{ .u = b->uncertain_ns },
 	};
 

@@ -40,8 +40,7 @@ struct stream;
  * CVL_E_USAGE if that one has other lines or another rate.
  */
 int stream_open(struct stream **s, struct cvl_session *session, const struct driver_analyzer *a,
-		const struct driver *driver, const struct stream_opts *opts,
-		struct cvl_error *err);
+		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err);
 
 /** Its first sample is taken between two readings of driver_now(). */
 int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err);

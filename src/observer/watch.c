@@ -15,8 +15,8 @@
 const char *observer_state_name(enum observer_state s)
 {
 	static const char *const names[] = {
-		[OBSERVER_IDLE] = "idle",         [OBSERVER_PREPARED] = "prepared",
-		[OBSERVER_RUNNING] = "running",   [OBSERVER_STOPPING] = "stopping",
+		[OBSERVER_IDLE] = "idle",       [OBSERVER_PREPARED] = "prepared",
+		[OBSERVER_RUNNING] = "running", [OBSERVER_STOPPING] = "stopping",
 		[OBSERVER_DONE] = "done",
 	};
 
@@ -33,8 +33,8 @@ static json_t *stream_json(const struct stream *s)
 			 "edges", (json_int_t)c.edges, "gaps", (json_int_t)c.gaps, "lost_samples",
 			 (json_int_t)c.lost, "beacons", (json_int_t)c.beacons,
 			 "beacons_without_edge", (json_int_t)r.without, "edges_without_beacon",
-			 (json_int_t)r.bare, "packets_refused", (json_int_t)r.refused,
-			 "beacon_dbm", r.last_dbm, "failed", stream_failed(s));
+			 (json_int_t)r.bare, "packets_refused", (json_int_t)r.refused, "beacon_dbm",
+			 r.last_dbm, "failed", stream_failed(s));
 }
 
 char *watch_status(const struct observer *o)

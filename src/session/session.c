@@ -503,6 +503,49 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	return rc ? rc : save(a->s, err);
 }
 
+/* The trace of a clock that was placed already, or -1: a trace may hold several clocks. */
+static int placed_with(const struct cvl_session *from, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (!strcmp(from->clock[k].trace, from->clock[i].trace))
+			return (int)k;
+	return -1;
+}
+
+int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
+		     struct cvl_error *err)
+{
+	size_t first = s->n;
+	int rc = 0;
+
+	for (size_t i = 0; i < from->n && !rc; i++) {
+		struct cvl_clock c = from->clock[i].pub;
+		char name[300], place[CVL_PATH_MAX];
+		int with = placed_with(from, i);
+
+		if (c.growing)
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					"%s: the clock %s is still being captured; stop it first",
+					from->path, c.name);
+		if (s->n >= CLOCKS_MAX)
+			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks",
+					s->path, CLOCKS_MAX);
+		unique_name(s, name, sizeof(name), c.name);
+		if (with >= 0)
+			snprintf(place, sizeof(place), "%s", s->clock[first + (size_t)with].trace);
+		else
+			rc = place_trace(s, c.trace, name, link, place, err);
+		if (rc)
+			break;
+		c.name = name;
+		c.trace = place;
+		set_epoch(s, wall_clock(c.start_unix_ns, c.base_tick, c.rate_hz));
+		if (!add_entry(s, &c, from->clock[i].uuid))
+			rc = no_memory(s, err);
+	}
+	return rc ? rc : save(s, err);
+}
+
 int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *node, bool link,
 			  const struct cvl_report *report, struct cvl_error *err)
 {

@@ -5,6 +5,8 @@
  */
 #include "drivers/driver.h"
 
+#include <coeval/store.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -53,7 +55,7 @@ static int open_at(void **state, const struct driver_opts *o, const struct drive
 		   const char *path, int flags, struct cvl_error *err)
 {
 	struct file *f;
-	unsigned unit;
+	unsigned unit = 0;
 	int rc = check(o, &unit, err);
 
 	*state = NULL;
