@@ -39,7 +39,7 @@
 struct pair_opts {
 	uint64_t rate_hz;         /* ticks per second */
 	uint64_t grace_period_ns; /* between two of Grace's numbers; 0: 1 s */
-	uint32_t jitter_ns;       /* of one edge, either way; 0: 30 us, a fifth of a bit at 6 kBd */
+	uint32_t jitter_ns;       /* of one edge, either way; 0: 10 us */
 	uint32_t wait_ms; /* a beacon waits so long for its edge, by the ticks of edges; 0: 3 s */
 };
 
@@ -53,7 +53,7 @@ struct pair_counters {
 	uint64_t paired;
 	uint64_t bare;    /* edges without a beacon: noise, bad luck, or the first of a sender */
 	uint64_t without; /* beacons without an edge */
-	uint64_t implausible; /* beacons that came with an edge which cannot be theirs */
+	uint64_t implausible; /* beacons that came with an edge that is not theirs */
 	uint64_t ambiguous;   /* edges that fit beacons of two senders: given to neither */
 	uint64_t anchored;    /* times that a sender was found, or found again after a restart */
 	uint64_t twins;       /* times that a sender's id was seen to be used by another */
@@ -69,6 +69,7 @@ struct pair_mark {
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
+	unsigned strange;              /* times that three agreed with each other and not with it */
 	struct pair_mark last;         /* the newest that was paired */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
