@@ -11,8 +11,9 @@
 /* How much a rate may change: by so much at once, and so much more in each second after, up to PAIR_WANDER_PPM. */
 #define WANDER_AT_ONCE_PPM 2
 #define WANDER_SECONDS_PER_PPM 10
-/* Agreements that one may owe to chance, before two senders with one id are told. */
+/* One agreement may be chance; so many, each within this time of the last, are two senders with one id. */
 #define TWINS_LEAST 2
+#define TWINS_NS (60ll * NS)
 
 void pair_init(struct pair *p, const struct pair_opts *opts)
 {
@@ -202,6 +203,9 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 	if (agreed(p, s, m, &a, &b)) {
 		s->n_tried = 0;
 		if (s->anchored && s->last.tick > a.tick) {
+			if (ticks_ns(p, s->strange_at, m->tick) > TWINS_NS)
+				s->strange = 0;
+			s->strange_at = m->tick;
 			p->count.twins += ++s->strange >= TWINS_LEAST;
 			return false;
 		}
@@ -222,6 +226,7 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out)
 {
+	const uint64_t emptied = p->emptied;
 	struct pair_sender *s;
 	size_t i;
 
@@ -230,6 +235,7 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 		pair_restart(p);
 	p->now = tick.count;
 	expire(p);
+	p->emptied = p->clock;
 	wait_for_edge(p, found, n);
 	i = expected(p, tick.count);
 	if (i < p->n_waiting) {
@@ -246,7 +252,7 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 		m.sent_ns = sent_of(p, &found[0].beacon);
 		if (s->anchored)
 			p->count.implausible++;
-		if (!try_pair(p, s, &m)) {
+		if (tick.count < emptied || !try_pair(p, s, &m)) {
 			p->count.bare++;
 			return false;
 		}
@@ -264,8 +270,14 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 	return true;
 }
 
+void pair_clock(struct pair *p, struct cvl_tick now)
+{
+	p->clock = now.count;
+}
+
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n)
 {
+	p->emptied = p->clock;
 	wait_for_edge(p, found, n);
 }
 
@@ -274,7 +286,7 @@ void pair_restart(struct pair *p)
 	p->count.without += p->n_waiting;
 	p->n_waiting = 0;
 	p->n_senders = 0;
-	p->now = 0;
+	p->now = p->clock = p->emptied = 0;
 }
 
 void pair_end(struct pair *p)

@@ -16,6 +16,8 @@
  * came with, and with no other. A sender that contradicts its history is followed again after three more pairs that agree,
  * if nothing has agreed with the history meanwhile; else there are two senders with one id, and the newer is refused.
  *
+ * Three are enough if they follow each other; if others came between, four must agree.
+ *
  * The price: the first two beacons of a sender are not paired, nor the first two after its restart. What cannot be seen: noise
  * that keeps the period of a sender to within the tolerance, and hides its edges besides.
  */
@@ -86,7 +88,8 @@ struct pair_waiting {
 struct pair {
 	struct pair_opts opts;
 	struct pair_counters count;
-	uint64_t now; /* newest edge */
+	uint64_t now;            /* newest edge */
+	uint64_t clock, emptied; /* see pair_clock(); @emptied: as it was at the drain before */
 	size_t n_senders, n_waiting;
 	struct pair_sender sender[PAIR_SENDERS];
 	struct pair_waiting waiting[PAIR_WAITING]; /* oldest first */
@@ -101,6 +104,13 @@ void pair_init(struct pair *p, const struct pair_opts *opts);
  */
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out);
+
+/**
+ * Before each drain: the analyzer's clock now, as far as the host can tell, rather too early than too late. Packets that the
+ * next drain finds came after this one, and so did their edges. Without it, noise can begin a chain in which each edge's drain
+ * finds the packet of the next edge, of another sender, and a sender that is new just then is taken for another.
+ */
+void pair_clock(struct pair *p, struct cvl_tick now);
 
 /** A drain without an edge (at the start, or of a watchdog) found @found. Their edges may still come. */
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n);
