@@ -8,6 +8,12 @@
 #define TOLERANCE_MOST_NS 20000000
 /* Rates are taken over at least this long, so that jitter does not make them worthless. */
 #define BASELINE_NS (8ll * NS)
+/* How much a rate may change: by so much at once, and so much more in each second after, up to PAIR_WANDER_PPM. */
+#define WANDER_AT_ONCE_PPM 2
+#define WANDER_SECONDS_PER_PPM 10
+/* One agreement may be chance; so many, each within this time of the last, are two senders with one id. */
+#define TWINS_LEAST 2
+#define TWINS_NS (60ll * NS)
 
 void pair_init(struct pair *p, const struct pair_opts *opts)
 {
@@ -16,7 +22,7 @@ void pair_init(struct pair *p, const struct pair_opts *opts)
 	if (!p->opts.grace_period_ns)
 		p->opts.grace_period_ns = NS;
 	if (!p->opts.jitter_ns)
-		p->opts.jitter_ns = 30000;
+		p->opts.jitter_ns = 10000;
 	if (!p->opts.wait_ms)
 		p->opts.wait_ms = 3000;
 }
@@ -51,6 +57,14 @@ static int64_t ppm_of(int64_t ns, int64_t ppm)
 	return ns / 1000000 * ppm + ns % 1000000 * ppm / 1000000;
 }
 
+/* How far the rate over @length may carry away from what it was. */
+static int64_t wander_ns(int64_t length)
+{
+	int64_t ppm = WANDER_AT_ONCE_PPM + length / (WANDER_SECONDS_PER_PPM * (int64_t)NS);
+
+	return ppm_of(length, ppm < PAIR_WANDER_PPM ? ppm : PAIR_WANDER_PPM);
+}
+
 static bool within(int64_t x, int64_t most)
 {
 	return x <= most && x >= -most;
@@ -70,7 +84,7 @@ static bool follows(const struct pair *p, const struct pair_mark *a, const struc
 	    !within(before, ppm_of(before_length, PAIR_PPM) + 2 * jitter) ||
 	    !within(now, ppm_of(length, PAIR_PPM) + 2 * jitter))
 		return false;
-	tolerance = ppm_of(length, PAIR_WANDER_PPM) + 2 * jitter +
+	tolerance = wander_ns(length) + 2 * jitter +
 		    (int64_t)((__int128)2 * jitter * length / before_length);
 	want = (int64_t)((__int128)before * length / before_length);
 	return tolerance <= TOLERANCE_MOST_NS && within(now - want, tolerance);
@@ -151,17 +165,33 @@ static void go_on(const struct pair *p, struct pair_sender *s, const struct pair
 	s->last = *m;
 }
 
-/* Could @m, with two of what was tried before, be the sender? */
-static bool agreed(const struct pair *p, struct pair_sender *s, const struct pair_mark *m,
+/*
+ * Could @m, with two that were tried before, be the sender? The two just before it will do; if others came between, which must
+ * be noise, a fourth has to agree, since among many some agree by chance.
+ */
+static bool agreed(const struct pair *p, const struct pair_sender *s, const struct pair_mark *m,
 		   struct pair_mark *a, struct pair_mark *b)
 {
-	for (size_t j = s->n_tried; j-- > 1;)
-		for (size_t i = j; i-- > 0;)
-			if (follows(p, &s->tried[i], &s->tried[j], m)) {
-				*a = s->tried[i];
-				*b = s->tried[j];
-				return true;
-			}
+	const struct pair_mark *t = s->tried;
+	const size_t n = s->n_tried;
+
+	if (n >= 2 && follows(p, &t[n - 2], &t[n - 1], m)) {
+		*a = t[n - 2];
+		*b = t[n - 1];
+		return true;
+	}
+	for (size_t j = n; j-- > 2;)
+		for (size_t i = j; i-- > 1;) {
+			if (!follows(p, &t[i], &t[j], m))
+				continue;
+			for (size_t k = i; k-- > 0;)
+				if (follows(p, &t[k], &t[i], &t[j]) &&
+				    follows(p, &t[k], &t[j], m)) {
+					*a = t[i];
+					*b = t[j];
+					return true;
+				}
+		}
 	return false;
 }
 
@@ -173,10 +203,14 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 	if (agreed(p, s, m, &a, &b)) {
 		s->n_tried = 0;
 		if (s->anchored && s->last.tick > a.tick) {
-			p->count.twins++;
+			if (ticks_ns(p, s->strange_at, m->tick) > TWINS_NS)
+				s->strange = 0;
+			s->strange_at = m->tick;
+			p->count.twins += ++s->strange >= TWINS_LEAST;
 			return false;
 		}
 		s->anchored = true;
+		s->strange = 0;
 		s->before = a;
 		s->next = b;
 		s->last = *m;
@@ -192,6 +226,7 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out)
 {
+	const uint64_t emptied = p->emptied;
 	struct pair_sender *s;
 	size_t i;
 
@@ -200,6 +235,7 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 		pair_restart(p);
 	p->now = tick.count;
 	expire(p);
+	p->emptied = p->clock;
 	wait_for_edge(p, found, n);
 	i = expected(p, tick.count);
 	if (i < p->n_waiting) {
@@ -216,7 +252,7 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 		m.sent_ns = sent_of(p, &found[0].beacon);
 		if (s->anchored)
 			p->count.implausible++;
-		if (!try_pair(p, s, &m)) {
+		if (tick.count < emptied || !try_pair(p, s, &m)) {
 			p->count.bare++;
 			return false;
 		}
@@ -234,8 +270,14 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 	return true;
 }
 
+void pair_clock(struct pair *p, struct cvl_tick now)
+{
+	p->clock = now.count;
+}
+
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n)
 {
+	p->emptied = p->clock;
 	wait_for_edge(p, found, n);
 }
 
@@ -244,7 +286,7 @@ void pair_restart(struct pair *p)
 	p->count.without += p->n_waiting;
 	p->n_waiting = 0;
 	p->n_senders = 0;
-	p->now = 0;
+	p->now = p->clock = p->emptied = 0;
 }
 
 void pair_end(struct pair *p)

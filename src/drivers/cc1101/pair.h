@@ -16,6 +16,8 @@
  * came with, and with no other. A sender that contradicts its history is followed again after three more pairs that agree,
  * if nothing has agreed with the history meanwhile; else there are two senders with one id, and the newer is refused.
  *
+ * Three are enough if they follow each other; if others came between, four must agree.
+ *
  * The price: the first two beacons of a sender are not paired, nor the first two after its restart. What cannot be seen: noise
  * that keeps the period of a sender to within the tolerance, and hides its edges besides.
  */
@@ -39,7 +41,7 @@
 struct pair_opts {
 	uint64_t rate_hz;         /* ticks per second */
 	uint64_t grace_period_ns; /* between two of Grace's numbers; 0: 1 s */
-	uint32_t jitter_ns;       /* of one edge, either way; 0: 30 us, a fifth of a bit at 6 kBd */
+	uint32_t jitter_ns;       /* of one edge, either way; 0: 10 us */
 	uint32_t wait_ms; /* a beacon waits so long for its edge, by the ticks of edges; 0: 3 s */
 };
 
@@ -53,7 +55,7 @@ struct pair_counters {
 	uint64_t paired;
 	uint64_t bare;    /* edges without a beacon: noise, bad luck, or the first of a sender */
 	uint64_t without; /* beacons without an edge */
-	uint64_t implausible; /* beacons that came with an edge which cannot be theirs */
+	uint64_t implausible; /* beacons that came with an edge that is not theirs */
 	uint64_t ambiguous;   /* edges that fit beacons of two senders: given to neither */
 	uint64_t anchored;    /* times that a sender was found, or found again after a restart */
 	uint64_t twins;       /* times that a sender's id was seen to be used by another */
@@ -69,6 +71,7 @@ struct pair_mark {
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
+	unsigned strange;              /* times that three agreed with each other and not with it */
 	struct pair_mark last;         /* the newest that was paired */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
@@ -85,7 +88,8 @@ struct pair_waiting {
 struct pair {
 	struct pair_opts opts;
 	struct pair_counters count;
-	uint64_t now; /* newest edge */
+	uint64_t now;            /* newest edge */
+	uint64_t clock, emptied; /* see pair_clock(); @emptied: as it was at the drain before */
 	size_t n_senders, n_waiting;
 	struct pair_sender sender[PAIR_SENDERS];
 	struct pair_waiting waiting[PAIR_WAITING]; /* oldest first */
@@ -100,6 +104,13 @@ void pair_init(struct pair *p, const struct pair_opts *opts);
  */
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out);
+
+/**
+ * Before each drain: the analyzer's clock now, as far as the host can tell, rather too early than too late. Packets that the
+ * next drain finds came after this one, and so did their edges. Without it, noise can begin a chain in which each edge's drain
+ * finds the packet of the next edge, of another sender, and a sender that is new just then is taken for another.
+ */
+void pair_clock(struct pair *p, struct cvl_tick now);
 
 /** A drain without an edge (at the start, or of a watchdog) found @found. Their edges may still come. */
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n);
