@@ -5,7 +5,8 @@
 #define PREPARE_US 3000 /* IDLE to FSTXON with calibration takes 799 us, table 34 */
 #define LOOK_US 200
 #define RETRY_US 100000
-#define READS 4 /* of a status register, until two are equal */
+#define LAST_FIXED 0x22 /* registers beyond are the calibration's and tests' */
+#define READS 4         /* of a status register, until two are equal */
 
 static uint64_t us(const struct radio *r, uint32_t n)
 {
@@ -76,7 +77,7 @@ static int set_up(struct radio *r)
 			return -1;
 	}
 	for (unsigned i = 0; i < r->n_settings; i++)
-		if (r->settings[i].address < 0x2e &&
+		if (r->settings[i].address <= LAST_FIXED &&
 		    (read_register(r, r->settings[i].address, &value) ||
 		     value != r->settings[i].value))
 			return -1;
