@@ -84,6 +84,10 @@ $(addprefix run-,$(fuzz_targets)): run-%:
 		tail -n 60 build/fuzz/$*.log; echo "$*: FAILED"; exit 1; \
 	fi
 
+.PHONY: firmware
+firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo for that board
+	@firmware/syncnode/build build/firmware/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
+
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	@$(deps)

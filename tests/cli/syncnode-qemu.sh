@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT
+# The sync node's image boots on an emulated STM32F405, which has a timer and a UART and no radio: it says so every second,
+# keeps its schedule, and obeys commands.
+need qemu-system-arm
+need arm-none-eabi-gcc
+"$SRC/firmware/syncnode/build" fw emulated >build.log 2>&1 || { cat build.log; exit 1; }
+# the images for real boards build as well
+"$SRC/firmware/syncnode/build" fw-blackpill blackpill >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/syncnode/build" fw-nucleo nucleo >build.log 2>&1 || { cat build.log; exit 1; }
+
+mkfifo in
+: >out
+timeout 60 qemu-system-arm -M netduinoplus2 -kernel fw/syncnode.elf -nographic -monitor none \
+	-serial null -serial stdio <in >out 2>qemu.log &
+qemu=$!
+exec 9>in
+trap 'kill "$qemu" 2>/dev/null; wait "$qemu" 2>/dev/null || true' EXIT
+
+# Wait for a line that matches, up to 20 s.
+see() {
+	for _ in $(seq 200); do
+		if grep -q -e "$1" out; then
+			echo "seen: $1"
+			return 0
+		fi
+		sleep 0.1
+	done
+	echo "not seen: $1"
+	cat out qemu.log
+	exit 1
+}
+
+see 'coeval sync node'
+see 'seq 2 sent 0 missed 2 silent 0 why - radio absent .* clock free .* id 1 .* interval_ms 1000 slot 1/1'
+echo 'id 3' >&9
+see '^ok'
+see 'id 3 payload coeval interval_ms 1000 '
+echo 'interval 500ms' >&9
+see 'id 3 payload coeval interval_ms 500 '
+echo 'slot 1/40' >&9
+see '^error: beacons of neighbouring slots would collide'
+echo 'slot 2/4' >&9
+see 'why no-pulse .* slot 2/4'
+echo 'utc 1700000000' >&9
+see '^error: no pulse to tie it to'
+echo 'hello' >&9
+see '^error: not understood'
+see 'wrong 1 lost 0'
+
+# The schedule went on: what was due is what was missed and kept silent.
+tr -d '\r' <out | awk '/^seq/ { n++; if ($2 != $4 + $6 + $8 || $2 < last) bad = 1; last = $2 }
+	END { print (n > 5 && last > 5 && !bad) ? "the schedule holds" : "the schedule does not hold" }'
