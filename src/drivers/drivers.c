@@ -7,7 +7,10 @@
 /* Crystals of cheap analyzers: 154.9 ppm was measured (Grace, IV-B), 200 ppm is what makers promise. */
 #define CRYSTAL_PPM 300
 
+extern const struct driver driver_fx2;
+
 const struct driver *const drivers[] = {
+	&driver_fx2,
 	NULL,
 };
 
