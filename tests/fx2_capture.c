@@ -114,7 +114,7 @@ int main(int argc, char **argv)
 	bool stopped = false;
 	int64_t until = 0, began;
 	void *state;
-	size_t n;
+	size_t n, fds_n;
 	int opt, rc, status = 0;
 
 	while ((opt = getopt(argc, argv, "r:n:d:f:l:s:q")) != -1) {
@@ -150,7 +150,8 @@ int main(int argc, char **argv)
 		int timeout = 1000;
 		bool enough = true;
 
-		poll(fds, driver->wait_for(state, fds, 64, &timeout), timeout);
+		fds_n = driver->wait_for(state, fds, 64, &timeout);
+		poll(fds, fds_n, timeout);
 		rc = going = driver->work(state, &err);
 		for (size_t i = 0; i < n; i++)
 			enough &= c.seen[i].samples >= bytes;
