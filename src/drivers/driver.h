@@ -46,6 +46,7 @@ struct driver_opts {
 		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
 	unsigned
 		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
 };
 
 /** An analyzer that was opened. Strings belong to the driver. */
