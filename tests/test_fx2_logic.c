@@ -517,7 +517,7 @@ static void any_requests_leave_it_whole(void **state)
 	unsigned answers[4] = { 0 };
 
 	(void)state;
-	for (int round = 0; round < 400000; round++) {
+	for (int round = 0; round < 1000000; round++) {
 		static const uint8_t types[] = { 0x00, 0x01, 0x02, 0x80, 0x81, 0x82, 0x40, 0xc0 };
 		uint8_t r[8];
 		enum usb_answer answer;
@@ -535,7 +535,9 @@ static void any_requests_leave_it_whole(void **state)
 			     : r[6] & 2 ? (uint8_t)(0xc0 | (r[3] & 7))
 					: r[3] & 15,
 			     (uint16_t)(r[4] & 15 ? r[4] & 3 : r[4] << 8),
-			     r[5] & 1 ? FX2_ENDPOINT : r[5] & 2, r[7] & 1 ? r[7] >> 1 & 31 : r[7] >> 7);
+			     r[5] & 1 ? FX2_ENDPOINT : r[5] & 2, r[7] & 1   ? r[7] >> 1 & 31
+			     : r[7] & 2 ? 4
+					: r[7] >> 7);
 		answers[answer]++;
 		if (answer == USB_OUT)
 			usb_data(r + 2, r[7] & 64 ? 4 : r[7] & 31);
