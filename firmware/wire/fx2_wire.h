@@ -2,16 +2,25 @@
 /**
  * What host and FX2LP analyzer say to each other, declared once for both (C99, no libc: sdcc reads it too).
  *
- * The analyzer has one interface with one bulk IN endpoint. Samples arrive in packets of 512 bytes, one byte each (8
- * lines) or two, little-endian (16 lines), without any header. Requests are vendor requests to the device
- * (bmRequestType 0x40 out, 0xC0 in). All numbers are little-endian.
+ * The analyzer has one interface with one bulk IN endpoint. Samples arrive in packets of 512 bytes (64 if the bus runs at
+ * full speed), one byte each (8 lines) or two, little-endian (16 lines), without any header. Requests are vendor requests to
+ * the device (bmRequestType 0x40 out, 0xC0 in); wValue and wIndex mean nothing. All numbers are little-endian. FX2_START and
+ * FX2_STOP are refused as long as the device has no configuration.
  *
  * Loss. The sampling engine stops by itself when every buffer is full. The firmware then
- *   1. waits for a free buffer and commits a packet of length 0: a short packet in the stream means, always and only,
- *      "samples are missing here, ask for FX2_LOSS before you take what follows" (or the end, after FX2_STOP),
+ *   1. waits for a free buffer and commits it: a packet that is shorter than others, called a mark. Nearly always its length is 0;
+ *      if the host freed a buffer in the very cycle in which the engine stopped, samples that belong before the gap are in it,
  *   2. waits until half of the buffers are free,
  *   3. starts sampling again, and makes a record: struct fx2_loss.
  * It does not start again while FX2_LOSSES_MAX records have not been read.
+ *
+ * A short packet in the stream means, always and only, "samples are missing here, ask for FX2_LOSS before you take what follows",
+ * or, once, after FX2_STOP, the end. Which of them it is: from FX2_START to the end there are as many marks as
+ * fx2_status.losses counts after FX2_STOP was answered, and the end comes after them. The mark of a loss after which
+ * sampling was not started again has no record; nothing but the end follows it. FX2_STOP of what does not run does nothing.
+ *
+ * The processor is not in the way of the samples and cannot count them: the host does. What FX2_START finds of an earlier
+ * capture is thrown away; what the host had not taken of that stream never comes.
  *
  * Time. Sampling clock and timer run from the same 48 MHz: the timer is read at a fixed number of cycles before each
  * start of the sampling engine. So with T1, T2 the timer at two starts and n the samples taken after the first,
@@ -60,9 +69,9 @@ enum fx2_flags {
 };
 
 enum fx2_state {
-	FX2_IDLE = 0,
+	FX2_IDLE = 0, /* after FX2_STOP: the end has been committed */
 	FX2_RUNNING = 1,
-	FX2_FULL = 2 /* stopped by full buffers, not yet started again */
+	FX2_FULL = 2 /* stopped, by full buffers or by FX2_STOP; not yet started again, nor ended */
 };
 
 /* Numbers are arrays of bytes, lowest first, so that no compiler pads or turns them. */
@@ -87,14 +96,14 @@ struct fx2_status { /* 16 bytes */
 	unsigned char state;
 	unsigned char pending; /* loss records not yet read */
 	fx2_u16 reserved;
-	fx2_u32 losses;  /* since FX2_START */
+	fx2_u32 losses;  /* marks committed since FX2_START */
 	fx2_u32 started; /* timer at FX2_START */
 	fx2_u32 timer;   /* now */
 };
 
 struct fx2_loss {        /* 16 bytes */
 	fx2_u32 number;  /* 1 for the first after FX2_START */
-	fx2_u32 samples; /* since FX2_START that were sent, not counting missing ones; low 32 bits */
+	fx2_u32 stopped; /* timer when the firmware saw that the engine had stopped: no sample before the gap is later */
 	fx2_u32 before;  /* timer when sampling was last started */
 	fx2_u32 after;   /* timer when it was started again */
 };

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Our firmware for the FX2LP, as it lies in program memory from address 0; made by the build. */
+/**
+ * The analyzer's firmware, as built by sdcc with this library: the text of an Intel HEX file, not ended by 0.
+ */
 #ifndef DRIVERS_FX2_IMAGE_H
 #define DRIVERS_FX2_IMAGE_H
 
 #include <stddef.h>
 
 extern const unsigned char fx2_image[];
-/** 0: it was not built (there was no sdcc). */
-extern const size_t fx2_image_bytes;
+extern const size_t fx2_image_bytes; /* 0: there was no sdcc */
 
 #endif
