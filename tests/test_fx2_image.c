@@ -190,7 +190,8 @@ static void hardware(void)
 	poke_1("sfr", 0xbb, chip.sampling ? 0x00 : 0x80);
 	/* EP2CS: packets, full, empty. */
 	poke_1("xram", 0xe6a3,
-	       (uint8_t)(chip.packets << 4 | (chip.packets == 4 ? 8u : 0) | (chip.packets ? 0 : 4u)));
+	       (uint8_t)(chip.packets << 4 | (chip.packets == 4 ? 8u : 0) |
+			 (chip.packets ? 0 : 4u)));
 }
 
 static void round_the_loop(void)
@@ -302,7 +303,8 @@ static void it_comes_back_as_the_analyzer(void **state)
 static void waveforms_reach_the_engine(void **state)
 {
 	(void)state;
-	for (unsigned n = 1; n <= FX2_DIVISOR_MAX; n = n < 20 || n % 256 > 250 || n % 256 < 5 ? n + 1 : n + 13) {
+	for (unsigned n = 1; n <= FX2_DIVISOR_MAX;
+	     n = n < 20 || n % 256 > 250 || n % 256 < 5 ? n + 1 : n + 13) {
 		const uint8_t flags = (uint8_t)(n * 7 / 3 & 3);
 		const unsigned starts = chip.starts;
 		uint8_t waveform[32];
@@ -315,9 +317,9 @@ static void waveforms_reach_the_engine(void **state)
 		assert_int_equal(peek_1("xram", 0xe601), flags & FX2_30_MHZ ? 0x8a : 0xca);
 		assert_int_equal(peek_1("xram", 0xe618), flags & FX2_16_LINES ? 0x0d : 0x0c);
 		assert_int_equal(peek_1("xram", 0xe620) << 8 | peek_1("xram", 0xe621), 512);
-		assert_int_equal(peek_1("xram", 0xe604), 0); /* FIFORESET refuses no more */
+		assert_int_equal(peek_1("xram", 0xe604), 0);    /* FIFORESET refuses no more */
 		assert_int_equal(peek_1("xram", 0xe612), 0xe0); /* EP2: bulk IN, four times 512 */
-		assert_int_equal(peek_1("xram", 0xe6d2), 2);	/* the engine's flag: full */
+		assert_int_equal(peek_1("xram", 0xe6d2), 2);    /* the engine's flag: full */
 	}
 	assert_int_equal(start(0, 0), -1);
 	assert_int_equal(start(0, FX2_DIVISOR_MAX + 1), -1);
@@ -528,9 +530,9 @@ static void every_start_is_timed_alike(void **state)
 
 	took = start_near_overflow(about_to_start, when_started, 0x8000, &until_first);
 	assert_int_equal(took, 6 * CLOCKS_PER_CYCLE); /* an 8051's: 2 cycles each */
-	assert_int_equal(start_near_overflow(about_to_start_again, when_started_again, 0x8000,
-					     &until_again),
-			 took);
+	assert_int_equal(
+		start_near_overflow(about_to_start_again, when_started_again, 0x8000, &until_again),
+		took);
 
 	/* The interrupt, where it comes first, is some 30 cycles. */
 	for (unsigned off = 0; off < 70; off++) {
@@ -646,7 +648,8 @@ static int power_up(void **state)
 		dup2(out[1], 1);
 		close(in[1]);
 		close(out[0]);
-		execlp("s51", "s51", "-t", "52", "-b", "-q", "-R", "1", "-X", "48M", FX2_IHX, (char *)0);
+		execlp("s51", "s51", "-t", "52", "-b", "-q", "-R", "1", "-X", "48M", FX2_IHX,
+		       (char *)0);
 		_exit(127);
 	}
 	close(in[0]);

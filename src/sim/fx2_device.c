@@ -340,9 +340,12 @@ static void lose(struct fx2_device *d, uint64_t ticks)
 {
 	struct fx2_loss *r = &d->loss[d->pending++];
 
-	d->tick += ticks;
+	const uint64_t off = (uint64_t)d->count_off * FX2_TIMER_HZ / d->rate;
+
 	fx2_put32(r->number, ++d->losses);
-	fx2_put32(r->samples, d->sent + d->count_off);
+	fx2_put32(r->stopped,
+		  timer_at(d, d->tick) + (uint32_t)off + (uint32_t)(sim_u64(&d->random) % 600));
+	d->tick += ticks;
 	fx2_put32(r->before, d->began);
 	d->began = timer_at(d, d->tick);
 	fx2_put32(r->after, d->began);

@@ -38,7 +38,7 @@ enum fx2_trouble {
 	FX2_BABBLE,      /* one transfer gets more than was asked for */
 	FX2_SILENT,      /* nothing more until the next FX2_START */
 	FX2_SPURIOUS,    /* a short packet without any loss */
-	FX2_COUNT_OFF,   /* the next loss record counts @n samples too many */
+	FX2_COUNT_OFF,   /* the next loss record tells of @n samples that never came */
 	FX2_DROP,        /* @n packets get lost without a trace */
 	FX2_WRONG_MAGIC, /* from now on; so are the following */
 	FX2_WRONG_VERSION,

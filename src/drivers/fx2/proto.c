@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+/* The firmware sees that sampling has stopped as soon as it is not busy with a request: within 5 ms. */
+#define SEEN_COUNTS ((int64_t)(FX2_TIMER_HZ / 200))
 /* A record may contradict the samples by this much (1 ms) without being taken for a turn of the timer. */
 #define ODD_COUNTS 12000
 #define TURN (UINT64_C(1) << 32)
@@ -175,14 +177,27 @@ static int64_t elapsed(const struct fx2_stream *s, uint32_t from, uint32_t to, u
 	return least + (int64_t)(uint32_t)(to - from - (uint32_t)least);
 }
 
+/*
+ * How many samples more than arrived the analyzer must have taken between its timer's @before and @stopped: 0 if these are no more
+ * than it may have taken to see that sampling had stopped.
+ */
+static int64_t sampled_more(const struct fx2_stream *s, uint32_t before, uint32_t stopped)
+{
+	const int64_t run = (int64_t)scale(s->run, FX2_TIMER_HZ, s->rate_hz);
+	const int64_t turn = (int32_t)(stopped - before - (uint32_t)run); /* counts beyond them */
+
+	if (turn < -(int64_t)FX2_TIMER_SLACK - 1)
+		return -(int64_t)scale((uint64_t)-turn, s->rate_hz, FX2_TIMER_HZ) - 1;
+	return turn > SEEN_COUNTS ? (int64_t)scale((uint64_t)turn, s->rate_hz, FX2_TIMER_HZ) : 0;
+}
+
 int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct driver_loss *loss,
 		    char note[FX2_NOTE], struct cvl_error *err)
 {
 	struct fx2_loss r;
 	uint64_t slack = (FX2_TIMER_SLACK * s->rate_hz + FX2_TIMER_HZ - 1) / FX2_TIMER_HZ + 1;
 	uint32_t from, apart;
-	int64_t counts, middle, low, high;
-	int32_t more;
+	int64_t counts, middle, low, high, more;
 
 	note[0] = '\0';
 	if (n != sizeof(r))
@@ -193,15 +208,14 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 		note_add(note, "loss record %" PRIu32 " instead of %" PRIu32, fx2_get32(r.number),
 			 s->losses + 1);
 
-	/* What it sent and did not arrive, or the reverse. Where in the run, nobody can tell. */
-	more = (int32_t)(fx2_get32(r.samples) - (uint32_t)s->sent);
+	/* What it took and did not arrive, or the reverse. Where in the run, nobody can tell. */
+	more = sampled_more(s, fx2_get32(r.before), fx2_get32(r.stopped));
 	if (more) {
 		note_add(note,
-			 "the analyzer counts %" PRId64
+			 "the analyzer took %" PRId64
 			 " samples %s than arrived before loss %" PRIu32,
-			 more < 0 ? -(int64_t)more : (int64_t)more, more < 0 ? "fewer" : "more",
-			 fx2_get32(r.number));
-		slack += (uint64_t)(more < 0 ? -(int64_t)more : (int64_t)more);
+			 more < 0 ? -more : more, more < 0 ? "fewer" : "more", fx2_get32(r.number));
+		slack += (uint64_t)(more < 0 ? -more : more);
 	}
 
 	/* The run began when the last record, or FX2_START, says: both sides must mean the same moment. */
@@ -251,7 +265,6 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 	s->losses = fx2_get32(r.number);
 	s->began = fx2_get32(r.after);
 	s->began_known = true;
-	s->sent = s->sent + (uint64_t)(int64_t)more; /* one discrepancy is told once */
 	s->run = 0;
 	s->waiting = false;
 	return 0;

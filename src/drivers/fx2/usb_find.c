@@ -190,12 +190,10 @@ int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_er
 
 	memset(program, 0, sizeof(*program));
 	if (!path) {
-		if (fx2_image_bytes > FX2_RAM)
-			return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
-					"the built-in firmware does not fit the FX2");
-		memcpy(program->byte, fx2_image, fx2_image_bytes);
-		program->n = fx2_image_bytes;
-		return 0;
+		if (!fx2_image_bytes)
+			return 0;
+		return fx2_ihx_parse(program, (const char *)fx2_image, fx2_image_bytes,
+				     "the built-in firmware", err);
 	}
 	f = fopen(path, "re");
 	if (!f)
