@@ -71,7 +71,9 @@ struct pair_mark {
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
-	unsigned strange;              /* times that three agreed with each other and not with it */
+	uint64_t
+		strange_at; /* tick of the newest time that marks agreed with each other and not with it */
+	unsigned strange;              /* how often, of late */
 	struct pair_mark last;         /* the newest that was paired */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
