@@ -167,7 +167,8 @@ static void go_on(const struct pair *p, struct pair_sender *s, const struct pair
 
 /*
  * Could @m, with two that were tried before, be the sender? The two just before it will do; if others came between, which must
- * be noise, a fourth has to agree, since among many some agree by chance.
+ * be noise, a fourth has to agree, since among many some agree by chance. Likewise if there is more than one sender: the edge of
+ * one whose packet was flushed is found with the packet of the next, and they may keep their distance.
  */
 static bool agreed(const struct pair *p, const struct pair_sender *s, const struct pair_mark *m,
 		   struct pair_mark *a, struct pair_mark *b)
@@ -175,7 +176,7 @@ static bool agreed(const struct pair *p, const struct pair_sender *s, const stru
 	const struct pair_mark *t = s->tried;
 	const size_t n = s->n_tried;
 
-	if (n >= 2 && follows(p, &t[n - 2], &t[n - 1], m)) {
+	if (p->n_senders == 1 && n >= 2 && follows(p, &t[n - 2], &t[n - 1], m)) {
 		*a = t[n - 2];
 		*b = t[n - 1];
 		return true;
