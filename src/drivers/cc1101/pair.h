@@ -75,6 +75,7 @@ struct pair_sender {
 		strange_at; /* tick of the newest time that marks agreed with each other and not with it */
 	unsigned strange;              /* how often, of late */
 	struct pair_mark last;         /* the newest that was paired */
+	uint64_t period_ns;            /* shortest time between two of its beacons; 0: not known */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
 	struct pair_mark tried[PAIR_TRIED]; /* oldest first */
