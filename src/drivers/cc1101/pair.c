@@ -157,8 +157,8 @@ static size_t expected(struct pair *p, uint64_t tick)
 }
 
 /*
- * Is this edge where another sender had a beacon due, which was then flushed or not read? If senders keep their distance, such edges
- * agree with each other about the wrong sender.
+ * Is this edge where another sender had a beacon due, which was then flushed or not read? If senders keep their distance,
+ * such edges agree with each other about the wrong sender.
  */
 static bool due_of_another(const struct pair *p, const struct pair_sender *not_this, uint64_t tick)
 {
