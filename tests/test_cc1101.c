@@ -120,6 +120,36 @@ static void profiles_keep_to_their_band_and_duty(void **state)
 	assert_null(cc1101_profile_find("graces"));
 }
 
+/* The table in docs/radio.md is what is written. */
+static void the_documented_registers_are_those(void **state)
+{
+	char line[512], want[128];
+	unsigned rows = 0;
+	FILE *f = fopen(COEVAL_SOURCE_DIR "/docs/radio.md", "r");
+
+	(void)state;
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		for (unsigned i = 0; i < CC1101_REGS; i++) {
+			int n = snprintf(want, sizeof(want), "| %s |", cc1101_reg_name(i));
+
+			if (strncmp(line, want, (size_t)n))
+				continue;
+			for (const struct cc1101_profile *p = cc1101_profiles; p->name; p++) {
+				struct cc1101_config c;
+
+				configure(&c, p->name);
+				n += snprintf(want + n, sizeof(want) - (size_t)n, " %02X |",
+					      c.reg[i]);
+			}
+			line[strcspn(line, "\n")] = 0;
+			assert_string_equal(line, want);
+			rows++;
+		}
+	fclose(f);
+	assert_int_equal(rows, CC1101_REGS);
+}
+
 static uint64_t apart(uint64_t a, uint64_t b)
 {
 	return a > b ? a - b : b - a;
@@ -612,6 +642,7 @@ int main(void)
 		cmocka_unit_test(grace_has_the_registers_of_grace),
 		cmocka_unit_test(the_fast_profile_has_the_registers_of_smartrf),
 		cmocka_unit_test(profiles_keep_to_their_band_and_duty),
+		cmocka_unit_test(the_documented_registers_are_those),
 		cmocka_unit_test(values_are_within_half_a_step),
 		cmocka_unit_test(what_the_chip_cannot_do_is_refused),
 		cmocka_unit_test(packets_are_read_and_refused_by_kind),

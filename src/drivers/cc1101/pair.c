@@ -5,7 +5,7 @@
 
 #define NS 1000000000u
 /* Beyond this uncertainty the history of a silent sender says nothing about its next edge. */
-#define TOLERANCE_MOST_NS 20000000
+#define TOLERANCE_MOST_NS 1000000
 /* Rates are taken over at least this long, so that jitter does not make them worthless. */
 #define BASELINE_NS (8ll * NS)
 /* How much a rate may change: by so much at once, and so much more in each second after, up to PAIR_WANDER_PPM. */
@@ -156,18 +156,44 @@ static size_t expected(struct pair *p, uint64_t tick)
 	return found;
 }
 
+/*
+ * Is this edge where another sender had a beacon due, which was then flushed or not read? If senders keep their distance,
+ * such edges agree with each other about the wrong sender.
+ */
+static bool due_of_another(const struct pair *p, const struct pair_sender *not_this, uint64_t tick)
+{
+	for (size_t i = 0; i < p->n_senders; i++) {
+		const struct pair_sender *s = &p->sender[i];
+		int64_t gain, base, length, tolerance, off;
+
+		if (s == not_this || !s->anchored || !s->period_ns || tick <= s->last.tick ||
+		    !gained(p, &s->before, &s->last, &gain, &base))
+			continue;
+		length = ticks_ns(p, s->last.tick, tick);
+		tolerance = wander_ns(length) + 2 * p->opts.jitter_ns +
+			    (int64_t)((__int128)2 * p->opts.jitter_ns * length / base);
+		off = (length - (int64_t)((__int128)gain * length / base)) % (int64_t)s->period_ns;
+		if (off <= tolerance || (int64_t)s->period_ns - off <= tolerance)
+			return true;
+	}
+	return false;
+}
+
 static void go_on(const struct pair *p, struct pair_sender *s, const struct pair_mark *m)
 {
 	if (ticks_ns(p, s->next.tick, m->tick) > BASELINE_NS) {
 		s->before = s->next;
 		s->next = *m;
 	}
+	if (!s->period_ns || m->sent_ns - s->last.sent_ns < s->period_ns)
+		s->period_ns = m->sent_ns - s->last.sent_ns;
 	s->last = *m;
 }
 
 /*
  * Could @m, with two that were tried before, be the sender? The two just before it will do; if others came between, which must
- * be noise, a fourth has to agree, since among many some agree by chance.
+ * be noise, a fourth has to agree, since among many some agree by chance. Likewise if there is more than one sender: the edge of
+ * one whose packet was flushed is found with the packet of the next, and they may keep their distance.
  */
 static bool agreed(const struct pair *p, const struct pair_sender *s, const struct pair_mark *m,
 		   struct pair_mark *a, struct pair_mark *b)
@@ -175,7 +201,7 @@ static bool agreed(const struct pair *p, const struct pair_sender *s, const stru
 	const struct pair_mark *t = s->tried;
 	const size_t n = s->n_tried;
 
-	if (n >= 2 && follows(p, &t[n - 2], &t[n - 1], m)) {
+	if (p->n_senders == 1 && n >= 2 && follows(p, &t[n - 2], &t[n - 1], m)) {
 		*a = t[n - 2];
 		*b = t[n - 1];
 		return true;
@@ -211,6 +237,7 @@ static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_ma
 		}
 		s->anchored = true;
 		s->strange = 0;
+		s->period_ns = 0;
 		s->before = a;
 		s->next = b;
 		s->last = *m;
@@ -252,7 +279,8 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 		m.sent_ns = sent_of(p, &found[0].beacon);
 		if (s->anchored)
 			p->count.implausible++;
-		if (tick.count < emptied || !try_pair(p, s, &m)) {
+		if (tick.count < emptied || due_of_another(p, s, tick.count) ||
+		    !try_pair(p, s, &m)) {
 			p->count.bare++;
 			return false;
 		}

@@ -13,12 +13,12 @@
  * Therefore no edge is believed by itself. Of each sender, pairs of edge and beacon are collected until three agree: their
  * ticks are as far apart as their times of sending, within what crystals can do (PAIR_PPM between the clocks,
  * PAIR_WANDER_PPM of change). From then on a beacon is paired with the edge that comes where it must, whichever drain it
- * came with, and with no other. A sender that contradicts its history is followed again after three more pairs that agree,
+ * came with, and with no other. A sender that contradicts its history is followed again after as many more pairs that agree,
  * if nothing has agreed with the history meanwhile; else there are two senders with one id, and the newer is refused.
  *
- * Three are enough if they follow each other; if others came between, four must agree.
+ * Three are enough if they follow each other and there is one sender only; else four must agree.
  *
- * The price: the first two beacons of a sender are not paired, nor the first two after its restart. What cannot be seen: noise
+ * The price: the first two or three beacons of a sender are not paired, nor those after its restart. What cannot be seen: noise
  * that keeps the period of a sender to within the tolerance, and hides its edges besides.
  */
 #ifndef DRIVERS_CC1101_PAIR_H
@@ -75,6 +75,7 @@ struct pair_sender {
 		strange_at; /* tick of the newest time that marks agreed with each other and not with it */
 	unsigned strange;              /* how often, of late */
 	struct pair_mark last;         /* the newest that was paired */
+	uint64_t period_ns;            /* shortest time between two of its beacons; 0: not known */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
 	struct pair_mark tried[PAIR_TRIED]; /* oldest first */
