@@ -10,7 +10,7 @@
 
 struct gpif {
 	const uint8_t *waveform;
-	unsigned state;	   /* 7: idle */
+	unsigned state;      /* 7: idle */
 	unsigned long clock; /* cycles of the interface's clock */
 };
 

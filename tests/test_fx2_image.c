@@ -22,6 +22,8 @@
 #include "fx2_model.h"
 
 #define CLOCKS_PER_CYCLE 12
+/* "mov direct,TL0" takes two cycles in the simulator, and reads after the first. */
+#define CYCLES_TO_READ 1
 
 static FILE *to_sim, *from_sim;
 static pid_t sim;
@@ -36,7 +38,7 @@ static struct {
 static char output[1 << 16];
 
 /* What the chip's memory holds where it last stopped, and how many clocks it had had: what is read of it. */
-static uint8_t xram[0x10000], sfr[0x100];
+static uint8_t xram[0x10000], sfr[0x100], rom[0x3000];
 static unsigned long long clocks;
 
 /* Commands to be given with the next one that is waited for: the simulator sleeps for 100 ms where it finds none waiting. */
@@ -92,9 +94,10 @@ static void dumped(const char *memory, unsigned address, uint8_t *bytes, unsigne
 	unsigned got = 0;
 
 	snprintf(echo, sizeof(echo), strcmp(memory, "sfr") == 0 ? "0x%02x " : "0x%04x ", address);
-	line = output;
-	while ((line = strstr(line, echo)) && line > output && line[-1] != '\n')
-		line++;
+	/* The last one: what is set is shown, too. */
+	line = NULL;
+	for (const char *p = output; (p = strstr(p, echo)) != NULL; p++)
+		line = p > output && p[-1] != '\n' ? line : p;
 	for (; line && got < n; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
 		char *p;
 
@@ -207,7 +210,8 @@ static void hardware(void)
 	poke_1("sfr", 0xbb, chip.sampling ? 0x00 : 0x80);
 	/* EP2CS: packets, full, empty. */
 	poke_1("xram", 0xe6a3,
-	       (uint8_t)(chip.packets << 4 | (chip.packets == 4 ? 8u : 0) | (chip.packets ? 0 : 4u)));
+	       (uint8_t)(chip.packets << 4 | (chip.packets == 4 ? 8u : 0) |
+			 (chip.packets ? 0 : 4u)));
 }
 
 static void round_the_loop(void)
@@ -318,7 +322,9 @@ static void it_comes_back_as_the_analyzer(void **state)
 static void waveforms_reach_the_engine(void **state)
 {
 	(void)state;
-	for (unsigned n = 1; n <= FX2_DIVISOR_MAX; n += n < 4 || n % 256 == 255 || n % 256 < 2 ? 1 : n % 256 < 128 ? 127 : 255 - n % 256) {
+	for (unsigned n = 1; n <= FX2_DIVISOR_MAX; n += n < 4 || n % 256 == 255 || n % 256 < 2 ? 1 :
+							n % 256 < 128 ? 127 :
+									255 - n % 256) {
 		const uint8_t flags = (uint8_t)(n * 7 / 3 & 3);
 		const unsigned starts = chip.starts;
 		uint8_t waveform[32];
@@ -331,9 +337,9 @@ static void waveforms_reach_the_engine(void **state)
 		assert_int_equal(peek_1("xram", 0xe601), flags & FX2_30_MHZ ? 0x8a : 0xca);
 		assert_int_equal(peek_1("xram", 0xe618), flags & FX2_16_LINES ? 0x0d : 0x0c);
 		assert_int_equal(peek_1("xram", 0xe620) << 8 | peek_1("xram", 0xe621), 512);
-		assert_int_equal(peek_1("xram", 0xe604), 0); /* FIFORESET refuses no more */
+		assert_int_equal(peek_1("xram", 0xe604), 0);    /* FIFORESET refuses no more */
 		assert_int_equal(peek_1("xram", 0xe612), 0xe0); /* EP2: bulk IN, four times 512 */
-		assert_int_equal(peek_1("xram", 0xe6d2), 2);	/* the engine's flag: full */
+		assert_int_equal(peek_1("xram", 0xe6d2), 2);    /* the engine's flag: full */
 	}
 	assert_int_equal(start(0, 0), -1);
 	assert_int_equal(start(0, FX2_DIVISOR_MAX + 1), -1);
@@ -515,10 +521,10 @@ static unsigned long long start_near_overflow(void (*about_to)(void), uint32_t (
 	*until_read = (unsigned)((read - set) / CLOCKS_PER_CYCLE);
 	set_timer(0x4000);
 	got = when();
-	expected = (high << 16) + 0x10000 - to_overflow + *until_read;
+	expected = (high << 16) + 0x10000 - to_overflow + *until_read + CYCLES_TO_READ;
 	if (got != expected)
 		fail_msg("%u before an overflow, read %u later: %#x, not %#x", to_overflow,
-			 *until_read, got, expected);
+			 *until_read, (unsigned)got, (unsigned)expected);
 	return took;
 }
 
@@ -531,9 +537,7 @@ static void every_start_is_timed_alike(void **state)
 
 	(void)state;
 	/* mov low,TL0; mov high,TH0; mov GPIFTRIG,#4: on the chip 3 cycles each, 6 from one read to the write. */
-	command("dump rom 0x%04x 0x%04x", at_start_read - 5, at_start_read + 8);
-	give_commands();
-	dumped("rom", at_start_read - 5, code, 14);
+	memcpy(code, rom + at_start_read - 5, sizeof(code));
 	/* Interrupts are off: clr EA; mov high,TH0. */
 	assert_int_equal(code[0], 0xc2);
 	assert_int_equal(code[1], 0xaf);
@@ -549,9 +553,9 @@ static void every_start_is_timed_alike(void **state)
 
 	took = start_near_overflow(about_to_start, when_started, 0x8000, &until_first);
 	assert_int_equal(took, 6 * CLOCKS_PER_CYCLE); /* an 8051's: 2 cycles each */
-	assert_int_equal(start_near_overflow(about_to_start_again, when_started_again, 0x8000,
-					     &until_again),
-			 took);
+	assert_int_equal(
+		start_near_overflow(about_to_start_again, when_started_again, 0x8000, &until_again),
+		took);
 
 	/* The interrupt, where it comes first, is some 30 cycles. */
 	for (unsigned off = 0; off < 70; off += 5) {
@@ -587,7 +591,7 @@ static void the_timer_goes_on_over_overflows(void **state)
 		round_the_loop();
 		peek(0xe740, data, 16);
 		expected = (high << 16) + 0x10000 - to_overflow +
-			   (uint32_t)((read - set) / CLOCKS_PER_CYCLE);
+			   (uint32_t)((read - set) / CLOCKS_PER_CYCLE) + CYCLES_TO_READ;
 		assert_int_equal(number(data + 12), expected);
 		if (!until)
 			until = (unsigned)((read - set) / CLOCKS_PER_CYCLE);
@@ -612,19 +616,9 @@ static void a_reset_of_the_bus_ends_everything(void **state)
 /* No code of it touches the I2C bus, and so no EEPROM: registers I2CS, I2DAT, I2CTL are at 0xe678 to 0xe67a. */
 static void the_eeprom_is_out_of_reach(void **state)
 {
-	static uint8_t rom[0x3000];
 	unsigned registers = 0;
 
 	(void)state;
-	for (unsigned at = 0; at < sizeof(rom); at += 0x100) {
-		char first[32];
-
-		command("dump rom 0x%04x 0x%04x", at, at + 0xff);
-		give_commands();
-		snprintf(first, sizeof(first), "\n0x%04x ", at);
-		assert_non_null(strstr(output, first));
-		dumped("rom", at, rom + at, 0x100);
-	}
 	for (size_t i = 0; i + 2 < sizeof(rom); i++) {
 		/* mov dptr,#address is how each register is reached. */
 		if (rom[i] != 0x90 || rom[i + 1] != 0xe6)
@@ -654,11 +648,30 @@ static unsigned address_of(const char *name)
 	return 0;
 }
 
+/* The program, from its Intel HEX file: ":" count address type bytes check. */
+static void load_rom(void)
+{
+	FILE *ihx = fopen(FX2_IHX, "r");
+	unsigned count, address, type, byte;
+
+	assert_non_null(ihx);
+	while (fscanf(ihx, " :%2x%4x%2x", &count, &address, &type) == 3) {
+		for (unsigned i = 0; i < count; i++) {
+			assert_int_equal(fscanf(ihx, "%2x", &byte), 1);
+			assert_in_range(address + i, 0, sizeof(rom) - 1);
+			rom[address + i] = (uint8_t)byte;
+		}
+		assert_int_equal(fscanf(ihx, "%2x", &byte), 1);
+	}
+	fclose(ihx);
+}
+
 static int power_up(void **state)
 {
 	int in[2], out[2];
 
 	(void)state;
+	load_rom();
 	at_loop = address_of("_capture_poll");
 	at_start_read = address_of("_fx2_start_read");
 	at_start_done = address_of("_fx2_start_done");
@@ -674,7 +687,8 @@ static int power_up(void **state)
 		dup2(out[1], 1);
 		close(in[1]);
 		close(out[0]);
-		execlp("s51", "s51", "-t", "52", "-b", "-q", "-R", "1", "-X", "48M", FX2_IHX, (char *)0);
+		execlp("s51", "s51", "-t", "52", "-b", "-q", "-R", "1", "-X", "48M", FX2_IHX,
+		       (char *)0);
 		_exit(127);
 	}
 	close(in[0]);

@@ -531,13 +531,14 @@ static void any_requests_leave_it_whole(void **state)
 		chip.packets = r[0] >> 5 & 3;
 		capture_poll();
 		answer = ask(r[1] & 0xf0 ? types[r[1] & 7] : r[2],
-			     r[6] & 1	? r[3]
-			     : r[6] & 2 ? (uint8_t)(0xc0 | (r[3] & 7))
-					: r[3] & 15,
+			     r[6] & 1 ? r[3] :
+			     r[6] & 2 ? (uint8_t)(0xc0 | (r[3] & 7)) :
+					r[3] & 15,
 			     (uint16_t)(r[4] & 15 ? r[4] & 3 : r[4] << 8),
-			     r[5] & 1 ? FX2_ENDPOINT : r[5] & 2, r[7] & 1   ? r[7] >> 1 & 31
-			     : r[7] & 2 ? 4
-					: r[7] >> 7);
+			     r[5] & 1 ? FX2_ENDPOINT : r[5] & 2,
+			     r[7] & 1 ? r[7] >> 1 & 31 :
+			     r[7] & 2 ? 4 :
+					r[7] >> 7);
 		answers[answer]++;
 		if (answer == USB_OUT)
 			usb_data(r + 2, r[7] & 64 ? 4 : r[7] & 31);

@@ -101,11 +101,11 @@ struct fx2_status { /* 16 bytes */
 	fx2_u32 timer;   /* now */
 };
 
-struct fx2_loss {        /* 16 bytes */
-	fx2_u32 number;  /* 1 for the first after FX2_START */
+struct fx2_loss {       /* 16 bytes */
+	fx2_u32 number; /* 1 for the first after FX2_START */
 	fx2_u32 stopped; /* timer when the firmware saw that the engine had stopped: no sample before the gap is later */
-	fx2_u32 before;  /* timer when sampling was last started */
-	fx2_u32 after;   /* timer when it was started again */
+	fx2_u32 before; /* timer when sampling was last started */
+	fx2_u32 after;  /* timer when it was started again */
 };
 
 #endif
