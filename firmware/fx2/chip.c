@@ -123,7 +123,7 @@ void chip_commit(void)
 void chip_flush(void)
 {
 	chip_abort();
-	/* By the TRM (15.5.4, FIFORESET): refuse the host meanwhile; and in manual mode, so that nothing is committed. */
+	/* By the TRM (chapter 15, FIFORESET): refuse the host meanwhile; and in manual mode, so that nothing is committed. */
 	FIFORESET = FIFORESET_NAKALL;
 	SYNCDELAY();
 	EP2FIFOCFG = FIFOCFG_ZEROLENIN;
@@ -147,7 +147,7 @@ void chip_prepare(uint8_t flags, const uint8_t waveform[FX2_WAVEFORM])
 	SYNCDELAY();
 	EP2AUTOINLENL = packet & 0xff;
 	SYNCDELAY();
-	/* ZEROLENIN: INPKTEND makes a packet of nothing, too (TRM 15.6.5, EPxFIFOCFG). */
+	/* ZEROLENIN: INPKTEND makes a packet of nothing, too (TRM, chapter 15, EPxFIFOCFG). */
 	EP2FIFOCFG =
 		FIFOCFG_AUTOIN | FIFOCFG_ZEROLENIN | (flags & FX2_16_LINES ? FIFOCFG_WORDWIDE : 0);
 	SYNCDELAY();
@@ -177,7 +177,7 @@ void chip_halt(bool halted)
 
 void chip_reset_toggle(void)
 {
-	/* Select, then reset (TRM 15.9.5, TOGCTL). */
+	/* Select, then reset (TRM, chapter 15, TOGCTL). */
 	TOGCTL = TOGCTL_IN | ENDPOINT;
 	TOGCTL = TOGCTL_RESET | TOGCTL_IN | ENDPOINT;
 }
@@ -192,7 +192,7 @@ void chip_init(void)
 	ET0 = 1;
 	EA = 1;
 
-	/* As the TRM asks for (15.5.10, REVCTL). */
+	/* As the TRM asks for (chapter 15, REVCTL). */
 	REVCTL = REVCTL_ENH_PKT | REVCTL_DYN_OUT;
 	SYNCDELAY();
 	IFCONFIG = IFCONFIG_INTERNAL | IFCONFIG_48MHZ | IFCONFIG_ASYNC | IFCONFIG_GPIF;
