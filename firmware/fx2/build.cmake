@@ -12,11 +12,14 @@ file(MAKE_DIRECTORY ${fx2_out})
 if(SDCC)
 	file(GLOB fx2_headers CONFIGURE_DEPENDS ${fx2_dir}/*.h ${fx2_dir}/../wire/fx2_wire.h)
 	set(fx2_objects)
+	set(fx2_werror)
+	if(COEVAL_WERROR)
+		set(fx2_werror --Werror)
+	endif()
 	foreach(unit ${fx2_units})
 		add_custom_command(OUTPUT ${fx2_out}/${unit}.rel
 			COMMAND ${SDCC} -mmcs51 --std-c11 --model-large --opt-code-size
-				$<$<BOOL:${COEVAL_WERROR}>:--Werror>
-				-I${fx2_dir}/.. -c ${fx2_dir}/${unit}.c -o ${fx2_out}/${unit}.rel
+				${fx2_werror} -I${fx2_dir}/.. -c ${fx2_dir}/${unit}.c -o ${fx2_out}/${unit}.rel
 			DEPENDS ${fx2_dir}/${unit}.c ${fx2_headers}
 			COMMENT "Building fx2/${unit}.rel with sdcc" VERBATIM)
 		list(APPEND fx2_objects ${fx2_out}/${unit}.rel)
