@@ -12,15 +12,14 @@ file(MAKE_DIRECTORY ${fx2_out})
 if(SDCC)
 	file(GLOB fx2_headers CONFIGURE_DEPENDS ${fx2_dir}/*.h ${fx2_dir}/../wire/fx2_wire.h)
 	set(fx2_objects)
-	set(fx2_strict)
+	set(fx2_werror)
 	if(COEVAL_WERROR)
-		set(fx2_strict --Werror)
+		set(fx2_werror --Werror)
 	endif()
 	foreach(unit ${fx2_units})
 		add_custom_command(OUTPUT ${fx2_out}/${unit}.rel
 			COMMAND ${SDCC} -mmcs51 --std-c11 --model-large --opt-code-size
-				${fx2_strict}
-				-I${fx2_dir}/.. -c ${fx2_dir}/${unit}.c -o ${fx2_out}/${unit}.rel
+				${fx2_werror} -I${fx2_dir}/.. -c ${fx2_dir}/${unit}.c -o ${fx2_out}/${unit}.rel
 			DEPENDS ${fx2_dir}/${unit}.c ${fx2_headers}
 			COMMENT "Building fx2/${unit}.rel with sdcc" VERBATIM)
 		list(APPEND fx2_objects ${fx2_out}/${unit}.rel)
@@ -46,11 +45,13 @@ else()
 endif()
 target_sources(coeval_static PRIVATE ${fx2_image})
 
-if(TARGET test_fx2_logic)
-	list(TRANSFORM fx2_logic PREPEND ${fx2_dir}/ OUTPUT_VARIABLE fx2_sources)
-	list(TRANSFORM fx2_sources APPEND .c)
-	target_sources(test_fx2_logic PRIVATE ${fx2_sources})
-endif()
+list(TRANSFORM fx2_logic PREPEND ${fx2_dir}/ OUTPUT_VARIABLE fx2_sources)
+list(TRANSFORM fx2_sources APPEND .c)
+foreach(target test_fx2_logic fuzz_fx2_requests)
+	if(TARGET ${target})
+		target_sources(${target} PRIVATE ${fx2_sources})
+	endif()
+endforeach()
 if(TARGET test_fx2_image)
 	target_compile_definitions(test_fx2_image PRIVATE FX2_IHX="${fx2_out}/fx2.ihx"
 		FX2_MAP="${fx2_out}/fx2.map")

@@ -7,13 +7,13 @@
 enum phase {
 	IDLE,
 	SAMPLING,
-	FULL,	/* stopped by itself, the mark is yet to be sent */
+	FULL,   /* stopped by itself, the mark is yet to be sent */
 	MARKED, /* the mark is on its way, sampling is yet to start again */
-	ENDING	/* stopped by the host, the last packet is yet to be sent */
+	ENDING  /* stopped by the host, the last packet is yet to be sent */
 };
 
 static enum phase phase;
-static uint32_t losses;	      /* marks sent since the start */
+static uint32_t losses;       /* marks sent since the start */
 static uint32_t started;      /* timer at FX2_START */
 static uint32_t last_started; /* timer at the latest start of the engine */
 static uint32_t stopped;      /* timer when it was seen to have stopped */
@@ -107,9 +107,7 @@ void capture_poll(void)
 
 void capture_status(struct fx2_status *status)
 {
-	status->state = phase == IDLE	  ? FX2_IDLE
-			: phase == SAMPLING ? FX2_RUNNING
-					    : FX2_FULL;
+	status->state = phase == IDLE ? FX2_IDLE : phase == SAMPLING ? FX2_RUNNING : FX2_FULL;
 	status->pending = pending;
 	put_u16(status->reserved, 0);
 	put_u32(status->losses, losses);

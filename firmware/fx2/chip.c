@@ -38,8 +38,9 @@ static uint32_t joined(void)
  * (TRM, table "EZ-USB instruction set"), so 6 cycles or 24 of CLKOUT, 0.5 us; interrupts are off, and nothing else stops
  * the processor. Timer 0 counts once a cycle (CKCON.T0M), so what is read has no phase to it either.
  *
- * A second overflow cannot come while interrupts are off: the first is at most these few cycles old.
+ * A second overflow cannot come while interrupts are off: that would take 5 ms.
  */
+/* clang-format off */
 static void start_engine(void)
 {
 	__asm
@@ -48,7 +49,6 @@ static void start_engine(void)
 _fx2_start_read::
 	mov	_low,_TL0
 	mov	_high_after,_TH0
-_fx2_start_trigger::
 	mov	_GPIFTRIG,#0x04 ; bit 2: read; bits 1-0: into the FIFO of EP2
 _fx2_start_done::
 	mov	_control,_TCON
@@ -72,6 +72,7 @@ _fx2_timer_read::
 	setb	_EA
 	__endasm;
 }
+/* clang-format on */
 
 uint32_t chip_timer(void)
 {
@@ -122,7 +123,7 @@ void chip_commit(void)
 void chip_flush(void)
 {
 	chip_abort();
-	/* By the TRM (15.5.4, FIFORESET): refuse the host meanwhile; and in manual mode, so that nothing is committed. */
+	/* By the TRM (chapter 15, FIFORESET): refuse the host meanwhile; and in manual mode, so that nothing is committed. */
 	FIFORESET = FIFORESET_NAKALL;
 	SYNCDELAY();
 	EP2FIFOCFG = FIFOCFG_ZEROLENIN;
@@ -146,9 +147,9 @@ void chip_prepare(uint8_t flags, const uint8_t waveform[FX2_WAVEFORM])
 	SYNCDELAY();
 	EP2AUTOINLENL = packet & 0xff;
 	SYNCDELAY();
-	/* ZEROLENIN: INPKTEND makes a packet of nothing, too (TRM 15.6.5, EPxFIFOCFG). */
-	EP2FIFOCFG = FIFOCFG_AUTOIN | FIFOCFG_ZEROLENIN |
-		     (flags & FX2_16_LINES ? FIFOCFG_WORDWIDE : 0);
+	/* ZEROLENIN: INPKTEND makes a packet of nothing, too (TRM, chapter 15, EPxFIFOCFG). */
+	EP2FIFOCFG =
+		FIFOCFG_AUTOIN | FIFOCFG_ZEROLENIN | (flags & FX2_16_LINES ? FIFOCFG_WORDWIDE : 0);
 	SYNCDELAY();
 	for (i = 0; i < FX2_WAVEFORM; i++)
 		WAVEDATA[i] = waveform[i];
@@ -176,7 +177,7 @@ void chip_halt(bool halted)
 
 void chip_reset_toggle(void)
 {
-	/* Select, then reset (TRM 15.9.5, TOGCTL). */
+	/* Select, then reset (TRM, chapter 15, TOGCTL). */
 	TOGCTL = TOGCTL_IN | ENDPOINT;
 	TOGCTL = TOGCTL_RESET | TOGCTL_IN | ENDPOINT;
 }
@@ -191,7 +192,7 @@ void chip_init(void)
 	ET0 = 1;
 	EA = 1;
 
-	/* As the TRM asks for (15.5.10, REVCTL). */
+	/* As the TRM asks for (chapter 15, REVCTL). */
 	REVCTL = REVCTL_ENH_PKT | REVCTL_DYN_OUT;
 	SYNCDELAY();
 	IFCONFIG = IFCONFIG_INTERNAL | IFCONFIG_48MHZ | IFCONFIG_ASYNC | IFCONFIG_GPIF;

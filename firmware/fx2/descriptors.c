@@ -13,7 +13,7 @@ enum type {
 	OTHER_SPEED_CONFIGURATION = 7
 };
 
-#define LOW(x) (uint8_t)((x) & 0xff)
+#define LOW(x) (uint8_t)((x)&0xff)
 #define HIGH(x) (uint8_t)((x) >> 8)
 
 /* Full speed allows bulk packets of at most 64 bytes (USB 2.0, 5.8.3). */
@@ -25,29 +25,55 @@ enum type {
 #define PACKET_AT (CONFIGURATION_SIZE - 3) /* wMaxPacketSize */
 
 static const uint8_t device[DEVICE_SIZE] = {
-	DEVICE_SIZE, DEVICE,
-	0x00, 0x02, /* USB 2.0 */
-	0, 0, 0,    /* class: see the interface */
-	64,	    /* packets of endpoint 0 */
-	LOW(FX2_VENDOR), HIGH(FX2_VENDOR),
-	LOW(FX2_PRODUCT), HIGH(FX2_PRODUCT),
-	0, FX2_VERSION,
-	1, 2, 0, /* strings: manufacturer, product, no serial number */
-	1	 /* configurations */
+	DEVICE_SIZE,
+	DEVICE,
+	0x00,
+	0x02, /* USB 2.0 */
+	0,
+	0,
+	0,  /* class: see the interface */
+	64, /* packets of endpoint 0 */
+	LOW(FX2_VENDOR),
+	HIGH(FX2_VENDOR),
+	LOW(FX2_PRODUCT),
+	HIGH(FX2_PRODUCT),
+	0,
+	FX2_VERSION,
+	1,
+	2,
+	0, /* strings: manufacturer, product, no serial number */
+	1  /* configurations */
 };
 
 static const uint8_t qualifier[QUALIFIER_SIZE] = {
 	QUALIFIER_SIZE, DEVICE_QUALIFIER, 0x00, 0x02, 0, 0, 0, 64, 1, 0
 };
 
-static const uint8_t configuration[CONFIGURATION_SIZE] = {
-	9, CONFIGURATION, CONFIGURATION_SIZE, 0,
-	1,	  /* interfaces */
-	1, 0,	  /* its value, no name */
-	0x80, 50, /* powered by the bus: 100 mA */
-	9, INTERFACE, 0, 0, 1, 0xff, 0xff, 0xff, 0,
-	7, ENDPOINT, FX2_ENDPOINT, 2 /* bulk */, LOW(FX2_PACKET), HIGH(FX2_PACKET), 0
-};
+static const uint8_t configuration[CONFIGURATION_SIZE] = { 9,
+							   CONFIGURATION,
+							   CONFIGURATION_SIZE,
+							   0,
+							   1, /* interfaces */
+							   1,
+							   0, /* its value, no name */
+							   0x80,
+							   50, /* powered by the bus: 100 mA */
+							   9,
+							   INTERFACE,
+							   0,
+							   0,
+							   1,
+							   0xff,
+							   0xff,
+							   0xff,
+							   0,
+							   7,
+							   ENDPOINT,
+							   FX2_ENDPOINT,
+							   2 /* bulk */,
+							   LOW(FX2_PACKET),
+							   HIGH(FX2_PACKET),
+							   0 };
 
 static const uint8_t language[] = { 4, STRING, 0x09, 0x04 }; /* English (US) */
 

@@ -9,8 +9,12 @@
 
 #define SFR(address, name) __sfr __at(address) name
 #define SBIT(address, name) __sbit __at(address) name
-#define REGISTER(address, name) static volatile __xdata __at(address) uint8_t name
-#define REGISTERS(address, name, n) static volatile __xdata __at(address) uint8_t name[n]
+#define REGISTER(address, name)               \
+	static volatile __xdata __at(address) \
+	uint8_t name
+#define REGISTERS(address, name, n)           \
+	static volatile __xdata __at(address) \
+	uint8_t name[n]
 
 SFR(0x88, TCON);
 SBIT(0x8c, TR0);

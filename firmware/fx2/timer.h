@@ -10,7 +10,7 @@
 /** Read in this order while interrupts are off. The timer runs on meanwhile, by far less than half of its range. */
 struct timer_reading {
 	uint8_t high_before; /* TH0 */
-	uint8_t low;	     /* TL0: the moment that the whole stands for */
+	uint8_t low;         /* TL0: the moment that the whole stands for */
 	uint8_t high_after;  /* TH0 again */
 	uint8_t overflow;    /* not 0: an overflow has not been counted yet */
 	uint16_t overflows;  /* counted ones; wraps */

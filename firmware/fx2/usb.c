@@ -72,11 +72,8 @@ static uint8_t standard_in(const struct request *r, uint8_t *data)
 			return 0;
 		return descriptor_get((uint8_t)(r->value >> 8), (uint8_t)r->value,
 				      chip_high_speed(), data);
-	case GET_CONFIGURATION:
-		data[0] = configured;
-		return r->type == (IN | TO_DEVICE);
-	case GET_INTERFACE:
-		return r->type == (IN | TO_INTERFACE) && configured && r->index == 0;
+	case GET_CONFIGURATION: data[0] = configured; return r->type == (IN | TO_DEVICE);
+	case GET_INTERFACE: return r->type == (IN | TO_INTERFACE) && configured && r->index == 0;
 	}
 	return 0;
 }
@@ -128,7 +125,9 @@ static uint8_t vendor_in(const struct request *r, uint8_t *data)
 {
 	switch (r->number) {
 	case FX2_IDENTIFY: return identify((struct fx2_identity *)data);
-	case FX2_STATUS: capture_status((struct fx2_status *)data); return sizeof(struct fx2_status);
+	case FX2_STATUS:
+		capture_status((struct fx2_status *)data);
+		return sizeof(struct fx2_status);
 	case FX2_LOSS:
 		/* A record is removed as it is read: all of it, or none. */
 		if (r->length < sizeof(struct fx2_loss) || !capture_loss((struct fx2_loss *)data))

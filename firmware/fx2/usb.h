@@ -13,8 +13,8 @@
 enum usb_answer {
 	USB_STALL, /* refused */
 	USB_DONE,  /* done; no data */
-	USB_IN,	   /* done; @length bytes for the host */
-	USB_OUT	   /* the host has data first: usb_data() */
+	USB_IN,    /* done; @length bytes for the host */
+	USB_OUT    /* the host has data first: usb_data() */
 };
 
 /** After a reset of the bus: no configuration. */

@@ -155,12 +155,13 @@ static int store(struct radio_ear *e, const struct paired *p, struct cvl_writer 
 	return cvl_writer_event(w, p->tick, e->sent, values, err);
 }
 
-int radio_rise(struct radio_ear *e, struct cvl_tick tick, struct cvl_writer *w,
+int radio_rise(struct radio_ear *e, struct cvl_tick tick, struct cvl_tick now, struct cvl_writer *w,
 	       struct cvl_error *err)
 {
 	struct paired p;
 	bool known;
 
+	pair_clock(&e->pair, now);
 	drain(e->radio);
 	known = pair_rise(&e->pair, tick, e->found, e->n_found, &p);
 	e->n_found = 0;

@@ -42,8 +42,11 @@ void radio_close(struct radio *r);
 struct radio_ear *radio_listen(struct radio *r, uint64_t rate_hz);
 /** Declare what is stored of a beacon beside its number; before the first record. */
 int radio_declare(struct radio_ear *e, struct cvl_writer *w, struct cvl_error *err);
-/** The line rose at @tick: whatever beacon made it is stored. */
-int radio_rise(struct radio_ear *e, struct cvl_tick tick, struct cvl_writer *w,
+/**
+ * The line rose at @tick: whatever beacon made it is stored. @now is the tick that the analyzer takes just now, rather too early
+ * than too late.
+ */
+int radio_rise(struct radio_ear *e, struct cvl_tick tick, struct cvl_tick now, struct cvl_writer *w,
 	       struct cvl_error *err);
 /** Ticks may be off by @slack from here on. */
 void radio_slip(struct radio_ear *e, uint64_t slack);

@@ -107,8 +107,12 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 static int see_rise(void *ctx, struct cvl_tick tick, struct cvl_writer *w, struct cvl_error *err)
 {
 	struct stream *s = ctx;
+	double since = (double)(driver_now() - s->start.late) * (1 - DRIVER_CRYSTAL_PPM * 1e-6);
+	struct cvl_tick now = { s->start.tick };
 
-	return radio_rise(s->ear, tick, w, err);
+	if (since > 0)
+		now.count += (uint64_t)(since * 1e-9 * (double)s->rate_hz);
+	return radio_rise(s->ear, tick, now.count > tick.count ? now : tick, w, err);
 }
 
 int stream_open(struct stream **out, struct cvl_session *session, const struct driver_analyzer *a,

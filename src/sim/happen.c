@@ -495,3 +495,16 @@ int clock_happenings(struct happenings *h, const struct world_air *air, const st
 		qsort(h->at, h->n, sizeof(*h->at), by_time);
 	return rc;
 }
+
+double clock_counts(const struct world_clock *c, const struct oscillator *o, double t)
+{
+	return (oscillator_x(o, t) - oscillator_x(o, c->start)) *
+	       ((double)c->group->rate_hz * 1e-9);
+}
+
+uint64_t clock_stamp(const struct world_clock *c, const struct oscillator *o, double t)
+{
+	double look = ceil(clock_counts(c, o, t) / (double)c->group->resolution);
+
+	return look <= 0 ? 0 : (uint64_t)look * c->group->resolution;
+}

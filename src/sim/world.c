@@ -18,26 +18,12 @@
 #define UNIX_START 1700000000000000000
 #define WALL_CLOCK_SD_NS 5e6
 
-static double raw_tick(const struct world_clock *c, const struct oscillator *o, double t)
-{
-	return (oscillator_x(o, t) - oscillator_x(o, c->start)) *
-	       ((double)c->group->rate_hz * 1e-9);
-}
-
-/* First look at which the clock sees what happens at @t. */
-static uint64_t stamp(const struct world_clock *c, const struct oscillator *o, double t)
-{
-	double look = ceil(raw_tick(c, o, t) / (double)c->group->resolution);
-
-	return look <= 0 ? 0 : (uint64_t)look * c->group->resolution;
-}
-
 /* ---- the truth ---- */
 
 static void add_knot(struct cvl_knot *k, size_t *n, const struct world_clock *c,
 		     const struct oscillator *o, double t, bool before_jump)
 {
-	double tick = raw_tick(c, o, before_jump ? t - 1e-3 : t), whole = floor(tick), time;
+	double tick = clock_counts(c, o, before_jump ? t - 1e-3 : t), whole = floor(tick), time;
 
 	if (tick < 0 || (*n && whole <= (double)k[*n - 1].tick.count))
 		return;
@@ -158,8 +144,8 @@ static int record_slips(struct recorder *r, double t)
 		    r->slips >> i & 1)
 			continue;
 		r->slips |= 1u << i;
-		from.count = stamp(r->c, &r->osc, (double)f->at_ns);
-		to.count = stamp(r->c, &r->osc, end);
+		from.count = clock_stamp(r->c, &r->osc, (double)f->at_ns);
+		to.count = clock_stamp(r->c, &r->osc, end);
 		rc = cvl_writer_gap(r->writer, from, (struct cvl_tick){ to.count - 1 },
 				    CVL_LOST_UNKNOWN, CVL_GAP_DISCONNECTED, r->err);
 		if (!rc)
@@ -174,7 +160,7 @@ static int record_slips(struct recorder *r, double t)
 
 static int record(struct recorder *r, const struct happening *e)
 {
-	struct cvl_tick tick = { extended(r, stamp(r->c, &r->osc, e->t)) };
+	struct cvl_tick tick = { extended(r, clock_stamp(r->c, &r->osc, e->t)) };
 	union cvl_store_value v[2] = {
 		{ .u = e->number },
 		{ .s = r->air->clock[e->who < r->air->n_clocks ? e->who : 0].name }
@@ -249,7 +235,7 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 			rc = record(r, &h.at[i]);
 	}
 	free(h.at);
-	end = rc ? 0 : stamp(r->c, &r->osc, (double)w->duration_ns);
+	end = rc ? 0 : clock_stamp(r->c, &r->osc, (double)w->duration_ns);
 	if (r->writer && !rc)
 		rc = cvl_session_finish(s, r->writer,
 					(struct cvl_tick){ end > r->end ? end : r->end }, r->err);
@@ -308,13 +294,13 @@ int world_run(const struct world *w, const char *path,
 static int put_samples(struct run_file *f, const struct world_clock *c, const struct oscillator *o,
 		       const struct happenings *h, double end_ns, struct cvl_error *err)
 {
-	uint64_t at = 0, end = stamp(c, o, end_ns) / c->group->resolution;
+	uint64_t at = 0, end = clock_stamp(c, o, end_ns) / c->group->resolution;
 	uint8_t level = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < h->n && !rc; i++) {
 		const struct happening *e = &h->at[i];
-		uint64_t look = stamp(c, o, e->t) / c->group->resolution;
+		uint64_t look = clock_stamp(c, o, e->t) / c->group->resolution;
 
 		if (e->kind != HAPPEN_EDGE || e->line > 7)
 			continue;

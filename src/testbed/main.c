@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 
 #include "drivers/fx2/proto.h"
+#include "testbed/bed_main.h"
 #include "testbed/mock.h"
 
 #define DEVICES_MAX 16
@@ -140,6 +141,8 @@ int main(int argc, char **argv)
 		fprintf(stderr, "coeval-testbed: %s\n", err.text);
 		return 4;
 	}
+	if (argc > 1 && !strcmp(argv[1], "--bed"))
+		return bed_main(argc, argv);
 	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
 		switch (c) {
 		case 'n': r.n = (size_t)atoi(optarg); break;

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MIT */
+/** A whole test bed on one machine: nodes run as processes, their sessions joined, synchronised and judged. */
+#ifndef TESTBED_BED_RUN_H
+#define TESTBED_BED_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+
+struct bed_run_opts {
+	const char *output; /* directory, made */
+	unsigned nodes;     /* 1 to 64 */
+	int64_t duration_ns;
+	uint64_t seed;
+	const char *
+		faults; /* "unplug,overflow,deaf,kill,step,die", or NULL; "kill:3": so many on every node */
+	unsigned jobs; /* nodes that run at once; 0: as many as there are processors */
+	bool json;
+	const char *only; /* a node to run in this very process: what bed_run() starts */
+};
+
+/**
+ * Run it and print how it went. Returns the exit status: 1 if anything was invented, lost without a gap, or out of its
+ * bound; or a negative code with @err filled.
+ */
+int bed_run(const struct bed_run_opts *opts, struct cvl_error *err);
+
+#endif
