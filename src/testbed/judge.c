@@ -22,10 +22,8 @@ struct judge {
 	int64_t shift;         /* true tick minus stored one */
 	size_t edge;           /* next one that is expected */
 	uint8_t pins;
-	bool known;        /* what the pins were */
-	uint64_t up_to;    /* true tick up to which everything was judged; behind it */
-	uint64_t first;    /* true tick at which the stored segment begins */
-	uint64_t gap_from; /* stored tick of the last gap, if it is open */
+	bool known;     /* what the pins were */
+	uint64_t first; /* true tick at which the stored segment begins */
 	bool in_gap;
 	struct cvl_knot *knot;
 	size_t n_knots, cap_knots;
@@ -106,7 +104,6 @@ static void expect_all(struct judge *j, uint64_t to)
 
 	for (; j->edge < c->n_edges && c->edge[j->edge].tick < to; j->edge++)
 		j->j->missing++;
-	j->up_to = to;
 }
 
 static void pass_gap(struct judge *j, uint64_t to)
@@ -115,7 +112,6 @@ static void pass_gap(struct judge *j, uint64_t to)
 
 	for (; j->edge < c->n_edges && c->edge[j->edge].tick < to; j->edge++)
 		j->j->in_gaps++;
-	j->up_to = to;
 }
 
 static void see_edge(struct judge *j, uint64_t stored, uint8_t levels, bool restated)
@@ -124,22 +120,21 @@ static void see_edge(struct judge *j, uint64_t stored, uint8_t levels, bool rest
 	uint64_t tick = (uint64_t)((int64_t)stored + j->shift);
 	uint8_t pins = levels & (uint8_t)((1u << BED_RADIO_LINE) - 1);
 
+	if (restated && j->known && !j->in_gap) {
+		j->j->invented += pins != j->pins; /* the levels as they were before this tick */
+		return;
+	}
 	if (restated || !j->known) {
 		uint8_t is = 0;
 
-		/* the pins as they are at that tick */
-		while (j->edge < c->n_edges && c->edge[j->edge].tick <= tick) {
-			if (c->edge[j->edge].tick >= j->up_to && j->known && !j->in_gap)
-				j->j->missing++;
+		while (j->edge < c->n_edges && c->edge[j->edge].tick <= tick)
 			j->edge++;
-		}
 		if (j->edge)
 			is = c->edge[j->edge - 1].pins;
 		j->j->invented += is != pins;
 		j->pins = pins;
 		j->known = true;
 		j->in_gap = false;
-		j->up_to = tick;
 		return;
 	}
 	if (pins == j->pins)
@@ -180,7 +175,6 @@ static int see_gap(struct judge *j, uint64_t from)
 	j->j->gaps++;
 	expect_all(j, end);
 	j->in_gap = true;
-	j->gap_from = from;
 	return rc;
 }
 

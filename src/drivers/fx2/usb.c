@@ -154,13 +154,8 @@ static int adopt(struct analyzer *a, libusb_device *dev, const struct fx2_who *w
 	int rc;
 
 	a->lines = a->usb->opts->lines;
-	if (!a->lines) {
-		a->lines = who->lines;
-		if (a->lines > 8 && a->usb->opts->rate_hz > FX2_BYTES_SAFE / 2) {
-			a->lines = 8;
-			fx2_tell(a, false, "8 lines: 16 are too many for USB at this rate");
-		}
-	}
+	if (!a->lines)
+		a->lines = 8;
 	if (a->lines > who->lines)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: it has %u lines, not %u",
 				a->where, who->lines, a->lines);
