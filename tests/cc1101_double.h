@@ -126,7 +126,7 @@ static inline uint8_t double_status(const struct cc1101_double *c)
 			c->marc == DOUBLE_TX          ? STATUS_TX :
 							STATUS_TXFIFO_UNDERFLOW;
 
-	return (uint8_t)(state << 4 | (c->in_fifo > 49 ? 64 - c->in_fifo : 15));
+	return (uint8_t)((unsigned)state << 4 | (c->in_fifo > 49 ? 64u - c->in_fifo : 15u));
 }
 
 static inline uint8_t double_read(const struct cc1101_double *c, uint8_t address)
