@@ -452,6 +452,34 @@ static void pulses_discipline_within_what_is_claimed(void **state)
 	assert_true(all.sum / all.n < 60);
 }
 
+/* Pulses that jitter more than was taken for granted: the claim grows with them. */
+static void worse_pulses_are_claimed_to_be_worse(void **state)
+{
+	static const double jitter_ns[] = { 0, 60, 100, 200, 300 };
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		struct coverage c = { 0 };
+
+		for (unsigned round = 0; round < 4; round++) {
+			struct bench *b = bench_new(50 + round);
+
+			bench_oscillator(b, 20, 900, 1.5);
+			bench_pulses(b, jitter_ns[i], 0.02, 0.05);
+			b->w.lines = utc_line;
+			b->w.n_lines = 1;
+			bench_run(b);
+			/* the first minutes, too, in which it learns how much they jitter */
+			judge(b, 0, HOUR, &c);
+			bench_free(b);
+		}
+		print_message("jitter %3.0f ns: mean %.0f ns, worst %.0f ns, covered %.3f %%\n",
+			      jitter_ns[i], c.sum / c.n, c.worst, 100.0 * c.covered / c.n);
+		assert_true(c.n > 4 * 3000);
+		assert_true(c.covered >= 0.999 * c.n);
+	}
+}
+
 static void holdover_is_covered_too(void **state)
 {
 	struct coverage held = { 0 }, after = { 0 };
@@ -850,6 +878,7 @@ int main(void)
 		cmocka_unit_test(without_a_radio_it_still_runs),
 		cmocka_unit_test(the_transmitter_is_on_for_beacons_only),
 		cmocka_unit_test(pulses_discipline_within_what_is_claimed),
+		cmocka_unit_test(worse_pulses_are_claimed_to_be_worse),
 		cmocka_unit_test(holdover_is_covered_too),
 		cmocka_unit_test(a_lost_time_is_not_claimed),
 		cmocka_unit_test(pulses_that_move_for_good_are_followed),

@@ -95,7 +95,8 @@ uint32_t discipline_uncertain(const struct discipline *d, uint64_t count)
 		return DISCIPLINE_UNKNOWN;
 	if (s < 0)
 		s = 0;
-	u = WIDTH * root(phase_variance(d, s)) + wander(d, s) + d->rate + 1;
+	u = WIDTH * root(phase_variance(d, s)) + d->lag + s * d->lag_rate + wander(d, s) + d->rate +
+	    1;
 	return u < 4e9 ? (uint32_t)u : DISCIPLINE_UNKNOWN - 1;
 }
 
@@ -115,6 +116,8 @@ static void carry(struct discipline *d, uint64_t count)
 	d->ns += whole;
 	d->part = ahead - (double)whole;
 	d->at = count;
+	d->lag += s * d->lag_rate + wander(d, s);
+	d->lag_rate += wander_rate(d, s);
 	/* what the crystal did was one movement, of phase and rate alike */
 	d->pp = phase_variance(d, s) + phase * phase;
 	d->pr += s * d->rr + phase * rate;
@@ -148,7 +151,10 @@ static int64_t lock(struct discipline *d)
 	/* phase by the last pulse, rate by the last and the first */
 	d->pp = d->noise;
 	d->pr = d->noise / seconds_run;
-	d->rr = 2 * d->noise / square(seconds_run) + square(d->limits.wander_ppb_s * seconds_run);
+	d->rr = 2 * d->noise / square(seconds_run);
+	/* the rate is that of the middle of the run */
+	d->lag = 0;
+	d->lag_rate = wander_rate(d, seconds_run / 2);
 	d->offset_ns = off;
 	d->state = DISCIPLINE_LOCKED;
 	d->run = 0;
@@ -200,6 +206,8 @@ static int follow(struct discipline *d, uint64_t count)
 	next.rr -= k1 * next.pr;
 	next.pr -= k0 * next.pr;
 	next.pp -= k0 * next.pp;
+	next.lag_rate -= k1 * next.lag;
+	next.lag -= k0 * next.lag;
 	next.noise += (square(off) - s) / NOISE_MEMORY;
 	if (next.noise < square(next.limits.pulse_ns))
 		next.noise = square(next.limits.pulse_ns);
