@@ -109,7 +109,7 @@ int32_t discipline_rate_ppb(const struct discipline *d)
 static void carry(struct discipline *d, uint64_t count)
 {
 	double s = seconds(d, d->at, count);
-	double phase = wander(d, s) / 2, rate = wander_rate(d, s) / 2; /* as deviations */
+	double phase = wander(d, s), rate = wander_rate(d, s);
 	double ahead = (double)(int64_t)(count - d->at) * d->rate + d->part;
 	int64_t whole = nearest(ahead);
 
@@ -118,7 +118,10 @@ static void carry(struct discipline *d, uint64_t count)
 	d->at = count;
 	d->lag += s * d->lag_rate + wander(d, s);
 	d->lag_rate += wander_rate(d, s);
-	/* what the crystal did was one movement, of phase and rate alike */
+	/*
+	 * What the crystal did was one movement, of phase and rate alike. The most that it can do is taken
+	 * for a standard deviation: with less, the filter lags more than it smooths.
+	 */
 	d->pp = phase_variance(d, s) + phase * phase;
 	d->pr += s * d->rr + phase * rate;
 	d->rr += rate * rate;
