@@ -22,6 +22,7 @@ enum double_fault {
 	DOUBLE_DROPS,     /* falls out of FSTXON by itself */
 	DOUBLE_STAYS,     /* never ends sending */
 	DOUBLE_UNDERFLOW, /* loses its FIFO while sending */
+	DOUBLE_FORGETS,   /* lost its supply for a moment: all registers are as after a reset */
 	DOUBLE_FAULTS
 };
 
@@ -126,7 +127,7 @@ static inline uint8_t double_status(const struct cc1101_double *c)
 			c->marc == DOUBLE_TX          ? STATUS_TX :
 							STATUS_TXFIFO_UNDERFLOW;
 
-	return (uint8_t)(state << 4 | (c->in_fifo > 49 ? 64 - c->in_fifo : 15));
+	return (uint8_t)((unsigned)state << 4 | (c->in_fifo > 49 ? 64u - c->in_fifo : 15u));
 }
 
 static inline uint8_t double_read(const struct cc1101_double *c, uint8_t address)
@@ -149,6 +150,10 @@ static inline int double_spi(struct cc1101_double *c, double t, const uint8_t *o
 	double_pass(c, t);
 	if (c->fault == DOUBLE_GONE)
 		return -1;
+	if (c->fault == DOUBLE_FORGETS) {
+		double_reset(c);
+		c->fault = DOUBLE_FINE;
+	}
 	memset(in, 0, n);
 	if (c->fault == DOUBLE_ZEROS)
 		return 0;

@@ -135,6 +135,9 @@ static void hear(void *ctx, double t, const uint8_t *packet, size_t n)
 
 	assert_true(n >= 2 && packet[0] == n - 1);
 	assert_int_equal(packet[1], BEACON_ADDRESS);
+	/* never with a radio that is not set up */
+	for (unsigned i = 0; i < b->w.config.n_settings; i++)
+		assert_int_equal(b->radio.reg[settings[i].address], settings[i].value);
 	assert_true(b->n < HEARD_MAX);
 	assert_true(beacon_decode(packet + 2, (unsigned)n - 2, &b->heard[b->n].b));
 	b->heard[b->n++].t = t;
@@ -295,6 +298,60 @@ static void faults_of_the_radio_move_nothing(void **state)
 		      seen[3]);
 }
 
+/* What the way of the strobe takes is taken off, so that the preamble begins at the second. */
+static void the_way_of_the_strobe_is_taken_off(void **state)
+{
+	struct bench *b = bench_new(0);
+
+	(void)state;
+	b->w.config.strobe_ns = 1524;
+	bench_run(b);
+	for (size_t k = 0; k < b->n; k++) {
+		double preamble = b->heard[k].t + 1524;
+
+		assert_true(fabs(preamble - (double)(k + 1) * S) < 7);
+		assert_true(fabs(preamble - (double)b->heard[k].b.sent_ns) < 1);
+	}
+	bench_free(b);
+}
+
+static int put_status(void *ctx, const char *bytes, unsigned n)
+{
+	bench_text(ctx, 0, bytes, n);
+	return 1;
+}
+
+static void a_status_line_is_never_cut(void **state)
+{
+	struct bench *b = bench_new(0);
+	struct syncnode s;
+	const struct hal hal = { .ctx = b, .put = put_status };
+
+	(void)state;
+	b->w.duration_ns = S / 2;
+	bench_run(b);
+	s = b->end;
+	memset(b->said, 0, sizeof(b->said));
+	s.hal = &hal;
+	s.sequence = s.sent = s.missed = s.silent = s.lines_lost = s.wrong_lines = UINT32_MAX;
+	s.radio.absent = s.radio.stuck = s.radio.underflow = s.radio.resets = UINT32_MAX;
+	s.own.pulses = s.own.outliers = s.own.locks = UINT32_MAX;
+	s.own.state = DISCIPLINE_HOLDOVER;
+	s.own.offset_ns = -499999999;
+	s.own.rate *= 1.00025;
+	s.own.pp = 1e17;
+	s.utc = 1;
+	s.utc_ahead_s = UINT32_MAX;
+	s.why_silent = "no-pulse";
+	s.radio.state = RADIO_PREPARING;
+	s.config.id = UINT16_MAX;
+	s.config.schedule = (struct schedule){ 10000, 64, 64 };
+	syncnode_status(&s);
+	assert_non_null(strstr(b->said, "lost 4294967295\r\n"));
+	print_message("the longest status: %zu bytes\n", strlen(b->said));
+	bench_free(b);
+}
+
 static void without_a_radio_it_still_runs(void **state)
 {
 	static const enum double_fault faults[] = { DOUBLE_GONE, DOUBLE_ZEROS };
@@ -393,6 +450,34 @@ static void pulses_discipline_within_what_is_claimed(void **state)
 	assert_true(all.n > 12 * 7000);
 	assert_true(all.covered >= 0.999 * all.n);
 	assert_true(all.sum / all.n < 60);
+}
+
+/* Pulses that jitter more than was taken for granted: the claim grows with them. */
+static void worse_pulses_are_claimed_to_be_worse(void **state)
+{
+	static const double jitter_ns[] = { 0, 60, 100, 200, 300 };
+
+	(void)state;
+	for (unsigned i = 0; i < 5; i++) {
+		struct coverage c = { 0 };
+
+		for (unsigned round = 0; round < 4; round++) {
+			struct bench *b = bench_new(50 + round);
+
+			bench_oscillator(b, 20, 900, 1.5);
+			bench_pulses(b, jitter_ns[i], 0.02, 0.05);
+			b->w.lines = utc_line;
+			b->w.n_lines = 1;
+			bench_run(b);
+			/* the first minutes, too, in which it learns how much they jitter */
+			judge(b, 0, HOUR, &c);
+			bench_free(b);
+		}
+		print_message("jitter %3.0f ns: mean %.0f ns, worst %.0f ns, covered %.3f %%\n",
+			      jitter_ns[i], c.sum / c.n, c.worst, 100.0 * c.covered / c.n);
+		assert_true(c.n > 4 * 3000);
+		assert_true(c.covered >= 0.999 * c.n);
+	}
 }
 
 static void holdover_is_covered_too(void **state)
@@ -788,9 +873,12 @@ int main(void)
 		cmocka_unit_test(strobes_are_at_exact_counts),
 		cmocka_unit_test(graces_payload_counts_seconds),
 		cmocka_unit_test(faults_of_the_radio_move_nothing),
+		cmocka_unit_test(the_way_of_the_strobe_is_taken_off),
+		cmocka_unit_test(a_status_line_is_never_cut),
 		cmocka_unit_test(without_a_radio_it_still_runs),
 		cmocka_unit_test(the_transmitter_is_on_for_beacons_only),
 		cmocka_unit_test(pulses_discipline_within_what_is_claimed),
+		cmocka_unit_test(worse_pulses_are_claimed_to_be_worse),
 		cmocka_unit_test(holdover_is_covered_too),
 		cmocka_unit_test(a_lost_time_is_not_claimed),
 		cmocka_unit_test(pulses_that_move_for_good_are_followed),

@@ -95,7 +95,8 @@ uint32_t discipline_uncertain(const struct discipline *d, uint64_t count)
 		return DISCIPLINE_UNKNOWN;
 	if (s < 0)
 		s = 0;
-	u = WIDTH * root(phase_variance(d, s)) + wander(d, s) + d->rate + 1;
+	u = WIDTH * root(phase_variance(d, s)) + d->lag + s * d->lag_rate + wander(d, s) + d->rate +
+	    1;
 	return u < 4e9 ? (uint32_t)u : DISCIPLINE_UNKNOWN - 1;
 }
 
@@ -108,14 +109,19 @@ int32_t discipline_rate_ppb(const struct discipline *d)
 static void carry(struct discipline *d, uint64_t count)
 {
 	double s = seconds(d, d->at, count);
-	double phase = wander(d, s) / 2, rate = wander_rate(d, s) / 2; /* as deviations */
+	double phase = wander(d, s), rate = wander_rate(d, s);
 	double ahead = (double)(int64_t)(count - d->at) * d->rate + d->part;
 	int64_t whole = nearest(ahead);
 
 	d->ns += whole;
 	d->part = ahead - (double)whole;
 	d->at = count;
-	/* what the crystal did was one movement, of phase and rate alike */
+	d->lag += s * d->lag_rate + wander(d, s);
+	d->lag_rate += wander_rate(d, s);
+	/*
+	 * What the crystal did was one movement, of phase and rate alike. The most that it can do is taken
+	 * for a standard deviation: with less, the filter lags more than it smooths.
+	 */
 	d->pp = phase_variance(d, s) + phase * phase;
 	d->pr += s * d->rr + phase * rate;
 	d->rr += rate * rate;
@@ -148,7 +154,10 @@ static int64_t lock(struct discipline *d)
 	/* phase by the last pulse, rate by the last and the first */
 	d->pp = d->noise;
 	d->pr = d->noise / seconds_run;
-	d->rr = 2 * d->noise / square(seconds_run) + square(d->limits.wander_ppb_s * seconds_run);
+	d->rr = 2 * d->noise / square(seconds_run);
+	/* the rate is that of the middle of the run */
+	d->lag = 0;
+	d->lag_rate = wander_rate(d, seconds_run / 2);
 	d->offset_ns = off;
 	d->state = DISCIPLINE_LOCKED;
 	d->run = 0;
@@ -200,6 +209,8 @@ static int follow(struct discipline *d, uint64_t count)
 	next.rr -= k1 * next.pr;
 	next.pr -= k0 * next.pr;
 	next.pp -= k0 * next.pp;
+	next.lag_rate -= k1 * next.lag;
+	next.lag -= k0 * next.lag;
 	next.noise += (square(off) - s) / NOISE_MEMORY;
 	if (next.noise < square(next.limits.pulse_ns))
 		next.noise = square(next.limits.pulse_ns);

@@ -45,6 +45,8 @@ struct discipline {
 	double part, rate;
 	/* variances of phase (ns^2) and rate (ns^2/s^2), their covariance, and the variance of pulses, at @at */
 	double pp, pr, rr, noise;
+	/* how far phase (ns) and rate (ns/s) lag behind a crystal that wanders as fast as it may, one way */
+	double lag, lag_rate;
 	double offset_ns; /* of the last accepted pulse from where it was expected */
 
 	/* pulses that agree with each other and not (yet) with own time */

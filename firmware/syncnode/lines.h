@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-#define LINES_BYTES 400
+#define LINES_BYTES 440
 
 struct lines {
 	char text[LINES_BYTES];

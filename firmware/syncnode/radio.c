@@ -62,10 +62,20 @@ static int read_status(const struct radio *r, uint8_t address, uint8_t *value)
 	return 0;
 }
 
-static int set_up(struct radio *r)
+static int holds_settings(const struct radio *r)
 {
 	uint8_t value;
 
+	for (unsigned i = 0; i < r->n_settings; i++)
+		if (r->settings[i].address <= LAST_FIXED &&
+		    (read_register(r, r->settings[i].address, &value) ||
+		     value != r->settings[i].value))
+			return 0;
+	return 1;
+}
+
+static int set_up(struct radio *r)
+{
 	if (read_register(r, RADIO_VERSION, &r->version) || r->version == 0x00 ||
 	    r->version == 0xff)
 		return -1;
@@ -76,12 +86,7 @@ static int set_up(struct radio *r)
 		if (r->hal->spi(r->hal->ctx, out, in, 2))
 			return -1;
 	}
-	for (unsigned i = 0; i < r->n_settings; i++)
-		if (r->settings[i].address <= LAST_FIXED &&
-		    (read_register(r, r->settings[i].address, &value) ||
-		     value != r->settings[i].value))
-			return -1;
-	return 0;
+	return holds_settings(r) ? 0 : -1;
 }
 
 void radio_init(struct radio *r, const struct hal *hal, const struct radio_setting *settings,
@@ -157,8 +162,11 @@ int radio_prepare(struct radio *r, const uint8_t *packet, unsigned n, uint64_t n
 		return 0;
 	for (unsigned i = 0; i < n; i++)
 		out[i + 1] = packet[i];
-	/* SFTX is allowed in IDLE only (section 10.5), which the chip may have left by itself */
-	if (read_status(r, RADIO_MARCSTATE, &marc)) {
+	/*
+	 * A chip that lost its supply for a moment would send on another frequency, so look before each
+	 * packet. SFTX is allowed in IDLE only (table 42), which the chip may have left by itself.
+	 */
+	if (read_status(r, RADIO_MARCSTATE, &marc) || !holds_settings(r)) {
 		down(r, &r->absent);
 		return 0;
 	}

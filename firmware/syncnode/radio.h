@@ -2,7 +2,7 @@
 /**
  * A CC1101 that sends one packet at an instant set by a timer. Facts from its data sheet, SWRS061.
  *
- * Between beacons the chip is in IDLE. For a beacon: load, synthesizer on and calibrated (FSTXON, section 19.5), then the
+ * Between beacons the chip is in IDLE. For a beacon: load, synthesizer on and calibrated (FSTXON, section 19), then the
  * strobe STX by the timer, and after the packet the chip falls back to IDLE by itself (the settings must say so:
  * MCSM1.TXOFF_MODE 0; and MCSM0.FS_AUTOCAL 1, calibration on the way from IDLE to FSTXON).
  *

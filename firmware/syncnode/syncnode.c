@@ -4,9 +4,10 @@
 #include "lines.h"
 
 #define NS_S 1000000000
-#define ARM_US 200   /* at least so long before the instant is the timer set */
-#define DISARM_US 50 /* after it the byte has left, at any speed of the bus */
-#define GPS_AGREE 3  /* sentences in a row that must say the same */
+#define ARM_US 200      /* at least so long before the instant is the timer set */
+#define PREPARE_US 1500 /* what the radio takes to be ready, and ARM_US, and some */
+#define DISARM_US 50    /* after it the byte has left, at any speed of the bus */
+#define GPS_AGREE 3     /* sentences in a row that must say the same */
 #define STEP_KEEPS_SECONDS 100000000
 
 static uint64_t us(const struct syncnode *s, uint32_t n)
@@ -158,6 +159,10 @@ static uint64_t step(struct syncnode *s)
 	if (s->phase == SYNCNODE_WAITING && s->count + lead >= s->due)
 		prepare(s);
 	if (s->phase == SYNCNODE_PREPARING) {
+		/* it had to be set up first, or was busy, and there still is time */
+		if (s->radio.state == RADIO_IDLE && !s->why_silent &&
+		    s->count + us(s, PREPARE_US) <= s->due)
+			radio_prepare(&s->radio, s->packet, s->packet_bytes, s->count);
 		if (s->radio.state == RADIO_READY && s->count + us(s, ARM_US) <= s->due) {
 			s->hal->arm(s->hal->ctx, (uint32_t)s->due, RADIO_STX);
 			s->phase = SYNCNODE_ARMED;

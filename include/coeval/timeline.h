@@ -79,6 +79,8 @@ enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t 
 struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
 /** NULL if the session is not synchronised (or nominal was asked for). */
 const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
+/** Where problems are told, as given in the options; may be NULL. */
+const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl);
 const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
 enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
 

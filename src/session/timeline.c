@@ -511,6 +511,11 @@ struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl)
 	return tl->session;
 }
 
+const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl)
+{
+	return tl->opts.report;
+}
+
 const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl)
 {
 	return tl->sync;

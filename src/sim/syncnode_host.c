@@ -9,7 +9,8 @@
 struct host {
 	const struct syncnode_world *w;
 	struct syncnode node;
-	double t; /* true time now */
+	double t;    /* true time now */
+	double base; /* whole counts when the node was turned on: its timer begins at 0 */
 
 	bool armed;
 	uint64_t strobe_count; /* 64 bits, as strobe_at() found */
@@ -35,7 +36,7 @@ static double counts_at(const struct host *h, double t)
 {
 	const struct syncnode_world *w = h->w;
 
-	return w->counts ? w->counts(w->ctx, t) : (t - w->begin_ns) * 1e-9 * w->timer_hz;
+	return w->counts ? w->counts(w->ctx, t) - h->base : (t - w->begin_ns) * 1e-9 * w->timer_hz;
 }
 
 /* True time at which the timer comes to @count, not before now: by the nominal rate, which clocks nearly have, and by halving
@@ -216,15 +217,13 @@ int syncnode_run(const struct syncnode_world *w,
 		.put = host_put,
 		.feed = host_feed,
 	};
-	uint64_t base;
-
+	if (w->counts)
+		h.base = floor(w->counts(w->ctx, w->begin_ns));
 	find_pulse(&h);
 	if (syncnode_init(&h.node, &hal, &w->config))
 		return -1;
-	/* the node extends its 32 bits from what it saw first */
-	base = count_now(&h) - (uint32_t)count_now(&h);
 	while (h.t < w->begin_ns + w->duration_ns) {
-		uint64_t wake = syncnode_poll(&h.node) + base;
+		uint64_t wake = syncnode_poll(&h.node);
 		uint64_t now = count_now(&h);
 
 		advance(&h, wake <= now ? when(&h, (double)(now + 1)) : when(&h, (double)wake));

@@ -8,13 +8,22 @@ need arm-none-eabi-gcc
 "$SRC/firmware/syncnode/build" fw-blackpill blackpill >build.log 2>&1 || { cat build.log; exit 1; }
 "$SRC/firmware/syncnode/build" fw-nucleo nucleo >build.log 2>&1 || { cat build.log; exit 1; }
 
+# A node of several keeps to its slot from the first beacon on.
+ID=7 SLOT=3/4 INTERVAL_MS=2000 "$SRC/firmware/syncnode/build" fw-site emulated >build.log 2>&1 || { cat build.log; exit 1; }
+
+boot() {
+	: >out
+	timeout 60 qemu-system-arm -M netduinoplus2 -kernel "$1" -nographic -monitor none \
+		-serial null -serial stdio <in >out 2>qemu.log &
+	qemu=$!
+}
+halt() {
+	kill "$qemu" 2>/dev/null || true
+	wait "$qemu" 2>/dev/null || true
+}
+trap halt EXIT
 mkfifo in
-: >out
-timeout 60 qemu-system-arm -M netduinoplus2 -kernel fw/syncnode.elf -nographic -monitor none \
-	-serial null -serial stdio <in >out 2>qemu.log &
-qemu=$!
-exec 9>in
-trap 'kill "$qemu" 2>/dev/null; wait "$qemu" 2>/dev/null || true' EXIT
+exec 9<>in
 
 # Wait for a line that matches, up to 20 s.
 see() {
@@ -30,8 +39,13 @@ see() {
 	exit 1
 }
 
+boot fw-site/syncnode.elf
+see ' silent [1-9][0-9]* why no-pulse .* id 7 .* interval_ms 2000 slot 3/4 '
+halt
+
+boot fw/syncnode.elf
 see 'coeval sync node'
-see 'seq 2 sent 0 missed 2 silent 0 why - radio absent .* clock free .* id 1 .* interval_ms 1000 slot 1/1'
+see 'seq [1-9][0-9]* sent 0 missed [1-9][0-9]* silent 0 why - radio absent .* clock free .* id 1 .* interval_ms 1000 slot 1/1'
 echo 'id 3' >&9
 see '^ok'
 see 'id 3 payload coeval interval_ms 1000 '

@@ -76,7 +76,7 @@ static enum board_clock start_clocks(void)
 #endif
 	RCC_AHB1ENR |= RCC_AHB1_GPIOA | RCC_AHB1_GPIOB | RCC_AHB1_DMA1;
 	RCC_APB1ENR |= RCC_APB1_TIM2 | RCC_APB1_SPI2 | RCC_APB1_USART2;
-	(void)RCC_APB1ENR; /* two cycles until it holds (errata ES0222, 2.1.4) */
+	(void)RCC_APB1ENR; /* it takes two cycles to hold: the errata sheet's delay after enabling a clock */
 	return clock;
 }
 

@@ -3,15 +3,28 @@
 #include "board.h"
 #include "settings.h"
 
+/* What the node is after a reset, before any command: set by the build, so that no reset makes it speak out of turn. */
+#ifndef SYNCNODE_ID
+#define SYNCNODE_ID 1
+#endif
+#ifndef SYNCNODE_INTERVAL_MS
+#define SYNCNODE_INTERVAL_MS 1000
+#endif
+#ifndef SYNCNODE_SLOT
+#define SYNCNODE_SLOT 1
+#define SYNCNODE_SLOTS 1
+#endif
+
 /* Static: so that the stack holds calls only, and the linker says whether all fits. */
 static struct hal hal;
 static struct syncnode node;
 
 int main(void)
 {
+	const char *wrong;
 	const struct syncnode_config config = {
-		.schedule = { 1000, 1, 1 },
-		.id = 1,
+		.schedule = { SYNCNODE_INTERVAL_MS, SYNCNODE_SLOT, SYNCNODE_SLOTS },
+		.id = SYNCNODE_ID,
 		.version = BEACON_VERSION,
 		.baud = SETTINGS_BAUD,
 		.strobe_ns = SETTINGS_STROBE_NS,
@@ -29,9 +42,14 @@ int main(void)
 			}
 	}
 	board_say("coeval sync node\r\n");
-	if (syncnode_init(&node, &hal, &config))
-		for (;;) /* cannot be: the configuration is above; the watchdog ends it */
+	wrong = syncnode_init(&node, &hal, &config);
+	if (wrong) {
+		board_say("error: ");
+		board_say(wrong);
+		board_say("\r\n");
+		for (;; board_pass()) /* until the watchdog */
 			;
+	}
 	for (;; board_pass())
 		syncnode_poll(&node);
 }
