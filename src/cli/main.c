@@ -5,8 +5,8 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
-	&verb_import, &verb_sync, &verb_info, &verb_show, &verb_export,
-	&verb_report, &verb_sim,  &verb_demo, &verb_help, NULL,
+	&verb_import, &verb_sync, &verb_info,    &verb_show, &verb_export, &verb_report,
+	&verb_sim,    &verb_demo, &verb_devices, &verb_help, NULL,
 };
 
 static const struct verb *find(const char *name)
