@@ -204,7 +204,7 @@ static int open_one(struct analyzer *a, bool *again, struct cvl_error *err)
 			struct cvl_error why = *err;
 
 			rc = cvl_fail(
-				err, CVL_E_ENV, CVL_NO_OFFSET,
+				err, rc == CVL_E_MAGIC ? rc : CVL_E_ENV, CVL_NO_OFFSET,
 				"%s: not an analyzer of ours, or a broken one: %.200s: plug it in again",
 				a->where, why.text);
 			goto out;
@@ -233,6 +233,14 @@ out:
 	return rc;
 }
 
+static void drop_one(struct usb *u, size_t i)
+{
+	free(u->analyzer[i]);
+	memmove(&u->analyzer[i], &u->analyzer[i + 1], (--u->n - i) * sizeof(u->analyzer[0]));
+	for (; i < u->n; i++)
+		u->analyzer[i]->index = i;
+}
+
 static int open_all(struct usb *u, struct cvl_error *err)
 {
 	const int64_t until = driver_now() + RENUMBER_WAIT;
@@ -251,8 +259,13 @@ static int open_all(struct usb *u, struct cvl_error *err)
 			/* udev sets permissions a moment after the device is there. */
 			if (rc == CVL_E_ENV && a->left && driver_now() < until)
 				again = true;
-			else if (rc)
-				return rc;
+			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
+			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
+				drop_one(u, i--);
+			else if (rc) {
+				err->code = rc == CVL_E_MAGIC ? CVL_E_ENV : err->code;
+				return err->code;
+			}
 			if (again && driver_now() >= until)
 				return cvl_fail(
 					err, CVL_E_ENV, CVL_NO_OFFSET,

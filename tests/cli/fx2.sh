@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: MIT
+# The FX2 driver, through the real libusb, on simulated analyzers that show a counter: bare ones are loaded, every sample arrives, and
+# what goes wrong is told and bounded.
+need coeval-testbed
+build=$(dirname "$(command -v coeval)")
+capture=$build/tests/fx2_capture
+[ -x "$capture" ] || skip "fx2_capture is not built"
+# An instrumented build has its own library to put in front.
+export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
+
+# LJMP 3; SJMP to itself: enough for the model to call it a program.
+printf ':03000000020003F8\n:0200030080FE7D\n:00000001FF\n' >firmware.ihx
+
+bed() {
+	echo "== $*"
+	timeout 60 coeval-testbed "$@" 2>stderr
+	local status=$?
+	grep -v '^[0-9.]* MB/s$' stderr | sed 's/^/stderr: /'
+	[ "$status" -eq 0 ] || echo "status $status"
+}
+# The same without naming where programs lie.
+cap() {
+	local before=()
+	while [ "$1" != -- ]; do before+=("$1"); shift; done
+	shift
+	bed "${before[@]}" -- "$capture" -q -f firmware.ihx "$@" | sed "s|$capture|fx2_capture|"
+}
+
+cap --devices 2 -- -n 20000000
+cap --devices 2 -- -l 16 -r 12000000 -n 10000000
+cap --devices 2 -- -d 1-2 -n 1000000
+cap -- -d 1-7
+cap -- -r 7000000
+cap --trouble overflow:100000:5000 --trouble overflow:100100:70000 --trouble overflow:700000:900 -- -n 2000000
+cap --trouble count-off:1:512 --trouble overflow:100000:5000 -- -n 2000000
+cap --speed 1 --replug 0.6:0.3 -- -l 16 -s 2
+for trouble in stall babble silent spurious; do
+	cap --speed 1 --trouble $trouble:3000000 -- -l 16 -s 2.5
+done
+for trouble in wrong-magic wrong-version short-answers no-start no-renumber; do
+	cap --loaded --trouble $trouble -- -n 1000000
+done
+cap --trouble no-renumber -- -n 1000000
+cap --loaded --devices 2 --trouble wrong-magic -- -n 1000000
