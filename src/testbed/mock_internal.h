@@ -17,6 +17,7 @@ struct plug {
 	gboolean gone;
 	UMockdevIoctlClient *claimed_by;
 	char syspath[160];
+	char node[128]; /* the file that stands for it */
 };
 
 struct usb_port {

@@ -2,6 +2,7 @@
 # The FX2 driver, through the real libusb, on simulated analyzers that show a counter: bare ones are loaded, every sample arrives, and
 # what goes wrong is told and bounded.
 need coeval-testbed
+need setpriv
 build=$(dirname "$(command -v coeval)")
 capture=$build/tests/fx2_capture
 [ -x "$capture" ] || skip "fx2_capture is not built"
@@ -42,3 +43,29 @@ for trouble in wrong-magic wrong-version short-answers no-start no-renumber; do
 done
 cap --trouble no-renumber -- -n 1000000
 cap --loaded --devices 2 --trouble wrong-magic -- -n 1000000
+
+echo "== two programs, one analyzer; then the first is killed"
+cat >two.sh <<END
+$capture -q -s 30 >first & sleep 0.7
+$capture -q -n 1000
+coeval devices
+kill -9 \$!
+wait \$! 2>/dev/null
+$capture -q -n 1000000
+END
+bed --loaded -- bash two.sh 2>&1 | grep -v -e CRITICAL -e '^stderr: $' -e Killed
+
+echo "== no permission"
+cat >closed.sh <<END
+cp "$build/coeval" "$capture" "\$UMOCKDEV_DIR" # where anybody may go
+chmod -R a+rwX "\$UMOCKDEV_DIR"
+chmod 000 "\$UMOCKDEV_DIR"/dev/bus/usb/*/*
+as=
+[ "\$(id -u)" -ne 0 ] || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
+\$as "\$UMOCKDEV_DIR/coeval" devices
+\$as "\$UMOCKDEV_DIR/fx2_capture" -q
+END
+bed --loaded -- bash closed.sh
+
+bed --devices 2 --loaded --radio -- coeval devices
+bed --devices 1 --loaded -- coeval devices --json

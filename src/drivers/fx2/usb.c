@@ -288,7 +288,7 @@ static int fx2_open(void **state, const struct driver_opts *opts, const struct d
 	struct usb *u = calloc(1, sizeof(*u));
 	struct fx2_settings settings;
 	bool tight;
-	int rc;
+	int rc, no;
 
 	*state = NULL;
 	if (!u)
@@ -298,9 +298,11 @@ static int fx2_open(void **state, const struct driver_opts *opts, const struct d
 	rc = fx2_settings_for(&settings, opts->rate_hz, opts->lines ? opts->lines : 8, &tight, err);
 	if (!rc)
 		rc = fx2_program_get(&u->program, opts->firmware, err);
-	if (!rc && libusb_init(&u->ctx)) {
+	if (!rc && (no = libusb_init(&u->ctx)) != 0) {
 		u->ctx = NULL;
-		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "this machine has no USB to use");
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			      "cannot use USB (%s): /sys must be mounted, /dev/bus/usb be there",
+			      libusb_error_name(no));
 	}
 	if (!rc)
 		rc = choose(u, err);

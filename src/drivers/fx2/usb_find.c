@@ -314,7 +314,8 @@ int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx, st
 	ssize_t n;
 
 	if (rc)
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "cannot use USB: %s",
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"cannot use USB (%s): /sys must be mounted, /dev/bus/usb be there",
 				libusb_error_name(rc));
 	n = libusb_get_device_list(usb, &all);
 	if (n > 0)
