@@ -14,7 +14,7 @@ struct run {
 	struct mock *mock;
 	int status;
 	size_t n;
-	char port[DEVICES_MAX][16];
+	char port[DEVICES_MAX][24];
 	const char *replug; /* port to pull out of, and to plug in again */
 	double away;
 };
