@@ -47,6 +47,7 @@ struct mock *mock_new(struct cvl_error *err)
 	m->spidevs = g_ptr_array_new_with_free_func(g_free);
 	m->children = g_ptr_array_new_with_free_func(g_free);
 	m->next_number = 2;
+	m->pool = 16 << 20;
 	return m;
 }
 
@@ -63,6 +64,11 @@ void mock_unlock(struct mock *m)
 void mock_set_speed(struct mock *m, double speed)
 {
 	m->speed = speed;
+}
+
+void mock_set_usb_memory(struct mock *m, unsigned mb)
+{
+	m->pool = (size_t)mb << 20;
 }
 
 /* ---- system calls that wait ---- */

@@ -37,6 +37,7 @@ struct mock {
 	GPtrArray *ports, *plugs, *spidevs, *children;
 	unsigned next_number;
 	double speed;
+	size_t pool, pool_used; /* bytes of all transfers that are out */
 };
 
 /** The ioctls of usbfs. */

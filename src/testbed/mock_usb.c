@@ -16,6 +16,8 @@ struct urb {
 	UMockdevIoctlData *data;   /* struct usbdevfs_urb */
 	UMockdevIoctlData *buffer; /* once it was needed */
 	size_t got;
+	size_t room; /* taken from the pool */
+	struct mock *mock;
 };
 
 /* What one open file has going. */
@@ -32,6 +34,7 @@ static void urb_free(gpointer p)
 {
 	struct urb *u = p;
 
+	u->mock->pool_used -= u->room;
 	g_clear_object(&u->buffer);
 	g_clear_object(&u->data);
 	g_free(u);
@@ -163,6 +166,7 @@ static void submit(struct plug *plug, UMockdevIoctlClient *client, UMockdevIoctl
 	struct urb *u = g_new0(struct urb, 1);
 
 	u->data = g_object_ref(data);
+	u->mock = plug->port->mock;
 	switch (body(u)->type) {
 	case USBDEVFS_URB_TYPE_CONTROL: control_urb(plug, f, u); break;
 	case USBDEVFS_URB_TYPE_BULK:
@@ -171,6 +175,13 @@ static void submit(struct plug *plug, UMockdevIoctlClient *client, UMockdevIoctl
 			umockdev_ioctl_client_complete(client, -1, EINVAL);
 			return;
 		}
+		if (u->mock->pool_used + (size_t)body(u)->buffer_length > u->mock->pool) {
+			urb_free(u);
+			umockdev_ioctl_client_complete(client, -1, ENOMEM);
+			return;
+		}
+		u->room = (size_t)body(u)->buffer_length;
+		u->mock->pool_used += u->room;
 		g_queue_push_tail(&f->pending, u);
 		break;
 	default:

@@ -44,6 +44,16 @@ done
 cap --trouble no-renumber -- -n 1000000
 cap --loaded --devices 2 --trouble wrong-magic -- -n 1000000
 
+# Too little memory: the kernel's parameter says so; or other programs have it.
+cat >little.sh <<END
+mkdir -p "\$UMOCKDEV_DIR/sys/module/usbcore/parameters"
+echo 2 >"\$UMOCKDEV_DIR/sys/module/usbcore/parameters/usbfs_memory_mb"
+$capture -q -r 24000000 -n 1000000
+END
+bed --loaded --usb-memory 2 -- bash little.sh
+cap --loaded --usb-memory 6 -- -r 24000000 -n 1000000
+cap --loaded --usb-memory 1 -- -r 24000000 -n 1000000
+
 echo "== two programs, one analyzer; then the first is killed"
 cat >two.sh <<END
 $capture -q -s 30 >first & sleep 0.7
