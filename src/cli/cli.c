@@ -195,6 +195,15 @@ static size_t text_width(const char *s)
 	return n;
 }
 
+void table_drop(struct table *t)
+{
+	for (size_t i = 0; i < t->rows; i++)
+		free(t->cell[i]);
+	free(t->cell);
+	t->cell = NULL;
+	t->rows = t->capacity = 0;
+}
+
 void table_print(struct table *t, struct out *o, const char *align, const char *indent)
 {
 	size_t width[16] = { 0 };
@@ -217,9 +226,6 @@ void table_print(struct table *t, struct out *o, const char *align, const char *
 			out_char(o, ' ');
 		if (last)
 			out_char(o, '\n');
-		free(t->cell[i]);
 	}
-	free(t->cell);
-	t->cell = NULL;
-	t->rows = t->capacity = 0;
+	table_drop(t);
 }

@@ -21,8 +21,8 @@ struct verb {
 	int (*run)(int argc, char **argv, const struct verb *verb);
 };
 
-extern const struct verb verb_capture, verb_control, verb_join, verb_import, verb_sync, verb_info,
-	verb_show, verb_export, verb_sim, verb_report, verb_demo, verb_help;
+extern const struct verb verb_capture, verb_control, verb_devices, verb_join, verb_import,
+	verb_sync, verb_info, verb_show, verb_export, verb_report, verb_sim, verb_demo, verb_help;
 extern const struct verb *const verbs[];
 
 /** Problems that were survived: told on standard error, counted for the exit status. */
@@ -84,6 +84,8 @@ void table_init(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /** A row of headings, ended by NULL. */
 void table_heads(struct table *t, const char *const *heads);
+/** Free it unprinted. */
+void table_drop(struct table *t);
 /** Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front. */
 void table_print(struct table *t, struct out *o, const char *align, const char *indent);
 

@@ -454,6 +454,6 @@ uint64_t fx2_device_tick(const struct fx2_device *d)
 
 void fx2_device_skip(struct fx2_device *d, uint64_t tick)
 {
-	if (d->state == FX2_IDLE && tick > d->tick)
+	if (tick > d->tick)
 		d->tick = tick;
 }

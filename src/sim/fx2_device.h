@@ -83,7 +83,7 @@ uint64_t fx2_device_rate(const struct fx2_device *d); /* of the last FX2_START; 
 unsigned fx2_device_unit(const struct fx2_device *d);
 /** The next tick to come. */
 uint64_t fx2_device_tick(const struct fx2_device *d);
-/** Time goes on to @tick without any sample, if it is not later already (only while it is not sampling). */
+/** Time goes on to @tick without any sample, if it is not later already: before FX2_START. */
 void fx2_device_skip(struct fx2_device *d, uint64_t tick);
 
 #endif

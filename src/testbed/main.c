@@ -15,16 +15,21 @@ struct run {
 	struct mock *mock;
 	int status;
 	size_t n;
-	char port[DEVICES_MAX][16];
+	char port[DEVICES_MAX][24];
 	const char *replug; /* port to pull out of, and to plug in again */
 	double away;
 };
 
 static const struct option options[] = {
-	{ "devices", required_argument, NULL, 'n' }, { "radio", no_argument, NULL, 'r' },
-	{ "speed", required_argument, NULL, 's' },   { "trouble", required_argument, NULL, 't' },
-	{ "replug", required_argument, NULL, 'p' },  { "loaded", no_argument, NULL, 'l' },
-	{ "help", no_argument, NULL, 'h' },          { 0 },
+	{ "devices", required_argument, NULL, 'n' },
+	{ "radio", no_argument, NULL, 'r' },
+	{ "speed", required_argument, NULL, 's' },
+	{ "trouble", required_argument, NULL, 't' },
+	{ "replug", required_argument, NULL, 'p' },
+	{ "loaded", no_argument, NULL, 'l' },
+	{ "usb-memory", required_argument, NULL, 'm' },
+	{ "help", no_argument, NULL, 'h' },
+	{ 0 },
 };
 
 static const struct {
@@ -100,6 +105,7 @@ static int usage(FILE *f)
 		   "      --loaded                 they already run our firmware\n"
 		   "      --radio                  a spidev, /dev/spidev0.0, that echoes\n"
 		   "      --speed X                times real time; 0: as fast as it is taken (0)\n"
+		   "      --usb-memory MB          of usbfs, for all transfers (16)\n"
 		   "      --trouble WHAT[:TICK[:N]]  of the first analyzer:");
 	for (size_t i = 0; i < sizeof(troubles) / sizeof(troubles[0]); i++)
 		fprintf(f, " %s", troubles[i].name);
@@ -134,6 +140,7 @@ int main(int argc, char **argv)
 	double after = -1, speed = 0;
 	bool radio = false, loaded = false;
 	size_t n_troubled = 0;
+	int memory = 16;
 	struct cvl_error err;
 	int c, rc = mock_main(argv, &err);
 
@@ -149,6 +156,7 @@ int main(int argc, char **argv)
 		case 'r': radio = true; break;
 		case 'l': loaded = true; break;
 		case 's': speed = atof(optarg); break;
+		case 'm': memory = atoi(optarg); break;
 		case 'p':
 			if (sscanf(optarg, "%lf:%lf", &after, &r.away) != 2)
 				return usage(stderr);
@@ -170,6 +178,7 @@ int main(int argc, char **argv)
 		return 4;
 	}
 	mock_set_speed(r.mock, speed);
+	mock_set_usb_memory(r.mock, (unsigned)memory);
 	for (size_t i = 0; i < r.n && !rc; i++) {
 		struct fx2_device_opts opts = {
 			.loaded = loaded, .seed = i + 1, .levels = counter, .ctx = &device[i]

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "testbed/mock_internal.h"
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,9 @@ struct mock *mock_new(struct cvl_error *err)
 {
 	struct mock *m = g_new0(struct mock, 1);
 
+	/* Transfers are copied through blocks of 256 KiB: not to be mapped and unmapped for each. */
+	mallopt(M_MMAP_THRESHOLD, 8 << 20);
+	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	m->testbed = umockdev_testbed_new();
 	if (!m->testbed) {
 		g_free(m);
@@ -43,6 +47,7 @@ struct mock *mock_new(struct cvl_error *err)
 	m->spidevs = g_ptr_array_new_with_free_func(g_free);
 	m->children = g_ptr_array_new_with_free_func(g_free);
 	m->next_number = 2;
+	m->pool = 16 << 20;
 	return m;
 }
 
@@ -59,6 +64,11 @@ void mock_unlock(struct mock *m)
 void mock_set_speed(struct mock *m, double speed)
 {
 	m->speed = speed;
+}
+
+void mock_set_usb_memory(struct mock *m, unsigned mb)
+{
+	m->pool = (size_t)mb << 20;
 }
 
 /* ---- system calls that wait ---- */
@@ -179,6 +189,7 @@ static int plug_in(struct usb_port *p, struct cvl_error *err)
 	g_snprintf(plug->syspath, sizeof(plug->syspath), "/sys/devices/%s", full);
 	g_snprintf(node, sizeof(node), "/dev/bus/usb/%03u/%03u", bus, number);
 	plug->port = p;
+	g_snprintf(plug->node, sizeof(plug->node), "%s%s", m->root, node);
 	plug->handler = mock_usb_handler(plug);
 	/* Whoever hears of the device opens it: its node must be ready before. */
 	if (!umockdev_testbed_attach_ioctl(m->testbed, node, plug->handler, &problem)) {

@@ -45,6 +45,9 @@ int mock_add_spidev(struct mock *m, const char *name, mock_spi_fn *fn, void *ctx
 /** Seconds of simulated time in a second; 0 (first so): as fast as the child takes it. */
 void mock_set_speed(struct mock *m, double speed);
 
+/** What usbfs lets all transfers hold, as its parameter usbfs_memory_mb says; 16 at first. */
+void mock_set_usb_memory(struct mock *m, unsigned mb);
+
 void mock_lock(struct mock *m);
 void mock_unlock(struct mock *m);
 

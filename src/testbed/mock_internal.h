@@ -17,6 +17,7 @@ struct plug {
 	gboolean gone;
 	UMockdevIoctlClient *claimed_by;
 	char syspath[160];
+	char node[128]; /* the file that stands for it */
 };
 
 struct usb_port {
@@ -36,6 +37,7 @@ struct mock {
 	GPtrArray *ports, *plugs, *spidevs, *children;
 	unsigned next_number;
 	double speed;
+	size_t pool, pool_used; /* bytes of all transfers that are out */
 };
 
 /** The ioctls of usbfs. */

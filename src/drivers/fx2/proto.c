@@ -172,7 +172,8 @@ static uint64_t scale(uint64_t v, uint64_t mul, uint64_t div)
  */
 static int64_t elapsed(const struct fx2_stream *s, uint32_t from, uint32_t to, uint64_t odd)
 {
-	const int64_t least = (int64_t)scale(s->run, FX2_TIMER_HZ, s->rate_hz) - (int64_t)odd;
+	const int64_t least = (int64_t)scale(s->run, FX2_TIMER_HZ, s->rate_hz) -
+			      (int64_t)(odd < TURN / 2 ? odd : TURN / 2);
 
 	return least + (int64_t)(uint32_t)(to - from - (uint32_t)least);
 }
@@ -198,6 +199,7 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 	uint64_t slack = (FX2_TIMER_SLACK * s->rate_hz + FX2_TIMER_HZ - 1) / FX2_TIMER_HZ + 1;
 	uint32_t from, apart;
 	int64_t counts, middle, low, high, more;
+	bool impossible;
 
 	note[0] = '\0';
 	if (n != sizeof(r))
@@ -237,12 +239,14 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 	 */
 	counts = elapsed(s, from, fx2_get32(r.after),
 			 ODD_COUNTS + scale(slack, FX2_TIMER_HZ, s->rate_hz));
-	s->counts = (uint64_t)((int64_t)s->counts + counts);
-	middle = (int64_t)(scale(s->counts, s->rate_hz, FX2_TIMER_HZ) - s->ticks);
+	s->counts += counts; /* below 0 if the first record contradicts its samples */
+	middle = (int64_t)((__int128)s->counts * (__int128)s->rate_hz / (__int128)FX2_TIMER_HZ) -
+		 (int64_t)s->ticks;
 	slack += s->shift;
 	low = middle - (int64_t)slack;
 	high = middle + (int64_t)slack;
-	if (high < 1) {
+	impossible = high < 1;
+	if (impossible) {
 		note_add(note,
 			 "the timer says that loss %" PRIu32 " ended %" PRId64
 			 " samples before it began",
@@ -262,6 +266,10 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 	s->shift = (uint64_t)((int64_t)loss->samples > middle ? (int64_t)loss->samples - middle :
 								middle - (int64_t)loss->samples);
 	s->ticks += loss->samples;
+	if (impossible) { /* what contradicts is left behind, not carried into the losses to come */
+		s->counts = (int64_t)scale(s->ticks, FX2_TIMER_HZ, s->rate_hz);
+		s->shift = 0;
+	}
 	s->losses = fx2_get32(r.number);
 	s->began = fx2_get32(r.after);
 	s->began_known = true;

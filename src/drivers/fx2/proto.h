@@ -65,13 +65,13 @@ int fx2_identity_read(struct fx2_who *who, const void *answer, size_t n, struct 
 /** The stream between two FX2_START. */
 struct fx2_stream {
 	uint64_t rate_hz;
-	unsigned unit;   /* bytes of a sample */
-	uint64_t sent;   /* samples received since FX2_START */
-	uint64_t run;    /* of them, since sampling was last started */
-	uint64_t ticks;  /* samples received and missing since FX2_START, as handed on */
-	uint64_t counts; /* of the timer, from FX2_START to the beginning of the run */
-	uint64_t shift;  /* samples that the last loss was told off its middle */
-	uint32_t began;  /* timer at the beginning of the run */
+	unsigned unit;  /* bytes of a sample */
+	uint64_t sent;  /* samples received since FX2_START */
+	uint64_t run;   /* of them, since sampling was last started */
+	uint64_t ticks; /* samples received and missing since FX2_START, as handed on */
+	int64_t counts; /* of the timer, from FX2_START to the beginning of the run */
+	uint64_t shift; /* samples that the last loss was told off its middle */
+	uint32_t began; /* timer at the beginning of the run */
 	bool began_known;
 	uint32_t losses; /* records taken */
 	bool waiting;    /* for a loss record: no transfer may be fed before it */

@@ -199,7 +199,7 @@ static int open_one(struct analyzer *a, bool *again, struct cvl_error *err)
 			struct cvl_error why = *err;
 
 			rc = cvl_fail(
-				err, CVL_E_ENV, CVL_NO_OFFSET,
+				err, rc == CVL_E_MAGIC ? rc : CVL_E_ENV, CVL_NO_OFFSET,
 				"%s: not an analyzer of ours, or a broken one: %.200s: plug it in again",
 				a->where, why.text);
 			goto out;
@@ -228,6 +228,14 @@ out:
 	return rc;
 }
 
+static void drop_one(struct usb *u, size_t i)
+{
+	free(u->analyzer[i]);
+	memmove(&u->analyzer[i], &u->analyzer[i + 1], (--u->n - i) * sizeof(u->analyzer[0]));
+	for (; i < u->n; i++)
+		u->analyzer[i]->index = i;
+}
+
 static int open_all(struct usb *u, struct cvl_error *err)
 {
 	const int64_t until = driver_now() + RENUMBER_WAIT;
@@ -246,8 +254,13 @@ static int open_all(struct usb *u, struct cvl_error *err)
 			/* udev sets permissions a moment after the device is there. */
 			if (rc == CVL_E_ENV && a->left && driver_now() < until)
 				again = true;
-			else if (rc)
-				return rc;
+			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
+			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
+				drop_one(u, i--);
+			else if (rc) {
+				err->code = rc == CVL_E_MAGIC ? CVL_E_ENV : err->code;
+				return err->code;
+			}
 			if (again && driver_now() >= until)
 				return cvl_fail(
 					err, CVL_E_ENV, CVL_NO_OFFSET,
@@ -270,7 +283,7 @@ static int fx2_open(void **state, const struct driver_opts *opts, const struct d
 	struct usb *u = calloc(1, sizeof(*u));
 	struct fx2_settings settings;
 	bool tight;
-	int rc;
+	int rc, no;
 
 	*state = NULL;
 	if (!u)
@@ -280,9 +293,11 @@ static int fx2_open(void **state, const struct driver_opts *opts, const struct d
 	rc = fx2_settings_for(&settings, opts->rate_hz, opts->lines ? opts->lines : 8, &tight, err);
 	if (!rc)
 		rc = fx2_program_get(&u->program, opts->firmware, err);
-	if (!rc && libusb_init(&u->ctx)) {
+	if (!rc && (no = libusb_init(&u->ctx)) != 0) {
 		u->ctx = NULL;
-		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "this machine has no USB to use");
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			      "cannot use USB (%s): /sys must be mounted, /dev/bus/usb be there",
+			      libusb_error_name(no));
 	}
 	if (!rc)
 		rc = choose(u, err);

@@ -294,6 +294,15 @@ static void list_one(libusb_device *dev, bool have_image,
 	row(ctx, &r);
 }
 
+static int by_place(const void *x, const void *y)
+{
+	struct place a, b;
+
+	fx2_place(*(libusb_device *const *)x, &a);
+	fx2_place(*(libusb_device *const *)y, &b);
+	return strverscmp(a.text, b.text);
+}
+
 int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx, struct cvl_error *err)
 {
 	libusb_context *usb;
@@ -303,9 +312,12 @@ int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx, st
 	ssize_t n;
 
 	if (rc)
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "cannot use USB: %s",
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"cannot use USB (%s): /sys must be mounted, /dev/bus/usb be there",
 				libusb_error_name(rc));
 	n = libusb_get_device_list(usb, &all);
+	if (n > 0)
+		qsort(all, (size_t)n, sizeof(*all), by_place);
 	for (ssize_t i = 0; i < n; i++) {
 		uint16_t vendor, product;
 

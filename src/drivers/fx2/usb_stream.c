@@ -100,6 +100,17 @@ static uint64_t pool_bytes(void)
 	return mb ? (uint64_t)mb << 20 : UINT64_MAX; /* 0: no limit */
 }
 
+/* What all analyzers together want, in MB: rounded up, and some for others. */
+static uint64_t memory_wanted(const struct analyzer *a)
+{
+	const uint64_t bytes_per_s = a->usb->opts->rate_hz * a->unit;
+	const size_t bytes = fx2_transfer_bytes(bytes_per_s);
+
+	return (fx2_transfer_count(bytes_per_s, bytes, UINT64_MAX) * (uint64_t)bytes * a->usb->n >>
+		20) +
+	       16;
+}
+
 int fx2_transfers_new(struct analyzer *a, struct cvl_error *err)
 {
 	const uint64_t bytes_per_s = a->usb->opts->rate_hz * a->unit;
@@ -108,6 +119,12 @@ int fx2_transfers_new(struct analyzer *a, struct cvl_error *err)
 	const uint64_t pool = pool_bytes() / a->usb->n / 16 * 15;
 
 	a->transfers = fx2_transfer_count(bytes_per_s, bytes, pool);
+	if (a->transfers < fx2_transfer_count(bytes_per_s, bytes, UINT64_MAX) / 4 * 3)
+		fx2_tell(a, true,
+			 "the kernel gives USB memory for %" PRIu64
+			 " ms only, so that a busy computer loses samples: as root, echo %" PRIu64
+			 " > /sys/module/usbcore/parameters/usbfs_memory_mb",
+			 a->transfers * (uint64_t)bytes * 1000 / bytes_per_s, memory_wanted(a));
 	for (unsigned i = 0; i < a->transfers; i++) {
 		struct transfer *t = &a->transfer[i];
 		unsigned char *buffer = malloc(bytes);
@@ -159,15 +176,10 @@ static void drain(struct analyzer *a, enum cvl_gap why, bool gone)
 
 static int no_room(struct analyzer *a, unsigned have, struct cvl_error *err)
 {
-	const size_t bytes = (size_t)a->transfer[0].t->length;
-	const uint64_t all =
-		fx2_transfer_count(a->usb->opts->rate_hz * a->unit, bytes, UINT64_MAX) *
-		(uint64_t)bytes * a->usb->n;
-
 	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
 			"%s: the kernel gives USB too little memory (%u of %u transfers): as root, "
 			"echo %" PRIu64 " > /sys/module/usbcore/parameters/usbfs_memory_mb",
-			a->where, have, a->transfers, (all >> 20) + 16);
+			a->where, have, a->transfers, memory_wanted(a));
 }
 
 /* ---- starting ---- */
@@ -346,8 +358,11 @@ static int run(struct analyzer *a, struct cvl_error *err)
 			break;
 		if (t->t->status == LIBUSB_TRANSFER_COMPLETED ||
 		    t->t->status == LIBUSB_TRANSFER_TIMED_OUT) {
-			if (submit(a, t))
-				ended(a, LIBUSB_TRANSFER_NO_DEVICE);
+			rc = submit(a, t);
+			if (rc)
+				ended(a, rc == LIBUSB_ERROR_NO_DEVICE ? LIBUSB_TRANSFER_NO_DEVICE :
+									LIBUSB_TRANSFER_ERROR);
+			rc = 0;
 		} else {
 			ended(a, t->t->status);
 		}
