@@ -45,6 +45,7 @@ struct node {
 	char clock_path[4096], filler[4096];
 	int64_t set_back_ns;    /* of the wall clock */
 	struct timespec spoken; /* when the host last talked to the chip */
+	struct timespec looked;
 
 	uint64_t next;  /* tick up to which levels were given */
 	uint64_t begun; /* first tick of the segment */
@@ -79,6 +80,15 @@ static double time_of(struct node *n, uint64_t tick)
 		n->chord_slope = (bed_time(&n->course, tick + part) - n->chord_ns) / (double)part;
 	}
 	return n->chord_ns + n->chord_slope * (double)(tick - n->chord_from);
+}
+
+/* Real time since *@then, which becomes now, ns. */
+static int64_t since(struct timespec *then)
+{
+	struct timespec before = *then;
+
+	clock_gettime(CLOCK_MONOTONIC, then);
+	return (then->tv_sec - before.tv_sec) * 1000000000 + then->tv_nsec - before.tv_nsec;
 }
 
 static void set_clock(struct node *n, uint64_t tick)
@@ -126,12 +136,8 @@ static void radio_to(struct node *n, int64_t t)
 static int spi(void *ctx, const uint8_t *tx, uint8_t *rx, size_t len)
 {
 	struct node *n = ctx;
-	struct timespec now;
-	int64_t waited, t = (int64_t)time_of(n, fx2_device_tick(n->device));
+	int64_t waited = since(&n->spoken), t = (int64_t)time_of(n, fx2_device_tick(n->device));
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	waited = (now.tv_sec - n->spoken.tv_sec) * 1000000000 + now.tv_nsec - n->spoken.tv_nsec;
-	n->spoken = now;
 	if (waited > CHIP_AHEAD_NS)
 		waited = 0;
 	if (n->chip.now_ns + waited > t)
@@ -293,12 +299,19 @@ static void begin_event(struct node *n, const struct node_event *e)
 static void look(void *ctx)
 {
 	struct node *n = ctx;
+	int64_t passed = since(&n->looked);
 	uint64_t tick;
 
 	if (n->over)
 		return;
 	mock_lock(n->mock);
 	tick = fx2_device_tick(n->device);
+	/* while nothing is sampled, the time that the host waits is the time that passes */
+	if (fx2_device_rate(n->device) && !fx2_device_running(n->device)) {
+		tick += (uint64_t)((double)passed * 1e-9 * (double)fx2_device_rate(n->device));
+		fx2_device_skip(n->device, tick);
+		set_clock(n, tick);
+	}
 	if (n->now && n->now->what == NODE_DEAF && tick >= n->until) {
 		n->chip.fault = CHIP_SOUND;
 		n->now = NULL;
@@ -404,6 +417,7 @@ int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, stru
 	if (!rc)
 		rc = start_capture(n, err);
 	if (!rc) {
+		since(&n->looked);
 		mock_after(n->mock, LOOK_S, look, n);
 		mock_run(n->mock);
 		end_segment(n);
