@@ -74,6 +74,9 @@ int cvl_writer_resume(struct cvl_writer **w, const char *path, const struct cvl_
 int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 		      struct cvl_error *err);
 
+/** Nothing is known of the lines from here on, until cvl_writer_levels() says so again: packets do not restate them. */
+void cvl_writer_forget_levels(struct cvl_writer *w);
+
 /**
  * Append @n edges: lines show levels[i] from tick[i] on. Ticks should not fall; one that does is
  * stored all the same and will be read with CVL_LATE.

@@ -305,6 +305,7 @@ int cvl_samples_skip(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, uin
 	if (!lost)
 		return 0;
 	rc = cvl_writer_gap(s->writer, from, (struct cvl_tick){ next.count - 1 }, lost, why, err);
+	cvl_writer_forget_levels(s->writer);
 	if (!rc && slack)
 		rc = cvl_writer_slip(s->writer,
 				     (struct cvl_tick){ from.count ? from.count - 1 : 0 }, next,

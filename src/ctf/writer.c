@@ -660,6 +660,11 @@ int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t level
 	return rc;
 }
 
+void cvl_writer_forget_levels(struct cvl_writer *w)
+{
+	w->levels_known = false;
+}
+
 int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
 		     size_t n, struct cvl_error *err)
 {

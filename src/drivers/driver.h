@@ -94,6 +94,9 @@ const struct driver *driver_find(const char *name);
 /** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
 int64_t driver_now(void);
 
+/** The same for how long to wait for something: time in which the machine slept does not count (CLOCK_MONOTONIC). */
+int64_t driver_waited(void);
+
 /** By how much the crystal of an analyzer may be off: 154.9 ppm was measured (Grace, IV-B), makers promise 200. */
 #define DRIVER_CRYSTAL_PPM 300
 

@@ -21,12 +21,22 @@ const struct driver *driver_find(const char *name)
 	return NULL;
 }
 
-int64_t driver_now(void)
+static int64_t clock_ns(clockid_t id)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_BOOTTIME, &t);
+	clock_gettime(id, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t driver_now(void)
+{
+	return clock_ns(CLOCK_BOOTTIME);
+}
+
+int64_t driver_waited(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
 }
 
 static uint64_t samples_in(uint64_t rate_hz, int64_t ns)

@@ -156,7 +156,7 @@ static int stop(struct observer *o, struct cvl_error *err)
 		return 0;
 	}
 	o->state = OBSERVER_STOPPING;
-	o->stopped = driver_now();
+	o->stopped = driver_waited();
 	return o->opts->driver->stop(o->driver, err);
 }
 
@@ -307,7 +307,7 @@ static int step(struct observer *o, struct cvl_error *err)
 		rc = start(o, err);
 	if (!rc && (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)) {
 		rc = o->opts->driver->work(o->driver, err);
-		if (!rc || (o->stopped && driver_now() - o->stopped > STOPPING_NS))
+		if (!rc || (o->stopped && driver_waited() - o->stopped > STOPPING_NS))
 			o->state = OBSERVER_DONE;
 		rc = rc < 0 ? rc : 0;
 	}

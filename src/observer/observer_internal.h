@@ -29,9 +29,10 @@ struct observer {
 	struct radio *radio;
 	struct control *control;
 	struct stream *stream[ANALYZERS_MAX];
-	int64_t start_at;                  /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
-	int64_t began, housekept, stopped; /* driver_now(); stopped 0: no */
-	struct cvl_error last;             /* what a command ended with */
+	int64_t start_at;         /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
+	int64_t began, housekept; /* driver_now() */
+	int64_t stopped;          /* driver_waited(); 0: no */
+	struct cvl_error last;    /* what a command ended with */
 };
 
 const char *observer_state_name(enum observer_state s);

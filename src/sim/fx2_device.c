@@ -38,6 +38,7 @@ struct fx2_device {
 	uint64_t tick;
 	uint32_t timer_zero, started, began;
 	uint32_t sent, losses, count_off;
+	unsigned starts;
 	struct fx2_loss loss[FX2_LOSSES_MAX];
 	unsigned pending;
 	unsigned not_yet; /* requests for a record that still come too early */
@@ -266,6 +267,7 @@ static int start(struct fx2_device *d, const uint8_t *data, uint16_t length)
 		return STALL;
 	d->settings = s;
 	d->rate = rate;
+	d->starts++;
 	d->unit = s.flags & FX2_16_LINES ? 2 : 1;
 	d->state = FX2_RUNNING;
 	d->ending = d->silent = false;
@@ -435,6 +437,11 @@ void fx2_device_clear_halt(struct fx2_device *d)
 bool fx2_device_running(const struct fx2_device *d)
 {
 	return d->state != FX2_IDLE;
+}
+
+unsigned fx2_device_starts(const struct fx2_device *d)
+{
+	return d->starts;
 }
 
 uint64_t fx2_device_rate(const struct fx2_device *d)

@@ -81,6 +81,8 @@ void fx2_device_unplug(struct fx2_device *d);
 bool fx2_device_running(const struct fx2_device *d);
 uint64_t fx2_device_rate(const struct fx2_device *d); /* of the last FX2_START; 0: none yet */
 unsigned fx2_device_unit(const struct fx2_device *d);
+/** How often it was started. */
+unsigned fx2_device_starts(const struct fx2_device *d);
 /** The next tick to come. */
 uint64_t fx2_device_tick(const struct fx2_device *d);
 /** Time goes on to @tick without any sample, if it is not later already: before FX2_START. */

@@ -61,6 +61,7 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 
 static void look(struct scored_clock *c, int64_t t)
 {
+	int64_t unsure;
 	uint64_t tick;
 
 	c->there = t >= c->first && t <= c->last;
@@ -68,6 +69,8 @@ static void look(struct scored_clock *c, int64_t t)
 		return;
 	tick = cvl_map_tick(c->truth, (struct cvl_time){ t }).count;
 	tick = (tick + c->resolution - 1) / c->resolution * c->resolution;
+	cvl_map_time(c->truth, (struct cvl_tick){ tick }, &unsure);
+	c->there = !unsure;
 	c->error = (double)(cvl_map_time(c->map, (struct cvl_tick){ tick }, &c->bound.map).ns - t);
 }
 

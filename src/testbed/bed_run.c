@@ -276,6 +276,11 @@ static int join(struct cvl_session **out, const struct bed_run_opts *o, const st
 	return rc;
 }
 
+static bool is_wrong(const struct judgement *j)
+{
+	return j->invented || j->missing || j->narrow || j->wrong_beacons;
+}
+
 static int judge_all(struct outcome *oc, struct cvl_sync *truth, const struct cvl_session *s,
 		     const struct bed_run_opts *o, const struct bed *bed, struct cvl_error *err)
 {
@@ -299,6 +304,13 @@ static int judge_all(struct outcome *oc, struct cvl_sync *truth, const struct cv
 		if (!rc) {
 			truth->n++;
 			add_up(&oc->sum, &j);
+			if (is_wrong(&j))
+				fprintf(stderr,
+					"coeval-testbed: %s: %" PRIu64 " edges invented, %" PRIu64
+					" lost without a gap, %u of %u slips wider than they say, %" PRIu64
+					" beacons wrong\n",
+					name, j.invented, j.missing, j.narrow, j.slips,
+					j.wrong_beacons);
 		}
 	}
 	return rc;
@@ -432,8 +444,7 @@ static int finish(const struct bed_run_opts *o, const struct world *w, const str
 	rc = out_close(&out, err);
 	if (rc)
 		return rc;
-	return oc.sum.invented || oc.sum.missing || oc.sum.narrow || oc.sum.wrong_beacons ||
-	       !(oc.score.coverage >= COVERAGE_LEAST);
+	return is_wrong(&oc.sum) || !(oc.score.coverage >= COVERAGE_LEAST);
 }
 
 int bed_run(const struct bed_run_opts *o, struct cvl_error *err)

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define UNSEEN_NS 1000000000 /* bound of the true map where there is nothing to know */
+
 /* A run of samples without a hole, in ticks of the true clock; @end is behind it. */
 struct segment {
 	uint64_t first, end;
@@ -25,6 +27,10 @@ struct judge {
 	bool known;     /* what the pins were */
 	uint64_t first; /* true tick at which the stored segment begins */
 	bool in_gap;
+	/* before the last slip, which was at @slip_tick; for one that follows on it without a sample between */
+	uint64_t slip_tick, half;
+	size_t slip_at;
+	int64_t slip_shift;
 	struct cvl_knot *knot;
 	size_t n_knots, cap_knots;
 	struct cvl_error *err;
@@ -58,12 +64,14 @@ static int read_log(struct judge *j, const char *path)
 
 /* ---- the true map ---- */
 
-static int add_knot(struct judge *j, uint64_t true_tick)
+/* @bound: 0, or that nothing was seen there. */
+static int add_knot(struct judge *j, uint64_t true_tick, int64_t bound)
 {
 	double t = bed_time(j->course, true_tick);
 	struct cvl_knot k = { .tick = { (uint64_t)((int64_t)true_tick - j->shift) },
 			      .time = { (int64_t)floor(t) },
-			      .frac = (uint32_t)((t - floor(t)) * 0x1p32) };
+			      .frac = (uint32_t)((t - floor(t)) * 0x1p32),
+			      .bound_ns = bound };
 
 	if (j->n_knots && k.tick.count <= j->knot[j->n_knots - 1].tick.count)
 		return 0;
@@ -84,15 +92,15 @@ static int add_knot(struct judge *j, uint64_t true_tick)
 static int add_knots(struct judge *j, uint64_t from, uint64_t to)
 {
 	const struct oscillator *o = &j->course->osc;
-	int rc = add_knot(j, from);
+	int rc = add_knot(j, from, 0);
 
 	for (size_t i = 1; i <= o->n && !rc; i++) {
 		double tick = clock_counts(j->course->clock, o, (double)i * o->step_ns);
 
 		if (tick > (double)from && tick < (double)to)
-			rc = add_knot(j, (uint64_t)tick);
+			rc = add_knot(j, (uint64_t)tick, 0);
 	}
-	return rc ? rc : add_knot(j, to);
+	return rc ? rc : add_knot(j, to, 0);
 }
 
 /* ---- edges ---- */
@@ -170,21 +178,35 @@ static void see_beacon(struct judge *j, uint64_t stored, uint64_t number)
 static int see_gap(struct judge *j, uint64_t from)
 {
 	uint64_t end = (uint64_t)((int64_t)from + j->shift);
-	int rc = end > j->first ? add_knots(j, j->first, end - 1) : 0;
+	int rc;
 
 	j->j->gaps++;
-	expect_all(j, end);
 	j->in_gap = true;
-	return rc;
+	if (j->j->slips && from == j->slip_tick) { /* nothing came in between: both are one */
+		j->at = j->slip_at;
+		j->shift = j->slip_shift;
+		while (j->n_knots && j->knot[j->n_knots - 1].tick.count + 1 >= from)
+			j->n_knots--;
+		return 0;
+	}
+	j->half = 0;
+	expect_all(j, end);
+	rc = end > j->first ? add_knots(j, j->first, end - 1) : 0;
+	return rc ? rc : add_knot(j, end, UNSEEN_NS);
 }
 
-static void see_slip(struct judge *j, uint64_t stored, uint64_t half)
+static int see_slip(struct judge *j, uint64_t stored, uint64_t half)
 {
 	int64_t guess = (int64_t)stored + j->shift, best = INT64_MAX, off;
 	size_t next = j->at;
 
 	j->j->slips++;
-	for (size_t i = j->at + 1; i < j->n_segments; i++) {
+	j->slip_tick = stored;
+	j->slip_at = j->at;
+	j->slip_shift = j->shift;
+	j->half = half += j->half;
+	/* the first that it can be, or else the nearest */
+	for (size_t i = j->at + 1; i < j->n_segments && best > (int64_t)half; i++) {
 		int64_t apart = llabs((int64_t)j->segment[i].first - guess);
 
 		if (apart < best) {
@@ -199,6 +221,7 @@ static void see_slip(struct judge *j, uint64_t stored, uint64_t half)
 	j->shift = (int64_t)j->segment[next].first - (int64_t)stored;
 	j->first = j->segment[next].first;
 	pass_gap(j, j->first);
+	return add_knot(j, j->first - 1, UNSEEN_NS);
 }
 
 static int see_batch(struct judge *j, const struct cvl_batch *b, uint64_t *last)
@@ -214,7 +237,7 @@ static int see_batch(struct judge *j, const struct cvl_batch *b, uint64_t *last)
 			break;
 		case CVL_BEACON: see_beacon(j, tick, b->value[i]); break;
 		case CVL_GAP: rc = see_gap(j, tick); break;
-		case CVL_SLIP: see_slip(j, tick, b->value[i]); break;
+		case CVL_SLIP: rc = see_slip(j, tick, b->value[i]); break;
 		default: break;
 		}
 		*last = tick > *last ? tick : *last;

@@ -11,6 +11,8 @@
 #define PRELOAD "libumockdev-preload.so.0"
 /* From reset to the new id on the bus. */
 #define RENUMBER_MS 30
+/* From when a device is gone for its users to when it can be plugged in again. */
+#define FORGET_MS 50
 
 int mock_main(char **argv, struct cvl_error *err)
 {
@@ -209,6 +211,15 @@ static int plug_in(struct usb_port *p, struct cvl_error *err)
 	return rc;
 }
 
+/* umockdev leaves a call without an answer that is under way when its device is removed: by then all have had theirs. */
+static gboolean forget(gpointer ctx)
+{
+	struct plug *plug = ctx;
+
+	umockdev_testbed_remove_device(plug->port->mock->testbed, plug->syspath);
+	return G_SOURCE_REMOVE;
+}
+
 static void pull_out(struct usb_port *p)
 {
 	struct plug *plug = p->plug;
@@ -220,7 +231,7 @@ static void pull_out(struct usb_port *p)
 	p->plug = NULL;
 	g_mutex_unlock(&p->mock->lock);
 	umockdev_testbed_uevent(p->mock->testbed, plug->syspath, "remove");
-	umockdev_testbed_remove_device(p->mock->testbed, plug->syspath);
+	g_timeout_add(FORGET_MS, forget, plug);
 }
 
 int mock_add_fx2(struct mock *m, const char *port, struct fx2_device *d, struct cvl_error *err)
@@ -243,6 +254,7 @@ void mock_unplug(struct mock *m, const char *port)
 
 	if (!p)
 		return;
+	p->pulled = TRUE;
 	pull_out(p);
 	mock_lock(m);
 	fx2_device_unplug(p->device);
@@ -256,7 +268,14 @@ int mock_replug(struct mock *m, const char *port, struct cvl_error *err)
 	if (!p || p->plug)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "nothing was pulled out of %s",
 				port);
+	p->pulled = FALSE;
 	return plug_in(p, err);
+}
+
+static gboolean leave(gpointer ctx)
+{
+	pull_out(ctx);
+	return G_SOURCE_REMOVE;
 }
 
 static gboolean come_back(gpointer ctx)
@@ -264,17 +283,16 @@ static gboolean come_back(gpointer ctx)
 	struct usb_port *p = ctx;
 	struct cvl_error err;
 
-	if (!p->plug) /* pulled out meanwhile */
-		return G_SOURCE_REMOVE;
-	pull_out(p);
-	if (plug_in(p, &err))
+	if (!p->plug && !p->pulled && plug_in(p, &err))
 		fprintf(stderr, "coeval-testbed: %s\n", err.text);
 	return G_SOURCE_REMOVE;
 }
 
 void mock_renumber(struct usb_port *port)
 {
-	g_timeout_add(RENUMBER_MS, come_back, port);
+	port->pulled = FALSE;
+	g_timeout_add(RENUMBER_MS, leave, port);
+	g_timeout_add(RENUMBER_MS + 2 * FORGET_MS, come_back, port);
 }
 
 /* ---- time, children ---- */

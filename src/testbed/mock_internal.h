@@ -27,6 +27,7 @@ struct usb_port {
 	struct plug *plug; /* or NULL */
 	gboolean started;
 	gint64 origin_us; /* when tick 0 was, of real time */
+	gboolean pulled;  /* by hand: it does not come back by itself */
 };
 
 struct mock {

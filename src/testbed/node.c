@@ -47,8 +47,9 @@ struct node {
 	struct timespec spoken; /* when the host last talked to the chip */
 	struct timespec looked;
 
-	uint64_t next;  /* tick up to which levels were given */
-	uint64_t begun; /* first tick of the segment */
+	uint64_t next;   /* tick up to which levels were given */
+	uint64_t begun;  /* first tick of the segment */
+	unsigned starts; /* of the device, up to it */
 	size_t next_edge, next_heard;
 	uint8_t pins;
 	struct pin_change pin[PINS];
@@ -160,7 +161,8 @@ static void levels(void *ctx, uint64_t first, size_t len, uint8_t *out)
 	uint64_t at = first, end = first + len;
 	size_t used = 0;
 
-	if (first != n->next) {
+	if (first != n->next || fx2_device_starts(n->device) != n->starts) {
+		n->starts = fx2_device_starts(n->device);
 		end_segment(n);
 		n->begun = first;
 	}

@@ -33,7 +33,7 @@ static void look(struct usb *u)
 static void fx2_close(void *state)
 {
 	struct usb *u = state;
-	const int64_t until = driver_now() + 2000 * MS;
+	const int64_t until = driver_waited() + 2000 * MS;
 	unsigned out = 0;
 
 	if (!u)
@@ -52,7 +52,7 @@ static void fx2_close(void *state)
 			out += u->analyzer[i]->out;
 		if (out)
 			libusb_handle_events_timeout_completed(u->ctx, &wait, NULL);
-	} while (out && driver_now() < until);
+	} while (out && driver_waited() < until);
 	for (size_t i = 0; i < u->n; i++) {
 		struct analyzer *a = u->analyzer[i];
 
@@ -238,7 +238,7 @@ static void drop_one(struct usb *u, size_t i)
 
 static int open_all(struct usb *u, struct cvl_error *err)
 {
-	const int64_t until = driver_now() + RENUMBER_WAIT;
+	const int64_t until = driver_waited() + RENUMBER_WAIT;
 	const struct timespec nap = { 0, 10 * MS };
 
 	for (size_t left = u->n; left;) {
@@ -252,7 +252,7 @@ static int open_all(struct usb *u, struct cvl_error *err)
 				continue;
 			rc = open_one(a, &again, err);
 			/* udev sets permissions a moment after the device is there. */
-			if (rc == CVL_E_ENV && a->left && driver_now() < until)
+			if (rc == CVL_E_ENV && a->left && driver_waited() < until)
 				again = true;
 			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
 			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
@@ -261,7 +261,7 @@ static int open_all(struct usb *u, struct cvl_error *err)
 				err->code = rc == CVL_E_MAGIC ? CVL_E_ENV : err->code;
 				return err->code;
 			}
-			if (again && driver_now() >= until)
+			if (again && driver_waited() >= until)
 				return cvl_fail(
 					err, CVL_E_ENV, CVL_NO_OFFSET,
 					"%s: firmware was loaded, but the device did not come back: plug it in "

@@ -234,7 +234,7 @@ int fx2_start(struct analyzer *a, struct cvl_error *err)
 			return rc;
 	}
 	a->last = first;
-	a->alive = first.late;
+	a->alive = driver_waited();
 	a->phase = RUNNING;
 	return 0;
 }
@@ -250,7 +250,7 @@ static int hand_on(struct analyzer *a, struct transfer *t, struct cvl_error *err
 
 	t->done = false;
 	if (is_short)
-		a->waiting_since = driver_now();
+		a->waiting_since = driver_waited();
 	if (n != got)
 		fx2_tell(a, true, "half a sample before a loss was left out");
 	if (!n)
@@ -258,7 +258,7 @@ static int hand_on(struct analyzer *a, struct transfer *t, struct cvl_error *err
 	taken(a, n / a->unit, t, !cut && !is_short);
 	a->any = true;
 	a->barren = 0;
-	a->alive = driver_now();
+	a->alive = driver_waited();
 	return a->usb->sink->samples(a->usb->sink->ctx, a->index, t->t->buffer, n, err);
 }
 
@@ -297,7 +297,7 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 	char note[FX2_NOTE];
 	int n, rc;
 
-	if (driver_now() < a->due)
+	if (driver_waited() < a->due)
 		return 0;
 	n = libusb_control_transfer(a->handle, 0xc0, FX2_LOSS, 0, 0, record, sizeof(record),
 				    CONTROL_MS);
@@ -310,12 +310,12 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 		if (*note)
 			fx2_tell(a, true, "%s", note);
 		later(a, loss.samples - loss.slack, loss.samples + loss.slack);
-		a->alive = driver_now();
+		a->alive = driver_waited();
 		a->any = true;
 		rc = a->usb->sink->lost(a->usb->sink->ctx, a->index, &loss, err);
 		return rc;
 	}
-	a->due = driver_now() + 1 * MS;
+	a->due = driver_waited() + 1 * MS;
 	if (n == LIBUSB_ERROR_NO_DEVICE) {
 		ended(a, LIBUSB_TRANSFER_NO_DEVICE);
 		return 0;
@@ -328,7 +328,7 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 			return 0;
 		}
 	}
-	if (driver_now() - a->waiting_since > RECORD_WAIT) {
+	if (driver_waited() - a->waiting_since > RECORD_WAIT) {
 		fx2_tell(
 			a, true,
 			"the analyzer sent a short packet, but tells of no loss; it is started again");
@@ -367,11 +367,11 @@ static int run(struct analyzer *a, struct cvl_error *err)
 			ended(a, t->t->status);
 		}
 	}
-	if (!rc && a->phase == RUNNING && driver_now() - a->alive > SILENCE) {
+	if (!rc && a->phase == RUNNING && driver_waited() - a->alive > SILENCE) {
 		fx2_tell(a, true, "no samples for a second; the analyzer is started again");
 		drain(a, CVL_GAP_UNKNOWN, false);
 	}
-	if (!rc && a->phase == STOPPING && driver_now() > a->due + STOP_WAIT) {
+	if (!rc && a->phase == STOPPING && driver_waited() > a->due + STOP_WAIT) {
 		fx2_tell(a, true, "the analyzer does not stop; its last samples may be missing");
 		drain(a, CVL_GAP_UNKNOWN, false);
 	}
@@ -440,7 +440,7 @@ static int drained(struct analyzer *a, struct cvl_error *err)
 /* Is there something at its place again? Bare: load it, and wait for it to come back once more. */
 static int look_for(struct analyzer *a, struct cvl_error *err)
 {
-	const int64_t now = driver_now();
+	const int64_t now = driver_waited();
 	libusb_device_handle *handle = NULL;
 	uint16_t vendor, product;
 	struct cvl_error problem;
@@ -508,7 +508,7 @@ void fx2_ask_end(struct analyzer *a)
 	switch (a->phase) {
 	case RUNNING:
 		a->phase = STOPPING;
-		a->due = driver_now();
+		a->due = driver_waited();
 		if (libusb_control_transfer(a->handle, 0x40, FX2_STOP, 0, 0, NULL, 0, CONTROL_MS) <
 		    0)
 			drain(a, CVL_GAP_UNKNOWN, false);
