@@ -92,25 +92,39 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt)
 	n[5] = n22 + dt * dt * n11 + h * h * n00 + 2 * dt * n12 + 2 * h * n02 + 2 * dt * h * n01;
 }
 
-/** Back over a reading: with g = P h / f, h v / f + (I - h g') r and h h' / f + (I - h g') N (I - g h'). */
+/**
+ * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes L' N L + h h' / f.
+ *
+ * Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest decides, so it is
+ * taken from f - h' P h, the reading's own variance, and not from 1 - g[0] h[0].
+ */
 static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p)
 {
-	double g[3], m[3], rg = 0, gng = 0, *n = b->n;
+	const double *h = p->h;
+	const double n[6] = { b->n[0], b->n[1], b->n[2], b->n[3], b->n[4], b->n[5] };
+	const double r[3] = { b->r[0], b->r[1], b->r[2] };
+	double g[3], l[3][3], m[3][3], all = 0;
 
-	kalman_gain(p->predicted.p, p->h, g);
+	kalman_gain(p->predicted.p, h, g);
+	for (int i = 0; i < 3; i++)
+		all += h[i] * g[i];
 	for (int i = 0; i < 3; i++)
 		g[i] /= p->f;
-	kalman_gain(n, g, m);
-	for (int i = 0; i < 3; i++) {
-		rg += b->r[i] * g[i];
-		gng += m[i] * g[i];
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < 3; j++)
+			l[i][j] = (i == j) - g[i] * h[j];
+	l[0][0] = (p->f - all) / p->f + g[1] * h[1] + g[2] * h[2];
+	for (int j = 0; j < 3; j++) { /* N L */
+		m[0][j] = n[0] * l[0][j] + n[1] * l[1][j] + n[2] * l[2][j];
+		m[1][j] = n[1] * l[0][j] + n[3] * l[1][j] + n[4] * l[2][j];
+		m[2][j] = n[2] * l[0][j] + n[4] * l[1][j] + n[5] * l[2][j];
 	}
-	for (int i = 0, at = 0; i < 3; i++) {
-		b->r[i] += p->h[i] * (p->v / p->f - rg);
+	for (int i = 0, at = 0; i < 3; i++)
 		for (int j = i; j < 3; j++, at++)
-			n[at] += p->h[i] * p->h[j] * (1 / p->f + gng) - p->h[i] * m[j] -
-				 m[i] * p->h[j];
-	}
+			b->n[at] = l[0][i] * m[0][j] + l[1][i] * m[1][j] + l[2][i] * m[2][j] +
+				   h[i] * h[j] / p->f;
+	for (int i = 0; i < 3; i++)
+		b->r[i] = l[0][i] * r[0] + l[1][i] * r[1] + l[2][i] * r[2] + h[i] * p->v / p->f;
 }
 
 /** x' N x for x = (a, b, c). */
