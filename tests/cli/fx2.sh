@@ -33,7 +33,7 @@ cap --devices 2 -- -d 1-2 -n 1000000
 cap -- -d 1-7
 cap -- -r 7000000
 cap --trouble overflow:100000:5000 --trouble overflow:100100:70000 --trouble overflow:700000:900 -- -n 2000000
-cap --trouble count-off:1:512 --trouble overflow:100000:5000 -- -n 2000000
+cap --trouble count-off:1:100000 --trouble overflow:100000:300000 -- -l 16 -n 2000000
 cap --speed 1 --replug 0.6:0.3 -- -l 16 -s 2
 for trouble in stall babble silent spurious; do
 	cap --speed 1 --trouble $trouble:3000000 -- -l 16 -s 2.5

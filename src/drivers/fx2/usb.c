@@ -13,6 +13,7 @@
 #define MS 1000000ll
 /* Firmware starts within milliseconds; hub, kernel and udev take their time. */
 #define RENUMBER_WAIT (5000 * MS)
+#define LEAVE_WAIT (500 * MS)
 
 static void look(struct usb *u)
 {
@@ -238,7 +239,7 @@ static void drop_one(struct usb *u, size_t i)
 
 static int open_all(struct usb *u, struct cvl_error *err)
 {
-	const int64_t until = driver_waited() + RENUMBER_WAIT;
+	const int64_t begin = driver_waited(), until = begin + RENUMBER_WAIT;
 	const struct timespec nap = { 0, 10 * MS };
 
 	for (size_t left = u->n; left;) {
@@ -251,14 +252,17 @@ static int open_all(struct usb *u, struct cvl_error *err)
 			if (a->handle)
 				continue;
 			rc = open_one(a, &again, err);
-			/* udev sets permissions a moment after the device is there. */
-			if (rc == CVL_E_ENV && a->left && driver_waited() < until)
+			/* udev sets permissions a moment after the device is there; and one that somebody else has just
+			 * loaded is leaving. */
+			if ((rc == CVL_E_ENV && a->left && driver_waited() < until) ||
+			    (rc == CVL_E_MISSING && driver_waited() < begin + LEAVE_WAIT))
 				again = true;
 			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
 			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
 				drop_one(u, i--);
 			else if (rc) {
-				err->code = rc == CVL_E_MAGIC ? CVL_E_ENV : err->code;
+				if (rc == CVL_E_MAGIC || rc == CVL_E_MISSING)
+					err->code = CVL_E_ENV;
 				return err->code;
 			}
 			if (again && driver_waited() >= until)

@@ -101,7 +101,8 @@ static int refuse(int rc, const struct place *place, struct cvl_error *err)
 				place->text);
 	default:
 		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
+			err, rc == LIBUSB_ERROR_NO_DEVICE ? CVL_E_MISSING : CVL_E_ENV,
+			CVL_NO_OFFSET,
 			"usb %s: cannot open the device (%s): plug it in again, or into another port",
 			place->text, libusb_error_name(rc));
 	}
@@ -172,7 +173,8 @@ int fx2_load(libusb_device_handle *handle, const struct fx2_program *program,
 	}
 	if (rc)
 		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
+			err, rc == LIBUSB_ERROR_NO_DEVICE ? CVL_E_MISSING : CVL_E_ENV,
+			CVL_NO_OFFSET,
 			"usb %s: the device does not take firmware (%s): it may be no FX2; otherwise plug "
 			"it in again",
 			place->text, libusb_error_name(rc));
