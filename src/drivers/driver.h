@@ -55,7 +55,6 @@ struct driver_analyzer {
 	const char *serial; /* or "" */
 	uint64_t rate_hz;
 	unsigned lines, unit; /* unit: bytes of a sample */
-	int64_t queue_ns;     /* how old a sample may be when it is handed on; 0: nobody knows */
 };
 
 struct device_row;

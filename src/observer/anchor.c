@@ -48,19 +48,25 @@ struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late)
 	return with_wall_clock(tick, early, late);
 }
 
-struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick, int64_t queue_ns)
+struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)
 {
 	double ns = (double)(tick - a->tick) * 1e9 / (double)rate_hz, off = ns * DRIVER_CRYSTAL_PPM;
 	int64_t now = driver_now(), early = a->early + (int64_t)(ns - off * 1e-6),
 		late = a->late + (int64_t)(ns + off * 1e-6) + 1;
 
-	if (queue_ns && now - queue_ns > early)
-		early = now - queue_ns;
 	if (now < late)
 		late = now;
-	if (early > late) /* a host that slept, or samples older than their driver says */
-		early = late;
-	return with_wall_clock(tick, early, late);
+	return with_wall_clock(tick, early < late ? early : late, late);
+}
+
+void anchor_widen(struct anchor *a, uint64_t rate_hz, uint64_t slack)
+{
+	int64_t ns = (int64_t)((double)slack * 1e9 / (double)rate_hz) + 1;
+
+	a->early -= ns;
+	a->late += ns;
+	a->unix_early -= ns;
+	a->unix_late += ns;
 }
 
 struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to, uint64_t rate_hz,

@@ -21,10 +21,13 @@ struct anchor {
 };
 
 /**
- * Move @a, made at the start of a capture, to @tick, whose sample has just been handed on and is at most @queue_ns old (0: nobody
- * knows). The crystal may be off by what driver_loss_between() says.
+ * Move @a, made at the start of a capture, to @tick, whose sample has been handed on: it is not later than now. How old it is
+ * nobody knows, since the host may have been busy for long; the crystal may be off by DRIVER_CRYSTAL_PPM.
  */
-struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick, int64_t queue_ns);
+struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick);
+
+/** Ticks are off by @slack more than they were. */
+void anchor_widen(struct anchor *a, uint64_t rate_hz, uint64_t slack);
 
 /** An anchor for a tick between two readings of driver_now(). */
 struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late);

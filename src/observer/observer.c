@@ -114,7 +114,6 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 			.radio_line = o->opts->radio_line,
 			.start_unix_ns = unix_now(),
 			.duration_ns = o->opts->duration_ns,
-			.queue_ns = o->analyzer[i].queue_ns,
 			.tell = see_own_text,
 			.ctx = o,
 		};

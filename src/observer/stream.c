@@ -198,6 +198,25 @@ static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 
 /* ---- samples ---- */
 
+static int skip(struct stream *s, const struct driver_loss *loss, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	int rc;
+
+	if (s->ended)
+		return 0;
+	s->count.gaps++;
+	s->count.lost += loss->samples;
+	rc = cvl_samples_skip(s->samples, loss->why, loss->samples, loss->slack, &problem);
+	if (s->ear)
+		radio_slip(s->ear, loss->slack);
+	if (s->stop_tick && cvl_samples_count(s->samples) >= s->stop_tick)
+		s->ended = true;
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
 static void set_stop(struct stream *s)
 {
 	if (s->opts.duration_ns)
@@ -235,7 +254,7 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 		loss.samples -= from - before.tick;
 	s->start.tick = from + loss.samples;
 	set_stop(s);
-	return stream_lost(s, &loss, err);
+	return skip(s, &loss, err);
 }
 
 /* No more than up to the tick at which to stop. */
@@ -274,21 +293,8 @@ int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_err
 
 int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err)
 {
-	struct cvl_error problem;
-	int rc;
-
-	if (s->ended)
-		return 0;
-	s->count.gaps++;
-	s->count.lost += loss->samples;
-	rc = cvl_samples_skip(s->samples, loss->why, loss->samples, loss->slack, &problem);
-	if (s->ear)
-		radio_slip(s->ear, loss->slack);
-	if (s->stop_tick && cvl_samples_count(s->samples) >= s->stop_tick)
-		s->ended = true;
-	if (rc && err)
-		*err = problem;
-	return rc ? give_up(s, rc, &problem) : 0;
+	anchor_widen(&s->start, s->rate_hz, loss->slack);
+	return skip(s, loss, err);
 }
 
 int stream_flush(struct stream *s, struct cvl_error *err)
@@ -302,7 +308,7 @@ int stream_flush(struct stream *s, struct cvl_error *err)
 		return 0;
 	rc = cvl_writer_flush_until(cvl_samples_writer(s->samples), (struct cvl_tick){ count - 1 },
 				    &problem);
-	now = anchor_at(&s->start, s->rate_hz, count, s->opts.queue_ns);
+	now = anchor_at(&s->start, s->rate_hz, count);
 	if (!rc)
 		rc = anchor_save(&now, s->anchor_path, &problem);
 	if (rc && err)

@@ -28,7 +28,6 @@ struct stream_opts {
 	struct radio *radio; /* or NULL */
 	int64_t start_unix_ns;
 	int64_t duration_ns; /* of its own clock, from its start on; 0: no end */
-	int64_t queue_ns;    /* how old a sample may be when it is handed on; 0: nobody knows */
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void *ctx;
 };
