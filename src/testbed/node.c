@@ -302,14 +302,16 @@ static void look(void *ctx)
 {
 	struct node *n = ctx;
 	int64_t passed = since(&n->looked);
+	bool running;
 	uint64_t tick;
 
 	if (n->over)
 		return;
 	mock_lock(n->mock);
 	tick = fx2_device_tick(n->device);
+	running = fx2_device_running(n->device);
 	/* while nothing is sampled, the time that the host waits is the time that passes */
-	if (fx2_device_rate(n->device) && !fx2_device_running(n->device)) {
+	if (fx2_device_rate(n->device) && !running) {
 		tick += (uint64_t)((double)passed * 1e-9 * (double)fx2_device_rate(n->device));
 		fx2_device_skip(n->device, tick);
 		set_clock(n, tick);
@@ -320,7 +322,7 @@ static void look(void *ctx)
 	}
 	mock_unlock(n->mock);
 	if (!n->now && n->next_event < n->opts->n_events &&
-	    n->opts->event[n->next_event].tick <= tick && n->pid > 0)
+	    n->opts->event[n->next_event].tick <= tick && running && n->pid > 0)
 		begin_event(n, &n->opts->event[n->next_event++]);
 	mock_after(n->mock, LOOK_S, look, n);
 }

@@ -15,8 +15,6 @@
 #define RECORD_WAIT (1000 * MS)
 #define STOP_WAIT (2000 * MS)
 #define BARREN_MAX 3
-/* As in driver_loss_between(). */
-#define CRYSTAL_PPM 300
 
 void fx2_tell(struct analyzer *a, bool problem, const char *fmt, ...)
 {
@@ -42,8 +40,8 @@ static void later(struct analyzer *a, uint64_t least, uint64_t most)
 {
 	int64_t low = samples_ns(a, least), high = samples_ns(a, most) + 1;
 
-	a->last.early += low - low / 1000000 * CRYSTAL_PPM - 1;
-	a->last.late += high + high / 1000000 * CRYSTAL_PPM + 1;
+	a->last.early += low - low / 1000000 * DRIVER_CRYSTAL_PPM - 1;
+	a->last.late += high + high / 1000000 * DRIVER_CRYSTAL_PPM + 1;
 }
 
 /*
