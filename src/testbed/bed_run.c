@@ -118,6 +118,18 @@ static int plan_faults(struct node_event *event, size_t *n, const struct bed_run
 	return 0;
 }
 
+/* Whether they can be had, before anything is made. */
+static int check_faults(const struct bed_run_opts *o, const struct bed *bed, struct cvl_error *err)
+{
+	struct node_event event[EVENTS_MAX];
+	size_t n;
+	int rc = 0;
+
+	for (size_t i = 0; i < bed->air.n_clocks && !rc; i++)
+		rc = plan_faults(event, &n, o, i, &bed->air.clock[i], err);
+	return rc;
+}
+
 /* ---- one node ---- */
 
 static void place(char out[CVL_PATH_MAX], const struct bed_run_opts *o, const char *name,
@@ -529,6 +541,8 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 		rc = make_world(w, o, err);
 	if (!rc)
 		rc = bed_make(&bed, w, err);
+	if (!rc)
+		rc = check_faults(o, &bed, err);
 	if (!rc && o->only)
 		rc = run_one(o, &bed, err);
 	else if (!rc && mkdir(o->output, 0777))

@@ -29,6 +29,8 @@
 #define CHIP_AHEAD_NS \
 	50000000 /* most that a host's waiting is taken for the chip's time, at once */
 #define LOOK_S 0.002
+#define RESTART_S 0.1
+#define RESTARTS_MAX 20
 #define BOOT_NS 1000000000000 /* what the host's clock showed at the world's start */
 #define UNIX_NS 1700000000000000000
 
@@ -68,6 +70,7 @@ struct node {
 	uint64_t until;               /* tick */
 	pid_t pid;
 	int status;
+	unsigned restarts; /* of captures that failed by themselves */
 	bool over;
 	struct node_usage used;
 	uint64_t next_memory; /* tick of the next look at it */
@@ -401,6 +404,10 @@ static void start_again(void *ctx)
 	struct node *n = ctx;
 	struct cvl_error err;
 
+	if (n->now && n->now->what == NODE_UNPLUG) {
+		mock_after(n->mock, RESTART_S, start_again, n);
+		return;
+	}
 	pass_time(n);
 	n->now = NULL;
 	if (start_capture(n, &err)) {
@@ -412,16 +419,21 @@ static void start_again(void *ctx)
 static void capture_ended(void *ctx, pid_t pid, int status)
 {
 	struct node *n = ctx;
-	bool again = n->now && (n->now->what == NODE_KILL || n->now->what == NODE_FULL);
+	enum node_fault what = n->now ? n->now->what : NODE_FAULTS;
+	bool killed = what == NODE_KILL || what == NODE_FULL;
+	/* one that fails by itself is started again as a service is: the analyzer may have gone just as it began */
+	bool failed = status && what != NODE_DIE && n->restarts < RESTARTS_MAX;
 
 	(void)pid;
 	n->pid = 0;
 	add_samples_cpu(n);
 	n->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (n->now && n->now->what == NODE_FULL)
+	if (what == NODE_FULL)
 		unlink(n->filler);
-	if (again && n->until < last_tick(n))
-		mock_after(n->mock, 0.01, start_again, n);
+	n->restarts += failed && !killed;
+	if ((killed && n->until < last_tick(n)) ||
+	    (failed && !killed && fx2_device_tick(n->device) < last_tick(n)))
+		mock_after(n->mock, killed ? 0.01 : RESTART_S, start_again, n);
 	else
 		finish(n);
 }
