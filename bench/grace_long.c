@@ -43,9 +43,12 @@ static void fill(uint8_t *sample, uint64_t k)
 			if (t >= first && t < first + RATE)
 				sample[t - first] |= GRACE_BEACON;
 	}
-	for (unsigned i = 0; i < 10; i++)
-		memset(sample + i * RATE / 10 + (k * 7 + i * 131) % (RATE / 20), 1 << i % 7,
-		       RATE / 100);
+	for (unsigned i = 0; i < 10; i++) {
+		size_t at = i * RATE / 10 + (k * 7 + i * 131) % (RATE / 20);
+
+		for (size_t t = at; t < at + RATE / 100; t++)
+			sample[t] |= (uint8_t)(1 << i % 7);
+	}
 }
 
 int grace_day_main(const char *hours, const char *file)

@@ -69,6 +69,7 @@ struct kalman_step {
 	struct kalman predicted;
 	double h[3];
 	double v, f; /* innovation and its variance; f 0: nothing was read */
+	double r;    /* part of f that is the reading's own */
 	double dt;   /* s since the point before */
 };
 
@@ -92,11 +93,34 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt)
 	n[5] = n22 + dt * dt * n11 + h * h * n00 + 2 * dt * n12 + 2 * h * n02 + 2 * dt * h * n01;
 }
 
+/**
+ * The same for a reading of a[0] alone, h = (1, 0, 0), by 1 - g0 = r / f. Where little is known before the reading, as behind a slip
+ * of a part of a second, g0 is so near 1 that its difference from it is lost, and with it the variance that comes of it.
+ */
+static inline void kalman_take_back_clearly(struct kalman_back *b, const struct kalman_step *p)
+{
+	const double g1 = p->predicted.p[1] / p->f, g2 = p->predicted.p[2] / p->f, u = p->r / p->f;
+	double *n = b->n, *r = b->r;
+	/* N times the first column of I - g h', which is (u, -g1, -g2) */
+	const double m0 = u * n[0] - g1 * n[1] - g2 * n[2];
+	const double m1 = u * n[1] - g1 * n[3] - g2 * n[4];
+	const double m2 = u * n[2] - g1 * n[4] - g2 * n[5];
+
+	r[0] = p->v / p->f + u * r[0] - g1 * r[1] - g2 * r[2];
+	n[0] = 1 / p->f + u * m0 - g1 * m1 - g2 * m2;
+	n[1] = m1;
+	n[2] = m2;
+}
+
 /** Back over a reading: with g = P h / f, h v / f + (I - h g') r and h h' / f + (I - h g') N (I - g h'). */
 static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p)
 {
 	double g[3], m[3], rg = 0, gng = 0, *n = b->n;
 
+	if (p->h[0] == 1 && p->h[1] == 0 && p->h[2] == 0) {
+		kalman_take_back_clearly(b, p);
+		return;
+	}
 	kalman_gain(p->predicted.p, p->h, g);
 	for (int i = 0; i < 3; i++)
 		g[i] /= p->f;
