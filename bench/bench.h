@@ -31,9 +31,10 @@ struct bench_group {
 	const char *name;
 	const char *what;
 	int (*run)(const struct bench *b);
+	bool only_alone; /* it takes long: only when it is asked for */
 };
 
-extern const struct bench_group bench_core, bench_clocks, bench_papers;
+extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_long;
 
 /* ---- rows ---- */
 
@@ -102,10 +103,12 @@ void bench_remove(const char *path);
 /** Whether @program can be found; if not, says so in @row->skip. */
 bool bench_installed(struct bench_row *row, const char *program);
 
-/** A program to run, its output thrown away. */
+/** A program to run. */
 struct bench_command {
 	const char *const *argv;
-	const char *fresh; /* removed before each run, or NULL */
+	const char *fresh;  /* removed before each run, or NULL */
+	const char *output; /* file for its output, or NULL: thrown away */
+	int *status;        /* gets its exit status, which is no failure then; or NULL */
 };
 
 /** What a program took. */

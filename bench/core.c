@@ -49,7 +49,8 @@ static int import_row(const struct bench *b)
 		"vcd",        "-o", vcd,
 		NULL
 	};
-	const struct bench_command our_command = { ours, store }, their_command = { theirs, vcd };
+	const struct bench_command our_command = { .argv = ours, .fresh = store },
+				   their_command = { .argv = theirs, .fresh = vcd };
 	int rc;
 
 	bench_path(b, file, "samples.bin");
@@ -77,7 +78,7 @@ static int make_traces(const struct bench *b, struct traces *t, uint64_t events)
 {
 	const char *const argv[] = { b->coeval, "import",   "-o",       t->session,
 				     "--link",  t->host[0], t->host[1], NULL };
-	const struct bench_command import = { argv, t->session };
+	const struct bench_command import = { .argv = argv, .fresh = t->session };
 	struct bench_usage u = { 0 };
 	int rc = 0;
 
@@ -104,7 +105,8 @@ static int decode_row(const struct bench *b, const struct traces *t)
 	struct bench_row row = { .name = "decode and merge, 10 M events: babeltrace2", .goal = 12 };
 	const char *const ours[] = { b->coeval, "export", t->session, "--to", "null", NULL };
 	const char *const theirs[] = { "babeltrace2", "-o", "dummy", t->host[0], t->host[1], NULL };
-	const struct bench_command our_command = { ours, NULL }, their_command = { theirs, NULL };
+	const struct bench_command our_command = { .argv = ours, .fresh = NULL },
+				   their_command = { .argv = theirs, .fresh = NULL };
 
 	bench_installed(&row, theirs[0]);
 	return bench_compare(b, &row, RUNS, &our_command, &their_command);
@@ -115,7 +117,8 @@ static int text_row(const struct bench *b, const struct traces *t)
 	struct bench_row row = { .name = "the same to text: babeltrace2", .goal = 10 };
 	const char *const ours[] = { b->coeval, "show", t->session, NULL };
 	const char *const theirs[] = { "babeltrace2", t->host[0], t->host[1], NULL };
-	const struct bench_command our_command = { ours, NULL }, their_command = { theirs, NULL };
+	const struct bench_command our_command = { .argv = ours, .fresh = NULL },
+				   their_command = { .argv = theirs, .fresh = NULL };
 
 	bench_installed(&row, theirs[0]);
 	return bench_compare(b, &row, RUNS, &our_command, &their_command);
@@ -133,7 +136,7 @@ static int memory_row(const struct bench *b, const struct traces *t, const char 
 				 .goal = 1,
 				 .reference = { { MEMORY_MIB }, 1 } };
 	const char *const argv[] = { b->coeval, "export", t->session, "--to", "null", NULL };
-	const struct bench_command command = { argv, NULL };
+	const struct bench_command command = { .argv = argv, .fresh = NULL };
 
 	bench_doing(b, "%s", name);
 	for (int i = 0; i < RUNS; i++) {

@@ -162,7 +162,7 @@ static int run(const struct bench *b, const char *hours, struct longrun *r)
 {
 	char file[BENCH_PATH_MAX];
 	const char *const argv[] = { "/proc/self/exe", LONGRUN_VERB, hours, file, NULL };
-	const struct bench_command c = { argv, NULL };
+	const struct bench_command c = { .argv = argv, .fresh = NULL };
 	struct bench_usage u = { .watch_memory = true };
 	FILE *f;
 	int rc, got;

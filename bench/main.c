@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "grace.h"
 #include "longrun.h"
 
-static const struct bench_group *const groups[] = { &bench_core, &bench_clocks, &bench_papers,
-						    NULL };
+static const struct bench_group *const groups[] = { &bench_core,  &bench_clocks, &bench_papers,
+						    &bench_grace, &bench_long,   NULL };
 
 /* The only thing that a signal handler can reach. */
 static volatile sig_atomic_t stopped;
@@ -108,7 +109,7 @@ static int run_groups(struct bench *b, const struct bench_group *only)
 	int rc = 0;
 
 	for (size_t i = 0; groups[i] && !rc; i++) {
-		if (only && groups[i] != only)
+		if (only ? groups[i] != only : groups[i]->only_alone)
 			continue;
 		b->group = groups[i]->name;
 		rc = groups[i]->run(b);
@@ -131,6 +132,8 @@ int main(int argc, char **argv)
 
 	if (argc == 4 && !strcmp(argv[1], LONGRUN_VERB))
 		return longrun_main(argv[2], argv[3]);
+	if (argc == 4 && !strcmp(argv[1], GRACE_DAY_VERB))
+		return grace_day_main(argv[2], argv[3]);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		if (c == 'j')
 			b.json = true;

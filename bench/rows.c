@@ -125,6 +125,8 @@ static void figure_text(const struct bench *b, const struct bench_figure *f, dou
 
 	if (!isfinite(value))
 		snprintf(verdict, sizeof(verdict), "-");
+	else if (!met && f->goal == 0)
+		snprintf(verdict, sizeof(verdict), "MISSED");
 	else if (!met)
 		snprintf(verdict, sizeof(verdict), "MISSED by %.2g %%",
 			 100 * fabs(value / f->goal - 1));

@@ -78,7 +78,9 @@ static int start(const struct bench *b, const struct bench_command *c, pid_t *pi
 		return bench_fail(b, CVL_E_NOMEM, "out of memory");
 	rc = posix_spawn_file_actions_addopen(&io, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	if (!rc)
-		rc = posix_spawn_file_actions_addopen(&io, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+		rc = posix_spawn_file_actions_addopen(&io, STDOUT_FILENO,
+						      c->output ? c->output : "/dev/null",
+						      O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	if (!rc)
 		rc = posix_spawn_file_actions_addopen(&io, STDERR_FILENO, messages,
 						      O_WRONLY | O_CREAT | O_TRUNC, 0666);
@@ -163,7 +165,9 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 	if (bench_stopped())
 		return CVL_E_NO;
 	u->cpu_s = seconds(&used);
-	if (WIFEXITED(status) && !WEXITSTATUS(status))
+	if (WIFEXITED(status) && c->status)
+		*c->status = WEXITSTATUS(status);
+	if (WIFEXITED(status) && (c->status || !WEXITSTATUS(status)))
 		return 0;
 	bench_fail(b, CVL_E_ENV, "%s %s failed:", c->argv[0], c->argv[1]);
 	show_messages(b);

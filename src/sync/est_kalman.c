@@ -128,12 +128,15 @@ static void take(struct bank *b, struct filter *f, double z, double var, double 
 
 	s->v = z - f->k.a[0];
 	var += b->jitter2;
-	s->f = f->k.p[0] + var;
+	s->r = var;
+	s->f = f->k.p[0] + s->r;
 	u = s->v * s->v / s->f;
 	f->log_weight =
 		f->log_weight * forget - 0.5 * log(s->f) - (DOF + 1) / 2 * log1p(u / (DOF * CORE));
-	if (u > HUBER * HUBER)
-		s->f = f->k.p[0] + var * u / (HUBER * HUBER);
+	if (u > HUBER * HUBER) {
+		s->r = var * u / (HUBER * HUBER);
+		s->f = f->k.p[0] + s->r;
+	}
 	kalman_update(&f->k, (double[3]){ f->k.p[0], f->k.p[1], f->k.p[2] }, s->v, s->f);
 }
 

@@ -170,6 +170,7 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 		kalman_gain(k.p, p->step.h, g);
 		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
 		p->step.f = f + r;
+		p->step.r = r;
 		if (i > 2) {
 			double u = p->step.v * p->step.v / p->step.f, t = 1 + u / (DOF * CORE);
 
@@ -179,8 +180,10 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 				product = 1;
 			}
 			s->scratch[(*n_ratio)++] = u;
-			if (robust && u > 9)
-				p->step.f = f + r * u / 9;
+			if (robust && u > 9) {
+				p->step.r = r * u / 9;
+				p->step.f = f + p->step.r;
+			}
 		}
 		kalman_update(&k, g, p->step.v, p->step.f);
 	}

@@ -69,6 +69,7 @@ struct kalman_step {
 	struct kalman predicted;
 	double h[3];
 	double v, f; /* innovation and its variance; f 0: nothing was read */
+	double r;    /* the part of f that is the reading's own */
 	double dt;   /* s since the point before */
 };
 
@@ -96,24 +97,22 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt)
  * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes L' N L + h h' / f.
  *
  * Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest decides, so it is
- * taken from f - h' P h, the reading's own variance, and not from 1 - g[0] h[0].
+ * taken from the reading's own variance, and not from 1 - g[0] h[0].
  */
 static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p)
 {
 	const double *h = p->h;
 	const double n[6] = { b->n[0], b->n[1], b->n[2], b->n[3], b->n[4], b->n[5] };
 	const double r[3] = { b->r[0], b->r[1], b->r[2] };
-	double g[3], l[3][3], m[3][3], all = 0;
+	double g[3], l[3][3], m[3][3];
 
 	kalman_gain(p->predicted.p, h, g);
-	for (int i = 0; i < 3; i++)
-		all += h[i] * g[i];
 	for (int i = 0; i < 3; i++)
 		g[i] /= p->f;
 	for (int i = 0; i < 3; i++)
 		for (int j = 0; j < 3; j++)
 			l[i][j] = (i == j) - g[i] * h[j];
-	l[0][0] = (p->f - all) / p->f + g[1] * h[1] + g[2] * h[2];
+	l[0][0] = p->r / p->f + g[1] * h[1] + g[2] * h[2];
 	for (int j = 0; j < 3; j++) { /* N L */
 		m[0][j] = n[0] * l[0][j] + n[1] * l[1][j] + n[2] * l[2][j];
 		m[1][j] = n[1] * l[0][j] + n[3] * l[1][j] + n[4] * l[2][j];

@@ -8,15 +8,11 @@
 #include <stdlib.h>
 
 static const struct option options[] = {
-	{ "bed", required_argument, NULL, 'b' },
-	{ "nodes", required_argument, NULL, 'n' },
-	{ "seconds", required_argument, NULL, 's' },
-	{ "seed", required_argument, NULL, 'r' },
-	{ "faults", required_argument, NULL, 'f' },
-	{ "jobs", required_argument, NULL, 'j' },
-	{ "only", required_argument, NULL, 'o' },
-	{ "json", no_argument, NULL, 'J' },
-	{ 0 },
+	{ "bed", required_argument, NULL, 'b' },     { "nodes", required_argument, NULL, 'n' },
+	{ "seconds", required_argument, NULL, 's' }, { "seed", required_argument, NULL, 'r' },
+	{ "faults", required_argument, NULL, 'f' },  { "jobs", required_argument, NULL, 'j' },
+	{ "disk", required_argument, NULL, 'd' },    { "only", required_argument, NULL, 'o' },
+	{ "json", no_argument, NULL, 'J' },          { 0 },
 };
 
 int bed_main(int argc, char **argv)
@@ -33,6 +29,7 @@ int bed_main(int argc, char **argv)
 		case 'r': o.seed = strtoull(optarg, NULL, 10); break;
 		case 'f': o.faults = optarg; break;
 		case 'j': o.jobs = (unsigned)strtoul(optarg, NULL, 10); break;
+		case 'd': o.disk_bytes = strtoull(optarg, NULL, 10); break;
 		case 'o': o.only = optarg; break;
 		case 'J': o.json = true; break;
 		default: return 2;

@@ -110,7 +110,24 @@ static int plan_faults(struct node_event *event, size_t *n, const struct bed_run
 		at += len + (at[len] == ',');
 	}
 	qsort(event, *n, sizeof(*event), by_tick);
+	for (size_t i = 0; i < *n; i++)
+		if (event[i].what == NODE_FULL && !o->disk_bytes)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"a full disk takes disks of their own: pass --disk BYTES "
+					"(it mounts: unshare -rm coeval-testbed ...)");
 	return 0;
+}
+
+/* Whether they can be had, before anything is made. */
+static int check_faults(const struct bed_run_opts *o, const struct bed *bed, struct cvl_error *err)
+{
+	struct node_event event[EVENTS_MAX];
+	size_t n;
+	int rc = 0;
+
+	for (size_t i = 0; i < bed->air.n_clocks && !rc; i++)
+		rc = plan_faults(event, &n, o, i, &bed->air.clock[i], err);
+	return rc;
 }
 
 /* ---- one node ---- */
@@ -137,13 +154,58 @@ static bool beside(char out[CVL_PATH_MAX], const char *name)
 	return access(out, R_OK) == 0;
 }
 
+/* ---- what a node tells of itself, in a file of numbers ---- */
+
+static int save_usage(const struct node_usage *u, const char *path, int status,
+		      struct cvl_error *err)
+{
+	FILE *f = fopen(path, "we");
+
+	if (!f)
+		return cvl_fail_errno(err, "create", path);
+	fprintf(f, "%.6f %.6f %ld %ld", u->capture_cpu_s, u->samples_cpu_s, u->early_kib,
+		u->peak_kib);
+	for (size_t i = 0; i < NODE_FAULTS; i++)
+		fprintf(f, " %u", u->faults[i]);
+	fputc('\n', f);
+	return fclose(f) ? cvl_fail_errno(err, "write", path) : status;
+}
+
+/* A node that could not run has none. */
+static void add_usage(struct node_usage *sum, const char *path)
+{
+	struct node_usage u = { 0 };
+	FILE *f = fopen(path, "re");
+	bool good = f && fscanf(f, "%lf %lf %ld %ld", &u.capture_cpu_s, &u.samples_cpu_s,
+				&u.early_kib, &u.peak_kib) == 4;
+
+	for (size_t i = 0; good && i < NODE_FAULTS; i++)
+		good = fscanf(f, "%u", &u.faults[i]) == 1;
+	if (f)
+		fclose(f);
+	if (!good)
+		return;
+	sum->capture_cpu_s += u.capture_cpu_s;
+	sum->samples_cpu_s += u.samples_cpu_s;
+	sum->early_kib = u.early_kib > sum->early_kib ? u.early_kib : sum->early_kib;
+	sum->peak_kib = u.peak_kib > sum->peak_kib ? u.peak_kib : sum->peak_kib;
+	for (size_t i = 0; i < NODE_FAULTS; i++)
+		sum->faults[i] += u.faults[i];
+}
+
 static int run_one(const struct bed_run_opts *o, const struct bed *bed, struct cvl_error *err)
 {
 	struct node_event event[EVENTS_MAX];
 	char coeval[CVL_PATH_MAX], preload[CVL_PATH_MAX], session[CVL_PATH_MAX], log[CVL_PATH_MAX];
 	struct node_opts opts = {
-		.coeval = coeval, .preload = preload, .session = session, .log = log, .event = event
+		.coeval = coeval,
+		.preload = preload,
+		.session = session,
+		.log = log,
+		.event = event,
+		.disk_bytes = o->disk_bytes,
 	};
+	struct node_usage used;
 	size_t i = 0;
 	int rc;
 
@@ -159,19 +221,23 @@ static int run_one(const struct bed_run_opts *o, const struct bed *bed, struct c
 	place(session, o, o->only, "");
 	place(log, o, o->only, ".segments");
 	rc = plan_faults(event, &opts.n_events, o, i, &bed->air.clock[i], err);
-	return rc ? rc : node_run(bed, i, &opts, err);
+	if (!rc)
+		rc = node_run(bed, i, &opts, &used, err);
+	place(log, o, o->only, ".usage");
+	return rc < 0 ? rc : save_usage(&used, log, rc, err);
 }
 
 /* ---- all nodes ---- */
 
 static pid_t start_node(const struct bed_run_opts *o, const char *name)
 {
-	char nodes[16], seconds[32], seed[24], text[CVL_PATH_MAX];
+	char nodes[16], seconds[32], seed[24], disk[24], text[CVL_PATH_MAX];
 	pid_t pid;
 
 	snprintf(nodes, sizeof(nodes), "%u", o->nodes);
 	snprintf(seconds, sizeof(seconds), "%.9f", (double)o->duration_ns * 1e-9);
 	snprintf(seed, sizeof(seed), "%" PRIu64, o->seed);
+	snprintf(disk, sizeof(disk), "%" PRIu64, o->disk_bytes);
 	place(text, o, name, ".txt");
 	pid = fork();
 	if (pid)
@@ -180,7 +246,7 @@ static pid_t start_node(const struct bed_run_opts *o, const char *name)
 		_exit(4);
 	execl("/proc/self/exe", "coeval-testbed", "--bed", o->output, "--nodes", nodes, "--seconds",
 	      seconds, "--seed", seed, "--only", name, "--faults", o->faults ? o->faults : "",
-	      (char *)NULL);
+	      "--disk", disk, (char *)NULL);
 	_exit(4);
 }
 
@@ -217,7 +283,9 @@ struct outcome {
 	struct judgement sum;
 	struct cvl_score score, ideal;
 	unsigned good, degraded, lost;
+	unsigned unopened; /* sessions */
 	uint64_t records;
+	struct node_usage used;
 };
 
 static void add_up(struct judgement *sum, const struct judgement *j)
@@ -265,9 +333,13 @@ static int join(struct cvl_session **out, const struct bed_run_opts *o, const st
 	for (size_t i = 0; i < bed->air.n_clocks && !rc; i++) {
 		struct cvl_session *from;
 
+		place(path, o, bed->air.clock[i].name, ".usage");
+		add_usage(&oc->used, path);
 		place(path, o, bed->air.clock[i].name, "");
 		if (cvl_session_open(&from, path, NULL, err)) {
+			fprintf(stderr, "coeval-testbed: %s\n", err->text);
 			oc->lost++;
+			oc->unopened++;
 			continue;
 		}
 		rc = cvl_session_join(*out, from, true, err);
@@ -408,9 +480,17 @@ static void print_json(struct out *out, const struct bed_run_opts *o, const stru
 		out,
 		"\"good\":%u,\"degraded\":%u,\"unsynchronised\":%u,\"rms_ns\":%.1f,\"max_ns\":%.1f,"
 		"\"coverage\":%.6f,\"median_bound_ns\":%" PRId64
-		",\"nominal_rms_ns\":%.1f,\"nominal_max_ns\":%.1f}\n",
+		",\"nominal_rms_ns\":%.1f,\"nominal_max_ns\":%.1f,\"unopened\":%u",
 		oc->good, oc->degraded, oc->lost, oc->score.rms, oc->score.max, oc->score.coverage,
-		oc->score.median_bound, oc->ideal.rms, oc->ideal.max);
+		oc->score.median_bound, oc->ideal.rms, oc->ideal.max, oc->unopened);
+	out_printf(out,
+		   ",\"capture_cpu_s\":%.6f,\"samples_cpu_s\":%.6f,\"early_kib\":%ld,"
+		   "\"peak_kib\":%ld",
+		   oc->used.capture_cpu_s, oc->used.samples_cpu_s, oc->used.early_kib,
+		   oc->used.peak_kib);
+	for (size_t i = 0; i < NODE_FAULTS; i++)
+		out_printf(out, ",\"faults_%s\":%u", faults[i].name, oc->used.faults[i]);
+	out_text(out, "}\n");
 }
 
 static int finish(const struct bed_run_opts *o, const struct world *w, const struct bed *bed,
@@ -444,7 +524,7 @@ static int finish(const struct bed_run_opts *o, const struct world *w, const str
 	rc = out_close(&out, err);
 	if (rc)
 		return rc;
-	return is_wrong(&oc.sum) || !(oc.score.coverage >= COVERAGE_LEAST);
+	return is_wrong(&oc.sum) || (oc.score.n && !(oc.score.coverage >= COVERAGE_LEAST));
 }
 
 int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
@@ -461,6 +541,8 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 		rc = make_world(w, o, err);
 	if (!rc)
 		rc = bed_make(&bed, w, err);
+	if (!rc)
+		rc = check_faults(o, &bed, err);
 	if (!rc && o->only)
 		rc = run_one(o, &bed, err);
 	else if (!rc && mkdir(o->output, 0777))

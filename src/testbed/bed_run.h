@@ -15,7 +15,8 @@ struct bed_run_opts {
 	uint64_t seed;
 	const char *
 		faults; /* "unplug,overflow,deaf,kill,step,die", or NULL; "kill:3": so many on every node */
-	unsigned jobs; /* nodes that run at once; 0: as many as there are processors */
+	unsigned jobs;       /* nodes that run at once; 0: as many as there are processors */
+	uint64_t disk_bytes; /* of a file system that is mounted for each node's session; 0: none */
 	bool json;
 	const char *only; /* a node to run in this very process: what bed_run() starts */
 };

@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -26,6 +29,8 @@
 #define CHIP_AHEAD_NS \
 	50000000 /* most that a host's waiting is taken for the chip's time, at once */
 #define LOOK_S 0.002
+#define RESTART_S 0.1
+#define RESTARTS_MAX 20
 #define BOOT_NS 1000000000000 /* what the host's clock showed at the world's start */
 #define UNIX_NS 1700000000000000000
 
@@ -42,7 +47,7 @@ struct node {
 	struct fx2_device *device;
 	struct cc1101_chip chip;
 	struct simclock *clock;
-	char clock_path[4096], filler[4096];
+	char clock_path[4096], filler[4096], metrics[4096];
 	int64_t set_back_ns;    /* of the wall clock */
 	struct timespec spoken; /* when the host last talked to the chip */
 	struct timespec looked;
@@ -65,7 +70,10 @@ struct node {
 	uint64_t until;               /* tick */
 	pid_t pid;
 	int status;
+	unsigned restarts; /* of captures that failed by themselves */
 	bool over;
+	struct node_usage used;
+	uint64_t next_memory; /* tick of the next look at it */
 };
 
 /* ---- time ---- */
@@ -219,6 +227,8 @@ static int start_capture(struct node *n, struct cvl_error *err)
 			 duration,
 			 "--names",
 			 "ROUND,TX,RX,FRAME",
+			 "--metrics",
+			 n->metrics,
 			 NULL };
 	const char *env[] = { page, preload, NULL };
 	uint64_t end = last_tick(n);
@@ -229,6 +239,7 @@ static int start_capture(struct node *n, struct cvl_error *err)
 	snprintf(page, sizeof(page), SIMCLOCK_ENV "=%s", n->clock_path);
 	snprintf(preload, sizeof(preload), "LD_PRELOAD=%s:%s", n->opts->preload,
 		 getenv("LD_PRELOAD"));
+	unlink(n->metrics);
 	n->pid = mock_spawn(n->mock, argv, env, capture_ended, n, err);
 	return n->pid < 0 ? (int)n->pid : 0;
 }
@@ -279,6 +290,7 @@ static bool fill_disk(const struct node *n)
 
 static void begin_event(struct node *n, const struct node_event *e)
 {
+	n->used.faults[e->what]++;
 	n->now = e;
 	n->until = fx2_device_tick(n->device) + e->ticks;
 	switch (e->what) {
@@ -296,6 +308,67 @@ static void begin_event(struct node *n, const struct node_event *e)
 	}
 	n->now = NULL;
 }
+
+/* ---- what it takes ---- */
+
+/* Peak memory of the capture, KiB; 0 when it is not known. */
+static long peak_kib(pid_t pid)
+{
+	char path[64], line[128];
+	long kib = 0;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	f = fopen(path, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* The peak up to a tenth of the world's time, and up to the end. */
+static void look_at_memory(struct node *n, uint64_t tick)
+{
+	uint64_t second = n->course.clock->group->rate_hz;
+	long kib;
+
+	if (n->pid <= 0 || tick < n->next_memory)
+		return;
+	n->next_memory = tick + second;
+	kib = peak_kib(n->pid);
+	if (tick <= last_tick(n) / 10 && kib > n->used.early_kib)
+		n->used.early_kib = kib;
+	if (kib > n->used.peak_kib)
+		n->used.peak_kib = kib;
+}
+
+/* What the capture's own metrics say of its work on samples; a killed one takes its last second with it. */
+static void add_samples_cpu(struct node *n)
+{
+	char line[512];
+	FILE *f = fopen(n->metrics, "re");
+	double s;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "coeval_cpu_seconds_total{%*[^}]} %lf", &s) == 1)
+			n->used.samples_cpu_s += s;
+	if (f)
+		fclose(f);
+}
+
+/* Of all captures that have ended: the node starts no other processes. */
+static double children_cpu_s(void)
+{
+	struct rusage u;
+
+	getrusage(RUSAGE_CHILDREN, &u);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+	       (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * 1e-6;
+}
+
+/* ---- the loop ---- */
 
 /* Now and then: is something due, or over? */
 static void look(void *ctx)
@@ -321,6 +394,7 @@ static void look(void *ctx)
 		n->now = NULL;
 	}
 	mock_unlock(n->mock);
+	look_at_memory(n, tick);
 	if (!n->now && n->next_event < n->opts->n_events &&
 	    n->opts->event[n->next_event].tick <= tick && running && n->pid > 0)
 		begin_event(n, &n->opts->event[n->next_event++]);
@@ -332,6 +406,10 @@ static void start_again(void *ctx)
 	struct node *n = ctx;
 	struct cvl_error err;
 
+	if (n->now && n->now->what == NODE_UNPLUG) {
+		mock_after(n->mock, RESTART_S, start_again, n);
+		return;
+	}
 	pass_time(n);
 	n->now = NULL;
 	if (start_capture(n, &err)) {
@@ -343,15 +421,21 @@ static void start_again(void *ctx)
 static void capture_ended(void *ctx, pid_t pid, int status)
 {
 	struct node *n = ctx;
-	bool again = n->now && (n->now->what == NODE_KILL || n->now->what == NODE_FULL);
+	enum node_fault what = n->now ? n->now->what : NODE_FAULTS;
+	bool killed = what == NODE_KILL || what == NODE_FULL;
+	/* one that fails by itself is started again as a service is: the analyzer may have gone just as it began */
+	bool failed = status && what != NODE_DIE && n->restarts < RESTARTS_MAX;
 
 	(void)pid;
 	n->pid = 0;
+	add_samples_cpu(n);
 	n->status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-	if (n->now && n->now->what == NODE_FULL)
+	if (what == NODE_FULL)
 		unlink(n->filler);
-	if (again && n->until < last_tick(n))
-		mock_after(n->mock, 0.01, start_again, n);
+	n->restarts += failed && !killed;
+	if ((killed && n->until < last_tick(n)) ||
+	    (failed && !killed && fx2_device_tick(n->device) < last_tick(n)))
+		mock_after(n->mock, killed ? 0.01 : RESTART_S, start_again, n);
 	else
 		finish(n);
 }
@@ -363,7 +447,8 @@ static int make_clock(struct node *n, struct cvl_error *err)
 	int fd;
 
 	snprintf(n->clock_path, sizeof(n->clock_path), "%s.clock", n->opts->session);
-	snprintf(n->filler, sizeof(n->filler), "%s.filler", n->opts->session);
+	snprintf(n->filler, sizeof(n->filler), "%s/filler", n->opts->session);
+	snprintf(n->metrics, sizeof(n->metrics), "%s.prom", n->opts->session);
 	fd = open(n->clock_path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0 || ftruncate(fd, sizeof(*n->clock)))
 		return cvl_fail_errno(err, "create", n->clock_path);
@@ -408,16 +493,35 @@ static int set_up(struct node *n, size_t i, struct cvl_error *err)
 	return rc ? rc : mock_add_spidev(n->mock, "spidev0.0", spi, n, err);
 }
 
-int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, struct cvl_error *err)
+/* It stays mounted: what is on it is to be read. */
+static int mount_disk(const struct node_opts *o, struct cvl_error *err)
+{
+	char size[40];
+
+	if (!o->disk_bytes)
+		return 0;
+	snprintf(size, sizeof(size), "size=%" PRIu64, o->disk_bytes);
+	if ((mkdir(o->session, 0777) && errno != EEXIST) ||
+	    mount("coeval-testbed", o->session, "tmpfs", MS_NODEV | MS_NOSUID, size))
+		return cvl_fail_errno(err, "mount a disk of its own at", o->session);
+	return 0;
+}
+
+int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, struct node_usage *used,
+	     struct cvl_error *err)
 {
 	struct node *n = calloc(1, sizeof(*n));
 	int rc;
+
+	*used = (struct node_usage){ 0 };
 
 	if (!n)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	n->bed = bed;
 	n->opts = opts;
-	rc = set_up(n, i, err);
+	rc = mount_disk(opts, err);
+	if (!rc)
+		rc = set_up(n, i, err);
 	if (!rc)
 		rc = start_capture(n, err);
 	if (!rc) {
@@ -436,7 +540,10 @@ int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, stru
 	if (n->clock)
 		munmap(n->clock, sizeof(*n->clock));
 	unlink(n->clock_path);
+	unlink(n->metrics);
 	bed_course_free(&n->course);
+	n->used.capture_cpu_s = children_cpu_s();
+	*used = n->used;
 	free(n);
 	return rc;
 }

@@ -33,13 +33,24 @@ struct node_opts {
 	const char *log;     /* segments are written to there: "first end" in ticks, one a line */
 	const struct node_event *event; /* by tick */
 	size_t n_events;
-	bool quiet; /* what the capture prints goes to session.txt beside the session */
+	uint64_t disk_bytes; /* a file system of its own for the session, so large; 0: none */
+	bool quiet;          /* what the capture prints goes to session.txt beside the session */
+};
+
+/** What happened, and what its captures took. */
+struct node_usage {
+	unsigned faults[NODE_FAULTS]; /* that befell it */
+	double capture_cpu_s; /* of whole processes: with libusb, the kernel, and the emulation's library in them */
+	double samples_cpu_s; /* of that our work on samples, by the captures' own count */
+	long early_kib,
+		peak_kib; /* peak memory of a capture in the first tenth of the time, and ever */
 };
 
 /**
  * Run the node from its start to the end of the world. Returns the exit status of its last capture, or a negative code
  * with @err filled.
  */
-int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, struct cvl_error *err);
+int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, struct node_usage *used,
+	     struct cvl_error *err);
 
 #endif
