@@ -2,7 +2,8 @@
 /**
  * Beacons on the air, declared once for sync node and observer (C99, no libc).
  *
- * A CC1101 sends preamble, sync word D3 91, length, address, payload, CRC. Length counts address and payload. Two
+ * A CC1101 sends preamble, sync word D3 91, length, address, payload, CRC. Length counts address and payload. (Grace's published
+ * firmware sends no address, though its paper has one: observers understand both.) Two
  * payloads are understood, told apart by their length:
  *
  *   Grace's, 4 bytes: seconds since the sender was turned on (Harms et al., DCOSS 2022, III-G), sender 0;

@@ -3,6 +3,7 @@
 
 #include "sim/cc1101_chip.h"
 #include "sim/syncnode_host.h"
+#include "syncnode/settings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -75,21 +76,10 @@ static void node_sent(void *ctx, double t, const uint8_t *packet, size_t n)
 		node->bed->rc = CVL_E_NOMEM;
 }
 
-/* Registers as the firmware takes them: the chip's, and its output power. */
-static unsigned settings_of(const struct cc1101_config *c, struct radio_setting *s)
-{
-	unsigned n = 0;
-
-	for (unsigned r = 0; r < CC1101_REGS; r++)
-		s[n++] = (struct radio_setting){ (uint8_t)r, c->reg[r] };
-	s[n++] = (struct radio_setting){ RADIO_PATABLE, c->power };
-	return n;
-}
-
 static int run_node(struct sync_node *node, struct cvl_error *err)
 {
 	const struct world_sender *spec = &node->bed->w->sender[0];
-	struct radio_setting settings[CC1101_REGS + 1];
+	struct radio_setting settings[SETTINGS_MAX];
 	const struct cc1101_profile *grace = &cc1101_profiles[0];
 	const struct syncnode_world world = {
 		.config = {
@@ -98,7 +88,7 @@ static int run_node(struct sync_node *node, struct cvl_error *err)
 			.version = BEACON_VERSION,
 			.baud = grace->wanted.rate_bd,
 			.settings = settings,
-			.n_settings = settings_of(&node->bed->radio, settings),
+			.n_settings = settings_from(settings, &node->bed->radio),
 		},
 		.timer_hz = TIMER_HZ,
 		.begin_ns = -HEAD_START_NS,

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include "../settings.h"
 #include "../syncnode.h"
 #include "board.h"
-#include "settings.h"
+
+/*
+ * From the timer's compare to the strobe's last bit: 8 bits at 5.25 MHz. What the chip takes from there to the first bit of the
+ * preamble is the same every time and stands in no data sheet; receivers cannot tell it from their own delay.
+ */
+#define STROBE_NS 1524
 
 /* What the node is after a reset, before any command: set by the build, so that no reset makes it speak out of turn. */
 #ifndef SYNCNODE_ID
@@ -18,19 +24,22 @@
 /* Static: so that the stack holds calls only, and the linker says whether all fits. */
 static struct hal hal;
 static struct syncnode node;
+static struct cc1101_config radio;
+static struct radio_setting settings[SETTINGS_MAX];
 
 int main(void)
 {
-	const char *wrong;
+	const struct cc1101_profile *profile = &cc1101_profiles[0];
+	const char *wrong = cc1101_configure(&radio, &profile->wanted);
 	const struct syncnode_config config = {
 		.schedule = { SYNCNODE_INTERVAL_MS, SYNCNODE_SLOT, SYNCNODE_SLOTS },
 		.id = SYNCNODE_ID,
 		.version = BEACON_VERSION,
-		.baud = SETTINGS_BAUD,
-		.strobe_ns = SETTINGS_STROBE_NS,
+		.baud = profile->wanted.rate_bd,
+		.strobe_ns = STROBE_NS,
 		.limits = DISCIPLINE_LIMITS,
 		.settings = settings,
-		.n_settings = sizeof(settings) / sizeof(*settings),
+		.n_settings = settings_from(settings, &radio),
 	};
 
 	if (board_init(&hal) == BOARD_NO_CRYSTAL) {
@@ -42,7 +51,8 @@ int main(void)
 			}
 	}
 	board_say("coeval sync node\r\n");
-	wrong = syncnode_init(&node, &hal, &config);
+	if (!wrong)
+		wrong = syncnode_init(&node, &hal, &config);
 	if (wrong) {
 		board_say("error: ");
 		board_say(wrong);
