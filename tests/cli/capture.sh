@@ -56,7 +56,7 @@ echo "== SIGTERM ends it cleanly"
 live 1
 coeval capture -d pipe --rate 10k --lines 8 --name a -o term <live.1 >term.txt &
 pid=$!
-until_true test -s term/capture/a.json
+until_true test -s term/traces/a/stream
 run join term -o none
 run capture -d file --device five.raw --rate 10k --lines 8 --name b -o term
 kill $pid
@@ -70,7 +70,7 @@ echo "== kill -9, and on with the same session"
 live 2
 coeval capture -d pipe --rate 10k --lines 8 --name a -o crash <live.2 >/dev/null 2>&1 &
 pid=$!
-until_true test -s crash/capture/a.json
+until_true test -s crash/traces/a/stream
 sleep 0.5
 kill -9 $pid
 wait $pid 2>/dev/null
