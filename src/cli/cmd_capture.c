@@ -229,7 +229,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	k.opts.stop_fd = catch_signals();
 	rc = observer_run(&k.opts, &result, &err);
 	progress_clear(&k.progress);
-	if (result.clocks && print_result(&k, &result) && !rc)
+	/* of a capture that was refused there is nothing to say */
+	if ((!rc || result.bytes) && result.clocks && print_result(&k, &result) && !rc)
 		return 4;
 	return rc ? cli_fail(&err) : 0;
 }

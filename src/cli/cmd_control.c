@@ -49,7 +49,7 @@ const struct verb verb_control = {
 		"Answers are JSON, in one line. Exit status 1: the command was refused.\n"
 		"\n"
 		"Examples:\n"
-		"  coeval control /run/coeval/n07.sock start +2\n"
-		"  coeval control /run/coeval/n07.sock status\n",
+		"  coeval control /run/coeval/n07/control start +2\n"
+		"  coeval control /run/coeval/n07/control status\n",
 	.run = run,
 };

@@ -17,13 +17,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_SEED = 256, OPT_SECONDS, OPT_JSON };
+enum { OPT_SEED = 256, OPT_SECONDS, OPT_JSON, OPT_TESTBED, OPT_NODES, OPT_FAULTS };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "seed", required_argument, NULL, OPT_SEED },
 	{ "seconds", required_argument, NULL, OPT_SECONDS },
 	{ "json", no_argument, NULL, OPT_JSON },
+	{ "testbed", no_argument, NULL, OPT_TESTBED },
+	{ "nodes", required_argument, NULL, OPT_NODES },
+	{ "faults", required_argument, NULL, OPT_FAULTS },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
@@ -283,34 +286,98 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	return rc;
 }
 
+/* ---- a test bed of processes ---- */
+
+struct testbed {
+	bool wanted;
+	const char *nodes, *faults;
+};
+
+/* Become the program that runs the test bed: beside this one, or where it is installed. Returns only if it is not there. */
+static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
+			const char *seed, bool json)
+{
+	static const char *const places[] = { "coeval-testbed",
+					      "../libexec/coeval/coeval-testbed" };
+	char self[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	const char *argv[13] = { "coeval-testbed" };
+	const char *const pairs[][2] = { { "--bed", output },
+					 { "--nodes", t->nodes },
+					 { "--seconds", seconds },
+					 { "--seed", seed },
+					 { "--faults", t->faults } };
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct cvl_error err;
+	int argn = 1;
+
+	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (pairs[i][1]) {
+			argv[argn++] = pairs[i][0];
+			argv[argn++] = pairs[i][1];
+		}
+	if (json)
+		argv[argn++] = "--json";
+	self[n > 0 ? n : 0] = '\0';
+	if (strrchr(self, '/'))
+		*strrchr(self, '/') = '\0';
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (cvl_path_join(path, self, places[i]))
+			execv(path, (char *const *)argv);
+	cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
+		 "coeval-testbed is not there; install libumockdev-dev and build again");
+	return cli_fail(&err);
+}
+
+static bool is_number(const char *text, unsigned long long least, unsigned long long most,
+		      unsigned long long *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct demo d = { 0 };
-	unsigned long long seed = 1, seconds = 20;
-	const char *output = NULL;
+	struct testbed testbed = { 0 };
+	unsigned long long seed = 1, seconds = 20, nodes;
+	const char *output = NULL, *seconds_text = NULL, *seed_text = NULL;
 	struct cvl_error err;
-	char *end;
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
 		switch (c) {
 		case 'o': output = optarg; break;
 		case OPT_SEED:
-			seed = strtoull(optarg, &end, 10);
-			if (*end || end == optarg)
+			if (!is_number(optarg, 0, UINT64_MAX, &seed))
 				return cli_usage(verb, "--seed takes a number, not '%s'", optarg);
+			seed_text = optarg;
 			break;
 		case OPT_SECONDS:
-			seconds = strtoull(optarg, &end, 10);
-			if (*end || seconds < 8 || seconds > 600)
+			if (!is_number(optarg, 8, 600, &seconds))
 				return cli_usage(verb, "--seconds takes a number from 8 to 600");
+			seconds_text = optarg;
 			break;
+		case OPT_NODES:
+			if (!is_number(optarg, 1, 64, &nodes))
+				return cli_usage(verb, "--nodes takes a number from 1 to 64");
+			testbed.nodes = optarg;
+			break;
+		case OPT_FAULTS: testbed.faults = optarg; break;
+		case OPT_TESTBED: testbed.wanted = true; break;
 		case OPT_JSON: d.json = true; break;
 		default: return cli_option(c, verb);
 		}
 	}
 	if (optind != argc)
 		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
+	if (testbed.wanted)
+		return exec_testbed(&testbed, output ? output : "testbed", seconds_text, seed_text,
+				    d.json);
+	if (testbed.nodes || testbed.faults)
+		return cli_usage(verb, "--nodes and --faults are for --testbed");
 	rc = make_dir(&d, output, &err);
 	if (!rc)
 		rc = demo_world_make(&d.world, seed, (unsigned)seconds, &err);
@@ -323,13 +390,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_demo = {
 	.name = "demo",
 	.what = "try it all on a simulated testbed whose truth is known",
-	.usage = "demo [-o DIR] [--seconds N] [--seed N] [--json]",
-	.help = "  -o, --output DIR  where session, VCD and CSV go (default: a new temporary directory)\n"
-		"      --seconds N   length of the capture, 8 to 600 (default 20)\n"
+	.usage =
+		"demo [-o DIR] [--seconds N] [--seed N] [--testbed [--nodes N] [--faults LIST]] [--json]",
+	.help = "  -o, --output DIR  where everything goes (default: a new temporary directory; ./testbed)\n"
+		"      --seconds N   length of the capture, 8 to 600 (default 20; with --testbed 60)\n"
 		"      --seed N      another world (default 1)\n"
+		"      --testbed     real `coeval capture` processes on simulated analyzers and radios\n"
+		"      --nodes N     of the test bed, 1 to 64 (default 16)\n"
+		"      --faults LIST what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three\n"
+		"                    times on every node; without a number on a third of them\n"
 		"      --json        the figures as one JSON object\n"
 		"\n"
-		"Example:\n"
-		"  coeval demo\n",
+		"Exit status 1: something was invented, lost without a gap, or out of its bound.\n"
+		"\n"
+		"Examples:\n"
+		"  coeval demo\n"
+		"  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
 	.run = run,
 };

@@ -75,12 +75,12 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 		}
 		unlink(path);
 		if (bind(c->fd, (struct sockaddr *)&a, sizeof(a))) {
-			rc = cvl_fail_errno(err, "listen at", path);
+			rc = cvl_fail_errno(err, "listen", path);
 			goto fail;
 		}
 	}
 	if (c->fd < 0 || listen(c->fd, CLIENTS)) {
-		rc = cvl_fail_errno(err, "listen at", path);
+		rc = cvl_fail_errno(err, "listen", path);
 		goto fail;
 	}
 	c->path = strdup(path);
@@ -153,7 +153,7 @@ static void serve(struct control *c, struct client *k)
 		k->n -= used;
 	}
 	if (k->n == sizeof(k->line) - 1) {
-		answer(k, "{\"error\": \"the line is too long\"}");
+		answer(k, "{\"error\":\"the line is too long\"}");
 		hang_up(k);
 	}
 }
@@ -205,7 +205,7 @@ char *control_ask(const char *path, const char *line, struct cvl_error *err)
 	if (address(&a, path, err))
 		goto fail;
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
-		cvl_fail_errno(err, "reach an observer at", path);
+		cvl_fail_errno(err, "reach an observer", path);
 		goto fail;
 	}
 	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 || send(fd, "\n", 1, MSG_NOSIGNAL) < 0) {

@@ -227,9 +227,12 @@ static int housekeep(struct observer *o, struct cvl_error *err)
 	struct cvl_error problem;
 	int rc = 0;
 
-	if (o->state != OBSERVER_RUNNING || now - o->housekept < HOUSEKEEPING_NS)
+	if (now - o->housekept < HOUSEKEEPING_NS)
 		return 0;
 	o->housekept = now;
+	watch_notify("WATCHDOG=1");
+	if (o->state != OBSERVER_RUNNING)
+		return 0;
 	if (o->radio)
 		radio_look(o->radio);
 	for (size_t i = 0; i < o->n && !rc; i++) {
@@ -243,7 +246,6 @@ static int housekeep(struct observer *o, struct cvl_error *err)
 		tell(o, true, problem.text);
 	if (o->opts->progress)
 		o->opts->progress(o->opts->ctx, (uint64_t)longest, (uint64_t)o->opts->duration_ns);
-	watch_notify("WATCHDOG=1");
 	return rc;
 }
 
@@ -347,7 +349,7 @@ int observer_run(const struct observer_opts *opts, struct observer_result *resul
 		rc = prepare(&o, err);
 		o.start_at = opts->start_unix_ns ? opts->start_unix_ns : AT_ONCE;
 	}
-	if (opts->wait)
+	if (!rc && o.start_at != AT_ONCE)
 		watch_notify("READY=1\nSTATUS=waiting to be started");
 	while (!rc && o.state != OBSERVER_DONE)
 		rc = step(&o, err);

@@ -228,13 +228,19 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 {
 	struct anchor before;
 	struct driver_loss loss = { .why = CVL_GAP_UNFINISHED };
+	struct cvl_error problem;
 	uint64_t from = cvl_samples_count(s->samples), behind;
 
 	s->started = true;
 	s->start = anchor_between(from, early, late);
 	set_stop(s);
-	if (!s->resumed || !from)
-		return 0;
+	if (!s->resumed || !from) {
+		int rc = anchor_save(&s->start, s->anchor_path, &problem);
+
+		if (rc && err)
+			*err = problem;
+		return rc ? give_up(s, rc, &problem) : 0;
+	}
 	if (!anchor_load(&before, s->anchor_path)) {
 		const int64_t start = s->opts.start_unix_ns;
 		double ns = (double)from * 1e9 / (double)s->rate_hz;

@@ -106,6 +106,12 @@ static double up_of(const struct stream *s)
 	return !stream_ended(s);
 }
 
+static double down(const struct stream *s)
+{
+	(void)s;
+	return 0;
+}
+
 int watch_metrics(const struct observer *o, const char *path, struct cvl_error *err)
 {
 	struct statvfs v;
@@ -116,7 +122,8 @@ int watch_metrics(const struct observer *o, const char *path, struct cvl_error *
 
 	if (!f)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	put(f, o, "up", "gauge", "1 while the clock is captured", up_of);
+	put(f, o, "up", "gauge", "1 while the clock is captured",
+	    o->state == OBSERVER_DONE ? down : up_of);
 	put(f, o, "captured_seconds_total", "counter", "time captured, by the clock itself",
 	    seconds_of);
 	put(f, o, "edges_total", "counter", "records stored", edges_of);

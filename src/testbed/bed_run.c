@@ -138,7 +138,7 @@ static void place(char out[CVL_PATH_MAX], const struct bed_run_opts *o, const ch
 	snprintf(out, CVL_PATH_MAX, "%s/%s%s", o->output, name, suffix);
 }
 
-/* @name beside this very program. */
+/* @name beside this very program: in the build directory, or in libexec/coeval. */
 static bool beside(char out[CVL_PATH_MAX], const char *name)
 {
 	ssize_t n = readlink("/proc/self/exe", out, CVL_PATH_MAX - 1);
@@ -213,10 +213,9 @@ static int run_one(const struct bed_run_opts *o, const struct bed *bed, struct c
 		i++;
 	if (i == bed->air.n_clocks)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no node '%s'", o->only);
-	if (!beside(coeval, "coeval"))
+	if (!beside(coeval, "coeval") && !beside(coeval, "../../bin/coeval"))
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s is missing", coeval);
-	if (!beside(preload, "libcoeval-simclock.so") &&
-	    !beside(preload, "../lib/coeval/libcoeval-simclock.so"))
+	if (!beside(preload, "libcoeval-simclock.so"))
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s is missing", preload);
 	place(session, o, o->only, "");
 	place(log, o, o->only, ".segments");
@@ -437,31 +436,38 @@ static void print_text(struct out *out, const struct bed_run_opts *o, const stru
 
 	out_printf(
 		out,
-		"%u nodes, %.0f s at 8 MHz each (simulated devices, real capture processes, seed %" PRIu64
+		"Simulated: %u nodes, each a simulated analyzer at 8 MHz and a simulated radio, for %.0f s (seed %" PRIu64
 		").\n",
 		o->nodes, (double)o->duration_ns * 1e-9, o->seed);
+	out_text(
+		out,
+		"Real: `coeval capture` on every node, libusb, spidev, and the sync node's program.\n\n");
+	out_printf(out, "  edges of the pins that are stored  %" PRIu64 "\n", j->edges);
+	out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
+	out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);
+	out_printf(out, "  edges lost within gaps             %" PRIu64 ", in %u gaps\n",
+		   j->in_gaps, j->gaps);
+	out_printf(out, "  slips wider than they say          %u of %u\n", j->narrow, j->slips);
+	out_printf(out, "  beacons given to a wrong edge      %" PRIu64 " of %" PRIu64 "\n\n",
+		   j->wrong_beacons, j->beacons);
 	out_printf(out,
-		   "One sync node ran its true firmware; %" PRIu64
-		   " beacons were heard and given to their edge, %" PRIu64 " to a wrong one.\n\n",
-		   j->beacons, j->wrong_beacons);
-	out_printf(out, "  edges of the nodes' pins, stored   %" PRIu64 "\n", j->edges);
-	out_printf(out, "  invented                           %" PRIu64 "\n", j->invented);
-	out_printf(out, "  lost without a gap                 %" PRIu64 "\n", j->missing);
-	out_printf(out, "  lost within %u gaps                 %" PRIu64 "\n", j->gaps, j->in_gaps);
-	out_printf(out, "  slips wider than they say          %u of %u\n\n", j->narrow, j->slips);
-	out_printf(out, "  clocks  good %u, degraded %u, unsynchronised %u\n", oc->good,
-		   oc->degraded, oc->lost);
+		   "  clocks                             %u good, %u degraded, %u unsynchronised\n",
+		   oc->good, oc->degraded, oc->lost);
 	out_printf(out, "  error of a pair of clocks          %.0f ns rms, %.0f ns at worst\n",
 		   oc->score.rms, oc->score.max);
-	out_printf(out, "  in the clock room's nominal world  %.0f ns rms, %.0f ns at worst\n",
+	out_printf(out, "  in the same world without devices  %.0f ns rms, %.0f ns at worst\n",
 		   oc->ideal.rms, oc->ideal.max);
 	out_printf(
 		out,
 		"  bounds that hold the true time     %.3f %% (promised: 99.9 %%), median %" PRId64
 		" ns\n\n",
 		100 * oc->score.coverage, oc->score.median_bound);
-	out_printf(out, "  session  %s/joined\n\nNext:  coeval report %s/joined -o testbed.html\n",
-		   o->output, o->output);
+	out_printf(out,
+		   "  sessions  %s/NODE; what each capture said: %s/NODE.txt\n"
+		   "  joined    %s/joined\n\n"
+		   "Look further:  coeval info %s/joined\n"
+		   "               coeval report %s/joined -o testbed.html\n",
+		   o->output, o->output, o->output, o->output, o->output);
 }
 
 static void print_json(struct out *out, const struct bed_run_opts *o, const struct outcome *oc)
@@ -546,7 +552,10 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 	if (!rc && o->only)
 		rc = run_one(o, &bed, err);
 	else if (!rc && mkdir(o->output, 0777))
-		rc = cvl_fail_errno(err, "make the directory", o->output);
+		rc = errno == EEXIST ?
+			     cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				      "%s is there already; name another directory", o->output) :
+			     cvl_fail_errno(err, "make the directory", o->output);
 	else if (!rc) {
 		rc = run_nodes(o, &bed, err);
 		if (!rc)

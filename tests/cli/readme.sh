@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# The README's examples print what it shows.
+# The examples of README and docs/capture.md print what these show.
 need python3
 ln -s "$SRC/examples" examples
-python3 "$SRC/tests/run_docs.py" "$SRC/README.md"
+python3 "$SRC/tests/run_docs.py" "$SRC/README.md" "$SRC/docs/capture.md"
