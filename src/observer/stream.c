@@ -224,6 +224,17 @@ static void set_stop(struct stream *s)
 			       (uint64_t)((double)s->opts.duration_ns * 1e-9 * (double)s->rate_hz);
 }
 
+/* @ticks of @loss are stored: what is left is at least one tick, whatever part of the range that cuts off. */
+static void take_off(struct driver_loss *loss, uint64_t ticks)
+{
+	int64_t left = (int64_t)loss->samples - (int64_t)ticks, slack = (int64_t)loss->slack;
+	uint64_t least = left - slack > 1 ? (uint64_t)(left - slack) : 1;
+	uint64_t most = left + slack > 1 ? (uint64_t)(left + slack) : 1;
+
+	loss->samples = least + (most - least + 1) / 2;
+	loss->slack = loss->samples - least;
+}
+
 int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err)
 {
 	struct anchor before;
@@ -256,8 +267,8 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	/* the anchor is some ticks before or behind the last one that is stored */
 	behind = before.tick > from ? before.tick - from : 0;
 	loss.samples += behind;
-	if (from > before.tick && loss.samples > from - before.tick + loss.slack)
-		loss.samples -= from - before.tick;
+	if (from > before.tick)
+		take_off(&loss, from - before.tick);
 	s->start.tick = from + loss.samples;
 	set_stop(s);
 	return skip(s, &loss, err);
