@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "drivers/cc1101/spi.h"
 #include "drivers/driver.h"
 
 enum { OPT_JSON = 256 };
@@ -60,6 +61,28 @@ static void print_advice(const struct listing *l, struct out *o)
 	}
 }
 
+typedef int list_fn(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		    struct cvl_error *err);
+
+/* One kind of device that cannot be looked for does not hide the others. */
+static void look(struct listing *l, const char *name, const char *what, list_fn *list)
+{
+	struct cvl_error err;
+
+	l->driver = name;
+	if (list(row, l, &err))
+		row(l, &(struct device_row){ .where = "-",
+					     .what = what,
+					     .state = "cannot look",
+					     .advice = err.text });
+}
+
+static int list_radios(void (*put)(void *ctx, const struct device_row *row), void *ctx,
+		       struct cvl_error *err)
+{
+	return cc1101_list("/dev", put, ctx, err);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
@@ -84,17 +107,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	table_init(&l.table, 4);
 	table_heads(&l.table, heads);
-	for (size_t i = 0; drivers[i]; i++) {
-		if (!drivers[i]->list)
-			continue;
-		l.driver = drivers[i]->name;
-		/* One kind of device that cannot be looked for does not hide the others. */
-		if (drivers[i]->list(row, &l, &err))
-			row(&l, &(struct device_row){ .where = "-",
-						      .what = drivers[i]->what,
-						      .state = "cannot look",
-						      .advice = err.text });
-	}
+	for (size_t i = 0; drivers[i]; i++)
+		if (drivers[i]->list)
+			look(&l, drivers[i]->name, drivers[i]->what, drivers[i]->list);
+	look(&l, "cc1101", "CC1101 radio", list_radios);
 	out_init(&o, STDOUT_FILENO, "standard output");
 	if (json) {
 		char *text = json_dumps(l.rows, JSON_INDENT(2));

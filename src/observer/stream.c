@@ -98,9 +98,11 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 		if (!strcmp(cvl_session_clock(s->session, i)->name, s->name))
 			at = (int)i;
 	s->resumed = at >= 0;
-	if (s->resumed)
+	if (s->resumed) {
+		s->opts.start_unix_ns = cvl_session_clock(s->session, (size_t)at)->start_unix_ns;
 		return cvl_samples_resume(&s->samples, s->session, (size_t)at, &desc, a->unit,
 					  &s->last, err);
+	}
 	return cvl_samples_open(&s->samples, s->session, &desc, &origin, a->unit, err);
 }
 

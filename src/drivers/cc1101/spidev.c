@@ -4,7 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
+#include <dirent.h>
 #include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,27 +131,39 @@ int cc1101_open(struct cc1101 **r, const char *device, const struct cc1101_profi
 int cc1101_list(const char *dir, void (*row)(void *ctx, const struct device_row *row), void *ctx,
 		struct cvl_error *err)
 {
-	char pattern[256], advice[256];
-	glob_t found;
+	char path[300], advice[256];
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	size_t n = 0;
 
-	if (snprintf(pattern, sizeof(pattern), "%s/spidev*", dir) >= (int)sizeof(pattern))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "too long a name of a directory");
-	if (glob(pattern, 0, NULL, &found))
-		return 0;
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		const char *path = found.gl_pathv[i];
-		const bool ready = !access(path, R_OK | W_OK);
-		struct device_row r = {
-			.where = path,
-			.what = "SPI device, where a CC1101 may be",
-			.state = ready ? "ready" : "no permission",
-			.advice = ready ? "" : advice,
-		};
+	if (!d)
+		return cvl_fail_errno(err, "look into", dir);
+	while ((e = readdir(d))) {
+		struct device_row r = { .where = path,
+					.what = "SPI device, where a CC1101 may be",
+					.state = "ready",
+					.advice = "" };
 
-		if (!ready)
+		if (strncmp(e->d_name, "spidev", 6) != 0 ||
+		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
+			continue;
+		if (access(path, R_OK | W_OK)) {
 			permission(path, advice, sizeof(advice));
+			r.state = "no permission";
+			r.advice = advice;
+		}
 		row(ctx, &r);
+		n++;
 	}
-	globfree(&found);
+	closedir(d);
+	if (!n)
+		row(ctx,
+		    &(struct device_row){
+			    .where = "spidev*",
+			    .what = "no SPI device, which a CC1101 could be wired to",
+			    .state = "not found",
+			    .advice =
+				    "only for beacons by radio: switch SPI on (on a Raspberry Pi: "
+				    "dtparam=spi=on in config.txt), then look again" });
 	return 0;
 }
