@@ -72,8 +72,7 @@ coeval capture -d pipe --rate 10k --lines 8 --name a -o crash <live.2 >/dev/null
 pid=$!
 until_true test -s crash/traces/a/stream
 sleep 0.5
-kill -9 $pid
-wait $pid 2>/dev/null
+{ kill -9 $pid; wait $pid; } 2>/dev/null # the shell tells of it in one or the other
 coeval info crash >/dev/null 2>&1; echo "info: status $?"
 samples 0 3000 | cap --name a -o crash | vague
 coeval show crash >crash.txt; echo "show: status $?"
