@@ -229,3 +229,16 @@ void table_print(struct table *t, struct out *o, const char *align, const char *
 	}
 	table_drop(t);
 }
+
+int cli_number(const struct verb *verb, const char *option, const char *text, unsigned max,
+	       unsigned *out)
+{
+	char *end;
+	unsigned long v = strtoul(text, &end, 10);
+
+	if (*end || end == text || !v || v > max)
+		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max,
+				 text);
+	*out = (unsigned)v;
+	return 0;
+}

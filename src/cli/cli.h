@@ -74,6 +74,10 @@ void cli_count(struct out *o, uint64_t n, const char *one);
 /** A duration given on the command line, or an exit status: 0 if it could be read. */
 int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns);
 
+/** A number from 1 to @max given on the command line, or an exit status: 0 if it could be read. */
+int cli_number(const struct verb *verb, const char *option, const char *text, unsigned max,
+	       unsigned *out);
+
 /** Print the columns of a table so that they align: rows of @n cells, freed by table_print(). */
 struct table {
 	size_t columns, rows, capacity;

@@ -57,19 +57,6 @@ struct capture {
 	char host[256];
 };
 
-static int number(const struct verb *verb, const char *option, const char *text, unsigned max,
-		  unsigned *out)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	if (*end || end == text || !v || v > max)
-		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max,
-				 text);
-	*out = (unsigned)v;
-	return 0;
-}
-
 static int rate(const struct verb *verb, const char *text, uint64_t *hz)
 {
 	char plain[64];
@@ -110,13 +97,13 @@ static int read_option(int c, const struct verb *verb, struct capture *k)
 	case 'r': return rate(verb, optarg, &o->device.rate_hz);
 	case 'n': o->name = optarg; return 0;
 	case OPT_DEVICE: o->device.devices = optarg; return 0;
-	case OPT_LINES: return number(verb, "--lines", optarg, 64, &o->device.lines);
-	case OPT_UNIT: return number(verb, "--unit-size", optarg, 8, &o->device.unit);
+	case OPT_LINES: return cli_number(verb, "--lines", optarg, 64, &o->device.lines);
+	case OPT_UNIT: return cli_number(verb, "--unit-size", optarg, 8, &o->device.unit);
 	case OPT_NAMES: o->names = optarg; return 0;
 	case OPT_RADIO: o->radio = optarg; return 0;
 	case OPT_PROFILE: o->profile = optarg; return 0;
 	case OPT_RADIO_LINE:
-		rc = number(verb, "--radio-line", optarg, 64, &line);
+		rc = cli_number(verb, "--radio-line", optarg, 64, &line);
 		o->radio_line = line - 1;
 		return rc;
 	case OPT_PERIOD: return cli_duration(verb, "--beacon-period", optarg, &o->period_ns);

@@ -23,19 +23,6 @@ static const struct option options[] = {
 	{ 0 },
 };
 
-static int number(const struct verb *verb, const char *option, const char *text, unsigned max,
-		  unsigned *out)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	if (*end || end == text || !v || v > max)
-		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max,
-				 text);
-	*out = (unsigned)v;
-	return 0;
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_import_opts opts = { 0 };
@@ -60,9 +47,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 					       optarg);
 			break;
 		case 'c':
-			rc = number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels);
+			rc = cli_number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels);
 			break;
-		case OPT_UNIT: rc = number(verb, "--unit-size", optarg, 8, &opts.unit_size); break;
+		case OPT_UNIT:
+			rc = cli_number(verb, "--unit-size", optarg, 8, &opts.unit_size);
+			break;
 		case OPT_NAMES: opts.names = optarg; break;
 		case OPT_BEACONS: opts.beacons = optarg; break;
 		case OPT_LINK: opts.link = true; break;

@@ -37,7 +37,6 @@ static struct anchor with_wall_clock(uint64_t tick, int64_t early, int64_t late)
 	struct anchor a = { .tick = tick, .early = early, .late = late };
 	int64_t off = wall_now() - driver_now();
 
-	this_boot(a.boot);
 	a.unix_early = early + off;
 	a.unix_late = late + off;
 	return a;
@@ -45,7 +44,10 @@ static struct anchor with_wall_clock(uint64_t tick, int64_t early, int64_t late)
 
 struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late)
 {
-	return with_wall_clock(tick, early, late);
+	struct anchor a = with_wall_clock(tick, early, late);
+
+	this_boot(a.boot);
+	return a;
 }
 
 struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)
@@ -53,10 +55,13 @@ struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)
 	double ns = (double)(tick - a->tick) * 1e9 / (double)rate_hz, off = ns * DRIVER_CRYSTAL_PPM;
 	int64_t now = driver_now(), early = a->early + (int64_t)(ns - off * 1e-6),
 		late = a->late + (int64_t)(ns + off * 1e-6) + 1;
+	struct anchor moved;
 
 	if (now < late)
 		late = now;
-	return with_wall_clock(tick, early < late ? early : late, late);
+	moved = with_wall_clock(tick, early < late ? early : late, late);
+	memcpy(moved.boot, a->boot, sizeof(moved.boot));
+	return moved;
 }
 
 void anchor_widen(struct anchor *a, uint64_t rate_hz, uint64_t slack)

@@ -106,23 +106,17 @@ void radio_close(struct radio *r)
 
 /* ---- ears ---- */
 
-static void begin_pairing(struct radio_ear *e)
-{
-	const struct pair_opts opts = { .rate_hz = e->rate_hz,
-					.grace_period_ns = (uint64_t)e->radio->opts.period_ns };
-
-	pair_init(&e->pair, &opts);
-}
-
 struct radio_ear *radio_listen(struct radio *r, uint64_t rate_hz)
 {
+	const struct pair_opts opts = { .rate_hz = rate_hz,
+					.grace_period_ns = (uint64_t)r->opts.period_ns };
 	struct radio_ear *e = r->n_ears < EARS_MAX ? calloc(1, sizeof(*e)) : NULL;
 
 	if (!e)
 		return NULL;
 	e->radio = r;
 	e->rate_hz = rate_hz;
-	begin_pairing(e);
+	pair_init(&e->pair, &opts);
 	r->ear[r->n_ears++] = e;
 	return e;
 }
