@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What decoders of a line hand out: bytes, each with the ticks between which it was on the line.
+ *
+ * A decoder is pushed: it is told of each change of its line, and calls its sink for each byte. It holds no file,
+ * allocates nothing after its init, and survives any edges.
+ */
+#ifndef DECODE_LINE_H
+#define DECODE_LINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct line_byte {
+	uint64_t from, to; /* first and last tick at which it can have been on the line */
+	uint8_t value;
+	bool broken; /* its framing is wrong: the value is worth nothing */
+};
+
+struct line_sink {
+	void (*byte)(void *ctx, const struct line_byte *byte);
+	void *ctx;
+};
+
+#endif
