@@ -198,13 +198,15 @@ static void full_sync(struct tpiu *t)
 {
 	unsigned mine = t->n < 4 ? t->n : 4;
 
-	/* Less than four in hand: the others were skipped, or taken for a frame's end. */
+	/* Where it was expected, the stream goes on. */
+	if (!t->framed || t->n != 4)
+		t->stream = TPIU_UNKNOWN;
+	/* Less than four in hand: the others were skipped. */
 	skip(t, t->n - mine);
 	forget(t, mine);
 	t->counts.sync += mine;
 	t->counts.full_syncs++;
 	t->framed = true;
-	t->stream = TPIU_UNKNOWN;
 }
 
 static void framed(struct tpiu *t)

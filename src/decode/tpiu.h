@@ -7,8 +7,8 @@
  * synchronisation and no part of a frame. Source: CoreSight Architecture Specification, D4.2.
  *
  * Where frames begin is told by a full synchronisation. As long as there has been none, it is found from TPIU_LEARN bytes: frames can begin in 16 places,
- * and in all but one of them streams that are reserved or padding that is not zero turn up sooner or later. When such a thing turns up
- * later, what is in hand is dropped and the search begins again.
+ * and in all but one of them streams that are reserved or padding that is not zero turn up sooner or later. Where several are left, that with the fewest switches is taken: that is a
+ * guess, and is counted as one. When what cannot be turns up later, what is in hand is dropped and the search begins again.
  */
 #ifndef DECODE_TPIU_H
 #define DECODE_TPIU_H
@@ -19,7 +19,7 @@
 
 #define TPIU_STREAMS 128
 #define TPIU_FRAME 16
-#define TPIU_LEARN 512
+#define TPIU_LEARN 1024
 /** Of bytes before the first switch. */
 #define TPIU_UNKNOWN 127
 
