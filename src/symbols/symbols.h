@@ -36,8 +36,8 @@ bool symbols_line(struct symbols *s, uint64_t address, const char **file, unsign
 const char *symbols_data(struct symbols *s, uint64_t address, uint64_t *offset);
 
 /**
- * The only object that holds an address whose low @n_bits are @low_bits: NULL if there is none, or more than one. A trace
- * packet carries just 16 bits of a data address. @address: the whole one; both pointers may be NULL.
+ * The object at the only address whose low @n_bits (up to 16) are @low_bits and that belongs to an object at all; NULL if there is
+ * none, or more than one. A trace packet carries just 16 bits of a data address. @address: the whole one; both pointers may be NULL.
  */
 const char *symbols_data_low(struct symbols *s, unsigned low_bits, unsigned n_bits,
 			     uint64_t *address, uint64_t *offset);
@@ -48,6 +48,9 @@ const char *symbols_data_low(struct symbols *s, unsigned low_bits, unsigned n_bi
  * else at the lowest loaded address.
  */
 const char *symbols_exception(struct symbols *s, unsigned number);
+
+/** The architectural names alone, for those who have no file: 0 is "Thread" (no exception), NULL from 16 on. */
+const char *symbols_exception_name(unsigned number);
 
 /** Whether @address lies in what the file loads as code. */
 bool symbols_has_code(struct symbols *s, uint64_t address);
