@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-
-#include <coeval/format.h>
+#include "cli/decodes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_NAMES = 256, OPT_UNIT, OPT_BEACONS, OPT_LINK, OPT_STRICT };
+enum { OPT_NAMES = 256, OPT_UNIT, OPT_BEACONS, OPT_LINK, OPT_STRICT, OPT_SWO, OPT_UART, OPT_ELF };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -17,6 +15,9 @@ static const struct option options[] = {
 	{ "unit-size", required_argument, NULL, OPT_UNIT },
 	{ "names", required_argument, NULL, OPT_NAMES },
 	{ "beacons", required_argument, NULL, OPT_BEACONS },
+	{ "swo", required_argument, NULL, OPT_SWO },
+	{ "uart", required_argument, NULL, OPT_UART },
+	{ "elf", required_argument, NULL, OPT_ELF },
 	{ "link", no_argument, NULL, OPT_LINK },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	CLI_HELP_OPTION,
@@ -28,9 +29,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_import_opts opts = { 0 };
 	struct cvl_session *session;
 	const char *output = "session", *format = NULL;
+	struct decodes decodes = { .n = 0 };
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
+	size_t had;
 	int c, rc;
 
 	problems_init(&problems);
@@ -54,6 +57,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 			break;
 		case OPT_NAMES: opts.names = optarg; break;
 		case OPT_BEACONS: opts.beacons = optarg; break;
+		case OPT_SWO: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_SWO, optarg); break;
+		case OPT_UART: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_UART, optarg); break;
+		case OPT_ELF: opts.elf = optarg; break;
 		case OPT_LINK: opts.link = true; break;
 		case OPT_STRICT: opts.strict = true; break;
 		default: return cli_option(c, verb);
@@ -69,6 +75,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	progress_init(&progress, "");
+	had = cvl_session_clocks(session);
 	opts.report = &problems.report;
 	opts.progress = progress_show;
 	opts.progress_ctx = &progress;
@@ -77,6 +84,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		rc = cvl_import(session, argv[i], format, &opts, &err);
 		progress_clear(&progress);
 	}
+	if (!rc)
+		rc = decodes_run(&decodes, session, had, NULL, opts.elf, &problems.report, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
@@ -92,7 +101,7 @@ const struct verb verb_import = {
 		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
 		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
 		"      --names A,B,...    names of the lines\n"
-		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n"
+		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n" DECODES_HELP
 		"      --link             point at CTF traces instead of copying them\n"
 		"      --strict           stop at damage instead of recording a gap\n"
 		"\n"
