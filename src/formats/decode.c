@@ -247,39 +247,53 @@ static int close_store(struct job *j, int rc)
 
 /* ---- what is to be said ---- */
 
-/* Too many bytes are broken, or there is none: what the pulses say. */
-static int judge_line(const struct job *j)
+/* What the pulses of a line say of how it is read; "" if that may be right. */
+static void advise(const struct job *j, double bit, char advice[160])
+{
+	const struct cvl_decode *d = j->d;
+	bool inverted;
+	double likely = d->manchester ? manchester_likely(&j->manchester, &inverted) :
+					uart_likely(&j->uart, &inverted);
+
+	advice[0] = '\0';
+	if (!(likely > 0))
+		snprintf(
+			advice, 160,
+			"; its pulses are multiples of nothing: is it this line, and sampled fast enough?");
+	else if (!(bit > 0) || fabs(likely / bit - 1) > 0.04)
+		snprintf(advice, 160, "; its pulses are those of %.0f baud",
+			 (double)j->clock->rate_hz / likely);
+	else if (inverted)
+		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
+			 d->manchester == d->inverted ? "high" : "low", d->inverted ? "out" : "");
+}
+
+/* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */
+static int judge_line(const struct job *j, bool *doubtful)
 {
 	const struct cvl_decode *d = j->d;
 	uint64_t bytes = d->manchester ? j->manchester.bytes : j->uart.bytes;
 	uint64_t broken = d->manchester ? j->manchester.broken : j->uart.broken;
 	double bit = d->manchester ? j->manchester.bit : j->uart.bit;
-	bool inverted;
-	double likely = d->manchester ? manchester_likely(&j->manchester, &inverted) :
-					uart_likely(&j->uart, &inverted);
-	double rate = (double)j->clock->rate_hz;
-	char advice[160] = "";
+	char advice[160];
 	struct cvl_error problem;
 
-	if (bytes && broken * DOUBT < bytes)
+	*doubtful = broken * DOUBT >= bytes;
+	if (!*doubtful)
 		return 0;
-	if (likely > 0 && (bit <= 0 || fabs(likely / bit - 1) > 0.04))
-		snprintf(advice, sizeof(advice), "; its pulses are those of %.0f baud",
-			 rate / likely);
-	else if (inverted)
-		snprintf(advice, sizeof(advice), "; it idles %s: try :inverted",
-			 d->manchester == d->inverted ? "low" : "high");
-	else if (!(likely > 0))
-		snprintf(
-			advice, sizeof(advice),
-			"; its pulses are multiples of nothing: is it this line, and sampled fast enough?");
+	advise(j, bit, advice);
 	if (!bytes)
 		return cvl_fail(j->err, CVL_E_MISMATCH, CVL_NO_OFFSET,
 				"%s: line %s: there is no %s byte on it%s", j->clock->name, d->line,
 				d->manchester ? "Manchester" : "serial", advice);
 	cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
 		 "%s: line %s: %" PRIu64 " of %" PRIu64 " bytes are broken at %.0f baud%s",
-		 j->clock->name, d->line, broken, bytes, rate / bit, advice);
+		 j->clock->name, d->line, broken, bytes, (double)j->clock->rate_hz / bit, advice);
+	if (broken > bytes / 2) {
+		if (j->err)
+			*j->err = problem;
+		return problem.code;
+	}
 	cvl_tell(j->report, &problem);
 	return 0;
 }
@@ -303,10 +317,15 @@ static void judge_frames(const struct job *j)
 	for (unsigned i = 1; i < 0x70 && n + 8 < sizeof(seen); i++)
 		if (c->stream[i])
 			n += (size_t)snprintf(seen + n, sizeof(seen) - n, "%s%u", n ? ", " : "", i);
-	cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-		 "%s: line %s: %s%s: no stream %u in %" PRIu64 " TPIU frames; %s", j->clock->name,
-		 j->d->line, n ? "streams " : "no stream", seen, j->pipe.stream, c->frames,
-		 n ? "choose one of those by :stream=N" : "are there frames at all?");
+	if (!n)
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: line %s: no TPIU frames are in %" PRIu64 " bytes; try without tpiu",
+			 j->clock->name, j->d->line, c->taken);
+	else
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: line %s: no stream %u in %" PRIu64
+			 " TPIU frames, but %s: choose one of those by :stream=N",
+			 j->clock->name, j->d->line, j->pipe.stream, c->frames, seen);
 	cvl_tell(j->report, &problem);
 }
 
@@ -319,6 +338,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	struct job *j = calloc(1, sizeof(*j));
 	struct cvl_trace *trace = NULL;
 	struct cvl_stream *stream = NULL;
+	bool doubtful = false;
 	int rc;
 
 	if (!j)
@@ -343,8 +363,8 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 		symbols_close(j->symbols);
 	}
 	if (!rc)
-		rc = judge_line(j);
-	if (!rc && d->tpiu)
+		rc = judge_line(j, &doubtful);
+	if (!rc && d->tpiu && !doubtful)
 		judge_frames(j);
 	cvl_stream_close(stream);
 	cvl_trace_close(trace);
