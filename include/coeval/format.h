@@ -19,6 +19,8 @@ struct cvl_import_opts {
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
+	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
+	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
 	const char *elf;                 /* of a traced program: names for addresses; NULL: none */
 	bool strict;                     /* refuse what could be lived with */
 	bool link;                       /* link foreign traces instead of copying them */

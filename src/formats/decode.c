@@ -265,7 +265,7 @@ static void advise(const struct job *j, double bit, char advice[160])
 			 (double)j->clock->rate_hz / likely);
 	else if (inverted)
 		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
-			 d->manchester == d->inverted ? "high" : "low", d->inverted ? "out" : "");
+			 d->manchester != d->inverted ? "high" : "low", d->inverted ? "out" : "");
 }
 
 /* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */

@@ -168,7 +168,7 @@ static int put_gap(struct itm_store *st, uint64_t from, uint64_t to, enum cvl_ga
 		from = st->last;
 	if (to < from)
 		to = from;
-	st->last = to;
+	st->last = to == ITM_OPEN ? from : to;
 	return cvl_writer_gap(st->w, (struct cvl_tick){ from }, (struct cvl_tick){ to },
 			      CVL_LOST_UNKNOWN, why, err);
 }
@@ -248,7 +248,8 @@ int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_w
 		  struct cvl_error *err)
 {
 	union cvl_store_value v[FIELDS_MAX + 1] = { { 0 } };
-	uint64_t middle = when.from + (when.to - when.from) / 2;
+	bool open = when.to == ITM_OPEN;
+	uint64_t middle = open ? when.from : when.from + (when.to - when.from) / 2;
 	char line[LINE_TEXT];
 
 	st->count[p->kind]++;
@@ -257,7 +258,7 @@ int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_w
 	/* What was lost was lost since the packet before. */
 	if (p->kind == ITM_OVERFLOW)
 		return put_gap(st, st->last, middle, CVL_GAP_OVERFLOW, err);
-	v[0].u = when.to - middle + st->resolution;
+	v[0].u = open ? INT64_MAX : when.to - middle + st->resolution;
 	fill(st, p, v + 1, line);
 	st->last = middle;
 	return cvl_writer_event(st->w, (struct cvl_tick){ middle }, st->class[p->kind], v, err);

@@ -8,15 +8,10 @@
 
 #include <coeval/session.h>
 
-#include "decode/itm.h"
+#include "decode/itm_clock.h"
 
 struct symbols;
 struct itm_store;
-
-/** Ticks between which something happened, both included. */
-struct itm_when {
-	uint64_t from, to;
-};
 
 /**
  * Add a clock as @desc says to @s. @symbols: names for addresses and exceptions, or NULL; it must outlive the store, which
@@ -25,7 +20,7 @@ struct itm_when {
 int itm_store_open(struct itm_store **st, struct cvl_session *s, const struct cvl_store_desc *desc,
 		   const struct cvl_origin *origin, struct symbols *symbols, struct cvl_error *err);
 
-/** Store @p. The middles of @when do not fall from one to the next. */
+/** Store @p. The middles of @when do not fall from one to the next. An end that is ITM_OPEN makes the bound unknown. */
 int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_when when,
 		  struct cvl_error *err);
 
