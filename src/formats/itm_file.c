@@ -226,9 +226,12 @@ static int import(struct itm_file *f, struct cvl_session *s, const char *format)
 
 	if (n < 0)
 		return (int)n;
-	if (!strcmp(format, "itm") || (!strcmp(format, "swo") && !looks_framed(bytes, (size_t)n)))
+	if (n > LOOK_BYTES)
+		n = LOOK_BYTES;
+	if (!strcmp(format, "itm") ||
+	    (!strcmp(format, "swo") && !looks_framed(f, bytes, (size_t)n, stream)))
 		stream = 0;
-	look(f, bytes, (size_t)n < LOOK_BYTES ? (size_t)n : LOOK_BYTES, stream);
+	look(f, bytes, (size_t)n, stream);
 	if (f->opts->elf) {
 		rc = symbols_open(&f->symbols, f->opts->elf, f->err);
 		if (rc)
