@@ -49,7 +49,7 @@ static struct itm_when between(const struct itm_clock *c, const struct itm_held 
 
 	if (c->broken || next->from <= c->anchor_to)
 		return w;
-	if (p->from > c->anchor_to)
+	if (p->from > c->anchor_to && next->to != ITM_OPEN)
 		w.from += share(span, p->from - c->anchor_to, next->to - c->anchor_to);
 	if (p->to < next->from)
 		w.to = c->anchor +
@@ -64,7 +64,7 @@ static struct itm_when between(const struct itm_clock *c, const struct itm_held 
 /* Before the first anchor nothing but local ticks tells how long ago a packet was; they are taken for global ones. */
 static struct itm_when before(const struct itm_held *p, const struct itm_held *next)
 {
-	uint64_t ago = next->to - p->from;
+	uint64_t ago = (next->to == ITM_OPEN ? next->from : next->to) - p->from;
 
 	return (struct itm_when){ ago < next->global ? next->global - ago : 0, next->global };
 }
@@ -106,7 +106,9 @@ static bool settle_all(struct itm_clock *c)
 
 static uint64_t absolute(const struct itm_clock *c)
 {
-	return (c->high << LOW_BITS | c->low) + c->shift;
+	unsigned __int128 sum = ((unsigned __int128)c->high << LOW_BITS) + c->low + c->shift;
+
+	return sum < INT64_MAX ? (uint64_t)sum : INT64_MAX;
 }
 
 /* The value that a global timestamp completes; false: not known yet. */
@@ -131,16 +133,17 @@ static bool global_value(struct itm_clock *c, const struct itm_packet *p, uint64
 			return false;
 	}
 	/* The packet that told of a wrap was lost: there was one. */
-	if (p->kind == ITM_GLOBAL_TS1 && c->anchored && absolute(c) < c->anchor)
+	if (p->kind == ITM_GLOBAL_TS1 && absolute(c) < c->latest)
 		c->high++;
 	*value = absolute(c);
-	if (!c->anchored || *value >= c->anchor)
-		return true;
-	/* The counter was set back: go on from where it was. */
-	c->shift += c->anchor - *value;
-	*value = c->anchor;
-	c->broken = true;
-	c->sink.slip(c->sink.ctx, c->anchor, ITM_SLIP_UNKNOWN);
+	if (*value < c->latest) {
+		/* The counter was set back: go on from where it was. */
+		c->shift += c->latest - *value;
+		*value = c->latest;
+		c->broken = true;
+		c->sink.slip(c->sink.ctx, c->latest, ITM_SLIP_UNKNOWN);
+	}
+	c->latest = *value;
 	return true;
 }
 
@@ -155,7 +158,7 @@ static void local_times(struct itm_clock *c, uint64_t from, uint64_t to, bool ex
 		h->from = from;
 		h->to = to;
 		if (exact && c->timed + 2 >= c->n && !h->anchor)
-			h->from = to - from < c->prescaler ? from : to - c->prescaler + 1;
+			h->from = to - c->prescaler + 1;
 	}
 }
 
@@ -163,8 +166,10 @@ static void local_timestamp(struct itm_clock *c, const struct itm_packet *p)
 {
 	uint64_t before = c->local;
 
-	c->local += p->value * c->prescaler;
-	local_times(c, before, c->local, p->source == ITM_TS_EXACT);
+	if (c->local < INT64_MAX)
+		c->local += p->value * c->prescaler;
+	/* A count of n lasts from n x prescaler on. */
+	local_times(c, before, c->local + c->prescaler - 1, p->source == ITM_TS_EXACT);
 	if (!c->global) {
 		for (size_t i = 0; i < c->n; i++)
 			give(c, i, c->held[i].from, c->held[i].to);
@@ -179,7 +184,7 @@ static void local_timestamp(struct itm_clock *c, const struct itm_packet *p)
 /* Too many wait: the first of them are told with what is known. */
 static void make_room(struct itm_clock *c)
 {
-	local_times(c, c->local, c->local, false);
+	local_times(c, c->local, ITM_OPEN, false);
 	if (settle_all(c))
 		return;
 	for (size_t i = 0; i < c->n / 2; i++)
@@ -214,14 +219,14 @@ void itm_clock_put(struct itm_clock *c, const struct itm_packet *p)
 	}
 	/* Where there are no local timestamps, there is nothing to wait for. */
 	if (h->anchor && !c->local) {
-		local_times(c, 0, 0, false);
+		local_times(c, 0, ITM_OPEN, false);
 		settle(c, c->n - 1);
 	}
 }
 
 void itm_clock_end(struct itm_clock *c)
 {
-	local_times(c, c->local, c->local, false);
+	local_times(c, c->local, ITM_OPEN, false);
 	settle_all(c);
 	for (size_t i = 0; i < c->n; i++)
 		give(c, i, c->global ? c->anchor : c->local, ITM_OPEN);

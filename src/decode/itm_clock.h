@@ -38,7 +38,7 @@ struct itm_clock_sink {
 
 struct itm_held {
 	struct itm_packet p;
-	uint64_t from, to; /* local ticks */
+	uint64_t from, to; /* local ticks; to may be ITM_OPEN */
 	uint64_t global;   /* of an anchor */
 	bool anchor;
 };
@@ -51,6 +51,7 @@ struct itm_clock {
 	uint64_t low, high; /* of the global timestamp */
 	uint64_t shift;     /* added to it, because it was set back */
 	bool low_known, wrapping, changed;
+	uint64_t latest; /* value of it, told or waiting */
 	uint64_t anchor, anchor_from,
 		anchor_to; /* the last one; local ticks between which it was */
 	bool anchored,

@@ -249,15 +249,21 @@ int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_w
 {
 	union cvl_store_value v[FIELDS_MAX + 1] = { { 0 } };
 	bool open = when.to == ITM_OPEN;
-	uint64_t middle = open ? when.from : when.from + (when.to - when.from) / 2;
+	uint64_t middle = when.from + (open ? 0 : (when.to - when.from) / 2);
 	char line[LINE_TEXT];
 
 	st->count[p->kind]++;
+	if (open && middle < st->last)
+		middle = st->last;
 	if (p->kind == ITM_BAD)
 		return put_gap(st, when.from, when.to, CVL_GAP_CORRUPT, err);
 	/* What was lost was lost since the packet before. */
-	if (p->kind == ITM_OVERFLOW)
-		return put_gap(st, st->last, middle, CVL_GAP_OVERFLOW, err);
+	if (p->kind == ITM_OVERFLOW) {
+		int rc = put_gap(st, st->last, when.to, CVL_GAP_OVERFLOW, err);
+
+		st->last = middle;
+		return rc;
+	}
 	v[0].u = open ? INT64_MAX : when.to - middle + st->resolution;
 	fill(st, p, v + 1, line);
 	st->last = middle;
