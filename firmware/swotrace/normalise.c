@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "swotrace.h"
 
-#define COUNTER_EDGES 5u     /* of a packet with one counter's bit */
-#define COUNTER_UNITS 256u   /* it stands for */
-#define ACCESS_EDGES_4 33u   /* of four packets with an address offset, on average */
+#define COUNTER_EDGES 5u   /* of a packet with one counter's bit */
+#define COUNTER_UNITS 256u /* it stands for */
+#define ACCESS_EDGES_4 33u /* of four packets with an address offset, on average */
 
 static uint32_t packets(const struct swo_data *d)
 {
-	return d->edges / COUNTER_EDGES +
-	       (d->edges % COUNTER_EDGES > COUNTER_EDGES / 2);
+	return d->edges / COUNTER_EDGES + (d->edges % COUNTER_EDGES > COUNTER_EDGES / 2);
 }
 
 /* The parts are divided in 32 bits: what takes 64 is a multiplication only. */
@@ -25,6 +24,8 @@ uint64_t swo_data_exact(const struct swo_data *d)
 {
 	if (d->what == SWO_ACCESSES)
 		return swo_data_count(d);
+	if (d->what == SWO_CYC)
+		return d->cycles;
 	return (uint64_t)packets(d) * COUNTER_UNITS + d->rest;
 }
 

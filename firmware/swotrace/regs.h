@@ -25,7 +25,8 @@
 #define DWT_CTRL_SYNCTAP(n) ((uint32_t)(n) << 10)
 #define DWT_CTRL_PCSAMPLENA (1u << 12)
 #define DWT_CTRL_EXCTRCENA (1u << 16)
-#define DWT_CTRL_EVENT(n) (1u << (17 + (n))) /* in the order of an event counter packet: CPI 0 ... CYC 5 */
+#define DWT_CTRL_EVENT(n) \
+	(1u << (17 + (n))) /* in the order of an event counter packet: CPI 0 ... CYC 5 */
 #define DWT_CTRL_EVENTS (0x3fu << 17)
 #define DWT_CTRL_NOPRFCNT (1u << 24)
 #define DWT_CTRL_NOCYCCNT (1u << 25)
@@ -33,10 +34,11 @@
 #define DWT_CTRL_NUMCOMP(ctrl) ((ctrl) >> 28)
 
 #define DWT_FUNCTION_DISABLED 0u
-#define DWT_FUNCTION_PC 1u /* a packet with the instruction's address */
+#define DWT_FUNCTION_PC 1u    /* a packet with the instruction's address */
 #define DWT_FUNCTION_VALUE 2u /* one with the value, read or written */
 #define DWT_FUNCTION_PC_VALUE 3u
-#define DWT_FUNCTION_EMITRANGE (1u << 5) /* the address offset in place of the instruction's address */
+#define DWT_FUNCTION_EMITRANGE \
+	(1u << 5) /* the address offset in place of the instruction's address */
 
 /* Instrumentation Trace Macrocell */
 #define ITM_STIM(n) (0xe0000000u + 4u * (n))

@@ -10,9 +10,9 @@
  */
 #define POST 3u
 #define BIT_CYCLES(prescaler) ((prescaler) + 2u) /* at most: see docs/swotrace.md */
-#define QUIET_BITS 12u /* a byte has a rising edge at least every 10 */
-#define QUIET_CYCLES 16u /* pins and the timer's input */
-#define DRAIN_READS 20000u /* turns of the loop that waits for it */
+#define QUIET_BITS 12u                           /* a byte has a rising edge at least every 10 */
+#define QUIET_CYCLES 16u                         /* pins and the timer's input */
+#define DRAIN_READS 20000u                       /* turns of the loop that waits for it */
 
 const char *swo_why_text(enum swo_why why)
 {
@@ -280,8 +280,6 @@ enum swo_why swo_start_ranges(struct swo *s, const struct swo_range *range, uint
 
 enum swo_why swo_stop(struct swo *s, struct swo_data *data)
 {
-	uint32_t now;
-
 	*data = (struct swo_data){ .what = s->what };
 	if (!s->busy)
 		return SWO_IDLE;
@@ -290,12 +288,9 @@ enum swo_why swo_stop(struct swo *s, struct swo_data *data)
 			put(s, DWT_FUNCTION(i), DWT_FUNCTION_DISABLED);
 	else
 		put(s, DWT_CTRL, quiet_control());
-	now = get(s, DWT_CYCCNT);
-	data->cycles = now - s->cycles;
+	data->cycles = get(s, DWT_CYCCNT) - s->cycles;
 	if (s->what < SWO_CYC)
 		data->rest = (uint8_t)get(s, DWT_CPICNT + 4u * s->what);
-	else if (s->what == SWO_CYC)
-		data->rest = (uint8_t)now;
 	data->settled = drain(s);
 	data->edges = get(s, s->config.port->count) - s->edges;
 	if (s->mark)

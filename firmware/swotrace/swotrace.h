@@ -70,7 +70,7 @@ struct swo_data {
 	uint32_t edges;  /* rising edges of the trace line */
 	uint32_t cycles; /* of the processor, from start to stop */
 	uint8_t what;    /* enum swo_counter, or SWO_ACCESSES */
-	uint8_t rest;    /* of a counter: what it showed at the end, and no packet told of */
+	uint8_t rest; /* of CPI to FOLD: what the counter showed at the end, and no packet told of */
 	uint8_t settled; /* the line was seen to be quiet before its edges were read */
 };
 
@@ -105,7 +105,10 @@ enum swo_why swo_stop(struct swo *s, struct swo_data *data);
  * all addresses and comparators (thesis 7.3 and table 8.2). Rounded.
  */
 uint64_t swo_data_count(const struct swo_data *data);
-/** The same with the rest that was left in the counter: to the unit, as long as no packet and no edge was lost. */
+/**
+ * The same with the rest that was left in the counter: to the unit, as long as no packet and no edge was lost. Of cycles, what their
+ * counter says itself.
+ */
 uint64_t swo_data_exact(const struct swo_data *data);
 /** Normalised (thesis, equation 8.1): counts in a million cycles, rounded; UINT32_MAX if that or more, or without cycles. */
 uint32_t swo_per_million(uint64_t count, uint32_t cycles);

@@ -35,7 +35,9 @@ void dwt_chip_init(struct dwt_chip *c, const struct dwt_chip_config *config, swo
 static void emit_dwt(struct dwt_chip *c, enum itm_kind kind, uint32_t source, uint64_t value,
 		     uint8_t size)
 {
-	struct itm_packet p = { .kind = (uint8_t)kind, .source = source, .value = value, .size = size };
+	struct itm_packet p = {
+		.kind = (uint8_t)kind, .source = source, .value = value, .size = size
+	};
 
 	if (c->tcr & ITM_TCR_ITMENA && c->tcr & ITM_TCR_TXENA && !c->config.no_packets)
 		dwt_emit(c, &p);
@@ -90,8 +92,8 @@ static unsigned count_cycles(struct dwt_chip *c, const struct dwt_step *s)
 			if (c->control & DWT_CTRL_EVENT(5))
 				bits = ITM_CYC;
 			if (c->control & DWT_CTRL_PCSAMPLENA)
-				emit_dwt(c, s->add[2] ? ITM_SLEEP : ITM_PC, 0, s->add[2] ? 0 : s->pc,
-					 s->add[2] ? 1 : 4);
+				emit_dwt(c, s->add[2] ? ITM_SLEEP : ITM_PC, 0,
+					 s->add[2] ? 0 : s->pc, s->add[2] ? 1 : 4);
 		}
 	}
 	return bits;
@@ -174,14 +176,10 @@ static uint32_t *comparator(struct dwt_chip *c, uint32_t address)
 	if (address < DWT_COMP(0) || n >= c->config.comparators)
 		return NULL;
 	switch (address % 16) {
-	case 0:
-		return &c->comp[n];
-	case 4:
-		return &c->mask[n];
-	case 8:
-		return &c->function[n];
-	default:
-		return NULL;
+	case 0: return &c->comp[n];
+	case 4: return &c->mask[n];
+	case 8: return &c->function[n];
+	default: return NULL;
 	}
 }
 
@@ -216,7 +214,10 @@ static void itm_access(struct dwt_chip *c, uint32_t address, uint32_t *value, bo
 	if (port < 256) {
 		bool on = c->tcr & ITM_TCR_ITMENA && c->ter[port / 32] >> port % 32 & 1;
 		struct itm_packet p = {
-			.kind = ITM_SOFTWARE, .source = port, .value = *value, .size = 4,
+			.kind = ITM_SOFTWARE,
+			.source = port,
+			.value = *value,
+			.size = 4,
 		};
 
 		if (write && on)
@@ -260,8 +261,13 @@ static void pass(struct dwt_chip *c, uint32_t address, uint32_t value, bool writ
 {
 	uint8_t cycles = c->config.access_cycles;
 	struct dwt_step s = {
-		.cycles = cycles, .add = { 0, 0, 0, (uint8_t)(cycles - 1) },
-		.access = true, .write = write, .size = 4, .address = address, .value = value,
+		.cycles = cycles,
+		.add = { 0, 0, 0, (uint8_t)(cycles - 1) },
+		.access = true,
+		.write = write,
+		.size = 4,
+		.address = address,
+		.value = value,
 	};
 
 	dwt_chip_step(c, &s);

@@ -53,8 +53,8 @@ struct dwt_step {
 
 /** What really happened. */
 struct dwt_truth {
-	uint64_t counted[6];   /* by each counter since its event was last enabled; [5]: cycles */
-	uint64_t made, lost;   /* packets: of all, those that found no room */
+	uint64_t counted[6]; /* by each counter since its event was last enabled; [5]: cycles */
+	uint64_t made, lost; /* packets: of all, those that found no room */
 	uint64_t kinds[ITM_KINDS]; /* of those that went out */
 	uint64_t matched[DWT_CHIP_COMPARATORS];
 	uint64_t rising, missed; /* edges at the timer's input while it counted; those too close */

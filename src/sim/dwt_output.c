@@ -6,6 +6,8 @@
 
 #include "swotrace/regs.h"
 
+#define STAMP_MAX ((1u << 28) - 1)
+
 /* ---- the line, and the timer at its end ---- */
 
 /* Edges up to now reach the timer. */
@@ -41,7 +43,8 @@ static void restart_line(struct dwt_chip *c)
 {
 	double free = c->line.free;
 
-	swo_line_init(&c->line, !(c->sppr & TPIU_SPPR_NRZ), c->acpr + c->config.bit_cycles, on_edge, c);
+	swo_line_init(&c->line, !(c->sppr & TPIU_SPPR_NRZ), c->acpr + c->config.bit_cycles, on_edge,
+		      c);
 	c->line.free = free;
 }
 
@@ -132,11 +135,13 @@ static void put(struct dwt_chip *c, struct dwt_queued *q, const struct itm_packe
 static void stamp(struct dwt_chip *c, struct dwt_queued *q)
 {
 	static const uint8_t prescale[] = { 0, 2, 4, 6 };
-	uint64_t ticks = c->now >> prescale[c->tcr >> 8 & 3];
-	struct itm_packet p = { .kind = ITM_LOCAL_TS, .value = ticks - c->stamped };
+	uint64_t ticks = (c->now >> prescale[c->tcr >> 8 & 3]) - c->stamped;
+	struct itm_packet p = { .kind = ITM_LOCAL_TS };
 
+	p.value = ticks < STAMP_MAX ? ticks : STAMP_MAX;
+	p.size = p.value < 1 || p.value > 6; /* the short form has room for 1 to 6 */
 	put(c, q, &p);
-	c->stamped = ticks;
+	c->stamped += p.value;
 }
 
 void dwt_emit(struct dwt_chip *c, const struct itm_packet *p)

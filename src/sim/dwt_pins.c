@@ -81,8 +81,8 @@ bool dwt_timer_counts(const struct dwt_chip *c)
 {
 	return held(c, map(c)->tim2_clock) & 1 && held(c, TIM2_CR1) & TIM_CR1_CEN &&
 	       (held(c, TIM2_SMCR) & 0x77) == TIM_SMCR_EXTERNAL_TI1 &&
-	       (held(c, TIM2_CCMR1) & 0xff) == TIM_CCMR1_INPUT_TI1 &&
-	       !(held(c, TIM2_CCER) & 0xa) && pin_is(c, map(c)->gpioa, PIN_EDGES, AF_TIM2);
+	       (held(c, TIM2_CCMR1) & 0xff) == TIM_CCMR1_INPUT_TI1 && !(held(c, TIM2_CCER) & 0xa) &&
+	       pin_is(c, map(c)->gpioa, PIN_EDGES, AF_TIM2);
 }
 
 /* ---- the debug port ---- */
@@ -109,11 +109,8 @@ static void swj_clock(struct dwt_chip *c, bool bit)
 		if (!bit)
 			c->swj = c->swj_ones >= SWJ_ONES ? SWJ_ZERO : SWJ_JTAG;
 		break;
-	case SWJ_ZERO:
-		c->swj = bit ? SWJ_JTAG : SWJ_SWD;
-		break;
-	default:
-		break;
+	case SWJ_ZERO: c->swj = bit ? SWJ_JTAG : SWJ_SWD; break;
+	default: break;
 	}
 	c->swj_ones = bit ? c->swj_ones + 1 : 0;
 }
@@ -135,8 +132,26 @@ static void set_pins(struct dwt_chip *c, uint32_t value)
 
 /* ---- */
 
+/* Bits of the clock control of an L476 that follow others: oscillators that are on are ready, the source asked for is in use. */
+static uint32_t follows(const struct dwt_chip *c, uint32_t address, unsigned *shift)
+{
+	if (c->config.kind == DWT_CHIP_L476 && address == 0x40021000u) {
+		*shift = 1;
+		return 1u << 25 | 1u << 1;
+	}
+	if (c->config.kind == DWT_CHIP_L476 && address == 0x40021008u) {
+		*shift = 2;
+		return 3u << 2;
+	}
+	*shift = 0;
+	return 0;
+}
+
 void dwt_pins_access(struct dwt_chip *c, uint32_t address, uint32_t *value, bool write)
 {
+	unsigned shift;
+	uint32_t mask = follows(c, address, &shift);
+
 	if (!has_clock(c, address)) {
 		if (!write)
 			*value = 0;
@@ -147,11 +162,12 @@ void dwt_pins_access(struct dwt_chip *c, uint32_t address, uint32_t *value, bool
 			*value = c->timer;
 	} else if (!write) {
 		*value = held(c, address);
+		*value |= *value << shift & mask;
 	} else if (address == TIM2_EGR) {
 		c->timer = 0;
 	} else if (address == map(c)->gpiob + GPIO_BSRR) {
 		set_pins(c, *value);
 	} else {
-		hold(c, address, *value);
+		hold(c, address, *value & ~mask);
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "stm32.h"
 
-#define HALF_BIT 4u     /* reads that a level lasts on a wire: the resistor loads the pin within 100 ns */
+#define HALF_BIT \
+	4u /* reads that a level lasts on a wire: the resistor loads the pin within 100 ns */
 #define LIMIT 100000u /* turns of a loop that waits for a bit: some ms */
 
 static void pin(const struct swo_bus *b, uint32_t port, uint32_t number, uint32_t mode, uint32_t af)
@@ -30,7 +31,7 @@ void stm32_count_on(const struct swo_port *p, const struct swo_bus *b)
 	swo_write(b, TIM2_CR1, 0);
 	swo_write(b, TIM2_PSC, 0);
 	swo_write(b, TIM2_ARR, UINT32_MAX);
-	swo_write(b, TIM2_EGR, 1); /* take them over; the count is 0 */
+	swo_write(b, TIM2_EGR, 1);  /* take them over; the count is 0 */
 	swo_write(b, TIM2_CCER, 0); /* rising edges */
 	swo_write(b, TIM2_CCMR1, TIM_CCMR1_INPUT_TI1);
 	swo_write(b, TIM2_SMCR, TIM_SMCR_EXTERNAL_TI1);

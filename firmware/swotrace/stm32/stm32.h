@@ -27,7 +27,7 @@
 #define TIM2_ARR (TIM2 + 0x2cu)
 #define TIM_CR1_CEN 1u
 #define TIM_SMCR_EXTERNAL_TI1 (7u | 5u << 4) /* SMS: external clock mode 1; TS: TI1FP1 */
-#define TIM_CCMR1_INPUT_TI1 1u /* no filter, no prescaler */
+#define TIM_CCMR1_INPUT_TI1 1u               /* no filter, no prescaler */
 
 #define GPIO_MODER 0x00u
 #define GPIO_OSPEEDR 0x08u
