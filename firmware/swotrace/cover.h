@@ -27,7 +27,22 @@ struct swo_block {
 /** Are these ranges from a lower to a higher address, without one in common? Two comparators would report a common one twice. */
 int swo_cover_valid(const struct swo_range *range, uint32_t n);
 
-/** Comparators that valid ranges take. @max_mask: what the chip has, up to SWO_MASK_MAX. */
+/** On the way through a cover; without divisions or 64-bit numbers, for the target. */
+struct swo_cover {
+	const struct swo_range *range;
+	uint32_t n, max_mask, at; /* ranges that are left, and the next address of the first */
+};
+
+/** @range: valid, and there as long as the cover is. @max_mask: what the chip has, up to SWO_MASK_MAX. */
+void swo_cover_begin(struct swo_cover *c, const struct swo_range *range, uint32_t n,
+		     uint32_t max_mask);
+
+/**
+ * The next blocks of one size, side by side. Returns how many, and the first in @first; 0 at the end.
+ */
+uint32_t swo_cover_run(struct swo_cover *c, struct swo_block *first);
+
+/** Comparators that valid ranges take. */
 uint64_t swo_cover_count(const struct swo_range *range, uint32_t n, uint32_t max_mask);
 
 /** Comparator @i of them, from 0 up to the count. */

@@ -31,10 +31,9 @@ uint64_t swo_data_exact(const struct swo_data *d)
 
 uint32_t swo_per_million(uint64_t count, uint32_t cycles)
 {
-	uint64_t million;
+	uint64_t million = count * 1000000u + cycles / 2;
 
-	if (!cycles || count / cycles >= UINT32_MAX / 1000000u)
+	if (count >= (uint64_t)cycles * (UINT32_MAX / 1000000u))
 		return UINT32_MAX;
-	million = count * 1000000u + cycles / 2;
 	return (uint32_t)(million / cycles);
 }

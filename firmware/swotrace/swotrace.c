@@ -237,10 +237,39 @@ uint32_t swo_passes(const struct swo *s, const struct swo_range *range, uint32_t
 	return (uint32_t)swo_cover_passes(swo_cover_count(range, n, s->max_mask), s->comparators);
 }
 
-enum swo_why swo_start_pass(struct swo *s, const struct swo_range *range, uint32_t n, uint32_t pass,
-			    uint32_t mark)
+/*
+ * The comparators of a pass, not on yet. Returns whether there are more blocks than these. What comes before @skip is of passes
+ * before.
+ */
+static int set_comparators(struct swo *s, struct swo_cover *cover, uint64_t skip)
 {
-	uint64_t first, count;
+	struct swo_block block;
+	uint32_t blocks;
+
+	s->used = 0;
+	while ((blocks = swo_cover_run(cover, &block))) {
+		if (skip >= blocks) {
+			skip -= blocks;
+			continue;
+		}
+		for (uint32_t i = (uint32_t)skip; i < blocks; i++) {
+			if (s->used == s->comparators)
+				return 1;
+			put(s, DWT_COMP(s->used), block.address + (i << block.mask));
+			put(s, DWT_MASK(s->used), block.mask);
+			s->used++;
+		}
+		skip = 0;
+	}
+	return 0;
+}
+
+/* @pass: 0 and up; -1: all in one. */
+static enum swo_why start_ranges(struct swo *s, const struct swo_range *range, uint32_t n,
+				 int64_t pass, uint32_t mark)
+{
+	struct swo_cover cover;
+	int more;
 
 	if (!s->ready)
 		return SWO_NO_TRACE;
@@ -252,30 +281,29 @@ enum swo_why swo_start_pass(struct swo *s, const struct swo_range *range, uint32
 		return SWO_NO_MASK;
 	if (!n || !swo_cover_valid(range, n))
 		return SWO_BAD_RANGE;
-	first = (uint64_t)pass * s->comparators;
-	count = swo_cover_count(range, n, s->max_mask);
-	if (first >= count)
+	swo_cover_begin(&cover, range, n, s->max_mask);
+	more = set_comparators(s, &cover, pass > 0 ? (uint64_t)pass * s->comparators : 0);
+	if (more && pass < 0)
+		return SWO_TOO_MANY;
+	if (!s->used)
 		return SWO_NO_PASS;
-	s->used = (uint8_t)(count - first < s->comparators ? count - first : s->comparators);
 	begin(s, SWO_ACCESSES, s->config.prescaler_comparator, mark);
-	for (uint32_t i = 0; i < s->used; i++) {
-		struct swo_block block = swo_cover_block(range, n, s->max_mask, first + i);
-
-		put(s, DWT_COMP(i), block.address);
-		put(s, DWT_MASK(i), block.mask);
-	}
 	first_counts(s);
 	for (uint32_t i = 0; i < s->used; i++)
 		put(s, DWT_FUNCTION(i), DWT_FUNCTION_EMITRANGE | DWT_FUNCTION_PC);
 	return SWO_OK;
 }
 
+enum swo_why swo_start_pass(struct swo *s, const struct swo_range *range, uint32_t n, uint32_t pass,
+			    uint32_t mark)
+{
+	return start_ranges(s, range, n, pass, mark);
+}
+
 enum swo_why swo_start_ranges(struct swo *s, const struct swo_range *range, uint32_t n,
 			      uint32_t mark)
 {
-	if (s->ready && !s->busy && swo_passes(s, range, n) > 1)
-		return SWO_TOO_MANY;
-	return swo_start_pass(s, range, n, 0, mark);
+	return start_ranges(s, range, n, -1, mark);
 }
 
 enum swo_why swo_stop(struct swo *s, struct swo_data *data)
