@@ -8,16 +8,32 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "swotrace/cover.h"
 #include "task/edges.h"
 #include "task/plan.h"
 
-enum { OPT_CPU = 256, OPT_PRESCALER, OPT_TIMER, OPT_ACCESSES, OPT_JSON };
+#define RANGES_MAX 16
+#define BLOCKS_TOLD 64
+
+enum {
+	OPT_CPU = 256,
+	OPT_PRESCALER,
+	OPT_TIMER,
+	OPT_ACCESSES,
+	OPT_RANGE,
+	OPT_COMPARATORS,
+	OPT_MASK,
+	OPT_JSON
+};
 
 static const struct option options[] = {
 	{ "cpu", required_argument, NULL, OPT_CPU },
 	{ "prescaler", required_argument, NULL, OPT_PRESCALER },
 	{ "timer", required_argument, NULL, OPT_TIMER },
 	{ "accesses", required_argument, NULL, OPT_ACCESSES },
+	{ "range", required_argument, NULL, OPT_RANGE },
+	{ "comparators", required_argument, NULL, OPT_COMPARATORS },
+	{ "mask", required_argument, NULL, OPT_MASK },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -28,6 +44,8 @@ struct request {
 	uint64_t accesses; /* a second; 0: as many as there can be */
 	bool fixed, json;
 	uint32_t acpr; /* if fixed */
+	struct swo_range range[RANGES_MAX];
+	uint32_t n_ranges, comparators, mask;
 };
 
 struct column {
@@ -172,6 +190,88 @@ static void print_notes(struct out *o, const struct request *r,
 		"of alternating bits, each of two bits; no prescaler gives its 26 MHz (docs/task.md).\n");
 }
 
+/* ---- passes ---- */
+
+static uint64_t ranges_blocks(const struct request *r)
+{
+	return swo_cover_count(r->range, r->n_ranges, r->mask);
+}
+
+static void print_passes(struct out *o, const struct request *r)
+{
+	static const char *const heads[] = { "to measure", "passes", "comparators", NULL };
+	uint64_t blocks = ranges_blocks(r);
+	struct table t;
+
+	table_init(&t, 3);
+	table_heads(&t, heads);
+	table_cell(&t, "cycles (read, not traced)");
+	table_cell(&t, "0");
+	table_cell(&t, "-");
+	table_cell(&t, "a profiling counter");
+	table_cell(&t, "1");
+	table_cell(&t, "-");
+	table_cell(&t, "cycles an instruction");
+	table_cell(&t, "%d", PLAN_CPI_PASSES);
+	table_cell(&t, "-");
+	if (r->n_ranges) {
+		table_cell(&t, "accesses of the ranges");
+		table_cell(&t, "%llu",
+			   (unsigned long long)swo_cover_passes(blocks, r->comparators));
+		table_cell(&t, "%llu", (unsigned long long)blocks);
+	}
+	out_char(o, '\n');
+	table_print(&t, o, "lrr", "");
+	for (uint64_t i = 0; r->n_ranges && i < blocks && i < BLOCKS_TOLD; i++) {
+		struct swo_block b = swo_cover_block(r->range, r->n_ranges, r->mask, i);
+
+		out_printf(o, "%s0x%08x mask %u",
+			   i % 4 ? "   " :
+			   i     ? "\n  " :
+				   "  ",
+			   b.address, b.mask);
+	}
+	if (blocks > BLOCKS_TOLD)
+		out_printf(o, "\n  and %llu more", (unsigned long long)(blocks - BLOCKS_TOLD));
+	if (r->n_ranges)
+		out_char(o, '\n');
+}
+
+static json_t *ranges_json(const struct request *r)
+{
+	uint64_t blocks = ranges_blocks(r);
+	json_t *list = json_array();
+
+	for (uint64_t i = 0; r->n_ranges && i < blocks && i < BLOCKS_TOLD; i++) {
+		struct swo_block b = swo_cover_block(r->range, r->n_ranges, r->mask, i);
+
+		json_array_append_new(list, json_pack("{s:I, s:i}", "address",
+						      (json_int_t)b.address, "mask", (int)b.mask));
+	}
+	return json_pack("{s:I, s:I, s:b, s:o}", "comparators", (json_int_t)blocks, "passes",
+			 (json_int_t)swo_cover_passes(blocks, r->comparators), "blocks_cut",
+			 blocks > BLOCKS_TOLD, "blocks", list);
+}
+
+/* "0x08000000-0x080FFFFF" */
+static bool parse_range(const char *text, struct swo_range *out)
+{
+	unsigned long long from, to;
+	char *end;
+
+	if (*text == '-')
+		return false;
+	from = strtoull(text, &end, 0);
+	if (end == text || *end != '-' || end[1] == '-' || !end[1])
+		return false;
+	text = end + 1;
+	to = strtoull(text, &end, 0);
+	*out = (struct swo_range){ (uint32_t)from, (uint32_t)to };
+	return end != text && !*end && from <= to && to <= UINT32_MAX;
+}
+
+/* ---- the verb ---- */
+
 static json_t *column_json(const struct column *c, enum plan_packet kind)
 {
 	json_t *best = c->has_best ? json_integer(c->best) : json_null();
@@ -190,7 +290,8 @@ static json_t *column_json(const struct column *c, enum plan_packet kind)
 /* Returns an exit status, or -1 to go on. */
 static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c;
+	unsigned number;
+	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		char *end;
@@ -220,18 +321,40 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 			r->acpr = (uint32_t)n;
 			r->fixed = true;
 			break;
+		case OPT_RANGE:
+			if (r->n_ranges == RANGES_MAX)
+				return cli_usage(verb, "at most %d ranges", RANGES_MAX);
+			if (!parse_range(optarg, &r->range[r->n_ranges++]))
+				return cli_usage(
+					verb,
+					"--range takes FIRST-LAST, such as 0x08000000-0x080FFFFF, not '%s'",
+					optarg);
+			break;
+		case OPT_COMPARATORS:
+		case OPT_MASK:
+			rc = c == OPT_MASK ?
+				     cli_number(verb, "--mask", optarg, SWO_MASK_MAX, &number) :
+				     cli_number(verb, "--comparators", optarg, 16, &number);
+			if (rc)
+				return rc;
+			*(c == OPT_MASK ? &r->mask : &r->comparators) = number;
+			break;
 		case OPT_JSON: r->json = true; break;
 		default: return cli_option(c, verb);
 		}
 	}
 	if (optind != argc)
 		return cli_usage(verb, "it takes options only");
+	if (r->n_ranges && !swo_cover_valid(r->range, r->n_ranges))
+		return cli_usage(verb, "two --range have addresses in common");
 	return -1;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .cpu_hz = 80000000, .timer_hz = 40000000 };
+	struct request r = {
+		.cpu_hz = 80000000, .timer_hz = 40000000, .comparators = 4, .mask = 15
+	};
 	struct column col[PLAN_PACKETS] = { 0 };
 	struct cvl_error err;
 	static struct out o;
@@ -242,13 +365,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 	work_out(&r, col);
 	out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
-		report_json(&o, json_pack("{s:I, s:I, s:[o,o]}", "cpu_hz", (json_int_t)r.cpu_hz,
-					  "timer_hz", (json_int_t)r.timer_hz, "packets",
-					  column_json(&col[PLAN_ECP], PLAN_ECP),
-					  column_json(&col[PLAN_DTAOP], PLAN_DTAOP)));
+		json_t *root = json_pack(
+			"{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.cpu_hz, "timer_hz",
+			(json_int_t)r.timer_hz, "packets", column_json(&col[PLAN_ECP], PLAN_ECP),
+			column_json(&col[PLAN_DTAOP], PLAN_DTAOP), "cpi_passes", PLAN_CPI_PASSES);
+
+		if (r.n_ranges)
+			json_object_set_new(root, "ranges", ranges_json(&r));
+		report_json(&o, root);
 	} else {
 		print_text(&o, col);
 		print_notes(&o, &r, col);
+		print_passes(&o, &r);
 	}
 	rc = out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;
@@ -262,9 +390,13 @@ const struct verb task_plan = {
 		"      --prescaler N         of the trace port, TPIU_ACPR (default: the best for each kind of packet)\n"
 		"      --timer RATE          fastest edges that the counting timer takes (default 40MHz)\n"
 		"      --accesses RATE       accesses a second (default: one every second cycle)\n"
+		"      --range FIRST-LAST    addresses to be counted by comparators; may be given again\n"
+		"      --comparators N       that the chip has (default 4)\n"
+		"      --mask BITS           of an address that a comparator can leave out, at most (default 15)\n"
 		"      --json                for programs\n"
 		"\n"
-		"Example:\n"
-		"  coeval task plan --cpu 80MHz --prescaler 1 --accesses 2M\n",
+		"Examples:\n"
+		"  coeval task plan --cpu 80MHz --prescaler 1 --accesses 2M\n"
+		"  coeval task plan --range 0x08000000-0x080FFFFF --comparators 4 --mask 15\n",
 	.run = run,
 };
