@@ -4,7 +4,7 @@
  * (chapter 10), and one learned from several counters at once.
  *
  * The same code runs on the target and on the host: C99, integer arithmetic, no memory of its own, no I/O. Counts are those of
- * the unit, not edges of the trace line: see swo_count in src/task/edges.h for how edges become counts.
+ * the unit, not edges of the trace line: src/task/edges.h tells how edges become counts.
  */
 #ifndef COEVAL_SWOTRACE_RULES_H
 #define COEVAL_SWOTRACE_RULES_H
