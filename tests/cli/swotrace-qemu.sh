@@ -38,14 +38,17 @@ awk 'NR == FNR { entry[$1] = 1; next }
 	$5 == "mark" { if (last != "mark") n++; last = $5; next }
 	{ last = $5; split($4, at, "/") }
 	entry[at[2]] { calls[n]++ }
-	$5 != "measure" && $5 !~ /^model_/ { instructions[n]++ }
+	$5 != "measure" && $5 != "choose" && $5 !~ /^model_/ { instructions[n]++ }
 	END {
 		m = split("init,deinit,init with the debug port,start a counter,stop it,normalise a count," \
-			"start four comparators,stop them,normalise accesses", name, ",")
+			"start four comparators,stop them,normalise accesses,,controller begins a run," \
+			"ends it,,begins and decides,ends unmeasured", name, ",")
 		split("7,,,5.26,2.45,,13.40,4.06,", us, ",")
 		if (n != m + 1) { print "marks: " n; exit 1 }
 		printf "%-24s %12s %9s  %s\n", "call", "instructions", "registers", "thesis, cycles at 80 MHz"
 		for (i = 1; i < n; i++) {
+			if (name[i] == "")
+				continue
 			all = instructions[i] + 2 * calls[i]
 			thesis = us[i] == "" ? "" : sprintf("%.0f (%s us)", us[i] * 80, us[i])
 			printf "%-24s %12d %9d  %s\n", name[i], all, calls[i], thesis

@@ -4,6 +4,7 @@
  * and a log of instructions shows what happened between two marks. What model_read and model_write do is none of the cost: on a chip
  * they are a load or store, and a return.
  */
+#include "../choose.h"
 #include "../regs.h"
 #include "demo.h"
 
@@ -51,7 +52,35 @@ static void model_write(void *ctx, uint32_t address, uint32_t value)
 static const struct swo_bus bus = { 0, model_read, model_write };
 static const struct swo_range ram = { 0x20000000u, 0x2001ffffu }; /* all four comparators */
 static struct swo swo;
+static struct swo_choose chooser;
 static volatile uint64_t result;
+
+/* A task of five counters' runs; then the rule finds nothing to change, and runs go by. */
+static void choose(void)
+{
+	const struct swo_choose_config config = {
+		.swo = &swo,
+		.rule = SWO_RULE_CPI,
+		.thresholds = &swo_thresholds_default,
+		.runs = 100,
+	};
+
+	swo_choose_init(&chooser, &config);
+	mark(10);
+	swo_choose_begin(&chooser);
+	mark(11);
+	swo_choose_end(&chooser);
+	mark(12);
+	for (int run = 0; run < 4; run++) {
+		swo_choose_begin(&chooser);
+		swo_choose_end(&chooser);
+	}
+	mark(13);
+	swo_choose_begin(&chooser);
+	mark(14);
+	swo_choose_end(&chooser);
+	mark(15);
+}
 
 void measure(const struct swo_port *port)
 {
@@ -80,4 +109,5 @@ void measure(const struct swo_port *port)
 	result = swo_data_count(&data);
 	result = swo_per_million(result, data.cycles);
 	mark(9);
+	choose();
 }
