@@ -77,6 +77,7 @@ static void random_programs(uint32_t control, uint32_t tcr, bool manchester, boo
 		b.frames = frames;
 		on(&b, control, tcr, manchester ? TPIU_SPPR_MANCHESTER : TPIU_SPPR_NRZ);
 		bench_run(&b, 3000);
+		swo_write(&b.bus, DWT_CTRL, DWT_CTRL_CYCCNTENA);
 		/* a last one without a predecessor in the queue: tells of what was lost; fills the frame in hand */
 		for (unsigned i = 0; i < (frames ? 12 : 1); i++) {
 			dwt_chip_rest(&b.chip);
