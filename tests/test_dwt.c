@@ -16,7 +16,7 @@ static void on(struct bench *b, uint32_t control, uint32_t tcr, uint32_t protoco
 {
 	swo_port_stm32l476.count_on(&swo_port_stm32l476, &b->bus);
 	swo_write(&b->bus, DEMCR, DEMCR_TRCENA);
-	swo_write(&b->bus, ITM_LAR, ITM_LAR_KEY);
+	swo_write(&b->bus, ITM_LAR, LAR_KEY);
 	swo_write(&b->bus, TPIU_SPPR, protocol);
 	swo_write(&b->bus, TPIU_ACPR, 1);
 	swo_write(&b->bus, TPIU_FFCR,
@@ -196,7 +196,7 @@ static void the_itm_stays_locked_without_its_key(void **state)
 	swo_write(&b.bus, ITM_LAR, 1);
 	swo_write(&b.bus, ITM_TCR, ITM_TCR_ITMENA);
 	assert_int_equal(swo_read(&b.bus, ITM_TCR), 0);
-	swo_write(&b.bus, ITM_LAR, ITM_LAR_KEY);
+	swo_write(&b.bus, ITM_LAR, LAR_KEY);
 	swo_write(&b.bus, ITM_TCR, ITM_TCR_ITMENA);
 	assert_int_equal(swo_read(&b.bus, ITM_TCR), ITM_TCR_ITMENA);
 	bench_done(&b);

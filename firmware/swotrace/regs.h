@@ -16,7 +16,7 @@
 #define DWT_COMP(n) (0xe0001020u + 16u * (n))
 #define DWT_MASK(n) (0xe0001024u + 16u * (n))
 #define DWT_FUNCTION(n) (0xe0001028u + 16u * (n))
-#define DWT_COMPARATORS 15u /* a chip has at most */
+#define DWT_LAR 0xe0001fb0u /* on a Cortex-M7; nothing on others */
 
 #define DWT_CTRL_CYCCNTENA (1u << 0)
 #define DWT_CTRL_POSTPRESET(n) ((uint32_t)(n) << 1)
@@ -45,7 +45,7 @@
 #define ITM_TER(n) (0xe0000e00u + 4u * (n))
 #define ITM_TCR 0xe0000e80u
 #define ITM_LAR 0xe0000fb0u
-#define ITM_LAR_KEY 0xc5acce55u
+#define LAR_KEY 0xc5acce55u
 #define ITM_TCR_ITMENA (1u << 0)
 #define ITM_TCR_TSENA (1u << 1)
 #define ITM_TCR_SYNCENA (1u << 2)
@@ -57,6 +57,7 @@
 #define TPIU_ACPR 0xe0040010u
 #define TPIU_SPPR 0xe00400f0u
 #define TPIU_FFCR 0xe0040304u
+#define TPIU_LAR 0xe0040fb0u
 #define TPIU_SPPR_MANCHESTER 1u
 #define TPIU_SPPR_NRZ 2u
 #define TPIU_FFCR_FORMAT (1u << 1) /* EnFCont: in frames */

@@ -127,7 +127,9 @@ enum swo_why swo_init(struct swo *s, const struct swo_config *config)
 	swo_change(config->bus, DEMCR, DEMCR_TRCENA, DEMCR_TRCENA);
 	if (!(get(s, DEMCR) & DEMCR_TRCENA))
 		return why;
-	put(s, ITM_LAR, ITM_LAR_KEY);
+	put(s, ITM_LAR, LAR_KEY);
+	put(s, DWT_LAR, LAR_KEY);
+	put(s, TPIU_LAR, LAR_KEY);
 	put(s, ITM_TCR, 0);
 	control = get(s, DWT_CTRL);
 	find_comparators(s, control);

@@ -225,7 +225,7 @@ static void itm_access(struct dwt_chip *c, uint32_t address, uint32_t *value, bo
 		else if (!write)
 			*value = on && dwt_output_room(c, 8);
 	} else if (address == ITM_LAR && write) {
-		c->unlocked = *value == ITM_LAR_KEY;
+		c->unlocked = *value == LAR_KEY;
 	} else if (word < 8) {
 		if (write && c->unlocked)
 			c->ter[word] = *value;

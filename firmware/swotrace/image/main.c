@@ -11,10 +11,10 @@
 
 #ifdef BOARD_L476
 #define PORT swo_port_stm32l476
-#define HZ 4000000u /* after a reset */
+#define RESET_HZ 4000000u
 #else
 #define PORT swo_port_stm32f4
-#define HZ 16000000u
+#define RESET_HZ 16000000u
 #endif
 
 static uint32_t bus_read(void *ctx, uint32_t address)
@@ -102,8 +102,13 @@ int main(void)
 		.switch_to_swd = 1,
 	};
 	enum swo_why why;
+	uint32_t hz = RESET_HZ;
 
-	console_init(HZ);
+#ifdef BOARD_L476
+	if (!PORT.set(&PORT, &bus, 0))
+		hz = PORT.device.point[0].hz;
+#endif
+	console_init(hz);
 	say("coeval swotrace\r\n");
 	why = swo_init(&swo, &config);
 	say("init: ");
