@@ -50,6 +50,14 @@ static int point_of(const struct freq_set *set, uint64_t hz)
 	return -1;
 }
 
+static int twice(const struct task_table *t, const struct table_row *row, struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_SYNTAX, row->offset,
+			"%s:%llu: %s at %llu Hz is measured twice at this setting; keep one line",
+			t->name, (unsigned long long)row->offset, row->task,
+			(unsigned long long)row->hz);
+}
+
 /* One task: rows of it alone. */
 static int take(struct freq_set *set, const struct table_row *const *row, size_t n,
 		const struct task_table *t, const struct cvl_report *report, struct cvl_error *err)
@@ -64,11 +72,7 @@ static int take(struct freq_set *set, const struct table_row *const *row, size_t
 		if (p < 0)
 			continue;
 		if (at[p])
-			return cvl_fail(
-				err, CVL_E_SYNTAX, row[i]->offset,
-				"%s:%llu: %s at %llu Hz is measured twice at this setting; keep one line",
-				t->name, (unsigned long long)row[i]->offset, row[i]->task,
-				(unsigned long long)row[i]->hz);
+			return twice(t, row[i]->offset > at[p]->offset ? row[i] : at[p], err);
 		at[p] = row[i];
 	}
 	*c = (struct freq_case){ .name = row[0]->task };
