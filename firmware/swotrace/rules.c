@@ -37,8 +37,10 @@ uint32_t swo_rule_needs(enum swo_rule rule, const struct swo_thresholds *t)
 	case SWO_RULE_SAVED:
 	case SWO_RULE_ENERGY: return needs | SWO_NEED_OTHER;
 	case SWO_RULE_LEARNED:
-		for (unsigned i = 0; t->model && i < t->model->n_features; i++)
-			needs |= feature_needs[t->model->feature[i]];
+		for (unsigned i = 0; t->model && i < t->model->n_features && i < SWO_MODEL_FEATURES;
+		     i++)
+			if (t->model->feature[i] < SWO_FEATURES)
+				needs |= feature_needs[t->model->feature[i]];
 		return needs;
 	case SWO_RULES: break;
 	}
