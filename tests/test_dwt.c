@@ -67,6 +67,55 @@ static void manchester_has_three_times_the_edges(void **state)
 	bench_done(&b);
 }
 
+/*
+ * Thesis 7.2.1, with start and stop bits: a packet of 20 bits every 256 cycles needs a bit in 12.8 cycles, which is 6.25 MHz at
+ * 80 MHz.
+ */
+static void counters_need_a_bit_in_twelve_cycles(void **state)
+{
+	const struct dwt_step s = { .cycles = 32, .add = { 32 } };
+
+	(void)state;
+	for (uint32_t bit = 10; bit < 16; bit++) {
+		struct bench b;
+
+		bench_init(&b, &dwt_chip_l476, 8);
+		on(&b, DWT_CTRL_EVENT(0), 0, TPIU_SPPR_NRZ);
+		swo_write(&b.bus, TPIU_ACPR, bit - 1);
+		for (unsigned i = 0; i < 8 * 2000; i++)
+			bench_step(&b, &s);
+		assert_int_equal(b.chip.truth.lost > 0, bit > 12);
+		bench_done(&b);
+	}
+}
+
+/* Thesis 7.2.2, with start and stop bits: a packet of 30 bits; at 40 Mbit/s, two cycles a bit at 80 MHz, 1.33 million a second. */
+static void comparators_need_thirty_bits_an_access(void **state)
+{
+	(void)state;
+	for (uint8_t cycles = 27; cycles < 63; cycles++)
+		for (uint8_t bit = 1; bit <= 2; bit++) {
+			struct dwt_chip_config config = dwt_chip_l476;
+			struct dwt_step s = { .cycles = cycles, .access = true, .size = 4 };
+			struct bench b;
+
+			config.bit_cycles = bit;
+			bench_init(&b, &config, 9);
+			on(&b, 0, 0, TPIU_SPPR_NRZ);
+			swo_write(&b.bus, TPIU_ACPR, 0);
+			swo_write(&b.bus, DWT_COMP(0), RAM);
+			swo_write(&b.bus, DWT_MASK(0), 15);
+			swo_write(&b.bus, DWT_FUNCTION(0),
+				  DWT_FUNCTION_EMITRANGE | DWT_FUNCTION_PC);
+			for (unsigned i = 0; i < 4000; i++) {
+				s.address = RAM + bench_below(&b, 0x8000);
+				bench_step(&b, &s);
+			}
+			assert_int_equal(b.chip.truth.lost > 0, cycles < 30 * bit);
+			bench_done(&b);
+		}
+}
+
 static void random_programs(uint32_t control, uint32_t tcr, bool manchester, bool frames)
 {
 	for (unsigned run = 0; run < 10; run++) {
@@ -242,6 +291,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counters_that_wrap_together_share_a_packet),
 		cmocka_unit_test(manchester_has_three_times_the_edges),
+		cmocka_unit_test(counters_need_a_bit_in_twelve_cycles),
+		cmocka_unit_test(comparators_need_thirty_bits_an_access),
 		cmocka_unit_test(what_is_decoded_is_what_went_out),
 		cmocka_unit_test(local_timestamps_add_up_to_the_cycles),
 		cmocka_unit_test(the_cycle_tap_asks_for_synchronisation),

@@ -173,7 +173,12 @@ static void a_task_that_changes_is_measured_again(void **state)
 	choose(&b, &c, &config, &dwt_chip_l476);
 	run(&b, &c, &waits, 30);
 	assert_int_equal(hz(&c), 26000000);
-	run(&b, &c, &counts, 40);
+	assert_int_equal(b.chip.demcr & DEMCR_TRCENA, 0); /* nothing is measured: all is off */
+	run(&b, &c, &counts, 27);
+	assert_int_equal(c.decisions, 1);
+	assert_int_equal(hz(&c), 80000000);
+	assert_int_equal(b.chip.demcr & DEMCR_TRCENA, DEMCR_TRCENA);
+	run(&b, &c, &counts, 13);
 	assert_int_equal(c.decisions, 2);
 	assert_int_equal(hz(&c), 80000000);
 	bench_done(&b);

@@ -215,7 +215,34 @@ static void what_the_line_cannot_carry_is_told_as_an_overflow(void **state)
 	assert_int_equal(b.kinds[ITM_OVERFLOW], b.chip.truth.kinds[ITM_OVERFLOW]);
 	assert_true(b.kinds[ITM_OVERFLOW] > 10);
 	assert_int_equal(data.edges, b.rising);
+	assert_true(swo_data_load(&data) > 900);
 	bench_done(&b);
+}
+
+/* A packet takes 30 bits: accesses by the clock, so that the load is the share of the time between two of them. */
+static void the_load_tells_how_busy_the_line_was(void **state)
+{
+	(void)state;
+	for (uint8_t bit_cycles = 1; bit_cycles <= 2; bit_cycles++)
+		for (uint8_t cycles = 40; cycles <= 63; cycles++) {
+			struct dwt_chip_config config = dwt_chip_l476;
+			struct swo_data data;
+			struct bench b;
+			uint32_t load, true_load = 30000u * bit_cycles / cycles;
+
+			config.bit_cycles = bit_cycles;
+			bench_init(&b, &config, 12);
+			assert_int_equal(bench_start(&b, 0), SWO_OK);
+			assert_int_equal(swo_start_ranges(&b.swo, &ram, 1, 0), SWO_OK);
+			accesses(&b, 4000, cycles);
+			assert_int_equal(swo_stop(&b.swo, &data), SWO_OK);
+			load = swo_data_load(&data) * bit_cycles /
+			       2; /* it takes the slower rate for granted */
+			/* half of the accesses are of RAM; those lost load nothing */
+			assert_in_range(load, true_load * 45 / 100, true_load * 55 / 100);
+			assert_true(b.chip.truth.lost == 0 || swo_data_load(&data) > 500);
+			bench_done(&b);
+		}
 }
 
 static void passes_together_see_every_access_of_the_flash(void **state)
@@ -409,6 +436,7 @@ int main(void)
 		cmocka_unit_test(comparators_count_the_accesses_of_their_ranges),
 		cmocka_unit_test(the_estimate_of_word_accesses_of_ram_is_two_per_cent_low),
 		cmocka_unit_test(what_the_line_cannot_carry_is_told_as_an_overflow),
+		cmocka_unit_test(the_load_tells_how_busy_the_line_was),
 		cmocka_unit_test(passes_together_see_every_access_of_the_flash),
 		cmocka_unit_test(requests_that_do_not_fit_are_refused_with_a_reason),
 		cmocka_unit_test(a_chip_that_lacks_something_is_found_out),

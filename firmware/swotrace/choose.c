@@ -48,11 +48,26 @@ static void go_to(struct swo_choose *c, uint32_t point)
 	c->changes++;
 }
 
+/* The units were off in between; the debug port stays as it was switched. */
+static void units_on(struct swo_choose *c)
+{
+	struct swo_config config = c->config.swo->config;
+	enum swo_why why;
+
+	if (c->config.swo->ready)
+		return;
+	config.switch_to_swd = 0;
+	why = swo_init(c->config.swo, &config);
+	if (why)
+		c->why = why;
+}
+
 static void measure_anew(struct swo_choose *c)
 {
 	uint32_t need = swo_rule_needs(c->config.rule, c->config.thresholds);
 
 	go_to(c, 0);
+	units_on(c);
 	for (uint32_t bit = SWO_NEED_CYCLES; bit <= SWO_NEED_PERIPHERAL; bit <<= 1)
 		*field(&c->task, bit) = *field(&c->other, bit) = SWO_UNKNOWN;
 	/* the cycles come with whatever else is measured */
@@ -155,6 +170,7 @@ static void decide(struct swo_choose *c)
 	go_to(c, 0);
 	point = swo_rule_choose(c->config.rule, c->config.thresholds, device(c), &c->task,
 				&c->other, c->config.other_point);
+	swo_deinit(c->config.swo);
 	c->decisions++;
 	c->undecided = 0;
 	c->left = c->config.runs;

@@ -29,6 +29,15 @@ uint64_t swo_data_exact(const struct swo_data *d)
 	return (uint64_t)packets(d) * COUNTER_UNITS + d->rest;
 }
 
+uint32_t swo_data_load(const struct swo_data *d)
+{
+	/* 2 bytes of 10 bits have 5 edges; 3 bytes 8.25 */
+	uint64_t bits =
+		d->what == SWO_ACCESSES ? (uint64_t)d->edges * 40u / 11u : (uint64_t)d->edges * 4u;
+
+	return swo_per_million(bits * SWO_BIT_CYCLES(d->prescaler), d->cycles) / 1000u;
+}
+
 uint32_t swo_per_million(uint64_t count, uint32_t cycles)
 {
 	uint64_t million = count * 1000000u + cycles / 2;

@@ -9,10 +9,9 @@
  * One packet in 256 cycles for the cycle counter as for the others: its divider sees a change of bit 6 every 64 cycles (C1.8.8).
  */
 #define POST 3u
-#define BIT_CYCLES(prescaler) ((prescaler) + 2u) /* at most: see docs/swotrace.md */
-#define QUIET_BITS 12u                           /* a byte has a rising edge at least every 10 */
-#define QUIET_CYCLES 16u                         /* pins and the timer's input */
-#define DRAIN_READS 20000u                       /* turns of the loop that waits for it */
+#define QUIET_BITS 12u     /* a byte has a rising edge at least every 10 */
+#define QUIET_CYCLES 16u   /* pins and the timer's input */
+#define DRAIN_READS 20000u /* turns of the loop that waits for it */
 
 const char *swo_why_text(enum swo_why why)
 {
@@ -169,7 +168,7 @@ void swo_deinit(struct swo *s)
 /* Until no edge has come for longer than any byte goes without one. Returns 0 if that was not seen. */
 static uint8_t drain(const struct swo *s)
 {
-	uint32_t quiet = QUIET_BITS * BIT_CYCLES(s->prescaler) + QUIET_CYCLES;
+	uint32_t quiet = QUIET_BITS * SWO_BIT_CYCLES(s->prescaler) + QUIET_CYCLES;
 	uint32_t count = s->config.port->count, reads = DRAIN_READS;
 	uint32_t edges, since;
 
@@ -310,7 +309,7 @@ enum swo_why swo_start_ranges(struct swo *s, const struct swo_range *range, uint
 
 enum swo_why swo_stop(struct swo *s, struct swo_data *data)
 {
-	*data = (struct swo_data){ .what = s->what };
+	*data = (struct swo_data){ .what = s->what, .prescaler = s->prescaler };
 	if (!s->busy)
 		return SWO_IDLE;
 	if (s->what == SWO_ACCESSES)

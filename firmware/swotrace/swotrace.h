@@ -14,6 +14,12 @@
 #include "cover.h"
 #include "port.h"
 
+/**
+ * Cycles of the processor that a bit on the line takes at the most: the architecture has one and @prescaler, the thesis measured two and
+ * @prescaler (25 ns at 80 MHz).
+ */
+#define SWO_BIT_CYCLES(prescaler) ((prescaler) + 2u)
+
 /** Profiling counters, in the order of the bits of their packets. */
 enum swo_counter {
 	SWO_CPI,   /* cycles beyond the first of instructions, and fetch stalls */
@@ -72,6 +78,7 @@ struct swo_data {
 	uint8_t what;    /* enum swo_counter, or SWO_ACCESSES */
 	uint8_t rest; /* of CPI to FOLD: what the counter showed at the end, and no packet told of */
 	uint8_t settled; /* the line was seen to be quiet before its edges were read */
+	uint16_t prescaler;
 };
 
 /**
@@ -110,6 +117,12 @@ uint64_t swo_data_count(const struct swo_data *data);
  * counter says itself.
  */
 uint64_t swo_data_exact(const struct swo_data *data);
+/**
+ * Thousandths of the time that the trace line was busy, at the slower of the rates that chips have. Packets that find no room are
+ * dropped, and edges do not tell: from 500 on bursts may have been cut, and a count is what there was at the least; near 1000 they
+ * have been.
+ */
+uint32_t swo_data_load(const struct swo_data *data);
 /** Normalised (thesis, equation 8.1): counts in a million cycles, rounded; UINT32_MAX if that or more, or without cycles. */
 uint32_t swo_per_million(uint64_t count, uint32_t cycles);
 

@@ -11,8 +11,11 @@ need arm-none-eabi-nm
 grep -q 'all .* frames together' build.log || { cat build.log; exit 1; }
 
 # Every instruction is one line of the log; after its last word the image sleeps.
+single=-singlestep
+version=$(qemu-system-arm --version | sed -n 's/.*version \([0-9]*\).*/\1/p')
+[ "${version:-0}" -lt 9 ] || single="-accel tcg,one-insn-per-tb=on"
 timeout 120 qemu-system-arm -M netduinoplus2 -kernel fw/swotrace.elf -nographic -monitor none \
-	-serial null -serial file:out -singlestep -d exec,nochain -D log </dev/null 2>qemu.log &
+	-serial null -serial file:out $single -d exec,nochain -D log </dev/null 2>qemu.log &
 qemu=$!
 trap 'kill "$qemu" 2>/dev/null || true' EXIT
 for _ in $(seq 600); do
