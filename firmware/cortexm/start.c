@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes before main: the vector table (RM0368 section 10.2, ARMv7-M section B1.5), memory, the FPU. */
-#include "stm32f4.h"
+#include "start.h"
+
+#include <stdint.h>
+
+/* ARMv7-M Architecture Reference Manual, B3.2 */
+#define SCB_CPACR (*(volatile uint32_t *)0xe000ed88u)
+#define SCB_AIRCR (*(volatile uint32_t *)0xe000ed0cu)
+#define SCB_AIRCR_RESET 0x05fa0004u
+#define INTERRUPTS 96 /* more than the chips here have */
 
 extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 
-int main(void);
 void reset(void);
-void usart2_interrupt(void);
 
 /* The compiler calls these for copies of structures. */
 void *memcpy(void *to, const void *from, unsigned n);
@@ -26,12 +31,26 @@ void *memset(void *to, int byte, unsigned n)
 	return to;
 }
 
-/* Nothing that we know of. Begin again: the schedule is what counts. */
+/* Nothing that an image knows of. Begin again. */
 static void fault(void)
 {
 	SCB_AIRCR = SCB_AIRCR_RESET;
 	for (;;)
 		;
+}
+
+__attribute__((weak)) void interrupt(unsigned number)
+{
+	(void)number;
+	fault();
+}
+
+static void any_interrupt(void)
+{
+	uint32_t exception;
+
+	__asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+	interrupt((exception & 0x1ff) - 16);
 }
 
 void reset(void)
@@ -53,10 +72,10 @@ typedef void (*vector)(void);
 __attribute__((section(".vectors"), used)) static const struct {
 	uint32_t *stack;
 	vector exception[15];
-	vector interrupt[USART2_IRQ + 1];
+	vector interrupt[INTERRUPTS];
 } vectors = {
 	.stack = &stack_top,
 	.exception = { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault,
 		       fault },
-	.interrupt = { [0 ... USART2_IRQ - 1] = fault, [USART2_IRQ] = usart2_interrupt },
+	.interrupt = { [0 ... INTERRUPTS - 1] = any_interrupt },
 };
