@@ -25,6 +25,7 @@ enum {
 	OPT_CACHE,
 	OPT_OTHER,
 	OPT_LIST,
+	OPT_MODEL,
 	OPT_JSON
 };
 
@@ -40,13 +41,14 @@ static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "other", required_argument, NULL, OPT_OTHER },
 	{ "list", no_argument, NULL, OPT_LIST },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
 
 struct request {
-	const char *device, *table, *write;
+	const char *device, *table, *write, *model;
 	struct freq_slice slice;
 	bool synthetic, list, json;
 	uint64_t seed, other_hz; /* other_hz 0: the lowest */
@@ -100,6 +102,7 @@ static int parse_one(const struct verb *verb, int c, struct request *r)
 					 optarg);
 		return 0;
 	case OPT_LIST: r->list = true; return 0;
+	case OPT_MODEL: r->model = optarg; return 0;
 	case OPT_JSON: r->json = true; return 0;
 	default: return cli_option(c, verb);
 	}
@@ -121,6 +124,9 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 			"name the device with --device, such as examples/devices/stm32l476.yaml");
 	if (optind + !r->synthetic != argc)
 		return cli_usage(verb, "name one table of measurements, or --synthetic SEED");
+	if (r->seeds > 1 && (r->list || r->model))
+		return cli_usage(verb,
+				 "--list and --model are of one set of tasks, without --seeds");
 	if (!r->synthetic && (r->write || r->seeds > 1))
 		return cli_usage(verb, "--write and --seeds go with --synthetic");
 	r->table = r->synthetic ? NULL : argv[optind];
@@ -167,7 +173,9 @@ static int get(const struct request *r, const struct device *d, unsigned k, stru
 	return rc;
 }
 
-static int write_table(const char *path, const struct task_table *t, struct cvl_error *err)
+/* The table or the model, to a file of its own. */
+static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
+		      struct cvl_error *err)
 {
 	struct out *o = malloc(sizeof(*o));
 	int rc;
@@ -176,7 +184,10 @@ static int write_table(const char *path, const struct task_table *t, struct cvl_
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	rc = out_open(o, path, err);
 	if (!rc) {
-		table_write(t, o);
+		if (t)
+			table_write(t, o);
+		else
+			freq_write_model(o, set);
 		rc = out_close(o, err);
 	}
 	free(o);
@@ -232,7 +243,9 @@ static int work(const struct request *r, struct problems *problems, struct out *
 
 		rc = get(r, &device, k, &t, &set, problems, err);
 		if (!rc && r->write && !k)
-			rc = write_table(r->write, &t, err);
+			rc = write_file(r->write, &t, NULL, err);
+		if (!rc && r->model)
+			rc = write_file(r->model, NULL, &set, err);
 		if (!rc) {
 			contest_make(c, &set);
 			freq_tally_add(&tally, c);
@@ -274,6 +287,7 @@ const struct verb task_freq = {
 		"      --cache on|off        of the flash memory (default on)\n"
 		"      --other RATE          second frequency at which rules know the cycles (default: the lowest)\n"
 		"      --list                also each task's best frequency, and what the learned rule chooses\n"
+		"      --model FILE          write the learned rule, fitted to all tasks, as C for the target\n"
 		"      --json                for programs\n"
 		"\n"
 		"Simulated tasks instead of a table:\n"

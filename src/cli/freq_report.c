@@ -304,6 +304,31 @@ json_t *freq_contest_json(const struct contest *c)
 	return list;
 }
 
+/* ---- the target's model ---- */
+
+void freq_write_model(struct out *o, const struct freq_set *set)
+{
+	const struct fitted f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
+	const struct swo_model *m = &f.model;
+
+	out_printf(o,
+		   "/* Fitted to %zu tasks; the second frequency is %u Hz. */\n"
+		   "#include \"rules.h\"\n\n"
+		   "const struct swo_model swo_model = {\n"
+		   "\t.n_features = %u,\n\t.n_points = %u,\n\t.feature = {",
+		   set->n, set->point[set->other].hz, m->n_features, m->n_points);
+	for (unsigned i = 0; i < m->n_features; i++)
+		out_printf(o, "%s %u", i ? "," : "", m->feature[i]);
+	out_text(o, " },\n\t.weight = {\n");
+	for (unsigned p = 0; p < m->n_points; p++) {
+		out_text(o, "\t\t{");
+		for (unsigned i = 0; i <= m->n_features; i++)
+			out_printf(o, "%s %d", i ? "," : "", m->weight[p][i]);
+		out_printf(o, " }, /* %u Hz */\n", set->point[p].hz);
+	}
+	out_text(o, "\t},\n};\n");
+}
+
 /* ---- several seeds ---- */
 
 void freq_tally_add(struct freq_tally *t, const struct contest *c)

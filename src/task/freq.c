@@ -121,7 +121,7 @@ static size_t slice_rows(const struct freq_set *set, const struct task_table *t,
 	if (strange) {
 		snprintf(
 			text, sizeof(text),
-			"%zu lines are left out, the first at %llu Hz: the device file has no such frequency",
+			"left out: %zu of frequencies that the device file does not have, the first %llu Hz",
 			strange, (unsigned long long)t->row[first].hz);
 		tell(report, CVL_E_MISMATCH, t->row[first].offset, t->name, text);
 	}
@@ -165,10 +165,10 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 	if (!rc && set->n < 2)
 		rc = cvl_fail(
 			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"%s: %zu tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: two at "
+			"%s: tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: %zu; two at "
 			"least are needed (--policy, --adaption and --cache choose others)",
-			table->name, set->n, set->n_points, policy->name,
-			slice->adaption ? "on" : "off", slice->cache ? "on" : "off");
+			table->name, set->n_points, policy->name, slice->adaption ? "on" : "off",
+			slice->cache ? "on" : "off", set->n);
 	if (rc)
 		freq_set_free(set);
 	return rc;
