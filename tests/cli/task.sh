@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # What a target can trace of its tasks, and the frequency at which each takes the least energy.
+need python3
 ln -s "$SRC/examples" examples
 device=examples/devices/stm32l476.yaml
 
@@ -68,3 +69,5 @@ run coeval task freq -d $device --synthetic 1 --seeds 2 --list
 run coeval task freq -d $device --synthetic x
 run coeval task freq -d $device --synthetic 1 --kind other
 run coeval task freq -d $device --synthetic 1 --other 80MHz
+
+python3 "$SRC/tests/run_docs.py" "$SRC/docs/task.md"
