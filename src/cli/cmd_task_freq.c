@@ -233,10 +233,12 @@ static int work(const struct request *r, struct problems *problems, struct out *
 {
 	struct contest *c = malloc(sizeof(*c));
 	struct freq_tally tally = { 0 };
+	struct progress progress;
 	struct device device;
 	int rc = c ? device_load(&device, r->device, err) :
 		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 
+	progress_init(&progress, "fitting rules");
 	for (unsigned k = 0; k < r->seeds && !rc; k++) {
 		struct task_table t;
 		struct freq_set set;
@@ -251,10 +253,13 @@ static int work(const struct request *r, struct problems *problems, struct out *
 			freq_tally_add(&tally, c);
 			if (r->seeds == 1)
 				tell_one(r, &set, c, o);
+			else
+				progress_show(&progress, k + 1, r->seeds);
 		}
 		freq_set_free(&set);
 		table_free(&t);
 	}
+	progress_clear(&progress);
 	if (!rc && r->seeds > 1)
 		tell_all(r, &tally, c, o);
 	free(c);
