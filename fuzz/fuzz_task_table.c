@@ -38,7 +38,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (rc && (rc != (int)err.code || !err.text[0]))
 		abort();
 	if (!rc && !freq_set_make(&set, &t, &device, &slice, NULL, &err)) {
-		if (set.n <= TASKS)
+		if (set.n >= 2 && set.n <= TASKS)
 			contest_make(&contest, &set);
 		freq_set_free(&set);
 	}

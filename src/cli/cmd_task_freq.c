@@ -5,6 +5,7 @@
 
 #include <coeval/time.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -78,9 +79,11 @@ static int parse_seed(const struct verb *verb, uint64_t *out)
 {
 	char *end;
 
+	errno = 0;
 	*out = strtoull(optarg, &end, 10);
-	if (end == optarg || *end || optarg[strspn(optarg, "0123456789")])
-		return cli_usage(verb, "--synthetic takes a whole number, not '%s'", optarg);
+	if (errno || end == optarg || *end || optarg[strspn(optarg, "0123456789")])
+		return cli_usage(verb, "--synthetic takes a whole number below 2^64, not '%s'",
+				 optarg);
 	return 0;
 }
 
@@ -194,6 +197,20 @@ static int write_file(const char *path, const struct task_table *t, const struct
 	return rc;
 }
 
+/* No energies to judge rules by: only what they choose. */
+static void tell_choices(const struct request *r, const struct freq_set *set, struct out *o)
+{
+	if (r->json) {
+		report_json(o, json_pack("{s:I, s:o}", "tasks", (json_int_t)set->n, "not_measured",
+					 freq_more_json(set)));
+		return;
+	}
+	out_text(
+		o,
+		"Fewer than two tasks have their energy at every frequency: rules cannot be judged.\n");
+	freq_print_more(o, set);
+}
+
 static void tell_one(const struct request *r, const struct freq_set *set, const struct contest *c,
 		     struct out *o)
 {
@@ -203,6 +220,7 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 		json_object_set_new(root, "rules", freq_contest_json(c));
 		if (r->list)
 			json_object_set_new(root, "choices", freq_tasks_json(set));
+		json_object_set_new(root, "not_measured", freq_more_json(set));
 		report_json(o, root);
 		return;
 	}
@@ -213,6 +231,7 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 	freq_print_contest(o, c);
 	if (r->list)
 		freq_print_tasks(o, set);
+	freq_print_more(o, set);
 }
 
 static void tell_all(const struct request *r, const struct freq_tally *tally,
@@ -246,9 +265,16 @@ static int work(const struct request *r, struct problems *problems, struct out *
 		rc = get(r, &device, k, &t, &set, problems, err);
 		if (!rc && r->write && !k)
 			rc = write_file(r->write, &t, NULL, err);
+		if (!rc && r->model && set.n < 2)
+			rc = cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: --model needs two tasks at least that have their energy at every frequency",
+				t.name);
 		if (!rc && r->model)
 			rc = write_file(r->model, NULL, &set, err);
-		if (!rc) {
+		if (!rc && set.n < 2) {
+			tell_choices(r, &set, o);
+		} else if (!rc) {
 			contest_make(c, &set);
 			freq_tally_add(&tally, c);
 			if (r->seeds == 1)

@@ -219,6 +219,66 @@ void freq_print_tasks(struct out *o, const struct freq_set *set)
 	table_print(&t, o, "lrrrr", "");
 }
 
+/* ---- tasks without energies ---- */
+
+/* What the learned rule chooses (with two tasks at least to learn from), or the energy estimate; -1: something is missing. */
+static int choose_more(const struct freq_set *set, const struct freq_case *c, bool learned)
+{
+	static const struct fit_rule estimate = { .kind = FIT_RULE, .rule = SWO_RULE_ENERGY };
+	struct fitted f = fit_given(&estimate, 0);
+
+	if (learned && set->n < 2)
+		return -1;
+	if (learned)
+		f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
+	return fit_choose(&f, set, c);
+}
+
+static void cell_point(struct table *t, const struct freq_set *set, int p)
+{
+	if (p < 0)
+		table_cell(t, "not known");
+	else
+		table_cell(t, "%.1f", mhz(set, (uint32_t)p));
+}
+
+void freq_print_more(struct out *o, const struct freq_set *set)
+{
+	static const char *const heads[] = { "not measured everywhere", "energy estimate, MHz",
+					     "learned, MHz", NULL };
+	struct table t;
+
+	if (!set->n_more)
+		return;
+	table_init(&t, 3);
+	table_heads(&t, heads);
+	for (size_t i = 0; i < set->n_more; i++) {
+		table_cell(&t, "%s", set->more[i].name);
+		cell_point(&t, set, choose_more(set, &set->more[i], false));
+		cell_point(&t, set, choose_more(set, &set->more[i], true));
+	}
+	out_char(o, '\n');
+	table_print(&t, o, "lrr", "");
+}
+
+static json_t *point_json(const struct freq_set *set, int p)
+{
+	return p < 0 ? json_null() : json_integer((json_int_t)set->point[p].hz);
+}
+
+json_t *freq_more_json(const struct freq_set *set)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < set->n_more; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o}", "task", set->more[i].name, "estimate_hz",
+					point_json(set, choose_more(set, &set->more[i], false)),
+					"learned_hz",
+					point_json(set, choose_more(set, &set->more[i], true))));
+	return list;
+}
+
 json_t *freq_tasks_json(const struct freq_set *set)
 {
 	json_t *list = json_array();

@@ -20,6 +20,10 @@ json_t *freq_contest_json(const struct contest *c);
 void freq_print_tasks(struct out *o, const struct freq_set *set);
 json_t *freq_tasks_json(const struct freq_set *set);
 
+/** What rules choose for tasks that lack energies or frequencies; nothing if there are none. */
+void freq_print_more(struct out *o, const struct freq_set *set);
+json_t *freq_more_json(const struct freq_set *set);
+
 /** The learned rule, fitted to all tasks, as C for the target: a struct swo_model (firmware/swotrace/rules.h). */
 void freq_write_model(struct out *o, const struct freq_set *set);
 

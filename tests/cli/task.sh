@@ -56,6 +56,10 @@ grep '^always\|left out, ' other | figures
 run coeval task freq -d $device holes.csv
 sed 's/^task01,7/task01,8/' holes.csv >few.csv
 coeval task freq -d $device few.csv 2>&1 | head -n 3 | figures
+cut -d, -f1-14 few.csv | grep -v '^task03' >counts.csv
+run coeval task freq -d $device counts.csv
+run coeval task freq -d $device counts.csv --json
+run coeval task freq -d $device counts.csv --model none.c
 run coeval task freq -d $device few.csv --policy none
 printf 'task,frequency\n' >bad.csv
 run coeval task freq -d $device bad.csv
