@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define MAX_BYTES (256u << 20)
 
@@ -195,9 +196,20 @@ int results_save(const struct results *r, const char *path, struct cvl_error *er
 		fputc('\n', f);
 	}
 	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
-			 cvl_write_whole(path, text, n, err);
+			 results_write(path, text, n, err);
 	free(text);
 	return rc;
+}
+
+int results_write(const char *path, const char *text, size_t n, struct cvl_error *err)
+{
+	struct stat st;
+
+	/* replacing a device by a file is nothing that anybody wants */
+	if (!stat(path, &st) && !S_ISREG(st.st_mode))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: it is no file, and a file is to be there", path);
+	return cvl_write_whole(path, text, n, err);
 }
 
 /* ---- reading ---- */

@@ -63,8 +63,11 @@ struct results {
  */
 int results_load(struct results *r, const char *path, struct cvl_error *err);
 
-/** Replace @path as a whole. CVL_E_IO. */
+/** Replace @path as a whole. CVL_E_IO; CVL_E_USAGE if something is there that is no file. */
 int results_save(const struct results *r, const char *path, struct cvl_error *err);
+
+/** The same with @n bytes of @text. */
+int results_write(const char *path, const char *text, size_t n, struct cvl_error *err);
 
 /** The row of @key, or NULL. */
 struct results_row *results_find(const struct results *r, const struct results_key *key);

@@ -376,9 +376,9 @@ int runner_run(const struct lab_config *c, const struct lab_plan *p, struct resu
 	b.shell->channel = &b.channel;
 	b.shell->prompt = c->target.prompt;
 	b.shell->boot_text = c->target.boot_text;
-	/* what cannot be saved at the end is found out before the first run */
-	rc = results_save(r, o->output, err);
-	rc = rc ? rc : open_all(&b, p, err);
+	rc = open_all(&b, p, err);
+	/* what cannot be saved is found out before the first run */
+	rc = rc ? rc : results_save(r, o->output, err);
 	rc = rc ? rc : make_all(&b, p, todo, err);
 	if (rc == CVL_E_NO) {
 		result->stopped = true;

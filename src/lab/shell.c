@@ -39,7 +39,7 @@ static int read_on(struct shell *s, const char *after, int64_t deadline_ms, stru
 		if (s->n == SHELL_BYTES) {
 			char seen[120];
 
-			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
 					"%s: %d bytes and no prompt \"%s\": %s", name, SHELL_BYTES,
 					s->prompt, lab_excerpt(seen, sizeof(seen), s->text, s->n));
 		}

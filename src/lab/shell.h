@@ -22,8 +22,8 @@ struct shell {
 int shell_find(struct shell *s, int64_t timeout_ms, struct cvl_error *err);
 
 /**
- * Send @line and wait for the prompt; the answer is in s->text. CVL_E_ENV if no prompt comes in time, CVL_E_MISMATCH if the target
- * was reset meanwhile, CVL_E_LIMIT for an answer longer than SHELL_BYTES; what channel_read() says.
+ * Send @line and wait for the prompt; the answer is in s->text. CVL_E_ENV if no prompt comes in time or in SHELL_BYTES,
+ * CVL_E_MISMATCH if the target was reset meanwhile; what channel_read() says.
  */
 int shell_ask(struct shell *s, const char *line, int64_t timeout_ms, struct cvl_error *err);
 

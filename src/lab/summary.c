@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/summary.h"
 
-#include "core/files.h"
-
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +113,7 @@ int summary_save_table(const struct summary *s, const char *path, struct cvl_err
 	for (size_t i = 0; i < s->n; i++)
 		put_group(f, &s->group[i]);
 	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
-			 cvl_write_whole(path, text, n, err);
+			 results_write(path, text, n, err);
 	free(text);
 	return rc;
 }
