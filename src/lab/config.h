@@ -100,4 +100,7 @@ int lab_config_parse(struct lab_config *c, const char *text, size_t n, const cha
 
 void lab_config_free(struct lab_config *c);
 
+/** Find what cannot be in a configuration whose keys were read, and fill in what follows from them. For lab_config_parse(). */
+int lab_config_check(struct lab_config *c, struct cvl_error *err);
+
 #endif

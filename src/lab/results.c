@@ -360,10 +360,31 @@ static int read_row(struct reader *r, char *line, struct results *to)
 	return 0;
 }
 
+int results_parse(struct results *r, const char *text, size_t n, const char *name,
+		  struct cvl_error *err)
+{
+	struct reader reader = { .path = name, .err = err };
+	char *copy, *line;
+	int rc;
+
+	if (memchr(text, '\0', n))
+		return cvl_fail(err, CVL_E_SYNTAX, (uint64_t)strnlen(text, n), "%s: it holds a NUL",
+				name);
+	copy = strndup(text, n);
+	if (!copy)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	reader.line = copy;
+	line = next_line(&reader);
+	rc = line ? read_head(&reader, line) : 0;
+	while (!rc && (line = next_line(&reader)))
+		rc = *line ? read_row(&reader, line, r) : 0;
+	free(copy);
+	return rc;
+}
+
 int results_load(struct results *r, const char *path, struct cvl_error *err)
 {
-	struct reader reader = { .path = path, .err = err };
-	char *text, *line;
+	char *text;
 	size_t n;
 	int rc;
 
@@ -372,15 +393,7 @@ int results_load(struct results *r, const char *path, struct cvl_error *err)
 	text = cvl_read_whole(path, MAX_BYTES, &n, err);
 	if (!text)
 		return (int)err->code;
-	reader.line = text;
-	line = next_line(&reader);
-	rc = line ? read_head(&reader, line) : 0;
-	while (!rc && (line = next_line(&reader)))
-		rc = *line ? read_row(&reader, line, r) : 0;
-	/* a NUL would hide the rest */
-	if (!rc && n && (size_t)(reader.line - text) != n)
-		rc = cvl_fail(err, CVL_E_SYNTAX, (uint64_t)(reader.line - text),
-			      "%s: it holds a NUL", path);
+	rc = results_parse(r, text, n, path, err);
 	free(text);
 	return rc;
 }

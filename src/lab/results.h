@@ -63,6 +63,10 @@ struct results {
  */
 int results_load(struct results *r, const char *path, struct cvl_error *err);
 
+/** The same from @n bytes of @text, called @name. */
+int results_parse(struct results *r, const char *text, size_t n, const char *name,
+		  struct cvl_error *err);
+
 /** Replace @path as a whole. CVL_E_IO; CVL_E_USAGE if something is there that is no file. */
 int results_save(const struct results *r, const char *path, struct cvl_error *err);
 

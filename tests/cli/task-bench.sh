@@ -45,7 +45,7 @@ echo '# ten rows are taken away: they alone are measured again'
 try small.json -o part.csv --simulated | head -n 2
 
 echo '# stopped by SIGINT'
-sed 's/"experiments"/"give_up_after": 7, "experiments"/; s/"hz": \[13e6, 80e6\], "c/"hz": [13e6, 26e6, 40e6, 53e6, 80e6], "repetitions": 900, "c/' small.json >long.json
+sed 's/"experiments"/"give_up_after": 7, "experiments"/; s/"hz": \[13e6, 80e6\], "c/"hz": [13e6, 26e6, 40e6, 53333333, 80e6], "repetitions": 900, "c/' small.json >long.json
 coeval task bench long.json -o s.csv --simulated >out 2>err &
 bench=$!
 for _ in $(seq 100); do
