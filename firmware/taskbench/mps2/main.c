@@ -10,23 +10,23 @@
 #endif
 
 int main(void);
-void systick_interrupt(void);
-void uart_interrupt(void);
+void interrupt(unsigned number);
 
 /* A register that does not change in so many reads never will. */
 #define PATIENCE 10000000u
 
-static volatile uint32_t ticks;
+static volatile int woken;
 
-void systick_interrupt(void)
+/* They only wake: a byte that came stays where it is. */
+void interrupt(unsigned number)
 {
-	ticks++;
-}
-
-/* It only wakes: the byte stays where it is. */
-void uart_interrupt(void)
-{
-	UART_CLEAR = UART_CLEAR_RX;
+	if (number == WAKE_LINE) {
+		WAKE_CTRL = 0;
+		WAKE_CLEAR = 1;
+		woken = 1;
+	}
+	if (number == UART_LINE)
+		UART_CLEAR = UART_CLEAR_RX;
 }
 
 /* Sleep until a byte comes. An interrupt that is held back still ends the sleep, so that none is missed. */
@@ -144,15 +144,19 @@ static int spi(void *ctx, uint32_t hz, const uint8_t *out, uint8_t *in, unsigned
 
 static void sleep_ms(void *ctx, uint32_t ms)
 {
-	uint32_t from = ticks;
+	uint32_t most = UINT32_MAX / (MPS2_HZ / 1000);
 
 	(void)ctx;
-	SYSTICK_LOAD = MPS2_HZ / 1000 - 1;
-	SYSTICK_VALUE = 0;
-	SYSTICK_CTRL = 7;
-	while (ticks - from < ms)
-		__asm__ volatile("wfi");
-	SYSTICK_CTRL = 0;
+	if (!ms)
+		return;
+	woken = 0;
+	WAKE_RELOAD = WAKE_VALUE = (ms < most ? ms : most) * (MPS2_HZ / 1000);
+	WAKE_CTRL = WAKE_ON;
+	/* held back, so that it cannot come between the look and the sleep */
+	__asm__ volatile("cpsid i" ::: "memory");
+	while (!woken)
+		__asm__ volatile("wfi\n\tcpsie i\n\tisb\n\tcpsid i" ::: "memory");
+	__asm__ volatile("cpsie i" ::: "memory");
 }
 
 int main(void)
@@ -185,7 +189,7 @@ int main(void)
 	GPIO_ENABLE_SET = 3;
 	UART_BAUDDIV = MPS2_HZ / 115200;
 	UART_CTRL = UART_ON;
-	NVIC_ENABLE = 1;
+	NVIC_ENABLE = 1u << UART_LINE | 1u << WAKE_LINE;
 	bench_begin(&shell, &hal, start);
 	for (;;) {
 		bench_work(&shell);

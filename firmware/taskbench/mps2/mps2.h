@@ -9,9 +9,6 @@
 
 #define MPS2_HZ 25000000u
 
-#define SYSTICK_CTRL REG(0xe000e010)
-#define SYSTICK_LOAD REG(0xe000e014)
-#define SYSTICK_VALUE REG(0xe000e018)
 #define SCB_AIRCR REG(0xe000ed0c)
 #define SCB_AIRCR_RESET 0x05fa0004u
 #define SCB_CPACR REG(0xe000ed88)
@@ -21,6 +18,14 @@
 #define TIMER_VALUE REG(0x40000004)
 #define TIMER_RELOAD REG(0x40000008)
 
+/* timer 1, which wakes; line 9 */
+#define WAKE_CTRL REG(0x40001000)
+#define WAKE_VALUE REG(0x40001004)
+#define WAKE_RELOAD REG(0x40001008)
+#define WAKE_CLEAR REG(0x4000100c)
+#define WAKE_ON 9u
+#define WAKE_LINE 9u
+
 #define UART_DATA REG(0x40004000)
 #define UART_STATE REG(0x40004004)
 #define UART_CTRL REG(0x40004008)
@@ -28,8 +33,9 @@
 #define UART_BAUDDIV REG(0x40004010)
 #define UART_TX_FULL 1u
 #define UART_RX_FULL 2u
-#define UART_ON 11u /* both ways, and an interrupt for what comes in: line 0 */
+#define UART_ON 11u /* both ways, and an interrupt for what comes in */
 #define UART_CLEAR_RX 2u
+#define UART_LINE 0u
 #define NVIC_ENABLE REG(0xe000e100)
 
 /* GPIO 0 */

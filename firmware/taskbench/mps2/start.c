@@ -2,12 +2,13 @@
 /* What comes before main: the vector table (ARMv7-M section B1.5), memory, the FPU. */
 #include "taskbench/mps2/mps2.h"
 
+#define INTERRUPTS 16
+
 extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 
 int main(void);
 void reset(void);
-void systick_interrupt(void);
-void uart_interrupt(void);
+void interrupt(unsigned number);
 
 /* The compiler calls these for copies of structures. */
 void *memcpy(void *to, const void *from, unsigned n);
@@ -48,15 +49,23 @@ void reset(void)
 	fault();
 }
 
+static void any_interrupt(void)
+{
+	uint32_t exception;
+
+	__asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+	interrupt((exception & 0x1ff) - 16);
+}
+
 typedef void (*vector)(void);
 
 __attribute__((section(".vectors"), used)) static const struct {
 	uint32_t *stack;
 	vector exception[15];
-	vector interrupt[1];
+	vector interrupt[INTERRUPTS];
 } vectors = {
 	.stack = &stack_top,
 	.exception = { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault,
-		       systick_interrupt },
-	.interrupt = { uart_interrupt },
+		       fault },
+	.interrupt = { [0 ... INTERRUPTS - 1] = any_interrupt },
 };
