@@ -36,8 +36,10 @@ union cvl_store_value {
 
 /** What a clock is. Strings are copied. */
 struct cvl_store_desc {
-	const char *clock;   /* name, unique in the session; letters, digits, '_', '-', '.' */
-	const char *node;    /* traced machine or observer; NULL: same as clock */
+	const char *clock; /* name, unique in the session; letters, digits, '_', '-', '.' */
+	const char *node;  /* traced machine or observer; NULL: same as clock */
+	const char *
+		same_as; /* name of the session's clock that this very clock is, whose rate, start and resolution it has; or NULL */
 	uint64_t rate_hz;    /* nominal */
 	uint64_t resolution; /* ticks from one look at the lines to the next; 0 means 1 */
 	int64_t start_unix_ns; /* wall-clock time at tick 0 as the source claims, 0 if it makes none */
@@ -105,8 +107,13 @@ int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick t
 int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick tick,
 		    uint64_t half_width, struct cvl_error *err);
 
+/** Name of a field by which an event tells how far off its tick may be. */
+#define CVL_HALF_WIDTH "half_width"
+
 /**
  * Declare an event class; only before the first record, because metadata is written then.
+ * If its first field is CVL_HALF_WIDTH, a CVL_STORE_U64, the event's tick stands in the middle of its own capture bound, whose half-width in ticks
+ * that field is; it replaces the resolution of the clock.
  * Returns its number (>= 0), to be given to cvl_writer_event(), or a negative code.
  */
 int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields,

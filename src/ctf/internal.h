@@ -112,6 +112,7 @@ struct event_class {
 	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
 	bool simple;
 	uint64_t simple_bits;
+	bool bracketed; /* its first field is CVL_HALF_WIDTH */
 };
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };
@@ -144,7 +145,8 @@ struct cvl_trace {
 	bool big_endian;
 	bool byte_order_known;
 	bool has_uuid;
-	bool ours; /* written by cvl_writer: event names carry our record kinds */
+	bool ours;      /* written by cvl_writer: event names carry our record kinds */
+	bool bracketed; /* some of its events carry a half-width of their own */
 	uint8_t uuid[16];
 	const struct cvl_type *packet_header;
 	struct program header;

@@ -5,6 +5,8 @@
  */
 #include "ctf/internal.h"
 
+#include <coeval/store.h>
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -623,6 +625,20 @@ static bool simple_size(const struct program *p, uint64_t *bits)
 	return !__builtin_add_overflow(*bits, op->bits, bits);
 }
 
+/* Whether the fields begin with the half-width of the event's own capture, where our writer puts it. */
+static bool begins_bracketed(const struct event_class *e)
+{
+	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS], *first;
+
+	if (!fields || !fields->n || e->pub.type[CVL_SCOPE_STREAM_CONTEXT] ||
+	    e->pub.type[CVL_SCOPE_EVENT_CONTEXT] ||
+	    strcmp(cvl_plain_name(fields->member[0].name), CVL_HALF_WIDTH))
+		return false;
+	first = fields->member[0].type;
+	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
+	       !first->is_signed && !first->big_endian;
+}
+
 static int finish_event(struct cvl_trace *trace, struct event_class *e, struct cvl_error *err)
 {
 	e->simple = true;
@@ -634,8 +650,11 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 		e->simple = e->simple && simple_size(&e->skip[s], &e->simple_bits);
 	}
 	e->simple = e->simple && e->simple_bits < UINT32_MAX;
-	if (trace->ours)
-		e->pub.kind = kind_of(e);
+	if (!trace->ours)
+		return 0;
+	e->pub.kind = kind_of(e);
+	e->bracketed = e->pub.kind == CVL_EVENT && begins_bracketed(e);
+	trace->bracketed = trace->bracketed || e->bracketed;
 	return 0;
 }
 

@@ -59,7 +59,8 @@ struct cvl_stream {
 	struct cvl_tick tick[CVL_BATCH_MAX];
 	uint8_t kind[CVL_BATCH_MAX], flags[CVL_BATCH_MAX];
 	uint32_t cls[CVL_BATCH_MAX];
-	uint64_t value[CVL_BATCH_MAX], aux[CVL_BATCH_MAX];
+	uint64_t value[CVL_BATCH_MAX], aux[CVL_BATCH_MAX], bracket[CVL_BATCH_MAX];
+	uint64_t resolution; /* the bracket of records that carry none */
 	size_t n;
 
 	uint64_t slot[]; /* as many as the trace's programs use */
@@ -84,6 +85,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 		s->opts = *opts;
 	s->m.slot = s->slot;
 	s->m.role = s->role;
+	s->resolution = cvl_trace_env_number(trace, "resolution");
 	*out = s;
 	return 0;
 }
@@ -400,6 +402,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 	s->cls[i] = cls;
 	s->value[i] = value;
 	s->aux[i] = aux;
+	s->bracket[i] = s->resolution;
 	s->flags[i] = 0;
 	if (tick < s->max_tick) {
 		s->flags[i] = CVL_LATE;
@@ -612,6 +615,15 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 	return rc;
 }
 
+/* Of a bracketed event; skip_event() has found its fields inside of the packet. */
+static uint64_t half_width(const uint8_t *fields)
+{
+	uint64_t ticks;
+
+	memcpy(&ticks, fields, sizeof(ticks));
+	return le64toh(ticks);
+}
+
 static int read_events(struct cvl_stream *s, struct cvl_error *err)
 {
 	struct machine *m = &s->m;
@@ -648,6 +660,8 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 				return give_up_packet(s, rc, start, err);
 		} else {
 			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
+			if (e->bracketed)
+				s->bracket[s->n - 1] = half_width(m->bytes + (fields + 7) / 8);
 		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
@@ -702,6 +716,7 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 		.cls = s->cls,
 		.value = s->value,
 		.aux = s->aux,
+		.bracket = s->trace->bracketed ? s->bracket : NULL,
 	};
 	return 1;
 }

@@ -3,7 +3,8 @@
  * Asynchronous serial bytes on a line: idle high, a start bit, 8 data bits with the least significant first, a stop bit.
  * SWO in its NRZ mode is that.
  *
- * With a rate of 0 the rate is found from the shortest pulses among the first UART_LEARN changes, which are kept until then.
+ * A byte whose stop bit is low is broken; the next one begins at the next falling edge. With a bit of 0 ticks its length is found from the first
+ * BAUD_LEARN changes, which are decoded when it is.
  */
 #ifndef DECODE_UART_H
 #define DECODE_UART_H
@@ -19,19 +20,26 @@ struct uart_opts {
 struct uart {
 	struct uart_opts opts;
 	struct line_sink sink;
-	struct baud baud;
-	bool level, known, in_byte, waiting; /* waiting: for the line to be idle long enough */
-	uint64_t start, last;
+	struct baud baud; /* the first changes, for what their owner may want to know */
+	double bit;       /* 0: not found yet */
+	bool level, known, in_byte;
+	uint64_t start;
 	unsigned bits, data;
-	uint64_t bytes, broken;
+	uint64_t bytes, broken; /* all of them; those of them that are broken */
 };
 
 void uart_init(struct uart *u, const struct uart_opts *opts, const struct line_sink *sink);
 /** The line shows @level from @tick on. Ticks do not fall; the first call tells the level at the beginning. */
 void uart_edge(struct uart *u, uint64_t tick, bool level);
-/** Nothing is known of the line from here up to the next uart_edge(): what is in hand is a broken byte. */
+/** Nothing is known of the line from @tick up to the next uart_edge(): a byte in hand is broken. */
 void uart_hole(struct uart *u, uint64_t tick);
 /** The line did not change any more up to @tick. */
 void uart_end(struct uart *u, uint64_t tick);
+
+/**
+ * What the pulses say of a line that gives broken bytes. Length of a bit as they have it; 0: they are multiples of nothing.
+ * @inverted: whether it idles low.
+ */
+double uart_likely(const struct uart *u, bool *inverted);
 
 #endif

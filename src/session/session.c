@@ -689,6 +689,42 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 
 /* ---- clocks of our own ---- */
 
+/* UUID of clock @e, which gets one now if it has none: another trace is of the same clock. */
+static const char *shared_uuid(struct entry *e)
+{
+	char text[CVL_UUID_TEXT], *copy;
+	uint8_t uuid[16];
+
+	if (*e->uuid)
+		return e->uuid;
+	cvl_uuid_random(uuid);
+	cvl_uuid_text(uuid, text);
+	copy = strdup(text);
+	if (!copy)
+		return NULL;
+	free(e->uuid);
+	e->uuid = copy;
+	return copy;
+}
+
+/* The clock of session @s that @d is said to be becomes the model of @d; @uuid is theirs. */
+static int take_after(struct cvl_session *s, struct cvl_store_desc *d, const char **uuid,
+		      struct cvl_error *err)
+{
+	int i = cvl_session_find(s, d->same_as);
+
+	if (i < 0)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: there is no clock %s",
+				s->path, d->same_as);
+	d->rate_hz = s->clock[i].pub.rate_hz;
+	d->resolution = s->clock[i].pub.resolution;
+	d->start_unix_ns = s->clock[i].pub.start_unix_ns;
+	d->base_tick = s->clock[i].pub.base_tick;
+	d->node = s->clock[i].node;
+	*uuid = shared_uuid(&s->clock[i]);
+	return *uuid ? 0 : no_memory(s, err);
+}
+
 int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err)
 {
@@ -698,24 +734,30 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		.name = name,
 		.trace = place,
 		.clock_class = "ticks",
-		.rate_hz = desc->rate_hz,
-		.resolution = desc->resolution ? desc->resolution : 1,
-		.start_unix_ns = desc->start_unix_ns,
-		.base_tick = desc->base_tick,
 		.format = origin->format,
 		.origin = origin->path,
 		.hash = origin->hash,
 		.unfinished = true,
 	};
+	const char *uuid = NULL;
 	struct entry *e;
 	int rc;
 
 	*w = NULL;
+	if (d.same_as) {
+		rc = take_after(s, &d, &uuid, err);
+		if (rc)
+			return rc;
+	}
+	c.rate_hz = d.rate_hz;
+	c.resolution = d.resolution ? d.resolution : 1;
+	c.start_unix_ns = d.start_unix_ns;
+	c.base_tick = d.base_tick;
 	if (s->n >= CLOCKS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path,
 				CLOCKS_MAX);
 	unique_name(s, name, sizeof(name), desc->clock ? desc->clock : "");
-	c.node = desc->node ? desc->node : name;
+	c.node = d.node ? d.node : name;
 	d.clock = name;
 	d.node = c.node;
 	if (!cvl_path_join(traces, s->path, "traces") || !cvl_path_join(place, traces, name))
@@ -725,8 +767,8 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	rc = cvl_writer_open(w, place, &d, err);
 	if (rc)
 		return rc;
-	set_epoch(s, wall_clock(desc->start_unix_ns, desc->base_tick, desc->rate_hz));
-	e = add_entry(s, &c, NULL);
+	set_epoch(s, wall_clock(d.start_unix_ns, d.base_tick, d.rate_hz));
+	e = add_entry(s, &c, uuid);
 	if (!e) {
 		cvl_writer_abandon(*w);
 		*w = NULL;

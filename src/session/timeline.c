@@ -467,9 +467,10 @@ struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 	const struct cvl_map *map = tl->map[slice->clock];
 	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
 	struct cvl_bound b = { .kind = cvl_map_kind(map) };
+	unsigned __int128 ns;
 
-	b.capture =
-		(int64_t)(((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz);
+	ns = ((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz;
+	b.capture = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
 		b.capture = (b.capture + 1) / 2;
 	cvl_map_time(map, slice->batch->tick[i], &b.map);

@@ -20,7 +20,6 @@ size_t swo_put_packet(uint32_t *page, const struct itm_packet *p, uint8_t out[SW
 struct swo_tpiu {
 	uint8_t stream; /* in effect at the end of what was collected */
 	uint8_t n, frame[16];
-	bool began;
 };
 
 void swo_tpiu_init(struct swo_tpiu *t);

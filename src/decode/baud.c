@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: MIT */
+#include "decode/baud.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+/* Pulses by which a rate can be told. */
+#define ENOUGH 8
+/* One pulse in so many may be a glitch, shorter than any bit. */
+#define GLITCHES 64
+/* Root mean square of what remains of pulses that are multiples of something: share of a unit, beside a tick's rounding. */
+#define SPREAD 0.12
+#define ROUNDING 0.5
+
+bool baud_keep(struct baud *b, uint64_t tick, bool level)
+{
+	if (b->n == BAUD_LEARN)
+		return false;
+	b->tick[b->n] = tick;
+	b->level[b->n] = level;
+	return ++b->n < BAUD_LEARN;
+}
+
+static int by_length(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* Mean of the shortest pulses: those up to half as long again as the shortest that is no glitch. */
+static double shortest(const double *sorted, unsigned n)
+{
+	double least = sorted[n / GLITCHES], sum = 0;
+	unsigned count = 0;
+
+	for (unsigned i = n / GLITCHES; i < n && sorted[i] <= 1.5 * least + 1; i++, count++)
+		sum += sorted[i];
+	return sum / count;
+}
+
+/* Least squares of length = k x unit over pulses of up to @longest units, k being the nearest number. */
+static double fit(const double *sorted, unsigned n, double unit, unsigned longest, double *rms)
+{
+	double wk = 0, kk = 0, rest = 0;
+	unsigned used = 0;
+
+	for (unsigned i = n / GLITCHES; i < n && sorted[i] < (longest + 0.5) * unit; i++) {
+		double k = round(sorted[i] / unit);
+
+		if (k < 1)
+			continue;
+		wk += sorted[i] * k;
+		kk += k * k;
+		rest += (sorted[i] - k * unit) * (sorted[i] - k * unit);
+		used++;
+	}
+	*rms = used ? sqrt(rest / used) : INFINITY;
+	return kk > 0 ? wk / kk : 0;
+}
+
+double baud_unit(const struct baud *b, unsigned longest)
+{
+	double length[BAUD_LEARN], unit, rms;
+	unsigned n = 0;
+
+	for (unsigned i = 1; i < b->n; i++)
+		if (b->tick[i] > b->tick[i - 1])
+			length[n++] = (double)(b->tick[i] - b->tick[i - 1]);
+	if (n < ENOUGH)
+		return 0;
+	qsort(length, n, sizeof(*length), by_length);
+	unit = shortest(length, n);
+	for (unsigned up_to = 1; unit > 0; up_to = up_to * 2 < longest ? up_to * 2 : longest) {
+		unit = fit(length, n, unit, up_to, &rms);
+		if (up_to == longest)
+			break;
+	}
+	fit(length, n, unit, longest, &rms);
+	return unit >= 2 && rms <= SPREAD * unit + ROUNDING ? unit : 0;
+}
+
+int baud_idle(const struct baud *b, double unit, unsigned longest)
+{
+	unsigned count[2] = { 0, 0 };
+
+	for (unsigned i = 1; i < b->n; i++)
+		if ((double)(b->tick[i] - b->tick[i - 1]) > unit * longest + 1)
+			count[b->level[i - 1]]++;
+	if (count[0] == count[1])
+		return -1;
+	return count[1] > count[0];
+}
