@@ -25,7 +25,8 @@ int task_active_move(struct task_study *s, struct task_active *a, int64_t from, 
 		if (cvl_add_sat(t->run[a->run[i]].end.time.ns, pad) >= from)
 			a->run[kept++] = a->run[i];
 	a->n = kept;
-	for (; a->next < t->n_runs && cvl_add_sat(t->run[a->next].begin.time.ns, -pad) <= to; a->next++) {
+	for (; a->next < t->n_runs && cvl_add_sat(t->run[a->next].begin.time.ns, -pad) <= to;
+	     a->next++) {
 		if (cvl_add_sat(t->run[a->next].end.time.ns, pad) < from)
 			continue;
 		if (a->n == a->room) {
@@ -50,13 +51,14 @@ static int64_t reach(struct cvl_bound b)
 
 /* ---- before, within, after ---- */
 
-static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const struct task_border *b, bool same)
+static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const struct task_border *b,
+			    bool same)
 {
 	return cvl_timeline_order(a, b->time, task_pair(same, bound, b->bound));
 }
 
-static enum place place_of(const struct counter *c, const struct task_run *r, const struct cvl_slice *sl,
-			   size_t i, struct cvl_bound bound)
+static enum place place_of(const struct counter *c, const struct task_run *r,
+			   const struct cvl_slice *sl, size_t i, struct cvl_bound bound)
 {
 	const struct task_study *s = c->s;
 	bool same = s->root[r->clock] == s->root[sl->clock];
@@ -75,14 +77,16 @@ static enum place place_of(const struct counter *c, const struct task_run *r, co
 }
 
 /* The first reading of a run on another clock, without any tie, makes every later figure a guess. */
-static bool tied(const struct task_study *s, const struct task_run *r, uint32_t clock, struct cvl_bound b)
+static bool tied(const struct task_study *s, const struct task_run *r, uint32_t clock,
+		 struct cvl_bound b)
 {
 	return s->root[r->clock] == s->root[clock] ||
 	       (r->begin.bound.map != CVL_BOUND_UNKNOWN && b.map != CVL_BOUND_UNKNOWN);
 }
 
 /* Add one to what @what[] names, in all runs that it was in. */
-static int count(struct counter *c, const struct cvl_slice *sl, size_t i, const bool what[TASK_WHATS])
+static int count(struct counter *c, const struct cvl_slice *sl, size_t i,
+		 const bool what[TASK_WHATS])
 {
 	struct task_study *s = c->s;
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
@@ -168,7 +172,8 @@ static int edge(struct counter *c, const struct cvl_slice *sl, size_t i)
 
 	stream->levels = levels;
 	stream->known = true;
-	if (stream->edges < 0 || !known || !(levels >> stream->edges & ~before >> stream->edges & 1))
+	if (stream->edges < 0 || !known ||
+	    !(levels >> stream->edges & ~before >> stream->edges & 1))
 		return 0;
 	what[c->s->opts->counting] = true;
 	c->s->t->packets[c->s->opts->counting]++;
@@ -181,7 +186,8 @@ static void gap(struct counter *c, const struct cvl_slice *sl, size_t i)
 	struct task_study *s = c->s;
 	struct tasks *t = s->t;
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
-	int64_t pad = cvl_add_sat(s->reach, reach(bound)), from = cvl_add_sat(sl->time[i].ns, -pad), to;
+	int64_t pad = cvl_add_sat(s->reach, reach(bound)), from = cvl_add_sat(sl->time[i].ns, -pad),
+		to;
 	size_t low = 0, high = t->n_runs;
 	bool any = false;
 
@@ -207,7 +213,8 @@ static void gap(struct counter *c, const struct cvl_slice *sl, size_t i)
 			continue;
 		/* In the marks' own stream it stands between them, or goes on from before the first. */
 		if (r->stream == sl->stream &&
-		    (place > r->end.place || (place < r->begin.place && to <= r->begin.time.ns + pad)))
+		    (place > r->end.place ||
+		     (place < r->begin.place && to <= r->begin.time.ns + pad)))
 			continue;
 		r->gaps++;
 		any = true;
@@ -247,7 +254,8 @@ int task_counts(struct task_study *s)
 	if (!c.end_so_far)
 		return task_no_memory(s);
 	for (size_t i = 0; i < s->t->n_runs; i++) {
-		int64_t before = i ? c.end_so_far[i - 1] : INT64_MIN, end = s->t->run[i].end.time.ns;
+		int64_t before = i ? c.end_so_far[i - 1] : INT64_MIN,
+			end = s->t->run[i].end.time.ns;
 
 		c.end_so_far[i] = end > before ? end : before;
 	}

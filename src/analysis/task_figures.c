@@ -52,7 +52,7 @@ static struct task_figure about(double value, double half, bool at_least)
 
 static double per_packet(const struct task_scale *scale, unsigned what)
 {
-	return what == TASK_CYC ? (double)scale->cycles_per_packet :
+	return what == TASK_CYC  ? (double)scale->cycles_per_packet :
 	       what <= TASK_FOLD ? COUNTS_PER_PACKET :
 				   1;
 }
@@ -68,8 +68,8 @@ static double hidden(const struct task_sum *sum, unsigned what, bool *statistica
 	return Z_999 * sqrt(n / 6);
 }
 
-static struct task_figure counted(const struct task_sum *sum, const struct task_scale *scale, unsigned what,
-				  bool *statistical)
+static struct task_figure counted(const struct task_sum *sum, const struct task_scale *scale,
+				  unsigned what, bool *statistical)
 {
 	double unit = per_packet(scale, what), least = (double)sum->sure[what];
 	double most = least + (double)sum->maybe[what], middle = 0.5 * (least + most);
@@ -93,8 +93,8 @@ static struct task_figure ratio(struct task_figure a, struct task_figure b)
 {
 	if (!a.known || !b.known || b.low <= 0)
 		return (struct task_figure){ 0 };
-	return (struct task_figure){ true, a.at_least || b.at_least, a.value / b.value, a.low / b.high,
-				     a.high / b.low };
+	return (struct task_figure){ true, a.at_least || b.at_least, a.value / b.value,
+				     a.low / b.high, a.high / b.low };
 }
 
 /* a + factor * b */
@@ -122,7 +122,8 @@ static struct task_figure instructions(const struct task_figures *f)
 	return sum;
 }
 
-static void energy(const struct task_sum *sum, const struct task_scale *scale, struct task_figures *out)
+static void energy(const struct task_sum *sum, const struct task_scale *scale,
+		   struct task_figures *out)
 {
 	double tracing = scale->tracing_w * sum->ns * 1e-9, half;
 
@@ -146,16 +147,17 @@ void task_figure(const struct task_sum *sum, const struct task_scale *scale,
 			out->count[i] = counted(sum, scale, i, &out->statistical);
 	out->cycles = out->count[TASK_CYC];
 	if (scale->cpu_hz > 0)
-		out->cycles = (struct task_figure){ sum->timed, false, out->seconds.value * scale->cpu_hz,
-						    out->seconds.low * scale->cpu_hz,
-						    out->seconds.high * scale->cpu_hz };
+		out->cycles =
+			(struct task_figure){ sum->timed, false, out->seconds.value * scale->cpu_hz,
+					      out->seconds.low * scale->cpu_hz,
+					      out->seconds.high * scale->cpu_hz };
 	out->instructions = instructions(out);
 	out->cycles_per_instruction = ratio(out->cycles, out->instructions);
 	for (unsigned i = TASK_CPI; i < TASK_WHATS; i++)
 		out->share[i] = ratio(out->count[i], out->cycles);
 	if (out->count[TASK_LSU].known && out->count[TASK_RAM].known)
-		out->combined = ratio(plus(out->count[TASK_LSU], -scale->cycles_per_access,
-					   out->count[TASK_RAM]),
-				      out->cycles);
+		out->combined = ratio(
+			plus(out->count[TASK_LSU], -scale->cycles_per_access, out->count[TASK_RAM]),
+			out->cycles);
 	energy(sum, scale, out);
 }

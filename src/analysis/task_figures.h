@@ -21,9 +21,9 @@ struct task_figure {
 struct task_scale {
 	uint64_t cycles_per_packet; /* of CYC: 64 or 1024 times (POSTPRESET + 1) */
 	double cpu_hz;              /* cycles are duration times it; 0: they are counted */
-	uint32_t enabled;           /* bit per enum task_what: counted, though there may be no packet of it */
-	double tracing_w;           /* what tracing itself takes, off the energy */
-	double cycles_per_access;   /* of RAM, in the combined counter */
+	uint32_t enabled; /* bit per enum task_what: counted, though there may be no packet of it */
+	double tracing_w; /* what tracing itself takes, off the energy */
+	double cycles_per_access; /* of RAM, in the combined counter */
 	bool edges;
 	enum task_what counting; /* is counted in edges */
 };
@@ -41,7 +41,7 @@ struct task_figures {
 	struct task_figure seconds, cycles, instructions, cycles_per_instruction;
 	struct task_figure count[TASK_WHATS]; /* cycles, instructions or accesses */
 	struct task_figure share[TASK_WHATS]; /* of the cycles; accesses a cycle */
-	struct task_figure combined;          /* thesis, equation 10.1: (LSU - RAM * CPA) / cycles */
+	struct task_figure combined; /* thesis, equation 10.1: (LSU - RAM * CPA) / cycles */
 	struct task_figure joule, watt;
 	bool statistical; /* bounds of counts are of 99.9 % */
 };

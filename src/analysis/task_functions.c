@@ -16,7 +16,8 @@ static uint64_t hash(uint32_t task, const char *name)
 	return h ^ h >> 32;
 }
 
-static struct task_function *slot(struct task_function *at, size_t size, uint32_t task, const char *name)
+static struct task_function *slot(struct task_function *at, size_t size, uint32_t task,
+				  const char *name)
 {
 	size_t i = (size_t)hash(task, name) & (size - 1);
 
@@ -41,7 +42,8 @@ static int grow(struct task_study *s, struct task_function_table *t)
 	return 0;
 }
 
-int task_function_add(struct task_study *s, struct task_function_table *t, uint32_t task, const char *name)
+int task_function_add(struct task_study *s, struct task_function_table *t, uint32_t task,
+		      const char *name)
 {
 	struct task_function *f;
 

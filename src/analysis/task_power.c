@@ -26,7 +26,8 @@ static double larger(double a, double b)
 	return a > b ? a : b;
 }
 
-static void add_interval(struct task_run *r, const struct task_power *p, int64_t t1, double w1, int64_t pad)
+static void add_interval(struct task_run *r, const struct task_power *p, int64_t t1, double w1,
+			 int64_t pad)
 {
 	int64_t begin = r->begin.time.ns, end = r->end.time.ns, t0 = p->time.ns;
 	int64_t from = begin > t0 ? begin : t0, to = end < t1 ? end : t1;
@@ -47,7 +48,8 @@ static void add_interval(struct task_run *r, const struct task_power *p, int64_t
 		r->energy.variance += 0.5 * (w1 - p->watt) * (w1 - p->watt) * dt * dt * 1e-18;
 }
 
-int task_power_sample(struct task_study *s, struct task_power *p, const struct cvl_slice *sl, size_t i)
+int task_power_sample(struct task_study *s, struct task_power *p, const struct cvl_slice *sl,
+		      size_t i)
 {
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
 	int64_t t1 = sl->time[i].ns;

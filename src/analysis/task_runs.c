@@ -11,7 +11,8 @@
 #define NEST_MAX 1000
 
 /* The task of that number or name on that clock, made if there is none. TASK_NONE: @rc says why. */
-static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name, int *rc)
+static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
+			int *rc)
 {
 	struct tasks *t = s->t;
 	struct task *new;
@@ -27,9 +28,10 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 		}
 	}
 	if (t->n == TASKS_MAX) {
-		*rc = cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			       "more than %d different tasks: do these ports or spans mark tasks? (--ports names others)",
-			       TASKS_MAX);
+		*rc = cvl_fail(
+			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			"more than %d different tasks: do these ports or spans mark tasks? (--ports names others)",
+			TASKS_MAX);
 		return TASK_NONE;
 	}
 	if (t->n == s->room_tasks) {
@@ -62,14 +64,15 @@ static struct task_border border(struct task_study *s, const struct cvl_slice *s
 	};
 }
 
-static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task, uint64_t id,
-		 bool packets)
+static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
+		 uint64_t id, bool packets)
 {
 	struct tasks *t = s->t;
 
 	if (t->n_runs == RUNS_MAX)
 		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"more than %u runs of tasks: look at a part by --from and --to", RUNS_MAX);
+				"more than %u runs of tasks: look at a part by --from and --to",
+				RUNS_MAX);
 	if (t->n_runs == s->room_runs) {
 		size_t room = s->room_runs ? 2 * s->room_runs : 64;
 		struct task_run *run = reallocarray(t->run, room, sizeof(*run));
@@ -93,7 +96,8 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 }
 
 /* Ends the run of the task that began last; of spans, that of this id. */
-static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task, uint64_t id)
+static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
+		uint64_t id)
 {
 	struct task *of = &s->t->task[task];
 	uint32_t *link = &of->open;
@@ -111,8 +115,8 @@ static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint
 	run->finished = run->stream == sl->stream && run->end.time.ns >= run->begin.time.ns;
 }
 
-static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool begins, uint64_t number,
-		const char *name, bool packets)
+static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool begins,
+		uint64_t number, const char *name, bool packets)
 {
 	int rc = 0;
 	uint32_t task = task_of(s, s->root[sl->clock], name ? 0 : number, name, &rc);
@@ -206,11 +210,13 @@ static int span(struct task_study *s, const struct cvl_slice *sl, size_t i)
 	struct span_name name = { "" };
 	const struct cvl_visitor visitor = { take_name, no_begin, no_end, NULL, &name };
 
-	if (cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor, NULL) ||
+	if (cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor,
+			     NULL) ||
 	    !name.text[0])
 		return 0;
 	s->stream[sl->stream].counts = true;
-	return mark(s, sl, i, sl->batch->kind[i] == CVL_BEGIN, sl->batch->value[i], name.text, false);
+	return mark(s, sl, i, sl->batch->kind[i] == CVL_BEGIN, sl->batch->value[i], name.text,
+		    false);
 }
 
 int task_runs(struct task_study *s)

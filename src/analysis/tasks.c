@@ -9,7 +9,7 @@
 /* A crystal's rate is off by so much at the most, as sync takes it: what a map may err by within a run. */
 #define DRIFT_PPM 200
 
-static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",	    "lsu",
+static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
 					       "fold", "flash", "ram", "peripheral" };
 
 const char *task_what_name(enum task_what what)
@@ -35,10 +35,11 @@ int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)
 {
 	struct cvl_session *session = cvl_timeline_session(s->tl);
 
-	return cvl_fail(s->err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: tasks are on clock %s, and what is to be counted or measured on %s, but nothing ties the two: run `coeval sync` first",
-			cvl_session_path(session), cvl_session_clock(session, a)->name,
-			cvl_session_clock(session, b)->name);
+	return cvl_fail(
+		s->err, CVL_E_NO, CVL_NO_OFFSET,
+		"%s: tasks are on clock %s, and what is to be counted or measured on %s, but nothing ties the two: run `coeval sync` first",
+		cvl_session_path(session), cvl_session_clock(session, a)->name,
+		cvl_session_clock(session, b)->name);
 }
 
 int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b)
@@ -62,10 +63,10 @@ static enum task_role role_of(const char *name)
 		const char *name;
 		enum task_role role;
 	} roles[] = {
-		{ "software", ROLE_SOFTWARE },	{ "event_counter", ROLE_COUNTERS },
+		{ "software", ROLE_SOFTWARE },    { "event_counter", ROLE_COUNTERS },
 		{ "data_address", ROLE_ADDRESS }, { "data_read", ROLE_VALUE },
-		{ "data_write", ROLE_VALUE },	{ "data_match", ROLE_MATCH },
-		{ "data_pc", ROLE_DATA_PC },	{ "pc", ROLE_PC },
+		{ "data_write", ROLE_VALUE },     { "data_match", ROLE_MATCH },
+		{ "data_pc", ROLE_DATA_PC },      { "pc", ROLE_PC },
 		{ "sleep", ROLE_SLEEP },
 	};
 
@@ -91,8 +92,8 @@ enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_
 		memset(stream->role, ROLE_UNKNOWN, n);
 	}
 	if (stream->role[cls] == ROLE_UNKNOWN)
-		stream->role[cls] = (uint8_t)role_of(
-			cvl_plain_name(cvl_trace_event(trace, cls)->name));
+		stream->role[cls] =
+			(uint8_t)role_of(cvl_plain_name(cvl_trace_event(trace, cls)->name));
 	return (enum task_role)stream->role[cls];
 }
 
@@ -165,13 +166,15 @@ static void no_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
-bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i, struct task_fields *out)
+bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
+		 struct task_fields *out)
 {
 	const struct cvl_visitor visitor = { take_field, no_begin, no_end, NULL, out };
 
 	memset(out, 0, sizeof(*out));
 	out->port = out->comparator = UINT64_MAX;
-	return !cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor, NULL);
+	return !cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor,
+				 NULL);
 }
 
 /* ---- the two readings ---- */
@@ -187,10 +190,9 @@ static int64_t duration(const struct task_run *r)
  */
 static int64_t duration_bound(const struct task_run *r)
 {
-	int64_t maps = cvl_bound_pair((struct cvl_bound){ .map = r->begin.bound.map,
-							  .kind = r->begin.bound.kind },
-				      (struct cvl_bound){ .map = r->end.bound.map,
-							  .kind = r->end.bound.kind });
+	int64_t maps = cvl_bound_pair(
+		(struct cvl_bound){ .map = r->begin.bound.map, .kind = r->begin.bound.kind },
+		(struct cvl_bound){ .map = r->end.bound.map, .kind = r->end.bound.kind });
 	int64_t rate = duration(r) / (1000000 / DRIFT_PPM) + 1;
 
 	if (r->begin.bound.map != CVL_BOUND_UNKNOWN)
@@ -293,19 +295,22 @@ static int check_names(const struct task_study *s)
 		if (!(s->saw_pins >> i & 1))
 			line = s->opts->pin[i].line;
 	if (line)
-		return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-				"%s: no clock has edges of a line %s; `coeval info` lists the lines", path,
-				line);
+		return cvl_fail(
+			s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"%s: no clock has edges of a line %s; `coeval info` lists the lines", path,
+			line);
 	if (s->opts->power && !s->saw_channel)
-		return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-				"%s: no clock has samples of a channel %s; `coeval info` lists the channels",
-				path, s->opts->power);
+		return cvl_fail(
+			s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"%s: no clock has samples of a channel %s; `coeval info` lists the channels",
+			path, s->opts->power);
 	if (s->t->n)
 		return 0;
-	return cvl_fail(s->err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: no task is marked: neither writes to stimulus ports %llu and %llu (--ports names others) nor spans; a line that shows one is named by --pin",
-			path, (unsigned long long)s->opts->port_begin,
-			(unsigned long long)s->opts->port_end);
+	return cvl_fail(
+		s->err, CVL_E_NO, CVL_NO_OFFSET,
+		"%s: no task is marked: neither writes to stimulus ports %llu and %llu (--ports names others) nor spans; a line that shows one is named by --pin",
+		path, (unsigned long long)s->opts->port_begin,
+		(unsigned long long)s->opts->port_end);
 }
 
 int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_opts *opts,

@@ -45,8 +45,10 @@ struct task_opts {
 	uint64_t port_begin, port_end;
 	struct task_pin pin[TASK_PINS_MAX];
 	size_t n_pins;
-	uint8_t region[TASK_COMPARATORS]; /* enum task_what of what each comparator watches, or TASK_WHATS */
-	const char *edges;                /* line on which packets of `counting` alone are counted by their edges, or NULL */
+	uint8_t region
+		[TASK_COMPARATORS]; /* enum task_what of what each comparator watches, or TASK_WHATS */
+	const char *
+		edges; /* line on which packets of `counting` alone are counted by their edges, or NULL */
 	enum task_what counting;
 	const char *power; /* channel, or NULL */
 	double watts;      /* that one unit of the channel is */
@@ -67,11 +69,11 @@ struct task_count {
 
 struct task_energy {
 	double joule;
-	double covered_ns; /* of the run, by samples on either side */
-	double bound;      /* joule, of what steps at the ends can hide */
-	double variance;   /* joule^2, of the readings within */
+	double covered_ns;     /* of the run, by samples on either side */
+	double bound;          /* joule, of what steps at the ends can hide */
+	double variance;       /* joule^2, of the readings within */
 	double begin_w, end_w; /* greatest readings about the ends */
-	int64_t apart; /* ns: half-width of an end against the samples */
+	int64_t apart;         /* ns: half-width of an end against the samples */
 };
 
 struct task_run {

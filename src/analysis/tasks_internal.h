@@ -24,12 +24,12 @@ struct task_stream {
 	uint8_t *role; /* of each event class */
 	uint64_t place;
 	uint64_t levels;
-	bool known; /* levels */
+	bool known;             /* levels */
 	int pin[TASK_PINS_MAX]; /* bit of the line, -1: it has none */
-	int edges;   /* likewise */
-	int channel; /* of power */
-	bool lines;  /* the five above are looked up */
-	bool counts; /* its gaps lose counts or marks */
+	int edges;              /* likewise */
+	int channel;            /* of power */
+	bool lines;             /* the five above are looked up */
+	bool counts;            /* its gaps lose counts or marks */
 };
 
 struct task_study {
@@ -57,7 +57,8 @@ struct task_fields {
 int task_no_memory(const struct task_study *s);
 enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_t i);
 void task_look_up(struct task_study *s, const struct cvl_slice *sl);
-bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i, struct task_fields *out);
+bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
+		 struct task_fields *out);
 
 /** First reading: all runs into s->t->run, finished or not, in the order of their begins. */
 int task_runs(struct task_study *s);
@@ -89,7 +90,8 @@ struct task_power {
 	struct task_active active;
 };
 
-int task_power_sample(struct task_study *s, struct task_power *p, const struct cvl_slice *sl, size_t i);
+int task_power_sample(struct task_study *s, struct task_power *p, const struct cvl_slice *sl,
+		      size_t i);
 
 /* functions */
 struct task_function_table {
