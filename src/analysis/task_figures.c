@@ -18,7 +18,6 @@
 void task_sum_add(struct task_sum *sum, const struct task_run *r)
 {
 	double ns = (double)(r->end.time.ns - r->begin.time.ns);
-	double watts = r->energy.begin_w + r->energy.end_w;
 
 	sum->timed = (!sum->runs || sum->timed) && r->bound != CVL_BOUND_UNKNOWN;
 	sum->least_ns = sum->runs && sum->least_ns < ns ? sum->least_ns : ns;
@@ -32,10 +31,16 @@ void task_sum_add(struct task_sum *sum, const struct task_run *r)
 		sum->sure[i] += r->count[i].sure;
 		sum->maybe[i] += r->count[i].maybe;
 	}
-	sum->joule += r->energy.joule;
-	sum->joule_bound += r->energy.bound + watts * (double)r->energy.apart * 1e-9;
-	sum->joule_variance += r->energy.variance;
+	if (!r->energy.samples)
+		return;
+	sum->sampled++;
+	sum->sampled_ns += ns;
+	sum->sampled_bound_ns += (double)r->bound;
 	sum->covered_ns += r->energy.covered_ns;
+	sum->joule += r->energy.joule;
+	sum->joule_bound += r->energy.bound +
+			    (r->energy.begin_w + r->energy.end_w) * (double)r->energy.apart * 1e-9;
+	sum->joule_variance += r->energy.variance;
 }
 
 double task_half(const struct task_figure *f)
@@ -87,20 +92,21 @@ static struct task_figure counted(const struct task_sum *sum, const struct task_
 				     most / EDGES_PER_ACCESS_MIN + slack };
 }
 
-/* ---- of intervals ---- */
+/* ---- of intervals: not known where what was lost could make them greater or smaller ---- */
 
 static struct task_figure ratio(struct task_figure a, struct task_figure b)
 {
-	if (!a.known || !b.known || b.low <= 0)
+	if (!a.known || !b.known || b.at_least || b.low <= 0)
 		return (struct task_figure){ 0 };
-	return (struct task_figure){ true, a.at_least || b.at_least, a.value / b.value,
-				     a.low / b.high, a.high / b.low };
+	return (struct task_figure){ true, a.at_least, a.value / b.value,
+				     a.low / (a.low < 0 ? b.low : b.high),
+				     a.high / (a.high < 0 ? b.high : b.low) };
 }
 
 /* a + factor * b */
 static struct task_figure plus(struct task_figure a, double factor, struct task_figure b)
 {
-	a.known = a.known && b.known;
+	a.known = a.known && b.known && !(b.at_least && factor < 0);
 	a.at_least = a.at_least || b.at_least;
 	a.value += factor * b.value;
 	a.low += factor * (factor > 0 ? b.low : b.high);
@@ -119,21 +125,22 @@ static struct task_figure instructions(const struct task_figures *f)
 		if (f->count[i].known)
 			sum = plus(sum, i == TASK_FOLD ? 1 : -1, f->count[i]);
 	sum.low = fmax(0, sum.low);
-	return sum;
+	return sum.known ? sum : (struct task_figure){ 0 };
 }
 
 static void energy(const struct task_sum *sum, const struct task_scale *scale,
 		   struct task_figures *out)
 {
-	double tracing = scale->tracing_w * sum->ns * 1e-9, half;
+	double joule = sum->joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
 
-	if (sum->covered_ns <= 0)
+	if (!sum->sampled || !sum->timed)
 		return;
 	half = sum->joule_bound + Z_999 * sqrt(sum->joule_variance) +
-	       scale->tracing_w * (sum->timed ? sum->bound_ns : 0) * 1e-9;
-	out->joule = about(sum->joule - tracing, half, sum->covered_ns < sum->ns - 1);
-	out->joule.low = sum->joule - tracing - half;
-	out->watt = ratio(out->joule, out->seconds);
+	       scale->tracing_w * sum->sampled_bound_ns * 1e-9;
+	out->joule = (struct task_figure){ true, sum->covered_ns < sum->sampled_ns - 1, joule,
+					   joule - half, joule + half };
+	out->watt = ratio(out->joule,
+			  about(sum->sampled_ns * 1e-9, sum->sampled_bound_ns * 1e-9, false));
 }
 
 void task_figure(const struct task_sum *sum, const struct task_scale *scale,

@@ -34,7 +34,8 @@ struct task_sum {
 	double ns, self_ns, bound_ns, least_ns, most_ns;
 	bool timed; /* bounds of all durations are known */
 	uint64_t sure[TASK_WHATS], maybe[TASK_WHATS];
-	double joule, joule_bound, joule_variance, covered_ns;
+	uint64_t sampled; /* runs with a sample of power within, of which are: */
+	double sampled_ns, sampled_bound_ns, covered_ns, joule, joule_bound, joule_variance;
 };
 
 struct task_figures {

@@ -6,7 +6,7 @@
  * at most their difference over what of that interval lies in the run. The end's own time is known to within a bound: the
  * power there over that time. Within the run readings are noisy, and power between two of them is not known: taking two
  * successive readings to differ by noise alone, of variance v each, (p1 - p0)^2 estimates 2 v, and an interval adds
- * v dt^2.
+ * v dt^2. A power that changes and changes back between two samples is seen by none of this.
  */
 #include <math.h>
 #include <string.h>
@@ -40,6 +40,7 @@ static void add_interval(struct task_run *r, const struct task_power *p, int64_t
 	if (from >= to)
 		return;
 	dt = (double)(to - from);
+	r->energy.samples += t1 < end;
 	r->energy.joule += 0.5 * (watt_at(p, t1, w1, from) + watt_at(p, t1, w1, to)) * dt * 1e-9;
 	r->energy.covered_ns += dt;
 	if (from > t0 || to < t1)
@@ -63,6 +64,9 @@ int task_power_sample(struct task_study *s, struct task_power *p, const struct c
 		return 0;
 	}
 	s->t->samples++;
+	if (s->t->n_runs && s->root[s->t->run[0].clock] != s->root[sl->clock] &&
+	    task_pair(false, bound, s->t->run[0].begin.bound) == CVL_BOUND_UNKNOWN)
+		return task_not_tied(s, s->t->run[0].clock, (uint32_t)sl->clock);
 	if (p->known && p->clock == sl->clock && t1 > p->time.ns) {
 		rc = task_active_move(s, &p->active, p->time.ns, t1);
 		for (size_t k = 0; k < p->active.n && !rc; k++) {

@@ -69,6 +69,7 @@ struct task_count {
 
 struct task_energy {
 	double joule;
+	uint32_t samples;      /* within the run: without one nothing is known of it */
 	double covered_ns;     /* of the run, by samples on either side */
 	double bound;          /* joule, of what steps at the ends can hide */
 	double variance;       /* joule^2, of the readings within */

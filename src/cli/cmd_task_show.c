@@ -375,6 +375,7 @@ static int study(struct request *r, struct cvl_error *err)
 	}
 	tasks_free(&v->tasks);
 	free(v->sum);
+	free(v->whole);
 	progress_clear(r->timeline.progress_ctx);
 	cvl_timeline_close(v->tl);
 	free(o);

@@ -24,10 +24,16 @@ const char *task_view_name(const struct task_view *v, const struct task *t, char
 int task_view_sum(struct task_view *v)
 {
 	v->sum = calloc(v->tasks.n + 1, sizeof(*v->sum));
-	if (!v->sum)
+	v->whole = calloc(v->tasks.n + 1, sizeof(*v->whole));
+	if (!v->sum || !v->whole)
 		return -1;
-	for (size_t i = 0; i < v->tasks.n_runs; i++)
-		task_sum_add(&v->sum[v->tasks.run[i].task], &v->tasks.run[i]);
+	for (size_t i = 0; i < v->tasks.n_runs; i++) {
+		const struct task_run *r = &v->tasks.run[i];
+
+		task_sum_add(&v->sum[r->task], r);
+		if (!r->gaps)
+			task_sum_add(&v->whole[r->task], r);
+	}
 	return 0;
 }
 
@@ -41,16 +47,24 @@ static void divide(struct task_figure *f, double n)
 bool task_view_mean(const struct task_view *v, size_t task, struct task_sum *sum,
 		    struct task_figures *out)
 {
+	const struct task_sum *counted = v->whole[task].runs ? &v->whole[task] : &v->sum[task];
+	struct task_figures all;
+
 	*sum = v->sum[task];
-	task_figure(sum, &v->scale, v->tasks.packets, out);
 	if (!sum->runs)
 		return false;
+	task_figure(sum, &v->scale, v->tasks.packets, &all);
+	task_figure(counted, &v->scale, v->tasks.packets, out);
+	out->seconds = all.seconds;
+	out->joule = all.joule;
+	out->watt = all.watt;
 	divide(&out->seconds, (double)sum->runs);
-	divide(&out->cycles, (double)sum->runs);
-	divide(&out->instructions, (double)sum->runs);
-	divide(&out->joule, (double)sum->runs);
+	if (sum->sampled)
+		divide(&out->joule, (double)sum->sampled);
+	divide(&out->cycles, (double)counted->runs);
+	divide(&out->instructions, (double)counted->runs);
 	for (unsigned i = 0; i < TASK_WHATS; i++)
-		divide(&out->count[i], (double)sum->runs);
+		divide(&out->count[i], (double)counted->runs);
 	return true;
 }
 
@@ -215,7 +229,8 @@ static void combined(const struct task_view *v, struct out *o)
 
 static void energies(const struct task_view *v, struct out *o)
 {
-	static const char *const heads[] = { "task", "energy uJ", "power mW", "sampled", NULL };
+	static const char *const heads[] = { "task", "energy uJ", "power mW", "runs sampled",
+					     NULL };
 	struct table t;
 
 	out_text(o, "\nenergy a run");
@@ -234,7 +249,7 @@ static void energies(const struct task_view *v, struct out *o)
 		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[i], text));
 		cell(&t, &f.joule, 4, 1e6);
 		cell(&t, &f.watt, 4, 1e3);
-		table_cell(&t, "%.1f %%", sum.ns > 0 ? 100 * sum.covered_ns / sum.ns : 0);
+		table_cell(&t, "%llu", (unsigned long long)sum.sampled);
 	}
 	table_print(&t, o, "lrrr", "  ");
 }
@@ -343,6 +358,11 @@ static void note_losses(const struct task_view *v, struct out *o)
 				o,
 				"%s: gaps overlap %llu of its %llu runs: its counts are lower bounds\n",
 				name, (unsigned long long)sum.lost, (unsigned long long)task->runs);
+		if (v->opts.power && sum.sampled < sum.runs)
+			out_printf(
+				o,
+				"%s: %llu runs without a sample of power: the energy is of the others\n",
+				name, (unsigned long long)(sum.runs - sum.sampled));
 		if (task->unfinished)
 			out_printf(o, "%s: %llu begun and never ended: left out\n", name,
 				   (unsigned long long)task->unfinished);

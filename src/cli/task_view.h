@@ -17,7 +17,8 @@ struct task_view {
 	struct task_opts opts;
 	struct task_scale scale;
 	struct tasks tasks;
-	struct task_sum *sum; /* of all runs of each task */
+	struct task_sum *sum;   /* of all runs of each task */
+	struct task_sum *whole; /* of those that no gap overlaps */
 	struct task_alias *alias;
 	size_t n_aliases;
 	bool each;                             /* every run, too */
@@ -31,7 +32,10 @@ int task_view_sum(struct task_view *v);
 /** Name of a task: as it was given or marked, else its number, into @text. */
 const char *task_view_name(const struct task_view *v, const struct task *t, char text[24]);
 
-/** Figures of all runs of a task, divided by their number; false if none ended. */
+/**
+ * Figures of all runs of a task, divided by their number; false if none ended. What is counted by packets is of the runs that no gap
+ * overlaps, as long as there is one.
+ */
 bool task_view_mean(const struct task_view *v, size_t task, struct task_sum *sum,
 		    struct task_figures *out);
 

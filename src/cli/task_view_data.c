@@ -65,16 +65,15 @@ static json_t *task_json(const struct task_view *v, size_t i)
 	struct task_figures f;
 	struct task_sum sum;
 	char text[24];
-	json_t *j;
+	bool any = task_view_mean(v, i, &sum, &f);
 
-	task_view_mean(v, i, &sum, &f);
-	j = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "task",
-		      task_view_name(v, task, text), "clock",
-		      cvl_session_clock(v->session, task->clock)->name, "runs",
-		      (json_int_t)task->runs, "unfinished", (json_int_t)task->unfinished, "unbegun",
-		      (json_int_t)task->unbegun, "runs_with_gaps", (json_int_t)sum.lost, "sum_s",
-		      sum.ns * 1e-9, "own_s", sum.self_ns * 1e-9);
-	json_object_set_new(j, "mean", sum.runs ? figures_json(&f) : json_null());
+	json_t *j = json_pack(
+		"{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "task", task_view_name(v, task, text),
+		"clock", cvl_session_clock(v->session, task->clock)->name, "runs",
+		(json_int_t)task->runs, "unfinished", (json_int_t)task->unfinished, "unbegun",
+		(json_int_t)task->unbegun, "runs_with_gaps", (json_int_t)sum.lost, "sum_s",
+		sum.ns * 1e-9, "own_s", sum.self_ns * 1e-9);
+	json_object_set_new(j, "mean", any ? figures_json(&f) : json_null());
 	if (v->opts.functions)
 		json_object_set_new(j, "functions", functions_json(v, (uint32_t)i));
 	return j;
