@@ -155,8 +155,9 @@ struct cvl_stream_stats {
 	uint64_t gaps;
 	uint64_t lost; /* records known to be lost */
 	uint64_t late;
-	uint64_t bytes;    /* size of the file */
-	uint64_t position; /* bytes read */
+	uint64_t bytes;      /* size of the file */
+	uint64_t position;   /* bytes read */
+	struct cvl_tick end; /* up to which the packets read so far reach */
 };
 
 int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,

@@ -19,6 +19,9 @@ struct cvl_import_opts {
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
+	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
+	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
+	const char *elf;                 /* of a traced program: names for addresses; NULL: none */
 	bool strict;                     /* refuse what could be lived with */
 	bool link;                       /* link foreign traces instead of copying them */
 	const struct cvl_report *report; /* problems that were survived; may be NULL */
@@ -54,6 +57,41 @@ const struct cvl_importer *cvl_importer_find(const char *name);
  */
 int cvl_import(struct cvl_session *s, const char *path, const char *format,
 	       const struct cvl_import_opts *opts, struct cvl_error *err);
+
+/** What there is to be read from a line of a captured clock. */
+enum cvl_protocol {
+	CVL_PROTOCOL_UART, /* serial text: 8 bits, no parity, one stop bit */
+	CVL_PROTOCOL_SWO,  /* the trace of a Cortex-M */
+};
+
+struct cvl_decode {
+	enum cvl_protocol protocol;
+	char line[64];   /* its name */
+	uint64_t baud;   /* bits a second; 0: found from its pulses */
+	bool inverted;   /* UART and NRZ idle low, Manchester idles high */
+	bool manchester; /* SWO: else NRZ */
+	bool tpiu;       /* SWO: in frames, of which */
+	unsigned stream; /* this stream is the ITM's; 0: 1 */
+	const char *elf; /* SWO: path of the traced program, for names; or NULL */
+};
+
+/**
+ * Read `LINE[:BAUD][:inverted]` (UART) or `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose
+ * protocol is set. CVL_E_USAGE says what is wrong.
+ */
+int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err);
+
+/** Whether clock @clock of @s, whose trace is ours, has a line called @line. False also if its trace cannot be read. */
+bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line);
+
+/**
+ * Read the edges of clock @clock of @s back from its store, decode a line of it, and store what comes of it as another trace of
+ * that clock, named after both. So it serves every importer and driver, and can be done again with other settings. What cannot
+ * be read becomes gaps; a rate that is wrong is told to @report, with the likely one. CVL_E_MISSING: no such line; CVL_E_MISMATCH:
+ * nothing could be read.
+ */
+int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
+	       const struct cvl_report *report, struct cvl_error *err);
 
 struct cvl_timeline;
 

@@ -1,12 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-
-#include <coeval/format.h>
+#include "cli/decodes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPT_NAMES = 256, OPT_UNIT, OPT_BEACONS, OPT_LINK, OPT_STRICT };
+enum {
+	OPT_NAMES = 256,
+	OPT_UNIT,
+	OPT_BEACONS,
+	OPT_LINK,
+	OPT_STRICT,
+	OPT_SWO,
+	OPT_UART,
+	OPT_ELF,
+	OPT_STREAM,
+	OPT_PRESCALER
+};
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
@@ -17,6 +26,11 @@ static const struct option options[] = {
 	{ "unit-size", required_argument, NULL, OPT_UNIT },
 	{ "names", required_argument, NULL, OPT_NAMES },
 	{ "beacons", required_argument, NULL, OPT_BEACONS },
+	{ "swo", required_argument, NULL, OPT_SWO },
+	{ "uart", required_argument, NULL, OPT_UART },
+	{ "stream", required_argument, NULL, OPT_STREAM },
+	{ "ts-prescaler", required_argument, NULL, OPT_PRESCALER },
+	{ "elf", required_argument, NULL, OPT_ELF },
 	{ "link", no_argument, NULL, OPT_LINK },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	CLI_HELP_OPTION,
@@ -28,9 +42,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_import_opts opts = { 0 };
 	struct cvl_session *session;
 	const char *output = "session", *format = NULL;
+	struct decodes decodes = { .n = 0 };
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
+	size_t had;
 	int c, rc;
 
 	problems_init(&problems);
@@ -54,6 +70,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 			break;
 		case OPT_NAMES: opts.names = optarg; break;
 		case OPT_BEACONS: opts.beacons = optarg; break;
+		case OPT_SWO: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_SWO, optarg); break;
+		case OPT_UART: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_UART, optarg); break;
+		case OPT_STREAM:
+			rc = cli_number(verb, "--stream", optarg, 111, &opts.stream);
+			break;
+		case OPT_PRESCALER:
+			rc = cli_number(verb, "--ts-prescaler", optarg, 64, &opts.prescaler);
+			break;
+		case OPT_ELF: opts.elf = optarg; break;
 		case OPT_LINK: opts.link = true; break;
 		case OPT_STRICT: opts.strict = true; break;
 		default: return cli_option(c, verb);
@@ -69,6 +94,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	progress_init(&progress, "");
+	had = cvl_session_clocks(session);
 	opts.report = &problems.report;
 	opts.progress = progress_show;
 	opts.progress_ctx = &progress;
@@ -77,6 +103,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		rc = cvl_import(session, argv[i], format, &opts, &err);
 		progress_clear(&progress);
 	}
+	if (!rc)
+		rc = decodes_run(&decodes, session, had, NULL, opts.elf, &problems.report, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
@@ -86,13 +114,16 @@ const struct verb verb_import = {
 	.what = "bring captures into a session, each on a clock of its own",
 	.usage = "import [-o SESSION] [OPTIONS] FILE|DIR|- ...",
 	.help = "  -o, --output SESSION   directory of the session, made or added to (default: session)\n"
-		"  -f, --format FORMAT    ctf, sr, raw, vcd, csv or flocklab (default: found out)\n"
+		"  -f, --format FORMAT    ctf, sr, raw, vcd, csv, flocklab, itm, tpiu or swo (default: found out)\n"
 		"  -n, --node NAME        name of the node or observer (default: from file or trace)\n"
-		"  -r, --rate HZ          sampling rate of raw samples; resolution of CSV times (8M, 1.5k)\n"
+		"  -r, --rate HZ          sampling rate of raw samples; resolution of CSV times; rate that\n"
+		"                         an ITM's timestamps count at (8M, 1.5k)\n"
 		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
 		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
 		"      --names A,B,...    names of the lines\n"
-		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n"
+		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n" DECODES_HELP
+		"      --stream N         the ITM's stream in TPIU frames (default: 1)\n"
+		"      --ts-prescaler N   cycles that a local timestamp of an ITM counts: 1, 4, 16 or 64\n"
 		"      --link             point at CTF traces instead of copying them\n"
 		"      --strict           stop at damage instead of recording a gap\n"
 		"\n"

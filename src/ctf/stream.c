@@ -165,6 +165,7 @@ void cvl_stream_stats(const struct cvl_stream *s, struct cvl_stream_stats *stats
 {
 	*stats = s->stats;
 	stats->position = s->offset < s->size ? s->offset : s->size;
+	stats->end.count = s->last_end > s->last_tick ? s->last_end : s->last_tick;
 }
 
 /* ---- what goes wrong ---- */

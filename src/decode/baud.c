@@ -8,9 +8,11 @@
 #define ENOUGH 8
 /* One pulse in so many may be a glitch, shorter than any bit. */
 #define GLITCHES 64
-/* Root mean square of what remains of pulses that are multiples of something: share of a unit, beside a tick's rounding. */
-#define SPREAD 0.12
-#define ROUNDING 0.5
+/* How far a pulse may be from a multiple: share of a unit, beside a tick's rounding. */
+#define SPREAD 0.15
+#define ROUNDING 0.75
+/* Share of the pulses that must be multiples. High ones of a serial line may hold a pause of any length. */
+#define MULTIPLES 0.66
 
 bool baud_keep(struct baud *b, uint64_t tick, bool level)
 {
@@ -39,29 +41,32 @@ static double shortest(const double *sorted, unsigned n)
 	return sum / count;
 }
 
-/* Least squares of length = k x unit over pulses of up to @longest units, k being the nearest number. */
-static double fit(const double *sorted, unsigned n, double unit, unsigned longest, double *rms)
+/*
+ * Least squares of length = k x unit over the pulses of up to @longest units that are multiples, k being the nearest number. @share: of
+ * those up to @longest, how many are.
+ */
+static double fit(const double *sorted, unsigned n, double unit, unsigned longest, double *share)
 {
-	double wk = 0, kk = 0, rest = 0;
-	unsigned used = 0;
+	double wk = 0, kk = 0;
+	unsigned seen = 0, used = 0;
 
 	for (unsigned i = n / GLITCHES; i < n && sorted[i] < (longest + 0.5) * unit; i++) {
 		double k = round(sorted[i] / unit);
 
-		if (k < 1)
+		seen++;
+		if (k < 1 || fabs(sorted[i] - k * unit) > SPREAD * unit + ROUNDING)
 			continue;
 		wk += sorted[i] * k;
 		kk += k * k;
-		rest += (sorted[i] - k * unit) * (sorted[i] - k * unit);
 		used++;
 	}
-	*rms = used ? sqrt(rest / used) : INFINITY;
+	*share = seen ? (double)used / seen : 0;
 	return kk > 0 ? wk / kk : 0;
 }
 
 double baud_unit(const struct baud *b, unsigned longest)
 {
-	double length[BAUD_LEARN], unit, rms;
+	double length[BAUD_LEARN], unit, share = 0;
 	unsigned n = 0;
 
 	for (unsigned i = 1; i < b->n; i++)
@@ -72,12 +77,11 @@ double baud_unit(const struct baud *b, unsigned longest)
 	qsort(length, n, sizeof(*length), by_length);
 	unit = shortest(length, n);
 	for (unsigned up_to = 1; unit > 0; up_to = up_to * 2 < longest ? up_to * 2 : longest) {
-		unit = fit(length, n, unit, up_to, &rms);
+		unit = fit(length, n, unit, up_to, &share);
 		if (up_to == longest)
 			break;
 	}
-	fit(length, n, unit, longest, &rms);
-	return unit >= 2 && rms <= SPREAD * unit + ROUNDING ? unit : 0;
+	return unit >= 2 && share >= MULTIPLES ? unit : 0;
 }
 
 int baud_idle(const struct baud *b, double unit, unsigned longest)

@@ -39,10 +39,12 @@ static uint64_t behind(const struct manchester *m, uint64_t mid)
 
 static void end_packet(struct manchester *m)
 {
-	if (m->state == DATA && m->bits)
+	if (m->state == DATA && m->bits) {
 		emit(m, behind(m, m->mid), true);
-	else if (m->state == START)
+	} else if (m->state == START) {
+		m->bytes++;
 		m->broken++;
+	}
 	m->state = LOST;
 }
 

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/decodes.h"
+
+#include <string.h>
+
+int decodes_add(struct decodes *d, const struct verb *verb, enum cvl_protocol protocol,
+		const char *text)
+{
+	struct cvl_error err;
+
+	if (d->n == DECODES_MAX)
+		return cli_usage(verb, "more than %d lines to decode", DECODES_MAX);
+	d->one[d->n] = (struct cvl_decode){ .protocol = protocol };
+	if (cvl_decode_parse(&d->one[d->n++], text, &err))
+		return cli_usage(verb, "%s", err.text);
+	return 0;
+}
+
+int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const char *clock,
+		const char *elf, const struct cvl_report *report, struct cvl_error *err)
+{
+	size_t n = cvl_session_clocks(s);
+
+	for (size_t k = 0; k < d->n; k++) {
+		struct cvl_decode *one = &d->one[k];
+		bool found = false;
+
+		one->elf = elf;
+		for (size_t i = first; i < n; i++) {
+			int rc;
+
+			if ((clock && strcmp(cvl_session_clock(s, i)->name, clock) != 0) ||
+			    !cvl_decode_has(s, i, one->line))
+				continue;
+			found = true;
+			rc = cvl_decode(s, i, one, report, err);
+			if (rc)
+				return rc;
+		}
+		if (!found)
+			return cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: no clock has a line called %s; `coeval info %s` lists the lines",
+				cvl_session_path(s), one->line, cvl_session_path(s));
+	}
+	return 0;
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/format.h>
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "decode/manchester.h"
+#include "decode/uart.h"
+#include "itm_store.h"
+#include "swo_pipe.h"
+#include "symbols/symbols.h"
+#include "uart_store.h"
+
+/* One byte in so many may be broken before the rate is doubted. */
+#define DOUBT 8
+
+/* ---- what is asked for ---- */
+
+static bool take_word(struct cvl_decode *d, const char *word)
+{
+	char *end;
+
+	if (!strcmp(word, "inverted")) {
+		d->inverted = true;
+		return true;
+	}
+	if (!cvl_rate_parse(word, &d->baud))
+		return true;
+	if (d->protocol != CVL_PROTOCOL_SWO)
+		return false;
+	if (!strcmp(word, "manchester"))
+		return d->manchester = true;
+	if (!strcmp(word, "nrz"))
+		return !d->manchester;
+	if (!strcmp(word, "tpiu"))
+		return d->tpiu = true;
+	if (strncmp(word, "stream=", 7))
+		return false;
+	d->tpiu = true;
+	d->stream = (unsigned)strtoul(word + 7, &end, 10);
+	return !*end && d->stream && d->stream < 0x70;
+}
+
+int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err)
+{
+	size_t n = strcspn(text, ":");
+	char word[32];
+
+	if (!n || n >= sizeof(d->line))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "'%s' names no line", text);
+	memcpy(d->line, text, n);
+	d->line[n] = '\0';
+	for (text += n; *text; text += n) {
+		text++;
+		n = strcspn(text, ":");
+		snprintf(word, sizeof(word), "%.*s", (int)n, text);
+		if (n >= sizeof(word) || !take_word(d, word))
+			return cvl_fail(
+				err, CVL_E_USAGE, CVL_NO_OFFSET, "'%.*s' is none of: %s", (int)n,
+				text,
+				d->protocol == CVL_PROTOCOL_SWO ?
+					"a baud rate such as 2M, manchester, tpiu, stream=N (1 to 111), inverted" :
+					"a baud rate such as 115200, inverted");
+	}
+	return 0;
+}
+
+/* ---- decoding ---- */
+
+struct job {
+	const struct cvl_decode *d;
+	const struct cvl_clock *clock;
+	const struct cvl_report *report;
+	struct cvl_error *err;
+	int rc;
+	unsigned line;
+
+	struct uart uart;
+	struct manchester manchester;
+	struct swo_pipe pipe;
+	struct itm_store *itm;
+	struct uart_store *text;
+	struct symbols *symbols;
+	uint64_t end;
+};
+
+static void take_byte(void *ctx, const struct line_byte *b)
+{
+	struct job *j = ctx;
+
+	if (j->rc)
+		return;
+	j->rc = j->itm ? swo_pipe_byte(&j->pipe, b) : uart_store_byte(j->text, b, j->err);
+}
+
+static int to_store(void *ctx, const struct itm_packet *p, struct itm_when when,
+		    struct cvl_error *err)
+{
+	return itm_store_put(ctx, p, when, err);
+}
+
+static int gap_to_store(void *ctx, struct itm_when when, struct cvl_error *err)
+{
+	return itm_store_gap(ctx, when, CVL_GAP_CORRUPT, err);
+}
+
+static void edge(struct job *j, uint64_t tick, bool level)
+{
+	if (j->d->manchester)
+		manchester_edge(&j->manchester, tick, level);
+	else
+		uart_edge(&j->uart, tick, level);
+}
+
+/* Nothing is known of the line from @from to @to. */
+static void hole(struct job *j, uint64_t from, uint64_t to)
+{
+	if (j->d->manchester)
+		manchester_hole(&j->manchester, from);
+	else
+		uart_hole(&j->uart, from);
+	if (j->rc)
+		return;
+	if (j->itm)
+		j->rc = swo_pipe_hole(&j->pipe, (struct itm_when){ from, to });
+	else
+		j->rc = uart_store_gap(j->text, from, to, j->err);
+}
+
+static void take_batch(struct job *j, const struct cvl_batch *b)
+{
+	for (size_t i = 0; i < b->n && !j->rc; i++) {
+		uint64_t tick = b->tick[i].count;
+
+		if (b->flags[i] & CVL_LATE)
+			continue;
+		if (b->kind[i] == CVL_EDGE)
+			edge(j, tick, b->value[i] >> j->line & 1);
+		else if (b->kind[i] == CVL_GAP)
+			hole(j, tick, b->aux[i] == CVL_TICK_UNKNOWN ? tick : b->aux[i]);
+		else if (b->kind[i] == CVL_SLIP)
+			hole(j, tick, tick);
+	}
+}
+
+static int read_edges(struct job *j, struct cvl_stream *stream)
+{
+	struct cvl_stream_stats stats;
+	struct cvl_batch batch;
+	int rc;
+
+	while (!j->rc && (rc = cvl_stream_next(stream, &batch, j->err)) != 0) {
+		if (rc < 0)
+			return rc;
+		take_batch(j, &batch);
+	}
+	cvl_stream_stats(stream, &stats);
+	j->end = stats.end.count;
+	/* The tick at which the capture ends was still looked at. */
+	if (j->d->manchester)
+		manchester_end(&j->manchester, j->end + 1);
+	else
+		uart_end(&j->uart, j->end + 1);
+	if (!j->rc && j->itm)
+		j->rc = swo_pipe_end(&j->pipe);
+	return j->rc;
+}
+
+/* Number of the line called @name of a trace; CVL_LINES_MAX if it has none. */
+static unsigned find_line(const struct cvl_trace *trace, const char *name)
+{
+	uint64_t n = cvl_trace_env_number(trace, "lines");
+
+	for (unsigned i = 0; i < n && i < CVL_LINES_MAX; i++) {
+		const char *line = cvl_trace_env_at(trace, "line", i);
+
+		if (line && !strcmp(line, name))
+			return i;
+	}
+	return CVL_LINES_MAX;
+}
+
+bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
+{
+	const struct cvl_clock *c = cvl_session_clock(s, clock);
+	struct cvl_trace *trace;
+	bool has;
+
+	if (c->foreign || cvl_trace_open(&trace, c->trace, NULL, NULL))
+		return false;
+	has = find_line(trace, line) < CVL_LINES_MAX;
+	cvl_trace_close(trace);
+	return has;
+}
+
+static void init_decoders(struct job *j)
+{
+	const struct cvl_decode *d = j->d;
+	const struct line_sink bytes = { take_byte, j };
+	double bit = d->baud ? (double)j->clock->rate_hz / (double)d->baud : 0;
+	const struct uart_opts uart = { bit, d->inverted };
+	const struct manchester_opts manchester = { bit, d->inverted };
+	const struct swo_sink packets = { to_store, gap_to_store, j->itm };
+
+	uart_init(&j->uart, &uart, &bytes);
+	manchester_init(&j->manchester, &manchester, &bytes);
+	swo_pipe_init(&j->pipe, d->tpiu ? d->stream ? d->stream : 1 : 0, &packets, j->err);
+}
+
+/* ---- stores ---- */
+
+static int open_store(struct job *j, struct cvl_session *s)
+{
+	char name[200];
+	const struct cvl_store_desc desc = { .clock = name, .same_as = j->clock->name };
+	const struct cvl_origin origin = {
+		.format = j->d->protocol == CVL_PROTOCOL_SWO ? "swo" : "uart",
+		.path = j->clock->origin,
+	};
+
+	snprintf(name, sizeof(name), "%.100s-%s", j->clock->name, j->d->line);
+	if (j->d->protocol == CVL_PROTOCOL_UART)
+		return uart_store_open(&j->text, s, &desc, &origin, j->err);
+	if (j->d->elf) {
+		int rc = symbols_open(&j->symbols, j->d->elf, j->err);
+
+		if (rc)
+			return rc;
+	}
+	return itm_store_open(&j->itm, s, &desc, &origin, j->symbols, j->err);
+}
+
+static int close_store(struct job *j, int rc)
+{
+	int closed = 0;
+
+	if (j->itm)
+		closed = itm_store_close(j->itm, j->end, j->d->elf, j->report, rc ? NULL : j->err);
+	else if (j->text)
+		closed = uart_store_close(j->text, j->end, rc ? NULL : j->err);
+	symbols_close(j->symbols);
+	return rc ? rc : closed;
+}
+
+/* ---- what is to be said ---- */
+
+/* What the pulses of a line say of how it is read; "" if that may be right. */
+static void advise(const struct job *j, double bit, char advice[160])
+{
+	const struct cvl_decode *d = j->d;
+	bool inverted;
+	double likely = d->manchester ? manchester_likely(&j->manchester, &inverted) :
+					uart_likely(&j->uart, &inverted);
+
+	advice[0] = '\0';
+	if (!(likely > 0))
+		snprintf(
+			advice, 160,
+			"; its pulses are multiples of nothing: is it this line, and sampled fast enough?");
+	else if (!(bit > 0) || fabs(likely / bit - 1) > 0.04)
+		snprintf(advice, 160, "; its pulses are those of %.0f baud",
+			 (double)j->clock->rate_hz / likely);
+	else if (inverted)
+		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
+			 d->manchester != d->inverted ? "high" : "low", d->inverted ? "out" : "");
+}
+
+/* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */
+static int judge_line(const struct job *j, bool *doubtful)
+{
+	const struct cvl_decode *d = j->d;
+	uint64_t bytes = d->manchester ? j->manchester.bytes : j->uart.bytes;
+	uint64_t broken = d->manchester ? j->manchester.broken : j->uart.broken;
+	double bit = d->manchester ? j->manchester.bit : j->uart.bit;
+	char advice[160];
+	struct cvl_error problem;
+
+	*doubtful = broken * DOUBT >= bytes;
+	if (!*doubtful)
+		return 0;
+	advise(j, bit, advice);
+	if (!bytes)
+		return cvl_fail(j->err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+				"%s: line %s: there is no %s byte on it%s", j->clock->name, d->line,
+				d->manchester ? "Manchester" : "serial", advice);
+	cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+		 "%s: line %s: %" PRIu64 " of %" PRIu64 " bytes are broken at %.0f baud%s",
+		 j->clock->name, d->line, broken, bytes, (double)j->clock->rate_hz / bit, advice);
+	if (broken > bytes / 2) {
+		if (j->err)
+			*j->err = problem;
+		return problem.code;
+	}
+	cvl_tell(j->report, &problem);
+	return 0;
+}
+
+static void judge_frames(const struct job *j)
+{
+	const struct tpiu_counts *c = &j->pipe.tpiu.counts;
+	struct cvl_error problem;
+	char seen[80] = "";
+	size_t n = 0;
+
+	if (c->guesses) {
+		cvl_fail(
+			&problem, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: line %s: no TPIU synchronisation; where its frames begin was taken from where they fit",
+			j->clock->name, j->d->line);
+		cvl_tell(j->report, &problem);
+	}
+	if (c->stream[j->pipe.stream])
+		return;
+	for (unsigned i = 1; i < 0x70 && n + 8 < sizeof(seen); i++)
+		if (c->stream[i])
+			n += (size_t)snprintf(seen + n, sizeof(seen) - n, "%s%u", n ? ", " : "", i);
+	if (!n)
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: line %s: no TPIU frames are in %" PRIu64 " bytes; try without tpiu",
+			 j->clock->name, j->d->line, c->taken);
+	else
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: line %s: no stream %u in %" PRIu64
+			 " TPIU frames, but %s: choose one of those by :stream=N",
+			 j->clock->name, j->d->line, j->pipe.stream, c->frames, seen);
+	cvl_tell(j->report, &problem);
+}
+
+int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
+	       const struct cvl_report *report, struct cvl_error *err)
+{
+	/* A session moves its clocks when one is added. */
+	const struct cvl_clock copy = *cvl_session_clock(s, clock);
+	const struct cvl_stream_opts opts = { .report = report };
+	struct job *j = calloc(1, sizeof(*j));
+	struct cvl_trace *trace = NULL;
+	struct cvl_stream *stream = NULL;
+	bool doubtful = false;
+	int rc;
+
+	if (!j)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", copy.name);
+	j->d = d;
+	j->clock = &copy;
+	j->report = report;
+	j->err = err;
+	rc = cvl_trace_open(&trace, copy.trace, report, err);
+	if (!rc && (j->line = find_line(trace, d->line)) == CVL_LINES_MAX)
+		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: has no line called %s",
+			      copy.name, d->line);
+	if (!rc)
+		rc = cvl_stream_open(&stream, trace, 0, &opts, err);
+	if (!rc)
+		rc = open_store(j, s);
+	if (!rc) {
+		init_decoders(j);
+		rc = read_edges(j, stream);
+		rc = close_store(j, rc);
+	} else {
+		symbols_close(j->symbols);
+	}
+	if (!rc)
+		rc = judge_line(j, &doubtful);
+	if (!rc && d->tpiu && !doubtful)
+		judge_frames(j);
+	cvl_stream_close(stream);
+	cvl_trace_close(trace);
+	free(j);
+	return rc;
+}

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Bytes of a trace port in a file, as debug probes write them: an ITM's packets (itm), or a TPIU's frames with them (tpiu), or either
+ * (swo). Their only time is that of the timestamps among them; without any, a tick is a byte and its time means nothing.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "importers.h"
+#include "input.h"
+#include "itm_store.h"
+#include "swo_pipe.h"
+#include "symbols/symbols.h"
+
+/* How far it is looked for timestamps and synchronisation before anything is stored. */
+#define LOOK_BYTES (256 << 10)
+#define CHUNK 65536
+#define BYTE_RATE_HZ 1000000
+
+/* What a first look at the stream found. */
+struct look {
+	uint64_t local, global; /* timestamps */
+	uint64_t good, bad;     /* packets */
+};
+
+struct itm_file {
+	const struct cvl_import_opts *opts;
+	struct cvl_input *in;
+	struct cvl_error *err;
+	struct itm_store *store;
+	struct symbols *symbols;
+	struct swo_pipe pipe;
+	struct itm_clock clock;
+	struct look look;
+	bool timed; /* by timestamps */
+	int rc;
+	uint64_t end;
+};
+
+/* ---- packets to the store ---- */
+
+static void timed_packet(void *ctx, const struct itm_packet *p, struct itm_when when)
+{
+	struct itm_file *f = ctx;
+
+	if (!f->rc)
+		f->rc = itm_store_put(f->store, p, when, f->err);
+	if (when.to != ITM_OPEN)
+		f->end = when.to;
+}
+
+static void timed_slip(void *ctx, uint64_t at, uint64_t ticks)
+{
+	struct itm_file *f = ctx;
+
+	if (!f->rc)
+		f->rc = itm_store_slip(f->store, (struct itm_when){ at, at }, ticks, f->err);
+}
+
+static int packet(void *ctx, const struct itm_packet *p, struct itm_when when,
+		  struct cvl_error *err)
+{
+	struct itm_file *f = ctx;
+
+	if (!f->timed)
+		return itm_store_put(f->store, p, when, err);
+	itm_clock_put(&f->clock, p);
+	return f->rc;
+}
+
+/* Bytes that frames lost: how many is in their offsets. */
+static int gap(void *ctx, struct itm_when when, struct cvl_error *err)
+{
+	struct itm_file *f = ctx;
+	uint64_t n = when.to - when.from + 1;
+	const struct itm_packet bad = { .kind = ITM_BAD,
+					.length = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX) };
+
+	if (!f->timed)
+		return itm_store_gap(f->store, when, CVL_GAP_CORRUPT, err);
+	itm_clock_put(&f->clock, &bad);
+	return f->rc;
+}
+
+/* ---- a first look ---- */
+
+static int look_at(void *ctx, const struct itm_packet *p, struct itm_when when,
+		   struct cvl_error *err)
+{
+	struct look *l = ctx;
+
+	(void)when;
+	(void)err;
+	l->local += p->kind == ITM_LOCAL_TS;
+	l->global += p->kind == ITM_GLOBAL_TS1;
+	l->good += p->kind != ITM_BAD;
+	l->bad += p->kind == ITM_BAD;
+	return 0;
+}
+
+static int look_past(void *ctx, struct itm_when when, struct cvl_error *err)
+{
+	(void)ctx;
+	(void)when;
+	(void)err;
+	return 0;
+}
+
+static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsigned stream)
+{
+	const struct swo_sink sink = { look_at, look_past, &f->look };
+
+	memset(&f->look, 0, sizeof(f->look));
+	swo_pipe_init(&f->pipe, stream, &sink, NULL);
+	for (size_t i = 0; i < n; i++)
+		swo_pipe_byte(&f->pipe, &(struct line_byte){ i, i, bytes[i], false });
+	swo_pipe_end(&f->pipe);
+}
+
+/*
+ * Whether the bytes are frames: there is a synchronisation of frames, which no ITM sends, or less is left that is no packet when they
+ * are taken for frames.
+ */
+static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t n, unsigned stream)
+{
+	static const unsigned char sync[] = { 0xff, 0xff, 0xff, 0x7f };
+	struct look bare;
+
+	if (memmem(bytes, n, sync, sizeof(sync)))
+		return true;
+	look(f, bytes, n, 0);
+	bare = f->look;
+	look(f, bytes, n, stream);
+	return f->look.good && f->look.bad * bare.good < bare.bad * f->look.good;
+}
+
+/* ---- the importers ---- */
+
+static int open_store(struct itm_file *f, struct cvl_session *s, const char *format)
+{
+	char clock[128];
+	struct cvl_store_desc desc = { .clock = clock, .node = f->opts->node };
+	const struct cvl_origin origin = { .format = format, .path = cvl_input_path(f->in) };
+	struct cvl_error problem;
+
+	f->timed = f->look.local || f->look.global;
+	if (f->timed && !f->opts->rate_hz)
+		return cvl_fail(
+			f->err, CVL_E_MISSING, CVL_NO_OFFSET,
+			"%s: has timestamps; pass `--rate HZ`, the rate of the clock they count",
+			cvl_input_name(f->in));
+	desc.rate_hz = f->timed ? f->opts->rate_hz : BYTE_RATE_HZ;
+	if (!f->timed) {
+		cvl_fail(&problem, CVL_E_NO, CVL_NO_OFFSET,
+			 "%s: no timestamps: only the order of packets is known; a tick is a byte",
+			 cvl_input_name(f->in));
+		cvl_tell(f->opts->report, &problem);
+	}
+	cvl_input_clock_name(f->in, f->opts, clock, sizeof(clock));
+	return itm_store_open(&f->store, s, &desc, &origin, f->symbols, f->err);
+}
+
+static int feed(struct itm_file *f)
+{
+	const unsigned char *bytes;
+	ssize_t n;
+
+	while (!f->rc && (n = cvl_input_peek(f->in, 1, &bytes, f->err)) != 0) {
+		uint64_t at = cvl_input_offset(f->in);
+
+		if (n < 0)
+			return (int)n;
+		n = n < CHUNK ? n : CHUNK;
+		for (ssize_t i = 0; i < n && !f->rc; i++, at++)
+			f->rc = swo_pipe_byte(&f->pipe,
+					      &(struct line_byte){ at, at, bytes[i], false });
+		cvl_input_skip(f->in, (size_t)n);
+		cvl_input_progress(f->in, f->opts);
+	}
+	if (!f->rc)
+		f->rc = swo_pipe_end(&f->pipe);
+	if (f->timed)
+		itm_clock_end(&f->clock);
+	else
+		f->end = cvl_input_offset(f->in);
+	return f->rc;
+}
+
+/* Nothing of it made sense, or not the stream that was asked for. */
+static void judge(const struct itm_file *f, unsigned stream)
+{
+	const struct tpiu_counts *c = &f->pipe.tpiu.counts;
+	uint64_t bad = itm_store_count(f->store, ITM_BAD);
+	struct cvl_error problem;
+
+	if (stream && c->guesses) {
+		cvl_fail(
+			&problem, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: no TPIU synchronisation; where its frames begin was taken from where they fit",
+			cvl_input_name(f->in));
+		cvl_tell(f->opts->report, &problem);
+	}
+	if (stream && !c->stream[stream]) {
+		cvl_fail(
+			&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: no byte of stream %u in %llu TPIU frames; choose another by `--stream N`",
+			cvl_input_name(f->in), stream, (unsigned long long)c->frames);
+		cvl_tell(f->opts->report, &problem);
+	}
+	if (bad) {
+		cvl_fail(&problem, CVL_E_SYNTAX, CVL_NO_OFFSET,
+			 "%s: %llu runs of bytes are no packets: gaps stand where they were",
+			 cvl_input_name(f->in), (unsigned long long)bad);
+		cvl_tell(f->opts->report, &problem);
+	}
+}
+
+static int import(struct itm_file *f, struct cvl_session *s, const char *format)
+{
+	const struct itm_clock_sink timed = { timed_packet, timed_slip, f };
+	const struct swo_sink packets = { packet, gap, f };
+	unsigned stream = f->opts->stream ? f->opts->stream : 1;
+	const unsigned char *bytes;
+	ssize_t n = cvl_input_peek(f->in, LOOK_BYTES, &bytes, f->err);
+	int rc;
+
+	if (n < 0)
+		return (int)n;
+	if (n > LOOK_BYTES)
+		n = LOOK_BYTES;
+	if (!strcmp(format, "itm") ||
+	    (!strcmp(format, "swo") && !looks_framed(f, bytes, (size_t)n, stream)))
+		stream = 0;
+	look(f, bytes, (size_t)n, stream);
+	if (f->opts->elf) {
+		rc = symbols_open(&f->symbols, f->opts->elf, f->err);
+		if (rc)
+			return rc;
+	}
+	rc = open_store(f, s, format);
+	if (rc)
+		return rc;
+	itm_clock_init(&f->clock, f->look.global, f->opts->prescaler, &timed);
+	swo_pipe_init(&f->pipe, stream, &packets, f->err);
+	rc = feed(f);
+	judge(f, stream);
+	n = itm_store_close(f->store, f->end, f->opts->elf, f->opts->report, rc ? NULL : f->err);
+	return rc ? rc : (int)n;
+}
+
+static int run(struct cvl_input *in, struct cvl_session *s, const struct cvl_import_opts *opts,
+	       const char *format, struct cvl_error *err)
+{
+	struct itm_file *f = calloc(1, sizeof(*f));
+	int rc;
+
+	if (!f)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
+				cvl_input_name(in));
+	f->opts = opts;
+	f->in = in;
+	f->err = err;
+	rc = import(f, s, format);
+	symbols_close(f->symbols);
+	free(f);
+	return rc;
+}
+
+static int itm_import(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	return run(in, s, opts, "itm", err);
+}
+
+static int tpiu_import(struct cvl_input *in, struct cvl_session *s,
+		       const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	return run(in, s, opts, "tpiu", err);
+}
+
+static int swo_import(struct cvl_input *in, struct cvl_session *s,
+		      const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	return run(in, s, opts, "swo", err);
+}
+
+const struct cvl_importer cvl_import_itm = {
+	.name = "itm",
+	.what = "packets of a Cortex-M's ITM and DWT, bare",
+	.import = itm_import,
+};
+
+const struct cvl_importer cvl_import_tpiu = {
+	.name = "tpiu",
+	.what = "frames of a TPIU with an ITM's packets in one of their streams",
+	.import = tpiu_import,
+};
+
+const struct cvl_importer cvl_import_swo = {
+	.name = "swo",
+	.what = "bytes of an SWO pin: itm or tpiu, whichever they are",
+	.import = swo_import,
+};

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "swo_pipe.h"
+
+#include <string.h>
+
+static void pass(struct swo_pipe *p, const struct itm_packet *packet, struct itm_when when)
+{
+	if (!p->rc)
+		p->rc = p->sink.packet(p->sink.ctx, packet, when, p->err);
+	p->last = when.to;
+}
+
+/* Broken bytes in a row are one gap. */
+static void flush_bad(struct swo_pipe *p)
+{
+	if (p->is_bad && !p->rc)
+		p->rc = p->sink.gap(p->sink.ctx, p->bad, p->err);
+	if (p->is_bad)
+		p->last = p->bad.to;
+	p->is_bad = false;
+}
+
+/* When @packet, whose last byte came at @now, was on the line. */
+static struct itm_when when_of(const struct swo_pipe *p, const struct itm_packet *packet,
+			       struct itm_when now)
+{
+	/* Of a long one only the end is remembered: it began behind the one before. */
+	if (packet->length > SWO_RING || packet->kind == ITM_BAD)
+		return (struct itm_when){ p->last < now.to ? p->last : now.to, now.to };
+	return (struct itm_when){ p->ring[packet->at % SWO_RING].from, now.to };
+}
+
+static void itm_byte(struct swo_pipe *p, uint8_t byte, struct itm_when when)
+{
+	struct itm_packet out[2];
+	size_t used, n;
+
+	flush_bad(p);
+	p->ring[p->itm.at % SWO_RING] = when;
+	n = itm_feed(&p->itm, &byte, 1, out, 2, &used);
+	for (size_t i = 0; i < n; i++)
+		pass(p, &out[i], when_of(p, &out[i], when));
+}
+
+static void itm_broken(struct swo_pipe *p, struct itm_when when)
+{
+	struct itm_packet out;
+
+	/* A packet that was cut is part of the gap. */
+	if (itm_hole(&p->itm, &out) && !p->is_bad && p->last < when.from)
+		when.from = p->last;
+	if (!p->is_bad)
+		p->bad = when;
+	p->bad.to = when.to;
+	p->is_bad = true;
+}
+
+static void frame_byte(void *ctx, const struct tpiu_byte *b)
+{
+	struct swo_pipe *p = ctx;
+
+	if (b->stream == p->stream)
+		itm_byte(p, b->value, (struct itm_when){ b->from, b->to });
+}
+
+static void frame_hole(void *ctx, uint64_t from, uint64_t to)
+{
+	itm_broken(ctx, (struct itm_when){ from, to });
+}
+
+void swo_pipe_init(struct swo_pipe *p, unsigned stream, const struct swo_sink *sink,
+		   struct cvl_error *err)
+{
+	const struct tpiu_sink frames = { frame_byte, frame_hole, p };
+
+	memset(p, 0, sizeof(*p));
+	p->sink = *sink;
+	p->err = err;
+	p->framed = stream;
+	p->stream = stream;
+	itm_init(&p->itm);
+	tpiu_init(&p->tpiu, &frames);
+}
+
+int swo_pipe_hole(struct swo_pipe *p, struct itm_when when)
+{
+	if (p->framed)
+		tpiu_hole(&p->tpiu);
+	itm_broken(p, when);
+	return p->rc;
+}
+
+int swo_pipe_byte(struct swo_pipe *p, const struct line_byte *b)
+{
+	const struct itm_when when = { b->from, b->to };
+
+	if (b->broken)
+		return swo_pipe_hole(p, when);
+	if (p->framed)
+		tpiu_feed(&p->tpiu, b->value, b->from, b->to);
+	else
+		itm_byte(p, b->value, when);
+	return p->rc;
+}
+
+int swo_pipe_end(struct swo_pipe *p)
+{
+	struct itm_packet out;
+
+	if (p->framed)
+		tpiu_end(&p->tpiu);
+	if (itm_end(&p->itm, &out))
+		pass(p, &out, when_of(p, &out, p->ring[(p->itm.at - 1) % SWO_RING]));
+	flush_bad(p);
+	return p->rc;
+}

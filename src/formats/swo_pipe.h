@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * From the bytes of SWO to the packets of its ITM: through the frames of a TPIU if there are any, and with the time that each packet
+ * was on the line.
+ */
+#ifndef SWO_PIPE_H
+#define SWO_PIPE_H
+
+#include <coeval/error.h>
+
+#include "decode/line.h"
+#include "decode/tpiu.h"
+#include "itm_store.h"
+
+#define SWO_RING 64
+
+/** Where packets go. Both return 0 or a negative code, which the pipe keeps and gives back. */
+struct swo_sink {
+	int (*packet)(void *ctx, const struct itm_packet *p, struct itm_when when,
+		      struct cvl_error *err);
+	/** Bytes are missing or broken. */
+	int (*gap)(void *ctx, struct itm_when when, struct cvl_error *err);
+	void *ctx;
+};
+
+struct swo_pipe {
+	struct swo_sink sink;
+	struct cvl_error *err;
+	int rc; /* first failure of the sink: nothing is passed on from then */
+	bool framed;
+	unsigned stream;
+	struct tpiu tpiu;
+	struct itm itm;
+	struct itm_when ring[SWO_RING]; /* of the last bytes of the ITM, by their offset */
+	struct itm_when bad;            /* bytes in a row that are worth nothing */
+	bool is_bad;
+	uint64_t last; /* tick at which the last packet ended */
+};
+
+/** @stream: of the TPIU whose frames the bytes are in; 0: there are none. @err is kept for the sink's failures. */
+void swo_pipe_init(struct swo_pipe *p, unsigned stream, const struct swo_sink *sink,
+		   struct cvl_error *err);
+/** A byte from a line. Returns 0 or the sink's failure, like the others. */
+int swo_pipe_byte(struct swo_pipe *p, const struct line_byte *byte);
+/** Nothing is known of what was on the line then. */
+int swo_pipe_hole(struct swo_pipe *p, struct itm_when when);
+/** No more comes. */
+int swo_pipe_end(struct swo_pipe *p);
+
+#endif
