@@ -43,12 +43,6 @@ int task_active_move(struct task_study *s, struct task_active *a, int64_t from, 
 	return 0;
 }
 
-/* What a half-width may be in all, for finding runs that may matter. */
-static int64_t reach(struct cvl_bound b)
-{
-	return cvl_add_sat(b.map == CVL_BOUND_UNKNOWN ? 0 : b.map, b.capture);
-}
-
 /* ---- before, within, after ---- */
 
 static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const struct task_border *b,
@@ -84,28 +78,35 @@ static bool tied(const struct task_study *s, const struct task_run *r, uint32_t 
 	       (r->begin.bound.map != CVL_BOUND_UNKNOWN && b.map != CVL_BOUND_UNKNOWN);
 }
 
+static void add(struct task_run *r, enum place place, const bool what[TASK_WHATS])
+{
+	for (unsigned w = 0; w < TASK_WHATS && place != OUTSIDE; w++) {
+		r->count[w].sure += what[w] && place == WITHIN;
+		r->count[w].maybe += what[w] && place == MAYBE;
+	}
+}
+
 /* Add one to what @what[] names, in all runs that it was in. */
 static int count(struct counter *c, const struct cvl_slice *sl, size_t i,
 		 const bool what[TASK_WHATS])
 {
 	struct task_study *s = c->s;
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
+	bool anywhen = task_reach_of(bound) == CVL_BOUND_UNKNOWN;
 	int rc = task_active_move(s, &c->packets, sl->time[i].ns, sl->time[i].ns);
 
 	for (size_t k = 0; k < c->packets.n && !rc; k++) {
 		struct task_run *r = &s->t->run[c->packets.run[k]];
-		enum place place;
 
-		if (r->packets && r->stream != sl->stream)
+		if (r->stream != sl->stream && (r->packets || anywhen))
 			continue;
 		if (!tied(s, r, (uint32_t)sl->clock, bound))
 			return task_not_tied(s, r->clock, (uint32_t)sl->clock);
-		place = place_of(c, r, sl, i, bound);
-		for (unsigned w = 0; w < TASK_WHATS && place != OUTSIDE; w++) {
-			r->count[w].sure += what[w] && place == WITHIN;
-			r->count[w].maybe += what[w] && place == MAYBE;
-		}
+		add(r, place_of(c, r, sl, i, bound), what);
 	}
+	for (size_t k = 0; anywhen && k < s->t->n_runs && !rc; k++)
+		if (s->t->run[k].stream != sl->stream && !s->t->run[k].packets)
+			add(&s->t->run[k], MAYBE, what);
 	return rc;
 }
 
@@ -180,43 +181,43 @@ static int edge(struct counter *c, const struct cvl_slice *sl, size_t i)
 	return count(c, sl, i, what);
 }
 
-/* A gap belongs to all runs that it may overlap. */
+/* A gap belongs to all runs that it may overlap. In the stream of a run's marks it stands before, between or after them. */
+static bool loses(const struct task_study *s, const struct cvl_slice *sl, const struct task_run *r,
+		  int64_t from, int64_t to, int64_t pad)
+{
+	uint64_t place = s->stream[sl->stream].place;
+
+	if (r->stream == sl->stream)
+		return place < r->end.place && (place > r->begin.place || to > r->begin.time.ns);
+	return !r->packets && cvl_add_sat(from, -pad) <= r->end.time.ns &&
+	       cvl_add_sat(to, pad) >= r->begin.time.ns;
+}
+
 static void gap(struct counter *c, const struct cvl_slice *sl, size_t i)
 {
 	struct task_study *s = c->s;
 	struct tasks *t = s->t;
-	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
-	int64_t pad = cvl_add_sat(s->reach, reach(bound)), from = cvl_add_sat(sl->time[i].ns, -pad),
-		to;
+	int64_t pad = cvl_add_sat(s->reach, task_reach_of(cvl_timeline_bound_parts(s->tl, sl, i)));
+	int64_t from = sl->time[i].ns, to = INT64_MAX;
 	size_t low = 0, high = t->n_runs;
 	bool any = false;
 
-	to = INT64_MAX;
 	if (sl->batch->aux[i] != CVL_TICK_UNKNOWN)
-		to = cvl_add_sat(cvl_map_time(cvl_timeline_map(s->tl, sl->clock),
-					      (struct cvl_tick){ sl->batch->aux[i] }, NULL)
-					 .ns,
-				 pad);
+		to = cvl_map_time(cvl_timeline_map(s->tl, sl->clock),
+				  (struct cvl_tick){ sl->batch->aux[i] }, NULL)
+			     .ns;
 	while (low < high) {
 		size_t mid = low + (high - low) / 2;
 
-		if (t->run[mid].begin.time.ns <= to)
+		if (t->run[mid].begin.time.ns <= cvl_add_sat(to, pad))
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	while (low-- > 0 && c->end_so_far[low] >= from) {
-		struct task_run *r = &t->run[low];
-		uint64_t place = s->stream[sl->stream].place;
-
-		if (r->end.time.ns < from || (r->packets && r->stream != sl->stream))
+	while (low-- > 0 && c->end_so_far[low] >= cvl_add_sat(from, -pad)) {
+		if (!loses(s, sl, &t->run[low], from, to, pad))
 			continue;
-		/* In the marks' own stream it stands between them, or goes on from before the first. */
-		if (r->stream == sl->stream &&
-		    (place > r->end.place ||
-		     (place < r->begin.place && to <= r->begin.time.ns + pad)))
-			continue;
-		r->gaps++;
+		t->run[low].gaps++;
 		any = true;
 	}
 	t->lost_gaps += !any;

@@ -19,18 +19,20 @@ void task_sum_add(struct task_sum *sum, const struct task_run *r)
 {
 	double ns = (double)(r->end.time.ns - r->begin.time.ns);
 
-	sum->timed = (!sum->runs || sum->timed) && r->bound != CVL_BOUND_UNKNOWN;
-	sum->least_ns = sum->runs && sum->least_ns < ns ? sum->least_ns : ns;
-	sum->most_ns = sum->most_ns > ns ? sum->most_ns : ns;
 	sum->runs++;
 	sum->lost += r->gaps > 0;
-	sum->ns += ns;
-	sum->self_ns += ns - (double)r->within;
-	sum->bound_ns += (double)r->bound;
 	for (unsigned i = 0; i < TASK_WHATS; i++) {
 		sum->sure[i] += r->count[i].sure;
 		sum->maybe[i] += r->count[i].maybe;
 	}
+	if (r->bound == CVL_BOUND_UNKNOWN)
+		return;
+	sum->least_ns = sum->timed && sum->least_ns < ns ? sum->least_ns : ns;
+	sum->most_ns = sum->most_ns > ns ? sum->most_ns : ns;
+	sum->timed++;
+	sum->ns += ns;
+	sum->self_ns += ns - (double)r->within;
+	sum->bound_ns += (double)r->bound;
 	if (!r->energy.samples)
 		return;
 	sum->sampled++;
@@ -133,7 +135,7 @@ static void energy(const struct task_sum *sum, const struct task_scale *scale,
 {
 	double joule = sum->joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
 
-	if (!sum->sampled || !sum->timed)
+	if (!sum->sampled)
 		return;
 	half = sum->joule_bound + Z_999 * sqrt(sum->joule_variance) +
 	       scale->tracing_w * sum->sampled_bound_ns * 1e-9;

@@ -31,8 +31,8 @@ struct task_scale {
 /** One run, or the sum of some. Begin with {0}. */
 struct task_sum {
 	uint64_t runs, lost; /* lost: runs that a gap overlaps */
+	uint64_t timed;      /* runs whose ends are known to within a bound, of which are: */
 	double ns, self_ns, bound_ns, least_ns, most_ns;
-	bool timed; /* bounds of all durations are known */
 	uint64_t sure[TASK_WHATS], maybe[TASK_WHATS];
 	uint64_t sampled; /* runs with a sample of power within, of which are: */
 	double sampled_ns, sampled_bound_ns, covered_ns, joule, joule_bound, joule_variance;

@@ -47,12 +47,17 @@ int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b)
 	return same ? cvl_add_sat(a.capture, b.capture) : cvl_bound_pair(a, b);
 }
 
+int64_t task_reach_of(struct cvl_bound b)
+{
+	return cvl_add_sat(b.map == CVL_BOUND_UNKNOWN ? 0 : b.map, b.capture);
+}
+
 void task_reach(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	struct cvl_bound b = cvl_timeline_bound_parts(s->tl, sl, i);
-	int64_t reach = cvl_add_sat(b.map == CVL_BOUND_UNKNOWN ? 0 : b.map, b.capture);
+	int64_t reach = task_reach_of(cvl_timeline_bound_parts(s->tl, sl, i));
 
-	s->reach = reach > s->reach ? reach : s->reach;
+	if (reach != CVL_BOUND_UNKNOWN && reach > s->reach)
+		s->reach = reach;
 }
 
 /* ---- roles and fields ---- */

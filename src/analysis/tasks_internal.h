@@ -69,6 +69,9 @@ int task_counts(struct task_study *s);
 int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b);
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b);
 
+/** What a half-width may be in all; CVL_BOUND_UNKNOWN: nothing is known of when that record was. */
+int64_t task_reach_of(struct cvl_bound b);
+
 /** A record of this slice will be held against ends of runs: remember how far off it may be. */
 void task_reach(struct task_study *s, const struct cvl_slice *sl, size_t i);
 

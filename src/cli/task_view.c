@@ -31,7 +31,7 @@ int task_view_sum(struct task_view *v)
 		const struct task_run *r = &v->tasks.run[i];
 
 		task_sum_add(&v->sum[r->task], r);
-		if (!r->gaps)
+		if (!r->gaps && r->bound != CVL_BOUND_UNKNOWN)
 			task_sum_add(&v->whole[r->task], r);
 	}
 	return 0;
@@ -58,7 +58,8 @@ bool task_view_mean(const struct task_view *v, size_t task, struct task_sum *sum
 	out->seconds = all.seconds;
 	out->joule = all.joule;
 	out->watt = all.watt;
-	divide(&out->seconds, (double)sum->runs);
+	if (sum->timed)
+		divide(&out->seconds, (double)sum->timed);
 	if (sum->sampled)
 		divide(&out->joule, (double)sum->sampled);
 	divide(&out->cycles, (double)counted->runs);
@@ -129,7 +130,7 @@ static void times(const struct task_view *v, struct out *o)
 		struct task_figures f;
 		struct task_sum sum;
 		char text[24];
-		bool any = task_view_mean(v, i, &sum, &f);
+		bool any = task_view_mean(v, i, &sum, &f) && sum.timed;
 
 		table_cell(&t, "%s", task_view_name(v, task, text));
 		clock_cell(v, &t, task);
@@ -138,10 +139,10 @@ static void times(const struct task_view *v, struct out *o)
 			table_cell(&t, "-");
 		if (!any)
 			continue;
-		mean_time_cell(&t, &f, sum.ns / (double)sum.runs);
+		mean_time_cell(&t, &f, sum.ns / (double)sum.timed);
 		time_cell(&t, sum.least_ns);
 		time_cell(&t, sum.most_ns);
-		time_cell(&t, sum.self_ns / (double)sum.runs);
+		time_cell(&t, sum.self_ns / (double)sum.timed);
 		table_cell(&t, "%.6f", sum.ns * 1e-6);
 	}
 	table_print(&t, o, "llrrrrrr", "  ");
@@ -332,7 +333,7 @@ static void runs(const struct task_view *v, struct out *o)
 		cvl_time_text(from, r->begin.time);
 		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[r->task], text));
 		table_cell(&t, "%s", from);
-		mean_time_cell(&t, &f, sum.ns);
+		mean_time_cell(&t, &f, (double)(r->end.time.ns - r->begin.time.ns));
 		cell(&t, &f.cycles, 0, 1);
 		cell(&t, &f.instructions, 0, 1);
 		cell(&t, &f.joule, 4, 1e6);
@@ -354,15 +355,20 @@ static void note_losses(const struct task_view *v, struct out *o)
 
 		task_view_mean(v, i, &sum, &f);
 		if (sum.lost)
+			out_printf(o, "%s: gaps overlap %llu of its %llu runs: its counts are %s\n",
+				   name, (unsigned long long)sum.lost,
+				   (unsigned long long)task->runs,
+				   v->whole[i].runs ? "of the others" : "lower bounds");
+		if (sum.timed < sum.runs)
 			out_printf(
 				o,
-				"%s: gaps overlap %llu of its %llu runs: its counts are lower bounds\n",
-				name, (unsigned long long)sum.lost, (unsigned long long)task->runs);
-		if (v->opts.power && sum.sampled < sum.runs)
+				"%s: nobody knows when %llu of its runs began or ended: times are of the others\n",
+				name, (unsigned long long)(sum.runs - sum.timed));
+		if (v->opts.power && sum.sampled < sum.timed)
 			out_printf(
 				o,
 				"%s: %llu runs without a sample of power: the energy is of the others\n",
-				name, (unsigned long long)(sum.runs - sum.sampled));
+				name, (unsigned long long)(sum.timed - sum.sampled));
 		if (task->unfinished)
 			out_printf(o, "%s: %llu begun and never ended: left out\n", name,
 				   (unsigned long long)task->unfinished);

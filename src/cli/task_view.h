@@ -18,7 +18,7 @@ struct task_view {
 	struct task_scale scale;
 	struct tasks tasks;
 	struct task_sum *sum;   /* of all runs of each task */
-	struct task_sum *whole; /* of those that no gap overlaps */
+	struct task_sum *whole; /* of those that no gap overlaps, at times that are known */
 	struct task_alias *alias;
 	size_t n_aliases;
 	bool each;                             /* every run, too */
