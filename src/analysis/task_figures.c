@@ -13,7 +13,8 @@
 #define EDGES_PER_ACCESS_MAX 8.5
 /* Of a normal distribution, two-sided 99.9 %. */
 #define Z_999 3.2905267314919255
-#define MANY_RUNS 10
+/* sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an interval of length 1. */
+#define HOEFFDING_999 1.9494747
 
 void task_sum_add(struct task_sum *sum, const struct task_run *r)
 {
@@ -67,12 +68,12 @@ static double per_packet(const struct task_scale *scale, unsigned what)
 /* Whole packets, or accesses, that the remainders at both ends may hide in all runs. */
 static double hidden(const struct task_sum *sum, unsigned what, bool *statistical)
 {
-	double n = (double)sum->runs;
+	double n = (double)sum->runs, likely = HOEFFDING_999 * sqrt(n);
 
-	if (what > TASK_FOLD || sum->runs < MANY_RUNS)
+	if (what > TASK_FOLD || likely >= n)
 		return n;
 	*statistical = true;
-	return Z_999 * sqrt(n / 6);
+	return likely;
 }
 
 static struct task_figure counted(const struct task_sum *sum, const struct task_scale *scale,

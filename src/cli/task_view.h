@@ -26,6 +26,12 @@ struct task_view {
 	const char *policy, *adaption, *cache; /* for CSV; NULL: no such column */
 };
 
+/** Take "3=fft" or "3 fft": 1 if it was of that form, else 0, or a negative code. */
+int task_names_add(struct task_view *v, const char *text, struct cvl_error *err);
+/** One a line of the file; what follows '#' is a comment. */
+int task_names_load(struct task_view *v, const char *path, struct cvl_error *err);
+void task_names_free(struct task_view *v);
+
 /** Sum up v->tasks; -1: out of memory. */
 int task_view_sum(struct task_view *v);
 
