@@ -54,6 +54,7 @@ static void edges_packets_and_truth_agree_for_every_counter(void **state)
 			assert_int_equal(data.edges, 5 * b.kinds[ITM_EVENT_COUNTER]);
 			assert_int_equal(b.counters[k], b.kinds[ITM_EVENT_COUNTER]);
 			assert_int_equal(swo_data_count(&data), 256 * b.counters[k]);
+			assert_in_range(swo_data_count(&data) + 256, truth, truth + 320);
 			if (counter == SWO_CYC) /* the library's own reads before and after */
 				assert_in_range(swo_data_exact(&data), truth,
 						truth + LIBRARY_CYCLES);
@@ -171,6 +172,8 @@ static void comparators_count_the_accesses_of_their_ranges(void **state)
 		assert_int_equal(b.kinds[ITM_DATA_ADDRESS], matched);
 		assert_int_equal(data.edges, b.rising);
 		assert_in_range(data.edges, 4 * said, 13 * said);
+		accesses(&b, 100, 60); /* of no matter any more */
+		assert_int_equal(b.chip.timer, data.edges);
 		assert_true(data.settled);
 		bench_done(&b);
 	}
