@@ -396,7 +396,7 @@ static void what_is_wrong_with_a_file_is_told(void **state)
 	snprintf(path, sizeof(path), "%s/bad.elf", scratch);
 	assert_int_equal(symbols_open(&s, path, &err), CVL_E_UNSUPPORTED);
 	snprintf(path, sizeof(path), "%s/absent.elf", scratch);
-	assert_int_equal(symbols_open(&s, path, &err), CVL_E_MISSING);
+	assert_int_equal(symbols_open(&s, path, &err), CVL_E_IO);
 }
 
 /* Some bytes of a good file are others: it is read or refused, and look-ups stay within it. */

@@ -86,10 +86,41 @@ static void what_cannot_be_used_is_left_out_and_told(void **state)
 	assert_string_equal(set.c[1].name, "b");
 	assert_int_equal(set.left_out, 3);
 	assert_int_equal(told.n, 4);
-	assert_non_null(strstr(told.text[0], "1 lines are left out, the first at 24000000 Hz"));
+	assert_non_null(strstr(
+		told.text[0],
+		"left out: 1 of frequencies that the device file does not have, the first 24000000 Hz"));
 	assert_non_null(strstr(told.text[1], "dark is left out: no energy at 13333333 Hz"));
 	assert_non_null(strstr(told.text[2], "short is left out: no line at 53333333 Hz"));
 	assert_non_null(strstr(told.text[3], "still is left out: no cycles at 26666667 Hz"));
+	/* rules may still choose for those that were measured at the highest */
+	assert_int_equal(set.n_more, 3);
+	assert_string_equal(set.more[0].name, "dark");
+	assert_int_equal(set.more[0].cycles[4], 1000);
+	assert_int_equal(set.more[1].cycles[4], 0);
+	freq_set_free(&set);
+	table_free(&t);
+}
+
+static void a_task_without_energies_gets_a_choice_by_the_estimate(void **state)
+{
+	static const uint64_t cycles[] = { 1000000, 950000, 900000, 850000, 800000 };
+	const struct fit_rule rule = { .kind = FIT_RULE, .rule = SWO_RULE_ENERGY };
+	struct task_table t = { .name = "t.csv" };
+	struct fitted f = fit_given(&rule, 0);
+	struct freq_set set;
+	struct cvl_error err;
+	struct device d;
+
+	(void)state;
+	load(&d);
+	add_row(&t, "two", rounded_hz[0], cycles[0], -1);
+	add_row(&t, "two", rounded_hz[4], cycles[4], -1);
+	add_row(&t, "one", rounded_hz[0], cycles[0], -1);
+	assert_int_equal(freq_set_make(&set, &t, &d, &all_on, NULL, &err), 0);
+	assert_int_equal(set.n, 0);
+	assert_int_equal(set.n_more, 2);
+	assert_int_equal(fit_choose(&f, &set, &set.more[0]), -1);
+	assert_int_equal(fit_choose(&f, &set, &set.more[1]), 3);
 	freq_set_free(&set);
 	table_free(&t);
 }
@@ -441,6 +472,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_cannot_be_used_is_left_out_and_told),
+		cmocka_unit_test(a_task_without_energies_gets_a_choice_by_the_estimate),
 		cmocka_unit_test(a_task_measured_twice_is_an_error),
 		cmocka_unit_test(a_setting_without_two_tasks_is_an_error),
 		cmocka_unit_test(choices_count_as_best_better_and_no_worse),

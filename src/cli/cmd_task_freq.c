@@ -5,6 +5,7 @@
 
 #include <coeval/time.h>
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ enum {
 	OPT_CACHE,
 	OPT_OTHER,
 	OPT_LIST,
+	OPT_MODEL,
 	OPT_JSON
 };
 
@@ -40,13 +42,14 @@ static const struct option options[] = {
 	{ "cache", required_argument, NULL, OPT_CACHE },
 	{ "other", required_argument, NULL, OPT_OTHER },
 	{ "list", no_argument, NULL, OPT_LIST },
+	{ "model", required_argument, NULL, OPT_MODEL },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
 
 struct request {
-	const char *device, *table, *write;
+	const char *device, *table, *write, *model;
 	struct freq_slice slice;
 	bool synthetic, list, json;
 	uint64_t seed, other_hz; /* other_hz 0: the lowest */
@@ -76,9 +79,11 @@ static int parse_seed(const struct verb *verb, uint64_t *out)
 {
 	char *end;
 
+	errno = 0;
 	*out = strtoull(optarg, &end, 10);
-	if (end == optarg || *end || optarg[strspn(optarg, "0123456789")])
-		return cli_usage(verb, "--synthetic takes a whole number, not '%s'", optarg);
+	if (errno || end == optarg || *end || optarg[strspn(optarg, "0123456789")])
+		return cli_usage(verb, "--synthetic takes a whole number below 2^64, not '%s'",
+				 optarg);
 	return 0;
 }
 
@@ -100,6 +105,7 @@ static int parse_one(const struct verb *verb, int c, struct request *r)
 					 optarg);
 		return 0;
 	case OPT_LIST: r->list = true; return 0;
+	case OPT_MODEL: r->model = optarg; return 0;
 	case OPT_JSON: r->json = true; return 0;
 	default: return cli_option(c, verb);
 	}
@@ -121,6 +127,9 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 			"name the device with --device, such as examples/devices/stm32l476.yaml");
 	if (optind + !r->synthetic != argc)
 		return cli_usage(verb, "name one table of measurements, or --synthetic SEED");
+	if (r->seeds > 1 && (r->list || r->model))
+		return cli_usage(verb,
+				 "--list and --model are of one set of tasks, without --seeds");
 	if (!r->synthetic && (r->write || r->seeds > 1))
 		return cli_usage(verb, "--write and --seeds go with --synthetic");
 	r->table = r->synthetic ? NULL : argv[optind];
@@ -167,7 +176,9 @@ static int get(const struct request *r, const struct device *d, unsigned k, stru
 	return rc;
 }
 
-static int write_table(const char *path, const struct task_table *t, struct cvl_error *err)
+/* The table or the model, to a file of its own. */
+static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
+		      struct cvl_error *err)
 {
 	struct out *o = malloc(sizeof(*o));
 	int rc;
@@ -176,11 +187,28 @@ static int write_table(const char *path, const struct task_table *t, struct cvl_
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	rc = out_open(o, path, err);
 	if (!rc) {
-		table_write(t, o);
+		if (t)
+			table_write(t, o);
+		else
+			freq_write_model(o, set);
 		rc = out_close(o, err);
 	}
 	free(o);
 	return rc;
+}
+
+/* No energies to judge rules by: only what they choose. */
+static void tell_choices(const struct request *r, const struct freq_set *set, struct out *o)
+{
+	if (r->json) {
+		report_json(o, json_pack("{s:I, s:o}", "tasks", (json_int_t)set->n, "not_measured",
+					 freq_more_json(set)));
+		return;
+	}
+	out_text(
+		o,
+		"Fewer than two tasks have their energy at every frequency: rules cannot be judged.\n");
+	freq_print_more(o, set);
 }
 
 static void tell_one(const struct request *r, const struct freq_set *set, const struct contest *c,
@@ -192,6 +220,7 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 		json_object_set_new(root, "rules", freq_contest_json(c));
 		if (r->list)
 			json_object_set_new(root, "choices", freq_tasks_json(set));
+		json_object_set_new(root, "not_measured", freq_more_json(set));
 		report_json(o, root);
 		return;
 	}
@@ -202,6 +231,7 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 	freq_print_contest(o, c);
 	if (r->list)
 		freq_print_tasks(o, set);
+	freq_print_more(o, set);
 }
 
 static void tell_all(const struct request *r, const struct freq_tally *tally,
@@ -222,26 +252,40 @@ static int work(const struct request *r, struct problems *problems, struct out *
 {
 	struct contest *c = malloc(sizeof(*c));
 	struct freq_tally tally = { 0 };
+	struct progress progress;
 	struct device device;
 	int rc = c ? device_load(&device, r->device, err) :
 		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 
+	progress_init(&progress, "fitting rules");
 	for (unsigned k = 0; k < r->seeds && !rc; k++) {
 		struct task_table t;
 		struct freq_set set;
 
 		rc = get(r, &device, k, &t, &set, problems, err);
 		if (!rc && r->write && !k)
-			rc = write_table(r->write, &t, err);
-		if (!rc) {
+			rc = write_file(r->write, &t, NULL, err);
+		if (!rc && r->model && set.n < 2)
+			rc = cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: --model needs two tasks at least that have their energy at every frequency",
+				t.name);
+		if (!rc && r->model)
+			rc = write_file(r->model, NULL, &set, err);
+		if (!rc && set.n < 2) {
+			tell_choices(r, &set, o);
+		} else if (!rc) {
 			contest_make(c, &set);
 			freq_tally_add(&tally, c);
 			if (r->seeds == 1)
 				tell_one(r, &set, c, o);
+			else
+				progress_show(&progress, k + 1, r->seeds);
 		}
 		freq_set_free(&set);
 		table_free(&t);
 	}
+	progress_clear(&progress);
 	if (!rc && r->seeds > 1)
 		tell_all(r, &tally, c, o);
 	free(c);
@@ -274,6 +318,7 @@ const struct verb task_freq = {
 		"      --cache on|off        of the flash memory (default on)\n"
 		"      --other RATE          second frequency at which rules know the cycles (default: the lowest)\n"
 		"      --list                also each task's best frequency, and what the learned rule chooses\n"
+		"      --model FILE          write the learned rule, fitted to all tasks, as C for the target\n"
 		"      --json                for programs\n"
 		"\n"
 		"Simulated tasks instead of a table:\n"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/plan_ranges.h"
 #include "cli/report.h"
 
 #include <coeval/time.h>
@@ -8,12 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "swotrace/cover.h"
 #include "task/edges.h"
 #include "task/plan.h"
-
-#define RANGES_MAX 16
-#define BLOCKS_TOLD 64
 
 enum {
 	OPT_CPU = 256,
@@ -44,8 +41,7 @@ struct request {
 	uint64_t accesses; /* a second; 0: as many as there can be */
 	bool fixed, json;
 	uint32_t acpr; /* if fixed */
-	struct swo_range range[RANGES_MAX];
-	uint32_t n_ranges, comparators, mask;
+	struct plan_ranges ranges;
 };
 
 struct column {
@@ -142,7 +138,7 @@ static void print_text(struct out *o, const struct column col[PLAN_PACKETS])
 	row(&t, "bits a second", si(a, plan_bit_rate(&e->line)), si(b, plan_bit_rate(&d->line)),
 	    "26 M, 40 M: see below");
 	row(&t, "  rising edges, at most", si(a, plan_edge_rate(&e->line)),
-	    si(b, plan_edge_rate(&d->line)), "");
+	    si(b, plan_edge_rate(&d->line)), "-");
 	row(&t, "bits a packet", number(a, plan_bits(PLAN_ECP)), number(b, plan_bits(PLAN_DTAOP)),
 	    "16, 24: without start and stop bits");
 	row(&t, "edges a packet", number(a, e->edges), number(b, d->edges), "5, 8.254 measured");
@@ -151,7 +147,7 @@ static void print_text(struct out *o, const struct column col[PLAN_PACKETS])
 	    si(b, plan_carried(&d->line, PLAN_DTAOP)), "access: 1.6 M");
 	row(&t, "  that come", si(a, e->most), si(b, d->most), "312.5 k, 40 M");
 	row(&t, "  lost", percent(a, plan_lost(&e->line, PLAN_ECP, e->most)),
-	    percent(b, plan_lost(&d->line, PLAN_DTAOP, d->most)), "");
+	    percent(b, plan_lost(&d->line, PLAN_DTAOP, d->most)), "-");
 	row(&t, "bits a second they need", si(a, e->most * plan_bits(PLAN_ECP)),
 	    si(b, d->most * plan_bits(PLAN_DTAOP)), "5 M, 960 M");
 	row(&t, "counted after, ns", range(a, &e->delay), range(b, &d->delay),
@@ -189,88 +185,6 @@ static void print_notes(struct out *o, const struct request *r,
 		"The thesis's figures are those at 80 MHz, prescaler 1 for counters and 0 for accesses. Its 40 MHz are rising edges\n"
 		"of alternating bits, each of two bits; no prescaler gives its 26 MHz (docs/task.md).\n");
 }
-
-/* ---- passes ---- */
-
-static uint64_t ranges_blocks(const struct request *r)
-{
-	return swo_cover_count(r->range, r->n_ranges, r->mask);
-}
-
-static void print_passes(struct out *o, const struct request *r)
-{
-	static const char *const heads[] = { "to measure", "passes", "comparators", NULL };
-	uint64_t blocks = ranges_blocks(r);
-	struct table t;
-
-	table_init(&t, 3);
-	table_heads(&t, heads);
-	table_cell(&t, "cycles (read, not traced)");
-	table_cell(&t, "0");
-	table_cell(&t, "-");
-	table_cell(&t, "a profiling counter");
-	table_cell(&t, "1");
-	table_cell(&t, "-");
-	table_cell(&t, "cycles an instruction");
-	table_cell(&t, "%d", PLAN_CPI_PASSES);
-	table_cell(&t, "-");
-	if (r->n_ranges) {
-		table_cell(&t, "accesses of the ranges");
-		table_cell(&t, "%llu",
-			   (unsigned long long)swo_cover_passes(blocks, r->comparators));
-		table_cell(&t, "%llu", (unsigned long long)blocks);
-	}
-	out_char(o, '\n');
-	table_print(&t, o, "lrr", "");
-	for (uint64_t i = 0; r->n_ranges && i < blocks && i < BLOCKS_TOLD; i++) {
-		struct swo_block b = swo_cover_block(r->range, r->n_ranges, r->mask, i);
-
-		out_printf(o, "%s0x%08x mask %u",
-			   i % 4 ? "   " :
-			   i     ? "\n  " :
-				   "  ",
-			   b.address, b.mask);
-	}
-	if (blocks > BLOCKS_TOLD)
-		out_printf(o, "\n  and %llu more", (unsigned long long)(blocks - BLOCKS_TOLD));
-	if (r->n_ranges)
-		out_char(o, '\n');
-}
-
-static json_t *ranges_json(const struct request *r)
-{
-	uint64_t blocks = ranges_blocks(r);
-	json_t *list = json_array();
-
-	for (uint64_t i = 0; r->n_ranges && i < blocks && i < BLOCKS_TOLD; i++) {
-		struct swo_block b = swo_cover_block(r->range, r->n_ranges, r->mask, i);
-
-		json_array_append_new(list, json_pack("{s:I, s:i}", "address",
-						      (json_int_t)b.address, "mask", (int)b.mask));
-	}
-	return json_pack("{s:I, s:I, s:b, s:o}", "comparators", (json_int_t)blocks, "passes",
-			 (json_int_t)swo_cover_passes(blocks, r->comparators), "blocks_cut",
-			 blocks > BLOCKS_TOLD, "blocks", list);
-}
-
-/* "0x08000000-0x080FFFFF" */
-static bool parse_range(const char *text, struct swo_range *out)
-{
-	unsigned long long from, to;
-	char *end;
-
-	if (*text == '-')
-		return false;
-	from = strtoull(text, &end, 0);
-	if (end == text || *end != '-' || end[1] == '-' || !end[1])
-		return false;
-	text = end + 1;
-	to = strtoull(text, &end, 0);
-	*out = (struct swo_range){ (uint32_t)from, (uint32_t)to };
-	return end != text && !*end && from <= to && to <= UINT32_MAX;
-}
-
-/* ---- the verb ---- */
 
 static json_t *column_json(const struct column *c, enum plan_packet kind)
 {
@@ -322,9 +236,9 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 			r->fixed = true;
 			break;
 		case OPT_RANGE:
-			if (r->n_ranges == RANGES_MAX)
-				return cli_usage(verb, "at most %d ranges", RANGES_MAX);
-			if (!parse_range(optarg, &r->range[r->n_ranges++]))
+			if (r->ranges.n == PLAN_RANGES)
+				return cli_usage(verb, "at most %d ranges", PLAN_RANGES);
+			if (!plan_range_parse(optarg, &r->ranges.range[r->ranges.n++]))
 				return cli_usage(
 					verb,
 					"--range takes FIRST-LAST, such as 0x08000000-0x080FFFFF, not '%s'",
@@ -337,7 +251,7 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 				     cli_number(verb, "--comparators", optarg, 16, &number);
 			if (rc)
 				return rc;
-			*(c == OPT_MASK ? &r->mask : &r->comparators) = number;
+			*(c == OPT_MASK ? &r->ranges.mask : &r->ranges.comparators) = number;
 			break;
 		case OPT_JSON: r->json = true; break;
 		default: return cli_option(c, verb);
@@ -345,16 +259,16 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 	}
 	if (optind != argc)
 		return cli_usage(verb, "it takes options only");
-	if (r->n_ranges && !swo_cover_valid(r->range, r->n_ranges))
+	if (r->ranges.n && !swo_cover_valid(r->ranges.range, r->ranges.n))
 		return cli_usage(verb, "two --range have addresses in common");
 	return -1;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = {
-		.cpu_hz = 80000000, .timer_hz = 40000000, .comparators = 4, .mask = 15
-	};
+	struct request r = { .cpu_hz = 80000000,
+			     .timer_hz = 40000000,
+			     .ranges = { .comparators = 4, .mask = 15 } };
 	struct column col[PLAN_PACKETS] = { 0 };
 	struct cvl_error err;
 	static struct out o;
@@ -370,13 +284,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 			(json_int_t)r.timer_hz, "packets", column_json(&col[PLAN_ECP], PLAN_ECP),
 			column_json(&col[PLAN_DTAOP], PLAN_DTAOP), "cpi_passes", PLAN_CPI_PASSES);
 
-		if (r.n_ranges)
-			json_object_set_new(root, "ranges", ranges_json(&r));
+		if (r.ranges.n)
+			json_object_set_new(root, "ranges", plan_ranges_json(&r.ranges));
 		report_json(&o, root);
 	} else {
 		print_text(&o, col);
 		print_notes(&o, &r, col);
-		print_passes(&o, &r);
+		plan_ranges_print(&o, &r.ranges);
 	}
 	rc = out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-static const char *const how_names[] = { "given", "fitted", "left out" };
+const char *const freq_how_names[] = { "given", "fitted", "left out" };
 
 static const struct {
 	const char *name;
@@ -219,6 +219,66 @@ void freq_print_tasks(struct out *o, const struct freq_set *set)
 	table_print(&t, o, "lrrrr", "");
 }
 
+/* ---- tasks without energies ---- */
+
+/* What the learned rule chooses (with two tasks at least to learn from), or the energy estimate; -1: something is missing. */
+static int choose_more(const struct freq_set *set, const struct freq_case *c, bool learned)
+{
+	static const struct fit_rule estimate = { .kind = FIT_RULE, .rule = SWO_RULE_ENERGY };
+	struct fitted f = fit_given(&estimate, 0);
+
+	if (learned && set->n < 2)
+		return -1;
+	if (learned)
+		f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
+	return fit_choose(&f, set, c);
+}
+
+static void cell_point(struct table *t, const struct freq_set *set, int p)
+{
+	if (p < 0)
+		table_cell(t, "not known");
+	else
+		table_cell(t, "%.1f", mhz(set, (uint32_t)p));
+}
+
+void freq_print_more(struct out *o, const struct freq_set *set)
+{
+	static const char *const heads[] = { "not measured everywhere", "energy estimate, MHz",
+					     "learned, MHz", NULL };
+	struct table t;
+
+	if (!set->n_more)
+		return;
+	table_init(&t, 3);
+	table_heads(&t, heads);
+	for (size_t i = 0; i < set->n_more; i++) {
+		table_cell(&t, "%s", set->more[i].name);
+		cell_point(&t, set, choose_more(set, &set->more[i], false));
+		cell_point(&t, set, choose_more(set, &set->more[i], true));
+	}
+	out_char(o, '\n');
+	table_print(&t, o, "lrr", "");
+}
+
+static json_t *point_json(const struct freq_set *set, int p)
+{
+	return p < 0 ? json_null() : json_integer((json_int_t)set->point[p].hz);
+}
+
+json_t *freq_more_json(const struct freq_set *set)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < set->n_more; i++)
+		json_array_append_new(
+			list, json_pack("{s:s, s:o, s:o}", "task", set->more[i].name, "estimate_hz",
+					point_json(set, choose_more(set, &set->more[i], false)),
+					"learned_hz",
+					point_json(set, choose_more(set, &set->more[i], true))));
+	return list;
+}
+
 json_t *freq_tasks_json(const struct freq_set *set)
 {
 	json_t *list = json_array();
@@ -236,15 +296,15 @@ json_t *freq_tasks_json(const struct freq_set *set)
 
 /* ---- rules ---- */
 
-static void cells_of(struct table *t, const struct contest_line *l)
+void freq_cells(struct table *t, const struct contest_line *l)
 {
 	table_cell(t, "%s", l->name);
-	table_cell(t, "%s", how_names[l->how]);
+	table_cell(t, "%s", freq_how_names[l->how]);
 	table_cell(t, "%u", fit_passes(l->needs));
 	table_cell(t, "%d", l->needs & SWO_NEED_OTHER ? 2 : l->needs ? 1 : 0);
 }
 
-static double share(size_t part, size_t whole)
+double freq_percent(size_t part, size_t whole)
 {
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
@@ -263,10 +323,10 @@ void freq_print_contest(struct out *o, const struct contest *c)
 	for (size_t i = 0; i < c->n; i++) {
 		const struct freq_score *s = &c->line[i].score;
 
-		cells_of(&t, &c->line[i]);
-		table_cell(&t, "%.1f %%", share(s->best, s->n));
-		table_cell(&t, "%.1f %%", share(s->better, s->n));
-		table_cell(&t, "%.1f %%", share(s->no_worse, s->n));
+		freq_cells(&t, &c->line[i]);
+		table_cell(&t, "%.1f %%", freq_percent(s->best, s->n));
+		table_cell(&t, "%.1f %%", freq_percent(s->better, s->n));
+		table_cell(&t, "%.1f %%", freq_percent(s->no_worse, s->n));
 		table_cell(&t, "%.2f %%", 100 * s->saved);
 		table_cell(&t, "%.1f %%", 100 * s->slower);
 	}
@@ -275,7 +335,7 @@ void freq_print_contest(struct out *o, const struct contest *c)
 	out_printf(o, "\n%s, left out, %s", c->line[c->learned].name,
 		   contest_won(c, &closest) ? "saves more than every other rule; next is " :
 					      "does not save more than every other rule: ");
-	out_printf(o, "%s (%s).\n", c->line[closest].name, how_names[c->line[closest].how]);
+	out_printf(o, "%s (%s).\n", c->line[closest].name, freq_how_names[c->line[closest].how]);
 	out_text(
 		o,
 		"given: the thesis's numbers; fitted: to the tasks they are judged by; left out: for each task to all the others.\n"
@@ -293,8 +353,8 @@ json_t *freq_contest_json(const struct contest *c)
 
 		json_array_append_new(
 			list, json_pack("{s:s, s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
-					"rule", l->name, "numbers", how_names[l->how], "passes",
-					(int)fit_passes(l->needs), "second_frequency",
+					"rule", l->name, "numbers", freq_how_names[l->how],
+					"passes", (int)fit_passes(l->needs), "second_frequency",
 					(l->needs & SWO_NEED_OTHER) != 0, "tasks", (json_int_t)s->n,
 					"best", (json_int_t)s->best, "best_or_better",
 					(json_int_t)s->better, "no_worse", (json_int_t)s->no_worse,
@@ -304,87 +364,27 @@ json_t *freq_contest_json(const struct contest *c)
 	return list;
 }
 
-/* ---- several seeds ---- */
+/* ---- the target's model ---- */
 
-void freq_tally_add(struct freq_tally *t, const struct contest *c)
+void freq_write_model(struct out *o, const struct freq_set *set)
 {
-	double mine = c->line[c->learned].score.saved;
-	size_t closest;
+	const struct fitted f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
+	const struct swo_model *m = &f.model;
 
-	t->seeds++;
-	t->won += contest_won(c, &closest);
-	t->could_be += c->line[0].score.could_be;
-	for (size_t i = 0; i < c->n; i++) {
-		const struct freq_score *s = &c->line[i].score;
-
-		t->saved[i] += s->saved;
-		t->square[i] += s->saved * s->saved;
-		t->best[i] += share(s->best, s->n);
-		t->better[i] += share(s->better, s->n);
-		t->no_worse[i] += share(s->no_worse, s->n);
-		t->slower[i] += s->slower;
-		t->beaten[i] += mine > s->saved;
+	out_printf(o,
+		   "/* Fitted to %zu tasks; the second frequency is %u Hz. */\n"
+		   "#include \"rules.h\"\n\n"
+		   "const struct swo_model swo_model = {\n"
+		   "\t.n_features = %u,\n\t.n_points = %u,\n\t.feature = {",
+		   set->n, set->point[set->other].hz, m->n_features, m->n_points);
+	for (unsigned i = 0; i < m->n_features; i++)
+		out_printf(o, "%s %u", i ? "," : "", m->feature[i]);
+	out_text(o, " },\n\t.weight = {\n");
+	for (unsigned p = 0; p < m->n_points; p++) {
+		out_text(o, "\t\t{");
+		for (unsigned i = 0; i <= m->n_features; i++)
+			out_printf(o, "%s %d", i ? "," : "", m->weight[p][i]);
+		out_printf(o, " }, /* %u Hz */\n", set->point[p].hz);
 	}
-}
-
-static double deviation(const struct freq_tally *t, size_t i)
-{
-	double n = (double)t->seeds, mean = t->saved[i] / n;
-
-	return t->seeds > 1 ? sqrt(fmax(0, t->square[i] - n * mean * mean) / (n - 1)) : 0;
-}
-
-void freq_print_tally(struct out *o, const struct freq_tally *t, const struct contest *c)
-{
-	static const char *const heads[] = { "rule", "numbers",        "passes",   "freqs",
-					     "best", "best or better", "no worse", "saves",
-					     "sd",   "slower",         "beaten",   NULL };
-	double n = (double)t->seeds;
-	struct table table;
-
-	table_init(&table, 11);
-	table_heads(&table, heads);
-	for (size_t i = 0; i < c->n; i++) {
-		if (c->line[i].how == CONTEST_FITTED)
-			continue;
-		cells_of(&table, &c->line[i]);
-		table_cell(&table, "%.1f %%", t->best[i] / n);
-		table_cell(&table, "%.1f %%", t->better[i] / n);
-		table_cell(&table, "%.1f %%", t->no_worse[i] / n);
-		table_cell(&table, "%.2f %%", 100 * t->saved[i] / n);
-		table_cell(&table, "%.2f", 100 * deviation(t, i));
-		table_cell(&table, "%.1f %%", 100 * t->slower[i] / n);
-		if (i == c->learned)
-			table_cell(&table, "-");
-		else
-			table_cell(&table, "%zu", t->beaten[i]);
-	}
-	table_print(&table, o, "llrrrrrrrrr", "");
-	out_printf(o, "\nThe best choice for each task saves %.2f %%.\n", 100 * t->could_be / n);
-	out_printf(
-		o,
-		"%s, left out, saves more than every other rule (linear ones apart) in %zu of %zu seeds; beaten: more than this rule.\n",
-		c->line[c->learned].name, t->won, t->seeds);
-}
-
-json_t *freq_tally_json(const struct freq_tally *t, const struct contest *c)
-{
-	json_t *list = json_array();
-	double n = (double)t->seeds;
-
-	for (size_t i = 0; i < c->n; i++) {
-		const struct contest_line *l = &c->line[i];
-
-		json_array_append_new(
-			list, json_pack("{s:s, s:s, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:I}",
-					"rule", l->name, "numbers", how_names[l->how], "passes",
-					(int)fit_passes(l->needs), "second_frequency",
-					(l->needs & SWO_NEED_OTHER) != 0, "best_percent",
-					t->best[i] / n, "best_or_better_percent", t->better[i] / n,
-					"no_worse_percent", t->no_worse[i] / n, "saved",
-					t->saved[i] / n, "saved_sd", deviation(t, i), "slower",
-					t->slower[i] / n, "beaten", (json_int_t)t->beaten[i]));
-	}
-	return json_pack("{s:I, s:I, s:f, s:o}", "seeds", (json_int_t)t->seeds, "won",
-			 (json_int_t)t->won, "could_be_saved", t->could_be / n, "rules", list);
+	out_text(o, "\t},\n};\n");
 }

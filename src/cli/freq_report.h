@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "core/out.h"
+#include "cli/cli.h"
 #include "task/contest.h"
 
 /** One set of tasks: where its least energies lie, what goes with what, constants. */
@@ -19,6 +19,18 @@ json_t *freq_contest_json(const struct contest *c);
 /** For each task the best frequency, and what the learned rule chooses if it has not seen it. */
 void freq_print_tasks(struct out *o, const struct freq_set *set);
 json_t *freq_tasks_json(const struct freq_set *set);
+
+/** What rules choose for tasks that lack energies or frequencies; nothing if there are none. */
+void freq_print_more(struct out *o, const struct freq_set *set);
+json_t *freq_more_json(const struct freq_set *set);
+
+/** The learned rule, fitted to all tasks, as C for the target: a struct swo_model (firmware/swotrace/rules.h). */
+void freq_write_model(struct out *o, const struct freq_set *set);
+
+/** What both tables of rules share: the cells that name a line, shares in percent, and the names of enum contest_how. */
+void freq_cells(struct table *t, const struct contest_line *l);
+double freq_percent(size_t part, size_t whole);
+extern const char *const freq_how_names[];
 
 /** Several seeds: means of scores, and how often the learned rule saved more. */
 struct freq_tally {

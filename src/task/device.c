@@ -70,7 +70,7 @@ static bool read_alpha_c(const char *s, void *out)
 {
 	double *v = out;
 
-	return !cvl_text_real(s, v) && *v > 0 && *v <= 2e-7;
+	return !cvl_text_real(s, v) && *v >= 1e-15 && *v <= 2e-7;
 }
 
 static bool read_states(const char *s, void *out)
@@ -146,7 +146,7 @@ static const struct key device_keys[] = {
 	{ "name", read_name, offsetof(struct device, name),
 	  "`name` must be text of up to 31 bytes" },
 	{ "alpha_c", read_alpha_c, offsetof(struct device, alpha_c),
-	  "`alpha_c` must be a capacitance in farad up to 2e-7, such as 3.9e-10" },
+	  "`alpha_c` must be in farad, from 1e-15 to 2e-7, such as 3.9e-10" },
 	{ "fixed_wait_states", read_states, offsetof(struct device, fixed_wait_states),
 	  "`fixed_wait_states` must be a whole number up to 255" },
 	{ "policies", NULL, 0, "`policies` must be a list of 1 to 8 policies" },

@@ -68,7 +68,9 @@ unsigned fit_passes(uint32_t needs)
 
 static struct swo_task other_task(const struct freq_set *set, const struct freq_case *c)
 {
-	return (struct swo_task){ .cycles = c->cycles[set->other] };
+	uint64_t cycles = c->cycles[set->other];
+
+	return (struct swo_task){ .cycles = cycles ? cycles : SWO_UNKNOWN };
 }
 
 int32_t fit_feature(const struct freq_set *set, const struct freq_case *c, uint8_t feature)

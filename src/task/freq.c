@@ -18,14 +18,13 @@ struct swo_device freq_device(const struct freq_set *set)
 
 /* ---- taking tasks from a table ---- */
 
-static int tell(const struct cvl_report *report, enum cvl_code code, uint64_t offset,
-		const char *table, const char *what)
+static void tell(const struct cvl_report *report, enum cvl_code code, uint64_t offset,
+		 const char *table, const char *what)
 {
 	struct cvl_error e;
 
 	cvl_fail(&e, code, offset, "%s: %s", table, what);
 	cvl_tell(report, &e);
-	return 0;
 }
 
 static int by_task(const void *a, const void *b)
@@ -58,12 +57,20 @@ static int twice(const struct task_table *t, const struct table_row *row, struct
 			(unsigned long long)row->hz);
 }
 
+static bool known(uint64_t cycles)
+{
+	return cycles && cycles != SWO_UNKNOWN;
+}
+
 /* One task: rows of it alone. */
 static int take(struct freq_set *set, const struct table_row *const *row, size_t n,
 		const struct task_table *t, const struct cvl_report *report, struct cvl_error *err)
 {
 	const struct table_row *at[DEVICE_POINTS] = { NULL };
 	struct freq_case *c = &set->c[set->n];
+	const char *lacks = NULL;
+	uint32_t lacks_at = 0;
+	bool simulated = true;
 	char text[200];
 
 	for (size_t i = 0; i < n; i++) {
@@ -77,25 +84,36 @@ static int take(struct freq_set *set, const struct table_row *const *row, size_t
 	}
 	*c = (struct freq_case){ .name = row[0]->task };
 	for (uint32_t p = 0; p < set->n_points; p++) {
-		const char *lacks = !at[p] ? "line" :
-				    at[p]->count.cycles == SWO_UNKNOWN || !at[p]->count.cycles ?
-					     "cycles" :
-				    !(at[p]->energy_j > 0) ? "energy" :
+		const struct table_row *r = at[p];
+		const char *what = !r                      ? "line" :
+				   !known(r->count.cycles) ? "cycles" :
+				   !(r->energy_j > 0)      ? "energy" :
 							     NULL;
 
-		if (lacks) {
-			snprintf(text, sizeof(text), "%s is left out: no %s at %u Hz", row[0]->task,
-				 lacks, set->point[p].hz);
-			set->left_out++;
-			return tell(report, CVL_E_MISMATCH, row[0]->offset, t->name, text);
+		if (what && !lacks) {
+			lacks = what;
+			lacks_at = p;
 		}
-		c->cycles[p] = at[p]->count.cycles;
-		c->energy[p] = at[p]->energy_j;
-		c->truth[p] = at[p]->true_j > 0 ? at[p]->true_j : at[p]->energy_j;
-		set->true_known &= at[p]->true_j > 0;
+		if (!r || !known(r->count.cycles))
+			continue;
+		c->cycles[p] = r->count.cycles;
+		c->energy[p] = r->energy_j;
+		c->truth[p] = r->true_j > 0 ? r->true_j : r->energy_j;
+		simulated = simulated && r->true_j > 0;
 	}
-	c->task = at[0]->count;
-	set->n++;
+	if (at[0])
+		c->task = at[0]->count;
+	if (!lacks) {
+		set->true_known &= simulated;
+		set->n++;
+		return 0;
+	}
+	snprintf(text, sizeof(text), "%s is left out: no %s at %u Hz", c->name, lacks,
+		 set->point[lacks_at].hz);
+	tell(report, CVL_E_MISMATCH, row[0]->offset, t->name, text);
+	set->left_out++;
+	if (c->cycles[0])
+		set->more[set->n_more++] = *c;
 	return 0;
 }
 
@@ -121,7 +139,7 @@ static size_t slice_rows(const struct freq_set *set, const struct task_table *t,
 	if (strange) {
 		snprintf(
 			text, sizeof(text),
-			"%zu lines are left out, the first at %llu Hz: the device file has no such frequency",
+			"left out: %zu of frequencies that the device file does not have, the first %llu Hz",
 			strange, (unsigned long long)t->row[first].hz);
 		tell(report, CVL_E_MISMATCH, t->row[first].offset, t->name, text);
 	}
@@ -150,7 +168,8 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 	set->other = set->n_points - 1;
 	row = malloc((table->n + 1) * sizeof(*row));
 	set->c = malloc((table->n + 1) * sizeof(*set->c));
-	if (!row || !set->c) {
+	set->more = malloc((table->n + 1) * sizeof(*set->more));
+	if (!row || !set->c || !set->more) {
 		free(row);
 		freq_set_free(set);
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
@@ -162,13 +181,13 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 		rc = take(set, row + i, end - i, table, report, err);
 	}
 	free(row);
-	if (!rc && set->n < 2)
+	if (!rc && set->n < 2 && !set->n_more)
 		rc = cvl_fail(
 			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"%s: %zu tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: two at "
+			"%s: tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: %zu; two at "
 			"least are needed (--policy, --adaption and --cache choose others)",
-			table->name, set->n, set->n_points, policy->name,
-			slice->adaption ? "on" : "off", slice->cache ? "on" : "off");
+			table->name, set->n_points, policy->name, slice->adaption ? "on" : "off",
+			slice->cache ? "on" : "off", set->n);
 	if (rc)
 		freq_set_free(set);
 	return rc;
@@ -177,6 +196,7 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 void freq_set_free(struct freq_set *set)
 {
 	free(set->c);
+	free(set->more);
 	*set = (struct freq_set){ 0 };
 }
 
