@@ -3,6 +3,7 @@
 
 #include "lab/answer.h"
 #include "lab/instrument.h"
+#include "lab/program.h"
 #include "lab/shell.h"
 
 #include <math.h>
@@ -239,11 +240,56 @@ static int store(struct bench *b, const struct lab_step *s, uint64_t iterations,
 	return results_save(b->results, b->o->output, err);
 }
 
+static int open_port(struct bench *b, struct cvl_error *err)
+{
+	const struct lab_target *t = &b->config->target;
+
+	channel_close(&b->channel);
+	return channel_open(&b->channel, t->port, (unsigned)t->baud, b->o->stop_fd, err);
+}
+
+/*
+ * Reset a target that does not answer by the program that the config names; then its port may be a new one. Without a program
+ * there is only the port to try. What is returned tells whether there is a port, and not whether the target lives.
+ */
+static int revive(struct bench *b, struct cvl_error *err)
+{
+	const struct lab_target *t = &b->config->target;
+	const char **argv;
+	int rc = 0;
+
+	if (t->reset_program.n) {
+		argv = calloc(t->reset_program.n + 1, sizeof(*argv));
+		if (!argv)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		memcpy(argv, t->reset_program.item, t->reset_program.n * sizeof(*argv));
+		rc = program_run((char *const *)argv, ms(t->boot_timeout_s), b->o->stop_fd, err);
+		free(argv);
+		if (rc == CVL_E_NO)
+			return rc;
+		note(b, rc, rc ? err->text : "the target did not answer; it was reset");
+		/* a port that goes away with the reset takes a moment to come back */
+		for (int64_t end = lab_now_ms() + ms(t->boot_timeout_s); lab_now_ms() < end;) {
+			rc = open_port(b, err);
+			if (!rc || lab_sleep(b->o->stop_fd, 100, err))
+				break;
+		}
+		return rc                                                           ? rc :
+		       shell_find(b->shell, ms(t->boot_timeout_s), err) == CVL_E_NO ? CVL_E_NO :
+										      0;
+	}
+	return open_port(b, err);
+}
+
 static int open_target(struct bench *b, struct cvl_error *err)
 {
 	const struct lab_target *t = &b->config->target;
-	int rc = channel_open(&b->channel, t->port, (unsigned)t->baud, b->o->stop_fd, err);
+	int rc = open_port(b, err);
 
+	rc = rc ? rc : shell_find(b->shell, ms(t->boot_timeout_s), err);
+	if (rc != CVL_E_ENV || !t->reset_program.n || b->channel.fd < 0)
+		return rc;
+	rc = revive(b, err);
 	return rc ? rc : shell_find(b->shell, ms(t->boot_timeout_s), err);
 }
 
@@ -268,9 +314,7 @@ static int make(struct bench *b, const struct lab_step *s, bool *failed, struct 
 		note(b, true, text);
 		/* a port that is gone, or a target that hangs: begin anew, which fails for good if there is no port */
 		if (rc == CVL_E_ENV) {
-			channel_close(&b->channel);
-			rc = channel_open(&b->channel, b->config->target.port,
-					  (unsigned)b->config->target.baud, b->o->stop_fd, err);
+			rc = revive(b, err);
 			if (rc)
 				return rc;
 			rc = CVL_E_ENV;
