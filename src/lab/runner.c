@@ -117,7 +117,7 @@ static int work(struct bench *b, const struct lab_step *s, uint64_t iterations, 
 	return 0;
 }
 
-/* As many iterations as the least time takes, at the highest frequency that the experiment has (thesis section 8.1.2). */
+/* As many iterations as the least time takes at the fastest setting that the experiment has (thesis section 8.1.2). */
 static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t *iterations,
 			     struct cvl_error *err)
 {
@@ -129,6 +129,8 @@ static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t
 	for (size_t i = 0; i < e->hz.n; i++)
 		if (((const double *)e->hz.item)[i] > (double)fastest.key.hz)
 			fastest.key.hz = (uint64_t)((const double *)e->hz.item)[i];
+	for (size_t i = 0; i < e->cache.n; i++)
+		fastest.key.cache |= ((const bool *)e->cache.item)[i];
 	rc = prepare(b, &fastest, err);
 	for (int i = 0; !rc && i < MAX_SEARCH; i++) {
 		struct run run = { 0 };
@@ -248,37 +250,48 @@ static int open_port(struct bench *b, struct cvl_error *err)
 	return channel_open(&b->channel, t->port, (unsigned)t->baud, b->o->stop_fd, err);
 }
 
+/* A port that goes away with a reset takes a moment to come back. */
+static int open_port_again(struct bench *b, struct cvl_error *err)
+{
+	int64_t end = lab_now_ms() + ms(b->config->target.boot_timeout_s);
+
+	for (;;) {
+		int rc = open_port(b, err), stop;
+
+		if (!rc || lab_now_ms() >= end)
+			return rc;
+		stop = lab_sleep(b->o->stop_fd, 100, err);
+		if (stop)
+			return stop;
+	}
+}
+
 /*
- * Reset a target that does not answer by the program that the config names; then its port may be a new one. Without a program
- * there is only the port to try. What is returned tells whether there is a port, and not whether the target lives.
+ * Reset a target that does not answer by the program that the config names; without one there is only the port to try. What is
+ * returned tells whether there is a port, and not whether the target lives.
  */
 static int revive(struct bench *b, struct cvl_error *err)
 {
 	const struct lab_target *t = &b->config->target;
 	const char **argv;
-	int rc = 0;
+	int rc;
 
-	if (t->reset_program.n) {
-		argv = calloc(t->reset_program.n + 1, sizeof(*argv));
-		if (!argv)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		memcpy(argv, t->reset_program.item, t->reset_program.n * sizeof(*argv));
-		rc = program_run((char *const *)argv, ms(t->boot_timeout_s), b->o->stop_fd, err);
-		free(argv);
-		if (rc == CVL_E_NO)
-			return rc;
-		note(b, rc, rc ? err->text : "the target did not answer; it was reset");
-		/* a port that goes away with the reset takes a moment to come back */
-		for (int64_t end = lab_now_ms() + ms(t->boot_timeout_s); lab_now_ms() < end;) {
-			rc = open_port(b, err);
-			if (!rc || lab_sleep(b->o->stop_fd, 100, err))
-				break;
-		}
-		return rc                                                           ? rc :
-		       shell_find(b->shell, ms(t->boot_timeout_s), err) == CVL_E_NO ? CVL_E_NO :
-										      0;
-	}
-	return open_port(b, err);
+	if (!t->reset_program.n)
+		return open_port(b, err);
+	argv = calloc(t->reset_program.n + 1, sizeof(*argv));
+	if (!argv)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	memcpy(argv, t->reset_program.item, t->reset_program.n * sizeof(*argv));
+	rc = program_run((char *const *)argv, ms(t->boot_timeout_s), b->o->stop_fd, err);
+	free(argv);
+	if (rc == CVL_E_NO)
+		return rc;
+	note(b, rc, rc ? err->text : "the target did not answer; it was reset");
+	rc = open_port_again(b, err);
+	if (rc)
+		return rc;
+	rc = shell_find(b->shell, ms(t->boot_timeout_s), err);
+	return rc == CVL_E_NO ? rc : 0;
 }
 
 static int open_target(struct bench *b, struct cvl_error *err)
