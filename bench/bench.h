@@ -34,7 +34,8 @@ struct bench_group {
 	bool only_alone; /* it takes long: only when it is asked for */
 };
 
-extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_long;
+extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_swo,
+	bench_long;
 
 /* ---- rows ---- */
 

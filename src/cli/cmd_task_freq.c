@@ -1,17 +1,337 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/freq_report.h"
+#include "cli/report.h"
+
+#include <coeval/time.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sim/taskset.h"
+
+#define TASKS_MAX 1000
+#define SEEDS_MAX 1000
+
+enum {
+	OPT_SYNTHETIC = 256,
+	OPT_SEEDS,
+	OPT_TASKS,
+	OPT_KIND,
+	OPT_WRITE,
+	OPT_POLICY,
+	OPT_ADAPTION,
+	OPT_CACHE,
+	OPT_OTHER,
+	OPT_LIST,
+	OPT_MODEL,
+	OPT_JSON
+};
+
+static const struct option options[] = {
+	{ "device", required_argument, NULL, 'd' },
+	{ "synthetic", required_argument, NULL, OPT_SYNTHETIC },
+	{ "seeds", required_argument, NULL, OPT_SEEDS },
+	{ "tasks", required_argument, NULL, OPT_TASKS },
+	{ "kind", required_argument, NULL, OPT_KIND },
+	{ "write", required_argument, NULL, OPT_WRITE },
+	{ "policy", required_argument, NULL, OPT_POLICY },
+	{ "adaption", required_argument, NULL, OPT_ADAPTION },
+	{ "cache", required_argument, NULL, OPT_CACHE },
+	{ "other", required_argument, NULL, OPT_OTHER },
+	{ "list", no_argument, NULL, OPT_LIST },
+	{ "model", required_argument, NULL, OPT_MODEL },
+	{ "json", no_argument, NULL, OPT_JSON },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct request {
+	const char *device, *table, *write, *model;
+	struct freq_slice slice;
+	bool synthetic, list, json;
+	uint64_t seed, other_hz; /* other_hz 0: the lowest */
+	unsigned seeds, tasks;
+	enum taskset_kind kind;
+};
+
+static int parse_switch(const struct verb *verb, const char *option, bool *out)
+{
+	if (strcmp(optarg, "on") && strcmp(optarg, "off"))
+		return cli_usage(verb, "%s takes on or off, not '%s'", option, optarg);
+	*out = !strcmp(optarg, "on");
+	return 0;
+}
+
+static int parse_kind(const struct verb *verb, enum taskset_kind *out)
+{
+	for (int k = 0; k < TASKSET_KINDS; k++)
+		if (!strcmp(optarg, taskset_kinds[k])) {
+			*out = (enum taskset_kind)k;
+			return 0;
+		}
+	return cli_usage(verb, "--kind takes mixed, computing or constant, not '%s'", optarg);
+}
+
+static int parse_seed(const struct verb *verb, uint64_t *out)
+{
+	char *end;
+
+	errno = 0;
+	*out = strtoull(optarg, &end, 10);
+	if (errno || end == optarg || *end || optarg[strspn(optarg, "0123456789")])
+		return cli_usage(verb, "--synthetic takes a whole number below 2^64, not '%s'",
+				 optarg);
+	return 0;
+}
+
+static int parse_one(const struct verb *verb, int c, struct request *r)
+{
+	switch (c) {
+	case 'd': r->device = optarg; return 0;
+	case OPT_SYNTHETIC: r->synthetic = true; return parse_seed(verb, &r->seed);
+	case OPT_SEEDS: return cli_number(verb, "--seeds", optarg, SEEDS_MAX, &r->seeds);
+	case OPT_TASKS: return cli_number(verb, "--tasks", optarg, TASKS_MAX, &r->tasks);
+	case OPT_KIND: return parse_kind(verb, &r->kind);
+	case OPT_WRITE: r->write = optarg; return 0;
+	case OPT_POLICY: r->slice.policy = optarg; return 0;
+	case OPT_ADAPTION: return parse_switch(verb, "--adaption", &r->slice.adaption);
+	case OPT_CACHE: return parse_switch(verb, "--cache", &r->slice.cache);
+	case OPT_OTHER:
+		if (cvl_rate_parse(optarg, &r->other_hz))
+			return cli_usage(verb, "--other takes a frequency such as 53MHz, not '%s'",
+					 optarg);
+		return 0;
+	case OPT_LIST: r->list = true; return 0;
+	case OPT_MODEL: r->model = optarg; return 0;
+	case OPT_JSON: r->json = true; return 0;
+	default: return cli_option(c, verb);
+	}
+}
+
+/* Returns an exit status, or -1 to go on. */
+static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
+{
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "d:h", options, NULL)) != -1) {
+		rc = parse_one(verb, c, r);
+		if (rc || c == 'h')
+			return rc;
+	}
+	if (!r->device)
+		return cli_usage(
+			verb,
+			"name the device with --device, such as examples/devices/stm32l476.yaml");
+	if (optind + !r->synthetic != argc)
+		return cli_usage(verb, "name one table of measurements, or --synthetic SEED");
+	if (r->seeds > 1 && (r->list || r->model))
+		return cli_usage(verb,
+				 "--list and --model are of one set of tasks, without --seeds");
+	if (!r->synthetic && (r->write || r->seeds > 1))
+		return cli_usage(verb, "--write and --seeds go with --synthetic");
+	r->table = r->synthetic ? NULL : argv[optind];
+	return -1;
+}
+
+static int choose_other(struct freq_set *set, uint64_t hz, struct cvl_error *err)
+{
+	struct swo_device d = freq_device(set);
+	uint32_t p = hz > UINT32_MAX ? 0 : swo_point_near(&d, (uint32_t)hz);
+
+	if (!hz)
+		return 0;
+	if (!p)
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"--other: no frequency of the device below its highest is near %llu Hz",
+			(unsigned long long)hz);
+	set->other = p;
+	return 0;
+}
+
+/* Tasks from the file, or those of seed number @k. */
+static int get(const struct request *r, const struct device *d, unsigned k, struct task_table *t,
+	       struct freq_set *set, struct problems *problems, struct cvl_error *err)
+{
+	int rc;
+
+	*set = (struct freq_set){ 0 };
+	if (r->synthetic) {
+		*t = (struct task_table){ .name = "simulated tasks" };
+		rc = taskset_make(t, d, r->kind, r->seed + k, r->tasks, err);
+	} else {
+		rc = table_load(t, r->table, err);
+	}
+	if (!rc)
+		rc = freq_set_make(set, t, d, &r->slice, &problems->report, err);
+	if (!rc)
+		rc = choose_other(set, r->other_hz, err);
+	if (!rc && set->n > TASKS_MAX)
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			      "%s: more than %d tasks; rules are fitted once for each of them",
+			      t->name, TASKS_MAX);
+	return rc;
+}
+
+/* The table or the model, to a file of its own. */
+static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
+		      struct cvl_error *err)
+{
+	struct out *o = malloc(sizeof(*o));
+	int rc;
+
+	if (!o)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = out_open(o, path, err);
+	if (!rc) {
+		if (t)
+			table_write(t, o);
+		else
+			freq_write_model(o, set);
+		rc = out_close(o, err);
+	}
+	free(o);
+	return rc;
+}
+
+/* No energies to judge rules by: only what they choose. */
+static void tell_choices(const struct request *r, const struct freq_set *set, struct out *o)
+{
+	if (r->json) {
+		report_json(o, json_pack("{s:I, s:o}", "tasks", (json_int_t)set->n, "not_measured",
+					 freq_more_json(set)));
+		return;
+	}
+	out_text(
+		o,
+		"Fewer than two tasks have their energy at every frequency: rules cannot be judged.\n");
+	freq_print_more(o, set);
+}
+
+static void tell_one(const struct request *r, const struct freq_set *set, const struct contest *c,
+		     struct out *o)
+{
+	if (r->json) {
+		json_t *root = freq_set_json(set);
+
+		json_object_set_new(root, "rules", freq_contest_json(c));
+		if (r->list)
+			json_object_set_new(root, "choices", freq_tasks_json(set));
+		json_object_set_new(root, "not_measured", freq_more_json(set));
+		report_json(o, root);
+		return;
+	}
+	if (r->synthetic)
+		out_printf(o, "Simulated (%s, seed %llu): ", taskset_kinds[r->kind],
+			   (unsigned long long)r->seed);
+	freq_print_set(o, set);
+	freq_print_contest(o, c);
+	if (r->list)
+		freq_print_tasks(o, set);
+	freq_print_more(o, set);
+}
+
+static void tell_all(const struct request *r, const struct freq_tally *tally,
+		     const struct contest *c, struct out *o)
+{
+	if (r->json) {
+		report_json(o, freq_tally_json(tally, c));
+		return;
+	}
+	out_printf(o, "Simulated (%s): %u tasks of each of seeds %llu to %llu.\n\n",
+		   taskset_kinds[r->kind], r->tasks, (unsigned long long)r->seed,
+		   (unsigned long long)(r->seed + r->seeds - 1));
+	freq_print_tally(o, tally, c);
+}
+
+static int work(const struct request *r, struct problems *problems, struct out *o,
+		struct cvl_error *err)
+{
+	struct contest *c = malloc(sizeof(*c));
+	struct freq_tally tally = { 0 };
+	struct progress progress;
+	struct device device;
+	int rc = c ? device_load(&device, r->device, err) :
+		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+
+	progress_init(&progress, "fitting rules");
+	for (unsigned k = 0; k < r->seeds && !rc; k++) {
+		struct task_table t;
+		struct freq_set set;
+
+		rc = get(r, &device, k, &t, &set, problems, err);
+		if (!rc && r->write && !k)
+			rc = write_file(r->write, &t, NULL, err);
+		if (!rc && r->model && set.n < 2)
+			rc = cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: --model needs two tasks at least that have their energy at every frequency",
+				t.name);
+		if (!rc && r->model)
+			rc = write_file(r->model, NULL, &set, err);
+		if (!rc && set.n < 2) {
+			tell_choices(r, &set, o);
+		} else if (!rc) {
+			contest_make(c, &set);
+			freq_tally_add(&tally, c);
+			if (r->seeds == 1)
+				tell_one(r, &set, c, o);
+			else
+				progress_show(&progress, k + 1, r->seeds);
+		}
+		freq_set_free(&set);
+		table_free(&t);
+	}
+	progress_clear(&progress);
+	if (!rc && r->seeds > 1)
+		tell_all(r, &tally, c, o);
+	free(c);
+	return rc ? rc : out_flush(o, err);
+}
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	(void)argc;
-	(void)argv;
-	return cli_usage(verb, "not there yet");
+	struct request r = { .slice = { NULL, true, true }, .seeds = 1, .tasks = TASKSET_TASKS };
+	struct problems problems;
+	struct cvl_error err;
+	static struct out o;
+	int rc = parse(argc, argv, verb, &r);
+
+	if (rc >= 0)
+		return rc;
+	problems_init(&problems);
+	out_init(&o, STDOUT_FILENO, "standard output");
+	rc = work(&r, &problems, &o, &err);
+	return cli_end(rc, &err, &problems);
 }
 
 const struct verb task_freq = {
 	.name = "task freq",
-	.what = "",
-	.usage = "task freq",
-	.help = "",
+	.what = "the frequency at which each task takes the least energy, and how well rules find it",
+	.usage = "task freq --device FILE [OPTIONS] TABLE.csv | --synthetic SEED",
+	.help = "  -d, --device FILE         its frequencies, voltages, wait states and what a cycle costs (YAML)\n"
+		"      --policy NAME         of voltage scaling (default: the device's first)\n"
+		"      --adaption on|off     of wait states to the frequency (default on)\n"
+		"      --cache on|off        of the flash memory (default on)\n"
+		"      --other RATE          second frequency at which rules know the cycles (default: the lowest)\n"
+		"      --list                also each task's best frequency, and what the learned rule chooses\n"
+		"      --model FILE          write the learned rule, fitted to all tasks, as C for the target\n"
+		"      --json                for programs\n"
+		"\n"
+		"Simulated tasks instead of a table:\n"
+		"      --synthetic SEED      the same seed gives the same tasks\n"
+		"      --kind KIND           mixed (default), computing (none waits), constant (alpha does not change)\n"
+		"      --tasks N             how many (default 69)\n"
+		"      --seeds N             this seed and the next ones, all together\n"
+		"      --write FILE          write the table of the first seed (- for standard output)\n"
+		"\n"
+		"docs/task.md tells what the table holds and what the rules are.\n"
+		"\n"
+		"Examples:\n"
+		"  coeval task freq -d examples/devices/stm32l476.yaml measured.csv --list\n"
+		"  coeval task freq -d examples/devices/stm32l476.yaml --synthetic 1 --seeds 20\n",
 	.run = run,
 };

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "decode/itm.h"
-
-#include <endian.h>
-#include <string.h>
+#include "decode/itm_internal.h"
 
 /* A synchronisation packet is at least 47 zero bits and a one: so many zero bytes, and 0x80. */
 #define SYNC_ZEROS 5
@@ -48,94 +45,7 @@ const char *itm_kind_name(enum itm_kind kind)
 void itm_init(struct itm *d)
 {
 	*d = (struct itm){ .state = HEADER };
-}
-
-/* What a header byte begins. The low two bits of the others tell the size of a payload. */
-enum begins { SOURCE, ZERO, OVERFLOW, SHORT_TS, LONG_TS, GLOBAL1, GLOBAL2, PAGE, NOTHING };
-
-static enum begins begins(uint8_t b)
-{
-	if (b & 3)
-		return SOURCE;
-	if (!b)
-		return ZERO;
-	if (b == 0x70)
-		return OVERFLOW;
-	if ((b & 0x8f) == 0)
-		return SHORT_TS;
-	if ((b & 0xcf) == 0xc0)
-		return LONG_TS;
-	if (b == 0x94)
-		return GLOBAL1;
-	if (b == 0xb4)
-		return GLOBAL2;
-	return (b & 0x0b) == 0x08 ? PAGE : NOTHING;
-}
-
-static unsigned payload_size(uint8_t header)
-{
-	static const uint8_t size[] = { 0, 1, 2, 4 };
-
-	return size[header & 3];
-}
-
-static void pc_sample(struct itm_packet *p)
-{
-	if (p->size == 4)
-		p->kind = ITM_PC;
-	else if (p->size == 1 && p->value == 0)
-		p->kind = ITM_SLEEP;
-	else if (p->size == 1 && p->value == 0xff)
-		p->kind = ITM_PROHIBITED;
-}
-
-static void data_trace(unsigned id, struct itm_packet *p)
-{
-	unsigned what = id & 1;
-
-	if (id < 16 && what)
-		p->kind = ITM_DATA_ADDRESS;
-	else if (id < 16 && p->size == 4)
-		p->kind = ITM_DATA_PC;
-	else if (id < 16 && p->size == 1)
-		p->kind = ITM_DATA_MATCH;
-	else if (id >= 16)
-		p->kind = what ? ITM_DATA_WRITE : ITM_DATA_READ;
-	else
-		return;
-	p->source = (id >> 1) & 3;
-}
-
-/* Packets of the DWT, by the number of their source and their size. */
-static void hardware(uint8_t header, struct itm_packet *p)
-{
-	unsigned id = header >> 3;
-
-	p->kind = ITM_HARDWARE;
-	p->source = id;
-	if (id >= 8 && id < 24) {
-		data_trace(id, p);
-	} else if (id == 2) {
-		pc_sample(p);
-	} else if (id == 1 && p->size == 2 && (p->value >> 12 & 3)) {
-		p->kind = ITM_EXCEPTION;
-		p->source = (uint32_t)(p->value >> 12 & 3);
-		p->value &= 0x1ff;
-	} else if (id == 0 && p->size == 1) {
-		p->kind = ITM_EVENT_COUNTER;
-	} else if (id == 3 && p->size == 1) {
-		p->kind = ITM_PMU;
-	}
-}
-
-static inline void source(const struct itm *d, uint8_t header, struct itm_packet *p)
-{
-	if (header & 4) {
-		hardware(header, p);
-	} else {
-		p->kind = ITM_SOFTWARE;
-		p->source = d->page * 32 + (header >> 3);
-	}
+	itm_quick_init(d);
 }
 
 /* Ends what began at d->start with the byte before d->at. */
@@ -193,25 +103,25 @@ static unsigned zeros_before(const struct itm *d)
 /* How far such a packet may go on: the payload bytes it may have, the longest last. */
 static bool too_long(const struct itm *d)
 {
-	return d->got >= (begins(d->header) == GLOBAL2 ? 6 : 4);
+	return d->got >= (itm_begins(d->header) == BEGINS_GLOBAL2 ? 6 : 4);
 }
 
 /* The last byte of a packet that goes on as long as bit 7 is set. */
 static size_t end_of_more(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
-	switch (begins(d->header)) {
-	case LONG_TS:
+	switch (itm_begins(d->header)) {
+	case BEGINS_LONG_TS:
 		finish(d, out)->kind = ITM_LOCAL_TS;
 		out->source = d->header >> 4 & 3;
 		break;
-	case GLOBAL1:
+	case BEGINS_GLOBAL1:
 		if (d->got == 4)
-			d->value &= 0x3ffffff;
+			d->value &= ITM_GLOBAL1_MASK;
 		finish(d, out)->kind = ITM_GLOBAL_TS1;
 		if (out->size == 4)
 			out->source = byte >> 5 & 3;
 		break;
-	case GLOBAL2:
+	case BEGINS_GLOBAL2:
 		if (d->got != 4 && d->got != 6)
 			return lost(d, out);
 		finish(d, out)->kind = ITM_GLOBAL_TS2;
@@ -230,7 +140,7 @@ static size_t end_of_more(struct itm *d, uint8_t byte, struct itm_packet *out)
 
 static size_t take_more(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
-	unsigned shift = begins(d->header) == PAGE ? 3 : 0;
+	unsigned shift = itm_begins(d->header) == BEGINS_PAGE ? 3 : 0;
 
 	d->zeros = !byte;
 	d->value |= (uint64_t)(byte & 0x7f) << (shift + 7u * d->got++);
@@ -245,39 +155,39 @@ static size_t take_payload(struct itm *d, uint8_t byte, struct itm_packet *out)
 	if (d->got < d->need)
 		return 0;
 	finish(d, out);
-	source(d, d->header, out);
+	itm_source(d->page, d->header, out);
 	return 1;
 }
 
 static size_t take_header(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
-	enum begins what = begins(byte);
+	enum itm_begins what = itm_begins(byte);
 
 	d->start = d->at - 1;
-	d->zeros = what == ZERO ? zeros_before(d) + 1 : 0;
+	d->zeros = what == BEGINS_ZERO ? zeros_before(d) + 1 : 0;
 	d->header = byte;
 	d->value = 0;
 	d->got = 0;
 	switch (what) {
-	case SOURCE:
-		d->need = (uint8_t)payload_size(byte);
+	case BEGINS_SOURCE:
+		d->need = (uint8_t)itm_payload(byte);
 		d->state = PAYLOAD;
 		return 0;
-	case ZERO: d->state = ZEROS; return 0;
-	case OVERFLOW: finish(d, out)->kind = ITM_OVERFLOW; return 1;
-	case SHORT_TS:
+	case BEGINS_ZERO: d->state = ZEROS; return 0;
+	case BEGINS_OVERFLOW: finish(d, out)->kind = ITM_OVERFLOW; return 1;
+	case BEGINS_SHORT_TS:
 		finish(d, out)->kind = ITM_LOCAL_TS;
 		out->value = byte >> 4;
 		return 1;
-	case PAGE:
+	case BEGINS_PAGE:
 		d->value = byte >> 4 & 7;
 		if (byte & 0x80)
 			break;
 		return end_of_more(d, byte, out);
-	case LONG_TS:
-	case GLOBAL1:
-	case GLOBAL2: break;
-	case NOTHING: return lost(d, out);
+	case BEGINS_LONG_TS:
+	case BEGINS_GLOBAL1:
+	case BEGINS_GLOBAL2: break;
+	case BEGINS_NOTHING: return lost(d, out);
 	}
 	d->state = MORE;
 	return 0;
@@ -314,7 +224,7 @@ static size_t hunt(struct itm *d, uint8_t byte, struct itm_packet *out)
 	return 1 + synchronised(d, &out[1]);
 }
 
-/* One byte: the whole protocol, and what the quick way in itm_feed() must be equal to. */
+/* One byte: the whole protocol, and what itm_quick() must be equal to. */
 static size_t take(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
 	d->at++;
@@ -328,40 +238,6 @@ static size_t take(struct itm *d, uint8_t byte, struct itm_packet *out)
 	return 0;
 }
 
-/*
- * Packets of software and hardware that lie whole before @end, the bulk of any stream, as long as one follows the other. Returns
- * how many; @bytes is moved behind them.
- */
-static size_t take_sources(struct itm *d, const uint8_t **bytes, const uint8_t *end,
-			   struct itm_packet *out, size_t room)
-{
-	static const uint32_t mask[] = { 0, 0xff, 0xffff, 0, 0xffffffff };
-	const uint8_t *p = *bytes;
-	uint64_t at = d->at;
-	size_t n = 0;
-
-	while (n < room && end - p >= 5 && (*p & 3)) {
-		unsigned size = payload_size(*p);
-		uint32_t value;
-
-		memcpy(&value, p + 1, sizeof(value));
-		value = le32toh(value) & mask[size];
-		out[n] = (struct itm_packet){ .at = at,
-					      .length = (uint16_t)(size + 1),
-					      .value = value,
-					      .size = (uint8_t)size };
-		source(d, *p, &out[n]);
-		d->value = value; /* for zeros_before() */
-		d->got = (uint8_t)size;
-		n++;
-		at += size + 1;
-		p += size + 1;
-	}
-	d->at = at;
-	*bytes = p;
-	return n;
-}
-
 size_t itm_feed(struct itm *d, const uint8_t *bytes, size_t n, struct itm_packet *out, size_t room,
 		size_t *used)
 {
@@ -370,7 +246,7 @@ size_t itm_feed(struct itm *d, const uint8_t *bytes, size_t n, struct itm_packet
 
 	while (p < end && done + 2 <= room) {
 		if (d->state == HEADER)
-			done += take_sources(d, &p, end, out + done, room - done - 1);
+			done += itm_quick(d, &p, end, out + done, room - done - 1);
 		if (p < end && done + 2 <= room)
 			done += take(d, *p++, out + done);
 	}

@@ -69,6 +69,12 @@ struct itm_packet {
 	uint8_t size;    /* bytes of its payload */
 };
 
+/** What is known of a packet by its header; private. */
+struct itm_head {
+	uint8_t how, kind, source, size, value;
+	bool paged;
+};
+
 struct itm {
 	uint64_t at;    /* offset of the next byte */
 	uint64_t zeros; /* zero bytes just before it */
@@ -78,6 +84,7 @@ struct itm {
 	uint8_t header, need, got;
 	uint8_t state;
 	bool synced; /* there has been a synchronisation packet */
+	struct itm_head head[256];
 };
 
 void itm_init(struct itm *d);

@@ -247,8 +247,8 @@ static int close_store(struct job *j, int rc)
 
 /* ---- what is to be said ---- */
 
-/* What the pulses of a line say of how it is read; "" if that may be right. */
-static void advise(const struct job *j, double bit, char advice[160])
+/* What the pulses of a line say of how it is read; false: that may be right. */
+static bool advise(const struct job *j, double bit, char advice[160])
 {
 	const struct cvl_decode *d = j->d;
 	bool inverted;
@@ -256,16 +256,17 @@ static void advise(const struct job *j, double bit, char advice[160])
 					uart_likely(&j->uart, &inverted);
 
 	advice[0] = '\0';
-	if (!(likely > 0))
+	if (inverted)
+		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
+			 d->manchester != d->inverted ? "high" : "low", d->inverted ? "out" : "");
+	else if (!(likely > 0))
 		snprintf(
 			advice, 160,
 			"; its pulses are multiples of nothing: is it this line, and sampled fast enough?");
 	else if (!(bit > 0) || fabs(likely / bit - 1) > 0.04)
 		snprintf(advice, 160, "; its pulses are those of %.0f baud",
 			 (double)j->clock->rate_hz / likely);
-	else if (inverted)
-		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
-			 d->manchester != d->inverted ? "high" : "low", d->inverted ? "out" : "");
+	return inverted;
 }
 
 /* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */
@@ -278,10 +279,9 @@ static int judge_line(const struct job *j, bool *doubtful)
 	char advice[160];
 	struct cvl_error problem;
 
-	*doubtful = broken * DOUBT >= bytes;
+	*doubtful = advise(j, bit, advice) || broken * DOUBT >= bytes;
 	if (!*doubtful)
 		return 0;
-	advise(j, bit, advice);
 	if (!bytes)
 		return cvl_fail(j->err, CVL_E_MISMATCH, CVL_NO_OFFSET,
 				"%s: line %s: there is no %s byte on it%s", j->clock->name, d->line,

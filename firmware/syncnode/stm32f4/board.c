@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "board.h"
 
+#include "../../cortexm/start.h"
 #include "stm32f4.h"
 
 /*
@@ -232,12 +233,12 @@ static void start_uart(void)
 	NVIC_ISER(USART2_IRQ / 32) = 1u << (USART2_IRQ % 32);
 }
 
-void usart2_interrupt(void);
-
-void usart2_interrupt(void)
+/* The UART's is the only one that is enabled. */
+void interrupt(unsigned number)
 {
 	uint32_t status = USART_SR;
 
+	(void)number;
 	if (status & (USART_SR_RXNE | USART_SR_ORE)) {
 		uint8_t byte = (uint8_t)USART_DR; /* clears both */
 

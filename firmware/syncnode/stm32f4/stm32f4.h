@@ -128,7 +128,6 @@ enum gpio_mode { GPIO_INPUT, GPIO_OUTPUT, GPIO_ALTERNATE };
 
 /* Cortex-M4, ARMv7-M manual, section B3.4 and B3.2 */
 #define NVIC_ISER(n) REG(0xe000e100u + 4 * (n))
-#define SCB_CPACR REG(0xe000ed88u)
 #define SCB_AIRCR REG(0xe000ed0cu)
 #define SCB_AIRCR_RESET 0x05fa0004u
 

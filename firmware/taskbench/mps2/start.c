@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes before main: the vector table (RM0368 section 10.2, ARMv7-M section B1.5), memory, the FPU. */
-#include "stm32f4.h"
+/* What comes before main: the vector table (ARMv7-M section B1.5), memory, the FPU. */
+#include "taskbench/mps2/mps2.h"
+
+#define INTERRUPTS 16
 
 extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 
 int main(void);
 void reset(void);
-void usart2_interrupt(void);
+void interrupt(unsigned number);
 
 /* The compiler calls these for copies of structures. */
 void *memcpy(void *to, const void *from, unsigned n);
@@ -26,7 +28,6 @@ void *memset(void *to, int byte, unsigned n)
 	return to;
 }
 
-/* Nothing that we know of. Begin again: the schedule is what counts. */
 static void fault(void)
 {
 	SCB_AIRCR = SCB_AIRCR_RESET;
@@ -42,10 +43,18 @@ void reset(void)
 		*to++ = *from++;
 	for (uint32_t *to = &bss_begin; to < &bss_end;)
 		*to++ = 0;
-	SCB_CPACR |= 0xfu << 20; /* the FPU, which the compiler may use */
+	SCB_CPACR |= 0xfu << 20;
 	__asm__ volatile("dsb\n\tisb" ::: "memory");
 	main();
 	fault();
+}
+
+static void any_interrupt(void)
+{
+	uint32_t exception;
+
+	__asm__ volatile("mrs %0, ipsr" : "=r"(exception));
+	interrupt((exception & 0x1ff) - 16);
 }
 
 typedef void (*vector)(void);
@@ -53,10 +62,10 @@ typedef void (*vector)(void);
 __attribute__((section(".vectors"), used)) static const struct {
 	uint32_t *stack;
 	vector exception[15];
-	vector interrupt[USART2_IRQ + 1];
+	vector interrupt[INTERRUPTS];
 } vectors = {
 	.stack = &stack_top,
 	.exception = { reset, fault, fault, fault, fault, fault, 0, 0, 0, 0, fault, fault, 0, fault,
 		       fault },
-	.interrupt = { [0 ... USART2_IRQ - 1] = fault, [USART2_IRQ] = usart2_interrupt },
+	.interrupt = { [0 ... INTERRUPTS - 1] = any_interrupt },
 };

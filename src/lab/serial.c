@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+#include "lab/serial.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <termios.h>
+#include <unistd.h>
+
+static const struct {
+	unsigned baud;
+	speed_t speed;
+} speeds[] = {
+	{ 1200, B1200 },       { 2400, B2400 },       { 4800, B4800 },       { 9600, B9600 },
+	{ 19200, B19200 },     { 38400, B38400 },     { 57600, B57600 },     { 115200, B115200 },
+	{ 230400, B230400 },   { 460800, B460800 },   { 500000, B500000 },   { 921600, B921600 },
+	{ 1000000, B1000000 }, { 1500000, B1500000 }, { 2000000, B2000000 }, { 3000000, B3000000 },
+};
+
+int serial_why(const char *path, struct cvl_error *err)
+{
+	switch (errno) {
+	case ENOENT:
+	case ENXIO:
+	case ENODEV:
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: there is no such port; plug it in, and see /dev/serial/by-id or /dev/usbtmc*",
+			path);
+	case EACCES:
+	case EPERM:
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: no permission; serial ports belong to the group dialout: `sudo adduser $USER dialout`, then log in again",
+			path);
+	case EBUSY:
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: another program has it open; close that", path);
+	default: return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", path, strerror(errno));
+	}
+}
+
+int serial_open(int *fd, const char *path, unsigned baud, struct cvl_error *err)
+{
+	speed_t speed = 0;
+	struct termios t;
+
+	for (size_t i = 0; i < sizeof(speeds) / sizeof(*speeds); i++)
+		if (speeds[i].baud == baud)
+			speed = speeds[i].speed;
+	if (!speed)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: serial ports have no rate of %u baud; usual is 115200", path,
+				baud);
+	*fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+	if (*fd < 0)
+		return serial_why(path, err);
+	if (tcgetattr(*fd, &t)) {
+		close(*fd);
+		*fd = -1;
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: it is no serial port", path);
+	}
+	cfmakeraw(&t);
+	t.c_cflag &= ~(tcflag_t)(CRTSCTS | CSTOPB);
+	t.c_cflag |= CLOCAL | CREAD;
+	cfsetspeed(&t, speed);
+	if (ioctl(*fd, TIOCEXCL) || tcsetattr(*fd, TCSANOW, &t)) {
+		serial_why(path, err);
+		close(*fd);
+		*fd = -1;
+		return CVL_E_ENV;
+	}
+	tcflush(*fd, TCIOFLUSH);
+	return 0;
+}

@@ -1,0 +1,2 @@
+/* SPDX-License-Identifier: MIT */
+#include "no-such-header.h"
