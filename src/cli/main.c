@@ -33,20 +33,29 @@ static int help_all(FILE *f)
 
 static int run_help(int argc, char **argv, const struct verb *verb)
 {
+	char help[] = "--help", *args[4] = { NULL };
 	const struct verb *about;
+	int n = 1;
 
 	if (argc < 2)
 		return help_all(stdout);
 	about = find(argv[1]);
 	if (!about)
 		return cli_usage(verb, "there is no verb '%s'", argv[1]);
-	return cli_option('h', about);
+	if (about == verb)
+		return cli_option('h', about);
+	/* Verbs that have parts find out themselves which one is meant. */
+	args[0] = argv[1];
+	if (argc > 2)
+		args[n++] = argv[2];
+	args[n++] = help;
+	return about->run(n, args, about);
 }
 
 const struct verb verb_help = {
 	.name = "help",
 	.what = "explain a verb",
-	.usage = "help [VERB]",
+	.usage = "help [VERB [PART]]",
 	.help = "Example:\n  coeval help sync\n",
 	.run = run_help,
 };
