@@ -348,6 +348,52 @@ static void addresses_of_another_program_are_told(void **state)
 	symbols_close(s);
 }
 
+/* A function that is thrown away leaves its lines at address 0, where another one is: no line is told rather than its. */
+static void lines_of_what_was_thrown_away_are_not_told(void **state)
+{
+	static const char text[] = "volatile int w;\n"
+				   "void dead(void);\n"
+				   "void dead(void) { w = 1; w = 2;\n"
+				   "	w = 3; w = 4; w = 5; w = 6; w = 7;\n"
+				   "}\n"
+				   "void _start(void) {\n"
+				   "	w = 8;\n"
+				   "	for (int i = 0; i < 1000; i++)\n"
+				   "		w += i * w;\n"
+				   "	w = 9;\n"
+				   "}\n";
+	char path[512], command[1500];
+	unsigned told = 0, number;
+	struct symbols *s;
+	struct cvl_error err;
+	const char *file;
+
+	(void)state;
+	need("arm-none-eabi-gcc");
+	snprintf(path, sizeof(path), "%s/dead.c", scratch);
+	assert_int_equal(cvl_write_whole(path, text, sizeof(text) - 1, &err), 0);
+	snprintf(path, sizeof(path), "%s/dead.elf", scratch);
+	snprintf(
+		command, sizeof(command),
+		"cd %s && arm-none-eabi-gcc -g -O1 -mcpu=cortex-m4 -mthumb -nostdlib -ffunction-sections "
+		"-Wl,--gc-sections -Wl,-Ttext=0x10 dead.c -o dead.elf",
+		scratch);
+	assert_int_equal(system(command), 0);
+	s = opened(path);
+	for (uint64_t at = 0; at < 0x80; at += 2) {
+		const char *name = symbols_code(s, at, NULL);
+
+		assert_true(!name || !strcmp(name, "_start"));
+		if (!symbols_line(s, at, &file, &number))
+			continue;
+		told++;
+		assert_string_equal(file, "dead.c");
+		assert_true(number >= 6);
+	}
+	assert_true(told > 0);
+	symbols_close(s);
+}
+
 /* ---- files that are none, or not whole ---- */
 
 static void expect_failure(const char *text, size_t n, enum cvl_code code)
@@ -457,6 +503,7 @@ int main(void)
 		cmocka_unit_test(real_program_reads_as_addr2line_and_nm_say),
 		cmocka_unit_test(real_program_names_its_handlers),
 		cmocka_unit_test(addresses_of_another_program_are_told),
+		cmocka_unit_test(lines_of_what_was_thrown_away_are_not_told),
 		cmocka_unit_test(what_is_wrong_with_a_file_is_told),
 		cmocka_unit_test(damaged_file_is_read_or_refused),
 	};

@@ -13,18 +13,47 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
+/* A sequence of rows that ends at @end is of code that is there: a function ends there, but for what fills up words. */
+static bool ends_code(struct symbols *s, uint64_t end)
+{
+	const struct span *last = end ? spans_find(&s->code, end - 1) : NULL;
+
+	return last && last->end - end < 4;
+}
+
 /*
- * Rows of one unit, sorted by address: each holds up to the next. What the linker threw away is left at address 0, and
- * does not count unless code is there.
+ * Functions that the linker threw away keep their rows, which it puts at address 0 and up. If such are among the rows of a
+ * unit (they begin where no function is), its rows cannot be trusted up to where the longest of them ends.
  */
+static uint64_t end_of_dead(struct symbols *s, Dwarf_Lines *lines, size_t n)
+{
+	uint64_t dead = 0;
+	Dwarf_Addr at;
+	bool last;
+
+	if (!n || dwarf_lineaddr(dwarf_onesrcline(lines, 0), &at) || at || spans_find(&s->code, 0))
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		Dwarf_Line *row = dwarf_onesrcline(lines, i);
+
+		if (row && !dwarf_lineendsequence(row, &last) && last &&
+		    !dwarf_lineaddr(row, &at) && !ends_code(s, at) && at > dead)
+			dead = at;
+	}
+	return dead;
+}
+
+/* Rows of one unit, sorted by address: each holds up to the next. */
 static int unit_lines(struct symbols *s, Dwarf_Die *unit)
 {
 	Dwarf_Lines *lines;
 	const char *path = NULL, *file = NULL;
+	uint64_t dead;
 	size_t n;
 
 	if (dwarf_getsrclines(unit, &lines, &n))
 		return 0;
+	dead = end_of_dead(s, lines, n);
 	for (size_t i = 0; i + 1 < n; i++) {
 		Dwarf_Line *row = dwarf_onesrcline(lines, i),
 			   *next = dwarf_onesrcline(lines, i + 1);
@@ -35,7 +64,7 @@ static int unit_lines(struct symbols *s, Dwarf_Die *unit)
 
 		if (!row || !next || dwarf_lineendsequence(row, &last) || last ||
 		    dwarf_lineaddr(row, &from) || dwarf_lineaddr(next, &end) ||
-		    dwarf_lineno(row, &line) || line <= 0 || from >= end ||
+		    dwarf_lineno(row, &line) || line <= 0 || from < dead || from >= end ||
 		    !spans_find(&s->text, from))
 			continue;
 		source = dwarf_linesrc(row, NULL, NULL);

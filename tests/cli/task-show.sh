@@ -100,6 +100,9 @@ run coeval task s --name 1=filter --cpu 80MHz --counters cyc,exc --comparator 0=
 run coeval task s --each --functions | head -n 60
 run coeval task s --cpu 80MHz --csv --policy 'fast, high' --cache off
 run coeval task s --cpu 80MHz --csv --each | wc -l
+coeval task s --cpu 80MHz --csv >table.csv
+coeval task freq -d "$SRC/examples/devices/stm32l476.yaml" table.csv >/dev/null 2>err
+echo "task freq reads it: -> $?"
 
 # The truth lies within.
 coeval task s --json --each >json
