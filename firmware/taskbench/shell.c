@@ -302,6 +302,7 @@ void bench_begin(struct bench_shell *s, const struct bench_hal *hal, struct benc
 	s->setting = setting;
 	s->n = 0;
 	s->too_long = 0;
+	s->was_cr = 0;
 	if (hal->set)
 		hal->set(hal->ctx, &s->setting);
 	greet(s);
@@ -313,6 +314,11 @@ void bench_work(struct bench_shell *s)
 	uint8_t byte;
 
 	while (s->hal->get(s->hal->ctx, &byte)) {
+		int was_cr = s->was_cr;
+
+		s->was_cr = byte == '\r';
+		if (byte == '\n' && was_cr)
+			continue;
 		if (byte != '\r' && byte != '\n') {
 			/* what is no text is noise of the line, and makes it none of ours */
 			if (s->n < BENCH_LINE && byte >= ' ' && byte < 127)

@@ -30,6 +30,7 @@ struct bench_shell {
 	char line[BENCH_LINE + 1];
 	unsigned n;
 	int too_long;
+	int was_cr; /* the byte before was a CR: a LF behind it ends nothing */
 };
 
 /** Set the processor to @setting, say who is there, and prompt. */

@@ -103,7 +103,8 @@ static char *multimeter(struct sim_instrument *i, const char *line, size_t *n)
 {
 	if (is(line, "SENS:DIG:FUNC \"CURR\"") || is(line, "SENS:DIG:CURR:RANG ") ||
 	    is(line, "FORM:BORD SWAP") || is(line, "TRIG:LOAD") || is(line, "TRIG:BLOC:") ||
-	    is(line, "TRIG:EXT:IN:") || is(line, "ABOR") || is(line, "SENS:DIG:COUN"))
+	    is(line, "TRIG:EXT:IN:") || is(line, "ABOR") || is(line, "SENS:DIG:COUN") ||
+	    is(line, "TRAC:POIN "))
 		return NULL;
 	if (is(line, "SENS:DIG:CURR:SRAT "))
 		i->sample_hz = atof(strchr(line, ' '));

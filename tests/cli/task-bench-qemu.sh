@@ -7,6 +7,11 @@ need python3
 BEEBS=$SRC/tests/data/beebs "$SRC/firmware/taskbench/build" fw mps2 >build.log 2>&1 || { cat build.log; exit 1; }
 grep -e 'left out' -e 'benchmarks in' build.log | sed 's/:[0-9:]* /: /; s/ in .*beebs.o//; s|left out broken: .*|left out broken: why|'
 
+# the image of a real board builds as well
+if [ -d "$SRC/firmware/swotrace" ]; then
+	"$SRC/firmware/taskbench/build" fw-l476 l476 >build.log 2>&1 || { cat build.log; exit 1; }
+fi
+
 # -icount: its clock goes by instructions, so that two runs of the same are nearly the same
 qemu-system-arm -M mps2-an386 -kernel fw/taskbench.elf -nographic -monitor none -serial pty \
 	-icount shift=5,sleep=off >qemu.log 2>&1 &
