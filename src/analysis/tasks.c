@@ -345,13 +345,17 @@ int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_
 		for (size_t i = 0; i < streams; i++) {
 			s.stream[i].place = 0;
 			s.stream[i].known = false;
+			for (unsigned k = 0; k < 3; k++)
+				s.stream[i].line_time[k] = INT64_MIN;
 		}
 		rc = cvl_timeline_rewind(tl, err);
 	}
 	if (!rc)
 		rc = task_counts(&s);
-	for (size_t i = 0; s.stream && i < streams; i++)
+	for (size_t i = 0; s.stream && i < streams; i++) {
 		free(s.stream[i].role);
+		free(s.stream[i].active.run);
+	}
 	free(s.stream);
 	free(s.root);
 	if (rc)

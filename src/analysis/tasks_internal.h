@@ -20,6 +20,12 @@ enum task_role {
 };
 #define ROLE_MATCHES 4 /* from ROLE_ADDRESS on */
 
+/** Runs about a moment that only moves on. */
+struct task_active {
+	uint32_t *run;
+	size_t n, room, next;
+};
+
 struct task_stream {
 	uint8_t *role; /* of each event class */
 	uint64_t place;
@@ -29,7 +35,9 @@ struct task_stream {
 	int edges;              /* likewise */
 	int channel;            /* of power */
 	bool lines;             /* the five above are looked up */
-	bool counts;            /* its gaps lose counts or marks */
+	int64_t line_time[3];   /* latest times of its events that differ, the newest first */
+	struct task_active active;
+	bool counts; /* its gaps lose counts or marks */
 };
 
 struct task_study {
@@ -74,12 +82,6 @@ int64_t task_reach_of(struct cvl_bound b);
 
 /** A record of this slice will be held against ends of runs: remember how far off it may be. */
 void task_reach(struct task_study *s, const struct cvl_slice *sl, size_t i);
-
-/** Runs about a moment that only moves on. */
-struct task_active {
-	uint32_t *run;
-	size_t n, room, next;
-};
 
 /** Those that overlap @from to @to, or are so near that nobody can tell; @from must not fall. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);

@@ -124,6 +124,17 @@ run coeval task l --pin busy --current watt --volts 2 --unit 0.5 --each
 run coeval task l --pin busy:low --edges swo --counting lsu --cpu 80MHz
 run coeval task l --pin busy --edges swo --counting ram --cpu 80MHz
 
+# The simulated board never sleeps during its tasks, but packets that tell of sleep come out during them.
+coeval import -o b --swo SWO:tpiu "$SRC/examples/swo/board.vcd" >/dev/null
+coeval task b --pin TASK --ports 98,99 --json --each >json
+python3 - <<'END'
+import json
+
+runs = json.load(open("json"))["runs"]
+print(len(runs), "runs;", sum(r["counts"]["sleep"]["low"] > 0 for r in runs), "seem to have slept")
+END
+
+run coeval task s --delay -1us
 run coeval task l
 run coeval task l --pin idle
 run coeval task l --pin busy --power volt
