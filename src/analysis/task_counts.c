@@ -1,12 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Second reading: what happened during the runs.
- *
- * A packet comes out later than what it tells of: it waits for those before it, and where it travels in frames for its frame to
- * fill. What its time is on the line is known, its delay is not; but it was not made before what had already come
- * out: the frame before it was complete, and a second one covers what the tracing hardware's own buffers hold. Against marks that
- * are not of its own stream a packet therefore is of any time from the last line time but one up to its own.
- */
+/* Second reading: what happened during the runs. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,13 +50,10 @@ static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const str
 	return cvl_timeline_order(a, b->time, task_pair(same, bound, b->bound));
 }
 
-/* Earliest time of what an event tells of. */
 static int64_t earliest(const struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	if (sl->batch->kind[i] != CVL_EVENT)
-		return sl->time[i].ns;
-	return s->opts->has_delay ? cvl_add_sat(sl->time[i].ns, -s->opts->delay_ns) :
-				    s->stream[sl->stream].line_time[2];
+	return sl->batch->kind[i] == CVL_EVENT ? task_earliest(s, sl->stream, sl->time[i].ns) :
+						 sl->time[i].ns;
 }
 
 static enum place place_of(const struct counter *c, const struct task_run *r,
@@ -160,15 +150,6 @@ static int pc_sample(struct counter *c, const struct cvl_slice *sl, size_t i, co
 	return rc;
 }
 
-static void see_time(struct task_stream *stream, int64_t ns)
-{
-	if (ns <= stream->line_time[0])
-		return;
-	stream->line_time[2] = stream->line_time[1];
-	stream->line_time[1] = stream->line_time[0];
-	stream->line_time[0] = ns;
-}
-
 static int event(struct counter *c, const struct cvl_slice *sl, size_t i)
 {
 	struct task_study *s = c->s;
@@ -178,7 +159,7 @@ static int event(struct counter *c, const struct cvl_slice *sl, size_t i)
 
 	if (role == ROLE_NONE)
 		return 0;
-	see_time(&s->stream[sl->stream], sl->time[i].ns);
+	task_see_time(&s->stream[sl->stream], sl->time[i].ns);
 	if (role == ROLE_SOFTWARE)
 		return 0;
 	if (role == ROLE_SLEEP)
