@@ -21,7 +21,6 @@
 #define RAM_BYTES 0x18000u
 #define FLASH 0x08000000u
 #define FLASH_BYTES 0x100000u
-#define SPI1 0x40013000u
 #define BENCH_EDGES (1u << 20)
 #define TICKS 10u /* of the decoders, in a cycle */
 
@@ -136,6 +135,23 @@ static inline void bench_run(struct bench *b, unsigned n)
 		case 5: s.add[SWO_SLEEP] = s.cycles = (uint8_t)(8 * more); break;
 		default: break;
 		}
+		bench_step(b, &s);
+	}
+}
+
+/* An access every so often: of the RAM or the flash. */
+static inline void bench_accesses(struct bench *b, unsigned n, uint8_t cycles)
+{
+	for (unsigned i = 0; i < n; i++) {
+		struct dwt_step s = {
+			.cycles = cycles,
+			.access = true,
+			.write = bench_below(b, 2),
+			.size = 4,
+			.address = bench_below(b, 2) ? RAM + (bench_below(b, RAM_BYTES) & ~3u) :
+						       FLASH + (bench_below(b, FLASH_BYTES) & ~3u),
+		};
+
 		bench_step(b, &s);
 	}
 }

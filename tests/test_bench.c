@@ -8,14 +8,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <cmocka.h>
 
 #include "lab/runner.h"
 #include "lab/shell.h"
 #include "lab/instrument.h"
+#include "lab/program.h"
 #include "lab/summary.h"
+#include "sim/instruments.h"
 #include "sim/lab.h"
 
 #define SEED 7
@@ -34,7 +40,7 @@ struct world {
 };
 
 static const char config[] =
-	"{ \"target\": { \"port\": \"%s\", \"boot_timeout_s\": %s, \"answer_timeout_s\": 1 }, \"retries\": %d, \"give_up_after\": 3,"
+	"{ \"target\": { \"port\": \"%s\", \"boot_timeout_s\": %s, \"answer_timeout_s\": 1, \"reset_program\": [%s] }, \"retries\": %d, \"give_up_after\": 3,"
 	"\"instruments\": {"
 	"\"dmm\": { \"address\": \"%s\", \"identity\": \"DMM7510\", \"timeout_s\": 0.5, \"done_timeout_s\": 0.2, \"result\": \"current\", \"sample_hz\": 10000,"
 	"\"setup\": [\"*RST\", \":SENS:DIG:CURR:SRAT {sample_hz}\", \":FORM:DATA %s\"], \"arm\": \"INIT\", \"done_query\": \":TRIG:STAT?\", \"done_is\": \"IDLE\","
@@ -54,7 +60,7 @@ struct how {
 	const char *experiments;
 	struct sim_lab_options options;
 	int retries;
-	bool binary, waveform;
+	bool binary, waveform, reset;
 	const char *boot_timeout;
 };
 
@@ -79,15 +85,19 @@ static void progress(void *ctx, uint64_t done, uint64_t total)
 static void begin(struct world *w, const struct how *how)
 {
 	struct sim_lab_options o = how->options;
+	char reset[80] = "";
 	int n;
 
 	*w = (struct world){ .stop = { -1, -1 } };
 	o.seed = SEED;
 	assert_int_equal(sim_lab_start(&w->lab, &o, &w->err), 0);
+	if (how->reset)
+		snprintf(reset, sizeof(reset), "\"kill\", \"-USR1\", \"%d\"", (int)w->lab.pid);
 	n = snprintf(w->text, sizeof(w->text), config, w->lab.target,
-		     how->boot_timeout ? how->boot_timeout : "2", how->retries, w->lab.multimeter,
-		     how->binary ? "SREAL" : "ASC", how->binary ? "f32-swapped" : "text",
-		     w->lab.scope, how->waveform ? "waveform" : "seconds",
+		     how->boot_timeout ? how->boot_timeout : "2", reset, how->retries,
+		     w->lab.multimeter, how->binary ? "SREAL" : "ASC",
+		     how->binary ? "f32-swapped" : "text", w->lab.scope,
+		     how->waveform ? "waveform" : "seconds",
 		     how->waveform ? ":WAV:DATA?" : ":MEAS:ITEM? RDEL,CHAN1,CHAN2",
 		     how->waveform ? "u8" : "text", how->experiments);
 	assert_true(n > 0 && (size_t)n < sizeof(w->text));
@@ -376,6 +386,177 @@ static void a_fault_that_stays_ends_it(void **state)
 	}
 }
 
+static void a_target_that_hangs_is_reset_by_a_program(void **state)
+{
+	const struct how how = { .experiments = TRACE,
+				 .retries = 1,
+				 .reset = true,
+				 .options = { .fault = SIM_HANG, .after = 6, .times = 2 } };
+	struct world w;
+
+	(void)state;
+	begin(&w, &how);
+	go(&w);
+	if (w.rc)
+		fail_msg("%s; %s", w.err.text, w.notes);
+	SAYS(w.notes, "no prompt \"> \" within 1 s of the command; received: nothing");
+	SAYS(w.notes, "the target did not answer; it was reset");
+	assert_int_equal(w.result.made + w.result.failed, w.plan.n);
+	assert_in_range(w.result.retries, 1, 2);
+	end(&w);
+}
+
+static void programs_that_fail_are_said(void **state)
+{
+	char *const none[] = { "coeval-no-such-program", NULL };
+	char *const fails[] = { "false", NULL };
+	char *const sleeps[] = { "sleep", "60", NULL };
+	char *const works[] = { "true", NULL };
+	struct cvl_error err;
+
+	(void)state;
+	assert_int_equal(program_run(none, 1000, -1, &err), CVL_E_ENV);
+	assert_int_equal(program_run(fails, 1000, -1, &err), CVL_E_ENV);
+	SAYS(err.text, "false: it failed");
+	assert_int_equal(program_run(sleeps, 50, -1, &err), CVL_E_ENV);
+	SAYS(err.text, "not done within 0.05 s");
+	assert_int_equal(program_run(works, 5000, -1, &err), 0);
+}
+
+/* ---- instruments by message, and by stream ---- */
+
+/* What an instrument would answer lies ready; what it is sent is not looked at. */
+static void with_answer(struct scpi *s, struct channel *c, int ends[2], bool message,
+			const void *answer, size_t n)
+{
+	const struct timeval soon = { 0, 100000 };
+
+	assert_int_equal(socketpair(AF_UNIX, message ? SOCK_SEQPACKET : SOCK_STREAM, 0, ends), 0);
+	setsockopt(ends[0], SOL_SOCKET, SO_RCVTIMEO, &soon, sizeof(soon));
+	*c = (struct channel){ .fd = ends[0], .stop_fd = -1, .usbtmc = message, .name = "dmm" };
+	*s = (struct scpi){ .channel = c, .timeout_ms = 100, .error_query = "SYST:ERR?" };
+	assert_int_equal(write(ends[1], answer, n), n);
+}
+
+static void blocks_come_by_message_and_by_stream(void **state)
+{
+	static const struct {
+		const char *answer;
+		size_t expect;
+		int code;
+		const char *bytes;
+	} cases[] = {
+		{ "#15hello\n", 0, 0, "hello" },          { "#9000000005he\nlo", 0, 0, "he\nlo" },
+		{ "#0hello\n", 5, 0, "hello" },           { "#10\n", 0, 0, "" },
+		{ "#19hello", 0, CVL_E_TRUNCATED, NULL }, { "#0hel", 5, CVL_E_TRUNCATED, NULL },
+		{ "#9", 0, CVL_E_TRUNCATED, NULL },       { "hello\n", 0, CVL_E_SYNTAX, NULL },
+		{ "#x5hello\n", 0, CVL_E_SYNTAX, NULL },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		for (int message = 0; message < 2; message++) {
+			struct cvl_error err = { 0 };
+			unsigned char *bytes;
+			struct channel c;
+			struct scpi s;
+			int ends[2], rc;
+			size_t n;
+
+			with_answer(&s, &c, ends, message, cases[i].answer,
+				    strlen(cases[i].answer));
+			rc = scpi_ask_block(&s, "CURV?", cases[i].expect, &bytes, &n, &err);
+			if (rc != cases[i].code)
+				fail_msg("'%s' gives %d %s", cases[i].answer, rc, err.text);
+			if (!rc) {
+				assert_int_equal(n, strlen(cases[i].bytes));
+				assert_memory_equal(bytes, cases[i].bytes, n);
+			} else {
+				assert_null(bytes);
+				SAYS(err.text, "dmm: ");
+			}
+			free(bytes);
+			close(ends[0]);
+			close(ends[1]);
+		}
+}
+
+static void an_error_queue_is_emptied_and_its_first_error_told(void **state)
+{
+	static const char queue[] = "-113,\"Undefined header\"\n";
+	struct cvl_error err;
+	struct channel c;
+	struct scpi s;
+	int ends[2];
+
+	(void)state;
+	with_answer(&s, &c, ends, true, queue, sizeof(queue) - 1);
+	assert_int_equal(write(ends[1], "+0,\"No error\"\n", 15), 15);
+	assert_int_equal(scpi_check(&s, "FOO", &err), CVL_E_MISMATCH);
+	SAYS(err.text, "refuses `FOO`: -113");
+	/* one that never ends is not followed for ever */
+	for (int i = 0; i < 40; i++)
+		assert_int_equal(write(ends[1], queue, sizeof(queue) - 1), sizeof(queue) - 1);
+	assert_int_equal(scpi_check(&s, "FOO", &err), CVL_E_MISMATCH);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+/* A whole instrument behind a TCP port, in a process of its own. */
+static void an_instrument_answers_by_tcp(void **state)
+{
+	struct sockaddr_in a = { .sin_family = AF_INET, .sin_addr = { htonl(INADDR_LOOPBACK) } };
+	int listener = socket(AF_INET, SOCK_STREAM, 0);
+	socklen_t size = sizeof(a);
+	struct lab_instrument config_of = { .name = "scope",
+					    .identity = "RIGOL",
+					    .timeout_s = 5,
+					    .done_query = "",
+					    .error_query = "SYST:ERR?",
+					    .result = RESULT_SECONDS,
+					    .fetch_query = ":MEAS:ITEM? RDEL" };
+	struct instrument i;
+	struct cvl_error err;
+	char address[40];
+	double value;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(bind(listener, (struct sockaddr *)&a, sizeof(a)), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&a, &size), 0);
+	pid = fork();
+	if (!pid) {
+		FILE *f = fdopen(accept(listener, NULL, NULL), "r+");
+		struct sim_instrument scope;
+		char line[200], *answer;
+		size_t n;
+
+		sim_instrument_init(&scope, SIM_SCOPE, SEED);
+		scope.measured = (struct sim_measured){ .happened = true, .delay_s = 0.25 };
+		while (f && fgets(line, sizeof(line), f)) {
+			line[strcspn(line, "\n")] = '\0';
+			answer = sim_instrument_line(&scope, line, &n);
+			fseek(f, 0, SEEK_CUR);
+			if (answer)
+				fwrite(answer, 1, n, f);
+			fflush(f);
+			free(answer);
+		}
+		_exit(0);
+	}
+	snprintf(address, sizeof(address), "tcp:127.0.0.1:%d", ntohs(a.sin_port));
+	config_of.address = address;
+	if (instrument_open(&i, &config_of, -1, &err))
+		fail_msg("%s", err.text);
+	SAYS(i.identity, "DS1054Z");
+	assert_int_equal(instrument_read(&i, 1, &value, &err), 0);
+	assert_true(fabs(value - 0.25) < 1e-7);
+	instrument_close(&i);
+	close(listener);
+	waitpid(pid, NULL, 0);
+}
+
 static void a_run_that_is_too_short_says_how_many_iterations_are_enough(void **state)
 {
 	const struct how how = {
@@ -474,6 +655,11 @@ int main(void)
 		cmocka_unit_test(outliers_are_marked_and_kept),
 		cmocka_unit_test(a_fault_that_passes_costs_a_retry),
 		cmocka_unit_test(a_fault_that_stays_ends_it),
+		cmocka_unit_test(a_target_that_hangs_is_reset_by_a_program),
+		cmocka_unit_test(programs_that_fail_are_said),
+		cmocka_unit_test(blocks_come_by_message_and_by_stream),
+		cmocka_unit_test(an_error_queue_is_emptied_and_its_first_error_told),
+		cmocka_unit_test(an_instrument_answers_by_tcp),
 		cmocka_unit_test(a_run_that_is_too_short_says_how_many_iterations_are_enough),
 		cmocka_unit_test(a_frequency_that_the_target_has_not_is_said),
 		cmocka_unit_test(other_iterations_than_in_the_results_are_refused),

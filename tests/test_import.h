@@ -7,6 +7,7 @@
  *   12:1            edge: lines show 1 from tick 12 on
  *   13~0=1.5        sample of channel 0
  *   14*name         event, 14*name(text) with its text if it has one
+ *   14+-5           slip with its half-width
  *   15-20/corrupt/2 gap with its last tick, cause and count; ? where unknown
  *
  * A '<' behind a tick says that the record was late.
@@ -148,6 +149,7 @@ static inline void imported_record(struct imported_clock *c, FILE *out, struct c
 			fprintf(out, "%" PRIu64 " ", b->value[i]);
 		c->gaps++;
 		break;
+	case CVL_SLIP: fprintf(out, "%" PRIu64 "+-%" PRIu64 " ", tick, b->value[i]); break;
 	default: fail_msg("a record of kind %d", b->kind[i]);
 	}
 	if (!c->first_tick)

@@ -137,6 +137,26 @@ static void what_it_measures_is_what_the_task_did(void **state)
 	bench_done(&b);
 }
 
+/* The counters are measured in the runs 1 to 5, in the order of their bits. */
+static void runs_of_other_lengths_are_scaled_to_the_first(void **state)
+{
+	struct swo_choose_config config = { .rule = SWO_RULE_CPI, .runs = 100 };
+	struct job job = { 10000, 20, 10, 30, 40 };
+	struct swo_choose c;
+	struct bench b;
+
+	(void)state;
+	choose(&b, &c, &config, &dwt_chip_l476);
+	for (unsigned i = 0; i < 5; i++) {
+		run(&b, &c, &job, 1);
+		job.instructions += 7000;
+	}
+	assert_in_range(c.task.cpi, 19000 - 50, 19000 + 50);
+	assert_in_range(c.task.sleep, 189000 - 50, 189000 + 50);
+	assert_in_range(c.task.lsu, 120000 - 50, 120000 + 50);
+	bench_done(&b);
+}
+
 static void a_change_that_costs_more_than_it_saves_is_not_made(void **state)
 {
 	(void)state;
@@ -263,6 +283,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_rule_sets_what_suits_the_task),
 		cmocka_unit_test(what_it_measures_is_what_the_task_did),
+		cmocka_unit_test(runs_of_other_lengths_are_scaled_to_the_first),
 		cmocka_unit_test(a_change_that_costs_more_than_it_saves_is_not_made),
 		cmocka_unit_test(a_task_that_changes_is_measured_again),
 		cmocka_unit_test(passes_are_added_up),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Runs a task at the frequency and voltage that suit it (thesis, section 3.1): measures it at the default setting, one counter
- * a run, lets a rule choose, changes the setting if that pays, and measures again after a while. In between the trace units are off, to save
- * energy.
+ * a run, lets a rule choose, changes the setting if that pays, and measures again after a while. In between
+ * the trace units are off, to save energy.
  *
  *	swo_choose_init(&c, &config);
  *	for (;;) {

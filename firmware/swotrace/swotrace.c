@@ -6,7 +6,8 @@
 
 #define BUS_ID 1u
 /*
- * One packet in 256 cycles for the cycle counter as for the others: its divider sees a change of bit 6 every 64 cycles (C1.8.8).
+ * One packet in 256 cycles for the cycle counter as for the others: its divider sees a change of bit 6 every 64 cycles (C1.8.8). The
+ * counter itself is not set to 0, as programs use it for a clock; so the first packet comes up to 64 cycles early.
  */
 #define POST 3u
 #define QUIET_BITS 12u     /* a byte has a rising edge at least every 10 */
@@ -225,7 +226,6 @@ enum swo_why swo_start(struct swo *s, enum swo_counter counter, uint32_t mark)
 	if ((unsigned)counter >= SWO_COUNTERS || !(s->counters >> counter & 1))
 		return SWO_NO_COUNTER;
 	begin(s, (uint8_t)counter, s->config.prescaler_counter, mark);
-	put(s, DWT_CYCCNT, 0); /* so that the cycle counter's first packet comes after 256 too */
 	first_counts(s);
 	put(s, DWT_CTRL, quiet_control() | DWT_CTRL_EVENT(counter)); /* its counter begins at 0 */
 	return SWO_OK;

@@ -10,13 +10,32 @@
 
 #define UNROLL 8
 
-/* The compiler must take @x for changed here. */
-#if defined(__GNUC__)
-#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
-#define OPAQUE_FLOAT(x) __asm__ volatile("" : "+m"(x))
-#else
+/*
+ * The compiler must take @x, which it may keep in a register, for changed here. Even one that may reorder real numbers then has to
+ * do one operation after the other, and may not divide once and multiply then.
+ */
+#if !defined(__GNUC__)
 #define OPAQUE(x) (x) = *(volatile uint32_t *)&(x)
-#define OPAQUE_FLOAT(x)
+#define OPAQUE_float(x) (x) = *(volatile float *)&(x)
+#define OPAQUE_double(x) (x) = *(volatile double *)&(x)
+#else
+#define OPAQUE(x) __asm__ volatile("" : "+r"(x))
+#if defined(__ARM_FP) && __ARM_FP & 4
+#define OPAQUE_float(x) __asm__ volatile("" : "+t"(x))
+#elif defined(__SSE2__)
+#define OPAQUE_float(x) __asm__ volatile("" : "+x"(x))
+#else
+#define OPAQUE_float(x) __asm__ volatile("" : "+m"(x))
+#endif
+#if defined(__ARM_FP) && __ARM_FP & 8
+#define OPAQUE_double(x) __asm__ volatile("" : "+w"(x))
+#elif defined(__ARM_FP)
+#define OPAQUE_double(x) __asm__ volatile("" : "+r"(x)) /* two registers */
+#elif defined(__SSE2__)
+#define OPAQUE_double(x) __asm__ volatile("" : "+x"(x))
+#else
+#define OPAQUE_double(x) __asm__ volatile("" : "+m"(x))
+#endif
 #endif
 
 /* Where results go, and where operands come from that nobody may know beforehand. */
@@ -39,7 +58,9 @@ static volatile double one_double = 1.0;
 	x = OPERATION(x, y); \
 	OPAQUE(x);
 #define RAM_STEP(i) ram[i] = OPERATION(ram[i], y) | 1u;
-#define FLASH_STEP(i) x = OPERATION(x, flash[i]);
+#define FLASH_STEP(i)               \
+	x = OPERATION(x, flash[i]); \
+	OPAQUE(x);
 
 #define INTEGER_WORKLOAD(function, STEP)                                                     \
 	static int function(const struct workload_io *io, uint32_t iterations, uint32_t arg) \
@@ -51,7 +72,6 @@ static volatile double one_double = 1.0;
 		OPAQUE(y);                                                                   \
 		for (uint32_t n = 0; n < iterations; n++) {                                  \
 			TIMES_8(STEP)                                                        \
-			OPAQUE(x);                                                           \
 		}                                                                            \
 		sink_u32 = x + y;                                                            \
 		return WORKLOAD_OK;                                                          \
@@ -74,28 +94,50 @@ INTEGER_WORKLOAD(flash_div, FLASH_STEP)
 #undef OPERATION
 
 /* Near 1, so that neither infinity nor denormal numbers, which some processors take longer for, come up. */
-#define REAL_WORKLOAD(function, type, one, sink, op, operand)                                \
+#define REAL_STEP(i)         \
+	x = OPERATION(x, y); \
+	OPAQUE_REAL(x);      \
+	OPAQUE_REAL(y);
+#define DO_REAL_ADD(x, y) ((x) + (y))
+#define DO_REAL_MUL(x, y) ((x) * (y))
+#define DO_REAL_DIV(x, y) ((x) / (y))
+
+#define REAL_WORKLOAD(function, type, operand)                                               \
 	static int function(const struct workload_io *io, uint32_t iterations, uint32_t arg) \
 	{                                                                                    \
-		type x = one, y = one * (type)(operand);                                     \
+		type x = one_##type, y = one_##type * (type)(operand);                       \
                                                                                              \
 		(void)io;                                                                    \
 		(void)arg;                                                                   \
 		for (uint32_t n = 0; n < iterations; n++) {                                  \
-			x = x op y, x = x op y, x = x op y, x = x op y;                      \
-			x = x op y, x = x op y, x = x op y, x = x op y;                      \
-			OPAQUE_FLOAT(x);                                                     \
+			TIMES_8(REAL_STEP)                                                   \
 		}                                                                            \
-		sink = x;                                                                    \
+		sink_##type = x;                                                             \
 		return WORKLOAD_OK;                                                          \
 	}
 
-REAL_WORKLOAD(float_add, float, one_float, sink_float, +, 0.5)
-REAL_WORKLOAD(float_mul, float, one_float, sink_float, *, 1.0)
-REAL_WORKLOAD(float_div, float, one_float, sink_float, /, 1.0)
-REAL_WORKLOAD(double_add, double, one_double, sink_double, +, 0.5)
-REAL_WORKLOAD(double_mul, double, one_double, sink_double, *, 1.0)
-REAL_WORKLOAD(double_div, double, one_double, sink_double, /, 1.0)
+#define OPAQUE_REAL OPAQUE_float
+#define OPERATION DO_REAL_ADD
+REAL_WORKLOAD(float_add, float, 0.5)
+#undef OPERATION
+#define OPERATION DO_REAL_MUL
+REAL_WORKLOAD(float_mul, float, 1.0)
+#undef OPERATION
+#define OPERATION DO_REAL_DIV
+REAL_WORKLOAD(float_div, float, 1.0)
+#undef OPERATION
+#undef OPAQUE_REAL
+#define OPAQUE_REAL OPAQUE_double
+#define OPERATION DO_REAL_ADD
+REAL_WORKLOAD(double_add, double, 0.5)
+#undef OPERATION
+#define OPERATION DO_REAL_MUL
+REAL_WORKLOAD(double_mul, double, 1.0)
+#undef OPERATION
+#define OPERATION DO_REAL_DIV
+REAL_WORKLOAD(double_div, double, 1.0)
+#undef OPERATION
+#undef OPAQUE_REAL
 
 /* As many bytes as the thesis sends in one transaction. */
 #define SPI_BYTES 1024

@@ -31,12 +31,17 @@ struct bench_cli {
 	unsigned seed;
 	struct progress progress;
 	struct sim_lab lab;
+	json_t *problems; /* the first of them, for --json */
 };
+
+#define PROBLEMS_KEPT 200
 
 static void tell(void *ctx, bool problem, const char *text)
 {
 	struct bench_cli *k = ctx;
 
+	if (problem && json_array_size(k->problems) < PROBLEMS_KEPT)
+		json_array_append_new(k->problems, json_string(text));
 	progress_clear(&k->progress);
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
 }
@@ -162,6 +167,13 @@ static void print_json(const struct bench_cli *k, struct out *o, const struct re
 	for (size_t i = 0; i < 2 && *res->identity[i]; i++) {
 		out_text(o, i ? "," : "");
 		out_json(o, res->identity[i], strlen(res->identity[i]));
+	}
+	out_text(o, "],\"problems\":[");
+	for (size_t i = 0; i < json_array_size(k->problems); i++) {
+		const char *text = json_string_value(json_array_get(k->problems, i));
+
+		out_text(o, i ? ",\n" : "\n");
+		out_json(o, text, strlen(text));
 	}
 	out_text(o, "]");
 	print_groups_json(o, s);
@@ -330,6 +342,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (argc - optind != 1)
 		return cli_usage(verb, "name one configuration");
 	k.config = argv[optind];
+	k.problems = json_array();
 	rc = lab_config_load(&config, k.config, &err);
 	rc = rc ? rc : lab_plan_make(&plan, &config, &err);
 	rc = rc ? rc : results_load(&results, k.output, &err);
@@ -342,6 +355,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	results_free(&results);
 	lab_plan_free(&plan);
 	lab_config_free(&config);
+	json_decref(k.problems);
 	return rc;
 }
 

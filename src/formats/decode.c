@@ -102,9 +102,9 @@ static int to_store(void *ctx, const struct itm_packet *p, struct itm_when when,
 	return itm_store_put(ctx, p, when, err);
 }
 
-static int gap_to_store(void *ctx, struct itm_when when, struct cvl_error *err)
+static int gap_to_store(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err)
 {
-	return itm_store_gap(ctx, when, CVL_GAP_CORRUPT, err);
+	return itm_store_gap(ctx, when, why, err);
 }
 
 static void edge(struct job *j, uint64_t tick, bool level)

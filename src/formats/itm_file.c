@@ -33,6 +33,7 @@ struct itm_file {
 	struct itm_clock clock;
 	struct look look;
 	bool timed; /* by timestamps */
+	bool cut;   /* the file ends inside of something */
 	int rc;
 	uint64_t end;
 };
@@ -69,7 +70,7 @@ static int packet(void *ctx, const struct itm_packet *p, struct itm_when when,
 }
 
 /* Bytes that frames lost: how many is in their offsets. */
-static int gap(void *ctx, struct itm_when when, struct cvl_error *err)
+static int gap(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err)
 {
 	struct itm_file *f = ctx;
 	uint64_t n = when.to - when.from + 1;
@@ -77,7 +78,11 @@ static int gap(void *ctx, struct itm_when when, struct cvl_error *err)
 					.length = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX) };
 
 	if (!f->timed)
-		return itm_store_gap(f->store, when, CVL_GAP_CORRUPT, err);
+		return itm_store_gap(f->store, when, why, err);
+	if (why == CVL_GAP_TRUNCATED) {
+		f->cut = true;
+		return 0;
+	}
 	itm_clock_put(&f->clock, &bad);
 	return f->rc;
 }
@@ -98,10 +103,11 @@ static int look_at(void *ctx, const struct itm_packet *p, struct itm_when when,
 	return 0;
 }
 
-static int look_past(void *ctx, struct itm_when when, struct cvl_error *err)
+static int look_past(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err)
 {
 	(void)ctx;
 	(void)when;
+	(void)why;
 	(void)err;
 	return 0;
 }
@@ -183,6 +189,9 @@ static int feed(struct itm_file *f)
 		itm_clock_end(&f->clock);
 	else
 		f->end = cvl_input_offset(f->in);
+	if (f->cut && !f->rc)
+		f->rc = itm_store_gap(f->store, (struct itm_when){ f->end, ITM_OPEN },
+				      CVL_GAP_TRUNCATED, f->err);
 	return f->rc;
 }
 

@@ -14,7 +14,8 @@ static void pass(struct swo_pipe *p, const struct itm_packet *packet, struct itm
 static void flush_bad(struct swo_pipe *p)
 {
 	if (p->is_bad && !p->rc)
-		p->rc = p->sink.gap(p->sink.ctx, p->bad, p->err);
+		p->rc = p->sink.gap(p->sink.ctx, p->bad,
+				    p->ending ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, p->err);
 	if (p->is_bad)
 		p->last = p->bad.to;
 	p->is_bad = false;
@@ -107,10 +108,12 @@ int swo_pipe_end(struct swo_pipe *p)
 {
 	struct itm_packet out;
 
+	flush_bad(p);
+	p->ending = true;
 	if (p->framed)
 		tpiu_end(&p->tpiu);
 	if (itm_end(&p->itm, &out))
-		pass(p, &out, when_of(p, &out, p->ring[(p->itm.at - 1) % SWO_RING]));
+		itm_broken(p, when_of(p, &out, p->ring[(p->itm.at - 1) % SWO_RING]));
 	flush_bad(p);
 	return p->rc;
 }

@@ -18,8 +18,8 @@
 struct swo_sink {
 	int (*packet)(void *ctx, const struct itm_packet *p, struct itm_when when,
 		      struct cvl_error *err);
-	/** Bytes are missing or broken. */
-	int (*gap)(void *ctx, struct itm_when when, struct cvl_error *err);
+	/** Bytes are missing, broken (corrupt), or the end is missing (truncated). */
+	int (*gap)(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err);
 	void *ctx;
 };
 
@@ -33,7 +33,7 @@ struct swo_pipe {
 	struct itm itm;
 	struct itm_when ring[SWO_RING]; /* of the last bytes of the ITM, by their offset */
 	struct itm_when bad;            /* bytes in a row that are worth nothing */
-	bool is_bad;
+	bool is_bad, ending;
 	uint64_t last; /* tick at which the last packet ended */
 };
 

@@ -20,6 +20,10 @@
 	{                                                                                   \
 		.name = key, .type = KEY_NUMBER, AT(owner, member), .min = low, .max = high \
 	}
+#define TEXTS(owner, key, member)                                           \
+	{                                                                   \
+		.name = key, .type = KEY_TEXTS, AT(owner, member), .min = 1 \
+	}
 
 static const struct key command_keys[] = {
 	TEXT(lab_commands, "set", set, false),
@@ -39,15 +43,11 @@ static const struct key target_keys[] = {
 	TEXT(lab_target, "boot_text", boot_text, false),
 	NUMBER(lab_target, "boot_timeout_s", boot_timeout_s, 0.01, DAY_S),
 	NUMBER(lab_target, "answer_timeout_s", answer_timeout_s, 0.01, DAY_S),
+	TEXTS(lab_target, "reset_program", reset_program),
 	{ .name = "commands", .type = KEY_MAP, AT(lab_target, commands), .shape = &command_shape },
 	{ 0 },
 };
 static const struct key_shape target_shape = { target_keys, sizeof(struct lab_target), NULL };
-
-#define TEXTS(owner, key, member)                                           \
-	{                                                                   \
-		.name = key, .type = KEY_TEXTS, AT(owner, member), .min = 1 \
-	}
 
 static const struct key instrument_keys[] = {
 	TEXT(lab_instrument, "address", address, true),

@@ -18,6 +18,8 @@ struct lab_target {
 	const char *port, *prompt, *boot_text;
 	double baud, boot_timeout_s, answer_timeout_s;
 	struct lab_commands commands;
+	struct key_list
+		reset_program; /* const char *: a program of the host's that resets a target that hangs */
 };
 
 enum lab_result {

@@ -200,7 +200,7 @@ void keys_free(const struct key_shape *shape, void *to)
 
 		if (k->type == KEY_MAP)
 			keys_free(k->shape, at);
-		if (k->type < KEY_TEXTS || k->type == KEY_BOOL || k->type == KEY_MAP)
+		if (k->type < KEY_TEXTS || k->type == KEY_MAP)
 			continue;
 		if (k->type == KEY_LIST || k->type == KEY_MAPS)
 			for (size_t i = 0; i < list->n; i++)

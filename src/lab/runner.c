@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/runner.h"
 
-#include "lab/answer.h"
 #include "lab/instrument.h"
-#include "lab/shell.h"
+#include "lab/target.h"
 
 #include <math.h>
 #include <poll.h>
@@ -22,16 +21,9 @@ struct bench {
 	const struct lab_config *config;
 	const struct runner_opts *o;
 	struct results *results;
-	struct channel channel; /* to the target */
-	struct shell *shell;
+	struct target *target;
 	struct instrument *instrument; /* by their place in the config; those not used are closed */
 	struct runner_result *result;
-};
-
-/* What one run of a workload gave. */
-struct run {
-	double seconds;
-	uint64_t count, passes;
 };
 
 static void note(const struct bench *b, bool problem, const char *text)
@@ -40,83 +32,7 @@ static void note(const struct bench *b, bool problem, const char *text)
 		b->o->note(b->o->ctx, problem, text);
 }
 
-static int64_t ms(double seconds)
-{
-	return (int64_t)(seconds * 1000);
-}
-
-/* Ask the target; the answer must be an ok. */
-static int ask(struct bench *b, const char *command, struct answer *a, struct cvl_error *err)
-{
-	const struct lab_target *t = &b->config->target;
-	char why[120] = "no reason";
-	int rc = shell_ask(b->shell, command, ms(t->answer_timeout_s), err);
-
-	rc = rc ? rc : answer_read(a, b->shell->text, b->shell->n, t->port, err);
-	if (rc || a->ok)
-		return rc;
-	answer_text(a, "why", why, sizeof(why));
-	return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET, "%s: the target refuses `%.200s`: %s",
-			t->port, command, why);
-}
-
-/* A clean target at the step's setting. */
-static int prepare(struct bench *b, const struct lab_step *s, struct cvl_error *err)
-{
-	const struct lab_target *t = &b->config->target;
-	char command[LAB_COMMAND];
-	struct answer a;
-	uint64_t hz;
-	int rc = 0;
-
-	if (s->experiment->reboot)
-		rc = shell_reboot(b->shell, t->commands.reboot, ms(t->boot_timeout_s), err);
-	rc = rc ? rc : lab_set_command(b->config, s, command, err);
-	rc = rc || !*command ? rc : ask(b, command, &a, err);
-	if (rc || !*command)
-		return rc;
-	if (answer_u64(&a, "hz", &hz) && hz != s->key.hz)
-		return cvl_fail(
-			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			"%s: the target took %llu Hz when told %llu Hz: a frequency it has not",
-			t->port, (unsigned long long)hz, (unsigned long long)s->key.hz);
-	return 0;
-}
-
-/* One command that works. What it says it did must be what it was told. */
-static int work(struct bench *b, const struct lab_step *s, uint64_t iterations, uint64_t pass,
-		struct run *run, struct cvl_error *err)
-{
-	const char *port = b->config->target.port;
-	char command[LAB_COMMAND], name[RESULTS_NAME] = "";
-	uint64_t us, n = 0;
-	struct answer a;
-	int rc = lab_run_command(b->config, s, iterations, pass, command, err);
-
-	rc = rc ? rc : ask(b, command, &a, err);
-	if (rc)
-		return rc;
-	if (!answer_u64(&a, "us", &us))
-		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: the answer to `%.200s` has no us=MICROSECONDS:%.100s", port,
-				command, a.line);
-	if (!answer_text(&a, "workload", name, sizeof(name)) || strcmp(name, s->workload->name) ||
-	    !answer_u64(&a, "iterations", &n) || n != iterations)
-		return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-				"%s: the answer to `%.200s` is of something else:%.100s", port,
-				command, a.line);
-	run->seconds = (double)us / 1e6;
-	run->passes = 1;
-	if (s->counter && !answer_u64(&a, "count", &run->count))
-		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: the answer to `%.200s` has no count=:%.100s", port, command,
-				a.line);
-	if (s->counter && s->counter->ranges.n)
-		answer_u64(&a, "passes", &run->passes);
-	return 0;
-}
-
-/* As many iterations as the least time takes, at the highest frequency that the experiment has (thesis section 8.1.2). */
+/* As many iterations as the least time takes at the fastest setting that the experiment has (thesis section 8.1.2). */
 static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t *iterations,
 			     struct cvl_error *err)
 {
@@ -128,12 +44,14 @@ static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t
 	for (size_t i = 0; i < e->hz.n; i++)
 		if (((const double *)e->hz.item)[i] > (double)fastest.key.hz)
 			fastest.key.hz = (uint64_t)((const double *)e->hz.item)[i];
-	rc = prepare(b, &fastest, err);
+	for (size_t i = 0; i < e->cache.n; i++)
+		fastest.key.cache |= ((const bool *)e->cache.item)[i];
+	rc = target_prepare(b->target, &fastest, err);
 	for (int i = 0; !rc && i < MAX_SEARCH; i++) {
-		struct run run = { 0 };
+		struct target_run run = { 0 };
 		double more;
 
-		rc = work(b, &fastest, n, 0, &run, err);
+		rc = target_work(b->target, &fastest, n, 0, &run, err);
 		/* a tenth more, for settings that make it faster still */
 		if (!rc && run.seconds >= 1.02 * e->min_seconds) {
 			*iterations = n;
@@ -199,15 +117,15 @@ static int measure(struct bench *b, const struct lab_step *s, uint64_t iteration
 		   double *seconds, struct cvl_error *err)
 {
 	struct instrument *i = instrument_of(b, s);
-	struct run run = { .passes = 1 };
+	struct target_run run = { .passes = 1 };
 	uint64_t sum = 0;
 	int rc = 0;
 
 	for (uint64_t pass = 0; !rc && pass < run.passes; pass++) {
-		rc = prepare(b, s, err);
+		rc = target_prepare(b->target, s, err);
 		if (!rc && i)
 			rc = instrument_arm(i, err);
-		rc = rc ? rc : work(b, s, iterations, pass, &run, err);
+		rc = rc ? rc : target_work(b->target, s, iterations, pass, &run, err);
 		rc = rc ? rc : check_time(s, iterations, run.seconds, err);
 		sum += run.count;
 		if (!rc && run.passes > MAX_PASSES)
@@ -239,14 +157,6 @@ static int store(struct bench *b, const struct lab_step *s, uint64_t iterations,
 	return results_save(b->results, b->o->output, err);
 }
 
-static int open_target(struct bench *b, struct cvl_error *err)
-{
-	const struct lab_target *t = &b->config->target;
-	int rc = channel_open(&b->channel, t->port, (unsigned)t->baud, b->o->stop_fd, err);
-
-	return rc ? rc : shell_find(b->shell, ms(t->boot_timeout_s), err);
-}
-
 /* One step with its retries. Returns 0 also if it failed for good, which *@failed tells; an error is one of the whole. */
 static int make(struct bench *b, const struct lab_step *s, bool *failed, struct cvl_error *err)
 {
@@ -268,9 +178,7 @@ static int make(struct bench *b, const struct lab_step *s, bool *failed, struct 
 		note(b, true, text);
 		/* a port that is gone, or a target that hangs: begin anew, which fails for good if there is no port */
 		if (rc == CVL_E_ENV) {
-			channel_close(&b->channel);
-			rc = channel_open(&b->channel, b->config->target.port,
-					  (unsigned)b->config->target.baud, b->o->stop_fd, err);
+			rc = target_revive(b->target, err);
 			if (rc)
 				return rc;
 			rc = CVL_E_ENV;
@@ -300,7 +208,7 @@ static bool stopped(const struct bench *b)
 static int open_all(struct bench *b, const struct lab_plan *p, struct cvl_error *err)
 {
 	size_t used = 0;
-	int rc = open_target(b, err);
+	int rc = target_open(b->target, err);
 
 	for (size_t k = 0; !rc && k < p->n; k++) {
 		struct instrument *i = instrument_of(b, &p->step[k]);
@@ -353,9 +261,7 @@ static int make_all(struct bench *b, const struct lab_plan *p, size_t todo, stru
 int runner_run(const struct lab_config *c, const struct lab_plan *p, struct results *r,
 	       const struct runner_opts *o, struct runner_result *result, struct cvl_error *err)
 {
-	struct bench b = {
-		.config = c, .o = o, .results = r, .result = result, .channel = { .fd = -1 }
-	};
+	struct bench b = { .config = c, .o = o, .results = r, .result = result };
 	size_t todo;
 	int rc = 0;
 
@@ -365,17 +271,17 @@ int runner_run(const struct lab_config *c, const struct lab_plan *p, struct resu
 	todo = p->n - result->there;
 	if (!todo)
 		return 0;
-	b.shell = calloc(1, sizeof(*b.shell));
+	b.target = calloc(1, sizeof(*b.target));
 	b.instrument = calloc(c->instruments.n + 1, sizeof(*b.instrument));
-	if (!b.shell || !b.instrument) {
+	if (!b.target || !b.instrument) {
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		goto out;
 	}
 	for (size_t i = 0; i < c->instruments.n; i++)
 		b.instrument[i].channel.fd = -1;
-	b.shell->channel = &b.channel;
-	b.shell->prompt = c->target.prompt;
-	b.shell->boot_text = c->target.boot_text;
+	*b.target = (struct target){
+		.config = c, .stop_fd = o->stop_fd, .note = o->note, .ctx = o->ctx
+	};
 	rc = open_all(&b, p, err);
 	/* what cannot be saved is found out before the first run */
 	rc = rc ? rc : results_save(r, o->output, err);
@@ -387,9 +293,9 @@ int runner_run(const struct lab_config *c, const struct lab_plan *p, struct resu
 	result->left = todo - result->made - result->failed;
 	for (size_t i = 0; i < c->instruments.n; i++)
 		instrument_close(&b.instrument[i]);
-	channel_close(&b.channel);
+	target_close(b.target);
 out:
-	free(b.shell);
+	free(b.target);
 	free(b.instrument);
 	return rc;
 }

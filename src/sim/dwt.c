@@ -235,7 +235,9 @@ static void itm_access(struct dwt_chip *c, uint32_t address, uint32_t *value, bo
 		if (write && c->unlocked)
 			c->tcr = *value & ~ITM_TCR_BUSY;
 		else if (!write)
-			*value = c->tcr | (dwt_output_busy(c) ? ITM_TCR_BUSY : 0);
+			*value = c->tcr |
+				 (c->queued ? ITM_TCR_BUSY :
+					      0); /* what the line still sends is not its own */
 	}
 }
 

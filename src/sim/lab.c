@@ -29,7 +29,17 @@ struct world {
 	struct sim_chip chip;
 	struct sim_instrument instrument[TERMINALS]; /* the target's is not used */
 	unsigned faults;                             /* that came true so far */
+	bool hangs;
 };
+
+/* A signal can reach nothing else. */
+static volatile sig_atomic_t reset;
+
+static void on_reset(int number)
+{
+	(void)number;
+	reset = 1;
+}
 
 static void pause_ms(long ms)
 {
@@ -97,6 +107,8 @@ static bool spoil(struct world *w)
 		    strlen(BENCH_BANNER BENCH_PROMPT) + 20);
 	} else if (is_time(w, SIM_BINARY, number)) {
 		put(w, TARGET, noise, sizeof(noise) - 1);
+	} else if (is_time(w, SIM_HANG, number)) {
+		w->hangs = true;
 	} else if (is_time(w, SIM_VANISH, number)) {
 		close(w->t[TARGET].slave);
 		close(w->t[TARGET].master);
@@ -112,7 +124,7 @@ static void target(struct world *w, const uint8_t *bytes, size_t n)
 {
 	unsigned works = w->chip.works;
 
-	if (w->o.fault == SIM_MUTE)
+	if (w->o.fault == SIM_MUTE || w->hangs)
 		return;
 	if (w->o.fault == SIM_CHATTER) {
 		for (int i = 0; i < 2000; i++)
@@ -174,8 +186,16 @@ static void serve(struct world *w, int hold)
 		for (int i = 0; i < TERMINALS; i++)
 			p[i] = (struct pollfd){ .fd = w->t[i].master, .events = POLLIN };
 		p[TERMINALS] = (struct pollfd){ .fd = hold, .events = POLLIN };
-		if (poll(p, TERMINALS + 1, -1) < 0 && errno != EINTR)
-			return;
+		if (poll(p, TERMINALS + 1, -1) < 0) {
+			if (errno != EINTR)
+				return;
+			if (reset && w->hangs) {
+				w->hangs = false;
+				target(w, (const uint8_t *)"reboot\n", 7);
+			}
+			reset = 0;
+			continue;
+		}
 		if (p[TERMINALS].revents)
 			return;
 		for (int i = 0; i < TERMINALS; i++) {
@@ -244,6 +264,7 @@ int sim_lab_start(struct sim_lab *l, const struct sim_lab_options *o, struct cvl
 		rc = cvl_fail_errno(err, "start", "a process");
 	if (!rc && !l->pid) {
 		close(ends[1]);
+		signal(SIGUSR1, on_reset);
 		signal(SIGINT, SIG_IGN); /* who started us decides when it ends */
 		sim_chip_init(&w->chip, o->seed, o->outlier_every);
 		w->chip.out_n = 0; /* it was turned on before anybody listened */

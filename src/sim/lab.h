@@ -18,6 +18,7 @@ enum sim_fault {
 	SIM_RESET,   /* the target resets in the middle of a work */
 	SIM_BINARY,  /* the target's answer holds bytes that are no text */
 	SIM_VANISH,  /* the target's port goes away */
+	SIM_HANG,    /* the target hangs until the process gets a SIGUSR1 */
 	SIM_REFUSE,  /* the instruments answer with an error to being armed */
 	SIM_HALF,    /* a block of readings ends in the middle */
 	SIM_SILENT,  /* the instruments take lines and say nothing */

@@ -27,7 +27,7 @@ static const struct cost costs[] = {
 	{ "double-div", 1400, 300, 4, 4, 0 },
 };
 
-/* Frequencies, as in thesis section 8.4.1; its 53 MHz are a sixth of 320 MHz. */
+/* Those of firmware/swotrace, near the thesis's (section 8.4.1). */
 static const uint32_t frequencies[] = { 13000000, 26000000, 40000000, 53333333, 80000000 };
 
 /* RM0351 table 11: wait states by frequency, in voltage ranges 1 and 2. */
@@ -42,10 +42,10 @@ static unsigned wait_states(const struct bench_setting *s, bool low)
 	return mhz <= 16 ? 0 : mhz <= 32 ? 1 : mhz <= 48 ? 2 : mhz <= 64 ? 3 : 4;
 }
 
-/* The 1.0 V range goes up to 26 MHz; at 26 MHz both policies take it (thesis section 8.4.1: they differ at 13 MHz only). */
+/* The range of 1.0 V goes up to 26 MHz (RM0351 section 5.1.8). */
 static bool low_voltage(const struct bench_setting *s)
 {
-	return s->hz == 26000000 || (s->hz < 26000000 && s->policy == BENCH_LOW_VOLTAGE);
+	return s->hz <= 26000000 && s->policy == BENCH_LOW_VOLTAGE;
 }
 
 /* Current at 3.3 V: the thesis's constants for dynamic and static power. */

@@ -3,8 +3,8 @@
  * Tasks of a simulated processor, measured as `coeval task bench` would: for trying rules that choose a frequency where the
  * truth is known. Nothing here was measured; what it rests on:
  *
- * - Cycles: those that the program takes, and a wait state's for every fetch or load that the flash cache does not have. About a third of the
- *   tasks miss often, as 19 of the thesis's 69 save energy and 25 save cycles at lower frequencies (10.4.6, 10.4.7); up to a tenth of the
+ * - Cycles: those that the program takes, and those of a wait state for every fetch or load that the flash cache does not have.
+ *   About a third of the tasks miss often, as 19 of the thesis's 69 save energy and 25 save cycles at lower frequencies (10.4.6, 10.4.7); up to a tenth of the
  *   program's cycles a wait state. Without the cache every access waits.
  * - Some tasks wait for a time rather than cycles: asleep, or for a serial line whose status they read (10.2, 10.3).
  * - Energy: equation 2.6 with the device's constants. alpha * C differs by 7 % (standard deviation) between tasks, by the range of

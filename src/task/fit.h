@@ -3,7 +3,8 @@
  * Rules that choose a frequency, as they are given and fitted to tasks. A rule is fitted to the measured energies of all tasks of a set
  * but one, so that it can be judged by a task that it has not seen (leave-one-out).
  *
- * Every fit minimises one thing: the sum over tasks of energy at the chosen frequency over energy at the highest.
+ * Thresholds and frequencies minimise the sum over tasks of energy at the chosen frequency over energy at the highest; linear
+ * rules are regressions of that ratio, and the estimate's alpha * C is the mean by equation 10.5.
  */
 #ifndef TASK_FIT_H
 #define TASK_FIT_H
@@ -45,7 +46,7 @@ struct fitted {
 extern const struct fit_rule fit_rules[];
 extern const size_t fit_rules_n;
 
-/** The rule as it is given: with the thesis's thresholds, and the highest frequency when it says nothing. Only FIT_CONSTANT and FIT_RULE. */
+/** The rule as it is given, with the thesis's thresholds. Only FIT_CONSTANT (@point) and FIT_RULE. */
 struct fitted fit_given(const struct fit_rule *rule, uint32_t point);
 
 /** Fit @rule to @set without task @skip (or FIT_NONE). */

@@ -34,16 +34,16 @@ struct freq_set {
 	struct freq_case *c; /* by name */
 	size_t n;
 	size_t left_out; /* tasks */
-	struct freq_case *
-		more; /* those of them whose cycles are known at point 0: rules may choose for them; 0 where cycles are not known */
+	/* those of them whose cycles are known at point 0: rules may choose for them; 0 where cycles are not known */
+	struct freq_case *more;
 	size_t n_more;
 	bool true_known; /* of every task */
 };
 
 /**
- * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at a frequency that the device does not have
- * (none within 3 %), tasks that lack a frequency, its cycles or its energy. CVL_E_SYNTAX: a task was measured twice at one
- * setting; CVL_E_MISSING: no such policy, or fewer than two tasks are left
+ * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at a frequency that
+ * the device does not have (none within 3 %), tasks that lack a frequency, its cycles or its energy. CVL_E_SYNTAX: a task was
+ * measured twice at one setting; CVL_E_MISSING: no such policy, or fewer than two tasks are left
  * and none that rules may choose for; CVL_E_NOMEM. The table must outlive the set.
  */
 int freq_set_make(struct freq_set *set, const struct task_table *table, const struct device *device,

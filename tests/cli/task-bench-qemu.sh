@@ -3,6 +3,7 @@
 # rebooted before each run, set, and told to work. Stand-ins for BEEBS benchmarks go in as a user's checkout would.
 need qemu-system-arm
 need arm-none-eabi-gcc
+need python3
 BEEBS=$SRC/tests/data/beebs "$SRC/firmware/taskbench/build" fw mps2 >build.log 2>&1 || { cat build.log; exit 1; }
 grep -e 'left out' -e 'benchmarks in' build.log | sed 's/:[0-9:]* /: /; s/ in .*beebs.o//; s|left out broken: .*|left out broken: why|'
 
@@ -41,6 +42,8 @@ status=0
 coeval task bench bench.json -o results.csv --json >summary.json 2>problems || status=$?
 echo "exit status $status"
 sed "s|$port|PORT|g; s/^coeval: warning: //" problems
+
+python3 -c 'import json; s = json.load(open("summary.json")); print(s["made"], s["failed"], len(s["problems"]), len(s["settings"]))'
 
 # Two runs of the same agree to a ten-thousandth, whatever the compiler makes of them; each took its time; cycles are seconds times 25 MHz.
 awk -F, 'NR > 1 {

@@ -40,7 +40,8 @@ static const struct stm32_board board = {
 
 /*
  * The thesis's frequencies (section 8.4.1; low voltage goes before few wait states): the PLL makes @n times 4 MHz, which is
- * divided by @r. In the low range it makes 128 MHz at most. Static power: 2.78 mW at 1.2 V in the thesis; at 1.0 V in proportion to the voltage.
+ * divided by @r. In the low range it makes 128 MHz at most. Static power: 2.78 mW at 1.2 V in the thesis; at 1.0 V in
+ * proportion to the voltage.
  */
 static const struct setting {
 	uint8_t n, r, range;

@@ -150,12 +150,12 @@ int board_flash(const struct bench_setting *s)
 {
 	uint32_t latency = FLASH_ACR & FLASH_LATENCY;
 
-	/* at 13 MHz fast flash takes the higher voltage, at which no wait states are needed (RM0351 table 11) */
-	if (s->policy == BENCH_FAST_FLASH && s->hz <= 16000000) {
+	/* where the port takes the lower voltage, fast flash takes the higher one, which needs fewer wait states (RM0351 table 11) */
+	if (s->policy == BENCH_FAST_FLASH && s->hz <= 26000000) {
 		PWR_CR1 = (PWR_CR1 & ~PWR_VOS) | PWR_RANGE_1;
 		if (wait_for(0x40007014, PWR_VOSF, 0))
 			return -1;
-		latency = 0;
+		latency = s->hz > 16000000;
 	}
 	if (!s->adaption)
 		latency = 4;

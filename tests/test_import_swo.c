@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+#include "test_import.h"
+
+static const struct cvl_import_opts plain = { .node = "c" };
+static const struct cvl_import_opts rated = { .node = "c", .rate_hz = 1000000 };
+
+#define SYNC "\0\0\0\0\0\x80"
+
+static void import(struct imported *im, const struct cvl_importer *importer, const char *bytes,
+		   size_t n, const struct cvl_import_opts *opts)
+{
+	import_bytes(im, importer, bytes, n, opts);
+}
+
+static void packets_without_timestamps_stand_at_their_bytes(void **state)
+{
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_itm, SYNC "\x01\x41\x70\x05\x20", 11, &plain);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_clocks, 1);
+	assert_string_equal(im.clock[0].text, "2*sync 6*software 6-8/overflow/? 9*event_counter");
+	/* That a tick is a byte is told. */
+	assert_int_equal(im.n_reports, 1);
+	assert_int_equal(im.report[0].code, CVL_E_NO);
+	imported_free(&im);
+}
+
+static void packets_with_timestamps_stand_at_theirs(void **state)
+{
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_itm, SYNC "\x01\x41\xc0\x64\x01\x42\xc0\x64", 14, &rated);
+	assert_int_equal(im.rc, 0);
+	assert_string_equal(im.clock[0].text,
+			    "50*sync 100*software 100*local_timestamp(exact) 200*software "
+			    "200*local_timestamp(exact)");
+	assert_int_equal(im.clock[0].rate_hz, 1000000);
+	imported_free(&im);
+}
+
+static void timestamps_need_a_rate(void **state)
+{
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_swo, SYNC "\x01\x41\xc0\x64", 10, &plain);
+	assert_int_equal(im.rc, CVL_E_MISSING);
+	assert_non_null(strstr(im.err.text, "--rate"));
+	imported_free(&im);
+}
+
+static void damage_is_a_gap_and_a_slip_and_is_told(void **state)
+{
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_itm, SYNC "\x01\x41\xc0\x64\x80\x80\x80" SYNC "\x01\x42\xc0\x64",
+	       23, &rated);
+	assert_int_equal(im.rc, 0);
+	assert_non_null(strstr(im.clock[0].text, "/corrupt/"));
+	assert_non_null(strstr(im.clock[0].text, "+-"));
+	assert_int_equal(im.clock[0].gaps, 1);
+	assert_int_equal(im.report[0].code, CVL_E_SYNTAX);
+	imported_free(&im);
+}
+
+static void a_cut_packet_is_a_truncated_end(void **state)
+{
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_itm, SYNC "\x01\x41\xc0\x64\x17\x01", 12, &rated);
+	assert_int_equal(im.rc, 0);
+	assert_non_null(strstr(im.clock[0].text, "/truncated/"));
+	imported_free(&im);
+}
+
+static void frames_give_the_stream_that_is_asked_for(void **state)
+{
+	/* Stream 1: a software packet; stream 2: an overflow, seven times. */
+	static const char frame[] =
+		"\xff\xff\xff\x7f"
+		"\x03\x01\x40\x70\x05\x70\x70\x70\x70\x70\x70\x70\x01\x00\x00\x06";
+	struct cvl_import_opts opts = plain;
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_tpiu, frame, 20, &plain);
+	assert_int_equal(im.rc, 0);
+	assert_non_null(strstr(im.clock[0].text, "*software"));
+	assert_non_null(strstr(im.clock[0].text, "overflow"));
+	imported_free(&im);
+	opts.stream = 9;
+	import(&im, &cvl_import_swo, frame, 20, &opts);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.report[im.n_reports - 1].code, CVL_E_MISMATCH);
+	assert_non_null(strstr(im.report[im.n_reports - 1].text, "stream 9"));
+	imported_free(&im);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(packets_without_timestamps_stand_at_their_bytes),
+		cmocka_unit_test(packets_with_timestamps_stand_at_theirs),
+		cmocka_unit_test(timestamps_need_a_rate),
+		cmocka_unit_test(damage_is_a_gap_and_a_slip_and_is_told),
+		cmocka_unit_test(a_cut_packet_is_a_truncated_end),
+		cmocka_unit_test(frames_give_the_stream_that_is_asked_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
