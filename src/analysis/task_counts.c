@@ -7,7 +7,6 @@
 
 struct counter {
 	struct task_study *s;
-	struct task_active packets;
 	struct task_power power;
 	struct task_function_table functions;
 	int64_t *end_so_far; /* latest end of this run and those before it */
@@ -51,23 +50,37 @@ static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const str
 	return cvl_timeline_order(a, b->time, task_pair(same, bound, b->bound));
 }
 
+static int64_t earliest(const struct task_study *s, const struct cvl_slice *sl, size_t i)
+{
+	return sl->batch->kind[i] == CVL_EVENT ? task_earliest(s, sl->stream, sl->time[i].ns) :
+						 sl->time[i].ns;
+}
+
 static enum place place_of(const struct counter *c, const struct task_run *r,
 			   const struct cvl_slice *sl, size_t i, struct cvl_bound bound)
 {
 	const struct task_study *s = c->s;
 	bool same = s->root[r->clock] == s->root[sl->clock];
-	enum cvl_order begin, end;
+	struct cvl_time first = { earliest(s, sl, i) };
+	uint64_t place = s->stream[sl->stream].place;
 
-	if (r->stream == sl->stream) {
-		uint64_t place = s->stream[sl->stream].place;
-
+	if (r->stream == sl->stream)
 		return place > r->begin.place && place < r->end.place ? WITHIN : OUTSIDE;
-	}
-	begin = order(sl->time[i], bound, &r->begin, same);
-	end = order(sl->time[i], bound, &r->end, same);
-	if (begin == CVL_BEFORE || end == CVL_AFTER)
+	if (order(sl->time[i], bound, &r->begin, same) == CVL_BEFORE ||
+	    order(first, bound, &r->end, same) == CVL_AFTER)
 		return OUTSIDE;
-	return begin == CVL_AFTER && end == CVL_BEFORE ? WITHIN : MAYBE;
+	return order(first, bound, &r->begin, same) == CVL_AFTER &&
+			       order(sl->time[i], bound, &r->end, same) == CVL_BEFORE ?
+		       WITHIN :
+		       MAYBE;
+}
+
+/* Runs that the record may be in. */
+static int about(const struct counter *c, const struct cvl_slice *sl, size_t i,
+		 struct task_active **out)
+{
+	*out = &c->s->stream[sl->stream].active;
+	return task_active_move(c->s, *out, earliest(c->s, sl, i), sl->time[i].ns);
 }
 
 /* The first reading of a run on another clock, without any tie, makes every later figure a guess. */
@@ -93,10 +106,11 @@ static int count(struct counter *c, const struct cvl_slice *sl, size_t i,
 	struct task_study *s = c->s;
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
 	bool anywhen = task_reach_of(bound) == CVL_BOUND_UNKNOWN;
-	int rc = task_active_move(s, &c->packets, sl->time[i].ns, sl->time[i].ns);
+	struct task_active *active;
+	int rc = about(c, sl, i, &active);
 
-	for (size_t k = 0; k < c->packets.n && !rc; k++) {
-		struct task_run *r = &s->t->run[c->packets.run[k]];
+	for (size_t k = 0; k < active->n && !rc; k++) {
+		struct task_run *r = &s->t->run[active->run[k]];
 
 		if (r->stream != sl->stream && (r->packets || anywhen))
 			continue;
@@ -118,12 +132,13 @@ static int pc_sample(struct counter *c, const struct cvl_slice *sl, size_t i, co
 	struct task_study *s = c->s;
 	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
 	int64_t t = sl->time[i].ns;
-	int rc = task_active_move(s, &c->packets, t, t);
+	struct task_active *active;
+	int rc = about(c, sl, i, &active);
 
 	if (!rc)
 		rc = task_function_add(s, &c->functions, TASK_NONE, name);
-	for (size_t k = 0; k < c->packets.n && !rc; k++) {
-		const struct task_run *r = &s->t->run[c->packets.run[k]];
+	for (size_t k = 0; k < active->n && !rc; k++) {
+		const struct task_run *r = &s->t->run[active->run[k]];
 		enum place place = place_of(c, r, sl, i, bound);
 
 		if (r->packets && r->stream != sl->stream)
@@ -142,7 +157,10 @@ static int event(struct counter *c, const struct cvl_slice *sl, size_t i)
 	bool what[TASK_WHATS] = { false }, any = false;
 	struct task_fields f;
 
-	if (role == ROLE_NONE || role == ROLE_SOFTWARE)
+	if (role == ROLE_NONE)
+		return 0;
+	task_see_time(&s->stream[sl->stream], sl->time[i].ns);
+	if (role == ROLE_SOFTWARE)
 		return 0;
 	if (role == ROLE_SLEEP)
 		return s->opts->functions ? pc_sample(c, sl, i, "(sleep)") : 0;
@@ -267,7 +285,6 @@ int task_counts(struct task_study *s)
 	}
 	task_function_end(s, &c.functions);
 	free(c.end_so_far);
-	free(c.packets.run);
 	free(c.power.active.run);
 	return rc;
 }

@@ -54,14 +54,27 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 	return (uint32_t)t->n++;
 }
 
+/* A mark by a packet stands in the middle of the times that it may be of. */
 static struct task_border border(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	task_reach(s, sl, i);
-	return (struct task_border){
+	struct task_border b = {
 		.time = sl->time[i],
 		.bound = cvl_timeline_bound_parts(s->tl, sl, i),
 		.place = s->stream[sl->stream].place,
 	};
+	int64_t first = sl->batch->kind[i] == CVL_EVENT ? task_earliest(s, sl->stream, b.time.ns) :
+							  b.time.ns;
+
+	if (first == INT64_MIN) {
+		b.bound.capture = CVL_BOUND_UNKNOWN;
+	} else {
+		int64_t half = (b.time.ns - first + 1) / 2;
+
+		b.time.ns -= half;
+		b.bound.capture = cvl_add_sat(b.bound.capture, half);
+	}
+	task_reach(s, b.bound);
+	return b;
 }
 
 static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
@@ -139,7 +152,8 @@ static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 	if (role == ROLE_NONE)
 		return 0;
 	stream->counts = true;
-	task_reach(s, sl, i);
+	task_see_time(stream, sl->time[i].ns);
+	task_reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
 	if (role == ROLE_PC || role == ROLE_SLEEP || !task_fields(s, sl, i, &f))
 		return 0;
 	if (role == ROLE_SOFTWARE)
@@ -163,7 +177,7 @@ static int edge(struct task_study *s, const struct cvl_slice *sl, size_t i)
 
 	changed = stream->known ? stream->levels ^ levels : 0;
 	if (stream->edges >= 0)
-		task_reach(s, sl, i);
+		task_reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
 	for (size_t p = 0; p < s->opts->n_pins && !rc; p++) {
 		const struct task_pin *pin = &s->opts->pin[p];
 		int bit = stream->pin[p];
@@ -237,7 +251,7 @@ int task_runs(struct task_study *s)
 			case CVL_END: rc = span(s, &sl, i); break;
 			case CVL_SAMPLE:
 				if (stream->channel >= 0)
-					task_reach(s, &sl, i);
+					task_reach(s, cvl_timeline_bound_parts(s->tl, &sl, i));
 				break;
 			case CVL_GAP: stream->known = false; break;
 			default: break;

@@ -52,12 +52,39 @@ int64_t task_reach_of(struct cvl_bound b)
 	return cvl_add_sat(b.map == CVL_BOUND_UNKNOWN ? 0 : b.map, b.capture);
 }
 
-void task_reach(struct task_study *s, const struct cvl_slice *sl, size_t i)
+void task_reach(struct task_study *s, struct cvl_bound bound)
 {
-	int64_t reach = task_reach_of(cvl_timeline_bound_parts(s->tl, sl, i));
+	int64_t reach = task_reach_of(bound);
 
 	if (reach != CVL_BOUND_UNKNOWN && reach > s->reach)
 		s->reach = reach;
+}
+
+void task_see_time(struct task_stream *stream, int64_t ns)
+{
+	if (ns <= stream->line_time[0])
+		return;
+	stream->line_time[2] = stream->line_time[1];
+	stream->line_time[1] = stream->line_time[0];
+	stream->line_time[0] = ns;
+}
+
+int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns)
+{
+	if (!s->stream[stream].on_line)
+		return ns;
+	return s->opts->has_delay ? cvl_add_sat(ns, -s->opts->delay_ns) :
+				    s->stream[stream].line_time[2];
+}
+
+static void forget_times(struct task_study *s, size_t streams)
+{
+	for (size_t i = 0; i < streams; i++) {
+		s->stream[i].place = 0;
+		s->stream[i].known = false;
+		for (unsigned k = 0; k < 3; k++)
+			s->stream[i].line_time[k] = INT64_MIN;
+	}
 }
 
 /* ---- roles and fields ---- */
@@ -118,11 +145,13 @@ static int find_name(const struct cvl_trace *trace, const char *what, const char
 void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(s->tl, sl->stream);
+	const struct cvl_clock *clock = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock);
 	struct task_stream *stream = &s->stream[sl->stream];
 
 	if (stream->lines)
 		return;
 	stream->lines = true;
+	stream->on_line = clock->same_as >= 0 && !strcmp(clock->format, "swo");
 	for (size_t i = 0; i < s->opts->n_pins; i++) {
 		stream->pin[i] = find_name(trace, "line", s->opts->pin[i].line);
 		stream->counts = stream->counts || stream->pin[i] >= 0;
@@ -335,23 +364,24 @@ int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_
 
 		s.root[i] = same >= 0 ? s.root[same] : (uint32_t)i;
 	}
-	if (!rc)
+	if (!rc) {
+		forget_times(&s, streams);
 		rc = task_runs(&s);
+	}
 	if (!rc)
 		rc = check_names(&s);
 	if (!rc) {
 		keep_finished(&s);
 		choose_matches(&s);
-		for (size_t i = 0; i < streams; i++) {
-			s.stream[i].place = 0;
-			s.stream[i].known = false;
-		}
+		forget_times(&s, streams);
 		rc = cvl_timeline_rewind(tl, err);
 	}
 	if (!rc)
 		rc = task_counts(&s);
-	for (size_t i = 0; s.stream && i < streams; i++)
+	for (size_t i = 0; s.stream && i < streams; i++) {
 		free(s.stream[i].role);
+		free(s.stream[i].active.run);
+	}
 	free(s.stream);
 	free(s.root);
 	if (rc)

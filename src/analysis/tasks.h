@@ -53,6 +53,8 @@ struct task_opts {
 	const char *power; /* channel, or NULL */
 	double watts;      /* that one unit of the channel is */
 	bool functions;
+	bool has_delay; /* packets come out at most delay_ns after what they tell of; else see task_counts.c */
+	int64_t delay_ns;
 };
 
 /** One end of a run. */

@@ -20,6 +20,12 @@ enum task_role {
 };
 #define ROLE_MATCHES 4 /* from ROLE_ADDRESS on */
 
+/** Runs about a moment that only moves on. */
+struct task_active {
+	uint32_t *run;
+	size_t n, room, next;
+};
+
 struct task_stream {
 	uint8_t *role; /* of each event class */
 	uint64_t place;
@@ -29,7 +35,10 @@ struct task_stream {
 	int edges;              /* likewise */
 	int channel;            /* of power */
 	bool lines;             /* the five above are looked up */
-	bool counts;            /* its gaps lose counts or marks */
+	int64_t line_time[3];   /* latest times of its events that differ, the newest first */
+	struct task_active active;
+	bool on_line; /* its times are of packets on a line, not of what they tell of */
+	bool counts;  /* its gaps lose counts or marks */
 };
 
 struct task_study {
@@ -72,14 +81,21 @@ int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b);
 /** What a half-width may be in all; CVL_BOUND_UNKNOWN: nothing is known of when that record was. */
 int64_t task_reach_of(struct cvl_bound b);
 
-/** A record of this slice will be held against ends of runs: remember how far off it may be. */
-void task_reach(struct task_study *s, const struct cvl_slice *sl, size_t i);
+/** An event of this stream is at @ns: for task_earliest(). */
+void task_see_time(struct task_stream *stream, int64_t ns);
 
-/** Runs about a moment that only moves on. */
-struct task_active {
-	uint32_t *run;
-	size_t n, room, next;
-};
+/**
+ * Earliest time of what an event at @ns tells of.
+ *
+ * A packet comes out later than what it tells of: it waits for those before it, and where it travels in frames for its frame to
+ * fill. Its time on the line is known, its delay is not; but it was not made before what had already come out: the
+ * frame before it was complete, and a second one covers what the tracing hardware's own buffers hold. A packet of a line is therefore of
+ * any time from the last line time but one up to its own. Timestamps in a stream tell of the causes: nothing is added.
+ */
+int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns);
+
+/** A record of this slice will be held against ends of runs: remember how far off it may be. */
+void task_reach(struct task_study *s, struct cvl_bound bound);
 
 /** Those that overlap @from to @to, or are so near that nobody can tell; @from must not fall. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);

@@ -26,6 +26,7 @@ enum {
 	OPT_UNIT,
 	OPT_TRACING,
 	OPT_FUNCTIONS,
+	OPT_DELAY,
 	OPT_EACH,
 	OPT_FROM,
 	OPT_TO,
@@ -55,6 +56,7 @@ static const struct option options[] = {
 	{ "volts", required_argument, NULL, OPT_VOLTS },
 	{ "unit", required_argument, NULL, OPT_UNIT },
 	{ "tracing-mw", required_argument, NULL, OPT_TRACING },
+	{ "delay", required_argument, NULL, OPT_DELAY },
 	{ "functions", no_argument, NULL, OPT_FUNCTIONS },
 	{ "each", no_argument, NULL, OPT_EACH },
 	{ "from", required_argument, NULL, OPT_FROM },
@@ -232,6 +234,12 @@ static int option(int c, char *arg, const struct verb *verb, struct request *r)
 		v->scale.tracing_w = number * 1e-3;
 		return rc;
 	case OPT_FUNCTIONS: v->opts.functions = true; return 0;
+	case OPT_DELAY:
+		v->opts.has_delay = true;
+		rc = cli_duration(verb, "--delay", arg, &v->opts.delay_ns);
+		return !rc && v->opts.delay_ns < 0 ?
+			       cli_usage(verb, "--delay takes a time of 0 or more, not '%s'", arg) :
+			       rc;
 	case OPT_EACH: v->each = true; return 0;
 	case OPT_FROM:
 		r->timeline.has_from = true;
@@ -373,6 +381,8 @@ const struct verb task_show = {
 		"      --comparator N=WHAT   accesses that comparator N sees: flash, ram or peripheral\n"
 		"      --cycles-per-access X   of the RAM, for LSU without RAM (default 1)\n"
 		"      --edges LINE --counting WHAT   instead count edges of a line that carries packets of one kind\n"
+		"      --delay T             packets come out at most T after what they tell of, where marks are on another\n"
+		"                            line (default: the last two times that packets came out before)\n"
 		"      --functions           what the program counter samples say of functions\n"
 		"\n"
 		"Energy:\n"

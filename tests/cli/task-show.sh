@@ -124,6 +124,27 @@ run coeval task l --pin busy --current watt --volts 2 --unit 0.5 --each
 run coeval task l --pin busy:low --edges swo --counting lsu --cpu 80MHz
 run coeval task l --pin busy --edges swo --counting ram --cpu 80MHz
 
+# The simulated board never sleeps during its tasks, but packets that tell of sleep come out during them; and marks come out
+# late, but the pin shows when the tasks ran.
+coeval import -o b --swo SWO:tpiu "$SRC/examples/swo/board.vcd" >/dev/null
+coeval task b --power power --pin TASK --ports 98,99 --json --each >pin
+coeval task b --power power --json --each >marks
+python3 - <<'END'
+import json
+
+pin, marks = (json.load(open(name))["runs"] for name in ("pin", "marks"))
+print(len(pin), "runs by the pin,", len(marks), "by marks")
+print(sum(r["counts"]["sleep"]["low"] > 0 for r in pin), "seem to have slept")
+print(sum(abs(m["end_ns"] - m["begin_ns"] - p["end_ns"] + p["begin_ns"]) > m["duration_bound_ns"]
+          for m, p in zip(marks, pin)), "are too long or too short")
+print(sum(not m["joule"]["low"] <= p["joule"]["value"] <= m["joule"]["high"]
+          for m, p in zip(marks, pin)), "took another energy")
+for what in ("cpi", "lsu", "cyc"):
+    print(sum(m["counts"][what]["low"] > p["counts"][what]["high"] or m["counts"][what]["high"] < p["counts"][what]["low"]
+              for m, p in zip(marks, pin)), "counted otherwise", what)
+END
+
+run coeval task s --delay -1us
 run coeval task l
 run coeval task l --pin idle
 run coeval task l --pin busy --power volt
