@@ -142,7 +142,7 @@ static void set_up(struct board *b)
 	dwt_chip_write(c, DEMCR, DEMCR_TRCENA);
 	dwt_chip_write(c, TPIU_ACPR, PRESCALER);
 	dwt_chip_write(c, TPIU_SPPR, TPIU_SPPR_NRZ);
-	dwt_chip_write(c, TPIU_FFCR, TPIU_FFCR_TRIGGER | TPIU_FFCR_FORMAT);
+	dwt_chip_write(c, TPIU_FFCR, TPIU_FFCR_TRIGGER);
 	dwt_chip_write(c, ITM_LAR, LAR_KEY);
 	dwt_chip_write(c, ITM_TER(0), 0xffffffff);
 	dwt_chip_write(c, ITM_TCR,

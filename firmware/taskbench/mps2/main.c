@@ -3,14 +3,13 @@
  * The task bench on Arm's MPS2 board, which is what QEMU emulates. It has one frequency, no flash and no trace pin: cycles come from a
  * timer at the processor's clock, and other counters it cannot trace.
  */
+#include "cortexm/start.h"
 #include "taskbench/mps2/mps2.h"
 #include "taskbench/shell.h"
 #ifdef WITH_BEEBS
 #include "workloads/beebs.h"
 #endif
 
-int main(void);
-void interrupt(unsigned number);
 
 /* A register that does not change in so many reads never will. */
 #define PATIENCE 10000000u
