@@ -126,7 +126,7 @@ run coeval task l --pin busy --edges swo --counting ram --cpu 80MHz
 
 # The simulated board never sleeps during its tasks, but packets that tell of sleep come out during them; and marks come out
 # late, but the pin shows when the tasks ran.
-coeval import -o b --swo SWO:tpiu "$SRC/examples/swo/board.vcd" >/dev/null
+coeval import -o b --swo SWO "$SRC/examples/swo/board.vcd" >/dev/null
 coeval task b --power power --pin TASK --ports 98,99 --json --each >pin
 coeval task b --power power --json --each >marks
 python3 - <<'END'
