@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +20,7 @@
 #include <coeval/sync.h>
 
 #include "test_draw.h"
+#include "test_scratch.h"
 
 #define SECOND INT64_C(1000000000)
 #define DAY (86400 * SECOND)
@@ -28,29 +28,6 @@
 #define SLOW_S 2.0
 #define FLAWS_TOLD 20
 #define SEQ_MAX (INT64_MAX / SECOND) /* beyond, beacons are dropped when they are read */
-
-static char scratch[256];
-
-static int make_scratch(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-bad-marks-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static void ok(int rc, const struct cvl_error *err)
 {

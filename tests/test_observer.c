@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,33 +15,11 @@
 
 #include "observer/anchor.h"
 #include "test_draw.h"
+#include "test_scratch.h"
 
 #define ROUNDS 20000
 #define RATE 8000000
 #define S 1000000000LL
-
-static char scratch[200];
-
-static int make_scratch(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-observer-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static void path_of(char out[300], const char *name)
 {

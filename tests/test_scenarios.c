@@ -22,35 +22,21 @@
 
 #include "../src/sim/world.h"
 #include "scenarios.h"
+#include "test_scratch.h"
 
 #define SEED 1
 #define OWN_LEAST 0.98 /* of a clock that is called good */
 #define GRID 4000      /* ticks at which a map is looked at */
 #define N_SCENARIOS (sizeof(scenarios) / sizeof(*scenarios))
 
-static char scratch[256];
 static uint64_t first_seed = SEED;
 
-static int make_scratch(void **state)
+static int set_up(void **state)
 {
-	const char *tmp = getenv("TMPDIR"), *given = getenv("COEVAL_SEED");
+	const char *given = getenv("COEVAL_SEED");
 
-	(void)state;
 	first_seed = given ? strtoull(given, NULL, 0) : SEED;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-scenarios-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+	return make_scratch(state);
 }
 
 /* ---- what was found wrong ---- */
@@ -518,5 +504,5 @@ int main(int argc, char **argv)
 						.initial_state = (void *)&scenarios[i] };
 	if (argc > 1)
 		cmocka_set_test_filter(argv[1]);
-	return cmocka_run_group_tests_name("scenarios", tests, make_scratch, remove_scratch);
+	return cmocka_run_group_tests_name("scenarios", tests, set_up, remove_scratch);
 }

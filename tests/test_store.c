@@ -6,7 +6,6 @@
 
 #include <cmocka.h>
 #include <errno.h>
-#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,31 +19,9 @@
 
 #include "ctf/wire.h"
 #include "test_draw.h"
+#include "test_scratch.h"
 
 #define RECORDS 60000
-
-static char scratch[256];
-
-static int make_scratch(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-store-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static const char *path_of(const char *name)
 {

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +14,9 @@
 #include "core/files.h"
 #include "symbols/symbols.h"
 #include "test_draw.h"
+#include "test_scratch.h"
 
 #define LINES_MAX 40000
-
-static char scratch[256];
-
-static int make_scratch(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-symbols-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static struct symbols *opened(const char *path)
 {

@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -17,21 +16,19 @@
 
 #include "../src/sync/student.h"
 #include "test_draw.h"
+#include "test_scratch.h"
 
 #define CLOCKS_MAX 5
 #define PIECES 64
 #define UNIX_START 1700000000000000000
 
-static char scratch[256], rule[300];
+static char rule[300];
 
-static int make_scratch(void **state)
+static int set_up(void **state)
 {
-	const char *tmp = getenv("TMPDIR");
 	FILE *f;
 
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-sync-XXXXXX", tmp ? tmp : "/tmp");
-	if (!mkdtemp(scratch))
+	if (make_scratch(state))
 		return -1;
 	snprintf(rule, sizeof(rule), "%s/rule.yaml", scratch);
 	f = fopen(rule, "w");
@@ -41,18 +38,6 @@ static int make_scratch(void **state)
 		   "send: { event: send, key: [number, to] }\n"
 		   "receive: { event: recv, key: [its_number, at] }\n");
 	return fclose(f);
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 static void ok(int rc, const struct cvl_error *err)
@@ -1492,5 +1477,5 @@ int main(void)
 	};
 
 	setenv("COEVAL_SEED", "1", 0);
-	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+	return cmocka_run_group_tests(tests, set_up, remove_scratch);
 }

@@ -9,7 +9,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +19,7 @@
 #include "analysis/task_figures.h"
 #include "test_draw.h"
 #include "wire/swo_marks.h"
+#include "test_scratch.h"
 
 #define HZ 80000000
 #define TASKS 3
@@ -29,29 +29,6 @@
 /* Longer than from one sample of power to the next: what is shorter may be seen by none. */
 #define SEGMENT_MIN 450
 #define BEACONS_HZ 20000
-
-static char scratch[256];
-
-static int make_scratch(void **state)
-{
-	const char *tmp = getenv("TMPDIR");
-
-	(void)state;
-	snprintf(scratch, sizeof(scratch), "%s/coeval-tasks-XXXXXX", tmp ? tmp : "/tmp");
-	return mkdtemp(scratch) ? 0 : -1;
-}
-
-static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
-static int remove_scratch(void **state)
-{
-	(void)state;
-	return nftw(scratch, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
 
 static void ok(int rc, const struct cvl_error *err)
 {
