@@ -12,10 +12,12 @@
 #include "decode/tpiu.h"
 #include "sim/swo_draw.h"
 #include "sim/swo_encode.h"
+#include "sim/swo_round.h"
 
 #define BYTES ((size_t)1000000000)
 #define RUNS 5
 #define PACKETS 4096
+#define SEEDS 10000
 #define CAPTURE "sigrok/stm32f105-swo/tpiu_uart.bin"
 #define CAPTURE_MAX 65536
 /* The random mix is drawn once and repeated: longer than any cache. */
@@ -109,14 +111,14 @@ static void hole(void *ctx, uint64_t from, uint64_t to)
 	(void)to;
 }
 
-/* The ITM's stream of the real capture. False: it is not here. */
-static bool real_stream(struct taken *t)
+/* The ITM's stream of the real capture; all bytes that came in are accounted for in @c. False: it is not here. */
+static bool real_stream(struct taken *t, struct tpiu_counts *c)
 {
 	const char *shared = getenv("COEVAL_SHARED");
 	const struct tpiu_sink sink = { take, hole, t };
 	static struct tpiu tpiu;
 	char path[BENCH_PATH_MAX];
-	int c;
+	int byte;
 	FILE *f;
 
 	snprintf(path, sizeof(path), "%s/" CAPTURE,
@@ -125,23 +127,66 @@ static bool real_stream(struct taken *t)
 	if (!f)
 		return false;
 	tpiu_init(&tpiu, &sink);
-	for (uint64_t at = 0; (c = getc(f)) != EOF; at++)
-		tpiu_feed(&tpiu, (uint8_t)c, at, at);
+	for (uint64_t at = 0; (byte = getc(f)) != EOF; at++)
+		tpiu_feed(&tpiu, (uint8_t)byte, at, at);
 	fclose(f);
 	tpiu_end(&tpiu);
+	*c = tpiu.counts;
 	return t->n > 0;
+}
+
+/* The packets that three other decoders agree on, by their number; tests/cli/swo.sh compares them one by one, from the samples on. */
+#define CAPTURE_PACKETS 586
+
+static void capture_row(const struct bench *b, const struct taken *t, const struct tpiu_counts *c)
+{
+	struct bench_figure f = {
+		.name = "real capture: packets", .goal = CAPTURE_PACKETS, .unit = "", .every = true
+	};
+	uint64_t packets;
+
+	decode(t->byte, t->n, &packets);
+	bench_add(&f.measured, (double)packets);
+	snprintf(
+		f.note, sizeof(f.note),
+		"bytes: %llu are %llu of stream 1, %llu of stream 2, %llu switches, %llu flags, %llu padding, %llu dropped",
+		(unsigned long long)c->taken, (unsigned long long)c->stream[1],
+		(unsigned long long)c->stream[2], (unsigned long long)c->ids,
+		(unsigned long long)c->flags, (unsigned long long)c->padding,
+		(unsigned long long)c->skipped);
+	bench_figure_put(b, &f);
 }
 
 static int real_row(const struct bench *b, uint8_t *bytes)
 {
 	static struct taken t;
+	struct tpiu_counts counts;
 
-	if (!real_stream(&t)) {
+	if (!real_stream(&t, &counts)) {
 		printf("SKIP  ITM, real stream: the shared captures are not here\n");
 		return 0;
 	}
+	capture_row(b, &t, &counts);
 	repeat(bytes, t.byte, t.n);
 	return measure(b, "ITM, real stream repeated, 1 GB", bytes);
+}
+
+/* Streams of random packets that do not come back from a sampled line as they were sent. */
+static void round_row(const struct bench *b)
+{
+	struct bench_figure f = { .name = "random packets through a sampled line: streams lost",
+				  .less_is_better = true,
+				  .unit = "" };
+	static struct swo_round w;
+	unsigned lost = 0;
+
+	bench_doing(b, "%s", f.name);
+	for (uint64_t seed = 1; seed <= SEEDS; seed++)
+		lost += !swo_round(&w, seed);
+	bench_add(&f.measured, lost);
+	snprintf(f.note, sizeof(f.note), "of %d seeds, %d packets each, NRZ and Manchester", SEEDS,
+		 SWO_ROUND_PACKETS);
+	bench_figure_put(b, &f);
 }
 
 static int random_row(const struct bench *b, uint8_t *bytes)
@@ -172,6 +217,8 @@ static int run(const struct bench *b)
 	rc = real_row(b, bytes);
 	if (!rc)
 		rc = random_row(b, bytes);
+	if (!rc)
+		round_row(b);
 	free(bytes);
 	return rc;
 }

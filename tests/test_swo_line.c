@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "core/random.h"
 #include "decode/manchester.h"
 #include "decode/tpiu.h"
 #include "decode/uart.h"
-#include "sim/swo_draw.h"
 #include "sim/swo_encode.h"
+#include "sim/swo_round.h"
 
 #define BYTES_MAX 8192
 #define EDGES_MAX (BYTES_MAX * 20)
@@ -455,80 +456,12 @@ static void random_bytes_are_all_accounted_for(void **state)
 /* Packets, perhaps framed with another stream, on a line, sampled: all of them come back, none is invented. */
 static void packets_come_back_from_a_sampled_line(void **state)
 {
-	enum { PACKETS = 60 };
-	static struct itm_packet sent[PACKETS], out[PACKETS * 4];
-	static uint8_t bytes[BYTES_MAX];
+	static struct swo_round round;
 
 	(void)state;
-	for (uint64_t seed = 1; seed <= 10000; seed++) {
-		struct sim_random r = { seed };
-		bool of_manchester = sim_u64(&r) % 2, framed = sim_u64(&r) % 2;
-		bool told = sim_u64(&r) % 2;
-		double bit = (of_manchester ? 6 : 3) * pow(30, sim_uniform(&r));
-		struct swo_tpiu frames;
-		struct swo_line l;
-		struct itm d;
-		uint32_t page = 0;
-		size_t len = 0, used, n, k = 0;
-		const uint8_t *itm;
-
-		swo_tpiu_init(&frames);
-		if (framed)
-			len += swo_tpiu_sync(bytes);
-		for (size_t i = 0; i < PACKETS; i++) {
-			uint8_t one[SWO_PACKET_MAX];
-			size_t m;
-
-			swo_draw_packet(&r, &sent[i]);
-			m = swo_put_packet(&page, &sent[i], one);
-			for (size_t j = 0; j < m; j++) {
-				if (framed)
-					len += swo_tpiu_put(&frames, 1, one[j], bytes + len);
-				else
-					bytes[len++] = one[j];
-			}
-			if (framed && sim_u64(&r) % 4 == 0)
-				len += swo_tpiu_put(&frames, 2, (uint8_t)sim_u64(&r), bytes + len);
-		}
-		if (framed)
-			len += swo_tpiu_flush(&frames, bytes + len);
-		begin(&l, of_manchester, bit, &r);
-		for (size_t i = 0, m; i < len; i += m) {
-			m = 1 + sim_u64(&r) % 8;
-			if (m > len - i)
-				m = len - i;
-			swo_line_send(&l,
-				      l.free + (sim_u64(&r) % 2 ? 0 : 20 * bit * sim_uniform(&r)),
-				      bytes + i, m);
-		}
-		if (of_manchester)
-			decode_manchester(&seen, told ? bit : 0, false, &manchester, &got);
-		else
-			decode_uart(&seen, told ? bit : 0, false, &uart, &got);
-		if (got.n != len || memcmp(got.byte, bytes, len) != 0)
-			fail_msg("seed %llu: %s, bit %g, found %g: %zu bytes of %zu",
-				 (unsigned long long)seed, of_manchester ? "manchester" : "uart",
-				 bit, of_manchester ? manchester.bit : uart.bit, got.n, len);
-		itm = got.byte;
-		if (framed) {
-			decode_tpiu(got.byte, got.n);
-			itm = streams.byte[1];
-			len = streams.n[1];
-		}
-		itm_init(&d);
-		n = itm_feed(&d, itm, len, out, PACKETS * 4, &used);
-		assert_int_equal(used, len);
-		for (size_t i = 0; i < n; i++) {
-			if (out[i].kind == ITM_PAGE)
-				continue;
-			if (k == PACKETS || out[i].kind != sent[k].kind ||
-			    out[i].source != sent[k].source || out[i].value != sent[k].value ||
-			    out[i].size != sent[k].size)
-				fail_msg("seed %llu: packet %zu", (unsigned long long)seed, k);
-			k++;
-		}
-		assert_int_equal(k, PACKETS);
-	}
+	for (uint64_t seed = 1; seed <= 10000; seed++)
+		if (!swo_round(&round, seed))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, round.why);
 }
 
 int main(void)
