@@ -149,7 +149,7 @@ static void capture_row(const struct bench *b, const struct taken *t, const stru
 	bench_add(&f.measured, (double)packets);
 	snprintf(
 		f.note, sizeof(f.note),
-		"bytes: %llu are %llu of stream 1, %llu of stream 2, %llu switches, %llu flags, %llu padding, %llu dropped",
+		"bytes: %llu are %llu of stream 1, %llu of stream 2, %llu triggers, %llu switches, %llu flags, %llu padding, %llu dropped",
 		(unsigned long long)c->taken, (unsigned long long)c->stream[1],
 		(unsigned long long)c->stream[2], (unsigned long long)c->ids,
 		(unsigned long long)c->flags, (unsigned long long)c->padding,
