@@ -151,9 +151,9 @@ static void capture_row(const struct bench *b, const struct taken *t, const stru
 		f.note, sizeof(f.note),
 		"bytes: %llu are %llu of stream 1, %llu of stream 2, %llu triggers, %llu switches, %llu flags, %llu padding, %llu dropped",
 		(unsigned long long)c->taken, (unsigned long long)c->stream[1],
-		(unsigned long long)c->stream[2], (unsigned long long)c->ids,
-		(unsigned long long)c->flags, (unsigned long long)c->padding,
-		(unsigned long long)c->skipped);
+		(unsigned long long)c->stream[2], (unsigned long long)c->stream[0x7d],
+		(unsigned long long)c->ids, (unsigned long long)c->flags,
+		(unsigned long long)c->padding, (unsigned long long)c->skipped);
 	bench_figure_put(b, &f);
 }
 
