@@ -848,6 +848,11 @@ int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err)
 				gone.name);
 	memmove(s->clock + i, s->clock + i + 1, (s->n - i - 1) * sizeof(*s->clock));
 	s->n--;
+	for (size_t k = i; k < s->n; k++) {
+		int *same = &s->clock[k].pub.same_as;
+
+		*same = *same == (int)i ? gone.pub.same_as : *same - (*same > (int)i);
+	}
 	rc = save(s, err);
 	for (size_t k = 0; !rc && k < sizeof(files) / sizeof(*files); k++)
 		if (cvl_path_join(path, gone.trace, files[k]) && remove(path) && errno != ENOENT)

@@ -59,6 +59,28 @@ coeval decode b --swo SWO:stream=4294967297 2>&1 | head -n 1
 coeval import -o unframed "$dir/trace_example.sr" --swo SWO 2>&1
 coeval import -o none --format tpiu "$dir/trace_example.elf" 2>&1 | sed "s|$dir/||"
 
+echo "== a line decoded when its clock is tied already is tied, too"
+python3 - <<'E'
+with open("tied.vcd", "w") as f:
+    f.write("$timescale 1us $end\n$var wire 1 p PPS $end\n$var wire 1 u TX $end\n$enddefinitions $end\n#0\n0p\n1u\n")
+    for k in range(12):
+        t, level = int((k + .2) * 1.00005e6), 1
+        f.write(f"#{t}\n1p\n#{t + 1000}\n0p\n")
+        t += 300000
+        for byte in b"tick\n":
+            for bit in [0] + [byte >> i & 1 for i in range(8)] + [1]:
+                if bit != level:
+                    f.write(f"#{t}\n{bit}u\n")
+                    level = bit
+                t += 100
+E
+coeval import -o tied tied.vcd
+coeval sync tied --pulse PPS:rising:1s >/dev/null
+coeval decode tied --uart TX:10000
+coeval decode tied --uart TX:10000
+coeval show tied --event uart --bounds | tail -n 1
+coeval info tied --json | grep -o '"verdict": *"[a-z]*"'
+
 echo "== values that a session cannot hold, and names that it can"
 printf '\300\144' >ts
 coeval import -o t --format itm --ts-prescaler 3 ts 2>&1 | head -n 1
