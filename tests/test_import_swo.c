@@ -101,6 +101,38 @@ static void frames_give_the_stream_that_is_asked_for(void **state)
 	imported_free(&im);
 }
 
+static void a_number_that_looks_like_synchronisation_makes_no_frames(void **state)
+{
+	static const char packets[] = SYNC "\x03\xff\xff\xff\x7f\x01\x41\xc0\xff\xff\xff\x7f";
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_swo, packets, sizeof(packets) - 1, &rated);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_reports, 0);
+	assert_non_null(strstr(im.clock[0].text, "*software"));
+	assert_null(strstr(im.clock[0].text, "/corrupt/"));
+	imported_free(&im);
+}
+
+static void a_gap_and_a_packet_in_one_frame_stand_in_order(void **state)
+{
+	/* Stream 1: synchronisation, a byte that is no packet, synchronisation; then the same and packets behind an overflow. */
+	static const char frames[] =
+		"\xff\xff\xff\x7f"
+		"\x03\x00\x00\x00\x00\x00\x80\x90\x00\x00\x00\x00\x00\x80\x00\x00"
+		"\x00\x00\x00\x00\x80\x90\x90\x00\x00\x00\x00\x00\x80\x70\x70\x00";
+	struct imported im;
+
+	(void)state;
+	import(&im, &cvl_import_tpiu, frames, sizeof(frames) - 1, &plain);
+	assert_int_equal(im.rc, 0);
+	assert_non_null(strstr(im.clock[0].text, "*sync"));
+	assert_non_null(strstr(im.clock[0].text, "/corrupt/"));
+	assert_null(strchr(im.clock[0].text, '<'));
+	imported_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -109,6 +141,8 @@ int main(void)
 		cmocka_unit_test(timestamps_need_a_rate),
 		cmocka_unit_test(damage_is_a_gap_and_a_slip_and_is_told),
 		cmocka_unit_test(a_cut_packet_is_a_truncated_end),
+		cmocka_unit_test(a_number_that_looks_like_synchronisation_makes_no_frames),
+		cmocka_unit_test(a_gap_and_a_packet_in_one_frame_stand_in_order),
 		cmocka_unit_test(frames_give_the_stream_that_is_asked_for),
 	};
 

@@ -196,6 +196,39 @@ static void the_rate_is_found_from_pulses(void **state)
 	}
 }
 
+static void changes_of_other_lines_do_not_hide_the_rate(void **state)
+{
+	const struct uart_opts opts = { 0 };
+	const struct line_sink sink = { take, &got };
+	struct sim_random r = { 4 };
+	uint8_t bytes[300];
+	struct swo_line l;
+	bool level = true;
+	size_t next = 0;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = (uint8_t)(32 + sim_u64(&r) % 96);
+	begin(&l, false, 100, &r);
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		swo_line_send(&l, l.free, bytes + i, 1);
+	got.n = got.broken = 0;
+	uart_init(&uart, &opts, &sink);
+	uart_edge(&uart, 0, level);
+	/* Another line changes every seven ticks. */
+	for (uint64_t tick = 0; next < seen.n; tick += 7) {
+		for (; next < seen.n && seen.tick[next] <= tick; next++) {
+			level = seen.level[next];
+			uart_edge(&uart, seen.tick[next], level);
+		}
+		uart_edge(&uart, tick, level);
+	}
+	uart_end(&uart, seen.tick[seen.n - 1] + 2000);
+	assert_true(fabs(uart.bit / 100 - 1) < 0.01);
+	assert_int_equal(got.n, sizeof(bytes));
+	assert_memory_equal(got.byte, bytes, sizeof(bytes));
+}
+
 static void of_a_wrong_rate_and_an_inverted_line_the_right_ones_are_known(void **state)
 {
 	struct sim_random r = { 3 };
@@ -472,6 +505,7 @@ int main(void)
 		cmocka_unit_test(uart_counts_framing_errors_and_finds_back),
 		cmocka_unit_test(a_glitch_is_no_byte),
 		cmocka_unit_test(the_rate_is_found_from_pulses),
+		cmocka_unit_test(changes_of_other_lines_do_not_hide_the_rate),
 		cmocka_unit_test(of_a_wrong_rate_and_an_inverted_line_the_right_ones_are_known),
 		cmocka_unit_test(manchester_packets_of_any_length_come_back),
 		cmocka_unit_test(holes_and_nonsense_break_bytes_and_nothing_else),

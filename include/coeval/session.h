@@ -86,6 +86,12 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 		       struct cvl_error *err);
 
 /**
+ * Remove clock @i, which is not foreign, with its store: what was derived from another and can be had again. The clocks behind it
+ * move up.
+ */
+int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err);
+
+/**
  * Add a foreign CTF trace: copied whole (or, with @link, pointed at by a symbolic link); each clock
  * class in it becomes a clock. @node names the machine; NULL: the trace's own host name, or the directory's.
  */

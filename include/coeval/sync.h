@@ -169,6 +169,13 @@ int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
 /** The entry of clock @name, or NULL. */
 const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
 
+/**
+ * What is known of clock @i of @session; NULL: nothing. A trace that came after the synchronisation and is of a clock that it tied
+ * (decoded from one of its lines) is tied with it.
+ */
+const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
+					 const struct cvl_session *session, size_t i);
+
 struct cvl_estimator_info {
 	const char *name, *what;
 	bool messages; /* works on messages; else on pulses and beacons */

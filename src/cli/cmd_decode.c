@@ -58,6 +58,7 @@ const struct verb verb_decode = {
 	"  -c, --clock NAME       only on this clock (default: on all that have the line)\n"
 	"\n"
 	"What comes of it is another trace of the same clock, called CLOCK-LINE; the edges stay as they are.\n"
+	"Decoded again, a line's former trace is replaced.\n"
 	"\n"
 	"Example:\n"
 	"  coeval decode s/ --swo SWO:8M:tpiu --elf firmware.elf\n",

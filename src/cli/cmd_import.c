@@ -77,6 +77,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 			break;
 		case OPT_PRESCALER:
 			rc = cli_number(verb, "--ts-prescaler", optarg, 64, &opts.prescaler);
+			if (!rc && opts.prescaler != 1 && opts.prescaler != 4 &&
+			    opts.prescaler != 16 && opts.prescaler != 64)
+				rc = cli_usage(verb, "--ts-prescaler is 1, 4, 16 or 64");
 			break;
 		case OPT_ELF: opts.elf = optarg; break;
 		case OPT_LINK: opts.link = true; break;

@@ -234,7 +234,7 @@ static json_t *clock_json(const struct info *in, size_t i)
 {
 	const struct cvl_clock *c = cvl_session_clock(in->session, i);
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
-	const struct cvl_clock_sync *s = sync ? cvl_sync_find(sync, c->name) : NULL;
+	const struct cvl_clock_sync *s = sync ? cvl_sync_of(sync, in->session, i) : NULL;
 	const struct clock_info *k = &in->clock[i];
 	json_t *kinds = json_object(), *j;
 

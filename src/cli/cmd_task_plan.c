@@ -53,6 +53,8 @@ struct column {
 	struct plan_delay delay;
 };
 
+/* The fastest clock, as in a device file. */
+#define RATE_MAX UINT64_C(4000000000)
 /* A load or store takes two cycles at least. */
 #define ACCESS_CYCLES 2
 
@@ -205,6 +207,7 @@ static json_t *column_json(const struct column *c, enum plan_packet kind)
 static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	unsigned number;
+	uint64_t rate;
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -214,10 +217,12 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 		switch (c) {
 		case OPT_CPU:
 		case OPT_TIMER:
-			if (cvl_rate_parse(optarg, c == OPT_CPU ? &r->cpu_hz : &r->timer_hz))
-				return cli_usage(verb,
-						 "%s takes a frequency such as 80MHz, not '%s'",
-						 c == OPT_CPU ? "--cpu" : "--timer", optarg);
+			if (cvl_rate_parse(optarg, &rate) || rate > RATE_MAX)
+				return cli_usage(
+					verb,
+					"%s takes a frequency of up to 4 GHz, such as 80MHz, not '%s'",
+					c == OPT_CPU ? "--cpu" : "--timer", optarg);
+			*(c == OPT_CPU ? &r->cpu_hz : &r->timer_hz) = rate;
 			break;
 		case OPT_ACCESSES:
 			if (cvl_rate_parse(optarg, &r->accesses))

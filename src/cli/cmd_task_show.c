@@ -119,6 +119,10 @@ static int pin(const struct verb *verb, char *text, struct task_opts *o)
 		*colon = '\0';
 	if (!*text)
 		return cli_usage(verb, "--pin takes a line, such as task or task:low");
+	/* Named twice it is one, or its runs would count twice. */
+	for (size_t i = 0; i < o->n_pins; i++)
+		if (o->pin[i].low == low && !strcmp(o->pin[i].line, text))
+			return 0;
 	if (o->n_pins == TASK_PINS_MAX)
 		return cli_usage(verb, "--pin: more than %d lines", TASK_PINS_MAX);
 	o->pin[o->n_pins++] = (struct task_pin){ text, low };

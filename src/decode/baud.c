@@ -18,6 +18,8 @@ bool baud_keep(struct baud *b, uint64_t tick, bool level)
 {
 	if (b->n == BAUD_LEARN)
 		return false;
+	if (b->n && b->level[b->n - 1] == level)
+		return true; /* another line of the capture changed */
 	b->tick[b->n] = tick;
 	b->level[b->n] = level;
 	return ++b->n < BAUD_LEARN;

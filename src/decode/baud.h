@@ -15,7 +15,7 @@ struct baud {
 	bool level[BAUD_LEARN];
 };
 
-/** Keep a change. Returns false when there is room for no more after it. */
+/** Keep what the line shows from @tick on, if that is a change. Returns false when there is room for no more after it. */
 bool baud_keep(struct baud *b, uint64_t tick, bool level);
 
 /**

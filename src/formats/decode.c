@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/files.h"
 #include "decode/manchester.h"
 #include "decode/uart.h"
 #include "itm_store.h"
@@ -16,11 +17,14 @@
 
 /* One byte in so many may be broken before the rate is doubted. */
 #define DOUBT 8
+/* Pulses that are shorter than so much of a bit are those of another rate. */
+#define SHORT 0.75
 
 /* ---- what is asked for ---- */
 
 static bool take_word(struct cvl_decode *d, const char *word)
 {
+	unsigned long stream;
 	char *end;
 
 	if (!strcmp(word, "inverted")) {
@@ -33,15 +37,14 @@ static bool take_word(struct cvl_decode *d, const char *word)
 		return false;
 	if (!strcmp(word, "manchester"))
 		return d->manchester = true;
-	if (!strcmp(word, "nrz"))
-		return !d->manchester;
 	if (!strcmp(word, "tpiu"))
 		return d->tpiu = true;
 	if (strncmp(word, "stream=", 7))
 		return false;
+	stream = strtoul(word + 7, &end, 10);
 	d->tpiu = true;
-	d->stream = (unsigned)strtoul(word + 7, &end, 10);
-	return !*end && d->stream && d->stream < 0x70;
+	d->stream = (unsigned)stream;
+	return !*end && stream && stream < 0x70;
 }
 
 int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err)
@@ -85,6 +88,7 @@ struct job {
 	struct uart_store *text;
 	struct symbols *symbols;
 	uint64_t end;
+	uint64_t nothing, packets; /* runs of bytes that are no packet; packets */
 };
 
 static void take_byte(void *ctx, const struct line_byte *b)
@@ -212,24 +216,53 @@ static void init_decoders(struct job *j)
 
 /* ---- stores ---- */
 
+/* What was decoded from a line, if anything was, is called that. Streams of frames stand beside each other. */
+static void name_store(const struct job *j, char name[200])
+{
+	int n = snprintf(name, 200, "%.100s-%s", j->clock->name, j->d->line);
+
+	if (j->d->stream > 1)
+		snprintf(name + n, 200 - (size_t)n, ".%u", j->d->stream);
+	cvl_path_clean(name);
+}
+
+/* Remove what was decoded from the line before, or has failed now. */
+static int drop_store(const struct job *j, struct cvl_session *s, struct cvl_error *err)
+{
+	char name[200];
+
+	name_store(j, name);
+	for (size_t i = 0; i < cvl_session_clocks(s); i++) {
+		const struct cvl_clock *c = cvl_session_clock(s, i);
+
+		if (!strcmp(c->name, name) && !strcmp(c->origin, j->clock->origin) &&
+		    (!strcmp(c->format, "swo") || !strcmp(c->format, "uart")))
+			return cvl_session_drop(s, i, err);
+	}
+	return 0;
+}
+
 static int open_store(struct job *j, struct cvl_session *s)
 {
 	char name[200];
+	int rc;
 	const struct cvl_store_desc desc = { .clock = name, .same_as = j->clock->name };
 	const struct cvl_origin origin = {
 		.format = j->d->protocol == CVL_PROTOCOL_SWO ? "swo" : "uart",
 		.path = j->clock->origin,
 	};
 
-	snprintf(name, sizeof(name), "%.100s-%s", j->clock->name, j->d->line);
-	if (j->d->protocol == CVL_PROTOCOL_UART)
-		return uart_store_open(&j->text, s, &desc, &origin, j->err);
-	if (j->d->elf) {
-		int rc = symbols_open(&j->symbols, j->d->elf, j->err);
-
+	if (j->d->protocol == CVL_PROTOCOL_SWO && j->d->elf) {
+		rc = symbols_open(&j->symbols, j->d->elf, j->err);
 		if (rc)
 			return rc;
 	}
+	rc = drop_store(j, s, j->err);
+	if (rc)
+		return rc;
+	name_store(j, name);
+	if (j->d->protocol == CVL_PROTOCOL_UART)
+		return uart_store_open(&j->text, s, &desc, &origin, j->err);
 	return itm_store_open(&j->itm, s, &desc, &origin, j->symbols, j->err);
 }
 
@@ -237,6 +270,8 @@ static int close_store(struct job *j, int rc)
 {
 	int closed = 0;
 
+	for (int k = 0; j->itm && k < ITM_KINDS; k++)
+		*(k == ITM_BAD ? &j->nothing : &j->packets) += itm_store_count(j->itm, k);
 	if (j->itm)
 		closed = itm_store_close(j->itm, j->end, j->d->elf, j->report, rc ? NULL : j->err);
 	else if (j->text)
@@ -247,7 +282,7 @@ static int close_store(struct job *j, int rc)
 
 /* ---- what is to be said ---- */
 
-/* What the pulses of a line say of how it is read; false: that may be right. */
+/* What the pulses of a line say of how it is read. Returns whether that is surely wrong: it idles at the other level, or has pulses shorter than a bit. */
 static bool advise(const struct job *j, double bit, char advice[160])
 {
 	const struct cvl_decode *d = j->d;
@@ -266,7 +301,14 @@ static bool advise(const struct job *j, double bit, char advice[160])
 	else if (!(bit > 0) || fabs(likely / bit - 1) > 0.04)
 		snprintf(advice, 160, "; its pulses are those of %.0f baud",
 			 (double)j->clock->rate_hz / likely);
-	return inverted;
+	else if (d->protocol == CVL_PROTOCOL_SWO)
+		snprintf(
+			advice, 160,
+			"; its pulses have that rate: try with%s :manchester, or is it another line?",
+			d->manchester ? "out" : "");
+	else
+		snprintf(advice, 160, "; its pulses have that rate: is it a serial line?");
+	return inverted || (likely > 0 && bit > 0 && likely < SHORT * bit);
 }
 
 /* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */
@@ -298,35 +340,20 @@ static int judge_line(const struct job *j, bool *doubtful)
 	return 0;
 }
 
-static void judge_frames(const struct job *j)
+static void judge_packets(const struct job *j)
 {
-	const struct tpiu_counts *c = &j->pipe.tpiu.counts;
 	struct cvl_error problem;
-	char seen[80] = "";
-	size_t n = 0;
+	char where[200];
 
-	if (c->guesses) {
-		cvl_fail(
-			&problem, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: line %s: no TPIU synchronisation; where its frames begin was taken from where they fit",
-			j->clock->name, j->d->line);
+	snprintf(where, sizeof(where), "%.100s: line %s", j->clock->name, j->d->line);
+	if (!j->d->tpiu && j->nothing * DOUBT > j->packets) {
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: %" PRIu64 " runs of bytes between %" PRIu64
+			 " packets are none: are they in frames? Try with :tpiu",
+			 where, j->nothing, j->packets);
 		cvl_tell(j->report, &problem);
 	}
-	if (c->stream[j->pipe.stream])
-		return;
-	for (unsigned i = 1; i < 0x70 && n + 8 < sizeof(seen); i++)
-		if (c->stream[i])
-			n += (size_t)snprintf(seen + n, sizeof(seen) - n, "%s%u", n ? ", " : "", i);
-	if (!n)
-		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			 "%s: line %s: no TPIU frames are in %" PRIu64 " bytes; try without tpiu",
-			 j->clock->name, j->d->line, c->taken);
-	else
-		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			 "%s: line %s: no stream %u in %" PRIu64
-			 " TPIU frames, but %s: choose one of those by :stream=N",
-			 j->clock->name, j->d->line, j->pipe.stream, c->frames, seen);
-	cvl_tell(j->report, &problem);
+	swo_pipe_judge(&j->pipe, where, ":stream=", j->report);
 }
 
 int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
@@ -359,13 +386,15 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 		init_decoders(j);
 		rc = read_edges(j, stream);
 		rc = close_store(j, rc);
+		if (!rc)
+			rc = judge_line(j, &doubtful);
+		if (rc)
+			drop_store(j, s, NULL);
 	} else {
 		symbols_close(j->symbols);
 	}
-	if (!rc)
-		rc = judge_line(j, &doubtful);
-	if (!rc && d->tpiu && !doubtful)
-		judge_frames(j);
+	if (!rc && !doubtful)
+		judge_packets(j);
 	cvl_stream_close(stream);
 	cvl_trace_close(trace);
 	free(j);

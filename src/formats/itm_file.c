@@ -20,7 +20,7 @@
 /* What a first look at the stream found. */
 struct look {
 	uint64_t local, global; /* timestamps */
-	uint64_t good, bad;     /* packets */
+	uint64_t good, bad;     /* packets; runs of bytes that are none */
 };
 
 struct itm_file {
@@ -105,10 +105,11 @@ static int look_at(void *ctx, const struct itm_packet *p, struct itm_when when,
 
 static int look_past(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err)
 {
-	(void)ctx;
+	struct look *l = ctx;
+
 	(void)when;
-	(void)why;
 	(void)err;
+	l->bad += why == CVL_GAP_CORRUPT;
 	return 0;
 }
 
@@ -124,20 +125,21 @@ static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsig
 }
 
 /*
- * Whether the bytes are frames: there is a synchronisation of frames, which no ITM sends, or less is left that is no packet when they
- * are taken for frames.
+ * Whether the bytes are frames: less is left that is no packet when they are taken for frames, or they are full of other streams. That
+ * FF FF FF 7F stands in them tells nothing: it may be a number in a packet.
  */
 static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t n, unsigned stream)
 {
-	static const unsigned char sync[] = { 0xff, 0xff, 0xff, 0x7f };
+	const struct tpiu_counts *c = &f->pipe.tpiu.counts;
 	struct look bare;
 
-	if (memmem(bytes, n, sync, sizeof(sync)))
-		return true;
 	look(f, bytes, n, 0);
 	bare = f->look;
 	look(f, bytes, n, stream);
-	return f->look.good && f->look.bad * bare.good < bare.bad * f->look.good;
+	if (!bare.bad)
+		return false;
+	return f->look.good ? f->look.bad * bare.good < bare.bad * f->look.good :
+			      c->frames * TPIU_FRAME > n / 2;
 }
 
 /* ---- the importers ---- */
@@ -195,27 +197,12 @@ static int feed(struct itm_file *f)
 	return f->rc;
 }
 
-/* Nothing of it made sense, or not the stream that was asked for. */
-static void judge(const struct itm_file *f, unsigned stream)
+static void judge(const struct itm_file *f)
 {
-	const struct tpiu_counts *c = &f->pipe.tpiu.counts;
 	uint64_t bad = itm_store_count(f->store, ITM_BAD);
 	struct cvl_error problem;
 
-	if (stream && c->guesses) {
-		cvl_fail(
-			&problem, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: no TPIU synchronisation; where its frames begin was taken from where they fit",
-			cvl_input_name(f->in));
-		cvl_tell(f->opts->report, &problem);
-	}
-	if (stream && !c->stream[stream]) {
-		cvl_fail(
-			&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			"%s: no byte of stream %u in %llu TPIU frames; choose another by `--stream N`",
-			cvl_input_name(f->in), stream, (unsigned long long)c->frames);
-		cvl_tell(f->opts->report, &problem);
-	}
+	swo_pipe_judge(&f->pipe, cvl_input_name(f->in), "--stream ", f->opts->report);
 	if (bad) {
 		cvl_fail(&problem, CVL_E_SYNTAX, CVL_NO_OFFSET,
 			 "%s: %llu runs of bytes are no packets: gaps stand where they were",
@@ -252,7 +239,7 @@ static int import(struct itm_file *f, struct cvl_session *s, const char *format)
 	itm_clock_init(&f->clock, f->look.global, f->opts->prescaler, &timed);
 	swo_pipe_init(&f->pipe, stream, &packets, f->err);
 	rc = feed(f);
-	judge(f, stream);
+	judge(f);
 	n = itm_store_close(f->store, f->end, f->opts->elf, f->opts->report, rc ? NULL : f->err);
 	return rc ? rc : (int)n;
 }

@@ -18,7 +18,8 @@ struct itm_store {
 	uint64_t resolution;
 	int class[ITM_KINDS];
 	uint64_t count[ITM_KINDS];
-	uint64_t last;  /* tick of the last record */
+	uint64_t last;  /* tick up to which all was told */
+	uint64_t put;   /* tick of the last record */
 	uint64_t ticks; /* of all local timestamps */
 };
 
@@ -169,6 +170,7 @@ static int put_gap(struct itm_store *st, uint64_t from, uint64_t to, enum cvl_ga
 	if (to < from)
 		to = from;
 	st->last = to == ITM_OPEN ? from : to;
+	st->put = from;
 	return cvl_writer_gap(st->w, (struct cvl_tick){ from }, (struct cvl_tick){ to },
 			      CVL_LOST_UNKNOWN, why, err);
 }
@@ -182,6 +184,8 @@ int itm_store_gap(struct itm_store *st, struct itm_when when, enum cvl_gap why,
 int itm_store_slip(struct itm_store *st, struct itm_when when, uint64_t half_width,
 		   struct cvl_error *err)
 {
+	if (when.to > st->put)
+		st->put = when.to;
 	return cvl_writer_slip(st->w, (struct cvl_tick){ when.from }, (struct cvl_tick){ when.to },
 			       half_width, err);
 }
@@ -244,6 +248,14 @@ static void fill(struct itm_store *st, const struct itm_packet *p, union cvl_sto
 	}
 }
 
+/* From @middle to the farther end of @when. */
+static uint64_t half_width(struct itm_when when, uint64_t middle)
+{
+	uint64_t before = middle - when.from, behind = when.to > middle ? when.to - middle : 0;
+
+	return before > behind ? before : behind;
+}
+
 int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_when when,
 		  struct cvl_error *err)
 {
@@ -253,19 +265,25 @@ int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_w
 	char line[LINE_TEXT];
 
 	st->count[p->kind]++;
+	/* Records stand in order: behind a gap that began within the same frame. */
+	if (middle < st->put)
+		middle = st->put;
 	if (open && middle < st->last)
 		middle = st->last;
 	if (p->kind == ITM_BAD)
 		return put_gap(st, when.from, when.to, CVL_GAP_CORRUPT, err);
 	/* What was lost was lost since the packet before. */
 	if (p->kind == ITM_OVERFLOW) {
-		int rc = put_gap(st, st->last, when.to, CVL_GAP_OVERFLOW, err);
+		uint64_t since = st->last;
+		int rc = put_gap(st, since, when.to, CVL_GAP_OVERFLOW, err);
 
-		st->last = middle;
+		st->last = middle > since ? middle : since;
 		return rc;
 	}
-	v[0].u = open ? INT64_MAX : when.to - middle + st->resolution;
+	v[0].u = open ? INT64_MAX : half_width(when, middle) + st->resolution;
 	fill(st, p, v + 1, line);
-	st->last = middle;
+	if (middle > st->last)
+		st->last = middle;
+	st->put = middle;
 	return cvl_writer_event(st->w, (struct cvl_tick){ middle }, st->class[p->kind], v, err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "swo_pipe.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 static void pass(struct swo_pipe *p, const struct itm_packet *packet, struct itm_when when)
@@ -116,4 +118,52 @@ int swo_pipe_end(struct swo_pipe *p)
 		itm_broken(p, when_of(p, &out, p->ring[(p->itm.at - 1) % SWO_RING]));
 	flush_bad(p);
 	return p->rc;
+}
+
+/* If more than one byte in so many fits no frame, there are none. */
+#define LOST 4
+
+/* The streams that there are, as "1, 2". */
+static size_t list_streams(const struct tpiu_counts *c, char *text, size_t room)
+{
+	size_t n = 0;
+
+	*text = '\0';
+	for (unsigned i = 1; i < 0x70 && n + 8 < room; i++)
+		if (c->stream[i])
+			n += (size_t)snprintf(text + n, room - n, "%s%u", n ? ", " : "", i);
+	return n;
+}
+
+void swo_pipe_judge(const struct swo_pipe *p, const char *where, const char *option,
+		    const struct cvl_report *report)
+{
+	const struct tpiu_counts *c = &p->tpiu.counts;
+	struct cvl_error problem;
+	char streams[80];
+
+	if (!p->framed)
+		return;
+	if (!list_streams(c, streams, sizeof(streams)) || c->skipped > c->taken / LOST) {
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: %" PRIu64 " of %" PRIu64
+			 " bytes are in no TPIU frame: is there a TPIU? Try without its frames",
+			 where, c->skipped, c->taken);
+		cvl_tell(report, &problem);
+		return;
+	}
+	if (c->guesses) {
+		cvl_fail(
+			&problem, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: no TPIU synchronisation; where its frames begin was taken from where they fit",
+			where);
+		cvl_tell(report, &problem);
+	}
+	if (!c->stream[p->stream]) {
+		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: no stream %u in %" PRIu64
+			 " TPIU frames, but %s: choose one of those by %sN",
+			 where, p->stream, c->frames, streams, option);
+		cvl_tell(report, &problem);
+	}
 }

@@ -232,9 +232,17 @@ static int save(struct cvl_session *s, struct cvl_error *err)
 	return rc;
 }
 
+/* A path below the session: "a..b" is one, "../b" is not. */
 static bool good_relative(const char *path)
 {
-	return *path && *path != '/' && !strstr(path, "..");
+	if (!*path || *path == '/')
+		return false;
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (!strncmp(part, "..", 2) && (!part[2] || part[2] == '/'))
+			return false;
+	}
+	return true;
 }
 
 /* Whether somebody still holds the lock that a writer takes on its stream. */
@@ -749,6 +757,9 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 		if (rc)
 			return rc;
 	}
+	if (!d.rate_hz || d.rate_hz > INT64_MAX || d.resolution > INT64_MAX)
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
+				"%s: a clock cannot have %" PRIu64 " Hz", s->path, d.rate_hz);
 	c.rate_hz = d.rate_hz;
 	c.resolution = d.resolution ? d.resolution : 1;
 	c.start_unix_ns = d.start_unix_ns;
@@ -822,6 +833,34 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 			s->clock[i].pub.unfinished = false;
 	}
 	return rc ? rc : save(s, err);
+}
+
+int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err)
+{
+	static const char *const files[] = { "index/stream.idx", "index", "stream", "metadata" };
+	struct entry gone = s->clock[i];
+	char path[CVL_PATH_MAX];
+	int rc;
+
+	if (gone.pub.foreign)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: the trace of clock %s is not ours to remove", s->path,
+				gone.name);
+	memmove(s->clock + i, s->clock + i + 1, (s->n - i - 1) * sizeof(*s->clock));
+	s->n--;
+	for (size_t k = i; k < s->n; k++) {
+		int *same = &s->clock[k].pub.same_as;
+
+		*same = *same == (int)i ? gone.pub.same_as : *same - (*same > (int)i);
+	}
+	rc = save(s, err);
+	for (size_t k = 0; !rc && k < sizeof(files) / sizeof(*files); k++)
+		if (cvl_path_join(path, gone.trace, files[k]) && remove(path) && errno != ENOENT)
+			rc = cvl_fail_errno(err, "remove", path);
+	if (!rc && rmdir(gone.trace) && errno != ENOENT)
+		rc = cvl_fail_errno(err, "remove", gone.trace);
+	entry_free(&gone);
+	return rc;
 }
 
 /* ---- asking ---- */

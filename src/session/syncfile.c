@@ -45,6 +45,17 @@ const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const ch
 	return NULL;
 }
 
+const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
+					 const struct cvl_session *session, size_t i)
+{
+	const struct cvl_clock *c = cvl_session_clock(session, i);
+	const struct cvl_clock_sync *found = cvl_sync_find(sync, c->name);
+
+	if (!found && c->same_as >= 0)
+		found = cvl_sync_find(sync, cvl_session_clock(session, (size_t)c->same_as)->name);
+	return found;
+}
+
 /* ---- writing ---- */
 
 /* JSON has no infinity: what is not known is written as very large. */

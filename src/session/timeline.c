@@ -278,9 +278,7 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 		return no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
-			tl->sync ?
-				cvl_sync_find(tl->sync, cvl_session_clock(tl->session, i)->name) :
-				NULL;
+			tl->sync ? cvl_sync_of(tl->sync, tl->session, i) : NULL;
 		struct cvl_map_spec spec;
 
 		if (c && c->map) {

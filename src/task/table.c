@@ -206,7 +206,8 @@ int table_parse(struct task_table *t, char *text, size_t len, const char *name,
 	int rc = 0;
 
 	*t = (struct task_table){ .name = name };
-	for (size_t at = 0; at < len && !rc;) {
+	/* Spreadsheets begin a file with a byte order mark. */
+	for (size_t at = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; at < len && !rc;) {
 		char *line = text + at, *end = memchr(line, '\n', len - at);
 		size_t n = end ? (size_t)(end - line) : len - at;
 

@@ -45,6 +45,50 @@ for how in SWO:2M:tpiu SWO:8M:tpiu:inverted SWO:8M:manchester SWO:8M:tpiu:stream
 	echo "$how: exit status $?"
 done
 
+echo "== what failed left nothing, and what was decoded again stands once"
+coeval info s | awk '$1 ~ /-SWO/ && /MHz/ { print $1 }'
+coeval import -o b "$SRC/examples/swo/board.vcd" --swo SWO --swo SWO
+coeval sync b >/dev/null 2>&1
+coeval decode b --swo SWO
+ls b/traces
+coeval task b | sed -n 1p
+
+echo "== half the rate, and frames where there are none or where none are asked for"
+coeval decode b --swo SWO:2M 2>&1
+coeval decode b --swo SWO:stream=4294967297 2>&1 | head -n 1
+coeval import -o unframed "$dir/trace_example.sr" --swo SWO 2>&1
+coeval import -o none --format tpiu "$dir/trace_example.elf" 2>&1 | sed "s|$dir/||"
+
+echo "== a line decoded when its clock is tied already is tied, too"
+python3 - <<'E'
+with open("tied.vcd", "w") as f:
+    f.write("$timescale 1us $end\n$var wire 1 p PPS $end\n$var wire 1 u TX $end\n$enddefinitions $end\n#0\n0p\n1u\n")
+    for k in range(12):
+        t, level = int((k + .2) * 1.00005e6), 1
+        f.write(f"#{t}\n1p\n#{t + 1000}\n0p\n")
+        t += 300000
+        for byte in b"tick\n":
+            for bit in [0] + [byte >> i & 1 for i in range(8)] + [1]:
+                if bit != level:
+                    f.write(f"#{t}\n{bit}u\n")
+                    level = bit
+                t += 100
+E
+coeval import -o tied tied.vcd
+coeval sync tied --pulse PPS:rising:1s >/dev/null
+coeval decode tied --uart TX:10000
+coeval decode tied --uart TX:10000
+coeval show tied --event uart --bounds | tail -n 1
+coeval info tied --json | grep -o '"verdict": *"[a-z]*"'
+
+echo "== values that a session cannot hold, and names that it can"
+printf '\300\144' >ts
+coeval import -o t --format itm --ts-prescaler 3 ts 2>&1 | head -n 1
+coeval import -o t --format itm --rate 18446744073709551615 ts 2>&1
+cp "$SRC/examples/swo/board.vcd" a..b.vcd
+coeval import -o t a..b.vcd --swo SWO
+coeval info t | sed -n 1p
+
 echo "== the program of another chip"
 coeval import -o other --format tpiu --elf "$(command -v coeval)" "$dir/tpiu_uart.bin" 2>&1 | sed "s|$dir/||; s|[^ ]*/coeval:|coeval:|"
 

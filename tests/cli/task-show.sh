@@ -144,6 +144,7 @@ for what in ("cpi", "lsu", "cyc"):
               for m, p in zip(marks, pin)), "counted otherwise", what)
 END
 
+echo "a line named twice: $(coeval task l --pin busy --pin busy | head -n 1)"
 run coeval task s --delay -1us
 run coeval task l
 run coeval task l --pin idle
