@@ -50,7 +50,7 @@ struct itm_clock {
 	uint64_t local;     /* at the last local timestamp, in cycles */
 	uint64_t low, high; /* of the global timestamp */
 	uint64_t shift;     /* added to it, because it was set back */
-	bool low_known, wrapping, changed;
+	bool low_known, wrapping;
 	uint64_t latest; /* value of it, told or waiting */
 	uint64_t anchor, anchor_from,
 		anchor_to; /* the last one; local ticks between which it was */
