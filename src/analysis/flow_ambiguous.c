@@ -36,15 +36,15 @@ struct search {
 
 static bool add(struct search *s, struct state new, int *rc)
 {
-	size_t key = ((size_t)new.ahead * s->map->n + new.behind) * FLOW_CODE_MAX + new.matched;
+	size_t key = ((size_t) new.ahead * s->map->n + new.behind) * FLOW_CODE_MAX + new.matched;
 
 	if (s->seen[key / 8] >> (key % 8) & 1)
 		return true;
 	s->seen[key / 8] |= (uint8_t)(1u << (key % 8));
 	if (s->n == s->room) {
 		size_t room = s->room ? 2 * s->room : 256;
-		struct state *grown = s->n < STATES_MAX ? realloc(s->state, room * sizeof(*grown)) :
-							  NULL;
+		struct state *grown =
+			s->n < STATES_MAX ? realloc(s->state, room * sizeof(*grown)) : NULL;
 
 		if (!grown) {
 			*rc = s->n < STATES_MAX ?

@@ -37,6 +37,7 @@ struct flow_decoder {
 	uint32_t locked; /* the last point, when there are no steps; FLOW_NONE: anywhere */
 	uint32_t last;   /* the last point told, for those who ask after what something happened */
 	bool at_start, joined;
+	bool doubt; /* something did not fit: what fits now must be borne out by what follows it */
 	uint32_t *place; /* of each (point, offset): its entry in this step */
 	uint32_t *made;  /* and in which round */
 	uint32_t round;
@@ -44,9 +45,8 @@ struct flow_decoder {
 
 const char *flow_what_name(enum flow_what what)
 {
-	static const char *const names[FLOW_WHATS] = {
-		"point", "jump", "unexpected", "undecided", "cut", "glitch", "gap"
-	};
+	static const char *const names[FLOW_WHATS] = { "point", "jump",   "unexpected", "undecided",
+						       "cut",   "glitch", "gap" };
 
 	return names[what];
 }
@@ -213,6 +213,11 @@ static int flush(struct flow_decoder *d, enum flow_what rest)
 		drop(d, FLOW_NONE);
 		return 0;
 	}
+	if (d->doubt) {
+		rc = tell_steps(d, rest == FLOW_CUT ? FLOW_UNDECIDED : rest, 0, d->steps);
+		drop(d, FLOW_NONE);
+		return rc;
+	}
 	scratch = calloc(d->entries - d->step[d->steps - 1].first + 1, sizeof(*scratch));
 	if (!scratch)
 		return CVL_E_NOMEM;
@@ -309,7 +314,20 @@ static int advance(struct flow_decoder *d, size_t step, uint16_t symbol)
 	return rc;
 }
 
-/* One way alone is left, and ends with a whole code. */
+/* Whole codes on the way to an entry that ends one. */
+static unsigned whole_codes(const struct flow_decoder *d, uint32_t entry)
+{
+	unsigned n = 0;
+
+	for (; entry < MERGED; entry = d->entry[entry].back)
+		n += d->entry[entry].offset == 1;
+	return n;
+}
+
+/*
+ * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them are asked for, one following the
+ * other: a change too many makes a code of the ones about it.
+ */
 static int settle(struct flow_decoder *d)
 {
 	const struct entry *e = &d->entry[d->entries - 1];
@@ -318,8 +336,10 @@ static int settle(struct flow_decoder *d)
 	int rc;
 
 	if (d->entries - d->step[d->steps - 1].first != 1 ||
-	    e->offset != d->map->point[point].n_code)
+	    e->offset != d->map->point[point].n_code ||
+	    (d->doubt && whole_codes(d, (uint32_t)(d->entries - 1)) < 2))
 		return 0;
+	d->doubt = false;
 	rc = tell_path(d, d->steps - 1, (uint32_t)(d->entries - 1), &told);
 	/* Nothing was told if the code began before the search did: its rest is all that was seen. */
 	if (!rc && told < d->steps)
@@ -355,6 +375,7 @@ static int symbol(struct flow_decoder *d, uint16_t symbol, const struct flow_sta
 	if (d->entries > d->step[d->steps - 1].first)
 		return d->entries > FLOW_HELD ? flush(d, FLOW_UNDECIDED) : settle(d);
 	if (anywhere) {
+		d->doubt = d->map->graph;
 		rc = tell_steps(d, FLOW_UNEXPECTED, d->steps - 1, d->steps);
 		drop(d, FLOW_NONE);
 		return rc;
@@ -363,6 +384,7 @@ static int symbol(struct flow_decoder *d, uint16_t symbol, const struct flow_sta
 	d->steps--;
 	rc = flush(d, FLOW_UNEXPECTED);
 	d->joined = false;
+	d->doubt = d->map->graph;
 	return rc;
 }
 
@@ -385,6 +407,7 @@ static int take(struct flow_decoder *d, uint16_t s, const struct flow_stamp *sta
 				  .symbol = &s,
 				  .n_symbols = 1,
 				  .n = 1 };
+	bool doubted = d->doubt;
 	size_t held = d->entries;
 	int rc = symbol(d, s, stamp);
 
@@ -392,7 +415,7 @@ static int take(struct flow_decoder *d, uint16_t s, const struct flow_stamp *sta
 	if (rc || anywhere || d->steps || d->locked != FLOW_NONE || held > FLOW_HELD / 2)
 		return rc;
 	jump.point = d->last;
-	if (in_some_code(d->map, s))
+	if (!doubted && in_some_code(d->map, s))
 		rc = d->emit(d->ctx, &jump);
 	return rc ? rc : symbol(d, s, stamp);
 }
@@ -424,15 +447,13 @@ static int close_group(struct flow_decoder *d)
 
 int flow_decoder_gap(struct flow_decoder *d, const struct flow_stamp *stamp, enum cvl_gap why)
 {
-	struct flow_item item = {
-		.what = FLOW_GAP, .begin = *stamp, .end = *stamp, .why = why
-	};
+	struct flow_item item = { .what = FLOW_GAP, .begin = *stamp, .end = *stamp, .why = why };
 	int rc = close_group(d);
 
 	if (!rc)
 		rc = flush(d, FLOW_CUT);
 	item.point = d->last;
-	d->known = d->joined = d->at_start = false;
+	d->known = d->joined = d->at_start = d->doubt = false;
 	d->last = FLOW_NONE;
 	return rc ? rc : d->emit(d->ctx, &item);
 }

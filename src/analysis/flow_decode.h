@@ -27,8 +27,8 @@ enum flow_what {
 	FLOW_JUMP,       /* a change of some code, but no path leads to it from the point before */
 	FLOW_UNEXPECTED, /* changes that fit no path */
 	FLOW_UNDECIDED,  /* changes that fit several paths */
-	FLOW_CUT,        /* beginning of a code that a gap or the end of the capture cut off, or its rest behind one */
-	FLOW_GLITCH,     /* pins changed and were back within the settle time */
+	FLOW_CUT, /* beginning of a code that a gap or the end of the capture cut off, or its rest behind one */
+	FLOW_GLITCH, /* pins changed and were back within the settle time */
 	FLOW_GAP,
 	FLOW_WHATS
 };
@@ -39,9 +39,9 @@ const char *flow_what_name(enum flow_what what);
 struct flow_item {
 	enum flow_what what;
 	struct flow_stamp begin, end; /* of a point: the first and the last change of its code */
-	uint32_t point;               /* that was passed, or after which it happened; or FLOW_NONE */
-	bool follows;    /* a point: what the program passed before is `before`, with nothing lost in between */
-	uint32_t before; /* FLOW_NONE: it has begun */
+	uint32_t point; /* that was passed, or after which it happened; or FLOW_NONE */
+	bool follows; /* a point: what the program passed before is `before`, with nothing lost in between */
+	uint32_t before;        /* FLOW_NONE: it has begun */
 	const uint16_t *symbol; /* changes that are no point's, the first n_symbols of n */
 	size_t n_symbols;
 	uint64_t n;

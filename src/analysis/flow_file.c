@@ -89,8 +89,9 @@ static int check_keys(struct reader *r, const yaml_node_t *map, const char *cons
 
 static bool is_name(const char *s)
 {
-	size_t n = s ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") :
-		       0;
+	size_t n =
+		s ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") :
+		    0;
 
 	return n && n <= FLOW_NAME_MAX && !s[n];
 }
@@ -183,9 +184,8 @@ static int read_code(struct reader *r, yaml_node_t *node, struct flow_point *p)
 			return rc;
 		if (r->map->codes == FLOW_LEVELS && p->n_code &&
 		    p->code[p->n_code] == p->code[p->n_code - 1])
-			return bad(
-				r, CVL_E_MISMATCH, item,
-				"the same levels twice cannot be seen: put others in between");
+			return bad(r, CVL_E_MISMATCH, item,
+				   "the same levels twice cannot be seen: put others in between");
 		p->n_code++;
 	}
 	return 0;
@@ -195,8 +195,7 @@ static int read_code(struct reader *r, yaml_node_t *node, struct flow_point *p)
 
 static int read_point(struct reader *r, yaml_node_t *node, struct flow_point *p)
 {
-	static const char *const known[] = { "name", "at",     "code", "next",
-					     "mark", "weight", NULL };
+	static const char *const known[] = { "name", "at", "code", "next", "mark", "weight", NULL };
 	const char *name, *s;
 	yaml_node_t *v;
 	int rc = check_keys(r, node, known,
@@ -339,8 +338,8 @@ static int read_pins(struct reader *r, const yaml_node_t *root)
 		const yaml_node_t *item = yaml_document_get_node(&r->doc, *i);
 		const char *s = scalar(item);
 
-		if (!s || !*s || strlen(s) > FLOW_NAME_MAX ||
-		    *s == '-' || s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(s, "none"))
+		if (!s || !*s || strlen(s) > FLOW_NAME_MAX || *s == '-' ||
+		    s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(s, "none"))
 			return bad(r, CVL_E_SYNTAX, item,
 				   "a pin is the name of a line; `coeval info` lists them");
 		if (find_pin(map, s, strlen(s)) >= 0)
@@ -361,7 +360,8 @@ static int read_head(struct reader *r, const yaml_node_t *root)
 	const char *s = v ? scalar(v) : "program";
 
 	if (!is_name(s))
-		return bad(r, CVL_E_SYNTAX, v, "`program` is a name of up to %d letters, digits and '_'",
+		return bad(r, CVL_E_SYNTAX, v,
+			   "`program` is a name of up to %d letters, digits and '_'",
 			   FLOW_NAME_MAX);
 	if (!(map->program = strdup(s)))
 		return no_memory(r);
@@ -392,15 +392,16 @@ static int read_start(struct reader *r, const yaml_node_t *root)
 		return bad(r, CVL_E_MISMATCH, v,
 			   "`start` says nothing where no point says what is `next`");
 	map->start = s ? flow_map_find(map, s) : FLOW_NONE;
-	return map->start != FLOW_NONE ? 0 :
-					 bad(r, CVL_E_UNKNOWN_ID, v,
-					     "there is no point '%.64s' to start with; `points` names them",
-					     s ? s : "");
+	return map->start != FLOW_NONE ?
+		       0 :
+		       bad(r, CVL_E_UNKNOWN_ID, v,
+			   "there is no point '%.64s' to start with; `points` names them",
+			   s ? s : "");
 }
 
 static int read_map(struct reader *r, const yaml_node_t *root)
 {
-	static const char *const known[] = { "program", "pins",  "codes", "settle",
+	static const char *const known[] = { "program", "pins",   "codes", "settle",
 					     "start",   "points", NULL };
 	int rc = check_keys(r, root, known,
 			    "a map has program, pins, codes, settle, start and points");

@@ -12,9 +12,8 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-static __attribute__((format(printf, 4, 5))) int bad(const struct flow_map *map,
-						     struct cvl_error *err, unsigned line,
-						     const char *fmt, ...)
+static __attribute__((format(printf, 4, 5))) int
+bad(const struct flow_map *map, struct cvl_error *err, unsigned line, const char *fmt, ...)
 {
 	char text[CVL_ERROR_TEXT];
 	va_list ap;
@@ -61,8 +60,8 @@ static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, 
 		return (size_t)snprintf(w, room, "none");
 	for (size_t i = 0; i < map->n_pins; i++)
 		if (symbol >> i & 1)
-			n += (size_t)snprintf(n < room ? w + n : NULL, n < room ? room - n : 0, "%s%s",
-					      n ? "+" : "", map->pin[i]);
+			n += (size_t)snprintf(n < room ? w + n : NULL, n < room ? room - n : 0,
+					      "%s%s", n ? "+" : "", map->pin[i]);
 	return n;
 }
 
@@ -124,9 +123,10 @@ static int check_reached(const struct flow_map *map, struct cvl_error *err)
 	}
 	for (size_t i = 0; !rc && i < map->n; i++)
 		if (!seen[i])
-			rc = bad(map, err, map->point[i].line,
-				 "nothing leads from %s to %s: put it into the `next` of what it follows, or take it out",
-				 map->point[map->start].name, map->point[i].name);
+			rc = bad(
+				map, err, map->point[i].line,
+				"nothing leads from %s to %s: put it into the `next` of what it follows, or take it out",
+				map->point[map->start].name, map->point[i].name);
 	free(seen);
 	free(stack);
 	return rc;
@@ -165,10 +165,11 @@ static int sort_unmarked(const struct flow_map *map, bool program, uint32_t *ord
 			if (marked(map, program, v) || state[v] == DONE)
 				continue;
 			if (state[v] == OPEN) {
-				rc = bad(map, err, map->point[v].line,
-					 "the program can go round from %s to %s and back without a marker, any number of times: give one of them a %s",
-					 map->point[v].name, map->point[u].name,
-					 program ? "marker" : "code");
+				rc = bad(
+					map, err, map->point[v].line,
+					"the program can go round from %s to %s and back without a marker, any number of times: give one of them a %s",
+					map->point[v].name, map->point[u].name,
+					program ? "marker" : "code");
 				continue;
 			}
 			state[v] = OPEN;
@@ -369,9 +370,10 @@ static int refuse(const struct flow_map *map, const struct flow_ambiguity *a, st
 	put_path(map, a, 1, two, sizeof(two));
 	flow_symbols_text(map, symbol, n, codes);
 	codes[80] = '\0';
-	return bad(map, err, map->point[a->path[1][0]].line,
-		   "ambiguous: [%s] and [%s] both show as %s: give one of them another code (`coeval flow assign` finds codes)",
-		   one, two, codes);
+	return bad(
+		map, err, map->point[a->path[1][0]].line,
+		"ambiguous: [%s] and [%s] both show as %s: give one of them another code (`coeval flow assign` finds codes)",
+		one, two, codes);
 }
 
 int flow_map_finish(struct flow_map *map, bool program, struct cvl_error *err)

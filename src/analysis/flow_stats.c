@@ -60,7 +60,8 @@ static void count_way(struct flow_stats *s, uint32_t from, uint32_t to)
 		count_branch(s, from, to);
 }
 
-static int add_time(struct flow_times *t, const struct flow_stamp *from, const struct flow_stamp *to)
+static int add_time(struct flow_times *t, const struct flow_stamp *from,
+		    const struct flow_stamp *to)
 {
 	int64_t ns = cvl_add_sat(to->time.ns, -from->time.ns);
 

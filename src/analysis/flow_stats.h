@@ -23,8 +23,8 @@ struct flow_times {
 /** What one node did. */
 struct flow_stats {
 	const struct flow_map *map;
-	uint64_t *passed; /* each point */
-	uint64_t *branch; /* each branch: point[p].next[i] is number first_branch + i */
+	uint64_t *passed;    /* each point */
+	uint64_t *branch;    /* each branch: point[p].next[i] is number first_branch + i */
 	uint64_t unresolved; /* markers between which several ways lead */
 	uint64_t told[FLOW_WHATS], changes[FLOW_WHATS];
 	struct flow_stamp *open; /* of each pair: when its first point was passed */

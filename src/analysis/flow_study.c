@@ -27,11 +27,12 @@ static int find_line(const struct cvl_trace *trace, const char *name)
 }
 
 /* The map's pins in the streams. */
-static int look_up(struct flow_study *s, struct cvl_timeline *tl, size_t i, struct cvl_error *err)
+static int look_up(struct flow_study *s, struct cvl_timeline *tl, const struct cvl_slice *sl,
+		   struct cvl_error *err)
 {
 	const struct flow_map *map = s->map;
-	const struct cvl_trace *trace = cvl_timeline_trace(tl, i);
-	struct flow_node *node = &s->node[i];
+	const struct cvl_trace *trace = cvl_timeline_trace(tl, sl->stream);
+	struct flow_node *node = &s->node[sl->stream];
 	size_t found = 0, missing = 0;
 	int rc;
 
@@ -43,7 +44,7 @@ static int look_up(struct flow_study *s, struct cvl_timeline *tl, size_t i, stru
 		missing = bit < 0 ? p : missing;
 	}
 	node->study = s;
-	node->name = cvl_timeline_stream_name(tl, i);
+	node->name = cvl_session_clock(cvl_timeline_session(tl), sl->clock)->name;
 	node->has = found == map->n_pins;
 	if (!found)
 		return 0;
@@ -114,9 +115,9 @@ int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_err
 	s->node = calloc(s->n + 1, sizeof(*s->node));
 	if (!s->node)
 		return explain(s, CVL_E_NOMEM, err);
-	/* A stream's name, and whether --node leaves it out, is known once something of it was read. */
+	/* A stream's clock, and whether it is left out, is known once something of it was read. */
 	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0) {
-		rc = s->node[sl.stream].study ? 0 : explain(s, look_up(s, tl, sl.stream, err), err);
+		rc = s->node[sl.stream].study ? 0 : explain(s, look_up(s, tl, &sl, err), err);
 		any = any || s->node[sl.stream].has;
 		if (!rc)
 			rc = explain(s, slice(s, tl, &sl), err);

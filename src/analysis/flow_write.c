@@ -29,8 +29,10 @@ static void put_list(struct out *o, const struct flow_map *map, const struct flo
 
 void flow_map_write(const struct flow_map *map, struct out *o)
 {
-	out_printf(o, "# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
-		   map->program);
+	out_printf(
+		o,
+		"# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
+		map->program);
 	for (size_t i = 0; i < map->n_pins; i++) {
 		out_text(o, i ? ", " : "");
 		out_text(o, map->pin[i]);
@@ -85,24 +87,29 @@ void flow_header_write(const struct flow_map *map, struct out *o)
 {
 	const char *hal = map->codes == FLOW_LEVELS ? "FLOW_LEVELS" : "FLOW_CHANGE";
 
-	out_printf(o, "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
+	out_printf(o,
+		   "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
 		   map->program);
 	put_guard(o, "#ifndef", map->program);
 	put_guard(o, "#define", map->program);
 	out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");
-	out_printf(o, map->codes == FLOW_LEVELS ?
-			      " * %s(pins)  makes the pins whose bits are 1 high, and the others low\n" :
-			      " * %s(pins)  changes the pins whose bits are 1, and no others\n",
-		   hal);
-	out_text(o,
-		 " * FLOW_ENTER(), FLOW_LEAVE()  if interrupts have markers, too: holds them off and lets them come again\n"
-		 " *\n * Bits:\n");
+	out_printf(
+		o,
+		map->codes == FLOW_LEVELS ?
+			" * %s(pins)  makes the pins whose bits are 1 high, and the others low\n" :
+			" * %s(pins)  changes the pins whose bits are 1, and no others\n",
+		hal);
+	out_text(
+		o,
+		" * FLOW_ENTER(), FLOW_LEAVE()  if interrupts have markers, too: holds them off and lets them come again\n"
+		" *\n * Bits:\n");
 	for (size_t i = 0; i < map->n_pins; i++)
 		out_printf(o, " *   0x%x  %s\n", 1u << i, map->pin[i]);
-	out_printf(o,
-		   " */\n#ifndef %s\n#error \"define %s(pins), the board's way to set its pins\"\n#endif\n"
-		   "#ifndef FLOW_ENTER\n#define FLOW_ENTER() ((void)0)\n#define FLOW_LEAVE() ((void)0)\n#endif\n",
-		   hal, hal);
+	out_printf(
+		o,
+		" */\n#ifndef %s\n#error \"define %s(pins), the board's way to set its pins\"\n#endif\n"
+		"#ifndef FLOW_ENTER\n#define FLOW_ENTER() ((void)0)\n#define FLOW_LEAVE() ((void)0)\n#endif\n",
+		hal, hal);
 	for (size_t i = 0; i < map->n; i++) {
 		const struct flow_point *p = &map->point[i];
 

@@ -67,8 +67,8 @@ static int find_point(const struct flow_map *map, const char *name, uint32_t *po
 {
 	*point = flow_map_find(map, name);
 	if (*point == FLOW_NONE)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"--between: %s has no point '%s'", map->file, name);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--between: %s has no point '%s'",
+				map->file, name);
 	if (!map->point[*point].n_code)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
@@ -135,8 +135,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			if (r->pairs == PAIRS_MAX)
 				return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
 			if (!strchr(optarg, ':'))
-				return cli_usage(verb,
-						 "--between takes two points, A:B, not '%s'", optarg);
+				return cli_usage(verb, "--between takes two points, A:B, not '%s'",
+						 optarg);
 			r->between[r->pairs++] = optarg;
 			break;
 		case OPT_PATH: r->path = true; break;

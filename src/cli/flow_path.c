@@ -9,7 +9,8 @@
 static void put_bound(struct out *o, struct cvl_bound b)
 {
 	char text[CVL_TIME_TEXT];
-	int64_t all = b.map == CVL_BOUND_UNKNOWN ? CVL_BOUND_UNKNOWN : cvl_add_sat(b.map, b.capture);
+	int64_t all =
+		b.map == CVL_BOUND_UNKNOWN ? CVL_BOUND_UNKNOWN : cvl_add_sat(b.map, b.capture);
 
 	if (all == CVL_BOUND_UNKNOWN) {
 		out_text(o, " +-?");
@@ -39,7 +40,7 @@ static void put_what(struct out *o, const struct flow_map *map, const struct flo
 		   item->n > item->n_symbols ? " ..." : "");
 	if (item->n > 1)
 		out_printf(o, " (%llu changes)", (unsigned long long)item->n);
-	out_text(o, item->what == FLOW_JUMP ? ", to which no path leads" :
+	out_text(o, item->what == FLOW_JUMP       ? ", to which no path leads" :
 		    item->what == FLOW_UNEXPECTED ? ", which fits no path" :
 		    item->what == FLOW_UNDECIDED  ? ", which fits several paths" :
 						    ", a part of a code");
@@ -69,7 +70,8 @@ static void put_via(struct flow_view *v, const struct flow_item *item)
 		out_printf(v->out, "%s%s", i ? ", " : "  by ", v->map->point[path[i]].name);
 }
 
-static void put_json(struct flow_view *v, const struct flow_node *node, const struct flow_item *item)
+static void put_json(struct flow_view *v, const struct flow_node *node,
+		     const struct flow_item *item)
 {
 	struct out *o = v->out;
 	struct cvl_bound b = item->begin.bound;

@@ -65,7 +65,9 @@ static void draw(FILE *f, const struct flow_view *v, const struct flow_times *t,
 	p.x = (struct svg_axis){ .lo = (double)b.first / u.ns,
 				 .hi = (double)(b.first + b.width * (int64_t)b.n) / u.ns,
 				 .label = label };
-	p.y = (struct svg_axis){ .lo = 0, .hi = (double)b.most * 1.05, .ticks = 4, .label = "times" };
+	p.y = (struct svg_axis){
+		.lo = 0, .hi = (double)b.most * 1.05, .ticks = 4, .label = "times"
+	};
 	svg_bars(&p, p.x.lo, (double)b.width / u.ns, height, b.n, &style);
 	svg_axes(&p);
 }

@@ -33,6 +33,13 @@ uint64_t flow_view_wrong(const struct flow_stats *s)
 
 /* ---- text ---- */
 
+/* Sections are apart by a line. */
+static void begin(struct flow_view *v)
+{
+	out_text(v->out, v->begun ? "\n" : "");
+	v->begun = true;
+}
+
 static void put_missed(struct flow_view *v, const struct flow_stats *s)
 {
 	const struct flow_map *map = v->map;
@@ -47,8 +54,8 @@ static void put_missed(struct flow_view *v, const struct flow_stats *s)
 	for (size_t i = 0; i < map->n; i++)
 		for (size_t k = 0; k < map->point[i].n_next; k++)
 			if (!s->branch[map->point[i].first_branch + k])
-				out_printf(o, "%s%s -> %s", n++ ? ", " : "  not taken: ",
-					   map->point[i].name,
+				out_printf(o, "%s%s -> %s",
+					   n++ ? ", " : "  not taken: ", map->point[i].name,
 					   map->point[map->point[i].next[k]].name);
 	out_text(o, n ? "\n" : "");
 }
@@ -60,6 +67,7 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 	struct out *o = v->out;
 	struct table t;
 
+	begin(v);
 	out_printf(o, "%s: ", node->name);
 	cli_count(o, s->told[FLOW_POINT], "marker");
 	out_printf(o, ", %llu of %zu points passed", (unsigned long long)flow_view_points(v, s),
@@ -86,26 +94,26 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 	if (s->unresolved) {
 		out_text(o, "  between ");
 		cli_count(o, s->unresolved, "pair");
-		out_text(o, " of markers several ways lead: what they passed there is not counted\n");
+		out_text(o,
+			 " of markers several ways lead: what they passed there is not counted\n");
 	}
 	for (unsigned w = FLOW_JUMP; w < FLOW_WHATS; w++)
 		if (s->told[w])
 			out_printf(o, "  %s: %llu\n", flow_what_name((enum flow_what)w),
 				   (unsigned long long)s->told[w]);
-	out_char(o, '\n');
 }
 
 static void put_misfits(struct flow_view *v)
 {
 	if (!v->misfits)
 		return;
+	begin(v);
 	out_text(v->out, "what did not fit:\n");
 	for (size_t i = 0; i < v->n_misfits; i++)
 		flow_view_item(v, v->misfit[i].node, &v->misfit[i].item);
 	if (v->misfits > v->n_misfits)
 		out_printf(v->out, "  and %llu more: --path shows them all\n",
 			   (unsigned long long)(v->misfits - v->n_misfits));
-	out_char(v->out, '\n');
 }
 
 static void put_figure(struct table *t, const char *name, const struct flow_figure *f)
@@ -134,17 +142,17 @@ static void put_bins(struct out *o, const struct flow_times *times)
 
 	flow_bins_fill(&b, times);
 	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "from us", "times", "", NULL });
+	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
 	for (size_t i = 0; i < b.n; i++) {
 		int64_t from = b.first + b.width * (int64_t)i;
 		int len = (int)((b.count[i] * 40 + b.most - 1) / b.most);
 
-		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "", (long long)(llabs(from) / 1000),
-			   (long long)(llabs(from) % 1000));
-		table_cell(&t, "%llu", (unsigned long long)b.count[i]);
+		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "",
+			   (long long)(llabs(from) / 1000), (long long)(llabs(from) % 1000));
 		table_cell(&t, "%.*s", len, "########################################");
+		table_cell(&t, "%llu", (unsigned long long)b.count[i]);
 	}
-	table_print(&t, o, "rrl", "  ");
+	table_print(&t, o, "rlr", "  ");
 }
 
 static int put_times(struct flow_view *v, const struct flow_times *times)
@@ -154,18 +162,19 @@ static int put_times(struct flow_view *v, const struct flow_times *times)
 	struct out *o = v->out;
 	struct table t;
 
+	begin(v);
 	out_printf(o, "%s to %s: ", map->point[times->pair.from].name,
 		   map->point[times->pair.to].name);
 	cli_count(o, times->n, "time");
 	if (times->broken) {
-		out_printf(o, ", and %llu not counted, as something was lost or did not fit in between",
-			   (unsigned long long)times->broken);
+		out_printf(
+			o,
+			", and %llu not counted, as something was lost or did not fit in between",
+			(unsigned long long)times->broken);
 	}
 	out_char(o, '\n');
-	if (!times->n) {
-		out_char(o, '\n');
+	if (!times->n)
 		return 0;
-	}
 	if (flow_times_sum(times, &sum))
 		return CVL_E_NOMEM;
 	table_init(&t, 3);
@@ -181,7 +190,6 @@ static int put_times(struct flow_view *v, const struct flow_times *times)
 	table_print(&t, o, "lrr", "  ");
 	out_char(o, '\n');
 	put_bins(o, times);
-	out_char(o, '\n');
 	return 0;
 }
 
@@ -214,15 +222,14 @@ static json_t *node_json(const struct flow_view *v, const struct flow_node *node
 	for (size_t i = 0; i < map->n; i++) {
 		const struct flow_point *p = &map->point[i];
 
-		json_array_append_new(points, json_pack("{s:s, s:b, s:I}", "point", p->name, "marked",
-							p->n_code > 0, "passed",
-							(json_int_t)s->passed[i]));
+		json_array_append_new(points,
+				      json_pack("{s:s, s:b, s:I}", "point", p->name, "marked",
+						p->n_code > 0, "passed", (json_int_t)s->passed[i]));
 		for (size_t k = 0; k < p->n_next; k++)
 			json_array_append_new(
-				branches,
-				json_pack("{s:s, s:s, s:I}", "from", p->name, "to",
-					  map->point[p->next[k]].name, "taken",
-					  (json_int_t)s->branch[p->first_branch + k]));
+				branches, json_pack("{s:s, s:s, s:I}", "from", p->name, "to",
+						    map->point[p->next[k]].name, "taken",
+						    (json_int_t)s->branch[p->first_branch + k]));
 	}
 	j = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I}", "clock", node->name, "markers",
 		      (json_int_t)s->told[FLOW_POINT], "points_passed",

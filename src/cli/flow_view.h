@@ -23,13 +23,15 @@ struct flow_view {
 	size_t n_misfits;
 	uint64_t misfits;
 	struct out *out;
-	bool json;
+	bool json, begun; /* something of the summary is printed */
 };
 
 /** Print an item of the path: a line of text, or of JSON. */
-void flow_view_item(struct flow_view *v, const struct flow_node *node, const struct flow_item *item);
+void flow_view_item(struct flow_view *v, const struct flow_node *node,
+		    const struct flow_item *item);
 /** Keep it for the summary, if it did not fit. */
-void flow_view_keep(struct flow_view *v, const struct flow_node *node, const struct flow_item *item);
+void flow_view_keep(struct flow_view *v, const struct flow_node *node,
+		    const struct flow_item *item);
 
 /** The summary. CVL_E_NOMEM. */
 int flow_view_text(struct flow_view *v, struct cvl_error *err);
