@@ -1,46 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/flow_decode.h"
+/* From pins to symbols: changes within the settle time are one. */
+#include "analysis/flow_search.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-/* What an entry has behind it. */
-#define NOTHING UINT32_MAX      /* the search began with it */
-#define MERGED (UINT32_MAX - 1) /* several paths lead to it */
-
-/* A hypothesis: the last symbol was number `offset` (from 1) of the code of `point`. */
-struct entry {
-	uint32_t point, back;
-	uint16_t offset;
-};
-
-struct step {
-	struct flow_stamp stamp;
-	size_t first; /* its entries; they end where the next step's begin */
-	uint16_t symbol;
-};
 
 struct flow_decoder {
-	const struct flow_map *map;
-	int (*emit)(void *ctx, const struct flow_item *item);
-	void *ctx;
-
-	/* pins to symbols */
+	struct flow_search search;
 	bool known, open;
 	uint16_t levels, before;
 	struct flow_stamp group[2]; /* first and last change of the symbol that is open */
-
-	/* symbols to points */
-	struct step *step;
-	struct entry *entry;
-	size_t steps, entries, room_steps, room_entries;
-	uint32_t locked; /* the last point, when there are no steps; FLOW_NONE: anywhere */
-	uint32_t last;   /* the last point told, for those who ask after what something happened */
-	bool at_start, joined;
-	bool doubt; /* something did not fit: what fits now must be borne out by what follows it */
-	uint32_t *place; /* of each (point, offset): its entry in this step */
-	uint32_t *made;  /* and in which round */
-	uint32_t round;
 };
 
 const char *flow_what_name(enum flow_what what)
@@ -56,20 +24,8 @@ struct flow_decoder *flow_decoder_new(const struct flow_map *map, bool from_star
 				      void *ctx)
 {
 	struct flow_decoder *d = calloc(1, sizeof(*d));
-	size_t states = map->n * (FLOW_CODE_MAX + 1);
 
-	if (!d)
-		return NULL;
-	*d = (struct flow_decoder){ .map = map,
-				    .emit = emit,
-				    .ctx = ctx,
-				    .locked = FLOW_NONE,
-				    .last = FLOW_NONE,
-				    .at_start = from_start,
-				    .joined = from_start };
-	d->place = calloc(states, sizeof(*d->place));
-	d->made = calloc(states, sizeof(*d->made));
-	if (d->place && d->made)
+	if (!d || !flow_search_init(&d->search, map, from_start, emit, ctx))
 		return d;
 	flow_decoder_free(d);
 	return NULL;
@@ -79,348 +35,9 @@ void flow_decoder_free(struct flow_decoder *d)
 {
 	if (!d)
 		return;
-	free(d->step);
-	free(d->entry);
-	free(d->place);
-	free(d->made);
+	flow_search_free(&d->search);
 	free(d);
 }
-
-/* ---- what is told ---- */
-
-static size_t step_end(const struct flow_decoder *d, size_t step)
-{
-	return step + 1 < d->steps ? d->step[step + 1].first : d->entries;
-}
-
-static int tell_steps(struct flow_decoder *d, enum flow_what what, size_t from, size_t to)
-{
-	uint16_t symbol[FLOW_SYMBOLS_TOLD];
-	struct flow_item item = { .what = what, .point = d->last, .symbol = symbol };
-
-	if (from >= to)
-		return 0;
-	item.begin = d->step[from].stamp;
-	item.end = d->step[to - 1].stamp;
-	item.n = to - from;
-	item.n_symbols = item.n < FLOW_SYMBOLS_TOLD ? (size_t)item.n : FLOW_SYMBOLS_TOLD;
-	for (size_t i = 0; i < item.n_symbols; i++)
-		symbol[i] = d->step[from + i].symbol;
-	d->joined = false;
-	return d->emit(d->ctx, &item);
-}
-
-/*
- * The latest entry that all hypotheses have behind them, and its step: that of the last step if it is the only one. Returns
- * false if they have none in common.
- */
-static bool common(const struct flow_decoder *d, size_t *step, uint32_t *entry, uint32_t *scratch)
-{
-	size_t n = 0, at = d->steps - 1;
-
-	for (size_t i = d->step[at].first; i < d->entries; i++)
-		scratch[n++] = (uint32_t)i;
-	while (n > 1) {
-		size_t kept = 0;
-
-		if (!at)
-			return false;
-		for (size_t i = 0; i < n; i++) {
-			uint32_t back = d->entry[scratch[i]].back;
-
-			if (back >= MERGED)
-				return false;
-			/* Entries are in the order in which those behind them are. */
-			if (!kept || scratch[kept - 1] != back)
-				scratch[kept++] = back;
-		}
-		n = kept;
-		at--;
-	}
-	*step = at;
-	*entry = scratch[0];
-	return n == 1;
-}
-
-/*
- * Tell the points of the path that ends with @entry at @step, as far as their codes are complete, and what was seen before the path
- * begins. Returns in @next the first step that is not told.
- */
-static int tell_path(struct flow_decoder *d, size_t step, uint32_t entry, size_t *next)
-{
-	enum flow_what before = FLOW_UNDECIDED;
-	size_t first = step;
-	uint32_t *path = calloc(step + 1, sizeof(*path));
-	int rc = 0;
-
-	if (!path)
-		return CVL_E_NOMEM;
-	for (uint32_t e = entry;; first--) {
-		path[first] = e;
-		e = d->entry[e].back;
-		if (e >= MERGED)
-			break;
-	}
-	if (!first) /* the search may have begun within a code */
-		before = FLOW_CUT;
-	while (first <= step && d->entry[path[first]].offset != 1)
-		first++;
-	*next = 0;
-	if (first > step) {
-		free(path);
-		return 0;
-	}
-	rc = tell_steps(d, before, 0, first);
-	*next = first;
-	for (size_t i = first, begin = first; i <= step && !rc; i++) {
-		const struct entry *e = &d->entry[path[i]];
-		struct flow_item item = { .what = FLOW_POINT, .point = e->point };
-
-		if (e->offset == 1)
-			begin = i;
-		if (e->offset != d->map->point[e->point].n_code)
-			continue;
-		item.begin = d->step[begin].stamp;
-		item.end = d->step[i].stamp;
-		item.follows = d->joined;
-		item.before = d->last;
-		*next = i + 1;
-		d->joined = true;
-		d->last = e->point;
-		rc = d->emit(d->ctx, &item);
-	}
-	free(path);
-	return rc;
-}
-
-static void drop(struct flow_decoder *d, uint32_t locked)
-{
-	d->steps = d->entries = 0;
-	d->locked = locked;
-}
-
-/* Nothing more will come of the hypotheses: tell what they have in common, and the rest as @rest. */
-static int flush(struct flow_decoder *d, enum flow_what rest)
-{
-	uint32_t *scratch, entry;
-	size_t step, told = 0;
-	/* What was sought from anywhere and never settled fitted more than one path. */
-	enum flow_what before = d->locked == FLOW_NONE ? FLOW_UNDECIDED : rest;
-	bool one;
-	int rc = 0;
-
-	if (!d->steps) {
-		drop(d, FLOW_NONE);
-		return 0;
-	}
-	if (d->doubt) {
-		rc = tell_steps(d, rest == FLOW_CUT ? FLOW_UNDECIDED : rest, 0, d->steps);
-		drop(d, FLOW_NONE);
-		return rc;
-	}
-	scratch = calloc(d->entries - d->step[d->steps - 1].first + 1, sizeof(*scratch));
-	if (!scratch)
-		return CVL_E_NOMEM;
-	one = d->entries > d->step[d->steps - 1].first && common(d, &step, &entry, scratch);
-	free(scratch);
-	if (one)
-		rc = tell_path(d, step, entry, &told);
-	if (!rc)
-		rc = tell_steps(d, one || d->steps == 1 ? rest : before, told, d->steps);
-	drop(d, FLOW_NONE);
-	return rc;
-}
-
-/* ---- symbols ---- */
-
-/* @array with room for one more than @n; NULL when out of memory. */
-static void *grow(void *array, size_t *room, size_t n, size_t size)
-{
-	size_t more = 2 * *room + 64;
-
-	if (n < *room)
-		return array;
-	array = reallocarray(array, more, size);
-	if (array)
-		*room = more;
-	return array;
-}
-
-static int add(struct flow_decoder *d, uint32_t point, size_t offset, uint32_t back)
-{
-	size_t state = point * (FLOW_CODE_MAX + 1) + offset;
-	struct entry *grown;
-
-	if (d->made[state] == d->round) {
-		d->entry[d->place[state]].back = MERGED;
-		return 0;
-	}
-	grown = grow(d->entry, &d->room_entries, d->entries, sizeof(*grown));
-	if (!grown)
-		return CVL_E_NOMEM;
-	d->entry = grown;
-	d->made[state] = d->round;
-	d->place[state] = (uint32_t)d->entries;
-	d->entry[d->entries++] = (struct entry){ point, back, (uint16_t)offset };
-	return 0;
-}
-
-/* Those points behind @point (FLOW_NONE: the first) whose code begins with @symbol. */
-static int add_following(struct flow_decoder *d, uint32_t point, uint16_t symbol, uint32_t back)
-{
-	size_t n, low = 0, high;
-	const uint32_t *next = flow_map_follow(d->map, point, &n);
-	int rc = 0;
-
-	high = n;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (d->map->point[next[middle]].code[0] < symbol)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	for (; !rc && low < n && d->map->point[next[low]].code[0] == symbol; low++)
-		rc = add(d, next[low], 1, back);
-	return rc;
-}
-
-static int add_anywhere(struct flow_decoder *d, uint16_t symbol)
-{
-	int rc = 0;
-
-	for (uint32_t p = 0; p < d->map->n; p++)
-		for (size_t k = 0; !rc && k < d->map->point[p].n_code; k++)
-			if (d->map->point[p].code[k] == symbol)
-				rc = add(d, p, k + 1, NOTHING);
-	return rc;
-}
-
-static int advance(struct flow_decoder *d, size_t step, uint16_t symbol)
-{
-	size_t end = step_end(d, step);
-	int rc = 0;
-
-	for (size_t i = d->step[step].first; !rc && i < end; i++) {
-		const struct entry e = d->entry[i];
-		const struct flow_point *p = &d->map->point[e.point];
-
-		if (e.offset == p->n_code)
-			rc = add_following(d, e.point, symbol, (uint32_t)i);
-		else if (p->code[e.offset] == symbol)
-			rc = add(d, e.point, e.offset + 1u, (uint32_t)i);
-	}
-	return rc;
-}
-
-/* Whole codes on the way to an entry that ends one. */
-static unsigned whole_codes(const struct flow_decoder *d, uint32_t entry)
-{
-	unsigned n = 0;
-
-	for (; entry < MERGED; entry = d->entry[entry].back)
-		n += d->entry[entry].offset == 1;
-	return n;
-}
-
-/*
- * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them are asked for, one following the
- * other: a change too many makes a code of the ones about it.
- */
-static int settle(struct flow_decoder *d)
-{
-	const struct entry *e = &d->entry[d->entries - 1];
-	uint32_t point = e->point;
-	size_t told;
-	int rc;
-
-	if (d->entries - d->step[d->steps - 1].first != 1 ||
-	    e->offset != d->map->point[point].n_code ||
-	    (d->doubt && whole_codes(d, (uint32_t)(d->entries - 1)) < 2))
-		return 0;
-	d->doubt = false;
-	rc = tell_path(d, d->steps - 1, (uint32_t)(d->entries - 1), &told);
-	/* Nothing was told if the code began before the search did: its rest is all that was seen. */
-	if (!rc && told < d->steps)
-		rc = tell_steps(d, FLOW_CUT, told, d->steps);
-	drop(d, point);
-	return rc;
-}
-
-static int symbol(struct flow_decoder *d, uint16_t symbol, const struct flow_stamp *stamp)
-{
-	bool fresh = !d->steps, anywhere = fresh && d->locked == FLOW_NONE && !d->at_start;
-	struct step *grown = grow(d->step, &d->room_steps, d->steps, sizeof(*grown));
-	int rc;
-
-	if (!grown)
-		return CVL_E_NOMEM;
-	d->step = grown;
-	if (++d->round == 0) {
-		memset(d->made, 0, d->map->n * (FLOW_CODE_MAX + 1) * sizeof(*d->made));
-		d->round = 1;
-	}
-	d->step[d->steps++] =
-		(struct step){ .stamp = *stamp, .first = d->entries, .symbol = symbol };
-	if (anywhere)
-		rc = add_anywhere(d, symbol);
-	else if (fresh)
-		rc = add_following(d, d->locked, symbol, NOTHING);
-	else
-		rc = advance(d, d->steps - 2, symbol);
-	d->at_start = false;
-	if (rc)
-		return rc;
-	if (d->entries > d->step[d->steps - 1].first)
-		return d->entries > FLOW_HELD ? flush(d, FLOW_UNDECIDED) : settle(d);
-	if (anywhere) {
-		d->doubt = d->map->graph;
-		rc = tell_steps(d, FLOW_UNEXPECTED, d->steps - 1, d->steps);
-		drop(d, FLOW_NONE);
-		return rc;
-	}
-	/* It fits no path: what was in hand ends, and it may be of any code. */
-	d->steps--;
-	rc = flush(d, FLOW_UNEXPECTED);
-	d->joined = false;
-	d->doubt = d->map->graph;
-	return rc;
-}
-
-static bool in_some_code(const struct flow_map *map, uint16_t symbol)
-{
-	for (size_t p = 0; p < map->n; p++)
-		for (size_t k = 0; k < map->point[p].n_code; k++)
-			if (map->point[p].code[k] == symbol)
-				return true;
-	return false;
-}
-
-/* The same again from anywhere, if it fitted nothing that was in hand. */
-static int take(struct flow_decoder *d, uint16_t s, const struct flow_stamp *stamp)
-{
-	bool anywhere = !d->steps && d->locked == FLOW_NONE && !d->at_start;
-	struct flow_item jump = { .what = FLOW_JUMP,
-				  .begin = *stamp,
-				  .end = *stamp,
-				  .symbol = &s,
-				  .n_symbols = 1,
-				  .n = 1 };
-	bool doubted = d->doubt;
-	size_t held = d->entries;
-	int rc = symbol(d, s, stamp);
-
-	/* Nothing in hand now: it did not fit, or there was too much in hand. */
-	if (rc || anywhere || d->steps || d->locked != FLOW_NONE || held > FLOW_HELD / 2)
-		return rc;
-	jump.point = d->last;
-	if (!doubted && in_some_code(d->map, s))
-		rc = d->emit(d->ctx, &jump);
-	return rc ? rc : symbol(d, s, stamp);
-}
-
-/* ---- pins ---- */
 
 static int close_group(struct flow_decoder *d)
 {
@@ -433,16 +50,17 @@ static int close_group(struct flow_decoder *d)
 	d->open = false;
 	if (!changed) {
 		struct flow_item item = { .what = FLOW_GLITCH,
-					  .point = d->last,
+					  .point = d->search.last,
 					  .begin = d->group[0],
 					  .end = d->group[1] };
 
-		return d->emit(d->ctx, &item);
+		return d->search.emit(d->search.ctx, &item);
 	}
 	/* Nobody knows which of the changes was the marker's time. */
 	at.time.ns += apart / 2;
 	at.bound.capture = cvl_add_sat(at.bound.capture, (apart + 1) / 2);
-	return take(d, d->map->codes == FLOW_LEVELS ? d->levels : changed, &at);
+	return flow_search_take(&d->search,
+				d->search.map->codes == FLOW_LEVELS ? d->levels : changed, &at);
 }
 
 int flow_decoder_gap(struct flow_decoder *d, const struct flow_stamp *stamp, enum cvl_gap why)
@@ -451,11 +69,11 @@ int flow_decoder_gap(struct flow_decoder *d, const struct flow_stamp *stamp, enu
 	int rc = close_group(d);
 
 	if (!rc)
-		rc = flush(d, FLOW_CUT);
-	item.point = d->last;
-	d->known = d->joined = d->at_start = d->doubt = false;
-	d->last = FLOW_NONE;
-	return rc ? rc : d->emit(d->ctx, &item);
+		rc = flow_search_flush(&d->search, FLOW_CUT);
+	item.point = d->search.last;
+	d->known = false;
+	flow_search_forget(&d->search);
+	return rc ? rc : d->search.emit(d->search.ctx, &item);
 }
 
 int flow_decoder_levels(struct flow_decoder *d, const struct flow_stamp *stamp, uint16_t levels,
@@ -463,7 +81,7 @@ int flow_decoder_levels(struct flow_decoder *d, const struct flow_stamp *stamp, 
 {
 	int rc = 0;
 
-	if (d->open && stamp->time.ns - d->group[0].time.ns > d->map->settle_ns)
+	if (d->open && stamp->time.ns - d->group[0].time.ns > d->search.map->settle_ns)
 		rc = close_group(d);
 	if (rc || (d->known && levels == d->levels))
 		return rc;
@@ -488,5 +106,5 @@ int flow_decoder_end(struct flow_decoder *d)
 {
 	int rc = close_group(d);
 
-	return rc ? rc : flush(d, FLOW_CUT);
+	return rc ? rc : flow_search_flush(&d->search, FLOW_CUT);
 }

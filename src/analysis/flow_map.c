@@ -50,50 +50,6 @@ uint32_t flow_map_find(const struct flow_map *map, const char *name)
 	return FLOW_NONE;
 }
 
-/* ---- text ---- */
-
-static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, size_t room)
-{
-	size_t n = 0;
-
-	if (!symbol)
-		return (size_t)snprintf(w, room, "none");
-	for (size_t i = 0; i < map->n_pins; i++)
-		if (symbol >> i & 1)
-			n += (size_t)snprintf(n < room ? w + n : NULL, n < room ? room - n : 0,
-					      "%s%s", n ? "+" : "", map->pin[i]);
-	return n;
-}
-
-#define SYMBOL_TEXT (FLOW_PINS_MAX * (FLOW_NAME_MAX + 1) + 1)
-
-void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct out *o)
-{
-	char text[SYMBOL_TEXT];
-
-	symbol_text(map, symbol, text, sizeof(text));
-	out_text(o, text);
-}
-
-void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_t n,
-		       char text[FLOW_SYMBOLS_TEXT])
-{
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (size_t i = 0; i < n; i++) {
-		char one[SYMBOL_TEXT];
-		size_t len = symbol_text(map, symbol[i], one, sizeof(one));
-
-		if (used + len + 6 > FLOW_SYMBOLS_TEXT) {
-			snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s...", used ? " " : "");
-			return;
-		}
-		used += (size_t)snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s%s",
-					 used ? " " : "", one);
-	}
-}
-
 /* ---- the graph ---- */
 
 static bool marked(const struct flow_map *map, bool program, uint32_t i)
