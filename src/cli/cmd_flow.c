@@ -162,6 +162,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 		return cli_usage(verb, "name one session and one map");
 	if (r->svg && !r->pairs)
 		return cli_usage(verb, "--svg draws the times that --between asks for");
+	if (r->view.study.from_start && r->timeline.has_from)
+		return cli_usage(verb, "--from-start or --from, not both");
 	r->view.path = argv[optind];
 	r->map = argv[optind + 1];
 	return -1;

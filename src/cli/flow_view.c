@@ -7,7 +7,7 @@
 
 #include "cli/report.h"
 
-uint64_t flow_view_points(const struct flow_view *v, const struct flow_stats *s)
+static uint64_t points_passed(const struct flow_view *v, const struct flow_stats *s)
 {
 	uint64_t n = 0;
 
@@ -16,7 +16,7 @@ uint64_t flow_view_points(const struct flow_view *v, const struct flow_stats *s)
 	return n;
 }
 
-uint64_t flow_view_branches(const struct flow_view *v, const struct flow_stats *s)
+static uint64_t branches_taken(const struct flow_view *v, const struct flow_stats *s)
 {
 	uint64_t n = 0;
 
@@ -25,10 +25,22 @@ uint64_t flow_view_branches(const struct flow_view *v, const struct flow_stats *
 	return n;
 }
 
-uint64_t flow_view_wrong(const struct flow_stats *s)
+static int add_up(struct flow_view *v)
 {
-	return s->told[FLOW_JUMP] + s->told[FLOW_UNEXPECTED] + s->told[FLOW_UNDECIDED] +
-	       s->told[FLOW_CUT];
+	if (flow_stats_init(&v->all, v->map, 0))
+		return CVL_E_NOMEM;
+	for (size_t i = 0; i < v->study.n; i++) {
+		const struct flow_stats *s = &v->study.node[i].stats;
+
+		if (!v->study.node[i].has)
+			continue;
+		v->nodes++;
+		for (size_t k = 0; k < v->map->n; k++)
+			v->all.passed[k] += s->passed[k];
+		for (size_t k = 0; k < v->map->branches; k++)
+			v->all.branch[k] += s->branch[k];
+	}
+	return 0;
 }
 
 /* ---- text ---- */
@@ -60,6 +72,19 @@ static void put_missed(struct flow_view *v, const struct flow_stats *s)
 	out_text(o, n ? "\n" : "");
 }
 
+static void put_coverage(struct flow_view *v, const struct flow_stats *s)
+{
+	const struct flow_map *map = v->map;
+	struct out *o = v->out;
+
+	out_printf(o, "%llu of %zu points passed", (unsigned long long)points_passed(v, s), map->n);
+	if (map->graph)
+		out_printf(o, ", %llu of %llu branches taken",
+			   (unsigned long long)branches_taken(v, s),
+			   (unsigned long long)map->branches);
+	out_char(o, '\n');
+}
+
 static void put_node(struct flow_view *v, const struct flow_node *node)
 {
 	const struct flow_stats *s = &node->stats;
@@ -70,13 +95,8 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 	begin(v);
 	out_printf(o, "%s: ", node->name);
 	cli_count(o, s->told[FLOW_POINT], "marker");
-	out_printf(o, ", %llu of %zu points passed", (unsigned long long)flow_view_points(v, s),
-		   map->n);
-	if (map->graph)
-		out_printf(o, ", %llu of %llu branches taken",
-			   (unsigned long long)flow_view_branches(v, s),
-			   (unsigned long long)map->branches);
-	out_char(o, '\n');
+	out_text(o, ", ");
+	put_coverage(v, s);
 	table_init(&t, 3);
 	table_heads(&t, (const char *[]){ "point", "passed", "at", NULL });
 	for (size_t i = 0; i < map->n; i++) {
@@ -200,14 +220,22 @@ static int no_memory(struct cvl_error *err)
 
 int flow_view_text(struct flow_view *v, struct cvl_error *err)
 {
-	int rc = 0;
+	int rc = add_up(v);
 
-	for (size_t i = 0; i < v->study.n; i++)
+	for (size_t i = 0; !rc && i < v->study.n; i++)
 		if (v->study.node[i].has)
 			put_node(v, &v->study.node[i]);
-	put_misfits(v);
+	if (!rc && v->nodes > 1) {
+		begin(v);
+		out_printf(v->out, "all %zu nodes: ", v->nodes);
+		put_coverage(v, &v->all);
+		put_missed(v, &v->all);
+	}
+	if (!rc)
+		put_misfits(v);
 	for (size_t i = 0; i < v->study.pairs && !rc; i++)
 		rc = put_times(v, &v->study.times[i]);
+	flow_stats_free(&v->all);
 	return rc ? no_memory(err) : 0;
 }
 
@@ -233,8 +261,8 @@ static json_t *node_json(const struct flow_view *v, const struct flow_node *node
 	}
 	j = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I}", "clock", node->name, "markers",
 		      (json_int_t)s->told[FLOW_POINT], "points_passed",
-		      (json_int_t)flow_view_points(v, s), "branches_taken",
-		      (json_int_t)flow_view_branches(v, s), "points", points, "branches", branches,
+		      (json_int_t)points_passed(v, s), "branches_taken",
+		      (json_int_t)branches_taken(v, s), "points", points, "branches", branches,
 		      "unresolved", (json_int_t)s->unresolved);
 	for (unsigned w = FLOW_JUMP; w < FLOW_WHATS; w++)
 		json_object_set_new(j, flow_what_name((enum flow_what)w),
@@ -285,16 +313,25 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 	json_t *nodes = json_array(), *between = json_array(), *all;
 	char *text;
 
+	if (add_up(v)) {
+		json_decref(nodes);
+		json_decref(between);
+		flow_stats_free(&v->all);
+		return no_memory(err);
+	}
 	for (size_t i = 0; i < v->study.n; i++)
 		if (v->study.node[i].has)
 			json_array_append_new(nodes, node_json(v, &v->study.node[i]));
 	for (size_t i = 0; i < v->study.pairs; i++)
 		json_array_append_new(between, times_json(v, &v->study.times[i]));
-	all = json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "session", v->path, "program",
+	all = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", v->path, "program",
 			v->map->program, "points", (json_int_t)v->map->n, "branches",
-			(json_int_t)v->map->branches, "nodes", nodes, "between", between);
+			(json_int_t)v->map->branches, "points_passed",
+			(json_int_t)points_passed(v, &v->all), "branches_taken",
+			(json_int_t)branches_taken(v, &v->all), "nodes", nodes, "between", between);
 	text = all ? json_dumps(all, JSON_COMPACT) : NULL;
 	json_decref(all);
+	flow_stats_free(&v->all);
 	if (!text)
 		return no_memory(err);
 	out_bytes(v->out, text, strlen(text));

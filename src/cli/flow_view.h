@@ -19,6 +19,8 @@ struct flow_view {
 	const char *path; /* of the session */
 	const struct flow_map *map;
 	struct flow_study study;
+	struct flow_stats all; /* what any node passed */
+	size_t nodes;
 	struct flow_misfit misfit[FLOW_MISFITS_SHOWN];
 	size_t n_misfits;
 	uint64_t misfits;
@@ -51,11 +53,5 @@ struct flow_bins {
 
 /** @t has at least one time. */
 void flow_bins_fill(struct flow_bins *bins, const struct flow_times *t);
-
-/** Points with markers, or branches, that some node passed. */
-uint64_t flow_view_points(const struct flow_view *v, const struct flow_stats *s);
-uint64_t flow_view_branches(const struct flow_view *v, const struct flow_stats *s);
-/** What did not fit, of one node. */
-uint64_t flow_view_wrong(const struct flow_stats *s);
 
 #endif

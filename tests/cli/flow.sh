@@ -56,6 +56,7 @@ run coeval flow s map.yaml --path --node n2 --json --from 19ms --to 27ms
 coeval flow s map.yaml --json --between read:sleep >json && python3 - <<'END'
 import json
 j = json.load(open("json"))
+print(j["points_passed"], j["branches_taken"])
 print([(n["clock"], n["markers"], n["jump"], n["gap"], n["points_passed"], n["branches_taken"]) for n in j["nodes"]])
 for b in j["between"]:
     print(b["from"], b["to"], b["times"], b["not_counted"], b["best"], b["worst"], sum(h["times"] for h in b["histogram"]))
@@ -74,6 +75,7 @@ run coeval flow s map.yaml --between wake
 run coeval flow s map.yaml --between wake:filter
 run coeval flow s map.yaml --between wake:absent
 run coeval flow s map.yaml --svg x.svg
+run coeval flow s map.yaml --from-start --from 1ms
 run coeval flow s
 run coeval flow absent map.yaml
 run coeval flow s absent.yaml
