@@ -754,6 +754,12 @@ static void the_hottest_get_the_shortest_codes(void **state)
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(map.point[i].n_code, want[i]);
 	flow_map_free(&map);
+	/* Levels: three words of one, and the end; the lightest gets two. */
+	assert_int_equal(flow_map_parse(&map, text, strlen(text), "p", true, &err), 0);
+	assert_int_equal(flow_assign(&map, &(struct flow_assign_opts){ .levels = true }, &err), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(map.point[i].n_code, i ? 2 : 3);
+	flow_map_free(&map);
 }
 
 static void percentiles_are_of_ranks(void **state)
