@@ -4,10 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/duration.h"
 #include "analysis/tasks_internal.h"
-
-/* A crystal's rate is off by so much at the most, as sync takes it: what a map may err by within a run. */
-#define DRIFT_PPM 200
 
 static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
 					       "fold", "flash", "ram", "peripheral" };
@@ -218,23 +216,6 @@ static int64_t duration(const struct task_run *r)
 	return r->end.time.ns - r->begin.time.ns;
 }
 
-/*
- * Both ends are of one clock. What its map errs by is common to both but for the rate, which is within the limit on both
- * sides: of the map and of the truth.
- */
-static int64_t duration_bound(const struct task_run *r)
-{
-	int64_t maps = cvl_bound_pair(
-		(struct cvl_bound){ .map = r->begin.bound.map, .kind = r->begin.bound.kind },
-		(struct cvl_bound){ .map = r->end.bound.map, .kind = r->end.bound.kind });
-	int64_t rate = duration(r) / (1000000 / DRIFT_PPM) + 1;
-
-	if (r->begin.bound.map != CVL_BOUND_UNKNOWN)
-		rate = cvl_add_sat(rate, rate);
-	return cvl_add_sat(maps < rate ? maps : rate,
-			   cvl_add_sat(r->begin.bound.capture, r->end.bound.capture));
-}
-
 static int by_begin(const void *va, const void *vb)
 {
 	const struct task_run *a = va, *b = vb;
@@ -294,7 +275,7 @@ static void keep_finished(struct task_study *s)
 			t->task[r->task].unfinished++;
 			continue;
 		}
-		r->bound = duration_bound(r);
+		r->bound = duration_bound(duration(r), r->begin.bound, r->end.bound);
 		t->task[r->task].runs++;
 		t->run[n++] = *r;
 	}

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/flow_view.h"
+
+#define PAIRS_MAX 16
+
+enum {
+	OPT_BETWEEN = 256,
+	OPT_PATH,
+	OPT_SVG,
+	OPT_FROM_START,
+	OPT_NODE,
+	OPT_FROM,
+	OPT_TO,
+	OPT_JSON,
+	OPT_STRICT
+};
+
+static const struct option options[] = {
+	{ "between", required_argument, NULL, OPT_BETWEEN },
+	{ "path", no_argument, NULL, OPT_PATH },
+	{ "svg", required_argument, NULL, OPT_SVG },
+	{ "from-start", no_argument, NULL, OPT_FROM_START },
+	{ "node", required_argument, NULL, OPT_NODE },
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "to", required_argument, NULL, OPT_TO },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct request {
+	struct flow_view view;
+	struct flow_times times[PAIRS_MAX];
+	char *between[PAIRS_MAX];
+	size_t pairs;
+	struct cvl_timeline_opts timeline;
+	struct progress progress;
+	const char *map, *svg;
+	bool path;
+};
+
+static int item(void *ctx, const struct flow_node *node, const struct flow_item *item)
+{
+	struct request *r = ctx;
+
+	if (r->path) {
+		progress_clear(&r->progress);
+		flow_view_item(&r->view, node, item);
+	} else {
+		flow_view_keep(&r->view, node, item);
+	}
+	return 0;
+}
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+static int find_point(const struct flow_map *map, const char *name, uint32_t *point,
+		      struct cvl_error *err)
+{
+	*point = flow_map_find(map, name);
+	if (*point == FLOW_NONE)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--between: %s has no point '%s'",
+				map->file, name);
+	if (!map->point[*point].n_code)
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"--between: %s has no marker (%s:%u), so nobody knows when it is passed",
+			name, map->file, map->point[*point].line);
+	return 0;
+}
+
+static int find_pairs(struct request *r, struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < r->pairs && !rc; i++) {
+		char *colon = strchr(r->between[i], ':');
+
+		*colon = '\0';
+		rc = find_point(r->view.map, r->between[i], &r->times[i].pair.from, err);
+		if (!rc)
+			rc = find_point(r->view.map, colon + 1, &r->times[i].pair.to, err);
+	}
+	return rc;
+}
+
+static int study(struct request *r, struct cvl_session *session, struct cvl_error *err)
+{
+	struct flow_view *v = &r->view;
+	struct cvl_timeline *tl = NULL;
+	int rc = cvl_timeline_open(&tl, session, &r->timeline, err);
+
+	v->study.map = v->map;
+	v->study.times = r->times;
+	v->study.pairs = r->pairs;
+	v->study.item = item;
+	v->study.ctx = r;
+	if (!rc) {
+		out_init(v->out, STDOUT_FILENO, "standard output");
+		rc = flow_study_run(&v->study, tl, err);
+		progress_clear(&r->progress);
+	}
+	if (!rc && !r->path)
+		rc = v->json ? flow_view_json(v, err) : flow_view_text(v, err);
+	if (!rc && r->svg)
+		rc = flow_view_svg(v, r->svg, err);
+	/* What was found before it went wrong is shown, too. */
+	if (tl && (!rc || r->path)) {
+		struct cvl_error late;
+		int flushed = out_flush(v->out, rc ? &late : err);
+
+		rc = rc ? rc : flushed;
+	}
+	flow_study_free(&v->study);
+	cvl_timeline_close(tl);
+	return rc;
+}
+
+/* Returns an exit status, or -1 to go on. */
+static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
+{
+	int c, rc = 0;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_BETWEEN:
+			if (r->pairs == PAIRS_MAX)
+				return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
+			if (!strchr(optarg, ':'))
+				return cli_usage(verb, "--between takes two points, A:B, not '%s'",
+						 optarg);
+			r->between[r->pairs++] = optarg;
+			break;
+		case OPT_PATH: r->path = true; break;
+		case OPT_SVG: r->svg = optarg; break;
+		case OPT_FROM_START: r->view.study.from_start = true; break;
+		case OPT_NODE: r->timeline.node = optarg; break;
+		case OPT_FROM:
+			r->timeline.has_from = true;
+			rc = cli_duration(verb, "--from", optarg, &r->timeline.from.ns);
+			break;
+		case OPT_TO:
+			r->timeline.has_to = true;
+			rc = cli_duration(verb, "--to", optarg, &r->timeline.to.ns);
+			break;
+		case OPT_JSON: r->view.json = true; break;
+		case OPT_STRICT: r->timeline.strict = true; break;
+		default: return cli_option(c, verb);
+		}
+		if (rc)
+			return rc;
+	}
+	if (optind + 2 != argc)
+		return cli_usage(verb, "name one session and one map");
+	if (r->svg && !r->pairs)
+		return cli_usage(verb, "--svg draws the times that --between asks for");
+	if (r->view.study.from_start && r->timeline.has_from)
+		return cli_usage(verb, "--from-start or --from, not both");
+	r->view.path = argv[optind];
+	r->map = argv[optind + 1];
+	return -1;
+}
+
+static int show(struct request *r)
+{
+	struct problems problems;
+	struct cvl_session *session;
+	struct flow_map map;
+	struct cvl_error err;
+	int rc;
+
+	problems_init(&problems);
+	progress_init(&r->progress, "reading");
+	r->timeline.report = &problems.report;
+	r->timeline.progress = progress_show;
+	r->timeline.progress_ctx = &r->progress;
+	rc = flow_map_load(&map, r->map, false, &err);
+	if (rc)
+		return cli_fail(&err);
+	r->view.map = &map;
+	r->view.out = malloc(sizeof(*r->view.out));
+	rc = r->view.out ? find_pairs(r, &err) : no_memory(&err);
+	if (!rc)
+		rc = cvl_session_open(&session, r->view.path, &problems.report, &err);
+	if (!rc) {
+		rc = study(r, session, &err);
+		cvl_session_close(session);
+	}
+	for (size_t i = 0; i < r->pairs; i++)
+		flow_times_free(&r->times[i]);
+	flow_map_free(&map);
+	free(r->view.out);
+	return cli_end(rc, &err, &problems);
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct request *r;
+	int rc;
+
+	if (argc > 1 && !strcmp(argv[1], "assign"))
+		return flow_assign_verb.run(argc - 1, argv + 1, &flow_assign_verb);
+	r = calloc(1, sizeof(*r));
+	if (!r)
+		abort();
+	rc = parse_options(argc, argv, verb, r);
+	if (rc < 0)
+		rc = show(r);
+	free(r);
+	return rc;
+}
+
+const struct verb verb_flow = {
+	.name = "flow",
+	.what = "which way programs went, by markers on pins: coverage, times between points",
+	.usage = "flow [OPTIONS] SESSION MAP.yaml | flow assign ...",
+	.help = "The map tells which pin changes mean which point of the program (docs/flow.md); `coeval flow assign`\n"
+		"makes one. Every clock that has the map's pins is decoded.\n"
+		"\n"
+		"      --between A:B         times from A to the next B: best, mean, percentiles, worst, histogram;\n"
+		"                            may be repeated\n"
+		"      --svg FILE            these histograms as a picture, too\n"
+		"      --path                instead each point passed, with its time and bound\n"
+		"      --from-start          the capture began before the program did\n"
+		"      --node GLOB           only these clocks or nodes\n"
+		"      --from T, --to T      a part of the session\n"
+		"      --json                one JSON object; with --path one a line\n"
+		"      --strict              stop at damaged input\n"
+		"\n"
+		"Examples:\n"
+		"  coeval flow s/ map.yaml --between loop:loop\n"
+		"  coeval flow s/ map.yaml --path --node n1\n",
+	.run = run,
+};
