@@ -6,9 +6,6 @@
 
 #include "analysis/tasks_internal.h"
 
-/* A crystal's rate is off by so much at the most, as sync takes it: what a map may err by within a run. */
-#define DRIFT_PPM 200
-
 static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
 					       "fold", "flash", "ram", "peripheral" };
 
@@ -40,11 +37,6 @@ int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)
 		"%s: tasks are on clock %s, and what is to be counted or measured on %s, but nothing ties the two: run `coeval sync` first",
 		cvl_session_path(session), cvl_session_clock(session, a)->name,
 		cvl_session_clock(session, b)->name);
-}
-
-int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b)
-{
-	return same ? cvl_add_sat(a.capture, b.capture) : cvl_bound_pair(a, b);
 }
 
 int64_t task_reach_of(struct cvl_bound b)
@@ -129,19 +121,6 @@ enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_
 	return (enum task_role)stream->role[cls];
 }
 
-static int find_name(const struct cvl_trace *trace, const char *what, const char *name)
-{
-	uint64_t n = cvl_trace_env_number(trace, !strcmp(what, "line") ? "lines" : "channels");
-
-	for (uint64_t i = 0; name && i < n && i < CVL_CHANNELS_MAX; i++) {
-		const char *known = cvl_trace_env_at(trace, what, (size_t)i);
-
-		if (known && !strcmp(known, name))
-			return (int)i;
-	}
-	return -1;
-}
-
 void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(s->tl, sl->stream);
@@ -153,13 +132,13 @@ void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 	stream->lines = true;
 	stream->on_line = clock->same_as >= 0 && !strcmp(clock->format, "swo");
 	for (size_t i = 0; i < s->opts->n_pins; i++) {
-		stream->pin[i] = find_name(trace, "line", s->opts->pin[i].line);
+		stream->pin[i] = clocks_find(trace, "line", s->opts->pin[i].line);
 		stream->counts = stream->counts || stream->pin[i] >= 0;
 		if (stream->pin[i] >= CVL_LINES_MAX)
 			stream->pin[i] = -1;
 	}
-	stream->edges = find_name(trace, "line", s->opts->edges);
-	stream->channel = find_name(trace, "channel", s->opts->power);
+	stream->edges = clocks_find(trace, "line", s->opts->edges);
+	stream->channel = clocks_find(trace, "channel", s->opts->power);
 	stream->counts = stream->counts || stream->edges >= 0;
 	s->saw_edges = s->saw_edges || stream->edges >= 0;
 	s->saw_channel = s->saw_channel || stream->channel >= 0;
@@ -216,23 +195,6 @@ bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 static int64_t duration(const struct task_run *r)
 {
 	return r->end.time.ns - r->begin.time.ns;
-}
-
-/*
- * Both ends are of one clock. What its map errs by is common to both but for the rate, which is within the limit on both
- * sides: of the map and of the truth.
- */
-static int64_t duration_bound(const struct task_run *r)
-{
-	int64_t maps = cvl_bound_pair(
-		(struct cvl_bound){ .map = r->begin.bound.map, .kind = r->begin.bound.kind },
-		(struct cvl_bound){ .map = r->end.bound.map, .kind = r->end.bound.kind });
-	int64_t rate = duration(r) / (1000000 / DRIFT_PPM) + 1;
-
-	if (r->begin.bound.map != CVL_BOUND_UNKNOWN)
-		rate = cvl_add_sat(rate, rate);
-	return cvl_add_sat(maps < rate ? maps : rate,
-			   cvl_add_sat(r->begin.bound.capture, r->end.bound.capture));
 }
 
 static int by_begin(const void *va, const void *vb)
@@ -294,7 +256,7 @@ static void keep_finished(struct task_study *s)
 			t->task[r->task].unfinished++;
 			continue;
 		}
-		r->bound = duration_bound(r);
+		r->bound = clocks_duration(duration(r), r->begin.bound, r->end.bound);
 		t->task[r->task].runs++;
 		t->run[n++] = *r;
 	}
@@ -351,19 +313,14 @@ int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_
 		struct cvl_error *err)
 {
 	struct cvl_session *session = cvl_timeline_session(tl);
-	size_t streams = cvl_timeline_streams(tl), clocks = cvl_session_clocks(session);
+	size_t streams = cvl_timeline_streams(tl);
 	struct task_study s = { .t = tasks, .tl = tl, .opts = opts, .err = err };
 	int rc;
 
 	*tasks = (struct tasks){ 0 };
 	s.stream = calloc(streams + 1, sizeof(*s.stream));
-	s.root = calloc(clocks + 1, sizeof(*s.root));
+	s.root = clocks_roots(session);
 	rc = s.stream && s.root ? 0 : task_no_memory(&s);
-	for (size_t i = 0; !rc && i < clocks; i++) {
-		int same = cvl_session_clock(session, i)->same_as;
-
-		s.root[i] = same >= 0 ? s.root[same] : (uint32_t)i;
-	}
 	if (!rc) {
 		forget_times(&s, streams);
 		rc = task_runs(&s);
