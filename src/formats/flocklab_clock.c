@@ -59,15 +59,15 @@ int flocklab_tick(struct flocklab_start *start, const struct cvl_session *s, con
 			return wrong(name, CVL_E_RANGE, offset, "a timestamp beyond the year 2262",
 				     err);
 		c = earlier(s, first);
-		start->s = c			   ? (uint64_t)(c->start_unix_ns / NS_A_SECOND) :
+		start->s = c                       ? (uint64_t)(c->start_unix_ns / NS_A_SECOND) :
 			   first > FLOCKLAB_LEAD_S ? first - FLOCKLAB_LEAD_S :
 						     0;
 		start->resolution = point && strlen(point + 1) >= 7 ? 1 : 10;
 		start->known = true;
 	}
 	if (time.count < start->s * FLOCKLAB_RATE_HZ)
-		return wrong(name, CVL_E_RANGE, offset, "a timestamp more than a day before the first",
-			     err);
+		return wrong(name, CVL_E_RANGE, offset,
+			     "a timestamp more than a day before the first", err);
 	*tick = time.count - start->s * FLOCKLAB_RATE_HZ;
 	return 0;
 }

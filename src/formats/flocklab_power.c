@@ -293,7 +293,8 @@ static int power_probe(const uint8_t *head, size_t n, const char *path)
 	(void)path;
 	while (at < n && (head[at] == '#' || head[at] == ' '))
 		at++;
-	while (at + len < n && len < sizeof(line) - 1 && head[at + len] != '\n' && head[at + len] != '\r')
+	while (at + len < n && len < sizeof(line) - 1 && head[at + len] != '\n' &&
+	       head[at + len] != '\r')
 		len++;
 	if (len < strlen(header) || memcmp(head + at, header, strlen(header)))
 		return 0;

@@ -126,8 +126,10 @@ static int names(struct rld *r, char **line, const char **channel, struct cvl_er
 static int declare(struct rld *r, struct cvl_error *err)
 {
 	static const struct cvl_store_field file[] = {
-		{ "version", CVL_STORE_U64 },     { "mac", CVL_STORE_STRING },
-		{ "start_unix_ns", CVL_STORE_I64 }, { "comment", CVL_STORE_STRING },
+		{ "version", CVL_STORE_U64 },
+		{ "mac", CVL_STORE_STRING },
+		{ "start_unix_ns", CVL_STORE_I64 },
+		{ "comment", CVL_STORE_STRING },
 	};
 	static const struct cvl_store_field block[] = {
 		{ "wall_ns", CVL_STORE_I64 },
@@ -231,8 +233,8 @@ static int store_row(struct rld *r, const unsigned char *p, struct cvl_error *er
 }
 
 /* Samples at @from and behind it are not there, @lost of them, up to that before @position. */
-static int put_gap(struct rld *r, uint64_t from, uint64_t position, uint64_t lost,
-		   enum cvl_gap why, struct cvl_error *err)
+static int put_gap(struct rld *r, uint64_t from, uint64_t position, uint64_t lost, enum cvl_gap why,
+		   struct cvl_error *err)
 {
 	uint64_t to = rld_tick(&r->stamps, position ? position - 1 : 0);
 
@@ -271,7 +273,8 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 		return odd(r, &r->bad_stamps, CVL_E_RANGE, bad_stamp, err);
 	if (r->unstamped)
 		r->wall_ns = wall - mono;
-	else if (wall - mono - r->wall_ns > WALL_STEP_NS || wall - mono - r->wall_ns < -WALL_STEP_NS)
+	else if (wall - mono - r->wall_ns > WALL_STEP_NS ||
+		 wall - mono - r->wall_ns < -WALL_STEP_NS)
 		rc = odd(r, &r->wall, CVL_E_MISMATCH, wall_stamp, err);
 	r->unstamped = false;
 	if (rc)
@@ -407,7 +410,8 @@ static int read_header(struct rld *r, struct cvl_session *s, struct cvl_error *e
 	if (n < 0)
 		return (int)n;
 	if (n < RLD_LEAD_BYTES)
-		return cvl_fail(err, n >= 4 && memcmp(p, RLD_MAGIC, 4) ? CVL_E_MAGIC : CVL_E_TRUNCATED,
+		return cvl_fail(err,
+				n >= 4 && memcmp(p, RLD_MAGIC, 4) ? CVL_E_MAGIC : CVL_E_TRUNCATED,
 				(uint64_t)n, "%s: the file ends inside its header", r->name);
 	bytes = rld_header_bytes(p);
 	if (!bytes)

@@ -88,11 +88,11 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 				"%s: %zu binary and %zu analog channels; up to %d and %d can be",
 				name, h->n_lines, h->n_channels, CVL_LINES_MAX, CVL_CHANNELS_MAX);
 	if (RLD_LEAD_BYTES + comment + (h->n_lines + h->n_channels) * RLD_CHANNEL_BYTES != n)
-		return cvl_fail(
-			err, CVL_E_RANGE, 6,
-			"%s: a header of %zu bytes, but its comment and channels need %zu", name, n,
-			RLD_LEAD_BYTES + comment +
-				(h->n_lines + h->n_channels) * RLD_CHANNEL_BYTES);
+		return cvl_fail(err, CVL_E_RANGE, 6,
+				"%s: a header of %zu bytes, but its comment and channels need %zu",
+				name, n,
+				RLD_LEAD_BYTES + comment +
+					(h->n_lines + h->n_channels) * RLD_CHANNEL_BYTES);
 	h->comment = strndup((const char *)p + RLD_LEAD_BYTES, comment);
 	h->channel = calloc(h->n_lines + h->n_channels, sizeof(*h->channel));
 	if (!h->comment || !h->channel)

@@ -44,7 +44,8 @@ enum rld_jump rld_stamps_block(struct rld_stamps *s, int64_t mono_ns, uint64_t *
 	*lost = 0;
 	*back_ns = 0;
 	if (s->begun && late >= limit) {
-		missing = (2 * late * s->rate / ((__int128)TICKS_A_NOMINAL_SECOND * TICK_NS) + 1) / 2;
+		missing =
+			(2 * late * s->rate / ((__int128)TICKS_A_NOMINAL_SECOND * TICK_NS) + 1) / 2;
 		if (missing > (__int128)(TICK_MAX / TICKS_A_NOMINAL_SECOND) ||
 		    rld_tick(s, s->position + (uint64_t)missing) == CVL_TICK_UNKNOWN)
 			return RLD_FAR;
