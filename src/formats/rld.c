@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RocketLogger data files: readings of volts and amperes, and digital lines, in blocks. See rld_header.h for the bytes and
- * rld_stamps.h for the clock.
- *
- * What the file says beside readings becomes events: `rocketlogger` once, `block` at each block with its stamps as they are.
- * A current that is read in two ranges, I1L while a line says that it is valid and I1H, also becomes one channel I1.
+ * RocketLogger data files: readings of volts and amperes, and digital lines, in blocks. See rld_header.h for the bytes,
+ * rld_stamps.h for the clock, rld_store.h for what is stored.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -13,38 +10,23 @@
 
 #include "importers.h"
 #include "input.h"
-#include "rld_header.h"
-#include "rld_stamps.h"
+#include "rld_store.h"
 #include "text.h"
 
 /* Between what the wall clock and the monotonic one say of a block. */
 #define WALL_STEP_NS 1000000000
 
-/* A channel made of two. */
-struct merged {
-	size_t low, high; /* among the analog ones */
-	unsigned valid;   /* line that is high where the low one holds */
-	char name[20];
-};
-
 struct rld {
 	struct cvl_input *in;
 	const struct cvl_import_opts *opts;
 	const char *name;
-	struct cvl_writer *w;
 	struct rld_header h;
 	struct rld_stamps stamps;
-	struct merged merged[CVL_CHANNELS_MAX];
-	size_t n_merged;
-	double *reading;
-	int class_block, class_file;
-	size_t row, line_bytes;
-	uint64_t done;   /* samples of the file gone through */
-	uint64_t levels; /* of the last sample */
-	bool stored;     /* there is one */
-	bool known;      /* levels */
-	bool unstamped;  /* no block with a time so far */
-	uint64_t last, end;
+	struct rld_store store;
+	size_t row;     /* bytes of a sample */
+	uint64_t done;  /* samples of the file gone through */
+	bool unstamped; /* no block with a time so far */
+	uint64_t end;
 	int64_t wall_ns; /* wall clock minus monotonic clock, at the first block */
 	struct cvl_tally bad_stamps, back, wall;
 };
@@ -52,195 +34,6 @@ struct rld {
 static struct cvl_tick tick(uint64_t count)
 {
 	return (struct cvl_tick){ count };
-}
-
-static int no_memory(const struct rld *r, struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", r->name);
-}
-
-/* ---- channels ---- */
-
-static const struct rld_channel *analog(const struct rld *r, size_t i)
-{
-	return &r->h.channel[r->h.n_lines + i];
-}
-
-static bool is_taken(const struct rld *r, const char *name)
-{
-	for (size_t i = 0; i < r->h.n_lines + r->h.n_channels; i++)
-		if (!strcmp(r->h.channel[i].name, name))
-			return true;
-	for (size_t i = 0; i < r->n_merged; i++)
-		if (!strcmp(r->merged[i].name, name))
-			return true;
-	return false;
-}
-
-/* "I1L" that a line says to be valid, and "I1H": "I1". */
-static void find_merged(struct rld *r)
-{
-	for (size_t i = 0; i < r->h.n_channels; i++) {
-		struct merged *m = &r->merged[r->n_merged];
-		size_t n = strlen(analog(r, i)->name);
-
-		if (analog(r, i)->link == RLD_NO_LINK || n < 2 || analog(r, i)->name[n - 1] != 'L')
-			continue;
-		if (r->h.n_channels + r->n_merged == CVL_CHANNELS_MAX)
-			return;
-		*m = (struct merged){ .low = i, .valid = (unsigned)analog(r, i)->link };
-		strcpy(m->name, analog(r, i)->name);
-		m->name[n - 1] = 'H';
-		while (m->high < r->h.n_channels && strcmp(analog(r, m->high)->name, m->name))
-			m->high++;
-		m->name[n - 1] = '\0';
-		if (m->high < r->h.n_channels && !is_taken(r, m->name))
-			r->n_merged++;
-	}
-}
-
-static int names(struct rld *r, char **line, const char **channel, struct cvl_error *err)
-{
-	int rc;
-
-	for (size_t i = 0; i < r->h.n_lines; i++) {
-		line[i] = strdup(r->h.channel[i].name);
-		if (!line[i])
-			return no_memory(r, err);
-	}
-	rc = cvl_text_rename(r->opts->names, line, r->h.n_lines);
-	if (rc)
-		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET,
-				rc == CVL_E_USAGE ? "%s: has fewer lines than there are names" :
-						    "%s: out of memory",
-				r->name);
-	for (size_t i = 0; i < r->h.n_channels; i++)
-		channel[i] = analog(r, i)->name;
-	for (size_t i = 0; i < r->n_merged; i++)
-		channel[r->h.n_channels + i] = r->merged[i].name;
-	return 0;
-}
-
-/* ---- the clock ---- */
-
-static int declare(struct rld *r, struct cvl_error *err)
-{
-	static const struct cvl_store_field file[] = {
-		{ "version", CVL_STORE_U64 },
-		{ "mac", CVL_STORE_STRING },
-		{ "start_unix_ns", CVL_STORE_I64 },
-		{ "comment", CVL_STORE_STRING },
-	};
-	static const struct cvl_store_field block[] = {
-		{ "wall_ns", CVL_STORE_I64 },
-		{ "monotonic_ns", CVL_STORE_I64 },
-	};
-
-	r->class_file = cvl_writer_declare(r->w, "rocketlogger", file, 4, err);
-	if (r->class_file < 0)
-		return r->class_file;
-	r->class_block = cvl_writer_declare(r->w, "block", block, 2, err);
-	return r->class_block < 0 ? r->class_block : 0;
-}
-
-static int tell_file(struct rld *r, struct cvl_error *err)
-{
-	const unsigned char *m = r->h.mac;
-	union cvl_store_value v[4];
-	char mac[18];
-
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
-		 m[5]);
-	v[0].u = r->h.version;
-	v[1].s = mac;
-	v[2].i = r->h.start_ns;
-	v[3].s = r->h.comment;
-	return cvl_writer_event(r->w, tick(0), r->class_file, v, err);
-}
-
-/* The first block's stamp tells when tick 0 was. */
-static int open_clock(struct rld *r, struct cvl_session *s, const unsigned char *stamp,
-		      struct cvl_error *err)
-{
-	struct cvl_origin origin = { .format = "rld", .path = cvl_input_path(r->in) };
-	char *line[CVL_LINES_MAX] = { NULL };
-	const char *channel[CVL_CHANNELS_MAX];
-	char clock[256];
-	struct cvl_store_desc desc = {
-		.clock = clock,
-		.rate_hz = RLD_TICK_HZ,
-		.resolution = rld_step(&r->stamps),
-		.lines = (const char *const *)line,
-		.n_lines = r->h.n_lines,
-		.channels = channel,
-		.n_channels = r->h.n_channels + r->n_merged,
-	};
-	int rc;
-
-	if (!origin.path)
-		origin.path = r->name;
-	cvl_input_clock_name(r->in, r->opts, clock, sizeof(clock));
-	if (!stamp || !rld_stamp(stamp, &desc.start_unix_ns))
-		desc.start_unix_ns = 0;
-	rc = names(r, line, channel, err);
-	if (!rc)
-		rc = cvl_session_add(s, &desc, &origin, &r->w, err);
-	for (size_t i = 0; i < r->h.n_lines; i++)
-		free(line[i]);
-	if (!rc)
-		rc = declare(r, err);
-	return rc ? rc : tell_file(r, err);
-}
-
-/* ---- samples ---- */
-
-static int store_row(struct rld *r, const unsigned char *p, struct cvl_error *err)
-{
-	struct cvl_tick t = tick(rld_tick(&r->stamps, r->stamps.position));
-	uint64_t levels = rld_uint(p, (unsigned)r->line_bytes);
-	int rc = 0;
-
-	if (t.count == CVL_TICK_UNKNOWN)
-		return cvl_fail(err, CVL_E_RANGE, cvl_input_offset(r->in),
-				"%s: more samples than ticks", r->name);
-	if (r->h.n_lines < CVL_LINES_MAX)
-		levels &= ((uint64_t)1 << r->h.n_lines) - 1;
-	if (r->h.n_lines && !r->known)
-		rc = cvl_writer_levels(r->w, t, levels, err);
-	else if (levels != r->levels)
-		rc = cvl_writer_edges(r->w, &t, &levels, 1, err);
-	r->known = true;
-	r->levels = levels;
-	p += r->line_bytes;
-	for (size_t i = 0; i < r->h.n_channels && !rc; i++) {
-		const struct rld_channel *c = analog(r, i);
-
-		r->reading[i] = rld_reading(c, p);
-		p += c->bytes;
-		rc = cvl_writer_sample(r->w, t, (uint32_t)i, r->reading[i], err);
-	}
-	for (size_t i = 0; i < r->n_merged && !rc; i++) {
-		const struct merged *m = &r->merged[i];
-		size_t from = levels >> m->valid & 1 ? m->low : m->high;
-
-		rc = cvl_writer_sample(r->w, t, (uint32_t)(r->h.n_channels + i), r->reading[from],
-				       err);
-	}
-	r->last = t.count;
-	r->stored = true;
-	r->stamps.position++;
-	return rc;
-}
-
-/* Samples at @from and behind it are not there, @lost of them, up to that before @position. */
-static int put_gap(struct rld *r, uint64_t from, uint64_t position, uint64_t lost, enum cvl_gap why,
-		   struct cvl_error *err)
-{
-	uint64_t to = rld_tick(&r->stamps, position ? position - 1 : 0);
-
-	r->known = false;
-	cvl_writer_forget_levels(r->w);
-	return cvl_writer_gap(r->w, tick(from), tick(to < from ? from : to), lost, why, err);
 }
 
 /* ---- blocks ---- */
@@ -264,7 +57,6 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 {
 	int64_t wall, mono, back;
 	uint64_t lost, before = r->stamps.position;
-	union cvl_store_value v[2];
 	enum rld_jump jump;
 	int rc = 0;
 
@@ -287,24 +79,21 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 	if (jump == RLD_LOST) {
 		uint64_t from = rld_tick(&r->stamps, before);
 
-		rc = put_gap(r, from, r->stamps.position, lost, CVL_GAP_OVERFLOW, err);
+		rc = rld_store_gap(&r->store, from, r->stamps.position, lost, CVL_GAP_OVERFLOW, err);
 		if (!rc)
-			rc = cvl_writer_slip(r->w, tick(r->last),
+			rc = cvl_writer_slip(r->store.w, tick(r->store.last),
 					     tick(rld_tick(&r->stamps, r->stamps.position)),
 					     rld_slack(&r->stamps), err);
 	} else if (jump == RLD_BACK) {
 		rc = odd(r, &r->back, CVL_E_ORDER, back_stamp, err);
 		if (!rc)
-			rc = cvl_writer_slip(r->w, tick(r->last),
+			rc = cvl_writer_slip(r->store.w, tick(r->store.last),
 					     tick(rld_tick(&r->stamps, before)),
 					     (uint64_t)back / 10 + rld_slack(&r->stamps), err);
 	}
 	if (rc)
 		return rc;
-	v[0].i = wall;
-	v[1].i = mono;
-	return cvl_writer_event(r->w, tick(rld_tick(&r->stamps, r->stamps.position)),
-				r->class_block, v, err);
+	return rld_store_block(&r->store, wall, mono, err);
 }
 
 /* @n samples of a block; @bad: they are left out. Returns 0 or a code; *@ended: the file ended before them. */
@@ -330,14 +119,14 @@ static int take_rows(struct rld *r, uint64_t n, bool bad, bool *ended, struct cv
 			if (bad)
 				r->stamps.position++;
 			else
-				rc = store_row(r, p + i * r->row, err);
+				rc = rld_store_row(&r->store, p + i * r->row, cvl_input_offset(r->in), err);
 		}
 		cvl_input_skip(r->in, rows * r->row);
 		r->done += rows;
 		n -= rows;
 	}
 	if (bad && !rc && r->stamps.position > first)
-		rc = put_gap(r, from, r->stamps.position, r->stamps.position - first,
+		rc = rld_store_gap(&r->store, from, r->stamps.position, r->stamps.position - first,
 			     CVL_GAP_CORRUPT, err);
 	return rc;
 }
@@ -404,6 +193,7 @@ static int read_header(struct rld *r, struct cvl_session *s, struct cvl_error *e
 {
 	const unsigned char *p;
 	ssize_t n = cvl_input_peek(r->in, RLD_LEAD_BYTES, &p, err);
+	int64_t start;
 	size_t bytes;
 	int rc;
 
@@ -428,16 +218,17 @@ static int read_header(struct rld *r, struct cvl_session *s, struct cvl_error *e
 	r->stamps.rate = r->h.rate;
 	r->stamps.block = r->h.block;
 	r->row = rld_row_bytes(&r->h);
-	r->line_bytes = rld_line_bytes(&r->h);
+	r->store.line_bytes = rld_line_bytes(&r->h);
 	if (is_stuffed(r, p, (size_t)n)) {
-		r->line_bytes = 4;
+		r->store.line_bytes = 4;
 		r->row += 4;
 	}
-	r->reading = calloc(r->h.n_channels + 1, sizeof(*r->reading));
-	if (!r->reading)
-		return no_memory(r, err);
-	find_merged(r);
-	rc = open_clock(r, s, (size_t)n >= bytes + RLD_STAMP_BYTES ? p + bytes : NULL, err);
+	r->store.h = &r->h;
+	r->store.stamps = &r->stamps;
+	r->store.name = r->name;
+	if ((size_t)n < bytes + RLD_STAMP_BYTES || !rld_stamp(p + bytes, &start))
+		start = 0;
+	rc = rld_store_open(&r->store, r->in, s, r->opts, start, err);
 	cvl_input_skip(r->in, bytes);
 	return rc;
 }
@@ -459,7 +250,7 @@ static int tell_cut(struct rld *r, struct cvl_error *problem, struct cvl_error *
 	if (lost < UINT64_MAX - r->stamps.position)
 		to = rld_tick(&r->stamps, r->stamps.position + lost - 1);
 	r->end = to == CVL_TICK_UNKNOWN ? r->end : to;
-	return cvl_writer_gap(r->w, tick(from), tick(to), lost, CVL_GAP_TRUNCATED, err);
+	return cvl_writer_gap(r->store.w, tick(from), tick(to), lost, CVL_GAP_TRUNCATED, err);
 }
 
 static void tell_rest(struct rld *r)
@@ -483,9 +274,9 @@ static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct
 	struct cvl_error problem, e;
 	int rc2;
 
-	r->end = r->last;
+	r->end = r->store.last;
 	if (rc) {
-		rc2 = cvl_writer_gap(r->w, tick(r->last), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
+		rc2 = cvl_writer_gap(r->store.w, tick(r->store.last), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
 				     CVL_GAP_CORRUPT, &e);
 	} else if (cut) {
 		rc = tell_cut(r, &problem, err);
@@ -499,7 +290,7 @@ static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct
 	} else {
 		tell_rest(r);
 	}
-	rc2 = cvl_session_finish(s, r->w, tick(r->end), rc ? NULL : err);
+	rc2 = cvl_session_finish(s, r->store.w, tick(r->end), rc ? NULL : err);
 	return rc ? rc : rc2;
 }
 
@@ -520,7 +311,7 @@ static int rld_import(struct cvl_input *in, struct cvl_session *s,
 	rc = read_header(r, s, err);
 	if (!rc)
 		rc = read_blocks(r, &cut, err);
-	if (r->w)
+	if (r->store.w)
 		rc = finish(r, s, rc, cut, err);
 	cvl_tally_tell(&r->bad_stamps, opts, CVL_E_RANGE, r->name,
 		       "blocks whose time is none; their samples are left out");
@@ -529,7 +320,7 @@ static int rld_import(struct cvl_input *in, struct cvl_session *s,
 	cvl_tally_tell(&r->wall, opts, CVL_E_MISMATCH, r->name,
 		       "blocks at which the wall clock was not what it was at the first");
 	rld_header_free(&r->h);
-	free(r->reading);
+	rld_store_free(&r->store);
 	free(r);
 	return rc;
 }
