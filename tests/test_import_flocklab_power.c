@@ -16,7 +16,8 @@ static void rows_are_amperes_and_volts(void **state)
 {
 	static const struct import_case cases[] = {
 		{ "version 2", V2 "10.0000001,1,1,2.5,3.3\n10.0000002,1,1,-1,3.25\n",
-		  .store = "100000001~0=0.0025 100000001~1=3.3 100000002~0=-0.001 100000002~1=3.25" },
+		  .store =
+			  "100000001~0=0.0025 100000001~1=3.3 100000002~0=-0.001 100000002~1=3.25" },
 		{ "version 1", V1 "10.000001,1,1,2.5\n10.000002,1,1,3\n",
 		  .store = "100000010~0=0.0025 100000020~0=0.003" },
 		{ "CR LF and no newline at the end", V2 "1,1,1,1,1\r\n2,1,1,2,2",
@@ -24,7 +25,8 @@ static void rows_are_amperes_and_volts(void **state)
 		{ "late", V1 "2,1,1,1\n1,1,1,2\n3,1,1,3\n", .code = CVL_E_ORDER, .at = "1,1,1,2",
 		  .store = "20000000~0=0.001 10000000<~0=0.002 30000000~0=0.003" },
 		{ "late, strict", V1 "2,1,1,1\n1,1,1,2\n", .strict = true, .rc = CVL_E_ORDER,
-		  .code = CVL_E_ORDER, .at = "1,1,1,2", .store = "20000000~0=0.001 20000000-?/corrupt/?" },
+		  .code = CVL_E_ORDER, .at = "1,1,1,2",
+		  .store = "20000000~0=0.001 20000000-?/corrupt/?" },
 	};
 
 	(void)state;
@@ -110,7 +112,8 @@ static void power_is_on_the_clock_of_the_pins(void **state)
 static void every_beginning_of_a_file_is_survived(void **state)
 {
 	(void)state;
-	import_truncations(&cvl_import_flocklab_power, V2 "1.5,1,1,2.25,3.3\n2.5,1,1,2,3.3\n3,2,2,1,3\n");
+	import_truncations(&cvl_import_flocklab_power,
+			   V2 "1.5,1,1,2.25,3.3\n2.5,1,1,2,3.3\n3,2,2,1,3\n");
 }
 
 int main(void)

@@ -110,12 +110,12 @@ static void two_blocks(struct rld *f, int version, int64_t second)
 #define ROW1L(tick) tick "~0=7e-06 " tick "~1=3e-09 " tick "~2=3.3 " tick "~3=3e-09 "
 #define ROW1H(tick) tick "~0=7e-06 " tick "~1=3e-09 " tick "~2=3.3 " tick "~3=7e-06 "
 #define ROW2(tick) tick "~0=-7e-06 " tick "~1=3e-09 " tick "~2=3.3 " tick "~3=-7e-06 "
-#define FIRST_BLOCK                                                                          \
-	"0*rocketlogger(01:02:03:04:05:06)(hey) 0*block " ROW1L("0") ROW1L("100352")         \
-		"200704:1 " ROW1H("200704") ROW1H("301056")
-#define EXPECTED                                                                                \
-	FIRST_BLOCK "401408*block " ROW2("401408") ROW2("501760") ROW2("602112")                \
-		"702464~0=-7e-06 702464~1=3e-09 702464~2=3.3 702464~3=-7e-06"
+#define FIRST_BLOCK                                                  \
+	"0*rocketlogger(01:02:03:04:05:06)(hey) 0*block " ROW1L("0") \
+		ROW1L("100352") "200704:1 " ROW1H("200704") ROW1H("301056")
+#define EXPECTED                                                  \
+	FIRST_BLOCK "401408*block " ROW2("401408") ROW2("501760") \
+		ROW2("602112") "702464~0=-7e-06 702464~1=3e-09 702464~2=3.3 702464~3=-7e-06"
 
 static void every_version_gives_volts_amperes_and_lines(void **state)
 {

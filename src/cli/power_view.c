@@ -13,8 +13,8 @@ static const char *clock_name(const struct power_view *v, size_t clock)
 static struct power_figures figures_of(const struct power_view *v, size_t source,
 				       const struct power_sum *sum)
 {
-	return power_figures(sum, v->opts.rounded * v->opts.unit *
-					  v->result.source[source].most_volts);
+	return power_figures(sum,
+			     v->opts.rounded * v->opts.unit * v->result.source[source].most_volts);
 }
 
 /* ---- numbers ---- */

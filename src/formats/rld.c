@@ -79,7 +79,8 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 	if (jump == RLD_LOST) {
 		uint64_t from = rld_tick(&r->stamps, before);
 
-		rc = rld_store_gap(&r->store, from, r->stamps.position, lost, CVL_GAP_OVERFLOW, err);
+		rc = rld_store_gap(&r->store, from, r->stamps.position, lost, CVL_GAP_OVERFLOW,
+				   err);
 		if (!rc)
 			rc = cvl_writer_slip(r->store.w, tick(r->store.last),
 					     tick(rld_tick(&r->stamps, r->stamps.position)),
@@ -119,7 +120,8 @@ static int take_rows(struct rld *r, uint64_t n, bool bad, bool *ended, struct cv
 			if (bad)
 				r->stamps.position++;
 			else
-				rc = rld_store_row(&r->store, p + i * r->row, cvl_input_offset(r->in), err);
+				rc = rld_store_row(&r->store, p + i * r->row,
+						   cvl_input_offset(r->in), err);
 		}
 		cvl_input_skip(r->in, rows * r->row);
 		r->done += rows;
@@ -127,7 +129,7 @@ static int take_rows(struct rld *r, uint64_t n, bool bad, bool *ended, struct cv
 	}
 	if (bad && !rc && r->stamps.position > first)
 		rc = rld_store_gap(&r->store, from, r->stamps.position, r->stamps.position - first,
-			     CVL_GAP_CORRUPT, err);
+				   CVL_GAP_CORRUPT, err);
 	return rc;
 }
 
@@ -276,8 +278,8 @@ static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct
 
 	r->end = r->store.last;
 	if (rc) {
-		rc2 = cvl_writer_gap(r->store.w, tick(r->store.last), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
-				     CVL_GAP_CORRUPT, &e);
+		rc2 = cvl_writer_gap(r->store.w, tick(r->store.last), tick(CVL_TICK_UNKNOWN),
+				     CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT, &e);
 	} else if (cut) {
 		rc = tell_cut(r, &problem, err);
 		if (!rc && r->opts->strict) {

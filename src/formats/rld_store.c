@@ -42,7 +42,8 @@ static void find_merged(struct rld_store *st)
 		struct rld_merged *m = &st->merged[st->n_merged];
 		size_t n = strlen(analog(st, i)->name);
 
-		if (analog(st, i)->link == RLD_NO_LINK || n < 2 || analog(st, i)->name[n - 1] != 'L')
+		if (analog(st, i)->link == RLD_NO_LINK || n < 2 ||
+		    analog(st, i)->name[n - 1] != 'L')
 			continue;
 		if (st->h->n_channels + st->n_merged == CVL_CHANNELS_MAX)
 			return;
@@ -118,8 +119,7 @@ static int tell_file(struct rld_store *st, struct cvl_error *err)
 }
 
 int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_session *s,
-		   const struct cvl_import_opts *opts, int64_t start_unix_ns,
-		   struct cvl_error *err)
+		   const struct cvl_import_opts *opts, int64_t start_unix_ns, struct cvl_error *err)
 {
 	struct cvl_origin origin = { .format = "rld", .path = cvl_input_path(in) };
 	char *line[CVL_LINES_MAX] = { NULL };
@@ -169,8 +169,7 @@ int rld_store_row(struct rld_store *st, const unsigned char *p, uint64_t offset,
 	int rc = 0;
 
 	if (t.count == CVL_TICK_UNKNOWN)
-		return cvl_fail(err, CVL_E_RANGE, offset,
-				"%s: more samples than ticks", st->name);
+		return cvl_fail(err, CVL_E_RANGE, offset, "%s: more samples than ticks", st->name);
 	if (st->h->n_lines < CVL_LINES_MAX)
 		levels &= ((uint64_t)1 << st->h->n_lines) - 1;
 	if (st->h->n_lines && !st->known)
@@ -191,8 +190,8 @@ int rld_store_row(struct rld_store *st, const unsigned char *p, uint64_t offset,
 		const struct rld_merged *m = &st->merged[i];
 		size_t from = levels >> m->valid & 1 ? m->low : m->high;
 
-		rc = cvl_writer_sample(st->w, t, (uint32_t)(st->h->n_channels + i), st->reading[from],
-				       err);
+		rc = cvl_writer_sample(st->w, t, (uint32_t)(st->h->n_channels + i),
+				       st->reading[from], err);
 	}
 	st->last = t.count;
 	st->stamps->position++;
