@@ -44,7 +44,7 @@ struct world {
 	char dir[64];
 	struct target t;
 	struct sim_random random;
-	bool tied, noisy, volts, own_line;
+	bool tied, noisy, volts;
 	double lose_from, lose_to;   /* of the readings */
 	double blind_from, blind_to; /* of the line */
 };
@@ -159,7 +159,7 @@ static void watch_power(struct world *w)
 	static const char *const channels[] = { "volt", "watt" };
 	const struct cvl_store_desc desc = {
 		.clock = "meter",
-		.node = w->own_line ? "n1" : "bench",
+		.node = "bench",
 		.rate_hz = METER_HZ,
 		.channels = channels,
 		.n_channels = 2,
@@ -313,6 +313,68 @@ static void energy_of_states_holds_as_often_as_it_says(void **state)
 	assert_true(width < 0.25 * seen / 2);
 	assert_true(missed <= seen / 1000);
 	assert_true(sums_missed == 0);
+}
+
+/* Line and power read at the same looks by one clock: between two looks nobody knows. */
+static void rows_of_one_clock_hold_the_truth(void **state)
+{
+	static const char *const lines[] = { "LED" }, *const channels[] = { "watt" };
+	const struct cvl_store_desc desc = { .clock = "logger",
+					     .rate_hz = METER_HZ,
+					     .resolution = (uint64_t)(SAMPLE_S * METER_HZ),
+					     .lines = lines,
+					     .n_lines = 1,
+					     .channels = channels,
+					     .n_channels = 1 };
+	unsigned seen = 0, missed = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		struct world w = { .noisy = true };
+		struct power_opts opts = states();
+		struct cvl_writer *out;
+		struct cvl_error err;
+		size_t segment = 0;
+
+		w.random.state = SEED + 2000 + round;
+		strcpy(w.dir, "/tmp/coeval-test-XXXXXX");
+		assert_non_null(mkdtemp(w.dir));
+		draw_target(&w);
+		ok(cvl_session_create(&w.s, w.dir, &err), &err);
+		ok(cvl_session_add(w.s, &desc, &origin, &out, &err), &err);
+		for (unsigned i = 0; i * SAMPLE_S < w.t.length; i++) {
+			struct cvl_tick t = { (uint64_t)i * desc.resolution };
+			double at = i * SAMPLE_S;
+			uint64_t level;
+
+			while (segment + 1 < SEGMENTS && at > w.t.end[segment])
+				segment++;
+			level = segment % 2;
+			ok(i ? cvl_writer_edges(out, &t, &level, 1, &err) :
+			       cvl_writer_levels(out, t, level, &err),
+			   &err);
+			ok(cvl_writer_sample(out, t, 0, measured(&w, at), &err), &err);
+		}
+		ok(cvl_session_finish(w.s, out, (struct cvl_tick){ 0 }, &err), &err);
+		ok(study(&w, &opts, &got, &err), &err);
+		/* segments are longer than a look apart: each is seen */
+		assert_int_equal(got.n, SEGMENTS);
+		for (size_t k = 1; k + 1 < SEGMENTS; k++) {
+			struct power_sum one = { 0 };
+			struct power_figures f;
+
+			power_sum_add(&one, &got.span[k]);
+			f = power_figures(&one, ROUNDED_W);
+			seen += one.sampled > 0;
+			missed += one.sampled &&
+				  !holds(&f, true_joule(&w.t, w.t.end[k - 1], w.t.end[k]));
+		}
+		power_free(&got.r);
+		unmake(&w);
+	}
+	printf("%u energies, %u outside their bounds\n", seen, missed);
+	assert_true(seen > ROUNDS * SEGMENTS * 9 / 10);
+	assert_true(missed <= seen / 1000);
 }
 
 static void energy_of_all_holds_though_the_clock_is_off(void **state)
@@ -532,6 +594,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(energy_of_states_holds_as_often_as_it_says),
+		cmocka_unit_test(rows_of_one_clock_hold_the_truth),
 		cmocka_unit_test(energy_of_all_holds_though_the_clock_is_off),
 		cmocka_unit_test(a_state_is_what_lies_between_its_edges),
 		cmocka_unit_test(a_period_is_from_edge_to_edge),

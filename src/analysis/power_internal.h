@@ -9,11 +9,17 @@
 /* Readings that are kept to look back at from a mark; what lies further back counts as the greatest ever. */
 #define POWER_RING 1024
 
+/** Where an interval begins or ends. */
+struct power_at {
+	size_t stream, clock;
+	struct cvl_time time;
+	struct cvl_bound bound;
+};
+
 /** An interval that is open, or waits for readings about its end. */
 struct power_open {
 	struct power_span span;
-	struct cvl_bound begin, end;
-	size_t end_clock;
+	struct power_at begin, end;
 	bool closed;
 	struct cvl_bound first, last; /* of its readings */
 	bool read;
@@ -46,8 +52,7 @@ struct power_marker {
 	uint8_t *event; /* of each event class: bit 0 it is `from`, bit 1 `to` */
 	uint64_t levels;
 	bool known;         /* levels */
-	struct cvl_time at; /* of its last record */
-	struct cvl_bound bound;
+	struct power_at at; /* its last edge */
 };
 
 struct power_study {
@@ -78,12 +83,10 @@ void power_lose(struct power_study *s, size_t i);
 /** No more will be read. */
 int power_read_end(struct power_study *s);
 
-/** An interval of @lane begins, marked by @clock, against all sources that it is held against. */
-int power_open(struct power_study *s, size_t lane, size_t clock, bool high, struct cvl_time at,
-	       struct cvl_bound bound);
-/** The interval of @lane ends, by a mark of @clock. */
-void power_close(struct power_study *s, size_t lane, size_t clock, struct cvl_time at,
-		 struct cvl_bound bound);
+/** An interval of @lane begins, against all sources that it is held against. */
+int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at);
+/** The interval of @lane ends. */
+void power_close(struct power_study *s, size_t lane, const struct power_at *at);
 /** The interval of @lane is forgotten: nothing is known of its end. */
 void power_drop(struct power_study *s, size_t lane);
 

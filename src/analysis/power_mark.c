@@ -35,6 +35,12 @@ static size_t lane_of(const struct power_study *s, size_t clock)
 	return i;
 }
 
+static struct power_at at(const struct power_study *s, const struct cvl_slice *sl, size_t i)
+{
+	return (struct power_at){ sl->stream, sl->clock, sl->time[i],
+				  cvl_timeline_bound_parts(s->tl, sl, i) };
+}
+
 static void look_up(struct power_study *s, struct power_marker *m, const struct cvl_slice *sl)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(s->tl, sl->stream);
@@ -57,14 +63,14 @@ static void look_up(struct power_study *s, struct power_marker *m, const struct 
 /* @what: IS_FROM, IS_TO or both. */
 static int marked(struct power_study *s, const struct cvl_slice *sl, size_t i, unsigned what)
 {
-	struct cvl_bound bound = cvl_timeline_bound_parts(s->tl, sl, i);
+	const struct power_at here = at(s, sl, i);
 	size_t lane = lane_of(s, sl->clock);
 
 	s->seen[0] = s->seen[0] || what & IS_FROM;
 	s->seen[1] = s->seen[1] || what & IS_TO;
 	if (what & IS_TO) {
 		if (s->lane[lane])
-			power_close(s, lane, sl->clock, sl->time[i], bound);
+			power_close(s, lane, &here);
 		else
 			s->r->left.unbegun += !(what & IS_FROM);
 		s->lane[lane] = 0;
@@ -76,7 +82,7 @@ static int marked(struct power_study *s, const struct cvl_slice *sl, size_t i, u
 		return 0;
 	}
 	s->lane[lane] = 1;
-	return power_open(s, lane, sl->clock, false, sl->time[i], bound);
+	return power_open(s, lane, false, &here);
 }
 
 static int event(struct power_study *s, struct power_marker *m, const struct cvl_slice *sl,
@@ -155,25 +161,24 @@ static int state(struct power_study *s, struct power_marker *m, const struct cvl
 
 	m->levels = levels;
 	m->known = true;
-	m->at = sl->time[i];
-	m->bound = cvl_timeline_bound_parts(s->tl, sl, i);
+	m->at = at(s, sl, i);
 	if (bit < 0 || !(changed >> bit & 1))
 		return 0;
 	if (known)
-		power_close(s, sl->stream, sl->clock, m->at, m->bound);
-	return power_open(s, sl->stream, sl->clock, levels >> bit & 1, m->at, m->bound);
+		power_close(s, sl->stream, &m->at);
+	return power_open(s, sl->stream, levels >> bit & 1, &m->at);
 }
 
 /* What happened to the lines meanwhile nobody knows. */
 static void lost(struct power_study *s, struct power_marker *m, const struct cvl_slice *sl,
 		 size_t i)
 {
+	const struct power_at here = at(s, sl, i);
 	size_t lane;
 
 	if (s->opts->how == POWER_STATES) {
 		if (m->known && m->line[0] >= 0)
-			power_close(s, sl->stream, sl->clock, sl->time[i],
-				    cvl_timeline_bound_parts(s->tl, sl, i));
+			power_close(s, sl->stream, &here);
 		m->known = false;
 		return;
 	}
@@ -208,7 +213,7 @@ int power_mark(struct power_study *s, const struct cvl_slice *sl, size_t i)
 /* A line keeps its level up to where its stream ends. */
 static void last_state(struct power_study *s, size_t stream)
 {
-	const struct power_marker *m = &s->marker[stream];
+	struct power_marker *m = &s->marker[stream];
 	int clock = cvl_timeline_stream_clock(s->tl, stream);
 	struct cvl_stream_stats stats;
 	struct cvl_time end;
@@ -219,7 +224,9 @@ static void last_state(struct power_study *s, size_t stream)
 	end = cvl_map_time(cvl_timeline_map(s->tl, (size_t)clock), stats.end, NULL);
 	if (end.ns > s->latest.ns)
 		end = s->latest;
-	power_close(s, stream, (size_t)clock, end.ns > m->at.ns ? end : m->at, m->bound);
+	if (end.ns > m->at.time.ns)
+		m->at.time = end;
+	power_close(s, stream, &m->at);
 }
 
 void power_mark_end(struct power_study *s)

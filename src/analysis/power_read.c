@@ -116,14 +116,22 @@ static double look_back(const struct power_reader *r, struct cvl_time at, int64_
 	return fmax(most, r->most);
 }
 
-static int64_t pad_of(const struct power_study *s, size_t i, size_t clock, struct cvl_bound bound)
+/*
+ * Half-width of a reading against a mark. Of one stream both stand at the same looks, so that what is unknown is only
+ * since when the line had been so.
+ */
+static int64_t apart_of(const struct power_study *s, size_t i, struct cvl_bound reading,
+			const struct power_at *mark)
 {
-	return clocks_pair(s->root[clock] == s->root[s->r->source[i].clock],
-			   s->reader[i].last_bound, bound);
+	const struct power_source *source = &s->r->source[i];
+
+	if (source->stream == mark->stream)
+		reading.capture = 0;
+	return clocks_pair(s->root[mark->clock] == s->root[source->clock], reading, mark->bound);
 }
 
-static int open_at(struct power_study *s, size_t i, size_t lane, size_t clock, bool high,
-		   struct cvl_time at, struct cvl_bound bound)
+static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
+		   const struct power_at *at)
 {
 	struct power_reader *r = &s->reader[i];
 	struct power_open *new;
@@ -146,30 +154,29 @@ static int open_at(struct power_study *s, size_t i, size_t lane, size_t clock, b
 	}
 	new = &r->open[r->n_open++];
 	*new = (struct power_open){
-		.span = { .source = i, .clock = clock, .high = high, .begin = at },
-		.begin = bound,
+		.span = { .source = i, .clock = at->clock, .high = high, .begin = at->time },
+		.begin = *at,
 		.lane = lane,
 	};
-	new->span.energy.begin_w = look_back(r, at, pad_of(s, i, clock, bound));
+	new->span.energy.begin_w = look_back(r, at->time, apart_of(s, i, r->last_bound, at));
 	return 0;
 }
 
-int power_open(struct power_study *s, size_t lane, size_t clock, bool high, struct cvl_time at,
-	       struct cvl_bound bound)
+int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at)
 {
+	const char *node = node_of(s, at->clock);
 	bool own = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->r->n_sources; i++)
-		own = own || !strcmp(node_of(s, s->r->source[i].clock), node_of(s, clock));
+		own = own || !strcmp(node_of(s, s->r->source[i].clock), node);
 	for (size_t i = 0; i < s->r->n_sources && !rc; i++)
-		if (!own || !strcmp(node_of(s, s->r->source[i].clock), node_of(s, clock)))
-			rc = open_at(s, i, lane, clock, high, at, bound);
+		if (!own || !strcmp(node_of(s, s->r->source[i].clock), node))
+			rc = open_at(s, i, lane, high, at);
 	return rc;
 }
 
-void power_close(struct power_study *s, size_t lane, size_t clock, struct cvl_time at,
-		 struct cvl_bound bound)
+void power_close(struct power_study *s, size_t lane, const struct power_at *at)
 {
 	for (size_t i = 0; i < s->r->n_sources; i++)
 		for (size_t k = s->reader[i].n_open; k-- > 0;) {
@@ -178,11 +185,11 @@ void power_close(struct power_study *s, size_t lane, size_t clock, struct cvl_ti
 			if (o->closed || o->lane != lane)
 				continue;
 			o->closed = true;
-			o->span.end = at.ns > o->span.begin.ns ? at : o->span.begin;
-			o->end = bound;
-			o->end_clock = clock;
+			o->end = *at;
+			o->span.end = at->time.ns > o->span.begin.ns ? at->time : o->span.begin;
 			o->span.energy.end_w =
-				look_back(&s->reader[i], at, pad_of(s, i, clock, bound));
+				look_back(&s->reader[i], at->time,
+					  apart_of(s, i, s->reader[i].last_bound, at));
 			break;
 		}
 }
@@ -205,9 +212,9 @@ static int emit(struct power_study *s, struct power_open *o)
 	struct power_span *span = &o->span;
 	int64_t ns = span->end.ns - span->begin.ns;
 
-	span->bound = s->root[span->clock] == s->root[o->end_clock] ?
-			      clocks_duration(ns, o->begin, o->end) :
-			      cvl_bound_pair(o->begin, o->end);
+	span->bound = s->root[o->begin.clock] == s->root[o->end.clock] ?
+			      clocks_duration(ns, o->begin.bound, o->end.bound) :
+			      cvl_bound_pair(o->begin.bound, o->end.bound);
 	if (o->read && span->energy.covered_ns > 0) {
 		int64_t covered = (int64_t)span->energy.covered_ns;
 
@@ -226,20 +233,18 @@ static int add_reading(struct power_study *s, struct power_open *o, const struct
 		       const struct energy_pair *p, double w)
 {
 	struct power_span *span = &o->span;
-	size_t clock = s->r->source[span->source].clock;
 	int64_t t = r->time.ns, end = o->closed ? span->end.ns : INT64_MAX;
 	int64_t begin = span->whole ? INT64_MIN : span->begin.ns, apart = 0;
 
 	if (!span->whole)
-		apart = clocks_pair(s->root[clock] == s->root[span->clock], r->bound, o->begin);
+		apart = apart_of(s, span->source, r->bound, &o->begin);
 	if (o->closed && apart != CVL_BOUND_UNKNOWN) {
-		int64_t at_end =
-			clocks_pair(s->root[clock] == s->root[o->end_clock], r->bound, o->end);
+		int64_t at_end = apart_of(s, span->source, r->bound, &o->end);
 
 		apart = at_end > apart ? at_end : apart;
 	}
 	if (apart == CVL_BOUND_UNKNOWN)
-		return power_not_tied(s, span->clock, clock);
+		return power_not_tied(s, span->clock, s->r->source[span->source].clock);
 	if (t >= begin && t <= end && (!o->read || w > span->peak_w)) {
 		span->peak_w = w;
 		span->peak_at = r->time;
@@ -364,11 +369,11 @@ static int end_whole(struct power_study *s, size_t i)
 
 	if (!source->samples)
 		return 0;
-	o->span.clock = o->end_clock = source->clock;
+	o->span.clock = o->begin.clock = o->end.clock = source->clock;
 	o->span.begin = source->first;
 	o->span.end = source->last;
-	o->begin = o->first;
-	o->end = o->last;
+	o->begin.bound = o->first;
+	o->end.bound = o->last;
 	return emit(s, o);
 }
 

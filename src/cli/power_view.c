@@ -245,19 +245,26 @@ static void whole(const struct power_view *v)
 	table_print(&t, v->out, "llrrrrrrrr", "  ");
 }
 
+/* Whose marks they are, and on which clock the power was read. */
+static void mark_cells(const struct power_view *v, struct table *t, const struct power_row *row)
+{
+	table_cell(t, "%s", cvl_session_clock(v->session, row->clock)->node);
+	table_cell(t, "%s", clock_name(v, v->result.source[row->source].clock));
+}
+
 static void states(const struct power_view *v)
 {
-	static const char *const heads[] = { "clock",   "line",    "level", "times",
-					     "sampled", "time s",  "mean",  "energy",
-					     "peak",    "covered", NULL };
+	static const char *const heads[] = { "node",   "read by", "line",    "level",
+					     "times",  "sampled", "time s",  "mean",
+					     "energy", "peak",    "covered", NULL };
 	struct table t;
 
-	table_init(&t, 10);
+	table_init(&t, 11);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->n_rows; i++) {
 		const struct power_row *row = &v->row[i];
 
-		table_cell(&t, "%s", clock_name(v, v->result.source[row->source].clock));
+		mark_cells(v, &t, row);
 		table_cell(&t, "%s", v->opts.from.name);
 		table_cell(&t, "%s", row->high ? "high" : "low");
 		table_cell(&t, "%llu", (unsigned long long)row->sum.n);
@@ -265,18 +272,18 @@ static void states(const struct power_view *v)
 		common_cells(v, &t, row);
 		covered_cell(&t, &row->sum, figures_of(v, row->source, &row->sum).covered);
 	}
-	table_print(&t, v->out, "lllrrrrrrr", "  ");
+	table_print(&t, v->out, "llllrrrrrrr", "  ");
 }
 
 /* The mean of all, each of which may err by as much as the sum does in parts. */
 static void between(const struct power_view *v)
 {
-	static const char *const heads[] = { "clock",       "times",   "sampled", "mean us",
-					     "mean energy", "least",   "most",    "mean power",
-					     "peak",        "covered", NULL };
+	static const char *const heads[] = { "node",       "read by",     "times",   "sampled",
+					     "mean us",    "mean energy", "least",   "most",
+					     "mean power", "peak",        "covered", NULL };
 	struct table t;
 
-	table_init(&t, 10);
+	table_init(&t, 11);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->n_rows; i++) {
 		const struct power_row *row = &v->row[i];
@@ -284,7 +291,7 @@ static void between(const struct power_view *v)
 		struct power_figures f = figures_of(v, row->source, sum);
 		double n = (double)sum->sampled;
 
-		table_cell(&t, "%s", clock_name(v, v->result.source[row->source].clock));
+		mark_cells(v, &t, row);
 		table_cell(&t, "%llu", (unsigned long long)sum->n);
 		table_cell(&t, "%llu", (unsigned long long)sum->sampled);
 		table_cell(&t, "%.3f", sum->ns / (double)sum->n * 1e-3);
@@ -299,7 +306,7 @@ static void between(const struct power_view *v)
 		}
 		covered_cell(&t, sum, f.covered);
 	}
-	table_print(&t, v->out, "lrrrrrrrrr", "  ");
+	table_print(&t, v->out, "llrrrrrrrrr", "  ");
 }
 
 static void left_out(const struct power_view *v)
@@ -336,7 +343,7 @@ static void left_out(const struct power_view *v)
 			   (unsigned long long)unlike);
 	if (gaps) {
 		cli_count(v->out, gaps, "gap");
-		out_text(v->out, " in the readings: no energy is counted there, see `covered`\n");
+		out_text(v->out, " in the readings: their energy is in no sum\n");
 	}
 }
 
