@@ -275,6 +275,14 @@ static void states(const struct power_view *v)
 	table_print(&t, v->out, "llllrrrrrrr", "  ");
 }
 
+static void joule_cell(const struct power_view *v, struct table *t, size_t source,
+		       const struct power_sum *sum)
+{
+	struct power_figures f = figures_of(v, source, sum);
+
+	si_cell(t, f.joule, f.joule_half, "J");
+}
+
 /* The mean of all, each of which may err by as much as the sum does in parts. */
 static void between(const struct power_view *v)
 {
@@ -299,8 +307,8 @@ static void between(const struct power_view *v)
 			table_cell(&t, "-");
 		if (sum->sampled) {
 			si_cell(&t, f.joule / n, f.joule_half / n, "J");
-			si_cell(&t, row->least.energy.joule, NO_HALF, "J");
-			si_cell(&t, row->most.energy.joule, NO_HALF, "J");
+			joule_cell(v, &t, row->source, &row->least);
+			joule_cell(v, &t, row->source, &row->most);
 			si_cell(&t, f.watt, f.watt_half, "W");
 			si_cell(&t, sum->peak_w, NO_HALF, "W");
 		}
