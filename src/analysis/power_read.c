@@ -329,7 +329,6 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 		give_up(s, i);
 	r->pending = true;
 	r->time = sl->time[k];
-	r->bound = cvl_timeline_bound_parts(s->tl, sl, k);
 	for (unsigned which = 0; which < 2; which++)
 		if (cls == (uint32_t)(which ? r->volts : r->channel)) {
 			memcpy(&r->value[which], &sl->batch->value[k], sizeof(double));
@@ -338,6 +337,7 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 	if (!r->have[0] || (r->volts >= 0 && !r->have[1]))
 		return 0;
 	r->pending = r->have[0] = r->have[1] = false;
+	r->bound = cvl_timeline_bound_parts(s->tl, sl, k);
 	w = r->value[0] * s->opts->unit;
 	if (s->opts->amperes)
 		volts = r->volts >= 0 ? r->value[1] : s->opts->fixed_volts;
