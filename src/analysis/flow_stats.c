@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/duration.h"
+#include "analysis/clocks.h"
 
 #define TIMES_MAX (1u << 24)
 
@@ -80,7 +80,7 @@ static int add_time(struct flow_times *t, const struct flow_stamp *from,
 		t->room = room;
 	}
 	t->ns[t->n] = ns;
-	t->bound_ns[t->n++] = duration_bound(ns, from->bound, to->bound);
+	t->bound_ns[t->n++] = clocks_duration(ns, from->bound, to->bound);
 	return 0;
 }
 

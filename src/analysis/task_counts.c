@@ -47,7 +47,7 @@ int task_active_move(struct task_study *s, struct task_active *a, int64_t from, 
 static enum cvl_order order(struct cvl_time a, struct cvl_bound bound, const struct task_border *b,
 			    bool same)
 {
-	return cvl_timeline_order(a, b->time, task_pair(same, bound, b->bound));
+	return cvl_timeline_order(a, b->time, clocks_pair(same, bound, b->bound));
 }
 
 static int64_t earliest(const struct task_study *s, const struct cvl_slice *sl, size_t i)

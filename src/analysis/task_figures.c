@@ -11,8 +11,6 @@
 /* Means over evenly spread offsets, of comparator 3 with aligned words, and of the others with any. */
 #define EDGES_PER_ACCESS_MIN 7.0
 #define EDGES_PER_ACCESS_MAX 8.5
-/* Of a normal distribution, two-sided 99.9 %. */
-#define Z_999 3.2905267314919255
 /* sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an interval of length 1. */
 #define HOEFFDING_999 1.9494747
 
@@ -39,11 +37,7 @@ void task_sum_add(struct task_sum *sum, const struct task_run *r)
 	sum->sampled++;
 	sum->sampled_ns += ns;
 	sum->sampled_bound_ns += (double)r->bound;
-	sum->covered_ns += r->energy.covered_ns;
-	sum->joule += r->energy.joule;
-	sum->joule_bound += r->energy.bound +
-			    (r->energy.begin_w + r->energy.end_w) * (double)r->energy.apart * 1e-9;
-	sum->joule_variance += r->energy.variance;
+	energy_sum_add(&sum->energy, &r->energy);
 }
 
 double task_half(const struct task_figure *f)
@@ -134,14 +128,13 @@ static struct task_figure instructions(const struct task_figures *f)
 static void energy(const struct task_sum *sum, const struct task_scale *scale,
 		   struct task_figures *out)
 {
-	double joule = sum->joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
+	double joule = sum->energy.joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
 
 	if (!sum->sampled)
 		return;
-	half = sum->joule_bound + Z_999 * sqrt(sum->joule_variance) +
-	       scale->tracing_w * sum->sampled_bound_ns * 1e-9;
-	out->joule = (struct task_figure){ true, sum->covered_ns < sum->sampled_ns - 1, joule,
-					   joule - half, joule + half };
+	half = energy_half(&sum->energy) + scale->tracing_w * sum->sampled_bound_ns * 1e-9;
+	out->joule = (struct task_figure){ true, sum->energy.covered_ns < sum->sampled_ns - 1,
+					   joule, joule - half, joule + half };
 	out->watt = ratio(out->joule,
 			  about(sum->sampled_ns * 1e-9, sum->sampled_bound_ns * 1e-9, false));
 }

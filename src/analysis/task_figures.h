@@ -36,7 +36,8 @@ struct task_sum {
 	double ns, self_ns, bound_ns, least_ns, most_ns;
 	uint64_t sure[TASK_WHATS], maybe[TASK_WHATS];
 	uint64_t sampled; /* runs with a sample of power within, of which are: */
-	double sampled_ns, sampled_bound_ns, covered_ns, joule, joule_bound, joule_variance;
+	double sampled_ns, sampled_bound_ns;
+	struct energy_sum energy;
 };
 
 struct task_figures {

@@ -193,40 +193,11 @@ static int edge(struct task_study *s, const struct cvl_slice *sl, size_t i)
 	return rc;
 }
 
-struct span_name {
-	char text[200];
-};
-
-static void take_name(void *ctx, const char *name, const struct cvl_value *v)
-{
-	struct span_name *out = ctx;
-
-	if (name && v->type->kind == CVL_TYPE_STRING && !strcmp(cvl_plain_name(name), "name")) {
-		size_t n = v->s.len < sizeof(out->text) ? v->s.len : sizeof(out->text) - 1;
-
-		memcpy(out->text, v->s.text, n);
-		out->text[n] = '\0';
-	}
-}
-
-static void no_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
-{
-	(void)ctx, (void)name, (void)t, (void)n;
-}
-
-static void no_end(void *ctx, const struct cvl_type *t)
-{
-	(void)ctx, (void)t;
-}
-
 static int span(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	struct span_name name = { "" };
-	const struct cvl_visitor visitor = { take_name, no_begin, no_end, NULL, &name };
+	struct clocks_span name;
 
-	if (cvl_stream_visit(cvl_timeline_stream(s->tl, sl->stream), sl->batch, i, &visitor,
-			     NULL) ||
-	    !name.text[0])
+	if (!clocks_span_name(&name, cvl_timeline_stream(s->tl, sl->stream), sl->batch, i))
 		return 0;
 	s->stream[sl->stream].counts = true;
 	return mark(s, sl, i, sl->batch->kind[i] == CVL_BEGIN, sl->batch->value[i], name.text,

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/duration.h"
+#include "analysis/clocks.h"
 #include "analysis/tasks_internal.h"
 
 static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
@@ -38,11 +38,6 @@ int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)
 		"%s: tasks are on clock %s, and what is to be counted or measured on %s, but nothing ties the two: run `coeval sync` first",
 		cvl_session_path(session), cvl_session_clock(session, a)->name,
 		cvl_session_clock(session, b)->name);
-}
-
-int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b)
-{
-	return same ? cvl_add_sat(a.capture, b.capture) : cvl_bound_pair(a, b);
 }
 
 int64_t task_reach_of(struct cvl_bound b)
@@ -127,19 +122,6 @@ enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_
 	return (enum task_role)stream->role[cls];
 }
 
-static int find_name(const struct cvl_trace *trace, const char *what, const char *name)
-{
-	uint64_t n = cvl_trace_env_number(trace, !strcmp(what, "line") ? "lines" : "channels");
-
-	for (uint64_t i = 0; name && i < n && i < CVL_CHANNELS_MAX; i++) {
-		const char *known = cvl_trace_env_at(trace, what, (size_t)i);
-
-		if (known && !strcmp(known, name))
-			return (int)i;
-	}
-	return -1;
-}
-
 void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(s->tl, sl->stream);
@@ -151,13 +133,13 @@ void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 	stream->lines = true;
 	stream->on_line = clock->same_as >= 0 && !strcmp(clock->format, "swo");
 	for (size_t i = 0; i < s->opts->n_pins; i++) {
-		stream->pin[i] = find_name(trace, "line", s->opts->pin[i].line);
+		stream->pin[i] = clocks_find(trace, "line", s->opts->pin[i].line);
 		stream->counts = stream->counts || stream->pin[i] >= 0;
 		if (stream->pin[i] >= CVL_LINES_MAX)
 			stream->pin[i] = -1;
 	}
-	stream->edges = find_name(trace, "line", s->opts->edges);
-	stream->channel = find_name(trace, "channel", s->opts->power);
+	stream->edges = clocks_find(trace, "line", s->opts->edges);
+	stream->channel = clocks_find(trace, "channel", s->opts->power);
 	stream->counts = stream->counts || stream->edges >= 0;
 	s->saw_edges = s->saw_edges || stream->edges >= 0;
 	s->saw_channel = s->saw_channel || stream->channel >= 0;
@@ -275,7 +257,7 @@ static void keep_finished(struct task_study *s)
 			t->task[r->task].unfinished++;
 			continue;
 		}
-		r->bound = duration_bound(duration(r), r->begin.bound, r->end.bound);
+		r->bound = clocks_duration(duration(r), r->begin.bound, r->end.bound);
 		t->task[r->task].runs++;
 		t->run[n++] = *r;
 	}
@@ -332,19 +314,14 @@ int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_
 		struct cvl_error *err)
 {
 	struct cvl_session *session = cvl_timeline_session(tl);
-	size_t streams = cvl_timeline_streams(tl), clocks = cvl_session_clocks(session);
+	size_t streams = cvl_timeline_streams(tl);
 	struct task_study s = { .t = tasks, .tl = tl, .opts = opts, .err = err };
 	int rc;
 
 	*tasks = (struct tasks){ 0 };
 	s.stream = calloc(streams + 1, sizeof(*s.stream));
-	s.root = calloc(clocks + 1, sizeof(*s.root));
+	s.root = clocks_roots(session);
 	rc = s.stream && s.root ? 0 : task_no_memory(&s);
-	for (size_t i = 0; !rc && i < clocks; i++) {
-		int same = cvl_session_clock(session, i)->same_as;
-
-		s.root[i] = same >= 0 ? s.root[same] : (uint32_t)i;
-	}
 	if (!rc) {
 		forget_times(&s, streams);
 		rc = task_runs(&s);

@@ -14,6 +14,8 @@
 
 #include <coeval/timeline.h>
 
+#include "analysis/energy.h"
+
 #define TASK_PINS_MAX 16
 #define TASK_COMPARATORS 16
 #define TASK_NONE UINT32_MAX
@@ -69,16 +71,6 @@ struct task_count {
 	uint32_t sure, maybe;
 };
 
-struct task_energy {
-	double joule;
-	uint32_t samples;      /* within the run: without one nothing is known of it */
-	double covered_ns;     /* of the run, by samples on either side */
-	double bound;          /* joule, of what steps at the ends can hide */
-	double variance;       /* joule^2, of the readings within */
-	double begin_w, end_w; /* greatest readings about the ends */
-	int64_t apart;         /* ns: half-width of an end against the samples */
-};
-
 struct task_run {
 	uint32_t task;
 	uint32_t stream;
@@ -92,7 +84,7 @@ struct task_run {
 	int64_t bound;  /* of its duration, ns; CVL_BOUND_UNKNOWN */
 	int64_t within; /* ns of runs directly within it */
 	struct task_count count[TASK_WHATS];
-	struct task_energy energy;
+	struct energy energy;
 };
 
 struct task {

@@ -3,6 +3,7 @@
 #ifndef ANALYSIS_TASKS_INTERNAL_H
 #define ANALYSIS_TASKS_INTERNAL_H
 
+#include "analysis/clocks.h"
 #include "analysis/tasks.h"
 
 /** What an event class says of tasks. */
@@ -74,8 +75,6 @@ int task_runs(struct task_study *s);
 /** Second reading: what happened during them. */
 int task_counts(struct task_study *s);
 
-/** Half-width of the difference of two times; @same: of one clock, whose map errs alike for both. */
-int64_t task_pair(bool same, struct cvl_bound a, struct cvl_bound b);
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b);
 
 /** What a half-width may be in all; CVL_BOUND_UNKNOWN: nothing is known of when that record was. */

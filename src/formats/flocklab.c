@@ -11,16 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "flocklab_clock.h"
 #include "importers.h"
-#include "input.h"
 #include "text.h"
 
-#define RATE_HZ 10000000u
-/* Ticks that lie before the file's first timestamp: other observers may begin earlier. */
-#define LEAD_S 86400u
-#define OBSERVERS_MAX 256
 #define WINDOW 4096
-#define NAME_BYTES 32
 #define PROGRESS_ROWS 1024
 
 static const char *const pins[] = {
@@ -44,8 +39,8 @@ struct row {
 };
 
 struct observer {
-	char id[NAME_BYTES];
-	char node[NAME_BYTES];
+	char id[FLOCKLAB_NAME_BYTES];
+	char node[FLOCKLAB_NAME_BYTES];
 	struct cvl_writer *w;
 	struct row *heap; /* the earliest first */
 	size_t n, max;
@@ -61,12 +56,10 @@ struct flocklab {
 	struct cvl_input *in;
 	const struct cvl_import_opts *opts;
 	struct cvl_session *s;
-	struct observer *observer[OBSERVERS_MAX];
+	struct observer *observer[FLOCKLAB_OBSERVERS_MAX];
 	size_t n_observers;
 	struct observer *current; /* of the last good row */
-	bool started;
-	uint64_t start_s; /* UTC second of tick 0 */
-	uint64_t resolution;
+	struct flocklab_start start;
 	struct cvl_tally bad; /* rows before any observer is known */
 	struct cvl_tally late, other_node;
 };
@@ -188,14 +181,6 @@ static int push(struct flocklab *f, struct observer *o, const struct row *row,
 
 /* ---- rows ---- */
 
-/* Ids become parts of names: letters, digits, '_' and '-'. */
-static bool is_id(const char *s)
-{
-	size_t n = strspn(s, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-");
-
-	return n && n < NAME_BYTES && !s[n];
-}
-
 static struct observer *find(struct flocklab *f, const char *id)
 {
 	if (f->current && !strcmp(f->current->id, id))
@@ -209,35 +194,20 @@ static struct observer *find(struct flocklab *f, const char *id)
 static int add(struct flocklab *f, const char *id, const char *node, uint64_t offset,
 	       struct observer **out, struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = "flocklab", .path = cvl_input_path(f->in) };
-	char clock[256], traced[NAME_BYTES + 8];
-	struct cvl_store_desc desc = {
-		.clock = clock,
-		.node = traced,
-		.rate_hz = RATE_HZ,
-		.resolution = f->resolution,
-		.start_unix_ns = (int64_t)(f->start_s * 1000000000u),
-		.base_tick = (uint64_t)LEAD_S * RATE_HZ,
-		.lines = pins,
-		.n_lines = PINS,
-	};
+	struct cvl_store_desc desc = { .lines = pins, .n_lines = PINS };
 	struct observer *o;
 	int rc;
 
-	if (f->n_observers == OBSERVERS_MAX)
+	if (f->n_observers == FLOCKLAB_OBSERVERS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, offset, "%s: more than %d observers",
-				cvl_input_name(f->in), OBSERVERS_MAX);
+				cvl_input_name(f->in), FLOCKLAB_OBSERVERS_MAX);
 	o = calloc(1, sizeof(*o));
 	if (!o)
 		return no_memory(f, err);
 	strcpy(o->id, id);
 	strcpy(o->node, node);
-	snprintf(clock, sizeof(clock), "%.128s%sobserver-%s", f->opts->node ? f->opts->node : "",
-		 f->opts->node ? "-" : "", id);
-	snprintf(traced, sizeof(traced), "node-%s", node);
-	if (!origin.path)
-		origin.path = cvl_input_name(f->in);
-	rc = cvl_session_add(f->s, &desc, &origin, &o->w, err);
+	rc = flocklab_clock(f->s, f->in, f->opts, &f->start, "flocklab", id, node, &desc, &o->w,
+			    err);
 	if (rc) {
 		free(o);
 		return rc;
@@ -247,33 +217,13 @@ static int add(struct flocklab *f, const char *id, const char *node, uint64_t of
 	return 0;
 }
 
-/* The first timestamp sets where ticks count from, and how fine timestamps are. */
-static int start(struct flocklab *f, const char *timestamp, uint64_t first, uint64_t offset,
-		 struct cvl_error *err)
-{
-	const char *point = strchr(timestamp, '.');
-	uint64_t s = first / RATE_HZ;
-
-	s = s > LEAD_S ? s - LEAD_S : 0;
-	if (s > INT64_MAX / 1000000000)
-		return wrong(f, CVL_E_RANGE, offset, "a timestamp beyond the year 2262", err);
-	f->start_s = s;
-	f->resolution = point && strlen(point + 1) >= 7 ? 1 : 10;
-	f->started = true;
-	return 0;
-}
-
 static int parse_row(struct flocklab *f, char **cell, size_t n, uint64_t offset, struct row *row,
 		     struct cvl_error *err)
 {
-	struct cvl_text_ticks time;
-	uint64_t zero;
-	int rc;
-
 	if (n != CELLS)
 		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells instead of %d",
 				cvl_input_name(f->in), n, CELLS);
-	if (!is_id(cell[OBSERVER]) || !is_id(cell[NODE]))
+	if (!flocklab_is_id(cell[OBSERVER]) || !flocklab_is_id(cell[NODE]))
 		return wrong(f, CVL_E_SYNTAX, offset, "not the id of an observer or node", err);
 	if (strcmp(cell[VALUE], "0") && strcmp(cell[VALUE], "1"))
 		return wrong(f, CVL_E_SYNTAX, offset, "a value other than 0 and 1", err);
@@ -283,22 +233,8 @@ static int parse_row(struct flocklab *f, char **cell, size_t n, uint64_t offset,
 	if (row->pin == PINS)
 		return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: no pin is called \"%.20s\"",
 				cvl_input_name(f->in), cell[PIN]);
-	rc = cvl_text_ticks(cell[TIMESTAMP], 0, RATE_HZ, &time);
-	if (rc == CVL_E_SYNTAX)
-		return wrong(f, CVL_E_SYNTAX, offset, "not a timestamp", err);
-	if (rc || time.negative)
-		return wrong(f, CVL_E_RANGE, offset, "a timestamp out of range", err);
-	if (!f->started) {
-		rc = start(f, cell[TIMESTAMP], time.count, offset, err);
-		if (rc)
-			return rc;
-	}
-	zero = f->start_s * RATE_HZ;
-	if (time.count < zero)
-		return wrong(f, CVL_E_RANGE, offset, "a timestamp more than a day before the first",
-			     err);
-	row->tick = time.count - zero;
-	return 0;
+	return flocklab_tick(&f->start, f->s, cvl_input_name(f->in), cell[TIMESTAMP], offset,
+			     &row->tick, err);
 }
 
 /* Store that rows after the last good one were lost, up to @to. */

@@ -27,8 +27,10 @@ const struct cvl_importer cvl_import_ctf = {
 };
 
 const struct cvl_importer *const cvl_importers[] = {
-	&cvl_import_ctf, &cvl_import_sr,  &cvl_import_vcd,  &cvl_import_csv, &cvl_import_flocklab,
-	&cvl_import_raw, &cvl_import_itm, &cvl_import_tpiu, &cvl_import_swo, NULL,
+	&cvl_import_ctf,  &cvl_import_sr,       &cvl_import_vcd,
+	&cvl_import_csv,  &cvl_import_flocklab, &cvl_import_flocklab_power,
+	&cvl_import_rld,  &cvl_import_raw,      &cvl_import_itm,
+	&cvl_import_tpiu, &cvl_import_swo,      NULL,
 };
 
 const struct cvl_importer *cvl_importer_find(const char *name)
@@ -53,7 +55,7 @@ static void list_names(char *out, size_t size, bool probing)
 
 static int unknown_format(const char *format, struct cvl_error *err)
 {
-	char names[160];
+	char names[200];
 
 	list_names(names, sizeof(names), false);
 	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no format '%s', but these: %s",
@@ -65,7 +67,7 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 		 const struct cvl_importer **importer, struct cvl_error *err)
 {
 	const unsigned char *head;
-	char names[160];
+	char names[200];
 	ssize_t n = cvl_input_peek(in, HEAD_BYTES, &head, err);
 	int best = 0;
 

@@ -10,6 +10,8 @@ extern const struct cvl_importer cvl_import_sr;
 extern const struct cvl_importer cvl_import_vcd;
 extern const struct cvl_importer cvl_import_csv;
 extern const struct cvl_importer cvl_import_flocklab;
+extern const struct cvl_importer cvl_import_flocklab_power;
+extern const struct cvl_importer cvl_import_rld;
 extern const struct cvl_importer cvl_import_itm;
 extern const struct cvl_importer cvl_import_tpiu;
 extern const struct cvl_importer cvl_import_swo;

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The header of a RocketLogger data file (.rld), versions 2 to 4. Little-endian. Facts: the project's wiki, "data format", and
+ * its change log.
+ *
+ *   offset  bytes
+ *   0       4  "%RLD"
+ *   4       2  version
+ *   6       2  length of the header
+ *   8       4  samples a block
+ *   12      4  blocks
+ *   16      8  samples
+ *   24      2  samples a second, nominal
+ *   26      6  MAC address
+ *   32    2x8  start, UTC seconds and nanoseconds
+ *   48      4  length of the comment
+ *   52    2x2  binary channels, analog channels
+ *   56         comment; then 28 bytes a channel, the binary ones first:
+ *              4 unit, 4 power of ten, 2 bytes of a reading, 2 link to the channel that tells whether it is valid, 16 name
+ *
+ * Links count from 1 in version 2, from 0 later. A block is its time on two clocks, 2x8 bytes each (wall clock, then the
+ * system's monotonic clock), and its samples: a bit a binary channel in whole words of 32 bits, then signed integers.
+ */
+#ifndef RLD_HEADER_H
+#define RLD_HEADER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+
+#define RLD_MAGIC "%RLD"
+#define RLD_LEAD_BYTES 56
+#define RLD_CHANNEL_BYTES 28
+#define RLD_STAMP_BYTES 32
+#define RLD_NO_LINK -1
+
+struct rld_channel {
+	char name[20];
+	int power;      /* of ten, that 1 is in volts, amperes or whatever it reads */
+	double scale;   /* 10^|power| */
+	unsigned bytes; /* of a reading: 1, 2, 4 or 8 */
+	int link;       /* binary channel that tells whether it is valid, or RLD_NO_LINK */
+	bool binary;
+};
+
+struct rld_header {
+	unsigned version, rate;
+	size_t bytes;
+	uint32_t block, blocks; /* samples a block; blocks */
+	uint64_t samples;       /* 0: the writer did not come to tell */
+	unsigned char mac[6];
+	int64_t start_ns; /* UTC */
+	char *comment;
+	size_t n_lines, n_channels;
+	struct rld_channel *channel; /* the binary ones first */
+};
+
+/** Time of 2x8 bytes, ns; false if they are none. */
+bool rld_stamp(const unsigned char *p, int64_t *ns);
+
+/** Number at @p, little-endian. */
+uint64_t rld_uint(const unsigned char *p, unsigned bytes);
+int64_t rld_int(const unsigned char *p, unsigned bytes);
+
+/** Length of the header that begins with these RLD_LEAD_BYTES; 0: it is none. */
+size_t rld_header_bytes(const unsigned char *lead);
+
+/**
+ * Read a header whose @n bytes are all there. @name: of the file, for messages. Free it with rld_header_free(), whatever is
+ * returned.
+ */
+int rld_header_parse(struct rld_header *h, const unsigned char *bytes, size_t n, const char *name,
+		     struct cvl_error *err);
+void rld_header_free(struct rld_header *h);
+
+/** The reading at @p in the unit of its channel. */
+double rld_reading(const struct rld_channel *c, const unsigned char *p);
+
+/** Bytes of a sample's binary channels. */
+size_t rld_line_bytes(const struct rld_header *h);
+/** Bytes of a sample. */
+size_t rld_row_bytes(const struct rld_header *h);
+
+#endif

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What a RocketLogger data file holds, as a stored clock: its channels, its lines, and two events: `rocketlogger` once, with
+ * what the file says of itself, and `block` at each block, with its stamps as they are.
+ *
+ * A current that is read in two ranges, I1L while a line says that it is valid, and I1H, also becomes one channel I1.
+ */
+#ifndef RLD_STORE_H
+#define RLD_STORE_H
+
+#include <coeval/format.h>
+
+#include "input.h"
+#include "rld_header.h"
+#include "rld_stamps.h"
+
+/** A channel made of two. */
+struct rld_merged {
+	size_t low, high; /* among the analog ones */
+	unsigned valid;   /* line that is high where the low one holds */
+	char name[20];
+};
+
+/** Zero, but for the first four, before rld_store_open(). */
+struct rld_store {
+	const struct rld_header *h;
+	struct rld_stamps *stamps;
+	const char *name;  /* of the file */
+	size_t line_bytes; /* of a sample */
+	struct cvl_writer *w;
+	struct rld_merged merged[CVL_CHANNELS_MAX];
+	size_t n_merged;
+	double *reading;
+	int class_block, class_file;
+	uint64_t levels; /* of the last sample */
+	bool known;      /* they are */
+	uint64_t last;   /* tick of the last sample */
+};
+
+/** Add the clock; @start_unix_ns: of tick 0, or 0. Free with rld_store_free() whatever is returned; st->w is the caller's to finish. */
+int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_session *s,
+		   const struct cvl_import_opts *opts, int64_t start_unix_ns,
+		   struct cvl_error *err);
+void rld_store_free(struct rld_store *st);
+
+/** Store the sample whose bytes are at @p, as that at stamps->position, and move on. @offset: for errors. */
+int rld_store_row(struct rld_store *st, const unsigned char *p, uint64_t offset,
+		  struct cvl_error *err);
+
+/** A block begins at stamps->position. */
+int rld_store_block(struct rld_store *st, int64_t wall_ns, int64_t mono_ns, struct cvl_error *err);
+
+/** From tick @from on, up to the sample before @position, @lost samples are not there. */
+int rld_store_gap(struct rld_store *st, uint64_t from, uint64_t position, uint64_t lost,
+		  enum cvl_gap why, struct cvl_error *err);
+
+#endif
