@@ -14,24 +14,6 @@ static int no_memory(struct cvl_error *err)
 
 /* ---- telling monitors ---- */
 
-static void tell_event(struct check *c, uint32_t source, const struct occ *o, bool level)
-{
-	struct source *s = &c->source[source];
-
-	s->seen = s->seen || level;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
-
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_event(c, m, role, o); break;
-		case CHECK_NEVER: never_event(c, m, role, o, level); break;
-		default: row_event(c, m, role, o, level);
-		}
-	}
-}
-
 /* Nothing is known of one of its streams from @from on. */
 static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
 {
@@ -48,6 +30,28 @@ static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
 		case CHECK_THEN_NOT: after_dark(c, m, role, from); break;
 		case CHECK_NEVER: never_dark(c, m, role, from); break;
 		default: row_dark(c, m, role, from);
+		}
+	}
+}
+
+static void tell_event(struct check *c, uint32_t source, const struct occ *o, bool level)
+{
+	struct source *s = &c->source[source];
+
+	if (s->n_streams > 1 && !s->ended && !source_reaches(c, s, o->ns)) {
+		s->ended = true;
+		tell_dark(c, source, &s->end);
+	}
+	s->seen = s->seen || level;
+	for (size_t i = 0; i < s->n_listeners; i++) {
+		struct monitor *m = &c->monitor[s->listener[i].monitor];
+		size_t role = s->listener[i].role;
+
+		switch (m->rule->kind) {
+		case CHECK_THEN:
+		case CHECK_THEN_NOT: after_event(c, m, role, o); break;
+		case CHECK_NEVER: never_event(c, m, role, o, level); break;
+		default: row_event(c, m, role, o, level);
 		}
 	}
 }
@@ -318,26 +322,10 @@ static void set_ends(struct check *c, struct cvl_time last)
 	for (size_t i = 0; i < c->n_sources; i++) {
 		struct source *s = &c->source[i];
 
-		s->end.ns = INT64_MAX;
-		for (size_t k = 0; k < s->n_streams; k++) {
-			uint32_t stream = s->stream[k];
-			int clock = cvl_timeline_stream_clock(c->tl, stream);
-			struct cvl_stream_stats stats;
-			struct occ o = { .stream = stream, .place = UINT64_MAX };
-
-			if (clock < 0)
-				continue;
-			cvl_stream_stats(cvl_timeline_stream(c->tl, stream), &stats);
-			o.tick = stats.end.count;
-			o.clock = (uint32_t)clock;
-			o.capture = c->stream[stream].capture;
-			o.ns = cvl_map_time(cvl_timeline_map(c->tl, o.clock), stats.end, NULL).ns;
-			if (o.ns > last.ns) {
-				o.ns = last.ns;
-				o.tick = cvl_map_tick(cvl_timeline_map(c->tl, o.clock), last).count;
-			}
-			if (o.ns < s->end.ns)
-				s->end = o;
+		if (!source_reaches(c, s, INT64_MAX) && s->end.ns > last.ns) {
+			s->end.ns = last.ns;
+			s->end.tick =
+				cvl_map_tick(cvl_timeline_map(c->tl, s->end.clock), last).count;
 		}
 	}
 }

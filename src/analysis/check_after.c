@@ -16,9 +16,13 @@ static int64_t reach_of(const struct check *c, const struct monitor *m)
 }
 
 /* No B can be within its time any more. @late: the one that showed it, or NULL. */
-static void resolve(struct check *c, struct monitor *m, const struct pending *p,
-		    const struct occ *late)
+static void resolve(struct check *c, struct monitor *m, struct pending *p, const struct occ *late)
 {
+	struct source *b = &c->source[m->source[1]];
+	int64_t until = cvl_add_sat(p->a.ns, cvl_add_sat(m->rule->max, reach_of(c, m)));
+
+	if (!p->maybe && !p->lossy && !b->blind && !source_reaches(c, b, until))
+		p->lossy = p->cut = true;
 	if (p->maybe)
 		case_unknown(c, m, CHECK_BOUNDS, &p->a, &p->b);
 	else if (p->lossy)
@@ -43,6 +47,58 @@ static void expire(struct check *c, struct monitor *m, int64_t now, const struct
 	}
 }
 
+static int64_t furthest(const struct check *c, const struct occ *o)
+{
+	return cvl_add_sat(o->ns, cvl_add_sat(o->capture, c->hi[o->clock]));
+}
+
+/*
+ * Whether one that came already answers @a; it is put into m->last. Of those that can only do so because of their bounds
+ * the one that reaches furthest is enough.
+ */
+static enum tri earlier(struct check *c, struct monitor *m, const struct occ *a, int64_t from)
+{
+	enum tri best = NO;
+
+	if (m->rule->min >= 0)
+		return occ_within(c, a, &m->last, m->rule->min, m->rule->max);
+	while (m->b.n && ((struct occ *)queue_at(&m->b, 0))->ns < cvl_add_sat(a->ns, from))
+		queue_pop(&m->b);
+	for (size_t i = 0; i < m->b.n && best != YES; i++) {
+		const struct occ *b = queue_at(&m->b, i);
+		enum tri t = occ_within(c, a, b, m->rule->min, m->rule->max);
+
+		if (t > best) {
+			best = t;
+			m->last = *b;
+		}
+	}
+	return best;
+}
+
+static void remember(struct check *c, struct monitor *m, const struct occ *b)
+{
+	struct occ *slot;
+
+	if (m->rule->min < 0) {
+		int64_t from = cvl_add_sat(m->rule->min, -reach_of(c, m));
+
+		while (m->b.n && ((struct occ *)queue_at(&m->b, 0))->ns < cvl_add_sat(b->ns, from))
+			queue_pop(&m->b);
+		if (m->b.n == CHECK_PENDING_MAX) { /* one is forgotten: as if it were lost */
+			m->last_loss = *(struct occ *)queue_at(&m->b, 0);
+			m->lost = true;
+			queue_pop(&m->b);
+		}
+		slot = queue_push(c, &m->b);
+		if (slot)
+			*slot = *b;
+	} else if (!m->has_last || furthest(c, b) >= furthest(c, &m->last)) {
+		m->last = *b;
+	}
+	m->has_last = true;
+}
+
 static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 {
 	const struct source *b = &c->source[m->source[1]];
@@ -56,7 +112,7 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 	}
 	expire(c, m, a->ns, NULL);
 	if (m->has_last)
-		answered = occ_within(c, a, &m->last, m->rule->min, m->rule->max);
+		answered = earlier(c, m, a, cvl_add_sat(m->rule->min, -reach));
 	if (answered == YES) {
 		if (forbids(m))
 			case_violated(c, m, CHECK_HAPPENED, a, &m->last);
@@ -75,7 +131,7 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 		p->b = m->last;
 	first = cvl_add_sat(a->ns, m->rule->min < 0 ? m->rule->min : 0);
 	p->lossy = b->blind || (m->lost && m->last_loss.ns >= cvl_add_sat(first, -reach));
-	p->cut = b->blind ? !b->began : m->lost_by_start;
+	p->cut = p->lossy && (b->blind ? !b->began : m->lost_by_start);
 }
 
 /* Whether @p is settled by @b; else it goes on waiting. */
@@ -99,11 +155,6 @@ static bool settled(struct check *c, struct monitor *m, struct pending *p, const
 		return false;
 	resolve(c, m, p, b);
 	return true;
-}
-
-static int64_t furthest(const struct check *c, const struct occ *o)
-{
-	return cvl_add_sat(o->ns, cvl_add_sat(o->capture, c->hi[o->clock]));
 }
 
 static void answer(struct check *c, struct monitor *m, const struct occ *b)
@@ -135,10 +186,7 @@ void after_event(struct check *c, struct monitor *m, size_t role, const struct o
 	}
 	if (m->a.n)
 		answer(c, m, o);
-	/* the one that may reach furthest past its time, for an A that is yet to come */
-	if (!m->has_last || furthest(c, o) >= furthest(c, &m->last))
-		m->last = *o;
-	m->has_last = true;
+	remember(c, m, o);
 }
 
 void after_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from)
@@ -164,14 +212,6 @@ void after_light(struct check *c, struct monitor *m, size_t role, const struct o
 
 void after_end(struct check *c, struct monitor *m)
 {
-	const struct source *b = &c->source[m->source[1]];
-	int64_t wait = cvl_add_sat(m->rule->max, reach_of(c, m));
-
-	for (; m->a.n; queue_pop(&m->a)) {
-		struct pending *p = queue_at(&m->a, 0);
-
-		if (!p->lossy && cvl_add_sat(p->a.ns, wait) > b->end.ns)
-			p->lossy = p->cut = true;
-		resolve(c, m, p, NULL);
-	}
+	for (; m->a.n; queue_pop(&m->a))
+		resolve(c, m, queue_at(&m->a, 0), NULL);
 }

@@ -184,11 +184,11 @@ static int find_sources(struct check *c, const struct check_phrase *p, const str
 /* ---- monitors ---- */
 
 static const size_t queue_sizes[][2] = {
-	[CHECK_THEN] = { sizeof(struct pending), 1 },
-	[CHECK_THEN_NOT] = { sizeof(struct pending), 1 },
+	[CHECK_THEN] = { sizeof(struct pending), sizeof(struct occ) },
+	[CHECK_THEN_NOT] = { sizeof(struct pending), sizeof(struct occ) },
 	[CHECK_STATE] = { 1, 1 },
 	[CHECK_NEVER] = { sizeof(struct interval), sizeof(struct interval) },
-	[CHECK_ORDER] = { sizeof(struct occ), sizeof(int) },
+	[CHECK_ORDER] = { sizeof(struct ordered), 1 },
 	[CHECK_COUNT] = { sizeof(struct occ), 1 },
 	[CHECK_EVERY] = { 1, 1 },
 };

@@ -70,10 +70,10 @@ void *queue_push(struct check *c, struct queue *q)
 
 	if (q->n == q->room) {
 		size_t room = q->room ? 2 * q->room : 4;
-		char *grown = room > 2 * CHECK_PENDING_MAX ? NULL : malloc(room * q->size);
+		char *grown = room > CHECK_PENDING_MAX ? NULL : malloc(room * q->size);
 
 		if (!grown) {
-			c->nomem |= room <= 2 * CHECK_PENDING_MAX;
+			c->nomem |= room <= CHECK_PENDING_MAX;
 			return NULL;
 		}
 		for (size_t i = 0; i < q->n; i++)

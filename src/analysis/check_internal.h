@@ -32,11 +32,19 @@ struct interval {
 	bool shadow; /* nothing is known here: it may or may not have been */
 	bool cut;    /* a shadow for want of a capture, not by a loss */
 	bool hit, unsure, lossy;
+	struct occ at; /* hit: since when both were */
 };
 
 struct pending {
 	struct occ a, b; /* b: what may have been within its time, if `maybe` */
 	bool maybe, lossy, cut;
+};
+
+/** An event of an order. */
+struct ordered {
+	struct occ o;
+	int step;
+	bool linked; /* whether it, or one before it, came before the next one cannot be told */
 };
 
 /** A queue; the first that went in is first out. */
@@ -56,9 +64,10 @@ struct monitor {
 	bool open;          /* STATE: in it */
 	bool lost;          /* `last_loss` is set */
 	bool lost_by_start; /* it was the start of the capture */
+	bool ended;         /* the capture of one source ended: nothing more is judged */
 	int step;           /* ORDER: the last one that is sure; -1: none */
 	struct occ last, last_loss;
-	struct queue a, b; /* pending, occ or interval */
+	struct queue a, b; /* pending, interval, occ or ordered */
 };
 
 struct listener {
@@ -78,7 +87,8 @@ struct source {
 	bool level;             /* of states */
 	bool seen;              /* it happened once, or was in the state */
 	int64_t capture, reach; /* greatest; reach: with the map's part */
-	struct occ end;         /* up to where it was captured */
+	struct occ end;         /* up to where it is known to have been captured */
+	bool ended;             /* the capture of one of its streams ended before others did */
 	bool one_clock;
 	uint32_t root; /* the clock, if it is one */
 };
@@ -143,6 +153,9 @@ int64_t monitor_reach(const struct check *c, const struct monitor *m, size_t a, 
 		      int64_t distance);
 /** The greatest bound of @clock's map from tick @lo to @hi, or at its knots if @all. */
 int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all);
+
+/** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
+bool source_reaches(const struct check *c, struct source *s, int64_t ns);
 
 /* ---- check_case.c ---- */
 

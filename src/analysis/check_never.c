@@ -19,9 +19,14 @@ static void judge(const struct check *c, struct interval *a, const struct interv
 	if (first == NO || second == NO)
 		return;
 	if (first == YES && second == YES && !a->shadow && !b->shadow) {
+		if (!a->hit)
+			a->at = a->s.ns > b->s.ns ? a->s : b->s;
 		a->hit = true;
 		return;
 	}
+	/* what ends about when the capture of the other does is judged by what was captured */
+	if (b->cut && (first == MAYBE || second == MAYBE))
+		return;
 	a->unsure = true;
 	if (b->shadow || a->shadow)
 		a->lossy = true;
@@ -31,7 +36,7 @@ static void judge(const struct check *c, struct interval *a, const struct interv
 static void finish(struct check *c, struct monitor *m, struct interval *a)
 {
 	if (a->hit)
-		case_violated(c, m, CHECK_OVERLAP, &a->s, NULL);
+		case_violated(c, m, CHECK_OVERLAP, &a->at, NULL);
 	else if (a->unsure)
 		case_unknown(c, m,
 			     !a->lossy ? CHECK_BOUNDS :
@@ -40,30 +45,6 @@ static void finish(struct check *c, struct monitor *m, struct interval *a)
 			     &a->s, NULL);
 	else if (!a->shadow)
 		case_held(m);
-}
-
-static bool passed(const struct interval *i, int64_t now, int64_t reach)
-{
-	return !i->open && cvl_add_sat(i->e.ns, reach) < now;
-}
-
-/* Judge and drop what lies too far back from @now to meet anything else. */
-static void advance(struct check *c, struct monitor *m, int64_t now)
-{
-	int64_t reach = monitor_reach(c, m, 0, 1, 0);
-	struct interval *i;
-
-	while (m->a.n && passed(i = queue_at(&m->a, 0), now, reach)) {
-		for (size_t k = 0; k < m->b.n; k++)
-			judge(c, i, queue_at(&m->b, k));
-		finish(c, m, i);
-		queue_pop(&m->a);
-	}
-	while (m->b.n && passed(i = queue_at(&m->b, 0), now, reach)) {
-		for (size_t k = 0; k < m->a.n; k++)
-			judge(c, queue_at(&m->a, k), i);
-		queue_pop(&m->b);
-	}
 }
 
 static struct interval *newest(struct queue *q)
@@ -97,6 +78,60 @@ static void end(struct monitor *m, size_t role, const struct occ *o)
 	if (i && i->open) {
 		i->open = false;
 		i->e = *o;
+	}
+}
+
+/* A source that was captured no further than this: what it showed last ends, and of B nothing is known from there on. */
+static void capture_ended(struct check *c, struct monitor *m, size_t role)
+{
+	const struct source *src = &c->source[m->source[role]];
+	struct interval *i;
+
+	if (src->blind && (!role || src->began))
+		return;
+	end(m, role, &src->end);
+	if (!role)
+		return;
+	begin(c, m, 1, src->blind ? &OCC_FIRST : &src->end, true);
+	i = newest(&m->b);
+	if (i)
+		i->cut = true;
+}
+
+static void look_for_ends(struct check *c, struct monitor *m, int64_t now)
+{
+	const struct interval *i = newest(&m->a);
+
+	if (i && i->open && !i->shadow && !source_reaches(c, &c->source[m->source[0]], now))
+		capture_ended(c, m, 0);
+	if (!m->ended && !source_reaches(c, &c->source[m->source[1]], now)) {
+		m->ended = true;
+		capture_ended(c, m, 1);
+	}
+}
+
+static bool passed(const struct interval *i, int64_t now, int64_t reach)
+{
+	return !i->open && cvl_add_sat(i->e.ns, reach) < now;
+}
+
+/* Judge and drop what lies too far back from @now to meet anything else. */
+static void advance(struct check *c, struct monitor *m, int64_t now)
+{
+	int64_t reach = monitor_reach(c, m, 0, 1, 0);
+	struct interval *i;
+
+	look_for_ends(c, m, now);
+	while (m->a.n && passed(i = queue_at(&m->a, 0), now, reach)) {
+		for (size_t k = 0; k < m->b.n; k++)
+			judge(c, i, queue_at(&m->b, k));
+		finish(c, m, i);
+		queue_pop(&m->a);
+	}
+	while (m->b.n && passed(i = queue_at(&m->b, 0), now, reach)) {
+		for (size_t k = 0; k < m->a.n; k++)
+			judge(c, queue_at(&m->a, k), i);
+		queue_pop(&m->b);
 	}
 }
 
@@ -157,22 +192,13 @@ void never_light(struct check *c, struct monitor *m, size_t role, const struct o
 
 void never_end(struct check *c, struct monitor *m)
 {
-	const struct source *a, *b;
 	struct interval *i;
 
 	if (alone(m))
 		return;
-	a = &c->source[m->source[0]];
-	b = &c->source[m->source[1]];
-	i = newest(&m->a);
-	if (i && i->open)
-		end(m, 0, &a->end);
-	if (!b->blind || !b->began) {
-		begin(c, m, 1, b->blind ? &OCC_FIRST : &b->end, true);
-		i = newest(&m->b);
-		if (i)
-			i->cut = true;
-	}
+	capture_ended(c, m, 0);
+	if (!m->ended)
+		capture_ended(c, m, 1);
 	for (; m->a.n; queue_pop(&m->a)) {
 		i = queue_at(&m->a, 0);
 		for (size_t k = 0; k < m->b.n; k++)

@@ -100,56 +100,101 @@ static void say_steps(struct check_case *first, uint64_t n, int step, int before
 	}
 }
 
-/* What waits in m->a are events whose order among themselves cannot be told. */
-static void close_cluster(struct check *c, struct monitor *m)
+/* The first @n that wait: one whose place is sure, or several whose order among themselves cannot be told. */
+static void close_cluster(struct check *c, struct monitor *m, size_t n)
 {
-	const struct occ *o;
-	int n = (int)m->rule->n_phrases, step;
+	const struct ordered *first = queue_at(&m->a, 0);
+	int steps = (int)m->rule->n_phrases, step = first->step;
 
-	if (!m->a.n)
-		return;
-	o = queue_at(&m->a, 0);
-	step = *(int *)queue_at(&m->b, 0);
-	if (m->a.n > 1) {
-		case_unknown(c, m, CHECK_BOUNDS, o, NULL);
-		say_steps(m->result->first_unknown, m->result->unknown, *(int *)queue_at(&m->b, 1),
-			  step);
+	if (n > 1) {
+		case_unknown(c, m, CHECK_BOUNDS, &first->o, NULL);
+		say_steps(m->result->first_unknown, m->result->unknown,
+			  ((struct ordered *)queue_at(&m->a, 1))->step, step);
 		step = -1;
 	} else if (m->step >= 0) {
-		if (step == (m->step + 1) % n) {
+		if (step == (m->step + 1) % steps) {
 			case_held(m);
 		} else {
-			case_violated(c, m, CHECK_WRONG_ORDER, o, NULL);
+			case_violated(c, m, CHECK_WRONG_ORDER, &first->o, NULL);
 			say_steps(m->result->first_violated, m->result->violated, step, m->step);
 		}
 	}
 	m->step = step;
-	while (m->a.n) {
+	while (n--)
 		queue_pop(&m->a);
-		queue_pop(&m->b);
+}
+
+static int64_t order_reach(const struct check *c, const struct monitor *m)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < m->rule->n_phrases; i++) {
+		int64_t reach = m->same_clock ? monitor_reach(c, m, i, i, 0) :
+						c->source[m->source[i]].reach;
+
+		most = reach > most ? reach : most;
 	}
+	return m->same_clock ? most : cvl_add_sat(most, most);
+}
+
+/* Judge what no event from @now on can come before any more. */
+static void settle(struct check *c, struct monitor *m, int64_t now, int64_t reach)
+{
+	while (m->a.n) {
+		const struct ordered *last = queue_at(&m->a, 0);
+		size_t n = 1;
+
+		while (last->linked && n < m->a.n)
+			last = queue_at(&m->a, n++);
+		if (cvl_add_sat(last->o.ns, reach) >= now)
+			return;
+		close_cluster(c, m, n);
+	}
+}
+
+static void close_all(struct check *c, struct monitor *m)
+{
+	settle(c, m, INT64_MAX, -1);
+}
+
+static bool all_captured(struct check *c, struct monitor *m, const struct occ *o)
+{
+	for (size_t i = 0; i < m->rule->n_phrases && !m->ended; i++)
+		if (!source_reaches(c, &c->source[m->source[i]], o->ns)) {
+			close_all(c, m);
+			case_unknown(c, m, CHECK_CUT, o, NULL);
+			m->ended = true;
+		}
+	return !m->ended;
 }
 
 static void step(struct check *c, struct monitor *m, size_t role, const struct occ *o)
 {
-	struct occ *slot;
-	int *which;
+	int64_t reach = order_reach(c, m);
+	struct ordered *slot;
+	size_t i;
 
-	for (size_t i = 0; i < m->a.n; i++)
-		if (occ_before(c, queue_at(&m->a, i), o) != YES)
-			goto join;
-	close_cluster(c, m);
-join:
-	slot = queue_push(c, &m->a);
-	which = slot ? queue_push(c, &m->b) : NULL;
-	if (which) {
-		*slot = *o;
-		*which = (int)role;
+	if (!all_captured(c, m, o))
+		return;
+	if (reach == CVL_BOUND_UNKNOWN) {
+		case_unknown(c, m, CHECK_BOUNDS, o, NULL);
 		return;
 	}
-	if (slot)
-		m->a.n--;
-	case_unknown(c, m, CHECK_CROWDED, o, NULL);
+	settle(c, m, o->ns, reach);
+	for (i = 0; i < m->a.n; i++)
+		if (occ_before(c, &((struct ordered *)queue_at(&m->a, i))->o, o) != YES)
+			break;
+	for (; i < m->a.n; i++)
+		((struct ordered *)queue_at(&m->a, i))->linked = true;
+	slot = queue_push(c, &m->a);
+	if (!slot) {
+		close_all(c, m);
+		case_unknown(c, m, CHECK_CROWDED, o, NULL);
+		m->step = -1;
+		return;
+	}
+	slot->o = *o;
+	slot->step = (int)role;
 }
 
 /* ---- all of them ---- */
@@ -171,7 +216,7 @@ void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ 
 		partly(c, m, &m->last, from, CHECK_LOSS);
 	} else {
 		if (m->rule->kind == CHECK_ORDER)
-			close_cluster(c, m);
+			close_all(c, m);
 		case_unknown(c, m, CHECK_LOSS, from, NULL);
 	}
 	m->open = m->has_last = false;
@@ -197,7 +242,7 @@ void row_end(struct check *c, struct monitor *m)
 	const struct occ *end = end_of(c, m);
 
 	if (m->rule->kind == CHECK_ORDER)
-		close_cluster(c, m);
+		close_all(c, m);
 	if (m->rule->kind == CHECK_STATE && m->open)
 		partly(c, m, &m->last, end, CHECK_CUT);
 	/* one that stopped */

@@ -160,3 +160,35 @@ int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool 
 	cvl_map_time(map, (struct cvl_tick){ hi }, &b);
 	return b > most ? b : most;
 }
+
+/*
+ * The timeline has read the next packet of each stream that goes on, so that a stream's packets reach to now or
+ * further, unless it is over.
+ */
+static void find_end(const struct check *c, struct source *s)
+{
+	s->end.ns = INT64_MAX;
+	for (size_t k = 0; k < s->n_streams; k++) {
+		uint32_t stream = s->stream[k];
+		int clock = cvl_timeline_stream_clock(c->tl, stream);
+		struct cvl_stream_stats stats;
+		struct occ o = { .stream = stream, .place = UINT64_MAX };
+
+		if (clock < 0) /* nothing was ever read of it: it is blind */
+			continue;
+		cvl_stream_stats(cvl_timeline_stream(c->tl, stream), &stats);
+		o.tick = stats.end.count;
+		o.clock = (uint32_t)clock;
+		o.capture = c->stream[stream].capture;
+		o.ns = cvl_map_time(cvl_timeline_map(c->tl, o.clock), stats.end, NULL).ns;
+		if (o.ns < s->end.ns)
+			s->end = o;
+	}
+}
+
+bool source_reaches(const struct check *c, struct source *s, int64_t ns)
+{
+	if (s->end.ns < ns)
+		find_end(c, s);
+	return s->end.ns >= ns;
+}
