@@ -56,7 +56,8 @@ static void say_case(const struct check_result *r, const struct check_case *c, c
 	cvl_time_text(time, c->time);
 	cvl_bound_text(bound, c->bound);
 	n = (size_t)snprintf(text, LINE_MAX, "%s +- %s  %s%s%s: ", time, bound, c->from,
-			     c->to ? " -> " : "", c->to ? c->to : "");
+			     c->to && strcmp(c->to, c->from) ? " -> " : "",
+			     c->to && strcmp(c->to, c->from) ? c->to : "");
 	if (n >= LINE_MAX)
 		return;
 	if (c->has_value) {
