@@ -34,25 +34,44 @@ static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
 	}
 }
 
-static void tell_event(struct check *c, uint32_t source, const struct occ *o, bool level)
+static inline void tell(struct check *c, const struct target *t, const struct occ *o)
 {
-	struct source *s = &c->source[source];
+	struct source *s = &c->source[t->source];
+	struct monitor *m = &c->monitor[t->monitor];
 
-	if (s->n_streams > 1 && !s->ended && !source_reaches(c, s, o->ns)) {
+	if (t->many && !s->ended && !source_reaches(c, s, o->ns)) {
 		s->ended = true;
-		tell_dark(c, source, &s->end);
+		tell_dark(c, t->source, &s->end);
 	}
-	s->seen = s->seen || level;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
+	s->seen = s->seen || t->level;
+	switch ((enum check_kind)t->kind) {
+	case CHECK_THEN:
+	case CHECK_THEN_NOT: after_event(c, m, t->role, o); break;
+	case CHECK_NEVER: never_event(c, m, t->role, o, t->level); break;
+	default: row_event(c, m, t->role, o, t->level);
+	}
+}
 
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_event(c, m, role, o); break;
-		case CHECK_NEVER: never_event(c, m, role, o, level); break;
-		default: row_event(c, m, role, o, level);
-		}
+static struct target target_of(const struct check *c, uint32_t source, size_t i, bool level)
+{
+	const struct source *s = &c->source[source];
+
+	return (struct target){
+		.monitor = s->listener[i].monitor,
+		.source = source,
+		.kind = (uint8_t)c->monitor[s->listener[i].monitor].rule->kind,
+		.role = (uint8_t)s->listener[i].role,
+		.level = level,
+		.many = s->n_streams > 1,
+	};
+}
+
+static void tell_event(struct check *c, uint32_t source, const struct occ *o)
+{
+	for (size_t i = 0; i < c->source[source].n_listeners; i++) {
+		const struct target t = target_of(c, source, i, true);
+
+		tell(c, &t, o);
 	}
 }
 
@@ -207,12 +226,9 @@ static void levels(struct check *c, struct stream_state *st, const struct cvl_sl
 		bool up = now >> line & 1;
 
 		o.what = line;
-		for (size_t k = st->line.first[line]; k < st->line.first[line + 1]; k++) {
-			const struct feed *f = &st->line.feed[k];
-
-			if (up ? f->rise : f->fall)
-				tell_event(c, f->source, &o, f->state ? up != f->low : true);
-		}
+		for (size_t k = st->target_first[2 * line + up];
+		     k < st->target_first[2 * line + up + 1]; k++)
+			tell(c, &st->target[k], &o);
 	}
 }
 
@@ -232,7 +248,7 @@ static void event(struct check *c, struct stream_state *st, const struct cvl_sli
 		const struct check_phrase *p = c->source[f->source].phrase;
 
 		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
-			tell_event(c, f->source, &o, true);
+			tell_event(c, f->source, &o);
 	}
 }
 
@@ -403,6 +419,34 @@ static int allocate(struct check *c)
 	return 0;
 }
 
+/* By line and direction, so that an edge costs one walk over what listens. */
+static int list_targets(const struct check *c, struct stream_state *st)
+{
+	size_t room = 0, n = 0;
+
+	for (size_t i = 0; i < st->line.n; i++)
+		room += 2 * c->source[st->line.feed[i].source].n_listeners;
+	st->target = calloc(room + 1, sizeof(*st->target));
+	if (!st->target)
+		return CVL_E_NOMEM;
+	for (unsigned at = 0; at < 2 * CVL_LINES_MAX; at++) {
+		unsigned line = at / 2;
+		bool up = at & 1;
+
+		st->target_first[at] = (uint32_t)n;
+		for (size_t k = st->line.first[line]; k < st->line.first[line + 1]; k++) {
+			const struct feed *f = &st->line.feed[k];
+
+			for (size_t i = 0;
+			     i < c->source[f->source].n_listeners && (up ? f->rise : f->fall); i++)
+				st->target[n++] =
+					target_of(c, f->source, i, !f->state || up != f->low);
+		}
+	}
+	st->target_first[2 * CVL_LINES_MAX] = (uint32_t)n;
+	return 0;
+}
+
 int check_open(struct check **out, const struct check_rules *rules, const struct cvl_timeline *tl,
 	       struct cvl_error *err)
 {
@@ -415,6 +459,8 @@ int check_open(struct check **out, const struct check_rules *rules, const struct
 	c->rules = rules;
 	c->tl = tl;
 	rc = allocate(c) ? no_memory(err) : check_bind(c, err);
+	for (size_t i = 0; i < c->n_streams && !rc; i++)
+		rc = list_targets(c, &c->stream[i]) ? no_memory(err) : 0;
 	if (rc)
 		check_close(c);
 	else
@@ -441,6 +487,7 @@ void check_close(struct check *c)
 		free(c->stream[i].class.feed);
 		free(c->stream[i].class.first);
 		free(c->stream[i].source);
+		free(c->stream[i].target);
 	}
 	free(c->monitor);
 	free(c->source);

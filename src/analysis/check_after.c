@@ -125,8 +125,7 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 		case_unknown(c, m, CHECK_CROWDED, a, NULL);
 		return;
 	}
-	p->a = *a;
-	p->maybe = answered == MAYBE;
+	*p = (struct pending){ .a = *a, .maybe = answered == MAYBE };
 	if (p->maybe)
 		p->b = m->last;
 	first = cvl_add_sat(a->ns, m->rule->min < 0 ? m->rule->min : 0);

@@ -58,16 +58,9 @@ void case_unknown(struct check *c, struct monitor *m, enum check_reason why, con
 
 /* ---- queues ---- */
 
-void *queue_at(const struct queue *q, size_t i)
-{
-	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
-}
-
-/* Room for one more, cleared; NULL if there are CHECK_PENDING_MAX, or no memory is left. */
+/* Room for one more, to be filled; NULL if there are CHECK_PENDING_MAX, or no memory is left. */
 void *queue_push(struct check *c, struct queue *q)
 {
-	void *slot;
-
 	if (q->n == q->room) {
 		size_t room = q->room ? 2 * q->room : 4;
 		char *grown = room > CHECK_PENDING_MAX ? NULL : malloc(room * q->size);
@@ -83,13 +76,5 @@ void *queue_push(struct check *c, struct queue *q)
 		q->head = 0;
 		q->room = room;
 	}
-	slot = queue_at(q, q->n++);
-	memset(slot, 0, q->size);
-	return slot;
-}
-
-void queue_pop(struct queue *q)
-{
-	q->head = (q->head + 1) & (q->room - 1);
-	q->n--;
+	return queue_at(q, q->n++);
 }

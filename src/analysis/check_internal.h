@@ -100,6 +100,14 @@ struct feed {
 	bool state;
 };
 
+/** What a change of a line in one direction means to one monitor. */
+struct target {
+	uint32_t monitor, source;
+	uint8_t kind, role;
+	bool level;
+	bool many; /* the source has several streams */
+};
+
 struct feeds {
 	struct feed *feed; /* by what */
 	size_t n, room;
@@ -110,6 +118,8 @@ struct feeds {
 struct stream_state {
 	struct feeds line, class;
 	uint64_t mask; /* lines that are looked at */
+	struct target *target;
+	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
 	uint64_t levels;
 	uint64_t place;
 	bool known;                     /* levels is */
@@ -167,8 +177,17 @@ void case_unknown(struct check *c, struct monitor *m, enum check_reason why, con
 		  const struct occ *b);
 
 void *queue_push(struct check *c, struct queue *q);
-void *queue_at(const struct queue *q, size_t i);
-void queue_pop(struct queue *q);
+
+static inline void *queue_at(const struct queue *q, size_t i)
+{
+	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
+}
+
+static inline void queue_pop(struct queue *q)
+{
+	q->head = (q->head + 1) & (q->room - 1);
+	q->n--;
+}
 
 /* ---- check_after.c, check_never.c, check_row.c: one a kind ---- */
 

@@ -66,9 +66,7 @@ static void begin(struct check *c, struct monitor *m, size_t role, const struct 
 		case_unknown(c, m, CHECK_CROWDED, o, NULL);
 		return;
 	}
-	i->s = *o;
-	i->open = true;
-	i->shadow = shadow;
+	*i = (struct interval){ .s = *o, .open = true, .shadow = shadow };
 }
 
 static void end(struct monitor *m, size_t role, const struct occ *o)

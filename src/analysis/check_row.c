@@ -193,8 +193,7 @@ static void step(struct check *c, struct monitor *m, size_t role, const struct o
 		m->step = -1;
 		return;
 	}
-	slot->o = *o;
-	slot->step = (int)role;
+	*slot = (struct ordered){ .o = *o, .step = (int)role };
 }
 
 /* ---- all of them ---- */
