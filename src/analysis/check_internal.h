@@ -208,6 +208,11 @@ void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ 
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
 
+/* ---- check_open.c ---- */
+
+/** What source @source tells its listener @i. */
+struct target target_of(const struct check *c, uint32_t source, size_t i, bool level);
+
 /* ---- check_bind.c, check_names.c ---- */
 
 int check_bind(struct check *c, struct cvl_error *err);
