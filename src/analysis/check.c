@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+/* The engine: from records to the monitors that listen. */
+#include "analysis/check.h"
+
+
+#include "analysis/check_internal.h"
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* ---- telling monitors ---- */
+
+/* Nothing is known of one of its streams from @from on. */
+static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
+{
+	struct source *s = &c->source[source];
+
+	if (s->blind++)
+		return;
+	for (size_t i = 0; i < s->n_listeners; i++) {
+		struct monitor *m = &c->monitor[s->listener[i].monitor];
+		size_t role = s->listener[i].role;
+
+		switch (m->rule->kind) {
+		case CHECK_THEN:
+		case CHECK_THEN_NOT: after_dark(c, m, role, from); break;
+		case CHECK_NEVER: never_dark(c, m, role, from); break;
+		default: row_dark(c, m, role, from);
+		}
+	}
+}
+
+static inline void tell(struct check *c, const struct target *t, const struct occ *o)
+{
+	struct source *s = &c->source[t->source];
+	struct monitor *m = &c->monitor[t->monitor];
+
+	if (t->many && !s->ended && !source_reaches(c, s, o->ns)) {
+		s->ended = true;
+		tell_dark(c, t->source, &s->end);
+	}
+	s->seen = s->seen || t->level;
+	switch ((enum check_kind)t->kind) {
+	case CHECK_THEN:
+	case CHECK_THEN_NOT: after_event(c, m, t->role, o); break;
+	case CHECK_NEVER: never_event(c, m, t->role, o, t->level); break;
+	default: row_event(c, m, t->role, o, t->level);
+	}
+}
+
+static void tell_event(struct check *c, uint32_t source, const struct occ *o)
+{
+	for (size_t i = 0; i < c->source[source].n_listeners; i++) {
+		const struct target t = target_of(c, source, i, true);
+
+		tell(c, &t, o);
+	}
+}
+
+/* One of its streams is known again, or for the first time. */
+static void tell_light(struct check *c, uint32_t source, const struct occ *at, bool level)
+{
+	struct source *s = &c->source[source];
+	bool first = !s->began;
+
+	if (--s->blind)
+		return;
+	s->began = true;
+	s->seen = s->seen || level;
+	for (size_t i = 0; i < s->n_listeners; i++) {
+		struct monitor *m = &c->monitor[s->listener[i].monitor];
+		size_t role = s->listener[i].role;
+
+		switch (m->rule->kind) {
+		case CHECK_THEN:
+		case CHECK_THEN_NOT: after_light(c, m, role, at, first); break;
+		case CHECK_NEVER: never_light(c, m, role, at, level, first); break;
+		default: row_light(c, m, at, level);
+		}
+	}
+}
+
+/* ---- streams ---- */
+
+/* Keeps c->hi true for the ticks to come. */
+static void widen(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+	uint64_t lo = b->tick[i].count, hi = b->tick[b->n - 1].count;
+	int64_t most;
+
+	if (hi < lo)
+		hi = lo;
+	most = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
+	st->tick_lo = lo;
+	st->tick_hi = hi;
+	if (!b->bracket)
+		st->capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
+	if (most > c->hi[sl->clock])
+		c->hi[sl->clock] = most;
+	for (size_t k = 0; k < st->n_sources; k++) {
+		struct source *s = &c->source[st->source[k]];
+		int64_t reach = cvl_add_sat(c->hi[sl->clock], st->capture);
+
+		s->capture = s->capture > st->capture ? s->capture : st->capture;
+		s->reach = s->reach > reach ? s->reach : reach;
+	}
+}
+
+static struct occ occ_at(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
+			 size_t i)
+{
+	uint64_t tick = sl->batch->tick[i].count;
+	struct occ o = {
+		.ns = sl->time[i].ns,
+		.tick = tick,
+		.place = st->place + (i - sl->begin),
+		.stream = (uint32_t)sl->stream,
+		.clock = (uint32_t)sl->clock,
+	};
+
+	if (sl->batch->bracket) {
+		int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
+
+		o.capture = capture;
+		if (capture > st->capture) {
+			st->capture = capture;
+			st->tick_lo = 1;
+			st->tick_hi = 0;
+		}
+	}
+	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
+		widen(c, st, sl, i);
+	if (!sl->batch->bracket)
+		o.capture = st->capture;
+	return o;
+}
+
+static bool state_level(const struct feed *f, uint64_t levels)
+{
+	return (levels >> f->what & 1) != f->low;
+}
+
+/* Whether @source is of lines, so that only levels make it known. */
+static bool of_lines(const struct check *c, uint32_t source)
+{
+	return c->source[source].phrase->verb != CHECK_HAPPENS;
+}
+
+static void light(struct check *c, struct stream_state *st, const struct occ *o, bool lines)
+{
+	for (size_t k = 0; k < st->n_sources; k++) {
+		uint32_t source = st->source[k];
+		bool level = false;
+
+		if (of_lines(c, source) != lines)
+			continue;
+		for (size_t f = 0; lines && f < st->line.n; f++)
+			if (st->line.feed[f].source == source && st->line.feed[f].state)
+				level = state_level(&st->line.feed[f], st->levels);
+		tell_light(c, source, o, level);
+	}
+}
+
+static void dark(struct check *c, struct stream_state *st, const struct occ *o)
+{
+	for (size_t k = 0; k < st->n_sources; k++) {
+		bool lines = of_lines(c, st->source[k]);
+
+		/* what is dark already stays so */
+		if (lines ? st->known : st->begun && !st->dark)
+			tell_dark(c, st->source[k], o);
+	}
+	st->known = false;
+	st->dark = true;
+}
+
+static void late(struct check *c, struct stream_state *st, const struct occ *o)
+{
+	for (size_t k = 0; k < st->n_sources; k++) {
+		const struct source *s = &c->source[st->source[k]];
+
+		for (size_t i = 0; i < s->n_listeners; i++)
+			case_unknown(c, &c->monitor[s->listener[i].monitor], CHECK_LATE, o, NULL);
+	}
+}
+
+/* ---- records ---- */
+
+static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	uint64_t now = sl->batch->value[i], changed = (st->levels ^ now) & st->mask;
+	struct occ o;
+
+	if (!st->known) {
+		st->levels = now;
+		st->known = true;
+		o = occ_at(c, st, sl, i);
+		light(c, st, &o, true);
+		return;
+	}
+	st->levels = now;
+	if (!changed)
+		return;
+	o = occ_at(c, st, sl, i);
+	for (; changed; changed &= changed - 1) {
+		unsigned line = (unsigned)__builtin_ctzll(changed);
+		bool up = now >> line & 1;
+
+		o.what = line;
+		for (size_t k = st->target_first[2 * line + up];
+		     k < st->target_first[2 * line + up + 1]; k++)
+			tell(c, &st->target[k], &o);
+	}
+}
+
+static void event(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i,
+		  uint32_t class)
+{
+	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
+	size_t k = st->class.first[class], end = st->class.first[class + 1];
+	struct occ o;
+
+	if (k == end)
+		return;
+	o = occ_at(c, st, sl, i);
+	o.what = CVL_LINES_MAX + class;
+	for (; k < end; k++) {
+		const struct feed *f = &st->class.feed[k];
+		const struct check_phrase *p = c->source[f->source].phrase;
+
+		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
+			tell_event(c, f->source, &o);
+	}
+}
+
+static void gap(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+	struct occ o = occ_at(c, st, sl, i);
+
+	dark(c, st, &o);
+	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
+	if (b->kind[i] != CVL_GAP || b->aux[i] == CVL_TICK_UNKNOWN)
+		return;
+	o.tick = b->aux[i];
+	o.ns = cvl_map_time(cvl_timeline_map(c->tl, sl->clock), (struct cvl_tick){ o.tick }, NULL)
+		       .ns;
+	o.ns = o.ns > sl->time[i].ns ? o.ns : sl->time[i].ns;
+	st->begun = true;
+	st->dark = false;
+	light(c, st, &o, false);
+}
+
+/* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
+static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	struct occ o = occ_at(c, st, sl, i);
+
+	st->begun = true;
+	st->dark = false;
+	light(c, st, &o, false);
+}
+
+static void record(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+	enum cvl_kind kind = (enum cvl_kind)b->kind[i];
+
+	if (b->flags[i] & CVL_LATE) {
+		struct occ o = occ_at(c, st, sl, i);
+
+		late(c, st, &o);
+		return;
+	}
+	if ((!st->begun || st->dark) && kind != CVL_GAP && kind != CVL_SLIP)
+		begin(c, st, sl, i);
+	switch (kind) {
+	case CVL_EDGE: levels(c, st, sl, i); break;
+	case CVL_EVENT:
+	case CVL_BEGIN:
+	case CVL_END:
+		if (b->cls[i] < st->class.n_whats)
+			event(c, st, sl, i, b->cls[i]);
+		break;
+	case CVL_BEACON:
+	case CVL_PULSE:
+	case CVL_MESSAGE:
+		if (st->kind_source[kind] >= 0)
+			event(c, st, sl, i, (uint32_t)st->kind_source[kind]);
+		break;
+	case CVL_GAP:
+	case CVL_SLIP: gap(c, st, sl, i); break;
+	default: break;
+	}
+}
+
+int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct stream_state *st = &c->stream[sl->stream];
+	const struct cvl_batch *b = sl->batch;
+
+	for (size_t i = sl->begin; i < sl->end && st->n_sources; i++) {
+		/* the commonest by far: an edge of lines that nobody looks at */
+		if (b->kind[i] == CVL_EDGE && st->known && !b->flags[i] &&
+		    !((st->levels ^ b->value[i]) & st->mask)) {
+			st->levels = b->value[i];
+			continue;
+		}
+		record(c, st, sl, i);
+	}
+	st->place += sl->end - sl->begin;
+	return c->nomem ? no_memory(err) : 0;
+}

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+/* Begin and end of the engine. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/check_internal.h"
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+struct target target_of(const struct check *c, uint32_t source, size_t i, bool level)
+{
+	const struct source *s = &c->source[source];
+
+	return (struct target){
+		.monitor = s->listener[i].monitor,
+		.source = source,
+		.kind = (uint8_t)c->monitor[s->listener[i].monitor].rule->kind,
+		.role = (uint8_t)s->listener[i].role,
+		.level = level,
+		.many = s->n_streams > 1,
+	};
+}
+
+static void set_ends(struct check *c, struct cvl_time last)
+{
+	for (size_t i = 0; i < c->n_sources; i++) {
+		struct source *s = &c->source[i];
+
+		if (!source_reaches(c, s, INT64_MAX) && s->end.ns > last.ns) {
+			s->end.ns = last.ns;
+			s->end.tick =
+				cvl_map_tick(cvl_timeline_map(c->tl, s->end.clock), last).count;
+		}
+	}
+}
+
+static enum check_verdict verdict(const struct check_result *r, bool tried)
+{
+	if (r->violated)
+		return CHECK_VIOLATED;
+	if (r->unknown)
+		return CHECK_CANNOT_TELL;
+	return tried ? CHECK_HOLDS : CHECK_VACUOUS;
+}
+
+int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
+{
+	bool *tried = calloc(c->rules->n + 1, sizeof(*tried));
+
+	if (!tried)
+		return no_memory(err);
+	set_ends(c, last);
+	for (size_t i = 0; i < c->n_monitors; i++) {
+		struct monitor *m = &c->monitor[i];
+		size_t rule = (size_t)(m->result - c->result), last_phrase = m->rule->n_phrases - 1;
+
+		switch (m->rule->kind) {
+		case CHECK_THEN:
+		case CHECK_THEN_NOT: after_end(c, m); break;
+		case CHECK_NEVER: never_end(c, m); break;
+		default: row_end(c, m);
+		}
+		/* of `never A while B` both have to be there; an A alone that never comes is what is wanted */
+		if (m->rule->kind == CHECK_NEVER)
+			tried[rule] =
+				tried[rule] || !last_phrase ||
+				(c->source[m->source[0]].seen && c->source[m->source[1]].seen);
+		else
+			tried[rule] = tried[rule] || m->result->held;
+	}
+	for (size_t i = 0; i < c->rules->n; i++)
+		c->result[i].verdict = verdict(&c->result[i], tried[i]);
+	free(tried);
+	return c->nomem ? no_memory(err) : 0;
+}
+
+const struct check_result *check_result(const struct check *c, size_t i)
+{
+	return &c->result[i];
+}
+
+static int allocate(struct check *c)
+{
+	struct cvl_session *session = cvl_timeline_session(c->tl);
+
+	c->n_streams = cvl_timeline_streams(c->tl);
+	c->n_clocks = cvl_session_clocks(session);
+	c->result = calloc(c->rules->n + 1, sizeof(*c->result));
+	c->stream = calloc(c->n_streams + 1, sizeof(*c->stream));
+	c->hi = calloc(c->n_clocks + 1, sizeof(*c->hi));
+	c->root = calloc(c->n_clocks + 1, sizeof(*c->root));
+	if (!c->result || !c->stream || !c->hi || !c->root)
+		return CVL_E_NOMEM;
+	for (size_t i = 0; i < c->rules->n; i++)
+		c->result[i].rule = &c->rules->rule[i];
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		int same = cvl_session_clock(session, i)->same_as;
+
+		c->root[i] = same >= 0 ? c->root[same] : (uint32_t)i;
+		c->hi[i] = map_bound_max(cvl_timeline_map(c->tl, i), 0, 0, true);
+	}
+	for (size_t i = 0; i < c->n_streams; i++) {
+		c->stream[i].tick_lo = 1;
+		for (size_t k = 0; k < CVL_KINDS; k++)
+			c->stream[i].kind_source[k] = -1;
+	}
+	return 0;
+}
+
+/* By line and direction, so that an edge costs one walk over what listens. */
+static int list_targets(const struct check *c, struct stream_state *st)
+{
+	size_t room = 0, n = 0;
+
+	for (size_t i = 0; i < st->line.n; i++)
+		room += 2 * c->source[st->line.feed[i].source].n_listeners;
+	st->target = calloc(room + 1, sizeof(*st->target));
+	if (!st->target)
+		return CVL_E_NOMEM;
+	for (unsigned at = 0; at < 2 * CVL_LINES_MAX; at++) {
+		unsigned line = at / 2;
+		bool up = at & 1;
+
+		st->target_first[at] = (uint32_t)n;
+		for (size_t k = st->line.first[line]; k < st->line.first[line + 1]; k++) {
+			const struct feed *f = &st->line.feed[k];
+
+			for (size_t i = 0;
+			     i < c->source[f->source].n_listeners && (up ? f->rise : f->fall); i++)
+				st->target[n++] =
+					target_of(c, f->source, i, !f->state || up != f->low);
+		}
+	}
+	st->target_first[2 * CVL_LINES_MAX] = (uint32_t)n;
+	return 0;
+}
+
+int check_open(struct check **out, const struct check_rules *rules, const struct cvl_timeline *tl,
+	       struct cvl_error *err)
+{
+	struct check *c = calloc(1, sizeof(*c));
+	int rc;
+
+	*out = NULL;
+	if (!c)
+		return no_memory(err);
+	c->rules = rules;
+	c->tl = tl;
+	rc = allocate(c) ? no_memory(err) : check_bind(c, err);
+	for (size_t i = 0; i < c->n_streams && !rc; i++)
+		rc = list_targets(c, &c->stream[i]) ? no_memory(err) : 0;
+	if (rc)
+		check_close(c);
+	else
+		*out = c;
+	return rc;
+}
+
+void check_close(struct check *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < c->n_monitors; i++) {
+		free(c->monitor[i].source);
+		free(c->monitor[i].a.item);
+		free(c->monitor[i].b.item);
+	}
+	for (size_t i = 0; i < c->n_sources; i++) {
+		free(c->source[i].listener);
+		free(c->source[i].stream);
+	}
+	for (size_t i = 0; c->stream && i < c->n_streams; i++) {
+		free(c->stream[i].line.feed);
+		free(c->stream[i].line.first);
+		free(c->stream[i].class.feed);
+		free(c->stream[i].class.first);
+		free(c->stream[i].source);
+		free(c->stream[i].target);
+	}
+	free(c->monitor);
+	free(c->source);
+	free(c->stream);
+	free(c->result);
+	free(c->hi);
+	free(c->root);
+	free(c);
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/check_print.h"
+#include "core/files.h"
+
+#define FILE_MAX (1u << 20)
+
+enum { OPT_FROM = 256, OPT_TO, OPT_JUNIT, OPT_JSON, OPT_STRICT, OPT_NOMINAL };
+
+static const struct option options[] = {
+	{ "from", required_argument, NULL, OPT_FROM },
+	{ "to", required_argument, NULL, OPT_TO },
+	{ "junit", required_argument, NULL, OPT_JUNIT },
+	{ "json", no_argument, NULL, OPT_JSON },
+	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "nominal", no_argument, NULL, OPT_NOMINAL },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+struct request {
+	struct cvl_timeline_opts opts;
+	const char *session, *junit;
+	bool json, strict;
+};
+
+static int read_rules(struct check_rules *rules, const char *path, struct cvl_error *err)
+{
+	size_t n;
+	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
+	int rc;
+
+	if (!text)
+		return (int)err->code;
+	rc = check_rules_parse(rules, text, n, path, err);
+	free(text);
+	return rc;
+}
+
+static int study(struct check *check, struct cvl_timeline *tl, const struct request *r,
+		 struct cvl_error *err)
+{
+	struct cvl_slice slice;
+	int rc;
+
+	while ((rc = cvl_timeline_next(tl, &slice, err)) > 0) {
+		rc = check_push(check, &slice, err);
+		if (rc)
+			return rc;
+	}
+	return rc ? rc : check_end(check, r->opts.has_to ? r->opts.to : CVL_TIME_MAX, err);
+}
+
+static int print(const struct check_report *report, const struct request *r, struct out *o,
+		 struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (r->junit) {
+		rc = out_open(o, r->junit, err);
+		if (rc)
+			return rc;
+		check_print_junit(report, o);
+		rc = out_close(o, err);
+	}
+	out_init(o, STDOUT_FILENO, "standard output");
+	if (!rc && r->json)
+		check_print_json(report, o);
+	else if (!rc)
+		check_print_text(report, o);
+	return rc ? rc : out_flush(o, err);
+}
+
+/* The answer as a status: 0, or CVL_E_NO and why. */
+static int answer(const struct check_report *r, struct cvl_error *err)
+{
+	size_t violated = check_count(r, CHECK_VIOLATED);
+	size_t open = check_count(r, CHECK_CANNOT_TELL) + check_count(r, CHECK_VACUOUS);
+
+	if (violated)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: %zu of %zu rules violated",
+				r->session, violated, r->rules->n);
+	if (r->strict && open)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"%s: of %zu of %zu rules it cannot be said that they hold",
+				r->session, open, r->rules->n);
+	return 0;
+}
+
+static int check(const struct check_rules *rules, struct cvl_session *session,
+		 const struct request *r, struct progress *progress, struct cvl_error *err)
+{
+	struct check_report report = { .rules = rules, .session = r->session, .strict = r->strict };
+	struct out *o = malloc(sizeof(*o));
+	struct cvl_timeline *tl = NULL;
+	struct check *check = NULL;
+	int rc;
+
+	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) :
+		 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	if (!rc)
+		rc = check_open(&check, rules, tl, err);
+	if (!rc)
+		rc = study(check, tl, r, err);
+	progress_clear(progress);
+	report.check = check;
+	if (!rc)
+		rc = print(&report, r, o, err);
+	if (!rc)
+		rc = answer(&report, err);
+	check_close(check);
+	cvl_timeline_close(tl);
+	free(o);
+	return rc;
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct request r = { 0 };
+	struct check_rules rules = { 0 };
+	struct cvl_session *session;
+	struct problems problems;
+	struct progress progress;
+	struct cvl_error err;
+	int c, rc = 0;
+
+	problems_init(&problems);
+	progress_init(&progress, "checking");
+	r.opts.report = &problems.report;
+	r.opts.progress = progress_show;
+	r.opts.progress_ctx = &progress;
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_FROM:
+			r.opts.has_from = true;
+			rc = cli_duration(verb, "--from", optarg, &r.opts.from.ns);
+			break;
+		case OPT_TO:
+			r.opts.has_to = true;
+			rc = cli_duration(verb, "--to", optarg, &r.opts.to.ns);
+			break;
+		case OPT_JUNIT: r.junit = optarg; break;
+		case OPT_JSON: r.json = true; break;
+		case OPT_STRICT: r.strict = true; break;
+		case OPT_NOMINAL: r.opts.nominal = true; break;
+		default: return cli_option(c, verb);
+		}
+		if (rc)
+			return rc;
+	}
+	if (optind + 2 != argc)
+		return cli_usage(verb, "name one session, then one file of rules");
+	r.session = argv[optind];
+	rc = read_rules(&rules, argv[optind + 1], &err);
+	if (!rc)
+		rc = cvl_session_open(&session, r.session, &problems.report, &err);
+	if (rc) {
+		check_rules_free(&rules);
+		return cli_fail(&err);
+	}
+	rc = check(&rules, session, &r, &progress, &err);
+	cvl_session_close(session);
+	check_rules_free(&rules);
+	return cli_end(rc, &err, &problems);
+}
+
+const struct verb verb_check = {
+	.name = "check",
+	.what = "hold the timeline against rules: holds, violated, or cannot tell",
+	.usage = "check [OPTIONS] SESSION RULES.yaml",
+	.help = "      --from T, --to T   only this range (1.2, 250ms, 10us)\n"
+		"      --junit FILE       also write the verdicts as JUnit XML, for CI\n"
+		"      --strict           exit status 1 also for rules that cannot be told or were not tried\n"
+		"      --nominal          leave sync.json aside\n"
+		"      --json             one JSON object\n"
+		"\n"
+		"Rules, a YAML list:\n"
+		"  - { after: n1.TX rises, then: other.RX rises, within: 500us }\n"
+		"  - { after: SLEEP rises, never: TX rises, within: 1ms to 5ms }\n"
+		"  - { state: LED is high, at most: 2ms, at least: 100us }\n"
+		"  - { never: TX is high, while: other.TX is high }\n"
+		"  - { order: [boot, ready, TX rises] }\n"
+		"  - { count: any n*.TX rises, at most: 5, in: 1s }\n"
+		"  - { event: n1.TICK rises, every: 100ms +- 2ms }\n"
+		"Without a node a rule is of each node by itself. Exit status: 0 no rule is violated, 1 one is.\n"
+		"\n"
+		"Example:\n"
+		"  coeval check s/ rules.yaml --junit results.xml\n",
+	.run = run,
+};

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# Rules against the sessions of examples/: verdicts, exit statuses, JSON, JUnit; rules that are wrong.
+need python3
+ln -s "$SRC/examples" examples
+
+run() {
+	echo "\$ $*"
+	"$@" 2>&1
+	echo "-> $?"
+}
+
+coeval import -o s examples/two-hosts >/dev/null
+run coeval check s examples/checks/two-hosts.yaml --nominal
+coeval sync s --match examples/rules/radio.yaml >/dev/null
+run coeval check s examples/checks/two-hosts.yaml --junit j.xml
+python3 - <<'PY'
+import xml.etree.ElementTree as ET
+suite = ET.parse("j.xml").getroot()[0]
+print(suite.attrib)
+for case in suite:
+    print(case.attrib["name"], [(c.tag, c.attrib["message"]) for c in case])
+PY
+coeval check s examples/checks/two-hosts.yaml --json 2>/dev/null | python3 -c '
+import json, sys
+for c in json.load(sys.stdin)["checks"]:
+    print(c["name"], c["verdict"], c["cases"], c["why"], (c["first_violated"] + [None])[0])'
+
+cat >open.yaml <<'YAML'
+- { name: short, after: alpha.radio_send, then: beta.radio_receive, within: 100us }
+- { name: silence, after: radio_send where len = 1000, never: radio_receive, within: 1ms }
+YAML
+run coeval check s open.yaml --to 0.2
+run coeval check s open.yaml --to 0.2 --strict
+
+bad() {
+	echo "$1" >bad.yaml
+	run coeval check s bad.yaml
+}
+bad "- { after: alfa.radio_send, then: beta.radio_receive, within: 1ms }"
+bad "- { never: alpha.radio_sent }"
+bad "- { state: alpha.LED is high, at most: 1ms }"
+bad "- { after: radio_send, then: other.radio_receive, within: 0 }"
+bad "- { after: radio_send, then: beta.task_switch }"
+bad "- ["
+bad ""
+run coeval check s missing.yaml
+run coeval check s
