@@ -10,7 +10,6 @@
 #include "workloads/beebs.h"
 #endif
 
-
 /* A register that does not change in so many reads never will. */
 #define PATIENCE 10000000u
 
