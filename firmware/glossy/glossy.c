@@ -39,9 +39,10 @@ uint64_t glossy_count(const struct glossy *g, uint64_t q)
 	return g->count + (uint64_t)whole;
 }
 
+/* The 64-bit count nearest to now of low bits @low. */
 static uint64_t extended(const struct glossy *g, uint32_t low)
 {
-	return g->count - (uint32_t)((uint32_t)g->count - low);
+	return g->count + (uint64_t)(int64_t)(int32_t)(low - (uint32_t)g->count);
 }
 
 static int passed(const struct glossy *g, uint64_t q)

@@ -309,7 +309,7 @@ static void receive(struct node *n)
 static void take_pulse(struct node *n)
 {
 	n->captured = true;
-	n->capture = (uint32_t)(count_now(n) + 1);
+	n->capture = (uint32_t)count_now(n);
 	n->pulse = NEVER;
 	poll(n);
 }
@@ -358,7 +358,9 @@ static void begin_second(struct net *net, double second)
 		walk(n, net->t);
 		pulse = second - net->c->node.early_ns + sim_normal(&n->random) * net->c->gps_ns;
 		n->pulsed = floor(counts_at(n, pulse)) + 1;
-		n->pulse = net->c->initiators & ~net->c->deaf_pulses & bit ? pulse : NEVER;
+		/* captured at the next tick */
+		n->pulse = net->c->initiators & ~net->c->deaf_pulses & bit ? when(n, n->pulsed) :
+									     NEVER;
 		n->pps = false;
 	}
 }

@@ -10,6 +10,7 @@
 #include "workloads/beebs.h"
 #endif
 
+
 /* A register that does not change in so many reads never will. */
 #define PATIENCE 10000000u
 
