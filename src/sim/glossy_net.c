@@ -101,10 +101,10 @@ struct glossy_net_config glossy_net_paper(uint64_t seed)
 		.seconds = 6 * 3600,
 		.range_m = 20,
 		.fade_db = 3,
-		.hop_ns = 100,
+		.hop_ns = 112,
 		.gps_ns = 30,
 		.crystal_ppm = 10,
-		.walk_ppb = 1,
+		.walk_ppb = 8.6,
 	};
 }
 

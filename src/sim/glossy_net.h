@@ -70,7 +70,11 @@ uint32_t glossy_net_slot_ns(void);
 /** 31 nodes up to four hops from the first, as chosen: rings about it, closed at one and two hops. */
 extern const struct glossy_net_place glossy_net_office[GLOSSY_NET_OFFICE];
 
-/** The paper's network: 13 MHz, floods as a sync node sends them, alpha 0.1; what it does not say, as docs/glossy.md has it. */
+/**
+ * The paper's network for its 6 h: 13 MHz, a flood a second, alpha 0.1, GPS receivers of 30 ns. The error of a reception and the walk
+ * of crystals are fitted to the two standard deviations of node 3 in Table III, one hop from the initiator, and to nothing else. What
+ * the paper does not say (M, how many packets, places) is chosen; see docs/glossy.md.
+ */
 struct glossy_net_config glossy_net_paper(uint64_t seed);
 
 /**
