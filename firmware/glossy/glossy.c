@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "glossy.h"
 
-#include "syncnode/lines.h"
-
 #define LEAD_LEAST_NS 1500000 /* the radio is made ready to send after the pulse */
 #define RAISE_US 20           /* at least so long ahead is the pin set */
 #define FOLLOW_S 3            /* an initiator is gone when it was not heard for so long */
@@ -271,6 +269,8 @@ void glossy_status(struct glossy *g)
 	lines_pair(&l, "average", g->config.average);
 	lines_pair(&l, "wrong", g->wrong);
 	lines_pair(&l, "lost", g->lines_lost);
+	if (g->hal->status)
+		g->hal->status(g->hal->ctx, &l);
 	lines_end(&l);
 	if (!g->hal->put(g->hal->ctx, l.text, l.n))
 		g->lines_lost++;

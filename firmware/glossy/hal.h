@@ -10,6 +10,7 @@
 
 #include <stdint.h>
 
+#include "syncnode/lines.h"
 #include "wire/flood.h"
 
 /** A packet came or left. */
@@ -45,6 +46,8 @@ struct glossy_hal {
 	int (*put)(void *ctx, const char *bytes, unsigned n);
 	/** Tell the watchdog that all is well. */
 	void (*feed)(void *ctx);
+	/** Add to a line of status what is to be said of the radio. May be NULL. */
+	void (*status)(void *ctx, struct lines *l);
 };
 
 #endif
