@@ -33,6 +33,7 @@ struct cvl_sync_opts paper_by_pulses(const char *line);
 typedef int paper_seed_fn(const struct bench *b, uint64_t seed, struct paper_row *row);
 
 paper_seed_fn grace_frequency, grace_sending, grace_receiving, grace_two_receivers, grace_gps_edges,
-	grace_beacons, tracelab_one_observer, tracelab_all_observers, tracelab_floods;
+	grace_beacons, tracelab_one_observer, tracelab_all_observers, tracelab_floods,
+	tracelab_floods_system;
 
 #endif
