@@ -153,20 +153,31 @@ static const struct paper_figure figures[] = {
 	  tracelab_floods_system,
 	  "The same with pulses from the simulated floods of Table III, unfiltered, as the estimator has the "
 	  "filter: the root and the five nodes of that table. The filter works on the 100 MHz clock here, on the "
-	  "radio's in the paper. The paper gives no mean; its place is held by 1.",
+	  "radio's in the paper. Most of the mean by the same algorithm is its stamps of whole 500 ns. The tails that "
+	  "make the paper's maximum are not in the model.",
 	  { { .what = "by floods, worst of five, within 1 us", .unit = "%", .paper = 99.9 },
 	    { .what = "by floods, worst of five, max", .unit = "us", .paper = 1.5 },
-	    { .what = "by floods, worst of five, mean", .unit = "ns", .paper = 1 } } },
+	    { .what = "by floods, worst of five, mean", .unit = "ns" } } },
 };
 
 static void put_cells(const struct bench_series *s, double paper)
 {
 	double v = bench_median(s);
 
-	if (s->n)
+	if (s->n && paper != 0)
 		printf(" %9.4g x%-6.3g", v, v / paper);
+	else if (s->n)
+		printf(" %9.4g %7s", v, "");
 	else
 		printf(" %9s %7s", "-", "");
+}
+
+static void put_number(double v, bool known)
+{
+	if (known)
+		printf("%.6g", v);
+	else
+		printf("null");
 }
 
 static void put_seeds(const char *key, const struct bench_series *s)
@@ -205,15 +216,21 @@ static void put_figure(const struct bench *b, const struct paper_figure *f,
 
 		if (b->json) {
 			printf("{\"group\":\"%s\",\"simulated\":true,\"figure\":\"%s\",\"name\":\"%s\","
-			       "\"unit\":\"%s\",\"paper\":%.6g",
-			       b->group, f->name, r->what, r->unit, r->paper);
+			       "\"unit\":\"%s\",\"paper\":",
+			       b->group, f->name, r->what, r->unit);
+			put_number(r->paper, r->paper != 0);
 			put_seeds("same_algorithm", &r->same);
 			put_seeds("coeval", &r->ours);
-			printf(",\"factor\":%.4g,\"note\":\"%s\"}\n",
-			       bench_median(&r->same) / r->paper, f->note);
+			printf(",\"factor\":");
+			put_number(bench_median(&r->same) / r->paper, r->paper != 0);
+			printf(",\"note\":\"%s\"}\n", f->note);
 			continue;
 		}
-		printf("%-16s %-40s %-4s %9.4g", f->name, r->what, r->unit, r->paper);
+		printf("%-16s %-40s %-4s ", f->name, r->what, r->unit);
+		if (r->paper != 0)
+			printf("%9.4g", r->paper);
+		else
+			printf("%9s", "-");
 		put_cells(&r->same, r->paper);
 		put_cells(&r->ours, r->paper);
 		printf("  %.4g to %.4g\n", bench_best(&r->same, true), bench_best(&r->same, false));

@@ -16,7 +16,7 @@
 
 struct paper_row {
 	const char *what, *unit;
-	double paper;
+	double paper;                   /* 0: it has no such figure */
 	struct bench_series same, ours; /* of each seed */
 };
 
