@@ -21,9 +21,11 @@
 #endif
 
 /*
- * From the sender's sync word to the receiver's, and the turn from receiving to sending: the same in all chips of one profile, so that
- * all seconds are off alike. Neither has been measured; see docs/glossy.md.
+ * From the timer's compare to the initiator's first bit (the strobe's 8 bits at 5.25 MHz, and the chip from FSTXON to TX); from the
+ * sender's sync word to the receiver's; the turn from receiving to sending. They are the same in all chips of one profile, so that all
+ * seconds are off alike for each hop. None has been measured; see docs/glossy.md.
  */
+#define START_NS 23500
 #define DEMODULATE_NS 8000
 #define TURN_NS 22000
 
@@ -56,7 +58,7 @@ int main(void)
 			.slots = 12,
 			.stamps = 3,
 			.slot_ns = trx.sync_ns + DEMODULATE_NS + trx.rest_ns + TURN_NS,
-			.heard_ns = trx.sync_ns + DEMODULATE_NS,
+			.heard_ns = START_NS + trx.sync_ns + DEMODULATE_NS,
 			.early_ns = GLOSSY_EARLY_MS * 1000000u,
 			.lead_ns = 3000000,
 			.alpha_pm = GLOSSY_ALPHA_PM,
