@@ -402,8 +402,10 @@ struct watched {
 	uint32_t from;
 	unsigned seconds, flood[NODES_MOST], pps[NODES_MOST], all_pps[NODES_MOST];
 	double worst_ns, last[NODES_MOST], least_gap_ns;
-	double n, sum, squares; /* of node 1's reference times against node 0's, counts */
-	double fn, fsum, fsquares;
+	/* of reference times against those of node 0, counts */
+	double n[NODES_MOST], sum[NODES_MOST], squares[NODES_MOST];
+	double fsum[NODES_MOST], fsquares[NODES_MOST];
+	unsigned long all, within_us; /* pulses */
 	unsigned hops[NODES_MOST];
 	struct glossy end[NODES_MOST];
 };
@@ -431,15 +433,21 @@ static void watch(void *ctx, uint32_t k, const struct glossy_net_heard *h)
 		if (h[i].pps)
 			w->worst_ns = fmax(w->worst_ns, fabs(h[i].pps_ns));
 	}
-	if (w->c->nodes > 1 && h[0].flood && h[1].flood) {
-		double raw = h[1].reference - h[0].reference;
-		double filtered = h[1].filtered - h[0].filtered;
+	for (unsigned i = 1; i < w->c->nodes; i++) {
+		double raw = h[i].reference - h[0].reference;
+		double filtered = h[i].filtered - h[0].filtered;
 
-		w->n++;
-		w->sum += raw;
-		w->squares += raw * raw;
-		w->fsum += filtered;
-		w->fsquares += filtered * filtered;
+		if (h[i].pps) {
+			w->all++;
+			w->within_us += fabs(h[i].pps_ns) <= 1000;
+		}
+		if (!h[0].flood || !h[i].flood)
+			continue;
+		w->n[i]++;
+		w->sum[i] += raw;
+		w->squares[i] += raw * raw;
+		w->fsum[i] += filtered;
+		w->fsquares[i] += filtered * filtered;
 	}
 }
 
@@ -643,13 +651,17 @@ static void seconds_are_never_doubled(void **state)
 	}
 }
 
-static double sd(double n, double sum, double squares)
+/* In hundredths of a tick. */
+static long sd(double n, double sum, double squares)
 {
-	return sqrt(squares / n - sum / n * (sum / n));
+	return lround(100 * sqrt(squares / n - sum / n * (sum / n)));
 }
 
-/* What the model was fitted to: node 3 of Table III has 1.94 ticks without the filter, 1.71 with it. */
-static void the_model_errs_as_node_3_does(void **state)
+/*
+ * Fitted to node 3 of Table III: 1.94 ticks without the filter, 1.71 with it. The others' with it are predicted: 2.01 and 1.82 at two
+ * hops, 1.88 and 2.02 at four. And what Fig. 10 says of pulses: 99.9 % within 1 us.
+ */
+static void the_model_errs_as_the_paper_has_it(void **state)
 {
 	struct glossy_net_config c = glossy_net_paper(seed);
 	struct watched w;
@@ -657,8 +669,13 @@ static void the_model_errs_as_node_3_does(void **state)
 	(void)state;
 	c.seconds = 7200;
 	run(&w, &c, 120);
-	assert_in_range(lround(100 * sd(w.n, w.sum, w.squares)), 185, 203);
-	assert_in_range(lround(100 * sd(w.n, w.fsum, w.fsquares)), 159, 183);
+	assert_in_range(sd(w.n[1], w.sum[1], w.squares[1]), 185, 203);
+	assert_in_range(sd(w.n[1], w.fsum[1], w.fsquares[1]), 159, 183);
+	assert_in_range(sd(w.n[10], w.fsum[10], w.fsquares[10]), 165, 201);
+	assert_in_range(sd(w.n[12], w.fsum[12], w.fsquares[12]), 165, 201);
+	assert_in_range(sd(w.n[26], w.fsum[26], w.fsquares[26]), 180, 215);
+	assert_in_range(sd(w.n[28], w.fsum[28], w.fsquares[28]), 180, 215);
+	assert_true(w.within_us * 1000 >= w.all * 999);
 }
 
 /* The same seed gives the same network, another one another. */
@@ -671,10 +688,10 @@ static void a_seed_tells_all(void **state)
 	c.seconds = 60;
 	run(&a, &c, 10);
 	run(&b, &c, 10);
-	assert_memory_equal(&a.squares, &b.squares, sizeof(a.squares));
+	assert_memory_equal(a.squares, b.squares, sizeof(a.squares));
 	c.seed++;
 	run(&b, &c, 10);
-	assert_memory_not_equal(&a.squares, &b.squares, sizeof(a.squares));
+	assert_memory_not_equal(a.squares, b.squares, sizeof(a.squares));
 }
 
 int main(void)
@@ -701,7 +718,7 @@ int main(void)
 		cmocka_unit_test(the_second_goes_on_for_a_while_without_floods),
 		cmocka_unit_test(of_two_initiators_the_lowest_id_is_followed),
 		cmocka_unit_test(seconds_are_never_doubled),
-		cmocka_unit_test(the_model_errs_as_node_3_does),
+		cmocka_unit_test(the_model_errs_as_the_paper_has_it),
 		cmocka_unit_test(a_seed_tells_all),
 	};
 
