@@ -16,7 +16,7 @@
 
 struct paper_row {
 	const char *what, *unit;
-	double paper;
+	double paper;                   /* 0: it has no such figure */
 	struct bench_series same, ours; /* of each seed */
 };
 
@@ -33,6 +33,7 @@ struct cvl_sync_opts paper_by_pulses(const char *line);
 typedef int paper_seed_fn(const struct bench *b, uint64_t seed, struct paper_row *row);
 
 paper_seed_fn grace_frequency, grace_sending, grace_receiving, grace_two_receivers, grace_gps_edges,
-	grace_beacons, tracelab_one_observer, tracelab_all_observers;
+	grace_beacons, tracelab_one_observer, tracelab_all_observers, tracelab_floods,
+	tracelab_floods_system;
 
 #endif

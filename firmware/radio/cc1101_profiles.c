@@ -60,6 +60,18 @@ const struct cc1101_profile cc1101_profiles[] = {
 		.band_low_hz = 902000000,
 		.band_high_hz = 928000000,
 	},
+	{
+		.name = "glossy",
+		.what = "868.300 MHz, GFSK, 250 kBd: floods, as TraceLab's observers send them",
+		.legal =
+			"ERC/REC 70-03 annex 1 band g1, EN 300 220-2: 868.000-868.600 MHz, 25 mW e.r.p., 1 % duty "
+			"cycle (ITU region 1)",
+		.wanted = { 868300000, 650000, 126953, 250000, CC1101_GFSK, BEACON_SYNC_WORD,
+			    BEACON_ADDRESS, 1, LENGTH, 0xc2 },
+		.duty_ppm = 10000,
+		.band_low_hz = 868000000,
+		.band_high_hz = 868600000,
+	},
 	{ .name = 0 },
 };
 

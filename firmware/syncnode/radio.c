@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "radio.h"
 
+#include "chip.h"
+
 #define RESET_US 2000   /* far beyond the crystal's start, 150 us in table 13 */
 #define PREPARE_US 3000 /* IDLE to FSTXON with calibration takes 799 us, table 34 */
 #define LOOK_US 200
 #define RETRY_US 100000
-#define LAST_FIXED 0x22 /* registers beyond are the calibration's and tests' */
-#define READS 4         /* of a status register, until two are equal */
 
 static uint64_t us(const struct radio *r, uint32_t n)
 {
@@ -25,70 +25,6 @@ static void down(struct radio *r, uint32_t *why)
 	enter(r, RADIO_DOWN, UINT64_MAX);
 }
 
-static int strobe(const struct radio *r, uint8_t which)
-{
-	uint8_t status;
-
-	return r->hal->spi(r->hal->ctx, &which, &status, 1);
-}
-
-static int read_register(const struct radio *r, uint8_t address, uint8_t *value)
-{
-	/* status registers share addresses with strobes; the burst bit tells them apart (section 10.3) */
-	const uint8_t out[2] = { (uint8_t)(address | RADIO_READ |
-					   (address >= 0x30 ? RADIO_BURST : 0)) };
-	uint8_t in[2];
-
-	if (r->hal->spi(r->hal->ctx, out, in, 2))
-		return -1;
-	*value = in[1];
-	return 0;
-}
-
-/* A status register that changes while it is read may come out wrong (errata SWRZ020): read until it is the same twice. */
-static int read_status(const struct radio *r, uint8_t address, uint8_t *value)
-{
-	uint8_t last;
-
-	if (read_register(r, address, &last))
-		return -1;
-	for (unsigned i = 0; i < READS; i++) {
-		if (read_register(r, address, value))
-			return -1;
-		if (*value == last)
-			return 0;
-		last = *value;
-	}
-	return 0;
-}
-
-static int holds_settings(const struct radio *r)
-{
-	uint8_t value;
-
-	for (unsigned i = 0; i < r->n_settings; i++)
-		if (r->settings[i].address <= LAST_FIXED &&
-		    (read_register(r, r->settings[i].address, &value) ||
-		     value != r->settings[i].value))
-			return 0;
-	return 1;
-}
-
-static int set_up(struct radio *r)
-{
-	if (read_register(r, RADIO_VERSION, &r->version) || r->version == 0x00 ||
-	    r->version == 0xff)
-		return -1;
-	for (unsigned i = 0; i < r->n_settings; i++) {
-		const uint8_t out[2] = { r->settings[i].address, r->settings[i].value };
-		uint8_t in[2];
-
-		if (r->hal->spi(r->hal->ctx, out, in, 2))
-			return -1;
-	}
-	return holds_settings(r) ? 0 : -1;
-}
-
 void radio_init(struct radio *r, const struct hal *hal, const struct radio_setting *settings,
 		unsigned n_settings)
 {
@@ -100,7 +36,7 @@ static void look(struct radio *r, uint64_t now, uint8_t wanted, enum radio_state
 {
 	uint8_t marc, left = 0;
 
-	if (read_status(r, RADIO_MARCSTATE, &marc)) {
+	if (chip_status(r->hal, RADIO_MARCSTATE, &marc)) {
 		down(r, &r->absent);
 		return;
 	}
@@ -110,7 +46,7 @@ static void look(struct radio *r, uint64_t now, uint8_t wanted, enum radio_state
 	} else if (marc == wanted) {
 		enter(r, next, UINT64_MAX);
 		/* all of the packet must have left */
-		if (next == RADIO_IDLE && (read_status(r, RADIO_TXBYTES, &left) || left))
+		if (next == RADIO_IDLE && (chip_status(r->hal, RADIO_TXBYTES, &left) || left))
 			down(r, left & 0x80 ? &r->underflow : &r->stuck);
 	} else if (now >= r->until) {
 		down(r, &r->stuck);
@@ -125,7 +61,7 @@ uint64_t radio_poll(struct radio *r, uint64_t now)
 			return r->retry;
 		r->retry = now + us(r, RETRY_US);
 		r->resets++;
-		if (strobe(r, RADIO_SRES)) {
+		if (chip_strobe(r->hal, RADIO_SRES)) {
 			down(r, &r->absent);
 			return r->retry;
 		}
@@ -134,7 +70,7 @@ uint64_t radio_poll(struct radio *r, uint64_t now)
 	case RADIO_RESETTING:
 		if (now < r->until)
 			return r->until;
-		if (set_up(r)) {
+		if (chip_set_up(r->hal, r->settings, r->n_settings, &r->version)) {
 			down(r, &r->absent);
 			return r->retry;
 		}
@@ -166,7 +102,8 @@ int radio_prepare(struct radio *r, const uint8_t *packet, unsigned n, uint64_t n
 	 * A chip that lost its supply for a moment would send on another frequency, so look before each
 	 * packet. SFTX is allowed in IDLE only (table 42), which the chip may have left by itself.
 	 */
-	if (read_status(r, RADIO_MARCSTATE, &marc) || !holds_settings(r)) {
+	if (chip_status(r->hal, RADIO_MARCSTATE, &marc) ||
+	    !chip_holds(r->hal, r->settings, r->n_settings)) {
 		down(r, &r->absent);
 		return 0;
 	}
@@ -174,8 +111,8 @@ int radio_prepare(struct radio *r, const uint8_t *packet, unsigned n, uint64_t n
 		down(r, &r->stuck);
 		return 0;
 	}
-	if (strobe(r, RADIO_SFTX) || r->hal->spi(r->hal->ctx, out, in, n + 1) ||
-	    strobe(r, RADIO_SFSTXON)) {
+	if (chip_strobe(r->hal, RADIO_SFTX) || r->hal->spi(r->hal->ctx, out, in, n + 1) ||
+	    chip_strobe(r->hal, RADIO_SFSTXON)) {
 		down(r, &r->absent);
 		return 0;
 	}
@@ -197,7 +134,7 @@ void radio_drop(struct radio *r)
 {
 	if (r->state < RADIO_PREPARING)
 		return;
-	if (strobe(r, RADIO_SIDLE) || strobe(r, RADIO_SFTX))
+	if (chip_strobe(r->hal, RADIO_SIDLE) || chip_strobe(r->hal, RADIO_SFTX))
 		down(r, &r->absent);
 	else
 		enter(r, RADIO_IDLE, UINT64_MAX);

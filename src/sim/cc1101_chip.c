@@ -121,13 +121,18 @@ static void try_send(struct cc1101_chip *c)
 
 	if (c->state != CC1101_IN_TX || c->sending || !c->n_tx)
 		return;
+	/* The preamble began with TX, and is as long as it is set, or longer if the first byte was late. */
+	if (c->tx_since_ns > out.start_ns - bits_ns(c, PREAMBLE_BITS))
+		out.start_ns = c->tx_since_ns;
+	else
+		out.start_ns -= bits_ns(c, PREAMBLE_BITS);
 	whole = (size_t)c->tx[0] + 1;
 	c->sending = true;
-	c->next_ns = c->now_ns + (int64_t)cc1101_air_ns(c->reg, c->tx[0]);
+	c->next_ns = out.start_ns + (int64_t)cc1101_air_ns(c->reg, c->tx[0]);
 	if (whole > c->n_tx) {
 		/* Ends when the FIFO runs dry. Bytes that would be written meanwhile are not modelled. */
-		c->next_ns =
-			c->now_ns + bits_ns(c, PREAMBLE_BITS + SYNC_BITS + 8 * (unsigned)c->n_tx);
+		c->next_ns = out.start_ns +
+			     bits_ns(c, PREAMBLE_BITS + SYNC_BITS + 8 * (unsigned)c->n_tx);
 		c->next = CC1101_IN_TX_UNDERFLOW;
 		return;
 	}
@@ -148,6 +153,7 @@ static void sent(struct cc1101_chip *c)
 		return;
 	}
 	after(c, c->reg[CC1101_MCSM1], CC1101_IN_TX);
+	c->tx_since_ns = c->now_ns;
 	try_send(c);
 }
 
@@ -269,6 +275,8 @@ void chip_advance(struct cc1101_chip *c, int64_t now_ns)
 			c->state = c->next;
 			if (c->state == CC1101_IN_RX)
 				c->rx_since_ns = c->now_ns;
+			if (c->state == CC1101_IN_TX)
+				c->tx_since_ns = c->now_ns;
 			try_send(c);
 		} else if (what && at <= now_ns) {
 			c->now_ns = at > c->now_ns ? at : c->now_ns;

@@ -44,7 +44,8 @@ struct cc1101_chip {
 	int64_t spi_byte_ns; /* how long a byte takes on SPI; 0: no time passes */
 	bool unsteady;       /* RXBYTES is wrong once after each byte that came in (SWRZ020) */
 	void (*on_pin)(void *ctx, int pin, bool level, int64_t now_ns); /* GDO0 and GDO2 */
-	void (*on_sent)(void *ctx, const struct chip_air *air); /* when its first bit leaves */
+	/* When the first byte after the preamble is there; the first bit may have left by then, but no sync word. */
+	void (*on_sent)(void *ctx, const struct chip_air *air);
 	void *ctx;
 
 	/* For looking at. */
@@ -58,7 +59,7 @@ struct cc1101_chip {
 
 	/* Of the model. */
 	enum cc1101_state next;
-	int64_t until_ns, ready_ns, rx_since_ns;
+	int64_t until_ns, ready_ns, rx_since_ns, tx_since_ns;
 	size_t n_air;
 	struct chip_air air[CHIP_AIR_MOST]; /* by start_ns */
 	bool receiving, sending, crc_pin, wrong_count, pin[3];

@@ -35,6 +35,9 @@ struct ring {
 static struct {
 	struct ring rx, tx;
 	uint8_t strobe; /* where the DMA fetches it */
+	int flood;      /* the marker is a 1-PPS */
+	int raised;     /* it is to be lowered */
+	uint32_t raise; /* after this count */
 } board;
 
 static int wait_for(volatile uint32_t *reg, uint32_t mask, uint32_t value)
@@ -202,7 +205,9 @@ static void arm(void *ctx, uint32_t count, uint8_t strobe)
 	DMA_S5CR |= DMA_CR_EN;
 	TIM_CCR1 = count;
 	TIM_SR = ~TIM_CC1IF;
-	TIM_CCMR1 = TIM_CC2_INPUT_TI2 | TIM_OC1_ACTIVE_ON_MATCH;
+	board.raised = 0;
+	TIM_CCMR1 = TIM_CC2_INPUT_TI2 |
+		    (board.flood ? TIM_OC1_FORCE_INACTIVE : TIM_OC1_ACTIVE_ON_MATCH);
 	TIM_DIER |= TIM_CC1DE;
 }
 
@@ -222,6 +227,44 @@ static int disarm(void *ctx)
 		wait_for(&SPI_SR, SPI_SR_BSY, 0);
 	deselect();
 	return status;
+}
+
+/* ---- floods ---- */
+
+void board_flood(void)
+{
+	board.flood = 1;
+	pin(GPIOB, 10, GPIO_ALTERNATE, 1);
+	GPIO_PUPDR(GPIOB) |= 2u << (10 * 2); /* no edges if open */
+	TIM_CCMR2 = TIM_CC3_INPUT_TI3;
+	TIM_CCER |= TIM_CC3E;
+}
+
+int board_sync(void *ctx, uint32_t *count)
+{
+	(void)ctx;
+	if (!(TIM_SR & TIM_CC3IF))
+		return 0;
+	*count = TIM_CCR3; /* clears the flag */
+	return 1;
+}
+
+void board_raise(void *ctx, uint32_t count)
+{
+	(void)ctx;
+	TIM_CCMR1 = TIM_CC2_INPUT_TI2 | TIM_OC1_FORCE_INACTIVE;
+	TIM_CCR1 = count;
+	TIM_CCMR1 = TIM_CC2_INPUT_TI2 | TIM_OC1_ACTIVE_ON_MATCH;
+	board.raise = count;
+	board.raised = 1;
+}
+
+static void lower(void)
+{
+	if (!board.raised || (int32_t)(TIM_CNT - board.raise - TIMER_HZ / 100) < 0)
+		return;
+	TIM_CCMR1 = TIM_CC2_INPUT_TI2 | TIM_OC1_FORCE_INACTIVE;
+	board.raised = 0;
 }
 
 /* ---- UART ---- */
@@ -272,6 +315,7 @@ void board_pass(void)
 {
 	if (board.tx.out != board.tx.in && USART_SR & USART_SR_TXE)
 		USART_DR = board.tx.byte[board.tx.out++ % RING];
+	lower();
 }
 
 void board_say(const char *text)
