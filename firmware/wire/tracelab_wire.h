@@ -13,8 +13,8 @@
  * Packets. Bits 31..29 are the kind (enum tl_kind), bits 28..0 by kind; "low" is the lower 20 bits of a time, the upper 29
  * are those of the last TL_MARKER before it in the stream. A marker comes whenever the next packet with a time has other upper bits
  * than the last marker (also when they go back), and whenever the lower bits wrap, so that a silent target is seen to be silent.
- * There are two queues, events and all else. Packets of one queue are in the order of time; those of the
- * second overtake those of the first, so a packet may be older than the one before it.
+ * There are two queues, events and all else. Packets of the first are in the order of time; those of the
+ * second overtake them, so a packet may be older than the one before it.
  *
  *   TL_EVENT   28..20 lines after the change (enum tl_line), 19..0 low. Lines outside of the mask show their state but cause
  *              no event. The first after TL_START and after a loss of events shows the state and need not be a change.
@@ -80,28 +80,30 @@ enum tl_loss {
 };
 
 /**
- * The clock. Fine mode sends TL_CLOCK_PPS alone, for each rising edge; the host steers.
+ * The clock. TL_CLOCK_PPS is sent for each rising edge of the PPS, whatever the mask; of those that follow such an edge by no more than
+ * TL_PPS_WINDOW cycles none is sent, they are only counted (TL_AT_REJECTED). Fine mode sends nothing else: the host steers.
  *
- * In paper mode the observer has seconds of its own, of TL_SECOND_TICKS ticks: the first begins at TL_CLOCK_ALIGN's time T0, the k-th at
- * T0 + k * TL_SECOND_TICKS; time itself never jumps. Of each PPS that comes within TL_PPS_WINDOW cycles of the begin of a second,
- * PPS and OFFSET are sent. One that does not is REJECTED. After TL_PPS_PATIENCE seconds without a good one the next edge aligns
- * anew. TL_STEER_TICK ticks after the begin of each second the divider gets a new setting: STEER_AT and
+ * In paper mode the observer has seconds of its own, of TL_SECOND_TICKS ticks; the first edge aligns them: one begins at
+ * TL_CLOCK_ALIGN's time T0, the k-th after it at T0 + k * TL_SECOND_TICKS; time itself never jumps. An edge within TL_PPS_WINDOW
+ * cycles of such a begin is good, the first of them, and gives OFFSET: right after the PPS or, if the edge came first, when the
+ * second begins. Any other edge is REJECTED (in 1 ms at most). After TL_PPS_PATIENCE seconds without a good one the next edge aligns
+ * anew. TL_STEER_TICK ticks after the begin of each second (from TL_START on) the divider gets a new setting: STEER_AT and
  * STEER (value E, eighths of a cycle a second). From then, until the next STEER_AT, n ticks take
  * 50 n + floor((n E + 8000000) / 16000000) cycles: so the raw time of each tick can be rebuilt. E is 0 before the first.
- * (8 = TL_PPS_AVERAGE; 16000000 = 8 * TL_SECOND_TICKS.)
+ * (16000000 = TL_PPS_AVERAGE * TL_SECOND_TICKS.)
  *
- * OFFSET is in cycles; positive: the observer's second began before the PPS. E = 8 (mean rate error of the last
- * TL_PPS_AVERAGE seconds) + OFFSET * 8 / 2^TL_OFFSET_SHIFT, where the rate error counts as 0 until there were TL_PPS_AVERAGE + 1 good PPS in
- * a row, OFFSET counts as 0 in a second without good PPS, and |E| <= TL_STEER_MAX.
+ * OFFSET is in cycles; positive: the observer's second began before the PPS. E = rate + OFFSET * 8 / 2^TL_OFFSET_SHIFT, OFFSET 0 in a
+ * second without good PPS, |E| <= TL_STEER_MAX. Rate is 8 times the mean error of the last TL_PPS_AVERAGE seconds between good edges,
+ * that is how many cycles more than 100,000,000 a second had; with the first ones, 4, 2 or 1 of them; 0 before; kept while
+ * edges are missing, and until there are TL_PPS_AVERAGE + 1 good ones in a row again.
  */
 enum tl_clock {
-	TL_CLOCK_PPS = 0,      /* low: a rising edge of the PPS */
+	TL_CLOCK_PPS = 0,      /* low: a rising edge of the PPS; both modes */
 	TL_CLOCK_OFFSET = 1,   /* number */
 	TL_CLOCK_STEER_AT = 2, /* low: the tick from which the next STEER holds */
 	TL_CLOCK_STEER = 3,    /* number */
-	TL_CLOCK_ALIGN =
-		4, /* low: the tick with which a second begins; no PPS or OFFSET for this edge */
-	TL_CLOCK_REJECTED = 5 /* low: a rising edge of the PPS at a wrong place */
+	TL_CLOCK_ALIGN = 4, /* low: the tick with which a second begins; this edge has no OFFSET */
+	TL_CLOCK_REJECTED = 5 /* low: of the edge, as in its PPS */
 };
 
 #define TL_PPS_WINDOW 100000 /* 1 ms */
