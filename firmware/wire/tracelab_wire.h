@@ -90,7 +90,7 @@ enum tl_loss {
  * (16000000 = TL_PPS_AVERAGE * TL_SECOND_TICKS.)
  *
  * OFFSET is in cycles; positive: the observer's second began before the PPS. E = rate + OFFSET * 8 / 2^TL_OFFSET_SHIFT, OFFSET 0 in a
- * second without good PPS, |E| <= TL_STEER_MAX. Rate is 8 times the mean error of the last TL_PPS_AVERAGE seconds between good edges,
+ * second without good PPS; E and rate are limited to -TL_STEER_MAX - 1 and TL_STEER_MAX. Rate is 8 times the mean error of the last TL_PPS_AVERAGE seconds between good edges,
  * that is how many cycles more than 100,000,000 a second had; with the first ones, 4, 2 or 1 of them; 0 before; kept while
  * edges are missing, and until there are TL_PPS_AVERAGE + 1 good ones in a row again.
  */

@@ -16,7 +16,6 @@ module tl_control #(
 );
 
 	localparam [31:0] CYCLES = SECOND * `TL_TICK_CYCLES;
-	localparam signed [31:0] MAX = `TL_STEER_MAX;
 
 	reg [31:0] past[1:8]; // good edges before the newest
 	reg [3:0] row;        // how many there are without a gap, up to 9 with the newest
@@ -51,12 +50,12 @@ module tl_control #(
 		end
 		if (stage[0]) error <= $signed(span - (CYCLES << shift));
 		if (stage[1]) error <= error <<< (2'd3 - shift);
-		// Beyond the largest correction the value does not matter: keep it from wrapping.
+		// Both are limited to the 20 bits of steer.
 		if (stage[2]) begin
-			above <= error > MAX;
-			below <= error < -MAX;
+			above <= ~error[31] & |error[30:19];
+			below <= error[31] & ~&error[30:19];
 		end
-		if (stage[3] & counts) rate <= above ? MAX[24:0] : below ? -MAX[24:0] : error[24:0];
+		if (stage[3] & counts) rate <= {{6{error[31]}}, above ? 19'h7ffff : below ? 19'd0 : error[18:0]};
 
 		decided <= {decided[0], decide};
 		if (decide) begin
@@ -64,10 +63,10 @@ module tl_control #(
 			if (~met) row <= 0;
 		end
 		if (decided[0]) begin
-			above <= sum > MAX[24:0];
-			below <= sum < -MAX[24:0];
+			above <= ~sum[24] & |sum[23:19];
+			below <= sum[24] & ~&sum[23:19];
 		end
-		if (decided[1]) steer <= above ? MAX[19:0] : below ? -MAX[19:0] : sum[19:0];
+		if (decided[1]) steer <= {sum[24], above ? 19'h7ffff : below ? 19'd0 : sum[18:0]};
 		if (reset) begin
 			row <= 0;
 			whole <= 1'b0;

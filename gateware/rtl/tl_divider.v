@@ -12,10 +12,11 @@ module tl_divider #(
 	output reg tick // the last cycle of a tick
 );
 
-	localparam signed [26:0] HALF = 4 * SECOND;
+	localparam [31:0] WIDE = 4 * SECOND;
+	localparam signed [26:0] HALF = WIDE[26:0];
 
 	reg [5:0] cycle, end_; // end_: the last cycle but one
-	reg signed [26:0] sum;
+	reg signed [26:0] sum, less, more;
 	reg signed [19:0] step;
 	reg above, below;
 
@@ -30,12 +31,18 @@ module tl_divider #(
 		case (cycle)
 		6'd0: sum <= sum + {{7{step[19]}}, step};
 		6'd1: begin
-			above <= sum >= HALF;
-			below <= sum < -HALF;
+			less <= sum - HALF;
+			more <= sum + HALF;
 		end
 		6'd2: begin
-			if (above) sum <= sum - 2 * HALF;
-			if (below) sum <= sum + 2 * HALF;
+			above <= ~less[26];
+			below <= more[26];
+		end
+		6'd3: begin
+			if (above)
+				sum <= less - HALF;
+			else if (below)
+				sum <= more + HALF;
 			end_ <= above ? `TL_TICK_CYCLES - 1 : below ? `TL_TICK_CYCLES - 3 : `TL_TICK_CYCLES - 2;
 		end
 		default: ;

@@ -26,6 +26,8 @@ module tl_offset #(
 );
 
 	localparam [3:0] LAST = `TL_PPS_PATIENCE - 1;
+	localparam [31:0] SECOND_END = SECOND - 1, STEER_NEXT = STEER_TICK - 1, STEER_SOON = STEER_TICK - 2;
+	localparam [31:0] WINDOW_END = WINDOW - 1;
 
 	reg previous;
 	reg [16:0] quiet;   // cycles since an edge
@@ -51,7 +53,7 @@ module tl_offset #(
 		cycle <= cycle + 1'b1;
 		ignored <= rise & ~calm;
 		if (~calm) quiet <= quiet + 1'b1;
-		over <= quiet == WINDOW - 1;
+		over <= quiet == WINDOW_END[16:0];
 		if (over) calm <= 1'b1;
 		if (edge_) begin
 			calm <= 1'b0;
@@ -62,12 +64,12 @@ module tl_offset #(
 		second <= ends;
 		begun <= tick & align;
 		// The phase stands for 49 cycles at least: time for its comparisons.
-		last <= phase == SECOND - 1;
-		load <= phase == STEER_TICK - 1;
-		soon <= phase == STEER_TICK - 2;
+		last <= phase == SECOND_END[20:0];
+		load <= phase == STEER_NEXT[20:0];
+		soon <= phase == STEER_SOON[20:0];
 		decide <= tick & soon;
 		age <= age + 1'b1;
-		far <= age == WINDOW - 1;
+		far <= age == WINDOW_END[16:0];
 		if (far) near <= 1'b0;
 		if (tick) phase <= phase + 1'b1;
 		if (ends) begin
@@ -86,7 +88,7 @@ module tl_offset #(
 		measured <= 1'b0;
 		rejected <= 1'b0;
 		early <= waiting ? early + 1'b1 : 17'd0;
-		too_early <= early == WINDOW - 1;
+		too_early <= early == WINDOW_END[16:0];
 		if (waiting & too_early) begin
 			waiting <= 1'b0;
 			rejected <= 1'b1;

@@ -8,7 +8,7 @@
 
 struct chip {
 	VerilatedContext context;
-	Vtracelab_top top{&context};
+	Vtracelab_top top{ &context };
 };
 
 chip *chip_create(void)

@@ -31,7 +31,7 @@ struct clock_chip;
 struct clock_chip *clock_chip_create(int small);
 void clock_chip_free(struct clock_chip *chip);
 
-/** One cycle; returns 1 if it was the last of a tick. */
+/** One cycle; returns 1 if the next is the last of a tick. */
 int clock_chip_cycle(struct clock_chip *chip, int reset, int pps);
 
 /** A packet of the clock, if there is one: its bits 28..0. Returns 0 if there is none. */

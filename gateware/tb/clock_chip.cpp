@@ -15,7 +15,8 @@ struct clock_chip {
 
 template <class Top> struct clock_of : clock_chip {
 	VerilatedContext context;
-	Top top{&context};
+	Top top{ &context };
+	uint64_t ticks = 0, shown = 0;
 
 	int cycle(int reset, int pps) override
 	{
@@ -23,18 +24,22 @@ template <class Top> struct clock_of : clock_chip {
 		top.pps = pps;
 		top.running = 1;
 		top.fine = 0;
+		top.now = shown;
+		shown = ticks;
+		ticks = reset ? 0 : ticks + top.tick;
 		top.clk = 1;
 		top.eval();
 		top.clk = 0;
 		top.eval();
-		top.taken = top.valid;
 		return top.tick;
 	}
 
 	int packet(uint32_t *out) override
 	{
 		/* Of the 62 bits: 57..49 are bits 28..20, 19..0 the rest. */
-		*out = static_cast<uint32_t>((top.entry >> 49 & 0x1ff) << 20 | (top.entry & 0xfffff));
+		*out = static_cast<uint32_t>((top.entry >> 49 & 0x1ff) << 20 |
+					     (top.entry & 0xfffff));
+		top.taken = top.valid;
 		return top.valid;
 	}
 };

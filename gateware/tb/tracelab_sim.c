@@ -70,8 +70,9 @@ static void adc_cycle(struct tl_sim *sim)
 	if (!p->adc_cs_n && sim->adc_cs_n) {
 		int value = sim->adc ? sim->adc(sim->adc_ctx, sim->cycle) : 0;
 
-		sim->adc_frame = value == TL_SIM_ADC_LOW ? 0 : value == TL_SIM_ADC_HIGH ? 0xffffff
-										   : (uint32_t)value << 4;
+		sim->adc_frame = value == TL_SIM_ADC_LOW  ? 0 :
+				 value == TL_SIM_ADC_HIGH ? 0xffffff :
+							    (uint32_t)value << 4;
 		sim->adc_began = 1;
 	} else if (!p->adc_cs_n && sim->adc_sck && !p->adc_sck) {
 		sim->adc_frame = sim->adc_frame << 1 & 0xffffff;
@@ -108,7 +109,8 @@ static void uart_cycle(struct tl_sim *sim)
 		from->left = UART_CYCLES;
 		from->shift = from->shift >> 1 | (unsigned)sim->pins.tx << 9;
 		if (--from->bits == 0 && from->n < UART_ROOM)
-			from->bytes[(from->first + from->n++) % UART_ROOM] = (uint8_t)(from->shift >> 1);
+			from->bytes[(from->first + from->n++) % UART_ROOM] =
+				(uint8_t)(from->shift >> 1);
 	}
 }
 

@@ -40,7 +40,7 @@ typedef void tl_sim_step(void *ctx, struct tl_sim *sim, uint64_t cycle);
 void tl_sim_each(struct tl_sim *sim, tl_sim_step *step, void *ctx);
 
 /** What the ADC reads at a cycle: 0 to 65535, or one of these. Without a function it reads 0. */
-#define TL_SIM_ADC_LOW (-1)  /* its output is stuck */
+#define TL_SIM_ADC_LOW (-1) /* its output is stuck */
 #define TL_SIM_ADC_HIGH (-2)
 typedef int tl_sim_adc(void *ctx, uint64_t cycle);
 void tl_sim_set_adc(struct tl_sim *sim, tl_sim_adc *adc, void *ctx);
