@@ -42,6 +42,8 @@ module tl_command #(
 	reg [48:0] limit, last_end;
 	reg [49:0] end_;
 	reg wrong, limit_carry, end_carry;
+	reg mode_bad, mask_bad, period_bad, known, fits, room; // they have time: a byte lies between what they are of and their use
+	reg sooner, disorder;
 	reg sooner_high, sooner_same, sooner_low; // than the limit
 	reg order_high, order_same, order_low;    // than what was queued last
 	reg [5:0] index, answer_length;
@@ -55,7 +57,6 @@ module tl_command #(
 	wire [31:0] width = payload[111:80];
 	wire [15:0] word = payload[119:104];
 	wire pulse = action == `TL_ACT_PULSE;
-	wire room = ~act_level[6] & ~(pulse & act_level == `TL_ACT_QUEUE - 1);
 
 	assign act_action = action[1:0];
 	assign act_lines = lines[2:0];
@@ -90,6 +91,14 @@ module tl_command #(
 		endcase
 
 	always @(posedge clk) begin
+		mode_bad <= payload[119:112] > `TL_FINE;
+		mask_bad <= |word[15:9];
+		period_bad <= word != 0 & word < `TL_PERIOD_MIN;
+		known <= command >= `TL_HELLO & command <= `TL_STATUS;
+		fits <= length == wanted(command);
+		room <= ~act_level[6] & ~(pulse & act_level == `TL_ACT_QUEUE - 1);
+		sooner <= sooner_high | (sooner_same & sooner_low);
+		disorder <= order_high | (order_same & order_low);
 		start <= 1'b0;
 		period_set <= 1'b0;
 		act_put <= 1'b0;
@@ -146,9 +155,9 @@ module tl_command #(
 				state <= ANSWER;
 				if (rx_data != crc)
 					code <= `TL_BAD_CRC;
-				else if (command < `TL_HELLO | command > `TL_STATUS)
+				else if (~known)
 					code <= `TL_UNKNOWN;
-				else if (length != wanted(command))
+				else if (~fits)
 					code <= `TL_BAD_LENGTH;
 				else
 					state <= EXECUTE;
@@ -163,7 +172,7 @@ module tl_command #(
 			`TL_START:
 				if (running)
 					code <= `TL_RUNNING;
-				else if (payload[119:112] > `TL_FINE)
+				else if (mode_bad)
 					code <= `TL_BAD_VALUE;
 				else begin
 					start <= 1'b1;
@@ -173,14 +182,14 @@ module tl_command #(
 				end
 			`TL_STOP: running <= 1'b0;
 			`TL_MASK:
-				if (word[15:9] != 0)
+				if (mask_bad)
 					code <= `TL_BAD_VALUE;
 				else
 					mask <= word[8:0];
 			`TL_PERIOD:
 				if (~running)
 					code <= `TL_NOT_RUNNING;
-				else if (word != 0 & word < `TL_PERIOD_MIN)
+				else if (period_bad)
 					code <= `TL_BAD_VALUE;
 				else begin
 					period <= word;
@@ -210,15 +219,16 @@ module tl_command #(
 					order_same <= time_[48:25] == last_end[48:25];
 					order_low <= time_[24:0] <= last_end[24:0];
 				end
-				4'd3: begin
+				4'd3: wrong <= wrong | end_[49];
+				4'd4: begin
 					act_time <= time_[48:0];
 					if (~running)
 						code <= `TL_NOT_RUNNING;
-					else if (wrong | end_[49])
+					else if (wrong)
 						code <= `TL_BAD_VALUE;
-					else if (sooner_high | (sooner_same & sooner_low))
+					else if (sooner)
 						code <= `TL_LATE;
-					else if (order_high | (order_same & order_low))
+					else if (disorder)
 						code <= `TL_ORDER;
 					else if (~room)
 						code <= `TL_FULL;
@@ -227,7 +237,7 @@ module tl_command #(
 						last_end <= end_[48:0];
 					end
 				end
-				4'd4: begin
+				4'd5: begin
 					act_put <= pulse & code == `TL_OK;
 					act_time <= end_[48:0];
 				end

@@ -173,6 +173,6 @@ static void troubled(int seconds)
 int main(void)
 {
 	usual(3);
-	troubled(200);
+	troubled(150);
 	return 0;
 }

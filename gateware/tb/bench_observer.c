@@ -224,7 +224,7 @@ static void power(void)
 
 int main(void)
 {
-	if (!getenv("X")) bursts();
+	bursts();
 	actuation(TL_PAPER);
 	actuation(TL_FINE);
 	power();
