@@ -41,15 +41,14 @@ static int64_t percentile(double jitter_ns)
 {
 	static struct offsets o;
 	struct tracelab_clock clock;
-	struct sim_random random;
+	struct sim_random random = { 1 };
 	double at = 1e6, rate = 50e-6;
 
 	o.n = 0;
-	sim_random_seed(&random, 1);
 	tracelab_clock_init(&clock, &tracelab_clock_usual, keep, &o);
 	for (int i = 0; i < SECONDS; i++) {
-		tracelab_clock_edge(&clock, llround(at + jitter_ns / 10 * sim_random_normal(&random)));
-		rate += 1e-9 * sim_random_normal(&random);
+		tracelab_clock_edge(&clock, llround(at + jitter_ns / 10 * sim_normal(&random)));
+		rate += 1e-9 * sim_normal(&random);
 		at += 1e8 * (1 + rate);
 	}
 	assert_true(o.n > SECONDS - 10);
