@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: MIT
+# The TraceLab observer's gateware, simulated: no warning, and what the benches say.
+need verilator
+need make
+need c++
+
+"$SRC/gateware/build" lint >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/gateware/build" sim >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/build/gateware/bench_observer"
+"$SRC/build/gateware/bench_clock"
