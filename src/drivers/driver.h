@@ -33,6 +33,7 @@ enum driver_what {
 	DRIVER_SAMPLE,
 	DRIVER_PULSE,
 	DRIVER_GAP, /* nothing is known of the lines until the next DRIVER_LEVELS, unless it says that they are */
+	DRIVER_SLIP,    /* from here on ticks may be off against those before */
 	DRIVER_EVENT,   /* of the analyzer's classes */
 	DRIVER_NOTHING, /* up to here nothing else has happened */
 };
@@ -52,6 +53,10 @@ struct driver_record {
 			enum cvl_gap why;
 			bool lines_known; /* what is missing says nothing of lines */
 		} gap;
+		struct {
+			uint64_t from; /* last sure tick */
+			uint64_t half; /* ticks that they may be off by */
+		} slip;
 		union cvl_store_value field[DRIVER_FIELDS_MAX];
 	};
 	uint32_t cls; /* channel, or class of an event */
@@ -81,6 +86,8 @@ struct driver_opts {
 		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
 	unsigned
 		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	const char
+		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
 	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
 	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
 	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */

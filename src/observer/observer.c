@@ -95,6 +95,7 @@ static int prepare(struct observer *o, struct cvl_error *err)
 		rc = cvl_session_create(&o->session, p->session, err);
 	if (!rc && !o->driver) {
 		o->device = p->device;
+		o->device.names = p->names;
 		o->sink = (struct driver_sink){ see_samples, see_loss, see_text, o, see_records };
 		rc = p->driver->open(&o->driver, &o->device, &o->sink, err);
 	}

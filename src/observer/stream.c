@@ -348,6 +348,9 @@ static int put_record(struct stream *s, const struct driver_record *r, uint64_t 
 		to = r->gap.to == CVL_TICK_UNKNOWN ? CVL_TICK_UNKNOWN : r->gap.to + (at - r->tick);
 		return cvl_writer_gap(w, tick, (struct cvl_tick){ to }, r->gap.lost, r->gap.why,
 				      err);
+	case DRIVER_SLIP:
+		return cvl_writer_slip(w, (struct cvl_tick){ r->slip.from + (at - r->tick) }, tick,
+				       r->slip.half, err);
 	case DRIVER_NOTHING: return 0;
 	}
 	return 0;
