@@ -92,7 +92,8 @@ static void command(struct fpga *f, uint8_t number, const uint8_t *payload, uint
 	uint8_t bytes[64];
 	size_t k;
 
-	memcpy(c.payload, payload, n);
+	if (n)
+		memcpy(c.payload, payload, n);
 	k = tracelab_command_bytes(&c, bytes);
 	fpga_uart_in(f, bytes, k);
 	k = fpga_uart_out(f, bytes, sizeof(bytes));
@@ -142,6 +143,7 @@ static void run(struct world *w, struct fpga *f, uint64_t until, uint64_t step, 
 		fpga_run(f, at);
 		read_spi(w, f, blocks);
 	}
+	fpga_run(f, until);
 	drain(w, f);
 }
 
@@ -245,7 +247,8 @@ static void check_order(const struct world *w)
 	uint64_t last = 0;
 
 	for (size_t i = 0; i < w->n_records; i++) {
-		if (w->record[i].what == DRIVER_GAP)
+		if (w->record[i].what == DRIVER_GAP ||
+		    (w->record[i].what == DRIVER_NOTHING && w->record[i].tick < last))
 			continue;
 		assert_true(w->record[i].tick >= last);
 		last = w->record[i].tick;
@@ -330,10 +333,8 @@ static void a_burst_that_is_too_long_is_a_gap_of_exactly_what_is_missing(void **
 /* Lose, add, turn or shift bytes somewhere. */
 static void damage(struct world *w, struct draw *r)
 {
-	size_t at = draw_u64(r) % w->n_bytes, n = 1 + draw_u64(r) % 3000;
+	size_t at = draw_u64(r) % (w->n_bytes * 4 / 5), n = 1 + draw_u64(r) % 3000;
 
-	if (n > w->n_bytes - at)
-		n = w->n_bytes - at;
 	switch (draw_u64(r) % 4) {
 	case 0:
 		memmove(w->bytes + at, w->bytes + at + n, w->n_bytes - at - n);
@@ -360,7 +361,7 @@ static void what_spi_loses_is_a_gap_and_never_a_wrong_edge(void **state)
 
 	(void)state;
 	for (int round = 0; round < 60; round++) {
-		uint64_t lost, sent;
+		uint64_t sent;
 		struct fpga *f;
 
 		draw_edges(world, &r, 4000, 20000);
@@ -370,14 +371,10 @@ static void what_spi_loses_is_a_gap_and_never_a_wrong_edge(void **state)
 		sent = world->decoder.count.packets;
 		for (uint64_t i = draw_u64(&r) % 5; i < 5; i++)
 			damage(world, &r);
-		/* an end that is whole, so that all is counted; the count of SYNC words is told by those before */
 		decode(world, NULL);
 		check_edges(world);
 		check_order(world);
-		gaps(world, &lost);
-		if (lost < UINT32_MAX && !link_waiting(&world->decoder.link))
-			assert_true(world->decoder.count.packets + lost >= sent ||
-				    world->decoder.link.searched);
+		assert_int_equal(world->decoder.count.packets + world->decoder.count.missing, sent);
 		fpga_free(f);
 	}
 }
@@ -424,6 +421,8 @@ static void events_whose_marker_is_missing_are_lost(void **state)
 {
 	const uint32_t packet[] = { MARKER(5),    EVENT(0, 10), EVENT(1, 1000), /* a marker */
 				    EVENT(0, 20), EVENT(1, 30), MARKER(7),      EVENT(0, 5) };
+	const struct driver_record *got[4];
+	size_t n = 0;
 	uint64_t lost;
 
 	(void)state;
@@ -432,13 +431,16 @@ static void events_whose_marker_is_missing_are_lost(void **state)
 	decode(world, NULL);
 	assert_int_equal(gaps(world, &lost), 1);
 	assert_int_equal(lost, 2);
-	assert_int_equal(world->n_records, 4);
-	assert_int_equal(world->record[0].what, DRIVER_LEVELS);
-	assert_int_equal(world->record[1].tick, (5 << 20) + 1000);
-	assert_int_equal(world->record[2].what, DRIVER_GAP);
-	assert_int_equal(world->record[2].tick, (5 << 20) + 1000);
-	assert_int_equal(world->record[2].gap.to, (7 << 20) + 4);
-	assert_int_equal(world->record[3].what, DRIVER_LEVELS);
+	for (size_t i = 0; i < world->n_records; i++)
+		if (world->record[i].what != DRIVER_NOTHING)
+			assert_true(n < 4 && (got[n++] = &world->record[i]));
+	assert_int_equal(n, 4);
+	assert_int_equal(got[0]->what, DRIVER_LEVELS);
+	assert_int_equal(got[1]->tick, (5 << 20) + 1000);
+	assert_int_equal(got[2]->what, DRIVER_GAP);
+	assert_int_equal(got[2]->tick, (5 << 20) + 1000);
+	assert_int_equal(got[2]->gap.to, (7 << 20) + 4);
+	assert_int_equal(got[3]->what, DRIVER_LEVELS);
 }
 
 static void raw_time_is_rebuilt_from_the_divider(void **state)
@@ -453,7 +455,7 @@ static void raw_time_is_rebuilt_from_the_divider(void **state)
 
 		draw_edges(world, &r, 2000, 500000);
 		f = start(world, true, 1000);
-		for (uint64_t at = 0; at < world->cycle[world->n - 1] + 1000; at += 20000) {
+		for (uint64_t at = 0; at < world->cycle[world->n - 1] + 1000; at += 100000) {
 			fpga_run(f, at);
 			if (fpga_time(f, at) >= second) {
 				fpga_steer(f, fpga_time(f, at) + 1,

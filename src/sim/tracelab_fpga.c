@@ -87,14 +87,20 @@ uint64_t fpga_time(const struct fpga *f, uint64_t cycle)
 
 /* ---- queues ---- */
 
+/* A loss is told when an eighth is free again. */
+static void tell_loss(struct queue *q)
+{
+	const struct item loss = { .time = q->since, .lost = q->lost };
+
+	if (!q->lost || q->n + 2 > q->max - q->max / 8)
+		return;
+	q->item[(q->at + q->n++) % q->max] = loss;
+	q->lost = 0;
+}
+
 static void push(struct fpga *f, struct queue *q, const struct item *i)
 {
-	if (q->lost && q->n + 2 <= q->max - q->max / 8) {
-		const struct item loss = { .time = q->since, .lost = q->lost };
-
-		q->item[(q->at + q->n++) % q->max] = loss;
-		q->lost = 0;
-	}
+	tell_loss(q);
 	if (q->n == q->max || q->lost) {
 		q->since = q->lost ? q->since : i->time;
 		q->lost++;
@@ -146,6 +152,7 @@ static void drain(struct fpga *f, struct queue *q)
 
 	q->at = (q->at + 1) % q->max;
 	q->n--;
+	tell_loss(q);
 	if (i.timed || i.lost)
 		mark(f, i.time);
 	if (i.lost) {
@@ -333,7 +340,8 @@ static void reply(struct fpga *f, const uint8_t *to, uint8_t status, const uint8
 	p[2] = to[2];
 	p[3] = (uint8_t)(n + 1);
 	p[4] = status;
-	memcpy(p + 5, data, n);
+	if (n)
+		memcpy(p + 5, data, n);
 	p[5 + n] = crc8(p + 1, n + 4);
 	f->n_out += n + 6;
 }

@@ -148,14 +148,18 @@ static struct driver_record gap_record(const struct tracelab_gap *g, uint64_t to
 	return r;
 }
 
-/* What is missing lies before @tick. */
+/* What is missing lies before @tick, if that is known. */
 static void end_gap(struct tracelab *t, int queue, uint64_t tick, struct sink *s)
 {
 	struct driver_record r;
 
 	if (!t->gap[queue].on)
 		return;
-	r = gap_record(&t->gap[queue], tick ? tick - 1 : 0, queue == OTHERS);
+	r = gap_record(&t->gap[queue],
+		       tick == CVL_TICK_UNKNOWN ? tick :
+		       tick                     ? tick - 1 :
+						  0,
+		       queue == OTHERS);
 	t->gap[queue].on = false;
 	if (queue == EVENTS) {
 		t->fresh = true;
@@ -408,7 +412,8 @@ static void take_acted(struct tracelab *t, uint32_t p, struct sink *s)
 	hold(t, &r, s);
 }
 
-static void take_marker(struct tracelab *t, uint32_t p, struct sink *s)
+/* False: no room; the same again, then. */
+static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 {
 	struct driver_record r = { .what = DRIVER_NOTHING };
 
@@ -416,11 +421,14 @@ static void take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 	t->upper_known = true;
 	r.tick = tracelab_raw(t, t->upper << TL_LOW_BITS);
 	see(t, r.tick);
-	if (r.tick > t->told + HOLD_CYCLES && !t->gap[EVENTS].on) {
-		r.tick -= HOLD_CYCLES;
-		t->told = r.tick;
-		put(s, &r);
-	}
+	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on)
+		return true;
+	r.tick -= HOLD_CYCLES;
+	if (!release(t, r.tick, s))
+		return false;
+	t->told = r.tick;
+	put(s, &r);
+	return true;
 }
 
 /* False: no room. */
@@ -466,7 +474,7 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 	if (t->newest > HOLD_CYCLES && !release(t, t->newest - HOLD_CYCLES, s))
 		return false;
 	switch (kind) {
-	case TL_MARKER: take_marker(t, p, s); return true;
+	case TL_MARKER: return take_marker(t, p, s);
 	case TL_SAMPLE: take_sample(t, p, s); return true;
 	case TL_LOSS: take_loss(t, p); return true;
 	case TL_EVENT:
@@ -494,6 +502,7 @@ static void lose_packets(struct tracelab *t)
 	t->upper_known = t->power_sure = t->resumed = t->pps_waits = false;
 	t->steer_lost = true;
 	t->stage[EVENTS] = t->stage[OTHERS] = 0;
+	t->count.missing += t->link.missing == LINK_MISSING_UNKNOWN ? 0 : t->link.missing;
 	lose(t, EVENTS, t->event_tick, t->link.missing, CVL_GAP_CORRUPT);
 }
 
@@ -537,6 +546,6 @@ size_t tracelab_end(struct tracelab *t, struct driver_record *out, size_t max)
 	end_bad(t, &s);
 	end_gap(t, OTHERS, t->newest + 1, &s);
 	if (release(t, UINT64_MAX, &s))
-		end_gap(t, EVENTS, t->newest + 1, &s);
+		end_gap(t, EVENTS, CVL_TICK_UNKNOWN, &s);
 	return s.n;
 }
