@@ -162,7 +162,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_error err;
 	int c, rc;
 
-	while ((c = getopt_long(argc, argv, "+h", options, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_NO_WAIT: a.wait = false; break;
 		case OPT_JSON: a.json = true; break;

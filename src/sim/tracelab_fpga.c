@@ -197,6 +197,12 @@ static void take_sample(struct fpga *f, uint64_t time)
 	f->samples++;
 }
 
+/* When its edge is seen. */
+static uint64_t act_cycle(const struct fpga *f)
+{
+	return raw(f, f->act[0].time) + (f->fine ? TL_ACT_CYCLES + TL_ACT_SEEN_CYCLES : 0);
+}
+
 static void do_act(struct fpga *f, const struct act *a)
 {
 	uint8_t before = f->acts;
@@ -244,7 +250,7 @@ void fpga_run(struct fpga *f, uint64_t cycle)
 	while (f->running) {
 		uint64_t wrap = raw(f, f->wraps << TL_LOW_BITS);
 		uint64_t power = f->period ? raw(f, power_time(f)) : NEVER;
-		uint64_t act = f->n_acts ? raw(f, f->act[0].time) : NEVER;
+		uint64_t act = f->n_acts ? act_cycle(f) : NEVER;
 		uint64_t first = earliest(earliest(f->next_edge, wrap), earliest(power, act));
 
 		if (first > cycle)

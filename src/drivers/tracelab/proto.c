@@ -161,12 +161,8 @@ static void end_gap(struct tracelab *t, int queue, uint64_t tick, struct sink *s
 						  0,
 		       queue == OTHERS);
 	t->gap[queue].on = false;
-	if (queue == EVENTS) {
-		t->fresh = true;
-		put(s, &r);
-	} else {
-		hold(t, &r, s);
-	}
+	t->fresh = t->fresh || queue == EVENTS;
+	hold(t, &r, s);
 }
 
 /* Divider settings may be missing; the next one comes within a second. Nobody knows what they were, but how far they go. */
@@ -435,7 +431,7 @@ static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 {
 	uint64_t time = full(t, p);
-	struct driver_record r = { .what = t->fresh ? DRIVER_LEVELS : DRIVER_EDGE };
+	struct driver_record r = { .what = DRIVER_EDGE };
 
 	if (!t->upper_known) {
 		lose(t, EVENTS, t->event_tick, 1, CVL_GAP_CORRUPT);
@@ -448,13 +444,12 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 		return true;
 	}
 	r.tick = tracelab_raw(t, time);
+	end_gap(t, EVENTS, r.tick, s);
 	if (t->n_held && !release(t, r.tick, s))
 		return false;
-	if (t->gap[EVENTS].on) {
-		end_gap(t, EVENTS, r.tick, s);
-		r.what = DRIVER_LEVELS;
-	}
 	see(t, r.tick);
+	if (t->fresh)
+		r.what = DRIVER_LEVELS;
 	t->fresh = false;
 	t->event_time = time;
 	t->event_tick = r.tick;
@@ -497,13 +492,21 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 	return true;
 }
 
+/* From when on events may be missing: those that are older have come, or nobody waits for them any more. */
+static uint64_t not_before(const struct tracelab *t)
+{
+	uint64_t held_back = t->newest > HOLD_CYCLES ? t->newest - HOLD_CYCLES : 0;
+
+	return t->event_tick > held_back ? t->event_tick : held_back;
+}
+
 static void lose_packets(struct tracelab *t)
 {
 	t->upper_known = t->power_sure = t->resumed = t->pps_waits = false;
 	t->steer_lost = true;
 	t->stage[EVENTS] = t->stage[OTHERS] = 0;
 	t->count.missing += t->link.missing == LINK_MISSING_UNKNOWN ? 0 : t->link.missing;
-	lose(t, EVENTS, t->event_tick, t->link.missing, CVL_GAP_CORRUPT);
+	lose(t, EVENTS, not_before(t), t->link.missing, CVL_GAP_CORRUPT);
 }
 
 size_t tracelab_feed(struct tracelab *t, const uint8_t *bytes, size_t n, struct driver_record *out,
@@ -540,12 +543,12 @@ size_t tracelab_end(struct tracelab *t, struct driver_record *out, size_t max)
 
 	assert(max >= TRACELAB_OUT_MIN);
 	if (link_waiting(&t->link)) {
-		lose(t, EVENTS, t->event_tick, CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
+		lose(t, EVENTS, not_before(t), CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
 		t->link.from = t->link.to;
 	}
 	end_bad(t, &s);
 	end_gap(t, OTHERS, t->newest + 1, &s);
-	if (release(t, UINT64_MAX, &s))
-		end_gap(t, EVENTS, CVL_TICK_UNKNOWN, &s);
+	end_gap(t, EVENTS, CVL_TICK_UNKNOWN, &s);
+	release(t, UINT64_MAX, &s);
 	return s.n;
 }
