@@ -50,9 +50,12 @@ static struct driver_record *held(struct tracelab *t, size_t i)
 	return &t->held[(t->held_at + i) % TRACELAB_HELD];
 }
 
-/* False: there is no room for all. */
+/* Not beyond the begin of a gap that is still to come. False: there is no room for all. */
 static bool release(struct tracelab *t, uint64_t up_to, struct sink *s)
 {
+	for (int i = EVENTS; i <= OTHERS; i++)
+		if (t->gap[i].on && up_to > t->gap[i].from)
+			up_to = t->gap[i].from;
 	while (t->n_held && held(t, 0)->tick <= up_to) {
 		if (s->max - s->n < TRACELAB_OUT_MIN / 2)
 			return false;
