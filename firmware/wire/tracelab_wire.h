@@ -63,11 +63,8 @@ enum tl_line {
 	TL_LINES = 9
 };
 
-enum tl_power {
-	TL_POWER_STOP = 0,
-	TL_POWER_START = 1,
-	TL_POWER_RESUME = 2 /* after a loss, before the next sample */
-};
+/** RESUME: after a loss, before the next sample. */
+enum tl_power { TL_POWER_STOP = 0, TL_POWER_START = 1, TL_POWER_RESUME = 2 };
 
 /** Of which queue, and which part. */
 enum tl_loss {
@@ -81,7 +78,7 @@ enum tl_loss {
 
 /**
  * The clock. TL_CLOCK_PPS is sent for each rising edge of the PPS, whatever the mask; of those that follow such an edge by no more than
- * TL_PPS_WINDOW cycles none is sent, they are only counted (TL_AT_REJECTED). Fine mode sends nothing else: the host steers.
+ * TL_PPS_WINDOW + 1 cycles none is sent, they are only counted (TL_AT_REJECTED). Fine mode sends nothing else: the host steers.
  *
  * In paper mode the observer has seconds of its own, of TL_SECOND_TICKS ticks; the first edge aligns them: one begins at
  * TL_CLOCK_ALIGN's time T0, the k-th after it at T0 + k * TL_SECOND_TICKS; time itself never jumps. An edge within TL_PPS_WINDOW
@@ -93,7 +90,7 @@ enum tl_loss {
  * (16000000 = TL_PPS_AVERAGE * TL_SECOND_TICKS.)
  *
  * OFFSET is in cycles; positive: the observer's second began before the PPS. E = rate + OFFSET * 8 / 2^TL_OFFSET_SHIFT, OFFSET 0 in a
- * second without good PPS, |E| <= TL_STEER_MAX. Rate is 8 times the mean error of the last TL_PPS_AVERAGE seconds between good edges,
+ * second without good PPS; E and rate are limited to -TL_STEER_MAX - 1 and TL_STEER_MAX. Rate is 8 times the mean error of the last TL_PPS_AVERAGE seconds between good edges,
  * that is how many cycles more than 100,000,000 a second had; with the first ones, 4, 2 or 1 of them; 0 before; kept while
  * edges are missing, and until there are TL_PPS_AVERAGE + 1 good ones in a row again.
  */
@@ -131,7 +128,7 @@ enum tl_clock {
 #define TL_SPI_HZ 12000000
 #define TL_BLOCK_WORDS 64
 #define TL_IDLE 0xe5a3c996
-#define TL_SYNC_TOP 0xf
+#define TL_SYNC_TOP 15
 #define TL_CRC12 0x80f
 #define TL_CRC12_INIT 0xfff
 
@@ -152,19 +149,25 @@ enum tl_clock {
 #define TL_CUT_CYCLES 1000000 /* 10 ms */
 #define TL_PAYLOAD_MAX 16
 
+/**
+ * Commands: their payload; what an answer brings.
+ *
+ *   TL_HELLO   -; TL_VERSION, log2 of the ring's packets, TL_ACT_QUEUE, TL_TICK_CYCLES: u8 each
+ *   TL_START   u8 enum tl_mode. Time 0, both queues and the ring empty, actuation lines low, power off
+ *   TL_STOP    -. What is queued can still be read; queued actuations are dropped; lines stay
+ *   TL_MASK    u16: bit set, line traced. All 9 after a reset; kept by TL_START
+ *   TL_PERIOD  u16: power samples every so many 500 ns ticks, TL_PERIOD_MIN and up; 0 off
+ *   TL_ACT     u64 time, u8 enum tl_act, u8 lines (bit 0 to 2), u32 width, u8 id: 15 bytes
+ *   TL_STATUS  -; TL_STATUS_BYTES, see enum tl_status_at
+ */
 enum tl_command {
-	TL_HELLO =
-		1, /* -; data: TL_VERSION, log2 of the ring's packets, TL_ACT_QUEUE, TL_TICK_CYCLES: u8 each */
-	TL_START =
-		2, /* u8 mode; time 0, all queues and the ring empty, actuation lines low, power off */
-	TL_STOP =
-		3, /* -; what is queued can still be read; queued actuations are dropped; lines stay */
-	TL_MASK = 4, /* u16: bit set, line traced. All 9 after a reset */
-	TL_PERIOD =
-		5, /* u16: power samples every so many 500 ns ticks, TL_PERIOD_MIN and up; 0 off */
-	TL_ACT =
-		6, /* u64 time, u8 enum tl_act, u8 lines (bit 0 to 2), u32 width, u8 id: 15 bytes */
-	TL_STATUS = 7 /* -; data: TL_STATUS_BYTES, see enum tl_status_at */
+	TL_HELLO = 1,
+	TL_START = 2,
+	TL_STOP = 3,
+	TL_MASK = 4,
+	TL_PERIOD = 5,
+	TL_ACT = 6,
+	TL_STATUS = 7
 };
 
 enum tl_mode { TL_PAPER = 0, TL_FINE = 1 };
@@ -201,18 +204,17 @@ enum tl_answer {
 
 /** Where the status' data begin, after the answer's status byte. */
 enum tl_status_at {
-	TL_AT_FLAGS = 0,     /* u8: enum tl_flags */
-	TL_AT_ACT_LINES = 1, /* u8: as they are */
-	TL_AT_MASK = 2,      /* u16 */
-	TL_AT_TIME = 4,      /* u64: when the answer was begun */
-	TL_AT_QUEUED = 12,   /* u8: actuations that wait */
-	TL_AT_BAD_BYTES =
-		13,     /* u8: bytes skipped, or lost to a host that did not wait; stays at 255 */
-	TL_AT_PPS = 14, /* u16: good PPS since TL_START, modulo 65536 */
-	TL_AT_REJECTED = 16, /* u16: rejected ones */
-	TL_AT_ADC_BAD = 18,  /* u16: bad samples since TL_START */
-	TL_AT_RING = 20,     /* u32: packets in the ring */
-	TL_AT_LOST = 24,     /* u32: packets dropped since TL_START, both queues, modulo 2^32 */
+	TL_AT_FLAGS = 0,      /* u8: enum tl_flags */
+	TL_AT_ACT_LINES = 1,  /* u8: as they are */
+	TL_AT_MASK = 2,       /* u16 */
+	TL_AT_TIME = 4,       /* u64: when the answer was begun */
+	TL_AT_QUEUED = 12,    /* u8: actuations that wait */
+	TL_AT_BAD_BYTES = 13, /* u8: skipped or lost ones; stays at 255 */
+	TL_AT_PPS = 14,       /* u16: good PPS since TL_START, modulo 65536 */
+	TL_AT_REJECTED = 16,  /* u16: rejected ones */
+	TL_AT_ADC_BAD = 18,   /* u16: bad samples since TL_START */
+	TL_AT_RING = 20,      /* u32: packets in the ring */
+	TL_AT_LOST = 24,      /* u32: packets dropped since TL_START, both queues, modulo 2^32 */
 	TL_STATUS_BYTES = 28
 };
 
