@@ -15,8 +15,8 @@
 #include "longrun.h"
 
 static const struct bench_group *const groups[] = { &bench_core,  &bench_clocks, &bench_papers,
-						    &bench_grace, &bench_swo,    &bench_long,
-						    NULL };
+						    &bench_grace, &bench_swo,    &bench_tracelab,
+						    &bench_long,  NULL };
 
 /* The only thing that a signal handler can reach. */
 static volatile sig_atomic_t stopped;
