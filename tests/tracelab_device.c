@@ -8,26 +8,17 @@
  *
  * TTY is made a link to the terminal. It ends when the host hangs up. --stuck: SPI shows zeros. --spill: what SPI showed goes there too.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <termios.h>
-#include <unistd.h>
-
 #include "drivers/driver.h"
 #include "sim/tracelab_fpga.h"
+#include "tracelab_serve.h"
 
 #define TOGGLE 1000000ull   /* cycles */
 #define SECOND 100001000ull /* a PPS of the host's crystal, which is 10 ppm off */
 #define FIRST_PPS 30000000ull
 
 struct world {
+	struct fpga *fpga;
+	int64_t begin; /* driver_waited() */
 	uint64_t burst, start;
 	bool begun;
 	uint16_t levels;
@@ -81,99 +72,49 @@ static uint32_t reading(void *ctx, uint64_t n)
 	return (uint32_t)(n & 0xfff);
 }
 
-static int listen_at(const char *path)
+static void pass(void *ctx)
 {
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	struct world *w = ctx;
 
-	if (fd < 0 || strlen(path) >= sizeof(a.sun_path))
-		return -1;
-	memcpy(a.sun_path, path, strlen(path));
-	unlink(path);
-	return bind(fd, (struct sockaddr *)&a, sizeof(a)) || listen(fd, 1) ? -1 : fd;
+	fpga_run(w->fpga, (uint64_t)(driver_waited() - w->begin) / 10);
 }
 
-static int make_tty(const char *link)
+static void uart_in(void *ctx, const uint8_t *bytes, size_t n)
 {
-	struct termios t;
-	int fd = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-
-	if (fd < 0 || grantpt(fd) || unlockpt(fd) || tcgetattr(fd, &t))
-		return -1;
-	cfmakeraw(&t);
-	if (tcsetattr(fd, TCSANOW, &t) || fcntl(fd, F_SETFL, O_NONBLOCK))
-		return -1;
-	unlink(link);
-	return symlink(ptsname(fd), link) ? -1 : fd;
+	fpga_uart_in(((struct world *)ctx)->fpga, bytes, n);
 }
 
-static int serve(struct fpga *f, int spi, int tty, bool stuck, FILE *spill)
+static size_t uart_out(void *ctx, uint8_t *bytes, size_t max)
 {
-	const int64_t begin = driver_waited();
-	uint8_t bytes[8192];
+	return fpga_uart_out(((struct world *)ctx)->fpga, bytes, max);
+}
 
-	for (;;) {
-		struct pollfd fds[] = { { .fd = spi, .events = POLLIN },
-					{ .fd = tty, .events = POLLIN } };
-		ssize_t n;
-
-		/* a terminal that nobody has opened yet says so all the time */
-		if (poll(fds, 2, 5) < 0)
-			return 1;
-		fpga_run(f, (uint64_t)(driver_waited() - begin) / 10);
-		n = fds[1].revents & POLLIN ? read(tty, bytes, sizeof(bytes)) : 0;
-		if (n > 0)
-			fpga_uart_in(f, bytes, (size_t)n);
-		n = (ssize_t)fpga_uart_out(f, bytes, sizeof(bytes));
-		if (n > 0 && write(tty, bytes, (size_t)n) != n)
-			return 1;
-		if (!(fds[0].revents & (POLLIN | POLLHUP)))
-			continue;
-		n = recv(spi, bytes, 4 * (TL_BLOCK_WORDS + 1), MSG_PEEK);
-		if (n <= 0)
-			return 0;
-		if (n < 4 * (TL_BLOCK_WORDS + 1))
-			continue;
-		n = recv(spi, bytes, sizeof(bytes), 0);
-		fpga_spi(f, bytes, (size_t)n);
-		if (stuck)
-			memset(bytes, 0, (size_t)n);
-		if (spill)
-			fwrite(bytes, 1, (size_t)n, spill);
-		if (send(spi, bytes, (size_t)n, MSG_NOSIGNAL) != n)
-			return 0;
-	}
+static void spi(void *ctx, uint8_t *bytes, size_t n)
+{
+	fpga_spi(((struct world *)ctx)->fpga, bytes, n);
 }
 
 int main(int argc, char **argv)
 {
-	struct world w = { 0 };
+	struct world w = { .begin = driver_waited() };
 	const struct fpga_opts opts = { next, reading, &w, 0 };
-	struct fpga *f = fpga_new(&opts);
-	FILE *spill = NULL;
-	bool stuck = false;
-	int fd, tty, spi, rc;
+	struct served o = { pass, uart_in, uart_out, spi, &w, false, NULL };
+	int rc;
 
 	for (int i = 3; i < argc; i++) {
 		if (!strcmp(argv[i], "--stuck"))
-			stuck = true;
+			o.stuck = true;
 		else if (i + 1 < argc && !strcmp(argv[i], "--burst"))
 			w.burst = strtoull(argv[++i], NULL, 10);
 		else if (i + 1 < argc && !strcmp(argv[i], "--spill"))
-			spill = fopen(argv[++i], "we");
+			o.spill = fopen(argv[++i], "we");
 	}
-	if (argc < 3 || !f)
+	w.fpga = fpga_new(&opts);
+	if (argc < 3 || !w.fpga)
 		return 2;
-	tty = make_tty(argv[2]);
-	fd = listen_at(argv[1]);
-	if (tty < 0 || fd < 0) {
-		perror("tracelab_device");
-		return 4;
-	}
-	spi = accept(fd, NULL, NULL);
-	rc = spi < 0 ? 4 : serve(f, spi, tty, stuck, spill);
-	if (spill)
-		fclose(spill);
-	fpga_free(f);
+	rc = serve_at(&o, argv[1], argv[2]);
+	if (o.spill)
+		fclose(o.spill);
+	fpga_free(w.fpga);
 	return rc;
 }

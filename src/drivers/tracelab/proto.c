@@ -433,32 +433,30 @@ static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 /* False: no room. */
 static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 {
-	uint64_t time = full(t, p);
-	struct driver_record r = { .what = DRIVER_EDGE };
+	uint64_t time = full(t, p), tick;
+	struct driver_record *r;
 
-	if (!t->upper_known) {
-		lose(t, EVENTS, t->event_tick, 1, CVL_GAP_CORRUPT);
-		return true;
-	}
-	if (time < t->event_time) { /* a marker must be missing */
+	/* behind the last one, or a marker must be missing */
+	if (!t->upper_known || time < t->event_time) {
+		t->count.senseless += t->upper_known;
 		t->upper_known = false;
-		t->count.senseless++;
 		lose(t, EVENTS, t->event_tick, 1, CVL_GAP_CORRUPT);
 		return true;
 	}
-	r.tick = tracelab_raw(t, time);
-	end_gap(t, EVENTS, r.tick, s);
-	if (t->n_held && !release(t, r.tick, s))
+	tick = tracelab_raw(t, time);
+	end_gap(t, EVENTS, tick, s);
+	if (t->n_held && !release(t, tick, s))
 		return false;
-	see(t, r.tick);
-	if (t->fresh)
-		r.what = DRIVER_LEVELS;
-	t->fresh = false;
+	see(t, tick);
 	t->event_time = time;
-	t->event_tick = r.tick;
+	t->event_tick = tick;
 	t->count.events++;
-	r.levels = p >> TL_LOW_BITS & ((1u << TL_LINES) - 1);
-	put(s, &r);
+	r = &s->out[s->n++];
+	r->what = t->fresh ? DRIVER_LEVELS : DRIVER_EDGE;
+	r->tick = tick;
+	r->levels = p >> TL_LOW_BITS & ((1u << TL_LINES) - 1);
+	r->cls = 0;
+	t->fresh = false;
 	return true;
 }
 
