@@ -2,11 +2,10 @@
 # The whole way of a TraceLab observer: verilated gateware, its SPI and UART, driver, session, timeline. Simulated.
 need verilator
 need c++
-build=$(dirname "$(command -v coeval)")/..
-lib=$(cd "$build" && pwd)/gateware/libtracelab_sim.a
-mkdir -p "$(dirname "$lib")"
-flags="-O2 -I$SRC/tests -I$SRC/gateware/tb"
-if ! { make -s -C "$SRC/gateware" "../build/gateware/libtracelab_sim.a" >make.log 2>&1 &&
+need flock
+mkdir -p "$SRC/build/gateware"
+flags="-O2 -D_GNU_SOURCE -Wall -Wextra -Werror -I$SRC/tests -I$SRC/gateware/tb"
+if ! { flock "$SRC/build/gateware" make -s -C "$SRC/gateware" "../build/gateware/libtracelab_sim.a" >make.log 2>&1 &&
 	cc -std=gnu11 $flags -c "$SRC/tests/tracelab_gateware.c" -o device.o >>make.log 2>&1 &&
 	c++ device.o "$SRC/build/gateware/libtracelab_sim.a" -lpthread -o device >>make.log 2>&1; }; then
 	cat make.log
@@ -38,9 +37,10 @@ coeval show fine | grep -c 'power =' | awk '{ print ($1 > 400 && $1 < 520 ? "abo
 coeval show fine | grep 'power =' | awk -F'= ' '{ v = $2 + 0; if (v < last || v > last + 1 && last) bad++; last = v } END { print bad + 0 " out of order" }'
 
 echo "== actuation"
-observe -o act --duration 100ms --control ctl >act.txt &
+observe -o act --duration 2s --control ctl >act.txt &
 until_true test -e act/capture/control
 coeval act act set ACT1 at +20ms clear ACT1 at +30ms pulse ACT2:1ms at +40ms | sed -E 's/[0-9.]+ s/T s/g'
+coeval control ctl stop >/dev/null
 wait
 coeval show act --event edge | grep -oE 'ACT[0-9] = [01]'
 coeval show act --event acted | wc -l
