@@ -22,7 +22,7 @@ static size_t wrap(const struct tracelab_link *l, const uint8_t *data, size_t n,
 			uint8_t *p = out + at;
 			bool sync = k % TL_BLOCK_WORDS == 0;
 			uint32_t word = TL_IDLE;
-			uint16_t crc;
+			uint16_t crc, before = TL_CRC12_INIT;
 
 			if (sync)
 				word = 0xf0000000u | (uint32_t)count << 12;
@@ -37,11 +37,12 @@ static size_t wrap(const struct tracelab_link *l, const uint8_t *data, size_t n,
 			count = (uint16_t)(count + (!sync && word != TL_IDLE));
 			for (int b = 0; b < 4; b++)
 				p[b] = (uint8_t)(word >> (24 - 8 * b));
+			if (sync && k)
+				before = link_crc(l, TL_CRC12_INIT, block + 4, LINK_PACKETS);
 			for (crc = 0; sync && crc < 0x1000; crc++) {
 				p[2] = (uint8_t)((p[2] & 0xf0) | crc >> 8);
 				p[3] = (uint8_t)crc;
-				if (!link_crc(l, TL_CRC12_INIT, k ? block + 4 : p,
-					      k ? TL_BLOCK_WORDS : 1))
+				if (!link_crc(l, before, p, 1))
 					break;
 			}
 		}

@@ -382,7 +382,7 @@ static void what_spi_loses_is_a_gap_and_never_a_wrong_edge(void **state)
 static void put_packets(struct world *w, const uint32_t *packet, size_t n)
 {
 	static struct tracelab_link l;
-	uint16_t count = 0, crc;
+	uint16_t count = 0, crc, before;
 
 	link_init(&l);
 	w->n_bytes = 0;
@@ -400,11 +400,12 @@ static void put_packets(struct world *w, const uint32_t *packet, size_t n)
 				p[4 * k + (size_t)b] = (uint8_t)(word >> (24 - 8 * b));
 			if (k % TL_BLOCK_WORDS)
 				continue;
+			before = k ? link_crc(&l, TL_CRC12_INIT, p + 4, LINK_PACKETS) :
+				     TL_CRC12_INIT;
 			for (crc = 0; crc < 0x1000; crc++) { /* the one that holds */
 				p[4 * k + 2] = (uint8_t)((p[4 * k + 2] & 0xf0) | crc >> 8);
 				p[4 * k + 3] = (uint8_t)crc;
-				if (!link_crc(&l, TL_CRC12_INIT, k ? p + 4 : p,
-					      k ? TL_BLOCK_WORDS : 1))
+				if (!link_crc(&l, before, p + 4 * k, 1))
 					break;
 			}
 			assert_true(crc < 0x1000);

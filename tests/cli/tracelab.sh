@@ -72,6 +72,18 @@ spill=()
 observe -o paper --duration 500ms --mode paper --mask T1 | vague
 coeval show paper --event edge | sed -n '1,4p'
 
+echo "== two observers on the time of the PPS"
+for observer in a:12 b:-31; do
+	"$device" --file 40 ${observer#*:} >${observer%:*}.spi
+	coeval capture --driver tracelab --device ${observer%:*}.spi --name ${observer%:*} -o s${observer%:*}
+done
+coeval join sa sb -o both
+coeval sync both --pulse PPS:rising:1s
+coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
+	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }
+	END { for (i = 1; i <= n; i++) { d = (a[i] - b[i]) * 1e9; if (d > 22 || d < -22) far++ }
+	      print n " and " m " pulses, " far + 0 " of them further apart than 22 ns" }'
+
 echo "== a link that is stuck"
 spill=(--stuck)
 observe -o stuck --duration 1200ms --control stuck.sock 2>&1 >/dev/null &

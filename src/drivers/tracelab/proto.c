@@ -25,7 +25,7 @@ const struct driver_event tracelab_events[TRACELAB_EVENTS] = {
 
 void tracelab_init(struct tracelab *t, const struct tracelab_opts *opts)
 {
-	memset(t, 0, sizeof(*t));
+	memset(t, 0, offsetof(struct tracelab, held));
 	link_init(&t->link);
 	t->opts = *opts;
 	t->fresh = true;

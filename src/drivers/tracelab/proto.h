@@ -85,10 +85,10 @@ struct tracelab {
 	uint64_t steer_at, align, pps;
 	bool pps_waits;
 
-	struct driver_record held[TRACELAB_HELD];
 	size_t held_at, n_held;
 	uint64_t told; /* DRIVER_NOTHING so far */
 	struct tracelab_counters count;
+	struct driver_record held[TRACELAB_HELD];
 };
 
 void tracelab_init(struct tracelab *t, const struct tracelab_opts *opts);
