@@ -19,6 +19,7 @@ observe() {
 	[ "$status" -eq 0 ] || echo "status $status"
 	wait
 }
+run() { timeout 20 coeval "$@" || echo "status $?"; }
 refused() {
 	timeout 20 coeval "$@" 2>&1 | sed '/^usage/d'
 	echo "status ${PIPESTATUS[0]}"
@@ -38,22 +39,23 @@ echo "== the same from its bytes"
 coeval capture --driver tracelab --device bytes.spi --power 1k --name obs -o file | vague
 for s in fine file; do coeval show $s --event edge --to 1.4 >$s.txt; done
 cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
-head -c 100001 bytes.spi >cut.spi
-tail -c 200000 bytes.spi >>cut.spi
-coeval capture --driver tracelab --device cut.spi --power 1k --name obs -o cut | vague
-coeval show cut | grep -o 'why = [a-z]*'
+"$device" --file 3 10 >whole.spi
+{ head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
+run capture --driver tracelab --device cut.spi --name obs -o cut
+coeval show cut | grep gap
 
 echo "== actuation"
 spill=()
-observe -o act --duration 1500ms --control ctl >act.txt &
+observe -o act --duration 20s --control ctl >act.txt &
 until_true test -e act/capture/control
-coeval act act set ACT1 at 0.8s clear ACT1 at 0.81s pulse ACT3:2ms at 0.9s
-coeval act act --json pulse ACT2 at 1.2s | sed -E 's/"done_s":1\.2000000[0-9]*/"done_s":1.2000000XX/'
+coeval act act set ACT1 at 2.8s clear ACT1 at 2.81s pulse ACT3:2ms at 2.9s
+coeval act act --json pulse ACT2 at 5.2s | sed -E 's/"done_s":5\.2000000[0-9]*/"done_s":5.2000000XX/'
 refused act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
 refused act act set PPS at +1s
 refused act act set ACT1 at soon
 refused act ctl pulse ACT1:0s at +1s
 refused act act set ACT1 +1s
+coeval control ctl stop >/dev/null
 wait
 vague <act.txt
 test -e act/capture/control || echo "the socket is gone"
