@@ -186,7 +186,7 @@ enum tl_act { TL_ACT_SET = 0, TL_ACT_CLEAR = 1, TL_ACT_PULSE = 2 };
 
 #define TL_ACT_QUEUE 64
 #define TL_ACT_AHEAD 32
-#define TL_ACT_CYCLES 4
+#define TL_ACT_CYCLES 2
 
 enum tl_answer {
 	TL_OK = 0,

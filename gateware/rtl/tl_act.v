@@ -22,7 +22,7 @@ module tl_act #(
 
 	reg [59:0] memory[0:(1 << BITS) - 1];
 	reg [59:0] head;
-	reg [BITS-1:0] first, last;
+	reg [BITS:0] first, last; // one bit more than an address
 	reg [3:0] fresh; // head has been there for so many cycles, as bits
 	reg later, same, low, done;
 	reg [5:0] id; // of the one that was just done
@@ -65,8 +65,8 @@ module tl_act #(
 	end
 
 	always @(posedge clk) begin
-		if (put) memory[last] <= {put_time, put_action, put_lines, put_id};
-		head <= memory[first];
+		if (put) memory[last[BITS-1:0]] <= {put_time, put_action, put_lines, put_id};
+		head <= memory[first[BITS-1:0]];
 	end
 
 endmodule

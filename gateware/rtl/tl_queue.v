@@ -10,7 +10,7 @@ module tl_queue #(
 	input wire clk,
 	input wire reset,
 	input wire put,
-	input wire counts,
+	input wire counts, // put, and it is a loss if there is no room
 	input wire [61:0] entry,
 	input wire [48:0] at, // time of the entry
 	output reg ready,     // out is the oldest entry
@@ -24,19 +24,18 @@ module tl_queue #(
 	localparam [1:0] OPEN = 0, FULL = 1, TELL = 2;
 
 	reg [61:0] memory[0:(1 << BITS) - 1];
-	reg [BITS-1:0] head, tail;
+	reg [BITS:0] head, tail; // one bit more than an address: all full is not empty
 	reg [BITS:0] level;
 	reg [1:0] state;
 	reg [48:0] since;
-	reg [39:0] lost; // less 1
+	reg [39:0] lost;
 
 	// One stage before the memory, so that its inputs are short paths.
-	reg write;
+	reg write, count; // count: not data but what was lost by then
 	reg [61:0] data;
 
 	wire full = level[BITS];
 	wire room = level[BITS:BITS-1] == 2'b00;
-	wire lose = put & counts;
 
 	// The level counts an entry when it is decided, before it is in the memory.
 	wire taking = state == OPEN ? put & ~full : state == FULL ? room : 1'b1;
@@ -45,11 +44,12 @@ module tl_queue #(
 		dropped <= 1'b0;
 		resumed <= 1'b0;
 		write <= taking;
+		count <= 1'b0;
+		lost <= state == OPEN ? {39'd0, full & counts} : lost + {39'd0, counts};
 		data <= entry;
 		case (state)
 		OPEN: begin
-			lost <= 0;
-			if (full & lose) begin
+			if (full & counts) begin
 				state <= FULL;
 				since <= at;
 				dropped <= 1'b1;
@@ -57,15 +57,12 @@ module tl_queue #(
 		end
 		FULL: begin
 			data <= {1'b1, 3'd`TL_LOSS, SINCE, 6'd0, since};
-			if (lose) begin
-				lost <= lost + 1'b1;
-				dropped <= 1'b1;
-			end
+			dropped <= counts;
 			if (room) state <= TELL;
 		end
 		default: begin
-			data <= {1'b0, 3'd`TL_LOSS, COUNT, 15'd0, lost + {38'd0, lose, ~lose}};
-			dropped <= lose;
+			count <= 1'b1;
+			dropped <= counts;
 			resumed <= 1'b1;
 			state <= OPEN;
 		end
@@ -87,8 +84,8 @@ module tl_queue #(
 	end
 
 	always @(posedge clk) begin
-		if (write) memory[tail] <= data;
-		out <= memory[head];
+		if (write) memory[tail[BITS-1:0]] <= count ? {1'b0, 3'd`TL_LOSS, COUNT, 15'd0, lost} : data;
+		out <= memory[head[BITS-1:0]];
 	end
 
 	assign losing = state != OPEN;

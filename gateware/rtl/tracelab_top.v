@@ -120,7 +120,7 @@ module tracelab_top #(
 		.resumed(event_resumed)
 	);
 	tl_queue #(.BITS(8), .SINCE(`TL_LOSS_OTHER_SINCE), .COUNT(`TL_LOSS_OTHER_HIGH)) others (
-		.clk(clk), .reset(clear), .put(other_put), .counts(1'b1), .entry(other_in), .at(now), .ready(other_ready),
+		.clk(clk), .reset(clear), .put(other_put), .counts(other_put), .entry(other_in), .at(now), .ready(other_ready),
 		.out(other_out), .get(other_get), .dropped(other_dropped), .losing(other_losing), .resumed(other_resumed)
 	);
 	tl_packets packets (
