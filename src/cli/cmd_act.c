@@ -122,7 +122,9 @@ static int print(const struct acts *a)
 	bool well = true;
 
 	for (size_t i = 0; i < a->n && a->act[i].answer; i++) {
-		char *text = a->json ? json_dumps(a->act[i].answer, JSON_COMPACT) : NULL;
+		char *text = a->json ? json_dumps(a->act[i].answer,
+						  JSON_COMPACT | JSON_REAL_PRECISION(15)) :
+				       NULL;
 
 		if (text)
 			printf("%s\n", text);
