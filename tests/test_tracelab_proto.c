@@ -522,6 +522,39 @@ static void samples_stand_at_their_time_and_missing_ones_are_counted(void **stat
 	}
 }
 
+#define CLOCK(kind, low) ((uint32_t)TL_CLOCK << 29 | (uint32_t)(kind) << 26 | (low))
+
+static void a_good_pps_stands_at_its_own_cycle(void **state)
+{
+	const uint32_t low = 1000 + TL_SECOND_TICKS - (1 << TL_LOW_BITS);
+	const uint32_t packet[] = { MARKER(0),
+				    CLOCK(TL_CLOCK_PPS, 1000),
+				    CLOCK(TL_CLOCK_ALIGN, 1000),
+				    CLOCK(TL_CLOCK_STEER_AT, 4096),
+				    CLOCK(TL_CLOCK_STEER, 80),
+				    MARKER(1),
+				    CLOCK(TL_CLOCK_PPS, low + 1),
+				    CLOCK(TL_CLOCK_OFFSET, 0x3ffffff - 2),
+				    CLOCK(TL_CLOCK_PPS, low + 5000),
+				    CLOCK(TL_CLOCK_REJECTED, low + 5000) };
+	uint64_t tick[4], lost;
+	size_t n = 0;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = true };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	for (size_t i = 0; i < world->n_records; i++)
+		if (world->record[i].what == DRIVER_PULSE)
+			assert_true(n < 4 && ((tick[n++] = world->record[i].tick), true));
+	assert_int_equal(gaps(world, &lost), 0);
+	assert_int_equal(n, 3);
+	assert_int_equal(tick[0], 1000 * 50);
+	/* 80 eighths of a cycle a second from tick 4096 on make 10 cycles; the offset is -3 */
+	assert_int_equal(tick[1], (1000 + TL_SECOND_TICKS) * 50 + 10 - 3);
+	assert_int_equal(tick[2], (1000 + TL_SECOND_TICKS + 5000) * 50 + 10);
+}
+
 static void random_bytes_are_no_records(void **state)
 {
 	struct draw r = draw_begin(7);
@@ -600,6 +633,7 @@ int main(void)
 		cmocka_unit_test(events_whose_marker_is_missing_are_lost),
 		cmocka_unit_test(raw_time_is_rebuilt_from_the_divider),
 		cmocka_unit_test(samples_stand_at_their_time_and_missing_ones_are_counted),
+		cmocka_unit_test(a_good_pps_stands_at_its_own_cycle),
 		cmocka_unit_test(random_bytes_are_no_records),
 		cmocka_unit_test(random_packets_do_no_harm),
 		cmocka_unit_test(answers_are_found_among_anything),

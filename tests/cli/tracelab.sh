@@ -4,7 +4,6 @@
 device=$(dirname "$(command -v coeval)")/tests/tracelab_device
 [ -x "$device" ] || skip "tracelab_device is not built"
 
-need bc
 until_true() {
 	for _ in $(seq 200); do "$@" >/dev/null 2>&1 && return; sleep 0.05; done
 	echo "in vain: $*"
@@ -67,7 +66,7 @@ spill=(--burst 600000)
 observe -o burst --duration 1500ms >/dev/null
 coeval show burst | grep -o 'why = [a-z]*' | sort -u
 # twice 600,000 edges of T2, less the one at 0; T1's and the PPS' beside them; the state at the start
-coeval info burst --json | grep -oE '"(lost|edge)":[0-9]+' | cut -d: -f2 | paste -sd+ | bc | sed 's/^/stored and lost: /'
+coeval info burst --json | grep -oE '"(lost|edge)":[0-9]+' | cut -d: -f2 | awk '{ sum += $1 } END { print "stored and lost: " sum }'
 
 echo "== paper mode"
 spill=()

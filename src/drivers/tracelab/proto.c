@@ -179,7 +179,7 @@ static void slip(struct tracelab *t, uint64_t tick, struct sink *s)
 	if (!t->steer_lost)
 		return;
 	t->steer_lost = false;
-	most = (most < 0 ? -most : most) + TL_STEER_MAX;
+	most = (most < 0 ? -most : most) + TL_STEER_MAX + 1;
 	ticks = (tick - t->steer[last].raw) / (TL_TICK_CYCLES - 1) + TL_SECOND_TICKS;
 	if (tick < t->steer[last].raw)
 		ticks = TL_SECOND_TICKS;
@@ -330,7 +330,7 @@ static void take_steer(struct tracelab *t, uint32_t p, struct sink *s)
 	size_t i = t->n_steers % TRACELAB_STEERS;
 
 	if (t->steer_at < t->steer[(t->n_steers - 1) % TRACELAB_STEERS].at ||
-	    number_of(p) > TL_STEER_MAX || number_of(p) < -TL_STEER_MAX) {
+	    number_of(p) > TL_STEER_MAX || number_of(p) < -TL_STEER_MAX - 1) {
 		t->count.senseless++;
 		return;
 	}
