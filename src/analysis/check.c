@@ -2,7 +2,6 @@
 /* The engine: from records to the monitors that listen. */
 #include "analysis/check.h"
 
-
 #include "analysis/check_internal.h"
 
 static int no_memory(struct cvl_error *err)

@@ -295,6 +295,12 @@ int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, stru
 			      err);
 }
 
+void cvl_samples_advance(struct cvl_samples *s, uint64_t count)
+{
+	if (count > s->count)
+		s->count = s->written = count;
+}
+
 int cvl_samples_skip(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, uint64_t slack,
 		     struct cvl_error *err)
 {

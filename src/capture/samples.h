@@ -75,6 +75,9 @@ int cvl_samples_skip(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, uin
 /** Its writer, for events of one's own, at ticks that do not fall. */
 struct cvl_writer *cvl_samples_writer(struct cvl_samples *s);
 
+/** Somebody wrote by cvl_samples_writer() what happened before tick @count: it is the next one. Not for samples. */
+void cvl_samples_advance(struct cvl_samples *s, uint64_t count);
+
 /** Nothing is known from the next sample on. */
 int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err);
 

@@ -24,6 +24,9 @@ enum {
 	OPT_CONTROL,
 	OPT_WAIT,
 	OPT_METRICS,
+	OPT_POWER,
+	OPT_MASK,
+	OPT_MODE,
 	OPT_JSON
 };
 
@@ -45,6 +48,9 @@ static const struct option options[] = {
 	{ "control", required_argument, NULL, OPT_CONTROL },
 	{ "wait", no_argument, NULL, OPT_WAIT },
 	{ "metrics", required_argument, NULL, OPT_METRICS },
+	{ "power", required_argument, NULL, OPT_POWER },
+	{ "mask", required_argument, NULL, OPT_MASK },
+	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -57,7 +63,7 @@ struct capture {
 	char host[256];
 };
 
-static int rate(const struct verb *verb, const char *text, uint64_t *hz)
+static int rate(const struct verb *verb, const char *option, const char *text, uint64_t *hz)
 {
 	char plain[64];
 	size_t n = strlen(text);
@@ -66,7 +72,8 @@ static int rate(const struct verb *verb, const char *text, uint64_t *hz)
 	if (n > 2 && n < sizeof(plain) && !strcasecmp(text + n - 2, "hz"))
 		plain[n - 2] = '\0';
 	if (cvl_rate_parse(plain, hz))
-		return cli_usage(verb, "--rate takes a rate such as 8MHz or 500k, not '%s'", text);
+		return cli_usage(verb, "%s takes a rate such as 8MHz or 500k, not '%s'", option,
+				 text);
 	return 0;
 }
 
@@ -94,7 +101,7 @@ static int read_option(int c, const struct verb *verb, struct capture *k)
 		return o->driver ? 0 :
 				   cli_usage(verb, "there is no driver '%s'; `coeval help capture`",
 					     optarg);
-	case 'r': return rate(verb, optarg, &o->device.rate_hz);
+	case 'r': return rate(verb, "--rate", optarg, &o->device.rate_hz);
 	case 'n': o->name = optarg; return 0;
 	case OPT_DEVICE: o->device.devices = optarg; return 0;
 	case OPT_LINES: return cli_number(verb, "--lines", optarg, 64, &o->device.lines);
@@ -112,6 +119,9 @@ static int read_option(int c, const struct verb *verb, struct capture *k)
 	case OPT_CONTROL: o->control = optarg; return 0;
 	case OPT_WAIT: o->wait = true; return 0;
 	case OPT_METRICS: o->metrics = optarg; return 0;
+	case OPT_POWER: return rate(verb, "--power", optarg, &o->device.power_hz);
+	case OPT_MASK: o->device.mask = optarg; return 0;
+	case OPT_MODE: o->device.mode = optarg; return 0;
 	case OPT_JSON: k->json = true; return 0;
 	default: return -1;
 	}
@@ -177,10 +187,19 @@ static int check(const struct capture *k, const struct verb *verb)
 {
 	const struct observer_opts *o = &k->opts;
 
+	bool stamps;
+
 	if (!o->driver)
-		return cli_usage(verb, "name a driver: --driver fx2, file or pipe");
-	if (!o->device.rate_hz)
+		return cli_usage(verb, "name a driver: --driver fx2, tracelab, file or pipe");
+	stamps = o->driver->stamps;
+	if (!stamps && !o->device.rate_hz)
 		return cli_usage(verb, "say how fast to sample: --rate 8MHz");
+	if (stamps && (o->device.rate_hz || o->device.lines || o->radio))
+		return cli_usage(
+			verb, "%s has a rate and lines of its own: no --rate, --lines or --radio",
+			o->driver->name);
+	if (!stamps && (o->device.power_hz || o->device.mask || o->device.mode))
+		return cli_usage(verb, "--power, --mask and --mode are for --driver tracelab");
 	if (o->wait && !o->control)
 		return cli_usage(verb, "--wait waits for the socket of --control");
 	return 0;
@@ -217,7 +236,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = observer_run(&k.opts, &result, &err);
 	progress_clear(&k.progress);
 	/* of a capture that was refused there is nothing to say */
-	if ((!rc || result.bytes) && result.clocks && print_result(&k, &result) && !rc)
+	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&
+	    !rc)
 		return 4;
 	return rc ? cli_fail(&err) : 0;
 }
@@ -225,15 +245,19 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_capture = {
 	.name = "capture",
 	.what = "capture from analyzers and a radio into a session",
-	.usage = "capture [-o SESSION] [--driver NAME] --rate HZ [OPTIONS]",
+	.usage = "capture [-o SESSION] [--driver NAME] [--rate HZ] [OPTIONS]",
 	.help = "  -o, --output SESSION     directory of the session; one that a dead capture left is gone on with\n"
-		"  -d, --driver NAME        fx2 (default), file or pipe\n"
+		"  -d, --driver NAME        fx2 (default), tracelab, file or pipe\n"
 		"  -r, --rate HZ            sampling rate: 8MHz, 500k\n"
 		"  -n, --name NAME          of the observer and its clock (default: the host's name)\n"
-		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path\n"
+		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path;\n"
+		"                           tracelab: SPI,SERIAL, or a file of its bytes\n"
 		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
 		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"
 		"      --names A,B,...      names of the lines\n"
+		"      --power RATE         tracelab: readings of the supply current a second, up to 56k\n"
+		"      --mask A,B,...       tracelab: watch these lines only\n"
+		"      --mode MODE          tracelab: fine (default: 10 ns, synchronised afterwards) or paper (2 MHz, steered)\n"
 		"      --radio DEVICE       CC1101 that hears beacons: spidev0.0\n"
 		"      --profile NAME       its settings (default: grace)\n"
 		"      --radio-line N       line that its GDO0 is wired to, counted from 1 (default: 8)\n"

@@ -17,12 +17,49 @@
 
 #include <coeval/error.h>
 #include <coeval/record.h>
+#include <coeval/store.h>
 
 /** The clock of @analyzer ran on, but nobody saw its samples. */
 struct driver_loss {
 	enum cvl_gap why;
 	uint64_t samples; /* missing; the middle of what is possible */
 	uint64_t slack;   /* it may have been so many more or less; below @samples */
+};
+
+/** What an analyzer that stamps by itself tells, in place of samples. */
+enum driver_what {
+	DRIVER_LEVELS, /* what the lines show, nobody having seen them change: at the start, and behind a gap */
+	DRIVER_EDGE,
+	DRIVER_SAMPLE,
+	DRIVER_PULSE,
+	DRIVER_GAP, /* nothing is known of the lines until the next DRIVER_LEVELS, unless it says that they are */
+	DRIVER_SLIP,    /* from here on ticks may be off against those before */
+	DRIVER_EVENT,   /* of the analyzer's classes */
+	DRIVER_NOTHING, /* up to here nothing else has happened */
+};
+
+#define DRIVER_FIELDS_MAX 4
+
+/** Ticks are counted from the analyzer's start and do not fall, but for DRIVER_GAP, which may begin at an earlier one. */
+struct driver_record {
+	enum driver_what what;
+	uint64_t tick;
+	union {
+		uint64_t levels;
+		double value;
+		struct {
+			uint64_t to;   /* last tick that may be missing, or CVL_TICK_UNKNOWN */
+			uint64_t lost; /* records, or CVL_LOST_UNKNOWN */
+			enum cvl_gap why;
+			bool lines_known; /* what is missing says nothing of lines */
+		} gap;
+		struct {
+			uint64_t from; /* last sure tick */
+			uint64_t half; /* ticks that they may be off by */
+		} slip;
+		union cvl_store_value field[DRIVER_FIELDS_MAX];
+	};
+	uint32_t cls; /* channel, or class of an event */
 };
 
 /** Where a driver puts what it gets. A non-zero return is an error: the driver stops and returns it. */
@@ -36,6 +73,9 @@ struct driver_sink {
 	/** Something the user should know, in a whole sentence; @problem: it needs their attention. */
 	void (*tell)(void *ctx, size_t analyzer, bool problem, const char *text);
 	void *ctx;
+	/** In place of samples. */
+	int (*records)(void *ctx, size_t analyzer, const struct driver_record *records, size_t n,
+		       struct cvl_error *err);
 };
 
 /** What the user asked for. */
@@ -46,6 +86,11 @@ struct driver_opts {
 		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
 	unsigned
 		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	const char
+		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
+	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
+	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
+	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
 	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
 };
 
@@ -55,6 +100,20 @@ struct driver_analyzer {
 	const char *serial; /* or "" */
 	uint64_t rate_hz;
 	unsigned lines, unit; /* unit: bytes of a sample */
+	/* of those that stamp by themselves: */
+	uint64_t resolution; /* ticks from one look at the lines to the next; 0: 1 */
+	const char *names;   /* of the lines where the user gives none, "A,B"; NULL: numbers */
+	const char *const *channels; /* of samples */
+	size_t n_channels;
+	const struct driver_event *events;
+	size_t n_events;
+};
+
+/** A class of events. */
+struct driver_event {
+	const char *name;
+	struct cvl_store_field field[DRIVER_FIELDS_MAX];
+	size_t n;
 };
 
 struct device_row;
@@ -73,6 +132,9 @@ struct driver {
 	/** Ask for the end; work() until it says 0. Samples taken up to here still arrive. */
 	int (*stop)(void *state, struct cvl_error *err);
 	void (*close)(void *state);
+	/** Do what a line sent to the control socket asks: a line of JSON from malloc(), or NULL with @err filled. NULL: no such. */
+	char *(*command)(void *state, const char *line, struct cvl_error *err);
+	bool stamps; /* its analyzers stamp by themselves, by a clock of their own rate */
 	/** Print what is there and what is missing, for `coeval devices`; NULL: nothing to look for. */
 	int (*list)(void (*row)(void *ctx, const struct device_row *row), void *ctx,
 		    struct cvl_error *err);

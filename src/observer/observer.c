@@ -9,6 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
+
+#include "core/files.h"
 
 #define HOUSEKEEPING_NS 1000000000
 #define STOPPING_NS 5000000000 /* a driver that does not come to its end by then is closed */
@@ -32,6 +35,16 @@ static int see_samples(void *ctx, size_t analyzer, const void *bytes, size_t n,
 
 	return analyzer < o->n && o->stream[analyzer] ?
 		       stream_samples(o->stream[analyzer], bytes, n, err) :
+		       0;
+}
+
+static int see_records(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
+		       struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_records(o->stream[analyzer], r, n, err) :
 		       0;
 }
 
@@ -82,7 +95,8 @@ static int prepare(struct observer *o, struct cvl_error *err)
 		rc = cvl_session_create(&o->session, p->session, err);
 	if (!rc && !o->driver) {
 		o->device = p->device;
-		o->sink = (struct driver_sink){ see_samples, see_loss, see_text, o };
+		o->device.names = p->names;
+		o->sink = (struct driver_sink){ see_samples, see_loss, see_text, o, see_records };
 		rc = p->driver->open(&o->driver, &o->device, &o->sink, err);
 	}
 	if (!rc && p->radio && !o->radio) {
@@ -125,6 +139,21 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 	return rc;
 }
 
+/* So that who knows the session finds its socket: SESSION/capture/control. Without it they must name the socket. */
+static void link_control(const struct observer *o, bool there)
+{
+	char path[CVL_PATH_MAX], *socket;
+
+	if (!o->control || !o->session ||
+	    !cvl_path_join(path, cvl_session_path(o->session), "capture/control"))
+		return;
+	unlink(path);
+	socket = there ? realpath(o->opts->control, NULL) : NULL;
+	if (socket && symlink(socket, path))
+		tell(o, true, "the session does not tell of its socket: name that to coeval act");
+	free(socket);
+}
+
 static int start(struct observer *o, struct cvl_error *err)
 {
 	int64_t before;
@@ -141,6 +170,7 @@ static int start(struct observer *o, struct cvl_error *err)
 		return rc;
 	if (o->radio)
 		radio_look(o->radio);
+	link_control(o, true);
 	o->state = OBSERVER_RUNNING;
 	o->housekept = o->began;
 	watch_notify("READY=1\nSTATUS=capturing");
@@ -193,6 +223,18 @@ static bool parse_when(const char *text, int64_t *at)
 	return true;
 }
 
+/* What only the driver may know. */
+static char *ask_driver(struct observer *o, const char *line)
+{
+	struct cvl_error err;
+	char *text;
+
+	if (o->state != OBSERVER_RUNNING)
+		return refusal("it is not capturing");
+	text = o->opts->driver->command(o->driver, line, &err);
+	return text ? text : refusal(err.text);
+}
+
 static char *command(void *ctx, char *line)
 {
 	struct observer *o = ctx;
@@ -213,6 +255,8 @@ static char *command(void *ctx, char *line)
 			o->start_at = at;
 	} else if (!strcmp(line, "stop")) {
 		rc = stop(o, &err);
+	} else if (!strncmp(line, "act", 3) && o->opts->driver->command) {
+		return ask_driver(o, line);
 	} else if (strcmp(line, "status") != 0) {
 		return refusal("commands: prepare, start [WHEN], stop, status");
 	}
@@ -367,6 +411,7 @@ int observer_run(const struct observer_opts *opts, struct observer_result *resul
 	if (o.driver)
 		opts->driver->close(o.driver);
 	radio_close(o.radio);
+	link_control(&o, false);
 	control_close(o.control);
 	cvl_session_close(o.session);
 	if (!rc && result->failed)

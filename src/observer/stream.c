@@ -6,6 +6,7 @@
 #include "formats/text.h"
 #include "observer/anchor.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 /* Kept free for the last packet and session.json, should the disk fill up. */
 #define BALLAST_BYTES ((off_t)256 << 10)
 #define FULL_BYTES ((uint64_t)1 << 20)
+#define EVENTS_MAX 8
 
 struct stream {
 	struct cvl_session *session;
@@ -30,6 +32,7 @@ struct stream {
 	size_t n_lines;
 	uint64_t rate_hz;
 	unsigned unit;
+	int event[EVENTS_MAX]; /* classes of its analyzer, as the writer knows them */
 	bool resumed, started, ended, failed;
 	struct cvl_tick last; /* of the capture that is gone on with */
 	struct anchor start;
@@ -90,6 +93,9 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 		.start_unix_ns = s->opts.start_unix_ns,
 		.lines = (const char *const *)s->line,
 		.n_lines = a->lines,
+		.resolution = a->resolution,
+		.channels = a->channels,
+		.n_channels = a->n_channels,
 	};
 	const struct cvl_origin origin = { .format = driver, .path = a->where };
 	int at = -1;
@@ -135,6 +141,8 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 	cvl_path_clean(s->name);
 	rc = make_places(s, err);
 	if (!rc)
+		rc = cvl_names_fill(s->line, a->lines, a->names, err);
+	if (!rc && opts->names)
 		rc = cvl_names_fill(s->line, a->lines, opts->names, err);
 	if (!rc && opts->radio && opts->radio_line >= a->lines)
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
@@ -142,6 +150,14 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 			      opts->radio_line + 1, a->lines);
 	if (!rc)
 		rc = open_clock(s, a, driver->name, err);
+	for (size_t i = 0; i < a->n_events && !rc; i++) {
+		int class = cvl_writer_declare(cvl_samples_writer(s->samples), a->events[i].name,
+					       a->events[i].field, a->events[i].n, err);
+
+		assert(i < EVENTS_MAX);
+		s->event[i] = class;
+		rc = class < 0 ? class : 0;
+	}
 	if (!rc && opts->radio) {
 		const struct cvl_watch watch = { see_rise, s, opts->radio_line };
 
@@ -304,6 +320,60 @@ int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_err
 	rc = cvl_samples_feed(s->samples, bytes, n, &problem);
 	s->count.samples += cvl_samples_count(s->samples) - before;
 	s->count.bytes += n;
+	s->count.cpu_s += cpu_s() - begin;
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
+/* Write @r, whose tick is @tick here. */
+static int put_record(struct stream *s, const struct driver_record *r, uint64_t at,
+		      struct cvl_error *err)
+{
+	struct cvl_writer *w = cvl_samples_writer(s->samples);
+	const struct cvl_tick tick = { at };
+	uint64_t to;
+
+	switch (r->what) {
+	case DRIVER_LEVELS: return cvl_writer_levels(w, tick, r->levels, err);
+	case DRIVER_EDGE: return cvl_writer_edges(w, &tick, &r->levels, 1, err);
+	case DRIVER_SAMPLE: return cvl_writer_sample(w, tick, r->cls, r->value, err);
+	case DRIVER_PULSE: return cvl_writer_pulse(w, tick, r->cls, err);
+	case DRIVER_EVENT: return cvl_writer_event(w, tick, s->event[r->cls], r->field, err);
+	case DRIVER_GAP:
+		s->count.gaps++;
+		s->count.lost += r->gap.lost == CVL_LOST_UNKNOWN ? 0 : r->gap.lost;
+		if (!r->gap.lines_known)
+			cvl_writer_forget_levels(w);
+		to = r->gap.to == CVL_TICK_UNKNOWN ? CVL_TICK_UNKNOWN : r->gap.to + (at - r->tick);
+		return cvl_writer_gap(w, tick, (struct cvl_tick){ to }, r->gap.lost, r->gap.why,
+				      err);
+	case DRIVER_SLIP:
+		return cvl_writer_slip(w, (struct cvl_tick){ r->slip.from + (at - r->tick) }, tick,
+				       r->slip.half, err);
+	case DRIVER_NOTHING: return 0;
+	}
+	return 0;
+}
+
+int stream_records(struct stream *s, const struct driver_record *r, size_t n, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	double begin = cpu_s();
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc && !s->ended; i++) {
+		uint64_t tick = s->start.tick + r[i].tick;
+
+		if (s->stop_tick && tick >= s->stop_tick) {
+			cvl_samples_advance(s->samples, s->stop_tick);
+			s->ended = true;
+			break;
+		}
+		rc = put_record(s, &r[i], tick, &problem);
+		cvl_samples_advance(s->samples, tick + (r[i].what != DRIVER_NOTHING));
+	}
+	s->count.samples = cvl_samples_count(s->samples) - s->start.tick;
 	s->count.cpu_s += cpu_s() - begin;
 	if (rc && err)
 		*err = problem;

@@ -46,6 +46,9 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 
 /** @n bytes more; 0 also when the stream has stopped. */
 int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_error *err);
+/** What an analyzer stamped by itself. */
+int stream_records(struct stream *s, const struct driver_record *r, size_t n,
+		   struct cvl_error *err);
 int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err);
 
 /** Bring to disk what is there, so that a crash costs no more than since the last call. */
