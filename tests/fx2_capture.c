@@ -112,7 +112,9 @@ static void on_tell(void *ctx, size_t i, bool problem, const char *text)
 int main(int argc, char **argv)
 {
 	static struct check c;
-	const struct driver_sink sink = { on_samples, on_lost, on_tell, &c };
+	const struct driver_sink sink = {
+		.samples = on_samples, .lost = on_lost, .tell = on_tell, .ctx = &c
+	};
 	const struct driver *driver = driver_find("fx2");
 	const struct driver_analyzer *list;
 	struct driver_opts opts = { .rate_hz = 8000000, .lines = 8 };
