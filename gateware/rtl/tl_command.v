@@ -28,7 +28,7 @@ module tl_command #(
 	output reg [7:0] bad_bytes
 );
 
-	localparam [2:0] HUNT = 0, HEAD = 1, PAYLOAD = 2, CHECK = 3, EXECUTE = 4, ANSWER = 5;
+	localparam [2:0] HUNT = 0, HEAD = 1, PAYLOAD = 2, CHECK = 3, EXECUTE = 4, ANSWER = 5, JUDGE = 6;
 
 	reg [2:0] state;
 	reg [1:0] field; // command, tag, length
@@ -42,7 +42,8 @@ module tl_command #(
 	reg [48:0] limit, last_end;
 	reg [49:0] end_;
 	reg wrong, limit_carry, end_carry;
-	reg mode_bad, mask_bad, period_bad, known, fits, room; // they have time: a byte lies between what they are of and their use
+	// Registered, as they are there long before their use.
+	reg mode_bad, mask_bad, period_bad, known, fits, room, intact;
 	reg sooner, disorder;
 	reg sooner_high, sooner_same, sooner_low; // than the limit
 	reg order_high, order_same, order_low;    // than what was queued last
@@ -152,16 +153,20 @@ module tl_command #(
 		CHECK:
 			if (rx_valid) begin
 				crc <= 0;
-				state <= ANSWER;
-				if (rx_data != crc)
-					code <= `TL_BAD_CRC;
-				else if (~known)
-					code <= `TL_UNKNOWN;
-				else if (~fits)
-					code <= `TL_BAD_LENGTH;
-				else
-					state <= EXECUTE;
+				intact <= rx_data == crc;
+				state <= JUDGE;
 			end
+		JUDGE: begin
+			state <= ANSWER;
+			if (~intact)
+				code <= `TL_BAD_CRC;
+			else if (~known)
+				code <= `TL_UNKNOWN;
+			else if (~fits)
+				code <= `TL_BAD_LENGTH;
+			else
+				state <= EXECUTE;
+		end
 		EXECUTE: begin
 			state <= ANSWER;
 			case (command)

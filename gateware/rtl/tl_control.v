@@ -20,42 +20,42 @@ module tl_control #(
 	reg [31:0] past[1:8]; // good edges before the newest
 	reg [3:0] row;        // how many there are without a gap, up to 9 with the newest
 	reg whole;            // a mean over 8 was had
-	reg [31:0] span;
+	reg [31:0] from, span;
 	reg signed [24:0] rate, sum;
 	reg signed [31:0] error;
 	reg [1:0] shift;
 	reg counts;
-	reg [3:0] stage;
+	reg [5:0] stage;
 	reg [1:0] decided;
 	reg above, below;
 	integer i;
 
-	wire [3:0] grown = row == 9 ? row : row + 1'b1;
-
 	always @(posedge clk) begin
-		stage <= {stage[2:0], good};
-		if (good) begin
-			row <= grown;
+		stage <= {stage[4:0], good};
+		if (good) row <= row == 9 ? row : row + 1'b1;
+		// One short step a cycle; the next good edge is far.
+		if (stage[0]) begin
 			past[1] <= at;
 			for (i = 2; i <= 8; i = i + 1)
 				past[i] <= past[i - 1];
-			case (grown)
-			4'd2: begin span <= at - past[1]; shift <= 2'd0; end
-			4'd3: begin span <= at - past[2]; shift <= 2'd1; end
-			4'd5: begin span <= at - past[4]; shift <= 2'd2; end
-			default: begin span <= at - past[8]; shift <= 2'd3; end
+			case (row)
+			4'd2: begin from <= past[1]; shift <= 2'd0; end
+			4'd3: begin from <= past[2]; shift <= 2'd1; end
+			4'd5: begin from <= past[4]; shift <= 2'd2; end
+			default: begin from <= past[8]; shift <= 2'd3; end
 			endcase
-			counts <= grown == 9 | (~whole & (grown == 2 | grown == 3 | grown == 5));
-			whole <= whole | grown == 9;
+			counts <= row == 9 | (~whole & (row == 2 | row == 3 | row == 5));
+			whole <= whole | row == 9;
 		end
-		if (stage[0]) error <= $signed(span - (CYCLES << shift));
-		if (stage[1]) error <= error <<< (2'd3 - shift);
+		if (stage[1]) span <= at - from;
+		if (stage[2]) error <= $signed(span - (CYCLES << shift));
+		if (stage[3]) error <= error <<< (2'd3 - shift);
 		// Both are limited to the 20 bits of steer.
-		if (stage[2]) begin
+		if (stage[4]) begin
 			above <= ~error[31] & |error[30:19];
 			below <= error[31] & ~&error[30:19];
 		end
-		if (stage[3] & counts) rate <= {{6{error[31]}}, above ? 19'h7ffff : below ? 19'd0 : error[18:0]};
+		if (stage[5] & counts) rate <= {{6{error[31]}}, above ? 19'h7ffff : below ? 19'd0 : error[18:0]};
 
 		decided <= {decided[0], decide};
 		if (decide) begin
