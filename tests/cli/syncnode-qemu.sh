@@ -61,6 +61,8 @@ echo 'hello' >&9
 see '^error: not understood'
 see 'wrong 1 lost 0'
 
+see '^seq 1[0-9] '
+
 # The schedule went on: what was due is what was missed and kept silent.
 tr -d '\r' <out | awk '/^seq/ { n++; if ($2 != $4 + $6 + $8 || $2 < last) bad = 1; last = $2 }
 	END { print (n > 5 && last > 5 && !bad) ? "the schedule holds" : "the schedule does not hold" }'
