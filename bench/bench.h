@@ -62,7 +62,7 @@ double bench_median(const struct bench_series *s);
 void bench_heads(const struct bench *b);
 void bench_put(const struct bench *b, const struct bench_row *row);
 
-/** A quantity with a goal of its own, measured once for each seed of a simulated world. */
+/** A quantity with a goal of its own, measured for each seed of a simulated world, or several times. */
 struct bench_figure {
 	const char *name;
 	const char *unit;
