@@ -115,8 +115,8 @@ void bench_figure_heads(const struct bench *b)
 {
 	if (b->json)
 		return;
-	printf("\n%-6s %-64s %8s %-4s %9s  %-16s %s\n", "group", "quantity", "measured",
-	       "unit", "goal", "", "each seed or run");
+	printf("\n%-6s %-64s %8s %-4s %9s  %-16s %s\n", "group", "quantity", "measured", "unit",
+	       "goal", "", "each seed or run");
 }
 
 static void figure_text(const struct bench *b, const struct bench_figure *f, double value, bool met)

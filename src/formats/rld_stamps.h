@@ -2,7 +2,7 @@
 /**
  * From the stamps of a RocketLogger's blocks to ticks of its sampling clock.
  *
- * The converters are clocked by 100 MHz / 49, where they are made for 2.048 MHz (the project's issue 13): a nominal rate R gives
+ * The converters are clocked by 100 MHz / 49, where they are made for 2.048 MHz (RocketLogger's issue 13): a nominal rate R gives
  * R * 100e6 / 49 / 2.048e6 samples a second. A tick is one of the 100 MHz, so that a sample takes a whole number of them at
  * every rate that there is: 100352000 / R. Ticks count samples, from the first of the file.
  *
