@@ -15,8 +15,8 @@
 #include "port.h"
 
 /**
- * Cycles of the processor that a bit on the line takes at the most: the architecture has one and @prescaler, the thesis measured two and
- * @prescaler (25 ns at 80 MHz).
+ * Cycles of the processor that a bit on the line takes at the most: the architecture has one and @prescaler, the thesis' 25 ns between
+ * edges at 80 MHz may mean two and @prescaler (docs/task.md doubts it): the longer is waited for.
  */
 #define SWO_BIT_CYCLES(prescaler) ((prescaler) + 2u)
 
