@@ -106,9 +106,15 @@ static void a_gap_of_the_capture_is_a_gap_of_what_is_decoded(void **state)
 	read_back(s, 1, text, sizeof(text));
 	assert_string_equal(text, "e51e51-e51");
 
-	/* Again: it stands once. */
+	/* Again: it stands once, and stays if it is read wrongly. */
 	assert_int_equal(cvl_decode(s, 0, &d, NULL, &err), 0);
 	assert_int_equal(cvl_session_clocks(s), 2);
+	d.baud = 10000;
+	d.inverted = true;
+	assert_int_equal(cvl_decode(s, 0, &d, NULL, &err), CVL_E_MISMATCH);
+	assert_int_equal(cvl_session_clocks(s), 2);
+	read_back(s, 1, text, sizeof(text));
+	assert_string_equal(text, "e51e51-e51");
 	cvl_session_close(s);
 }
 

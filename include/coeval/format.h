@@ -87,7 +87,7 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 /**
  * Read the edges of clock @clock of @s back from its store, decode a line of it, and store what comes of it as another trace of
  * that clock, named after both. So it serves every importer and driver, and can be done again with other settings: what was decoded
- * from the line before is replaced, and a failure leaves nothing. What cannot be read becomes gaps; a rate that is wrong is told to
+ * from the line before is replaced, unless it cannot be read now; a failure leaves nothing. What cannot be read becomes gaps; a rate that is wrong is told to
  * @report, with the likely one. CVL_E_MISSING: no such line; CVL_E_MISMATCH: nothing could be read.
  */
 int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,

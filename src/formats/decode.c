@@ -95,7 +95,7 @@ static void take_byte(void *ctx, const struct line_byte *b)
 {
 	struct job *j = ctx;
 
-	if (j->rc)
+	if (j->rc || (!j->itm && !j->text))
 		return;
 	j->rc = j->itm ? swo_pipe_byte(&j->pipe, b) : uart_store_byte(j->text, b, j->err);
 }
@@ -126,7 +126,7 @@ static void hole(struct job *j, uint64_t from, uint64_t to)
 		manchester_hole(&j->manchester, from);
 	else
 		uart_hole(&j->uart, from);
-	if (j->rc)
+	if (j->rc || (!j->itm && !j->text))
 		return;
 	if (j->itm)
 		j->rc = swo_pipe_hole(&j->pipe, (struct itm_when){ from, to });
@@ -226,8 +226,8 @@ static void name_store(const struct job *j, char name[200])
 	cvl_path_clean(name);
 }
 
-/* Remove what was decoded from the line before, or has failed now. */
-static int drop_store(const struct job *j, struct cvl_session *s, struct cvl_error *err)
+/* What was decoded from the line before, or now; -1: nothing was. */
+static int find_store(const struct job *j, const struct cvl_session *s)
 {
 	char name[200];
 
@@ -237,9 +237,16 @@ static int drop_store(const struct job *j, struct cvl_session *s, struct cvl_err
 
 		if (!strcmp(c->name, name) && !strcmp(c->origin, j->clock->origin) &&
 		    (!strcmp(c->format, "swo") || !strcmp(c->format, "uart")))
-			return cvl_session_drop(s, i, err);
+			return (int)i;
 	}
-	return 0;
+	return -1;
+}
+
+static int drop_store(const struct job *j, struct cvl_session *s, struct cvl_error *err)
+{
+	int i = find_store(j, s);
+
+	return i < 0 ? 0 : cvl_session_drop(s, (size_t)i, err);
 }
 
 static int open_store(struct job *j, struct cvl_session *s)
@@ -356,6 +363,26 @@ static void judge_packets(const struct job *j)
 	swo_pipe_judge(&j->pipe, where, ":stream=", j->report);
 }
 
+/* Read the line and store nothing: what was decoded from it before stays if it cannot be read now. */
+static int try_line(struct job *j, const struct cvl_trace *trace)
+{
+	const struct cvl_report *report = j->report;
+	struct cvl_stream *stream;
+	bool doubtful;
+	int rc = cvl_stream_open(&stream, trace, 0, NULL, j->err);
+
+	if (rc)
+		return rc;
+	j->report = NULL; /* told when it is done for good */
+	init_decoders(j);
+	rc = read_edges(j, stream);
+	if (!rc)
+		rc = judge_line(j, &doubtful);
+	j->report = report;
+	cvl_stream_close(stream);
+	return rc;
+}
+
 int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	       const struct cvl_report *report, struct cvl_error *err)
 {
@@ -378,6 +405,8 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	if (!rc && (j->line = find_line(trace, d->line)) == CVL_LINES_MAX)
 		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: has no line called %s",
 			      copy.name, d->line);
+	if (!rc && find_store(j, s) >= 0)
+		rc = try_line(j, trace);
 	if (!rc)
 		rc = cvl_stream_open(&stream, trace, 0, &opts, err);
 	if (!rc)
