@@ -12,10 +12,8 @@ static int no_memory(struct cvl_error *err)
 /* ---- telling monitors ---- */
 
 /* Nothing is known of one of its streams from @from on. */
-static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
+static void tell_dark(struct check *c, struct source *s, const struct occ *from)
 {
-	struct source *s = &c->source[source];
-
 	if (s->blind++)
 		return;
 	for (size_t i = 0; i < s->n_listeners; i++) {
@@ -33,26 +31,26 @@ static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
 
 static inline void tell(struct check *c, const struct target *t, const struct occ *o)
 {
-	struct source *s = &c->source[t->source];
-	struct monitor *m = &c->monitor[t->monitor];
+	struct source *s = t->source;
+	struct monitor *m = t->monitor;
 
 	if (t->many && !s->ended && !source_reaches(c, s, o->ns)) {
 		s->ended = true;
-		tell_dark(c, t->source, &s->end);
+		tell_dark(c, s, &s->end);
 	}
 	s->seen = s->seen || t->level;
 	switch ((enum check_kind)t->kind) {
 	case CHECK_THEN:
 	case CHECK_THEN_NOT: after_event(c, m, t->role, o); break;
 	case CHECK_NEVER: never_event(c, m, t->role, o, t->level); break;
-	default: row_event(c, m, t->role, o, t->level);
+	default: row_event(c, m, (enum check_kind)t->kind, t->role, o, t->level);
 	}
 }
 
-static void tell_event(struct check *c, uint32_t source, const struct occ *o)
+static void tell_event(struct check *c, struct source *s, const struct occ *o)
 {
-	for (size_t i = 0; i < c->source[source].n_listeners; i++) {
-		const struct target t = target_of(c, source, i, true);
+	for (size_t i = 0; i < s->n_listeners; i++) {
+		const struct target t = target_of(c, s, i, true);
 
 		tell(c, &t, o);
 	}
@@ -103,38 +101,50 @@ static void widen(struct check *c, struct stream_state *st, const struct cvl_sli
 		struct source *s = &c->source[st->source[k]];
 		int64_t reach = cvl_add_sat(c->hi[sl->clock], st->capture);
 
+		if (s->capture >= st->capture && s->reach >= reach)
+			continue;
 		s->capture = s->capture > st->capture ? s->capture : st->capture;
 		s->reach = s->reach > reach ? s->reach : reach;
+		for (size_t n = 0; n < s->n_listeners; n++) {
+			struct monitor *m = &c->monitor[s->listener[n].monitor];
+
+			m->reach = monitor_reach(c, m);
+		}
 	}
 }
 
-static struct occ occ_at(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
-			 size_t i)
+/* Half-width of what the capture of one record cannot resolve, where each has its own. */
+static int64_t own_capture(const struct check *c, struct stream_state *st,
+			   const struct cvl_slice *sl, size_t i)
+{
+	int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
+
+	if (capture > st->capture) {
+		st->capture = capture;
+		st->tick_lo = 1;
+		st->tick_hi = 0;
+	}
+	return capture;
+}
+
+/* Record @i, of line or class @what. */
+static inline struct occ occ_at(struct check *c, struct stream_state *st,
+				const struct cvl_slice *sl, size_t i, uint32_t what)
 {
 	uint64_t tick = sl->batch->tick[i].count;
-	struct occ o = {
+	int64_t own = sl->batch->bracket ? own_capture(c, st, sl, i) : 0;
+
+	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
+		widen(c, st, sl, i);
+	return (struct occ){
 		.ns = sl->time[i].ns,
 		.tick = tick,
 		.place = st->place + (i - sl->begin),
+		.capture = sl->batch->bracket ? own : st->capture,
 		.stream = (uint32_t)sl->stream,
 		.clock = (uint32_t)sl->clock,
+		.what = what,
 	};
-
-	if (sl->batch->bracket) {
-		int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
-
-		o.capture = capture;
-		if (capture > st->capture) {
-			st->capture = capture;
-			st->tick_lo = 1;
-			st->tick_hi = 0;
-		}
-	}
-	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
-		widen(c, st, sl, i);
-	if (!sl->batch->bracket)
-		o.capture = st->capture;
-	return o;
 }
 
 static bool state_level(const struct feed *f, uint64_t levels)
@@ -170,7 +180,7 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 
 		/* what is dark already stays so */
 		if (lines ? st->known : st->begun && !st->dark)
-			tell_dark(c, st->source[k], o);
+			tell_dark(c, &c->source[st->source[k]], o);
 	}
 	st->known = false;
 	st->dark = true;
@@ -188,30 +198,37 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 
 /* ---- records ---- */
 
-static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+/* An edge where the levels were known; @changed are the lines that are looked at. */
+static void edge(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i,
+		 uint64_t changed)
 {
-	uint64_t now = sl->batch->value[i], changed = (st->levels ^ now) & st->mask;
-	struct occ o;
-
-	if (!st->known) {
-		st->levels = now;
-		st->known = true;
-		o = occ_at(c, st, sl, i);
-		light(c, st, &o, true);
-		return;
-	}
-	st->levels = now;
-	if (!changed)
-		return;
-	o = occ_at(c, st, sl, i);
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
-		bool up = now >> line & 1;
+		unsigned at = 2 * line + (st->levels >> line & 1);
+		const struct target *t = st->target + st->target_first[at],
+				    *end = st->target + st->target_first[at + 1];
+		struct occ o;
 
-		o.what = line;
-		for (size_t k = st->target_first[2 * line + up];
-		     k < st->target_first[2 * line + up + 1]; k++)
-			tell(c, &st->target[k], &o);
+		if (t == end)
+			continue;
+		o = occ_at(c, st, sl, i, line);
+		for (; t < end; t++)
+			tell(c, t, &o);
+	}
+}
+
+static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	uint64_t changed = (st->levels ^ sl->batch->value[i]) & st->mask;
+
+	st->levels = sl->batch->value[i];
+	if (st->known) {
+		edge(c, st, sl, i, changed);
+	} else {
+		struct occ o = occ_at(c, st, sl, i, 0);
+
+		st->known = true;
+		light(c, st, &o, true);
 	}
 }
 
@@ -224,21 +241,20 @@ static void event(struct check *c, struct stream_state *st, const struct cvl_sli
 
 	if (k == end)
 		return;
-	o = occ_at(c, st, sl, i);
-	o.what = CVL_LINES_MAX + class;
+	o = occ_at(c, st, sl, i, CVL_LINES_MAX + class);
 	for (; k < end; k++) {
 		const struct feed *f = &st->class.feed[k];
 		const struct check_phrase *p = c->source[f->source].phrase;
 
 		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
-			tell_event(c, f->source, &o);
+			tell_event(c, &c->source[f->source], &o);
 	}
 }
 
 static void gap(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
-	struct occ o = occ_at(c, st, sl, i);
+	struct occ o = occ_at(c, st, sl, i, 0);
 
 	dark(c, st, &o);
 	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
@@ -256,7 +272,7 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 /* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
-	struct occ o = occ_at(c, st, sl, i);
+	struct occ o = occ_at(c, st, sl, i, 0);
 
 	st->begun = true;
 	st->dark = false;
@@ -269,7 +285,7 @@ static void record(struct check *c, struct stream_state *st, const struct cvl_sl
 	enum cvl_kind kind = (enum cvl_kind)b->kind[i];
 
 	if (b->flags[i] & CVL_LATE) {
-		struct occ o = occ_at(c, st, sl, i);
+		struct occ o = occ_at(c, st, sl, i, 0);
 
 		late(c, st, &o);
 		return;
@@ -302,13 +318,17 @@ int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *er
 	const struct cvl_batch *b = sl->batch;
 
 	for (size_t i = sl->begin; i < sl->end && st->n_sources; i++) {
-		/* the commonest by far: an edge of lines that nobody looks at */
-		if (b->kind[i] == CVL_EDGE && st->known && !b->flags[i] &&
-		    !((st->levels ^ b->value[i]) & st->mask)) {
-			st->levels = b->value[i];
+		uint64_t changed;
+
+		if (b->kind[i] != CVL_EDGE || b->flags[i] || !st->known) {
+			record(c, st, sl, i);
 			continue;
 		}
-		record(c, st, sl, i);
+		/* the commonest by far: what is known has begun, and is not dark */
+		changed = (st->levels ^ b->value[i]) & st->mask;
+		st->levels = b->value[i];
+		if (changed)
+			edge(c, st, sl, i, changed);
 	}
 	st->place += sl->end - sl->begin;
 	return c->nomem ? no_memory(err) : 0;

@@ -66,6 +66,7 @@ struct monitor {
 	bool lost_by_start; /* it was the start of the capture */
 	bool ended;         /* the capture of one source ended: nothing more is judged */
 	int step;           /* ORDER: the last one that is sure; -1: none */
+	int64_t reach;      /* monitor_reach() now */
 	struct occ last, last_loss;
 	struct queue a, b; /* pending, interval, occ or ordered */
 };
@@ -102,7 +103,8 @@ struct feed {
 
 /** What a change of a line in one direction means to one monitor. */
 struct target {
-	uint32_t monitor, source;
+	struct monitor *monitor;
+	struct source *source;
 	uint8_t kind, role;
 	bool level;
 	bool many; /* the source has several streams */
@@ -158,9 +160,8 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 /** Whether lo <= b - a <= hi. */
 enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
 		    int64_t hi);
-/** What a distance between two of these sources may err by at the most; CVL_BOUND_UNKNOWN. */
-int64_t monitor_reach(const struct check *c, const struct monitor *m, size_t a, size_t b,
-		      int64_t distance);
+/** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
+int64_t monitor_reach(const struct check *c, const struct monitor *m);
 /** The greatest bound of @clock's map from tick @lo to @hi, or at its knots if @all. */
 int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all);
 
@@ -203,7 +204,8 @@ void never_light(struct check *c, struct monitor *m, size_t role, const struct o
 		 bool first);
 void never_end(struct check *c, struct monitor *m);
 
-void row_event(struct check *c, struct monitor *m, size_t role, const struct occ *o, bool level);
+void row_event(struct check *c, struct monitor *m, enum check_kind kind, size_t role,
+	       const struct occ *o, bool level);
 void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
@@ -211,7 +213,7 @@ void row_end(struct check *c, struct monitor *m);
 /* ---- check_open.c ---- */
 
 /** What source @source tells its listener @i. */
-struct target target_of(const struct check *c, uint32_t source, size_t i, bool level);
+struct target target_of(const struct check *c, struct source *s, size_t i, bool level);
 
 /* ---- check_bind.c, check_names.c ---- */
 
