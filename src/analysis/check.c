@@ -9,76 +9,6 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-/* ---- telling monitors ---- */
-
-/* Nothing is known of one of its streams from @from on. */
-static void tell_dark(struct check *c, struct source *s, const struct occ *from)
-{
-	if (s->blind++)
-		return;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
-
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_dark(c, m, role, from); break;
-		case CHECK_NEVER: never_dark(c, m, role, from); break;
-		default: row_dark(c, m, role, from);
-		}
-	}
-}
-
-static inline void tell(struct check *c, const struct target *t, const struct occ *o)
-{
-	struct source *s = t->source;
-	struct monitor *m = t->monitor;
-
-	if (t->many && !s->ended && !source_reaches(c, s, o->ns)) {
-		s->ended = true;
-		tell_dark(c, s, &s->end);
-	}
-	s->seen = s->seen || t->level;
-	switch ((enum check_kind)t->kind) {
-	case CHECK_THEN:
-	case CHECK_THEN_NOT: after_event(c, m, t->role, o); break;
-	case CHECK_NEVER: never_event(c, m, t->role, o, t->level); break;
-	default: row_event(c, m, (enum check_kind)t->kind, t->role, o, t->level);
-	}
-}
-
-static void tell_event(struct check *c, struct source *s, const struct occ *o)
-{
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		const struct target t = target_of(c, s, i, true);
-
-		tell(c, &t, o);
-	}
-}
-
-/* One of its streams is known again, or for the first time. */
-static void tell_light(struct check *c, uint32_t source, const struct occ *at, bool level)
-{
-	struct source *s = &c->source[source];
-	bool first = !s->began;
-
-	if (--s->blind)
-		return;
-	s->began = true;
-	s->seen = s->seen || level;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
-
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_light(c, m, role, at, first); break;
-		case CHECK_NEVER: never_light(c, m, role, at, level, first); break;
-		default: row_light(c, m, at, level);
-		}
-	}
-}
-
 /* ---- streams ---- */
 
 /* Keeps c->hi true for the ticks to come. */
@@ -88,6 +18,7 @@ static void widen(struct check *c, struct stream_state *st, const struct cvl_sli
 	uint64_t lo = b->tick[i].count, hi = b->tick[b->n - 1].count;
 	int64_t most;
 
+	tell_all(c); /* what happened before is judged by what was known then */
 	if (hi < lo)
 		hi = lo;
 	most = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
@@ -169,7 +100,7 @@ static void light(struct check *c, struct stream_state *st, const struct occ *o,
 		for (size_t f = 0; lines && f < st->line.n; f++)
 			if (st->line.feed[f].source == source && st->line.feed[f].state)
 				level = state_level(&st->line.feed[f], st->levels);
-		tell_light(c, source, o, level);
+		tell_light(c, &c->source[source], o, level);
 	}
 }
 
@@ -188,6 +119,7 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 
 static void late(struct check *c, struct stream_state *st, const struct occ *o)
 {
+	tell_all(c);
 	for (size_t k = 0; k < st->n_sources; k++) {
 		const struct source *s = &c->source[st->source[k]];
 
@@ -198,22 +130,45 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 
 /* ---- records ---- */
 
+/* Room for what happened now, to be filled before tell(). */
+static inline struct occ *tell_begin(struct check *c)
+{
+	if (c->n_occ == CHECK_ROUND) {
+		tell_all(c);
+		c->n_occ = 0;
+	}
+	return &c->occ[c->n_occ++];
+}
+
+/* What was begun last means this too. */
+static inline void tell(struct check *c, const struct target *t)
+{
+	uint32_t newest = (uint32_t)c->n_occ - 1;
+	struct inbox *in = &c->inbox[t->rule];
+
+	if (t->many && !t->source->ended && t->source->end.ns < c->occ[newest].ns &&
+	    !source_reaches(c, t->source, c->occ[newest].ns))
+		tell_end(c, t->source);
+	if (in->n == CHECK_INBOX)
+		tell_all(c);
+	in->news[in->n++] = (struct news){ t->monitor, newest, t->role, t->level };
+}
+
 /* An edge where the levels were known; @changed are the lines that are looked at. */
-static void edge(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i,
-		 uint64_t changed)
+static inline void edge(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
+			size_t i, uint64_t changed)
 {
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
 		unsigned at = 2 * line + (st->levels >> line & 1);
 		const struct target *t = st->target + st->target_first[at],
 				    *end = st->target + st->target_first[at + 1];
-		struct occ o;
 
 		if (t == end)
 			continue;
-		o = occ_at(c, st, sl, i, line);
+		*tell_begin(c) = occ_at(c, st, sl, i, line);
 		for (; t < end; t++)
-			tell(c, t, &o);
+			tell(c, t);
 	}
 }
 
@@ -237,17 +192,20 @@ static void event(struct check *c, struct stream_state *st, const struct cvl_sli
 {
 	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
 	size_t k = st->class.first[class], end = st->class.first[class + 1];
-	struct occ o;
 
 	if (k == end)
 		return;
-	o = occ_at(c, st, sl, i, CVL_LINES_MAX + class);
+	*tell_begin(c) = occ_at(c, st, sl, i, CVL_LINES_MAX + class);
 	for (; k < end; k++) {
-		const struct feed *f = &st->class.feed[k];
-		const struct check_phrase *p = c->source[f->source].phrase;
+		struct source *s = &c->source[st->class.feed[k].source];
 
-		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
-			tell_event(c, &c->source[f->source], &o);
+		if (s->phrase->n_conditions && !where_holds(stream, sl->batch, i, s->phrase))
+			continue;
+		for (size_t n = 0; n < s->n_listeners; n++) {
+			const struct target t = target_of(c, s, n, true);
+
+			tell(c, &t);
+		}
 	}
 }
 

@@ -105,9 +105,27 @@ struct feed {
 struct target {
 	struct monitor *monitor;
 	struct source *source;
-	uint8_t kind, role;
+	uint32_t rule;
+	uint8_t role;
 	bool level;
 	bool many; /* the source has several streams */
+};
+
+/** Occurrences that are told together, and the news of a rule that may wait for it. */
+#define CHECK_ROUND 256
+#define CHECK_INBOX 64
+
+/** What a monitor is to be told: something happened in this role. */
+struct news {
+	struct monitor *monitor;
+	uint32_t occ; /* index */
+	uint8_t role;
+	bool level;
+};
+
+struct inbox {
+	struct news news[CHECK_INBOX];
+	size_t n;
 };
 
 struct feeds {
@@ -147,6 +165,9 @@ struct check {
 	int64_t *hi;    /* of each clock: no bound of its map was greater so far */
 	uint32_t *root; /* of each clock: which it is the same as */
 	size_t n_clocks;
+	struct inbox *inbox; /* of each rule */
+	struct occ occ[CHECK_ROUND];
+	size_t n_occ;
 	int nomem; /* a queue could not grow */
 };
 
@@ -177,11 +198,20 @@ void case_violated(struct check *c, struct monitor *m, enum check_reason why, co
 void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
 		  const struct occ *b);
 
-void *queue_push(struct check *c, struct queue *q);
+/** Make more room; false if there are CHECK_PENDING_MAX, or no memory is left. */
+bool queue_grow(struct check *c, struct queue *q);
 
 static inline void *queue_at(const struct queue *q, size_t i)
 {
 	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
+}
+
+/** Room for one more, to be filled; NULL if there is none. */
+static inline void *queue_push(struct check *c, struct queue *q)
+{
+	if (q->n == q->room && !queue_grow(c, q))
+		return NULL;
+	return queue_at(q, q->n++);
 }
 
 static inline void queue_pop(struct queue *q)
@@ -209,6 +239,17 @@ void row_event(struct check *c, struct monitor *m, enum check_kind kind, size_t 
 void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
+
+/* ---- check_tell.c ---- */
+
+/** Tell the monitors what waits for them: before anything that they judge by changes. */
+void tell_all(struct check *c);
+/** The capture of one of its streams ended before others did. */
+void tell_end(struct check *c, struct source *s);
+/** Nothing is known of one of its streams from @from on. */
+void tell_dark(struct check *c, struct source *s, const struct occ *from);
+/** One of its streams is known again, or for the first time. */
+void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
 
 /* ---- check_open.c ---- */
 

@@ -138,6 +138,7 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 	bool state = check_is_state(&m->rule->phrase[role]), dark;
 	const struct interval *i;
 
+	c->source[m->source[role]].seen |= level;
 	if (alone(m)) {
 		case_violated(c, m, CHECK_HAPPENED, o, NULL);
 		return;

@@ -17,7 +17,7 @@ struct target target_of(const struct check *c, struct source *s, size_t i, bool 
 	return (struct target){
 		.monitor = m,
 		.source = s,
-		.kind = (uint8_t)m->rule->kind,
+		.rule = (uint32_t)(m->result - c->result),
 		.role = (uint8_t)s->listener[i].role,
 		.level = level,
 		.many = s->n_streams > 1,
@@ -52,6 +52,7 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 
 	if (!tried)
 		return no_memory(err);
+	tell_all(c);
 	set_ends(c, last);
 	for (size_t i = 0; i < c->n_monitors; i++) {
 		struct monitor *m = &c->monitor[i];
@@ -92,7 +93,8 @@ static int allocate(struct check *c)
 	c->stream = calloc(c->n_streams + 1, sizeof(*c->stream));
 	c->hi = calloc(c->n_clocks + 1, sizeof(*c->hi));
 	c->root = calloc(c->n_clocks + 1, sizeof(*c->root));
-	if (!c->result || !c->stream || !c->hi || !c->root)
+	c->inbox = calloc(c->rules->n + 1, sizeof(*c->inbox));
+	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->root)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < c->rules->n; i++)
 		c->result[i].rule = &c->rules->rule[i];
@@ -186,6 +188,7 @@ void check_close(struct check *c)
 	free(c->source);
 	free(c->stream);
 	free(c->result);
+	free(c->inbox);
 	free(c->hi);
 	free(c->root);
 	free(c);
