@@ -9,78 +9,6 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-/* ---- telling monitors ---- */
-
-/* Nothing is known of one of its streams from @from on. */
-static void tell_dark(struct check *c, uint32_t source, const struct occ *from)
-{
-	struct source *s = &c->source[source];
-
-	if (s->blind++)
-		return;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
-
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_dark(c, m, role, from); break;
-		case CHECK_NEVER: never_dark(c, m, role, from); break;
-		default: row_dark(c, m, role, from);
-		}
-	}
-}
-
-static inline void tell(struct check *c, const struct target *t, const struct occ *o)
-{
-	struct source *s = &c->source[t->source];
-	struct monitor *m = &c->monitor[t->monitor];
-
-	if (t->many && !s->ended && !source_reaches(c, s, o->ns)) {
-		s->ended = true;
-		tell_dark(c, t->source, &s->end);
-	}
-	s->seen = s->seen || t->level;
-	switch ((enum check_kind)t->kind) {
-	case CHECK_THEN:
-	case CHECK_THEN_NOT: after_event(c, m, t->role, o); break;
-	case CHECK_NEVER: never_event(c, m, t->role, o, t->level); break;
-	default: row_event(c, m, t->role, o, t->level);
-	}
-}
-
-static void tell_event(struct check *c, uint32_t source, const struct occ *o)
-{
-	for (size_t i = 0; i < c->source[source].n_listeners; i++) {
-		const struct target t = target_of(c, source, i, true);
-
-		tell(c, &t, o);
-	}
-}
-
-/* One of its streams is known again, or for the first time. */
-static void tell_light(struct check *c, uint32_t source, const struct occ *at, bool level)
-{
-	struct source *s = &c->source[source];
-	bool first = !s->began;
-
-	if (--s->blind)
-		return;
-	s->began = true;
-	s->seen = s->seen || level;
-	for (size_t i = 0; i < s->n_listeners; i++) {
-		struct monitor *m = &c->monitor[s->listener[i].monitor];
-		size_t role = s->listener[i].role;
-
-		switch (m->rule->kind) {
-		case CHECK_THEN:
-		case CHECK_THEN_NOT: after_light(c, m, role, at, first); break;
-		case CHECK_NEVER: never_light(c, m, role, at, level, first); break;
-		default: row_light(c, m, at, level);
-		}
-	}
-}
-
 /* ---- streams ---- */
 
 /* Keeps c->hi true for the ticks to come. */
@@ -90,6 +18,7 @@ static void widen(struct check *c, struct stream_state *st, const struct cvl_sli
 	uint64_t lo = b->tick[i].count, hi = b->tick[b->n - 1].count;
 	int64_t most;
 
+	tell_all(c); /* what happened before is judged by what was known then */
 	if (hi < lo)
 		hi = lo;
 	most = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
@@ -103,38 +32,50 @@ static void widen(struct check *c, struct stream_state *st, const struct cvl_sli
 		struct source *s = &c->source[st->source[k]];
 		int64_t reach = cvl_add_sat(c->hi[sl->clock], st->capture);
 
+		if (s->capture >= st->capture && s->reach >= reach)
+			continue;
 		s->capture = s->capture > st->capture ? s->capture : st->capture;
 		s->reach = s->reach > reach ? s->reach : reach;
+		for (size_t n = 0; n < s->n_listeners; n++) {
+			struct monitor *m = &c->monitor[s->listener[n].monitor];
+
+			m->reach = monitor_reach(c, m);
+		}
 	}
 }
 
-static struct occ occ_at(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
-			 size_t i)
+/* Half-width of what the capture of one record cannot resolve, where each has its own. */
+static int64_t own_capture(const struct check *c, struct stream_state *st,
+			   const struct cvl_slice *sl, size_t i)
+{
+	int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
+
+	if (capture > st->capture) {
+		st->capture = capture;
+		st->tick_lo = 1;
+		st->tick_hi = 0;
+	}
+	return capture;
+}
+
+/* Record @i, of line or class @what. */
+static inline struct occ occ_at(struct check *c, struct stream_state *st,
+				const struct cvl_slice *sl, size_t i, uint32_t what)
 {
 	uint64_t tick = sl->batch->tick[i].count;
-	struct occ o = {
+	int64_t own = sl->batch->bracket ? own_capture(c, st, sl, i) : 0;
+
+	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
+		widen(c, st, sl, i);
+	return (struct occ){
 		.ns = sl->time[i].ns,
 		.tick = tick,
 		.place = st->place + (i - sl->begin),
+		.capture = sl->batch->bracket ? own : st->capture,
 		.stream = (uint32_t)sl->stream,
 		.clock = (uint32_t)sl->clock,
+		.what = what,
 	};
-
-	if (sl->batch->bracket) {
-		int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
-
-		o.capture = capture;
-		if (capture > st->capture) {
-			st->capture = capture;
-			st->tick_lo = 1;
-			st->tick_hi = 0;
-		}
-	}
-	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
-		widen(c, st, sl, i);
-	if (!sl->batch->bracket)
-		o.capture = st->capture;
-	return o;
 }
 
 static bool state_level(const struct feed *f, uint64_t levels)
@@ -159,7 +100,7 @@ static void light(struct check *c, struct stream_state *st, const struct occ *o,
 		for (size_t f = 0; lines && f < st->line.n; f++)
 			if (st->line.feed[f].source == source && st->line.feed[f].state)
 				level = state_level(&st->line.feed[f], st->levels);
-		tell_light(c, source, o, level);
+		tell_light(c, &c->source[source], o, level);
 	}
 }
 
@@ -170,7 +111,7 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 
 		/* what is dark already stays so */
 		if (lines ? st->known : st->begun && !st->dark)
-			tell_dark(c, st->source[k], o);
+			tell_dark(c, &c->source[st->source[k]], o);
 	}
 	st->known = false;
 	st->dark = true;
@@ -178,6 +119,7 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 
 static void late(struct check *c, struct stream_state *st, const struct occ *o)
 {
+	tell_all(c);
 	for (size_t k = 0; k < st->n_sources; k++) {
 		const struct source *s = &c->source[st->source[k]];
 
@@ -188,30 +130,60 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 
 /* ---- records ---- */
 
-static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+/* Room for what happened now, to be filled before tell(). */
+static inline struct occ *tell_begin(struct check *c)
 {
-	uint64_t now = sl->batch->value[i], changed = (st->levels ^ now) & st->mask;
-	struct occ o;
-
-	if (!st->known) {
-		st->levels = now;
-		st->known = true;
-		o = occ_at(c, st, sl, i);
-		light(c, st, &o, true);
-		return;
+	if (c->n_occ == CHECK_ROUND) {
+		tell_all(c);
+		c->n_occ = 0;
 	}
-	st->levels = now;
-	if (!changed)
-		return;
-	o = occ_at(c, st, sl, i);
+	return &c->occ[c->n_occ++];
+}
+
+/* What was begun last means this too. */
+static inline void tell(struct check *c, const struct target *t)
+{
+	uint32_t newest = (uint32_t)c->n_occ - 1;
+	struct inbox *in = &c->inbox[t->rule];
+
+	if (t->many && !t->source->ended && t->source->end.ns < c->occ[newest].ns &&
+	    !source_reaches(c, t->source, c->occ[newest].ns))
+		tell_end(c, t->source);
+	if (in->n == CHECK_INBOX)
+		tell_all(c);
+	in->news[in->n++] = (struct news){ t->monitor, newest, t->role, t->level };
+}
+
+/* An edge where the levels were known; @changed are the lines that are looked at. */
+static inline void edge(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
+			size_t i, uint64_t changed)
+{
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
-		bool up = now >> line & 1;
+		unsigned at = 2 * line + (st->levels >> line & 1);
+		const struct target *t = st->target + st->target_first[at],
+				    *end = st->target + st->target_first[at + 1];
 
-		o.what = line;
-		for (size_t k = st->target_first[2 * line + up];
-		     k < st->target_first[2 * line + up + 1]; k++)
-			tell(c, &st->target[k], &o);
+		if (t == end)
+			continue;
+		*tell_begin(c) = occ_at(c, st, sl, i, line);
+		for (; t < end; t++)
+			tell(c, t);
+	}
+}
+
+static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+{
+	uint64_t changed = (st->levels ^ sl->batch->value[i]) & st->mask;
+
+	st->levels = sl->batch->value[i];
+	if (st->known) {
+		edge(c, st, sl, i, changed);
+	} else {
+		struct occ o = occ_at(c, st, sl, i, 0);
+
+		st->known = true;
+		light(c, st, &o, true);
 	}
 }
 
@@ -220,25 +192,27 @@ static void event(struct check *c, struct stream_state *st, const struct cvl_sli
 {
 	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
 	size_t k = st->class.first[class], end = st->class.first[class + 1];
-	struct occ o;
 
 	if (k == end)
 		return;
-	o = occ_at(c, st, sl, i);
-	o.what = CVL_LINES_MAX + class;
+	*tell_begin(c) = occ_at(c, st, sl, i, CVL_LINES_MAX + class);
 	for (; k < end; k++) {
-		const struct feed *f = &st->class.feed[k];
-		const struct check_phrase *p = c->source[f->source].phrase;
+		struct source *s = &c->source[st->class.feed[k].source];
 
-		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
-			tell_event(c, f->source, &o);
+		if (s->phrase->n_conditions && !where_holds(stream, sl->batch, i, s->phrase))
+			continue;
+		for (size_t n = 0; n < s->n_listeners; n++) {
+			const struct target t = target_of(c, s, n, true);
+
+			tell(c, &t);
+		}
 	}
 }
 
 static void gap(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
-	struct occ o = occ_at(c, st, sl, i);
+	struct occ o = occ_at(c, st, sl, i, 0);
 
 	dark(c, st, &o);
 	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
@@ -256,7 +230,7 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 /* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
-	struct occ o = occ_at(c, st, sl, i);
+	struct occ o = occ_at(c, st, sl, i, 0);
 
 	st->begun = true;
 	st->dark = false;
@@ -269,7 +243,7 @@ static void record(struct check *c, struct stream_state *st, const struct cvl_sl
 	enum cvl_kind kind = (enum cvl_kind)b->kind[i];
 
 	if (b->flags[i] & CVL_LATE) {
-		struct occ o = occ_at(c, st, sl, i);
+		struct occ o = occ_at(c, st, sl, i, 0);
 
 		late(c, st, &o);
 		return;
@@ -302,13 +276,17 @@ int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *er
 	const struct cvl_batch *b = sl->batch;
 
 	for (size_t i = sl->begin; i < sl->end && st->n_sources; i++) {
-		/* the commonest by far: an edge of lines that nobody looks at */
-		if (b->kind[i] == CVL_EDGE && st->known && !b->flags[i] &&
-		    !((st->levels ^ b->value[i]) & st->mask)) {
-			st->levels = b->value[i];
+		uint64_t changed;
+
+		if (b->kind[i] != CVL_EDGE || b->flags[i] || !st->known) {
+			record(c, st, sl, i);
 			continue;
 		}
-		record(c, st, sl, i);
+		/* the commonest by far: what is known has begun, and is not dark */
+		changed = (st->levels ^ b->value[i]) & st->mask;
+		st->levels = b->value[i];
+		if (changed)
+			edge(c, st, sl, i, changed);
 	}
 	st->place += sl->end - sl->begin;
 	return c->nomem ? no_memory(err) : 0;

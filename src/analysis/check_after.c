@@ -10,16 +10,11 @@ static bool forbids(const struct monitor *m)
 	return m->rule->kind == CHECK_THEN_NOT;
 }
 
-static int64_t reach_of(const struct check *c, const struct monitor *m)
-{
-	return monitor_reach(c, m, 0, 1, m->rule->max);
-}
-
 /* No B can be within its time any more. @late: the one that showed it, or NULL. */
 static void resolve(struct check *c, struct monitor *m, struct pending *p, const struct occ *late)
 {
 	struct source *b = &c->source[m->source[1]];
-	int64_t until = cvl_add_sat(p->a.ns, cvl_add_sat(m->rule->max, reach_of(c, m)));
+	int64_t until = cvl_add_sat(p->a.ns, cvl_add_sat(m->rule->max, m->reach));
 
 	if (!p->maybe && !p->lossy && !b->blind && !source_reaches(c, b, until))
 		p->lossy = p->cut = true;
@@ -35,7 +30,7 @@ static void resolve(struct check *c, struct monitor *m, struct pending *p, const
 
 static void expire(struct check *c, struct monitor *m, int64_t now, const struct occ *late)
 {
-	int64_t wait = cvl_add_sat(m->rule->max, reach_of(c, m));
+	int64_t wait = cvl_add_sat(m->rule->max, m->reach);
 
 	while (m->a.n) {
 		struct pending *p = queue_at(&m->a, 0);
@@ -81,7 +76,7 @@ static void remember(struct check *c, struct monitor *m, const struct occ *b)
 	struct occ *slot;
 
 	if (m->rule->min < 0) {
-		int64_t from = cvl_add_sat(m->rule->min, -reach_of(c, m));
+		int64_t from = cvl_add_sat(m->rule->min, -m->reach);
 
 		while (m->b.n && ((struct occ *)queue_at(&m->b, 0))->ns < cvl_add_sat(b->ns, from))
 			queue_pop(&m->b);
@@ -102,7 +97,7 @@ static void remember(struct check *c, struct monitor *m, const struct occ *b)
 static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 {
 	const struct source *b = &c->source[m->source[1]];
-	int64_t reach = reach_of(c, m), first;
+	int64_t reach = m->reach, first;
 	struct pending *p;
 	enum tri answered = NO;
 
@@ -125,7 +120,8 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 		case_unknown(c, m, CHECK_CROWDED, a, NULL);
 		return;
 	}
-	*p = (struct pending){ .a = *a, .maybe = answered == MAYBE };
+	p->a = *a;
+	p->maybe = answered == MAYBE;
 	if (p->maybe)
 		p->b = m->last;
 	first = cvl_add_sat(a->ns, m->rule->min < 0 ? m->rule->min : 0);
@@ -158,7 +154,7 @@ static bool settled(struct check *c, struct monitor *m, struct pending *p, const
 
 static void answer(struct check *c, struct monitor *m, const struct occ *b)
 {
-	int64_t reach = reach_of(c, m), soon = cvl_add_sat(b->ns, reach);
+	int64_t reach = m->reach, soon = cvl_add_sat(b->ns, reach);
 	size_t kept = 0;
 
 	for (size_t i = 0; i < m->a.n; i++) {

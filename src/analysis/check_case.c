@@ -58,23 +58,20 @@ void case_unknown(struct check *c, struct monitor *m, enum check_reason why, con
 
 /* ---- queues ---- */
 
-/* Room for one more, to be filled; NULL if there are CHECK_PENDING_MAX, or no memory is left. */
-void *queue_push(struct check *c, struct queue *q)
+bool queue_grow(struct check *c, struct queue *q)
 {
-	if (q->n == q->room) {
-		size_t room = q->room ? 2 * q->room : 4;
-		char *grown = room > CHECK_PENDING_MAX ? NULL : malloc(room * q->size);
+	size_t room = q->room ? 2 * q->room : 4;
+	char *grown = room > CHECK_PENDING_MAX ? NULL : malloc(room * q->size);
 
-		if (!grown) {
-			c->nomem |= room <= CHECK_PENDING_MAX;
-			return NULL;
-		}
-		for (size_t i = 0; i < q->n; i++)
-			memcpy(grown + i * q->size, queue_at(q, i), q->size);
-		free(q->item);
-		q->item = grown;
-		q->head = 0;
-		q->room = room;
+	if (!grown) {
+		c->nomem |= room <= CHECK_PENDING_MAX;
+		return false;
 	}
-	return queue_at(q, q->n++);
+	for (size_t i = 0; i < q->n; i++)
+		memcpy(grown + i * q->size, queue_at(q, i), q->size);
+	free(q->item);
+	q->item = grown;
+	q->head = 0;
+	q->room = room;
+	return true;
 }

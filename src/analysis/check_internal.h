@@ -66,6 +66,7 @@ struct monitor {
 	bool lost_by_start; /* it was the start of the capture */
 	bool ended;         /* the capture of one source ended: nothing more is judged */
 	int step;           /* ORDER: the last one that is sure; -1: none */
+	int64_t reach;      /* monitor_reach() now */
 	struct occ last, last_loss;
 	struct queue a, b; /* pending, interval, occ or ordered */
 };
@@ -102,10 +103,29 @@ struct feed {
 
 /** What a change of a line in one direction means to one monitor. */
 struct target {
-	uint32_t monitor, source;
-	uint8_t kind, role;
+	struct monitor *monitor;
+	struct source *source;
+	uint32_t rule;
+	uint8_t role;
 	bool level;
 	bool many; /* the source has several streams */
+};
+
+/** Occurrences that are told together, and the news of a rule that may wait for it. */
+#define CHECK_ROUND 256
+#define CHECK_INBOX 64
+
+/** What a monitor is to be told: something happened in this role. */
+struct news {
+	struct monitor *monitor;
+	uint32_t occ; /* index */
+	uint8_t role;
+	bool level;
+};
+
+struct inbox {
+	struct news news[CHECK_INBOX];
+	size_t n;
 };
 
 struct feeds {
@@ -145,6 +165,9 @@ struct check {
 	int64_t *hi;    /* of each clock: no bound of its map was greater so far */
 	uint32_t *root; /* of each clock: which it is the same as */
 	size_t n_clocks;
+	struct inbox *inbox; /* of each rule */
+	struct occ occ[CHECK_ROUND];
+	size_t n_occ;
 	int nomem; /* a queue could not grow */
 };
 
@@ -158,9 +181,8 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 /** Whether lo <= b - a <= hi. */
 enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
 		    int64_t hi);
-/** What a distance between two of these sources may err by at the most; CVL_BOUND_UNKNOWN. */
-int64_t monitor_reach(const struct check *c, const struct monitor *m, size_t a, size_t b,
-		      int64_t distance);
+/** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
+int64_t monitor_reach(const struct check *c, const struct monitor *m);
 /** The greatest bound of @clock's map from tick @lo to @hi, or at its knots if @all. */
 int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all);
 
@@ -176,11 +198,20 @@ void case_violated(struct check *c, struct monitor *m, enum check_reason why, co
 void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
 		  const struct occ *b);
 
-void *queue_push(struct check *c, struct queue *q);
+/** Make more room; false if there are CHECK_PENDING_MAX, or no memory is left. */
+bool queue_grow(struct check *c, struct queue *q);
 
 static inline void *queue_at(const struct queue *q, size_t i)
 {
 	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
+}
+
+/** Room for one more, to be filled; NULL if there is none. */
+static inline void *queue_push(struct check *c, struct queue *q)
+{
+	if (q->n == q->room && !queue_grow(c, q))
+		return NULL;
+	return queue_at(q, q->n++);
 }
 
 static inline void queue_pop(struct queue *q)
@@ -203,15 +234,27 @@ void never_light(struct check *c, struct monitor *m, size_t role, const struct o
 		 bool first);
 void never_end(struct check *c, struct monitor *m);
 
-void row_event(struct check *c, struct monitor *m, size_t role, const struct occ *o, bool level);
+void row_event(struct check *c, struct monitor *m, enum check_kind kind, size_t role,
+	       const struct occ *o, bool level);
 void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
 
+/* ---- check_tell.c ---- */
+
+/** Tell the monitors what waits for them: before anything that they judge by changes. */
+void tell_all(struct check *c);
+/** The capture of one of its streams ended before others did. */
+void tell_end(struct check *c, struct source *s);
+/** Nothing is known of one of its streams from @from on. */
+void tell_dark(struct check *c, struct source *s, const struct occ *from);
+/** One of its streams is known again, or for the first time. */
+void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
+
 /* ---- check_open.c ---- */
 
 /** What source @source tells its listener @i. */
-struct target target_of(const struct check *c, uint32_t source, size_t i, bool level);
+struct target target_of(const struct check *c, struct source *s, size_t i, bool level);
 
 /* ---- check_bind.c, check_names.c ---- */
 

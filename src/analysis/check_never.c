@@ -116,7 +116,7 @@ static bool passed(const struct interval *i, int64_t now, int64_t reach)
 /* Judge and drop what lies too far back from @now to meet anything else. */
 static void advance(struct check *c, struct monitor *m, int64_t now)
 {
-	int64_t reach = monitor_reach(c, m, 0, 1, 0);
+	int64_t reach = m->reach;
 	struct interval *i;
 
 	look_for_ends(c, m, now);
@@ -138,11 +138,12 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 	bool state = check_is_state(&m->rule->phrase[role]), dark;
 	const struct interval *i;
 
+	c->source[m->source[role]].seen |= level;
 	if (alone(m)) {
 		case_violated(c, m, CHECK_HAPPENED, o, NULL);
 		return;
 	}
-	if (monitor_reach(c, m, 0, 1, 0) == CVL_BOUND_UNKNOWN) {
+	if (m->reach == CVL_BOUND_UNKNOWN) {
 		if (!role && level)
 			case_unknown(c, m, CHECK_BOUNDS, o, NULL);
 		return;
@@ -164,7 +165,7 @@ void never_dark(struct check *c, struct monitor *m, size_t role, const struct oc
 		case_unknown(c, m, CHECK_LOSS, from, NULL);
 		return;
 	}
-	if (monitor_reach(c, m, 0, 1, 0) == CVL_BOUND_UNKNOWN)
+	if (m->reach == CVL_BOUND_UNKNOWN)
 		return;
 	advance(c, m, from->ns);
 	begin(c, m, role, from, true);
@@ -175,7 +176,7 @@ void never_light(struct check *c, struct monitor *m, size_t role, const struct o
 {
 	struct interval *i;
 
-	if (alone(m) || monitor_reach(c, m, 0, 1, 0) == CVL_BOUND_UNKNOWN)
+	if (alone(m) || m->reach == CVL_BOUND_UNKNOWN)
 		return;
 	if (first && role) { /* B was or was not before anybody looked */
 		begin(c, m, role, &OCC_FIRST, true);

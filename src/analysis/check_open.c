@@ -10,14 +10,14 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-struct target target_of(const struct check *c, uint32_t source, size_t i, bool level)
+struct target target_of(const struct check *c, struct source *s, size_t i, bool level)
 {
-	const struct source *s = &c->source[source];
+	struct monitor *m = &c->monitor[s->listener[i].monitor];
 
 	return (struct target){
-		.monitor = s->listener[i].monitor,
-		.source = source,
-		.kind = (uint8_t)c->monitor[s->listener[i].monitor].rule->kind,
+		.monitor = m,
+		.source = s,
+		.rule = (uint32_t)(m->result - c->result),
 		.role = (uint8_t)s->listener[i].role,
 		.level = level,
 		.many = s->n_streams > 1,
@@ -52,6 +52,7 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 
 	if (!tried)
 		return no_memory(err);
+	tell_all(c);
 	set_ends(c, last);
 	for (size_t i = 0; i < c->n_monitors; i++) {
 		struct monitor *m = &c->monitor[i];
@@ -92,7 +93,8 @@ static int allocate(struct check *c)
 	c->stream = calloc(c->n_streams + 1, sizeof(*c->stream));
 	c->hi = calloc(c->n_clocks + 1, sizeof(*c->hi));
 	c->root = calloc(c->n_clocks + 1, sizeof(*c->root));
-	if (!c->result || !c->stream || !c->hi || !c->root)
+	c->inbox = calloc(c->rules->n + 1, sizeof(*c->inbox));
+	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->root)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < c->rules->n; i++)
 		c->result[i].rule = &c->rules->rule[i];
@@ -130,8 +132,8 @@ static int list_targets(const struct check *c, struct stream_state *st)
 
 			for (size_t i = 0;
 			     i < c->source[f->source].n_listeners && (up ? f->rise : f->fall); i++)
-				st->target[n++] =
-					target_of(c, f->source, i, !f->state || up != f->low);
+				st->target[n++] = target_of(c, &c->source[f->source], i,
+							    !f->state || up != f->low);
 		}
 	}
 	st->target_first[2 * CVL_LINES_MAX] = (uint32_t)n;
@@ -150,6 +152,8 @@ int check_open(struct check **out, const struct check_rules *rules, const struct
 	c->rules = rules;
 	c->tl = tl;
 	rc = allocate(c) ? no_memory(err) : check_bind(c, err);
+	for (size_t i = 0; i < c->n_monitors && !rc; i++)
+		c->monitor[i].reach = monitor_reach(c, &c->monitor[i]);
 	for (size_t i = 0; i < c->n_streams && !rc; i++)
 		rc = list_targets(c, &c->stream[i]) ? no_memory(err) : 0;
 	if (rc)
@@ -184,6 +188,7 @@ void check_close(struct check *c)
 	free(c->source);
 	free(c->stream);
 	free(c->result);
+	free(c->inbox);
 	free(c->hi);
 	free(c->root);
 	free(c);

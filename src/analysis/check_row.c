@@ -124,19 +124,6 @@ static void close_cluster(struct check *c, struct monitor *m, size_t n)
 		queue_pop(&m->a);
 }
 
-static int64_t order_reach(const struct check *c, const struct monitor *m)
-{
-	int64_t most = 0;
-
-	for (size_t i = 0; i < m->rule->n_phrases; i++) {
-		int64_t reach = m->same_clock ? monitor_reach(c, m, i, i, 0) :
-						c->source[m->source[i]].reach;
-
-		most = reach > most ? reach : most;
-	}
-	return m->same_clock ? most : cvl_add_sat(most, most);
-}
-
 /* Judge what no event from @now on can come before any more. */
 static void settle(struct check *c, struct monitor *m, int64_t now, int64_t reach)
 {
@@ -170,7 +157,7 @@ static bool all_captured(struct check *c, struct monitor *m, const struct occ *o
 
 static void step(struct check *c, struct monitor *m, size_t role, const struct occ *o)
 {
-	int64_t reach = order_reach(c, m);
+	int64_t reach = m->reach;
 	struct ordered *slot;
 	size_t i;
 
@@ -198,9 +185,10 @@ static void step(struct check *c, struct monitor *m, size_t role, const struct o
 
 /* ---- all of them ---- */
 
-void row_event(struct check *c, struct monitor *m, size_t role, const struct occ *o, bool level)
+void row_event(struct check *c, struct monitor *m, enum check_kind kind, size_t role,
+	       const struct occ *o, bool level)
 {
-	switch (m->rule->kind) {
+	switch (kind) {
 	case CHECK_STATE: stay(c, m, o, level); break;
 	case CHECK_EVERY: period(c, m, o); break;
 	case CHECK_COUNT: count(c, m, o); break;

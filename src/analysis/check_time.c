@@ -118,8 +118,8 @@ enum tri occ_within(const struct check *c, const struct occ *a, const struct occ
 	return w == CVL_BOUND_UNKNOWN ? MAYBE : between(d, w, lo, hi);
 }
 
-int64_t monitor_reach(const struct check *c, const struct monitor *m, size_t a, size_t b,
-		      int64_t distance)
+static int64_t reach_between(const struct check *c, const struct monitor *m, size_t a, size_t b,
+			     int64_t distance)
 {
 	const struct source *sa = &c->source[m->source[a]], *sb = &c->source[m->source[b]];
 
@@ -129,6 +129,28 @@ int64_t monitor_reach(const struct check *c, const struct monitor *m, size_t a, 
 	return cvl_add_sat(cvl_add_sat(sa->capture, sb->capture),
 			   cvl_add_sat(drift(distance, true), 4)) +
 	       (sa->capture / 1000 + sb->capture / 1000);
+}
+
+static int64_t order_reach(const struct check *c, const struct monitor *m)
+{
+	int64_t most = 0;
+
+	for (size_t i = 0; i < m->rule->n_phrases; i++) {
+		int64_t reach = m->same_clock ? reach_between(c, m, i, i, 0) :
+						c->source[m->source[i]].reach;
+
+		most = reach > most ? reach : most;
+	}
+	return m->same_clock ? most : cvl_add_sat(most, most);
+}
+
+int64_t monitor_reach(const struct check *c, const struct monitor *m)
+{
+	if (m->rule->kind == CHECK_ORDER)
+		return order_reach(c, m);
+	if (m->rule->n_phrases < 2)
+		return 0; /* it needs none */
+	return reach_between(c, m, 0, 1, m->rule->kind == CHECK_NEVER ? 0 : m->rule->max);
 }
 
 /* Where bounds are greatest: at a knot, or at an end of the range. */
