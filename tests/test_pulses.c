@@ -35,7 +35,7 @@ static double cycles(double t)
 	return (10 + t) * RATE * (1 + RATE_OFF);
 }
 
-enum { NO_PULSES = -1 };
+enum { NO_PULSES = -1, LATE = -2 /* PPS, but behind the falling edge */ };
 
 /* One clock: seconds with 30 ns of jitter as edges, and as pulse records of @channel. */
 static void add_clock(struct cvl_session *s, const char *name, uint64_t seed, int channel)
@@ -65,11 +65,13 @@ static void add_clock(struct cvl_session *s, const char *name, uint64_t seed, in
 		exact.count = (uint64_t)cycles(k + 30e-9 * jitter);
 		edge.count = exact.count / STEP * STEP;
 		ok(cvl_writer_edges(w, &edge, &level, 1, &err), &err);
-		if (channel != NO_PULSES)
+		if (channel >= 0)
 			ok(cvl_writer_pulse(w, exact, (uint32_t)channel, &err), &err);
 		edge.count += RATE / 10;
 		level = 0;
 		ok(cvl_writer_edges(w, &edge, &level, 1, &err), &err);
+		if (channel == LATE)
+			ok(cvl_writer_pulse(w, exact, PPS, &err), &err);
 	}
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
 }
@@ -177,18 +179,22 @@ static void a_clock_of_edges_only_stays_as_it_was(void **state)
 	cvl_sync_free(pulses);
 }
 
-static void records_of_other_channels_and_falling_rules_change_nothing(void **state)
+static void records_late_or_of_other_channels_or_for_falling_edges_change_nothing(void **state)
 {
 	struct cvl_sync *edges = solve(NO_PULSES, true, "smooth");
 	struct cvl_sync *other = solve(OTHER_CHANNEL, true, "smooth");
+	struct cvl_sync *late = solve(LATE, true, "smooth");
 	struct cvl_sync *falling = solve(NO_PULSES, false, "smooth");
 	struct cvl_sync *falling_pulses = solve(PPS, false, "smooth");
 
 	(void)state;
 	check_same(&edges->clock[1], &other->clock[1]);
+	check_same(&edges->clock[1], &late->clock[1]);
+	assert_int_equal(late->clock[1].verdict, CVL_GOOD);
 	check_same(&falling->clock[1], &falling_pulses->clock[1]);
 	cvl_sync_free(edges);
 	cvl_sync_free(other);
+	cvl_sync_free(late);
 	cvl_sync_free(falling);
 	cvl_sync_free(falling_pulses);
 }
@@ -198,7 +204,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pulse_records_are_better_than_edges),
 		cmocka_unit_test(a_clock_of_edges_only_stays_as_it_was),
-		cmocka_unit_test(records_of_other_channels_and_falling_rules_change_nothing),
+		cmocka_unit_test(
+			records_late_or_of_other_channels_or_for_falling_edges_change_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -358,6 +358,8 @@ static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	int rc = 0;
 
+	if (sl->batch->flags[i] & CVL_LATE)
+		return 0; /* its driver waited for the tick in vain, and put it where the edge was */
 	for (size_t r = 0; r < w->opts->n_pulse && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
 
