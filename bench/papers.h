@@ -36,4 +36,23 @@ paper_seed_fn grace_frequency, grace_sending, grace_receiving, grace_two_receive
 	grace_beacons, tracelab_one_observer, tracelab_all_observers, tracelab_floods,
 	tracelab_floods_system;
 
+/** What the observers of the whole system stamp, once a second. */
+enum tracelab_edges {
+	TRACELAB_SECONDS, /* the second of a receiver of their own, with 30 ns of jitter, as the paper's Fig. 10 */
+	TRACELAB_OWN,  /* each something else, at any time */
+	TRACELAB_SAME, /* all the same, at any time */
+	TRACELAB_EDGES
+};
+
+/** Mean error, ns, of the difference between an observer's stamp and the root's. */
+struct tracelab_means {
+	double paper; /* by the paper's algorithm, in its ticks of 500 ns */
+	double fine;  /* by Coeval's default, from stamps of 10 ns */
+	double steered; /* by Coeval's default, from the raw cycle of the middle of the tick that the edge was in */
+};
+
+/** An hour of 31 observers whose pulses are the simulated floods of tracelab_floods(). */
+int tracelab_means(const struct bench *b, uint64_t seed, enum tracelab_edges edges,
+		   struct tracelab_means *mean);
+
 #endif

@@ -81,26 +81,32 @@ int tracelab_floods(const struct bench *b, uint64_t seed, struct paper_row *row)
 
 /* ---- the whole system: these pulses steer the observers' clocks ---- */
 
-#define OBSERVERS (1 + TABLE_NODES) /* the root is the first */
 #define SYSTEM_S (3600 + PAPER_SETTLED)
 #define FPGA_HZ 100000000
 #define FPGA_PPM 10 /* as examples/worlds/tracelab.yaml has it */
 #define FPGA_WALK 1e-9
 #define PAPER_STAMP_NS 500
+#define RECEIVER_NS 30
+
+enum stamped { BY_PAPER, FINE, STEERED, WAYS };
 
 struct observers {
-	double pps[OBSERVERS]
-		  [SYSTEM_S + 1]; /* true time of a second's pulse, NAN if there was none */
-	double x[SYSTEM_S + 2];   /* one observer's clock at true seconds and a half */
-	double stamp[OBSERVERS][SYSTEM_S + 1];
+	unsigned n;
+	unsigned node[GLOSSY_NET_OFFICE]; /* the root is the first */
+	enum tracelab_edges edges;
+	double pps[GLOSSY_NET_OFFICE]
+		  [SYSTEM_S + 1];  /* true time of a second's pulse, NAN if there was none */
+	double x[SYSTEM_S + 2];    /* one observer's clock at true seconds and a half */
+	double edge[SYSTEM_S + 1]; /* true times of what all see */
+	double error[WAYS][GLOSSY_NET_OFFICE][SYSTEM_S + 1]; /* of stamps */
 };
 
 static void keep_pulses(void *ctx, uint32_t k, const struct glossy_net_heard *h)
 {
 	struct observers *o = ctx;
 
-	for (unsigned i = 0; i < OBSERVERS; i++) {
-		const struct glossy_net_heard *n = &h[i ? table_node[i - 1] : 0];
+	for (unsigned i = 0; i < o->n; i++) {
+		const struct glossy_net_heard *n = &h[o->node[i]];
 
 		o->pps[i][k] = n->pps ? k * 1e9 + n->pps_ns : NAN;
 	}
@@ -127,17 +133,19 @@ static int64_t shows(const struct observers *o, double t)
 	return (int64_t)floor(ns * FPGA_HZ * 1e-9) * (1000000000 / FPGA_HZ);
 }
 
-/* The clock of observer @i by its pulses, and what it stamps the edges of its receiver with. */
-static int stamp_edges(struct observers *o, unsigned i, const struct tracker *tracker,
-		       struct sim_random *r)
+/* The clock of observer @i by its pulses. */
+static int follow(const struct observers *o, unsigned i, const struct tracker *tracker,
+		  struct track *t)
 {
 	const struct track_setup setup = { .rate_hz = FPGA_HZ,
 					   .period_ns = 1e9,
 					   .resolution_ns = 1e9 / FPGA_HZ };
-	struct track t = { .report = { .emit = track_keep, .ctx = &t } };
-	void *state = tracker->open(&setup, &t.report);
-	int rc = state ? 0 : CVL_E_NOMEM;
+	void *state;
+	int rc;
 
+	*t = (struct track){ .report = { .emit = track_keep, .ctx = t } };
+	state = tracker->open(&setup, &t->report);
+	rc = state ? 0 : CVL_E_NOMEM;
 	for (unsigned k = 1; k <= SYSTEM_S && !rc; k++) {
 		struct track_mark m = { .x = 0 };
 
@@ -147,62 +155,121 @@ static int stamp_edges(struct observers *o, unsigned i, const struct tracker *tr
 		m.offset = k * 1e9 - (double)m.x;
 		rc = tracker->feed(state, &m);
 	}
-	if (state)
-		rc = tracker->close(state, rc);
-	for (unsigned k = 1; k <= SYSTEM_S && !rc; k++) {
-		double bound;
-		int64_t x = shows(o, k * 1e9 + 30 * sim_normal(r));
+	return state ? tracker->close(state, rc) : rc;
+}
 
-		o->stamp[i][k] = (double)x + track_at(&t, x, &bound);
+static double time_of(const struct track *t, double x)
+{
+	double bound;
+
+	return x + track_at(t, (int64_t)x, &bound);
+}
+
+static double at_any_time(unsigned k, struct sim_random *r)
+{
+	return floor((k + (sim_uniform(r) - 0.5) * 0.9) * 1e9);
+}
+
+/* What observer @i stamps the edges with: the steered clock's tick, raw time, and the raw time of the middle of that tick. */
+static int stamp_edges(struct observers *o, unsigned i, struct sim_random *r)
+{
+	struct track steered, smooth;
+	int rc = follow(o, i, estimator_tracelab.tracker, &steered);
+	int rc2 = follow(o, i, &tracker_smooth, &smooth);
+
+	rc = rc ? rc : rc2;
+	for (unsigned k = 1; k <= SYSTEM_S && !rc; k++) {
+		double jitter = o->edges == TRACELAB_SECONDS ? RECEIVER_NS * sim_normal(r) : 0;
+		double edge = o->edges == TRACELAB_OWN ? at_any_time(k, r) : o->edge[k];
+		int64_t x = shows(o, edge + jitter);
+		double tick = floor(time_of(&steered, (double)x) / PAPER_STAMP_NS) * PAPER_STAMP_NS;
+		double middle = (double)track_inverse(&steered, (int64_t)tick + PAPER_STAMP_NS / 2);
+
+		o->error[BY_PAPER][i][k] = tick - edge;
+		o->error[FINE][i][k] = floor(time_of(&smooth, (double)x)) - edge;
+		o->error[STEERED][i][k] = floor(time_of(&smooth, middle)) - edge;
 	}
-	track_free(&t);
+	track_free(&steered);
+	track_free(&smooth);
 	return rc;
 }
 
-int tracelab_floods_system(const struct bench *b, uint64_t seed, struct paper_row *row)
+static int run_system(const struct bench *b, uint64_t seed, struct observers *o)
 {
-	static const double unit[] = { PAPER_STAMP_NS, 1 };
-	const struct tracker *const tracker[] = { estimator_tracelab.tracker, &tracker_smooth };
 	struct glossy_net_config c = glossy_net_paper(seed);
-	struct observers *o = malloc(sizeof(*o));
+	struct sim_random r = { seed }, edges = { ~seed };
 	const char *wrong;
 	int rc = 0;
 
-	if (!o)
-		return bench_fail(b, CVL_E_NOMEM, "out of memory");
+	for (unsigned k = 0; k <= SYSTEM_S; k++)
+		o->edge[k] = o->edges == TRACELAB_SECONDS ? k * 1e9 : at_any_time(k, &edges);
 	c.seconds = SYSTEM_S;
 	c.node.alpha_pm = JITTER_ALPHA_ONE; /* the estimator has the filter */
 	wrong = glossy_net_run(&c, keep_pulses, o, NULL);
 	if (wrong)
-		rc = bench_fail(b, CVL_E_USAGE, "%s", wrong);
-	for (int e = 0; e < 2 && !rc; e++) {
-		struct sim_random r = { seed };
+		return bench_fail(b, CVL_E_USAGE, "%s", wrong);
+	for (unsigned i = 0; i < o->n && !rc; i++) {
+		draw_clock(o, &r);
+		rc = stamp_edges(o, i, &r);
+	}
+	return rc ? bench_fail(b, rc, "the simulated observers cannot be followed") : 0;
+}
+
+int tracelab_floods_system(const struct bench *b, uint64_t seed, struct paper_row *row)
+{
+	struct observers *o = calloc(1, sizeof(*o));
+	int rc;
+
+	if (!o)
+		return bench_fail(b, CVL_E_NOMEM, "out of memory");
+	o->n = 1 + TABLE_NODES;
+	memcpy(o->node + 1, table_node, sizeof(table_node));
+	rc = run_system(b, seed, o);
+	for (int way = BY_PAPER; way <= FINE && !rc; way++) {
 		struct values l = { 0 };
 		struct spread s;
 
-		for (unsigned i = 0; i < OBSERVERS && !rc; i++) {
-			draw_clock(o, &r);
-			rc = stamp_edges(o, i, tracker[e], &r);
-		}
 		for (unsigned k = PAPER_SETTLED; k <= SYSTEM_S && !rc; k++) {
 			double most = 0;
 
-			for (unsigned i = 1; i < OBSERVERS; i++)
-				most = fmax(most, fabs(floor(o->stamp[i][k] / unit[e]) -
-						       floor(o->stamp[0][k] / unit[e])) *
-							  unit[e]);
+			for (unsigned i = 1; i < o->n; i++)
+				most = fmax(most, fabs(o->error[way][i][k] - o->error[way][0][k]));
 			rc = values_add(&l, most);
 		}
 		if (rc) {
-			rc = bench_fail(b, rc, "the simulated observers cannot be followed");
+			rc = bench_fail(b, rc, "out of memory");
 		} else {
 			s = values_spread(&l, PAPER_UNDER_NS);
-			bench_add(paper_column(&row[0], e), 100 * s.under);
-			bench_add(paper_column(&row[1], e), s.max * 1e-3);
-			bench_add(paper_column(&row[2], e), s.mean);
+			bench_add(paper_column(&row[0], way), 100 * s.under);
+			bench_add(paper_column(&row[1], way), s.max * 1e-3);
+			bench_add(paper_column(&row[2], way), s.mean);
 		}
 		values_free(&l);
 	}
+	free(o);
+	return rc;
+}
+
+int tracelab_means(const struct bench *b, uint64_t seed, enum tracelab_edges edges,
+		   struct tracelab_means *mean)
+{
+	struct observers *o = calloc(1, sizeof(*o));
+	double sum[WAYS] = { 0 }, n;
+	int rc;
+
+	if (!o)
+		return bench_fail(b, CVL_E_NOMEM, "out of memory");
+	o->n = GLOSSY_NET_OFFICE;
+	for (unsigned i = 0; i < o->n; i++)
+		o->node[i] = i;
+	o->edges = edges;
+	rc = run_system(b, seed, o);
+	for (unsigned k = PAPER_SETTLED; k < SYSTEM_S && !rc; k++)
+		for (int way = 0; way < WAYS; way++)
+			for (unsigned i = 1; i < o->n; i++)
+				sum[way] += fabs(o->error[way][i][k] - o->error[way][0][k]);
+	n = (double)(SYSTEM_S - PAPER_SETTLED) * (o->n - 1);
+	*mean = (struct tracelab_means){ sum[BY_PAPER] / n, sum[FINE] / n, sum[STEERED] / n };
 	free(o);
 	return rc;
 }

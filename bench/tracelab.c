@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "drivers/tracelab/command.h"
 #include "drivers/tracelab/proto.h"
+#include "papers.h"
 #include "readings.h"
 #include "sim/tracelab_clock.h"
 #include "sim/tracelab_fpga.h"
@@ -211,6 +212,50 @@ static int clock_row(const struct bench *b, const char *name, double jitter_ns, 
 	return 0;
 }
 
+/* ---- the whole system ---- */
+
+/* The paper's mean error over Coeval's, in both modes. */
+static int system_rows(const struct bench *b, enum tracelab_edges edges)
+{
+	static const char *const name[TRACELAB_EDGES][2] = {
+		{ "31 nodes, seconds as in Fig. 10, fine mode",
+		  "31 nodes, seconds as in Fig. 10, paper mode" },
+		{ "31 nodes, edges of their own, fine mode",
+		  "31 nodes, edges of their own, paper mode" },
+		{ "31 nodes, one edge for all, fine mode",
+		  "31 nodes, one edge for all, paper mode" },
+	};
+	static const double goal[] = { 3, 1.2 };
+	struct bench_series paper = { .n = 0 }, ours[2] = { { .n = 0 } };
+	struct bench_figure f[2] = { { .name = NULL } };
+
+	bench_doing(b, "%s", name[edges][0]);
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		struct tracelab_means m;
+		int rc = bench_stopped() ? CVL_E_NO : tracelab_means(b, seed, edges, &m);
+
+		if (rc)
+			return rc;
+		bench_add(&paper, m.paper);
+		bench_add(&ours[0], m.fine);
+		bench_add(&ours[1], m.steered);
+		bench_add(&f[0].measured, m.paper / m.fine);
+		bench_add(&f[1].measured, m.paper / m.steered);
+	}
+	for (int i = 0; i < 2; i++) {
+		f[i].name = name[edges][i];
+		f[i].unit = "x";
+		f[i].goal = goal[i];
+		f[i].every = true;
+		snprintf(
+			f[i].note, sizeof(f[i].note),
+			"mean error to the root: paper's algorithm %.0f ns, Coeval %.0f ns; simulated hour",
+			bench_median(&paper), bench_median(&ours[i]));
+		bench_figure_put(b, &f[i]);
+	}
+	return 0;
+}
+
 static int run(const struct bench *b)
 {
 	struct stream streams[] = {
@@ -227,6 +272,8 @@ static int run(const struct bench *b)
 		rc = clock_row(b, "clock against PPS, 10 ns of jitter", 10, 40);
 	if (!rc)
 		rc = clock_row(b, "clock against PPS, 30 ns of jitter", 30, 120);
+	for (int edges = 0; edges < TRACELAB_EDGES && !rc; edges++)
+		rc = system_rows(b, edges);
 	bench_done(b);
 	return rc;
 }

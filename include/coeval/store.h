@@ -90,6 +90,10 @@ int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t chann
 		      struct cvl_error *err);
 int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender, uint64_t seq,
 		      struct cvl_error *err);
+/**
+ * The rising edge of a reference on line @channel, at its very tick. On a stream of a coarser resolution edges stand where their step
+ * began: coeval sync counts on that.
+ */
 int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
 		     struct cvl_error *err);
 

@@ -291,7 +291,7 @@ static int track_clock(struct marks *w, size_t c)
 	const struct sync_problem *p = w->p;
 	struct marks_tie *t = &w->clock[c];
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
-				     .resolution_ns = (double)p->clock[c].resolution_ns,
+				     .resolution_ns = (double)p->clock[c].mark_ns,
 				     .period_ns = (double)p->source[w->root].period_ns };
 	bool any = false, in_doubt = false;
 	uint64_t *from = calloc(p->n_sources, sizeof(*from));

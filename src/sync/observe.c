@@ -45,7 +45,9 @@ struct watcher {
 		uint64_t levels;
 		bool known;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
-	} * lines;                       /* [stream] */
+		uint64_t
+			early; /* ticks that an edge's stamp is early on average, beside a pulse record's */
+	} * lines;             /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
 	struct ends *table; /* open addressing */
 	size_t table_size, table_used;
@@ -293,9 +295,10 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 }
 
 static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int source,
-		    uint64_t index)
+		    uint64_t index, bool exact)
 {
 	struct sync_problem *p = w->p;
+	uint64_t tick = sl->batch->tick[i].count;
 
 	if (source < 0)
 		return source;
@@ -303,6 +306,8 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		p->clock[p->clock[sl->clock].same_as].went_back++;
 		return 0;
 	}
+	if (exact)
+		tick = tick > w->lines[sl->stream].early ? tick - w->lines[sl->stream].early : 0;
 	if (index > INT64_MAX / 1000000000) {
 		p->unmatched++; /* no sender counts that far */
 		return 0;
@@ -316,9 +321,13 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		p->mark = grown;
 		p->cap_marks = more;
 	}
-	p->mark[p->n_marks++] = (struct sync_mark){ (uint32_t)sl->clock, (uint32_t)source,
-						    sl->batch->tick[i].count, (int64_t)index };
-	p->source[source].marks++;
+	p->mark[p->n_marks++] = (struct sync_mark){
+		.clock = (uint32_t)sl->clock,
+		.source = (uint32_t)source,
+		.tick = tick,
+		.index = (int64_t)index,
+		.exact = exact,
+	};
 	return 0;
 }
 
@@ -333,10 +342,30 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 
 		if (line >= 0 && changed >> line & 1 &&
 		    (levels >> line & 1) == w->opts->pulse[r].rising)
-			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0);
+			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0, false);
 	}
 	w->lines[sl->stream].levels = levels;
 	w->lines[sl->stream].known = true;
+	return rc;
+}
+
+/*
+ * A pulse record is a rising edge that stands at its own tick, whatever the resolution. Edges beside it stand where their step
+ * of the resolution began. The map has to run through what an edge's stamp would have been on average: then half a
+ * step beside the map holds every other edge.
+ */
+static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
+{
+	int rc = 0;
+
+	if (sl->batch->flags[i] & CVL_LATE)
+		return 0; /* its driver waited for the tick in vain, and put it where the edge was */
+	for (size_t r = 0; r < w->opts->n_pulse && !rc; r++) {
+		int line = w->lines[sl->stream].line[r];
+
+		if (line >= 0 && (uint32_t)line == sl->batch->cls[i] && w->opts->pulse[r].rising)
+			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0, true);
+	}
 	return rc;
 }
 
@@ -346,7 +375,7 @@ static int see_beacon(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	char name[40];
 
 	snprintf(name, sizeof(name), "beacon %u", sl->batch->cls[i]);
-	return add_mark(w, sl, i, find_source(w, name, true, period), sl->batch->value[i]);
+	return add_mark(w, sl, i, find_source(w, name, true, period), sl->batch->value[i], false);
 }
 
 static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
@@ -401,6 +430,8 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 			rc = see_event(w, sl, i);
 		else if (b->kind[i] == CVL_EDGE)
 			rc = see_edge(w, sl, i);
+		else if (b->kind[i] == CVL_PULSE)
+			rc = see_pulse(w, sl, i);
 		else if (b->kind[i] == CVL_BEACON)
 			rc = see_beacon(w, sl, i);
 		else if (b->kind[i] == CVL_SLIP)
@@ -409,6 +440,46 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 			w->lines[sl->stream].known = false;
 	}
 	return rc;
+}
+
+static int64_t tick_ns(const struct sync_clock *c)
+{
+	return (int64_t)(((unsigned __int128)c->rate_hz + 999999999) / c->rate_hz);
+}
+
+/* Of a clock and a sender. */
+static size_t pair_of(const struct sync_problem *p, const struct sync_mark *m)
+{
+	return p->clock[m->clock].same_as * p->n_sources + m->source;
+}
+
+/* Where a clock has pulse records of a sender, edges of the same say less, and go. What is left is counted. */
+static int prefer_exact(struct watcher *w)
+{
+	struct sync_problem *p = w->p;
+	bool *exact = calloc(p->n_clocks * p->n_sources + 1, sizeof(*exact));
+	size_t kept = 0;
+
+	if (!exact)
+		return no_memory(w);
+	for (size_t i = 0; i < p->n_marks; i++)
+		if (p->mark[i].exact)
+			exact[pair_of(p, &p->mark[i])] = true;
+	for (size_t i = 0; i < p->n_marks; i++) {
+		const struct sync_mark *m = &p->mark[i];
+		struct sync_clock *c = &p->clock[p->clock[m->clock].same_as];
+		int64_t ns = m->exact ? tick_ns(c) : c->resolution_ns;
+
+		if (!m->exact && exact[pair_of(p, m)])
+			continue;
+		if (ns > c->mark_ns)
+			c->mark_ns = ns;
+		p->source[m->source].marks++;
+		p->mark[kept++] = *m;
+	}
+	p->n_marks = kept;
+	free(exact);
+	return 0;
 }
 
 static int prepare_events(struct watcher *w, size_t stream)
@@ -446,8 +517,11 @@ static int prepare_events(struct watcher *w, size_t stream)
 static void prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
-	uint64_t n = cvl_trace_ours(trace) ? cvl_trace_env_number(trace, "lines") : 0;
+	bool ours = cvl_trace_ours(trace);
+	uint64_t n = ours ? cvl_trace_env_number(trace, "lines") : 0;
+	uint64_t step = ours ? cvl_trace_env_number(trace, "resolution") : 0;
 
+	w->lines[stream].early = step ? (step - 1) / 2 : 0;
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
 		w->lines[stream].line[r] = -1;
 		for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
@@ -513,6 +587,7 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 	rc = prepare(&w);
 	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
 		rc = see_slice(&w, &slice);
+	rc = rc ? rc : prefer_exact(&w);
 	for (size_t i = 0; i < w.table_size; i++)
 		p->unmatched += w.table[i].used && !w.table[i].done;
 	for (size_t s = 0; w.role && s < cvl_timeline_streams(w.tl); s++)

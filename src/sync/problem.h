@@ -18,6 +18,7 @@ struct sync_clock {
 	struct cvl_map *nominal; /* tick -> x */
 	uint64_t rate_hz;
 	int64_t resolution_ns; /* of its stamps, rounded up */
+	int64_t mark_ns;       /* of those of its marks, likewise: the coarsest of them */
 	double drift_ppm, wander_ppb_s;
 	bool has_wander;
 	size_t same_as;       /* itself, or the clock that it is an alias of */
@@ -40,6 +41,7 @@ struct sync_mark {
 	uint32_t clock, source;
 	uint64_t tick;
 	int64_t index; /* sequence number; of pulses unknown, 0 */
+	bool exact; /* from a pulse record: known to a tick, put where an edge's stamp is on average */
 };
 
 /** A sender of pulses or beacons: a clock without records, on whose time mark k stands at k * period. */

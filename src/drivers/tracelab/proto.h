@@ -3,7 +3,7 @@
  * Packets of a TraceLab observer to records. Pure; nothing is allocated. The layout is in firmware/wire/tracelab_wire.h.
  *
  * Ticks are cycles of the observer's clock (10 ns) in both modes. In paper mode stamps are ticks of the steered system time; the
- * cycle with which a tick began is rebuilt from the divider's settings. So a stamp is late by up to a tick: the resolution is
+ * cycle with which a tick began is rebuilt from the divider's settings. So a stamp is early by up to a tick: the resolution is
  * TL_TICK_CYCLES. A good PPS stands at its own cycle, by the offset detector.
  *
  * Records come in order. What overtook the events (samples, pulses, actuations) is held back until the events have come
