@@ -476,6 +476,24 @@ static void a_loss_of_others_stands_before_the_events_behind_it(void **state)
 	assert_true(gap->gap.to >= (5 << 20) + 40 && gap->gap.to < (9 << 20) + 5);
 }
 
+static void a_run_of_bad_samples_stands_before_the_events_behind_it(void **state)
+{
+	const uint32_t power = (uint32_t)TL_POWER << 29 | (uint32_t)TL_POWER_START << 27;
+	const uint32_t bad = (uint32_t)TL_SAMPLE << 29 | 1u << 28;
+	const uint32_t packet[] = { MARKER(5),      power | 10,      bad,
+				    bad | 1u << 16, EVENT(1, 8000), bad | 2u << 16,
+				    bad | 3u << 16, EVENT(0, 40000) };
+	uint64_t lost;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = false, .period = 100 };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	check_order(world);
+	assert_int_equal(gaps(world, &lost), 2);
+	assert_int_equal(lost, 4);
+}
+
 static void raw_time_is_rebuilt_from_the_divider(void **state)
 {
 	struct draw r = draw_begin(5);
@@ -665,6 +683,7 @@ int main(void)
 		cmocka_unit_test(what_spi_loses_is_a_gap_and_never_a_wrong_edge),
 		cmocka_unit_test(events_whose_marker_is_missing_are_lost),
 		cmocka_unit_test(a_loss_of_others_stands_before_the_events_behind_it),
+		cmocka_unit_test(a_run_of_bad_samples_stands_before_the_events_behind_it),
 		cmocka_unit_test(raw_time_is_rebuilt_from_the_divider),
 		cmocka_unit_test(samples_stand_at_their_time_and_missing_ones_are_counted),
 		cmocka_unit_test(a_good_pps_stands_at_its_own_cycle),

@@ -217,6 +217,13 @@ static void end_bad(struct tracelab *t, struct sink *s)
 	hold(t, &r, s);
 }
 
+/* A run of bad samples that goes on while others come is a gap in pieces: records come in order. */
+static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
+{
+	if (tick > t->bad.from)
+		end_bad(t, s);
+}
+
 /* ---- packets ---- */
 
 static void take_loss(struct tracelab *t, uint32_t p)
@@ -434,6 +441,7 @@ static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on || t->gap[OTHERS].on)
 		return true;
 	r.tick -= HOLD_CYCLES;
+	end_bad_before(t, r.tick, s);
 	if (!release(t, r.tick, s))
 		return false;
 	t->told = r.tick;
@@ -458,6 +466,7 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 	tick = tracelab_raw(t, time);
 	end_gap(t, EVENTS, tick, s);
 	end_old_gap(t, tick, s);
+	end_bad_before(t, tick, s);
 	if (t->n_held && !release(t, tick, s))
 		return false;
 	see(t, tick);
@@ -483,6 +492,8 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 
 	if (kind == TL_EVENT)
 		return take_event(t, p, s);
+	if (t->newest > HOLD_CYCLES)
+		end_bad_before(t, t->newest - HOLD_CYCLES, s);
 	if (t->newest > HOLD_CYCLES && !release(t, t->newest - HOLD_CYCLES, s))
 		return false;
 	switch (kind) {
