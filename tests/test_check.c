@@ -875,6 +875,22 @@ static void fill_world(struct draw *d, struct world *x, bool gaps)
 	}
 }
 
+static void deep_nesting_is_refused_at_once(void **state)
+{
+	const size_t n = 1 << 20;
+	struct check_rules set = { 0 };
+	struct cvl_error err;
+	char *text = malloc(n);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, '[', n);
+	assert_int_equal(check_rules_parse(&set, text, n, "rules", &err), CVL_E_LIMIT);
+	assert_true(err.offset < 100);
+	check_rules_free(&set);
+	free(text);
+}
+
 static void random_timelines_agree_with_all_against_all(void **state)
 {
 	struct draw d = draw_begin(1);
@@ -928,6 +944,7 @@ int main(void)
 		cmocka_unit_test(periods_counts_and_orders),
 		cmocka_unit_test(order_that_the_bounds_hide_is_not_told),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
+		cmocka_unit_test(deep_nesting_is_refused_at_once),
 		cmocka_unit_test(random_timelines_agree_with_all_against_all),
 	};
 

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "../src/sync/rules.h"
@@ -253,12 +254,29 @@ static void a_rule_that_is_not_there_is_wrong_usage(void **state)
 	rules_free(&set);
 }
 
+static void deep_nesting_is_refused_at_once(void **state)
+{
+	const size_t n = 1 << 20;
+	struct rule_set set = { 0 };
+	struct cvl_error err;
+	char *text = malloc(n);
+
+	(void)state;
+	assert_non_null(text);
+	memset(text, '[', n);
+	assert_int_equal(rules_parse(&set, text, n, "file", &err), CVL_E_LIMIT);
+	assert_true(err.offset < 100);
+	rules_free(&set);
+	free(text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(good_rules_are_read),
 		cmocka_unit_test(bad_rules_are_refused_with_their_place),
 		cmocka_unit_test(damaged_text_never_gives_half_a_rule),
+		cmocka_unit_test(deep_nesting_is_refused_at_once),
 		cmocka_unit_test(rules_add_up),
 		cmocka_unit_test(every_builtin_rule_is_read),
 		cmocka_unit_test(examples_are_read),

@@ -415,6 +415,7 @@ static void put_packets(struct world *w, const uint32_t *packet, size_t n)
 }
 
 #define MARKER(upper) ((uint32_t)TL_MARKER << 29 | (upper))
+#define LOSS(part, number) ((uint32_t)TL_LOSS << 29 | (uint32_t)(part) << 26 | (number))
 #define EVENT(lines, low) ((uint32_t)(lines) << 20 | (low))
 
 static void events_whose_marker_is_missing_are_lost(void **state)
@@ -441,6 +442,56 @@ static void events_whose_marker_is_missing_are_lost(void **state)
 	assert_int_equal(got[2]->tick, (5 << 20) + 1000);
 	assert_int_equal(got[2]->gap.to, (7 << 20) + 4);
 	assert_int_equal(got[3]->what, DRIVER_LEVELS);
+}
+
+static void a_loss_of_others_stands_before_the_events_behind_it(void **state)
+{
+	const uint32_t packet[] = { MARKER(5),
+				    EVENT(0, 10),
+				    LOSS(TL_LOSS_OTHER_SINCE, 20),
+				    LOSS(TL_LOSS_OTHER_HIGH, 0),
+				    LOSS(TL_LOSS_OTHER_LOW, 3),
+				    EVENT(1, 30),
+				    EVENT(0, 40),
+				    MARKER(9),
+				    EVENT(1, 5) };
+	const struct driver_record *gap = NULL;
+	uint64_t lost;
+	size_t edges = 0;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = false };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	check_order(world);
+	assert_int_equal(gaps(world, &lost), 1);
+	assert_int_equal(lost, 3);
+	for (size_t i = 0; i < world->n_records; i++) {
+		if (world->record[i].what == DRIVER_GAP)
+			gap = &world->record[i];
+		edges += world->record[i].what == DRIVER_EDGE;
+	}
+	assert_int_equal(edges, 3);
+	assert_int_equal(gap->tick, (5 << 20) + 20);
+	assert_true(gap->gap.to >= (5 << 20) + 40 && gap->gap.to < (9 << 20) + 5);
+}
+
+static void a_run_of_bad_samples_stands_before_the_events_behind_it(void **state)
+{
+	const uint32_t power = (uint32_t)TL_POWER << 29 | (uint32_t)TL_POWER_START << 27;
+	const uint32_t bad = (uint32_t)TL_SAMPLE << 29 | 1u << 28;
+	const uint32_t packet[] = { MARKER(5),      power | 10,      bad,
+				    bad | 1u << 16, EVENT(1, 8000), bad | 2u << 16,
+				    bad | 3u << 16, EVENT(0, 40000) };
+	uint64_t lost;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = false, .period = 100 };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	check_order(world);
+	assert_int_equal(gaps(world, &lost), 2);
+	assert_int_equal(lost, 4);
 }
 
 static void raw_time_is_rebuilt_from_the_divider(void **state)
@@ -631,6 +682,8 @@ int main(void)
 		cmocka_unit_test(a_burst_that_is_too_long_is_a_gap_of_exactly_what_is_missing),
 		cmocka_unit_test(what_spi_loses_is_a_gap_and_never_a_wrong_edge),
 		cmocka_unit_test(events_whose_marker_is_missing_are_lost),
+		cmocka_unit_test(a_loss_of_others_stands_before_the_events_behind_it),
+		cmocka_unit_test(a_run_of_bad_samples_stands_before_the_events_behind_it),
 		cmocka_unit_test(raw_time_is_rebuilt_from_the_divider),
 		cmocka_unit_test(samples_stand_at_their_time_and_missing_ones_are_counted),
 		cmocka_unit_test(a_good_pps_stands_at_its_own_cycle),

@@ -6,6 +6,9 @@
 #include <yaml.h>
 
 #include "analysis/check.h"
+#include "core/nesting.h"
+
+#define DEPTH_MAX 8
 
 #define HINT_KINDS                                                                              \
 	"a rule is one of: after+then+within, after+never+within, state+at most, never+while, " \
@@ -463,10 +466,13 @@ int check_rules_parse(struct check_rules *set, const char *text, size_t n, const
 {
 	struct reader r = { .file = file, .err = err };
 	yaml_parser_t parser;
+	size_t deep;
 	int rc;
 
 	if (!set->file && !(set->file = strdup(file)))
 		return no_memory(&r);
+	if (cvl_yaml_deeper(text, n, DEPTH_MAX, &deep))
+		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", file);
 	if (!yaml_parser_initialize(&parser))
 		return no_memory(&r);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);

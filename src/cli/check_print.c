@@ -185,8 +185,8 @@ void check_print_json(const struct check_report *r, struct out *o)
 				  "first_cannot_tell",
 				  cases_json(x, x->first_unknown, x->unknown)));
 	}
-	report_json(o, json_pack("{s:s, s:s, s:o}", "session", r->session, "rules", r->rules->file,
-				 "checks", rules));
+	report_json(o, json_pack("{s:o, s:o, s:o}", "session", report_text(r->session), "rules",
+				 report_text(r->rules->file), "checks", rules));
 }
 
 /* ---- JUnit ---- */

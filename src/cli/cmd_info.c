@@ -277,9 +277,10 @@ static void print_json(const struct info *in, struct out *o)
 				  (json_int_t)st.records, "gaps", (json_int_t)st.gaps, "late",
 				  (json_int_t)st.late, "bytes", (json_int_t)st.bytes));
 	}
-	root = json_pack("{s:s, s:s, s:I, s:s?, s:s?, s:o, s:o}", "session",
-			 cvl_session_path(in->session), "uuid", cvl_session_uuid(in->session),
-			 "epoch_unix_ns", (json_int_t)cvl_session_epoch(in->session), "estimator",
+	root = json_pack("{s:o, s:s, s:I, s:s?, s:s?, s:o, s:o}", "session",
+			 report_text(cvl_session_path(in->session)), "uuid",
+			 cvl_session_uuid(in->session), "epoch_unix_ns",
+			 (json_int_t)cvl_session_epoch(in->session), "estimator",
 			 sync ? sync->estimator : NULL, "reference", sync ? sync->reference : NULL,
 			 "clocks", clocks, "streams", streams);
 	report_json(o, root);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/power_view.h"
+
+/* No meter needs more, and no product of these goes out of range. */
+#define FACTOR_MIN 1e-15
+#define FACTOR_MAX 1e15
 
 enum {
 	OPT_POWER = 256,
@@ -53,8 +56,9 @@ static int positive(const struct verb *verb, const char *option, const char *tex
 
 	errno = 0;
 	*out = strtod(text, &end);
-	if (*end || end == text || errno || !isfinite(*out) || *out <= 0)
-		return cli_usage(verb, "%s takes a number above 0, not '%s'", option, text);
+	if (*end || end == text || errno || !(*out >= FACTOR_MIN && *out <= FACTOR_MAX))
+		return cli_usage(verb, "%s takes a number above 0 (1e-15 to 1e15), not '%s'",
+				 option, text);
 	return 0;
 }
 

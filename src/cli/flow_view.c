@@ -324,8 +324,8 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 			json_array_append_new(nodes, node_json(v, &v->study.node[i]));
 	for (size_t i = 0; i < v->study.pairs; i++)
 		json_array_append_new(between, times_json(v, &v->study.times[i]));
-	all = json_pack("{s:s, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", v->path, "program",
-			v->map->program, "points", (json_int_t)v->map->n, "branches",
+	all = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", report_text(v->path),
+			"program", v->map->program, "points", (json_int_t)v->map->n, "branches",
 			(json_int_t)v->map->branches, "points_passed",
 			(json_int_t)points_passed(v, &v->all), "branches_taken",
 			(json_int_t)branches_taken(v, &v->all), "nodes", nodes, "between", between);

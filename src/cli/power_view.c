@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/power_view.h"
+#include "cli/report.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -86,7 +87,7 @@ static json_t *figures_json(const struct power_view *v, size_t source, const str
 	struct power_figures f = figures_of(v, source, sum);
 	json_t *j;
 
-	if (!sum->sampled)
+	if (!sum->sampled || !isfinite(f.joule + f.joule_half + f.watt + f.watt_half))
 		return json_pack("{s:n, s:n, s:n, s:n, s:f}", "joule", "watt", "peak_watt",
 				 "peak_ns", "covered", 0.0);
 	j = json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}}", "joule", "value", f.joule, "low",
@@ -417,7 +418,7 @@ void power_view_json(struct power_view *v)
 	else
 		out_char(v->out, '{');
 	out_text(v->out, "\"session\":");
-	put_json(v->out, json_string(cvl_session_path(v->session)));
+	put_json(v->out, report_text(cvl_session_path(v->session)));
 	out_text(v->out, ",\"left_out\":");
 	put_json(v->out, left);
 	out_text(v->out, ",\"rows\":");

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t bound)
 {
@@ -51,6 +52,21 @@ json_t *report_sync_json(const struct cvl_clock_sync *c)
 			 c->map ? json_integer(c->bound_min) : json_null(), "bound_max_ns",
 			 c->map ? json_integer(c->bound_max) : json_null(), "bound",
 			 cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
+}
+
+json_t *report_text(const char *s)
+{
+	json_t *j = json_string(s);
+	char *plain = j ? NULL : strdup(s);
+
+	if (!plain)
+		return j;
+	for (char *p = plain; *p; p++)
+		if (*p & 0x80)
+			*p = '?';
+	j = json_string(plain);
+	free(plain);
+	return j;
 }
 
 void report_json(struct out *o, json_t *root)

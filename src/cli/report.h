@@ -15,6 +15,9 @@ void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *i
 /** The same of one clock, without its name. */
 json_t *report_sync_json(const struct cvl_clock_sync *clock);
 
+/** @s as JSON, which knows UTF-8 only: else each byte beyond ASCII becomes '?'. */
+json_t *report_text(const char *s);
+
 /** Write @root on one line and drop it. */
 void report_json(struct out *o, json_t *root);
 

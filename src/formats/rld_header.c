@@ -2,6 +2,7 @@
 #include "rld_header.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -100,6 +101,16 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 	return 0;
 }
 
+/* A name that a terminal and a table can show. */
+static void clean_name(char *name, size_t number)
+{
+	for (char *p = name; *p; p++)
+		if ((unsigned char)*p < ' ' || *p == 0x7f)
+			*p = '_';
+	if (!*name)
+		snprintf(name, NAME_BYTES, "channel%zu", number % 100000);
+}
+
 static int parse_channel(const struct rld_header *h, struct rld_channel *c, const unsigned char *p,
 			 uint64_t offset, const char *name, struct cvl_error *err)
 {
@@ -142,6 +153,7 @@ int rld_header_parse(struct rld_header *h, const unsigned char *bytes, size_t n,
 		size_t at = n - (h->n_lines + h->n_channels - i) * RLD_CHANNEL_BYTES;
 
 		rc = parse_channel(h, &h->channel[i], bytes + at, at, name, err);
+		clean_name(h->channel[i].name, i + 1);
 		if (!rc && h->channel[i].binary != (i < h->n_lines))
 			rc = wrong(name, CVL_E_RANGE, at,
 				   "binary and analog channels are out of order", err);

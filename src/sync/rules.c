@@ -9,7 +9,10 @@
 #include <string.h>
 #include <yaml.h>
 
+#include "core/nesting.h"
+
 #define FILE_MAX (1u << 20)
+#define DEPTH_MAX 8
 #define RULES_MAX 64
 
 static const char *const builtin_names[] = { "lttng-tcp", NULL };
@@ -199,8 +202,11 @@ int rules_parse(struct rule_set *set, const char *text, size_t n, const char *na
 {
 	struct reader r = { .name = name, .err = err };
 	yaml_parser_t parser;
+	size_t deep;
 	int rc;
 
+	if (cvl_yaml_deeper(text, n, DEPTH_MAX, &deep))
+		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", name);
 	if (!yaml_parser_initialize(&parser))
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);

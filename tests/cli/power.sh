@@ -26,10 +26,10 @@ def channel(unit, scale, link, name):
     return struct.pack("<IiHH16s", unit, scale, 4 if unit < 3 else 0, link, name)
 
 
-def rld(path, cut):
+def rld(path, cut, first=b"DI1", last=b"V1"):
     out = struct.pack("<4sHHIIQH6sqqIHH", b"%RLD", 4, 56 + 8 + 4 * 28, 100, 3, 300, 1000, b"\1\2\3\4\5\6", START, 0, 8, 2, 2)
-    out += b"a meter\0" + channel(3, 0, 0xFFFF, b"DI1") + channel(4, 0, 0xFFFF, b"I1L_valid")
-    out += channel(2, -9, 0xFFFF, b"I1H") + channel(1, -8, 0xFFFF, b"V1")
+    out += b"a meter\0" + channel(3, 0, 0xFFFF, first) + channel(4, 0, 0xFFFF, b"I1L_valid")
+    out += channel(2, -9, 0xFFFF, b"I1H") + channel(1, -8, 0xFFFF, last)
     for block in range(3):
         ns = block * 100352000
         out += struct.pack("<qqqq", START, ns, 77, ns)
@@ -41,6 +41,7 @@ def rld(path, cut):
 
 rld("meter.rld", 0)
 rld("cut.rld", 500)
+rld("odd.rld", 0, b"", b"V\x1b[1m\n")
 END
 
 run() {
@@ -64,6 +65,12 @@ run coeval power meter --current I1H --volts V1 --between DI1..DI1:fall --each -
 run coeval import -o cut cut.rld
 run coeval power cut --current I1H --volts V1
 
+coeval import -o $'odd\xff' odd.rld
+coeval info $'odd\xff' | grep -A2 "^lines"
+for verb in info "power --power I1H"; do
+	coeval $verb $'odd\xff' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["session"])'
+done
+
 run coeval power meter
 run coeval power meter --current I1H
 run coeval power meter --power I9
@@ -76,5 +83,7 @@ run coeval power meter --power I1H --each
 run coeval power meter --power I1H --line DI1 --between DI1..DI1
 run coeval power meter --power I1H --volts x
 run coeval power meter --power I1H --unit 0
+run coeval power meter --power I1H --unit 1e308
+run coeval power meter --power I1H --rounded nan
 run coeval power meter --power I1H --from 10
 run coeval power nowhere --power x

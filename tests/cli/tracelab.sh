@@ -42,6 +42,8 @@ cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
 { head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
 run capture --driver tracelab --device cut.spi --name obs -o cut
 coeval show cut | grep gap
+head -c 100000 /dev/zero >zero.spi
+refused capture --driver tracelab --device zero.spi --name obs -o zero
 
 echo "== actuation"
 spill=()

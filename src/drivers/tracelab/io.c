@@ -158,6 +158,7 @@ int tracelab_io_ask(struct tracelab_io *io, struct tracelab_command *c, struct t
 				"%s: is a file; it takes no commands", io->where);
 	c->tag = ++io->tag;
 	n = tracelab_command_bytes(c, out);
+	errno = EIO; /* if it took a part only */
 	if (write(io->uart, out, n) != (ssize_t)n)
 		return cvl_fail_errno(err, "write to", io->serial);
 	end = driver_waited() + ANSWER_NS;

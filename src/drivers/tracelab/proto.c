@@ -130,10 +130,11 @@ static void lose(struct tracelab *t, int queue, uint64_t from, uint64_t lost, en
 
 	t->count.lost += lost == CVL_LOST_UNKNOWN ? 0 : lost;
 	if (!g->on) {
-		*g = (struct tracelab_gap){ true, from, lost, why };
+		*g = (struct tracelab_gap){ true, from, lost, why, t->newest };
 		t->count.losses++;
 		return;
 	}
+	g->seen = t->newest;
 	if (from < g->from)
 		g->from = from;
 	g->lost = lost == CVL_LOST_UNKNOWN || g->lost == CVL_LOST_UNKNOWN ? CVL_LOST_UNKNOWN :
@@ -166,6 +167,13 @@ static void end_gap(struct tracelab *t, int queue, uint64_t tick, struct sink *s
 	t->gap[queue].on = false;
 	t->fresh = t->fresh || queue == EVENTS;
 	hold(t, &r, s);
+}
+
+/* Time has come to @tick, and none of the second queue tells where its gap ends. */
+static void end_old_gap(struct tracelab *t, uint64_t tick, struct sink *s)
+{
+	if (t->gap[OTHERS].on && tick > t->gap[OTHERS].seen + HOLD_CYCLES)
+		end_gap(t, OTHERS, tick, s);
 }
 
 /* Divider settings may be missing; the next one comes within a second. Nobody knows what they were, but how far they go. */
@@ -207,6 +215,13 @@ static void end_bad(struct tracelab *t, struct sink *s)
 	r = gap_record(&t->bad, t->bad_to, true);
 	t->bad.on = false;
 	hold(t, &r, s);
+}
+
+/* A run of bad samples that goes on while others come is a gap in pieces: records come in order. */
+static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
+{
+	if (tick > t->bad.from)
+		end_bad(t, s);
 }
 
 /* ---- packets ---- */
@@ -281,8 +296,10 @@ static void take_sample(struct tracelab *t, uint32_t p, struct sink *s)
 	r.tick = t->sampled = tracelab_raw(t, sample_time(t, n));
 	other_at(t, r.tick, s);
 	if (p >> 28 & 1) {
-		t->bad = (struct tracelab_gap){ true, t->bad.on ? t->bad.from : r.tick,
-						t->bad.on ? t->bad.lost + 1 : 1, CVL_GAP_CORRUPT };
+		t->bad = (struct tracelab_gap){ .on = true,
+						.from = t->bad.on ? t->bad.from : r.tick,
+						.lost = t->bad.on ? t->bad.lost + 1 : 1,
+						.why = CVL_GAP_CORRUPT };
 		t->bad_to = r.tick;
 		t->count.lost++;
 		return;
@@ -420,9 +437,11 @@ static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 	t->upper_known = true;
 	r.tick = tracelab_raw(t, t->upper << TL_LOW_BITS);
 	see(t, r.tick);
-	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on)
+	end_old_gap(t, r.tick, s);
+	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on || t->gap[OTHERS].on)
 		return true;
 	r.tick -= HOLD_CYCLES;
+	end_bad_before(t, r.tick, s);
 	if (!release(t, r.tick, s))
 		return false;
 	t->told = r.tick;
@@ -434,7 +453,8 @@ static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 {
 	uint64_t time = full(t, p), tick;
-	struct driver_record *r;
+	struct driver_record *r, late;
+	bool waits;
 
 	/* behind the last one, or a marker must be missing */
 	if (!t->upper_known || time < t->event_time) {
@@ -445,18 +465,23 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 	}
 	tick = tracelab_raw(t, time);
 	end_gap(t, EVENTS, tick, s);
+	end_old_gap(t, tick, s);
+	end_bad_before(t, tick, s);
 	if (t->n_held && !release(t, tick, s))
 		return false;
 	see(t, tick);
 	t->event_time = time;
 	t->event_tick = tick;
 	t->count.events++;
-	r = &s->out[s->n++];
+	waits = t->gap[OTHERS].on && tick > t->gap[OTHERS].from;
+	r = waits ? &late : &s->out[s->n++];
 	r->what = t->fresh ? DRIVER_LEVELS : DRIVER_EDGE;
 	r->tick = tick;
 	r->levels = p >> TL_LOW_BITS & ((1u << TL_LINES) - 1);
 	r->cls = 0;
 	t->fresh = false;
+	if (waits) /* behind that gap, whose end is not known yet */
+		hold(t, r, s);
 	return true;
 }
 
@@ -467,6 +492,8 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 
 	if (kind == TL_EVENT)
 		return take_event(t, p, s);
+	if (t->newest > HOLD_CYCLES)
+		end_bad_before(t, t->newest - HOLD_CYCLES, s);
 	if (t->newest > HOLD_CYCLES && !release(t, t->newest - HOLD_CYCLES, s))
 		return false;
 	switch (kind) {

@@ -51,6 +51,8 @@ struct tracelab_gap {
 	bool on;
 	uint64_t from, lost;
 	enum cvl_gap why;
+	uint64_t
+		seen; /* the latest tick when it was last told of: HOLD_NS behind it nothing is missing */
 };
 
 struct tracelab {

@@ -240,6 +240,11 @@ static int finish(struct device *o, struct cvl_error *err)
 	size_t n;
 	int rc = 0;
 
+	if (o->io.bus == TRACELAB_FILE && !o->proto.link.begun && !o->stopping)
+		return cvl_fail(
+			err, CVL_E_MAGIC, 0,
+			"%s: holds no block of packets: is it what an observer sent by SPI?",
+			o->io.where);
 	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
 		rc = hand_on(o, n, err);
 	if (!rc && o->end)
