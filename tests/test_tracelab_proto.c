@@ -480,7 +480,7 @@ static void a_run_of_bad_samples_stands_before_the_events_behind_it(void **state
 {
 	const uint32_t power = (uint32_t)TL_POWER << 29 | (uint32_t)TL_POWER_START << 27;
 	const uint32_t bad = (uint32_t)TL_SAMPLE << 29 | 1u << 28;
-	const uint32_t packet[] = { MARKER(5),      power | 10,      bad,
+	const uint32_t packet[] = { MARKER(5),      power | 10,     bad,
 				    bad | 1u << 16, EVENT(1, 8000), bad | 2u << 16,
 				    bad | 3u << 16, EVENT(0, 40000) };
 	uint64_t lost;

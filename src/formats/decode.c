@@ -278,7 +278,8 @@ static int close_store(struct job *j, int rc)
 	int closed = 0;
 
 	for (int k = 0; j->itm && k < ITM_KINDS; k++)
-		*(k == ITM_BAD ? &j->nothing : &j->packets) += itm_store_count(j->itm, k);
+		*(k == ITM_BAD ? &j->nothing : &j->packets) +=
+			itm_store_count(j->itm, (enum itm_kind)k);
 	if (j->itm)
 		closed = itm_store_close(j->itm, j->end, j->d->elf, j->report, rc ? NULL : j->err);
 	else if (j->text)
