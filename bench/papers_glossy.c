@@ -27,8 +27,8 @@ struct floods {
 
 static void add(struct errors *e, double v)
 {
-	e->least = e->n ? fmin(e->least, v) : v;
-	e->most = e->n ? fmax(e->most, v) : v;
+	e->least = e->n > 0 ? fmin(e->least, v) : v;
+	e->most = e->n > 0 ? fmax(e->most, v) : v;
 	e->n++;
 	e->sum += v;
 	e->squares += v * v;

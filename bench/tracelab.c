@@ -141,6 +141,7 @@ static int decode_row(const struct bench *b, struct stream *s)
 		bench_add(&reference,
 			  (double)t.count.packets * PASSES / 1e6 / (bench_cpu() - begin));
 	}
+	(void)result;
 	if (!rc && (t.count.losses || !records))
 		rc = bench_fail(b, CVL_E_MISMATCH, "%s: %llu losses in a stream without any",
 				s->name, (unsigned long long)t.count.losses);
@@ -273,7 +274,7 @@ static int run(const struct bench *b)
 	if (!rc)
 		rc = clock_row(b, "clock against PPS, 30 ns of jitter", 30, 120);
 	for (int edges = 0; edges < TRACELAB_EDGES && !rc; edges++)
-		rc = system_rows(b, edges);
+		rc = system_rows(b, (enum tracelab_edges)edges);
 	bench_done(b);
 	return rc;
 }

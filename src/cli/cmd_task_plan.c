@@ -66,10 +66,10 @@ static void work_out(const struct request *r, struct column col[PLAN_PACKETS])
 		struct column *c = &col[k];
 
 		c->line = (struct plan_line){ r->cpu_hz, r->timer_hz, r->acpr };
-		c->has_best = plan_best(&c->line, k, &c->best);
+		c->has_best = plan_best(&c->line, (enum plan_packet)k, &c->best);
 		if (!r->fixed)
 			c->line.acpr = c->has_best ? c->best : 0;
-		c->delay = plan_delay(&c->line, k);
+		c->delay = plan_delay(&c->line, (enum plan_packet)k);
 	}
 	col[PLAN_ECP].most = plan_counter_rate(&col[PLAN_ECP].line);
 	col[PLAN_DTAOP].most =
