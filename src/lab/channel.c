@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/channel.h"
 
-#include "lab/serial.h"
+#include "core/serial.h"
 
 #include <errno.h>
 #include <fcntl.h>

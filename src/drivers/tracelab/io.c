@@ -13,7 +13,7 @@
 
 #include "drivers/driver.h"
 #include "drivers/spidev.h"
-#include "lab/serial.h"
+#include "core/serial.h"
 
 #define ANSWER_NS 300000000
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** A serial port as plain bytes: no echo, no line discipline, no flow control. */
-#ifndef LAB_SERIAL_H
-#define LAB_SERIAL_H
+#ifndef CORE_SERIAL_H
+#define CORE_SERIAL_H
 
 #include <coeval/error.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "lab/serial.h"
+#include "core/serial.h"
 
 #include <errno.h>
 #include <fcntl.h>
