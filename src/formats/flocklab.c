@@ -16,7 +16,6 @@
 #include "text.h"
 
 #define WINDOW 4096
-#define PROGRESS_ROWS 1024
 
 static const char *const pins[] = {
 	"LED1", "LED2", "LED3", "INT1", "INT2", "SIG1", "SIG2", "nRST", "PPS",
@@ -263,9 +262,9 @@ static int put_gap(struct flocklab *f, struct observer *o, uint64_t to, enum cvl
  * Read one row into its observer's window. @fatal: whether a failure is of the store or of the
  * file as a whole, not of this row alone.
  */
-static int take_row(struct flocklab *f, char *line, uint64_t offset, bool *fatal,
-		    struct cvl_error *err)
+static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct cvl_error *err)
 {
+	struct flocklab *f = ctx;
 	char *cell[CELLS];
 	size_t n = cvl_text_split(line, cell, CELLS);
 	struct observer *o = NULL;
@@ -338,37 +337,6 @@ static int check_header(struct flocklab *f, struct cvl_error *err)
 		     "not the header of a gpiotracing.csv", err);
 }
 
-static int read_rows(struct flocklab *f, enum cvl_gap *why, struct cvl_error *err)
-{
-	uint64_t offset, rows = 0;
-	bool ended, fatal, in_bad = false;
-	size_t len;
-	char *line;
-	int rc;
-
-	*why = CVL_GAP_CORRUPT;
-	while ((rc = cvl_input_line(f->in, &line, &len, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(f->in, f->opts);
-		if (!len)
-			continue;
-		rc = take_row(f, line, offset, &fatal, err);
-		if (rc && fatal)
-			return rc;
-		if (rc && !ended) {
-			rc = wrong(f, CVL_E_TRUNCATED, offset, "the file ends inside a row", err);
-			*why = CVL_GAP_TRUNCATED;
-		}
-		if (rc && f->opts->strict)
-			return rc;
-		/* a run of bad rows is one gap, and told of once */
-		if (rc && (!in_bad || !ended))
-			cvl_tell(f->opts->report, err);
-		in_bad = rc != 0;
-	}
-	return rc;
-}
-
 /* Store what is left of an observer and close its clock. */
 static int finish(struct flocklab *f, struct observer *o, enum cvl_gap why, bool trouble,
 		  struct cvl_error *err)
@@ -400,7 +368,7 @@ static int flocklab_import(struct cvl_input *in, struct cvl_session *s,
 	rc = check_header(&f, err);
 	if (rc)
 		return rc;
-	rc = read_rows(&f, &why, &trouble);
+	rc = flocklab_rows(in, opts, take_row, &f, &why, &trouble);
 	for (size_t i = 0; i < f.n_observers; i++) {
 		int one = finish(&f, f.observer[i], why, rc != 0, failed ? NULL : err);
 

@@ -7,6 +7,7 @@
 #include "text.h"
 
 #define NS_A_SECOND 1000000000
+#define PROGRESS_ROWS 1024
 
 bool flocklab_is_id(const char *s)
 {
@@ -106,4 +107,37 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 	desc->base_tick = (uint64_t)FLOCKLAB_LEAD_S * FLOCKLAB_RATE_HZ;
 	desc->same_as = same_clock(s, clock, start, format);
 	return cvl_session_add(s, desc, &origin, w, err);
+}
+
+int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, flocklab_row_fn *take,
+		  void *ctx, enum cvl_gap *why, struct cvl_error *err)
+{
+	uint64_t offset, rows = 0;
+	bool ended, fatal, in_bad = false;
+	size_t len;
+	char *line;
+	int rc;
+
+	*why = CVL_GAP_CORRUPT;
+	while ((rc = cvl_input_line(in, &line, &len, &offset, &ended, err)) > 0) {
+		if (!(rows++ % PROGRESS_ROWS))
+			cvl_input_progress(in, opts);
+		if (!len)
+			continue;
+		rc = take(ctx, line, offset, &fatal, err);
+		if (rc && fatal)
+			return rc;
+		if (rc && !ended) {
+			rc = cvl_fail(err, CVL_E_TRUNCATED, offset,
+				      "%s: the file ends inside a row", cvl_input_name(in));
+			*why = CVL_GAP_TRUNCATED;
+		}
+		if (rc && opts->strict)
+			return rc;
+		/* a run of bad rows is one gap, and told of once */
+		if (rc && (!in_bad || !ended))
+			cvl_tell(opts->report, err);
+		in_bad = rc != 0;
+	}
+	return rc;
 }

@@ -45,4 +45,18 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 		   const char *node, struct cvl_store_desc *desc, struct cvl_writer **w,
 		   struct cvl_error *err);
 
+/**
+ * Take one row, which begins at byte @offset of the file. @fatal, when it fails: whether that is of the store or of the file as a whole, not
+ * of this row alone.
+ */
+typedef int flocklab_row_fn(void *ctx, char *line, uint64_t offset, bool *fatal,
+			    struct cvl_error *err);
+
+/**
+ * Give all rows behind the header to @take. A run of bad rows is told of once; with opts->strict the first one ends it. @why: of the gap
+ * that is left if it ends in trouble.
+ */
+int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, flocklab_row_fn *take,
+		  void *ctx, enum cvl_gap *why, struct cvl_error *err);
+
 #endif

@@ -14,7 +14,6 @@
 #include "importers.h"
 #include "text.h"
 
-#define PROGRESS_ROWS 1024
 #define MILLI 1000.0
 
 enum { TIMESTAMP, OBSERVER, NODE, CURRENT, VOLTAGE, CELLS };
@@ -177,9 +176,9 @@ static int store_row(struct power_file *f, struct observer *o, const struct row 
 }
 
 /* @fatal: whether a failure is of the store or of the file as a whole, not of this row alone. */
-static int take_row(struct power_file *f, char *line, uint64_t offset, bool *fatal,
-		    struct cvl_error *err)
+static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct cvl_error *err)
 {
+	struct power_file *f = ctx;
 	char *cell[CELLS];
 	size_t n = cvl_text_split(line, cell, CELLS);
 	struct observer *o = NULL;
@@ -200,37 +199,6 @@ static int take_row(struct power_file *f, char *line, uint64_t offset, bool *fat
 	if (!o)
 		rc = add(f, cell, &row, offset, &o, err);
 	return rc ? rc : store_row(f, o, &row, offset, err);
-}
-
-static int read_rows(struct power_file *f, enum cvl_gap *why, struct cvl_error *err)
-{
-	uint64_t offset, rows = 0;
-	bool ended, fatal, in_bad = false;
-	size_t len;
-	char *line;
-	int rc;
-
-	*why = CVL_GAP_CORRUPT;
-	while ((rc = cvl_input_line(f->in, &line, &len, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(f->in, f->opts);
-		if (!len)
-			continue;
-		rc = take_row(f, line, offset, &fatal, err);
-		if (rc && fatal)
-			return rc;
-		if (rc && !ended) {
-			rc = wrong(f, CVL_E_TRUNCATED, offset, "the file ends inside a row", err);
-			*why = CVL_GAP_TRUNCATED;
-		}
-		if (rc && f->opts->strict)
-			return rc;
-		/* a run of bad rows is one gap, and told of once */
-		if (rc && (!in_bad || !ended))
-			cvl_tell(f->opts->report, err);
-		in_bad = rc != 0;
-	}
-	return rc;
 }
 
 static int finish(struct power_file *f, struct observer *o, enum cvl_gap why, bool trouble,
@@ -266,7 +234,7 @@ static int power_import(struct cvl_input *in, struct cvl_session *s,
 		free(f);
 		return rc;
 	}
-	rc = read_rows(f, &why, &trouble);
+	rc = flocklab_rows(in, opts, take_row, f, &why, &trouble);
 	for (size_t i = 0; i < f->n_observers; i++) {
 		int one = finish(f, &f->observer[i], why, rc != 0, failed ? NULL : err);
 
