@@ -121,30 +121,6 @@ void task_view_json(const struct task_view *v, struct out *o)
 
 /* ---- CSV ---- */
 
-/* Names with a comma, a quote or a line's end are quoted. */
-static void csv_text(struct out *o, const char *s)
-{
-	out_char(o, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			out_char(o, '"');
-		out_char(o, *s);
-	}
-	out_char(o, '"');
-}
-
-static void csv_name(struct out *o, const char *s)
-{
-	bool plain = true;
-
-	for (const char *p = s; *p; p++)
-		plain = plain && *p != ',' && *p != '"' && *p != '\n' && *p != '\r';
-	if (plain)
-		out_text(o, s);
-	else
-		csv_text(o, s);
-}
-
 static void csv_count(struct out *o, const struct task_figure *f)
 {
 	out_char(o, ',');
@@ -159,14 +135,15 @@ static void csv_row(const struct task_view *v, struct out *o, const struct task 
 					 TASK_FOLD, TASK_RAM, TASK_FLASH, TASK_PERIPHERAL };
 	const char *const setting[] = { v->policy, v->adaption, v->cache };
 	char text[24];
+	const char *name = task_view_name(v, task, text);
 
-	csv_name(o, task_view_name(v, task, text));
+	out_csv(o, name, strlen(name));
 	out_char(o, ',');
 	out_u64(o, v->hz);
 	for (unsigned i = 0; i < 3; i++)
 		if (setting[i]) {
 			out_char(o, ',');
-			csv_name(o, setting[i]);
+			out_csv(o, setting[i], strlen(setting[i]));
 		}
 	csv_count(o, &f->cycles);
 	for (size_t i = 0; i < sizeof(order); i++)

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 void out_init(struct out *o, int fd, const char *path)
@@ -381,4 +382,23 @@ void out_printf(struct out *o, const char *fmt, ...)
 	va_end(ap);
 	if (n > 0)
 		o->n += (size_t)n < 1024 ? (size_t)n : 1023;
+}
+
+void out_csv_quoted(struct out *o, const char *s, size_t n)
+{
+	out_char(o, '"');
+	for (size_t i = 0; i < n; i++) {
+		if (s[i] == '"')
+			out_char(o, '"');
+		out_char(o, s[i]);
+	}
+	out_char(o, '"');
+}
+
+void out_csv(struct out *o, const char *s, size_t n)
+{
+	if (memchr(s, '"', n) || memchr(s, ',', n) || memchr(s, '\n', n) || memchr(s, '\r', n))
+		out_csv_quoted(o, s, n);
+	else
+		out_bytes(o, s, n);
 }

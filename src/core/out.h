@@ -114,6 +114,10 @@ void out_double(struct out *o, double v);
 void out_time(struct out *o, struct cvl_time t, size_t width);
 /** @s in double quotes, escaped as C does (for JSON: out_json). */
 void out_quoted(struct out *o, const char *s, size_t n);
+/** @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma, a quote or a line's end. */
+void out_csv(struct out *o, const char *s, size_t n);
+/** The same, in quotes whatever it holds. */
+void out_csv_quoted(struct out *o, const char *s, size_t n);
 /** @s as a JSON string; bytes that are no UTF-8 become U+FFFD. */
 void out_json(struct out *o, const char *s, size_t n);
 /** printf, for what is not hot; up to 1000 characters. */

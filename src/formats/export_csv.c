@@ -18,22 +18,6 @@ struct csv {
 	bool *known;
 };
 
-static void put_cell(struct out *o, const char *s, size_t n)
-{
-	if (!memchr(s, '"', n) && !memchr(s, ',', n) && !memchr(s, '\n', n) &&
-	    !memchr(s, '\r', n)) {
-		out_bytes(o, s, n);
-		return;
-	}
-	out_char(o, '"');
-	for (size_t i = 0; i < n; i++) {
-		if (s[i] == '"')
-			out_char(o, '"');
-		out_char(o, s[i]);
-	}
-	out_char(o, '"');
-}
-
 static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char *kind,
 		 const char *name)
 {
@@ -45,11 +29,11 @@ static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char
 	if (bound != CVL_BOUND_UNKNOWN)
 		out_i64(&c->out, bound);
 	out_char(&c->out, ',');
-	put_cell(&c->out, clock, strlen(clock));
+	out_csv(&c->out, clock, strlen(clock));
 	out_char(&c->out, ',');
 	out_text(&c->out, kind);
 	out_char(&c->out, ',');
-	put_cell(&c->out, name, strlen(name));
+	out_csv(&c->out, name, strlen(name));
 	out_char(&c->out, ',');
 }
 
@@ -103,7 +87,7 @@ static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct
 	if (c->detail.error) /* it did not fit the buffer */
 		out_text(&c->out, "(fields longer than 64 KiB are left out)");
 	else
-		put_cell(&c->out, c->detail.buf, c->detail.n);
+		out_csv(&c->out, c->detail.buf, c->detail.n);
 	out_char(&c->out, '\n');
 	return rc;
 }

@@ -250,13 +250,7 @@ static void write_text(struct out *o, const char *s)
 		out_text(o, s);
 		return;
 	}
-	out_char(o, '"');
-	for (; *s; s++) {
-		if (*s == '"')
-			out_char(o, '"');
-		out_char(o, *s);
-	}
-	out_char(o, '"');
+	out_csv_quoted(o, s, n);
 }
 
 static void write_cell(struct out *o, const struct column *c, const struct table_row *row)
