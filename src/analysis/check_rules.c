@@ -6,7 +6,7 @@
 #include <yaml.h>
 
 #include "analysis/check.h"
-#include "core/nesting.h"
+#include "yaml/text.h"
 
 #define DEPTH_MAX 8
 
@@ -471,7 +471,7 @@ int check_rules_parse(struct check_rules *set, const char *text, size_t n, const
 
 	if (!set->file && !(set->file = strdup(file)))
 		return no_memory(&r);
-	if (cvl_yaml_deeper(text, n, DEPTH_MAX, &deep))
+	if (yaml_deeper(text, n, DEPTH_MAX, &deep))
 		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", file);
 	if (!yaml_parser_initialize(&parser))
 		return no_memory(&r);

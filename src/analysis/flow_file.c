@@ -34,19 +34,11 @@ int flow_reader_no_memory(const struct flow_reader *r)
 	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-const char *flow_scalar(const yaml_node_t *n)
-{
-	const char *s =
-		n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-
-	return s && strlen(s) == n->data.scalar.length ? s : NULL;
-}
-
 yaml_node_t *flow_child(struct flow_reader *r, const yaml_node_t *map, const char *key)
 {
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
 	     p++) {
-		const char *k = flow_scalar(yaml_document_get_node(&r->doc, p->key));
+		const char *k = yaml_scalar(yaml_document_get_node(&r->doc, p->key));
 
 		if (k && !strcmp(k, key))
 			return yaml_document_get_node(&r->doc, p->value);
@@ -65,7 +57,7 @@ int flow_check_keys(struct flow_reader *r, const yaml_node_t *map, const char *c
 	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
 	     p++) {
 		const yaml_node_t *node = yaml_document_get_node(&r->doc, p->key);
-		const char *k = flow_scalar(node);
+		const char *k = yaml_scalar(node);
 		unsigned i = 0;
 
 		while (k && known[i] && strcmp(k, known[i]))
@@ -112,7 +104,7 @@ static int read_pins(struct flow_reader *r, const yaml_node_t *root)
 	for (yaml_node_item_t *i = list->data.sequence.items.start;
 	     i < list->data.sequence.items.top; i++) {
 		const yaml_node_t *item = yaml_document_get_node(&r->doc, *i);
-		const char *s = flow_scalar(item);
+		const char *s = yaml_scalar(item);
 
 		if (!s || !*s || strlen(s) > FLOW_NAME_MAX || *s == '-' ||
 		    s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(s, "none"))
@@ -133,7 +125,7 @@ static int read_head(struct flow_reader *r, const yaml_node_t *root)
 {
 	struct flow_map *map = r->map;
 	yaml_node_t *v = flow_child(r, root, "program");
-	const char *s = v ? flow_scalar(v) : "program";
+	const char *s = v ? yaml_scalar(v) : "program";
 
 	if (!flow_is_name(s))
 		return flow_bad(r, CVL_E_SYNTAX, v,
@@ -142,14 +134,14 @@ static int read_head(struct flow_reader *r, const yaml_node_t *root)
 	if (!(map->program = strdup(s)))
 		return flow_reader_no_memory(r);
 	if ((v = flow_child(r, root, "codes"))) {
-		s = flow_scalar(v);
+		s = yaml_scalar(v);
 		if (!s || (strcmp(s, "changes") && strcmp(s, "levels")))
 			return flow_bad(r, CVL_E_SYNTAX, v,
 					"`codes` are `changes` or `levels` of pins");
 		map->codes = strcmp(s, "levels") ? FLOW_CHANGES : FLOW_LEVELS;
 	}
 	if ((v = flow_child(r, root, "settle"))) {
-		s = flow_scalar(v);
+		s = yaml_scalar(v);
 		if (!s || cvl_duration_parse(s, &map->settle_ns) || map->settle_ns < 0)
 			return flow_bad(r, CVL_E_SYNTAX, v, "`settle` is a time such as 200ns");
 	}
@@ -160,7 +152,7 @@ static int read_start(struct flow_reader *r, const yaml_node_t *root)
 {
 	struct flow_map *map = r->map;
 	yaml_node_t *v = flow_child(r, root, "start");
-	const char *s = flow_scalar(v);
+	const char *s = yaml_scalar(v);
 
 	map->start = map->graph ? 0 : FLOW_NONE;
 	if (!v)

@@ -28,7 +28,7 @@ static bool number(const char *s, unsigned long *v)
 static int read_symbol(struct flow_reader *r, const yaml_node_t *node, uint16_t *out)
 {
 	const struct flow_map *map = r->map;
-	const char *s = flow_scalar(node);
+	const char *s = yaml_scalar(node);
 	unsigned long v = 0;
 
 	if (!s || !*s)
@@ -108,7 +108,7 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 	if (rc)
 		return rc;
 	v = flow_child(r, node, "name");
-	name = flow_scalar(v);
+	name = yaml_scalar(v);
 	if (!flow_is_name(name))
 		return flow_bad(r, CVL_E_SYNTAX, v ? v : node,
 				"a point needs a `name` of up to %d letters, digits and '_'",
@@ -116,7 +116,7 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 	if (!(p->name = strdup(name)))
 		return flow_reader_no_memory(r);
 	if ((v = flow_child(r, node, "at"))) {
-		s = flow_scalar(v);
+		s = yaml_scalar(v);
 		if (!s || strlen(s) > 200 || strpbrk(s, "\r\n\\*"))
 			return flow_bad(r, CVL_E_SYNTAX, v, "`at` is a place such as main.c:12");
 		if (!(p->at = strdup(s)))
@@ -125,7 +125,7 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 	if ((v = flow_child(r, node, "weight"))) {
 		char *end = NULL;
 
-		s = flow_scalar(v);
+		s = yaml_scalar(v);
 		if (s && *s && !s[strspn(s, "+.0123456789eE")])
 			p->weight = strtod(s, &end);
 		if (!end || *end || !(p->weight >= 0) || p->weight > 1e12)
@@ -133,7 +133,7 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 					"`weight` says how often the point is passed: 0 to 1e12");
 	}
 	if ((v = flow_child(r, node, "mark"))) {
-		s = flow_scalar(v);
+		s = yaml_scalar(v);
 		if (!s || (strcmp(s, "false") && strcmp(s, "true")))
 			return flow_bad(r, CVL_E_SYNTAX, v, "`mark` is true or false");
 		p->plain = !strcmp(s, "false");
@@ -166,7 +166,7 @@ static int read_next(struct flow_reader *r, const yaml_node_t *node, struct flow
 	for (size_t i = 0; i < n; i++) {
 		const yaml_node_t *item =
 			yaml_document_get_node(&r->doc, list->data.sequence.items.start[i]);
-		const char *name = flow_scalar(item);
+		const char *name = yaml_scalar(item);
 		uint32_t k = name ? flow_map_find(map, name) : FLOW_NONE;
 
 		if (k == FLOW_NONE)

@@ -3,9 +3,8 @@
 #ifndef ANALYSIS_FLOW_READER_H
 #define ANALYSIS_FLOW_READER_H
 
-#include <yaml.h>
-
 #include "analysis/flow.h"
+#include "yaml/text.h"
 
 struct flow_reader {
 	yaml_document_t doc;
@@ -19,8 +18,6 @@ int flow_bad(const struct flow_reader *r, enum cvl_code code, const yaml_node_t 
 	     const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 int flow_reader_no_memory(const struct flow_reader *r);
 
-/** Text of a scalar without NUL in it, else NULL. */
-const char *flow_scalar(const yaml_node_t *n);
 /** Value of @key in a mapping, or NULL. */
 yaml_node_t *flow_child(struct flow_reader *r, const yaml_node_t *map, const char *key);
 /** @map is a mapping of keys in @known (ended by NULL, up to 32), each once; else @says tells which there are. */

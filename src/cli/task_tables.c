@@ -88,6 +88,18 @@ static void times(const struct task_view *v, struct out *o)
 	table_print(&t, o, "llrrrrrr", "  ");
 }
 
+/* Begin the row of task @i, whose means there are; false: there are none. */
+static bool mean_row(const struct task_view *v, struct table *t, size_t i, struct task_sum *sum,
+		     struct task_figures *f)
+{
+	char text[24];
+
+	if (!task_view_mean(v, i, sum, f))
+		return false;
+	table_cell(t, "%s", task_view_name(v, &v->tasks.task[i], text));
+	return true;
+}
+
 static void cycles(const struct task_view *v, struct out *o)
 {
 	static const char *const heads[] = { "task", "cycles", "instructions", "cycles/instruction",
@@ -100,11 +112,9 @@ static void cycles(const struct task_view *v, struct out *o)
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		struct task_figures f;
 		struct task_sum sum;
-		char text[24];
 
-		if (!task_view_mean(v, i, &sum, &f))
+		if (!mean_row(v, &t, i, &sum, &f))
 			continue;
-		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[i], text));
 		cell(&t, &f.cycles, 0, 1);
 		cell(&t, &f.instructions, 0, 1);
 		cell(&t, &f.cycles_per_instruction, 3, 1);
@@ -130,11 +140,9 @@ static void counts(const struct task_view *v, struct out *o, unsigned from, unsi
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		struct task_figures f;
 		struct task_sum sum;
-		char text[24];
 
-		if (!task_view_mean(v, i, &sum, &f))
+		if (!mean_row(v, &t, i, &sum, &f))
 			continue;
-		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[i], text));
 		for (unsigned k = from; k <= to; k++)
 			if (any_known(v, k, k))
 				cell(&t, share ? &f.share[k] : &f.count[k],
@@ -158,11 +166,9 @@ static void combined(const struct task_view *v, struct out *o)
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		struct task_figures f;
 		struct task_sum sum;
-		char text[24];
 
-		if (!task_view_mean(v, i, &sum, &f))
+		if (!mean_row(v, &t, i, &sum, &f))
 			continue;
-		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[i], text));
 		cell(&t, &f.combined, 4, 1);
 	}
 	table_print(&t, o, "lr", "  ");
@@ -183,11 +189,9 @@ static void energies(const struct task_view *v, struct out *o)
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		struct task_figures f;
 		struct task_sum sum;
-		char text[24];
 
-		if (!task_view_mean(v, i, &sum, &f))
+		if (!mean_row(v, &t, i, &sum, &f))
 			continue;
-		table_cell(&t, "%s", task_view_name(v, &v->tasks.task[i], text));
 		cell(&t, &f.joule, 4, 1e6);
 		cell(&t, &f.watt, 4, 1e3);
 		table_cell(&t, "%llu", (unsigned long long)sum.sampled);

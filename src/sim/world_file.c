@@ -5,6 +5,7 @@
  */
 #include "core/files.h"
 #include "sim/world_keys.h"
+#include "yaml/text.h"
 
 #include <coeval/time.h>
 
@@ -38,18 +39,9 @@ struct reader {
 	size_t n_places, capacity;
 };
 
-/* libyaml counts characters. */
 static uint64_t byte_offset(const struct reader *r, size_t mark)
 {
-	size_t at = r->begin;
-
-	while (at < r->len && mark) {
-		at++;
-		while (at < r->len && ((unsigned char)r->text[at] & 0xc0) == 0x80)
-			at++;
-		mark--;
-	}
-	return at;
+	return yaml_byte(r->text, r->len, r->begin, mark);
 }
 
 static int bad_at(const struct reader *r, uint64_t offset, const char *what)
@@ -104,14 +96,6 @@ static const struct place *place_of(const struct reader *r, const void *field, b
 		if (r->place[i].field == field && r->place[i].entry == entry)
 			return &r->place[i];
 	return NULL;
-}
-
-static const char *scalar(const yaml_node_t *n)
-{
-	const char *s =
-		n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-
-	return s && strlen(s) == n->data.scalar.length ? s : NULL;
 }
 
 /* ---- values ---- */
@@ -241,7 +225,7 @@ static int read_value(struct reader *r, const yaml_node_t *node, const struct wo
 		return rc;
 	if (key->type == WORLD_KEY_LIST)
 		return read_list(r, node, key, base);
-	s = scalar(node);
+	s = yaml_scalar(node);
 	return s && read_scalar(key, s, base + key->offset) ? 0 : bad_key(r, node, key);
 }
 
@@ -260,7 +244,7 @@ static int read_map(struct reader *r, const yaml_node_t *node, const struct worl
 	for (yaml_node_pair_t *p = node->data.mapping.pairs.start;
 	     !rc && p < node->data.mapping.pairs.top; p++) {
 		const yaml_node_t *name = yaml_document_get_node(&r->doc, p->key);
-		const char *word = scalar(name);
+		const char *word = yaml_scalar(name);
 		size_t k = 0;
 
 		while (word && shape->key[k].name && strcmp(word, shape->key[k].name))

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "core/nesting.h"
+#include "yaml/text.h"
 
 #define FILE_MAX (1u << 20)
 #define DEPTH_MAX 8
@@ -205,7 +205,7 @@ int rules_parse(struct rule_set *set, const char *text, size_t n, const char *na
 	size_t deep;
 	int rc;
 
-	if (cvl_yaml_deeper(text, n, DEPTH_MAX, &deep))
+	if (yaml_deeper(text, n, DEPTH_MAX, &deep))
 		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", name);
 	if (!yaml_parser_initialize(&parser))
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");

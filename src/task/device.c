@@ -3,6 +3,7 @@
 
 #include "core/files.h"
 #include "formats/text.h"
+#include "yaml/text.h"
 
 #include <coeval/time.h>
 
@@ -21,18 +22,9 @@ struct reader {
 	struct cvl_error *err;
 };
 
-/* libyaml counts characters. */
 static uint64_t byte_offset(const struct reader *r, size_t mark)
 {
-	size_t at = 0;
-
-	while (at < r->len && mark) {
-		at++;
-		while (at < r->len && ((unsigned char)r->text[at] & 0xc0) == 0x80)
-			at++;
-		mark--;
-	}
-	return at;
+	return yaml_byte(r->text, r->len, 0, mark);
 }
 
 static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
@@ -41,14 +33,6 @@ static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
 
 	return cvl_fail(r->err, CVL_E_SYNTAX, offset, "%s:%llu: %s", r->name,
 			(unsigned long long)offset, what);
-}
-
-static const char *scalar(const yaml_node_t *n)
-{
-	const char *s =
-		n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
-
-	return s && strlen(s) == n->data.scalar.length ? s : NULL;
 }
 
 /* ---- values ---- */
@@ -165,7 +149,7 @@ static int read_map(struct reader *r, const yaml_node_t *node, const struct key 
 	     p++) {
 		const yaml_node_t *name = yaml_document_get_node(&r->doc, p->key);
 		const yaml_node_t *value = yaml_document_get_node(&r->doc, p->value);
-		const char *word = scalar(name), *s = scalar(value);
+		const char *word = yaml_scalar(name), *s = yaml_scalar(value);
 		size_t k = 0;
 
 		while (word && keys[k].name && strcmp(word, keys[k].name))

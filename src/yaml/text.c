@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/nesting.h"
+#include "yaml/text.h"
 
-#include <yaml.h>
+#include <string.h>
 
-bool cvl_yaml_deeper(const char *text, size_t n, unsigned max, size_t *at)
+bool yaml_deeper(const char *text, size_t n, unsigned max, size_t *at)
 {
 	unsigned depth = 0;
 	yaml_parser_t parser;
@@ -25,4 +25,25 @@ bool cvl_yaml_deeper(const char *text, size_t n, unsigned max, size_t *at)
 	}
 	yaml_parser_delete(&parser);
 	return depth > max;
+}
+
+const char *yaml_scalar(const yaml_node_t *n)
+{
+	const char *s =
+		n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
+
+	return s && strlen(s) == n->data.scalar.length ? s : NULL;
+}
+
+uint64_t yaml_byte(const char *text, size_t len, size_t begin, size_t mark)
+{
+	size_t at = begin;
+
+	while (at < len && mark) {
+		at++;
+		while (at < len && ((unsigned char)text[at] & 0xc0) == 0x80)
+			at++;
+		mark--;
+	}
+	return at;
 }
