@@ -11,6 +11,7 @@
 #include <coeval/clockmap.h>
 #include <coeval/ctf.h>
 #include <coeval/error.h>
+#include <coeval/packets.h>
 #include <coeval/store.h>
 
 struct cvl_session;
@@ -84,6 +85,29 @@ int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_d
 /** Close a writer made by cvl_session_add() and mark its clock finished. @w is gone in any case. */
 int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
 		       struct cvl_error *err);
+
+/** A clock whose trace arrives in packets. Strings are copied. */
+struct cvl_packets_desc {
+	const char *clock;    /* name, as of struct cvl_store_desc */
+	const char *node;     /* NULL: same as clock */
+	const char *metadata; /* TSDL, of exactly one clock class */
+	size_t n;             /* bytes of it */
+};
+
+/**
+ * Add a clock whose trace is stored as it comes; foreign, and marked unfinished until cvl_session_finish_packets(). Besides what
+ * cvl_packets_open() fails with: what is wrong with the metadata.
+ */
+int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *desc,
+			    const struct cvl_origin *origin, struct cvl_packets **p,
+			    struct cvl_error *err);
+
+/** Its first packet begins at @first: there it stands on the timeline as long as nothing else is known. */
+int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p,
+			      struct cvl_tick first, struct cvl_error *err);
+
+/** Close what cvl_session_add_packets() made and mark its clock finished. @p is gone in any case. */
+int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, struct cvl_error *err);
 
 /**
  * Remove clock @i, which is not foreign, with its store: what was derived from another and can be had again. The clocks behind it

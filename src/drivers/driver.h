@@ -62,6 +62,14 @@ struct driver_record {
 	uint32_t cls; /* channel, or class of an event */
 };
 
+/** A whole packet of a CTF trace that a tracer on another processor wrote. */
+struct driver_packet {
+	const void *bytes;
+	size_t n;
+	uint64_t begin, end; /* ticks of its first and last moment */
+	bool restarted; /* its clock began again: it has nothing to do with the packets before */
+};
+
 /** Where a driver puts what it gets. A non-zero return is an error: the driver stops and returns it. */
 struct driver_sink {
 	/** Bytes that follow on those before; may be cut anywhere. */
@@ -76,6 +84,9 @@ struct driver_sink {
 	/** In place of samples. */
 	int (*records)(void *ctx, size_t analyzer, const struct driver_record *records, size_t n,
 		       struct cvl_error *err);
+	/** In place of both. Packets follow each other; what is missing between them they say themselves. */
+	int (*packet)(void *ctx, size_t analyzer, const struct driver_packet *packet,
+		      struct cvl_error *err);
 };
 
 /** What the user asked for. */
@@ -91,6 +102,7 @@ struct driver_opts {
 	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
 	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
 	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
+	const char *metadata; /* file of the TSDL that belongs to the packets */
 	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
 };
 
@@ -107,6 +119,9 @@ struct driver_analyzer {
 	size_t n_channels;
 	const struct driver_event *events;
 	size_t n_events;
+	/* of those that give packets of a trace, which has a clock, a rate and classes of its own: */
+	const char *metadata; /* TSDL; NULL: it gives none */
+	size_t n_metadata;
 };
 
 /** A class of events. */

@@ -48,6 +48,16 @@ static int see_records(void *ctx, size_t analyzer, const struct driver_record *r
 		       0;
 }
 
+static int see_packet(void *ctx, size_t analyzer, const struct driver_packet *packet,
+		      struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_packet(o->stream[analyzer], packet, err) :
+		       0;
+}
+
 static int see_loss(void *ctx, size_t analyzer, const struct driver_loss *loss,
 		    struct cvl_error *err)
 {
@@ -96,7 +106,14 @@ static int prepare(struct observer *o, struct cvl_error *err)
 	if (!rc && !o->driver) {
 		o->device = p->device;
 		o->device.names = p->names;
-		o->sink = (struct driver_sink){ see_samples, see_loss, see_text, o, see_records };
+		o->sink = (struct driver_sink){
+			.samples = see_samples,
+			.lost = see_loss,
+			.tell = see_text,
+			.ctx = o,
+			.records = see_records,
+			.packet = see_packet,
+		};
 		rc = p->driver->open(&o->driver, &o->device, &o->sink, err);
 	}
 	if (!rc && p->radio && !o->radio) {

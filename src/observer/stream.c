@@ -5,6 +5,7 @@
 #include "core/files.h"
 #include "formats/text.h"
 #include "observer/anchor.h"
+#include "observer/packet_stream.h"
 
 #include <assert.h>
 #include <inttypes.h>
@@ -25,6 +26,7 @@ struct stream {
 	struct cvl_session *session;
 	struct stream_opts opts;
 	struct cvl_samples *samples;
+	struct packet_stream *packets; /* in place of samples, where the analyzer gives such */
 	struct radio_ear *ear;
 	char name[256];
 	char dir[CVL_PATH_MAX], anchor_path[CVL_PATH_MAX], ballast[CVL_PATH_MAX];
@@ -140,6 +142,11 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 	snprintf(s->name, sizeof(s->name), "%s", opts->clock);
 	cvl_path_clean(s->name);
 	rc = make_places(s, err);
+	if (!rc && a->metadata) {
+		rc = packet_stream_open(&s->packets, session, a, driver->name, s->name, opts->node,
+					err);
+		goto opened;
+	}
 	if (!rc)
 		rc = cvl_names_fill(s->line, a->lines, a->names, err);
 	if (!rc && opts->names)
@@ -166,6 +173,7 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		cvl_samples_watch(s->samples, &watch);
 	}
+opened:
 	if (rc) {
 		stream_close(s, NULL);
 		*out = NULL;
@@ -207,10 +215,12 @@ static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 	say(s, true, "%s%s; this stream ends here, with a gap. What was captured is kept",
 	    full ? "the disk is full: " : "", why->text);
 	unlink(s->ballast);
+	s->failed = s->ended = true;
+	if (s->packets)
+		return 0;
 	cvl_samples_gap(s->samples, full ? CVL_GAP_DISK_FULL : CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN,
 			NULL);
 	s->count.gaps++;
-	s->failed = s->ended = true;
 	return 0;
 }
 
@@ -258,9 +268,14 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	struct anchor before;
 	struct driver_loss loss = { .why = CVL_GAP_UNFINISHED };
 	struct cvl_error problem;
-	uint64_t from = cvl_samples_count(s->samples), behind;
+	uint64_t from, behind;
 
 	s->started = true;
+	if (s->packets) {
+		s->start = anchor_between(0, early, late);
+		return 0;
+	}
+	from = cvl_samples_count(s->samples);
 	s->start = anchor_between(from, early, late);
 	set_stop(s);
 	if (!s->resumed || !from) {
@@ -380,6 +395,26 @@ int stream_records(struct stream *s, const struct driver_record *r, size_t n, st
 	return rc ? give_up(s, rc, &problem) : 0;
 }
 
+int stream_packet(struct stream *s, const struct driver_packet *packet, struct cvl_error *err)
+{
+	struct cvl_error problem;
+	bool restarted = false;
+	int rc;
+
+	if (s->ended)
+		return 0;
+	rc = packet_stream_add(s->packets, packet, &restarted, &problem);
+	if (restarted)
+		say(s, true, "its processor was reset; what follows is the clock %s",
+		    packet_stream_name(s->packets));
+	s->count.edges++;
+	s->count.bytes += packet->n;
+	s->count.samples = packet_stream_ticks(s->packets);
+	if (rc && err)
+		*err = problem;
+	return rc ? give_up(s, rc, &problem) : 0;
+}
+
 int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err)
 {
 	anchor_widen(&s->start, s->rate_hz, loss->slack);
@@ -389,11 +424,20 @@ int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_err
 int stream_flush(struct stream *s, struct cvl_error *err)
 {
 	struct cvl_error problem;
-	uint64_t count = cvl_samples_count(s->samples);
 	struct anchor now;
+	uint64_t count;
 	int rc;
 
-	if (s->ended || !count || !s->started)
+	if (s->ended || !s->started)
+		return 0;
+	if (s->packets) {
+		rc = packet_stream_flush(s->packets, &problem);
+		if (rc && err)
+			*err = problem;
+		return rc ? give_up(s, rc, &problem) : 0;
+	}
+	count = cvl_samples_count(s->samples);
+	if (!count)
 		return 0;
 	rc = cvl_writer_flush_until(cvl_samples_writer(s->samples), (struct cvl_tick){ count - 1 },
 				    &problem);
@@ -409,6 +453,10 @@ int stream_flush(struct stream *s, struct cvl_error *err)
 
 bool stream_ended(const struct stream *s)
 {
+	/* the clock of packets may have stood still: the host's counts */
+	if (s->packets && s->started && s->opts.duration_ns &&
+	    driver_now() - s->start.early >= s->opts.duration_ns)
+		return true;
 	return s->ended;
 }
 
@@ -424,14 +472,15 @@ const char *stream_name(const struct stream *s)
 
 uint64_t stream_rate(const struct stream *s)
 {
-	return s->rate_hz;
+	return s->packets ? packet_stream_rate(s->packets) : s->rate_hz;
 }
 
 struct stream_counters stream_counters(const struct stream *s)
 {
 	struct stream_counters c = s->count;
 
-	c.edges = cvl_writer_count(cvl_samples_writer(s->samples));
+	if (s->samples)
+		c.edges = cvl_writer_count(cvl_samples_writer(s->samples));
 	if (s->ear)
 		c.beacons = radio_counters(s->ear).paired;
 	return c;
@@ -451,6 +500,8 @@ int stream_close(struct stream *s, struct cvl_error *err)
 	unlink(s->ballast);
 	if (s->samples)
 		rc = cvl_samples_close(s->samples, 0, err);
+	if (s->packets)
+		rc = packet_stream_close(s->packets, err);
 	radio_ear_close(s->ear);
 	cvl_names_free(s->line, s->n_lines);
 	free(s);

@@ -49,6 +49,8 @@ int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_err
 /** What an analyzer stamped by itself. */
 int stream_records(struct stream *s, const struct driver_record *r, size_t n,
 		   struct cvl_error *err);
+/** A packet of the trace that its analyzer writes. */
+int stream_packet(struct stream *s, const struct driver_packet *packet, struct cvl_error *err);
 int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err);
 
 /** Bring to disk what is there, so that a crash costs no more than since the last call. */

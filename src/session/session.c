@@ -25,7 +25,8 @@
 struct entry {
 	struct cvl_clock pub;
 	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid;
-	struct cvl_writer *writer; /* while it is being written */
+	struct cvl_writer *writer;   /* while it is being written */
+	struct cvl_packets *packets; /* the same of a trace that is stored as it comes */
 };
 
 struct cvl_session {
@@ -62,6 +63,7 @@ static struct cvl_session *session_new(const char *path)
 static void entry_free(struct entry *e)
 {
 	cvl_writer_abandon(e->writer);
+	cvl_packets_close(e->packets, NULL);
 	free(e->name);
 	free(e->node);
 	free(e->trace);
@@ -459,14 +461,14 @@ struct adding {
 	const struct cvl_report *report;
 };
 
-static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link,
-		       char place[CVL_PATH_MAX], struct cvl_error *err)
+/* A directory for a trace called @name that is not there yet. */
+static int new_place(const struct cvl_session *s, const char *wanted, char place[CVL_PATH_MAX],
+		     struct cvl_error *err)
 {
 	char traces[CVL_PATH_MAX], name[300], clean[256];
-	char *real;
-	int rc = 0;
+	struct stat st;
 
-	snprintf(clean, sizeof(clean), "%s", node);
+	snprintf(clean, sizeof(clean), "%s", wanted);
 	cvl_path_clean(clean);
 	if (!cvl_path_join(traces, s->path, "traces"))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
@@ -474,15 +476,23 @@ static int place_trace(struct cvl_session *s, const char *path, const char *node
 		return cvl_fail_errno(err, "make the directory", traces);
 	snprintf(name, sizeof(name), "%s", clean);
 	for (unsigned k = 2;; k++) {
-		struct stat st;
-
 		if (!cvl_path_join(place, traces, name))
 			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
 					s->path);
 		if (lstat(place, &st))
-			break;
+			return 0;
 		snprintf(name, sizeof(name), "%s-%u", clean, k);
 	}
+}
+
+static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link,
+		       char place[CVL_PATH_MAX], struct cvl_error *err)
+{
+	char *real;
+	int rc = new_place(s, node, place, err);
+
+	if (rc)
+		return rc;
 	if (!link)
 		return cvl_copy_tree(path, place, err);
 	real = realpath(path, NULL);
@@ -832,6 +842,92 @@ int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_t
 		if (!rc)
 			s->clock[i].pub.unfinished = false;
 	}
+	return rc ? rc : save(s, err);
+}
+
+/* ---- packets of others ---- */
+
+int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *d,
+			    const struct cvl_origin *origin, struct cvl_packets **p,
+			    struct cvl_error *err)
+{
+	char name[300], place[CVL_PATH_MAX];
+	struct cvl_trace *trace = NULL;
+	const struct cvl_clock_class *class;
+	struct entry *e;
+	int rc;
+
+	*p = NULL;
+	rc = cvl_trace_parse(&trace, d->metadata, d->n, origin->path, err);
+	if (!rc && cvl_trace_clocks(trace) != 1)
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			      "%s: metadata of %zu clocks; packets are taken of one", origin->path,
+			      cvl_trace_clocks(trace));
+	if (!rc && s->n >= CLOCKS_MAX)
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path,
+			      CLOCKS_MAX);
+	if (!rc) {
+		unique_name(s, name, sizeof(name), d->clock);
+		rc = new_place(s, name, place, err);
+	}
+	if (!rc)
+		rc = cvl_packets_open(p, place, d->metadata, d->n, err);
+	if (rc) {
+		cvl_trace_close(trace);
+		return rc;
+	}
+	class = cvl_trace_clock(trace, 0);
+	e = add_entry(s,
+		      &(struct cvl_clock){ .name = name,
+					   .node = d->node ? d->node : name,
+					   .trace = place,
+					   .clock_class = class->name,
+					   .rate_hz = class->rate_hz,
+					   .resolution = 1,
+					   .start_unix_ns = claimed_start(class),
+					   .format = origin->format,
+					   .origin = origin->path,
+					   .hash = origin->hash,
+					   .foreign = true,
+					   .unfinished = true },
+		      class->uuid);
+	cvl_trace_close(trace);
+	if (!e) {
+		cvl_packets_close(*p, NULL);
+		*p = NULL;
+		return no_memory(s, err);
+	}
+	e->packets = *p;
+	return save(s, err);
+}
+
+static struct entry *entry_of(struct cvl_session *s, const struct cvl_packets *p)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (s->clock[i].packets == p)
+			return &s->clock[i];
+	return NULL;
+}
+
+int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p,
+			      struct cvl_tick first, struct cvl_error *err)
+{
+	struct cvl_clock *c = &entry_of(s, p)->pub;
+
+	c->base_tick = first.count;
+	if (c->start_unix_ns)
+		set_epoch(s, wall_clock(c->start_unix_ns, first.count, c->rate_hz));
+	return save(s, err);
+}
+
+int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, struct cvl_error *err)
+{
+	struct entry *e = entry_of(s, p);
+	int rc = cvl_packets_close(p, err);
+
+	e->packets = NULL;
+	if (!rc)
+		e->pub.unfinished = false;
 	return rc ? rc : save(s, err);
 }
 

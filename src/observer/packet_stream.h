@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What a tracer on another processor wrote, packet by packet, becomes a clock of the session. When that processor is reset its
+ * clock begins again: what follows is a clock of its own, NAME-2, as nothing says how far apart the two are.
+ */
+#ifndef OBSERVER_PACKET_STREAM_H
+#define OBSERVER_PACKET_STREAM_H
+
+#include <coeval/session.h>
+
+#include "drivers/driver.h"
+
+struct packet_stream;
+
+/** Strings of @clock, @node, @a and @driver outlive it. */
+int packet_stream_open(struct packet_stream **p, struct cvl_session *session,
+		       const struct driver_analyzer *a, const char *driver, const char *clock,
+		       const char *node, struct cvl_error *err);
+
+/** @p's trace ended and another began if @packet says so: *restarted. CVL_E_IO: nothing of it is stored. */
+int packet_stream_add(struct packet_stream *p, const struct driver_packet *packet, bool *restarted,
+		      struct cvl_error *err);
+
+int packet_stream_flush(struct packet_stream *p, struct cvl_error *err);
+
+/** Name of the clock that packets go to now. */
+const char *packet_stream_name(const struct packet_stream *p);
+uint64_t packet_stream_rate(const struct packet_stream *p);
+/** Ticks from the first packet to the last one's end, over all traces. */
+uint64_t packet_stream_ticks(const struct packet_stream *p);
+
+/** Finish the clock and free. NULL is allowed. */
+int packet_stream_close(struct packet_stream *p, struct cvl_error *err);
+
+#endif
