@@ -27,6 +27,7 @@ enum {
 	OPT_POWER,
 	OPT_MASK,
 	OPT_MODE,
+	OPT_METADATA,
 	OPT_JSON
 };
 
@@ -51,6 +52,7 @@ static const struct option options[] = {
 	{ "power", required_argument, NULL, OPT_POWER },
 	{ "mask", required_argument, NULL, OPT_MASK },
 	{ "mode", required_argument, NULL, OPT_MODE },
+	{ "metadata", required_argument, NULL, OPT_METADATA },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -122,6 +124,7 @@ static int read_option(int c, const struct verb *verb, struct capture *k)
 	case OPT_POWER: return rate(verb, "--power", optarg, &o->device.power_hz);
 	case OPT_MASK: o->device.mask = optarg; return 0;
 	case OPT_MODE: o->device.mode = optarg; return 0;
+	case OPT_METADATA: o->device.metadata = optarg; return 0;
 	case OPT_JSON: k->json = true; return 0;
 	default: return -1;
 	}
@@ -152,19 +155,24 @@ static int print_result(const struct capture *k, const struct observer_result *r
 		out_json(&out, k->opts.session, strlen(k->opts.session));
 		out_printf(&out,
 			   ",\"clocks\":%zu,\"failed\":%zu,\"seconds\":%.6f,\"records\":%" PRIu64
-			   ",\"beacons\":%" PRIu64 ",\"gaps\":%" PRIu64 ",\"lost_samples\":%" PRIu64
-			   ",\"bytes\":%" PRIu64 ",\"cpu_seconds\":%.6f}\n",
-			   r->clocks, r->failed, r->seconds, r->edges, r->beacons, r->gaps, r->lost,
-			   r->bytes, r->cpu_s);
+			   ",\"packets\":%" PRIu64 ",\"beacons\":%" PRIu64 ",\"gaps\":%" PRIu64
+			   ",\"lost_samples\":%" PRIu64 ",\"bytes\":%" PRIu64
+			   ",\"cpu_seconds\":%.6f}\n",
+			   r->clocks, r->failed, r->seconds, r->edges, r->packets, r->beacons,
+			   r->gaps, r->lost, r->bytes, r->cpu_s);
 	} else {
 		out_printf(&out, "%s: ", k->opts.session);
 		cli_count(&out, r->clocks, "clock");
 		out_printf(&out, ", %.3f s, ", r->seconds);
-		cli_count(&out, r->edges, "record");
-		out_text(&out, ", ");
-		cli_count(&out, r->beacons, "beacon");
-		out_text(&out, ", ");
-		cli_count(&out, r->gaps, "gap");
+		if (r->packets) {
+			cli_count(&out, r->packets, "packet");
+		} else {
+			cli_count(&out, r->edges, "record");
+			out_text(&out, ", ");
+			cli_count(&out, r->beacons, "beacon");
+			out_text(&out, ", ");
+			cli_count(&out, r->gaps, "gap");
+		}
 		out_char(&out, '\n');
 	}
 	return out_close(&out, NULL) ? 4 : 0;
@@ -190,7 +198,8 @@ static int check(const struct capture *k, const struct verb *verb)
 	bool stamps;
 
 	if (!o->driver)
-		return cli_usage(verb, "name a driver: --driver fx2, tracelab, file or pipe");
+		return cli_usage(
+			verb, "name a driver: --driver fx2, tracelab, shm, serial, file or pipe");
 	stamps = o->driver->stamps;
 	if (!stamps && !o->device.rate_hz)
 		return cli_usage(verb, "say how fast to sample: --rate 8MHz");
@@ -198,8 +207,12 @@ static int check(const struct capture *k, const struct verb *verb)
 		return cli_usage(
 			verb, "%s has a rate and lines of its own: no --rate, --lines or --radio",
 			o->driver->name);
-	if (!stamps && (o->device.power_hz || o->device.mask || o->device.mode))
+	if (o->driver != driver_find("tracelab") &&
+	    (o->device.power_hz || o->device.mask || o->device.mode))
 		return cli_usage(verb, "--power, --mask and --mode are for --driver tracelab");
+	if (o->device.metadata && o->driver != driver_find("shm") &&
+	    o->driver != driver_find("serial"))
+		return cli_usage(verb, "--metadata is for --driver shm and serial");
 	if (o->wait && !o->control)
 		return cli_usage(verb, "--wait waits for the socket of --control");
 	return 0;
@@ -247,11 +260,13 @@ const struct verb verb_capture = {
 	.what = "capture from analyzers and a radio into a session",
 	.usage = "capture [-o SESSION] [--driver NAME] [--rate HZ] [OPTIONS]",
 	.help = "  -o, --output SESSION     directory of the session; one that a dead capture left is gone on with\n"
-		"  -d, --driver NAME        fx2 (default), tracelab, file or pipe\n"
+		"  -d, --driver NAME        fx2 (default), tracelab, shm, serial, file or pipe\n"
 		"  -r, --rate HZ            sampling rate: 8MHz, 500k\n"
 		"  -n, --name NAME          of the observer and its clock (default: the host's name)\n"
 		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path;\n"
-		"                           tracelab: SPI,SERIAL, or a file of its bytes\n"
+		"                           tracelab: SPI,SERIAL, or a file of its bytes; shm: [NAME=]PATH[@OFFSET[+BYTES]],...;\n"
+		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input)\n"
+		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/tracer)\n"
 		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
 		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"
 		"      --names A,B,...      names of the lines\n"

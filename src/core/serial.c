@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -73,4 +75,22 @@ int serial_open(int *fd, const char *path, unsigned baud, struct cvl_error *err)
 	}
 	tcflush(*fd, TCIOFLUSH);
 	return 0;
+}
+
+int serial_connect(int *fd, const char *path, struct cvl_error *err)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+
+	if (strlen(path) >= sizeof(a.sun_path))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: too long a path of a socket",
+				path);
+	memcpy(a.sun_path, path, strlen(path));
+	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (*fd >= 0 && !connect(*fd, (struct sockaddr *)&a, sizeof(a)))
+		return 0;
+	cvl_fail_errno(err, "connect to", path);
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+	return CVL_E_IO;
 }

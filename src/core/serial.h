@@ -11,6 +11,9 @@
  */
 int serial_open(int *fd, const char *path, unsigned baud, struct cvl_error *err);
 
+/** Connect to the socket @path, where an emulator has such a port. Returns 0 and the descriptor in @fd. CVL_E_USAGE, CVL_E_IO. */
+int serial_connect(int *fd, const char *path, struct cvl_error *err);
+
 /** Fill @err with why @path could not be opened, from errno, and what to do. Returns CVL_E_ENV. */
 int serial_why(const char *path, struct cvl_error *err);
 

@@ -120,6 +120,7 @@ struct driver_analyzer {
 	const struct driver_event *events;
 	size_t n_events;
 	/* of those that give packets of a trace, which has a clock, a rate and classes of its own: */
+	const char *name;     /* of the clock; NULL: as the observer's */
 	const char *metadata; /* TSDL; NULL: it gives none */
 	size_t n_metadata;
 };

@@ -4,10 +4,12 @@
 #include <string.h>
 #include <time.h>
 
-extern const struct driver driver_fx2, driver_tracelab, driver_file, driver_pipe;
+extern const struct driver driver_fx2, driver_tracelab, driver_shm, driver_serial, driver_file,
+	driver_pipe;
 
 const struct driver *const drivers[] = {
-	&driver_fx2, &driver_tracelab, &driver_file, &driver_pipe, NULL,
+	&driver_fx2,  &driver_tracelab, &driver_shm, &driver_serial,
+	&driver_file, &driver_pipe,     NULL,
 };
 
 const struct driver *driver_find(const char *name)

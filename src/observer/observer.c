@@ -139,7 +139,7 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 		char name[256];
 		const struct stream_opts so = {
 			.clock = name,
-			.node = o->opts->name,
+			.node = o->analyzer[i].name ? o->analyzer[i].name : o->opts->name,
 			.names = o->opts->names,
 			.radio = o->radio,
 			.radio_line = o->opts->radio_line,
@@ -149,7 +149,11 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 			.ctx = o,
 		};
 
-		snprintf(name, sizeof(name), i ? "%.200s-%zu" : "%.200s", o->opts->name, i + 1);
+		if (o->analyzer[i].name)
+			snprintf(name, sizeof(name), "%.200s", o->analyzer[i].name);
+		else
+			snprintf(name, sizeof(name), i ? "%.200s-%zu" : "%.200s", o->opts->name,
+				 i + 1);
 		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->opts->driver, &so,
 				 err);
 	}
@@ -388,6 +392,7 @@ static void sum_up(const struct observer *o, struct observer_result *r)
 		r->failed += stream_failed(o->stream[i]);
 		r->seconds = s > r->seconds ? s : r->seconds;
 		r->edges += c.edges;
+		r->packets += c.packets;
 		r->beacons += c.beacons;
 		r->gaps += c.gaps;
 		r->lost += c.lost;

@@ -41,7 +41,8 @@ struct observer_result {
 	size_t clocks, failed;
 	double seconds; /* of the longest */
 	uint64_t edges, beacons, gaps, lost, bytes;
-	double cpu_s; /* spent on samples */
+	uint64_t packets; /* of tracers, in place of edges */
+	double cpu_s;     /* spent on samples */
 };
 
 /**

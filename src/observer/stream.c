@@ -407,7 +407,7 @@ int stream_packet(struct stream *s, const struct driver_packet *packet, struct c
 	if (restarted)
 		say(s, true, "its processor was reset; what follows is the clock %s",
 		    packet_stream_name(s->packets));
-	s->count.edges++;
+	s->count.packets++;
 	s->count.bytes += packet->n;
 	s->count.samples = packet_stream_ticks(s->packets);
 	if (rc && err)

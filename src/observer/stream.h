@@ -16,7 +16,8 @@ struct stream_counters {
 	uint64_t samples; /* ticks so far, those missing not counted */
 	uint64_t bytes;
 	uint64_t edges, gaps;
-	uint64_t lost; /* samples, as far as known */
+	uint64_t packets; /* of a tracer */
+	uint64_t lost;    /* samples, as far as known */
 	uint64_t beacons;
 	double cpu_s; /* spent on them */
 };

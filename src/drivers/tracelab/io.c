@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "drivers/driver.h"
@@ -16,21 +15,6 @@
 #include "core/serial.h"
 
 #define ANSWER_NS 300000000
-
-static int open_socket(struct tracelab_io *io, const char *path, struct cvl_error *err)
-{
-	struct sockaddr_un a = { .sun_family = AF_UNIX };
-
-	if (strlen(path) >= sizeof(a.sun_path))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: too long a path of a socket",
-				path);
-	memcpy(a.sun_path, path, strlen(path));
-	io->bus = TRACELAB_SOCKET;
-	io->spi = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (io->spi < 0 || connect(io->spi, (struct sockaddr *)&a, sizeof(a)))
-		return cvl_fail_errno(err, "reach a simulated device", path);
-	return 0;
-}
 
 int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_error *err)
 {
@@ -58,7 +42,8 @@ int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_err
 	snprintf(io->serial, sizeof(io->serial), "%s", comma + 1);
 	*comma = '\0';
 	if (!stat(io->where, &st) && S_ISSOCK(st.st_mode)) {
-		rc = open_socket(io, io->where, err);
+		io->bus = TRACELAB_SOCKET;
+		rc = serial_connect(&io->spi, io->where, err);
 	} else {
 		io->bus = TRACELAB_SPIDEV;
 		rc = spidev_path(path, io->where, err);
