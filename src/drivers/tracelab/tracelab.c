@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/driver.h"
+#include "drivers/spidev.h"
 #include "drivers/tracelab/acts.h"
 #include "drivers/tracelab/proto.h"
 
@@ -321,6 +322,23 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 	return acts_command(&o->acts, &o->io, line, err);
 }
 
+#define BY_NAME "an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
+
+/* Nobody is asked: words on a bus may mean something to another device. */
+static int tl_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		   struct cvl_error *err)
+{
+	static const struct spidev_use observer = {
+		.may_be = "SPI device, where a TraceLab observer may be",
+		.ready = "for `coeval capture --driver tracelab`: " BY_NAME,
+		.none = "no SPI device, which a TraceLab observer could be wired to",
+		.advice = "only for TraceLab: switch SPI on (on a Raspberry Pi: "
+			  "dtoverlay=spi1-1cs in config.txt), then look again; " BY_NAME,
+	};
+
+	return spidev_list("/dev", &observer, row, ctx, err);
+}
+
 const struct driver driver_tracelab = {
 	.name = "tracelab",
 	.what = "TraceLab observer (FPGA) by SPI and a serial port, or a file of its SPI bytes",
@@ -333,4 +351,5 @@ const struct driver driver_tracelab = {
 	.close = tl_close,
 	.command = tl_command,
 	.stamps = true,
+	.list = tl_list,
 };
