@@ -13,7 +13,7 @@
 #define PACKETS ((size_t)1000000)
 #define GROWTH 1.1
 
-/* Two edges each 4 us and a reading each 18 us: nine edges of five lines for two readings. */
+/* An edge each 4 us, a reading each 18 us. */
 #define APART 400
 #define PERIOD 36
 #define POWER_HZ "55556"
@@ -39,8 +39,8 @@ static int peaks(const struct bench *b, size_t packets, double mib[VERBS])
 {
 	char spi[BENCH_PATH_MAX], session[BENCH_PATH_MAX];
 	const char *const argv[VERBS][14] = {
-		{ b->coeval, "capture", "--driver", "tracelab", "--device", spi, "--power", POWER_HZ,
-		  "--name", "o", "-o", session },
+		{ b->coeval, "capture", "--driver", "tracelab", "--device", spi, "--power",
+		  POWER_HZ, "--name", "o", "-o", session },
 		{ b->coeval, "power", "--power", "power", "--line", "T5", session },
 		{ b->coeval, "power", "--power", "power", "--between", "T5:rise..T5:fall", "--each",
 		  session },
@@ -76,17 +76,17 @@ int tracelab_memory(const struct bench *b)
 	for (int i = 0; i < LENGTHS && !rc; i++)
 		rc = peaks(b, i ? PACKETS * TIMES_LONGER : PACKETS, mib[i]);
 	for (int verb = 0; verb < VERBS && !rc; verb++) {
-		struct bench_figure f = { .name = name[verb],
-					  .unit = "x",
-					  .less_is_better = true,
-					  .goal = GROWTH };
+		struct bench_figure f = {
+			.name = name[verb], .unit = "x", .less_is_better = true, .goal = GROWTH
+		};
 
 		bench_add(&f.measured, mib[1][verb] / mib[0][verb]);
-		snprintf(f.note, sizeof(f.note),
-			 "peak of a session of %d million packets over that of %d: %.2f and %.2f MiB, "
-			 "anonymous; simulated",
-			 (int)(PACKETS * TIMES_LONGER / 1000000), (int)(PACKETS / 1000000),
-			 mib[1][verb], mib[0][verb]);
+		snprintf(
+			f.note, sizeof(f.note),
+			"peak of a session of %d million packets over that of %d: %.2f and %.2f MiB, "
+			"anonymous; simulated",
+			(int)(PACKETS * TIMES_LONGER / 1000000), (int)(PACKETS / 1000000),
+			mib[1][verb], mib[0][verb]);
 		bench_figure_put(b, &f);
 	}
 	return rc;

@@ -107,10 +107,9 @@ int spidev_list(const char *dir, const struct spidev_use *use,
 	if (!d)
 		return cvl_fail_errno(err, "look into", dir);
 	while ((e = readdir(d))) {
-		struct device_row r = { .where = path,
-					.what = use->may_be,
-					.state = "ready",
-					.advice = use->ready };
+		struct device_row r = {
+			.where = path, .what = use->may_be, .state = "ready", .advice = use->ready
+		};
 
 		if (strncmp(e->d_name, "spidev", 6) != 0 ||
 		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))

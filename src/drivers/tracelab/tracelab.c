@@ -322,7 +322,8 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 	return acts_command(&o->acts, &o->io, line, err);
 }
 
-#define BY_NAME "an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
+#define BY_NAME \
+	"an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
 
 /* Nobody is asked: words on a bus may mean something to another device. */
 static int tl_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
