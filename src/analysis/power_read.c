@@ -204,11 +204,12 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 	if (s->opts->amperes)
 		volts = r->volts >= 0 ? r->value[1] : s->opts->fixed_volts;
 	w *= volts;
-	if (isfinite(w)) {
+	if (fabs(w) <= POWER_MOST && fabs(volts) <= POWER_MOST) {
 		s->r->source[i].most_volts = fmax(s->r->source[i].most_volts, fabs(volts));
 		return reading(s, i, w);
 	}
 	r->known = false;
+	s->r->source[i].senseless++;
 	return 0;
 }
 
@@ -241,7 +242,7 @@ static int end_whole(struct power_study *s, size_t i)
 
 int power_read_end(struct power_study *s)
 {
-	uint64_t samples = 0, unlike = 0;
+	uint64_t samples = 0, unlike = 0, senseless = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->r->n_sources && !rc; i++) {
@@ -250,12 +251,19 @@ int power_read_end(struct power_study *s)
 		give_up(s, i);
 		samples += s->r->source[i].samples;
 		unlike += s->r->source[i].unlike;
+		senseless += s->r->source[i].senseless;
 		for (size_t k = 0; k < r->n_open && !rc; k++)
 			rc = r->open[k].closed ? power_emit(s, &r->open[k]) : 0;
 		r->n_open = 0;
 		if (!rc && s->opts->how == POWER_WHOLE)
 			rc = end_whole(s, i);
 	}
+	if (!rc && !samples && senseless)
+		return cvl_fail(
+			s->err, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: all %llu readings are beyond %.0e W or V, which no power is: is this the right channel, and --unit?",
+			cvl_session_path(cvl_timeline_session(s->tl)),
+			(unsigned long long)senseless, POWER_MOST);
 	if (!rc && !samples && unlike)
 		return cvl_fail(
 			s->err, CVL_E_NO, CVL_NO_OFFSET,

@@ -79,6 +79,12 @@ run coeval power cut --current I1H --volts V1
 
 run coeval import -o twin twin.rld
 run coeval power twin --power I1H_2 --line I1L_valid_2
+sed '3000,3009s/,10,3$/,1e308,3/' short.csv >wild.csv
+sed 's/,10,3$/,1e308,3/' short.csv >absurd.csv
+coeval import -o wild wild.csv
+run coeval power wild --current current --volts voltage
+coeval import -o absurd absurd.csv
+run coeval power absurd --current current --volts voltage
 coeval import -o long long.csv short.csv
 run coeval power long --current current --volts voltage --line LED1
 
