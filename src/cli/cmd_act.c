@@ -106,12 +106,15 @@ static int wait_for_all(const struct acts *a, struct act *list, struct cvl_error
 static void print_one(const struct act *t)
 {
 	json_t *done = json_object_get(t->answer, "done_s");
+	json_t *end = json_object_get(t->answer, "end_s");
 	const char *reason = json_string_value(json_object_get(t->answer, "reason"));
 
 	printf("%s %s at %.9f s: %s", t->verb, t->line,
 	       json_real_value(json_object_get(t->answer, "at_s")), state_of(t));
 	if (json_is_real(done))
 		printf(" at %.9f s", json_real_value(done));
+	if (json_is_real(end))
+		printf(", its end at %.9f s", json_real_value(end));
 	if (reason)
 		printf(": %s", reason);
 	putchar('\n');
