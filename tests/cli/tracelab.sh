@@ -42,6 +42,10 @@ cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
 { head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
 run capture --driver tracelab --device cut.spi --name obs -o cut
 coeval show cut | grep gap
+cat whole.spi whole.spi >twice.spi
+run capture --driver tracelab --device twice.spi --name obs -o twice
+coeval show twice | grep gap
+coeval info twice | grep "obs  *100 MHz"
 head -c 100000 /dev/zero >zero.spi
 refused capture --driver tracelab --device zero.spi --name obs -o zero
 
@@ -89,6 +93,18 @@ coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	END { for (i = 1; i <= n; i++) { # of the second that each took for its first nothing is known here
 		d = a[i] - b[i]; d -= int(d + (d < 0 ? -0.5 : 0.5)); if (d > 22e-9 || d < -22e-9) far++ }
 	      print n " and " m " pulses, " far + 0 " of them further apart than 22 ns" }'
+
+echo "== an observer that is gone"
+rm -f spi tty
+"$device" spi tty --spill gone.spi --gone 1.5 &
+until_true test -S spi
+until_true test -e tty
+timeout 20 coeval capture --driver tracelab --device spi,tty --name obs -o gone --power 1k >/dev/null 2>&1
+echo "status $?"
+wait
+coeval capture --driver tracelab --device gone.spi --power 1k --name obs -o kept >/dev/null
+for s in gone kept; do coeval show $s | grep power | tail -1 >$s.txt; done
+cmp gone.txt kept.txt && echo "kept to its last reading"
 
 echo "== a link that is stuck"
 spill=(--stuck)

@@ -234,20 +234,38 @@ static int take(struct device *o, const uint8_t *bytes, size_t n, struct cvl_err
 	return rc;
 }
 
-/* All that is still held back; and that up to the end there was nothing else. */
+/* All that is still held back. */
+static int hand_on_rest(struct device *o, struct cvl_error *err)
+{
+	size_t n;
+	int rc = 0;
+
+	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
+		rc = hand_on(o, n, err);
+	return rc;
+}
+
+/* The observer cannot be reached, as the caller's error says: what it told so far is kept. */
+static int give_up(struct device *o, int rc)
+{
+	struct cvl_error other;
+
+	hand_on_rest(o, &other);
+	return rc;
+}
+
+/* That, and that up to the end there was nothing else. */
 static int finish(struct device *o, struct cvl_error *err)
 {
 	const struct driver_record end = { .what = DRIVER_NOTHING, .tick = o->end };
-	size_t n;
-	int rc = 0;
+	int rc;
 
 	if (o->io.bus == TRACELAB_FILE && !o->proto.link.begun && !o->stopping)
 		return cvl_fail(
 			err, CVL_E_MAGIC, 0,
 			"%s: holds no block of packets: is it what an observer sent by SPI?",
 			o->io.where);
-	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
-		rc = hand_on(o, n, err);
+	rc = hand_on_rest(o, err);
 	if (!rc && o->end)
 		rc = o->sink->records(o->sink->ctx, 0, &end, 1, err);
 	return rc;
@@ -279,7 +297,7 @@ static int tl_work(void *state, struct cvl_error *err)
 		ssize_t got = tracelab_io_read(&o->io, bytes, n, err);
 
 		if (got < 0)
-			return (int)got;
+			return give_up(o, (int)got);
 		rc = take(o, bytes, (size_t)got, err);
 		if (rc)
 			return rc;
@@ -312,7 +330,9 @@ static int tl_stop(void *state, struct cvl_error *err)
 	rc = tracelab_io_ask(&o->io, &status, &a, err);
 	if (!rc && tracelab_status_read(&s, &a))
 		o->end = tracelab_raw(&o->proto, s.time);
-	return rc ? rc : tracelab_io_ask(&o->io, &stop, &a, err);
+	if (!rc)
+		rc = tracelab_io_ask(&o->io, &stop, &a, err);
+	return rc ? give_up(o, rc) : 0;
 }
 
 static char *tl_command(void *state, const char *line, struct cvl_error *err)
