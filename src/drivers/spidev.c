@@ -56,7 +56,7 @@ static int cannot_open(const char *path, struct cvl_error *err)
 	case EPERM:
 		spidev_permission(path, what, sizeof(what));
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no permission: %s", path, what);
-	default: return cvl_fail_errno(err, "cannot open", path);
+	default: return cvl_fail_errno(err, "open", path);
 	}
 }
 

@@ -59,6 +59,8 @@ refused act --no-wait act pulse ACT1:10ms at 60s set ACT2 at 60.005s
 refused act --no-wait act set ACT2 at 60.01s
 refused act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
 refused act act set PPS at +1s
+refused act act set ACT1 at 8000000s
+refused act act set "ACT1 x" at +1s
 refused act act set ACT1 at soon
 refused act ctl pulse ACT1:0s at +1s
 refused act act set ACT1 +1s
@@ -120,6 +122,8 @@ refused capture --driver tracelab --device spidev0.0 -o none
 refused capture --driver tracelab --device nowhere,/dev/null -o none
 refused capture --driver tracelab --device bytes.spi --mask T9 -o none
 refused capture --driver tracelab --device bytes.spi --mode gps -o none
+refused capture --driver tracelab --device whole.spi --mode paper -o wrong
+refused capture --driver tracelab --device whole.spi --names A,B,A -o twin
 refused capture --driver tracelab --device bytes.spi --power 100k -o none
 refused capture --driver tracelab --device bytes.spi --rate 1k -o none
 refused capture --driver file --device bytes.spi --rate 1k --lines 8 --power 1k -o none

@@ -11,6 +11,7 @@
 #define PULSE_NS 1000000 /* if nothing is said */
 /* A command of 20 bytes of 10 bits. */
 #define SENDING_NS (20 * 10 * (1000000000ll / TL_BAUD))
+#define TIME_BITS (TL_LOW_BITS + TL_UPPER_BITS)
 #define PATIENCE_S 2 /* after its time, until nobody will tell any more that it was done */
 
 const char tracelab_lines[] = "T1,T2,T3,T4,T5,ACT1,ACT2,ACT3,PPS";
@@ -201,6 +202,12 @@ static char *order(struct acts *a, struct tracelab_io *io, const char *text, str
 		return refuse(err, tracelab_answer_text(TL_FULL));
 	if (from_now)
 		act.time += now;
+	if (act.time >> TIME_BITS) {
+		cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			 "too far ahead: the observer counts %.0f days from the start",
+			 seconds(a, (uint64_t)1 << TIME_BITS) / 86400);
+		return NULL;
+	}
 	least = now + units(a, TRACELAB_AHEAD_NS + SENDING_NS);
 	if (act.time < least) {
 		cvl_fail(

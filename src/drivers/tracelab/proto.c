@@ -377,6 +377,7 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 	enum tl_clock kind = p >> 26 & 7;
 	uint64_t tick;
 
+	t->count.settings += kind != TL_CLOCK_PPS && kind != TL_CLOCK_REJECTED;
 	if (kind == TL_CLOCK_OFFSET) {
 		take_offset(t, number_of(p), s);
 		return;

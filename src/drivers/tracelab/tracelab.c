@@ -14,6 +14,7 @@
 #define QUIET_MS 2 /* until the next look, when there was nothing */
 #define DRAINED 3  /* looks without anything, after TL_STOP */
 #define STUCK_NS 1000000000
+#define SETTING_CYCLES (3 * (uint64_t)TL_CLOCK_HZ)
 
 struct device {
 	const struct driver_sink *sink;
@@ -254,18 +255,39 @@ static int give_up(struct device *o, int rc)
 	return rc;
 }
 
+/* A file of SPI bytes, and the mode that the user says it is of. */
+static int check_file(const struct device *o, struct cvl_error *err)
+{
+	const uint64_t settings = o->proto.count.settings;
+
+	if (!o->proto.link.begun)
+		return cvl_fail(
+			err, CVL_E_MAGIC, 0,
+			"%s: holds no block of packets: is it what an observer sent by SPI?",
+			o->io.where);
+	if (!o->paper && settings)
+		return cvl_fail(
+			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: was sent in paper mode, and its times are wrong in this session: capture it anew with --mode paper",
+			o->io.where);
+	if (o->paper && !settings && o->proto.newest > SETTING_CYCLES)
+		return cvl_fail(
+			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: tells no settings of a divider, which come each second in paper mode: its times are wrong in "
+			"this session if it was sent in fine mode: capture it anew with --mode fine",
+			o->io.where);
+	return 0;
+}
+
 /* That, and that up to the end there was nothing else. */
 static int finish(struct device *o, struct cvl_error *err)
 {
 	const struct driver_record end = { .what = DRIVER_NOTHING, .tick = o->end };
 	int rc;
 
-	if (o->io.bus == TRACELAB_FILE && !o->proto.link.begun && !o->stopping)
-		return cvl_fail(
-			err, CVL_E_MAGIC, 0,
-			"%s: holds no block of packets: is it what an observer sent by SPI?",
-			o->io.where);
 	rc = hand_on_rest(o, err);
+	if (!rc && o->io.bus == TRACELAB_FILE && !o->stopping)
+		rc = check_file(o, err);
 	if (!rc && o->end)
 		rc = o->sink->records(o->sink->ctx, 0, &end, 1, err);
 	return rc;
