@@ -34,8 +34,8 @@ static int write_bytes(const struct bench *b, const char *path, size_t packets)
 	return rc;
 }
 
-/* Peaks of each verb, MiB. */
-static int peaks(const struct bench *b, size_t packets, double mib[VERBS])
+/* Peaks of each verb. */
+static int peaks(const struct bench *b, size_t packets, struct bench_usage u[VERBS])
 {
 	char spi[BENCH_PATH_MAX], session[BENCH_PATH_MAX];
 	const char *const argv[VERBS][14] = {
@@ -53,10 +53,9 @@ static int peaks(const struct bench *b, size_t packets, double mib[VERBS])
 	for (int verb = 0; verb < VERBS && !rc; verb++) {
 		const struct bench_command c = { .argv = argv[verb],
 						 .fresh = verb == CAPTURE ? session : NULL };
-		struct bench_usage u = { .watch_memory = true };
 
-		rc = bench_run(b, &c, &u);
-		mib[verb] = u.anon_mib;
+		u[verb].watch_memory = true;
+		rc = bench_run(b, &c, &u[verb]);
 	}
 	bench_remove(session);
 	return rc;
@@ -69,24 +68,25 @@ int tracelab_memory(const struct bench *b)
 		"memory, power of a line's states",
 		"memory, power of every interval",
 	};
-	double mib[LENGTHS][VERBS];
+	struct bench_usage u[LENGTHS][VERBS] = { { { .cpu_s = 0 } } };
 	int rc = 0;
 
 	bench_doing(b, "%s", name[CAPTURE]);
 	for (int i = 0; i < LENGTHS && !rc; i++)
-		rc = peaks(b, i ? PACKETS * TIMES_LONGER : PACKETS, mib[i]);
+		rc = peaks(b, i ? PACKETS * TIMES_LONGER : PACKETS, u[i]);
 	for (int verb = 0; verb < VERBS && !rc; verb++) {
 		struct bench_figure f = {
 			.name = name[verb], .unit = "x", .less_is_better = true, .goal = GROWTH
 		};
 
-		bench_add(&f.measured, mib[1][verb] / mib[0][verb]);
+		bench_add(&f.measured, u[1][verb].resident_mib / u[0][verb].resident_mib);
 		snprintf(
 			f.note, sizeof(f.note),
 			"peak of a session of %d million packets over that of %d: %.2f and %.2f MiB, "
-			"anonymous; simulated",
+			"of them anonymous %.2f and %.2f; simulated",
 			(int)(PACKETS * TIMES_LONGER / 1000000), (int)(PACKETS / 1000000),
-			mib[1][verb], mib[0][verb]);
+			u[1][verb].resident_mib, u[0][verb].resident_mib, u[1][verb].anon_mib,
+			u[0][verb].anon_mib);
 		bench_figure_put(b, &f);
 	}
 	return rc;
