@@ -600,10 +600,37 @@ static void a_good_pps_stands_at_its_own_cycle(void **state)
 			assert_true(n < 4 && ((tick[n++] = world->record[i].tick), true));
 	assert_int_equal(gaps(world, &lost), 0);
 	assert_int_equal(n, 3);
+	assert_int_equal(world->decoder.count.settings, 4);
 	assert_int_equal(tick[0], 1000 * 50);
 	/* 80 eighths of a cycle a second from tick 4096 on make 10 cycles; the offset is -3 */
 	assert_int_equal(tick[1], (1000 + TL_SECOND_TICKS) * 50 + 10 - 3);
 	assert_int_equal(tick[2], (1000 + TL_SECOND_TICKS + 5000) * 50 + 10);
+}
+
+/* Two seconds later the same bytes once more, and then what comes next. */
+static void what_came_before_has_no_second_place(void **state)
+{
+	const uint32_t second = TL_CLOCK_HZ >> TL_LOW_BITS;
+	const uint32_t packet[] = {
+		MARKER(1),  EVENT(1, 7), MARKER(2 * second),     EVENT(0, 7),
+		MARKER(1),  EVENT(1, 7), CLOCK(TL_CLOCK_PPS, 9), MARKER(2 * second),
+		EVENT(1, 9)
+	};
+	uint64_t last = 0, lost;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = false };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	assert_int_equal(gaps(world, &lost), 2);
+	assert_int_equal(lost, 2);
+	assert_int_equal(world->decoder.count.events, 3);
+	for (size_t i = 0; i < world->n_records; i++) {
+		if (world->record[i].what == DRIVER_GAP)
+			continue;
+		assert_true(world->record[i].tick >= last);
+		last = world->record[i].tick;
+	}
 }
 
 static void random_bytes_are_no_records(void **state)
@@ -687,6 +714,7 @@ int main(void)
 		cmocka_unit_test(raw_time_is_rebuilt_from_the_divider),
 		cmocka_unit_test(samples_stand_at_their_time_and_missing_ones_are_counted),
 		cmocka_unit_test(a_good_pps_stands_at_its_own_cycle),
+		cmocka_unit_test(what_came_before_has_no_second_place),
 		cmocka_unit_test(random_bytes_are_no_records),
 		cmocka_unit_test(random_packets_do_no_harm),
 		cmocka_unit_test(answers_are_found_among_anything),

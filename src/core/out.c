@@ -331,9 +331,9 @@ void out_quoted(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 }
 
-/* Length of the UTF-8 sequence at @s, 0 if there is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *s, size_t n)
+size_t out_utf8_length(const char *text, size_t n)
 {
+	const unsigned char *s = (const unsigned char *)text;
 	size_t len = s[0] < 0x80                 ? 1 :
 		     s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
 		     (s[0] & 0xf0) == 0xe0       ? 3 :
@@ -356,7 +356,7 @@ void out_json(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 	for (size_t i = 0; i < n;) {
 		unsigned char c = (unsigned char)s[i];
-		size_t len = utf8_length((const unsigned char *)s + i, n - i);
+		size_t len = out_utf8_length(s + i, n - i);
 
 		if (!len)
 			out_text(o, "\\ufffd");

@@ -6,6 +6,7 @@
 
 /* The events' queue holds 1024, and takes 16 cycles of SRAM each; when SPI is what limits, 3 us each. */
 #define HOLD_CYCLES (20 * (uint64_t)(TL_CLOCK_HZ / 1000))
+#define BACK_CYCLES ((uint64_t)TL_CLOCK_HZ)
 #define STEER_ROUND 16000000 /* TL_PPS_AVERAGE * TL_SECOND_TICKS */
 
 #define STEERED_MAX ((int64_t)1 << 43)
@@ -376,6 +377,7 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 	enum tl_clock kind = p >> 26 & 7;
 	uint64_t tick;
 
+	t->count.settings += kind != TL_CLOCK_PPS && kind != TL_CLOCK_REJECTED;
 	if (kind == TL_CLOCK_OFFSET) {
 		take_offset(t, number_of(p), s);
 		return;
@@ -428,14 +430,21 @@ static void take_acted(struct tracelab *t, uint32_t p, struct sink *s)
 	hold(t, &r, s);
 }
 
-/* False: no room; the same again, then. */
+/*
+ * False: no room; the same again, then. Where time goes back by more than any queue holds, bytes came a second time, or those
+ * of another run: what they tell has no place here.
+ */
 static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 {
 	struct driver_record r = { .what = DRIVER_NOTHING };
 
 	t->upper = p & ((1u << TL_UPPER_BITS) - 1);
-	t->upper_known = true;
 	r.tick = tracelab_raw(t, t->upper << TL_LOW_BITS);
+	t->upper_known = t->newest < BACK_CYCLES || r.tick >= t->newest - BACK_CYCLES;
+	if (!t->upper_known) {
+		t->count.senseless++;
+		return true;
+	}
 	see(t, r.tick);
 	end_old_gap(t, r.tick, s);
 	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on || t->gap[OTHERS].on)

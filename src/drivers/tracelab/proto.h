@@ -43,6 +43,7 @@ struct tracelab_counters {
 	uint64_t packets, events, samples, pulses, losses;
 	uint64_t missing;   /* packets that SPI lost, as far as known */
 	uint64_t lost;      /* packets: by the gateware, by SPI, or without their time */
+	uint64_t settings;  /* what only paper mode tells of its divider; some come each second */
 	uint64_t senseless; /* packets that the gateware never sends */
 };
 
