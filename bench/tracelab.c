@@ -10,6 +10,7 @@
 #include "core/random.h"
 #include "drivers/tracelab/command.h"
 #include "drivers/tracelab/proto.h"
+#include "gateware.h"
 #include "papers.h"
 #include "readings.h"
 #include "sim/tracelab_clock.h"
@@ -267,6 +268,7 @@ static int run(const struct bench *b)
 	int rc = 0;
 
 	bench_figure_heads(b);
+	rc = gateware_rows(b);
 	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams) && !rc; i++)
 		rc = decode_row(b, &streams[i]);
 	if (!rc)
@@ -281,6 +283,6 @@ static int run(const struct bench *b)
 
 const struct bench_group bench_tracelab = {
 	.name = "tracelab",
-	.what = "TraceLab's packets to records, and its clock against the PPS (simulated)",
+	.what = "TraceLab: bursts, packets to records, the clock against the PPS (simulated)",
 	.run = run,
 };
