@@ -24,8 +24,9 @@
  *              15..0 value. Sample 0 was taken at TL_POWER_START's time, each next one period later (of 500 ns ticks, which
  *              are 50 counts in fine mode).
  *   TL_LOSS    28..26 enum tl_loss. Three packets follow one another in their queue: SINCE (25..20 zero, 19..0 low of the first
- *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact. What
- *              came before SINCE in this queue is whole; what follows LOW is whole again.
+ *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact, but
+ *              2^(TL_LOSS_BITS - 1) is that many or more. What came before SINCE in this queue is whole; what follows LOW is
+ *              whole again, but for a sample between LOW and RESUME: which one it is cannot be told.
  *   TL_ACTED   28..26 actuation lines after it, 25..20 the command's id modulo 64, 19..0 low: when the lines were set, to the cycle;
  *              the edges' TL_EVENT has the stamp TL_ACT_SEEN_CYCLES later. A pulse gives two, with the same id.
  *   TL_CLOCK   28..26 enum tl_clock, then either 25..20 zero and 19..0 low, or 25..0 a two's complement number
@@ -40,6 +41,7 @@
 #define TL_SECOND_TICKS 2000000 /* ticks of a second */
 #define TL_LOW_BITS 20
 #define TL_UPPER_BITS 29
+#define TL_LOSS_BITS 40 /* of a loss' count */
 #define TL_STAMP_CYCLES \
 	3 /* from a change at the pin to the count that it is stamped with; +1 by its phase */
 #define TL_ACT_SEEN_CYCLES 2 /* from TL_ACTED's time to the stamp of the edge, in fine mode */

@@ -87,24 +87,21 @@ module tl_clock #(
 				entry <= {1'b0, 3'd`TL_CLOCK, 3'd`TL_CLOCK_STEER, {6{steer[19]}}, 29'd0, steer};
 			end
 		end
-		if (reset) begin
-			valid <= 1'b0;
+		if (reset | ~running) begin
 			tell_edge <= 1'b0;
 			tell_begun <= 1'b0;
 			tell_rejected <= 1'b0;
 			tell_offset <= 1'b0;
 			tell_at <= 1'b0;
 			tell_steer <= 1'b0;
+		end
+		if (reset) begin
+			valid <= 1'b0;
 			loaded <= 1'b0;
 			steered <= 1'b0;
 			begun_shown <= 1'b0;
 			good_count <= 0;
 			rejected_count <= 0;
-		end
-		if (~running) begin
-			tell_edge <= 1'b0;
-			tell_at <= 1'b0;
-			tell_steer <= 1'b0;
 		end
 	end
 

@@ -226,6 +226,12 @@ static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
 
 /* ---- packets ---- */
 
+/* One that has come to its end stands for that many or more. */
+static uint64_t loss_count(uint64_t count)
+{
+	return count < (uint64_t)1 << (TL_LOSS_BITS - 1) ? count : CVL_LOST_UNKNOWN;
+}
+
 static void take_loss(struct tracelab *t, uint32_t p)
 {
 	unsigned part = p >> 26 & 7, queue = part >> 2, step = part & 3;
@@ -245,10 +251,10 @@ static void take_loss(struct tracelab *t, uint32_t p)
 		t->stage[queue] = 2;
 	} else {
 		t->stage[queue] = 0;
-		lose(t, (int)queue, t->since[queue], t->high[queue] << 26 | number,
+		lose(t, (int)queue, t->since[queue], loss_count(t->high[queue] << 26 | number),
 		     CVL_GAP_OVERFLOW);
 		if (queue == OTHERS)
-			t->steer_lost = true;
+			t->steer_lost = t->unplaced = true;
 	}
 }
 
@@ -276,6 +282,10 @@ static void take_sample(struct tracelab *t, uint32_t p, struct sink *s)
 	uint16_t low;
 	uint64_t n;
 
+	if (t->unplaced) { /* its RESUME is still to come */
+		lose(t, OTHERS, t->newest, 1, CVL_GAP_OVERFLOW);
+		return;
+	}
 	if (t->resumed) {
 		t->offset = p >> 16 & 4095;
 		t->power_sure = true;
@@ -318,6 +328,7 @@ static void take_power(struct tracelab *t, uint32_t p, struct sink *s)
 	end_bad(t, s);
 	t->power = (p >> 27 & 3) != TL_POWER_STOP;
 	t->resumed = (p >> 27 & 3) == TL_POWER_RESUME;
+	t->unplaced = false;
 	t->power_time = time;
 	t->number = 0;
 	t->offset = 0;
@@ -530,7 +541,7 @@ static uint64_t not_before(const struct tracelab *t)
 
 static void lose_packets(struct tracelab *t)
 {
-	t->upper_known = t->power_sure = t->resumed = t->pps_waits = false;
+	t->upper_known = t->power_sure = t->resumed = t->unplaced = t->pps_waits = false;
 	t->steer_lost = true;
 	t->stage[EVENTS] = t->stage[OTHERS] = 0;
 	t->count.missing += t->link.missing == LINK_MISSING_UNKNOWN ? 0 : t->link.missing;
