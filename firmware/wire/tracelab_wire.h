@@ -24,8 +24,8 @@
  *              15..0 value. Sample 0 was taken at TL_POWER_START's time, each next one period later (of 500 ns ticks, which
  *              are 50 counts in fine mode).
  *   TL_LOSS    28..26 enum tl_loss. Three packets follow one another in their queue: SINCE (25..20 zero, 19..0 low of the first
- *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact, but
- *              2^(TL_LOSS_BITS - 1) is that many or more. What came before SINCE in this queue is whole; what follows LOW is
+ *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact; with its
+ *              highest bit (of TL_LOSS_BITS) it is that many or more. What came before SINCE in this queue is whole; what follows LOW is
  *              whole again, but for a sample between LOW and RESUME: which one it is cannot be told.
  *   TL_ACTED   28..26 actuation lines after it, 25..20 the command's id modulo 64, 19..0 low: when the lines were set, to the cycle;
  *              the edges' TL_EVENT has the stamp TL_ACT_SEEN_CYCLES later. A pulse gives two, with the same id.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // A queue that takes an entry each cycle. What finds no room is counted; as soon as half of the queue is free two
-// entries tell since when and how many, and `resumed` says so. No entry is taken before both are in: the count is exact, but
-// for one that has come to its highest bit and stays there.
+// entries tell since when and how many, and `resumed` says so. No entry is taken before both are in: the count is exact. Its
+// highest bit stays once it is set: that many or more.
 `include "tracelab_wire.vh"
 module tl_queue #(
 	parameter BITS = 10,
@@ -31,7 +31,7 @@ module tl_queue #(
 	reg [1:0] state;
 	reg [48:0] since;
 	reg [COUNT_BITS-1:0] lost;
-	wire [COUNT_BITS-1:0] one_more = {{COUNT_BITS - 1{1'b0}}, counts & ~lost[COUNT_BITS-1]};
+	wire [COUNT_BITS-1:0] more = {1'b0, lost[COUNT_BITS-2:0]} + {{COUNT_BITS - 1{1'b0}}, counts};
 
 	// One stage before the memory, so that its inputs are short paths.
 	reg write, count; // count: not data but what was lost by then
@@ -48,7 +48,7 @@ module tl_queue #(
 		resumed <= 1'b0;
 		write <= taking;
 		count <= 1'b0;
-		lost <= state == OPEN ? {{COUNT_BITS - 1{1'b0}}, full & counts} : lost + one_more;
+		lost <= state == OPEN ? {{COUNT_BITS - 1{1'b0}}, full & counts} : {more[COUNT_BITS-1] | lost[COUNT_BITS-1], more[COUNT_BITS-2:0]};
 		data <= entry;
 		case (state)
 		OPEN: begin

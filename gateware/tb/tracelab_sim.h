@@ -17,7 +17,7 @@ extern "C" {
 
 struct tl_sim;
 
-/** Losses of a small observer are counted up to so many. */
+/** A loss of a small observer's counts up to so many; beyond, it says so. */
 #define TL_SIM_SMALL_LOSS (1u << 19)
 
 /** After power on and reset. Small: its memory holds 256 packets instead of 262,144. NULL: no memory. */

@@ -226,7 +226,7 @@ static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
 
 /* ---- packets ---- */
 
-/* One that has come to its end stands for that many or more. */
+/* With the highest bit it is that many or more. */
 static uint64_t loss_count(uint64_t count)
 {
 	return count < (uint64_t)1 << (TL_LOSS_BITS - 1) ? count : CVL_LOST_UNKNOWN;
