@@ -115,7 +115,7 @@ static int read_clock(struct readings *r, const struct world_air *air, const str
 			continue;
 		tick.count = world_stamp(c, &o, h.at[i].t);
 		t[k] = in == TRUE_TIMES ? h.at[i].t :
-		       in == TICKS	? (double)tick.count :
+		       in == TICKS      ? (double)tick.count :
 					  (double)cvl_map_time(map, tick, NULL).ns;
 	}
 	r->clocks++;

@@ -623,7 +623,8 @@ static void a_good_pps_stands_at_its_own_cycle(void **state)
 	const uint32_t low = 1000 + TL_SECOND_TICKS - (1 << TL_LOW_BITS);
 	const uint32_t packet[] = { MARKER(0),
 				    CLOCK(TL_CLOCK_PPS, 1000),
-				    CLOCK(TL_CLOCK_ALIGN, 1000),
+				    CLOCK(TL_CLOCK_ALIGN, 1001),
+				    CLOCK(TL_CLOCK_OFFSET, 0x3ffffff - 16),
 				    CLOCK(TL_CLOCK_STEER_AT, 4096),
 				    CLOCK(TL_CLOCK_STEER, 80),
 				    MARKER(1),
@@ -643,9 +644,9 @@ static void a_good_pps_stands_at_its_own_cycle(void **state)
 			assert_true(n < 4 && ((tick[n++] = world->record[i].tick), true));
 	assert_int_equal(gaps(world, &lost), 0);
 	assert_int_equal(n, 3);
-	assert_int_equal(tick[0], 1000 * 50);
+	assert_int_equal(tick[0], 1001 * 50 - 17);
 	/* 80 eighths of a cycle a second from tick 4096 on make 10 cycles; the offset is -3 */
-	assert_int_equal(tick[1], (1000 + TL_SECOND_TICKS) * 50 + 10 - 3);
+	assert_int_equal(tick[1], (1001 + TL_SECOND_TICKS) * 50 + 10 - 3);
 	assert_int_equal(tick[2], (1000 + TL_SECOND_TICKS + 5000) * 50 + 10);
 }
 

@@ -85,7 +85,7 @@ enum tl_loss {
  * In paper mode the observer has seconds of its own, of TL_SECOND_TICKS ticks; the first edge aligns them: one begins at
  * TL_CLOCK_ALIGN's time T0, the k-th after it at T0 + k * TL_SECOND_TICKS; time itself never jumps. An edge within TL_PPS_WINDOW
  * cycles of such a begin is good, the first of them, and gives OFFSET: right after the PPS or, if the edge came first, when the
- * second begins. Any other edge is REJECTED (in 1 ms at most). After TL_PPS_PATIENCE seconds without a good one the next edge aligns
+ * second begins; so does the edge that aligns, right after ALIGN. Any other edge is REJECTED (in 1 ms at most). After TL_PPS_PATIENCE seconds without a good one the next edge aligns
  * anew. TL_STEER_TICK ticks after the begin of each second (from TL_START on) the divider gets a new setting: STEER_AT and
  * STEER (value E, eighths of a cycle a second). From then, until the next STEER_AT, n ticks take
  * 50 n + floor((n E + 8000000) / 16000000) cycles: so the raw time of each tick can be rebuilt. E is 0 before the first.
@@ -101,8 +101,8 @@ enum tl_clock {
 	TL_CLOCK_OFFSET = 1,   /* number */
 	TL_CLOCK_STEER_AT = 2, /* low: the tick from which the next STEER holds */
 	TL_CLOCK_STEER = 3,    /* number */
-	TL_CLOCK_ALIGN = 4, /* low: the tick with which a second begins; this edge has no OFFSET */
-	TL_CLOCK_REJECTED = 5 /* low: of the edge, as in its PPS */
+	TL_CLOCK_ALIGN = 4,    /* low: the tick with which a second begins; OFFSET follows */
+	TL_CLOCK_REJECTED = 5  /* low: of the edge, as in its PPS */
 };
 
 #define TL_PPS_WINDOW 100000 /* 1 ms */

@@ -232,11 +232,6 @@ void fpga_run(struct fpga *f, uint64_t cycle)
 	f->now = cycle;
 }
 
-void fpga_align(struct fpga *f, uint64_t time)
-{
-	fpga_push(f, (uint32_t)TL_CLOCK << 29 | TL_CLOCK_ALIGN << 26, true, time);
-}
-
 void fpga_steer(struct fpga *f, uint64_t time, int32_t eighths)
 {
 	f->steer.raw = raw(f, time);
@@ -247,19 +242,6 @@ void fpga_steer(struct fpga *f, uint64_t time, int32_t eighths)
 		  (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_STEER << 26 |
 			  ((uint32_t)eighths & 0x3ffffff),
 		  false, time);
-}
-
-void fpga_offset(struct fpga *f, int32_t cycles)
-{
-	fpga_push(f,
-		  (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_OFFSET << 26 |
-			  ((uint32_t)cycles & 0x3ffffff),
-		  false, fpga_time(f, f->now));
-}
-
-void fpga_rejected(struct fpga *f, uint64_t time)
-{
-	fpga_push(f, (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_REJECTED << 26, true, time);
 }
 
 /* ---- SPI ---- */

@@ -418,12 +418,14 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 		t->aligned = true;
 		r.cls = TRACELAB_ALIGN;
 		break;
-	case TL_CLOCK_REJECTED: r.cls = TRACELAB_REJECTED; break;
+	case TL_CLOCK_REJECTED:
+		r.cls = TRACELAB_REJECTED;
+		if (t->pps_waits) /* to a tick: nobody has measured it better */
+			put_pulse(t, tracelab_raw(t, t->pps), s);
+		break;
 	case TL_CLOCK_STEER_AT: return;
 	default: t->count.senseless++; return;
 	}
-	if (t->pps_waits) /* to a tick: nobody has measured it better */
-		put_pulse(t, tracelab_raw(t, t->pps), s);
 	hold(t, &r, s);
 }
 
