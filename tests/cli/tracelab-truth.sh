@@ -40,3 +40,5 @@ at=$(($(wc -c <paper.spi) / 2))
 { head -c $at paper.spi; tail -c +$((at + 2)) paper.spi; } >cut.spi
 coeval capture --driver tracelab --device cut.spi --mode paper --name obs -o cut | sed -E 's/[0-9,]+ records/N records/'
 coeval show cut | grep -oE 'why = [a-z]*'
+coeval sync cut --pulse PPS:rising:1s >/dev/null
+compare cut paper.true 300 10000

@@ -24,7 +24,7 @@ struct device {
 	unsigned mask;
 	bool paper, busy, stopping, told_stuck;
 	int quiet;     /* looks without anything */
-	uint64_t end;  /* cycle at which it was stopped; 0: not known */
+	uint64_t end;  /* when it was stopped, as the observer counts; 0: not known */
 	int64_t began; /* driver_waited() */
 	struct driver_record out[RECORDS];
 };
@@ -236,7 +236,7 @@ static int take(struct device *o, const uint8_t *bytes, size_t n, struct cvl_err
 /* All that is still held back; and that up to the end there was nothing else. */
 static int finish(struct device *o, struct cvl_error *err)
 {
-	const struct driver_record end = { .what = DRIVER_NOTHING, .tick = o->end };
+	struct driver_record end = { .what = DRIVER_NOTHING };
 	size_t n;
 	int rc = 0;
 
@@ -247,6 +247,8 @@ static int finish(struct device *o, struct cvl_error *err)
 			o->io.where);
 	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
 		rc = hand_on(o, n, err);
+	/* by the settings of the divider that came with the rest */
+	end.tick = tracelab_raw(&o->proto, o->end);
 	if (!rc && o->end)
 		rc = o->sink->records(o->sink->ctx, 0, &end, 1, err);
 	return rc;
@@ -310,7 +312,7 @@ static int tl_stop(void *state, struct cvl_error *err)
 		return 0;
 	rc = tracelab_io_ask(&o->io, &status, &a, err);
 	if (!rc && tracelab_status_read(&s, &a))
-		o->end = tracelab_raw(&o->proto, s.time);
+		o->end = s.time;
 	return rc ? rc : tracelab_io_ask(&o->io, &stop, &a, err);
 }
 
