@@ -44,7 +44,8 @@ static void check(struct link *link, const struct edges *edges, struct stream *s
 	stream_account(s, edges);
 	REQUIRE(s->samples_wrong == 0 && s->slipped <= s->n_other_losses);
 	for (size_t i = 1; i < s->n_samples; i++)
-		REQUIRE((s->samples[i].value - s->samples[0].value - s->samples[i].number + s->samples[0].number) %
+		REQUIRE((s->samples[i].value - s->samples[0].value - s->samples[i].number +
+			 s->samples[0].number) %
 				65536 ==
 			0);
 	link_status(link, &status);
@@ -85,7 +86,8 @@ static void full(unsigned mode, double seconds)
 	link_drain(&link);
 	check(&link, &edges, &stream);
 	REQUIRE(stream.n_losses > 0 && stream.n_other_losses > 0 && stream.n_samples > 250);
-	printf("nobody reads for %g s, %s mode: %" PRIu64 " edges and %" PRIu64 " samples lost, all counted; what follows is right\n",
+	printf("nobody reads for %g s, %s mode: %" PRIu64 " edges and %" PRIu64
+	       " samples lost, all counted; what follows is right\n",
 	       seconds, name(mode), stream.lost[0], stream.lost[1]);
 	end(&link, &edges, &stream);
 }
@@ -167,7 +169,8 @@ static void stopped(unsigned mode)
 	check(&link, &edges, &stream);
 	clocks = mode == TL_PAPER ? 3 : 0; /* the PPS before, that it aligned, its offset */
 	REQUIRE(waited == 256 && stream.power_stop > 0 && stream.n_clock == clocks);
-	printf("stopped with the memory full, %s mode: all that was queued comes, and nothing else\n", name(mode));
+	printf("stopped with the memory full, %s mode: all that was queued comes, and nothing else\n",
+	       name(mode));
 	free(after.at);
 	end(&link, &edges, &stream);
 }
@@ -198,7 +201,8 @@ static void ready(void)
 		/* Low: there is none, but for a marker if time wraps meanwhile. */
 		before = link.n;
 		link_read(&link, 1);
-		REQUIRE(link.n == before || (link.n == before + 1 && link.packets[before] >> 29 == TL_MARKER));
+		REQUIRE(link.n == before ||
+			(link.n == before + 1 && link.packets[before] >> 29 == TL_MARKER));
 	}
 	edges_make(&link, &edges, 50, 100);
 	tl_sim_run(link.sim, 2000);

@@ -31,9 +31,11 @@ static uint64_t burst(const char *what, uint64_t gap, uint64_t n)
 	first = stream_account(&stream, &edges);
 	printf("%s: %" PRIu64 " events every %" PRIu64 " cycles, ", what, n, gap);
 	if (first == n)
-		printf("none lost, %s\n", waiting < TL_BLOCK_WORDS ? "none left waiting" : "many wait");
+		printf("none lost, %s\n",
+		       waiting < TL_BLOCK_WORDS ? "none left waiting" : "many wait");
 	else
-		printf("%" PRIu64 " before the first loss, %" PRIu64 " lost in %zu times, all counted\n",
+		printf("%" PRIu64 " before the first loss, %" PRIu64
+		       " lost in %zu times, all counted\n",
 		       first, stream.lost[0], stream.n_losses);
 	link_status(&link, &status);
 	REQUIRE(status.lost == (uint32_t)(stream.lost[0] + stream.lost[1]));

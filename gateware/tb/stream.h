@@ -25,9 +25,9 @@ struct stream {
 		uint64_t since, count;
 	} * losses; /* of events */
 	size_t n_losses;
-	uint64_t lost[2];     /* events, others */
-	unsigned unit;        /* cycles of a count of time */
-	size_t samples_wrong; /* whose number does not fit start, period and losses */
+	uint64_t lost[2];               /* events, others */
+	unsigned unit;                  /* cycles of a count of time */
+	size_t samples_wrong;           /* whose number does not fit start, period and losses */
 	size_t n_other_losses, slipped; /* samples between a loss and its RESUME */
 	size_t power_starts, power_resumes;
 	uint64_t power_start, power_stop;
