@@ -9,6 +9,7 @@
 
 #include "core/random.h"
 #include "drivers/tracelab/proto.h"
+#include "gateware.h"
 #include "papers.h"
 #include "readings.h"
 #include "sim/tracelab_clock.h"
@@ -216,6 +217,7 @@ static int run(const struct bench *b)
 	int rc = 0;
 
 	bench_figure_heads(b);
+	rc = gateware_rows(b);
 	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams) && !rc; i++) {
 		streams[i].packets = PACKETS;
 		rc = decode_row(b, &streams[i]);
@@ -234,6 +236,6 @@ static int run(const struct bench *b)
 
 const struct bench_group bench_tracelab = {
 	.name = "tracelab",
-	.what = "TraceLab's packets to records, memory of power with edges, clocks against the PPS (simulated)",
+	.what = "TraceLab: bursts, packets to records, memory of power with edges, the clock against the PPS (simulated)",
 	.run = run,
 };

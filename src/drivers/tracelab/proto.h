@@ -70,12 +70,13 @@ struct tracelab {
 	uint64_t since[2], high[2];
 	uint8_t stage[2];
 
-	bool power, power_sure;  /* sure: the next sample's number is known */
-	bool resumed;            /* the next sample is the one that power_time is of */
-	uint64_t power_time;     /* of sample 0, or of the one after a resume */
-	uint64_t number;         /* of the next sample, from power_time */
-	uint16_t offset;         /* what the observer calls sample 0 of that */
-	uint64_t sampled;        /* tick of the last */
+	bool power, power_sure; /* sure: the next sample's number is known */
+	bool resumed;           /* the next sample is the one that power_time is of */
+	bool unplaced;          /* samples were lost: which the next one is, TL_POWER_RESUME says */
+	uint64_t power_time;    /* of sample 0, or of the one after a resume */
+	uint64_t number;        /* of the next sample, from power_time */
+	uint16_t offset;        /* what the observer calls sample 0 of that */
+	uint64_t sampled;       /* tick of the last */
 	struct tracelab_gap bad; /* a run of bad samples */
 	uint64_t bad_to;
 

@@ -26,7 +26,7 @@ struct device {
 	unsigned mask;
 	bool paper, busy, stopping, told_stuck;
 	int quiet;     /* looks without anything */
-	uint64_t end;  /* cycle at which it was stopped; 0: not known */
+	uint64_t end;  /* when it was stopped, as the observer counts; 0: not known */
 	int64_t began; /* driver_waited() */
 	struct driver_record out[RECORDS];
 };
@@ -282,10 +282,12 @@ static int check_file(const struct device *o, struct cvl_error *err)
 /* That, and that up to the end there was nothing else. */
 static int finish(struct device *o, struct cvl_error *err)
 {
-	const struct driver_record end = { .what = DRIVER_NOTHING, .tick = o->end };
+	struct driver_record end = { .what = DRIVER_NOTHING };
 	int rc;
 
 	rc = hand_on_rest(o, err);
+	/* by the settings of the divider that came with the rest */
+	end.tick = tracelab_raw(&o->proto, o->end);
 	if (!rc && o->io.bus == TRACELAB_FILE && !o->stopping)
 		rc = check_file(o, err);
 	if (!rc && o->end)
@@ -351,7 +353,7 @@ static int tl_stop(void *state, struct cvl_error *err)
 		return 0;
 	rc = tracelab_io_ask(&o->io, &status, &a, err);
 	if (!rc && tracelab_status_read(&s, &a))
-		o->end = tracelab_raw(&o->proto, s.time);
+		o->end = s.time;
 	if (!rc)
 		rc = tracelab_io_ask(&o->io, &stop, &a, err);
 	return rc ? give_up(o, rc) : 0;
