@@ -294,6 +294,11 @@ bool stream_may_be(const struct check *c, size_t stream, size_t clock);
 bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
 	      const char *name);
 
+/* ---- check_same.c ---- */
+
+/** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
+int check_same(const struct check *c, struct cvl_error *err);
+
 /* ---- check_where.c ---- */
 
 bool where_holds(struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
