@@ -221,6 +221,11 @@ static inline void *queue_at(const struct queue *q, size_t i)
 	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
 }
 
+static inline void *queue_first(const struct queue *q)
+{
+	return (char *)q->item + q->head * q->size;
+}
+
 /** Room for one more, to be filled; NULL if there is none. */
 static inline void *queue_push(struct check *c, struct queue *q)
 {

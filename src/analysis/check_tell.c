@@ -26,22 +26,23 @@ static void go_dark(struct check *c, struct source *s, const struct occ *from)
 static void tell_inbox(struct check *c, struct inbox *in)
 {
 	const struct news *n = in->news, *end = n + in->n;
+	const struct heard *heard = c->heard;
+	struct monitor *m = c->monitor;
 
 	switch (in->kind) {
 	case CHECK_THEN:
 	case CHECK_THEN_NOT:
 		for (; n < end; n++)
-			after_event(c, &c->monitor[n->monitor], n->role, &c->heard[n->heard].occ);
+			after_event(c, &m[n->monitor], n->role, &heard[n->heard].occ);
 		break;
 	case CHECK_NEVER:
 		for (; n < end; n++)
-			never_event(c, &c->monitor[n->monitor], n->role, &c->heard[n->heard].occ,
-				    n->level);
+			never_event(c, &m[n->monitor], n->role, &heard[n->heard].occ, n->level);
 		break;
 	default:
 		for (; n < end; n++)
-			row_event(c, &c->monitor[n->monitor], in->kind, n->role,
-				  &c->heard[n->heard].occ, n->level);
+			row_event(c, &m[n->monitor], in->kind, n->role, &heard[n->heard].occ,
+				  n->level);
 	}
 	in->n = 0;
 }
