@@ -371,6 +371,33 @@ void out_json(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 }
 
+/* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. */
+static bool is_xml(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)*s;
+
+	return len && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0x7f &&
+	       memcmp(s, "\xef\xbf\xbe", len < 3 ? 1 : 3) != 0 &&
+	       memcmp(s, "\xef\xbf\xbf", len < 3 ? 1 : 3) != 0;
+}
+
+void out_xml(struct out *o, const char *s)
+{
+	for (size_t n = strlen(s); n;) {
+		size_t len = utf8_length((const unsigned char *)s, n);
+
+		if (!is_xml(s, len))
+			out_text(o, "\xef\xbf\xbd");
+		else if (strchr("&<>\"\t\n\r", *s))
+			out_printf(o, "&#%d;", *s);
+		else
+			out_bytes(o, s, len);
+		len = len ? len : 1;
+		s += len;
+		n -= len;
+	}
+}
+
 void out_printf(struct out *o, const char *fmt, ...)
 {
 	char *room = out_room(o, 1024);
