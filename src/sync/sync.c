@@ -5,6 +5,7 @@
 #include "sync/observe.h"
 #include "sync/problem.h"
 #include "sync/rules.h"
+#include "sync/rules_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -266,29 +267,6 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 				(unsigned long long)broken, (unsigned long long)all,
 				(long long)worst);
 	}
-}
-
-static json_t *side_json(const struct rule_side *side)
-{
-	json_t *key = json_array();
-
-	for (size_t i = 0; i < side->n_keys; i++)
-		json_array_append_new(key, json_string(side->key[i]));
-	return json_pack("{s:s, s:o}", "event", side->event, "key", key);
-}
-
-/* The rules themselves, not where they were read from: a file may change. */
-static json_t *rules_json(const struct rule_set *rules)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < rules->n; i++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name,
-						"send", side_json(&rules->rule[i].send), "receive",
-						side_json(&rules->rule[i].receive), "window_ns",
-						(json_int_t)rules->rule[i].window_ns));
-	return list;
 }
 
 static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules,
