@@ -15,6 +15,7 @@
 #include "sync/rules_json.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Spans of one class that overlap, and gaps of one stream that do, get tracks of their own, up to so many. */
 #define OVERLAP_MAX 64
@@ -23,8 +24,8 @@
 
 struct open_span {
 	bool open;
-	uint32_t cls, slot;
-	uint64_t id;
+	uint32_t slot;
+	uint64_t name, id; /* hash of its name */
 };
 
 struct stream {
@@ -55,12 +56,17 @@ static uint64_t stamp(const struct exporter *x, int64_t t)
 
 /* ---- records ---- */
 
+static void note(struct exporter *x, const char *name, const char *text)
+{
+	perfetto_note_text(x->p, name, text, strlen(text));
+}
+
 static void note_bound(struct exporter *x, const struct cvl_slice *sl, size_t i, const char *name)
 {
 	int64_t bound = cvl_timeline_bound(x->tl, sl, i);
 
 	if (bound == CVL_BOUND_UNKNOWN)
-		perfetto_note_text(x->p, name, "unknown", 7);
+		note(x, name, "unknown");
 	else
 		perfetto_note_i64(x->p, name, bound);
 }
@@ -136,9 +142,9 @@ static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	if (b->value[i] != CVL_LOST_UNKNOWN)
 		perfetto_note_u64(x->p, "lost", b->value[i]);
 	else
-		perfetto_note_text(x->p, "lost", "unknown", 7);
+		note(x, "lost", "unknown");
 	if (until == INT64_MAX)
-		perfetto_note_text(x->p, "until", "unknown", 7);
+		note(x, "until", "unknown");
 	note_bound(x, sl, i, "bound_ns");
 	perfetto_end(x->p, &e);
 	if (e.type != PERFETTO_BEGIN || until == INT64_MAX)
@@ -182,8 +188,7 @@ static void put_mark(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		break;
 	case CVL_PULSE: perfetto_note_u64(x->p, "channel", b->cls[i]); break;
 	case CVL_MESSAGE:
-		perfetto_note_text(x->p, "direction", b->cls[i] ? "received" : "sent",
-				   b->cls[i] ? 8 : 4);
+		note(x, "direction", b->cls[i] ? "received" : "sent");
 		perfetto_note_u64(x->p, "key", b->value[i]);
 		break;
 	default:
@@ -196,8 +201,8 @@ static void put_mark(struct exporter *x, const struct cvl_slice *sl, size_t i)
 
 /* ---- events ---- */
 
-/* The open span that this ends, or room for one that begins; its slot is the first that no open span of its class has. */
-static struct open_span *span_of(struct stream *s, const struct cvl_batch *b, size_t i)
+/* The open span that this ends, or room for one that begins; its slot is the first that no open span of its name has. */
+static struct open_span *span_of(struct stream *s, bool begins, uint64_t name, uint64_t id)
 {
 	struct open_span *room = NULL;
 	uint64_t taken = 0;
@@ -209,32 +214,35 @@ static struct open_span *span_of(struct stream *s, const struct cvl_batch *b, si
 			room = room ? room : o;
 			continue;
 		}
-		if (o->cls != b->cls[i])
+		if (o->name != name)
 			continue;
-		if (b->kind[i] == CVL_END && o->id == b->value[i])
+		if (!begins && o->id == id)
 			return o;
 		taken |= (uint64_t)1 << o->slot;
 	}
-	if (b->kind[i] == CVL_END || !room)
+	if (!begins || !room)
 		return NULL;
-	*room = (struct open_span){ .cls = b->cls[i], .id = b->value[i] };
+	*room = (struct open_span){ .name = name, .id = id };
 	room->slot = (uint32_t)__builtin_ctzll(~taken);
 	return room;
 }
 
 /* An end without its beginning stays visible as an instant; so does a beginning where too many are open. */
 static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
-		       struct perfetto_event *e)
+		       const struct notes_about *about, struct perfetto_event *e)
 {
-	struct stream *s = &x->stream[sl->stream];
-	struct open_span *o = span_of(s, sl->batch, i);
-	uint64_t id = (uint64_t)sl->batch->cls[i] * OVERLAP_MAX + (o ? o->slot : 0);
+	bool begins = sl->batch->kind[i] == CVL_BEGIN;
+	struct open_span *o =
+		span_of(&x->stream[sl->stream], begins, about->name_hash, sl->batch->value[i]);
 
 	if (o)
-		o->open = sl->batch->kind[i] == CVL_BEGIN;
+		o->open = begins;
 	else
 		e->type = PERFETTO_INSTANT;
-	e->track = lanes_stream(&x->lanes, sl, LANE_SPAN, id, e->name);
+	e->iid = 0;
+	e->name = about->name[0] ? about->name : "span";
+	e->track = lanes_stream(&x->lanes, sl, LANE_SPAN,
+				about->name_hash * OVERLAP_MAX + (o ? o->slot : 0), e->name);
 }
 
 static int put_flows(struct exporter *x, const struct cvl_slice *sl, size_t i)
@@ -274,12 +282,12 @@ static int put_event(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	if (!rc && !span)
 		rc = put_flows(x, sl, i);
 	if (span)
-		place_span(x, sl, i, &e);
+		place_span(x, sl, i, &about, &e);
 	else
 		e.track = lanes_event(&x->lanes, sl, &about);
 	if (bracket->is_function) { /* an exit without a name ends what is open */
 		e.iid = 0;
-		e.name = about.function[0] ? about.function : ends ? NULL : bracket->name;
+		e.name = about.name[0] ? about.name : ends ? NULL : bracket->name;
 	}
 	perfetto_end(x->p, &e);
 	return rc;
@@ -301,21 +309,27 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i)
 
 /* ---- all of it ---- */
 
+static void tell(const struct exporter *x, enum cvl_code code, const char *text)
+{
+	struct cvl_error problem;
+
+	cvl_fail(&problem, code, CVL_NO_OFFSET, "%s", text);
+	cvl_tell(cvl_timeline_report(x->tl), &problem);
+}
+
 /* Time stamps are wall-clock time if a clock claims one, else times of the timeline; but none is below 0. */
 static void set_base(struct exporter *x)
 {
 	int64_t first = x->survey.any ? x->survey.first.ns : 0,
 		epoch = cvl_session_epoch(cvl_timeline_session(x->tl));
-	struct cvl_error moved;
-	char text[CVL_TIME_TEXT];
+	char text[80 + CVL_TIME_TEXT] =
+		"Perfetto knows no times below 0: 0 there is, in s of the timeline, ";
 
 	x->base = (uint64_t)epoch;
 	if (cvl_add_sat(first, epoch) < 0) {
 		x->base = -(uint64_t)first;
-		cvl_time_text(text, (struct cvl_time){ first });
-		cvl_fail(&moved, CVL_E_RANGE, CVL_NO_OFFSET,
-			 "Perfetto knows no times below 0: 0 there is %s s of the timeline", text);
-		cvl_tell(cvl_timeline_report(x->tl), &moved);
+		cvl_time_text(text + strlen(text), (struct cvl_time){ first });
+		tell(x, CVL_E_RANGE, text);
 	} else if (epoch) {
 		perfetto_wall_clock(x->p, stamp(x, first), stamp(x, first));
 	}
@@ -357,18 +371,6 @@ no_memory:
 	return cvl_fail(x->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-static void tell_crowded(const struct exporter *x)
-{
-	struct cvl_error e;
-
-	if (!x->p->crowded)
-		return;
-	cvl_fail(&e, CVL_E_LIMIT, CVL_NO_OFFSET,
-		 "more tracks than %zu: some events stand on the tracks of their nodes",
-		 x->p->tracks);
-	cvl_tell(cvl_timeline_report(x->tl), &e);
-}
-
 static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
 {
 	struct exporter x = { .tl = tl, .err = err };
@@ -382,7 +384,9 @@ static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl
 			rc = put_record(&x, &slice, i);
 	}
 	if (x.p) {
-		tell_crowded(&x);
+		if (x.p->crowded)
+			tell(&x, CVL_E_LIMIT,
+			     "more tracks than there may be: some events stand on that of their node");
 		closed = perfetto_close(x.p, rc ? NULL : err);
 	}
 	for (size_t s = 0; x.stream && s < x.survey.n; s++)

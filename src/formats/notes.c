@@ -96,7 +96,7 @@ static void see_fact(struct writer *w, const char *name, const struct cvl_value 
 				 *const own_tasks[] = { "task", "thread", NULL },
 				 *const cores[] = { "cpu_id", "cpu", "core", NULL },
 				 *const own_cores[] = { "core", NULL },
-				 *const functions[] = { "function", "func", "name", NULL };
+				 *const names[] = { "function", "func", "name", NULL };
 	struct notes_about *a = w->about;
 	bool own = w->scope == CVL_SCOPE_FIELDS;
 
@@ -109,10 +109,11 @@ static void see_fact(struct writer *w, const char *name, const struct cvl_value 
 		a->core = v->u;
 	} else if (!strcmp(name, "procname") && is_text(v->type) && !a->task_name[0]) {
 		keep_text(a->task_name, v);
-	} else if (own && is_text(v->type) && is_one_of(name, functions)) {
-		keep_text(a->function, v);
-	} else if (own && !strcmp(name, "addr") && !is_text(v->type) && !a->function[0]) {
-		snprintf(a->function, sizeof(a->function), "0x%" PRIx64, v->u);
+	} else if (own && is_text(v->type) && is_one_of(name, names)) {
+		a->name_hash = hash(v->s.text, v->s.len);
+		keep_text(a->name, v);
+	} else if (own && !strcmp(name, "addr") && !is_text(v->type) && !a->name[0]) {
+		snprintf(a->name, sizeof(a->name), "0x%" PRIx64, v->u);
 	}
 }
 

@@ -16,7 +16,8 @@ struct notes_about {
 	uint64_t task;    /* its number, or a hash of its name */
 	uint64_t core;
 	char task_name[NOTES_NAME]; /* "" if it has none */
-	char function[NOTES_NAME];  /* name or address of a function; "" if none */
+	char name[NOTES_NAME];      /* of a function or span, or its address; "" if none */
+	uint64_t name_hash;         /* of all of it */
 };
 
 /**
@@ -24,7 +25,7 @@ struct notes_about {
  * called "PATH.label".
  *
  * A task is what vtid, tid, task or thread in a context, or task or thread in the event itself, say; a core cpu_id, cpu
- * or core in a context, or core in the event. A function is a text called function, func or name, or the address addr.
+ * or core in a context, or core in the event. A name is a text called function, func or name, or the address addr.
  */
 int notes_fields(struct perfetto *p, struct cvl_stream *stream, const struct cvl_batch *batch,
 		 size_t i, const char *prefix, struct notes_about *about, struct cvl_error *err);
