@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/sync.h>
 
+#include "sync/advise.h"
 #include "sync/marks.h"
 #include "sync/observe.h"
 #include "sync/problem.h"
@@ -419,6 +420,22 @@ int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, co
 		*out = NULL;
 	}
 	return rc;
+}
+
+int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
+		    const char *estimator, double wanted_ns, struct cvl_error *err)
+{
+	const struct estimator *e;
+	int rc = choose_estimator(&obs->p, &obs->opts,
+				  estimator ? estimator : estimators[0]->info.name, &e, err);
+
+	*advice = NULL;
+	if (!rc && !e->info.messages)
+		rc = cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"advice is about messages, and the estimator %s does not work on them",
+			e->info.name);
+	return rc ? rc : advise(advice, &obs->p, e, wanted_ns, err);
 }
 
 int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
