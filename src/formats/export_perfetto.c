@@ -8,6 +8,7 @@
 #include "formats/exporters.h"
 #include "formats/lanes.h"
 #include "formats/notes.h"
+#include "formats/open_spans.h"
 #include "formats/perfetto.h"
 #include "formats/survey.h"
 
@@ -17,24 +18,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Spans of one class that overlap, and gaps of one stream that do, get tracks of their own, up to so many. */
-#define OVERLAP_MAX 64
+/* Gaps of one stream that overlap get tracks of their own, up to so many. */
+#define GAPS_MAX 64
 #define IID_HIGH 1
 #define IID_CLASS 2
-
-struct open_span {
-	bool open;
-	uint32_t slot;
-	uint64_t name, id; /* hash of its name */
-};
 
 struct stream {
 	struct bracket *bracket; /* one a class of its trace */
 	uint32_t iid;            /* of its class 0 */
 	bool known;
 	uint64_t levels;
-	struct open_span span[OVERLAP_MAX];
-	int64_t gap_until[OVERLAP_MAX];
+	struct open_spans spans;
+	int64_t gap_until[GAPS_MAX];
 };
 
 struct exporter {
@@ -131,13 +126,13 @@ static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		if (s->levels >> l & 1)
 			put_line(x, sl, i, l, false);
 	s->known = false;
-	while (slot < OVERLAP_MAX && s->gap_until[slot] > sl->time[i].ns)
+	while (slot < GAPS_MAX && s->gap_until[slot] > sl->time[i].ns)
 		slot++;
-	if (slot < OVERLAP_MAX)
+	if (slot < GAPS_MAX)
 		s->gap_until[slot] = until;
 	else
 		e.type = PERFETTO_INSTANT;
-	e.track = lanes_stream(&x->lanes, sl, LANE_GAPS, slot % OVERLAP_MAX, "gaps");
+	e.track = lanes_stream(&x->lanes, sl, LANE_GAPS, slot % GAPS_MAX, "gaps");
 	perfetto_begin(x->p);
 	if (b->value[i] != CVL_LOST_UNKNOWN)
 		perfetto_note_u64(x->p, "lost", b->value[i]);
@@ -201,48 +196,23 @@ static void put_mark(struct exporter *x, const struct cvl_slice *sl, size_t i)
 
 /* ---- events ---- */
 
-/* The open span that this ends, or room for one that begins; its slot is the first that no open span of its name has. */
-static struct open_span *span_of(struct stream *s, bool begins, uint64_t name, uint64_t id)
-{
-	struct open_span *room = NULL;
-	uint64_t taken = 0;
-
-	for (size_t k = 0; k < OVERLAP_MAX; k++) {
-		struct open_span *o = &s->span[k];
-
-		if (!o->open) {
-			room = room ? room : o;
-			continue;
-		}
-		if (o->name != name)
-			continue;
-		if (!begins && o->id == id)
-			return o;
-		taken |= (uint64_t)1 << o->slot;
-	}
-	if (!begins || !room)
-		return NULL;
-	*room = (struct open_span){ .name = name, .id = id };
-	room->slot = (uint32_t)__builtin_ctzll(~taken);
-	return room;
-}
-
 /* An end without its beginning stays visible as an instant; so does a beginning where too many are open. */
 static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		       const struct notes_about *about, struct perfetto_event *e)
 {
 	bool begins = sl->batch->kind[i] == CVL_BEGIN;
-	struct open_span *o =
-		span_of(&x->stream[sl->stream], begins, about->name_hash, sl->batch->value[i]);
+	struct open_spans *open = &x->stream[sl->stream].spans;
+	uint64_t id = sl->batch->value[i];
+	int slot = begins ? open_spans_begin(open, about->name_hash, id) :
+			    open_spans_end(open, about->name_hash, id);
 
-	if (o)
-		o->open = begins;
-	else
+	if (slot < 0)
 		e->type = PERFETTO_INSTANT;
 	e->iid = 0;
 	e->name = about->name[0] ? about->name : "span";
 	e->track = lanes_stream(&x->lanes, sl, LANE_SPAN,
-				about->name_hash * OVERLAP_MAX + (o ? o->slot : 0), e->name);
+				about->name_hash * OPEN_SPANS_MAX + (uint64_t)(slot < 0 ? 0 : slot),
+				e->name);
 }
 
 static int put_flows(struct exporter *x, const struct cvl_slice *sl, size_t i)
@@ -354,7 +324,7 @@ static int prepare(struct exporter *x, const char *path)
 		x->stream[s].iid = (uint32_t)classes;
 		classes += cvl_trace_events(trace);
 		x->stream[s].bracket = brackets_of(trace);
-		for (size_t k = 0; k < OVERLAP_MAX; k++)
+		for (size_t k = 0; k < GAPS_MAX; k++)
 			x->stream[s].gap_until[k] = INT64_MIN;
 		if (!x->stream[s].bracket)
 			goto no_memory;

@@ -38,7 +38,8 @@ run coeval sync s --advise
 run coeval sync s --match examples/rules/radio.yaml --advise --estimator line
 run coeval sync s --match examples/rules/radio.yaml --advise=0
 run coeval sync s --match examples/rules/radio.yaml --advise --compare
-coeval sim examples/worlds/messages-only.yaml -o short --duration 200ms >/dev/null
+sed 's/per_second: 20/per_second: 2/' examples/worlds/messages-only.yaml >seldom.yaml
+coeval sim seldom.yaml -o short --duration 3s >/dev/null
 run coeval sync short --match examples/rules/radio.yaml --advise
 coeval sim examples/worlds/outage.yaml -o beacons --duration 5s >/dev/null
 run coeval sync beacons --advise
