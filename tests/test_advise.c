@@ -204,10 +204,110 @@ static void more_is_predicted(void **state)
 	}
 }
 
+/* A rate that is advised is asked of the world: it keeps to the bound, or nearly. None is advised below the floor. */
+static void an_advised_rate_keeps_to_the_bound(void **state)
+{
+	struct draw d = draw_begin(2);
+	struct tally t = { .factor = 1.25 };
+
+	(void)state;
+	for (int i = 0; i < WORLDS; i++) {
+		struct world w = random_world(&d);
+		struct draw before = d;
+		struct cvl_advice *now = ask(&before, &w, 1, 0), *told, *then;
+		double floor = now->clock[0].floor_ns,
+		       wanted = run_at(&now->clock[0], 2)->median_ns;
+
+		before = d;
+		told = ask(&before, &w, 1, 0.99 * floor);
+		assert_true(isinf(told->clock[0].times_median) &&
+			    isinf(told->clock[0].times_worst));
+		cvl_advice_free(told);
+		told = ask(&d, &w, 1, wanted);
+		then = ask(&d, &w, fmin(told->clock[0].times_median, 4), 0);
+		if (wanted > floor * 1.01) {
+			assert_true(fabs(told->clock[0].times_median - 2) < 0.01);
+			count(&t, wanted, run_at(&now->clock[0], 1)->median_ns,
+			      run_at(&then->clock[0], 1)->median_ns);
+		}
+		cvl_advice_free(now);
+		cvl_advice_free(told);
+		cvl_advice_free(then);
+	}
+	printf("%u of %u advised rates keep to the bound within %g\n", t.within, t.n, t.factor);
+	assert_true(t.n > 0 && t.within * 5 >= t.n * 4);
+}
+
+/* Every second exchange of each pair, from number @from on: two messages each, one pair after the other. */
+static void halve(struct sync_problem *p, size_t from)
+{
+	size_t kept = 0, number = 0;
+
+	for (size_t i = 0; i < p->n_messages; i += 2, number++) {
+		uint32_t pair = p->message[i].from;
+
+		if (i && pair != p->message[i - 1].to)
+			number = 0;
+		if (number % 2 != from)
+			continue;
+		p->message[kept++] = p->message[i];
+		p->message[kept++] = p->message[i + 1];
+	}
+	p->n_messages = kept;
+}
+
+/* What is measured with every second exchange is what there is when the others were never there, but for the ends. */
+static void fewer_is_measured(void **state)
+{
+	struct draw d = draw_begin(3);
+
+	(void)state;
+	for (int i = 0; i < WORLDS; i++) {
+		struct world w = random_world(&d);
+		struct cvl_advice *whole, *half[2];
+		struct draw before;
+
+		w.law = EVEN; /* no answer later than the next request */
+		w.regular = true;
+		before = d;
+		whole = ask(&before, &w, 1, 0);
+		for (size_t k = 0; k < 2; k++) {
+			struct sync_problem p;
+			struct cvl_error err;
+
+			before = d;
+			p = make(&before, &w, 1);
+			halve(&p, k);
+			assert_int_equal(advise(&half[k], &p, &estimator_interval, 0, &err), 0);
+			drop(&p);
+		}
+		for (size_t c = 0; c < whole->n; c++) {
+			const struct cvl_clock_advice *a = &whole->clock[c];
+			double mean = (run_at(&half[0]->clock[c], 1)->median_ns +
+				       run_at(&half[1]->clock[c], 1)->median_ns) /
+				      2;
+
+			assert_true(fabs(run_at(a, 0.5)->median_ns / mean - 1) < 0.02);
+			assert_int_equal(half[0]->clock[c].exchanges + half[1]->clock[c].exchanges,
+					 a->exchanges);
+			/* means over every way to begin; of thinner runs only some are tried */
+			for (size_t k = 1; k < a->n; k++)
+				assert_true(a->run[k - 1].times < 0.25 ||
+					    a->run[k].median_ns <= a->run[k - 1].median_ns);
+			assert_true(a->run[a->n - 1].median_ns >= a->floor_ns);
+		}
+		cvl_advice_free(whole);
+		cvl_advice_free(half[0]);
+		cvl_advice_free(half[1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(more_is_predicted),
+		cmocka_unit_test(an_advised_rate_keeps_to_the_bound),
+		cmocka_unit_test(fewer_is_measured),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
