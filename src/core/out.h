@@ -120,9 +120,6 @@ void out_xml(struct out *o, const char *s);
 void out_csv(struct out *o, const char *s, size_t n);
 /** The same, in quotes whatever it holds. */
 void out_csv_quoted(struct out *o, const char *s, size_t n);
-/** Length of the UTF-8 sequence that the @n > 0 bytes at @text begin with, 0 if it is none (RFC 3629). */
-size_t out_utf8_length(const char *text, size_t n);
-
 /** @s as a JSON string; bytes that are no UTF-8 become U+FFFD. */
 void out_json(struct out *o, const char *s, size_t n);
 /** printf, for what is not hot; up to 1000 characters. */

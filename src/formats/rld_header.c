@@ -8,7 +8,7 @@
 
 #include <coeval/store.h>
 
-#include "core/out.h"
+#include "core/utf8.h"
 
 #define VERSION_MIN 2
 #define VERSION_MAX 4
@@ -107,7 +107,7 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 static void clean_name(char *name, size_t number)
 {
 	for (size_t i = 0, n = strlen(name), len; i < n; i += len ? len : 1) {
-		len = out_utf8_length(name + i, n - i);
+		len = utf8_length(name + i, n - i);
 		if (!len || (unsigned char)name[i] < ' ' || name[i] == 0x7f)
 			name[i] = '_';
 	}
