@@ -155,7 +155,7 @@ static void forward(struct calls *c, struct thread *t, struct calls_time *at)
 	account(t, at->ns);
 }
 
-static void sign(struct thread *t, struct calls_time at)
+void sign_of_life(struct thread *t, struct calls_time at)
 {
 	t->sign = at;
 	t->sign_self = 0;
@@ -167,7 +167,7 @@ void calls_sign(struct calls *c, uint32_t thread, struct calls_time at)
 	struct thread *t = c->thread[thread];
 
 	forward(c, t, &at);
-	sign(t, at);
+	sign_of_life(t, at);
 }
 
 /* ---- spans ---- */
@@ -297,7 +297,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 	uint32_t parent;
 
 	forward(c, t, &at);
-	sign(t, at);
+	sign_of_life(t, at);
 	if (t->n >= CALLS_DEPTH_MAX) {
 		t->too_deep++;
 		c->repairs.too_deep++;
@@ -380,7 +380,7 @@ int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t f
 	size_t i;
 
 	forward(c, t, &at);
-	sign(t, at);
+	sign_of_life(t, at);
 	if (t->too_deep) {
 		t->too_deep--;
 		return 0;
@@ -458,10 +458,11 @@ void calls_received(struct calls *c, struct calls_message *m)
 		m->wait_from = t->sign;
 		d = since(&t->pub.part, &t->sign_part);
 		waited = t->sign_self + d.preempted + d.blocked;
-		if (!t->n)
+		if (!t->n && !t->scheduled)
 			waited = t->last - t->sign.ns - d.hidden;
 		if (t->n)
 			t->frame[t->n - 1].self -= t->sign_self;
+		t->pub.busy -= t->sign_self;
 		t->sign_self = 0;
 		t->pub.part.preempted -= d.preempted;
 		t->pub.part.blocked -= d.blocked;

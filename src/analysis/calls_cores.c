@@ -126,6 +126,8 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 
 	if (t->out && !t->done)
 		away_ends(c, t, at);
+	if (!t->scheduled && !t->n) /* nothing is known of it from before */
+		sign_of_life(t, at);
 	t->out = t->done = false;
 	t->scheduled = true;
 	t->pub.core = core;

@@ -11,6 +11,8 @@
 #define RECENT 256
 /* Spans of a name that make a median. */
 #define FEWEST 3
+/* One that waited so many times the median is of those whose length says nothing. */
+#define WAITS 100
 /* Long spans that are compared with each other. */
 #define FINDINGS_MAX 1000
 
@@ -295,6 +297,10 @@ static int add_function(const struct function *k, int64_t capture_ns, struct cal
 					       .median = usual[WHOLE],
 					       .of = k->n };
 		explain(one, usual, out);
+		/* what waits for whatever comes has no usual length */
+		if ((out->cause == CALLS_WAITED || out->cause == CALLS_BLOCKED) &&
+		    length(one) / WAITS > usual[WHOLE])
+			--*n;
 	}
 	return 0;
 }

@@ -33,7 +33,7 @@ struct thread {
 	struct calls_time out_from;
 	int64_t out_hidden;
 	struct calls_time sign; /* of life */
-	int64_t sign_self;      /* given to the innermost span since then */
+	int64_t sign_self;      /* that it ran since then */
 	struct calls_parts sign_part;
 	uint64_t gaps;
 	struct calls_time gap_from, gap_to; /* the last one */
@@ -83,14 +83,15 @@ static inline void account(struct thread *t, int64_t ns)
 	t->since = ns;
 	if (t->out)
 		return;
-	if (t->n) {
+	if (t->n)
 		t->frame[t->n - 1].self += d;
+	if (t->n || t->scheduled) {
 		t->sign_self += d;
-	}
-	if (t->n || t->scheduled)
 		t->pub.busy += d;
+	}
 }
 
+void sign_of_life(struct thread *t, struct calls_time at);
 /** Close all spans of @t, the innermost first. */
 void close_all(struct calls *c, struct thread *t, struct calls_time at, uint32_t marks);
 /** @t, that @core ran, does not run any more; @done: it is over. */

@@ -248,6 +248,7 @@ static int walk(struct finder *f, uint32_t thread, struct calls_time from, struc
 			break;
 		way = (struct calls_step){ CALLS_STEP_MESSAGE,   thread,     CALLS_NONE, m->from,
 					   later(from, m->sent), m->received };
+		f->segment = f->path->n;
 		rc = add(f, &way);
 		if (m->sent.ns <= from.ns)
 			break;

@@ -80,9 +80,12 @@ static uint64_t value_key(const struct taken_value *v)
 	return v->is_text ? text_key(v->text, v->len) : v->number;
 }
 
-/* A task by its number or name, or both. Tasks that idle are one a core. */
+/*
+ * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and called by its program and its
+ * number.
+ */
 static int find_task(struct calls_read *r, const struct taken_value *number,
-		     const struct taken_value *name, bool both, uint32_t node, uint32_t core,
+		     const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
 		     uint32_t *thread)
 {
 	const struct taken_value *who = number->has ? number : name;
@@ -99,7 +102,7 @@ static int find_task(struct calls_read *r, const struct taken_value *number,
 		given = calls_names_find(r->opts.names, who->number);
 	if (given)
 		snprintf(text, sizeof(text), "%s", given);
-	else if (name->has && name->is_text && both && !who->is_text)
+	else if (name->has && name->is_text && moves && !who->is_text)
 		snprintf(text, sizeof(text), "%.*s-%" PRIu64,
 			 (int)(name->len < 100 ? name->len : 100), name->text, who->number);
 	else if (name->has && name->is_text)
@@ -112,7 +115,7 @@ static int find_task(struct calls_read *r, const struct taken_value *number,
 		snprintf(text, sizeof(text), "task %" PRIu64, who->number);
 	if (is_idle(r, text))
 		key = thread_key(KEY_IDLE, core, value_key(who));
-	return find_thread(r, key, node, core, text, thread);
+	return find_thread(r, key, node, moves ? CALLS_NONE : core, text, thread);
 }
 
 /* The core of a record: by a field, else by its stream. */

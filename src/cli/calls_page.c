@@ -95,6 +95,23 @@ static void put_slices(const struct page *p, uint32_t core)
 	}
 }
 
+/* Times that a thread did not run: begin, end, who ran for the longest (-1: none), blocked. */
+static void put_aways(const struct page *p, uint32_t thread)
+{
+	bool first = true;
+
+	for (size_t i = 0; i < p->v->kept.aways.n; i++) {
+		const struct calls_away *a = &p->v->kept.away[i];
+
+		if (a->thread != thread)
+			continue;
+		put_number(p, a->begin.ns - p->zero, &first);
+		put_number(p, a->end.ns - p->zero, &first);
+		put_number(p, a->by == CALLS_NONE ? -1 : (int64_t)a->by, &first);
+		put_number(p, a->blocked, &first);
+	}
+}
+
 static void put_lane(const struct page *p, const char *name, int64_t node, int64_t core,
 		     int64_t thread, int32_t base)
 {
@@ -105,6 +122,9 @@ static void put_lane(const struct page *p, const char *name, int64_t node, int64
 		   node, core, thread, base);
 	if (thread >= 0)
 		put_spans(p, (uint32_t)thread);
+	out_text(p->o, "],\"aways\":[");
+	if (thread >= 0)
+		put_aways(p, (uint32_t)thread);
 	out_text(p->o, "],\"slices\":[");
 	if (thread < 0)
 		put_slices(p, (uint32_t)core);
@@ -118,43 +138,48 @@ static void comma(const struct page *p, bool *first)
 	*first = false;
 }
 
-/* A core whose threads are known, then its threads; then those that move. */
-static void put_lanes(const struct page *p)
+/* A core whose threads are known, then those that have spans. */
+static int put_lanes(const struct page *p)
 {
 	const struct calls *c = p->v->c;
+	uint32_t *order = calls_view_order(p->v), before = CALLS_NONE;
 	bool first = true;
 
+	if (!order)
+		return -1;
 	out_text(p->o, "\"lanes\":[");
-	for (size_t k = 0; k <= calls_cores(c); k++) {
-		const struct calls_core *core = k < calls_cores(c) ? calls_core(c, k) : NULL;
+	for (size_t k = 0; k < calls_threads(c); k++) {
+		uint32_t i = order[k];
+		const struct calls_thread *t = calls_thread(c, i);
 
-		if (core && core->switches) {
+		if (t->core != before && t->core != CALLS_NONE &&
+		    calls_core(c, t->core)->switches) {
 			comma(p, &first);
-			put_lane(p, calls_read_core(p->v->r, (uint32_t)k), core->node, (int64_t)k,
-				 -1, 0);
+			put_lane(p, calls_read_core(p->v->r, t->core), t->node, t->core, -1, 0);
 		}
-		for (size_t i = 0; i < calls_threads(c); i++) {
-			const struct calls_thread *t = calls_thread(c, i);
-
-			if ((core ? t->core != k : t->core != CALLS_NONE) || !t->spans)
-				continue;
-			comma(p, &first);
-			put_lane(p, calls_read_thread(p->v->r, (uint32_t)i), t->node,
-				 t->core == CALLS_NONE ? -1 : (int64_t)t->core, (int64_t)i,
-				 t->depth_min);
-		}
+		before = t->core;
+		if (!t->spans)
+			continue;
+		comma(p, &first);
+		put_lane(p, calls_read_thread(p->v->r, i), t->node,
+			 t->core == CALLS_NONE ? -1 : (int64_t)t->core, i, t->depth_min);
 	}
+	free(order);
 	out_text(p->o, "],\n\"threads\":[");
 	for (size_t i = 0; i < calls_threads(c); i++) {
 		put_key(p,
 			i ? ",{\"name\":" : "{\"name\":", calls_read_thread(p->v->r, (uint32_t)i));
 		put_key(p, ",\"task\":", calls_read_task(p->v->r, (uint32_t)i));
+		out_printf(p->o, ",\"core\":%d",
+			   calls_thread(c, i)->core == CALLS_NONE ? -1 :
+								    (int)calls_thread(c, i)->core);
 		out_text(p->o, calls_thread(c, i)->idle ? ",\"idle\":true}" : ",\"idle\":false}");
 	}
 	out_text(p->o, "],\n\"names\":[\"?\"");
 	for (size_t i = 0; i < calls_read_functions(p->v->r); i++)
 		put_key(p, ",", calls_read_function(p->v->r, (uint32_t)i));
 	out_text(p->o, "],\n");
+	return 0;
 }
 
 static void put_messages(const struct page *p)
@@ -244,7 +269,7 @@ static void put_notes(const struct page *p)
 	out_text(p->o, "]");
 }
 
-static void put_data(struct page *p)
+static int put_data(struct page *p)
 {
 	struct calls_time first, last;
 
@@ -253,11 +278,13 @@ static void put_data(struct page *p)
 	put_key(p, "{\"title\":", p->v->path);
 	out_printf(p->o, ",\"from\":%" PRId64 ",\"length\":%" PRId64 ",\n", first.ns,
 		   last.ns - first.ns);
-	put_lanes(p);
+	if (put_lanes(p))
+		return -1;
 	put_messages(p);
 	put_findings(p);
 	put_notes(p);
 	out_char(p->o, '}');
+	return 0;
 }
 
 int calls_view_page(const struct calls_view *v, const char *path, struct cvl_error *err)
@@ -274,10 +301,12 @@ int calls_view_page(const struct calls_view *v, const char *path, struct cvl_err
 	if (!rc) {
 		out_init(p.scratch, -1, "memory");
 		out_long(p.o, text, (size_t)(at - text));
-		put_data(&p);
+		if (put_data(&p))
+			rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		at += sizeof(marker) - 1;
 		out_long(p.o, at, calls_page_bytes - (size_t)(at - text));
-		rc = out_close(p.o, err);
+		if (out_close(p.o, rc ? NULL : err) && !rc)
+			rc = CVL_E_IO;
 	}
 	free(p.o);
 	free(p.scratch);

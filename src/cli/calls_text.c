@@ -49,20 +49,23 @@ static void put_lanes(const struct calls_view *v, struct out *o)
 {
 	static const char *const heads[] = { "lane",    "spans",   "busy",   "preempted",
 					     "blocked", "waiting", "hidden", NULL };
+	uint32_t *order = calls_view_order(v);
 	struct table t;
 	size_t left_out = 0, rows = 0;
 
 	table_init(&t, 7);
 	table_heads(&t, heads);
-	for (size_t i = 0; i < calls_threads(v->c); i++) {
-		const struct calls_thread *k = calls_thread(v->c, i);
+	for (size_t i = 0; order && i < calls_threads(v->c); i++) {
+		const struct calls_thread *k = calls_thread(v->c, order[i]);
 
+		if (k->idle && !k->spans)
+			continue;
 		if (rows == v->top) {
 			left_out++;
 			continue;
 		}
 		rows++;
-		name_cell(&t, calls_read_thread(v->r, (uint32_t)i));
+		name_cell(&t, calls_read_thread(v->r, order[i]));
 		table_cell(&t, "%" PRIu64, k->spans);
 		ns_cell(&t, k->busy);
 		ns_cell(&t, k->part.preempted);
@@ -70,6 +73,7 @@ static void put_lanes(const struct calls_view *v, struct out *o)
 		ns_cell(&t, k->part.waiting);
 		ns_cell(&t, k->part.hidden);
 	}
+	free(order);
 	table_print(&t, o, "lrrrrrr", "  ");
 	if (left_out)
 		out_printf(o, "  ... and %zu more (--top)\n", left_out);

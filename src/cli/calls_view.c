@@ -26,6 +26,37 @@ int64_t calls_view_total_bound(const struct calls_view *v, const struct calls_co
 	return cvl_add_sat(bound, k->total / (1000000 / RATE_PPM) + (int64_t)k->calls);
 }
 
+static int by_place(const void *va, const void *vb, void *ctx)
+{
+	const struct calls_view *v = ctx;
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	const struct calls_thread *ta = calls_thread(v->c, a), *tb = calls_thread(v->c, b);
+
+	if (ta->node != tb->node)
+		return ta->node < tb->node ? -1 : 1;
+	if (ta->core != tb->core) {
+		uint64_t ca =
+			ta->core == CALLS_NONE ? UINT64_MAX : calls_core(v->c, ta->core)->number;
+		uint64_t cb =
+			tb->core == CALLS_NONE ? UINT64_MAX : calls_core(v->c, tb->core)->number;
+
+		return ca < cb ? -1 : 1;
+	}
+	return (a > b) - (a < b);
+}
+
+uint32_t *calls_view_order(const struct calls_view *v)
+{
+	size_t n = calls_threads(v->c);
+	uint32_t *order = calloc(n + 1, sizeof(*order));
+
+	for (size_t i = 0; order && i < n; i++)
+		order[i] = (uint32_t)i;
+	if (order)
+		qsort_r(order, n, sizeof(*order), by_place, (void *)(uintptr_t)v);
+	return order;
+}
+
 /* ---- findings ---- */
 
 /* Where a finding was: a core, or a node whose tasks move. */
@@ -198,6 +229,9 @@ static char *cause_text(const struct calls_view *v, const struct calls_group *g)
 	case CALLS_BLOCKED: n = asprintf(&text, "blocked for %s", ns); break;
 	case CALLS_WAITED:
 		n = f->by == CALLS_NONE ? asprintf(&text, "waited for %s", ns) :
+		    f->by_ns < f->ns - f->ns / 3 ?
+					  asprintf(&text, "waited for %s, most of it for %s", ns,
+						   calls_read_thread(v->r, f->by)) :
 					  asprintf(&text, "waited for %s for %s",
 						   calls_read_thread(v->r, f->by), ns);
 		break;

@@ -47,6 +47,9 @@ char *calls_view_step(const struct calls_view *v, const struct calls_step *s);
 /** Half-width of the total of @k, ns: each of its spans may be off by what two stamps and the clock's rate may be. */
 int64_t calls_view_total_bound(const struct calls_view *v, const struct calls_cost *k);
 
+/** Threads by node, then core; to be freed. NULL: out of memory. */
+uint32_t *calls_view_order(const struct calls_view *v);
+
 /** Half-width of a time, or CVL_BOUND_UNKNOWN. */
 int64_t calls_view_bound(const struct calls_view *v, struct calls_time at);
 
