@@ -15,11 +15,12 @@ struct calls_pairs {
 	size_t size, n;
 };
 
+/* The finaliser of SplitMix64 (Steele, Lea, Flood 2014). */
 static inline uint64_t calls_mix(uint64_t v)
 {
-	v ^= v >> 32;
-	v *= 0x9e3779b97f4a7c15u;
-	return v ^ v >> 29;
+	v = (v ^ v >> 30) * 0xbf58476d1ce4e5b9u;
+	v = (v ^ v >> 27) * 0x94d049bb133111ebu;
+	return v ^ v >> 31;
 }
 
 /** Where the number of @key is, or NULL. */
