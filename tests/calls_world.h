@@ -62,7 +62,7 @@ static inline void world_open(struct calls_world *w, unsigned i)
 {
 	static const char *const names[] = { "process_image", "receive", "main", "sobel_row",
 					     "allocate" };
-	static const struct cvl_origin origin = { .format = "test", .path = "-" };
+	static const struct cvl_origin origin = { .format = "simulated", .path = "-" };
 	const struct cvl_store_field task = { "task", CVL_STORE_STRING };
 	const struct cvl_store_field key[] = { { "queue", CVL_STORE_U64 },
 					       { "number", CVL_STORE_U64 } };

@@ -580,6 +580,28 @@ static void a_message_sent_later_than_the_last_sign_of_life_was_waited_for(void 
 	calls_free(c);
 }
 
+static void what_is_open_when_its_thread_does_not_run_is_not_itself_at_work(void **state)
+{
+	struct told told;
+	uint32_t core;
+	struct calls *c = machine(&told, 2, &core);
+	struct cvl_error err;
+
+	(void)state;
+	calls_switch(c, core, 0, false, at(0), &err);
+	calls_begin(c, 0, at(10), 1, 0, &err);
+	calls_switch(c, core, 1, false, at(30), &err);
+	done(c, &told, 100);
+	assert_int_equal(told.n, 1);
+	assert_int_equal(told.span[0].marks, CALLS_OPEN);
+	assert_int_equal(told.span[0].self, 20);
+	assert_int_equal(told.span[0].part.preempted, 70);
+	assert_int_equal(calls_thread(c, 0)->busy, 30);
+	assert_int_equal(calls_thread(c, 1)->busy, 70);
+	free(told.span);
+	calls_free(c);
+}
+
 static void overlapping_spans_end_by_their_number(void **state)
 {
 	struct told told;
@@ -613,6 +635,7 @@ int main(void)
 		cmocka_unit_test(an_exit_without_entry_began_with_the_capture),
 		cmocka_unit_test(an_exit_lost_in_a_gap_ends_its_span_there),
 		cmocka_unit_test(a_message_sent_later_than_the_last_sign_of_life_was_waited_for),
+		cmocka_unit_test(what_is_open_when_its_thread_does_not_run_is_not_itself_at_work),
 		cmocka_unit_test(overlapping_spans_end_by_their_number),
 	};
 

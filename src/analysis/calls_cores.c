@@ -118,6 +118,8 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at)
 	if (c->sink.away && at.ns > t->out_from.ns)
 		c->sink.away(c->sink.ctx, &away);
 	t->out = false;
+	if (t->since < at.ns)
+		t->since = at.ns;
 }
 
 static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct calls_time at)
@@ -131,7 +133,7 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	t->out = t->done = false;
 	t->scheduled = true;
 	t->pub.core = core;
-	if (t->since < at.ns)
+	if (t->since < at.ns) /* it was over, or is new */
 		t->since = at.ns;
 	c->core[core]->slice_from = at;
 }

@@ -378,6 +378,14 @@ int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl
 	return rc;
 }
 
+static int none_found(const struct calls_read *r, struct cvl_error *err)
+{
+	return cvl_fail(
+		err, CVL_E_NO, CVL_NO_OFFSET,
+		"%s: no event is called like a begin or an end of anything; name yours by --rules FILE (`coeval calls --rules help` prints those that are built in)",
+		cvl_session_path(cvl_timeline_session(r->tl)));
+}
+
 int calls_read_end(struct calls_read *r, struct cvl_error *err)
 {
 	int rc = 0;
@@ -388,6 +396,8 @@ int calls_read_end(struct calls_read *r, struct cvl_error *err)
 			rc = end_gap(r, s, r->node_of[r->stream[s].gap_from.clock], r->last);
 	r->counts.unmatched = matcher_unmatched(r->matcher);
 	r->counts.duplicates = matcher_duplicates(r->matcher);
+	if (!rc && !r->counts.events)
+		rc = none_found(r, err);
 	return rc ? rc : calls_finish(r->calls, r->last, err);
 }
 
@@ -487,10 +497,7 @@ int calls_read_open(struct calls_read **out, struct cvl_timeline *tl,
 	if (rc == CVL_E_NOMEM)
 		no_memory(err);
 	else if (!rc && !any)
-		rc = cvl_fail(
-			err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: no event is called like a begin or an end of anything; name yours by --rules FILE (`coeval calls --rules help` prints those that are built in)",
-			cvl_session_path(cvl_timeline_session(tl)));
+		rc = none_found(r, err);
 	if (rc)
 		calls_read_close(r);
 	else
