@@ -226,11 +226,15 @@ static void put_path(const struct calls_view *v, struct out *o)
 	free(share);
 }
 
-static void put_counted(struct out *o, const char *lead, uint64_t n, const char *one,
+/* The first of them is set off by an empty line. */
+static void put_counted(struct out *o, bool *any, const char *lead, uint64_t n, const char *one,
 			const char *rest)
 {
 	if (!n)
 		return;
+	if (!*any)
+		out_char(o, '\n');
+	*any = true;
 	out_text(o, lead);
 	cli_count(o, n, one);
 	out_text(o, rest);
@@ -241,21 +245,24 @@ static void put_repairs(const struct calls_view *v, struct out *o)
 {
 	const struct calls_repairs *p = calls_repairs(v->c);
 	struct calls_read_counts n = calls_read_counts(v->r);
+	bool any = false;
 
-	put_counted(o, "", p->gaps, "gap", " in what is called: a span with one in it is marked");
-	put_counted(o, "repaired: ", p->lost_entries, "exit",
+	put_counted(o, &any, "", p->gaps, "gap",
+		    " in what is called: a span with one in it is marked");
+	put_counted(o, &any, "repaired: ", p->lost_entries, "exit",
 		    " without entry: shown from where nothing else is known");
-	put_counted(o, "repaired: ", p->lost_exits, "entry",
+	put_counted(o, &any, "repaired: ", p->lost_exits, "entry",
 		    " without exit: ended by what is around it, or by a gap");
-	put_counted(o, "", p->open, "span", " still open at the end");
-	put_counted(o, "guessed: ", p->guessed, "exit", " behind a gap that does not say of what");
-	put_counted(o, "left out: ", p->too_deep, "span", " deeper than 65536");
-	put_counted(o, "summed up: ", p->paths, "call", " by more ways than are kept apart");
-	put_counted(o, "", p->backwards, "record",
+	put_counted(o, &any, "", p->open, "span", " still open at the end");
+	put_counted(o, &any, "guessed: ", p->guessed, "exit",
+		    " behind a gap that does not say of what");
+	put_counted(o, &any, "left out: ", p->too_deep, "span", " deeper than 65536");
+	put_counted(o, &any, "summed up: ", p->paths, "call", " by more ways than are kept apart");
+	put_counted(o, &any, "", p->backwards, "record",
 		    " before an earlier one of its lane: taken as of the same time");
-	put_counted(o, "", p->strays, "return", " of an interrupt that never came");
-	put_counted(o, "", n.unnamed, "event", " without the field that its rule names");
-	put_counted(o, "", n.unmatched, "end", " of a message without the other one");
+	put_counted(o, &any, "", p->strays, "return", " of an interrupt that never came");
+	put_counted(o, &any, "", n.unnamed, "event", " without the field that its rule names");
+	put_counted(o, &any, "", n.unmatched, "end", " of a message without the other one");
 }
 
 void calls_view_text(const struct calls_view *v, struct out *o)
@@ -284,8 +291,7 @@ void calls_view_text(const struct calls_view *v, struct out *o)
 	put_functions(v, o);
 	put_findings(v, o);
 	put_path(v, o);
-	out_char(o, '\n');
 	put_repairs(v, o);
 	if (!cvl_timeline_sync(v->tl))
-		out_text(o, "not synchronised: times of different clocks cannot be compared\n");
+		out_text(o, "\nnot synchronised: times of different clocks cannot be compared\n");
 }

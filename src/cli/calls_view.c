@@ -243,13 +243,29 @@ static char *cause_text(const struct calls_view *v, const struct calls_group *g)
 	return n < 0 ? NULL : text;
 }
 
+/* Whether other tasks of its core run this function too, so that it has to be told which one is meant. */
+static bool ambiguous(const struct calls_view *v, const struct calls_finding *f)
+{
+	const struct calls_thread *t = calls_thread(v->c, f->span.thread);
+
+	for (size_t i = 0; i < calls_costs(v->c); i++) {
+		const struct calls_cost *k = calls_cost(v->c, i);
+		const struct calls_thread *o = calls_thread(v->c, k->thread);
+
+		if (k->function == f->span.function && k->thread != f->span.thread &&
+		    o->node == t->node && o->core == t->core)
+			return true;
+	}
+	return false;
+}
+
 char *calls_view_sentence(const struct calls_view *v, const struct calls_group *g)
 {
 	const struct calls_finding *f = g->first;
 	char took[2 * CVL_TIME_TEXT + 8], usual[CVL_TIME_TEXT], *cause = cause_text(v, g), *text;
 	const char *function = calls_read_function(v->r, f->span.function);
 	const char *of = task(v, f->span.thread);
-	bool tells = *of && strcmp(of, function) != 0;
+	bool tells = *of && ambiguous(v, f);
 	int n;
 
 	if (!cause)
