@@ -406,6 +406,10 @@ int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t f
 
 static void gap_of(struct thread *t, struct calls_time from, struct calls_time to)
 {
+	if (from.ns < t->last)
+		from.ns = t->last;
+	if (to.ns < from.ns)
+		to.ns = from.ns;
 	account(t, from.ns);
 	t->gaps++;
 	t->gap_part = t->pub.part;
@@ -481,7 +485,7 @@ int calls_finish(struct calls *c, struct calls_time at, struct cvl_error *err)
 		struct core *core = c->core[i];
 
 		drop_nested(c, core, at, CALLS_OPEN);
-		if (core->task != CALLS_NONE)
+		if (core->task != CALLS_NONE && at.ns >= core->last)
 			stop_thread(c, core, core->task, false, true, at);
 	}
 	for (size_t i = 0; i < c->n_threads; i++) {

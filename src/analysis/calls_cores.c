@@ -25,12 +25,24 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 	if (!k)
 		return no_memory(err);
 	k->pub = (struct calls_core){ .node = node, .number = number };
+	k->index = (uint32_t)c->n_cores;
+	k->last = INT64_MIN;
 	k->task = CALLS_NONE;
 	for (size_t i = 0; i < RECENT; i++)
 		k->recent[i].thread = CALLS_NONE;
 	*core = (uint32_t)c->n_cores;
 	c->core[c->n_cores++] = k;
 	return 0;
+}
+
+/* A time that goes back is taken as the one before. */
+static void forward(struct calls *c, struct core *core, struct calls_time *at)
+{
+	if (at->ns < core->last) {
+		at->ns = core->last;
+		c->repairs.backwards++;
+	}
+	core->last = at->ns;
 }
 
 uint32_t calls_running(const struct calls *c, uint32_t core)
@@ -44,13 +56,13 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, bool block
 		 struct calls_time at)
 {
 	struct thread *t = c->thread[thread];
-	const struct calls_slice slice = { t->pub.core, thread, core->slice_from, at };
+	const struct calls_slice slice = { core->index, thread, core->slice_from, at };
 
 	account(t, at.ns);
 	t->out = true;
 	t->done = done;
 	t->out_blocked = blocked;
-	t->out_core = t->pub.core;
+	t->out_core = core->index;
 	t->out_from = at;
 	t->out_hidden = 0;
 	core->recent[core->at] = (struct recent){ thread, core->slice_from.ns, at.ns };
@@ -145,6 +157,7 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, bool blocked,
 	uint32_t before = k->task;
 
 	(void)err;
+	forward(c, k, &at);
 	k->pub.switches = true;
 	if (before == thread)
 		return 0;
@@ -167,6 +180,7 @@ int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct call
 	uint32_t before = calls_running(c, core);
 
 	(void)err;
+	forward(c, k, &at);
 	c->thread[thread]->pub.interrupt = true;
 	if (k->n_nested == CALLS_NESTED_MAX) {
 		k->too_nested++;
@@ -185,6 +199,7 @@ int calls_return(struct calls *c, uint32_t core, struct calls_time at, struct cv
 	uint32_t before, now;
 
 	(void)err;
+	forward(c, k, &at);
 	if (k->too_nested) {
 		k->too_nested--;
 		return 0;
@@ -205,11 +220,12 @@ void drop_nested(struct calls *c, struct core *core, struct calls_time at, uint3
 {
 	core->too_nested = 0;
 	while (core->n_nested) {
-		uint32_t before = core->nested[core->n_nested - 1], number;
+		struct thread *t = c->thread[core->nested[core->n_nested - 1]];
 
-		number = c->thread[before]->pub.core;
-		close_all(c, c->thread[before], at, marks);
-		calls_return(c, number, at, NULL);
+		if (at.ns < t->last)
+			at.ns = t->last;
+		close_all(c, t, at, marks);
+		calls_return(c, core->index, at, NULL);
 	}
 }
 

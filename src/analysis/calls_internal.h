@@ -50,6 +50,8 @@ struct recent {
 
 struct core {
 	struct calls_core pub;
+	uint32_t index;
+	int64_t last;  /* time of its last switch */
 	uint32_t task; /* CALLS_NONE: not known */
 	uint32_t nested[CALLS_NESTED_MAX];
 	uint32_t n_nested;
