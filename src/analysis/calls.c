@@ -478,12 +478,13 @@ void calls_received(struct calls *c, struct calls_message *m)
 
 /* ---- the end ---- */
 
-int calls_finish(struct calls *c, struct calls_time at, struct cvl_error *err)
+void calls_finish(struct calls *c, uint32_t node, struct calls_time at)
 {
-	(void)err;
 	for (size_t i = 0; i < c->n_cores; i++) {
 		struct core *core = c->core[i];
 
+		if (core->pub.node != node)
+			continue;
 		drop_nested(c, core, at, CALLS_OPEN);
 		if (core->task != CALLS_NONE && at.ns >= core->last)
 			stop_thread(c, core, core->task, false, true, at);
@@ -492,6 +493,8 @@ int calls_finish(struct calls *c, struct calls_time at, struct cvl_error *err)
 		struct thread *t = c->thread[i];
 		struct calls_time end = at;
 
+		if (t->pub.node != node)
+			continue;
 		if (t->out && !t->done)
 			away_ends(c, t, at);
 		account(t, at.ns);
@@ -499,7 +502,6 @@ int calls_finish(struct calls *c, struct calls_time at, struct cvl_error *err)
 			end.ns = t->last;
 		close_all(c, t, end, CALLS_OPEN);
 	}
-	return 0;
 }
 
 /* ---- to be read ---- */

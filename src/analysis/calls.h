@@ -208,8 +208,8 @@ int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct calls_time f
 void calls_received(struct calls *c, struct calls_message *m);
 /** A sign of life of @thread: it sent or received something. */
 void calls_sign(struct calls *c, uint32_t thread, struct calls_time at);
-/** Nothing comes any more. */
-int calls_finish(struct calls *c, struct calls_time at, struct cvl_error *err);
+/** Nothing of @node comes any more: up to @at it is known. */
+void calls_finish(struct calls *c, uint32_t node, struct calls_time at);
 
 size_t calls_threads(const struct calls *c);
 struct calls_thread *calls_thread(const struct calls *c, size_t i);

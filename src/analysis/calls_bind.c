@@ -61,8 +61,24 @@ static char *stem_of(const char *name, const char *glob)
 	return n > before + behind ? strndup(name + before, n - before - behind) : strdup(name);
 }
 
+/* Whether @trace declares an event called like @glob with @stem for its asterisk. */
+static bool declares(const struct cvl_trace *trace, const char *glob, const char *stem)
+{
+	const char *star = strrchr(glob, '*');
+
+	for (size_t i = 0; star && i < cvl_trace_events(trace); i++) {
+		const char *name = cvl_trace_event(trace, i)->name;
+		size_t n = strlen(name), behind = strlen(star + 1), middle = strlen(stem);
+
+		if (!fnmatch(glob, name, 0) && n >= middle + behind &&
+		    !strncmp(name + n - behind - middle, stem, middle))
+			return true;
+	}
+	return !star; /* one name for all of them */
+}
+
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
-		const struct cvl_event_class *class)
+		const struct cvl_trace *trace, const struct cvl_event_class *class)
 {
 	static const enum bound_kind kinds[][2] = {
 		[CALLS_RULE_SPAN] = { BOUND_BEGIN, BOUND_END },
@@ -82,14 +98,20 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 								    NULL;
 		if (!glob)
 			continue;
-		b->kind = kinds[r->kind][glob == r->end];
-		find_slots(b, r, class);
 		/* where a field is to tell and does not, an end is of whatever is innermost */
 		b->stem = r->slot[CALLS_SLOT_NAME].n ? strdup("") :
 			  strchr(glob, '*')          ? stem_of(class->name, glob) :
 						       strdup(r->begin);
 		if (!b->stem)
 			return CVL_E_NOMEM;
+		if (*b->stem && r->end && strchr(glob, '*') &&
+		    !declares(trace, glob == r->end ? r->begin : r->end, b->stem)) {
+			free(b->stem);
+			b->stem = NULL;
+			continue;
+		}
+		b->kind = kinds[r->kind][glob == r->end];
+		find_slots(b, r, class);
 	}
 	return 0;
 }

@@ -22,9 +22,12 @@ struct bound_class {
 	char *stem; /* what the rule's asterisk stands for: its name if no field tells; "" */
 };
 
-/** @name of an event by @rules; @b begins as {0}. CVL_E_NOMEM. */
+/**
+ * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends must be declared: there is no end of
+ * what nothing begins. CVL_E_NOMEM.
+ */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
-		const struct cvl_event_class *class);
+		const struct cvl_trace *trace, const struct cvl_event_class *class);
 /** Of an event that is no more than an end of a message. */
 void bound_message(struct bound_class *b, const struct cvl_event_class *class);
 

@@ -360,6 +360,8 @@ int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl
 		r->begun = true;
 		if (!node->begun)
 			node->first = at;
+		if (!node->begun || at.ns > node->last.ns)
+			node->last = at;
 		node->begun = true;
 		r->counts.late += (b->flags[i] & CVL_LATE) != 0;
 		if (b->bracket && b->bracket[i] > r->bracket[sl->clock])
@@ -392,13 +394,18 @@ int calls_read_end(struct calls_read *r, struct cvl_error *err)
 
 	r->err = err;
 	for (size_t s = 0; s < r->n_streams && !rc; s++)
-		if (r->stream[s].gap)
-			rc = end_gap(r, s, r->node_of[r->stream[s].gap_from.clock], r->last);
+		if (r->stream[s].gap) {
+			uint32_t node = r->node_of[r->stream[s].gap_from.clock];
+
+			rc = end_gap(r, s, node, r->node[node].last);
+		}
 	r->counts.unmatched = matcher_unmatched(r->matcher);
 	r->counts.duplicates = matcher_duplicates(r->matcher);
 	if (!rc && !r->counts.events)
 		rc = none_found(r, err);
-	return rc ? rc : calls_finish(r->calls, r->last, err);
+	for (uint32_t i = 0; i < r->n_nodes && !rc; i++)
+		calls_finish(r->calls, i, r->node[i].last);
+	return rc;
 }
 
 /* ---- opening ---- */
@@ -437,7 +444,7 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 		*any = *any || class->kind == CVL_BEGIN;
 		if (class->kind != CVL_EVENT)
 			continue;
-		rc = bound_class(b, r->opts.rules, class);
+		rc = bound_class(b, r->opts.rules, trace, class);
 		*any = *any || b->kind != BOUND_NOT;
 		if (!b->kind && matcher_wants(r->matcher, s, (uint32_t)i))
 			bound_message(b, class);

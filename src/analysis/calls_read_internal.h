@@ -33,7 +33,7 @@ struct node {
 	uint32_t cores;
 	bool moves; /* its threads tell by themselves who they are */
 	bool begun;
-	struct calls_time first;
+	struct calls_time first, last;
 };
 
 struct calls_read {
