@@ -342,13 +342,15 @@ static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, u
 		return no_memory(err);
 	c->repairs.lost_entries++;
 	if (t->gaps) {
-		s.begin = t->gap_to;
+		s.begin = t->gap_from;
 		s.marks |= CALLS_GAP;
 	}
 	if (top && s.begin.ns < top->alive)
 		s.begin = last_sign;
 	if (s.begin.ns > at.ns)
 		s.begin = at;
+	if (t->gaps && s.begin.ns == t->gap_from.ns)
+		s.part.hidden = (t->gap_to.ns < at.ns ? t->gap_to.ns : at.ns) - s.begin.ns;
 	s.depth = top ? t->base + (int32_t)t->n : t->base > INT32_MIN ? --t->base : t->base;
 	told(c, t, &s, cost);
 	return 0;
