@@ -8,7 +8,7 @@
 #define RUNS 3
 #define NODES 4
 #define EVENTS 10000000u /* of all nodes */
-#define FEW 1000000u
+#define FEW 5000000u
 #define HZ 10000000u
 #define DEEPEST 24
 #define FUNCTIONS 64
@@ -101,7 +101,7 @@ static int run(const struct bench *b)
 				      .goal = 1.0 / 3 },
 			 pass_row = { .name = "calls, 10 M events: a pass over the records",
 				      .goal = 0 },
-			 memory_row = { .name = "memory of calls, 10 M events: of 1 M",
+			 memory_row = { .name = "memory of calls, 10 M events: of 5 M",
 					.unit = "MiB",
 					.less_is_better = true,
 					.goal = 0.9 };

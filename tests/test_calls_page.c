@@ -100,6 +100,20 @@ static void text_moves_no_cursor(void **state)
 	free(all);
 }
 
+/* As a hand would: search, go to the hit, zoom, back to all of it. */
+static void use_it(void)
+{
+	static const char script[] =
+		"<script>const $ = id => document.getElementById(id); $('search').value = 'break'; $('search').oninput();"
+		"$('next').onclick(); $('canvas').dispatchEvent(new WheelEvent('wheel', { deltaY: -300, cancelable: true }));"
+		"$('in').onclick(); $('all').onclick();</script>\n";
+	FILE *f = fopen(page, "a");
+
+	assert_non_null(f);
+	fputs(script, f);
+	fclose(f);
+}
+
 static void a_browser_shows_it(void **state)
 {
 	char command[2000], dom[300], *all;
@@ -110,6 +124,7 @@ static void a_browser_shows_it(void **state)
 		skip();
 	}
 	snprintf(dom, sizeof(dom), "%s/dom", scratch);
+	use_it();
 	snprintf(
 		command, sizeof(command),
 		"HOME=%s timeout 120 chromium --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile --dump-dom file://%s >%s 2>/dev/null",
@@ -122,6 +137,9 @@ static void a_browser_shows_it(void **state)
 	assert_non_null(strstr(all, "2 spans, 0 messages, 1 gap, 50.00 us"));
 	assert_non_null(strstr(all, "<title>calls: "));
 	assert_null(strstr(all, "owned</title>"));
+	assert_non_null(strstr(all, "1 of 1 hit"));
+	assert_non_null(strstr(all, "itself 20.00 us, hidden by losses 10.00 us"));
+	assert_non_null(strstr(all, "records were lost within it"));
 	assert_null(strstr(all, "<img"));
 	free(all);
 }

@@ -104,6 +104,17 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at);
 /** All interrupts of @core are over. */
 void drop_nested(struct calls *c, struct core *core, struct calls_time at, uint32_t marks);
 
+/* Of ways of calling. -1: out of memory. */
+
+int new_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t function, uint32_t cost,
+	     uint32_t *node);
+/** Where the limit is reached, all that is new below a thread is one node of it. */
+int find_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t function, uint32_t cost,
+	      uint32_t *node);
+int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cost);
+/** NULL: @thread never called it. */
+struct calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t function);
+
 uint32_t thread_number(const struct calls *c, const struct thread *t);
 
 #endif

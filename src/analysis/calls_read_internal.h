@@ -64,6 +64,8 @@ struct calls_read {
 /** Number of the function that @v names; @fixed, if there is no value. CALLS_NONE in *@out: neither. */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
 		uint32_t *out);
+/** CVL_E_NO: no event is a begin or an end. */
+int none_found(const struct calls_read *r, struct cvl_error *err);
 /** 64 bits of @text. */
 uint64_t text_key(const char *text, size_t len);
 
