@@ -152,12 +152,12 @@ static int turn(struct tracer *t, uint32_t bits, enum want want)
 	}
 }
 
-int tracer_turn(struct tracer *t, uint32_t bits)
+int tracer_turn(struct tracer *t, uint32_t bits, unsigned id)
 {
 	bits = TRACER_UP(bits, 32u);
 	if (bits < t->packet_mask + 1u - TRACE_PACKET_HEADER_BITS && turn(t, bits, ROOM))
 		return 1;
-	port_add(&t->ring->lost, 1);
+	port_add(&t->ring->lost, id != TRACE_ID_CLOCK);
 	return 0;
 }
 

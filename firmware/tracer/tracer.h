@@ -134,8 +134,11 @@ typedef uint16_t __attribute__((may_alias)) tracer_u16;
 typedef uint32_t __attribute__((may_alias)) tracer_u32;
 typedef uint64_t __attribute__((may_alias, aligned(4))) tracer_u64;
 
-/** Make room for an event of @bits, by closing a packet or opening one. Returns 0 if there is none; the event is counted as lost. */
-int tracer_turn(struct tracer *t, uint32_t bits);
+/**
+ * Make room for an event of @bits, by closing a packet or opening one. Returns 0 if there is none; the event is counted as lost, unless
+ * it is one of the tracer's own.
+ */
+int tracer_turn(struct tracer *t, uint32_t bits, unsigned id);
 /** The packet that ends before @end has become complete. */
 void tracer_done(struct tracer *t, uint32_t end);
 tracer_stamp tracer_ask_clock(struct tracer *t);
@@ -169,7 +172,7 @@ PORT_INLINE int tracer_begin(struct tracer *t, uint32_t bits, unsigned id, struc
 		start = TRACER_UP(head, 32u);
 		/* never up to the end: what is closed then has something to commit */
 		if (PORT_UNLIKELY((-start & t->packet_mask) <= TRACER_UP(bits, 32u))) {
-			if (!tracer_turn(t, bits))
+			if (!tracer_turn(t, bits, id))
 				return 0;
 		} else if (!PORT_UNLIKELY(!port_end(t->head, head, start + bits))) {
 			break;
