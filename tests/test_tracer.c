@@ -507,7 +507,7 @@ static void *trace_pairs(void *ctx)
 }
 
 struct tally {
-	uint64_t next[THREADS], events, lost;
+	uint64_t next[THREADS], events, lost, before;
 };
 
 static void count_pairs(void *ctx, const struct read_event *e)
@@ -520,6 +520,9 @@ static void count_pairs(void *ctx, const struct read_event *e)
 		s->lost += e->lost;
 		return;
 	}
+	/* a stamp that goes back looks like one that has wrapped */
+	assert_true(!s->events || e->tick - s->before < 1u << 31);
+	s->before = e->tick;
 	assert_true(e->field[0].u < THREADS);
 	assert_true(e->field[1].u >= s->next[e->field[0].u] && e->field[1].u < EACH);
 	s->next[e->field[0].u] = e->field[1].u + 1;

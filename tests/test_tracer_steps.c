@@ -34,14 +34,19 @@ int main(void)
 /* What a level does: a few events, or another call. */
 struct work {
 	enum { EVENTS, FLUSH, KEEP_TIME } what;
-	unsigned events;
+	unsigned events;  /* or how often time is kept */
 	unsigned strings; /* bit n: event n has strings */
+	uint32_t pause;   /* ticks before time is kept: two of them are below half a period */
 };
 
 /* One run. */
 static struct {
 	struct tracer t;
-	volatile uint32_t counter;
+	union {
+		uint64_t now;
+		volatile uint32_t counter; /* its lower half */
+	};
+	uint64_t from; /* when this began */
 	uint64_t memory[512];
 	struct work work[LEVELS];
 	unsigned
@@ -50,6 +55,11 @@ static struct {
 	volatile unsigned level;
 	uint32_t begun[LEVELS]; /* events so far, lost or not */
 } run;
+
+static void pass(uint32_t ticks)
+{
+	__atomic_add_fetch(&run.now, ticks, __ATOMIC_SEQ_CST); /* a trap passes time as well */
+}
 
 static void event(unsigned who, unsigned strings)
 {
@@ -74,7 +84,13 @@ __attribute__((noinline)) static void work(unsigned level)
 			event(level, w->strings >> i & 1);
 		break;
 	case FLUSH: tracer_flush(&run.t); break;
-	case KEEP_TIME: tracer_keep_time(&run.t); break;
+	case KEEP_TIME:
+		for (unsigned i = 0; i < w->events; i++) {
+			if (level) /* the program itself takes no more than its instructions */
+				pass(w->pause);
+			tracer_keep_time(&run.t);
+		}
+		break;
 	}
 }
 
@@ -97,7 +113,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	unsigned level = run.level;
 
 	(void)signal, (void)info;
-	run.counter++;
+	pass(1);
 	if (++run.step[level] != run.at[level])
 		return;
 	c->uc_mcontext.gregs[REG_EFL] &= ~TRAP_FLAG;
@@ -120,7 +136,8 @@ static void look_at(void *ctx, const struct read_event *e)
 	struct seen *s = ctx;
 	uint64_t who, number;
 
-	s->wrong += e->late;
+	/* a stamp that goes back looks like one that has wrapped */
+	s->wrong += e->late || (e->name && e->tick - run.from > run.now - run.from);
 	if (!e->name) {
 		if (e->why == CVL_GAP_DISCARDED)
 			s->lost += (uint32_t)e->lost;
@@ -169,7 +186,7 @@ static bool try(const struct cvl_trace *trace, const struct setting *s)
 	uint32_t begun = 0;
 	size_t n = 0;
 
-	run.counter = s->before;
+	run.now = run.from = s->before;
 	for (unsigned i = 0; i < LEVELS; i++)
 		run.begun[i] = 0;
 	assert_int_equal(
@@ -236,14 +253,15 @@ static struct work draw_work(struct draw *d)
 			      draw_below(d, 2) ? FLUSH :
 						 KEEP_TIME,
 			      1 + (unsigned)draw_below(d, 1 + draw_below(d, 16)),
-			      (unsigned)draw_u64(d) };
+			      (unsigned)draw_u64(d),
+			      (uint32_t)draw_below(d, 2) * (uint32_t)draw_below(d, 0x3fff0000u) };
 }
 
 /* The paths there are: an event that fits, one that closes a packet and opens the next, or finds none free; flush; keeping time. */
 static void an_interrupt_after_any_instruction_tears_nothing(void **state)
 {
 	static const struct work programs[] = {
-		{ EVENTS, 1, 0 }, { EVENTS, 1, 1 }, { FLUSH, 0, 0 }, { KEEP_TIME, 0, 0 }
+		{ EVENTS, 1, 0, 0 }, { EVENTS, 1, 1, 0 }, { FLUSH, 0, 0, 0 }, { KEEP_TIME, 1, 0, 0 }
 	};
 	/* five events of the size of pair fill a packet */
 	static const struct setting settings[] = {

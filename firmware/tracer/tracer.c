@@ -31,18 +31,16 @@ static SELDOM uint64_t time_64(struct tracer *t, uint32_t *half)
 	return (uint64_t)((*half + ((*half ^ now >> 31) & 1u)) >> 1) << 32 | now;
 }
 
-/* Returns whether it was this call that moved the count on. */
-static SELDOM int pass_half(struct tracer *t, uint32_t half, uint64_t time)
+static SELDOM void pass_half(struct tracer *t, uint32_t half, uint64_t time)
 {
 	volatile uint32_t *seen = &t->ring->half;
 
 	if ((uint32_t)(time >> 31) == half)
-		return 0;
+		return;
 	do
 		if (port_begin(seen) != half)
-			return 0;
+			return;
 	while (!port_end(seen, half, (uint32_t)(time >> 31)));
-	return 1;
 }
 
 SELDOM uint64_t tracer_time(struct tracer *t)
@@ -164,20 +162,25 @@ SELDOM void tracer_keep_time(struct tracer *t)
 	tracer_place place;
 
 	port_add(&t->ring->heartbeat, 1);
-	if (!pass_half(t, half, time) || TRACER_STAMP_BITS == 64)
+	if ((uint32_t)(time >> 31) == half)
 		return;
-	place = turn(
-		t,
-		bits); /* one of these is not counted as lost: what follows begins with the whole time */
-	if (TRACER_PLACE_START(place) != TRACER_LOST) {
-		uint32_t offset = offset_of(t, TRACER_PLACE_START(place));
-		tracer_u32 *at = (tracer_u32 *)(void *)(t->data + offset);
+	/*
+	 * The event first: whoever interrupts this for long finds the count where it was, and writes another. Where there is no room for
+	 * it, what follows begins with the whole time, and it is not counted as lost.
+	 */
+	if (TRACER_STAMP_BITS == 32) {
+		place = turn(t, bits);
+		if (TRACER_PLACE_START(place) != TRACER_LOST) {
+			uint32_t offset = offset_of(t, TRACER_PLACE_START(place));
+			tracer_u32 *at = (tracer_u32 *)(void *)(t->data + offset);
 
-		at[0] = (uint32_t)TRACER_PLACE_NOW(place);
-		at[1] = TRACE_ID_CLOCK;
-		at[2] = (uint32_t)(time >> 32);
-		written(t, offset, bits);
+			at[0] = (uint32_t)TRACER_PLACE_NOW(place);
+			at[1] = TRACE_ID_CLOCK;
+			at[2] = (uint32_t)(time >> 32);
+			written(t, offset, bits);
+		}
 	}
+	pass_half(t, half, time);
 }
 
 #ifdef TRACER_SMALL

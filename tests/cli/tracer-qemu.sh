@@ -31,7 +31,7 @@ awk 'NR == FNR { begun = $1 + $2 + $3; lost = $4; next }
 		if (n < next_of[who] || (n % 5 == 4) != / words: /) bad = bad "\n" $0
 		next_of[who] = n + 1
 		match($0, /[0-9]+/); tick = substr($0, RSTART, RLENGTH) + 0
-		if (tick < before) bad = bad "\nback in time: " $0
+		if (tick < before || (before && tick > before + 2147483648)) bad = bad "\nback in time: " $0
 		before = tick }
 	END {
 		printf "%d events, %d lost\n", events, lost >"tally"
