@@ -53,7 +53,7 @@ void interrupt(unsigned line)
 	if (r % 32 == 8)
 		tracer_flush(&tracer);
 	tracer_keep_time(&tracer);
-	TIMER(which, 8) = TIMER(which, 4) = 1u + draw(&state[which]) % 40u;
+	TIMER(which, 8) = TIMER(which, 4) = 1u + draw(&state[which]) % 150u;
 }
 
 /* ---- the debugger's files ---- */
