@@ -17,7 +17,7 @@
  *   TRACER_STAMP_BITS    64: events carry whole times, for clocks of 64 bits; costs 4 bytes an event
  *   TRACER_SWITCHES      tracepoints that can be switched one by one
  *   TRACER_STRING_BYTES  longest string with its end; what is longer is cut
- *   TRACER_SMALL         tracepoints share the code that reserves and commits: a quarter more instructions, less than half the text
+ *   TRACER_SMALL         tracepoints share the code that reserves and commits: less text, nearly twice the instructions
  *   TRACER_PACKET_BYTES  the size of packets that will be asked for: what cannot fit is refused when it is compiled
  */
 #ifdef TRACER_CONFIG
