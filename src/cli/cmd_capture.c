@@ -199,7 +199,7 @@ static int check(const struct capture *k, const struct verb *verb)
 
 	if (!o->driver)
 		return cli_usage(
-			verb, "name a driver: --driver fx2, tracelab, shm, serial, file or pipe");
+			verb, "name a driver: --driver fx2, tracelab, shm, serial, poll, file or pipe");
 	stamps = o->driver->stamps;
 	if (!stamps && !o->device.rate_hz)
 		return cli_usage(verb, "say how fast to sample: --rate 8MHz");
@@ -260,12 +260,14 @@ const struct verb verb_capture = {
 	.what = "capture from analyzers and a radio into a session",
 	.usage = "capture [-o SESSION] [--driver NAME] [--rate HZ] [OPTIONS]",
 	.help = "  -o, --output SESSION     directory of the session; one that a dead capture left is gone on with\n"
-		"  -d, --driver NAME        fx2 (default), tracelab, shm, serial, file or pipe\n"
+		"  -d, --driver NAME        fx2 (default), tracelab, shm, serial, poll, file or pipe\n"
 		"  -r, --rate HZ            sampling rate: 8MHz, 500k\n"
 		"  -n, --name NAME          of the observer and its clock (default: the host's name)\n"
 		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path;\n"
 		"                           tracelab: SPI,SERIAL, or a file of its bytes; shm: [NAME=]PATH[@OFFSET[+BYTES]],...;\n"
-		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input)\n"
+		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input);\n"
+		"                           poll: shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH,\n"
+		"                           then ,width=BYTES ,mask=BITS ,cpu=N ,prio=N ,gap=T ,reverse; ,lines=A+B ,latency=T\n"
 		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/tracer)\n"
 		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
 		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"

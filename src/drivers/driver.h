@@ -36,6 +36,7 @@ enum driver_what {
 	DRIVER_SLIP,    /* from here on ticks may be off against those before */
 	DRIVER_EVENT,   /* of the analyzer's classes */
 	DRIVER_NOTHING, /* up to here nothing else has happened */
+	DRIVER_SUMMARY, /* an event about the capture, at its end: kept even if that has passed; no tick */
 };
 
 #define DRIVER_FIELDS_MAX 4

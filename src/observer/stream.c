@@ -354,6 +354,7 @@ static int put_record(struct stream *s, const struct driver_record *r, uint64_t 
 	case DRIVER_EDGE: return cvl_writer_edges(w, &tick, &r->levels, 1, err);
 	case DRIVER_SAMPLE: return cvl_writer_sample(w, tick, r->cls, r->value, err);
 	case DRIVER_PULSE: return cvl_writer_pulse(w, tick, r->cls, err);
+	case DRIVER_SUMMARY:
 	case DRIVER_EVENT: return cvl_writer_event(w, tick, s->event[r->cls], r->field, err);
 	case DRIVER_GAP:
 		s->count.gaps++;
@@ -377,13 +378,20 @@ int stream_records(struct stream *s, const struct driver_record *r, size_t n, st
 	double begin = cpu_s();
 	int rc = 0;
 
-	for (size_t i = 0; i < n && !rc && !s->ended; i++) {
+	for (size_t i = 0; i < n && !rc && !s->failed; i++) {
 		uint64_t tick = s->start.tick + r[i].tick;
 
+		if (r[i].what == DRIVER_SUMMARY) {
+			tick = cvl_samples_count(s->samples);
+			rc = put_record(s, &r[i], tick ? tick - 1 : 0, &problem);
+			continue;
+		}
+		if (s->ended)
+			continue;
 		if (s->stop_tick && tick >= s->stop_tick) {
 			cvl_samples_advance(s->samples, s->stop_tick);
 			s->ended = true;
-			break;
+			continue;
 		}
 		rc = put_record(s, &r[i], tick, &problem);
 		cvl_samples_advance(s->samples, tick + (r[i].what != DRIVER_NOTHING));

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: MIT */
+/* Lines that this machine sees itself, as a capture driver: the loop has a thread of its own. */
+#include <errno.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "drivers/poll/clock.h"
+#include "drivers/poll/facts.h"
+#include "drivers/poll/gpio.h"
+#include "drivers/poll/told.h"
+
+#define RING ((size_t)1 << 20) /* entries: a second at a million a second */
+#define TURN 65536             /* of them before others get a turn */
+#define QUIET_MS 2
+#define CALIBRATE_MS 200
+#define ASK_NS 10000 /* shorter gaps are not worth the question, which takes about a us */
+#define BEGIN_NS 5000000000
+
+struct device {
+	const struct driver_sink *sink;
+	struct driver_analyzer analyzer;
+	struct poll_source source;
+	struct poll_loop *loop;
+	struct poll_watch watch;
+	struct poll_gpio gpio;
+	struct told told;
+	pthread_t thread;
+	cpu_set_t others, before; /* processors of the observer's thread: now and before */
+	uint64_t off_ppb;
+	bool threaded, stopping, busy, moved;
+	_Atomic bool ended;
+	_Atomic int pinned, prior, locked; /* 0, or an errno */
+};
+
+static bool loops(const struct device *d)
+{
+	return d->source.kind != POLL_GPIOCHIP;
+}
+
+__attribute__((format(printf, 3, 4))) static void say(const struct device *d, bool problem,
+						      const char *fmt, ...)
+{
+	char text[500];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	d->sink->tell(d->sink->ctx, 0, problem, text);
+}
+
+static void poll_close(void *state)
+{
+	struct device *d = state;
+
+	if (d->threaded) {
+		atomic_store(&d->loop->stop, true);
+		/* what it waits to tell, nobody will take */
+		for (struct poll_seen seen; !atomic_load(&d->ended);)
+			if (!poll_take(d->loop, &seen))
+				sched_yield();
+		pthread_join(d->thread, NULL);
+	}
+	if (d->moved)
+		sched_setaffinity(0, sizeof(d->before), &d->before);
+	if (d->loop && d->loop->ring)
+		munmap(d->loop->ring, RING * sizeof(*d->loop->ring));
+	free(d->loop);
+	poll_watch_close(&d->watch);
+	poll_source_close(&d->source);
+	free(d);
+}
+
+/* ---- opening ---- */
+
+static int choose_cpu(struct device *d, struct cvl_error *err)
+{
+	unsigned others;
+	int best = (int)facts_best_cpu(&others);
+
+	CPU_ZERO(&d->before);
+	sched_getaffinity(0, sizeof(d->before), &d->before);
+	if (d->source.cpu < 0)
+		d->source.cpu = best;
+	if (d->source.cpu >= CPU_SETSIZE || d->source.cpu >= sysconf(_SC_NPROCESSORS_CONF))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"cpu=%d: this machine has no such processor", d->source.cpu);
+	d->others = d->before;
+	CPU_CLR((size_t)d->source.cpu, &d->others);
+	if (!CPU_COUNT(&d->others))
+		say(d, true,
+		    "there is no processor beside the loop's: gaps will be as long as time slices");
+	return 0;
+}
+
+static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
+{
+	const size_t bytes = RING * sizeof(*d->loop->ring);
+	const double tick_ns = 1e9 / (double)hz;
+	void *ring;
+
+	d->loop = aligned_alloc(64, (sizeof(*d->loop) + 63) & ~(size_t)63);
+	if (!d->loop)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	memset(d->loop, 0, sizeof(*d->loop));
+	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
+		    -1, 0);
+	if (ring == MAP_FAILED)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET,
+				"out of memory: the ring takes %zu MiB", bytes >> 20);
+	d->loop->ring = ring;
+	d->loop->size = RING;
+	d->loop->lines = d->source.lines;
+	d->loop->gap_ticks = (uint64_t)((double)d->source.gap_ns / tick_ns);
+	d->loop->asked_ticks = (uint64_t)(ASK_NS / tick_ns);
+	return 0;
+}
+
+static int open_loop(struct device *d, struct cvl_error *err)
+{
+	uint64_t hz;
+	int rc;
+
+	if (!poll_clock_there())
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"this processor has no RDTSCP, by which the loop tells the time");
+	hz = poll_clock_rate(CALIBRATE_MS, &d->off_ppb);
+	d->analyzer.rate_hz = hz;
+	rc = choose_cpu(d, err);
+	if (!rc)
+		rc = make_loop(d, hz, err);
+	if (!rc)
+		poll_watch_open(&d->watch, (unsigned)d->source.cpu);
+	return rc;
+}
+
+static int poll_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
+		     struct cvl_error *err)
+{
+	struct device *d = calloc(1, sizeof(*d));
+	int rc;
+
+	*state = NULL;
+	if (!d)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	d->sink = sink;
+	d->source.fd = d->watch.msr = -1;
+	d->told.sink = sink;
+	d->told.watch = &d->watch;
+	rc = poll_source_parse(&d->source, opts->devices, err);
+	if (!rc)
+		rc = poll_source_open(&d->source, err);
+	d->analyzer = (struct driver_analyzer){
+		.where = d->source.text,
+		.serial = "",
+		.rate_hz = 1000000000,
+		.lines = poll_source_lines(&d->source),
+		.unit = 8,
+		.resolution = 1,
+		.events = told_events,
+		.n_events = TOLD_CLASSES,
+	};
+	d->gpio.source = &d->source;
+	if (!rc && loops(d))
+		rc = open_loop(d, err);
+	if (rc) {
+		poll_close(d);
+		return rc;
+	}
+	*state = d;
+	return 0;
+}
+
+static size_t poll_analyzers(void *state, const struct driver_analyzer **list)
+{
+	*list = &((struct device *)state)->analyzer;
+	return 1;
+}
+
+/* ---- the loop's thread ---- */
+
+static void *loop_thread(void *state)
+{
+	struct device *d = state;
+	const struct sched_param p = { .sched_priority = d->source.priority };
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	CPU_SET((size_t)d->source.cpu, &one);
+	if (sched_setaffinity(0, sizeof(one), &one))
+		d->pinned = errno;
+	if (p.sched_priority && sched_setscheduler(0, SCHED_FIFO, &p))
+		d->prior = errno;
+	if (mlockall(MCL_CURRENT))
+		d->locked = errno;
+	poll_loop_run(d->loop);
+	atomic_store(&d->ended, true);
+	return NULL;
+}
+
+static void tell_refused(const struct device *d)
+{
+	if (d->pinned)
+		say(d, true, "the loop cannot be kept on processor %d (%s): it may be moved",
+		    d->source.cpu, strerror(d->pinned));
+	if (d->prior)
+		say(d, true,
+		    "no priority of real time (%s): other programs take turns with the loop; see `coeval doctor`",
+		    strerror(d->prior));
+	if (d->locked)
+		say(d, true, "memory is not locked (%s): page faults may widen brackets; ulimit -l",
+		    strerror(d->locked));
+}
+
+static int start_gpio(struct device *d, struct cvl_error *err)
+{
+	struct poll_seen now = { .kind = POLL_LEVELS };
+	int error;
+
+	now.from = (uint64_t)driver_waited();
+	error = poll_gpio_levels(&d->source, &now.levels);
+	now.to = (uint64_t)driver_waited();
+	if (error)
+		return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot be read: %s",
+				d->source.text, strerror(error));
+	d->gpio.levels = now.levels;
+	d->gpio.last = now.to;
+	d->gpio.began = now.to;
+	/* a bracket may begin so much earlier */
+	d->told.origin = now.from - (uint64_t)d->source.latency_ns;
+	return told_seen(&d->told, &now, err);
+}
+
+static int poll_start(void *state, struct cvl_error *err)
+{
+	struct device *d = state;
+	const int64_t until = driver_waited() + BEGIN_NS;
+	int rc;
+
+	if (!loops(d))
+		return 0;
+	d->moved = CPU_COUNT(&d->others) && !sched_setaffinity(0, sizeof(d->others), &d->others);
+	rc = pthread_create(&d->thread, NULL, loop_thread, d);
+	if (rc)
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "no thread for the loop: %s",
+				strerror(rc));
+	d->threaded = true;
+	while (!atomic_load(&d->loop->head))
+		if (driver_waited() > until)
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					"processor %d does not get to the loop: what runs there?",
+					d->source.cpu);
+		else
+			nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	tell_refused(d);
+	return 0;
+}
+
+static size_t poll_wait_for(void *state, struct pollfd *fds, size_t max, int *timeout_ms)
+{
+	const struct device *d = state;
+	const int ms = d->busy || d->stopping ? 0 : QUIET_MS;
+
+	if (loops(d) || d->stopping) {
+		*timeout_ms = *timeout_ms < ms ? *timeout_ms : ms;
+		return 0;
+	}
+	if (!max)
+		return 0;
+	*fds = (struct pollfd){ .fd = d->source.fd, .events = POLLIN };
+	return 1;
+}
+
+/* ---- the end ---- */
+
+static int tell_fact(struct device *d, const char *name, const char *value, enum fact_state state,
+		     struct cvl_error *err)
+{
+	const union cvl_store_value v[] = { { .s = name },
+					    { .s = value },
+					    { .s = fact_state_name(state) } };
+
+	return told_about(&d->told, TOLD_FACT, v, err);
+}
+
+static int tell_facts(struct device *d, struct cvl_error *err)
+{
+	struct fact facts[FACTS_MAX];
+	size_t n = loops(d) ? facts_read("", (unsigned)d->source.cpu, facts) : 0;
+	struct utsname u;
+	char text[300];
+	int rc = tell_fact(d, "source", d->source.text, FACT_GOOD, err);
+
+	if (!rc && !uname(&u)) {
+		snprintf(text, sizeof(text), "%.60s %.80s %.30s", u.sysname, u.release, u.machine);
+		rc = tell_fact(d, "system", text, FACT_GOOD, err);
+	}
+	if (!rc && loops(d)) {
+		snprintf(text, sizeof(text), "%" PRIu64 " Hz, within %" PRIu64 " ppb of the host's clock",
+			 d->analyzer.rate_hz, d->off_ppb);
+		rc = tell_fact(d, "rate", text, FACT_GOOD, err);
+	}
+	if (!rc && !loops(d)) {
+		snprintf(text, sizeof(text), "%" PRId64 " ns, as the user trusts in", d->source.latency_ns);
+		rc = tell_fact(d, "latency", text, FACT_UNKNOWN, err);
+	}
+	for (size_t i = 0; i < n && !rc; i++)
+		rc = tell_fact(d, facts[i].name, facts[i].value, facts[i].state, err);
+	return rc;
+}
+
+static void tell_oddities(const struct device *d)
+{
+	const uint64_t mask = d->source.lines.mask;
+
+	if (d->told.full)
+		say(d, true,
+		    "%" PRIu64 " changes were seen and found no room: they came faster than they are stored",
+		    d->told.full);
+	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
+		say(d, true, "%s: reads FF for ever: there is no port, or nothing is wired to it",
+		    d->source.text);
+	else if (loops(d) && !d->told.changes)
+		say(d, false, "%s: no line changed", d->source.text);
+}
+
+/* ---- at work ---- */
+
+static int drain(struct device *d, struct cvl_error *err)
+{
+	const uint64_t safe = atomic_load(&d->loop->safe);
+	struct poll_seen seen;
+	int rc = 0, n = 0;
+
+	while (n < TURN && !rc && poll_take(d->loop, &seen)) {
+		rc = told_seen(&d->told, &seen, err);
+		n++;
+	}
+	d->busy = n == TURN;
+	if (!rc && !d->busy && safe)
+		rc = told_until(&d->told, safe, err);
+	return rc;
+}
+
+static int read_gpio(struct device *d, struct cvl_error *err)
+{
+	struct gpio_v2_line_event e[64];
+	struct poll_seen made[POLL_GPIO_MADE];
+	const int64_t now = driver_waited();
+	int rc = d->told.origin ? 0 : start_gpio(d, err);
+
+	while (!rc) {
+		ssize_t got = read(d->source.fd, e, sizeof(e));
+
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
+			return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot be read: %s",
+					d->source.text, strerror(errno));
+		if (got <= 0)
+			break;
+		for (size_t i = 0; i < (size_t)got / sizeof(*e) && !rc; i++) {
+			unsigned n = poll_gpio_event(&d->gpio, &e[i], made);
+
+			for (unsigned k = 0; k < n && !rc; k++)
+				rc = told_seen(&d->told, &made[k], err);
+		}
+	}
+	/* what is stamped later may be told of as so much earlier */
+	return rc ? rc : told_until(&d->told, (uint64_t)(now - d->source.latency_ns), err);
+}
+
+static int poll_work(void *state, struct cvl_error *err)
+{
+	struct device *d = state;
+	/* before the ring is emptied: nothing is put in behind it */
+	const bool last = d->stopping && (!loops(d) || atomic_load(&d->ended));
+	int rc = loops(d) ? drain(d, err) : read_gpio(d, err);
+
+	if (rc)
+		return rc;
+	if (!last || d->busy)
+		return 1;
+	if (loops(d))
+		rc = told_stats(&d->told, d->loop, err);
+	if (!rc)
+		rc = tell_facts(d, err);
+	tell_oddities(d);
+	return rc;
+}
+
+static int poll_stop(void *state, struct cvl_error *err)
+{
+	struct device *d = state;
+
+	(void)err;
+	d->stopping = true;
+	if (d->loop)
+		atomic_store(&d->loop->stop, true);
+	return 0;
+}
+
+static void row_of(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		   const char *path, const char *what, const char *advice)
+{
+	if (!access(path, F_OK))
+		row(ctx, &(struct device_row){ .where = path,
+					       .what = what,
+					       .state = access(path, R_OK) ? "no permission" : "ready",
+					       .advice = advice });
+}
+
+static int poll_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		     struct cvl_error *err)
+{
+	(void)err;
+	row_of(row, ctx, "/dev/gpiochip0", "GPIO chip",
+	       "for `coeval capture --driver poll --device gpiochip:/dev/gpiochip0,lines=3`");
+	row_of(row, ctx, "/dev/gpiomem", "registers of GPIO lines",
+	       "for `coeval capture --driver poll --device mmio:/dev/gpiomem@0x34`");
+	row_of(row, ctx, "/dev/parport0", "parallel port",
+	       "for `coeval capture --driver poll --device ioport:0x378,reverse`, as root");
+	return 0;
+}
+
+const struct driver driver_poll = {
+	.name = "poll",
+	.what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
+	.open = poll_open,
+	.analyzers = poll_analyzers,
+	.start = poll_start,
+	.wait_for = poll_wait_for,
+	.work = poll_work,
+	.stop = poll_stop,
+	.close = poll_close,
+	.stamps = true,
+	.list = poll_list,
+};
