@@ -60,11 +60,8 @@ static void count_way(struct flow_stats *s, uint32_t from, uint32_t to)
 		count_branch(s, from, to);
 }
 
-static int add_time(struct flow_times *t, const struct flow_stamp *from,
-		    const struct flow_stamp *to)
+int flow_times_add(struct flow_times *t, int64_t ns, int64_t bound_ns)
 {
-	int64_t ns = cvl_add_sat(to->time.ns, -from->time.ns);
-
 	if (t->n == t->room) {
 		size_t room = t->room ? 2 * t->room : 256;
 		int64_t *grown;
@@ -80,8 +77,16 @@ static int add_time(struct flow_times *t, const struct flow_stamp *from,
 		t->room = room;
 	}
 	t->ns[t->n] = ns;
-	t->bound_ns[t->n++] = clocks_duration(ns, from->bound, to->bound);
+	t->bound_ns[t->n++] = bound_ns;
 	return 0;
+}
+
+static int add_time(struct flow_times *t, const struct flow_stamp *from,
+		    const struct flow_stamp *to)
+{
+	int64_t ns = cvl_add_sat(to->time.ns, -from->time.ns);
+
+	return flow_times_add(t, ns, clocks_duration(ns, from->bound, to->bound));
 }
 
 int flow_stats_add(struct flow_stats *s, const struct flow_item *item, struct flow_times *times,

@@ -55,6 +55,9 @@ struct flow_sum {
 	struct flow_figure best, mean, worst, percentile[FLOW_PERCENTILES];
 };
 
+/** CVL_E_NOMEM, CVL_E_LIMIT: more than memory is spent on. */
+int flow_times_add(struct flow_times *t, int64_t ns, int64_t bound_ns);
+
 /** CVL_E_NOMEM; @t has at least one time. */
 int flow_times_sum(const struct flow_times *t, struct flow_sum *sum);
 void flow_times_free(struct flow_times *t);

@@ -136,51 +136,10 @@ static void put_misfits(struct flow_view *v)
 			   (unsigned long long)(v->misfits - v->n_misfits));
 }
 
-static void put_figure(struct table *t, const char *name, const struct flow_figure *f)
-{
-	char bound[CVL_TIME_TEXT];
-	int64_t below = f->value - f->low, above = f->high - f->value;
-
-	cvl_bound_text(bound, below > above ? below : above);
-	table_cell(t, "%s", name);
-	table_cell(t, "%lld.%03lld us", (long long)(f->value / 1000), (long long)(f->value % 1000));
-	table_cell(t, "+-%s", bound);
-}
-
-static void percentile_name(unsigned permille, char name[16])
-{
-	if (permille % 10)
-		snprintf(name, 16, "%u.%u %%", permille / 10, permille % 10);
-	else
-		snprintf(name, 16, "%u %%", permille / 10);
-}
-
-static void put_bins(struct out *o, const struct flow_times *times)
-{
-	struct flow_bins b;
-	struct table t;
-
-	flow_bins_fill(&b, times);
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
-	for (size_t i = 0; i < b.n; i++) {
-		int64_t from = b.first + b.width * (int64_t)i;
-		int len = (int)((b.count[i] * 40 + b.most - 1) / b.most);
-
-		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "",
-			   (long long)(llabs(from) / 1000), (long long)(llabs(from) % 1000));
-		table_cell(&t, "%.*s", len, "########################################");
-		table_cell(&t, "%llu", (unsigned long long)b.count[i]);
-	}
-	table_print(&t, o, "rlr", "  ");
-}
-
 static int put_times(struct flow_view *v, const struct flow_times *times)
 {
 	const struct flow_map *map = v->map;
-	struct flow_sum sum;
 	struct out *o = v->out;
-	struct table t;
 
 	begin(v);
 	out_printf(o, "%s to %s: ", map->point[times->pair.from].name,
@@ -193,24 +152,7 @@ static int put_times(struct flow_view *v, const struct flow_times *times)
 			(unsigned long long)times->broken);
 	}
 	out_char(o, '\n');
-	if (!times->n)
-		return 0;
-	if (flow_times_sum(times, &sum))
-		return CVL_E_NOMEM;
-	table_init(&t, 3);
-	put_figure(&t, "best", &sum.best);
-	put_figure(&t, "mean", &sum.mean);
-	for (unsigned i = 0; i < FLOW_PERCENTILES; i++) {
-		char name[16];
-
-		percentile_name(flow_permille[i], name);
-		put_figure(&t, name, &sum.percentile[i]);
-	}
-	put_figure(&t, "worst", &sum.worst);
-	table_print(&t, o, "lrr", "  ");
-	out_char(o, '\n');
-	put_bins(o, times);
-	return 0;
+	return flow_times_text(o, times);
 }
 
 static int no_memory(struct cvl_error *err)
@@ -270,44 +212,6 @@ static json_t *node_json(const struct flow_view *v, const struct flow_node *node
 	return j;
 }
 
-static json_t *figure_json(const struct flow_figure *f)
-{
-	return json_pack("{s:I, s:I, s:I}", "ns", (json_int_t)f->value, "low_ns",
-			 (json_int_t)f->low, "high_ns", (json_int_t)f->high);
-}
-
-static json_t *times_json(const struct flow_view *v, const struct flow_times *t)
-{
-	json_t *bins = json_array(), *percentiles = json_array(), *j;
-	struct flow_sum sum;
-	struct flow_bins b;
-
-	j = json_pack("{s:s, s:s, s:I, s:I}", "from", v->map->point[t->pair.from].name, "to",
-		      v->map->point[t->pair.to].name, "times", (json_int_t)t->n, "not_counted",
-		      (json_int_t)t->broken);
-	if (t->n && !flow_times_sum(t, &sum)) {
-		for (unsigned i = 0; i < FLOW_PERCENTILES; i++) {
-			json_t *one = figure_json(&sum.percentile[i]);
-
-			json_object_set_new(one, "permille",
-					    json_integer((json_int_t)flow_permille[i]));
-			json_array_append_new(percentiles, one);
-		}
-		flow_bins_fill(&b, t);
-		for (size_t i = 0; i < b.n; i++)
-			json_array_append_new(
-				bins, json_pack("{s:I, s:I}", "from_ns",
-						(json_int_t)(b.first + b.width * (int64_t)i),
-						"times", (json_int_t)b.count[i]));
-		json_object_set_new(j, "best", figure_json(&sum.best));
-		json_object_set_new(j, "mean", figure_json(&sum.mean));
-		json_object_set_new(j, "worst", figure_json(&sum.worst));
-	}
-	json_object_set_new(j, "percentiles", percentiles);
-	json_object_set_new(j, "histogram", bins);
-	return j;
-}
-
 int flow_view_json(struct flow_view *v, struct cvl_error *err)
 {
 	json_t *nodes = json_array(), *between = json_array(), *all;
@@ -323,7 +227,9 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 		if (v->study.node[i].has)
 			json_array_append_new(nodes, node_json(v, &v->study.node[i]));
 	for (size_t i = 0; i < v->study.pairs; i++)
-		json_array_append_new(between, times_json(v, &v->study.times[i]));
+		json_array_append_new(between, flow_times_json(&v->study.times[i],
+						      v->map->point[v->study.times[i].pair.from].name,
+						      v->map->point[v->study.times[i].pair.to].name));
 	all = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", report_text(v->path),
 			"program", v->map->program, "points", (json_int_t)v->map->n, "branches",
 			(json_int_t)v->map->branches, "points_passed",

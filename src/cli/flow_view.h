@@ -5,6 +5,7 @@
 
 #include "analysis/flow_study.h"
 #include "cli/cli.h"
+#include "cli/flow_times.h"
 
 /** What did not fit, as far as it is kept for the summary. */
 #define FLOW_MISFITS_SHOWN 20
@@ -40,18 +41,5 @@ int flow_view_text(struct flow_view *v, struct cvl_error *err);
 int flow_view_json(struct flow_view *v, struct cvl_error *err);
 /** Histograms of all pairs, one above the other. */
 int flow_view_svg(const struct flow_view *v, const char *path, struct cvl_error *err);
-
-#define FLOW_BINS_MAX 24
-
-/** Times counted into bins of a round width. */
-struct flow_bins {
-	int64_t first, width; /* ns */
-	size_t n;
-	uint64_t count[FLOW_BINS_MAX];
-	uint64_t most;
-};
-
-/** @t has at least one time. */
-void flow_bins_fill(struct flow_bins *bins, const struct flow_times *t);
 
 #endif

@@ -7,8 +7,8 @@
 const struct verb *const verbs[] = {
 	&verb_capture, &verb_devices, &verb_control, &verb_act,  &verb_join,  &verb_import,
 	&verb_decode,  &verb_sync,    &verb_info,    &verb_show, &verb_check, &verb_calls,
-	&verb_export,  &verb_report,  &verb_task,    &verb_flow, &verb_power, &verb_sim,
-	&verb_demo,    &verb_help,    NULL,
+	&verb_export,  &verb_report,  &verb_task,    &verb_flow, &verb_power, &verb_precision,
+	&verb_sim, &verb_demo, &verb_doctor, &verb_help, NULL,
 };
 
 static const struct verb *find(const char *name)
@@ -25,7 +25,7 @@ static int help_all(FILE *f)
 		"coeval puts what many small machines did onto one clock, and says how sure it is.\n\n"
 		"usage: coeval VERB [OPTIONS] ...\n\n");
 	for (size_t i = 0; verbs[i]; i++)
-		fprintf(f, "  %-8s  %s\n", verbs[i]->name, verbs[i]->what);
+		fprintf(f, "  %-9s  %s\n", verbs[i]->name, verbs[i]->what);
 	fprintf(f,
 		"\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
 		"Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");

@@ -16,7 +16,7 @@
 #include "drivers/poll/gpio.h"
 #include "drivers/poll/told.h"
 
-#define RING ((size_t)1 << 20) /* entries: a second at a million a second */
+#define RING ((size_t)1 << 19) /* entries: half a second at a million a second */
 #define TURN 65536             /* of them before others get a turn */
 #define QUIET_MS 2
 #define CALIBRATE_MS 200

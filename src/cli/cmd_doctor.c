@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT */
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "drivers/poll/facts.h"
+
+enum { OPT_CPU = 256, OPT_ROOT, OPT_JSON };
+
+static const struct option options[] = {
+	{ "cpu", required_argument, NULL, OPT_CPU },
+	{ "root", required_argument, NULL, OPT_ROOT },
+	{ "json", no_argument, NULL, OPT_JSON },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu)
+{
+	struct table t;
+	size_t bad = 0;
+
+	out_printf(o, "processor %u, for a loop of coeval capture --driver poll\n\n", cpu);
+	table_init(&t, 3);
+	for (size_t i = 0; i < n; i++) {
+		table_cell(&t, "%s", f[i].name);
+		table_cell(&t, "%s", fact_state_name(f[i].state));
+		table_cell(&t, "%s", f[i].value);
+		bad += f[i].state == FACT_BAD;
+	}
+	table_print(&t, o, "lll", "  ");
+	for (size_t i = 0; i < n; i++)
+		if (f[i].state == FACT_BAD)
+			out_printf(o, "\n%s: %s\n  costs: %s\n  do: %s\n", f[i].name, f[i].value,
+				   f[i].costs, f[i].advice);
+	if (!bad)
+		out_text(o, "\nnothing to do\n");
+}
+
+static void put_json(struct out *o, const struct fact *f, size_t n, unsigned cpu)
+{
+	json_t *points = json_array(), *all;
+	char *text;
+
+	for (size_t i = 0; i < n; i++)
+		json_array_append_new(points,
+				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", f[i].name,
+						"state", fact_state_name(f[i].state), "value",
+						f[i].value, "costs", f[i].costs, "advice",
+						f[i].advice));
+	all = json_pack("{s:I, s:o}", "cpu", (json_int_t)cpu, "points", points);
+	text = json_dumps(all, JSON_INDENT(2));
+	out_text(o, text ? text : "{}");
+	out_char(o, '\n');
+	free(text);
+	json_decref(all);
+}
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	struct fact facts[FACTS_MAX];
+	const char *root = "";
+	unsigned cpu, others, bad = 0;
+	static struct out o;
+	bool json = false;
+	char *end;
+	size_t n;
+	int c;
+
+	cpu = facts_best_cpu(&others);
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_CPU:
+			cpu = (unsigned)strtoul(optarg, &end, 10);
+			if (*end || end == optarg || cpu > 4095)
+				return cli_usage(verb, "--cpu takes the number of a processor, not '%s'",
+						 optarg);
+			break;
+		case OPT_ROOT: root = optarg; break;
+		case OPT_JSON: json = true; break;
+		default: return cli_option(c, verb);
+		}
+	}
+	if (optind != argc)
+		return cli_usage(verb, "it takes no arguments");
+	n = facts_read(root, cpu, facts);
+	out_init(&o, STDOUT_FILENO, "standard output");
+	if (json)
+		put_json(&o, facts, n, cpu);
+	else
+		put_text(&o, facts, n, cpu);
+	for (size_t i = 0; i < n; i++)
+		bad += facts[i].state == FACT_BAD;
+	if (out_close(&o, NULL))
+		return 4;
+	return bad ? 1 : 0;
+}
+
+const struct verb verb_doctor = {
+	.name = "doctor",
+	.what = "check what keeps a polling loop on this machine from looking often",
+	.usage = "doctor [--cpu N] [--root DIR] [--json]",
+	.help = "      --cpu N      the processor that the loop is to have (default: an isolated one, or the last)\n"
+		"      --root DIR   look into DIR/proc and DIR/sys, of another machine\n"
+		"      --json       print JSON\n"
+		"\n"
+		"Exit status: 0 nothing to do; 1 something is bad, and what it costs and what to do is told.\n"
+		"\n"
+		"Example:\n"
+		"  coeval doctor\n",
+	.run = run,
+};

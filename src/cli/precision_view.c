@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/precision_view.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/figures.h"
+#include "cli/flow_times.h"
+#include "cli/report.h"
+#include "cli/svg.h"
+
+static const char *clock_name(const struct precision_view *v, size_t clock)
+{
+	return cvl_session_clock(v->session, clock)->name;
+}
+
+/* Rounded up: bounds hold. */
+static int64_t ns_of(const struct precision_clock *c, uint64_t ticks)
+{
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u + c->rate_hz - 1;
+
+	ns /= c->rate_hz;
+	return ns > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)ns;
+}
+
+static void ns_cell(struct table *t, int64_t ns)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_bound_text(text, ns);
+	table_cell(t, "%s", text);
+}
+
+/* So many nines as there are. */
+static void share_cell(struct table *t, double share)
+{
+	table_cell(t, share >= 1 ? "%.0f %%" : "%.9g %%", 100 * share);
+}
+
+static int by_length(const void *va, const void *vb)
+{
+	const struct precision_gap *const *a = va, *const *b = vb;
+
+	return ((*a)->ticks < (*b)->ticks) - ((*a)->ticks > (*b)->ticks);
+}
+
+/* The longest gaps of @c, up to v->gaps; free() them. */
+static struct precision_gap **longest(const struct precision_view *v,
+				      const struct precision_clock *c, size_t *n)
+{
+	const struct precision *p = &v->study;
+	struct precision_gap **g = calloc(p->n_gaps + 1, sizeof(*g));
+
+	*n = 0;
+	for (size_t i = 0; g && i < p->n_gaps; i++)
+		if (p->gap[i].clock == c->clock)
+			g[(*n)++] = &p->gap[i];
+	if (g)
+		qsort(g, *n, sizeof(*g), by_length);
+	*n = *n < v->gaps ? *n : v->gaps;
+	return g;
+}
+
+/* ---- as text ---- */
+
+static void put_levels(struct out *o, const struct precision_clock *c)
+{
+	const int64_t epsilon = ns_of(c, c->resolution);
+	struct table t;
+
+	table_init(&t, 7);
+	table_heads(&t, (const char *[]){ "assurance", "tau", "of time", "of steps", "epsilon",
+					  "tau + epsilon", "bracket", NULL });
+	for (size_t i = 0; i < PRECISION_LEVELS; i++) {
+		struct precision_level l = precision_at(c, precision_levels[i]);
+
+		table_cell(&t, "%g", l.share);
+		ns_cell(&t, ns_of(c, l.tau));
+		share_cell(&t, l.time);
+		share_cell(&t, l.steps);
+		ns_cell(&t, epsilon);
+		ns_cell(&t, ns_of(c, l.tau + c->resolution));
+		ns_cell(&t, ns_of(c, l.bracket));
+	}
+	table_print(&t, o, "lrrrrrr", "  ");
+}
+
+static void put_claims(struct out *o, const struct precision_clock *c)
+{
+	char widest[CVL_TIME_TEXT], gap[CVL_TIME_TEXT];
+
+	cvl_bound_text(widest, ns_of(c, c->widest));
+	cvl_bound_text(gap, ns_of(c, c->gap_ticks));
+	out_printf(o, "\nno pulse of %s or more is missed", widest);
+	if (c->widest > c->gap_ticks)
+		out_printf(o, "; outside of the gaps, none longer than %s", gap);
+	out_text(o, "\n");
+}
+
+static int put_gaps(const struct precision_view *v, struct out *o, const struct precision_clock *c)
+{
+	struct precision_gap **g;
+	struct table t;
+	size_t n;
+
+	if (!c->gaps)
+		return 0;
+	out_text(o, "\ngaps: ");
+	cli_count(o, c->gaps, "time");
+	out_printf(o, " nobody looked, %.4g %% of all; the longest:\n",
+		   c->step.ticks ? 100 * (double)c->gap_sum / (double)c->step.ticks : 0);
+	g = longest(v, c, &n);
+	if (!g)
+		return CVL_E_NOMEM;
+	table_init(&t, 4);
+	table_heads(&t, (const char *[]){ "up to s", "for", "cause", "", NULL });
+	for (size_t i = 0; i < n; i++) {
+		table_cell(&t, "%.9f", (double)g[i]->end / (double)c->rate_hz);
+		ns_cell(&t, ns_of(c, g[i]->ticks));
+		table_cell(&t, "%s", g[i]->cause);
+		table_cell(&t, "%s", g[i]->detail);
+	}
+	free(g);
+	table_print(&t, o, "rrll", "  ");
+	out_text(o, "\n");
+	table_init(&t, 3);
+	table_heads(&t, (const char *[]){ "cause", "gaps", "in all", NULL });
+	for (size_t i = 0; i < c->n_causes; i++) {
+		table_cell(&t, "%s", c->cause[i].name);
+		table_cell(&t, "%llu", (unsigned long long)c->cause[i].n);
+		ns_cell(&t, ns_of(c, c->cause[i].ticks));
+	}
+	table_print(&t, o, "lrr", "  ");
+	return 0;
+}
+
+static void put_facts(struct out *o, const struct precision_clock *c)
+{
+	struct table t;
+
+	if (!c->n_facts)
+		return;
+	out_text(o, "\nthe machine:\n");
+	table_init(&t, 3);
+	for (size_t i = 0; i < c->n_facts; i++) {
+		table_cell(&t, "%s", c->fact[i].name);
+		table_cell(&t, "%s", c->fact[i].state);
+		table_cell(&t, "%s", c->fact[i].value);
+	}
+	table_print(&t, o, "lll", "  ");
+}
+
+static int put_clock(const struct precision_view *v, struct out *o, const struct precision_clock *c)
+{
+	char least[CVL_TIME_TEXT], most[CVL_TIME_TEXT];
+	int rc = 0;
+
+	out_printf(o, "%s: ", clock_name(v, c->clock));
+	if (c->looped) {
+		cli_count(o, c->steps, "step");
+		out_printf(o, " of a loop in %.3f s",
+			   (double)c->step.ticks / (double)c->rate_hz);
+	} else {
+		out_text(o, "it tells of no loop (a capture that was cut off, or stamps by others)");
+	}
+	if (c->events) {
+		cvl_bound_text(least, ns_of(c, 2 * c->half_least));
+		cvl_bound_text(most, ns_of(c, 2 * c->half_most));
+		out_text(o, "; ");
+		cli_count(o, c->events, "event");
+		out_printf(o, " with brackets of %s to %s", least, most);
+	}
+	out_text(o, "\n\n");
+	if (c->looped && c->step.n && c->span.n) {
+		put_levels(o, c);
+		put_claims(o, c);
+	}
+	rc = put_gaps(v, o, c);
+	if (c->overflows)
+		out_printf(o, "\n%llu times something was full: %llu records are lost\n",
+			   (unsigned long long)c->overflows, (unsigned long long)c->lost);
+	put_facts(o, c);
+	return rc;
+}
+
+static int put_text(const struct precision_view *v, struct out *o)
+{
+	const struct flow_times *times = &v->study.times;
+	int rc = 0;
+
+	for (size_t i = 0; i < v->study.n && !rc && !v->between; i++) {
+		if (i)
+			out_char(o, '\n');
+		rc = put_clock(v, o, &v->study.clock[i]);
+	}
+	if (!v->between || rc)
+		return rc;
+	out_printf(o, "%s: ", v->between);
+	cli_count(o, times->n, "duration");
+	if (times->broken)
+		out_printf(o, "; within %llu nobody looked for a while, and a pulse may be missing",
+			   (unsigned long long)times->broken);
+	out_char(o, '\n');
+	return flow_times_text(o, times);
+}
+
+/* ---- as JSON ---- */
+
+static json_t *bins_json(const struct precision_bins *b)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < b->n; i++)
+		json_array_append_new(
+			all, json_pack("[I,I,I,I]", (json_int_t)b->bin[i].low,
+				       (json_int_t)b->bin[i].high, (json_int_t)b->bin[i].count,
+				       (json_int_t)b->bin[i].ticks));
+	return all;
+}
+
+static json_t *levels_json(const struct precision_clock *c)
+{
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < PRECISION_LEVELS && c->step.n && c->span.n; i++) {
+		struct precision_level l = precision_at(c, precision_levels[i]);
+
+		json_array_append_new(
+			all, json_pack("{s:f, s:I, s:f, s:f, s:I, s:I}", "assurance", l.share,
+				       "tau_ns", (json_int_t)ns_of(c, l.tau), "of_time", l.time,
+				       "of_steps", l.steps, "precision_ns",
+				       (json_int_t)ns_of(c, l.tau + c->resolution), "bracket_ns",
+				       (json_int_t)ns_of(c, l.bracket)));
+	}
+	return all;
+}
+
+static json_t *gaps_json(const struct precision_view *v, const struct precision_clock *c)
+{
+	const struct precision *p = &v->study;
+	json_t *all = json_array();
+
+	for (size_t i = 0; i < p->n_gaps; i++)
+		if (p->gap[i].clock == c->clock)
+			json_array_append_new(
+				all, json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
+					       (json_int_t)p->gap[i].end, "ns",
+					       (json_int_t)ns_of(c, p->gap[i].ticks), "cause",
+					       report_text(p->gap[i].cause), "detail",
+					       report_text(p->gap[i].detail)));
+	return all;
+}
+
+static json_t *clock_json(const struct precision_view *v, const struct precision_clock *c)
+{
+	json_t *facts = json_array(), *j;
+
+	for (size_t i = 0; i < c->n_facts; i++)
+		json_array_append_new(facts, json_pack("{s:o, s:o, s:o}", "name",
+						       report_text(c->fact[i].name), "state",
+						       report_text(c->fact[i].state), "value",
+						       report_text(c->fact[i].value)));
+	j = json_pack("{s:o, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clock",
+		      report_text(clock_name(v, c->clock)), "rate_hz", (json_int_t)c->rate_hz,
+		      "loop", c->looped, "steps", (json_int_t)c->steps, "ticks",
+		      (json_int_t)c->step.ticks, "epsilon_ns", (json_int_t)ns_of(c, c->resolution),
+		      "tau_max_ns", (json_int_t)ns_of(c, c->longest), "bracket_max_ns",
+		      (json_int_t)ns_of(c, c->widest), "gap_ns", (json_int_t)ns_of(c, c->gap_ticks),
+		      "gaps", (json_int_t)c->gaps, "lost", (json_int_t)c->lost, "events",
+		      (json_int_t)c->events);
+	json_object_set_new(j, "levels", levels_json(c));
+	json_object_set_new(j, "step_bins", bins_json(&c->step));
+	json_object_set_new(j, "span_bins", bins_json(&c->span));
+	json_object_set_new(j, "gap_list", gaps_json(v, c));
+	json_object_set_new(j, "facts", facts);
+	return j;
+}
+
+static int put_json(const struct precision_view *v, struct out *o)
+{
+	json_t *clocks = json_array(), *all;
+	char *text;
+
+	for (size_t i = 0; i < v->study.n; i++)
+		json_array_append_new(clocks, clock_json(v, &v->study.clock[i]));
+	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)), "clocks",
+			clocks);
+	if (v->between) {
+		json_t *times = flow_times_json(&v->study.times, v->between, "");
+
+		json_object_del(times, "to");
+		json_object_del(times, "from");
+		json_object_set_new(times, "between", report_text(v->between));
+		json_object_set_new(all, "durations", times);
+	}
+	text = json_dumps(all, JSON_INDENT(2));
+	json_decref(all);
+	if (!text)
+		return CVL_E_NOMEM;
+	out_long(o, text, strlen(text));
+	out_char(o, '\n');
+	free(text);
+	return 0;
+}
+
+int precision_view_put(struct precision_view *v, struct cvl_error *err)
+{
+	struct out *o = malloc(sizeof(*o));
+	int rc;
+
+	if (!o)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	out_init(o, STDOUT_FILENO, "standard output");
+	rc = v->json ? put_json(v, o) : put_text(v, o);
+	if (rc)
+		cvl_fail(err, rc, CVL_NO_OFFSET, "out of memory");
+	else
+		rc = out_flush(o, err);
+	free(o);
+	return rc;
+}
+
+int precision_view_svg(const struct precision_view *v, struct cvl_error *err)
+{
+	FILE *f = fopen(v->svg, "we");
+	char title[300];
+	int bad;
+
+	if (!f)
+		return cvl_fail_errno(err, "create", v->svg);
+	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, v->study.times.n);
+	svg_begin(f, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE, title);
+	flow_times_draw(f, title, &v->study.times, 36);
+	svg_end(f);
+	bad = ferror(f);
+	return fclose(f) || bad ? cvl_fail_errno(err, "write", v->svg) : 0;
+}
