@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+#include "drivers/poll/trial.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "drivers/driver.h"
+#include "drivers/poll/clock.h"
+
+struct stamp {
+	uint64_t before, after;
+};
+
+struct trial {
+	const struct poll_trial *t;
+	struct poll_loop *loop;
+	struct stamp *stamp; /* of each value */
+	struct poll_seen *gap;
+	size_t n_gaps;
+	uint64_t *word; /* alone in its line of the cache */
+};
+
+static void pin(int cpu)
+{
+	cpu_set_t one;
+
+	if (cpu < 0)
+		return;
+	CPU_ZERO(&one);
+	CPU_SET((size_t)cpu, &one);
+	sched_setaffinity(0, sizeof(one), &one); /* where that is refused, it holds all the same */
+}
+
+static void *loop_thread(void *state)
+{
+	struct trial *x = state;
+
+	pin(x->t->loop_cpu);
+	poll_loop_run(x->loop);
+	return NULL;
+}
+
+static void write_all(const struct trial *x)
+{
+	uint32_t cpu;
+
+	for (uint32_t v = 1; v <= x->t->stores; v++) {
+		uint64_t until;
+
+		x->stamp[v].before = poll_clock(&cpu);
+		__atomic_store_n(x->word, v, __ATOMIC_SEQ_CST);
+		x->stamp[v].after = poll_clock(&cpu);
+		until = x->stamp[v].after + x->t->pause;
+		while (poll_clock(&cpu) < until)
+			;
+	}
+}
+
+/* A gap that holds all of the time for which @v was there. They are in order. */
+static bool in_gap(const struct trial *x, uint64_t v)
+{
+	const uint64_t from = x->stamp[v].after, to = x->stamp[v + 1].before;
+	size_t low = 0, high = x->n_gaps;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (x->gap[middle].to < to)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < x->n_gaps && x->gap[low].from <= from;
+}
+
+static void judge(struct trial *x, struct poll_trial_result *r)
+{
+	const uint64_t n = x->t->stores;
+	struct poll_seen s;
+	bool *seen = calloc(n + 2, sizeof(*seen));
+
+	while (seen && poll_take(x->loop, &s)) {
+		if (s.kind == POLL_GAP) {
+			x->gap[x->n_gaps++] = s;
+			if (s.from >= x->stamp[1].before && s.to <= x->stamp[n].after)
+				r->gap_ticks += s.to - s.from;
+		}
+		r->full += s.kind == POLL_FULL ? s.lost : 0;
+		if (s.kind != POLL_CHANGE || s.levels > n)
+			continue;
+		seen[s.levels] = true;
+		r->seen++;
+		r->met += x->stamp[s.levels].before <= s.to && x->stamp[s.levels].after >= s.from;
+	}
+	r->gaps = x->n_gaps;
+	r->missed = n - r->seen;
+	/* the last one stays */
+	x->stamp[n + 1].before = UINT64_MAX;
+	for (uint64_t v = 1; seen && v <= n; v++)
+		if (!seen[v])
+			r->excused += x->stamp[v + 1].before - x->stamp[v].after <=
+					      x->t->gap_ticks ||
+				      in_gap(x, v);
+	free(seen);
+}
+
+static int run(struct trial *x, struct poll_trial_result *r)
+{
+	cpu_set_t before;
+	pthread_t thread;
+	int64_t began;
+	int rc = pthread_create(&thread, NULL, loop_thread, x);
+
+	if (rc)
+		return rc;
+	sched_getaffinity(0, sizeof(before), &before);
+	pin(x->t->writer_cpu);
+	while (!atomic_load(&x->loop->head))
+		sched_yield();
+	began = driver_waited();
+	write_all(x);
+	r->seconds = (double)(driver_waited() - began) * 1e-9;
+	r->ticks = x->stamp[x->t->stores].after - x->stamp[1].before;
+	/* the loop may just not be at it */
+	for (uint64_t safe = 0; safe <= x->stamp[x->t->stores].after; safe = atomic_load(&x->loop->safe))
+		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
+	atomic_store(&x->loop->stop, true);
+	sched_setaffinity(0, sizeof(before), &before);
+	pthread_join(thread, NULL);
+	r->stats = x->loop->stats;
+	judge(x, r);
+	return 0;
+}
+
+int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r)
+{
+	struct trial x = { .t = t };
+	size_t size = 1024, bytes;
+	int rc = ENOMEM;
+
+	/* a change and a gap for each store, and gaps in between */
+	while (size < 4 * (size_t)t->stores)
+		size *= 2;
+	*r = (struct poll_trial_result){ 0 };
+	x.loop = aligned_alloc(64, (sizeof(*x.loop) + 63) & ~(size_t)63);
+	x.word = aligned_alloc(64, 64);
+	x.stamp = calloc((size_t)t->stores + 2, sizeof(*x.stamp));
+	x.gap = calloc(size, sizeof(*x.gap));
+	bytes = size * sizeof(*x.gap);
+	if (x.loop && x.word && x.stamp && x.gap) {
+		memset(x.loop, 0, sizeof(*x.loop));
+		memset(x.word, 0, 64);
+		x.loop->ring = malloc(bytes);
+		x.loop->size = size;
+		x.loop->gap_ticks = t->gap_ticks;
+		x.loop->asked_ticks = UINT64_MAX;
+		x.loop->lines = (struct poll_lines){ .at = x.word, .width = 8, .mask = UINT64_MAX };
+		if (x.loop->ring) {
+			/* pages that are first touched in the loop are gaps of their own */
+			memset(x.loop->ring, 1, bytes);
+			memset(x.stamp, 1, ((size_t)t->stores + 2) * sizeof(*x.stamp));
+			rc = run(&x, r);
+		}
+		free(x.loop->ring);
+	}
+	free(x.loop);
+	free(x.word);
+	free(x.stamp);
+	free(x.gap);
+	return rc;
+}

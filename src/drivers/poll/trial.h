@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * A loop against the truth: another thread counts up a word of memory, and stamps each store by the same clock, before and after. Each
+ * store must meet the bracket that the loop gave it; each value that was there for longer than the loop's gaps must have been
+ * seen, or lie in a gap.
+ */
+#ifndef DRIVERS_POLL_TRIAL_H
+#define DRIVERS_POLL_TRIAL_H
+
+#include "drivers/poll/loop.h"
+
+struct poll_trial {
+	uint32_t stores;
+	uint64_t pause;     /* ticks from one store to the next, at least */
+	uint64_t gap_ticks; /* of the loop */
+	int loop_cpu, writer_cpu; /* -1: any */
+};
+
+struct poll_trial_result {
+	uint64_t seen;    /* stores that the loop told of */
+	uint64_t met;     /* of those, whose brackets meet the writer's interval */
+	uint64_t missed;  /* the others */
+	uint64_t excused; /* of those, that lie inside of a gap, or were there for no longer than one */
+	uint64_t gaps, full;
+	uint64_t gap_ticks; /* in all, while the writer wrote */
+	double seconds; /* that the writer took */
+	uint64_t ticks; /* the same */
+	struct poll_stats stats;
+};
+
+/** 0, or an errno. */
+int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r);
+
+#endif

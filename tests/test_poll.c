@@ -1,0 +1,430 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The polling loop: against a writer that stamps its stores by the same clock, alone and beside others who want the processor; its bins,
+ * its ring, what it is told, and the kernel's GPIO events.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analysis/precision.h"
+#include "drivers/poll/clock.h"
+#include "drivers/poll/facts.h"
+#include "drivers/poll/gpio.h"
+#include "drivers/poll/told.h"
+#include "drivers/poll/trial.h"
+#include "test_draw.h"
+#include "test_scratch.h"
+
+#define STORES 200000
+
+/* ---- honesty ---- */
+
+static void check_trial(uint64_t pause, uint64_t gap)
+{
+	struct poll_trial t = { .stores = STORES,
+				.pause = pause,
+				.gap_ticks = gap,
+				.loop_cpu = -1,
+				.writer_cpu = -1 };
+	struct poll_trial_result r;
+	uint64_t steps = 0;
+
+	if (!poll_clock_there())
+		skip();
+	assert_int_equal(poll_trial_run(&t, &r), 0);
+	assert_int_equal(r.met, r.seen);
+	assert_int_equal(r.missed, r.excused);
+	assert_int_equal(r.missed + r.seen, STORES);
+	assert_int_equal(r.full, 0);
+	assert_true(r.seen > 0);
+	for (unsigned i = 0; i < POLL_BINS; i++)
+		steps += r.stats.step[i].ticks;
+	assert_int_equal(steps, r.stats.last - r.stats.first);
+	assert_true(r.stats.longest <= r.stats.widest);
+}
+
+static void each_store_meets_its_bracket_or_lies_in_a_gap(void **state)
+{
+	(void)state;
+	check_trial(1500, 1200);
+}
+
+static void *burn(void *stop)
+{
+	while (!atomic_load((_Atomic bool *)stop))
+		;
+	return NULL;
+}
+
+static void so_it_does_under_load(void **state)
+{
+	_Atomic bool stop = false;
+	pthread_t thread[3];
+
+	(void)state;
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, burn, &stop), 0);
+	check_trial(600, 5000);
+	check_trial(5000, 2000);
+	atomic_store(&stop, true);
+	for (int i = 0; i < 3; i++)
+		pthread_join(thread[i], NULL);
+}
+
+/* ---- bins and ring ---- */
+
+static void a_number_lies_in_its_bin(void **state)
+{
+	struct draw d = draw_begin(1);
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		uint64_t v = draw_size(&d, 64);
+		unsigned bin = poll_bin_of(v);
+
+		assert_true(bin < POLL_BINS);
+		assert_true(poll_bin_low(bin) <= v);
+		assert_true(bin + 1 == POLL_BINS || v < poll_bin_low(bin + 1));
+		assert_true(poll_bin_low(bin + 1) - poll_bin_low(bin) <=
+			    1 + poll_bin_low(bin) / POLL_FINE || bin + 1 == POLL_BINS);
+	}
+}
+
+struct timed {
+	struct poll_loop loop;
+	_Alignas(64) uint64_t word;
+};
+
+static void *run_loop(void *loop)
+{
+	poll_loop_run(loop);
+	return NULL;
+}
+
+/* What finds no room is counted, and told of when there is some. */
+static void a_full_ring_is_a_loss_that_is_told(void **state)
+{
+	struct timed *t = aligned_alloc(64, sizeof(*t));
+	uint64_t changes = 0, lost = 0, fulls = 0, last = 0;
+	struct poll_seen s;
+	pthread_t thread;
+	uint32_t cpu;
+
+	(void)state;
+	memset(t, 0, sizeof(*t));
+	t->loop.ring = calloc(8, sizeof(*t->loop.ring));
+	t->loop.size = 8;
+	t->loop.gap_ticks = t->loop.asked_ticks = UINT64_MAX;
+	t->loop.lines = (struct poll_lines){ .at = &t->word, .width = 8, .mask = UINT64_MAX };
+	assert_int_equal(pthread_create(&thread, NULL, run_loop, &t->loop), 0);
+	while (!atomic_load(&t->loop.head))
+		sched_yield();
+	for (uint64_t v = 1; v <= 50; v++) {
+		uint64_t stored;
+
+		__atomic_store_n(&t->word, v, __ATOMIC_SEQ_CST);
+		stored = poll_clock(&cpu);
+		/* until the loop has been there */
+		while (atomic_load(&t->loop.safe) <= stored)
+			sched_yield();
+	}
+	atomic_store(&t->loop.stop, true);
+	/* the loop waits until it has told of the loss */
+	while (!fulls) {
+		while (poll_take(&t->loop, &s)) {
+			changes += s.kind == POLL_CHANGE;
+			fulls += s.kind == POLL_FULL;
+			lost += s.kind == POLL_FULL ? s.lost : 0;
+			assert_true(s.from <= s.to);
+			assert_true(s.from >= last);
+			last = s.from;
+		}
+		sched_yield();
+	}
+	pthread_join(thread, NULL);
+	assert_int_equal(fulls, 1);
+	assert_int_equal(changes, 7); /* and the levels at the start */
+	assert_int_equal(changes + lost, 50);
+	free(t->loop.ring);
+	free(t);
+}
+
+/* ---- what becomes records ---- */
+
+struct kept {
+	struct driver_record r[64];
+	char cause[64][16];
+	size_t n;
+};
+
+static int keep(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
+		struct cvl_error *err)
+{
+	struct kept *k = ctx;
+
+	(void)analyzer, (void)err;
+	for (size_t i = 0; i < n && k->n < 64; i++, k->n++) {
+		k->r[k->n] = r[i];
+		if (r[i].what == DRIVER_EVENT && r[i].cls == TOLD_GAP)
+			snprintf(k->cause[k->n], sizeof(k->cause[0]), "%s", r[i].field[1].s);
+	}
+	return 0;
+}
+
+static void records_come_in_order_though_gaps_are_told_later(void **state)
+{
+	struct kept *k = calloc(1, sizeof(*k));
+	struct told *t = calloc(1, sizeof(*t));
+	const struct driver_sink sink = { .records = keep, .ctx = k };
+	struct poll_watch w;
+	const struct poll_seen seen[] = {
+		{ .kind = POLL_LEVELS, .from = 1000, .to = 1010, .levels = 5 },
+		{ .kind = POLL_CHANGE, .from = 2000, .to = 9001, .levels = 4, .changed = 1 },
+		{ .kind = POLL_GAP, .from = 2000, .to = 9010, .asked = true, .preempted = 1 },
+		{ .kind = POLL_CHANGE, .from = 9001, .to = 9015, .levels = 5, .changed = 1 },
+	};
+	static const uint64_t ticks[] = { 5, 1000, 4500, 8008, 8010 };
+
+	(void)state;
+	poll_watch_open(&w, 0);
+	t->sink = &sink;
+	t->watch = &w;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(told_seen(t, &seen[i], NULL), 0);
+	assert_int_equal(told_until(t, 9500, NULL), 0);
+	assert_int_equal(k->n, 6);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(k->r[i].tick, ticks[i]);
+	assert_int_equal(k->r[1].what, DRIVER_GAP);
+	assert_int_equal(k->r[1].gap.to, 8010);
+	/* 3500 before the middle, and 3501 behind it: the greater */
+	assert_int_equal(k->r[2].field[0].u, 3501);
+	assert_int_equal(k->r[3].field[0].u, 7);
+	assert_string_equal(k->cause[4], "preempted");
+	assert_int_equal(k->r[5].what, DRIVER_NOTHING);
+	assert_int_equal(k->r[5].tick, 8500);
+	poll_watch_close(&w);
+	free(t);
+	free(k);
+}
+
+static void causes_are_told_only_where_known(void **state)
+{
+	struct poll_watch w;
+	char text[POLL_DETAIL];
+	struct poll_seen g = { .kind = POLL_GAP, .asked = true };
+
+	(void)state;
+	poll_watch_open(&w, 4000); /* nothing is counted of it */
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	g.preempted = 1;
+	assert_string_equal(poll_cause(&w, &g, text), "preempted");
+	g.faults = 1;
+	assert_string_equal(poll_cause(&w, &g, text), "page fault");
+	g.moved = true;
+	assert_string_equal(poll_cause(&w, &g, text), "migration");
+	g = (struct poll_seen){ .kind = POLL_GAP, .preempted = 1 };
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	poll_watch_close(&w);
+}
+
+/* ---- GPIO ---- */
+
+static void gpio_edges_become_brackets_that_end_at_their_stamps(void **state)
+{
+	struct poll_source s;
+	struct poll_gpio g = { .source = &s, .began = 500, .levels = 2 };
+	struct gpio_v2_line_event e = { .timestamp_ns = 200000,
+					.id = GPIO_V2_LINE_EVENT_RISING_EDGE,
+					.offset = 4,
+					.seqno = 1 };
+	struct poll_seen out[POLL_GPIO_MADE];
+
+	(void)state;
+	assert_int_equal(poll_source_parse(&s, "gpiochip:/dev/gpiochip0,lines=4+7,latency=50us", NULL), 0);
+	assert_int_equal(poll_gpio_event(&g, &e, out), 1);
+	assert_int_equal(out[0].from, 150000);
+	assert_int_equal(out[0].to, 200000);
+	assert_int_equal(out[0].levels, 3);
+	e = (struct gpio_v2_line_event){ .timestamp_ns = 300000,
+					 .id = GPIO_V2_LINE_EVENT_FALLING_EDGE,
+					 .offset = 7,
+					 .seqno = 5 };
+	assert_int_equal(poll_gpio_event(&g, &e, out), 2);
+	assert_int_equal(out[0].kind, POLL_FULL);
+	assert_int_equal(out[0].lost, 3);
+	assert_int_equal(out[0].from, 200000);
+	assert_int_equal(out[1].levels, 1);
+	assert_int_equal(out[1].changed, 2);
+	e.offset = 9;
+	assert_int_equal(poll_gpio_event(&g, &e, out), 0);
+	/* what is stamped before the levels were read is in them */
+	e = (struct gpio_v2_line_event){ .timestamp_ns = 400, .offset = 7, .seqno = 6 };
+	assert_int_equal(poll_gpio_event(&g, &e, out), 0);
+	assert_int_equal(g.levels, 1);
+}
+
+/* ---- what the user says ---- */
+
+static void sources_are_read_or_refused(void **state)
+{
+	static const char *const good[] = { "shm:/dev/shm/x", "shm:x@8,width=4,mask=0xf,cpu=1,prio=80,gap=5us",
+					    "mmio:/dev/gpiomem@0x34", "ioport:0x378,reverse",
+					    "gpiochip:/dev/gpiochip0,lines=1" };
+	static const char *const bad[] = { "", "shm", "shm:", "usb:x", "shm:x,width=3", "shm:x@3",
+					   "shm:x@-1", "shm:x,mask=0", "shm:x,width=1,mask=0x100",
+					   "shm:x,prio=100", "shm:x,gap=2s", "shm:x,what=1", "shm:x,",
+					   "shm:x,lines=1", "shm:x,reverse", "ioport:1000000", "ioport:x",
+					   "ioport:0x378,width=2", "gpiochip:x", "gpiochip:x,lines=",
+					   "gpiochip:x,lines=1++2", "shm:x,cpu=" };
+	struct poll_source s;
+	struct cvl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		assert_int_equal(poll_source_parse(&s, good[i], &err), 0);
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(poll_source_parse(&s, bad[i], &err), CVL_E_USAGE);
+	assert_int_equal(poll_source_parse(&s, NULL, &err), CVL_E_USAGE);
+	assert_int_equal(poll_source_parse(&s, "shm:x,width=4,mask=0x30", &err), 0);
+	assert_int_equal(poll_source_lines(&s), 6);
+}
+
+static void any_text_is_read_or_refused(void **state)
+{
+	static const char letters[] = "shm:mmioportgpiochip@,=+0x1A-/widthmaskcpupriogaplineslatencyreverse us";
+	struct draw d = draw_begin(2);
+	struct poll_source s;
+	struct cvl_error err;
+	char text[64];
+
+	(void)state;
+	for (int i = 0; i < 50000; i++) {
+		size_t n = draw_below(&d, sizeof(text)), at = 0;
+
+		if (draw_below(&d, 2))
+			at = (size_t)snprintf(text, sizeof(text), "%s", draw_below(&d, 2) ? "shm:a," : "gpiochip:a,");
+		for (; at < n; at++)
+			text[at] = letters[draw_below(&d, sizeof(letters) - 1)];
+		text[at < sizeof(text) ? at : sizeof(text) - 1] = '\0';
+		if (!poll_source_parse(&s, text, &err))
+			assert_true(poll_source_lines(&s) >= 1 && poll_source_lines(&s) <= 64);
+	}
+}
+
+static void memory_that_is_too_short_is_refused(void **state)
+{
+	struct poll_source s;
+	struct cvl_error err;
+	char path[300], text[400];
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/short", scratch);
+	f = fopen(path, "w");
+	fputs("1234567", f);
+	fclose(f);
+	snprintf(text, sizeof(text), "shm:%s", path);
+	assert_int_equal(poll_source_parse(&s, text, &err), 0);
+	assert_int_equal(poll_source_open(&s, &err), CVL_E_ENV);
+	poll_source_close(&s);
+	snprintf(text, sizeof(text), "shm:%s,width=4", path);
+	assert_int_equal(poll_source_parse(&s, text, &err), 0);
+	assert_int_equal(poll_source_open(&s, &err), 0);
+	assert_int_equal(*(const volatile uint8_t *)s.lines.at, '1');
+	poll_source_close(&s);
+	assert_int_equal(poll_source_parse(&s, "shm:/there/is/none", &err), 0);
+	assert_int_equal(poll_source_open(&s, &err), CVL_E_ENV);
+	poll_source_close(&s);
+}
+
+/* ---- figures ---- */
+
+/* The table of the paper, section 5, had its steps been 45 in a thousand long and 3 the longest. */
+static void assurance_is_by_time_and_by_steps(void **state)
+{
+	static const struct precision_bin bins[] = { { 1801, 2080, 3, 6240 },
+						     { 1500, 1522, 955, 1453510 },
+						     { 1523, 1800, 42, 75600 } };
+	struct precision_clock c = { .looped = true, .longest = 2080, .widest = 4000 };
+	struct precision_level l;
+
+	(void)state;
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < 3; i++) {
+			assert_int_equal(precision_bin_add(&c.step, &bins[i]), 0);
+			assert_int_equal(precision_bin_add(&c.span, &bins[i]), 0);
+		}
+	assert_int_equal(c.step.n, 3);
+	assert_int_equal(c.step.count, 2000);
+	l = precision_at(&c, 0.9);
+	assert_int_equal(l.tau, 1522);
+	assert_true(l.steps > 0.9549 && l.steps < 0.9551);
+	assert_true(l.time > 0.9466 && l.time < 0.9468);
+	/* a share of the steps is not one of the time */
+	assert_int_equal(precision_at(&c, 0.955).tau, 1800);
+	assert_int_equal(precision_at(&c, 0.997).tau, 2080);
+	l = precision_at(&c, 1);
+	assert_int_equal(l.tau, 2080);
+	assert_int_equal(l.bracket, 4000);
+	free(c.step.bin);
+	free(c.span.bin);
+}
+
+static void points_are_read_or_refused(void **state)
+{
+	static const char *const bad[] = { "", ":rise", "a:up", "a:b=", "a:=1", "a:b=x", "a:b=1x" };
+	struct precision_point p;
+	struct cvl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(precision_point_parse(&p, bad[i], strlen(bad[i]), &err), CVL_E_USAGE);
+	assert_int_equal(precision_point_parse(&p, "D0:fall", 7, &err), 0);
+	assert_int_equal(p.side, 'f');
+	assert_int_equal(precision_point_parse(&p, "change:levels=0x10..", 18, &err), 0);
+	assert_string_equal(p.name, "change");
+	assert_string_equal(p.field, "levels");
+	assert_int_equal(p.value, 16);
+}
+
+static void lists_of_processors_are_read(void **state)
+{
+	(void)state;
+	assert_true(facts_in_list("0-3,8", 2));
+	assert_true(facts_in_list("0-3,8", 8));
+	assert_false(facts_in_list("0-3,8", 4));
+	assert_false(facts_in_list("", 0));
+	assert_false(facts_in_list("\n", 0));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(each_store_meets_its_bracket_or_lies_in_a_gap),
+		cmocka_unit_test(so_it_does_under_load),
+		cmocka_unit_test(a_number_lies_in_its_bin),
+		cmocka_unit_test(a_full_ring_is_a_loss_that_is_told),
+		cmocka_unit_test(records_come_in_order_though_gaps_are_told_later),
+		cmocka_unit_test(causes_are_told_only_where_known),
+		cmocka_unit_test(gpio_edges_become_brackets_that_end_at_their_stamps),
+		cmocka_unit_test(sources_are_read_or_refused),
+		cmocka_unit_test(any_text_is_read_or_refused),
+		cmocka_unit_test(memory_that_is_too_short_is_refused),
+		cmocka_unit_test(assurance_is_by_time_and_by_steps),
+		cmocka_unit_test(points_are_read_or_refused),
+		cmocka_unit_test(lists_of_processors_are_read),
+	};
+
+	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
