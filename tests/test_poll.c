@@ -31,11 +31,9 @@
 
 static void check_trial(uint64_t pause, uint64_t gap)
 {
-	struct poll_trial t = { .stores = STORES,
-				.pause = pause,
-				.gap_ticks = gap,
-				.loop_cpu = -1,
-				.writer_cpu = -1 };
+	struct poll_trial t = {
+		.stores = STORES, .pause = pause, .gap_ticks = gap, .loop_cpu = -1, .writer_cpu = -1
+	};
 	struct poll_trial_result r;
 	uint64_t steps = 0;
 
@@ -96,7 +94,8 @@ static void a_number_lies_in_its_bin(void **state)
 		assert_true(poll_bin_low(bin) <= v);
 		assert_true(bin + 1 == POLL_BINS || v < poll_bin_low(bin + 1));
 		assert_true(poll_bin_low(bin + 1) - poll_bin_low(bin) <=
-			    1 + poll_bin_low(bin) / POLL_FINE || bin + 1 == POLL_BINS);
+				    1 + poll_bin_low(bin) / POLL_FINE ||
+			    bin + 1 == POLL_BINS);
 	}
 }
 
@@ -251,7 +250,8 @@ static void gpio_edges_become_brackets_that_end_at_their_stamps(void **state)
 	struct poll_seen out[POLL_GPIO_MADE];
 
 	(void)state;
-	assert_int_equal(poll_source_parse(&s, "gpiochip:/dev/gpiochip0,lines=4+7,latency=50us", NULL), 0);
+	assert_int_equal(
+		poll_source_parse(&s, "gpiochip:/dev/gpiochip0,lines=4+7,latency=50us", NULL), 0);
 	assert_int_equal(poll_gpio_event(&g, &e, out), 1);
 	assert_int_equal(out[0].from, 150000);
 	assert_int_equal(out[0].to, 200000);
@@ -278,15 +278,32 @@ static void gpio_edges_become_brackets_that_end_at_their_stamps(void **state)
 
 static void sources_are_read_or_refused(void **state)
 {
-	static const char *const good[] = { "shm:/dev/shm/x", "shm:x@8,width=4,mask=0xf,cpu=1,prio=80,gap=5us",
+	static const char *const good[] = { "shm:/dev/shm/x",
+					    "shm:x@8,width=4,mask=0xf,cpu=1,prio=80,gap=5us",
 					    "mmio:/dev/gpiomem@0x34", "ioport:0x378,reverse",
 					    "gpiochip:/dev/gpiochip0,lines=1" };
-	static const char *const bad[] = { "", "shm", "shm:", "usb:x", "shm:x,width=3", "shm:x@3",
-					   "shm:x@-1", "shm:x,mask=0", "shm:x,width=1,mask=0x100",
-					   "shm:x,prio=100", "shm:x,gap=2s", "shm:x,what=1", "shm:x,",
-					   "shm:x,lines=1", "shm:x,reverse", "ioport:1000000", "ioport:x",
-					   "ioport:0x378,width=2", "gpiochip:x", "gpiochip:x,lines=",
-					   "gpiochip:x,lines=1++2", "shm:x,cpu=" };
+	static const char *const bad[] = { "",
+					   "shm",
+					   "shm:",
+					   "usb:x",
+					   "shm:x,width=3",
+					   "shm:x@3",
+					   "shm:x@-1",
+					   "shm:x,mask=0",
+					   "shm:x,width=1,mask=0x100",
+					   "shm:x,prio=100",
+					   "shm:x,gap=2s",
+					   "shm:x,what=1",
+					   "shm:x,",
+					   "shm:x,lines=1",
+					   "shm:x,reverse",
+					   "ioport:1000000",
+					   "ioport:x",
+					   "ioport:0x378,width=2",
+					   "gpiochip:x",
+					   "gpiochip:x,lines=",
+					   "gpiochip:x,lines=1++2",
+					   "shm:x,cpu=" };
 	struct poll_source s;
 	struct cvl_error err;
 
@@ -302,7 +319,8 @@ static void sources_are_read_or_refused(void **state)
 
 static void any_text_is_read_or_refused(void **state)
 {
-	static const char letters[] = "shm:mmioportgpiochip@,=+0x1A-/widthmaskcpupriogaplineslatencyreverse us";
+	static const char letters[] =
+		"shm:mmioportgpiochip@,=+0x1A-/widthmaskcpupriogaplineslatencyreverse us";
 	struct draw d = draw_begin(2);
 	struct poll_source s;
 	struct cvl_error err;
@@ -313,7 +331,8 @@ static void any_text_is_read_or_refused(void **state)
 		size_t n = draw_below(&d, sizeof(text)), at = 0;
 
 		if (draw_below(&d, 2))
-			at = (size_t)snprintf(text, sizeof(text), "%s", draw_below(&d, 2) ? "shm:a," : "gpiochip:a,");
+			at = (size_t)snprintf(text, sizeof(text), "%s",
+					      draw_below(&d, 2) ? "shm:a," : "gpiochip:a,");
 		for (; at < n; at++)
 			text[at] = letters[draw_below(&d, sizeof(letters) - 1)];
 		text[at < sizeof(text) ? at : sizeof(text) - 1] = '\0';
@@ -389,7 +408,8 @@ static void points_are_read_or_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(precision_point_parse(&p, bad[i], strlen(bad[i]), &err), CVL_E_USAGE);
+		assert_int_equal(precision_point_parse(&p, bad[i], strlen(bad[i]), &err),
+				 CVL_E_USAGE);
 	assert_int_equal(precision_point_parse(&p, "D0:fall", 7, &err), 0);
 	assert_int_equal(p.side, 'f');
 	assert_int_equal(precision_point_parse(&p, "change:levels=0x10..", 18, &err), 0);

@@ -47,8 +47,8 @@ static void put(struct world *w, uint64_t tick, int class, uint64_t a, uint64_t 
 {
 	const union cvl_store_value v[] = { { .u = a }, { .u = b }, { .u = c }, { .u = d } };
 
-	assert_int_equal(cvl_writer_event(w->w, (struct cvl_tick){ tick }, w->class[class], v, NULL),
-			 0);
+	assert_int_equal(
+		cvl_writer_event(w->w, (struct cvl_tick){ tick }, w->class[class], v, NULL), 0);
 }
 
 static void put_texts(struct world *w, uint64_t tick, int class, union cvl_store_value first,
@@ -56,8 +56,8 @@ static void put_texts(struct world *w, uint64_t tick, int class, union cvl_store
 {
 	const union cvl_store_value v[] = { first, { .s = b }, { .s = c } };
 
-	assert_int_equal(cvl_writer_event(w->w, (struct cvl_tick){ tick }, w->class[class], v, NULL),
-			 0);
+	assert_int_equal(
+		cvl_writer_event(w->w, (struct cvl_tick){ tick }, w->class[class], v, NULL), 0);
 }
 
 static void gap(struct world *w, uint64_t from, uint64_t to, enum cvl_gap why, uint64_t lost)

@@ -38,7 +38,8 @@ int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b
 }
 
 /* Where the bins up to it take @share of the time. */
-static size_t reaches(const struct precision_bins *b, double share, uint64_t *count, uint64_t *ticks)
+static size_t reaches(const struct precision_bins *b, double share, uint64_t *count,
+		      uint64_t *ticks)
 {
 	size_t i = 0;
 

@@ -50,12 +50,12 @@ struct precision_cause {
 struct precision_clock {
 	size_t clock;
 	uint64_t rate_hz, resolution; /* resolution: epsilon, ticks */
-	bool looped; /* it tells of a loop */
+	bool looped;                  /* it tells of a loop */
 	uint64_t steps, longest, widest, gap_ticks;
 	struct precision_bins step, span;
 	struct precision_cause cause[PRECISION_CAUSES];
 	size_t n_causes;
-	uint64_t gaps, gap_sum; /* and ticks in them */
+	uint64_t gaps, gap_sum;   /* and ticks in them */
 	uint64_t overflows, lost; /* losses because something was full; records, as far as known */
 	uint64_t events, half_least, half_most; /* with a bracket, and their half-widths, ticks */
 	double half_sum;
@@ -65,8 +65,8 @@ struct precision_clock {
 
 /** An edge of a line, or an event, or one with a field of a value. */
 struct precision_point {
-	char name[96]; /* LINE or EVENT */
-	char side;     /* 'r', 'f', or 0: an event, or a line that rises */
+	char name[96];  /* LINE or EVENT */
+	char side;      /* 'r', 'f', or 0: an event, or a line that rises */
 	char field[48]; /* "" */
 	uint64_t value;
 };
@@ -85,9 +85,9 @@ struct precision {
 	size_t n;
 	struct precision_gap *gap; /* in order of time, of each stream */
 	size_t n_gaps;
-	bool more_gaps;           /* than are kept */
-	struct flow_times times;  /* broken: a loss lies within */
-	uint64_t open;            /* began and did not end */
+	bool more_gaps;          /* than are kept */
+	struct flow_times times; /* broken: a loss lies within */
+	uint64_t open;           /* began and did not end */
 };
 
 /** Gaps that are kept one by one. */
@@ -103,7 +103,8 @@ struct precision_level {
 	double share;       /* of the time, that is asked for */
 	uint64_t tau;       /* steps up to this take at least that share of the time */
 	double time, steps; /* shares that they take, and that they are */
-	uint64_t bracket;   /* the same of spans: brackets of events, and pulses that are not missed */
+	uint64_t
+		bracket; /* the same of spans: brackets of events, and pulses that are not missed */
 };
 
 /** @c->looped. A @share of 1 is all there was. */

@@ -24,10 +24,10 @@ struct precision_mark {
 	bool change;     /* it has the class that tells lines of a loop */
 	uint64_t levels; /* of edges */
 	bool known;
-	bool open;                /* a duration */
-	uint64_t from, half;      /* its begin */
-	bool gap;                 /* nobody looked since: */
-	uint64_t gap_from;        /* the first time */
+	bool open;                   /* a duration */
+	uint64_t from, half;         /* its begin */
+	bool gap;                    /* nobody looked since: */
+	uint64_t gap_from;           /* the first time */
 	uint64_t last_from, last_to; /* latest gap */
 	bool any_gap;
 };

@@ -42,7 +42,7 @@ static void end(void *ctx, const struct cvl_type *type)
 }
 
 void precision_read_fields(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
-			struct precision_fields *f)
+			   struct precision_fields *f)
 {
 	const struct cvl_visitor visitor = { take, begin, end, NULL, f };
 
@@ -134,10 +134,13 @@ static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64
 	return 0;
 }
 
-static int add_bin(struct precision_reader *r, struct precision_bins *bins, const struct precision_fields *f)
+static int add_bin(struct precision_reader *r, struct precision_bins *bins,
+		   const struct precision_fields *f)
 {
-	const struct precision_bin b = { precision_number_of(f, "low"), precision_number_of(f, "high"),
-					 precision_number_of(f, "count"), precision_number_of(f, "ticks") };
+	const struct precision_bin b = { precision_number_of(f, "low"),
+					 precision_number_of(f, "high"),
+					 precision_number_of(f, "count"),
+					 precision_number_of(f, "ticks") };
 
 	if (bins->n > 65536)
 		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
@@ -145,7 +148,8 @@ static int add_bin(struct precision_reader *r, struct precision_bins *bins, cons
 	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
 }
 
-static int add_fact(struct precision_reader *r, struct precision_clock *c, struct precision_fields *f)
+static int add_fact(struct precision_reader *r, struct precision_clock *c,
+		    struct precision_fields *f)
 {
 	struct precision_fact *grown;
 
@@ -166,7 +170,8 @@ static int add_fact(struct precision_reader *r, struct precision_clock *c, struc
 
 static void add_loop(struct precision_clock *c, const struct precision_fields *f)
 {
-	const uint64_t longest = precision_number_of(f, "longest"), widest = precision_number_of(f, "widest");
+	const uint64_t longest = precision_number_of(f, "longest"),
+		       widest = precision_number_of(f, "widest");
 	const uint64_t gap = precision_number_of(f, "gap_ticks");
 
 	c->looped = true;

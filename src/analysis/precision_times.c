@@ -45,14 +45,16 @@ int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 	if (!*end && !errno)
 		return 0;
 bad:
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER, not '%.*s'",
-			(int)n, text);
+	return cvl_fail(
+		err, CVL_E_USAGE, CVL_NO_OFFSET,
+		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER, not '%.*s'",
+		(int)n, text);
 }
 
 /* ---- durations ---- */
 
-static void look_up(const struct precision_reader *r, struct precision_mark *m, const struct cvl_slice *sl)
+static void look_up(const struct precision_reader *r, struct precision_mark *m,
+		    const struct cvl_slice *sl)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(r->tl, sl->stream);
 	const struct precision_point *point[] = { r->opts->from, r->opts->to };
@@ -70,16 +72,16 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m, 
 	}
 }
 
-static bool turns(const struct precision_mark *m, int k, const struct precision_point *p, uint64_t changed,
-		  uint64_t levels)
+static bool turns(const struct precision_mark *m, int k, const struct precision_point *p,
+		  uint64_t changed, uint64_t levels)
 {
 	return m->bit[k] >= 0 && (changed >> m->bit[k] & 1) &&
 	       (levels >> m->bit[k] & 1) == (p->side != 'f');
 }
 
 /* Which ends of durations the record is: bit 0 the begin, bit 1 the end. */
-static unsigned ends(const struct precision_reader *r, struct precision_mark *m, const struct cvl_slice *sl, size_t i,
-		     const char *name)
+static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
+		     const struct cvl_slice *sl, size_t i, const char *name)
 {
 	const struct precision_point *point[] = { r->opts->from, r->opts->to };
 	uint64_t changed = 0, levels = 0;
@@ -98,7 +100,8 @@ static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 	for (int k = 0; k < 2; k++) {
 		bool line = m->bit[k] >= 0, event = name && !strcmp(name, point[k]->name);
 
-		if (name && !have && ((line && !strcmp(name, LOOP_CHANGE)) || (event && *point[k]->field))) {
+		if (name && !have &&
+		    ((line && !strcmp(name, LOOP_CHANGE)) || (event && *point[k]->field))) {
 			precision_read_fields(r, sl, i, &f);
 			have = true;
 			if (!strcmp(name, LOOP_CHANGE)) {
@@ -127,7 +130,8 @@ void precision_mark_gap(struct precision_mark *m, uint64_t from, uint64_t to)
 	}
 }
 
-static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint64_t ticks, uint64_t half)
+static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint64_t ticks,
+		    uint64_t half)
 {
 	const struct cvl_session *session = cvl_timeline_session(r->tl);
 	const double ns = 1e9 / (double)cvl_session_clock(session, sl->clock)->rate_hz;
@@ -136,18 +140,19 @@ static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint
 				(int64_t)((double)half * ns) + 2);
 
 	if (rc == CVL_E_LIMIT)
-		return cvl_fail(r->err, rc, CVL_NO_OFFSET, "more durations than memory is spent on");
+		return cvl_fail(r->err, rc, CVL_NO_OFFSET,
+				"more durations than memory is spent on");
 	return rc ? precision_no_memory(r) : 0;
 }
 
-static int see_ends(struct precision_reader *r, struct precision_mark *m, const struct cvl_slice *sl, size_t i,
-		    unsigned is)
+static int see_ends(struct precision_reader *r, struct precision_mark *m,
+		    const struct cvl_slice *sl, size_t i, unsigned is)
 {
 	const uint64_t tick = sl->batch->tick[i].count;
-	const uint64_t half = sl->batch->bracket ? sl->batch->bracket[i] :
-						   cvl_session_clock(cvl_timeline_session(r->tl),
-								     sl->clock)
-							   ->resolution;
+	const uint64_t half =
+		sl->batch->bracket ?
+			sl->batch->bracket[i] :
+			cvl_session_clock(cvl_timeline_session(r->tl), sl->clock)->resolution;
 	int rc = 0;
 
 	if (m->open && (is & 2) && tick >= m->from) {

@@ -199,7 +199,8 @@ static int check(const struct capture *k, const struct verb *verb)
 
 	if (!o->driver)
 		return cli_usage(
-			verb, "name a driver: --driver fx2, tracelab, shm, serial, poll, file or pipe");
+			verb,
+			"name a driver: --driver fx2, tracelab, shm, serial, poll, file or pipe");
 	stamps = o->driver->stamps;
 	if (!stamps && !o->device.rate_hz)
 		return cli_usage(verb, "say how fast to sample: --rate 8MHz");

@@ -19,7 +19,7 @@ static const struct option options[] = {
 static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu)
 {
 	struct table t;
-	size_t bad = 0;
+	size_t bad = 0, unknown = 0;
 
 	out_printf(o, "processor %u, for a loop of coeval capture --driver poll\n\n", cpu);
 	table_init(&t, 3);
@@ -28,6 +28,7 @@ static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu
 		table_cell(&t, "%s", fact_state_name(f[i].state));
 		table_cell(&t, "%s", f[i].value);
 		bad += f[i].state == FACT_BAD;
+		unknown += f[i].state == FACT_UNKNOWN;
 	}
 	table_print(&t, o, "lll", "  ");
 	for (size_t i = 0; i < n; i++)
@@ -35,7 +36,7 @@ static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu
 			out_printf(o, "\n%s: %s\n  costs: %s\n  do: %s\n", f[i].name, f[i].value,
 				   f[i].costs, f[i].advice);
 	if (!bad)
-		out_text(o, "\nnothing to do\n");
+		out_printf(o, "\nnothing to do%s\n", unknown ? ", as far as it can be told" : "");
 }
 
 static void put_json(struct out *o, const struct fact *f, size_t n, unsigned cpu)
@@ -44,11 +45,10 @@ static void put_json(struct out *o, const struct fact *f, size_t n, unsigned cpu
 	char *text;
 
 	for (size_t i = 0; i < n; i++)
-		json_array_append_new(points,
-				      json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", f[i].name,
-						"state", fact_state_name(f[i].state), "value",
-						f[i].value, "costs", f[i].costs, "advice",
-						f[i].advice));
+		json_array_append_new(
+			points, json_pack("{s:s, s:s, s:s, s:s, s:s}", "name", f[i].name, "state",
+					  fact_state_name(f[i].state), "value", f[i].value, "costs",
+					  f[i].costs, "advice", f[i].advice));
 	all = json_pack("{s:I, s:o}", "cpu", (json_int_t)cpu, "points", points);
 	text = json_dumps(all, JSON_INDENT(2));
 	out_text(o, text ? text : "{}");
@@ -61,7 +61,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct fact facts[FACTS_MAX];
 	const char *root = "";
-	unsigned cpu, others, bad = 0;
+	unsigned cpu, others, bad = 0, known = 0;
+	struct cvl_error err;
 	static struct out o;
 	bool json = false;
 	char *end;
@@ -74,7 +75,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case OPT_CPU:
 			cpu = (unsigned)strtoul(optarg, &end, 10);
 			if (*end || end == optarg || cpu > 4095)
-				return cli_usage(verb, "--cpu takes the number of a processor, not '%s'",
+				return cli_usage(verb,
+						 "--cpu takes the number of a processor, not '%s'",
 						 optarg);
 			break;
 		case OPT_ROOT: root = optarg; break;
@@ -85,13 +87,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (optind != argc)
 		return cli_usage(verb, "it takes no arguments");
 	n = facts_read(root, cpu, facts);
+	for (size_t i = 0; i < n; i++) {
+		bad += facts[i].state == FACT_BAD;
+		known += facts[i].state != FACT_UNKNOWN;
+	}
+	if (!known) {
+		cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
+			 "%s/proc and %s/sys tell nothing: name the directory that holds both",
+			 root, root);
+		return cli_fail(&err);
+	}
 	out_init(&o, STDOUT_FILENO, "standard output");
 	if (json)
 		put_json(&o, facts, n, cpu);
 	else
 		put_text(&o, facts, n, cpu);
-	for (size_t i = 0; i < n; i++)
-		bad += facts[i].state == FACT_BAD;
 	if (out_close(&o, NULL))
 		return 4;
 	return bad ? 1 : 0;

@@ -35,7 +35,9 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 		switch (c) {
 		case OPT_BETWEEN: r->view.between = optarg; break;
 		case OPT_ACROSS: r->opts.across = true; break;
-		case OPT_GAPS: rc = cli_number(verb, "--gaps", optarg, PRECISION_GAPS, &r->view.gaps); break;
+		case OPT_GAPS:
+			rc = cli_number(verb, "--gaps", optarg, PRECISION_GAPS, &r->view.gaps);
+			break;
 		case OPT_SVG: r->view.svg = optarg; break;
 		case OPT_NODE: r->timeline.node = optarg; break;
 		case OPT_JSON: r->view.json = true; break;
@@ -51,7 +53,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	if ((r->opts.across || r->view.svg) && !r->view.between)
 		return cli_usage(verb, "--across and --svg go with --between");
 	if (r->view.between && !strstr(r->view.between, ".."))
-		return cli_usage(verb, "--between takes two points, such as A:rise..B:rise, not '%s'",
+		return cli_usage(verb,
+				 "--between takes two points, such as A:rise..B:rise, not '%s'",
 				 r->view.between);
 	return -1;
 }
@@ -63,7 +66,8 @@ static int read_points(struct request *r, struct cvl_error *err)
 
 	if (!dots)
 		return 0;
-	rc = precision_point_parse(&r->from, r->view.between, (size_t)(dots - r->view.between), err);
+	rc = precision_point_parse(&r->from, r->view.between, (size_t)(dots - r->view.between),
+				   err);
 	if (!rc)
 		rc = precision_point_parse(&r->to, dots + 2, strlen(dots + 2), err);
 	r->opts.from = &r->from;
@@ -76,13 +80,15 @@ static int check_found(const struct request *r, struct cvl_error *err)
 	const struct precision *p = &r->view.study;
 
 	if (r->view.between && !p->times.n && !p->times.broken)
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				"%s: nothing %s on one clock; `coeval info` lists lines, `coeval show` events",
-				r->path, r->view.between);
+		return cvl_fail(
+			err, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: nothing %s on one clock; `coeval info` lists lines, `coeval show` events",
+			r->path, r->view.between);
 	if (!p->n && !r->view.between)
-		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				"%s: no clock of it tells of a loop, and no event has a bracket of its own",
-				r->path);
+		return cvl_fail(
+			err, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: no clock of it tells of a loop, and no event has a bracket of its own",
+			r->path);
 	return 0;
 }
 

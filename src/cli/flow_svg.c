@@ -21,7 +21,8 @@ int flow_view_svg(const struct flow_view *v, const char *path, struct cvl_error 
 
 	if (!f)
 		return cvl_fail_errno(err, "create", path);
-	svg_begin(f, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE * (double)v->study.pairs, "times between points");
+	svg_begin(f, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE * (double)v->study.pairs,
+		  "times between points");
 	for (size_t i = 0; i < v->study.pairs; i++)
 		draw(f, v, &v->study.times[i], 36 + FLOW_PLOT_STRIDE * (double)i);
 	svg_end(f);

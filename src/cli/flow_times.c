@@ -91,8 +91,8 @@ json_t *flow_times_json(const struct flow_times *t, const char *from, const char
 	struct flow_sum sum;
 	struct flow_bins b;
 
-	j = json_pack("{s:s, s:s, s:I, s:I}", "from", from, "to", to, "times", (json_int_t)t->n, "not_counted",
-		      (json_int_t)t->broken);
+	j = json_pack("{s:s, s:s, s:I, s:I}", "from", from, "to", to, "times", (json_int_t)t->n,
+		      "not_counted", (json_int_t)t->broken);
 	if (t->n && !flow_times_sum(t, &sum)) {
 		for (unsigned i = 0; i < FLOW_PERCENTILES; i++) {
 			json_t *one = figure_json(&sum.percentile[i]);

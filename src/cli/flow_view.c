@@ -227,9 +227,10 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 		if (v->study.node[i].has)
 			json_array_append_new(nodes, node_json(v, &v->study.node[i]));
 	for (size_t i = 0; i < v->study.pairs; i++)
-		json_array_append_new(between, flow_times_json(&v->study.times[i],
-						      v->map->point[v->study.times[i].pair.from].name,
-						      v->map->point[v->study.times[i].pair.to].name));
+		json_array_append_new(
+			between, flow_times_json(&v->study.times[i],
+						 v->map->point[v->study.times[i].pair.from].name,
+						 v->map->point[v->study.times[i].pair.to].name));
 	all = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", report_text(v->path),
 			"program", v->map->program, "points", (json_int_t)v->map->n, "branches",
 			(json_int_t)v->map->branches, "points_passed",

@@ -159,10 +159,10 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 	out_printf(o, "%s: ", clock_name(v, c->clock));
 	if (c->looped) {
 		cli_count(o, c->steps, "step");
-		out_printf(o, " of a loop in %.3f s",
-			   (double)c->step.ticks / (double)c->rate_hz);
+		out_printf(o, " of a loop in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
 	} else {
-		out_text(o, "it tells of no loop (a capture that was cut off, or stamps by others)");
+		out_text(o,
+			 "it tells of no loop (a capture that was cut off, or stamps by others)");
 	}
 	if (c->events) {
 		cvl_bound_text(least, ns_of(c, 2 * c->half_least));
@@ -212,10 +212,10 @@ static json_t *bins_json(const struct precision_bins *b)
 	json_t *all = json_array();
 
 	for (size_t i = 0; i < b->n; i++)
-		json_array_append_new(
-			all, json_pack("[I,I,I,I]", (json_int_t)b->bin[i].low,
-				       (json_int_t)b->bin[i].high, (json_int_t)b->bin[i].count,
-				       (json_int_t)b->bin[i].ticks));
+		json_array_append_new(all, json_pack("[I,I,I,I]", (json_int_t)b->bin[i].low,
+						     (json_int_t)b->bin[i].high,
+						     (json_int_t)b->bin[i].count,
+						     (json_int_t)b->bin[i].ticks));
 	return all;
 }
 
@@ -243,12 +243,12 @@ static json_t *gaps_json(const struct precision_view *v, const struct precision_
 
 	for (size_t i = 0; i < p->n_gaps; i++)
 		if (p->gap[i].clock == c->clock)
-			json_array_append_new(
-				all, json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
-					       (json_int_t)p->gap[i].end, "ns",
-					       (json_int_t)ns_of(c, p->gap[i].ticks), "cause",
-					       report_text(p->gap[i].cause), "detail",
-					       report_text(p->gap[i].detail)));
+			json_array_append_new(all,
+					      json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
+							(json_int_t)p->gap[i].end, "ns",
+							(json_int_t)ns_of(c, p->gap[i].ticks),
+							"cause", report_text(p->gap[i].cause),
+							"detail", report_text(p->gap[i].detail)));
 	return all;
 }
 
@@ -284,8 +284,8 @@ static int put_json(const struct precision_view *v, struct out *o)
 
 	for (size_t i = 0; i < v->study.n; i++)
 		json_array_append_new(clocks, clock_json(v, &v->study.clock[i]));
-	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)), "clocks",
-			clocks);
+	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)),
+			"clocks", clocks);
 	if (v->between) {
 		json_t *times = flow_times_json(&v->study.times, v->between, "");
 

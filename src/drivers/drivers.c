@@ -8,8 +8,8 @@ extern const struct driver driver_fx2, driver_tracelab, driver_shm, driver_seria
 	driver_pipe, driver_poll;
 
 const struct driver *const drivers[] = {
-	&driver_fx2,  &driver_tracelab, &driver_shm, &driver_serial,
-	&driver_poll, &driver_file, &driver_pipe, NULL,
+	&driver_fx2,  &driver_tracelab, &driver_shm,  &driver_serial,
+	&driver_poll, &driver_file,     &driver_pipe, NULL,
 };
 
 const struct driver *driver_find(const char *name)

@@ -67,8 +67,8 @@ const char *poll_cause(struct poll_watch *w, const struct poll_seen *gap, char d
 	smi = w->smi - smi;
 	stolen = w->steal - stolen;
 	snprintf(detail, POLL_DETAIL,
-		 "%s%" PRIu32 " preemptions, %" PRIu32 " faults, %s; %" PRIu64
-		 " SMIs and %" PRIu64 " ms stolen since the gap before",
+		 "%s%" PRIu32 " preemptions, %" PRIu32 " faults, %s; %" PRIu64 " SMIs and %" PRIu64
+		 " ms stolen since the gap before",
 		 gap->asked ? "" : "too short to ask: ", gap->preempted, gap->faults,
 		 gap->moved ? "moved to another processor" : "not moved", smi,
 		 stolen * 1000 / (uint64_t)sysconf(_SC_CLK_TCK));
@@ -78,7 +78,7 @@ const char *poll_cause(struct poll_watch *w, const struct poll_seen *gap, char d
 		return "unknown";
 	return gap->faults    ? "page fault" :
 	       gap->preempted ? "preempted" :
-	       smi	      ? "smi" :
-	       stolen	      ? "steal" :
+	       smi            ? "smi" :
+	       stolen         ? "steal" :
 				"unknown";
 }

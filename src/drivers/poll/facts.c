@@ -202,15 +202,15 @@ static void idle(const struct look *l)
 	for (unsigned k = 0; k < 16; k++) {
 		long us;
 
-		if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/latency",
-			  l->cpu, k))
+		if (!line(l, text, sizeof(text),
+			  "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/latency", l->cpu, k))
 			break;
 		us = strtol(text, NULL, 10);
-		if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/disable",
-			  l->cpu, k) ||
+		if (!line(l, text, sizeof(text),
+			  "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/disable", l->cpu, k) ||
 		    text[0] != '0' ||
-		    !line(l, name, sizeof(name), "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/name",
-			  l->cpu, k))
+		    !line(l, name, sizeof(name),
+			  "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/name", l->cpu, k))
 			continue;
 		if (us > most) {
 			most = us;
@@ -336,13 +336,16 @@ static const struct {
 	  "boot with irqaffinity= the other processors, and stop irqbalance" },
 	{ "core", siblings, "each step may take twice as long while the sibling works",
 	  "switch SMT off: echo off > /sys/devices/system/cpu/smt/control" },
-	{ "governor", governor, "slow steps at first, and a gap of 10 us or more when the frequency changes",
+	{ "governor", governor,
+	  "slow steps at first, and a gap of 10 us or more when the frequency changes",
 	  "cpupower frequency-set -g performance" },
 	{ "turbo", turbo, "the frequency, and so a step, changes with what the other cores do",
 	  "echo 1 > /sys/devices/system/cpu/intel_pstate/no_turbo, or 0 > .../cpufreq/boost" },
-	{ "idle states", idle, "what wakes from one, a program that writes the lines, is late by so much",
+	{ "idle states", idle,
+	  "what wakes from one, a program that writes the lines, is late by so much",
 	  "cpupower idle-set -D 20, or boot with processor.max_cstate=1" },
-	{ "throttling", throttling, "with prio=N, a gap of 50 ms each second (unless the rest is changed)",
+	{ "throttling", throttling,
+	  "with prio=N, a gap of 50 ms each second (unless the rest is changed)",
 	  "sysctl kernel.sched_rt_runtime_us=-1, where another processor is left for the rest" },
 	{ "host", host, "the host takes the processor away, unseen but for steal in /proc/stat",
 	  "capture on a machine itself" },

@@ -34,9 +34,8 @@ int poll_gpio_open(struct poll_source *s, struct cvl_error *err)
 
 int poll_gpio_levels(const struct poll_source *s, uint64_t *levels)
 {
-	struct gpio_v2_line_values v = {
-		.mask = s->n_gpio == 64 ? UINT64_MAX : (UINT64_C(1) << s->n_gpio) - 1
-	};
+	struct gpio_v2_line_values v = { .mask = s->n_gpio == 64 ? UINT64_MAX :
+								   (UINT64_C(1) << s->n_gpio) - 1 };
 
 	if (ioctl(s->fd, GPIO_V2_LINE_GET_VALUES_IOCTL, &v))
 		return errno;

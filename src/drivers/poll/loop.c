@@ -140,8 +140,8 @@ static inline void count(struct poll_bin *bins, uint64_t ticks)
 }
 
 /* A copy for each way of reading, so that there is no call in it. */
-static inline __attribute__((always_inline)) void
-run(struct poll_loop *l, uint64_t (*read)(const struct poll_lines *))
+static inline __attribute__((always_inline)) void run(struct poll_loop *l,
+						      uint64_t (*read)(const struct poll_lines *))
 {
 	const struct poll_lines lines = l->lines;
 	const uint64_t gap_ticks = l->gap_ticks;

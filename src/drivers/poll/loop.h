@@ -65,7 +65,8 @@ uint64_t poll_bin_low(unsigned i);
 /** What the loop did. */
 struct poll_stats {
 	struct poll_bin step[POLL_BINS]; /* from one reading of the clock to the next */
-	struct poll_bin span[POLL_BINS]; /* two of them: the bracket of an event, had there been one */
+	struct poll_bin
+		span[POLL_BINS];  /* two of them: the bracket of an event, had there been one */
 	uint64_t longest, widest; /* step and span; rather too long, as bins are, than too short */
 	uint64_t first, last;     /* readings of the clock: steps lie from the one to the other */
 };
@@ -78,7 +79,8 @@ struct poll_loop {
 	size_t size; /* of it, a power of two */
 
 	_Alignas(64) _Atomic uint64_t head; /* what was put in; written by the loop */
-	_Atomic uint64_t safe; /* nothing that comes will be from before this reading of the clock */
+	_Atomic uint64_t
+		safe; /* nothing that comes will be from before this reading of the clock */
 	_Alignas(64) _Atomic uint64_t tail; /* what was taken; written by the other thread */
 	_Alignas(64) _Atomic bool stop;
 	_Alignas(64) struct poll_stats stats; /* the loop's, until it returns */

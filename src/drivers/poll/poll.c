@@ -303,12 +303,14 @@ static int tell_facts(struct device *d, struct cvl_error *err)
 		rc = tell_fact(d, "system", text, FACT_GOOD, err);
 	}
 	if (!rc && loops(d)) {
-		snprintf(text, sizeof(text), "%" PRIu64 " Hz, within %" PRIu64 " ppb of the host's clock",
+		snprintf(text, sizeof(text),
+			 "%" PRIu64 " Hz, within %" PRIu64 " ppb of the host's clock",
 			 d->analyzer.rate_hz, d->off_ppb);
 		rc = tell_fact(d, "rate", text, FACT_GOOD, err);
 	}
 	if (!rc && !loops(d)) {
-		snprintf(text, sizeof(text), "%" PRId64 " ns, as the user trusts in", d->source.latency_ns);
+		snprintf(text, sizeof(text), "%" PRId64 " ns, as the user trusts in",
+			 d->source.latency_ns);
 		rc = tell_fact(d, "latency", text, FACT_UNKNOWN, err);
 	}
 	for (size_t i = 0; i < n && !rc; i++)
@@ -322,7 +324,8 @@ static void tell_oddities(const struct device *d)
 
 	if (d->told.full)
 		say(d, true,
-		    "%" PRIu64 " changes were seen and found no room: they came faster than they are stored",
+		    "%" PRIu64
+		    " changes were seen and found no room: they came faster than they are stored",
 		    d->told.full);
 	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
 		say(d, true, "%s: reads FF for ever: there is no port, or nothing is wired to it",
@@ -409,10 +412,11 @@ static void row_of(void (*row)(void *ctx, const struct device_row *row), void *c
 		   const char *path, const char *what, const char *advice)
 {
 	if (!access(path, F_OK))
-		row(ctx, &(struct device_row){ .where = path,
-					       .what = what,
-					       .state = access(path, R_OK) ? "no permission" : "ready",
-					       .advice = advice });
+		row(ctx,
+		    &(struct device_row){ .where = path,
+					  .what = what,
+					  .state = access(path, R_OK) ? "no permission" : "ready",
+					  .advice = advice });
 }
 
 static int poll_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,

@@ -105,7 +105,8 @@ static const char *setting(struct poll_source *s, const char *text, size_t n)
 		return good ? NULL : "prio is a priority of real time, 1 to 99";
 	}
 	if (IS("gap"))
-		return duration(is, left, &s->gap_ns) ? NULL : "gap is a time such as 20us, up to 1s";
+		return duration(is, left, &s->gap_ns) ? NULL :
+							"gap is a time such as 20us, up to 1s";
 	if (IS("latency"))
 		return duration(is, left, &s->latency_ns) ?
 			       NULL :
@@ -168,7 +169,9 @@ int poll_source_parse(struct poll_source *s, const char *text, struct cvl_error 
 	unsigned k = 0;
 	int rc;
 
-	*s = (struct poll_source){ .fd = -1, .cpu = -1, .gap_ns = GAP_NS, .latency_ns = LATENCY_NS };
+	*s = (struct poll_source){
+		.fd = -1, .cpu = -1, .gap_ns = GAP_NS, .latency_ns = LATENCY_NS
+	};
 	if (!text || !(colon = strchr(text, ':')))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"say what to read: --device shm:PATH, mmio:PATH@OFFSET, "
@@ -210,10 +213,11 @@ static int open_port(struct poll_source *s, struct cvl_error *err)
 {
 #ifdef __x86_64__
 	if (ioperm(s->offset, 3, 1))
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: this machine does not let us at the port (%s): run as root, or "
-				"give the program CAP_SYS_RAWIO",
-				s->text, strerror(errno));
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: this machine does not let us at the port (%s): run as root, or "
+			"give the program CAP_SYS_RAWIO",
+			s->text, strerror(errno));
 	if (s->reverse)
 		outb((unsigned char)(inb((unsigned short)(s->offset + CONTROL)) | INPUTS),
 		     (unsigned short)(s->offset + CONTROL));
@@ -234,9 +238,8 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 	if (s->fd < 0 || fstat(s->fd, &st))
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s; %s", s->path, strerror(errno),
-			errno == ENOENT ?
-				"start the program that makes it, or name another" :
-				"run as root, or as a user who may read it");
+			errno == ENOENT ? "start the program that makes it, or name another" :
+					  "run as root, or as a user who may read it");
 	/* beyond a file's end there is SIGBUS, not memory */
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size < s->offset + s->width)
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
@@ -246,10 +249,11 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 	s->map = mmap(NULL, s->mapped, PROT_READ, MAP_SHARED, s->fd, (off_t)begin);
 	if (s->map == MAP_FAILED) {
 		s->map = NULL;
-		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: cannot be mapped at %llu (%s); kernels with STRICT_DEVMEM keep "
-				"registers of their own drivers to themselves",
-				s->path, (unsigned long long)s->offset, strerror(errno));
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: cannot be mapped at %llu (%s); kernels with STRICT_DEVMEM keep "
+			"registers of their own drivers to themselves",
+			s->path, (unsigned long long)s->offset, strerror(errno));
 	}
 	s->lines.at = (const volatile char *)s->map + (s->offset - begin);
 	return 0;
@@ -258,7 +262,7 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 int poll_source_open(struct poll_source *s, struct cvl_error *err)
 {
 	s->lines = (struct poll_lines){ .width = s->width };
-	s->lines.mask = s->mask	  ? s->mask :
+	s->lines.mask = s->mask       ? s->mask :
 			s->width == 8 ? UINT64_MAX :
 					(UINT64_C(1) << (8 * s->width)) - 1;
 	switch (s->kind) {

@@ -143,7 +143,7 @@ int told_seen(struct told *t, const struct poll_seen *s, struct cvl_error *err)
 	if (!t->origin)
 		t->origin = s->from;
 	return s->kind == POLL_GAP || s->kind == POLL_FULL ? see_gap(t, s, err) :
-							      see_change(t, s, err);
+							     see_change(t, s, err);
 }
 
 int told_until(struct told *t, uint64_t now, struct cvl_error *err)
@@ -194,9 +194,10 @@ static int put_bins(struct told *t, unsigned cls, const struct poll_bin *bins,
 
 int told_stats(struct told *t, const struct poll_loop *l, struct cvl_error *err)
 {
-	union cvl_store_value v[] = {
-		{ .u = 0 }, { .u = l->stats.longest }, { .u = l->stats.widest }, { .u = l->gap_ticks }
-	};
+	union cvl_store_value v[] = { { .u = 0 },
+				      { .u = l->stats.longest },
+				      { .u = l->stats.widest },
+				      { .u = l->gap_ticks } };
 	int rc;
 
 	for (unsigned i = 0; i < POLL_BINS; i++)

@@ -11,6 +11,9 @@
 #include "drivers/driver.h"
 #include "drivers/poll/clock.h"
 
+/* A store that comes so many pauses late: the writer did not run. */
+#define HELD_UP 10
+
 struct stamp {
 	uint64_t before, after;
 };
@@ -84,11 +87,8 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 	bool *seen = calloc(n + 2, sizeof(*seen));
 
 	while (seen && poll_take(x->loop, &s)) {
-		if (s.kind == POLL_GAP) {
+		if (s.kind == POLL_GAP)
 			x->gap[x->n_gaps++] = s;
-			if (s.from >= x->stamp[1].before && s.to <= x->stamp[n].after)
-				r->gap_ticks += s.to - s.from;
-		}
 		r->full += s.kind == POLL_FULL ? s.lost : 0;
 		if (s.kind != POLL_CHANGE || s.levels > n)
 			continue;
@@ -100,11 +100,18 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 	r->missed = n - r->seen;
 	/* the last one stays */
 	x->stamp[n + 1].before = UINT64_MAX;
-	for (uint64_t v = 1; seen && v <= n; v++)
+	for (uint64_t v = 1; seen && v <= n; v++) {
+		const uint64_t for_ticks = x->stamp[v + 1].before - x->stamp[v].before;
+
+		if (seen[v] && for_ticks <= HELD_UP * x->t->pause) {
+			r->at_work += for_ticks;
+			r->seen_at_work++;
+		}
 		if (!seen[v])
-			r->excused += x->stamp[v + 1].before - x->stamp[v].after <=
-					      x->t->gap_ticks ||
-				      in_gap(x, v);
+			r->excused +=
+				x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
+				in_gap(x, v);
+	}
 	free(seen);
 }
 
@@ -124,9 +131,9 @@ static int run(struct trial *x, struct poll_trial_result *r)
 	began = driver_waited();
 	write_all(x);
 	r->seconds = (double)(driver_waited() - began) * 1e-9;
-	r->ticks = x->stamp[x->t->stores].after - x->stamp[1].before;
 	/* the loop may just not be at it */
-	for (uint64_t safe = 0; safe <= x->stamp[x->t->stores].after; safe = atomic_load(&x->loop->safe))
+	for (uint64_t safe = 0; safe <= x->stamp[x->t->stores].after;
+	     safe = atomic_load(&x->loop->safe))
 		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	atomic_store(&x->loop->stop, true);
 	sched_setaffinity(0, sizeof(before), &before);

@@ -11,20 +11,21 @@
 
 struct poll_trial {
 	uint32_t stores;
-	uint64_t pause;     /* ticks from one store to the next, at least */
-	uint64_t gap_ticks; /* of the loop */
+	uint64_t pause;           /* ticks from one store to the next, at least */
+	uint64_t gap_ticks;       /* of the loop */
 	int loop_cpu, writer_cpu; /* -1: any */
 };
 
 struct poll_trial_result {
-	uint64_t seen;    /* stores that the loop told of */
-	uint64_t met;     /* of those, whose brackets meet the writer's interval */
-	uint64_t missed;  /* the others */
-	uint64_t excused; /* of those, that lie inside of a gap, or were there for no longer than one */
+	uint64_t seen;   /* stores that the loop told of */
+	uint64_t met;    /* of those, whose brackets meet the writer's interval */
+	uint64_t missed; /* the others */
+	uint64_t
+		excused; /* of those, that lie inside of a gap, or were there for no longer than one */
 	uint64_t gaps, full;
-	uint64_t gap_ticks; /* in all, while the writer wrote */
-	double seconds; /* that the writer took */
-	uint64_t ticks; /* the same */
+	/* while both were at it: the writer not held up, and no gap of the loop */
+	uint64_t at_work, seen_at_work; /* ticks, and stores seen in them */
+	double seconds;                 /* that the writer took */
 	struct poll_stats stats;
 };
 

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: MIT
+# A capture of memory that another process writes, and what it says of itself. What the machine is busy with must not matter.
+need python3
+head -c 4096 /dev/zero >port
+cat >writer.py <<'P'
+import mmap, os, time
+
+fd = os.open("port", os.O_RDWR)
+port = mmap.mmap(fd, 4096)
+k = 0
+while not os.path.exists("stop"):
+    k += 1
+    port[8] = k & 1
+    time.sleep(0.002)
+P
+python3 writer.py &
+trap 'touch stop; wait' EXIT
+coeval capture --driver poll --device shm:port@8,width=1,mask=3,gap=200us --names LED,X --name desk --duration 1 -o s 2>notes >made ||
+	{ cat notes; exit 1; }
+coeval info s | grep -q "desk: LED X" || { echo "its lines are not named"; exit 1; }
+coeval show s 2>&1 | grep -q "out of order" && { echo "records are out of order"; exit 1; }
+coeval precision s >text
+grep -q "no pulse of .* is missed" text || { cat text; exit 1; }
+grep -q "^  tsc " text || { echo "the machine is not described"; exit 1; }
+coeval precision s --json >loop.json
+coeval precision s --between LED:rise..LED:fall --across --json >between.json
+python3 - <<'P'
+import json
+
+c = json.load(open("loop.json"))["clocks"][0]
+assert c["loop"] and c["steps"] > 1000, c["steps"]
+assert sum(b[2] for b in c["step_bins"]) == c["steps"]
+assert sum(b[3] for b in c["step_bins"]) == c["ticks"]
+assert c["ticks"] / c["rate_hz"] >= 0.999, c["ticks"] / c["rate_hz"]
+assert len(c["gap_list"]) == c["gaps"]
+levels = c["levels"]
+assert [l["assurance"] for l in levels][-1] == 1
+for a, b in zip(levels, levels[1:]):
+    assert a["tau_ns"] <= b["tau_ns"] and a["bracket_ns"] <= b["bracket_ns"]
+for l in levels:
+    assert l["of_time"] >= l["assurance"] - 1e-9
+assert levels[-1]["tau_ns"] == c["tau_max_ns"] and levels[-1]["bracket_ns"] == c["bracket_max_ns"]
+d = json.load(open("between.json"))["durations"]
+assert d["times"] >= 1, d
+# The writer sleeps for 2 ms at least.
+assert d["worst"]["high_ns"] >= 2000000, d["worst"]
+P
