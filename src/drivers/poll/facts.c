@@ -72,23 +72,6 @@ static char *cpuinfo(const struct look *l, const char *key)
 	return NULL;
 }
 
-int facts_in_list(const char *list, unsigned cpu)
-{
-	while (*list) {
-		char *end;
-		unsigned long first = strtoul(list, &end, 10), last = first;
-
-		if (end == list)
-			return 0;
-		if (*end == '-')
-			last = strtoul(end + 1, &end, 10);
-		if (cpu >= first && cpu <= last)
-			return 1;
-		list = end + (*end == ',');
-	}
-	return 0;
-}
-
 __attribute__((format(printf, 3, 4))) static void set(struct fact *f, enum fact_state state,
 						      const char *fmt, ...)
 {
@@ -374,28 +357,4 @@ size_t facts_read(const char *root, unsigned cpu, struct fact facts[FACTS_MAX])
 		points[i].look(&l);
 	}
 	return n;
-}
-
-unsigned facts_best_cpu(unsigned *others)
-{
-	const struct look l = { .root = "" };
-	char isolation[200] = "";
-	unsigned best = 0, n = 0;
-	cpu_set_t set_of;
-	bool alone = false;
-
-	*others = 0;
-	if (sched_getaffinity(0, sizeof(set_of), &set_of))
-		return 0;
-	line(&l, isolation, sizeof(isolation), "/sys/devices/system/cpu/isolated");
-	for (unsigned i = 0; i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET(i, &set_of))
-			continue;
-		n++;
-		if (!alone)
-			best = i;
-		alone = alone || facts_in_list(isolation, i);
-	}
-	*others = n ? n - 1 : 0;
-	return best;
 }

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "drivers/poll/about.h"
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
 #include "drivers/poll/gpio.h"
@@ -280,44 +280,6 @@ static size_t poll_wait_for(void *state, struct pollfd *fds, size_t max, int *ti
 
 /* ---- the end ---- */
 
-static int tell_fact(struct device *d, const char *name, const char *value, enum fact_state state,
-		     struct cvl_error *err)
-{
-	const union cvl_store_value v[] = { { .s = name },
-					    { .s = value },
-					    { .s = fact_state_name(state) } };
-
-	return told_about(&d->told, TOLD_FACT, v, err);
-}
-
-static int tell_facts(struct device *d, struct cvl_error *err)
-{
-	struct fact facts[FACTS_MAX];
-	size_t n = loops(d) ? facts_read("", (unsigned)d->source.cpu, facts) : 0;
-	struct utsname u;
-	char text[300];
-	int rc = tell_fact(d, "source", d->source.text, FACT_GOOD, err);
-
-	if (!rc && !uname(&u)) {
-		snprintf(text, sizeof(text), "%.60s %.80s %.30s", u.sysname, u.release, u.machine);
-		rc = tell_fact(d, "system", text, FACT_GOOD, err);
-	}
-	if (!rc && loops(d)) {
-		snprintf(text, sizeof(text),
-			 "%" PRIu64 " Hz, within %" PRIu64 " ppb of the host's clock",
-			 d->analyzer.rate_hz, d->off_ppb);
-		rc = tell_fact(d, "rate", text, FACT_GOOD, err);
-	}
-	if (!rc && !loops(d)) {
-		snprintf(text, sizeof(text), "%" PRId64 " ns, as the user trusts in",
-			 d->source.latency_ns);
-		rc = tell_fact(d, "latency", text, FACT_UNKNOWN, err);
-	}
-	for (size_t i = 0; i < n && !rc; i++)
-		rc = tell_fact(d, facts[i].name, facts[i].value, facts[i].state, err);
-	return rc;
-}
-
 static void tell_oddities(const struct device *d)
 {
 	const uint64_t mask = d->source.lines.mask;
@@ -392,7 +354,7 @@ static int poll_work(void *state, struct cvl_error *err)
 	if (loops(d))
 		rc = told_stats(&d->told, d->loop, err);
 	if (!rc)
-		rc = tell_facts(d, err);
+		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
 	tell_oddities(d);
 	return rc;
 }
@@ -408,30 +370,6 @@ static int poll_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
-static void row_of(void (*row)(void *ctx, const struct device_row *row), void *ctx,
-		   const char *path, const char *what, const char *advice)
-{
-	if (!access(path, F_OK))
-		row(ctx,
-		    &(struct device_row){ .where = path,
-					  .what = what,
-					  .state = access(path, R_OK) ? "no permission" : "ready",
-					  .advice = advice });
-}
-
-static int poll_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
-		     struct cvl_error *err)
-{
-	(void)err;
-	row_of(row, ctx, "/dev/gpiochip0", "GPIO chip",
-	       "for `coeval capture --driver poll --device gpiochip:/dev/gpiochip0,lines=3`");
-	row_of(row, ctx, "/dev/gpiomem", "registers of GPIO lines",
-	       "for `coeval capture --driver poll --device mmio:/dev/gpiomem@0x34`");
-	row_of(row, ctx, "/dev/parport0", "parallel port",
-	       "for `coeval capture --driver poll --device ioport:0x378,reverse`, as root");
-	return 0;
-}
-
 const struct driver driver_poll = {
 	.name = "poll",
 	.what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
@@ -443,5 +381,5 @@ const struct driver driver_poll = {
 	.stop = poll_stop,
 	.close = poll_close,
 	.stamps = true,
-	.list = poll_list,
+	.list = poll_source_list,
 };

@@ -213,11 +213,11 @@ static int open_port(struct poll_source *s, struct cvl_error *err)
 {
 #ifdef __x86_64__
 	if (ioperm(s->offset, 3, 1))
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: this machine does not let us at the port (%s): run as root, or "
-			"give the program CAP_SYS_RAWIO",
-			s->text, strerror(errno));
+		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: this machine does not let us at the port (%s): %s", s->text,
+				strerror(errno),
+				errno == ENOSYS ? "its kernel was built without X86_IOPL_IOPERM" :
+						  "run as root, or give the program CAP_SYS_RAWIO");
 	if (s->reverse)
 		outb((unsigned char)(inb((unsigned short)(s->offset + CONTROL)) | INPUTS),
 		     (unsigned short)(s->offset + CONTROL));

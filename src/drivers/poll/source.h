@@ -14,6 +14,7 @@
 
 #include <coeval/error.h>
 
+#include "drivers/driver.h"
 #include "drivers/poll/loop.h"
 
 enum poll_source_kind { POLL_SHM, POLL_MMIO, POLL_IOPORT, POLL_GPIOCHIP };
@@ -51,5 +52,9 @@ void poll_source_close(struct poll_source *s);
 
 /** Lines that it has. */
 unsigned poll_source_lines(const struct poll_source *s);
+
+/** A row for each device of this machine that could be one, for `coeval devices`. */
+int poll_source_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		     struct cvl_error *err);
 
 #endif
