@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: MIT */
+/* What users say of sources, points and processors; and any run of what a loop may see, made into records. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/precision.h"
+#include "drivers/poll/facts.h"
+#include "drivers/poll/source.h"
+#include "drivers/poll/told.h"
+
+static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
+	       struct cvl_error *err)
+{
+	uint64_t *sum = ctx;
+
+	(void)analyzer, (void)err;
+	for (size_t i = 0; i < n; i++)
+		*sum += r[i].tick + (r[i].what == DRIVER_EVENT && r[i].cls == TOLD_GAP ?
+					     strlen(r[i].field[2].s) :
+					     0);
+	return 0;
+}
+
+static void records(const uint8_t *data, size_t n)
+{
+	static struct told t;
+	struct poll_watch watch = { .cpu = 0, .msr = -1 };
+	uint64_t sum = 0, at = 1000;
+	const struct driver_sink sink = { .records = see, .ctx = &sum };
+
+	memset(&t, 0, sizeof(t));
+	t.sink = &sink;
+	t.watch = &watch;
+	for (size_t i = 0; i + 4 <= n; i += 4) {
+		struct poll_seen s = { .kind = (enum poll_kind)(data[i] % 4), .lost = data[i + 1] };
+
+		s.from = at + data[i + 2];
+		s.to = s.from + data[i + 3];
+		s.moved = data[i] & 64;
+		told_seen(&t, &s, NULL);
+		if (data[i] & 128)
+			told_until(&t, at, NULL);
+		at += data[i + 1];
+	}
+	told_until(&t, UINT64_MAX, NULL);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	struct precision_point point;
+	struct poll_source source;
+	struct cvl_error err;
+	char *text = malloc(n + 1);
+
+	if (!text)
+		return 0;
+	memcpy(text, data, n);
+	text[n] = '\0';
+	if (!poll_source_parse(&source, text, &err) &&
+	    (poll_source_lines(&source) < 1 || poll_source_lines(&source) > 64))
+		abort();
+	precision_point_parse(&point, text, n, &err);
+	facts_in_list(text, 3);
+	records(data, n);
+	free(text);
+	return 0;
+}
