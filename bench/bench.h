@@ -68,6 +68,7 @@ struct bench_figure {
 	const char *unit;
 	bool less_is_better;
 	double goal;
+	bool real;                    /* measured on this machine; otherwise simulated */
 	bool every;                   /* seed has to meet the goal, not the median alone */
 	struct bench_series measured; /* of each seed */
 	char note[200];               /* or "" */

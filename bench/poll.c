@@ -163,14 +163,17 @@ static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 {
 	struct bench_figure rate = { .name = "values seen back to back while loop and writer run",
 				     .unit = "M/s",
-				     .goal = 1 };
+				     .goal = 1,
+				     .real = true };
 	struct bench_figure met = { .name = "stores whose interval meets the bracket",
 				    .unit = "%",
 				    .goal = 100,
+				    .real = true,
 				    .every = true };
 	struct bench_figure lost = { .name = "values neither seen nor in a gap",
 				     .unit = "",
 				     .less_is_better = true,
+				     .real = true,
 				     .every = true };
 	const struct poll_trial t = { .stores = STORES,
 				      .pause = (uint64_t)(500 / tick_ns),

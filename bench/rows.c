@@ -140,7 +140,8 @@ static void figure_text(const struct bench *b, const struct bench_figure *f, dou
 
 static void figure_json(const struct bench *b, const struct bench_figure *f, double value, bool met)
 {
-	printf("{\"group\":\"%s\",\"name\":\"%s\",\"simulated\":true", b->group, f->name);
+	printf("{\"group\":\"%s\",\"name\":\"%s\",\"simulated\":%s", b->group, f->name,
+	       f->real ? "false" : "true");
 	put_number("value", value);
 	printf(",\"unit\":\"%s\",\"seeds\":[", f->unit);
 	for (size_t i = 0; i < f->measured.n; i++)

@@ -219,6 +219,17 @@ static void tell_refused(const struct device *d)
 		    strerror(d->locked));
 }
 
+static void tell_clock(const struct device *d)
+{
+	struct fact facts[FACTS_MAX];
+	size_t n = facts_read("", (unsigned)d->source.cpu, facts);
+
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(facts[i].name, "tsc") && facts[i].state == FACT_BAD)
+			say(d, true, "this processor's clock: %s; brackets hold, but not in ns",
+			    facts[i].value);
+}
+
 static int start_gpio(struct device *d, struct cvl_error *err)
 {
 	struct poll_seen now = { .kind = POLL_LEVELS };
@@ -260,6 +271,7 @@ static int poll_start(void *state, struct cvl_error *err)
 		else
 			nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	tell_refused(d);
+	tell_clock(d);
 	return 0;
 }
 
