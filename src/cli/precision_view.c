@@ -108,8 +108,10 @@ static int put_gaps(const struct precision_view *v, struct out *o, const struct 
 		return 0;
 	out_text(o, "\ngaps: ");
 	cli_count(o, c->gaps, "time");
-	out_printf(o, " nobody looked, %.4g %% of all; the longest:\n",
-		   c->step.ticks ? 100 * (double)c->gap_sum / (double)c->step.ticks : 0);
+	out_text(o, " nobody looked");
+	if (c->step.ticks)
+		out_printf(o, ", %.4g %% of all", 100 * (double)c->gap_sum / (double)c->step.ticks);
+	out_text(o, "; the longest:\n");
 	g = longest(v, c, &n);
 	if (!g)
 		return CVL_E_NOMEM;

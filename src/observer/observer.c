@@ -3,11 +3,13 @@
 
 #include "observer/observer_internal.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -338,6 +340,7 @@ static int timeout_ms(const struct observer *o)
 /* Wait for something to do. */
 static int wait_for_work(struct observer *o, bool *asked)
 {
+	char signal[sizeof(struct signalfd_siginfo)];
 	struct pollfd fds[FDS_MAX];
 	int timeout = timeout_ms(o);
 	size_t n = 0;
@@ -352,6 +355,9 @@ static int wait_for_work(struct observer *o, bool *asked)
 	if (poll(fds, n, timeout) < 0)
 		return 0;
 	*asked = o->opts->stop_fd >= 0 && fds[0].revents;
+	/* one signal at a time: until it is read it would be asked again and again */
+	if (*asked && read(o->opts->stop_fd, signal, sizeof(signal)) < 0)
+		*asked = errno != EAGAIN;
 	return 0;
 }
 

@@ -30,7 +30,7 @@ struct observer_opts {
 	bool wait;             /* until the control socket says start */
 	const char *control;   /* path of the socket, or NULL */
 	const char *metrics;   /* path of a file for Prometheus' text collector, or NULL */
-	int stop_fd;           /* readable when the user wants the end, or -1 */
+	int stop_fd; /* readable when the user wants the end, as signalfd(2) is; a second time: at once. -1: none */
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* ns of capture; or NULL */
 	void *ctx;

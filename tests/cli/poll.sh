@@ -45,3 +45,15 @@ assert d["times"] >= 1, d
 # The writer sleeps for 2 ms at least.
 assert d["worst"]["high_ns"] >= 2000000, d["worst"]
 P
+
+# One that is told to stop tells of its loop all the same.
+coeval capture --driver poll --device shm:port@8,width=1 --name desk -o told 2>notes >made &
+capture=$!
+until [ -e told/capture/desk.json ]; do
+	kill -0 $capture || { cat notes; exit 1; }
+	sleep 0.05
+done
+kill -TERM $capture
+wait $capture || { cat notes; exit 1; }
+coeval precision told >text
+grep -q "no pulse of .* is missed" text || { cat text; exit 1; }
