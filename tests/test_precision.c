@@ -124,6 +124,51 @@ static void what_a_loop_told_is_read(void **state)
 	precision_free(&p);
 }
 
+/* Steps one by one, as the kernel of firmware/ett tells of them in its worst-case mode; the figures of the paper, section 5. */
+static void a_kernel_tells_in_its_own_words(void **state)
+{
+	static const struct cvl_store_field run[] = { { "ended_by", CVL_STORE_STRING },
+						      { "steps", CVL_STORE_U64 },
+						      { "step_most", CVL_STORE_U64 } };
+	static const struct cvl_store_field step[] = { { CVL_HALF_WIDTH, CVL_STORE_U64 },
+						       { "ticks", CVL_STORE_U64 } };
+	const struct cvl_store_desc desc = { .clock = "pc", .rate_hz = HZ };
+	const struct cvl_origin origin = { "ett", "-", NULL };
+	const struct precision_opts opts = { 0 };
+	struct precision p;
+	struct world w;
+	int of_run, of_step;
+	uint64_t at = 0;
+
+	(void)state;
+	snprintf(w.path, sizeof(w.path), "%s/kernel", scratch);
+	assert_int_equal(cvl_session_create(&w.session, w.path, NULL), 0);
+	assert_int_equal(cvl_session_add(w.session, &desc, &origin, &w.w, NULL), 0);
+	of_run = cvl_writer_declare(w.w, "run", run, 3, NULL);
+	of_step = cvl_writer_declare(w.w, "step", step, 2, NULL);
+	{
+		const union cvl_store_value v[] = { { .s = "key" }, { .u = 1000 }, { .u = 1040 } };
+
+		cvl_writer_event(w.w, (struct cvl_tick){ 0 }, of_run, v, NULL);
+	}
+	for (unsigned i = 0; i < 1000; i++) {
+		const uint64_t ticks = i < 955 ? 760 : i < 997 ? 900 : 1040;
+		const union cvl_store_value v[] = { { .u = ticks }, { .u = ticks } };
+
+		at += ticks;
+		cvl_writer_event(w.w, (struct cvl_tick){ at }, of_step, v, NULL);
+	}
+	assert_int_equal(study(&w, at, &opts, &p), 0);
+	assert_true(p.clock[0].looped);
+	assert_int_equal(p.clock[0].events, 0);
+	assert_int_equal(p.clock[0].step.ticks, at);
+	assert_int_equal(precision_at(&p.clock[0], 1).tau, 1040);
+	assert_int_equal(precision_at(&p.clock[0], 1).bracket, 2080);
+	assert_in_range(precision_at(&p.clock[0], 0.9).tau, 760, 760 + 760 / 32);
+	assert_in_range(precision_at(&p.clock[0], 0.99).tau, 900, 900 + 900 / 32);
+	precision_free(&p);
+}
+
 /* A rises and B rises, with half-widths of 10 ticks; what lies in between differs. */
 static size_t one_duration(const char *name, uint64_t from, uint64_t to, bool across,
 			   struct precision *p)
@@ -217,6 +262,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_a_loop_told_is_read),
+		cmocka_unit_test(a_kernel_tells_in_its_own_words),
 		cmocka_unit_test(a_duration_has_the_bounds_of_both_ends),
 		cmocka_unit_test(a_gap_in_between_breaks_it),
 		cmocka_unit_test(a_gap_that_a_bracket_covers_does_not),

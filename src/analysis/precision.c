@@ -59,13 +59,18 @@ struct precision_level precision_at(const struct precision_clock *c, double shar
 
 	l.tau = c->longest;
 	l.bracket = c->widest;
-	if (share >= 1 || !c->step.n || !c->span.n)
+	if (share >= 1 || !c->step.n)
 		return l;
 	i = reaches(&c->step, share, &count, &ticks);
 	if (c->step.bin[i].high < l.tau)
 		l.tau = c->step.bin[i].high;
 	l.time = c->step.ticks ? (double)ticks / (double)c->step.ticks : 1;
 	l.steps = c->step.count ? (double)count / (double)c->step.count : 1;
+	if (!c->span.n) { /* two steps, then */
+		if (l.tau < l.bracket / 2)
+			l.bracket = 2 * l.tau;
+		return l;
+	}
 	i = reaches(&c->span, share, &count, &ticks);
 	if (c->span.bin[i].high < l.bracket)
 		l.bracket = c->span.bin[i].high;

@@ -5,7 +5,7 @@
 
 #include "analysis/precision.h"
 
-#define PRECISION_FIELDS 8
+#define PRECISION_FIELDS 24
 
 /** Fields of an event. */
 struct precision_fields {

@@ -181,6 +181,49 @@ static void add_loop(struct precision_clock *c, const struct precision_fields *f
 	c->gap_ticks = gap > c->gap_ticks ? gap : c->gap_ticks;
 }
 
+/* Bins that are not wider than 1/32 of what they hold. */
+static int add_step(struct precision_reader *r, struct precision_bins *bins, uint64_t ticks)
+{
+	const unsigned drop = ticks < 64 ? 0 : 58u - (unsigned)__builtin_clzll(ticks);
+	const struct precision_bin b = { ticks >> drop << drop,
+					 (ticks >> drop << drop) + (UINT64_C(1) << drop) - 1, 1,
+					 ticks };
+
+	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
+}
+
+/* The kernel of firmware/ett tells of its loop in words of its own: 1 if this is one. */
+static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
+			  const char *name)
+{
+	const bool run = !strcmp(name, "run");
+	struct precision_clock *c;
+	struct precision_fields f;
+	uint64_t longest;
+	int rc = 0;
+
+	if (!run && strcmp(name, "step") != 0)
+		return 0;
+	if (strcmp(cvl_session_clock(cvl_timeline_session(r->tl), sl->clock)->format, "ett") != 0)
+		return 0;
+	c = clock_of(r, sl);
+	if (!c)
+		return precision_no_memory(r);
+	precision_read_fields(r, sl, i, &f);
+	if (run) {
+		longest = precision_number_of(&f, "step_most");
+		c->looped = true;
+		c->steps += precision_number_of(&f, "steps");
+		c->longest = longest > c->longest ? longest : c->longest;
+		c->widest = c->longest > UINT64_MAX / 2 ? UINT64_MAX : 2 * c->longest;
+		c->gap_ticks = c->widest;
+	} else {
+		rc = add_step(r, &c->step, precision_number_of(&f, "ticks"));
+	}
+	precision_drop_fields(&f);
+	return rc ? rc : 1;
+}
+
 /* 1: it tells of the loop. */
 static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i, const char *name)
 {
@@ -189,7 +232,7 @@ static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i
 	int rc = 0;
 
 	if (strncmp(name, "poll_", 5) != 0)
-		return 0;
+		return told_by_kernel(r, sl, i, name);
 	c = clock_of(r, sl);
 	if (!c)
 		return precision_no_memory(r);

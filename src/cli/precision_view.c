@@ -72,7 +72,8 @@ static void put_levels(struct out *o, const struct precision_clock *c)
 	table_init(&t, 7);
 	table_heads(&t, (const char *[]){ "assurance", "tau", "of time", "of steps", "epsilon",
 					  "tau + epsilon", "bracket", NULL });
-	for (size_t i = 0; i < PRECISION_LEVELS; i++) {
+	/* without each step there is the longest alone */
+	for (size_t i = c->step.n ? 0 : PRECISION_LEVELS - 1; i < PRECISION_LEVELS; i++) {
 		struct precision_level l = precision_at(c, precision_levels[i]);
 
 		table_cell(&t, "%g", l.share);
@@ -174,7 +175,7 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 		out_printf(o, " with brackets of %s to %s", least, most);
 	}
 	out_text(o, "\n\n");
-	if (c->looped && c->step.n && c->span.n) {
+	if (c->looped) {
 		put_levels(o, c);
 		put_claims(o, c);
 	}
@@ -225,7 +226,8 @@ static json_t *levels_json(const struct precision_clock *c)
 {
 	json_t *all = json_array();
 
-	for (size_t i = 0; i < PRECISION_LEVELS && c->step.n && c->span.n; i++) {
+	for (size_t i = c->step.n ? 0 : PRECISION_LEVELS - 1; i < PRECISION_LEVELS && c->looped;
+	     i++) {
 		struct precision_level l = precision_at(c, precision_levels[i]);
 
 		json_array_append_new(
