@@ -16,8 +16,8 @@
 
 #include "core/files.h"
 #include "core/serial.h"
-#include "drivers/ring/unpack.h"
-#include "drivers/ring/tsdl.h"
+#include "decode/unpack.h"
+#include "ctf/tracer_tsdl.h"
 
 #define LINES_MAX 16
 #define BAUD 115200
