@@ -57,7 +57,7 @@ echo "== a ring in memory, which the capture finds after the program was killed"
 coeval capture --driver shm --device program=$ring --metadata $ring.metadata --duration 200ms -o s >/dev/null || exit 1
 coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json 0:5000
 rm -rf s
-echo "== with a doorbell, and nothing but it wakes: a FIFO"
+echo "== with a doorbell: a FIFO"
 mkfifo bell
 coeval capture --driver shm --device program=$ring --metadata $ring.metadata --bell bell --duration 2s -o s >/dev/null &
 sleep 0.3
