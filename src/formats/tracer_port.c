@@ -51,7 +51,7 @@ static int close_packets(struct port *p, struct cvl_error *err)
 	struct cvl_packets *packets = p->packets;
 
 	p->packets = NULL;
-	return packets ? cvl_session_finish_packets(p->session, packets, err) : 0;
+	return packets ? cvl_session_finish_packets(p->session, packets, true, err) : 0;
 }
 
 static int store(void *ctx, struct tracer_packet *packet, size_t n, struct cvl_error *err)

@@ -77,6 +77,12 @@ int main(int argc, char **argv)
 		}
 		run(0);
 		wait(NULL);
+	} else if (!strcmp(how, "ring-slow")) {
+		for (uint32_t i = 0; i < steps; i++) {
+			if (i % 100 == 0)
+				usleep(1000);
+			trace_step(t, 0, i);
+		}
 	} else {
 		run(0);
 	}

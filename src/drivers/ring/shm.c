@@ -304,7 +304,10 @@ static void look_stuck(struct shm *s, size_t i)
 		    "an event was begun and not ended; until it is, nothing behind it can be read");
 }
 
-/* The next packet, copied and then checked: the memory may be written to by anybody at any time. */
+/*
+ * The next packet, copied and then checked: the memory may be written to by anybody at any time. Its slot is kept until it is stored,
+ * so that nothing is lost if we are killed; one that may be overwritten is passed at once, to know whether it was.
+ */
 static enum tracer_drained read_packet(struct source *q)
 {
 	const uint32_t bytes = q->ring.packet_bits / 8;
@@ -317,7 +320,7 @@ static enum tracer_drained read_packet(struct source *q)
 			return got;
 		if (got == TRACER_PACKET)
 			memcpy(q->packet, there, bytes);
-		if (!tracer_drain_pass(&q->ring))
+		if (q->ring.mode == TRACE_OVERWRITE && !tracer_drain_pass(&q->ring))
 			continue;
 		return got == TRACER_PACKET &&
 				       tracer_packet_good(q->packet, bytes, q->ring.layout) ?
@@ -351,6 +354,8 @@ static int drain(struct shm *s, size_t i, struct cvl_error *err)
 			rc = hand_on(s, i, err);
 		if (rc)
 			return rc;
+		if (q->ring.mode != TRACE_OVERWRITE)
+			tracer_drain_pass(&q->ring);
 	}
 	return !q->gone;
 }
