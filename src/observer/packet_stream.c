@@ -125,13 +125,11 @@ static int resume(struct packet_stream *p, struct cvl_error *err)
 		if (!cvl_path_join(path, c->trace, WIRE_STREAM_FILE))
 			return 0;
 		keep = look_through(p, path);
-		if (!keep)
-			return 0;
 		rc = cvl_session_resume_packets(p->session, i, keep, &p->packets, err);
 		if (rc)
 			return rc;
 		take_clock(p, i);
-		p->begun = p->resumed = true;
+		p->begun = p->resumed = keep > 0;
 		return 0;
 	}
 	return 0;
