@@ -31,6 +31,12 @@ done
 echo "== threads"
 ./program threads 20000 trace
 count 0:20000 1:20000 2:20000 3:20000
+echo "== killed while four threads trace"
+for _ in 1 2 3; do
+	(./program threads-kill 100000000 trace || true) 2>/dev/null
+	ended
+	count 0:0
+done
 echo "== a signal handler"
 ./program signals 20 trace
 coeval import -o s trace && coeval show s --json >s.json

@@ -64,6 +64,14 @@ int main(int argc, char **argv)
 		t = tracer_linux(.to = argv[3], .node = "program", .tsc = !strcmp(how, "tsc"));
 	if (!strcmp(how, "threads")) {
 		run_threads();
+	} else if (!strcmp(how, "threads-kill")) {
+		/* somewhere within an event, as likely as not */
+		if (!fork()) {
+			usleep(30000);
+			kill(getppid(), SIGKILL);
+			_exit(0);
+		}
+		run_threads();
 	} else if (!strcmp(how, "signals")) {
 		signal(SIGPROF, handler);
 		for (int i = 0; i < 1000; i++) {
