@@ -263,8 +263,11 @@ static void an_overtaken_drain_gets_whole_packets_only(void **state)
 	core_begins(b, TRACE_OVERWRITE);
 	begin_capture(b, "shm");
 	pthread_create(&thread, NULL, race, &r);
-	for (unsigned i = 0; (i < 3000 || b->packets < 100) && i < 1000000; i++)
+	for (unsigned i = 0; (i < 3000 || b->packets < 100) && i < 1000000; i++) {
+		if (i % 50 == 0)
+			usleep(200); /* it goes round meanwhile */
 		work(b, 1);
+	}
 	r.stop = true;
 	pthread_join(thread, NULL);
 	end_capture(b);

@@ -11,34 +11,16 @@
 #include <string.h>
 #include <time.h>
 
-#include "ctf/tracer_tsdl.h"
 #include "drivers/ring/bell.h"
-#include "drivers/ring/memory.h"
 #include "drivers/ring/ring.h"
-#include "tracer/rest.h"
+#include "drivers/ring/source.h"
 
 #define RINGS_MAX 16
 #define PATIENCE_NS 5000000000 /* for cores that have not begun yet */
 #define LOOK_MS 5
 #define BELL_MS 1000 /* with a doorbell: to see what does not ring, a reset for one */
 #define LAST_NS 2000000000
-#define STUCK_NS 1000000000
 #define CHECK_NS 1000000000 /* from one look at the memory's file to the next */
-#define PACKETS_A_TURN 64
-#define OVERTAKEN_MAX 16 /* tries to copy a packet before it is overwritten */
-#define RESETS_MAX 100   /* without a packet in between: no core does that */
-
-struct source {
-	struct tracer_drain ring;
-	size_t bytes; /* from the ring's control block to the end of the memory */
-	const struct memory *memory;
-	const struct tsdl *tsdl;
-	char name[120];
-	void *packet;
-	unsigned resets; /* since the last packet */
-	int64_t waits; /* since when the next packet holds back others, driver_waited(); 0: it does not */
-	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
-};
 
 struct shm {
 	const struct driver_sink *sink;
@@ -85,7 +67,11 @@ static int add_ring(struct shm *s, const struct memory *m, size_t offset,
 	if (s->n == RINGS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d rings", m->path,
 				RINGS_MAX);
-	*q = (struct source){ .ring = *ring, .bytes = m->bytes - offset, .memory = m };
+	*q = (struct source){ .sink = s->sink,
+			      .index = s->n,
+			      .ring = *ring,
+			      .bytes = m->bytes - offset,
+			      .memory = m };
 	q->tsdl = tsdl_find(&s->tsdl, q->ring.layout, m->path, err);
 	if (!q->tsdl)
 		return CVL_E_USAGE;
@@ -222,209 +208,13 @@ static size_t shm_wait_for(void *state, struct pollfd *fds, size_t max, int *tim
 
 /* ---- reading ---- */
 
-static void say(struct shm *s, size_t i, bool *once, const char *text)
-{
-	char line[400];
-
-	if (*once)
-		return;
-	*once = true;
-	snprintf(line, sizeof(line), "%s: %s", s->source[i].name, text);
-	s->sink->tell(s->sink->ctx, SIZE_MAX, true, line);
-}
-
-static int hand_on(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	const struct tracer_packet *p = q->packet;
-	const struct driver_packet packet = {
-		.bytes = q->packet,
-		.n = p->packet_size / 8,
-		.begin = (uint64_t)p->timestamp_begin[1] << 32 | p->timestamp_begin[0],
-		.end = (uint64_t)p->timestamp_end[1] << 32 | p->timestamp_end[0],
-		.restarted = q->restarted,
-	};
-
-	q->restarted = false;
-	q->any = true;
-	q->resets = 0;
-	return s->sink->packet(s->sink->ctx, i, &packet, err);
-}
-
-/* Its file may be cut short, or another put in its place. */
-static void check_memory(struct shm *s, size_t i)
-{
-	struct source *q = &s->source[i];
-	enum memory_state state = memory_look(q->memory);
-
-	if (state == MEMORY_CUT && !q->gone) {
-		q->gone = true;
-		say(s, i, &(bool){ false }, "its memory was cut short; what was read is kept");
-	}
-	if (state == MEMORY_REPLACED)
-		say(s, i, &q->told_replaced,
-		    "its memory's file was removed, or another put in its place; capture again to read that");
-}
-
-/* The core began again, or is about to. Its ring may be another one now. */
-static void begin_again(struct shm *s, size_t i)
-{
-	struct source *q = &s->source[i];
-	struct tracer_drain d;
-	enum tracer_drained state = tracer_drain_open(&d, q->ring.ring, q->bytes);
-
-	if (state == TRACER_NONE) {
-		check_memory(s, i);
-		return;
-	}
-	if (state == TRACER_PACKET && d.layout == q->ring.layout &&
-	    d.packet_bits == q->ring.packet_bits && ++q->resets < RESETS_MAX) {
-		q->ring = d;
-		q->restarted = true;
-		return;
-	}
-	q->gone = true;
-	say(s, i, &(bool){ false },
-	    q->resets < RESETS_MAX ?
-		    "its ring is gone, or belongs to another program now; what was read is kept" :
-		    "its control block makes no sense: something else writes to it; what was read is kept");
-}
-
-/* An event that was begun and not ended holds back the packets behind its own. */
-static void look_stuck(struct shm *s, size_t i)
-{
-	struct source *q = &s->source[i];
-
-	if (!tracer_drain_waits(&q->ring))
-		q->waits = 0;
-	else if (!q->waits)
-		q->waits = driver_waited();
-	else if (driver_waited() - q->waits > STUCK_NS)
-		say(s, i, &q->told_stuck,
-		    "an event was begun and not ended; until it is, nothing behind it can be read");
-}
-
-/*
- * The next packet, copied and then checked: the memory may be written to by anybody at any time. Its slot is kept until it is stored,
- * so that nothing is lost if we are killed; one that may be overwritten is passed at once, to know whether it was.
- */
-static enum tracer_drained read_packet(struct source *q)
-{
-	const uint32_t bytes = q->ring.packet_bits / 8;
-
-	for (int k = 0; k < OVERTAKEN_MAX; k++) {
-		const struct tracer_packet *there = NULL;
-		enum tracer_drained got = tracer_drain_look(&q->ring, &there);
-
-		if (got == TRACER_NONE || got == TRACER_RESET)
-			return got;
-		if (got == TRACER_PACKET)
-			memcpy(q->packet, there, bytes);
-		if (q->ring.mode == TRACE_OVERWRITE && !tracer_drain_pass(&q->ring))
-			continue;
-		return got == TRACER_PACKET &&
-				       tracer_packet_good(q->packet, bytes, q->ring.layout) ?
-			       TRACER_PACKET :
-			       TRACER_BROKEN;
-	}
-	return TRACER_NONE;
-}
-
-/* What has come; returns 1 if there may be more. */
-static int drain(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-
-	for (int k = 0; k < PACKETS_A_TURN && !q->gone; k++) {
-		enum tracer_drained state = read_packet(q);
-		int rc = 0;
-
-		if (state == TRACER_NONE) {
-			look_stuck(s, i);
-			return 0;
-		}
-		if (state == TRACER_RESET) {
-			begin_again(s, i);
-			return 0;
-		}
-		if (state == TRACER_BROKEN)
-			say(s, i, &q->told_damage,
-			    "something else writes to its ring: packets without a good header are left out");
-		else
-			rc = hand_on(s, i, err);
-		if (rc)
-			return rc;
-		if (q->ring.mode != TRACE_OVERWRITE)
-			tracer_drain_pass(&q->ring);
-	}
-	return !q->gone;
-}
-
-/* Events were dropped since the last packet, and none will say so any more: an empty one behind it does. */
-static int tell_lost(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	struct tracer_packet *p = q->packet;
-	uint32_t lost = tracer_drain_lost(&q->ring);
-
-	if (!q->any || q->gone || p->events_discarded == lost)
-		return 0;
-	p->content_size = TRACE_PACKET_HEADER_BITS;
-	p->timestamp_begin[0] = p->timestamp_end[0];
-	p->timestamp_begin[1] = p->timestamp_end[1];
-	p->events_discarded = lost;
-	p->packet_seq_num++;
-	return hand_on(s, i, err);
-}
-
-/* Leave out packets that hold back others: nothing ends their events any more. */
-static int drain_behind(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	int rc = 0;
-
-	for (uint32_t k = 0; k < q->ring.packets && !q->gone && tracer_drain_waits(&q->ring); k++) {
-		say(s, i, &q->told_stuck,
-		    "an event was begun and not ended: the packet that it is in is left out");
-		tracer_drain_pass(&q->ring);
-		while ((rc = drain(s, i, err)) > 0 && driver_waited() < s->until)
-			;
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-/* What stands in the packet that was being filled. */
-static int drain_rest(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	enum tracer_rest rest = TRACER_REST_NOTHING;
-	int rc = drain_behind(s, i, err);
-
-	if (!rc && !q->gone)
-		rest = tracer_drain_rest(&q->ring, q->packet);
-	if (rc)
-		return rc;
-	if (rest == TRACER_REST_TORN)
-		say(s, i, &q->told_stuck,
-		    "it stopped in the middle of an event: the packet that it was filling is left out");
-	if (rest != TRACER_REST_NOTHING) {
-		tsdl_set_end(q->tsdl, q->packet, q->ring.packet_bits / 8);
-		return hand_on(s, i, err);
-	}
-	if (!q->any)
-		say(s, i, &(bool){ false }, "it has traced nothing");
-	return tell_lost(s, i, err);
-}
-
 static void check_memories(struct shm *s)
 {
 	if (driver_waited() - s->checked < CHECK_NS)
 		return;
 	s->checked = driver_waited();
 	for (size_t i = 0; i < s->n; i++)
-		check_memory(s, i);
+		source_check_memory(&s->source[i]);
 }
 
 /* Cores that began after the capture did are not in the session. */
@@ -467,14 +257,14 @@ static int shm_work(void *state, struct cvl_error *err)
 	check_memories(s);
 	s->more = false;
 	for (size_t i = 0; i < s->n && rc >= 0; i++) {
-		rc = drain(s, i, err);
+		rc = source_drain(&s->source[i], err);
 		s->more = s->more || rc > 0;
 	}
 	if (rc < 0 || !s->stopping || (s->more && driver_waited() < s->until))
 		return rc < 0 ? rc : 1;
 	rc = 0;
 	for (size_t i = 0; i < s->n && !rc; i++)
-		rc = drain_rest(s, i, err);
+		rc = source_end(&s->source[i], err);
 	if (!rc)
 		tell_late_rings(s);
 	return rc;
@@ -487,6 +277,8 @@ static int shm_stop(void *state, struct cvl_error *err)
 	(void)err;
 	s->stopping = true;
 	s->until = driver_waited() + LAST_NS;
+	for (size_t i = 0; i < s->n; i++)
+		s->source[i].until = s->until;
 	return 0;
 }
 
