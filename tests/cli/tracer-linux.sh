@@ -53,6 +53,16 @@ count 0:10
 kill $!
 wait $! 2>/dev/null
 
+echo "== its writer is killed: the program does not notice"
+./program slow 50000 trace &
+sleep 0.2
+for process in /proc/[0-9]*; do
+	[ "$(readlink "$process/exe")" = "$PWD/program" ] && [ "$process" != /proc/$! ] && kill -9 "${process#/proc/}" && echo killed
+done
+wait $!
+echo "exit status $?"
+rm -rf trace
+
 echo "== where no trace can be"
 ./program plain 10 nowhere/trace
 echo "exit status $?"

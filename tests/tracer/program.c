@@ -85,7 +85,7 @@ int main(int argc, char **argv)
 		}
 		run(0);
 		wait(NULL);
-	} else if (!strcmp(how, "ring-slow")) {
+	} else if (!strcmp(how, "ring-slow") || !strcmp(how, "slow")) {
 		for (uint32_t i = 0; i < steps; i++) {
 			if (i % 100 == 0)
 				usleep(1000);

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -30,11 +31,10 @@
 static struct program {
 	struct tracer t;
 	struct tracer_linux o;
-	int bell;     /* written to when a packet is complete; -1: nobody listens */
-	int is_queue; /* it is a message queue */
-	int done;     /* the writer's answers; -1: there is no writer */
-	pid_t pid;    /* that began to trace */
-} program = { .bell = -1, .done = -1 };
+	int bell;                           /* rung when a packet is complete; -1: nobody listens */
+	enum { LINE, QUEUE, FIFO } bell_is; /* a line: to the writer */
+	pid_t pid;                          /* that began to trace */
+} program = { .bell = -1 };
 
 /* Does nothing: all its tracepoints are off. */
 static struct tracer silent;
@@ -119,64 +119,53 @@ static void choose_clock(struct tracer_linux *o, struct tracer_origin *origin)
 /* Async-signal-safe. A bell that is full has been rung. */
 static void ring_bell(void *ctx, uint32_t end)
 {
-	int before = errno;
+	const int before = errno;
 
 	(void)ctx;
 	(void)end;
-	if (program.bell >= 0 && (program.is_queue ? mq_send(program.bell, "", 1, 0) :
-						     (int)write(program.bell, "", 1)) < 0)
-		errno = before;
+	if (program.bell < 0)
+		return;
+	switch (program.bell_is) {
+	case LINE: (void)!send(program.bell, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT); break;
+	case QUEUE: (void)!mq_send(program.bell, "", 1, 0); break;
+	case FIFO: (void)!write(program.bell, "", 1); break;
+	}
+	errno = before;
 }
 
 static int open_bell(const char *path)
 {
-	program.is_queue = !strncmp(path, "mq:", 3);
-	if (program.is_queue)
+	program.bell_is = strncmp(path, "mq:", 3) ? FIFO : QUEUE;
+	if (program.bell_is == QUEUE)
 		program.bell = mq_open(path + 3, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	else /* for reading too: it is there before who reads it */
+	else /* for reading too: it is there before who reads it, and no signal comes when that one goes */
 		program.bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	return program.bell < 0 ? -1 : 0;
 }
 
 /* ---- the writer ---- */
 
-static void close_all_but(int a, int b, int c)
+static void close_all_but(int a, int b)
 {
-	int keep[3] = { a, b, c };
-	unsigned from = 0;
+	const unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
 
-	for (int i = 0; i < 3; i++)
-		for (int k = i + 1; k < 3; k++)
-			if (keep[k] < keep[i]) {
-				int swap = keep[i];
-
-				keep[i] = keep[k];
-				keep[k] = swap;
-			}
-	for (int i = 0; i < 3; i++) {
-		if ((unsigned)keep[i] > from)
-			syscall(SYS_close_range, from, (unsigned)keep[i] - 1u, 0u);
-		from = (unsigned)keep[i] + 1u;
-	}
-	syscall(SYS_close_range, from, UINT_MAX, 0u);
+	if (low > 0)
+		syscall(SYS_close_range, 0u, low - 1u, 0u);
+	if (high > low + 1u)
+		syscall(SYS_close_range, low + 1u, high - 1u, 0u);
+	syscall(SYS_close_range, high + 1u, UINT_MAX, 0u);
 }
 
 /* A process that is nobody's child, so that no wait() of the program's meets it. */
 static int start_writer(struct writer *w)
 {
 	sigset_t all, before;
-	int bell[2], done[2], status = 0;
+	int line[2], status = 0;
 	pid_t pid;
 
-	if (pipe2(bell, O_CLOEXEC | O_NONBLOCK))
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, line))
 		return -1;
-	if (pipe2(done, O_CLOEXEC)) {
-		close(bell[0]);
-		close(bell[1]);
-		return -1;
-	}
-	w->bell = bell[0];
-	w->done = done[1];
+	w->line = line[1];
 	sigfillset(&all);
 	sigprocmask(SIG_BLOCK, &all, &before);
 	pid = fork();
@@ -185,38 +174,39 @@ static int start_writer(struct writer *w)
 		if (pid)
 			_exit(pid < 0);
 		setsid();
-		close_all_but(w->stream, w->bell, w->done);
+		close_all_but(w->stream, w->line);
 		writer_run(w);
 	}
 	if (pid > 0 && waitpid(pid, &status, 0) == pid && status)
 		pid = -1;
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	close(bell[0]);
-	close(done[1]);
+	close(line[1]);
 	if (pid < 0) {
-		close(bell[1]);
-		close(done[0]);
+		close(line[0]);
 		return -1;
 	}
-	program.bell = bell[1];
-	program.done = done[0];
+	program.bell = line[0];
+	program.bell_is = LINE;
 	return 0;
 }
 
 void tracer_linux_sync(struct tracer *t)
 {
-	struct pollfd answer = { .fd = program.done, .events = POLLIN };
-	char byte = WRITER_SYNC;
+	struct pollfd answer = { .fd = program.bell, .events = POLLIN };
+	const char sync = WRITER_SYNC;
+	char byte;
 
 	if (t == &silent)
 		return;
 	tracer_flush(t);
-	/* a full pipe is being read: there is room soon */
-	while (program.done >= 0 && write(program.bell, &byte, 1) < 0)
+	if (program.bell < 0 || program.bell_is != LINE)
+		return;
+	/* a line that is full is being read: there is room soon */
+	while (send(program.bell, &sync, 1, MSG_NOSIGNAL) < 0)
 		if (errno != EAGAIN || usleep(1000))
 			return;
-	if (program.done >= 0 && poll(&answer, 1, SYNC_MS) > 0 && read(program.done, &byte, 1) < 0)
-		return;
+	if (poll(&answer, 1, SYNC_MS) > 0)
+		(void)!read(program.bell, &byte, 1);
 }
 
 static void at_exit(void)

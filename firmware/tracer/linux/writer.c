@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../rest.h"
@@ -100,7 +101,7 @@ static void finish(struct stream *s)
 void writer_run(struct writer *w)
 {
 	struct stream s = { .w = w };
-	struct pollfd bell = { .fd = w->bell, .events = POLLIN };
+	struct pollfd bell = { .fd = w->line, .events = POLLIN };
 	int ended = tracer_drain_open(&s.d, w->t->ring, w->ring_bytes) != TRACER_PACKET;
 
 	while (!ended) {
@@ -110,7 +111,7 @@ void writer_run(struct writer *w)
 
 		if (!poll(&bell, 1, LOOK_MS))
 			tracer_flush(w->t);
-		while ((n = read(w->bell, rung, sizeof(rung))) > 0)
+		while ((n = read(w->line, rung, sizeof(rung))) > 0)
 			for (ssize_t i = 0; i < n; i++)
 				answers += rung[i] == WRITER_SYNC;
 		ended = !n || (n < 0 && errno != EAGAIN && errno != EINTR);
@@ -119,7 +120,7 @@ void writer_run(struct writer *w)
 		else
 			drain(&s);
 		while (answers--)
-			if (write(w->done, "", 1) < 0)
+			if (send(w->line, "", 1, MSG_NOSIGNAL) < 0)
 				break;
 	}
 	_exit(0);

@@ -5,15 +5,15 @@
 
 #include "start.h"
 
-#define WRITER_SYNC 's' /* in the pipe: write all, then answer */
+#define WRITER_SYNC 's' /* on the line: write all, then answer with a byte */
 
 struct writer {
 	struct tracer *t; /* as it was when the program began to trace */
 	uint64_t ring_bytes;
 	void *packet; /* room for one */
 	int stream;   /* the file */
-	int bell,
-		done; /* ends of pipes: rung when a packet is complete, and at its end when all are gone; answers */
+	/* a socket: a byte comes when a packet is complete, and its end when all who trace are gone */
+	int line;
 };
 
 /** Does not return. Calls nothing that a forked child of a program with threads may not call. */
