@@ -29,20 +29,29 @@ there() { # file
 }
 
 count() {
-	coeval show s --json >s.json && python3 "$SRC/tests/tracer_count.py" s.json
+	coeval show s --json >s.json && python3 "$SRC/tests/tracer_count.py" s.json "$@"
 	rm -rf s
 }
+
+# other cores
+for source in "$SRC"/firmware/tracer/{tracer,drain,rest}.c "$SRC"/firmware/tracer/platform/*.c; do
+	arm-none-eabi-gcc -mcpu=cortex-m0plus -mthumb -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
+		-c "$source" -o core.o || exit 1
+	! command -v riscv64-unknown-elf-gcc >/dev/null ||
+		riscv64-unknown-elf-gcc -march=rv32imac_zicsr -mabi=ilp32 -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow \
+			-Wconversion -Werror -c "$source" -o core.o || exit 1
+done
 
 echo "== a file by semihosting"
 emulate semihost -M mps2-an386 -serial null || { cat qemu.log; exit 1; }
 coeval capture --driver serial --device mps2=trace.bin --metadata semihost/metadata -o s | sed 's/, .*//'
-count
+count lossy
 
 echo "== its UART, as it sends"
 emulate uart -M mps2-an386 -chardev socket,id=line,path=uart.sock,server=on,wait=on -serial chardev:line &
 there uart.sock
 coeval capture --driver serial --device mps2=uart.sock --metadata uart/metadata -o s | sed 's/, .*//'
-count
+count lossy
 
 echo "== shared memory, and a doorbell"
 emulate shared -M mps2-an386,memory-backend=ram -object memory-backend-file,id=ram,size=16M,mem-path=ram.bin,share=on \

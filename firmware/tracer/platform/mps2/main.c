@@ -136,7 +136,7 @@ static void rest(void)
 {
 	uint32_t until = ticks + 2;
 
-	while (TICK_CTRL && ticks != until)
+	while (TICK_CTRL && (int32_t)(ticks - until) < 0)
 		__asm__ volatile("wfi");
 	tracer_flush(&tracer);
 #ifdef LINE_SEMIHOST
