@@ -48,7 +48,10 @@ ended
 count 0:20000 1:20000
 echo "== a program that goes on: what it wrote is there after a second"
 ./program wait 10 trace &
-sleep 1.6
+for _ in $(seq 100); do
+	[ ! -s trace/stream ] || break
+	sleep 0.1
+done
 count 0:10
 kill $!
 wait $! 2>/dev/null
@@ -74,9 +77,16 @@ coeval capture --driver shm --device program=$ring --metadata $ring.metadata --d
 coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json 0:5000
 rm -rf s
 echo "== with a doorbell: a FIFO"
+listening() { # the capture that was started
+	for _ in $(seq 100); do
+		[ ! -e s/session.json ] || break
+		sleep 0.05
+	done
+	sleep 0.3
+}
 mkfifo bell
 coeval capture --driver shm --device program=$ring --metadata $ring.metadata --bell bell --duration 2s -o s >/dev/null &
-sleep 0.3
+listening
 ./program ring 5000 $ring bell
 wait $!
 coeval info s | awk '$1 ~ /^program/ && /MHz/ { print $1, $6 }'
@@ -85,7 +95,7 @@ echo "== a message queue"
 queue=/coeval-test-$$
 if grep -q mqueue /proc/filesystems; then
 	coeval capture --driver shm --device program=$ring --metadata $ring.metadata --bell mq:$queue --duration 2s -o s >/dev/null &
-	sleep 0.3
+	listening
 	./program ring 5000 $ring mq:$queue
 	wait $!
 	coeval info s | awk '$1 ~ /^program/ && /MHz/ { print $1, $6 }'
