@@ -35,7 +35,7 @@ struct bench_group {
 };
 
 extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_swo,
-	bench_check, bench_tracelab, bench_long;
+	bench_check, bench_tracelab, bench_calls, bench_tracer, bench_long;
 
 /* ---- rows ---- */
 
@@ -116,7 +116,9 @@ struct bench_command {
 struct bench_usage {
 	bool watch_memory;
 	double cpu_s;
-	double anon_mib; /* peak of its anonymous memory, if it was watched */
+	/* if it was watched: */
+	double anon_mib;     /* peak of its anonymous memory */
+	double resident_mib; /* peak of all of it, files that it maps too */
 };
 
 /** Run @c to its end. */

@@ -28,9 +28,9 @@ enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet)
 	const uint32_t slot = d->at / d->packet_bits % d->packets, bytes = d->packet_bits / 8;
 	const uint32_t *from = (const uint32_t *)(const void *)(d->data + slot * bytes);
 	struct tracer_packet *p = packet;
-	uint32_t head = load(&d->ring->head), filled = head - d->at;
+	uint32_t head = load(&d->ring->head), filled = TRACE_HEAD_END(head) - d->at;
 	int whole =
-		filled < d->packet_bits && load(&d->ring->commit[slot]) == ((head + 31u) & ~31u);
+		filled < d->packet_bits && load(&d->ring->commit[slot]) == TRACE_HEAD_NEXT(head);
 
 	if (load(&d->ring->magic) != TRACE_RING_MAGIC || load(&d->ring->boot) != d->boot ||
 	    filled <= TRACE_PACKET_HEADER_BITS || filled > d->packets * d->packet_bits)
