@@ -22,10 +22,13 @@ struct packet_stream {
 	bool begun;           /* the trace holds a packet */
 	uint64_t first, last; /* ticks of it */
 	uint64_t before;      /* ticks of the traces that ended */
-	/* of a trace that is gone on with, up to its first packet now: */
-	bool resumed;
+	/* of a trace that is gone on with, up to the first packet that is not in it: */
+	bool resumed, rereading;
+	size_t clock; /* its number in the session */
 	uint16_t boot;
-	uint32_t next; /* number of the packet that follows */
+	uint32_t first_number, next; /* of its first packet, and of the one that should follow */
+	uint64_t last_begin;         /* tick of the last one */
+	uint64_t last_at;            /* and where it begins, in bytes */
 	unsigned restarts;
 };
 
@@ -44,7 +47,7 @@ static int begin(struct packet_stream *p, struct cvl_error *err)
 	if (rc)
 		return rc;
 	take_clock(p, cvl_session_clocks(p->session) - 1);
-	p->begun = p->resumed = false;
+	p->begun = p->resumed = p->rereading = false;
 	p->first = p->last = 0;
 	return 0;
 }
@@ -69,9 +72,13 @@ static uint64_t look_through(struct packet_stream *p, const char *path)
 	while (pread(fd, &h, sizeof(h), at) == (ssize_t)sizeof(h) &&
 	       h.magic == TRACE_PACKET_MAGIC && h.packet_size / 8 >= sizeof(h) &&
 	       (off_t)(h.packet_size / 8) <= size - at) {
-		if (!at)
+		if (!at) {
 			p->first = ticks(h.timestamp_begin);
+			p->first_number = h.packet_seq_num;
+		}
 		p->last = ticks(h.timestamp_end);
+		p->last_begin = ticks(h.timestamp_begin);
+		p->last_at = (uint64_t)at;
 		p->boot = h.boot;
 		p->next = h.packet_seq_num + 1;
 		at += (off_t)(h.packet_size / 8);
@@ -129,6 +136,7 @@ static int resume(struct packet_stream *p, struct cvl_error *err)
 		if (rc)
 			return rc;
 		take_clock(p, i);
+		p->clock = i;
 		p->begun = p->resumed = keep > 0;
 		return 0;
 	}
@@ -161,21 +169,48 @@ int packet_stream_open(struct packet_stream **out, struct cvl_session *session,
 
 /* ---- packets ---- */
 
-enum first { FOLLOWS, IS_THERE, IS_ANOTHERS };
+enum first {
+	FOLLOWS,
+	IS_THERE,
+	IS_FULLER, /* the last one was not complete when it was stored: this is it, with what came after */
+	IS_ANOTHERS
+};
 
-/* What the first packet after a pause is: another run of the core may have begun, and a capture that was killed may have stored it. */
-static enum first look_at_first(const struct packet_stream *p, const struct driver_packet *packet)
+/*
+ * What a packet is that comes when a trace is gone on with. Another run of the core may have begun; a capture that was killed may have
+ * stored it; a ring that stops when it is full gives all it has again.
+ */
+static enum first look_at_first(struct packet_stream *p, const struct driver_packet *packet)
 {
 	struct tracer_packet h;
 
 	if (packet->n < sizeof(h))
 		return IS_ANOTHERS;
 	memcpy(&h, packet->bytes, sizeof(h));
-	if (h.boot == p->boot && h.packet_seq_num + 1 == p->next &&
-	    ticks(h.timestamp_end) == p->last)
-		return IS_THERE;
-	return h.boot != p->boot || (int32_t)(h.packet_seq_num - p->next) < 0 ? IS_ANOTHERS :
-										FOLLOWS;
+	if (h.boot != p->boot)
+		return IS_ANOTHERS;
+	if ((int32_t)(h.packet_seq_num - p->next) >= 0)
+		return FOLLOWS;
+	if (h.packet_seq_num + 1 == p->next) {
+		if (packet->begin != p->last_begin)
+			return IS_ANOTHERS;
+		return packet->end == p->last ? IS_THERE : IS_FULLER;
+	}
+	p->rereading =
+		p->rereading || (h.packet_seq_num == p->first_number && packet->begin == p->first);
+	return p->rereading ? IS_THERE : IS_ANOTHERS;
+}
+
+/* Take back the last packet that is stored. */
+static int take_back(struct packet_stream *p, struct cvl_error *err)
+{
+	struct cvl_packets *packets = p->packets;
+	int rc;
+
+	p->packets = NULL;
+	rc = cvl_session_finish_packets(p->session, packets, false, err);
+	return rc ? rc :
+		    cvl_session_resume_packets(p->session, p->clock, p->last_at, &p->packets, err);
 }
 
 static int begin_again(struct packet_stream *p, struct cvl_error *err)
@@ -199,9 +234,11 @@ int packet_stream_add(struct packet_stream *p, const struct driver_packet *packe
 	int rc = 0;
 
 	*restarted = (packet->restarted && p->begun) || first == IS_ANOTHERS;
-	p->resumed = false;
 	if (first == IS_THERE)
 		return 0;
+	p->resumed = false;
+	if (first == IS_FULLER)
+		rc = take_back(p, err);
 	if (*restarted)
 		rc = begin_again(p, err);
 	if (!rc)

@@ -272,6 +272,9 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 
 	s->started = true;
 	if (s->packets) {
+		if (strcmp(packet_stream_name(s->packets), s->name) != 0)
+			say(s, false, "the session has another run of it; this one is the clock %s",
+			    packet_stream_name(s->packets));
 		s->start = anchor_between(0, early, late);
 		return 0;
 	}

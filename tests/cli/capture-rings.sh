@@ -34,6 +34,15 @@ capture s --duration 300ms >/dev/null
 clocks s
 coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json 0:200000
 
+echo "== ended in the middle of a packet, and gone on with"
+./program ring-slow 30000 $ring &
+capture e --duration 150ms >/dev/null
+capture e --duration 150ms >/dev/null
+wait $!
+capture e --duration 300ms >/dev/null
+clocks e
+coeval show e --json >e.json && python3 "$SRC/tests/tracer/count.py" e.json 0:30000
+
 echo "== the core began again while nobody looked"
 ./program ring 1000 $ring
 capture s --duration 300ms | sed 's/, .*//'
