@@ -35,7 +35,10 @@ clocks s
 coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json 0:200000
 
 echo "== ended in the middle of a packet, and gone on with"
+rm -f $ring $ring.metadata
 ./program ring-slow 30000 $ring &
+until [ -e $ring ]; do sleep 0.01; done
+sleep 0.1
 capture e --duration 150ms >/dev/null
 capture e --duration 150ms >/dev/null
 wait $!
