@@ -29,6 +29,7 @@ struct packet_stream {
 	uint32_t first_number, next; /* of its first packet, and of the one that should follow */
 	uint64_t last_begin;         /* tick of the last one */
 	uint64_t last_at;            /* and where it begins, in bytes */
+	bool last_empty; /* it holds no event: the drain made it up, to say what was lost */
 	unsigned restarts;
 };
 
@@ -79,6 +80,7 @@ static uint64_t look_through(struct packet_stream *p, const char *path)
 		p->last = ticks(h.timestamp_end);
 		p->last_begin = ticks(h.timestamp_begin);
 		p->last_at = (uint64_t)at;
+		p->last_empty = h.content_size <= TRACE_PACKET_HEADER_BITS;
 		p->boot = h.boot;
 		p->next = h.packet_seq_num + 1;
 		at += (off_t)(h.packet_size / 8);
@@ -192,7 +194,7 @@ static enum first look_at_first(struct packet_stream *p, const struct driver_pac
 	if ((int32_t)(h.packet_seq_num - p->next) >= 0)
 		return FOLLOWS;
 	if (h.packet_seq_num + 1 == p->next) {
-		if (packet->begin != p->last_begin)
+		if (packet->begin != p->last_begin && !p->last_empty)
 			return IS_ANOTHERS;
 		return packet->end == p->last ? IS_THERE : IS_FULLER;
 	}

@@ -191,6 +191,6 @@ int source_end(struct source *q, struct cvl_error *err)
 		return hand_on(q, err);
 	}
 	if (!q->any)
-		say(q, &(bool){ false }, "it has traced nothing");
+		say(q, &(bool){ false }, "nothing of it was there to read");
 	return tell_lost(q, err);
 }
