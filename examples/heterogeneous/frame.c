@@ -33,7 +33,7 @@ static uint32_t ask_for_memory(struct master *m, uint16_t frame, uint32_t bytes)
 
 	trace_request_memory_begin(&m->tracer, bytes);
 	master_send(m, 0, &q);
-	at = master_wait(m, &q, PATIENCE_NS) == 0 && q.kind == MEMORY ? q.arg[0] : 0;
+	at = master_wait(m, MEMORY, &q, PATIENCE_NS) == 0 ? q.arg[0] : 0;
 	trace_request_memory_end(&m->tracer, at);
 	return at;
 }
@@ -94,7 +94,7 @@ uint64_t master_frame(struct master *m, uint16_t frame, uint64_t talk_ns)
 			interrupt_two(m, frame, talk_ns);
 		trace_gather_begin(&m->tracer, frame);
 		for (struct message q; answers < workers; answers++)
-			if (master_wait(m, &q, PATIENCE_NS) < 0)
+			if (master_wait(m, FILTER, &q, PATIENCE_NS) < 0)
 				break;
 		trace_gather_end(&m->tracer, frame);
 	}

@@ -18,7 +18,11 @@
 
 #define MASTER_RING_BYTES 0x80000u
 #define START_NS 20000000000u
-#define LATE_NS 5000000000u /* a slave after the others */
+#define LATE_NS 3000000000u /* a slave after the others */
+
+#define PATIENCE_NS 2000000000u
+#define COMPARE_NS 1500000000u
+#define SILENT_NS 1000000000u /* who says nothing for so long is not there */
 
 /* ---- what tracersync asks ---- */
 
@@ -77,14 +81,16 @@ static void rest(uint64_t next_ns)
 	link_sleep(next_ns < 200000 ? next_ns : 200000);
 }
 
-int master_wait(struct master *m, struct message *answer, uint64_t patience_ns)
+int master_wait(struct master *m, enum message_kind kind, struct message *answer,
+		uint64_t patience_ns)
 {
 	const uint64_t from = link_now();
 
 	while (link_now() - from < patience_ns) {
 		for (unsigned i = 0; i < m->slaves; i++)
 			if (queue_receive(&m->tracer, &m->slave[i].station->out, QUEUE_OUT(i),
-					  answer))
+					  answer) &&
+			    answer->kind == kind)
 				return (int)i;
 		rest(tracersync_master_work(&m->sync));
 	}
@@ -112,7 +118,8 @@ int master_compare(struct master *m, unsigned slave, struct compared *c)
 	tracersync_store(&a->ask, ask);
 	master_send(m, slave, &q);
 	from = link_now();
-	while (c->late_ns - c->early_ns > 1000 && link_now() - from < 500000000) {
+	while (c->late_ns - c->early_ns > 1000 &&
+	       link_now() - from < (c->early_ns ? COMPARE_NS : SILENT_NS)) {
 		uint64_t early = link_now(), late;
 
 		tracersync_fence();
@@ -120,7 +127,7 @@ int master_compare(struct master *m, unsigned slave, struct compared *c)
 		do {
 			tracersync_fence();
 			late = link_now();
-		} while (tracersync_load(&a->answer) != ask && late - early < 50000000);
+		} while (tracersync_load(&a->answer) != ask && late - early < SILENT_NS);
 		tracersync_fence();
 		late = link_now();
 		if (tracersync_load(&a->answer) == ask && late - early < c->late_ns - c->early_ns)
@@ -128,7 +135,13 @@ int master_compare(struct master *m, unsigned slave, struct compared *c)
 						late };
 	}
 	tracersync_store(&a->ask, UINT32_MAX);
-	return master_wait(m, &q, 2000000000) == (int)slave && c->early_ns;
+	while (c->early_ns) {
+		int who = master_wait(m, COMPARE, &q, PATIENCE_NS);
+
+		if (who < 0 || who == (int)slave)
+			return who >= 0;
+	}
+	return 0;
 }
 
 static void print_truth(struct master *m)

@@ -31,8 +31,12 @@ void master_send(struct master *m, unsigned to, struct message *message);
 /** And one for its urgent task. */
 void master_interrupt(struct master *m, unsigned to, struct message *message);
 
-/** The next answer of any slave, whose number comes back; -1 after @patience_ns. Exchanges go on meanwhile. */
-int master_wait(struct master *m, struct message *answer, uint64_t patience_ns);
+/**
+ * The next answer of this kind of any slave, whose number comes back; -1 after @patience_ns. Exchanges go on meanwhile. Answers of
+ * other kinds come too late for whoever waited for them.
+ */
+int master_wait(struct master *m, enum message_kind kind, struct message *answer,
+		uint64_t patience_ns);
 
 /** Exchange with the slaves for so long. */
 void master_idle(struct master *m, uint64_t ns);

@@ -13,6 +13,7 @@
 
 #define PACKET_LOG2 10
 #define PACKETS 64
+#define FLUSH_BELLS 4
 /* What a word of a talk is thought about. */
 #define THOUGHT 20000u
 
@@ -25,7 +26,7 @@ static uint8_t *shared;
 static uint32_t id, pool = POOL;
 static volatile enum trace_task task;
 static struct queue *heard; /* what the other one says */
-static uint32_t thought;
+static uint32_t thought, bells;
 
 /* ---- the clock: wrong by what the card says ---- */
 
@@ -65,6 +66,9 @@ void bell(void)
 	if (tracersync_slave_answer(&sync) == TRACERSYNC_TWIN)
 		board_die();
 	tracer_keep_time(&tracer);
+	/* what stands in a packet that is not full would be lost when this slave begins again */
+	if (++bells % FLUSH_BELLS == 0)
+		tracer_flush(&tracer);
 	if (queue_waits(&station->urgent))
 		board_urgent();
 }
