@@ -67,8 +67,12 @@ static void note(struct tracer *t, char what, uint16_t slave, uint32_t seq)
 		bed.nested_answer = tracersync_slave_answer(&bed.slave[slave]);
 }
 
+/* What is sent cannot be seen yet. */
 static void note_send(struct tracer *t, uint16_t slave, uint32_t seq)
 {
+	const struct tracersync_page *page = &bed.page[slave];
+
+	assert_int_not_equal(tracersync_load(t == tracer_of ? &page->request : &page->answer), seq);
 	note(t, 's', slave, seq);
 }
 

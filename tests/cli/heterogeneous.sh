@@ -12,6 +12,19 @@ export COEVAL_BINARY
 example=$SRC/examples/heterogeneous
 "$example/build" images
 
+# Both sides of the exchange are C99 for any core.
+compile() {
+	for side in slave master; do
+		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware" \
+			-c "$SRC/firmware/tracersync/$side.c" -o core.o || exit 1
+	done
+}
+for core in cortex-m0plus cortex-m3 cortex-m33; do
+	compile arm-none-eabi-gcc -mcpu=$core -mthumb
+done
+compile riscv64-unknown-elf-gcc -march=rv32imc -misa-spec=2.2 -mabi=ilp32
+compile riscv64-unknown-elf-gcc -march=rv64imac -misa-spec=2.2 -mabi=lp64
+
 try() {
 	status=0
 	"$example/run" "$@" images=images >log 2>&1 || status=$?
