@@ -116,7 +116,9 @@ struct bench_command {
 struct bench_usage {
 	bool watch_memory;
 	double cpu_s;
-	double anon_mib; /* peak of its anonymous memory, if it was watched */
+	/* if it was watched: */
+	double anon_mib;     /* peak of its anonymous memory */
+	double resident_mib; /* peak of all of it, files that it maps too */
 };
 
 /** Run @c to its end. */

@@ -97,10 +97,10 @@ static const struct paper_figure figures[] = {
 	    { .what = "beacons, widest pair of four, max", .unit = "us", .paper = 7.9 } } },
 	{ "TraceLab Fig. 7",
 	  tracelab_one_observer,
-	  "30 ns RMS of the GPS receiver is drawn anew each second here. The paper's 40 ns "
-	  "needs some 13 ns from second to second: most of a receiver's error changes slowly, "
-	  "and the controller goes with it. The estimator also has the filter of Sec. IV-E, "
-	  "which this pulse did not pass. Coeval's 99 % are those of 30 ns: the pulse's own.",
+	  "By the gateware's own controller, as a model that a test holds equal to it, and by what its offset "
+	  "detector measures, in steps of 10 ns. Of the receiver's 30 ns RMS only the step of its time pulse, 21 "
+	  "ns, is new each second here; the rest changes slowly (how slowly is chosen), and the controller goes "
+	  "with it. Were all 30 ns new each second, it would be 100 ns: see coeval-bench tracelab.",
 	  { { .what = "observer to its 1-PPS, 99th percentile", .unit = "ns", .paper = 40 } } },
 	{ "TraceLab T. III",
 	  tracelab_floods,

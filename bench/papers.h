@@ -41,6 +41,7 @@ enum tracelab_edges {
 	TRACELAB_SECONDS, /* the second of a receiver of their own, with 30 ns of jitter, as the paper's Fig. 10 */
 	TRACELAB_OWN,  /* each something else, at any time */
 	TRACELAB_SAME, /* all the same, at any time */
+	TRACELAB_CLOCKS, /* the same again, and not in ticks: what the clocks show in the cycle of 10 ns */
 	TRACELAB_EDGES
 };
 

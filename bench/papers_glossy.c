@@ -170,7 +170,10 @@ static double at_any_time(unsigned k, struct sim_random *r)
 	return floor((k + (sim_uniform(r) - 0.5) * 0.9) * 1e9);
 }
 
-/* What observer @i stamps the edges with: the steered clock's tick, raw time, and the raw time of the middle of that tick. */
+/*
+ * What observer @i stamps the edges with: the steered clock's tick, raw time, and the raw time of the middle of that tick.
+ * TRACELAB_CLOCKS: what its clocks show at that cycle, without ticks.
+ */
 static int stamp_edges(struct observers *o, unsigned i, struct sim_random *r)
 {
 	struct track steered, smooth;
@@ -182,9 +185,14 @@ static int stamp_edges(struct observers *o, unsigned i, struct sim_random *r)
 		double jitter = o->edges == TRACELAB_SECONDS ? RECEIVER_NS * sim_normal(r) : 0;
 		double edge = o->edges == TRACELAB_OWN ? at_any_time(k, r) : o->edge[k];
 		int64_t x = shows(o, edge + jitter);
-		double tick = floor(time_of(&steered, (double)x) / PAPER_STAMP_NS) * PAPER_STAMP_NS;
+		double system = time_of(&steered, (double)x);
+		double tick = floor(system / PAPER_STAMP_NS) * PAPER_STAMP_NS;
 		double middle = (double)track_inverse(&steered, (int64_t)tick + PAPER_STAMP_NS / 2);
 
+		if (o->edges == TRACELAB_CLOCKS) {
+			tick = system;
+			middle = (double)x;
+		}
 		o->error[BY_PAPER][i][k] = tick - edge;
 		o->error[FINE][i][k] = floor(time_of(&smooth, (double)x)) - edge;
 		o->error[STEERED][i][k] = floor(time_of(&smooth, middle)) - edge;

@@ -90,9 +90,11 @@ static int64_t number_of(const struct world *w, const struct happening *e, int l
 	return -1;
 }
 
-/* By the clock's @map of the ticks that it stores, or in true time if there is none. */
+enum in { TRUE_TIMES, TICKS, MAPPED };
+
+/* Ticks are those that the clock stores. */
 static int read_clock(struct readings *r, const struct world_air *air, const struct world_clock *c,
-		      const struct readings_of *of, const struct cvl_map *map,
+		      const struct readings_of *of, enum in in, const struct cvl_map *map,
 		      struct cvl_error *err)
 {
 	int line = line_of(air, c, of->line), rc;
@@ -111,11 +113,10 @@ static int read_clock(struct readings *r, const struct world_air *air, const str
 
 		if (k < 0 || (size_t)k >= r->marks)
 			continue;
-		t[k] = h.at[i].t;
-		if (!map)
-			continue;
 		tick.count = world_stamp(c, &o, h.at[i].t);
-		t[k] = (double)cvl_map_time(map, tick, NULL).ns;
+		t[k] = in == TRUE_TIMES ? h.at[i].t :
+		       in == TICKS      ? (double)tick.count :
+					  (double)cvl_map_time(map, tick, NULL).ns;
 	}
 	r->clocks++;
 	oscillator_free(&o);
@@ -124,7 +125,7 @@ static int read_clock(struct readings *r, const struct world_air *air, const str
 }
 
 static int read_all(const struct bench *b, struct readings *r, const struct world_air *air,
-		    const struct cvl_sync *sync, const struct readings_of *of)
+		    enum in in, const struct cvl_sync *sync, const struct readings_of *of)
 {
 	struct cvl_error err;
 	int rc = 0;
@@ -141,7 +142,7 @@ static int read_all(const struct bench *b, struct readings *r, const struct worl
 		if (sync && !map)
 			return bench_fail(b, CVL_E_NO, "%s: %s", sync->clock[c].clock,
 					  sync->clock[c].reason);
-		rc = read_clock(r, air, &air->clock[c], of, map, &err);
+		rc = read_clock(r, air, &air->clock[c], of, in, map, &err);
 	}
 	return rc ? bench_fail(b, rc, "world %s: %s", air->w->name, err.text) : 0;
 }
@@ -149,7 +150,7 @@ static int read_all(const struct bench *b, struct readings *r, const struct worl
 int readings_true(const struct bench *b, struct readings *r, const struct world_air *air,
 		  const struct readings_of *of)
 {
-	return read_all(b, r, air, NULL, of);
+	return read_all(b, r, air, TRUE_TIMES, NULL, of);
 }
 
 int readings_mapped(const struct bench *b, struct readings *r, const struct happened *h,
@@ -161,7 +162,7 @@ int readings_mapped(const struct bench *b, struct readings *r, const struct happ
 
 	*r = (struct readings){ 0 };
 	rc = rc ? bench_fail(b, rc, "world %s: %s", h->w.name, err.text) :
-		  read_all(b, r, &air, sync, of);
+		  read_all(b, r, &air, sync ? MAPPED : TICKS, sync, of);
 	air_free(&air);
 	return rc;
 }

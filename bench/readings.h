@@ -43,7 +43,7 @@ struct readings_of {
 int readings_true(const struct bench *b, struct readings *r, const struct world_air *air,
 		  const struct readings_of *of);
 
-/** What the maps of @sync say of the ticks at which they were. */
+/** What the maps of @sync say of the ticks at which they were; without @sync, those ticks. */
 int readings_mapped(const struct bench *b, struct readings *r, const struct happened *h,
 		    const struct cvl_sync *sync, const struct readings_of *of);
 

@@ -91,18 +91,26 @@ static int start(const struct bench *b, const struct bench_command *c, pid_t *pi
 	return rc ? bench_fail(b, CVL_E_ENV, "%s: cannot run it: %s", c->argv[0], strerror(rc)) : 0;
 }
 
-/* RssAnon of /proc/PID/status, in MiB; 0 when the program has ended. */
-static double anon_mib(int fd)
+/* @key of /proc/PID/status, in MiB; *@most keeps the greatest. */
+static void watch_key(const char *status, const char *key, double *most)
+{
+	const char *line = strstr(status, key);
+	double now = line ? strtod(line + strlen(key), NULL) / 1024 : 0;
+
+	*most = now > *most ? now : *most;
+}
+
+/* Nothing is there when the program has ended. */
+static void watch_status(int fd, struct bench_usage *u)
 {
 	char text[4096];
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
-	const char *line;
 
 	if (n <= 0)
-		return 0;
+		return;
 	text[n] = '\0';
-	line = strstr(text, "RssAnon:");
-	return line ? strtod(line + strlen("RssAnon:"), NULL) / 1024 : 0;
+	watch_key(text, "RssAnon:", &u->anon_mib);
+	watch_key(text, "VmHWM:", &u->resident_mib);
 }
 
 static void watch(pid_t pid, struct bench_usage *u)
@@ -115,9 +123,7 @@ static void watch(pid_t pid, struct bench_usage *u)
 	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	do {
-		double now = anon_mib(fd);
-
-		u->anon_mib = now > u->anon_mib ? now : u->anon_mib;
+		watch_status(fd, u);
 		nanosleep(&pause, NULL);
 		info.si_pid = 0;
 	} while (!bench_stopped() &&
@@ -149,7 +155,7 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 		return CVL_E_NO;
 	if (c->fresh)
 		bench_remove(c->fresh);
-	u->anon_mib = 0;
+	u->anon_mib = u->resident_mib = 0;
 	rc = start(b, c, &pid);
 	if (rc)
 		return rc;

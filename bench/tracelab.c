@@ -8,80 +8,21 @@
 #include <stdlib.h>
 
 #include "core/random.h"
-#include "drivers/tracelab/command.h"
 #include "drivers/tracelab/proto.h"
+#include "gateware.h"
 #include "papers.h"
 #include "readings.h"
 #include "sim/tracelab_clock.h"
-#include "sim/tracelab_fpga.h"
+#include "tracelab_stream.h"
 
 #define RUNS 5
 #define PASSES 8
 #define PACKETS ((size_t)4000000)
-#define BLOCKS 60
 #define RECORDS 4096
 
 /* ---- packets to records ---- */
 
-struct stream {
-	const char *name;
-	bool paper;
-	unsigned period;
-	uint64_t apart; /* cycles between two edges */
-	uint8_t *bytes;
-	size_t n;
-};
-
-static uint64_t next_edge(void *ctx, uint64_t after, uint16_t *levels)
-{
-	const struct stream *s = ctx;
-
-	*levels = (uint16_t)(after / s->apart & 31);
-	return after + s->apart;
-}
-
-static void command(struct fpga *f, uint8_t number, unsigned value, uint8_t n)
-{
-	const struct tracelab_command c = { .command = number,
-					    .n = n,
-					    .payload = { (uint8_t)value, (uint8_t)(value >> 8) } };
-	uint8_t bytes[TRACELAB_FRAME_MAX], answer[64];
-
-	fpga_uart_in(f, bytes, tracelab_command_bytes(&c, bytes));
-	fpga_uart_out(f, answer, sizeof(answer));
-}
-
-/* What an observer sends of a world without loss. */
-static int record(const struct bench *b, struct stream *s)
-{
-	const struct fpga_opts opts = { .next = next_edge, .ctx = s };
-	const size_t step = 4 * (BLOCKS * TL_BLOCK_WORDS + 1);
-	struct fpga *f = fpga_new(&opts);
-	uint64_t second = TL_SECOND_TICKS, at = 0;
-
-	s->bytes = malloc((PACKETS / LINK_PACKETS + 4 * BLOCKS) * 4 * (TL_BLOCK_WORDS + 1));
-	if (!f || !s->bytes) {
-		fpga_free(f);
-		return bench_fail(b, CVL_E_NOMEM, "out of memory");
-	}
-	command(f, TL_START, s->paper ? TL_PAPER : TL_FINE, 1);
-	if (s->period)
-		command(f, TL_PERIOD, s->period, 2);
-	for (s->n = 0; s->n / 4 < PACKETS; s->n += step) {
-		while (fpga_waiting(f) < BLOCKS * TL_BLOCK_WORDS) {
-			fpga_run(f, at += 100 * s->apart);
-			if (!s->paper || fpga_time(f, at) < second)
-				continue;
-			fpga_steer(f, fpga_time(f, at) + 1, 4000);
-			second += TL_SECOND_TICKS;
-		}
-		fpga_spi(f, s->bytes + s->n, step);
-	}
-	fpga_free(f);
-	return 0;
-}
-
-static uint64_t decode(const struct stream *s, struct tracelab *t, uint64_t *records)
+static uint64_t decode(const struct tracelab_stream *s, struct tracelab *t, uint64_t *records)
 {
 	static struct driver_record out[RECORDS];
 	uint64_t sum = 0;
@@ -99,7 +40,7 @@ static uint64_t decode(const struct stream *s, struct tracelab *t, uint64_t *rec
 }
 
 /* Every word and the CRC's bytes nobody looks at. */
-static uint64_t plain(const struct stream *s)
+static uint64_t plain(const struct tracelab_stream *s)
 {
 	uint64_t sum = 0, upper = 0;
 
@@ -116,7 +57,7 @@ static uint64_t plain(const struct stream *s)
 	return sum;
 }
 
-static int decode_row(const struct bench *b, struct stream *s)
+static int decode_row(const struct bench *b, struct tracelab_stream *s)
 {
 	struct bench_figure f = { .name = s->name, .unit = "M/s", .goal = 50, .every = true };
 	static struct tracelab t;
@@ -124,7 +65,7 @@ static int decode_row(const struct bench *b, struct stream *s)
 	volatile uint64_t result = 0;
 	uint64_t records = 0;
 	double begin;
-	int rc = record(b, s);
+	int rc = tracelab_stream(b, s);
 
 	bench_doing(b, "%s", s->name);
 	for (int i = 0; i < RUNS && !rc; i++) {
@@ -215,22 +156,33 @@ static int clock_row(const struct bench *b, const char *name, double jitter_ns, 
 
 /* ---- the whole system ---- */
 
+/* By four readings of the error; in the last both modes are the same. */
+struct reading {
+	const char *fine, *paper, *what;
+};
+
+static const struct reading readings[TRACELAB_EDGES] = {
+	[TRACELAB_SECONDS] = { "31 nodes, seconds as in Fig. 10, fine mode",
+			       "31 nodes, seconds as in Fig. 10, paper mode",
+			       "each its receiver's second, 30 ns of jitter" },
+	[TRACELAB_OWN] = { "31 nodes, edges of their own, fine mode",
+			   "31 nodes, edges of their own, paper mode",
+			   "each another edge, at any time" },
+	[TRACELAB_SAME] = { "31 nodes, one edge for all, fine mode",
+			    "31 nodes, one edge for all, paper mode", "all one edge, at any time" },
+	[TRACELAB_CLOCKS] = { NULL, "31 nodes, the clocks without ticks, either mode",
+			      "all one edge, no ticks of 500 ns" },
+};
+
 /* The paper's mean error over Coeval's, in both modes. */
 static int system_rows(const struct bench *b, enum tracelab_edges edges)
 {
-	static const char *const name[TRACELAB_EDGES][2] = {
-		{ "31 nodes, seconds as in Fig. 10, fine mode",
-		  "31 nodes, seconds as in Fig. 10, paper mode" },
-		{ "31 nodes, edges of their own, fine mode",
-		  "31 nodes, edges of their own, paper mode" },
-		{ "31 nodes, one edge for all, fine mode",
-		  "31 nodes, one edge for all, paper mode" },
-	};
-	static const double goal[] = { 3, 1.2 };
+	const struct reading *reading = &readings[edges];
+	struct bench_figure f[2] = { { .name = reading->fine, .goal = 3 },
+				     { .name = reading->paper, .goal = 1.2 } };
 	struct bench_series paper = { .n = 0 }, ours[2] = { { .n = 0 } };
-	struct bench_figure f[2] = { { .name = NULL } };
 
-	bench_doing(b, "%s", name[edges][0]);
+	bench_doing(b, "%s", reading->paper);
 	for (uint64_t seed = 1; seed <= 3; seed++) {
 		struct tracelab_means m;
 		int rc = bench_stopped() ? CVL_E_NO : tracelab_means(b, seed, edges, &m);
@@ -243,15 +195,13 @@ static int system_rows(const struct bench *b, enum tracelab_edges edges)
 		bench_add(&f[0].measured, m.paper / m.fine);
 		bench_add(&f[1].measured, m.paper / m.steered);
 	}
-	for (int i = 0; i < 2; i++) {
-		f[i].name = name[edges][i];
+	for (int i = reading->fine ? 0 : 1; i < 2; i++) {
 		f[i].unit = "x";
-		f[i].goal = goal[i];
 		f[i].every = true;
 		snprintf(
 			f[i].note, sizeof(f[i].note),
-			"mean error to the root: paper's algorithm %.0f ns, Coeval %.0f ns; simulated hour",
-			bench_median(&paper), bench_median(&ours[i]));
+			"mean |error - the root's|, %s: paper's algorithm %.0f ns, Coeval %.0f ns; simulated hour",
+			reading->what, bench_median(&paper), bench_median(&ours[i]));
 		bench_figure_put(b, &f[i]);
 	}
 	return 0;
@@ -259,7 +209,7 @@ static int system_rows(const struct bench *b, enum tracelab_edges edges)
 
 static int run(const struct bench *b)
 {
-	struct stream streams[] = {
+	struct tracelab_stream streams[] = {
 		{ .name = "decode, fine mode, edges", .apart = 100 },
 		{ .name = "decode, paper mode, edges", .paper = true, .apart = 100 },
 		{ .name = "decode, fine mode, edges and power", .apart = 400, .period = 36 },
@@ -267,8 +217,13 @@ static int run(const struct bench *b)
 	int rc = 0;
 
 	bench_figure_heads(b);
-	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams) && !rc; i++)
+	rc = gateware_rows(b);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(*streams) && !rc; i++) {
+		streams[i].packets = PACKETS;
 		rc = decode_row(b, &streams[i]);
+	}
+	if (!rc)
+		rc = tracelab_memory(b);
 	if (!rc)
 		rc = clock_row(b, "clock against PPS, 10 ns of jitter", 10, 40);
 	if (!rc)
@@ -281,6 +236,6 @@ static int run(const struct bench *b)
 
 const struct bench_group bench_tracelab = {
 	.name = "tracelab",
-	.what = "TraceLab's packets to records, and its clock against the PPS (simulated)",
+	.what = "TraceLab: bursts, packets to records, memory of power with edges, the clock against the PPS (simulated)",
 	.run = run,
 };

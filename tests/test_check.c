@@ -504,6 +504,57 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	done(&x);
 }
 
+static void one_record_is_not_both_sides_of_a_rule(void **state)
+{
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	end_world(&x, 9000, tight, CVL_BOUND_PROVEN);
+	refuse(&x, "- { never: A rises, while: A is high }", CVL_E_UNKNOWN_ID,
+	       "the same line of n1");
+	refuse(&x, "- { never: n2.A falls, while: n2.A is low }", CVL_E_UNKNOWN_ID, "of n2");
+	refuse(&x, "- { never: A is high, while: A is low }", CVL_E_UNKNOWN_ID, "the same line");
+	refuse(&x, "- { never: A is high, while: \"n?.A is high\" }", CVL_E_UNKNOWN_ID, "`other.`");
+	refuse(&x, "- { never: any *.A rises, while: n3.A is low }", CVL_E_UNKNOWN_ID, "of n3");
+	refuse(&x, "- { order: [n1.A rises, n1.A changes] }", CVL_E_UNKNOWN_ID, "no order");
+	refuse(&x, "- { order: [n1.A falls, n1.B rises, any *.A falls] }", CVL_E_UNKNOWN_ID,
+	       "'n1.A falls'");
+	ask(&x, "- { never: A rises, while: B is high }\n"
+		"- { never: A is high, while: other.A is high }\n"
+		"- { order: [n1.A rises, n1.A falls] }\n");
+	done(&x);
+}
+
+static void names_are_text_that_can_be_shown(void **state)
+{
+	struct check_rules set = { 0 };
+	struct cvl_error err = { 0 };
+	char text[400], *at = text;
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	end_world(&x, 9000, tight, CVL_BOUND_PROVEN);
+	refuse(&x, "- { name: \"a\\e[31m\", never: A rises }", CVL_E_SYNTAX, "one line");
+	refuse(&x, "- { name: \"a\\nb\", never: A rises }", CVL_E_SYNTAX, "one line");
+	refuse(&x, "- { name: \"a\\u0085b\", never: A rises }", CVL_E_SYNTAX, "one line");
+	refuse(&x, "- { never: \"A\\x07 rises\" }", CVL_E_SYNTAX, "an event");
+	done(&x);
+	/* a name that is made ends between characters, wherever that is */
+	for (unsigned pad = 0; pad < 4; pad++) {
+		at = text + sprintf(text, "- { never: \"n1.e where v = %.*s", (int)pad, "xxx");
+		for (unsigned i = 0; i < 40; i++)
+			at += sprintf(at, "\xe2\x82\xac"); /* the euro sign */
+		at += sprintf(at, "\" }");
+		assert_int_equal(check_rules_parse(&set, text, (size_t)(at - text), "r", &err), 0);
+		at = set.rule[0].name + strlen(set.rule[0].name);
+		assert_true(at - set.rule[0].name <= 6 + 80);
+		assert_memory_equal(at - 3, "\xe2\x82\xac", 3);
+		check_rules_free(&set);
+	}
+}
+
 /* ---- the oracle: all against all ---- */
 
 struct rec {
@@ -737,6 +788,91 @@ static struct tally all_never(void)
 	return n;
 }
 
+/* A rises while another's B is high: an edge is a stay without length, and what a gap hides of A one that may have been. */
+static struct tally all_edges_never(void)
+{
+	struct tally n = { 0 };
+
+	for (size_t x = 0; x < NODES; x++)
+		for (size_t y = 0; y < NODES; y++) {
+			const struct trace *a = &traces[x], *b = &traces[y];
+
+			for (size_t i = 0; x != y && i < a->rises[0] + a->gaps; i++) {
+				bool shadow = i >= a->rises[0], hit = false, unsure;
+				const struct rec *from =
+					shadow ? &a->dark[i - a->rises[0]] : &a->rise[0][i];
+				const struct rec *to = shadow ? &a->light[i - a->rises[0]] : from;
+
+				unsure = before(from, &b->first) == YES ||
+					 before(&b->end, to) == YES;
+				for (size_t k = 0; k < b->stays[1]; k++) {
+					const struct stay *s = &b->stay[1][k];
+					enum tri p = before(from, &s->e), q = before(&s->s, to);
+
+					if (p == NO || q == NO)
+						continue;
+					hit = hit ||
+					      (p == YES && q == YES && !shadow && !s->shadow);
+					unsure = true;
+				}
+				n.violated += hit;
+				n.unknown += !hit && unsure;
+				n.held += !hit && !unsure && !shadow;
+			}
+		}
+	return n;
+}
+
+/* After A a B of any other node, where nothing was lost. */
+static struct tally all_after_any(int64_t hi)
+{
+	struct tally n = { 0 };
+
+	for (size_t x = 0; x < NODES; x++) {
+		const struct trace *a = &traces[x];
+		int64_t reach = 0;
+
+		for (size_t y = 0; y < NODES; y++)
+			if (y != x && traces[y].first.b.map > reach)
+				reach = traces[y].first.b.map;
+		reach += a->first.b.map + 2000;
+		for (size_t i = 0; i < a->rises[0]; i++) {
+			const struct rec *r = &a->rise[0][i];
+			bool yes = false, maybe = false;
+
+			for (size_t y = 0; y < NODES; y++) {
+				const struct trace *b = &traces[y];
+
+				if (y == x)
+					continue;
+				for (size_t k = 0; k < b->rises[1]; k++) {
+					enum tri t = between(r, &b->rise[1][k], 0, hi);
+
+					yes = yes || t == YES;
+					maybe = maybe || t == MAYBE;
+				}
+				maybe = maybe || r->t.ns + hi + reach > b->end.t.ns ||
+					r->t.ns - reach <= b->first.t.ns;
+			}
+			n.held += yes;
+			n.violated += !yes && !maybe;
+			n.unknown += !yes && maybe;
+		}
+	}
+	return n;
+}
+
+static struct tally all_bare(void)
+{
+	struct tally n = { 0 };
+
+	for (size_t x = 0; x < NODES; x++) {
+		n.violated += traces[x].rises[0];
+		n.unknown += traces[x].gaps;
+	}
+	return n;
+}
+
 static struct tally all_count(uint64_t limit, int64_t window)
 {
 	struct tally n = { 0 };
@@ -916,7 +1052,10 @@ static void random_timelines_agree_with_all_against_all(void **state)
 			"- { never: A is high, while: other.B is high }\n"
 			"- { count: A rises, at most: 4, in: 600us }\n"
 			"- { event: A rises, every: 150us +- 100us }\n"
-			"- { order: [n1.A rises, n2.A rises] }\n");
+			"- { order: [n1.A rises, n2.A rises] }\n"
+			"- { never: A rises, while: other.B is high }\n"
+			"- { never: A rises }\n"
+			"- { after: A rises, then: any other.B rises, within: 250us }\n");
 		same_tally(0, all_after(0, 300000, false));
 		same_tally(1, all_after(50000, 200000, false));
 		same_tally(2, all_after(20000, 90000, true));
@@ -927,6 +1066,10 @@ static void random_timelines_agree_with_all_against_all(void **state)
 		same_tally(7, all_every(50000, 250000));
 		if (!gaps)
 			same_tally(8, all_order());
+		same_tally(9, all_edges_never());
+		same_tally(10, all_bare());
+		if (!gaps)
+			same_tally(11, all_after_any(250000));
 		done(&x);
 	}
 }
@@ -944,6 +1087,8 @@ int main(void)
 		cmocka_unit_test(periods_counts_and_orders),
 		cmocka_unit_test(order_that_the_bounds_hide_is_not_told),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
+		cmocka_unit_test(one_record_is_not_both_sides_of_a_rule),
+		cmocka_unit_test(names_are_text_that_can_be_shown),
 		cmocka_unit_test(deep_nesting_is_refused_at_once),
 		cmocka_unit_test(random_timelines_agree_with_all_against_all),
 	};

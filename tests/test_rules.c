@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "../src/sync/rules.h"
+#include "../src/sync/rules_json.h"
 #include "test_draw.h"
 
 #define RADIO "send: { event: tx, key: [seq] }\nreceive: { event: rx, key: [n] }\n"
@@ -270,6 +271,45 @@ static void deep_nesting_is_refused_at_once(void **state)
 	free(text);
 }
 
+/* As sync.json keeps them. */
+static void rules_kept_are_read_back(void **state)
+{
+	static const char text[] = "- name: one\n"
+				   "  send: { event: 'a*', key: [x, \"y \\\" z\"] }\n"
+				   "  receive: { event: b, key: [u, v] }\n"
+				   "  window: 1500us\n"
+				   "- name: two\n"
+				   "  send: { event: c, key: [x] }\n"
+				   "  receive: { event: d, key: [x] }\n";
+	struct rule_set set = { 0 }, back = { 0 };
+	struct cvl_error err;
+	char *settings;
+	json_t *root;
+
+	(void)state;
+	assert_int_equal(rules_parse(&set, text, sizeof(text) - 1, "text", &err), 0);
+	root = json_pack("{s:o}", "match", rules_json(&set));
+	settings = json_dumps(root, 0);
+	assert_int_equal(rules_recall(&back, settings, &err), 0);
+	assert_int_equal(back.n, 2);
+	assert_int_equal(back.rule[0].window_ns, 1500000);
+	assert_int_equal(back.rule[1].window_ns, 0);
+	assert_string_equal(back.rule[0].name, "one");
+	assert_string_equal(back.rule[0].send.event, "a*");
+	assert_int_equal(back.rule[0].send.n_keys, 2);
+	assert_string_equal(back.rule[0].send.key[1], "y \" z");
+	assert_string_equal(back.rule[1].receive.event, "d");
+	rules_free(&back);
+	assert_int_equal(rules_recall(&back, NULL, &err), 0);
+	assert_int_equal(rules_recall(&back, "{}", &err), 0);
+	assert_int_equal(back.n, 0);
+	assert_int_equal(rules_recall(&back, "{\"match\":[{\"name\":1}]}", &err), CVL_E_SYNTAX);
+	rules_free(&back);
+	rules_free(&set);
+	free(settings);
+	json_decref(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -278,6 +318,7 @@ int main(void)
 		cmocka_unit_test(damaged_text_never_gives_half_a_rule),
 		cmocka_unit_test(deep_nesting_is_refused_at_once),
 		cmocka_unit_test(rules_add_up),
+		cmocka_unit_test(rules_kept_are_read_back),
 		cmocka_unit_test(every_builtin_rule_is_read),
 		cmocka_unit_test(examples_are_read),
 		cmocka_unit_test(a_rule_that_is_not_there_is_wrong_usage),

@@ -476,6 +476,49 @@ static void a_loss_of_others_stands_before_the_events_behind_it(void **state)
 	assert_true(gap->gap.to >= (5 << 20) + 40 && gap->gap.to < (9 << 20) + 5);
 }
 
+#define POWER(kind, low) ((uint32_t)TL_POWER << 29 | (uint32_t)(kind) << 27 | (low))
+#define SAMPLE(number, value) ((uint32_t)TL_SAMPLE << 29 | (uint32_t)(number) << 16 | (value))
+
+static void a_sample_behind_a_loss_waits_for_its_place(void **state)
+{
+	const uint32_t many = 1u << (TL_LOSS_BITS - 1 - 26);
+	const uint32_t packet[] = { MARKER(5),
+				    EVENT(0, 10),
+				    POWER(TL_POWER_START, 100),
+				    SAMPLE(0, 7),
+				    LOSS(TL_LOSS_OTHER_SINCE, 1900),
+				    LOSS(TL_LOSS_OTHER_HIGH, 0),
+				    LOSS(TL_LOSS_OTHER_LOW, 20000),
+				    SAMPLE(20001 % 4096,
+					   8), /* it was under way as the loss ended */
+				    MARKER(39),
+				    POWER(TL_POWER_RESUME, 200),
+				    SAMPLE(20002 % 4096, 9),
+				    LOSS(TL_LOSS_EVENT_SINCE, 1000),
+				    LOSS(TL_LOSS_EVENT_HIGH, many),
+				    LOSS(TL_LOSS_EVENT_LOW, 0),
+				    EVENT(1, 5000) };
+	const struct driver_record *sample[2];
+	uint64_t lost;
+	size_t n = 0;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .period = TL_PERIOD_MIN };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	check_order(world);
+	for (size_t i = 0; i < world->n_records; i++)
+		if (world->record[i].what == DRIVER_SAMPLE)
+			assert_true(n < 2 && (sample[n++] = &world->record[i]));
+	assert_int_equal(n, 2);
+	assert_int_equal(sample[1]->tick, (39 << 20) + 200);
+	assert_int_equal(sample[1]->value, 9);
+	assert_int_equal(gaps(world, &lost), 2);
+	assert_int_equal(lost - CVL_LOST_UNKNOWN,
+			 20001); /* in one, and nobody knows how many in the other */
+	assert_int_equal(world->decoder.count.lost, 20001);
+}
+
 static void a_run_of_bad_samples_stands_before_the_events_behind_it(void **state)
 {
 	const uint32_t power = (uint32_t)TL_POWER << 29 | (uint32_t)TL_POWER_START << 27;
@@ -580,7 +623,8 @@ static void a_good_pps_stands_at_its_own_cycle(void **state)
 	const uint32_t low = 1000 + TL_SECOND_TICKS - (1 << TL_LOW_BITS);
 	const uint32_t packet[] = { MARKER(0),
 				    CLOCK(TL_CLOCK_PPS, 1000),
-				    CLOCK(TL_CLOCK_ALIGN, 1000),
+				    CLOCK(TL_CLOCK_ALIGN, 1001),
+				    CLOCK(TL_CLOCK_OFFSET, 0x3ffffff - 16),
 				    CLOCK(TL_CLOCK_STEER_AT, 4096),
 				    CLOCK(TL_CLOCK_STEER, 80),
 				    MARKER(1),
@@ -600,10 +644,37 @@ static void a_good_pps_stands_at_its_own_cycle(void **state)
 			assert_true(n < 4 && ((tick[n++] = world->record[i].tick), true));
 	assert_int_equal(gaps(world, &lost), 0);
 	assert_int_equal(n, 3);
-	assert_int_equal(tick[0], 1000 * 50);
+	assert_int_equal(world->decoder.count.settings, 5);
+	assert_int_equal(tick[0], 1001 * 50 - 17);
 	/* 80 eighths of a cycle a second from tick 4096 on make 10 cycles; the offset is -3 */
-	assert_int_equal(tick[1], (1000 + TL_SECOND_TICKS) * 50 + 10 - 3);
+	assert_int_equal(tick[1], (1001 + TL_SECOND_TICKS) * 50 + 10 - 3);
 	assert_int_equal(tick[2], (1000 + TL_SECOND_TICKS + 5000) * 50 + 10);
+}
+
+/* Two seconds later the same bytes once more, and then what comes next. */
+static void what_came_before_has_no_second_place(void **state)
+{
+	const uint32_t second = TL_CLOCK_HZ >> TL_LOW_BITS;
+	const uint32_t packet[] = {
+		MARKER(1),  EVENT(1, 7), MARKER(2 * second),     EVENT(0, 7),
+		MARKER(1),  EVENT(1, 7), CLOCK(TL_CLOCK_PPS, 9), MARKER(2 * second),
+		EVENT(1, 9)
+	};
+	uint64_t last = 0, lost;
+
+	(void)state;
+	world->decoder.opts = (struct tracelab_opts){ .paper = false };
+	put_packets(world, packet, sizeof(packet) / sizeof(*packet));
+	decode(world, NULL);
+	assert_int_equal(gaps(world, &lost), 2);
+	assert_int_equal(lost, 2);
+	assert_int_equal(world->decoder.count.events, 3);
+	for (size_t i = 0; i < world->n_records; i++) {
+		if (world->record[i].what == DRIVER_GAP)
+			continue;
+		assert_true(world->record[i].tick >= last);
+		last = world->record[i].tick;
+	}
 }
 
 static void random_bytes_are_no_records(void **state)
@@ -683,10 +754,12 @@ int main(void)
 		cmocka_unit_test(what_spi_loses_is_a_gap_and_never_a_wrong_edge),
 		cmocka_unit_test(events_whose_marker_is_missing_are_lost),
 		cmocka_unit_test(a_loss_of_others_stands_before_the_events_behind_it),
+		cmocka_unit_test(a_sample_behind_a_loss_waits_for_its_place),
 		cmocka_unit_test(a_run_of_bad_samples_stands_before_the_events_behind_it),
 		cmocka_unit_test(raw_time_is_rebuilt_from_the_divider),
 		cmocka_unit_test(samples_stand_at_their_time_and_missing_ones_are_counted),
 		cmocka_unit_test(a_good_pps_stands_at_its_own_cycle),
+		cmocka_unit_test(what_came_before_has_no_second_place),
 		cmocka_unit_test(random_bytes_are_no_records),
 		cmocka_unit_test(random_packets_do_no_harm),
 		cmocka_unit_test(answers_are_found_among_anything),

@@ -4,10 +4,11 @@
  * toggles every 10 ms from START on, T2 makes a burst of edges one cycle apart each second if --burst says how many, the PPS
  * comes 0.3 s after START and each 1.00001 s from then on. The ADC reads a ramp. In a file PPM says how fast the crystal is.
  *
- *   tracelab_device SOCKET TTY [--burst N] [--stuck] [--spill FILE]
+ *   tracelab_device SOCKET TTY [--burst N] [--stuck] [--spill FILE] [--gone SECONDS]
  *   tracelab_device --file SECONDS PPM >SPI-BYTES
  *
  * TTY is made a link to the terminal. It ends when the host hangs up. --stuck: SPI shows zeros. --spill: what SPI showed goes there too.
+ * --gone: it is unplugged so long after its begin, when it has shown what it had.
  */
 #include "drivers/driver.h"
 #include "drivers/tracelab/command.h"
@@ -22,7 +23,8 @@ struct world {
 	struct fpga *fpga;
 	int64_t begin;                 /* driver_waited() */
 	uint64_t burst, start, second; /* second: cycles from one PPS to the next */
-	bool begun;
+	int64_t gone;                  /* ns after begin; 0: never */
+	bool begun, over;
 	uint16_t levels;
 };
 
@@ -78,6 +80,8 @@ static void pass(void *ctx)
 {
 	struct world *w = ctx;
 
+	if (w->over)
+		exit(0);
 	fpga_run(w->fpga, (uint64_t)(driver_waited() - w->begin) / 10);
 }
 
@@ -93,7 +97,10 @@ static size_t uart_out(void *ctx, uint8_t *bytes, size_t max)
 
 static void spi(void *ctx, uint8_t *bytes, size_t n)
 {
-	fpga_spi(((struct world *)ctx)->fpga, bytes, n);
+	struct world *w = ctx;
+
+	fpga_spi(w->fpga, bytes, n);
+	w->over = w->gone && driver_waited() - w->begin > w->gone && !fpga_waiting(w->fpga);
 }
 
 /* What SPI shows in so many seconds of fine mode, read every 100 ms. */
@@ -125,6 +132,8 @@ int main(int argc, char **argv)
 			o.stuck = true;
 		else if (i + 1 < argc && !strcmp(argv[i], "--burst"))
 			w.burst = strtoull(argv[++i], NULL, 10);
+		else if (i + 1 < argc && !strcmp(argv[i], "--gone"))
+			w.gone = (int64_t)(strtod(argv[++i], NULL) * 1e9);
 		else if (i + 1 < argc && !strcmp(argv[i], "--spill"))
 			o.spill = fopen(argv[++i], "we");
 	}

@@ -54,7 +54,7 @@ static void spi(void *ctx, uint8_t *bytes, size_t n)
 
 int main(int argc, char **argv)
 {
-	struct tl_sim *s = tl_sim_create();
+	struct tl_sim *s = tl_sim_create(0);
 	const struct served o = { pass, uart_in, uart_out, spi, s, false, NULL };
 	int rc;
 

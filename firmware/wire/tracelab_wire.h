@@ -24,8 +24,9 @@
  *              15..0 value. Sample 0 was taken at TL_POWER_START's time, each next one period later (of 500 ns ticks, which
  *              are 50 counts in fine mode).
  *   TL_LOSS    28..26 enum tl_loss. Three packets follow one another in their queue: SINCE (25..20 zero, 19..0 low of the first
- *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact. What
- *              came before SINCE in this queue is whole; what follows LOW is whole again.
+ *              packet that was dropped), HIGH and LOW (25..0: count = HIGH << 26 | LOW). The count is exact; with its
+ *              highest bit (of TL_LOSS_BITS) it is that many or more. What came before SINCE in this queue is whole; what follows LOW is
+ *              whole again, but for a sample between LOW and RESUME: which one it is cannot be told.
  *   TL_ACTED   28..26 actuation lines after it, 25..20 the command's id modulo 64, 19..0 low: when the lines were set, to the cycle;
  *              the edges' TL_EVENT has the stamp TL_ACT_SEEN_CYCLES later. A pulse gives two, with the same id.
  *   TL_CLOCK   28..26 enum tl_clock, then either 25..20 zero and 19..0 low, or 25..0 a two's complement number
@@ -40,6 +41,7 @@
 #define TL_SECOND_TICKS 2000000 /* ticks of a second */
 #define TL_LOW_BITS 20
 #define TL_UPPER_BITS 29
+#define TL_LOSS_BITS 40 /* of a loss' count */
 #define TL_STAMP_CYCLES \
 	3 /* from a change at the pin to the count that it is stamped with; +1 by its phase */
 #define TL_ACT_SEEN_CYCLES 2 /* from TL_ACTED's time to the stamp of the edge, in fine mode */
@@ -83,7 +85,7 @@ enum tl_loss {
  * In paper mode the observer has seconds of its own, of TL_SECOND_TICKS ticks; the first edge aligns them: one begins at
  * TL_CLOCK_ALIGN's time T0, the k-th after it at T0 + k * TL_SECOND_TICKS; time itself never jumps. An edge within TL_PPS_WINDOW
  * cycles of such a begin is good, the first of them, and gives OFFSET: right after the PPS or, if the edge came first, when the
- * second begins. Any other edge is REJECTED (in 1 ms at most). After TL_PPS_PATIENCE seconds without a good one the next edge aligns
+ * second begins; so does the edge that aligns, right after ALIGN. Any other edge is REJECTED (in 1 ms at most). After TL_PPS_PATIENCE seconds without a good one the next edge aligns
  * anew. TL_STEER_TICK ticks after the begin of each second (from TL_START on) the divider gets a new setting: STEER_AT and
  * STEER (value E, eighths of a cycle a second). From then, until the next STEER_AT, n ticks take
  * 50 n + floor((n E + 8000000) / 16000000) cycles: so the raw time of each tick can be rebuilt. E is 0 before the first.
@@ -99,8 +101,8 @@ enum tl_clock {
 	TL_CLOCK_OFFSET = 1,   /* number */
 	TL_CLOCK_STEER_AT = 2, /* low: the tick from which the next STEER holds */
 	TL_CLOCK_STEER = 3,    /* number */
-	TL_CLOCK_ALIGN = 4, /* low: the tick with which a second begins; this edge has no OFFSET */
-	TL_CLOCK_REJECTED = 5 /* low: of the edge, as in its PPS */
+	TL_CLOCK_ALIGN = 4,    /* low: the tick with which a second begins; OFFSET follows */
+	TL_CLOCK_REJECTED = 5  /* low: of the edge, as in its PPS */
 };
 
 #define TL_PPS_WINDOW 100000 /* 1 ms */

@@ -21,7 +21,7 @@ module tl_clock #(
 	input wire taken
 );
 
-	wire edge_, good, measured, begun, rejected, ignored, decide, met, load;
+	wire edge_, good, begun, rejected, ignored, decide, met, load;
 	wire signed [17:0] offset;
 	wire [31:0] at;
 	wire signed [19:0] steer;
@@ -31,7 +31,7 @@ module tl_clock #(
 	);
 	tl_offset #(.SECOND(SECOND), .WINDOW(WINDOW), .STEER_TICK(STEER_TICK)) detector (
 		.clk(clk), .reset(reset), .enable(~fine), .pps(pps), .tick(tick), .edge_(edge_), .good(good),
-		.offset(offset), .at(at), .measured(measured), .begun(begun), .rejected(rejected),
+		.offset(offset), .at(at), .begun(begun), .rejected(rejected),
 		.ignored(ignored), .aligned(aligned), .decide(decide), .met(met), .load(load)
 	);
 	tl_control #(.SECOND(SECOND)) control (
@@ -55,7 +55,7 @@ module tl_clock #(
 		begun_shown <= begun;
 		if (begun_shown | steered) begin_time <= now; // when time shows the tick
 		if (begun_shown) tell_begun <= 1'b1;
-		if (measured) tell_offset <= 1'b1;
+		if (good) tell_offset <= 1'b1;
 		if (rejected) tell_rejected <= 1'b1;
 		if (steered) tell_at <= 1'b1;
 		if (steered) tell_steer <= 1'b1;
@@ -69,14 +69,14 @@ module tl_clock #(
 				valid <= 1'b1;
 				tell_rejected <= 1'b0;
 				entry <= {1'b1, 3'd`TL_CLOCK, 3'd`TL_CLOCK_REJECTED, 6'd0, edge_time};
-			end else if (tell_offset) begin
-				valid <= 1'b1;
-				tell_offset <= 1'b0;
-				entry <= {1'b0, 3'd`TL_CLOCK, 3'd`TL_CLOCK_OFFSET, {6{offset[17]}}, 29'd0, {2{offset[17]}}, offset};
 			end else if (tell_begun) begin
 				valid <= 1'b1;
 				tell_begun <= 1'b0;
 				entry <= {1'b1, 3'd`TL_CLOCK, 3'd`TL_CLOCK_ALIGN, 6'd0, begin_time};
+			end else if (tell_offset) begin
+				valid <= 1'b1;
+				tell_offset <= 1'b0;
+				entry <= {1'b0, 3'd`TL_CLOCK, 3'd`TL_CLOCK_OFFSET, {6{offset[17]}}, 29'd0, {2{offset[17]}}, offset};
 			end else if (tell_at) begin
 				valid <= 1'b1;
 				tell_at <= 1'b0;
@@ -87,24 +87,21 @@ module tl_clock #(
 				entry <= {1'b0, 3'd`TL_CLOCK, 3'd`TL_CLOCK_STEER, {6{steer[19]}}, 29'd0, steer};
 			end
 		end
-		if (reset) begin
-			valid <= 1'b0;
+		if (reset | ~running) begin
 			tell_edge <= 1'b0;
 			tell_begun <= 1'b0;
 			tell_rejected <= 1'b0;
 			tell_offset <= 1'b0;
 			tell_at <= 1'b0;
 			tell_steer <= 1'b0;
+		end
+		if (reset) begin
+			valid <= 1'b0;
 			loaded <= 1'b0;
 			steered <= 1'b0;
 			begun_shown <= 1'b0;
 			good_count <= 0;
 			rejected_count <= 0;
-		end
-		if (~running) begin
-			tell_edge <= 1'b0;
-			tell_at <= 1'b0;
-			tell_steer <= 1'b0;
 		end
 	end
 

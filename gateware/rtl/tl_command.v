@@ -43,7 +43,7 @@ module tl_command #(
 	reg [49:0] end_;
 	reg wrong, limit_carry, end_carry;
 	// Registered, as they are there long before their use.
-	reg mode_bad, mask_bad, period_bad, known, fits, room, intact;
+	reg too_long, mode_bad, mask_bad, period_bad, known, fits, room, intact;
 	reg sooner, disorder;
 	reg sooner_high, sooner_same, sooner_low; // than the limit
 	reg order_high, order_same, order_low;    // than what was queued last
@@ -92,6 +92,7 @@ module tl_command #(
 		endcase
 
 	always @(posedge clk) begin
+		too_long <= rx_data > `TL_PAYLOAD_MAX; // a byte is there before it is valid
 		mode_bad <= payload[119:112] > `TL_FINE;
 		mask_bad <= |word[15:9];
 		period_bad <= word != 0 & word < `TL_PERIOD_MIN;
@@ -134,7 +135,7 @@ module tl_command #(
 				default: begin
 					length <= rx_data[4:0];
 					left <= rx_data[4:0];
-					if (rx_data > `TL_PAYLOAD_MAX) begin
+					if (too_long) begin
 						code <= `TL_BAD_LENGTH;
 						state <= ANSWER;
 						crc <= 0;

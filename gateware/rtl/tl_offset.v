@@ -12,10 +12,9 @@ module tl_offset #(
 	input wire pps,
 	input wire tick,
 	output wire edge_,  // an edge, but none that follows another closely
-	output reg good,    // offset and at are a good edge's; the first has offset 0
+	output reg good,    // offset and at are a good edge's
 	output reg signed [17:0] offset,
 	output reg [31:0] at, // in cycles
-	output reg measured,  // good, and not the first
 	output reg begun,     // a second began by alignment
 	output reg rejected,  // the last edge
 	output reg ignored,   // an edge that follows another closely
@@ -76,7 +75,7 @@ module tl_offset #(
 			phase <= 0;
 			age <= 0;
 			near <= 1'b1;
-			met <= align;
+			met <= 1'b0;
 			align <= 1'b0;
 		end
 		if (decide) begin
@@ -85,7 +84,6 @@ module tl_offset #(
 		end
 
 		good <= 1'b0;
-		measured <= 1'b0;
 		rejected <= 1'b0;
 		early <= waiting ? early + 1'b1 : 17'd0;
 		too_early <= early == WINDOW_END[16:0];
@@ -96,7 +94,6 @@ module tl_offset #(
 			waiting <= 1'b0;
 			met <= 1'b1;
 			good <= 1'b1;
-			measured <= 1'b1;
 			offset <= ~{1'b0, early};
 		end
 		if (edge_ & enable) begin
@@ -104,8 +101,7 @@ module tl_offset #(
 				aligned <= 1'b1;
 				missing <= 0;
 				align <= 1'b1;
-				good <= 1'b1;
-				offset <= 0;
+				waiting <= 1'b1;
 			end else if (~near) begin
 				waiting <= 1'b1;
 			end else if (met)
@@ -113,7 +109,6 @@ module tl_offset #(
 			else begin
 				met <= 1'b1;
 				good <= 1'b1;
-				measured <= 1'b1;
 				offset <= {1'b0, age};
 			end
 		end

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
 // A queue that takes an entry each cycle. What finds no room is counted; as soon as half of the queue is free two
-// entries tell since when and how many, and `resumed` says so. No entry is taken before both are in: the count is exact.
+// entries tell since when and how many, and `resumed` says so. No entry is taken before both are in: the count is exact. Its
+// highest bit stays once it is set: that many or more.
 `include "tracelab_wire.vh"
 module tl_queue #(
 	parameter BITS = 10,
+	parameter COUNT_BITS = `TL_LOSS_BITS,
 	parameter [2:0] SINCE = 0, // enum tl_loss of the two
 	parameter [2:0] COUNT = 1
 ) (
@@ -28,7 +30,8 @@ module tl_queue #(
 	reg [BITS:0] level;
 	reg [1:0] state;
 	reg [48:0] since;
-	reg [39:0] lost;
+	reg [COUNT_BITS-1:0] lost;
+	wire [COUNT_BITS-1:0] more = {1'b0, lost[COUNT_BITS-2:0]} + {{COUNT_BITS - 1{1'b0}}, counts};
 
 	// One stage before the memory, so that its inputs are short paths.
 	reg write, count; // count: not data but what was lost by then
@@ -45,7 +48,7 @@ module tl_queue #(
 		resumed <= 1'b0;
 		write <= taking;
 		count <= 1'b0;
-		lost <= state == OPEN ? {39'd0, full & counts} : lost + {39'd0, counts};
+		lost <= state == OPEN ? {{COUNT_BITS - 1{1'b0}}, full & counts} : {more[COUNT_BITS-1] | lost[COUNT_BITS-1], more[COUNT_BITS-2:0]};
 		data <= entry;
 		case (state)
 		OPEN: begin
@@ -84,7 +87,7 @@ module tl_queue #(
 	end
 
 	always @(posedge clk) begin
-		if (write) memory[tail[BITS-1:0]] <= count ? {1'b0, 3'd`TL_LOSS, COUNT, 15'd0, lost} : data;
+		if (write) memory[tail[BITS-1:0]] <= count ? {1'b0, 3'd`TL_LOSS, COUNT, {55 - COUNT_BITS{1'b0}}, lost} : data;
 		out <= memory[head[BITS-1:0]];
 	end
 

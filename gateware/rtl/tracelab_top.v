@@ -2,7 +2,8 @@
 // A TraceLab observer. README.md draws how data go through it.
 `include "tracelab_wire.vh"
 module tracelab_top #(
-	parameter RING_BITS = 18 // log2 of the packets that the SRAM holds: 18 is 1 MiB
+	parameter RING_BITS = 18, // log2 of the packets that the SRAM holds: 18 is 1 MiB
+	parameter COUNT_BITS = `TL_LOSS_BITS
 ) (
 	input wire clk, // 100 MHz
 	input wire rst_n,
@@ -114,12 +115,16 @@ module tracelab_top #(
 	wire [31:0] packet, first, second;
 	wire [RING_BITS:0] ring_level;
 
-	tl_queue #(.BITS(10), .SINCE(`TL_LOSS_EVENT_SINCE), .COUNT(`TL_LOSS_EVENT_HIGH)) events (
+	tl_queue #(
+		.BITS(10), .COUNT_BITS(COUNT_BITS), .SINCE(`TL_LOSS_EVENT_SINCE), .COUNT(`TL_LOSS_EVENT_HIGH)
+	) events (
 		.clk(clk), .reset(clear), .put(event_put), .counts(event_counts), .entry(event_in), .at(event_in[48:0]),
 		.ready(event_ready), .out(event_out), .get(event_get), .dropped(event_dropped), .losing(event_losing),
 		.resumed(event_resumed)
 	);
-	tl_queue #(.BITS(8), .SINCE(`TL_LOSS_OTHER_SINCE), .COUNT(`TL_LOSS_OTHER_HIGH)) others (
+	tl_queue #(
+		.BITS(8), .COUNT_BITS(COUNT_BITS), .SINCE(`TL_LOSS_OTHER_SINCE), .COUNT(`TL_LOSS_OTHER_HIGH)
+	) others (
 		.clk(clk), .reset(clear), .put(other_put), .counts(other_put), .entry(other_in), .at(now), .ready(other_ready),
 		.out(other_out), .get(other_get), .dropped(other_dropped), .losing(other_losing), .resumed(other_resumed)
 	);

@@ -72,7 +72,7 @@ static void masked(void)
 	tl_sim_run(link.sim, 100);
 	tl_sim_lines(link.sim, 2);
 	link_drain(&link);
-	stream_read(&stream, link.packets, link.n);
+	stream_read(&stream, &link);
 	REQUIRE(stream.n_events == 2 && stream.events[1].lines == 3);
 	printf("mask: one event of three changes, with all lines\n");
 	stream_free(&stream);
@@ -84,15 +84,16 @@ static void bad_spi(void)
 	enum { N = 200 };
 	struct link link;
 	struct stream stream;
+	struct edges edges = { 0 };
 	uint8_t bytes[4 * 129];
 	uint32_t random = 1;
 
 	link_open(&link);
 	link_start(&link, TL_FINE);
-	for (int i = 0; i < N; i++) {
-		tl_sim_lines(link.sim, (unsigned)i & 1 ? 0 : 1);
-		tl_sim_run(link.sim, 100);
-	}
+	edges_more(&edges, tl_sim_cycle(link.sim), 100, N);
+	tl_sim_each(link.sim, edges_step, &edges);
+	tl_sim_run(link.sim, N * 100);
+	tl_sim_each(link.sim, NULL, NULL);
 	/* Chip select rises anywhere: what was not read to its last bit comes again. */
 	for (int i = 0; i < 30; i++) {
 		size_t bits;
@@ -103,9 +104,10 @@ static void bad_spi(void)
 		REQUIRE(link_words(&link, bytes, bits / 32) == bits / 32);
 	}
 	link_drain(&link);
-	stream_read(&stream, link.packets, link.n);
-	REQUIRE(stream.n_events == N + 1 && stream_account(&stream, 100, N) == N);
+	stream_read(&stream, &link);
+	REQUIRE(stream.n_events == N + 1 && stream_account(&stream, &edges) == N);
 	stream_free(&stream);
+	free(edges.at);
 	printf("SPI transactions cut anywhere: no packet is lost\n");
 
 	/* A bit that the host lost, or read wrongly, is found in each place. */
@@ -168,7 +170,7 @@ void pulses(void)
 	tl_sim_pps(link.sim, 1);
 	link_drain(&link);
 	link_status(&link, &status);
-	stream_read(&stream, link.packets, link.n);
+	stream_read(&stream, &link);
 	/* The fourth follows the third too soon: an event, but no PPS. */
 	REQUIRE(stream.n_pps == 4 && stream.n_clock == 4 && stream.n_events == 10);
 	REQUIRE(status.pps == 4 && status.rejected == 1);

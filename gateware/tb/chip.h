@@ -20,7 +20,8 @@ struct chip_pins {
 };
 
 struct chip;
-struct chip *chip_create(void);
+/** Small: with a ring of 256 packets, and losses that are counted up to 2^19. */
+struct chip *chip_create(int small);
 void chip_free(struct chip *chip);
 
 /** One cycle: the inputs are there before its clock edge, the outputs are what follows from it. */

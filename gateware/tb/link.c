@@ -22,12 +22,22 @@ static uint16_t crc12(uint16_t crc, uint32_t word)
 	return crc;
 }
 
-void link_open(struct link *link)
+static void open_one(struct link *link, int small)
 {
 	memset(link, 0, sizeof(*link));
-	link->sim = tl_sim_create();
+	link->sim = tl_sim_create(small);
 	REQUIRE(link->sim);
 	tl_sim_run(link->sim, 1000);
+}
+
+void link_open(struct link *link)
+{
+	open_one(link, 0);
+}
+
+void link_open_small(struct link *link)
+{
+	open_one(link, 1);
 }
 
 void link_close(struct link *link)
@@ -120,6 +130,7 @@ void link_start(struct link *link, unsigned mode)
 	REQUIRE(link_number(link, TL_START, mode, 1) == TL_OK);
 	link->n = link->block = 0;
 	link->sent = 0;
+	link->mode = mode;
 }
 
 size_t link_words(struct link *link, const uint8_t *bytes, size_t words)

@@ -25,6 +25,7 @@ struct link {
 	uint16_t sent; /* what the last SYNC counted */
 	size_t block;  /* the first packet after it */
 	uint8_t tag;
+	unsigned mode; /* what it was started in */
 };
 
 struct status {
@@ -35,6 +36,7 @@ struct status {
 
 /** An observer that was reset, and its host. */
 void link_open(struct link *link);
+void link_open_small(struct link *link);
 void link_close(struct link *link);
 
 /** Send a command and wait for its answer; data: what it brought, or NULL. Returns the status byte. */

@@ -125,14 +125,14 @@ static void one_cycle(struct tl_sim *sim)
 	sim->cycle++;
 }
 
-struct tl_sim *tl_sim_create(void)
+struct tl_sim *tl_sim_create(int small)
 {
 	struct tl_sim *sim = calloc(1, sizeof(*sim));
 
 	if (!sim)
 		return NULL;
 	sim->sram = calloc(SRAM_WORDS, sizeof(*sim->sram));
-	sim->chip = sim->sram ? chip_create() : NULL;
+	sim->chip = sim->sram ? chip_create(small) : NULL;
 	if (!sim->chip) {
 		tl_sim_free(sim);
 		return NULL;

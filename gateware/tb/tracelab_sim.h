@@ -17,8 +17,11 @@ extern "C" {
 
 struct tl_sim;
 
-/** After power on and reset. NULL: no memory. */
-struct tl_sim *tl_sim_create(void);
+/** A loss of a small observer's counts up to so many; beyond, it says so. */
+#define TL_SIM_SMALL_LOSS (1u << 19)
+
+/** After power on and reset. Small: its memory holds 256 packets instead of 262,144. NULL: no memory. */
+struct tl_sim *tl_sim_create(int small);
 void tl_sim_free(struct tl_sim *sim);
 
 /** The cycle that comes next; 0 is the first after the reset. */

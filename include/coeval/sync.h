@@ -131,6 +131,45 @@ int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observation
 		       size_t clock, void (*see)(void *ctx, struct cvl_time t, double residual_ns),
 		       void *ctx, struct cvl_error *err);
 
+/** A bound at another rate of exchanges: messages there and back. */
+struct cvl_advice_run {
+	double times;               /* as many exchanges as there are */
+	bool measured;              /* with exchanges left out; else predicted */
+	double median_ns, worst_ns; /* bound, between the clock's first and last exchange */
+};
+
+#define CVL_ADVICE_RUNS 9
+
+/** What its messages tell of a clock that is not the reference. */
+struct cvl_clock_advice {
+	char *clock;
+	char reason[CVL_REASON_TEXT]; /* why nothing can be said, or "" */
+	uint64_t exchanges;           /* with any other clock */
+	double per_second;
+	double floor_ns;  /* half the shortest round trip to the reference: no rate betters that */
+	double drift_ppm; /* limits of the clock and the reference together */
+	size_t n;
+	struct cvl_advice_run
+		run[CVL_ADVICE_RUNS]; /* fewest exchanges first; none if nothing can be said */
+	/** As many times the exchanges keep the median or worst bound to what was wanted: INFINITY: no rate does; NAN: nothing was. */
+	double times_median, times_worst;
+};
+
+struct cvl_advice {
+	char *reference;
+	size_t n;
+	struct cvl_clock_advice *clock;
+};
+
+/**
+ * How bounds from messages would change with fewer or more of them. Fewer are measured: every second, fourth, ... exchange is kept, and
+ * all is solved again. More are predicted by a model that is fitted to that (docs/sync.md). @estimator: NULL or one that works on
+ * messages. @wanted_ns: a bound to find a rate for, or 0. CVL_E_NO where nothing can be said.
+ */
+int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
+		    const char *estimator, double wanted_ns, struct cvl_error *err);
+void cvl_advice_free(struct cvl_advice *advice);
+
 void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */

@@ -15,7 +15,7 @@ struct cvl_timeline;
 
 struct cvl_timeline_opts {
 	bool has_from, has_to;
-	struct cvl_time from, to; /* records at from <= t <= to */
+	struct cvl_time from, to; /* records at from <= t <= to; CVL_E_USAGE if to < from */
 	const char *node;         /* glob over clock and node names; NULL: all */
 	bool nominal;             /* leave sync.json aside */
 	bool strict;

@@ -12,28 +12,28 @@ static int no_memory(struct cvl_error *err)
 /* ---- streams ---- */
 
 /* Keeps c->hi true for the ticks to come. */
-static void widen(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+static __attribute__((noinline)) void widen(struct check *c, struct stream_state *st,
+					    const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
 	uint64_t lo = b->tick[i].count, hi = b->tick[b->n - 1].count;
-	int64_t most;
+	int64_t most = c->hi[sl->clock], here;
 
-	tell_all(c); /* what happened before is judged by what was known then */
 	if (hi < lo)
 		hi = lo;
-	most = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
+	here = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
+	most = here > most ? here : most;
 	st->tick_lo = lo;
-	st->tick_hi = hi;
+	st->tick_span = hi - lo;
 	if (!b->bracket)
 		st->capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
-	if (most > c->hi[sl->clock])
-		c->hi[sl->clock] = most;
 	for (size_t k = 0; k < st->n_sources; k++) {
 		struct source *s = &c->source[st->source[k]];
-		int64_t reach = cvl_add_sat(c->hi[sl->clock], st->capture);
+		int64_t reach = cvl_add_sat(most, st->capture);
 
 		if (s->capture >= st->capture && s->reach >= reach)
 			continue;
+		tell_all(c); /* what happened before is judged by what was known then */
 		s->capture = s->capture > st->capture ? s->capture : st->capture;
 		s->reach = s->reach > reach ? s->reach : reach;
 		for (size_t n = 0; n < s->n_listeners; n++) {
@@ -42,40 +42,58 @@ static void widen(struct check *c, struct stream_state *st, const struct cvl_sli
 			m->reach = monitor_reach(c, m);
 		}
 	}
+	c->hi[sl->clock] = most;
 }
 
-/* Half-width of what the capture of one record cannot resolve, where each has its own. */
-static int64_t own_capture(const struct check *c, struct stream_state *st,
-			   const struct cvl_slice *sl, size_t i)
+static bool is_new(const struct stream_state *st, uint64_t tick)
+{
+	return tick - st->tick_lo > st->tick_span;
+}
+
+static __attribute__((noinline)) int64_t own_capture(struct check *c, struct stream_state *st,
+						     const struct cvl_slice *sl, size_t i)
 {
 	int64_t capture = cvl_timeline_bound_parts(c->tl, sl, i).capture;
+	bool wider = capture > st->capture;
 
-	if (capture > st->capture) {
+	if (wider)
 		st->capture = capture;
-		st->tick_lo = 1;
-		st->tick_hi = 0;
-	}
+	if (wider || is_new(st, sl->batch->tick[i].count))
+		widen(c, st, sl, i);
 	return capture;
 }
 
-/* Record @i, of line or class @what. */
-static inline struct occ occ_at(struct check *c, struct stream_state *st,
-				const struct cvl_slice *sl, size_t i, uint32_t what)
+/* Half-width of what the capture of record @i cannot resolve. What was heard may be told by this. */
+static inline int64_t capture_of(struct check *c, struct stream_state *st,
+				 const struct cvl_slice *sl, size_t i)
 {
-	uint64_t tick = sl->batch->tick[i].count;
-	int64_t own = sl->batch->bracket ? own_capture(c, st, sl, i) : 0;
-
-	if (tick - st->tick_lo > st->tick_hi - st->tick_lo || st->tick_lo > st->tick_hi)
+	if (sl->batch->bracket)
+		return own_capture(c, st, sl, i);
+	if (is_new(st, sl->batch->tick[i].count))
 		widen(c, st, sl, i);
-	return (struct occ){
-		.ns = sl->time[i].ns,
-		.tick = tick,
-		.place = st->place + (i - sl->begin),
-		.capture = sl->batch->bracket ? own : st->capture,
-		.stream = (uint32_t)sl->stream,
-		.clock = (uint32_t)sl->clock,
-		.what = what,
-	};
+	return st->capture;
+}
+
+/* Record @i, of line or class @what. */
+static inline void fill(struct occ *o, const struct stream_state *st, const struct cvl_slice *sl,
+			size_t i, int64_t capture, uint32_t what)
+{
+	o->ns = sl->time[i].ns;
+	o->tick = sl->batch->tick[i].count;
+	o->place = st->place + (i - sl->begin);
+	o->capture = capture;
+	o->stream = (uint32_t)sl->stream;
+	o->clock = (uint32_t)sl->clock;
+	o->what = what;
+}
+
+static struct occ occ_at(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
+			 size_t i)
+{
+	struct occ o;
+
+	fill(&o, st, sl, i, capture_of(c, st, sl, i), 0);
+	return o;
 }
 
 static bool state_level(const struct feed *f, uint64_t levels)
@@ -130,28 +148,20 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 
 /* ---- records ---- */
 
-/* Room for what happened now, to be filled before tell(). */
-static inline struct occ *tell_begin(struct check *c)
+/* Record @i is to be told to these. */
+static inline void tell(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
+			size_t i, uint32_t what, const struct target *first,
+			const struct target *end)
 {
-	if (c->n_occ == CHECK_ROUND) {
-		tell_all(c);
-		c->n_occ = 0;
-	}
-	return &c->occ[c->n_occ++];
-}
+	int64_t capture = capture_of(c, st, sl, i);
+	struct heard *h;
 
-/* What was begun last means this too. */
-static inline void tell(struct check *c, const struct target *t)
-{
-	uint32_t newest = (uint32_t)c->n_occ - 1;
-	struct inbox *in = &c->inbox[t->rule];
-
-	if (t->many && !t->source->ended && t->source->end.ns < c->occ[newest].ns &&
-	    !source_reaches(c, t->source, c->occ[newest].ns))
-		tell_end(c, t->source);
-	if (in->n == CHECK_INBOX)
+	if (c->n_heard == CHECK_ROUND)
 		tell_all(c);
-	in->news[in->n++] = (struct news){ t->monitor, newest, t->role, t->level };
+	h = &c->heard[c->n_heard++];
+	h->first = first;
+	h->end = end;
+	fill(&h->occ, st, sl, i, capture, what);
 }
 
 /* An edge where the levels were known; @changed are the lines that are looked at. */
@@ -160,15 +170,10 @@ static inline void edge(struct check *c, struct stream_state *st, const struct c
 {
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
-		unsigned at = 2 * line + (st->levels >> line & 1);
-		const struct target *t = st->target + st->target_first[at],
-				    *end = st->target + st->target_first[at + 1];
+		const uint32_t *first = &st->target_first[2 * line + (st->levels >> line & 1)];
 
-		if (t == end)
-			continue;
-		*tell_begin(c) = occ_at(c, st, sl, i, line);
-		for (; t < end; t++)
-			tell(c, t);
+		if (first[0] < first[1])
+			tell(c, st, sl, i, line, st->target + first[0], st->target + first[1]);
 	}
 }
 
@@ -180,7 +185,7 @@ static void levels(struct check *c, struct stream_state *st, const struct cvl_sl
 	if (st->known) {
 		edge(c, st, sl, i, changed);
 	} else {
-		struct occ o = occ_at(c, st, sl, i, 0);
+		struct occ o = occ_at(c, st, sl, i);
 
 		st->known = true;
 		light(c, st, &o, true);
@@ -193,26 +198,19 @@ static void event(struct check *c, struct stream_state *st, const struct cvl_sli
 	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
 	size_t k = st->class.first[class], end = st->class.first[class + 1];
 
-	if (k == end)
-		return;
-	*tell_begin(c) = occ_at(c, st, sl, i, CVL_LINES_MAX + class);
 	for (; k < end; k++) {
-		struct source *s = &c->source[st->class.feed[k].source];
+		const struct check_phrase *p = c->source[st->class.feed[k].source].phrase;
 
-		if (s->phrase->n_conditions && !where_holds(stream, sl->batch, i, s->phrase))
-			continue;
-		for (size_t n = 0; n < s->n_listeners; n++) {
-			const struct target t = target_of(c, s, n, true);
-
-			tell(c, &t);
-		}
+		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
+			tell(c, st, sl, i, CVL_LINES_MAX + class, st->target + st->class_first[k],
+			     st->target + st->class_first[k + 1]);
 	}
 }
 
 static void gap(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
-	struct occ o = occ_at(c, st, sl, i, 0);
+	struct occ o = occ_at(c, st, sl, i);
 
 	dark(c, st, &o);
 	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
@@ -230,20 +228,21 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 /* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
-	struct occ o = occ_at(c, st, sl, i, 0);
+	struct occ o = occ_at(c, st, sl, i);
 
 	st->begun = true;
 	st->dark = false;
 	light(c, st, &o, false);
 }
 
-static void record(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
+static __attribute__((noinline)) void record(struct check *c, struct stream_state *st,
+					     const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
 	enum cvl_kind kind = (enum cvl_kind)b->kind[i];
 
 	if (b->flags[i] & CVL_LATE) {
-		struct occ o = occ_at(c, st, sl, i, 0);
+		struct occ o = occ_at(c, st, sl, i);
 
 		late(c, st, &o);
 		return;
@@ -275,7 +274,9 @@ int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *er
 	struct stream_state *st = &c->stream[sl->stream];
 	const struct cvl_batch *b = sl->batch;
 
-	for (size_t i = sl->begin; i < sl->end && st->n_sources; i++) {
+	if (!st->n_sources)
+		return 0;
+	for (size_t i = sl->begin, end = sl->end; i < end; i++) {
 		uint64_t changed;
 
 		if (b->kind[i] != CVL_EDGE || b->flags[i] || !st->known) {

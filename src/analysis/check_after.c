@@ -33,7 +33,7 @@ static void expire(struct check *c, struct monitor *m, int64_t now, const struct
 	int64_t wait = cvl_add_sat(m->rule->max, m->reach);
 
 	while (m->a.n) {
-		struct pending *p = queue_at(&m->a, 0);
+		struct pending *p = queue_first(&m->a);
 
 		if (cvl_add_sat(p->a.ns, wait) >= now)
 			return;
@@ -57,7 +57,7 @@ static enum tri earlier(struct check *c, struct monitor *m, const struct occ *a,
 
 	if (m->rule->min >= 0)
 		return occ_within(c, a, &m->last, m->rule->min, m->rule->max);
-	while (m->b.n && ((struct occ *)queue_at(&m->b, 0))->ns < cvl_add_sat(a->ns, from))
+	while (m->b.n && ((struct occ *)queue_first(&m->b))->ns < cvl_add_sat(a->ns, from))
 		queue_pop(&m->b);
 	for (size_t i = 0; i < m->b.n && best != YES; i++) {
 		const struct occ *b = queue_at(&m->b, i);
@@ -78,10 +78,10 @@ static void remember(struct check *c, struct monitor *m, const struct occ *b)
 	if (m->rule->min < 0) {
 		int64_t from = cvl_add_sat(m->rule->min, -m->reach);
 
-		while (m->b.n && ((struct occ *)queue_at(&m->b, 0))->ns < cvl_add_sat(b->ns, from))
+		while (m->b.n && ((struct occ *)queue_first(&m->b))->ns < cvl_add_sat(b->ns, from))
 			queue_pop(&m->b);
 		if (m->b.n == CHECK_PENDING_MAX) { /* one is forgotten: as if it were lost */
-			m->last_loss = *(struct occ *)queue_at(&m->b, 0);
+			m->last_loss = *(struct occ *)queue_first(&m->b);
 			m->lost = true;
 			queue_pop(&m->b);
 		}
@@ -208,5 +208,5 @@ void after_light(struct check *c, struct monitor *m, size_t role, const struct o
 void after_end(struct check *c, struct monitor *m)
 {
 	for (; m->a.n; queue_pop(&m->a))
-		resolve(c, m, queue_at(&m->a, 0), NULL);
+		resolve(c, m, queue_first(&m->a), NULL);
 }

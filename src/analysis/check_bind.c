@@ -389,5 +389,5 @@ int check_bind(struct check *c, struct cvl_error *err)
 	}
 	if (!rc && list_sources(c))
 		rc = no_memory(err);
-	return rc;
+	return rc ? rc : check_same(c, err);
 }

@@ -101,31 +101,37 @@ struct feed {
 	bool state;
 };
 
-/** What a change of a line in one direction means to one monitor. */
-struct target {
-	struct monitor *monitor;
-	struct source *source;
-	uint32_t rule;
-	uint8_t role;
-	bool level;
-	bool many; /* the source has several streams */
-};
-
-/** Occurrences that are told together, and the news of a rule that may wait for it. */
-#define CHECK_ROUND 256
-#define CHECK_INBOX 64
+/** What is told together, and the news of a rule that may wait for it. */
+#define CHECK_ROUND 512
+#define CHECK_INBOX 128
 
 /** What a monitor is to be told: something happened in this role. */
 struct news {
-	struct monitor *monitor;
-	uint32_t occ; /* index */
+	uint32_t monitor;
+	uint16_t heard; /* index */
 	uint8_t role;
 	bool level;
 };
 
 struct inbox {
-	struct news news[CHECK_INBOX];
+	enum check_kind kind;
 	size_t n;
+	struct news news[CHECK_INBOX];
+};
+
+/** What a change of a line in one direction, or an event, means to one monitor. */
+struct target {
+	struct inbox *in; /* of its rule */
+	struct news news; /* but for what was heard */
+	uint32_t source;  /* if it has several streams; else NO_SOURCE */
+};
+
+#define NO_SOURCE UINT32_MAX
+
+/** What happened, and who is to be told. */
+struct heard {
+	struct occ occ;
+	const struct target *first, *end;
 };
 
 struct feeds {
@@ -140,6 +146,7 @@ struct stream_state {
 	uint64_t mask; /* lines that are looked at */
 	struct target *target;
 	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
+	uint32_t *class_first; /* likewise of each feed of a class, and one more */
 	uint64_t levels;
 	uint64_t place;
 	bool known;                     /* levels is */
@@ -148,9 +155,17 @@ struct stream_state {
 	int32_t kind_source[CVL_KINDS]; /* of beacons and pulses: a class of its own, or -1 */
 	uint32_t *source;               /* that it feeds */
 	size_t n_sources;
-	uint64_t tick_lo, tick_hi; /* for these the map's bound is within check.hi */
+	uint64_t tick_lo,
+		tick_span; /* from the first on, for so many, the map's bound is within check.hi */
 	int64_t capture;
 };
+
+/** Nothing is known of the bounds of any tick. */
+static inline void no_ticks(struct stream_state *st)
+{
+	st->tick_lo = CVL_TICK_UNKNOWN;
+	st->tick_span = 0;
+}
 
 struct check {
 	const struct check_rules *rules;
@@ -166,8 +181,8 @@ struct check {
 	uint32_t *root; /* of each clock: which it is the same as */
 	size_t n_clocks;
 	struct inbox *inbox; /* of each rule */
-	struct occ occ[CHECK_ROUND];
-	size_t n_occ;
+	struct heard heard[CHECK_ROUND];
+	size_t n_heard;
 	int nomem; /* a queue could not grow */
 };
 
@@ -206,6 +221,11 @@ static inline void *queue_at(const struct queue *q, size_t i)
 	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
 }
 
+static inline void *queue_first(const struct queue *q)
+{
+	return (char *)q->item + q->head * q->size;
+}
+
 /** Room for one more, to be filled; NULL if there is none. */
 static inline void *queue_push(struct check *c, struct queue *q)
 {
@@ -242,19 +262,12 @@ void row_end(struct check *c, struct monitor *m);
 
 /* ---- check_tell.c ---- */
 
-/** Tell the monitors what waits for them: before anything that they judge by changes. */
+/** Tell the monitors what was heard: before anything that they judge by changes. */
 void tell_all(struct check *c);
-/** The capture of one of its streams ended before others did. */
-void tell_end(struct check *c, struct source *s);
 /** Nothing is known of one of its streams from @from on. */
 void tell_dark(struct check *c, struct source *s, const struct occ *from);
 /** One of its streams is known again, or for the first time. */
 void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
-
-/* ---- check_open.c ---- */
-
-/** What source @source tells its listener @i. */
-struct target target_of(const struct check *c, struct source *s, size_t i, bool level);
 
 /* ---- check_bind.c, check_names.c ---- */
 
@@ -285,6 +298,11 @@ bool stream_may_be(const struct check *c, size_t stream, size_t clock);
 /** Whether @class is of that name and on clock @clock. */
 bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
 	      const char *name);
+
+/* ---- check_same.c ---- */
+
+/** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
+int check_same(const struct check *c, struct cvl_error *err);
 
 /* ---- check_where.c ---- */
 

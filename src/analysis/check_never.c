@@ -120,13 +120,13 @@ static void advance(struct check *c, struct monitor *m, int64_t now)
 	struct interval *i;
 
 	look_for_ends(c, m, now);
-	while (m->a.n && passed(i = queue_at(&m->a, 0), now, reach)) {
+	while (m->a.n && passed(i = queue_first(&m->a), now, reach)) {
 		for (size_t k = 0; k < m->b.n; k++)
 			judge(c, i, queue_at(&m->b, k));
 		finish(c, m, i);
 		queue_pop(&m->a);
 	}
-	while (m->b.n && passed(i = queue_at(&m->b, 0), now, reach)) {
+	while (m->b.n && passed(i = queue_first(&m->b), now, reach)) {
 		for (size_t k = 0; k < m->a.n; k++)
 			judge(c, queue_at(&m->a, k), i);
 		queue_pop(&m->b);
@@ -199,7 +199,7 @@ void never_end(struct check *c, struct monitor *m)
 	if (!m->ended)
 		capture_ended(c, m, 1);
 	for (; m->a.n; queue_pop(&m->a)) {
-		i = queue_at(&m->a, 0);
+		i = queue_first(&m->a);
 		for (size_t k = 0; k < m->b.n; k++)
 			judge(c, i, queue_at(&m->b, k));
 		finish(c, m, i);

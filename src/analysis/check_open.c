@@ -10,18 +10,21 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-struct target target_of(const struct check *c, struct source *s, size_t i, bool level)
+/* What @source tells its listeners; returns how many. */
+static size_t put_targets(const struct check *c, uint32_t source, bool level, struct target *out)
 {
-	struct monitor *m = &c->monitor[s->listener[i].monitor];
+	const struct source *s = &c->source[source];
 
-	return (struct target){
-		.monitor = m,
-		.source = s,
-		.rule = (uint32_t)(m->result - c->result),
-		.role = (uint8_t)s->listener[i].role,
-		.level = level,
-		.many = s->n_streams > 1,
-	};
+	for (size_t i = 0; i < s->n_listeners; i++) {
+		const struct listener *l = &s->listener[i];
+
+		out[i] = (struct target){
+			.in = &c->inbox[c->monitor[l->monitor].result - c->result],
+			.news = { l->monitor, .role = (uint8_t)l->role, .level = level },
+			.source = s->n_streams > 1 ? source : NO_SOURCE,
+		};
+	}
+	return s->n_listeners;
 }
 
 static void set_ends(struct check *c, struct cvl_time last)
@@ -96,8 +99,10 @@ static int allocate(struct check *c)
 	c->inbox = calloc(c->rules->n + 1, sizeof(*c->inbox));
 	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->root)
 		return CVL_E_NOMEM;
-	for (size_t i = 0; i < c->rules->n; i++)
+	for (size_t i = 0; i < c->rules->n; i++) {
 		c->result[i].rule = &c->rules->rule[i];
+		c->inbox[i].kind = c->rules->rule[i].kind;
+	}
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		int same = cvl_session_clock(session, i)->same_as;
 
@@ -105,22 +110,25 @@ static int allocate(struct check *c)
 		c->hi[i] = map_bound_max(cvl_timeline_map(c->tl, i), 0, 0, true);
 	}
 	for (size_t i = 0; i < c->n_streams; i++) {
-		c->stream[i].tick_lo = 1;
+		no_ticks(&c->stream[i]);
 		for (size_t k = 0; k < CVL_KINDS; k++)
 			c->stream[i].kind_source[k] = -1;
 	}
 	return 0;
 }
 
-/* By line and direction, so that an edge costs one walk over what listens. */
+/* What an edge or an event means, so that it costs one walk over what listens. */
 static int list_targets(const struct check *c, struct stream_state *st)
 {
 	size_t room = 0, n = 0;
 
 	for (size_t i = 0; i < st->line.n; i++)
 		room += 2 * c->source[st->line.feed[i].source].n_listeners;
+	for (size_t i = 0; i < st->class.n; i++)
+		room += c->source[st->class.feed[i].source].n_listeners;
 	st->target = calloc(room + 1, sizeof(*st->target));
-	if (!st->target)
+	st->class_first = calloc(st->class.n + 1, sizeof(*st->class_first));
+	if (!st->target || !st->class_first)
 		return CVL_E_NOMEM;
 	for (unsigned at = 0; at < 2 * CVL_LINES_MAX; at++) {
 		unsigned line = at / 2;
@@ -130,13 +138,17 @@ static int list_targets(const struct check *c, struct stream_state *st)
 		for (size_t k = st->line.first[line]; k < st->line.first[line + 1]; k++) {
 			const struct feed *f = &st->line.feed[k];
 
-			for (size_t i = 0;
-			     i < c->source[f->source].n_listeners && (up ? f->rise : f->fall); i++)
-				st->target[n++] = target_of(c, &c->source[f->source], i,
-							    !f->state || up != f->low);
+			if (up ? f->rise : f->fall)
+				n += put_targets(c, f->source, !f->state || up != f->low,
+						 st->target + n);
 		}
 	}
 	st->target_first[2 * CVL_LINES_MAX] = (uint32_t)n;
+	for (size_t k = 0; k < st->class.n; k++) {
+		st->class_first[k] = (uint32_t)n;
+		n += put_targets(c, st->class.feed[k].source, true, st->target + n);
+	}
+	st->class_first[st->class.n] = (uint32_t)n;
 	return 0;
 }
 
@@ -183,6 +195,7 @@ void check_close(struct check *c)
 		free(c->stream[i].class.first);
 		free(c->stream[i].source);
 		free(c->stream[i].target);
+		free(c->stream[i].class_first);
 	}
 	free(c->monitor);
 	free(c->source);

@@ -70,7 +70,7 @@ static void count(struct check *c, struct monitor *m, const struct occ *o)
 	enum tri t = NO;
 
 	if (m->a.n == m->rule->count) {
-		struct occ *oldest = queue_at(&m->a, 0);
+		struct occ *oldest = queue_first(&m->a);
 
 		t = occ_within(c, oldest, o, INT64_MIN, m->rule->max - 1);
 		if (t == YES)
@@ -103,7 +103,7 @@ static void say_steps(struct check_case *first, uint64_t n, int step, int before
 /* The first @n that wait: one whose place is sure, or several whose order among themselves cannot be told. */
 static void close_cluster(struct check *c, struct monitor *m, size_t n)
 {
-	const struct ordered *first = queue_at(&m->a, 0);
+	const struct ordered *first = queue_first(&m->a);
 	int steps = (int)m->rule->n_phrases, step = first->step;
 
 	if (n > 1) {
@@ -128,7 +128,7 @@ static void close_cluster(struct check *c, struct monitor *m, size_t n)
 static void settle(struct check *c, struct monitor *m, int64_t now, int64_t reach)
 {
 	while (m->a.n) {
-		const struct ordered *last = queue_at(&m->a, 0);
+		const struct ordered *last = queue_first(&m->a);
 		size_t n = 1;
 
 		while (last->linked && n < m->a.n)

@@ -88,6 +88,16 @@ static const char *scalar(const yaml_node_t *n)
 	return n && n->type == YAML_SCALAR_NODE ? (const char *)n->data.scalar.value : NULL;
 }
 
+/* What would move the cursor where it is shown (C0, DEL, and C1, which is C2 80 to C2 9F in UTF-8). */
+static bool has_control(const char *s)
+{
+	for (; *s; s++)
+		if ((unsigned char)*s < ' ' || *s == 0x7f ||
+		    (*s == '\xc2' && (unsigned char)s[1] < 0xa0))
+			return true;
+	return false;
+}
+
 /* The value of each key, NULL where there is none. */
 static int collect(struct reader *r, const yaml_node_t *map, yaml_node_t *value[KEYS])
 {
@@ -122,7 +132,7 @@ static int phrase(struct reader *r, const yaml_node_t *node, bool state, struct 
 	struct cvl_error why;
 	int rc;
 
-	if (!text)
+	if (!text || has_control(text))
 		return bad(r, node, "say an event or state here, such as `n1.TX rises`");
 	rule->n_phrases++;
 	rc = check_phrase_parse(p, text, &why);
@@ -303,20 +313,34 @@ static int limits(struct reader *r, const yaml_node_t *map, yaml_node_t **v,
 	}
 }
 
+/* Bytes of @s to be shown, up to @most, not ending within a character. */
+static int some(const char *s, size_t most)
+{
+	size_t n = strnlen(s, most + 1);
+
+	if (n <= most)
+		return (int)n;
+	while (n > 1 && (s[n - 1] & 0xc0) == 0x80)
+		n--;
+	return (int)n - 1;
+}
+
+#define PART 80 /* bytes of a phrase in a name */
+
 /* "after n1.TX rises then RX rises", where the user gave no name. */
 static char *make_name(yaml_node_t **v, const struct check_rule *rule)
 {
 	char text[300];
 	size_t n = 0;
 
-	for (unsigned k = AFTER; k < KEYS && n < sizeof(text); k++)
+	for (unsigned k = AFTER; k < KEYS && n + PART + 12 < sizeof(text); k++)
 		if (v[k] && scalar(v[k]))
-			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %.80s",
-					      n ? " " : "", key_names[k], scalar(v[k]));
-	for (size_t k = 0; rule->kind == CHECK_ORDER && k < rule->n_phrases && n < sizeof(text);
-	     k++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.80s", k ? ", " : "order ",
-				      rule->phrase[k].text);
+			n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s %.*s", n ? " " : "",
+					      key_names[k], some(scalar(v[k]), PART), scalar(v[k]));
+	for (size_t k = 0;
+	     rule->kind == CHECK_ORDER && k < rule->n_phrases && n + PART + 12 < sizeof(text); k++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%.*s", k ? ", " : "order ",
+				      some(rule->phrase[k].text, PART), rule->phrase[k].text);
 	return strdup(text);
 }
 
@@ -377,8 +401,9 @@ static int read_rule(struct reader *r, const yaml_node_t *map, struct check_rule
 		rc = limits(r, map, v, rule);
 	if (rc)
 		return rc;
-	if (v[NAME] && (!scalar(v[NAME]) || !*scalar(v[NAME]) || strlen(scalar(v[NAME])) > 200))
-		return bad(r, v[NAME], "`name` is a text of up to 200 characters");
+	if (v[NAME] && (!scalar(v[NAME]) || !*scalar(v[NAME]) || strlen(scalar(v[NAME])) > 200 ||
+			has_control(scalar(v[NAME]))))
+		return bad(r, v[NAME], "`name` is one line of text, of up to 200 bytes");
 	rule->name = v[NAME] ? strdup(scalar(v[NAME])) : make_name(v, rule);
 	return rule->name ? 0 : no_memory(r);
 }

@@ -10,6 +10,11 @@
 /* What a map may err by in the distance of two ticks of its clock, as `coeval task` takes it: 200 ppm of it on either side. */
 #define DRIFT_OF 5000
 
+static bool one_clock(const struct check *c, const struct occ *a, const struct occ *b)
+{
+	return a->clock == b->clock || c->root[a->clock] == c->root[b->clock];
+}
+
 static int64_t drift(int64_t distance, bool tied)
 {
 	int64_t d = (distance < 0 ? -(distance + 1) : distance) / DRIFT_OF + 1;
@@ -47,7 +52,7 @@ int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *
 	struct cvl_bound pa = parts(c, a), pb = parts(c, b);
 	int64_t maps = cvl_bound_pair(pa, pb);
 
-	if (c->root[a->clock] == c->root[b->clock]) {
+	if (one_clock(c, a, b)) {
 		int64_t rate = drift(apart(a, b), pa.map != CVL_BOUND_UNKNOWN);
 
 		maps = maps < rate ? maps : rate;
@@ -61,9 +66,8 @@ int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *
 static inline int64_t quick_bound(const struct check *c, const struct occ *a, const struct occ *b,
 				  int64_t d)
 {
-	int64_t maps = c->root[a->clock] == c->root[b->clock] ?
-			       drift(d, true) :
-			       cvl_add_sat(c->hi[a->clock], c->hi[b->clock]);
+	int64_t maps =
+		one_clock(c, a, b) ? drift(d, true) : cvl_add_sat(c->hi[a->clock], c->hi[b->clock]);
 
 	return cvl_add_sat(maps, cvl_add_sat(a->capture, b->capture));
 }
@@ -92,8 +96,12 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 
 static inline enum tri between(int64_t d, int64_t w, int64_t lo, int64_t hi)
 {
-	int64_t least = cvl_add_sat(d, -w), most = cvl_add_sat(d, w);
+	int64_t least, most;
 
+	if (__builtin_sub_overflow(d, w, &least))
+		least = INT64_MIN;
+	if (__builtin_add_overflow(d, w, &most))
+		most = INT64_MAX;
 	if (least >= lo && most <= hi)
 		return YES;
 	return most < lo || least > hi ? NO : MAYBE;

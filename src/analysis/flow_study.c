@@ -108,7 +108,7 @@ static int explain(const struct flow_study *s, int rc, struct cvl_error *err)
 int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_error *err)
 {
 	struct cvl_slice sl;
-	bool any = false;
+	bool any = false, read = false;
 	int rc = 0;
 
 	s->n = cvl_timeline_streams(tl);
@@ -119,6 +119,7 @@ int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_err
 	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0) {
 		rc = s->node[sl.stream].study ? 0 : explain(s, look_up(s, tl, &sl, err), err);
 		any = any || s->node[sl.stream].has;
+		read = true;
 		if (!rc)
 			rc = explain(s, slice(s, tl, &sl), err);
 		if (rc)
@@ -127,7 +128,12 @@ int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_err
 	for (size_t i = 0; i < s->n && !rc; i++)
 		if (s->node[i].has)
 			rc = explain(s, flow_decoder_end(s->node[i].decoder), err);
-	if (!rc && !any)
+	if (!rc && !read)
+		rc = cvl_fail(
+			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"there is no record where you ask for the path of %s (--node, --from, --to): `coeval info` tells what there is",
+			s->map->file);
+	else if (!rc && !any)
 		rc = cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
 			"%s:%u: no clock has edges of the lines that `pins` names, the first of them %s; `coeval info` lists the lines",

@@ -28,7 +28,7 @@ struct flow_study {
 };
 
 /**
- * Read @tl and fill node[]. CVL_E_UNKNOWN_ID: no clock has the pins, or one has some of them; CVL_E_LIMIT, CVL_E_NOMEM; what
+ * Read @tl and fill node[]. CVL_E_UNKNOWN_ID: nothing was recorded, no clock has the pins, or one has some of them; CVL_E_LIMIT, CVL_E_NOMEM; what
  * item() returned.
  */
 int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_error *err);

@@ -59,12 +59,16 @@ int power_point_parse(struct power_point *point, const char *text,
 /** Where power is read: a channel of a clock. */
 struct power_source {
 	size_t stream, clock;
-	uint64_t samples; /* readings of power */
-	uint64_t gaps;    /* losses in its stream */
-	uint64_t unlike;  /* readings of current without one of volts, or the other way round */
+	uint64_t samples;   /* readings of power */
+	uint64_t gaps;      /* losses in its stream */
+	uint64_t unlike;    /* readings of current without one of volts, or the other way round */
+	uint64_t senseless; /* readings that are beyond POWER_MOST, or no number */
 	struct cvl_time first, last;
 	double most_volts; /* by which a current was multiplied; 1 where power itself is read */
 };
+
+/** Watts, and volts: what no meter reads. */
+#define POWER_MOST 1e15
 
 /** One interval, by one source. */
 struct power_span {

@@ -90,6 +90,12 @@ void power_close(struct power_study *s, size_t lane, const struct power_at *at);
 /** The interval of @lane is forgotten: nothing is known of its end. */
 void power_drop(struct power_study *s, size_t lane);
 
+/** Half-width of a reading of source @i against @mark. */
+int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
+		    const struct power_at *mark);
+/** Hand on what is known of @o. */
+int power_emit(struct power_study *s, struct power_open *o);
+
 /** A record of any stream. */
 int power_mark(struct power_study *s, const struct cvl_slice *sl, size_t i);
 /** The end of the timeline: states last to the ends of their streams. */

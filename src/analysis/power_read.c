@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Readings of power, and the intervals that they are added to. */
+/* Readings of power. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/power_internal.h"
-
-/* Intervals that may wait for readings at a time. */
-#define OPEN_MAX 65536
 
 /* ---- channels ---- */
 
@@ -91,141 +88,6 @@ int power_readers(struct power_study *s)
 	return no_channel(s, any ? o->volts : main_channel(o));
 }
 
-/* ---- intervals ---- */
-
-static const char *node_of(const struct power_study *s, size_t clock)
-{
-	return cvl_session_clock(cvl_timeline_session(s->tl), clock)->node;
-}
-
-/* Greatest |watts| of the readings so far about @at, give or take @pad. */
-static double look_back(const struct power_reader *r, struct cvl_time at, int64_t pad)
-{
-	size_t kept = r->n_ring < POWER_RING ? r->n_ring : POWER_RING;
-	double most = 0;
-
-	if (pad == CVL_BOUND_UNKNOWN)
-		return 0;
-	for (size_t k = 0; k < kept; k++) {
-		const struct energy_pair *p = &r->ring[(r->n_ring - 1 - k) % POWER_RING];
-
-		if (p->t1 < cvl_add_sat(at.ns, -pad))
-			return most;
-		most = fmax(most, fmax(fabs(p->w0), fabs(p->w1)));
-	}
-	return fmax(most, r->most);
-}
-
-/*
- * Half-width of a reading against a mark. Of one stream both stand at the same looks, so that what is unknown is only
- * since when the line had been so.
- */
-static int64_t apart_of(const struct power_study *s, size_t i, struct cvl_bound reading,
-			const struct power_at *mark)
-{
-	const struct power_source *source = &s->r->source[i];
-
-	if (source->stream == mark->stream)
-		reading.capture = 0;
-	return clocks_pair(s->root[mark->clock] == s->root[source->clock], reading, mark->bound);
-}
-
-static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
-		   const struct power_at *at)
-{
-	struct power_reader *r = &s->reader[i];
-	struct power_open *new;
-
-	if (r->n_open == OPEN_MAX)
-		return cvl_fail(
-			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d intervals before the next readings of %s: look at a part by --from and --to",
-			OPEN_MAX,
-			cvl_session_clock(cvl_timeline_session(s->tl), s->r->source[i].clock)
-				->name);
-	if (r->n_open == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-
-		new = reallocarray(r->open, room, sizeof(*new));
-		if (!new)
-			return power_no_memory(s);
-		r->open = new;
-		r->room = room;
-	}
-	new = &r->open[r->n_open++];
-	*new = (struct power_open){
-		.span = { .source = i, .clock = at->clock, .high = high, .begin = at->time },
-		.begin = *at,
-		.lane = lane,
-	};
-	new->span.energy.begin_w = look_back(r, at->time, apart_of(s, i, r->last_bound, at));
-	return 0;
-}
-
-int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at)
-{
-	const char *node = node_of(s, at->clock);
-	bool own = false;
-	int rc = 0;
-
-	for (size_t i = 0; i < s->r->n_sources; i++)
-		own = own || !strcmp(node_of(s, s->r->source[i].clock), node);
-	for (size_t i = 0; i < s->r->n_sources && !rc; i++)
-		if (!own || !strcmp(node_of(s, s->r->source[i].clock), node))
-			rc = open_at(s, i, lane, high, at);
-	return rc;
-}
-
-void power_close(struct power_study *s, size_t lane, const struct power_at *at)
-{
-	for (size_t i = 0; i < s->r->n_sources; i++)
-		for (size_t k = s->reader[i].n_open; k-- > 0;) {
-			struct power_open *o = &s->reader[i].open[k];
-
-			if (o->closed || o->lane != lane)
-				continue;
-			o->closed = true;
-			o->end = *at;
-			o->span.end = at->time.ns > o->span.begin.ns ? at->time : o->span.begin;
-			o->span.energy.end_w =
-				look_back(&s->reader[i], at->time,
-					  apart_of(s, i, s->reader[i].last_bound, at));
-			break;
-		}
-}
-
-void power_drop(struct power_study *s, size_t lane)
-{
-	for (size_t i = 0; i < s->r->n_sources; i++) {
-		struct power_reader *r = &s->reader[i];
-		size_t kept = 0;
-
-		for (size_t k = 0; k < r->n_open; k++)
-			if (r->open[k].closed || r->open[k].lane != lane)
-				r->open[kept++] = r->open[k];
-		r->n_open = kept;
-	}
-}
-
-static int emit(struct power_study *s, struct power_open *o)
-{
-	struct power_span *span = &o->span;
-	int64_t ns = span->end.ns - span->begin.ns;
-
-	span->bound = s->root[o->begin.clock] == s->root[o->end.clock] ?
-			      clocks_duration(ns, o->begin.bound, o->end.bound) :
-			      cvl_bound_pair(o->begin.bound, o->end.bound);
-	if (o->read && span->energy.covered_ns > 0) {
-		int64_t covered = (int64_t)span->energy.covered_ns;
-
-		o->first.capture = o->last.capture = 0;
-		span->stretch_j = fabs(span->energy.joule) *
-				  (double)clocks_duration(covered, o->first, o->last) /
-				  span->energy.covered_ns;
-	}
-	return s->put(s->ctx, span);
-}
-
 /* ---- readings ---- */
 
 /* One more reading of an interval: @p, if there was one before it. */
@@ -237,9 +99,9 @@ static int add_reading(struct power_study *s, struct power_open *o, const struct
 	int64_t begin = span->whole ? INT64_MIN : span->begin.ns, apart = 0;
 
 	if (!span->whole)
-		apart = apart_of(s, span->source, r->bound, &o->begin);
+		apart = power_apart(s, span->source, r->bound, &o->begin);
 	if (o->closed && apart != CVL_BOUND_UNKNOWN) {
-		int64_t at_end = apart_of(s, span->source, r->bound, &o->end);
+		int64_t at_end = power_apart(s, span->source, r->bound, &o->end);
 
 		apart = at_end > apart ? at_end : apart;
 	}
@@ -294,7 +156,7 @@ static int reading(struct power_study *s, size_t i, double w)
 		if (!rc)
 			rc = add_reading(s, &r->open[k], r, is_pair ? &pair : NULL, w);
 		if (!rc && is_pair && is_done(&r->open[k], pair.t0))
-			rc = emit(s, &r->open[k]);
+			rc = power_emit(s, &r->open[k]);
 		else
 			r->open[kept++] = r->open[k];
 	}
@@ -342,11 +204,12 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 	if (s->opts->amperes)
 		volts = r->volts >= 0 ? r->value[1] : s->opts->fixed_volts;
 	w *= volts;
-	if (isfinite(w)) {
+	if (fabs(w) <= POWER_MOST && fabs(volts) <= POWER_MOST) {
 		s->r->source[i].most_volts = fmax(s->r->source[i].most_volts, fabs(volts));
 		return reading(s, i, w);
 	}
 	r->known = false;
+	s->r->source[i].senseless++;
 	return 0;
 }
 
@@ -374,12 +237,12 @@ static int end_whole(struct power_study *s, size_t i)
 	o->span.end = source->last;
 	o->begin.bound = o->first;
 	o->end.bound = o->last;
-	return emit(s, o);
+	return power_emit(s, o);
 }
 
 int power_read_end(struct power_study *s)
 {
-	uint64_t samples = 0, unlike = 0;
+	uint64_t samples = 0, unlike = 0, senseless = 0;
 	int rc = 0;
 
 	for (size_t i = 0; i < s->r->n_sources && !rc; i++) {
@@ -388,12 +251,19 @@ int power_read_end(struct power_study *s)
 		give_up(s, i);
 		samples += s->r->source[i].samples;
 		unlike += s->r->source[i].unlike;
+		senseless += s->r->source[i].senseless;
 		for (size_t k = 0; k < r->n_open && !rc; k++)
-			rc = r->open[k].closed ? emit(s, &r->open[k]) : 0;
+			rc = r->open[k].closed ? power_emit(s, &r->open[k]) : 0;
 		r->n_open = 0;
 		if (!rc && s->opts->how == POWER_WHOLE)
 			rc = end_whole(s, i);
 	}
+	if (!rc && !samples && senseless)
+		return cvl_fail(
+			s->err, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: all %llu readings are beyond %.0e W or V, which no power is: is this the right channel, and --unit?",
+			cvl_session_path(cvl_timeline_session(s->tl)),
+			(unsigned long long)senseless, POWER_MOST);
 	if (!rc && !samples && unlike)
 		return cvl_fail(
 			s->err, CVL_E_NO, CVL_NO_OFFSET,

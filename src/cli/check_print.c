@@ -191,20 +191,6 @@ void check_print_json(const struct check_report *r, struct out *o)
 
 /* ---- JUnit ---- */
 
-/* What XML 1.0 cannot hold becomes '?'. */
-static void out_xml(struct out *o, const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '&': out_text(o, "&amp;"); break;
-		case '<': out_text(o, "&lt;"); break;
-		case '>': out_text(o, "&gt;"); break;
-		case '"': out_text(o, "&quot;"); break;
-		case '\n': out_text(o, "&#10;"); break;
-		default: out_char(o, (unsigned char)*s < ' ' && *s != '\t' ? '?' : *s);
-		}
-}
-
 static bool fails(const struct check_report *r, const struct check_result *x)
 {
 	return x->verdict == CHECK_VIOLATED || (r->strict && x->verdict != CHECK_HOLDS);

@@ -158,6 +158,19 @@ void table_init(struct table *t, size_t columns)
 	*t = (struct table){ .columns = columns };
 }
 
+/* Names come from files: none may move the cursor, or end a line. */
+static void still(char *text)
+{
+	unsigned char before = 0;
+
+	for (unsigned char *p = (unsigned char *)text; *p; before = *p++)
+		if (*p < ' ' || *p == 0x7f || (before == 0xc2 && *p >= 0x80 && *p < 0xa0)) {
+			*p = '?';
+			if (before == 0xc2)
+				p[-1] = '?';
+		}
+}
+
 void table_cell(struct table *t, const char *fmt, ...)
 {
 	va_list ap;
@@ -176,6 +189,7 @@ void table_cell(struct table *t, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();
 	va_end(ap);
+	still(text);
 	t->cell[t->rows++] = text;
 }
 

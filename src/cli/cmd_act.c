@@ -106,12 +106,15 @@ static int wait_for_all(const struct acts *a, struct act *list, struct cvl_error
 static void print_one(const struct act *t)
 {
 	json_t *done = json_object_get(t->answer, "done_s");
+	json_t *end = json_object_get(t->answer, "end_s");
 	const char *reason = json_string_value(json_object_get(t->answer, "reason"));
 
 	printf("%s %s at %.9f s: %s", t->verb, t->line,
 	       json_real_value(json_object_get(t->answer, "at_s")), state_of(t));
 	if (json_is_real(done))
 		printf(" at %.9f s", json_real_value(done));
+	if (json_is_real(end))
+		printf(", its end at %.9f s", json_real_value(end));
 	if (reason)
 		printf(": %s", reason);
 	putchar('\n');
@@ -137,6 +140,12 @@ static int print(const struct acts *a)
 	return well;
 }
 
+/* The socket takes lines of words. */
+static bool is_word(const char *s)
+{
+	return *s && !s[strcspn(s, " \t\r\n")];
+}
+
 static int read_acts(struct acts *a, int argc, char **argv, const struct verb *verb)
 {
 	if (argc < 5 || (argc - 1) % 4)
@@ -151,6 +160,9 @@ static int read_acts(struct acts *a, int argc, char **argv, const struct verb *v
 		if (strcmp(argv[i + 2], "at") != 0)
 			return cli_usage(verb, "'at' and a time come after the line, not '%s'",
 					 argv[i + 2]);
+		if (!is_word(argv[i + 1]) || !is_word(argv[i + 3]))
+			return cli_usage(verb,
+					 "neither a line nor a time is empty or has blanks in it");
 		if (a->n == ACTS_MAX)
 			return cli_usage(verb, "at most %d at once", ACTS_MAX);
 		a->act[a->n++] = (struct act){ argv[i], argv[i + 1], argv[i + 3], 0, NULL };

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "cli/advise.h"
 #include "cli/cli.h"
 #include "cli/compare.h"
 #include "cli/follow.h"
@@ -12,13 +13,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_FOLLOW };
+enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_FOLLOW, OPT_ADVISE };
 
 static const struct option options[] = {
 	SYNC_OPTIONS,
 	{ "compare", no_argument, NULL, OPT_COMPARE },
 	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
 	{ "follow", no_argument, NULL, OPT_FOLLOW },
+	{ "advise", optional_argument, NULL, OPT_ADVISE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -52,7 +54,9 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 /* What was asked for, and what is needed for it. */
 struct job {
 	struct sync_options given;
-	bool json, compare, follow;
+	bool json, compare, follow, advise;
+	int64_t wanted_ns; /* bound to advise a rate for, or 0 */
+	bool reached;      /* some rate keeps to it */
 	const char *calibrate;
 	struct cvl_calibration *cal;
 	struct problems problems;
@@ -103,6 +107,11 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 		return rc;
 	if (j->compare) {
 		rc = compare_print(j->out, session, &j->given.opts, j->json, &j->err);
+	} else if (j->advise) {
+		progress_init(&j->progress, "reading observations");
+		rc = advise_print(j->out, session, &j->given.opts, j->wanted_ns, j->json,
+				  &j->reached, &j->err);
+		progress_clear(&j->progress);
 	} else {
 		rc = solve(j, session, &sync);
 		if (!rc && j->calibrate)
@@ -121,9 +130,27 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 	return rc;
 }
 
+/* "--advise 10us SESSION" is "--advise=10us SESSION": of two words, the one that is a time. */
+static const char *find_wanted(int *argc, char **argv)
+{
+	int64_t ns;
+
+	for (int k = 0; k < 2 && *argc == optind + 2; k++) {
+		char *word = argv[optind + k];
+
+		if (cvl_duration_parse(word, &ns))
+			continue;
+		argv[optind] = argv[optind + !k];
+		--*argc;
+		return word;
+	}
+	return NULL;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct job j = { .json = false };
+	struct job j = { .reached = true };
+	const char *wanted = NULL;
 	bool untied = false;
 	int c, rc = 0;
 
@@ -134,6 +161,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case OPT_COMPARE: j.compare = true; break;
 		case OPT_CALIBRATE: j.calibrate = optarg; break;
 		case OPT_FOLLOW: j.follow = true; break;
+		case OPT_ADVISE:
+			j.advise = true;
+			wanted = optarg;
+			break;
 		default: rc = sync_option(&j.given, c, optarg, verb);
 		}
 		if (rc < 0)
@@ -141,10 +172,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 		if (rc)
 			return rc;
 	}
+	if (j.advise && !wanted)
+		wanted = find_wanted(&argc, argv);
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
-	if (j.compare + j.follow + (j.calibrate != NULL) > 1)
-		return cli_usage(verb, "--compare, --follow and --calibrate exclude each other");
+	if (wanted && (cvl_duration_parse(wanted, &j.wanted_ns) || j.wanted_ns <= 0))
+		return cli_usage(verb, "--advise takes a bound such as 10us, not '%s'", wanted);
+	if (j.compare + j.follow + j.advise + (j.calibrate != NULL) > 1)
+		return cli_usage(
+			verb, "--compare, --follow, --calibrate and --advise exclude each other");
 	if ((j.follow || j.compare) && j.given.opts.estimator)
 		return cli_usage(verb, "%s",
 				 j.follow ? "--follow works with the estimator kalman" :
@@ -169,7 +205,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	sync_options_free(&j.given);
 	free(j.out);
 	rc = cli_end(rc, &j.err, &j.problems);
-	return rc ? rc : untied ? 1 : 0;
+	return rc ? rc : untied || !j.reached ? 1 : 0;
 }
 
 const struct verb verb_sync = {
@@ -190,14 +226,17 @@ const struct verb verb_sync = {
 		"                            and use them from now on (calibration.json)\n"
 		"      --calibration FILE    use the delays found in that session or file; none: use none\n"
 		"      --follow              of a growing session: sync and show it while it grows\n"
+		"      --advise [BOUND]      how bounds from messages would change with fewer or more exchanges, and at\n"
+		"                            what rate they keep to BOUND (10us); sync.json stays as it is\n"
 		"      --strict              stop at damaged input\n"
 		"      --json                the result as JSON\n"
 		"\n"
-		"Exit status 1 if a clock could not be tied. It can be run again at any time.\n"
+		"Exit status 1 if a clock could not be tied, or no rate keeps to BOUND. It can be run again at any time.\n"
 		"\n"
 		"Examples:\n"
 		"  coeval sync s/ --match lttng-tcp\n"
 		"  coeval sync g/ --pulse PPS:rising:1s\n"
-		"  coeval sync g/ --compare\n",
+		"  coeval sync g/ --compare\n"
+		"  coeval sync s/ --match lttng-tcp --advise 10us\n",
 	.run = run,
 };

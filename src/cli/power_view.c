@@ -330,12 +330,13 @@ static void left_out(const struct power_view *v)
 		{ l->again, "began once more before the end: the first begin holds" },
 		{ l->cut, "left out: marks were lost within" },
 	};
-	uint64_t unsampled = 0, unlike = 0, gaps = 0;
+	uint64_t unsampled = 0, unlike = 0, senseless = 0, gaps = 0;
 
 	for (size_t i = 0; i < v->n_rows; i++)
 		unsampled += v->row[i].sum.n - v->row[i].sum.sampled;
 	for (size_t i = 0; i < v->result.n_sources; i++) {
 		unlike += v->result.source[i].unlike;
+		senseless += v->result.source[i].senseless;
 		gaps += v->result.source[i].gaps;
 	}
 	for (unsigned i = 0; i < 4; i++)
@@ -350,6 +351,9 @@ static void left_out(const struct power_view *v)
 	if (unlike)
 		out_printf(v->out, "%llu readings of current or volts alone: left out\n",
 			   (unsigned long long)unlike);
+	if (senseless)
+		out_printf(v->out, "%llu readings beyond %.0e W or V, or no numbers: left out\n",
+			   (unsigned long long)senseless, POWER_MOST);
 	if (gaps) {
 		cli_count(v->out, gaps, "gap");
 		out_text(v->out, " in the readings: their energy is in no sum\n");
@@ -406,6 +410,8 @@ void power_view_json(struct power_view *v)
 		json_object_set_new(j, "seconds", json_real(row->sum.ns * 1e-9));
 		json_object_set_new(j, "readings", json_integer((json_int_t)source->samples));
 		json_object_set_new(j, "gaps", json_integer((json_int_t)source->gaps));
+		json_object_set_new(j, "alone", json_integer((json_int_t)source->unlike));
+		json_object_set_new(j, "senseless", json_integer((json_int_t)source->senseless));
 		json_object_set_new(j, "least", figures_json(v, row->source, &row->least));
 		json_object_set_new(j, "most", figures_json(v, row->source, &row->most));
 		json_array_append_new(rows, j);

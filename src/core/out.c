@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/out.h"
+#include "core/utf8.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -331,32 +332,12 @@ void out_quoted(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 }
 
-/* Length of the UTF-8 sequence at @s, 0 if there is none (RFC 3629). */
-static size_t utf8_length(const unsigned char *s, size_t n)
-{
-	size_t len = s[0] < 0x80                 ? 1 :
-		     s[0] >= 0xc2 && s[0] < 0xe0 ? 2 :
-		     (s[0] & 0xf0) == 0xe0       ? 3 :
-		     s[0] >= 0xf0 && s[0] < 0xf5 ? 4 :
-						   0;
-
-	if (!len || len > n)
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return len;
-}
-
 void out_json(struct out *o, const char *s, size_t n)
 {
 	out_char(o, '"');
 	for (size_t i = 0; i < n;) {
 		unsigned char c = (unsigned char)s[i];
-		size_t len = utf8_length((const unsigned char *)s + i, n - i);
+		size_t len = utf8_length(s + i, n - i);
 
 		if (!len)
 			out_text(o, "\\ufffd");
@@ -369,6 +350,33 @@ void out_json(struct out *o, const char *s, size_t n)
 		i += len ? len : 1;
 	}
 	out_char(o, '"');
+}
+
+/* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. */
+static bool is_xml(const char *s, size_t len)
+{
+	unsigned char c = (unsigned char)*s;
+
+	return len && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0x7f &&
+	       memcmp(s, "\xef\xbf\xbe", len < 3 ? 1 : 3) != 0 &&
+	       memcmp(s, "\xef\xbf\xbf", len < 3 ? 1 : 3) != 0;
+}
+
+void out_xml(struct out *o, const char *s)
+{
+	for (size_t n = strlen(s); n;) {
+		size_t len = utf8_length(s, n);
+
+		if (!is_xml(s, len))
+			out_text(o, "\xef\xbf\xbd");
+		else if (strchr("&<>\"\t\n\r", *s))
+			out_printf(o, "&#%d;", *s);
+		else
+			out_bytes(o, s, len);
+		len = len ? len : 1;
+		s += len;
+		n -= len;
+	}
 }
 
 void out_printf(struct out *o, const char *fmt, ...)

@@ -114,6 +114,8 @@ void out_double(struct out *o, double v);
 void out_time(struct out *o, struct cvl_time t, size_t width);
 /** @s in double quotes, escaped as C does (for JSON: out_json). */
 void out_quoted(struct out *o, const char *s, size_t n);
+/** @s within XML 1.0, in text or quotes; bytes that are no UTF-8, and what XML cannot hold, become U+FFFD. */
+void out_xml(struct out *o, const char *s);
 /** @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma, a quote or a line's end. */
 void out_csv(struct out *o, const char *s, size_t n);
 /** The same, in quotes whatever it holds. */

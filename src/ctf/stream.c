@@ -17,6 +17,7 @@
 
 /* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable. */
 #define GAPS_MAX 4
+#define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
 struct gap {
 	uint64_t from, to, lost;
@@ -30,6 +31,7 @@ struct cvl_stream {
 	const uint8_t *file;
 	uint64_t size;
 	bool mapped;
+	uint64_t let_go; /* bytes, in whole pages, that memory has been freed of */
 
 	/* the packet being read */
 	bool in_packet;
@@ -299,6 +301,21 @@ static void count_losses(struct cvl_stream *s)
 }
 
 /*
+ * What lies well behind need not stay in memory. It stays readable: payloads of records that were handed out are read
+ * from the file again, if somebody asks that late.
+ */
+static void let_go(struct cvl_stream *s)
+{
+	uint64_t n = (s->offset - s->let_go) / LET_GO_BYTES;
+
+	if (!s->mapped || n < 2)
+		return;
+	n = (n - 1) * LET_GO_BYTES;
+	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)n, MADV_DONTNEED);
+	s->let_go += n;
+}
+
+/*
  * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
  * outside the time range, and s->offset has moved on; negative: an error.
  */
@@ -368,6 +385,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		s->n_gaps = 0; /* before the range, like the packet */
 		s->last_end = m->role[ROLE_PACKET_END];
 		s->offset += packet / 8;
+		let_go(s);
 		s->any_packet = true;
 		return 0;
 	}
@@ -387,6 +405,7 @@ static void close_packet(struct cvl_stream *s)
 	s->in_packet = false;
 	s->any_packet = true;
 	s->offset += s->packet_bits / 8;
+	let_go(s);
 	if (s->cut)
 		add_gap(s, s->last_tick, CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "drivers/spidev.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -55,7 +56,7 @@ static int cannot_open(const char *path, struct cvl_error *err)
 	case EPERM:
 		spidev_permission(path, what, sizeof(what));
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no permission: %s", path, what);
-	default: return cvl_fail_errno(err, "cannot open", path);
+	default: return cvl_fail_errno(err, "open", path);
 	}
 }
 
@@ -92,4 +93,40 @@ int spidev_transfer(int fd, uint32_t speed_hz, const uint8_t *tx, uint8_t *rx, s
 	};
 
 	return ioctl(fd, SPI_IOC_MESSAGE(1), &t) < 0 ? -1 : 0;
+}
+
+int spidev_list(const char *dir, const struct spidev_use *use,
+		void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		struct cvl_error *err)
+{
+	char path[300], advice[256];
+	DIR *d = opendir(dir);
+	struct dirent *e;
+	size_t n = 0;
+
+	if (!d)
+		return cvl_fail_errno(err, "look into", dir);
+	while ((e = readdir(d))) {
+		struct device_row r = {
+			.where = path, .what = use->may_be, .state = "ready", .advice = use->ready
+		};
+
+		if (strncmp(e->d_name, "spidev", 6) != 0 ||
+		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
+			continue;
+		if (access(path, R_OK | W_OK)) {
+			spidev_permission(path, advice, sizeof(advice));
+			r.state = "no permission";
+			r.advice = advice;
+		}
+		row(ctx, &r);
+		n++;
+	}
+	closedir(d);
+	if (!n)
+		row(ctx, &(struct device_row){ .where = "spidev*",
+					       .what = use->none,
+					       .state = "not found",
+					       .advice = use->advice });
+	return 0;
 }

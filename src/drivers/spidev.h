@@ -8,6 +8,8 @@
 
 #include <coeval/error.h>
 
+#include "drivers/driver.h"
+
 #define SPIDEV_PATH 256
 
 /** The path of @device: "spidev0.0" is in /dev. CVL_E_USAGE: too long. */
@@ -21,5 +23,17 @@ int spidev_transfer(int fd, uint32_t speed_hz, const uint8_t *tx, uint8_t *rx, s
 
 /** What to do to be allowed to use @path. */
 void spidev_permission(const char *path, char *out, size_t n);
+
+/** What may be wired to an SPI device, as rows of `coeval devices` say it. */
+struct spidev_use {
+	const char *may_be;
+	const char *ready; /* what to do with one that can be used, or "" */
+	const char *none, *advice;
+};
+
+/** A row for each SPI device in @dir ("/dev"), or one that says there is none. */
+int spidev_list(const char *dir, const struct spidev_use *use,
+		void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		struct cvl_error *err);
 
 #endif

@@ -6,6 +6,6 @@
 #include <coeval/format.h>
 
 extern const struct cvl_exporter cvl_export_vcd, cvl_export_csv, cvl_export_ctf, cvl_export_null;
-extern const struct cvl_exporter cvl_export_grace, cvl_export_flocklab;
+extern const struct cvl_exporter cvl_export_grace, cvl_export_flocklab, cvl_export_perfetto;
 
 #endif

@@ -4,11 +4,14 @@
  * rld_stamps.h for the clock, rld_store.h for what is stored.
  */
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "importers.h"
+#include "core/files.h"
 #include "input.h"
 #include "rld_store.h"
 #include "text.h"
@@ -271,6 +274,34 @@ static void tell_rest(struct rld *r)
 	cvl_tell(r->opts->report, &e);
 }
 
+/* The logger begins a new file when one gets too large: x.rld, x_p1.rld, x_p2.rld. */
+static void tell_next_part(const struct rld *r)
+{
+	const char *path = cvl_input_path(r->in), *end = path ? strrchr(path, '.') : NULL;
+	const char *digits = end;
+	unsigned long part = 0;
+	struct cvl_error e;
+	char next[CVL_PATH_MAX];
+
+	if (!end || strcmp(end, ".rld") != 0)
+		return;
+	while (digits > path && digits[-1] >= '0' && digits[-1] <= '9')
+		digits--;
+	if (digits < end && digits > path + 2 && !memcmp(digits - 2, "_p", 2)) {
+		part = strtoul(digits, NULL, 10);
+		end = digits - 2;
+	}
+	if (part == ULONG_MAX || snprintf(next, sizeof(next), "%.*s_p%lu.rld", (int)(end - path),
+					  path, part + 1) >= (int)sizeof(next))
+		return;
+	if (access(next, F_OK))
+		return;
+	cvl_fail(&e, CVL_E_NO, cvl_input_offset(r->in),
+		 "%s: the measurement goes on in %s, to be imported as a clock of its own", r->name,
+		 next);
+	cvl_tell(r->opts->report, &e);
+}
+
 static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct cvl_error *err)
 {
 	struct cvl_error problem, e;
@@ -315,6 +346,8 @@ static int rld_import(struct cvl_input *in, struct cvl_session *s,
 		rc = read_blocks(r, &cut, err);
 	if (r->store.w)
 		rc = finish(r, s, rc, cut, err);
+	if (!rc)
+		tell_next_part(r);
 	cvl_tally_tell(&r->bad_stamps, opts, CVL_E_RANGE, r->name,
 		       "blocks whose time is none; their samples are left out");
 	cvl_tally_tell(&r->back, opts, CVL_E_ORDER, r->name,

@@ -8,6 +8,8 @@
 
 #include <coeval/store.h>
 
+#include "core/utf8.h"
+
 #define VERSION_MIN 2
 #define VERSION_MAX 4
 #define SCALE_MAX 24
@@ -104,11 +106,37 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 /* A name that a terminal and a table can show. */
 static void clean_name(char *name, size_t number)
 {
-	for (char *p = name; *p; p++)
-		if ((unsigned char)*p < ' ' || *p == 0x7f)
-			*p = '_';
+	for (size_t i = 0, n = strlen(name), len; i < n; i += len ? len : 1) {
+		len = utf8_length(name + i, n - i);
+		if (!len || (unsigned char)name[i] < ' ' || name[i] == 0x7f)
+			name[i] = '_';
+	}
 	if (!*name)
 		snprintf(name, NAME_BYTES, "channel%zu", number % 100000);
+}
+
+/* Whether one of the channels @from to @to other than number @i is called like it. */
+static bool is_taken(const struct rld_header *h, size_t i, size_t from, size_t to)
+{
+	for (size_t k = from; k < to; k++)
+		if (k != i && !strcmp(h->channel[k].name, h->channel[i].name))
+			return true;
+	return false;
+}
+
+/* Of those that have one name the first keeps it, the others get their number too. */
+static void tell_apart(struct rld_header *h, size_t from, size_t to)
+{
+	char old[RLD_NAME_MAX];
+
+	for (size_t i = from; i < to; i++) {
+		if (!is_taken(h, i, from, i))
+			continue;
+		strcpy(old, h->channel[i].name);
+		for (size_t k = i - from + 1; is_taken(h, i, from, to); k++)
+			snprintf(h->channel[i].name, RLD_NAME_MAX, "%.*s_%zu", NAME_BYTES, old,
+				 k % 10000);
+	}
 }
 
 static int parse_channel(const struct rld_header *h, struct rld_channel *c, const unsigned char *p,
@@ -157,6 +185,10 @@ int rld_header_parse(struct rld_header *h, const unsigned char *bytes, size_t n,
 		if (!rc && h->channel[i].binary != (i < h->n_lines))
 			rc = wrong(name, CVL_E_RANGE, at,
 				   "binary and analog channels are out of order", err);
+	}
+	if (!rc) {
+		tell_apart(h, 0, h->n_lines);
+		tell_apart(h, h->n_lines, h->n_lines + h->n_channels);
 	}
 	return rc;
 }

@@ -35,13 +35,14 @@
 #define RLD_CHANNEL_BYTES 28
 #define RLD_STAMP_BYTES 32
 #define RLD_NO_LINK -1
+#define RLD_NAME_MAX 24
 
 struct rld_channel {
-	char name[20];
-	int power;      /* of ten, that 1 is in volts, amperes or whatever it reads */
-	double scale;   /* 10^|power| */
-	unsigned bytes; /* of a reading: 1, 2, 4 or 8 */
-	int link;       /* binary channel that tells whether it is valid, or RLD_NO_LINK */
+	char name[RLD_NAME_MAX]; /* UTF-8; no two lines, and no two others, have the same */
+	int power;               /* of ten, that 1 is in volts, amperes or whatever it reads */
+	double scale;            /* 10^|power| */
+	unsigned bytes;          /* of a reading: 1, 2, 4 or 8 */
+	int link;                /* binary channel that tells whether it is valid, or RLD_NO_LINK */
 	bool binary;
 };
 

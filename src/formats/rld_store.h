@@ -18,7 +18,7 @@
 struct rld_merged {
 	size_t low, high; /* among the analog ones */
 	unsigned valid;   /* line that is high where the low one holds */
-	char name[20];
+	char name[RLD_NAME_MAX];
 };
 
 /** Zero, but for the first four, before rld_store_open(). */

@@ -236,6 +236,11 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 				"--names has more names than there are lines (%zu)", n);
 	if (rc)
 		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < i; k++)
+			if (!strcmp(names[i], names[k]))
+				return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						"--names: two lines are called %.60s", names[i]);
 	return 0;
 }
 

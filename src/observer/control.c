@@ -205,7 +205,14 @@ char *control_ask(const char *path, const char *line, struct cvl_error *err)
 	if (address(&a, path, err))
 		goto fail;
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
-		cvl_fail_errno(err, "reach an observer", path);
+		if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED)
+			cvl_fail(
+				err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: no capture listens there; start one by `coeval capture --control SOCKET ...` and name that "
+				"socket (`coeval act` knows it by the session too)",
+				path);
+		else
+			cvl_fail_errno(err, "reach an observer", path);
 		goto fail;
 	}
 	if (send(fd, line, strlen(line), MSG_NOSIGNAL) < 0 || send(fd, "\n", 1, MSG_NOSIGNAL) < 0) {

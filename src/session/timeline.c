@@ -306,6 +306,11 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	tl->session = session;
 	if (opts)
 		tl->opts = *opts;
+	if (tl->opts.has_from && tl->opts.has_to && tl->opts.to.ns < tl->opts.from.ns) {
+		free(tl);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"the range that is asked for ends before it begins");
+	}
 	if (!tl->opts.nominal)
 		rc = cvl_sync_load(&tl->sync, session, err);
 	if (rc >= 0)

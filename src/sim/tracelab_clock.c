@@ -81,8 +81,8 @@ static void begin_second(struct tracelab_clock *c, int64_t tick, int64_t cycle)
 {
 	c->begin = tick;
 	c->begun = cycle;
-	c->met = tick == c->align;
-	if (c->met)
+	c->met = 0;
+	if (tick == c->align)
 		tell(c, TL_CLOCK_ALIGN, cycle, tick);
 	c->align = -1;
 	if (c->waiting >= 0 && cycle - c->waiting <= c->size.window) {
@@ -175,8 +175,7 @@ void tracelab_clock_edge(struct tracelab_clock *c, int64_t cycle)
 		c->aligned = 1;
 		c->missing = 0;
 		c->align = tick_from(c, cycle + 2);
-		c->offset = 0;
-		good_edge(c, cycle);
+		c->waiting = cycle;
 	} else if (c->begun < 0 || cycle - c->begun > c->size.window) {
 		c->waiting = cycle;
 	} else if (c->met) {

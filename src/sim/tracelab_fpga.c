@@ -56,6 +56,7 @@ static void push(struct fpga *f, struct fpga_queue *q, const struct fpga_item *i
 		q->since = q->lost ? q->since : i->time;
 		q->lost++;
 		f->lost++;
+		f->power_cut = f->power_cut || q == &f->queue[1];
 		return;
 	}
 	q->item[(q->at + q->n++) % q->max] = *i;
@@ -139,18 +140,15 @@ static void take_sample(struct fpga *f, uint64_t time)
 {
 	uint32_t v = f->opts.sample ? f->opts.sample(f->opts.ctx, f->samples) : 0;
 	struct fpga_queue *q = &f->queue[1];
-	uint64_t before = q->lost;
 
 	if (f->power_cut && q->n + 4 <= q->max - q->max / 8) {
 		fpga_push(f, (uint32_t)TL_POWER << 29 | TL_POWER_RESUME << 27, true, time);
 		f->power_cut = false;
-		before = 0;
 	}
 	fpga_push(f,
 		  (uint32_t)TL_SAMPLE << 29 | (v >> 16 & 1) << 28 |
 			  (uint32_t)(f->samples & 4095) << 16 | (v & 0xffff),
 		  false, time);
-	f->power_cut = f->power_cut || q->lost > before;
 	f->samples++;
 }
 
@@ -234,11 +232,6 @@ void fpga_run(struct fpga *f, uint64_t cycle)
 	f->now = cycle;
 }
 
-void fpga_align(struct fpga *f, uint64_t time)
-{
-	fpga_push(f, (uint32_t)TL_CLOCK << 29 | TL_CLOCK_ALIGN << 26, true, time);
-}
-
 void fpga_steer(struct fpga *f, uint64_t time, int32_t eighths)
 {
 	f->steer.raw = raw(f, time);
@@ -249,19 +242,6 @@ void fpga_steer(struct fpga *f, uint64_t time, int32_t eighths)
 		  (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_STEER << 26 |
 			  ((uint32_t)eighths & 0x3ffffff),
 		  false, time);
-}
-
-void fpga_offset(struct fpga *f, int32_t cycles)
-{
-	fpga_push(f,
-		  (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_OFFSET << 26 |
-			  ((uint32_t)cycles & 0x3ffffff),
-		  false, fpga_time(f, f->now));
-}
-
-void fpga_rejected(struct fpga *f, uint64_t time)
-{
-	fpga_push(f, (uint32_t)TL_CLOCK << 29 | (uint32_t)TL_CLOCK_REJECTED << 26, true, time);
 }
 
 /* ---- SPI ---- */

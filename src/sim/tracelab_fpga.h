@@ -43,12 +43,8 @@ void fpga_spi(struct fpga *f, uint8_t *bytes, size_t n);
 /** Packets that wait. */
 size_t fpga_waiting(const struct fpga *f);
 
-/** Paper mode: align the seconds with tick @time, or set the divider from @time on. In the order of time, not before now. */
-void fpga_align(struct fpga *f, uint64_t time);
+/** Paper mode: set the divider from tick @time on. In the order of time, not before now. */
 void fpga_steer(struct fpga *f, uint64_t time, int32_t eighths);
-/** A PPS edge's OFFSET, or that it was rejected. */
-void fpga_offset(struct fpga *f, int32_t cycles);
-void fpga_rejected(struct fpga *f, uint64_t time);
 
 /** The observer's time at @cycle, since TL_START. */
 uint64_t fpga_time(const struct fpga *f, uint64_t cycle);

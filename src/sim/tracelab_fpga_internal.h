@@ -43,7 +43,7 @@ struct fpga {
 	uint16_t sent;
 	unsigned period;
 	uint64_t power_at, samples; /* time of sample 0 */
-	bool power_cut;             /* samples were lost: say when they go on */
+	bool power_cut; /* packets of the second queue were lost: say when samples go on */
 	struct fpga_act act[TL_ACT_QUEUE];
 	size_t n_acts;
 	uint64_t ordered, lost; /* ordered: time of the last one */

@@ -1,46 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/observe.h"
+#include "sync/match.h"
 
 #include <coeval/timeline.h>
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Ends of messages that wait for their other end; the oldest give way. */
-#define PENDING_MAX (1u << 20)
-#define EVENT_RULES_MAX 4
 #define SOURCES_MAX 4096
-
-struct key {
-	uint64_t a, b;
-};
-
-/* A message of which one end or both were seen. */
-struct ends {
-	struct key key;
-	uint32_t rule;
-	bool used, sent, received, done;
-	uint32_t from, to;
-	uint64_t sent_tick, received_tick;
-	int64_t seen; /* nominal time of the last look at it */
-};
-
-/* What an event class is to the rules. */
-struct role {
-	uint8_t n;
-	struct {
-		uint16_t rule;
-		bool receive;
-	} as[EVENT_RULES_MAX];
-};
 
 struct watcher {
 	struct sync_problem *p;
 	struct cvl_timeline *tl;
 	const struct cvl_sync_opts *opts;
-	const struct rule_set *rules;
-	struct role **role; /* [stream][class] */
+	struct matcher *matcher;
 	struct {
 		uint64_t levels;
 		bool known;
@@ -49,90 +22,8 @@ struct watcher {
 			early; /* ticks that an edge's stamp is early on average, beside a pulse record's */
 	} * lines;             /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
-	struct ends *table; /* open addressing */
-	size_t table_size, table_used;
 	struct cvl_error *err;
 };
-
-/* ---- keys ---- */
-
-/* Two independent mixings of 64 bits (the finaliser of MurmurHash3, public domain, with different constants): a chance
- * equality of both is out of reach for any trace. */
-static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
-{
-	h ^= v;
-	h ^= h >> 33;
-	h *= m;
-	h ^= h >> 29;
-	h *= 0xc4ceb9fe1a85ec53u;
-	return h ^ h >> 32;
-}
-
-struct key_reader {
-	const struct rule_side *side;
-	unsigned depth;
-	uint32_t found;             /* bit per key field */
-	unsigned at[RULE_KEYS_MAX]; /* depth it was found at */
-	uint64_t value[RULE_KEYS_MAX][2];
-};
-
-/* A field of that name, wherever in the event it is: protocol headers are nested. The outermost counts. */
-static void key_value(void *ctx, const char *name, const struct cvl_value *v)
-{
-	struct key_reader *k = ctx;
-
-	if (!name)
-		return;
-	name = cvl_plain_name(name);
-	for (size_t i = 0; i < k->side->n_keys; i++) {
-		uint64_t a = v->u, b = v->u;
-
-		if (strcmp(name, k->side->key[i]) || (k->found >> i & 1 && k->depth > k->at[i]))
-			continue;
-		if (v->type->kind != CVL_TYPE_INT && v->type->kind != CVL_TYPE_ENUM &&
-		    v->type->kind != CVL_TYPE_FLOAT) {
-			a = b = 0x9e3779b97f4a7c15u;
-			for (size_t c = 0; c < v->s.len; c++) {
-				a = mix(a, (unsigned char)v->s.text[c], 0xff51afd7ed558ccdu);
-				b = mix(b, (unsigned char)v->s.text[c], 0x94d049bb133111ebu);
-			}
-		}
-		k->value[i][0] = a;
-		k->value[i][1] = b;
-		k->at[i] = k->depth;
-		k->found |= 1u << i;
-	}
-}
-
-static void key_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
-{
-	(void)name, (void)t, (void)n;
-	((struct key_reader *)ctx)->depth++;
-}
-
-static void key_end(void *ctx, const struct cvl_type *t)
-{
-	(void)t;
-	((struct key_reader *)ctx)->depth--;
-}
-
-static bool read_key(struct watcher *w, const struct cvl_slice *sl, size_t i,
-		     const struct rule_side *side, struct key *out)
-{
-	struct key_reader k = { .side = side };
-	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k };
-
-	if (cvl_stream_visit(cvl_timeline_stream(w->tl, sl->stream), sl->batch, i, &visitor,
-			     NULL) ||
-	    k.found != (1u << side->n_keys) - 1)
-		return false;
-	out->a = out->b = side->n_keys;
-	for (size_t f = 0; f < side->n_keys; f++) {
-		out->a = mix(out->a, k.value[f][0], 0xff51afd7ed558ccdu);
-		out->b = mix(out->b, k.value[f][1], 0xbf58476d1ce4e5b9u);
-	}
-	return true;
-}
 
 /* ---- messages ---- */
 
@@ -158,117 +49,19 @@ static int add_message(struct watcher *w, const struct sync_message *m)
 	return 0;
 }
 
-static struct ends *find(struct watcher *w, struct key key, uint32_t rule)
-{
-	size_t mask = w->table_size - 1, i = (size_t)(key.a + rule) & mask;
-
-	while (w->table[i].used && (w->table[i].key.a != key.a || w->table[i].key.b != key.b ||
-				    w->table[i].rule != rule))
-		i = (i + 1) & mask;
-	return &w->table[i];
-}
-
-static int by_seen(const void *pa, const void *pb)
-{
-	const struct ends *a = pa, *b = pb;
-
-	return a->seen < b->seen ? 1 : a->seen > b->seen ? -1 : 0;
-}
-
-/* Make the table @size large. Where that is too large, the half seen last stays; what goes counts as unmatched. */
-static int rebuild(struct watcher *w, size_t size)
-{
-	struct ends *old = w->table;
-	size_t n = 0, keep;
-
-	for (size_t i = 0; i < w->table_size; i++)
-		if (old[i].used)
-			old[n++] = old[i];
-	keep = n;
-	if (size > PENDING_MAX) {
-		size = PENDING_MAX;
-		qsort(old, n, sizeof(*old), by_seen);
-		keep = n / 2;
-	}
-	for (size_t i = keep; i < n; i++)
-		w->p->unmatched += !old[i].done;
-	w->table = calloc(size, sizeof(*w->table));
-	if (!w->table) {
-		w->table = old;
-		return no_memory(w);
-	}
-	w->table_size = size;
-	w->table_used = keep;
-	for (size_t i = 0; i < keep; i++)
-		*find(w, old[i].key, old[i].rule) = old[i];
-	free(old);
-	return 0;
-}
-
-/*
- * One end of a message. Of several sends with one key (retransmissions) the first counts and of several receives the
- * first, which is sound: what was received came after the first sending.
- */
-static int see_end(struct watcher *w, const struct cvl_slice *sl, size_t i, uint32_t rule,
-		   bool receive)
-{
-	const struct match_rule *r = &w->rules->rule[rule];
-	uint32_t clock = (uint32_t)sl->clock;
-	int64_t now = sl->time[i].ns;
-	struct sync_message m;
-	struct ends *e;
-	struct key key;
-
-	if (!read_key(w, sl, i, receive ? &r->receive : &r->send, &key)) {
-		w->p->unmatched++;
-		return 0;
-	}
-	if (2 * (w->table_used + 1) > w->table_size) {
-		int rc = rebuild(w, w->table_size ? 2 * w->table_size : 4096);
-
-		if (rc)
-			return rc;
-	}
-	e = find(w, key, rule);
-	if (e->used && r->window_ns && now - e->seen > r->window_ns) {
-		w->p->unmatched += !e->done;
-		*e = (struct ends){ .used = true, .key = key, .rule = rule };
-	}
-	w->table_used += !e->used;
-	e->used = true;
-	e->key = key;
-	e->rule = rule;
-	e->seen = now;
-	if (receive ? e->received : e->sent) {
-		w->p->duplicates++;
-		return 0;
-	}
-	if (receive) {
-		e->received = true;
-		e->to = clock;
-		e->received_tick = sl->batch->tick[i].count;
-	} else {
-		e->sent = true;
-		e->from = clock;
-		e->sent_tick = sl->batch->tick[i].count;
-	}
-	if (!e->sent || !e->received)
-		return 0;
-	e->done = true;
-	if (w->p->clock[e->from].same_as == w->p->clock[e->to].same_as)
-		return 0; /* a host that talks to itself ties nothing */
-	m = (struct sync_message){ e->from, e->to, e->sent_tick, e->received_tick };
-	return add_message(w, &m);
-}
-
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
-	const struct role *role =
-		w->role[sl->stream] ? &w->role[sl->stream][sl->batch->cls[i]] : NULL;
-	int rc = 0;
+	struct match_end end[MATCH_ROLES_MAX];
+	int n = matcher_see(w->matcher, sl, i, end, w->err), rc = n < 0 ? n : 0;
 
-	for (uint8_t k = 0; role && k < role->n && !rc; k++)
-		rc = see_end(w, sl, i, role->as[k].rule, role->as[k].receive);
+	for (int k = 0; k < n && !rc; k++) {
+		const struct match_end *e = &end[k];
+
+		/* a host that talks to itself ties nothing */
+		if (e->complete && w->p->clock[e->from].same_as != w->p->clock[e->to].same_as)
+			rc = add_message(
+				w, &(struct sync_message){ e->from, e->to, e->sent, e->received });
+	}
 	return rc;
 }
 
@@ -482,37 +275,6 @@ static int prefer_exact(struct watcher *w)
 	return 0;
 }
 
-static int prepare_events(struct watcher *w, size_t stream)
-{
-	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
-	size_t n = cvl_trace_events(trace);
-	bool any = false;
-
-	w->role[stream] = calloc(n + 1, sizeof(struct role));
-	if (!w->role[stream])
-		return no_memory(w);
-	for (size_t e = 0; e < n; e++) {
-		const char *name = cvl_trace_event(trace, e)->name;
-		struct role *role = &w->role[stream][e];
-
-		for (size_t r = 0; r < 2 * w->rules->n; r++) {
-			const struct match_rule *rule = &w->rules->rule[r / 2];
-
-			if (fnmatch(r % 2 ? rule->receive.event : rule->send.event, name, 0) ||
-			    role->n == EVENT_RULES_MAX)
-				continue;
-			role->as[role->n].rule = (uint16_t)(r / 2);
-			role->as[role->n++].receive = r % 2;
-			any = true;
-		}
-	}
-	if (!any) {
-		free(w->role[stream]);
-		w->role[stream] = NULL;
-	}
-	return 0;
-}
-
 /* Which bit of a stream each pulse rule is about. */
 static void prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
@@ -540,17 +302,11 @@ static int prepare(struct watcher *w)
 	size_t n = cvl_timeline_streams(w->tl);
 	bool found[CVL_RULES_MAX] = { false };
 
-	w->role = calloc(n + 1, sizeof(*w->role));
 	w->lines = calloc(n + 1, sizeof(*w->lines));
-	if (!w->role || !w->lines)
+	if (!w->lines)
 		return no_memory(w);
-	for (size_t s = 0; s < n; s++) {
-		int rc = w->rules->n ? prepare_events(w, s) : 0;
-
-		if (rc)
-			return rc;
+	for (size_t s = 0; s < n; s++)
 		prepare_lines(w, s, found);
-	}
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
 		const struct cvl_pulse_rule *rule = &w->opts->pulse[r];
 		char name[100];
@@ -578,23 +334,25 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 		.progress = opts->progress,
 		.progress_ctx = opts->progress_ctx,
 	};
-	struct watcher w = { .p = p, .opts = opts, .rules = rules, .err = err };
+	struct watcher w = { .p = p, .opts = opts, .err = err };
+	struct match_counts counts;
 	struct cvl_slice slice;
 	int rc = cvl_timeline_open(&w.tl, session, &topts, err);
 
 	if (rc)
 		return rc;
 	rc = prepare(&w);
+	rc = rc ? rc : matcher_new(&w.matcher, w.tl, rules, err);
 	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
 		rc = see_slice(&w, &slice);
 	rc = rc ? rc : prefer_exact(&w);
-	for (size_t i = 0; i < w.table_size; i++)
-		p->unmatched += w.table[i].used && !w.table[i].done;
-	for (size_t s = 0; w.role && s < cvl_timeline_streams(w.tl); s++)
-		free(w.role[s]);
-	free(w.role);
+	if (w.matcher) {
+		counts = matcher_counts(w.matcher);
+		p->unmatched += counts.unmatched;
+		p->duplicates += counts.duplicates;
+	}
+	matcher_free(w.matcher);
 	free(w.lines);
-	free(w.table);
 	cvl_timeline_close(w.tl);
 	return rc;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/sync.h>
 
+#include "sync/advise.h"
 #include "sync/marks.h"
 #include "sync/observe.h"
 #include "sync/problem.h"
 #include "sync/rules.h"
+#include "sync/rules_json.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -268,29 +270,6 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 	}
 }
 
-static json_t *side_json(const struct rule_side *side)
-{
-	json_t *key = json_array();
-
-	for (size_t i = 0; i < side->n_keys; i++)
-		json_array_append_new(key, json_string(side->key[i]));
-	return json_pack("{s:s, s:o}", "event", side->event, "key", key);
-}
-
-/* The rules themselves, not where they were read from: a file may change. */
-static json_t *rules_json(const struct rule_set *rules)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < rules->n; i++)
-		json_array_append_new(list,
-				      json_pack("{s:s, s:o, s:o, s:I}", "name", rules->rule[i].name,
-						"send", side_json(&rules->rule[i].send), "receive",
-						side_json(&rules->rule[i].receive), "window_ns",
-						(json_int_t)rules->rule[i].window_ns));
-	return list;
-}
-
 static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules,
 			   const struct sync_problem *p)
 {
@@ -441,6 +420,22 @@ int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, co
 		*out = NULL;
 	}
 	return rc;
+}
+
+int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
+		    const char *estimator, double wanted_ns, struct cvl_error *err)
+{
+	const struct estimator *e;
+	int rc = choose_estimator(&obs->p, &obs->opts,
+				  estimator ? estimator : estimators[0]->info.name, &e, err);
+
+	*advice = NULL;
+	if (!rc && !e->info.messages)
+		rc = cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"advice is about messages, and the estimator %s does not work on them",
+			e->info.name);
+	return rc ? rc : advise(advice, &obs->p, e, wanted_ns, err);
 }
 
 int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,

@@ -32,6 +32,14 @@ YAML
 run coeval check s open.yaml --to 0.2
 run coeval check s open.yaml --to 0.2 --strict
 
+# what XML cannot hold
+printf -- '- { name: "\\uFFFE\\uFFFF & <a> \\"é\\"", never: radio_send where len > 1000 }\n' >odd.yaml
+cp odd.yaml "$(printf 'odd\377\001.yaml')"
+coeval check s odd?*.yaml --junit j.xml >/dev/null
+python3 -c '
+import xml.etree.ElementTree as ET
+print(ascii([c.attrib for c in ET.parse("j.xml").getroot()[0]]))'
+
 bad() {
 	echo "$1" >bad.yaml
 	run coeval check s bad.yaml
@@ -43,5 +51,7 @@ bad "- { after: radio_send, then: other.radio_receive, within: 0 }"
 bad "- { after: radio_send, then: beta.task_switch }"
 bad "- ["
 bad ""
+bad "- { never: alpha.radio_send, while: radio_send is high }"
+run coeval check s open.yaml --from 2 --to 1
 run coeval check s missing.yaml
 run coeval check s

@@ -76,6 +76,8 @@ run coeval flow s map.yaml --between wake:filter
 run coeval flow s map.yaml --between wake:absent
 run coeval flow s map.yaml --svg x.svg
 run coeval flow s map.yaml --from-start --from 1ms
+run coeval flow s map.yaml --from 5 --to 1
+run coeval flow s map.yaml --node n9
 run coeval flow s
 run coeval flow absent map.yaml
 run coeval flow s absent.yaml

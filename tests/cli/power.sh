@@ -41,7 +41,19 @@ def rld(path, cut, first=b"DI1", last=b"V1"):
 
 rld("meter.rld", 0)
 rld("cut.rld", 500)
-rld("odd.rld", 0, b"", b"V\x1b[1m\n")
+rld("odd.rld", 0, b"", b"V\x1b[1m\n\xff")
+rld("twin.rld", 0, b"I1L_valid", b"I1H")
+rld("twin_p1.rld", 0)
+
+# Readings end long before the edges do.
+with open("long.csv", "w") as f:
+    f.write("timestamp,observer_id,node_id,pin_name,value\n")
+    for i in range(150000):
+        f.write(f"{START + i // 1000}.{i % 1000:03d}0000,4,4,LED1,{i & 1}\n")
+with open("short.csv", "w") as f:
+    f.write("timestamp,observer_id,node_id,current_mA,voltage_V\n")
+    for k in range(5000):
+        f.write(f"{START}.{k * 100 + 50:06d}0,4,4,10,3\n")
 END
 
 run() {
@@ -64,6 +76,17 @@ run coeval power meter --current I1H --volts V1 --line DI1
 run coeval power meter --current I1H --volts V1 --between DI1..DI1:fall --each --from 0.1 --to 0.2
 run coeval import -o cut cut.rld
 run coeval power cut --current I1H --volts V1
+
+run coeval import -o twin twin.rld
+run coeval power twin --power I1H_2 --line I1L_valid_2
+sed '3000,3009s/,10,3$/,1e308,3/' short.csv >wild.csv
+sed 's/,10,3$/,1e308,3/' short.csv >absurd.csv
+coeval import -o wild wild.csv
+run coeval power wild --current current --volts voltage
+coeval import -o absurd absurd.csv
+run coeval power absurd --current current --volts voltage
+coeval import -o long long.csv short.csv
+run coeval power long --current current --volts voltage --line LED1
 
 coeval import -o $'odd\xff' odd.rld
 coeval info $'odd\xff' | grep -A2 "^lines"

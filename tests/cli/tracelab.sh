@@ -42,6 +42,10 @@ cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
 { head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
 run capture --driver tracelab --device cut.spi --name obs -o cut
 coeval show cut | grep gap
+cat whole.spi whole.spi >twice.spi
+run capture --driver tracelab --device twice.spi --name obs -o twice
+coeval show twice | grep gap
+coeval info twice | grep "obs  *100 MHz"
 head -c 100000 /dev/zero >zero.spi
 refused capture --driver tracelab --device zero.spi --name obs -o zero
 
@@ -50,9 +54,13 @@ spill=()
 observe -o act --duration 20s --control ctl >act.txt &
 until_true test -e act/capture/control
 coeval act act set ACT1 at 2.8s clear ACT1 at 2.81s pulse ACT3:2ms at 2.9s
-coeval act act --json pulse ACT2 at 5.2s | sed -E 's/"done_s":5\.2000000[0-9]*/"done_s":5.2000000XX/'
+coeval act act --json pulse ACT2 at 5.2s | sed -E 's/(5\.20[01]0000)[0-9]+/\1XX/g'
+refused act --no-wait act pulse ACT1:10ms at 60s set ACT2 at 60.005s
+refused act --no-wait act set ACT2 at 60.01s
 refused act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
 refused act act set PPS at +1s
+refused act act set ACT1 at 8000000s
+refused act act set "ACT1 x" at +1s
 refused act act set ACT1 at soon
 refused act ctl pulse ACT1:0s at +1s
 refused act act set ACT1 +1s
@@ -88,6 +96,18 @@ coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
 		d = a[i] - b[i]; d -= int(d + (d < 0 ? -0.5 : 0.5)); if (d > 22e-9 || d < -22e-9) far++ }
 	      print n " and " m " pulses, " far + 0 " of them further apart than 22 ns" }'
 
+echo "== an observer that is gone"
+rm -f spi tty
+"$device" spi tty --spill gone.spi --gone 1.5 &
+until_true test -S spi
+until_true test -e tty
+timeout 20 coeval capture --driver tracelab --device spi,tty --name obs -o gone --power 1k >/dev/null 2>&1
+echo "status $?"
+wait
+coeval capture --driver tracelab --device gone.spi --power 1k --name obs -o kept >/dev/null
+for s in gone kept; do coeval show $s | grep power | tail -1 >$s.txt; done
+cmp gone.txt kept.txt && echo "kept to its last reading"
+
 echo "== a link that is stuck"
 spill=(--stuck)
 observe -o stuck --duration 1200ms --control stuck.sock 2>&1 >/dev/null &
@@ -102,6 +122,8 @@ refused capture --driver tracelab --device spidev0.0 -o none
 refused capture --driver tracelab --device nowhere,/dev/null -o none
 refused capture --driver tracelab --device bytes.spi --mask T9 -o none
 refused capture --driver tracelab --device bytes.spi --mode gps -o none
+refused capture --driver tracelab --device whole.spi --mode paper -o wrong
+refused capture --driver tracelab --device whole.spi --names A,B,A -o twin
 refused capture --driver tracelab --device bytes.spi --power 100k -o none
 refused capture --driver tracelab --device bytes.spi --rate 1k -o none
 refused capture --driver file --device bytes.spi --rate 1k --lines 8 --power 1k -o none

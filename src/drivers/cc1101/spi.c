@@ -28,7 +28,7 @@ static int transfer(struct cc1101 *r, const uint8_t *tx, uint8_t *rx, size_t n,
 		    struct cvl_error *err)
 {
 	if (r->bus.transfer(r->bus.ctx, tx, rx, n))
-		return cvl_fail_errno(err, "cannot talk to the radio at", r->where);
+		return cvl_fail_errno(err, "talk to the radio at", r->where);
 	return 0;
 }
 

@@ -2,10 +2,7 @@
 /* The bus of a radio, and the devices that there are. */
 #include "drivers/cc1101/spi.h"
 
-#include <dirent.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -65,39 +62,13 @@ int cc1101_open(struct cc1101 **r, const char *device, const struct cc1101_profi
 int cc1101_list(const char *dir, void (*row)(void *ctx, const struct device_row *row), void *ctx,
 		struct cvl_error *err)
 {
-	char path[300], advice[256];
-	DIR *d = opendir(dir);
-	struct dirent *e;
-	size_t n = 0;
+	static const struct spidev_use radio = {
+		.may_be = "SPI device, where a CC1101 may be",
+		.ready = "",
+		.none = "no SPI device, which a CC1101 could be wired to",
+		.advice = "only for beacons by radio: switch SPI on (on a Raspberry Pi: "
+			  "dtparam=spi=on in config.txt), then look again",
+	};
 
-	if (!d)
-		return cvl_fail_errno(err, "look into", dir);
-	while ((e = readdir(d))) {
-		struct device_row r = { .where = path,
-					.what = "SPI device, where a CC1101 may be",
-					.state = "ready",
-					.advice = "" };
-
-		if (strncmp(e->d_name, "spidev", 6) != 0 ||
-		    snprintf(path, sizeof(path), "%s/%s", dir, e->d_name) >= (int)sizeof(path))
-			continue;
-		if (access(path, R_OK | W_OK)) {
-			spidev_permission(path, advice, sizeof(advice));
-			r.state = "no permission";
-			r.advice = advice;
-		}
-		row(ctx, &r);
-		n++;
-	}
-	closedir(d);
-	if (!n)
-		row(ctx,
-		    &(struct device_row){
-			    .where = "spidev*",
-			    .what = "no SPI device, which a CC1101 could be wired to",
-			    .state = "not found",
-			    .advice =
-				    "only for beacons by radio: switch SPI on (on a Raspberry Pi: "
-				    "dtparam=spi=on in config.txt), then look again" });
-	return 0;
+	return spidev_list(dir, &radio, row, ctx, err);
 }

@@ -11,6 +11,7 @@
 #define PULSE_NS 1000000 /* if nothing is said */
 /* A command of 20 bytes of 10 bits. */
 #define SENDING_NS (20 * 10 * (1000000000ll / TL_BAUD))
+#define TIME_BITS (TL_LOW_BITS + TL_UPPER_BITS)
 #define PATIENCE_S 2 /* after its time, until nobody will tell any more that it was done */
 
 const char tracelab_lines[] = "T1,T2,T3,T4,T5,ACT1,ACT2,ACT3,PPS";
@@ -44,10 +45,20 @@ static uint64_t units(const struct acts *a, int64_t ns)
 
 /* ---- answers ---- */
 
+/* When it is over; what is ordered later must come behind that. */
+static uint64_t over(const struct act_order *o)
+{
+	return o->act.time + (o->act.what == TL_ACT_PULSE ? o->act.width : 0);
+}
+
+static bool is_over(const struct act_order *o)
+{
+	return o->act.what == TL_ACT_PULSE ? o->done && o->end : o->done;
+}
+
 static char *answer(const struct acts *a, const struct act_order *o)
 {
-	uint64_t over = o->act.time + (o->act.what == TL_ACT_PULSE ? o->act.width : 0);
-	bool waits = !o->dones && !o->late, gone = a->newest > over + PATIENCE_S * a->unit_hz;
+	bool waits = !is_over(o) && !o->late, gone = a->newest > over(o) + PATIENCE_S * a->unit_hz;
 	json_t *root =
 		json_pack("{s:I, s:f}", "id", (json_int_t)o->id, "at_s", seconds(a, o->act.time));
 	char *text;
@@ -57,8 +68,10 @@ static char *answer(const struct acts *a, const struct act_order *o)
 					!waits  ? "done" :
 					!gone   ? "waiting" :
 						  "unknown"));
-	if (o->dones)
+	if (o->done)
 		json_object_set_new(root, "done_s", json_real(seconds(a, o->done)));
+	if (o->end)
+		json_object_set_new(root, "end_s", json_real(seconds(a, o->end)));
 	if (o->late)
 		json_object_set_new(root, "reason", json_string(tracelab_answer_text(TL_LATE)));
 	else if (waits && gone)
@@ -72,6 +85,26 @@ static char *answer(const struct acts *a, const struct act_order *o)
 static char *refuse(struct cvl_error *err, const char *why)
 {
 	cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s", why);
+	return NULL;
+}
+
+static char *refuse_order(const struct acts *a, const struct tracelab_act *act,
+			  struct cvl_error *err)
+{
+	const struct act_order *last = &a->order[a->n % ACTS_KEPT];
+
+	for (size_t i = 0; i < ACTS_KEPT; i++)
+		if (a->order[i].id && !a->order[i].late && over(&a->order[i]) > over(last))
+			last = &a->order[i];
+	if (!last->id || over(last) < act->time)
+		return refuse(err, tracelab_answer_text(TL_ORDER));
+	cvl_fail(
+		err, CVL_E_NO, CVL_NO_OFFSET,
+		"%.9f s is not behind %s that was ordered earlier, at %.9f s: the observer does one thing after "
+		"another, of whichever line; order them as they are to come",
+		seconds(a, act->time),
+		last->act.what == TL_ACT_PULSE ? "the end of a pulse" : "a change",
+		seconds(a, over(last)));
 	return NULL;
 }
 
@@ -165,10 +198,16 @@ static char *order(struct acts *a, struct tracelab_io *io, const char *text, str
 
 	if (parse(a, text, &act, &from_now, err) || observer_now(a, io, &now, err))
 		return NULL;
-	if (o->id && !o->dones && !o->late && a->newest <= o->act.time)
+	if (o->id && !is_over(o) && !o->late && a->newest <= over(o))
 		return refuse(err, tracelab_answer_text(TL_FULL));
 	if (from_now)
 		act.time += now;
+	if (act.time >> TIME_BITS) {
+		cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			 "too far ahead: the observer counts %.0f days from the start",
+			 seconds(a, (uint64_t)1 << TIME_BITS) / 86400);
+		return NULL;
+	}
 	least = now + units(a, TRACELAB_AHEAD_NS + SENDING_NS);
 	if (act.time < least) {
 		cvl_fail(
@@ -182,6 +221,8 @@ static char *order(struct acts *a, struct tracelab_io *io, const char *text, str
 	c = tracelab_act_command(&act);
 	if (tracelab_io_ask(io, &c, &got, err))
 		return NULL;
+	if (got.status == TL_ORDER)
+		return refuse_order(a, &act, err);
 	if (got.status != TL_OK && got.status != TL_LATE)
 		return refuse(err, tracelab_answer_text(got.status));
 	*o = (struct act_order){ .act = act, .id = ++a->n, .late = got.status == TL_LATE };
@@ -203,6 +244,9 @@ void acts_done(struct acts *a, unsigned id, uint64_t time)
 
 	if (!o->id || o->late)
 		return;
-	if (!o->dones++)
+	/* either report of a pulse may get lost */
+	if (o->act.what == TL_ACT_PULSE && time >= over(o))
+		o->end = time;
+	else if (!o->done)
 		o->done = time;
 }

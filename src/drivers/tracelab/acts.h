@@ -5,7 +5,7 @@
  *   act set|clear|pulse LINE[:WIDTH] TIME    TIME: "+50ms" from now, "12.5s" since the start
  *   acted ID
  *
- * Answers are JSON: id, state (waiting, done, late, unknown), at_s, done_s, reason.
+ * Answers are JSON: id, state (waiting, done, late, unknown), at_s, done_s, end_s (of a pulse), reason.
  */
 #ifndef DRIVERS_TRACELAB_ACTS_H
 #define DRIVERS_TRACELAB_ACTS_H
@@ -16,9 +16,8 @@
 
 struct act_order {
 	struct tracelab_act act;
-	uint64_t id; /* from 1 on; 0: none */
-	uint64_t done;
-	unsigned dones; /* of the two that a pulse has */
+	uint64_t id;        /* from 1 on; 0: none */
+	uint64_t done, end; /* when; end: of a pulse. 0: not yet, or nobody knows */
 	bool late;
 };
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-/* Beyond so many bytes the count of packets may have gone round. */
-#define SEARCHED_MAX (65536u * 4u)
+/* The count of packets goes round at 65536. One that is half of that ahead may as well have gone back: bytes came twice. */
+#define MISSING_MAX 32768u
 
 static uint32_t get32(const uint8_t *p)
 {
@@ -82,7 +82,7 @@ static bool miss(struct tracelab_link *l, uint16_t count)
 	bool begun = l->begun;
 
 	l->missing = (uint16_t)(count - l->count);
-	if (l->searched >= SEARCHED_MAX)
+	if (l->missing >= MISSING_MAX || l->searched >= 4 * MISSING_MAX)
 		l->missing = LINK_MISSING_UNKNOWN;
 	l->begun = l->synced = true;
 	l->searched = 0;

@@ -6,6 +6,7 @@
 
 /* The events' queue holds 1024, and takes 16 cycles of SRAM each; when SPI is what limits, 3 us each. */
 #define HOLD_CYCLES (20 * (uint64_t)(TL_CLOCK_HZ / 1000))
+#define BACK_CYCLES ((uint64_t)TL_CLOCK_HZ)
 #define STEER_ROUND 16000000 /* TL_PPS_AVERAGE * TL_SECOND_TICKS */
 
 #define STEERED_MAX ((int64_t)1 << 43)
@@ -226,6 +227,12 @@ static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
 
 /* ---- packets ---- */
 
+/* With the highest bit it is that many or more. */
+static uint64_t loss_count(uint64_t count)
+{
+	return count < (uint64_t)1 << (TL_LOSS_BITS - 1) ? count : CVL_LOST_UNKNOWN;
+}
+
 static void take_loss(struct tracelab *t, uint32_t p)
 {
 	unsigned part = p >> 26 & 7, queue = part >> 2, step = part & 3;
@@ -245,10 +252,10 @@ static void take_loss(struct tracelab *t, uint32_t p)
 		t->stage[queue] = 2;
 	} else {
 		t->stage[queue] = 0;
-		lose(t, (int)queue, t->since[queue], t->high[queue] << 26 | number,
+		lose(t, (int)queue, t->since[queue], loss_count(t->high[queue] << 26 | number),
 		     CVL_GAP_OVERFLOW);
 		if (queue == OTHERS)
-			t->steer_lost = true;
+			t->steer_lost = t->unplaced = true;
 	}
 }
 
@@ -276,6 +283,10 @@ static void take_sample(struct tracelab *t, uint32_t p, struct sink *s)
 	uint16_t low;
 	uint64_t n;
 
+	if (t->unplaced) { /* its RESUME is still to come */
+		lose(t, OTHERS, t->newest, 1, CVL_GAP_OVERFLOW);
+		return;
+	}
 	if (t->resumed) {
 		t->offset = p >> 16 & 4095;
 		t->power_sure = true;
@@ -318,6 +329,7 @@ static void take_power(struct tracelab *t, uint32_t p, struct sink *s)
 	end_bad(t, s);
 	t->power = (p >> 27 & 3) != TL_POWER_STOP;
 	t->resumed = (p >> 27 & 3) == TL_POWER_RESUME;
+	t->unplaced = false;
 	t->power_time = time;
 	t->number = 0;
 	t->offset = 0;
@@ -376,6 +388,7 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 	enum tl_clock kind = p >> 26 & 7;
 	uint64_t tick;
 
+	t->count.settings += kind != TL_CLOCK_PPS && kind != TL_CLOCK_REJECTED;
 	if (kind == TL_CLOCK_OFFSET) {
 		take_offset(t, number_of(p), s);
 		return;
@@ -407,12 +420,14 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 		t->aligned = true;
 		r.cls = TRACELAB_ALIGN;
 		break;
-	case TL_CLOCK_REJECTED: r.cls = TRACELAB_REJECTED; break;
+	case TL_CLOCK_REJECTED:
+		r.cls = TRACELAB_REJECTED;
+		if (t->pps_waits) /* to a tick: nobody has measured it better */
+			put_pulse(t, tracelab_raw(t, t->pps), s);
+		break;
 	case TL_CLOCK_STEER_AT: return;
 	default: t->count.senseless++; return;
 	}
-	if (t->pps_waits) /* to a tick: nobody has measured it better */
-		put_pulse(t, tracelab_raw(t, t->pps), s);
 	hold(t, &r, s);
 }
 
@@ -428,14 +443,21 @@ static void take_acted(struct tracelab *t, uint32_t p, struct sink *s)
 	hold(t, &r, s);
 }
 
-/* False: no room; the same again, then. */
+/*
+ * False: no room; the same again, then. Where time goes back by more than any queue holds, bytes came a second time, or those
+ * of another run: what they tell has no place here.
+ */
 static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 {
 	struct driver_record r = { .what = DRIVER_NOTHING };
 
 	t->upper = p & ((1u << TL_UPPER_BITS) - 1);
-	t->upper_known = true;
 	r.tick = tracelab_raw(t, t->upper << TL_LOW_BITS);
+	t->upper_known = t->newest < BACK_CYCLES || r.tick >= t->newest - BACK_CYCLES;
+	if (!t->upper_known) {
+		t->count.senseless++;
+		return true;
+	}
 	see(t, r.tick);
 	end_old_gap(t, r.tick, s);
 	if (r.tick <= t->told + HOLD_CYCLES || t->gap[EVENTS].on || t->gap[OTHERS].on)
@@ -530,7 +552,7 @@ static uint64_t not_before(const struct tracelab *t)
 
 static void lose_packets(struct tracelab *t)
 {
-	t->upper_known = t->power_sure = t->resumed = t->pps_waits = false;
+	t->upper_known = t->power_sure = t->resumed = t->unplaced = t->pps_waits = false;
 	t->steer_lost = true;
 	t->stage[EVENTS] = t->stage[OTHERS] = 0;
 	t->count.missing += t->link.missing == LINK_MISSING_UNKNOWN ? 0 : t->link.missing;

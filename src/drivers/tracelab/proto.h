@@ -43,6 +43,7 @@ struct tracelab_counters {
 	uint64_t packets, events, samples, pulses, losses;
 	uint64_t missing;   /* packets that SPI lost, as far as known */
 	uint64_t lost;      /* packets: by the gateware, by SPI, or without their time */
+	uint64_t settings;  /* what only paper mode tells of its divider; some come each second */
 	uint64_t senseless; /* packets that the gateware never sends */
 };
 
@@ -69,12 +70,13 @@ struct tracelab {
 	uint64_t since[2], high[2];
 	uint8_t stage[2];
 
-	bool power, power_sure;  /* sure: the next sample's number is known */
-	bool resumed;            /* the next sample is the one that power_time is of */
-	uint64_t power_time;     /* of sample 0, or of the one after a resume */
-	uint64_t number;         /* of the next sample, from power_time */
-	uint16_t offset;         /* what the observer calls sample 0 of that */
-	uint64_t sampled;        /* tick of the last */
+	bool power, power_sure; /* sure: the next sample's number is known */
+	bool resumed;           /* the next sample is the one that power_time is of */
+	bool unplaced;          /* samples were lost: which the next one is, TL_POWER_RESUME says */
+	uint64_t power_time;    /* of sample 0, or of the one after a resume */
+	uint64_t number;        /* of the next sample, from power_time */
+	uint16_t offset;        /* what the observer calls sample 0 of that */
+	uint64_t sampled;       /* tick of the last */
 	struct tracelab_gap bad; /* a run of bad samples */
 	uint64_t bad_to;
 

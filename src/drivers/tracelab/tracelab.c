@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "drivers/driver.h"
+#include "drivers/spidev.h"
 #include "drivers/tracelab/acts.h"
 #include "drivers/tracelab/proto.h"
 
@@ -13,6 +14,7 @@
 #define QUIET_MS 2 /* until the next look, when there was nothing */
 #define DRAINED 3  /* looks without anything, after TL_STOP */
 #define STUCK_NS 1000000000
+#define SETTING_CYCLES (3 * (uint64_t)TL_CLOCK_HZ)
 
 struct device {
 	const struct driver_sink *sink;
@@ -24,7 +26,7 @@ struct device {
 	unsigned mask;
 	bool paper, busy, stopping, told_stuck;
 	int quiet;     /* looks without anything */
-	uint64_t end;  /* cycle at which it was stopped; 0: not known */
+	uint64_t end;  /* when it was stopped, as the observer counts; 0: not known */
 	int64_t began; /* driver_waited() */
 	struct driver_record out[RECORDS];
 };
@@ -233,20 +235,61 @@ static int take(struct device *o, const uint8_t *bytes, size_t n, struct cvl_err
 	return rc;
 }
 
-/* All that is still held back; and that up to the end there was nothing else. */
-static int finish(struct device *o, struct cvl_error *err)
+/* All that is still held back. */
+static int hand_on_rest(struct device *o, struct cvl_error *err)
 {
-	const struct driver_record end = { .what = DRIVER_NOTHING, .tick = o->end };
 	size_t n;
 	int rc = 0;
 
-	if (o->io.bus == TRACELAB_FILE && !o->proto.link.begun && !o->stopping)
+	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
+		rc = hand_on(o, n, err);
+	return rc;
+}
+
+/* The observer cannot be reached, as the caller's error says: what it told so far is kept. */
+static int give_up(struct device *o, int rc)
+{
+	struct cvl_error other;
+
+	hand_on_rest(o, &other);
+	return rc;
+}
+
+/* A file of SPI bytes, and the mode that the user says it is of. */
+static int check_file(const struct device *o, struct cvl_error *err)
+{
+	const uint64_t settings = o->proto.count.settings;
+
+	if (!o->proto.link.begun)
 		return cvl_fail(
 			err, CVL_E_MAGIC, 0,
 			"%s: holds no block of packets: is it what an observer sent by SPI?",
 			o->io.where);
-	while (!rc && (n = tracelab_end(&o->proto, o->out, RECORDS)))
-		rc = hand_on(o, n, err);
+	if (!o->paper && settings)
+		return cvl_fail(
+			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: was sent in paper mode, and its times are wrong in this session: capture it anew with --mode paper",
+			o->io.where);
+	if (o->paper && !settings && o->proto.newest > SETTING_CYCLES)
+		return cvl_fail(
+			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: tells no settings of a divider, which come each second in paper mode: its times are wrong in "
+			"this session if it was sent in fine mode: capture it anew with --mode fine",
+			o->io.where);
+	return 0;
+}
+
+/* That, and that up to the end there was nothing else. */
+static int finish(struct device *o, struct cvl_error *err)
+{
+	struct driver_record end = { .what = DRIVER_NOTHING };
+	int rc;
+
+	rc = hand_on_rest(o, err);
+	/* by the settings of the divider that came with the rest */
+	end.tick = tracelab_raw(&o->proto, o->end);
+	if (!rc && o->io.bus == TRACELAB_FILE && !o->stopping)
+		rc = check_file(o, err);
 	if (!rc && o->end)
 		rc = o->sink->records(o->sink->ctx, 0, &end, 1, err);
 	return rc;
@@ -278,7 +321,7 @@ static int tl_work(void *state, struct cvl_error *err)
 		ssize_t got = tracelab_io_read(&o->io, bytes, n, err);
 
 		if (got < 0)
-			return (int)got;
+			return give_up(o, (int)got);
 		rc = take(o, bytes, (size_t)got, err);
 		if (rc)
 			return rc;
@@ -310,8 +353,10 @@ static int tl_stop(void *state, struct cvl_error *err)
 		return 0;
 	rc = tracelab_io_ask(&o->io, &status, &a, err);
 	if (!rc && tracelab_status_read(&s, &a))
-		o->end = tracelab_raw(&o->proto, s.time);
-	return rc ? rc : tracelab_io_ask(&o->io, &stop, &a, err);
+		o->end = s.time;
+	if (!rc)
+		rc = tracelab_io_ask(&o->io, &stop, &a, err);
+	return rc ? give_up(o, rc) : 0;
 }
 
 static char *tl_command(void *state, const char *line, struct cvl_error *err)
@@ -319,6 +364,24 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 	struct device *o = state;
 
 	return acts_command(&o->acts, &o->io, line, err);
+}
+
+#define BY_NAME \
+	"an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
+
+/* Nobody is asked: words on a bus may mean something to another device. */
+static int tl_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		   struct cvl_error *err)
+{
+	static const struct spidev_use observer = {
+		.may_be = "SPI device, where a TraceLab observer may be",
+		.ready = "for `coeval capture --driver tracelab`: " BY_NAME,
+		.none = "no SPI device, which a TraceLab observer could be wired to",
+		.advice = "only for TraceLab: switch SPI on (on a Raspberry Pi: "
+			  "dtoverlay=spi1-1cs in config.txt), then look again; " BY_NAME,
+	};
+
+	return spidev_list("/dev", &observer, row, ctx, err);
 }
 
 const struct driver driver_tracelab = {
@@ -333,4 +396,5 @@ const struct driver driver_tracelab = {
 	.close = tl_close,
 	.command = tl_command,
 	.stamps = true,
+	.list = tl_list,
 };

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MIT */
+/** How a session's bounds would change with fewer or more messages, as a table. */
+#ifndef CLI_ADVISE_H
+#define CLI_ADVISE_H
+
+#include <stdbool.h>
+
+#include <coeval/sync.h>
+
+#include "core/out.h"
+
+/**
+ * Print it. @wanted_ns: a bound to find a rate for, or 0. Nothing is written to the session. @reached is cleared if no rate keeps the
+ * median bound of some clock to what is wanted.
+ */
+int advise_print(struct out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
+		 int64_t wanted_ns, bool json, bool *reached, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+#include "sync/match.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Ends of messages that wait for their other end; the oldest give way. */
+#define PENDING_MAX (1u << 20)
+
+struct key {
+	uint64_t a, b;
+};
+
+/* A message of which one end or both were seen. */
+struct ends {
+	struct key key;
+	uint64_t number;
+	uint32_t rule;
+	bool used, sent, received, done;
+	uint32_t from, to;
+	uint64_t sent_tick, received_tick;
+	int64_t seen; /* time of the last look at it */
+};
+
+/* What an event class is to the rules. */
+struct role {
+	uint8_t n;
+	struct {
+		uint16_t rule;
+		bool receive;
+	} as[MATCH_ROLES_MAX];
+};
+
+struct matcher {
+	struct cvl_timeline *tl;
+	const struct rule_set *rules;
+	struct role **role; /* [stream][class]; NULL: no class of that stream is an end */
+	struct ends *table; /* open addressing */
+	size_t table_size, table_used;
+	uint64_t numbers;
+	struct match_counts counts;
+};
+
+/* ---- keys ---- */
+
+/* Two independent mixings of 64 bits (the finaliser of MurmurHash3, public domain, with different constants): a chance
+ * equality of both is out of reach for any trace. */
+static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
+{
+	h ^= v;
+	h ^= h >> 33;
+	h *= m;
+	h ^= h >> 29;
+	h *= 0xc4ceb9fe1a85ec53u;
+	return h ^ h >> 32;
+}
+
+struct key_reader {
+	const struct rule_side *side;
+	unsigned depth;
+	uint32_t found;             /* bit per key field */
+	unsigned at[RULE_KEYS_MAX]; /* depth it was found at */
+	uint64_t value[RULE_KEYS_MAX][2];
+};
+
+/* A field of that name, wherever in the event it is: protocol headers are nested. The outermost counts. */
+static void key_value(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct key_reader *k = ctx;
+
+	if (!name)
+		return;
+	name = cvl_plain_name(name);
+	for (size_t i = 0; i < k->side->n_keys; i++) {
+		uint64_t a = v->u, b = v->u;
+
+		if (strcmp(name, k->side->key[i]) || (k->found >> i & 1 && k->depth > k->at[i]))
+			continue;
+		if (v->type->kind != CVL_TYPE_INT && v->type->kind != CVL_TYPE_ENUM &&
+		    v->type->kind != CVL_TYPE_FLOAT) {
+			a = b = 0x9e3779b97f4a7c15u;
+			for (size_t c = 0; c < v->s.len; c++) {
+				a = mix(a, (unsigned char)v->s.text[c], 0xff51afd7ed558ccdu);
+				b = mix(b, (unsigned char)v->s.text[c], 0x94d049bb133111ebu);
+			}
+		}
+		k->value[i][0] = a;
+		k->value[i][1] = b;
+		k->at[i] = k->depth;
+		k->found |= 1u << i;
+	}
+}
+
+static void key_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	(void)name, (void)t, (void)n;
+	((struct key_reader *)ctx)->depth++;
+}
+
+static void key_end(void *ctx, const struct cvl_type *t)
+{
+	(void)t;
+	((struct key_reader *)ctx)->depth--;
+}
+
+static bool read_key(struct matcher *m, const struct cvl_slice *sl, size_t i,
+		     const struct rule_side *side, struct key *out)
+{
+	struct key_reader k = { .side = side };
+	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k };
+
+	if (cvl_stream_visit(cvl_timeline_stream(m->tl, sl->stream), sl->batch, i, &visitor,
+			     NULL) ||
+	    k.found != (1u << side->n_keys) - 1)
+		return false;
+	out->a = out->b = side->n_keys;
+	for (size_t f = 0; f < side->n_keys; f++) {
+		out->a = mix(out->a, k.value[f][0], 0xff51afd7ed558ccdu);
+		out->b = mix(out->b, k.value[f][1], 0xbf58476d1ce4e5b9u);
+	}
+	return true;
+}
+
+/* ---- messages ---- */
+
+static struct ends *find(struct matcher *m, struct key key, uint32_t rule)
+{
+	size_t mask = m->table_size - 1, i = (size_t)(key.a + rule) & mask;
+
+	while (m->table[i].used && (m->table[i].key.a != key.a || m->table[i].key.b != key.b ||
+				    m->table[i].rule != rule))
+		i = (i + 1) & mask;
+	return &m->table[i];
+}
+
+static int by_seen(const void *pa, const void *pb)
+{
+	const struct ends *a = pa, *b = pb;
+
+	return a->seen < b->seen ? 1 : a->seen > b->seen ? -1 : 0;
+}
+
+/* Make the table @size large. Where that is too large, the half seen last stays; what goes counts as unmatched. */
+static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
+{
+	struct ends *old = m->table;
+	size_t n = 0, keep;
+
+	for (size_t i = 0; i < m->table_size; i++)
+		if (old[i].used)
+			old[n++] = old[i];
+	keep = n;
+	if (size > PENDING_MAX) {
+		size = PENDING_MAX;
+		qsort(old, n, sizeof(*old), by_seen);
+		keep = n / 2;
+	}
+	for (size_t i = keep; i < n; i++)
+		m->counts.unmatched += !old[i].done;
+	m->table = calloc(size, sizeof(*m->table));
+	if (!m->table) {
+		m->table = old;
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	m->table_size = size;
+	m->table_used = keep;
+	for (size_t i = 0; i < keep; i++)
+		*find(m, old[i].key, old[i].rule) = old[i];
+	free(old);
+	return 0;
+}
+
+/*
+ * One end of a message. Of several sends with one key (retransmissions) the first counts and of several receives the
+ * first, which is sound: what was received came after the first sending. Returns 1 if @out was filled.
+ */
+static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t rule,
+		   bool receive, struct match_end *out, struct cvl_error *err)
+{
+	const struct match_rule *r = &m->rules->rule[rule];
+	uint32_t clock = (uint32_t)sl->clock;
+	int64_t now = sl->time[i].ns;
+	struct ends *e;
+	struct key key;
+
+	if (!read_key(m, sl, i, receive ? &r->receive : &r->send, &key)) {
+		m->counts.unmatched++;
+		return 0;
+	}
+	if (2 * (m->table_used + 1) > m->table_size) {
+		int rc = rebuild(m, m->table_size ? 2 * m->table_size : 4096, err);
+
+		if (rc)
+			return rc;
+	}
+	e = find(m, key, rule);
+	if (e->used && r->window_ns && now - e->seen > r->window_ns) {
+		m->counts.unmatched += !e->done;
+		*e = (struct ends){ .used = true, .key = key, .rule = rule };
+	}
+	m->table_used += !e->used;
+	e->used = true;
+	e->key = key;
+	e->rule = rule;
+	e->seen = now;
+	if (receive ? e->received : e->sent) {
+		m->counts.duplicates++;
+		return 0;
+	}
+	if (receive) {
+		e->received = true;
+		e->to = clock;
+		e->received_tick = sl->batch->tick[i].count;
+	} else {
+		e->sent = true;
+		e->from = clock;
+		e->sent_tick = sl->batch->tick[i].count;
+	}
+	e->number = e->number ? e->number : ++m->numbers;
+	e->done = e->sent && e->received;
+	*out = (struct match_end){ e->number, rule,  receive,      e->done,
+				   e->from,   e->to, e->sent_tick, e->received_tick };
+	return 1;
+}
+
+int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i,
+		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err)
+{
+	const struct role *role =
+		m->role[sl->stream] ? &m->role[sl->stream][sl->batch->cls[i]] : NULL;
+	int n = 0;
+
+	for (uint8_t k = 0; role && k < role->n; k++) {
+		int rc = see_end(m, sl, i, role->as[k].rule, role->as[k].receive, &out[n], err);
+
+		if (rc < 0)
+			return rc;
+		n += rc;
+	}
+	return n;
+}
+
+struct match_counts matcher_counts(const struct matcher *m)
+{
+	struct match_counts counts = m->counts;
+
+	for (size_t i = 0; i < m->table_size; i++)
+		counts.unmatched += m->table[i].used && !m->table[i].done;
+	return counts;
+}
+
+/* ---- all of it ---- */
+
+static int prepare(struct matcher *m, size_t stream, struct cvl_error *err)
+{
+	const struct cvl_trace *trace = cvl_timeline_trace(m->tl, stream);
+	size_t n = cvl_trace_events(trace);
+	bool any = false;
+
+	m->role[stream] = calloc(n + 1, sizeof(struct role));
+	if (!m->role[stream])
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	for (size_t e = 0; e < n; e++) {
+		const char *name = cvl_trace_event(trace, e)->name;
+		struct role *role = &m->role[stream][e];
+
+		for (size_t r = 0; r < 2 * m->rules->n; r++) {
+			const struct match_rule *rule = &m->rules->rule[r / 2];
+
+			if (fnmatch(r % 2 ? rule->receive.event : rule->send.event, name, 0) ||
+			    role->n == MATCH_ROLES_MAX)
+				continue;
+			role->as[role->n].rule = (uint16_t)(r / 2);
+			role->as[role->n++].receive = r % 2;
+			any = true;
+		}
+	}
+	if (!any) {
+		free(m->role[stream]);
+		m->role[stream] = NULL;
+	}
+	return 0;
+}
+
+void matcher_free(struct matcher *m)
+{
+	if (!m)
+		return;
+	for (size_t s = 0; m->role && s < cvl_timeline_streams(m->tl); s++)
+		free(m->role[s]);
+	free(m->role);
+	free(m->table);
+	free(m);
+}
+
+int matcher_new(struct matcher **out, struct cvl_timeline *tl, const struct rule_set *rules,
+		struct cvl_error *err)
+{
+	struct matcher *m = calloc(1, sizeof(*m));
+	size_t n = cvl_timeline_streams(tl);
+	int rc = 0;
+
+	*out = NULL;
+	if (m) {
+		m->tl = tl;
+		m->rules = rules;
+		m->role = calloc(n + 1, sizeof(*m->role));
+	}
+	if (!m || !m->role)
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	for (size_t s = 0; s < n && rules->n && !rc; s++)
+		rc = prepare(m, s, err);
+	if (rc)
+		matcher_free(m);
+	else
+		*out = m;
+	return rc;
+}

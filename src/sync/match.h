@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The two ends of messages, paired by rules while the records of a timeline go by. Memory is bounded: ends that wait
+ * for their other end are kept up to about a million, then the oldest half of them give way.
+ */
+#ifndef SYNC_MATCH_H
+#define SYNC_MATCH_H
+
+#include <coeval/timeline.h>
+
+#include "sync/rules.h"
+
+/** As many rules as one event may be an end for. */
+#define MATCH_ROLES_MAX 4
+
+/** An end of a message. */
+struct match_end {
+	uint64_t
+		number; /* of the message: its two ends have the same one, no other message has it. From 1 */
+	uint32_t rule;           /* index in the rules */
+	bool receive;            /* received here; else sent */
+	bool complete;           /* the other end went by before: what follows is known */
+	uint32_t from, to;       /* clocks of the session */
+	uint64_t sent, received; /* ticks */
+};
+
+struct match_counts {
+	uint64_t unmatched;  /* ends without their other end, so far */
+	uint64_t duplicates; /* more sends or receives of one message: the first of each counts */
+};
+
+struct matcher;
+
+/** @tl and @rules must outlive it. CVL_E_NOMEM. */
+int matcher_new(struct matcher **m, struct cvl_timeline *tl, const struct rule_set *rules,
+		struct cvl_error *err);
+void matcher_free(struct matcher *m);
+
+/**
+ * Look at record @i of @sl, an event. Returns of how many messages it is an end and fills as many of @out; a negative
+ * code if memory ran out.
+ */
+int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i,
+		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err);
+
+struct match_counts matcher_counts(const struct matcher *m);
+
+#endif
