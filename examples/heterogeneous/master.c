@@ -12,6 +12,7 @@
 #include "link.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,6 +55,19 @@ static void tell(void *ctx, unsigned slave, enum tracersync_news news)
 		fprintf(stderr, "slave %u: %s\n", slave, tracersync_news_text(news));
 }
 
+/* The synchronisation daemon: a thread that shares the master's ring. */
+static void *tie(void *ctx)
+{
+	struct master *m = ctx;
+
+	while (!m->done) {
+		uint64_t next = tracersync_master_work(&m->sync);
+
+		link_sleep(next < 10000000 ? next : 10000000);
+	}
+	return NULL;
+}
+
 /* ---- messages ---- */
 
 static void put(struct master *m, unsigned to, struct queue *q, uint16_t number,
@@ -76,11 +90,6 @@ void master_interrupt(struct master *m, unsigned to, struct message *message)
 	put(m, to, &m->slave[to].station->urgent, QUEUE_URGENT(to), message);
 }
 
-static void rest(uint64_t next_ns)
-{
-	link_sleep(next_ns < 200000 ? next_ns : 200000);
-}
-
 int master_wait(struct master *m, enum message_kind kind, struct message *answer,
 		uint64_t patience_ns)
 {
@@ -92,17 +101,9 @@ int master_wait(struct master *m, enum message_kind kind, struct message *answer
 					  answer) &&
 			    answer->kind == kind)
 				return (int)i;
-		rest(tracersync_master_work(&m->sync));
+		link_sleep(100000);
 	}
 	return -1;
-}
-
-void master_idle(struct master *m, uint64_t ns)
-{
-	const uint64_t from = link_now();
-
-	while (link_now() - from < ns)
-		rest(tracersync_master_work(&m->sync));
 }
 
 /* ---- the truth ---- */
@@ -152,7 +153,7 @@ static void print_truth(struct master *m)
 		if (!m->slave[i].is_lost && master_compare(m, i, &c))
 			printf("truth %u %" PRIu32 " %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", i,
 			       m->peer[i].boot, c.ticks, c.early_ns, c.late_ns);
-		master_idle(m, 20000000);
+		link_sleep(20000000);
 	}
 	fflush(stdout);
 }
@@ -239,9 +240,9 @@ static void reset_slave(struct master *m, unsigned slave)
 	const uint64_t from = link_now();
 
 	master_send(m, slave, &q);
-	while (m->peer[slave].boot == boot && link_now() - from < START_NS)
-		master_idle(m, 10000000);
-	master_idle(m, 1000000000);
+	while (*(volatile uint32_t *)&m->peer[slave].boot == boot && link_now() - from < START_NS)
+		link_sleep(10000000);
+	link_sleep(1000000000);
 }
 
 static void kill_slave(struct master *m, unsigned slave)
@@ -250,7 +251,7 @@ static void kill_slave(struct master *m, unsigned slave)
 
 	m->slave[slave].is_lost = 1;
 	master_send(m, slave, &q);
-	master_idle(m, 1000000000);
+	link_sleep(1000000000);
 }
 
 /* ---- all of it ---- */
@@ -260,7 +261,7 @@ static int work(struct master *m, const struct plan *p)
 	uint64_t sum = 0, took;
 	unsigned bad = 0, quiet = 0;
 
-	master_idle(m, 200000000);
+	link_sleep(200000000);
 	print_truth(m);
 	for (unsigned i = 0; i < p->frames; i++) {
 		int busy = p->busy && i + 1 >= p->busy && quiet;
@@ -275,14 +276,10 @@ static int work(struct master *m, const struct plan *p)
 		bad += !took;
 		quiet += !busy;
 		sum += busy ? 0 : took;
-		master_idle(m, 100000000);
+		link_sleep(100000000);
 	}
 	print_truth(m);
-	master_idle(m, 200000000);
-	for (unsigned i = 0; i < m->slaves; i++)
-		if (m->peer[i].done)
-			printf("exchanges %u %" PRIu64 " %" PRIu64 "\n", i, m->peer[i].done,
-			       m->peer[i].shortest_ns);
+	link_sleep(200000000);
 	return bad ? 1 : 0;
 }
 
@@ -301,6 +298,8 @@ int main(int argc, char **argv)
 	static struct master m;
 	struct plan p = { .frames = 6, .busy = 5, .rate = 20, .reset = -1u, .die = -1u };
 	char path[4096];
+	pthread_t daemon;
+	int bad;
 
 	m.slaves = argc > 2 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
 	for (int i = 3; i < argc; i++)
@@ -340,5 +339,14 @@ int main(int argc, char **argv)
 	tracersync_master_init(&m.sync);
 	wait_for_slaves(&m);
 	wait_for_drain(&m);
-	return work(&m, &p);
+	if (pthread_create(&daemon, NULL, tie, &m)) {
+		fprintf(stderr, "no thread for the exchanges\n");
+		return 4;
+	}
+	bad = work(&m, &p);
+	m.done = 1;
+	pthread_join(daemon, NULL);
+	for (unsigned i = 0; i < m.slaves; i++)
+		printf("exchanges %u %" PRIu64 "\n", i, m.peer[i].done);
+	return bad;
 }

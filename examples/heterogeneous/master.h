@@ -24,6 +24,7 @@ struct master {
 	unsigned slaves;
 	struct tracer tracer;
 	struct tracersync_master sync;
+	volatile int done;
 };
 
 /** Send slave number @to a message by the queue in its station. */
@@ -32,14 +33,11 @@ void master_send(struct master *m, unsigned to, struct message *message);
 void master_interrupt(struct master *m, unsigned to, struct message *message);
 
 /**
- * The next answer of this kind of any slave, whose number comes back; -1 after @patience_ns. Exchanges go on meanwhile. Answers of
- * other kinds come too late for whoever waited for them.
+ * The next answer of this kind of any slave, whose number comes back; -1 after @patience_ns. Answers of other kinds come too
+ * late for whoever waited for them.
  */
 int master_wait(struct master *m, enum message_kind kind, struct message *answer,
 		uint64_t patience_ns);
-
-/** Exchange with the slaves for so long. */
-void master_idle(struct master *m, uint64_t ns);
 
 /**
  * One image, cut and filtered by all slaves that are there, and compared with what the master makes of it alone. @talk_ns: two of
