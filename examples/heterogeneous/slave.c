@@ -15,7 +15,7 @@
 #define PACKETS 64
 #define FLUSH_BELLS 4
 /* What a word of a talk is thought about. */
-#define THOUGHT 20000u
+#define THOUGHT 500000u
 
 int main(void);
 

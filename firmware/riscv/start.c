@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "start.h"
 
-#include <stdint.h>
+#include "../bare/memory.h"
 
 extern uint32_t bss_begin, bss_end;
 
 void reset(void);
-
-/* The compiler calls these for copies of structures. */
-void *memcpy(void *to, const void *from, unsigned n);
-void *memset(void *to, int byte, unsigned n);
-
-void *memcpy(void *to, const void *from, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
-	return to;
-}
-
-void *memset(void *to, int byte, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		((uint8_t *)to)[i] = (uint8_t)byte;
-	return to;
-}
 
 static void fault(void)
 {

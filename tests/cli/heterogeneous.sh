@@ -38,7 +38,7 @@ said() {
 	grep -q -e "$1" log || { echo "nothing says: $1"; cat log; exit 1; }
 }
 
-try all frames=5 busy=3
+try all frames=5 busy=3 rate=10
 worked
 [ "$(grep -c '^.* 0 contradictions' log)" = 2 ] || { cat log; exit 1; }
 [ "$(grep -c ' good .* proven' log)" -ge 18 ] || { cat log; exit 1; }
