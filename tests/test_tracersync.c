@@ -189,6 +189,9 @@ static void numbers_that_were_there_are_refused(void **state)
 	bed.peer[0].seq = 2;
 	assert_int_equal(tracersync_master_exchange(&bed.master, 0), TRACERSYNC_REPEATED);
 	assert_int_equal(logs[1].n, 6);
+	/* remembers */
+	assert_int_equal(tracersync_master_exchange(&bed.master, 0), TRACERSYNC_DONE);
+	assert_event(&logs[1], 6, 'r', 0, 8);
 }
 
 static void next_master_goes_on_with_the_numbers(void **state)

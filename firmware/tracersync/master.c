@@ -9,18 +9,25 @@ static enum tracersync_news told(struct tracersync_master *m, unsigned peer,
 	return news;
 }
 
+/* Numbers go on where the page says that they are. */
+static void go_on(struct tracersync_peer *p)
+{
+	uint32_t answer = tracersync_load(&p->page->answer);
+
+	if ((int32_t)(answer - p->seq) > 0)
+		p->seq = answer & ~1u;
+}
+
 void tracersync_master_init(struct tracersync_master *m)
 {
 	uint64_t now = m->now_ns(m->ctx);
 
 	for (unsigned i = 0; i < m->peers; i++) {
 		struct tracersync_peer *p = &m->peer[i];
-		uint32_t request = tracersync_load(&p->page->request);
-		uint32_t answer = tracersync_load(&p->page->answer);
 
 		*p = (struct tracersync_peer){ .page = p->page, .id = p->id };
-		/* numbers go on where a master before stopped */
-		p->seq = ((int32_t)(answer - request) > 0 ? answer : request) & ~1u;
+		p->seq = tracersync_load(&p->page->request) & ~1u;
+		go_on(p);
 		p->refused = tracersync_load(&p->page->refused);
 		p->twins = tracersync_load(&p->page->twins);
 		p->shortest_ns = UINT64_MAX;
@@ -61,6 +68,7 @@ static enum tracersync_news missed(struct tracersync_master *m, unsigned peer)
 
 	if (tracersync_load(&p->page->refused) != p->refused) {
 		p->refused = tracersync_load(&p->page->refused);
+		go_on(p);
 		return told(m, peer, TRACERSYNC_REPEATED);
 	}
 	p->missed++;
@@ -88,6 +96,7 @@ enum tracersync_news tracersync_master_exchange(struct tracersync_master *m, uns
 	m->send(m->tracer, p->id, p->seq);
 	tracersync_fence();
 	tracersync_store(&p->page->request, p->seq);
+	tracersync_fence(); /* it is there when the interrupt comes */
 	asked = m->now_ns(m->ctx);
 	m->interrupt(m->ctx, peer);
 	while (tracersync_load(&p->page->answer) != p->seq + 1u) {
