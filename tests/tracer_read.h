@@ -116,4 +116,50 @@ static inline long read_packets(const struct cvl_trace *trace, const void *bytes
 	return rc < 0 ? -1 : count;
 }
 
+/** An event as a line of text: name@tick, and its fields; gap@tick/why/how many. */
+static inline void read_text(void *out, const struct read_event *e)
+{
+	FILE *f = out;
+
+	fprintf(f, "%s@%llu", e->name ? e->name : "gap", (unsigned long long)e->tick);
+	if (e->late)
+		fputs("<", f);
+	if (!e->name)
+		fprintf(f, "/%s/%lld", cvl_gap_name(e->why), (long long)e->lost);
+	for (size_t i = 0; i < e->n; i++) {
+		const struct cvl_value *v = &e->field[i];
+
+		putc(' ', f);
+		if (v->type->kind == CVL_TYPE_STRING)
+			fprintf(f, "\"%.*s\"", (int)v->s.len, v->s.text);
+		else if (v->type->kind == CVL_TYPE_FLOAT)
+			fprintf(f, "%.17g", v->f);
+		else if (v->type->kind == CVL_TYPE_ENUM ? v->type->elem->is_signed :
+							  v->type->is_signed)
+			fprintf(f, "%lld", (long long)v->i);
+		else
+			fprintf(f, "%llu", (unsigned long long)v->u);
+	}
+	putc('\n', f);
+}
+
+/** All events of some packets as text, for the caller to free; NULL if they cannot be read. */
+static inline char *read_all_text(const struct cvl_trace *trace, const void *bytes, size_t n)
+{
+	char *text = NULL;
+	size_t length;
+	FILE *f = open_memstream(&text, &length);
+	long count;
+
+	if (!f)
+		abort();
+	count = read_packets(trace, bytes, n, read_text, f);
+	fclose(f);
+	if (count < 0) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}
+
 #endif

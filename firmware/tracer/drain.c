@@ -35,7 +35,7 @@ enum tracer_drained tracer_drain_open(struct tracer_drain *d, void *memory, uint
 		return TRACER_BROKEN;
 	size = copy.packets << copy.packet_log2;
 	if (copy.packets < TRACE_PACKETS_MIN || copy.packets & (copy.packets - 1u) ||
-	    copy.packets > (1u << 27) >> copy.packet_log2 || copy.data & 7u ||
+	    copy.packets > TRACE_BYTES_MAX >> copy.packet_log2 || copy.data & 7u ||
 	    copy.data < sizeof(*r) + 4u * (uint64_t)copy.packets ||
 	    copy.data + (uint64_t)size > bytes)
 		return TRACER_BROKEN;
@@ -96,7 +96,8 @@ int tracer_drain_pass(struct tracer_drain *d)
 	overtaken = d->mode == TRACE_OVERWRITE && is_overtaken(d);
 	d->overtaken += (unsigned)overtaken;
 	d->at += d->packet_bits;
-	*(volatile uint32_t *)&d->ring->consumed = d->at;
+	if (d->mode != TRACE_STOP) /* where nothing gets free by it */
+		*(volatile uint32_t *)&d->ring->consumed = d->at;
 	return !overtaken;
 }
 

@@ -17,6 +17,7 @@
  *   TRACER_STAMP_BITS    64: events carry whole times, for clocks of 64 bits; costs 4 bytes an event
  *   TRACER_SWITCHES      tracepoints that can be switched one by one
  *   TRACER_STRING_BYTES  longest string with its end; what is longer is cut
+ *   TRACER_SMALL         tracepoints share the code that reserves and commits: less text, nearly twice the instructions
  *   TRACER_PACKET_BYTES  the size of packets that will be asked for: what cannot fit is refused when it is compiled
  */
 #ifdef TRACER_CONFIG
@@ -78,7 +79,10 @@ struct tracer {
 	volatile uint32_t *head, *commit; /* of the ring */
 	uint8_t *data;
 	uint32_t packet_mask; /* bits of a packet, less 1 */
-	uint32_t ring_mask;   /* bytes of all packets, less 1 */
+	uint32_t
+		quick_mask; /* the same; 0 if the clock takes a call: then there is no room for the quick way */
+	uint32_t ring_mask; /* bytes of all packets, less 1 */
+	uint32_t others;    /* bits of all packets but one */
 	const volatile uint32_t *counter;
 	uint8_t shift; /* packet_log2 */
 	uint8_t on[TRACER_SWITCHES];
@@ -108,12 +112,12 @@ enum tracer_refusal {
 };
 
 /**
- * Begin to trace into @memory, which is to be aligned to 8 bytes; all tracepoints on. A drain that looks in the meantime sees no ring. @layout is
- * &tracer_layout of points.h.
+ * Begin to trace into @memory, which is to be aligned to 8 bytes; all tracepoints on. A drain that looks in the meantime sees no ring.
+ * @layout is &tracer_layout of points.h. What is refused is known when it is compiled if @config is constant: then this costs nothing.
  */
-enum tracer_refusal tracer_init(struct tracer *t, void *memory, uint32_t bytes,
-				const struct tracer_config *config,
-				const struct tracer_layout *layout);
+static inline enum tracer_refusal tracer_init(struct tracer *t, void *memory, uint32_t bytes,
+					      const struct tracer_config *config,
+					      const struct tracer_layout *layout);
 
 /** Close the packet that is being filled, unless there is nothing in it to tell. */
 void tracer_flush(struct tracer *t);
@@ -134,47 +138,72 @@ typedef uint16_t __attribute__((may_alias)) tracer_u16;
 typedef uint32_t __attribute__((may_alias)) tracer_u32;
 typedef uint64_t __attribute__((may_alias, aligned(4))) tracer_u64;
 
-/** Make room for an event of @bits, by closing a packet or opening one. Returns 0 if there is none; the event is counted as lost. */
-int tracer_turn(struct tracer *t, uint32_t bits);
-/** The packet that ends before @end has become complete. */
+/** Where an event begins, and when; TRACER_LOST if there is no room for it. */
+#if TRACER_STAMP_BITS == 64
+typedef struct {
+	uint32_t start;
+	tracer_stamp now;
+} tracer_place;
+#define TRACER_PLACE(start, now) ((tracer_place){ (start), (now) })
+#define TRACER_PLACE_START(place) ((place).start)
+#define TRACER_PLACE_NOW(place) ((place).now)
+#else
+typedef uint64_t tracer_place; /* so that it is returned in registers */
+#define TRACER_PLACE(start, now) ((uint64_t)(now) << 32 | (start))
+#define TRACER_PLACE_START(place) ((uint32_t)(place))
+#define TRACER_PLACE_NOW(place) ((uint32_t)((place) >> 32))
+#endif
+#define TRACER_LOST 1u
+
+/**
+ * The long way to a place for an event of @size: a packet is closed and another opened where there is no room, and clocks may be asked by
+ * a call. An event that is lost is counted.
+ */
+tracer_place tracer_reserve(struct tracer *t, uint32_t size);
+/** Something of a packet was written. If it is complete by that, and ends before @end, the platform is told. */
 void tracer_done(struct tracer *t, uint32_t end);
-tracer_stamp tracer_ask_clock(struct tracer *t);
 
 #ifdef TRACER_CLOCK
 #define tracer_now(t) ((tracer_stamp)TRACER_CLOCK(t))
-#elif TRACER_STAMP_BITS == 64
-#define tracer_now(t) tracer_ask_clock(t)
 #else
-PORT_INLINE uint32_t tracer_now(struct tracer *t)
-{
-	return t->counter ? *t->counter : tracer_ask_clock(t);
-}
+/* Where there is no counter this reads something else, and the quick way is closed. */
+#define tracer_now(t) (*(t)->counter)
 #endif
+
+/** What head grows by: an event of @bits (TRACE_HEAD_NEXT). */
+#define TRACER_SIZE_OF(bits) (TRACER_UP(bits, 32u) | ((bits)&31u))
 
 /** Place of an event. */
 struct tracer_slot {
 	uint8_t *at;
 	uint32_t offset; /* bytes from the first packet */
+	uint32_t mask;   /* quick_mask: not to be read twice */
 };
 
 /** Reserve @bits, header included, and write the header. Returns 0 if the event is lost. */
-PORT_INLINE int tracer_begin(struct tracer *t, uint32_t bits, unsigned id, struct tracer_slot *s)
+PORT_INLINE int tracer_begin_here(struct tracer *t, uint32_t bits, unsigned id,
+				  struct tracer_slot *s)
 {
+	volatile uint32_t *const word = t->head;
 	uint32_t head, start;
 	tracer_stamp now;
 
-	for (;;) {
-		head = port_begin(t->head);
+	s->mask = t->quick_mask;
+	do {
+		head = port_begin(word);
 		now = tracer_now(t);
-		start = TRACER_UP(head, 32u);
+		start = TRACE_HEAD_NEXT(head);
 		/* never up to the end: what is closed then has something to commit */
-		if (PORT_UNLIKELY((-start & t->packet_mask) <= TRACER_UP(bits, 32u))) {
-			if (!tracer_turn(t, bits))
+		if (PORT_UNLIKELY((-start & s->mask) <= TRACER_UP(bits, 32u))) {
+			tracer_place place = tracer_reserve(t, TRACER_SIZE_OF(bits));
+
+			start = TRACER_PLACE_START(place);
+			now = TRACER_PLACE_NOW(place);
+			if (start == TRACER_LOST)
 				return 0;
-		} else if (!PORT_UNLIKELY(!port_end(t->head, head, start + bits))) {
 			break;
 		}
-	}
+	} while (PORT_UNLIKELY(!port_end(word, head, start + TRACER_SIZE_OF(bits))));
 	s->offset = (start >> 3) & t->ring_mask;
 	s->at = t->data + s->offset;
 #if TRACER_STAMP_BITS == 64
@@ -186,25 +215,55 @@ PORT_INLINE int tracer_begin(struct tracer *t, uint32_t bits, unsigned id, struc
 	return 1;
 }
 
-/** Count @bits of the packet at @offset as written. */
-PORT_INLINE void tracer_commit(struct tracer *t, uint32_t offset, uint32_t bits)
+/** What was begun is written. */
+PORT_INLINE void tracer_end_here(struct tracer *t, const struct tracer_slot *s, uint32_t bits)
 {
-	uint32_t end = port_add(&t->commit[offset >> t->shift], bits);
+	uint32_t end = port_add(&t->commit[s->offset >> t->shift], TRACER_UP(bits, 32u));
 
-	if (PORT_UNLIKELY(!(end & t->packet_mask)))
+	/* only if an interrupt has closed the packet meanwhile, or this came by the long way */
+	if (PORT_UNLIKELY(!(end & s->mask)))
 		tracer_done(t, end);
 }
 
-/** What was begun is written. */
-PORT_INLINE void tracer_end(struct tracer *t, const struct tracer_slot *s, uint32_t bits)
-{
-	tracer_commit(t, s->offset, TRACER_UP(bits, 32u));
-}
+#ifdef TRACER_SMALL
+int tracer_begin(struct tracer *t, uint32_t bits, unsigned id, struct tracer_slot *s);
+void tracer_end(struct tracer *t, const struct tracer_slot *s, uint32_t bits);
+#else
+#define tracer_begin tracer_begin_here
+#define tracer_end tracer_end_here
+#endif
 
 /** Switch a tracepoint on or off by its identifier, trace_id_NAME; those that are TRACER_SWITCHES apart share one. */
 static inline void tracer_switch(struct tracer *t, unsigned id, int on)
 {
 	t->on[id % TRACER_SWITCHES] = (uint8_t)(on != 0);
+}
+
+/** The part of tracer_init() that comes after the checks. */
+void tracer_start(struct tracer *t, void *memory, const struct tracer_config *config,
+		  uint32_t layout);
+
+static inline enum tracer_refusal tracer_init(struct tracer *t, void *memory, uint32_t bytes,
+					      const struct tracer_config *config,
+					      const struct tracer_layout *layout)
+{
+	const uint32_t packets = config->packets, log2 = config->packet_log2;
+
+	if ((uintptr_t)memory & 7u || log2 < TRACE_PACKET_LOG2_MIN ||
+	    log2 > TRACE_PACKET_LOG2_MAX || packets & (packets - 1u) ||
+	    packets < TRACE_PACKETS_MIN || packets > TRACE_BYTES_MAX >> log2 ||
+	    bytes < TRACER_RING_BYTES(log2, packets))
+		return TRACER_BAD_SIZES;
+	if ((unsigned)config->mode >= TRACE_MODES)
+		return TRACER_BAD_MODE;
+#ifndef TRACER_CLOCK
+	if (!config->platform.counter && !config->platform.clock32 && !config->platform.clock64)
+		return TRACER_NO_CLOCK;
+#endif
+	if (TRACER_UP(layout->bytes, 4u) >= (1u << log2) - (uint32_t)sizeof(struct tracer_packet))
+		return TRACER_TOO_LARGE;
+	tracer_start(t, memory, config, layout->number);
+	return TRACER_OK;
 }
 
 #endif

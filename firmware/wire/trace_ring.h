@@ -14,10 +14,11 @@
 
 #define TRACE_RING_MAGIC 0x676e5274u /* "tRng" in memory */
 #define TRACE_RING_VERSION 1
-/* Of a packet in bytes, by their binary logarithm, and of packets. The bits of all are below 2^31. */
+/* Of a packet in bytes, by their binary logarithm; of packets; of all in bytes, so that differences of positions have a sign. */
 #define TRACE_PACKET_LOG2_MIN 7
 #define TRACE_PACKET_LOG2_MAX 24
 #define TRACE_PACKETS_MIN 2
+#define TRACE_BYTES_MAX (1u << 27)
 
 enum tracer_mode {
 	TRACE_STOP,      /* when all packets are full: the beginning is kept */
@@ -41,15 +42,23 @@ struct tracer_ring {
 	uint32_t rate_hz[2]; /* of the clock, lower half first; 0: unknown */
 
 	/* written by the core */
-	uint32_t head;      /* position behind the last event that was begun */
+	uint32_t head;      /* position behind the last event that was begun, see TRACE_HEAD_* */
 	uint32_t lost;      /* events dropped since the start */
 	uint32_t half;      /* time in half periods of a 32-bit counter, as last looked at */
 	uint32_t heartbeat; /* counts calls of tracer_keep_time() */
 	/* written by the drain */
-	uint32_t consumed; /* position up to which packets have been read; the end of one */
+	uint32_t
+		consumed; /* position up to which packets have been read, the end of one; stays 0 where the ring stops when it is full */
 
 	uint32_t commit[]; /* one a slot */
 };
+
+/*
+ * Events begin at multiples of 32 bits. Where the last one ends within such a word, the lowest bits of head count the bits that it has in
+ * there, and the others stand at the end of the word.
+ */
+#define TRACE_HEAD_NEXT(head) ((head) & ~31u)
+#define TRACE_HEAD_END(head) ((head)&31u ? (head)-32u : (head))
 
 #define TRACE_PACKET_MAGIC 0xc1fc1fc1u /* CTF 1.8, 5.2 */
 

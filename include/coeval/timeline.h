@@ -41,6 +41,22 @@ void cvl_timeline_close(struct cvl_timeline *tl);
 /** Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at CVL_LATE. */
 int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err);
 
+/** What is asked of a stream. */
+struct cvl_pick {
+	uint32_t kinds; /* of records: bits 1 << enum cvl_kind */
+	uint64_t lines; /* of CVL_EDGE those that change one of these */
+	const bool *
+		classes; /* of CVL_EVENT, CVL_BEGIN and CVL_END those of class k where this is set */
+	size_t n_classes;
+};
+
+/**
+ * Of stream @stream only what @pick asks for is handed out, before the first slice is: the rest is left out before streams are merged. Gaps,
+ * slips, late records and edges by which levels become known come all the same, and the first and last record of each batch, so that it is known
+ * up to where there are records. Not with a range: what is known at its begin may stand in any record. @pick outlives the last slice.
+ */
+void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
+
 /** Begin again from the start. */
 int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
 

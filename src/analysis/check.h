@@ -147,10 +147,11 @@ struct check_result {
 struct check;
 
 /**
- * Bind @rules to the streams of @tl; both must outlive it. CVL_E_UNKNOWN_ID: a node, line or event that is not there;
+ * Bind @rules to the streams of @tl; both must outlive it, and from then on @tl hands out no more than they ask for.
+ * CVL_E_UNKNOWN_ID: a node, line or event that is not there;
  * CVL_E_LIMIT: more cases side by side than memory is spent on.
  */
-int check_open(struct check **c, const struct check_rules *rules, const struct cvl_timeline *tl,
+int check_open(struct check **c, const struct check_rules *rules, struct cvl_timeline *tl,
 	       struct cvl_error *err);
 /** The next slice of the timeline. */
 int check_push(struct check *c, const struct cvl_slice *slice, struct cvl_error *err);

@@ -143,7 +143,8 @@ struct feeds {
 
 struct stream_state {
 	struct feeds line, class;
-	uint64_t mask; /* lines that are looked at */
+	uint64_t mask;        /* lines that are looked at */
+	struct cvl_pick pick; /* what it has to be told of; owns its classes */
 	struct target *target;
 	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
 	uint32_t *class_first; /* likewise of each feed of a class, and one more */
@@ -169,7 +170,7 @@ static inline void no_ticks(struct stream_state *st)
 
 struct check {
 	const struct check_rules *rules;
-	const struct cvl_timeline *tl;
+	struct cvl_timeline *tl;
 	struct check_result *result;
 	struct monitor *monitor;
 	size_t n_monitors, room_monitors;

@@ -152,7 +152,29 @@ static int list_targets(const struct check *c, struct stream_state *st)
 	return 0;
 }
 
-int check_open(struct check **out, const struct check_rules *rules, const struct cvl_timeline *tl,
+/* Of what nobody listens to, the timeline need not tell. */
+static int ask_for(struct check *c, size_t stream)
+{
+	struct stream_state *st = &c->stream[stream];
+	bool *classes = calloc(st->class.n_whats + 1, sizeof(*classes));
+
+	if (!classes)
+		return CVL_E_NOMEM;
+	for (size_t k = 0; k < st->class.n_whats; k++)
+		classes[k] = st->class.first[k] < st->class.first[k + 1];
+	st->pick = (struct cvl_pick){ .lines = st->mask,
+				      .classes = classes,
+				      .n_classes = st->class.n_whats };
+	if (st->mask)
+		st->pick.kinds |= 1u << CVL_EDGE;
+	for (size_t k = 0; k < CVL_KINDS; k++)
+		if (st->kind_source[k] >= 0)
+			st->pick.kinds |= 1u << k;
+	cvl_timeline_pick(c->tl, stream, &st->pick);
+	return 0;
+}
+
+int check_open(struct check **out, const struct check_rules *rules, struct cvl_timeline *tl,
 	       struct cvl_error *err)
 {
 	struct check *c = calloc(1, sizeof(*c));
@@ -167,7 +189,7 @@ int check_open(struct check **out, const struct check_rules *rules, const struct
 	for (size_t i = 0; i < c->n_monitors && !rc; i++)
 		c->monitor[i].reach = monitor_reach(c, &c->monitor[i]);
 	for (size_t i = 0; i < c->n_streams && !rc; i++)
-		rc = list_targets(c, &c->stream[i]) ? no_memory(err) : 0;
+		rc = list_targets(c, &c->stream[i]) || ask_for(c, i) ? no_memory(err) : 0;
 	if (rc)
 		check_close(c);
 	else
@@ -196,6 +218,7 @@ void check_close(struct check *c)
 		free(c->stream[i].source);
 		free(c->stream[i].target);
 		free(c->stream[i].class_first);
+		free((void *)(uintptr_t)c->stream[i].pick.classes);
 	}
 	free(c->monitor);
 	free(c->source);

@@ -218,7 +218,7 @@ static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
 static int put_flows(struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	struct match_end end[MATCH_ROLES_MAX];
-	int n = matcher_see(x->matcher, sl, i, end, x->err);
+	int n = matcher_see(x->matcher, sl, i, 0, end, x->err);
 
 	for (int k = 0; k < n; k++)
 		perfetto_flow(x->p, end[k].number, end[k].complete);

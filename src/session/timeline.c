@@ -13,8 +13,11 @@ struct source {
 	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
-	size_t pos, end; /* not yet handed out */
-	bool ragged;     /* late records in between lie outside the asked range */
+	size_t pos, end;             /* not yet handed out */
+	bool ragged;                 /* late records in between lie outside the asked range */
+	const struct cvl_pick *pick; /* or NULL: everything */
+	uint64_t levels;             /* of its lines, where they are known */
+	bool known;
 };
 
 /* First record of a source that was not handed out. */
@@ -118,6 +121,59 @@ static void cut_range(const struct cvl_timeline *tl, struct source *s)
 		s->ragged = s->ragged || !inside(tl, s->time[i]);
 }
 
+/* Whether record @i, which is no ordinary edge, is asked for or has to come anyhow. */
+static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
+{
+	const struct cvl_pick *p = s->pick;
+
+	if (b->kind[i] == CVL_EDGE) {
+		s->levels = b->value[i];
+		s->known = !(b->flags[i] & CVL_LATE); /* whose levels consumers may pass over */
+		return true;
+	}
+	if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+		s->known = false;
+		return true;
+	}
+	if (b->flags[i] || i == 0 || i == b->n - 1)
+		return true;
+	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
+		return b->cls[i] < p->n_classes && p->classes[b->cls[i]];
+	return p->kinds >> b->kind[i] & 1;
+}
+
+/*
+ * Leave out of the batch what nobody asks for. Whether an edge is asked for cannot be foreseen, so that all are copied, and the next
+ * one goes over those that are not.
+ */
+static void pick(struct source *s)
+{
+	struct cvl_batch *b = &s->batch;
+	const uint64_t lines = s->pick->kinds & 1u << CVL_EDGE ? s->pick->lines : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		bool keep;
+
+		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i && i + 1 < b->n) {
+			keep = ((s->levels ^ b->value[i]) & lines) != 0;
+			s->levels = b->value[i];
+		} else {
+			keep = picked(s, b, i);
+		}
+		b->tick[n] = b->tick[i];
+		b->kind[n] = b->kind[i];
+		b->flags[n] = b->flags[i];
+		b->cls[n] = b->cls[i];
+		b->value[n] = b->value[i];
+		b->aux[n] = b->aux[i];
+		if (b->bracket)
+			b->bracket[n] = b->bracket[i];
+		n += keep;
+	}
+	b->n = n;
+}
+
 /* Read until there is a record to hand out. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
@@ -127,6 +183,8 @@ static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *e
 		s->clock = clock_of(tl, s);
 		if (s->clock < 0 || !wanted(tl, (size_t)s->clock))
 			continue;
+		if (s->pick)
+			pick(s);
 		cvl_map_times(tl->map[s->clock], s->batch.tick, s->batch.n, s->time);
 		cut_range(tl, s);
 		if (s->pos < s->end)
@@ -171,6 +229,7 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
+	s->known = false;
 	return cvl_stream_open(&s->stream, tl->trace[s->trace].trace, s->file, &o, err);
 }
 
@@ -359,6 +418,12 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 	tl->n_heap = 0;
 	tl->started = false;
 	return 0;
+}
+
+void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
+{
+	if (!tl->opts.has_from && !tl->opts.has_to)
+		tl->source[stream]->pick = p;
 }
 
 /* ---- merging ---- */

@@ -15,11 +15,8 @@ struct key {
 /* A message of which one end or both were seen. */
 struct ends {
 	struct key key;
-	uint64_t number;
-	uint32_t rule;
-	bool used, sent, received, done;
-	uint32_t from, to;
-	uint64_t sent_tick, received_tick;
+	struct match_end end; /* what is known of both; number 0: nothing */
+	bool used, sent, received;
 	int64_t seen; /* time of the last look at it */
 };
 
@@ -129,7 +126,7 @@ static struct ends *find(struct matcher *m, struct key key, uint32_t rule)
 	size_t mask = m->table_size - 1, i = (size_t)(key.a + rule) & mask;
 
 	while (m->table[i].used && (m->table[i].key.a != key.a || m->table[i].key.b != key.b ||
-				    m->table[i].rule != rule))
+				    m->table[i].end.rule != rule))
 		i = (i + 1) & mask;
 	return &m->table[i];
 }
@@ -157,7 +154,7 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 		keep = n / 2;
 	}
 	for (size_t i = keep; i < n; i++)
-		m->counts.unmatched += !old[i].done;
+		m->counts.unmatched += !old[i].end.complete;
 	m->table = calloc(size, sizeof(*m->table));
 	if (!m->table) {
 		m->table = old;
@@ -166,7 +163,7 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 	m->table_size = size;
 	m->table_used = keep;
 	for (size_t i = 0; i < keep; i++)
-		*find(m, old[i].key, old[i].rule) = old[i];
+		*find(m, old[i].key, old[i].end.rule) = old[i];
 	free(old);
 	return 0;
 }
@@ -176,10 +173,9 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
  * first, which is sound: what was received came after the first sending. Returns 1 if @out was filled.
  */
 static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t rule,
-		   bool receive, struct match_end *out, struct cvl_error *err)
+		   bool receive, uint32_t who, struct match_end *out, struct cvl_error *err)
 {
 	const struct match_rule *r = &m->rules->rule[rule];
-	uint32_t clock = (uint32_t)sl->clock;
 	int64_t now = sl->time[i].ns;
 	struct ends *e;
 	struct key key;
@@ -195,14 +191,15 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 			return rc;
 	}
 	e = find(m, key, rule);
-	if (e->used && r->window_ns && now - e->seen > r->window_ns) {
-		m->counts.unmatched += !e->done;
-		*e = (struct ends){ .used = true, .key = key, .rule = rule };
-	}
 	m->table_used += !e->used;
-	e->used = true;
-	e->key = key;
-	e->rule = rule;
+	if (e->used && r->window_ns && now - e->seen > r->window_ns) {
+		m->counts.unmatched += !e->end.complete;
+		e->used = false;
+	}
+	if (!e->used)
+		*e = (struct ends){ .used = true,
+				    .key = key,
+				    .end = { .number = ++m->numbers, .rule = rule } };
 	e->seen = now;
 	if (receive ? e->received : e->sent) {
 		m->counts.duplicates++;
@@ -210,29 +207,44 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 	}
 	if (receive) {
 		e->received = true;
-		e->to = clock;
-		e->received_tick = sl->batch->tick[i].count;
+		e->end.to = (uint32_t)sl->clock;
+		e->end.received = sl->batch->tick[i].count;
+		e->end.received_ns = now;
+		e->end.receiver = who;
 	} else {
 		e->sent = true;
-		e->from = clock;
-		e->sent_tick = sl->batch->tick[i].count;
+		e->end.from = (uint32_t)sl->clock;
+		e->end.sent = sl->batch->tick[i].count;
+		e->end.sent_ns = now;
+		e->end.sender = who;
 	}
-	e->number = e->number ? e->number : ++m->numbers;
-	e->done = e->sent && e->received;
-	*out = (struct match_end){ e->number, rule,  receive,      e->done,
-				   e->from,   e->to, e->sent_tick, e->received_tick };
+	e->end.receive = receive;
+	e->end.complete = e->sent && e->received;
+	*out = e->end;
 	return 1;
 }
 
-int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i,
+static const struct role *role_of(const struct matcher *m, size_t stream, uint32_t cls)
+{
+	return m->role[stream] ? &m->role[stream][cls] : NULL;
+}
+
+bool matcher_wants(const struct matcher *m, size_t stream, uint32_t cls)
+{
+	const struct role *role = role_of(m, stream, cls);
+
+	return role && role->n;
+}
+
+int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t who,
 		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err)
 {
-	const struct role *role =
-		m->role[sl->stream] ? &m->role[sl->stream][sl->batch->cls[i]] : NULL;
+	const struct role *role = role_of(m, sl->stream, sl->batch->cls[i]);
 	int n = 0;
 
 	for (uint8_t k = 0; role && k < role->n; k++) {
-		int rc = see_end(m, sl, i, role->as[k].rule, role->as[k].receive, &out[n], err);
+		int rc =
+			see_end(m, sl, i, role->as[k].rule, role->as[k].receive, who, &out[n], err);
 
 		if (rc < 0)
 			return rc;
@@ -246,7 +258,7 @@ struct match_counts matcher_counts(const struct matcher *m)
 	struct match_counts counts = m->counts;
 
 	for (size_t i = 0; i < m->table_size; i++)
-		counts.unmatched += m->table[i].used && !m->table[i].done;
+		counts.unmatched += m->table[i].used && !m->table[i].end.complete;
 	return counts;
 }
 

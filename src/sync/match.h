@@ -22,6 +22,8 @@ struct match_end {
 	bool complete;           /* the other end went by before: what follows is known */
 	uint32_t from, to;       /* clocks of the session */
 	uint64_t sent, received; /* ticks */
+	int64_t sent_ns, received_ns;
+	uint32_t sender, receiver; /* as matcher_see() was told */
 };
 
 struct match_counts {
@@ -36,11 +38,14 @@ int matcher_new(struct matcher **m, struct cvl_timeline *tl, const struct rule_s
 		struct cvl_error *err);
 void matcher_free(struct matcher *m);
 
+/** Whether events of class @cls of @stream are ends by any rule. */
+bool matcher_wants(const struct matcher *m, size_t stream, uint32_t cls);
+
 /**
- * Look at record @i of @sl, an event. Returns of how many messages it is an end and fills as many of @out; a negative
+ * Look at record @i of @sl, an event, of whomever @who stands for to the caller. Returns of how many messages it is an end and fills as many of @out; a negative
  * code if memory ran out.
  */
-int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i,
+int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t who,
 		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err);
 
 struct match_counts matcher_counts(const struct matcher *m);

@@ -52,7 +52,7 @@ static int add_message(struct watcher *w, const struct sync_message *m)
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	struct match_end end[MATCH_ROLES_MAX];
-	int n = matcher_see(w->matcher, sl, i, end, w->err), rc = n < 0 ? n : 0;
+	int n = matcher_see(w->matcher, sl, i, 0, end, w->err), rc = n < 0 ? n : 0;
 
 	for (int k = 0; k < n && !rc; k++) {
 		const struct match_end *e = &end[k];

@@ -35,9 +35,9 @@ enum ring_rest ring_rest(const struct tracer_drain *d, void *packet)
 {
 	const uint32_t slot = d->at / d->packet_bits % d->packets, bytes = d->packet_bits / 8;
 	struct tracer_packet *p = packet;
-	uint32_t head = look(&d->ring->head), filled = head - d->at;
+	uint32_t head = look(&d->ring->head), filled = TRACE_HEAD_END(head) - d->at;
 	bool whole =
-		filled < d->packet_bits && look(&d->ring->commit[slot]) == ((head + 31u) & ~31u);
+		filled < d->packet_bits && look(&d->ring->commit[slot]) == TRACE_HEAD_NEXT(head);
 
 	if (look(&d->ring->magic) != TRACE_RING_MAGIC || look(&d->ring->boot) != d->boot ||
 	    filled <= TRACE_PACKET_HEADER_BITS || filled > d->packets * d->packet_bits)

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: MIT */
+#include "bench.h"
+
+#include <coeval/session.h>
+
+#include <stdio.h>
+
+#define RUNS 3
+#define NODES 4
+#define EVENTS 10000000u /* of all nodes */
+#define FEW 5000000u
+#define HZ 10000000u
+#define DEEPEST 24
+#define FUNCTIONS 64
+#define TASKS 4
+
+static uint64_t draw(uint64_t *state)
+{
+	*state ^= *state << 13;
+	*state ^= *state >> 7;
+	*state ^= *state << 17;
+	return *state;
+}
+
+/* Four tasks that call functions by address, and a switch of tasks after every sixteen events or so. */
+static int write_node(struct cvl_session *s, unsigned node, unsigned events, struct cvl_error *err)
+{
+	static const struct cvl_origin origin = { .format = "bench", .path = "-" };
+	const struct cvl_store_field addr = { "addr", CVL_STORE_U64 },
+				     next = { "next", CVL_STORE_U64 };
+	uint64_t state = 0x9e3779b97f4a7c15u + node, tick = node, stack[TASKS][DEEPEST];
+	unsigned depth[TASKS] = { 0 }, task = 0;
+	int entry, leave, change, rc;
+	struct cvl_writer *w;
+	char name[8];
+	const struct cvl_store_desc desc = { .clock = name, .rate_hz = HZ };
+
+	snprintf(name, sizeof(name), "n%u", node + 1);
+	rc = cvl_session_add(s, &desc, &origin, &w, err);
+	if (rc)
+		return rc;
+	entry = cvl_writer_declare(w, "func_entry", &addr, 1, err);
+	leave = cvl_writer_declare(w, "func_exit", &addr, 1, err);
+	change = cvl_writer_declare(w, "task_switch", &next, 1, err);
+	for (unsigned i = 0; i < events && !rc; i++) {
+		uint64_t r = draw(&state);
+		unsigned *d = &depth[task];
+		union cvl_store_value v;
+		int class;
+
+		tick += 1 + r % 40;
+		if (r >> 32 & 1 ? *d < DEEPEST : !*d) {
+			/* what calls what is given: a program has so many ways of calling and no more */
+			v.u = 0x400000 + 16 * ((*d * 3 + (*d % 4 ? 0 : (r >> 40) % 2)) % FUNCTIONS);
+			stack[task][(*d)++] = v.u;
+			class = entry;
+		} else {
+			v.u = stack[task][--*d];
+			class = leave;
+		}
+		if (!(r >> 50 & 15)) {
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick++ }, class, &v, err);
+			task = (unsigned)(r >> 60) % TASKS;
+			v.u = task;
+			class = change;
+			i++;
+		}
+		if (!rc)
+			rc = cvl_writer_event(w, (struct cvl_tick){ tick }, class, &v, err);
+	}
+	return rc ? rc : cvl_session_finish(s, w, (struct cvl_tick){ tick }, err);
+}
+
+static int write_session(const struct bench *b, const char *path, unsigned events)
+{
+	struct cvl_session *s = NULL;
+	struct cvl_error err;
+	int rc = cvl_session_create(&s, path, &err);
+
+	bench_doing(b, "making %s", path);
+	for (unsigned i = 0; i < NODES && !rc; i++)
+		rc = write_node(s, i, events / NODES, &err);
+	cvl_session_close(s);
+	return rc ? bench_fail(b, rc, "%s", err.text) : 0;
+}
+
+static int memory(const struct bench *b, const char *session, struct bench_series *out)
+{
+	const char *const argv[] = { b->coeval, "calls", session, NULL };
+	const struct bench_command command = { .argv = argv };
+	struct bench_usage usage = { .watch_memory = true };
+	int rc = bench_run(b, &command, &usage);
+
+	bench_add(out, usage.anon_mib);
+	return rc;
+}
+
+static int run(const struct bench *b)
+{
+	struct bench_row show_row = { .name = "calls, 10 M events: show to no output",
+				      .goal = 1.0 / 3 },
+			 pass_row = { .name = "calls, 10 M events: a pass over the records",
+				      .goal = 0 },
+			 memory_row = { .name = "memory of calls, 10 M events: of 5 M",
+					.unit = "MiB",
+					.less_is_better = true,
+					.goal = 0.9 };
+	char session[BENCH_PATH_MAX], few[BENCH_PATH_MAX];
+	const char *const ours[] = { b->coeval, "calls", session, NULL };
+	const char *const show[] = { b->coeval, "show", session, NULL };
+	const char *const pass[] = { b->coeval, "export", session, "--to", "null", NULL };
+	const struct bench_command calls = { .argv = ours }, shown = { .argv = show },
+				   null = { .argv = pass };
+	int rc;
+
+	bench_path(b, session, "calls");
+	bench_path(b, few, "calls-few");
+	rc = write_session(b, session, EVENTS);
+	if (!rc)
+		rc = write_session(b, few, FEW);
+	bench_heads(b);
+	if (!rc)
+		rc = bench_compare(b, &show_row, RUNS, &calls, &shown);
+	if (!rc)
+		rc = bench_compare(b, &pass_row, RUNS, &calls, &null);
+	if (!rc)
+		rc = memory(b, session, &memory_row.ours);
+	if (!rc)
+		rc = memory(b, few, &memory_row.reference);
+	if (!rc)
+		bench_put(b, &memory_row);
+	bench_remove(session);
+	bench_remove(few);
+	return rc;
+}
+
+const struct bench_group bench_calls = {
+	.name = "calls",
+	.what = "call stacks of a timeline",
+	.run = run,
+};

@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: MIT */
+/* What the workloads tell of; barectf.yaml declares the same. */
+TRACEPOINT(hash, (u32, value))
+TRACEPOINT(pi, (u32, value))
+TRACEPOINT(sort, (u8, depth), (u32, elements))
+TRACEPOINT(done, (u16, what))

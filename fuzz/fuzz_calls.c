@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: MIT */
+/* Call stacks: rules of YAML, and the machine with whatever is pushed to it. */
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "analysis/calls.h"
+#include "analysis/calls_rules.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
+
+static void read_rules(const uint8_t *bytes, size_t n)
+{
+	struct calls_rules rules = { 0 };
+	struct cvl_error err;
+
+	if (calls_rules_parse(&rules, (const char *)bytes, n, "fuzz", &err) &&
+	    (err.code >= 0 || !err.text[0]))
+		abort();
+	calls_rules_free(&rules);
+}
+
+static struct calls_time at(int64_t ns)
+{
+	return (struct calls_time){ .ns = ns, .tick = (uint64_t)ns };
+}
+
+static uint64_t told;
+
+static void tell(void *ctx, const struct calls_span *s)
+{
+	(void)ctx;
+	told++;
+	if (s->begin.ns > s->end.ns)
+		abort();
+}
+
+/* Three bytes an operation: what, on what, and how much later. */
+static void drive(const uint8_t *bytes, size_t n)
+{
+	const struct calls_sink sink = { .span = tell };
+	struct calls *c = calls_new(&sink);
+	struct cvl_error err;
+	uint64_t begins = 0;
+	uint32_t core, thread;
+	int64_t now = 0;
+	int rc = 0;
+
+	if (!c)
+		return;
+	told = 0;
+	for (uint32_t i = 0; i < 2; i++)
+		rc |= calls_add_core(c, 0, i, &core, &err);
+	for (uint32_t i = 0; i < 4; i++)
+		rc |= calls_add_thread(c, 0, i % 2, "t", at(0), &thread, &err);
+	calls_thread(c, 3)->idle = true;
+	for (size_t i = 0; i + 3 <= n && !rc; i += 3) {
+		uint32_t t = bytes[i + 1] & 3, f = bytes[i + 1] >> 2 & 7;
+		uint64_t id = bytes[i + 1] >> 6;
+		struct calls_message m = { .from = f & 3, .to = t };
+
+		now += (int8_t)bytes[i + 2];
+		m.sent = at(now - f);
+		m.received = at(now);
+		switch (bytes[i] % 8) {
+		case 0:
+			begins++;
+			rc = calls_begin(c, t, at(now), f, id, &err);
+			break;
+		case 1: rc = calls_end(c, t, at(now), f, id, id & 1, &err); break;
+		case 2: rc = calls_end(c, t, at(now), CALLS_NONE, 0, false, &err); break;
+		case 3: rc = calls_switch(c, f & 1, t, id & 1, at(now), &err); break;
+		case 4: rc = calls_interrupt(c, f & 1, t, at(now), &err); break;
+		case 5: rc = calls_return(c, f & 1, at(now), &err); break;
+		case 6:
+			rc = calls_gap(c, 0, f & 2 ? CALLS_NONE : f & 1, at(now), at(now + f), 1,
+				       &err);
+			break;
+		default:
+			calls_received(c, &m);
+			calls_sign(c, t, at(now));
+			break;
+		}
+	}
+	calls_finish(c, 0, at(now));
+	if (rc || told != begins + calls_repairs(c)->lost_entries)
+		abort();
+	calls_free(c);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
+{
+	if (!n)
+		return 0;
+	if (bytes[0] & 1)
+		read_rules(bytes + 1, n - 1);
+	else
+		drive(bytes + 1, n - 1);
+	return 0;
+}

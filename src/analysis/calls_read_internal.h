@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/** What calls_read.c and calls_label.c share. */
+#ifndef ANALYSIS_CALLS_READ_INTERNAL_H
+#define ANALYSIS_CALLS_READ_INTERNAL_H
+
+#include "analysis/calls_bind.h"
+#include "analysis/calls_pairs.h"
+#include "sync/match.h"
+
+struct function {
+	uint64_t number;
+	bool is_number, hex;
+	char *name; /* NULL as long as nobody asked for the one of a number */
+};
+
+struct task {
+	char *label;  /* whole; NULL as long as nobody asked */
+	bool is_core; /* of which no tasks are known */
+};
+
+struct stream {
+	struct bound_class *class;
+	size_t n_classes;
+	uint64_t packet; /* that its core was read from */
+	uint32_t core;   /* CALLS_NONE: not known yet */
+	bool gap;        /* one whose end is not known */
+	struct calls_time gap_from;
+	uint64_t gap_lost;
+};
+
+struct node {
+	const char *name;
+	uint32_t cores;
+	bool moves; /* its threads tell by themselves who they are */
+	bool begun;
+	struct calls_time first, last;
+};
+
+struct calls_read {
+	struct cvl_timeline *tl;
+	struct calls_read_opts opts;
+	struct calls *calls;
+	struct matcher *matcher;
+	struct stream *stream;
+	size_t n_streams;
+	struct node *node;
+	size_t n_nodes;
+	uint32_t *node_of;    /* clock -> node */
+	uint32_t *root_of;    /* clock -> the first that is this very clock */
+	uint32_t *streams_of; /* clock -> how many of the streams before have been on it */
+	uint64_t *bracket;    /* clock -> greatest half-width of a record of its own */
+	struct function *function;
+	size_t n_functions, room_functions;
+	struct task *task; /* one a thread */
+	size_t n_tasks, room_tasks;
+	char **core_label;
+	struct calls_pairs functions, tasks, cores;
+	struct calls_read_counts counts;
+	bool begun;
+	struct calls_time first, last;
+	struct cvl_error *err;
+};
+
+/** Number of the function that @v names; @fixed, if there is no value. CALLS_NONE in *@out: neither. */
+int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
+		uint32_t *out);
+/** CVL_E_NO: no event is a begin or an end. */
+int none_found(const struct calls_read *r, struct cvl_error *err);
+/** 64 bits of @text. */
+uint64_t text_key(const char *text, size_t len);
+
+#endif
