@@ -59,6 +59,9 @@ for r in map(json.loads, sys.stdin):
 print(*sorted(preempted), "were preempted,", "and spoke" if words > 1 else words)
 ' >preempted
 echo 'm4-1 m4-2 were preempted, and spoke' | diff - preempted || exit 1
+# and that is what the tool says of it
+said 'm4-[12].*: filter preempted by task urgent for '
+[ -s all/calls.html ] || exit 1
 
 # One begins again: another clock from then on. One dies in the middle of an event: what it wrote before is there.
 try bad m4=3 rv32=1 frames=2 busy=0 reset=3 die=2
