@@ -15,7 +15,7 @@
 #define DEPTH_MAX 8
 #define RULES_MAX 64
 
-static const char *const builtin_names[] = { "lttng-tcp", NULL };
+static const char *const builtin_names[] = { "lttng-tcp", "tracer", NULL };
 
 /* In the form that users write theirs in. */
 static const char *const builtin_texts[] = {
@@ -23,6 +23,10 @@ static const char *const builtin_texts[] = {
 	"name: lttng-tcp\n"
 	"send: { event: inet_sock_local_out, key: [seq, ack_seq, flags] }\n"
 	"receive: { event: inet_sock_local_in, key: [seq, ack_seq, flags] }\n",
+	"# exchanges of firmware/tracersync\n"
+	"name: tracer\n"
+	"send: { event: tracer_sync_send, key: [slave, seq] }\n"
+	"receive: { event: tracer_sync_receive, key: [slave, seq] }\n",
 };
 
 const char *const *rules_builtin(void)
@@ -244,7 +248,7 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 		return errno == ENOENT ?
 			       cvl_fail(
 				       err, CVL_E_USAGE, CVL_NO_OFFSET,
-				       "there is no matching rule '%s', and no file of that name; built in: lttng-tcp",
+				       "there is no matching rule '%s', and no file of that name; built in: lttng-tcp, tracer",
 				       name) :
 			       cvl_fail_errno(err, "open", name);
 	text = malloc(FILE_MAX);

@@ -48,7 +48,7 @@ coeval show e --json >e.json && python3 "$SRC/tests/tracer/count.py" e.json 0:30
 
 echo "== the core began again while nobody looked"
 ./program ring 1000 $ring
-capture s --duration 300ms | sed 's/, .*//'
+capture s --duration 300ms 2>&1 | grep -o 'the clock program-2'
 clocks s
 
 echo "== a full disk: what was captured is kept, and its end is missing"
