@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: MIT */
+/* Stages of the paper's tool: set up, capture, look; and again. */
+#include <string.h>
+
+#include "../keys.h"
+#include "../probes.h"
+#include "../selftest.h"
+#include "../view.h"
+#include "io.h"
+#include "machine.h"
+#include "save.h"
+
+#define MULTIBOOT_LOADED 0x2badb002
+#define INFO_COMMAND_LINE 4
+#define INFO_MAP 0x40
+#define LOOK_US 1000
+#define SELF_TEST_FROM 0x11
+/* Steps for which the self-test holds a value, at the most. */
+#define WATCHED_STEPS 32
+
+struct boot_info {
+	uint32_t flags, pad[3], command_line, pad2[6], map_bytes, map;
+};
+
+extern const uint8_t bss_end[];
+void main(uint32_t magic, const struct boot_info *info);
+void fault(uint32_t vector, uint64_t code, uint64_t at);
+
+/* All there is: one machine, one run at a time. */
+static struct {
+	struct ett_config config;
+	char told[128];
+	const char *wrong; /* word of it */
+	struct timer timer;
+	struct port port;
+	const char *port_problem;
+	struct ett_record *record;
+	uint64_t room;
+	bool second;
+	struct apart apart;
+	struct pci_masters masters;
+	struct loop loop;
+	struct drive drive;
+	struct ett_image image;
+	struct ett_view view;
+	char title[ETT_COLUMNS + 1];
+	uint32_t runs;
+	volatile uint32_t go, stop;
+} ett;
+
+static char screen[ETT_ROWS][ETT_COLUMNS];
+
+void fault(uint32_t vector, uint64_t code, uint64_t at)
+{
+	char text[ETT_COLUMNS + 1] = "";
+	struct ett_text t = { text, 0 };
+
+	ett_put(&t, "Coeval: processor exception ");
+	ett_put_hex(&t, vector, 2);
+	ett_put(&t, ", code ");
+	ett_put_hex(&t, code, 1);
+	ett_put(&t, ", at ");
+	ett_put_hex(&t, at, 1);
+	screen_line(ETT_ROWS - 2, text);
+}
+
+/* ---- setting up ---- */
+
+static void read_told(const struct boot_info *info)
+{
+	const char *text = "";
+	size_t n;
+
+	if (info && info->flags & INFO_COMMAND_LINE)
+		text = (const char *)(uintptr_t)info->command_line;
+	for (n = 0; n < sizeof(ett.told) - 1 && text[n] && text[n] != '\n'; n++)
+		ett.told[n] = text[n];
+	ett.wrong = ett_config_read(&ett.config, ett.told);
+}
+
+static void find_memory(const struct boot_info *info)
+{
+	struct ett_memory m = { .from = (uint64_t)(uintptr_t)bss_end };
+	void *at = NULL;
+
+	if (info && info->flags & INFO_MAP) {
+		m.map = (const uint8_t *)(uintptr_t)info->map;
+		m.n = info->map_bytes;
+	}
+	ett.room = map_record(&m, &at) / sizeof(struct ett_record);
+	ett.record = at;
+	if (ett.config.records && ett.config.records < ett.room)
+		ett.room = ett.config.records;
+}
+
+static void find_second(void)
+{
+	ett.second = second_start(&ett.timer);
+	if (ett.second)
+		ett.apart = second_compare();
+}
+
+/* ---- the first screen ---- */
+
+static struct ett_text line(unsigned row, const char *what)
+{
+	struct ett_text t = { screen[row], 2 };
+
+	ett_put(&t, what);
+	ett_put_to(&t, 16);
+	return t;
+}
+
+static void cpu_name(char out[48])
+{
+	uint32_t r[4];
+
+	memset(out, 0, 48);
+	cpuid(0x80000000, r);
+	if (r[0] < 0x80000004)
+		return;
+	for (uint32_t i = 0; i < 3; i++) {
+		cpuid(0x80000002 + i, r);
+		memcpy(out + 16 * i, r, 16);
+	}
+	out[47] = '\0';
+}
+
+static bool is_apart(void)
+{
+	return ett.second && (ett.apart.least > 0 || ett.apart.most < 0);
+}
+
+static void show_clock(unsigned *row)
+{
+	const struct timer *t = &ett.timer;
+	struct ett_text l = line((*row)++, "clock");
+
+	ett_put_dec(&l, t->hz, 0);
+	ett_put(&l, t->rate.hz ? (t->by == ETT_TIMER_PIT ? " Hz by the 8254" : " Hz by the HPET") :
+				 " Hz by CPUID: no timer to measure it by");
+	if (t->rate.hz) {
+		ett_put(&l, ", within ");
+		ett_put_dec(&l, (t->rate.most - t->rate.least) / 2, 0);
+		ett_put(&l, " Hz");
+	}
+	if (!t->invariant) {
+		l = line((*row)++, "");
+		ett_put(&l, "WARNING: the processor does not say that its TSC is invariant");
+	}
+	if (t->cpuid_hz && t->rate.hz &&
+	    (t->cpuid_hz > t->hz + t->hz / 2000 || t->cpuid_hz < t->hz - t->hz / 2000)) {
+		l = line((*row)++, "");
+		ett_put(&l, "WARNING: CPUID claims ");
+		ett_put_dec(&l, t->cpuid_hz, 0);
+		ett_put(&l, " Hz");
+	}
+	l = line((*row)++, "second");
+	if (!ett.second) {
+		ett_put(&l, "no second processor: keys are looked for in the loop, no self-test");
+	} else if (is_apart()) {
+		ett_put(&l, "WARNING: the second processor has another TSC");
+	} else {
+		ett_put(&l, "a second processor, of the same TSC within ");
+		ett_put_dec(&l, (uint64_t)(ett.apart.most - ett.apart.least), 0);
+	}
+}
+
+static void show_setup(void)
+{
+	const struct ett_config *c = &ett.config;
+	char name[48];
+	unsigned row = 2;
+	struct ett_text l = { screen[0], 0 };
+
+	memset(screen, ' ', sizeof(screen));
+	ett_put(&l, "Coeval event timestamping: ready");
+	cpu_name(name);
+	l = line(row++, "processor");
+	ett_put(&l, name);
+	show_clock(&row);
+	l = line(row++, "lines");
+	ett_put(&l, c->source == ETT_SOURCE_SERIAL ? "serial port " :
+		    c->source == ETT_SOURCE_LPT    ? "parallel port " :
+						     "register or port ");
+	ett_put_hex(&l, ett.port.reg ? (uint64_t)(uintptr_t)ett.port.reg : ett.port.port, 3);
+	ett_put(&l, ett.port.byte_mode ? ", byte mode set, probes: " : ", probes: ");
+	ett_put_dec(&l, c->probes, 0);
+	ett_put(&l, " of bits: ");
+	ett_put_dec(&l, c->bits, 0);
+	if (ett.port_problem) {
+		l = line(row++, "");
+		ett_put(&l, "WARNING: ");
+		ett_put(&l, ett.port_problem);
+	}
+	l = line(row++, "memory");
+	ett_put(&l, "room for records: ");
+	ett_put_dec(&l, ett.room, 0);
+	l = line(row++, "told");
+	ett_put(&l, ett.told);
+	if (ett.wrong) {
+		l = line(row++, "");
+		ett_put(&l, "WARNING: not understood: ");
+		ett_put(&l, ett.wrong);
+	}
+	l = (struct ett_text){ screen[ETT_ROWS - 1], 0 };
+	ett_put(&l, "Enter starts");
+	screen_show(screen);
+}
+
+/* ---- capturing ---- */
+
+static bool tests_itself(void)
+{
+	return ett.config.edges && ett.second && ett.port.latch && ett.room > 4;
+}
+
+static void start_second(bool test, bool zero)
+{
+	if (test) {
+		uint64_t half = ett.room / 2;
+
+		ett.drive = (struct drive){
+			.latch = ett.port.latch,
+			.bits = ett.config.bits,
+			.edges = ett.config.edges < half - 1 ? ett.config.edges : half - 1,
+			.dwell = ett.config.dwell_us ?
+					 ett_ticks(ett.config.dwell_us, ett.timer.hz) :
+					 WATCHED_STEPS * loop_step(&ett.port),
+			.seed = tsc(),
+			.zero = zero,
+			.from = SELF_TEST_FROM,
+			.store = ett.record + (ett.room - half),
+			.go = &ett.go,
+			.stop = &ett.stop,
+		};
+		out8(ett.port.latch, SELF_TEST_FROM);
+		ett.loop.room = ett.room - half;
+		second_drive(&ett.drive);
+	} else if (ett.second && ett.config.keys == ETT_KEYS_OTHER) {
+		second_watch(&ett.stop);
+	}
+}
+
+static void capture(void)
+{
+	const struct ett_config *c = &ett.config;
+	struct loop *l = &ett.loop;
+	bool test = tests_itself(), zero = c->zero && c->bits >= 4;
+
+	ett.go = ett.stop = 0;
+	*l = (struct loop){
+		.port = ett.port,
+		.bits = c->bits,
+		.zero = zero,
+		.keys = c->keys == ETT_KEYS_LOOP || (c->keys == ETT_KEYS_OTHER && !ett.second),
+		.every = c->steps,
+		.look = ett_ticks(LOOK_US, ett.timer.hz),
+		.length = ett_ticks(c->length_us, ett.timer.hz),
+		.record = ett.record,
+		.room = ett.room,
+		.go = &ett.go,
+		.stop = &ett.stop,
+	};
+	screen_line(ETT_ROWS - 1, test ? "self-test" : "capturing");
+	key_flush();
+	pci_masters_off(&ett.masters);
+	start_second(test, zero);
+	loop_run(l);
+	second_rest();
+	pci_masters_on(&ett.masters);
+	key_flush();
+	ett.runs++;
+}
+
+static void fill_header(void)
+{
+	const struct loop *l = &ett.loop;
+	struct ett_header *h = &ett.image.header;
+	uint32_t id[4];
+
+	memset(h, 0, sizeof(*h));
+	cpuid(1, id);
+	h->flags = (ett.timer.invariant ? ETT_INVARIANT : 0u) | (is_apart() ? ETT_APART : 0u) |
+		   (id[2] >> 31 ? ETT_HYPERVISOR : 0u) | (l->every ? ETT_EVERY_STEP : 0u) |
+		   (tests_itself() ? ETT_SELF_TEST : 0u) | (l->only_ff ? ETT_NO_PORT : 0u);
+	if (ett.timer.rate.hz)
+		h->flags |= ett.timer.by == ETT_TIMER_PIT ? ETT_PIT : ETT_HPET;
+	h->probes = ett.config.probes;
+	h->bits = ett.config.bits;
+	h->mask = ett.config.mask;
+	h->source = (uint8_t)ett.config.source;
+	h->source_at = ett.port.reg ? (uint64_t)(uintptr_t)ett.port.reg : ett.port.port;
+	h->rate_hz = ett.timer.hz;
+	h->rate_least_hz = ett.timer.rate.least;
+	h->rate_most_hz = ett.timer.rate.most;
+	h->rate_cpuid_hz = ett.timer.cpuid_hz;
+	h->run = h->begin = l->begin;
+	h->end = l->end;
+	h->why = l->why;
+	h->number = ett.runs;
+	h->records = l->n;
+	h->truths = tests_itself() ? ett.drive.n : 0;
+	h->room = l->room;
+	h->steps = l->steps;
+	h->step_least = l->least;
+	h->step_most = l->most;
+	if (ett.second) {
+		h->apart_least = ett.apart.least;
+		h->apart_most = ett.apart.most;
+	}
+	h->cpu = id[0];
+	h->first = l->first;
+	cpu_name(h->cpu_name);
+	memcpy(h->config, ett.told, sizeof(h->config));
+	ett.image.record = ett.record;
+	ett.image.truth = ett.drive.store;
+}
+
+/* ---- looking ---- */
+
+static const char *const ends[] = { "", "a zero code", "a key", "full memory", "its length" };
+
+static void make_title(void)
+{
+	struct ett_text t = { ett.title, 0 };
+
+	memset(ett.title, 0, sizeof(ett.title));
+	ett_put(&t, "events ");
+	ett_put_dec(&t, ett.view.events.events, 0);
+	ett_put(&t, "  ended by ");
+	ett_put(&t, ends[ett.loop.why]);
+	ett_put(&t, "  steps ");
+	ett_put_dec(&t, ett.loop.steps, 0);
+	ett_put(&t, "  longest ");
+	ett_put_dec(&t, ett_ns(ett.loop.most, ett.timer.hz) + 1, 0);
+	ett_put(&t, " ns");
+}
+
+/* What the run has to say of itself, in the message line. */
+static void first_message(void)
+{
+	struct ett_text t = { ett.view.message, 0 };
+	struct ett_verdict v;
+
+	memset(ett.view.message, 0, sizeof(ett.view.message));
+	if (ett.loop.only_ff) {
+		ett_put(&t,
+			"only FF was ever read: is there a port, and are the probes connected?");
+	} else if (tests_itself()) {
+		v = ett_judge(ett.record, ett.loop.n, ett.drive.store, ett.drive.n,
+			      2 * ett.loop.most, ett.loop.end);
+		ett_put(&t, "self-test: stores ");
+		ett_put_dec(&t, v.stores, 0);
+		ett_put(&t, " seen ");
+		ett_put_dec(&t, v.seen, 0);
+		ett_put(&t, " outside their bracket ");
+		ett_put_dec(&t, v.apart, 0);
+		ett_put(&t, " long and missed ");
+		ett_put_dec(&t, v.missed, 0);
+	} else if (ett.config.edges) {
+		ett_put(&t, "no self-test: it takes a second processor and a parallel port");
+	}
+}
+
+static void save(enum ett_save how)
+{
+	struct ett_text t = { ett.view.message, 0 };
+	uint64_t blocks = ett_image_blocks(&ett.image), saved = blocks;
+	const char *problem;
+
+	screen_line(ETT_ROWS - 2, "saving ...");
+	if (how == ETT_SAVE_DISK)
+		problem = save_disk(&ett.image, &ett.timer, ett.config.disk, &saved);
+	else
+		problem = save_serial(&ett.image, &ett.timer);
+	memset(ett.view.message, 0, sizeof(ett.view.message));
+	ett_put(&t, problem ? "NOT SAVED: " : "saved, blocks: ");
+	if (problem)
+		ett_put(&t, problem);
+	if (problem && saved)
+		ett_put(&t, "; blocks that are: ");
+	if (saved)
+		ett_put_dec(&t, saved, 0);
+}
+
+static int wait_key(void)
+{
+	int key;
+
+	while ((key = key_poll()) == ETT_KEY_NONE)
+		pause();
+	return key;
+}
+
+static void look(void)
+{
+	ett.view = (struct ett_view){
+		.events = { ett.record, ett.loop.n, 0, ett.config.probes, ett.config.bits },
+		.hz = ett.timer.hz,
+		.begin = ett.loop.begin,
+		.title = ett.title,
+	};
+	ett_view_open(&ett.view);
+	make_title();
+	first_message();
+	ett_view_draw(&ett.view, screen);
+	screen_show(screen);
+	if (ett.config.save && ett.runs == 1)
+		save(ett.config.save);
+	for (;;) {
+		ett_view_draw(&ett.view, screen);
+		screen_show(screen);
+		switch (ett_view_key(&ett.view, wait_key())) {
+		case ETT_WISH_SAVE: save(ETT_SAVE_DISK); break;
+		case ETT_WISH_SEND: save(ETT_SAVE_SERIAL); break;
+		case ETT_WISH_AGAIN: return;
+		default: break;
+		}
+	}
+}
+
+void main(uint32_t magic, const struct boot_info *info)
+{
+	screen_open();
+	screen_line(0, "Coeval event timestamping: measuring the clock");
+	read_told(magic == MULTIBOOT_LOADED ? info : NULL);
+	find_memory(magic == MULTIBOOT_LOADED ? info : NULL);
+	ett.timer = timer_calibrate(ett.config.timer);
+	find_second();
+	ett.port_problem = port_open(&ett.port, &ett.config, ett.config.edges > 0);
+	for (bool first = true;; first = false) {
+		show_setup();
+		key_flush();
+		while (!(first && ett.config.start_now) && wait_key() != '\n')
+			;
+		capture();
+		fill_header();
+		look();
+	}
+}
