@@ -20,7 +20,13 @@
 #define CVL_CHANNELS_MAX 1024
 
 /** Type of a field of an event class that the writer is told of. */
-enum cvl_store_type { CVL_STORE_U64, CVL_STORE_I64, CVL_STORE_F64, CVL_STORE_STRING };
+enum cvl_store_type {
+	CVL_STORE_U64,
+	CVL_STORE_I64,
+	CVL_STORE_F64,
+	CVL_STORE_STRING,
+	CVL_STORE_U8, /* what is above 255 is cut off */
+};
 
 struct cvl_store_field {
 	const char *name;

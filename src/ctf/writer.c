@@ -160,7 +160,8 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
-		static const char *const types[] = { "uint64_t", "int64_t", "double", "string" };
+		static const char *const types[] = { "uint64_t", "int64_t", "double", "string",
+						     "uint8_t" };
 		const struct user_class *c = &w->class[i];
 
 		fprintf(f, "event {\n\tname = ");
@@ -805,7 +806,7 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 		const char *s = values[i].s ? values[i].s : "";
 
 		if (c->field[i].type != CVL_STORE_STRING) {
-			put_uint(w, values[i].u, 8);
+			put_uint(w, values[i].u, c->field[i].type == CVL_STORE_U8 ? 1 : 8);
 			continue;
 		}
 		memcpy(w->buf + w->n, s, strlen(s) + 1);

@@ -430,8 +430,8 @@ void main(uint32_t magic, const struct boot_info *info)
 	find_second();
 	ett.port_problem = port_open(&ett.port, &ett.config, ett.config.edges > 0);
 	for (bool first = true;; first = false) {
-		show_setup();
 		key_flush();
+		show_setup();
 		while (!(first && ett.config.start_now) && wait_key() != '\n')
 			;
 		capture();
