@@ -17,11 +17,6 @@ bool ett_zero(uint8_t value, uint8_t before, unsigned bits)
 	return bits == 4 && ((!(value & 15) && before & 15) || (!(value >> 4) && before >> 4));
 }
 
-uint64_t ett_width(const struct ett_record *r)
-{
-	return r->flags & ETT_WIDE ? (uint64_t)r->width << ETT_WIDE_SHIFT : r->width;
-}
-
 void ett_set_width(struct ett_record *r, uint64_t ticks)
 {
 	const uint64_t unit = (uint64_t)1 << ETT_WIDE_SHIFT;

@@ -31,7 +31,11 @@ unsigned ett_events(const struct ett_record *r, unsigned probes, unsigned bits);
 bool ett_zero(uint8_t value, uint8_t before, unsigned bits);
 
 /** Ticks of a record's bracket. */
-uint64_t ett_width(const struct ett_record *r);
+static inline uint64_t ett_width(const struct ett_record *r)
+{
+	return r->flags & ETT_WIDE ? (uint64_t)r->width << ETT_WIDE_SHIFT : r->width;
+}
+
 /** Store a bracket of @ticks. */
 void ett_set_width(struct ett_record *r, uint64_t ticks);
 

@@ -37,22 +37,12 @@ static const struct cvl_store_field run_fields[] = {
 	{ "told", CVL_STORE_STRING },
 };
 
-static const struct cvl_store_field event_fields[] = {
-	{ CVL_HALF_WIDTH, CVL_STORE_U64 },
-	{ "probe", CVL_STORE_U8 },
-	{ "code", CVL_STORE_U8 },
-};
-
 static const struct cvl_store_field step_fields[] = {
 	{ CVL_HALF_WIDTH, CVL_STORE_U64 },
 	{ "ticks", CVL_STORE_U64 },
 };
 
-static const struct cvl_store_field store_fields[] = {
-	{ CVL_HALF_WIDTH, CVL_STORE_U64 },
-	{ "value", CVL_STORE_U8 },
-};
-
+#define ETT_PROBES_MAX 8
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
 /* Text of a header: @n bytes, shorter if a NUL ends it; what is no ASCII is left out. */
@@ -101,6 +91,24 @@ static int put_run(struct ett_store *st, struct cvl_error *err)
 	return cvl_writer_event(st->w, tick(le64toh(h->begin)), st->run, v, err);
 }
 
+/* Two classes of one name: half-widths of 32 bits, and those that need more. */
+static int declare_pair(struct ett_store *st, const char *name, const char *a, const char *b,
+			int class[2], struct cvl_error *err)
+{
+	for (int wide = 0; wide < 2; wide++) {
+		const struct cvl_store_field fields[] = {
+			{ CVL_HALF_WIDTH, wide ? CVL_STORE_U64 : CVL_STORE_U32 },
+			{ a, CVL_STORE_U8 },
+			{ b, CVL_STORE_U8 },
+		};
+
+		class[wide] = cvl_writer_declare(st->w, name, fields, COUNT(fields), err);
+		if (class[wide] < 0)
+			return class[wide];
+	}
+	return 0;
+}
+
 int ett_store_open(struct ett_store *st, const struct ett_header *h, struct cvl_input *in,
 		   struct cvl_session *s, const struct cvl_import_opts *opts, struct cvl_error *err)
 {
@@ -124,12 +132,10 @@ int ett_store_open(struct ett_store *st, const struct ett_header *h, struct cvl_
 	snprintf(st->clock, sizeof(st->clock), "%s",
 		 cvl_session_clock(s, cvl_session_clocks(s) - 1)->name);
 	st->run = cvl_writer_declare(st->w, "run", run_fields, COUNT(run_fields), err);
-	if (st->run >= 0)
-		st->event =
-			cvl_writer_declare(st->w, "event", event_fields, COUNT(event_fields), err);
-	if (st->run >= 0 && st->event >= 0)
-		st->step = cvl_writer_declare(st->w, "step", step_fields, COUNT(step_fields), err);
-	rc = st->run < 0 ? st->run : st->event < 0 ? st->event : st->step < 0 ? st->step : 0;
+	st->step = st->run < 0 ?
+			   st->run :
+			   cvl_writer_declare(st->w, "step", step_fields, COUNT(step_fields), err);
+	rc = st->step < 0 ? st->step : declare_pair(st, "event", "probe", "code", st->event, err);
 	if (!rc)
 		rc = put_run(st, err);
 	return rc ? ett_store_close(st, rc, err) : 0;
@@ -156,8 +162,7 @@ int ett_store_truth(struct ett_store *st, struct cvl_input *in, struct cvl_error
 	if (rc)
 		return rc;
 	st->last = le64toh(st->h->begin);
-	st->store = cvl_writer_declare(st->w, "store", store_fields, COUNT(store_fields), err);
-	return st->store < 0 ? st->store : 0;
+	return declare_pair(st, "store", "value", "before", st->store, err);
 }
 
 /* ---- records ---- */
@@ -170,35 +175,101 @@ static void take(struct ett_record *r, const unsigned char *p)
 	r->flags = le16toh(r->flags);
 }
 
+static int flush(struct ett_store *st, struct cvl_error *err)
+{
+	size_t n = st->n;
+
+	st->n = 0;
+	return n ? cvl_writer_rows(st->w, st->class, st->row, n, err) : 0;
+}
+
 /* A gap of the records left out, up to @to. */
 static int put_gap(struct ett_store *st, uint64_t to, enum cvl_gap why, struct cvl_error *err)
 {
 	/* A record is one event or more, unless there is but one probe. */
 	bool exact = st->h->probes == 1 && !st->every;
 	uint64_t n = st->missing;
+	int rc = flush(st, err);
 
 	st->missing = 0;
-	return cvl_writer_gap(st->w, tick(st->last), tick(to > st->last ? to : st->last),
-			      exact ? n : CVL_LOST_UNKNOWN, why, err);
+	return rc ? rc :
+		    cvl_writer_gap(st->w, tick(st->last), tick(to > st->last ? to : st->last),
+				   exact ? n : CVL_LOST_UNKNOWN, why, err);
 }
 
-static int put_events(struct ett_store *st, const struct ett_record *r, uint64_t half,
-		      struct cvl_error *err)
+/* Make sure that the rows of a record fit behind those that wait, which are of one class. */
+static inline int make_room(struct ett_store *st, int class, struct cvl_error *err)
 {
-	union cvl_store_value v[3] = { { .u = half } };
-	const struct cvl_tick at = { r->tick - half };
 	int rc = 0;
 
-	if (r->value == r->before && st->every) {
-		v[1].u = r->tick - st->last;
-		return cvl_writer_event(st->w, at, st->step, v, err);
+	if (st->class != class || st->n + ETT_PROBES_MAX > ETT_ROWS_MAX)
+		rc = flush(st, err);
+	st->class = class;
+	return rc;
+}
+
+static void put32(uint8_t *p, uint64_t v)
+{
+	uint32_t le = htole32((uint32_t)v);
+
+	memcpy(p, &le, sizeof(le));
+}
+
+static void put64(uint8_t *p, uint64_t v)
+{
+	v = htole64(v);
+	memcpy(p, &v, sizeof(v));
+}
+
+/* A row of two numbers behind its half-width, of the class that has room for that: see declare_pair(). */
+static inline void put_pair(struct ett_store *st, uint64_t at, uint64_t half, uint8_t a, uint8_t b)
+{
+	struct cvl_store_row *row = &st->row[st->n++];
+	uint8_t *p = row->fields + (half > UINT32_MAX ? 8 : 4);
+
+	row->tick = tick(at);
+	if (half > UINT32_MAX)
+		put64(row->fields, half);
+	else
+		put32(row->fields, half);
+	p[0] = a;
+	p[1] = b;
+}
+
+static int put_step(struct ett_store *st, const struct ett_record *r, uint64_t half,
+		    struct cvl_error *err)
+{
+	int rc = make_room(st, st->step, err);
+	struct cvl_store_row *row = &st->row[st->n++];
+
+	row->tick = tick(r->tick - half);
+	put64(row->fields, half);
+	put64(row->fields + 8, r->tick - st->last);
+	return rc;
+}
+
+static inline int put_record(struct ett_store *st, enum ett_kind kind, const struct ett_record *r,
+			     uint64_t half, struct cvl_error *err)
+{
+	const unsigned bits = st->h->bits;
+	unsigned changed = r->value ^ r->before;
+	bool wide = half > UINT32_MAX;
+	int rc;
+
+	if (kind == ETT_TRUTH) {
+		rc = make_room(st, st->store[wide], err);
+		put_pair(st, r->tick - half, half, r->value, r->before);
+		return rc;
 	}
-	for (unsigned p = 0; p < st->h->probes && !rc; p++) {
-		if (!ett_changed(r, p, st->h->bits))
-			continue;
-		v[1].u = p + 1;
-		v[2].u = ett_code(r->value, p, st->h->bits);
-		rc = cvl_writer_event(st->w, at, st->event, v, err);
+	if (!changed)
+		return st->every ? put_step(st, r, half, err) : 0;
+	rc = make_room(st, st->event[wide], err);
+	while (changed) {
+		unsigned p = (unsigned)__builtin_ctz(changed) / bits;
+
+		put_pair(st, r->tick - half, half, (uint8_t)(p + 1),
+			 (uint8_t)ett_code(r->value, p, bits));
+		changed &= ~(((1u << bits) - 1) << p * bits);
 	}
 	return rc;
 }
@@ -218,13 +289,8 @@ int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned c
 		half = half < r.tick ? half : r.tick;
 		if (st->missing)
 			rc = put_gap(st, r.tick - half, CVL_GAP_CORRUPT, err);
-		if (!rc && kind == ETT_RECORDS) {
-			rc = put_events(st, &r, half, err);
-		} else if (!rc) {
-			const union cvl_store_value v[] = { { .u = half }, { .u = r.value } };
-
-			rc = cvl_writer_event(st->w, tick(r.tick - half), st->store, v, err);
-		}
+		if (!rc)
+			rc = put_record(st, kind, &r, half, err);
 		st->last = r.tick;
 	}
 	return rc;
@@ -244,6 +310,8 @@ int ett_store_end(struct ett_store *st, enum ett_kind kind, uint64_t lost, struc
 	st->missing += lost;
 	if (st->missing)
 		rc = put_gap(st, end, cut ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, err);
+	if (!rc)
+		rc = flush(st, err);
 	if (!rc && kind == ETT_RECORDS && le32toh(st->h->why) == ETT_END_FULL)
 		rc = cvl_writer_gap(st->w, tick(end), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
 				    CVL_GAP_OVERFLOW, err);
@@ -257,6 +325,8 @@ int ett_store_close(struct ett_store *st, int rc, struct cvl_error *err)
 
 	if (!st->w)
 		return rc;
+	closed = flush(st, rc ? NULL : err);
+	rc = rc ? rc : closed;
 	closed = cvl_session_finish(st->session, st->w, tick(end > st->last ? end : st->last),
 				    rc ? NULL : err);
 	st->w = NULL;

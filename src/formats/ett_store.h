@@ -17,15 +17,21 @@
 
 #include <wire/ett_image.h>
 
+/** Rows that are given to the writer at a time. */
+#define ETT_ROWS_MAX 1024
+
 struct ett_store {
 	const struct ett_header *h;
 	struct cvl_session *session;
 	struct cvl_writer *w;
-	int run, event, step, store;
-	bool every;       /* steps are records too */
-	uint64_t last;    /* tick up to which all is told */
-	uint64_t missing; /* records left out since */
+	int run, step, event[2], store[2]; /* classes; [1] of half-widths above 32 bits */
+	bool every;                        /* steps are records too */
+	uint64_t last;                     /* tick up to which all is told */
+	uint64_t missing;                  /* records left out since */
 	char clock[128];
+	int class; /* of the rows that wait */
+	size_t n;
+	struct cvl_store_row row[ETT_ROWS_MAX];
 };
 
 /** Begin the clock of the image whose header is @h, as it is stored. @h must outlive it. */
