@@ -362,7 +362,7 @@ static void what_the_kernel_found_wrong_is_told(void **state)
 	import_disk(&im, d, false);
 	assert_int_equal(im.rc, 0);
 	assert_int_equal(im.n_reports, 3);
-	assert_int_equal(im.report[0].code, CVL_E_MISSING);
+	assert_int_equal(im.report[0].code, CVL_E_UNSUPPORTED);
 	assert_int_equal(im.report[2].code, CVL_E_MISMATCH);
 	assert_int_equal(im.n_clocks, 2);
 	imported_free(&im);

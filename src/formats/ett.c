@@ -218,7 +218,7 @@ static void tell(const struct ett *e, uint32_t flag, bool set, enum cvl_code cod
 
 static void tell_flags(const struct ett *e)
 {
-	tell(e, ETT_NO_PORT, true, CVL_E_MISSING,
+	tell(e, ETT_NO_PORT, true, CVL_E_UNSUPPORTED,
 	     "only FF was ever read: there was no port, or nothing connected to it");
 	tell(e, ETT_INVARIANT, false, CVL_E_UNSUPPORTED,
 	     "the processor did not say that its TSC runs at one rate; it is taken to");

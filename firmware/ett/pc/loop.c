@@ -32,7 +32,7 @@ static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, 
 	const struct port p = l->port;
 	struct ett_record *r = l->record, *const full = l->record + l->room;
 	uint64_t ahead, before, now, next, steps = 0, least = UINT64_MAX, most = 0;
-	uint8_t last, v;
+	uint8_t last, v, moved = 0; /* lines that were ever seen to change */
 
 	ahead = tsc();
 	last = read_lines(&p, reg);
@@ -58,6 +58,7 @@ static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, 
 			r->before = last;
 			ett_set_width(r, now - ahead);
 			r++;
+			moved |= v ^ last;
 			if (l->zero && ett_zero(v, last, l->bits)) {
 				l->why = ETT_END_ZERO;
 				break;
@@ -82,7 +83,7 @@ static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, 
 	l->steps = steps;
 	l->least = least;
 	l->most = most;
-	l->only_ff = v == 0xff && l->first == 0xff && (every || !l->n);
+	l->only_ff = l->first == 0xff && !moved;
 }
 
 /* One function each, so that a step decides nothing that is known before. */

@@ -10,6 +10,13 @@
 #define WINDOW 2 /* a second's parts that are measured over */
 #define PIT_CHANNEL2_MODE2 0xb4
 #define PIT_LATCH2 0x80
+#define READINGS 200
+#define PATIENCE 100000 /* readings without a count */
+/* words of the HPET */
+#define HPET_PERIOD (0x04 / 4)
+#define HPET_CONFIG (0x10 / 4)
+#define HPET_COUNT (0xf0 / 4)
+#define HPET_PERIOD_MAX 100000000 /* fs, by its specification */
 
 static uint16_t pit_count(void)
 {
@@ -29,81 +36,80 @@ static void pit_start(void)
 	out8(0x42, 0);
 }
 
-/* Read the 8254 on from @last, whose count goes up. */
-static struct ett_reading pit_read(const struct ett_reading *last, uint16_t *raw)
+/* What is read while it goes up: the 8254, or the HPET. */
+struct counter {
+	volatile uint32_t *hpet; /* NULL: the 8254 */
+	uint64_t hz, count;
+	uint32_t raw, mask;
+};
+
+static struct ett_reading look(struct counter *c)
 {
 	struct ett_reading r;
-	uint16_t now;
+	uint32_t now;
 
 	r.before = tsc();
-	now = pit_count();
+	now = c->hpet ? c->hpet[HPET_COUNT] : 0xffffu - pit_count();
 	r.after = tsc();
-	r.count = last->count + (uint16_t)(*raw - now);
-	*raw = now;
+	c->count += (now - c->raw) & c->mask;
+	c->raw = now;
+	r.count = c->count;
 	return r;
+}
+
+/* The quickest of some readings, which is the one that tells most. */
+static struct ett_reading look_well(struct counter *c)
+{
+	struct ett_reading best = look(c);
+
+	for (int i = 0; i < READINGS; i++) {
+		struct ett_reading r = look(c);
+
+		if (r.after - r.before < best.after - best.before)
+			best = r;
+	}
+	return best;
+}
+
+static struct ett_rate measure(struct counter *c)
+{
+	struct ett_reading first, last;
+
+	look_well(c); /* its first counts may come late */
+	first = look_well(c);
+	for (uint64_t still = 0; c->count - first.count < c->hz / WINDOW;) {
+		uint64_t before = c->count;
+
+		look(c);
+		still = c->count == before ? still + 1 : 0;
+		if (still == PATIENCE)
+			return (struct ett_rate){ 0, 0, 0 };
+	}
+	last = look_well(c);
+	return ett_rate(&first, &last, c->hz);
 }
 
 static struct ett_rate by_pit(void)
 {
-	struct ett_reading none = { 0, 0, 0 }, first, r;
-	uint16_t raw;
+	struct counter c = { .hz = ETT_PIT_HZ, .mask = 0xffff };
 
 	pit_start();
-	raw = pit_count();
-	for (int i = 0; i < 1000; i++) /* its first count may come late */
-		pit_read(&none, &raw);
-	first = pit_read(&none, &raw);
-	r = first;
-	for (uint64_t still = 0; r.count - first.count < ETT_PIT_HZ / WINDOW;) {
-		uint64_t before = r.count;
-
-		r = pit_read(&r, &raw);
-		still = r.count == before ? still + 1 : 0;
-		if (still == 100000)
-			return (struct ett_rate){ 0, 0, 0 };
-	}
-	return ett_rate(&first, &r, ETT_PIT_HZ);
-}
-
-static struct ett_reading hpet_read(volatile uint32_t *hpet)
-{
-	struct ett_reading r;
-
-	r.before = tsc();
-	r.count = hpet[0xf0 / 4];
-	r.after = tsc();
-	return r;
+	return measure(&c);
 }
 
 static struct ett_rate by_hpet(void)
 {
-	volatile uint32_t *hpet = map_register(acpi_hpet());
-	struct ett_rate none = { 0, 0, 0 };
-	struct ett_reading first, r;
-	uint64_t period_fs, hz, wrapped = 0, still = 0;
+	struct counter c = { .hpet = map_register(acpi_hpet()), .mask = UINT32_MAX };
+	uint64_t period_fs;
 
-	if (!hpet)
-		return none;
-	period_fs = hpet[1];
-	if (!period_fs || period_fs > 100000000)
-		return none;
-	hz = UINT64_C(1000000000000000) / period_fs;
-	hpet[0x10 / 4] |= 1;
-	first = r = hpet_read(hpet);
-	while (r.count - first.count < hz / WINDOW) {
-		uint64_t before = r.count;
-
-		r = hpet_read(hpet);
-		r.count += wrapped;
-		if (r.count < before) {
-			wrapped += UINT64_C(1) << 32;
-			r.count += UINT64_C(1) << 32;
-		}
-		still = r.count == before ? still + 1 : 0;
-		if (still == 100000)
-			return none;
-	}
-	return ett_rate(&first, &r, hz);
+	if (!acpi_hpet() || !c.hpet)
+		return (struct ett_rate){ 0, 0, 0 };
+	period_fs = c.hpet[HPET_PERIOD];
+	if (!period_fs || period_fs > HPET_PERIOD_MAX)
+		return (struct ett_rate){ 0, 0, 0 };
+	c.hz = UINT64_C(1000000000000000) / period_fs;
+	c.hpet[HPET_CONFIG] |= 1;
+	return measure(&c);
 }
 
 struct timer timer_calibrate(enum ett_timer by)
