@@ -252,6 +252,7 @@ static inline int put_record(struct ett_store *st, enum ett_kind kind, const str
 			     uint64_t half, struct cvl_error *err)
 {
 	const unsigned bits = st->h->bits;
+	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0; /* of a division by bits */
 	unsigned changed = r->value ^ r->before;
 	bool wide = half > UINT32_MAX;
 	int rc;
@@ -265,7 +266,7 @@ static inline int put_record(struct ett_store *st, enum ett_kind kind, const str
 		return st->every ? put_step(st, r, half, err) : 0;
 	rc = make_room(st, st->event[wide], err);
 	while (changed) {
-		unsigned p = (unsigned)__builtin_ctz(changed) / bits;
+		unsigned p = (unsigned)__builtin_ctz(changed) >> shift;
 
 		put_pair(st, r->tick - half, half, (uint8_t)(p + 1),
 			 (uint8_t)ett_code(r->value, p, bits));
