@@ -38,6 +38,8 @@ coeval import -o self fw/ett.img 2>&1 | quietly
 coeval show self --json >self.json
 python3 "$SRC/tests/ett_truth.py" self.json 2>truth.log || { cat truth.log; exit 1; }
 echo "every event is in the bracket of its store, no long pulse was missed"
+coeval sync self | sed 1q
+coeval show self --bounds | grep -c unknown
 coeval show self | grep -o 'ended_by = "[a-z ]*"'
 coeval info self | awk '/ett-stores/ && /Hz/ { print $1, $6 }'
 coeval export self --to ett-text | awk 'NF != 3 || $3 != 1 || $1 < last { bad++ } { last = $1; code = $2 } END { print bad + 0, "odd lines, the last code is", code }'
