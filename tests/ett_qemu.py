@@ -10,6 +10,7 @@ Steps, in order:
     line=TEXT   print the row of the screen that TEXT stands in
     screen      print the screen
     wait=S      wait
+    mark=FILE   set the first byte of FILE to 1, for whoever waits for it
 
 Exit status: 1 if something is not seen.
 """
@@ -100,6 +101,9 @@ def main():
                     print(machine.see(value))
                 elif what == "screen":
                     print("\n".join(machine.screen()))
+                elif what == "mark":
+                    with open(value, "r+b") as f:
+                        f.write(b"\1")
                 elif what == "wait":
                     time.sleep(float(value))
                 else:

@@ -73,8 +73,7 @@ with open("lines", "r+b") as f:
 E
 writer=$!
 space pci.img 2M
-(sleep 9; printf '\1' | dd of=lines conv=notrunc status=none) &
-kernel "pci=1af4:1110 bar=2 base=4 shift=16 probes=1 start=now save=disk" "see=saved, blocks" -- \
+kernel "pci=1af4:1110 bar=2 base=4 shift=16 probes=1 start=now save=disk" "see=capturing" mark=lines "see=saved, blocks" -- \
 	-drive "$(disk pci.img)" -device ivshmem-plain,memdev=m \
 	-object memory-backend-file,id=m,size=1M,mem-path=lines,share=on
 wait "$writer"
