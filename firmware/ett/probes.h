@@ -15,7 +15,7 @@
 /** Code that probe @probe (0 first) shows. */
 static inline unsigned ett_code(uint8_t value, unsigned probe, unsigned bits)
 {
-	return value >> probe * bits & ((1u << bits) - 1);
+	return (unsigned)value >> probe * bits & ((1u << bits) - 1);
 }
 
 /** Whether probe @probe is at another code. */

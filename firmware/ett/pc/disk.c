@@ -88,7 +88,8 @@ static void command(const struct disk *d, uint64_t lba, unsigned n, int plain, i
 {
 	bool wide = d->lba48 && lba + n > LBA28_END;
 
-	out8(reg(d, DEVICE), (uint8_t)(0xe0 | d->unit << 4 | (wide ? 0 : lba >> 24 & 15)));
+	out8(reg(d, DEVICE),
+	     (uint8_t)(0xe0u | (unsigned)d->unit << 4 | (wide ? 0 : (unsigned)(lba >> 24) & 15)));
 	if (wide) {
 		out8(reg(d, COUNT), (uint8_t)(n >> 8));
 		out8(reg(d, LBA0), (uint8_t)(lba >> 24));
