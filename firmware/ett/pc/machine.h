@@ -138,7 +138,7 @@ void second_watch(volatile uint32_t *stop);
 struct drive {
 	uint16_t latch;
 	unsigned bits;
-	uint64_t edges, dwell, seed;
+	uint64_t edges, dwell, seed, patience;
 	bool zero;    /* end with code 0 */
 	uint8_t from; /* what the lines show */
 	struct ett_record *store;

@@ -9,6 +9,7 @@
 #include "io.h"
 #include "machine.h"
 #include "save.h"
+#include "setup.h"
 
 #define MULTIBOOT_LOADED 0x2badb002
 #define INFO_COMMAND_LINE 4
@@ -17,6 +18,8 @@
 #define SELF_TEST_FROM 0x11
 /* Steps for which the self-test holds a value, at the most. */
 #define WATCHED_STEPS 32
+/* For which its last store waits for being seen. */
+#define PATIENCE_US 20000000
 
 struct boot_info {
 	uint32_t flags, pad[3], command_line, pad2[6], map_bytes, map;
@@ -28,16 +31,7 @@ void fault(uint32_t vector, uint64_t code, uint64_t at);
 
 /* All there is: one machine, one run at a time. */
 static struct {
-	struct ett_config config;
-	char told[128];
-	const char *wrong; /* word of it */
-	struct timer timer;
-	struct port port;
-	const char *port_problem;
-	struct ett_record *record;
-	uint64_t room;
-	bool second;
-	struct apart apart;
+	struct setup setup;
 	struct pci_masters masters;
 	struct loop loop;
 	struct drive drive;
@@ -73,9 +67,9 @@ static void read_told(const struct boot_info *info)
 
 	if (info && info->flags & INFO_COMMAND_LINE)
 		text = (const char *)(uintptr_t)info->command_line;
-	for (n = 0; n < sizeof(ett.told) - 1 && text[n] && text[n] != '\n'; n++)
-		ett.told[n] = text[n];
-	ett.wrong = ett_config_read(&ett.config, ett.told);
+	for (n = 0; n < sizeof(ett.setup.told) - 1 && text[n] && text[n] != '\n'; n++)
+		ett.setup.told[n] = text[n];
+	ett.setup.wrong = ett_config_read(&ett.setup.config, ett.setup.told);
 }
 
 static void find_memory(const struct boot_info *info)
@@ -87,178 +81,74 @@ static void find_memory(const struct boot_info *info)
 		m.map = (const uint8_t *)(uintptr_t)info->map;
 		m.n = info->map_bytes;
 	}
-	ett.room = map_record(&m, &at) / sizeof(struct ett_record);
-	ett.record = at;
-	if (ett.config.records && ett.config.records < ett.room)
-		ett.room = ett.config.records;
+	ett.setup.room = map_record(&m, &at) / sizeof(struct ett_record);
+	ett.setup.record = at;
+	if (ett.setup.config.records && ett.setup.config.records < ett.setup.room)
+		ett.setup.room = ett.setup.config.records;
 }
 
 static void find_second(void)
 {
-	ett.second = second_start(&ett.timer);
-	if (ett.second)
-		ett.apart = second_compare();
-}
-
-/* ---- the first screen ---- */
-
-static struct ett_text line(unsigned row, const char *what)
-{
-	struct ett_text t = { screen[row], 2 };
-
-	ett_put(&t, what);
-	ett_put_to(&t, 16);
-	return t;
-}
-
-static void cpu_name(char out[48])
-{
-	uint32_t r[4];
-
-	memset(out, 0, 48);
-	cpuid(0x80000000, r);
-	if (r[0] < 0x80000004)
-		return;
-	for (uint32_t i = 0; i < 3; i++) {
-		cpuid(0x80000002 + i, r);
-		memcpy(out + 16 * i, r, 16);
-	}
-	out[47] = '\0';
-}
-
-static bool is_apart(void)
-{
-	return ett.second && (ett.apart.least > 0 || ett.apart.most < 0);
-}
-
-static void show_clock(unsigned *row)
-{
-	const struct timer *t = &ett.timer;
-	struct ett_text l = line((*row)++, "clock");
-
-	ett_put_dec(&l, t->hz, 0);
-	ett_put(&l, t->rate.hz ? (t->by == ETT_TIMER_PIT ? " Hz by the 8254" : " Hz by the HPET") :
-				 " Hz by CPUID: no timer to measure it by");
-	if (t->rate.hz) {
-		ett_put(&l, ", within ");
-		ett_put_dec(&l, (t->rate.most - t->rate.least) / 2, 0);
-		ett_put(&l, " Hz");
-	}
-	if (!t->invariant) {
-		l = line((*row)++, "");
-		ett_put(&l, "WARNING: the processor does not say that its TSC is invariant");
-	}
-	if (t->cpuid_hz && t->rate.hz &&
-	    (t->cpuid_hz > t->hz + t->hz / 2000 || t->cpuid_hz < t->hz - t->hz / 2000)) {
-		l = line((*row)++, "");
-		ett_put(&l, "WARNING: CPUID claims ");
-		ett_put_dec(&l, t->cpuid_hz, 0);
-		ett_put(&l, " Hz");
-	}
-	l = line((*row)++, "second");
-	if (!ett.second) {
-		ett_put(&l, "no second processor: keys are looked for in the loop, no self-test");
-	} else if (is_apart()) {
-		ett_put(&l, "WARNING: the second processor has another TSC");
-	} else {
-		ett_put(&l, "a second processor, of the same TSC within ");
-		ett_put_dec(&l, (uint64_t)(ett.apart.most - ett.apart.least), 0);
-	}
-}
-
-static void show_setup(void)
-{
-	const struct ett_config *c = &ett.config;
-	char name[48];
-	unsigned row = 2;
-	struct ett_text l = { screen[0], 0 };
-
-	memset(screen, ' ', sizeof(screen));
-	ett_put(&l, "Coeval event timestamping: ready");
-	cpu_name(name);
-	l = line(row++, "processor");
-	ett_put(&l, name);
-	show_clock(&row);
-	l = line(row++, "lines");
-	ett_put(&l, c->source == ETT_SOURCE_SERIAL ? "serial port " :
-		    c->source == ETT_SOURCE_LPT    ? "parallel port " :
-						     "register or port ");
-	ett_put_hex(&l, ett.port.reg ? (uint64_t)(uintptr_t)ett.port.reg : ett.port.port, 3);
-	ett_put(&l, ett.port.byte_mode ? ", byte mode set, probes: " : ", probes: ");
-	ett_put_dec(&l, c->probes, 0);
-	ett_put(&l, " of bits: ");
-	ett_put_dec(&l, c->bits, 0);
-	if (ett.port_problem) {
-		l = line(row++, "");
-		ett_put(&l, "WARNING: ");
-		ett_put(&l, ett.port_problem);
-	}
-	l = line(row++, "memory");
-	ett_put(&l, "room for records: ");
-	ett_put_dec(&l, ett.room, 0);
-	l = line(row++, "told");
-	ett_put(&l, ett.told);
-	if (ett.wrong) {
-		l = line(row++, "");
-		ett_put(&l, "WARNING: not understood: ");
-		ett_put(&l, ett.wrong);
-	}
-	l = (struct ett_text){ screen[ETT_ROWS - 1], 0 };
-	ett_put(&l, "Enter starts");
-	screen_show(screen);
+	ett.setup.second = second_start(&ett.setup.timer);
+	if (ett.setup.second)
+		ett.setup.apart = second_compare();
 }
 
 /* ---- capturing ---- */
 
 static bool tests_itself(void)
 {
-	return ett.config.edges && ett.second && ett.port.latch && ett.room > 4;
+	return ett.setup.config.edges && ett.setup.second && ett.setup.port.latch &&
+	       ett.setup.room > 4;
 }
 
 static void start_second(bool test, bool zero)
 {
 	if (test) {
-		uint64_t half = ett.room / 2;
+		uint64_t half = ett.setup.room / 2;
 
 		ett.drive = (struct drive){
-			.latch = ett.port.latch,
-			.bits = ett.config.bits,
-			.edges = ett.config.edges < half - 1 ? ett.config.edges : half - 1,
-			.dwell = ett.config.dwell_us ?
-					 ett_ticks(ett.config.dwell_us, ett.timer.hz) :
-					 WATCHED_STEPS * loop_step(&ett.port),
+			.latch = ett.setup.port.latch,
+			.bits = ett.setup.config.bits,
+			.edges = ett.setup.config.edges < half - 1 ? ett.setup.config.edges :
+								     half - 1,
+			.dwell = ett.setup.config.dwell_us ?
+					 ett_ticks(ett.setup.config.dwell_us, ett.setup.timer.hz) :
+					 WATCHED_STEPS * loop_step(&ett.setup.port),
 			.seed = tsc(),
+			.patience = ett_ticks(PATIENCE_US, ett.setup.timer.hz),
 			.zero = zero,
 			.from = SELF_TEST_FROM,
-			.store = ett.record + (ett.room - half),
+			.store = ett.setup.record + (ett.setup.room - half),
 			.go = &ett.go,
 			.stop = &ett.stop,
 		};
-		out8(ett.port.latch, SELF_TEST_FROM);
-		ett.loop.room = ett.room - half;
+		out8(ett.setup.port.latch, SELF_TEST_FROM);
+		ett.loop.room = ett.setup.room - half;
 		second_drive(&ett.drive);
-	} else if (ett.second && ett.config.keys == ETT_KEYS_OTHER) {
+	} else if (ett.setup.second && ett.setup.config.keys == ETT_KEYS_OTHER) {
 		second_watch(&ett.stop);
 	}
 }
 
 static void capture(void)
 {
-	const struct ett_config *c = &ett.config;
+	const struct ett_config *c = &ett.setup.config;
 	struct loop *l = &ett.loop;
 	bool test = tests_itself(), zero = c->zero && c->bits >= 4;
 
 	ett.go = ett.stop = 0;
 	*l = (struct loop){
-		.port = ett.port,
+		.port = ett.setup.port,
 		.bits = c->bits,
 		.zero = zero,
-		.keys = c->keys == ETT_KEYS_LOOP || (c->keys == ETT_KEYS_OTHER && !ett.second),
+		.keys = c->keys == ETT_KEYS_LOOP ||
+			(c->keys == ETT_KEYS_OTHER && !ett.setup.second),
 		.every = c->steps,
-		.look = ett_ticks(LOOK_US, ett.timer.hz),
-		.length = ett_ticks(c->length_us, ett.timer.hz),
-		.record = ett.record,
-		.room = ett.room,
+		.look = ett_ticks(LOOK_US, ett.setup.timer.hz),
+		.length = ett_ticks(c->length_us, ett.setup.timer.hz),
+		.record = ett.setup.record,
+		.room = ett.setup.room,
 		.go = &ett.go,
 		.stop = &ett.stop,
 	};
@@ -281,20 +171,22 @@ static void fill_header(void)
 
 	memset(h, 0, sizeof(*h));
 	cpuid(1, id);
-	h->flags = (ett.timer.invariant ? ETT_INVARIANT : 0u) | (is_apart() ? ETT_APART : 0u) |
+	h->flags = (ett.setup.timer.invariant ? ETT_INVARIANT : 0u) |
+		   (setup_apart(&ett.setup) ? ETT_APART : 0u) |
 		   (id[2] >> 31 ? ETT_HYPERVISOR : 0u) | (l->every ? ETT_EVERY_STEP : 0u) |
 		   (tests_itself() ? ETT_SELF_TEST : 0u) | (l->only_ff ? ETT_NO_PORT : 0u);
-	if (ett.timer.rate.hz)
-		h->flags |= ett.timer.by == ETT_TIMER_PIT ? ETT_PIT : ETT_HPET;
-	h->probes = ett.config.probes;
-	h->bits = ett.config.bits;
-	h->mask = ett.config.mask;
-	h->source = (uint8_t)ett.config.source;
-	h->source_at = ett.port.reg ? (uint64_t)(uintptr_t)ett.port.reg : ett.port.port;
-	h->rate_hz = ett.timer.hz;
-	h->rate_least_hz = ett.timer.rate.least;
-	h->rate_most_hz = ett.timer.rate.most;
-	h->rate_cpuid_hz = ett.timer.cpuid_hz;
+	if (ett.setup.timer.rate.hz)
+		h->flags |= ett.setup.timer.by == ETT_TIMER_PIT ? ETT_PIT : ETT_HPET;
+	h->probes = ett.setup.config.probes;
+	h->bits = ett.setup.config.bits;
+	h->mask = ett.setup.config.mask;
+	h->source = (uint8_t)ett.setup.config.source;
+	h->source_at =
+		ett.setup.port.reg ? (uint64_t)(uintptr_t)ett.setup.port.reg : ett.setup.port.port;
+	h->rate_hz = ett.setup.timer.hz;
+	h->rate_least_hz = ett.setup.timer.rate.least;
+	h->rate_most_hz = ett.setup.timer.rate.most;
+	h->rate_cpuid_hz = ett.setup.timer.cpuid_hz;
 	h->run = h->begin = l->begin;
 	h->end = l->end;
 	h->why = l->why;
@@ -305,15 +197,15 @@ static void fill_header(void)
 	h->steps = l->steps;
 	h->step_least = l->least;
 	h->step_most = l->most;
-	if (ett.second) {
-		h->apart_least = ett.apart.least;
-		h->apart_most = ett.apart.most;
+	if (ett.setup.second) {
+		h->apart_least = ett.setup.apart.least;
+		h->apart_most = ett.setup.apart.most;
 	}
 	h->cpu = id[0];
 	h->first = l->first;
-	cpu_name(h->cpu_name);
-	memcpy(h->config, ett.told, sizeof(h->config));
-	ett.image.record = ett.record;
+	setup_cpu_name(h->cpu_name);
+	memcpy(h->config, ett.setup.told, sizeof(h->config));
+	ett.image.record = ett.setup.record;
 	ett.image.truth = ett.drive.store;
 }
 
@@ -333,7 +225,7 @@ static void make_title(void)
 	ett_put(&t, "  steps ");
 	ett_put_dec(&t, ett.loop.steps, 0);
 	ett_put(&t, "  longest ");
-	ett_put_dec(&t, ett_ns(ett.loop.most, ett.timer.hz) + 1, 0);
+	ett_put_dec(&t, ett_ns(ett.loop.most, ett.setup.timer.hz) + 1, 0);
 	ett_put(&t, " ns");
 }
 
@@ -348,7 +240,7 @@ static void first_message(void)
 		ett_put(&t,
 			"only FF was ever read: is there a port, and are the probes connected?");
 	} else if (tests_itself()) {
-		v = ett_judge(ett.record, ett.loop.n, ett.drive.store, ett.drive.n,
+		v = ett_judge(ett.setup.record, ett.loop.n, ett.drive.store, ett.drive.n,
 			      2 * ett.loop.most, ett.loop.end);
 		ett_put(&t, "self-test: stores ");
 		ett_put_dec(&t, v.stores, 0);
@@ -358,7 +250,7 @@ static void first_message(void)
 		ett_put_dec(&t, v.apart, 0);
 		ett_put(&t, " long and missed ");
 		ett_put_dec(&t, v.missed, 0);
-	} else if (ett.config.edges) {
+	} else if (ett.setup.config.edges) {
 		ett_put(&t, "no self-test: it takes a second processor and a parallel port");
 	}
 }
@@ -371,9 +263,9 @@ static void save(enum ett_save how)
 
 	screen_line(ETT_ROWS - 2, "saving ...");
 	if (how == ETT_SAVE_DISK)
-		problem = save_disk(&ett.image, &ett.timer, ett.config.disk, &saved);
+		problem = save_disk(&ett.image, &ett.setup.timer, ett.setup.config.disk, &saved);
 	else
-		problem = save_serial(&ett.image, &ett.timer);
+		problem = save_serial(&ett.image, &ett.setup.timer);
 	memset(ett.view.message, 0, sizeof(ett.view.message));
 	ett_put(&t, problem ? "NOT SAVED: " : "saved, blocks: ");
 	if (problem)
@@ -396,8 +288,9 @@ static int wait_key(void)
 static void look(void)
 {
 	ett.view = (struct ett_view){
-		.events = { ett.record, ett.loop.n, 0, ett.config.probes, ett.config.bits },
-		.hz = ett.timer.hz,
+		.events = { ett.setup.record, ett.loop.n, 0, ett.setup.config.probes,
+			    ett.setup.config.bits },
+		.hz = ett.setup.timer.hz,
 		.begin = ett.loop.begin,
 		.title = ett.title,
 	};
@@ -406,8 +299,8 @@ static void look(void)
 	first_message();
 	ett_view_draw(&ett.view, screen);
 	screen_show(screen);
-	if (ett.config.save && ett.runs == 1)
-		save(ett.config.save);
+	if (ett.setup.config.save && ett.runs == 1)
+		save(ett.setup.config.save);
 	for (;;) {
 		ett_view_draw(&ett.view, screen);
 		screen_show(screen);
@@ -426,13 +319,15 @@ void main(uint32_t magic, const struct boot_info *info)
 	screen_line(0, "Coeval event timestamping: measuring the clock");
 	read_told(magic == MULTIBOOT_LOADED ? info : NULL);
 	find_memory(magic == MULTIBOOT_LOADED ? info : NULL);
-	ett.timer = timer_calibrate(ett.config.timer);
+	ett.setup.timer = timer_calibrate(ett.setup.config.timer);
 	find_second();
-	ett.port_problem = port_open(&ett.port, &ett.config, ett.config.edges > 0);
+	ett.setup.port_problem =
+		port_open(&ett.setup.port, &ett.setup.config, ett.setup.config.edges > 0);
 	for (bool first = true;; first = false) {
 		key_flush();
-		show_setup();
-		while (!(first && ett.config.start_now) && wait_key() != '\n')
+		setup_draw(&ett.setup, screen);
+		screen_show(screen);
+		while (!(first && ett.setup.config.start_now) && wait_key() != '\n')
 			;
 		capture();
 		fill_header();

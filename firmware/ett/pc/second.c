@@ -185,7 +185,8 @@ static void drive(struct drive *d)
 	hold(16 * d->dwell);
 	if (d->zero)
 		store(d, 0, v);
-	hold(16 * d->dwell);
+	/* A zero ends the capture, and that this; unless the loop comes to no read at all. */
+	hold(d->zero ? d->patience : 16 * d->dwell);
 	*d->stop = 1;
 	while (!second.rest)
 		pause();
