@@ -355,7 +355,7 @@ static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl
 	}
 	if (x.p) {
 		if (x.p->crowded)
-			tell(&x, CVL_E_LIMIT,
+			tell(&x, CVL_E_UNSUPPORTED,
 			     "more tracks than there may be: some events stand on that of their node");
 		closed = perfetto_close(x.p, rc ? NULL : err);
 	}
