@@ -16,21 +16,44 @@ static int no_memory(struct cvl_error *err)
 
 /* ---- who ---- */
 
-static int find_core(struct calls_read *r, uint32_t node, uint32_t number, uint32_t *core)
+/* Keys of what is numbered or named: what it is, where, and who it is there. */
+enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME };
+
+static uint64_t thread_key(unsigned what, uint32_t where, uint64_t who)
 {
-	uint64_t key = (uint64_t)node << 32 | number;
+	return calls_mix(calls_mix(((uint64_t)what << 32 | where) + 1) ^ who);
+}
+
+static uint64_t value_key(const struct taken_value *v)
+{
+	return v->is_text ? text_key(v->text, v->len) : v->number;
+}
+
+static int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
+		     uint32_t *core)
+{
 	const uint32_t *known = calls_pairs_find(&r->cores, key);
+	bool plain = !v->is_text && v->number <= UINT32_MAX;
+	struct core_name name = { 0 };
 	int rc;
 
 	if (known) {
 		*core = *known;
 		return 0;
 	}
-	rc = calls_add_core(r->calls, node, number, core, r->err);
-	if (!rc && calls_pairs_add(&r->cores, key, *core))
-		rc = no_memory(r->err);
+	if (calls_room(&r->core, r->n_cores, &r->room_cores, sizeof(*r->core)))
+		return no_memory(r->err);
+	rc = calls_add_core(r->calls, node, plain ? (uint32_t)v->number : r->node[node].cores, core,
+			    r->err);
+	if (rc)
+		return rc;
 	r->node[node].cores++;
-	return rc;
+	if ((v->is_text ?
+		     asprintf(&name.text, "%.*s", (int)(v->len < 100 ? v->len : 100), v->text) :
+		     asprintf(&name.text, "%" PRIu64, v->number)) < 0)
+		return no_memory(r->err);
+	r->core[r->n_cores++] = name;
+	return calls_pairs_add(&r->cores, key, *core) ? no_memory(r->err) : 0;
 }
 
 static bool is_idle(const struct calls_read *r, const char *name)
@@ -66,17 +89,16 @@ static int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32
 	return 0;
 }
 
-/* Keys of threads: what they are of, and who they are there. */
-enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT };
-
-static uint64_t thread_key(unsigned what, uint32_t where, uint64_t who)
+/* A second task of one name gets its number behind it. */
+static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t size, uint64_t number)
 {
-	return calls_mix(calls_mix(((uint64_t)what << 32 | where) + 1) ^ who);
-}
+	uint64_t key = thread_key(KEY_NAME, node, text_key(text, strlen(text)));
+	size_t n = strlen(text);
 
-static uint64_t value_key(const struct taken_value *v)
-{
-	return v->is_text ? text_key(v->text, v->len) : v->number;
+	if (!calls_pairs_find(&r->names, key))
+		return calls_pairs_add(&r->names, key, 0) ? no_memory(r->err) : 0;
+	snprintf(text + n, size - n, "-%" PRIu64, number);
+	return 0;
 }
 
 /*
@@ -92,6 +114,7 @@ static int find_task(struct calls_read *r, const struct taken_value *number,
 	const uint32_t *known = calls_pairs_find(&r->tasks, key);
 	const char *given = NULL;
 	char text[160];
+	int rc;
 
 	if (known) {
 		*thread = *known;
@@ -112,8 +135,13 @@ static int find_task(struct calls_read *r, const struct taken_value *number,
 			 who->text);
 	else
 		snprintf(text, sizeof(text), "task %" PRIu64, who->number);
-	if (is_idle(r, text))
+	if (is_idle(r, text)) {
 		key = thread_key(KEY_IDLE, core, value_key(who));
+	} else if (!who->is_text) {
+		rc = tell_apart(r, node, text, sizeof(text), who->number);
+		if (rc)
+			return rc;
+	}
 	return find_thread(r, key, node, moves ? CALLS_NONE : core, text, thread);
 }
 
@@ -124,25 +152,20 @@ static int core_of(struct calls_read *r, const struct cvl_slice *sl, const struc
 	struct stream *s = &r->stream[sl->stream];
 	const struct taken_value *v = &t->slot[CALLS_SLOT_CORE];
 	uint32_t node = r->node_of[sl->clock];
-	int rc;
+	uint64_t key = thread_key(KEY_PROCESSOR, node, v->has ? value_key(v) : 0);
+	struct taken_value own;
+	int rc = 0;
 
-	if (v->has) {
-		if (s->core != CALLS_NONE && calls_core(r->calls, s->core)->number == v->number &&
-		    calls_core(r->calls, s->core)->node == node) {
-			*core = s->core;
-			return 0;
-		}
-		rc = find_core(r, node, (uint32_t)v->number, core);
-		s->core = *core;
-		return rc;
-	}
-	if (s->core == CALLS_NONE) {
-		rc = find_core(r, node, r->streams_of[sl->clock]++, &s->core);
-		if (rc)
-			return rc;
+	if (v->has && (s->core == CALLS_NONE || s->core_key != key)) {
+		rc = find_core(r, node, v, key, &s->core);
+		s->core_key = key;
+	} else if (!v->has && s->core == CALLS_NONE) {
+		own = (struct taken_value){ .number = r->streams_of[sl->clock]++ };
+		s->core_key = thread_key(KEY_PROCESSOR, node, own.number);
+		rc = find_core(r, node, &own, s->core_key, &s->core);
 	}
 	*core = s->core;
-	return 0;
+	return rc;
 }
 
 static int thread_of(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,

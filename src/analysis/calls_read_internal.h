@@ -18,12 +18,17 @@ struct task {
 	bool is_core; /* of which no tasks are known */
 };
 
+struct core_name {
+	char *text;  /* its number or name */
+	char *label; /* whole; NULL as long as nobody asked */
+};
+
 struct stream {
 	struct bound_class *class;
 	size_t n_classes;
-	uint64_t packet; /* that its core was read from */
-	uint32_t core;   /* CALLS_NONE: not known yet */
-	bool gap;        /* one whose end is not known */
+	uint32_t core;     /* of its last record; CALLS_NONE: not known yet */
+	uint64_t core_key; /* of its */
+	bool gap;          /* one whose end is not known */
 	struct calls_time gap_from;
 	uint64_t gap_lost;
 };
@@ -53,8 +58,10 @@ struct calls_read {
 	size_t n_functions, room_functions;
 	struct task *task; /* one a thread */
 	size_t n_tasks, room_tasks;
-	char **core_label;
+	struct core_name *core;
+	size_t n_cores, room_cores;
 	struct calls_pairs functions, tasks, cores;
+	struct calls_pairs names; /* of tasks that are numbered, by node */
 	struct calls_read_counts counts;
 	bool begun;
 	struct calls_time first, last;
