@@ -210,8 +210,11 @@ static int study(struct request *r, struct calls_view *v, struct progress *progr
 					      r->loaded };
 	struct cvl_slice slice;
 	const struct cvl_sync *sync = cvl_timeline_sync(v->tl);
+	const size_t given = r->match.n;
 	int rc = sync ? rules_recall(&r->match, sync->settings, err) : 0;
 
+	/* exchanges that only tie clocks are nobody's messages, unless they are asked for */
+	rules_drop(&r->match, given, "tracer");
 	if (!rc)
 		rc = calls_read_open(&v->r, v->tl, &opts, &told, err);
 	if (rc)

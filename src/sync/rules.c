@@ -41,13 +41,30 @@ static void free_side(struct rule_side *s)
 		free(s->key[i]);
 }
 
+static void free_rule(struct match_rule *rule)
+{
+	free(rule->name);
+	free_side(&rule->send);
+	free_side(&rule->receive);
+}
+
+void rules_drop(struct rule_set *set, size_t first, const char *name)
+{
+	size_t n = first;
+
+	for (size_t i = first; i < set->n; i++) {
+		if (!set->rule[i].name || strcmp(set->rule[i].name, name) != 0)
+			set->rule[n++] = set->rule[i];
+		else
+			free_rule(&set->rule[i]);
+	}
+	set->n = n < set->n ? n : set->n;
+}
+
 void rules_free(struct rule_set *set)
 {
-	for (size_t i = 0; i < set->n; i++) {
-		free(set->rule[i].name);
-		free_side(&set->rule[i].send);
-		free_side(&set->rule[i].receive);
-	}
+	for (size_t i = 0; i < set->n; i++)
+		free_rule(&set->rule[i]);
 	free(set->rule);
 	*set = (struct rule_set){ 0 };
 }
