@@ -8,6 +8,8 @@ has it without -icount. Where the timer began is bracketed by comparisons, in wh
 (OUT/master.log); they are no part of the session. Exit status 1: a time is further from the truth than its bound and what is not
 known of the truth together, a message came before it was sent, or two comparisons contradict each other; and, if the session was tied
 by exchanges, a bound is nowhere down at half the shortest round trip.
+
+Of a clock's errors and bounds the median is printed, of errors the worst too, of bounds the least.
 """
 
 import json
@@ -95,8 +97,8 @@ def judge(records, clocks):
 def main(out, *by):
     clocks = read(out)
     messages, bad = judge(map(json.loads, sys.stdin), clocks)
-    row = "{:10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9}"
-    print(row.format("clock", "records", "truth +-", "error", "worst", "bound", "round trips", "shortest"))
+    row = "{:10} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>11} {:>9}"
+    print(row.format("clock", "records", "truth +-", "error", "worst", "bound", "least", "round trips", "shortest"))
     for c in clocks.values():
         if c.early > c.late:
             bad.append(f"{c.name}: its comparisons contradict each other")
@@ -105,9 +107,9 @@ def main(out, *by):
         shortest = min(c.trips, default=0)
         if by and min(c.bounds) > shortest / 2 + STEPS * c.tick:
             bad.append(f"{c.name}: no bound is below {min(c.bounds)} ns, half a round trip is {shortest / 2} ns")
-        ns = ((c.late - c.early) / 2, statistics.median(c.errors), max(c.errors, key=abs), statistics.median(c.bounds), shortest)
+        ns = ((c.late - c.early) / 2, statistics.median(c.errors), max(c.errors, key=abs), statistics.median(c.bounds), min(c.bounds), shortest)
         us = [f"{x / 1000:.2f} us" for x in ns]
-        print(row.format(c.name, len(c.errors), *us[:4], len(c.trips), us[4]))
+        print(row.format(c.name, len(c.errors), *us[:5], len(c.trips), us[5]))
     print(f"{messages} messages, {len(bad)} contradictions")
     for line in bad[:TOLD]:
         print(line)

@@ -3,14 +3,6 @@
 
 #include "port.h"
 
-static uint32_t load(const uint32_t *word)
-{
-	uint32_t value = *(const volatile uint32_t *)word;
-
-	port_barrier();
-	return value;
-}
-
 int tracer_packet_good(const struct tracer_packet *p, uint32_t n, uint32_t layout)
 {
 	return n >= sizeof(*p) && p->magic == TRACE_PACKET_MAGIC && p->layout == layout &&
@@ -20,7 +12,7 @@ int tracer_packet_good(const struct tracer_packet *p, uint32_t n, uint32_t layou
 
 int tracer_drain_waits(const struct tracer_drain *d)
 {
-	return load(&d->ring->head) - d->at > d->packet_bits;
+	return port_load(&d->ring->head) - d->at > d->packet_bits;
 }
 
 enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet)
@@ -28,21 +20,22 @@ enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet)
 	const uint32_t slot = d->at / d->packet_bits % d->packets, bytes = d->packet_bits / 8;
 	const uint32_t *from = (const uint32_t *)(const void *)(d->data + slot * bytes);
 	struct tracer_packet *p = packet;
-	uint32_t head = load(&d->ring->head), filled = TRACE_HEAD_END(head) - d->at;
-	int whole =
-		filled < d->packet_bits && load(&d->ring->commit[slot]) == TRACE_HEAD_NEXT(head);
+	uint32_t head = port_load(&d->ring->head), filled = TRACE_HEAD_END(head) - d->at;
+	int whole = filled < d->packet_bits &&
+		    port_load(&d->ring->commit[slot]) == TRACE_HEAD_NEXT(head);
 
-	if (load(&d->ring->magic) != TRACE_RING_MAGIC || load(&d->ring->boot) != d->boot ||
-	    filled <= TRACE_PACKET_HEADER_BITS || filled > d->packets * d->packet_bits)
+	if (port_load(&d->ring->magic) != TRACE_RING_MAGIC ||
+	    port_load(&d->ring->boot) != d->boot || filled <= TRACE_PACKET_HEADER_BITS ||
+	    filled > d->packets * d->packet_bits)
 		return TRACER_REST_NOTHING;
 	for (uint32_t i = 0; i < bytes / 4; i++)
-		((uint32_t *)packet)[i] = load(&from[i]);
+		((uint32_t *)packet)[i] = port_load(&from[i]);
 	/* while it was copied somebody may have gone round to it */
-	if (load(&d->ring->head) - d->at > d->packets * d->packet_bits)
+	if (port_load(&d->ring->head) - d->at > d->packets * d->packet_bits)
 		return TRACER_REST_NOTHING;
 	p->content_size = whole ? filled : TRACE_PACKET_HEADER_BITS;
 	if (!tracer_packet_good(p, bytes, d->layout))
 		return TRACER_REST_NOTHING;
-	p->events_discarded = load(&d->ring->lost) + !whole;
+	p->events_discarded = port_load(&d->ring->lost) + !whole;
 	return whole ? TRACER_REST_EVENTS : TRACER_REST_TORN;
 }
