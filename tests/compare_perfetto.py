@@ -82,7 +82,7 @@ class Trace:
 
 def shown(path):
     """What must be found, with gaps' ends apart."""
-    want, high, names = [], {}, set()
+    want, high, names, running, open_at = [], {}, set(), set(), {}
     with open(path, encoding="utf-8") as f:
         records = [json.loads(line) for line in f]
     names = {(r["node"], r["name"]) for r in records}
@@ -98,6 +98,8 @@ def shown(path):
                 if clock == r["clock"] and level:
                     want.append((*head, "END", "high", line, None))
                     high[clock, line] = 0
+            if open_at.pop(r["clock"], False):
+                want.append((*head, "END", "", None, None))
             want.append((*head, "BEGIN", r["why"], "gaps", None))
         elif r["kind"] == "sample":
             want.append((*head, "COUNTER", "", r["channel"], r["value"]))
@@ -116,18 +118,35 @@ def shown(path):
                 addr = r["fields"].get("addr")
                 name = hex(addr) if addr is not None else ""
             want.append((*head, kind, name, None, None))
+            if r["name"].split(":")[-1] in ("sched_switch", "task_switch"):
+                fields = r["fields"]
+                core = fields.get("cpu_id", fields.get("core"))
+                place = (r["clock"], core)
+                if place in running and open_at.get(r["clock"]):
+                    want.append((*head, "END", "", None, None))
+                following = [fields[k] for k in ("next_comm", "next_name", "next", "to", "task") if k in fields][0]
+                track = "runs" if core is None else f"core {core} runs"
+                want.append((*head, "BEGIN", following if isinstance(following, str) else f"task {following}", track, None))
+                running.add(place)
+                open_at[r["clock"]] = True
         else:
             want.append((*head, "INSTANT", r["kind"], "marks", None))
     return want
+
+
+def placed(name, kind, track):
+    """The track, where it has a name of its own."""
+    runs = track and track.split()[-1] == "runs"
+    return track if name == "high" or (name == "" or runs) and kind != "END" else None
 
 
 def main():
     trace, want = Trace(sys.argv[1], int(sys.argv[3])), shown(sys.argv[2])
     ends = [f for f in trace.found if f[3] == "END" and f[5].startswith("gaps")]
     found = [f for f in trace.found if f not in ends] if ends else trace.found
-    found = Counter((t, b, n, k, name, track if name in ("high", "") and k != "END" or name == "high" else None, v)
+    found = Counter((t, b, n, k, name, placed(name, k, track), v)
                     for t, b, n, k, name, track, v in found)
-    want = Counter((t, b, n, k, name, track if name in ("high", "") and k != "END" or name == "high" else None, v)
+    want = Counter((t, b, n, k, name, placed(name, k, track), v)
                    for t, b, n, k, name, track, v in want)
     for what, one, other in (("not in the trace", want, found), ("not shown", found, want)):
         for item, n in list((one - other).items())[:5]:

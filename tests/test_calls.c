@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calls.h"
+#include "analysis/calls_path.h"
 #include "test_draw.h"
 
 #define FUNCTIONS 6
@@ -621,6 +621,73 @@ static void overlapping_spans_end_by_their_number(void **state)
 	calls_free(c);
 }
 
+static void exits_without_entry_are_one_time_in_the_total(void **state)
+{
+	struct told told;
+	uint32_t core;
+	struct calls *c = machine(&told, 1, &core);
+	struct cvl_error err;
+
+	(void)state;
+	for (int64_t i = 1; i <= 100; i++)
+		calls_end(c, 0, at(10 * i), 1, 0, false, &err);
+	calls_begin(c, 0, at(1100), 1, 0, &err);
+	calls_end(c, 0, at(1150), 1, 0, false, &err);
+	done(c, &told, 1200);
+	assert_int_equal(calls_costs(c), 1);
+	assert_int_equal(calls_cost(c, 0)->calls, 101);
+	assert_int_equal(calls_cost(c, 0)->total, 1000 + 50);
+	free(told.span);
+	calls_free(c);
+}
+
+/* Records of two cores with one time may come in any order. */
+static void a_thread_that_runs_on_another_core_already_does_not_stop(void **state)
+{
+	struct told told;
+	uint32_t core, other, idle;
+	struct calls *c = machine(&told, 1, &core);
+	struct cvl_error err;
+
+	(void)state;
+	calls_add_core(c, 0, 1, &other, &err);
+	calls_add_thread(c, 0, core, "idle", at(0), &idle, &err);
+	calls_switch(c, core, 0, false, at(0), &err);
+	calls_begin(c, 0, at(10), 1, 0, &err);
+	calls_switch(c, other, 0, false, at(50), &err);
+	calls_switch(c, core, idle, false, at(50), &err);
+	calls_end(c, 0, at(100), 1, 0, false, &err);
+	done(c, &told, 100);
+	assert_int_equal(told.n, 1);
+	assert_int_equal(told.span[0].self, 90);
+	assert_int_equal(told.span[0].part.preempted + told.span[0].part.blocked, 0);
+	assert_int_equal(calls_thread(c, 0)->busy, 100);
+	free(told.span);
+	calls_free(c);
+}
+
+static void a_path_tells_the_innermost_span_however_deep(void **state)
+{
+	struct calls_kept kept;
+	struct calls_path path;
+	struct calls_span s = { .thread = 0 };
+
+	(void)state;
+	calls_kept_init(&kept, 1000);
+	for (int32_t i = 0; i < 300; i++) {
+		s.function = (uint32_t)i;
+		s.depth = i;
+		s.begin = at(i);
+		s.end = at(1000000 - i);
+		calls_kept_span(&kept, &s);
+	}
+	assert_int_equal(calls_path_find(&path, &kept, 0, at(0), at(1000000)), 0);
+	assert_int_equal(path.n, 2); /* all that is around it is short, and goes together */
+	assert_int_equal(path.step[1].function, 299);
+	calls_path_free(&path);
+	calls_kept_free(&kept);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -635,6 +702,9 @@ int main(void)
 		cmocka_unit_test(a_message_sent_later_than_the_last_sign_of_life_was_waited_for),
 		cmocka_unit_test(what_is_open_when_its_thread_does_not_run_is_not_itself_at_work),
 		cmocka_unit_test(overlapping_spans_end_by_their_number),
+		cmocka_unit_test(exits_without_entry_are_one_time_in_the_total),
+		cmocka_unit_test(a_thread_that_runs_on_another_core_already_does_not_stop),
+		cmocka_unit_test(a_path_tells_the_innermost_span_however_deep),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

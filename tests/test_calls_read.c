@@ -202,12 +202,75 @@ static void a_stack_of_ten_thousand_is_read(void **state)
 	forget(&w);
 }
 
+/* Numbers of more than 32 bits are not cut, and names are no numbers. */
+static void cores_are_told_apart_by_any_number_or_name(void **state)
+{
+	static const struct cvl_origin origin = { .format = "test", .path = "-" };
+	const struct cvl_store_desc desc = { .clock = "n1", .node = "n1", .rate_hz = 1000000 };
+	const struct cvl_store_field number[] = { { "addr", CVL_STORE_U64 },
+						  { "core", CVL_STORE_U64 } };
+	const struct cvl_store_field name[] = { { "addr", CVL_STORE_U64 },
+						{ "core", CVL_STORE_STRING } };
+	const union cvl_store_value values[] = { { .u = 0 },
+						 { .u = UINT64_C(1) << 32 },
+						 { .u = UINT64_MAX },
+						 { .s = "left" },
+						 { .s = "right" } };
+	static const char *const lanes[] = { "n1/0", "n1/4294967296", "n1/18446744073709551615",
+					     "n1/left", "n1/right" };
+	struct world w = { 0 };
+	int class[2][2];
+	char path[300];
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/cores", scratch);
+	ok(cvl_session_create(&w.s, path, &w.err), &w.err);
+	ok(cvl_session_add(w.s, &desc, &origin, &w.w, &w.err), &w.err);
+	class[0][0] = cvl_writer_declare(w.w, "number_begin", number, 2, &w.err);
+	class[0][1] = cvl_writer_declare(w.w, "number_end", number, 2, &w.err);
+	class[1][0] = cvl_writer_declare(w.w, "name_begin", name, 2, &w.err);
+	class[1][1] = cvl_writer_declare(w.w, "name_end", name, 2, &w.err);
+	for (uint64_t side = 0; side < 2; side++)
+		for (uint64_t i = 0; i < 5; i++) {
+			const union cvl_store_value v[] = { { .u = 0 }, values[i] };
+
+			ok(cvl_writer_event(w.w, (struct cvl_tick){ 10 + 100 * side + i },
+					    class[i >= 3][side], v, &w.err),
+			   &w.err);
+		}
+	read_it(&w, 200);
+	assert_int_equal(w.n, 5);
+	for (size_t i = 0; i < 5; i++)
+		assert_int_equal(find(&w, lanes[i], i < 3 ? "number" : "name")->self, 100 * US);
+	forget(&w);
+}
+
+static void tasks_of_one_name_are_told_apart_by_their_numbers(void **state)
+{
+	struct world w;
+
+	(void)state;
+	make(&w, "twins");
+	put(&w, 10, w.change, 1, "work");
+	put(&w, 20, w.entry, 7, NULL);
+	put(&w, 30, w.leave, 7, NULL);
+	put(&w, 40, w.change, 2, "work");
+	put(&w, 50, w.entry, 8, NULL);
+	put(&w, 60, w.leave, 8, NULL);
+	read_it(&w, 60);
+	find(&w, "n1/work", "7");
+	find(&w, "n1/work-2", "8");
+	forget(&w);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interrupts_and_tasks_take_the_core_from_what_ran),
 		cmocka_unit_test(a_loss_whose_end_nobody_knows_ends_with_the_next_record),
 		cmocka_unit_test(a_stack_of_ten_thousand_is_read),
+		cmocka_unit_test(cores_are_told_apart_by_any_number_or_name),
+		cmocka_unit_test(tasks_of_one_name_are_told_apart_by_their_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <endian.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -397,6 +398,69 @@ static void what_makes_no_sense_is_refused(void **state)
 	free(text);
 }
 
+/* ---- rows ---- */
+
+#define ROWS 30000
+
+/* Over many packets, each row's tick and half-width come back; a later test of an importer reads the other fields. */
+static void rows_are_events_of_their_class(void **state)
+{
+	static const struct cvl_store_field fields[] = { { CVL_HALF_WIDTH, CVL_STORE_U32 },
+							 { "code", CVL_STORE_U8 } };
+	static const struct cvl_store_field many[] = { { "a", CVL_STORE_U64 },
+						       { "b", CVL_STORE_U64 },
+						       { "c", CVL_STORE_U8 } };
+	const struct cvl_store_desc desc = { .clock = "rows", .rate_hz = 1000000 };
+	static struct cvl_store_row row[ROWS];
+	struct draw d = draw_begin(77);
+	struct cvl_error err = { 0 };
+	struct cvl_stream *stream;
+	struct cvl_trace *trace;
+	struct cvl_writer *w;
+	struct cvl_batch b;
+	uint64_t tick = 0;
+	size_t n = 0;
+	int class, rc;
+
+	(void)state;
+	for (size_t i = 0; i < ROWS; i++) {
+		uint32_t half = htole32((uint32_t)draw_size(&d, 32));
+
+		tick += draw_size(&d, 30); /* some are too far for a compact header */
+		row[i].tick.count = tick;
+		memcpy(row[i].fields, &half, sizeof(half));
+		row[i].fields[4] = (uint8_t)i;
+	}
+	ok(cvl_writer_open(&w, path_of("rows"), &desc, &err), &err);
+	class = cvl_writer_declare(w, "e", fields, 2, &err);
+	assert_int_equal(
+		cvl_writer_rows(w, cvl_writer_declare(w, "f", many, 3, &err), row, 1, &err),
+		CVL_E_USAGE);
+	for (size_t i = 0, more; i < ROWS; i += more) {
+		more = 1 + draw_below(&d, 2000);
+		more = more < ROWS - i ? more : ROWS - i;
+		ok(cvl_writer_rows(w, class, row + i, more, &err), &err);
+	}
+	assert_int_equal(cvl_writer_count(w), ROWS);
+	ok(cvl_writer_close(w, (struct cvl_tick){ tick }, &err), &err);
+	ok(cvl_trace_open(&trace, path_of("rows"), NULL, &err), &err);
+	ok(cvl_stream_open(&stream, trace, 0, &(struct cvl_stream_opts){ .strict = true }, &err),
+	   &err);
+	while ((rc = cvl_stream_next(stream, &b, &err)) > 0)
+		for (size_t i = 0; i < b.n; i++, n++) {
+			uint32_t half;
+
+			memcpy(&half, row[n].fields, sizeof(half));
+			assert_int_equal(b.kind[i], CVL_EVENT);
+			assert_true(b.tick[i].count == row[n].tick.count);
+			assert_true(b.bracket[i] == le32toh(half));
+		}
+	assert_int_equal(rc, 0);
+	assert_int_equal(n, ROWS);
+	cvl_stream_close(stream);
+	cvl_trace_close(trace);
+}
+
 /* ---- damage ---- */
 
 struct tally {
@@ -710,6 +774,7 @@ static void finished_session_is_no_longer_unfinished(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rows_are_events_of_their_class),
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(ticks_reach_the_last_one),
 		cmocka_unit_test(an_edge_of_eight_lines_costs_five_bytes),

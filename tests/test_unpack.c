@@ -7,7 +7,7 @@
 #include <cmocka.h>
 
 #include "core/crc32c.h"
-#include "drivers/ring/unpack.h"
+#include "decode/unpack.h"
 #include "test_draw.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "start.h"
 
-#include <stdint.h>
+#include "../bare/memory.h"
 
 /* ARMv7-M Architecture Reference Manual, B3.2 */
 #define SCB_CPACR (*(volatile uint32_t *)0xe000ed88u)
@@ -12,24 +12,6 @@
 extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 
 void reset(void);
-
-/* The compiler calls these for copies of structures. */
-void *memcpy(void *to, const void *from, unsigned n);
-void *memset(void *to, int byte, unsigned n);
-
-void *memcpy(void *to, const void *from, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		((uint8_t *)to)[i] = ((const uint8_t *)from)[i];
-	return to;
-}
-
-void *memset(void *to, int byte, unsigned n)
-{
-	for (unsigned i = 0; i < n; i++)
-		((uint8_t *)to)[i] = (uint8_t)byte;
-	return to;
-}
 
 /* Nothing that an image knows of. Begin again. */
 static void fault(void)

@@ -3,14 +3,6 @@
 
 #include "port.h"
 
-static uint32_t load(const uint32_t *word)
-{
-	uint32_t value = *(const volatile uint32_t *)word;
-
-	port_barrier();
-	return value;
-}
-
 /* Bits from the packet of the drain to the end of the one that is being filled. */
 static uint32_t ahead(const struct tracer_drain *d, uint32_t head)
 {
@@ -25,7 +17,7 @@ enum tracer_drained tracer_drain_open(struct tracer_drain *d, void *memory, uint
 
 	if (bytes < sizeof(*r) || (uintptr_t)memory & 7u)
 		return TRACER_BROKEN;
-	if (!load(&r->magic))
+	if (!port_load(&r->magic))
 		return TRACER_NONE;
 	copy = *(const volatile struct tracer_ring *)r;
 	if (copy.magic != TRACE_RING_MAGIC || copy.version != TRACE_RING_VERSION ||
@@ -56,7 +48,7 @@ enum tracer_drained tracer_drain_open(struct tracer_drain *d, void *memory, uint
 /* Whether the packet of the drain is, or may be, no longer in its slot. */
 static int is_overtaken(const struct tracer_drain *d)
 {
-	return ahead(d, load(&d->ring->head)) > d->packets * d->packet_bits;
+	return ahead(d, port_load(&d->ring->head)) > d->packets * d->packet_bits;
 }
 
 static int is_packet(const struct tracer_drain *d, const struct tracer_packet *p)
@@ -69,9 +61,9 @@ static int is_packet(const struct tracer_drain *d, const struct tracer_packet *p
 enum tracer_drained tracer_drain_look(struct tracer_drain *d, const struct tracer_packet **packet)
 {
 	const uint32_t ring_bits = d->packets * d->packet_bits;
-	uint32_t slot, head = load(&d->ring->head);
+	uint32_t slot, head = port_load(&d->ring->head);
 
-	if (load(&d->ring->magic) != TRACE_RING_MAGIC || load(&d->ring->boot) != d->boot)
+	if (port_load(&d->ring->magic) != TRACE_RING_MAGIC || port_load(&d->ring->boot) != d->boot)
 		return TRACER_RESET;
 	if (ahead(d, head) > ring_bits) {
 		/* a ring that keeps what was not read does not get there: this is another one */
@@ -81,7 +73,8 @@ enum tracer_drained tracer_drain_look(struct tracer_drain *d, const struct trace
 		d->at += ahead(d, head) - ring_bits;
 	}
 	slot = d->at / d->packet_bits % d->packets;
-	if (head - d->at < d->packet_bits || load(&d->ring->commit[slot]) != d->at + d->packet_bits)
+	if (head - d->at < d->packet_bits ||
+	    port_load(&d->ring->commit[slot]) != d->at + d->packet_bits)
 		return TRACER_NONE;
 	*packet =
 		(const struct tracer_packet *)(const void *)(d->data + slot * (d->packet_bits / 8));
@@ -120,5 +113,5 @@ enum tracer_drained tracer_drain_read(struct tracer_drain *d, void *out)
 
 uint32_t tracer_drain_lost(const struct tracer_drain *d)
 {
-	return load(&d->ring->lost);
+	return port_load(&d->ring->lost);
 }

@@ -138,4 +138,13 @@ PORT_INLINE uint32_t port_add(volatile uint32_t *word, uint32_t add)
 }
 #endif
 
+/** Read a word that others write, before everything after. */
+PORT_INLINE uint32_t port_load(const uint32_t *word)
+{
+	uint32_t value = *(const volatile uint32_t *)word;
+
+	port_barrier();
+	return value;
+}
+
 #endif

@@ -7,16 +7,16 @@
 #define SELDOM __attribute__((cold))
 
 /*
- * Time in 64 bits. A counter of 32 is in half period @half, or in the one after if its highest bit says so. Whoever finds it there
+ * A counter of 32 bits is in the half period that was seen last, or in the one after if its highest bit says so. Whoever finds it there
  * moves the count on; the count is read before and after the clock, as one who interrupts may do it in between.
  */
-static SELDOM uint64_t time_64(struct tracer *t, uint32_t *half)
+SELDOM uint64_t tracer_time(struct tracer *t)
 {
 	const volatile uint32_t *seen = &t->ring->half;
-	uint32_t now;
+	uint32_t half, now;
 
 	do {
-		*half = *seen;
+		half = *seen;
 #if defined(TRACER_CLOCK) && TRACER_STAMP_BITS == 64
 		return TRACER_CLOCK(t);
 #elif defined(TRACER_CLOCK)
@@ -27,27 +27,19 @@ static SELDOM uint64_t time_64(struct tracer *t, uint32_t *half)
 		now = t->platform.counter ? *t->platform.counter :
 					    t->platform.clock32(t->platform.ctx);
 #endif
-	} while (*seen != *half);
-	return (uint64_t)((*half + ((*half ^ now >> 31) & 1u)) >> 1) << 32 | now;
+	} while (*seen != half);
+	return (uint64_t)((half + ((half ^ now >> 31) & 1u)) >> 1) << 32 | now;
 }
 
-static SELDOM void pass_half(struct tracer *t, uint32_t half, uint64_t time)
+/* Move the count of half periods on to @half, unless somebody who interrupts has been quicker. */
+static SELDOM void pass_half(struct tracer *t, uint32_t half)
 {
 	volatile uint32_t *seen = &t->ring->half;
+	uint32_t was;
 
-	if ((uint32_t)(time >> 31) == half)
-		return;
 	do
-		if (port_begin(seen) != half)
-			return;
-	while (!port_end(seen, half, (uint32_t)(time >> 31)));
-}
-
-SELDOM uint64_t tracer_time(struct tracer *t)
-{
-	uint32_t half;
-
-	return time_64(t, &half);
+		was = port_begin(seen);
+	while ((int32_t)(half - was) > 0 && !port_end(seen, was, half));
 }
 
 SELDOM void tracer_done(struct tracer *t, uint32_t end)
@@ -59,11 +51,6 @@ SELDOM void tracer_done(struct tracer *t, uint32_t end)
 static uint32_t offset_of(const struct tracer *t, uint32_t position)
 {
 	return (position >> 3) & t->ring_mask;
-}
-
-static struct tracer_packet *packet_at(struct tracer *t, uint32_t position)
-{
-	return (struct tracer_packet *)(void *)(t->data + offset_of(t, position));
 }
 
 /* Whether the slot of the packet that would begin at @start is there to be filled: nobody still writes to it, or has to read it. */
@@ -79,13 +66,19 @@ static SELDOM int slot_free(struct tracer *t, uint32_t start)
 	return !t->platform.full || !t->platform.full(t->platform.ctx);
 }
 
-static SELDOM void written(struct tracer *t, uint32_t offset, uint32_t bits)
+/* Once, as it is larger than a call. */
+static SELDOM uint32_t add(volatile uint32_t *word, uint32_t n)
 {
-	tracer_done(t, port_add(&t->commit[offset >> t->shift], bits));
+	return port_add(word, n);
 }
 
-/* Instead of a size: close the packet. */
-#define FLUSH 0
+static SELDOM void written(struct tracer *t, uint32_t offset, uint32_t bits)
+{
+	tracer_done(t, add(&t->commit[offset >> t->shift], bits));
+}
+
+/* Instead of a size, and no packet has room for it: close the packet. */
+#define FLUSH UINT32_MAX
 
 /*
  * One step at a time, each by whoever gets to it: close the packet that is being filled, so that head stands between two; open the next;
@@ -94,44 +87,47 @@ static SELDOM void written(struct tracer *t, uint32_t offset, uint32_t bits)
 static SELDOM tracer_place turn(struct tracer *t, uint32_t size)
 {
 	for (;;) {
-		uint32_t head = port_begin(t->head), start = TRACE_HEAD_NEXT(head), half;
+		uint32_t head = port_begin(t->head), start = TRACE_HEAD_NEXT(head);
 		uint32_t room = -start & t->packet_mask;
 		uint32_t told = *(volatile uint32_t *)&t->ring->lost, next;
-		uint64_t time = time_64(t, &half);
+		uint64_t time = tracer_time(t);
+		uint32_t offset, *stamp;
 		struct tracer_packet *p;
 
-		if (size != FLUSH && room > TRACE_HEAD_NEXT(size))
-			next = start + size;
-		else if (size == FLUSH && told == t->told &&
-			 (!room || (head & t->packet_mask) == TRACE_PACKET_HEADER_BITS))
+		if (room > TRACE_HEAD_NEXT(size)) {
+			if (port_end(t->head, head, start + size))
+				return TRACER_PLACE(start, (tracer_stamp)time);
+			continue;
+		}
+		if (size == FLUSH && told == t->told &&
+		    (!room || (head & t->packet_mask) == TRACE_PACKET_HEADER_BITS))
 			return TRACER_PLACE(start, (tracer_stamp)time);
-		else if (room)
+		if (room)
 			next = start + room;
 		else if (slot_free(t, start))
 			next = start + TRACE_PACKET_HEADER_BITS;
 		else
-			return TRACER_PLACE(TRACER_LOST, 0);
+			return TRACER_PLACE(TRACER_LOST, (tracer_stamp)time);
 		if (!port_end(t->head, head, next))
 			continue;
-		if (size != FLUSH && room > TRACE_HEAD_NEXT(size))
-			return TRACER_PLACE(start, (tracer_stamp)time);
 		port_barrier(); /* a drain sees that a slot is taken before it changes */
-		pass_half(t, half, time);
-		p = packet_at(t, start & ~t->packet_mask);
+		pass_half(t, (uint32_t)(time >> 31));
+		offset = offset_of(t, start & ~t->packet_mask);
+		p = (struct tracer_packet *)(void *)(t->data + offset);
 		if (room) {
 			p->content_size = TRACE_HEAD_END(head) & t->packet_mask;
-			p->timestamp_end[0] = (uint32_t)time;
-			p->timestamp_end[1] = (uint32_t)(time >> 32);
+			stamp = p->timestamp_end;
 			p->events_discarded = t->told = told;
 			next = room;
 		} else {
-			p->timestamp_begin[0] = (uint32_t)time;
-			p->timestamp_begin[1] = (uint32_t)(time >> 32);
+			stamp = p->timestamp_begin;
 			p->packet_seq_num += t->ring->packets;
 			/* its slot's count goes on from the end of the packet before to that of this one */
 			next = TRACE_PACKET_HEADER_BITS + t->others;
 		}
-		written(t, offset_of(t, start), next);
+		stamp[0] = (uint32_t)time;
+		stamp[1] = (uint32_t)(time >> 32);
+		written(t, offset, next);
 		if (size == FLUSH && room)
 			return TRACER_PLACE(start, (tracer_stamp)time);
 	}
@@ -139,13 +135,13 @@ static SELDOM tracer_place turn(struct tracer *t, uint32_t size)
 
 SELDOM tracer_place tracer_reserve(struct tracer *t, uint32_t size)
 {
-	if (size < t->packet_mask + 1u - TRACE_PACKET_HEADER_BITS) {
+	if (size + TRACE_PACKET_HEADER_BITS <= t->packet_mask) {
 		tracer_place place = turn(t, size);
 
 		if (TRACER_PLACE_START(place) != TRACER_LOST)
 			return place;
 	}
-	port_add(&t->ring->lost, 1);
+	add(&t->ring->lost, 1);
 	return TRACER_PLACE(TRACER_LOST, 0);
 }
 
@@ -157,12 +153,12 @@ SELDOM void tracer_flush(struct tracer *t)
 SELDOM void tracer_keep_time(struct tracer *t)
 {
 	const uint32_t bits = TRACER_UP(TRACER_HEADER_BITS, 32u) + 32u;
-	uint32_t half;
-	uint64_t time = time_64(t, &half);
+	const uint64_t time = tracer_time(t);
+	const uint32_t half = (uint32_t)(time >> 31);
 	tracer_place place;
 
-	port_add(&t->ring->heartbeat, 1);
-	if ((uint32_t)(time >> 31) == half)
+	add(&t->ring->heartbeat, 1);
+	if ((int32_t)(half - *(volatile uint32_t *)&t->ring->half) <= 0)
 		return;
 	/*
 	 * The event first: whoever interrupts this for long finds the count where it was, and writes another. Where there is no room for
@@ -180,7 +176,7 @@ SELDOM void tracer_keep_time(struct tracer *t)
 			written(t, offset, bits);
 		}
 	}
-	pass_half(t, half, time);
+	pass_half(t, half);
 }
 
 #ifdef TRACER_SMALL
@@ -201,7 +197,9 @@ SELDOM void tracer_start(struct tracer *t, void *memory, const struct tracer_con
 			 uint32_t layout)
 {
 	struct tracer_ring *r = memory;
-	const uint32_t packet = 8u << config->packet_log2;
+	struct tracer_packet *p;
+	const uint8_t log2 = config->packet_log2;
+	const uint32_t packet = 8u << log2;
 	uint32_t boot = config->boot;
 
 	if (!boot)
@@ -214,7 +212,7 @@ SELDOM void tracer_start(struct tracer *t, void *memory, const struct tracer_con
 	r->layout = layout;
 	r->boot = boot;
 	r->mode = (uint8_t)config->mode;
-	r->packet_log2 = config->packet_log2;
+	r->packet_log2 = log2;
 	r->stamp_bits = TRACER_STAMP_BITS;
 	r->reserved = 0;
 	r->packets = config->packets;
@@ -228,9 +226,9 @@ SELDOM void tracer_start(struct tracer *t, void *memory, const struct tracer_con
 	t->commit = r->commit;
 	t->data = (uint8_t *)memory + r->data;
 	t->packet_mask = t->quick_mask = packet - 1u;
-	t->ring_mask = (config->packets << config->packet_log2) - 1u;
 	t->others = (config->packets - 1u) * packet;
-	t->shift = config->packet_log2;
+	t->ring_mask = (t->others + packet) / 8u - 1u;
+	t->shift = log2;
 	t->told = 0;
 	t->platform = config->platform;
 	t->counter = config->platform.counter;
@@ -245,17 +243,17 @@ SELDOM void tracer_start(struct tracer *t, void *memory, const struct tracer_con
 		t->on[i] = 1;
 	/* a counter that begins in its upper half has not passed the lower one */
 	r->half = (uint32_t)(tracer_time(t) >> 31);
-	for (uint32_t i = 0; i < config->packets; i++) {
-		struct tracer_packet *p = packet_at(t, i * packet);
-
+	p = (struct tracer_packet *)(void *)t->data;
+	/* each slot's count is at the end of a packet before its first */
+	for (uint32_t i = 0, end = -t->others; i < config->packets; i++, end += packet) {
 		p->magic = TRACE_PACKET_MAGIC;
 		p->layout = layout;
 		p->packet_size = packet;
 		p->packet_seq_num = i - config->packets;
-		p->core = config->core;
+		p->core = r->core;
 		p->boot = (uint16_t)boot;
-		/* the end of a packet before the first in this slot */
-		r->commit[i] = i * packet - t->others;
+		p = (struct tracer_packet *)(void *)((uint8_t *)p + packet / 8u);
+		r->commit[i] = end;
 	}
 	port_barrier();
 	*(volatile uint32_t *)&r->magic = TRACE_RING_MAGIC;

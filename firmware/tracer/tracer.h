@@ -76,6 +76,9 @@ struct tracer_config {
 };
 
 struct tracer {
+	/* bytes first, where a short instruction reaches them */
+	uint8_t shift; /* packet_log2 */
+	uint8_t on[TRACER_SWITCHES];
 	volatile uint32_t *head, *commit; /* of the ring */
 	uint8_t *data;
 	uint32_t packet_mask; /* bits of a packet, less 1 */
@@ -84,8 +87,6 @@ struct tracer {
 	uint32_t ring_mask; /* bytes of all packets, less 1 */
 	uint32_t others;    /* bits of all packets but one */
 	const volatile uint32_t *counter;
-	uint8_t shift; /* packet_log2 */
-	uint8_t on[TRACER_SWITCHES];
 	uint32_t told; /* lost events that a packet has told of */
 	struct tracer_ring *ring;
 	struct tracer_platform platform;

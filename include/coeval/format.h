@@ -93,6 +93,17 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	       const struct cvl_report *report, struct cvl_error *err);
 
+/** Whether clock @clock of @s is the trace of an ITM, which has stimulus ports. */
+bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
+
+/**
+ * What a tracer (firmware/tracer) wrote to stimulus port @port of the ITM whose trace clock @clock is: it becomes a trace on a clock of
+ * its own, NAME-portN. @metadata: path of the file that the traced program's declarations print. What is no packet, or came twice, is
+ * left out and told to @report. CVL_E_MISMATCH: there are no packets of that program; CVL_E_USAGE: it was decoded already.
+ */
+int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const char *metadata,
+		    const struct cvl_report *report, struct cvl_error *err);
+
 struct cvl_timeline;
 
 struct cvl_exporter {

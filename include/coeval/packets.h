@@ -24,6 +24,10 @@ struct cvl_packets;
 int cvl_packets_open(struct cvl_packets **p, const char *path, const char *metadata, size_t n,
 		     struct cvl_error *err);
 
+/** Go on with the directory @path that a writer left, which was killed: what is behind the first @keep bytes of its stream is cut off. */
+int cvl_packets_resume(struct cvl_packets **p, const char *path, uint64_t keep,
+		       struct cvl_error *err);
+
 /** Append a whole packet of @n bytes. CVL_E_IO: nothing of it is there. */
 int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n, struct cvl_error *err);
 

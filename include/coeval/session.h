@@ -106,8 +106,16 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p,
 			      struct cvl_tick first, struct cvl_error *err);
 
-/** Close what cvl_session_add_packets() made and mark its clock finished. @p is gone in any case. */
-int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, struct cvl_error *err);
+/** Go on with clock @i, which cvl_session_add_packets() made, behind the first @keep bytes: see cvl_packets_resume(). */
+int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
+			       struct cvl_packets **p, struct cvl_error *err);
+
+/**
+ * Close what cvl_session_add_packets() made and mark its clock finished; unless it is not @complete: then readers show that the end is
+ * missing. @p is gone in any case.
+ */
+int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, bool complete,
+			       struct cvl_error *err);
 
 /**
  * Remove clock @i, which is not foreign, with its store: what was derived from another and can be had again. The clocks behind it

@@ -20,7 +20,14 @@
 #define CVL_CHANNELS_MAX 1024
 
 /** Type of a field of an event class that the writer is told of. */
-enum cvl_store_type { CVL_STORE_U64, CVL_STORE_I64, CVL_STORE_F64, CVL_STORE_STRING };
+enum cvl_store_type {
+	CVL_STORE_U64,
+	CVL_STORE_I64,
+	CVL_STORE_F64,
+	CVL_STORE_STRING,
+	CVL_STORE_U8, /* what does not fit is cut off */
+	CVL_STORE_U32,
+};
 
 struct cvl_store_field {
 	const char *name;
@@ -116,7 +123,7 @@ int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick 
 
 /**
  * Declare an event class; only before the first record, because metadata is written then.
- * If its first field is CVL_HALF_WIDTH, a CVL_STORE_U64, the event's tick stands in the middle of its own capture bound, whose half-width in ticks
+ * If its first field is CVL_HALF_WIDTH, a CVL_STORE_U64 or CVL_STORE_U32, the event's tick stands in the middle of its own capture bound, whose half-width in ticks
  * that field is; it replaces the resolution of the clock.
  * Returns its number (>= 0), to be given to cvl_writer_event(), or a negative code.
  */
@@ -126,6 +133,19 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 /** Append an event; @values as many as its class has fields. */
 int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
 		     const union cvl_store_value *values, struct cvl_error *err);
+
+/** Most bytes that the fields of a row have. */
+#define CVL_STORE_ROW 16
+
+/** An event of one of many: its fields side by side as they are stored, little-endian, and at most CVL_STORE_ROW bytes of them. */
+struct cvl_store_row {
+	struct cvl_tick tick;
+	uint8_t fields[CVL_STORE_ROW];
+};
+
+/** Append @n events of a class without strings: what cvl_writer_event() would do, in a fraction of the time. */
+int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
+		    size_t n, struct cvl_error *err);
 
 /** Write out what is pending as a packet, though it is not full. */
 int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err);

@@ -12,6 +12,17 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
+/* Of what find_cost() or find_node() could not make. */
+static int no_room(const struct calls *c, struct cvl_error *err)
+{
+	if (c->n_costs < CALLS_COSTS_MAX)
+		return no_memory(err);
+	return cvl_fail(
+		err, CVL_E_LIMIT, CVL_NO_OFFSET,
+		"more than %u functions of threads; does a rule take a field for the name or the thread that is none?",
+		CALLS_COSTS_MAX);
+}
+
 struct calls *calls_new(const struct calls_sink *sink)
 {
 	struct calls *c = calloc(1, sizeof(*c));
@@ -120,6 +131,23 @@ static void add_parts(struct calls_parts *to, const struct calls_parts *p)
 	to->hidden += p->hidden;
 }
 
+/* A span that no other of its function is around, so far: an exit without entry is around those before it, and they count once. */
+static void add_outermost(struct calls_cost *k, const struct calls_span *s)
+{
+	int64_t from = s->begin.ns;
+
+	if (s->marks & CALLS_LOST_ENTRY && k->outermost && from <= k->first)
+		k->total = 0;
+	else if (s->marks & CALLS_LOST_ENTRY && k->outermost && from < k->last)
+		from = k->last < s->end.ns ? k->last : s->end.ns;
+	if (!k->outermost || s->begin.ns < k->first)
+		k->first = s->begin.ns;
+	k->outermost = true;
+	k->last = s->end.ns;
+	k->total += s->end.ns - from;
+	add_parts(&k->part, &s->part);
+}
+
 /* Count a span, which is closed, and tell of it. */
 static void told(struct calls *c, struct thread *t, const struct calls_span *s, uint32_t cost)
 {
@@ -137,10 +165,8 @@ static void told(struct calls *c, struct thread *t, const struct calls_span *s, 
 	node->total += total;
 	k->calls++;
 	k->self += s->self;
-	if (!k->active) {
-		k->total += total;
-		add_parts(&k->part, &s->part);
-	}
+	if (!k->active)
+		add_outermost(k, s);
 	if (s->marks) {
 		k->repaired++;
 	} else {
@@ -250,7 +276,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 			     .before = t->pub.part };
 	if (find_cost(c, thread, function, &f->cost) ||
 	    find_node(c, thread, parent, function, f->cost, &f->node))
-		return no_memory(err);
+		return no_room(c, err);
 	c->cost[f->cost].active++;
 	t->n++;
 	return 0;
@@ -272,7 +298,7 @@ static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, u
 
 	if (find_cost(c, s.thread, function, &cost) ||
 	    find_node(c, s.thread, top ? top->node : t->pub.root, function, cost, &s.node))
-		return no_memory(err);
+		return no_room(c, err);
 	c->repairs.lost_entries++;
 	if (t->gaps) {
 		s.begin = t->gap_from;

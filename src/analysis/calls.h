@@ -34,6 +34,8 @@
 #define CALLS_NONE UINT32_MAX
 #define CALLS_THREADS_MAX 65536
 #define CALLS_FUNCTIONS_MAX (1u << 20)
+/** Functions, each counted once a thread. */
+#define CALLS_COSTS_MAX (1u << 22)
 /** Different paths from an outermost span to one within; what comes on top is summed up as one. */
 #define CALLS_NODES_MAX (1u << 18)
 /** Open spans of a thread. Deeper ones are counted and left out. */
@@ -130,6 +132,8 @@ struct calls_cost {
 	uint32_t active; /* open now */
 	uint64_t calls, repaired;
 	int64_t total; /* of the outermost where it calls itself */
+	bool outermost;
+	int64_t first, last; /* begin of the first of them, end of the last */
 	int64_t self;
 	int64_t min, max, sum;   /* of the @whole ones */
 	uint64_t whole;          /* not repaired, nothing hidden */

@@ -139,7 +139,9 @@ static void take_value(void *ctx, const char *name, const struct cvl_value *v)
 			out->number = v->f > 0 && v->f < 1e18 ? (uint64_t)v->f : 0;
 			continue;
 		}
-		out->number = v->u;
+		out->number = 0;
+		if (v->type->kind == CVL_TYPE_INT || v->type->kind == CVL_TYPE_ENUM)
+			out->number = v->u;
 		if (v->type->kind == CVL_TYPE_ENUM) {
 			for (uint32_t i = 0; i < v->type->n && !out->is_text; i++) {
 				const struct cvl_label *l = &v->type->label[i];

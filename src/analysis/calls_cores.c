@@ -59,12 +59,14 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, bool block
 	const struct calls_slice slice = { core->index, thread, core->slice_from, at };
 
 	account(t, at.ns);
-	t->out = true;
-	t->done = done;
-	t->out_blocked = blocked;
-	t->out_core = core->index;
-	t->out_from = at;
-	t->out_hidden = 0;
+	if (t->pub.core == core->index) { /* else it runs on another one already */
+		t->out = true;
+		t->done = done;
+		t->out_blocked = blocked;
+		t->out_core = core->index;
+		t->out_from = at;
+		t->out_hidden = 0;
+	}
 	core->recent[core->at] = (struct recent){ thread, core->slice_from.ns, at.ns };
 	core->at = (core->at + 1) % RECENT;
 	if (c->sink.slice)
@@ -142,6 +144,8 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 		away_ends(c, t, at);
 	if (!t->scheduled && !t->n) /* nothing is known of it from before */
 		sign_of_life(t, at);
+	if (t->scheduled) /* it may run on another core still */
+		account(t, at.ns);
 	t->out = t->done = false;
 	t->scheduled = true;
 	t->pub.core = core;

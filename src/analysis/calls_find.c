@@ -26,10 +26,11 @@ struct one {
 };
 
 struct function {
-	uint64_t n; /* seen */
-	int64_t sample[CALLS_SAMPLE][FIGURES];
-	struct one longest[CALLS_LONGEST]; /* the shortest of them first once it is full */
-	size_t n_longest;
+	uint64_t n;                 /* seen */
+	int64_t (*sample)[FIGURES]; /* up to CALLS_SAMPLE */
+	size_t room_sample;
+	struct one *longest; /* up to CALLS_LONGEST */
+	size_t n_longest, room_longest;
 };
 
 /* A time that a thread lost to another. */
@@ -40,7 +41,8 @@ struct lost {
 };
 
 struct thread {
-	struct lost recent[RECENT];
+	struct lost *recent; /* up to RECENT */
+	size_t room;
 	uint64_t n;
 };
 
@@ -61,10 +63,18 @@ void calls_find_free(struct calls_find *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->n_functions; i++)
+	for (size_t i = 0; i < f->n_functions; i++) {
+		if (!f->function[i])
+			continue;
+		free(f->function[i]->sample);
+		free(f->function[i]->longest);
 		free(f->function[i]);
-	for (size_t i = 0; i < f->n_threads; i++)
+	}
+	for (size_t i = 0; i < f->n_threads; i++) {
+		if (f->thread[i])
+			free(f->thread[i]->recent);
 		free(f->thread[i]);
+	}
 	free(f->function);
 	free(f->thread);
 	free(f);
@@ -101,7 +111,8 @@ static int add_lost(struct calls_find *f, uint32_t thread, const struct lost *l)
 {
 	struct thread *t = thread_of(f, thread);
 
-	if (!t)
+	if (!t ||
+	    (t->n < RECENT && calls_room(&t->recent, (size_t)t->n, &t->room, sizeof(*t->recent))))
 		return CVL_E_NOMEM;
 	t->recent[t->n++ % RECENT] = *l;
 	return 0;
@@ -184,7 +195,7 @@ static int64_t length(const struct one *o)
 	return o->span.end.ns - o->span.begin.ns;
 }
 
-static void keep_longest(const struct calls_find *f, struct function *k, const struct calls_span *s)
+static int keep_longest(const struct calls_find *f, struct function *k, const struct calls_span *s)
 {
 	int64_t ns = s->end.ns - s->begin.ns;
 	size_t at = k->n_longest, least = 0;
@@ -194,13 +205,16 @@ static void keep_longest(const struct calls_find *f, struct function *k, const s
 			if (length(&k->longest[i]) < length(&k->longest[least]))
 				least = i;
 		if (ns <= length(&k->longest[least]))
-			return;
+			return 0;
 		at = least;
 	} else {
+		if (calls_room(&k->longest, at, &k->room_longest, sizeof(*k->longest)))
+			return CVL_E_NOMEM;
 		k->n_longest++;
 	}
 	k->longest[at].span = *s;
 	blame(f, &k->longest[at]);
+	return 0;
 }
 
 int calls_find_span(struct calls_find *f, const struct calls_span *s)
@@ -224,11 +238,13 @@ int calls_find_span(struct calls_find *f, const struct calls_span *s)
 		return CVL_E_NOMEM;
 	/* each of all spans is as likely in the sample (Vitter 1985, algorithm R) */
 	at = k->n < CALLS_SAMPLE ? k->n : sim_u64(&f->random) % (k->n + 1);
+	if (k->n < CALLS_SAMPLE &&
+	    calls_room(&k->sample, (size_t)k->n, &k->room_sample, sizeof(*k->sample)))
+		return CVL_E_NOMEM;
 	k->n++;
 	if (at < CALLS_SAMPLE)
 		figures(s, k->sample[at]);
-	keep_longest(f, k, s);
-	return 0;
+	return keep_longest(f, k, s);
 }
 
 /* ---- findings ---- */

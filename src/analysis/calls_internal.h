@@ -111,6 +111,7 @@ int new_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t functio
 /** Where the limit is reached, all that is new below a thread is one node of it. */
 int find_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t function, uint32_t cost,
 	      uint32_t *node);
+/** Also -1: there are CALLS_COSTS_MAX. */
 int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cost);
 /** NULL: @thread never called it. */
 struct calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t function);

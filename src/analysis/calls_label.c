@@ -63,6 +63,22 @@ int function_of(struct calls_read *r, const struct taken_value *given, const cha
 	return 0;
 }
 
+bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first)
+{
+	bool any = false;
+
+	for (size_t i = 0; i < r->n_functions; i++) {
+		if (!r->function[i].is_number)
+			continue;
+		if (symbols_has_code(r->opts.symbols, r->function[i].number - r->opts.loaded))
+			return true;
+		if (!any)
+			*first = r->function[i].number;
+		any = true;
+	}
+	return !any;
+}
+
 const char *calls_read_function(struct calls_read *r, uint32_t function)
 {
 	struct function *f;
@@ -73,11 +89,11 @@ const char *calls_read_function(struct calls_read *r, uint32_t function)
 		return "?";
 	f = &r->function[function];
 	if (f->name)
-		return f->name;
+		return *f->name ? f->name : "(no name)";
 	if (r->opts.names)
 		name = calls_names_find(r->opts.names, f->number);
 	if (!name && r->opts.symbols)
-		name = symbols_code(r->opts.symbols, f->number, NULL);
+		name = symbols_code(r->opts.symbols, f->number - r->opts.loaded, NULL);
 	snprintf(text, sizeof(text), f->hex ? "0x%" PRIx64 : "%" PRIu64, f->number);
 	f->name = strdup(name ? name : text);
 	return f->name ? f->name : "?";
@@ -92,16 +108,13 @@ const char *calls_read_core(struct calls_read *r, uint32_t core)
 {
 	const struct calls_core *k = calls_core(r->calls, core);
 	const char *node = r->node[k->node].name;
-	char **label;
+	struct core_name *name = &r->core[core];
 
-	if (!r->core_label)
-		r->core_label = calloc(calls_cores(r->calls) + 1, sizeof(*r->core_label));
-	if (!r->core_label || r->node[k->node].cores < 2 || r->node[k->node].moves)
+	if (r->node[k->node].cores < 2 || r->node[k->node].moves)
 		return node;
-	label = &r->core_label[core];
-	if (!*label && asprintf(label, "%s/%u", node, k->number) < 0)
-		*label = NULL;
-	return *label ? *label : node;
+	if (!name->label && asprintf(&name->label, "%s/%s", node, name->text) < 0)
+		name->label = NULL;
+	return name->label ? name->label : node;
 }
 
 const char *calls_read_thread(struct calls_read *r, uint32_t thread)

@@ -117,9 +117,11 @@ void calls_read_close(struct calls_read *r)
 		free(r->function[i].name);
 	for (size_t i = 0; i < r->n_tasks; i++)
 		free(r->task[i].label);
-	for (size_t i = 0; r->core_label && i < calls_cores(r->calls); i++)
-		free(r->core_label[i]);
-	free(r->core_label);
+	for (size_t i = 0; i < r->n_cores; i++) {
+		free(r->core[i].text);
+		free(r->core[i].label);
+	}
+	free(r->core);
 	free(r->stream);
 	free(r->function);
 	free(r->task);
@@ -131,6 +133,7 @@ void calls_read_close(struct calls_read *r)
 	free(r->functions.slot);
 	free(r->tasks.slot);
 	free(r->cores.slot);
+	free(r->names.slot);
 	matcher_free(r->matcher);
 	calls_free(r->calls);
 	free(r);

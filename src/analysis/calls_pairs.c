@@ -34,7 +34,7 @@ int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value)
 
 int calls_room(void *list, size_t n, size_t *room, size_t size)
 {
-	size_t more = *room ? 2 * *room : 16;
+	size_t more = *room ? 2 * *room : 1;
 	void *old, *grown;
 
 	if (n < *room)

@@ -8,6 +8,7 @@
 struct finder {
 	struct calls_path *path;
 	const struct calls_span **span; /* by thread, then begin, the outer first */
+	const struct calls_span **open; /* room for as many */
 	size_t n_spans;
 	const struct calls_away **away; /* by thread, then begin */
 	size_t n_aways;
@@ -53,9 +54,10 @@ static int by_received(const void *va, const void *vb)
 static int collect(struct finder *f, const struct calls_kept *k, int64_t from, int64_t to)
 {
 	f->span = calloc(k->spans.n + 1, sizeof(*f->span));
+	f->open = calloc(k->spans.n + 1, sizeof(*f->open));
 	f->away = calloc(k->aways.n + 1, sizeof(*f->away));
 	f->message = calloc(k->messages.n + 1, sizeof(*f->message));
-	if (!f->span || !f->away || !f->message)
+	if (!f->span || !f->open || !f->away || !f->message)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < k->spans.n; i++) {
 		const struct calls_span *s = &k->span[i];
@@ -169,7 +171,7 @@ static int piece(struct finder *f, uint32_t function, struct calls_time *at, str
 /* What the thread did in the segment, by its innermost spans. */
 static int split(struct finder *f)
 {
-	const struct calls_span *open[64];
+	const struct calls_span **open = f->open;
 	struct calls_time at = f->from;
 	size_t n = 0, lo = 0, hi = f->n_spans;
 	int rc = 0;
@@ -195,15 +197,14 @@ static int split(struct finder *f)
 		}
 		if (!rc && s->begin.ns > at.ns)
 			rc = piece(f, n ? open[n - 1]->function : CALLS_NONE, &at, s->begin);
-		if (n < sizeof(open) / sizeof(*open))
-			open[n++] = s;
+		open[n++] = s;
 	}
 	for (; n && !rc; n--)
 		rc = piece(f, open[n - 1]->function, &at, open[n - 1]->end);
 	return rc ? rc : piece(f, CALLS_NONE, &at, f->to);
 }
 
-/* The last message that @thread got by @to, and had waited for; @before bounds how often one may count. */
+/* The last message that @thread got by @to, and had waited for. */
 static const struct calls_message *last_wait(const struct finder *f, uint32_t thread, int64_t to)
 {
 	size_t lo = 0, hi = f->n_messages;
@@ -274,6 +275,7 @@ int calls_path_find(struct calls_path *path, const struct calls_kept *kept, uint
 	if (!rc)
 		rc = walk(&f, thread, from, to);
 	free(f.span);
+	free(f.open);
 	free(f.away);
 	free(f.message);
 	return rc;

@@ -32,11 +32,12 @@ struct calls_read_opts {
 	const struct rule_set *match;    /* of messages; or NULL */
 	const struct calls_names *names; /* or NULL */
 	struct symbols *symbols;         /* or NULL */
+	uint64_t loaded; /* what the program's addresses are above those of its file */
 };
 
 struct calls_read;
 
-/** All that is pointed to must outlive it. CVL_E_MISSING: no event of @tl is one that a rule names. */
+/** All that is pointed to must outlive it. CVL_E_NO: no event of @tl is one that a rule names. */
 int calls_read_open(struct calls_read **r, struct cvl_timeline *tl,
 		    const struct calls_read_opts *opts, const struct calls_sink *sink,
 		    struct cvl_error *err);
@@ -47,6 +48,8 @@ void calls_read_close(struct calls_read *r);
 
 const struct calls *calls_read_calls(const struct calls_read *r);
 size_t calls_read_functions(const struct calls_read *r);
+/** Whether any address that stands for a function lies in the code of @opts.symbols; false: @first is one that does not. True where there are none. */
+bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first);
 /** CALLS_NONE: "?". Belongs to @r. */
 const char *calls_read_function(struct calls_read *r, uint32_t function);
 /** "node", "node/1" (its core), "node/task". Belongs to @r. */

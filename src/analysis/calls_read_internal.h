@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What calls_read.c and calls_label.c share. */
+/** What the files of calls_read.h share. */
 #ifndef ANALYSIS_CALLS_READ_INTERNAL_H
 #define ANALYSIS_CALLS_READ_INTERNAL_H
 
@@ -18,12 +18,17 @@ struct task {
 	bool is_core; /* of which no tasks are known */
 };
 
+struct core_name {
+	char *text;  /* its number or name */
+	char *label; /* whole; NULL as long as nobody asked */
+};
+
 struct stream {
 	struct bound_class *class;
 	size_t n_classes;
-	uint64_t packet; /* that its core was read from */
-	uint32_t core;   /* CALLS_NONE: not known yet */
-	bool gap;        /* one whose end is not known */
+	uint32_t core;     /* of its last record; CALLS_NONE: not known yet */
+	uint64_t core_key; /* of its */
+	bool gap;          /* one whose end is not known */
 	struct calls_time gap_from;
 	uint64_t gap_lost;
 };
@@ -53,8 +58,10 @@ struct calls_read {
 	size_t n_functions, room_functions;
 	struct task *task; /* one a thread */
 	size_t n_tasks, room_tasks;
-	char **core_label;
+	struct core_name *core;
+	size_t n_cores, room_cores;
 	struct calls_pairs functions, tasks, cores;
+	struct calls_pairs names; /* of tasks that are numbered, by node */
 	struct calls_read_counts counts;
 	bool begun;
 	struct calls_time first, last;
@@ -68,5 +75,27 @@ int function_of(struct calls_read *r, const struct taken_value *v, const char *f
 int none_found(const struct calls_read *r, struct cvl_error *err);
 /** 64 bits of @text. */
 uint64_t text_key(const char *text, size_t len);
+
+/* Who a record is of. */
+
+/* Keys of what is numbered or named: what it is, where, and who it is there. */
+enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME };
+
+uint64_t thread_key(unsigned what, uint32_t where, uint64_t who);
+uint64_t value_key(const struct taken_value *v);
+
+/** The thread of @key; made, and called @name, if it is new. */
+int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core, const char *name,
+		uint32_t *thread);
+/** A task by its number or name; one that @moves is of no core. */
+int find_task(struct calls_read *r, const struct taken_value *number,
+	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
+	      uint32_t *thread);
+/** The core of a record: by a field, else by its stream. */
+int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken *t,
+	    uint32_t *core);
+/** The thread of a record: by a field, else what its core runs, else the core itself. */
+int thread_of(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+	      uint32_t *thread);
 
 #endif

@@ -57,7 +57,8 @@ int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cos
 		*cost = *known;
 		return 0;
 	}
-	if (calls_room(&c->cost, c->n_costs, &c->room_costs, sizeof(*c->cost)))
+	if (c->n_costs == CALLS_COSTS_MAX ||
+	    calls_room(&c->cost, c->n_costs, &c->room_costs, sizeof(*c->cost)))
 		return -1;
 	c->cost[c->n_costs] = (struct calls_cost){
 		.thread = thread, .function = function, .min = INT64_MAX, .max = INT64_MIN

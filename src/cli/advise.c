@@ -67,7 +67,9 @@ static void print_rate(struct out *o, const struct cvl_clock_advice *a, const ch
 	else
 		out_printf(o, "; %s: %.3g exchanges a second, %.2g times as many as here%s", which,
 			   a->per_second * times, times,
-			   times > TRIED ? " (further than the model was tried)" : "");
+			   times > TRIED            ? " (further than the model was tried)" :
+			   times <= a->run[0].times ? ", or fewer" :
+						      "");
 }
 
 static void print_clock(struct out *o, const struct cvl_clock_advice *a, int64_t wanted_ns)

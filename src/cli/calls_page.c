@@ -10,12 +10,55 @@
 
 static const char marker[] = "/*DATA*/";
 
+/* Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to entry[first[i + 1]], without the latter. */
+struct by_lane {
+	size_t *first, *entry;
+};
+
 struct page {
 	const struct calls_view *v;
+	struct by_lane spans, aways, slices;
 	struct out *o;
 	struct out *scratch;
 	int64_t zero;
 };
+
+static uint32_t lane_of_span(const struct calls_kept *k, size_t i)
+{
+	return k->span[i].thread;
+}
+
+static uint32_t lane_of_away(const struct calls_kept *k, size_t i)
+{
+	return k->away[i].thread;
+}
+
+static uint32_t lane_of_slice(const struct calls_kept *k, size_t i)
+{
+	return k->slice[i].core;
+}
+
+static int group(struct by_lane *g, const struct calls_kept *kept, size_t n, size_t lanes,
+		 uint32_t (*lane_of)(const struct calls_kept *, size_t))
+{
+	g->first = calloc(lanes + 2, sizeof(*g->first));
+	g->entry = calloc(n + 1, sizeof(*g->entry));
+	if (!g->first || !g->entry)
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		g->first[lane_of(kept, i) + 2]++;
+	for (size_t l = 2; l <= lanes; l++)
+		g->first[l] += g->first[l - 1];
+	for (size_t i = 0; i < n; i++)
+		g->entry[g->first[lane_of(kept, i) + 1]++] = i;
+	return 0;
+}
+
+static void ungroup(struct by_lane *g)
+{
+	free(g->first);
+	free(g->entry);
+}
 
 /* JSON that may stand in a script: nothing in it can end that. */
 static void put_string(const struct page *p, const char *s)
@@ -56,8 +99,8 @@ static void put_spans(const struct page *p, uint32_t thread)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < p->v->kept.spans.n; i++) {
-		const struct calls_span *s = &p->v->kept.span[i];
+	for (size_t i = p->spans.first[thread]; i < p->spans.first[thread + 1]; i++) {
+		const struct calls_span *s = &p->v->kept.span[p->spans.entry[i]];
 		const int64_t cell[] = {
 			s->begin.ns - p->zero,
 			s->end.ns - p->zero,
@@ -73,8 +116,6 @@ static void put_spans(const struct page *p, uint32_t thread)
 			bound(p, s->end),
 		};
 
-		if (s->thread != thread)
-			continue;
 		for (size_t k = 0; k < sizeof(cell) / sizeof(*cell); k++)
 			put_number(p, cell[k], &first);
 	}
@@ -84,11 +125,9 @@ static void put_slices(const struct page *p, uint32_t core)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < p->v->kept.slices.n; i++) {
-		const struct calls_slice *s = &p->v->kept.slice[i];
+	for (size_t i = p->slices.first[core]; i < p->slices.first[core + 1]; i++) {
+		const struct calls_slice *s = &p->v->kept.slice[p->slices.entry[i]];
 
-		if (s->core != core)
-			continue;
 		put_number(p, s->begin.ns - p->zero, &first);
 		put_number(p, s->end.ns - p->zero, &first);
 		put_number(p, s->thread, &first);
@@ -100,11 +139,9 @@ static void put_aways(const struct page *p, uint32_t thread)
 {
 	bool first = true;
 
-	for (size_t i = 0; i < p->v->kept.aways.n; i++) {
-		const struct calls_away *a = &p->v->kept.away[i];
+	for (size_t i = p->aways.first[thread]; i < p->aways.first[thread + 1]; i++) {
+		const struct calls_away *a = &p->v->kept.away[p->aways.entry[i]];
 
-		if (a->thread != thread)
-			continue;
 		put_number(p, a->begin.ns - p->zero, &first);
 		put_number(p, a->end.ns - p->zero, &first);
 		put_number(p, a->by == CALLS_NONE ? -1 : (int64_t)a->by, &first);
@@ -271,8 +308,14 @@ static void put_notes(const struct page *p)
 
 static int put_data(struct page *p)
 {
+	const struct calls_kept *kept = &p->v->kept;
+	size_t threads = calls_threads(p->v->c);
 	struct calls_time first, last;
 
+	if (group(&p->spans, kept, kept->spans.n, threads, lane_of_span) ||
+	    group(&p->aways, kept, kept->aways.n, threads, lane_of_away) ||
+	    group(&p->slices, kept, kept->slices.n, calls_cores(p->v->c), lane_of_slice))
+		return -1;
 	calls_read_range(p->v->r, &first, &last);
 	p->zero = first.ns;
 	put_key(p, "{\"title\":", p->v->path);
@@ -308,6 +351,9 @@ int calls_view_page(const struct calls_view *v, const char *path, struct cvl_err
 		if (out_close(p.o, rc ? NULL : err) && !rc)
 			rc = CVL_E_IO;
 	}
+	ungroup(&p.spans);
+	ungroup(&p.aways);
+	ungroup(&p.slices);
 	free(p.o);
 	free(p.scratch);
 	return rc;

@@ -5,24 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Names come from traces: what would move the cursor is shown as a question mark. */
+#define NAME_LENGTH 80
+
 static void name_cell(struct table *t, const char *name)
 {
-	char text[81];
-	size_t n = 0;
+	size_t n = strnlen(name, NAME_LENGTH + 1);
 
-	for (; name[n] && n < sizeof(text) - 1; n++)
-		text[n] = (unsigned char)name[n] < ' ' || name[n] == 127 ? '?' : name[n];
-	text[n] = '\0';
-	if (name[n])
-		memcpy(text + n - 3, "...", 3);
-	table_cell(t, "%s", text);
-}
-
-static void put_name(struct out *o, const char *name)
-{
-	for (; *name; name++)
-		out_char(o, (unsigned char)*name < ' ' || *name == 127 ? '?' : *name);
+	if (n <= NAME_LENGTH) {
+		table_cell(t, "%s", name);
+		return;
+	}
+	for (n = NAME_LENGTH - 3; n && ((unsigned char)name[n] & 0xc0) == 0x80;)
+		n--; /* within a character */
+	table_cell(t, "%.*s...", (int)n, name);
 }
 
 static void ns_cell(struct table *t, int64_t ns)
@@ -87,8 +82,11 @@ static void put_functions(const struct calls_view *v, struct out *o)
 	struct calls_row *row = calls_view_rows(v, &n);
 	struct table t;
 
-	if (!row)
+	if (!row || !n) {
+		free(row);
 		return;
+	}
+	out_char(o, '\n');
 	table_init(&t, 10);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < n && i < v->top; i++) {
@@ -127,7 +125,7 @@ static void put_findings(const struct calls_view *v, struct out *o)
 		char *text = calls_view_sentence(v, &v->group[i]);
 
 		out_text(o, "  ");
-		put_name(o, text ? text : "out of memory");
+		cli_name(o, text ? text : "out of memory");
 		out_char(o, '\n');
 		free(text);
 	}
@@ -186,16 +184,16 @@ static void put_path(const struct calls_view *v, struct out *o)
 	size_t n = 0;
 	struct table t;
 
-	if (!s || !share) {
+	if (!s || !share || !v->critical.n) {
 		free(share);
 		return;
 	}
 	cvl_time_text(from, (struct cvl_time){ s->begin.ns });
 	cvl_bound_text(length, s->end.ns - s->begin.ns);
 	out_text(o, "\ncritical path of ");
-	put_name(o, calls_read_function(v->r, s->function));
+	cli_name(o, calls_read_function(v->r, s->function));
 	out_text(o, " on ");
-	put_name(o, calls_read_thread(v->r, s->thread));
+	cli_name(o, calls_read_thread(v->r, s->thread));
 	out_printf(o, ", from %s s for %s:\n", from, length);
 	table_init(&t, 5);
 	table_heads(&t, heads);
@@ -251,7 +249,7 @@ static void put_repairs(const struct calls_view *v, struct out *o)
 		    " in what is called: a span with one in it is marked");
 	put_counted(o, &any, "repaired: ", p->lost_entries, "exit",
 		    " without entry: shown from where nothing else is known");
-	put_counted(o, &any, "repaired: ", p->lost_exits, "entry",
+	put_counted(o, &any, "repaired: ", p->lost_exits, "span",
 		    " without exit: ended by what is around it, or by a gap");
 	put_counted(o, &any, "", p->open, "span", " still open at the end");
 	put_counted(o, &any, "guessed: ", p->guessed, "exit",
@@ -276,7 +274,7 @@ void calls_view_text(const struct calls_view *v, struct out *o)
 		spans += calls_thread(v->c, i)->spans;
 	calls_read_range(v->r, &first, &last);
 	cvl_bound_text(length, last.ns - first.ns);
-	put_name(o, v->path);
+	cli_name(o, v->path);
 	out_text(o, ": ");
 	cli_count(o, spans, "span");
 	out_text(o, " of ");
@@ -287,7 +285,6 @@ void calls_view_text(const struct calls_view *v, struct out *o)
 	cli_count(o, n.messages, "message");
 	out_printf(o, ", %s\n\n", length);
 	put_lanes(v, o);
-	out_char(o, '\n');
 	put_functions(v, o);
 	put_findings(v, o);
 	put_path(v, o);

@@ -10,6 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/utf8.h"
+
 /* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
 #define PROBLEMS_TOLD 20
 
@@ -158,17 +160,31 @@ void table_init(struct table *t, size_t columns)
 	*t = (struct table){ .columns = columns };
 }
 
-/* Names come from files: none may move the cursor, or end a line. */
+/* Names come from files: none may move the cursor, or end a line; what is no UTF-8 may do either. */
 static void still(char *text)
 {
-	unsigned char before = 0;
+	size_t left = strlen(text), n;
 
-	for (unsigned char *p = (unsigned char *)text; *p; before = *p++)
-		if (*p < ' ' || *p == 0x7f || (before == 0xc2 && *p >= 0x80 && *p < 0xa0)) {
-			*p = '?';
-			if (before == 0xc2)
-				p[-1] = '?';
+	for (; left; text += n, left -= n) {
+		const unsigned char *c = (const unsigned char *)text;
+
+		n = utf8_length(text, left);
+		if (!n || *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) {
+			n = n ? n : 1;
+			memset(text, '?', n);
 		}
+	}
+}
+
+void cli_name(struct out *o, const char *name)
+{
+	char *text = strdup(name);
+
+	if (!text)
+		abort();
+	still(text);
+	out_text(o, text);
+	free(text);
 }
 
 void table_cell(struct table *t, const char *fmt, ...)

@@ -2,12 +2,12 @@
 #include "cli/cli.h"
 
 #include <fnmatch.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/calls_view.h"
+#include "sync/rules_json.h"
 
 /* Of each kind that is kept: for the critical path, or to be drawn. */
 #define KEPT 65536
@@ -57,40 +57,12 @@ struct request {
 	struct calls_names names;
 	struct rule_set match;
 	struct symbols *symbols;
+	uint64_t loaded; /* where the program was, beside the addresses in its file */
+	char *elf;
 	const char *session, *chosen, *svg, *html;
 	unsigned top;
 	bool json, folded;
 };
-
-/* ---- messages ---- */
-
-/* The rules that the session was synchronised by, as sync.json keeps them. */
-static int saved_match(struct rule_set *set, const struct cvl_sync *sync, struct cvl_error *err)
-{
-	json_t *settings = sync && sync->settings ? json_loads(sync->settings, 0, NULL) : NULL;
-	json_t *list = json_object_get(settings, "match"), *one;
-	size_t i;
-	int rc = 0;
-
-	json_array_foreach(list, i, one)
-	{
-		json_int_t window = json_integer_value(json_object_get(one, "window_ns"));
-		char text[40], *rule;
-
-		json_object_del(one, "window_ns");
-		snprintf(text, sizeof(text), "%lldns", (long long)window);
-		if (window > 0)
-			json_object_set_new(one, "window", json_string(text));
-		rule = json_dumps(one, 0); /* JSON is YAML */
-		rc = rule ? rules_parse(set, rule, strlen(rule), "sync.json", err) :
-			    cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		free(rule);
-		if (rc)
-			break;
-	}
-	json_decref(settings);
-	return rc;
-}
 
 /* ---- the sink ---- */
 
@@ -167,11 +139,29 @@ static const struct calls_span *choose(const struct calls_view *v, const char *g
 	return best;
 }
 
+/* A program that none of the addresses lies in is another one, or was somewhere else in memory. */
+static void check_program(const struct calls_view *v, const struct request *r)
+{
+	struct cvl_error problem;
+	uint64_t first;
+
+	if (calls_read_known_addresses(v->r, &first))
+		return;
+	cvl_fail(
+		&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
+		"%s: no address of the trace lies in its code (0x%llx is the first): is it the program that ran? One that is position-independent is "
+		"loaded somewhere else each time: --elf FILE@ADDRESS, with the address of its first mapping",
+		r->elf, (unsigned long long)first);
+	cvl_tell(cvl_timeline_report(v->tl), &problem);
+}
+
 static int conclude(struct calls_view *v, const struct request *r, struct cvl_error *err)
 {
 	struct calls_time first, last;
 	int rc = 0;
 
+	if (r->symbols)
+		check_program(v, r);
 	calls_read_range(v->r, &first, &last);
 	v->finding = calls_find_all(v->find, last.ns - first.ns, &v->n_findings);
 	if (v->kept.no_memory || (!v->finding && v->n_findings) || calls_view_group(v))
@@ -216,10 +206,15 @@ static int study(struct request *r, struct calls_view *v, struct progress *progr
 	const struct calls_sink told = {
 		see_span, see_slice, see_away, see_message, see_gap, &sink
 	};
-	const struct calls_read_opts opts = { &r->rules, &r->match, &r->names, r->symbols };
+	const struct calls_read_opts opts = { &r->rules, &r->match, &r->names, r->symbols,
+					      r->loaded };
 	struct cvl_slice slice;
-	int rc = saved_match(&r->match, cvl_timeline_sync(v->tl), err);
+	const struct cvl_sync *sync = cvl_timeline_sync(v->tl);
+	const size_t given = r->match.n;
+	int rc = sync ? rules_recall(&r->match, sync->settings, err) : 0;
 
+	/* exchanges that only tie clocks are nobody's messages, unless they are asked for */
+	rules_drop(&r->match, given, "tracer");
 	if (!rc)
 		rc = calls_read_open(&v->r, v->tl, &opts, &told, err);
 	if (rc)
@@ -268,6 +263,25 @@ static int print_rules(void)
 	return cli_flush();
 }
 
+/* FILE, or FILE@ADDRESS. */
+static int open_program(struct request *r, const char *text, struct cvl_error *err)
+{
+	char *at, *end;
+
+	r->elf = strdup(text);
+	if (!r->elf)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	at = strrchr(r->elf, '@');
+	if (at && !strncmp(at, "@0x", 3)) {
+		r->loaded = strtoull(at + 1, &end, 16);
+		if (!*end)
+			*at = '\0';
+		else
+			r->loaded = 0; /* part of its name */
+	}
+	return symbols_open(&r->symbols, r->elf, err);
+}
+
 /* One option; an exit status, or -1 if there is nothing to say. @rc: of what failed in the library. */
 static int option(int c, struct request *r, const struct verb *verb, int *rc, struct cvl_error *err)
 {
@@ -279,9 +293,9 @@ static int option(int c, struct request *r, const struct verb *verb, int *rc, st
 		break;
 	case OPT_NAMES: *rc = calls_names_load(&r->names, optarg, err); break;
 	case OPT_ELF:
-		if (r->symbols)
+		if (r->elf)
 			return cli_usage(verb, "--elf twice");
-		*rc = symbols_open(&r->symbols, optarg, err);
+		*rc = open_program(r, optarg, err);
 		break;
 	case OPT_MATCH: *rc = rules_add(&r->match, optarg, err); break;
 	case OPT_PATH: r->chosen = optarg; break;
@@ -312,6 +326,7 @@ static void forget(struct request *r)
 	calls_names_free(&r->names);
 	rules_free(&r->match);
 	symbols_close(r->symbols);
+	free(r->elf);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -356,7 +371,7 @@ const struct verb verb_calls = {
 	.usage = "calls [OPTIONS] SESSION|TRACE",
 	.help = "      --rules FILE       events that are begins, ends and switches (YAML); \"help\" prints those built in\n"
 		"      --names FILE       names of addresses and numbers: lines `ADDRESS NAME`, as nm prints them\n"
-		"      --elf FILE         names of addresses out of this program\n"
+		"      --elf FILE[@ADDR]  names of addresses out of this program, which was loaded at ADDR (0x...)\n"
 		"      --match RULE|FILE  messages by this matching rule too, besides those of the synchronisation\n"
 		"      --path GLOB        critical path of the longest span called so, instead of the longest of all\n"
 		"      --top N            rows of each table (30)\n"

@@ -28,6 +28,7 @@ enum {
 	OPT_MASK,
 	OPT_MODE,
 	OPT_METADATA,
+	OPT_BELL,
 	OPT_JSON
 };
 
@@ -53,6 +54,7 @@ static const struct option options[] = {
 	{ "mask", required_argument, NULL, OPT_MASK },
 	{ "mode", required_argument, NULL, OPT_MODE },
 	{ "metadata", required_argument, NULL, OPT_METADATA },
+	{ "bell", required_argument, NULL, OPT_BELL },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
@@ -125,6 +127,7 @@ static int read_option(int c, const struct verb *verb, struct capture *k)
 	case OPT_MASK: o->device.mask = optarg; return 0;
 	case OPT_MODE: o->device.mode = optarg; return 0;
 	case OPT_METADATA: o->device.metadata = optarg; return 0;
+	case OPT_BELL: o->device.bells = optarg; return 0;
 	case OPT_JSON: k->json = true; return 0;
 	default: return -1;
 	}
@@ -214,6 +217,8 @@ static int check(const struct capture *k, const struct verb *verb)
 	if (o->device.metadata && o->driver != driver_find("shm") &&
 	    o->driver != driver_find("serial"))
 		return cli_usage(verb, "--metadata is for --driver shm and serial");
+	if (o->device.bells && o->driver != driver_find("shm"))
+		return cli_usage(verb, "--bell is for --driver shm");
 	if (o->wait && !o->control)
 		return cli_usage(verb, "--wait waits for the socket of --control");
 	return 0;
@@ -270,6 +275,7 @@ const struct verb verb_capture = {
 		"                           poll: shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH,\n"
 		"                           then ,width=BYTES ,mask=BITS ,cpu=N ,prio=N ,gap=T ,reverse; ,lines=A+B ,latency=T\n"
 		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/tracer)\n"
+		"      --bell PATH,...      shm: sleep until one of these rings: FIFO, socket, port, mq:/NAME (default: look)\n"
 		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
 		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"
 		"      --names A,B,...      names of the lines\n"

@@ -63,7 +63,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
 	if (!exporter)
-		return cli_usage(verb, "say --to vcd, csv, ctf, perfetto, grace, flocklab or null");
+		return cli_usage(
+			verb,
+			"say --to vcd, csv, ctf, perfetto, grace, flocklab, ett-text or null");
 	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
@@ -79,11 +81,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 const struct verb verb_export = {
 	.name = "export",
 	.what = "write the timeline for other tools",
-	.usage = "export [OPTIONS] SESSION --to vcd|csv|ctf|perfetto|grace|flocklab|null [-o OUT]",
+	.usage =
+		"export [OPTIONS] SESSION --to vcd|csv|ctf|perfetto|grace|flocklab|ett-text|null [-o OUT]",
 	.help = "      --to FORMAT          vcd: GTKWave, Surfer; csv: one row a change; ctf: babeltrace2, Trace\n"
 		"                           Compass; perfetto: ui.perfetto.dev; grace:\n"
-		"                           timestamp,host,channel,state; flocklab: gpiotracing.csv; null:\n"
-		"                           nothing, to check or to measure\n"
+		"                           timestamp,host,channel,state; flocklab: gpiotracing.csv; ett-text:\n"
+		"                           ns, code, probe; null: nothing, to check or to measure\n"
 		"  -o, --output OUT         file (default: standard output); a directory for ctf\n"
 		"      --from T, --until T  only records in this range (1.2, 250ms, 10us)\n"
 		"      --node GLOB          only these nodes or clocks\n"
@@ -91,8 +94,8 @@ const struct verb verb_export = {
 		"      --strict             stop at damage instead of recording a gap\n"
 		"\n"
 		"Gaps stay visible: x and a wire called gap in VCD, rows in CSV, events in CTF, slices in\n"
-		"Perfetto. Grace's and FlockLab's files cannot hold them: how many are left out is\n"
-		"told.\n"
+		"Perfetto. Grace's, FlockLab's and ett-text files cannot hold them: how many are\n"
+		"left out is told.\n"
 		"\n"
 		"Example:\n"
 		"  coeval export s/ --to vcd -o out.vcd\n",

@@ -244,7 +244,7 @@ const struct verb verb_report = {
 		"      --estimator NAME      look at this one in depth (default: the one in sync.json)\n"
 		"\n"
 		"Observations, as with sync (default: as in sync.json; rules of files must be named again):\n"
-		"      --match RULE          messages between events: lttng-tcp, or a YAML file of rules\n"
+		"      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
 		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
 		"      --beacon T            time from one beacon to the next (default 1s)\n"
 		"      --reference CLOCK     the clock whose time becomes the timeline\n"

@@ -212,7 +212,7 @@ const struct verb verb_sync = {
 	.name = "sync",
 	.what = "tie the clocks of a session; write its clock maps",
 	.usage = "sync [OPTIONS] SESSION",
-	.help = "      --match RULE          messages between events: lttng-tcp, or a YAML file of rules\n"
+	.help = "      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
 		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
 		"      --beacon T            time from one beacon to the next (default 1s)\n"
 		"      --estimator NAME      messages: interval (a drift limit, guaranteed bounds; default), hull\n"

@@ -162,7 +162,9 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 	out_printf(o, "%s: ", clock_name(v, c->clock));
 	if (c->looped) {
 		cli_count(o, c->steps, "step");
-		out_printf(o, " of a loop in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
+		out_text(o, " of a loop");
+		if (c->step.ticks)
+			out_printf(o, " in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
 	} else {
 		out_text(o,
 			 "it tells of no loop (a capture that was cut off, or stamps by others)");

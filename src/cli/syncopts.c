@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "sync/rules.h"
+
 /* LINE:rising:1s; the line's own name may hold colons. */
 static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts *o)
 {
@@ -115,7 +117,7 @@ static void recall_pulses(struct cvl_sync_opts *o, json_t *list)
 /* Rules of files are kept in sync.json as such, and have to be named again. */
 static void recall_rules(struct sync_options *o, json_t *list)
 {
-	static const char *const built_in[] = { "lttng-tcp" };
+	const char *const *built_in = rules_builtin();
 	json_t *j;
 	size_t i;
 
@@ -123,7 +125,7 @@ static void recall_rules(struct sync_options *o, json_t *list)
 	{
 		const char *name = json_string_value(json_object_get(j, "name"));
 
-		for (size_t k = 0; name && k < sizeof(built_in) / sizeof(*built_in); k++)
+		for (size_t k = 0; name && built_in[k]; k++)
 			if (!strcmp(name, built_in[k]) && o->opts.n_match < CVL_RULES_MAX) {
 				o->opts.match = o->match;
 				o->match[o->opts.n_match++] = built_in[k];

@@ -112,7 +112,7 @@ struct event_class {
 	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
 	bool simple;
 	uint64_t simple_bits;
-	bool bracketed; /* its first field is CVL_HALF_WIDTH */
+	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
 };
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };

@@ -625,18 +625,20 @@ static bool simple_size(const struct program *p, uint64_t *bits)
 	return !__builtin_add_overflow(*bits, op->bits, bits);
 }
 
-/* Whether the fields begin with the half-width of the event's own capture, where our writer puts it. */
-static bool begins_bracketed(const struct event_class *e)
+/* Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer puts it; else 0. */
+static uint8_t begins_bracketed(const struct event_class *e)
 {
 	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS], *first;
 
 	if (!fields || !fields->n || e->pub.type[CVL_SCOPE_STREAM_CONTEXT] ||
 	    e->pub.type[CVL_SCOPE_EVENT_CONTEXT] ||
 	    strcmp(cvl_plain_name(fields->member[0].name), CVL_HALF_WIDTH))
-		return false;
+		return 0;
 	first = fields->member[0].type;
-	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
-	       !first->is_signed && !first->big_endian;
+	if (first->kind != CVL_TYPE_INT || (first->size != 64 && first->size != 32) ||
+	    first->align != 8 || first->is_signed || first->big_endian)
+		return 0;
+	return (uint8_t)(first->size / 8);
 }
 
 static int finish_event(struct cvl_trace *trace, struct event_class *e, struct cvl_error *err)
@@ -653,8 +655,8 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 	if (!trace->ours)
 		return 0;
 	e->pub.kind = kind_of(e);
-	e->bracketed = e->pub.kind == CVL_EVENT && begins_bracketed(e);
-	trace->bracketed = trace->bracketed || e->bracketed;
+	e->bracketed = e->pub.kind == CVL_EVENT ? begins_bracketed(e) : 0;
+	trace->bracketed = trace->bracketed || e->bracketed > 0;
 	return 0;
 }
 

@@ -51,6 +51,39 @@ int cvl_packets_open(struct cvl_packets **out, const char *path, const char *met
 	return 0;
 }
 
+int cvl_packets_resume(struct cvl_packets **out, const char *path, uint64_t keep,
+		       struct cvl_error *err)
+{
+	struct cvl_packets *p = malloc(sizeof(*p));
+	int rc = 0;
+
+	*out = NULL;
+	if (!p)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	p->end = keep;
+	p->fd = -1;
+	if (!cvl_path_join(p->path, path, WIRE_STREAM_FILE))
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
+	if (!rc) {
+		p->fd = open(p->path, O_WRONLY | O_CLOEXEC);
+		if (p->fd < 0)
+			rc = cvl_fail_errno(err, "open", p->path);
+	}
+	if (!rc && flock(p->fd, LOCK_EX | LOCK_NB))
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			      "%s: another capture writes there; end it first", p->path);
+	if (!rc && ftruncate(p->fd, (off_t)keep))
+		rc = cvl_fail_errno(err, "write", p->path);
+	if (rc) {
+		if (p->fd >= 0)
+			close(p->fd);
+		free(p);
+		return rc;
+	}
+	*out = p;
+	return 0;
+}
+
 int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n, struct cvl_error *err)
 {
 	const uint8_t *bytes = packet;

@@ -636,11 +636,11 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 }
 
 /* Of a bracketed event; skip_event() has found its fields inside of the packet. */
-static uint64_t half_width(const uint8_t *fields)
+static uint64_t half_width(const uint8_t *fields, uint8_t bytes)
 {
-	uint64_t ticks;
+	uint64_t ticks = 0;
 
-	memcpy(&ticks, fields, sizeof(ticks));
+	memcpy(&ticks, fields, bytes == 4 ? 4 : 8);
 	return le64toh(ticks);
 }
 
@@ -681,7 +681,8 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 		} else {
 			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
 			if (e->bracketed)
-				s->bracket[s->n - 1] = half_width(m->bytes + (fields + 7) / 8);
+				s->bracket[s->n - 1] =
+					half_width(m->bytes + (fields + 7) / 8, e->bracketed);
 		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;

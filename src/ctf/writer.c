@@ -160,7 +160,8 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_event(f, WIRE_END, "end", "\t\tuint64_t id;\n\t\tstring name;\n");
 	put_event(f, WIRE_SLIP, "slip", "\t\tuint64_t from_tick;\n\t\tuint64_t half_width;\n");
 	for (size_t i = 0; i < w->n_classes; i++) {
-		static const char *const types[] = { "uint64_t", "int64_t", "double", "string" };
+		static const char *const types[] = { "uint64_t", "int64_t", "double",
+						     "string",   "uint8_t", "uint32_t" };
 		const struct user_class *c = &w->class[i];
 
 		fprintf(f, "event {\n\tname = ");
@@ -784,6 +785,41 @@ int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick 
 	return 0;
 }
 
+/* Bytes of a number. */
+static unsigned field_bytes(enum cvl_store_type type)
+{
+	return type == CVL_STORE_U8 ? 1 : type == CVL_STORE_U32 ? 4 : 8;
+}
+
+int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
+		    size_t n, struct cvl_error *err)
+{
+	const struct user_class *c = &w->class[event_class];
+	size_t bytes = 0;
+
+	for (size_t i = 0; i < c->n; i++)
+		bytes += c->field[i].type == CVL_STORE_STRING ? CVL_STORE_ROW + 1 :
+								field_bytes(c->field[i].type);
+	if (bytes > CVL_STORE_ROW)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: the fields of '%s' are more than a row holds", w->dir,
+				c->name);
+	for (size_t i = 0; i < n;) {
+		int rc = start_record(w, rows[i].tick.count, err);
+
+		if (rc)
+			return rc;
+		for (; i < n && w->n < PACKET_BYTES; i++) {
+			put_header(w, (uint32_t)(WIRE_USER + event_class), rows[i].tick.count);
+			/* all of it, whose length is known: there is room, and the next one covers the rest */
+			memcpy(w->buf + w->n, rows[i].fields, CVL_STORE_ROW);
+			w->n += bytes;
+			w->count++;
+		}
+	}
+	return 0;
+}
+
 int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
 		     const union cvl_store_value *values, struct cvl_error *err)
 {
@@ -805,7 +841,7 @@ int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class
 		const char *s = values[i].s ? values[i].s : "";
 
 		if (c->field[i].type != CVL_STORE_STRING) {
-			put_uint(w, values[i].u, 8);
+			put_uint(w, values[i].u, field_bytes(c->field[i].type));
 			continue;
 		}
 		memcpy(w->buf + w->n, s, strlen(s) + 1);

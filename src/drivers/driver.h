@@ -104,6 +104,7 @@ struct driver_opts {
 	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
 	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
 	const char *metadata; /* file of the TSDL that belongs to the packets */
+	const char *bells;    /* what rings when packets are there, "PATH,mq:/NAME" */
 	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
 };
 

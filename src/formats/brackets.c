@@ -36,11 +36,13 @@ static int exists(const char **sorted, size_t n, const char *name, size_t stem, 
 	return found;
 }
 
-static bool is_function(const char *name, size_t stem)
+/* Without the provider before it. */
+static bool is_called(const char *name, const char *one, const char *other)
 {
-	while (stem && name[stem - 1] != ':')
-		stem--;
-	return !strcmp(name + stem, "func_entry") || !strcmp(name + stem, "func_exit");
+	const char *colon = strrchr(name, ':');
+
+	name = colon ? colon + 1 : name;
+	return !strcmp(name, one) || !strcmp(name, other);
 }
 
 static int classify(struct bracket *b, const struct cvl_event_class *class, const char **sorted,
@@ -59,10 +61,12 @@ static int classify(struct bracket *b, const struct cvl_event_class *class, cons
 			return -1;
 		if (found) {
 			b->side = k % 2 ? BRACKET_END : BRACKET_BEGIN;
-			b->is_function = is_function(class->name, stem);
+			b->is_function = is_called(class->name, "func_entry", "func_exit");
 			length = stem;
 		}
 	}
+	b->is_switch =
+		class->kind == CVL_EVENT && is_called(class->name, "sched_switch", "task_switch");
 	b->name = strndup(class->name, length);
 	return b->name ? 0 : -1;
 }

@@ -10,6 +10,7 @@ enum bracket_side { BRACKET_NONE, BRACKET_BEGIN, BRACKET_END };
 struct bracket {
 	enum bracket_side side;
 	bool is_function; /* func_entry or func_exit: its fields tell which */
+	bool is_switch;   /* sched_switch or task_switch: its core runs another task from here on */
 	char *name;       /* without the suffix */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A Perfetto trace: a track for each node, and under it those of its lines (slices called high), tasks and cores (slices
- * and instants), spans, channels (counters), marks and gaps (slices). Arrows are messages, paired by the rules that the
+ * and instants), what tasks cores run (slices), spans, channels (counters), marks and gaps (slices). Arrows are messages, paired by the rules that the
  * session was synchronised with. Every event has a note bound_ns, and ends of slices one called end.bound_ns.
  */
 #include "formats/brackets.h"
@@ -15,6 +15,7 @@
 #include "sync/match.h"
 #include "sync/rules_json.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,7 @@ struct stream {
 	bool known;
 	uint64_t levels;
 	struct open_spans spans;
+	uint64_t runs; /* track of the core that switched last; 0: none runs anything known */
 	int64_t gap_until[GAPS_MAX];
 };
 
@@ -99,6 +101,18 @@ static void put_edge(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	s->known = true;
 }
 
+/* The task that ran on @track does so no more. */
+static void end_run(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t track)
+{
+	const struct perfetto_event e = { .type = PERFETTO_END,
+					  .timestamp = stamp(x, sl->time[i].ns),
+					  .track = track };
+
+	perfetto_begin(x->p);
+	note_bound(x, sl, i, "end.bound_ns");
+	perfetto_end(x->p, &e);
+}
+
 static int64_t gap_end(const struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	uint64_t tick = sl->batch->aux[i];
@@ -126,6 +140,9 @@ static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		if (s->levels >> l & 1)
 			put_line(x, sl, i, l, false);
 	s->known = false;
+	if (s->runs)
+		end_run(x, sl, i, s->runs);
+	s->runs = 0;
 	while (slot < GAPS_MAX && s->gap_until[slot] > sl->time[i].ns)
 		slot++;
 	if (slot < GAPS_MAX)
@@ -225,6 +242,35 @@ static int put_flows(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	return n < 0 ? n : 0;
 }
 
+/* A switch of tasks, besides its instant. */
+static void put_run(struct exporter *x, const struct cvl_slice *sl, size_t i,
+		    const struct notes_about *about)
+{
+	struct perfetto_event e = { .type = PERFETTO_BEGIN, .timestamp = stamp(x, sl->time[i].ns) };
+	struct stream *s = &x->stream[sl->stream];
+	char name[NOTES_NAME + 32];
+	bool is_new;
+
+	if (about->next_name[0])
+		snprintf(name, sizeof(name), "%s", about->next_name);
+	else if (about->has_next)
+		snprintf(name, sizeof(name), "task %" PRIu64, about->next);
+	else if (about->task_name[0])
+		snprintf(name, sizeof(name), "%s", about->task_name);
+	else if (about->is_numbered)
+		snprintf(name, sizeof(name), "task %" PRIu64, about->task);
+	else
+		return;
+	e.name = name;
+	e.track = lanes_runs(&x->lanes, sl, about, &is_new);
+	if (!is_new && s->runs) /* else a gap has ended it */
+		end_run(x, sl, i, e.track);
+	s->runs = e.track;
+	perfetto_begin(x->p);
+	note_bound(x, sl, i, "bound_ns");
+	perfetto_end(x->p, &e);
+}
+
 static int put_event(struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	static const enum perfetto_type types[] = { PERFETTO_INSTANT, PERFETTO_BEGIN,
@@ -260,6 +306,8 @@ static int put_event(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		e.name = about.name[0] ? about.name : ends ? NULL : bracket->name;
 	}
 	perfetto_end(x->p, &e);
+	if (!rc && bracket->is_switch)
+		put_run(x, sl, i, &about);
 	return rc;
 }
 
@@ -355,7 +403,7 @@ static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl
 	}
 	if (x.p) {
 		if (x.p->crowded)
-			tell(&x, CVL_E_LIMIT,
+			tell(&x, CVL_E_UNSUPPORTED,
 			     "more tracks than there may be: some events stand on that of their node");
 		closed = perfetto_close(x.p, rc ? NULL : err);
 	}

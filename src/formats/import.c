@@ -27,10 +27,19 @@ const struct cvl_importer cvl_import_ctf = {
 };
 
 const struct cvl_importer *const cvl_importers[] = {
-	&cvl_import_ctf,  &cvl_import_sr,       &cvl_import_vcd,
-	&cvl_import_csv,  &cvl_import_flocklab, &cvl_import_flocklab_power,
-	&cvl_import_rld,  &cvl_import_raw,      &cvl_import_itm,
-	&cvl_import_tpiu, &cvl_import_swo,      NULL,
+	&cvl_import_ctf,
+	&cvl_import_sr,
+	&cvl_import_vcd,
+	&cvl_import_csv,
+	&cvl_import_flocklab,
+	&cvl_import_flocklab_power,
+	&cvl_import_rld,
+	&cvl_import_ett,
+	&cvl_import_raw,
+	&cvl_import_itm,
+	&cvl_import_tpiu,
+	&cvl_import_swo,
+	NULL,
 };
 
 const struct cvl_importer *cvl_importer_find(const char *name)

@@ -12,6 +12,7 @@ extern const struct cvl_importer cvl_import_csv;
 extern const struct cvl_importer cvl_import_flocklab;
 extern const struct cvl_importer cvl_import_flocklab_power;
 extern const struct cvl_importer cvl_import_rld;
+extern const struct cvl_importer cvl_import_ett;
 extern const struct cvl_importer cvl_import_itm;
 extern const struct cvl_importer cvl_import_tpiu;
 extern const struct cvl_importer cvl_import_swo;

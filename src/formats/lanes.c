@@ -9,6 +9,8 @@
 
 /* Tracks stand in the order of their kinds; those of a kind, in that of their ids. */
 #define RANK_KIND 100000u
+/* Owners of tracks that are of a stream where others of their kind are of a clock. */
+#define RUNS_STREAM 0x80000000u
 
 static uint64_t track(struct lanes *x, enum lane_kind kind, size_t owner, uint64_t id,
 		      uint64_t parent, const char *name)
@@ -89,6 +91,22 @@ uint64_t lanes_event(struct lanes *x, const struct cvl_slice *sl, const struct n
 		snprintf(text, sizeof(text), "%s %" PRId64, kind == LANE_TASK ? "task" : "core",
 			 (int64_t)id);
 	return track(x, kind, sl->clock, id, clock_track(x, sl->clock), text);
+}
+
+uint64_t lanes_runs(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a,
+		    bool *is_new)
+{
+	/* cores are of a clock, streams of all: their numbers may be equal */
+	size_t owner = a->has_core ? sl->clock : RUNS_STREAM + sl->stream;
+	uint64_t id = a->has_core ? a->core : 0, found = find(x, LANE_RUNS, owner, id);
+	char text[40] = "runs";
+
+	*is_new = !found;
+	if (found)
+		return found;
+	if (a->has_core)
+		snprintf(text, sizeof(text), "core %" PRId64 " runs", (int64_t)id);
+	return track(x, LANE_RUNS, owner, id, clock_track(x, sl->clock), text);
 }
 
 uint64_t lanes_channel(struct lanes *x, const struct cvl_slice *sl, uint32_t channel)

@@ -16,6 +16,7 @@ enum lane_kind {
 	LANE_NODE = 1,
 	LANE_CLOCK,
 	LANE_LINE,
+	LANE_RUNS, /* which task a core runs */
 	LANE_CORE,
 	LANE_TASK,
 	LANE_EVENTS, /* of no task or core */
@@ -36,6 +37,10 @@ uint64_t lanes_channel(struct lanes *x, const struct cvl_slice *sl, uint32_t cha
 
 /** Of an event: its task's, else its core's, else that of all events of its stream. */
 uint64_t lanes_event(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a);
+
+/** Of the tasks that the core of an event runs, or whatever its stream is of; @is_new: it was not there. */
+uint64_t lanes_runs(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a,
+		    bool *is_new);
 
 /** Number @id of a kind of its stream, called @name, with the stream's name where its clock may have several. */
 uint64_t lanes_stream(struct lanes *x, const struct cvl_slice *sl, enum lane_kind kind, uint64_t id,

@@ -96,12 +96,21 @@ static void see_fact(struct writer *w, const char *name, const struct cvl_value 
 				 *const own_tasks[] = { "task", "thread", NULL },
 				 *const cores[] = { "cpu_id", "cpu", "core", NULL },
 				 *const own_cores[] = { "core", NULL },
-				 *const names[] = { "function", "func", "name", NULL };
+				 *const names[] = { "function", "func", "name", NULL },
+				 *const nexts[] = { "next_tid", "next", "to", NULL },
+				 *const next_names[] = { "next_comm", "next_name", "next", "to",
+							 NULL };
 	struct notes_about *a = w->about;
 	bool own = w->scope == CVL_SCOPE_FIELDS;
 
 	if (v->type->kind == CVL_TYPE_FLOAT)
 		return;
+	if (own && is_text(v->type) && is_one_of(name, next_names)) {
+		keep_text(a->next_name, v);
+	} else if (own && !is_text(v->type) && is_one_of(name, nexts)) {
+		a->has_next = true;
+		a->next = v->u;
+	}
 	if (!a->has_task && is_one_of(name, own ? own_tasks : tasks)) {
 		see_task(a, v);
 	} else if (!a->has_core && !is_text(v->type) && is_one_of(name, own ? own_cores : cores)) {

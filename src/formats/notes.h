@@ -18,6 +18,9 @@ struct notes_about {
 	char task_name[NOTES_NAME]; /* "" if it has none */
 	char name[NOTES_NAME];      /* of a function or span, or its address; "" if none */
 	uint64_t name_hash;         /* of all of it */
+	bool has_next;              /* of a switch of tasks: the one that runs from here on */
+	uint64_t next;
+	char next_name[NOTES_NAME]; /* "" if it has none */
 };
 
 /**

@@ -205,12 +205,12 @@ static bool disk_is_full(const struct stream *s)
 	return !statvfs(s->dir, &v) && (uint64_t)v.f_bavail * v.f_frsize < FULL_BYTES;
 }
 
-/* Whether @rc is about writing. Then this stream ends here, with what can still be said of it, and the rest goes on. */
+/* Whether @rc is about writing, or a core went mad. Then this stream ends here, with what can still be said of it, and the rest goes on. */
 static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 {
 	bool full = disk_is_full(s);
 
-	if (rc != CVL_E_IO)
+	if (rc != CVL_E_IO && (rc != CVL_E_LIMIT || !s->packets))
 		return rc;
 	say(s, true, "%s%s; this stream ends here, with a gap. What was captured is kept",
 	    full ? "the disk is full: " : "", why->text);
@@ -272,6 +272,9 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 
 	s->started = true;
 	if (s->packets) {
+		if (strcmp(packet_stream_name(s->packets), s->name) != 0)
+			say(s, false, "the session has another run of it; this one is the clock %s",
+			    packet_stream_name(s->packets));
 		s->start = anchor_between(0, early, late);
 		return 0;
 	}
@@ -412,7 +415,7 @@ int stream_packet(struct stream *s, const struct driver_packet *packet, struct c
 	if (s->ended)
 		return 0;
 	rc = packet_stream_add(s->packets, packet, &restarted, &problem);
-	if (restarted)
+	if (restarted && !rc)
 		say(s, true, "its processor was reset; what follows is the clock %s",
 		    packet_stream_name(s->packets));
 	s->count.packets++;
@@ -509,7 +512,7 @@ int stream_close(struct stream *s, struct cvl_error *err)
 	if (s->samples)
 		rc = cvl_samples_close(s->samples, 0, err);
 	if (s->packets)
-		rc = packet_stream_close(s->packets, err);
+		rc = packet_stream_close(s->packets, !s->failed, err);
 	radio_ear_close(s->ear);
 	cvl_names_free(s->line, s->n_lines);
 	free(s);

@@ -920,13 +920,32 @@ int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p
 	return save(s, err);
 }
 
-int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, struct cvl_error *err)
+int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
+			       struct cvl_packets **p, struct cvl_error *err)
+{
+	struct entry *e = &s->clock[i];
+	int rc;
+
+	*p = NULL;
+	if (!e->pub.foreign || e->packets)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: the clock %s cannot be gone on with", s->path, e->name);
+	rc = cvl_packets_resume(p, e->trace, keep, err);
+	if (rc)
+		return rc;
+	e->packets = *p;
+	e->pub.unfinished = true;
+	return save(s, err);
+}
+
+int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, bool complete,
+			       struct cvl_error *err)
 {
 	struct entry *e = entry_of(s, p);
 	int rc = cvl_packets_close(p, err);
 
 	e->packets = NULL;
-	if (!rc)
+	if (!rc && complete)
 		e->pub.unfinished = false;
 	return rc ? rc : save(s, err);
 }

@@ -75,8 +75,8 @@ static void free_clocks(struct cvl_clock_sync *c, const struct sync_problem *p)
 	free(c);
 }
 
-static int solve(struct cvl_clock_sync **out, char reference[100], const struct sync_problem *p,
-		 const struct estimator *e, struct cvl_error *err)
+static int solve(struct cvl_clock_sync **out, char reference[SYNC_NAME_BYTES],
+		 const struct sync_problem *p, const struct estimator *e, struct cvl_error *err)
 {
 	struct sync_solution s = { .clock = new_clocks(p) };
 	int rc = s.clock ? e->solve(p, &s, err) :
@@ -84,7 +84,7 @@ static int solve(struct cvl_clock_sync **out, char reference[100], const struct 
 
 	*out = s.clock;
 	if (reference)
-		memcpy(reference, s.reference, sizeof(s.reference));
+		memcpy(reference, s.reference, SYNC_NAME_BYTES);
 	return rc;
 }
 
@@ -247,11 +247,14 @@ static void begin_clock(struct work *w, struct cvl_clock_advice *a, size_t c)
 static int begin(struct work *w)
 {
 	const struct sync_problem *p = w->p;
-	char reference[100];
+	char reference[SYNC_NAME_BYTES] = "";
 	int rc = solve(&w->whole, reference, p, w->e, w->err);
 
-	while (!rc && strcmp(p->clock[w->reference].name, reference))
+	while (!rc && w->reference < p->n_clocks && strcmp(p->clock[w->reference].name, reference))
 		w->reference++;
+	if (!rc && w->reference == p->n_clocks)
+		rc = cvl_fail(w->err, CVL_E_NO, CVL_NO_OFFSET,
+			      "nothing can be advised: no clock is the reference");
 	if (!rc)
 		rc = exchanges_find(&w->x, p, w->whole, w->reference, w->err);
 	if (rc)

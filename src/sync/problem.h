@@ -68,10 +68,13 @@ struct sync_problem {
 	uint64_t duplicates;
 };
 
+/** Bytes of a clock's name, as long as a session may have them, and more. */
+#define SYNC_NAME_BYTES 320
+
 /** What is found out; one a clock, in the problem's order, prefilled with "unsynchronised". */
 struct sync_solution {
 	struct cvl_clock_sync *clock;
-	char reference[100];
+	char reference[SYNC_NAME_BYTES];
 };
 
 /** Works on messages (solve), or on marks (tracker, see track.h). */

@@ -15,7 +15,7 @@
 #define DEPTH_MAX 8
 #define RULES_MAX 64
 
-static const char *const builtin_names[] = { "lttng-tcp", NULL };
+static const char *const builtin_names[] = { "lttng-tcp", "tracer", NULL };
 
 /* In the form that users write theirs in. */
 static const char *const builtin_texts[] = {
@@ -23,6 +23,10 @@ static const char *const builtin_texts[] = {
 	"name: lttng-tcp\n"
 	"send: { event: inet_sock_local_out, key: [seq, ack_seq, flags] }\n"
 	"receive: { event: inet_sock_local_in, key: [seq, ack_seq, flags] }\n",
+	"# exchanges of firmware/tracersync\n"
+	"name: tracer\n"
+	"send: { event: tracer_sync_send, key: [slave, seq] }\n"
+	"receive: { event: tracer_sync_receive, key: [slave, seq] }\n",
 };
 
 const char *const *rules_builtin(void)
@@ -37,13 +41,30 @@ static void free_side(struct rule_side *s)
 		free(s->key[i]);
 }
 
+static void free_rule(struct match_rule *rule)
+{
+	free(rule->name);
+	free_side(&rule->send);
+	free_side(&rule->receive);
+}
+
+void rules_drop(struct rule_set *set, size_t first, const char *name)
+{
+	size_t n = first;
+
+	for (size_t i = first; i < set->n; i++) {
+		if (!set->rule[i].name || strcmp(set->rule[i].name, name) != 0)
+			set->rule[n++] = set->rule[i];
+		else
+			free_rule(&set->rule[i]);
+	}
+	set->n = n < set->n ? n : set->n;
+}
+
 void rules_free(struct rule_set *set)
 {
-	for (size_t i = 0; i < set->n; i++) {
-		free(set->rule[i].name);
-		free_side(&set->rule[i].send);
-		free_side(&set->rule[i].receive);
-	}
+	for (size_t i = 0; i < set->n; i++)
+		free_rule(&set->rule[i]);
 	free(set->rule);
 	*set = (struct rule_set){ 0 };
 }
@@ -244,7 +265,7 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 		return errno == ENOENT ?
 			       cvl_fail(
 				       err, CVL_E_USAGE, CVL_NO_OFFSET,
-				       "there is no matching rule '%s', and no file of that name; built in: lttng-tcp",
+				       "there is no matching rule '%s', and no file of that name; built in: lttng-tcp, tracer",
 				       name) :
 			       cvl_fail_errno(err, "open", name);
 	text = malloc(FILE_MAX);

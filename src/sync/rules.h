@@ -36,6 +36,9 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err);
 int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
 		struct cvl_error *err);
 
+/** Remove the rules called @name from the one with index @first on. */
+void rules_drop(struct rule_set *set, size_t first, const char *name);
+
 void rules_free(struct rule_set *set);
 
 /** Names of the built-in rules, ended by NULL. */

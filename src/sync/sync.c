@@ -188,6 +188,15 @@ static int no_estimator(const char *name, struct cvl_error *err)
 			"there is no estimator '%s'; there are: %s", name, names);
 }
 
+/* Whether all streams are of one clock, whose time then is the timeline: there is nothing to be tied. */
+static bool is_one_clock(const struct sync_problem *p)
+{
+	for (size_t i = 1; i < p->n_clocks; i++)
+		if (p->clock[i].same_as != p->clock[0].same_as)
+			return false;
+	return p->n_clocks > 0;
+}
+
 static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o,
 			    const char *name, const struct estimator **out, struct cvl_error *err)
 {
@@ -198,6 +207,8 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 			*out = estimators[i];
 	if (!*out)
 		return no_estimator(name, err);
+	if (is_one_clock(p) && !p->n_marks && !o->n_match && !o->n_pulse && !name)
+		return 0;
 	if (!p->n_marks && !p->n_messages)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,

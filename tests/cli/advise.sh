@@ -43,3 +43,11 @@ coeval sim seldom.yaml -o short --duration 3s >/dev/null
 run coeval sync short --match examples/rules/radio.yaml --advise
 coeval sim examples/worlds/outage.yaml -o beacons --duration 5s >/dev/null
 run coeval sync beacons --advise
+
+echo "== names of clocks of any length"
+long=$(printf 'n%.0s' {1..150})
+for host in 1 2; do
+	coeval import -n "$long$host" s/traces/host$host -o long >/dev/null
+done
+coeval sync long --match examples/rules/radio.yaml --advise --json --reference "${long}2" >long.json || echo "exit status $?"
+python3 -c 'import json; a = json.load(open("long.json")); print(len(a["reference"]), len(a["clocks"]))'

@@ -52,3 +52,31 @@ coeval calls --rules help >builtin.yaml
 coeval calls s --rules builtin.yaml --json >a.json
 coeval calls s --json >b.json
 cmp a.json b.json && echo "and change nothing"
+
+echo "== names of a program that is not where its file says"
+cat >f.c <<'C'
+void work(void);
+void work(void) { }
+C
+if cc -nostdlib -shared -fPIC -o program f.c 2>/dev/null; then
+	python3 - "$(nm program | sed -n 's/ T work//p')" <<'PYTHON'
+import os, struct, sys
+address = int(sys.argv[1], 16)
+for name, base in (("there", 0), ("moved", 0x7f0000000000)):
+
+    os.makedirs(name)
+    open(name + "/metadata", "w").write("""/* CTF 1.8 */
+typealias integer { size = 64; align = 8; signed = false; base = 16; } := u64;
+trace { major = 1; minor = 8; byte_order = le; };
+clock { name = c; freq = 1000000000; };
+typealias integer { size = 64; align = 8; map = clock.c.value; } := ts;
+stream { event.header := struct { u64 id; ts timestamp; }; };
+event { name = func_entry; id = 0; fields := struct { u64 addr; }; };
+event { name = func_exit; id = 1; fields := struct { u64 addr; }; };
+""")
+    open(name + "/stream", "wb").write(b"".join(struct.pack("<QQQ", i, 1000 * i, address + base) for i in (0, 1)))
+PYTHON
+	coeval calls there --elf program --folded
+	coeval calls moved --elf program --folded 2>&1 | sed 's/0x7f[0-9a-f]*/ADDRESS/'
+	coeval calls moved --elf program@0x7f0000000000 --folded
+fi

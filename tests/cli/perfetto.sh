@@ -35,3 +35,8 @@ END
 coeval import --format flocklab-power power.csv -o power >/dev/null
 compare power
 tracks node
+
+# Which task each core runs.
+cp -r "$SRC/examples/calls/sobel" tasks
+compare tasks
+tracks slave1

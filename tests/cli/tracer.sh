@@ -53,4 +53,4 @@ cc "${flags[@]}" -O2 -fcf-protection=none -S off.c -o - 2>/dev/null | awk '/^[a-
 
 # the cores whose compilers are here; on the one that is measured against others, the limit
 "$tracer/build" sizes >sizes.out 2>&1 || [ $? -eq 77 ] || cat sizes.out
-awk '$1 == "m4" && $5 > 1300 { print "Cortex-M4: " $5 " bytes" } $8 == "unbounded" { print }' sizes.out
+awk '$1 == "m4" && $2 + $4 >= 1300 { print "Cortex-M4: " $2 + $4 " bytes" } $8 == "unbounded" { print }' sizes.out

@@ -16,8 +16,9 @@
 
 #include "core/files.h"
 #include "core/serial.h"
-#include "drivers/ring/unpack.h"
-#include "drivers/ring/tsdl.h"
+#include "decode/packet_row.h"
+#include "decode/unpack.h"
+#include "ctf/tracer_tsdl.h"
 
 #define LINES_MAX 16
 #define BAUD 115200
@@ -32,8 +33,8 @@ struct line {
 	bool ended;
 	const struct tsdl *tsdl;
 	struct unpack unpack;
-	uint32_t boot;
-	bool any, told_foreign, told_skipped;
+	struct packet_row row;
+	bool any, told_foreign, told_skipped, told_repeated;
 };
 
 struct serial {
@@ -124,16 +125,22 @@ static void say(struct line *l, bool *once, const char *text)
 static int see_packet(void *ctx, struct tracer_packet *p, size_t n, struct cvl_error *err)
 {
 	struct line *l = ctx;
+	const enum packet_row_is is = packet_row_put(&l->row, p, n);
 	const struct driver_packet packet = {
 		.bytes = p,
 		.n = n,
 		.begin = (uint64_t)p->timestamp_begin[1] << 32 | p->timestamp_begin[0],
 		.end = (uint64_t)p->timestamp_end[1] << 32 | p->timestamp_end[0],
-		.restarted = l->any && p->boot != l->boot,
+		.restarted = is == PACKET_RESTARTED,
 	};
 
 	l->any = true;
-	l->boot = p->boot;
+	if (is == PACKET_REPEATED) {
+		say(l, &l->told_repeated,
+		    "packets arrive with numbers that were there before, and are left out: is something "
+		    "sent twice, or do two cores call themselves the same?");
+		return 0;
+	}
 	return l->serial->sink->packet(l->serial->sink->ctx, l->index, &packet, err);
 }
 

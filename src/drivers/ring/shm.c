@@ -5,56 +5,35 @@
  */
 #include "drivers/driver.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
-#include "core/files.h"
+#include "drivers/ring/bell.h"
 #include "drivers/ring/ring.h"
-#include "drivers/ring/tsdl.h"
+#include "drivers/ring/source.h"
 
 #define RINGS_MAX 16
 #define PATIENCE_NS 5000000000 /* for cores that have not begun yet */
 #define LOOK_MS 5
+#define BELL_MS 1000 /* with a doorbell: to see what does not ring, a reset for one */
 #define LAST_NS 2000000000
-#define STUCK_NS 1000000000
-#define PACKETS_A_TURN 64
-
-struct memory {
-	char name[100], path[CVL_PATH_MAX];
-	uint64_t offset, length; /* 0: to the end */
-	uint8_t *at;
-	size_t bytes;
-	bool answered; /* it holds a ring */
-};
-
-struct source {
-	struct tracer_drain ring;
-	size_t bytes; /* from the ring's control block to the end of the memory */
-	const struct tsdl *tsdl;
-	char name[120];
-	void *packet;
-	int64_t waits; /* since when the next packet holds back others, driver_waited(); 0: it does not */
-	bool restarted, any, gone, told_damage, told_stuck;
-};
+#define CHECK_NS 1000000000 /* from one look at the memory's file to the next */
 
 struct shm {
 	const struct driver_sink *sink;
 	struct tsdl_list tsdl;
-	struct memory memory[RINGS_MAX];
-	size_t n_memories;
+	struct memory_list memory;
+	struct bell_list bells;
 	struct source source[RINGS_MAX];
 	struct driver_analyzer analyzer[RINGS_MAX];
 	size_t n;
-	bool stopping;
-	int64_t until; /* what cores still write after stop() is read no longer than this */
+	bool stopping, told_bell;
+	bool more;       /* packets wait that one turn did not take */
+	int64_t checked; /* when the memories' files were looked at */
+	int64_t until;   /* what cores still write after stop() is read no longer than this */
 };
 
 static void shm_close(void *state)
@@ -63,122 +42,10 @@ static void shm_close(void *state)
 
 	for (size_t i = 0; i < s->n; i++)
 		free(s->source[i].packet);
-	for (size_t i = 0; i < s->n_memories; i++)
-		if (s->memory[i].at)
-			munmap(s->memory[i].at, s->memory[i].bytes);
+	memory_unmap(&s->memory);
+	bell_close(&s->bells);
 	tsdl_free(&s->tsdl);
 	free(s);
-}
-
-/* ---- what --device says: [NAME=]PATH[@OFFSET[+BYTES]],... ---- */
-
-static int bad_device(const char *text, struct cvl_error *err)
-{
-	return cvl_fail(
-		err, CVL_E_USAGE, CVL_NO_OFFSET,
-		"'%s': name the memory that holds rings: --device [NAME=]PATH[@OFFSET[+BYTES]],...",
-		text);
-}
-
-static int read_device(struct memory *m, const char *text, struct cvl_error *err)
-{
-	char copy[CVL_PATH_MAX], *path = copy, *at, *plus, *end;
-
-	*m = (struct memory){ 0 };
-	if ((size_t)snprintf(copy, sizeof(copy), "%s", text) >= sizeof(copy))
-		return bad_device(text, err);
-	at = strrchr(copy, '@');
-	if (at) {
-		*at = '\0';
-		m->offset = strtoull(at + 1, &end, 0);
-		plus = *end == '+' ? end + 1 : NULL;
-		if (plus)
-			m->length = strtoull(plus, &end, 0);
-		if (*end || end == at + 1 || end == plus || (plus && !m->length))
-			return bad_device(text, err);
-	}
-	end = strchr(copy, '=');
-	if (end) {
-		*end = '\0';
-		path = end + 1;
-		snprintf(m->name, sizeof(m->name), "%.90s", copy);
-	} else {
-		cvl_path_base(m->name, sizeof(m->name), copy);
-		if (strrchr(m->name, '.') > m->name)
-			*strrchr(m->name, '.') = '\0';
-	}
-	snprintf(m->path, sizeof(m->path), "%s", path);
-	return *path && *m->name ? 0 : bad_device(text, err);
-}
-
-static int read_devices(struct shm *s, const char *text, struct cvl_error *err)
-{
-	char *copy = text ? strdup(text) : NULL, *rest = NULL;
-	int rc = 0;
-
-	if (!copy)
-		return bad_device(text ? text : "", err);
-	for (char *one = strtok_r(copy, ",", &rest); one && !rc; one = strtok_r(NULL, ",", &rest)) {
-		if (s->n_memories == RINGS_MAX)
-			rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "more than %d memories",
-				      RINGS_MAX);
-		else
-			rc = read_device(&s->memory[s->n_memories++], one, err);
-	}
-	if (!rc && !s->n_memories)
-		rc = bad_device(text, err);
-	free(copy);
-	return rc;
-}
-
-/* ---- mapping ---- */
-
-/* 0 and m->at NULL: it is not there yet. */
-static int map(struct memory *m, struct cvl_error *err)
-{
-	const long page = sysconf(_SC_PAGESIZE);
-	uint64_t length = m->length;
-	struct stat st;
-	void *at;
-	int fd = open(m->path, O_RDWR | O_CLOEXEC);
-
-	if (fd < 0)
-		return errno == ENOENT ?
-			       0 :
-		       errno == EACCES || errno == EPERM ?
-			       cvl_fail(
-				       err, CVL_E_ENV, CVL_NO_OFFSET,
-				       "%s: no permission to read it, and to say in it what was read",
-				       m->path) :
-			       cvl_fail_errno(err, "open", m->path);
-	if (fstat(fd, &st)) {
-		close(fd);
-		return cvl_fail_errno(err, "look at", m->path);
-	}
-	if (S_ISREG(st.st_mode)) {
-		uint64_t left =
-			(uint64_t)st.st_size > m->offset ? (uint64_t)st.st_size - m->offset : 0;
-
-		length = !length || length > left ? left : length;
-	}
-	if (m->offset % (uint64_t)page || (!length && !S_ISREG(st.st_mode))) {
-		close(fd);
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: its part needs an offset of whole pages (%ld) and a length: "
-				"--device NAME=%s@OFFSET+BYTES",
-				m->path, page, m->path);
-	}
-	if (length < sizeof(struct tracer_ring)) {
-		close(fd);
-		return 0; /* it may still grow */
-	}
-	at = mmap(NULL, length, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)m->offset);
-	close(fd);
-	if (at == MAP_FAILED)
-		return cvl_fail_errno(err, "map", m->path);
-	m->at = at;
-	m->bytes = length;
-	return 0;
 }
 
 /* ---- finding rings ---- */
@@ -191,8 +58,8 @@ static bool same_core_before(const struct shm *s, size_t first, uint16_t core)
 	return false;
 }
 
-static int add_ring(struct shm *s, const struct memory *m, size_t offset, size_t first,
-		    struct cvl_error *err)
+static int add_ring(struct shm *s, const struct memory *m, size_t offset,
+		    const struct tracer_drain *ring, size_t first, struct cvl_error *err)
 {
 	struct source *q = &s->source[s->n];
 	uint64_t rate;
@@ -200,12 +67,11 @@ static int add_ring(struct shm *s, const struct memory *m, size_t offset, size_t
 	if (s->n == RINGS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d rings", m->path,
 				RINGS_MAX);
-	*q = (struct source){ 0 };
-	q->bytes = m->bytes - offset;
-	if (tracer_drain_open(&q->ring, m->at + offset, q->bytes) != TRACER_PACKET)
-		return cvl_fail(err, CVL_E_UNSUPPORTED, offset,
-				"%s:%zu: a ring that makes no sense, or of another version than %d",
-				m->path, offset, TRACE_RING_VERSION);
+	*q = (struct source){ .sink = s->sink,
+			      .index = s->n,
+			      .ring = *ring,
+			      .bytes = m->bytes - offset,
+			      .memory = m };
 	q->tsdl = tsdl_find(&s->tsdl, q->ring.layout, m->path, err);
 	if (!q->tsdl)
 		return CVL_E_USAGE;
@@ -247,18 +113,29 @@ static int add_ring(struct shm *s, const struct memory *m, size_t offset, size_t
 	return 0;
 }
 
+/* What only looks like a ring is passed over, unless there is nothing else. */
 static int look_for_rings(struct shm *s, struct memory *m, struct cvl_error *err)
 {
-	size_t first = s->n;
-	int rc = m->at ? 0 : map(m, err);
+	size_t first = s->n, strange = SIZE_MAX;
+	int rc = m->at ? 0 : memory_map(m, err);
 
 	if (rc || !m->at)
 		return rc;
 	for (size_t at = ring_find(m->at, m->bytes, 0); at != SIZE_MAX && !rc;
 	     at = ring_find(m->at, m->bytes, at + 8)) {
-		rc = add_ring(s, m, at, first, err);
-		m->answered = true;
+		struct tracer_drain d;
+		enum tracer_drained state = tracer_drain_open(&d, m->at + at, m->bytes - at);
+
+		if (state == TRACER_PACKET)
+			rc = add_ring(s, m, at, &d, first, err);
+		else if (state == TRACER_BROKEN && strange == SIZE_MAX)
+			strange = at;
 	}
+	m->answered = s->n > first;
+	if (!rc && !m->answered && strange != SIZE_MAX)
+		return cvl_fail(err, CVL_E_UNSUPPORTED, strange,
+				"%s:%zu: a ring that makes no sense, or of another version than %d",
+				m->path, strange, TRACE_RING_VERSION);
 	return rc;
 }
 
@@ -276,11 +153,13 @@ static int shm_open_rings(void **state, const struct driver_opts *o, const struc
 	s->sink = sink;
 	rc = tsdl_load(&s->tsdl, o->metadata, err);
 	if (!rc)
-		rc = read_devices(s, o->devices, err);
+		rc = memory_read(&s->memory, o->devices, err);
+	if (!rc && o->bells)
+		rc = bell_open(&s->bells, o->bells, err);
 	while (!rc && !all) {
 		all = true;
-		for (size_t i = 0; i < s->n_memories && !rc; i++) {
-			struct memory *m = &s->memory[i];
+		for (size_t i = 0; i < s->memory.n && !rc; i++) {
+			struct memory *m = &s->memory.item[i];
 
 			if (m->answered)
 				continue;
@@ -320,154 +199,74 @@ static int shm_start(void *state, struct cvl_error *err)
 static size_t shm_wait_for(void *state, struct pollfd *fds, size_t max, int *timeout_ms)
 {
 	const struct shm *s = state;
-	int ms = s->stopping ? 0 : LOOK_MS;
+	size_t n = bell_wait_for(&s->bells, fds, max);
+	int ms = s->stopping || s->more ? 0 : n ? BELL_MS : LOOK_MS;
 
-	(void)fds, (void)max;
 	*timeout_ms = *timeout_ms < ms ? *timeout_ms : ms;
-	return 0;
+	return n;
 }
 
 /* ---- reading ---- */
 
-static void say(struct shm *s, size_t i, bool *once, const char *text)
+static void check_memories(struct shm *s)
 {
-	char line[400];
-
-	if (*once)
+	if (driver_waited() - s->checked < CHECK_NS)
 		return;
-	*once = true;
-	snprintf(line, sizeof(line), "%s: %s", s->source[i].name, text);
-	s->sink->tell(s->sink->ctx, SIZE_MAX, true, line);
+	s->checked = driver_waited();
+	for (size_t i = 0; i < s->n; i++)
+		source_check_memory(&s->source[i]);
 }
 
-static int hand_on(struct shm *s, size_t i, struct cvl_error *err)
+/* Cores that began after the capture did are not in the session. */
+static void tell_late_rings(struct shm *s)
 {
-	struct source *q = &s->source[i];
-	const struct tracer_packet *p = q->packet;
-	const struct driver_packet packet = {
-		.bytes = q->packet,
-		.n = p->packet_size / 8,
-		.begin = (uint64_t)p->timestamp_begin[1] << 32 | p->timestamp_begin[0],
-		.end = (uint64_t)p->timestamp_end[1] << 32 | p->timestamp_end[0],
-		.restarted = q->restarted,
-	};
+	for (size_t i = 0; i < s->memory.n; i++) {
+		const struct memory *m = &s->memory.item[i];
+		char text[CVL_PATH_MAX + 200];
 
-	q->restarted = false;
-	q->any = true;
-	return s->sink->packet(s->sink->ctx, i, &packet, err);
-}
+		for (size_t at = ring_find(m->at, m->bytes, 0); at != SIZE_MAX;
+		     at = ring_find(m->at, m->bytes, at + 8)) {
+			struct tracer_drain d;
+			bool known = false;
 
-/* The core began again, or is about to. Its ring may be another one now. */
-static void begin_again(struct shm *s, size_t i)
-{
-	struct source *q = &s->source[i];
-	struct tracer_drain d;
-	enum tracer_drained state = tracer_drain_open(&d, q->ring.ring, q->bytes);
-
-	if (state == TRACER_NONE)
-		return;
-	if (state == TRACER_PACKET && d.layout == q->ring.layout &&
-	    d.packet_bits == q->ring.packet_bits) {
-		q->ring = d;
-		q->restarted = true;
-		return;
-	}
-	q->gone = true;
-	say(s, i, &(bool){ false },
-	    "its ring is gone, or belongs to another program now; what was read is kept");
-}
-
-/* An event that was begun and not ended holds back the packets behind its own. */
-static void look_stuck(struct shm *s, size_t i)
-{
-	struct source *q = &s->source[i];
-
-	if (!ring_waits(&q->ring))
-		q->waits = 0;
-	else if (!q->waits)
-		q->waits = driver_waited();
-	else if (driver_waited() - q->waits > STUCK_NS)
-		say(s, i, &q->told_stuck,
-		    "an event was begun and not ended; until it is, nothing behind it can be read");
-}
-
-/* What has come; returns 1 if there may be more. */
-static int drain(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-
-	for (int k = 0; k < PACKETS_A_TURN && !q->gone; k++) {
-		enum tracer_drained state = tracer_drain_read(&q->ring, q->packet);
-		int rc = 0;
-
-		if (state == TRACER_NONE) {
-			look_stuck(s, i);
-			return 0;
+			for (size_t k = 0; k < s->n; k++)
+				known = known || (const void *)s->source[k].ring.ring == m->at + at;
+			if (known ||
+			    tracer_drain_open(&d, m->at + at, m->bytes - at) != TRACER_PACKET)
+				continue;
+			snprintf(
+				text, sizeof(text),
+				"%s: a ring at %zu, of core %u, was not there when the capture began: nothing "
+				"of it was read; start all cores first, or name each part by @OFFSET+BYTES",
+				m->path, at, d.core);
+			s->sink->tell(s->sink->ctx, SIZE_MAX, true, text);
 		}
-		if (state == TRACER_RESET) {
-			begin_again(s, i);
-			return 0;
-		}
-		if (state == TRACER_BROKEN)
-			say(s, i, &q->told_damage,
-			    "something else writes to its ring: packets without a good header are left out");
-		else
-			rc = hand_on(s, i, err);
-		if (rc)
-			return rc;
 	}
-	return !q->gone;
-}
-
-/* Events were dropped since the last packet, and none will say so any more: an empty one behind it does. */
-static int tell_lost(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	struct tracer_packet *p = q->packet;
-	uint32_t lost = tracer_drain_lost(&q->ring);
-
-	if (!q->any || q->gone || p->events_discarded == lost)
-		return 0;
-	p->content_size = TRACE_PACKET_HEADER_BITS;
-	p->timestamp_begin[0] = p->timestamp_end[0];
-	p->timestamp_begin[1] = p->timestamp_end[1];
-	p->events_discarded = lost;
-	p->packet_seq_num++;
-	return hand_on(s, i, err);
-}
-
-/* What stands in the packet that was being filled. */
-static int drain_rest(struct shm *s, size_t i, struct cvl_error *err)
-{
-	struct source *q = &s->source[i];
-	enum ring_rest rest = q->gone ? RING_NOTHING : ring_rest(&q->ring, q->packet);
-
-	if (rest == RING_TORN)
-		say(s, i, &q->told_stuck,
-		    "it stopped in the middle of an event: the packet that it was filling is left out");
-	if (rest != RING_NOTHING) {
-		tsdl_set_end(q->tsdl, q->packet, q->ring.packet_bits / 8);
-		return hand_on(s, i, err);
-	}
-	if (!q->any)
-		say(s, i, &(bool){ false }, "it has traced nothing");
-	return tell_lost(s, i, err);
 }
 
 static int shm_work(void *state, struct cvl_error *err)
 {
 	struct shm *s = state;
-	bool more = false;
 	int rc = 0;
 
-	for (size_t i = 0; i < s->n && rc >= 0; i++) {
-		rc = drain(s, i, err);
-		more = more || rc > 0;
+	if (bell_hush(&s->bells) && !s->told_bell && !s->stopping) {
+		s->told_bell = true;
+		s->sink->tell(s->sink->ctx, SIZE_MAX, true,
+			      "a doorbell broke; memory is looked at by the clock from now on");
 	}
-	if (rc < 0 || !s->stopping || (more && driver_waited() < s->until))
+	check_memories(s);
+	s->more = false;
+	for (size_t i = 0; i < s->n && rc >= 0; i++) {
+		rc = source_drain(&s->source[i], err);
+		s->more = s->more || rc > 0;
+	}
+	if (rc < 0 || !s->stopping || (s->more && driver_waited() < s->until))
 		return rc < 0 ? rc : 1;
+	rc = 0;
 	for (size_t i = 0; i < s->n && !rc; i++)
-		rc = drain_rest(s, i, err);
+		rc = source_end(&s->source[i], err);
+	if (!rc)
+		tell_late_rings(s);
 	return rc;
 }
 
@@ -478,6 +277,8 @@ static int shm_stop(void *state, struct cvl_error *err)
 	(void)err;
 	s->stopping = true;
 	s->until = driver_waited() + LAST_NS;
+	for (size_t i = 0; i < s->n; i++)
+		s->source[i].until = s->until;
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /** Metadata of the programs whose packets are read: which of several files belongs to a packet is told by its layout. */
-#ifndef DRIVERS_RING_TSDL_H
-#define DRIVERS_RING_TSDL_H
+#ifndef TRACER_TSDL_H
+#define TRACER_TSDL_H
 
 #include <stddef.h>
 #include <stdint.h>

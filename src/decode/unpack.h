@@ -3,8 +3,8 @@
  * Bytes of a line (wire/trace_link.h) to packets. Pure: bytes in, packets out, counters beside. What is damaged is left out, and the
  * packets that follow say by their numbers what is missing.
  */
-#ifndef DRIVERS_RING_UNPACK_H
-#define DRIVERS_RING_UNPACK_H
+#ifndef DECODE_UNPACK_H
+#define DECODE_UNPACK_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "drivers/ring/unpack.h"
+#include "decode/unpack.h"
 
 #include <endian.h>
 #include <string.h>
 
 #include "core/crc32c.h"
-#include "drivers/ring/ring.h"
+#include "tracer/rest.h"
 
 void unpack_init(struct unpack *l, uint32_t layout, unpack_fn *packet, void *ctx)
 {
@@ -44,7 +44,7 @@ static size_t packet_at(const uint8_t *at, size_t n)
 	memcpy(&h, at, sizeof(h));
 	size = h.packet_size / 8;
 	if (size > TRACE_LINK_PACKET_MAX || size < sizeof(h) ||
-	    !ring_good_header(&h, size, h.layout))
+	    !tracer_packet_good(&h, (uint32_t)size, h.layout))
 		return 0;
 	if (n < size + TRACE_LINK_CRC_BYTES)
 		return SIZE_MAX;

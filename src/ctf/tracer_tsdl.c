@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "drivers/ring/tsdl.h"
+#include "ctf/tracer_tsdl.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/** Rows of the group `ett`: event timestamping with one clock. */
+#ifndef BENCH_ETT_H
+#define BENCH_ETT_H
+
+#include "bench.h"
+
+/** The bare-metal kernel's loop, in an emulator. */
+int ett_kernel(const struct bench *b);
+/** Importing what the kernel saved. */
+int ett_import_image(const struct bench *b);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/** What a ring holds besides complete packets, for a drain whose core has ended, or whose patience has. C99. */
+#ifndef TRACER_REST_H
+#define TRACER_REST_H
+
+#include "drain.h"
+
+enum tracer_rest {
+	TRACER_REST_NOTHING,
+	TRACER_REST_EVENTS, /* a packet that ends behind the last event */
+	TRACER_REST_TORN, /* one of no events, which says that one is lost: which was begun and not ended cannot be told */
+};
+
+/**
+ * What stands in the packet that is being filled, when all before it were read: copied to @packet, which has room for one. Its timestamp_end
+ * is to be filled in.
+ */
+enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet);
+
+/** Whether packets behind the next one are complete or begun, and it is not complete. tracer_drain_pass() leaves it out for good. */
+int tracer_drain_waits(const struct tracer_drain *d);
+
+/** Whether @packet, of which @n bytes are there, has the header of a packet with layout @layout. */
+int tracer_packet_good(const struct tracer_packet *packet, uint32_t n, uint32_t layout);
+
+#endif

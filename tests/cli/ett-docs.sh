@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: MIT
+# The examples of docs/ett.md print what it shows.
+need python3
+ln -s "$SRC/examples" examples
+python3 "$SRC/tests/run_docs.py" "$SRC/docs/ett.md"
