@@ -115,10 +115,11 @@ static void hang_up(struct client *k)
 /* An answer that a client does not take at once is one it will not get. */
 static bool answer(const struct client *k, const char *text)
 {
-	size_t n = text ? strlen(text) : 0;
+	const size_t n = text ? strlen(text) : 0;
+	struct iovec part[] = { { (void *)(uintptr_t)text, n }, { (char[]){ '\n' }, 1 } };
+	const struct msghdr line = { .msg_iov = part, .msg_iovlen = 2 };
 
-	return text && send(k->fd, text, n, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n &&
-	       send(k->fd, "\n", 1, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
+	return text && sendmsg(k->fd, &line, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)n + 1;
 }
 
 static void serve(struct control *c, struct client *k)
