@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Usage errors, bad rules and names, gaps and what they hide, on the example's session; folded stacks and the flame graph.
+need python3
 cp -r "$SRC/examples/calls/sobel" s
 cp "$SRC/examples/calls/queue.yaml" queue.yaml
 
