@@ -65,6 +65,29 @@ int cli_end(int rc, const struct cvl_error *err, const struct problems *p)
 	return 0;
 }
 
+int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *timeline,
+	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),
+	      void *request)
+{
+	struct cvl_session *session;
+	struct problems problems;
+	struct progress progress;
+	struct cvl_error err;
+	int rc;
+
+	problems_init(&problems);
+	progress_init(&progress, doing);
+	timeline->report = &problems.report;
+	timeline->progress = progress_show;
+	timeline->progress_ctx = &progress;
+	rc = cvl_session_open(&session, path, &problems.report, &err);
+	if (!rc) {
+		rc = study(request, session, &err);
+		cvl_session_close(session);
+	}
+	return cli_end(rc, &err, &problems);
+}
+
 int cli_flush(void)
 {
 	if (!fflush(stdout) || errno == EPIPE)

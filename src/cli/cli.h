@@ -74,6 +74,14 @@ void progress_init(struct progress *p, const char *what);
 void progress_show(void *progress, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);
 
+/**
+ * Hand the session at @path to @study, with @timeline made ready to open it by: problems are told, and progress is shown as @doing; @study clears it
+ * (timeline->progress_ctx) before it prints. Returns the exit status.
+ */
+int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *timeline,
+	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),
+	      void *request);
+
 /** "1 gap", "2 gaps"; thousands separated. */
 void cli_count(struct out *o, uint64_t n, const char *one);
 /** A name that comes from a file: what would move the cursor or is no UTF-8 becomes question marks. Cells of tables are so by themselves. */

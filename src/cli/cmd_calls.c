@@ -199,8 +199,7 @@ static int print(const struct calls_view *v, const struct request *r, struct cvl
 	return rc;
 }
 
-static int study(struct request *r, struct calls_view *v, struct progress *progress,
-		 struct cvl_error *err)
+static int study(struct request *r, struct calls_view *v, struct cvl_error *err)
 {
 	struct sink sink = { v, err, 0 };
 	const struct calls_sink told = {
@@ -227,22 +226,25 @@ static int study(struct request *r, struct calls_view *v, struct progress *progr
 	if (!rc)
 		rc = calls_read_end(v->r, err);
 	rc = rc ? rc : sink.rc;
-	progress_clear(progress);
+	progress_clear(r->opts.progress_ctx);
 	return rc ? rc : conclude(v, r, err);
 }
 
-static int calls(struct request *r, struct cvl_session *session, struct progress *progress,
-		 struct cvl_error *err)
+static int calls(void *request, struct cvl_session *session, struct cvl_error *err)
 {
+	struct request *r = request;
 	struct calls_view v = { .path = r->session, .match = &r->match, .top = r->top };
-	int rc;
+	int rc = calls_rules_builtin(&r->rules, err);
+
+	if (rc)
+		return rc;
 
 	calls_kept_init(&v.kept, r->html ? DRAWN : KEPT);
 	v.find = calls_find_new();
 	rc = v.find ? cvl_timeline_open(&v.tl, session, &r->opts, err) :
 		      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	if (!rc)
-		rc = study(r, &v, progress, err);
+		rc = study(r, &v, err);
 	if (!rc)
 		rc = print(&v, r, err);
 	calls_view_free_groups(&v);
@@ -332,37 +334,21 @@ static void forget(struct request *r)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .top = 30 };
-	struct cvl_session *session;
-	struct problems problems;
-	struct progress progress;
 	struct cvl_error err;
 	int c, rc = 0, status = -1;
 
-	problems_init(&problems);
-	progress_init(&progress, "reading");
-	r.opts.report = &problems.report;
-	r.opts.progress = progress_show;
-	r.opts.progress_ctx = &progress;
 	while (status < 0 && (c = getopt_long(argc, argv, "h", options, NULL)) != -1)
 		status = option(c, &r, verb, &rc, &err);
 	if (status < 0 && optind + 1 != argc)
 		status = cli_usage(verb, "name one session");
 	if (status < 0 && r.json && r.folded)
 		status = cli_usage(verb, "--json or --folded: one of them");
-	if (status >= 0) {
-		forget(&r);
-		return status;
-	}
-	r.session = argv[optind];
-	rc = calls_rules_builtin(&r.rules, &err);
-	if (!rc)
-		rc = cvl_session_open(&session, r.session, &problems.report, &err);
-	if (!rc) {
-		rc = calls(&r, session, &progress, &err);
-		cvl_session_close(session);
+	if (status < 0) {
+		r.session = argv[optind];
+		status = cli_study(r.session, "reading", &r.opts, calls, &r);
 	}
 	forget(&r);
-	return cli_end(rc, &err, &problems);
+	return status;
 }
 
 const struct verb verb_calls = {

@@ -24,6 +24,7 @@ static const struct option options[] = {
 
 struct request {
 	struct cvl_timeline_opts opts;
+	struct check_rules rules;
 	const char *session, *junit;
 	bool json, strict;
 };
@@ -91,10 +92,12 @@ static int answer(const struct check_report *r, struct cvl_error *err)
 	return 0;
 }
 
-static int check(const struct check_rules *rules, struct cvl_session *session,
-		 const struct request *r, struct progress *progress, struct cvl_error *err)
+static int check(void *request, struct cvl_session *session, struct cvl_error *err)
 {
-	struct check_report report = { .rules = rules, .session = r->session, .strict = r->strict };
+	const struct request *r = request;
+	struct check_report report = { .rules = &r->rules,
+				       .session = r->session,
+				       .strict = r->strict };
 	struct out *o = malloc(sizeof(*o));
 	struct cvl_timeline *tl = NULL;
 	struct check *check = NULL;
@@ -103,10 +106,10 @@ static int check(const struct check_rules *rules, struct cvl_session *session,
 	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) :
 		 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	if (!rc)
-		rc = check_open(&check, rules, tl, err);
+		rc = check_open(&check, &r->rules, tl, err);
 	if (!rc)
 		rc = study(check, tl, r, err);
-	progress_clear(progress);
+	progress_clear(r->opts.progress_ctx);
 	report.check = check;
 	if (!rc)
 		rc = print(&report, r, o, err);
@@ -121,18 +124,9 @@ static int check(const struct check_rules *rules, struct cvl_session *session,
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
-	struct check_rules rules = { 0 };
-	struct cvl_session *session;
-	struct problems problems;
-	struct progress progress;
 	struct cvl_error err;
 	int c, rc = 0;
 
-	problems_init(&problems);
-	progress_init(&progress, "checking");
-	r.opts.report = &problems.report;
-	r.opts.progress = progress_show;
-	r.opts.progress_ctx = &progress;
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_FROM:
@@ -155,17 +149,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (optind + 2 != argc)
 		return cli_usage(verb, "name one session, then one file of rules");
 	r.session = argv[optind];
-	rc = read_rules(&rules, argv[optind + 1], &err);
-	if (!rc)
-		rc = cvl_session_open(&session, r.session, &problems.report, &err);
-	if (rc) {
-		check_rules_free(&rules);
-		return cli_fail(&err);
-	}
-	rc = check(&rules, session, &r, &progress, &err);
-	cvl_session_close(session);
-	check_rules_free(&rules);
-	return cli_end(rc, &err, &problems);
+	rc = read_rules(&r.rules, argv[optind + 1], &err);
+	rc = rc ? cli_fail(&err) : cli_study(r.session, "checking", &r.opts, check, &r);
+	check_rules_free(&r.rules);
+	return rc;
 }
 
 const struct verb verb_check = {

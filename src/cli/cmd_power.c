@@ -181,11 +181,14 @@ static int check_found(const struct power_view *v, struct cvl_error *err)
 			"%s: there are no readings of power in that part", path);
 }
 
-static int study(struct request *r, struct cvl_error *err)
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
 {
+	struct request *r = request;
 	struct power_view *v = &r->view;
-	int rc = points(r, err);
+	int rc;
 
+	v->session = session;
+	rc = points(r, err);
 	v->out = malloc(sizeof(*v->out));
 	if (!rc && !v->out)
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
@@ -215,25 +218,9 @@ static int study(struct request *r, struct cvl_error *err)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .view.opts.unit = 1 };
-	struct problems problems;
-	struct progress progress;
-	struct cvl_error err;
-	int rc;
+	int rc = parse_options(argc, argv, verb, &r);
 
-	problems_init(&problems);
-	progress_init(&progress, "reading");
-	r.timeline.report = &problems.report;
-	r.timeline.progress = progress_show;
-	r.timeline.progress_ctx = &progress;
-	rc = parse_options(argc, argv, verb, &r);
-	if (rc >= 0)
-		return rc;
-	rc = cvl_session_open(&r.view.session, r.path, &problems.report, &err);
-	if (!rc) {
-		rc = study(&r, &err);
-		cvl_session_close(r.view.session);
-	}
-	return cli_end(rc, &err, &problems);
+	return rc >= 0 ? rc : cli_study(r.path, "reading", &r.timeline, study, &r);
 }
 
 const struct verb verb_power = {

@@ -92,12 +92,14 @@ static int check_found(const struct request *r, struct cvl_error *err)
 	return 0;
 }
 
-static int study(struct request *r, struct cvl_error *err)
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
 {
+	struct request *r = request;
 	struct precision_view *v = &r->view;
 	struct cvl_timeline *tl = NULL;
 	int rc = read_points(r, err);
 
+	v->session = session;
 	if (!rc)
 		rc = cvl_timeline_open(&tl, v->session, &r->timeline, err);
 	if (!rc)
@@ -117,25 +119,9 @@ static int study(struct request *r, struct cvl_error *err)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .view.gaps = 10, .timeline.nominal = true };
-	struct problems problems;
-	struct progress progress;
-	struct cvl_error err;
-	int rc;
+	int rc = parse_options(argc, argv, verb, &r);
 
-	problems_init(&problems);
-	progress_init(&progress, "reading");
-	r.timeline.report = &problems.report;
-	r.timeline.progress = progress_show;
-	r.timeline.progress_ctx = &progress;
-	rc = parse_options(argc, argv, verb, &r);
-	if (rc >= 0)
-		return rc;
-	rc = cvl_session_open(&r.view.session, r.path, &problems.report, &err);
-	if (!rc) {
-		rc = study(&r, &err);
-		cvl_session_close(r.view.session);
-	}
-	return cli_end(rc, &err, &problems);
+	return rc >= 0 ? rc : cli_study(r.path, "reading", &r.timeline, study, &r);
 }
 
 const struct verb verb_precision = {

@@ -304,11 +304,14 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 
 /* ---- the verb ---- */
 
-static int study(struct request *r, struct cvl_error *err)
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
 {
+	struct request *r = request;
 	struct task_view *v = &r->view;
 	struct out *o = malloc(sizeof(*o));
-	int rc = o ? cvl_timeline_open(&v->tl, v->session, &r->timeline, err) : no_memory(err);
+	int rc = o ? cvl_timeline_open(&v->tl, session, &r->timeline, err) : no_memory(err);
+
+	v->session = session;
 
 	if (!rc)
 		rc = tasks_study(&v->tasks, v->tl, &v->opts, err);
@@ -337,16 +340,8 @@ static int study(struct request *r, struct cvl_error *err)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .unit = 1 };
-	struct problems problems;
-	struct progress progress;
-	struct cvl_error err;
 	int rc;
 
-	problems_init(&problems);
-	progress_init(&progress, "reading");
-	r.timeline.report = &problems.report;
-	r.timeline.progress = progress_show;
-	r.timeline.progress_ctx = &progress;
 	r.view.opts.port_begin = SWO_PORT_BEGIN;
 	r.view.opts.port_end = SWO_PORT_END;
 	memset(r.view.opts.region, TASK_WHATS, sizeof(r.view.opts.region));
@@ -354,14 +349,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	r.view.scale.cycles_per_access = 1;
 	rc = parse_options(argc, argv, &task_show, &r);
 	(void)verb;
-	if (rc < 0) {
-		rc = cvl_session_open(&r.view.session, r.path, &problems.report, &err);
-		if (!rc) {
-			rc = study(&r, &err);
-			cvl_session_close(r.view.session);
-		}
-		rc = cli_end(rc, &err, &problems);
-	}
+	if (rc < 0)
+		rc = cli_study(r.path, "reading", &r.timeline, study, &r);
 	task_names_free(&r.view);
 	return rc;
 }
