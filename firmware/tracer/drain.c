@@ -51,11 +51,17 @@ static int is_overtaken(const struct tracer_drain *d)
 	return ahead(d, port_load(&d->ring->head)) > d->packets * d->packet_bits;
 }
 
+int tracer_packet_good(const struct tracer_packet *p, uint32_t n, uint32_t layout)
+{
+	return n >= sizeof(*p) && p->magic == TRACE_PACKET_MAGIC && p->layout == layout &&
+	       p->packet_size / 8 <= n && !(p->packet_size & 7) &&
+	       p->content_size <= p->packet_size && p->content_size >= TRACE_PACKET_HEADER_BITS;
+}
+
 static int is_packet(const struct tracer_drain *d, const struct tracer_packet *p)
 {
-	return p->magic == TRACE_PACKET_MAGIC && p->layout == d->layout &&
-	       p->packet_size == d->packet_bits && p->content_size <= d->packet_bits &&
-	       p->content_size >= TRACE_PACKET_HEADER_BITS;
+	return tracer_packet_good(p, d->packet_bits / 8, d->layout) &&
+	       p->packet_size == d->packet_bits;
 }
 
 enum tracer_drained tracer_drain_look(struct tracer_drain *d, const struct tracer_packet **packet)

@@ -48,6 +48,9 @@ int tracer_drain_pass(struct tracer_drain *d);
 /** The next packet into @out, which has room for one: packet_bits / 8 bytes, aligned to 4. */
 enum tracer_drained tracer_drain_read(struct tracer_drain *d, void *out);
 
+/** Whether @packet, of which @n bytes are there, has the header of a packet with layout @layout. */
+int tracer_packet_good(const struct tracer_packet *packet, uint32_t n, uint32_t layout);
+
 /** Events dropped since the start, as the core counts them. */
 uint32_t tracer_drain_lost(const struct tracer_drain *d);
 

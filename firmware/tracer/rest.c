@@ -3,13 +3,6 @@
 
 #include "port.h"
 
-int tracer_packet_good(const struct tracer_packet *p, uint32_t n, uint32_t layout)
-{
-	return n >= sizeof(*p) && p->magic == TRACE_PACKET_MAGIC && p->layout == layout &&
-	       p->packet_size / 8 <= n && !(p->packet_size & 7) &&
-	       p->content_size <= p->packet_size && p->content_size >= TRACE_PACKET_HEADER_BITS;
-}
-
 int tracer_drain_waits(const struct tracer_drain *d)
 {
 	return port_load(&d->ring->head) - d->at > d->packet_bits;

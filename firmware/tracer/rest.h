@@ -20,7 +20,4 @@ enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet);
 /** Whether packets behind the next one are complete or begun, and it is not complete. tracer_drain_pass() leaves it out for good. */
 int tracer_drain_waits(const struct tracer_drain *d);
 
-/** Whether @packet, of which @n bytes are there, has the header of a packet with layout @layout. */
-int tracer_packet_good(const struct tracer_packet *packet, uint32_t n, uint32_t layout);
-
 #endif

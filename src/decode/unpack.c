@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "core/crc32c.h"
-#include "tracer/rest.h"
+#include "tracer/drain.h"
 
 void unpack_init(struct unpack *l, uint32_t layout, unpack_fn *packet, void *ctx)
 {
