@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/calls_rules.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,48 +69,67 @@ static int no_memory(struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-static int copy(const struct yaml_file *f, const yaml_node_t *node, char **out)
+struct reader {
+	yaml_document_t doc;
+	const char *name;
+	struct calls_rules *set;
+	struct cvl_error *err;
+};
+
+__attribute__((format(printf, 3, 4))) static int bad(const struct reader *f, const yaml_node_t *at,
+						     const char *fmt, ...)
+{
+	char text[300];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	return cvl_fail(f->err, CVL_E_SYNTAX, at ? at->start_mark.index : 0, "%s:%zu: %s", f->name,
+			at ? at->start_mark.line + 1 : 1, text);
+}
+
+static int copy(const struct reader *f, const yaml_node_t *node, char **out)
 {
 	const char *text = yaml_scalar(node);
 
 	if (!text || !*text)
-		return yaml_file_bad(f, node, "a name is needed here");
+		return bad(f, node, "a name is needed here");
 	free(*out);
 	*out = strdup(text);
 	return *out ? 0 : no_memory(f->err);
 }
 
 /* A field, or a list of them. */
-static int read_fields(struct yaml_file *f, const yaml_node_t *node, struct calls_fields *out)
+static int read_fields(struct reader *f, const yaml_node_t *node, struct calls_fields *out)
 {
 	int rc = 0;
 
 	if (out->n)
-		return yaml_file_bad(f, node, "the same key twice");
+		return bad(f, node, "the same key twice");
 	if (node->type == YAML_SCALAR_NODE) {
 		rc = copy(f, node, &out->field[0]);
 		out->n = !rc;
 		return rc;
 	}
 	if (node->type != YAML_SEQUENCE_NODE)
-		return yaml_file_bad(f, node, "a field, or a list of fields, is needed here");
+		return bad(f, node, "a field, or a list of fields, is needed here");
 	for (yaml_node_item_t *i = node->data.sequence.items.start;
 	     !rc && i < node->data.sequence.items.top; i++) {
 		if (out->n == CALLS_FIELDS_MAX)
-			return yaml_file_bad(f, node, "more than 8 fields to choose from");
+			return bad(f, node, "more than 8 fields to choose from");
 		rc = copy(f, yaml_document_get_node(&f->doc, *i), &out->field[out->n]);
 		out->n += !rc;
 	}
 	return rc;
 }
 
-static struct calls_rule *new_rule(struct yaml_file *f, const yaml_node_t *at,
-				   struct calls_rules *set)
+static struct calls_rule *new_rule(struct reader *f, const yaml_node_t *at, struct calls_rules *set)
 {
 	struct calls_rule *r;
 
 	if (set->n == CALLS_RULES_MAX) {
-		yaml_file_bad(f, at, "more than 200 rules");
+		bad(f, at, "more than 200 rules");
 		return NULL;
 	}
 	if (calls_room(&set->rule, set->n, &set->room, sizeof(*set->rule))) {
@@ -121,7 +142,7 @@ static struct calls_rule *new_rule(struct yaml_file *f, const yaml_node_t *at,
 }
 
 /* One rule a name. */
-static int read_idle(struct yaml_file *f, const yaml_node_t *node, struct calls_rules *set)
+static int read_idle(struct reader *f, const yaml_node_t *node, struct calls_rules *set)
 {
 	struct calls_fields names = { .n = 0 };
 	int rc = read_fields(f, node, &names);
@@ -139,7 +160,7 @@ static int read_idle(struct yaml_file *f, const yaml_node_t *node, struct calls_
 	return rc;
 }
 
-static int read_key(struct yaml_file *f, const yaml_node_t *key, const yaml_node_t *value,
+static int read_key(struct reader *f, const yaml_node_t *key, const yaml_node_t *value,
 		    struct calls_rule *r, unsigned *has)
 {
 	static const struct {
@@ -161,16 +182,17 @@ static int read_key(struct yaml_file *f, const yaml_node_t *key, const yaml_node
 	for (size_t i = 0; k && i < sizeof(ends) / sizeof(*ends); i++)
 		if (!strcmp(k, ends[i].key)) {
 			if (*has & 1u << i)
-				return yaml_file_bad(f, key, "the same key twice");
+				return bad(f, key, "the same key twice");
 			*has |= 1u << i;
 			r->kind = ends[i].kind;
 			return copy(f, value, ends[i].end ? &r->end : &r->begin);
 		}
-	return yaml_file_bad(f, key, "unknown key '%.30s'; " HINT, k ? k : "");
+	return bad(f, key, "unknown key '%.30s'; " HINT, k ? k : "");
 }
 
-static int read_rule(struct yaml_file *f, const yaml_node_t *map, struct calls_rules *set)
+static int read_rule(void *reader, const yaml_node_t *map)
 {
+	struct reader *f = reader;
 	const yaml_node_pair_t *pair;
 	const char *first;
 	struct calls_rule *r;
@@ -178,49 +200,63 @@ static int read_rule(struct yaml_file *f, const yaml_node_t *map, struct calls_r
 	int rc = 0;
 
 	if (map->type != YAML_MAPPING_NODE)
-		return yaml_file_bad(f, map, HINT);
+		return bad(f, map, HINT);
 	pair = map->data.mapping.pairs.start;
 	first = pair == map->data.mapping.pairs.top ?
 			NULL :
 			yaml_scalar(yaml_document_get_node(&f->doc, pair->key));
 	if (first && !strcmp(first, "idle") && pair + 1 == map->data.mapping.pairs.top)
-		return read_idle(f, yaml_document_get_node(&f->doc, pair->value), set);
-	r = new_rule(f, map, set);
+		return read_idle(f, yaml_document_get_node(&f->doc, pair->value), f->set);
+	r = new_rule(f, map, f->set);
 	if (!r)
 		return (int)f->err->code;
 	for (; pair < map->data.mapping.pairs.top && !rc; pair++)
 		rc = read_key(f, yaml_document_get_node(&f->doc, pair->key),
 			      yaml_document_get_node(&f->doc, pair->value), r, &has);
 	if (!rc && has != 3 && has != 4 && has != 24)
-		return yaml_file_bad(f, map, HINT);
+		return bad(f, map, HINT);
 	if (!rc && r->kind == CALLS_RULE_SWITCH && !r->slot[CALLS_SLOT_NEXT].n &&
 	    !r->slot[CALLS_SLOT_NAME].n)
-		return yaml_file_bad(
-			f, map, "a switch needs `next: FIELD`: the task that runs from there on");
+		return bad(f, map,
+			   "a switch needs `next: FIELD`: the task that runs from there on");
 	return rc;
+}
+
+static int read_document(void *reader)
+{
+	struct reader *f = reader;
+
+	return yaml_document_get_root_node(&f->doc) ? yaml_each(&f->doc, read_rule, f) :
+						      bad(f, NULL, "no rule here; " HINT);
+}
+
+static int broken(void *reader, const yaml_parser_t *parser)
+{
+	const struct reader *f = reader;
+
+	return cvl_fail(f->err, CVL_E_SYNTAX, parser->problem_mark.index, "%s:%zu: %s", f->name,
+			parser->problem_mark.line + 1,
+			parser->problem ? parser->problem : "not YAML");
+}
+
+static int more(void *reader, const yaml_node_t *root)
+{
+	return bad(reader, root, "more than one document; several rules are a list");
 }
 
 int calls_rules_parse(struct calls_rules *set, const char *text, size_t n, const char *name,
 		      struct cvl_error *err)
 {
 	struct cvl_error own;
-	struct yaml_file f = { .name = name, .err = err ? err : &own };
-	const yaml_node_t *root;
-	int rc = yaml_file_load(&f, text, n, DEPTH_MAX);
+	struct reader f = { .name = name, .set = set, .err = err ? err : &own };
+	const struct yaml_one how = {
+		.doc = &f.doc, .read = read_document, .broken = broken, .more = more
+	};
+	size_t deep;
 
-	if (rc)
-		return rc;
-	root = yaml_document_get_root_node(&f.doc);
-	if (!root)
-		rc = yaml_file_bad(&f, NULL, "no rule here; " HINT);
-	else if (root->type != YAML_SEQUENCE_NODE)
-		rc = read_rule(&f, root, set);
-	else
-		for (yaml_node_item_t *i = root->data.sequence.items.start;
-		     !rc && i < root->data.sequence.items.top; i++)
-			rc = read_rule(&f, yaml_document_get_node(&f.doc, *i), set);
-	yaml_document_delete(&f.doc);
-	return rc;
+	if (yaml_deeper(text, n, DEPTH_MAX, &deep))
+		return cvl_fail(f.err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", name);
+	return yaml_one_read(&how, &f, text, n, f.err);
 }
 
 int calls_rules_builtin(struct calls_rules *set, struct cvl_error *err)

@@ -6,7 +6,7 @@
 #include <yaml.h>
 
 #include "analysis/check.h"
-#include "yaml/text.h"
+#include "yaml/load.h"
 
 #define DEPTH_MAX 8
 
@@ -17,6 +17,7 @@
 struct reader {
 	yaml_document_t doc;
 	const char *file;
+	struct check_rules *set;
 	struct cvl_error *err;
 };
 
@@ -374,8 +375,10 @@ static int find_shape(struct reader *r, const yaml_node_t *map, yaml_node_t **v,
 	return bad(r, map, "these keys make no rule; " HINT_KINDS);
 }
 
-static int read_rule(struct reader *r, const yaml_node_t *map, struct check_rules *set)
+static int read_rule(void *reader, const yaml_node_t *map)
 {
+	struct reader *r = reader;
+	struct check_rules *set = r->set;
 	struct check_rule *grown, *rule;
 	yaml_node_t *v[KEYS] = { NULL };
 	const struct shape *shape = NULL;
@@ -456,12 +459,11 @@ static int find_clashes(const struct reader *r, const struct check_rules *set)
 
 /* ---- the file ---- */
 
-static int load(struct reader *r, yaml_parser_t *parser)
+static int broken(void *reader, const yaml_parser_t *parser)
 {
+	const struct reader *r = reader;
 	const char *hint = "";
 
-	if (yaml_parser_load(parser, &r->doc))
-		return 0;
 	if (parser->context &&
 	    (strstr(parser->context, "alias") || strstr(parser->context, "anchor")))
 		hint = "; put quotes about what begins with * or &";
@@ -470,27 +472,28 @@ static int load(struct reader *r, yaml_parser_t *parser)
 			parser->problem ? parser->problem : "not YAML", hint);
 }
 
-static int read_document(struct reader *r, struct check_rules *set)
+static int more(void *reader, const yaml_node_t *root)
 {
-	yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-	size_t before = set->n;
-	int rc = 0;
+	return bad(reader, root, "more than one document; several rules are a list");
+}
 
-	if (!root)
-		return bad(r, NULL, "no rule here; " HINT_KINDS);
-	if (root->type != YAML_SEQUENCE_NODE)
-		return read_rule(r, root, set);
-	for (yaml_node_item_t *i = root->data.sequence.items.start;
-	     !rc && i < root->data.sequence.items.top; i++)
-		rc = read_rule(r, yaml_document_get_node(&r->doc, *i), set);
-	return !rc && set->n == before ? bad(r, root, "no rule here; " HINT_KINDS) : rc;
+static int read_document(void *reader)
+{
+	struct reader *r = reader;
+	const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+	size_t before = r->set->n;
+	int rc = root ? yaml_each(&r->doc, read_rule, r) : 0;
+
+	return !rc && r->set->n == before ? bad(r, root, "no rule here; " HINT_KINDS) : rc;
 }
 
 int check_rules_parse(struct check_rules *set, const char *text, size_t n, const char *file,
 		      struct cvl_error *err)
 {
-	struct reader r = { .file = file, .err = err };
-	yaml_parser_t parser;
+	struct reader r = { .file = file, .set = set, .err = err };
+	const struct yaml_one how = {
+		.doc = &r.doc, .read = read_document, .broken = broken, .more = more
+	};
 	size_t deep;
 	int rc;
 
@@ -498,24 +501,6 @@ int check_rules_parse(struct check_rules *set, const char *text, size_t n, const
 		return no_memory(&r);
 	if (yaml_deeper(text, n, DEPTH_MAX, &deep))
 		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", file);
-	if (!yaml_parser_initialize(&parser))
-		return no_memory(&r);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	rc = load(&r, &parser);
-	if (!rc) {
-		rc = read_document(&r, set);
-		yaml_document_delete(&r.doc);
-		if (!rc)
-			rc = load(&r, &parser);
-		if (!rc) {
-			yaml_node_t *more = yaml_document_get_root_node(&r.doc);
-
-			if (more)
-				rc = bad(&r, more,
-					 "more than one document; several rules are a list");
-			yaml_document_delete(&r.doc);
-		}
-	}
-	yaml_parser_delete(&parser);
+	rc = yaml_one_read(&how, &r, text, n, err);
 	return rc ? rc : find_clashes(&r, set);
 }

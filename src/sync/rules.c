@@ -9,7 +9,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "yaml/text.h"
+#include "yaml/load.h"
 
 #define FILE_MAX (1u << 20)
 #define DEPTH_MAX 8
@@ -53,12 +53,12 @@ void rules_drop(struct rule_set *set, size_t first, const char *name)
 	size_t n = first;
 
 	for (size_t i = first; i < set->n; i++) {
-		if (!set->rule[i].name || strcmp(set->rule[i].name, name) != 0)
+		if (strcmp(set->rule[i].name, name) != 0)
 			set->rule[n++] = set->rule[i];
 		else
 			free_rule(&set->rule[i]);
 	}
-	set->n = n < set->n ? n : set->n;
+	set->n = n;
 }
 
 void rules_free(struct rule_set *set)
@@ -72,6 +72,7 @@ void rules_free(struct rule_set *set)
 struct reader {
 	yaml_document_t doc;
 	const char *name;
+	struct rule_set *set;
 	struct cvl_error *err;
 };
 
@@ -154,8 +155,10 @@ static int read_side(struct reader *r, const yaml_node_t *rule, const char *whic
 	return out->n_keys ? 0 : bad(r, keys, "`key` names no field");
 }
 
-static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set *set)
+static int read_rule(void *reader, const yaml_node_t *node)
 {
+	struct reader *r = reader;
+	struct rule_set *set = r->set;
 	static const char *const known[] = { "name", "send", "receive", "window", NULL };
 	struct match_rule *grown = realloc(set->rule, (set->n + 1) * sizeof(*grown)), *rule;
 	const yaml_node_t *name, *window;
@@ -191,62 +194,42 @@ static int read_rule(struct reader *r, const yaml_node_t *node, struct rule_set 
 	return rc;
 }
 
-static int load(struct reader *r, yaml_parser_t *parser)
+static int broken(void *reader, const yaml_parser_t *parser)
 {
-	size_t at;
+	const struct reader *r = reader;
+	size_t at = parser->problem_offset ? parser->problem_offset : parser->problem_mark.index;
 
-	if (yaml_parser_load(parser, &r->doc))
-		return 0;
-	at = parser->problem_offset ? parser->problem_offset : parser->problem_mark.index;
 	return cvl_fail(r->err, CVL_E_SYNTAX, at, "%s:%zu: %s", r->name, at,
 			parser->problem ? parser->problem : "not YAML");
 }
 
-static int read_document(struct reader *r, struct rule_set *set)
+static int more(void *reader, const yaml_node_t *root)
 {
-	yaml_node_t *root = yaml_document_get_root_node(&r->doc);
-	size_t before = set->n;
-	int rc = 0;
+	return bad(reader, root, "more than one document; several rules are a list");
+}
 
-	if (!root)
-		return bad(r, NULL, "no rule here");
-	if (root->type != YAML_SEQUENCE_NODE)
-		return read_rule(r, root, set);
-	for (yaml_node_item_t *i = root->data.sequence.items.start;
-	     !rc && i < root->data.sequence.items.top; i++)
-		rc = read_rule(r, yaml_document_get_node(&r->doc, *i), set);
-	return !rc && set->n == before ? bad(r, root, "no rule here") : rc;
+static int read_document(void *reader)
+{
+	struct reader *r = reader;
+	const yaml_node_t *root = yaml_document_get_root_node(&r->doc);
+	size_t before = r->set->n;
+	int rc = root ? yaml_each(&r->doc, read_rule, r) : 0;
+
+	return !rc && r->set->n == before ? bad(r, root, "no rule here") : rc;
 }
 
 int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
 		struct cvl_error *err)
 {
-	struct reader r = { .name = name, .err = err };
-	yaml_parser_t parser;
+	struct reader r = { .name = name, .set = set, .err = err };
+	const struct yaml_one how = {
+		.doc = &r.doc, .read = read_document, .broken = broken, .more = more
+	};
 	size_t deep;
-	int rc;
 
 	if (yaml_deeper(text, n, DEPTH_MAX, &deep))
 		return cvl_fail(err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are", name);
-	if (!yaml_parser_initialize(&parser))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	rc = load(&r, &parser);
-	if (!rc) {
-		rc = read_document(&r, set);
-		yaml_document_delete(&r.doc);
-		if (!rc)
-			rc = load(&r, &parser);
-	}
-	if (!rc) { /* what follows must be empty: a rule that is passed over would be missed by nobody */
-		yaml_node_t *more = yaml_document_get_root_node(&r.doc);
-
-		if (more)
-			rc = bad(&r, more, "more than one document; several rules are a list");
-		yaml_document_delete(&r.doc);
-	}
-	yaml_parser_delete(&parser);
-	return rc;
+	return yaml_one_read(&how, &r, text, n, err);
 }
 
 int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)

@@ -3,7 +3,7 @@
 
 #include "core/files.h"
 #include "formats/text.h"
-#include "yaml/text.h"
+#include "yaml/load.h"
 
 #include <coeval/time.h>
 
@@ -19,6 +19,7 @@ struct reader {
 	yaml_document_t doc;
 	const char *text, *name;
 	size_t len;
+	struct device *device;
 	struct cvl_error *err;
 };
 
@@ -197,8 +198,10 @@ static int read_policy(struct reader *r, const yaml_node_t *node, struct device_
 	return p->n ? 0 : bad(r, points, policy_keys[1].says);
 }
 
-static int read_device(struct reader *r, struct device *d)
+static int read_device(void *reader)
 {
+	struct reader *r = reader;
+	struct device *d = r->device;
 	const yaml_node_t *root = yaml_document_get_root_node(&r->doc), *policies = NULL;
 	const char *says = "a device has name, alpha_c, fixed_wait_states and policies, each once";
 	int rc = root ? read_map(r, root, device_keys, says, d, &policies) : bad(r, NULL, says);
@@ -221,12 +224,11 @@ static int read_device(struct reader *r, struct device *d)
 	return d->n ? 0 : bad(r, policies, device_keys[3].says);
 }
 
-static int load(struct reader *r, yaml_parser_t *parser)
+static int broken(void *reader, const yaml_parser_t *parser)
 {
+	const struct reader *r = reader;
 	uint64_t at;
 
-	if (yaml_parser_load(parser, &r->doc))
-		return 0;
 	if (parser->error == YAML_MEMORY_ERROR)
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	at = parser->error == YAML_READER_ERROR ? parser->problem_offset :
@@ -235,37 +237,26 @@ static int load(struct reader *r, yaml_parser_t *parser)
 			parser->problem ? parser->problem : "not YAML");
 }
 
+static int more(void *reader, const yaml_node_t *root)
+{
+	return bad(reader, root, "more than one document; a file is one device");
+}
+
 int device_parse(struct device *d, const char *text, size_t len, const char *name,
 		 struct cvl_error *err)
 {
-	struct reader r = { .text = text, .len = len, .name = name, .err = err };
-	yaml_parser_t parser;
-	int rc;
+	struct reader r = { .text = text, .len = len, .name = name, .device = d, .err = err };
+	const struct yaml_one how = { .doc = &r.doc,
+				      .encoding = YAML_UTF8_ENCODING,
+				      .read = read_device,
+				      .broken = broken,
+				      .more = more };
 
 	*d = (struct device){ 0 };
 	if (len > FILE_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%s: longer than %u bytes, which no device is", name, FILE_MAX);
-	if (!yaml_parser_initialize(&parser))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, len);
-	rc = load(&r, &parser);
-	if (!rc) {
-		rc = read_device(&r, d);
-		yaml_document_delete(&r.doc);
-		if (!rc)
-			rc = load(&r, &parser);
-		if (!rc) {
-			const yaml_node_t *more = yaml_document_get_root_node(&r.doc);
-
-			if (more)
-				rc = bad(&r, more, "more than one document; a file is one device");
-			yaml_document_delete(&r.doc);
-		}
-	}
-	yaml_parser_delete(&parser);
-	return rc;
+	return yaml_one_read(&how, &r, text, len, err);
 }
 
 int device_load(struct device *d, const char *path, struct cvl_error *err)

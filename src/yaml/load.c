@@ -1,64 +1,55 @@
 /* SPDX-License-Identifier: MIT */
 #include "yaml/load.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
-int yaml_file_bad(const struct yaml_file *f, const yaml_node_t *at, const char *fmt, ...)
+static int load(const struct yaml_one *how, void *reader, yaml_parser_t *parser)
 {
-	char text[300];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return cvl_fail(f->err, CVL_E_SYNTAX, at ? at->start_mark.index : 0, "%s:%zu: %s", f->name,
-			at ? at->start_mark.line + 1 : 1, text);
+	return yaml_parser_load(parser, how->doc) ? 0 : how->broken(reader, parser);
 }
 
-static int load(struct yaml_file *f, yaml_parser_t *parser)
+static int read_all(const struct yaml_one *how, void *reader, yaml_parser_t *parser)
 {
-	if (yaml_parser_load(parser, &f->doc))
-		return 0;
-	return cvl_fail(f->err, CVL_E_SYNTAX, parser->problem_mark.index, "%s:%zu: %s", f->name,
-			parser->problem_mark.line + 1,
-			parser->problem ? parser->problem : "not YAML");
-}
-
-/* What follows must be empty: what is passed over would be missed by nobody. */
-static int end(struct yaml_file *f, yaml_parser_t *parser)
-{
-	struct yaml_file more = { .name = f->name, .err = f->err };
-	yaml_node_t *root;
-	int rc = load(&more, parser);
+	const yaml_node_t *root;
+	int rc = load(how, reader, parser);
 
 	if (rc)
 		return rc;
-	root = yaml_document_get_root_node(&more.doc);
-	if (root)
-		rc = yaml_file_bad(&more, root, "more than one document; several rules are a list");
-	yaml_document_delete(&more.doc);
+	rc = how->read(reader);
+	yaml_document_delete(how->doc);
+	if (!rc)
+		rc = load(how, reader, parser);
+	if (rc)
+		return rc;
+	root = yaml_document_get_root_node(how->doc);
+	rc = root ? how->more(reader, root) : 0;
+	yaml_document_delete(how->doc);
 	return rc;
 }
 
-int yaml_file_load(struct yaml_file *f, const char *text, size_t n, unsigned depth)
+int yaml_one_read(const struct yaml_one *how, void *reader, const char *text, size_t n,
+		  struct cvl_error *err)
 {
 	yaml_parser_t parser;
-	size_t deep;
 	int rc;
 
-	if (yaml_deeper(text, n, depth, &deep))
-		return cvl_fail(f->err, CVL_E_LIMIT, deep, "%s: nested deeper than rules are",
-				f->name);
 	if (!yaml_parser_initialize(&parser))
-		return cvl_fail(f->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	yaml_parser_set_encoding(&parser, how->encoding);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	rc = load(f, &parser);
-	if (!rc) {
-		rc = end(f, &parser);
-		if (rc)
-			yaml_document_delete(&f->doc);
-	}
+	rc = read_all(how, reader, &parser);
 	yaml_parser_delete(&parser);
+	return rc;
+}
+
+int yaml_each(yaml_document_t *doc, int (*read)(void *reader, const yaml_node_t *item),
+	      void *reader)
+{
+	const yaml_node_t *root = yaml_document_get_root_node(doc);
+	int rc = 0;
+
+	if (root->type != YAML_SEQUENCE_NODE)
+		return read(reader, root);
+	for (yaml_node_item_t *i = root->data.sequence.items.start;
+	     !rc && i < root->data.sequence.items.top; i++)
+		rc = read(reader, yaml_document_get_node(doc, *i));
 	return rc;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** One YAML document, and failing at a place in it. */
+/** Reading a text that is one YAML document. */
 #ifndef YAML_LOAD_H
 #define YAML_LOAD_H
 
@@ -7,20 +7,23 @@
 
 #include "yaml/text.h"
 
-struct yaml_file {
-	yaml_document_t doc;
-	const char *name; /* for messages */
-	struct cvl_error *err;
+/** How a text of one document is read. The functions return 0 or a negative code with their error filled, and get the reader's own @reader. */
+struct yaml_one {
+	yaml_document_t *doc; /* where documents are loaded to */
+	yaml_encoding_t encoding;
+	int (*read)(void *reader);                                /* the document */
+	int (*broken)(void *reader, const yaml_parser_t *parser); /* fails: this is no YAML */
+	int (*more)(void *reader,
+		    const yaml_node_t
+			    *root); /* fails: another document follows, which nobody would miss */
 };
 
-/**
- * Read the one document of @text into @f, whose name and err are set: CVL_E_SYNTAX; CVL_E_LIMIT if it is nested deeper than @depth. To
- * be freed with yaml_document_delete() if this returns 0. An empty text has no root.
- */
-int yaml_file_load(struct yaml_file *f, const char *text, size_t n, unsigned depth);
+/** What the functions return; CVL_E_NOMEM. */
+int yaml_one_read(const struct yaml_one *how, void *reader, const char *text, size_t n,
+		  struct cvl_error *err);
 
-/** CVL_E_SYNTAX, "NAME:LINE: ...", at @at (NULL: the first line). */
-int yaml_file_bad(const struct yaml_file *f, const yaml_node_t *at, const char *fmt, ...)
-	__attribute__((format(printf, 3, 4)));
+/** Hand each item of the list that is the root of @doc to @read, or the root if it is none; up to the first that fails. */
+int yaml_each(yaml_document_t *doc, int (*read)(void *reader, const yaml_node_t *item),
+	      void *reader);
 
 #endif
