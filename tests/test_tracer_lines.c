@@ -291,6 +291,8 @@ static void through_swo(struct bed *b, struct draw *d, unsigned round, bool loss
 		tracer_flush(&b->t);
 		send_words(b, &swo, d, 2, lossy);
 	}
+	tracer_flush(&b->t); /* tells what the full ring lost since */
+	send_words(b, &swo, d, 2, lossy);
 	fclose(swo.f);
 	assert_int_equal(cvl_session_create(&s, session, &err), 0);
 	assert_int_equal(cvl_import(s, bytes, "itm", &opts, &err), 0);
