@@ -3,8 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "analysis/calls.h"
-#include "analysis/calls_rules.h"
+#include "analysis/calls/calls.h"
+#include "analysis/calls/rules.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n);
 

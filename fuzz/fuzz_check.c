@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "../src/analysis/check.h"
+#include "../src/analysis/check/check.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

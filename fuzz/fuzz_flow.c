@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/analysis/flow_stats.h"
+#include "../src/analysis/flow/stats.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/precision.h"
+#include "analysis/precision/precision.h"
 #include "drivers/poll/facts.h"
 #include "drivers/poll/source.h"
 #include "drivers/poll/told.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calls_path.h"
+#include "analysis/calls/path.h"
 #include "test_draw.h"
 
 #define FUNCTIONS 6

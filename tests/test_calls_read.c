@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/calls_read.h"
+#include "analysis/calls/read.h"
 #include "test_scratch.h"
 
 static void ok(int rc, const struct cvl_error *err)

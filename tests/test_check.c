@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "test_draw.h"
 
 #define NODES 3

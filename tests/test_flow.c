@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analysis/flow_stats.h"
+#include "analysis/flow/stats.h"
 #include "core/files.h"
 #include "test_draw.h"
 

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/precision.h"
+#include "analysis/precision/precision.h"
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
 #include "drivers/poll/gpio.h"

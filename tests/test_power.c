@@ -17,7 +17,7 @@
 
 #include <coeval/sync.h>
 
-#include "../src/analysis/power.h"
+#include "../src/analysis/power/power.h"
 #include "../src/core/random.h"
 #include "test_draw.h"
 

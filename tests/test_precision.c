@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/precision.h"
+#include "analysis/precision/precision.h"
 #include "drivers/poll/told.h"
 #include "test_scratch.h"
 

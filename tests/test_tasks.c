@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/binomial.h"
-#include "analysis/task_figures.h"
+#include "analysis/tasks/figures.h"
 #include "test_draw.h"
 #include "wire/swo_marks.h"
 #include "test_scratch.h"

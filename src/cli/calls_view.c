@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/calls_pairs.h"
+#include "analysis/calls/pairs.h"
 
 /* Limit of a clock's rate, as sync takes it, for the clock and for its map. */
 #define RATE_PPM 400

@@ -3,10 +3,10 @@
 #ifndef CLI_CALLS_VIEW_H
 #define CLI_CALLS_VIEW_H
 
-#include "analysis/calls_find.h"
-#include "analysis/calls_kept.h"
-#include "analysis/calls_path.h"
-#include "analysis/calls_read.h"
+#include "analysis/calls/find.h"
+#include "analysis/calls/kept.h"
+#include "analysis/calls/path.h"
+#include "analysis/calls/read.h"
 #include "cli/cli.h"
 
 /** Findings of one function, cause and culprit. */

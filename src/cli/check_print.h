@@ -3,7 +3,7 @@
 #ifndef CHECK_PRINT_H
 #define CHECK_PRINT_H
 
-#include "analysis/check.h"
+#include "analysis/check/check.h"
 #include "core/out.h"
 
 struct check_report {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/flow.h"
+#include "analysis/flow/flow.h"
 
 enum { OPT_HEADER = 256, OPT_LEVELS, OPT_TOGETHER, OPT_SETTLE };
 

@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "analysis/flow_stats.h"
+#include "analysis/flow/stats.h"
 #include "core/out.h"
 
 /** Tables of @t. CVL_E_NOMEM. */

@@ -3,7 +3,7 @@
 #ifndef CLI_FLOW_VIEW_H
 #define CLI_FLOW_VIEW_H
 
-#include "analysis/flow_study.h"
+#include "analysis/flow/study.h"
 #include "cli/cli.h"
 #include "cli/flow_times.h"
 

@@ -3,7 +3,7 @@
 #ifndef CLI_POWER_VIEW_H
 #define CLI_POWER_VIEW_H
 
-#include "analysis/power.h"
+#include "analysis/power/power.h"
 #include "cli/cli.h"
 
 /** Intervals of one kind, by one source. */

@@ -3,7 +3,7 @@
 #ifndef CLI_PRECISION_VIEW_H
 #define CLI_PRECISION_VIEW_H
 
-#include "analysis/precision.h"
+#include "analysis/precision/precision.h"
 #include "cli/cli.h"
 
 struct precision_view {

@@ -3,7 +3,7 @@
 #ifndef CLI_TASK_VIEW_H
 #define CLI_TASK_VIEW_H
 
-#include "analysis/task_figures.h"
+#include "analysis/tasks/figures.h"
 #include "cli/cli.h"
 
 struct task_alias {

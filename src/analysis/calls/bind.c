@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/calls/bind.h"
+
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Where no rule says otherwise. */
+static const struct calls_fields defaults[CALLS_SLOTS] = {
+	[CALLS_SLOT_THREAD] = { .field = { (char[]){ "vtid" }, (char[]){ "thread" } }, .n = 2 },
+	[CALLS_SLOT_CORE] = { .field = { (char[]){ "cpu_id" }, (char[]){ "core" },
+					 (char[]){ "cpu" } },
+			      .n = 3 },
+};
+
+/* The member called so, innermost scope first; context fields alone for what no rule named. */
+static const char *find_field(const struct cvl_event_class *class, const char *name, bool context,
+			      bool scope[CVL_SCOPES])
+{
+	for (int s = context ? CVL_SCOPE_EVENT_CONTEXT : CVL_SCOPE_FIELDS;
+	     s >= CVL_SCOPE_PACKET_CONTEXT; s--) {
+		const struct cvl_type *t = class->type[s];
+
+		for (uint32_t i = 0; t && t->kind == CVL_TYPE_STRUCT && i < t->n; i++)
+			if (!strcmp(cvl_plain_name(t->member[i].name), name)) {
+				scope[s] = true;
+				return t->member[i].name;
+			}
+	}
+	return NULL;
+}
+
+static void find_slots(struct bound_class *b, const struct calls_rule *rule,
+		       const struct cvl_event_class *class)
+{
+	for (int s = 0; s < CALLS_SLOTS; s++) {
+		const struct calls_fields *own = rule && rule->slot[s].n ? &rule->slot[s] : NULL;
+		const struct calls_fields *f = own ? own : &defaults[s];
+
+		for (size_t i = 0; i < f->n && !b->want[s]; i++)
+			b->want[s] = find_field(class, f->field[i], !own && s == CALLS_SLOT_THREAD,
+						b->scope);
+	}
+	/* beside a number of a thread the name of its program says who it is */
+	if (b->want[CALLS_SLOT_THREAD] && !b->want[CALLS_SLOT_NEXT] &&
+	    !(rule && rule->slot[CALLS_SLOT_NEXT].n))
+		b->want[CALLS_SLOT_NEXT] = find_field(class, "procname", true, b->scope);
+}
+
+/* The part of @name that the last asterisk of @glob stands for. */
+static char *stem_of(const char *name, const char *glob)
+{
+	const char *star = strrchr(glob, '*');
+	size_t before = star ? (size_t)(star - glob) : 0, behind = star ? strlen(star + 1) : 0;
+	size_t n = strlen(name);
+
+	if (!star)
+		return strdup(name);
+	if (before && memchr(glob, '*', before))
+		before = 0; /* where the first one ends is not known */
+	return n > before + behind ? strndup(name + before, n - before - behind) : strdup(name);
+}
+
+/* Whether @trace declares an event called like @glob with @stem for its asterisk. */
+static bool declares(const struct cvl_trace *trace, const char *glob, const char *stem)
+{
+	const char *star = strrchr(glob, '*');
+
+	for (size_t i = 0; star && i < cvl_trace_events(trace); i++) {
+		const char *name = cvl_trace_event(trace, i)->name;
+		size_t n = strlen(name), behind = strlen(star + 1), middle = strlen(stem);
+
+		if (!fnmatch(glob, name, 0) && n >= middle + behind &&
+		    !strncmp(name + n - behind - middle, stem, middle))
+			return true;
+	}
+	return !star; /* one name for all of them */
+}
+
+int bound_class(struct bound_class *b, const struct calls_rules *rules,
+		const struct cvl_trace *trace, const struct cvl_event_class *class)
+{
+	static const enum bound_kind kinds[][2] = {
+		[CALLS_RULE_SPAN] = { BOUND_BEGIN, BOUND_END },
+		[CALLS_RULE_SWITCH] = { BOUND_SWITCH, BOUND_NOT },
+		[CALLS_RULE_INTERRUPT] = { BOUND_INTERRUPT, BOUND_RETURN },
+		[CALLS_RULE_IDLE] = { BOUND_NOT, BOUND_NOT },
+	};
+
+	for (size_t i = 0; i < rules->n && !b->kind; i++) {
+		const struct calls_rule *r = &rules->rule[i];
+		const char *glob;
+
+		if (r->kind == CALLS_RULE_IDLE)
+			continue;
+		glob = !fnmatch(r->begin, class->name, 0)         ? r->begin :
+		       r->end && !fnmatch(r->end, class->name, 0) ? r->end :
+								    NULL;
+		if (!glob)
+			continue;
+		/* where a field is to tell and does not, an end is of whatever is innermost */
+		b->stem = r->slot[CALLS_SLOT_NAME].n ? strdup("") :
+			  strchr(glob, '*')          ? stem_of(class->name, glob) :
+						       strdup(r->begin);
+		if (!b->stem)
+			return CVL_E_NOMEM;
+		if (*b->stem && r->end && strchr(glob, '*') &&
+		    !declares(trace, glob == r->end ? r->begin : r->end, b->stem)) {
+			free(b->stem);
+			b->stem = NULL;
+			continue;
+		}
+		b->kind = kinds[r->kind][glob == r->end];
+		find_slots(b, r, class);
+	}
+	return 0;
+}
+
+void bound_message(struct bound_class *b, const struct cvl_event_class *class)
+{
+	b->kind = BOUND_MESSAGE;
+	find_slots(b, NULL, class);
+}
+
+/* ---- fields ---- */
+
+static void take_value(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct taken *t = ctx;
+
+	for (int s = 0; s < CALLS_SLOTS; s++) {
+		struct taken_value *out = &t->slot[s];
+
+		if (!name || t->class->want[s] != name || out->has)
+			continue;
+		out->has = true;
+		out->hex = v->type->base == 16;
+		if (v->type->kind == CVL_TYPE_FLOAT) {
+			out->number = v->f > 0 && v->f < 1e18 ? (uint64_t)v->f : 0;
+			continue;
+		}
+		out->number = 0;
+		if (v->type->kind == CVL_TYPE_INT || v->type->kind == CVL_TYPE_ENUM)
+			out->number = v->u;
+		if (v->type->kind == CVL_TYPE_ENUM) {
+			for (uint32_t i = 0; i < v->type->n && !out->is_text; i++) {
+				const struct cvl_label *l = &v->type->label[i];
+				bool in = v->type->elem->is_signed ?
+						  l->low <= v->i && v->i <= l->high :
+						  (uint64_t)l->low <= v->u &&
+							  v->u <= (uint64_t)l->high;
+
+				if (!in)
+					continue;
+				out->is_text = true;
+				out->text = l->name;
+				out->len = strlen(l->name);
+			}
+		} else if (v->type->kind != CVL_TYPE_INT) {
+			out->is_text = true;
+			out->text = v->s.text;
+			out->len = strnlen(v->s.text, v->s.len);
+		}
+	}
+}
+
+static void take_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	(void)ctx, (void)name, (void)t, (void)n;
+}
+
+static void take_end(void *ctx, const struct cvl_type *t)
+{
+	(void)ctx, (void)t;
+}
+
+static bool take_scope(void *ctx, enum cvl_scope scope)
+{
+	return ((struct taken *)ctx)->class->scope[scope];
+}
+
+bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
+	  const struct cvl_batch *batch, size_t i)
+{
+	const struct cvl_visitor visitor = { take_value, take_begin, take_end, take_scope, t };
+	bool any = false;
+
+	t->class = class;
+	for (int s = 0; s < CALLS_SLOTS; s++) {
+		t->slot[s].has = t->slot[s].is_text = false;
+		any = any || class->want[s];
+	}
+	return !any || !cvl_stream_visit(stream, batch, i, &visitor, NULL);
+}

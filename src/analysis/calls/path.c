@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/calls/path.h"
+
+#include <stdlib.h>
+
+#include "analysis/calls/pairs.h"
+
+struct finder {
+	struct calls_path *path;
+	const struct calls_span **span; /* by thread, then begin, the outer first */
+	const struct calls_span **open; /* room for as many */
+	size_t n_spans;
+	const struct calls_away **away; /* by thread, then begin */
+	size_t n_aways;
+	const struct calls_message **message; /* that were waited for: by receiver, then time */
+	size_t n_messages;
+	int64_t shortest;
+	/* the segment that is being split, and the first of its steps */
+	size_t segment;
+	uint32_t thread;
+	struct calls_time from, to;
+};
+
+static int order(uint32_t ta, uint32_t tb, int64_t a, int64_t b)
+{
+	return ta != tb ? (ta > tb) - (ta < tb) : (a > b) - (a < b);
+}
+
+static int by_begin(const void *va, const void *vb)
+{
+	const struct calls_span *a = *(const struct calls_span *const *)va;
+	const struct calls_span *b = *(const struct calls_span *const *)vb;
+	int by = order(a->thread, b->thread, a->begin.ns, b->begin.ns);
+
+	return by ? by : (a->depth > b->depth) - (a->depth < b->depth);
+}
+
+static int by_away(const void *va, const void *vb)
+{
+	const struct calls_away *a = *(const struct calls_away *const *)va;
+	const struct calls_away *b = *(const struct calls_away *const *)vb;
+
+	return order(a->thread, b->thread, a->begin.ns, b->begin.ns);
+}
+
+static int by_received(const void *va, const void *vb)
+{
+	const struct calls_message *a = *(const struct calls_message *const *)va;
+	const struct calls_message *b = *(const struct calls_message *const *)vb;
+
+	return order(a->to, b->to, a->received.ns, b->received.ns);
+}
+
+static int collect(struct finder *f, const struct calls_kept *k, int64_t from, int64_t to)
+{
+	f->span = calloc(k->spans.n + 1, sizeof(*f->span));
+	f->open = calloc(k->spans.n + 1, sizeof(*f->open));
+	f->away = calloc(k->aways.n + 1, sizeof(*f->away));
+	f->message = calloc(k->messages.n + 1, sizeof(*f->message));
+	if (!f->span || !f->open || !f->away || !f->message)
+		return CVL_E_NOMEM;
+	for (size_t i = 0; i < k->spans.n; i++) {
+		const struct calls_span *s = &k->span[i];
+
+		if (s->end.ns > from && s->begin.ns < to && s->end.ns - s->begin.ns >= f->shortest)
+			f->span[f->n_spans++] = s;
+	}
+	for (size_t i = 0; i < k->aways.n; i++) {
+		const struct calls_away *a = &k->away[i];
+
+		if (a->end.ns > from && a->begin.ns < to && a->end.ns - a->begin.ns >= f->shortest)
+			f->away[f->n_aways++] = a;
+	}
+	for (size_t i = 0; i < k->messages.n; i++) {
+		const struct calls_message *m = &k->message[i];
+
+		if (m->wait_from.ns < m->received.ns && m->received.ns > from &&
+		    m->received.ns <= to)
+			f->message[f->n_messages++] = m;
+	}
+	qsort(f->span, f->n_spans, sizeof(*f->span), by_begin);
+	qsort(f->away, f->n_aways, sizeof(*f->away), by_away);
+	qsort(f->message, f->n_messages, sizeof(*f->message), by_received);
+	return 0;
+}
+
+static int add(struct finder *f, const struct calls_step *s)
+{
+	struct calls_path *p = f->path;
+
+	struct calls_step *last = p->n > f->segment ? &p->step[p->n - 1] : NULL;
+
+	if (s->end.ns <= s->begin.ns)
+		return 0;
+	/* what is too short to be told, or more of the same, is part of what was before */
+	if (last &&
+	    (s->end.ns - s->begin.ns < f->shortest ||
+	     (s->kind == last->kind && s->function == last->function && s->by == last->by))) {
+		last->end = s->end;
+		return 0;
+	}
+	if (calls_room(&p->step, p->n, &p->room, sizeof(*p->step)))
+		return CVL_E_NOMEM;
+	p->step[p->n++] = *s;
+	return 0;
+}
+
+static size_t first_away(const struct finder *f)
+{
+	size_t lo = 0, hi = f->n_aways;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->away[mid]->thread < f->thread ||
+		    (f->away[mid]->thread == f->thread && f->away[mid]->end.ns <= f->from.ns))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+static struct calls_time earlier(struct calls_time a, struct calls_time b)
+{
+	return b.ns < a.ns ? b : a;
+}
+
+static struct calls_time later(struct calls_time a, struct calls_time b)
+{
+	return b.ns > a.ns ? b : a;
+}
+
+/* @function was innermost from *@at to @to: it ran, or did not. */
+static int piece(struct finder *f, uint32_t function, struct calls_time *at, struct calls_time to)
+{
+	struct calls_step s = { .thread = f->thread, .function = function, .by = CALLS_NONE };
+	int rc = 0;
+
+	to = earlier(to, f->to);
+	for (size_t i = first_away(f); i < f->n_aways && f->away[i]->thread == f->thread && !rc;
+	     i++) {
+		const struct calls_away *a = f->away[i];
+
+		if (a->end.ns <= at->ns)
+			continue;
+		if (a->begin.ns >= to.ns)
+			break;
+		s.kind = CALLS_STEP_RUN;
+		s.by = CALLS_NONE;
+		s.begin = *at;
+		s.end = later(*at, a->begin);
+		rc = add(f, &s);
+		s.kind = a->blocked ? CALLS_STEP_BLOCKED : CALLS_STEP_PREEMPTED;
+		s.by = a->by;
+		s.begin = s.end;
+		s.end = earlier(a->end, to);
+		*at = s.end;
+		if (!rc)
+			rc = add(f, &s);
+	}
+	s.kind = CALLS_STEP_RUN;
+	s.by = CALLS_NONE;
+	s.begin = *at;
+	s.end = to;
+	if (to.ns > at->ns)
+		*at = to;
+	return rc ? rc : add(f, &s);
+}
+
+/* What the thread did in the segment, by its innermost spans. */
+static int split(struct finder *f)
+{
+	const struct calls_span **open = f->open;
+	struct calls_time at = f->from;
+	size_t n = 0, lo = 0, hi = f->n_spans;
+	int rc = 0;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (f->span[mid]->thread < f->thread)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	for (; lo < f->n_spans && f->span[lo]->thread == f->thread && !rc; lo++) {
+		const struct calls_span *s = f->span[lo];
+
+		if (s->begin.ns >= f->to.ns)
+			break;
+		if (s->end.ns <= f->from.ns)
+			continue;
+		while (n && open[n - 1]->end.ns <= s->begin.ns && !rc) {
+			rc = piece(f, open[n - 1]->function, &at, open[n - 1]->end);
+			n--;
+		}
+		if (!rc && s->begin.ns > at.ns)
+			rc = piece(f, n ? open[n - 1]->function : CALLS_NONE, &at, s->begin);
+		open[n++] = s;
+	}
+	for (; n && !rc; n--)
+		rc = piece(f, open[n - 1]->function, &at, open[n - 1]->end);
+	return rc ? rc : piece(f, CALLS_NONE, &at, f->to);
+}
+
+/* The last message that @thread got by @to, and had waited for. */
+static const struct calls_message *last_wait(const struct finder *f, uint32_t thread, int64_t to)
+{
+	size_t lo = 0, hi = f->n_messages;
+
+	while (lo < hi) {
+		size_t mid = lo + (hi - lo) / 2;
+
+		if (order(f->message[mid]->to, thread, f->message[mid]->received.ns, to) <= 0)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo && f->message[lo - 1]->to == thread ? f->message[lo - 1] : NULL;
+}
+
+static void reverse(struct calls_path *p, size_t from, size_t to)
+{
+	for (; from + 1 < to; from++, to--) {
+		struct calls_step s = p->step[from];
+
+		p->step[from] = p->step[to - 1];
+		p->step[to - 1] = s;
+	}
+}
+
+static int walk(struct finder *f, uint32_t thread, struct calls_time from, struct calls_time to)
+{
+	int rc = 0;
+
+	for (size_t hops = 0; !rc; hops++) {
+		const struct calls_message *m = last_wait(f, thread, to.ns);
+		size_t before = f->path->n;
+		struct calls_step way;
+
+		f->segment = before;
+		f->thread = thread;
+		f->from = m ? m->received : from;
+		f->to = to;
+		rc = split(f);
+		reverse(f->path, before, f->path->n); /* all of it is, at the end */
+		if (!m || rc)
+			break;
+		way = (struct calls_step){ CALLS_STEP_MESSAGE,   thread,     CALLS_NONE, m->from,
+					   later(from, m->sent), m->received };
+		f->segment = f->path->n;
+		rc = add(f, &way);
+		if (m->sent.ns <= from.ns)
+			break;
+		if (hops == CALLS_HOPS_MAX) {
+			f->path->cut = true;
+			break;
+		}
+		thread = m->from;
+		to = m->sent;
+	}
+	reverse(f->path, 0, f->path->n);
+	return rc;
+}
+
+int calls_path_find(struct calls_path *path, const struct calls_kept *kept, uint32_t thread,
+		    struct calls_time from, struct calls_time to)
+{
+	struct finder f = { .path = path, .shortest = (to.ns - from.ns) / 1000 };
+	int rc;
+
+	*path = (struct calls_path){ 0 };
+	rc = collect(&f, kept, from.ns, to.ns);
+	if (!rc)
+		rc = walk(&f, thread, from, to);
+	free(f.span);
+	free(f.open);
+	free(f.away);
+	free(f.message);
+	return rc;
+}
+
+void calls_path_free(struct calls_path *path)
+{
+	free(path->step);
+	*path = (struct calls_path){ 0 };
+}

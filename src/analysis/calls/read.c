@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MIT */
+/* Records, one by one. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/calls/read_internal.h"
+#include "analysis/clocks.h"
+
+static int interrupt(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+		     struct calls_time at)
+{
+	const struct taken_value *v = &t->slot[CALLS_SLOT_NAME];
+	char text[140] = "interrupt";
+	uint32_t thread, function;
+	int rc;
+
+	if (v->has && v->is_text)
+		snprintf(text, sizeof(text), "interrupt %.*s", (int)(v->len < 100 ? v->len : 100),
+			 v->text);
+	else if (v->has)
+		snprintf(text, sizeof(text), "interrupt %" PRIu64, v->number);
+	rc = function_of(r, &(struct taken_value){ 0 }, text, &function);
+	if (!rc)
+		rc = find_thread(r, thread_key(KEY_INTERRUPT, core, function), node, core, text,
+				 &thread);
+	if (!rc)
+		rc = calls_interrupt(r->calls, core, thread, at, r->err);
+	return rc ? rc : calls_begin(r->calls, thread, at, function, 0, r->err);
+}
+
+static int interrupt_over(struct calls_read *r, uint32_t core, struct calls_time at)
+{
+	uint32_t thread = calls_running(r->calls, core);
+	int rc = 0;
+
+	if (thread != CALLS_NONE && calls_thread(r->calls, thread)->interrupt) {
+		/* all that it called is over with it */
+		const char *name = calls_thread(r->calls, thread)->name;
+		uint32_t function;
+
+		rc = function_of(r, &(struct taken_value){ 0 }, name, &function);
+		if (!rc)
+			rc = calls_end(r->calls, thread, at, function, 0, false, r->err);
+	}
+	return rc ? rc : calls_return(r->calls, core, at, r->err);
+}
+
+static int switched(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+		    struct calls_time at)
+{
+	uint32_t thread;
+	int rc;
+
+	if (!t->slot[CALLS_SLOT_NEXT].has && !t->slot[CALLS_SLOT_NAME].has) {
+		r->counts.unnamed++;
+		return 0;
+	}
+	rc = find_task(r, &t->slot[CALLS_SLOT_NEXT], &t->slot[CALLS_SLOT_NAME], false, node, core,
+		       &thread);
+	if (rc)
+		return rc;
+	return calls_switch(r->calls, core, thread,
+			    t->slot[CALLS_SLOT_BLOCKED].has && t->slot[CALLS_SLOT_BLOCKED].number,
+			    at, r->err);
+}
+
+static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bool begin,
+		uint64_t id, bool overlap, struct calls_time at)
+{
+	uint32_t function;
+	int rc = function_of(r, &t->slot[CALLS_SLOT_NAME], t->class->stem, &function);
+
+	if (rc)
+		return rc;
+	if (begin && function == CALLS_NONE) {
+		r->counts.unnamed++;
+		rc = function_of(r, &t->slot[CALLS_SLOT_NAME], "?", &function);
+	}
+	if (!rc && !begin && function == CALLS_NONE && t->class->want[CALLS_SLOT_NAME])
+		r->counts.unnamed++;
+	if (rc)
+		return rc;
+	return begin ? calls_begin(r->calls, thread, at, function, id, r->err) :
+		       calls_end(r->calls, thread, at, function, id, overlap, r->err);
+}
+
+/* Record @i of @thread may be the end of messages; those that are whole by it are told. */
+static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, uint32_t thread)
+{
+	struct match_end end[MATCH_ROLES_MAX];
+	int n = matcher_see(r->matcher, sl, i, thread, end, r->err);
+
+	for (int k = 0; k < n; k++) {
+		const struct match_end *e = &end[k];
+		struct calls_message m = {
+			.rule = e->rule,
+			.from = e->sender,
+			.to = e->receiver,
+			.sent = { e->sent_ns, e->sent, e->from },
+			.received = { e->received_ns, e->received, e->to },
+		};
+
+		if (!e->complete)
+			continue;
+		r->counts.messages++;
+		calls_received(r->calls, &m);
+	}
+	return n < 0 ? n : 0;
+}
+
+static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
+		 const struct bound_class *b, struct calls_time at)
+{
+	uint32_t node = r->node_of[sl->clock], core, thread;
+	struct taken t;
+	int rc;
+
+	if (!take(&t, b, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i))
+		return 0; /* the reader of the stream has told of it */
+	rc = core_of(r, sl, &t, &core);
+	if (rc)
+		return rc;
+	r->counts.events += b->kind != BOUND_MESSAGE;
+	if (b->kind == BOUND_SWITCH)
+		return switched(r, node, core, &t, at);
+	if (b->kind == BOUND_INTERRUPT)
+		return interrupt(r, node, core, &t, at);
+	if (b->kind == BOUND_RETURN)
+		return interrupt_over(r, core, at);
+	rc = thread_of(r, node, core, &t, &thread);
+	if (rc)
+		return rc;
+	if (matcher_wants(r->matcher, sl->stream, sl->batch->cls[i])) {
+		rc = messages(r, sl, i, thread);
+		calls_sign(r->calls, thread, at);
+	}
+	if (rc || b->kind == BOUND_MESSAGE)
+		return rc;
+	return span(r, thread, &t, b->kind == BOUND_BEGIN,
+		    t.slot[CALLS_SLOT_ID].has ? value_key(&t.slot[CALLS_SLOT_ID]) : 0,
+		    t.slot[CALLS_SLOT_ID].has, at);
+}
+
+/* A span of cvl_writer_span(). */
+static int own_span(struct calls_read *r, const struct cvl_slice *sl, size_t i,
+		    struct calls_time at)
+{
+	char no_stem[] = "";
+	const struct bound_class none = { .stem = no_stem };
+	struct taken t = { .class = &none };
+	struct clocks_span name;
+	uint32_t core, thread;
+	int rc;
+
+	if (!clocks_span_name(&name, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i)) {
+		r->counts.unnamed++;
+		return 0;
+	}
+	r->counts.events++;
+	t.slot[CALLS_SLOT_NAME] = (struct taken_value){
+		.has = true, .is_text = true, .text = name.text, .len = strlen(name.text)
+	};
+	rc = core_of(r, sl, &t, &core);
+	if (!rc)
+		rc = thread_of(r, r->node_of[sl->clock], core, &t, &thread);
+	return rc ? rc :
+		    span(r, thread, &t, sl->batch->kind[i] == CVL_BEGIN, sl->batch->value[i], true,
+			 at);
+}
+
+/* ---- losses ---- */
+
+static int gap(struct calls_read *r, size_t stream, uint32_t node, struct calls_time from,
+	       struct calls_time to, uint64_t lost)
+{
+	uint32_t core = r->stream[stream].core;
+
+	if (r->node[node].moves)
+		core = CALLS_NONE;
+	return calls_gap(r->calls, node, core, from, to, lost, r->err);
+}
+
+static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
+		   struct calls_time from)
+{
+	struct stream *s = &r->stream[sl->stream];
+	struct calls_time to = from;
+	uint64_t lost = sl->batch->kind[i] == CVL_GAP ? sl->batch->value[i] : CVL_LOST_UNKNOWN;
+
+	if (sl->batch->kind[i] == CVL_GAP && sl->batch->aux[i] == CVL_TICK_UNKNOWN) {
+		s->gap = true; /* up to its next record */
+		s->gap_from = from;
+		s->gap_lost = lost;
+		return 0;
+	}
+	if (sl->batch->kind[i] == CVL_GAP) {
+		to.tick = sl->batch->aux[i];
+		to.ns = cvl_map_time(cvl_timeline_map(r->tl, sl->clock),
+				     (struct cvl_tick){ to.tick }, NULL)
+				.ns;
+	}
+	return gap(r, sl->stream, r->node_of[sl->clock], from, to.ns < from.ns ? from : to, lost);
+}
+
+static int end_gap(struct calls_read *r, size_t stream, uint32_t node, struct calls_time to)
+{
+	struct stream *s = &r->stream[stream];
+
+	s->gap = false;
+	return gap(r, stream, node, s->gap_from, to, s->gap_lost);
+}
+
+int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct stream *s = &r->stream[sl->stream];
+	const struct cvl_batch *b = sl->batch;
+	struct node *node = &r->node[r->node_of[sl->clock]];
+	int rc = 0;
+
+	r->err = err;
+	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
+		struct calls_time at = { sl->time[i].ns, b->tick[i].count, (uint32_t)sl->clock };
+
+		if (!r->begun)
+			r->first = at;
+		if (!r->begun || at.ns > r->last.ns)
+			r->last = at;
+		r->begun = true;
+		if (!node->begun)
+			node->first = at;
+		if (!node->begun || at.ns > node->last.ns)
+			node->last = at;
+		node->begun = true;
+		r->counts.late += (b->flags[i] & CVL_LATE) != 0;
+		if (b->bracket && b->bracket[i] > r->bracket[sl->clock])
+			r->bracket[sl->clock] = b->bracket[i];
+		if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+			rc = see_gap(r, sl, i, at);
+			continue;
+		}
+		if (s->gap)
+			rc = end_gap(r, sl->stream, r->node_of[sl->clock], at);
+		if (!rc && b->kind[i] == CVL_EVENT && s->class[b->cls[i]].kind)
+			rc = event(r, sl, i, &s->class[b->cls[i]], at);
+		else if (!rc && (b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END))
+			rc = own_span(r, sl, i, at);
+	}
+	return rc;
+}
+
+int calls_read_end(struct calls_read *r, struct cvl_error *err)
+{
+	struct match_counts match;
+	int rc = 0;
+
+	r->err = err;
+	for (size_t s = 0; s < r->n_streams && !rc; s++)
+		if (r->stream[s].gap) {
+			uint32_t node = r->node_of[r->stream[s].gap_from.clock];
+
+			rc = end_gap(r, s, node, r->node[node].last);
+		}
+	match = matcher_counts(r->matcher);
+	r->counts.unmatched = match.unmatched;
+	r->counts.duplicates = match.duplicates;
+	if (!rc && !r->counts.events)
+		rc = none_found(r, err);
+	for (uint32_t i = 0; i < r->n_nodes && !rc; i++)
+		calls_finish(r->calls, i, r->node[i].last);
+	return rc;
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT */
+/** From the records of a timeline to calls.h, and the names of what is in there. */
+#ifndef ANALYSIS_CALLS_READ_H
+#define ANALYSIS_CALLS_READ_H
+
+#include <coeval/timeline.h>
+
+#include "analysis/calls/calls.h"
+#include "analysis/calls/rules.h"
+#include "symbols/symbols.h"
+#include "sync/rules.h"
+
+/** Names of numbers: addresses of functions, numbers of tasks. */
+struct calls_names {
+	struct calls_name {
+		uint64_t number;
+		char *name;
+	} * name;
+	size_t n, room;
+};
+
+/**
+ * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or with 0x in base 16, else in base 10.
+ * Lines without a number and what follows '#' are left out.
+ */
+int calls_names_load(struct calls_names *names, const char *path, struct cvl_error *err);
+void calls_names_free(struct calls_names *names);
+const char *calls_names_find(const struct calls_names *names, uint64_t number);
+
+struct calls_read_opts {
+	const struct calls_rules *rules;
+	const struct rule_set *match;    /* of messages; or NULL */
+	const struct calls_names *names; /* or NULL */
+	struct symbols *symbols;         /* or NULL */
+	uint64_t loaded; /* what the program's addresses are above those of its file */
+};
+
+struct calls_read;
+
+/** All that is pointed to must outlive it. CVL_E_NO: no event of @tl is one that a rule names. */
+int calls_read_open(struct calls_read **r, struct cvl_timeline *tl,
+		    const struct calls_read_opts *opts, const struct calls_sink *sink,
+		    struct cvl_error *err);
+int calls_read_push(struct calls_read *r, const struct cvl_slice *slice, struct cvl_error *err);
+/** The timeline is at its end. */
+int calls_read_end(struct calls_read *r, struct cvl_error *err);
+void calls_read_close(struct calls_read *r);
+
+const struct calls *calls_read_calls(const struct calls_read *r);
+size_t calls_read_functions(const struct calls_read *r);
+/** Whether any address that stands for a function lies in the code of @opts.symbols; false: @first is one that does not. True where there are none. */
+bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first);
+/** CALLS_NONE: "?". Belongs to @r. */
+const char *calls_read_function(struct calls_read *r, uint32_t function);
+/** "node", "node/1" (its core), "node/task". Belongs to @r. */
+const char *calls_read_thread(struct calls_read *r, uint32_t thread);
+/** The last part alone: "task". */
+const char *calls_read_task(struct calls_read *r, uint32_t thread);
+const char *calls_read_node(const struct calls_read *r, uint32_t node);
+/** "node" or "node/1". Belongs to @r. */
+const char *calls_read_core(struct calls_read *r, uint32_t core);
+
+/** What bounds a time: see cvl_timeline_bound_parts(). */
+struct cvl_bound calls_read_bound(const struct calls_read *r, struct calls_time at);
+/** Of the times of two records; @ns: their distance. */
+int64_t calls_read_apart(const struct calls_read *r, struct calls_time a, struct calls_time b);
+
+/** From the first record to the last. */
+void calls_read_range(const struct calls_read *r, struct calls_time *first,
+		      struct calls_time *last);
+
+struct calls_read_counts {
+	uint64_t events;  /* that a rule named */
+	uint64_t unnamed; /* of them without the field that names their function */
+	uint64_t late;    /* records out of order */
+	uint64_t messages, unmatched, duplicates;
+};
+struct calls_read_counts calls_read_counts(const struct calls_read *r);
+
+#endif

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: MIT */
+/* Which core and which thread a record is of. */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/calls/read_internal.h"
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+uint64_t thread_key(unsigned what, uint32_t where, uint64_t who)
+{
+	return calls_mix(calls_mix(((uint64_t)what << 32 | where) + 1) ^ who);
+}
+
+uint64_t value_key(const struct taken_value *v)
+{
+	return v->is_text ? text_key(v->text, v->len) : v->number;
+}
+
+static int find_core(struct calls_read *r, uint32_t node, const struct taken_value *v, uint64_t key,
+		     uint32_t *core)
+{
+	const uint32_t *known = calls_pairs_find(&r->cores, key);
+	bool plain = !v->is_text && v->number <= UINT32_MAX;
+	struct core_name name = { 0 };
+	int rc;
+
+	if (known) {
+		*core = *known;
+		return 0;
+	}
+	if (calls_room(&r->core, r->n_cores, &r->room_cores, sizeof(*r->core)))
+		return no_memory(r->err);
+	rc = calls_add_core(r->calls, node, plain ? (uint32_t)v->number : r->node[node].cores, core,
+			    r->err);
+	if (rc)
+		return rc;
+	r->node[node].cores++;
+	if ((v->is_text ?
+		     asprintf(&name.text, "%.*s", (int)(v->len < 100 ? v->len : 100), v->text) :
+		     asprintf(&name.text, "%" PRIu64, v->number)) < 0)
+		return no_memory(r->err);
+	r->core[r->n_cores++] = name;
+	return calls_pairs_add(&r->cores, key, *core) ? no_memory(r->err) : 0;
+}
+
+static bool is_idle(const struct calls_read *r, const char *name)
+{
+	const struct calls_rules *rules = r->opts.rules;
+
+	for (size_t i = 0; i < rules->n; i++)
+		if (rules->rule[i].kind == CALLS_RULE_IDLE &&
+		    !fnmatch(rules->rule[i].begin, name, 0))
+			return true;
+	return false;
+}
+
+/* The thread of @key; made, and called @name, if it is new. */
+int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core, const char *name,
+		uint32_t *thread)
+{
+	const uint32_t *known = calls_pairs_find(&r->tasks, key);
+	int rc;
+
+	if (known) {
+		*thread = *known;
+		return 0;
+	}
+	rc = calls_add_thread(r->calls, node, core, name, r->node[node].first, thread, r->err);
+	if (rc)
+		return rc;
+	if (calls_pairs_add(&r->tasks, key, *thread) ||
+	    calls_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
+		return no_memory(r->err);
+	r->task[r->n_tasks++] = (struct task){ .is_core = !name };
+	calls_thread(r->calls, *thread)->idle = name && is_idle(r, name);
+	return 0;
+}
+
+/* A second task of one name gets its number behind it. */
+static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t size, uint64_t number)
+{
+	uint64_t key = thread_key(KEY_NAME, node, text_key(text, strlen(text)));
+	size_t n = strlen(text);
+
+	if (!calls_pairs_find(&r->names, key))
+		return calls_pairs_add(&r->names, key, 0) ? no_memory(r->err) : 0;
+	snprintf(text + n, size - n, "-%" PRIu64, number);
+	return 0;
+}
+
+/*
+ * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and called by its program and its
+ * number.
+ */
+int find_task(struct calls_read *r, const struct taken_value *number,
+	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
+	      uint32_t *thread)
+{
+	const struct taken_value *who = number->has ? number : name;
+	uint64_t key = thread_key(KEY_TASK, node, value_key(who));
+	const uint32_t *known = calls_pairs_find(&r->tasks, key);
+	const char *given = NULL;
+	char text[160];
+	int rc;
+
+	if (known) {
+		*thread = *known;
+		return 0;
+	}
+	if (!who->is_text && r->opts.names)
+		given = calls_names_find(r->opts.names, who->number);
+	if (given)
+		snprintf(text, sizeof(text), "%s", given);
+	else if (name->has && name->is_text && moves && !who->is_text)
+		snprintf(text, sizeof(text), "%.*s-%" PRIu64,
+			 (int)(name->len < 100 ? name->len : 100), name->text, who->number);
+	else if (name->has && name->is_text)
+		snprintf(text, sizeof(text), "%.*s", (int)(name->len < 100 ? name->len : 100),
+			 name->text);
+	else if (who->is_text)
+		snprintf(text, sizeof(text), "%.*s", (int)(who->len < 100 ? who->len : 100),
+			 who->text);
+	else
+		snprintf(text, sizeof(text), "task %" PRIu64, who->number);
+	if (is_idle(r, text)) {
+		key = thread_key(KEY_IDLE, core, value_key(who));
+	} else if (!who->is_text) {
+		rc = tell_apart(r, node, text, sizeof(text), who->number);
+		if (rc)
+			return rc;
+	}
+	return find_thread(r, key, node, moves ? CALLS_NONE : core, text, thread);
+}
+
+/* The core of a record: by a field, else by its stream. */
+int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken *t, uint32_t *core)
+{
+	struct stream *s = &r->stream[sl->stream];
+	const struct taken_value *v = &t->slot[CALLS_SLOT_CORE];
+	uint32_t node = r->node_of[sl->clock];
+	uint64_t key = thread_key(KEY_PROCESSOR, node, v->has ? value_key(v) : 0);
+	struct taken_value own;
+	int rc = 0;
+
+	if (v->has && (s->core == CALLS_NONE || s->core_key != key)) {
+		rc = find_core(r, node, v, key, &s->core);
+		s->core_key = key;
+	} else if (!v->has && s->core == CALLS_NONE) {
+		own = (struct taken_value){ .number = r->streams_of[sl->clock]++ };
+		s->core_key = thread_key(KEY_PROCESSOR, node, own.number);
+		rc = find_core(r, node, &own, s->core_key, &s->core);
+	}
+	*core = s->core;
+	return rc;
+}
+
+int thread_of(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
+	      uint32_t *thread)
+{
+	if (t->slot[CALLS_SLOT_THREAD].has) {
+		r->node[node].moves = true;
+		return find_task(r, &t->slot[CALLS_SLOT_THREAD], &t->slot[CALLS_SLOT_NEXT], true,
+				 node, core, thread);
+	}
+	*thread = calls_running(r->calls, core);
+	if (*thread != CALLS_NONE)
+		return 0;
+	return find_thread(r, thread_key(KEY_CORE, core, 0), node, core, NULL, thread);
+}

@@ -1,0 +1,393 @@
+/* SPDX-License-Identifier: MIT */
+/* From rules to sources and monitors. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/check/internal.h"
+
+/* Sources that a phrase means. */
+struct list {
+	uint32_t *source;
+	size_t n, room;
+};
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+static const struct cvl_clock *clock_at(const struct check *c, size_t i)
+{
+	return cvl_session_clock(cvl_timeline_session(c->tl), i);
+}
+
+/* ---- sources ---- */
+
+static int add_stream(struct source *s, uint32_t stream)
+{
+	uint32_t *grown;
+
+	for (size_t i = 0; i < s->n_streams; i++)
+		if (s->stream[i] == stream)
+			return 0;
+	grown = reallocarray(s->stream, s->n_streams + 1, sizeof(*grown));
+	if (!grown)
+		return CVL_E_NOMEM;
+	s->stream = grown;
+	s->stream[s->n_streams++] = stream;
+	return 0;
+}
+
+/* Its streams on one more clock, and what of them. */
+static int feed_clock(struct check *c, uint32_t source, size_t clock, const char *name)
+{
+	struct source *s = &c->source[source];
+	const struct cvl_clock *k = clock_at(c, clock);
+	unsigned __int128 ns;
+	int found = 0;
+
+	for (size_t i = 0; i < c->n_streams; i++) {
+		int n = stream_may_be(c, i, clock) ?
+				feed_stream(c, i, clock, s->phrase, name, source) :
+				0;
+
+		if (n < 0 || (n > 0 && add_stream(s, (uint32_t)i)))
+			return CVL_E_NOMEM;
+		found += n;
+	}
+	s->whats += (size_t)found;
+	ns = ((unsigned __int128)k->resolution * 1000000000u + k->rate_hz - 1) / k->rate_hz;
+	if ((int64_t)ns > s->capture)
+		s->capture = (int64_t)ns;
+	if (cvl_add_sat(c->hi[clock], s->capture) > s->reach)
+		s->reach = cvl_add_sat(c->hi[clock], s->capture);
+	if (s->root != UINT32_MAX && s->root != c->root[clock])
+		s->one_clock = false;
+	s->root = c->root[clock];
+	return 0;
+}
+
+static struct source *new_source(struct check *c, const struct check_phrase *p, const char *node)
+{
+	struct source *s;
+
+	if (c->n_sources == c->room_sources) {
+		size_t room = c->room_sources ? 2 * c->room_sources : 32;
+
+		s = reallocarray(c->source, room, sizeof(*s));
+		if (!s)
+			return NULL;
+		c->source = s;
+		c->room_sources = room;
+	}
+	s = &c->source[c->n_sources++];
+	*s = (struct source){ .phrase = p, .node = node, .one_clock = true, .root = UINT32_MAX };
+	return s;
+}
+
+/* Whether clock @i is one of those that @sp asks for, seen from a source on @from (NULL: the first of the rule). */
+static bool asked(const struct check *c, size_t i, const struct check_phrase *p,
+		  const struct split *sp, const char *from)
+{
+	const char *node = clock_at(c, i)->node;
+	bool is;
+
+	if (from && (!*sp->node || !strcmp(sp->node, "same")))
+		is = !strcmp(node, from);
+	else if (from && !strcmp(sp->node, "other"))
+		is = strcmp(node, from) != 0;
+	else
+		is = !*sp->node || node_matches(c, i, sp->node);
+	return is && clock_has(c, i, p, sp->name);
+}
+
+static int put(struct list *l, uint32_t source, struct cvl_error *err)
+{
+	if (l->n == l->room) {
+		size_t room = l->room ? 2 * l->room : 16;
+		uint32_t *grown = reallocarray(l->source, room, sizeof(*grown));
+
+		if (!grown)
+			return no_memory(err);
+		l->source = grown;
+		l->room = room;
+	}
+	l->source[l->n++] = source;
+	return 0;
+}
+
+static uint32_t find_source(const struct check *c, const struct check_phrase *p, const char *node)
+{
+	for (size_t i = c->n_sources; i-- > 0;)
+		if (c->source[i].phrase == p && c->source[i].node == node)
+			return (uint32_t)i;
+	return UINT32_MAX;
+}
+
+static bool listed(const struct list *l, uint32_t source)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (l->source[i] == source)
+			return true;
+	return false;
+}
+
+/* The same address for all clocks of a node. */
+static const char *node_name(const struct check *c, size_t clock)
+{
+	const char *node = clock_at(c, clock)->node;
+
+	for (size_t k = 0; k < clock; k++)
+		if (!strcmp(clock_at(c, k)->node, node))
+			return clock_at(c, k)->node;
+	return node;
+}
+
+/* One source a node; with `any` one for all. */
+static int find_sources(struct check *c, const struct check_phrase *p, const struct split *sp,
+			const char *from, struct list *out, struct cvl_error *err)
+{
+	size_t before = c->n_sources;
+	uint32_t source = UINT32_MAX;
+
+	out->n = 0;
+	for (size_t i = 0; i < c->n_clocks; i++) {
+		const char *node = node_name(c, i);
+
+		if (!asked(c, i, p, sp, from))
+			continue;
+		if (!p->any)
+			source = find_source(c, p, node);
+		if (source < before) { /* made for another monitor, with all of its clocks */
+			if (!listed(out, source) && put(out, source, err))
+				return CVL_E_NOMEM;
+			continue;
+		}
+		if (source == UINT32_MAX) {
+			if (!new_source(c, p, p->any ? "any" : node))
+				return no_memory(err);
+			source = (uint32_t)c->n_sources - 1;
+			if (put(out, source, err))
+				return CVL_E_NOMEM;
+		}
+		if (feed_clock(c, source, i, sp->name))
+			return no_memory(err);
+		if (check_is_state(p) && c->source[source].whats > 1)
+			return check_fail(
+				c, p, err,
+				"several lines of %s are meant; a state is of one line: name it",
+				node);
+	}
+	return 0;
+}
+
+/* ---- monitors ---- */
+
+static const size_t queue_sizes[][2] = {
+	[CHECK_THEN] = { sizeof(struct pending), sizeof(struct occ) },
+	[CHECK_THEN_NOT] = { sizeof(struct pending), sizeof(struct occ) },
+	[CHECK_STATE] = { 1, 1 },
+	[CHECK_NEVER] = { sizeof(struct interval), sizeof(struct interval) },
+	[CHECK_ORDER] = { sizeof(struct ordered), 1 },
+	[CHECK_COUNT] = { sizeof(struct occ), 1 },
+	[CHECK_EVERY] = { 1, 1 },
+};
+
+static int listen(struct source *s, uint32_t monitor, size_t role)
+{
+	if (s->n_listeners == s->room) {
+		size_t room = s->room ? 2 * s->room : 2;
+		struct listener *grown = reallocarray(s->listener, room, sizeof(*grown));
+
+		if (!grown)
+			return CVL_E_NOMEM;
+		s->listener = grown;
+		s->room = room;
+	}
+	s->listener[s->n_listeners++] = (struct listener){ monitor, (uint32_t)role };
+	return 0;
+}
+
+static int add_monitor(struct check *c, size_t rule, const uint32_t *source, struct cvl_error *err)
+{
+	const struct check_rule *r = &c->rules->rule[rule];
+	struct monitor *m;
+
+	if (c->n_monitors == CHECK_MONITORS_MAX)
+		return cvl_fail(
+			err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			"%s:%zu: '%.80s' and the rules before it are over more than %d pairs of nodes; name fewer nodes",
+			c->rules->file, r->line, r->name, CHECK_MONITORS_MAX);
+	if (c->n_monitors == c->room_monitors) {
+		size_t room = c->room_monitors ? 2 * c->room_monitors : 32;
+
+		m = reallocarray(c->monitor, room, sizeof(*m));
+		if (!m)
+			return no_memory(err);
+		c->monitor = m;
+		c->room_monitors = room;
+	}
+	m = &c->monitor[c->n_monitors];
+	*m = (struct monitor){
+		.rule = r,
+		.result = &c->result[rule],
+		.same_clock = true,
+		.step = -1,
+		.a.size = queue_sizes[r->kind][0],
+		.b.size = queue_sizes[r->kind][1],
+	};
+	m->source = calloc(r->n_phrases, sizeof(*m->source));
+	if (!m->source)
+		return no_memory(err);
+	c->n_monitors++;
+	for (size_t i = r->n_phrases;
+	     i-- > 0;) { /* an event that is both A and B does not answer itself */
+		struct source *s = &c->source[source[i]];
+
+		m->source[i] = source[i];
+		m->same_clock =
+			m->same_clock && s->one_clock && s->root == c->source[source[0]].root;
+		if (listen(s, (uint32_t)c->n_monitors - 1, i))
+			return no_memory(err);
+	}
+	return 0;
+}
+
+/* The monitors of a rule whose first phrase is source[0]. */
+static int bind_rest(struct check *c, size_t rule, const struct split *sp, uint32_t *source,
+		     struct list *list, bool *bound, struct cvl_error *err)
+{
+	const struct check_rule *r = &c->rules->rule[rule];
+	const char *from = c->source[source[0]].node;
+	int rc = 0;
+
+	for (size_t i = 1; i < r->n_phrases; i++) {
+		const struct check_phrase *p = &r->phrase[i];
+		bool relative =
+			!*sp[i].node || !strcmp(sp[i].node, "same") || !strcmp(sp[i].node, "other");
+
+		if (r->phrase[0].any && relative)
+			return check_fail(
+				c, p, err,
+				"the first event is of any node, so that there is no %s one; name a node or say `any *.%s`",
+				*sp[i].node ? sp[i].node : "same", sp[i].name);
+		rc = find_sources(c, p, &sp[i], from, list, err);
+		if (rc)
+			return rc;
+		if (!list->n)
+			return 0; /* this node has none: it is not one of those that are meant */
+		if (i + 1 < r->n_phrases || r->kind == CHECK_ORDER) {
+			if (list->n > 1)
+				return check_fail(
+					c, p, err,
+					"several nodes are meant; in an order name one node, `same`, or `any`");
+			source[i] = list->source[0];
+		}
+	}
+	*bound = true;
+	if (r->n_phrases == 1 || r->kind == CHECK_ORDER)
+		return add_monitor(c, rule, source, err);
+	for (size_t i = 0; i < list->n && !rc; i++) {
+		source[1] = list->source[i];
+		rc = add_monitor(c, rule, source, err);
+	}
+	return rc;
+}
+
+static int bind_rule(struct check *c, size_t rule, struct cvl_error *err)
+{
+	const struct check_rule *r = &c->rules->rule[rule];
+	struct list first = { 0 }, rest = { 0 };
+	struct split sp[CHECK_STEPS_MAX];
+	uint32_t source[CHECK_STEPS_MAX];
+	bool bound = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_phrases && !rc; i++)
+		rc = phrase_split(c, &r->phrase[i], &sp[i], err);
+	if (!rc && (!strcmp(sp[0].node, "same") || !strcmp(sp[0].node, "other")))
+		rc = check_fail(c, &r->phrase[0], err,
+				"it comes first in its rule: there is nothing to be %s to",
+				sp[0].node);
+	if (!rc)
+		rc = find_sources(c, &r->phrase[0], &sp[0], NULL, &first, err);
+	for (size_t i = 0; i < first.n && !rc; i++) {
+		source[0] = first.source[i];
+		rc = bind_rest(c, rule, sp, source, &rest, &bound, err);
+	}
+	if (!rc && !bound)
+		rc = check_fail(
+			c, &r->phrase[r->n_phrases - 1], err,
+			"no node that has %s has this too; name the node, or say `other.%s`",
+			r->phrase[0].what, sp[r->n_phrases - 1].name);
+	free(first.source);
+	free(rest.source);
+	return rc;
+}
+
+/* ---- tables ---- */
+
+static int by_what(const void *va, const void *vb)
+{
+	const struct feed *a = va, *b = vb;
+
+	if (a->what != b->what)
+		return a->what < b->what ? -1 : 1;
+	return a->source < b->source ? -1 : a->source > b->source;
+}
+
+static int sort_feeds(struct feeds *f, size_t whats)
+{
+	f->n_whats = whats;
+	f->first = calloc(whats + 1, sizeof(*f->first));
+	if (!f->first)
+		return CVL_E_NOMEM;
+	if (f->n)
+		qsort(f->feed, f->n, sizeof(*f->feed), by_what);
+	for (size_t i = 0; i < f->n; i++)
+		f->first[f->feed[i].what + 1] = (uint32_t)i + 1;
+	for (size_t i = 1; i <= whats; i++)
+		if (!f->first[i])
+			f->first[i] = f->first[i - 1];
+	return 0;
+}
+
+static int list_sources(struct check *c)
+{
+	for (size_t i = 0; i < c->n_sources; i++) {
+		struct source *s = &c->source[i];
+
+		s->blind = s->n_streams;
+		for (size_t k = 0; k < s->n_streams; k++) {
+			struct stream_state *st = &c->stream[s->stream[k]];
+			uint32_t *grown =
+				reallocarray(st->source, st->n_sources + 1, sizeof(*grown));
+
+			if (!grown)
+				return CVL_E_NOMEM;
+			st->source = grown;
+			st->source[st->n_sources++] = (uint32_t)i;
+		}
+	}
+	return 0;
+}
+
+int check_bind(struct check *c, struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < c->rules->n && !rc; i++)
+		rc = bind_rule(c, i, err);
+	for (size_t i = 0; i < c->n_streams && !rc; i++) {
+		size_t classes = cvl_trace_events(cvl_timeline_trace(c->tl, i));
+
+		rc = sort_feeds(&c->stream[i].line, CVL_LINES_MAX);
+		if (!rc)
+			rc = sort_feeds(&c->stream[i].class, classes + CVL_KINDS);
+		if (rc)
+			no_memory(err);
+	}
+	if (!rc && list_sources(c))
+		rc = no_memory(err);
+	return rc ? rc : check_same(c, err);
+}

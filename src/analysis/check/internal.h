@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Shared by the parts of the engine.
+ *
+ * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule bound to sources, one
+ * for each of its phrases: a rule over a group has one monitor for each node, or pair of nodes. Records reach sources by
+ * the tables of their stream, and sources tell the monitors that listen.
+ */
+#ifndef ANALYSIS_CHECK_INTERNAL_H
+#define ANALYSIS_CHECK_INTERNAL_H
+
+#include "analysis/check/check.h"
+
+/** When something was, and how to find its bound. */
+struct occ {
+	int64_t ns;
+	uint64_t tick;
+	uint64_t place;  /* number of its record in its stream */
+	int64_t capture; /* ns */
+	uint32_t stream, clock;
+	uint32_t what; /* line or class */
+};
+
+/** Before anything. */
+#define OCC_FIRST ((struct occ){ .ns = INT64_MIN })
+
+enum tri { NO = -1, MAYBE = 0, YES = 1 };
+
+struct interval {
+	struct occ s, e;
+	bool open;
+	bool shadow; /* nothing is known here: it may or may not have been */
+	bool cut;    /* a shadow for want of a capture, not by a loss */
+	bool hit, unsure, lossy;
+	struct occ at; /* hit: since when both were */
+};
+
+struct pending {
+	struct occ a, b; /* b: what may have been within its time, if `maybe` */
+	bool maybe, lossy, cut;
+};
+
+/** An event of an order. */
+struct ordered {
+	struct occ o;
+	int step;
+	bool linked; /* whether it, or one before it, came before the next one cannot be told */
+};
+
+/** A queue; the first that went in is first out. */
+struct queue {
+	void *item;
+	size_t size; /* of an item */
+	size_t head, n, room;
+};
+
+struct monitor {
+	const struct check_rule *rule;
+	struct check_result *result;
+	uint32_t *source;   /* of each phrase */
+	bool same_clock;    /* all of its sources are on one */
+	bool has_last;      /* `last` is set */
+	bool start_seen;    /* STATE: the stay began before our eyes */
+	bool open;          /* STATE: in it */
+	bool lost;          /* `last_loss` is set */
+	bool lost_by_start; /* it was the start of the capture */
+	bool ended;         /* the capture of one source ended: nothing more is judged */
+	int step;           /* ORDER: the last one that is sure; -1: none */
+	int64_t reach;      /* monitor_reach() now */
+	struct occ last, last_loss;
+	struct queue a, b; /* pending, interval, occ or ordered */
+};
+
+struct listener {
+	uint32_t monitor, role;
+};
+
+struct source {
+	const struct check_phrase *phrase;
+	const char *node; /* "any" of several */
+	struct listener *listener;
+	size_t n_listeners, room;
+	uint32_t *stream; /* that feed it */
+	size_t n_streams;
+	size_t whats;           /* lines or classes that are it */
+	size_t blind;           /* of these, how many nothing is known of now */
+	bool began;             /* something was known of all once */
+	bool level;             /* of states */
+	bool seen;              /* it happened once, or was in the state */
+	int64_t capture, reach; /* greatest; reach: with the map's part */
+	struct occ end;         /* up to where it is known to have been captured */
+	bool ended;             /* the capture of one of its streams ended before others did */
+	bool one_clock;
+	uint32_t root; /* the clock, if it is one */
+};
+
+/** From a line or class to a source. */
+struct feed {
+	uint32_t what, source;
+	bool rise, fall, low; /* of lines */
+	bool state;
+};
+
+/** What is told together, and the news of a rule that may wait for it. */
+#define CHECK_ROUND 512
+#define CHECK_INBOX 128
+
+/** What a monitor is to be told: something happened in this role. */
+struct news {
+	uint32_t monitor;
+	uint16_t heard; /* index */
+	uint8_t role;
+	bool level;
+};
+
+struct inbox {
+	enum check_kind kind;
+	size_t n;
+	struct news news[CHECK_INBOX];
+};
+
+/** What a change of a line in one direction, or an event, means to one monitor. */
+struct target {
+	struct inbox *in; /* of its rule */
+	struct news news; /* but for what was heard */
+	uint32_t source;  /* if it has several streams; else NO_SOURCE */
+};
+
+#define NO_SOURCE UINT32_MAX
+
+/** What happened, and who is to be told. */
+struct heard {
+	struct occ occ;
+	const struct target *first, *end;
+};
+
+struct feeds {
+	struct feed *feed; /* by what */
+	size_t n, room;
+	uint32_t *first; /* one more than there are classes or lines: index in feed */
+	size_t n_whats;
+};
+
+struct stream_state {
+	struct feeds line, class;
+	uint64_t mask;        /* lines that are looked at */
+	struct cvl_pick pick; /* what it has to be told of; owns its classes */
+	struct target *target;
+	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
+	uint32_t *class_first; /* likewise of each feed of a class, and one more */
+	uint64_t levels;
+	uint64_t place;
+	bool known;                     /* levels is */
+	bool dark;                      /* in a gap */
+	bool begun;                     /* something was read of it */
+	int32_t kind_source[CVL_KINDS]; /* of beacons and pulses: a class of its own, or -1 */
+	uint32_t *source;               /* that it feeds */
+	size_t n_sources;
+	uint64_t tick_lo,
+		tick_span; /* from the first on, for so many, the map's bound is within check.hi */
+	int64_t capture;
+};
+
+/** Nothing is known of the bounds of any tick. */
+static inline void no_ticks(struct stream_state *st)
+{
+	st->tick_lo = CVL_TICK_UNKNOWN;
+	st->tick_span = 0;
+}
+
+struct check {
+	const struct check_rules *rules;
+	struct cvl_timeline *tl;
+	struct check_result *result;
+	struct monitor *monitor;
+	size_t n_monitors, room_monitors;
+	struct source *source;
+	size_t n_sources, room_sources;
+	struct stream_state *stream;
+	size_t n_streams;
+	int64_t *hi;    /* of each clock: no bound of its map was greater so far */
+	uint32_t *root; /* of each clock: which it is the same as */
+	size_t n_clocks;
+	struct inbox *inbox; /* of each rule */
+	struct heard heard[CHECK_ROUND];
+	size_t n_heard;
+	int nomem; /* a queue could not grow */
+};
+
+/* ---- check_time.c ---- */
+
+/** Half-width of b - a. */
+int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *b);
+/** Half-width of a's time. */
+int64_t occ_own_bound(const struct check *c, const struct occ *a);
+enum tri occ_before(const struct check *c, const struct occ *a, const struct occ *b);
+/** Whether lo <= b - a <= hi. */
+enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
+		    int64_t hi);
+/** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
+int64_t monitor_reach(const struct check *c, const struct monitor *m);
+/** The greatest bound of @clock's map from tick @lo to @hi, or at its knots if @all. */
+int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all);
+
+/** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
+bool source_reaches(const struct check *c, struct source *s, int64_t ns);
+
+/* ---- check_case.c ---- */
+
+/** What a case shows beside its time. Distances: from a to b, or a alone. */
+void case_held(struct monitor *m);
+void case_violated(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
+		   const struct occ *b);
+void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
+		  const struct occ *b);
+
+/** Make more room; false if there are CHECK_PENDING_MAX, or no memory is left. */
+bool queue_grow(struct check *c, struct queue *q);
+
+static inline void *queue_at(const struct queue *q, size_t i)
+{
+	return (char *)q->item + ((q->head + i) & (q->room - 1)) * q->size;
+}
+
+static inline void *queue_first(const struct queue *q)
+{
+	return (char *)q->item + q->head * q->size;
+}
+
+/** Room for one more, to be filled; NULL if there is none. */
+static inline void *queue_push(struct check *c, struct queue *q)
+{
+	if (q->n == q->room && !queue_grow(c, q))
+		return NULL;
+	return queue_at(q, q->n++);
+}
+
+static inline void queue_pop(struct queue *q)
+{
+	q->head = (q->head + 1) & (q->room - 1);
+	q->n--;
+}
+
+/* ---- check_after.c, check_never.c, check_row.c: one a kind ---- */
+
+/** Something happened in role @role; of states, @level is whether it is now so. */
+void after_event(struct check *c, struct monitor *m, size_t role, const struct occ *o);
+void after_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
+void after_light(struct check *c, struct monitor *m, size_t role, const struct occ *at, bool first);
+void after_end(struct check *c, struct monitor *m);
+
+void never_event(struct check *c, struct monitor *m, size_t role, const struct occ *o, bool level);
+void never_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
+void never_light(struct check *c, struct monitor *m, size_t role, const struct occ *at, bool level,
+		 bool first);
+void never_end(struct check *c, struct monitor *m);
+
+void row_event(struct check *c, struct monitor *m, enum check_kind kind, size_t role,
+	       const struct occ *o, bool level);
+void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
+void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
+void row_end(struct check *c, struct monitor *m);
+
+/* ---- check_tell.c ---- */
+
+/** Tell the monitors what was heard: before anything that they judge by changes. */
+void tell_all(struct check *c);
+/** Nothing is known of one of its streams from @from on. */
+void tell_dark(struct check *c, struct source *s, const struct occ *from);
+/** One of its streams is known again, or for the first time. */
+void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
+
+/* ---- check_bind.c, check_names.c ---- */
+
+int check_bind(struct check *c, struct cvl_error *err);
+
+struct split {
+	char node[256]; /* glob, "same", "other", or "" */
+	char name[256];
+};
+
+/** Whether clock @clock has what @phrase calls @name. */
+bool clock_has(const struct check *c, size_t clock, const struct check_phrase *phrase,
+	       const char *name);
+bool node_matches(const struct check *c, size_t clock, const char *glob);
+/** Where the node ends and the name begins in @phrase->what. */
+int phrase_split(const struct check *c, const struct check_phrase *phrase, struct split *out,
+		 struct cvl_error *err);
+int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
+	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
+/**
+ * Add to the tables of stream @s all lines or events of @clock that @phrase means there, for source @source. Returns how
+ * many, or a negative code.
+ */
+int feed_stream(struct check *c, size_t s, size_t clock, const struct check_phrase *phrase,
+		const char *name, uint32_t source);
+/** Whether records of @clock may be in that stream. */
+bool stream_may_be(const struct check *c, size_t stream, size_t clock);
+/** Whether @class is of that name and on clock @clock. */
+bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
+	      const char *name);
+
+/* ---- check_same.c ---- */
+
+/** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
+int check_same(const struct check *c, struct cvl_error *err);
+
+/* ---- check_where.c ---- */
+
+bool where_holds(struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
+		 const struct check_phrase *p);
+
+#endif

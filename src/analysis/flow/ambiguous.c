@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Two paths that cannot be told apart.
+ *
+ * Two different paths with the same symbols part at some point: there one goes on to a point whose code begins with
+ * the whole code of the other's. From there on one of the two is ahead by the rest of its last code, and the one behind goes on
+ * with a point whose code begins with that rest, or is a beginning of it. They are the same symbols once nothing is left. What is left is an
+ * end of some code, so the states (point ahead, how much of its code is matched, point behind) are finite, and searching them
+ * breadth first finds the shortest pair. Without a graph this is the test of Sardinas and Patterson (1953).
+ */
+#include "analysis/flow/flow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* States that are looked at before a map is called too large: some 100 MB. */
+#define STATES_MAX (1u << 22)
+
+struct state {
+	uint32_t parent; /* FLOW_NONE: the paths part here */
+	uint16_t ahead, behind;
+	uint8_t matched;     /* symbols of the code of `ahead` */
+	bool first_is_ahead; /* the path that goes on last is number 1, else number 0 */
+	uint16_t step;       /* the point that the transition added */
+	bool step_first;     /* to path 0 */
+};
+
+struct search {
+	const struct flow_map *map;
+	struct state *state;
+	size_t n, room;
+	uint8_t *seen; /* a bit for each (ahead, behind, matched) */
+	uint32_t from; /* where the paths of this search part */
+	struct cvl_error *err;
+};
+
+static bool add(struct search *s, struct state new, int *rc)
+{
+	size_t key = ((size_t) new.ahead * s->map->n + new.behind) * FLOW_CODE_MAX + new.matched;
+
+	if (s->seen[key / 8] >> (key % 8) & 1)
+		return true;
+	s->seen[key / 8] |= (uint8_t)(1u << (key % 8));
+	if (s->n == s->room) {
+		size_t room = s->room ? 2 * s->room : 256;
+		struct state *grown =
+			s->n < STATES_MAX ? realloc(s->state, room * sizeof(*grown)) : NULL;
+
+		if (!grown) {
+			*rc = s->n < STATES_MAX ?
+				      cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET,
+					       "out of memory") :
+				      cvl_fail(
+					      s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+					      "%s: codes too tangled to tell whether they are ambiguous: use some of which none begins like another",
+					      s->map->file);
+			return false;
+		}
+		s->state = grown;
+		s->room = room;
+	}
+	s->state[s->n++] = new;
+	return true;
+}
+
+/* The two paths up to @last (or, FLOW_NONE, none), and one more point each that is not FLOW_NONE. */
+static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_t more1,
+		  struct flow_ambiguity *out)
+{
+	uint32_t *link;
+	size_t depth = 0, i;
+
+	*out = (struct flow_ambiguity){ .from = s->from };
+	for (uint32_t k = last; k != FLOW_NONE; k = s->state[k].parent)
+		depth++;
+	link = calloc(depth + 1, sizeof(*link));
+	out->path[0] = calloc(depth + 3, sizeof(uint32_t));
+	out->path[1] = calloc(depth + 3, sizeof(uint32_t));
+	if (!link || !out->path[0] || !out->path[1]) {
+		free(link);
+		flow_ambiguity_free(out);
+		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	i = depth;
+	for (uint32_t k = last; k != FLOW_NONE; k = s->state[k].parent)
+		link[--i] = k;
+	for (i = 0; i < depth; i++) {
+		const struct state *t = &s->state[link[i]];
+
+		if (t->parent == FLOW_NONE) { /* path 0 is ahead at the parting */
+			out->path[0][out->n[0]++] = t->ahead;
+			out->path[1][out->n[1]++] = t->behind;
+		} else {
+			unsigned which = t->step_first ? 0 : 1;
+
+			out->path[which][out->n[which]++] = t->step;
+		}
+	}
+	if (more0 != FLOW_NONE)
+		out->path[0][out->n[0]++] = more0;
+	if (more1 != FLOW_NONE)
+		out->path[1][out->n[1]++] = more1;
+	free(link);
+	return 1;
+}
+
+static bool begins(const struct flow_point *p, const uint16_t *with, size_t n)
+{
+	return p->n_code >= n && !memcmp(p->code, with, n * sizeof(*with));
+}
+
+/* Where paths can part behind @from: pairs of which one code begins with the other. */
+static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
+{
+	const struct flow_map *map = s->map;
+	size_t n;
+	const uint32_t *next = flow_map_follow(map, from, &n);
+	int rc = 0;
+
+	s->from = from;
+	/* In the order of codes those that begin with a code stand right behind it. */
+	for (size_t i = 0; i < n; i++) {
+		const struct flow_point *p = &map->point[next[i]];
+
+		for (size_t k = i + 1; k < n; k++) {
+			const struct flow_point *q = &map->point[next[k]];
+
+			if (!begins(q, p->code, p->n_code))
+				break;
+			if (q->n_code == p->n_code)
+				return report(s, FLOW_NONE, next[i], next[k], found);
+			if (!add(s,
+				 (struct state){ .parent = FLOW_NONE,
+						 .ahead = (uint16_t)next[k],
+						 .behind = (uint16_t)next[i],
+						 .matched = (uint8_t)p->n_code,
+						 .first_is_ahead = true },
+				 &rc))
+				return rc;
+		}
+	}
+	return 0;
+}
+
+/* Let the path behind of state @k go on by a point. */
+static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
+{
+	const struct flow_map *map = s->map;
+	const struct state now = s->state[k];
+	const struct flow_point *ahead = &map->point[now.ahead];
+	const uint16_t *rest = ahead->code + now.matched;
+	size_t n_rest = ahead->n_code - now.matched, n;
+	const uint32_t *next = flow_map_follow(map, now.behind, &n);
+	int rc = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		const struct flow_point *p = &map->point[next[i]];
+		struct state new = { .parent = k,
+				     .step = (uint16_t)next[i],
+				     .step_first = !now.first_is_ahead };
+
+		if (begins(p, rest, n_rest)) {
+			if (p->n_code == n_rest)
+				return report(s, k, now.first_is_ahead ? FLOW_NONE : next[i],
+					      now.first_is_ahead ? next[i] : FLOW_NONE, found);
+			new.ahead = (uint16_t)next[i];
+			new.behind = now.ahead;
+			new.matched = (uint8_t)n_rest;
+			new.first_is_ahead = !now.first_is_ahead;
+		} else if (p->n_code < n_rest &&
+			   !memcmp(p->code, rest, p->n_code * sizeof(*rest))) {
+			new.ahead = now.ahead;
+			new.behind = (uint16_t)next[i];
+			new.matched = (uint8_t)(now.matched + p->n_code);
+			new.first_is_ahead = now.first_is_ahead;
+		} else {
+			continue;
+		}
+		if (!add(s, new, &rc))
+			return rc;
+	}
+	return 0;
+}
+
+/* All pairs that part at one point are searched together; what one search has seen to come to nothing does so in the next. */
+int flow_ambiguous(const struct flow_map *map, struct flow_ambiguity *found, struct cvl_error *err)
+{
+	struct search s = { .map = map, .err = err };
+	int rc = 0;
+
+	s.seen = calloc(map->n * map->n * FLOW_CODE_MAX / 8 + 1, 1);
+	if (!s.seen)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	for (uint32_t u = 0; !rc && u <= map->n; u++) {
+		uint32_t from = u < map->n ? u : FLOW_NONE;
+
+		if (map->graph ? u < map->n && !map->point[u].n_code : u < map->n)
+			continue;
+		s.n = 0;
+		rc = part(&s, from, found);
+		for (uint32_t k = 0; !rc && k < s.n; k++)
+			rc = advance(&s, k, found);
+	}
+	free(s.seen);
+	free(s.state);
+	return rc;
+}
+
+void flow_ambiguity_free(struct flow_ambiguity *a)
+{
+	free(a->path[0]);
+	free(a->path[1]);
+	*a = (struct flow_ambiguity){ 0 };
+}

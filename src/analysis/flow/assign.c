@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+/* Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels: words that end with none. */
+#include "analysis/flow/flow.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct rank {
+	uint32_t point;
+	double weight;
+	unsigned depth;
+};
+
+static int by_depth(const void *va, const void *vb)
+{
+	const struct rank *a = va, *b = vb;
+
+	if (a->depth != b->depth)
+		return a->depth < b->depth ? -1 : 1;
+	if (a->weight != b->weight)
+		return a->weight > b->weight ? -1 : 1;
+	return a->point < b->point ? -1 : a->point > b->point;
+}
+
+/* Symbols, those of the fewest pins first. Returns how many. */
+static size_t make_symbols(size_t pins, bool together, uint16_t *out)
+{
+	size_t n = 0;
+
+	for (int count = 1; count <= (together ? (int)pins : 1); count++)
+		for (uint32_t v = 1; v < 1u << pins; v++)
+			if (__builtin_popcount(v) == count)
+				out[n++] = (uint16_t)v;
+	return n;
+}
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* ---- changes ---- */
+
+struct tree {
+	double weight;
+	size_t parent;
+	bool taken;
+};
+
+/* The lightest that is not taken; of equals the first. */
+static size_t lightest(const struct tree *t, size_t n)
+{
+	size_t best = n;
+
+	for (size_t i = 0; i < n; i++)
+		if (!t[i].taken && (best == n || t[i].weight < t[best].weight))
+			best = i;
+	return best;
+}
+
+/* Depth of each leaf in the best tree of @ways branches at each node; returns the greatest. */
+static unsigned huffman(struct rank *rank, size_t n, size_t ways, struct tree *t)
+{
+	size_t nodes = n, left, take;
+	unsigned deepest = 0;
+
+	for (size_t i = 0; i < n; i++)
+		t[i] = (struct tree){ .weight = rank[i].weight };
+	left = n;
+	/* The first node gets as many as leave full ones for all others. */
+	take = (n - 1) % (ways - 1) + 1;
+	take = take == 1 ? ways : take;
+	while (left > 1) {
+		take = take < left ? take : left;
+		t[nodes] = (struct tree){ 0 };
+		for (size_t k = 0; k < take; k++) {
+			size_t i = lightest(t, nodes);
+
+			t[i].taken = true;
+			t[i].parent = nodes;
+			t[nodes].weight += t[i].weight;
+		}
+		nodes++;
+		left -= take - 1;
+		take = ways;
+	}
+	for (size_t i = 0; i < n; i++) {
+		rank[i].depth = n == 1;
+		for (size_t k = i; k != nodes - 1 && n > 1; k = t[k].parent)
+			rank[i].depth++;
+		if (rank[i].depth > deepest)
+			deepest = rank[i].depth;
+	}
+	return deepest;
+}
+
+/* Weights that differ less, so that no code grows too long. */
+static void level_out(struct rank *rank, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += rank[i].weight / (double)n;
+	for (size_t i = 0; i < n; i++)
+		rank[i].weight = (rank[i].weight + sum) / 2;
+}
+
+static int assign_changes(struct flow_map *map, struct rank *rank, size_t n,
+			  const uint16_t *symbols, size_t ways, struct cvl_error *err)
+{
+	unsigned digit[FLOW_CODE_MAX] = { 0 }, depth = 0;
+	struct tree *t;
+
+	if (ways == 1 && n > 1)
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: the changes of one pin are all alike and tell one point, not %zu: take 2 pins or more",
+			map->file, n);
+	if (ways == 1) {
+		rank[0].depth = 1;
+	} else {
+		if (!(t = calloc(2 * n + 1, sizeof(*t))))
+			return no_memory(err);
+		while (huffman(rank, n, ways, t) > FLOW_CODE_MAX)
+			level_out(rank, n);
+		free(t);
+	}
+	qsort(rank, n, sizeof(*rank), by_depth);
+	/* Count up in base `ways`, with another digit whenever codes grow longer: none begins like one before it. */
+	for (size_t i = 0; i < n; i++) {
+		struct flow_point *p = &map->point[rank[i].point];
+
+		for (unsigned k = depth; i && k-- > 0;) {
+			if (++digit[k] < ways)
+				break;
+			digit[k] = 0;
+		}
+		for (; depth < rank[i].depth; depth++)
+			digit[depth] = 0;
+		p->n_code = depth;
+		for (unsigned k = 0; k < depth; k++)
+			p->code[k] = symbols[digit[k]];
+	}
+	return 0;
+}
+
+/* ---- levels ---- */
+
+/* Number @i of the words of @len symbols of which no two neighbours are alike; false if there are not so many. */
+static bool level_word(const uint16_t *symbols, size_t ways, size_t i, unsigned len, uint16_t *code)
+{
+	size_t before = 0;
+
+	for (unsigned k = 0; k < len; k++) {
+		size_t base = ways - (k > 0), d;
+
+		if (!base)
+			return false;
+		d = i % base;
+		i /= base;
+		if (k && d >= before)
+			d++;
+		code[k] = symbols[d];
+		before = d;
+	}
+	return !i;
+}
+
+static int assign_levels(struct flow_map *map, struct rank *rank, size_t n, const uint16_t *symbols,
+			 size_t ways, struct cvl_error *err)
+{
+	unsigned len = 1;
+	size_t next = 0;
+
+	for (size_t i = 0; i < n; i++)
+		rank[i].depth = 0;
+	qsort(rank, n, sizeof(*rank), by_depth);
+	for (size_t i = 0; i < n; i++) {
+		struct flow_point *p = &map->point[rank[i].point];
+
+		while (!level_word(symbols, ways, next, len, p->code)) {
+			if (++len == FLOW_CODE_MAX || ways == 1)
+				return cvl_fail(
+					err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s: the levels of one pin tell one point, not %zu: take 2 pins or more",
+					map->file, n);
+			next = 0;
+		}
+		p->code[len] = 0;
+		p->n_code = len + 1;
+		next++;
+	}
+	return 0;
+}
+
+int flow_assign(struct flow_map *map, const struct flow_assign_opts *opts, struct cvl_error *err)
+{
+	uint16_t *symbols = calloc(1u << map->n_pins, sizeof(*symbols));
+	struct rank *rank = calloc(map->n, sizeof(*rank));
+	size_t n = 0, ways;
+	int rc = symbols && rank ? 0 : no_memory(err);
+
+	if (!rc) {
+		map->codes = opts->levels ? FLOW_LEVELS : FLOW_CHANGES;
+		ways = make_symbols(map->n_pins, opts->levels || opts->together, symbols);
+		for (uint32_t i = 0; i < map->n; i++)
+			if (!map->point[i].plain)
+				rank[n++] = (struct rank){ i, map->point[i].weight, 0 };
+		rc = opts->levels ? assign_levels(map, rank, n, symbols, ways, err) :
+				    assign_changes(map, rank, n, symbols, ways, err);
+	}
+	free(symbols);
+	free(rank);
+	return rc ? rc : flow_map_finish(map, false, err);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: MIT */
+/* Codes as text: symbols, the map for `coeval flow`, and the macros for the program. */
+#include "analysis/flow/flow.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- symbols ---- */
+
+static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, size_t room)
+{
+	size_t n = 0;
+
+	if (!symbol)
+		return (size_t)snprintf(w, room, "none");
+	for (size_t i = 0; i < map->n_pins; i++)
+		if (symbol >> i & 1)
+			n += (size_t)snprintf(n < room ? w + n : NULL, n < room ? room - n : 0,
+					      "%s%s", n ? "+" : "", map->pin[i]);
+	return n;
+}
+
+#define SYMBOL_TEXT (FLOW_PINS_MAX * (FLOW_NAME_MAX + 1) + 1)
+
+void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct out *o)
+{
+	char text[SYMBOL_TEXT];
+
+	symbol_text(map, symbol, text, sizeof(text));
+	out_text(o, text);
+}
+
+void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_t n,
+		       char text[FLOW_SYMBOLS_TEXT])
+{
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		char one[SYMBOL_TEXT];
+		size_t len = symbol_text(map, symbol[i], one, sizeof(one));
+
+		if (used + len + 6 > FLOW_SYMBOLS_TEXT) {
+			snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s...", used ? " " : "");
+			return;
+		}
+		used += (size_t)snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s%s",
+					 used ? " " : "", one);
+	}
+}
+
+/* ---- the map ---- */
+
+static void put_quoted(struct out *o, const char *s)
+{
+	out_char(o, '\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			out_char(o, '\'');
+		out_char(o, *s);
+	}
+	out_char(o, '\'');
+}
+
+static void put_list(struct out *o, const struct flow_map *map, const struct flow_point *p)
+{
+	out_text(o, ", next: [");
+	for (size_t i = 0; i < p->n_next; i++) {
+		out_text(o, i ? ", " : "");
+		out_text(o, map->point[p->next[i]].name);
+	}
+	out_char(o, ']');
+}
+
+void flow_map_write(const struct flow_map *map, struct out *o)
+{
+	out_printf(
+		o,
+		"# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
+		map->program);
+	for (size_t i = 0; i < map->n_pins; i++) {
+		out_text(o, i ? ", " : "");
+		out_text(o, map->pin[i]);
+	}
+	out_printf(o, "]\ncodes: %s\n", map->codes == FLOW_LEVELS ? "levels" : "changes");
+	if (map->settle_ns) {
+		out_text(o, "settle: ");
+		out_i64(o, map->settle_ns);
+		out_text(o, "ns\n");
+	}
+	if (map->graph)
+		out_printf(o, "start: %s\n", map->point[map->start].name);
+	out_text(o, "points:\n");
+	for (size_t i = 0; i < map->n; i++) {
+		const struct flow_point *p = &map->point[i];
+
+		out_printf(o, "  - { name: %s", p->name);
+		if (p->at) {
+			out_text(o, ", at: ");
+			put_quoted(o, p->at);
+		}
+		if (p->weight != 1) {
+			out_text(o, ", weight: ");
+			out_double(o, p->weight);
+		}
+		if (p->plain)
+			out_text(o, ", mark: false");
+		if (p->n_code)
+			out_text(o, ", code: [");
+		for (size_t k = 0; k < p->n_code; k++) {
+			out_text(o, k ? ", " : "");
+			flow_symbol_put(map, p->code[k], o);
+		}
+		if (p->n_code)
+			out_char(o, ']');
+		if (map->graph)
+			put_list(o, map, p);
+		out_text(o, " }\n");
+	}
+}
+
+/* ---- the header ---- */
+
+static void put_guard(struct out *o, const char *before, const char *name)
+{
+	out_text(o, before);
+	out_text(o, " FLOW_MARKERS_");
+	for (; *name; name++)
+		out_char(o, (char)toupper((unsigned char)*name));
+	out_text(o, "_H\n");
+}
+
+void flow_header_write(const struct flow_map *map, struct out *o)
+{
+	const char *hal = map->codes == FLOW_LEVELS ? "FLOW_LEVELS" : "FLOW_CHANGE";
+
+	out_printf(o,
+		   "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
+		   map->program);
+	put_guard(o, "#ifndef", map->program);
+	put_guard(o, "#define", map->program);
+	out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");
+	out_printf(
+		o,
+		map->codes == FLOW_LEVELS ?
+			" * %s(pins)  makes the pins whose bits are 1 high, and the others low\n" :
+			" * %s(pins)  changes the pins whose bits are 1, and no others\n",
+		hal);
+	out_text(
+		o,
+		" * FLOW_ENTER(), FLOW_LEAVE()  if interrupts have markers, too: holds them off and lets them come again\n"
+		" *\n * Bits:\n");
+	for (size_t i = 0; i < map->n_pins; i++)
+		out_printf(o, " *   0x%x  %s\n", 1u << i, map->pin[i]);
+	out_printf(
+		o,
+		" */\n#ifndef %s\n#error \"define %s(pins), the board's way to set its pins\"\n#endif\n"
+		"#ifndef FLOW_ENTER\n#define FLOW_ENTER() ((void)0)\n#define FLOW_LEAVE() ((void)0)\n#endif\n",
+		hal, hal);
+	for (size_t i = 0; i < map->n; i++) {
+		const struct flow_point *p = &map->point[i];
+
+		if (!p->n_code)
+			continue;
+		out_char(o, '\n');
+		if (p->at) {
+			out_text(o, "/* ");
+			out_text(o, p->at);
+			out_text(o, " */\n");
+		}
+		out_printf(o, "#define MARK_%s() \\\n\tdo { \\\n\t\tFLOW_ENTER(); \\\n", p->name);
+		for (size_t k = 0; k < p->n_code; k++)
+			out_printf(o, "\t\t%s(0x%xu); \\\n", hal, p->code[k]);
+		out_text(o, "\t\tFLOW_LEAVE(); \\\n\t} while (0)\n");
+	}
+	out_text(o, "\n#endif\n");
+}

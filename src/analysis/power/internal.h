@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+/** Shared by the readings and the marks of a study of power. */
+#ifndef ANALYSIS_POWER_INTERNAL_H
+#define ANALYSIS_POWER_INTERNAL_H
+
+#include "analysis/clocks.h"
+#include "analysis/power/power.h"
+
+/* Readings that are kept to look back at from a mark; what lies further back counts as the greatest ever. */
+#define POWER_RING 1024
+
+/** Where an interval begins or ends. */
+struct power_at {
+	size_t stream, clock;
+	struct cvl_time time;
+	struct cvl_bound bound;
+};
+
+/** An interval that is open, or waits for readings about its end. */
+struct power_open {
+	struct power_span span;
+	struct power_at begin, end;
+	bool closed;
+	struct cvl_bound first, last; /* of its readings */
+	bool read;
+	size_t lane;
+};
+
+/** A channel that is read, and the intervals held against it. */
+struct power_reader {
+	int channel, volts; /* numbers, -1: none */
+	double value[2];    /* of the tick that is being read: current or power, volts */
+	bool have[2], pending;
+	struct cvl_time time; /* of that tick */
+	struct cvl_bound bound;
+	bool known; /* a reading stands before it: */
+	struct cvl_time last;
+	struct cvl_bound last_bound;
+	double watt;
+	struct energy_pair ring[POWER_RING];
+	size_t n_ring; /* ever */
+	double most;   /* greatest |watts| of pairs that have left the ring */
+	struct power_open *open;
+	size_t n_open, room;
+	struct power_open whole;
+};
+
+/** A stream, as far as it marks intervals. */
+struct power_marker {
+	bool looked;
+	int line[2];    /* bit of from's and to's line; -1: it has none */
+	uint8_t *event; /* of each event class: bit 0 it is `from`, bit 1 `to` */
+	uint64_t levels;
+	bool known;         /* levels */
+	struct power_at at; /* its last edge */
+};
+
+struct power_study {
+	struct power_result *r;
+	struct power_reader *reader; /* of each source */
+	struct power_marker *marker; /* of each stream */
+	uint32_t *root;
+	uint8_t *
+		lane; /* of each clock, whether an interval is open there; one more for those of named nodes */
+	struct cvl_timeline *tl;
+	const struct power_opts *opts;
+	bool seen[2];           /* a `from`, a `to` could be */
+	struct cvl_time latest; /* of all records so far */
+	int (*put)(void *ctx, const struct power_span *span);
+	void *ctx;
+	struct cvl_error *err;
+};
+
+int power_no_memory(const struct power_study *s);
+int power_not_tied(const struct power_study *s, size_t a, size_t b);
+
+/** Find the channels. */
+int power_readers(struct power_study *s);
+/** A reading of the stream of source @i. */
+int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size_t k);
+/** Readings of source @i are lost. */
+void power_lose(struct power_study *s, size_t i);
+/** No more will be read. */
+int power_read_end(struct power_study *s);
+
+/** An interval of @lane begins, against all sources that it is held against. */
+int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at);
+/** The interval of @lane ends. */
+void power_close(struct power_study *s, size_t lane, const struct power_at *at);
+/** The interval of @lane is forgotten: nothing is known of its end. */
+void power_drop(struct power_study *s, size_t lane);
+
+/** Half-width of a reading of source @i against @mark. */
+int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
+		    const struct power_at *mark);
+/** Hand on what is known of @o. */
+int power_emit(struct power_study *s, struct power_open *o);
+
+/** A record of any stream. */
+int power_mark(struct power_study *s, const struct cvl_slice *sl, size_t i);
+/** The end of the timeline: states last to the ends of their streams. */
+void power_mark_end(struct power_study *s);
+
+#endif

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: MIT */
+/* The intervals that readings are added to. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/power/internal.h"
+
+/* Intervals that may wait for readings at a time. */
+#define OPEN_MAX 65536
+
+static const char *node_of(const struct power_study *s, size_t clock)
+{
+	return cvl_session_clock(cvl_timeline_session(s->tl), clock)->node;
+}
+
+/* Greatest |watts| of the readings so far about @at, give or take @pad. */
+static double look_back(const struct power_reader *r, struct cvl_time at, int64_t pad)
+{
+	size_t kept = r->n_ring < POWER_RING ? r->n_ring : POWER_RING;
+	double most = 0;
+
+	if (pad == CVL_BOUND_UNKNOWN)
+		return 0;
+	for (size_t k = 0; k < kept; k++) {
+		const struct energy_pair *p = &r->ring[(r->n_ring - 1 - k) % POWER_RING];
+
+		if (p->t1 < cvl_add_sat(at.ns, -pad))
+			return most;
+		most = fmax(most, fmax(fabs(p->w0), fabs(p->w1)));
+	}
+	return fmax(most, r->most);
+}
+
+/* Of one stream both stand at the same looks, so that what is unknown is only since when the line had been so. */
+int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
+		    const struct power_at *mark)
+{
+	const struct power_source *source = &s->r->source[i];
+
+	if (source->stream == mark->stream)
+		reading.capture = 0;
+	return clocks_pair(s->root[mark->clock] == s->root[source->clock], reading, mark->bound);
+}
+
+int power_emit(struct power_study *s, struct power_open *o)
+{
+	struct power_span *span = &o->span;
+	int64_t ns = span->end.ns - span->begin.ns;
+
+	span->bound = s->root[o->begin.clock] == s->root[o->end.clock] ?
+			      clocks_duration(ns, o->begin.bound, o->end.bound) :
+			      cvl_bound_pair(o->begin.bound, o->end.bound);
+	if (o->read && span->energy.covered_ns > 0) {
+		int64_t covered = (int64_t)span->energy.covered_ns;
+
+		o->first.capture = o->last.capture = 0;
+		span->stretch_j = fabs(span->energy.joule) *
+				  (double)clocks_duration(covered, o->first, o->last) /
+				  span->energy.covered_ns;
+	}
+	return s->put(s->ctx, span);
+}
+
+/*
+ * Readings may have ended long ago. What ended since then without one within will never have one, as readings that come are
+ * later: it need not wait.
+ */
+static int emit_unread(struct power_study *s, struct power_reader *r)
+{
+	size_t kept = 0;
+	int rc = 0;
+
+	for (size_t k = 0; k < r->n_open; k++) {
+		struct power_open *o = &r->open[k];
+
+		if (!rc && o->closed && !o->span.energy.samples && o->span.end.ns <= s->latest.ns)
+			rc = power_emit(s, o);
+		else
+			r->open[kept++] = *o;
+	}
+	r->n_open = kept;
+	return rc;
+}
+
+static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
+		   const struct power_at *at)
+{
+	struct power_reader *r = &s->reader[i];
+	struct power_open *new;
+	int rc = r->n_open == OPEN_MAX ? emit_unread(s, r) : 0;
+
+	if (rc)
+		return rc;
+	if (r->n_open == OPEN_MAX)
+		return cvl_fail(
+			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			"more than %d intervals before the next readings of %s: look at a part by --from and --to",
+			OPEN_MAX,
+			cvl_session_clock(cvl_timeline_session(s->tl), s->r->source[i].clock)
+				->name);
+	if (r->n_open == r->room) {
+		size_t room = r->room ? 2 * r->room : 16;
+
+		new = reallocarray(r->open, room, sizeof(*new));
+		if (!new)
+			return power_no_memory(s);
+		r->open = new;
+		r->room = room;
+	}
+	new = &r->open[r->n_open++];
+	*new = (struct power_open){
+		.span = { .source = i, .clock = at->clock, .high = high, .begin = at->time },
+		.begin = *at,
+		.lane = lane,
+	};
+	new->span.energy.begin_w = look_back(r, at->time, power_apart(s, i, r->last_bound, at));
+	return 0;
+}
+
+int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at)
+{
+	const char *node = node_of(s, at->clock);
+	bool own = false;
+	int rc = 0;
+
+	for (size_t i = 0; i < s->r->n_sources; i++)
+		own = own || !strcmp(node_of(s, s->r->source[i].clock), node);
+	for (size_t i = 0; i < s->r->n_sources && !rc; i++)
+		if (!own || !strcmp(node_of(s, s->r->source[i].clock), node))
+			rc = open_at(s, i, lane, high, at);
+	return rc;
+}
+
+void power_close(struct power_study *s, size_t lane, const struct power_at *at)
+{
+	for (size_t i = 0; i < s->r->n_sources; i++)
+		for (size_t k = s->reader[i].n_open; k-- > 0;) {
+			struct power_open *o = &s->reader[i].open[k];
+
+			if (o->closed || o->lane != lane)
+				continue;
+			o->closed = true;
+			o->end = *at;
+			o->span.end = at->time.ns > o->span.begin.ns ? at->time : o->span.begin;
+			o->span.energy.end_w =
+				look_back(&s->reader[i], at->time,
+					  power_apart(s, i, s->reader[i].last_bound, at));
+			break;
+		}
+}
+
+void power_drop(struct power_study *s, size_t lane)
+{
+	for (size_t i = 0; i < s->r->n_sources; i++) {
+		struct power_reader *r = &s->reader[i];
+		size_t kept = 0;
+
+		for (size_t k = 0; k < r->n_open; k++)
+			if (r->open[k].closed || r->open[k].lane != lane)
+				r->open[kept++] = r->open[k];
+		r->n_open = kept;
+	}
+}

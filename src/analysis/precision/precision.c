@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/precision/precision.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const double precision_levels[PRECISION_LEVELS] = { 0.5, 0.9, 0.955, 0.99, 0.997, 0.9999, 1 };
+
+int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b)
+{
+	size_t at = bins->n;
+
+	bins->count += b->count;
+	bins->ticks += b->ticks;
+	while (at && bins->bin[at - 1].low > b->low)
+		at--;
+	if (at && bins->bin[at - 1].low == b->low) {
+		struct precision_bin *same = &bins->bin[at - 1];
+
+		same->count += b->count;
+		same->ticks += b->ticks;
+		same->high = b->high > same->high ? b->high : same->high;
+		return 0;
+	}
+	if (bins->n == bins->room) {
+		size_t room = bins->room ? 2 * bins->room : 64;
+		struct precision_bin *grown = reallocarray(bins->bin, room, sizeof(*grown));
+
+		if (!grown)
+			return CVL_E_NOMEM;
+		bins->bin = grown;
+		bins->room = room;
+	}
+	memmove(bins->bin + at + 1, bins->bin + at, (bins->n - at) * sizeof(*bins->bin));
+	bins->bin[at] = *b;
+	bins->n++;
+	return 0;
+}
+
+/* Where the bins up to it take @share of the time. */
+static size_t reaches(const struct precision_bins *b, double share, uint64_t *count,
+		      uint64_t *ticks)
+{
+	size_t i = 0;
+
+	*count = *ticks = 0;
+	do {
+		*count += b->bin[i].count;
+		*ticks += b->bin[i].ticks;
+	} while ((double)*ticks < share * (double)b->ticks && ++i < b->n);
+	return i < b->n ? i : b->n - 1;
+}
+
+struct precision_level precision_at(const struct precision_clock *c, double share)
+{
+	struct precision_level l = { .share = share, .time = 1, .steps = 1 };
+	uint64_t count, ticks;
+	size_t i;
+
+	l.tau = c->longest;
+	l.bracket = c->widest;
+	if (share >= 1 || !c->step.n)
+		return l;
+	i = reaches(&c->step, share, &count, &ticks);
+	if (c->step.bin[i].high < l.tau)
+		l.tau = c->step.bin[i].high;
+	l.time = c->step.ticks ? (double)ticks / (double)c->step.ticks : 1;
+	l.steps = c->step.count ? (double)count / (double)c->step.count : 1;
+	if (!c->span.n) { /* two steps, then */
+		if (l.tau < l.bracket / 2)
+			l.bracket = 2 * l.tau;
+		return l;
+	}
+	i = reaches(&c->span, share, &count, &ticks);
+	if (c->span.bin[i].high < l.bracket)
+		l.bracket = c->span.bin[i].high;
+	return l;
+}
+
+void precision_free(struct precision *p)
+{
+	for (size_t i = 0; i < p->n; i++) {
+		struct precision_clock *c = &p->clock[i];
+
+		for (size_t k = 0; k < c->n_facts; k++) {
+			free(c->fact[k].name);
+			free(c->fact[k].value);
+			free(c->fact[k].state);
+		}
+		free(c->fact);
+		free(c->step.bin);
+		free(c->span.bin);
+	}
+	for (size_t i = 0; i < p->n_gaps; i++)
+		free(p->gap[i].detail);
+	free(p->clock);
+	free(p->gap);
+	flow_times_free(&p->times);
+	*p = (struct precision){ 0 };
+}

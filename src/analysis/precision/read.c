@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: MIT */
+/* What a session tells of its loops, and the durations between two of its events. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/precision/internal.h"
+#include "formats/loop_events.h"
+
+#define FACTS 256
+
+int precision_no_memory(const struct precision_reader *r)
+{
+	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* ---- fields ---- */
+
+static void take(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct precision_fields *f = ctx;
+
+	if (!name || f->n == PRECISION_FIELDS)
+		return;
+	snprintf(f->f[f->n].name, sizeof(f->f[f->n].name), "%s", cvl_plain_name(name));
+	f->f[f->n].u = 0;
+	f->f[f->n].text = NULL;
+	if (v->type->kind == CVL_TYPE_INT || v->type->kind == CVL_TYPE_ENUM)
+		f->f[f->n].u = v->u;
+	else if (v->type->kind == CVL_TYPE_STRING)
+		f->f[f->n].text = strndup(v->s.text, v->s.len);
+	f->n++;
+}
+
+static void begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)
+{
+	(void)ctx, (void)name, (void)type, (void)n;
+}
+
+static void end(void *ctx, const struct cvl_type *type)
+{
+	(void)ctx, (void)type;
+}
+
+void precision_read_fields(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
+			   struct precision_fields *f)
+{
+	const struct cvl_visitor visitor = { take, begin, end, NULL, f };
+
+	f->n = 0;
+	cvl_stream_visit(cvl_timeline_stream(r->tl, sl->stream), sl->batch, i, &visitor, NULL);
+}
+
+void precision_drop_fields(struct precision_fields *f)
+{
+	for (size_t i = 0; i < f->n; i++)
+		free(f->f[i].text);
+	f->n = 0;
+}
+
+uint64_t precision_number_of(const struct precision_fields *f, const char *name)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->f[i].name, name))
+			return f->f[i].u;
+	return 0;
+}
+
+static const char *text_of(const struct precision_fields *f, const char *name)
+{
+	for (size_t i = 0; i < f->n; i++)
+		if (!strcmp(f->f[i].name, name) && f->f[i].text)
+			return f->f[i].text;
+	return "";
+}
+
+/* ---- what a loop told ---- */
+
+static struct precision_clock *clock_of(struct precision_reader *r, const struct cvl_slice *sl)
+{
+	const struct cvl_clock *clock;
+	struct precision_clock *c;
+
+	for (size_t i = 0; i < r->p->n; i++)
+		if (r->p->clock[i].clock == sl->clock)
+			return &r->p->clock[i];
+	c = reallocarray(r->p->clock, r->p->n + 1, sizeof(*c));
+	if (!c)
+		return NULL;
+	r->p->clock = c;
+	c += r->p->n++;
+	clock = cvl_session_clock(cvl_timeline_session(r->tl), sl->clock);
+	*c = (struct precision_clock){ .clock = sl->clock,
+				       .rate_hz = clock->rate_hz,
+				       .resolution = clock->resolution ? clock->resolution : 1,
+				       .half_least = UINT64_MAX };
+	return c;
+}
+
+static void count_cause(struct precision_clock *c, const char *name, uint64_t ticks)
+{
+	size_t i = 0;
+
+	while (i < c->n_causes && strcmp(c->cause[i].name, name) != 0)
+		i++;
+	/* more causes than anybody tells: the last takes the rest */
+	if (i == PRECISION_CAUSES)
+		i--;
+	else if (i == c->n_causes)
+		snprintf(c->cause[c->n_causes++].name, sizeof(c->cause[i].name), "%s", name);
+	c->cause[i].n++;
+	c->cause[i].ticks += ticks;
+}
+
+static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64_t tick,
+		   const struct precision_fields *f)
+{
+	struct precision *p = r->p;
+	struct precision_gap g = { .clock = c->clock, .end = tick };
+
+	g.ticks = precision_number_of(f, "ticks");
+	snprintf(g.cause, sizeof(g.cause), "%s", text_of(f, "cause"));
+	c->gaps++;
+	c->gap_sum += g.ticks;
+	count_cause(c, g.cause, g.ticks);
+	p->more_gaps = p->n_gaps == PRECISION_GAPS;
+	if (p->more_gaps)
+		return 0;
+	if (!p->gap && !(p->gap = calloc(PRECISION_GAPS, sizeof(*p->gap))))
+		return precision_no_memory(r);
+	g.detail = strdup(text_of(f, "detail"));
+	if (!g.detail)
+		return precision_no_memory(r);
+	p->gap[p->n_gaps++] = g;
+	return 0;
+}
+
+static int add_bin(struct precision_reader *r, struct precision_bins *bins,
+		   const struct precision_fields *f)
+{
+	const struct precision_bin b = { precision_number_of(f, "low"),
+					 precision_number_of(f, "high"),
+					 precision_number_of(f, "count"),
+					 precision_number_of(f, "ticks") };
+
+	if (bins->n > 65536)
+		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"more bins of steps than any loop tells");
+	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
+}
+
+static int add_fact(struct precision_reader *r, struct precision_clock *c,
+		    struct precision_fields *f)
+{
+	struct precision_fact *grown;
+
+	/* a capture gone on with tells them anew */
+	if (c->n_facts == FACTS)
+		return 0;
+	grown = reallocarray(c->fact, c->n_facts + 1, sizeof(*grown));
+	if (!grown)
+		return precision_no_memory(r);
+	c->fact = grown;
+	grown += c->n_facts;
+	grown->name = strdup(text_of(f, "name"));
+	grown->value = strdup(text_of(f, "value"));
+	grown->state = strdup(text_of(f, "state"));
+	c->n_facts++;
+	return grown->name && grown->value && grown->state ? 0 : precision_no_memory(r);
+}
+
+static void add_loop(struct precision_clock *c, const struct precision_fields *f)
+{
+	const uint64_t longest = precision_number_of(f, "longest"),
+		       widest = precision_number_of(f, "widest");
+	const uint64_t gap = precision_number_of(f, "gap_ticks");
+
+	c->looped = true;
+	c->steps += precision_number_of(f, "steps");
+	c->longest = longest > c->longest ? longest : c->longest;
+	c->widest = widest > c->widest ? widest : c->widest;
+	c->gap_ticks = gap > c->gap_ticks ? gap : c->gap_ticks;
+}
+
+/* Bins that are not wider than 1/32 of what they hold. */
+static int add_step(struct precision_reader *r, struct precision_bins *bins, uint64_t ticks)
+{
+	const unsigned drop = ticks < 64 ? 0 : 58u - (unsigned)__builtin_clzll(ticks);
+	const struct precision_bin b = { ticks >> drop << drop,
+					 (ticks >> drop << drop) + (UINT64_C(1) << drop) - 1, 1,
+					 ticks };
+
+	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
+}
+
+/* The kernel of firmware/ett tells of its loop in words of its own: 1 if this is one. */
+static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
+			  const char *name)
+{
+	const bool run = !strcmp(name, "run");
+	struct precision_clock *c;
+	struct precision_fields f;
+	uint64_t longest;
+	int rc = 0;
+
+	if (!run && strcmp(name, "step") != 0)
+		return 0;
+	if (strcmp(cvl_session_clock(cvl_timeline_session(r->tl), sl->clock)->format, "ett") != 0)
+		return 0;
+	c = clock_of(r, sl);
+	if (!c)
+		return precision_no_memory(r);
+	precision_read_fields(r, sl, i, &f);
+	if (run) {
+		longest = precision_number_of(&f, "step_most");
+		c->looped = true;
+		c->steps += precision_number_of(&f, "steps");
+		c->longest = longest > c->longest ? longest : c->longest;
+		c->widest = c->longest > UINT64_MAX / 2 ? UINT64_MAX : 2 * c->longest;
+		c->gap_ticks = c->widest;
+	} else {
+		rc = add_step(r, &c->step, precision_number_of(&f, "ticks"));
+	}
+	precision_drop_fields(&f);
+	return rc ? rc : 1;
+}
+
+/* 1: it tells of the loop. */
+static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i, const char *name)
+{
+	struct precision_clock *c;
+	struct precision_fields f;
+	int rc = 0;
+
+	if (strncmp(name, "poll_", 5) != 0)
+		return told_by_kernel(r, sl, i, name);
+	c = clock_of(r, sl);
+	if (!c)
+		return precision_no_memory(r);
+	precision_read_fields(r, sl, i, &f);
+	if (!strcmp(name, LOOP_LOOP))
+		add_loop(c, &f);
+	else if (!strcmp(name, LOOP_STEP))
+		rc = add_bin(r, &c->step, &f);
+	else if (!strcmp(name, LOOP_SPAN))
+		rc = add_bin(r, &c->span, &f);
+	else if (!strcmp(name, LOOP_GAP))
+		rc = add_gap(r, c, sl->batch->tick[i].count, &f);
+	else if (!strcmp(name, LOOP_FACT))
+		rc = add_fact(r, c, &f);
+	precision_drop_fields(&f);
+	return rc ? rc : 1;
+}
+
+/* Its half-width is in its first field: the batch has it. */
+static int bracketed(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
+{
+	struct precision_clock *c = clock_of(r, sl);
+	const uint64_t half = sl->batch->bracket[i];
+
+	if (!c)
+		return precision_no_memory(r);
+	c->events++;
+	c->half_sum += (double)half;
+	c->half_least = half < c->half_least ? half : c->half_least;
+	c->half_most = half > c->half_most ? half : c->half_most;
+	return 0;
+}
+
+/* ---- all of it ---- */
+
+static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+	struct precision_mark *m = &r->mark[sl->stream];
+	const struct cvl_event_class *class;
+	struct precision_clock *c;
+	int rc = 0;
+
+	if (b->kind[i] == CVL_GAP) {
+		precision_mark_gap(m, b->tick[i].count, b->aux[i]);
+		if (b->cls[i] != CVL_GAP_OVERFLOW)
+			return 0;
+		c = clock_of(r, sl);
+		if (!c)
+			return precision_no_memory(r);
+		c->overflows++;
+		c->lost += b->value[i] == CVL_LOST_UNKNOWN ? 0 : b->value[i];
+		return 0;
+	}
+	class = b->kind[i] == CVL_EVENT ?
+			cvl_stream_class(cvl_timeline_stream(r->tl, sl->stream), b, i) :
+			NULL;
+	if (class)
+		rc = told(r, sl, i, class->name);
+	if (rc)
+		return rc < 0 ? rc : 0;
+	if (class && b->bracket && class->type[CVL_SCOPE_FIELDS] &&
+	    class->type[CVL_SCOPE_FIELDS]->n &&
+	    !strcmp(cvl_plain_name(class->type[CVL_SCOPE_FIELDS]->member[0].name), CVL_HALF_WIDTH))
+		rc = bracketed(r, sl, i);
+	if (rc || !r->opts->from)
+		return rc;
+	return precision_mark(r, sl, i, class ? class->name : NULL);
+}
+
+int precision_study(struct precision *p, struct cvl_timeline *tl, const struct precision_opts *opts,
+		    struct cvl_error *err)
+{
+	struct precision_reader r = { p, tl, opts, NULL, err };
+	struct cvl_slice sl;
+	int rc;
+
+	*p = (struct precision){ 0 };
+	r.mark = calloc(cvl_timeline_streams(tl) + 1, sizeof(*r.mark));
+	if (!r.mark)
+		return precision_no_memory(&r);
+	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
+		for (size_t i = sl.begin; i < sl.end; i++) {
+			rc = see(&r, &sl, i);
+			if (rc)
+				goto end;
+		}
+end:
+	for (size_t i = 0; i < cvl_timeline_streams(tl); i++)
+		p->open += r.mark[i].open;
+	free(r.mark);
+	return rc;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: MIT */
+/* Durations between two events of one clock. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/precision/internal.h"
+#include "formats/loop_events.h"
+
+/* ---- points ---- */
+
+static bool copy(char *out, size_t size, const char *text, size_t n)
+{
+	if (!n || n >= size)
+		return false;
+	memcpy(out, text, n);
+	out[n] = '\0';
+	return true;
+}
+
+int precision_point_parse(struct precision_point *p, const char *text, size_t n,
+			  struct cvl_error *err)
+{
+	const char *colon = memrchr(text, ':', n), *is;
+	size_t name = colon ? (size_t)(colon - text) : n, rest = colon ? n - name - 1 : 0;
+	char number[32], *end;
+
+	*p = (struct precision_point){ 0 };
+	if (!copy(p->name, sizeof(p->name), text, name))
+		goto bad;
+	if (!colon)
+		return 0;
+	colon++;
+	if ((rest == 4 && !memcmp(colon, "rise", 4)) || (rest == 4 && !memcmp(colon, "fall", 4))) {
+		p->side = *colon;
+		return 0;
+	}
+	is = memchr(colon, '=', rest);
+	if (!is || !copy(p->field, sizeof(p->field), colon, (size_t)(is - colon)) ||
+	    !copy(number, sizeof(number), is + 1, rest - (size_t)(is - colon) - 1) ||
+	    *number < '0' || *number > '9')
+		goto bad;
+	errno = 0;
+	p->value = strtoull(number, &end, 0);
+	if (!*end && !errno)
+		return 0;
+bad:
+	return cvl_fail(
+		err, CVL_E_USAGE, CVL_NO_OFFSET,
+		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER, not '%.*s'",
+		(int)n, text);
+}
+
+/* ---- durations ---- */
+
+static void look_up(const struct precision_reader *r, struct precision_mark *m,
+		    const struct cvl_slice *sl)
+{
+	const struct cvl_trace *trace = cvl_timeline_trace(r->tl, sl->stream);
+	const struct precision_point *point[] = { r->opts->from, r->opts->to };
+	const uint64_t lines = cvl_trace_env_number(trace, "lines");
+
+	m->looked = true;
+	for (int k = 0; k < 2; k++) {
+		m->bit[k] = -1;
+		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !*point[k]->field; i++) {
+			const char *name = cvl_trace_env_at(trace, "line", (size_t)i);
+
+			if (name && !strcmp(name, point[k]->name))
+				m->bit[k] = (int)i;
+		}
+	}
+}
+
+static bool turns(const struct precision_mark *m, int k, const struct precision_point *p,
+		  uint64_t changed, uint64_t levels)
+{
+	return m->bit[k] >= 0 && (changed >> m->bit[k] & 1) &&
+	       (levels >> m->bit[k] & 1) == (p->side != 'f');
+}
+
+/* Which ends of durations the record is: bit 0 the begin, bit 1 the end. */
+static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
+		     const struct cvl_slice *sl, size_t i, const char *name)
+{
+	const struct precision_point *point[] = { r->opts->from, r->opts->to };
+	uint64_t changed = 0, levels = 0;
+	unsigned is = 0;
+	struct precision_fields f = { 0 };
+	bool have = false;
+
+	if (sl->batch->kind[i] == CVL_EDGE) {
+		levels = sl->batch->value[i];
+		changed = m->known && !(sl->batch->flags[i] & CVL_STATE) ? levels ^ m->levels : 0;
+		m->levels = levels;
+		m->known = true;
+	} else if (sl->batch->kind[i] != CVL_EVENT || !name) {
+		return 0;
+	}
+	for (int k = 0; k < 2; k++) {
+		bool line = m->bit[k] >= 0, event = name && !strcmp(name, point[k]->name);
+
+		if (name && !have &&
+		    ((line && !strcmp(name, LOOP_CHANGE)) || (event && *point[k]->field))) {
+			precision_read_fields(r, sl, i, &f);
+			have = true;
+			if (!strcmp(name, LOOP_CHANGE)) {
+				levels = precision_number_of(&f, "levels");
+				changed = precision_number_of(&f, "changed");
+			}
+		}
+		if (line ? turns(m, k, point[k], changed, levels) :
+			   event && (!*point[k]->field ||
+				     precision_number_of(&f, point[k]->field) == point[k]->value))
+			is |= 1u << k;
+	}
+	precision_drop_fields(&f);
+	return is;
+}
+
+void precision_mark_gap(struct precision_mark *m, uint64_t from, uint64_t to)
+{
+	m->known = false;
+	m->any_gap = true;
+	m->last_from = from;
+	m->last_to = to;
+	if (m->open && !m->gap && to > m->from + m->half) {
+		m->gap = true;
+		m->gap_from = from;
+	}
+}
+
+static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint64_t ticks,
+		    uint64_t half)
+{
+	const struct cvl_session *session = cvl_timeline_session(r->tl);
+	const double ns = 1e9 / (double)cvl_session_clock(session, sl->clock)->rate_hz;
+	/* rounded up, and the rounding of the time */
+	int rc = flow_times_add(&r->p->times, (int64_t)((double)ticks * ns + 0.5),
+				(int64_t)((double)half * ns) + 2);
+
+	if (rc == CVL_E_LIMIT)
+		return cvl_fail(r->err, rc, CVL_NO_OFFSET,
+				"more durations than memory is spent on");
+	return rc ? precision_no_memory(r) : 0;
+}
+
+static int see_ends(struct precision_reader *r, struct precision_mark *m,
+		    const struct cvl_slice *sl, size_t i, unsigned is)
+{
+	const uint64_t tick = sl->batch->tick[i].count;
+	const uint64_t half =
+		sl->batch->bracket ?
+			sl->batch->bracket[i] :
+			cvl_session_clock(cvl_timeline_session(r->tl), sl->clock)->resolution;
+	int rc = 0;
+
+	if (m->open && (is & 2) && tick >= m->from) {
+		bool broken = m->gap && m->gap_from + half < tick;
+
+		m->open = false;
+		if (broken)
+			r->p->times.broken++;
+		if (!broken || r->opts->across)
+			rc = add_time(r, sl, tick - m->from, m->half + half);
+	}
+	if (is & 1) {
+		m->open = true;
+		m->from = tick;
+		m->half = half;
+		/* a gap that A itself lies in may go on behind it */
+		m->gap = m->any_gap && m->last_to > tick + half;
+		m->gap_from = m->last_from;
+	}
+	return rc;
+}
+
+int precision_mark(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
+		   const char *name)
+{
+	struct precision_mark *m = &r->mark[sl->stream];
+
+	if (!m->looked)
+		look_up(r, m, sl);
+	return see_ends(r, m, sl, i, ends(r, m, sl, i, name));
+}

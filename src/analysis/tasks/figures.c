@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "analysis/tasks/figures.h"
+
+#include <math.h>
+#include <string.h>
+
+#define COUNTS_PER_PACKET 256.0
+/* Rising edges of a packet on a UART line: measured over all packets that can be. */
+#define EDGES_PER_COUNTER 5.0
+#define EDGES_PER_ACCESS 8.25
+/* Means over evenly spread offsets, of comparator 3 with aligned words, and of the others with any. */
+#define EDGES_PER_ACCESS_MIN 7.0
+#define EDGES_PER_ACCESS_MAX 8.5
+/* sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an interval of length 1. */
+#define HOEFFDING_999 1.9494747
+
+void task_sum_add(struct task_sum *sum, const struct task_run *r)
+{
+	double ns = (double)(r->end.time.ns - r->begin.time.ns);
+
+	sum->runs++;
+	sum->lost += r->gaps > 0;
+	for (unsigned i = 0; i < TASK_WHATS; i++) {
+		sum->sure[i] += r->count[i].sure;
+		sum->maybe[i] += r->count[i].maybe;
+	}
+	if (r->bound == CVL_BOUND_UNKNOWN)
+		return;
+	sum->least_ns = sum->timed && sum->least_ns < ns ? sum->least_ns : ns;
+	sum->most_ns = sum->most_ns > ns ? sum->most_ns : ns;
+	sum->timed++;
+	sum->ns += ns;
+	sum->self_ns += ns - (double)r->within;
+	sum->bound_ns += (double)r->bound;
+	if (!r->energy.samples)
+		return;
+	sum->sampled++;
+	sum->sampled_ns += ns;
+	sum->sampled_bound_ns += (double)r->bound;
+	energy_sum_add(&sum->energy, &r->energy);
+}
+
+double task_half(const struct task_figure *f)
+{
+	return 0.5 * (f->high - f->low);
+}
+
+static struct task_figure about(double value, double half, bool at_least)
+{
+	return (struct task_figure){ true, at_least, value, fmax(0, value - half), value + half };
+}
+
+/* ---- counts ---- */
+
+static double per_packet(const struct task_scale *scale, unsigned what)
+{
+	return what == TASK_CYC  ? (double)scale->cycles_per_packet :
+	       what <= TASK_FOLD ? COUNTS_PER_PACKET :
+				   1;
+}
+
+/* Whole packets, or accesses, that the remainders at both ends may hide in all runs. */
+static double hidden(const struct task_sum *sum, unsigned what, bool *statistical)
+{
+	double n = (double)sum->runs, likely = HOEFFDING_999 * sqrt(n);
+
+	if (what > TASK_FOLD || likely >= n)
+		return n;
+	*statistical = true;
+	return likely;
+}
+
+static struct task_figure counted(const struct task_sum *sum, const struct task_scale *scale,
+				  unsigned what, bool *statistical)
+{
+	double unit = per_packet(scale, what), least = (double)sum->sure[what];
+	double most = least + (double)sum->maybe[what], middle = 0.5 * (least + most);
+	double slack = hidden(sum, what, statistical);
+
+	if (!scale->edges || scale->counting != what)
+		return about(unit * middle, unit * (slack + 0.5 * (most - least)), sum->lost);
+	if (what <= TASK_FOLD) {
+		unit /= EDGES_PER_COUNTER;
+		slack = EDGES_PER_COUNTER * slack + 0.5 * (most - least);
+		return about(unit * middle, unit * slack, sum->lost);
+	}
+	return (struct task_figure){ true, sum->lost, middle / EDGES_PER_ACCESS,
+				     fmax(0, least / EDGES_PER_ACCESS_MAX - slack),
+				     most / EDGES_PER_ACCESS_MIN + slack };
+}
+
+/* ---- of intervals: not known where what was lost could make them greater or smaller ---- */
+
+static struct task_figure ratio(struct task_figure a, struct task_figure b)
+{
+	if (!a.known || !b.known || b.at_least || b.low <= 0)
+		return (struct task_figure){ 0 };
+	return (struct task_figure){ true, a.at_least, a.value / b.value,
+				     a.low / (a.low < 0 ? b.low : b.high),
+				     a.high / (a.high < 0 ? b.high : b.low) };
+}
+
+/* a + factor * b */
+static struct task_figure plus(struct task_figure a, double factor, struct task_figure b)
+{
+	a.known = a.known && b.known && !(b.at_least && factor < 0);
+	a.at_least = a.at_least || b.at_least;
+	a.value += factor * b.value;
+	a.low += factor * (factor > 0 ? b.low : b.high);
+	a.high += factor * (factor > 0 ? b.high : b.low);
+	return a;
+}
+
+/* Thesis, equation 4.1. What was not counted is taken for none, but for the two that nearly every program has. */
+static struct task_figure instructions(const struct task_figures *f)
+{
+	struct task_figure sum = f->cycles;
+
+	if (!f->count[TASK_CPI].known || !f->count[TASK_LSU].known)
+		return (struct task_figure){ 0 };
+	for (unsigned i = TASK_CPI; i <= TASK_FOLD; i++)
+		if (f->count[i].known)
+			sum = plus(sum, i == TASK_FOLD ? 1 : -1, f->count[i]);
+	sum.low = fmax(0, sum.low);
+	return sum.known ? sum : (struct task_figure){ 0 };
+}
+
+static void energy(const struct task_sum *sum, const struct task_scale *scale,
+		   struct task_figures *out)
+{
+	double joule = sum->energy.joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
+
+	if (!sum->sampled)
+		return;
+	half = energy_half(&sum->energy) + scale->tracing_w * sum->sampled_bound_ns * 1e-9;
+	out->joule = (struct task_figure){ true, sum->energy.covered_ns < sum->sampled_ns - 1,
+					   joule, joule - half, joule + half };
+	out->watt = ratio(out->joule,
+			  about(sum->sampled_ns * 1e-9, sum->sampled_bound_ns * 1e-9, false));
+}
+
+void task_figure(const struct task_sum *sum, const struct task_scale *scale,
+		 const uint64_t seen[TASK_WHATS], struct task_figures *out)
+{
+	memset(out, 0, sizeof(*out));
+	if (sum->timed)
+		out->seconds = about(sum->ns * 1e-9, sum->bound_ns * 1e-9, false);
+	for (unsigned i = 0; i < TASK_WHATS; i++)
+		if (seen[i] || (scale->enabled >> i & 1))
+			out->count[i] = counted(sum, scale, i, &out->statistical);
+	out->cycles = out->count[TASK_CYC];
+	if (scale->cpu_hz > 0)
+		out->cycles =
+			(struct task_figure){ sum->timed, false, out->seconds.value * scale->cpu_hz,
+					      out->seconds.low * scale->cpu_hz,
+					      out->seconds.high * scale->cpu_hz };
+	out->instructions = instructions(out);
+	out->cycles_per_instruction = ratio(out->cycles, out->instructions);
+	for (unsigned i = TASK_CPI; i < TASK_WHATS; i++)
+		out->share[i] = ratio(out->count[i], out->cycles);
+	if (out->count[TASK_LSU].known && out->count[TASK_RAM].known)
+		out->combined = ratio(
+			plus(out->count[TASK_LSU], -scale->cycles_per_access, out->count[TASK_RAM]),
+			out->cycles);
+	energy(sum, scale, out);
+}
