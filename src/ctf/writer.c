@@ -40,6 +40,7 @@ struct cvl_writer {
 	char *node, *clock;
 	char **line, **channel;
 	size_t n_lines, n_channels;
+	bool edges_within;
 	uint64_t rate_hz, resolution;
 	int64_t start_unix_ns;
 	struct user_class *class;
@@ -84,7 +85,7 @@ static void put_event(FILE *f, unsigned id, const char *name, const char *fields
 
 static void put_metadata(const struct cvl_writer *w, FILE *f)
 {
-	char uuid[CVL_UUID_TEXT], levels[64];
+	char uuid[CVL_UUID_TEXT], levels[64], within[128];
 	int64_t s = w->start_unix_ns / 1000000000, ns = w->start_unix_ns % 1000000000;
 
 	if (ns < 0) {
@@ -147,6 +148,9 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	snprintf(levels, sizeof(levels), "\t\tuint%u_t levels;\n", w->level_bytes * 8);
 	put_event(f, WIRE_LEVELS, "levels", levels);
 	put_event(f, WIRE_EDGE, "edge", levels);
+	snprintf(within, sizeof(within), "\t\tuint64_t " CVL_HALF_WIDTH ";\n%s", levels);
+	if (w->edges_within)
+		put_event(f, WIRE_EDGE_WITHIN, "edge", within);
 	put_event(f, WIRE_SAMPLE, "sample", "\t\tuint16_t channel;\n\t\tdouble value;\n");
 	put_event(f, WIRE_BEACON, "beacon", "\t\tuint32_t sender;\n\t\tuint64_t seq;\n");
 	put_event(f, WIRE_PULSE, "pulse", "\t\tuint16_t channel;\n");
@@ -339,6 +343,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	}
 	w->n_lines = d->n_lines;
+	w->edges_within = d->edges_within;
 	w->n_channels = d->n_channels;
 	w->rate_hz = d->rate_hz;
 	w->resolution = d->resolution ? d->resolution : 1;
@@ -661,6 +666,11 @@ int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t level
 	return rc;
 }
 
+int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err)
+{
+	return w->levels_known ? cvl_writer_levels(w, tick, w->levels, err) : 0;
+}
+
 void cvl_writer_forget_levels(struct cvl_writer *w)
 {
 	w->levels_known = false;
@@ -702,6 +712,25 @@ static int put_record(struct cvl_writer *w, uint32_t id, uint64_t tick, struct c
 		w->count++;
 	}
 	return rc;
+}
+
+int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
+			   uint64_t levels, struct cvl_error *err)
+{
+	int rc;
+
+	if (!w->edges_within)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"edges of this clock have no bounds of their own");
+	if (!w->levels_known)
+		return cvl_writer_levels(w, tick, levels, err);
+	rc = put_record(w, WIRE_EDGE_WITHIN, tick.count, err);
+	if (rc)
+		return rc;
+	put_uint(w, half_width, 8);
+	put_uint(w, levels, w->level_bytes);
+	w->levels = levels;
+	return 0;
 }
 
 int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
