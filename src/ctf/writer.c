@@ -587,25 +587,28 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 	return 0;
 }
 
-/* Header of an event with @id at @tick. There is room for it: see start_record(). */
-static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
+/* Write to @p the header of an event with @id at @tick, behind one at @last. Returns its length. */
+static inline size_t header(uint8_t *p, uint32_t id, uint64_t tick, uint64_t last)
 {
-	uint8_t *p = w->buf + w->n;
+	uint64_t stamp = htole64(tick);
 	uint32_t word;
 
-	if (id < WIRE_EXTENDED && tick - w->last < (1u << WIRE_STAMP_BITS)) {
+	if (id < WIRE_EXTENDED && tick - last < (1u << WIRE_STAMP_BITS)) {
 		word = htole32(id | (uint32_t)tick << WIRE_ID_BITS);
 		memcpy(p, &word, 4);
-		w->n += 4;
-	} else {
-		uint64_t stamp = htole64(tick);
-
-		p[0] = WIRE_EXTENDED;
-		word = htole32(id);
-		memcpy(p + 1, &word, 4);
-		memcpy(p + 5, &stamp, 8);
-		w->n += HEADER_BYTES;
+		return 4;
 	}
+	p[0] = WIRE_EXTENDED;
+	word = htole32(id);
+	memcpy(p + 1, &word, 4);
+	memcpy(p + 5, &stamp, 8);
+	return HEADER_BYTES;
+}
+
+/* There is room for it: see start_record(). */
+static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
+{
+	w->n += header(w->buf + w->n, id, tick, w->last);
 	w->last = tick;
 	if (tick > w->max)
 		w->max = tick;
@@ -820,6 +823,31 @@ static unsigned field_bytes(enum cvl_store_type type)
 	return type == CVL_STORE_U8 ? 1 : type == CVL_STORE_U32 ? 4 : 8;
 }
 
+/* As many of @n rows as the packet has room for: returns how many. */
+static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
+		       const struct cvl_store_row *rows, size_t n)
+{
+	uint8_t *p = w->buf + w->n, *const end = w->buf + PACKET_BYTES;
+	uint64_t last = w->last, max = w->max;
+	size_t i = 0;
+
+	for (; i < n && p < end; i++) {
+		const uint64_t tick = rows[i].tick.count;
+
+		p += header(p, id, tick, last);
+		/* all of it, whose length is known: there is room, and the next one covers the rest */
+		memcpy(p, rows[i].fields, CVL_STORE_ROW);
+		p += bytes;
+		last = tick;
+		max = tick > max ? tick : max;
+	}
+	w->n = (size_t)(p - w->buf);
+	w->last = last;
+	w->max = max;
+	w->count += i;
+	return i;
+}
+
 int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
 		    size_t n, struct cvl_error *err)
 {
@@ -838,13 +866,7 @@ int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_stor
 
 		if (rc)
 			return rc;
-		for (; i < n && w->n < PACKET_BYTES; i++) {
-			put_header(w, (uint32_t)(WIRE_USER + event_class), rows[i].tick.count);
-			/* all of it, whose length is known: there is room, and the next one covers the rest */
-			memcpy(w->buf + w->n, rows[i].fields, CVL_STORE_ROW);
-			w->n += bytes;
-			w->count++;
-		}
+		i += put_rows(w, (uint32_t)(WIRE_USER + event_class), bytes, rows + i, n - i);
 	}
 	return 0;
 }
