@@ -10,6 +10,7 @@ Steps, in order:
     line=TEXT   print the row of the screen that TEXT stands in
     screen      print the screen
     wait=S      wait
+    out=PORT:V  write byte V to a port, both of base 16
     mark=FILE   set the first byte of FILE to 1, for whoever waits for it
 
 Exit status: 1 if something is not seen.
@@ -104,6 +105,9 @@ def main():
                 elif what == "mark":
                     with open(value, "r+b") as f:
                         f.write(b"\1")
+                elif what == "out":
+                    port, byte = value.split(":")
+                    machine.ask("human-monitor-command", **{"command-line": f"o/b 0x{port} 0x{byte}"})
                 elif what == "wait":
                     time.sleep(float(value))
                 else:

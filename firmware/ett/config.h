@@ -15,7 +15,7 @@
  *   start=key|now            (key)
  *   save=off|disk|serial     without being asked (off)
  *   selftest=N               a second processor drives N edges through the port's latch
- *   timer=pit|hpet            what the TSC is held against (pit, where it counts)
+ *   timer=pit|hpet           what the TSC is held against (pit), where it counts; else the other
  *   dwell=50ms               each held for up to this (32 steps of the loop)
  *   record=N                 room for so many records at the most; 0: all memory
  */

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "../keys.h"
 #include "../probes.h"
 #include "../selftest.h"
 #include "io.h"
@@ -87,10 +86,8 @@ void second_rest(void)
 		pause();
 }
 
-struct apart second_compare(void)
+void second_compare(struct ett_apart *a)
 {
-	struct apart a = { INT64_MIN, INT64_MAX };
-
 	second.asked = second.answered = 0;
 	give(COMPARE);
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
@@ -100,14 +97,9 @@ struct apart second_compare(void)
 		while (second.answered != i)
 			;
 		behind = tsc();
-		/* Its stamp was taken between ours. */
-		if ((int64_t)(second.stamp - behind) > a.least)
-			a.least = (int64_t)(second.stamp - behind);
-		if ((int64_t)(second.stamp - ahead) < a.most)
-			a.most = (int64_t)(second.stamp - ahead);
+		ett_apart_add(a, ahead, second.stamp, behind);
 	}
 	second_rest();
-	return a;
 }
 
 void second_watch(volatile uint32_t *stop)
@@ -138,10 +130,10 @@ static void answer(void)
 
 static void watch(void)
 {
-	while (!second.rest && key_poll() == ETT_KEY_NONE)
+	while (!second.rest && !key_anew())
 		pause();
 	if (!second.rest)
-		*second.stop = 1;
+		*second.stop = ETT_END_KEY;
 	while (!second.rest)
 		pause();
 }
@@ -187,13 +179,14 @@ static void drive(struct drive *d)
 		store(d, 0, v);
 	/* A zero ends the capture, and that this; unless the loop comes to no read at all. */
 	hold(d->zero ? d->patience : 16 * d->dwell);
-	*d->stop = 1;
+	*d->stop = ETT_END_TEST;
 	while (!second.rest)
 		pause();
 }
 
 void second_main(void)
 {
+	timer_order();
 	second.here = 1;
 	for (;;) {
 		switch (second.job) {
