@@ -53,9 +53,11 @@ static int skip(struct ett *e, uint64_t n, struct cvl_error *err)
 		if (have < 0)
 			return (int)have;
 		if (!have)
-			return cvl_fail(err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
-					"%s: ends before the image that its boot sector names",
-					e->name);
+			return cvl_fail(
+				err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
+				"%s:%" PRIu64
+				": the file ends before the image that its boot sector names",
+				e->name, cvl_input_offset(e->in));
 		want = (uint64_t)have < n ? (uint64_t)have : n;
 		cvl_input_skip(e->in, (size_t)want);
 		n -= want;
@@ -75,24 +77,31 @@ static int check_header(const struct ett_header *h, uint64_t at, const char *nam
 	const uint64_t blocks_max = UINT64_C(1) << 40;
 
 	if (!is_header((const unsigned char *)h->magic))
-		return cvl_fail(err, CVL_E_MAGIC, at, "%s: nothing was saved here", name);
+		return cvl_fail(err, CVL_E_MAGIC, at, "%s:%" PRIu64 ": nothing was saved here",
+				name, at);
 	if (le32toh(h->version) != ETT_VERSION)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, at + 8,
-				"%s: an image of version %" PRIu32 "; this reads version %d", name,
-				le32toh(h->version), ETT_VERSION);
+				"%s:%" PRIu64 ": an image of version %" PRIu32
+				"; this reads version %d",
+				name, at + 8, le32toh(h->version), ETT_VERSION);
 	if (header_crc(*h) != le32toh(h->crc))
 		return cvl_fail(err, CVL_E_CHECKSUM, at + 12,
-				"%s: the header's checksum is wrong, and so is its copy's", name);
+				"%s:%" PRIu64
+				": the header's checksum is wrong, and so is its copy's",
+				name, at + 12);
 	if (!h->rate_hz || le64toh(h->rate_hz) > UINT64_C(1) << 40)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, rate_hz),
-				"%s: a clock of %" PRIu64 " Hz", name, le64toh(h->rate_hz));
+				"%s:%" PRIu64 ": a clock of %" PRIu64 " Hz", name,
+				at + offsetof(struct ett_header, rate_hz), le64toh(h->rate_hz));
 	if ((h->probes != 1 && h->probes != 2 && h->probes != 8) || h->bits != 8 / h->probes)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, probes),
-				"%s: %u probes of %u bits", name, h->probes, h->bits);
+				"%s:%" PRIu64 ": %u probes of %u bits", name,
+				at + offsetof(struct ett_header, probes), h->probes, h->bits);
 	if (le64toh(h->records) / ETT_BLOCK_RECORDS >= blocks_max ||
 	    le64toh(h->truths) / ETT_BLOCK_RECORDS >= blocks_max)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, records),
-				"%s: more records than any machine has memory for", name);
+				"%s:%" PRIu64 ": more records than any machine has memory for",
+				name, at + offsetof(struct ett_header, records));
 	return 0;
 }
 
@@ -117,15 +126,16 @@ static int read_header(struct ett *e, struct cvl_error *err)
 		return (int)n;
 	if (n < ETT_BLOCK_BYTES)
 		return cvl_fail(err, CVL_E_TRUNCATED, at + (uint64_t)n,
-				"%s: the file ends inside its header", e->name);
+				"%s:%" PRIu64 ": the file ends inside its header", e->name,
+				at + (uint64_t)n);
 	memcpy(&e->h, p, sizeof(e->h));
 	rc = check_header(&e->h, at, e->name, err);
 	memcpy(&copy, p + ETT_COPY_AT, sizeof(copy));
 	if (rc && !check_header(&copy, at + ETT_COPY_AT, e->name, NULL)) {
 		struct cvl_error problem;
 
-		cvl_fail(&problem, CVL_E_CHECKSUM, at, "%s: the header is damaged, its copy is not",
-			 e->name);
+		cvl_fail(&problem, CVL_E_CHECKSUM, at,
+			 "%s:%" PRIu64 ": the header is damaged, its copy is not", e->name, at);
 		cvl_tell(e->opts->report, &problem);
 		e->h = copy;
 		rc = e->opts->strict ? cvl_fail(err, problem.code, at, "%s", problem.text) : 0;
@@ -182,8 +192,9 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 			ett_store_missing(&e->store, n);
 			if (e->opts->strict)
 				rc = cvl_fail(err, CVL_E_CHECKSUM, e->bad.offset,
-					      "%s: a block that is damaged or of another run",
-					      e->name);
+					      "%s:%" PRIu64
+					      ": a block that is damaged or of another run",
+					      e->name, e->bad.offset);
 		}
 		cvl_input_skip(e->in, ETT_BLOCK_BYTES);
 		cvl_input_progress(e->in, e->opts);
@@ -196,8 +207,9 @@ static int tell_cut(struct ett *e, uint64_t lost, struct cvl_error *err)
 	struct cvl_error problem;
 
 	cvl_fail(&problem, CVL_E_TRUNCATED, cvl_input_offset(e->in),
-		 "%s: the file ends before the image does: %" PRIu64 " records are not there",
-		 e->name, lost);
+		 "%s:%" PRIu64 ": the file ends before the image does: %" PRIu64
+		 " records are not there",
+		 e->name, cvl_input_offset(e->in), lost);
 	if (e->opts->strict)
 		return cvl_fail(err, problem.code, problem.offset, "%s", problem.text);
 	cvl_tell(e->opts->report, &problem);
