@@ -146,35 +146,84 @@ static int read_header(struct ett *e, struct cvl_error *err)
 
 /* ---- blocks ---- */
 
-/* Whether @p is the block that is expected: @n records of @kind, from number @first on. */
-static bool is_block(const struct ett *e, const unsigned char *p, uint16_t kind, uint64_t first,
-		     uint64_t n)
+/* Whether @p is a whole block of this run; @head: what it says of itself. */
+static bool is_block(const struct ett *e, const unsigned char *p, struct ett_block *head)
 {
 	static const unsigned char zeros[sizeof(uint32_t)];
 	const size_t at = offsetof(struct ett_block, crc);
-	struct ett_block head;
 	uint32_t crc;
 
-	memcpy(&head, p, offsetof(struct ett_block, record));
-	if (le32toh(head.magic) != ETT_BLOCK_MAGIC || le16toh(head.kind) != kind ||
-	    le16toh(head.n) != n || le64toh(head.first) != first || head.run != e->h.run)
+	memcpy(head, p, offsetof(struct ett_block, record));
+	if (le32toh(head->magic) != ETT_BLOCK_MAGIC || head->run != e->h.run)
 		return false;
 	crc = cvl_crc32c(0, p, at);
 	crc = cvl_crc32c(crc, zeros, sizeof(zeros));
 	crc = cvl_crc32c(crc, p + at + sizeof(zeros), ETT_BLOCK_BYTES - at - sizeof(zeros));
-	return crc == le32toh(head.crc);
+	return crc == le32toh(head->crc);
+}
+
+static uint64_t records_from(uint64_t first, uint64_t total)
+{
+	return total - first < ETT_BLOCK_RECORDS ? total - first : ETT_BLOCK_RECORDS;
+}
+
+/* Whether its records are some of those from number @from on. */
+static bool has_those(const struct ett_block *head, enum ett_kind kind, uint64_t from,
+		      uint64_t total)
+{
+	uint64_t first = le64toh(head->first);
+
+	return le16toh(head->kind) == kind && first >= from && first < total &&
+	       first % ETT_BLOCK_RECORDS == 0 && le16toh(head->n) == records_from(first, total);
+}
+
+/*
+ * How far to go on from where a block should be and is none: to where the next may begin, for what a serial line lost moves all
+ * that follows. In place if there is none, or it is no less than a block away.
+ */
+static ssize_t to_next(struct ett *e, struct cvl_error *err)
+{
+	const uint32_t magic = htole32(ETT_BLOCK_MAGIC);
+	const size_t want = ETT_BLOCK_BYTES + sizeof(magic) - 1;
+	const unsigned char *p, *next;
+	ssize_t have = cvl_input_peek(e->in, want, &p, err);
+
+	if (have < 0)
+		return have;
+	next = memmem(p + 1, ((size_t)have < want ? (size_t)have : want) - 1, &magic,
+		      sizeof(magic));
+	return next ? next - p : ETT_BLOCK_BYTES;
+}
+
+/* Say, once, that records are missing from here on. */
+static int tell_bad(struct ett *e, bool *bad, struct cvl_error *err)
+{
+	uint64_t at = cvl_input_offset(e->in);
+
+	if (!*bad)
+		cvl_tally_add(&e->bad, at);
+	*bad = true;
+	return e->opts->strict ?
+		       cvl_fail(err, CVL_E_CHECKSUM, at,
+				"%s:%" PRIu64 ": a block that is damaged or of another run",
+				e->name, at) :
+		       0;
 }
 
 /* The blocks of @total records of @kind. *@lost: how many of the last ones are not there, because the file is cut. */
 static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64_t *lost,
 		       struct cvl_error *err)
 {
+	/* Where blocks are not where they should be, one more block's bytes are looked through. */
+	uint64_t left = (total / ETT_BLOCK_RECORDS + 2) * ETT_BLOCK_BYTES, i = 0;
 	const unsigned char *p;
+	bool bad = false;
 	int rc = 0;
 
-	for (uint64_t i = 0; i < total && !rc; i += ETT_BLOCK_RECORDS) {
-		uint64_t n = total - i < ETT_BLOCK_RECORDS ? total - i : ETT_BLOCK_RECORDS;
-		ssize_t have = cvl_input_peek(e->in, ETT_BLOCK_BYTES, &p, err);
+	while (i < total && left >= ETT_BLOCK_BYTES && !rc) {
+		ssize_t have = cvl_input_peek(e->in, ETT_BLOCK_BYTES, &p, err), step;
+		struct ett_block head;
+		bool whole;
 
 		if (have < 0)
 			return (int)have;
@@ -183,22 +232,34 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 			cvl_input_skip(e->in, (size_t)have);
 			return 0;
 		}
-		if (is_block(e, p, (uint16_t)kind, i, n)) {
-			rc = ett_store_records(&e->store, kind,
-					       p + offsetof(struct ett_block, record), (size_t)n,
-					       err);
+		whole = is_block(e, p, &head);
+		step = ETT_BLOCK_BYTES;
+		if (whole && has_those(&head, kind, i, total)) {
+			uint64_t first = le64toh(head.first), n = records_from(first, total);
+
+			if (first > i) {
+				rc = tell_bad(e, &bad, err);
+				ett_store_missing(&e->store, first - i);
+			}
+			if (!rc)
+				rc = ett_store_records(&e->store, kind,
+						       p + offsetof(struct ett_block, record),
+						       (size_t)n, err);
+			i = first + n;
+			bad = false;
 		} else {
-			cvl_tally_add(&e->bad, cvl_input_offset(e->in));
-			ett_store_missing(&e->store, n);
-			if (e->opts->strict)
-				rc = cvl_fail(err, CVL_E_CHECKSUM, e->bad.offset,
-					      "%s:%" PRIu64
-					      ": a block that is damaged or of another run",
-					      e->name, e->bad.offset);
+			rc = tell_bad(e, &bad, err);
+			if (whole && kind == ETT_RECORDS && le16toh(head.kind) == ETT_TRUTH)
+				break;
+			step = to_next(e, err);
+			if (step < 0)
+				return (int)step;
 		}
-		cvl_input_skip(e->in, ETT_BLOCK_BYTES);
+		cvl_input_skip(e->in, (size_t)step);
+		left -= (uint64_t)step;
 		cvl_input_progress(e->in, e->opts);
 	}
+	ett_store_missing(&e->store, total - i);
 	return rc;
 }
 
@@ -270,8 +331,9 @@ static int ett_import(struct cvl_input *in, struct cvl_session *s,
 	if (!rc && lost)
 		rc = tell_cut(e, lost, err);
 	rc = ett_store_close(&e->store, rc, err);
-	cvl_tally_tell(&e->bad, opts, CVL_E_CHECKSUM, e->name,
-		       "blocks that are damaged or of another run; their records are left out");
+	cvl_tally_tell(
+		&e->bad, opts, CVL_E_CHECKSUM, e->name,
+		"places where blocks are damaged, of another run, or not there; their records are left out");
 out:
 	free(e);
 	return rc;
