@@ -224,6 +224,14 @@ static void a_damaged_block_is_a_gap_between_its_neighbours(void **state)
 	assert_int_equal(im.rc, CVL_E_CHECKSUM);
 	assert_int_equal(im.err.offset, 2 * ETT_BLOCK_BYTES);
 	imported_free(&im);
+	/* that of the last one is no cut */
+	d->bytes[3 * ETT_BLOCK_BYTES + 100] ^= 1;
+	import_disk(&im, d, false);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_reports, 1);
+	assert_int_equal(im.report[0].code, CVL_E_CHECKSUM);
+	assert_int_equal(im.clock[0].gaps, 1);
+	imported_free(&im);
 	disk_free(d);
 }
 

@@ -215,7 +215,10 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 		       struct cvl_error *err)
 {
 	/* Where blocks are not where they should be, one more block's bytes are looked through. */
-	uint64_t left = (total / ETT_BLOCK_RECORDS + 2) * ETT_BLOCK_BYTES, i = 0;
+	const uint64_t more = ETT_BLOCK_BYTES;
+	uint64_t left =
+		(total + ETT_BLOCK_RECORDS - 1) / ETT_BLOCK_RECORDS * ETT_BLOCK_BYTES + more;
+	uint64_t i = 0;
 	const unsigned char *p;
 	bool bad = false;
 	int rc = 0;
@@ -228,8 +231,10 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 		if (have < 0)
 			return (int)have;
 		if (have < ETT_BLOCK_BYTES) {
-			*lost = total - i;
 			cvl_input_skip(e->in, (size_t)have);
+			if (left <= more) /* its last blocks are damaged, not cut off */
+				break;
+			*lost = total - i;
 			return 0;
 		}
 		whole = is_block(e, p, &head);
