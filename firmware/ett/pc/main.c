@@ -275,14 +275,13 @@ static void first_message(void)
 static void save(enum ett_save how)
 {
 	struct ett_text t = { ett.view.message, 0 };
-	uint64_t blocks = ett_image_blocks(&ett.image), saved = blocks;
+	uint64_t saved;
 	const char *problem;
 
-	screen_line(ETT_ROWS - 2, "saving ...");
 	if (how == ETT_SAVE_DISK)
 		problem = save_disk(&ett.image, &ett.setup.timer, ett.setup.config.disk, &saved);
 	else
-		problem = save_serial(&ett.image, &ett.setup.timer);
+		problem = save_serial(&ett.image, &ett.setup.timer, &saved);
 	memset(ett.view.message, 0, sizeof(ett.view.message));
 	ett_put(&t, problem ? "NOT SAVED: " : "saved, blocks: ");
 	if (problem)
