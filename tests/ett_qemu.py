@@ -10,6 +10,7 @@ Steps, in order:
     line=TEXT   print the row of the screen that TEXT stands in
     screen      print the screen
     wait=S      wait
+    stop=S      stop the emulator, and its processors with it, for that long
     out=PORT:V  write byte V to a port, both of base 16
     mark=FILE   set the first byte of FILE to 1, for whoever waits for it
 
@@ -17,6 +18,7 @@ Exit status: 1 if something is not seen.
 """
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -108,6 +110,10 @@ def main():
                 elif what == "out":
                     port, byte = value.split(":")
                     machine.ask("human-monitor-command", **{"command-line": f"o/b 0x{port} 0x{byte}"})
+                elif what == "stop":
+                    machine.process.send_signal(signal.SIGSTOP)
+                    time.sleep(float(value))
+                    machine.process.send_signal(signal.SIGCONT)
                 elif what == "wait":
                     time.sleep(float(value))
                 else:

@@ -55,6 +55,7 @@ kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room
 cmp -n "$(stat -c %s serial.bin)" serial.bin plain.img && echo "alike"
 coeval import -o serial serial.bin 2>&1 | quietly
 coeval import -o plain plain.img 2>&1 | quietly
+coeval show serial --event run | grep -o 'ended_by = "[a-z -]*"'
 coeval export serial --to ett-text >a.txt
 coeval export plain --to ett-text >b.txt
 cmp a.txt b.txt && [ -s a.txt ] && awk '$2 > 1 || $3 > 8 { bad = 1 } END { print bad ? "odd" : "eight probes of one bit" }' a.txt
@@ -118,6 +119,13 @@ kernel "selftest=3000 dwell=100ms probes=1 disk=1" "see=ready" key=ret "wait=3" 
 	-drive "$(disk foreign.img 0)"
 kernel "steps=on record=5000 start=now disk=0 zero=off" "see=ended by" key=s "line=NOT SAVED" -- -drive "$(disk small.img)" | quietly
 coeval import -o small small.img 2>&1 | quietly
+
+echo "== a machine that stood still while the clock was measured: the timer went round unseen, and it is measured again"
+rate() {
+	kernel "" "$@" see=ready line=clock -- | tr -d ' ' | sed 's/clock\([0-9]*\)Hz.*/\1/'
+}
+echo "$(rate) $(rate see=measuring wait=0.15 stop=0.12)" |
+	awk '{ d = $1 / $2 - 1; print(d < 0.001 && d > -0.001 ? "the same rate" : $0) }'
 
 echo "== one processor: the loop itself looks for keys, and the one that started it is none"
 PARALLEL=none
