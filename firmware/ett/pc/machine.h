@@ -132,8 +132,8 @@ bool second_start(const struct timer *t);
 /** Learn by how much its TSC is ahead of ours, beyond what is known. */
 void second_compare(struct ett_apart *a);
 
-/** Have it look for a key: *@stop gets ETT_END_KEY then. */
-void second_watch(volatile uint32_t *stop);
+/** Have it look for a key, every @look ticks: *@stop gets ETT_END_KEY then. */
+void second_watch(volatile uint32_t *stop, uint64_t look);
 /** Have it wait for *@go, drive edges, and set *@stop to ETT_END_TEST. */
 struct drive {
 	uint16_t latch;

@@ -130,7 +130,7 @@ static void start_second(bool test, bool zero)
 		ett.loop.room = ett.setup.room - half;
 		second_drive(&ett.drive);
 	} else if (ett.setup.second && ett.setup.config.keys == ETT_KEYS_OTHER) {
-		second_watch(&ett.stop);
+		second_watch(&ett.stop, ett.loop.look);
 	}
 }
 

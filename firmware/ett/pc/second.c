@@ -33,6 +33,7 @@ static struct {
 	volatile uint32_t asked, answered;
 	volatile uint64_t stamp;
 	volatile uint32_t *stop;
+	uint64_t look;
 	struct drive *drive;
 	volatile uint32_t here;
 } second;
@@ -102,9 +103,10 @@ void second_compare(struct ett_apart *a)
 	second_rest();
 }
 
-void second_watch(volatile uint32_t *stop)
+void second_watch(volatile uint32_t *stop, uint64_t look)
 {
 	second.stop = stop;
+	second.look = look;
 	give(WATCH);
 }
 
@@ -128,22 +130,23 @@ static void answer(void)
 	}
 }
 
-static void watch(void)
-{
-	while (!second.rest && !key_anew())
-		pause();
-	if (!second.rest)
-		*second.stop = ETT_END_KEY;
-	while (!second.rest)
-		pause();
-}
-
 static void hold(uint64_t ticks)
 {
 	uint64_t until = tsc() + ticks;
 
 	while (tsc() < until && !second.rest)
 		;
+}
+
+static void watch(void)
+{
+	/* Seldom: the keyboard's controller may be on the bus that the lines are read by, and keep a read waiting. */
+	while (!second.rest && !key_anew())
+		hold(second.look);
+	if (!second.rest)
+		*second.stop = ETT_END_KEY;
+	while (!second.rest)
+		pause();
 }
 
 static void store(struct drive *d, uint8_t v, uint8_t before)
