@@ -121,6 +121,7 @@ int ett_kernel(const struct bench *b)
 	bench_add(&f.measured, (double)LENGTH_NS / (double)h.steps);
 	snprintf(f.note, sizeof(f.note), "%llu steps in 20 ms at one instruction a ns",
 		 (unsigned long long)h.steps);
+	bench_figure_heads(b);
 	bench_figure_put(b, &f);
 	return 0;
 }
@@ -199,6 +200,7 @@ int ett_import_image(const struct bench *b)
 	bench_path(b, session, "ett-session");
 	snprintf(input, sizeof(input), "if=%s", image);
 	rc = make_image(b, image);
+	bench_heads(b);
 	if (!rc)
 		rc = bench_compare(b, &row, RUNS, &ours, &reference);
 	remove(image);

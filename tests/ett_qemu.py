@@ -10,12 +10,15 @@ Steps, in order:
     line=TEXT   print the row of the screen that TEXT stands in
     screen      print the screen
     wait=S      wait
+    stop=S      stop the emulator, and its processors with it, for that long
+    out=PORT:V  write byte V to a port, both of base 16
     mark=FILE   set the first byte of FILE to 1, for whoever waits for it
 
 Exit status: 1 if something is not seen.
 """
 import json
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -104,6 +107,13 @@ def main():
                 elif what == "mark":
                     with open(value, "r+b") as f:
                         f.write(b"\1")
+                elif what == "out":
+                    port, byte = value.split(":")
+                    machine.ask("human-monitor-command", **{"command-line": f"o/b 0x{port} 0x{byte}"})
+                elif what == "stop":
+                    machine.process.send_signal(signal.SIGSTOP)
+                    time.sleep(float(value))
+                    machine.process.send_signal(signal.SIGCONT)
                 elif what == "wait":
                     time.sleep(float(value))
                 else:

@@ -51,5 +51,5 @@ for low, high, code in events + [(until, until, None)]:
         long_ones += held(j, until) > pulse
         matched += 1
         shown, k = code, j + 1
-print(f"{matched} events, each in the bracket of its store; {missed} long pulses missed", file=sys.stderr)
+print(f"{matched} events, each in the bracket of its store; of pulses that cannot be missed {long_ones} seen, {missed} not", file=sys.stderr)
 sys.exit(1 if missed or not events else 0)

@@ -12,6 +12,7 @@
 
 #include <ett/config.h>
 #include <ett/image.h>
+#include <ett/apart.h>
 #include <ett/keys.h>
 #include <ett/memory.h>
 #include <ett/probes.h>
@@ -106,6 +107,74 @@ static void a_word_that_is_not_understood_is_named(void **state)
 		if (said != text + 9)
 			fail_msg("%s: %s", wrong[i], said ? said : "understood");
 		assert_true(c.records == 9 && c.dwell_us == 1000000);
+	}
+}
+
+static void only_the_kernels_name_may_stand_without_a_value(void **state)
+{
+	struct ett_config c;
+	const char *const text = "ett.bin probes=8";
+
+	(void)state;
+	assert_null(ett_config_read(&c, text));
+	assert_null(ett_config_read(&c, " /boot/ett probes=8"));
+	assert_int_equal(c.probes, 8);
+	assert_string_equal(ett_config_read(&c, "steps probes=8"), "steps probes=8");
+	assert_string_equal(ett_config_read(&c, "/ett.bin probes=8 /ett.bin"), "/ett.bin");
+	assert_string_equal(ett_config_read(&c, "/ett.bin probes=8 steps now"), "steps now");
+	assert_int_equal(c.probes, 8);
+}
+
+/* ---- two clocks ---- */
+
+/* An exchange at @t: its stamp, by a clock that is @ahead and of a rate higher by @ppm, lies anywhere within it. */
+static void exchange(struct ett_apart *a, struct draw *d, uint64_t t, int64_t ahead, uint64_t ppm)
+{
+	uint64_t wide = 1 + draw_below(d, 500), at = t + draw_below(d, wide + 1);
+
+	ett_apart_add(a, t, at + at * ppm / 1000000 + (uint64_t)ahead, t + wide);
+}
+
+static void one_clock_is_never_found_to_be_two(void **state)
+{
+	struct draw d = draw_begin(11);
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		uint64_t t = draw_u64(&d) >> 2;
+		struct ett_apart a;
+
+		ett_apart_open(&a);
+		assert_false(ett_apart_is(&a));
+		for (int i = 0; i < 1000; i++, t += 1000)
+			exchange(&a, &d, t, 0, 0);
+		assert_false(ett_apart_is(&a));
+		assert_true(a.least <= 0 && a.most >= 0);
+	}
+}
+
+static void two_clocks_are_found_by_their_difference_or_their_rates(void **state)
+{
+	struct draw d = draw_begin(12);
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		int64_t ahead = (int64_t)(600 + draw_below(&d, 1000000)) * (round % 2 ? 1 : -1);
+		struct ett_apart a;
+		uint64_t t = 1000000;
+
+		ett_apart_open(&a);
+		for (int i = 0; i < 20; i++, t += 1000)
+			exchange(&a, &d, t, ahead, 0);
+		assert_true(ett_apart_is(&a));
+		assert_true(a.least <= ahead && a.most >= ahead);
+		/* of one time at first, and a ppm faster */
+		ett_apart_open(&a);
+		for (t = 0; t < 20000; t += 1000)
+			exchange(&a, &d, t, 0, 1);
+		assert_false(ett_apart_is(&a));
+		exchange(&a, &d, UINT64_C(3000000000), 0, 1);
+		assert_true(ett_apart_is(&a));
 	}
 }
 
@@ -550,6 +619,9 @@ int main(void)
 		cmocka_unit_test(told_nothing_it_polls_two_probes_of_the_first_port),
 		cmocka_unit_test(every_key_is_read),
 		cmocka_unit_test(a_word_that_is_not_understood_is_named),
+		cmocka_unit_test(only_the_kernels_name_may_stand_without_a_value),
+		cmocka_unit_test(one_clock_is_never_found_to_be_two),
+		cmocka_unit_test(two_clocks_are_found_by_their_difference_or_their_rates),
 		cmocka_unit_test(only_whole_pages_that_nothing_else_touches_are_used),
 		cmocka_unit_test(the_rate_lies_where_the_readings_allow),
 		cmocka_unit_test(a_counter_that_stands_still_gives_no_rate),

@@ -6,6 +6,7 @@
 #include <ett/probes.h>
 
 #include "../src/core/crc32c.h"
+#include "test_draw.h"
 
 #define RATE 1000000000
 #define BEGIN 1000
@@ -223,6 +224,14 @@ static void a_damaged_block_is_a_gap_between_its_neighbours(void **state)
 	assert_int_equal(im.rc, CVL_E_CHECKSUM);
 	assert_int_equal(im.err.offset, 2 * ETT_BLOCK_BYTES);
 	imported_free(&im);
+	/* that of the last one is no cut */
+	d->bytes[3 * ETT_BLOCK_BYTES + 100] ^= 1;
+	import_disk(&im, d, false);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_reports, 1);
+	assert_int_equal(im.report[0].code, CVL_E_CHECKSUM);
+	assert_int_equal(im.clock[0].gaps, 1);
+	imported_free(&im);
 	disk_free(d);
 }
 
@@ -273,6 +282,49 @@ static void a_cut_image_keeps_what_is_whole(void **state)
 		if (blocks == 3) /* the stores are cut */
 			assert_int_equal(im.clock[1].gaps, 1);
 		imported_free(&im);
+	}
+	disk_free(d);
+}
+
+/* Bytes lost from, or come into, what a serial line brought: only the blocks that they are in. */
+static void behind_bytes_that_are_lost_or_too_many_blocks_are_found_again(void **state)
+{
+	struct draw r = draw_begin(1);
+	struct disk *d = disk(1, 3 * BLOCK, 5);
+
+	(void)state;
+	save(d, 0);
+	for (int round = 0; round < 200; round++) {
+		size_t n = d->n, at = ETT_BLOCK_BYTES + draw_below(&r, 3 * ETT_BLOCK_BYTES);
+		size_t by = 1 + draw_below(&r, ETT_BLOCK_BYTES), block = at / ETT_BLOCK_BYTES;
+		bool more = draw_below(&r, 2);
+		unsigned char *bytes = calloc(1, n + by), *from = bytes + at + by;
+		struct imported im;
+		size_t whole = 2;
+
+		assert_non_null(bytes);
+		memcpy(bytes, d->bytes, n);
+		if (more) {
+			memcpy(from, d->bytes + at, n - at);
+			memset(bytes + at, 0x55, by);
+			whole += at % ETT_BLOCK_BYTES == 0; /* between two blocks */
+			n += by;
+		} else {
+			by = by < ETT_BLOCK_BYTES - at % ETT_BLOCK_BYTES ?
+				     by :
+				     ETT_BLOCK_BYTES - at % ETT_BLOCK_BYTES;
+			memcpy(bytes + at, d->bytes + at + by, n - at - by);
+			n -= by;
+		}
+		import_bytes(&im, &cvl_import_ett, bytes, n, NULL);
+		assert_int_equal(im.rc, 0);
+		assert_int_equal(im.report[0].code, CVL_E_CHECKSUM);
+		assert_int_equal(im.report[0].offset, block * ETT_BLOCK_BYTES);
+		assert_int_equal(count(im.clock[0].text, "*event"), whole * BLOCK);
+		assert_int_equal(im.clock[0].gaps, 3 - whole);
+		assert_int_equal(count(im.clock[1].text, "*store"), 5);
+		imported_free(&im);
+		free(bytes);
 	}
 	disk_free(d);
 }
@@ -381,6 +433,7 @@ int main(void)
 		cmocka_unit_test(a_damaged_block_is_a_gap_between_its_neighbours),
 		cmocka_unit_test(a_block_of_another_run_is_none_of_this),
 		cmocka_unit_test(a_cut_image_keeps_what_is_whole),
+		cmocka_unit_test(behind_bytes_that_are_lost_or_too_many_blocks_are_found_again),
 		cmocka_unit_test(a_header_of_which_one_copy_is_whole_is_read),
 		cmocka_unit_test(headers_that_cannot_be_are_refused),
 		cmocka_unit_test(what_the_kernel_found_wrong_is_told),

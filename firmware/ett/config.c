@@ -180,9 +180,21 @@ static bool read_word(struct ett_config *c, const char *key, const char *value)
 	return false;
 }
 
+/* Whether @word is the kernel's name, which some boot loaders put first. */
+static bool is_path(const char *text, const char *word)
+{
+	while (*text == ' ')
+		text++;
+	if (text != word)
+		return false;
+	while (*word && *word != ' ' && *word != '/' && *word != '.')
+		word++;
+	return *word == '/' || *word == '.';
+}
+
 const char *ett_config_read(struct ett_config *c, const char *text)
 {
-	const char *wrong = NULL;
+	const char *wrong = NULL, *const begin = text;
 
 	*c = (struct ett_config){ .probes = 2, .bits = 4, .zero = true, .ecr = true };
 	while (*text) {
@@ -194,9 +206,8 @@ const char *ett_config_read(struct ett_config *c, const char *text)
 			break;
 		for (value = text; *value && *value != ' ' && *value != '=';)
 			value++;
-		/* A boot loader puts its own name for the kernel first; it has a slash or no '='. */
-		if (*value == '=' && !read_word(c, text, value + 1) && !wrong)
-			wrong = text;
+		if (*value == '=' ? !read_word(c, text, value + 1) : !is_path(begin, text))
+			wrong = wrong ? wrong : text;
 		while (*text && *text != ' ')
 			text++;
 	}

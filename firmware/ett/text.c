@@ -13,6 +13,12 @@ void ett_put(struct ett_text *t, const char *s)
 		put_char(t, *s++);
 }
 
+void ett_put_word(struct ett_text *t, const char *s)
+{
+	while (*s && *s != ' ')
+		put_char(t, *s++);
+}
+
 void ett_put_dec(struct ett_text *t, uint64_t n, unsigned width)
 {
 	char digits[32];

@@ -15,6 +15,8 @@ struct ett_text {
 };
 
 void ett_put(struct ett_text *t, const char *s);
+/** @s up to its first blank. */
+void ett_put_word(struct ett_text *t, const char *s);
 /** @n with groups of three digits, right-aligned in @width columns. */
 void ett_put_dec(struct ett_text *t, uint64_t n, unsigned width);
 /** @n of base 16, of at least @digits. */

@@ -139,7 +139,7 @@ static void draw_event(const struct ett_view *v, const struct ett_place *p, char
 	ett_put_hex(&t, ett_code(r->value, p->probe, v->events.bits), v->events.bits > 4 ? 2 : 1);
 	ett_put_to(&t, 28);
 	ett_put_dec(&t, ett_ns(ticks, v->hz), 24);
-	ett_put_dec(&t, ett_ns(width, v->hz) + 1, 16);
+	ett_put_dec(&t, ett_ns(ticks + width, v->hz) + 1 - ett_ns(ticks, v->hz), 16);
 }
 
 void ett_view_draw(const struct ett_view *v, char screen[ETT_ROWS][ETT_COLUMNS])

@@ -47,6 +47,7 @@ enum ett_end {
 	ETT_END_KEY = 2,    /* somebody pressed a key */
 	ETT_END_FULL = 3,   /* the memory is full: what came later is lost */
 	ETT_END_LENGTH = 4, /* it was told to be this long */
+	ETT_END_TEST = 5,   /* the self-test drove its last edge */
 };
 
 enum {
@@ -76,8 +77,8 @@ struct ett_header {
 	uint32_t number;                      /* of runs since the boot */
 	uint64_t records, truths, room;       /* how many, and how many records would have fitted */
 	uint64_t steps, step_least, step_most; /* of the loop, ticks */
-	int64_t apart_least,
-		apart_most; /* ticks by which the other processor's TSC is ahead, at the least and the most */
+	/* Ticks by which the other processor's TSC is ahead, at the least and the most; least above most: it did not stay the same. */
+	int64_t apart_least, apart_most;
 	uint32_t cpu;  /* CPUID's signature */
 	uint8_t first; /* what the first read showed */
 	uint8_t pad[3];

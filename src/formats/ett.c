@@ -53,9 +53,11 @@ static int skip(struct ett *e, uint64_t n, struct cvl_error *err)
 		if (have < 0)
 			return (int)have;
 		if (!have)
-			return cvl_fail(err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
-					"%s: ends before the image that its boot sector names",
-					e->name);
+			return cvl_fail(
+				err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
+				"%s:%" PRIu64
+				": the file ends before the image that its boot sector names",
+				e->name, cvl_input_offset(e->in));
 		want = (uint64_t)have < n ? (uint64_t)have : n;
 		cvl_input_skip(e->in, (size_t)want);
 		n -= want;
@@ -75,24 +77,31 @@ static int check_header(const struct ett_header *h, uint64_t at, const char *nam
 	const uint64_t blocks_max = UINT64_C(1) << 40;
 
 	if (!is_header((const unsigned char *)h->magic))
-		return cvl_fail(err, CVL_E_MAGIC, at, "%s: nothing was saved here", name);
+		return cvl_fail(err, CVL_E_MAGIC, at, "%s:%" PRIu64 ": nothing was saved here",
+				name, at);
 	if (le32toh(h->version) != ETT_VERSION)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, at + 8,
-				"%s: an image of version %" PRIu32 "; this reads version %d", name,
-				le32toh(h->version), ETT_VERSION);
+				"%s:%" PRIu64 ": an image of version %" PRIu32
+				"; this reads version %d",
+				name, at + 8, le32toh(h->version), ETT_VERSION);
 	if (header_crc(*h) != le32toh(h->crc))
 		return cvl_fail(err, CVL_E_CHECKSUM, at + 12,
-				"%s: the header's checksum is wrong, and so is its copy's", name);
+				"%s:%" PRIu64
+				": the header's checksum is wrong, and so is its copy's",
+				name, at + 12);
 	if (!h->rate_hz || le64toh(h->rate_hz) > UINT64_C(1) << 40)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, rate_hz),
-				"%s: a clock of %" PRIu64 " Hz", name, le64toh(h->rate_hz));
+				"%s:%" PRIu64 ": a clock of %" PRIu64 " Hz", name,
+				at + offsetof(struct ett_header, rate_hz), le64toh(h->rate_hz));
 	if ((h->probes != 1 && h->probes != 2 && h->probes != 8) || h->bits != 8 / h->probes)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, probes),
-				"%s: %u probes of %u bits", name, h->probes, h->bits);
+				"%s:%" PRIu64 ": %u probes of %u bits", name,
+				at + offsetof(struct ett_header, probes), h->probes, h->bits);
 	if (le64toh(h->records) / ETT_BLOCK_RECORDS >= blocks_max ||
 	    le64toh(h->truths) / ETT_BLOCK_RECORDS >= blocks_max)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, records),
-				"%s: more records than any machine has memory for", name);
+				"%s:%" PRIu64 ": more records than any machine has memory for",
+				name, at + offsetof(struct ett_header, records));
 	return 0;
 }
 
@@ -117,15 +126,16 @@ static int read_header(struct ett *e, struct cvl_error *err)
 		return (int)n;
 	if (n < ETT_BLOCK_BYTES)
 		return cvl_fail(err, CVL_E_TRUNCATED, at + (uint64_t)n,
-				"%s: the file ends inside its header", e->name);
+				"%s:%" PRIu64 ": the file ends inside its header", e->name,
+				at + (uint64_t)n);
 	memcpy(&e->h, p, sizeof(e->h));
 	rc = check_header(&e->h, at, e->name, err);
 	memcpy(&copy, p + ETT_COPY_AT, sizeof(copy));
 	if (rc && !check_header(&copy, at + ETT_COPY_AT, e->name, NULL)) {
 		struct cvl_error problem;
 
-		cvl_fail(&problem, CVL_E_CHECKSUM, at, "%s: the header is damaged, its copy is not",
-			 e->name);
+		cvl_fail(&problem, CVL_E_CHECKSUM, at,
+			 "%s:%" PRIu64 ": the header is damaged, its copy is not", e->name, at);
 		cvl_tell(e->opts->report, &problem);
 		e->h = copy;
 		rc = e->opts->strict ? cvl_fail(err, problem.code, at, "%s", problem.text) : 0;
@@ -136,58 +146,125 @@ static int read_header(struct ett *e, struct cvl_error *err)
 
 /* ---- blocks ---- */
 
-/* Whether @p is the block that is expected: @n records of @kind, from number @first on. */
-static bool is_block(const struct ett *e, const unsigned char *p, uint16_t kind, uint64_t first,
-		     uint64_t n)
+/* Whether @p is a whole block of this run; @head: what it says of itself. */
+static bool is_block(const struct ett *e, const unsigned char *p, struct ett_block *head)
 {
 	static const unsigned char zeros[sizeof(uint32_t)];
 	const size_t at = offsetof(struct ett_block, crc);
-	struct ett_block head;
 	uint32_t crc;
 
-	memcpy(&head, p, offsetof(struct ett_block, record));
-	if (le32toh(head.magic) != ETT_BLOCK_MAGIC || le16toh(head.kind) != kind ||
-	    le16toh(head.n) != n || le64toh(head.first) != first || head.run != e->h.run)
+	memcpy(head, p, offsetof(struct ett_block, record));
+	if (le32toh(head->magic) != ETT_BLOCK_MAGIC || head->run != e->h.run)
 		return false;
 	crc = cvl_crc32c(0, p, at);
 	crc = cvl_crc32c(crc, zeros, sizeof(zeros));
 	crc = cvl_crc32c(crc, p + at + sizeof(zeros), ETT_BLOCK_BYTES - at - sizeof(zeros));
-	return crc == le32toh(head.crc);
+	return crc == le32toh(head->crc);
+}
+
+static uint64_t records_from(uint64_t first, uint64_t total)
+{
+	return total - first < ETT_BLOCK_RECORDS ? total - first : ETT_BLOCK_RECORDS;
+}
+
+/* Whether its records are some of those from number @from on. */
+static bool has_those(const struct ett_block *head, enum ett_kind kind, uint64_t from,
+		      uint64_t total)
+{
+	uint64_t first = le64toh(head->first);
+
+	return le16toh(head->kind) == kind && first >= from && first < total &&
+	       first % ETT_BLOCK_RECORDS == 0 && le16toh(head->n) == records_from(first, total);
+}
+
+/*
+ * How far to go on from where a block should be and is none: to where the next may begin, for what a serial line lost moves all
+ * that follows. In place if there is none, or it is no less than a block away.
+ */
+static ssize_t to_next(struct ett *e, struct cvl_error *err)
+{
+	const uint32_t magic = htole32(ETT_BLOCK_MAGIC);
+	const size_t want = ETT_BLOCK_BYTES + sizeof(magic) - 1;
+	const unsigned char *p, *next;
+	ssize_t have = cvl_input_peek(e->in, want, &p, err);
+
+	if (have < 0)
+		return have;
+	next = memmem(p + 1, ((size_t)have < want ? (size_t)have : want) - 1, &magic,
+		      sizeof(magic));
+	return next ? next - p : ETT_BLOCK_BYTES;
+}
+
+/* Say, once, that records are missing from here on. */
+static int tell_bad(struct ett *e, bool *bad, struct cvl_error *err)
+{
+	uint64_t at = cvl_input_offset(e->in);
+
+	if (!*bad)
+		cvl_tally_add(&e->bad, at);
+	*bad = true;
+	return e->opts->strict ?
+		       cvl_fail(err, CVL_E_CHECKSUM, at,
+				"%s:%" PRIu64 ": a block that is damaged or of another run",
+				e->name, at) :
+		       0;
 }
 
 /* The blocks of @total records of @kind. *@lost: how many of the last ones are not there, because the file is cut. */
 static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64_t *lost,
 		       struct cvl_error *err)
 {
+	/* Where blocks are not where they should be, one more block's bytes are looked through. */
+	const uint64_t more = ETT_BLOCK_BYTES;
+	uint64_t left =
+		(total + ETT_BLOCK_RECORDS - 1) / ETT_BLOCK_RECORDS * ETT_BLOCK_BYTES + more;
+	uint64_t i = 0;
 	const unsigned char *p;
+	bool bad = false;
 	int rc = 0;
 
-	for (uint64_t i = 0; i < total && !rc; i += ETT_BLOCK_RECORDS) {
-		uint64_t n = total - i < ETT_BLOCK_RECORDS ? total - i : ETT_BLOCK_RECORDS;
-		ssize_t have = cvl_input_peek(e->in, ETT_BLOCK_BYTES, &p, err);
+	while (i < total && left >= ETT_BLOCK_BYTES && !rc) {
+		ssize_t have = cvl_input_peek(e->in, ETT_BLOCK_BYTES, &p, err), step;
+		struct ett_block head;
+		bool whole;
 
 		if (have < 0)
 			return (int)have;
 		if (have < ETT_BLOCK_BYTES) {
-			*lost = total - i;
 			cvl_input_skip(e->in, (size_t)have);
+			if (left <= more) /* its last blocks are damaged, not cut off */
+				break;
+			*lost = total - i;
 			return 0;
 		}
-		if (is_block(e, p, (uint16_t)kind, i, n)) {
-			rc = ett_store_records(&e->store, kind,
-					       p + offsetof(struct ett_block, record), (size_t)n,
-					       err);
+		whole = is_block(e, p, &head);
+		step = ETT_BLOCK_BYTES;
+		if (whole && has_those(&head, kind, i, total)) {
+			uint64_t first = le64toh(head.first), n = records_from(first, total);
+
+			if (first > i) {
+				rc = tell_bad(e, &bad, err);
+				ett_store_missing(&e->store, first - i);
+			}
+			if (!rc)
+				rc = ett_store_records(&e->store, kind,
+						       p + offsetof(struct ett_block, record),
+						       (size_t)n, err);
+			i = first + n;
+			bad = false;
 		} else {
-			cvl_tally_add(&e->bad, cvl_input_offset(e->in));
-			ett_store_missing(&e->store, n);
-			if (e->opts->strict)
-				rc = cvl_fail(err, CVL_E_CHECKSUM, e->bad.offset,
-					      "%s: a block that is damaged or of another run",
-					      e->name);
+			rc = tell_bad(e, &bad, err);
+			if (whole && kind == ETT_RECORDS && le16toh(head.kind) == ETT_TRUTH)
+				break;
+			step = to_next(e, err);
+			if (step < 0)
+				return (int)step;
 		}
-		cvl_input_skip(e->in, ETT_BLOCK_BYTES);
+		cvl_input_skip(e->in, (size_t)step);
+		left -= (uint64_t)step;
 		cvl_input_progress(e->in, e->opts);
 	}
+	ett_store_missing(&e->store, total - i);
 	return rc;
 }
 
@@ -196,8 +273,9 @@ static int tell_cut(struct ett *e, uint64_t lost, struct cvl_error *err)
 	struct cvl_error problem;
 
 	cvl_fail(&problem, CVL_E_TRUNCATED, cvl_input_offset(e->in),
-		 "%s: the file ends before the image does: %" PRIu64 " records are not there",
-		 e->name, lost);
+		 "%s:%" PRIu64 ": the file ends before the image does: %" PRIu64
+		 " records are not there",
+		 e->name, cvl_input_offset(e->in), lost);
 	if (e->opts->strict)
 		return cvl_fail(err, problem.code, problem.offset, "%s", problem.text);
 	cvl_tell(e->opts->report, &problem);
@@ -258,8 +336,9 @@ static int ett_import(struct cvl_input *in, struct cvl_session *s,
 	if (!rc && lost)
 		rc = tell_cut(e, lost, err);
 	rc = ett_store_close(&e->store, rc, err);
-	cvl_tally_tell(&e->bad, opts, CVL_E_CHECKSUM, e->name,
-		       "blocks that are damaged or of another run; their records are left out");
+	cvl_tally_tell(
+		&e->bad, opts, CVL_E_CHECKSUM, e->name,
+		"places where blocks are damaged, of another run, or not there; their records are left out");
 out:
 	free(e);
 	return rc;

@@ -59,8 +59,8 @@ static const char *text(const char *s, size_t n, char *out)
 
 static int put_run(struct ett_store *st, struct cvl_error *err)
 {
-	static const char *const ends[] = { "unknown", "zero code", "key", "full memory",
-					    "length" };
+	static const char *const ends[] = { "unknown",     "zero code", "key",
+					    "full memory", "length",    "self-test" };
 	static const char *const sources[] = { "parallel port", "serial port", "register", "port" };
 	const struct ett_header *h = st->h;
 	uint32_t why = le32toh(h->why), flags = le32toh(h->flags);

@@ -46,7 +46,7 @@ coeval export self --to ett-text | awk 'NF != 3 || $3 != 1 || $1 < last { bad++ 
 
 echo "== by a boot loader; keys and screen; saved to a second disk and by the serial port, which are alike"
 space plain.img 2M
-kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room for" key=ret "see=ended by" \
+kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room for" key=ret "see=ended by the self-test" \
 	"see=self-test: stores 400" "line=outside their bracket 0" "line=long and missed 0" \
 	key=pgdn key=home "see=             0 " key=end key=g key=1 key=2 key=ret "see=            12 " \
 	key=slash key=1 key=ret key=n \
@@ -55,6 +55,7 @@ kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room
 cmp -n "$(stat -c %s serial.bin)" serial.bin plain.img && echo "alike"
 coeval import -o serial serial.bin 2>&1 | quietly
 coeval import -o plain plain.img 2>&1 | quietly
+coeval show serial --event run | grep -o 'ended_by = "[a-z -]*"'
 coeval export serial --to ett-text >a.txt
 coeval export plain --to ett-text >b.txt
 cmp a.txt b.txt && [ -s a.txt ] && awk '$2 > 1 || $3 > 8 { bad = 1 } END { print bad ? "odd" : "eight probes of one bit" }' a.txt
@@ -119,5 +120,34 @@ kernel "selftest=3000 dwell=100ms probes=1 disk=1" "see=ready" key=ret "wait=3" 
 kernel "steps=on record=5000 start=now disk=0 zero=off" "see=ended by" key=s "line=NOT SAVED" -- -drive "$(disk small.img)" | quietly
 coeval import -o small small.img 2>&1 | quietly
 
-echo "== words that it does not know"
-kernel "probes=3 start=key" "see=ready" "line=not understood" --
+echo "== a machine that stood still while the clock was measured: the timer went round unseen, and it is measured again"
+rate() {
+	kernel "" "$@" see=ready line=clock -- | tr -d ' ' | sed 's/clock\([0-9]*\)Hz.*/\1/'
+}
+echo "$(rate) $(rate see=measuring wait=0.15 stop=0.12)" |
+	awk '{ d = $1 / $2 - 1; print(d < 0.001 && d > -0.001 ? "the same rate" : $0) }'
+
+echo "== one processor: the loop itself looks for keys, and the one that started it is none"
+PARALLEL=none
+kernel "start=key selftest=9" see=ready "line=second  " key=ret wait=1 line=capturing key=spc "line=ended by a key" key=esc see=ready -- -smp 1 |
+	sed 's/  steps.*//'
+
+echo "== modem lines of a serial port, set through its loopback; a code of 0 ends it"
+space modem.img 2M
+kernel "source=serial base=2f8 start=now save=disk" see=capturing out=2FC:11 wait=0.2 out=2FC:12 wait=0.2 out=2FC:14 wait=0.2 \
+	out=2FC:18 wait=0.2 out=2FC:1F wait=0.2 out=2FC:10 "see=saved, blocks" -- -serial null -serial null -drive "$(disk modem.img)"
+coeval import -o modem modem.img 2>&1 | quietly
+coeval export modem --to ett-text | cut -d " " -f 2-
+
+echo "== no code ends it where a probe is one bit; its length does"
+kernel "source=serial base=2f8 start=now probes=8 length=1500ms" see=capturing out=2FC:13 wait=0.2 out=2FC:10 "line=ended by its length" \
+	-- -serial null -serial null | sed 's/  steps.*//'
+
+echo "== words that it does not know, and what keeps it from capturing"
+kernel "probes=3 steps start=key" "see=ready" "line=not understood" --
+kernel "source=mmio base=3 start=now" "line=Cannot" --
+kernel "pci=ffff:1 start=now" "line=Cannot" "line=WARNING: there" --
+kernel "start=now" "line=Cannot" -- -m 4
+kernel "start=now timer=hpet length=1ms" "see=ended by its length" key=esc see=ready "line=by the 8254" -- -machine pc,hpet=off |
+	sed 's/[0-9].*Hz by/by/; s/,.*//'
+unset PARALLEL

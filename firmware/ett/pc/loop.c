@@ -8,9 +8,6 @@
 #include "../probes.h"
 #include "io.h"
 
-#define STATUS 0x64
-#define STATUS_FULL 1
-
 static inline __attribute__((always_inline)) uint8_t read_lines(const struct port *p, bool reg)
 {
 	return (uint8_t)((reg ? *p->reg >> p->shift : (uint32_t)in8(p->port) >> p->shift) &
@@ -22,9 +19,9 @@ static enum ett_end look(const struct loop *l, uint64_t now)
 {
 	if (l->length && now - l->begin >= l->length)
 		return ETT_END_LENGTH;
-	if (*l->stop || (l->keys && in8(STATUS) & STATUS_FULL))
-		return ETT_END_KEY;
-	return ETT_END_NONE;
+	if (*l->stop)
+		return (enum ett_end) * l->stop;
+	return l->keys && key_anew() ? ETT_END_KEY : ETT_END_NONE;
 }
 
 static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, bool every)
@@ -83,7 +80,7 @@ static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, 
 	l->steps = steps;
 	l->least = least;
 	l->most = most;
-	l->only_ff = l->first == 0xff && !moved;
+	l->moved = moved;
 }
 
 /* One function each, so that a step decides nothing that is known before. */

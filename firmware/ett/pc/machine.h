@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../apart.h"
 #include "../config.h"
 #include "../image.h"
 #include "../memory.h"
@@ -30,6 +31,8 @@ struct timer {
 	bool invariant;
 };
 
+/** Make the TSC be read in its place on this processor: see tsc(). */
+void timer_order(void);
 /** Measure the TSC for half a second. */
 struct timer timer_calibrate(enum ett_timer by);
 void wait_us(const struct timer *t, uint64_t us);
@@ -75,11 +78,10 @@ struct loop {
 		length; /* ticks from one look at keys and length to the next; of the capture, 0: no end */
 	struct ett_record *record;
 	uint64_t room;
-	volatile uint32_t *go, *stop; /* told that it began; tells it to end */
+	volatile uint32_t *go, *stop; /* told that it began; an enum ett_end tells it to end */
 	/* what came of it */
 	uint64_t n, begin, end, steps, least, most;
-	uint8_t first;
-	bool only_ff;
+	uint8_t first, moved; /* what was read first; lines that changed, ever */
 	enum ett_end why;
 };
 
@@ -95,8 +97,10 @@ void screen_show(char text[ETT_ROWS][ETT_COLUMNS]);
 /** Row @row of what stands there already. */
 void screen_line(unsigned row, const char *text);
 
-/** Key that was pressed since, or ETT_KEY_NONE. */
+/** Key that was pressed since, or ETT_KEY_NONE. One that is held comes over and over. */
 int key_poll(void);
+/** Whether a key was pressed since, any but the one that is held already. */
+bool key_anew(void);
 /** Forget keys that were pressed. */
 void key_flush(void);
 
@@ -125,16 +129,12 @@ const char *disk_flush(const struct disk *d, const struct timer *t);
 /** Start a second processor. False: there is none. */
 bool second_start(const struct timer *t);
 
-/** By how much its TSC is ahead of ours: between these. */
-struct apart {
-	int64_t least, most;
-};
+/** Learn by how much its TSC is ahead of ours, beyond what is known. */
+void second_compare(struct ett_apart *a);
 
-struct apart second_compare(void);
-
-/** Have it look for a key: *@stop gets 1 then. */
-void second_watch(volatile uint32_t *stop);
-/** Have it wait for *@go, drive edges, and set *@stop. */
+/** Have it look for a key, every @look ticks: *@stop gets ETT_END_KEY then. */
+void second_watch(volatile uint32_t *stop, uint64_t look);
+/** Have it wait for *@go, drive edges, and set *@stop to ETT_END_TEST. */
 struct drive {
 	uint16_t latch;
 	unsigned bits;

@@ -74,12 +74,14 @@ static void read_told(const struct boot_info *info)
 
 static void find_memory(const struct boot_info *info)
 {
-	struct ett_memory m = { .from = (uint64_t)(uintptr_t)bss_end };
+	/* A copy: the loader may have left it where the record will be. */
+	static uint8_t map[8192];
+	struct ett_memory m = { .from = (uint64_t)(uintptr_t)bss_end, .map = map };
 	void *at = NULL;
 
 	if (info && info->flags & INFO_MAP) {
-		m.map = (const uint8_t *)(uintptr_t)info->map;
-		m.n = info->map_bytes;
+		m.n = info->map_bytes < sizeof(map) ? info->map_bytes : sizeof(map);
+		memcpy(map, (const void *)(uintptr_t)info->map, m.n);
 	}
 	ett.setup.room = map_record(&m, &at) / sizeof(struct ett_record);
 	ett.setup.record = at;
@@ -90,8 +92,9 @@ static void find_memory(const struct boot_info *info)
 static void find_second(void)
 {
 	ett.setup.second = second_start(&ett.setup.timer);
+	ett_apart_open(&ett.setup.apart);
 	if (ett.setup.second)
-		ett.setup.apart = second_compare();
+		second_compare(&ett.setup.apart);
 }
 
 /* ---- capturing ---- */
@@ -127,7 +130,7 @@ static void start_second(bool test, bool zero)
 		ett.loop.room = ett.setup.room - half;
 		second_drive(&ett.drive);
 	} else if (ett.setup.second && ett.setup.config.keys == ETT_KEYS_OTHER) {
-		second_watch(&ett.stop);
+		second_watch(&ett.stop, ett.loop.look);
 	}
 }
 
@@ -143,7 +146,7 @@ static void capture(void)
 		.bits = c->bits,
 		.zero = zero,
 		.keys = c->keys == ETT_KEYS_LOOP ||
-			(c->keys == ETT_KEYS_OTHER && !ett.setup.second),
+			(c->keys == ETT_KEYS_OTHER && (test || !ett.setup.second)),
 		.every = c->steps,
 		.look = ett_ticks(LOOK_US, ett.setup.timer.hz),
 		.length = ett_ticks(c->length_us, ett.setup.timer.hz),
@@ -158,9 +161,19 @@ static void capture(void)
 	start_second(test, zero);
 	loop_run(l);
 	second_rest();
+	if (test) /* again: two that ran apart meanwhile are two clocks */
+		second_compare(&ett.setup.apart);
 	pci_masters_on(&ett.masters);
 	key_flush();
 	ett.runs++;
+}
+
+/* A port that is not there reads FF; of a serial one's modem lines that may be a part. */
+static bool only_ff(void)
+{
+	const struct loop *l = &ett.loop;
+
+	return !l->moved && (l->first == 0xff || (l->port.dead && l->first == l->port.mask));
 }
 
 static void fill_header(void)
@@ -174,7 +187,7 @@ static void fill_header(void)
 	h->flags = (ett.setup.timer.invariant ? ETT_INVARIANT : 0u) |
 		   (setup_apart(&ett.setup) ? ETT_APART : 0u) |
 		   (id[2] >> 31 ? ETT_HYPERVISOR : 0u) | (l->every ? ETT_EVERY_STEP : 0u) |
-		   (tests_itself() ? ETT_SELF_TEST : 0u) | (l->only_ff ? ETT_NO_PORT : 0u);
+		   (tests_itself() ? ETT_SELF_TEST : 0u) | (only_ff() ? ETT_NO_PORT : 0u);
 	if (ett.setup.timer.rate.hz)
 		h->flags |= ett.setup.timer.by == ETT_TIMER_PIT ? ETT_PIT : ETT_HPET;
 	h->probes = ett.setup.config.probes;
@@ -204,14 +217,15 @@ static void fill_header(void)
 	h->cpu = id[0];
 	h->first = l->first;
 	setup_cpu_name(h->cpu_name);
-	memcpy(h->config, ett.setup.told, sizeof(h->config));
+	memcpy(h->config, ett.setup.told, sizeof(h->config) - 1);
 	ett.image.record = ett.setup.record;
 	ett.image.truth = ett.drive.store;
 }
 
 /* ---- looking ---- */
 
-static const char *const ends[] = { "", "a zero code", "a key", "full memory", "its length" };
+static const char *const ends[] = { "",           "a zero code",  "a key", "full memory",
+				    "its length", "the self-test" };
 
 static void make_title(void)
 {
@@ -236,9 +250,12 @@ static void first_message(void)
 	struct ett_verdict v;
 
 	memset(ett.view.message, 0, sizeof(ett.view.message));
-	if (ett.loop.only_ff) {
+	if (only_ff()) {
 		ett_put(&t,
 			"only FF was ever read: is there a port, and are the probes connected?");
+	} else if (tests_itself() && setup_apart(&ett.setup)) {
+		ett_put(&t,
+			"self-test: the other processor has another TSC, nothing can be compared");
 	} else if (tests_itself()) {
 		v = ett_judge(ett.setup.record, ett.loop.n, ett.drive.store, ett.drive.n,
 			      2 * ett.loop.most, ett.loop.end);
@@ -258,14 +275,13 @@ static void first_message(void)
 static void save(enum ett_save how)
 {
 	struct ett_text t = { ett.view.message, 0 };
-	uint64_t blocks = ett_image_blocks(&ett.image), saved = blocks;
+	uint64_t saved;
 	const char *problem;
 
-	screen_line(ETT_ROWS - 2, "saving ...");
 	if (how == ETT_SAVE_DISK)
 		problem = save_disk(&ett.image, &ett.setup.timer, ett.setup.config.disk, &saved);
 	else
-		problem = save_serial(&ett.image, &ett.setup.timer);
+		problem = save_serial(&ett.image, &ett.setup.timer, &saved);
 	memset(ett.view.message, 0, sizeof(ett.view.message));
 	ett_put(&t, problem ? "NOT SAVED: " : "saved, blocks: ");
 	if (problem)
@@ -317,6 +333,7 @@ void main(uint32_t magic, const struct boot_info *info)
 {
 	screen_open();
 	screen_line(0, "Coeval event timestamping: measuring the clock");
+	timer_order();
 	read_told(magic == MULTIBOOT_LOADED ? info : NULL);
 	find_memory(magic == MULTIBOOT_LOADED ? info : NULL);
 	ett.setup.timer = timer_calibrate(ett.setup.config.timer);
@@ -327,7 +344,8 @@ void main(uint32_t magic, const struct boot_info *info)
 		key_flush();
 		setup_draw(&ett.setup, screen);
 		screen_show(screen);
-		while (!(first && ett.setup.config.start_now) && wait_key() != '\n')
+		while (setup_cannot(&ett.setup) ||
+		       (!(first && ett.setup.config.start_now) && wait_key() != '\n'))
 			;
 		capture();
 		fill_header();

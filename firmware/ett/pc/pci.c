@@ -6,6 +6,8 @@
 
 #define BUSES 256
 #define COMMAND 0x04
+#define COMMAND_PORTS 1
+#define COMMAND_MEMORY 2
 #define COMMAND_MASTER 4
 #define HEADER_TYPE 0x0c
 #define BAR0 0x10
@@ -85,6 +87,8 @@ uint64_t pci_register(const struct ett_config *c, bool *port)
 			continue;
 		bar = get(a, BAR0 + 4u * c->bar);
 		*port = bar & 1;
+		set_command(a,
+			    (uint16_t)(get(a, COMMAND) | (*port ? COMMAND_PORTS : COMMAND_MEMORY)));
 		if (*port)
 			return (bar & ~3u) ? (bar & ~3u) + c->base : 0;
 		if (!(bar & ~15u))

@@ -2,9 +2,28 @@
 /* The image, block by block, to a disk or the serial port. */
 #include "save.h"
 
+#include "../keys.h"
+
 #define SECTORS (ETT_BLOCK_BYTES / ETT_SECTOR_BYTES)
 
+static const char stopped[] = "stopped by Esc";
+
 static uint64_t block[ETT_BLOCK_BYTES / 8];
+
+/* Show how far it is. False: the user does not want to wait for the rest. */
+static bool go_on(uint64_t i, uint64_t blocks)
+{
+	char row[ETT_COLUMNS + 1] = "";
+	struct ett_text t = { row, 0 };
+
+	ett_put(&t, "saving, blocks: ");
+	ett_put_dec(&t, i, 0);
+	ett_put(&t, " of ");
+	ett_put_dec(&t, blocks, 0);
+	ett_put(&t, "  (Esc stops it)");
+	screen_line(ETT_ROWS - 2, row);
+	return key_poll() != ETT_KEY_ESC;
+}
 
 const char *save_disk(struct ett_image *im, const struct timer *t, int number, uint64_t *saved)
 {
@@ -26,12 +45,14 @@ const char *save_disk(struct ett_image *im, const struct timer *t, int number, u
 			problem = "the disk is full";
 			break;
 		}
+		if (i % 64 == 0 && !go_on(i, blocks)) {
+			problem = stopped;
+			break;
+		}
 		ett_image_block(im, i, block);
 		problem = disk_write(&d, t, lba + i * SECTORS, block, SECTORS);
 		if (!problem)
 			*saved = i + 1;
-		if (i % 4096 == 4095)
-			screen_line(ETT_ROWS - 2, i & 4096 ? "saving ..." : "saving ....");
 	}
 	if (*saved) {
 		const char *flushed = disk_flush(&d, t);
@@ -41,16 +62,20 @@ const char *save_disk(struct ett_image *im, const struct timer *t, int number, u
 	return problem;
 }
 
-const char *save_serial(struct ett_image *im, const struct timer *t)
+const char *save_serial(struct ett_image *im, const struct timer *t, uint64_t *saved)
 {
 	uint64_t blocks = ett_image_blocks(im);
 
+	*saved = 0;
 	if (!serial_open())
 		return "there is no serial port";
 	for (uint64_t i = 0; i < blocks; i++) {
+		if (!go_on(i, blocks))
+			return stopped;
 		ett_image_block(im, i, block);
 		if (!serial_send(t, block, ETT_BLOCK_BYTES))
 			return "the serial port does not send";
+		*saved = i + 1;
 	}
 	return NULL;
 }

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "../keys.h"
 #include "../probes.h"
 #include "../selftest.h"
 #include "io.h"
@@ -34,6 +33,7 @@ static struct {
 	volatile uint32_t asked, answered;
 	volatile uint64_t stamp;
 	volatile uint32_t *stop;
+	uint64_t look;
 	struct drive *drive;
 	volatile uint32_t here;
 } second;
@@ -87,10 +87,8 @@ void second_rest(void)
 		pause();
 }
 
-struct apart second_compare(void)
+void second_compare(struct ett_apart *a)
 {
-	struct apart a = { INT64_MIN, INT64_MAX };
-
 	second.asked = second.answered = 0;
 	give(COMPARE);
 	for (uint32_t i = 1; i <= ROUNDS; i++) {
@@ -100,19 +98,15 @@ struct apart second_compare(void)
 		while (second.answered != i)
 			;
 		behind = tsc();
-		/* Its stamp was taken between ours. */
-		if ((int64_t)(second.stamp - behind) > a.least)
-			a.least = (int64_t)(second.stamp - behind);
-		if ((int64_t)(second.stamp - ahead) < a.most)
-			a.most = (int64_t)(second.stamp - ahead);
+		ett_apart_add(a, ahead, second.stamp, behind);
 	}
 	second_rest();
-	return a;
 }
 
-void second_watch(volatile uint32_t *stop)
+void second_watch(volatile uint32_t *stop, uint64_t look)
 {
 	second.stop = stop;
+	second.look = look;
 	give(WATCH);
 }
 
@@ -136,22 +130,23 @@ static void answer(void)
 	}
 }
 
-static void watch(void)
-{
-	while (!second.rest && key_poll() == ETT_KEY_NONE)
-		pause();
-	if (!second.rest)
-		*second.stop = 1;
-	while (!second.rest)
-		pause();
-}
-
 static void hold(uint64_t ticks)
 {
 	uint64_t until = tsc() + ticks;
 
 	while (tsc() < until && !second.rest)
 		;
+}
+
+static void watch(void)
+{
+	/* Seldom: the keyboard's controller may be on the bus that the lines are read by, and keep a read waiting. */
+	while (!second.rest && !key_anew())
+		hold(second.look);
+	if (!second.rest)
+		*second.stop = ETT_END_KEY;
+	while (!second.rest)
+		pause();
 }
 
 static void store(struct drive *d, uint8_t v, uint8_t before)
@@ -187,13 +182,14 @@ static void drive(struct drive *d)
 		store(d, 0, v);
 	/* A zero ends the capture, and that this; unless the loop comes to no read at all. */
 	hold(d->zero ? d->patience : 16 * d->dwell);
-	*d->stop = 1;
+	*d->stop = ETT_END_TEST;
 	while (!second.rest)
 		pause();
 }
 
 void second_main(void)
 {
+	timer_order();
 	second.here = 1;
 	for (;;) {
 		switch (second.job) {

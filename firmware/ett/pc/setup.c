@@ -29,9 +29,18 @@ void setup_cpu_name(char out[48])
 	out[47] = '\0';
 }
 
+const char *setup_cannot(const struct setup *s)
+{
+	if (!s->timer.hz)
+		return "nothing tells the rate of the TSC";
+	if (!s->room)
+		return "there is no memory for records";
+	return s->port_problem && !s->port.dead ? "there are no lines to read" : NULL;
+}
+
 bool setup_apart(const struct setup *s)
 {
-	return s->second && (s->apart.least > 0 || s->apart.most < 0);
+	return s->second && ett_apart_is(&s->apart);
 }
 
 static void draw_clock(const struct setup *s, char screen[ETT_ROWS][ETT_COLUMNS], unsigned *row)
@@ -60,12 +69,13 @@ static void draw_clock(const struct setup *s, char screen[ETT_ROWS][ETT_COLUMNS]
 	}
 	l = line(screen, (*row)++, "second");
 	if (!s->second) {
-		ett_put(&l, "no second processor: keys are looked for in the loop, no self-test");
+		ett_put(&l, "there is none: the loop looks for keys, no self-test");
 	} else if (setup_apart(s)) {
 		ett_put(&l, "WARNING: the second processor has another TSC");
 	} else {
 		ett_put(&l, "a second processor, of the same TSC within ");
 		ett_put_dec(&l, (uint64_t)(s->apart.most - s->apart.least), 0);
+		ett_put(&l, " ticks");
 	}
 }
 
@@ -104,8 +114,10 @@ void setup_draw(const struct setup *s, char screen[ETT_ROWS][ETT_COLUMNS])
 	if (s->wrong) {
 		l = line(screen, row++, "");
 		ett_put(&l, "WARNING: not understood: ");
-		ett_put(&l, s->wrong);
+		ett_put_word(&l, s->wrong);
 	}
 	l = (struct ett_text){ screen[ETT_ROWS - 1], 0 };
-	ett_put(&l, "Enter starts");
+	ett_put(&l, setup_cannot(s) ? "Cannot capture: " : "Enter starts");
+	if (setup_cannot(s))
+		ett_put(&l, setup_cannot(s));
 }

@@ -7,7 +7,7 @@
 
 struct setup {
 	struct ett_config config;
-	char told[128];
+	char told[512];    /* as much as the boot sector loads */
 	const char *wrong; /* word of it that is not understood, or NULL */
 	struct timer timer;
 	struct port port;
@@ -15,10 +15,12 @@ struct setup {
 	struct ett_record *record;
 	uint64_t room; /* for records */
 	bool second;   /* there is another processor */
-	struct apart apart;
+	struct ett_apart apart;
 };
 
-/** Whether the other processor has another TSC: zero is not within the limits of the difference. */
+/** What keeps it from capturing, or NULL. */
+const char *setup_cannot(const struct setup *s);
+/** Whether the other processor has another TSC. */
 bool setup_apart(const struct setup *s);
 /** The processor's own name, "" if it has none. */
 void setup_cpu_name(char out[48]);

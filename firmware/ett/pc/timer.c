@@ -17,6 +17,12 @@
 #define HPET_CONFIG (0x10 / 4)
 #define HPET_COUNT (0xf0 / 4)
 #define HPET_PERIOD_MAX 100000000 /* fs, by its specification */
+#define TRIES 4                   /* of the one timer and the other, in turns */
+/* CPUID's vendor: "Auth...", "Hygo..." */
+#define AMD 0x68747541
+#define HYGON 0x6f677948
+#define DE_CFG_MSR 0xc0011029
+#define DE_CFG_LFENCE 2
 
 static uint16_t pit_count(void)
 {
@@ -41,6 +47,7 @@ struct counter {
 	volatile uint32_t *hpet; /* NULL: the 8254 */
 	uint64_t hz, count;
 	uint32_t raw, mask;
+	uint64_t last, longest; /* TSC of the last look; ticks between two */
 };
 
 static struct ett_reading look(struct counter *c)
@@ -51,6 +58,9 @@ static struct ett_reading look(struct counter *c)
 	r.before = tsc();
 	now = c->hpet ? c->hpet[HPET_COUNT] : 0xffffu - pit_count();
 	r.after = tsc();
+	if (r.after - c->last > c->longest)
+		c->longest = r.after - c->last;
+	c->last = r.before;
 	c->count += (now - c->raw) & c->mask;
 	c->raw = now;
 	r.count = c->count;
@@ -73,20 +83,25 @@ static struct ett_reading look_well(struct counter *c)
 
 static struct ett_rate measure(struct counter *c)
 {
+	const struct ett_rate none = { 0, 0, 0 };
 	struct ett_reading first, last;
+	struct ett_rate r;
 
 	look_well(c); /* its first counts may come late */
 	first = look_well(c);
+	c->longest = 0;
 	for (uint64_t still = 0; c->count - first.count < c->hz / WINDOW;) {
 		uint64_t before = c->count;
 
 		look(c);
 		still = c->count == before ? still + 1 : 0;
 		if (still == PATIENCE)
-			return (struct ett_rate){ 0, 0, 0 };
+			return none;
 	}
 	last = look_well(c);
-	return ett_rate(&first, &last, c->hz);
+	r = ett_rate(&first, &last, c->hz);
+	/* Where nobody looked for that long, it may have gone round unseen. */
+	return 2 * ett_ns(c->longest, r.hz) < ett_ns(c->mask, c->hz) ? r : none;
 }
 
 static struct ett_rate by_pit(void)
@@ -99,10 +114,11 @@ static struct ett_rate by_pit(void)
 
 static struct ett_rate by_hpet(void)
 {
-	struct counter c = { .hpet = map_register(acpi_hpet()), .mask = UINT32_MAX };
-	uint64_t period_fs;
+	struct counter c = { .mask = UINT32_MAX };
+	uint64_t at = acpi_hpet(), period_fs;
 
-	if (!acpi_hpet() || !c.hpet)
+	c.hpet = at ? map_register(at) : NULL;
+	if (!c.hpet)
 		return (struct ett_rate){ 0, 0, 0 };
 	period_fs = c.hpet[HPET_PERIOD];
 	if (!period_fs || period_fs > HPET_PERIOD_MAX)
@@ -112,9 +128,28 @@ static struct ett_rate by_hpet(void)
 	return measure(&c);
 }
 
+/*
+ * AMD's LFENCE waits for all that was begun before it only where bit 1 of MSR C001_1029 is set ("Software Techniques for Managing
+ * Speculation on AMD Processors", 2018); families Fh and 11h do without. A hypervisor sees to it itself.
+ */
+void timer_order(void)
+{
+	uint32_t vendor[4], id[4], family;
+
+	cpuid(0, vendor);
+	cpuid(1, id);
+	family = (id[0] >> 8 & 15) + (id[0] >> 20 & 255);
+	if (vendor[1] != AMD && vendor[1] != HYGON)
+		return;
+	if (id[2] >> 31 || family < 0x10 || family == 0x11)
+		return;
+	wrmsr(DE_CFG_MSR, rdmsr(DE_CFG_MSR) | DE_CFG_LFENCE);
+}
+
 struct timer timer_calibrate(enum ett_timer by)
 {
 	uint32_t top[4], leaf15[4] = { 0 }, leaf16[4] = { 0 }, ext[4];
+	const enum ett_timer other = by == ETT_TIMER_PIT ? ETT_TIMER_HPET : ETT_TIMER_PIT;
 	struct timer t = { .by = by };
 
 	cpuid(0, top);
@@ -128,11 +163,9 @@ struct timer timer_calibrate(enum ett_timer by)
 		cpuid(0x80000007, ext);
 		t.invariant = ext[3] >> 8 & 1;
 	}
-	if (by == ETT_TIMER_PIT)
-		t.rate = by_pit();
-	if (!t.rate.hz) {
-		t.rate = by_hpet();
-		t.by = ETT_TIMER_HPET;
+	for (int i = 0; i < TRIES && !t.rate.hz; i++) {
+		t.by = i & 1 ? other : by;
+		t.rate = t.by == ETT_TIMER_PIT ? by_pit() : by_hpet();
 	}
 	t.hz = t.rate.hz ? t.rate.hz : t.cpuid_hz;
 	return t;

@@ -3,7 +3,7 @@
  * The polling loop on this machine: beside a bare loop that reads the clock and memory with the same fences, and against a writer that
  * stamps its stores by the same clock.
  */
-#include "bench.h"
+#include "ett.h"
 
 #include <coeval/error.h>
 
@@ -215,7 +215,7 @@ static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 	return 0;
 }
 
-static int run(const struct bench *b)
+int ett_poll(const struct bench *b)
 {
 	unsigned others, cpu = facts_best_cpu(&others);
 	uint64_t off;
@@ -224,16 +224,10 @@ static int run(const struct bench *b)
 
 	if (!poll_clock_there() || !others) {
 		fprintf(stderr,
-			"SKIP  poll: it takes two processors, with RDTSCP where they are x86\n");
+			"SKIP  a polling loop: it takes two processors, with RDTSCP where they are x86\n");
 		return 0;
 	}
 	tick_ns = 1e9 / (double)poll_clock_rate(200, &off);
 	rc = step_row(b, cpu, tick_ns);
 	return rc ? rc : trials(b, cpu, tick_ns);
 }
-
-const struct bench_group bench_poll = {
-	.name = "poll",
-	.what = "the polling loop on this machine, against a writer whose times are known",
-	.run = run,
-};
