@@ -134,13 +134,13 @@ kernel "start=key selftest=9" see=ready "line=second  " key=ret wait=1 line=capt
 
 echo "== modem lines of a serial port, set through its loopback; a code of 0 ends it"
 space modem.img 2M
-kernel "source=serial base=2f8 start=now save=disk" see=capturing out=2FC:11 wait=0.2 out=2FC:12 wait=0.2 out=2FC:14 wait=0.2 \
-	out=2FC:18 wait=0.2 out=2FC:1F wait=0.2 out=2FC:10 "see=saved, blocks" -- -serial null -serial null -drive "$(disk modem.img)"
+kernel "source=serial base=2f8 start=now save=disk" see=capturing wait=2 out=2FC:11 wait=1 out=2FC:12 wait=1 out=2FC:14 wait=1 \
+	out=2FC:18 wait=1 out=2FC:1F wait=1 out=2FC:10 "see=saved, blocks" -- -serial null -serial null -drive "$(disk modem.img)"
 coeval import -o modem modem.img 2>&1 | quietly
 coeval export modem --to ett-text | cut -d " " -f 2-
 
 echo "== no code ends it where a probe is one bit; its length does"
-kernel "source=serial base=2f8 start=now probes=8 length=1500ms" see=capturing out=2FC:13 wait=0.2 out=2FC:10 "line=ended by its length" \
+kernel "source=serial base=2f8 start=now probes=8 length=5s" see=capturing wait=1 out=2FC:13 wait=1 out=2FC:10 "line=ended by its length" \
 	-- -serial null -serial null | sed 's/  steps.*//'
 
 echo "== words that it does not know, and what keeps it from capturing"
