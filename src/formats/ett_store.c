@@ -275,6 +275,51 @@ static inline int put_record(struct ett_store *st, enum ett_kind kind, const str
 	return rc;
 }
 
+static uint64_t half_of(const struct ett_record *r)
+{
+	const uint64_t width = ett_width(r);
+
+	return width / 2 + width % 2;
+}
+
+/*
+ * put_record() of what nearly all records are, events with half-widths of 32 bits, at a third of the cost. Returns how many of the
+ * first @n are such; there is room for their rows, and those that wait are of the same class.
+ */
+static size_t put_events(struct ett_store *st, const unsigned char *records, size_t n)
+{
+	const unsigned bits = st->h->bits, codes = (1u << bits) - 1;
+	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0;
+	struct cvl_store_row *row = st->row + st->n;
+	uint64_t last = st->last;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		struct ett_record r;
+		uint64_t half;
+		unsigned changed;
+
+		take(&r, records + i * sizeof(r));
+		half = half_of(&r);
+		changed = r.value ^ r.before;
+		if (!changed || half > UINT32_MAX || half > r.tick)
+			break;
+		do {
+			const unsigned p = (unsigned)__builtin_ctz(changed) >> shift;
+			const uint64_t code = ett_code(r.value, p, bits);
+
+			row->tick = tick(r.tick - half);
+			put64(row->fields, half | (uint64_t)(p + 1) << 32 | code << 40);
+			row++;
+			changed &= ~(codes << (p << shift));
+		} while (changed);
+		last = r.tick;
+	}
+	st->n = (size_t)(row - st->row);
+	st->last = last;
+	return i;
+}
+
 int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned char *records,
 		      size_t n, struct cvl_error *err)
 {
@@ -282,11 +327,15 @@ int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned c
 
 	for (size_t i = 0; i < n && !rc; i++) {
 		struct ett_record r;
-		uint64_t width, half;
+		uint64_t half;
 
+		if (kind == ETT_RECORDS && !st->missing && st->class == st->event[0] &&
+		    st->n + (n - i) * ETT_PROBES_MAX <= ETT_ROWS_MAX)
+			i += put_events(st, records + i * sizeof(r), n - i);
+		if (i == n)
+			break;
 		take(&r, records + i * sizeof(r));
-		width = ett_width(&r);
-		half = width / 2 + width % 2;
+		half = half_of(&r);
 		half = half < r.tick ? half : r.tick;
 		if (st->missing)
 			rc = put_gap(st, r.tick - half, CVL_GAP_CORRUPT, err);

@@ -18,7 +18,7 @@
 #include <wire/ett_image.h>
 
 /** Rows that are given to the writer at a time. */
-#define ETT_ROWS_MAX 1024
+#define ETT_ROWS_MAX 4096
 
 struct ett_store {
 	const struct ett_header *h;
