@@ -14,6 +14,7 @@
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
 #include "drivers/poll/gpio.h"
+#include "drivers/poll/guard.h"
 #include "drivers/poll/told.h"
 
 #define RING ((size_t)1 << 19) /* entries: half a second at a million a second */
@@ -21,7 +22,9 @@
 #define QUIET_MS 2
 #define CALIBRATE_MS 200
 #define ASK_NS 10000 /* shorter gaps are not worth the question, which takes about a us */
+#define PARTS 10     /* of a second: gaps that touch are told of so often */
 #define BEGIN_NS 5000000000
+#define HANDED_ON_NS 20000000
 
 struct device {
 	const struct driver_sink *sink;
@@ -34,7 +37,8 @@ struct device {
 	pthread_t thread;
 	cpu_set_t others, before; /* processors of the observer's thread: now and before */
 	uint64_t off_ppb;
-	bool threaded, stopping, busy, moved;
+	bool threaded, stopping, busy, moved, described;
+	bool gone; /* the memory */
 	_Atomic bool ended;
 	_Atomic int pinned, prior, locked; /* 0, or an errno */
 };
@@ -83,7 +87,7 @@ static void poll_close(void *state)
 static int choose_cpu(struct device *d, struct cvl_error *err)
 {
 	unsigned others;
-	int best = (int)facts_best_cpu(&others);
+	int best = (int)facts_best_cpu("", &others);
 
 	CPU_ZERO(&d->before);
 	sched_getaffinity(0, sizeof(d->before), &d->before);
@@ -120,6 +124,7 @@ static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
 	d->loop->lines = d->source.lines;
 	d->loop->gap_ticks = (uint64_t)((double)d->source.gap_ns / tick_ns);
 	d->loop->asked_ticks = (uint64_t)(ASK_NS / tick_ns);
+	d->loop->part_ticks = hz / PARTS;
 	return 0;
 }
 
@@ -137,7 +142,7 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	if (!rc)
 		rc = make_loop(d, hz, err);
 	if (!rc)
-		poll_watch_open(&d->watch, (unsigned)d->source.cpu);
+		poll_watch_open(&d->watch, "", (unsigned)d->source.cpu);
 	return rc;
 }
 
@@ -200,7 +205,7 @@ static void *loop_thread(void *state)
 		d->prior = errno;
 	if (mlockall(MCL_CURRENT))
 		d->locked = errno;
-	poll_loop_run(d->loop);
+	d->gone = !poll_guard_run(d->loop);
 	atomic_store(&d->ended, true);
 	return NULL;
 }
@@ -209,7 +214,9 @@ static void tell_refused(const struct device *d)
 {
 	if (d->pinned)
 		say(d, true, "the loop cannot be kept on processor %d (%s): it may be moved",
-		    d->source.cpu, strerror(d->pinned));
+		    d->source.cpu,
+		    d->pinned == EINVAL ? "it is offline, or not in this program's cpuset" :
+					  strerror(d->pinned));
 	if (d->prior)
 		say(d, true,
 		    "no priority of real time (%s): other programs take turns with the loop; see `coeval doctor`",
@@ -242,8 +249,9 @@ static int start_gpio(struct device *d, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot be read: %s",
 				d->source.text, strerror(error));
 	d->gpio.levels = now.levels;
-	d->gpio.last = now.to;
-	d->gpio.began = now.to;
+	d->gpio.last = now.from;
+	d->gpio.began = now.from;
+	d->gpio.sure = now.to + (uint64_t)d->source.latency_ns;
 	/* a bracket may begin so much earlier */
 	d->told.origin = now.from - (uint64_t)d->source.latency_ns;
 	return told_seen(&d->told, &now, err);
@@ -348,26 +356,50 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 				rc = told_seen(&d->told, &made[k], err);
 		}
 	}
-	/* what is stamped later may be told of as so much earlier */
-	return rc ? rc : told_until(&d->told, (uint64_t)(now - d->source.latency_ns), err);
+	/* what is stamped later may be told of as so much earlier, and the kernel hands it on in a thread */
+	return rc ? rc :
+		    told_until(&d->told, (uint64_t)(now - d->source.latency_ns - HANDED_ON_NS),
+			       err);
+}
+
+/* The loop is at its end, though nobody asked for that. */
+static int loop_broke_off(const struct device *d, struct cvl_error *err)
+{
+	if (d->gone)
+		return cvl_fail(
+			err, CVL_E_IO, CVL_NO_OFFSET,
+			"%s: it is gone: the file was made shorter, or the device was taken away",
+			d->source.text);
+	if (d->loop->ran_back)
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"the loop was moved to a processor whose clock is behind, so nothing more can be stamped; have it kept on one (cpu=N)");
+	return 0;
 }
 
 static int poll_work(void *state, struct cvl_error *err)
 {
 	struct device *d = state;
 	/* before the ring is emptied: nothing is put in behind it */
-	const bool last = d->stopping && (!loops(d) || atomic_load(&d->ended));
+	const bool ended = loops(d) ? atomic_load(&d->ended) : d->stopping;
 	int rc = loops(d) ? drain(d, err) : read_gpio(d, err);
 
+	/* early: it is there even if the capture is cut off */
+	if (!rc && !d->described) {
+		d->described = true;
+		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
+	}
 	if (rc)
 		return rc;
-	if (!last || d->busy)
+	if (!ended || d->busy)
 		return 1;
-	if (loops(d))
+	rc = told_rest(&d->told, err);
+	if (!rc && loops(d) && !d->gone)
 		rc = told_stats(&d->told, d->loop, err);
+	if (!rc && loops(d))
+		rc = loop_broke_off(d, err);
 	if (!rc)
-		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
-	tell_oddities(d);
+		tell_oddities(d);
 	return rc;
 }
 
