@@ -42,6 +42,7 @@ static void check_trial(uint64_t pause, uint64_t gap)
 	assert_int_equal(poll_trial_run(&t, &r), 0);
 	assert_int_equal(r.met, r.seen);
 	assert_int_equal(r.missed, r.excused);
+	assert_int_equal(r.claimed, 0);
 	assert_int_equal(r.missed + r.seen, STORES);
 	assert_int_equal(r.full, 0);
 	assert_true(r.seen > 0);
@@ -489,7 +490,11 @@ static void assurance_is_by_time_and_by_steps(void **state)
 
 static void points_are_read_or_refused(void **state)
 {
-	static const char *const bad[] = { "", ":rise", "a:up", "a:b=", "a:=1", "a:b=x", "a:b=1x" };
+	static const char *const bad[] = {
+		"",          ":rise",  "a:up",   "a:b=",       "a:=1",
+		"a:b=x",     "a:b=1x", "a:b=1,", "a:b=1,,c=2", "a:b=1,c=2,d=3,e=4,f=5",
+		"a:b=1,rise"
+	};
 	struct precision_point p;
 	struct cvl_error err;
 
@@ -501,8 +506,13 @@ static void points_are_read_or_refused(void **state)
 	assert_int_equal(p.side, 'f');
 	assert_int_equal(precision_point_parse(&p, "change:levels=0x10..", 18, &err), 0);
 	assert_string_equal(p.name, "change");
-	assert_string_equal(p.field, "levels");
-	assert_int_equal(p.value, 16);
+	assert_int_equal(p.n, 1);
+	assert_string_equal(p.with[0].field, "levels");
+	assert_int_equal(p.with[0].value, 16);
+	assert_int_equal(precision_point_parse(&p, "event:probe=2,code=3", 20, &err), 0);
+	assert_int_equal(p.n, 2);
+	assert_string_equal(p.with[1].field, "code");
+	assert_int_equal(p.with[1].value, 3);
 }
 
 static void lists_of_processors_are_read(void **state)

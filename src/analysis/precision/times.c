@@ -18,12 +18,27 @@ static bool copy(char *out, size_t size, const char *text, size_t n)
 	return true;
 }
 
+/* FIELD=NUMBER */
+static bool parse_with(struct precision_point *p, const char *text, size_t n)
+{
+	const char *is = memchr(text, '=', n);
+	size_t key = is ? (size_t)(is - text) : 0;
+	char number[32], *end;
+
+	if (!is || p->n == PRECISION_WITH ||
+	    !copy(p->with[p->n].field, sizeof(p->with[0].field), text, key) ||
+	    !copy(number, sizeof(number), is + 1, n - key - 1) || *number < '0' || *number > '9')
+		return false;
+	errno = 0;
+	p->with[p->n++].value = strtoull(number, &end, 0);
+	return !*end && !errno;
+}
+
 int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 			  struct cvl_error *err)
 {
-	const char *colon = memrchr(text, ':', n), *is;
+	const char *colon = memrchr(text, ':', n);
 	size_t name = colon ? (size_t)(colon - text) : n, rest = colon ? n - name - 1 : 0;
-	char number[32], *end;
 
 	*p = (struct precision_point){ 0 };
 	if (!copy(p->name, sizeof(p->name), text, name))
@@ -35,19 +50,21 @@ int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 		p->side = *colon;
 		return 0;
 	}
-	is = memchr(colon, '=', rest);
-	if (!is || !copy(p->field, sizeof(p->field), colon, (size_t)(is - colon)) ||
-	    !copy(number, sizeof(number), is + 1, rest - (size_t)(is - colon) - 1) ||
-	    *number < '0' || *number > '9')
-		goto bad;
-	errno = 0;
-	p->value = strtoull(number, &end, 0);
-	if (!*end && !errno)
-		return 0;
+	for (;;) {
+		const char *comma = memchr(colon, ',', rest);
+		const size_t one = comma ? (size_t)(comma - colon) : rest;
+
+		if (!parse_with(p, colon, one))
+			goto bad;
+		if (!comma)
+			return 0;
+		colon = comma + 1;
+		rest -= one + 1;
+	}
 bad:
 	return cvl_fail(
 		err, CVL_E_USAGE, CVL_NO_OFFSET,
-		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER, not '%.*s'",
+		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,..., not '%.*s'",
 		(int)n, text);
 }
 
@@ -63,7 +80,7 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m,
 	m->looked = true;
 	for (int k = 0; k < 2; k++) {
 		m->bit[k] = -1;
-		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !*point[k]->field; i++) {
+		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !point[k]->n; i++) {
 			const char *name = cvl_trace_env_at(trace, "line", (size_t)i);
 
 			if (name && !strcmp(name, point[k]->name))
@@ -77,6 +94,17 @@ static bool turns(const struct precision_mark *m, int k, const struct precision_
 {
 	return m->bit[k] >= 0 && (changed >> m->bit[k] & 1) &&
 	       (levels >> m->bit[k] & 1) == (p->side != 'f');
+}
+
+static bool has_all(const struct precision_fields *f, const struct precision_point *p)
+{
+	unsigned had = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		for (size_t k = 0; k < f->n; k++)
+			had += !f->f[k].text && f->f[k].u == p->with[i].value &&
+			       !strcmp(f->f[k].name, p->with[i].field);
+	return had == p->n;
 }
 
 /* Which ends of durations the record is: bit 0 the begin, bit 1 the end. */
@@ -101,7 +129,7 @@ static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 		bool line = m->bit[k] >= 0, event = name && !strcmp(name, point[k]->name);
 
 		if (name && !have &&
-		    ((line && !strcmp(name, LOOP_CHANGE)) || (event && *point[k]->field))) {
+		    ((line && !strcmp(name, LOOP_CHANGE)) || (event && point[k]->n))) {
 			precision_read_fields(r, sl, i, &f);
 			have = true;
 			if (!strcmp(name, LOOP_CHANGE)) {
@@ -109,9 +137,7 @@ static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 				changed = precision_number_of(&f, "changed");
 			}
 		}
-		if (line ? turns(m, k, point[k], changed, levels) :
-			   event && (!*point[k]->field ||
-				     precision_number_of(&f, point[k]->field) == point[k]->value))
+		if (line ? turns(m, k, point[k], changed, levels) : event && has_all(&f, point[k]))
 			is |= 1u << k;
 	}
 	precision_drop_fields(&f);
@@ -165,6 +191,7 @@ static int see_ends(struct precision_reader *r, struct precision_mark *m,
 			rc = add_time(r, sl, tick - m->from, m->half + half);
 	}
 	if (is & 1) {
+		r->p->open += m->open;
 		m->open = true;
 		m->from = tick;
 		m->half = half;

@@ -328,7 +328,7 @@ static const struct {
 	const char *costs, *advice;
 } points[] = {
 	{ "processors", processors, "the loop and all else take turns: gaps of whole time slices",
-	  "use a machine with two processors or more" },
+	  "use a machine with two processors or more, and one that is online" },
 	{ "tsc", tsc, "ticks are of no known length: brackets hold, ns do not",
 	  "use another processor; on a virtual machine, have the host pass the flags on" },
 	{ "clock source", clocksource, "the kernel does not trust the TSC itself",

@@ -107,10 +107,13 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 			r->at_work += for_ticks;
 			r->seen_at_work++;
 		}
-		if (!seen[v])
-			r->excused +=
-				x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
-				in_gap(x, v);
+		if (seen[v])
+			continue;
+		r->excused += x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
+			      in_gap(x, v);
+		/* the store was done by its later stamp, and stood until the next began */
+		r->claimed += x->stamp[v + 1].before >= x->stamp[v].after &&
+			      x->stamp[v + 1].before - x->stamp[v].after >= r->stats.widest;
 	}
 	free(seen);
 }
