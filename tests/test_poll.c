@@ -139,11 +139,12 @@ static void a_full_ring_is_a_loss_that_is_told(void **state)
 	while (!atomic_load(&t->loop.head))
 		sched_yield();
 	for (uint64_t v = 1; v <= 50; v++) {
-		const uint64_t before = looks(&t->loop);
+		uint64_t since;
 
 		__atomic_store_n(&t->word, v, __ATOMIC_SEQ_CST);
-		/* until the loop has been there */
-		while (looks(&t->loop) < before + 2)
+		/* until the loop has been there: the second look that is counted from here on began behind the store */
+		since = looks(&t->loop);
+		while (looks(&t->loop) < since + 2)
 			sched_yield();
 	}
 	/* no end is needed for that, and no further change */
