@@ -205,7 +205,7 @@ static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 			if (now < middle) {
 				take_back(s->step, step);
 				take_back(s->span, span);
-				l->ran_back = true;
+				atomic_store(&l->ran_back, true);
 				now = middle;
 				break;
 			}

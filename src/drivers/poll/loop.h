@@ -85,7 +85,7 @@ struct poll_loop {
 	_Alignas(64) _Atomic uint64_t tail; /* what was taken; written by the other thread */
 	_Alignas(64) _Atomic bool stop;
 	_Alignas(64) struct poll_stats stats; /* the loop's, until it returns */
-	bool ran_back; /* the same: it was moved to a processor whose clock is behind, and ended */
+	_Atomic bool ran_back; /* it was moved to a processor whose clock is behind, and ended */
 };
 
 /** Loop until @l->stop, or until the clock runs back: from there on no bracket would hold. */

@@ -312,7 +312,7 @@ static void tell_oddities(const struct device *d)
 	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
 		say(d, true, "%s: reads FF for ever: there is no port, or nothing is wired to it",
 		    d->source.text);
-	else if (loops(d) && !d->told.changes)
+	else if (!d->told.changes)
 		say(d, false, "%s: no line changed", d->source.text);
 }
 
@@ -370,7 +370,7 @@ static int loop_broke_off(const struct device *d, struct cvl_error *err)
 			err, CVL_E_IO, CVL_NO_OFFSET,
 			"%s: it is gone: the file was made shorter, or the device was taken away",
 			d->source.text);
-	if (d->loop->ran_back)
+	if (atomic_load(&d->loop->ran_back))
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"the loop was moved to a processor whose clock is behind, so nothing more can be stamped; have it kept on one (cpu=N)");

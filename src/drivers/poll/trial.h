@@ -31,7 +31,7 @@ struct poll_trial_result {
 	struct poll_stats stats;
 };
 
-/** 0, or an errno. */
+/** 0, or an errno; ENOTSUP: the clocks of the processors differ. */
 int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r);
 
 #endif
