@@ -179,8 +179,9 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 		cli_count(o, c->events, "event");
 		out_printf(o, " with brackets of %s to %s", least, most);
 	}
-	out_text(o, "\n\n");
+	out_char(o, '\n');
 	if (c->looped) {
+		out_char(o, '\n');
 		put_levels(o, c);
 		put_claims(o, c);
 	}
