@@ -206,7 +206,11 @@ static void records_come_in_order_though_gaps_are_told_later(void **state)
 		{ .kind = POLL_GAP, .from = 2000, .to = 9010, .asked = true, .preempted = 1 },
 		{ .kind = POLL_CHANGE, .from = 9001, .to = 9015, .levels = 5, .changed = 1 },
 	};
-	static const uint64_t ticks[] = { 5, 1000, 4500, 8008, 8010 };
+	static const struct {
+		uint64_t tick;
+		enum driver_what what;
+	} told[] = { { 5, DRIVER_LEVELS },  { 1000, DRIVER_GAP },   { 4500, DRIVER_EDGE },
+		     { 8008, DRIVER_EDGE }, { 8010, DRIVER_EVENT }, { 8500, DRIVER_NOTHING } };
 
 	(void)state;
 	poll_watch_open(&w, "", 0);
@@ -216,17 +220,50 @@ static void records_come_in_order_though_gaps_are_told_later(void **state)
 		assert_int_equal(told_seen(t, &seen[i], NULL), 0);
 	assert_int_equal(told_until(t, 9500, NULL), 0);
 	assert_int_equal(k->n, 6);
-	for (size_t i = 0; i < 5; i++)
-		assert_int_equal(k->r[i].tick, ticks[i]);
-	assert_int_equal(k->r[1].what, DRIVER_GAP);
+	for (size_t i = 0; i < 6; i++) {
+		assert_int_equal(k->r[i].tick, told[i].tick);
+		assert_int_equal(k->r[i].what, told[i].what);
+	}
+	assert_int_equal(k->r[0].levels, 5);
 	assert_int_equal(k->r[1].gap.to, 8010);
+	assert_true(k->r[1].gap.lines_known);
 	/* 3500 before the middle, and 3501 behind it: the greater */
-	assert_int_equal(k->r[2].field[0].u, 3501);
-	assert_int_equal(k->r[3].field[0].u, 7);
+	assert_int_equal(k->r[2].half, 3501);
+	assert_int_equal(k->r[2].levels, 4);
+	assert_int_equal(k->r[3].half, 7);
 	assert_string_equal(k->cause[4], "preempted");
-	assert_int_equal(k->r[5].what, DRIVER_NOTHING);
-	assert_int_equal(k->r[5].tick, 8500);
 	poll_watch_close(&w);
+	free(t);
+	free(k);
+}
+
+/* What came behind a loss is an edge too: what the lines showed before it was seen. */
+static void edges_behind_a_loss_are_edges(void **state)
+{
+	struct kept *k = calloc(1, sizeof(*k));
+	struct told *t = calloc(1, sizeof(*t));
+	const struct driver_sink sink = { .records = keep, .ctx = k };
+	const struct poll_seen seen[] = {
+		{ .kind = POLL_LEVELS, .from = 1000, .to = 1010, .levels = 0 },
+		{ .kind = POLL_CHANGE, .from = 2000, .to = 2010, .levels = 1, .changed = 1 },
+		{ .kind = POLL_FULL, .from = 2003, .to = 2030, .lost = 3 },
+		{ .kind = POLL_CHANGE, .from = 2040, .to = 2050, .levels = 4, .changed = 2 },
+	};
+
+	(void)state;
+	t->sink = &sink;
+	for (size_t i = 0; i < 4; i++)
+		assert_int_equal(told_seen(t, &seen[i], NULL), 0);
+	assert_int_equal(told_until(t, 3000, NULL), 0);
+	assert_int_equal(k->n, 6);
+	assert_int_equal(k->r[2].what, DRIVER_GAP);
+	assert_int_equal(k->r[2].tick, k->r[1].tick); /* not before what is known */
+	assert_int_equal(k->r[2].gap.lost, 3);
+	assert_false(k->r[2].gap.lines_known);
+	assert_int_equal(k->r[3].what, DRIVER_LEVELS);
+	assert_int_equal(k->r[3].levels, 6);
+	assert_int_equal(k->r[4].what, DRIVER_EDGE);
+	assert_int_equal(k->r[4].levels, 4);
 	free(t);
 	free(k);
 }
@@ -505,8 +542,8 @@ static void points_are_read_or_refused(void **state)
 				 CVL_E_USAGE);
 	assert_int_equal(precision_point_parse(&p, "D0:fall", 7, &err), 0);
 	assert_int_equal(p.side, 'f');
-	assert_int_equal(precision_point_parse(&p, "change:levels=0x10..", 18, &err), 0);
-	assert_string_equal(p.name, "change");
+	assert_int_equal(precision_point_parse(&p, "edge:levels=0x10..", 16, &err), 0);
+	assert_string_equal(p.name, "edge");
 	assert_int_equal(p.n, 1);
 	assert_string_equal(p.with[0].field, "levels");
 	assert_int_equal(p.with[0].value, 16);
@@ -586,6 +623,7 @@ int main(void)
 		cmocka_unit_test(a_number_lies_in_its_bin),
 		cmocka_unit_test(a_full_ring_is_a_loss_that_is_told),
 		cmocka_unit_test(records_come_in_order_though_gaps_are_told_later),
+		cmocka_unit_test(edges_behind_a_loss_are_edges),
 		cmocka_unit_test(causes_are_told_only_where_known),
 		cmocka_unit_test(what_the_kernel_counts_of_a_processor_is_a_cause),
 		cmocka_unit_test(gpio_edges_become_brackets_that_end_at_their_stamps),

@@ -124,13 +124,13 @@ static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t
 
 	(void)analyzer, (void)err;
 	for (size_t i = 0; i < n; i++) {
-		if (r[i].what == DRIVER_EVENT && r[i].cls == TOLD_CHANGE && s->changes < 64)
+		if ((r[i].what == DRIVER_EDGE || r[i].what == DRIVER_LEVELS) && s->changes < 64)
 			s->change[s->changes++] = r[i];
 		if (r[i].what == DRIVER_GAP && r[i].gap.lost != CVL_LOST_UNKNOWN)
 			s->lost += r[i].gap.lost;
 		if (r[i].what == DRIVER_NOTHING)
 			s->until = r[i].tick;
-		else if (r[i].what == DRIVER_EVENT)
+		else if (r[i].what == DRIVER_EDGE)
 			assert_true(r[i].tick >= s->until);
 	}
 	return 0;
@@ -200,7 +200,7 @@ static void a_port_that_is_not_there_is_said_to_be_so(void **state)
 	finish(&r);
 	assert_non_null(strstr(r.seen.told, "reads FF for ever"));
 	assert_int_equal(r.seen.changes, 1); /* what it shows at the start */
-	assert_int_equal(r.seen.change[0].field[1].u, 0xff);
+	assert_int_equal(r.seen.change[0].levels, 0xff);
 }
 
 static void lines_of_a_port_are_seen_and_made_inputs(void **state)
@@ -220,9 +220,9 @@ static void lines_of_a_port_are_seen_and_made_inputs(void **state)
 	finish(&r);
 	assert_null(strstr(r.seen.told, "for ever"));
 	assert_int_equal(r.seen.changes, 2);
-	assert_int_equal(r.seen.change[0].field[1].u, 0xf0);
-	assert_int_equal(r.seen.change[1].field[1].u, 0x70);
-	assert_int_equal(r.seen.change[1].field[2].u, 0x80);
+	assert_int_equal(r.seen.change[0].levels, 0xf0);
+	assert_int_equal(r.seen.change[1].levels, 0x70);
+	assert_int_equal(r.seen.change[1].what, DRIVER_EDGE);
 }
 
 static void a_port_that_is_refused_is_said_why(void **state)
@@ -284,12 +284,16 @@ static void edges_of_a_chip_are_seen(void **state)
 	assert_int_equal(work(&r, 2000, 4), 1);
 	finish(&r);
 	close(device.events);
-	assert_int_equal(r.seen.changes, 4);
-	assert_int_equal(r.seen.change[0].field[1].u, 1);
-	assert_int_equal(r.seen.change[1].field[1].u, 0);
-	assert_int_equal(r.seen.change[2].field[1].u, 2);
-	assert_int_equal(r.seen.change[2].field[0].u, 25000);
-	assert_int_equal(r.seen.change[3].field[1].u, 0);
+	assert_int_equal(r.seen.changes, 5);
+	assert_int_equal(r.seen.change[0].levels, 1);
+	assert_int_equal(r.seen.change[1].levels, 0);
+	assert_int_equal(r.seen.change[2].levels, 2);
+	assert_int_equal(r.seen.change[2].half, 25000);
+	/* two are lost: what the lines showed ahead of the next is told with it */
+	assert_int_equal(r.seen.change[3].what, DRIVER_LEVELS);
+	assert_int_equal(r.seen.change[3].levels, 2);
+	assert_int_equal(r.seen.change[4].what, DRIVER_EDGE);
+	assert_int_equal(r.seen.change[4].levels, 0);
 	assert_int_equal(r.seen.lost, 2);
 }
 

@@ -28,7 +28,7 @@ static void begin(struct world *w, const char *name)
 {
 	static const char *const lines[] = { "A", "B" };
 	const struct cvl_store_desc desc = {
-		.clock = "pc", .rate_hz = HZ, .lines = lines, .n_lines = 2
+		.clock = "pc", .rate_hz = HZ, .lines = lines, .n_lines = 2, .edges_within = true
 	};
 	const struct cvl_origin origin = { "test", "-", NULL };
 
@@ -60,11 +60,23 @@ static void put_texts(struct world *w, uint64_t tick, int class, union cvl_store
 		cvl_writer_event(w->w, (struct cvl_tick){ tick }, w->class[class], v, NULL), 0);
 }
 
+static void levels(struct world *w, uint64_t tick, uint64_t levels)
+{
+	assert_int_equal(cvl_writer_levels(w->w, (struct cvl_tick){ tick }, levels, NULL), 0);
+}
+
+static void edge(struct world *w, uint64_t tick, uint64_t half, uint64_t levels)
+{
+	assert_int_equal(
+		cvl_writer_edge_within(w->w, (struct cvl_tick){ tick }, half, levels, NULL), 0);
+}
+
 static void gap(struct world *w, uint64_t from, uint64_t to, enum cvl_gap why, uint64_t lost)
 {
 	assert_int_equal(cvl_writer_gap(w->w, (struct cvl_tick){ from }, (struct cvl_tick){ to },
 					lost, why, NULL),
 			 0);
+	assert_int_equal(cvl_writer_restate(w->w, (struct cvl_tick){ from }, NULL), 0);
 }
 
 static int study(struct world *w, uint64_t end, const struct precision_opts *opts,
@@ -93,8 +105,9 @@ static void what_a_loop_told_is_read(void **state)
 
 	(void)state;
 	begin(&w, "loop");
-	put(&w, 100, TOLD_CHANGE, 3, 0, 0, 0);
-	put(&w, 200, TOLD_CHANGE, 40, 1, 1, 0);
+	levels(&w, 50, 0);
+	edge(&w, 100, 3, 1);
+	edge(&w, 200, 40, 0);
 	gap(&w, 300, 900, CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN);
 	put_texts(&w, 900, TOLD_GAP, (union cvl_store_value){ .u = 600 }, "preempted", "once");
 	gap(&w, 910, 920, CVL_GAP_OVERFLOW, 7);
@@ -178,14 +191,14 @@ static size_t one_duration(const char *name, uint64_t from, uint64_t to, bool ac
 	struct world w;
 
 	begin(&w, name);
-	put(&w, 5, TOLD_CHANGE, 5, 0, 0, 0);
+	levels(&w, 5, 0);
 	if (from && from < 1000)
 		gap(&w, from, to, CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN);
-	put(&w, 1000, TOLD_CHANGE, 10, 1, 1, 0);
+	edge(&w, 1000, 10, 1);
 	if (from >= 1000)
 		gap(&w, from, to, CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN);
-	put(&w, 2000, TOLD_CHANGE, 10, 3, 2, 0);
-	put(&w, 3000, TOLD_CHANGE, 10, 0, 3, 0);
+	edge(&w, 2000, 10, 3);
+	edge(&w, 3000, 10, 0);
 	assert_int_equal(study(&w, 4000, &opts, p), 0);
 	return p->times.n;
 }
@@ -244,12 +257,13 @@ static void codes_are_points_too(void **state)
 	struct world w;
 
 	(void)state;
-	assert_int_equal(precision_point_parse(&a, "change:levels=7", 15, NULL), 0);
-	assert_int_equal(precision_point_parse(&b, "change:levels=9", 15, NULL), 0);
+	assert_int_equal(precision_point_parse(&a, "edge:levels=7", 13, NULL), 0);
+	assert_int_equal(precision_point_parse(&b, "edge:levels=9", 13, NULL), 0);
 	begin(&w, "codes");
+	levels(&w, 1, 9);
 	for (uint64_t i = 0; i < 10; i++) {
-		put(&w, 100 * i + 10, TOLD_CHANGE, 2, 7, 14, 0);
-		put(&w, 100 * i + 50 + i, TOLD_CHANGE, 2, 9, 14, 0);
+		edge(&w, 100 * i + 10, 2, 7);
+		edge(&w, 100 * i + 50 + i, 2, 9);
 	}
 	assert_int_equal(study(&w, 2000, &opts, &p), 0);
 	assert_int_equal(p.times.n, 10);
@@ -267,17 +281,17 @@ static void points_may_have_more_than_one_field(void **state)
 	struct world w;
 
 	(void)state;
-	assert_int_equal(precision_point_parse(&a, "change:levels=7,changed=1", 25, NULL), 0);
+	assert_int_equal(precision_point_parse(&a, "poll_step:low=7,count=1", 23, NULL), 0);
 	assert_int_equal(precision_point_parse(&b, "poll_gap", 8, NULL), 0);
 	begin(&w, "fields");
-	put(&w, 100, TOLD_CHANGE, 2, 7, 1, 0);
-	put(&w, 150, TOLD_CHANGE, 2, 7, 2, 0);
+	put(&w, 100, TOLD_STEP, 7, 7, 1, 7);
+	put(&w, 150, TOLD_STEP, 7, 7, 2, 7);
 	put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
 	/* the first of two has no end of its own */
-	put(&w, 300, TOLD_CHANGE, 2, 7, 1, 0);
-	put(&w, 350, TOLD_CHANGE, 2, 7, 1, 0);
+	put(&w, 300, TOLD_STEP, 7, 7, 1, 7);
+	put(&w, 350, TOLD_STEP, 7, 7, 1, 7);
 	put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
-	put(&w, 500, TOLD_CHANGE, 2, 7, 1, 0);
+	put(&w, 500, TOLD_STEP, 7, 7, 1, 7);
 	assert_int_equal(study(&w, 2000, &opts, &p), 0);
 	assert_int_equal(p.times.n, 2);
 	assert_int_equal(p.times.ns[0], 200);

@@ -199,14 +199,89 @@ static void records_late_or_of_other_channels_or_for_falling_edges_change_nothin
 	cvl_sync_free(falling_pulses);
 }
 
+/* ---- edges with bounds of their own ---- */
+
+#define USUAL 100   /* ticks */
+#define AWAY 500000 /* of a look that came late */
+
+/* A second's pulse is seen somewhere within its bound. Some were looked for late. */
+static void add_poller(struct cvl_session *s, uint64_t seed, unsigned *away)
+{
+	static const char *const lines[] = { "PPS" };
+	static const struct cvl_origin origin = { .format = "test", .path = "-" };
+	const struct cvl_store_desc desc = { .clock = "poller",
+					     .rate_hz = RATE,
+					     .lines = lines,
+					     .n_lines = 1,
+					     .edges_within = true };
+	struct draw d = { seed };
+	struct cvl_writer *w;
+	struct cvl_error err;
+
+	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+	ok(cvl_writer_levels(w, (struct cvl_tick){ 0 }, 0, &err), &err);
+	for (int k = 0; k < SECONDS; k++) {
+		const bool late = !draw_below(&d, 20);
+		const uint64_t half = (late ? AWAY : USUAL) / 2u + draw_below(&d, USUAL);
+		const struct cvl_tick middle = { (uint64_t)cycles(k) - half +
+						 draw_below(&d, 2 * half) };
+
+		*away += late;
+		ok(cvl_writer_edge_within(w, middle, half, 1, &err), &err);
+		ok(cvl_writer_edge_within(w, (struct cvl_tick){ middle.count + RATE / 2 }, half, 0,
+					  &err),
+		   &err);
+	}
+	ok(cvl_session_finish(s, w, (struct cvl_tick){ 0 }, &err), &err);
+}
+
+static void a_few_edges_seen_late_do_not_spoil_the_others(void **state)
+{
+	struct cvl_sync_opts opts = { .estimator = "smooth", .n_pulse = 1 };
+	struct draw d = draw_begin(__LINE__);
+	struct cvl_session *s;
+	struct cvl_sync *sync;
+	struct cvl_error err;
+	char path[300];
+	unsigned away = 0, outside = 0, n = 0;
+	double sum = 0;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/poller", scratch);
+	ok(cvl_session_create(&s, path, &err), &err);
+	add_poller(s, draw_u64(&d), &away);
+	cvl_session_close(s);
+	ok(cvl_session_open(&s, path, NULL, &err), &err);
+	opts.pulse[0] = (struct cvl_pulse_rule){ "PPS", true, 1000000000 };
+	ok(cvl_sync_run(&sync, s, &opts, &err), &err);
+	assert_int_equal(sync->clock[0].verdict, CVL_GOOD);
+	assert_true(sync->clock[0].rejected >= away);
+	for (double t = 5; t < SECONDS - 5; t += 0.37, n++) {
+		int64_t bound;
+		const struct cvl_tick tick = { (uint64_t)cycles(t) };
+		double off = remainder(
+			(double)cvl_map_time(sync->clock[0].map, tick, &bound).ns - t * 1e9, 1e9);
+
+		outside += fabs(off) > (double)bound;
+		sum += (double)bound;
+	}
+	assert_true(outside * 100 <= n);
+	/* the usual edges are good for 1 to 3 us, those of late looks for 5 ms */
+	assert_true(sum / n < 3000);
+	cvl_sync_free(sync);
+	cvl_session_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(pulse_records_are_better_than_edges),
 		cmocka_unit_test(a_clock_of_edges_only_stays_as_it_was),
+		cmocka_unit_test(a_few_edges_seen_late_do_not_spoil_the_others),
 		cmocka_unit_test(
 			records_late_or_of_other_channels_or_for_falling_edges_change_nothing),
 	};
 
+	draw_seed();
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

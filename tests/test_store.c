@@ -461,6 +461,71 @@ static void rows_are_events_of_their_class(void **state)
 	cvl_trace_close(trace);
 }
 
+/* Edges with bounds of their own, beside some that have none, over many packets that restate the lines. */
+static void an_edge_may_have_a_bound_of_its_own(void **state)
+{
+	static const char *const lines[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };
+	struct cvl_store_desc desc = {
+		.clock = "within", .rate_hz = 1000000, .resolution = 3, .lines = lines, .n_lines = 9
+	};
+	static uint64_t tick[ROWS], half[ROWS], levels[ROWS];
+	struct draw d = draw_begin(78);
+	struct cvl_error err = { 0 };
+	struct cvl_stream *stream;
+	struct cvl_trace *trace;
+	struct cvl_writer *w;
+	struct cvl_batch b;
+	size_t n = 0, restated = 0;
+	int rc;
+
+	(void)state;
+	ok(cvl_writer_open(&w, path_of("without"), &desc, &err), &err);
+	assert_int_equal(cvl_writer_edge_within(w, (struct cvl_tick){ 0 }, 1, 1, &err),
+			 CVL_E_USAGE);
+	ok(cvl_writer_close(w, (struct cvl_tick){ 0 }, &err), &err);
+	desc.edges_within = true;
+	ok(cvl_writer_open(&w, path_of("within"), &desc, &err), &err);
+	ok(cvl_writer_levels(w, (struct cvl_tick){ 0 }, 0, &err), &err);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct cvl_tick at = { tick[i] = (i ? tick[i - 1] : 0) + draw_size(&d, 30) };
+
+		levels[i] = draw_below(&d, 512);
+		half[i] = draw_below(&d, 4) ? draw_size(&d, 64) : 3;
+		rc = half[i] == 3 ? cvl_writer_edges(w, &at, &levels[i], 1, &err) :
+				    cvl_writer_edge_within(w, at, half[i], levels[i], &err);
+		ok(rc, &err);
+		if (!draw_below(&d, 1000)) {
+			ok(cvl_writer_gap(w, at, at, 0, CVL_GAP_UNKNOWN, &err), &err);
+			ok(cvl_writer_restate(w, at, &err), &err);
+		}
+	}
+	ok(cvl_writer_close(w, (struct cvl_tick){ tick[ROWS - 1] }, &err), &err);
+	ok(cvl_trace_open(&trace, path_of("within"), NULL, &err), &err);
+	ok(cvl_stream_open(&stream, trace, 0, &(struct cvl_stream_opts){ .strict = true }, &err),
+	   &err);
+	while ((rc = cvl_stream_next(stream, &b, &err)) > 0)
+		for (size_t i = 0; i < b.n; i++) {
+			if (b.kind[i] == CVL_GAP)
+				continue;
+			assert_int_equal(b.kind[i], CVL_EDGE);
+			if (b.flags[i] & CVL_STATE) {
+				assert_true(b.value[i] == (n ? levels[n - 1] : 0));
+				assert_int_equal(b.bracket[i], 3);
+				restated++;
+				continue;
+			}
+			assert_true(b.tick[i].count == tick[n]);
+			assert_true(b.bracket[i] == half[n]);
+			assert_true(b.value[i] == levels[n]);
+			n++;
+		}
+	assert_int_equal(rc, 0);
+	assert_int_equal(n, ROWS);
+	assert_true(restated > 5);
+	cvl_stream_close(stream);
+	cvl_trace_close(trace);
+}
+
 /* ---- damage ---- */
 
 struct tally {
@@ -775,6 +840,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_events_of_their_class),
+		cmocka_unit_test(an_edge_may_have_a_bound_of_its_own),
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(ticks_reach_the_last_one),
 		cmocka_unit_test(an_edge_of_eight_lines_costs_five_bytes),

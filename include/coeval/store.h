@@ -54,6 +54,7 @@ struct cvl_store_desc {
 		base_tick; /* about where its records begin: the session's time 0 if it is its first clock */
 	const char *const *lines;    /* names of the digital lines, bit 0 first */
 	size_t n_lines;              /* up to CVL_LINES_MAX */
+	bool edges_within;           /* there are edges with capture bounds of their own */
 	const char *const *channels; /* names of the analog channels */
 	size_t n_channels;
 };
@@ -83,6 +84,9 @@ int cvl_writer_resume(struct cvl_writer **w, const char *path, const struct cvl_
 int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 		      struct cvl_error *err);
 
+/** Say again what the lines show, if that is known: behind a gap during which somebody still looked at them. */
+int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err);
+
 /** Nothing is known of the lines from here on, until cvl_writer_levels() says so again: packets do not restate them. */
 void cvl_writer_forget_levels(struct cvl_writer *w);
 
@@ -92,6 +96,10 @@ void cvl_writer_forget_levels(struct cvl_writer *w);
  */
 int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
 		     size_t n, struct cvl_error *err);
+
+/** An edge whose tick stands in the middle of a capture bound of its own, of @half_width ticks to either side; of a clock described so. */
+int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
+			   uint64_t levels, struct cvl_error *err);
 
 int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
 		      struct cvl_error *err);

@@ -655,7 +655,8 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 	if (!trace->ours)
 		return 0;
 	e->pub.kind = kind_of(e);
-	e->bracketed = e->pub.kind == CVL_EVENT ? begins_bracketed(e) : 0;
+	if (e->pub.kind == CVL_EVENT || e->pub.kind == CVL_EDGE)
+		e->bracketed = begins_bracketed(e);
 	trace->bracketed = trace->bracketed || e->bracketed > 0;
 	return 0;
 }

@@ -579,7 +579,8 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	struct machine m = s->m;
 	int rc;
 
-	if (e->pub.kind == CVL_EDGE && e->simple && e->simple_bits <= 64 && pos % 8 == 0) {
+	if (e->pub.kind == CVL_EDGE && e->simple && !e->bracketed && e->simple_bits <= 64 &&
+	    pos % 8 == 0) {
 		uint64_t levels = 0;
 
 		for (unsigned i = 0; i < e->simple_bits / 8; i++)
@@ -594,7 +595,7 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	if (rc)
 		return rc;
 	switch (e->pub.kind) {
-	case CVL_EDGE: put(s, tick, CVL_EDGE, 0, f.v[0], 0); break;
+	case CVL_EDGE: put(s, tick, CVL_EDGE, 0, f.v[e->bracketed > 0], 0); break;
 	case CVL_SAMPLE:
 	case CVL_BEACON:
 	case CVL_MESSAGE: put(s, tick, e->pub.kind, (uint32_t)f.v[0], f.v[1], 0); break;
@@ -635,7 +636,7 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 	return rc;
 }
 
-/* Of a bracketed event; skip_event() has found its fields inside of the packet. */
+/* Of a bracketed record; skip_event() has found its fields inside of the packet. */
 static uint64_t half_width(const uint8_t *fields, uint8_t bytes)
 {
 	uint64_t ticks = 0;
@@ -680,10 +681,10 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 				return give_up_packet(s, rc, start, err);
 		} else {
 			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
-			if (e->bracketed)
-				s->bracket[s->n - 1] =
-					half_width(m->bytes + (fields + 7) / 8, e->bracketed);
 		}
+		if (e->bracketed)
+			s->bracket[s->n - 1] =
+				half_width(m->bytes + (fields + 7) / 8, e->bracketed);
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
 			rc = problem(s, CVL_E_ORDER, start, err,

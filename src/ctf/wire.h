@@ -40,6 +40,7 @@ enum wire_event {
 	WIRE_BEGIN,
 	WIRE_END,
 	WIRE_SLIP,
+	WIRE_EDGE_WITHIN, /* also called edge: its half-width before its levels */
 	WIRE_USER,
 };
 

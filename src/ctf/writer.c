@@ -40,6 +40,7 @@ struct cvl_writer {
 	char *node, *clock;
 	char **line, **channel;
 	size_t n_lines, n_channels;
+	bool edges_within;
 	uint64_t rate_hz, resolution;
 	int64_t start_unix_ns;
 	struct user_class *class;
@@ -84,7 +85,7 @@ static void put_event(FILE *f, unsigned id, const char *name, const char *fields
 
 static void put_metadata(const struct cvl_writer *w, FILE *f)
 {
-	char uuid[CVL_UUID_TEXT], levels[64];
+	char uuid[CVL_UUID_TEXT], levels[64], within[128];
 	int64_t s = w->start_unix_ns / 1000000000, ns = w->start_unix_ns % 1000000000;
 
 	if (ns < 0) {
@@ -147,6 +148,9 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	snprintf(levels, sizeof(levels), "\t\tuint%u_t levels;\n", w->level_bytes * 8);
 	put_event(f, WIRE_LEVELS, "levels", levels);
 	put_event(f, WIRE_EDGE, "edge", levels);
+	snprintf(within, sizeof(within), "\t\tuint64_t " CVL_HALF_WIDTH ";\n%s", levels);
+	if (w->edges_within)
+		put_event(f, WIRE_EDGE_WITHIN, "edge", within);
 	put_event(f, WIRE_SAMPLE, "sample", "\t\tuint16_t channel;\n\t\tdouble value;\n");
 	put_event(f, WIRE_BEACON, "beacon", "\t\tuint32_t sender;\n\t\tuint64_t seq;\n");
 	put_event(f, WIRE_PULSE, "pulse", "\t\tuint16_t channel;\n");
@@ -339,6 +343,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	}
 	w->n_lines = d->n_lines;
+	w->edges_within = d->edges_within;
 	w->n_channels = d->n_channels;
 	w->rate_hz = d->rate_hz;
 	w->resolution = d->resolution ? d->resolution : 1;
@@ -582,25 +587,28 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 	return 0;
 }
 
-/* Header of an event with @id at @tick. There is room for it: see start_record(). */
-static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
+/* Write to @p the header of an event with @id at @tick, behind one at @last. Returns its length. */
+static inline size_t header(uint8_t *p, uint32_t id, uint64_t tick, uint64_t last)
 {
-	uint8_t *p = w->buf + w->n;
+	uint64_t stamp = htole64(tick);
 	uint32_t word;
 
-	if (id < WIRE_EXTENDED && tick - w->last < (1u << WIRE_STAMP_BITS)) {
+	if (id < WIRE_EXTENDED && tick - last < (1u << WIRE_STAMP_BITS)) {
 		word = htole32(id | (uint32_t)tick << WIRE_ID_BITS);
 		memcpy(p, &word, 4);
-		w->n += 4;
-	} else {
-		uint64_t stamp = htole64(tick);
-
-		p[0] = WIRE_EXTENDED;
-		word = htole32(id);
-		memcpy(p + 1, &word, 4);
-		memcpy(p + 5, &stamp, 8);
-		w->n += HEADER_BYTES;
+		return 4;
 	}
+	p[0] = WIRE_EXTENDED;
+	word = htole32(id);
+	memcpy(p + 1, &word, 4);
+	memcpy(p + 5, &stamp, 8);
+	return HEADER_BYTES;
+}
+
+/* There is room for it: see start_record(). */
+static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
+{
+	w->n += header(w->buf + w->n, id, tick, w->last);
 	w->last = tick;
 	if (tick > w->max)
 		w->max = tick;
@@ -661,6 +669,11 @@ int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t level
 	return rc;
 }
 
+int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err)
+{
+	return w->levels_known ? cvl_writer_levels(w, tick, w->levels, err) : 0;
+}
+
 void cvl_writer_forget_levels(struct cvl_writer *w)
 {
 	w->levels_known = false;
@@ -702,6 +715,25 @@ static int put_record(struct cvl_writer *w, uint32_t id, uint64_t tick, struct c
 		w->count++;
 	}
 	return rc;
+}
+
+int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
+			   uint64_t levels, struct cvl_error *err)
+{
+	int rc;
+
+	if (!w->edges_within)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"edges of this clock have no bounds of their own");
+	if (!w->levels_known)
+		return cvl_writer_levels(w, tick, levels, err);
+	rc = put_record(w, WIRE_EDGE_WITHIN, tick.count, err);
+	if (rc)
+		return rc;
+	put_uint(w, half_width, 8);
+	put_uint(w, levels, w->level_bytes);
+	w->levels = levels;
+	return 0;
 }
 
 int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
@@ -791,6 +823,31 @@ static unsigned field_bytes(enum cvl_store_type type)
 	return type == CVL_STORE_U8 ? 1 : type == CVL_STORE_U32 ? 4 : 8;
 }
 
+/* As many of @n rows as the packet has room for: returns how many. */
+static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
+		       const struct cvl_store_row *rows, size_t n)
+{
+	uint8_t *p = w->buf + w->n, *const end = w->buf + PACKET_BYTES;
+	uint64_t last = w->last, max = w->max;
+	size_t i = 0;
+
+	for (; i < n && p < end; i++) {
+		const uint64_t tick = rows[i].tick.count;
+
+		p += header(p, id, tick, last);
+		/* all of it, whose length is known: there is room, and the next one covers the rest */
+		memcpy(p, rows[i].fields, CVL_STORE_ROW);
+		p += bytes;
+		last = tick;
+		max = tick > max ? tick : max;
+	}
+	w->n = (size_t)(p - w->buf);
+	w->last = last;
+	w->max = max;
+	w->count += i;
+	return i;
+}
+
 int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
 		    size_t n, struct cvl_error *err)
 {
@@ -809,13 +866,7 @@ int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_stor
 
 		if (rc)
 			return rc;
-		for (; i < n && w->n < PACKET_BYTES; i++) {
-			put_header(w, (uint32_t)(WIRE_USER + event_class), rows[i].tick.count);
-			/* all of it, whose length is known: there is room, and the next one covers the rest */
-			memcpy(w->buf + w->n, rows[i].fields, CVL_STORE_ROW);
-			w->n += bytes;
-			w->count++;
-		}
+		i += put_rows(w, (uint32_t)(WIRE_USER + event_class), bytes, rows + i, n - i);
 	}
 	return 0;
 }

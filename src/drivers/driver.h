@@ -46,7 +46,10 @@ struct driver_record {
 	enum driver_what what;
 	uint64_t tick;
 	union {
-		uint64_t levels;
+		struct {
+			uint64_t levels;
+			uint64_t half; /* of an edge, where edges_within: ticks to either side */
+		};
 		double value;
 		struct {
 			uint64_t to;   /* last tick that may be missing, or CVL_TICK_UNKNOWN */
@@ -117,6 +120,7 @@ struct driver_analyzer {
 	/* of those that stamp by themselves: */
 	uint64_t resolution; /* ticks from one look at the lines to the next; 0: 1 */
 	const char *names;   /* of the lines where the user gives none, "A,B"; NULL: numbers */
+	bool edges_within;   /* edges have a half-width of their own */
 	const char *const *channels; /* of samples */
 	size_t n_channels;
 	const struct driver_event *events;

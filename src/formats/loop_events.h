@@ -3,7 +3,6 @@
  * Events by which a loop that stamps tells what it saw and how it did: of `coeval capture --driver poll`, and of whatever else
  * has such a loop. `coeval precision` reads them. All ticks are of the clock that they stand on.
  *
- *   change      half_width, levels, changed   lines changed within the bracket; changed 0: what they show at the start
  *   poll_loop   steps, longest, widest, gap_ticks   longest step; widest span of two; spans beyond gap_ticks are told as gaps
  *   poll_step   low, high, count, ticks       so many steps of low to high ticks, and their sum
  *   poll_span   low, high, count, ticks       the same of two steps, the bracket that an event would have got
@@ -15,7 +14,6 @@
 #ifndef FORMATS_LOOP_EVENTS_H
 #define FORMATS_LOOP_EVENTS_H
 
-#define LOOP_CHANGE "change"
 #define LOOP_LOOP "poll_loop"
 #define LOOP_STEP "poll_step"
 #define LOOP_SPAN "poll_span"

@@ -35,7 +35,7 @@ struct stream {
 	uint64_t rate_hz;
 	unsigned unit;
 	int event[EVENTS_MAX]; /* classes of its analyzer, as the writer knows them */
-	bool resumed, started, ended, failed;
+	bool resumed, started, ended, failed, edges_within;
 	struct cvl_tick last; /* of the capture that is gone on with */
 	struct anchor start;
 	uint64_t stop_tick; /* nothing is taken from here on; 0: no end */
@@ -95,6 +95,7 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 		.start_unix_ns = s->opts.start_unix_ns,
 		.lines = (const char *const *)s->line,
 		.n_lines = a->lines,
+		.edges_within = a->edges_within,
 		.resolution = a->resolution,
 		.channels = a->channels,
 		.n_channels = a->n_channels,
@@ -139,6 +140,7 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 	s->rate_hz = a->rate_hz;
 	s->unit = a->unit;
 	s->n_lines = a->lines;
+	s->edges_within = a->edges_within;
 	snprintf(s->name, sizeof(s->name), "%s", opts->clock);
 	cvl_path_clean(s->name);
 	rc = make_places(s, err);
@@ -351,10 +353,13 @@ static int put_record(struct stream *s, const struct driver_record *r, uint64_t 
 	struct cvl_writer *w = cvl_samples_writer(s->samples);
 	const struct cvl_tick tick = { at };
 	uint64_t to;
+	int rc;
 
 	switch (r->what) {
 	case DRIVER_LEVELS: return cvl_writer_levels(w, tick, r->levels, err);
-	case DRIVER_EDGE: return cvl_writer_edges(w, &tick, &r->levels, 1, err);
+	case DRIVER_EDGE:
+		return s->edges_within ? cvl_writer_edge_within(w, tick, r->half, r->levels, err) :
+					 cvl_writer_edges(w, &tick, &r->levels, 1, err);
 	case DRIVER_SAMPLE: return cvl_writer_sample(w, tick, r->cls, r->value, err);
 	case DRIVER_PULSE: return cvl_writer_pulse(w, tick, r->cls, err);
 	case DRIVER_SUMMARY:
@@ -365,8 +370,8 @@ static int put_record(struct stream *s, const struct driver_record *r, uint64_t 
 		if (!r->gap.lines_known)
 			cvl_writer_forget_levels(w);
 		to = r->gap.to == CVL_TICK_UNKNOWN ? CVL_TICK_UNKNOWN : r->gap.to + (at - r->tick);
-		return cvl_writer_gap(w, tick, (struct cvl_tick){ to }, r->gap.lost, r->gap.why,
-				      err);
+		rc = cvl_writer_gap(w, tick, (struct cvl_tick){ to }, r->gap.lost, r->gap.why, err);
+		return rc ? rc : cvl_writer_restate(w, tick, err);
 	case DRIVER_SLIP:
 		return cvl_writer_slip(w, (struct cvl_tick){ r->slip.from + (at - r->tick) }, tick,
 				       r->slip.half, err);

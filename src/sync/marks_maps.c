@@ -239,7 +239,7 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	if (rc)
 		return rc;
 	out->used = t->track.report.used;
-	out->rejected = t->track.report.rejected + t->bad;
+	out->rejected = t->track.report.rejected + t->bad + p->clock[c].vague;
 	out->residuals = t->track.report.residuals;
 	judge(w, c, out);
 	return 0;

@@ -176,6 +176,8 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 		   bool receive, uint32_t who, struct match_end *out, struct cvl_error *err)
 {
 	const struct match_rule *r = &m->rules->rule[rule];
+	const uint64_t tick = sl->batch->tick[i].count;
+	const uint64_t half = sl->batch->bracket ? sl->batch->bracket[i] : 0;
 	int64_t now = sl->time[i].ns;
 	struct ends *e;
 	struct key key;
@@ -208,13 +210,13 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 	if (receive) {
 		e->received = true;
 		e->end.to = (uint32_t)sl->clock;
-		e->end.received = sl->batch->tick[i].count;
+		e->end.received = tick + half < tick ? UINT64_MAX : tick + half;
 		e->end.received_ns = now;
 		e->end.receiver = who;
 	} else {
 		e->sent = true;
 		e->end.from = (uint32_t)sl->clock;
-		e->end.sent = sl->batch->tick[i].count;
+		e->end.sent = tick > half ? tick - half : 0;
 		e->end.sent_ns = now;
 		e->end.sender = who;
 	}

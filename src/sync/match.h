@@ -17,11 +17,12 @@
 struct match_end {
 	uint64_t
 		number; /* of the message: its two ends have the same one, no other message has it. From 1 */
-	uint32_t rule;           /* index in the rules */
-	bool receive;            /* received here; else sent */
-	bool complete;           /* the other end went by before: what follows is known */
-	uint32_t from, to;       /* clocks of the session */
-	uint64_t sent, received; /* ticks */
+	uint32_t rule;     /* index in the rules */
+	bool receive;      /* received here; else sent */
+	bool complete;     /* the other end went by before: what follows is known */
+	uint32_t from, to; /* clocks of the session */
+	uint64_t sent,
+		received; /* ticks; of records with bounds of their own the first and the last one possible: no message came before it went */
 	int64_t sent_ns, received_ns;
 	uint32_t sender, receiver; /* as matcher_see() was told */
 };

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SOURCES_MAX 4096
+#define VAGUE 8 /* times the usual bound */
 
 struct watcher {
 	struct sync_problem *p;
@@ -18,6 +19,7 @@ struct watcher {
 		uint64_t levels;
 		bool known;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
+		uint64_t step;           /* its resolution */
 		uint64_t
 			early; /* ticks that an edge's stamp is early on average, beside a pulse record's */
 	} * lines;             /* [stream] */
@@ -87,6 +89,16 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	return (int)p->n_sources++;
 }
 
+/* Of a bound of its own, in ticks to either side; 0: it has none. */
+static uint64_t half_of(const struct watcher *w, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+
+	return b->kind[i] == CVL_EDGE && b->bracket && b->bracket[i] > w->lines[sl->stream].step ?
+		       b->bracket[i] :
+		       0;
+}
+
 static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int source,
 		    uint64_t index, bool exact)
 {
@@ -118,6 +130,7 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		.clock = (uint32_t)sl->clock,
 		.source = (uint32_t)source,
 		.tick = tick,
+		.half = half_of(w, sl, i),
 		.index = (int64_t)index,
 		.exact = exact,
 	};
@@ -235,15 +248,60 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 	return rc;
 }
 
-static int64_t tick_ns(const struct sync_clock *c)
+static int64_t ticks_ns(const struct sync_clock *c, uint64_t ticks)
 {
-	return (int64_t)(((unsigned __int128)c->rate_hz + 999999999) / c->rate_hz);
+	unsigned __int128 ns =
+		((unsigned __int128)ticks * 1000000000 + c->rate_hz - 1) / c->rate_hz;
+
+	return ns > INT32_MAX ? INT32_MAX : (int64_t)ns;
 }
 
 /* Of a clock and a sender. */
 static size_t pair_of(const struct sync_problem *p, const struct sync_mark *m)
 {
 	return p->clock[m->clock].same_as * p->n_sources + m->source;
+}
+
+static int by_size(const void *a, const void *b)
+{
+	const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * The marks of a clock count as known no better than the worst of them. Those of edges whose bounds are much wider than is usual
+ * there go: the observer was looking elsewhere.
+ */
+static int leave_out_vague(struct watcher *w, size_t clock)
+{
+	struct sync_problem *p = w->p;
+	uint64_t *half, most;
+	size_t n = 0, kept = 0;
+
+	for (size_t i = 0; i < p->n_marks; i++)
+		n += p->mark[i].clock == clock && p->mark[i].half;
+	if (!n)
+		return 0;
+	half = malloc(n * sizeof(*half));
+	if (!half)
+		return no_memory(w);
+	n = 0;
+	for (size_t i = 0; i < p->n_marks; i++)
+		if (p->mark[i].clock == clock && p->mark[i].half)
+			half[n++] = p->mark[i].half;
+	qsort(half, n, sizeof(*half), by_size);
+	most = half[n / 2];
+	most = most > UINT64_MAX / VAGUE ? UINT64_MAX : most * VAGUE;
+	free(half);
+	for (size_t i = 0; i < p->n_marks; i++) {
+		if (p->mark[i].clock == clock && p->mark[i].half > most)
+			p->clock[p->clock[clock].same_as].vague++;
+		else
+			p->mark[kept++] = p->mark[i];
+	}
+	p->n_marks = kept;
+	return 0;
 }
 
 /* Where a clock has pulse records of a sender, edges of the same say less, and go. What is left is counted. */
@@ -261,7 +319,9 @@ static int prefer_exact(struct watcher *w)
 	for (size_t i = 0; i < p->n_marks; i++) {
 		const struct sync_mark *m = &p->mark[i];
 		struct sync_clock *c = &p->clock[p->clock[m->clock].same_as];
-		int64_t ns = m->exact ? tick_ns(c) : c->resolution_ns;
+		int64_t ns = m->half  ? ticks_ns(c, 2 * m->half) :
+			     m->exact ? ticks_ns(c, 1) :
+					c->resolution_ns;
 
 		if (!m->exact && exact[pair_of(p, m)])
 			continue;
@@ -284,6 +344,7 @@ static void prepare_lines(struct watcher *w, size_t stream, bool *found)
 	uint64_t step = ours ? cvl_trace_env_number(trace, "resolution") : 0;
 
 	w->lines[stream].early = step ? (step - 1) / 2 : 0;
+	w->lines[stream].step = step;
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
 		w->lines[stream].line[r] = -1;
 		for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
@@ -345,6 +406,8 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 	rc = rc ? rc : matcher_new(&w.matcher, w.tl, rules, err);
 	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
 		rc = see_slice(&w, &slice);
+	for (size_t i = 0; !rc && i < p->n_clocks; i++)
+		rc = leave_out_vague(&w, i);
 	rc = rc ? rc : prefer_exact(&w);
 	if (w.matcher) {
 		counts = matcher_counts(w.matcher);

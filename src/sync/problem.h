@@ -26,6 +26,7 @@ struct sync_clock {
 	bool seen;
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
+	uint64_t vague;                 /* marks left out, since others are known much better */
 	struct track_slip *slip;        /* in nominal time; in order */
 	size_t n_slips, cap_slips;
 };
@@ -40,6 +41,7 @@ struct sync_message {
 struct sync_mark {
 	uint32_t clock, source;
 	uint64_t tick;
+	uint64_t half; /* ticks to either side, of an edge with a bound of its own; else 0 */
 	int64_t index; /* sequence number; of pulses unknown, 0 */
 	bool exact; /* from a pulse record: known to a tick, put where an edge's stamp is on average */
 };

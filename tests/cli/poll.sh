@@ -46,6 +46,22 @@ assert d["times"] >= 1, d
 assert d["worst"]["high_ns"] >= 2000000, d["worst"]
 P
 
+# Its changes are edges, each with its bracket; a loop that is stopped for long tells so by a gap, and knows its lines behind it.
+coeval sync s >synced
+coeval show s --event edge --json >edges.json
+coeval export s --to vcd -o s.vcd
+python3 - <<'P'
+import json
+
+edges = [json.loads(l) for l in open("edges.json")]
+seen = [e["lines"]["LED"] for e in edges if "LED" in e["lines"]]
+assert len(seen) > 50, len(seen)
+assert all(a != b for a, b in zip(seen[1:], seen[2:])), "an edge that is none"
+assert all(e["bound_ns"] >= 2 for e in edges[1:])
+vcd = [l for l in open("s.vcd") if l[0] in "01"]
+assert len(vcd) >= len(seen), (len(vcd), len(seen))
+P
+
 # One that is told to stop tells of its loop all the same.
 coeval capture --driver poll --device shm:port@8,width=1 --name desk -o told 2>notes >made &
 capture=$!
@@ -73,7 +89,7 @@ grep -q "it tells of no loop (a capture that was cut off" text || { cat text; ex
 # One that never looks often enough is one gap, in parts, up to its end.
 coeval capture --driver poll --device shm:port@8,width=1,gap=1ns --name desk --duration 0.5 -o coarse 2>notes >made ||
 	{ cat notes; exit 1; }
-coeval precision coarse --json >loop.json
+coeval precision coarse --json >loop.json 2>notes
 python3 - <<'P'
 import json
 

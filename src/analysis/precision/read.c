@@ -287,6 +287,19 @@ static int bracketed(struct precision_reader *r, const struct cvl_slice *sl, siz
 	return 0;
 }
 
+/* An event that begins with a half-width, or an edge that has more than its clock's. */
+static bool has_bracket(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
+			const struct cvl_event_class *class)
+{
+	const struct cvl_type *fields = class ? class->type[CVL_SCOPE_FIELDS] : NULL;
+
+	if (sl->batch->kind[i] == CVL_EDGE)
+		return sl->batch->bracket[i] >
+		       cvl_session_clock(cvl_timeline_session(r->tl), sl->clock)->resolution;
+	return fields && fields->n &&
+	       !strcmp(cvl_plain_name(fields->member[0].name), CVL_HALF_WIDTH);
+}
+
 /* ---- all of it ---- */
 
 static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
@@ -315,9 +328,7 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 		rc = told(r, sl, i, class->name);
 	if (rc < 0)
 		return rc;
-	if (!rc && class && b->bracket && class->type[CVL_SCOPE_FIELDS] &&
-	    class->type[CVL_SCOPE_FIELDS]->n &&
-	    !strcmp(cvl_plain_name(class->type[CVL_SCOPE_FIELDS]->member[0].name), CVL_HALF_WIDTH))
+	if (!rc && b->bracket && has_bracket(r, sl, i, class))
 		rc = bracketed(r, sl, i);
 	if (rc < 0 || !r->opts->from)
 		return rc < 0 ? rc : 0;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/precision/internal.h"
-#include "formats/loop_events.h"
 
 /* ---- points ---- */
 
@@ -96,6 +95,7 @@ static bool turns(const struct precision_mark *m, int k, const struct precision_
 	       (levels >> m->bit[k] & 1) == (p->side != 'f');
 }
 
+/* A field that is not there, or a text, has no value. */
 static bool has_all(const struct precision_fields *f, const struct precision_point *p)
 {
 	unsigned had = 0;
@@ -107,40 +107,45 @@ static bool has_all(const struct precision_fields *f, const struct precision_poi
 	return had == p->n;
 }
 
-/* Which ends of durations the record is: bit 0 the begin, bit 1 the end. */
+/* Whether the record, called @name, is @p by its name, and has the values that are asked for. */
+static bool is_event(const struct precision_reader *r, const struct precision_point *p,
+		     const struct cvl_slice *sl, size_t i, const char *name)
+{
+	struct precision_fields f = { 0 };
+	bool is;
+
+	if (!name || strcmp(name, p->name))
+		return false;
+	if (!p->n)
+		return true;
+	if (sl->batch->kind[i] == CVL_EDGE)
+		return p->n == 1 && !strcmp(p->with[0].field, "levels") &&
+		       sl->batch->value[i] == p->with[0].value;
+	precision_read_fields(r, sl, i, &f);
+	is = has_all(&f, p);
+	precision_drop_fields(&f);
+	return is;
+}
+
+/* Which ends of durations the record is: bit 0 the begin, bit 1 the end. @name of an event, or NULL. */
 static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 		     const struct cvl_slice *sl, size_t i, const char *name)
 {
 	const struct precision_point *point[] = { r->opts->from, r->opts->to };
 	uint64_t changed = 0, levels = 0;
 	unsigned is = 0;
-	struct precision_fields f = { 0 };
-	bool have = false;
 
 	if (sl->batch->kind[i] == CVL_EDGE) {
 		levels = sl->batch->value[i];
-		changed = m->known && !(sl->batch->flags[i] & CVL_STATE) ? levels ^ m->levels : 0;
+		if (m->known && !(sl->batch->flags[i] & CVL_STATE))
+			changed = levels ^ m->levels;
 		m->levels = levels;
 		m->known = true;
-	} else if (sl->batch->kind[i] != CVL_EVENT || !name) {
-		return 0;
+		name = changed ? "edge" : NULL;
 	}
-	for (int k = 0; k < 2; k++) {
-		bool line = m->bit[k] >= 0, event = name && !strcmp(name, point[k]->name);
-
-		if (name && !have &&
-		    ((line && !strcmp(name, LOOP_CHANGE)) || (event && point[k]->n))) {
-			precision_read_fields(r, sl, i, &f);
-			have = true;
-			if (!strcmp(name, LOOP_CHANGE)) {
-				levels = precision_number_of(&f, "levels");
-				changed = precision_number_of(&f, "changed");
-			}
-		}
-		if (line ? turns(m, k, point[k], changed, levels) : event && has_all(&f, point[k]))
+	for (int k = 0; k < 2; k++)
+		if (turns(m, k, point[k], changed, levels) || is_event(r, point[k], sl, i, name))
 			is |= 1u << k;
-	}
-	precision_drop_fields(&f);
 	return is;
 }
 

@@ -48,6 +48,7 @@ unsigned poll_gpio_event(struct poll_gpio *g, const struct gpio_v2_line_event *e
 {
 	const uint64_t latency = (uint64_t)g->source->latency_ns;
 	uint64_t bit = 0, levels;
+	uint32_t lost = 0;
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < g->source->n_gpio; i++)
@@ -60,11 +61,13 @@ unsigned poll_gpio_event(struct poll_gpio *g, const struct gpio_v2_line_event *e
 		g->seqno = e->seqno;
 		return 0;
 	}
-	if (e->seqno != g->seqno + 1)
-		out[n++] = (struct poll_seen){ .kind = POLL_FULL,
-					       .from = g->last,
-					       .to = e->timestamp_ns,
-					       .lost = e->seqno - g->seqno - 1 };
+	lost = e->seqno - g->seqno - 1;
+	if (levels == g->levels && !lost)
+		lost = 1; /* the edge to the other side */
+	if (lost)
+		out[n++] = (struct poll_seen){
+			.kind = POLL_FULL, .from = g->last, .to = e->timestamp_ns, .lost = lost
+		};
 	out[n++] = (struct poll_seen){
 		.kind = POLL_CHANGE,
 		.from = e->timestamp_ns > latency ? e->timestamp_ns - latency : 0,

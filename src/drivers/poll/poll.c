@@ -169,6 +169,7 @@ static int poll_open(void **state, const struct driver_opts *opts, const struct 
 		.lines = poll_source_lines(&d->source),
 		.unit = 8,
 		.resolution = 1,
+		.edges_within = true,
 		.events = told_events,
 		.n_events = TOLD_CLASSES,
 	};

@@ -6,11 +6,6 @@
 #include "formats/loop_events.h"
 
 const struct driver_event told_events[TOLD_CLASSES] = {
-	[TOLD_CHANGE] = { LOOP_CHANGE,
-			  { { CVL_HALF_WIDTH, CVL_STORE_U64 },
-			    { "levels", CVL_STORE_U64 },
-			    { "changed", CVL_STORE_U64 } },
-			  3 },
 	[TOLD_LOOP] = { LOOP_LOOP,
 			{ { "steps", CVL_STORE_U64 },
 			  { "longest", CVL_STORE_U64 },
@@ -98,15 +93,22 @@ static int hold(struct told *t, const struct driver_record *r, char **detail, st
 static int see_change(struct told *t, const struct poll_seen *s, struct cvl_error *err)
 {
 	const uint64_t width = s->to - s->from;
-	struct driver_record r = { .what = DRIVER_EVENT, .cls = TOLD_CHANGE };
+	struct driver_record r = { .what = DRIVER_LEVELS };
+	int rc = 0;
 
-	r.tick = s->from - t->origin + width / 2;
-	r.field[0].u = width - width / 2;
-	r.field[1].u = s->levels;
-	r.field[2].u = s->changed;
-	t->changes += s->kind == POLL_CHANGE;
+	r.tick = t->last = s->from - t->origin + width / 2;
 	t->ones |= s->levels;
 	t->zeros |= ~s->levels;
+	r.levels = s->levels ^ s->changed;
+	if (s->kind == POLL_LEVELS || t->unknown)
+		rc = hold(t, &r, NULL, err);
+	t->unknown = false;
+	if (rc || s->kind == POLL_LEVELS)
+		return rc;
+	t->changes++;
+	r.what = DRIVER_EDGE;
+	r.levels = s->levels;
+	r.half = width - width / 2;
 	return hold(t, &r, NULL, err);
 }
 
@@ -122,8 +124,11 @@ static int see_gap(struct told *t, const struct poll_seen *s, struct cvl_error *
 	r.gap.why = CVL_GAP_UNKNOWN;
 	r.gap.lines_known = true;
 	if (s->kind == POLL_FULL) {
+		r.tick = r.tick > t->last ? r.tick : t->last;
 		r.gap.lost = s->lost;
 		r.gap.why = CVL_GAP_OVERFLOW;
+		r.gap.lines_known = false;
+		t->unknown = true;
 		t->full += s->lost;
 		return hold(t, &r, NULL, err);
 	}

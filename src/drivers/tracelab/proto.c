@@ -500,6 +500,7 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 	r->what = t->fresh ? DRIVER_LEVELS : DRIVER_EDGE;
 	r->tick = tick;
 	r->levels = p >> TL_LOW_BITS & ((1u << TL_LINES) - 1);
+	r->half = 0;
 	r->cls = 0;
 	t->fresh = false;
 	if (waits) /* behind that gap, whose end is not known yet */
