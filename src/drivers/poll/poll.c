@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that this machine sees itself, as a capture driver: the loop has a thread of its own. */
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,9 +9,8 @@
 #include "drivers/poll/about.h"
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
-#include "drivers/poll/gpio.h"
 #include "drivers/poll/guard.h"
-#include "drivers/poll/told.h"
+#include "drivers/poll/internal.h"
 
 #define RING ((size_t)1 << 19) /* entries: half a second at a million a second */
 #define TURN 65536             /* of them before others get a turn */
@@ -25,40 +20,6 @@
 #define PARTS 10     /* of a second: gaps that touch are told of so often */
 #define BEGIN_NS 5000000000
 #define HANDED_ON_NS 20000000
-
-struct device {
-	const struct driver_sink *sink;
-	struct driver_analyzer analyzer;
-	struct poll_source source;
-	struct poll_loop *loop;
-	struct poll_watch watch;
-	struct poll_gpio gpio;
-	struct told told;
-	pthread_t thread;
-	cpu_set_t others, before; /* processors of the observer's thread: now and before */
-	uint64_t off_ppb;
-	bool threaded, stopping, busy, moved, described;
-	bool gone; /* the memory */
-	_Atomic bool ended;
-	_Atomic int pinned, prior, locked; /* 0, or an errno */
-};
-
-static bool loops(const struct device *d)
-{
-	return d->source.kind != POLL_GPIOCHIP;
-}
-
-__attribute__((format(printf, 3, 4))) static void say(const struct device *d, bool problem,
-						      const char *fmt, ...)
-{
-	char text[500];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	d->sink->tell(d->sink->ctx, 0, problem, text);
-}
 
 static void poll_close(void *state)
 {
@@ -99,8 +60,9 @@ static int choose_cpu(struct device *d, struct cvl_error *err)
 	d->others = d->before;
 	CPU_CLR((size_t)d->source.cpu, &d->others);
 	if (!CPU_COUNT(&d->others))
-		say(d, true,
-		    "there is no processor beside the loop's: gaps will be as long as time slices");
+		poll_say(
+			d, true,
+			"there is no processor beside the loop's: gaps will be as long as time slices");
 	return 0;
 }
 
@@ -211,33 +173,6 @@ static void *loop_thread(void *state)
 	return NULL;
 }
 
-static void tell_refused(const struct device *d)
-{
-	if (d->pinned)
-		say(d, true, "the loop cannot be kept on processor %d (%s): it may be moved",
-		    d->source.cpu,
-		    d->pinned == EINVAL ? "it is offline, or not in this program's cpuset" :
-					  strerror(d->pinned));
-	if (d->prior)
-		say(d, true,
-		    "no priority of real time (%s): other programs take turns with the loop; see `coeval doctor`",
-		    strerror(d->prior));
-	if (d->locked)
-		say(d, true, "memory is not locked (%s): page faults may widen brackets; ulimit -l",
-		    strerror(d->locked));
-}
-
-static void tell_clock(const struct device *d)
-{
-	struct fact facts[FACTS_MAX];
-	size_t n = facts_read("", (unsigned)d->source.cpu, facts);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(facts[i].name, "tsc") && facts[i].state == FACT_BAD)
-			say(d, true, "this processor's clock: %s; brackets hold, but not in ns",
-			    facts[i].value);
-}
-
 static int start_gpio(struct device *d, struct cvl_error *err)
 {
 	struct poll_seen now = { .kind = POLL_LEVELS };
@@ -279,8 +214,8 @@ static int poll_start(void *state, struct cvl_error *err)
 					d->source.cpu);
 		else
 			nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
-	tell_refused(d);
-	tell_clock(d);
+	poll_say_refused(d);
+	poll_say_clock(d);
 	return 0;
 }
 
@@ -297,24 +232,6 @@ static size_t poll_wait_for(void *state, struct pollfd *fds, size_t max, int *ti
 		return 0;
 	*fds = (struct pollfd){ .fd = d->source.fd, .events = POLLIN };
 	return 1;
-}
-
-/* ---- the end ---- */
-
-static void tell_oddities(const struct device *d)
-{
-	const uint64_t mask = d->source.lines.mask;
-
-	if (d->told.full)
-		say(d, true,
-		    "%" PRIu64
-		    " changes were seen and found no room: they came faster than they are stored",
-		    d->told.full);
-	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
-		say(d, true, "%s: reads FF for ever: there is no port, or nothing is wired to it",
-		    d->source.text);
-	else if (!d->told.changes)
-		say(d, false, "%s: no line changed", d->source.text);
 }
 
 /* ---- at work ---- */
@@ -363,21 +280,6 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 			       err);
 }
 
-/* The loop is at its end, though nobody asked for that. */
-static int loop_broke_off(const struct device *d, struct cvl_error *err)
-{
-	if (d->gone)
-		return cvl_fail(
-			err, CVL_E_IO, CVL_NO_OFFSET,
-			"%s: it is gone: the file was made shorter, or the device was taken away",
-			d->source.text);
-	if (atomic_load(&d->loop->ran_back))
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"the loop was moved to a processor whose clock is behind, so nothing more can be stamped; have it kept on one (cpu=N)");
-	return 0;
-}
-
 static int poll_work(void *state, struct cvl_error *err)
 {
 	struct device *d = state;
@@ -398,9 +300,9 @@ static int poll_work(void *state, struct cvl_error *err)
 	if (!rc && loops(d) && !d->gone)
 		rc = told_stats(&d->told, d->loop, err);
 	if (!rc && loops(d))
-		rc = loop_broke_off(d, err);
+		rc = poll_broke_off(d, err);
 	if (!rc)
-		tell_oddities(d);
+		poll_say_oddities(d);
 	return rc;
 }
 
