@@ -217,7 +217,7 @@ static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 
 int ett_poll(const struct bench *b)
 {
-	unsigned others, cpu = facts_best_cpu(&others);
+	unsigned others, cpu = facts_best_cpu("", &others);
 	uint64_t off;
 	double tick_ns;
 	int rc;

@@ -42,6 +42,7 @@ static void check_trial(uint64_t pause, uint64_t gap)
 	assert_int_equal(poll_trial_run(&t, &r), 0);
 	assert_int_equal(r.met, r.seen);
 	assert_int_equal(r.missed, r.excused);
+	assert_int_equal(r.claimed, 0);
 	assert_int_equal(r.missed + r.seen, STORES);
 	assert_int_equal(r.full, 0);
 	assert_true(r.seen > 0);
@@ -110,14 +111,23 @@ static void *run_loop(void *loop)
 	return NULL;
 }
 
-/* What finds no room is counted, and told of when there is some. */
+/* How often it has looked so far, more or less: it counts on meanwhile. */
+static uint64_t looks(struct poll_loop *l)
+{
+	uint64_t n = 0;
+
+	for (unsigned i = 0; i < POLL_BINS; i++)
+		n += *(volatile uint64_t *)&l->stats.step[i].count;
+	return n;
+}
+
+/* What finds no room is counted, and told of when there is some, which is soon. */
 static void a_full_ring_is_a_loss_that_is_told(void **state)
 {
 	struct timed *t = aligned_alloc(64, sizeof(*t));
-	uint64_t changes = 0, lost = 0, fulls = 0, last = 0;
+	uint64_t changes = 0, lost = 0, fulls = 0, last = 0, was = 0;
 	struct poll_seen s;
 	pthread_t thread;
-	uint32_t cpu;
 
 	(void)state;
 	memset(t, 0, sizeof(*t));
@@ -129,18 +139,20 @@ static void a_full_ring_is_a_loss_that_is_told(void **state)
 	while (!atomic_load(&t->loop.head))
 		sched_yield();
 	for (uint64_t v = 1; v <= 50; v++) {
-		uint64_t stored;
+		uint64_t since;
 
 		__atomic_store_n(&t->word, v, __ATOMIC_SEQ_CST);
-		stored = poll_clock(&cpu);
-		/* until the loop has been there */
-		while (atomic_load(&t->loop.safe) <= stored)
+		/* until the loop has been there: the second look that is counted from here on began behind the store */
+		since = looks(&t->loop);
+		while (looks(&t->loop) < since + 2)
 			sched_yield();
 	}
-	atomic_store(&t->loop.stop, true);
-	/* the loop waits until it has told of the loss */
+	/* no end is needed for that, and no further change */
 	while (!fulls) {
+		const uint64_t safe = atomic_load(&t->loop.safe);
+
 		while (poll_take(&t->loop, &s)) {
+			assert_true(s.from >= was);
 			changes += s.kind == POLL_CHANGE;
 			fulls += s.kind == POLL_FULL;
 			lost += s.kind == POLL_FULL ? s.lost : 0;
@@ -148,8 +160,10 @@ static void a_full_ring_is_a_loss_that_is_told(void **state)
 			assert_true(s.from >= last);
 			last = s.from;
 		}
+		was = safe;
 		sched_yield();
 	}
+	atomic_store(&t->loop.stop, true);
 	pthread_join(thread, NULL);
 	assert_int_equal(fulls, 1);
 	assert_int_equal(changes, 7); /* and the levels at the start */
@@ -199,7 +213,7 @@ static void records_come_in_order_though_gaps_are_told_later(void **state)
 		     { 8008, DRIVER_EDGE }, { 8010, DRIVER_EVENT }, { 8500, DRIVER_NOTHING } };
 
 	(void)state;
-	poll_watch_open(&w, 0);
+	poll_watch_open(&w, "", 0);
 	t->sink = &sink;
 	t->watch = &w;
 	for (size_t i = 0; i < 4; i++)
@@ -261,15 +275,70 @@ static void causes_are_told_only_where_known(void **state)
 	struct poll_seen g = { .kind = POLL_GAP, .asked = true };
 
 	(void)state;
-	poll_watch_open(&w, 4000); /* nothing is counted of it */
+	poll_watch_open(&w, "", 4000); /* nothing is counted of it */
 	assert_string_equal(poll_cause(&w, &g, text), "unknown");
 	g.preempted = 1;
 	assert_string_equal(poll_cause(&w, &g, text), "preempted");
+	/* it waits for nothing by itself */
+	g.slept = 1;
+	assert_string_equal(poll_cause(&w, &g, text), "stopped");
 	g.faults = 1;
 	assert_string_equal(poll_cause(&w, &g, text), "page fault");
 	g.moved = true;
 	assert_string_equal(poll_cause(&w, &g, text), "migration");
 	g = (struct poll_seen){ .kind = POLL_GAP, .preempted = 1 };
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	poll_watch_close(&w);
+}
+
+static void write_text(const char *name, const char *text)
+{
+	char path[400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", scratch, name);
+	for (char *p = path + strlen(scratch) + 1; (p = strchr(p, '/')); *p++ = '/') {
+		*p = '\0';
+		mkdir(path, 0700);
+	}
+	f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+#define CPUFREQ "sys/devices/system/cpu/cpu3/cpufreq/"
+
+static void what_the_kernel_counts_of_a_processor_is_a_cause(void **state)
+{
+	struct poll_watch w;
+	char text[POLL_DETAIL];
+	const struct poll_seen g = { .kind = POLL_GAP, .asked = true };
+	const struct poll_seen small = { .kind = POLL_GAP };
+
+	(void)state;
+	write_text("proc/stat", "cpu  0 0 0 0 0 0 0 9\ncpu3 0 0 0 0 0 0 0 7\n");
+	write_text(CPUFREQ "scaling_cur_freq", "2400000\n");
+	poll_watch_open(&w, scratch, 3);
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	/* it is measured: never twice the same */
+	write_text(CPUFREQ "scaling_cur_freq", "2350000\n");
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	write_text(CPUFREQ "scaling_cur_freq", "800000\n");
+	assert_string_equal(poll_cause(&w, &small, text), "unknown");
+	assert_string_equal(poll_cause(&w, &g, text), "frequency");
+	assert_non_null(strstr(text, "; 2350 MHz, then 800"));
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	assert_null(strstr(text, "MHz"));
+	/* there and back in between */
+	write_text(CPUFREQ "stats/total_trans", "0\n");
+	assert_string_equal(poll_cause(&w, &g, text), "unknown");
+	write_text(CPUFREQ "stats/total_trans", "2\n");
+	assert_string_equal(poll_cause(&w, &g, text), "frequency");
+	write_text("proc/stat", "cpu  0 0 0 0 0 0 0 9\ncpu3 0 0 0 0 0 0 0 8\n");
+	write_text(CPUFREQ "stats/total_trans", "3\n");
+	assert_string_equal(poll_cause(&w, &g, text), "steal");
+	write_text(CPUFREQ "scaling_cur_freq", "<unknown>\n");
 	assert_string_equal(poll_cause(&w, &g, text), "unknown");
 	poll_watch_close(&w);
 }
@@ -305,6 +374,22 @@ static void gpio_edges_become_brackets_that_end_at_their_stamps(void **state)
 	assert_int_equal(out[1].changed, 2);
 	e.offset = 9;
 	assert_int_equal(poll_gpio_event(&g, &e, out), 0);
+	/* the kernel dropped what came before the first */
+	g.seqno = 0;
+	e = (struct gpio_v2_line_event){ .timestamp_ns = 400000,
+					 .id = GPIO_V2_LINE_EVENT_RISING_EDGE,
+					 .offset = 7,
+					 .seqno = 3 };
+	assert_int_equal(poll_gpio_event(&g, &e, out), 2);
+	assert_int_equal(out[0].lost, 2);
+	/* while the levels were read: it is in them if they say so */
+	g.sure = 500000;
+	e.seqno = 4;
+	assert_int_equal(poll_gpio_event(&g, &e, out), 0);
+	e.seqno = 5;
+	e.id = GPIO_V2_LINE_EVENT_FALLING_EDGE;
+	assert_int_equal(poll_gpio_event(&g, &e, out), 1);
+	assert_int_equal(g.levels, 1);
 	/* what is stamped before the levels were read is in them */
 	e = (struct gpio_v2_line_event){ .timestamp_ns = 400, .offset = 7, .seqno = 6 };
 	assert_int_equal(poll_gpio_event(&g, &e, out), 0);
@@ -333,6 +418,10 @@ static void sources_are_read_or_refused(void **state)
 					   "shm:x,what=1",
 					   "shm:x,",
 					   "shm:x,lines=1",
+					   "shm:x,latency=1us",
+					   "shm:x@0xfffffffffffffff8",
+					   "gpiochip:x,lines=1+2+1",
+					   "gpiochip:x,lines=1,cpu=0",
 					   "shm:x,reverse",
 					   "ioport:1000000",
 					   "ioport:x",
@@ -439,7 +528,11 @@ static void assurance_is_by_time_and_by_steps(void **state)
 
 static void points_are_read_or_refused(void **state)
 {
-	static const char *const bad[] = { "", ":rise", "a:up", "a:b=", "a:=1", "a:b=x", "a:b=1x" };
+	static const char *const bad[] = {
+		"",          ":rise",  "a:up",   "a:b=",       "a:=1",
+		"a:b=x",     "a:b=1x", "a:b=1,", "a:b=1,,c=2", "a:b=1,c=2,d=3,e=4,f=5",
+		"a:b=1,rise"
+	};
 	struct precision_point p;
 	struct cvl_error err;
 
@@ -451,8 +544,13 @@ static void points_are_read_or_refused(void **state)
 	assert_int_equal(p.side, 'f');
 	assert_int_equal(precision_point_parse(&p, "edge:levels=0x10..", 16, &err), 0);
 	assert_string_equal(p.name, "edge");
-	assert_string_equal(p.field, "levels");
-	assert_int_equal(p.value, 16);
+	assert_int_equal(p.n, 1);
+	assert_string_equal(p.with[0].field, "levels");
+	assert_int_equal(p.with[0].value, 16);
+	assert_int_equal(precision_point_parse(&p, "event:probe=2,code=3", 20, &err), 0);
+	assert_int_equal(p.n, 2);
+	assert_string_equal(p.with[1].field, "code");
+	assert_int_equal(p.with[1].value, 3);
 }
 
 static void lists_of_processors_are_read(void **state)
@@ -465,6 +563,58 @@ static void lists_of_processors_are_read(void **state)
 	assert_false(facts_in_list("\n", 0));
 }
 
+static void an_isolated_processor_is_best(void **state)
+{
+	unsigned others;
+
+	(void)state;
+	write_text("sys/devices/system/cpu/online", "0-3,6\n");
+	write_text("sys/devices/system/cpu/isolated", "\n");
+	assert_int_equal(facts_best_cpu(scratch, &others), 6);
+	assert_int_equal(others, 4);
+	write_text("sys/devices/system/cpu/isolated", "2-3\n");
+	assert_int_equal(facts_best_cpu(scratch, &others), 2);
+	assert_int_equal(others, 4);
+	assert_int_equal(facts_best_cpu("/there/is/none", &others), 0);
+	assert_int_equal(others, 0);
+}
+
+/* Each span is a gap: they are told in parts, in order, and nothing is said to be over that may still come. */
+static void gaps_that_never_end_are_told_in_parts(void **state)
+{
+	struct timed *t = aligned_alloc(64, sizeof(*t));
+	uint64_t safe, last = 0, end = 0;
+	unsigned parts = 0;
+	struct poll_seen s;
+	pthread_t thread;
+
+	(void)state;
+	memset(t, 0, sizeof(*t));
+	t->loop.ring = calloc(4096, sizeof(*t->loop.ring));
+	t->loop.size = 4096;
+	t->loop.asked_ticks = UINT64_MAX;
+	t->loop.part_ticks = 10000000;
+	t->loop.lines = (struct poll_lines){ .at = &t->word, .width = 8, .mask = UINT64_MAX };
+	assert_int_equal(pthread_create(&thread, NULL, run_loop, &t->loop), 0);
+	while (parts < 5) {
+		safe = atomic_load(&t->loop.safe);
+		while (poll_take(&t->loop, &s)) {
+			assert_true(s.from >= last);
+			if (s.kind == POLL_GAP && end)
+				assert_true(s.from <= end);
+			if (s.kind == POLL_GAP)
+				end = s.to;
+			parts += s.kind == POLL_GAP;
+		}
+		last = safe;
+		sched_yield();
+	}
+	atomic_store(&t->loop.stop, true);
+	pthread_join(thread, NULL);
+	free(t->loop.ring);
+	free(t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -475,6 +625,7 @@ int main(void)
 		cmocka_unit_test(records_come_in_order_though_gaps_are_told_later),
 		cmocka_unit_test(edges_behind_a_loss_are_edges),
 		cmocka_unit_test(causes_are_told_only_where_known),
+		cmocka_unit_test(what_the_kernel_counts_of_a_processor_is_a_cause),
 		cmocka_unit_test(gpio_edges_become_brackets_that_end_at_their_stamps),
 		cmocka_unit_test(sources_are_read_or_refused),
 		cmocka_unit_test(any_text_is_read_or_refused),
@@ -482,6 +633,8 @@ int main(void)
 		cmocka_unit_test(assurance_is_by_time_and_by_steps),
 		cmocka_unit_test(points_are_read_or_refused),
 		cmocka_unit_test(lists_of_processors_are_read),
+		cmocka_unit_test(an_isolated_processor_is_best),
+		cmocka_unit_test(gaps_that_never_end_are_told_in_parts),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -272,6 +272,80 @@ static void codes_are_points_too(void **state)
 	precision_free(&p);
 }
 
+/* An event's name alone is any of them; of two fields, both must be there. */
+static void points_may_have_more_than_one_field(void **state)
+{
+	struct precision_point a, b;
+	const struct precision_opts opts = { &a, &b, false };
+	struct precision p;
+	struct world w;
+
+	(void)state;
+	assert_int_equal(precision_point_parse(&a, "poll_step:low=7,count=1", 23, NULL), 0);
+	assert_int_equal(precision_point_parse(&b, "poll_gap", 8, NULL), 0);
+	begin(&w, "fields");
+	put(&w, 100, TOLD_STEP, 7, 7, 1, 7);
+	put(&w, 150, TOLD_STEP, 7, 7, 2, 7);
+	put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+	/* the first of two has no end of its own */
+	put(&w, 300, TOLD_STEP, 7, 7, 1, 7);
+	put(&w, 350, TOLD_STEP, 7, 7, 1, 7);
+	put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+	put(&w, 500, TOLD_STEP, 7, 7, 1, 7);
+	assert_int_equal(study(&w, 2000, &opts, &p), 0);
+	assert_int_equal(p.times.n, 2);
+	assert_int_equal(p.times.ns[0], 200);
+	assert_int_equal(p.times.ns[1], 100);
+	assert_int_equal(p.open, 2);
+	precision_free(&p);
+}
+
+/* A field that is not there, or that is a text, is not 0. */
+static void a_field_that_is_not_there_has_no_value(void **state)
+{
+	static const char *const points[] = { "poll_gap:none=0", "poll_gap:cause=0" };
+	struct precision_point a;
+	const struct precision_opts opts = { &a, &a, false };
+	struct precision p;
+	struct world w;
+	char name[16];
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		assert_int_equal(precision_point_parse(&a, points[i], strlen(points[i]), NULL), 0);
+		snprintf(name, sizeof(name), "none%zu", i);
+		begin(&w, name);
+		put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+		put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+		assert_int_equal(study(&w, 2000, &opts, &p), 0);
+		assert_int_equal(p.times.n + p.open, 0);
+		precision_free(&p);
+	}
+}
+
+/* The longest are kept, whenever they were, in the order of time. */
+static void the_longest_gaps_are_kept(void **state)
+{
+	const struct precision_opts opts = { 0 };
+	struct precision p;
+	struct world w;
+	const unsigned n = 3 * PRECISION_GAPS;
+
+	(void)state;
+	begin(&w, "gaps");
+	for (unsigned i = 1; i <= n; i++)
+		put_texts(&w, 10 * (uint64_t)i, TOLD_GAP,
+			  (union cvl_store_value){ .u = i % 3 ? 1 : 2 }, "unknown", "");
+	assert_int_equal(study(&w, 10 * (uint64_t)n, &opts, &p), 0);
+	assert_int_equal(p.clock[0].gaps, n);
+	assert_int_equal(p.n_gaps, PRECISION_GAPS);
+	for (size_t i = 0; i < p.n_gaps; i++) {
+		assert_int_equal(p.gap[i].ticks, 2);
+		assert_int_equal(p.gap[i].end, 30 * (i + 1));
+	}
+	precision_free(&p);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -281,6 +355,9 @@ int main(void)
 		cmocka_unit_test(a_gap_in_between_breaks_it),
 		cmocka_unit_test(a_gap_that_a_bracket_covers_does_not),
 		cmocka_unit_test(codes_are_points_too),
+		cmocka_unit_test(points_may_have_more_than_one_field),
+		cmocka_unit_test(a_field_that_is_not_there_has_no_value),
+		cmocka_unit_test(the_longest_gaps_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

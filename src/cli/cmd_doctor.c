@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include <jansson.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "drivers/poll/facts.h"
+
+#define UNCHOSEN UINT_MAX
 
 enum { OPT_CPU = 256, OPT_ROOT, OPT_JSON };
 
@@ -61,7 +64,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct fact facts[FACTS_MAX];
 	const char *root = "";
-	unsigned cpu, others, bad = 0, known = 0;
+	unsigned cpu = UNCHOSEN, others, bad = 0, known = 0;
 	struct cvl_error err;
 	static struct out o;
 	bool json = false;
@@ -69,7 +72,6 @@ static int run(int argc, char **argv, const struct verb *verb)
 	size_t n;
 	int c;
 
-	cpu = facts_best_cpu(&others);
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_CPU:
@@ -86,6 +88,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	if (optind != argc)
 		return cli_usage(verb, "it takes no arguments");
+	if (cpu == UNCHOSEN)
+		cpu = facts_best_cpu(root, &others);
 	n = facts_read(root, cpu, facts);
 	for (size_t i = 0; i < n; i++) {
 		bad += facts[i].state == FACT_BAD;

@@ -135,7 +135,7 @@ const struct verb verb_precision = {
 		"      --node GLOB      these clocks and nodes only\n"
 		"      --json           all of it as one JSON object\n"
 		"      --strict         stop at damaged input\n"
-		"A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER.\n"
+		"A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,...\n"
 		"\n"
 		"Examples:\n"
 		"  coeval precision s/\n"

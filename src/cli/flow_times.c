@@ -163,8 +163,12 @@ void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, dou
 		return;
 	flow_bins_fill(&b, t);
 	u = figure_unit((double)(b.first + b.width * (int64_t)b.n));
-	for (size_t i = 0; i < b.n; i++)
-		height[i] = (double)b.count[i];
+	for (size_t i = 0; i < b.n; i++) {
+		const double thin = (double)b.most * 1.05 / PLOT_HEIGHT;
+
+		/* a single one among a million is seen, too */
+		height[i] = b.count[i] && (double)b.count[i] < thin ? thin : (double)b.count[i];
+	}
 	snprintf(label, sizeof(label), "time, %s", u.name);
 	p.x = (struct svg_axis){ .lo = (double)b.first / u.ns,
 				 .hi = (double)(b.first + b.width * (int64_t)b.n) / u.ns,

@@ -93,7 +93,10 @@ static void put_claims(struct out *o, const struct precision_clock *c)
 
 	cvl_bound_text(widest, ns_of(c, c->widest));
 	cvl_bound_text(gap, ns_of(c, c->gap_ticks));
-	out_printf(o, "\nno pulse of %s or more is missed", widest);
+	out_text(
+		o,
+		"\ntau + epsilon is the precision of an event, and of a duration of two of them\n");
+	out_printf(o, "no pulse of %s or more is missed", widest);
 	if (c->widest > c->gap_ticks)
 		out_printf(o, "; outside of the gaps, none longer than %s", gap);
 	out_text(o, "\n");
@@ -176,8 +179,9 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 		cli_count(o, c->events, "event");
 		out_printf(o, " with brackets of %s to %s", least, most);
 	}
-	out_text(o, "\n\n");
+	out_char(o, '\n');
 	if (c->looped) {
+		out_char(o, '\n');
 		put_levels(o, c);
 		put_claims(o, c);
 	}
@@ -206,6 +210,8 @@ static int put_text(const struct precision_view *v, struct out *o)
 	if (times->broken)
 		out_printf(o, "; within %llu nobody looked for a while, and a pulse may be missing",
 			   (unsigned long long)times->broken);
+	if (v->study.open)
+		out_printf(o, "; %llu began and did not end", (unsigned long long)v->study.open);
 	out_char(o, '\n');
 	return flow_times_text(o, times);
 }
@@ -233,11 +239,12 @@ static json_t *levels_json(const struct precision_clock *c)
 		struct precision_level l = precision_at(c, precision_levels[i]);
 
 		json_array_append_new(
-			all, json_pack("{s:f, s:I, s:f, s:f, s:I, s:I}", "assurance", l.share,
+			all, json_pack("{s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "assurance", l.share,
 				       "tau_ns", (json_int_t)ns_of(c, l.tau), "of_time", l.time,
 				       "of_steps", l.steps, "precision_ns",
 				       (json_int_t)ns_of(c, l.tau + c->resolution), "bracket_ns",
-				       (json_int_t)ns_of(c, l.bracket)));
+				       (json_int_t)ns_of(c, l.bracket), "duration_assurance",
+				       l.share > 0.5 ? 2 * l.share - 1 : 0.0));
 	}
 	return all;
 }
@@ -298,6 +305,7 @@ static int put_json(const struct precision_view *v, struct out *o)
 		json_object_del(times, "to");
 		json_object_del(times, "from");
 		json_object_set_new(times, "between", report_text(v->between));
+		json_object_set_new(times, "open", json_integer((json_int_t)v->study.open));
 		json_object_set_new(all, "durations", times);
 	}
 	text = json_dumps(all, JSON_INDENT(2));

@@ -73,3 +73,35 @@ kill -TERM $capture
 wait $capture || { cat notes; exit 1; }
 coeval precision told >text
 grep -q "no pulse of .* is missed" text || { cat text; exit 1; }
+
+# One that is killed has what it saw, and what machine it was.
+coeval capture --driver poll --device shm:port@8,width=1,gap=50us --name desk -o killed 2>notes >made &
+capture=$!
+until [ -e killed/capture/desk.json ] && coeval precision killed 2>/dev/null | grep -q "^  tsc "; do
+	kill -0 $capture || { cat notes; exit 1; }
+	sleep 0.1
+done
+kill -KILL $capture
+wait $capture 2>/dev/null || true
+coeval precision killed >text
+grep -q "it tells of no loop (a capture that was cut off" text || { cat text; exit 1; }
+
+# One that never looks often enough is one gap, in parts, up to its end.
+coeval capture --driver poll --device shm:port@8,width=1,gap=1ns --name desk --duration 0.5 -o coarse 2>notes >made ||
+	{ cat notes; exit 1; }
+coeval precision coarse --json >loop.json 2>notes
+python3 - <<'P'
+import json
+
+c = json.load(open("loop.json"))["clocks"][0]
+gaps = c["gap_list"]
+assert len(gaps) >= 2, gaps
+end = gaps[0]["end_tick"] - gaps[0]["ns"] * c["rate_hz"] / 1e9
+for g in gaps:
+    begin = g["end_tick"] - g["ns"] * c["rate_hz"] / 1e9
+    # they share a step; ns are rounded up
+    assert begin <= end + 3, (begin, end)
+    end = g["end_tick"]
+# Of the last one the capture need not have seen the end.
+assert end >= 0.25 * c["rate_hz"], end
+P

@@ -63,15 +63,20 @@ struct precision_clock {
 	size_t n_facts;
 };
 
-/** An edge of a line, or an event, or one with a field of a value. */
+#define PRECISION_WITH 4
+
+/** An edge of a line, or an event, or one with fields of given values. */
 struct precision_point {
-	char name[96];  /* LINE or EVENT */
-	char side;      /* 'r', 'f', or 0: an event, or a line that rises */
-	char field[48]; /* "" */
-	uint64_t value;
+	char name[96]; /* LINE or EVENT */
+	char side;     /* 'r', 'f', or 0: an event, or a line that rises */
+	unsigned n;    /* fields: */
+	struct {
+		char field[48];
+		uint64_t value;
+	} with[PRECISION_WITH];
 };
 
-/** `LINE`, `LINE:rise`, `LINE:fall`, `EVENT`, `EVENT:FIELD=NUMBER`. CVL_E_USAGE. */
+/** `LINE`, `LINE:rise`, `LINE:fall`, `EVENT`, `EVENT:FIELD=NUMBER,...`. CVL_E_USAGE. */
 int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 			  struct cvl_error *err);
 
@@ -83,14 +88,13 @@ struct precision_opts {
 struct precision {
 	struct precision_clock *clock; /* of those that have something to tell */
 	size_t n;
-	struct precision_gap *gap; /* in order of time, of each stream */
+	struct precision_gap *gap; /* the longest, in order of time, of each clock */
 	size_t n_gaps;
-	bool more_gaps;          /* than are kept */
 	struct flow_times times; /* broken: a loss lies within */
-	uint64_t open;           /* began and did not end */
+	uint64_t open;           /* began, and did not end before another did */
 };
 
-/** Gaps that are kept one by one. */
+/** Gaps that are kept one by one: the longest. All of them are counted. */
 #define PRECISION_GAPS 100000
 
 /** Read @tl from its start. CVL_E_NOMEM, CVL_E_LIMIT. Free @p whatever is returned. */

@@ -111,6 +111,28 @@ static void count_cause(struct precision_clock *c, const char *name, uint64_t ti
 	c->cause[i].ticks += ticks;
 }
 
+static int by_length(const void *va, const void *vb)
+{
+	const struct precision_gap *a = va, *b = vb;
+
+	return (a->ticks < b->ticks) - (a->ticks > b->ticks);
+}
+
+static int by_time(const void *va, const void *vb)
+{
+	const struct precision_gap *a = va, *b = vb;
+
+	return a->clock != b->clock ? (a->clock > b->clock) - (a->clock < b->clock) :
+				      (a->end > b->end) - (a->end < b->end);
+}
+
+static void drop_short_gaps(struct precision *p)
+{
+	qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_length);
+	while (p->n_gaps > PRECISION_GAPS)
+		free(p->gap[--p->n_gaps].detail);
+}
+
 static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64_t tick,
 		   const struct precision_fields *f)
 {
@@ -122,10 +144,9 @@ static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64
 	c->gaps++;
 	c->gap_sum += g.ticks;
 	count_cause(c, g.cause, g.ticks);
-	p->more_gaps = p->n_gaps == PRECISION_GAPS;
-	if (p->more_gaps)
-		return 0;
-	if (!p->gap && !(p->gap = calloc(PRECISION_GAPS, sizeof(*p->gap))))
+	if (p->n_gaps == 2 * PRECISION_GAPS)
+		drop_short_gaps(p);
+	if (!p->gap && !(p->gap = calloc(2 * PRECISION_GAPS, sizeof(*p->gap))))
 		return precision_no_memory(r);
 	g.detail = strdup(text_of(f, "detail"));
 	if (!g.detail)
@@ -305,12 +326,12 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 			NULL;
 	if (class)
 		rc = told(r, sl, i, class->name);
-	if (rc)
-		return rc < 0 ? rc : 0;
-	if (b->bracket && has_bracket(r, sl, i, class))
-		rc = bracketed(r, sl, i);
-	if (rc || !r->opts->from)
+	if (rc < 0)
 		return rc;
+	if (!rc && b->bracket && has_bracket(r, sl, i, class))
+		rc = bracketed(r, sl, i);
+	if (rc < 0 || !r->opts->from)
+		return rc < 0 ? rc : 0;
 	return precision_mark(r, sl, i, class ? class->name : NULL);
 }
 
@@ -335,5 +356,9 @@ end:
 	for (size_t i = 0; i < cvl_timeline_streams(tl); i++)
 		p->open += r.mark[i].open;
 	free(r.mark);
+	if (p->n_gaps > PRECISION_GAPS)
+		drop_short_gaps(p);
+	if (p->n_gaps)
+		qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_time);
 	return rc;
 }

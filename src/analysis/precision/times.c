@@ -17,12 +17,27 @@ static bool copy(char *out, size_t size, const char *text, size_t n)
 	return true;
 }
 
+/* FIELD=NUMBER */
+static bool parse_with(struct precision_point *p, const char *text, size_t n)
+{
+	const char *is = memchr(text, '=', n);
+	size_t key = is ? (size_t)(is - text) : 0;
+	char number[32], *end;
+
+	if (!is || p->n == PRECISION_WITH ||
+	    !copy(p->with[p->n].field, sizeof(p->with[0].field), text, key) ||
+	    !copy(number, sizeof(number), is + 1, n - key - 1) || *number < '0' || *number > '9')
+		return false;
+	errno = 0;
+	p->with[p->n++].value = strtoull(number, &end, 0);
+	return !*end && !errno;
+}
+
 int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 			  struct cvl_error *err)
 {
-	const char *colon = memrchr(text, ':', n), *is;
+	const char *colon = memrchr(text, ':', n);
 	size_t name = colon ? (size_t)(colon - text) : n, rest = colon ? n - name - 1 : 0;
-	char number[32], *end;
 
 	*p = (struct precision_point){ 0 };
 	if (!copy(p->name, sizeof(p->name), text, name))
@@ -34,19 +49,21 @@ int precision_point_parse(struct precision_point *p, const char *text, size_t n,
 		p->side = *colon;
 		return 0;
 	}
-	is = memchr(colon, '=', rest);
-	if (!is || !copy(p->field, sizeof(p->field), colon, (size_t)(is - colon)) ||
-	    !copy(number, sizeof(number), is + 1, rest - (size_t)(is - colon) - 1) ||
-	    *number < '0' || *number > '9')
-		goto bad;
-	errno = 0;
-	p->value = strtoull(number, &end, 0);
-	if (!*end && !errno)
-		return 0;
+	for (;;) {
+		const char *comma = memchr(colon, ',', rest);
+		const size_t one = comma ? (size_t)(comma - colon) : rest;
+
+		if (!parse_with(p, colon, one))
+			goto bad;
+		if (!comma)
+			return 0;
+		colon = comma + 1;
+		rest -= one + 1;
+	}
 bad:
 	return cvl_fail(
 		err, CVL_E_USAGE, CVL_NO_OFFSET,
-		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER, not '%.*s'",
+		"a point is LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,..., not '%.*s'",
 		(int)n, text);
 }
 
@@ -62,7 +79,7 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m,
 	m->looked = true;
 	for (int k = 0; k < 2; k++) {
 		m->bit[k] = -1;
-		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !*point[k]->field; i++) {
+		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !point[k]->n; i++) {
 			const char *name = cvl_trace_env_at(trace, "line", (size_t)i);
 
 			if (name && !strcmp(name, point[k]->name))
@@ -78,7 +95,19 @@ static bool turns(const struct precision_mark *m, int k, const struct precision_
 	       (levels >> m->bit[k] & 1) == (p->side != 'f');
 }
 
-/* Whether the record, called @name, is @p by its name, and has the value that is asked for. */
+/* A field that is not there, or a text, has no value. */
+static bool has_all(const struct precision_fields *f, const struct precision_point *p)
+{
+	unsigned had = 0;
+
+	for (unsigned i = 0; i < p->n; i++)
+		for (size_t k = 0; k < f->n; k++)
+			had += !f->f[k].text && f->f[k].u == p->with[i].value &&
+			       !strcmp(f->f[k].name, p->with[i].field);
+	return had == p->n;
+}
+
+/* Whether the record, called @name, is @p by its name, and has the values that are asked for. */
 static bool is_event(const struct precision_reader *r, const struct precision_point *p,
 		     const struct cvl_slice *sl, size_t i, const char *name)
 {
@@ -87,12 +116,13 @@ static bool is_event(const struct precision_reader *r, const struct precision_po
 
 	if (!name || strcmp(name, p->name))
 		return false;
-	if (!*p->field)
+	if (!p->n)
 		return true;
 	if (sl->batch->kind[i] == CVL_EDGE)
-		return !strcmp(p->field, "levels") && sl->batch->value[i] == p->value;
+		return p->n == 1 && !strcmp(p->with[0].field, "levels") &&
+		       sl->batch->value[i] == p->with[0].value;
 	precision_read_fields(r, sl, i, &f);
-	is = precision_number_of(&f, p->field) == p->value;
+	is = has_all(&f, p);
 	precision_drop_fields(&f);
 	return is;
 }
@@ -166,6 +196,7 @@ static int see_ends(struct precision_reader *r, struct precision_mark *m,
 			rc = add_time(r, sl, tick - m->from, m->half + half);
 	}
 	if (is & 1) {
+		r->p->open += m->open;
 		m->open = true;
 		m->from = tick;
 		m->half = half;

@@ -27,7 +27,7 @@ const char *fact_state_name(enum fact_state state)
 
 /* ---- reading ---- */
 
-/* First line of a file below the root; false if there is none. */
+/* First line of a file below the root, of text that can be printed; false if there is none. */
 __attribute__((format(printf, 4, 5))) static bool line(const struct look *l, char *out, size_t size,
 						       const char *fmt, ...)
 {
@@ -48,7 +48,14 @@ __attribute__((format(printf, 4, 5))) static bool line(const struct look *l, cha
 	if (!got)
 		*out = '\0';
 	out[strcspn(out, "\n")] = '\0';
-	return true;
+	for (const char *p = out; *p; p++)
+		got = got && *p >= ' ' && *p <= '~';
+	return got;
+}
+
+static bool digit(char c)
+{
+	return c >= '0' && c <= '9';
 }
 
 /* The line of /proc/cpuinfo that begins with @key, into malloc() memory: flags are long. */
@@ -88,11 +95,15 @@ __attribute__((format(printf, 3, 4))) static void set(struct fact *f, enum fact_
 static void processors(const struct look *l)
 {
 	char text[200];
-	bool known = line(l, text, sizeof(text), "/sys/devices/system/cpu/online");
-	bool alone = known && !strchr(text, '-') && !strchr(text, ',');
 
-	if (known)
-		set(l->f, alone ? FACT_BAD : FACT_GOOD, "processors %.100s", text);
+	if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/online") || !digit(*text))
+		return;
+	if (!facts_in_list(text, l->cpu))
+		set(l->f, FACT_BAD, "processor %u is not one of those online, %.100s", l->cpu,
+		    text);
+	else
+		set(l->f, strchr(text, '-') || strchr(text, ',') ? FACT_GOOD : FACT_BAD,
+		    "processors %.100s", text);
 }
 
 static void tsc(const struct look *l)
@@ -112,7 +123,8 @@ static void clocksource(const struct look *l)
 	char text[80];
 
 	if (line(l, text, sizeof(text),
-		 "/sys/devices/system/clocksource/clocksource0/current_clocksource"))
+		 "/sys/devices/system/clocksource/clocksource0/current_clocksource") &&
+	    *text)
 		set(l->f, strstr(text, "hpet") || strstr(text, "acpi") ? FACT_BAD : FACT_GOOD,
 		    "the kernel's clock is %.60s", text);
 }
@@ -146,7 +158,8 @@ static void siblings(const struct look *l)
 	char text[200];
 
 	if (!line(l, text, sizeof(text),
-		  "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", l->cpu))
+		  "/sys/devices/system/cpu/cpu%u/topology/thread_siblings_list", l->cpu) ||
+	    !digit(*text))
 		return;
 	if (strchr(text, ',') || strchr(text, '-'))
 		set(l->f, FACT_BAD, "processors %.100s share one core", text);
@@ -159,7 +172,8 @@ static void governor(const struct look *l)
 	char text[80];
 
 	if (line(l, text, sizeof(text), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor",
-		 l->cpu))
+		 l->cpu) &&
+	    *text)
 		set(l->f, strcmp(text, "performance") ? FACT_BAD : FACT_GOOD, "%.60s", text);
 }
 
@@ -174,6 +188,8 @@ static void turbo(const struct look *l)
 		on = text[0] != '0';
 	else
 		return;
+	if (!digit(text[0]))
+		return;
 	set(l->f, on ? FACT_BAD : FACT_GOOD, on ? "on" : "off");
 }
 
@@ -181,12 +197,14 @@ static void idle(const struct look *l)
 {
 	char text[40], name[40], deepest[40] = "";
 	long most = -1;
+	unsigned k;
 
-	for (unsigned k = 0; k < 16; k++) {
+	for (k = 0; k < 16; k++) {
 		long us;
 
 		if (!line(l, text, sizeof(text),
-			  "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/latency", l->cpu, k))
+			  "/sys/devices/system/cpu/cpu%u/cpuidle/state%u/latency", l->cpu, k) ||
+		    !digit(*text))
 			break;
 		us = strtol(text, NULL, 10);
 		if (!line(l, text, sizeof(text),
@@ -203,13 +221,16 @@ static void idle(const struct look *l)
 	if (most >= 0)
 		set(l->f, most > DEEP_US ? FACT_BAD : FACT_GOOD, "%.30s takes %ld us to wake",
 		    deepest, most);
+	else if (k)
+		set(l->f, FACT_GOOD, "none is in use");
 }
 
 static void throttling(const struct look *l)
 {
 	char text[40];
 
-	if (!line(l, text, sizeof(text), "/proc/sys/kernel/sched_rt_runtime_us"))
+	if (!line(l, text, sizeof(text), "/proc/sys/kernel/sched_rt_runtime_us") ||
+	    !(digit(text[text[0] == '-'])))
 		return;
 	if (text[0] == '-')
 		set(l->f, FACT_GOOD, "off");
@@ -223,7 +244,8 @@ static void interrupts(const struct look *l)
 	const size_t digit = l->cpu / 4;
 	size_t n = 0;
 
-	if (!line(l, text, sizeof(text), "/proc/irq/default_smp_affinity"))
+	if (!line(l, text, sizeof(text), "/proc/irq/default_smp_affinity") || !*text ||
+	    text[strspn(text, "0123456789abcdefABCDEF,")])
 		return;
 	/* hexadecimal, in groups by commas, the last digit is of processors 0 to 3 */
 	for (const char *p = text + strlen(text); p-- > text;)
@@ -296,7 +318,7 @@ static void load(const struct look *l)
 {
 	char text[80];
 
-	if (line(l, text, sizeof(text), "/proc/loadavg"))
+	if (line(l, text, sizeof(text), "/proc/loadavg") && digit(*text))
 		set(l->f, strtod(text, NULL) < 0.5 ? FACT_GOOD : FACT_BAD, "load %.4s", text);
 }
 
@@ -306,7 +328,7 @@ static const struct {
 	const char *costs, *advice;
 } points[] = {
 	{ "processors", processors, "the loop and all else take turns: gaps of whole time slices",
-	  "use a machine with two processors or more" },
+	  "use a machine with two processors or more, and one that is online" },
 	{ "tsc", tsc, "ticks are of no known length: brackets hold, ns do not",
 	  "use another processor; on a virtual machine, have the host pass the flags on" },
 	{ "clock source", clocksource, "the kernel does not trust the TSC itself",

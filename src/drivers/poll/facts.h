@@ -27,10 +27,10 @@ const char *fact_state_name(enum fact_state state);
 size_t facts_read(const char *root, unsigned cpu, struct fact facts[FACTS_MAX]);
 
 /**
- * The processor that suits a loop best: an isolated one, else the last, of those that this thread may run on. @others: how
- * many there are beside it.
+ * The processor that suits a loop best: an isolated one that may be asked for, else the last of those that this thread may run on (or, below
+ * another @root, that are online). @others: how many of these there are beside it.
  */
-unsigned facts_best_cpu(unsigned *others);
+unsigned facts_best_cpu(const char *root, unsigned *others);
 
 /** Whether @cpu is in a list such as "0-3,8". */
 int facts_in_list(const char *list, unsigned cpu);

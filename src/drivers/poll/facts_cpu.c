@@ -23,30 +23,57 @@ int facts_in_list(const char *list, unsigned cpu)
 	return 0;
 }
 
-unsigned facts_best_cpu(unsigned *others)
+static void read_list(const char *root, const char *name, char *list, int size)
 {
-	FILE *f = fopen("/sys/devices/system/cpu/isolated", "re");
-	char isolation[200] = "";
-	unsigned best = 0, n = 0;
-	cpu_set_t set_of;
-	bool alone = false;
+	char path[400];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%.300s/sys/devices/system/cpu/%s", root, name);
+	f = fopen(path, "re");
+	if (!f || !fgets(list, size, f))
+		*list = '\0';
+	if (f)
+		fclose(f);
+}
+
+/* Programs are not given isolated processors, yet may ask for them: try. */
+static bool may_run_on(const char *root, unsigned cpu, const cpu_set_t *now)
+{
+	cpu_set_t one;
+	bool may;
+
+	if (*root)
+		return true;
+	CPU_ZERO(&one);
+	CPU_SET(cpu, &one);
+	may = !sched_setaffinity(0, sizeof(one), &one);
+	sched_setaffinity(0, sizeof(*now), now);
+	return may;
+}
+
+unsigned facts_best_cpu(const char *root, unsigned *others)
+{
+	char isolation[200], online[200];
+	unsigned last = 0, n = 0, best = CPU_SETSIZE;
+	cpu_set_t now;
 
 	*others = 0;
-	if (f) {
-		if (!fgets(isolation, sizeof(isolation), f))
-			*isolation = '\0';
-		fclose(f);
-	}
-	if (sched_getaffinity(0, sizeof(set_of), &set_of))
+	read_list(root, "isolated", isolation, sizeof(isolation));
+	read_list(root, "online", online, sizeof(online));
+	CPU_ZERO(&now);
+	if (!*root && sched_getaffinity(0, sizeof(now), &now))
 		return 0;
 	for (unsigned i = 0; i < CPU_SETSIZE; i++) {
-		if (!CPU_ISSET(i, &set_of))
-			continue;
-		n++;
-		if (!alone)
+		if (best == CPU_SETSIZE && facts_in_list(isolation, i) && may_run_on(root, i, &now))
 			best = i;
-		alone = alone || facts_in_list(isolation, i);
+		if (*root ? facts_in_list(online, i) : CPU_ISSET(i, &now)) {
+			last = i;
+			n++;
+		}
 	}
-	*others = n ? n - 1 : 0;
+	if (best == CPU_SETSIZE)
+		best = last;
+	if (n)
+		*others = n - !!(*root ? facts_in_list(online, best) : CPU_ISSET(best, &now));
 	return best;
 }

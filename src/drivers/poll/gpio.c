@@ -56,13 +56,12 @@ unsigned poll_gpio_event(struct poll_gpio *g, const struct gpio_v2_line_event *e
 			bit = UINT64_C(1) << i;
 	if (!bit)
 		return 0;
-	if (e->timestamp_ns < g->began) {
+	levels = e->id == GPIO_V2_LINE_EVENT_RISING_EDGE ? g->levels | bit : g->levels & ~bit;
+	if (e->timestamp_ns < g->began || (e->timestamp_ns <= g->sure && levels == g->levels)) {
 		g->seqno = e->seqno;
 		return 0;
 	}
-	levels = e->id == GPIO_V2_LINE_EVENT_RISING_EDGE ? g->levels | bit : g->levels & ~bit;
-	if (g->seqno)
-		lost = e->seqno - g->seqno - 1;
+	lost = e->seqno - g->seqno - 1;
 	if (levels == g->levels && !lost)
 		lost = 1; /* the edge to the other side */
 	if (lost)

@@ -22,8 +22,9 @@ int poll_gpio_levels(const struct poll_source *s, uint64_t *levels);
 struct poll_gpio {
 	const struct poll_source *source;
 	uint64_t levels, last; /* of the lines, of the clock */
-	uint64_t began;        /* when the levels were read: what is stamped before is in them */
-	uint32_t seqno;        /* of the last event; 0: none yet */
+	uint64_t began; /* the levels were read behind this: what is stamped before is in them */
+	uint64_t sure;  /* what is stamped behind this is not */
+	uint32_t seqno; /* of the last event: the kernel counts from 1 */
 };
 
 /** Room for what an event makes: a loss, and a change. */

@@ -40,25 +40,36 @@ bool poll_take(struct poll_loop *l, struct poll_seen *seen)
 
 /* ---- what is not done in each step ---- */
 
+#define NONE UINT64_MAX
+
 /* What the loop keeps to itself. */
 struct mind {
 	struct poll_loop *l;
+	uint64_t untold; /* begin of the first of those below that is still to be told, or NONE */
 	struct poll_seen full; /* what could not be told; lost: 0: nothing */
 	struct poll_seen gap;  /* that is open */
 	bool in_gap;
 	long preempted, slept, faults;
 };
 
+static void find_untold(struct mind *m)
+{
+	m->untold = m->in_gap ? m->gap.from : NONE;
+	if (m->full.lost && m->full.from < m->untold)
+		m->untold = m->full.from;
+}
+
 static void tell(struct mind *m, const struct poll_seen *seen)
 {
 	if (m->full.lost && poll_put(m->l, &m->full))
 		m->full.lost = 0;
-	if (!m->full.lost && poll_put(m->l, seen))
-		return;
-	if (!m->full.lost)
-		m->full = (struct poll_seen){ .kind = POLL_FULL, .from = seen->from };
-	m->full.lost++;
-	m->full.to = seen->to;
+	if (m->full.lost || !poll_put(m->l, seen)) {
+		if (!m->full.lost)
+			m->full = (struct poll_seen){ .kind = POLL_FULL, .from = seen->from };
+		m->full.lost++;
+		m->full.to = seen->to;
+	}
+	find_untold(m);
 }
 
 static void ask(struct mind *m, struct poll_seen *gap)
@@ -78,22 +89,36 @@ static void ask(struct mind *m, struct poll_seen *gap)
 	m->faults = u.ru_minflt + u.ru_majflt;
 }
 
-/* Gaps that touch are one. */
-static void see_gap(struct mind *m, uint64_t from, uint64_t to, bool moved)
-{
-	if (!m->in_gap)
-		m->gap = (struct poll_seen){ .kind = POLL_GAP, .from = from };
-	m->in_gap = true;
-	m->gap.to = to;
-	m->gap.moved = m->gap.moved || moved;
-}
-
 static void end_gap(struct mind *m)
 {
 	m->in_gap = false;
 	if (m->gap.to - m->gap.from >= m->l->asked_ticks)
 		ask(m, &m->gap);
 	tell(m, &m->gap);
+}
+
+/* Gaps that touch are one, but for part_ticks, as nothing is told while one is open. Parts share a step: not a long one. */
+static void see_gap(struct mind *m, uint64_t from, uint64_t to, bool moved)
+{
+	const uint64_t part = m->l->part_ticks;
+
+	if (m->in_gap && part && to - m->gap.from > part && to - from < part / 100)
+		end_gap(m);
+	if (!m->in_gap)
+		m->gap = (struct poll_seen){ .kind = POLL_GAP, .from = from };
+	m->in_gap = true;
+	m->gap.to = to;
+	m->gap.moved = m->gap.moved || moved;
+	find_untold(m);
+}
+
+static void tell_rest(struct mind *m)
+{
+	if (m->in_gap)
+		end_gap(m);
+	else if (poll_put(m->l, &m->full))
+		m->full.lost = 0;
+	find_untold(m);
 }
 
 /* ---- the loop ---- */
@@ -139,6 +164,14 @@ static inline void count(struct poll_bin *bins, uint64_t ticks)
 	b->ticks += ticks;
 }
 
+static void take_back(struct poll_bin *bins, uint64_t ticks)
+{
+	struct poll_bin *b = &bins[poll_bin_of(ticks)];
+
+	b->count--;
+	b->ticks -= ticks;
+}
+
 /* A copy for each way of reading, so that there is no call in it. */
 static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 						      uint64_t (*read)(const struct poll_lines *))
@@ -146,9 +179,9 @@ static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 	const struct poll_lines lines = l->lines;
 	const uint64_t gap_ticks = l->gap_ticks;
 	struct poll_stats *s = &l->stats;
-	struct mind m = { .l = l };
+	struct mind m = { .l = l, .untold = NONE };
 	uint32_t cpu, on;
-	uint64_t last, levels, now, before, middle;
+	uint64_t last, levels, now, before, middle, step, span;
 
 	ask(&m, NULL);
 	before = poll_clock(&on);
@@ -160,15 +193,27 @@ static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 	do {
 		levels = read(&lines) & lines.mask;
 		now = poll_clock(&cpu);
-		count(s->step, now - middle);
-		count(s->span, now - before);
-		atomic_store_explicit(&l->safe, before, memory_order_relaxed);
-		if (__builtin_expect(now - before > gap_ticks, 0)) {
-			s->widest = now - before > s->widest ? now - before : s->widest;
+		step = now - middle;
+		span = now - before;
+		count(s->step, step);
+		count(s->span, span);
+		/* behind what is in the ring */
+		atomic_store_explicit(&l->safe, m.untold < before ? m.untold : before,
+				      memory_order_release);
+		/* a step is longer than the span that it is in only where the clock ran back */
+		if (__builtin_expect((step > span ? step : span) > gap_ticks, 0)) {
+			if (now < middle) {
+				take_back(s->step, step);
+				take_back(s->span, span);
+				atomic_store(&l->ran_back, true);
+				now = middle;
+				break;
+			}
+			s->widest = span > s->widest ? span : s->widest;
 			see_gap(&m, before, now, cpu != on);
 			on = cpu;
-		} else if (__builtin_expect(m.in_gap, 0)) {
-			end_gap(&m);
+		} else if (__builtin_expect(m.untold != NONE, 0)) {
+			tell_rest(&m);
 		}
 		if (__builtin_expect(levels != last, 0)) {
 			tell(&m, &(struct poll_seen){ .kind = POLL_CHANGE,

@@ -75,6 +75,7 @@ struct poll_loop {
 	struct poll_lines lines;
 	uint64_t gap_ticks;   /* spans beyond this are gaps */
 	uint64_t asked_ticks; /* and in gaps of this the kernel is asked why */
+	uint64_t part_ticks;  /* gaps that touch are told in parts of this; 0: as one */
 	struct poll_seen *ring;
 	size_t size; /* of it, a power of two */
 
@@ -84,9 +85,10 @@ struct poll_loop {
 	_Alignas(64) _Atomic uint64_t tail; /* what was taken; written by the other thread */
 	_Alignas(64) _Atomic bool stop;
 	_Alignas(64) struct poll_stats stats; /* the loop's, until it returns */
+	_Atomic bool ran_back; /* it was moved to a processor whose clock is behind, and ended */
 };
 
-/** Loop until @l->stop. */
+/** Loop until @l->stop, or until the clock runs back: from there on no bracket would hold. */
 void poll_loop_run(struct poll_loop *l);
 
 /** Put @seen into the ring as the loop does; false: full. For sources that have no loop. */

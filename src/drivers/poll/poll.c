@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Lines that this machine sees itself, as a capture driver: the loop has a thread of its own. */
 #include <errno.h>
-#include <inttypes.h>
-#include <pthread.h>
-#include <sched.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -13,48 +9,17 @@
 #include "drivers/poll/about.h"
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
-#include "drivers/poll/gpio.h"
-#include "drivers/poll/told.h"
+#include "drivers/poll/guard.h"
+#include "drivers/poll/internal.h"
 
 #define RING ((size_t)1 << 19) /* entries: half a second at a million a second */
 #define TURN 65536             /* of them before others get a turn */
 #define QUIET_MS 2
 #define CALIBRATE_MS 200
 #define ASK_NS 10000 /* shorter gaps are not worth the question, which takes about a us */
+#define PARTS 10     /* of a second: gaps that touch are told of so often */
 #define BEGIN_NS 5000000000
-
-struct device {
-	const struct driver_sink *sink;
-	struct driver_analyzer analyzer;
-	struct poll_source source;
-	struct poll_loop *loop;
-	struct poll_watch watch;
-	struct poll_gpio gpio;
-	struct told told;
-	pthread_t thread;
-	cpu_set_t others, before; /* processors of the observer's thread: now and before */
-	uint64_t off_ppb;
-	bool threaded, stopping, busy, moved;
-	_Atomic bool ended;
-	_Atomic int pinned, prior, locked; /* 0, or an errno */
-};
-
-static bool loops(const struct device *d)
-{
-	return d->source.kind != POLL_GPIOCHIP;
-}
-
-__attribute__((format(printf, 3, 4))) static void say(const struct device *d, bool problem,
-						      const char *fmt, ...)
-{
-	char text[500];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	d->sink->tell(d->sink->ctx, 0, problem, text);
-}
+#define HANDED_ON_NS 20000000
 
 static void poll_close(void *state)
 {
@@ -83,7 +48,7 @@ static void poll_close(void *state)
 static int choose_cpu(struct device *d, struct cvl_error *err)
 {
 	unsigned others;
-	int best = (int)facts_best_cpu(&others);
+	int best = (int)facts_best_cpu("", &others);
 
 	CPU_ZERO(&d->before);
 	sched_getaffinity(0, sizeof(d->before), &d->before);
@@ -95,8 +60,9 @@ static int choose_cpu(struct device *d, struct cvl_error *err)
 	d->others = d->before;
 	CPU_CLR((size_t)d->source.cpu, &d->others);
 	if (!CPU_COUNT(&d->others))
-		say(d, true,
-		    "there is no processor beside the loop's: gaps will be as long as time slices");
+		poll_say(
+			d, true,
+			"there is no processor beside the loop's: gaps will be as long as time slices");
 	return 0;
 }
 
@@ -120,6 +86,7 @@ static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
 	d->loop->lines = d->source.lines;
 	d->loop->gap_ticks = (uint64_t)((double)d->source.gap_ns / tick_ns);
 	d->loop->asked_ticks = (uint64_t)(ASK_NS / tick_ns);
+	d->loop->part_ticks = hz / PARTS;
 	return 0;
 }
 
@@ -137,7 +104,7 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	if (!rc)
 		rc = make_loop(d, hz, err);
 	if (!rc)
-		poll_watch_open(&d->watch, (unsigned)d->source.cpu);
+		poll_watch_open(&d->watch, "", (unsigned)d->source.cpu);
 	return rc;
 }
 
@@ -201,34 +168,9 @@ static void *loop_thread(void *state)
 		d->prior = errno;
 	if (mlockall(MCL_CURRENT))
 		d->locked = errno;
-	poll_loop_run(d->loop);
+	d->gone = !poll_guard_run(d->loop);
 	atomic_store(&d->ended, true);
 	return NULL;
-}
-
-static void tell_refused(const struct device *d)
-{
-	if (d->pinned)
-		say(d, true, "the loop cannot be kept on processor %d (%s): it may be moved",
-		    d->source.cpu, strerror(d->pinned));
-	if (d->prior)
-		say(d, true,
-		    "no priority of real time (%s): other programs take turns with the loop; see `coeval doctor`",
-		    strerror(d->prior));
-	if (d->locked)
-		say(d, true, "memory is not locked (%s): page faults may widen brackets; ulimit -l",
-		    strerror(d->locked));
-}
-
-static void tell_clock(const struct device *d)
-{
-	struct fact facts[FACTS_MAX];
-	size_t n = facts_read("", (unsigned)d->source.cpu, facts);
-
-	for (size_t i = 0; i < n; i++)
-		if (!strcmp(facts[i].name, "tsc") && facts[i].state == FACT_BAD)
-			say(d, true, "this processor's clock: %s; brackets hold, but not in ns",
-			    facts[i].value);
 }
 
 static int start_gpio(struct device *d, struct cvl_error *err)
@@ -243,8 +185,9 @@ static int start_gpio(struct device *d, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot be read: %s",
 				d->source.text, strerror(error));
 	d->gpio.levels = now.levels;
-	d->gpio.last = now.to;
-	d->gpio.began = now.to;
+	d->gpio.last = now.from;
+	d->gpio.began = now.from;
+	d->gpio.sure = now.to + (uint64_t)d->source.latency_ns;
 	/* a bracket may begin so much earlier */
 	d->told.origin = now.from - (uint64_t)d->source.latency_ns;
 	return told_seen(&d->told, &now, err);
@@ -271,8 +214,8 @@ static int poll_start(void *state, struct cvl_error *err)
 					d->source.cpu);
 		else
 			nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
-	tell_refused(d);
-	tell_clock(d);
+	poll_say_refused(d);
+	poll_say_clock(d);
 	return 0;
 }
 
@@ -289,24 +232,6 @@ static size_t poll_wait_for(void *state, struct pollfd *fds, size_t max, int *ti
 		return 0;
 	*fds = (struct pollfd){ .fd = d->source.fd, .events = POLLIN };
 	return 1;
-}
-
-/* ---- the end ---- */
-
-static void tell_oddities(const struct device *d)
-{
-	const uint64_t mask = d->source.lines.mask;
-
-	if (d->told.full)
-		say(d, true,
-		    "%" PRIu64
-		    " changes were seen and found no room: they came faster than they are stored",
-		    d->told.full);
-	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
-		say(d, true, "%s: reads FF for ever: there is no port, or nothing is wired to it",
-		    d->source.text);
-	else if (loops(d) && !d->told.changes)
-		say(d, false, "%s: no line changed", d->source.text);
 }
 
 /* ---- at work ---- */
@@ -349,26 +274,35 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 				rc = told_seen(&d->told, &made[k], err);
 		}
 	}
-	/* what is stamped later may be told of as so much earlier */
-	return rc ? rc : told_until(&d->told, (uint64_t)(now - d->source.latency_ns), err);
+	/* what is stamped later may be told of as so much earlier, and the kernel hands it on in a thread */
+	return rc ? rc :
+		    told_until(&d->told, (uint64_t)(now - d->source.latency_ns - HANDED_ON_NS),
+			       err);
 }
 
 static int poll_work(void *state, struct cvl_error *err)
 {
 	struct device *d = state;
 	/* before the ring is emptied: nothing is put in behind it */
-	const bool last = d->stopping && (!loops(d) || atomic_load(&d->ended));
+	const bool ended = loops(d) ? atomic_load(&d->ended) : d->stopping;
 	int rc = loops(d) ? drain(d, err) : read_gpio(d, err);
 
+	/* early: it is there even if the capture is cut off */
+	if (!rc && !d->described) {
+		d->described = true;
+		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
+	}
 	if (rc)
 		return rc;
-	if (!last || d->busy)
+	if (!ended || d->busy)
 		return 1;
-	if (loops(d))
+	rc = told_rest(&d->told, err);
+	if (!rc && loops(d) && !d->gone)
 		rc = told_stats(&d->told, d->loop, err);
+	if (!rc && loops(d))
+		rc = poll_broke_off(d, err);
 	if (!rc)
-		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
-	tell_oddities(d);
+		poll_say_oddities(d);
 	return rc;
 }
 

@@ -121,25 +121,34 @@ static const char *setting(struct poll_source *s, const char *text, size_t n)
 	return "there are width=, mask=, cpu=, prio=, gap=, reverse, lines= and latency=";
 }
 
-static int place(struct poll_source *s, const char *text, size_t n, struct cvl_error *err)
+/* NULL, or what it should be. */
+static const char *place(struct poll_source *s, const char *text, size_t n)
 {
 	const char *at;
 	size_t length = n;
 
 	if (s->kind == POLL_IOPORT)
-		return number(text, n, 0xfffd, &s->offset) ?
-			       0 :
-			       bad(text, "a port has an address such as 0x378", err);
+		return number(text, n, 0xfffd, &s->offset) ? NULL :
+							     "a port has an address such as 0x378";
 	at = memrchr(text, '@', n);
 	if (at) {
 		length = (size_t)(at - text);
 		if (!number(at + 1, n - length - 1, INT64_MAX, &s->offset))
-			return bad(text, "the offset behind @ is a number such as 0x34", err);
+			return "the offset behind @ is a number such as 0x34";
 	}
 	if (!length || length >= sizeof(s->path))
-		return bad(text, "name a path", err);
+		return "name a path, of less than 256 bytes";
 	memcpy(s->path, text, length);
-	return 0;
+	return NULL;
+}
+
+static bool twice(const struct poll_source *s)
+{
+	for (unsigned i = 0; i < s->n_gpio; i++)
+		for (unsigned k = 0; k < i; k++)
+			if (s->gpio[i] == s->gpio[k])
+				return true;
+	return false;
 }
 
 /* What goes with one kind only, and what must fit together. */
@@ -151,8 +160,13 @@ static const char *unfit(const struct poll_source *s)
 		return "reverse is for ioport";
 	if (gpio && !s->n_gpio)
 		return "say which lines: gpiochip:/dev/gpiochip0,lines=3+4";
-	if (!gpio && s->n_gpio)
-		return "lines= is for gpiochip";
+	if (!gpio && (s->n_gpio || s->latency_ns != LATENCY_NS))
+		return "lines= and latency= are for gpiochip";
+	if (gpio && (s->width != widths[POLL_GPIOCHIP] || s->mask || s->cpu >= 0 || s->priority ||
+		     s->gap_ns != GAP_NS))
+		return "width=, mask=, cpu=, prio= and gap= are for what a loop reads";
+	if (twice(s))
+		return "a line is named twice";
 	if (s->kind == POLL_IOPORT && s->width != 1)
 		return "a port has one byte";
 	if (!gpio && s->kind != POLL_IOPORT && s->offset % s->width)
@@ -167,7 +181,6 @@ int poll_source_parse(struct poll_source *s, const char *text, struct cvl_error 
 	const char *colon, *wrong, *at;
 	size_t n;
 	unsigned k = 0;
-	int rc;
 
 	*s = (struct poll_source){
 		.fd = -1, .cpu = -1, .gap_ns = GAP_NS, .latency_ns = LATENCY_NS
@@ -184,9 +197,9 @@ int poll_source_parse(struct poll_source *s, const char *text, struct cvl_error 
 	s->kind = (enum poll_source_kind)k;
 	s->width = widths[k];
 	n = strcspn(colon + 1, ",");
-	rc = place(s, colon + 1, n, err);
-	if (rc)
-		return rc;
+	wrong = place(s, colon + 1, n);
+	if (wrong)
+		return bad(text, wrong, err);
 	at = colon + 1 + n;
 	snprintf(s->text, sizeof(s->text), "%.*s", (int)(at - text), text);
 	while (*at) {
@@ -234,12 +247,21 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = s->offset & ~(page - 1);
 	struct stat st;
 
-	s->fd = open(s->path, O_RDONLY | O_CLOEXEC | (s->kind == POLL_MMIO ? O_SYNC : 0));
+	/* a pipe would keep us waiting */
+	s->fd = open(s->path,
+		     O_RDONLY | O_CLOEXEC | O_NONBLOCK | (s->kind == POLL_MMIO ? O_SYNC : 0));
 	if (s->fd < 0 || fstat(s->fd, &st))
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s; %s", s->path, strerror(errno),
 			errno == ENOENT ? "start the program that makes it, or name another" :
+			errno == ENXIO || errno == ENODEV ?
+					  "this kernel has no such device" :
 					  "run as root, or as a user who may read it");
+	if (S_ISDIR(st.st_mode) || S_ISFIFO(st.st_mode))
+		return cvl_fail(
+			err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: is a %s; what is read is a file or a device that can be mapped",
+			s->path, S_ISDIR(st.st_mode) ? "directory" : "pipe");
 	/* beyond a file's end there is SIGBUS, not memory */
 	if (S_ISREG(st.st_mode) && (uint64_t)st.st_size < s->offset + s->width)
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
@@ -250,10 +272,11 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 	if (s->map == MAP_FAILED) {
 		s->map = NULL;
 		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: cannot be mapped at %llu (%s); kernels with STRICT_DEVMEM keep "
-			"registers of their own drivers to themselves",
-			s->path, (unsigned long long)s->offset, strerror(errno));
+			err, CVL_E_ENV, CVL_NO_OFFSET, "%s: cannot be mapped at %llu (%s)%s",
+			s->path, (unsigned long long)s->offset, strerror(errno),
+			s->kind == POLL_MMIO ?
+				"; kernels with STRICT_DEVMEM keep registers of their own drivers to themselves" :
+				"; name a file, such as of /dev/shm");
 	}
 	s->lines.at = (const volatile char *)s->map + (s->offset - begin);
 	return 0;

@@ -171,12 +171,18 @@ int told_about(struct told *t, unsigned cls, const union cvl_store_value *values
 	       struct cvl_error *err)
 {
 	struct driver_record r = { .what = DRIVER_SUMMARY, .cls = cls };
-	int rc = let_go(t, t->n_held, err);
+	int rc;
 
 	for (size_t i = 0; i < told_events[cls].n; i++)
 		r.field[i] = values[i];
-	if (!rc)
-		rc = put(t, &r, err);
+	rc = put(t, &r, err);
+	return rc ? rc : flush(t, err);
+}
+
+int told_rest(struct told *t, struct cvl_error *err)
+{
+	int rc = let_go(t, t->n_held, err);
+
 	return rc ? rc : flush(t, err);
 }
 

@@ -39,6 +39,8 @@ int told_until(struct told *t, uint64_t now, struct cvl_error *err);
 /** An event about the capture itself, handed on at once: field @cls of told_events. */
 int told_about(struct told *t, unsigned cls, const union cvl_store_value *values,
 	       struct cvl_error *err);
+/** What was held goes out: nothing more comes. */
+int told_rest(struct told *t, struct cvl_error *err);
 /** How the loop did. */
 int told_stats(struct told *t, const struct poll_loop *l, struct cvl_error *err);
 

@@ -107,10 +107,13 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 			r->at_work += for_ticks;
 			r->seen_at_work++;
 		}
-		if (!seen[v])
-			r->excused +=
-				x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
-				in_gap(x, v);
+		if (seen[v])
+			continue;
+		r->excused += x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
+			      in_gap(x, v);
+		/* the store was done by its later stamp, and stood until the next began */
+		r->claimed += x->stamp[v + 1].before >= x->stamp[v].after &&
+			      x->stamp[v + 1].before - x->stamp[v].after >= r->stats.widest;
 	}
 	free(seen);
 }
@@ -132,12 +135,15 @@ static int run(struct trial *x, struct poll_trial_result *r)
 	write_all(x);
 	r->seconds = (double)(driver_waited() - began) * 1e-9;
 	/* the loop may just not be at it */
-	for (uint64_t safe = 0; safe <= x->stamp[x->t->stores].after;
+	for (uint64_t safe = 0;
+	     safe <= x->stamp[x->t->stores].after && !atomic_load(&x->loop->ran_back);
 	     safe = atomic_load(&x->loop->safe))
 		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	atomic_store(&x->loop->stop, true);
 	sched_setaffinity(0, sizeof(before), &before);
 	pthread_join(thread, NULL);
+	if (atomic_load(&x->loop->ran_back))
+		return ENOTSUP;
 	r->stats = x->loop->stats;
 	judge(x, r);
 	return 0;

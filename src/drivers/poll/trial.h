@@ -22,6 +22,8 @@ struct poll_trial_result {
 	uint64_t missed; /* the others */
 	uint64_t
 		excused; /* of those, that lie inside of a gap, or were there for no longer than one */
+	uint64_t
+		claimed; /* of those missed, that were there for as long as the widest span: none may be */
 	uint64_t gaps, full;
 	/* while both were at it: the writer not held up, and no gap of the loop */
 	uint64_t at_work, seen_at_work; /* ticks, and stores seen in them */
@@ -29,7 +31,7 @@ struct poll_trial_result {
 	struct poll_stats stats;
 };
 
-/** 0, or an errno. */
+/** 0, or an errno; ENOTSUP: the clocks of the processors differ. */
 int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r);
 
 #endif
