@@ -329,11 +329,14 @@ int ett_store_records(struct ett_store *st, enum ett_kind kind, const unsigned c
 		struct ett_record r;
 		uint64_t half;
 
-		if (kind == ETT_RECORDS && !st->missing && st->class == st->event[0] &&
-		    st->n + (n - i) * ETT_PROBES_MAX <= ETT_ROWS_MAX)
-			i += put_events(st, records + i * sizeof(r), n - i);
-		if (i == n)
-			break;
+		if (kind == ETT_RECORDS && !st->missing && st->class == st->event[0]) {
+			if (st->n + (n - i) * ETT_PROBES_MAX > ETT_ROWS_MAX)
+				rc = flush(st, err);
+			if (!rc)
+				i += put_events(st, records + i * sizeof(r), n - i);
+			if (rc || i == n)
+				break;
+		}
 		take(&r, records + i * sizeof(r));
 		half = half_of(&r);
 		half = half < r.tick ? half : r.tick;

@@ -17,8 +17,8 @@
 
 #include <wire/ett_image.h>
 
-/** Rows that are given to the writer at a time. */
-#define ETT_ROWS_MAX 4096
+/** Rows that are given to the writer at a time: a block's, if all probes change in each of its records. */
+#define ETT_ROWS_MAX (8 * ETT_BLOCK_RECORDS)
 
 struct ett_store {
 	const struct ett_header *h;
