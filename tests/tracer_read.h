@@ -11,7 +11,7 @@
 
 #include "tracer/metadata.h"
 
-#define READ_FIELDS 64
+#define READ_FIELDS 4096
 
 /** An event with its fields in a row, elements of arrays and members of structs as well. */
 struct read_event {
@@ -30,8 +30,11 @@ static inline void read_value(void *ctx, const char *name, const struct cvl_valu
 	struct read_event *e = ctx;
 
 	(void)name;
-	if (e->in_fields && e->n < READ_FIELDS)
-		e->field[e->n++] = *value;
+	if (!e->in_fields)
+		return;
+	if (e->n == READ_FIELDS)
+		abort();
+	e->field[e->n++] = *value;
 }
 
 static inline void read_begin(void *ctx, const char *name, const struct cvl_type *type, uint64_t n)

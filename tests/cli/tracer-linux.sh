@@ -58,9 +58,12 @@ wait $! 2>/dev/null
 
 echo "== its writer is killed: the program does not notice"
 ./program slow 50000 trace &
-sleep 0.2
-for process in /proc/[0-9]*; do
-	[ "$(readlink "$process/exe")" = "$PWD/program" ] && [ "$process" != /proc/$! ] && kill -9 "${process#/proc/}" && echo killed
+killed=
+while [ -z "$killed" ] && kill -0 $! 2>/dev/null; do
+	for process in /proc/[0-9]*; do
+		[ "$(readlink "$process/exe")" = "$PWD/program" ] && [ "$process" != /proc/$! ] && kill -9 "${process#/proc/}" &&
+			killed=yes && echo killed
+	done
 done
 wait $!
 echo "exit status $?"
