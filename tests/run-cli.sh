@@ -33,7 +33,11 @@ need_shared() {
 	[ -n "$SHARED" ] || skip "the shared captures are not here"
 }
 
-export -f skip need need_shared
+need_pty() {
+	[ -e /dev/pts/ptmx ] || skip "there are no pseudo-terminals: /dev/pts is not mounted"
+}
+
+export -f skip need need_shared need_pty
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
