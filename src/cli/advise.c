@@ -2,7 +2,7 @@
 #include "cli/advise.h"
 
 #include "cli/cli.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 #define LINE_MAX 400
 

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls_view.h"
+#include "cli/calls/view.h"
 #include "sync/rules_json.h"
 
 /* Of each kind that is kept: for the critical path, or to be drawn. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "cli/figures.h"
-#include "cli/page.h"
-#include "cli/study.h"
+#include "cli/report/figures.h"
+#include "cli/report/page.h"
+#include "cli/report/study.h"
 #include "cli/syncopts.h"
 
 #include "core/files.h"

@@ -3,7 +3,7 @@
 #include "cli/cli.h"
 #include "cli/compare.h"
 #include "cli/follow.h"
-#include "cli/report.h"
+#include "cli/report/report.h"
 #include "cli/syncopts.h"
 
 #include <coeval/sync.h>

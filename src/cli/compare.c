@@ -2,8 +2,8 @@
 #include "cli/compare.h"
 
 #include "cli/cli.h"
-#include "cli/report.h"
-#include "cli/study.h"
+#include "cli/report/report.h"
+#include "cli/report/study.h"
 
 #include <jansson.h>
 #include <math.h>

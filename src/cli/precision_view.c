@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/figures.h"
-#include "cli/flow_times.h"
-#include "cli/report.h"
-#include "cli/svg.h"
+#include "cli/report/figures.h"
+#include "cli/flow/times.h"
+#include "cli/report/report.h"
+#include "cli/report/svg.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
 {

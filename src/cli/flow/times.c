@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/flow/times.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "cli/cli.h"
+#include "cli/report/figures.h"
+#include "cli/report/svg.h"
+
+#define PLOT_HEIGHT 150.0
+#define LEFT 64.0
+
+/* ---- as text ---- */
+
+static void put_figure(struct table *t, const char *name, const struct flow_figure *f)
+{
+	char bound[CVL_TIME_TEXT];
+	int64_t below = f->value - f->low, above = f->high - f->value;
+
+	cvl_bound_text(bound, below > above ? below : above);
+	table_cell(t, "%s", name);
+	table_cell(t, "%lld.%03lld us", (long long)(f->value / 1000), (long long)(f->value % 1000));
+	table_cell(t, "+-%s", bound);
+}
+
+static void percentile_name(unsigned permille, char name[16])
+{
+	if (permille % 10)
+		snprintf(name, 16, "%u.%u %%", permille / 10, permille % 10);
+	else
+		snprintf(name, 16, "%u %%", permille / 10);
+}
+
+static void put_bins(struct out *o, const struct flow_times *times)
+{
+	struct flow_bins b;
+	struct table t;
+
+	flow_bins_fill(&b, times);
+	table_init(&t, 3);
+	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
+	for (size_t i = 0; i < b.n; i++) {
+		int64_t from = b.first + b.width * (int64_t)i;
+		int len = (int)((b.count[i] * 40 + b.most - 1) / b.most);
+
+		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "",
+			   (long long)(llabs(from) / 1000), (long long)(llabs(from) % 1000));
+		table_cell(&t, "%.*s", len, "########################################");
+		table_cell(&t, "%llu", (unsigned long long)b.count[i]);
+	}
+	table_print(&t, o, "rlr", "  ");
+}
+
+int flow_times_text(struct out *o, const struct flow_times *times)
+{
+	struct flow_sum sum;
+	struct table t;
+
+	if (!times->n)
+		return 0;
+	if (flow_times_sum(times, &sum))
+		return CVL_E_NOMEM;
+	table_init(&t, 3);
+	put_figure(&t, "best", &sum.best);
+	put_figure(&t, "mean", &sum.mean);
+	for (unsigned i = 0; i < FLOW_PERCENTILES; i++) {
+		char name[16];
+
+		percentile_name(flow_permille[i], name);
+		put_figure(&t, name, &sum.percentile[i]);
+	}
+	put_figure(&t, "worst", &sum.worst);
+	table_print(&t, o, "lrr", "  ");
+	out_char(o, '\n');
+	put_bins(o, times);
+	return 0;
+}
+
+/* ---- as JSON ---- */
+
+static json_t *figure_json(const struct flow_figure *f)
+{
+	return json_pack("{s:I, s:I, s:I}", "ns", (json_int_t)f->value, "low_ns",
+			 (json_int_t)f->low, "high_ns", (json_int_t)f->high);
+}
+
+json_t *flow_times_json(const struct flow_times *t, const char *from, const char *to)
+{
+	json_t *bins = json_array(), *percentiles = json_array(), *j;
+	struct flow_sum sum;
+	struct flow_bins b;
+
+	j = json_pack("{s:s, s:s, s:I, s:I}", "from", from, "to", to, "times", (json_int_t)t->n,
+		      "not_counted", (json_int_t)t->broken);
+	if (t->n && !flow_times_sum(t, &sum)) {
+		for (unsigned i = 0; i < FLOW_PERCENTILES; i++) {
+			json_t *one = figure_json(&sum.percentile[i]);
+
+			json_object_set_new(one, "permille",
+					    json_integer((json_int_t)flow_permille[i]));
+			json_array_append_new(percentiles, one);
+		}
+		flow_bins_fill(&b, t);
+		for (size_t i = 0; i < b.n; i++)
+			json_array_append_new(
+				bins, json_pack("{s:I, s:I}", "from_ns",
+						(json_int_t)(b.first + b.width * (int64_t)i),
+						"times", (json_int_t)b.count[i]));
+		json_object_set_new(j, "best", figure_json(&sum.best));
+		json_object_set_new(j, "mean", figure_json(&sum.mean));
+		json_object_set_new(j, "worst", figure_json(&sum.worst));
+	}
+	json_object_set_new(j, "percentiles", percentiles);
+	json_object_set_new(j, "histogram", bins);
+	return j;
+}
+
+/* ---- as a histogram ---- */
+
+void flow_bins_fill(struct flow_bins *b, const struct flow_times *t)
+{
+	int64_t least = t->ns[0], most = t->ns[0];
+
+	for (size_t i = 1; i < t->n; i++) {
+		least = t->ns[i] < least ? t->ns[i] : least;
+		most = t->ns[i] > most ? t->ns[i] : most;
+	}
+	*b = (struct flow_bins){ .width = 1 };
+	if (most - least > FLOW_BINS_MAX / 2)
+		b->width = (int64_t)svg_nice_step((double)(most - least), FLOW_BINS_MAX / 2);
+	for (;; b->width *= 2) {
+		b->width = b->width < 1 ? 1 : b->width;
+		b->first = least - ((least % b->width) + b->width) % b->width;
+		b->n = (size_t)((most - b->first) / b->width) + 1;
+		if (b->n <= FLOW_BINS_MAX)
+			break;
+	}
+	for (size_t i = 0; i < t->n; i++) {
+		uint64_t *count = &b->count[(t->ns[i] - b->first) / b->width];
+
+		(*count)++;
+		b->most = *count > b->most ? *count : b->most;
+	}
+}
+
+void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, double top)
+{
+	static const struct svg_style style = { .colour = FIGURE_BLUE };
+	struct svg_words head = { LEFT, top - 12, 12, SVG_START, NULL, true, 0 };
+	char label[40];
+	double height[FLOW_BINS_MAX];
+	struct figure_unit u;
+	struct flow_bins b;
+	struct svg_plot p = { .f = f,
+			      .left = LEFT,
+			      .top = top,
+			      .width = FIGURE_WIDTH - LEFT - 20,
+			      .height = PLOT_HEIGHT };
+
+	svg_text(f, &head, title);
+	if (!t->n)
+		return;
+	flow_bins_fill(&b, t);
+	u = figure_unit((double)(b.first + b.width * (int64_t)b.n));
+	for (size_t i = 0; i < b.n; i++) {
+		const double thin = (double)b.most * 1.05 / PLOT_HEIGHT;
+
+		/* a single one among a million is seen, too */
+		height[i] = b.count[i] && (double)b.count[i] < thin ? thin : (double)b.count[i];
+	}
+	snprintf(label, sizeof(label), "time, %s", u.name);
+	p.x = (struct svg_axis){ .lo = (double)b.first / u.ns,
+				 .hi = (double)(b.first + b.width * (int64_t)b.n) / u.ns,
+				 .label = label };
+	p.y = (struct svg_axis){
+		.lo = 0, .hi = (double)b.most * 1.05, .ticks = 4, .label = "times"
+	};
+	svg_bars(&p, p.x.lo, (double)b.width / u.ns, height, b.n, &style);
+	svg_axes(&p);
+}
