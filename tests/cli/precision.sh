@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 # Durations with their bounds from lines of any session, the doctor on another machine's /proc and /sys, and what is refused.
+need python3
 refused() {
 	local status=0
 
@@ -39,6 +40,21 @@ grep -c "<svg" times.svg
 refused precision s --between m.A..m.A --json
 refused precision s
 refused precision s --between m.A:fall..C
+
+# A few that are far off leave a histogram of the others.
+python3 - >far.vcd <<'P'
+print("$timescale 1 us $end\n$scope module m $end\n$var wire 1 a A $end\n$upscope $end\n$enddefinitions $end\n#0\n0a")
+t = 0
+for i in range(1000):
+    high = 300000 if i in (100, 500, 900) else 1 if i in (200, 700) else 1000 + i % 7
+    print(f"#{t + 50}\n1a\n#{t + 50 + high}\n0a")
+    t += 50 + high + 100
+P
+coeval import -o far far.vcd
+refused precision far --between m.A:rise..m.A:fall --svg far.svg
+grep -o "2 shorter, 3 longer" far.svg
+coeval precision far --between m.A:rise..m.A:fall --json | grep -E '"histogram_(shorter|longer)"'
+
 refused precision s --between A
 refused precision s --between A:up..B
 refused precision s --svg x.svg

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/flow/times.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -10,6 +11,8 @@
 
 #define PLOT_HEIGHT 150.0
 #define LEFT 64.0
+#define LEFT_OUT 100 /* at most one in so many, at each end */
+#define CROWDED 4    /* if the others are in one in so many bins, or fewer */
 
 /* ---- as text ---- */
 
@@ -32,6 +35,15 @@ static void percentile_name(unsigned permille, char name[16])
 		snprintf(name, 16, "%u %%", permille / 10);
 }
 
+static void put_left_out(struct table *t, const char *what, uint64_t n)
+{
+	if (!n)
+		return;
+	table_cell(t, "%s", what);
+	table_cell(t, "%s", "");
+	table_cell(t, "%llu", (unsigned long long)n);
+}
+
 static void put_bins(struct out *o, const struct flow_times *times)
 {
 	struct flow_bins b;
@@ -40,6 +52,7 @@ static void put_bins(struct out *o, const struct flow_times *times)
 	flow_bins_fill(&b, times);
 	table_init(&t, 3);
 	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
+	put_left_out(&t, "shorter", b.shorter);
 	for (size_t i = 0; i < b.n; i++) {
 		int64_t from = b.first + b.width * (int64_t)i;
 		int len = (int)((b.count[i] * 40 + b.most - 1) / b.most);
@@ -49,6 +62,7 @@ static void put_bins(struct out *o, const struct flow_times *times)
 		table_cell(&t, "%.*s", len, "########################################");
 		table_cell(&t, "%llu", (unsigned long long)b.count[i]);
 	}
+	put_left_out(&t, "longer", b.longer);
 	table_print(&t, o, "rlr", "  ");
 }
 
@@ -107,6 +121,8 @@ json_t *flow_times_json(const struct flow_times *t, const char *from, const char
 				bins, json_pack("{s:I, s:I}", "from_ns",
 						(json_int_t)(b.first + b.width * (int64_t)i),
 						"times", (json_int_t)b.count[i]));
+		json_object_set_new(j, "histogram_shorter", json_integer((json_int_t)b.shorter));
+		json_object_set_new(j, "histogram_longer", json_integer((json_int_t)b.longer));
 		json_object_set_new(j, "best", figure_json(&sum.best));
 		json_object_set_new(j, "mean", figure_json(&sum.mean));
 		json_object_set_new(j, "worst", figure_json(&sum.worst));
@@ -118,14 +134,10 @@ json_t *flow_times_json(const struct flow_times *t, const char *from, const char
 
 /* ---- as a histogram ---- */
 
-void flow_bins_fill(struct flow_bins *b, const struct flow_times *t)
+/* Bins from @least to @most; what is outside of them is left out. */
+static void fill_between(struct flow_bins *b, const struct flow_times *t, int64_t least,
+			 int64_t most)
 {
-	int64_t least = t->ns[0], most = t->ns[0];
-
-	for (size_t i = 1; i < t->n; i++) {
-		least = t->ns[i] < least ? t->ns[i] : least;
-		most = t->ns[i] > most ? t->ns[i] : most;
-	}
 	*b = (struct flow_bins){ .width = 1 };
 	if (most - least > FLOW_BINS_MAX / 2)
 		b->width = (int64_t)svg_nice_step((double)(most - least), FLOW_BINS_MAX / 2);
@@ -137,10 +149,57 @@ void flow_bins_fill(struct flow_bins *b, const struct flow_times *t)
 			break;
 	}
 	for (size_t i = 0; i < t->n; i++) {
-		uint64_t *count = &b->count[(t->ns[i] - b->first) / b->width];
+		const int64_t at = t->ns[i] - b->first;
 
-		(*count)++;
-		b->most = *count > b->most ? *count : b->most;
+		if (at < 0) {
+			b->shorter++;
+		} else if (at / b->width >= (int64_t)b->n) {
+			b->longer++;
+		} else {
+			uint64_t *count = &b->count[at / b->width];
+
+			(*count)++;
+			b->most = *count > b->most ? *count : b->most;
+		}
+	}
+}
+
+/* The least and the most of the times from *@least to *@most. There is one. */
+static void tighten(const struct flow_times *t, int64_t *least, int64_t *most)
+{
+	int64_t lo = *most, hi = *least;
+
+	for (size_t i = 0; i < t->n; i++)
+		if (t->ns[i] >= *least && t->ns[i] <= *most) {
+			lo = t->ns[i] < lo ? t->ns[i] : lo;
+			hi = t->ns[i] > hi ? t->ns[i] : hi;
+		}
+	*least = lo;
+	*most = hi;
+}
+
+void flow_bins_fill(struct flow_bins *b, const struct flow_times *t)
+{
+	const uint64_t few = t->n / LEFT_OUT;
+	int64_t least = INT64_MIN, most = INT64_MAX;
+
+	for (;;) {
+		size_t lo = 0, hi;
+		uint64_t shorter, longer;
+
+		tighten(t, &least, &most);
+		fill_between(b, t, least, most);
+		hi = b->n;
+		shorter = b->shorter;
+		longer = b->longer;
+		while (lo < hi && shorter + b->count[lo] <= few)
+			shorter += b->count[lo++];
+		while (hi > lo && longer + b->count[hi - 1] <= few)
+			longer += b->count[--hi];
+		if (b->width == 1 || (hi - lo) * CROWDED > b->n)
+			return;
+		least = b->first + b->width * (int64_t)lo;
+		most = b->first + b->width * (int64_t)hi - 1;
 	}
 }
 
@@ -148,7 +207,7 @@ void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, dou
 {
 	static const struct svg_style style = { .colour = FIGURE_BLUE };
 	struct svg_words head = { LEFT, top - 12, 12, SVG_START, NULL, true, 0 };
-	char label[40];
+	char label[80];
 	double height[FLOW_BINS_MAX];
 	struct figure_unit u;
 	struct flow_bins b;
@@ -170,6 +229,9 @@ void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, dou
 		height[i] = b.count[i] && (double)b.count[i] < thin ? thin : (double)b.count[i];
 	}
 	snprintf(label, sizeof(label), "time, %s", u.name);
+	if (b.shorter || b.longer)
+		snprintf(label, sizeof(label), "time, %s (%" PRIu64 " shorter, %" PRIu64 " longer)",
+			 u.name, b.shorter, b.longer);
 	p.x = (struct svg_axis){ .lo = (double)b.first / u.ns,
 				 .hi = (double)(b.first + b.width * (int64_t)b.n) / u.ns,
 				 .label = label };

@@ -17,12 +17,13 @@ json_t *flow_times_json(const struct flow_times *t, const char *from, const char
 
 #define FLOW_BINS_MAX 24
 
-/** Times counted into bins of a round width. */
+/** Times counted into bins of a round width. A hundredth at each end that would leave nearly all the others in one bin is left out. */
 struct flow_bins {
 	int64_t first, width; /* ns */
 	size_t n;
 	uint64_t count[FLOW_BINS_MAX];
-	uint64_t most;
+	uint64_t most;            /* in one of them */
+	uint64_t shorter, longer; /* left out */
 };
 
 /** The histogram of @t, so far down in a figure, and how far one is above the next. */
