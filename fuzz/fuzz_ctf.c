@@ -98,7 +98,9 @@ static const char *const metadata[] = {
 	      "string s; }; };"
 	      "event { name = user; id = 8; stream_id = 0; fields := struct { u64 u; string "
 	      "s; double "
-	      "d; }; };",
+	      "d; }; };"
+	      "event { name = edge; id = 9; stream_id = 0; fields := struct { u64 half_width; "
+	      "u8 levels; }; };",
 	/* the same names with a header that is not ours */
 	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
 	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
@@ -113,7 +115,9 @@ static const char *const metadata[] = {
 	      "x; }; };"
 	      "event { name = edge; id = 1; stream_id = 0; fields := struct { u3 levels; }; };"
 	      "event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
-	      "event { name = sample; id = 3; stream_id = 0; };",
+	      "event { name = sample; id = 3; stream_id = 0; };"
+	      "event { name = edge; id = 4; stream_id = 0; fields := struct { u32 half_width; "
+	      "}; };",
 };
 
 #define TRACES (sizeof(metadata) / sizeof(*metadata))
