@@ -671,17 +671,20 @@ static void shares_of_functions_hold_as_often_as_they_say(void **state)
 	}
 }
 
-static void functions_are_of_the_tasks_they_ran_in(void **state)
+/* Whether what is said of task 1, which has no other within, holds its true share. */
+static bool share_of_hot_holds(struct draw *d, unsigned round)
 {
-	struct draw d = draw_begin(9);
-	struct cvl_session *s = new_session("functions", &d);
+	char name[32];
+	struct cvl_session *s;
 	struct task_opts opts = plain();
 	uint64_t hot[TASKS + 1] = { 0 }, all[TASKS + 1] = { 0 }, whole = 0;
+	double low, high, share;
 	struct tasks tasks;
 	struct cvl_error err;
 
-	(void)state;
-	open_target(&target, s, &d, "swo");
+	snprintf(name, sizeof(name), "functions%u", round);
+	s = new_session(name, d);
+	open_target(&target, s, d, "swo");
 	run_program(&target, 90);
 	finish(s, &target);
 	ok(study(s, &opts, &tasks, &err), &err);
@@ -698,14 +701,22 @@ static void functions_are_of_the_tasks_they_ran_in(void **state)
 	}
 	assert_true(whole == tasks.packets[TASK_CYC]);
 	assert_true(whole > 100);
-	{
-		double low, high; /* task 1 alone has none within */
-
-		binomial_999(hot[1], all[1], &low, &high);
-		assert_true(low <= rates[1].in_hot / 1000.0 && rates[1].in_hot / 1000.0 <= high);
-	}
+	binomial_999(hot[1], all[1], &low, &high);
+	share = rates[1].in_hot / 1000.0;
 	tasks_free(&tasks);
 	cvl_session_close(s);
+	return low <= share && share <= high;
+}
+
+static void functions_are_of_the_tasks_they_ran_in(void **state)
+{
+	struct draw d = draw_begin(9);
+	unsigned missed = 0;
+
+	(void)state;
+	for (unsigned round = 0; round < 6; round++)
+		missed += !share_of_hot_holds(&d, round);
+	assert_true(missed <= 1); /* of 99.9 % each */
 }
 
 /* ---- energy, on a clock of its own ---- */
