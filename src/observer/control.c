@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -30,10 +32,10 @@ struct control {
 static int address(struct sockaddr_un *a, const char *path, struct cvl_error *err)
 {
 	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) >= sizeof(a->sun_path))
+	if (strlen(path) + 1 >= sizeof(a->sun_path)) /* one more while it is made */
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"%s: the path of a socket has at most %zu characters", path,
-				sizeof(a->sun_path) - 1);
+				sizeof(a->sun_path) - 2);
 	memcpy(a->sun_path, path, strlen(path));
 	return 0;
 }
@@ -53,7 +55,8 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 		 void *ctx, struct cvl_error *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
-	struct sockaddr_un a;
+	struct sockaddr_un a, early; /* it has its name when it is listened to */
+	struct stat there;
 	int rc = address(&a, path, err);
 
 	*out = NULL;
@@ -61,26 +64,29 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 		free(c);
 		return rc ? rc : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
+	early = a;
+	early.sun_path[strlen(path)] = '~';
+	c->fd = -1;
 	c->command = command;
 	c->ctx = ctx;
 	for (size_t i = 0; i < CLIENTS; i++)
 		c->client[i].fd = -1;
-	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (c->fd >= 0 && bind(c->fd, (struct sockaddr *)&a, sizeof(a)) && errno == EADDRINUSE) {
-		if (is_served(&a)) {
-			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				      "%s: another observer listens there; name another socket",
-				      path);
-			goto fail;
-		}
-		unlink(path);
-		if (bind(c->fd, (struct sockaddr *)&a, sizeof(a))) {
-			rc = cvl_fail_errno(err, "listen", path);
-			goto fail;
-		}
+	if (is_served(&a)) {
+		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			      "%s: another observer listens there; name another socket", path);
+		goto fail;
 	}
-	if (c->fd < 0 || listen(c->fd, CLIENTS)) {
+	if (!lstat(path, &there) && !S_ISSOCK(there.st_mode)) {
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%s: is there already, and no socket; name another one", path);
+		goto fail;
+	}
+	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	unlink(early.sun_path);
+	if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&early, sizeof(early)) ||
+	    listen(c->fd, CLIENTS) || rename(early.sun_path, path)) {
 		rc = cvl_fail_errno(err, "listen", path);
+		unlink(early.sun_path);
 		goto fail;
 	}
 	c->path = strdup(path);
