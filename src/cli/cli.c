@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "core/room.h"
 #include "core/utf8.h"
 
 /* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
@@ -215,15 +216,8 @@ void table_cell(struct table *t, const char *fmt, ...)
 	va_list ap;
 	char *text = NULL;
 
-	if (t->rows == t->capacity) {
-		size_t more = t->capacity ? 2 * t->capacity : 64;
-		char **grown = realloc(t->cell, more * sizeof(*grown));
-
-		if (!grown)
-			abort();
-		t->cell = grown;
-		t->capacity = more;
-	}
+	if (cvl_room(&t->cell, t->rows, &t->capacity, sizeof(*t->cell)))
+		abort();
 	va_start(ap, fmt);
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();

@@ -208,13 +208,6 @@ static inline int make_room(struct ett_store *st, int class, struct cvl_error *e
 	return rc;
 }
 
-static void put32(uint8_t *p, uint64_t v)
-{
-	uint32_t le = htole32((uint32_t)v);
-
-	memcpy(p, &le, sizeof(le));
-}
-
 static void put64(uint8_t *p, uint64_t v)
 {
 	v = htole64(v);
@@ -222,18 +215,36 @@ static void put64(uint8_t *p, uint64_t v)
 }
 
 /* A row of two numbers behind its half-width, of the class that has room for that: see declare_pair(). */
-static inline void put_pair(struct ett_store *st, uint64_t at, uint64_t half, uint8_t a, uint8_t b)
+static inline void put_pair(struct cvl_store_row *row, uint64_t at, uint64_t half, uint8_t a,
+			    uint8_t b)
 {
-	struct cvl_store_row *row = &st->row[st->n++];
-	uint8_t *p = row->fields + (half > UINT32_MAX ? 8 : 4);
+	const uint64_t both = a | (uint64_t)b << 8;
 
 	row->tick = tick(at);
-	if (half > UINT32_MAX)
+	if (half > UINT32_MAX) {
 		put64(row->fields, half);
-	else
-		put32(row->fields, half);
-	p[0] = a;
-	p[1] = b;
+		put64(row->fields + 8, both);
+	} else {
+		put64(row->fields, half | both << 32);
+	}
+}
+
+/* A row for each probe that is at another code; there is one. Returns where the next row goes. */
+static inline struct cvl_store_row *put_codes(struct cvl_store_row *row, const struct ett_record *r,
+					      uint64_t half, unsigned bits)
+{
+	const unsigned codes = (1u << bits) - 1;
+	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0; /* of a division by bits */
+	unsigned changed = r->value ^ r->before;
+
+	do {
+		const unsigned p = (unsigned)__builtin_ctz(changed) >> shift;
+
+		put_pair(row++, r->tick - half, half, (uint8_t)(p + 1),
+			 (uint8_t)ett_code(r->value, p, bits));
+		changed &= ~(codes << (p << shift));
+	} while (changed);
+	return row;
 }
 
 static int put_step(struct ett_store *st, const struct ett_record *r, uint64_t half,
@@ -248,30 +259,21 @@ static int put_step(struct ett_store *st, const struct ett_record *r, uint64_t h
 	return rc;
 }
 
-static inline int put_record(struct ett_store *st, enum ett_kind kind, const struct ett_record *r,
-			     uint64_t half, struct cvl_error *err)
+static int put_record(struct ett_store *st, enum ett_kind kind, const struct ett_record *r,
+		      uint64_t half, struct cvl_error *err)
 {
-	const unsigned bits = st->h->bits;
-	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0; /* of a division by bits */
-	unsigned changed = r->value ^ r->before;
-	bool wide = half > UINT32_MAX;
+	const bool wide = half > UINT32_MAX;
 	int rc;
 
 	if (kind == ETT_TRUTH) {
 		rc = make_room(st, st->store[wide], err);
-		put_pair(st, r->tick - half, half, r->value, r->before);
+		put_pair(&st->row[st->n++], r->tick - half, half, r->value, r->before);
 		return rc;
 	}
-	if (!changed)
+	if (r->value == r->before)
 		return st->every ? put_step(st, r, half, err) : 0;
 	rc = make_room(st, st->event[wide], err);
-	while (changed) {
-		unsigned p = (unsigned)__builtin_ctz(changed) >> shift;
-
-		put_pair(st, r->tick - half, half, (uint8_t)(p + 1),
-			 (uint8_t)ett_code(r->value, p, bits));
-		changed &= ~(((1u << bits) - 1) << p * bits);
-	}
+	st->n = (size_t)(put_codes(st->row + st->n, r, half, st->h->bits) - st->row);
 	return rc;
 }
 
@@ -288,8 +290,7 @@ static uint64_t half_of(const struct ett_record *r)
  */
 static size_t put_events(struct ett_store *st, const unsigned char *records, size_t n)
 {
-	const unsigned bits = st->h->bits, codes = (1u << bits) - 1;
-	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0;
+	const unsigned bits = st->h->bits;
 	struct cvl_store_row *row = st->row + st->n;
 	uint64_t last = st->last;
 	size_t i;
@@ -297,22 +298,12 @@ static size_t put_events(struct ett_store *st, const unsigned char *records, siz
 	for (i = 0; i < n; i++) {
 		struct ett_record r;
 		uint64_t half;
-		unsigned changed;
 
 		take(&r, records + i * sizeof(r));
 		half = half_of(&r);
-		changed = r.value ^ r.before;
-		if (!changed || half > UINT32_MAX || half > r.tick)
+		if (r.value == r.before || half > UINT32_MAX || half > r.tick)
 			break;
-		do {
-			const unsigned p = (unsigned)__builtin_ctz(changed) >> shift;
-			const uint64_t code = ett_code(r.value, p, bits);
-
-			row->tick = tick(r.tick - half);
-			put64(row->fields, half | (uint64_t)(p + 1) << 32 | code << 40);
-			row++;
-			changed &= ~(codes << (p << shift));
-		} while (changed);
+		row = put_codes(row, &r, half, bits);
 		last = r.tick;
 	}
 	st->n = (size_t)(row - st->row);

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/room.h"
 #include "flocklab_clock.h"
 #include "importers.h"
 #include "text.h"
@@ -165,15 +166,8 @@ static int store_first(struct flocklab *f, struct observer *o, struct cvl_error 
 static int push(struct flocklab *f, struct observer *o, const struct row *row,
 		struct cvl_error *err)
 {
-	if (o->n == o->max) {
-		size_t max = o->max ? o->max * 2 : 64;
-		struct row *heap = realloc(o->heap, max * sizeof(*heap));
-
-		if (!heap)
-			return no_memory(f, err);
-		o->heap = heap;
-		o->max = max;
-	}
+	if (cvl_room(&o->heap, o->n, &o->max, sizeof(*o->heap)))
+		return no_memory(f, err);
 	heap_push(o->heap, o->n++, row);
 	return o->n < WINDOW ? 0 : store_first(f, o, err);
 }

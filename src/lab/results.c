@@ -2,6 +2,7 @@
 #include "lab/results.h"
 
 #include "core/files.h"
+#include "core/room.h"
 
 #include <errno.h>
 #include <math.h>
@@ -109,15 +110,8 @@ struct results_row *results_row(struct results *r, const struct results_key *key
 
 	if (row)
 		return row;
-	if (r->n == r->capacity) {
-		size_t more = r->capacity ? 2 * r->capacity : 64;
-		struct results_row *grown = realloc(r->row, more * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		r->row = grown;
-		r->capacity = more;
-	}
+	if (cvl_room(&r->row, r->n, &r->capacity, sizeof(*r->row)))
+		return NULL;
 	row = &r->row[r->n++];
 	*row = (struct results_row){ .key = *key };
 	for (int q = 0; q < QUANTITIES; q++)

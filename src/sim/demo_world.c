@@ -7,6 +7,7 @@
 #include "sim/demo_world.h"
 
 #include "core/random.h"
+#include "core/room.h"
 #include "sim/runs.h"
 
 #include <errno.h>
@@ -32,15 +33,8 @@ enum { LINE_SLOT, LINE_SEND, LINE_RECEIVE, LINE_FRAME };
 static int add_edge(struct demo_observer *o, double t, unsigned line, unsigned level,
 		    struct cvl_error *err)
 {
-	if (o->n_edges == o->capacity) {
-		size_t more = o->capacity ? 2 * o->capacity : 1024;
-		struct demo_edge *grown = realloc(o->edge, more * sizeof(*grown));
-
-		if (!grown)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		o->edge = grown;
-		o->capacity = more;
-	}
+	if (cvl_room(&o->edge, o->n_edges, &o->capacity, sizeof(*o->edge)))
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	o->edge[o->n_edges++] = (struct demo_edge){ t, (uint8_t)line, (uint8_t)level };
 	return 0;
 }

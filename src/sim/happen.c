@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/happen.h"
 
+#include "core/room.h"
+
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -77,15 +79,8 @@ static int make_beacons(struct world_air *air, size_t s, struct cvl_error *err)
 
 static int add_message(struct world_air *air, const struct sent_message *m, struct cvl_error *err)
 {
-	if (air->n_messages == air->cap_messages) {
-		size_t more = air->cap_messages ? 2 * air->cap_messages : 1024;
-		struct sent_message *grown = realloc(air->message, more * sizeof(*grown));
-
-		if (!grown)
-			return out_of_memory(err);
-		air->message = grown;
-		air->cap_messages = more;
-	}
+	if (cvl_room(&air->message, air->n_messages, &air->cap_messages, sizeof(*air->message)))
+		return out_of_memory(err);
 	air->message[air->n_messages++] = *m;
 	return 0;
 }
@@ -213,15 +208,8 @@ static double delay_of(struct receiver *rx)
 
 static int add(struct happenings *h, const struct happening *e, struct cvl_error *err)
 {
-	if (h->n == h->capacity) {
-		size_t more = h->capacity ? 2 * h->capacity : 4096;
-		struct happening *grown = realloc(h->at, more * sizeof(*grown));
-
-		if (!grown)
-			return out_of_memory(err);
-		h->at = grown;
-		h->capacity = more;
-	}
+	if (cvl_room(&h->at, h->n, &h->capacity, sizeof(*h->at)))
+		return out_of_memory(err);
 	h->at[h->n++] = *e;
 	return 0;
 }

@@ -4,6 +4,7 @@
  * afterwards on the whole world, as for worlds made in memory, and the place in the file is found again by the field.
  */
 #include "core/files.h"
+#include "core/room.h"
 #include "sim/world_keys.h"
 #include "yaml/text.h"
 
@@ -76,15 +77,8 @@ static int bad_parse(const struct reader *r, const yaml_parser_t *parser)
 
 static int remember(struct reader *r, const void *field, bool entry, const yaml_node_t *node)
 {
-	if (r->n_places == r->capacity) {
-		size_t more = r->capacity ? 2 * r->capacity : 256;
-		struct place *grown = realloc(r->place, more * sizeof(*grown));
-
-		if (!grown)
-			return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		r->place = grown;
-		r->capacity = more;
-	}
+	if (cvl_room(&r->place, r->n_places, &r->capacity, sizeof(*r->place)))
+		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	r->place[r->n_places++] = (struct place){ field, entry, node->start_mark.index };
 	return 0;
 }

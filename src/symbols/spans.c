@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/spans.h"
 
+#include "core/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,15 +10,8 @@ int spans_add(struct spans *s, struct span span)
 {
 	if (span.from >= span.end)
 		return 0;
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-		struct span *at = reallocarray(s->at, room, sizeof(*at));
-
-		if (!at)
-			return -1;
-		s->at = at;
-		s->room = room;
-	}
+	if (cvl_room(&s->at, s->n, &s->room, sizeof(*s->at)))
+		return -1;
 	s->at[s->n++] = span;
 	return 0;
 }

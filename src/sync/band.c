@@ -9,6 +9,8 @@
  */
 #include "sync/band.h"
 
+#include "core/room.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -27,15 +29,8 @@ static int add_point(struct band *b, int64_t x, long double low, long double hig
 {
 	if (b->n && b->point[b->n - 1].x >= x)
 		return 0;
-	if (b->n == b->capacity) {
-		size_t more = b->capacity ? 2 * b->capacity : 64;
-		struct band_point *grown = realloc(b->point, more * sizeof(*grown));
-
-		if (!grown)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-		b->point = grown;
-		b->capacity = more;
-	}
+	if (cvl_room(&b->point, b->n, &b->capacity, sizeof(*b->point)))
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	b->point[b->n++] = (struct band_point){ x, low, high };
 	return 0;
 }

@@ -4,6 +4,7 @@
 #include <coeval/timeline.h>
 
 #include "core/files.h"
+#include "core/room.h"
 #include "sync/student.h"
 
 #include <jansson.h>
@@ -31,15 +32,8 @@ struct edges {
 
 static int add(struct edges *e, int64_t time, size_t clock)
 {
-	if (e->n == e->capacity) {
-		size_t more = e->capacity ? 2 * e->capacity : 1024;
-		struct seen *grown = realloc(e->at, more * sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		e->at = grown;
-		e->capacity = more;
-	}
+	if (cvl_room(&e->at, e->n, &e->capacity, sizeof(*e->at)))
+		return CVL_E_NOMEM;
 	e->at[e->n++] = (struct seen){ time, clock };
 	return 0;
 }

@@ -6,6 +6,7 @@
  * residual), from a start that wild marks cannot spoil. Its uncertainty is that of weighted regression, widened by
  * (1 + r) / (1 - r) when successive residuals are correlated by r, times Student's quantile.
  */
+#include "core/room.h"
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"
@@ -226,15 +227,8 @@ static int feed_line(void *state, const struct track_mark *m)
 {
 	struct liner *l = state;
 
-	if (l->n == l->capacity) {
-		size_t more = l->capacity ? 2 * l->capacity : 256;
-		struct sample *grown = realloc(l->s, more * sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		l->s = grown;
-		l->capacity = more;
-	}
+	if (cvl_room(&l->s, l->n, &l->capacity, sizeof(*l->s)))
+		return CVL_E_NOMEM;
 	if (!l->n)
 		l->x0 = m->x;
 	l->s[l->n++] = (struct sample){ .x = (double)(m->x - l->x0), .z = m->offset };

@@ -2,6 +2,8 @@
 #include "sync/observe.h"
 #include "sync/match.h"
 
+#include "core/room.h"
+
 #include <coeval/timeline.h>
 
 #include <stdlib.h>
@@ -38,15 +40,8 @@ static int add_message(struct watcher *w, const struct sync_message *m)
 {
 	struct sync_problem *p = w->p;
 
-	if (p->n_messages == p->cap_messages) {
-		size_t more = p->cap_messages ? 2 * p->cap_messages : 1024;
-		struct sync_message *grown = realloc(p->message, more * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(w);
-		p->message = grown;
-		p->cap_messages = more;
-	}
+	if (cvl_room(&p->message, p->n_messages, &p->cap_messages, sizeof(*p->message)))
+		return no_memory(w);
 	p->message[p->n_messages++] = *m;
 	return 0;
 }
@@ -117,15 +112,8 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		p->unmatched++; /* no sender counts that far */
 		return 0;
 	}
-	if (p->n_marks == p->cap_marks) {
-		size_t more = p->cap_marks ? 2 * p->cap_marks : 1024;
-		struct sync_mark *grown = realloc(p->mark, more * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(w);
-		p->mark = grown;
-		p->cap_marks = more;
-	}
+	if (cvl_room(&p->mark, p->n_marks, &p->cap_marks, sizeof(*p->mark)))
+		return no_memory(w);
 	p->mark[p->n_marks++] = (struct sync_mark){
 		.clock = (uint32_t)sl->clock,
 		.source = (uint32_t)source,
@@ -198,15 +186,8 @@ static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
 		slip.from = slip.to; /* nonsense in the file */
 	if (c->n_slips && slip.to < c->slip[c->n_slips - 1].to)
 		return 0;
-	if (c->n_slips == c->cap_slips) {
-		size_t more = c->cap_slips ? 2 * c->cap_slips : 16;
-		struct track_slip *grown = realloc(c->slip, more * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(w);
-		c->slip = grown;
-		c->cap_slips = more;
-	}
+	if (cvl_room(&c->slip, c->n_slips, &c->cap_slips, sizeof(*c->slip)))
+		return no_memory(w);
 	c->slip[c->n_slips++] = slip;
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/track.h"
 
+#include "core/room.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,15 +25,8 @@ int track_keep(void *track, const struct track_knot *k)
 {
 	struct track *t = track;
 
-	if (t->n == t->capacity) {
-		size_t more = t->capacity ? 2 * t->capacity : 64;
-		struct track_knot *grown = realloc(t->knot, more * sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		t->knot = grown;
-		t->capacity = more;
-	}
+	if (cvl_room(&t->knot, t->n, &t->capacity, sizeof(*t->knot)))
+		return CVL_E_NOMEM;
 	t->knot[t->n++] = *k;
 	return 0;
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "testbed/judge.h"
 
+#include "core/room.h"
+
 #include <coeval/ctf.h>
 
 #include <inttypes.h>
@@ -75,15 +77,8 @@ static int add_knot(struct judge *j, uint64_t true_tick, int64_t bound)
 
 	if (j->n_knots && k.tick.count <= j->knot[j->n_knots - 1].tick.count)
 		return 0;
-	if (j->n_knots == j->cap_knots) {
-		size_t more = j->cap_knots ? 2 * j->cap_knots : 256;
-		struct cvl_knot *grown = realloc(j->knot, more * sizeof(*grown));
-
-		if (!grown)
-			return no_memory(j);
-		j->knot = grown;
-		j->cap_knots = more;
-	}
+	if (cvl_room(&j->knot, j->n_knots, &j->cap_knots, sizeof(*j->knot)))
+		return no_memory(j);
 	j->knot[j->n_knots++] = k;
 	return 0;
 }

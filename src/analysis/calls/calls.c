@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/internal.h"
+#include "core/room.h"
 
 static int no_memory(struct cvl_error *err)
 {
@@ -64,7 +65,7 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			"more than %d threads; does a rule take a field for the thread that is none?",
 			CALLS_THREADS_MAX);
-	if (calls_room(&c->thread, c->n_threads, &c->room_threads, sizeof(*c->thread)))
+	if (cvl_room(&c->thread, c->n_threads, &c->room_threads, sizeof(*c->thread)))
 		return no_memory(err);
 	t = calloc(1, sizeof(*t));
 	if (!t)
@@ -262,7 +263,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 		c->repairs.too_deep++;
 		return 0;
 	}
-	if (calls_room(&t->frame, t->n, &t->room, sizeof(*t->frame)))
+	if (cvl_room(&t->frame, t->n, &t->room, sizeof(*t->frame)))
 		return no_memory(err);
 	parent = t->n ? t->frame[t->n - 1].node : t->pub.root;
 	if (t->n)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/calls/internal.h"
+#include "core/room.h"
 
 static int no_memory(struct cvl_error *err)
 {
@@ -19,7 +20,7 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			"more than %d cores; does a rule take a field for the core that is none?",
 			CALLS_THREADS_MAX);
-	if (calls_room(&c->core, c->n_cores, &c->room_cores, sizeof(*c->core)))
+	if (cvl_room(&c->core, c->n_cores, &c->room_cores, sizeof(*c->core)))
 		return no_memory(err);
 	k = calloc(1, sizeof(*k));
 	if (!k)

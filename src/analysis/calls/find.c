@@ -6,6 +6,7 @@
 
 #include "analysis/calls/pairs.h"
 #include "core/random.h"
+#include "core/room.h"
 
 /* Times that a thread did not run, or waited, that are looked back at. */
 #define RECENT 256
@@ -98,7 +99,7 @@ static void figures(const struct calls_span *s, int64_t out[FIGURES])
 static struct thread *thread_of(struct calls_find *f, uint32_t i)
 {
 	while (f->n_threads <= i) {
-		if (calls_room(&f->thread, f->n_threads, &f->room_threads, sizeof(*f->thread)))
+		if (cvl_room(&f->thread, f->n_threads, &f->room_threads, sizeof(*f->thread)))
 			return NULL;
 		f->thread[f->n_threads++] = NULL;
 	}
@@ -112,7 +113,7 @@ static int add_lost(struct calls_find *f, uint32_t thread, const struct lost *l)
 	struct thread *t = thread_of(f, thread);
 
 	if (!t ||
-	    (t->n < RECENT && calls_room(&t->recent, (size_t)t->n, &t->room, sizeof(*t->recent))))
+	    (t->n < RECENT && cvl_room(&t->recent, (size_t)t->n, &t->room, sizeof(*t->recent))))
 		return CVL_E_NOMEM;
 	t->recent[t->n++ % RECENT] = *l;
 	return 0;
@@ -208,7 +209,7 @@ static int keep_longest(const struct calls_find *f, struct function *k, const st
 			return 0;
 		at = least;
 	} else {
-		if (calls_room(&k->longest, at, &k->room_longest, sizeof(*k->longest)))
+		if (cvl_room(&k->longest, at, &k->room_longest, sizeof(*k->longest)))
 			return CVL_E_NOMEM;
 		k->n_longest++;
 	}
@@ -226,8 +227,8 @@ int calls_find_span(struct calls_find *f, const struct calls_span *s)
 	if (s->marks & unsure || s->function == CALLS_NONE)
 		return 0; /* how long it took nobody knows */
 	while (f->n_functions <= s->function) {
-		if (calls_room(&f->function, f->n_functions, &f->room_functions,
-			       sizeof(*f->function)))
+		if (cvl_room(&f->function, f->n_functions, &f->room_functions,
+			     sizeof(*f->function)))
 			return CVL_E_NOMEM;
 		f->function[f->n_functions++] = NULL;
 	}
@@ -239,7 +240,7 @@ int calls_find_span(struct calls_find *f, const struct calls_span *s)
 	/* each of all spans is as likely in the sample (Vitter 1985, algorithm R) */
 	at = k->n < CALLS_SAMPLE ? k->n : sim_u64(&f->random) % (k->n + 1);
 	if (k->n < CALLS_SAMPLE &&
-	    calls_room(&k->sample, (size_t)k->n, &k->room_sample, sizeof(*k->sample)))
+	    cvl_room(&k->sample, (size_t)k->n, &k->room_sample, sizeof(*k->sample)))
 		return CVL_E_NOMEM;
 	k->n++;
 	if (at < CALLS_SAMPLE)
@@ -306,7 +307,7 @@ static int add_function(const struct function *k, int64_t capture_ns, struct cal
 		if (length(one) - usual[WHOLE] <= usual[WHOLE] / 2 ||
 		    length(one) - usual[WHOLE] < capture_ns / 1000)
 			continue;
-		if (calls_room(list, *n, room, sizeof(**list)))
+		if (cvl_room(list, *n, room, sizeof(**list)))
 			return -1;
 		out = &(*list)[(*n)++];
 		*out = (struct calls_finding){ .span = one->span,

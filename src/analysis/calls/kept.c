@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/calls/pairs.h"
+#include "core/room.h"
 
 void calls_kept_init(struct calls_kept *k, size_t most)
 {
@@ -69,7 +70,7 @@ static void keep(struct calls_kept *k, struct calls_list *l, void *list, const v
 		l->left_out++;
 		return;
 	}
-	if (l->n < l->most && calls_room(list, l->n, &l->room, size)) {
+	if (l->n < l->most && cvl_room(list, l->n, &l->room, size)) {
 		k->no_memory = true;
 		return;
 	}

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
+#include "core/room.h"
 
 /* FNV-1a, which is in the public domain. */
 uint64_t text_key(const char *text, size_t len)
@@ -52,7 +53,7 @@ int function_of(struct calls_read *r, const struct taken_value *given, const cha
 			r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			"more than %u functions; does a rule take a field for the name that is none?",
 			CALLS_FUNCTIONS_MAX);
-	if (calls_room(&r->function, r->n_functions, &r->room_functions, sizeof(*r->function)) ||
+	if (cvl_room(&r->function, r->n_functions, &r->room_functions, sizeof(*r->function)) ||
 	    calls_pairs_add(&r->functions, key, (uint32_t)r->n_functions))
 		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	f = &r->function[r->n_functions];

@@ -7,6 +7,7 @@
 #include "analysis/calls/pairs.h"
 #include "analysis/calls/read.h"
 #include "core/files.h"
+#include "core/room.h"
 
 #define FILE_MAX (64u << 20)
 
@@ -48,7 +49,7 @@ static int add_line(struct calls_names *names, char *line)
 		text[len - 1] = '\0';
 	if (!*text)
 		return 0;
-	if (calls_room(&names->name, names->n, &names->room, sizeof(*names->name)))
+	if (cvl_room(&names->name, names->n, &names->room, sizeof(*names->name)))
 		return -1;
 	names->name[names->n] = (struct calls_name){ n, strdup(text) };
 	if (!names->name[names->n].name)

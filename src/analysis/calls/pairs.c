@@ -2,7 +2,6 @@
 #include "analysis/calls/pairs.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static void put(struct calls_pairs *p, uint64_t key, uint32_t value)
 {
@@ -29,21 +28,5 @@ int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value)
 	}
 	put(p, key, value);
 	p->n++;
-	return 0;
-}
-
-int calls_room(void *list, size_t n, size_t *room, size_t size)
-{
-	size_t more = *room ? 2 * *room : 1;
-	void *old, *grown;
-
-	if (n < *room)
-		return 0;
-	memcpy(&old, list, sizeof(old));
-	grown = reallocarray(old, more, size);
-	if (!grown)
-		return -1;
-	memcpy(list, &grown, sizeof(grown));
-	*room = more;
 	return 0;
 }

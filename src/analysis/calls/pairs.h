@@ -42,10 +42,4 @@ static inline uint32_t *calls_pairs_find(const struct calls_pairs *p, uint64_t k
 /** Add what is not there yet; -1: out of memory. */
 int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value);
 
-/**
- * Room for one more of the @n entries of @size bytes behind *@list, which has room for *@room: doubled where it lacks. -1: out of
- * memory.
- */
-int calls_room(void *list, size_t n, size_t *room, size_t size);
-
 #endif

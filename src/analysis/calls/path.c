@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/calls/pairs.h"
+#include "core/room.h"
 
 struct finder {
 	struct calls_path *path;
@@ -99,7 +100,7 @@ static int add(struct finder *f, const struct calls_step *s)
 		last->end = s->end;
 		return 0;
 	}
-	if (calls_room(&p->step, p->n, &p->room, sizeof(*p->step)))
+	if (cvl_room(&p->step, p->n, &p->room, sizeof(*p->step)))
 		return CVL_E_NOMEM;
 	p->step[p->n++] = *s;
 	return 0;

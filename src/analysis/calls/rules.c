@@ -8,6 +8,7 @@
 
 #include "analysis/calls/pairs.h"
 #include "core/files.h"
+#include "core/room.h"
 #include "yaml/load.h"
 
 #define FILE_MAX (1u << 20)
@@ -132,7 +133,7 @@ static struct calls_rule *new_rule(struct reader *f, const yaml_node_t *at, stru
 		bad(f, at, "more than 200 rules");
 		return NULL;
 	}
-	if (calls_room(&set->rule, set->n, &set->room, sizeof(*set->rule))) {
+	if (cvl_room(&set->rule, set->n, &set->room, sizeof(*set->rule))) {
 		no_memory(f->err);
 		return NULL;
 	}

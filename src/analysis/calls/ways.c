@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ways of calling, functions by thread, and what is read of them all. */
 #include "analysis/calls/internal.h"
+#include "core/room.h"
 
 static uint64_t key_of(uint32_t a, uint32_t b)
 {
@@ -12,7 +13,7 @@ int new_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t functio
 {
 	struct calls_node *n;
 
-	if (calls_room(&c->node, c->n_nodes, &c->room_nodes, sizeof(*c->node)))
+	if (cvl_room(&c->node, c->n_nodes, &c->room_nodes, sizeof(*c->node)))
 		return -1;
 	n = &c->node[c->n_nodes];
 	*n = (struct calls_node){
@@ -58,7 +59,7 @@ int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cos
 		return 0;
 	}
 	if (c->n_costs == CALLS_COSTS_MAX ||
-	    calls_room(&c->cost, c->n_costs, &c->room_costs, sizeof(*c->cost)))
+	    cvl_room(&c->cost, c->n_costs, &c->room_costs, sizeof(*c->cost)))
 		return -1;
 	c->cost[c->n_costs] = (struct calls_cost){
 		.thread = thread, .function = function, .min = INT64_MAX, .max = INT64_MIN

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
+#include "core/room.h"
 
 static int no_memory(struct cvl_error *err)
 {
@@ -34,7 +35,7 @@ static int find_core(struct calls_read *r, uint32_t node, const struct taken_val
 		*core = *known;
 		return 0;
 	}
-	if (calls_room(&r->core, r->n_cores, &r->room_cores, sizeof(*r->core)))
+	if (cvl_room(&r->core, r->n_cores, &r->room_cores, sizeof(*r->core)))
 		return no_memory(r->err);
 	rc = calls_add_core(r->calls, node, plain ? (uint32_t)v->number : r->node[node].cores, core,
 			    r->err);
@@ -75,7 +76,7 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 	if (rc)
 		return rc;
 	if (calls_pairs_add(&r->tasks, key, *thread) ||
-	    calls_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
+	    cvl_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
 		return no_memory(r->err);
 	r->task[r->n_tasks++] = (struct task){ .is_core = !name };
 	calls_thread(r->calls, *thread)->idle = name && is_idle(r, name);

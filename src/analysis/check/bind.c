@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
+#include "core/room.h"
 
 /* Sources that a phrase means. */
 struct list {
@@ -71,15 +72,8 @@ static struct source *new_source(struct check *c, const struct check_phrase *p, 
 {
 	struct source *s;
 
-	if (c->n_sources == c->room_sources) {
-		size_t room = c->room_sources ? 2 * c->room_sources : 32;
-
-		s = reallocarray(c->source, room, sizeof(*s));
-		if (!s)
-			return NULL;
-		c->source = s;
-		c->room_sources = room;
-	}
+	if (cvl_room(&c->source, c->n_sources, &c->room_sources, sizeof(*c->source)))
+		return NULL;
 	s = &c->source[c->n_sources++];
 	*s = (struct source){ .phrase = p, .node = node, .one_clock = true, .root = UINT32_MAX };
 	return s;
@@ -103,15 +97,8 @@ static bool asked(const struct check *c, size_t i, const struct check_phrase *p,
 
 static int put(struct list *l, uint32_t source, struct cvl_error *err)
 {
-	if (l->n == l->room) {
-		size_t room = l->room ? 2 * l->room : 16;
-		uint32_t *grown = reallocarray(l->source, room, sizeof(*grown));
-
-		if (!grown)
-			return no_memory(err);
-		l->source = grown;
-		l->room = room;
-	}
+	if (cvl_room(&l->source, l->n, &l->room, sizeof(*l->source)))
+		return no_memory(err);
 	l->source[l->n++] = source;
 	return 0;
 }
@@ -195,15 +182,8 @@ static const size_t queue_sizes[][2] = {
 
 static int listen(struct source *s, uint32_t monitor, size_t role)
 {
-	if (s->n_listeners == s->room) {
-		size_t room = s->room ? 2 * s->room : 2;
-		struct listener *grown = reallocarray(s->listener, room, sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		s->listener = grown;
-		s->room = room;
-	}
+	if (cvl_room(&s->listener, s->n_listeners, &s->room, sizeof(*s->listener)))
+		return CVL_E_NOMEM;
 	s->listener[s->n_listeners++] = (struct listener){ monitor, (uint32_t)role };
 	return 0;
 }
@@ -218,15 +198,8 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,
 			"%s:%zu: '%.80s' and the rules before it are over more than %d pairs of nodes; name fewer nodes",
 			c->rules->file, r->line, r->name, CHECK_MONITORS_MAX);
-	if (c->n_monitors == c->room_monitors) {
-		size_t room = c->room_monitors ? 2 * c->room_monitors : 32;
-
-		m = reallocarray(c->monitor, room, sizeof(*m));
-		if (!m)
-			return no_memory(err);
-		c->monitor = m;
-		c->room_monitors = room;
-	}
+	if (cvl_room(&c->monitor, c->n_monitors, &c->room_monitors, sizeof(*c->monitor)))
+		return no_memory(err);
 	m = &c->monitor[c->n_monitors];
 	*m = (struct monitor){
 		.rule = r,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
+#include "core/room.h"
 
 #define NEAR_MAX 4
 
@@ -83,15 +84,8 @@ bool class_is(const struct check *c, const struct cvl_trace *t, size_t class, si
 
 static int add_feed(struct feeds *f, const struct feed *feed)
 {
-	if (f->n == f->room) {
-		size_t room = f->room ? 2 * f->room : 8;
-		struct feed *grown = reallocarray(f->feed, room, sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		f->feed = grown;
-		f->room = room;
-	}
+	if (cvl_room(&f->feed, f->n, &f->room, sizeof(*f->feed)))
+		return CVL_E_NOMEM;
 	f->feed[f->n++] = *feed;
 	return 1;
 }

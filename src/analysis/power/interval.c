@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/power/internal.h"
+#include "core/room.h"
 
 /* Intervals that may wait for readings at a time. */
 #define OPEN_MAX 65536
@@ -99,15 +100,8 @@ static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
 			OPEN_MAX,
 			cvl_session_clock(cvl_timeline_session(s->tl), s->r->source[i].clock)
 				->name);
-	if (r->n_open == r->room) {
-		size_t room = r->room ? 2 * r->room : 16;
-
-		new = reallocarray(r->open, room, sizeof(*new));
-		if (!new)
-			return power_no_memory(s);
-		r->open = new;
-		r->room = room;
-	}
+	if (cvl_room(&r->open, r->n_open, &r->room, sizeof(*r->open)))
+		return power_no_memory(s);
 	new = &r->open[r->n_open++];
 	*new = (struct power_open){
 		.span = { .source = i, .clock = at->clock, .high = high, .begin = at->time },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/precision/precision.h"
 
+#include "core/room.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,15 +24,8 @@ int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b
 		same->high = b->high > same->high ? b->high : same->high;
 		return 0;
 	}
-	if (bins->n == bins->room) {
-		size_t room = bins->room ? 2 * bins->room : 64;
-		struct precision_bin *grown = reallocarray(bins->bin, room, sizeof(*grown));
-
-		if (!grown)
-			return CVL_E_NOMEM;
-		bins->bin = grown;
-		bins->room = room;
-	}
+	if (cvl_room(&bins->bin, bins->n, &bins->room, sizeof(*bins->bin)))
+		return CVL_E_NOMEM;
 	memmove(bins->bin + at + 1, bins->bin + at, (bins->n - at) * sizeof(*bins->bin));
 	bins->bin[at] = *b;
 	bins->n++;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/tasks/internal.h"
+#include "core/room.h"
 
 struct counter {
 	struct task_study *s;
@@ -28,15 +29,8 @@ int task_active_move(struct task_study *s, struct task_active *a, int64_t from, 
 	     a->next++) {
 		if (cvl_add_sat(t->run[a->next].end.time.ns, pad) < from)
 			continue;
-		if (a->n == a->room) {
-			size_t room = a->room ? 2 * a->room : 64;
-			uint32_t *run = reallocarray(a->run, room, sizeof(*run));
-
-			if (!run)
-				return task_no_memory(s);
-			a->run = run;
-			a->room = room;
-		}
+		if (cvl_room(&a->run, a->n, &a->room, sizeof(*a->run)))
+			return task_no_memory(s);
 		a->run[a->n++] = (uint32_t)a->next;
 	}
 	return 0;

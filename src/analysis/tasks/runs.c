@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analysis/tasks/internal.h"
+#include "core/room.h"
 
 #define TASKS_MAX 4096
 #define RUNS_MAX (1u << 20)
@@ -34,16 +35,9 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 			TASKS_MAX);
 		return TASK_NONE;
 	}
-	if (t->n == s->room_tasks) {
-		size_t room = s->room_tasks ? 2 * s->room_tasks : 16;
-
-		new = reallocarray(t->task, room, sizeof(*new));
-		if (!new) {
-			*rc = task_no_memory(s);
-			return TASK_NONE;
-		}
-		t->task = new;
-		s->room_tasks = room;
+	if (cvl_room(&t->task, t->n, &s->room_tasks, sizeof(*t->task))) {
+		*rc = task_no_memory(s);
+		return TASK_NONE;
 	}
 	new = &t->task[t->n];
 	*new = (struct task){ .number = number, .clock = clock, .open = TASK_NONE };
@@ -86,15 +80,8 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"more than %u runs of tasks: look at a part by --from and --to",
 				RUNS_MAX);
-	if (t->n_runs == s->room_runs) {
-		size_t room = s->room_runs ? 2 * s->room_runs : 64;
-		struct task_run *run = reallocarray(t->run, room, sizeof(*run));
-
-		if (!run)
-			return task_no_memory(s);
-		t->run = run;
-		s->room_runs = room;
-	}
+	if (cvl_room(&t->run, t->n_runs, &s->room_runs, sizeof(*t->run)))
+		return task_no_memory(s);
 	t->run[t->n_runs] = (struct task_run){
 		.task = task,
 		.stream = (uint32_t)sl->stream,
