@@ -46,6 +46,8 @@ static void add_clock(struct cvl_session *s, const char *name, uint64_t seed, in
 		.clock = name,
 		.rate_hz = RATE,
 		.resolution = STEP,
+		.start_unix_ns = INT64_C(1700000000) * 1000000000,
+		.start_bound_ns = 20000000, /* which second it is */
 		.lines = lines,
 		.n_lines = LINES,
 	};
@@ -252,7 +254,8 @@ static void a_few_edges_seen_late_do_not_spoil_the_others(void **state)
 	add_poller(s, draw_u64(&d), &away);
 	cvl_session_close(s);
 	ok(cvl_session_open(&s, path, NULL, &err), &err);
-	opts.pulse[0] = (struct cvl_pulse_rule){ "PPS", true, 1000000000 };
+	opts.pulse[0] =
+		(struct cvl_pulse_rule){ .line = "PPS", .rising = true, .period_ns = 1000000000 };
 	ok(cvl_sync_run(&sync, s, &opts, &err), &err);
 	assert_int_equal(sync->clock[0].verdict, CVL_GOOD);
 	assert_true(sync->clock[0].rejected >= away);

@@ -62,7 +62,7 @@ static double normal(struct draw *d)
 struct sim_clock {
 	char name[8];
 	uint64_t rate_hz, resolution, tick0;
-	int64_t start_unix_ns;
+	int64_t start_unix_ns, start_bound_ns;
 	double off_limit;                                  /* of its rate, parts of one */
 	long double piece, off[PIECES + 1], n[PIECES + 1]; /* s, rate off, nominal s */
 };
@@ -264,6 +264,7 @@ static void write_clock(struct cvl_session *s, const struct world *w, size_t i)
 		.rate_hz = c->rate_hz,
 		.resolution = c->resolution,
 		.start_unix_ns = c->start_unix_ns,
+		.start_bound_ns = c->start_bound_ns,
 		.base_tick = c->tick0,
 		.lines = lines,
 		.n_lines = 1,
@@ -1044,6 +1045,13 @@ static void mark_world(struct draw *d, const char *estimator, bool beacons, bool
 		w.clock[i].rate_hz = rates[draw_below(d, 5)];
 		w.clock[i].resolution = 1;
 		w.clock[i].tick0 = (4000 + draw_below(d, 5)) * w.clock[i].rate_hz;
+		if (!beacons) { /* which second it is */
+			w.clock[i].start_unix_ns =
+				UNIX_START -
+				(int64_t)(w.clock[i].tick0 / w.clock[i].rate_hz) * 1000000000 +
+				(int64_t)draw_below(d, 20000000) - 10000000;
+			w.clock[i].start_bound_ns = 10000000;
+		}
 		hear(d, &w, i, marks, beacons, jitter);
 	}
 	s = write_world(&w);

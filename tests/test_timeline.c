@@ -371,8 +371,8 @@ static void late_records_outside_the_range_are_left_out(void **state)
 
 static int64_t pair(int64_t a, enum cvl_bound_kind kind_a, int64_t b, enum cvl_bound_kind kind_b)
 {
-	return cvl_bound_pair((struct cvl_bound){ a, 0, kind_a },
-			      (struct cvl_bound){ b, 0, kind_b });
+	return cvl_bound_pair((struct cvl_bound){ .map = a, .capture = 0, .kind = kind_a },
+			      (struct cvl_bound){ .map = b, .capture = 0, .kind = kind_b });
 }
 
 static void order_is_told_only_where_bounds_allow(void **state)
@@ -418,9 +418,10 @@ static void bounds_of_pairs_add_unless_both_are_statistical(void **state)
 	assert_int_equal(pair(300, proven, 400, likely), 700);
 	assert_int_equal(pair(300, likely, 400, likely), 500);
 	assert_int_equal(pair(1, likely, 1, likely), 2);
-	assert_int_equal(cvl_bound_pair((struct cvl_bound){ 300, 10, likely },
-					(struct cvl_bound){ 400, 20, likely }),
-			 530);
+	assert_int_equal(
+		cvl_bound_pair((struct cvl_bound){ .map = 300, .capture = 10, .kind = likely },
+			       (struct cvl_bound){ .map = 400, .capture = 20, .kind = likely }),
+		530);
 	assert_true(pair(1, likely, CVL_BOUND_UNKNOWN, likely) == CVL_BOUND_UNKNOWN);
 	assert_true(pair(INT64_MAX - 1, proven, 9, proven) == CVL_BOUND_UNKNOWN);
 }

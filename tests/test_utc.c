@@ -80,7 +80,10 @@ static void count(const struct cvl_sync *sync, const struct cvl_sync *truth, str
 
 static void run_world(uint64_t seed, bool outage, struct tally *tally)
 {
-	struct cvl_sync_opts opts = { .n_pulse = 1, .pulse = { { "PPS", true, 1000000000 } } };
+	struct cvl_sync_opts opts = {
+		.n_pulse = 1,
+		.pulse = { { .line = "PPS", .rising = true, .period_ns = 1000000000 } },
+	};
 	struct cvl_sync *sync, *truth;
 	struct cvl_session *s;
 	struct cvl_error err;

@@ -21,6 +21,7 @@ struct cvl_import_opts {
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
 	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
 	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
+	struct cvl_clock_facts facts;    /* stated of every clock that comes of it */
 	const char *elf;                 /* of a traced program: names for addresses; NULL: none */
 	bool strict;                     /* refuse what could be lived with */
 	bool link;                       /* link foreign traces instead of copying them */

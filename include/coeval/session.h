@@ -16,6 +16,27 @@
 
 struct cvl_session;
 
+/** What kind of clock it is: whether somebody may have set it while it was traced. */
+enum cvl_counter {
+	CVL_COUNTER_BY_FORMAT, /* not stated: what is usual, see cvl_clock_counter() */
+	CVL_COUNTER,           /* counts its oscillator: an analyzer, a cycle counter */
+	CVL_MONOTONIC,         /* an operating system's, slewed at most */
+	CVL_SETTABLE,          /* a wall clock, which may be stepped */
+};
+
+/** "counter", "monotonic", "settable"; NULL for CVL_COUNTER_BY_FORMAT. */
+const char *cvl_counter_name(enum cvl_counter counter);
+
+/** What is stated of a clock besides its ticks. Zero: not stated. */
+struct cvl_clock_facts {
+	int64_t start_unix_ns;  /* wall-clock time at its base_tick, where its records begin */
+	int64_t start_bound_ns; /* half-width of that, against UTC */
+	const char *host;       /* names the clock of a machine that start_unix_ns was read off, */
+	int64_t host_bound_ns; /* and its half-width against that: clocks of one host agree so well */
+	double drift_ppm;      /* how far its rate can be off */
+	enum cvl_counter counter;
+};
+
 /** A clock of the session, as session.json describes it. Strings belong to the session. */
 struct cvl_clock {
 	const char *name; /* unique in the session */
@@ -29,6 +50,11 @@ struct cvl_clock {
 	uint64_t
 		base_tick; /* where no wall-clock time is claimed: the tick that stands at time 0 */
 	int same_as; /* index of the earlier clock that is this very clock (same UUID), or -1 */
+	int64_t start_bound_ns; /* how far start_unix_ns may be off UTC; 0: not stated */
+	const char *host;       /* whose clock start_unix_ns was read off; "": not stated */
+	int64_t host_bound_ns;  /* how far it may be off that one; 0: not stated */
+	double drift_ppm;       /* how far its rate can be off; 0: see cvl_clock_drift_ppm() */
+	enum cvl_counter counter;
 	const char *format; /* importer or driver that made it */
 	const char *origin; /* path or device it came from */
 	const char *hash;   /* of the origin ("sha256:..."), or "" */
@@ -56,10 +82,23 @@ const char *cvl_session_uuid(const struct cvl_session *s);
 /** Wall-clock time of timeline zero, ns since 1970 UTC; 0 if no clock claimed one. */
 int64_t cvl_session_epoch(const struct cvl_session *s);
 
+/**
+ * How far the rate of @c can be off, ppm: as stated, or by what made it. Of analyzers nobody knows the crystal, and cheap ones are off
+ * by 500 ppm and more: 1000. Everything else, that is mostly computers: 200.
+ */
+double cvl_clock_drift_ppm(const struct cvl_clock *c);
+
+/** What kind of clock @c is: as stated, or CVL_SETTABLE for a foreign trace's whose name is not that of a counter or monotonic clock. */
+enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
+
 size_t cvl_session_clocks(const struct cvl_session *s);
 const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
 /** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */
 int cvl_session_find(const struct cvl_session *s, const char *name);
+
+/** State facts of clock @i; what is zero in @facts stays as it is. */
+int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_facts *facts,
+		      struct cvl_error *err);
 
 /** Where a clock's records came from. */
 struct cvl_origin {

@@ -50,6 +50,7 @@ struct cvl_store_desc {
 	uint64_t rate_hz;    /* nominal */
 	uint64_t resolution; /* ticks from one look at the lines to the next; 0 means 1 */
 	int64_t start_unix_ns; /* wall-clock time at tick 0 as the source claims, 0 if it makes none */
+	int64_t start_bound_ns; /* how far that may be off UTC; 0: not stated */
 	uint64_t
 		base_tick; /* about where its records begin: the session's time 0 if it is its first clock */
 	const char *const *lines;    /* names of the digital lines, bit 0 first */

@@ -15,14 +15,15 @@
 
 enum cvl_verdict {
 	CVL_UNSYNCHRONISED, /* nothing ties it to the reference, or too little */
+	CVL_AMBIGUOUS, /* tied, but for whole periods (of pulses, or of keys that come again): more than one answer fits */
 	CVL_DEGRADED, /* tied, but observations contradict each other: the bound is not to be trusted */
 	CVL_GOOD,
 };
 
-/** "unsynchronised", "degraded" or "good". */
+/** "unsynchronised", "ambiguous", "degraded" or "good". */
 const char *cvl_verdict_name(enum cvl_verdict verdict);
 
-#define CVL_REASON_TEXT 240
+#define CVL_REASON_TEXT 480
 #define CVL_RULES_MAX 16
 
 /** How edges or events become observations. Kept in sync.json. */
@@ -30,6 +31,12 @@ struct cvl_pulse_rule {
 	char line[64]; /* name of the digital line, on every clock that has it */
 	bool rising;
 	int64_t period_ns;
+	/*
+	 * How far the line's source may be off true time, where each clock has a source of its own; its slow part is common to
+	 * neighbouring pulses. 0: all clocks hear one source, or sources that agree exactly.
+	 */
+	int64_t error_ns;
+	bool error_is_max; /* error_ns is never exceeded; else it holds 99.9 % of the time */
 };
 
 /** Fixed delays of receivers, which no estimator can see: found from one edge that is wired to several observers. */
@@ -54,7 +61,9 @@ struct cvl_sync_opts {
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
 	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
-	double max_drift_ppm;     /* how far a clock's rate may be off; 0: 200 */
+	const char *align;      /* a line: its first edge is the same one at all clocks; or NULL */
+	int64_t start_bound_ns; /* claimed starts are taken to be within this of UTC, where nothing is stated; 0: they say nothing */
+	double max_drift_ppm;   /* how far a clock's rate may be off; 0: as stated of each clock */
 	struct {
 		const char *clock;
 		double ppm;
@@ -87,6 +96,16 @@ struct cvl_clock_sync {
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	int64_t bound_min, bound_max; /* between its first and last record, ns */
+	/*
+	 * Clocks of one group are apart by what their maps say; those of different groups by unknown whole periods besides. 0: the
+	 * timeline's group. Of another group turn_ns is the period.
+	 */
+	uint32_t group;
+	int64_t turn_ns;
+	/* How far the source of its pulses may be off, if it is its own: in every bound against clocks of another source. 0: none. */
+	int64_t reference_ns;
+	bool reference_is_max;
+	char decided_by[100]; /* what decided which pulses it heard, or "" */
 };
 
 struct cvl_sync {

@@ -72,7 +72,18 @@ struct cvl_bound {
 	int64_t map;     /* of the clock map; CVL_BOUND_UNKNOWN: nothing is known */
 	int64_t capture; /* what the capture cannot resolve */
 	enum cvl_bound_kind kind;
+	int64_t reference; /* how far the source of its clock's pulses may be off true time; 0: as far as all others' */
+	bool reference_is_max;
+	uint32_t group;   /* of clocks that are apart by known periods; 0: the timeline's */
+	double drift_ppm; /* how far its clock's rate can be off; 0: not known */
 };
+
+/** Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or not to this timeline's period. */
+int64_t cvl_bound_total(struct cvl_bound b);
+
+/** The parts of cvl_timeline_bound() that the clock alone decides: all but capture, at @tick of clock @clock. */
+struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
+					  struct cvl_tick tick);
 
 /** The parts of cvl_timeline_bound(), which is their sum. */
 struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
@@ -83,7 +94,9 @@ struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
  *
  * Proven bounds add, and so do a proven one and a statistical one. The maps' parts of two statistical ones make
  * sqrt(a^2 + b^2): what the clocks err by is independent, or has a common part, which only lessens the difference. What the
- * captures cannot resolve is uniform, where that rule fails: it always adds.
+ * captures cannot resolve is uniform, where that rule fails: it always adds. So does what sources of their own may be off, which may be
+ * all bias: of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two groups are apart by whole
+ * periods that nobody knows: CVL_BOUND_UNKNOWN.
  */
 int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/clocks.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* A crystal's rate is off by so much at the most, as sync takes it: what a map may err by within a run. */
-#define DRIFT_PPM 200
 
 uint32_t *clocks_roots(const struct cvl_session *session)
 {
@@ -29,7 +27,8 @@ int64_t clocks_duration(int64_t ns, struct cvl_bound begin, struct cvl_bound end
 {
 	int64_t maps = cvl_bound_pair((struct cvl_bound){ .map = begin.map, .kind = begin.kind },
 				      (struct cvl_bound){ .map = end.map, .kind = end.kind });
-	int64_t rate = ns / (1000000 / DRIFT_PPM) + 1;
+	/* what the map may err by within a run */
+	int64_t rate = (int64_t)((double)ns * fmax(begin.drift_ppm, end.drift_ppm) * 1e-6) + 1;
 
 	if (begin.map != CVL_BOUND_UNKNOWN)
 		rate = cvl_add_sat(rate, rate);

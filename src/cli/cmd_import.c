@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 enum {
 	OPT_NAMES = 256,
@@ -14,7 +15,10 @@ enum {
 	OPT_UART,
 	OPT_ELF,
 	OPT_STREAM,
-	OPT_PRESCALER
+	OPT_PRESCALER,
+	OPT_START,
+	OPT_DRIFT,
+	OPT_COUNTER
 };
 
 static const struct option options[] = {
@@ -31,11 +35,73 @@ static const struct option options[] = {
 	{ "stream", required_argument, NULL, OPT_STREAM },
 	{ "ts-prescaler", required_argument, NULL, OPT_PRESCALER },
 	{ "elf", required_argument, NULL, OPT_ELF },
+	{ "start", required_argument, NULL, OPT_START },
+	{ "drift", required_argument, NULL, OPT_DRIFT },
+	{ "counter", required_argument, NULL, OPT_COUNTER },
 	{ "link", no_argument, NULL, OPT_LINK },
 	{ "strict", no_argument, NULL, OPT_STRICT },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
+
+/* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: it is none. */
+static bool read_date(const char *text, int64_t *unix_ns)
+{
+	struct tm tm = { 0 };
+	const char *end = strptime(text, "%Y-%m-%dT%H:%M:%S", &tm);
+	int64_t ns = 0, digit = 100000000;
+
+	if (end && *end == '.')
+		for (end++; *end >= '0' && *end <= '9'; end++, digit /= 10)
+			ns += (*end - '0') * digit;
+	if (!end || (strcmp(end, "Z") && *end))
+		return false;
+	*unix_ns = (int64_t)timegm(&tm) * 1000000000 + ns;
+	return true;
+}
+
+/* TIME[+-S]: UTC as a date, or seconds since 1970. */
+static int parse_start(const struct verb *verb, char *text, struct cvl_clock_facts *facts)
+{
+	char *bound = strstr(text, "+-");
+	bool good = true;
+
+	if (bound) {
+		*bound = '\0';
+		bound += 2;
+		good = !cvl_duration_parse(bound, &facts->start_bound_ns) &&
+		       facts->start_bound_ns > 0;
+	}
+	if (!read_date(text, &facts->start_unix_ns))
+		good = good && !cvl_duration_parse(text, &facts->start_unix_ns) &&
+		       facts->start_unix_ns > 0;
+	return good ? 0 :
+		      cli_usage(
+			      verb,
+			      "--start takes a time and how sure it is, such as 2026-01-31T12:00:00Z+-100ms or "
+			      "1769860800.5+-20ms");
+}
+
+static int parse_drift(const struct verb *verb, const char *text, double *ppm)
+{
+	char *end;
+
+	*ppm = strtod(text, &end);
+	if (*end || end == text || !(*ppm > 0 && *ppm < 100000))
+		return cli_usage(verb, "--drift takes parts per million, such as 50, not '%s'",
+				 text);
+	return 0;
+}
+
+static int parse_counter(const struct verb *verb, const char *text, enum cvl_counter *counter)
+{
+	for (int k = CVL_COUNTER; k <= CVL_SETTABLE; k++)
+		if (!strcmp(text, cvl_counter_name((enum cvl_counter)k))) {
+			*counter = (enum cvl_counter)k;
+			return 0;
+		}
+	return cli_usage(verb, "--counter is counter, monotonic or settable, not '%s'", text);
+}
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
@@ -82,6 +148,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 				rc = cli_usage(verb, "--ts-prescaler is 1, 4, 16 or 64");
 			break;
 		case OPT_ELF: opts.elf = optarg; break;
+		case OPT_START: rc = parse_start(verb, optarg, &opts.facts); break;
+		case OPT_DRIFT: rc = parse_drift(verb, optarg, &opts.facts.drift_ppm); break;
+		case OPT_COUNTER: rc = parse_counter(verb, optarg, &opts.facts.counter); break;
 		case OPT_LINK: opts.link = true; break;
 		case OPT_STRICT: opts.strict = true; break;
 		default: return cli_option(c, verb);
@@ -127,6 +196,10 @@ const struct verb verb_import = {
 		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n" DECODES_HELP
 		"      --stream N         the ITM's stream in TPIU frames (default: 1)\n"
 		"      --ts-prescaler N   cycles that a local timestamp of an ITM counts: 1, 4, 16 or 64\n"
+		"      --start TIME[+-S]  when the capture began (UTC, or seconds since 1970), within S: tells which\n"
+		"                         pulses it heard\n"
+		"      --drift PPM        how far the clock's rate can be off (default: analyzers 1000, others 200)\n"
+		"      --counter KIND     counter, monotonic or settable: whether somebody may have set the clock\n"
 		"      --link             point at CTF traces instead of copying them\n"
 		"      --strict           stop at damage instead of recording a gap\n"
 		"\n"

@@ -257,6 +257,6 @@ const struct verb verb_report = {
 		"\n"
 		"Examples:\n"
 		"  coeval report s/ -o s.html\n"
-		"  coeval report g/ --pulse PPS:rising:1s --svg figures/\n",
+		"  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
 	.run = run,
 };

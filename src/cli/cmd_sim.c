@@ -227,7 +227,7 @@ static void next_command(const struct sim *s, bool with_pulses, char text[COMMAN
 	}
 	if (pulse) {
 		period_text(period, pulse->period_ns);
-		snprintf(edges, sizeof(edges), " --pulse %s:rising:%s", pulse->line, period);
+		snprintf(edges, sizeof(edges), " --pulse %s:rise:%s", pulse->line, period);
 	}
 	snprintf(text, COMMAND, "coeval sync %s%s%s%s", s->session, beacon, edges,
 		 w->n_messages ? " --match examples/rules/radio.yaml" : "");

@@ -124,7 +124,7 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 	if (!rc)
 		rc = out_flush(j->out, &j->err);
 	for (size_t i = 0; sync && i < sync->n; i++)
-		*untied = *untied || sync->clock[i].verdict == CVL_UNSYNCHRONISED;
+		*untied = *untied || sync->clock[i].verdict <= CVL_AMBIGUOUS;
 	cvl_sync_free(sync);
 	cvl_session_close(session);
 	return rc;
@@ -213,13 +213,17 @@ const struct verb verb_sync = {
 	.what = "tie the clocks of a session; write its clock maps",
 	.usage = "sync [OPTIONS] SESSION",
 	.help = "      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
-		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
+		"      --pulse LINE:EDGE:T[:+-E[:max]]  pulses: every rise or fall of LINE, T apart; E: each clock has a\n"
+		"                            source of its own, off by E (99.9 % of the time; or at most)\n"
+		"      --align LINE          the first edge of LINE is the same one at all clocks: which pulses they heard\n"
+		"      --start-bound S       captures began within S of when they claim, where nothing is stated\n"
 		"      --beacon T            time from one beacon to the next (default 1s)\n"
 		"      --estimator NAME      messages: interval (a drift limit, guaranteed bounds; default), hull\n"
 		"                            pulses and beacons: smooth (offline, default), line; online: kalman,\n"
 		"                            lag, regress; to compare with: tracelab, grace (docs/sync.md)\n"
 		"      --reference CLOCK     the clock whose time becomes the timeline\n"
-		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default 200; of a pair they add)\n"
+		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default: as stated of it, `coeval\n"
+		"                            help import`; of a pair they add)\n"
 		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
 		"      --compare             run every estimator and say how they do; sync.json stays as it is\n"
 		"      --calibrate LINE      find the receivers' fixed delays by LINE, one wire on several observers,\n"
@@ -235,7 +239,7 @@ const struct verb verb_sync = {
 		"\n"
 		"Examples:\n"
 		"  coeval sync s/ --match lttng-tcp\n"
-		"  coeval sync g/ --pulse PPS:rising:1s\n"
+		"  coeval sync g/ --pulse PPS:rise:1s\n"
 		"  coeval sync g/ --compare\n"
 		"  coeval sync s/ --match lttng-tcp --advise 10us\n",
 	.run = run,

@@ -389,7 +389,7 @@ void power_view_text(struct power_view *v)
 	if (!cvl_timeline_sync(v->tl))
 		out_text(
 			v->out,
-			"not synchronised: durations by each clock's nominal rate, which is taken to be within 200 ppm\n");
+			"not synchronised: durations by each clock's nominal rate and how far that can be off\n");
 }
 
 /* ---- JSON ---- */

@@ -7,26 +7,47 @@
 
 #include "sync/rules.h"
 
-/* LINE:rising:1s; the line's own name may hold colons. */
+/* Cut the last word off @text, behind a colon; NULL: there is none. */
+static char *last_word(char *text)
+{
+	char *at = strrchr(text, ':');
+
+	if (at)
+		*at++ = '\0';
+	return at;
+}
+
+static bool is_edge(const char *text)
+{
+	return !strcmp(text, "rise") || !strcmp(text, "rising") || !strcmp(text, "fall") ||
+	       !strcmp(text, "falling");
+}
+
+/* LINE:rise:1s[:+-300ns[:max]]; the line's own name may hold colons. */
 static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts *o)
 {
 	struct cvl_pulse_rule *r = &o->pulse[o->n_pulse];
-	char *period = strrchr(text, ':'), *edge = NULL;
+	char *word = last_word(text), *edge;
+	bool good = word != NULL;
 
 	if (o->n_pulse == CVL_RULES_MAX)
 		return cli_usage(verb, "at most %d pulse rules", CVL_RULES_MAX);
-	if (period) {
-		*period++ = '\0';
-		edge = strrchr(text, ':');
+	*r = (struct cvl_pulse_rule){ .error_is_max = word && !strcmp(word, "max") };
+	if (r->error_is_max)
+		word = last_word(text);
+	if (word && !strncmp(word, "+-", 2)) {
+		good = !cvl_duration_parse(word + 2, &r->error_ns) && r->error_ns > 0;
+		word = last_word(text);
+	} else if (r->error_is_max) {
+		good = false;
 	}
-	if (edge)
-		*edge++ = '\0';
-	if (!edge || !*text || strlen(text) >= sizeof(r->line) ||
-	    (strcmp(edge, "rising") && strcmp(edge, "falling")) ||
-	    cvl_duration_parse(period, &r->period_ns) || r->period_ns <= 0)
+	edge = word ? last_word(text) : NULL;
+	if (!good || !edge || !*text || strlen(text) >= sizeof(r->line) || !is_edge(edge) ||
+	    cvl_duration_parse(word, &r->period_ns) || r->period_ns <= 0)
 		return cli_usage(
 			verb,
-			"--pulse takes LINE:rising:PERIOD or LINE:falling:PERIOD, such as PPS:rising:1s");
+			"--pulse takes LINE:rise:PERIOD or LINE:fall:PERIOD, such as PPS:rise:1s, and "
+			"how far each clock's own source may be off: PPS:rise:1s:+-300ns");
 	snprintf(r->line, sizeof(r->line), "%s", text);
 	r->rising = edge[0] == 'r';
 	o->n_pulse++;
@@ -68,6 +89,12 @@ int sync_option(struct sync_options *o, int c, char *arg, const struct verb *ver
 		o->match[opts->n_match++] = arg;
 		return 0;
 	case SYNC_OPT_PULSE: return parse_pulse(verb, arg, opts);
+	case SYNC_OPT_ALIGN: opts->align = arg; return 0;
+	case SYNC_OPT_START_BOUND:
+		rc = cli_duration(verb, "--start-bound", arg, &opts->start_bound_ns);
+		if (!rc && opts->start_bound_ns <= 0)
+			rc = cli_usage(verb, "--start-bound takes a time above 0");
+		return rc;
 	case SYNC_OPT_BEACON:
 		rc = cli_duration(verb, "--beacon", arg, &opts->beacon_period_ns);
 		if (!rc && opts->beacon_period_ns <= 0)
@@ -108,7 +135,9 @@ static void recall_pulses(struct cvl_sync_opts *o, json_t *list)
 		    strlen(line) >= sizeof(r->line) || period <= 0)
 			continue;
 		snprintf(r->line, sizeof(r->line), "%s", line);
-		r->rising = !strcmp(edge, "rising");
+		r->rising = edge[0] == 'r';
+		r->error_ns = json_integer_value(json_object_get(j, "error_ns"));
+		r->error_is_max = json_is_true(json_object_get(j, "error_is_max"));
 		r->period_ns = period;
 		o->n_pulse++;
 	}

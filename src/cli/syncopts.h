@@ -21,6 +21,8 @@ enum {
 	SYNC_OPT_MATCH = 1000,
 	SYNC_OPT_PULSE,
 	SYNC_OPT_BEACON,
+	SYNC_OPT_ALIGN,
+	SYNC_OPT_START_BOUND,
 	SYNC_OPT_ESTIMATOR,
 	SYNC_OPT_REFERENCE,
 	SYNC_OPT_DRIFT,
@@ -35,6 +37,8 @@ enum {
 	{ "match", required_argument, NULL, SYNC_OPT_MATCH },            \
 	{ "pulse", required_argument, NULL, SYNC_OPT_PULSE },            \
 	{ "beacon", required_argument, NULL, SYNC_OPT_BEACON },          \
+	{ "align", required_argument, NULL, SYNC_OPT_ALIGN },            \
+	{ "start-bound", required_argument, NULL, SYNC_OPT_START_BOUND }, \
 	{ "estimator", required_argument, NULL, SYNC_OPT_ESTIMATOR },    \
 	{ "reference", required_argument, NULL, SYNC_OPT_REFERENCE },    \
 	{ "max-drift", required_argument, NULL, SYNC_OPT_DRIFT },        \

@@ -106,8 +106,8 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 			cvl_input_name(in), names);
 }
 
-int cvl_import(struct cvl_session *s, const char *path, const char *format,
-	       const struct cvl_import_opts *opts, struct cvl_error *err)
+static int import(struct cvl_session *s, const char *path, const char *format,
+		  const struct cvl_import_opts *opts, struct cvl_error *err)
 {
 	const struct cvl_importer *importer = NULL;
 	const unsigned char *head;
@@ -140,5 +140,20 @@ int cvl_import(struct cvl_session *s, const char *path, const char *format,
 	if (!rc)
 		rc = importer->import(in, s, opts, err);
 	cvl_input_close(in);
+	return rc;
+}
+
+int cvl_import(struct cvl_session *s, const char *path, const char *format,
+	       const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	static const struct cvl_clock_facts none;
+	const struct cvl_clock_facts *facts = &opts->facts;
+	size_t n = cvl_session_clocks(s);
+	int rc = import(s, path, format, opts, err);
+
+	if (!memcmp(facts, &none, sizeof(none)))
+		return rc;
+	for (size_t i = n; i < cvl_session_clocks(s) && !rc; i++)
+		rc = cvl_session_state(s, i, facts, err);
 	return rc;
 }

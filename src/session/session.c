@@ -24,7 +24,7 @@
 /* Strings of pub are owned here. */
 struct entry {
 	struct cvl_clock pub;
-	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid;
+	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid, *host;
 	struct cvl_writer *writer;   /* while it is being written */
 	struct cvl_packets *packets; /* the same of a trace that is stored as it comes */
 };
@@ -72,6 +72,7 @@ static void entry_free(struct entry *e)
 	free(e->origin);
 	free(e->hash);
 	free(e->uuid);
+	free(e->host);
 }
 
 /* A session that was made for an import that failed at once is of no use to anybody. */
@@ -137,9 +138,10 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 		.origin = strdup(from->origin ? from->origin : ""),
 		.hash = strdup(from->hash ? from->hash : ""),
 		.uuid = strdup(uuid ? uuid : ""),
+		.host = strdup(from->host ? from->host : ""),
 	};
 	if (!e->name || !e->node || !e->trace || !e->class || !e->format || !e->origin ||
-	    !e->hash || !e->uuid) {
+	    !e->hash || !e->uuid || !e->host) {
 		entry_free(e);
 		return NULL;
 	}
@@ -150,6 +152,7 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 	e->pub.format = e->format;
 	e->pub.origin = e->origin;
 	e->pub.hash = e->hash;
+	e->pub.host = e->host;
 	e->pub.same_as = -1;
 	for (size_t i = 0; i < s->n && *e->uuid && e->pub.same_as < 0; i++)
 		if (!strcmp(s->clock[i].uuid, e->uuid) &&
@@ -178,12 +181,18 @@ static void unique_name(const struct cvl_session *s, char *out, size_t size, con
 	}
 }
 
-/* Wall-clock time at @tick of a clock that claims @start at tick 0; 0 if it claims none. */
-static int64_t wall_clock(int64_t start, uint64_t tick, uint64_t rate_hz)
+/* What a clock of @rate_hz counts as @tick, ns. */
+static int64_t since_zero(uint64_t tick, uint64_t rate_hz)
 {
 	unsigned __int128 ns = (unsigned __int128)tick * 1000000000u / rate_hz;
 
-	return start ? cvl_add_sat(start, ns > INT64_MAX ? INT64_MAX : (int64_t)ns) : 0;
+	return ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+}
+
+/* Wall-clock time at @tick of a clock that claims @start at tick 0; 0 if it claims none. */
+static int64_t wall_clock(int64_t start, uint64_t tick, uint64_t rate_hz)
+{
+	return start ? cvl_add_sat(start, since_zero(tick, rate_hz)) : 0;
 }
 
 /* Timeline zero is where the first clock that claims a wall-clock time begins. */
@@ -193,6 +202,111 @@ static void set_epoch(struct cvl_session *s, int64_t unix_ns)
 		return;
 	s->epoch = unix_ns;
 	s->has_epoch = true;
+}
+
+/* ---- what is stated of a clock ---- */
+
+#define DRIFT_PPM 200.0
+#define DRIFT_FILE_PPM 1000.0
+
+static const char *const counter_names[] = {
+	[CVL_COUNTER] = "counter",
+	[CVL_MONOTONIC] = "monotonic",
+	[CVL_SETTABLE] = "settable",
+};
+
+const char *cvl_counter_name(enum cvl_counter counter)
+{
+	return counter_names[counter];
+}
+
+double cvl_clock_drift_ppm(const struct cvl_clock *c)
+{
+	static const char *const files[] = { "sr", "csv", "raw", "vcd", "fx2", "file", "pipe" };
+
+	if (c->drift_ppm > 0)
+		return c->drift_ppm;
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+		if (!strcmp(c->format, files[i]))
+			return DRIFT_FILE_PPM;
+	return DRIFT_PPM;
+}
+
+enum cvl_counter cvl_clock_counter(const struct cvl_clock *c)
+{
+	static const char *const steady[] = { "mono",  "boot", "cycle", "cyccnt",
+					      "count", "tsc",  "tick",  "timer" };
+
+	if (c->counter != CVL_COUNTER_BY_FORMAT)
+		return c->counter;
+	if (strcmp(c->format, "ctf"))
+		return CVL_COUNTER;
+	for (size_t i = 0; i < sizeof(steady) / sizeof(*steady); i++)
+		if (strcasestr(c->clock_class, steady[i]))
+			return i < 2 ? CVL_MONOTONIC : CVL_COUNTER;
+	return CVL_SETTABLE;
+}
+
+static int save(struct cvl_session *s, struct cvl_error *err);
+
+int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_facts *facts,
+		      struct cvl_error *err)
+{
+	struct entry *e = &s->clock[i];
+	struct cvl_clock *c = &e->pub;
+
+	if (facts->host) {
+		char *host = strdup(facts->host);
+
+		if (!host)
+			return no_memory(s, err);
+		free(e->host);
+		c->host = e->host = host;
+	}
+	if (facts->start_unix_ns) {
+		set_epoch(s, facts->start_unix_ns);
+		c->start_unix_ns =
+			cvl_add_sat(facts->start_unix_ns, -since_zero(c->base_tick, c->rate_hz));
+	}
+	if (facts->start_bound_ns)
+		c->start_bound_ns = facts->start_bound_ns;
+	if (facts->host_bound_ns)
+		c->host_bound_ns = facts->host_bound_ns;
+	if (facts->drift_ppm > 0)
+		c->drift_ppm = facts->drift_ppm;
+	if (facts->counter != CVL_COUNTER_BY_FORMAT)
+		c->counter = facts->counter;
+	return save(s, err);
+}
+
+static void put_facts(json_t *j, const struct cvl_clock *c)
+{
+	if (c->start_bound_ns)
+		json_object_set_new(j, "start_bound_ns", json_integer(c->start_bound_ns));
+	if (*c->host)
+		json_object_set_new(j, "host", json_string(c->host));
+	if (c->host_bound_ns)
+		json_object_set_new(j, "host_bound_ns", json_integer(c->host_bound_ns));
+	if (c->drift_ppm > 0)
+		json_object_set_new(j, "drift_ppm", json_real(c->drift_ppm));
+	if (c->counter != CVL_COUNTER_BY_FORMAT)
+		json_object_set_new(j, "counter", json_string(cvl_counter_name(c->counter)));
+}
+
+static void take_facts(const json_t *j, struct cvl_clock *c)
+{
+	const char *counter = json_string_value(json_object_get(j, "counter"));
+	double drift = json_number_value(json_object_get(j, "drift_ppm"));
+	json_int_t start = json_integer_value(json_object_get(j, "start_bound_ns"));
+	json_int_t host = json_integer_value(json_object_get(j, "host_bound_ns"));
+
+	c->start_bound_ns = start > 0 ? start : 0;
+	c->host_bound_ns = host > 0 ? host : 0;
+	c->host = json_string_value(json_object_get(j, "host"));
+	c->drift_ppm = drift > 0 && drift < 1e6 ? drift : 0;
+	for (int k = CVL_COUNTER; counter && k <= CVL_SETTABLE; k++)
+		if (!strcmp(counter, counter_names[k]))
+			c->counter = (enum cvl_counter)k;
 }
 
 /* ---- session.json ---- */
@@ -221,6 +335,7 @@ static int save(struct cvl_session *s, struct cvl_error *err)
 				"uuid", s->clock[i].uuid, "format", c->format, "origin", c->origin,
 				"hash", c->hash, "foreign", c->foreign, "finished",
 				!c->unfinished));
+		put_facts(json_array_get(list, json_array_size(list) - 1), c);
 	}
 	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid",
 			 s->uuid, "created", s->created, "epoch_unix_ns", (json_int_t)s->epoch,
@@ -293,6 +408,7 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	c.start_unix_ns = start;
 	c.base_tick = (uint64_t)base;
 	c.foreign = foreign;
+	take_facts(j, &c);
 	c.growing = !finished && writer_alive(trace);
 	c.unfinished = !finished && !c.growing;
 	return add_entry(s, &c, uuid) ? 0 : no_memory(s, err);
@@ -773,6 +889,7 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	c.rate_hz = d.rate_hz;
 	c.resolution = d.resolution ? d.resolution : 1;
 	c.start_unix_ns = d.start_unix_ns;
+	c.start_bound_ns = d.start_bound_ns;
 	c.base_tick = d.base_tick;
 	if (s->n >= CLOCKS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks", s->path,

@@ -17,6 +17,7 @@ const char *cvl_verdict_name(enum cvl_verdict verdict)
 	switch (verdict) {
 	case CVL_GOOD: return "good";
 	case CVL_DEGRADED: return "degraded";
+	case CVL_AMBIGUOUS: return "ambiguous";
 	case CVL_UNSYNCHRONISED: break;
 	}
 	return "unsynchronised";
@@ -90,11 +91,11 @@ static json_t *map_json(const struct cvl_map *map)
 static json_t *clock_json(const struct cvl_clock_sync *c)
 {
 	const struct cvl_residuals *r = &c->residuals;
-	json_t *maps = json_array();
+	json_t *maps = json_array(), *j;
 
 	if (c->map)
 		json_array_append_new(maps, map_json(c->map));
-	return json_pack(
+	j = json_pack(
 		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:o}",
 		"clock", c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason,
 		"rate_ppb", real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb),
@@ -102,6 +103,31 @@ static json_t *clock_json(const struct cvl_clock_sync *c)
 		"residuals_ns", "n", (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd),
 		"min", real(r->min), "max", real(r->max), "bound_min_ns", (json_int_t)c->bound_min,
 		"bound_max_ns", (json_int_t)c->bound_max, "maps", maps);
+	if (c->group) {
+		json_object_set_new(j, "group", json_integer(c->group));
+		json_object_set_new(j, "ambiguous_ns", json_integer(c->turn_ns));
+	}
+	if (c->reference_ns) {
+		json_object_set_new(j, "reference_ns", json_integer(c->reference_ns));
+		json_object_set_new(j, "reference_is_max", json_boolean(c->reference_is_max));
+	}
+	if (*c->decided_by)
+		json_object_set_new(j, "decided_by", json_string(c->decided_by));
+	return j;
+}
+
+/* What only some clocks have. */
+static void take_rest(const json_t *j, struct cvl_clock_sync *c)
+{
+	json_int_t group = json_integer_value(json_object_get(j, "group"));
+	json_int_t reference = json_integer_value(json_object_get(j, "reference_ns"));
+	const char *decided = json_string_value(json_object_get(j, "decided_by"));
+
+	c->group = group > 0 && group < UINT32_MAX ? (uint32_t)group : 0;
+	c->turn_ns = json_integer_value(json_object_get(j, "ambiguous_ns"));
+	c->reference_ns = reference > 0 ? reference : 0;
+	c->reference_is_max = json_is_true(json_object_get(j, "reference_is_max"));
+	snprintf(c->decided_by, sizeof(c->decided_by), "%s", decided ? decided : "");
 }
 
 static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
@@ -224,6 +250,7 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	r->n = (uint64_t)n;
 	c->bound_min = bound_min;
 	c->bound_max = bound_max;
+	take_rest(j, c);
 	return json_array_size(maps) ? load_map(json_array_get(maps, 0), &c->map, err) : 0;
 }
 

@@ -40,6 +40,7 @@ struct cvl_timeline {
 	struct cvl_timeline_opts opts;
 	struct cvl_sync *sync;
 	struct cvl_map **map; /* one a clock */
+	struct cvl_bound *of; /* one a clock: what is the same for all of its ticks */
 	struct opened *trace;
 	size_t n_traces;
 	struct source **source;
@@ -333,7 +334,8 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 	size_t n = cvl_session_clocks(tl->session);
 
 	tl->map = calloc(n + 1, sizeof(*tl->map));
-	if (!tl->map)
+	tl->of = calloc(n + 1, sizeof(*tl->of));
+	if (!tl->map || !tl->of)
 		return no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
@@ -349,6 +351,13 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 		}
 		if (!tl->map[i])
 			return no_memory(err);
+		tl->of[i] = (struct cvl_bound){
+			.kind = cvl_map_kind(tl->map[i]),
+			.reference = c ? c->reference_ns : 0,
+			.reference_is_max = c && c->reference_is_max,
+			.group = c ? c->group : 0,
+			.drift_ppm = cvl_clock_drift_ppm(cvl_session_clock(tl->session, i)),
+		};
 	}
 	return 0;
 }
@@ -403,6 +412,7 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 	for (size_t i = 0; tl->map && i < cvl_session_clocks(tl->session); i++)
 		cvl_map_free(tl->map[i]);
 	free(tl->map);
+	free(tl->of);
 	cvl_sync_free(tl->sync);
 	free(tl);
 }
@@ -528,42 +538,62 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 
 /* ---- asking ---- */
 
+struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
+					  struct cvl_tick tick)
+{
+	struct cvl_bound b = tl->of[clock];
+
+	cvl_map_time(tl->map[clock], tick, &b.map);
+	return b;
+}
+
 struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 					  const struct cvl_slice *slice, size_t i)
 {
 	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
-	const struct cvl_map *map = tl->map[slice->clock];
 	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
-	struct cvl_bound b = { .kind = cvl_map_kind(map) };
+	struct cvl_bound b = cvl_timeline_clock_bound(tl, slice->clock, slice->batch->tick[i]);
 	unsigned __int128 ns;
 
 	ns = ((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz;
 	b.capture = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
 		b.capture = (b.capture + 1) / 2;
-	cvl_map_time(map, slice->batch->tick[i], &b.map);
 	return b;
 }
 
 int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
 {
-	struct cvl_bound b = cvl_timeline_bound_parts(tl, slice, i);
+	return cvl_bound_total(cvl_timeline_bound_parts(tl, slice, i));
+}
 
-	return b.map == CVL_BOUND_UNKNOWN ? b.map : cvl_add_sat(b.map, b.capture);
+int64_t cvl_bound_total(struct cvl_bound b)
+{
+	if (b.map == CVL_BOUND_UNKNOWN || b.group)
+		return CVL_BOUND_UNKNOWN;
+	return cvl_add_sat(b.map, cvl_add_sat(b.capture, b.reference));
+}
+
+/* Of two independent ones, each held 99.9 % of the time. */
+static int64_t both(int64_t a, int64_t b)
+{
+	return (int64_t)fminl(ceill(hypotl((long double)a, (long double)b)), 9.2e18L);
 }
 
 int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b)
 {
-	int64_t maps;
+	int64_t maps, references;
 
-	if (a.map == CVL_BOUND_UNKNOWN || b.map == CVL_BOUND_UNKNOWN)
+	if (a.map == CVL_BOUND_UNKNOWN || b.map == CVL_BOUND_UNKNOWN || a.group != b.group)
 		return CVL_BOUND_UNKNOWN;
+	references = a.reference_is_max || b.reference_is_max ?
+			     cvl_add_sat(a.reference, b.reference) :
+			     both(a.reference, b.reference);
 	if (a.kind != CVL_BOUND_STATISTICAL || b.kind != CVL_BOUND_STATISTICAL)
 		maps = cvl_add_sat(a.map, b.map);
 	else
-		maps = (int64_t)fminl(ceill(hypotl((long double)a.map, (long double)b.map)),
-				      9.2e18L);
-	return cvl_add_sat(maps, cvl_add_sat(a.capture, b.capture));
+		maps = both(a.map, b.map);
+	return cvl_add_sat(cvl_add_sat(maps, references), cvl_add_sat(a.capture, b.capture));
 }
 
 enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound)

@@ -17,6 +17,7 @@
 /* Wall-clock time at the world's start, and how well observers know it (NTP on a wireless network). */
 #define UNIX_START 1700000000000000000
 #define WALL_CLOCK_SD_NS 5e6
+#define WALL_CLOCK_BOUND 5 /* sd, that the claim is stated to be within */
 
 /* ---- the truth ---- */
 
@@ -205,6 +206,7 @@ static int open_clock(struct recorder *r, struct cvl_session *s)
 		.resolution = r->c->group->resolution,
 		.start_unix_ns =
 			UNIX_START + (int64_t)(r->c->start + WALL_CLOCK_SD_NS * sim_normal(&draw)),
+		.start_bound_ns = (int64_t)(WALL_CLOCK_BOUND * WALL_CLOCK_SD_NS),
 		.lines = lines,
 		.n_lines = clock_lines(r->air, r->c, lines),
 	};

@@ -78,6 +78,7 @@ static bool peer_band(const struct work *w, size_t peer, int64_t x, long double 
 		int64_t bound, time;
 
 		time = cvl_map_time(map, (struct cvl_tick){ sync_tick(w->p, peer, x) }, &bound).ns;
+		bound = cvl_add_sat(bound, w->tied[peer].reference_ns);
 		*low = (long double)time - x - bound - w->p->clock[peer].resolution_ns;
 		*high = (long double)time - x + bound + w->p->clock[peer].resolution_ns;
 		return true;
@@ -533,6 +534,9 @@ static int work_out(struct work *w, struct sync_solution *s, struct cvl_error *e
 	} else {
 		for (size_t c = 0; c < p->n_clocks; c++)
 			w->canonical[c] = p->clock[c].same_as;
+		/* clocks that may be off by whole periods say nothing of the timeline */
+		for (size_t c = 0; w->tied && c < p->n_clocks; c++)
+			w->left_out[c] = w->tied[c].group != 0;
 		rc = settle_all(w, &relaxed, err);
 		if (!rc)
 			rc = finish_all(w, relaxed, s, err);

@@ -47,9 +47,12 @@ static int make_room(struct marks *w)
 	w->source = calloc(p->n_sources + 1, sizeof(*w->source));
 	w->origin = calloc(p->n_sources + 1, sizeof(*w->origin));
 	w->jumps = calloc(p->n_sources + 1, sizeof(*w->jumps));
+	while (w->n_pulse_sources < p->n_sources && !p->source[w->n_pulse_sources].numbered)
+		w->n_pulse_sources++;
+	w->count = calloc(p->n_clocks * w->n_pulse_sources + 1, sizeof(*w->count));
 	w->doubt = calloc(p->n_sources + 1, sizeof(*w->doubt));
 	return w->heard && w->order && w->list && w->begin && w->source_begin && w->clock &&
-			       w->source && w->origin && w->jumps && w->doubt ?
+			       w->source && w->origin && w->jumps && w->count && w->doubt ?
 		       0 :
 		       no_memory(w);
 }
@@ -98,9 +101,7 @@ static int lay_out(struct marks *w)
 	return 0;
 }
 
-/* The marks of @source that @clock heard, by x. */
-static size_t list_of(const struct marks *w, size_t clock, size_t source,
-		      struct heard *const **list)
+size_t marks_list(const struct marks *w, size_t clock, size_t source, struct heard *const **list)
 {
 	size_t low = w->source_begin[source], high = w->source_begin[source + 1], n = 0;
 
@@ -138,8 +139,25 @@ static size_t voters(const struct jump_seen *seen, size_t n, const struct number
 	return votes;
 }
 
+/* Count the pulses of one line at all clocks. */
+static int count_source(struct marks *w, size_t source)
+{
+	const struct sync_problem *p = w->p;
+	const int64_t period = p->source[source].period_ns;
+	int rc = 0;
+
+	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+		struct heard *const *list;
+		size_t n = marks_list(w, c, source, &list);
+
+		rc = count_pulses(list, n, period, p->epoch_unix_ns % period, p->clock[c].drift_ppm,
+				  marks_count(w, c, source));
+	}
+	return rc ? no_memory(w) : 0;
+}
+
 /*
- * Number the marks of one source at all clocks. Where most of those that heard it saw its numbers jump, it was the
+ * Look at the numbers of one sender's beacons at all clocks. Where most of those that heard it saw its numbers jump, it was the
  * sender, and the numbers are taken back; where one alone did, its own clock has jumped, and they stay.
  */
 static int number_source(struct marks *w, size_t source)
@@ -148,18 +166,17 @@ static int number_source(struct marks *w, size_t source)
 	const struct sync_source *src = &p->source[source];
 	struct jump_seen *seen = NULL;
 	size_t n_seen = 0, hearers = 0;
-	int64_t phase = p->epoch_unix_ns % src->period_ns;
 
 	for (size_t c = 0; c < p->n_clocks; c++) {
 		struct number_jump jump[NUMBER_JUMPS_MAX];
 		struct heard *const *list;
-		size_t n = list_of(w, c, source, &list), n_jumps;
+		size_t n = marks_list(w, c, source, &list), n_jumps;
 		struct jump_seen *grown;
 
 		if (!n)
 			continue;
 		hearers++;
-		number_marks(list, n, src->numbered, src->period_ns, phase, jump, &n_jumps);
+		check_numbers(list, n, src->period_ns, jump, &n_jumps);
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {
 			free(seen);
@@ -179,7 +196,7 @@ static int number_source(struct marks *w, size_t source)
 			continue;
 		}
 		w->jumps[source] += first == i;
-		n = list_of(w, s->clock, source, &list);
+		n = marks_list(w, s->clock, source, &list);
 		for (size_t k = s->jump.at; k < n; k++)
 			list[k]->number -= s->jump.by;
 	}
@@ -217,9 +234,7 @@ static int64_t source_time(const struct marks *w, size_t source, int64_t number,
 static void choose_root(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
-	const struct heard *first = NULL;
 	size_t best = 0;
-	double phase;
 
 	for (size_t i = 1; i < p->n_sources; i++) {
 		const struct sync_source *a = &p->source[i], *b = &p->source[best];
@@ -233,21 +248,32 @@ static void choose_root(struct marks *w)
 		if (!strcmp(p->sender, p->source[i].name))
 			best = i;
 	w->root = best;
+}
+
+/*
+ * Numbers of beacons count from somewhere: move them by whole periods to where the first clock puts the first it heard. Pulses
+ * stand where their clocks put them, at whole periods of UTC if it is known.
+ */
+static void place_root(struct marks *w)
+{
+	const struct sync_problem *p = w->p;
+	const int64_t period = p->source[w->root].period_ns;
+	const struct heard *first = NULL;
+
 	for (size_t i = 0; i < w->n && (!first || w->heard[i].clock == first->clock); i++)
-		if (!first && w->heard[i].source == best && !w->heard[i].bad)
+		if (!first && w->heard[i].source == w->root && !w->heard[i].bad &&
+		    !w->clock[w->heard[i].clock].group)
 			first = &w->heard[i];
 	if (!first)
 		return;
-	/* Numbers of beacons count from somewhere: move them by whole periods to where the first clock puts the first
-	 * it heard. Pulses stand where their clocks put them, at whole periods of UTC if it is known. */
-	w->origin[best] = first->number;
-	phase = (double)(p->epoch_unix_ns % p->source[best].period_ns);
-	if (p->source[best].numbered)
-		w->root_time = llround((double)first->x / (double)p->source[best].period_ns) *
-			       p->source[best].period_ns;
+	w->origin[w->root] = first->number;
+	if (p->source[w->root].numbered)
+		w->root_time = llround((double)first->x / (double)period) * period;
 	else
-		w->root_time = first->number * p->source[best].period_ns - (int64_t)phase;
-	w->source[best].tied = true;
+		w->root_time = first->number * period - p->epoch_unix_ns % period;
+	for (size_t c = 0; c < p->n_clocks; c++)
+		w->clock[c].via = w->root;
+	w->source[w->root].tied = true;
 }
 
 /* ---- tying ---- */
@@ -256,6 +282,9 @@ static bool usable(const struct marks *w, const struct heard *h)
 {
 	if (h->bad || !w->source[h->source].tied ||
 	    (w->doubt[h->source] && w->clock[h->clock].sure))
+		return false;
+	/* what a clock that may be off by whole periods hears besides says nothing of the timeline */
+	if (w->clock[h->clock].group && h->source != w->clock[h->clock].via)
 		return false;
 	return !w->tracker->whole_periods || h->source == w->root;
 }
@@ -417,10 +446,16 @@ static int track_source(struct marks *w, size_t s)
 	int rc = 0;
 
 	for (size_t i = w->source_begin[s]; i < w->source_begin[s + 1]; i++)
-		if (!w->order[i]->bad && w->clock[w->order[i]->clock].tied)
+		if (!w->order[i]->bad && w->clock[w->order[i]->clock].tied &&
+		    !w->clock[w->order[i]->clock].group)
 			w->list[n++] = w->order[i];
 	if (n < TRACK_MARKS_MIN)
 		return 0;
+	if (!w->p->source[s].numbered) {
+		rc = marks_decide(w, s);
+		if (rc)
+			return rc;
+	}
 	scratch = malloc(2 * (w->p->n_clocks + 1) * sizeof(*scratch));
 	if (!scratch)
 		return no_memory(w);
@@ -491,11 +526,15 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 	int rc = lay_out(&w);
 
 	for (size_t i = 0; i < p->n_sources && !rc; i++)
-		rc = number_source(&w, i);
+		rc = p->source[i].numbered ? number_source(&w, i) : count_source(&w, i);
 	if (!rc) {
 		choose_root(&w);
-		rc = spread(&w);
+		if (!p->source[w.root].numbered)
+			rc = marks_decide(&w, w.root);
+		place_root(&w);
 	}
+	if (!rc)
+		rc = spread(&w);
 	if (!rc)
 		rc = marks_finish(&w, s);
 	for (size_t c = 0; w.clock && c < p->n_clocks; c++)
@@ -511,6 +550,7 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 	free(w.source);
 	free(w.origin);
 	free(w.jumps);
+	free(w.count);
 	free(w.doubt);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #ifndef SYNC_MARKS_INTERNAL_H
 #define SYNC_MARKS_INTERNAL_H
 
+#include "sync/count.h"
 #include "sync/marks.h"
 #include "sync/number.h"
 
@@ -25,6 +26,11 @@ struct marks_tie {
 	unsigned jumps;      /* of numbers, not its senders' */
 	int64_t first, last; /* x of the first and last */
 	size_t unaware;      /* slips that the tracker does not know of */
+	uint32_t
+		group; /* of clocks that are apart by a known number of periods; 0: the timeline's */
+	int64_t turn_ns;       /* of another group: the period */
+	unsigned decided_by;   /* which pulses it heard: 1 << enum turn_kind */
+	unsigned contradicted; /* what was left out for that, as it contradicts the rest */
 };
 
 struct marks {
@@ -38,12 +44,29 @@ struct marks {
 	struct heard **list;  /* scratch: n */
 	struct marks_tie *clock, *source;
 	size_t root;
-	int64_t *origin;   /* of each source: its number that stands at its own time 0 */
-	int64_t root_time; /* where that of the root stands on the timeline */
-	unsigned *jumps;   /* of each source's numbers */
+	int64_t *origin;           /* of each source: its number that stands at its own time 0 */
+	int64_t root_time;         /* where that of the root stands on the timeline */
+	unsigned *jumps;           /* of each source's numbers */
+	struct pulse_count *count; /* [clock][source of pulses] */
+	size_t n_pulse_sources;    /* they come first */
+	uint32_t n_groups;
 	bool *doubt; /* sources whose own clocks did not hold still: for those who hear nothing else */
 	struct cvl_error *err;
 };
+
+/** The marks of @source that @clock heard, by x; not only those that count. */
+size_t marks_list(const struct marks *w, size_t clock, size_t source, struct heard *const **list);
+
+static inline struct pulse_count *marks_count(const struct marks *w, size_t clock, size_t source)
+{
+	return &w->count[clock * w->n_pulse_sources + source];
+}
+
+/**
+ * Decide by how many whole periods the counts of those who heard the pulses of @source are apart; clocks for which nothing decides it
+ * get a group of their own.
+ */
+int marks_decide(struct marks *w, size_t source);
 
 /** Maps, figures and verdicts of all clocks, from their ties. */
 int marks_finish(struct marks *w, struct sync_solution *s);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/marks_internal.h"
+#include "sync/turns.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- maps ---- */
 
@@ -147,8 +149,91 @@ static void find_rate(struct track *t)
 	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
 }
 
+static void period_text(char out[CVL_TIME_TEXT], double ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} unit[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (i < 3 && ns < unit[i].ns * 0.99995)
+		i++;
+	snprintf(out, CVL_TIME_TEXT, "%.4g %s", ns / unit[i].ns, unit[i].name);
+}
+
+/* The pulses that a clock heard fit no period that was stated. False: they do, or it heard none. */
+static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync *out)
+{
+	const struct sync_problem *p = w->p;
+	char is[CVL_TIME_TEXT], stated[CVL_TIME_TEXT];
+
+	for (size_t s = 0; s < w->n_pulse_sources; s++) {
+		const struct pulse_count *k = marks_count(w, c, s);
+		double times = k->period_ns / (double)p->source[s].period_ns;
+		const char *line = strchr(p->source[s].name, ' ') + 1; /* behind "pulse" */
+
+		period_text(stated, (double)p->source[s].period_ns);
+		period_text(is, k->period_ns);
+		if (k->finding == PULSES_RANDOM)
+			sync_reason(out, CVL_UNSYNCHRONISED,
+				    "the edges of %s come at no fixed period; %s was stated", line,
+				    stated);
+		else if (k->finding == PULSES_OTHER && fabs(times - round(times)) < 0.002 * times)
+			sync_reason(out, CVL_UNSYNCHRONISED,
+				    "the edges of %s are %s apart, %.0f times the %s stated", line,
+				    is, times, stated);
+		else if (k->finding == PULSES_OTHER &&
+			 fabs(1 / times - round(1 / times)) < 0.002 / times)
+			sync_reason(
+				out, CVL_UNSYNCHRONISED,
+				"the edges of %s are %s apart, a part (1/%.0f) of the %s stated",
+				line, is, 1 / times, stated);
+		else if (k->finding == PULSES_OTHER)
+			sync_reason(out, CVL_UNSYNCHRONISED,
+				    "the edges of %s are %s apart, not %s as stated", line, is,
+				    stated);
+		else
+			continue;
+		return true;
+	}
+	return false;
+}
+
+/* More than one whole number of periods fits. */
+static void say_ambiguous(const struct marks *w, size_t c, struct cvl_clock_sync *out)
+{
+	const struct marks_tie *t = &w->clock[c];
+	char period[CVL_TIME_TEXT];
+
+	period_text(period, (double)t->turn_ns);
+	out->turn_ns = t->turn_ns;
+	sync_reason(
+		out, CVL_AMBIGUOUS,
+		"ambiguous by whole periods of %s: nothing decides which pulses of %s it heard. Any of these would: "
+		"when captures began (`import --start TIME+-S`; `sync --start-bound S` if what they claim is good), an "
+		"edge that all saw (`sync --align LINE`), messages, beacons",
+		period, strchr(w->p->source[t->via].name, ' ') + 1);
+}
+
+/* The worst of its counts of pulses that tie it. */
+static const struct pulse_count *count_of(const struct marks *w, size_t c)
+{
+	const struct pulse_count *worst = NULL;
+
+	for (size_t s = 0; s < w->n_pulse_sources; s++) {
+		const struct pulse_count *k = marks_count(w, c, s);
+
+		if (w->source[s].tied && (k->aside || k->too_fast))
+			worst = k;
+	}
+	return worst;
+}
+
 static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
+	const struct pulse_count *count = count_of(w, c);
+	char decided[100], left_out[100];
 	const struct sync_problem *p = w->p;
 	const struct marks_tie *t = &w->clock[c];
 	const struct track_report *r = &t->track.report;
@@ -160,11 +245,32 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 
 	for (size_t s = 0; s < p->n_sources; s++)
 		jumps += w->source[s].tied ? w->jumps[s] : 0;
-	if (p->clock[c].went_back)
+	if (t->decided_by)
+		turns_text(t->decided_by, out->decided_by, sizeof(out->decided_by));
+	snprintf(decided, sizeof(decided), "%s", out->decided_by);
+	if (t->group)
+		say_ambiguous(w, c, out);
+	else if (p->clock[c].went_back)
 		sync_reason(out, CVL_DEGRADED,
 			    "its ticks go back %" PRIu64
 			    " times: times before and after such a place cannot be told apart",
 			    p->clock[c].went_back);
+	else if (count && count->too_fast)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"its rate is %.0f ppm off by these pulses, more than the %.0f ppm stated: "
+			"`--max-drift %s=PPM` or `import --drift` if that is so",
+			fabs(count->rate_ppm), p->clock[c].drift_ppm, p->clock[c].name);
+	else if (count && count->aside)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"%zu pulses stand behind pauses of %.0f s and more, in which nobody can tell "
+			"how many passed: left out, and the bound there is a forecast",
+			count->aside, count->pause_ns * 1e-9);
+	else if (t->contradicted)
+		sync_reason(out, CVL_DEGRADED,
+			    "%s contradict what else says which pulses it heard, and were left out",
+			    turns_text(t->contradicted, left_out, sizeof(left_out)));
 	else if (t->unaware)
 		sync_reason(
 			out, CVL_DEGRADED,
@@ -204,8 +310,9 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 			"forecast",
 			longest * 1e-9, before > after ? "beginning" : "end");
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s", r->used,
-			    p->source[w->root].name, t->sources > 1 ? " and others" : "");
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s%s", r->used,
+			    p->source[w->root].name, t->sources > 1 ? " and others" : "",
+			    *decided ? "; which ones: by " : "", decided);
 }
 
 static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
@@ -219,7 +326,7 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	if (!t->tied) {
 		if (!heard)
 			sync_reason(out, CVL_UNSYNCHRONISED, "it heard no pulse or beacon");
-		else
+		else if (!fits_nothing(w, c, out))
 			sync_reason(out, CVL_UNSYNCHRONISED,
 				    "the %" PRIu64
 				    " marks it heard are too few, fit no clock, or tie it to "
@@ -241,6 +348,9 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	out->used = t->track.report.used;
 	out->rejected = t->track.report.rejected + t->bad + p->clock[c].vague;
 	out->residuals = t->track.report.residuals;
+	out->group = t->group;
+	out->reference_ns = p->source[t->via].error_ns;
+	out->reference_is_max = p->source[t->via].error_is_max;
 	judge(w, c, out);
 	return 0;
 }

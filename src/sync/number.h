@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which mark of its sender a clock heard: pulses carry no number and get one, numbers of beacons may be wrong.
+ * Which mark of its sender a clock heard: numbers of beacons may be wrong. Pulses carry none, see count.h.
  */
 #ifndef SYNC_NUMBER_H
 #define SYNC_NUMBER_H
@@ -26,11 +26,10 @@ struct number_jump {
 #define NUMBER_JUMPS_MAX 32
 
 /**
- * Give the @n marks of one source at one clock, by x, numbers of which those not bad rise with time. @period in ns.
- * Pulses (@numbered false) are counted from the one whose number is nearest to x / @period, x + @phase being where
- * periods begin. Jumps of beacons' numbers that last are told, up to NUMBER_JUMPS_MAX, and left as they are.
+ * Look whether the numbers of the @n beacons of one sender at one clock, by x, fit the time that passed: those that do not are bad.
+ * @period in ns. Jumps of numbers that last are told, up to NUMBER_JUMPS_MAX, and left as they are.
  */
-void number_marks(struct heard *const *m, size_t n, bool numbered, int64_t period, int64_t phase,
-		  struct number_jump *jump, size_t *n_jumps);
+void check_numbers(struct heard *const *m, size_t n, int64_t period, struct number_jump *jump,
+		   size_t *n_jumps);
 
 #endif

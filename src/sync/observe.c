@@ -21,6 +21,7 @@ struct watcher {
 		uint64_t levels;
 		bool known;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
+		int align;               /* bit of the line to align by, or -1 */
 		uint64_t step;           /* its resolution */
 		uint64_t
 			early; /* ticks that an edge's stamp is early on average, beside a pulse record's */
@@ -125,6 +126,17 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 	return 0;
 }
 
+static int add_align(struct watcher *w, const struct cvl_slice *sl, size_t i)
+{
+	struct sync_problem *p = w->p;
+
+	if (cvl_room(&p->align, p->n_align, &p->cap_align, sizeof(*p->align)))
+		return no_memory(w);
+	p->align[p->n_align++] =
+		(struct sync_edge){ (uint32_t)sl->clock, sl->batch->tick[i].count };
+	return 0;
+}
+
 static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	uint64_t levels = sl->batch->value[i], changed = levels ^ w->lines[sl->stream].levels;
@@ -138,6 +150,9 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 		    (levels >> line & 1) == w->opts->pulse[r].rising)
 			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0, false);
 	}
+	if (known && !rc && w->lines[sl->stream].align >= 0 &&
+	    changed >> w->lines[sl->stream].align & 1)
+		rc = add_align(w, sl, i);
 	w->lines[sl->stream].levels = levels;
 	w->lines[sl->stream].known = true;
 	return rc;
@@ -316,7 +331,19 @@ static int prefer_exact(struct watcher *w)
 	return 0;
 }
 
-/* Which bit of a stream each pulse rule is about. */
+/* Bit of the line called @wanted; -1: there is none. */
+static int find_line(const struct cvl_trace *trace, uint64_t n, const char *wanted)
+{
+	for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
+		const char *name = cvl_trace_env_at(trace, "line", (size_t)l);
+
+		if (name && !strcmp(name, wanted))
+			return l;
+	}
+	return -1;
+}
+
+/* Which bit of a stream each pulse rule is about, and the edge to align by. */
 static void prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
@@ -327,22 +354,17 @@ static void prepare_lines(struct watcher *w, size_t stream, bool *found)
 	w->lines[stream].early = step ? (step - 1) / 2 : 0;
 	w->lines[stream].step = step;
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
-		w->lines[stream].line[r] = -1;
-		for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
-			const char *name = cvl_trace_env_at(trace, "line", (size_t)l);
-
-			if (name && !strcmp(name, w->opts->pulse[r].line)) {
-				w->lines[stream].line[r] = l;
-				found[r] = true;
-			}
-		}
+		w->lines[stream].line[r] = find_line(trace, n, w->opts->pulse[r].line);
+		found[r] = found[r] || w->lines[stream].line[r] >= 0;
 	}
+	w->lines[stream].align = w->opts->align ? find_line(trace, n, w->opts->align) : -1;
+	found[CVL_RULES_MAX] = found[CVL_RULES_MAX] || w->lines[stream].align >= 0;
 }
 
 static int prepare(struct watcher *w)
 {
 	size_t n = cvl_timeline_streams(w->tl);
-	bool found[CVL_RULES_MAX] = { false };
+	bool found[CVL_RULES_MAX + 1] = { false };
 
 	w->lines = calloc(n + 1, sizeof(*w->lines));
 	if (!w->lines)
@@ -362,7 +384,14 @@ static int prepare(struct watcher *w)
 		w->source_of_pulse[r] = find_source(w, name, false, rule->period_ns);
 		if (w->source_of_pulse[r] < 0)
 			return w->source_of_pulse[r];
+		w->p->source[w->source_of_pulse[r]].error_ns = rule->error_ns;
+		w->p->source[w->source_of_pulse[r]].error_is_max = rule->error_is_max;
 	}
+	if (w->opts->align && !found[CVL_RULES_MAX])
+		return cvl_fail(
+			w->err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"--align: no clock of this session has a line called '%s'; `coeval info` lists them",
+			w->opts->align);
 	return 0;
 }
 

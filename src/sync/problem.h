@@ -27,7 +27,11 @@ struct sync_clock {
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
 	uint64_t vague;                 /* marks left out, since others are known much better */
-	struct track_slip *slip;        /* in nominal time; in order */
+	int64_t start_x; /* where its records begin: what it claims of wall-clock time was true there */
+	int64_t start_bound_ns;  /* how far that may be off UTC; 0: not stated */
+	const char *host;        /* whose clock it claims that by, "": nobody's */
+	int64_t host_bound_ns;   /* how far it may be off that; 0: not stated */
+	struct track_slip *slip; /* in nominal time; in order */
 	size_t n_slips, cap_slips;
 };
 
@@ -46,11 +50,19 @@ struct sync_mark {
 	bool exact; /* from a pulse record: known to a tick, put where an edge's stamp is on average */
 };
 
+/** An edge that all are said to have seen. */
+struct sync_edge {
+	uint32_t clock;
+	uint64_t tick;
+};
+
 /** A sender of pulses or beacons: a clock without records, on whose time mark k stands at k * period. */
 struct sync_source {
 	char name[80];
 	bool numbered;
 	int64_t period_ns;
+	int64_t error_ns; /* each clock has a source of its own, which may be off by that; 0: there is one source */
+	bool error_is_max;
 	uint64_t marks;
 };
 
@@ -61,8 +73,10 @@ struct sync_problem {
 	size_t n_messages, cap_messages;
 	struct sync_mark *mark;
 	size_t n_marks, cap_marks;
-	struct sync_source *source;
+	struct sync_source *source; /* of pulses first */
 	size_t n_sources;
+	struct sync_edge *align; /* of the line to align by, as they come */
+	size_t n_align, cap_align;
 	int reference;         /* clock asked for, or -1 */
 	const char *sender;    /* asked for as root, or NULL */
 	int64_t epoch_unix_ns; /* wall-clock time at x = 0, or 0 */

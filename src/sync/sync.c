@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DRIFT_DEFAULT_PPM 200.0
-
 /* The first of each kind is the default. */
 static const struct estimator *const estimators[] = {
 	&estimator_interval, &estimator_hull,
@@ -69,16 +67,17 @@ static void problem_free(struct sync_problem *p)
 	free(p->clock);
 	free(p->message);
 	free(p->mark);
+	free(p->align);
 	free(p->source);
 }
 
 static int set_drift(struct sync_problem *p, const struct cvl_session *session,
 		     const struct cvl_sync_opts *o, struct cvl_error *err)
 {
-	double all = o->max_drift_ppm > 0 ? o->max_drift_ppm : DRIFT_DEFAULT_PPM;
-
 	for (size_t i = 0; i < p->n_clocks; i++) {
-		p->clock[i].drift_ppm = all;
+		p->clock[i].drift_ppm = o->max_drift_ppm > 0 ?
+						o->max_drift_ppm :
+						cvl_clock_drift_ppm(cvl_session_clock(session, i));
 		p->clock[i].has_wander = o->has_wander;
 		p->clock[i].wander_ppb_s = o->wander_ppb_s;
 	}
@@ -126,9 +125,17 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 			.rate_hz = c->rate_hz,
 			.resolution_ns = ns > INT32_MAX ? INT32_MAX : (int64_t)ns,
 			.same_as = c->same_as < 0 ? i : (size_t)c->same_as,
+			.start_bound_ns = c->start_bound_ns,
+			.host = c->host,
+			.host_bound_ns = c->host_bound_ns,
 		};
 		if (!p->clock[i].nominal)
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		if (c->start_unix_ns) {
+			p->clock[i].start_x = sync_x(p, i, c->base_tick);
+			if (!c->start_bound_ns)
+				p->clock[i].start_bound_ns = o->start_bound_ns;
+		}
 	}
 	set_biases(p, o->calibration);
 	p->sender = o->sender;
@@ -213,7 +220,7 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
-			"are messages, or --pulse LINE:rising:1s for pulses",
+			"are messages, or --pulse LINE:rise:1s for pulses",
 			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
 						     "the rules given found nothing");
 	if ((*out)->info.messages && !p->n_messages)
@@ -224,7 +231,7 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 	if (!(*out)->info.messages && !p->n_marks)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
-			"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rising:1s",
+			"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rise:1s",
 			(*out)->info.name);
 	return 0;
 }
@@ -258,11 +265,14 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 					     *to = s->clock[m->to].map;
 			int64_t a, b, early, t;
 
-			if ((m->from != c && m->to != c) || !from || !to)
+			if ((m->from != c && m->to != c) || !from || !to ||
+			    s->clock[m->from].group != s->clock[m->to].group)
 				continue;
 			all++;
 			t = cvl_map_time(from, (struct cvl_tick){ m->sent }, &a).ns;
 			early = t - cvl_map_time(to, (struct cvl_tick){ m->received }, &b).ns;
+			a = cvl_add_sat(a, s->clock[m->from].reference_ns);
+			b = cvl_add_sat(b, s->clock[m->to].reference_ns);
 			early -= cvl_add_sat(cvl_add_sat(a, b),
 					     p->clock[m->from].resolution_ns +
 						     p->clock[m->to].resolution_ns + 2);
@@ -288,11 +298,18 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 	json_t *late = json_object();
 	char *text;
 
-	for (size_t i = 0; i < o->n_pulse; i++)
-		json_array_append_new(pulse,
-				      json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
-						o->pulse[i].rising ? "rising" : "falling",
-						"period_ns", (json_int_t)o->pulse[i].period_ns));
+	for (size_t i = 0; i < o->n_pulse; i++) {
+		const struct cvl_pulse_rule *r = &o->pulse[i];
+		json_t *j = json_pack("{s:s, s:s, s:I}", "line", r->line, "edge",
+				      r->rising ? "rise" : "fall", "period_ns",
+				      (json_int_t)r->period_ns);
+
+		if (r->error_ns) {
+			json_object_set_new(j, "error_ns", json_integer(r->error_ns));
+			json_object_set_new(j, "error_is_max", json_boolean(r->error_is_max));
+		}
+		json_array_append_new(pulse, j);
+	}
 	for (size_t i = 0; i < p->n_clocks; i++)
 		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
 	for (size_t i = 0; i < p->n_clocks; i++)
@@ -306,6 +323,10 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
 			 (json_int_t)p->n_messages, "unmatched", (json_int_t)p->unmatched,
 			 "duplicates", (json_int_t)p->duplicates);
+	if (root && o->align)
+		json_object_set_new(root, "align", json_string(o->align));
+	if (root && o->start_bound_ns)
+		json_object_set_new(root, "start_bound_ns", json_integer(o->start_bound_ns));
 	text = root ? json_dumps(root, 0) : NULL;
 	json_decref(root);
 	return text;

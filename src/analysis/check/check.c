@@ -21,7 +21,7 @@ static __attribute__((noinline)) void widen(struct check *c, struct stream_state
 
 	if (hi < lo)
 		hi = lo;
-	here = map_bound_max(cvl_timeline_map(c->tl, sl->clock), lo, hi, false);
+	here = clock_bound_max(c, sl->clock, lo, hi, false);
 	most = here > most ? here : most;
 	st->tick_lo = lo;
 	st->tick_span = hi - lo;

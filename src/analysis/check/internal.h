@@ -179,6 +179,7 @@ struct check {
 	struct stream_state *stream;
 	size_t n_streams;
 	int64_t *hi;    /* of each clock: no bound of its map was greater so far */
+	double *drift;  /* of each clock: how far its rate can be off, ns a ns */
 	uint32_t *root; /* of each clock: which it is the same as */
 	size_t n_clocks;
 	struct inbox *inbox; /* of each rule */
@@ -199,8 +200,8 @@ enum tri occ_within(const struct check *c, const struct occ *a, const struct occ
 		    int64_t hi);
 /** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
 int64_t monitor_reach(const struct check *c, const struct monitor *m);
-/** The greatest bound of @clock's map from tick @lo to @hi, or at its knots if @all. */
-int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all);
+/** The greatest bound of @clock from tick @lo to @hi, or at its map's knots if @all. */
+int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all);
 
 /** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
 bool source_reaches(const struct check *c, struct source *s, int64_t ns);

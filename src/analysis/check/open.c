@@ -95,9 +95,10 @@ static int allocate(struct check *c)
 	c->result = calloc(c->rules->n + 1, sizeof(*c->result));
 	c->stream = calloc(c->n_streams + 1, sizeof(*c->stream));
 	c->hi = calloc(c->n_clocks + 1, sizeof(*c->hi));
+	c->drift = calloc(c->n_clocks + 1, sizeof(*c->drift));
 	c->root = calloc(c->n_clocks + 1, sizeof(*c->root));
 	c->inbox = calloc(c->rules->n + 1, sizeof(*c->inbox));
-	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->root)
+	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->drift || !c->root)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < c->rules->n; i++) {
 		c->result[i].rule = &c->rules->rule[i];
@@ -107,7 +108,8 @@ static int allocate(struct check *c)
 		int same = cvl_session_clock(session, i)->same_as;
 
 		c->root[i] = same >= 0 ? c->root[same] : (uint32_t)i;
-		c->hi[i] = map_bound_max(cvl_timeline_map(c->tl, i), 0, 0, true);
+		c->hi[i] = clock_bound_max(c, i, 0, 0, true);
+		c->drift[i] = cvl_clock_drift_ppm(cvl_session_clock(session, i)) * 1e-6;
 	}
 	for (size_t i = 0; i < c->n_streams; i++) {
 		no_ticks(&c->stream[i]);
@@ -226,6 +228,7 @@ void check_close(struct check *c)
 	free(c->result);
 	free(c->inbox);
 	free(c->hi);
+	free(c->drift);
 	free(c->root);
 	free(c);
 }

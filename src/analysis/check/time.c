@@ -7,19 +7,19 @@
  */
 #include "analysis/check/internal.h"
 
-/* What a map may err by in the distance of two ticks of its clock, as `coeval task` takes it: 200 ppm of it on either side. */
-#define DRIFT_OF 5000
+#include <math.h>
 
 static bool one_clock(const struct check *c, const struct occ *a, const struct occ *b)
 {
 	return a->clock == b->clock || c->root[a->clock] == c->root[b->clock];
 }
 
-static int64_t drift(int64_t distance, bool tied)
+/* What a map may err by in the distance of two ticks of its clock: what its rate can be off, on either side. */
+static int64_t drift(const struct check *c, uint32_t clock, int64_t distance, bool tied)
 {
-	int64_t d = (distance < 0 ? -(distance + 1) : distance) / DRIFT_OF + 1;
+	double d = (double)(distance < 0 ? -(distance + 1) : distance) * c->drift[clock];
 
-	return tied ? d + d : d;
+	return (int64_t)fmin(tied ? d + d : d, 4e18) + (tied ? 2 : 1);
 }
 
 static int64_t apart(const struct occ *a, const struct occ *b)
@@ -33,18 +33,15 @@ static int64_t apart(const struct occ *a, const struct occ *b)
 
 static struct cvl_bound parts(const struct check *c, const struct occ *o)
 {
-	const struct cvl_map *map = cvl_timeline_map(c->tl, o->clock);
-	struct cvl_bound b = { .kind = cvl_map_kind(map) };
-
-	cvl_map_time(map, (struct cvl_tick){ o->tick }, &b.map);
-	return b;
+	return cvl_timeline_clock_bound(c->tl, o->clock, (struct cvl_tick){ o->tick });
 }
 
 int64_t occ_own_bound(const struct check *c, const struct occ *a)
 {
 	struct cvl_bound b = parts(c, a);
 
-	return b.map == CVL_BOUND_UNKNOWN ? b.map : cvl_add_sat(b.map, a->capture);
+	b.capture = a->capture;
+	return cvl_bound_total(b);
 }
 
 int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *b)
@@ -53,7 +50,7 @@ int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *
 	int64_t maps = cvl_bound_pair(pa, pb);
 
 	if (one_clock(c, a, b)) {
-		int64_t rate = drift(apart(a, b), pa.map != CVL_BOUND_UNKNOWN);
+		int64_t rate = drift(c, a->clock, apart(a, b), pa.map != CVL_BOUND_UNKNOWN);
 
 		maps = maps < rate ? maps : rate;
 	}
@@ -66,8 +63,8 @@ int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *
 static inline int64_t quick_bound(const struct check *c, const struct occ *a, const struct occ *b,
 				  int64_t d)
 {
-	int64_t maps =
-		one_clock(c, a, b) ? drift(d, true) : cvl_add_sat(c->hi[a->clock], c->hi[b->clock]);
+	int64_t maps = one_clock(c, a, b) ? drift(c, a->clock, d, true) :
+					    cvl_add_sat(c->hi[a->clock], c->hi[b->clock]);
 
 	return cvl_add_sat(maps, cvl_add_sat(a->capture, b->capture));
 }
@@ -135,8 +132,8 @@ static int64_t reach_between(const struct check *c, const struct monitor *m, siz
 		return cvl_add_sat(sa->reach, sb->reach);
 	/* what the rate errs by within the distance and this reach */
 	return cvl_add_sat(cvl_add_sat(sa->capture, sb->capture),
-			   cvl_add_sat(drift(distance, true), 4)) +
-	       (sa->capture / 1000 + sb->capture / 1000);
+			   cvl_add_sat(drift(c, sa->root, distance, true), 4)) +
+	       drift(c, sa->root, sa->capture, true) + drift(c, sa->root, sb->capture, true);
 }
 
 static int64_t order_reach(const struct check *c, const struct monitor *m)
@@ -162,7 +159,7 @@ int64_t monitor_reach(const struct check *c, const struct monitor *m)
 }
 
 /* Where bounds are greatest: at a knot, or at an end of the range. */
-int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all)
+static int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all)
 {
 	struct cvl_map_spec spec;
 	int64_t most = 0, b;
@@ -189,6 +186,14 @@ int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool 
 	most = b > most ? b : most;
 	cvl_map_time(map, (struct cvl_tick){ hi }, &b);
 	return b > most ? b : most;
+}
+
+int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all)
+{
+	struct cvl_bound b = cvl_timeline_clock_bound(c->tl, clock, (struct cvl_tick){ lo });
+
+	b.map = map_bound_max(cvl_timeline_map(c->tl, clock), lo, hi, all);
+	return cvl_bound_total(b);
 }
 
 /*

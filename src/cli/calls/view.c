@@ -6,24 +6,22 @@
 
 #include "analysis/calls/pairs.h"
 
-/* Limit of a clock's rate, as sync takes it, for the clock and for its map. */
-#define RATE_PPM 400
-
 int64_t calls_view_bound(const struct calls_view *v, struct calls_time at)
 {
-	struct cvl_bound b = calls_read_bound(v->r, at);
-
-	return b.map == CVL_BOUND_UNKNOWN ? b.map : cvl_add_sat(b.map, b.capture);
+	return cvl_bound_total(calls_read_bound(v->r, at));
 }
 
 int64_t calls_view_total_bound(const struct calls_view *v, const struct calls_cost *k)
 {
 	const struct calls_time at = { .clock = calls_thread(v->c, k->thread)->clock };
-	int64_t capture = calls_read_bound(v->r, at).capture, bound;
+	const struct cvl_bound b = calls_read_bound(v->r, at);
+	int64_t bound;
 
-	if (__builtin_mul_overflow(capture, (int64_t)(2 * k->calls), &bound))
+	if (__builtin_mul_overflow(b.capture, (int64_t)(2 * k->calls), &bound))
 		return CVL_BOUND_UNKNOWN;
-	return cvl_add_sat(bound, k->total / (1000000 / RATE_PPM) + (int64_t)k->calls);
+	/* the rate's limit, of the clock and of its map */
+	return cvl_add_sat(bound, (int64_t)((double)k->total * 2 * b.drift_ppm * 1e-6) +
+					  (int64_t)k->calls);
 }
 
 static int by_place(const void *va, const void *vb, void *ctx)

@@ -9,8 +9,7 @@
 static void put_bound(struct out *o, struct cvl_bound b)
 {
 	char text[CVL_TIME_TEXT];
-	int64_t all =
-		b.map == CVL_BOUND_UNKNOWN ? CVL_BOUND_UNKNOWN : cvl_add_sat(b.map, b.capture);
+	int64_t all = cvl_bound_total(b);
 
 	if (all == CVL_BOUND_UNKNOWN) {
 		out_text(o, " +-?");
@@ -74,15 +73,15 @@ static void put_json(struct flow_view *v, const struct flow_node *node,
 		     const struct flow_item *item)
 {
 	struct out *o = v->out;
-	struct cvl_bound b = item->begin.bound;
+	int64_t bound = cvl_bound_total(item->begin.bound);
 
 	out_text(o, "{\"t_ns\":");
 	out_i64(o, item->begin.time.ns);
 	out_text(o, ",\"bound_ns\":");
-	if (b.map == CVL_BOUND_UNKNOWN)
+	if (bound == CVL_BOUND_UNKNOWN)
 		out_text(o, "null");
 	else
-		out_i64(o, cvl_add_sat(b.map, b.capture));
+		out_i64(o, bound);
 	out_text(o, ",\"end_ns\":");
 	out_i64(o, item->end.time.ns);
 	out_text(o, ",\"clock\":");

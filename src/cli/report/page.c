@@ -109,8 +109,11 @@ static void put_settings(FILE *f, const struct cvl_sync_opts *o)
 	}
 	fprintf(f, "beacons, if any, every %.9g s</td></tr>\n",
 		o->beacon_period_ns ? (double)o->beacon_period_ns / 1e9 : 1);
-	fprintf(f, "<tr><th>limits</th><td>rates off by up to %.9g ppm",
-		o->max_drift_ppm > 0 ? o->max_drift_ppm : 200);
+	fputs("<tr><th>limits</th><td>rates off by up to ", f);
+	if (o->max_drift_ppm > 0)
+		fprintf(f, "%.9g ppm", o->max_drift_ppm);
+	else
+		fputs("what is stated of each clock", f);
 	for (size_t i = 0; i < o->n_drift; i++) {
 		fputs(", ", f);
 		put(f, o->drift[i].clock);

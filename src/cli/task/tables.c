@@ -364,7 +364,7 @@ static void notes(const struct task_view *v, struct out *o)
 	if (nominal)
 		out_text(
 			o,
-			"not synchronised: durations by each clock's nominal rate, which is taken to be within 200 ppm\n");
+			"not synchronised: durations by each clock's nominal rate and how far that can be off\n");
 }
 
 void task_view_text(const struct task_view *v, struct out *o)
