@@ -314,8 +314,11 @@ static bool next_to_tie(const struct work *w, size_t *child, size_t *parent)
 	return best > 0;
 }
 
-static void explain(const struct link *l, struct cvl_clock_sync *out)
+static void explain(const struct sync_problem *p, size_t clock, const struct link *l,
+		    struct cvl_clock_sync *out)
 {
+	if (sync_again(p, clock, out))
+		return;
 	if (l->failed == 1)
 		sync_reason(
 			out, CVL_UNSYNCHRONISED,
@@ -358,7 +361,7 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		if (canon(p, c) == ref) {
 			rc = sync_reference_map(p, s, c, err);
 		} else if (!l->tied || l->failed) {
-			explain(l, &s->clock[c]);
+			explain(p, c, l, &s->clock[c]);
 		} else {
 			rc = make_map(&w, c, ref, &s->clock[c], err);
 			s->clock[c].used = l->messages;

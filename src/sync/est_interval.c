@@ -310,8 +310,11 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 {
 	size_t c = w->canonical[clock];
 	const struct band *b = &w->band[c];
+	char assumed[100];
 	int rc;
 
+	if (!b->n && sync_again(w->p, clock, out))
+		return 0;
 	if (!b->n) {
 		sync_reason(
 			out, CVL_UNSYNCHRONISED,
@@ -332,8 +335,9 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 			"the bounds are given for that (see --max-drift)",
 			w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock",
-			    out->used, w->p->clock[clock].drift_ppm);
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock%s",
+			    out->used, w->p->clock[clock].drift_ppm,
+			    sync_assumed(w->p, assumed, sizeof(assumed)));
 	return 0;
 }
 

@@ -149,19 +149,6 @@ static void find_rate(struct track *t)
 	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
 }
 
-static void period_text(char out[CVL_TIME_TEXT], double ns)
-{
-	static const struct {
-		double ns;
-		const char *name;
-	} unit[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	size_t i = 0;
-
-	while (i < 3 && ns < unit[i].ns * 0.99995)
-		i++;
-	snprintf(out, CVL_TIME_TEXT, "%.4g %s", ns / unit[i].ns, unit[i].name);
-}
-
 /* The pulses that a clock heard fit no period that was stated. False: they do, or it heard none. */
 static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
@@ -173,8 +160,8 @@ static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync 
 		double times = k->period_ns / (double)p->source[s].period_ns;
 		const char *line = strchr(p->source[s].name, ' ') + 1; /* behind "pulse" */
 
-		period_text(stated, (double)p->source[s].period_ns);
-		period_text(is, k->period_ns);
+		sync_period_text(stated, (double)p->source[s].period_ns);
+		sync_period_text(is, k->period_ns);
 		if (k->finding == PULSES_RANDOM)
 			sync_reason(out, CVL_UNSYNCHRONISED,
 				    "the edges of %s come at no fixed period; %s was stated", line,
@@ -206,7 +193,7 @@ static void say_ambiguous(const struct marks *w, size_t c, struct cvl_clock_sync
 	const struct marks_tie *t = &w->clock[c];
 	char period[CVL_TIME_TEXT];
 
-	period_text(period, (double)t->turn_ns);
+	sync_period_text(period, (double)t->turn_ns);
 	out->turn_ns = t->turn_ns;
 	sync_reason(
 		out, CVL_AMBIGUOUS,

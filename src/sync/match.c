@@ -8,13 +8,9 @@
 /* Ends of messages that wait for their other end; the oldest give way. */
 #define PENDING_MAX (1u << 20)
 
-struct key {
-	uint64_t a, b;
-};
-
 /* A message of which one end or both were seen. */
 struct ends {
-	struct key key;
+	struct match_key key;
 	struct match_end end; /* what is known of both; number 0: nothing */
 	bool used, sent, received;
 	int64_t seen; /* time of the last look at it */
@@ -102,7 +98,7 @@ static void key_end(void *ctx, const struct cvl_type *t)
 }
 
 static bool read_key(struct matcher *m, const struct cvl_slice *sl, size_t i,
-		     const struct rule_side *side, struct key *out)
+		     const struct rule_side *side, struct match_key *out)
 {
 	struct key_reader k = { .side = side };
 	const struct cvl_visitor visitor = { key_value, key_begin, key_end, NULL, &k };
@@ -121,7 +117,7 @@ static bool read_key(struct matcher *m, const struct cvl_slice *sl, size_t i,
 
 /* ---- messages ---- */
 
-static struct ends *find(struct matcher *m, struct key key, uint32_t rule)
+static struct ends *find(struct matcher *m, struct match_key key, uint32_t rule)
 {
 	size_t mask = m->table_size - 1, i = (size_t)(key.a + rule) & mask;
 
@@ -180,7 +176,7 @@ static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint
 	const uint64_t half = sl->batch->bracket ? sl->batch->bracket[i] : 0;
 	int64_t now = sl->time[i].ns;
 	struct ends *e;
-	struct key key;
+	struct match_key key;
 
 	if (!read_key(m, sl, i, receive ? &r->receive : &r->send, &key)) {
 		m->counts.unmatched++;
@@ -251,6 +247,31 @@ int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_
 		if (rc < 0)
 			return rc;
 		n += rc;
+	}
+	return n;
+}
+
+int matcher_ends(struct matcher *m, const struct cvl_slice *sl, size_t i,
+		 struct match_loose out[MATCH_ROLES_MAX])
+{
+	const struct role *role = role_of(m, sl->stream, sl->batch->cls[i]);
+	const uint64_t tick = sl->batch->tick[i].count;
+	const uint64_t half = sl->batch->bracket ? sl->batch->bracket[i] : 0;
+	int n = 0;
+
+	for (uint8_t k = 0; role && k < role->n; k++) {
+		const struct match_rule *r = &m->rules->rule[role->as[k].rule];
+		bool receive = role->as[k].receive;
+
+		out[n] = (struct match_loose){ .rule = role->as[k].rule, .receive = receive };
+		if (receive)
+			out[n].tick = tick + half < tick ? UINT64_MAX : tick + half;
+		else
+			out[n].tick = tick > half ? tick - half : 0;
+		if (read_key(m, sl, i, receive ? &r->receive : &r->send, &out[n].key))
+			n++;
+		else
+			m->counts.unmatched++;
 	}
 	return n;
 }

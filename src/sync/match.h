@@ -10,6 +10,11 @@
 
 #include "sync/rules.h"
 
+/** What tells one message from another: two independent mixings of its key fields. */
+struct match_key {
+	uint64_t a, b;
+};
+
 /** As many rules as one event may be an end for. */
 #define MATCH_ROLES_MAX 4
 
@@ -48,6 +53,18 @@ bool matcher_wants(const struct matcher *m, size_t stream, uint32_t cls);
  */
 int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t who,
 		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err);
+
+/** An end by itself, not paired. */
+struct match_loose {
+	struct match_key key;
+	uint32_t rule;
+	bool receive;
+	uint64_t tick; /* as sent and received of struct match_end */
+};
+
+/** The same look at a record, without pairing: fills as many of @out as messages it is an end of. */
+int matcher_ends(struct matcher *m, const struct cvl_slice *sl, size_t i,
+		 struct match_loose out[MATCH_ROLES_MAX]);
 
 struct match_counts matcher_counts(const struct matcher *m);
 

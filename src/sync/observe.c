@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/observe.h"
-#include "sync/match.h"
+#include "sync/pairing.h"
 
 #include "core/room.h"
 
@@ -17,6 +17,7 @@ struct watcher {
 	struct cvl_timeline *tl;
 	const struct cvl_sync_opts *opts;
 	struct matcher *matcher;
+	struct pairing pairing;
 	struct {
 		uint64_t levels;
 		bool known;
@@ -37,29 +38,23 @@ static int no_memory(struct watcher *w)
 	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
-static int add_message(struct watcher *w, const struct sync_message *m)
-{
-	struct sync_problem *p = w->p;
-
-	if (cvl_room(&p->message, p->n_messages, &p->cap_messages, sizeof(*p->message)))
-		return no_memory(w);
-	p->message[p->n_messages++] = *m;
-	return 0;
-}
-
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
-	struct match_end end[MATCH_ROLES_MAX];
-	int n = matcher_see(w->matcher, sl, i, 0, end, w->err), rc = n < 0 ? n : 0;
+	struct match_loose end[MATCH_ROLES_MAX];
+	int n = matcher_ends(w->matcher, sl, i, end), rc = 0;
 
-	for (int k = 0; k < n && !rc; k++) {
-		const struct match_end *e = &end[k];
-
-		/* a host that talks to itself ties nothing */
-		if (e->complete && w->p->clock[e->from].same_as != w->p->clock[e->to].same_as)
-			rc = add_message(
-				w, &(struct sync_message){ e->from, e->to, e->sent, e->received });
-	}
+	for (int k = 0; k < n && !rc; k++)
+		rc = pairing_add(&w->pairing,
+				 &(struct pairing_end){
+					 .key = end[k].key,
+					 .rule = end[k].rule,
+					 .clock = (uint32_t)sl->clock,
+					 .of = (uint32_t)w->p->clock[sl->clock].same_as,
+					 .tick = end[k].tick,
+					 .x = sync_x(w->p, sl->clock, end[k].tick),
+					 .receive = end[k].receive,
+				 },
+				 w->err);
 	return rc;
 }
 
@@ -419,12 +414,13 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 	for (size_t i = 0; !rc && i < p->n_clocks; i++)
 		rc = leave_out_vague(&w, i);
 	rc = rc ? rc : prefer_exact(&w);
+	rc = rc ? rc : pairing_solve(&w.pairing, p, rules, err);
 	if (w.matcher) {
 		counts = matcher_counts(w.matcher);
 		p->unmatched += counts.unmatched;
-		p->duplicates += counts.duplicates;
 	}
 	matcher_free(w.matcher);
+	pairing_free(&w.pairing);
 	free(w.lines);
 	cvl_timeline_close(w.tl);
 	return rc;

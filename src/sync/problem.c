@@ -14,6 +14,51 @@ void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char 
 	va_end(ap);
 }
 
+void sync_period_text(char out[CVL_TIME_TEXT], double ns)
+{
+	static const struct {
+		double ns;
+		const char *name;
+	} unit[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
+	size_t i = 0;
+
+	while (i < 3 && ns < unit[i].ns * 0.99995)
+		i++;
+	snprintf(out, CVL_TIME_TEXT, "%.4g %s", ns / unit[i].ns, unit[i].name);
+}
+
+bool sync_again(const struct sync_problem *p, size_t clock, struct cvl_clock_sync *out)
+{
+	int64_t again = p->clock[p->clock[clock].same_as].again_ns;
+	char text[CVL_TIME_TEXT];
+
+	if (!again)
+		return false;
+	sync_period_text(text, (double)again);
+	out->turn_ns = again;
+	sync_reason(out, CVL_AMBIGUOUS,
+		    "ambiguous by whole times of %s: keys of its messages come again after that, and more than one shift "
+		    "fits, or nothing rules out another. Any of these would decide: a longer key, a `window` below half of "
+		    "that, when captures began (`import --start TIME+-S`; `sync --start-bound S`)",
+		    text);
+	return true;
+}
+
+const char *sync_assumed(const struct sync_problem *p, char *out, size_t size)
+{
+	char text[CVL_TIME_TEXT];
+	size_t n = 0;
+
+	out[0] = '\0';
+	if (p->unique_keys)
+		n = (size_t)snprintf(out, size, ", keys taken not to come again");
+	if (p->arrive_within_ns && n < size) {
+		sync_period_text(text, (double)p->arrive_within_ns);
+		snprintf(out + n, size - n, ", messages taken to arrive within %s", text);
+	}
+	return out;
+}
+
 uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x)
 {
 	struct cvl_map_spec m;

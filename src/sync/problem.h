@@ -27,6 +27,7 @@ struct sync_clock {
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
 	uint64_t vague;                 /* marks left out, since others are known much better */
+	int64_t again_ns; /* keys of its messages come again after that, and several shifts of it fit; 0: no */
 	int64_t start_x; /* where its records begin: what it claims of wall-clock time was true there */
 	int64_t start_bound_ns;  /* how far that may be off UTC; 0: not stated */
 	const char *host;        /* whose clock it claims that by, "": nobody's */
@@ -82,6 +83,9 @@ struct sync_problem {
 	int64_t epoch_unix_ns; /* wall-clock time at x = 0, or 0 */
 	uint64_t unmatched;    /* sends and receives without a partner */
 	uint64_t duplicates;
+	uint64_t ambiguous;       /* receives that more than one send fits */
+	bool unique_keys;         /* messages are paired by keys that are taken not to come again */
+	int64_t arrive_within_ns; /* messages are taken to arrive within that; 0: no need for it */
 };
 
 /** Bytes of a clock's name, as long as a session may have them, and more. */
@@ -114,6 +118,15 @@ uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+
+/** Say that @clock is ambiguous by the time after which keys of its messages come again, and return true; false: they do not. */
+bool sync_again(const struct sync_problem *p, size_t clock, struct cvl_clock_sync *out);
+
+/** What the pairing of messages rests on, as the rest of a sentence; "": nothing. */
+const char *sync_assumed(const struct sync_problem *p, char *out, size_t size);
+
+/** "1 s", "99.97 ms": four digits. */
+void sync_period_text(char out[CVL_TIME_TEXT], double ns);
 
 /**
  * One solution of marks and messages: clocks in @s that have maps from marks tie others by messages, and where messages

@@ -323,6 +323,8 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
 			 (json_int_t)p->n_messages, "unmatched", (json_int_t)p->unmatched,
 			 "duplicates", (json_int_t)p->duplicates);
+	if (root)
+		json_object_set_new(root, "ambiguous", json_integer((json_int_t)p->ambiguous));
 	if (root && o->align)
 		json_object_set_new(root, "align", json_string(o->align));
 	if (root && o->start_bound_ns)
