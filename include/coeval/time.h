@@ -26,11 +26,12 @@ struct cvl_time {
 /** What a bound promises. */
 enum cvl_bound_kind {
 	CVL_BOUND_NONE,        /* no tie to the timeline: nominal rate only, half-width unknown */
+	CVL_BOUND_GUESS, /* what was stated contradicts what was observed: nothing is promised */
 	CVL_BOUND_STATISTICAL, /* covers the truth 99.9 % of the time, model permitting */
 	CVL_BOUND_PROVEN,      /* follows from stated limits (drift, resolution, causality) */
 };
 
-/** "none", "99.9 %" or "proven". */
+/** "none", "best guess", "99.9 %" or "proven". */
 const char *cvl_bound_kind_name(enum cvl_bound_kind kind);
 
 #define CVL_TIME_TEXT 48

@@ -10,6 +10,7 @@
 const char *cvl_bound_kind_name(enum cvl_bound_kind kind)
 {
 	switch (kind) {
+	case CVL_BOUND_GUESS: return "best guess";
 	case CVL_BOUND_STATISTICAL: return "99.9 %";
 	case CVL_BOUND_PROVEN: return "proven";
 	case CVL_BOUND_NONE: break;

@@ -155,6 +155,256 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 	return rc;
 }
 
+/* ---- a clock that may have been set ---- */
+
+/* What limits [begin, end) allow at x, by those up to it and by those from it on. */
+struct sides {
+	const struct band_limit *l;
+	size_t n;
+	struct side {
+		long double low, high;
+	} * upto, *from; /* at each limit, itself included */
+	double rho;
+};
+
+static void one_way(struct side *at, const struct side *before, const struct band_limit *l,
+		    int64_t x_before, double rho)
+{
+	long double d = before ? rho * fabsl((long double)l->x - (long double)x_before) : 0;
+
+	at->low = before ? before->low - d : -INFINITY;
+	at->high = before ? before->high + d : INFINITY;
+	if (l->lower)
+		at->low = fmaxl(at->low, (long double)l->bound);
+	else
+		at->high = fminl(at->high, (long double)l->bound);
+}
+
+static void find_sides(struct sides *s)
+{
+	for (size_t i = 0; i < s->n; i++)
+		one_way(&s->upto[i], i ? &s->upto[i - 1] : NULL, &s->l[i], i ? s->l[i - 1].x : 0,
+			s->rho);
+	for (size_t i = s->n; i-- > 0;)
+		one_way(&s->from[i], i + 1 < s->n ? &s->from[i + 1] : NULL, &s->l[i],
+			i + 1 < s->n ? s->l[i + 1].x : 0, s->rho);
+}
+
+/* What limit @at of @side says at x. */
+static struct side carried(const struct side *side, int64_t at, int64_t x, double rho)
+{
+	long double d = rho * fabsl((long double)x - (long double)at);
+
+	return (struct side){ side->low - d, side->high + d };
+}
+
+/* The union of both sides at @x, @before and @after being the last limit up to it and the first from it on. */
+static int add_union(struct band *b, const struct sides *s, size_t before, size_t after, int64_t x,
+		     struct cvl_error *err)
+{
+	struct side p = { -INFINITY, INFINITY }, q = p;
+
+	if (before < s->n)
+		p = carried(&s->upto[before], s->l[before].x, x, s->rho);
+	if (after < s->n)
+		q = carried(&s->from[after], s->l[after].x, x, s->rho);
+	if (isinf(p.low) || isinf(p.high)) { /* nothing is known of a step so far out */
+		p.low = isinf(p.low) ? q.low : p.low;
+		p.high = isinf(p.high) ? q.high : p.high;
+	}
+	if (isinf(q.low) || isinf(q.high)) {
+		q.low = isinf(q.low) ? p.low : q.low;
+		q.high = isinf(q.high) ? p.high : q.high;
+	}
+	return add_point(b, x, fminl(p.low, q.low), fmaxl(p.high, q.high), err);
+}
+
+static bool counts(const struct sides *s, size_t i)
+{
+	const struct band_limit *l = &s->l[i];
+
+	return l->lower ? s->upto[i].low == (long double)l->bound ||
+				  s->from[i].low == (long double)l->bound :
+			  s->upto[i].high == (long double)l->bound ||
+				  s->from[i].high == (long double)l->bound;
+}
+
+static int make_union(struct band *b, const struct sides *s, struct cvl_error *err)
+{
+	int rc = 0;
+
+	b->sure_from = INT64_MAX;
+	b->sure_to = INT64_MIN;
+	for (size_t i = 0, end; i < s->n && !rc; i = end) {
+		bool any = !i;
+		int64_t x = s->l[i].x;
+
+		for (end = i; end < s->n && s->l[end].x == x; end++)
+			any = any || counts(s, end);
+		if (isfinite(s->upto[end - 1].low) && isfinite(s->upto[end - 1].high) &&
+		    b->sure_from == INT64_MAX)
+			b->sure_from = x;
+		if (isfinite(s->from[i].low) && isfinite(s->from[i].high))
+			b->sure_to = x;
+		if (!any && end < s->n)
+			continue;
+		rc = add_union(b, s, i - 1, i, x - 1, err);
+		rc = rc ? rc : add_union(b, s, end - 1, i, x, err);
+		rc = rc ? rc : add_union(b, s, end - 1, end, x + 1, err);
+	}
+	return rc;
+}
+
+/* The first limit from @begin on up to which they contradict each other; s->n: none does. */
+static size_t first_conflict(const struct sides *s, size_t begin)
+{
+	struct side now = { 0 };
+
+	for (size_t i = begin; i < s->n; i++) {
+		struct side before = now;
+
+		one_way(&now, i > begin ? &before : NULL, &s->l[i], i ? s->l[i - 1].x : 0, s->rho);
+		if (now.low > now.high)
+			return i;
+	}
+	return s->n;
+}
+
+/* The last limit down to @begin from which on, up to @end, they contradict each other. */
+static size_t last_conflict(const struct sides *s, size_t begin, size_t end)
+{
+	struct side now = { 0 };
+
+	for (size_t i = end; i-- > begin;) {
+		struct side before = now;
+
+		one_way(&now, i + 1 < end ? &before : NULL, &s->l[i],
+			i + 1 < end ? s->l[i + 1].x : 0, s->rho);
+		if (now.low > now.high)
+			return i;
+	}
+	return begin;
+}
+
+/* Parts without a contradiction, [begin, end) of the limits each. Returns how many; more than BAND_CUTS_MAX + 1: too many. */
+static size_t find_parts(const struct sides *s, size_t part[BAND_CUTS_MAX + 2][2])
+{
+	size_t n = 0, begin = 0;
+
+	while (n < BAND_CUTS_MAX + 2) {
+		size_t right = first_conflict(s, begin), left;
+
+		part[n][0] = begin;
+		part[n][1] = s->n;
+		n++;
+		if (right == s->n)
+			return n;
+		/* one step lies in every contradiction: between the last that begins and the first that ends */
+		left = last_conflict(s, begin, s->n);
+		if (left >= right)
+			left = last_conflict(s, begin, right + 1);
+		part[n - 1][1] = left + 1;
+		begin = right;
+	}
+	return n;
+}
+
+static int make_part(struct band *b, const struct band_limit *l, size_t n, struct band *part,
+		     struct cvl_error *err)
+{
+	bool low = false, high = false;
+
+	for (size_t i = 0; i < n; i++) {
+		low = low || l[i].lower;
+		high = high || !l[i].lower;
+	}
+	part->n = 0;
+	part->rho = b->rho;
+	if (!low || !high) {
+		b->empty = true;
+		return 0;
+	}
+	return make_cones(part, l, n, err);
+}
+
+/* Both sides of the bracket between the last point of the band and the first of @next. */
+static int bridge(struct band *b, const struct band *next, struct cvl_error *err)
+{
+	const struct band_point *p = &b->point[b->n - 1], *q = &next->point[0];
+	const int64_t at[2] = { p->x + 1, q->x - 1 }, x_p = p->x;
+	const struct side left = { p->low, p->high }, right = { q->low, q->high };
+	int rc = 0;
+
+	for (int k = 0; k < 2 && !rc; k++) {
+		struct side a = carried(&left, x_p, at[k], b->rho);
+		struct side c = carried(&right, q->x, at[k], b->rho);
+
+		rc = add_point(b, at[k], fminl(a.low, c.low), fmaxl(a.high, c.high), err);
+	}
+	return rc;
+}
+
+static int make_parts(struct band *b, const struct sides *s, size_t part[][2], size_t n,
+		      struct cvl_error *err)
+{
+	struct band one = { 0 };
+	int rc = 0;
+
+	b->cuts = n - 1;
+	b->cut_from = s->l[part[0][1] - 1].x;
+	b->cut_to = s->l[part[1][0]].x;
+	b->sure_from = s->l[0].x;
+	b->sure_to = s->l[s->n - 1].x;
+	for (size_t k = 0; k < n && !rc && !b->empty; k++) {
+		rc = make_part(b, s->l + part[k][0], part[k][1] - part[k][0], &one, err);
+		if (!rc && k && !b->empty)
+			rc = bridge(b, &one, err);
+		for (size_t i = 0; i < one.n && !rc && !b->empty; i++)
+			rc = add_point(b, one.point[i].x, one.point[i].low, one.point[i].high, err);
+	}
+	band_free(&one);
+	return rc;
+}
+
+int band_make_settable(struct band *b, struct band_limit *limits, size_t n, double rho,
+		       struct cvl_error *err)
+{
+	struct sides s = { .l = limits, .n = n, .rho = rho };
+	size_t part[BAND_CUTS_MAX + 2][2], parts;
+	bool low = false, high = false;
+	int rc = 0;
+
+	b->n = b->cuts = 0;
+	b->rho = rho;
+	b->empty = false;
+	b->worst = 0;
+	for (size_t i = 0; i < n; i++) {
+		low = low || limits[i].lower;
+		high = high || !limits[i].lower;
+	}
+	if (!low || !high)
+		return 0;
+	qsort(limits, n, sizeof(*limits), by_x);
+	s.upto = malloc(n * sizeof(*s.upto));
+	s.from = malloc(n * sizeof(*s.from));
+	if (!s.upto || !s.from) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	} else {
+		find_sides(&s);
+		parts = find_parts(&s, part);
+		b->empty = parts > BAND_CUTS_MAX + 1;
+		if (parts == 1)
+			rc = make_union(b, &s, err);
+		else if (!b->empty)
+			rc = make_parts(b, &s, part, parts, err);
+		if (b->empty)
+			b->n = 0;
+	}
+	free(s.upto);
+	free(s.from);
+	return rc;
+}
+
 /* ---- wander ---- */
 
 struct programme {
@@ -307,7 +557,7 @@ int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from,
 {
 	bool low = false, high = false;
 
-	b->n = 0;
+	b->n = b->cuts = 0;
 	b->rho = rho;
 	b->empty = false;
 	b->worst = 0;

@@ -32,8 +32,11 @@ struct band_point {
 struct band {
 	struct band_point *point;
 	size_t n, capacity;
-	double rho;                     /* of the limits it was made with, ns per ns */
-	bool empty;                     /* contradiction: no theta fulfils all limits */
+	double rho;                 /* of the limits it was made with, ns per ns */
+	bool empty;                 /* contradiction: no theta fulfils all limits */
+	size_t cuts;                /* places where theta stepped, of a clock that can be set */
+	int64_t cut_from, cut_to;   /* x between which the first of them is */
+	int64_t sure_from, sure_to; /* x between which one step that nobody saw is allowed for */
 	uint32_t worst_low, worst_high; /* the observations that contradict most */
 	long double worst;              /* by how many ns */
 };
@@ -47,6 +50,17 @@ void band_free(struct band *b);
  */
 int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to,
 	      double rho, bool has_wander, double wander, struct cvl_error *err);
+
+/**
+ * The same of a theta that may have stepped once, anywhere. The step is before x or after it, so what the limits up to x allow or what those
+ * from x on allow is untouched by it: the band is the union of both. Where the limits show a step, the band is cut there: each
+ * part has its own limits, and the bracket in which the step lies the union of its neighbours. Empty only if more than
+ * BAND_CUTS_MAX steps are needed, or a part has limits of one direction alone.
+ */
+int band_make_settable(struct band *b, struct band_limit *limits, size_t n, double rho,
+		       struct cvl_error *err);
+
+#define BAND_CUTS_MAX 4
 
 /** Earliest and latest theta at @x. False if nothing is known. */
 bool band_at(const struct band *b, int64_t x, long double *low, long double *high);

@@ -17,6 +17,7 @@
 #define ROUNDS_EXTRA 8
 /* A drift limit that had to be widened further than this means that causality itself is broken. */
 #define DRIFT_MAX_PPM 100000.0
+#define RELAX_FIRST 4.0
 
 struct work {
 	const struct sync_problem *p;
@@ -28,6 +29,7 @@ struct work {
 	size_t *canonical;
 	size_t ref;   /* whose time is the timeline; SIZE_MAX: nobody's */
 	double scale; /* of the drift limits */
+	bool cut;     /* no clock is believed not to have been set */
 	struct band_limit *limit;
 	uint64_t *used;
 };
@@ -125,6 +127,13 @@ static long double total_width(const struct band *b)
 	return b->n ? sum / (long double)b->n : INFINITY;
 }
 
+/* Whether its time against the timeline may step: because it was set, or the clock whose time that is. */
+static bool may_step(const struct work *w, size_t clock)
+{
+	return w->cut || w->p->clock[clock].settable ||
+	       (w->ref != SIZE_MAX && w->p->clock[w->ref].settable);
+}
+
 static int improve(struct work *w, size_t clock, bool *changed, struct cvl_error *err)
 {
 	const struct sync_clock *c = &w->p->clock[clock];
@@ -136,8 +145,10 @@ static int improve(struct work *w, size_t clock, bool *changed, struct cvl_error
 	w->used[clock] = n;
 	if (!n)
 		return 0;
-	rc = band_make(b, w->limit, n, sync_x(w->p, clock, c->first), sync_x(w->p, clock, c->last),
-		       pair_drift(w, clock), c->has_wander, pair_wander(w, clock), err);
+	rc = may_step(w, clock) ? band_make_settable(b, w->limit, n, pair_drift(w, clock), err) :
+				  band_make(b, w->limit, n, sync_x(w->p, clock, c->first),
+					    sync_x(w->p, clock, c->last), pair_drift(w, clock),
+					    c->has_wander, pair_wander(w, clock), err);
 	if (!rc && b->n && !(before - total_width(b) < 1))
 		*changed = true;
 	return rc;
@@ -170,8 +181,8 @@ static int settle(struct work *w, bool *empty, struct cvl_error *err)
 	return 0;
 }
 
-/* Smallest scale of the drift limits at which all messages agree, to 1 %. 0: none up to DRIFT_MAX_PPM. */
-static int relax(struct work *w, double *scale, struct cvl_error *err)
+/* Smallest scale of the drift limits, up to @top, at which all messages agree, to 1 %. 0: none up to DRIFT_MAX_PPM. */
+static int relax(struct work *w, double top, double *scale, struct cvl_error *err)
 {
 	double low = 1, high = 1, most = 1;
 	bool empty = true;
@@ -182,7 +193,7 @@ static int relax(struct work *w, double *scale, struct cvl_error *err)
 	while (empty) {
 		low = high;
 		high *= 2;
-		if (high * most > DRIFT_MAX_PPM) {
+		if (high * most > DRIFT_MAX_PPM || high > top) {
 			*scale = 0;
 			return 0;
 		}
@@ -226,20 +237,30 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 	k[*n].time.ns = x + (int64_t)floorl(mid);
 	/* 3 ns: of rounding x, the middle, and what lies between knots */
 	k[*n].bound_ns = (int64_t)ceill((high - low) / 2) + 3;
-	if (*n && k[*n].time.ns < k[*n - 1].time.ns)
-		return;
+	if (*n && k[*n].time.ns < k[*n - 1].time.ns) {
+		k[*n].bound_ns += k[*n - 1].time.ns - k[*n].time.ns;
+		k[*n].time.ns = k[*n - 1].time.ns;
+	}
 	++*n;
 }
 
-static int make_map(const struct work *w, size_t clock, size_t band, struct cvl_clock_sync *out,
-		    struct cvl_error *err)
+/* Limits that had to be widened, clocks that were set though nobody said that they can be, or more than once, prove nothing. */
+static enum cvl_bound_kind kind_of(const struct work *w, const struct band *b, double relaxed)
+{
+	if (relaxed > 1 || w->cut || b->cuts > 1)
+		return CVL_BOUND_GUESS;
+	return w->tied ? CVL_BOUND_STATISTICAL : CVL_BOUND_PROVEN;
+}
+
+static int make_map(const struct work *w, size_t clock, size_t band, double relaxed,
+		    struct cvl_clock_sync *out, struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
 	const struct band *b = &w->band[band];
 	struct cvl_knot *k = calloc(2 * b->n, sizeof(*k));
 	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
 				     .knots = k,
-				     .kind = w->tied ? CVL_BOUND_STATISTICAL : CVL_BOUND_PROVEN };
+				     .kind = kind_of(w, b, relaxed) };
 	int rc;
 
 	if (!k)
@@ -319,11 +340,15 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 		sync_reason(
 			out, CVL_UNSYNCHRONISED,
 			w->used[c] ?
-				"messages in one direction only: they bound its time on one side" :
-				"no messages tie it to the reference");
+				"messages in one direction only: they bound its time on one side%s" :
+				"no messages tie it to the reference%s",
+			w->p->ambiguous ?
+				"; those that more than one send fits do not count: add what "
+				"tells them apart to the key, such as a hop count" :
+				"");
 		return 0;
 	}
-	rc = make_map(w, clock, c, out, err);
+	rc = make_map(w, clock, c, relaxed, out, err);
 	if (rc)
 		return rc;
 	out->used = w->used[c];
@@ -334,10 +359,21 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 			"the messages contradict a drift limit of %g ppm a clock; they fit one of %.4g ppm, and "
 			"the bounds are given for that (see --max-drift)",
 			w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
+	else if (b->cuts)
+		sync_reason(
+			out, CVL_DEGRADED,
+			"it was set, or the reference was: its messages show %zu step%s, the first between %.3f and "
+			"%.3f s%s",
+			b->cuts, b->cuts > 1 ? "s" : "", (double)b->cut_from * 1e-9,
+			(double)b->cut_to * 1e-9,
+			w->cut ? ", though neither is said to be settable" : "");
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock%s",
+		sync_reason(out, CVL_GOOD, "%" PRIu64 " messages, drift limit %g ppm a clock%s%s",
 			    out->used, w->p->clock[clock].drift_ppm,
-			    sync_assumed(w->p, assumed, sizeof(assumed)));
+			    sync_assumed(w->p, assumed, sizeof(assumed)),
+			    may_step(w, clock) ?
+				    ", set at most once, between its first and last messages" :
+				    "");
 	return 0;
 }
 
@@ -485,7 +521,17 @@ static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 		for (size_t c = 0; c < p->n_clocks; c++)
 			if (w->band[c].empty && !is_known(w, c))
 				who = c;
-		rc = relax(w, relaxed, err);
+		/* a rate that is somewhat further off, a clock that was set, or a rate that is far off */
+		rc = relax(w, RELAX_FIRST, relaxed, err);
+		if (rc || *relaxed > 0)
+			return rc;
+		w->scale = *relaxed = 1;
+		w->cut = true;
+		rc = settle(w, &empty, err);
+		if (rc || !empty)
+			return rc;
+		w->cut = false;
+		rc = relax(w, INFINITY, relaxed, err);
 		if (rc || *relaxed > 0)
 			return rc;
 		w->left_out[who] = true;

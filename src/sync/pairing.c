@@ -17,14 +17,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRETCH 256      /* ends looked at together */
+#define STRETCH 256        /* ends looked at together */
 #define STRETCH_DRIFT 0.05 /* of a wrap, that the clocks may drift within them */
-#define FITS 0.9         /* share of what must be explained, from which on a shift is one */
-#define SURE 0.98        /* of the one that is believed */
-#define EVIDENCE 24      /* ends that a shift must be able to explain, for being believed or refuted by them */
-#define EVEN 0.2         /* of the median, that the times between equal keys of a counter that wraps differ */
+#define FITS 0.9           /* share of what must be explained, from which on a shift is one */
+#define SURE 0.98          /* of the one that is believed */
+#define EVIDENCE \
+	24 /* ends that a shift must be able to explain, for being believed or refuted by them */
+#define EVEN \
+	0.2 /* of the median, that the times between equal keys of a counter that wraps differ */
 #define SHIFTS_MAX 64
-#define MANY 16          /* sends between equal keys: else they are sent again */
+#define MANY 16 /* sends between equal keys: else they are sent again */
 
 void pairing_free(struct pairing *p)
 {
@@ -75,8 +77,8 @@ static int add_message(struct solver *s, const struct pairing_end *sent,
 
 	if (cvl_room(&p->message, p->n_messages, &p->cap_messages, sizeof(*p->message)))
 		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	p->message[p->n_messages++] = (struct sync_message){ sent->clock, received->clock,
-							     sent->tick, received->tick };
+	p->message[p->n_messages++] =
+		(struct sync_message){ sent->clock, received->clock, sent->tick, received->tick };
 	return 0;
 }
 
@@ -97,7 +99,8 @@ static bool is_copy(const struct group *g, size_t i)
 }
 
 /* The only clock but @receiver that sends this key, as its first send; NULL: there is none, or (*@several) more than one. */
-static const struct pairing_end *only_sender(const struct group *g, uint32_t receiver, bool *several)
+static const struct pairing_end *only_sender(const struct group *g, uint32_t receiver,
+					     bool *several)
 {
 	const struct pairing_end *found = NULL;
 
@@ -417,7 +420,8 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 static int find_shifts(const struct two *t, int receiver, struct shifts *s)
 {
 	const struct received *r = t->received[receiver];
-	size_t all = t->n_received[receiver], n = all < STRETCH ? all : STRETCH, from = (all - n) / 2;
+	size_t all = t->n_received[receiver], n = all < STRETCH ? all : STRETCH,
+	       from = (all - n) / 2;
 	struct changes c = { 0 };
 	int rc = 0;
 
@@ -508,9 +512,9 @@ static int follow_all(struct two *t, struct range s, double at)
 		return cvl_fail(t->s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	memcpy(all, t->received[1], t->n_received[1] * sizeof(*all));
 	for (size_t i = 0; i < t->n_received[0]; i++)
-		all[t->n_received[1] + i] = (struct received){
-			t->received[0][i].end, t->received[0][i].x - (s.low + s.high) / 2
-		};
+		all[t->n_received[1] + i] =
+			(struct received){ t->received[0][i].end,
+					   t->received[0][i].x - (s.low + s.high) / 2 };
 	qsort(all, n, sizeof(*all), by_x);
 	while (mid < n && all[mid].x < at)
 		mid++;
@@ -542,7 +546,8 @@ static bool is_decided(const struct two *t, const struct shifts *s)
 {
 	const struct range asked = prior(t);
 
-	return s->n == 1 && s->sure[0] && s->fit[0].high - s->fit[0].low + (double)t->window < t->wrap &&
+	return s->n == 1 && s->sure[0] &&
+	       s->fit[0].high - s->fit[0].low + (double)t->window < t->wrap &&
 	       (s->refuted || asked.high - asked.low < t->wrap);
 }
 

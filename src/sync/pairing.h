@@ -16,9 +16,9 @@
 struct pairing_end {
 	struct match_key key;
 	uint32_t rule;
-	uint32_t clock;    /* of the session, that the tick is of */
-	uint32_t of;       /* the clock that it is (same_as) */
-	uint64_t tick;     /* of a send the first possible, of a receive the last */
+	uint32_t clock; /* of the session, that the tick is of */
+	uint32_t of;    /* the clock that it is (same_as) */
+	uint64_t tick;  /* of a send the first possible, of a receive the last */
 	int64_t x;
 	bool receive;
 };

@@ -27,6 +27,7 @@ struct sync_clock {
 	int64_t bias_ns, bias_bound_ns; /* by how much it hears all late, as calibrated */
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
 	uint64_t vague;                 /* marks left out, since others are known much better */
+	bool settable;                  /* somebody may have set it */
 	int64_t again_ns; /* keys of its messages come again after that, and several shifts of it fit; 0: no */
 	int64_t start_x; /* where its records begin: what it claims of wall-clock time was true there */
 	int64_t start_bound_ns;  /* how far that may be off UTC; 0: not stated */

@@ -126,6 +126,7 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 			.resolution_ns = ns > INT32_MAX ? INT32_MAX : (int64_t)ns,
 			.same_as = c->same_as < 0 ? i : (size_t)c->same_as,
 			.start_bound_ns = c->start_bound_ns,
+			.settable = cvl_clock_counter(c) == CVL_SETTABLE,
 			.host = c->host,
 			.host_bound_ns = c->host_bound_ns,
 		};
@@ -216,14 +217,14 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 		return no_estimator(name, err);
 	if (is_one_clock(p) && !p->n_marks && !o->n_match && !o->n_pulse && !name)
 		return 0;
-	if (!p->n_marks && !p->n_messages)
+	if (!p->n_marks && !p->n_messages && !p->ambiguous)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
 			"are messages, or --pulse LINE:rise:1s for pulses",
 			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
 						     "the rules given found nothing");
-	if ((*out)->info.messages && !p->n_messages)
+	if ((*out)->info.messages && !p->n_messages && !p->ambiguous)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"the estimator %s needs messages, and there are none; say --match RULE",
