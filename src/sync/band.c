@@ -523,6 +523,21 @@ static size_t thin(struct band_limit *l, size_t n)
 	return out;
 }
 
+/* The band at @x: what the chord may cut off of a curve between points is @chord. */
+static int add_solved(struct band *b, struct programme *p, int64_t x, long double chord,
+		      struct cvl_error *err)
+{
+	long double low, high, conflict;
+
+	p->x0 = x;
+	conflict = solve_at(p, &low, &high);
+	if (conflict > b->worst) {
+		b->worst = conflict;
+		b->empty = true;
+	}
+	return add_point(b, x, low - chord - 1, high + chord + 1, err);
+}
+
 static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t from, int64_t to,
 		       double wander, struct cvl_error *err)
 {
@@ -538,17 +553,32 @@ static int make_wander(struct band *b, struct band_limit *l, size_t n, int64_t f
 	p.limit = l;
 	h = ((long double)to - (long double)from) / (GRID - 1);
 	chord = p.wander * (h + 1) * (h + 1) / 8;
-	for (int i = 0; i < GRID && !rc; i++) {
-		long double low, high, conflict;
+	for (int i = 0; i < GRID && !rc; i++)
+		rc = add_solved(b, &p, i == GRID - 1 ? to : from + (int64_t)(h * i), chord, err);
+	return rc;
+}
 
-		p.x0 = i == GRID - 1 ? to : from + (int64_t)(h * i);
-		conflict = solve_at(&p, &low, &high);
-		if (conflict > b->worst) {
-			b->worst = conflict;
-			b->empty = true;
-		}
-		rc = add_point(b, p.x0, low - chord - 1, high + chord + 1, err);
-	}
+static int by_place(const void *pa, const void *pb)
+{
+	const int64_t *a = pa, *b = pb;
+
+	return *a < *b ? -1 : *a > *b;
+}
+
+int band_make_lines(struct band *b, struct band_limit *limits, size_t n, int64_t *at, size_t n_at,
+		    struct cvl_error *err)
+{
+	struct programme p = { .limit = limits, .n = n, .rho = 0.5 };
+	int rc = 0;
+
+	b->n = b->cuts = 0;
+	b->rho = p.rho;
+	b->empty = false;
+	b->worst = 0;
+	qsort(limits, n, sizeof(*limits), by_x);
+	qsort(at, n_at, sizeof(*at), by_place);
+	for (size_t i = 0; i < n_at && !rc; i++)
+		rc = add_solved(b, &p, at[i], 0, err);
 	return rc;
 }
 

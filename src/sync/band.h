@@ -52,6 +52,13 @@ int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from,
 	      double rho, bool has_wander, double wander, struct cvl_error *err);
 
 /**
+ * The band of all straight lines that fulfil @limits, which lie in both directions: exact at the @n_at places @at, and between them if
+ * these hold the limits' places. Both are sorted in place.
+ */
+int band_make_lines(struct band *b, struct band_limit *limits, size_t n, int64_t *at, size_t n_at,
+		    struct cvl_error *err);
+
+/**
  * The same of a theta that may have stepped once, anywhere. The step is before x or after it, so what the limits up to x allow or what those
  * from x on allow is untouched by it: the band is the union of both. Where the limits show a step, the band is cut there: each
  * part has its own limits, and the bracket in which the step lies the union of its neighbours. Empty only if more than

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Convex hull (Duda et al. 1987; Jabbarifar 2013): clock B's time as one straight line of clock A's. A message
- * from A to B is a point the line must not pass below, one from B to A a point it must not pass above. The line
- * is the bisector of the steepest and the flattest that do. All comparisons are exact: differences of
- * int64 coordinates have 64 bits, their products 128.
+ * from A to B is a point the line must not pass below, one from B to A a point it must not pass above. The hulls of these points
+ * say the same as all of them. At each instant the lines that do leave an interval: its middle is told, half of it is
+ * the bound; both bend at the hulls' points only. The rate lies between those of the steepest and the flattest line. All comparisons
+ * are exact: differences of int64 coordinates have 64 bits, their products 128.
  *
  * Clocks that share no messages with the reference are reached through the neighbours with the most messages.
  */
@@ -18,12 +19,6 @@ typedef __int128 i128;
 
 struct point {
 	int64_t x, y;
-};
-
-/* y = y0 + (1 + skew) (x - x0) */
-struct line {
-	int64_t x0, y0;
-	long double y0_frac, skew;
 };
 
 static int by_x(const void *pa, const void *pb)
@@ -95,41 +90,27 @@ static long double skew_of(const struct pair *p)
 }
 
 /*
- * Line between all @below (which it must not pass below) and @above. 0, 1 if there are too few, 2 if there is none.
+ * The lines between all @below (which they must not pass below) and @above, of which only the hulls are left: the slopes, less 1, of the
+ * flattest and the steepest. 0, 1 if there are too few points, 2 if there is no such line.
  */
-static int fit(struct point *below, size_t n, struct point *above, size_t m, struct line *out,
-	       long double *range)
+static int fit(struct point *below, size_t *n, struct point *above, size_t *m, long double *least,
+	       long double *most)
 {
 	struct pair steep, flat;
-	long double a, b, xi, angle;
 
-	qsort(below, n, sizeof(*below), by_x);
-	qsort(above, m, sizeof(*above), by_x);
-	n = hull(below, n, 1);
-	m = hull(above, m, -1);
+	qsort(below, *n, sizeof(*below), by_x);
+	qsort(above, *m, sizeof(*above), by_x);
+	*n = hull(below, *n, 1);
+	*m = hull(above, *m, -1);
 	/* turning the line up is stopped by a point it leaves below on the left and one above on the right */
-	steep = extreme(below, n, above, m, -1);
-	flat = extreme(above, m, below, n, 1);
+	steep = extreme(below, *n, above, *m, -1);
+	flat = extreme(above, *m, below, *n, 1);
 	if (!steep.found || !flat.found)
 		return 1;
 	if (steeper(&flat, &steep))
 		return 2;
-	a = skew_of(&steep);
-	b = skew_of(&flat);
-	/* where they cross, from the left point of the steep one */
-	xi = a == b ? 0 :
-		      (((long double)(flat.left.y - steep.left.y) -
-			(1 + b) * (long double)(flat.left.x - steep.left.x)) /
-		       (a - b));
-	out->x0 = steep.left.x + (int64_t)floorl(xi);
-	xi = floorl(xi);
-	out->y0 = steep.left.y + (int64_t)xi;
-	out->y0_frac = xi * a;
-	angle = (atanl(1 + a) + atanl(1 + b)) / 2;
-	out->skew = tanl(angle) - 1;
-	if (fabsl(a - b) < 1e-9L) /* tan and atan round more than that is worth */
-		out->skew = (a + b) / 2;
-	*range = (a - b) / 2;
+	*least = skew_of(&flat);
+	*most = skew_of(&steep);
 	return 0;
 }
 
@@ -138,9 +119,8 @@ static int fit(struct point *below, size_t n, struct point *above, size_t m, str
 struct link {
 	size_t parent;
 	bool tied;
-	struct line line;
-	struct band band; /* of all lines that fit, against the parent */
-	long double skew_range;
+	struct band band;        /* of all lines that fit, against the parent */
+	long double least, most; /* slopes of these, less 1 */
 	uint64_t messages;
 	int failed;
 };
@@ -151,6 +131,7 @@ struct work {
 	uint64_t *shared; /* messages of each pair */
 	struct point *below, *above;
 	struct band_limit *limit;
+	int64_t *at;
 };
 
 static size_t canon(const struct sync_problem *p, size_t c)
@@ -187,109 +168,139 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 		int64_t received =
 			sync_x(p, msg->to, msg->received) + p->clock[msg->to].resolution_ns + 1;
 
-		if (from == parent && to == child) {
+		if (from == parent && to == child)
 			w->below[n++] = (struct point){ received, sent };
-			w->limit[k++] =
-				(struct band_limit){ received, sent - received, true, (uint32_t)i };
-		} else if (from == child && to == parent) {
+		else if (from == child && to == parent)
 			w->above[m++] = (struct point){ sent, received };
-			w->limit[k++] =
-				(struct band_limit){ sent, received - sent, false, (uint32_t)i };
-		}
 	}
 	l->parent = parent;
 	l->messages = n + m;
-	l->failed = fit(w->below, n, w->above, m, &l->line, &l->skew_range);
+	l->failed = fit(w->below, &n, w->above, &m, &l->least, &l->most);
 	w->shared[child * p->n_clocks + parent] =
 		0; /* tried: another clock may do if this one does not */
 	if (l->failed)
 		return 0;
-	/* every line that fits, at every instant: the band of a clock whose rate never changes */
-	rc = band_make(&l->band, w->limit, k, sync_x(p, child, p->clock[child].first),
-		       sync_x(p, child, p->clock[child].last), 0.5, true, 0, err);
+	for (size_t i = 0; i < n; i++, k++) {
+		w->limit[k] = (struct band_limit){ w->below[i].x, w->below[i].y - w->below[i].x, true,
+						   (uint32_t)k };
+		w->at[k] = w->below[i].x;
+	}
+	for (size_t i = 0; i < m; i++, k++) {
+		w->limit[k] = (struct band_limit){ w->above[i].x, w->above[i].y - w->above[i].x,
+						   false, (uint32_t)k };
+		w->at[k] = w->above[i].x;
+	}
+	w->at[k] = sync_x(p, child, p->clock[child].first);
+	w->at[k + 1] = sync_x(p, child, p->clock[child].last);
+	rc = band_make_lines(&l->band, w->limit, k, w->at, k + 2, err);
 	l->failed = l->band.empty ? 2 : 0;
 	l->tied = !rc && !l->failed;
 	return rc;
 }
 
-static long double line_at(const struct line *l, int64_t x)
+/* Earliest and latest time of the reference at x of clock @c: later on one clock is later on the next. */
+static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *low,
+		  long double *high)
 {
-	/* as an offset from x, so that nothing large is multiplied */
-	return (long double)(l->y0 - l->x0) + l->y0_frac + l->skew * (long double)(x - l->x0);
+	long double first = 0, last = 0; /* of what was gained on x */
+
+	for (; c != ref; c = w->link[c].parent) {
+		long double a = 0, b = 0, other;
+
+		band_at(&w->link[c].band, x + (int64_t)floorl(first), &a, &other);
+		band_at(&w->link[c].band, x + (int64_t)ceill(last), &other, &b);
+		first += a;
+		last += b;
+	}
+	*low = first;
+	*high = last;
 }
 
-/* Offset of clock @c from the reference at its x, and how far any fitting line may be from it. */
-static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *theta,
-		  long double *bound)
+static int by_count(const void *pa, const void *pb)
 {
-	*theta = *bound = 0;
-	for (; c != ref; c = w->link[c].parent) {
-		const struct link *l = &w->link[c];
-		int64_t at = x + (int64_t)llroundl(*theta);
-		long double step = line_at(&l->line, at), low = step, high = step;
+	const uint64_t *a = pa, *b = pb;
 
-		band_at(&l->band, at, &low, &high);
-		/* the parent is asked at a time that is itself uncertain */
-		*bound *= 1 + fabsl(l->line.skew) + 2 * fabsl(l->skew_range);
-		*bound += fmaxl(0, fmaxl(step - low, high - step)) + 1;
-		*theta += step;
-	}
+	return *a < *b ? -1 : *a > *b;
+}
+
+/* Ticks of @clock where its map may bend: where its own band does, and others on its way to the reference. NULL: no memory. */
+static uint64_t *bends(const struct work *w, size_t clock, size_t ref, size_t *n)
+{
+	const struct sync_problem *p = w->p;
+	size_t all = 2;
+	uint64_t *tick;
+
+	for (size_t c = canon(p, clock); c != ref; c = w->link[c].parent)
+		all += 2 * w->link[c].band.n;
+	tick = malloc(all * sizeof(*tick));
+	*n = 0;
+	if (!tick)
+		return NULL;
+	tick[(*n)++] = p->clock[clock].first;
+	tick[(*n)++] = p->clock[clock].last;
+	for (size_t c = canon(p, clock); c != ref; c = w->link[c].parent)
+		for (size_t i = 0; i < w->link[c].band.n; i++) {
+			long double low, high;
+			int64_t x = w->link[c].band.point[i].x;
+			uint64_t at;
+
+			/* where x of another clock is on this one: near enough, what lies between is a chord of a convex band */
+			chain(w, canon(p, clock), c, x, &low, &high);
+			at = sync_tick(p, clock, x - (int64_t)((low + high) / 2));
+			tick[(*n)++] = at;
+			tick[(*n)++] = at ? at - 1 : 0;
+		}
+	qsort(tick, *n, sizeof(*tick), by_count);
+	return tick;
 }
 
 static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_clock_sync *out,
 		    struct cvl_error *err)
 {
-	enum { KNOTS = 129 };
 	const struct sync_problem *p = w->p;
-	struct cvl_knot k[KNOTS] = { 0 };
-	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz,
-				     .knots = k,
-				     .kind = CVL_BOUND_PROVEN };
-	const struct band *b = &w->link[canon(p, clock)].band;
-	uint64_t first = p->clock[clock].first, last = p->clock[clock].last;
-	long double growth = 0;
+	struct cvl_map_spec spec = { .rate_hz = p->clock[clock].rate_hz, .kind = CVL_BOUND_PROVEN };
+	long double least = 1, most = 1;
+	struct cvl_knot *k;
+	uint64_t *tick;
+	size_t n;
+	int rc;
 
-	if (b->n) { /* messages may lie outside what was recorded beside them */
-		uint64_t a =
-			cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ b->point[0].x })
-				.count;
-		uint64_t z = cvl_map_tick(p->clock[clock].nominal,
-					  (struct cvl_time){ b->point[b->n - 1].x })
-				     .count;
-
-		first = a < first ? a : first;
-		last = z > last ? z : last;
+	tick = bends(w, clock, ref, &n);
+	k = calloc(n + 1, sizeof(*k));
+	if (!tick || !k) {
+		free(tick);
+		free(k);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
-	for (int i = 0; i < KNOTS; i++) {
-		uint64_t tick = first + (uint64_t)((long double)(last - first) * i / (KNOTS - 1));
-		int64_t x = sync_x(p, clock, tick);
-		long double theta, bound, floor;
+	for (size_t i = 0; i < n; i++) {
+		int64_t x = sync_x(p, clock, tick[i]);
+		long double low, high, mid, floor;
 
-		if (spec.n && tick <= k[spec.n - 1].tick.count)
+		if (spec.n && tick[i] <= k[spec.n - 1].tick.count)
 			continue;
-		chain(w, canon(p, clock), ref, x, &theta, &bound);
-		floor = floorl(theta);
-		k[spec.n].tick.count = tick;
+		chain(w, canon(p, clock), ref, x, &low, &high);
+		mid = (low + high) / 2;
+		floor = floorl(mid);
+		k[spec.n].tick.count = tick[i];
 		k[spec.n].time.ns = x + (int64_t)floor;
-		k[spec.n].frac = (uint32_t)((theta - floor) * 4294967295.0L);
-		k[spec.n].bound_ns = (int64_t)ceill(bound) + 2;
+		k[spec.n].frac = (uint32_t)((mid - floor) * 4294967295.0L);
+		k[spec.n].bound_ns = (int64_t)ceill((high - low) / 2) + 2;
 		spec.n++;
 	}
-	for (size_t c = canon(p, clock); c != ref; c = w->link[c].parent)
-		growth += fmaxl(w->link[c].skew_range, 0) * 2;
-	if (last > first) {
-		/* from the line itself: rounded times at its ends would tell far beyond them */
-		long double run = (long double)(sync_x(p, clock, last) - sync_x(p, clock, first)),
-			    low, high, bound;
-
-		chain(w, canon(p, clock), ref, sync_x(p, clock, first), &low, &bound);
-		chain(w, canon(p, clock), ref, sync_x(p, clock, last), &high, &bound);
-		out->rate_ppb = (double)((low - high) / (run + high - low) * 1e9L);
+	for (size_t c = canon(p, clock); c != ref; c = w->link[c].parent) {
+		least *= 1 + w->link[c].least;
+		most *= 1 + w->link[c].most;
 	}
-	spec.before.rate_ppb = spec.after.rate_ppb = out->rate_ppb;
-	spec.before.drift_ppb = spec.after.drift_ppb = (double)(growth * 1e9L);
-	out->rate_bound_ppb = (double)(growth / 2 * 1e9L);
-	return cvl_map_new(&out->map, &spec, err);
+	spec.knots = k;
+	/* its time runs at a slope between these: the slower the clock, the steeper */
+	spec.before.rate_ppb = spec.after.rate_ppb = (double)((2 / (least + most) - 1) * 1e9L);
+	spec.before.drift_ppb = spec.after.drift_ppb = (double)((most - least) / 2 * 1e9L);
+	out->rate_ppb = (double)(((1 / least + 1 / most) / 2 - 1) * 1e9L);
+	out->rate_bound_ppb = (double)((1 / least - 1 / most) / 2 * 1e9L);
+	rc = cvl_map_new(&out->map, &spec, err);
+	free(tick);
+	free(k);
+	return rc;
 }
 
 /* The clock not yet tied that shares the most messages with one that is, and that one. */
@@ -344,10 +355,13 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		.below = calloc(p->n_messages + 1, sizeof(*w.below)),
 		.above = calloc(p->n_messages + 1, sizeof(*w.above)),
 		.limit = calloc(p->n_messages + 1, sizeof(*w.limit)),
+		.at = calloc(p->n_messages + 2, sizeof(*w.at)),
 	};
+	char assumed[100];
 	int rc = 0;
 
-	if (!w.link || !w.shared || !w.below || !w.above || !w.limit) {
+	if (!w.link || !w.shared || !w.below || !w.above || !w.limit ||
+	    !w.at) {
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		goto out;
 	}
@@ -366,8 +380,9 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 			rc = make_map(&w, c, ref, &s->clock[c], err);
 			s->clock[c].used = l->messages;
 			sync_reason(&s->clock[c], CVL_GOOD,
-				    "%llu messages with %s; bounds hold if the rates are constant",
-				    (unsigned long long)l->messages, p->clock[l->parent].name);
+				    "%llu messages with %s; bounds hold if the rates are constant and no clock is set%s",
+				    (unsigned long long)l->messages, p->clock[l->parent].name,
+				    sync_assumed(p, assumed, sizeof(assumed)));
 		}
 	}
 out:
@@ -378,11 +393,12 @@ out:
 	free(w.below);
 	free(w.above);
 	free(w.limit);
+	free(w.at);
 	return rc;
 }
 
 const struct estimator estimator_hull = {
-	.info = { "hull", "messages and constant rates: convex hull, one straight line a clock",
+	.info = { "hull", "messages and constant rates: convex hull, all straight lines that fit",
 		  true },
 	.solve = solve,
 };

@@ -526,10 +526,12 @@ static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 		if (rc || *relaxed > 0)
 			return rc;
 		w->scale = *relaxed = 1;
-		w->cut = true;
-		rc = settle(w, &empty, err);
-		if (rc || !empty)
-			return rc;
+		w->cut = !p->clock[who].has_wander; /* a limit that was stated may be the reason */
+		if (w->cut) {
+			rc = settle(w, &empty, err);
+			if (rc || !empty)
+				return rc;
+		}
 		w->cut = false;
 		rc = relax(w, INFINITY, relaxed, err);
 		if (rc || *relaxed > 0)
