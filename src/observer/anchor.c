@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/timex.h>
 #include <time.h>
 
 /* By how much the wall clock may have been set between two boots, unless it was wrong altogether. */
@@ -48,6 +49,22 @@ struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late)
 
 	this_boot(a.boot);
 	return a;
+}
+
+void anchor_host(const struct anchor *a, char host[ANCHOR_HOST])
+{
+	const int64_t step = 100000000; /* a clock that is slewed stays the same for long */
+
+	snprintf(host, ANCHOR_HOST, "%s%+" PRId64, a->boot,
+		 (a->unix_early - a->early + step / 2) / step);
+}
+
+int64_t anchor_utc_error(void)
+{
+	struct timex t = { 0 };
+	int state = adjtimex(&t);
+
+	return state < 0 || state == TIME_ERROR || t.status & STA_UNSYNC ? 0 : t.maxerror * 1000;
 }
 
 struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)

@@ -36,6 +36,17 @@ struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late);
 struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *to, uint64_t rate_hz,
 			       enum cvl_gap why);
 
+#define ANCHOR_HOST 80
+
+/**
+ * Name of the wall clock that @a was read off: of this machine, since it was started, and as long as nobody sets the clock. Two captures
+ * with one name agree on the time as well as they were read.
+ */
+void anchor_host(const struct anchor *a, char host[ANCHOR_HOST]);
+
+/** How far this machine's wall clock can be off UTC, as the kernel knows from what disciplines it; 0: nothing does. */
+int64_t anchor_utc_error(void);
+
 /** Keep @a in @path, replaced as a whole. CVL_E_IO. */
 int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err);
 

@@ -265,6 +265,22 @@ static void take_off(struct driver_loss *loss, uint64_t ticks)
 	loss->slack = loss->samples - least;
 }
 
+/* State how well the claimed start is known: by this machine's clock, and by UTC if something disciplines that. */
+static int state_start(struct stream *s, struct cvl_error *err)
+{
+	const int64_t start = s->opts.start_unix_ns, utc = anchor_utc_error();
+	char host[ANCHOR_HOST];
+	struct cvl_clock_facts facts = { .host = host };
+	int at = cvl_session_find(s->session, s->name);
+
+	anchor_host(&s->start, host);
+	facts.host_bound_ns = 1 + (s->start.unix_late > start ? s->start.unix_late - start : 0);
+	if (start - s->start.unix_early > facts.host_bound_ns)
+		facts.host_bound_ns = start - s->start.unix_early;
+	facts.start_bound_ns = utc ? facts.host_bound_ns + utc : 0;
+	return at < 0 ? 0 : cvl_session_state(s->session, (size_t)at, &facts, err);
+}
+
 int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err)
 {
 	struct anchor before;
@@ -286,6 +302,8 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	if (!s->resumed || !from) {
 		int rc = anchor_save(&s->start, s->anchor_path, &problem);
 
+		if (!rc)
+			rc = state_start(s, &problem);
 		if (rc && err)
 			*err = problem;
 		return rc ? give_up(s, rc, &problem) : 0;

@@ -655,20 +655,27 @@ static size_t settle(struct heard *const *m, size_t n, double period, double dri
 	return count;
 }
 
-static void find_rate(struct heard *const *m, size_t n, double period, struct pulse_count *found)
+/* The median rate over every RATE_MARKS pulses that count, or what there are; @scratch holds n. */
+static void find_rate(struct heard *const *m, size_t n, double period, double *scratch,
+		      struct pulse_count *found)
 {
-	size_t first = SIZE_MAX, last = 0;
-	double periods;
+	size_t first = SIZE_MAX, kept = 0, rates = 0;
 
-	for (size_t i = 0; i < n; i++)
-		if (!m[i]->bad) {
-			first = first == SIZE_MAX ? i : first;
-			last = i;
-		}
-	if (first == SIZE_MAX || first == last)
-		return;
-	periods = (double)(m[last]->number - m[first]->number) * period;
-	found->rate_ppm = (track_span(m[last]->x, m[first]->x) / periods - 1) * 1e6;
+	for (size_t i = 0; i < n; i++) {
+		double periods;
+
+		if (m[i]->bad)
+			continue;
+		if (first == SIZE_MAX)
+			first = i;
+		if (++kept % RATE_MARKS && !(rates == 0 && i + 1 == n))
+			continue;
+		periods = (double)(m[i]->number - m[first]->number) * period;
+		if (periods > 0)
+			scratch[rates++] = track_span(m[i]->x, m[first]->x) / periods - 1;
+		first = i;
+	}
+	found->rate_ppm = median_of(scratch, rates) * 1e6;
 }
 
 static int count_all(struct heard *const *m, size_t n, double period, double drift_ppm,
@@ -690,9 +697,18 @@ static int count_all(struct heard *const *m, size_t n, double period, double dri
 		cut(m, n, period, drift, jitter, s);
 	for (size_t i = 0; i < n_s && !rc; i++)
 		rc = count_stretch(m, &s[i], period, jitter, drift_ppm, scratch, found);
-	free(scratch);
 	free(s);
 	found->jitter_ns = fmin(found->jitter_ns, period / JITTER_PART);
+	if (!rc) {
+		find_rate(m, n, period, scratch, found);
+		/* jumps of the course follow a rate that is too great as well */
+		found->too_fast =
+			found->too_fast ||
+			fabs(found->rate_ppm) >
+				drift_ppm + RATE_SD * 1e6 * found->jitter_ns /
+						    (period * sqrt((double)n * RATE_MARKS));
+	}
+	free(scratch);
 	if (rc)
 		return rc;
 	if (found->too_fast)
@@ -707,7 +723,6 @@ static int count_all(struct heard *const *m, size_t n, double period, double dri
 		see_rate(m, &s[i], period, found->jitter_ns);
 	join_all(m, s, n_s, period, drift, found);
 	free(s);
-	find_rate(m, n, period, found);
 	return 0;
 }
 
