@@ -56,7 +56,9 @@ static struct cvl_bound bound_of(const struct cvl_clock_sync *c, struct cvl_tick
 {
 	struct cvl_bound b = { .kind = cvl_map_kind(c->map),
 			       .capture = (int64_t)(1000000000 / rate_hz) + 1,
-			       .group = c->group };
+			       .group = c->group,
+			       .reference = c->reference_ns,
+			       .reference_is_max = c->reference_is_max };
 
 	cvl_map_time(c->map, tick, &b.map);
 	return b;
@@ -130,6 +132,7 @@ static void run_world(uint64_t seed, enum trap_ties ties, struct tally *t)
 		snprintf(opts.pulse[0].line, sizeof(opts.pulse[0].line), "PPS");
 		opts.pulse[0].rising = true;
 		opts.pulse[0].period_ns = w.stated_period_ns;
+		opts.pulse[0].error_ns = (int64_t)(w.reference_s * 1e9);
 	}
 	if (w.align)
 		opts.align = "ALIGN";
@@ -189,6 +192,12 @@ static void pulses_and_claims(void **state)
 	run_kind(TRAP_PULSES_CLAIMS);
 }
 
+static void references_of_their_own(void **state)
+{
+	(void)state;
+	run_kind(TRAP_REFERENCES);
+}
+
 static void pulses_and_beacons(void **state)
 {
 	(void)state;
@@ -234,10 +243,15 @@ static void keys_of_several_hops(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pulses_alone),         cmocka_unit_test(pulses_and_claims),
-		cmocka_unit_test(pulses_and_beacons),   cmocka_unit_test(pulses_and_an_edge),
-		cmocka_unit_test(pulses_and_messages),  cmocka_unit_test(messages),
-		cmocka_unit_test(keys_that_wrap),       cmocka_unit_test(keys_that_wrap_and_claims),
+		cmocka_unit_test(pulses_alone),
+		cmocka_unit_test(pulses_and_claims),
+		cmocka_unit_test(references_of_their_own),
+		cmocka_unit_test(pulses_and_beacons),
+		cmocka_unit_test(pulses_and_an_edge),
+		cmocka_unit_test(pulses_and_messages),
+		cmocka_unit_test(messages),
+		cmocka_unit_test(keys_that_wrap),
+		cmocka_unit_test(keys_that_wrap_and_claims),
 		cmocka_unit_test(keys_of_several_hops),
 	};
 

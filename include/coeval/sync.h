@@ -114,6 +114,7 @@ struct cvl_sync {
 	char *reference; /* a clock's name, or "pulse LINE", "beacon SENDER" */
 	char *settings;  /* JSON text of the options and rules used */
 	int64_t epoch_unix_ns;
+	char note[CVL_REASON_TEXT]; /* what the bounds rest on besides, or "" */
 	size_t n;
 	struct cvl_clock_sync *clock; /* one for each clock of the session */
 };

@@ -35,6 +35,8 @@ static void print_text(struct out *o, const struct cvl_sync *sync)
 	out_char(o, '\n');
 	for (size_t i = 0; i < sync->n; i++)
 		out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+	if (*sync->note)
+		out_printf(o, "%s\n", sync->note);
 }
 
 static void print_json(struct out *o, const struct cvl_sync *sync)
@@ -47,8 +49,8 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 		json_object_set_new(c, "clock", json_string(sync->clock[i].clock));
 		json_array_append_new(clocks, c);
 	}
-	report_json(o, json_pack("{s:s, s:s, s:o}", "estimator", sync->estimator, "reference",
-				 sync->reference, "clocks", clocks));
+	report_json(o, json_pack("{s:s, s:s, s:s, s:o}", "estimator", sync->estimator, "reference",
+				 sync->reference, "note", sync->note, "clocks", clocks));
 }
 
 /* What was asked for, and what is needed for it. */

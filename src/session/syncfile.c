@@ -145,6 +145,8 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 			 settings ? settings : json_object(), "timescale", "reference",
 			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
 			 "clocks", clocks);
+	if (root && *sync->note)
+		json_object_set_new(root, "note", json_string(sync->note));
 	text = root && json_array_size(clocks) == sync->n ?
 		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) :
 		       NULL;
@@ -258,7 +260,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 		struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
-	const char *uuid, *estimator, *reference;
+	const char *uuid, *estimator, *reference, *note;
 	json_t *root, *clocks, *settings, *j;
 	struct cvl_sync *sync = NULL;
 	struct cvl_error inner = { 0 };
@@ -300,6 +302,8 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	sync->reference = strdup(reference);
 	sync->settings = json_dumps(settings, 0);
 	sync->epoch_unix_ns = epoch;
+	note = json_string_value(json_object_get(root, "note"));
+	snprintf(sync->note, sizeof(sync->note), "%s", note ? note : "");
 	rc = 0;
 	json_array_foreach(clocks, i, j)
 	{

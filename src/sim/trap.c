@@ -15,6 +15,7 @@
 const char *const trap_names[TRAP_TIES] = {
 	[TRAP_PULSES] = "pulses alone",
 	[TRAP_PULSES_CLAIMS] = "pulses, claimed starts",
+	[TRAP_REFERENCES] = "references of their own",
 	[TRAP_PULSES_BEACONS] = "pulses, beacons",
 	[TRAP_PULSES_ALIGN] = "pulses, an edge to align by",
 	[TRAP_PULSES_MESSAGES] = "pulses, messages",
@@ -126,6 +127,7 @@ static void pulses(struct maker *m, double span)
 		double burst = noisy ? uniform(m, 0, span) : span, burst_end = burst;
 		double pause = pausing ? uniform(m, 0, span) : span, pause_end = pause;
 		double hertz = uniform(m, 2, 30);
+		double off = w->reference_s / 3.29 * sim_normal(&m->r);
 
 		if (noisy)
 			burst_end += uniform(m, 3, 0.2 * span);
@@ -134,7 +136,7 @@ static void pulses(struct maker *m, double span)
 		for (double t = w->period_s / 2; t < span; t += w->period_s)
 			if (!(t >= burst && t < burst_end) && !(t >= pause && t < pause_end) &&
 			    !chance(m, missing))
-				one_pulse(m, c, t, 0.2 * w->period_s);
+				one_pulse(m, c, t + off, 0.2 * w->period_s);
 		for (double t = burst; t < burst_end; t -= log(1 - sim_uniform(&m->r)) / hertz)
 			one_pulse(m, c, t, 0.002);
 	}
@@ -269,6 +271,8 @@ static void draw(struct maker *m)
 
 	make_clocks(m, span);
 	w->decidable = true;
+	if (w->ties == TRAP_REFERENCES)
+		w->reference_s = pow(10, uniform(m, -7, -5));
 	if (w->ties <= TRAP_PULSES_MESSAGES) {
 		pulses(m, span);
 		if (chance(m, 0.1)) { /* one clock runs faster than is stated */
@@ -283,7 +287,8 @@ static void draw(struct maker *m)
 	no_claims(m);
 	switch (w->ties) {
 	case TRAP_PULSES: w->decidable = false; break;
-	case TRAP_PULSES_CLAIMS: claims(m, 0.1 * w->period_s); break;
+	case TRAP_PULSES_CLAIMS:
+	case TRAP_REFERENCES: claims(m, 0.1 * w->period_s); break;
 	case TRAP_PULSES_BEACONS: beacons(m, span); break;
 	case TRAP_PULSES_ALIGN: align(m); break;
 	case TRAP_PULSES_MESSAGES: messages(m, span, 32, false); break;

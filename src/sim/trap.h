@@ -18,6 +18,7 @@
 enum trap_ties {
 	TRAP_PULSES,
 	TRAP_PULSES_CLAIMS, /* captures that say when they began, and how sure that is */
+	TRAP_REFERENCES,    /* the same, each with a reference of its own */
 	TRAP_PULSES_BEACONS,
 	TRAP_PULSES_ALIGN,
 	TRAP_PULSES_MESSAGES,
@@ -48,6 +49,7 @@ struct trap {
 	double period_s; /* of its pulses, or 0 */
 	char rules[400]; /* of its messages, as YAML; "" none */
 	bool align;
+	double reference_s; /* how far each clock's reference may be off, 99.9 % of the time; 0: there is one */
 	int64_t stated_period_ns; /* may be wrong */
 };
 

@@ -181,8 +181,8 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 	if (l->failed)
 		return 0;
 	for (size_t i = 0; i < n; i++, k++) {
-		w->limit[k] = (struct band_limit){ w->below[i].x, w->below[i].y - w->below[i].x, true,
-						   (uint32_t)k };
+		w->limit[k] = (struct band_limit){ w->below[i].x, w->below[i].y - w->below[i].x,
+						   true, (uint32_t)k };
 		w->at[k] = w->below[i].x;
 	}
 	for (size_t i = 0; i < m; i++, k++) {
@@ -360,8 +360,7 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 	char assumed[100];
 	int rc = 0;
 
-	if (!w.link || !w.shared || !w.below || !w.above || !w.limit ||
-	    !w.at) {
+	if (!w.link || !w.shared || !w.below || !w.above || !w.limit || !w.at) {
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 		goto out;
 	}
@@ -379,10 +378,11 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 		} else {
 			rc = make_map(&w, c, ref, &s->clock[c], err);
 			s->clock[c].used = l->messages;
-			sync_reason(&s->clock[c], CVL_GOOD,
-				    "%llu messages with %s; bounds hold if the rates are constant and no clock is set%s",
-				    (unsigned long long)l->messages, p->clock[l->parent].name,
-				    sync_assumed(p, assumed, sizeof(assumed)));
+			sync_reason(
+				&s->clock[c], CVL_GOOD,
+				"%llu messages with %s; bounds hold if the rates are constant and no clock is set%s",
+				(unsigned long long)l->messages, p->clock[l->parent].name,
+				sync_assumed(p, assumed, sizeof(assumed)));
 		}
 	}
 out:

@@ -342,6 +342,28 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	return 0;
 }
 
+/* Pulses that several clocks heard, and of whose sources nothing is stated. */
+static void note_references(const struct marks *w, struct sync_solution *s)
+{
+	const struct sync_problem *p = w->p;
+
+	for (size_t i = 0; i < w->n_pulse_sources; i++) {
+		const char *line = strchr(p->source[i].name, ' ') + 1;
+		size_t n = 0;
+
+		for (size_t c = 0; c < p->n_clocks; c++)
+			n += w->clock[c].tied && w->clock[c].via == i;
+		if (n < 2 || p->source[i].error_ns)
+			continue;
+		snprintf(
+			s->note, sizeof(s->note),
+			"%s of %zu clocks is taken to be one wire, or references that agree exactly; if each clock has "
+			"its own, say how far they may be off, as in PPS:rise:1s:+-300ns",
+			line, n);
+		return;
+	}
+}
+
 int marks_finish(struct marks *w, struct sync_solution *s)
 {
 	const struct sync_problem *p = w->p;
@@ -363,5 +385,6 @@ int marks_finish(struct marks *w, struct sync_solution *s)
 		else
 			rc = finish(w, c, &s->clock[c]);
 	}
+	note_references(w, s);
 	return rc;
 }

@@ -96,6 +96,7 @@ struct sync_problem {
 struct sync_solution {
 	struct cvl_clock_sync *clock;
 	char reference[SYNC_NAME_BYTES];
+	char note[CVL_REASON_TEXT];
 };
 
 /** Works on messages (solve), or on marks (tracker, see track.h). */

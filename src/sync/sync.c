@@ -433,6 +433,7 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 		find_bounds(&sync->clock[i], &p->clock[i]);
 	sync->estimator = strdup(e->info.name);
 	sync->reference = strdup(s.reference);
+	snprintf(sync->note, sizeof(sync->note), "%s", s.note);
 	sync->settings = settings_text(&obs->opts, &obs->rules, p);
 	return sync->estimator && sync->reference && sync->settings ?
 		       0 :
