@@ -74,12 +74,13 @@ static inline const char *cvl_plain_name(const char *name)
 struct cvl_trace;
 
 struct cvl_clock_class {
-	const char *name; /* "" for the one that a trace without clocks is given */
+	const char *name; /* "" for the one that stamps without a clock are given */
 	const char *uuid;
 	const char *description;
 	uint64_t rate_hz;
 	int64_t offset_s;
 	uint64_t offset; /* ticks */
+	bool implied; /* the metadata name none for their stamps: of 1 GHz, as nothing says otherwise */
 };
 
 /** Where in a record a field stands, outermost first. */

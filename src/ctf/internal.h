@@ -124,6 +124,7 @@ struct stream_class {
 	struct program context, header;
 	enum header_shape shape; /* of a little-endian LTTng header, which has a fast path */
 	int clock;
+	unsigned stamp_bits;        /* of the widest stamp that an event can have, 0: none */
 	struct event_class **event; /* sorted by id */
 	uint32_t n_events;
 	struct stream_class *next;

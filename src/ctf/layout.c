@@ -28,6 +28,7 @@ struct compiler {
 	struct node *here;
 	struct stream_class *stream;
 	enum cvl_scope scope;
+	bool unmapped; /* no field of the event header names a clock: `timestamp` shows the stream's */
 	unsigned depth;
 	uint32_t total; /* ops of all programs */
 	struct cvl_error *err;
@@ -222,6 +223,19 @@ static enum op_role role_of(const struct compiler *c, const char *name, const st
 	return ROLE_NONE;
 }
 
+static int shown_clock(const struct cvl_type *t)
+{
+	return t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock;
+}
+
+/* Whether the event's own stamp stands in @name of its header. */
+static bool is_stamp(const char *name, const struct cvl_type *t, bool unmapped)
+{
+	if (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM)
+		return false;
+	return unmapped ? name && !strcmp(name, "timestamp") : shown_clock(t) >= 0;
+}
+
 static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t);
 
 static void compile_scalar(struct compiler *c, enum op_code code, const char *name,
@@ -240,8 +254,9 @@ static void compile_scalar(struct compiler *c, enum op_code code, const char *na
 	if (t->align >= 8 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
 		op->bits8 = (uint8_t)(t->size / 8);
 	op->role = (uint8_t)role_of(c, name, t);
-	op->clocked = (t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock) >= 0 &&
-		      op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN;
+	op->clocked =
+		(shown_clock(t) >= 0 && op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN) ||
+		(c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
 }
 
 static void compile_struct(struct compiler *c, const char *name, const struct cvl_type *t)
@@ -595,6 +610,83 @@ static int clock_in(const struct cvl_type *t, unsigned depth)
 	return clock;
 }
 
+/* Member called @name of struct @t, at any depth, that is a number. */
+static const struct cvl_type *member_named(const struct cvl_type *t, const char *name,
+					   unsigned depth)
+{
+	const struct cvl_type *found = NULL;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n && !found; i++) {
+		const struct cvl_type *m = t->member[i].type;
+
+		if (m->kind == CVL_TYPE_STRUCT || m->kind == CVL_TYPE_VARIANT)
+			found = member_named(m, name, depth + 1);
+		else if (!strcmp(t->member[i].name, name) &&
+			 (m->kind == CVL_TYPE_INT || m->kind == CVL_TYPE_ENUM))
+			found = m;
+	}
+	return found;
+}
+
+/* Bits of the widest stamp in event header @t. */
+static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned depth)
+{
+	unsigned bits = 0;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n; i++) {
+		const struct cvl_type *m = t->member[i].type;
+		unsigned of = is_stamp(t->member[i].name, m, unmapped) ?
+				      m->size :
+				      stamp_bits(m, unmapped, depth + 1);
+
+		bits = of > bits ? of : bits;
+	}
+	return bits;
+}
+
+/*
+ * Clock of stream @s: that which its fields name; or if none does, and there are fields that are called as stamps are, the only
+ * one there is, or if there is none, one of nanoseconds, as babeltrace2 has it.
+ */
+static void find_clock(struct compiler *c, struct stream_class *s)
+{
+	struct cvl_trace *trace = c->trace;
+	const struct cvl_type *stamp;
+	const char *name = "timestamp";
+
+	s->clock = clock_in(s->event_header, 0);
+	c->unmapped = s->clock < 0;
+	if (s->clock < 0)
+		s->clock = clock_in(s->packet_context, 0);
+	if (s->clock < 0) {
+		stamp = member_named(s->event_header, name, 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_begin", 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_end", 0);
+		if (!stamp)
+			return;
+		if (trace->n_clocks > 1) {
+			fail(c, CVL_E_MISMATCH, stamp,
+			     "several clocks are declared, and nothing says which one is shown by",
+			     name);
+			return;
+		}
+		if (!trace->n_clocks) {
+			trace->clock = arena_alloc(&trace->arena, sizeof(*trace->clock));
+			if (!trace->clock) {
+				fail(c, CVL_E_NOMEM, stamp, "out of memory", NULL);
+				return;
+			}
+			trace->clock[trace->n_clocks++] = (struct cvl_clock_class){
+				.name = "", .rate_hz = 1000000000, .implied = true
+			};
+		}
+		s->clock = 0;
+	}
+	s->stamp_bits = stamp_bits(s->event_header, c->unmapped, 0);
+}
+
 static enum cvl_kind kind_of(const struct event_class *e)
 {
 	static const struct {
@@ -669,12 +761,10 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
 	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
 		c.stream = s;
+		find_clock(&c, s);
 		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
 		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);
 		s->shape = shape_of(s->event_header);
-		s->clock = clock_in(s->event_header, 0);
-		if (s->clock < 0)
-			s->clock = clock_in(s->packet_context, 0);
 		for (uint32_t i = 0; i < s->n_events && !c.code; i++) {
 			struct event_class *e = s->event[i];
 
