@@ -16,8 +16,9 @@ struct cvl_timeline;
 struct cvl_timeline_opts {
 	bool has_from, has_to;
 	struct cvl_time from, to; /* records at from <= t <= to; CVL_E_USAGE if to < from */
-	const char *node;         /* glob over clock and node names; NULL: all */
-	bool nominal;             /* leave sync.json aside */
+	const char
+		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
+	bool nominal;  /* leave sync.json aside */
 	bool strict;
 	const struct cvl_report *report;
 	void (*progress)(void *ctx, uint64_t done,

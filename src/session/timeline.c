@@ -85,6 +85,33 @@ static bool wanted(const struct cvl_timeline *tl, size_t clock)
 	       !fnmatch(tl->opts.node, c->node, 0);
 }
 
+/* Fails if the asked range of nodes is empty: a name that is misspelt is no answer. */
+static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
+{
+	char names[240];
+	size_t n = cvl_session_clocks(tl->session), len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		const char *node = cvl_session_clock(tl->session, i)->node;
+		bool said = false;
+
+		if (wanted(tl, i))
+			return 0;
+		for (size_t k = 0; k < i && !said; k++)
+			said = !strcmp(cvl_session_clock(tl->session, k)->node, node);
+		if (said || len >= sizeof(names))
+			continue;
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
+					node);
+	}
+	if (len >= sizeof(names))
+		strcpy(names + sizeof(names) - 4, "...");
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no node or clock matches '%s'; %s%s",
+			cvl_session_path(tl->session), tl->opts.node,
+			len ? "its nodes are " : "it has none", names);
+}
+
 /* Session clock of the stream, known once its first packet is read. */
 static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 {
@@ -370,7 +397,9 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"the range that is asked for ends before it begins");
 	}
-	if (!tl->opts.nominal)
+	if (tl->opts.node)
+		rc = check_node(tl, err);
+	if (!rc && !tl->opts.nominal)
 		rc = cvl_sync_load(&tl->sync, session, err);
 	if (rc >= 0)
 		rc = make_maps(tl, err);
