@@ -145,7 +145,8 @@ struct cvl_stream;
 struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
-	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
+	/* packets wholly outside are skipped, but for that which tells the levels at the beginning; to 0 means no limit */
+	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 };
 
@@ -159,6 +160,7 @@ struct cvl_stream_stats {
 	uint64_t bytes;      /* size of the file */
 	uint64_t position;   /* bytes read */
 	struct cvl_tick end; /* up to which the packets read so far reach */
+	bool beyond;         /* it went on with packets behind the range, which were left unread */
 };
 
 int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,

@@ -4,6 +4,8 @@
  *
  * It is read as slices: runs of records of one stream that come before anything else. Memory is one batch a
  * stream, however long the session. One thread at a time.
+ *
+ * A range begins, for each stream whose levels are known there, with a CVL_STATE edge at its very beginning that restates them.
  */
 #ifndef COEVAL_TIMELINE_H
 #define COEVAL_TIMELINE_H

@@ -564,6 +564,22 @@ static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *e
 }
 
 /*
+ * Whether the range begins after this packet of ours and before the next: then the levels at its beginning are those that this one
+ * ends with.
+ */
+static bool range_begins_behind(const struct cvl_stream *s)
+{
+	struct wire_packet next;
+	uint64_t at = s->offset + s->packet_bits / 8;
+
+	if (!s->trace->ours || at > s->size || s->size - at < sizeof(next))
+		return false;
+	memcpy(&next, s->file + at, sizeof(next));
+	return le32toh(next.magic) == CTF_MAGIC &&
+	       le64toh(next.timestamp_begin) >= s->opts.from.count;
+}
+
+/*
  * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
  * outside the time range, and s->offset has moved on; negative: an error.
  */
@@ -630,11 +646,11 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
 		s->offset = s->size;
-		s->done = true;
+		s->stats.beyond = s->done = true;
 		return 0;
 	}
 	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
-	    m->role[ROLE_PACKET_END] < s->opts.from.count) {
+	    m->role[ROLE_PACKET_END] < s->opts.from.count && !range_begins_behind(s)) {
 		s->n_gaps = 0; /* before the range, like the packet */
 		s->last_end = m->role[ROLE_PACKET_END];
 		s->offset += packet / 8;
