@@ -130,6 +130,14 @@ uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
 /** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
 bool cvl_trace_ours(const struct cvl_trace *trace);
 
+/** What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its own fields. */
+#define CVL_EXPORT_TRACER "coeval-export"
+#define CVL_EXPORT_FIELD "coeval_"
+
+/** Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone, nor about an export. */
+bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		     const struct cvl_type *type);
+
 /** Event classes of all streams; batch->cls of an event indexes this list. */
 size_t cvl_trace_events(const struct cvl_trace *trace);
 const struct cvl_event_class *cvl_trace_event(const struct cvl_trace *trace, size_t i);

@@ -4,6 +4,7 @@
  * fields, and once reduced to what is needed to find the end of the event.
  */
 #include "ctf/internal.h"
+#include "ctf/wire.h"
 
 #include <coeval/store.h>
 
@@ -197,7 +198,8 @@ static struct node *enter(struct compiler *c, const char *name, const struct cvl
 	return n;
 }
 
-static enum op_role role_of(const struct compiler *c, const char *name, const struct cvl_type *t)
+static enum op_role role_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+			    const struct cvl_type *t)
 {
 	static const struct {
 		enum cvl_scope scope;
@@ -215,12 +217,21 @@ static enum op_role role_of(const struct compiler *c, const char *name, const st
 		{ CVL_SCOPE_EVENT_HEADER, "id", ROLE_EVENT_ID },
 	};
 
-	if (!name || t->is_signed)
+	if (!name || (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM))
 		return ROLE_NONE;
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-		if (c->scope == roles[i].scope && !strcmp(name, roles[i].name))
+	if (trace->exported &&
+	    !strncmp(cvl_plain_name(name), CVL_EXPORT_FIELD, strlen(CVL_EXPORT_FIELD)))
+		return ROLE_EXPORT;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles) && !t->is_signed; i++)
+		if (scope == roles[i].scope && !strcmp(name, roles[i].name))
 			return roles[i].role;
 	return ROLE_NONE;
+}
+
+bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		     const struct cvl_type *type)
+{
+	return role_of(trace, scope, name, type) == ROLE_NONE;
 }
 
 static int shown_clock(const struct cvl_type *t)
@@ -253,7 +264,7 @@ static void compile_scalar(struct compiler *c, enum op_code code, const char *na
 		return;
 	if (t->align >= 8 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
 		op->bits8 = (uint8_t)(t->size / 8);
-	op->role = (uint8_t)role_of(c, name, t);
+	op->role = (uint8_t)role_of(c->trace, c->scope, name, t);
 	op->clocked =
 		(shown_clock(t) >= 0 && op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN) ||
 		(c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
@@ -419,7 +430,8 @@ static bool as_advance(const struct op *op, struct op *advance)
 	};
 	switch (op->code) {
 	case OP_INT:
-		if (op->slot != NO_SLOT || op->role != ROLE_NONE || op->clocked)
+		if (op->slot != NO_SLOT || op->clocked ||
+		    (op->role != ROLE_NONE && op->role != ROLE_EXPORT))
 			return false;
 		advance->bits = op->bits;
 		return true;
@@ -717,6 +729,20 @@ static bool simple_size(const struct program *p, uint64_t *bits)
 	return !__builtin_add_overflow(*bits, op->bits, bits);
 }
 
+/* Bytes of the bound that our exporter puts first of all behind the header; else 0. */
+static uint8_t begins_bounded(const struct event_class *e)
+{
+	const struct cvl_type *context = e->pub.type[CVL_SCOPE_STREAM_CONTEXT], *first;
+
+	if (!context || !context->n || strcmp(context->member[0].name, CVL_EXPORT_FIELD "bound_ns"))
+		return 0;
+	first = context->member[0].type;
+	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
+			       !first->big_endian ?
+		       8 :
+		       0;
+}
+
 /* Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer puts it; else 0. */
 static uint8_t begins_bracketed(const struct event_class *e)
 {
@@ -744,6 +770,13 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 		e->simple = e->simple && simple_size(&e->skip[s], &e->simple_bits);
 	}
 	e->simple = e->simple && e->simple_bits < UINT32_MAX;
+	if (trace->exported) {
+		if (e->pub.id == WIRE_EXPORT_GAP && !strcmp(e->pub.name, "gap"))
+			e->pub.kind = CVL_GAP;
+		e->bracketed = begins_bounded(e);
+		e->bare = e->bracketed && e->pub.type[CVL_SCOPE_STREAM_CONTEXT]->n == 1;
+	}
+	trace->bracketed = trace->bracketed || e->bracketed > 0;
 	if (!trace->ours)
 		return 0;
 	e->pub.kind = kind_of(e);

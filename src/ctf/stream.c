@@ -294,7 +294,7 @@ static void count_losses(struct cvl_stream *s)
 		uint64_t count = m->role[ROLE_DISCARDED];
 		uint64_t before = s->known_discarded ? s->discarded : 0;
 
-		if (count > before) {
+		if (count > before && !s->trace->exported) { /* else a gap tells of it */
 			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end,
 				count - before, CVL_GAP_DISCARDED);
 			s->stats.lost += count - before;
@@ -716,6 +716,11 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 		return 0;
 	}
 	m.pos = pos;
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPE_FIELDS; sc++) {
+		rc = machine_run(&m, &e->skip[sc], NULL); /* of exports alone */
+		if (rc)
+			return rc;
+	}
 	rc = machine_run(&m, &e->full[CVL_SCOPE_FIELDS], &visitor);
 	if (rc)
 		return rc;
@@ -775,7 +780,6 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	struct machine *m = &s->m;
 	const struct stream_class *c = s->class;
 	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
-	bool ours = s->trace->ours;
 
 	while (s->n < CVL_BATCH_MAX) {
 		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
@@ -805,16 +809,19 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			return give_up_packet(s, rc, start, err);
 		if (m->pos == start) /* no bits at all: there would be no end of them */
 			return give_up_packet(s, CVL_E_LIMIT, start, err);
-		if (ours && e->pub.kind != CVL_EVENT) {
+		if (e->pub.kind != CVL_EVENT) {
 			rc = put_own(s, e, s->last_tick, fields, payload);
 			if (rc)
 				return give_up_packet(s, rc, start, err);
 		} else {
 			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
 		}
-		if (e->bracketed)
-			s->bracket[s->n - 1] =
-				half_width(m->bytes + (fields + 7) / 8, e->bracketed);
+		if (e->bracketed) {
+			uint64_t ticks = half_width(m->bytes + (fields + 7) / 8, e->bracketed);
+
+			if (!s->trace->exported || ticks <= INT64_MAX) /* else it is not known */
+				s->bracket[s->n - 1] = ticks;
+		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
 			rc = problem(s, CVL_E_ORDER, start, err,
@@ -924,7 +931,10 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES; sc++) {
 		if (!e->pub.type[sc])
 			continue;
-		rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
+		if (sc == CVL_SCOPE_STREAM_CONTEXT && e->bare)
+			rc = machine_run(&m, &e->full[sc], NULL);
+		else
+			rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
 		if (rc)
 			goto fail;
 	}
