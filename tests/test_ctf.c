@@ -1199,6 +1199,33 @@ static void wraps_that_were_missed_widen_what_is_known(void **state)
 	assert_string_equal(result.text, want);
 }
 
+static void steps_back_that_nothing_decides_are_told(void **state)
+{
+	struct cvl_report report = { note_problem, &result };
+	struct cvl_stream_opts opts = { .report = &report };
+	struct cvl_trace *trace = trace_of(CLOCKLESS(""));
+	char have[200] = "";
+	static struct enc e;
+	struct cvl_stream *s;
+	struct cvl_batch b;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	event_at(&e, 10, 1), event_at(&e, 4000000000, 2), event_at(&e, 5, 3);
+	event_at(&e, 4, 4), event_at(&e, 6, 5), event_at(&e, 3, 6);
+	result.problems_len = 0;
+	assert_int_equal(cvl_stream_memory(&s, trace, e.bytes, e.pos / 8, "s", &opts, &result.err),
+			 0);
+	assert_int_equal(cvl_stream_next(s, &b, &result.err), 1);
+	for (size_t i = 0; i < b.n; i++)
+		sprintf(have + strlen(have), "%" PRIu64 "+-%" PRIu64 " ", b.tick[i].count / WRAP,
+			b.bracket[i] / WRAP);
+	assert_string_equal(have, "0+-0 0+-0 1+-0 2+-1 2+-1 3+-2 ");
+	assert_string_equal(result.problems, "order@18");
+	cvl_stream_close(s);
+	cvl_trace_close(trace);
+}
+
 static void events_outside_of_their_packet_are_told(void **state)
 {
 	char want[40];
@@ -1301,6 +1328,7 @@ int main(void)
 		cmocka_unit_test(packets_may_tell_their_end_alone),
 		cmocka_unit_test(packets_decide_where_their_stamps_stand),
 		cmocka_unit_test(wraps_that_were_missed_widen_what_is_known),
+		cmocka_unit_test(steps_back_that_nothing_decides_are_told),
 		cmocka_unit_test(events_outside_of_their_packet_are_told),
 		cmocka_unit_test(every_cut_leaves_the_events_before_it),
 		cmocka_unit_test(no_flipped_bit_stops_reading),

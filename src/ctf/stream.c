@@ -17,6 +17,8 @@
 
 /* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable. */
 #define GAPS_MAX 4
+/* A step back by less than this part of a wrap is more likely disorder than a silence of all but a wrap. */
+#define LITTLE_STEP 16
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
 struct gap {
@@ -46,13 +48,14 @@ struct cvl_stream {
 		end; /* between which its stamps are told to stand; end UINT64_MAX: not known */
 	bool short_packet; /* a narrow stamp has one place in it */
 	uint64_t doubt;    /* ticks by which stamps may be off: wraps that nothing places */
+	uint64_t unsure;   /* the same, of steps back up to here that nothing decided upon */
 
 	/* from packet to packet */
 	bool done;
 	int failed; /* strict: the error that comes after this batch */
 	struct cvl_error failure;
-	bool told_late, told_overlap, told_outside;
-	bool any_packet, any_tick;
+	bool told_late, told_overlap, told_outside, told_step;
+	bool any_packet, any_stamp;
 	uint64_t last_tick, max_tick;
 	uint64_t last_end; /* tick at which the last packet ended */
 	bool known_discarded, known_sequence;
@@ -92,6 +95,8 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	s->m.slot = s->slot;
 	s->m.role = s->role;
 	s->resolution = cvl_trace_env_number(trace, "resolution");
+	if (!s->resolution)
+		s->resolution = 1;
 	*out = s;
 	return 0;
 }
@@ -346,7 +351,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 	s->cls[i] = cls;
 	s->value[i] = value;
 	s->aux[i] = aux;
-	s->bracket[i] = s->doubt ? s->doubt + (s->resolution ? s->resolution : 1) : s->resolution;
+	s->bracket[i] = s->resolution + s->doubt;
 	s->flags[i] = 0;
 	if (tick < s->max_tick) {
 		s->flags[i] = CVL_LATE;
@@ -508,7 +513,9 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 
 	s->end = UINT64_MAX;
 	s->short_packet = false;
-	s->doubt = 0;
+	if (has(m, ROLE_BEGIN))
+		s->unsure = 0;
+	s->doubt = s->unsure;
 	if (!has(m, ROLE_PACKET_END) || !end)
 		return 0;
 	if (!has(m, ROLE_BEGIN) && s->any_packet && bits < 64)
@@ -519,6 +526,7 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 	s->end = end;
 	if (!bits || bits >= 64)
 		return 0;
+	s->unsure = s->doubt = 0;
 	s->short_packet = end - s->begin < wrap;
 	if (s->short_packet || !last_stamp(s, &last))
 		return 0;
@@ -538,6 +546,26 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 			"wrapped: their times may be off by whole wraps" :
 			"the packet ends more than a wrap of its events' stamps after the last of them: their times may be "
 			"off by whole wraps");
+}
+
+/*
+ * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock stood at @before. What steps back a
+ * little is a wrap like what steps back far, as in babeltrace2, but may as well have come out of order.
+ */
+static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, struct cvl_error *err)
+{
+	const uint64_t wrap = (uint64_t)1 << s->class->stamp_bits;
+
+	if (s->m.clock - before <= wrap - wrap / LITTLE_STEP || s->doubt > UINT64_MAX / 4)
+		return 0;
+	s->unsure = s->doubt += wrap;
+	if (s->told_step)
+		return 0;
+	s->told_step = true;
+	return problem(
+		s, CVL_E_ORDER, start, err,
+		"the timestamp steps back a little, which is taken for a wrap of its counter but may be disorder: from here on "
+		"times may be off by whole wraps");
 }
 
 /* Where in the packet the stamp of the event at bit @start stands. */
@@ -780,9 +808,11 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	struct machine *m = &s->m;
 	const struct stream_class *c = s->class;
 	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
+	const bool narrow = c->stamp_bits && c->stamp_bits < 64;
 
 	while (s->n < CVL_BATCH_MAX) {
 		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
+		uint64_t before;
 		const struct event_class *e;
 		int rc;
 
@@ -790,17 +820,20 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			close_packet(s);
 			return 0;
 		}
+		before = m->clock;
 		rc = read_header(s, &id);
 		if (rc)
 			return give_up_packet(s, rc, start, err);
 		e = find_event(c, id);
 		if (!e)
 			return give_up_packet(s, CVL_E_UNKNOWN_ID, start, err);
-		if (s->end != UINT64_MAX && c->clock >= 0) {
+		if (c->clock >= 0 && s->end != UINT64_MAX)
 			rc = place_stamp(s, start, err);
-			if (rc)
-				return rc;
-		}
+		else if (narrow && s->any_stamp)
+			rc = doubt_step(s, before, start, err);
+		if (rc)
+			return rc;
+		s->any_stamp = true;
 		s->last_tick = c->clock >= 0 ? m->clock : 0;
 		fields = m->pos;
 		payload = c->shape == HEADER_GENERAL ? start : fields;
