@@ -149,6 +149,20 @@ static void put_enum(FILE *f, const struct cvl_type *t)
 	fputs(" }", f);
 }
 
+/* A field of the packet's context that is called like one of the copy's own, and is shown because it is signed. */
+static const char *free_name(enum cvl_scope scope, const char *name)
+{
+	static const char *const taken[] = { "_timestamp_begin", "_timestamp_end",
+					     "_content_size",    "_packet_size",
+					     "_packet_seq_num",  "_events_discarded" };
+
+	for (size_t i = 0; scope == CVL_SCOPE_PACKET_CONTEXT && i < sizeof(taken) / sizeof(*taken);
+	     i++)
+		if (!strcmp(name, taken[i] + 1))
+			return taken[i];
+	return name;
+}
+
 /* Members that a visitor is shown. */
 static void put_members(struct tsdl_put *p, const struct frame *up, enum cvl_scope scope,
 			const struct cvl_type *t)
@@ -158,7 +172,8 @@ static void put_members(struct tsdl_put *p, const struct frame *up, enum cvl_sco
 	for (; frame.n < t->n; frame.n++)
 		if (cvl_trace_shows(p->trace, scope, t->member[frame.n].name,
 				    t->member[frame.n].type))
-			put_member(p, &frame, t->member[frame.n].name, t->member[frame.n].type);
+			put_member(p, &frame, free_name(scope, t->member[frame.n].name),
+				   t->member[frame.n].type);
 }
 
 static void put_options(struct tsdl_put *p, const struct frame *up, const struct cvl_type *t)

@@ -22,6 +22,7 @@ stream {
 		integer { size = 3; align = 8; signed = true; base = 10; } level;
 		integer { size = 5; align = 1; base = 2; } flags;
 		ch name[4];
+		integer { size = 8; align = 8; signed = true; } packet_seq_num;
 	};
 	event.header := struct { u8 id; t64 timestamp; u8 count; enum : u8 { small = 0, big = 1 ... 9, } size; };
 	event.context := struct { u16 tid; ch comm[4]; u8 depth; u16 stack[depth]; };
@@ -57,9 +58,9 @@ def refers(time, size):
 
 def packet(begin, end, discarded, level, flags, events):
     body = b''.join(events)
-    n = 4 + 2 + 28 + 1 + 4 + len(body)
+    n = 4 + 2 + 28 + 1 + 4 + 1 + len(body)
     head = struct.pack('<IBBIIQQI', 0xc1fc1fc1, 0, 2, n * 8, n * 8, begin, end, discarded)
-    return head + bytes([level & 7 | flags << 3]) + b'dev\0' + body
+    return head + bytes([level & 7 | flags << 3]) + b'dev\0\xff' + body
 
 def trace(name, packets):
     os.mkdir(name)
