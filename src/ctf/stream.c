@@ -827,9 +827,9 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 		e = find_event(c, id);
 		if (!e)
 			return give_up_packet(s, CVL_E_UNKNOWN_ID, start, err);
-		if (c->clock >= 0 && s->end != UINT64_MAX)
+		if (s->short_packet || m->clock > s->end)
 			rc = place_stamp(s, start, err);
-		else if (narrow && s->any_stamp)
+		else if (narrow && s->any_stamp && s->end == UINT64_MAX)
 			rc = doubt_step(s, before, start, err);
 		if (rc)
 			return rc;
