@@ -406,8 +406,12 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 			const struct cvl_trace_opts *opts)
 {
 	struct cvl_error told = { .code = CVL_OK };
+	const bool none = !class->implied && !*class->name;
 
-	if (class->implied && !opts->clock_rate_hz)
+	if (none)
+		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			 "%s/metadata: its events have no timestamps: all stand at time 0", path);
+	else if (class->implied && !opts->clock_rate_hz)
 		cvl_fail(
 			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 			"%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed; `coeval import --clock-rate "
@@ -415,8 +419,8 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 			path);
 	else if (!class->implied && opts->clock_rate_hz)
 		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			 "%s/metadata: --clock-rate is ignored: %s", path,
-			 *class->name ? "the trace declares its clock" : "it has no timestamps");
+			 "%s/metadata: --clock-rate is ignored: the trace declares its clock",
+			 path);
 	if (told.code)
 		cvl_tell(opts->report, &told);
 	return class->implied && opts->clock_rate_hz ? opts->clock_rate_hz : class->rate_hz;
