@@ -72,6 +72,22 @@ static const char *const metadata[] = {
 	      "event { name = only; fields := struct { u8 n; u3 x[n]; string s; enum : u8 { A "
 	      "} e;"
 	      "variant <e> { u8 A; } v; }; };",
+	/* stamps that no clock is named for, and ends of packets alone */
+	"typealias integer { size = 8; } := u8; typealias integer { size = 16; } := u16;"
+	"typealias integer { size = 32; } := u32;"
+	"trace { major = 1; minor = 8; byte_order = le; };"
+	"stream { packet.context := struct { u16 content_size; u32 timestamp_end; };"
+	"event.header := struct { u16 timestamp; u8 id; }; };"
+	"event { name = a; id = 0; fields := struct { u8 v; }; };",
+	/* an export */
+	TYPES
+	"trace { major = 1; minor = 8; byte_order = le; };"
+	"env { tracer_name = \"coeval-export\"; };"
+	"stream { id = 0; packet.context := struct { t64 timestamp_begin; t64 timestamp_end; u64 content_size;"
+	"u64 events_discarded; u8 coeval_clock; u8 cpu; }; event.header := struct { u8 id; t64 timestamp; };"
+	"event.context := struct { u64 coeval_bound_ns; u8 coeval_length_of_x; u8 x[coeval_length_of_x]; }; };"
+	"event { name = gap; id = 5; stream_id = 0; fields := struct { u64 until; u64 lost; u8 why; }; };"
+	"event { name = gap; id = 6; stream_id = 0; fields := struct { u8 why; }; };",
 	/* what our own writer says of a store; assemble() makes packets of these two */
 	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
 	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
@@ -121,7 +137,7 @@ static const char *const metadata[] = {
 };
 
 #define TRACES (sizeof(metadata) / sizeof(*metadata))
-#define FIRST_OF_OURS 4
+#define FIRST_OF_OURS 6
 #define PACKETS 8
 
 static struct cvl_trace *traces[TRACES];

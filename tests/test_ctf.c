@@ -1005,6 +1005,245 @@ static void narrow_packet_ends_wrap_forward(void **state)
 	cvl_trace_close(trace);
 }
 
+/* ---- stamps ---- */
+
+#define CLOCKLESS(context)                                                     \
+	INTS HEAD("le") "stream { packet.context := struct {" context "};"     \
+			"event.header := struct { u32 timestamp; u8 id; }; };" \
+			"event { name = a; id = 1; fields := struct { u8 v; }; };"
+#define CLOCKED(context)                                                           \
+	INTS "clock { name = c; freq = 1000; };"                                   \
+	     "typealias integer { size = 32; map = clock.c.value; } := t32;"       \
+	     "typealias integer { size = 64; map = clock.c.value; } := t64;" HEAD( \
+		     "le") "stream { packet.context := struct {" context "};"      \
+			   "event.header := struct { t32 timestamp; u8 id; }; };"  \
+			   "event { name = a; id = 1; fields := struct { u8 v; }; };"
+#define WRAP ((uint64_t)1 << 32)
+
+static void event_at(struct enc *e, uint64_t stamp, unsigned v)
+{
+	put(e, 32, stamp & UINT32_MAX), put(e, 8, 1), put(e, 8, v);
+}
+
+static void stamps_that_no_clock_is_named_for_are_nanoseconds(void **state)
+{
+	struct cvl_trace *trace = trace_of(CLOCKLESS("u32 content_size;"));
+	static struct enc e;
+
+	(void)state;
+	assert_int_equal(cvl_trace_clocks(trace), 1);
+	assert_true(cvl_trace_clock(trace, 0)->implied);
+	assert_int_equal(cvl_trace_clock(trace, 0)->rate_hz, 1000000000);
+	cvl_trace_close(trace);
+
+	memset(&e, 0, sizeof(e));
+	put(&e, 32, 16 * 8), event_at(&e, 10, 1), event_at(&e, 4000000000, 2);
+	put(&e, 32, 16 * 8), event_at(&e, 5, 3), event_at(&e, 6, 4);
+	expect(&result, CLOCKLESS("u32 content_size;"), &e,
+	       "a@10{v = 1} a@4000000000{v = 2} a@4294967301{v = 3} a@4294967302{v = 4}");
+
+	/* one clock is declared and nothing says that it is not the one; of two, nothing says which */
+	trace = trace_of("clock { name = c; freq = 1000; };" CLOCKLESS("u32 content_size;"));
+	assert_int_equal(cvl_trace_clocks(trace), 1);
+	assert_false(cvl_trace_clock(trace, 0)->implied);
+	assert_int_equal(cvl_trace_event(trace, 0)->clock, 0);
+	cvl_trace_close(trace);
+	assert_int_equal(
+		cvl_trace_parse(&trace, "clock { name = c; }; clock { name = d; };" CLOCKLESS(""),
+				strlen("clock { name = c; }; clock { name = d; };" CLOCKLESS("")),
+				"metadata", &result.err),
+		CVL_E_MISMATCH);
+	assert_non_null(strstr(result.err.text, "'timestamp'"));
+
+	/* a field of another name is no stamp */
+	trace = trace_of(INTS HEAD("le") "stream { event.header := struct { u32 ts; }; };"
+					 "event { name = a; };");
+	assert_int_equal(cvl_trace_clocks(trace), 0);
+	cvl_trace_close(trace);
+}
+
+static void packets_of_which_one_size_is_known_end_there(void **state)
+{
+	static struct enc e;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	put(&e, 32, 10 * 8), event_at(&e, 1, 1);
+	put(&e, 32, 16 * 8), event_at(&e, 2, 2), event_at(&e, 3, 3);
+	expect(&result, CLOCKLESS("u32 content_size;"), &e, "a@1{v = 1} a@2{v = 2} a@3{v = 3}");
+	expect(&result, CLOCKLESS("u32 packet_size;"), &e, "a@1{v = 1} a@2{v = 2} a@3{v = 3}");
+
+	/* content that ends inside a byte: the next packet begins at a whole one */
+	memset(&e, 0, sizeof(e));
+	put(&e, 32, 32 + 3), put(&e, 3, 5), align(&e, 8);
+	put(&e, 32, 32 + 6), put(&e, 3, 6), put(&e, 3, 7), align(&e, 8);
+	expect(&result,
+	       INTS HEAD(
+		       "le") "stream { packet.context := struct { u32 content_size; }; };"
+			     "event { name = a; fields := struct { integer { size = 3; align = 1; } v; }; };",
+	       &e, "a@0{v = 5} a@0{v = 6} a@0{v = 7}");
+}
+
+static void packets_may_tell_their_end_alone(void **state)
+{
+	static struct enc e;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	put(&e, 32, 24 * 8), put(&e, 64, 4000000000);
+	event_at(&e, 10, 1), event_at(&e, 4000000000, 2);
+	put(&e, 32, 24 * 8), put(&e, 64, WRAP + 6), event_at(&e, 5, 3), event_at(&e, 6, 4);
+	expect(&result, CLOCKED("u32 content_size; t64 timestamp_end;"), &e,
+	       "a@10{v = 1} a@4000000000{v = 2} a@4294967301{v = 3} a@4294967302{v = 4}");
+	expect(&result, CLOCKLESS("u32 content_size; u64 timestamp_end;"), &e,
+	       "a@10{v = 1} a@4000000000{v = 2} a@4294967301{v = 3} a@4294967302{v = 4}");
+
+	/* the end of a packet shows the wraps of a silence before the next one */
+	memset(&e, 0, sizeof(e));
+	put(&e, 32, 18 * 8), put(&e, 64, 50), event_at(&e, 10, 1);
+	put(&e, 32, 12 * 8), put(&e, 64, 3 * WRAP);
+	put(&e, 32, 18 * 8), put(&e, 64, 3 * WRAP + 100), event_at(&e, 70, 2);
+	expect(&result, CLOCKED("u32 content_size; t64 timestamp_end;"), &e,
+	       "a@10{v = 1} a@12884901958{v = 2}");
+}
+
+/* What is read of packets with both stamps; each record's bracket behind it where it has one. */
+static void read_bracketed(struct read *r, const struct enc *e)
+{
+	struct cvl_report report = { note_problem, r };
+	struct cvl_stream_opts opts = { .report = &report };
+	struct cvl_trace *trace =
+		trace_of(CLOCKED("u32 content_size; t64 timestamp_begin; t64 timestamp_end;"));
+	struct cvl_stream *s;
+	struct cvl_batch b;
+
+	r->len = r->problems_len = 0;
+	r->text[0] = r->problems[0] = '\0';
+	assert_int_equal(cvl_stream_memory(&s, trace, e->bytes, e->pos / 8, "s", &opts, &r->err),
+			 0);
+	while ((r->rc = cvl_stream_next(s, &b, &r->err)) > 0)
+		for (size_t i = 0; i < b.n; i++) {
+			say_record(r, s, &b, i);
+			if (b.bracket)
+				say(r, "+-%" PRIu64, b.bracket[i]);
+		}
+	cvl_stream_close(s);
+	cvl_trace_close(trace);
+}
+
+static size_t both_stamps(struct enc *e, unsigned events, uint64_t begin, uint64_t end)
+{
+	size_t at = e->pos / 8;
+
+	put(e, 32, (20 + 6 * events) * 8), put(e, 64, begin), put(e, 64, end);
+	return at;
+}
+
+static void packets_decide_where_their_stamps_stand(void **state)
+{
+	static struct enc e;
+
+	(void)state;
+	/* shorter than a wrap: each stamp has one place in it, out of order or not */
+	memset(&e, 0, sizeof(e));
+	both_stamps(&e, 4, WRAP - 100, WRAP + 100);
+	event_at(&e, WRAP - 90, 1), event_at(&e, WRAP + 5, 2), event_at(&e, WRAP + 4, 3);
+	event_at(&e, WRAP + 90, 4);
+	read_bracketed(&result, &e);
+	assert_string_equal(result.text, "a@4294967206{v = 1} a@4294967301{v = 2} "
+					 "a@4294967300<{v = 3} a@4294967386{v = 4}");
+
+	/* longer, but its end leaves room for no other wraps */
+	memset(&e, 0, sizeof(e));
+	both_stamps(&e, 3, 10, 2 * WRAP + 30);
+	event_at(&e, 20, 1), event_at(&e, 15, 2), event_at(&e, 12, 3);
+	read_bracketed(&result, &e);
+	assert_string_equal(result.problems, "");
+	assert_string_equal(result.text, "a@20{v = 1} a@4294967311{v = 2} a@8589934604{v = 3}");
+}
+
+static void wraps_that_were_missed_widen_what_is_known(void **state)
+{
+	char want[400];
+	static struct enc e;
+	size_t at;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	both_stamps(&e, 1, 10, 20), event_at(&e, 15, 1);
+	/* two events, and two wraps that may stand before, between or behind them */
+	at = both_stamps(&e, 2, 30, 2 * WRAP + 70);
+	event_at(&e, 40, 2), event_at(&e, 60, 3);
+	both_stamps(&e, 1, 2 * WRAP + 80, 2 * WRAP + 90), event_at(&e, 85, 4);
+	read_bracketed(&result, &e);
+	snprintf(want, sizeof(want), "mismatch@%zu", at);
+	assert_string_equal(result.problems, want);
+	snprintf(want, sizeof(want),
+		 "a@15{v = 1} a@40{v = 2}+-%" PRIu64 " a@60{v = 3}+-%" PRIu64
+		 " a@8589934677{v = 4}",
+		 2 * WRAP + 1, 2 * WRAP + 1);
+	assert_string_equal(result.text, want);
+
+	/* more wraps than its end allows: some of the steps back were none */
+	memset(&e, 0, sizeof(e));
+	at = both_stamps(&e, 3, 10, WRAP + 30);
+	event_at(&e, 20, 1), event_at(&e, 15, 2), event_at(&e, 12, 3);
+	both_stamps(&e, 1, WRAP + 80, WRAP + 90), event_at(&e, 85, 4);
+	read_bracketed(&result, &e);
+	snprintf(want, sizeof(want), "mismatch@%zu order@%zu", at, at + 32);
+	assert_string_equal(result.problems, want);
+	snprintf(want, sizeof(want),
+		 "a@20{v = 1}+-%" PRIu64 " a@4294967311{v = 2}+-%" PRIu64
+		 " a@4294967308<{v = 3}+-%" PRIu64 " a@4294967381{v = 4}",
+		 WRAP + 1, WRAP + 1, WRAP + 1);
+	assert_string_equal(result.text, want);
+}
+
+static void steps_back_that_nothing_decides_are_told(void **state)
+{
+	struct cvl_report report = { note_problem, &result };
+	struct cvl_stream_opts opts = { .report = &report };
+	struct cvl_trace *trace = trace_of(CLOCKLESS(""));
+	char have[200] = "";
+	static struct enc e;
+	struct cvl_stream *s;
+	struct cvl_batch b;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	event_at(&e, 10, 1), event_at(&e, 4000000000, 2), event_at(&e, 5, 3);
+	event_at(&e, 4, 4), event_at(&e, 6, 5), event_at(&e, 3, 6);
+	result.problems_len = 0;
+	assert_int_equal(cvl_stream_memory(&s, trace, e.bytes, e.pos / 8, "s", &opts, &result.err),
+			 0);
+	assert_int_equal(cvl_stream_next(s, &b, &result.err), 1);
+	for (size_t i = 0; i < b.n; i++)
+		sprintf(have + strlen(have), "%" PRIu64 "+-%" PRIu64 " ", b.tick[i].count / WRAP,
+			b.bracket[i] / WRAP);
+	assert_string_equal(have, "0+-0 0+-0 1+-0 2+-1 2+-1 3+-2 ");
+	assert_string_equal(result.problems, "order@18");
+	cvl_stream_close(s);
+	cvl_trace_close(trace);
+}
+
+static void events_outside_of_their_packet_are_told(void **state)
+{
+	char want[40];
+	static struct enc e;
+	size_t at;
+
+	(void)state;
+	memset(&e, 0, sizeof(e));
+	both_stamps(&e, 3, WRAP + 10, WRAP + 20);
+	at = e.pos / 8;
+	event_at(&e, 5, 1), event_at(&e, 15, 2), event_at(&e, 23, 3);
+	read_bracketed(&result, &e);
+	assert_string_equal(result.text,
+			    "a@4294967301{v = 1} a@4294967311{v = 2} a@4294967319{v = 3}");
+	snprintf(want, sizeof(want), "order@%zu", at);
+	assert_string_equal(result.problems, want);
+}
+
 static void sample_trace(struct enc *e)
 {
 	size_t at;
@@ -1084,6 +1323,13 @@ int main(void)
 		cmocka_unit_test(unfinished_stream_ends_in_a_gap),
 		cmocka_unit_test(packets_outside_the_range_are_skipped),
 		cmocka_unit_test(narrow_packet_ends_wrap_forward),
+		cmocka_unit_test(stamps_that_no_clock_is_named_for_are_nanoseconds),
+		cmocka_unit_test(packets_of_which_one_size_is_known_end_there),
+		cmocka_unit_test(packets_may_tell_their_end_alone),
+		cmocka_unit_test(packets_decide_where_their_stamps_stand),
+		cmocka_unit_test(wraps_that_were_missed_widen_what_is_known),
+		cmocka_unit_test(steps_back_that_nothing_decides_are_told),
+		cmocka_unit_test(events_outside_of_their_packet_are_told),
 		cmocka_unit_test(every_cut_leaves_the_events_before_it),
 		cmocka_unit_test(no_flipped_bit_stops_reading),
 	};

@@ -112,6 +112,8 @@ static int by_time_and_stream(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : 1;
 }
 
+static struct cvl_tick ends[CLOCKS]; /* of the streams that were read apart */
+
 /* Everything there is, stream by stream, then sorted: what a merge must give. */
 static struct list read_apart(struct cvl_session *s)
 {
@@ -121,9 +123,10 @@ static struct list read_apart(struct cvl_session *s)
 	for (size_t c = 0; c < cvl_session_clocks(s); c++) {
 		struct cvl_map *map = cvl_session_nominal(s, c);
 		struct cvl_trace *trace;
+		struct cvl_stream_stats stats;
 		struct cvl_stream *stream;
 		struct cvl_batch b;
-		uint32_t number = 0;
+		uint32_t number = 1; /* 0: of the levels at the beginning of a range */
 
 		ok(cvl_trace_open(&trace, cvl_session_clock(s, c)->trace, NULL, &err), &err);
 		ok(cvl_stream_open(&stream, trace, 0, NULL, &err), &err);
@@ -138,6 +141,8 @@ static struct list read_apart(struct cvl_session *s)
 						   .kind = b.kind[i],
 						   .flags = b.flags[i],
 					   });
+		cvl_stream_stats(stream, &stats);
+		ends[c] = stats.end;
 		cvl_stream_close(stream);
 		cvl_trace_close(trace);
 		cvl_map_free(map);
@@ -151,7 +156,7 @@ static struct list read_merged(struct cvl_timeline *tl)
 	struct list l = { 0 };
 	struct cvl_slice slice;
 	struct cvl_error err;
-	uint32_t number[CLOCKS] = { 0 };
+	uint32_t number[CLOCKS] = { 1, 1, 1, 1, 1, 1 };
 	int rc;
 
 	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0) {
@@ -237,11 +242,43 @@ static void merge_gives_every_record_once_in_order(void **state)
 	}
 }
 
+/* What the lines show at the beginning of the range, of each clock that knows. */
+static void restate(struct cvl_session *s, const struct list *all,
+		    const struct cvl_timeline_opts *o, struct list *l)
+{
+	for (uint32_t c = 0; c < cvl_session_clocks(s); c++) {
+		struct cvl_map *map = cvl_session_nominal(s, c);
+		struct record level = { .time = o->from.ns,
+					.tick = cvl_map_tick(map, o->from).count,
+					.stream = c,
+					.kind = CVL_EDGE,
+					.flags = CVL_STATE };
+		bool known = false;
+
+		for (size_t i = 0; i < all->n && all->r[i].time < o->from.ns; i++) {
+			if (all->r[i].stream != c)
+				continue;
+			if (all->r[i].kind == CVL_EDGE) {
+				level.value = all->r[i].value;
+				known = true;
+			} else if (all->r[i].kind == CVL_GAP) {
+				known = false;
+			}
+		}
+		if (known && cvl_map_time(map, ends[c], NULL).ns >= o->from.ns)
+			append(l, level);
+		cvl_map_free(map);
+	}
+}
+
 /* The records of @all within the range and of the nodes asked for. */
 static struct list filter(struct cvl_session *s, const struct list *all,
 			  const struct cvl_timeline_opts *o, bool odd, bool even)
 {
 	struct list l = { 0 };
+
+	if (o->has_from)
+		restate(s, all, o, &l);
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct record *r = &all->r[i];
@@ -251,6 +288,8 @@ static struct list filter(struct cvl_session *s, const struct list *all,
 		    (!o->has_to || r->time <= o->to.ns))
 			append(&l, *r);
 	}
+	if (l.n)
+		qsort(l.r, l.n, sizeof(*l.r), by_time_and_stream);
 	return l;
 }
 
@@ -282,25 +321,95 @@ static void a_range_gives_what_filtering_by_hand_gives(void **state)
 	cvl_session_close(s);
 }
 
+/* Also where the range begins between two packets, is empty, or has a gap before it. */
+static void levels_are_known_where_a_range_begins(void **state)
+{
+	static const char *const lines[] = { "x", "y" };
+	static const struct {
+		int64_t from, to;
+		const char *want;
+	} cases[] = {
+		{ 5, 15, "10=1*" },       /* nothing is known before the first */
+		{ 10, 15, "10=1*" },      /* as late as can be */
+		{ 15, 25, "15=1* 20=3" }, /* within a packet */
+		{ 25, 95, "25=3*" },      /* between two */
+		{ 25, 100, "25=3* 100=3* 100=2" },
+		{ 105, 107, "105=2*" }, /* the packets behind are left unread */
+		{ 115, 125, "120=1*" }, /* behind a gap */
+		{ 300, 310, "300=1*" }, /* behind the last edge, and at the end */
+		{ 301, 310, "" },
+	};
+	const struct cvl_store_desc desc = {
+		.clock = "c", .rate_hz = 1000000000, .lines = lines, .n_lines = 2
+	};
+	char path[512], have[200];
+	struct cvl_session *s;
+	struct cvl_writer *w;
+	struct cvl_error err;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/levels", scratch);
+	ok(cvl_session_create(&s, path, &err), &err);
+	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+	ok(cvl_writer_edges(w, &(struct cvl_tick){ 10 }, &(uint64_t){ 1 }, 1, &err), &err);
+	ok(cvl_writer_edges(w, &(struct cvl_tick){ 20 }, &(uint64_t){ 3 }, 1, &err), &err);
+	ok(cvl_writer_flush(w, &err), &err);
+	ok(cvl_writer_edges(w, &(struct cvl_tick){ 100 }, &(uint64_t){ 2 }, 1, &err), &err);
+	ok(cvl_writer_gap(w, (struct cvl_tick){ 110 }, (struct cvl_tick){ 112 }, 1,
+			  CVL_GAP_OVERFLOW, &err),
+	   &err);
+	cvl_writer_forget_levels(w);
+	ok(cvl_writer_flush(w, &err), &err);
+	ok(cvl_writer_edges(w, &(struct cvl_tick){ 120 }, &(uint64_t){ 1 }, 1, &err), &err);
+	ok(cvl_session_finish(s, w, (struct cvl_tick){ 300 }, &err), &err);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct cvl_timeline_opts opts = { .has_from = true,
+							.has_to = true,
+							.from = { cases[i].from },
+							.to = { cases[i].to } };
+		struct cvl_timeline *tl = open_timeline(s, &opts);
+		struct cvl_slice slice;
+		size_t len = 0;
+
+		have[0] = '\0';
+		while (cvl_timeline_next(tl, &slice, &err) > 0)
+			for (size_t k = slice.begin; k < slice.end; k++) {
+				assert_int_equal(slice.time[k].ns, slice.batch->tick[k].count);
+				len += (size_t)snprintf(
+					have + len, sizeof(have) - len,
+					"%s%" PRId64 "=%" PRIu64 "%s", len ? " " : "",
+					slice.time[k].ns, slice.batch->value[k],
+					slice.batch->flags[k] & CVL_STATE ? "*" : "");
+			}
+		if (strcmp(have, cases[i].want))
+			fail_msg("%" PRId64 ": %s, not %s", cases[i].from, have, cases[i].want);
+		cvl_timeline_close(tl);
+	}
+	cvl_session_close(s);
+}
+
 static void nodes_are_chosen_by_glob(void **state)
 {
 	static const struct {
 		const char *glob;
 		bool odd, even;
 	} cases[] = {
-		{ "odd", true, false },   { "e*", false, true },    { "*", true, true },
-		{ "clock*", true, true }, { "none", false, false }, { "clock[135]", true, false },
+		{ "odd", true, false },   { "e*", false, true },         { "*", true, true },
+		{ "clock*", true, true }, { "clock[135]", true, false },
 	};
 	struct draw d = draw_begin(3);
 	struct cvl_session *s = random_session(&d, "nodes");
 	struct list all = read_apart(s);
+	struct cvl_timeline *tl;
+	struct cvl_error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct cvl_timeline_opts opts = { .node = cases[i].glob };
-		struct cvl_timeline *tl = open_timeline(s, &opts);
-		struct list want = filter(s, &all, &opts, cases[i].odd, cases[i].even),
-			    have = read_merged(tl);
+		struct list want = filter(s, &all, &opts, cases[i].odd, cases[i].even), have;
+
+		tl = open_timeline(s, &opts);
+		have = read_merged(tl);
 
 		same(&have, &want, false);
 		free(want.r);
@@ -308,6 +417,10 @@ static void nodes_are_chosen_by_glob(void **state)
 		cvl_timeline_close(tl);
 	}
 	free(all.r);
+	assert_int_equal(
+		cvl_timeline_open(&tl, s, &(struct cvl_timeline_opts){ .node = "none" }, &err),
+		CVL_E_USAGE);
+	assert_non_null(strstr(err.text, "even, odd"));
 	cvl_session_close(s);
 }
 
@@ -448,6 +561,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(merge_gives_every_record_once_in_order),
 		cmocka_unit_test(a_range_gives_what_filtering_by_hand_gives),
+		cmocka_unit_test(levels_are_known_where_a_range_begins),
 		cmocka_unit_test(nodes_are_chosen_by_glob),
 		cmocka_unit_test(late_records_outside_the_range_are_left_out),
 		cmocka_unit_test(order_is_told_only_where_bounds_allow),

@@ -74,12 +74,13 @@ static inline const char *cvl_plain_name(const char *name)
 struct cvl_trace;
 
 struct cvl_clock_class {
-	const char *name; /* "" for the one that a trace without clocks is given */
+	const char *name; /* "" for the one that stamps without a clock are given */
 	const char *uuid;
 	const char *description;
 	uint64_t rate_hz;
 	int64_t offset_s;
 	uint64_t offset; /* ticks */
+	bool implied; /* the metadata name none for their stamps: of 1 GHz, as nothing says otherwise */
 };
 
 /** Where in a record a field stands, outermost first. */
@@ -129,6 +130,14 @@ uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
 /** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
 bool cvl_trace_ours(const struct cvl_trace *trace);
 
+/** What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its own fields. */
+#define CVL_EXPORT_TRACER "coeval-export"
+#define CVL_EXPORT_FIELD "coeval_"
+
+/** Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone, nor about an export. */
+bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		     const struct cvl_type *type);
+
 /** Event classes of all streams; batch->cls of an event indexes this list. */
 size_t cvl_trace_events(const struct cvl_trace *trace);
 const struct cvl_event_class *cvl_trace_event(const struct cvl_trace *trace, size_t i);
@@ -144,7 +153,8 @@ struct cvl_stream;
 struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
-	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
+	/* packets wholly outside are skipped, but for that which tells the levels at the beginning; to 0 means no limit */
+	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 };
 
@@ -158,6 +168,7 @@ struct cvl_stream_stats {
 	uint64_t bytes;      /* size of the file */
 	uint64_t position;   /* bytes read */
 	struct cvl_tick end; /* up to which the packets read so far reach */
+	bool beyond;         /* it went on with packets behind the range, which were left unread */
 };
 
 int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,

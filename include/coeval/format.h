@@ -12,10 +12,12 @@ struct cvl_input;
 
 /** What the user said about the input. Zero means not said. */
 struct cvl_import_opts {
-	const char *node;   /* name of node and clock; NULL: from the file's name */
-	uint64_t rate_hz;   /* of raw samples, or of the clock that CSV seconds are put on */
-	unsigned channels;  /* lines of raw samples */
-	unsigned unit_size; /* bytes of a raw sample; 0: as few as hold the channels */
+	const char *node; /* name of node and clock; NULL: from the file's name */
+	uint64_t rate_hz; /* of raw samples, or of the clock that CSV seconds are put on */
+	uint64_t
+		clock_rate_hz; /* of the timestamps of a CTF trace that declares no clock; 0: 1 GHz */
+	unsigned channels;     /* lines of raw samples */
+	unsigned unit_size;    /* bytes of a raw sample; 0: as few as hold the channels */
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */

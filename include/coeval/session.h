@@ -162,12 +162,19 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
  */
 int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err);
 
-/**
- * Add a foreign CTF trace: copied whole (or, with @link, pointed at by a symbolic link); each clock
- * class in it becomes a clock. @node names the machine; NULL: the trace's own host name, or the directory's.
- */
-int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *node, bool link,
-			  const struct cvl_report *report, struct cvl_error *err);
+/** What is said of a foreign trace. */
+struct cvl_trace_opts {
+	const char
+		*node; /* names the machine; NULL: the trace's own host name, or the directory's */
+	bool link;     /* point at it by a symbolic link instead of copying it whole */
+	uint64_t
+		clock_rate_hz; /* of stamps that its metadata name no clock for; 0: 1 GHz, which is told */
+	const struct cvl_report *report;
+};
+
+/** Add the foreign CTF traces at or below @path; each clock class in them becomes a clock. */
+int cvl_session_add_trace(struct cvl_session *s, const char *path,
+			  const struct cvl_trace_opts *opts, struct cvl_error *err);
 
 /**
  * Add all clocks of @from, each as it is: its trace copied whole (or, with @link, pointed at by a symbolic link). Names that are

@@ -4,6 +4,8 @@
  *
  * It is read as slices: runs of records of one stream that come before anything else. Memory is one batch a
  * stream, however long the session. One thread at a time.
+ *
+ * A range begins, for each stream whose levels are known there, with a CVL_STATE edge at its very beginning that restates them.
  */
 #ifndef COEVAL_TIMELINE_H
 #define COEVAL_TIMELINE_H
@@ -16,8 +18,9 @@ struct cvl_timeline;
 struct cvl_timeline_opts {
 	bool has_from, has_to;
 	struct cvl_time from, to; /* records at from <= t <= to; CVL_E_USAGE if to < from */
-	const char *node;         /* glob over clock and node names; NULL: all */
-	bool nominal;             /* leave sync.json aside */
+	const char
+		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
+	bool nominal;  /* leave sync.json aside */
 	bool strict;
 	const struct cvl_report *report;
 	void (*progress)(void *ctx, uint64_t done,

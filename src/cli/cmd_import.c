@@ -7,6 +7,7 @@
 
 enum {
 	OPT_NAMES = 256,
+	OPT_CLOCK_RATE,
 	OPT_UNIT,
 	OPT_BEACONS,
 	OPT_LINK,
@@ -26,6 +27,7 @@ static const struct option options[] = {
 	{ "format", required_argument, NULL, 'f' },
 	{ "node", required_argument, NULL, 'n' },
 	{ "rate", required_argument, NULL, 'r' },
+	{ "clock-rate", required_argument, NULL, OPT_CLOCK_RATE },
 	{ "channels", required_argument, NULL, 'c' },
 	{ "unit-size", required_argument, NULL, OPT_UNIT },
 	{ "names", required_argument, NULL, OPT_NAMES },
@@ -128,6 +130,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 					       "--rate takes a rate such as 8M or 32768, not '%s'",
 					       optarg);
 			break;
+		case OPT_CLOCK_RATE:
+			if (cvl_rate_parse(optarg, &opts.clock_rate_hz))
+				rc = cli_usage(
+					verb,
+					"--clock-rate takes a rate such as 32768 or 64M, not '%s'",
+					optarg);
+			break;
 		case 'c':
 			rc = cli_number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels);
 			break;
@@ -190,6 +199,8 @@ const struct verb verb_import = {
 		"  -n, --node NAME        name of the node or observer (default: from file or trace)\n"
 		"  -r, --rate HZ          sampling rate of raw samples; resolution of CSV times; rate that\n"
 		"                         an ITM's timestamps count at (8M, 1.5k)\n"
+		"      --clock-rate HZ    rate of the timestamps of a CTF trace that declares no clock\n"
+		"                         (default: 1G, as if they were nanoseconds)\n"
 		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
 		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
 		"      --names A,B,...    names of the lines\n"

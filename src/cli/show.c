@@ -162,7 +162,7 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 }
 
 /* Date and time of day in UTC; the date is worked out once a day. */
-static void put_absolute(struct show *s, struct cvl_time t)
+static void put_absolute(struct show *s, struct cvl_time t, char between)
 {
 	int64_t ns = cvl_add_sat(t.ns, s->epoch), seconds = ns / 1000000000, part = ns % 1000000000,
 		day;
@@ -180,7 +180,7 @@ static void put_absolute(struct show *s, struct cvl_time t)
 		strftime(s->day, sizeof(s->day), "%Y-%m-%d", gmtime_r(&at, &tm));
 	}
 	seconds -= day * 86400;
-	out_printf(&s->out, "%s %02d:%02d:%02d.%09lld", s->day, (int)(seconds / 3600),
+	out_printf(&s->out, "%s%c%02d:%02d:%02d.%09lld", s->day, between, (int)(seconds / 3600),
 		   (int)(seconds / 60 % 60), (int)(seconds % 60), (long long)part);
 }
 
@@ -194,7 +194,7 @@ static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const 
 	if (s->style.ticks)
 		out_u64(&s->out, sl->batch->tick[i].count);
 	else if (s->style.absolute)
-		put_absolute(s, sl->time[i]);
+		put_absolute(s, sl->time[i], ' ');
 	else
 		out_time(&s->out, sl->time[i], 15);
 	if (s->style.bounds) {
@@ -301,7 +301,14 @@ static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, const 
 	int rc;
 
 	out_text(&s->out, "{\"t_ns\":");
-	out_i64(&s->out, sl->time[i].ns);
+	if (s->style.absolute) {
+		out_i64(&s->out, cvl_add_sat(sl->time[i].ns, s->epoch));
+		out_text(&s->out, ",\"utc\":\"");
+		put_absolute(s, sl->time[i], 'T');
+		out_text(&s->out, "Z\"");
+	} else {
+		out_i64(&s->out, sl->time[i].ns);
+	}
 	put_number_or_null(&s->out, ",\"bound_ns\":", (uint64_t)bound, bound != CVL_BOUND_UNKNOWN);
 	out_text(&s->out, ",\"bound\":\"");
 	out_text(&s->out, cvl_bound_kind_name(cvl_timeline_bound_kind(s->tl, sl->clock)));
@@ -442,6 +449,11 @@ int show_records(struct show *s, struct cvl_session *session, const struct cvl_t
 	int rc;
 
 	s->epoch = cvl_session_epoch(session);
+	if (s->style.absolute && !s->epoch)
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: no clock of it has a date and time of day; leave out --absolute",
+			cvl_session_path(session));
 	rc = cvl_timeline_open(&s->tl, session, opts, err);
 	if (!rc)
 		rc = show_all(s, err);

@@ -68,6 +68,7 @@ enum op_role {
 	ROLE_SEQUENCE,
 	ROLE_EVENT_ID,
 	ROLE_UUID,
+	ROLE_EXPORT, /* added by our exporter */
 	ROLES
 };
 
@@ -112,6 +113,7 @@ struct event_class {
 	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
 	bool simple;
 	uint64_t simple_bits;
+	bool bare;         /* of an export: there is nothing but what we added in its common context */
 	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
 };
 
@@ -124,6 +126,7 @@ struct stream_class {
 	struct program context, header;
 	enum header_shape shape; /* of a little-endian LTTng header, which has a fast path */
 	int clock;
+	unsigned stamp_bits;        /* of the widest stamp that an event can have, 0: none */
 	struct event_class **event; /* sorted by id */
 	uint32_t n_events;
 	struct stream_class *next;
@@ -146,6 +149,7 @@ struct cvl_trace {
 	bool byte_order_known;
 	bool has_uuid;
 	bool ours;      /* written by cvl_writer: event names carry our record kinds */
+	bool exported;  /* by us, from a timeline: its gaps are events, its bounds half-widths */
 	bool bracketed; /* some of its events carry a half-width of their own */
 	uint8_t uuid[16];
 	const struct cvl_type *packet_header;

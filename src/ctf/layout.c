@@ -4,6 +4,7 @@
  * fields, and once reduced to what is needed to find the end of the event.
  */
 #include "ctf/internal.h"
+#include "ctf/wire.h"
 
 #include <coeval/store.h>
 
@@ -28,6 +29,7 @@ struct compiler {
 	struct node *here;
 	struct stream_class *stream;
 	enum cvl_scope scope;
+	bool unmapped; /* no field of the event header names a clock: `timestamp` shows the stream's */
 	unsigned depth;
 	uint32_t total; /* ops of all programs */
 	struct cvl_error *err;
@@ -196,7 +198,8 @@ static struct node *enter(struct compiler *c, const char *name, const struct cvl
 	return n;
 }
 
-static enum op_role role_of(const struct compiler *c, const char *name, const struct cvl_type *t)
+static enum op_role role_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+			    const struct cvl_type *t)
 {
 	static const struct {
 		enum cvl_scope scope;
@@ -214,12 +217,34 @@ static enum op_role role_of(const struct compiler *c, const char *name, const st
 		{ CVL_SCOPE_EVENT_HEADER, "id", ROLE_EVENT_ID },
 	};
 
-	if (!name || t->is_signed)
+	if (!name || (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM))
 		return ROLE_NONE;
-	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles); i++)
-		if (c->scope == roles[i].scope && !strcmp(name, roles[i].name))
+	if (trace->exported &&
+	    !strncmp(cvl_plain_name(name), CVL_EXPORT_FIELD, strlen(CVL_EXPORT_FIELD)))
+		return ROLE_EXPORT;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles) && !t->is_signed; i++)
+		if (scope == roles[i].scope && !strcmp(name, roles[i].name))
 			return roles[i].role;
 	return ROLE_NONE;
+}
+
+bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		     const struct cvl_type *type)
+{
+	return role_of(trace, scope, name, type) == ROLE_NONE;
+}
+
+static int shown_clock(const struct cvl_type *t)
+{
+	return t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock;
+}
+
+/* Whether the event's own stamp stands in @name of its header. */
+static bool is_stamp(const char *name, const struct cvl_type *t, bool unmapped)
+{
+	if (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM)
+		return false;
+	return unmapped ? name && !strcmp(name, "timestamp") : shown_clock(t) >= 0;
 }
 
 static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t);
@@ -239,9 +264,10 @@ static void compile_scalar(struct compiler *c, enum op_code code, const char *na
 		return;
 	if (t->align >= 8 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
 		op->bits8 = (uint8_t)(t->size / 8);
-	op->role = (uint8_t)role_of(c, name, t);
-	op->clocked = (t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock) >= 0 &&
-		      op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN;
+	op->role = (uint8_t)role_of(c->trace, c->scope, name, t);
+	op->clocked =
+		(shown_clock(t) >= 0 && op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN) ||
+		(c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
 }
 
 static void compile_struct(struct compiler *c, const char *name, const struct cvl_type *t)
@@ -404,7 +430,8 @@ static bool as_advance(const struct op *op, struct op *advance)
 	};
 	switch (op->code) {
 	case OP_INT:
-		if (op->slot != NO_SLOT || op->role != ROLE_NONE || op->clocked)
+		if (op->slot != NO_SLOT || op->clocked ||
+		    (op->role != ROLE_NONE && op->role != ROLE_EXPORT))
 			return false;
 		advance->bits = op->bits;
 		return true;
@@ -595,6 +622,83 @@ static int clock_in(const struct cvl_type *t, unsigned depth)
 	return clock;
 }
 
+/* Member called @name of struct @t, at any depth, that is a number. */
+static const struct cvl_type *member_named(const struct cvl_type *t, const char *name,
+					   unsigned depth)
+{
+	const struct cvl_type *found = NULL;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n && !found; i++) {
+		const struct cvl_type *m = t->member[i].type;
+
+		if (m->kind == CVL_TYPE_STRUCT || m->kind == CVL_TYPE_VARIANT)
+			found = member_named(m, name, depth + 1);
+		else if (!strcmp(t->member[i].name, name) &&
+			 (m->kind == CVL_TYPE_INT || m->kind == CVL_TYPE_ENUM))
+			found = m;
+	}
+	return found;
+}
+
+/* Bits of the widest stamp in event header @t. */
+static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned depth)
+{
+	unsigned bits = 0;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n; i++) {
+		const struct cvl_type *m = t->member[i].type;
+		unsigned of = is_stamp(t->member[i].name, m, unmapped) ?
+				      m->size :
+				      stamp_bits(m, unmapped, depth + 1);
+
+		bits = of > bits ? of : bits;
+	}
+	return bits;
+}
+
+/*
+ * Clock of stream @s: that which its fields name; or if none does, and there are fields that are called as stamps are, the only
+ * one there is, or if there is none, one of nanoseconds, as babeltrace2 has it.
+ */
+static void find_clock(struct compiler *c, struct stream_class *s)
+{
+	struct cvl_trace *trace = c->trace;
+	const struct cvl_type *stamp;
+	const char *name = "timestamp";
+
+	s->clock = clock_in(s->event_header, 0);
+	c->unmapped = s->clock < 0;
+	if (s->clock < 0)
+		s->clock = clock_in(s->packet_context, 0);
+	if (s->clock < 0) {
+		stamp = member_named(s->event_header, name, 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_begin", 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_end", 0);
+		if (!stamp)
+			return;
+		if (trace->n_clocks > 1) {
+			fail(c, CVL_E_MISMATCH, stamp,
+			     "several clocks are declared, and nothing says which one is shown by",
+			     name);
+			return;
+		}
+		if (!trace->n_clocks) {
+			trace->clock = arena_alloc(&trace->arena, sizeof(*trace->clock));
+			if (!trace->clock) {
+				fail(c, CVL_E_NOMEM, stamp, "out of memory", NULL);
+				return;
+			}
+			trace->clock[trace->n_clocks++] = (struct cvl_clock_class){
+				.name = "", .rate_hz = 1000000000, .implied = true
+			};
+		}
+		s->clock = 0;
+	}
+	s->stamp_bits = stamp_bits(s->event_header, c->unmapped, 0);
+}
+
 static enum cvl_kind kind_of(const struct event_class *e)
 {
 	static const struct {
@@ -625,6 +729,20 @@ static bool simple_size(const struct program *p, uint64_t *bits)
 	return !__builtin_add_overflow(*bits, op->bits, bits);
 }
 
+/* Bytes of the bound that our exporter puts first of all behind the header; else 0. */
+static uint8_t begins_bounded(const struct event_class *e)
+{
+	const struct cvl_type *context = e->pub.type[CVL_SCOPE_STREAM_CONTEXT], *first;
+
+	if (!context || !context->n || strcmp(context->member[0].name, CVL_EXPORT_FIELD "bound_ns"))
+		return 0;
+	first = context->member[0].type;
+	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
+			       !first->big_endian ?
+		       8 :
+		       0;
+}
+
 /* Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer puts it; else 0. */
 static uint8_t begins_bracketed(const struct event_class *e)
 {
@@ -652,6 +770,13 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 		e->simple = e->simple && simple_size(&e->skip[s], &e->simple_bits);
 	}
 	e->simple = e->simple && e->simple_bits < UINT32_MAX;
+	if (trace->exported) {
+		if (e->pub.id == WIRE_EXPORT_GAP && !strcmp(e->pub.name, "gap"))
+			e->pub.kind = CVL_GAP;
+		e->bracketed = begins_bounded(e);
+		e->bare = e->bracketed && e->pub.type[CVL_SCOPE_STREAM_CONTEXT]->n == 1;
+	}
+	trace->bracketed = trace->bracketed || e->bracketed > 0;
 	if (!trace->ours)
 		return 0;
 	e->pub.kind = kind_of(e);
@@ -669,12 +794,10 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
 	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
 		c.stream = s;
+		find_clock(&c, s);
 		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
 		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);
 		s->shape = shape_of(s->event_header);
-		s->clock = clock_in(s->event_header, 0);
-		if (s->clock < 0)
-			s->clock = clock_in(s->packet_context, 0);
 		for (uint32_t i = 0; i < s->n_events && !c.code; i++) {
 			struct event_class *e = s->event[i];
 

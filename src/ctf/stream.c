@@ -17,6 +17,8 @@
 
 /* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable. */
 #define GAPS_MAX 4
+/* A step back by less than this part of a wrap is more likely disorder than a silence of all but a wrap. */
+#define LITTLE_STEP 16
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
 struct gap {
@@ -42,13 +44,18 @@ struct cvl_stream {
 	bool cut;             /* the file ends inside it */
 	struct machine m;
 	uint64_t role[ROLES];
+	uint64_t begin,
+		end; /* between which its stamps are told to stand; end UINT64_MAX: not known */
+	bool short_packet; /* a narrow stamp has one place in it */
+	uint64_t doubt;    /* ticks by which stamps may be off: wraps that nothing places */
+	uint64_t unsure;   /* the same, of steps back up to here that nothing decided upon */
 
 	/* from packet to packet */
 	bool done;
 	int failed; /* strict: the error that comes after this batch */
 	struct cvl_error failure;
-	bool told_late, told_overlap;
-	bool any_packet, any_tick;
+	bool told_late, told_overlap, told_outside, told_step;
+	bool any_packet, any_stamp;
 	uint64_t last_tick, max_tick;
 	uint64_t last_end; /* tick at which the last packet ended */
 	bool known_discarded, known_sequence;
@@ -88,6 +95,8 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 	s->m.slot = s->slot;
 	s->m.role = s->role;
 	s->resolution = cvl_trace_env_number(trace, "resolution");
+	if (!s->resolution)
+		s->resolution = 1;
 	*out = s;
 	return 0;
 }
@@ -290,7 +299,7 @@ static void count_losses(struct cvl_stream *s)
 		uint64_t count = m->role[ROLE_DISCARDED];
 		uint64_t before = s->known_discarded ? s->discarded : 0;
 
-		if (count > before) {
+		if (count > before && !s->trace->exported) { /* else a gap tells of it */
 			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end,
 				count - before, CVL_GAP_DISCARDED);
 			s->stats.lost += count - before;
@@ -313,86 +322,6 @@ static void let_go(struct cvl_stream *s)
 	n = (n - 1) * LET_GO_BYTES;
 	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)n, MADV_DONTNEED);
 	s->let_go += n;
-}
-
-/*
- * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
- * outside the time range, and s->offset has moved on; negative: an error.
- */
-static int open_packet(struct cvl_stream *s, struct cvl_error *err)
-{
-	struct machine *m = &s->m;
-	uint64_t left = s->size - s->offset, packet, content;
-	int rc;
-
-	m->bytes = s->file + s->offset;
-	m->pos = 0;
-	m->end = left > UINT64_MAX / 8 ? UINT64_MAX - 7 : left * 8;
-	m->has = 0;
-	s->cut = false;
-	rc = machine_run(m, &s->trace->header, NULL);
-	if (rc)
-		return resync(s, CVL_E_TRUNCATED, m->pos, err,
-			      "the file ends inside a packet header");
-	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
-		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
-	if (has(m, ROLE_UUID) && s->trace->has_uuid &&
-	    memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
-		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
-			    "the packet's UUID is not the trace's"))
-			return CVL_E_MISMATCH;
-	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
-	if (!s->class)
-		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
-			      "packet of a stream that the metadata do not declare");
-	s->context_pos = m->pos;
-	rc = machine_run(m, &s->class->context, NULL);
-	if (rc)
-		return resync(s, CVL_E_TRUNCATED, m->pos, err,
-			      "the file ends inside a packet context");
-	packet = has(m, ROLE_PACKET_SIZE) ? m->role[ROLE_PACKET_SIZE] : m->end;
-	content = has(m, ROLE_CONTENT_SIZE) ? m->role[ROLE_CONTENT_SIZE] : packet;
-	if (packet < m->pos || packet % 8)
-		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible packet size");
-	if (content < m->pos || content > packet)
-		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible content size");
-	if (packet > m->end) {
-		rc = problem(s, CVL_E_TRUNCATED, m->end, err, "the file ends inside a packet");
-		if (rc)
-			return rc;
-		s->cut = content > m->end;
-		packet = m->end;
-		content = content < m->end ? content : m->end;
-	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
-		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
-	}
-	s->packet_bits = packet;
-	count_losses(s);
-	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
-		s->told_overlap = true;
-		if (problem(s, CVL_E_ORDER, s->context_pos, err,
-			    "time goes back: the packet begins before the end of the one before it (the first of "
-			    "perhaps more)"))
-			return CVL_E_ORDER;
-	}
-	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
-		s->offset = s->size;
-		s->done = true;
-		return 0;
-	}
-	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
-	    m->role[ROLE_PACKET_END] < s->opts.from.count) {
-		s->n_gaps = 0; /* before the range, like the packet */
-		s->last_end = m->role[ROLE_PACKET_END];
-		s->offset += packet / 8;
-		let_go(s);
-		s->any_packet = true;
-		return 0;
-	}
-	m->end = content;
-	s->stats.packets++;
-	s->in_packet = true;
-	return 1;
 }
 
 static void close_packet(struct cvl_stream *s)
@@ -422,7 +351,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 	s->cls[i] = cls;
 	s->value[i] = value;
 	s->aux[i] = aux;
-	s->bracket[i] = s->resolution;
+	s->bracket[i] = s->resolution + s->doubt;
 	s->flags[i] = 0;
 	if (tick < s->max_tick) {
 		s->flags[i] = CVL_LATE;
@@ -542,6 +471,230 @@ static inline int skip_event(struct machine *m, const struct event_class *e)
 	return 0;
 }
 
+/* ---- stamps ---- */
+
+/* Clock at the last event of the packet, if wraps of its stamps come with steps back and only then. False: there is no event. */
+static bool last_stamp(struct cvl_stream *s, uint64_t *last)
+{
+	const struct machine saved = s->m;
+	const struct stream_class *c = s->class;
+	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
+	struct machine *m = &s->m;
+	bool any = false;
+
+	for (;;) {
+		uint64_t start = (m->pos + align) & ~(uint64_t)align, id, clock;
+		const struct event_class *e;
+
+		if (start >= m->end || read_header(s, &id))
+			break;
+		clock = m->clock;
+		e = find_event(c, id);
+		if (!e || skip_event(m, e) || m->pos == start)
+			break;
+		*last = clock;
+		any = true;
+	}
+	*m = saved;
+	return any;
+}
+
+/*
+ * How the stamps of the packet that begins are to be read, where they have fewer bits than the clock and the packet says when it ends. Its
+ * own stamps decide where they can: in less than a wrap each stamp has one place. In more, wraps are where stamps step back; if
+ * after that there is room for others before the end, or there was none for those, nobody knows which stamps are off.
+ */
+static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
+{
+	const unsigned bits = s->class->stamp_bits;
+	const uint64_t wrap = (uint64_t)1 << (bits & 63), end = s->role[ROLE_PACKET_END];
+	struct machine *m = &s->m;
+	uint64_t last;
+
+	s->end = UINT64_MAX;
+	s->short_packet = false;
+	if (has(m, ROLE_BEGIN))
+		s->unsure = 0;
+	s->doubt = s->unsure;
+	if (!has(m, ROLE_PACKET_END) || !end)
+		return 0;
+	if (!has(m, ROLE_BEGIN) && s->any_packet && bits < 64)
+		m->clock = s->last_end;
+	s->begin = has(m, ROLE_BEGIN) || s->any_packet ? m->clock : 0;
+	if (end < s->begin)
+		return 0;
+	s->end = end;
+	if (!bits || bits >= 64)
+		return 0;
+	s->unsure = s->doubt = 0;
+	s->short_packet = end - s->begin < wrap;
+	if (s->short_packet || !last_stamp(s, &last))
+		return 0;
+	if (last > end) {
+		s->doubt = (last - end + wrap - 1) / wrap * wrap;
+	} else {
+		s->doubt = (end - last) / wrap * wrap;
+		if (!has(m, ROLE_BEGIN) && !s->any_packet)
+			m->clock += s->doubt; /* as close before the end as can be */
+	}
+	if (!s->doubt)
+		return 0;
+	return problem(
+		s, CVL_E_MISMATCH, s->context_pos, err,
+		last > end ?
+			"the packet ends earlier than its events' stamps, which step back more often than their counter "
+			"wrapped: their times may be off by whole wraps" :
+			"the packet ends more than a wrap of its events' stamps after the last of them: their times may be "
+			"off by whole wraps");
+}
+
+/*
+ * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock stood at @before. What steps back a
+ * little is a wrap like what steps back far, as in babeltrace2, but may as well have come out of order.
+ */
+static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, struct cvl_error *err)
+{
+	const uint64_t wrap = (uint64_t)1 << s->class->stamp_bits;
+
+	if (s->m.clock - before <= wrap - wrap / LITTLE_STEP || s->doubt > UINT64_MAX / 4)
+		return 0;
+	s->unsure = s->doubt += wrap;
+	if (s->told_step)
+		return 0;
+	s->told_step = true;
+	return problem(
+		s, CVL_E_ORDER, start, err,
+		"the timestamp steps back a little, which is taken for a wrap of its counter but may be disorder: from here on "
+		"times may be off by whole wraps");
+}
+
+/* Where in the packet the stamp of the event at bit @start stands. */
+static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *err)
+{
+	const unsigned bits = s->class->stamp_bits;
+	const uint64_t wrap = (uint64_t)1 << (bits & 63);
+	uint64_t t = s->m.clock;
+
+	if (s->short_packet) {
+		t = s->begin + ((t - s->begin) & (wrap - 1));
+		if (t > s->end && s->begin - (t - wrap) < t - s->end && t >= wrap)
+			t -= wrap; /* it is nearer to the beginning */
+		s->m.clock = t;
+	} else if (s->doubt && t > s->end) {
+		s->m.clock = t -= (t - s->end + wrap - 1) / wrap * wrap;
+	}
+	if ((t <= s->end && (t >= s->begin || !s->short_packet)) || s->told_outside)
+		return 0;
+	s->told_outside = true;
+	return problem(
+		s, CVL_E_ORDER, start, err,
+		"the event is not within the time of its packet (the first of perhaps more)");
+}
+
+/*
+ * Whether the range begins after this packet of ours and before the next: then the levels at its beginning are those that this one
+ * ends with.
+ */
+static bool range_begins_behind(const struct cvl_stream *s)
+{
+	struct wire_packet next;
+	uint64_t at = s->offset + s->packet_bits / 8;
+
+	if (!s->trace->ours || at > s->size || s->size - at < sizeof(next))
+		return false;
+	memcpy(&next, s->file + at, sizeof(next));
+	return le32toh(next.magic) == CTF_MAGIC &&
+	       le64toh(next.timestamp_begin) >= s->opts.from.count;
+}
+
+/*
+ * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
+ * outside the time range, and s->offset has moved on; negative: an error.
+ */
+static int open_packet(struct cvl_stream *s, struct cvl_error *err)
+{
+	struct machine *m = &s->m;
+	uint64_t left = s->size - s->offset, packet, content;
+	int rc;
+
+	m->bytes = s->file + s->offset;
+	m->pos = 0;
+	m->end = left > UINT64_MAX / 8 ? UINT64_MAX - 7 : left * 8;
+	m->has = 0;
+	s->cut = false;
+	rc = machine_run(m, &s->trace->header, NULL);
+	if (rc)
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet header");
+	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
+		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
+	if (has(m, ROLE_UUID) && s->trace->has_uuid &&
+	    memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
+		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+			    "the packet's UUID is not the trace's"))
+			return CVL_E_MISMATCH;
+	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
+	if (!s->class)
+		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
+			      "packet of a stream that the metadata do not declare");
+	s->context_pos = m->pos;
+	rc = machine_run(m, &s->class->context, NULL);
+	if (rc)
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet context");
+	/* one size alone is that of both; packets begin at whole bytes */
+	content = has(m, ROLE_CONTENT_SIZE) ? m->role[ROLE_CONTENT_SIZE] :
+		  has(m, ROLE_PACKET_SIZE)  ? m->role[ROLE_PACKET_SIZE] :
+					      m->end;
+	packet = has(m, ROLE_PACKET_SIZE) ?
+			 m->role[ROLE_PACKET_SIZE] :
+			 (content < UINT64_MAX - 7 ? (content + 7) & ~(uint64_t)7 : content);
+	if (packet < m->pos || packet % 8)
+		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible packet size");
+	if (content < m->pos || content > packet)
+		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible content size");
+	if (packet > m->end) {
+		rc = problem(s, CVL_E_TRUNCATED, m->end, err, "the file ends inside a packet");
+		if (rc)
+			return rc;
+		s->cut = content > m->end;
+		packet = m->end;
+		content = content < m->end ? content : m->end;
+	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
+		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
+	}
+	s->packet_bits = packet;
+	count_losses(s);
+	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
+		s->told_overlap = true;
+		if (problem(s, CVL_E_ORDER, s->context_pos, err,
+			    "time goes back: the packet begins before the end of the one before it (the first of "
+			    "perhaps more)"))
+			return CVL_E_ORDER;
+	}
+	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
+		s->offset = s->size;
+		s->stats.beyond = s->done = true;
+		return 0;
+	}
+	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
+	    m->role[ROLE_PACKET_END] < s->opts.from.count && !range_begins_behind(s)) {
+		s->n_gaps = 0; /* before the range, like the packet */
+		s->last_end = m->role[ROLE_PACKET_END];
+		s->offset += packet / 8;
+		let_go(s);
+		s->any_packet = true;
+		return 0;
+	}
+	m->end = content;
+	rc = settle_stamps(s, err);
+	if (rc)
+		return rc;
+	s->stats.packets++;
+	s->in_packet = true;
+	return 1;
+}
+
 /* The first numbers of a record of ours, in order. */
 struct numbers {
 	uint64_t v[4];
@@ -591,6 +744,11 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 		return 0;
 	}
 	m.pos = pos;
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPE_FIELDS; sc++) {
+		rc = machine_run(&m, &e->skip[sc], NULL); /* of exports alone */
+		if (rc)
+			return rc;
+	}
 	rc = machine_run(&m, &e->full[CVL_SCOPE_FIELDS], &visitor);
 	if (rc)
 		return rc;
@@ -650,10 +808,11 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	struct machine *m = &s->m;
 	const struct stream_class *c = s->class;
 	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
-	bool ours = s->trace->ours;
+	const bool narrow = c->stamp_bits && c->stamp_bits < 64;
 
 	while (s->n < CVL_BATCH_MAX) {
 		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
+		uint64_t before;
 		const struct event_class *e;
 		int rc;
 
@@ -661,12 +820,20 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			close_packet(s);
 			return 0;
 		}
+		before = m->clock;
 		rc = read_header(s, &id);
 		if (rc)
 			return give_up_packet(s, rc, start, err);
 		e = find_event(c, id);
 		if (!e)
 			return give_up_packet(s, CVL_E_UNKNOWN_ID, start, err);
+		if (s->short_packet || m->clock > s->end)
+			rc = place_stamp(s, start, err);
+		else if (narrow && s->any_stamp && s->end == UINT64_MAX)
+			rc = doubt_step(s, before, start, err);
+		if (rc)
+			return rc;
+		s->any_stamp = true;
 		s->last_tick = c->clock >= 0 ? m->clock : 0;
 		fields = m->pos;
 		payload = c->shape == HEADER_GENERAL ? start : fields;
@@ -675,16 +842,19 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 			return give_up_packet(s, rc, start, err);
 		if (m->pos == start) /* no bits at all: there would be no end of them */
 			return give_up_packet(s, CVL_E_LIMIT, start, err);
-		if (ours && e->pub.kind != CVL_EVENT) {
+		if (e->pub.kind != CVL_EVENT) {
 			rc = put_own(s, e, s->last_tick, fields, payload);
 			if (rc)
 				return give_up_packet(s, rc, start, err);
 		} else {
 			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
 		}
-		if (e->bracketed)
-			s->bracket[s->n - 1] =
-				half_width(m->bytes + (fields + 7) / 8, e->bracketed);
+		if (e->bracketed) {
+			uint64_t ticks = half_width(m->bytes + (fields + 7) / 8, e->bracketed);
+
+			if (!s->trace->exported || ticks <= INT64_MAX) /* else it is not known */
+				s->bracket[s->n - 1] = ticks;
+		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
 			rc = problem(s, CVL_E_ORDER, start, err,
@@ -738,7 +908,7 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 		.cls = s->cls,
 		.value = s->value,
 		.aux = s->aux,
-		.bracket = s->trace->bracketed ? s->bracket : NULL,
+		.bracket = s->trace->bracketed || s->doubt ? s->bracket : NULL,
 	};
 	return 1;
 }
@@ -794,7 +964,10 @@ int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t
 	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES; sc++) {
 		if (!e->pub.type[sc])
 			continue;
-		rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
+		if (sc == CVL_SCOPE_STREAM_CONTEXT && e->bare)
+			rc = machine_run(&m, &e->full[sc], NULL);
+		else
+			rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
 		if (rc)
 			goto fail;
 	}

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/internal.h"
+#include "ctf/wire.h"
 
 #include "core/files.h"
 
@@ -91,7 +92,8 @@ static int parse(struct cvl_trace *t, const char *text, size_t n, struct cvl_err
 	if (rc)
 		return rc;
 	tracer = cvl_trace_env(t, "tracer_name");
-	t->ours = tracer && !strcmp(tracer, "coeval");
+	t->ours = tracer && !strcmp(tracer, WIRE_TRACER);
+	t->exported = tracer && !strcmp(tracer, CVL_EXPORT_TRACER);
 	return layout_compile(t, err);
 }
 

@@ -44,6 +44,18 @@ enum wire_event {
 	WIRE_USER,
 };
 
+/** Event ids of an export's records that are no events of a trace. */
+enum wire_export_event {
+	WIRE_EXPORT_EDGE,
+	WIRE_EXPORT_SAMPLE,
+	WIRE_EXPORT_BEACON,
+	WIRE_EXPORT_PULSE,
+	WIRE_EXPORT_MESSAGE,
+	WIRE_EXPORT_GAP, /* fields in the order of WIRE_GAP's: until, lost, why */
+	WIRE_EXPORT_SLIP,
+	WIRE_EXPORT_FIRST,
+};
+
 /** Event header: id in the low 5 bits, the clock's low 27 above; id 31 announces the extended form. */
 #define WIRE_ID_BITS 5
 #define WIRE_STAMP_BITS 27

@@ -394,6 +394,8 @@ int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 
 	p.o = o;
 	p.depth = p.groups = 0;
+	p.packet = false;
+	p.cache = NULL;
 	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT, false };
 	out_char(o, '{');
 	rc = cvl_stream_visit(stream, batch, i, &visitor, err);

@@ -121,11 +121,16 @@ static int import(struct cvl_session *s, const char *path, const char *format,
 			return unknown_format(format, err);
 	}
 	if (strcmp(path, "-") && cvl_is_dir(path)) {
+		const struct cvl_trace_opts trace = { .node = opts->node,
+						      .link = opts->link,
+						      .clock_rate_hz = opts->clock_rate_hz,
+						      .report = opts->report };
+
 		if (importer && importer != &cvl_import_ctf)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 					"%s: is a directory, which only the format ctf can be",
 					path);
-		return cvl_session_add_trace(s, path, opts->node, opts->link, opts->report, err);
+		return cvl_session_add_trace(s, path, &trace, err);
 	}
 	rc = cvl_input_open(&in, path, err);
 	if (rc)

@@ -517,10 +517,53 @@ static int64_t claimed_start(const struct cvl_clock_class *c)
 	return ns > INT64_MAX || ns < INT64_MIN ? 0 : (int64_t)ns;
 }
 
+/* The rate of clock class @class, or what was said of it if the metadata have none. What is assumed is told. */
+static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
+			const struct cvl_trace_opts *opts)
+{
+	struct cvl_error told = { .code = CVL_OK };
+	const bool none = !class->implied && !*class->name;
+
+	if (none)
+		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			 "%s/metadata: its events have no timestamps: all stand at time 0", path);
+	else if (class->implied && !opts->clock_rate_hz)
+		cvl_fail(
+			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			"%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed; `coeval import --clock-rate "
+			"HZ` sets another rate",
+			path);
+	else if (!class->implied && opts->clock_rate_hz)
+		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			 "%s/metadata: --clock-rate is ignored: the trace declares its clock",
+			 path);
+	if (told.code)
+		cvl_tell(opts->report, &told);
+	return class->implied && opts->clock_rate_hz ? opts->clock_rate_hz : class->rate_hz;
+}
+
+/*
+ * What a clock of @trace is called: as its node is, but for a process that LTTng-UST traced by itself, of which a node has many: PROCNAME-VPID.
+ */
+static void name_clock(const struct cvl_trace *trace, const char *node,
+		       const struct cvl_clock_class *class, const struct cvl_trace_opts *opts,
+		       char *out, size_t size)
+{
+	const char *domain = cvl_trace_env(trace, "domain"),
+		   *process = cvl_trace_env(trace, "procname"),
+		   *vpid = cvl_trace_env(trace, "vpid");
+	bool several = cvl_trace_clocks(trace) > 1;
+
+	if (opts->node || !domain || strcmp(domain, "ust") || !process || !*process)
+		process = vpid = NULL;
+	snprintf(out, size, "%s%s%s%s%s", process ? process : node, vpid ? "-" : "",
+		 vpid ? vpid : "", several ? "." : "", several ? class->name : "");
+}
+
 /* One clock of ours for each clock class of @trace, which stands at @place. */
 static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node,
 		      const char *place, const char *origin, const char *hash,
-		      struct cvl_error *err)
+		      const struct cvl_trace_opts *opts, struct cvl_error *err)
 {
 	static const struct cvl_clock_class none = { .name = "", .rate_hz = 1000000000 };
 	size_t n = cvl_trace_clocks(trace);
@@ -535,7 +578,7 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 			.node = node,
 			.trace = place,
 			.clock_class = class->name,
-			.rate_hz = class->rate_hz,
+			.rate_hz = rate_of(class, origin, opts),
 			.resolution = cvl_trace_env_number(trace, "resolution"),
 			.start_unix_ns = claimed_start(class),
 			.base_tick = first[i],
@@ -547,11 +590,10 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 
 		if (!cvl_trace_ours(trace) || !c.resolution)
 			c.resolution = 1;
-		snprintf(wanted, sizeof(wanted), "%s%s%s", node, n > 1 ? "." : "",
-			 n > 1 ? class->name : "");
+		name_clock(trace, node, class, opts, wanted, sizeof(wanted));
 		unique_name(s, name, sizeof(name), wanted);
 		if (c.start_unix_ns)
-			set_epoch(s, wall_clock(c.start_unix_ns, first[i], class->rate_hz));
+			set_epoch(s, wall_clock(c.start_unix_ns, first[i], c.rate_hz));
 		if (!add_entry(s, &c, class->uuid))
 			rc = no_memory(s, err);
 	}
@@ -572,9 +614,7 @@ static void node_of(const struct cvl_trace *trace, const char *node, const char 
 
 struct adding {
 	struct cvl_session *s;
-	const char *node;
-	bool link;
-	const struct cvl_report *report;
+	const struct cvl_trace_opts *opts;
 };
 
 /* A directory for a trace called @name that is not there yet. */
@@ -623,16 +663,16 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	struct adding *a = ctx;
 	char place[CVL_PATH_MAX], node[256], hash[CVL_HASH_TEXT];
 	struct cvl_trace *trace;
-	int rc = cvl_trace_open(&trace, path, a->report, err);
+	int rc = cvl_trace_open(&trace, path, a->opts->report, err);
 
 	if (rc)
 		return rc;
-	node_of(trace, a->node, path, node, sizeof(node));
+	node_of(trace, a->opts->node, path, node, sizeof(node));
 	rc = cvl_hash_tree(path, hash, err);
 	if (!rc)
-		rc = place_trace(a->s, path, node, a->link, place, err);
+		rc = place_trace(a->s, path, node, a->opts->link, place, err);
 	if (!rc)
-		rc = add_clocks(a->s, trace, node, place, path, hash, err);
+		rc = add_clocks(a->s, trace, node, place, path, hash, a->opts, err);
 	cvl_trace_close(trace);
 	return rc ? rc : save(a->s, err);
 }
@@ -680,10 +720,10 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 	return rc ? rc : save(s, err);
 }
 
-int cvl_session_add_trace(struct cvl_session *s, const char *path, const char *node, bool link,
-			  const struct cvl_report *report, struct cvl_error *err)
+int cvl_session_add_trace(struct cvl_session *s, const char *path,
+			  const struct cvl_trace_opts *opts, struct cvl_error *err)
 {
-	struct adding a = { s, node, link, report };
+	struct adding a = { s, opts };
 	unsigned found = 0;
 	int rc = each_trace(path, 0, add_one_trace, &a, &found, err);
 
@@ -700,12 +740,12 @@ static int open_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	struct adding *a = ctx;
 	struct cvl_trace *trace;
 	char node[256];
-	int rc = cvl_trace_open(&trace, path, a->report, err);
+	int rc = cvl_trace_open(&trace, path, a->opts->report, err);
 
 	if (rc)
 		return rc;
 	node_of(trace, NULL, path, node, sizeof(node));
-	rc = add_clocks(a->s, trace, node, path, path, "", err);
+	rc = add_clocks(a->s, trace, node, path, path, "", a->opts, err);
 	cvl_trace_close(trace);
 	return rc;
 }
@@ -717,7 +757,8 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 {
 	char file[CVL_PATH_MAX];
 	struct cvl_session *s = session_new(path);
-	struct adding a = { s, NULL, false, report };
+	const struct cvl_trace_opts opts = { .report = report };
+	struct adding a = { s, &opts };
 	unsigned found = 0;
 	struct stat st;
 	int rc;

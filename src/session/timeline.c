@@ -18,6 +18,16 @@ struct source {
 	const struct cvl_pick *pick; /* or NULL: everything */
 	uint64_t levels;             /* of its lines, where they are known */
 	bool known;
+	bool begun; /* records of the asked range were reached */
+	struct cvl_batch
+		held; /* waits while the levels at the beginning of the range are handed out */
+	bool holds;
+	struct state {
+		struct cvl_tick tick;
+		uint8_t kind, flags;
+		uint32_t cls;
+		uint64_t value, aux, bracket;
+	} state;
 };
 
 /* First record of a source that was not handed out. */
@@ -84,6 +94,33 @@ static bool wanted(const struct cvl_timeline *tl, size_t clock)
 
 	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) ||
 	       !fnmatch(tl->opts.node, c->node, 0);
+}
+
+/* Fails if the asked range of nodes is empty: a name that is misspelt is no answer. */
+static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
+{
+	char names[240];
+	size_t n = cvl_session_clocks(tl->session), len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		const char *node = cvl_session_clock(tl->session, i)->node;
+		bool said = false;
+
+		if (wanted(tl, i))
+			return 0;
+		for (size_t k = 0; k < i && !said; k++)
+			said = !strcmp(cvl_session_clock(tl->session, k)->node, node);
+		if (said || len >= sizeof(names))
+			continue;
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
+					node);
+	}
+	if (len >= sizeof(names))
+		strcpy(names + sizeof(names) - 4, "...");
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no node or clock matches '%s'; %s%s",
+			cvl_session_path(tl->session), tl->opts.node,
+			len ? "its nodes are " : "it has none", names);
 }
 
 /* Session clock of the stream, known once its first packet is read. */
@@ -175,25 +212,104 @@ static void pick(struct source *s)
 	b->n = n;
 }
 
+/* ---- levels at the beginning of a range ---- */
+
+/* Take what the records before the range tell of the levels. Sets begun at the first record that is not before it. */
+static void note_levels(const struct cvl_timeline *tl, struct source *s)
+{
+	const struct cvl_batch *b = &s->batch;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (s->time[i].ns >= tl->opts.from.ns) {
+			s->begun = true;
+			return;
+		}
+		if (b->kind[i] == CVL_EDGE && !(b->flags[i] & CVL_LATE)) {
+			s->levels = b->value[i];
+			s->known = true;
+		} else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+			s->known = false;
+		}
+	}
+}
+
+/* A batch of one record, which restates the levels at the beginning of the range. */
+static void put_state(const struct cvl_timeline *tl, struct source *s)
+{
+	struct state *r = &s->state;
+
+	*r = (struct state){
+		.tick = cvl_map_tick(tl->map[s->clock], tl->opts.from),
+		.kind = CVL_EDGE,
+		.flags = CVL_STATE,
+		.value = s->levels,
+		.bracket = cvl_session_clock(tl->session, (size_t)s->clock)->resolution,
+	};
+	s->batch = (struct cvl_batch){
+		.n = 1,
+		.tick = &r->tick,
+		.kind = &r->kind,
+		.flags = &r->flags,
+		.cls = &r->cls,
+		.value = &r->value,
+		.aux = &r->aux,
+		.bracket = s->batch.bracket ? &r->bracket : NULL,
+	};
+	s->time[0] = tl->opts.from;
+	s->pos = 0;
+	s->end = 1;
+	s->ragged = false;
+}
+
+/* Whether the stream, which ended before the range had begun, goes on up to where it does. */
+static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
+{
+	struct cvl_stream_stats stats;
+
+	cvl_stream_stats(s->stream, &stats);
+	return stats.beyond ||
+	       cvl_map_time(tl->map[s->clock], stats.end, NULL).ns >= tl->opts.from.ns;
+}
+
 /* Read until there is a record to hand out. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
-	int rc;
+	int rc = 1;
 
-	while ((rc = cvl_stream_next(s->stream, &s->batch, err)) > 0) {
+	for (;;) {
+		if (s->holds)
+			s->batch = s->held;
+		else
+			rc = cvl_stream_next(s->stream, &s->batch, err);
+		if (rc <= 0)
+			break;
+		s->holds = false;
 		s->clock = clock_of(tl, s);
 		if (s->clock < 0 || !wanted(tl, (size_t)s->clock))
 			continue;
 		if (s->pick)
 			pick(s);
 		cvl_map_times(tl->map[s->clock], s->batch.tick, s->batch.n, s->time);
+		if (tl->opts.has_from && !s->begun) {
+			note_levels(tl, s);
+			if (s->begun && s->known) {
+				s->held = s->batch;
+				s->holds = true;
+				put_state(tl, s);
+				return 1;
+			}
+		}
 		cut_range(tl, s);
 		if (s->pos < s->end)
 			return 1;
 		if (tl->opts.has_to && s->batch.n && s->time[0].ns > tl->opts.to.ns)
 			return 0;
 	}
-	return rc;
+	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
+		return rc;
+	s->begun = true;
+	put_state(tl, s);
+	return 1;
 }
 
 /* Ticks that bound the asked range on @clock, widened so that rounding loses nothing. */
@@ -230,7 +346,7 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
-	s->known = false;
+	s->known = s->begun = s->holds = false;
 	return cvl_stream_open(&s->stream, tl->trace[s->trace].trace, s->file, &o, err);
 }
 
@@ -379,7 +495,9 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"the range that is asked for ends before it begins");
 	}
-	if (!tl->opts.nominal)
+	if (tl->opts.node)
+		rc = check_node(tl, err);
+	if (!rc && !tl->opts.nominal)
 		rc = cvl_sync_load(&tl->sync, session, err);
 	if (rc >= 0)
 		rc = make_maps(tl, err);

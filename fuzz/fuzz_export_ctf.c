@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A trace, its metadata up to the first NUL and then its stream, is exported as CTF. What comes of it must be readable without a
+ * word, and have as many records and gaps.
+ */
+#include <coeval/format.h>
+#include <coeval/timeline.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
+
+static void put(const char *path, const void *bytes, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	if (!f)
+		abort();
+	fwrite(bytes, 1, n, f);
+	fclose(f);
+}
+
+static void tell(void *ctx, const struct cvl_error *problem)
+{
+	fprintf(stderr, "%s\n", problem->text);
+	++*(unsigned *)ctx;
+}
+
+/* Records of the traces in @dir; -1 if they cannot be read. @to: where they are exported to. */
+static long use(const char *dir, const char *to, const struct cvl_report *report, unsigned *unsure)
+{
+	struct cvl_report on_export = { tell, unsure };
+	struct cvl_timeline_opts opts = { .report = to ? &on_export : report };
+	struct cvl_session *session;
+	struct cvl_timeline *tl;
+	struct cvl_slice slice;
+	struct cvl_error err;
+	long records = 0;
+	int rc;
+
+	if (cvl_session_open(&session, dir, NULL, &err)) {
+		if (!to)
+			fprintf(stderr, "%s\n", err.text);
+		return -1;
+	}
+	if (cvl_timeline_open(&tl, session, &opts, &err))
+		abort();
+	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
+		records += (long)(slice.end - slice.begin);
+	if (rc)
+		abort();
+	*unsure = 0;
+	if (to && cvl_timeline_rewind(tl, &err))
+		abort();
+	if (to) {
+		rc = cvl_exporter_find("ctf")->export(tl, to, &err);
+		if (rc && err.code != CVL_E_UNSUPPORTED && err.code != CVL_E_LIMIT) {
+			fprintf(stderr, "%s\n", err.text);
+			abort();
+		}
+		if (rc)
+			records = -1;
+	}
+	cvl_timeline_close(tl);
+	cvl_session_close(session);
+	return records;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
+{
+	static char from[64], to[64], path[2][100];
+	const uint8_t *stream = memchr(data, 0, n);
+	unsigned told = 0, unsure;
+	const struct cvl_report report = { tell, &told };
+	long before, after;
+
+	if (!from[0]) {
+		snprintf(from, sizeof(from), "/tmp/coeval-fuzz-XXXXXX");
+		snprintf(to, sizeof(to), "/tmp/coeval-fuzz-XXXXXX");
+		if (!mkdtemp(from) || !mkdtemp(to))
+			abort();
+		snprintf(path[0], sizeof(path[0]), "%s/metadata", from);
+		snprintf(path[1], sizeof(path[1]), "%s/stream", from);
+	}
+	if (!stream)
+		return 0;
+	put(path[0], data, (size_t)(stream - data));
+	put(path[1], stream + 1, n - (size_t)(stream - data) - 1);
+	before = use(from, to, NULL, &unsure);
+	if (before < 0 || unsure)
+		return 0;
+	after = use(to, NULL, &report, &unsure);
+	if (after != before || told) {
+		fprintf(stderr, "%ld records before, %ld after\n", before, after);
+		abort();
+	}
+	return 0;
+}
