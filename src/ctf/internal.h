@@ -113,6 +113,7 @@ struct event_class {
 	bool simple;
 	uint64_t simple_bits;
 	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
+	bool masked;       /* of lines: its last field is those whose level is unknown */
 };
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };

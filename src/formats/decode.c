@@ -80,6 +80,8 @@ struct job {
 	struct cvl_error *err;
 	int rc;
 	unsigned line;
+	bool dark; /* its level is unknown: */
+	uint64_t dark_from;
 
 	struct uart uart;
 	struct manchester manchester;
@@ -134,6 +136,27 @@ static void hole(struct job *j, uint64_t from, uint64_t to)
 		j->rc = uart_store_gap(j->text, from, to, j->err);
 }
 
+/* Nobody knows what the line showed since its level became unknown, up to @tick. */
+static void end_dark(struct job *j, uint64_t tick)
+{
+	if (j->dark)
+		hole(j, j->dark_from, tick);
+	j->dark = false;
+}
+
+static void levels(struct job *j, const struct cvl_batch *b, size_t i)
+{
+	uint64_t tick = b->tick[i].count;
+
+	if (b->aux[i] >> j->line & 1) {
+		j->dark_from = j->dark ? j->dark_from : tick;
+		j->dark = true;
+		return;
+	}
+	end_dark(j, tick);
+	edge(j, tick, b->value[i] >> j->line & 1);
+}
+
 static void take_batch(struct job *j, const struct cvl_batch *b)
 {
 	for (size_t i = 0; i < b->n && !j->rc; i++) {
@@ -142,10 +165,13 @@ static void take_batch(struct job *j, const struct cvl_batch *b)
 		if (b->flags[i] & CVL_LATE)
 			continue;
 		if (b->kind[i] == CVL_EDGE)
-			edge(j, tick, b->value[i] >> j->line & 1);
-		else if (b->kind[i] == CVL_GAP)
+			levels(j, b, i);
+		if (b->kind[i] != CVL_GAP && b->kind[i] != CVL_SLIP)
+			continue;
+		end_dark(j, tick);
+		if (b->kind[i] == CVL_GAP)
 			hole(j, tick, b->aux[i] == CVL_TICK_UNKNOWN ? tick : b->aux[i]);
-		else if (b->kind[i] == CVL_SLIP)
+		else
 			hole(j, tick, tick);
 	}
 }
@@ -163,6 +189,7 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	}
 	cvl_stream_stats(stream, &stats);
 	j->end = stats.end.count;
+	end_dark(j, j->end);
 	/* The tick at which the capture ends was still looked at. */
 	if (j->d->manchester)
 		manchester_end(&j->manchester, j->end + 1);

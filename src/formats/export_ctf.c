@@ -54,6 +54,7 @@ struct exporter {
 	struct out_stream **file; /* one a clock of the session, NULL where nothing was seen */
 	size_t clocks;
 	uint32_t *first_id; /* of the classes of each stream's trace */
+	bool unknown;       /* levels of lines are, now and then */
 	int code;           /* first failure while encoding */
 	struct out_stream *to;
 	bool skip_packet_scope;
@@ -224,7 +225,9 @@ static void put_stream(FILE *f, const struct exporter *x, size_t clock)
 	fputs(" } _clock;\n\t};\n\tevent.header := struct {\n\t\tuint32_t id;\n\t\tstamp_t timestamp;\n\t};\n"
 	      "\tevent.context := struct {\n\t\tint64_t _bound_ns;\n\t};\n};\n\n",
 	      f);
-	put_event(f, clock, ID_EDGE, "edge", " hex64_t _levels; hex64_t _changed;");
+	put_event(f, clock, ID_EDGE, "edge",
+		  x->unknown ? " hex64_t _levels; hex64_t _changed; hex64_t _unknown;" :
+			    " hex64_t _levels; hex64_t _changed;");
 	put_event(f, clock, ID_SAMPLE, "sample", " string _channel; double _value;");
 	put_event(f, clock, ID_BEACON, "beacon", " uint32_t _sender; uint64_t _seq;");
 	put_event(f, clock, ID_PULSE, "pulse", " uint32_t _channel;");
@@ -438,6 +441,8 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 	case CVL_EDGE:
 		put_uint(x, b->value[i], 8);
 		put_uint(x, changed, 8);
+		if (x->unknown)
+			put_uint(x, b->aux[i], 8);
 		return 0;
 	case CVL_SAMPLE:
 		why = survey_channel(x->tl, sl->stream, b->cls[i], buf);
@@ -578,28 +583,24 @@ static int close_files(struct exporter *x, int rc, struct cvl_error *err)
 
 static int write_all(struct exporter *x, struct cvl_error *err)
 {
-	uint64_t *levels = calloc(x->survey.n + 1, sizeof(*levels));
-	bool *known = calloc(x->survey.n + 1, sizeof(*known));
+	struct cvl_levels *levels = calloc(x->survey.n + 1, sizeof(*levels));
 	struct cvl_slice slice;
-	int rc = levels && known ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = levels ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 
 	while (!rc && (rc = cvl_timeline_next(x->tl, &slice, err)) > 0) {
 		rc = 0;
 		for (size_t i = slice.begin; i < slice.end && !rc; i++) {
-			uint64_t value = slice.batch->value[i],
-				 changed = value ^ levels[slice.stream];
-			bool edge = slice.batch->kind[i] == CVL_EDGE, first = !known[slice.stream];
+			struct cvl_levels *l = &levels[slice.stream];
+			bool edge = slice.batch->kind[i] == CVL_EDGE;
+			uint64_t known = l->known,
+				 changed = edge ? cvl_levels_take(l, slice.batch, i) : 0;
 
-			if (edge) {
-				levels[slice.stream] = value;
-				known[slice.stream] = true;
-			}
-			if (!edge || first || !(slice.batch->flags[i] & CVL_STATE) || changed)
-				rc = put_record(x, &slice, i, first ? 0 : changed, err);
+			if (!edge || !(slice.batch->flags[i] & CVL_STATE) || changed ||
+			    known != l->known)
+				rc = put_record(x, &slice, i, changed, err);
 		}
 	}
 	free(levels);
-	free(known);
 	return rc;
 }
 
@@ -614,6 +615,8 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	rc = survey_run(&x.survey, tl, err);
 	if (rc)
 		return rc;
+	for (size_t s = 0; s < x.survey.n; s++)
+		x.unknown = x.unknown || x.survey.stream[s].any_unknown;
 	cvl_uuid_random(x.uuid);
 	x.zero = x.survey.any && x.survey.first.ns < 0 ? x.survey.first.ns : 0;
 	x.file = calloc(x.clocks + 1, sizeof(*x.file));

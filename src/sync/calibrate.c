@@ -82,7 +82,7 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 			if (~levels[sl.stream] >> b & sl.batch->value[i] >> b & 1 &&
 			    cvl_timeline_bound_kind(tl, sl.clock) != CVL_BOUND_NONE)
 				rc = add(e, sl.time[i].ns, sl.clock);
-			levels[sl.stream] = sl.batch->value[i];
+			levels[sl.stream] = sl.batch->value[i] | sl.batch->aux[i];
 		}
 	}
 	free(bit);

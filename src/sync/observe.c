@@ -18,8 +18,7 @@ struct watcher {
 	const struct cvl_sync_opts *opts;
 	struct matcher *matcher;
 	struct {
-		uint64_t levels;
-		bool known;
+		struct cvl_levels levels;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
 		uint64_t step;           /* its resolution */
 		uint64_t
@@ -127,19 +126,17 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 
 static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = levels ^ w->lines[sl->stream].levels;
-	bool known = w->lines[sl->stream].known;
+	uint64_t levels = sl->batch->value[i];
+	uint64_t changed = cvl_levels_take(&w->lines[sl->stream].levels, sl->batch, i);
 	int rc = 0;
 
-	for (size_t r = 0; r < w->opts->n_pulse && known && !rc; r++) {
+	for (size_t r = 0; r < w->opts->n_pulse && changed && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
 
 		if (line >= 0 && changed >> line & 1 &&
 		    (levels >> line & 1) == w->opts->pulse[r].rising)
 			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0, false);
 	}
-	w->lines[sl->stream].levels = levels;
-	w->lines[sl->stream].known = true;
 	return rc;
 }
 
@@ -224,7 +221,7 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 		else if (b->kind[i] == CVL_SLIP)
 			rc = see_slip(w, sl, i);
 		else if (b->kind[i] == CVL_GAP)
-			w->lines[sl->stream].known = false;
+			w->lines[sl->stream].levels.known = 0;
 	}
 	return rc;
 }

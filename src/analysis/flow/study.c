@@ -85,7 +85,9 @@ static int slice(struct flow_study *s, struct cvl_timeline *tl, const struct cvl
 			rc = flow_decoder_gap(node->decoder, &at,
 					      b->kind[i] == CVL_GAP ? (enum cvl_gap)b->cls[i] :
 								      CVL_GAP_UNKNOWN);
-		if (!rc && b->kind[i] == CVL_EDGE)
+		if (!rc && b->kind[i] == CVL_EDGE && levels_of(s->map, node, b->aux[i]))
+			rc = flow_decoder_gap(node->decoder, &at, CVL_GAP_UNKNOWN);
+		else if (!rc && b->kind[i] == CVL_EDGE)
 			rc = flow_decoder_levels(node->decoder, &at,
 						 levels_of(s->map, node, b->value[i]),
 						 b->flags[i] & CVL_STATE);

@@ -22,8 +22,8 @@ struct precision_mark {
 	bool looked;
 	int bit[2];      /* of the line of from and to, or -1 */
 	bool change;     /* it has the class that tells lines of a loop */
-	uint64_t levels; /* of edges */
-	bool known;
+	struct cvl_levels levels;
+	bool dark;                   /* one of the two lines is unknown */
 	bool open;                   /* a duration */
 	uint64_t from, half;         /* its begin */
 	bool gap;                    /* nobody looked since: */
