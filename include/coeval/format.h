@@ -18,6 +18,8 @@ struct cvl_import_opts {
 	unsigned unit_size; /* bytes of a raw sample; 0: as few as hold the channels */
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
+	const char *
+		lines; /* "a*,b": globs of names or of their last parts: the lines wanted; NULL: all */
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
 	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
 	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
@@ -44,6 +46,7 @@ struct cvl_importer {
 	 */
 	int (*import)(struct cvl_input *in, struct cvl_session *s,
 		      const struct cvl_import_opts *opts, struct cvl_error *err);
+	bool selects; /* heeds opts->lines */
 };
 
 /** The table, ended by NULL. */

@@ -26,7 +26,8 @@ static void tell(void *ctx, const struct cvl_error *problem)
 	if (cvl_exit_status(problem->code) == 3 && !oddity)
 		p->damage++;
 	if (p->told++ < PROBLEMS_TOLD)
-		fprintf(stderr, "coeval: warning: %s\n", problem->text);
+		fprintf(stderr, "coeval: %s: %s\n", problem->code == CVL_OK ? "note" : "warning",
+			problem->text);
 	else if (p->told == PROBLEMS_TOLD + 1)
 		fprintf(stderr, "coeval: warning: more of this kind is not shown\n");
 }

@@ -43,7 +43,7 @@ enum wire_event {
 	WIRE_BEGIN,
 	WIRE_END,
 	WIRE_SLIP,
-	WIRE_EDGE_WITHIN, /* also called edge: its half-width before its levels */
+	WIRE_EDGE_WITHIN,    /* also called edge: its half-width before its levels */
 	WIRE_LEVELS_UNKNOWN, /* also called levels: behind them the lines whose level is unknown */
 	WIRE_EDGE_UNKNOWN,   /* likewise */
 	WIRE_USER,

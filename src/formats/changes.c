@@ -91,7 +91,7 @@ static void tell(const struct walk *w, struct cvl_timeline *tl)
 		changes_tell(
 			tl,
 			"%s has no unknown levels: %" PRIu64
-			" times that a line's level became unknown are not in the file; it is restated when it is known again",
+			" of them are not in the file; a line is restated when its level is known again",
 			w->c->format, w->unknown);
 	if (w->others)
 		changes_tell(tl,

@@ -200,20 +200,6 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	return j->rc;
 }
 
-/* Number of the line called @name of a trace; CVL_LINES_MAX if it has none. */
-static unsigned find_line(const struct cvl_trace *trace, const char *name)
-{
-	uint64_t n = cvl_trace_env_number(trace, "lines");
-
-	for (unsigned i = 0; i < n && i < CVL_LINES_MAX; i++) {
-		const char *line = cvl_trace_env_at(trace, "line", i);
-
-		if (line && !strcmp(line, name))
-			return i;
-	}
-	return CVL_LINES_MAX;
-}
-
 bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 {
 	const struct cvl_clock *c = cvl_session_clock(s, clock);
@@ -222,9 +208,28 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 
 	if (c->foreign || cvl_trace_open(&trace, c->trace, NULL, NULL))
 		return false;
-	has = find_line(trace, line) < CVL_LINES_MAX;
+	has = cvl_trace_line(trace, line) != CVL_LINE_NONE; /* cvl_decode() says which are meant */
 	cvl_trace_close(trace);
 	return has;
+}
+
+static int look_up(struct job *j, const struct cvl_trace *trace)
+{
+	int line = cvl_trace_line(trace, j->d->line);
+	char near[200] = "";
+
+	if (line < 0)
+		cvl_trace_lines_near(trace, j->d->line, near, sizeof(near));
+	if (line == CVL_LINE_AMBIGUOUS)
+		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: '%s' is ambiguous: there are %s; name one in full",
+				j->clock->name, j->d->line, near);
+	if (line < 0)
+		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: has no line called %s%s%s%s", j->clock->name, j->d->line,
+				near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+	j->line = (unsigned)line;
+	return 0;
 }
 
 static void init_decoders(struct job *j)
@@ -430,9 +435,8 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	j->report = report;
 	j->err = err;
 	rc = cvl_trace_open(&trace, copy.trace, report, err);
-	if (!rc && (j->line = find_line(trace, d->line)) == CVL_LINES_MAX)
-		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: has no line called %s",
-			      copy.name, d->line);
+	if (!rc)
+		rc = look_up(j, trace);
 	if (!rc && find_store(j, s) >= 0)
 		rc = try_line(j, trace);
 	if (!rc)

@@ -9,6 +9,7 @@
 
 #include "core/out.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct csv {
@@ -104,7 +105,8 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 	case CVL_GAP: put_gap(c, sl, i); return 0;
 	case CVL_SAMPLE:
 		lead(c, sl, i, "sample", survey_channel(c->tl, sl->stream, b->cls[i], buf));
-		out_double(&c->out, survey_sample(b->value[i]));
+		if (!isnan(survey_sample(b->value[i])))
+			out_double(&c->out, survey_sample(b->value[i]));
 		out_text(&c->out, ",\n");
 		return 0;
 	case CVL_BEACON:

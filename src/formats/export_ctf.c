@@ -227,7 +227,7 @@ static void put_stream(FILE *f, const struct exporter *x, size_t clock)
 	      f);
 	put_event(f, clock, ID_EDGE, "edge",
 		  x->unknown ? " hex64_t _levels; hex64_t _changed; hex64_t _unknown;" :
-			    " hex64_t _levels; hex64_t _changed;");
+			       " hex64_t _levels; hex64_t _changed;");
 	put_event(f, clock, ID_SAMPLE, "sample", " string _channel; double _value;");
 	put_event(f, clock, ID_BEACON, "beacon", " uint32_t _sender; uint64_t _seq;");
 	put_event(f, clock, ID_PULSE, "pulse", " uint32_t _channel;");

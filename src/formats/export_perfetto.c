@@ -90,7 +90,8 @@ static void put_edge(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	for (unsigned l = 0; !s->levels.known && l < lines; l++)
 		lanes_line(&x->lanes, sl, l); /* also of those that stay low */
 	cvl_levels_take(&s->levels, sl->batch, i);
-	changed = high ^ s->levels.now; /* a level that becomes unknown is not known to be high any more */
+	changed = high ^
+		  s->levels.now; /* a level that becomes unknown is not known to be high any more */
 	if (lines < 64)
 		changed &= ((uint64_t)1 << lines) - 1;
 	for (; changed; changed &= changed - 1) {

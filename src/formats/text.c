@@ -206,6 +206,45 @@ int cvl_text_rename(const char *list, char **names, size_t n)
 	return 0;
 }
 
+/* A glob of @n characters. Only the last '*' is ever gone back to, so that it takes no more than both lengths multiplied. */
+static bool matches(const char *glob, size_t n, const char *s)
+{
+	const char *end = glob + n, *star = NULL, *from = NULL;
+
+	while (*s) {
+		if (glob < end && *glob == '*') {
+			star = ++glob;
+			from = s;
+		} else if (glob < end && (*glob == '?' || *glob == *s)) {
+			glob++;
+			s++;
+		} else if (star) {
+			glob = star;
+			s = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (glob < end && *glob == '*')
+		glob++;
+	return glob == end;
+}
+
+bool cvl_text_chosen(const char *list, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	for (;;) {
+		size_t n = strcspn(list, ",");
+
+		if (matches(list, n, name) || (dot && matches(list, n, dot + 1)))
+			return true;
+		if (!list[n])
+			return false;
+		list += n + 1;
+	}
+}
+
 void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opts,
 		    enum cvl_code code, const char *name, const char *what)
 {

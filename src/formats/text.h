@@ -47,6 +47,12 @@ size_t cvl_text_split(char *line, char **cells, size_t max);
  */
 int cvl_text_rename(const char *list, char **names, size_t n);
 
+/**
+ * Whether @name, or what stands behind its last '.', is one of the globs of @list ("a*,b"). In them '*' is any characters and '?' one;
+ * nothing else is special, so that "bus[3]" is what it says.
+ */
+bool cvl_text_chosen(const char *list, const char *name);
+
 /** Something wrong that can be lived with: how often, and where it was first. */
 struct cvl_tally {
 	uint64_t n;

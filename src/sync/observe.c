@@ -3,6 +3,7 @@
 #include "sync/match.h"
 
 #include "core/room.h"
+#include "session/lines.h"
 
 #include <coeval/timeline.h>
 
@@ -314,26 +315,23 @@ static int prefer_exact(struct watcher *w)
 }
 
 /* Which bit of a stream each pulse rule is about. */
-static void prepare_lines(struct watcher *w, size_t stream, bool *found)
+static int prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
 	bool ours = cvl_trace_ours(trace);
-	uint64_t n = ours ? cvl_trace_env_number(trace, "lines") : 0;
 	uint64_t step = ours ? cvl_trace_env_number(trace, "resolution") : 0;
 
 	w->lines[stream].early = step ? (step - 1) / 2 : 0;
 	w->lines[stream].step = step;
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
-		w->lines[stream].line[r] = -1;
-		for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
-			const char *name = cvl_trace_env_at(trace, "line", (size_t)l);
+		int line = cvl_trace_line(trace, w->opts->pulse[r].line);
 
-			if (name && !strcmp(name, w->opts->pulse[r].line)) {
-				w->lines[stream].line[r] = l;
-				found[r] = true;
-			}
-		}
+		if (line == CVL_LINE_AMBIGUOUS)
+			return lines_none(w->tl, w->opts->pulse[r].line, w->err);
+		w->lines[stream].line[r] = line;
+		found[r] = found[r] || line >= 0;
 	}
+	return 0;
 }
 
 static int prepare(struct watcher *w)
@@ -344,17 +342,18 @@ static int prepare(struct watcher *w)
 	w->lines = calloc(n + 1, sizeof(*w->lines));
 	if (!w->lines)
 		return no_memory(w);
-	for (size_t s = 0; s < n; s++)
-		prepare_lines(w, s, found);
+	for (size_t s = 0; s < n; s++) {
+		int rc = prepare_lines(w, s, found);
+
+		if (rc)
+			return rc;
+	}
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
 		const struct cvl_pulse_rule *rule = &w->opts->pulse[r];
 		char name[100];
 
 		if (!found[r])
-			return cvl_fail(
-				w->err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"no clock of this session has a line called '%s'; `coeval info` lists them",
-				rule->line);
+			return lines_none(w->tl, rule->line, w->err);
 		snprintf(name, sizeof(name), "pulse %s", rule->line);
 		w->source_of_pulse[r] = find_source(w, name, false, rule->period_ns);
 		if (w->source_of_pulse[r] < 0)

@@ -336,8 +336,8 @@ static int list_sources(struct check *c)
 			uint32_t *grown =
 				reallocarray(st->source, st->n_sources + 1, sizeof(*grown));
 
-			uint64_t *lines = reallocarray(st->source_lines, st->n_sources + 1,
-						       sizeof(*lines));
+			uint64_t *lines =
+				reallocarray(st->source_lines, st->n_sources + 1, sizeof(*lines));
 
 			st->source = grown ? grown : st->source;
 			st->source_lines = lines ? lines : st->source_lines;

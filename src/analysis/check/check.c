@@ -188,8 +188,7 @@ static inline void edge(struct check *c, struct stream_state *st, const struct c
 {
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
-		const uint32_t *first =
-			&st->target_first[2 * line + (st->levels.now >> line & 1)];
+		const uint32_t *first = &st->target_first[2 * line + (st->levels.now >> line & 1)];
 
 		if (first[0] < first[1])
 			tell(c, st, sl, i, line, st->target + first[0], st->target + first[1]);

@@ -74,18 +74,10 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m,
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(r->tl, sl->stream);
 	const struct precision_point *point[] = { r->opts->from, r->opts->to };
-	const uint64_t lines = cvl_trace_env_number(trace, "lines");
 
 	m->looked = true;
-	for (int k = 0; k < 2; k++) {
-		m->bit[k] = -1;
-		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !point[k]->n; i++) {
-			const char *name = cvl_trace_env_at(trace, "line", (size_t)i);
-
-			if (name && !strcmp(name, point[k]->name))
-				m->bit[k] = (int)i;
-		}
-	}
+	for (int k = 0; k < 2; k++)
+		m->bit[k] = point[k]->n ? CVL_LINE_NONE : cvl_trace_line(trace, point[k]->name);
 }
 
 static bool turns(const struct precision_mark *m, int k, const struct precision_point *p,
