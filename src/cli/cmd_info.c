@@ -179,12 +179,14 @@ static void print_lines(const struct info *in, struct out *o)
 				continue;
 			out_text(o, any ? "" : "\nlines and channels\n");
 			any = true;
-			out_printf(o, "  %s:", cvl_session_clock(in->session, (size_t)clock)->name);
+			out_text(o, "  ");
+			out_name(o, cvl_session_clock(in->session, (size_t)clock)->name);
+			out_char(o, ':');
 			for (uint64_t l = 0; l < n && l < CVL_CHANNELS_MAX; l++) {
 				const char *name = cvl_trace_env_at(trace, what, (size_t)l);
 
 				out_char(o, ' ');
-				out_text(o, name ? name : "?");
+				out_name(o, name ? name : "?");
 			}
 			out_char(o, '\n');
 		}
@@ -201,7 +203,7 @@ static void print_text(const struct info *in, struct out *o)
 		records += in->clock[i].records;
 		gaps += in->clock[i].gaps;
 	}
-	out_text(o, cvl_session_path(in->session));
+	out_name(o, cvl_session_path(in->session));
 	out_text(o, ": ");
 	cli_count(o, clocks, "clock");
 	out_text(o, ", ");

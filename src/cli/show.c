@@ -64,11 +64,15 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 						 cvl_kind_name((enum cvl_kind)b->kind[i]);
 	lead->wanted = !s->style.event || !fnmatch(s->style.event, lead->name, 0);
 	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
-	lead->n = strlen(node) + strlen(lead->name) + 5;
-	lead->text = calloc(1, lead->n + 1 + OUT_SLACK);
+	lead->text = calloc(1, 4 * (strlen(node) + strlen(lead->name)) + 6 + OUT_SLACK);
 	if (!lead->text)
 		return NULL;
-	sprintf(lead->text, "] %s %s: ", node, lead->name);
+	strcpy(lead->text, "] ");
+	text_name(lead->text + 2, node);
+	strcat(lead->text, " ");
+	text_name(lead->text + strlen(lead->text), lead->name);
+	strcat(lead->text, ": ");
+	lead->n = strlen(lead->text);
 	return lead;
 }
 
@@ -105,7 +109,7 @@ static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i
 		if (!(changed >> l & 1))
 			continue;
 		out_text(&s->out, first ? " " : ", ");
-		out_text(&s->out, survey_line(s->tl, sl->stream, l, buf));
+		out_name(&s->out, survey_line(s->tl, sl->stream, l, buf));
 		out_text(&s->out, b->aux[i] >> l & 1   ? " = x" :
 				  b->value[i] >> l & 1 ? " = 1" :
 							 " = 0");
@@ -147,7 +151,7 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 	case CVL_EDGE: put_levels_text(s, sl, i); return 0;
 	case CVL_SAMPLE:
 		out_text(&s->out, "{ ");
-		out_text(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
+		out_name(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
 		out_text(&s->out, " = ");
 		out_double(&s->out, survey_sample(b->value[i]));
 		out_text(&s->out, " }");
