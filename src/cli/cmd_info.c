@@ -29,6 +29,24 @@ struct info {
 	struct clock_info *clock;
 };
 
+/* A capture goes on behind its last record: nothing happened there, which is not the same as an end. */
+static void see_ends(struct info *in)
+{
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
+		int clock = cvl_timeline_stream_clock(in->tl, i);
+		struct cvl_stream_stats st;
+		int64_t end;
+
+		if (clock < 0 || !in->clock[clock].seen ||
+		    !cvl_trace_ours(cvl_timeline_trace(in->tl, i)))
+			continue;
+		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
+		end = cvl_map_time(cvl_timeline_map(in->tl, (size_t)clock), st.end, NULL).ns;
+		if (end > in->clock[clock].last)
+			in->clock[clock].last = end;
+	}
+}
+
 static int scan(struct info *in, struct cvl_error *err)
 {
 	struct cvl_slice sl;
@@ -57,6 +75,8 @@ static int scan(struct info *in, struct cvl_error *err)
 			c->seen = true;
 		}
 	}
+	if (!rc)
+		see_ends(in);
 	return rc;
 }
 

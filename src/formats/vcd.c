@@ -621,12 +621,9 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 		origin.path = name_of(v);
 	cvl_input_clock_name(in, v->opts, clock, sizeof(clock));
 	desc.clock = clock;
-	rc = cvl_text_rename(v->opts->names, v->h.line, v->h.n_lines);
+	rc = cvl_names_fill(v->h.line, v->h.n_lines, v->opts->names, err);
 	if (rc)
-		return wrong(v, (enum cvl_code)rc, CVL_NO_OFFSET,
-			     rc == CVL_E_USAGE ? "has fewer lines than there are names" :
-						 "out of memory",
-			     err);
+		return rc;
 	v->pending = malloc(v->h.n_vars * sizeof(*v->pending));
 	if (!v->pending)
 		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
