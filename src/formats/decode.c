@@ -22,6 +22,18 @@
 
 /* ---- what is asked for ---- */
 
+/* "8E1": data bits, parity, stop bits. */
+static bool take_frame(struct cvl_decode *d, const char *word)
+{
+	if (strlen(word) != 3 || word[0] < '5' || word[0] > '8' || !strchr("nNeEoO", word[1]) ||
+	    word[2] < '1' || word[2] > '2')
+		return false;
+	d->data_bits = (unsigned)(word[0] - '0');
+	d->parity = (char)(word[1] & ~0x20);
+	d->stop_bits = (unsigned)(word[2] - '0');
+	return true;
+}
+
 static bool take_word(struct cvl_decode *d, const char *word)
 {
 	unsigned long stream;
@@ -34,7 +46,7 @@ static bool take_word(struct cvl_decode *d, const char *word)
 	if (!cvl_rate_parse(word, &d->baud))
 		return true;
 	if (d->protocol != CVL_PROTOCOL_SWO)
-		return false;
+		return take_frame(d, word);
 	if (!strcmp(word, "manchester"))
 		return d->manchester = true;
 	if (!strcmp(word, "tpiu"))
@@ -66,7 +78,7 @@ int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *e
 				text,
 				d->protocol == CVL_PROTOCOL_SWO ?
 					"a baud rate such as 2M, manchester, tpiu, stream=N (1 to 111), inverted" :
-					"a baud rate such as 115200, inverted");
+					"a baud rate such as 115200, a frame such as 8N1, 7E1 or 8O2, inverted");
 	}
 	return 0;
 }
@@ -237,7 +249,7 @@ static void init_decoders(struct job *j)
 	const struct cvl_decode *d = j->d;
 	const struct line_sink bytes = { take_byte, j };
 	double bit = d->baud ? (double)j->clock->rate_hz / (double)d->baud : 0;
-	const struct uart_opts uart = { bit, d->inverted };
+	const struct uart_opts uart = { bit, d->inverted, d->data_bits, d->stop_bits, d->parity };
 	const struct manchester_opts manchester = { bit, d->inverted };
 	const struct swo_sink packets = { to_store, gap_to_store, j->itm };
 
@@ -347,7 +359,9 @@ static bool advise(const struct job *j, double bit, char advice[160])
 			"; its pulses have that rate: try with%s :manchester, or is it another line?",
 			d->manchester ? "out" : "");
 	else
-		snprintf(advice, 160, "; its pulses have that rate: is it a serial line?");
+		snprintf(
+			advice, 160,
+			"; its pulses have that rate: is it a serial line, of that frame (such as :8N1, :8E1, :7O1)?");
 	return inverted || (likely > 0 && bit > 0 && likely < SHORT * bit);
 }
 

@@ -120,7 +120,8 @@ static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsig
 	memset(&f->look, 0, sizeof(f->look));
 	swo_pipe_init(&f->pipe, stream, &sink, NULL);
 	for (size_t i = 0; i < n; i++)
-		swo_pipe_byte(&f->pipe, &(struct line_byte){ i, i, bytes[i], false });
+		swo_pipe_byte(&f->pipe,
+			      &(struct line_byte){ .from = i, .to = i, .value = bytes[i] });
 	swo_pipe_end(&f->pipe);
 }
 
@@ -180,8 +181,9 @@ static int feed(struct itm_file *f)
 			return (int)n;
 		n = n < CHUNK ? n : CHUNK;
 		for (ssize_t i = 0; i < n && !f->rc; i++, at++)
-			f->rc = swo_pipe_byte(&f->pipe,
-					      &(struct line_byte){ at, at, bytes[i], false });
+			f->rc = swo_pipe_byte(
+				&f->pipe,
+				&(struct line_byte){ .from = at, .to = at, .value = bytes[i] });
 		cvl_input_skip(f->in, (size_t)n);
 		cvl_input_progress(f->in, f->opts);
 	}
