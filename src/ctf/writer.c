@@ -336,9 +336,10 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
 			"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
 			CVL_LINES_MAX, CVL_CHANNELS_MAX);
-	w = calloc(1, sizeof(*w));
+	w = malloc(sizeof(*w));
 	if (!w)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	memset(w, 0, offsetof(struct cvl_writer, buf)); /* the buffer is large, and written before it is read */
 	w->fd = w->index_fd = -1;
 	w->dir = strdup(path);
 	w->clock = strdup(d->clock);
