@@ -110,7 +110,8 @@ const struct verb verb_export = {
 		"\n"
 		"Gaps stay visible: x and a wire called gap in VCD, rows in CSV, events in CTF, slices in\n"
 		"Perfetto. Grace's, FlockLab's and ett-text files cannot hold them: how many are\n"
-		"left out is told.\n"
+		"left out is told. A level that is unknown is x in VCD, an empty cell in CSV.\n"
+		"OUT has its name when it is whole: a failure or a signal leaves what was there.\n"
 		"\n"
 		"Example:\n"
 		"  coeval export s/ --to vcd -o out.vcd\n",
