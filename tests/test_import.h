@@ -4,7 +4,7 @@
  * session then holds comes back as one line of text a clock:
  *
  *   =3@10           lines show 3 from tick 10 on, when the clock begins
- *   12:1            edge: lines show 1 from tick 12 on
+ *   12:1            edge: lines show 1 from tick 12 on; 12:1?2, and line 1 is unknown
  *   13~0=1.5        sample of channel 0
  *   14*name         event, 14*name(text) with its text if it has one
  *   14+-5           slip with its half-width
@@ -113,16 +113,19 @@ static inline void imported_record(struct imported_clock *c, FILE *out, struct c
 	};
 	const char *late = b->flags[i] & CVL_LATE ? "<" : "";
 	const uint64_t tick = b->tick[i].count;
+	char unknown[32] = "";
 	double value;
 
+	if (b->kind[i] == CVL_EDGE && b->aux[i])
+		snprintf(unknown, sizeof(unknown), "?%" PRIu64, b->aux[i]);
 	if (b->kind[i] == CVL_EDGE && (b->flags[i] & CVL_STATE)) {
 		if (!c->first_tick && !c->last_tick && !ftell(out))
-			fprintf(out, "=%" PRIu64 "@%" PRIu64 " ", b->value[i], tick);
+			fprintf(out, "=%" PRIu64 "%s@%" PRIu64 " ", b->value[i], unknown, tick);
 		return;
 	}
 	switch (b->kind[i]) {
 	case CVL_EDGE:
-		fprintf(out, "%" PRIu64 "%s:%" PRIu64 " ", tick, late, b->value[i]);
+		fprintf(out, "%" PRIu64 "%s:%" PRIu64 "%s ", tick, late, b->value[i], unknown);
 		c->edges++;
 		break;
 	case CVL_SAMPLE:

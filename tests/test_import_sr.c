@@ -648,9 +648,38 @@ static void sigrok_sees_the_same_samples(void **state)
 	imported_free(&im);
 }
 
+static void names_are_made_unique(void **state)
+{
+	static const struct entry entries[8] = {
+		TEXT("version", "2"),
+		TEXT("metadata", META(1, "total probes=4\nprobe1=A\nprobe3=A\nprobe4=D1\n")),
+		BYTES("logic-1-1", "\0\1\2"),
+	};
+	static const char *const want[] = { "A", "D1", "A-2", "D1-2" };
+	struct cvl_trace *trace;
+	struct imported im;
+	struct scratch x;
+	char path[512];
+
+	(void)state;
+	scratch_open(&x);
+	pack(&x, entries, 8, ZIP_CM_DEFLATE);
+	import_file(&im, &cvl_import_sr, x.path, NULL);
+	assert_int_equal(im.rc, 0);
+	assert_int_equal(im.n_clocks, 1);
+	snprintf(path, sizeof(path), "%s/traces/x", im.path);
+	assert_int_equal(cvl_trace_open(&trace, path, NULL, NULL), 0);
+	for (size_t i = 0; i < 4; i++)
+		assert_string_equal(cvl_trace_env_at(trace, "line", i), want[i]);
+	cvl_trace_close(trace);
+	imported_free(&im);
+	scratch_close(&x);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(names_are_made_unique),
 		cmocka_unit_test(lines_of_every_unit_size_are_read),
 		cmocka_unit_test(parts_that_are_missing_are_named),
 		cmocka_unit_test(bad_metadata_are_refused_where_they_stand),

@@ -133,6 +133,59 @@ static void a_gap_and_a_packet_in_one_frame_stand_in_order(void **state)
 	imported_free(&im);
 }
 
+/* Branch addresses and P-headers of an ETMv3, which are not what the packets of an ITM begin with. */
+static size_t make_etm(char *bytes, size_t n, bool synced)
+{
+	uint64_t x = 88172645463325252u;
+	size_t at = 0;
+
+	while (at + 16 < n) {
+		x ^= x << 13, x ^= x >> 7, x ^= x << 17;
+		if (synced && x % 100 == 0) {
+			memcpy(bytes + at, "\0\0\0\0\0\x80\x08\x21\x00\x10\x00\x08", 12);
+			at += 12;
+		} else if (x >> 8 & 1) {
+			bytes[at++] = (char)(0x80 | (x >> 16 & 0x7c));
+		} else {
+			for (unsigned k = (x >> 9) % 4; k; k--)
+				bytes[at++] = (char)(0x81 | x >> (8 * k + 8));
+			bytes[at++] = (char)(x >> 50 & 0x7f);
+		}
+	}
+	return at;
+}
+
+static void what_is_no_trace_of_an_itm_is_refused(void **state)
+{
+	static const struct cvl_importer *const importers[] = { &cvl_import_itm, &cvl_import_swo };
+	static char bytes[4096];
+	struct imported im;
+	size_t n;
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		n = make_etm(bytes, sizeof(bytes), i & 1);
+		import(&im, importers[i / 2], bytes, n, &rated);
+		assert_int_equal(im.rc, CVL_E_MAGIC);
+		assert_int_equal(im.n_clocks, 0);
+		imported_free(&im);
+	}
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = "It was a dark and stormy night; the rain fell.\n"[i % 47];
+	import(&im, &cvl_import_itm, bytes, sizeof(bytes), &rated);
+	assert_int_equal(im.rc, CVL_E_MAGIC);
+	imported_free(&im);
+	/* packets of a port, begun in the middle of one, and now and then a byte of noise */
+	for (size_t i = 0; i < sizeof(bytes); i++)
+		bytes[i] = i % 2 ? (char)(i / 2) : 1;
+	bytes[0] = bytes[1] = bytes[2] = (char)0xff;
+	for (size_t i = 400; i < sizeof(bytes); i += 400)
+		bytes[i] = 0x04;
+	import(&im, &cvl_import_itm, bytes, sizeof(bytes), &rated);
+	assert_int_equal(im.rc, 0);
+	imported_free(&im);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +196,7 @@ int main(void)
 		cmocka_unit_test(a_cut_packet_is_a_truncated_end),
 		cmocka_unit_test(a_number_that_looks_like_synchronisation_makes_no_frames),
 		cmocka_unit_test(a_gap_and_a_packet_in_one_frame_stand_in_order),
+		cmocka_unit_test(what_is_no_trace_of_an_itm_is_refused),
 		cmocka_unit_test(frames_give_the_stream_that_is_asked_for),
 	};
 

@@ -172,6 +172,72 @@ static void a_glitch_is_no_byte(void **state)
 	assert_int_equal(got.broken, 0);
 }
 
+/* A byte with any frame; @flip: its parity bit is wrong. Returns when the next may begin. */
+static double send_frame(double at, double bit, const struct uart_opts *o, uint8_t byte, bool flip)
+{
+	bool level = false, odd = false;
+
+	see(&seen, at, false);
+	for (unsigned i = 0; i <= o->data_bits; i++) {
+		bool next = i < o->data_bits ? byte >> i & 1 : odd ^ (o->parity == 'O') ^ flip;
+
+		if (i == o->data_bits && o->parity == 'N')
+			break;
+		odd ^= next;
+		at += bit;
+		if (next != level)
+			see(&seen, at, next);
+		level = next;
+	}
+	at += bit;
+	if (!level)
+		see(&seen, at, true);
+	return at + o->stop_bits * bit;
+}
+
+static void frames_of_all_sorts_are_read(void **state)
+{
+	static const char parities[] = "NEO";
+	const struct line_sink sink = { take, &got };
+	struct sim_random r = { 11 };
+
+	(void)state;
+	for (unsigned sort = 0; sort < 4 * 3 * 2; sort++) {
+		struct uart_opts o = { .bit = 10,
+				       .data_bits = 5 + sort % 4,
+				       .parity = parities[sort / 4 % 3],
+				       .stop_bits = 1 + sort / 12 };
+		size_t n = 0, flipped = 0;
+		uint8_t bytes[300];
+		double at = 100;
+
+		seen.n = 0;
+		seen.inverted = false;
+		seen.phase = 0;
+		for (size_t i = 0; i < sizeof(bytes); i++) {
+			uint8_t byte = (uint8_t)(sim_u64(&r) & ((1u << o.data_bits) - 1));
+			bool flip = o.parity != 'N' && sim_u64(&r) % 10 == 0;
+
+			if (flip)
+				flipped++;
+			else
+				bytes[n++] = byte;
+			at = send_frame(at, o.bit, &o, byte, flip) +
+			     (double)(sim_u64(&r) % 3 ? 0 : sim_u64(&r) % 60);
+		}
+		got.n = got.broken = 0;
+		uart_init(&uart, &o, &sink);
+		uart_edge(&uart, 0, true);
+		for (size_t i = 0; i < seen.n; i++)
+			uart_edge(&uart, seen.tick[i], seen.level[i]);
+		uart_end(&uart, (uint64_t)at + 1000);
+		assert_int_equal(got.n, n);
+		assert_memory_equal(got.byte, bytes, n);
+		assert_int_equal(got.broken, flipped);
+		assert_int_equal(uart.parity_errors, flipped);
+	}
+}
+
 static void the_rate_is_found_from_pulses(void **state)
 {
 	(void)state;
@@ -504,6 +570,7 @@ int main(void)
 		cmocka_unit_test(uart_stands_four_percent),
 		cmocka_unit_test(uart_counts_framing_errors_and_finds_back),
 		cmocka_unit_test(a_glitch_is_no_byte),
+		cmocka_unit_test(frames_of_all_sorts_are_read),
 		cmocka_unit_test(the_rate_is_found_from_pulses),
 		cmocka_unit_test(changes_of_other_lines_do_not_hide_the_rate),
 		cmocka_unit_test(of_a_wrong_rate_and_an_inverted_line_the_right_ones_are_known),

@@ -124,6 +124,17 @@ const char *cvl_trace_env(const struct cvl_trace *trace, const char *name);
 /** Value of `env` entry NAMEindex ("line0") as text, or NULL. */
 const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *name, size_t index);
 
+#define CVL_LINE_NONE (-1)
+#define CVL_LINE_AMBIGUOUS (-2)
+/**
+ * Number of the digital line of @trace that @name means: the one that is called so, or else the only one whose name ends so behind its
+ * scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: there is none; CVL_LINE_AMBIGUOUS: several end so.
+ */
+int cvl_trace_line(const struct cvl_trace *trace, const char *name);
+/** Append to the list @text the lines of @trace whose names are like @name, as far as they fit. Returns how many there are. */
+size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *name, char *text,
+			    size_t size);
+
 /** Number in `env` entry @name, or 0. In a trace of ours: "lines", "channels", "resolution". */
 uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
 

@@ -20,6 +20,8 @@ struct cvl_import_opts {
 	unsigned unit_size;    /* bytes of a raw sample; 0: as few as hold the channels */
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
+	const char *
+		lines; /* "a*,b": globs of names or of their last parts: the lines wanted; NULL: all */
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
 	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
 	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
@@ -47,6 +49,7 @@ struct cvl_importer {
 	 */
 	int (*import)(struct cvl_input *in, struct cvl_session *s,
 		      const struct cvl_import_opts *opts, struct cvl_error *err);
+	bool selects; /* heeds opts->lines */
 };
 
 /** The table, ended by NULL. */
@@ -63,23 +66,25 @@ int cvl_import(struct cvl_session *s, const char *path, const char *format,
 
 /** What there is to be read from a line of a captured clock. */
 enum cvl_protocol {
-	CVL_PROTOCOL_UART, /* serial text: 8 bits, no parity, one stop bit */
+	CVL_PROTOCOL_UART, /* serial text */
 	CVL_PROTOCOL_SWO,  /* the trace of a Cortex-M */
 };
 
 struct cvl_decode {
 	enum cvl_protocol protocol;
-	char line[64];   /* its name */
-	uint64_t baud;   /* bits a second; 0: found from its pulses */
-	bool inverted;   /* UART and NRZ idle low, Manchester idles high */
-	bool manchester; /* SWO: else NRZ */
-	bool tpiu;       /* SWO: in frames, of which */
-	unsigned stream; /* this stream is the ITM's; 0: 1 */
-	const char *elf; /* SWO: path of the traced program, for names; or NULL */
+	char line[64];                 /* its name */
+	uint64_t baud;                 /* bits a second; 0: found from its pulses */
+	bool inverted;                 /* UART and NRZ idle low, Manchester idles high */
+	unsigned data_bits, stop_bits; /* UART: 5 to 8, and 1 or 2; 0: 8 and 1 */
+	char parity;                   /* UART: 'E' even, 'O' odd; else none */
+	bool manchester;               /* SWO: else NRZ */
+	bool tpiu;                     /* SWO: in frames, of which */
+	unsigned stream;               /* this stream is the ITM's; 0: 1 */
+	const char *elf;               /* SWO: path of the traced program, for names; or NULL */
 };
 
 /**
- * Read `LINE[:BAUD][:inverted]` (UART) or `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose
+ * Read `LINE[:BAUD][:8N1][:inverted]` (UART: data bits, parity N, E or O, stop bits) or `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose
  * protocol is set. CVL_E_USAGE says what is wrong.
  */
 int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err);

@@ -5,7 +5,7 @@
  * A record is small and fixed. What it means depends on its kind:
  *
  *   kind     what                       cls              value                aux
- *   EDGE     lines changed              0                levels after it      0
+ *   EDGE     lines changed              0                levels after it      lines whose level is unknown
  *   SAMPLE   analog reading             channel          IEEE double's bits   0
  *   EVENT    record with fields         event class      -                    payload position
  *   BEGIN    a span starts              event class      span id              payload position
@@ -87,5 +87,21 @@ struct cvl_batch {
 	uint32_t epoch;    /* of the clock; 0 first */
 	uint64_t *bracket; /* half-width in ticks of each record's own capture, or NULL */
 };
+
+/** What is known of a stream's lines, from record to record. All zero: nothing. Behind a gap `known` is to be 0. */
+struct cvl_levels {
+	uint64_t now;   /* levels; 0 where they are unknown */
+	uint64_t known; /* lines whose level is known */
+};
+
+/** Take in EDGE record @i. Returns the lines that changed: an edge is known before and after it. */
+static inline uint64_t cvl_levels_take(struct cvl_levels *l, const struct cvl_batch *b, size_t i)
+{
+	uint64_t known = ~b->aux[i], changed = (l->now ^ b->value[i]) & l->known & known;
+
+	l->now = b->value[i];
+	l->known = known;
+	return changed;
+}
 
 #endif

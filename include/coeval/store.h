@@ -56,6 +56,7 @@ struct cvl_store_desc {
 	const char *const *lines;    /* names of the digital lines, bit 0 first */
 	size_t n_lines;              /* up to CVL_LINES_MAX */
 	bool edges_within;           /* there are edges with capture bounds of their own */
+	bool lines_unknown;          /* the levels of single lines may be unknown */
 	const char *const *channels; /* names of the analog channels */
 	size_t n_channels;
 };
@@ -101,6 +102,13 @@ int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const ui
 /** An edge whose tick stands in the middle of a capture bound of its own, of @half_width ticks to either side; of a clock described so. */
 int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
 			   uint64_t levels, struct cvl_error *err);
+
+/**
+ * Lines show @levels from @tick on, but for those in @unknown, of which nobody knows what they show; of a clock described so. Before any
+ * record it says what was known at the beginning.
+ */
+int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+			    uint64_t unknown, struct cvl_error *err);
 
 int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
 		      struct cvl_error *err);

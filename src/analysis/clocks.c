@@ -37,8 +37,10 @@ int64_t clocks_duration(int64_t ns, struct cvl_bound begin, struct cvl_bound end
 
 int clocks_find(const struct cvl_trace *trace, const char *what, const char *name)
 {
-	uint64_t n = cvl_trace_env_number(trace, !strcmp(what, "line") ? "lines" : "channels");
+	uint64_t n = cvl_trace_env_number(trace, "channels");
 
+	if (name && !strcmp(what, "line"))
+		return cvl_trace_line(trace, name);
 	for (uint64_t i = 0; name && i < n && i < CVL_CHANNELS_MAX; i++) {
 		const char *known = cvl_trace_env_at(trace, what, (size_t)i);
 

@@ -19,7 +19,7 @@ int64_t clocks_pair(bool same, struct cvl_bound a, struct cvl_bound b);
  */
 int64_t clocks_duration(int64_t ns, struct cvl_bound begin, struct cvl_bound end);
 
-/** Number of the @what ("line", "channel") of @trace that is called @name; -1: there is none, or @name is NULL. */
+/** Number of the @what ("line", "channel") of @trace that is called @name (of lines see cvl_trace_line()); negative: there is none, or @name is NULL. */
 int clocks_find(const struct cvl_trace *trace, const char *what, const char *name);
 
 /** What an end of a span is called. */

@@ -11,10 +11,18 @@
 #include <unistd.h>
 
 #include "core/room.h"
-#include "core/utf8.h"
 
 /* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
 #define PROBLEMS_TOLD 20
+
+/* Messages have names from files in them. */
+static void say(const char *what, const struct cvl_error *err)
+{
+	char text[4 * CVL_ERROR_TEXT];
+
+	text_name(text, err->text);
+	fprintf(stderr, "coeval: %s%s\n", what, text);
+}
 
 static void tell(void *ctx, const struct cvl_error *problem)
 {
@@ -26,7 +34,7 @@ static void tell(void *ctx, const struct cvl_error *problem)
 	if (cvl_exit_status(problem->code) == 3 && !oddity)
 		p->damage++;
 	if (p->told++ < PROBLEMS_TOLD)
-		fprintf(stderr, "coeval: warning: %s\n", problem->text);
+		say(problem->code == CVL_OK ? "note: " : "warning: ", problem);
 	else if (p->told == PROBLEMS_TOLD + 1)
 		fprintf(stderr, "coeval: warning: more of this kind is not shown\n");
 }
@@ -38,7 +46,7 @@ void problems_init(struct problems *p)
 
 int cli_fail(const struct cvl_error *err)
 {
-	fprintf(stderr, "coeval: %s\n", err->text);
+	say("", err);
 	return cvl_exit_status(err->code);
 }
 
@@ -184,37 +192,10 @@ void table_init(struct table *t, size_t columns)
 	*t = (struct table){ .columns = columns };
 }
 
-/* Names come from files: none may move the cursor, or end a line; what is no UTF-8 may do either. */
-static void still(char *text)
-{
-	size_t left = strlen(text), n;
-
-	for (; left; text += n, left -= n) {
-		const unsigned char *c = (const unsigned char *)text;
-
-		n = utf8_length(text, left);
-		if (!n || *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0)) {
-			n = n ? n : 1;
-			memset(text, '?', n);
-		}
-	}
-}
-
-void cli_name(struct out *o, const char *name)
-{
-	char *text = strdup(name);
-
-	if (!text)
-		abort();
-	still(text);
-	out_text(o, text);
-	free(text);
-}
-
 void table_cell(struct table *t, const char *fmt, ...)
 {
 	va_list ap;
-	char *text = NULL;
+	char *text = NULL, *cell;
 
 	if (cvl_room(&t->cell, t->rows, &t->capacity, sizeof(*t->cell)))
 		abort();
@@ -222,8 +203,12 @@ void table_cell(struct table *t, const char *fmt, ...)
 	if (vasprintf(&text, fmt, ap) < 0)
 		abort();
 	va_end(ap);
-	still(text);
-	t->cell[t->rows++] = text;
+	cell = malloc(4 * strlen(text) + 1);
+	if (!cell)
+		abort();
+	text_name(cell, text); /* names come from files */
+	free(text);
+	t->cell[t->rows++] = cell;
 }
 
 void table_heads(struct table *t, const char *const *heads)

@@ -84,9 +84,6 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 
 /** "1 gap", "2 gaps"; thousands separated. */
 void cli_count(struct out *o, uint64_t n, const char *one);
-/** A name that comes from a file: what would move the cursor or is no UTF-8 becomes question marks. Cells of tables are so by themselves. */
-void cli_name(struct out *o, const char *name);
-
 /** A duration given on the command line, or an exit status: 0 if it could be read. */
 int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
+#include "cli/output.h"
 
 #include <coeval/format.h>
 
@@ -19,13 +20,27 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *path,
+		     struct cvl_error *err)
+{
+	struct output output;
+	int rc;
+
+	if (!strcmp(exporter->name, "null")) /* writes nothing */
+		return exporter->export(tl, NULL, err);
+	rc = output_begin(&output, path, !exporter->suffix[0], err);
+	if (rc)
+		return rc;
+	return output_end(&output, exporter->export(tl, output_path(&output), err), err);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
 	const struct cvl_exporter *exporter = NULL;
 	struct cvl_timeline *tl = NULL;
 	struct cvl_session *session;
-	const char *output = NULL;
+	const char *path = NULL;
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
@@ -43,7 +58,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			if (!exporter)
 				return cli_usage(verb, "cannot export to '%s'", optarg);
 			break;
-		case 'o': output = optarg; break;
+		case 'o': path = optarg; break;
 		case OPT_FROM:
 			opts.has_from = true;
 			rc = cli_duration(verb, "--from", optarg, &opts.from.ns);
@@ -71,7 +86,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_fail(&err);
 	rc = cvl_timeline_open(&tl, session, &opts, &err);
 	if (!rc)
-		rc = exporter->export(tl, output, &err);
+		rc = export_to(exporter, tl, path, &err);
 	progress_clear(&progress);
 	cvl_timeline_close(tl);
 	cvl_session_close(session);
@@ -95,7 +110,8 @@ const struct verb verb_export = {
 		"\n"
 		"Gaps stay visible: x and a wire called gap in VCD, rows in CSV, events in CTF, slices in\n"
 		"Perfetto. Grace's, FlockLab's and ett-text files cannot hold them: how many are\n"
-		"left out is told.\n"
+		"left out is told. A level that is unknown is x in VCD, an empty cell in CSV.\n"
+		"OUT has its name when it is whole: a failure or a signal leaves what was there.\n"
 		"\n"
 		"Example:\n"
 		"  coeval export s/ --to vcd -o out.vcd\n",

@@ -8,6 +8,7 @@
 enum {
 	OPT_NAMES = 256,
 	OPT_CLOCK_RATE,
+	OPT_LINES,
 	OPT_UNIT,
 	OPT_BEACONS,
 	OPT_LINK,
@@ -31,6 +32,7 @@ static const struct option options[] = {
 	{ "channels", required_argument, NULL, 'c' },
 	{ "unit-size", required_argument, NULL, OPT_UNIT },
 	{ "names", required_argument, NULL, OPT_NAMES },
+	{ "lines", required_argument, NULL, OPT_LINES },
 	{ "beacons", required_argument, NULL, OPT_BEACONS },
 	{ "swo", required_argument, NULL, OPT_SWO },
 	{ "uart", required_argument, NULL, OPT_UART },
@@ -105,11 +107,24 @@ static int parse_counter(const struct verb *verb, const char *text, enum cvl_cou
 	return cli_usage(verb, "--counter is counter, monotonic or settable, not '%s'", text);
 }
 
+/* --lines may come again: one list of all. */
+static int add_globs(char *list, size_t size, const struct verb *verb, const char *more)
+{
+	size_t n = strlen(list);
+
+	if (!*more || strlen(more) + n + 2 > size)
+		return cli_usage(verb, "--lines takes names such as clk,top.bus*, not '%.40s'",
+				 more);
+	snprintf(list + n, size - n, "%s%s", n ? "," : "", more);
+	return 0;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_import_opts opts = { 0 };
 	struct cvl_session *session;
 	const char *output = "session", *format = NULL;
+	char lines[4096] = "";
 	struct decodes decodes = { .n = 0 };
 	struct problems problems;
 	struct progress progress;
@@ -144,6 +159,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_number(verb, "--unit-size", optarg, 8, &opts.unit_size);
 			break;
 		case OPT_NAMES: opts.names = optarg; break;
+		case OPT_LINES:
+			rc = add_globs(lines, sizeof(lines), verb, optarg);
+			opts.lines = lines;
+			break;
 		case OPT_BEACONS: opts.beacons = optarg; break;
 		case OPT_SWO: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_SWO, optarg); break;
 		case OPT_UART: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_UART, optarg); break;
@@ -204,6 +223,8 @@ const struct verb verb_import = {
 		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
 		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
 		"      --names A,B,...    names of the lines\n"
+		"      --lines GLOB,...   only these lines and vectors of a VCD, or columns of a CSV, by name or its\n"
+		"                         last part; 'bus[3]' is a bit of a vector as a line; may come again\n"
 		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n" DECODES_HELP
 		"      --stream N         the ITM's stream in TPIU frames (default: 1)\n"
 		"      --ts-prescaler N   cycles that a local timestamp of an ITM counts: 1, 4, 16 or 64\n"

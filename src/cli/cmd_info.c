@@ -29,6 +29,24 @@ struct info {
 	struct clock_info *clock;
 };
 
+/* A capture goes on behind its last record: nothing happened there, which is not the same as an end. */
+static void see_ends(struct info *in)
+{
+	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
+		int clock = cvl_timeline_stream_clock(in->tl, i);
+		struct cvl_stream_stats st;
+		int64_t end;
+
+		if (clock < 0 || !in->clock[clock].seen ||
+		    !cvl_trace_ours(cvl_timeline_trace(in->tl, i)))
+			continue;
+		cvl_stream_stats(cvl_timeline_stream(in->tl, i), &st);
+		end = cvl_map_time(cvl_timeline_map(in->tl, (size_t)clock), st.end, NULL).ns;
+		if (end > in->clock[clock].last)
+			in->clock[clock].last = end;
+	}
+}
+
 static int scan(struct info *in, struct cvl_error *err)
 {
 	struct cvl_slice sl;
@@ -57,6 +75,8 @@ static int scan(struct info *in, struct cvl_error *err)
 			c->seen = true;
 		}
 	}
+	if (!rc)
+		see_ends(in);
 	return rc;
 }
 
@@ -179,12 +199,14 @@ static void print_lines(const struct info *in, struct out *o)
 				continue;
 			out_text(o, any ? "" : "\nlines and channels\n");
 			any = true;
-			out_printf(o, "  %s:", cvl_session_clock(in->session, (size_t)clock)->name);
+			out_text(o, "  ");
+			out_name(o, cvl_session_clock(in->session, (size_t)clock)->name);
+			out_char(o, ':');
 			for (uint64_t l = 0; l < n && l < CVL_CHANNELS_MAX; l++) {
 				const char *name = cvl_trace_env_at(trace, what, (size_t)l);
 
 				out_char(o, ' ');
-				out_text(o, name ? name : "?");
+				out_name(o, name ? name : "?");
 			}
 			out_char(o, '\n');
 		}
@@ -201,7 +223,7 @@ static void print_text(const struct info *in, struct out *o)
 		records += in->clock[i].records;
 		gaps += in->clock[i].gaps;
 	}
-	out_text(o, cvl_session_path(in->session));
+	out_name(o, cvl_session_path(in->session));
 	out_text(o, ": ");
 	cli_count(o, clocks, "clock");
 	out_text(o, ", ");

@@ -17,8 +17,8 @@ struct decodes {
 #define DECODES_HELP                                                                                      \
 	"      --swo LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]\n"                             \
 	"                         decode the trace of a Cortex-M on a line; BAUD is found if not given\n" \
-	"      --uart LINE[:BAUD][:inverted]\n"                                                           \
-	"                         decode serial text on a line\n"                                         \
+	"      --uart LINE[:BAUD][:8N1][:inverted]\n"                                                     \
+	"                         decode serial text on a line; 7E1, 8O2: data bits, parity, stop bits\n" \
 	"      --elf FILE         the traced program: names for addresses and exceptions\n"
 
 /** Take the value of --swo or --uart; an exit status, or 0. */

@@ -22,8 +22,7 @@ struct lead {
 /* One a stream. */
 struct shown {
 	struct fields_cache packet;
-	uint64_t levels; /* last seen */
-	bool known;
+	struct cvl_levels levels; /* last seen */
 	struct lead
 		*lead; /* of the event classes, then of the other kinds, then of restated levels */
 	size_t n_leads;
@@ -65,11 +64,15 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 						 cvl_kind_name((enum cvl_kind)b->kind[i]);
 	lead->wanted = !s->style.event || !fnmatch(s->style.event, lead->name, 0);
 	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
-	lead->n = strlen(node) + strlen(lead->name) + 5;
-	lead->text = calloc(1, lead->n + 1 + OUT_SLACK);
+	lead->text = calloc(1, 4 * (strlen(node) + strlen(lead->name)) + 6 + OUT_SLACK);
 	if (!lead->text)
 		return NULL;
-	sprintf(lead->text, "] %s %s: ", node, lead->name);
+	strcpy(lead->text, "] ");
+	text_name(lead->text + 2, node);
+	strcat(lead->text, " ");
+	text_name(lead->text + strlen(lead->text), lead->name);
+	strcat(lead->text, ": ");
+	lead->n = strlen(lead->text);
 	return lead;
 }
 
@@ -80,24 +83,36 @@ static size_t lines_of(const struct show *s, size_t stream)
 	return n > CVL_LINES_MAX ? CVL_LINES_MAX : (size_t)n;
 }
 
+/* Lines that an EDGE is shown with: those that changed, or became known or unknown; where nothing was known, all. */
+static uint64_t shown_lines(const struct show *s, const struct cvl_slice *sl, size_t i)
+{
+	struct cvl_levels l = s->stream[sl->stream].levels;
+	uint64_t known = l.known, changed = cvl_levels_take(&l, sl->batch, i);
+
+	if (sl->batch->flags[i] & CVL_STATE || !known)
+		return UINT64_MAX;
+	return changed | (known ^ l.known);
+}
+
 /* ---- text ---- */
 
 static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = ~(uint64_t)0;
-	bool state = sl->batch->flags[i] & CVL_STATE, first = true;
+	const struct cvl_batch *b = sl->batch;
+	uint64_t changed = shown_lines(s, sl, i);
 	size_t n = lines_of(s, sl->stream);
+	bool first = true;
 	char buf[24];
 
-	if (!state && s->stream[sl->stream].known)
-		changed = levels ^ s->stream[sl->stream].levels;
 	out_char(&s->out, '{');
 	for (size_t l = 0; l < n; l++) {
 		if (!(changed >> l & 1))
 			continue;
 		out_text(&s->out, first ? " " : ", ");
-		out_text(&s->out, survey_line(s->tl, sl->stream, l, buf));
-		out_text(&s->out, levels >> l & 1 ? " = 1" : " = 0");
+		out_name(&s->out, survey_line(s->tl, sl->stream, l, buf));
+		out_text(&s->out, b->aux[i] >> l & 1   ? " = x" :
+				  b->value[i] >> l & 1 ? " = 1" :
+							 " = 0");
 		first = false;
 	}
 	out_text(&s->out, " }");
@@ -136,7 +151,7 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 	case CVL_EDGE: put_levels_text(s, sl, i); return 0;
 	case CVL_SAMPLE:
 		out_text(&s->out, "{ ");
-		out_text(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
+		out_name(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
 		out_text(&s->out, " = ");
 		out_double(&s->out, survey_sample(b->value[i]));
 		out_text(&s->out, " }");
@@ -217,12 +232,11 @@ static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const 
 
 static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = ~(uint64_t)0;
+	const struct cvl_batch *b = sl->batch;
+	uint64_t changed = shown_lines(s, sl, i);
 	size_t n = lines_of(s, sl->stream), put = 0;
 	char buf[24];
 
-	if (!(sl->batch->flags[i] & CVL_STATE) && s->stream[sl->stream].known)
-		changed = levels ^ s->stream[sl->stream].levels;
 	out_text(&s->out, ",\"lines\":{");
 	for (size_t l = 0; l < n; l++) {
 		const char *name;
@@ -233,7 +247,9 @@ static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
 			out_char(&s->out, ',');
 		name = survey_line(s->tl, sl->stream, l, buf);
 		out_json(&s->out, name, strlen(name));
-		out_text(&s->out, levels >> l & 1 ? ":1" : ":0");
+		out_text(&s->out, b->aux[i] >> l & 1   ? ":null" :
+				  b->value[i] >> l & 1 ? ":1" :
+							 ":0");
 	}
 	out_char(&s->out, '}');
 }
@@ -334,8 +350,10 @@ static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, const 
 static bool unchanged(const struct show *s, const struct cvl_slice *sl, size_t i)
 {
 	/* packets restate the levels for whoever begins there; only the first says something new */
-	return sl->batch->flags[i] & CVL_STATE && s->stream[sl->stream].known &&
-	       s->stream[sl->stream].levels == sl->batch->value[i];
+	const struct cvl_levels *l = &s->stream[sl->stream].levels;
+
+	return sl->batch->flags[i] & CVL_STATE && l->known == ~sl->batch->aux[i] &&
+	       l->now == sl->batch->value[i];
 }
 
 static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err)
@@ -352,10 +370,8 @@ static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_err
 					     put_text(s, sl, i, lead, err);
 		if (rc)
 			return rc;
-		if (edge) {
-			s->stream[sl->stream].levels = sl->batch->value[i];
-			s->stream[sl->stream].known = true;
-		}
+		if (edge)
+			cvl_levels_take(&s->stream[sl->stream].levels, sl->batch, i);
 	}
 	return 0;
 }

@@ -17,6 +17,8 @@ void out_init(struct out *o, int fd, const char *path)
 	o->fd = fd;
 	o->own = false;
 	o->closed = false;
+	o->plain = fd == STDOUT_FILENO;
+	o->n_tail = 0;
 	o->error = 0;
 	o->path = path;
 	o->n = 0;
@@ -28,6 +30,7 @@ int out_open(struct out *o, const char *path, struct cvl_error *err)
 
 	if (!path || !strcmp(path, "-")) {
 		out_init(o, STDOUT_FILENO, "standard output");
+		o->plain = isatty(STDOUT_FILENO) == 1;
 		return 0;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -38,12 +41,10 @@ int out_open(struct out *o, const char *path, struct cvl_error *err)
 	return 0;
 }
 
-void out_drain(struct out *o)
+static void write_all(struct out *o, const char *p, size_t n)
 {
-	const char *p = o->buf;
-
-	while (o->n && !o->error && !o->closed) {
-		ssize_t put = write(o->fd, p, o->n);
+	while (n && !o->error && !o->closed) {
+		ssize_t put = write(o->fd, p, n);
 
 		if (put < 0 && errno == EINTR)
 			continue;
@@ -53,15 +54,154 @@ void out_drain(struct out *o)
 			o->error = errno;
 		} else {
 			p += put;
-			o->n -= (size_t)put;
+			n -= (size_t)put;
 		}
 	}
+}
+
+/* ---- text for people ---- */
+
+/* Letters of C's escapes of the first characters; '.': it has none. */
+static const char escapes[] = "0......abtnvfr.............e....";
+
+static bool is_control(const char *s)
+{
+	const unsigned char *c = (const unsigned char *)s;
+
+	return *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
+}
+
+/* How many bytes the character at @s has that may stand as it is; 0: it may not. */
+static size_t plain_length(const char *s, size_t n, bool in_name)
+{
+	size_t len = utf8_length(s, n);
+
+	if (!len || !is_control(s))
+		return len;
+	return !in_name && (*s == '\n' || *s == '\t') ? 1 : 0;
+}
+
+static char *escape(char *w, unsigned char c)
+{
+	*w++ = '\\';
+	if (c && c < 32 && escapes[c] != '.') {
+		*w++ = escapes[c];
+		return w;
+	}
+	*w++ = 'x';
+	*w++ = "0123456789abcdef"[c >> 4];
+	*w++ = "0123456789abcdef"[c & 15];
+	return w;
+}
+
+/* Returns where it ends; @to has four times the room. */
+static char *make_plain(char *to, const char *s, size_t n, bool in_name)
+{
+	for (size_t i = 0; i < n;) {
+		size_t len = plain_length(s + i, n - i, in_name), bad = utf8_length(s + i, n - i);
+
+		memcpy(to, s + i, len);
+		to += len;
+		i += len;
+		for (bad = len ? 0 : bad ? bad : 1; bad; bad--)
+			to = escape(to, (unsigned char)s[i++]);
+	}
+	return to;
+}
+
+void text_name(char *to, const char *s)
+{
+	*make_plain(to, s, strlen(s), true) = '\0';
+}
+
+/* Top bits of the bytes of @x that are 0. */
+static inline uint64_t zeros8(uint64_t x)
+{
+	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
+
+	return ~(((x & low) + low) | x | low);
+}
+
+/* Whether all is ASCII that may stand as it is: almost always. */
+static bool is_plain(const char *s, size_t n)
+{
+	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
+	uint64_t bad = 0, x;
+
+	for (; n >= 8; s += 8, n -= 8) {
+		memcpy(&x, s, 8);
+		bad |= (x & tops) | zeros8(x ^ ones * 127) |
+		       (~((x | tops) - ones * ' ') & tops & ~zeros8(x ^ ones * '\n') &
+			~zeros8(x ^ ones * '\t'));
+	}
+	for (; n; s++, n--)
+		bad |= !plain_length(s, 1, false);
+	return !bad;
+}
+
+void out_name(struct out *o, const char *s)
+{
+	char safe[4 * 64];
+	size_t n = strlen(s), part;
+
+	if (is_plain(s, n) && !memchr(s, '\n', n) && !memchr(s, '\t', n)) {
+		out_bytes(o, s, n);
+		return;
+	}
+	for (; n; s += part, n -= part) {
+		part = n < 64 ? n : 64;
+		while (part < n && part > 60 && ((unsigned char)s[part] & 0xc0) == 0x80)
+			part--; /* whole characters */
+		out_bytes(o, safe, (size_t)(make_plain(safe, s, part, true) - safe));
+	}
+}
+
+/* Bytes at the end of @s that may be the begin of a character. */
+static size_t cut_off(const char *s, size_t n)
+{
+	for (size_t k = 1; k <= 3 && k <= n; k++) {
+		unsigned char c = (unsigned char)s[n - k];
+
+		if (c >= 0xc2)
+			return k < (c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4) ? k : 0;
+		if (c < 0x80)
+			return 0;
+	}
+	return 0;
+}
+
+static void write_plain(struct out *o, const char *s, size_t n, bool last)
+{
+	char part[1024], safe[4 * sizeof(part)];
+
+	while (n || (last && o->n_tail)) {
+		size_t have = o->n_tail, more = n < sizeof(part) - have ? n : sizeof(part) - have;
+
+		memcpy(part, o->tail, have);
+		memcpy(part + have, s, more);
+		have += more;
+		s += more;
+		n -= more;
+		o->n_tail = last && !n ? 0 : (unsigned char)cut_off(part, have);
+		have -= o->n_tail;
+		memcpy(o->tail, part + have, o->n_tail);
+		write_all(o, safe, (size_t)(make_plain(safe, part, have, false) - safe));
+	}
+}
+
+void out_drain(struct out *o)
+{
+	if (o->plain && (o->n_tail || !is_plain(o->buf, o->n)))
+		write_plain(o, o->buf, o->n, false);
+	else
+		write_all(o, o->buf, o->n);
 	o->n = 0;
 }
 
 int out_flush(struct out *o, struct cvl_error *err)
 {
 	out_drain(o);
+	write_plain(o, NULL, 0, true);
 	if (!o->error)
 		return 0;
 	errno = o->error;
@@ -304,7 +444,6 @@ static inline bool copy_plain(char *w, const char *s, size_t n)
 
 void out_quoted(struct out *o, const char *s, size_t n)
 {
-	static const char names[] = "0......abtnvfr.............e....";
 	char *w = out_room(o, 16 + 2);
 
 	if (n <= 16 && copy_plain(w + 1, s, n)) {
@@ -324,8 +463,8 @@ void out_quoted(struct out *o, const char *s, size_t n)
 			break;
 		if (c == '"' || c == '\\')
 			out_printf(o, "\\%c", c);
-		else if (c < 32 && names[c] != '.')
-			out_printf(o, "\\%c", names[c]);
+		else if (c < 32 && escapes[c] != '.')
+			out_printf(o, "\\%c", escapes[c]);
 		else
 			out_printf(o, "\\x%02x", c);
 	}
@@ -392,9 +531,10 @@ void out_printf(struct out *o, const char *fmt, ...)
 		o->n += (size_t)n < 1024 ? (size_t)n : 1023;
 }
 
-void out_csv_quoted(struct out *o, const char *s, size_t n)
+static void put_quoted(struct out *o, const char *front, const char *s, size_t n)
 {
 	out_char(o, '"');
+	out_text(o, front);
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '"')
 			out_char(o, '"');
@@ -403,10 +543,18 @@ void out_csv_quoted(struct out *o, const char *s, size_t n)
 	out_char(o, '"');
 }
 
+void out_csv_quoted(struct out *o, const char *s, size_t n)
+{
+	put_quoted(o, "", s, n);
+}
+
 void out_csv(struct out *o, const char *s, size_t n)
 {
-	if (memchr(s, '"', n) || memchr(s, ',', n) || memchr(s, '\n', n) || memchr(s, '\r', n))
-		out_csv_quoted(o, s, n);
+	const char *guard = n && *s && strchr("=+-@\t\r", *s) ? "'" : "";
+
+	if (*guard || memchr(s, '"', n) || memchr(s, ',', n) || memchr(s, '\n', n) ||
+	    memchr(s, '\r', n))
+		put_quoted(o, guard, s, n);
 	else
 		out_bytes(o, s, n);
 }

@@ -2,6 +2,9 @@
 /**
  * Buffered text output for those who write millions of lines: no locks, no formats, one write(2) for each
  * 64 KiB. Errors are kept until out_close() or out_flush(); a reader that closed the pipe is not one.
+ *
+ * Names and texts come from files that anybody wrote. On standard output nothing of them reaches a terminal as a command: see `plain`. In
+ * a line of text names go through out_name(), in CSV through out_csv(), in JSON, XML and quotes through theirs.
  */
 #ifndef CORE_OUT_H
 #define CORE_OUT_H
@@ -20,16 +23,19 @@ struct out {
 	int fd;
 	bool own;    /* close it */
 	bool closed; /* the reader is gone: everything is thrown away from now on */
-	int error;   /* first errno of a failed write */
+	bool plain; /* text for people: control characters but tab and newline, and what is no UTF-8, are escaped as C does */
+	unsigned char n_tail;
+	char tail[4]; /* begin of a character whose rest has not come yet */
+	int error;    /* first errno of a failed write */
 	const char *path;
 	size_t n;
 	char buf[OUT_BYTES];
 };
 
-/** Write to @fd, called @path in messages. */
+/** Write to @fd, called @path in messages; plainly to standard output. */
 void out_init(struct out *o, int fd, const char *path);
 
-/** Create @path ("-" or NULL: standard output). The path must outlive @o. */
+/** Create @path ("-" or NULL: standard output, plainly if that is a terminal). The path must outlive @o. */
 int out_open(struct out *o, const char *path, struct cvl_error *err);
 
 void out_drain(struct out *o);
@@ -114,9 +120,16 @@ void out_double(struct out *o, double v);
 void out_time(struct out *o, struct cvl_time t, size_t width);
 /** @s in double quotes, escaped as C does (for JSON: out_json). */
 void out_quoted(struct out *o, const char *s, size_t n);
+/** @s as part of a line of text: control characters, line ends with them, and what is no UTF-8 are escaped as C does. */
+void out_name(struct out *o, const char *s);
+/** The same into @to, which has room for 4 * strlen(@s) + 1 bytes. */
+void text_name(char *to, const char *s);
 /** @s within XML 1.0, in text or quotes; bytes that are no UTF-8, and what XML cannot hold, become U+FFFD. */
 void out_xml(struct out *o, const char *s);
-/** @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma, a quote or a line's end. */
+/**
+ * @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma, a quote or a line's end. What a spreadsheet
+ * would take for a formula (it begins with = + - @, tab or CR) gets a ' in front, and quotes.
+ */
 void out_csv(struct out *o, const char *s, size_t n);
 /** The same, in quotes whatever it holds. */
 void out_csv_quoted(struct out *o, const char *s, size_t n);

@@ -115,6 +115,7 @@ struct event_class {
 	uint64_t simple_bits;
 	bool bare;         /* of an export: there is nothing but what we added in its common context */
 	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
+	bool masked;       /* of lines: its last field is those whose level is unknown */
 };
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };

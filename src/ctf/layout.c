@@ -759,6 +759,13 @@ static uint8_t begins_bracketed(const struct event_class *e)
 	return (uint8_t)(first->size / 8);
 }
 
+static bool ends_masked(const struct event_class *e)
+{
+	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS];
+
+	return fields && fields->n && !strcmp(fields->member[fields->n - 1].name, WIRE_UNKNOWN);
+}
+
 static int finish_event(struct cvl_trace *trace, struct event_class *e, struct cvl_error *err)
 {
 	e->simple = true;
@@ -782,6 +789,7 @@ static int finish_event(struct cvl_trace *trace, struct event_class *e, struct c
 	e->pub.kind = kind_of(e);
 	if (e->pub.kind == CVL_EVENT || e->pub.kind == CVL_EDGE)
 		e->bracketed = begins_bracketed(e);
+	e->masked = e->pub.kind == CVL_EDGE && ends_masked(e);
 	trace->bracketed = trace->bracketed || e->bracketed > 0;
 	return 0;
 }

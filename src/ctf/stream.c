@@ -727,13 +727,14 @@ static void ignore_end(void *ctx, const struct cvl_type *t)
 static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos,
 		   uint64_t payload)
 {
-	struct numbers f = { .n = 0 };
+	struct numbers f = { .v = { 0 } };
 	const struct cvl_visitor visitor = { take_number, ignore_begin, ignore_end, NULL, &f };
 	struct machine m = s->m;
+	uint64_t unknown = 0;
 	int rc;
 
-	if (e->pub.kind == CVL_EDGE && e->simple && !e->bracketed && e->simple_bits <= 64 &&
-	    pos % 8 == 0) {
+	if (e->pub.kind == CVL_EDGE && e->simple && !e->bracketed && !e->masked &&
+	    e->simple_bits <= 64 && pos % 8 == 0) {
 		uint64_t levels = 0;
 
 		for (unsigned i = 0; i < e->simple_bits / 8; i++)
@@ -753,7 +754,11 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	if (rc)
 		return rc;
 	switch (e->pub.kind) {
-	case CVL_EDGE: put(s, tick, CVL_EDGE, 0, f.v[e->bracketed > 0], 0); break;
+	case CVL_EDGE:
+		if (e->masked)
+			unknown = f.v[(e->bracketed > 0) + 1];
+		put(s, tick, CVL_EDGE, 0, f.v[e->bracketed > 0] & ~unknown, unknown);
+		break;
 	case CVL_SAMPLE:
 	case CVL_BEACON:
 	case CVL_MESSAGE: put(s, tick, e->pub.kind, (uint32_t)f.v[0], f.v[1], 0); break;

@@ -28,6 +28,9 @@ struct wire_packet {
 	uint64_t events_discarded; /* since the start */
 } __attribute__((packed));
 
+/** Last field of records of lines, if some may be unknown. */
+#define WIRE_UNKNOWN "unknown"
+
 /** Event ids of our own kinds; classes that a user declares follow. */
 enum wire_event {
 	WIRE_LEVELS,
@@ -40,7 +43,9 @@ enum wire_event {
 	WIRE_BEGIN,
 	WIRE_END,
 	WIRE_SLIP,
-	WIRE_EDGE_WITHIN, /* also called edge: its half-width before its levels */
+	WIRE_EDGE_WITHIN,    /* also called edge: its half-width before its levels */
+	WIRE_LEVELS_UNKNOWN, /* also called levels: behind them the lines whose level is unknown */
+	WIRE_EDGE_UNKNOWN,   /* likewise */
 	WIRE_USER,
 };
 

@@ -40,7 +40,7 @@ struct cvl_writer {
 	char *node, *clock;
 	char **line, **channel;
 	size_t n_lines, n_channels;
-	bool edges_within;
+	bool edges_within, lines_unknown;
 	uint64_t rate_hz, resolution;
 	int64_t start_unix_ns;
 	struct user_class *class;
@@ -49,7 +49,7 @@ struct cvl_writer {
 	bool resumed; /* they were already, by one who is gone */
 
 	bool levels_known;
-	uint64_t levels;
+	uint64_t levels, unknown; /* of which lines nobody knows them */
 	unsigned level_bytes;
 
 	uint64_t count, lost, sequence, offset;
@@ -85,7 +85,7 @@ static void put_event(FILE *f, unsigned id, const char *name, const char *fields
 
 static void put_metadata(const struct cvl_writer *w, FILE *f)
 {
-	char uuid[CVL_UUID_TEXT], levels[64], within[128];
+	char uuid[CVL_UUID_TEXT], levels[64], within[128], unknown[128];
 	int64_t s = w->start_unix_ns / 1000000000, ns = w->start_unix_ns % 1000000000;
 
 	if (ns < 0) {
@@ -151,6 +151,12 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	snprintf(within, sizeof(within), "\t\tuint64_t " CVL_HALF_WIDTH ";\n%s", levels);
 	if (w->edges_within)
 		put_event(f, WIRE_EDGE_WITHIN, "edge", within);
+	snprintf(unknown, sizeof(unknown), "%s\t\tuint%u_t " WIRE_UNKNOWN ";\n", levels,
+		 w->level_bytes * 8);
+	if (w->lines_unknown) {
+		put_event(f, WIRE_LEVELS_UNKNOWN, "levels", unknown);
+		put_event(f, WIRE_EDGE_UNKNOWN, "edge", unknown);
+	}
 	put_event(f, WIRE_SAMPLE, "sample", "\t\tuint16_t channel;\n\t\tdouble value;\n");
 	put_event(f, WIRE_BEACON, "beacon", "\t\tuint32_t sender;\n\t\tuint64_t seq;\n");
 	put_event(f, WIRE_PULSE, "pulse", "\t\tuint16_t channel;\n");
@@ -330,9 +336,10 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
 			"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
 			CVL_LINES_MAX, CVL_CHANNELS_MAX);
-	w = calloc(1, sizeof(*w));
+	w = malloc(sizeof(*w));
 	if (!w)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	memset(w, 0, offsetof(struct cvl_writer, buf)); /* the buffer is large, and written before it is read */
 	w->fd = w->index_fd = -1;
 	w->dir = strdup(path);
 	w->clock = strdup(d->clock);
@@ -344,6 +351,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	}
 	w->n_lines = d->n_lines;
 	w->edges_within = d->edges_within;
+	w->lines_unknown = d->lines_unknown;
 	w->n_channels = d->n_channels;
 	w->rate_hz = d->rate_hz;
 	w->resolution = d->resolution ? d->resolution : 1;
@@ -621,15 +629,25 @@ static void put_uint(struct cvl_writer *w, uint64_t v, unsigned bytes)
 	w->n += bytes;
 }
 
+/* What the lines show, as levels or as an edge. */
+static void put_levels(struct cvl_writer *w, uint64_t tick, bool edge)
+{
+	if (w->unknown)
+		put_header(w, edge ? WIRE_EDGE_UNKNOWN : WIRE_LEVELS_UNKNOWN, tick);
+	else
+		put_header(w, edge ? WIRE_EDGE : WIRE_LEVELS, tick);
+	put_uint(w, w->levels, w->level_bytes);
+	if (w->unknown)
+		put_uint(w, w->unknown, w->level_bytes);
+}
+
 static void open_packet(struct cvl_writer *w, uint64_t tick)
 {
 	w->n = sizeof(struct wire_packet);
 	w->begin = w->last = w->max = tick;
 	w->open = true;
-	if (w->levels_known) {
-		put_header(w, WIRE_LEVELS, tick);
-		put_uint(w, w->levels, w->level_bytes);
-	}
+	if (w->levels_known)
+		put_levels(w, tick, false);
 }
 
 /* Make sure that a packet is open in which a record at @tick fits. */
@@ -652,26 +670,31 @@ static int start_record(struct cvl_writer *w, uint64_t tick, struct cvl_error *e
 
 /* ---- records ---- */
 
-int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
-		      struct cvl_error *err)
+static int state_levels(struct cvl_writer *w, uint64_t tick, uint64_t levels, uint64_t unknown,
+			struct cvl_error *err)
 {
 	bool within = w->open;
 	int rc;
 
 	w->levels_known = true;
 	w->levels = levels;
+	w->unknown = unknown;
 	w->count++;
-	rc = start_record(w, tick.count, err);
-	if (!rc && within) { /* else opening the packet has written them */
-		put_header(w, WIRE_LEVELS, tick.count);
-		put_uint(w, levels, w->level_bytes);
-	}
+	rc = start_record(w, tick, err);
+	if (!rc && within) /* else opening the packet has written them */
+		put_levels(w, tick, false);
 	return rc;
+}
+
+int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+		      struct cvl_error *err)
+{
+	return state_levels(w, tick.count, levels, 0, err);
 }
 
 int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err)
 {
-	return w->levels_known ? cvl_writer_levels(w, tick, w->levels, err) : 0;
+	return w->levels_known ? state_levels(w, tick.count, w->levels, w->unknown, err) : 0;
 }
 
 void cvl_writer_forget_levels(struct cvl_writer *w)
@@ -701,6 +724,7 @@ int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const ui
 			put_uint(w, levels[i], w->level_bytes);
 		}
 		w->levels = levels[i - 1];
+		w->unknown = 0;
 	}
 	w->count += n;
 	return 0;
@@ -733,6 +757,27 @@ int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t 
 	put_uint(w, half_width, 8);
 	put_uint(w, levels, w->level_bytes);
 	w->levels = levels;
+	w->unknown = 0;
+	return 0;
+}
+
+int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+			    uint64_t unknown, struct cvl_error *err)
+{
+	int rc;
+
+	if (!w->lines_unknown)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"the lines of this clock are all known");
+	if (!w->levels_known)
+		return state_levels(w, tick.count, levels & ~unknown, unknown, err);
+	rc = start_record(w, tick.count, err);
+	if (rc)
+		return rc;
+	w->levels = levels & ~unknown;
+	w->unknown = unknown;
+	put_levels(w, tick.count, true);
+	w->count++;
 	return 0;
 }
 

@@ -14,7 +14,8 @@
 struct line_byte {
 	uint64_t from, to; /* first and last tick at which it can have been on the line */
 	uint8_t value;
-	bool broken; /* its framing is wrong: the value is worth nothing */
+	bool broken; /* its framing or parity is wrong: the value is worth nothing */
+	bool counts; /* broken, and it is one byte: only its parity is wrong */
 };
 
 struct line_sink {

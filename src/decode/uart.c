@@ -4,27 +4,51 @@
 #include <math.h>
 #include <string.h>
 
-#define BITS 10
-/* The longest pulse inside of a byte: a start bit and eight zeros. */
-#define LONGEST 9
+static bool has_parity(const struct uart *u)
+{
+	return u->opts.parity == 'E' || u->opts.parity == 'O';
+}
+
+/* Bits of the longest pulse inside of a byte: all of it is low up to the stop bit. */
+static unsigned longest(const struct uart *u)
+{
+	return u->frame - u->opts.stop_bits;
+}
 
 void uart_init(struct uart *u, const struct uart_opts *opts, const struct line_sink *sink)
 {
 	memset(u, 0, sizeof(*u));
 	u->opts = *opts;
+	u->opts.data_bits = opts->data_bits ? opts->data_bits : 8;
+	u->opts.stop_bits = opts->stop_bits ? opts->stop_bits : 1;
+	u->frame = 1 + u->opts.data_bits + has_parity(u) + u->opts.stop_bits;
 	u->sink = *sink;
 	u->bit = opts->bit;
 }
 
-static void finish(struct uart *u, uint64_t end, bool broken)
+static void finish(struct uart *u, uint64_t end, bool broken, bool wrong_parity)
 {
 	u->in_byte = false;
 	u->bytes++;
-	u->broken += broken;
-	u->sink.byte(u->sink.ctx, &(struct line_byte){ .from = u->start,
-						       .to = end,
-						       .value = (uint8_t)(u->data >> 1),
-						       .broken = broken });
+	u->broken += broken || wrong_parity;
+	u->parity_errors += wrong_parity && !broken;
+	u->sink.byte(u->sink.ctx,
+		     &(struct line_byte){
+			     .from = u->start,
+			     .to = end,
+			     .value = (uint8_t)(u->data >> 1 & ((1u << u->opts.data_bits) - 1)),
+			     .broken = broken || wrong_parity,
+			     .counts = !broken });
+}
+
+/* All bits are read. */
+static void whole(struct uart *u)
+{
+	unsigned before = longest(u), stops = (1u << u->opts.stop_bits) - 1;
+	bool odd = __builtin_parity(u->data & ((1u << before) - 1)); /* with the parity bit */
+
+	finish(u, u->start + (uint64_t)(u->frame * u->bit), u->data >> before != stops,
+	       has_parity(u) && odd != (u->opts.parity == 'O'));
 }
 
 static double middle(const struct uart *u)
@@ -41,8 +65,8 @@ static void pass(struct uart *u, uint64_t tick)
 			return;
 		}
 		u->data |= (unsigned)u->level << u->bits;
-		if (++u->bits == BITS)
-			finish(u, u->start + (uint64_t)(BITS * u->bit), !u->level);
+		if (++u->bits == u->frame)
+			whole(u);
 	}
 }
 
@@ -63,7 +87,7 @@ static void change(struct uart *u, uint64_t tick, bool level)
 /* Decode what was kept until the rate is known. */
 static void learnt(struct uart *u)
 {
-	u->bit = baud_unit(&u->baud, LONGEST);
+	u->bit = baud_unit(&u->baud, longest(u));
 	for (unsigned i = 0; i < u->baud.n && u->bit > 0; i++)
 		change(u, u->baud.tick[i], u->baud.level[i]);
 }
@@ -97,7 +121,7 @@ static void cut(struct uart *u, uint64_t tick)
 	pass(u, tick);
 	/* A byte whose last bit is high need not be waited for. */
 	if (u->in_byte && u->bits)
-		finish(u, tick, true);
+		finish(u, tick, true, false);
 	u->in_byte = false;
 }
 
@@ -114,8 +138,8 @@ void uart_end(struct uart *u, uint64_t tick)
 
 double uart_likely(const struct uart *u, bool *inverted)
 {
-	double unit = baud_unit(&u->baud, LONGEST);
+	double unit = baud_unit(&u->baud, longest(u));
 
-	*inverted = unit > 0 && baud_idle(&u->baud, unit, BITS) == 0;
+	*inverted = unit > 0 && baud_idle(&u->baud, unit, u->frame) == 0;
 	return unit;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Asynchronous serial bytes on a line: idle high, a start bit, 8 data bits with the least significant first, a stop bit.
- * SWO in its NRZ mode is that.
+ * Asynchronous serial bytes on a line: idle high, a start bit, 5 to 8 data bits with the least significant first, perhaps a parity bit, one or
+ * two stop bits. SWO in its NRZ mode is that, with 8 data bits, no parity and one stop bit.
  *
- * A byte whose stop bit is low is broken; the next one begins at the next falling edge. With a bit of 0 ticks its length is found from the first
+ * A byte of wrong parity, or with a stop bit that is low, is broken; the next one begins at the next falling edge. With a bit of 0 ticks its length is found from the first
  * BAUD_LEARN changes, which are decoded when it is.
  */
 #ifndef DECODE_UART_H
@@ -13,8 +13,10 @@
 #include "decode/line.h"
 
 struct uart_opts {
-	double bit;    /* length of a bit in ticks; 0: find out */
-	bool inverted; /* idles low */
+	double bit;                    /* length of a bit in ticks; 0: find out */
+	bool inverted;                 /* idles low */
+	unsigned data_bits, stop_bits; /* 0: 8, 1 */
+	char parity;                   /* 'E' even, 'O' odd; 'N' or 0: none */
 };
 
 struct uart {
@@ -25,7 +27,9 @@ struct uart {
 	bool level, known, in_byte;
 	uint64_t start;
 	unsigned bits, data;
-	uint64_t bytes, broken; /* all of them; those of them that are broken */
+	unsigned frame;         /* bits from the start to the last stop bit */
+	uint64_t bytes, broken; /* all of them; those of them that are broken, and of these */
+	uint64_t parity_errors; /* those that are framed well */
 };
 
 void uart_init(struct uart *u, const struct uart_opts *opts, const struct line_sink *sink);

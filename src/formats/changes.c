@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-struct levels {
-	uint64_t now;
-	bool begun, known;
+struct stream {
+	struct cvl_levels levels;
+	bool begun;
 	unsigned lines;
 };
 
 struct walk {
 	const struct changes *c;
-	struct levels *stream;
-	uint64_t gaps, lost, gaps_uncounted, others;
+	struct stream *stream;
+	uint64_t gaps, lost, gaps_uncounted, unknown, others;
 };
 
 void changes_tell(struct cvl_timeline *tl, const char *fmt, ...)
@@ -31,26 +31,27 @@ void changes_tell(struct cvl_timeline *tl, const char *fmt, ...)
 
 static bool put_edge(struct walk *w, const struct cvl_slice *sl, size_t i)
 {
-	struct levels *s = &w->stream[sl->stream];
-	uint64_t levels = sl->batch->value[i], changed = s->known ? levels ^ s->now : UINT64_MAX;
+	struct stream *s = &w->stream[sl->stream];
+	uint64_t known = s->levels.known, changed = cvl_levels_take(&s->levels, sl->batch, i);
+	uint64_t restated = s->levels.known & ~known, vanished = known & ~s->levels.known;
 	struct change change = {
 		.stream = sl->stream,
 		.clock = sl->clock,
 		.time = sl->time[i],
 		.first = !s->begun,
-		.restated = s->begun && !s->known,
 	};
 	bool more = true;
 
 	for (unsigned l = 0; l < s->lines && more; l++) {
-		if (!(changed >> l & 1))
+		w->unknown += vanished >> l & 1;
+		if (!((changed | restated) >> l & 1))
 			continue;
 		change.line = l;
-		change.level = levels >> l & 1;
+		change.level = s->levels.now >> l & 1;
+		change.restated = s->begun && restated >> l & 1;
 		more = w->c->put(w->c->ctx, &change);
 	}
-	s->now = levels;
-	s->begun = s->known = true;
+	s->begun = true;
 	return more;
 }
 
@@ -64,7 +65,7 @@ static bool put_record(struct walk *w, const struct cvl_slice *sl, size_t i)
 		w->others++;
 		return true;
 	}
-	w->stream[sl->stream].known = false;
+	w->stream[sl->stream].levels.known = 0;
 	w->gaps++;
 	if (b->value[i] == CVL_LOST_UNKNOWN)
 		w->gaps_uncounted++;
@@ -86,6 +87,12 @@ static void tell(const struct walk *w, struct cvl_timeline *tl)
 			"%s has no gaps: %" PRIu64 " of them%s, %" PRIu64
 			" records known to be lost, are not in the file; the lines are restated after each",
 			w->c->format, w->gaps, unknown, w->lost);
+	if (w->unknown)
+		changes_tell(
+			tl,
+			"%s has no unknown levels: %" PRIu64
+			" of them are not in the file; a line is restated when its level is known again",
+			w->c->format, w->unknown);
 	if (w->others)
 		changes_tell(tl,
 			     "%s holds edges only: %" PRIu64

@@ -22,6 +22,18 @@
 
 /* ---- what is asked for ---- */
 
+/* "8E1": data bits, parity, stop bits. */
+static bool take_frame(struct cvl_decode *d, const char *word)
+{
+	if (strlen(word) != 3 || word[0] < '5' || word[0] > '8' || !strchr("nNeEoO", word[1]) ||
+	    word[2] < '1' || word[2] > '2')
+		return false;
+	d->data_bits = (unsigned)(word[0] - '0');
+	d->parity = (char)(word[1] & ~0x20);
+	d->stop_bits = (unsigned)(word[2] - '0');
+	return true;
+}
+
 static bool take_word(struct cvl_decode *d, const char *word)
 {
 	unsigned long stream;
@@ -34,7 +46,7 @@ static bool take_word(struct cvl_decode *d, const char *word)
 	if (!cvl_rate_parse(word, &d->baud))
 		return true;
 	if (d->protocol != CVL_PROTOCOL_SWO)
-		return false;
+		return take_frame(d, word);
 	if (!strcmp(word, "manchester"))
 		return d->manchester = true;
 	if (!strcmp(word, "tpiu"))
@@ -66,7 +78,7 @@ int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *e
 				text,
 				d->protocol == CVL_PROTOCOL_SWO ?
 					"a baud rate such as 2M, manchester, tpiu, stream=N (1 to 111), inverted" :
-					"a baud rate such as 115200, inverted");
+					"a baud rate such as 115200, a frame such as 8N1, 7E1 or 8O2, inverted");
 	}
 	return 0;
 }
@@ -80,6 +92,8 @@ struct job {
 	struct cvl_error *err;
 	int rc;
 	unsigned line;
+	bool dark; /* its level is unknown: */
+	uint64_t dark_from;
 
 	struct uart uart;
 	struct manchester manchester;
@@ -134,6 +148,27 @@ static void hole(struct job *j, uint64_t from, uint64_t to)
 		j->rc = uart_store_gap(j->text, from, to, j->err);
 }
 
+/* Nobody knows what the line showed since its level became unknown, up to @tick. */
+static void end_dark(struct job *j, uint64_t tick)
+{
+	if (j->dark)
+		hole(j, j->dark_from, tick);
+	j->dark = false;
+}
+
+static void levels(struct job *j, const struct cvl_batch *b, size_t i)
+{
+	uint64_t tick = b->tick[i].count;
+
+	if (b->aux[i] >> j->line & 1) {
+		j->dark_from = j->dark ? j->dark_from : tick;
+		j->dark = true;
+		return;
+	}
+	end_dark(j, tick);
+	edge(j, tick, b->value[i] >> j->line & 1);
+}
+
 static void take_batch(struct job *j, const struct cvl_batch *b)
 {
 	for (size_t i = 0; i < b->n && !j->rc; i++) {
@@ -142,10 +177,13 @@ static void take_batch(struct job *j, const struct cvl_batch *b)
 		if (b->flags[i] & CVL_LATE)
 			continue;
 		if (b->kind[i] == CVL_EDGE)
-			edge(j, tick, b->value[i] >> j->line & 1);
-		else if (b->kind[i] == CVL_GAP)
+			levels(j, b, i);
+		if (b->kind[i] != CVL_GAP && b->kind[i] != CVL_SLIP)
+			continue;
+		end_dark(j, tick);
+		if (b->kind[i] == CVL_GAP)
 			hole(j, tick, b->aux[i] == CVL_TICK_UNKNOWN ? tick : b->aux[i]);
-		else if (b->kind[i] == CVL_SLIP)
+		else
 			hole(j, tick, tick);
 	}
 }
@@ -163,6 +201,7 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	}
 	cvl_stream_stats(stream, &stats);
 	j->end = stats.end.count;
+	end_dark(j, j->end);
 	/* The tick at which the capture ends was still looked at. */
 	if (j->d->manchester)
 		manchester_end(&j->manchester, j->end + 1);
@@ -173,20 +212,6 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	return j->rc;
 }
 
-/* Number of the line called @name of a trace; CVL_LINES_MAX if it has none. */
-static unsigned find_line(const struct cvl_trace *trace, const char *name)
-{
-	uint64_t n = cvl_trace_env_number(trace, "lines");
-
-	for (unsigned i = 0; i < n && i < CVL_LINES_MAX; i++) {
-		const char *line = cvl_trace_env_at(trace, "line", i);
-
-		if (line && !strcmp(line, name))
-			return i;
-	}
-	return CVL_LINES_MAX;
-}
-
 bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 {
 	const struct cvl_clock *c = cvl_session_clock(s, clock);
@@ -195,9 +220,28 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 
 	if (c->foreign || cvl_trace_open(&trace, c->trace, NULL, NULL))
 		return false;
-	has = find_line(trace, line) < CVL_LINES_MAX;
+	has = cvl_trace_line(trace, line) != CVL_LINE_NONE; /* cvl_decode() says which are meant */
 	cvl_trace_close(trace);
 	return has;
+}
+
+static int look_up(struct job *j, const struct cvl_trace *trace)
+{
+	int line = cvl_trace_line(trace, j->d->line);
+	char near[200] = "";
+
+	if (line < 0)
+		cvl_trace_lines_near(trace, j->d->line, near, sizeof(near));
+	if (line == CVL_LINE_AMBIGUOUS)
+		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: '%s' is ambiguous: there are %s; name one in full",
+				j->clock->name, j->d->line, near);
+	if (line < 0)
+		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: has no line called %s%s%s%s", j->clock->name, j->d->line,
+				near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+	j->line = (unsigned)line;
+	return 0;
 }
 
 static void init_decoders(struct job *j)
@@ -205,7 +249,7 @@ static void init_decoders(struct job *j)
 	const struct cvl_decode *d = j->d;
 	const struct line_sink bytes = { take_byte, j };
 	double bit = d->baud ? (double)j->clock->rate_hz / (double)d->baud : 0;
-	const struct uart_opts uart = { bit, d->inverted };
+	const struct uart_opts uart = { bit, d->inverted, d->data_bits, d->stop_bits, d->parity };
 	const struct manchester_opts manchester = { bit, d->inverted };
 	const struct swo_sink packets = { to_store, gap_to_store, j->itm };
 
@@ -315,7 +359,9 @@ static bool advise(const struct job *j, double bit, char advice[160])
 			"; its pulses have that rate: try with%s :manchester, or is it another line?",
 			d->manchester ? "out" : "");
 	else
-		snprintf(advice, 160, "; its pulses have that rate: is it a serial line?");
+		snprintf(
+			advice, 160,
+			"; its pulses have that rate: is it a serial line, of that frame (such as :8N1, :8E1, :7O1)?");
 	return inverted || (likely > 0 && bit > 0 && likely < SHORT * bit);
 }
 
@@ -403,9 +449,8 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	j->report = report;
 	j->err = err;
 	rc = cvl_trace_open(&trace, copy.trace, report, err);
-	if (!rc && (j->line = find_line(trace, d->line)) == CVL_LINES_MAX)
-		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: has no line called %s",
-			      copy.name, d->line);
+	if (!rc)
+		rc = look_up(j, trace);
 	if (!rc && find_store(j, s) >= 0)
 		rc = try_line(j, trace);
 	if (!rc)

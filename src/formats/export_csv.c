@@ -9,13 +9,13 @@
 
 #include "core/out.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 struct csv {
 	struct out out, detail;
 	struct cvl_timeline *tl;
-	uint64_t *levels;
-	bool *known;
+	struct cvl_levels *levels; /* one a stream */
 };
 
 static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char *kind,
@@ -39,19 +39,22 @@ static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char
 
 static void put_edge(struct csv *c, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = levels ^ c->levels[sl->stream];
-	bool first = !c->known[sl->stream];
+	struct cvl_levels *levels = &c->levels[sl->stream];
+	uint64_t known = levels->known, changed = cvl_levels_take(levels, sl->batch, i);
+	uint64_t stated = known ^ levels->known; /* and no edge */
+	bool first = !known;
 	size_t n = (size_t)cvl_trace_env_number(cvl_timeline_trace(c->tl, sl->stream), "lines");
 	char buf[24];
 
 	for (size_t l = 0; l < n && l < CVL_LINES_MAX; l++) {
-		if (!first && !(changed >> l & 1))
+		if (!first && !((changed | stated) >> l & 1))
 			continue;
-		lead(c, sl, i, first ? "level" : "edge", survey_line(c->tl, sl->stream, l, buf));
-		out_text(&c->out, levels >> l & 1 ? "1,\n" : "0,\n");
+		lead(c, sl, i, changed >> l & 1 ? "edge" : "level",
+		     survey_line(c->tl, sl->stream, l, buf));
+		if (levels->known >> l & 1)
+			out_char(&c->out, levels->now >> l & 1 ? '1' : '0');
+		out_text(&c->out, ",\n");
 	}
-	c->levels[sl->stream] = levels;
-	c->known[sl->stream] = true;
 }
 
 static void put_gap(struct csv *c, const struct cvl_slice *sl, size_t i)
@@ -71,7 +74,7 @@ static void put_gap(struct csv *c, const struct cvl_slice *sl, size_t i)
 		out_time(&c->out, until, 0);
 	}
 	out_char(&c->out, '\n');
-	c->known[sl->stream] = false; /* the lines may have changed meanwhile */
+	c->levels[sl->stream].known = 0; /* the lines may have changed meanwhile */
 }
 
 static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
@@ -102,7 +105,8 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 	case CVL_GAP: put_gap(c, sl, i); return 0;
 	case CVL_SAMPLE:
 		lead(c, sl, i, "sample", survey_channel(c->tl, sl->stream, b->cls[i], buf));
-		out_double(&c->out, survey_sample(b->value[i]));
+		if (!isnan(survey_sample(b->value[i])))
+			out_double(&c->out, survey_sample(b->value[i]));
 		out_text(&c->out, ",\n");
 		return 0;
 	case CVL_BEACON:
@@ -135,9 +139,8 @@ static int export_csv(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	if (c) {
 		c->tl = tl;
 		c->levels = calloc(n + 1, sizeof(*c->levels));
-		c->known = calloc(n + 1, sizeof(*c->known));
 	}
-	if (!c || !c->levels || !c->known)
+	if (!c || !c->levels)
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	else
 		rc = out_open(&c->out, path, err);
@@ -149,10 +152,8 @@ static int export_csv(struct cvl_timeline *tl, const char *path, struct cvl_erro
 			rc = put_record(c, &slice, i, err);
 	rc = rc < 0 ? (out_close(&c->out, NULL), rc) : out_close(&c->out, err);
 out:
-	if (c) {
+	if (c)
 		free(c->levels);
-		free(c->known);
-	}
 	free(c);
 	return rc;
 }

@@ -70,6 +70,7 @@ struct exporter {
 	struct bytes *to;           /* what is encoded now */
 	enum cvl_scope from, scope; /* scopes before the first of these are left out */
 	unsigned unsure;            /* gaps that no place could be found for */
+	bool unknown; /* levels of lines are, now and then */
 };
 
 /* ---- TSDL ---- */
@@ -161,7 +162,9 @@ static void put_stream(struct exporter *x, size_t s)
 	}
 	fputs("\t};\n};\n\n", f);
 	if (cvl_trace_ours(trace)) {
-		put_event(f, s, WIRE_EXPORT_EDGE, "edge", " hex64_t _levels; hex64_t _changed;");
+		put_event(f, s, WIRE_EXPORT_EDGE, "edge",
+			  x->unknown ? " hex64_t _levels; hex64_t _changed; hex64_t _unknown;" :
+				       " hex64_t _levels; hex64_t _changed;");
 		put_event(f, s, WIRE_EXPORT_SAMPLE, "sample", " string _channel; double _value;");
 		put_event(f, s, WIRE_EXPORT_BEACON, "beacon", " uint32_t _sender; uint64_t _seq;");
 		put_event(f, s, WIRE_EXPORT_PULSE, "pulse", " uint32_t _channel;");
@@ -477,6 +480,8 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 	case CVL_EDGE:
 		put_uint(x, b->value[i], 64);
 		put_uint(x, changed, 64);
+		if (x->unknown)
+			put_uint(x, b->aux[i], 64);
 		return 0;
 	case CVL_SAMPLE:
 		name = survey_channel(x->tl, sl->stream, b->cls[i], buf);
@@ -723,28 +728,24 @@ static int close_files(struct exporter *x, int rc, struct cvl_error *err)
 
 static int write_all(struct exporter *x, struct cvl_error *err)
 {
-	uint64_t *levels = calloc(x->survey.n + 1, sizeof(*levels));
-	bool *known = calloc(x->survey.n + 1, sizeof(*known));
+	struct cvl_levels *levels = calloc(x->survey.n + 1, sizeof(*levels));
 	struct cvl_slice slice;
-	int rc = levels && known ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = levels ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 
 	while (!rc && (rc = cvl_timeline_next(x->tl, &slice, err)) > 0) {
 		rc = 0;
 		for (size_t i = slice.begin; i < slice.end && !rc; i++) {
-			uint64_t value = slice.batch->value[i],
-				 changed = value ^ levels[slice.stream];
-			bool edge = slice.batch->kind[i] == CVL_EDGE, first = !known[slice.stream];
+			struct cvl_levels *l = &levels[slice.stream];
+			bool edge = slice.batch->kind[i] == CVL_EDGE;
+			uint64_t known = l->known,
+				 changed = edge ? cvl_levels_take(l, slice.batch, i) : 0;
 
-			if (edge) {
-				levels[slice.stream] = value;
-				known[slice.stream] = true;
-			}
-			if (!edge || first || !(slice.batch->flags[i] & CVL_STATE) || changed)
-				rc = put_record(x, &slice, i, first ? 0 : changed, err);
+			if (!edge || !(slice.batch->flags[i] & CVL_STATE) || changed ||
+			    known != l->known)
+				rc = put_record(x, &slice, i, changed, err);
 		}
 	}
 	free(levels);
-	free(known);
 	return rc;
 }
 
@@ -760,6 +761,8 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	rc = survey_run(&x.survey, tl, err);
 	if (rc)
 		return rc;
+	for (size_t s = 0; s < x.survey.n; s++)
+		x.unknown = x.unknown || x.survey.stream[s].any_unknown;
 	cvl_uuid_random(x.uuid);
 	x.zero = x.survey.any && x.survey.first.ns < 0 ? x.survey.first.ns : 0;
 	x.stream = calloc(x.survey.n + 1, sizeof(*x.stream));

@@ -16,7 +16,7 @@
 
 struct ett_text {
 	struct out out;
-	uint64_t gaps;
+	uint64_t gaps, events;
 };
 
 struct found {
@@ -74,6 +74,7 @@ static int put(struct ett_text *t, struct cvl_timeline *tl, const struct cvl_sli
 	rc = cvl_stream_visit(cvl_timeline_stream(tl, sl->stream), sl->batch, i, &visitor, err);
 	if (rc || !f.probe || !f.code)
 		return rc;
+	t->events++;
 	out_i64(&t->out, sl->time[i].ns);
 	out_char(&t->out, ' ');
 	out_u64(&t->out, f.code_value);
@@ -96,6 +97,9 @@ static int export_ett(struct cvl_timeline *tl, const char *path, struct cvl_erro
 			rc = put(&t, tl, &slice, i, err);
 	if (rc >= 0 && t.gaps)
 		changes_tell(tl, "ett-text has no gaps: %" PRIu64 " of them left out", t.gaps);
+	if (rc >= 0 && !t.events && !t.out.error && !t.out.closed)
+		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			      "no event has a probe and a code: ett-text has nothing else");
 	return rc < 0 ? (out_close(&t.out, NULL), rc) : out_close(&t.out, err);
 }
 

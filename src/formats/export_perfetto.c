@@ -27,8 +27,7 @@
 struct stream {
 	struct bracket *bracket; /* one a class of its trace */
 	uint32_t iid;            /* of its class 0 */
-	bool known;
-	uint64_t levels;
+	struct cvl_levels levels;
 	struct open_spans spans;
 	uint64_t runs; /* track of the core that switched last; 0: none runs anything known */
 	int64_t gap_until[GAPS_MAX];
@@ -86,19 +85,20 @@ static void put_edge(struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	struct stream *s = &x->stream[sl->stream];
 	size_t lines = x->survey.stream[sl->stream].lines;
-	uint64_t levels = sl->batch->value[i], changed = levels ^ (s->known ? s->levels : 0);
+	uint64_t high = s->levels.now & s->levels.known, changed;
 
-	for (unsigned l = 0; !s->known && l < lines; l++)
+	for (unsigned l = 0; !s->levels.known && l < lines; l++)
 		lanes_line(&x->lanes, sl, l); /* also of those that stay low */
+	cvl_levels_take(&s->levels, sl->batch, i);
+	changed = high ^
+		  s->levels.now; /* a level that becomes unknown is not known to be high any more */
 	if (lines < 64)
 		changed &= ((uint64_t)1 << lines) - 1;
 	for (; changed; changed &= changed - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(changed);
 
-		put_line(x, sl, i, l, levels >> l & 1);
+		put_line(x, sl, i, l, s->levels.now >> l & 1);
 	}
-	s->levels = levels;
-	s->known = true;
 }
 
 /* The task that ran on @track does so no more. */
@@ -136,10 +136,10 @@ static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 				    .name = cvl_gap_name((enum cvl_gap)b->cls[i]) };
 	size_t slot = 0;
 
-	for (unsigned l = 0; s->known && l < x->survey.stream[sl->stream].lines; l++)
-		if (s->levels >> l & 1)
+	for (unsigned l = 0; s->levels.known && l < x->survey.stream[sl->stream].lines; l++)
+		if (s->levels.now >> l & 1)
 			put_line(x, sl, i, l, false);
-	s->known = false;
+	s->levels.known = 0;
 	if (s->runs)
 		end_run(x, sl, i, s->runs);
 	s->runs = 0;

@@ -13,8 +13,7 @@
 
 struct vcd_stream {
 	unsigned line, channel, event, beacon, gap; /* first identifier of each sort */
-	bool known;
-	uint64_t levels;
+	struct cvl_levels levels;
 	bool in_gap;
 	int64_t gap_until;
 };
@@ -114,9 +113,11 @@ static void put_header(struct vcd *v, int64_t zero)
 	out_text(&v->out, "$enddefinitions $end\n");
 }
 
-static char level_of(uint64_t levels, unsigned line)
+static char level_of(const struct cvl_levels *l, unsigned line)
 {
-	return levels >> line & 1 ? '1' : '0';
+	if (!(l->known >> line & 1))
+		return 'x';
+	return l->now >> line & 1 ? '1' : '0';
 }
 
 static void put_bit(struct vcd *v, char level, unsigned id)
@@ -166,10 +167,9 @@ static void put_dumpvars(struct vcd *v)
 
 		if (st->clock < 0)
 			continue;
+		s->levels = (struct cvl_levels){ st->levels, st->has_levels ? ~st->unknown : 0 };
 		for (unsigned l = 0; l < st->lines; l++)
-			put_bit(v, !st->has_levels ? 'x' : level_of(st->levels, l), s->line + l);
-		s->known = st->has_levels;
-		s->levels = st->levels;
+			put_bit(v, level_of(&s->levels, l), s->line + l);
 		if (st->has_kind[CVL_GAP])
 			put_bit(v, '0', s->gap);
 	}
@@ -179,10 +179,10 @@ static void put_dumpvars(struct vcd *v)
 static void put_edge(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t t)
 {
 	struct vcd_stream *s = &v->stream[sl->stream];
-	uint64_t levels = sl->batch->value[i],
-		 changed = s->known ? levels ^ s->levels : ~(uint64_t)0;
+	uint64_t known = s->levels.known, changed = cvl_levels_take(&s->levels, sl->batch, i);
 	size_t lines = v->survey.stream[sl->stream].lines;
 
+	changed |= known ^ s->levels.known;
 	if (lines < 64)
 		changed &= ((uint64_t)1 << lines) - 1;
 	if (changed)
@@ -190,10 +190,8 @@ static void put_edge(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_
 	for (; changed; changed &= changed - 1) {
 		unsigned l = (unsigned)__builtin_ctzll(changed);
 
-		put_bit(v, level_of(levels, l), s->line + l);
+		put_bit(v, level_of(&s->levels, l), s->line + l);
 	}
-	s->levels = levels;
-	s->known = true;
 }
 
 static void put_gap(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t t, int64_t zero)
@@ -204,7 +202,7 @@ static void put_gap(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t
 	put_stamp(v, t);
 	for (unsigned l = 0; l < v->survey.stream[sl->stream].lines; l++)
 		put_bit(v, 'x', s->line + l);
-	s->known = false;
+	s->levels.known = 0;
 	put_bit(v, '1', s->gap);
 	v->gaps_open += !s->in_gap;
 	s->in_gap = true;

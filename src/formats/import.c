@@ -142,6 +142,10 @@ static int import(struct cvl_session *s, const char *path, const char *format,
 		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s: is empty", cvl_input_name(in));
 	else if (!importer)
 		rc = probe(in, path, opts, &importer, err);
+	if (!rc && opts->lines && !importer->selects)
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "%s: --lines chooses lines of vcd and csv, not of %s",
+			      cvl_input_name(in), importer->name);
 	if (!rc)
 		rc = importer->import(in, s, opts, err);
 	cvl_input_close(in);

@@ -25,20 +25,22 @@ struct cvl_input {
 	uint64_t offset; /* of bytes[at] */
 	size_t at, end;
 	bool ended;
-	unsigned char bytes[CVL_INPUT_WINDOW + 1]; /* one more for the NUL of a last line */
+	size_t room; /* the window; no more than there is, if that is known */
+	unsigned char bytes[]; /* one more than that, for the NUL of a last line */
 };
 
-static int input_new(struct cvl_input **out, const char *path, const char *name,
+static int input_new(struct cvl_input **out, const char *path, const char *name, size_t room,
 		     struct cvl_error *err)
 {
-	struct cvl_input *in = malloc(sizeof(*in));
+	struct cvl_input *in = malloc(sizeof(*in) + room + 1);
 
 	*out = NULL;
 	if (!in)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
 	/* Not zeroed as a whole: the window is large, and a small input touches little of it. */
-	memset(in, 0, offsetof(struct cvl_input, bytes));
+	memset(in, 0, sizeof(*in));
 	in->fd = -1;
+	in->room = room;
 	in->name = strdup(name);
 	in->path = path ? strdup(path) : NULL;
 	if (!in->name || (path && !in->path)) {
@@ -52,28 +54,34 @@ static int input_new(struct cvl_input **out, const char *path, const char *name,
 int cvl_input_open(struct cvl_input **out, const char *path, struct cvl_error *err)
 {
 	const bool std = !strcmp(path, "-");
+	const char *name = std ? "standard input" : path;
+	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), rc;
+	size_t room = CVL_INPUT_WINDOW;
 	struct stat st;
-	int rc;
 
-	rc = input_new(out, path, std ? "standard input" : path, err);
-	if (rc)
-		return rc;
-	(*out)->fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC);
-	if ((*out)->fd < 0 || fstat((*out)->fd, &st)) {
-		rc = cvl_fail_errno(err, "open", (*out)->name);
-		cvl_input_close(*out);
-		*out = NULL;
-		return rc;
+	*out = NULL;
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = cvl_fail_errno(err, "open", name);
+	} else {
+		if (!S_ISREG(st.st_mode) || st.st_size < 0)
+			st.st_size = 0;
+		if (st.st_size && st.st_size < CVL_INPUT_WINDOW)
+			room = (size_t)st.st_size;
+		rc = input_new(out, path, name, room, err);
 	}
-	if (S_ISREG(st.st_mode) && st.st_size > 0)
+	if (!rc) {
+		(*out)->fd = fd;
 		(*out)->size = (uint64_t)st.st_size;
-	return 0;
+	} else if (fd > STDIN_FILENO) {
+		close(fd);
+	}
+	return rc;
 }
 
 int cvl_input_memory(struct cvl_input **out, const void *bytes, size_t n, const char *name,
 		     struct cvl_error *err)
 {
-	int rc = input_new(out, NULL, name, err);
+	int rc = input_new(out, NULL, name, n < CVL_INPUT_WINDOW ? n : CVL_INPUT_WINDOW, err);
 
 	if (rc)
 		return rc;
@@ -144,7 +152,7 @@ static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 	in->end -= in->at;
 	in->at = 0;
 	while (in->end < want && !in->ended) {
-		n = input_read(in, in->bytes + in->end, CVL_INPUT_WINDOW - in->end);
+		n = input_read(in, in->bytes + in->end, in->room - in->end);
 		if (n < 0) {
 			int rc = cvl_fail_errno(err, "read", in->name);
 

@@ -3,6 +3,8 @@
  * Bytes of a trace port in a file, as debug probes write them: an ITM's packets (itm), or a TPIU's frames with them (tpiu), or either
  * (swo). Their only time is that of the timestamps among them; without any, a tick is a byte and its time means nothing.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,6 +23,9 @@
 struct look {
 	uint64_t local, global; /* timestamps */
 	uint64_t good, bad;     /* packets; runs of bytes that are none */
+	uint64_t syncs;         /* packets that begin at a known place */
+	uint64_t reserved;      /* packets of a kind that no ITM is known to send */
+	uint64_t decoded;       /* bytes of packets */
 };
 
 struct itm_file {
@@ -100,6 +105,9 @@ static int look_at(void *ctx, const struct itm_packet *p, struct itm_when when,
 	l->global += p->kind == ITM_GLOBAL_TS1;
 	l->good += p->kind != ITM_BAD;
 	l->bad += p->kind == ITM_BAD;
+	l->syncs += p->kind == ITM_SYNC;
+	l->reserved += p->kind == ITM_HARDWARE;
+	l->decoded += p->kind == ITM_BAD ? 0 : p->length;
 	return 0;
 }
 
@@ -120,7 +128,8 @@ static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsig
 	memset(&f->look, 0, sizeof(f->look));
 	swo_pipe_init(&f->pipe, stream, &sink, NULL);
 	for (size_t i = 0; i < n; i++)
-		swo_pipe_byte(&f->pipe, &(struct line_byte){ i, i, bytes[i], false });
+		swo_pipe_byte(&f->pipe,
+			      &(struct line_byte){ .from = i, .to = i, .value = bytes[i] });
 	swo_pipe_end(&f->pipe);
 }
 
@@ -140,6 +149,37 @@ static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t 
 		return false;
 	return f->look.good ? f->look.bad * bare.good < bare.bad * f->look.good :
 			      c->frames * TPIU_FRAME > n / 2;
+}
+
+/*
+ * Nearly any byte begins some packet of an ITM, so that something can be made of anything: of an ETM's trace, or of text. A stream is an
+ * ITM's if most of its bytes are packets; and where no synchronisation packet says where they begin, few runs of bytes are none.
+ */
+#define LEAST_BYTES 64
+#define DOUBTFUL 16
+
+static int check_is_itm(const struct itm_file *f, bool framed)
+{
+	const struct look *l = &f->look;
+	uint64_t bytes = f->pipe.itm.at;
+	char why[160];
+	bool mostly = l->decoded >= bytes / 2;
+	bool likely = l->syncs || l->bad < 3 || (l->bad + l->reserved) * DOUBTFUL <= l->good;
+
+	if (bytes < LEAST_BYTES || (mostly && likely))
+		return 0;
+	if (mostly)
+		snprintf(why, sizeof(why),
+			 "%" PRIu64 " runs of bytes between %" PRIu64
+			 " packets are none, and there is no synchronisation packet",
+			 l->bad, l->good);
+	else
+		snprintf(why, sizeof(why), "only %" PRIu64 " of %" PRIu64 " bytes can be packets",
+			 l->decoded, bytes);
+	return cvl_fail(f->err, CVL_E_MAGIC, 0,
+			"%s: is no trace of an ITM: %s; is it an ETM's, or %s?",
+			cvl_input_name(f->in), why,
+			framed ? "another stream of the frames" : "in TPIU frames (--format tpiu)");
 }
 
 /* ---- the importers ---- */
@@ -180,8 +220,9 @@ static int feed(struct itm_file *f)
 			return (int)n;
 		n = n < CHUNK ? n : CHUNK;
 		for (ssize_t i = 0; i < n && !f->rc; i++, at++)
-			f->rc = swo_pipe_byte(&f->pipe,
-					      &(struct line_byte){ at, at, bytes[i], false });
+			f->rc = swo_pipe_byte(
+				&f->pipe,
+				&(struct line_byte){ .from = at, .to = at, .value = bytes[i] });
 		cvl_input_skip(f->in, (size_t)n);
 		cvl_input_progress(f->in, f->opts);
 	}
@@ -228,6 +269,9 @@ static int import(struct itm_file *f, struct cvl_session *s, const char *format)
 	    (!strcmp(format, "swo") && !looks_framed(f, bytes, (size_t)n, stream)))
 		stream = 0;
 	look(f, bytes, (size_t)n, stream);
+	rc = check_is_itm(f, stream);
+	if (rc)
+		return rc;
 	if (f->opts->elf) {
 		rc = symbols_open(&f->symbols, f->opts->elf, f->err);
 		if (rc)

@@ -58,7 +58,10 @@ static void look_at(struct survey *s, const struct cvl_slice *sl)
 		if (b->kind[i] == CVL_EDGE && !st->has_levels) {
 			st->has_levels = true;
 			st->levels = b->value[i];
+			st->unknown = b->aux[i];
 		}
+		if (b->kind[i] == CVL_EDGE)
+			st->any_unknown = st->any_unknown || b->aux[i];
 		if (b->flags[i] & CVL_LATE)
 			s->late++;
 		if (!s->any || sl->time[i].ns < s->first.ns)

@@ -13,7 +13,8 @@ struct survey_stream {
 	uint8_t *used; /* one a class of the stream's trace: whether an event of it occurs */
 	bool has_kind[CVL_KINDS];
 	bool has_levels;
-	uint64_t levels; /* before the first change */
+	uint64_t levels, unknown; /* before the first change */
+	bool any_unknown;         /* lines are, now and then */
 	size_t lines, channels;
 };
 

@@ -206,6 +206,45 @@ int cvl_text_rename(const char *list, char **names, size_t n)
 	return 0;
 }
 
+/* A glob of @n characters. Only the last '*' is ever gone back to, so that it takes no more than both lengths multiplied. */
+static bool matches(const char *glob, size_t n, const char *s)
+{
+	const char *end = glob + n, *star = NULL, *from = NULL;
+
+	while (*s) {
+		if (glob < end && *glob == '*') {
+			star = ++glob;
+			from = s;
+		} else if (glob < end && (*glob == '?' || *glob == *s)) {
+			glob++;
+			s++;
+		} else if (star) {
+			glob = star;
+			s = ++from;
+		} else {
+			return false;
+		}
+	}
+	while (glob < end && *glob == '*')
+		glob++;
+	return glob == end;
+}
+
+bool cvl_text_chosen(const char *list, const char *name)
+{
+	const char *dot = strrchr(name, '.');
+
+	for (;;) {
+		size_t n = strcspn(list, ",");
+
+		if (matches(list, n, name) || (dot && matches(list, n, dot + 1)))
+			return true;
+		if (!list[n])
+			return false;
+		list += n + 1;
+	}
+}
+
 void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opts,
 		    enum cvl_code code, const char *name, const char *what)
 {
@@ -218,30 +257,68 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 	cvl_tell(opts->report, &e);
 }
 
+/* Line before @i that is called as it is; @i: none is. */
+static size_t same_name(char *const *names, size_t i)
+{
+	size_t k = 0;
+
+	while (k < i && strcmp(names[k], names[i]))
+		k++;
+	return k;
+}
+
+/* A name that no other line has. */
+static int make_unique(char **names, size_t n, size_t i)
+{
+	char *old = names[i];
+
+	for (unsigned number = 2;; number++) {
+		char *name;
+		size_t k = 0;
+
+		if (asprintf(&name, "%s-%u", old, number) < 0)
+			return CVL_E_NOMEM;
+		while (k < n && strcmp(names[k], name))
+			k++;
+		if (k == n) {
+			names[i] = name;
+			free(old);
+			return 0;
+		}
+		free(name);
+	}
+}
+
 int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err)
 {
+	size_t listed = list && *list ? 1 : 0;
 	int rc;
 
 	for (size_t i = 0; i < n; i++) {
-		char name[24];
-
-		snprintf(name, sizeof(name), "D%zu", i);
-		if (!names[i])
-			names[i] = strdup(name);
-		if (!names[i])
+		if (names[i] && *names[i])
+			continue;
+		free(names[i]);
+		if (asprintf(&names[i], "D%zu", i) < 0) {
+			names[i] = NULL;
 			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		}
 	}
 	rc = cvl_text_rename(list, names, n);
 	if (rc == CVL_E_USAGE)
 		return cvl_fail(err, rc, CVL_NO_OFFSET,
 				"--names has more names than there are lines (%zu)", n);
+	for (const char *p = list; p && *p; p++)
+		listed += *p == ',';
+	for (size_t i = 0; i < n && !rc; i++) {
+		if (same_name(names, i) == i)
+			continue;
+		if (i < listed)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"--names: two lines are called %.60s", names[i]);
+		rc = make_unique(names, n, i);
+	}
 	if (rc)
 		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
-	for (size_t i = 0; i < n; i++)
-		for (size_t k = 0; k < i; k++)
-			if (!strcmp(names[i], names[k]))
-				return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						"--names: two lines are called %.60s", names[i]);
 	return 0;
 }
 

@@ -47,6 +47,12 @@ size_t cvl_text_split(char *line, char **cells, size_t max);
  */
 int cvl_text_rename(const char *list, char **names, size_t n);
 
+/**
+ * Whether @name, or what stands behind its last '.', is one of the globs of @list ("a*,b"). In them '*' is any characters and '?' one;
+ * nothing else is special, so that "bus[3]" is what it says.
+ */
+bool cvl_text_chosen(const char *list, const char *name);
+
 /** Something wrong that can be lived with: how often, and where it was first. */
 struct cvl_tally {
 	uint64_t n;
@@ -64,7 +70,8 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 		    enum cvl_code code, const char *name, const char *what);
 
 /**
- * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest.
+ * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest. What a file calls alike gets
+ * "-2", "-3", ... appended; two of @list are CVL_E_USAGE.
  * Free them with cvl_names_free(), whatever is returned.
  */
 int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);

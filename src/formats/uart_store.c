@@ -20,6 +20,7 @@ struct uart_store {
 	uint8_t last;                 /* byte */
 	uint64_t from, first_end, to; /* of the run in hand */
 	uint64_t bad_from, bad_to;
+	uint64_t lost; /* bytes of it, or CVL_LOST_UNKNOWN */
 	bool bad;
 };
 
@@ -79,8 +80,7 @@ static int flush_bad(struct uart_store *st, struct cvl_error *err)
 		return 0;
 	st->bad = false;
 	return cvl_writer_gap(st->w, (struct cvl_tick){ st->bad_from },
-			      (struct cvl_tick){ st->bad_to }, CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT,
-			      err);
+			      (struct cvl_tick){ st->bad_to }, st->lost, CVL_GAP_CORRUPT, err);
 }
 
 static void append(struct uart_store *st, uint8_t byte)
@@ -99,15 +99,26 @@ static void append(struct uart_store *st, uint8_t byte)
 		st->len += (size_t)snprintf(out, room, "\\x%02x", byte);
 }
 
-int uart_store_gap(struct uart_store *st, uint64_t from, uint64_t to, struct cvl_error *err)
+/* @lost bytes, or CVL_LOST_UNKNOWN */
+static int lose(struct uart_store *st, uint64_t from, uint64_t to, uint64_t lost,
+		struct cvl_error *err)
 {
 	int rc = flush(st, err);
 
-	if (!st->bad)
+	if (!st->bad) {
 		st->bad_from = from;
+		st->lost = 0;
+	}
+	st->lost = lost == CVL_LOST_UNKNOWN || st->lost == CVL_LOST_UNKNOWN ? CVL_LOST_UNKNOWN :
+									      st->lost + lost;
 	st->bad_to = to;
 	st->bad = true;
 	return rc;
+}
+
+int uart_store_gap(struct uart_store *st, uint64_t from, uint64_t to, struct cvl_error *err)
+{
+	return lose(st, from, to, CVL_LOST_UNKNOWN, err);
 }
 
 int uart_store_byte(struct uart_store *st, const struct line_byte *b, struct cvl_error *err)
@@ -116,7 +127,7 @@ int uart_store_byte(struct uart_store *st, const struct line_byte *b, struct cvl
 	int rc;
 
 	if (b->broken)
-		return uart_store_gap(st, b->from, b->to, err);
+		return lose(st, b->from, b->to, b->counts ? 1 : CVL_LOST_UNKNOWN, err);
 	rc = flush_bad(st, err);
 	if (!rc && st->n && (st->n == TEXT_BYTES || b->from - st->to > PAUSE * (b->to - b->from)))
 		rc = flush(st, err);

@@ -2,15 +2,19 @@
 /*
  * Value Change Dump (IEEE 1364-2005, clause 18) to edges, samples and events.
  *
- * What happens at one time is one change: it is collected until the time goes on. The store has
- * no third level: a line that shows x or z is read as 0, and counted. Only when nothing is known
- * of any line (all show x, or dumping is off) is it a gap; the lines then keep what they showed
- * before. Files of our own exporter say with a wire called gap where there is one.
+ * What happens at one time is one change: it is collected until the time goes on. A line that
+ * shows x or z is unknown. When nothing is known of any line (all show x, or dumping is off) it is
+ * a gap. Files of our own exporter say with a wire called gap where there is one.
+ *
+ * A vector is a number: a channel, with nan where one of its bits is unknown. One that a sample cannot
+ * hold whole is an event with its value as text.
  */
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "importers.h"
 #include "text.h"
@@ -30,20 +34,20 @@ struct vcd {
 	bool begun; /* the initial levels are stored */
 
 	uint64_t level, x, z;     /* at the current time; level is 0 where x or z is 1 */
-	uint64_t stored, unknown; /* level and x | z as of the last time */
+	uint64_t stored, unknown; /* level and x | z as they are stored */
 	uint64_t all;             /* a bit for every line */
 	bool never_known;         /* every line has shown x from the beginning */
 	bool off;                 /* between $dumpoff and $dumpon */
 	unsigned marks;           /* gap marks that are 1 */
 	const char *block;        /* keyword whose $end has not come, or NULL */
 
-	bool in_gap;
+	bool in_gap, was_gap; /* was: and nothing of the lines is stored since */
 	uint64_t gap_from;
 
 	uint32_t *pending; /* variables other than lines that changed at the current time */
 	size_t n_pending;
 
-	struct cvl_tally backwards, as_zero, no_number, no_string, cut;
+	struct cvl_tally backwards, no_number, no_string, cut;
 };
 
 enum level { LEVEL_0, LEVEL_1, LEVEL_X, LEVEL_Z, LEVEL_NONE };
@@ -88,32 +92,34 @@ static int end_gap(struct vcd *v, struct cvl_error *err)
 	uint64_t to = v->now > v->gap_from ? v->now : v->gap_from;
 
 	v->in_gap = false;
+	v->was_gap = true;
 	return cvl_writer_gap(v->w, tick(v->gap_from), tick(to), CVL_LOST_UNKNOWN, CVL_GAP_UNKNOWN,
 			      err);
 }
 
+/* What the lines show from now on. */
+static int put_lines(struct vcd *v, uint64_t unknown, struct cvl_error *err)
+{
+	struct cvl_tick t = tick(v->now);
+
+	v->was_gap = false;
+	v->stored = v->level;
+	v->unknown = unknown;
+	return unknown ? cvl_writer_edge_unknown(v->w, t, v->level, unknown, err) :
+			 cvl_writer_edges(v->w, &t, &v->level, 1, err);
+}
+
 static int store_lines(struct vcd *v, struct cvl_error *err)
 {
-	bool nothing = v->h.n_lines && v->x == v->all;
+	bool nothing = v->h.n_lines && v->x == v->all, gap;
 	uint64_t unknown = v->x | v->z;
-	bool gap;
 	int rc = 0;
 
 	v->never_known = v->never_known && nothing;
 	gap = v->off || v->marks || (nothing && !v->never_known && !v->h.has_marks);
-	if (v->h.has_marks) {
-		/*
-		 * the marks say when something is unknown; a line is restated only when it changes
-		 */
-		v->level |= v->x & v->stored;
-		unknown = 0;
-	}
 	if (!v->begun) {
 		v->begun = true;
-		v->unknown = unknown;
-		v->stored = v->level;
-		if (v->h.n_lines)
-			rc = cvl_writer_levels(v->w, tick(v->now), v->level, err);
+		rc = v->h.n_lines ? put_lines(v, unknown, err) : 0;
 	}
 	if (gap && !v->in_gap) {
 		v->in_gap = true;
@@ -121,17 +127,38 @@ static int store_lines(struct vcd *v, struct cvl_error *err)
 	} else if (!gap && v->in_gap && !rc) {
 		rc = end_gap(v, err);
 	}
-	if (rc || v->in_gap)
+	if (rc || v->in_gap || !v->h.n_lines)
 		return rc;
-	v->as_zero.n += (unsigned)__builtin_popcountll(unknown & ~v->unknown);
-	v->unknown = unknown;
-	if (v->level != v->stored) {
-		struct cvl_tick t = tick(v->now);
+	if (v->level != v->stored || unknown != v->unknown)
+		return v->was_gap && nothing ? 0 : put_lines(v, unknown, err);
+	if (!v->was_gap)
+		return 0;
+	v->was_gap = false;
+	return cvl_writer_restate(v->w, tick(v->now), err);
+}
 
-		v->stored = v->level;
-		rc = cvl_writer_edges(v->w, &t, &v->stored, 1, err);
+/* A vector, if it is another than before. What has never been known is not told. */
+static int store_vector(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
+{
+	struct cvl_tick t = tick(v->now);
+
+	if (var->width <= VCD_SAMPLE_BITS) {
+		bool known = !isnan(var->real);
+
+		if (var->stored ? (known ? var->real == var->last : isnan(var->last)) : !known)
+			return 0;
+		var->stored = true;
+		var->last = var->real;
+		return cvl_writer_sample(v->w, t, var->first, var->real, err);
 	}
-	return rc;
+	if (var->last_text ? !strcmp(var->text, var->last_text) :
+			     !var->text[2 + strspn(var->text + 2, "x")])
+		return 0;
+	free(var->last_text);
+	var->last_text = var->text;
+	var->text = NULL;
+	return cvl_writer_event(v->w, t, (int)var->first,
+				&(union cvl_store_value){ .s = var->last_text }, err);
 }
 
 static int store_var(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
@@ -139,6 +166,7 @@ static int store_var(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
 	int rc = 0;
 
 	switch (var->kind) {
+	case VCD_VECTOR: rc = store_vector(v, var, err); break;
 	case VCD_REAL:
 		rc = cvl_writer_sample(v->w, tick(v->now), var->first, var->real, err);
 		break;
@@ -152,7 +180,7 @@ static int store_var(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
 		free(var->text);
 		var->text = NULL;
 		break;
-	case VCD_LINES:
+	case VCD_LINE:
 	case VCD_GAP_MARK:
 	case VCD_LEFT_OUT: break;
 	}
@@ -208,22 +236,84 @@ static bool parse_vector(const char *s, size_t n, struct vector *vec)
 	return n > 0;
 }
 
-static void put_vector(struct vcd *v, const struct vcd_var *var, struct vector vec)
+static void put_line(struct vcd *v, unsigned line, enum level level)
+{
+	uint64_t bit = (uint64_t)1 << line;
+
+	v->level = level == LEVEL_1 ? v->level | bit : v->level & ~bit;
+	v->x = level == LEVEL_X ? v->x | bit : v->x & ~bit;
+	v->z = level == LEVEL_Z ? v->z | bit : v->z & ~bit;
+	/* not every writer that turns dumping off says when it goes on */
+	if (!v->block)
+		v->off = false;
+}
+
+/* The value of a vector wider than a sample holds, in base 16: x where a bit of the digit is unknown. NULL: no memory. */
+static char *wide_text(const struct vcd_var *var, const char *bits, size_t n)
+{
+	enum level lead = level_of(bits[0]);
+	unsigned width = var->width < STRING_MAX_BYTES ? var->width : STRING_MAX_BYTES;
+	char *text = malloc(width / 4 + 4), *w = text;
+
+	if (!text)
+		return NULL;
+	w = stpcpy(w, "0x");
+	for (unsigned digit = (width + 3) / 4; digit-- > 0;) {
+		bool unknown = false;
+		unsigned value = 0;
+
+		for (unsigned k = 4; k-- > 0;) {
+			unsigned bit = digit * 4 + k;
+			enum level l = bit >= var->width ? LEVEL_0 :
+				       bit < n           ? level_of(bits[n - 1 - bit]) :
+				       lead == LEVEL_1   ? LEVEL_0 :
+							   lead;
+
+			unknown = unknown || l == LEVEL_X || l == LEVEL_Z;
+			value = value << 1 | (l == LEVEL_1);
+		}
+		*w++ = unknown ? 'x' : "0123456789abcdef"[value];
+	}
+	*w = '\0';
+	return text;
+}
+
+/* @bits: as the file has them. */
+static int put_vector(struct vcd *v, struct vcd_var *var, struct vector vec, const char *bits,
+		      size_t n, struct cvl_error *err)
 {
 	uint64_t mask = var->width < 64 ? ((uint64_t)1 << var->width) - 1 : UINT64_MAX;
 	uint64_t missing = vec.n < 64 ? UINT64_MAX << vec.n : 0;
-	uint64_t keep = ~(mask << var->first);
 
 	if (vec.lead == LEVEL_X)
 		vec.x |= missing;
 	if (vec.lead == LEVEL_Z)
 		vec.z |= missing;
-	v->level = (v->level & keep) | (vec.ones & mask) << var->first;
-	v->x = (v->x & keep) | (vec.x & mask) << var->first;
-	v->z = (v->z & keep) | (vec.z & mask) << var->first;
-	/* not every writer that turns dumping off says when it goes on */
-	if (!v->block)
-		v->off = false;
+	for (unsigned i = 0; var->line && i < VCD_BITS && i < var->width; i++)
+		if (var->line[i] != VCD_NO_LINE)
+			put_line(v, var->line[i],
+				 vec.x >> i & 1    ? LEVEL_X :
+				 vec.z >> i & 1    ? LEVEL_Z :
+				 vec.ones >> i & 1 ? LEVEL_1 :
+						     LEVEL_0);
+	if (var->bits_only)
+		return 0;
+	if (var->width > VCD_SAMPLE_BITS) {
+		free(var->text);
+		var->text = wide_text(var, bits, n);
+		if (!var->text)
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
+					name_of(v));
+	} else if ((vec.x | vec.z) & mask) {
+		var->real = (double)NAN;
+	} else {
+		uint64_t value = vec.ones & mask, sign = (mask >> 1) + 1;
+
+		var->real = var->is_signed ? (double)((int64_t)(value ^ sign) - (int64_t)sign) :
+					     (double)value;
+	}
+	touch(v, var);
+	return 0;
 }
 
 static int wrong(struct vcd *v, enum cvl_code code, uint64_t offset, const char *what,
@@ -264,6 +354,54 @@ static int misfit(struct vcd *v, uint64_t offset, struct cvl_error *err)
 	return wrong(v, CVL_E_SYNTAX, offset, "a value of another type than its variable", err);
 }
 
+/* A value of bits for @var, whatever it is; @bits and @n: as the file has them. */
+static int put_bits(struct vcd *v, struct vcd_var *var, struct vector vec, const char *bits,
+		    size_t n, uint64_t offset, struct cvl_error *err)
+{
+	switch (var->kind) {
+	case VCD_LEFT_OUT: return 0;
+	case VCD_LINE:
+		put_line(v, var->first,
+			 vec.x & 1    ? LEVEL_X :
+			 vec.z & 1    ? LEVEL_Z :
+			 vec.ones & 1 ? LEVEL_1 :
+					LEVEL_0);
+		return 0;
+	case VCD_VECTOR: return put_vector(v, var, vec, bits, n, err);
+	case VCD_GAP_MARK:
+		v->marks += (unsigned)(vec.ones & 1) - (unsigned)var->times;
+		var->times = vec.ones & 1;
+		return 0;
+	case VCD_EVENT:
+		if (vec.ones)
+			touch(v, var);
+		return 0;
+	default: return misfit(v, offset, err);
+	}
+}
+
+/* Reading the id may move the bits away: they are kept. */
+static int read_vector(struct vcd *v, struct vcd_word *w, struct vector vec, struct cvl_error *err)
+{
+	uint64_t offset = w->offset;
+	size_t n = w->n - 1;
+	char few[64], *bits = few;
+	struct vcd_var *var;
+	int rc;
+
+	if (n > sizeof(few))
+		bits = malloc(n);
+	if (!bits)
+		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+	memcpy(bits, w->s + 1, n);
+	rc = read_id(v, w, &var, err);
+	if (!rc)
+		rc = put_bits(v, var, vec, bits, n, offset, err);
+	if (bits != few)
+		free(bits);
+	return rc;
+}
+
 static int read_bits(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 {
 	uint64_t offset = w->offset;
@@ -274,23 +412,12 @@ static int read_bits(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 
 	if (!parse_vector(w->s + !scalar, scalar ? 1 : w->n - 1, &vec))
 		return wrong(v, CVL_E_SYNTAX, offset, "not a value of bits", err);
-	if (scalar)
-		rc = find(v, w->s + 1, w->n - 1, offset, &var, err);
-	else
-		rc = read_id(v, w, &var, err);
-	if (rc || var->kind == VCD_LEFT_OUT)
+	if (!scalar)
+		return read_vector(v, w, vec, err);
+	rc = find(v, w->s + 1, w->n - 1, offset, &var, err);
+	if (rc)
 		return rc;
-	if (var->kind == VCD_LINES) {
-		put_vector(v, var, vec);
-	} else if (var->kind == VCD_GAP_MARK) {
-		v->marks += (unsigned)(vec.ones & 1) - (unsigned)var->times;
-		var->times = vec.ones & 1;
-	} else if (var->kind != VCD_EVENT) {
-		return misfit(v, offset, err);
-	} else if (vec.ones) {
-		touch(v, var);
-	}
-	return 0;
+	return put_bits(v, var, vec, w->s, 1, offset, err);
 }
 
 static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
@@ -306,8 +433,12 @@ static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 		return wrong(v, CVL_E_SYNTAX, offset, "a real number too long to be one", err);
 	memcpy(text, w->s + 1, w->n - 1);
 	text[w->n - 1] = '\0';
-	/* simulators do print nan and inf; there is no reading behind them */
 	number = strlen(text) == w->n - 1 && !cvl_text_real(text, &value);
+	if (!number && !strcasecmp(text, "nan")) {
+		number = true; /* a value that nobody knows */
+		value = (double)NAN;
+	}
+	/* simulators do print inf; there is no reading behind it */
 	if (!number && !strchr("nNiI", text[text[0] == '-' || text[0] == '+']))
 		return wrong(v, CVL_E_SYNTAX, offset, "not a real number", err);
 	rc = read_id(v, w, &var, err);
@@ -460,9 +591,10 @@ static int declare_events(struct vcd *v, struct cvl_error *err)
 		struct vcd_var *var = &v->h.var[i];
 		int n;
 
-		if (var->kind != VCD_EVENT && var->kind != VCD_STRING)
+		if (var->kind == VCD_VECTOR ? var->bits_only || var->width <= VCD_SAMPLE_BITS :
+					      var->kind != VCD_EVENT && var->kind != VCD_STRING)
 			continue;
-		n = cvl_writer_declare(v->w, var->name, &value, var->kind == VCD_STRING, err);
+		n = cvl_writer_declare(v->w, var->name, &value, var->kind != VCD_EVENT, err);
 		if (n < 0)
 			return n;
 		var->first = (unsigned)n;
@@ -480,6 +612,7 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 		.n_lines = v->h.n_lines,
 		.channels = v->h.channel,
 		.n_channels = v->h.n_channels,
+		.lines_unknown = v->h.n_lines > 0,
 	};
 	char clock[256];
 	int rc;
@@ -488,18 +621,16 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 		origin.path = name_of(v);
 	cvl_input_clock_name(in, v->opts, clock, sizeof(clock));
 	desc.clock = clock;
-	rc = cvl_text_rename(v->opts->names, v->h.line, v->h.n_lines);
+	rc = cvl_names_fill(v->h.line, v->h.n_lines, v->opts->names, err);
 	if (rc)
-		return wrong(v, (enum cvl_code)rc, CVL_NO_OFFSET,
-			     rc == CVL_E_USAGE ? "has fewer lines than there are names" :
-						 "out of memory",
-			     err);
+		return rc;
 	v->pending = malloc(v->h.n_vars * sizeof(*v->pending));
 	if (!v->pending)
 		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
 	v->never_known = true;
 	if (v->h.n_lines)
 		v->all = UINT64_MAX >> (64 - v->h.n_lines);
+	v->x = v->all; /* until the file says otherwise */
 	return cvl_session_add(s, &desc, &origin, &v->w, err);
 }
 
@@ -527,7 +658,6 @@ static void tell(const struct vcd *v)
 	const char *name = name_of(v);
 
 	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name, "times that go back; stored late");
-	cvl_tally_tell(&v->as_zero, opts, CVL_E_UNSUPPORTED, name, "x or z values read as 0");
 	cvl_tally_tell(&v->no_number, opts, CVL_E_RANGE, name,
 		       "reals that are no number; left out");
 	cvl_tally_tell(&v->no_string, opts, CVL_E_UNSUPPORTED, name,
@@ -542,7 +672,6 @@ static int vcd_import(struct cvl_input *in, struct cvl_session *s,
 	struct cvl_error trouble;
 	int rc, stored;
 
-	v.as_zero.offset = CVL_NO_OFFSET;
 	rc = vcd_header_read(&v.h, &v.words, err);
 	if (!rc)
 		rc = begin(&v, s, err);
@@ -594,4 +723,5 @@ const struct cvl_importer cvl_import_vcd = {
 	.what = "Value Change Dump of a simulator, logic analyzer or viewer",
 	.probe = vcd_probe,
 	.import = vcd_import,
+	.selects = true,
 };

@@ -132,7 +132,7 @@ struct declaring {
 	size_t depth;
 	bool timescale;
 	bool ours;      /* written by our exporter, which marks gaps with a wire */
-	uint64_t lines; /* in the whole file, with those left out */
+	uint64_t lines; /* of those chosen, with the ones that there is no room for */
 	size_t classes; /* of events */
 	struct cvl_tally left_out, aliases;
 };
@@ -144,7 +144,18 @@ static enum vcd_kind kind_of(const struct vcd_word *type)
 		return VCD_REAL;
 	if (vcd_word_is(type, "event"))
 		return VCD_EVENT;
-	return vcd_word_is(type, "string") ? VCD_STRING : VCD_LINES;
+	return vcd_word_is(type, "string") ? VCD_STRING : VCD_LINE;
+}
+
+/* Whether numbers of that type have a sign. */
+static bool has_sign(const struct vcd_word *type)
+{
+	static const char *const types[] = { "integer", "int", "shortint", "longint", "byte" };
+
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++)
+		if (vcd_word_is(type, types[i]))
+			return true;
+	return false;
 }
 
 /* The range at the end of @ref ("[7:0]" or "[3]"): where it starts, or NULL if there is none. */
@@ -178,62 +189,131 @@ static char *join(const char *path, size_t path_len, const char *ref, size_t ref
 	return s;
 }
 
-/* Name the lines of a variable, lowest bit first. */
-static bool name_lines(struct declaring *d, const struct vcd_var *var, const char *ref)
+static bool chosen(const struct declaring *d, const char *name)
 {
-	int msb = 0, lsb = 0, step;
-	const char *range = parse_range(ref, &msb, &lsb);
-	size_t base = range ? (size_t)(range - ref) : strlen(ref);
+	return !d->words->opts->lines || cvl_text_chosen(d->words->opts->lines, name);
+}
 
-	/* the width is what counts: a range that does not fit it is part of the name */
-	if (range && (uint64_t)abs(msb - lsb) + 1 != var->width) {
-		base = strlen(ref);
-		range = NULL;
-		msb = lsb = 0;
+/* One more line, or one more that there is no room for. Takes @name. */
+static unsigned add_line(struct declaring *d, char *name)
+{
+	struct vcd_header *h = d->h;
+
+	d->lines++;
+	if (h->n_lines == CVL_LINES_MAX) {
+		free(name);
+		return VCD_NO_LINE;
 	}
-	step = msb < lsb ? -1 : 1;
-	for (unsigned i = 0; i < var->width; i++) {
+	h->line[h->n_lines] = name;
+	return (unsigned)h->n_lines++;
+}
+
+static bool place_line(struct declaring *d, struct vcd_var *var, const char *ref)
+{
+	char *name = join(d->path, d->path_len, ref, strlen(ref));
+
+	if (!name)
+		return false;
+	if (!chosen(d, name)) {
+		free(name);
+		var->kind = VCD_LEFT_OUT;
+		return true;
+	}
+	var->kind = VCD_LINE;
+	var->first = add_line(d, name);
+	return true;
+}
+
+/* Bits of a vector that are asked for by name are lines besides. */
+static bool choose_bits(struct declaring *d, struct vcd_var *var, const char *ref, size_t base,
+			int lsb, int step)
+{
+	for (unsigned i = 0; d->words->opts->lines && i < var->width && i < VCD_BITS; i++) {
 		char *name = join(d->path, d->path_len, ref, base);
 
 		if (!name)
 			return false;
-		if (range || var->width > 1)
-			snprintf(name + strlen(name), INDEX_TEXT, "[%d]", lsb + step * (int)i);
-		d->h->line[d->h->n_lines++] = name;
+		snprintf(name + strlen(name), INDEX_TEXT, "[%d]", lsb + step * (int)i);
+		if (!chosen(d, name)) {
+			free(name);
+			continue;
+		}
+		if (!var->line) {
+			var->line = malloc(VCD_BITS);
+			if (!var->line) {
+				free(name);
+				return false;
+			}
+			memset(var->line, VCD_NO_LINE, VCD_BITS);
+		}
+		var->line[i] = (uint8_t)add_line(d, name);
+	}
+	return true;
+}
+
+/* A channel of samples, or a class of events; VCD_LEFT_OUT where there is no more room. */
+static void place_record(struct declaring *d, struct vcd_var *var, bool is_channel, uint64_t offset)
+{
+	struct vcd_header *h = d->h;
+
+	if (is_channel ? h->n_channels == CVL_CHANNELS_MAX : d->classes == CLASSES_MAX) {
+		var->kind = VCD_LEFT_OUT;
+		cvl_tally_add(&d->left_out, offset);
+	} else if (is_channel) {
+		var->first = (unsigned)h->n_channels;
+		h->channel[h->n_channels++] = var->name;
+	} else {
+		d->classes++;
+	}
+}
+
+/* The width is what counts: a range that does not fit it is part of the name. */
+static bool place_vector(struct declaring *d, struct vcd_var *var, const char *ref, uint64_t offset)
+{
+	int msb = 0, lsb = 0;
+	const char *range = parse_range(ref, &msb, &lsb);
+	size_t base = range ? (size_t)(range - ref) : strlen(ref);
+
+	if (range && (uint64_t)abs(msb - lsb) + 1 != var->width) {
+		base = strlen(ref);
+		msb = lsb = 0;
+	}
+	free(var->name);
+	var->name = join(d->path, d->path_len, ref, base);
+	if (!var->name || !choose_bits(d, var, ref, base, lsb, msb < lsb ? -1 : 1))
+		return false;
+	if (chosen(d, var->name)) {
+		var->kind = VCD_VECTOR;
+		place_record(d, var, var->width <= VCD_SAMPLE_BITS, offset);
+	} else if (var->line) {
+		var->kind = VCD_VECTOR;
+		var->bits_only = true;
+	} else {
+		var->kind = VCD_LEFT_OUT;
 	}
 	return true;
 }
 
 static bool place(struct declaring *d, struct vcd_var *var, const char *ref, uint64_t offset)
 {
-	struct vcd_header *h = d->h;
-
-	if (d->ours && var->kind == VCD_LINES && var->width == 1 && !strcmp(ref, "gap")) {
+	if (d->ours && var->kind == VCD_LINE && var->width == 1 && !strcmp(ref, "gap")) {
 		var->kind = VCD_GAP_MARK;
-		h->has_marks = true;
+		d->h->has_marks = true;
 		return true;
 	}
-	if (var->kind == VCD_LINES) {
-		d->lines += var->width;
-		if (var->width && var->width <= CVL_LINES_MAX - h->n_lines) {
-			var->first = (unsigned)h->n_lines;
-			return name_lines(d, var, ref);
-		}
-	} else if (var->kind == VCD_REAL ? h->n_channels < CVL_CHANNELS_MAX :
-					   d->classes < CLASSES_MAX) {
-		var->name = join(d->path, d->path_len, ref, strlen(ref));
-		if (!var->name)
-			return false;
-		if (var->kind == VCD_REAL) {
-			var->first = (unsigned)h->n_channels;
-			h->channel[h->n_channels++] = var->name;
-		} else {
-			d->classes++;
-		}
+	if (var->kind == VCD_LINE && var->width > 1)
+		return place_vector(d, var, ref, offset);
+	if (var->kind == VCD_LINE && var->width)
+		return place_line(d, var, ref);
+	if (var->kind == VCD_LINE) {
+		var->kind = VCD_LEFT_OUT;
+		cvl_tally_add(&d->left_out, offset);
 		return true;
 	}
-	var->kind = VCD_LEFT_OUT;
-	cvl_tally_add(&d->left_out, offset);
+	var->name = join(d->path, d->path_len, ref, strlen(ref));
+	if (!var->name)
+		return false;
+	place_record(d, var, var->kind == VCD_REAL, offset);
 	return true;
 }
 
@@ -252,6 +332,12 @@ static int parse_width(const struct vcd_word *w, unsigned *width)
 	return 0;
 }
 
+static int no_memory(const struct declaring *d, struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
+			cvl_input_name(d->words->in));
+}
+
 static int read_var(struct declaring *d, struct cvl_error *err)
 {
 	const char *name = cvl_input_name(d->words->in);
@@ -267,6 +353,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 	offset = w.offset;
 	if (rc > 0) {
 		var.kind = kind_of(&w);
+		var.is_signed = has_sign(&w);
 		rc = vcd_section_word(d->words, &w, err);
 	}
 	if (rc > 0) {
@@ -289,8 +376,16 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 		goto no_memory;
 	slot = id_slot(h, w.s, w.n);
 	if (*slot) {
-		cvl_tally_add(&d->aliases, offset);
-		return vcd_skip_section(d->words, err);
+		struct vcd_var *known = &h->var[*slot - 1];
+
+		if (known->kind != VCD_LEFT_OUT || var.kind != VCD_LINE || !d->words->opts->lines) {
+			cvl_tally_add(&d->aliases, offset);
+			return vcd_skip_section(d->words, err);
+		}
+		/* its other name was not chosen; this one may be */
+		known->kind = var.kind;
+		rc = section_text(d->words, ref, sizeof(ref), err);
+		return rc || place(d, known, ref, offset) ? rc : no_memory(d, err);
 	}
 	var.id = malloc(w.n);
 	var.id_len = w.n;
@@ -307,7 +402,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 	if (place(d, &h->var[h->n_vars - 1], ref, offset))
 		return 0;
 no_memory:
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+	return no_memory(d, err);
 }
 
 static int read_scope(struct declaring *d, struct cvl_error *err)
@@ -379,6 +474,24 @@ static int odd(const struct declaring *d, const struct cvl_error *e, struct cvl_
 	return e->code;
 }
 
+/* A glob that chooses less than everything: the first scope's lines, or that one line. */
+static const char *example(char *line)
+{
+	char *dot = strrchr(line, '.');
+
+	if (dot)
+		strcpy(dot, dot[1] ? ".*" : "");
+	return line;
+}
+
+static bool any_vector(const struct vcd_header *h)
+{
+	for (size_t i = 0; i < h->n_vars; i++)
+		if (h->var[i].kind == VCD_VECTOR)
+			return true;
+	return false;
+}
+
 static int check(struct declaring *d, struct cvl_error *err)
 {
 	const char *name = cvl_input_name(d->words->in);
@@ -391,15 +504,27 @@ static int check(struct declaring *d, struct cvl_error *err)
 	if (!d->timescale) {
 		d->h->rate_hz = 1000000000;
 		d->h->ticks_per_unit = 1;
-		cvl_fail(&e, CVL_E_MISSING, CVL_NO_OFFSET, "%s: no $timescale; 1 ns is assumed",
-			 name);
-		rc = odd(d, &e, err);
+		cvl_fail(&e, CVL_OK, CVL_NO_OFFSET,
+			 "%s: no $timescale: times are taken for ns, as GTKWave does", name);
+		cvl_tell(d->words->opts->report, &e);
 	}
+	if (d->lines > CVL_LINES_MAX)
+		return cvl_fail(
+			err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			"%s: has %" PRIu64
+			" digital lines%s, and a clock holds %d: choose some of them by --lines GLOB, such as --lines '%.60s'",
+			name, d->lines, d->words->opts->lines ? " of those names" : "",
+			CVL_LINES_MAX, example(d->h->line[0]));
+	if (d->words->opts->lines && !d->h->n_lines && !any_vector(d->h))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: no line or vector is called '%.100s'", name,
+				d->words->opts->lines);
 	if (!rc && d->left_out.n) {
-		cvl_fail(&e, CVL_E_LIMIT, d->left_out.offset,
-			 "%s: no room for %" PRIu64 " variables: %" PRIu64
-			 " digital lines are declared, a clock holds %d",
-			 name, d->left_out.n, d->lines, CVL_LINES_MAX);
+		cvl_fail(
+			&e, CVL_E_LIMIT, d->left_out.offset,
+			"%s: %" PRIu64
+			" variables are left out: a clock holds %d channels and %d sorts of events",
+			name, d->left_out.n, CVL_CHANNELS_MAX, CLASSES_MAX);
 		rc = odd(d, &e, err);
 	}
 	return rc;
@@ -452,6 +577,8 @@ void vcd_header_free(struct vcd_header *h)
 		free(h->var[i].id);
 		free(h->var[i].name);
 		free(h->var[i].text);
+		free(h->var[i].last_text);
+		free(h->var[i].line);
 	}
 	for (size_t i = 0; i < h->n_lines; i++)
 		free(h->line[i]);

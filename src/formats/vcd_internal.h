@@ -43,18 +43,27 @@ int vcd_section_word(struct vcd_words *words, struct vcd_word *w, struct cvl_err
 int vcd_skip_section(struct vcd_words *words, struct cvl_error *err);
 
 enum vcd_kind {
-	VCD_LINES,
+	VCD_LINE,
+	VCD_VECTOR, /* several bits, a number: a channel, or events with it as text where a sample cannot hold it */
 	VCD_REAL,
 	VCD_EVENT,
 	VCD_STRING,
 	VCD_GAP_MARK, /* says that nothing is known while it is 1; `times` holds it */
-	VCD_LEFT_OUT, /* declared, but there was no room for it */
+	VCD_LEFT_OUT, /* declared, but not chosen, or there was no room for it */
 };
+
+#define VCD_BITS 64 /* of a vector, the lowest, that may be lines */
+#define VCD_NO_LINE UINT8_MAX
+/** Bits that a sample holds whatever they are. */
+#define VCD_SAMPLE_BITS 53
 
 struct vcd_var {
 	enum vcd_kind kind;
-	unsigned first; /* its lowest line, its channel, or its event class */
-	unsigned width; /* lines */
+	unsigned first; /* its line, its channel, or its event class */
+	unsigned width; /* bits */
+	bool is_signed;
+	bool bits_only; /* only bits of it were chosen */
+	uint8_t *line;  /* of a vector: the line that each of its lowest bits is; NULL: none is */
 	char *id;
 	size_t id_len;
 	char *name; /* NULL once nobody needs it */
@@ -62,6 +71,10 @@ struct vcd_var {
 	uint64_t times;
 	double real;
 	char *text;
+	/* Of a vector: what was stored last. */
+	bool stored;
+	double last;
+	char *last_text;
 };
 
 struct vcd_header {
@@ -72,7 +85,7 @@ struct vcd_header {
 	uint32_t *slot; /* hash of the ids: index of a variable plus 1, 0 free */
 	size_t n_slots; /* a power of two, at least twice n_vars */
 	char *line[CVL_LINES_MAX];
-	size_t n_lines;
+	size_t n_lines; /* up to CVL_LINES_MAX; further ones are only counted */
 	const char *channel[CVL_CHANNELS_MAX]; /* names of the variables */
 	size_t n_channels;
 	bool has_marks;

@@ -16,7 +16,7 @@ struct source {
 	size_t pos, end;             /* not yet handed out */
 	bool ragged;                 /* late records in between lie outside the asked range */
 	const struct cvl_pick *pick; /* or NULL: everything */
-	uint64_t levels;             /* of its lines, where they are known */
+	uint64_t levels, unknown;    /* of its lines, where they are known */
 	bool known;
 	bool begun; /* records of the asked range were reached */
 	struct cvl_batch
@@ -166,6 +166,7 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 
 	if (b->kind[i] == CVL_EDGE) {
 		s->levels = b->value[i];
+		s->unknown = b->aux[i];
 		s->known = !(b->flags[i] & CVL_LATE); /* whose levels consumers may pass over */
 		return true;
 	}
@@ -194,8 +195,10 @@ static void pick(struct source *s)
 		bool keep;
 
 		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i && i + 1 < b->n) {
-			keep = ((s->levels ^ b->value[i]) & lines) != 0;
+			keep = (((s->levels ^ b->value[i]) | (s->unknown ^ b->aux[i])) & lines) !=
+			       0;
 			s->levels = b->value[i];
+			s->unknown = b->aux[i];
 		} else {
 			keep = picked(s, b, i);
 		}

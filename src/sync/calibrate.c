@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/room.h"
+#include "session/lines.h"
 #include "sync/student.h"
 
 #include <jansson.h>
@@ -38,19 +39,6 @@ static int add(struct edges *e, int64_t time, size_t clock)
 	return 0;
 }
 
-static int line_of(const struct cvl_trace *trace, const char *line)
-{
-	uint64_t n = cvl_trace_ours(trace) ? cvl_trace_env_number(trace, "lines") : 0;
-
-	for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
-		const char *name = cvl_trace_env_at(trace, "line", (size_t)l);
-
-		if (name && !strcmp(name, line))
-			return l;
-	}
-	return -1;
-}
-
 static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, struct cvl_error *err)
 {
 	size_t n = cvl_timeline_streams(tl);
@@ -61,15 +49,12 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 	bool any = false;
 
 	for (size_t s = 0; s < n && !rc; s++) {
-		bit[s] = line_of(cvl_timeline_trace(tl, s), line);
+		bit[s] = cvl_trace_line(cvl_timeline_trace(tl, s), line);
 		any = any || bit[s] >= 0;
 		levels[s] = UINT64_MAX; /* unknown: no rise */
 	}
 	if (!rc && !any)
-		rc = cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"no clock of this session has a line called '%s'; `coeval info` lists them",
-			line);
+		rc = lines_none(tl, line, err);
 	while (!rc && (rc = cvl_timeline_next(tl, &sl, err)) > 0) {
 		rc = 0;
 		for (size_t i = sl.begin; i < sl.end && !rc; i++) {
@@ -82,7 +67,7 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 			if (~levels[sl.stream] >> b & sl.batch->value[i] >> b & 1 &&
 			    cvl_timeline_bound_kind(tl, sl.clock) != CVL_BOUND_NONE)
 				rc = add(e, sl.time[i].ns, sl.clock);
-			levels[sl.stream] = sl.batch->value[i];
+			levels[sl.stream] = sl.batch->value[i] | sl.batch->aux[i];
 		}
 	}
 	free(bit);

@@ -3,6 +3,7 @@
 #include "sync/pairing.h"
 
 #include "core/room.h"
+#include "session/lines.h"
 
 #include <coeval/timeline.h>
 
@@ -19,8 +20,7 @@ struct watcher {
 	struct matcher *matcher;
 	struct pairing pairing;
 	struct {
-		uint64_t levels;
-		bool known;
+		struct cvl_levels levels;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
 		int align;               /* bit of the line to align by, or -1 */
 		uint64_t step;           /* its resolution */
@@ -134,22 +134,19 @@ static int add_align(struct watcher *w, const struct cvl_slice *sl, size_t i)
 
 static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = levels ^ w->lines[sl->stream].levels;
-	bool known = w->lines[sl->stream].known;
+	uint64_t levels = sl->batch->value[i];
+	uint64_t changed = cvl_levels_take(&w->lines[sl->stream].levels, sl->batch, i);
 	int rc = 0;
 
-	for (size_t r = 0; r < w->opts->n_pulse && known && !rc; r++) {
+	for (size_t r = 0; r < w->opts->n_pulse && changed && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
 
 		if (line >= 0 && changed >> line & 1 &&
 		    (levels >> line & 1) == w->opts->pulse[r].rising)
 			rc = add_mark(w, sl, i, w->source_of_pulse[r], 0, false);
 	}
-	if (known && !rc && w->lines[sl->stream].align >= 0 &&
-	    changed >> w->lines[sl->stream].align & 1)
+	if (!rc && w->lines[sl->stream].align >= 0 && changed >> w->lines[sl->stream].align & 1)
 		rc = add_align(w, sl, i);
-	w->lines[sl->stream].levels = levels;
-	w->lines[sl->stream].known = true;
 	return rc;
 }
 
@@ -234,7 +231,7 @@ static int see_slice(struct watcher *w, const struct cvl_slice *sl)
 		else if (b->kind[i] == CVL_SLIP)
 			rc = see_slip(w, sl, i);
 		else if (b->kind[i] == CVL_GAP)
-			w->lines[sl->stream].known = false;
+			w->lines[sl->stream].levels.known = 0;
 	}
 	return rc;
 }
@@ -326,34 +323,28 @@ static int prefer_exact(struct watcher *w)
 	return 0;
 }
 
-/* Bit of the line called @wanted; -1: there is none. */
-static int find_line(const struct cvl_trace *trace, uint64_t n, const char *wanted)
-{
-	for (int l = 0; l < CVL_LINES_MAX && (uint64_t)l < n; l++) {
-		const char *name = cvl_trace_env_at(trace, "line", (size_t)l);
-
-		if (name && !strcmp(name, wanted))
-			return l;
-	}
-	return -1;
-}
-
 /* Which bit of a stream each pulse rule is about, and the edge to align by. */
-static void prepare_lines(struct watcher *w, size_t stream, bool *found)
+static int prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
 	bool ours = cvl_trace_ours(trace);
-	uint64_t n = ours ? cvl_trace_env_number(trace, "lines") : 0;
 	uint64_t step = ours ? cvl_trace_env_number(trace, "resolution") : 0;
 
 	w->lines[stream].early = step ? (step - 1) / 2 : 0;
 	w->lines[stream].step = step;
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
-		w->lines[stream].line[r] = find_line(trace, n, w->opts->pulse[r].line);
-		found[r] = found[r] || w->lines[stream].line[r] >= 0;
+		int line = cvl_trace_line(trace, w->opts->pulse[r].line);
+
+		if (line == CVL_LINE_AMBIGUOUS)
+			return lines_none(w->tl, w->opts->pulse[r].line, w->err);
+		w->lines[stream].line[r] = line;
+		found[r] = found[r] || line >= 0;
 	}
-	w->lines[stream].align = w->opts->align ? find_line(trace, n, w->opts->align) : -1;
+	w->lines[stream].align = w->opts->align ? cvl_trace_line(trace, w->opts->align) : -1;
+	if (w->lines[stream].align == CVL_LINE_AMBIGUOUS)
+		return lines_none(w->tl, w->opts->align, w->err);
 	found[CVL_RULES_MAX] = found[CVL_RULES_MAX] || w->lines[stream].align >= 0;
+	return 0;
 }
 
 static int prepare(struct watcher *w)
@@ -364,17 +355,18 @@ static int prepare(struct watcher *w)
 	w->lines = calloc(n + 1, sizeof(*w->lines));
 	if (!w->lines)
 		return no_memory(w);
-	for (size_t s = 0; s < n; s++)
-		prepare_lines(w, s, found);
+	for (size_t s = 0; s < n; s++) {
+		int rc = prepare_lines(w, s, found);
+
+		if (rc)
+			return rc;
+	}
 	for (size_t r = 0; r < w->opts->n_pulse; r++) {
 		const struct cvl_pulse_rule *rule = &w->opts->pulse[r];
 		char name[100];
 
 		if (!found[r])
-			return cvl_fail(
-				w->err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"no clock of this session has a line called '%s'; `coeval info` lists them",
-				rule->line);
+			return lines_none(w->tl, rule->line, w->err);
 		snprintf(name, sizeof(name), "pulse %s", rule->line);
 		w->source_of_pulse[r] = find_source(w, name, false, rule->period_ns);
 		if (w->source_of_pulse[r] < 0)
@@ -383,10 +375,7 @@ static int prepare(struct watcher *w)
 		w->p->source[w->source_of_pulse[r]].error_is_max = rule->error_is_max;
 	}
 	if (w->opts->align && !found[CVL_RULES_MAX])
-		return cvl_fail(
-			w->err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"--align: no clock of this session has a line called '%s'; `coeval info` lists them",
-			w->opts->align);
+		return lines_none(w->tl, w->opts->align, w->err);
 	return 0;
 }
 

@@ -336,10 +336,19 @@ static int list_sources(struct check *c)
 			uint32_t *grown =
 				reallocarray(st->source, st->n_sources + 1, sizeof(*grown));
 
-			if (!grown)
+			uint64_t *lines =
+				reallocarray(st->source_lines, st->n_sources + 1, sizeof(*lines));
+
+			st->source = grown ? grown : st->source;
+			st->source_lines = lines ? lines : st->source_lines;
+			if (!grown || !lines)
 				return CVL_E_NOMEM;
-			st->source = grown;
-			st->source[st->n_sources++] = (uint32_t)i;
+			lines[st->n_sources] = 0;
+			for (size_t f = 0; f < st->line.n; f++)
+				if (st->line.feed[f].source == i)
+					lines[st->n_sources] |= (uint64_t)1
+								<< st->line.feed[f].what;
+			grown[st->n_sources++] = (uint32_t)i;
 		}
 	}
 	return 0;

@@ -107,31 +107,49 @@ static bool of_lines(const struct check *c, uint32_t source)
 	return c->source[source].phrase->verb != CHECK_HAPPENS;
 }
 
-static void light(struct check *c, struct stream_state *st, const struct occ *o, bool lines)
+/* What is not of lines is known. */
+static void light(struct check *c, struct stream_state *st, const struct occ *o)
+{
+	for (size_t k = 0; k < st->n_sources; k++)
+		if (!of_lines(c, st->source[k]))
+			tell_light(c, &c->source[st->source[k]], o, false);
+}
+
+static bool all_known(uint64_t lines, uint64_t known)
+{
+	return (lines & known) == lines;
+}
+
+/* Sources see as long as all of their lines are known; these were those in @was. */
+static void lines_known(struct check *c, struct stream_state *st, const struct occ *o, uint64_t was)
 {
 	for (size_t k = 0; k < st->n_sources; k++) {
+		uint64_t lines = st->source_lines[k];
 		uint32_t source = st->source[k];
-		bool level = false;
+		bool level = false, is = all_known(lines, st->levels.known);
 
-		if (of_lines(c, source) != lines)
+		if (!of_lines(c, source) || is == all_known(lines, was))
 			continue;
-		for (size_t f = 0; lines && f < st->line.n; f++)
+		for (size_t f = 0; f < st->line.n; f++)
 			if (st->line.feed[f].source == source && st->line.feed[f].state)
-				level = state_level(&st->line.feed[f], st->levels);
-		tell_light(c, &c->source[source], o, level);
+				level = state_level(&st->line.feed[f], st->levels.now);
+		if (is)
+			tell_light(c, &c->source[source], o, level);
+		else
+			tell_dark(c, &c->source[source], o);
 	}
 }
 
 static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 {
-	for (size_t k = 0; k < st->n_sources; k++) {
-		bool lines = of_lines(c, st->source[k]);
+	uint64_t was = st->levels.known;
 
+	st->levels.known = 0;
+	lines_known(c, st, o, was);
+	for (size_t k = 0; k < st->n_sources; k++)
 		/* what is dark already stays so */
-		if (lines ? st->known : st->begun && !st->dark)
+		if (!of_lines(c, st->source[k]) && st->begun && !st->dark)
 			tell_dark(c, &c->source[st->source[k]], o);
-	}
-	st->known = false;
 	st->dark = true;
 }
 
@@ -170,7 +188,7 @@ static inline void edge(struct check *c, struct stream_state *st, const struct c
 {
 	for (; changed; changed &= changed - 1) {
 		unsigned line = (unsigned)__builtin_ctzll(changed);
-		const uint32_t *first = &st->target_first[2 * line + (st->levels >> line & 1)];
+		const uint32_t *first = &st->target_first[2 * line + (st->levels.now >> line & 1)];
 
 		if (first[0] < first[1])
 			tell(c, st, sl, i, line, st->target + first[0], st->target + first[1]);
@@ -179,16 +197,13 @@ static inline void edge(struct check *c, struct stream_state *st, const struct c
 
 static void levels(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t changed = (st->levels ^ sl->batch->value[i]) & st->mask;
+	uint64_t was = st->levels.known, changed = cvl_levels_take(&st->levels, sl->batch, i);
 
-	st->levels = sl->batch->value[i];
-	if (st->known) {
-		edge(c, st, sl, i, changed);
-	} else {
+	edge(c, st, sl, i, changed & st->mask);
+	if (was != st->levels.known) {
 		struct occ o = occ_at(c, st, sl, i);
 
-		st->known = true;
-		light(c, st, &o, true);
+		lines_known(c, st, &o, was);
 	}
 }
 
@@ -222,7 +237,7 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 	o.ns = o.ns > sl->time[i].ns ? o.ns : sl->time[i].ns;
 	st->begun = true;
 	st->dark = false;
-	light(c, st, &o, false);
+	light(c, st, &o);
 }
 
 /* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
@@ -232,7 +247,7 @@ static void begin(struct check *c, struct stream_state *st, const struct cvl_sli
 
 	st->begun = true;
 	st->dark = false;
-	light(c, st, &o, false);
+	light(c, st, &o);
 }
 
 static __attribute__((noinline)) void record(struct check *c, struct stream_state *st,
@@ -279,13 +294,13 @@ int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *er
 	for (size_t i = sl->begin, end = sl->end; i < end; i++) {
 		uint64_t changed;
 
-		if (b->kind[i] != CVL_EDGE || b->flags[i] || !st->known) {
+		if (b->kind[i] != CVL_EDGE || b->flags[i] || st->levels.known != ~b->aux[i]) {
 			record(c, st, sl, i);
 			continue;
 		}
 		/* the commonest by far: what is known has begun, and is not dark */
-		changed = (st->levels ^ b->value[i]) & st->mask;
-		st->levels = b->value[i];
+		changed = (st->levels.now ^ b->value[i]) & st->mask;
+		st->levels.now = b->value[i];
 		if (changed)
 			edge(c, st, sl, i, changed);
 	}

@@ -148,13 +148,13 @@ struct stream_state {
 	struct target *target;
 	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
 	uint32_t *class_first; /* likewise of each feed of a class, and one more */
-	uint64_t levels;
+	struct cvl_levels levels;
 	uint64_t place;
-	bool known;                     /* levels is */
 	bool dark;                      /* in a gap */
 	bool begun;                     /* something was read of it */
 	int32_t kind_source[CVL_KINDS]; /* of beacons and pulses: a class of its own, or -1 */
 	uint32_t *source;               /* that it feeds */
+	uint64_t *source_lines;         /* which of its lines each of these is of; 0: of none */
 	size_t n_sources;
 	uint64_t tick_lo,
 		tick_span; /* from the first on, for so many, the map's bound is within check.hi */

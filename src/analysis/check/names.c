@@ -107,7 +107,7 @@ static int feed_lines(struct stream_state *st, const struct cvl_trace *t,
 		};
 		int rc;
 
-		if (fnmatch(name, line_name(t, i, buf), 0))
+		if (fnmatch(name, line_name(t, i, buf), 0) && cvl_trace_line(t, name) != (int)i)
 			continue;
 		rc = add_feed(&st->line, &feed);
 		st->mask |= (uint64_t)1 << i;
@@ -155,6 +155,8 @@ bool clock_has(const struct check *c, size_t clock, const struct check_phrase *p
 
 		if (!stream_may_be(c, s, clock))
 			continue;
+		if (on_line(p) && cvl_trace_line(t, name) >= 0)
+			return true;
 		for (size_t i = 0; on_line(p) && i < lines_of(t); i++)
 			if (!fnmatch(name, line_name(t, i, buf), 0))
 				return true;

@@ -218,6 +218,7 @@ void check_close(struct check *c)
 		free(c->stream[i].class.feed);
 		free(c->stream[i].class.first);
 		free(c->stream[i].source);
+		free(c->stream[i].source_lines);
 		free(c->stream[i].target);
 		free(c->stream[i].class_first);
 		free((void *)(uintptr_t)c->stream[i].pick.classes);

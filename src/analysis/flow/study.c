@@ -13,19 +13,6 @@ static int emit(void *ctx, const struct flow_item *item)
 	return rc || !s->item ? rc : s->item(s->ctx, node, item);
 }
 
-static int find_line(const struct cvl_trace *trace, const char *name)
-{
-	uint64_t n = cvl_trace_env_number(trace, "lines");
-
-	for (uint64_t i = 0; i < n && i < CVL_LINES_MAX; i++) {
-		const char *known = cvl_trace_env_at(trace, "line", (size_t)i);
-
-		if (known && !strcmp(known, name))
-			return (int)i;
-	}
-	return -1;
-}
-
 /* The map's pins in the streams. */
 static int look_up(struct flow_study *s, struct cvl_timeline *tl, const struct cvl_slice *sl,
 		   struct cvl_error *err)
@@ -37,7 +24,7 @@ static int look_up(struct flow_study *s, struct cvl_timeline *tl, const struct c
 	int rc;
 
 	for (size_t p = 0; p < map->n_pins; p++) {
-		int bit = find_line(trace, map->pin[p]);
+		int bit = cvl_trace_line(trace, map->pin[p]);
 
 		node->bit[p] = (uint8_t)(bit < 0 ? 0 : bit);
 		found += bit >= 0;
@@ -85,7 +72,9 @@ static int slice(struct flow_study *s, struct cvl_timeline *tl, const struct cvl
 			rc = flow_decoder_gap(node->decoder, &at,
 					      b->kind[i] == CVL_GAP ? (enum cvl_gap)b->cls[i] :
 								      CVL_GAP_UNKNOWN);
-		if (!rc && b->kind[i] == CVL_EDGE)
+		if (!rc && b->kind[i] == CVL_EDGE && levels_of(s->map, node, b->aux[i]))
+			rc = flow_decoder_gap(node->decoder, &at, CVL_GAP_UNKNOWN);
+		else if (!rc && b->kind[i] == CVL_EDGE)
 			rc = flow_decoder_levels(node->decoder, &at,
 						 levels_of(s->map, node, b->value[i]),
 						 b->flags[i] & CVL_STATE);

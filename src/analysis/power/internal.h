@@ -50,8 +50,7 @@ struct power_marker {
 	bool looked;
 	int line[2];    /* bit of from's and to's line; -1: it has none */
 	uint8_t *event; /* of each event class: bit 0 it is `from`, bit 1 `to` */
-	uint64_t levels;
-	bool known;         /* levels */
+	struct cvl_levels levels;
 	struct power_at at; /* its last edge */
 };
 

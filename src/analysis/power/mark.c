@@ -133,13 +133,26 @@ static int span(struct power_study *s, const struct cvl_slice *sl, size_t i)
 	return what ? marked(s, sl, i, what) : 0;
 }
 
+/* Nobody knows the end of the interval that may be open. */
+static void cut(struct power_study *s, const struct cvl_slice *sl)
+{
+	size_t lane = lane_of(s, sl->clock);
+
+	if (s->lane[lane]) {
+		power_drop(s, lane);
+		s->r->left.cut++;
+	}
+	s->lane[lane] = 0;
+}
+
 static int edge(struct power_study *s, struct power_marker *m, const struct cvl_slice *sl, size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = m->known ? m->levels ^ levels : 0;
+	uint64_t was = m->levels.known, changed = cvl_levels_take(&m->levels, sl->batch, i);
+	uint64_t levels = m->levels.now;
 	unsigned what = 0;
 
-	m->levels = levels;
-	m->known = true;
+	if (was && m->line[1] >= 0 && (m->levels.known & ~was) >> m->line[1] & 1)
+		cut(s, sl); /* the end may have been while its line was unknown */
 	for (unsigned which = 0; which < 2; which++) {
 		int bit = m->line[which];
 
@@ -155,18 +168,17 @@ static int edge(struct power_study *s, struct power_marker *m, const struct cvl_
 static int state(struct power_study *s, struct power_marker *m, const struct cvl_slice *sl,
 		 size_t i)
 {
-	uint64_t levels = sl->batch->value[i], changed = m->known ? m->levels ^ levels : UINT64_MAX;
-	bool known = m->known;
+	uint64_t was = m->levels.known, changed = cvl_levels_take(&m->levels, sl->batch, i);
 	int bit = m->line[0];
 
-	m->levels = levels;
-	m->known = true;
 	m->at = at(s, sl, i);
-	if (bit < 0 || !(changed >> bit & 1))
+	if (bit < 0 || !((changed | (was ^ m->levels.known)) >> bit & 1))
 		return 0;
-	if (known)
+	if (was >> bit & 1)
 		power_close(s, sl->stream, &m->at);
-	return power_open(s, sl->stream, levels >> bit & 1, &m->at);
+	if (!(m->levels.known >> bit & 1))
+		return 0;
+	return power_open(s, sl->stream, m->levels.now >> bit & 1, &m->at);
 }
 
 /* What happened to the lines meanwhile nobody knows. */
@@ -174,23 +186,16 @@ static void lost(struct power_study *s, struct power_marker *m, const struct cvl
 		 size_t i)
 {
 	const struct power_at here = at(s, sl, i);
-	size_t lane;
+	uint64_t known = m->levels.known;
 
+	m->levels.known = 0;
 	if (s->opts->how == POWER_STATES) {
-		if (m->known && m->line[0] >= 0)
+		if (m->line[0] >= 0 && known >> m->line[0] & 1)
 			power_close(s, sl->stream, &here);
-		m->known = false;
 		return;
 	}
-	m->known = false;
-	if (m->line[0] < 0 && m->line[1] < 0 && !m->event)
-		return;
-	lane = lane_of(s, sl->clock);
-	if (s->lane[lane]) {
-		power_drop(s, lane);
-		s->r->left.cut++;
-	}
-	s->lane[lane] = 0;
+	if (m->line[0] >= 0 || m->line[1] >= 0 || m->event)
+		cut(s, sl);
 }
 
 int power_mark(struct power_study *s, const struct cvl_slice *sl, size_t i)
@@ -218,7 +223,7 @@ static void last_state(struct power_study *s, size_t stream)
 	struct cvl_stream_stats stats;
 	struct cvl_time end;
 
-	if (!m->known || m->line[0] < 0 || clock < 0)
+	if (m->line[0] < 0 || !(m->levels.known >> m->line[0] & 1) || clock < 0)
 		return;
 	cvl_stream_stats(cvl_timeline_stream(s->tl, stream), &stats);
 	end = cvl_map_time(cvl_timeline_map(s->tl, (size_t)clock), stats.end, NULL);

@@ -20,10 +20,10 @@ struct precision_fields {
 /** A stream, as far as it marks ends of durations. */
 struct precision_mark {
 	bool looked;
-	int bit[2];      /* of the line of from and to, or -1 */
-	bool change;     /* it has the class that tells lines of a loop */
-	uint64_t levels; /* of edges */
-	bool known;
+	int bit[2];  /* of the line of from and to, or -1 */
+	bool change; /* it has the class that tells lines of a loop */
+	struct cvl_levels levels;
+	bool dark;                   /* one of the two lines is unknown */
 	bool open;                   /* a duration */
 	uint64_t from, half;         /* its begin */
 	bool gap;                    /* nobody looked since: */

@@ -311,6 +311,7 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 	int rc = 0;
 
 	if (b->kind[i] == CVL_GAP) {
+		m->levels.known = 0;
 		precision_mark_gap(m, b->tick[i].count, b->aux[i]);
 		if (b->cls[i] != CVL_GAP_OVERFLOW)
 			return 0;

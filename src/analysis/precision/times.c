@@ -74,18 +74,10 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m,
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(r->tl, sl->stream);
 	const struct precision_point *point[] = { r->opts->from, r->opts->to };
-	const uint64_t lines = cvl_trace_env_number(trace, "lines");
 
 	m->looked = true;
-	for (int k = 0; k < 2; k++) {
-		m->bit[k] = -1;
-		for (uint64_t i = 0; i < lines && i < CVL_LINES_MAX && !point[k]->n; i++) {
-			const char *name = cvl_trace_env_at(trace, "line", (size_t)i);
-
-			if (name && !strcmp(name, point[k]->name))
-				m->bit[k] = (int)i;
-		}
-	}
+	for (int k = 0; k < 2; k++)
+		m->bit[k] = point[k]->n ? CVL_LINE_NONE : cvl_trace_line(trace, point[k]->name);
 }
 
 static bool turns(const struct precision_mark *m, int k, const struct precision_point *p,
@@ -127,6 +119,20 @@ static bool is_event(const struct precision_reader *r, const struct precision_po
 	return is;
 }
 
+/* While one of the two lines is unknown, a duration may have ended. */
+static void watch_unknown(struct precision_mark *m, uint64_t tick)
+{
+	bool dark = false;
+
+	for (int k = 0; k < 2; k++)
+		dark = dark || (m->bit[k] >= 0 && !(m->levels.known >> m->bit[k] & 1));
+	if (dark)
+		precision_mark_gap(m, tick, CVL_TICK_UNKNOWN);
+	else if (m->dark)
+		m->last_to = tick;
+	m->dark = dark;
+}
+
 /* Which ends of durations the record is: bit 0 the begin, bit 1 the end. @name of an event, or NULL. */
 static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 		     const struct cvl_slice *sl, size_t i, const char *name)
@@ -136,11 +142,11 @@ static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 	unsigned is = 0;
 
 	if (sl->batch->kind[i] == CVL_EDGE) {
-		levels = sl->batch->value[i];
-		if (m->known && !(sl->batch->flags[i] & CVL_STATE))
-			changed = levels ^ m->levels;
-		m->levels = levels;
-		m->known = true;
+		changed = cvl_levels_take(&m->levels, sl->batch, i);
+		if (sl->batch->flags[i] & CVL_STATE)
+			changed = 0;
+		levels = m->levels.now;
+		watch_unknown(m, sl->batch->tick[i].count);
 		name = changed ? "edge" : NULL;
 	}
 	for (int k = 0; k < 2; k++)
@@ -151,7 +157,6 @@ static unsigned ends(const struct precision_reader *r, struct precision_mark *m,
 
 void precision_mark_gap(struct precision_mark *m, uint64_t from, uint64_t to)
 {
-	m->known = false;
 	m->any_gap = true;
 	m->last_from = from;
 	m->last_to = to;

@@ -180,13 +180,10 @@ static int event(struct counter *c, const struct cvl_slice *sl, size_t i)
 static int edge(struct counter *c, const struct cvl_slice *sl, size_t i)
 {
 	struct task_stream *stream = &c->s->stream[sl->stream];
-	uint64_t before = stream->levels, levels = sl->batch->value[i];
-	bool what[TASK_WHATS] = { false }, known = stream->known;
+	uint64_t changed = cvl_levels_take(&stream->levels, sl->batch, i);
+	bool what[TASK_WHATS] = { false };
 
-	stream->levels = levels;
-	stream->known = true;
-	if (stream->edges < 0 || !known ||
-	    !(levels >> stream->edges & ~before >> stream->edges & 1))
+	if (stream->edges < 0 || !((changed & stream->levels.now) >> stream->edges & 1))
 		return 0;
 	what[c->s->opts->counting] = true;
 	c->s->t->packets[c->s->opts->counting]++;
@@ -247,7 +244,7 @@ static int record(struct counter *c, const struct cvl_slice *sl, size_t i)
 			return 0;
 		return task_power_sample(c->s, &c->power, sl, i);
 	case CVL_GAP:
-		stream->known = false;
+		stream->levels.known = 0;
 		if (stream->channel >= 0)
 			c->power.known = false;
 		if (stream->counts)

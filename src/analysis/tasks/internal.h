@@ -30,8 +30,7 @@ struct task_active {
 struct task_stream {
 	uint8_t *role; /* of each event class */
 	uint64_t place;
-	uint64_t levels;
-	bool known;             /* levels */
+	struct cvl_levels levels;
 	int pin[TASK_PINS_MAX]; /* bit of the line, -1: it has none */
 	int edges;              /* likewise */
 	int channel;            /* of power */

@@ -159,10 +159,10 @@ static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 static int edge(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
 	struct task_stream *stream = &s->stream[sl->stream];
-	uint64_t levels = sl->batch->value[i], changed;
+	uint64_t changed = cvl_levels_take(&stream->levels, sl->batch, i);
+	uint64_t levels = stream->levels.now;
 	int rc = 0;
 
-	changed = stream->known ? stream->levels ^ levels : 0;
 	if (stream->edges >= 0)
 		task_reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
 	for (size_t p = 0; p < s->opts->n_pins && !rc; p++) {
@@ -175,8 +175,6 @@ static int edge(struct task_study *s, const struct cvl_slice *sl, size_t i)
 		if (changed >> bit & 1)
 			rc = mark(s, sl, i, (levels >> bit & 1) != pin->low, 0, pin->line, false);
 	}
-	stream->levels = levels;
-	stream->known = true;
 	return rc;
 }
 
@@ -211,7 +209,7 @@ int task_runs(struct task_study *s)
 				if (stream->channel >= 0)
 					task_reach(s, cvl_timeline_bound_parts(s->tl, &sl, i));
 				break;
-			case CVL_GAP: stream->known = false; break;
+			case CVL_GAP: stream->levels.known = 0; break;
 			default: break;
 			}
 		}

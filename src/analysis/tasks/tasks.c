@@ -74,7 +74,7 @@ static void forget_times(struct task_study *s, size_t streams)
 {
 	for (size_t i = 0; i < streams; i++) {
 		s->stream[i].place = 0;
-		s->stream[i].known = false;
+		s->stream[i].levels.known = 0;
 		for (unsigned k = 0; k < 3; k++)
 			s->stream[i].line_time[k] = INT64_MIN;
 	}

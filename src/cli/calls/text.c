@@ -125,7 +125,7 @@ static void put_findings(const struct calls_view *v, struct out *o)
 		char *text = calls_view_sentence(v, &v->group[i]);
 
 		out_text(o, "  ");
-		cli_name(o, text ? text : "out of memory");
+		out_name(o, text ? text : "out of memory");
 		out_char(o, '\n');
 		free(text);
 	}
@@ -191,9 +191,9 @@ static void put_path(const struct calls_view *v, struct out *o)
 	cvl_time_text(from, (struct cvl_time){ s->begin.ns });
 	cvl_bound_text(length, s->end.ns - s->begin.ns);
 	out_text(o, "\ncritical path of ");
-	cli_name(o, calls_read_function(v->r, s->function));
+	out_name(o, calls_read_function(v->r, s->function));
 	out_text(o, " on ");
-	cli_name(o, calls_read_thread(v->r, s->thread));
+	out_name(o, calls_read_thread(v->r, s->thread));
 	out_printf(o, ", from %s s for %s:\n", from, length);
 	table_init(&t, 5);
 	table_heads(&t, heads);
@@ -274,7 +274,7 @@ void calls_view_text(const struct calls_view *v, struct out *o)
 		spans += calls_thread(v->c, i)->spans;
 	calls_read_range(v->r, &first, &last);
 	cvl_bound_text(length, last.ns - first.ns);
-	cli_name(o, v->path);
+	out_name(o, v->path);
 	out_text(o, ": ");
 	cli_count(o, spans, "span");
 	out_text(o, " of ");

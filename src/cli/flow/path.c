@@ -118,7 +118,7 @@ void flow_view_item(struct flow_view *v, const struct flow_node *node, const str
 	out_time(o, item->begin.time, 14);
 	put_bound(o, item->begin.bound);
 	out_text(o, "  ");
-	out_text(o, node->name);
+	out_name(o, node->name);
 	out_text(o, "  ");
 	if (item->what != FLOW_POINT) {
 		out_text(o, "-- ");

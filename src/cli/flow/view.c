@@ -93,7 +93,8 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 	struct table t;
 
 	begin(v);
-	out_printf(o, "%s: ", node->name);
+	out_name(o, node->name);
+	out_text(o, ": ");
 	cli_count(o, s->told[FLOW_POINT], "marker");
 	out_text(o, ", ");
 	put_coverage(v, s);
