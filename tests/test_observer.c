@@ -136,7 +136,7 @@ static void what_is_kept_is_read(void **state)
 	(void)state;
 	path_of(path, "a.json");
 	assert_int_equal(anchor_save(&a, path, &err), 0);
-	assert_true(anchor_load(&b, path));
+	assert_int_equal(anchor_load(&b, path, &err), 0);
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
@@ -151,16 +151,36 @@ static void a_missing_or_damaged_anchor_is_none(void **state)
 		"{\"tick\": 1, \"early_ns\": 3, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}",
 		"{\"tick\": 1.5, \"early_ns\": 1, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}",
 	};
+	struct cvl_error err;
 	struct anchor a;
 	char path[300];
 
 	(void)state;
 	path_of(path, "none.json");
-	assert_false(anchor_load(&a, path));
+	assert_int_equal(anchor_load(&a, path, &err), CVL_E_MISSING);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put_file(path, bad[i], strlen(bad[i]));
-		assert_false(anchor_load(&a, path));
+		assert_int_equal(anchor_load(&a, path, &err), CVL_E_MISSING);
 	}
+}
+
+static void an_anchor_names_its_version(void **state)
+{
+	static const char rest[] =
+		"\"tick\": 1, \"early_ns\": 1, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}";
+	char path[300], text[300];
+	struct cvl_error err;
+	struct anchor a;
+
+	(void)state;
+	path_of(path, "version.json");
+	snprintf(text, sizeof(text), "{%s", rest); /* an older one does not */
+	put_file(path, text, strlen(text));
+	assert_int_equal(anchor_load(&a, path, &err), 0);
+	snprintf(text, sizeof(text), "{\"coeval_anchor\": 2, %s", rest);
+	put_file(path, text, strlen(text));
+	assert_int_equal(anchor_load(&a, path, &err), CVL_E_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "is of version 2; this coeval reads up to 1"));
 }
 
 /* ---- going on with a stream that was cut off ---- */
@@ -322,6 +342,7 @@ int main(void)
 		cmocka_unit_test(a_wall_clock_that_went_back_gives_a_loss_all_the_same),
 		cmocka_unit_test(what_is_kept_is_read),
 		cmocka_unit_test(a_missing_or_damaged_anchor_is_none),
+		cmocka_unit_test(an_anchor_names_its_version),
 		cmocka_unit_test(a_stream_cut_anywhere_goes_on_with_its_whole_packets),
 		cmocka_unit_test(a_damaged_last_packet_is_cut_off),
 		cmocka_unit_test(other_lines_are_refused),
