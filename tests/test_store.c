@@ -667,8 +667,8 @@ static void full_disk_is_an_error_that_leaves_what_was_written(void **state)
 	limit.rlim_cur = 150000; /* two packets and a part of the third */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	rc = put_edges(w, 1, 60000, &err);
-	assert_int_equal(rc, CVL_E_IO);
-	assert_int_equal(err.code, CVL_E_IO);
+	assert_int_equal(rc, CVL_E_FULL);
+	assert_int_equal(err.code, CVL_E_FULL);
 	assert_non_null(strstr(err.text, strerror(EFBIG)));
 	assert_int_equal(size_of(path_of("full/stream")), packet_offset(path_of("full/stream"), 2));
 

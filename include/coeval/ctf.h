@@ -146,6 +146,12 @@ struct cvl_stream_opts {
 	const struct cvl_report *report;
 	struct cvl_tick from, to; /* packets wholly outside are skipped; to 0 means no limit */
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
+	/*
+	 * What the stream held when it was finished, where that is known: if it holds less now, a CVL_GAP_TRUNCATED stands at the end.
+	 */
+	uint64_t bytes;              /* 0: not known */
+	uint64_t records;            /* 0: not known */
+	struct cvl_tick first, last; /* both 0: not known */
 };
 
 /** What is known of a stream so far. */
