@@ -237,6 +237,8 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 	s->known = false;
 	stored_expect(session_stored(tl->session, t->first),
 		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), &o);
+	if (s->missing && !o.first.count)
+		o.first.count = cvl_session_clock(tl->session, t->first)->base_tick;
 	return s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
 			    cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
 }

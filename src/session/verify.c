@@ -125,7 +125,8 @@ static bool next_packet(struct walk *w, struct wire_packet *h, uint8_t crc[WIRE_
 
 static bool fits(const struct wire_index_entry *e, const struct wire_packet *h, uint64_t offset)
 {
-	return be64toh(e->offset) == offset && be64toh(e->packet_size) == le64toh(h->packet_size) &&
+	return !e->stream_id && !e->stream_instance_id && be64toh(e->offset) == offset &&
+	       be64toh(e->packet_size) == le64toh(h->packet_size) &&
 	       be64toh(e->content_size) == le64toh(h->content_size) &&
 	       be64toh(e->timestamp_begin) == le64toh(h->timestamp_begin) &&
 	       be64toh(e->timestamp_end) == le64toh(h->timestamp_end) &&
