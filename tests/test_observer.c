@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <coeval/store.h>
 
 #include "observer/anchor.h"
+#include "observer/control.h"
 #include "test_draw.h"
 #include "test_scratch.h"
 
@@ -183,6 +187,62 @@ static void an_anchor_names_its_version(void **state)
 	assert_non_null(strstr(err.text, "is of version 2; this coeval reads up to 1"));
 }
 
+/* ---- the control socket ---- */
+
+static char *answer_with(void *ctx, char *line)
+{
+	(void)ctx;
+	return strcmp(line, "stop") ? strdup("{\"error\":\"what?\"}") :
+				      strdup("{\"state\":\"done\"}");
+}
+
+/* As many as you like, of those who never say a word. */
+static int idle_client(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	assert_true(fd >= 0);
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+static void idle_clients_lock_nobody_out(void **state)
+{
+	struct control *c;
+	struct cvl_error err;
+	char path[300];
+	int idle[40], status;
+	pid_t child;
+
+	(void)state;
+	path_of(path, "control");
+	assert_int_equal(control_open(&c, path, answer_with, NULL, &err), 0);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++) {
+		idle[i] = idle_client(path);
+		control_work(c);
+	}
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		char *answer = control_ask(path, "stop", &err);
+
+		_exit(!answer || strcmp(answer, "{\"state\":\"done\"}"));
+	}
+	while (!waitpid(child, &status, WNOHANG)) {
+		struct pollfd fds[20];
+
+		poll(fds, control_wait_for(c, fds, 20), 10);
+		control_work(c);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++)
+		close(idle[i]);
+	control_close(c);
+}
+
 /* ---- going on with a stream that was cut off ---- */
 
 #define PACKETS 12
@@ -343,6 +403,7 @@ int main(void)
 		cmocka_unit_test(what_is_kept_is_read),
 		cmocka_unit_test(a_missing_or_damaged_anchor_is_none),
 		cmocka_unit_test(an_anchor_names_its_version),
+		cmocka_unit_test(idle_clients_lock_nobody_out),
 		cmocka_unit_test(a_stream_cut_anywhere_goes_on_with_its_whole_packets),
 		cmocka_unit_test(a_damaged_last_packet_is_cut_off),
 		cmocka_unit_test(other_lines_are_refused),

@@ -72,8 +72,19 @@ make joined join -o joined csv sim ctf
 cp -r "$data/sessions/unfinished" unfinished
 sessions="csv vcd flocklab power rld sr raw ctf hosts ett itm tpiu swo uart sim capture joined unfinished"
 
-printf 'rules:\n  - name: some\n    count: { of: "edge D0", each: 1s, atmost: 5 }\n' >rules.yaml
-printf 'points:\n  a: { pins: 1 }\n  b: { pins: 2 }\nedges: [a -> b, b -> a]\n' >map.yaml
+cat >rules.yaml <<'END'
+- { name: short, state: D0 is high, at most: 1s }
+- { name: both, never: D0 is high, while: D1 is high }
+END
+cat >map.yaml <<'END'
+program: two
+pins: [D0, D1]
+codes: changes
+start: a
+points:
+  - { name: a, code: [D0], next: [b] }
+  - { name: b, code: [D1], next: [a] }
+END
 
 try() {
 	local status=0
@@ -102,31 +113,32 @@ every_verb() {
 		try sync "$s" --pulse $line:rising:1s
 		try sync "$s" --pulse $line:rising:1s --estimator kalman --json
 		try sync "$s" --calibrate $line
-		try power "$s" --line $line
 		try decode "$s" --uart $line:9600
 		try decode "$s" --swo $line
-		try precision "$s" --between $line:rising $line:falling
-		try flow map.yaml "$s" --between a b
+		try power "$s" --power volts --line $line
+		try precision "$s" --between $line:rise..$line:fall
 	done
 	try decode "$s" --port 1 --metadata "$data/sessions/foreign/traces/core/metadata"
 	try report "$s" -o report.html
-	try check rules.yaml "$s"
 	try check "$s" rules.yaml
+	try check "$s" rules.yaml --json
 	try calls "$s"
 	try calls "$s" --json
 	try calls "$s" --html page.html --svg flame.svg --folded folded.txt
 	try task "$s"
 	try task "$s" --json
 	try flow "$s" map.yaml
-	try power "$s"
-	try power "$s" --each 100ms --json
+	try flow "$s" map.yaml --between a:b --json
+	try power "$s" --power volts --each 100ms --json
+	try power "$s" --current current --volts 3.3
+	try power "$s" --current I1H --volts 3.3 --json
 	try precision "$s"
-	try precision "$s" --gaps --json
+	try precision "$s" --gaps 3 --json
 	for format in vcd csv ctf perfetto grace flocklab ett-text null; do
 		rm -rf exported
 		try export "$s" --to $format -o exported
 	done
-	try act "$s" status
+	try act "$s" set D0 at 1
 	rm -rf again
 	try join -o again "$s"
 	try session verify again
