@@ -206,7 +206,7 @@ static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 	if (!full && rc != CVL_E_IO && (rc != CVL_E_LIMIT || !s->packets))
 		return rc;
 	say(s, true, "%s%s; this stream ends here, with a gap. What was captured is kept",
-	    full ? "the disk is full: " : "", why->text);
+	    full ? "no room left: " : "", why->text);
 	unlink(s->ballast);
 	s->failed = s->ended = true;
 	if (s->packets)
