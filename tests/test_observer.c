@@ -8,12 +8,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <coeval/store.h>
 
 #include "observer/anchor.h"
+#include "observer/control.h"
 #include "test_draw.h"
 #include "test_scratch.h"
 
@@ -136,7 +140,7 @@ static void what_is_kept_is_read(void **state)
 	(void)state;
 	path_of(path, "a.json");
 	assert_int_equal(anchor_save(&a, path, &err), 0);
-	assert_true(anchor_load(&b, path));
+	assert_int_equal(anchor_load(&b, path, &err), 0);
 	assert_memory_equal(&a, &b, sizeof(a));
 }
 
@@ -151,16 +155,92 @@ static void a_missing_or_damaged_anchor_is_none(void **state)
 		"{\"tick\": 1, \"early_ns\": 3, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}",
 		"{\"tick\": 1.5, \"early_ns\": 1, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}",
 	};
+	struct cvl_error err;
 	struct anchor a;
 	char path[300];
 
 	(void)state;
 	path_of(path, "none.json");
-	assert_false(anchor_load(&a, path));
+	assert_int_equal(anchor_load(&a, path, &err), CVL_E_MISSING);
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		put_file(path, bad[i], strlen(bad[i]));
-		assert_false(anchor_load(&a, path));
+		assert_int_equal(anchor_load(&a, path, &err), CVL_E_MISSING);
 	}
+}
+
+static void an_anchor_names_its_version(void **state)
+{
+	static const char rest[] =
+		"\"tick\": 1, \"early_ns\": 1, \"late_ns\": 2, \"unix_early_ns\": 1, \"unix_late_ns\": 2, \"boot\": \"\"}";
+	char path[300], text[300];
+	struct cvl_error err;
+	struct anchor a;
+
+	(void)state;
+	path_of(path, "version.json");
+	snprintf(text, sizeof(text), "{%s", rest); /* an older one does not */
+	put_file(path, text, strlen(text));
+	assert_int_equal(anchor_load(&a, path, &err), 0);
+	snprintf(text, sizeof(text), "{\"coeval_anchor\": 2, %s", rest);
+	put_file(path, text, strlen(text));
+	assert_int_equal(anchor_load(&a, path, &err), CVL_E_UNSUPPORTED);
+	assert_non_null(strstr(err.text, "is of version 2; this coeval reads up to 1"));
+}
+
+/* ---- the control socket ---- */
+
+static char *answer_with(void *ctx, char *line)
+{
+	(void)ctx;
+	return strcmp(line, "stop") ? strdup("{\"error\":\"what?\"}") :
+				      strdup("{\"state\":\"done\"}");
+}
+
+/* As many as you like, of those who never say a word. */
+static int idle_client(const char *path)
+{
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+
+	assert_true(fd >= 0 && strlen(path) < sizeof(a.sun_path));
+	memcpy(a.sun_path, path, strlen(path));
+	assert_int_equal(connect(fd, (struct sockaddr *)&a, sizeof(a)), 0);
+	return fd;
+}
+
+static void idle_clients_lock_nobody_out(void **state)
+{
+	struct control *c;
+	struct cvl_error err;
+	char path[300];
+	int idle[40], status;
+	pid_t child;
+
+	(void)state;
+	path_of(path, "control");
+	assert_int_equal(control_open(&c, path, answer_with, NULL, &err), 0);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++) {
+		idle[i] = idle_client(path);
+		control_work(c);
+	}
+	child = fork();
+	assert_true(child >= 0);
+	if (!child) {
+		char *answer = control_ask(path, "stop", &err);
+
+		_exit(!answer || strcmp(answer, "{\"state\":\"done\"}"));
+	}
+	while (!waitpid(child, &status, WNOHANG)) {
+		struct pollfd fds[20];
+
+		poll(fds, control_wait_for(c, fds, 20), 10);
+		control_work(c);
+	}
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+	for (size_t i = 0; i < sizeof(idle) / sizeof(*idle); i++)
+		close(idle[i]);
+	control_close(c);
 }
 
 /* ---- going on with a stream that was cut off ---- */
@@ -322,6 +402,8 @@ int main(void)
 		cmocka_unit_test(a_wall_clock_that_went_back_gives_a_loss_all_the_same),
 		cmocka_unit_test(what_is_kept_is_read),
 		cmocka_unit_test(a_missing_or_damaged_anchor_is_none),
+		cmocka_unit_test(an_anchor_names_its_version),
+		cmocka_unit_test(idle_clients_lock_nobody_out),
 		cmocka_unit_test(a_stream_cut_anywhere_goes_on_with_its_whole_packets),
 		cmocka_unit_test(a_damaged_last_packet_is_cut_off),
 		cmocka_unit_test(other_lines_are_refused),

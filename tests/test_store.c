@@ -667,8 +667,8 @@ static void full_disk_is_an_error_that_leaves_what_was_written(void **state)
 	limit.rlim_cur = 150000; /* two packets and a part of the third */
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	rc = put_edges(w, 1, 60000, &err);
-	assert_int_equal(rc, CVL_E_IO);
-	assert_int_equal(err.code, CVL_E_IO);
+	assert_int_equal(rc, CVL_E_FULL);
+	assert_int_equal(err.code, CVL_E_FULL);
 	assert_non_null(strstr(err.text, strerror(EFBIG)));
 	assert_int_equal(size_of(path_of("full/stream")), packet_offset(path_of("full/stream"), 2));
 
@@ -681,6 +681,21 @@ static void full_disk_is_an_error_that_leaves_what_was_written(void **state)
 	assert_int_equal(t.last, 7000900);
 	assert_int_equal(t.gaps, 1);
 	assert_int_equal(t.why[0], CVL_GAP_PACKETS);
+}
+
+static void no_room_is_no_room_whoever_sets_the_limit(void **state)
+{
+	static const int full[] = { ENOSPC, EDQUOT, EFBIG };
+	struct cvl_error err;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(full) / sizeof(*full); i++) {
+		errno = full[i];
+		assert_int_equal(cvl_fail_errno(&err, "write", "file"), CVL_E_FULL);
+		assert_int_equal(cvl_exit_status(err.code), 4);
+	}
+	errno = EIO;
+	assert_int_equal(cvl_fail_errno(&err, "write", "file"), CVL_E_IO);
 }
 
 /* ---- a writer that dies ---- */
@@ -847,6 +862,7 @@ int main(void)
 		cmocka_unit_test(what_makes_no_sense_is_refused),
 		cmocka_unit_test(damaged_packet_becomes_a_gap),
 		cmocka_unit_test(full_disk_is_an_error_that_leaves_what_was_written),
+		cmocka_unit_test(no_room_is_no_room_whoever_sets_the_limit),
 		cmocka_unit_test(killed_writer_loses_at_most_the_packet_not_complete),
 		cmocka_unit_test(writer_that_died_at_once_leaves_a_session_that_opens),
 		cmocka_unit_test(finished_session_is_no_longer_unfinished),

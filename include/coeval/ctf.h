@@ -167,6 +167,12 @@ struct cvl_stream_opts {
 	/* packets wholly outside are skipped, but for that which tells the levels at the beginning; to 0 means no limit */
 	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
+	/*
+	 * What the stream held when it was finished, where that is known: if it holds less now, a CVL_GAP_TRUNCATED stands at the end.
+	 */
+	uint64_t bytes;              /* 0: not known */
+	uint64_t records;            /* 0: not known */
+	struct cvl_tick first, last; /* both 0: not known */
 };
 
 /** What is known of a stream so far. */

@@ -34,6 +34,8 @@ enum cvl_code {
 	CVL_E_NOMEM = -14,       /* out of memory */
 	CVL_E_ENV = -15,         /* a device, program or permission is missing */
 	CVL_E_MISMATCH = -16,    /* two parts that should agree do not, though both can be read */
+	CVL_E_FULL =
+		-17, /* no room to write to: of the disk, a quota, or the size that a file may have */
 };
 
 struct cvl_error {
@@ -55,7 +57,7 @@ struct cvl_report {
 int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const char *fmt, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** The same for a failed system call: appends strerror(errno). */
+/** The same for a failed system call: appends strerror(errno). CVL_E_IO, CVL_E_FULL or CVL_E_NOMEM. */
 int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
 
 /** Pass a problem on; nothing happens when there is no one to tell. */

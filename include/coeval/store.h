@@ -181,6 +181,22 @@ uint64_t cvl_writer_count(const struct cvl_writer *w);
  */
 int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err);
 
+/** What a trace of ours holds, once it is written to the end: by this a loss of later is found. */
+struct cvl_stored {
+	uint64_t metadata_bytes;
+	uint64_t bytes; /* of the stream */
+	uint64_t packets;
+	uint64_t
+		records; /* as struct cvl_stream_stats counts them; CVL_LOST_UNKNOWN: nobody counted */
+	struct cvl_tick first, last;
+	/* SHA-256 in hexadecimal digits: of the metadata, and of the checksums (CRC-32C) of all packets, as they stand in the stream */
+	char metadata_sha256[65], packets_sha256[65];
+};
+
+/** cvl_writer_close() of a writer, not NULL, that fills @stored, which may be NULL. */
+int cvl_writer_finish(struct cvl_writer *w, struct cvl_tick end, struct cvl_stored *stored,
+		      struct cvl_error *err);
+
 /** Drop what is pending and free: what `kill -9` would leave behind. */
 void cvl_writer_abandon(struct cvl_writer *w);
 

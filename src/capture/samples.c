@@ -349,6 +349,7 @@ static enum cvl_gap gap_of(int rc)
 	case CVL_E_MISSING: return CVL_GAP_TRUNCATED;
 	case CVL_E_IO:
 	case CVL_E_NOMEM: return CVL_GAP_UNKNOWN;
+	case CVL_E_FULL: return CVL_GAP_DISK_FULL;
 	default: return CVL_GAP_CORRUPT;
 	}
 }

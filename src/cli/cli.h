@@ -24,7 +24,7 @@ struct verb {
 extern const struct verb verb_capture, verb_control, verb_devices, verb_join, verb_import,
 	verb_decode, verb_sync, verb_info, verb_show, verb_check, verb_calls, verb_export,
 	verb_report, verb_task, verb_flow, verb_power, verb_sim, verb_demo, verb_help, verb_act,
-	verb_precision, verb_doctor;
+	verb_precision, verb_doctor, verb_session;
 /** Of verb_flow. */
 extern const struct verb flow_assign_verb;
 /** Of verb_task: what is not named is task_show. */

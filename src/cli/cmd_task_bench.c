@@ -300,7 +300,7 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 	if (status && !res.made && !r->n)
 		return status;
 	rc = summary_make(&s, r, &late);
-	if (!rc && err.code != CVL_E_IO && err.code != CVL_E_USAGE)
+	if (!rc && err.code != CVL_E_IO && err.code != CVL_E_FULL && err.code != CVL_E_USAGE)
 		rc = results_save(r, k->output, &late);
 	if (!rc && k->table)
 		rc = summary_save_table(&s, k->table, &late);

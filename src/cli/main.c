@@ -5,10 +5,10 @@
 #include <string.h>
 
 const struct verb *const verbs[] = {
-	&verb_capture, &verb_devices, &verb_control, &verb_act,  &verb_join,  &verb_import,
-	&verb_decode,  &verb_sync,    &verb_info,    &verb_show, &verb_check, &verb_calls,
-	&verb_export,  &verb_report,  &verb_task,    &verb_flow, &verb_power, &verb_precision,
-	&verb_sim,     &verb_demo,    &verb_doctor,  &verb_help, NULL,
+	&verb_capture,   &verb_devices, &verb_control, &verb_act,     &verb_join, &verb_import,
+	&verb_decode,    &verb_sync,    &verb_info,    &verb_session, &verb_show, &verb_check,
+	&verb_calls,     &verb_export,  &verb_report,  &verb_task,    &verb_flow, &verb_power,
+	&verb_precision, &verb_sim,     &verb_demo,    &verb_doctor,  &verb_help, NULL,
 };
 
 static const struct verb *find(const char *name)
@@ -66,6 +66,8 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 
 	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
+	signal(SIGXFSZ,
+	       SIG_IGN); /* a file may not be larger: writes see EFBIG, as of a full disk */
 	if (argc < 2)
 		return help_all(stderr);
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {

@@ -26,8 +26,9 @@ int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path)
 
 	if (saved == ENOMEM)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
-	return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot %s: %s", path, what,
-			strerror(saved));
+	return cvl_fail(
+		err, saved == ENOSPC || saved == EDQUOT || saved == EFBIG ? CVL_E_FULL : CVL_E_IO,
+		CVL_NO_OFFSET, "%s: cannot %s: %s", path, what, strerror(saved));
 }
 
 void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem)
@@ -56,6 +57,7 @@ const char *cvl_code_name(enum cvl_code code)
 	case CVL_E_NOMEM: return "no-memory";
 	case CVL_E_ENV: return "environment";
 	case CVL_E_MISMATCH: return "mismatch";
+	case CVL_E_FULL: return "full";
 	}
 	return "unknown";
 }
@@ -67,6 +69,7 @@ int cvl_exit_status(enum cvl_code code)
 	case CVL_E_NO: return 1;
 	case CVL_E_USAGE: return 2;
 	case CVL_E_IO:
+	case CVL_E_FULL:
 	case CVL_E_NOMEM:
 	case CVL_E_ENV: return 4;
 	default: return 3;

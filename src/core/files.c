@@ -59,7 +59,44 @@ bool cvl_is_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode);
 }
 
+int cvl_sync_dir(const char *path, struct cvl_error *err)
+{
+	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
+
+	if (fd < 0)
+		return errno == EACCES ? 0 : cvl_fail_errno(err, "open", path); /* made, not read */
+	/* file systems that cannot (EINVAL) keep names in their own way */
+	if (fsync(fd) && errno != EINVAL)
+		rc = cvl_fail_errno(err, "sync", path);
+	close(fd);
+	return rc;
+}
+
+int cvl_sync_parent(const char *path, struct cvl_error *err)
+{
+	char dir[CVL_PATH_MAX];
+	size_t n = strlen(path);
+
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	while (n && path[n - 1] != '/')
+		n--;
+	while (n > 1 && path[n - 1] == '/')
+		n--;
+	if (n >= sizeof(dir))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
+	snprintf(dir, sizeof(dir), "%.*s", n ? (int)n : 1, n ? path : ".");
+	return cvl_sync_dir(dir, err);
+}
+
 int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err)
+{
+	int rc = cvl_write_soon(path, bytes, n, err);
+
+	return rc ? rc : cvl_sync_parent(path, err);
+}
+
+int cvl_write_soon(const char *path, const void *bytes, size_t n, struct cvl_error *err)
 {
 	char temp[CVL_PATH_MAX + 8];
 	const char *p = bytes;
@@ -216,10 +253,12 @@ static int copy_level(const char *from, const char *to, int depth, struct cvl_er
 			rc = copy_file(a, b, err);
 	}
 	closedir(dir);
-	return rc;
+	return rc ? rc : cvl_sync_dir(to, err);
 }
 
 int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err)
 {
-	return copy_level(from, to, 0, err);
+	int rc = copy_level(from, to, 0, err);
+
+	return rc ? rc : cvl_sync_parent(to, err);
 }

@@ -22,8 +22,18 @@ void cvl_path_clean(char *name);
 bool cvl_is_dir(const char *path);
 bool cvl_is_file(const char *path);
 
-/** Replace @path by @n bytes as a whole: written beside it, synced, renamed. */
+/**
+ * Replace @path by @n bytes as a whole: written beside it, synced, renamed. When this returns it survives a crash of the machine.
+ */
 int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
+
+/** The same, in less time: after a crash of the machine @path may be what it was before. */
+int cvl_write_soon(const char *path, const void *bytes, size_t n, struct cvl_error *err);
+
+/** Let the names in the directory @path survive a crash of the machine: files that were made in it, or renamed. */
+int cvl_sync_dir(const char *path, struct cvl_error *err);
+/** The same for the directory that @path is in. */
+int cvl_sync_parent(const char *path, struct cvl_error *err);
 
 /**
  * All of @path, @max bytes at most, with a NUL behind it; free() it. NULL with @err filled: CVL_E_LIMIT, what

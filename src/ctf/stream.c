@@ -94,6 +94,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 		s->opts = *opts;
 	s->m.slot = s->slot;
 	s->m.role = s->role;
+	s->m.clock = s->last_end = s->opts.first.count;
 	s->resolution = cvl_trace_env_number(trace, "resolution");
 	if (!s->resolution)
 		s->resolution = 1;
@@ -125,6 +126,9 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 	int fd, rc;
 
 	*out = NULL;
+	if (i >= trace->n_files)
+		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: the trace has no stream: its file is missing", trace->path);
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", trace->path, trace->file[i].name) >=
 	    sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", trace->path);
@@ -233,6 +237,12 @@ static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *fou
 	return false;
 }
 
+/* Whether something is missing behind the last byte, which end_stream() tells of. */
+static bool ends_early(const struct cvl_stream *s)
+{
+	return s->size < s->opts.bytes;
+}
+
 /* The bytes at s->offset are no packet that can be read: go to the next that can. */
 static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
 		  const char *what)
@@ -242,8 +252,10 @@ static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct
 
 	if (rc)
 		return rc;
-	add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
-		CVL_LOST_UNKNOWN, code == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT);
+	if (code != CVL_E_TRUNCATED || !ends_early(s))
+		add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+			CVL_LOST_UNKNOWN,
+			code == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT);
 	s->known_sequence = false;
 	if (find_packet(s, s->offset + 1, &next_packet))
 		s->offset = next_packet;
@@ -278,6 +290,15 @@ static const struct stream_class *find_class(const struct cvl_stream *s, bool ha
 static bool has(const struct machine *m, enum op_role role)
 {
 	return m->has >> role & 1;
+}
+
+/* Whether the packet whose header was read names another trace than the metadata do. */
+static bool is_of_another(const struct cvl_stream *s)
+{
+	const struct machine *m = &s->m;
+
+	return has(m, ROLE_UUID) && s->trace->has_uuid &&
+	       memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16) != 0;
 }
 
 /* Losses that the packet's counters tell of, as gaps from the end of the one before. */
@@ -335,8 +356,28 @@ static void close_packet(struct cvl_stream *s)
 	s->any_packet = true;
 	s->offset += s->packet_bits / 8;
 	let_go(s);
-	if (s->cut)
+	if (s->cut && !ends_early(s))
 		add_gap(s, s->last_tick, CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
+}
+
+/* What is missing behind the last byte. */
+static void end_stream(struct cvl_stream *s)
+{
+	const struct cvl_stream_opts *o = &s->opts;
+	uint64_t lost = CVL_LOST_UNKNOWN;
+
+	if (ends_early(s)) {
+		if (o->records > s->stats.records && !o->from.count)
+			lost = o->records - s->stats.records;
+		add_gap(s, s->last_end,
+			o->last.count >= s->last_end && o->last.count ? o->last.count :
+									CVL_TICK_UNKNOWN,
+			lost, CVL_GAP_TRUNCATED);
+		s->stats.lost += lost == CVL_LOST_UNKNOWN ? 0 : lost;
+	} else if (o->unfinished) {
+		add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+			CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
+	}
 }
 
 /* ---- records ---- */
@@ -628,11 +669,10 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 			      "the file ends inside a packet header");
 	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
 		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
-	if (has(m, ROLE_UUID) && s->trace->has_uuid &&
-	    memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16))
-		if (problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
-			    "the packet's UUID is not the trace's"))
-			return CVL_E_MISMATCH;
+	if (!s->trace->ours && is_of_another(s) &&
+	    problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+		    "the packet's UUID is not the trace's"))
+		return CVL_E_MISMATCH;
 	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
 	if (!s->class)
 		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
@@ -662,6 +702,12 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		content = content < m->end ? content : m->end;
 	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
 		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
+	} else if (s->trace->ours && is_of_another(s)) {
+		/* nothing is damaged: these records are of another clock */
+		s->opts.strict = true;
+		return problem(
+			s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+			"the packet's UUID is not that of the metadata: the stream belongs to another trace");
 	}
 	s->packet_bits = packet;
 	count_losses(s);
@@ -890,10 +936,7 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 				return 0;
 			if (s->offset >= s->size) {
 				s->done = true;
-				if (!s->opts.unfinished)
-					return 0;
-				add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN,
-					CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
+				end_stream(s);
 				continue;
 			}
 			rc = open_packet(s, err);

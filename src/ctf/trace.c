@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "ctf/internal.h"
-#include "ctf/wire.h"
 
 #include "core/files.h"
+#include "ctf/wire.h"
 
 #include <dirent.h>
 #include <endian.h>
@@ -94,6 +94,10 @@ static int parse(struct cvl_trace *t, const char *text, size_t n, struct cvl_err
 	tracer = cvl_trace_env(t, "tracer_name");
 	t->ours = tracer && !strcmp(tracer, WIRE_TRACER);
 	t->exported = tracer && !strcmp(tracer, CVL_EXPORT_TRACER);
+	if (t->ours && cvl_trace_env_number(t, "tracer_major") > WIRE_VERSION)
+		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
+				"%s:0: stream of version %s; this coeval reads up to %d",
+				t->metadata_path, cvl_trace_env(t, "tracer_major"), WIRE_VERSION);
 	return layout_compile(t, err);
 }
 

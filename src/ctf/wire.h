@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define WIRE_TRACER "coeval"
+#define WIRE_VERSION 1 /* of the layout; env calls it tracer_major */
 #define WIRE_STREAM_FILE "stream"
 #define WIRE_CLOCK "ticks"
 

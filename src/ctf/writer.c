@@ -3,6 +3,7 @@
 
 #include "core/crc32c.h"
 #include "core/files.h"
+#include "core/sha256.h"
 #include "core/uuid.h"
 #include "ctf/internal.h"
 #include "ctf/wire.h"
@@ -15,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -26,6 +28,8 @@
 #define CLASSES_MAX 65536
 #define FIELDS_MAX 1024
 #define METADATA_MAX ((size_t)16 << 20) /* ours are far smaller */
+/* Of the size that a file may have: for the gap that says that it may not be larger. */
+#define RESERVE_BYTES 1024
 
 struct user_class {
 	char *name;
@@ -53,6 +57,13 @@ struct cvl_writer {
 	unsigned level_bytes;
 
 	uint64_t count, lost, sequence, offset;
+	uint64_t packets;
+	uint64_t restated;   /* levels at the begin of packets, which are not counted as records */
+	bool miscounted;     /* a packet could not be written, or was there when we came */
+	uint64_t first, end; /* ticks of what is stored */
+	uint64_t largest;    /* size that a file may have */
+	bool last_words;     /* the packet being filled may use what is reserved */
+	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	bool open;
 	size_t n;
@@ -113,9 +124,9 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	put_quoted(f, w->node);
 	fprintf(f,
 		";\n\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER
-		"\";\n\ttracer_major = 1;\n"
+		"\";\n\ttracer_major = %d;\n"
 		"\tresolution = %" PRIu64 ";\n\tlines = %zu;\n",
-		w->resolution, w->n_lines);
+		WIRE_VERSION, w->resolution, w->n_lines);
 	for (size_t i = 0; i < w->n_lines; i++) {
 		fprintf(f, "\tline%zu = ", i);
 		put_quoted(f, w->line[i]);
@@ -214,6 +225,7 @@ static int write_metadata(const struct cvl_writer *w, struct cvl_error *err)
 	char path[4096];
 	FILE *f;
 	bool ok;
+	int rc;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s/metadata", w->dir) >= sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", w->dir);
@@ -223,10 +235,11 @@ static int write_metadata(const struct cvl_writer *w, struct cvl_error *err)
 	if (!f)
 		return cvl_fail_errno(err, "create", path);
 	put_metadata(w, f);
-	ok = !ferror(f);
+	ok = !ferror(f) && !fflush(f) && !fsync(fileno(f));
 	if (fclose(f) || !ok)
 		return cvl_fail_errno(err, "write", path);
-	return 0;
+	rc = cvl_sync_dir(w->dir, err);
+	return rc ? rc : cvl_sync_parent(w->dir, err);
 }
 
 /* ---- opening ---- */
@@ -328,6 +341,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 		      struct cvl_error *err)
 {
 	struct cvl_writer *w;
+	struct rlimit limit;
 
 	*out = NULL;
 	if (!d->clock || !*d->clock || !d->rate_hz || d->n_lines > CVL_LINES_MAX ||
@@ -357,6 +371,8 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	w->resolution = d->resolution ? d->resolution : 1;
 	w->start_unix_ns = d->start_unix_ns;
 	w->level_bytes = d->n_lines <= 8 ? 1 : d->n_lines <= 16 ? 2 : d->n_lines <= 32 ? 4 : 8;
+	w->largest = getrlimit(RLIMIT_FSIZE, &limit) ? RLIM_INFINITY : limit.rlim_cur;
+	sha256_init(&w->sha);
 	cvl_uuid_random(w->uuid);
 	*out = w;
 	return 0;
@@ -419,22 +435,22 @@ static bool whole_packet(struct cvl_writer *w, uint64_t size, struct wire_packet
 	return true;
 }
 
-static bool crc_holds(struct cvl_writer *w, uint64_t offset)
+static bool crc_holds(struct cvl_writer *w, const uint8_t crc[WIRE_CRC_BYTES])
 {
-	uint32_t crc;
+	uint32_t is;
 
-	if (pread(w->fd, w->buf, w->n, (off_t)offset) != (ssize_t)w->n)
+	if (pread(w->fd, w->buf, w->n, (off_t)w->offset) != (ssize_t)w->n)
 		return false;
-	memcpy(&crc, w->buf + w->n - WIRE_CRC_BYTES, WIRE_CRC_BYTES);
-	return le32toh(crc) == cvl_crc32c(0, w->buf, w->n - WIRE_CRC_BYTES);
+	memcpy(&is, crc, sizeof(is));
+	return le32toh(is) == cvl_crc32c(0, w->buf, w->n - WIRE_CRC_BYTES);
 }
 
 /* Walk the packets, cut off what is behind the last whole one, and write the index anew. */
 static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_error *err)
 {
+	uint8_t crc[WIRE_CRC_BYTES];
 	struct wire_packet h;
 	struct stat st;
-	uint64_t end = 0;
 
 	if (fstat(w->fd, &st))
 		return cvl_fail_errno(err, "look at", w->dir);
@@ -449,19 +465,27 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 			.packet_seq_num = htobe64(le64toh(h.packet_seq_num)),
 		};
 
-		if (w->offset + w->n == (uint64_t)st.st_size && !crc_holds(w, w->offset))
+		if (pread(w->fd, crc, sizeof(crc), (off_t)(w->offset + w->n - sizeof(crc))) !=
+		    (ssize_t)sizeof(crc))
+			return cvl_fail_errno(err, "read", w->dir);
+		if (w->offset + w->n == (uint64_t)st.st_size && !crc_holds(w, crc))
 			break; /* the machine died while it reached the disk */
+		sha256_update(&w->sha, sizeof(crc), crc);
+		if (!w->offset)
+			w->first = le64toh(h.timestamp_begin);
+		w->packets++;
+		w->miscounted = true;
 		if (write_all(w->index_fd, &entry, sizeof(entry)))
 			return cvl_fail_errno(err, "write the index", w->dir);
 		w->offset += w->n;
 		w->sequence = le64toh(h.packet_seq_num) + 1;
 		w->lost = le64toh(h.events_discarded);
-		end = le64toh(h.timestamp_end);
+		w->end = le64toh(h.timestamp_end);
 	}
 	if (ftruncate(w->fd, (off_t)w->offset) ||
 	    lseek(w->fd, (off_t)w->offset, SEEK_SET) != (off_t)w->offset)
 		return cvl_fail_errno(err, "cut", w->dir);
-	last->count = w->offset ? end : CVL_TICK_UNKNOWN;
+	last->count = w->offset ? w->end : CVL_TICK_UNKNOWN;
 	return 0;
 }
 
@@ -549,6 +573,17 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 
 /* ---- packets ---- */
 
+/* The packet that is full goes to the stream. */
+static int write_packet(struct cvl_writer *w)
+{
+	if (w->largest != RLIM_INFINITY && !w->last_words &&
+	    w->offset + w->n + RESERVE_BYTES > w->largest) {
+		errno = EFBIG;
+		return -1;
+	}
+	return write_all(w->fd, w->buf, w->n);
+}
+
 static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *err)
 {
 	struct wire_packet h = {
@@ -578,9 +613,10 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 	memcpy(w->buf + w->n, &crc, WIRE_CRC_BYTES);
 	w->n += WIRE_CRC_BYTES;
 	w->open = false;
-	if (write_all(w->fd, w->buf, w->n)) {
+	if (write_packet(w)) {
 		int saved = errno;
 
+		w->miscounted = true;
 		/* absent, not half there; if even this fails the reader will see a cut packet */
 		if (ftruncate(w->fd, (off_t)w->offset) == 0)
 			lseek(w->fd, (off_t)w->offset, SEEK_SET);
@@ -588,8 +624,13 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		errno = saved;
 		return cvl_fail_errno(err, "write a packet", w->dir);
 	}
+	if (!w->offset)
+		w->first = w->begin;
+	w->end = end;
+	sha256_update(&w->sha, sizeof(crc), (const uint8_t *)&crc);
 	w->offset += w->n;
 	w->sequence++;
+	w->packets++;
 	if (write_all(w->index_fd, &entry, sizeof(entry)))
 		return cvl_fail_errno(err, "write the index", w->dir);
 	return 0;
@@ -646,8 +687,10 @@ static void open_packet(struct cvl_writer *w, uint64_t tick)
 	w->n = sizeof(struct wire_packet);
 	w->begin = w->last = w->max = tick;
 	w->open = true;
-	if (w->levels_known)
+	if (w->levels_known) {
 		put_levels(w, tick, false);
+		w->restated++;
+	}
 }
 
 /* Make sure that a packet is open in which a record at @tick fits. */
@@ -681,9 +724,13 @@ static int state_levels(struct cvl_writer *w, uint64_t tick, uint64_t levels, ui
 	w->unknown = unknown;
 	w->count++;
 	rc = start_record(w, tick, err);
-	if (!rc && within) /* else opening the packet has written them */
+	if (rc)
+		return rc;
+	if (within)
 		put_levels(w, tick, false);
-	return rc;
+	else /* opening the packet has written them */
+		w->restated--;
+	return 0;
 }
 
 int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
@@ -840,6 +887,7 @@ int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick t
 {
 	int rc = put_record(w, WIRE_GAP, from.count, err);
 
+	w->last_words = w->last_words || why == CVL_GAP_DISK_FULL;
 	if (rc)
 		return rc;
 	put_uint(w, to.count, 8);
@@ -965,12 +1013,35 @@ uint64_t cvl_writer_count(const struct cvl_writer *w)
 	return w->count;
 }
 
-int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err)
+/* What the files of @w hold, which are written to the end. */
+static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_error *err)
+{
+	char path[4096], *text;
+	size_t n;
+
+	snprintf(path, sizeof(path), "%s/metadata", w->dir);
+	text = cvl_read_whole(path, CTF_METADATA_MAX, &n, err);
+	if (!text)
+		return err ? (int)err->code : CVL_E_IO;
+	*out = (struct cvl_stored){
+		.metadata_bytes = n,
+		.bytes = w->offset,
+		.packets = w->packets,
+		.records = w->miscounted ? CVL_LOST_UNKNOWN : w->count + w->restated,
+		.first = { w->first },
+		.last = { w->end },
+	};
+	cvl_sha256(text, n, out->metadata_sha256);
+	cvl_sha256_digits(&w->sha, out->packets_sha256);
+	free(text);
+	return 0;
+}
+
+int cvl_writer_finish(struct cvl_writer *w, struct cvl_tick end, struct cvl_stored *stored,
+		      struct cvl_error *err)
 {
 	int rc = 0;
 
-	if (!w)
-		return 0;
 	if (!w->started) {
 		w->started = true;
 		rc = write_metadata(w, err);
@@ -981,8 +1052,15 @@ int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error
 			err);
 	if (!rc && (fdatasync(w->fd) || fdatasync(w->index_fd)) && errno != EINVAL)
 		rc = cvl_fail_errno(err, "sync", w->dir);
+	if (!rc && stored)
+		rc = take_stock(w, stored, err);
 	writer_free(w);
 	return rc;
+}
+
+int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err)
+{
+	return w ? cvl_writer_finish(w, end, NULL, err) : 0;
 }
 
 void cvl_writer_abandon(struct cvl_writer *w)

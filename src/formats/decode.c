@@ -11,6 +11,7 @@
 #include "decode/manchester.h"
 #include "decode/uart.h"
 #include "itm_store.h"
+#include "session/stored.h"
 #include "swo_pipe.h"
 #include "symbols/symbols.h"
 #include "uart_store.h"
@@ -435,7 +436,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 {
 	/* A session moves its clocks when one is added. */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
-	const struct cvl_stream_opts opts = { .report = report };
+	struct cvl_stream_opts opts = { .report = report };
 	struct job *j = calloc(1, sizeof(*j));
 	struct cvl_trace *trace = NULL;
 	struct cvl_stream *stream = NULL;
@@ -448,9 +449,11 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	j->clock = &copy;
 	j->report = report;
 	j->err = err;
-	rc = cvl_trace_open(&trace, copy.trace, report, err);
+	rc = session_open_trace(s, clock, &trace, report, err);
 	if (!rc)
 		rc = look_up(j, trace);
+	if (!rc && cvl_trace_streams(trace))
+		stored_expect(session_stored(s, clock), cvl_trace_stream_name(trace, 0), &opts);
 	if (!rc && find_store(j, s) >= 0)
 		rc = try_line(j, trace);
 	if (!rc)

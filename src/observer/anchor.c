@@ -11,6 +11,8 @@
 #include <sys/timex.h>
 #include <time.h>
 
+#define VERSION 1
+
 /* By how much the wall clock may have been set between two boots, unless it was wrong altogether. */
 #define WALL_CLOCK_NS 1000000000
 
@@ -105,28 +107,37 @@ int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err)
 {
 	char text[400];
 	int n = snprintf(text, sizeof(text),
-			 "{\"tick\": %" PRIu64 ", \"early_ns\": %" PRId64 ", \"late_ns\": %" PRId64
-			 ", \"unix_early_ns\": %" PRId64 ", \"unix_late_ns\": %" PRId64
-			 ", \"boot\": \"%s\"}\n",
-			 a->tick, a->early, a->late, a->unix_early, a->unix_late, a->boot);
+			 "{\"coeval_anchor\": %d, \"tick\": %" PRIu64 ", \"early_ns\": %" PRId64
+			 ", \"late_ns\": %" PRId64 ", \"unix_early_ns\": %" PRId64
+			 ", \"unix_late_ns\": %" PRId64 ", \"boot\": \"%s\"}\n",
+			 VERSION, a->tick, a->early, a->late, a->unix_early, a->unix_late, a->boot);
 
-	return cvl_write_whole(path, text, (size_t)n, err);
+	return cvl_write_soon(path, text, (size_t)n, err);
 }
 
-bool anchor_load(struct anchor *a, const char *path)
+int anchor_load(struct anchor *a, const char *path, struct cvl_error *err)
 {
 	json_t *root = json_load_file(path, 0, NULL);
 	json_int_t tick, early, late, unix_early, unix_late;
+	int version = VERSION; /* of those that do not name theirs */
 	const char *boot;
-	bool good = root && !json_unpack(root, "{s:I, s:I, s:I, s:I, s:I, s:s}", "tick", &tick,
-					 "early_ns", &early, "late_ns", &late, "unix_early_ns",
-					 &unix_early, "unix_late_ns", &unix_late, "boot", &boot);
+	bool good;
 
+	if (root && !json_unpack(root, "{s:i}", "coeval_anchor", &version) && version > VERSION) {
+		json_decref(root);
+		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
+				"%s:0: is of version %d; this coeval reads up to %d", path, version,
+				VERSION);
+	}
+	good = root && !json_unpack(root, "{s:I, s:I, s:I, s:I, s:I, s:s}", "tick", &tick,
+				    "early_ns", &early, "late_ns", &late, "unix_early_ns",
+				    &unix_early, "unix_late_ns", &unix_late, "boot", &boot);
 	if (good) {
 		*a = (struct anchor){ (uint64_t)tick, early, late, unix_early, unix_late, "" };
 		snprintf(a->boot, sizeof(a->boot), "%s", boot);
 		good = tick >= 0 && early <= late && unix_early <= unix_late;
 	}
 	json_decref(root);
-	return good;
+	return good ? 0 :
+		      cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s is missing or damaged", path);
 }

@@ -50,7 +50,7 @@ int64_t anchor_utc_error(void);
 /** Keep @a in @path, replaced as a whole. CVL_E_IO. */
 int anchor_save(const struct anchor *a, const char *path, struct cvl_error *err);
 
-/** False if there is none, or it makes no sense. */
-bool anchor_load(struct anchor *a, const char *path);
+/** CVL_E_MISSING if there is none, or it makes no sense; CVL_E_UNSUPPORTED if it is of a newer version. */
+int anchor_load(struct anchor *a, const char *path, struct cvl_error *err);
 
 #endif

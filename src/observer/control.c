@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,8 @@
 #define ANSWER_BYTES 65536
 
 struct client {
-	int fd; /* -1: none */
+	int fd;         /* -1: none */
+	uint64_t heard; /* number of its last command, or of when it came */
 	size_t n;
 	char line[LINE_BYTES];
 };
@@ -26,6 +28,7 @@ struct control {
 	char *path;
 	char *(*command)(void *ctx, char *line);
 	void *ctx;
+	uint64_t heard; /* commands and clients so far */
 	struct client client[CLIENTS];
 };
 
@@ -152,6 +155,7 @@ static void serve(struct control *c, struct client *k)
 		text = c->command(c->ctx, k->line);
 		sent = answer(k, text);
 		free(text);
+		k->heard = ++c->heard;
 		if (!sent) {
 			hang_up(k);
 			return;
@@ -165,23 +169,37 @@ static void serve(struct control *c, struct client *k)
 	}
 }
 
+/* A place for one more: if all are taken, that of the client which has said nothing for the longest time. */
+static struct client *make_room(struct control *c)
+{
+	struct client *idlest = &c->client[0];
+
+	for (size_t i = 0; i < CLIENTS; i++) {
+		if (c->client[i].fd < 0)
+			return &c->client[i];
+		if (c->client[i].heard < idlest->heard)
+			idlest = &c->client[i];
+	}
+	hang_up(idlest);
+	return idlest;
+}
+
 void control_work(struct control *c)
 {
-	int fd;
-
-	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		size_t i = 0;
-
-		while (i < CLIENTS && c->client[i].fd >= 0)
-			i++;
-		if (i == CLIENTS)
-			close(fd);
-		else
-			c->client[i].fd = fd;
-	}
 	for (size_t i = 0; i < CLIENTS; i++)
 		if (c->client[i].fd >= 0)
 			serve(c, &c->client[i]);
+	for (size_t i = 0; i < CLIENTS; i++) { /* more of them come next time */
+		int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		struct client *k;
+
+		if (fd < 0)
+			break;
+		k = make_room(c);
+		k->fd = fd;
+		k->heard = ++c->heard;
+		serve(c, k); /* what it asks for has mostly come with it */
+	}
 }
 
 void control_close(struct control *c)

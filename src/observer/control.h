@@ -25,7 +25,7 @@ struct control;
 int control_open(struct control **c, const char *path, char *(*command)(void *ctx, char *line),
 		 void *ctx, struct cvl_error *err);
 size_t control_wait_for(const struct control *c, struct pollfd *fds, size_t max);
-/** Serve whoever has written or wants in; never waits. */
+/** Serve whoever has written or wants in; never waits. There is always room for one more: the client that was idle longest goes. */
 void control_work(struct control *c);
 /** Closes and removes the socket. NULL is allowed. */
 void control_close(struct control *c);

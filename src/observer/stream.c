@@ -13,13 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
 /* Kept free for the last packet and session.json, should the disk fill up. */
 #define BALLAST_BYTES ((off_t)256 << 10)
-#define FULL_BYTES ((uint64_t)1 << 20)
 #define EVENTS_MAX 8
 
 struct stream {
@@ -200,22 +198,15 @@ __attribute__((format(printf, 3, 4))) static void say(const struct stream *s, bo
 	s->opts.tell(s->opts.ctx, problem, text);
 }
 
-static bool disk_is_full(const struct stream *s)
-{
-	struct statvfs v;
-
-	return !statvfs(s->dir, &v) && (uint64_t)v.f_bavail * v.f_frsize < FULL_BYTES;
-}
-
 /* Whether @rc is about writing, or a core went mad. Then this stream ends here, with what can still be said of it, and the rest goes on. */
 static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 {
-	bool full = disk_is_full(s);
+	bool full = rc == CVL_E_FULL;
 
-	if (rc != CVL_E_IO && (rc != CVL_E_LIMIT || !s->packets))
+	if (!full && rc != CVL_E_IO && (rc != CVL_E_LIMIT || !s->packets))
 		return rc;
 	say(s, true, "%s%s; this stream ends here, with a gap. What was captured is kept",
-	    full ? "the disk is full: " : "", why->text);
+	    full ? "no room left: " : "", why->text);
 	unlink(s->ballast);
 	s->failed = s->ended = true;
 	if (s->packets)
@@ -308,13 +299,13 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 			*err = problem;
 		return rc ? give_up(s, rc, &problem) : 0;
 	}
-	if (!anchor_load(&before, s->anchor_path)) {
+	if (anchor_load(&before, s->anchor_path, &problem)) {
 		const int64_t start = s->opts.start_unix_ns;
 		double ns = (double)from * 1e9 / (double)s->rate_hz;
 
 		say(s, true,
-		    "%s is missing or damaged; by the wall clock, it is known to a second how long nothing was captured",
-		    s->anchor_path);
+		    "%s; by the wall clock, it is known to a second how long nothing was captured",
+		    problem.text);
 		before = (struct anchor){ .tick = from };
 		before.unix_early = start + (int64_t)(ns * (1 - DRIVER_CRYSTAL_PPM * 1e-6));
 		before.unix_late = start + (int64_t)(ns * (1 + DRIVER_CRYSTAL_PPM * 1e-6));

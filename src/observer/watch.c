@@ -141,7 +141,7 @@ int watch_metrics(const struct observer *o, const char *path, struct cvl_error *
 			"# TYPE coeval_disk_free_bytes gauge\ncoeval_disk_free_bytes %.15g\n",
 			(double)v.f_bavail * (double)v.f_frsize);
 	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
-			 cvl_write_whole(path, text, n, err);
+			 cvl_write_soon(path, text, n, err);
 	free(text);
 	return rc;
 }

@@ -2,10 +2,10 @@
 #include "session/hash.h"
 
 #include "core/files.h"
+#include "core/sha256.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <nettle/sha2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,7 +61,6 @@ static int hash_level(struct sha256_ctx *sha, const char *root, const char *path
 
 int cvl_hash_tree(const char *path, char out[CVL_HASH_TEXT], struct cvl_error *err)
 {
-	uint8_t digest[SHA256_DIGEST_SIZE];
 	struct sha256_ctx sha;
 	char root[CVL_PATH_MAX];
 	size_t n;
@@ -75,9 +74,6 @@ int cvl_hash_tree(const char *path, char out[CVL_HASH_TEXT], struct cvl_error *e
 	rc = cvl_is_dir(root) ? hash_level(&sha, root, root, 0, err) : hash_file(&sha, root, err);
 	if (rc)
 		return rc;
-	sha256_digest(&sha, sizeof(digest), digest);
-	n = (size_t)sprintf(out, "sha256:");
-	for (size_t i = 0; i < sizeof(digest); i++)
-		n += (size_t)sprintf(out + n, "%02x", digest[i]);
+	cvl_sha256_digits(&sha, out + sprintf(out, "sha256:"));
 	return 0;
 }

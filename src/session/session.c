@@ -4,6 +4,8 @@
 #include "core/files.h"
 #include "core/uuid.h"
 #include "session/hash.h"
+#include "session/jsonfile.h"
+#include "session/stored.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +29,7 @@ struct entry {
 	char *name, *node, *trace, *class, *format, *origin, *hash, *uuid, *host;
 	struct cvl_writer *writer;   /* while it is being written */
 	struct cvl_packets *packets; /* the same of a trace that is stored as it comes */
+	struct stored stored;        /* once it is finished */
 };
 
 struct cvl_session {
@@ -73,6 +76,7 @@ static void entry_free(struct entry *e)
 	free(e->hash);
 	free(e->uuid);
 	free(e->host);
+	stored_free(&e->stored);
 }
 
 /* A session that was made for an import that failed at once is of no use to anybody. */
@@ -153,6 +157,7 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 	e->pub.origin = e->origin;
 	e->pub.hash = e->hash;
 	e->pub.host = e->host;
+	e->pub.uuid = e->uuid;
 	e->pub.same_as = -1;
 	for (size_t i = 0; i < s->n && *e->uuid && e->pub.same_as < 0; i++)
 		if (!strcmp(s->clock[i].uuid, e->uuid) &&
@@ -311,42 +316,47 @@ static void take_facts(const json_t *j, struct cvl_clock *c)
 
 /* ---- session.json ---- */
 
+static json_t *clock_json(const struct cvl_session *s, const struct entry *e)
+{
+	const struct cvl_clock *c = &e->pub;
+	json_t *stored = stored_json(&e->stored), *j;
+
+	if (!stored && e->stored.n)
+		return NULL;
+	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
+		      "name", c->name, "node", c->node, "trace", c->trace + strlen(s->path) + 1,
+		      "clock_class", c->clock_class, "rate_hz", (json_int_t)c->rate_hz,
+		      "resolution_ticks", (json_int_t)c->resolution, "start_unix_ns",
+		      (json_int_t)c->start_unix_ns, "base_tick", (json_int_t)c->base_tick, "uuid",
+		      e->uuid, "format", c->format, "origin", c->origin, "hash", c->hash, "foreign",
+		      c->foreign, "finished", !c->unfinished);
+	put_facts(j, c);
+	if (stored && json_object_set_new(j, "stored", stored)) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
 static int save(struct cvl_session *s, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
 	json_t *root, *list = json_array();
-	size_t cut = strlen(s->path) + 1;
-	char *text;
-	int rc;
 
-	if (!cvl_path_join(path, s->path, "session.json"))
+	if (!cvl_path_join(path, s->path, "session.json")) {
+		json_decref(list);
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
-	for (size_t i = 0; i < s->n; i++) {
-		const struct cvl_clock *c = &s->clock[i].pub;
-
-		json_array_append_new(
-			list,
-			json_pack(
-				"{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
-				"name", c->name, "node", c->node, "trace", c->trace + cut,
-				"clock_class", c->clock_class, "rate_hz", (json_int_t)c->rate_hz,
-				"resolution_ticks", (json_int_t)c->resolution, "start_unix_ns",
-				(json_int_t)c->start_unix_ns, "base_tick", (json_int_t)c->base_tick,
-				"uuid", s->clock[i].uuid, "format", c->format, "origin", c->origin,
-				"hash", c->hash, "foreign", c->foreign, "finished",
-				!c->unfinished));
-		put_facts(json_array_get(list, json_array_size(list) - 1), c);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		json_array_append_new(list, clock_json(s, &s->clock[i]));
+	if (json_array_size(list) != s->n) {
+		json_decref(list);
+		return no_memory(s, err);
 	}
 	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid",
 			 s->uuid, "created", s->created, "epoch_unix_ns", (json_int_t)s->epoch,
 			 "clocks", list);
-	text = root && json_array_size(list) == s->n ? json_dumps(root, JSON_INDENT(1)) : NULL;
-	json_decref(root);
-	if (!text)
-		return no_memory(s, err);
-	rc = cvl_write_whole(path, text, strlen(text), err);
-	free(text);
-	return rc;
+	return jsonfile_write(path, root, 0, err);
 }
 
 /* A path below the session: "a..b" is one, "../b" is not. */
@@ -383,10 +393,12 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 		      struct cvl_error *err)
 {
 	struct cvl_clock c = { 0 };
+	struct stored stored;
+	struct entry *entry;
 	const char *relative, *uuid;
 	char trace[CVL_PATH_MAX];
 	json_int_t rate, resolution, start, base;
-	int foreign, finished;
+	int foreign, finished, rc;
 	json_error_t e;
 
 	if (json_unpack_ex((json_t *)(uintptr_t)j, &e, 0,
@@ -411,29 +423,36 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	take_facts(j, &c);
 	c.growing = !finished && writer_alive(trace);
 	c.unfinished = !finished && !c.growing;
-	return add_entry(s, &c, uuid) ? 0 : no_memory(s, err);
+	rc = stored_load(&stored, json_object_get(j, "stored"));
+	if (rc == CVL_E_SYNTAX)
+		return cvl_fail(err, rc, CVL_NO_OFFSET,
+				"%s: clock %zu: 'stored' is not what it should be", path, i);
+	entry = rc ? NULL : add_entry(s, &c, uuid);
+	if (!entry) {
+		stored_free(&stored);
+		return no_memory(s, err);
+	}
+	entry->stored = stored;
+	return 0;
 }
 
-static int load(struct cvl_session *s, const char *path, struct cvl_error *err)
+typedef json_t *reader(const char *path, const char *kind, int version, const char *remedy,
+		       struct cvl_error *err);
+
+static int load(struct cvl_session *s, const char *path, reader *read_file, struct cvl_error *err)
 {
 	json_error_t e;
-	json_t *root = json_load_file(path, 0, &e), *list, *j;
+	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, "", err), *list, *j;
 	json_int_t epoch;
 	const char *uuid, *created;
 	size_t i;
-	int version, rc = 0;
+	int rc = 0;
 
 	if (!root)
-		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
-				"%s:%d: %s", path, e.position < 0 ? 0 : e.position, e.text);
-	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:I, s:o}", "coeval_session", &version,
-			   "uuid", &uuid, "created", &created, "epoch_unix_ns", &epoch, "clocks",
-			   &list)) {
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:I, s:o}", "uuid", &uuid, "created", &created,
+			   "epoch_unix_ns", &epoch, "clocks", &list)) {
 		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
-	} else if (version != SESSION_VERSION) {
-		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-			      "%s:0: session of version %d; this program reads %d", path, version,
-			      SESSION_VERSION);
 	} else if (json_array_size(list) > CLOCKS_MAX) {
 		rc = cvl_fail(err, CVL_E_LIMIT, 0, "%s:0: more than %d clocks", path, CLOCKS_MAX);
 	} else {
@@ -509,7 +528,7 @@ static int first_ticks(const struct cvl_trace *trace, uint64_t *first, size_t n,
 	return 0;
 }
 
-static int64_t claimed_start(const struct cvl_clock_class *c)
+int64_t session_claimed_start(const struct cvl_clock_class *c)
 {
 	__int128 ns = (__int128)c->offset_s * 1000000000 +
 		      (__int128)(int64_t)c->offset * 1000000000 / (__int128)c->rate_hz;
@@ -563,7 +582,8 @@ static void name_clock(const struct cvl_trace *trace, const char *node,
 /* One clock of ours for each clock class of @trace, which stands at @place. */
 static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node,
 		      const char *place, const char *origin, const char *hash,
-		      const struct cvl_trace_opts *opts, struct cvl_error *err)
+		      const struct stored *stored, const struct cvl_trace_opts *opts,
+		      struct cvl_error *err)
 {
 	static const struct cvl_clock_class none = { .name = "", .rate_hz = 1000000000 };
 	size_t n = cvl_trace_clocks(trace);
@@ -573,6 +593,7 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 	for (size_t i = 0; !rc && i < (n ? n : 1); i++) {
 		const struct cvl_clock_class *class = n ? cvl_trace_clock(trace, i) : &none;
 		char wanted[300], name[300];
+		struct entry *e;
 		struct cvl_clock c = {
 			.name = name,
 			.node = node,
@@ -580,7 +601,7 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 			.clock_class = class->name,
 			.rate_hz = rate_of(class, origin, opts),
 			.resolution = cvl_trace_env_number(trace, "resolution"),
-			.start_unix_ns = claimed_start(class),
+			.start_unix_ns = session_claimed_start(class),
 			.base_tick = first[i],
 			.format = "ctf",
 			.origin = origin,
@@ -594,7 +615,8 @@ static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, cons
 		unique_name(s, name, sizeof(name), wanted);
 		if (c.start_unix_ns)
 			set_epoch(s, wall_clock(c.start_unix_ns, first[i], c.rate_hz));
-		if (!add_entry(s, &c, class->uuid))
+		e = add_entry(s, &c, class->uuid);
+		if (!e || (stored && stored_copy(&e->stored, stored)))
 			rc = no_memory(s, err);
 	}
 	free(first);
@@ -662,6 +684,7 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 {
 	struct adding *a = ctx;
 	char place[CVL_PATH_MAX], node[256], hash[CVL_HASH_TEXT];
+	struct stored stored = { 0 };
 	struct cvl_trace *trace;
 	int rc = cvl_trace_open(&trace, path, a->opts->report, err);
 
@@ -672,9 +695,31 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	if (!rc)
 		rc = place_trace(a->s, path, node, a->opts->link, place, err);
 	if (!rc)
-		rc = add_clocks(a->s, trace, node, place, path, hash, a->opts, err);
+		rc = stored_look(&stored, place, err);
+	if (!rc)
+		rc = add_clocks(a->s, trace, node, place, path, hash, &stored, a->opts, err);
+	stored_free(&stored);
 	cvl_trace_close(trace);
 	return rc ? rc : save(a->s, err);
+}
+
+/* What a clock holds whose packets are somebody else's, and all there. */
+static int seal(struct cvl_session *s, struct entry *e, struct cvl_error *err)
+{
+	char hash[CVL_HASH_TEXT], *copy;
+	int rc = cvl_hash_tree(e->trace, hash, err);
+
+	if (!rc)
+		rc = stored_look(&e->stored, e->trace, err);
+	if (rc)
+		return rc;
+	copy = strdup(hash);
+	if (!copy)
+		return no_memory(s, err);
+	free(e->hash);
+	e->hash = copy;
+	e->pub.hash = copy;
+	return 0;
 }
 
 /* The trace of a clock that was placed already, or -1: a trace may hold several clocks. */
@@ -696,6 +741,7 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		struct cvl_clock c = from->clock[i].pub;
 		char name[300], place[CVL_PATH_MAX];
 		int with = placed_with(from, i);
+		struct entry *e;
 
 		if (c.growing)
 			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
@@ -714,8 +760,11 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		c.name = name;
 		c.trace = place;
 		set_epoch(s, wall_clock(c.start_unix_ns, c.base_tick, c.rate_hz));
-		if (!add_entry(s, &c, from->clock[i].uuid))
+		e = add_entry(s, &c, from->clock[i].uuid);
+		if (!e || stored_copy(&e->stored, &from->clock[i].stored))
 			rc = no_memory(s, err);
+		else if (c.foreign && !*c.hash && !c.unfinished)
+			rc = seal(s, e, err);
 	}
 	return rc ? rc : save(s, err);
 }
@@ -745,21 +794,107 @@ static int open_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	if (rc)
 		return rc;
 	node_of(trace, NULL, path, node, sizeof(node));
-	rc = add_clocks(a->s, trace, node, path, path, "", a->opts, err);
+	rc = add_clocks(a->s, trace, node, path, path, "", NULL, a->opts, err);
 	cvl_trace_close(trace);
 	return rc;
 }
 
 /* ---- opening ---- */
 
+/* Sessions below a directory that is none: as many as a message can name. */
+struct below {
+	char names[200];
+	unsigned n;
+};
+
+static void add_below(struct below *b, const char *path)
+{
+	const char *name = b->n < 3 && strlen(path) < 60 ? path : "...";
+	size_t used = strlen(b->names);
+
+	if (b->n++ < 4)
+		snprintf(b->names + used, sizeof(b->names) - used, "%s%.60s", used ? ", " : "",
+			 name);
+}
+
+/* Not into sessions, nor into directories that cannot be read. */
+static void find_sessions(const char *path, int depth, struct below *b)
+{
+	char sub[CVL_PATH_MAX], file[CVL_PATH_MAX];
+	struct dirent **list;
+	int n = depth < SEARCH_DEPTH ? scandir(path, &list, NULL, alphasort) : -1;
+
+	for (int i = 0; i < n; i++) {
+		if (list[i]->d_name[0] != '.' && cvl_path_join(sub, path, list[i]->d_name) &&
+		    cvl_is_dir(sub) && cvl_path_join(file, sub, "session.json")) {
+			if (cvl_is_file(file))
+				add_below(b, sub);
+			else
+				find_sessions(sub, depth + 1, b);
+		}
+		free(list[i]);
+	}
+	if (n >= 0)
+		free(list);
+}
+
+/* Open what is no session of ours: traces at or under @path. */
+static int open_traces(struct cvl_session *s, const char *path, const struct cvl_report *report,
+		       struct cvl_error *err)
+{
+	const struct cvl_trace_opts opts = { .report = report };
+	struct adding a = { s, &opts };
+	struct below below = { 0 };
+	unsigned found = 0;
+	int rc;
+
+	find_sessions(path, 0, &below);
+	if (below.n)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s holds %s: %s; name %s", path,
+				below.n == 1 ? "a session" : "sessions", below.names,
+				below.n == 1 ? "that" : "one");
+	snprintf(s->uuid, sizeof(s->uuid), "00000000-0000-0000-0000-000000000000");
+	rc = each_trace(path, 0, open_one_trace, &a, &found, err);
+	if (!rc && !found)
+		rc = cvl_fail(
+			err, CVL_E_MISSING, CVL_NO_OFFSET,
+			"%s: neither a session (no session.json) nor a CTF trace (no metadata)",
+			path);
+	return rc;
+}
+
+int session_open_as_it_is(struct cvl_session **out, const char *path, struct cvl_error *err)
+{
+	char file[CVL_PATH_MAX];
+	struct cvl_session *s;
+	int rc;
+
+	*out = NULL;
+	if (!cvl_path_join(file, path, "session.json") || !cvl_is_file(file)) {
+		rc = cvl_session_open(&s, path, NULL, err);
+		if (rc)
+			return rc;
+		cvl_session_close(s);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: CTF traces, but no session: nothing to compare them with",
+				path);
+	}
+	s = session_new(path);
+	if (!s)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+	rc = load(s, file, jsonfile_read_as_it_is, err);
+	if (rc)
+		cvl_session_close(s);
+	else
+		*out = s;
+	return rc;
+}
+
 int cvl_session_open(struct cvl_session **out, const char *path, const struct cvl_report *report,
 		     struct cvl_error *err)
 {
 	char file[CVL_PATH_MAX];
 	struct cvl_session *s = session_new(path);
-	const struct cvl_trace_opts opts = { .report = report };
-	struct adding a = { s, &opts };
-	unsigned found = 0;
 	struct stat st;
 	int rc;
 
@@ -781,21 +916,19 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	} else if (!cvl_path_join(file, path, "session.json")) {
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	} else if (cvl_is_file(file)) {
-		rc = load(s, file, err);
+		rc = load(s, file, jsonfile_read, err);
 	} else {
-		snprintf(s->uuid, sizeof(s->uuid), "00000000-0000-0000-0000-000000000000");
-		rc = each_trace(path, 0, open_one_trace, &a, &found, err);
-		if (!rc && !found)
-			rc = cvl_fail(
-				err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: neither a session (no session.json) nor a CTF trace (no metadata)",
-				path);
+		rc = open_traces(s, path, report, err);
 	}
-	if (rc)
+	if (rc) {
 		cvl_session_close(s);
-	else
-		*out = s;
-	return rc;
+		return rc;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		if (placed_with(s, i) < 0)
+			stored_check(&s->clock[i].stored, s->clock[i].trace, report);
+	*out = s;
+	return 0;
 }
 
 static bool is_empty_dir(const char *path)
@@ -840,7 +973,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 				      path);
 	}
 	if (!rc && cvl_is_file(file)) {
-		rc = load(s, file, err);
+		rc = load(s, file, jsonfile_read, err);
 	} else if (!rc && !is_empty_dir(path)) {
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 			      "%s holds files, but is no session; name another directory", path);
@@ -879,6 +1012,7 @@ static const char *shared_uuid(struct entry *e)
 		return NULL;
 	free(e->uuid);
 	e->uuid = copy;
+	e->pub.uuid = copy;
 	return copy;
 }
 
@@ -985,18 +1119,22 @@ int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_d
 		return rc;
 	e->writer = *w;
 	e->pub.unfinished = true;
+	stored_free(&e->stored);
 	return save(s, err);
 }
 
 int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
 		       struct cvl_error *err)
 {
-	int rc = cvl_writer_close(w, end, err);
+	struct cvl_stored sum;
+	int rc = cvl_writer_finish(w, end, &sum, err);
 
 	for (size_t i = 0; i < s->n; i++) {
 		if (s->clock[i].writer != w)
 			continue;
 		s->clock[i].writer = NULL;
+		if (!rc && stored_take(&s->clock[i].stored, &sum))
+			rc = no_memory(s, err);
 		if (!rc)
 			s->clock[i].pub.unfinished = false;
 	}
@@ -1042,7 +1180,7 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 					   .clock_class = class->name,
 					   .rate_hz = class->rate_hz,
 					   .resolution = 1,
-					   .start_unix_ns = claimed_start(class),
+					   .start_unix_ns = session_claimed_start(class),
 					   .format = origin->format,
 					   .origin = origin->path,
 					   .hash = origin->hash,
@@ -1093,6 +1231,7 @@ int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
 		return rc;
 	e->packets = *p;
 	e->pub.unfinished = true;
+	stored_free(&e->stored);
 	return save(s, err);
 }
 
@@ -1103,8 +1242,10 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 	int rc = cvl_packets_close(p, err);
 
 	e->packets = NULL;
-	if (!rc && complete)
+	if (!rc && complete) {
 		e->pub.unfinished = false;
+		rc = seal(s, e, err);
+	}
 	return rc ? rc : save(s, err);
 }
 
@@ -1161,6 +1302,11 @@ size_t cvl_session_clocks(const struct cvl_session *s)
 const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i)
 {
 	return &s->clock[i].pub;
+}
+
+const struct stored *session_stored(const struct cvl_session *s, size_t i)
+{
+	return &s->clock[i].stored;
 }
 
 struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t i)

@@ -3,7 +3,9 @@
 #include <coeval/sync.h>
 
 #include "core/files.h"
+#include "session/jsonfile.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -135,8 +137,6 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 {
 	char path[CVL_PATH_MAX];
 	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
-	char *text;
-	int rc;
 
 	for (size_t i = 0; i < sync->n; i++)
 		json_array_append_new(clocks, clock_json(&sync->clock[i]));
@@ -147,17 +147,12 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 			 "clocks", clocks);
 	if (root && *sync->note)
 		json_object_set_new(root, "note", json_string(sync->note));
-	text = root && json_array_size(clocks) == sync->n ?
-		       json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(17)) :
-		       NULL;
-	json_decref(root);
-	if (!text || !cvl_path_join(path, cvl_session_path(session), file)) {
-		free(text);
+	if (!root || json_array_size(clocks) != sync->n ||
+	    !cvl_path_join(path, cvl_session_path(session), file)) {
+		json_decref(root);
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
-	rc = cvl_write_whole(path, text, strlen(text), err);
-	free(text);
-	return rc;
+	return jsonfile_write(path, root, 0, err);
 }
 
 int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
@@ -256,6 +251,27 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	return json_array_size(maps) ? load_map(json_array_get(maps, 0), &c->map, err) : 0;
 }
 
+/* The map of a clock that the session has is one of its rate. What the session had no more is not asked for. */
+static int compare(const struct cvl_clock_sync *c, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	struct cvl_map_spec m;
+
+	if (!c->map)
+		return 0;
+	cvl_map_describe(c->map, &m);
+	for (size_t i = 0; i < cvl_session_clocks(session); i++) {
+		const struct cvl_clock *is = cvl_session_clock(session, i);
+
+		if (!strcmp(is->name, c->clock) && is->rate_hz != m.rate_hz)
+			return cvl_fail(err, CVL_E_MISMATCH, 0,
+					"'%s' has %" PRIu64 " Hz here, but %" PRIu64
+					" Hz in session.json",
+					c->clock, m.rate_hz, is->rate_hz);
+	}
+	return 0;
+}
+
 static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
 		struct cvl_error *err)
 {
@@ -264,30 +280,27 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	json_t *root, *clocks, *settings, *j;
 	struct cvl_sync *sync = NULL;
 	struct cvl_error inner = { 0 };
+	const char *again = strcmp(file, "sync.json") ? "" : "; run `coeval sync` again";
 	json_int_t epoch;
 	json_error_t e;
-	int version, rc;
+	int rc;
 	size_t i;
 
 	*out = NULL;
 	if (!cvl_path_join(path, cvl_session_path(session), file) || !cvl_is_file(path))
 		return 0;
-	root = json_load_file(path, 0, &e);
+	root = jsonfile_read(path, "coeval_sync", SYNC_VERSION, again, err);
 	if (!root)
-		return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
-				"%s:%d: %s; `coeval sync` writes a new one", path,
-				e.position < 0 ? 0 : e.position, e.text);
-	if (json_unpack_ex(root, &e, 0, "{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync",
-			   &version, "session", &uuid, "estimator", &estimator, "settings",
-			   &settings, "timescale", "reference", &reference, "epoch_unix_ns", &epoch,
-			   "clocks", &clocks)) {
-		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "session", &uuid,
+			   "estimator", &estimator, "settings", &settings, "timescale", "reference",
+			   &reference, "epoch_unix_ns", &epoch, "clocks", &clocks)) {
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s%s", path, e.text, again);
 		goto out;
 	}
-	if (version != SYNC_VERSION || strcmp(uuid, cvl_session_uuid(session))) {
-		rc = cvl_fail(err, CVL_E_UNSUPPORTED, 0, "%s:0: %s; run `coeval sync` again", path,
-			      version != SYNC_VERSION ? "written by another version of coeval" :
-							"belongs to another session");
+	if (strcmp(uuid, cvl_session_uuid(session)) != 0) {
+		rc = cvl_fail(err, CVL_E_MISMATCH, 0, "%s:0: belongs to another session%s", path,
+			      again);
 		goto out;
 	}
 	sync = calloc(1, sizeof(*sync));
@@ -309,8 +322,11 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	{
 		sync->n++;
 		rc = load_clock(j, &sync->clock[i], &inner);
+		if (!rc)
+			rc = compare(&sync->clock[i], session, &inner);
 		if (rc) {
-			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s", path, i, inner.text);
+			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s%s", path, i, inner.text,
+				 again);
 			goto out;
 		}
 	}

@@ -6,10 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "session/stored.h"
+
 /* A stream and its current batch. */
 struct source {
 	struct cvl_stream *stream;
 	size_t trace, file;
+	char *missing; /* name of a stream that was stored, and whose file is not there: in place of file */
 	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
@@ -43,6 +46,7 @@ struct opened {
 	int *clock; /* session clock of each clock class; -1: not wanted */
 	int any;    /* for streams without a clock */
 	bool unfinished;
+	size_t first; /* clock of the session */
 };
 
 struct cvl_timeline {
@@ -339,18 +343,24 @@ static int only_clock(const struct opened *t)
 
 static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
+	const struct opened *t = &tl->trace[s->trace];
 	struct cvl_stream_opts o = {
 		.strict = tl->opts.strict,
 		.report = tl->opts.report,
-		.unfinished = tl->trace[s->trace].unfinished,
+		.unfinished = t->unfinished,
 	};
 
-	tick_range(tl, only_clock(&tl->trace[s->trace]), &o);
+	tick_range(tl, only_clock(t), &o);
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
 	s->known = s->begun = s->holds = false;
-	return cvl_stream_open(&s->stream, tl->trace[s->trace].trace, s->file, &o, err);
+	stored_expect(session_stored(tl->session, t->first),
+		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), &o);
+	if (s->missing && !o.first.count)
+		o.first.count = cvl_session_clock(tl->session, t->first)->base_tick;
+	return s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
+			    cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
 }
 
 /* ---- opening ---- */
@@ -394,7 +404,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 			int rc;
 
 			t = &tl->trace[tl->n_traces];
-			rc = cvl_trace_open(&t->trace, c->trace, tl->opts.report, err);
+			rc = session_open_trace(tl->session, i, &t->trace, tl->opts.report, err);
 			if (rc && unwritten(tl, c, rc, err))
 				continue;
 			if (rc)
@@ -403,6 +413,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 			t->path = c->trace;
 			t->any = -1;
 			t->unfinished = c->unfinished;
+			t->first = i;
 			classes = cvl_trace_clocks(t->trace);
 			t->clock = malloc((classes + 1) * sizeof(int));
 			if (!t->clock)
@@ -420,32 +431,56 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
+/* A stream of trace @t: its @file, or the one that is missing. */
+static int add_source(struct cvl_timeline *tl, size_t t, size_t file, const char *missing,
+		      struct cvl_error *err)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (s && missing)
+		s->missing = strdup(missing);
+	if (!s || (missing && !s->missing)) {
+		free(s);
+		return no_memory(err);
+	}
+	tl->source[tl->n_sources++] = s;
+	s->trace = t;
+	s->file = file;
+	s->clock = -1;
+	return open_source(tl, s, err);
+}
+
+static bool is_missing(const struct cvl_trace *trace, const char *name)
+{
+	for (size_t i = 0; i < cvl_trace_streams(trace); i++)
+		if (!strcmp(cvl_trace_stream_name(trace, i), name))
+			return false;
+	return strcmp(name, "metadata") != 0;
+}
+
 static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
 {
 	size_t n = 0;
+	int rc = 0;
 
 	for (size_t t = 0; t < tl->n_traces; t++)
-		n += cvl_trace_streams(tl->trace[t].trace);
+		n += cvl_trace_streams(tl->trace[t].trace) +
+		     session_stored(tl->session, tl->trace[t].first)->n;
 	tl->source = calloc(n + 1, sizeof(*tl->source));
 	tl->heap = calloc(n + 1, sizeof(*tl->heap));
 	if (!tl->source || !tl->heap)
 		return no_memory(err);
-	for (size_t t = 0; t < tl->n_traces; t++)
-		for (size_t f = 0; f < cvl_trace_streams(tl->trace[t].trace); f++) {
-			struct source *s = calloc(1, sizeof(*s));
-			int rc;
+	for (size_t t = 0; t < tl->n_traces; t++) {
+		const struct cvl_trace *trace = tl->trace[t].trace;
+		const struct stored *stored = session_stored(tl->session, tl->trace[t].first);
 
-			if (!s)
-				return no_memory(err);
-			tl->source[tl->n_sources++] = s;
-			s->trace = t;
-			s->file = f;
-			s->clock = -1;
-			rc = open_source(tl, s, err);
-			if (rc)
-				return rc;
-		}
-	return 0;
+		for (size_t f = 0; f < cvl_trace_streams(trace) && !rc; f++)
+			rc = add_source(tl, t, f, NULL, err);
+		for (size_t f = 0; f < stored->n && !rc; f++)
+			if (is_missing(trace, stored->file[f].name))
+				rc = add_source(tl, t, 0, stored->file[f].name, err);
+	}
+	return rc;
 }
 
 static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
@@ -521,6 +556,7 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 		return;
 	for (size_t i = 0; i < tl->n_sources; i++) {
 		cvl_stream_close(tl->source[i]->stream);
+		free(tl->source[i]->missing);
 		free(tl->source[i]);
 	}
 	free(tl->source);
@@ -770,7 +806,7 @@ const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i)
 {
 	const struct source *s = tl->source[i];
 
-	return cvl_trace_stream_name(tl->trace[s->trace].trace, s->file);
+	return s->missing ? s->missing : cvl_trace_stream_name(tl->trace[s->trace].trace, s->file);
 }
 
 int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i)

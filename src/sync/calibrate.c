@@ -5,6 +5,7 @@
 
 #include "core/files.h"
 #include "core/room.h"
+#include "session/jsonfile.h"
 #include "session/lines.h"
 #include "sync/student.h"
 
@@ -228,9 +229,8 @@ void cvl_calibration_free(struct cvl_calibration *cal)
 int cvl_calibration_save(const struct cvl_calibration *cal, const struct cvl_session *session,
 			 struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX], *text;
+	char path[CVL_PATH_MAX];
 	json_t *clocks = json_object(), *root;
-	int rc;
 
 	for (size_t i = 0; i < cal->n; i++)
 		json_object_set_new(clocks, cal->clock[i].clock,
@@ -239,15 +239,11 @@ int cvl_calibration_save(const struct cvl_calibration *cal, const struct cvl_ses
 					      (json_int_t)cal->clock[i].edges));
 	root = json_pack("{s:i, s:s, s:o}", "coeval_calibration", VERSION, "line", cal->line,
 			 "clocks", clocks);
-	text = root ? json_dumps(root, JSON_INDENT(1) | JSON_REAL_PRECISION(12)) : NULL;
-	json_decref(root);
-	if (!text || !cvl_path_join(path, cvl_session_path(session), "calibration.json")) {
-		free(text);
+	if (!root || !cvl_path_join(path, cvl_session_path(session), "calibration.json")) {
+		json_decref(root);
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	}
-	rc = cvl_write_whole(path, text, strlen(text), err);
-	free(text);
-	return rc;
+	return jsonfile_write(path, root, 12, err);
 }
 
 static int load_clock(struct cvl_bias *b, const char *name, json_t *j)
@@ -270,7 +266,7 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	json_t *root, *clocks, *j;
 	const char *line, *name;
 	json_error_t e = { .position = 0 };
-	int version, rc;
+	int rc;
 
 	*out = NULL;
 	if (!cal || !cvl_path_join(file, path, "calibration.json")) {
@@ -284,12 +280,15 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"%s: no calibration there; `coeval sync --calibrate LINE` makes one", path);
 	}
-	root = json_load_file(path, 0, &e);
+	root = jsonfile_read(path, "coeval_calibration", VERSION,
+			     "; `coeval sync --calibrate LINE` makes a new one", err);
+	if (!root) {
+		free(cal);
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	}
 	rc = CVL_E_SYNTAX;
-	if (root &&
-	    !json_unpack_ex(root, &e, 0, "{s:i, s:s, s:o}", "coeval_calibration", &version, "line",
-			    &line, "clocks", &clocks) &&
-	    version == VERSION && json_is_object(clocks)) {
+	if (!json_unpack_ex(root, &e, 0, "{s:s, s:o}", "line", &line, "clocks", &clocks) &&
+	    json_is_object(clocks)) {
 		rc = 0;
 		snprintf(cal->line, sizeof(cal->line), "%s", line);
 		cal->clock = calloc(json_object_size(clocks) + 1, sizeof(*cal->clock));
@@ -310,7 +309,6 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	cvl_calibration_free(cal);
 	if (rc == CVL_E_NOMEM)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	return cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
-			"%s:%d: no calibration of this version of coeval%s%s", path,
-			e.position < 0 ? 0 : e.position, e.text[0] ? ": " : "", e.text);
+	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no calibration%s%s", path,
+			e.text[0] ? ": " : "", e.text);
 }

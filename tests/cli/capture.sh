@@ -164,7 +164,7 @@ if grep -q 'status' full.txt; then
 else
 	echo "SKIP capture: no file system can be mounted here" >&3
 	cat <<'END'
-coeval: warning: a: the disk is full: full/s/traces/a: cannot write a packet: No space left on device; this stream ends here, with a gap. What was captured is kept
+coeval: warning: a: no room left: full/s/traces/a: cannot write a packet: No space left on device; this stream ends here, with a gap. What was captured is kept
 full/s: 1 clock, T sN records, 0 beacons, 1 gap
 coeval: full/s: 1 of 1 clocks could not be written to the end
 status 4

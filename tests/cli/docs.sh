@@ -21,5 +21,5 @@ while read -r verb; do
 		[[ " $completion " == *" $option "* ]] || missing "$verb $option" completions/coeval
 		grep -q -- "-${option#--}\b" <<<"$manual" || missing "$verb $option" docs/coeval.1
 	done
-done < <(printf '%s\n' $verbs "task plan" "task freq" "task bench" "flow assign")
+done < <(printf '%s\n' $verbs "task plan" "task freq" "task bench" "flow assign" "session verify")
 exit $status

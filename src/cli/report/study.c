@@ -257,26 +257,43 @@ static bool choose(struct study *s, const char *name)
 	return false;
 }
 
+/* @sync, which is taken over, by an estimator that said no when it was asked for by name: a clock that nothing ties, and needs no tie. */
+static void add_main(struct study *s, struct cvl_sync *sync)
+{
+	const struct cvl_estimator_info *info;
+
+	for (size_t i = 0; (info = cvl_sync_estimator(i)); i++)
+		if (!strcmp(info->name, sync->estimator)) {
+			s->result[0] = (struct study_result){
+				.info = info, .index = i, .sync = sync, .median_bound = -1
+			};
+			s->main = 0;
+			s->n = 1;
+		}
+}
+
 /* The one asked for; else the default; else one that worked. */
 static int choose_main(struct study *s, const struct cvl_observations *obs, const char *wanted,
 		       struct cvl_error *err)
 {
 	struct cvl_sync *usual = NULL;
-	int rc = 0;
+	int rc;
 
 	if (choose(s, wanted))
 		return 0;
 	rc = cvl_sync_solve(&usual, obs, NULL, err);
-	if (!rc && choose(s, usual->estimator))
-		wanted = NULL;
-	else
-		for (size_t i = 0; i < s->n && s->n; i++)
-			if (s->result[i].sync) {
-				s->main = i;
-				rc = 0;
-				break;
-			}
-	cvl_sync_free(usual);
+	if (!rc && choose(s, usual->estimator)) {
+		cvl_sync_free(usual);
+		return 0;
+	}
+	for (size_t i = 0; i < s->n; i++)
+		if (s->result[i].sync) {
+			cvl_sync_free(usual);
+			s->main = i;
+			return 0;
+		}
+	if (!rc)
+		add_main(s, usual);
 	return rc;
 }
 

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: MIT */
+#include "cli/cli.h"
+#include "cli/report/report.h"
+
+#include <coeval/verify.h>
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { OPT_JSON = 256 };
+
+static const struct option options[] = {
+	{ "json", no_argument, NULL, OPT_JSON },
+	CLI_HELP_OPTION,
+	{ 0 },
+};
+
+static const char *digest_name(const struct cvl_verify_part *p)
+{
+	switch (p->digest) {
+	case CVL_DIGEST_THERE: return "yes";
+	case CVL_DIGEST_LATER: return "unfinished";
+	case CVL_DIGEST_NONE: break;
+	}
+	return "none";
+}
+
+/* ---- text ---- */
+
+static void put_count(struct table *t, const struct cvl_verify_part *p, uint64_t n)
+{
+	if (p->is_file || p->shares)
+		table_cell(t, "-");
+	else
+		table_cell(t, "%llu", (unsigned long long)n);
+}
+
+static void print_part(const struct cvl_verify_part *p, struct table *t)
+{
+	table_cell(t, "%s", p->name);
+	put_count(t, p, p->packets);
+	put_count(t, p, p->records);
+	put_count(t, p, p->bytes);
+	table_cell(t, "%s", digest_name(p));
+	if (p->problems)
+		table_cell(t, "%llu problem%s", (unsigned long long)p->problems,
+			   p->problems == 1 ? "" : "s");
+	else
+		table_cell(t, "ok");
+}
+
+static void print_text(const struct cvl_verify *v, const char *path, struct out *o)
+{
+	static const char *const heads[] = { "",       "packets", "records", "bytes",
+					     "digest", "result",  NULL };
+	unsigned without = 0;
+	struct table t;
+
+	table_init(&t, 6);
+	table_heads(&t, heads);
+	for (size_t i = 0; i < v->n; i++) {
+		print_part(&v->part[i], &t);
+		without += v->part[i].digest != CVL_DIGEST_THERE;
+	}
+	table_print(&t, o, "lrrrll", "");
+	out_char(o, '\n');
+	for (size_t i = 0; i < v->n; i++) {
+		const struct cvl_verify_part *p = &v->part[i];
+
+		for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++) {
+			out_text(o, p->problem[k]);
+			out_char(o, '\n');
+		}
+		if (p->problems > CVL_VERIFY_TOLD)
+			out_printf(o, "%s: %llu more\n", p->name,
+				   (unsigned long long)(p->problems - CVL_VERIFY_TOLD));
+	}
+	out_text(o, path);
+	if (v->problems)
+		out_text(o, ": damaged, or changed since it was stored\n");
+	else if (without)
+		out_printf(o, ": nothing wrong; %u of %zu have no digest to compare with\n",
+			   without, v->n);
+	else
+		out_text(o, ": all is as it was stored\n");
+}
+
+/* ---- JSON ---- */
+
+static json_t *part_json(const struct cvl_verify_part *p)
+{
+	json_t *problems = json_array(), *j;
+
+	for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++)
+		json_array_append_new(problems, report_text(p->problem[k]));
+	j = json_pack("{s:o, s:s, s:b, s:I, s:o}", "name", report_text(p->name), "digest",
+		      digest_name(p), "ok", !p->problems, "problems", (json_int_t)p->problems,
+		      "what", problems);
+	if (p->is_file || p->shares)
+		return j;
+	json_object_set_new(j, "packets", json_integer((json_int_t)p->packets));
+	json_object_set_new(j, "records", json_integer((json_int_t)p->records));
+	json_object_set_new(j, "bytes", json_integer((json_int_t)p->bytes));
+	return j;
+}
+
+static void print_json(const struct cvl_verify *v, const char *path, struct out *o)
+{
+	json_t *clocks = json_array(), *files = json_array();
+
+	for (size_t i = 0; i < v->n; i++)
+		json_array_append_new(v->part[i].is_file ? files : clocks, part_json(&v->part[i]));
+	report_json(o, json_pack("{s:o, s:b, s:o, s:o}", "session", report_text(path), "ok",
+				 !v->problems, "clocks", clocks, "files", files));
+}
+
+/* ---- the verb ---- */
+
+static int run_verify(int argc, char **argv, const struct verb *verb)
+{
+	struct cvl_verify_opts opts = { 0 };
+	struct cvl_verify *v = NULL;
+	struct progress progress;
+	struct cvl_error err;
+	bool json = false;
+	struct out *o;
+	int c, rc;
+
+	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
+		switch (c) {
+		case OPT_JSON: json = true; break;
+		default: return cli_option(c, verb);
+		}
+	}
+	if (optind + 1 != argc)
+		return cli_usage(verb, "name one session");
+	progress_init(&progress, "verifying");
+	opts.progress = progress_show;
+	opts.progress_ctx = &progress;
+	rc = cvl_verify_session(&v, argv[optind], &opts, &err);
+	progress_clear(&progress);
+	if (rc)
+		return cli_fail(&err);
+	o = malloc(sizeof(*o));
+	if (!o) {
+		rc = cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	} else {
+		out_init(o, STDOUT_FILENO, "standard output");
+		if (json)
+			print_json(v, argv[optind], o);
+		else
+			print_text(v, argv[optind], o);
+		rc = out_flush(o, &err);
+	}
+	c = rc ? cli_fail(&err) : v->problems != 0;
+	cvl_verify_free(v);
+	free(o);
+	return c;
+}
+
+static const struct verb session_verify = {
+	.name = "session verify",
+	.what = "whether a session still is what was stored: every packet, count, digest and checksum",
+	.usage = "session verify [--json] SESSION",
+	.help = "      --json    all of it as one JSON object\n"
+		"\n"
+		"Exit status 1: something does not hold. A clock that is not finished has no digest yet; sessions of\n"
+		"older versions have none at all, and are checked as far as that goes.\n"
+		"\n"
+		"Example:\n"
+		"  coeval session verify s/\n",
+	.run = run_verify,
+};
+
+static int run(int argc, char **argv, const struct verb *verb)
+{
+	if (argc > 1 && !strcmp(argv[1], "verify"))
+		return run_verify(argc - 1, argv + 1, &session_verify);
+	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
+		return cli_option('h', verb);
+	if (argc > 1)
+		return cli_usage(verb, "there is no part '%s', but verify", argv[1]);
+	return cli_usage(verb, "say what to do: verify");
+}
+
+const struct verb verb_session = {
+	.name = "session",
+	.what = "verify: whether a session still is what was stored",
+	.usage = "session verify [--json] SESSION",
+	.help = "See `coeval help session verify`.\n",
+	.run = run,
+};
