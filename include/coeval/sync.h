@@ -87,6 +87,7 @@ struct cvl_clock_sync {
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	int64_t bound_min, bound_max; /* between its first and last record, ns */
+	int64_t bound_median;         /* over the time between them */
 };
 
 struct cvl_sync {

@@ -41,7 +41,7 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
 	c->bound_max = bound > c->bound_max ? bound : c->bound_max;
 }
 
-/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on. */
+/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on; and the middle one. */
 static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
 {
 	struct cvl_map_spec m;
@@ -56,6 +56,10 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 		widen(c, clock->first);
 		widen(c, clock->last);
 	}
+	c->bound_median =
+		clock->seen ? cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
+						   (struct cvl_tick){ clock->last }) :
+			      cvl_map_bound_median(c->map, m.knots[0].tick, m.knots[m.n - 1].tick);
 }
 
 /* ---- the problem ---- */

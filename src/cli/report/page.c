@@ -249,7 +249,7 @@ static void put_clock(FILE *f, const struct cvl_clock_sync *c)
 	fputs("</td><td class=\"number\">", f);
 	figure_count(f, c->rejected);
 	fputs("</td>", f);
-	cell_ns(f, c->map && c->bound_min != CVL_BOUND_UNKNOWN ? (double)c->bound_min : -1);
+	cell_ns(f, c->map && c->bound_median != CVL_BOUND_UNKNOWN ? (double)c->bound_median : -1);
 	cell_ns(f, c->map && c->bound_max != CVL_BOUND_UNKNOWN ? (double)c->bound_max : -1);
 	fputs("<td>", f);
 	put(f, cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
@@ -264,7 +264,7 @@ static void put_clocks(FILE *f, const struct study *s)
 	put(f, main_result(s)->info->name);
 	fputs("</h2>\n<table class=\"wide clocks\"><thead><tr><th>clock</th><th>verdict</th>"
 	      "<th class=\"number\">rate off (ppm)</th><th class=\"number\">used</th>"
-	      "<th class=\"number\">rejected</th><th class=\"number\">least bound</th>"
+	      "<th class=\"number\">rejected</th><th class=\"number\">median bound</th>"
 	      "<th class=\"number\">greatest bound</th><th>promise</th><th>why</th></tr></thead><tbody>\n",
 	      f);
 	for (size_t i = 0; i < s->n_clocks; i++)
