@@ -2,11 +2,9 @@
 #include "drivers/poll/skew.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
-#include <stdio.h>
 
 #include "drivers/driver.h"
 #include "drivers/poll/clock.h"
@@ -62,22 +60,6 @@ uint64_t poll_skew_limit(const struct poll_skew *s)
 	low = s->least < 0 ? 0 - (uint64_t)s->least : (uint64_t)s->least;
 	high = s->most < 0 ? 0 - (uint64_t)s->most : (uint64_t)s->most;
 	return low > high ? low : high;
-}
-
-void poll_skew_tell(const struct poll_skew *s, int other, char text[POLL_SKEW_TEXT])
-{
-	char apart[40] = "none seen apart";
-
-	if (s->apart)
-		snprintf(apart, sizeof(apart), "seen %" PRIu64 " apart", s->apart);
-	if (s->exchanges)
-		snprintf(text, POLL_SKEW_TEXT,
-			 "step of %" PRIu64 "; beside processor %d %s, and at most %" PRIu64
-			 " ticks (%" PRIu64 " exchanges)",
-			 s->step, other, apart, poll_skew_limit(s), s->exchanges);
-	else
-		snprintf(text, POLL_SKEW_TEXT, "step of %" PRIu64 "; no other processor to compare",
-			 s->step);
 }
 
 /* ---- the step ---- */

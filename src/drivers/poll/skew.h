@@ -61,9 +61,4 @@ int poll_skew_measure(struct poll_skew *s, const struct poll_skew_opts *opts);
 /** Another processor than @cpu that this thread may run on, or -1. */
 int poll_skew_other(int cpu);
 
-#define POLL_SKEW_TEXT 160
-
-/** "step of 2 ticks; beside processor 0 none seen apart, and no more than 61 ticks". */
-void poll_skew_tell(const struct poll_skew *s, int other, char text[POLL_SKEW_TEXT]);
-
 #endif
