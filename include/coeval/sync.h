@@ -51,6 +51,8 @@ struct cvl_sync_opts {
 		sender; /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
 	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
+	const char *
+		recalled; /* settings of a struct cvl_sync, whose matching rules count with those; or NULL */
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
 	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
@@ -106,6 +108,12 @@ struct cvl_sync {
  */
 int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 		 const struct cvl_sync_opts *opts, struct cvl_error *err);
+
+/**
+ * Ask for what @sync was made with: its rules, if @opts has none (match, pulses, the period of beacons), and then its limits and its
+ * reference, as far as they were asked for and @opts has none. Rules in @opts replace all. @sync must outlive @opts. CVL_E_SYNTAX, CVL_E_NOMEM.
+ */
+int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync, struct cvl_error *err);
 
 /** The observations of a session, read once, to be solved more than once. */
 struct cvl_observations;

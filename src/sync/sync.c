@@ -7,6 +7,7 @@
 #include "sync/problem.h"
 #include "sync/rules.h"
 #include "sync/rules_json.h"
+#include "sync/settings.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -201,6 +202,11 @@ static bool is_one_clock(const struct sync_problem *p)
 	return p->n_clocks > 0;
 }
 
+static bool has_rules(const struct cvl_sync_opts *o)
+{
+	return o->n_match || o->recalled || o->n_pulse;
+}
+
 static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o,
 			    const char *name, const struct estimator **out, struct cvl_error *err)
 {
@@ -211,15 +217,15 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 			*out = estimators[i];
 	if (!*out)
 		return no_estimator(name, err);
-	if (is_one_clock(p) && !p->n_marks && !o->n_match && !o->n_pulse && !name)
+	if (is_one_clock(p) && !p->n_marks && !has_rules(o) && !name)
 		return 0;
 	if (!p->n_marks && !p->n_messages)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
 			"are messages, or --pulse LINE:rising:1s for pulses",
-			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
-						     "the rules given found nothing");
+			!has_rules(o) ? "no rule was given to derive observations" :
+					"the rules given found nothing");
 	if ((*out)->info.messages && !p->n_messages)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
@@ -288,23 +294,19 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules,
 			   const struct sync_problem *p)
 {
-	json_t *match = rules_json(rules), *pulse = json_array(), *drift = json_object(), *root;
+	json_t *match = rules_json(rules), *drift = json_object(), *root;
 	json_t *late = json_object();
 	char *text;
 
-	for (size_t i = 0; i < o->n_pulse; i++)
-		json_array_append_new(pulse,
-				      json_pack("{s:s, s:s, s:I}", "line", o->pulse[i].line, "edge",
-						o->pulse[i].rising ? "rising" : "falling",
-						"period_ns", (json_int_t)o->pulse[i].period_ns));
 	for (size_t i = 0; i < p->n_clocks; i++)
 		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
 	for (size_t i = 0; i < p->n_clocks; i++)
 		if (p->clock[i].bias_ns)
 			json_object_set_new(late, p->clock[i].name,
 					    json_integer(p->clock[i].bias_ns));
-	root = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late, "match",
-			 match, "pulse", pulse, "beacon_period_ns",
+	root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late,
+			 "asked", settings_asked(o), "match", match, "pulse", settings_pulses(o),
+			 "beacon_period_ns",
 			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000),
 			 "max_drift_ppm", drift, "wander_ppb_s",
 			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
@@ -367,6 +369,8 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 	obs->session = session;
 	for (size_t i = 0; i < opts->n_match && !rc; i++)
 		rc = rules_add(&obs->rules, opts->match[i], err);
+	if (!rc && opts->recalled)
+		rc = rules_recall(&obs->rules, opts->recalled, err);
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
 	if (!rc)

@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,9 +95,28 @@ static void put_length(FILE *f, double s)
 		fprintf(f, "%.3g s", s);
 }
 
+/* Rules that sync.json keeps. */
+static void put_recalled(FILE *f, const char *settings)
+{
+	json_t *root = json_loads(settings, 0, NULL), *j;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "match"), i, j)
+	{
+		const char *name = json_string_value(json_object_get(j, "name"));
+
+		fputs("messages by ", f);
+		put(f, name ? name : "a rule");
+		fputs("; ", f);
+	}
+	json_decref(root);
+}
+
 static void put_settings(FILE *f, const struct cvl_sync_opts *o)
 {
 	fputs("<tr><th>observations</th><td>", f);
+	if (o->recalled)
+		put_recalled(f, o->recalled);
 	for (size_t i = 0; i < o->n_match; i++) {
 		fputs("messages by ", f);
 		put(f, o->match[i]);
