@@ -212,7 +212,7 @@ static void add_counter(struct precision_clock *c, const struct precision_fields
 	c->resolution = step > c->resolution ? step : c->resolution;
 	k->cpu = precision_number_of(f, "cpu");
 	k->apart = apart > k->apart ? apart : k->apart;
-	k->limit = !k->told || limit > k->limit ? limit : k->limit;
+	k->limit = limit; /* the later ones know what was measured before */
 	k->told = true;
 }
 

@@ -121,6 +121,8 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	poll_skew_open(&d->skew);
 	d->other = poll_skew_other(d->source.cpu);
 	measure_counters(d);
+	/* the rate was measured wherever this thread ran, and both of its ends may be of different processors */
+	d->off_ppb += 2 * poll_skew_slack(&d->skew) * 1000000000 / (hz / 1000 * CALIBRATE_MS + 1);
 	rc = make_loop(d, hz, err);
 	if (!rc)
 		poll_watch_open(&d->watch, "", (unsigned)d->source.cpu);
