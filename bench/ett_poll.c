@@ -159,6 +159,32 @@ static int step_row(const struct bench *b, unsigned cpu, double tick_ns)
 	return 0;
 }
 
+/* Made when the first store misses: which ones they were is what is needed to find out why. */
+#define UNMET "ett-unmet.csv"
+
+static void keep_unmet(FILE *from, const struct poll_trial_result *r, unsigned round)
+{
+	FILE *to = fopen(UNMET, round ? "ae" : "we");
+	char text[4096];
+	size_t n;
+
+	rewind(from);
+	if (to) {
+		fprintf(to,
+			"# round %u: counters of step %llu, shown %llu ticks apart, at most %llu; %llu of %llu missed\n" POLL_UNMET_HEAD,
+			round, (unsigned long long)r->skew.step, (unsigned long long)r->skew.apart,
+			(unsigned long long)poll_skew_limit(&r->skew),
+			(unsigned long long)(r->seen - r->met), (unsigned long long)r->seen);
+		while ((n = fread(text, 1, sizeof(text), from)) > 0)
+			fwrite(text, 1, n, to);
+	}
+	if (!to || fclose(to))
+		fprintf(stderr, "%s: cannot be written\n", UNMET);
+	else
+		fprintf(stderr, "round %u: %llu stores do not meet their brackets: see %s\n", round,
+			(unsigned long long)(r->seen - r->met), UNMET);
+}
+
 static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 {
 	struct bench_figure rate = { .name = "values seen back to back while loop and writer run",
@@ -175,21 +201,33 @@ static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 				     .less_is_better = true,
 				     .real = true,
 				     .every = true };
-	const struct poll_trial t = { .stores = STORES,
-				      .pause = (uint64_t)(500 / tick_ns),
-				      .gap_ticks = (uint64_t)(450 / tick_ns),
-				      .loop_cpu = (int)cpu,
-				      .writer_cpu = cpu ? 0 : 1 };
+	struct poll_trial t = { .stores = STORES,
+				.pause = (uint64_t)(500 / tick_ns),
+				.gap_ticks = (uint64_t)(450 / tick_ns),
+				.loop_cpu = (int)cpu,
+				.writer_cpu = cpu ? 0 : 1 };
 	struct poll_trial_result r;
+	struct poll_skew skew;
+	uint64_t only = 0, off = 0;
+	unsigned bad = 0;
 	uint64_t stores = 0, seen = 0, ok = 0, unseen = 0, gaps = 0, missed = 0;
 	double wall = 0;
 	int rc;
 
+	poll_skew_open(&skew);
 	for (unsigned i = 0; i < ROUNDS && seen < WANTED && !bench_stopped(); i++) {
 		bench_doing(b, "against a writer, %llu of %u", (unsigned long long)seen, WANTED);
+		t.unmet = tmpfile();
 		rc = poll_trial_run(&t, &r);
+		if (!rc && r.met < r.seen && t.unmet)
+			keep_unmet(t.unmet, &r, bad++);
+		if (t.unmet)
+			fclose(t.unmet);
 		if (rc)
 			return bench_fail(b, CVL_E_ENV, "no trial: %s", strerror(rc));
+		poll_skew_join(&skew, &r.skew);
+		only += r.beside;
+		off = r.off > off ? r.off : off;
 		stores += t.stores;
 		seen += r.seen;
 		ok += r.met;
@@ -204,8 +242,12 @@ static int trials(const struct bench *b, unsigned cpu, double tick_ns)
 	bench_add(&lost.measured, (double)unseen);
 	snprintf(rate.note, sizeof(rate.note), "%.3f M/s with all gaps",
 		 (double)seen / wall * 1e-6);
-	snprintf(met.note, sizeof(met.note), "%llu of %llu seen, of %llu stores",
-		 (unsigned long long)ok, (unsigned long long)seen, (unsigned long long)stores);
+	snprintf(
+		met.note, sizeof(met.note),
+		"%llu of %llu seen, of %llu stores; %llu off by up to %llu ticks, within the counters' (step %llu, shown %llu apart, at most %llu)",
+		(unsigned long long)ok, (unsigned long long)seen, (unsigned long long)stores,
+		(unsigned long long)only, (unsigned long long)off, (unsigned long long)skew.step,
+		(unsigned long long)skew.apart, (unsigned long long)poll_skew_limit(&skew));
 	snprintf(lost.note, sizeof(lost.note), "%llu missed, %llu gaps beyond 450 ns",
 		 (unsigned long long)missed, (unsigned long long)gaps);
 	bench_figure_heads(b);

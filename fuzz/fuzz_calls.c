@@ -68,7 +68,9 @@ static void drive(const uint8_t *bytes, size_t n)
 			break;
 		case 1: rc = calls_end(c, t, at(now), f, id, id & 1, &err); break;
 		case 2: rc = calls_end(c, t, at(now), CALLS_NONE, 0, false, &err); break;
-		case 3: rc = calls_switch(c, f & 1, t, id & 1, at(now), &err); break;
+		case 3:
+			rc = calls_switch(c, f & 1, t, (enum calls_reason)(id % 3), at(now), &err);
+			break;
 		case 4: rc = calls_interrupt(c, f & 1, t, at(now), &err); break;
 		case 5: rc = calls_return(c, f & 1, at(now), &err); break;
 		case 6:

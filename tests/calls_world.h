@@ -63,7 +63,8 @@ static inline void world_open(struct calls_world *w, unsigned i)
 	static const char *const names[] = { "process_image", "receive", "main", "sobel_row",
 					     "allocate" };
 	static const struct cvl_origin origin = { .format = "simulated", .path = "-" };
-	const struct cvl_store_field task = { "task", CVL_STORE_STRING };
+	const struct cvl_store_field task[] = { { "task", CVL_STORE_STRING },
+						{ "blocked", CVL_STORE_U64 } };
 	const struct cvl_store_field key[] = { { "queue", CVL_STORE_U64 },
 					       { "number", CVL_STORE_U64 } };
 	struct world_core *k = &w->core[i];
@@ -75,7 +76,7 @@ static inline void world_open(struct calls_world *w, unsigned i)
 	k->offset_ns = i ? (int64_t)draw_below(&w->d, 50000000) : 0;
 	k->rate = 1 + (i ? (double)draw_below(&w->d, 100) - 50 : 0) * 1e-6;
 	world_ok(cvl_session_add(w->s, &desc, &origin, &k->w, &err), &err);
-	k->task_switch = cvl_writer_declare(k->w, "task_switch", &task, 1, &err);
+	k->task_switch = cvl_writer_declare(k->w, "task_switch", task, 2, &err);
 	k->msg_send = cvl_writer_declare(k->w, "msg_send", key, 2, &err);
 	k->msg_recv = cvl_writer_declare(k->w, "msg_recv", key, 2, &err);
 	for (int e = 0; e < 5; e++) {
@@ -97,9 +98,12 @@ static inline void world_end(struct world_core *k, int what)
 	world_put(k, k->now, k->end[what], NULL);
 }
 
-static inline void world_switch(struct world_core *k, const char *task)
+/* @blocked: the one before could not go on. */
+static inline void world_switch(struct world_core *k, const char *task, bool blocked)
 {
-	world_put(k, k->now, k->task_switch, &(union cvl_store_value){ .s = task });
+	const union cvl_store_value v[] = { { .s = task }, { .u = blocked } };
+
+	world_put(k, k->now, k->task_switch, v);
 }
 
 struct world_mail {
@@ -137,8 +141,8 @@ static inline void world_preempt(struct calls_world *w, const int64_t from[2])
 
 	a->now = from[0];
 	b->now = from[1];
-	world_switch(a, "X");
-	world_switch(b, "X");
+	world_switch(a, "X", false);
+	world_switch(b, "X", false);
 	for (int i = 0; i < 5; i++) {
 		a->now += w->x_ns / 12;
 		m = world_send(w, a, 100 + w->b);
@@ -149,8 +153,8 @@ static inline void world_preempt(struct calls_world *w, const int64_t from[2])
 	}
 	a->now = from[0] + w->x_ns;
 	b->now = from[1] + w->x_ns;
-	world_switch(a, "worker");
-	world_switch(b, "worker");
+	world_switch(a, "worker", true);
+	world_switch(b, "worker", true);
 }
 
 /* The filter's rows on one slave; where task X comes in, its row is cut in two. */
@@ -177,14 +181,14 @@ static inline void world_run(struct calls_world *w, unsigned run)
 	mail = world_send(w, m, 0);
 	if (w->core[1].now < mail.arrives)
 		w->core[1].now = mail.arrives;
-	world_switch(&w->core[1], "worker");
+	world_switch(&w->core[1], "worker", true);
 	w->core[1].now += 2000;
 	world_get(&w->core[1], &mail);
 	world_begin(w, &w->core[1], WORLD_ALLOC);
 	w->core[1].now += 2 * WORLD_MS;
 	world_end(&w->core[1], WORLD_ALLOC);
 	mail = world_send(w, &w->core[1], 50);
-	world_switch(&w->core[1], "idle");
+	world_switch(&w->core[1], "idle", true);
 	m->now += 10000;
 	world_begin(w, m, WORLD_RECEIVE);
 	world_get(m, &mail);
@@ -196,7 +200,7 @@ static inline void world_run(struct calls_world *w, unsigned run)
 		mail = world_send(w, m, i);
 		if (k->now < mail.arrives)
 			k->now = mail.arrives;
-		world_switch(k, "worker");
+		world_switch(k, "worker", true);
 		k->now += 2000;
 		world_get(k, &mail);
 		w->main_ns[run][i] = k->now;
@@ -224,7 +228,7 @@ static inline void world_run(struct calls_world *w, unsigned run)
 		k->now += 1000;
 		back[i] = world_send(w, k, 51 + i);
 		k->now += 3000;
-		world_switch(k, "idle");
+		world_switch(k, "idle", true);
 	}
 	for (unsigned i = 0; i < WORLD_SLAVES; i++) {
 		m->now += 20000;
@@ -260,7 +264,7 @@ static inline void calls_world_make(struct calls_world *w, uint64_t test, const 
 		world_open(w, i);
 	for (unsigned i = 1; i <= WORLD_SLAVES; i++) {
 		w->core[i].now = 1000000;
-		world_switch(&w->core[i], "idle");
+		world_switch(&w->core[i], "idle", true);
 	}
 	for (unsigned run = 0; run < w->runs; run++)
 		world_run(w, run);

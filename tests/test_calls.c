@@ -313,7 +313,8 @@ static void any_events_leave_spans_in_order(void **state)
 			now += (int64_t)draw_below(&d, 5);
 			switch (draw_below(&d, 8)) {
 			case 0:
-				calls_switch(c, core, thread, draw_below(&d, 2), at(now), &err);
+				calls_switch(c, core, thread, (enum calls_reason)draw_below(&d, 3),
+					     at(now), &err);
 				break;
 			case 1:
 				calls_gap(c, 0, draw_below(&d, 2) ? core : CALLS_NONE, at(now),
@@ -362,7 +363,10 @@ static int64_t overlap(int64_t a, int64_t b, int64_t from, int64_t to)
 	return b > a ? b - a : 0;
 }
 
-/* Threads take turns; each goes on with its tree when it runs. Thread 0 is idle: whoever did not run meanwhile was blocked. */
+/*
+ * Threads take turns; each goes on with its tree when it runs. Thread 0 is idle: whoever did not run meanwhile was blocked. A
+ * thread that was out while others ran was preempted if its switch said so, blocked if it said so, and else nobody knows.
+ */
 static void preempted_time_is_what_others_ran(void **state)
 {
 	(void)state;
@@ -371,6 +375,7 @@ static void preempted_time_is_what_others_ran(void **state)
 		struct {
 			unsigned thread;
 			int64_t from, to;
+			enum calls_reason reason; /* why the one before stopped */
 		} run[2000];
 		size_t next[THREADS] = { 0 }, runs = 0;
 		struct draw d = draw_begin(5000 + round);
@@ -397,7 +402,9 @@ static void preempted_time_is_what_others_ran(void **state)
 				run[runs - 1].to = now;
 			run[runs].thread = k;
 			run[runs].from = now;
-			assert_int_equal(calls_switch(c, core, k, false, at(now), &err), 0);
+			run[runs].reason = (enum calls_reason)draw_below(&d, 3);
+			assert_int_equal(calls_switch(c, core, k, run[runs].reason, at(now), &err),
+					 0);
 			for (; n && next[k] < tree[k].n_events; n--) {
 				struct event *e = &tree[k].event[next[k]++];
 				struct true_span *s = &tree[k].span[e->span];
@@ -417,7 +424,8 @@ static void preempted_time_is_what_others_ran(void **state)
 			const struct calls_span *s = &told.span[i];
 			struct truth *t = &tree[s->thread];
 			const struct true_span *true_span = find(t, s);
-			int64_t ran = 0, idle = 0, whole = s->end.ns - s->begin.ns;
+			int64_t ran = 0, out[3] = { 0 };
+			enum calls_reason why = CALLS_REASON_NONE;
 
 			assert_non_null(true_span);
 			assert_int_equal(s->end.ns, true_span->end);
@@ -425,8 +433,13 @@ static void preempted_time_is_what_others_ran(void **state)
 				int64_t ns =
 					overlap(run[k].from, run[k].to, s->begin.ns, s->end.ns);
 
-				ran += run[k].thread == s->thread ? ns : 0;
-				idle += run[k].thread == 0 ? ns : 0;
+				if (run[k].thread == s->thread) {
+					ran += ns;
+					continue;
+				}
+				if (k && run[k - 1].thread == s->thread)
+					why = run[k].reason;
+				out[run[k].thread ? why : CALLS_REASON_BLOCKED] += ns;
 			}
 			for (int k = 0; k < t->n; k++) { /* what its children ran is not its own */
 				if (t->span[k].parent != (int)(true_span - t->span))
@@ -437,12 +450,9 @@ static void preempted_time_is_what_others_ran(void **state)
 							       t->span[k].begin, t->span[k].end);
 			}
 			assert_int_equal(s->self, ran);
-			assert_int_equal(s->part.blocked, idle);
-			for (size_t k = 0; k < runs; k++)
-				if (run[k].thread != s->thread)
-					whole -= overlap(run[k].from, run[k].to, s->begin.ns,
-							 s->end.ns);
-			assert_int_equal(s->part.preempted, s->end.ns - s->begin.ns - whole - idle);
+			assert_int_equal(s->part.blocked, out[CALLS_REASON_BLOCKED]);
+			assert_int_equal(s->part.preempted, out[CALLS_REASON_PREEMPTED]);
+			assert_int_equal(s->part.switched, out[CALLS_REASON_NONE]);
 		}
 		for (unsigned k = 0; k < THREADS; k++)
 			truth_free(&tree[k]);
@@ -593,7 +603,7 @@ static void what_is_open_when_its_thread_does_not_run_is_not_itself_at_work(void
 	assert_int_equal(told.n, 1);
 	assert_int_equal(told.span[0].marks, CALLS_OPEN);
 	assert_int_equal(told.span[0].self, 20);
-	assert_int_equal(told.span[0].part.preempted, 70);
+	assert_int_equal(told.span[0].part.switched, 70);
 	assert_int_equal(calls_thread(c, 0)->busy, 30);
 	assert_int_equal(calls_thread(c, 1)->busy, 70);
 	free(told.span);
@@ -621,7 +631,38 @@ static void overlapping_spans_end_by_their_number(void **state)
 	calls_free(c);
 }
 
-static void exits_without_entry_are_one_time_in_the_total(void **state)
+/* What calls itself, or is taken to since an exit was lost, counts once; and what is closed by another, for that alone. */
+static void what_lies_in_a_made_up_span_is_counted(void **state)
+{
+	struct told told;
+	uint32_t core;
+	struct calls *c = machine(&told, 1, &core);
+	struct cvl_error err;
+
+	(void)state;
+	calls_begin(c, 0, at(0), 2, 0, &err);
+	calls_begin(c, 0, at(10), 1, 0, &err); /* it never ends */
+	for (int64_t i = 1; i <= 5; i++) {
+		calls_begin(c, 0, at(100 * i), 1, 0, &err);
+		calls_begin(c, 0, at(100 * i + 10), 1, 0, &err);
+		calls_end(c, 0, at(100 * i + 20), 1, 0, false, &err);
+		calls_end(c, 0, at(100 * i + 30), 1, 0, false, &err);
+	}
+	calls_end(c, 0, at(1000), 2, 0, false, &err);
+	done(c, &told, 1000);
+	for (size_t i = 0; i < calls_costs(c); i++) {
+		const struct calls_cost *k = calls_cost(c, i);
+
+		assert_int_equal(k->total, k->function == 2 ? 1000 : 5 * 30);
+		assert_int_equal(k->made_up, k->function == 1);
+		assert_int_equal(k->made_up_ns, k->function == 1 ? 990 : 0);
+		assert_int_equal(k->self, k->function == 2 ? 10 : 5 * 30);
+	}
+	free(told.span);
+	calls_free(c);
+}
+
+static void exits_without_entry_are_in_no_total(void **state)
 {
 	struct told told;
 	uint32_t core;
@@ -636,7 +677,8 @@ static void exits_without_entry_are_one_time_in_the_total(void **state)
 	done(c, &told, 1200);
 	assert_int_equal(calls_costs(c), 1);
 	assert_int_equal(calls_cost(c, 0)->calls, 101);
-	assert_int_equal(calls_cost(c, 0)->total, 1000 + 50);
+	assert_int_equal(calls_cost(c, 0)->total, 50);
+	assert_int_equal(calls_cost(c, 0)->made_up, 100);
 	free(told.span);
 	calls_free(c);
 }
@@ -702,7 +744,8 @@ int main(void)
 		cmocka_unit_test(a_message_sent_later_than_the_last_sign_of_life_was_waited_for),
 		cmocka_unit_test(what_is_open_when_its_thread_does_not_run_is_not_itself_at_work),
 		cmocka_unit_test(overlapping_spans_end_by_their_number),
-		cmocka_unit_test(exits_without_entry_are_one_time_in_the_total),
+		cmocka_unit_test(what_lies_in_a_made_up_span_is_counted),
+		cmocka_unit_test(exits_without_entry_are_in_no_total),
 		cmocka_unit_test(a_thread_that_runs_on_another_core_already_does_not_stop),
 		cmocka_unit_test(a_path_tells_the_innermost_span_however_deep),
 	};

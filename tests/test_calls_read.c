@@ -133,8 +133,8 @@ static void interrupts_and_tasks_take_the_core_from_what_ran(void **state)
 	s = find(&w, "n1/work", "7");
 	assert_int_equal(s->end.ns - s->begin.ns, 100 * US);
 	assert_int_equal(s->self, (10 + 10 + 20) * US);
-	assert_int_equal(s->part.preempted,
-			 (10 + 40) * US); /* by interrupts, and the urgent task */
+	assert_int_equal(s->part.preempted, 10 * US); /* by interrupts */
+	assert_int_equal(s->part.switched, 40 * US);  /* for the urgent task, nobody says why */
 	assert_int_equal(s->part.blocked, 10 * US);
 	assert_int_equal(s->marks, 0);
 	s = find(&w, "n1/urgent", "7");
@@ -145,6 +145,55 @@ static void interrupts_and_tasks_take_the_core_from_what_ran(void **state)
 	s = find(&w, "n1/interrupt 6", "interrupt 6");
 	assert_int_equal(s->self, 2 * US);
 	forget(&w);
+}
+
+/* A task is out while another runs, by a switch that says why, or whose rule does. */
+static void a_switch_or_its_rule_says_why(void **state)
+{
+	static const struct {
+		const char *name, *rule, *field;
+		uint64_t value;
+		int64_t preempted, switched, blocked; /* us */
+	} cases[] = {
+		{ "plain", NULL, "other", 0, 0, 40, 0 },
+		{ "runnable", NULL, "blocked", 0, 40, 0, 0 },
+		{ "sleeping", NULL, "blocked", 2, 0, 0, 40 },
+		{ "rule", "{ switch: task_switch, next: next, reason: preempted }", "other", 0, 40,
+		  0, 0 },
+		{ "rule-blocked", "{ switch: task_switch, next: next, reason: blocked }", "other",
+		  0, 0, 0, 40 },
+		{ "field-first",
+		  "{ switch: task_switch, next: next, blocked: state, reason: blocked }", "state",
+		  0, 40, 0, 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		const struct cvl_store_field next[] = { { "next", CVL_STORE_U64 },
+							{ cases[i].field, CVL_STORE_U64 } };
+		const union cvl_store_value back[] = { { .u = 1 }, { .u = 1 } },
+					    away[] = { { .u = 2 }, { .u = cases[i].value } };
+		const struct calls_span *s;
+		struct world w;
+
+		make(&w, cases[i].name);
+		w.change = cvl_writer_declare(w.w, "task_switch", next, 2, &w.err);
+		if (cases[i].rule)
+			ok(calls_rules_parse(&w.rules, cases[i].rule, strlen(cases[i].rule), "rule",
+					     &w.err),
+			   &w.err);
+		ok(cvl_writer_event(w.w, (struct cvl_tick){ 10 }, w.change, back, &w.err), &w.err);
+		put(&w, 20, w.entry, 7, NULL);
+		ok(cvl_writer_event(w.w, (struct cvl_tick){ 50 }, w.change, away, &w.err), &w.err);
+		ok(cvl_writer_event(w.w, (struct cvl_tick){ 90 }, w.change, back, &w.err), &w.err);
+		put(&w, 120, w.leave, 7, NULL);
+		read_it(&w, 120);
+		s = find(&w, "n1/task 1", "7");
+		assert_int_equal(s->part.preempted, cases[i].preempted * US);
+		assert_int_equal(s->part.switched, cases[i].switched * US);
+		assert_int_equal(s->part.blocked, cases[i].blocked * US);
+		forget(&w);
+	}
 }
 
 static void a_loss_whose_end_nobody_knows_ends_with_the_next_record(void **state)
@@ -267,6 +316,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interrupts_and_tasks_take_the_core_from_what_ran),
+		cmocka_unit_test(a_switch_or_its_rule_says_why),
 		cmocka_unit_test(a_loss_whose_end_nobody_knows_ends_with_the_next_record),
 		cmocka_unit_test(a_stack_of_ten_thousand_is_read),
 		cmocka_unit_test(cores_are_told_apart_by_any_number_or_name),

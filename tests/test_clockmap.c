@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <coeval/clockmap.h>
@@ -358,6 +359,91 @@ static void rate_is_told_against_nominal(void **state)
 	cvl_map_free(map);
 }
 
+static int64_t median_of(const struct cvl_map *map, uint64_t from, uint64_t to)
+{
+	return cvl_map_bound_median(map, tick(from), tick(to));
+}
+
+/* Two long stretches at 1000 ns and 50 ns do not make the one place of 3 ns the middle. */
+static void median_bound_is_over_the_time_and_not_over_the_knots(void **state)
+{
+	static const struct cvl_knot knot[] = {
+		{ { 1000 }, { 1000 }, 0, 3 },      { { 1001 }, { 1001 }, 0, 4 },
+		{ { 1002 }, { 1002 }, 0, 50 },     { { 31000 }, { 31000 }, 0, 50 },
+		{ { 31001 }, { 31001 }, 0, 1000 }, { { 100000 }, { 100000 }, 0, 1000 },
+		{ { 100001 }, { 100001 }, 0, 5 },
+	};
+	struct cvl_map_spec spec = { .rate_hz = 1000000000,
+				     .knots = knot,
+				     .n = 7,
+				     .after = { .drift_ppb = 2e9 },
+				     .kind = CVL_BOUND_PROVEN };
+	struct cvl_map *map = make(&spec);
+
+	(void)state;
+	assert_int_equal(median_of(map, 1000, 100001), 1000);
+	assert_int_equal(median_of(map, 1002, 60900), 50);
+	assert_int_equal(median_of(map, 1000, 1000), 3);
+	/* growth beyond the end: from 5 by 2 a tick */
+	assert_in_range(median_of(map, 100001, 100001 + 1000), 5 + 1000, 5 + 1001);
+	cvl_map_free(map);
+
+	spec.kind = CVL_BOUND_NONE;
+	map = make(&spec);
+	assert_true(median_of(map, 1000, 2000) == CVL_BOUND_UNKNOWN);
+	cvl_map_free(map);
+}
+
+#define PLACES 20001
+
+static int by_bound(const void *a, const void *b)
+{
+	return (*(const int64_t *)a > *(const int64_t *)b) -
+	       (*(const int64_t *)a < *(const int64_t *)b);
+}
+
+/* Against the bounds at many places evenly apart: as many ranks away as pieces have ends. */
+static void median_bound_is_that_of_many_places(void **state)
+{
+	static int64_t at[PLACES];
+	struct draw d = draw_begin(71);
+
+	(void)state;
+	for (int round = 0; round < 200; round++) {
+		struct cvl_knot knot[KNOTS_MAX];
+		struct cvl_map_spec spec;
+		struct cvl_map *map;
+		uint64_t from, to;
+		int64_t median;
+
+		random_spec(&d, &spec, knot);
+		map = make(&spec);
+		from = random_tick(&d, &spec);
+		to = random_tick(&d, &spec);
+		if (from > to) {
+			uint64_t t = from;
+
+			from = to;
+			to = t;
+		}
+		if (to - from < 100 * PLACES) { /* places would be the same few ticks */
+			cvl_map_free(map);
+			continue;
+		}
+		for (size_t i = 0; i < PLACES; i++)
+			at[i] = bound_at(map,
+					 from + (uint64_t)((u128)(to - from) * i / (PLACES - 1)));
+		qsort(at, PLACES, sizeof(*at), by_bound);
+		median = median_of(map, from, to);
+		if (median < at[PLACES / 2 - KNOTS_MAX] - 1 ||
+		    median > at[PLACES / 2 + KNOTS_MAX] + 1)
+			fail_msg("round %d: %" PRId64 " is not between %" PRId64 " and %" PRId64,
+				 round, median, at[PLACES / 2 - KNOTS_MAX],
+				 at[PLACES / 2 + KNOTS_MAX]);
+		cvl_map_free(map);
+	}
+}
+
 static void map_that_makes_no_sense_is_refused(void **state)
 {
 	static const struct cvl_knot good[] = { { { 5 }, { 5 }, 0, 1 },
@@ -424,6 +510,8 @@ int main(void)
 		cmocka_unit_test(tick_of_a_time_is_the_first_not_before_it),
 		cmocka_unit_test(many_ticks_give_the_same_as_one_by_one),
 		cmocka_unit_test(rate_is_told_against_nominal),
+		cmocka_unit_test(median_bound_is_over_the_time_and_not_over_the_knots),
+		cmocka_unit_test(median_bound_is_that_of_many_places),
 		cmocka_unit_test(map_that_makes_no_sense_is_refused),
 	};
 

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -20,6 +21,7 @@
 #include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
 #include "drivers/poll/gpio.h"
+#include "drivers/poll/skew.h"
 #include "drivers/poll/told.h"
 #include "drivers/poll/trial.h"
 #include "test_draw.h"
@@ -81,6 +83,166 @@ static void so_it_does_under_load(void **state)
 }
 
 /* ---- bins and ring ---- */
+
+/* ---- two counters ---- */
+
+/* Counters that advance in steps, and of which the second is ahead at times. In thousandths of a tick. */
+struct counters {
+	struct draw *d;
+	uint64_t now, step, often; /* of so many exchanges in one */
+	int64_t ahead;
+};
+
+static uint64_t count_of(const struct counters *c, bool second, bool off)
+{
+	const uint64_t at = c->now / (1000 * c->step) * c->step;
+
+	return 1000000 + at + (second && off ? (uint64_t)c->ahead : 0);
+}
+
+static void go(struct counters *c, uint64_t ticks)
+{
+	c->now += 1000 * ticks + draw_below(c->d, 1000 * ticks + 1);
+}
+
+static void exchange(struct counters *c, struct poll_skew *s, uint64_t flight)
+{
+	const bool off = !draw_below(c->d, c->often);
+	uint64_t ahead = count_of(c, false, off), stamp;
+
+	go(c, flight);
+	stamp = count_of(c, true, off);
+	go(c, flight);
+	poll_skew_add(s, ahead, stamp, count_of(c, false, off));
+}
+
+/* Stores by the second processor that the first sees at once: how many miss their brackets by more than @slack. */
+static uint64_t misses(struct counters *c, uint64_t slack, uint64_t stores, uint64_t *worst)
+{
+	uint64_t missed = 0;
+
+	for (uint64_t v = 1; v <= stores; v++) {
+		const bool off = !draw_below(c->d, c->often);
+		struct poll_store store;
+		struct poll_seen seen = { .kind = POLL_CHANGE };
+		uint64_t by;
+
+		seen.from = count_of(c, false, off);
+		go(c, 1); /* as close as the memory lets it: within a step */
+		store.before = count_of(c, true, off);
+		seen.to = count_of(c, false, off);
+		go(c, 100);
+		store.after = count_of(c, true, off);
+		by = poll_store_off(&store, &seen);
+		missed += by > slack;
+		*worst = by > *worst ? by : *worst;
+	}
+	return missed;
+}
+
+/* What no exchange shows, as it takes longer than the counters differ by, is less than a step where they are one that is scaled. */
+static void counters_a_tick_apart_count_in_comparisons(void **state)
+{
+	struct draw d = draw_begin(90);
+	struct counters c = { .d = &d, .step = 26, .often = 3, .ahead = 1 };
+	struct poll_skew s;
+	uint64_t worst = 0;
+
+	(void)state;
+	poll_skew_open(&s);
+	assert_true(poll_skew_limit(&s) == UINT64_MAX);
+	for (int i = 0; i < 20000; i++)
+		exchange(&c, &s, 60);
+	s.step = 26;
+	assert_int_equal(s.apart, 0);
+	assert_true(misses(&c, 0, 100000, &worst) > 0);
+	assert_int_equal(worst, 1);
+	assert_int_equal(misses(&c, poll_skew_slack(&s), 100000, &worst), 0);
+	assert_true(poll_skew_limit(&s) >= 1 && poll_skew_limit(&s) < 300);
+}
+
+/* More than an exchange takes is seen in one, however seldom; and what is more than was measured is not let pass. */
+static void counters_far_apart_are_shown_to_be(void **state)
+{
+	struct draw d = draw_begin(91);
+	struct counters c = { .d = &d, .step = 26, .often = 50 };
+	struct poll_skew s, later;
+	uint64_t worst = 0;
+
+	(void)state;
+	for (int64_t ahead = -1040; ahead <= 1040; ahead += 2080) {
+		c.ahead = ahead;
+		poll_skew_open(&s);
+		for (int i = 0; i < 20000; i++)
+			exchange(&c, &s, 60);
+		s.step = 26;
+		assert_in_range(s.apart, 1040 - 300, 1040);
+		assert_true(s.least > s.most); /* not always by as much */
+		assert_true(poll_skew_limit(&s) >= 1040);
+		poll_skew_open(&later);
+		poll_skew_join(&later, &s);
+		assert_int_equal(poll_skew_slack(&later), s.apart + 26);
+		assert_int_equal(misses(&c, poll_skew_limit(&s) + s.step, 100000, &worst), 0);
+	}
+	c.ahead = 5000;
+	assert_true(misses(&c, poll_skew_slack(&s), 100000, &worst) > 0);
+}
+
+static void the_step_of_a_counter_is_found(void **state)
+{
+	/* step, and what a tick is scaled by, in thousandths */
+	static const struct {
+		uint64_t step, scale, least, most;
+	} cases[] = {
+		{ 1, 1000, 1, 1 },       { 2, 1000, 2, 2 },    { 26, 1000, 26, 26 },
+		{ 26, 1001, 26, 27 },    { 26, 998, 26, 27 },  { 100, 1000, 100, 100 },
+		{ 100, 1003, 100, 102 }, { 33, 1010, 33, 35 },
+	};
+	static uint64_t reading[4096];
+	struct draw d = draw_begin(92);
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		uint64_t now = draw_below(&d, 1000000), step;
+
+		for (size_t k = 0; k < 4096; k++) {
+			now += 45 + draw_below(&d, 40) +
+			       (draw_below(&d, 100) ? 0 : draw_below(&d, 100000));
+			reading[k] = now / cases[i].step * cases[i].step * cases[i].scale / 1000;
+		}
+		step = poll_skew_step(reading, 4096);
+		if (step < cases[i].least || step > cases[i].most)
+			fail_msg("case %zu: a step of %" PRIu64, i, step);
+	}
+	for (size_t k = 0; k < 4096; k++)
+		reading[k] = 7;
+	assert_int_equal(poll_skew_step(reading, 4096), 1);
+	assert_int_equal(poll_skew_step(reading, 0), 1);
+}
+
+static uint64_t fake(void *ctx, unsigned side)
+{
+	_Atomic uint64_t *now = ctx;
+
+	return atomic_fetch_add(now, 3) / 26 * 26 + (side ? 2600 : 0);
+}
+
+static void two_threads_measure_what_is_between_them(void **state)
+{
+	_Atomic uint64_t now = 1000000;
+	struct poll_skew_opts o = {
+		.cpu = { -1, -1 }, .exchanges = 2000, .ms = 20000, .read = fake, .ctx = &now
+	};
+	struct poll_skew s;
+
+	(void)state;
+	assert_int_equal(poll_skew_measure(&s, &o), 0);
+	assert_int_equal(s.exchanges, 2000);
+	assert_int_equal(s.step, 26);
+	assert_in_range(s.apart, 2600 - 26, 2600);
+	o.cpu[1] = CPU_SETSIZE - 1;
+	assert_int_not_equal(poll_skew_measure(&s, &o), 0);
+}
 
 static void a_number_lies_in_its_bin(void **state)
 {
@@ -620,6 +782,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(each_store_meets_its_bracket_or_lies_in_a_gap),
 		cmocka_unit_test(so_it_does_under_load),
+		cmocka_unit_test(counters_a_tick_apart_count_in_comparisons),
+		cmocka_unit_test(counters_far_apart_are_shown_to_be),
+		cmocka_unit_test(the_step_of_a_counter_is_found),
+		cmocka_unit_test(two_threads_measure_what_is_between_them),
 		cmocka_unit_test(a_number_lies_in_its_bin),
 		cmocka_unit_test(a_full_ring_is_a_loss_that_is_told),
 		cmocka_unit_test(records_come_in_order_though_gaps_are_told_later),

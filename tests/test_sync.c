@@ -1275,7 +1275,8 @@ static void check_same(struct draw *d, const struct world *w, const struct cvl_s
 		assert_string_equal(p->reason, q->reason);
 		assert_int_equal(p->verdict, q->verdict);
 		assert_true(p->used == q->used && p->rejected == q->rejected);
-		assert_true(p->bound_min == q->bound_min && p->bound_max == q->bound_max);
+		assert_true(p->bound_min == q->bound_min && p->bound_max == q->bound_max &&
+			    p->bound_median == q->bound_median);
 		assert_true(fabs(p->rate_ppb - q->rate_ppb) < 1e-3);
 		assert_int_equal(!p->map, !q->map);
 		if (!p->map)
@@ -1327,6 +1328,51 @@ static void what_is_saved_is_loaded(void **state)
 		cvl_session_close(s);
 		world_free(&w);
 	}
+}
+
+/* A file of a version that did not tell the median is read, and the median is that of the map. */
+static void the_median_is_made_up_for_where_the_file_lacks_it(void **state)
+{
+	struct cvl_sync_opts opts = { 0 };
+	struct draw d = draw_begin(36);
+	struct cvl_sync *sync, *loaded;
+	struct cvl_session *s;
+	struct cvl_error err;
+	struct world w;
+	char path[300];
+	json_t *root, *clock;
+	size_t i;
+
+	(void)state;
+	random_world(&d, &w, 2, 150, 0);
+	w.span = 60;
+	for (size_t c = 0; c < 2; c++)
+		random_clock(&d, &w, c, 150e-6);
+	chatter(&d, &w, 0, 1, 40);
+	s = write_world(&w);
+	sync = run(s, &opts);
+	ok(cvl_sync_save(sync, s, &err), &err);
+	snprintf(path, sizeof(path), "%s/sync.json", cvl_session_path(s));
+	root = json_load_file(path, 0, NULL);
+	assert_non_null(root);
+	json_array_foreach(json_object_get(root, "clocks"), i, clock)
+		assert_int_equal(json_object_del(clock, "bound_median_ns"), 0);
+	assert_int_equal(json_dump_file(root, path, JSON_INDENT(1)), 0);
+	json_decref(root);
+	ok(cvl_sync_load(&loaded, s, &err), &err);
+	for (size_t c = 0; c < sync->n; c++) {
+		const struct cvl_clock_sync *p = &loaded->clock[c];
+		struct cvl_map_spec m;
+
+		cvl_map_describe(p->map, &m);
+		assert_true(p->bound_median >= p->bound_min && p->bound_median <= p->bound_max);
+		assert_true(p->bound_median ==
+			    cvl_map_bound_median(p->map, m.knots[0].tick, m.knots[m.n - 1].tick));
+	}
+	cvl_sync_free(loaded);
+	cvl_sync_free(sync);
+	cvl_session_close(s);
+	world_free(&w);
 }
 
 static int load_text(const struct cvl_session *s, const char *text, size_t n, struct cvl_error *err)
@@ -1477,6 +1523,7 @@ int main(void)
 		cmocka_unit_test(student_is_that_of_the_tables),
 		cmocka_unit_test(aliases_share_one_map),
 		cmocka_unit_test(what_is_saved_is_loaded),
+		cmocka_unit_test(the_median_is_made_up_for_where_the_file_lacks_it),
 		cmocka_unit_test(foreign_and_damaged_sync_json_is_refused),
 		cmocka_unit_test(a_timeline_refuses_a_foreign_sync_json),
 		cmocka_unit_test(wrong_options_are_refused),

@@ -449,6 +449,48 @@ static void the_learned_rule_beats_every_other_on_simulated_tasks(void **state)
 	}
 }
 
+/* An empty column: what needs it is left out, the learned rule is fitted to the others, and to as many tasks as it says. */
+static void what_no_task_has_is_left_out(void **state)
+{
+	static struct contest c;
+	const struct fit_rule *learned = &fit_rules[CONTEST_LEARNED];
+	struct fit_rule rule;
+	struct fitted f;
+	struct bed b;
+
+	(void)state;
+	bed_make(&b, TASKSET_MIXED, 11, &all_on);
+	contest_make(&c, &b.set);
+	assert_int_equal(c.lacks, 0);
+	assert_int_equal(c.n_unusable, 0);
+	assert_int_equal(c.learned_from, b.set.n);
+	for (size_t i = 0; i < b.set.n; i++)
+		b.set.c[i].task.lsu = SWO_UNKNOWN;
+	f = fit_make(learned, &b.set, FIT_NONE);
+	assert_int_equal(f.tasks, 0);
+	for (size_t i = 0; i < b.set.n; i++) /* what was fitted to nothing says nothing */
+		assert_int_equal(fit_choose(&f, &b.set, &b.set.c[i]), -1);
+	contest_make(&c, &b.set);
+	assert_int_equal(c.lacks, 1u << SWO_F_LSU);
+	assert_int_equal(c.n_unusable, 4);
+	assert_string_equal(c.unusable[3], "step: LSU");
+	assert_int_equal(c.learned_from, b.set.n);
+	assert_true(c.line[c.learned].score.said == b.set.n &&
+		    c.line[c.learned].score.saved > 0.02);
+	assert_true(contest_learned(&b.set, &rule));
+	f = fit_make(&rule, &b.set, FIT_NONE);
+	assert_int_equal(f.model.n_features, learned->n_features - 1);
+	for (unsigned k = 0; k < f.model.n_features; k++)
+		assert_int_not_equal(f.model.feature[k], SWO_F_LSU);
+	/* of some tasks only */
+	for (size_t i = 0; i < 10; i++)
+		b.set.c[i].task.cpi = SWO_UNKNOWN;
+	contest_make(&c, &b.set);
+	assert_int_equal(c.lacks, 1u << SWO_F_LSU);
+	assert_int_equal(c.learned_from, b.set.n - 10);
+	bed_free(&b);
+}
+
 /* Where the estimate's formula is the whole truth, nothing is left to be learned. */
 static void the_learned_rule_comes_close_where_the_estimate_is_exact(void **state)
 {
@@ -486,6 +528,7 @@ int main(void)
 		cmocka_unit_test(fitting_never_does_worse_than_what_is_given_on_its_own_tasks),
 		cmocka_unit_test(a_linear_truth_is_found),
 		cmocka_unit_test(the_learned_rule_beats_every_other_on_simulated_tasks),
+		cmocka_unit_test(what_no_task_has_is_left_out),
 		cmocka_unit_test(the_learned_rule_comes_close_where_the_estimate_is_exact),
 	};
 

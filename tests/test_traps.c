@@ -135,7 +135,7 @@ static void run_world(uint64_t seed, enum trap_ties ties, struct tally *t)
 		opts.pulse[0].error_ns = (int64_t)(w.reference_s * 1e9);
 	}
 	if (w.align)
-		opts.align = "ALIGN";
+		snprintf(opts.align, sizeof(opts.align), "ALIGN");
 	ok(cvl_session_open(&s, path, NULL, &err), &err);
 	rc = cvl_sync_run(&sync, s, &opts, &err);
 	t->worlds++;

@@ -58,7 +58,8 @@ static void run(enum trace_task next)
 	enum trace_task prev = task;
 
 	task = next;
-	trace_task_switch(&tracer, prev, next);
+	/* the urgent one interrupts; all others are left when they have nothing more to do */
+	trace_task_switch(&tracer, prev, next, next != trace_task_urgent);
 }
 
 void bell(void)

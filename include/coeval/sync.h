@@ -58,10 +58,12 @@ struct cvl_sync_opts {
 		sender; /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
 	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
+	const char *
+		recalled; /* settings of a struct cvl_sync, whose matching rules count with those; or NULL */
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
 	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
-	const char *align;      /* a line: its first edge is the same one at all clocks; or NULL */
+	char align[64]; /* a line: its first edge is the same one at all clocks; "": none */
 	int64_t start_bound_ns; /* claimed starts are taken to be within this of UTC, where nothing is stated; 0: they say nothing */
 	double max_drift_ppm;   /* how far a clock's rate may be off; 0: as stated of each clock */
 	struct {
@@ -96,6 +98,7 @@ struct cvl_clock_sync {
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	int64_t bound_min, bound_max; /* between its first and last record, ns */
+	int64_t bound_median;         /* over the time between them */
 	/*
 	 * Clocks of one group are apart by what their maps say; those of different groups by unknown whole periods besides. 0: the
 	 * timeline's group. Of another group turn_ns is the period.
@@ -125,6 +128,12 @@ struct cvl_sync {
  */
 int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 		 const struct cvl_sync_opts *opts, struct cvl_error *err);
+
+/**
+ * Ask for what @sync was made with: its rules, if @opts has none (match, pulses, the period of beacons), and then its limits and its
+ * reference, as far as they were asked for and @opts has none. Rules in @opts replace all. @sync must outlive @opts. CVL_E_SYNTAX, CVL_E_NOMEM.
+ */
+int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync, struct cvl_error *err);
 
 /** The observations of a session, read once, to be solved more than once. */
 struct cvl_observations;

@@ -157,7 +157,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       const struct score *before, const struct score *after, struct out *o)
 {
 	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
-					     "rejected", "bound",         "at worst", NULL };
+					     "rejected", "median bound",  "at worst", NULL };
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
@@ -172,7 +172,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 	for (unsigned i = 0; i < DEMO_OBSERVERS; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 
-		cvl_bound_text(text[0], c->bound_min);
+		cvl_bound_text(text[0], c->bound_median);
 		cvl_bound_text(text[1], c->bound_max);
 		table_cell(&t, "%s", c->clock);
 		table_cell(&t, "%+.3f ppm", d->world.observer[i].rate_off_ppm);

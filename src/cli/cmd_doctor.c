@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <jansson.h>
 #include <limits.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "drivers/poll/clock.h"
 #include "drivers/poll/facts.h"
+#include "drivers/poll/skew.h"
 
 #define UNCHOSEN UINT_MAX
 
@@ -18,6 +21,24 @@ static const struct option options[] = {
 	CLI_HELP_OPTION,
 	{ 0 },
 };
+
+#define EXCHANGES 100000
+#define EXCHANGE_MS 300
+
+/* Of this machine only; one that has a single processor has nothing to compare. */
+static size_t look_at_counters(unsigned cpu, struct fact *f)
+{
+	struct poll_skew_opts o = { .cpu = { (int)cpu, poll_skew_other((int)cpu) },
+				    .exchanges = EXCHANGES,
+				    .ms = EXCHANGE_MS };
+	struct poll_skew skew;
+
+	poll_skew_open(&skew);
+	if (o.cpu[1] >= 0 && cpu < CPU_SETSIZE && poll_clock_there())
+		poll_skew_measure(&skew, &o);
+	facts_counters(&skew, o.cpu[1], f);
+	return 1;
+}
 
 static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu)
 {
@@ -91,6 +112,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (cpu == UNCHOSEN)
 		cpu = facts_best_cpu(root, &others);
 	n = facts_read(root, cpu, facts);
+	if (!*root)
+		n += look_at_counters(cpu, &facts[n]);
 	for (size_t i = 0; i < n; i++) {
 		bad += facts[i].state == FACT_BAD;
 		known += facts[i].state != FACT_UNKNOWN;

@@ -26,7 +26,6 @@ static const struct option options[] = {
 
 struct report {
 	struct sync_options sync;
-	bool told; /* what ties the clocks */
 	const char *path, *output, *svg;
 	struct cvl_sync *saved; /* sync.json, or NULL */
 	struct study study;
@@ -129,8 +128,6 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			return cli_option(c, verb);
 		if (rc)
 			return rc;
-		r->told = r->told || (c != SYNC_OPT_ESTIMATOR && c != SYNC_OPT_STRICT &&
-				      c != SYNC_OPT_CALIBRATION);
 	}
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
@@ -161,8 +158,10 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 		rc = know_estimator(estimator, err);
 	if (rc < 0)
 		return rc;
-	if (r->saved && !r->told)
-		sync_options_recall(&r->sync, r->saved, session);
+	if (r->saved)
+		rc = sync_options_recall(&r->sync, r->saved, err);
+	if (rc < 0)
+		return rc;
 	if (!estimator && r->saved)
 		estimator = r->saved->estimator;
 	rc = sync_options_calibrate(&r->sync, r->path, err);
@@ -243,7 +242,7 @@ const struct verb verb_report = {
 		"      --svg DIR             also each figure as an SVG file\n"
 		"      --estimator NAME      look at this one in depth (default: the one in sync.json)\n"
 		"\n"
-		"Observations, as with sync (default: as in sync.json; rules of files must be named again):\n"
+		"Observations, as with sync (default: the rules of sync.json):\n"
 		"      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
 		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
 		"      --beacon T            time from one beacon to the next (default 1s)\n"

@@ -56,6 +56,7 @@ static void print_json(struct out *o, const struct cvl_sync *sync)
 /* What was asked for, and what is needed for it. */
 struct job {
 	struct sync_options given;
+	struct cvl_sync *last; /* as the session was synchronised, or NULL */
 	bool json, compare, follow, advise;
 	int64_t wanted_ns; /* bound to advise a rate for, or 0 */
 	bool reached;      /* some rate keeps to it */
@@ -99,6 +100,39 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 	return solve(j, session, sync);
 }
 
+/* The rules of the last time, unless there are some. What cannot be read is written anew: it is no reason to fail. */
+static int recall(struct job *j, const struct cvl_session *session)
+{
+	const struct cvl_sync_opts *o = &j->given.opts;
+	struct cvl_error err;
+	int rc;
+
+	if (o->n_match || o->n_pulse || o->beacon_period_ns)
+		return 0;
+	rc = cvl_sync_load(&j->last, session, &err);
+	if (rc > 0)
+		rc = sync_options_recall(&j->given, j->last, &err);
+	if (rc == CVL_E_NOMEM)
+		return cvl_fail(&j->err, rc, CVL_NO_OFFSET, "out of memory");
+	if (rc < 0)
+		fprintf(stderr, "coeval: the rules of the last synchronisation are not used: %s\n",
+			err.text);
+	return 0;
+}
+
+/* --follow opens the session itself, again and again. */
+static int recall_from(struct job *j, const char *path)
+{
+	struct cvl_session *session;
+	int rc = cvl_session_open(&session, path, NULL, &j->err);
+
+	if (rc)
+		return 0; /* it may not be there yet */
+	rc = recall(j, session);
+	cvl_session_close(session);
+	return rc;
+}
+
 static int sync_session(struct job *j, const char *path, bool *untied)
 {
 	struct cvl_session *session;
@@ -107,6 +141,11 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 
 	if (rc)
 		return rc;
+	rc = recall(j, session);
+	if (rc) {
+		cvl_session_close(session);
+		return rc;
+	}
 	if (j->compare) {
 		rc = compare_print(j->out, session, &j->given.opts, j->json, &j->err);
 	} else if (j->advise) {
@@ -199,11 +238,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);
 	if (!rc && j.follow) {
 		j.given.opts.progress = NULL;
-		rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);
+		rc = recall_from(&j, argv[optind]);
+		if (!rc)
+			rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);
 	} else if (!rc) {
 		rc = sync_session(&j, argv[optind], &untied);
 	}
 	cvl_calibration_free(j.cal);
+	cvl_sync_free(j.last);
 	sync_options_free(&j.given);
 	free(j.out);
 	rc = cli_end(rc, &j.err, &j.problems);
@@ -237,6 +279,7 @@ const struct verb verb_sync = {
 		"      --strict              stop at damaged input\n"
 		"      --json                the result as JSON\n"
 		"\n"
+		"Where no --match, --pulse or --beacon is given, the rules of sync.json are used again.\n"
 		"Exit status 1 if a clock could not be tied, or no rate keeps to BOUND. It can be run again at any time.\n"
 		"\n"
 		"Examples:\n"

@@ -178,7 +178,7 @@ static int get(const struct request *r, const struct device *d, unsigned k, stru
 
 /* The table or the model, to a file of its own. */
 static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
-		      struct cvl_error *err)
+		      const struct fitted *learned, struct cvl_error *err)
 {
 	struct out *o = malloc(sizeof(*o));
 	int rc;
@@ -190,7 +190,7 @@ static int write_file(const char *path, const struct task_table *t, const struct
 		if (t)
 			table_write(t, o);
 		else
-			freq_write_model(o, set);
+			freq_write_model(o, set, learned);
 		rc = out_close(o, err);
 	}
 	free(o);
@@ -218,6 +218,9 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 		json_t *root = freq_set_json(set);
 
 		json_object_set_new(root, "rules", freq_contest_json(c));
+		json_object_set_new(root, "not_known", freq_lacks_json(c));
+		json_object_set_new(root, "learned_from",
+				    json_integer((json_int_t)c->learned_from));
 		if (r->list)
 			json_object_set_new(root, "choices", freq_tasks_json(set));
 		json_object_set_new(root, "not_measured", freq_more_json(set));
@@ -261,17 +264,20 @@ static int work(const struct request *r, struct problems *problems, struct out *
 	for (unsigned k = 0; k < r->seeds && !rc; k++) {
 		struct task_table t;
 		struct freq_set set;
+		struct fitted learned;
 
 		rc = get(r, &device, k, &t, &set, problems, err);
 		if (!rc && r->write && !k)
-			rc = write_file(r->write, &t, NULL, err);
+			rc = write_file(r->write, &t, NULL, NULL, err);
 		if (!rc && r->model && set.n < 2)
 			rc = cvl_fail(
 				err, CVL_E_MISSING, CVL_NO_OFFSET,
 				"%s: --model needs two tasks at least that have their energy at every frequency",
 				t.name);
 		if (!rc && r->model)
-			rc = write_file(r->model, NULL, &set, err);
+			rc = freq_learn(&learned, &set, err);
+		if (!rc && r->model)
+			rc = write_file(r->model, NULL, &set, &learned, err);
 		if (!rc && set.n < 2) {
 			tell_choices(r, &set, o);
 		} else if (!rc) {

@@ -24,6 +24,11 @@ static int64_t ns_of(const struct precision_clock *c, uint64_t ticks)
 	return ns > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)ns;
 }
 
+static uint64_t plus(uint64_t a, uint64_t b)
+{
+	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
+}
+
 static void ns_cell(struct table *t, int64_t ns)
 {
 	char text[CVL_TIME_TEXT];
@@ -100,6 +105,21 @@ static void put_claims(struct out *o, const struct precision_clock *c)
 	if (c->widest > c->gap_ticks)
 		out_printf(o, "; outside of the gaps, none longer than %s", gap);
 	out_text(o, "\n");
+}
+
+/* What stamps of this clock are worth beside stamps that another processor of the machine took itself. */
+static void put_counter(struct out *o, const struct precision_clock *c)
+{
+	char slack[CVL_TIME_TEXT], limit[CVL_TIME_TEXT];
+
+	if (!c->counter.told)
+		return;
+	cvl_bound_text(slack, ns_of(c, plus(c->counter.apart, c->resolution)));
+	cvl_bound_text(limit, ns_of(c, plus(c->counter.limit, c->resolution)));
+	out_printf(
+		o,
+		"beside stamps of processor %llu: +-%s by what the counters were shown to differ, +-%s at most\n",
+		(unsigned long long)c->counter.cpu, slack, limit);
 }
 
 static int put_gaps(const struct precision_view *v, struct out *o, const struct precision_clock *c)
@@ -184,6 +204,7 @@ static int put_clock(const struct precision_view *v, struct out *o, const struct
 		out_char(o, '\n');
 		put_levels(o, c);
 		put_claims(o, c);
+		put_counter(o, c);
 	}
 	rc = put_gaps(v, o, c);
 	if (c->overflows)
@@ -283,6 +304,11 @@ static json_t *clock_json(const struct precision_view *v, const struct precision
 		      "gaps", (json_int_t)c->gaps, "lost", (json_int_t)c->lost, "events",
 		      (json_int_t)c->events);
 	json_object_set_new(j, "levels", levels_json(c));
+	if (c->counter.told)
+		json_object_set_new(j, "counter",
+				    json_pack("{s:I, s:I, s:I}", "cpu", (json_int_t)c->counter.cpu,
+					      "apart_ns", (json_int_t)ns_of(c, c->counter.apart),
+					      "limit_ns", (json_int_t)ns_of(c, c->counter.limit)));
 	json_object_set_new(j, "step_bins", bins_json(&c->step));
 	json_object_set_new(j, "span_bins", bins_json(&c->span));
 	json_object_set_new(j, "gap_list", gaps_json(v, c));

@@ -2,10 +2,9 @@
 #include "cli/syncopts.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "sync/rules.h"
 
 /* Cut the last word off @text, behind a colon; NULL: there is none. */
 static char *last_word(char *text)
@@ -89,7 +88,11 @@ int sync_option(struct sync_options *o, int c, char *arg, const struct verb *ver
 		o->match[opts->n_match++] = arg;
 		return 0;
 	case SYNC_OPT_PULSE: return parse_pulse(verb, arg, opts);
-	case SYNC_OPT_ALIGN: opts->align = arg; return 0;
+	case SYNC_OPT_ALIGN:
+		if (strlen(arg) >= sizeof(opts->align))
+			return cli_usage(verb, "--align takes the name of a line");
+		snprintf(opts->align, sizeof(opts->align), "%s", arg);
+		return 0;
 	case SYNC_OPT_START_BOUND:
 		rc = cli_duration(verb, "--start-bound", arg, &opts->start_bound_ns);
 		if (!rc && opts->start_bound_ns <= 0)
@@ -118,92 +121,67 @@ int sync_option(struct sync_options *o, int c, char *arg, const struct verb *ver
 
 /* ---- as it was done before ---- */
 
-static void recall_pulses(struct cvl_sync_opts *o, json_t *list)
+/* Rules of one file may share a name. */
+static void put_matches(FILE *f, const char *settings)
 {
-	json_t *j;
-	size_t i;
-
-	json_array_foreach(list, i, j)
-	{
-		struct cvl_pulse_rule *r = &o->pulse[o->n_pulse];
-		const char *line, *edge;
-		json_int_t period;
-
-		if (o->n_pulse == CVL_RULES_MAX ||
-		    json_unpack(j, "{s:s, s:s, s:I}", "line", &line, "edge", &edge, "period_ns",
-				&period) ||
-		    strlen(line) >= sizeof(r->line) || period <= 0)
-			continue;
-		snprintf(r->line, sizeof(r->line), "%s", line);
-		r->rising = edge[0] == 'r';
-		r->error_ns = json_integer_value(json_object_get(j, "error_ns"));
-		r->error_is_max = json_is_true(json_object_get(j, "error_is_max"));
-		r->period_ns = period;
-		o->n_pulse++;
-	}
-}
-
-/* Rules of files are kept in sync.json as such, and have to be named again. */
-static void recall_rules(struct sync_options *o, json_t *list)
-{
-	const char *const *built_in = rules_builtin();
-	json_t *j;
+	json_t *root = json_loads(settings, 0, NULL), *list = json_object_get(root, "match"), *j;
+	const char *last = "";
 	size_t i;
 
 	json_array_foreach(list, i, j)
 	{
 		const char *name = json_string_value(json_object_get(j, "name"));
 
-		for (size_t k = 0; name && built_in[k]; k++)
-			if (!strcmp(name, built_in[k]) && o->opts.n_match < CVL_RULES_MAX) {
-				o->opts.match = o->match;
-				o->match[o->opts.n_match++] = built_in[k];
-			}
+		if (name && strcmp(name, last) != 0)
+			fprintf(f, " --match %s", name);
+		last = name ? name : "";
 	}
-}
-
-/* The first clock's limit stands for all; clocks with others are named. */
-static void recall_drift(struct cvl_sync_opts *o, json_t *drift, const struct cvl_sync *sync)
-{
-	size_t most = sizeof(o->drift) / sizeof(*o->drift);
-	const char *name;
-	json_t *v;
-
-	json_object_foreach(drift, name, v)
-	{
-		double ppm = json_number_value(v);
-
-		if (!(ppm > 0))
-			continue;
-		if (!(o->max_drift_ppm > 0))
-			o->max_drift_ppm = ppm;
-		for (size_t i = 0; ppm != o->max_drift_ppm && i < sync->n && o->n_drift < most; i++)
-			if (!strcmp(sync->clock[i].clock, name)) {
-				o->drift[o->n_drift].clock = sync->clock[i].clock;
-				o->drift[o->n_drift++].ppm = ppm;
-			}
-	}
-}
-
-void sync_options_recall(struct sync_options *o, const struct cvl_sync *sync,
-			 const struct cvl_session *session)
-{
-	json_t *root = sync->settings ? json_loads(sync->settings, 0, NULL) : NULL;
-	json_t *wander = json_object_get(root, "wander_ppb_s");
-	json_int_t period = json_integer_value(json_object_get(root, "beacon_period_ns"));
-
-	recall_pulses(&o->opts, json_object_get(root, "pulse"));
-	recall_rules(o, json_object_get(root, "match"));
-	recall_drift(&o->opts, json_object_get(root, "max_drift_ppm"), sync);
-	if (period > 0)
-		o->opts.beacon_period_ns = period;
-	if (json_is_number(wander)) {
-		o->opts.has_wander = true;
-		o->opts.wander_ppb_s = json_number_value(wander);
-	}
-	if (cvl_session_find(session, sync->reference) >= 0)
-		o->opts.reference = sync->reference;
 	json_decref(root);
+}
+
+static void put_recalled(FILE *f, const struct cvl_sync_opts *o, const struct cvl_sync_opts *given)
+{
+	if (o->recalled)
+		put_matches(f, o->recalled);
+	for (size_t i = 0; i < o->n_pulse; i++) {
+		const struct cvl_pulse_rule *r = &o->pulse[i];
+
+		fprintf(f, " --pulse %s:%s:%.9gs", r->line, r->rising ? "rise" : "fall",
+			(double)r->period_ns * 1e-9);
+		if (r->error_ns)
+			fprintf(f, ":+-%.9gns%s", (double)r->error_ns, r->error_is_max ? ":max" : "");
+	}
+	if (strcmp(o->align, given->align) != 0)
+		fprintf(f, " --align %s", o->align);
+	if (o->start_bound_ns != given->start_bound_ns)
+		fprintf(f, " --start-bound %.9gs", (double)o->start_bound_ns * 1e-9);
+	if (o->beacon_period_ns && o->beacon_period_ns != 1000000000)
+		fprintf(f, " --beacon %.9gs", (double)o->beacon_period_ns * 1e-9);
+	if (o->max_drift_ppm > given->max_drift_ppm)
+		fprintf(f, " --max-drift %.9g", o->max_drift_ppm);
+	for (size_t i = given->n_drift; i < o->n_drift; i++)
+		fprintf(f, " --max-drift %s=%.9g", o->drift[i].clock, o->drift[i].ppm);
+	if (o->has_wander && !given->has_wander)
+		fprintf(f, " --wander %.9g", o->wander_ppb_s);
+	if (o->reference && !given->reference)
+		fprintf(f, " --reference %s", o->reference);
+}
+
+int sync_options_recall(struct sync_options *o, const struct cvl_sync *sync, struct cvl_error *err)
+{
+	const struct cvl_sync_opts given = o->opts;
+	int rc = cvl_sync_recall(&o->opts, sync, err);
+	char *text = NULL;
+	size_t n;
+	FILE *f = rc ? NULL : open_memstream(&text, &n);
+
+	if (!f)
+		return rc;
+	put_recalled(f, &o->opts, &given);
+	if (!fclose(f) && n)
+		fprintf(stderr, "with the rules of sync.json:%s\n", text);
+	free(text);
+	return 0;
 }
 
 int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err)

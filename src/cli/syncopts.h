@@ -59,8 +59,7 @@ int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_
 /** Frees what it read. */
 void sync_options_free(struct sync_options *o);
 
-/** How @sync was made: its pulses, periods, limits and built-in rules. @sync must outlive @o. */
-void sync_options_recall(struct sync_options *o, const struct cvl_sync *sync,
-			 const struct cvl_session *session);
+/** cvl_sync_recall(), and say on stderr what came of it. @sync must outlive @o. */
+int sync_options_recall(struct sync_options *o, const struct cvl_sync *sync, struct cvl_error *err);
 
 #endif

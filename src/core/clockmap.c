@@ -210,6 +210,74 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 	return coarse(segment_time(&map->seg[seg], tick.count));
 }
 
+/* ---- the middle one of all bounds ---- */
+
+/* Outside the knots the bound bends: so many straight pieces stand for it. */
+#define BENDS 64
+
+/* Of a stretch of @ticks whose bound goes straight from @a to @b, how many keep to @limit. */
+static double ticks_within(uint64_t ticks, int64_t a, int64_t b, int64_t limit)
+{
+	int64_t low = a < b ? a : b, high = a < b ? b : a;
+
+	if (limit >= high)
+		return (double)ticks;
+	if (limit < low)
+		return 0;
+	return (double)ticks * ((double)limit - (double)low) / ((double)high - (double)low);
+}
+
+/* The same between @from and @to, where no knot lies. */
+static double outside_within(const struct cvl_map *map, uint64_t from, uint64_t to, int64_t limit)
+{
+	const uint64_t step = (to - from) / BENDS + 1;
+	double sum = 0;
+
+	while (from < to) {
+		uint64_t next = to - from > step ? from + step : to;
+
+		sum += ticks_within(next - from, bound_at(map, find_segment(map, from), from),
+				    bound_at(map, find_segment(map, next), next), limit);
+		from = next;
+	}
+	return sum;
+}
+
+static double all_within(const struct cvl_map *map, uint64_t from, uint64_t to, int64_t limit)
+{
+	const struct cvl_knot *k = map->spec.knots;
+	size_t first = find_segment(map, from), end = find_segment(map, to);
+	double sum;
+
+	if (first == end)
+		return outside_within(map, from, to, limit);
+	sum = outside_within(map, from, k[first].tick.count, limit);
+	for (size_t i = first; i + 1 < end; i++)
+		sum += ticks_within(k[i + 1].tick.count - k[i].tick.count, k[i].bound_ns,
+				    k[i + 1].bound_ns, limit);
+	return sum + outside_within(map, k[end - 1].tick.count, to, limit);
+}
+
+int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
+{
+	const double half = ((double)to.count - (double)from.count) / 2;
+	int64_t low = 0, high = CVL_BOUND_UNKNOWN;
+
+	if (map->spec.kind == CVL_BOUND_NONE)
+		return CVL_BOUND_UNKNOWN;
+	if (from.count >= to.count)
+		return bound_at(map, find_segment(map, from.count), from.count);
+	while (low < high) {
+		int64_t mid = low + (high - low) / 2;
+
+		if (all_within(map, from.count, to.count, mid) >= half)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
+}
+
 /* Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as segment_time(). */
 static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n,
 			 uint64_t last, struct cvl_time *time)

@@ -7,6 +7,8 @@
  *   poll_step   low, high, count, ticks       so many steps of low to high ticks, and their sum
  *   poll_span   low, high, count, ticks       the same of two steps, the bracket that an event would have got
  *   poll_gap    ticks, cause, detail          nobody looked for so long, up to its own tick
+ *   poll_counter cpu, step, apart, limit      of the clock's processor beside that of another: the step in which they advance, by how
+ *                                            many ticks they were shown to differ at worst, and by how many they may at most
  *   poll_fact   name, value, state            of the machine: state is "good", "bad" or "unknown"
  *
  * Numbers are u64, the others strings. Several poll_loop of one clock (a capture gone on with) add up.
@@ -18,6 +20,7 @@
 #define LOOP_STEP "poll_step"
 #define LOOP_SPAN "poll_span"
 #define LOOP_GAP "poll_gap"
+#define LOOP_COUNTER "poll_counter"
 #define LOOP_FACT "poll_fact"
 
 #endif

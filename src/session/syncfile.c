@@ -98,13 +98,14 @@ static json_t *clock_json(const struct cvl_clock_sync *c)
 	if (c->map)
 		json_array_append_new(maps, map_json(c->map));
 	j = json_pack(
-		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:o}",
+		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:I, s:o}",
 		"clock", c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason,
 		"rate_ppb", real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb),
 		"observations", "used", (json_int_t)c->used, "rejected", (json_int_t)c->rejected,
 		"residuals_ns", "n", (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd),
 		"min", real(r->min), "max", real(r->max), "bound_min_ns", (json_int_t)c->bound_min,
-		"bound_max_ns", (json_int_t)c->bound_max, "maps", maps);
+		"bound_median_ns", (json_int_t)c->bound_median, "bound_max_ns",
+		(json_int_t)c->bound_max, "maps", maps);
 	if (c->group) {
 		json_object_set_new(j, "group", json_integer(c->group));
 		json_object_set_new(j, "ambiguous_ns", json_integer(c->turn_ns));
@@ -218,22 +219,32 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 	return rc;
 }
 
+/* A file that does not say it does not say between which records either. */
+static int64_t median_between_knots(const struct cvl_map *map)
+{
+	struct cvl_map_spec m;
+
+	cvl_map_describe(map, &m);
+	return cvl_map_bound_median(map, m.knots[0].tick, m.knots[m.n - 1].tick);
+}
+
 static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err)
 {
 	const char *name, *verdict, *reason;
-	json_int_t used, rejected, n, bound_min, bound_max;
+	json_int_t used, rejected, n, bound_min, bound_max, bound_median = -1;
 	struct cvl_residuals *r = &c->residuals;
 	json_t *maps;
 	json_error_t e;
+	int rc;
 
 	if (json_unpack_ex(
 		    j, &e, 0,
-		    "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s:I, s:o}",
+		    "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s?I, s:I, s:o}",
 		    "clock", &name, "verdict", &verdict, "reason", &reason, "rate_ppb",
 		    &c->rate_ppb, "rate_bound_ppb", &c->rate_bound_ppb, "observations", "used",
 		    &used, "rejected", &rejected, "residuals_ns", "n", &n, "mean", &r->mean, "sd",
 		    &r->sd, "min", &r->min, "max", &r->max, "bound_min_ns", &bound_min,
-		    "bound_max_ns", &bound_max, "maps", &maps))
+		    "bound_median_ns", &bound_median, "bound_max_ns", &bound_max, "maps", &maps))
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "%s", e.text);
 	c->clock = strdup(name);
 	if (!c->clock)
@@ -247,8 +258,13 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	r->n = (uint64_t)n;
 	c->bound_min = bound_min;
 	c->bound_max = bound_max;
+	c->bound_median = bound_median;
 	take_rest(j, c);
-	return json_array_size(maps) ? load_map(json_array_get(maps, 0), &c->map, err) : 0;
+	if (json_array_size(maps) && (rc = load_map(json_array_get(maps, 0), &c->map, err)) < 0)
+		return rc;
+	if (bound_median < 0 && c->map)
+		c->bound_median = median_between_knots(c->map);
+	return 0;
 }
 
 /* The map of a clock that the session has is one of its rate. What the session had no more is not asked for. */

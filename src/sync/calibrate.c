@@ -7,7 +7,7 @@
 #include "core/room.h"
 #include "session/jsonfile.h"
 #include "session/lines.h"
-#include "sync/student.h"
+#include "sync/bias.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -15,28 +15,34 @@
 #include <string.h>
 
 #define VERSION 1
-#define TOGETHER_NS 1000000 /* edges of one happening lie within that */
-#define PASSES 10
 #define LATE_MAX_NS 1e9
 
-/* An edge of the line as one clock stamped it. */
-struct seen {
-	int64_t time;
-	size_t clock;
-};
-
 struct edges {
-	struct seen *at;
+	struct bias_edge *at;
 	size_t n, capacity;
 };
 
 /* ---- the edges ---- */
 
-static int add(struct edges *e, int64_t time, size_t clock)
+/* What a bound of 99.9 % is to a standard deviation. */
+#define SD_999 3.29
+
+static int add(struct edges *e, const struct cvl_timeline *tl, const struct cvl_slice *sl, size_t i)
 {
+	const struct cvl_clock *c = cvl_session_clock(cvl_timeline_session(tl), sl->clock);
+	const struct cvl_bound b = cvl_timeline_bound_parts(tl, sl, i);
+	const bool bracketed = sl->batch->bracket && sl->batch->bracket[i] > c->resolution;
+	const double map = b.map == CVL_BOUND_UNKNOWN ? 0 : (double)b.map / SD_999;
+
 	if (cvl_room(&e->at, e->n, &e->capacity, sizeof(*e->at)))
 		return CVL_E_NOMEM;
-	e->at[e->n++] = (struct seen){ time, clock };
+	e->at[e->n++] = (struct bias_edge){
+		.time = sl->time[i].ns,
+		.clock = sl->clock,
+		/* what is rounded is off by anything within */
+		.sd = bracketed ? map : hypot(map, (double)b.capture / sqrt(3)),
+		.fixed = bracketed ? (double)b.capture : 0,
+	};
 	return 0;
 }
 
@@ -67,7 +73,7 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 				continue;
 			if (~levels[sl.stream] >> b & sl.batch->value[i] >> b & 1 &&
 			    cvl_timeline_bound_kind(tl, sl.clock) != CVL_BOUND_NONE)
-				rc = add(e, sl.time[i].ns, sl.clock);
+				rc = add(e, tl, &sl, i);
 			levels[sl.stream] = sl.batch->value[i] | sl.batch->aux[i];
 		}
 	}
@@ -78,93 +84,23 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 
 /* ---- the biases ---- */
 
-struct fit {
-	double *late, *sum, *sum2;
-	uint64_t *edges;
-	size_t n;
-};
-
-/* One happening: each clock's distance from the mean of all, as if what is known of their lateness were put right. */
-static void use_group(struct fit *f, const struct seen *g, size_t n)
+static int keep_biases(struct cvl_calibration *cal, const struct bias *bias,
+		       const struct cvl_session *session, struct cvl_error *err)
 {
-	double mean = 0;
+	const size_t n = cvl_session_clocks(session);
 
-	for (size_t i = 0; i < n; i++)
-		for (size_t j = 0; j < i; j++)
-			if (g[i].clock == g[j].clock)
-				return; /* two edges of one clock: not one happening */
-	for (size_t i = 0; i < n; i++)
-		mean += ((double)(g[i].time - g[0].time) + f->late[g[i].clock]) / (double)n;
-	for (size_t i = 0; i < n; i++) {
-		/* who hears late has a map that tells times too early */
-		double late = mean - (double)(g[i].time - g[0].time);
-
-		f->sum[g[i].clock] += late;
-		f->sum2[g[i].clock] += late * late;
-		f->edges[g[i].clock]++;
-	}
-}
-
-static int by_time(const void *pa, const void *pb)
-{
-	const struct seen *a = pa, *b = pb;
-
-	return a->time < b->time ? -1 : a->time > b->time;
-}
-
-/* Alternating least squares: the happenings' times from the biases and the biases from those. */
-static void fit_biases(struct fit *f, struct edges *e)
-{
-	if (e->n)
-		qsort(e->at, e->n, sizeof(*e->at), by_time);
-	for (int pass = 0; pass < PASSES; pass++) {
-		double mean = 0, clocks = 0;
-
-		for (size_t c = 0; c < f->n; c++)
-			f->sum[c] = f->sum2[c] = 0, f->edges[c] = 0;
-		for (size_t i = 0, end; i < e->n; i = end) {
-			for (end = i + 1;
-			     end < e->n && e->at[end].time - e->at[i].time <= TOGETHER_NS;)
-				end++;
-			if (end - i > 1)
-				use_group(f, e->at + i, end - i);
-		}
-		for (size_t c = 0; c < f->n; c++)
-			if (f->edges[c]) {
-				f->late[c] = f->sum[c] / (double)f->edges[c];
-				mean += f->late[c];
-				clocks++;
-			}
-		for (size_t c = 0; c < f->n && clocks > 0; c++)
-			f->late[c] -= f->edges[c] ? mean / clocks : 0;
-	}
-}
-
-/* 99.9 % of the mean of n edges, whose clocks err alike over about 30 s: at most so many count as independent. */
-static double bias_bound(const struct fit *f, size_t c, int64_t span_ns)
-{
-	double n = (double)f->edges[c], mean = f->sum[c] / n;
-	double var = fmax(f->sum2[c] / n - mean * mean, 0);
-	double independent = fmax(fmin(n, (double)span_ns / 30e9), 2);
-
-	return student_999(independent - 1) * sqrt(var / independent) + 1;
-}
-
-static int keep_biases(struct cvl_calibration *cal, const struct fit *f,
-		       const struct cvl_session *session, int64_t span_ns, struct cvl_error *err)
-{
-	cal->clock = calloc(f->n + 1, sizeof(*cal->clock));
-	for (size_t c = 0; cal->clock && c < f->n; c++) {
+	cal->clock = calloc(n + 1, sizeof(*cal->clock));
+	for (size_t c = 0; cal->clock && c < n; c++) {
 		struct cvl_bias *b = &cal->clock[cal->n];
 
-		if (!f->edges[c])
+		if (!bias[c].edges)
 			continue;
 		b->clock = strdup(cvl_session_clock(session, c)->name);
 		if (!b->clock)
-			break;
-		b->late_ns = f->late[c];
-		b->bound_ns = bias_bound(f, c, span_ns);
-		b->edges = f->edges[c];
+			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		b->late_ns = bias[c].late_ns;
+		b->bound_ns = bias[c].bound_ns;
+		b->edges = bias[c].edges;
 		cal->n++;
 	}
 	if (!cal->clock)
@@ -182,32 +118,25 @@ int cvl_calibrate(struct cvl_calibration **out, struct cvl_session *session, con
 	struct cvl_calibration *cal = calloc(1, sizeof(*cal));
 	struct cvl_timeline *tl = NULL;
 	struct edges e = { 0 };
-	struct fit f = { .n = cvl_session_clocks(session) };
+	struct bias *bias = calloc(cvl_session_clocks(session) + 1, sizeof(*bias));
 	int rc;
 
 	*out = NULL;
-	f.late = calloc(f.n + 1, sizeof(*f.late));
-	f.sum = calloc(f.n + 1, sizeof(*f.sum));
-	f.sum2 = calloc(f.n + 1, sizeof(*f.sum2));
-	f.edges = calloc(f.n + 1, sizeof(*f.edges));
-	if (!cal || !f.late || !f.sum || !f.sum2 || !f.edges)
+	if (!cal || !bias)
 		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	else
 		rc = cvl_timeline_open(&tl, session, &opts, err);
 	if (!rc)
 		rc = gather(&e, tl, line, err);
+	if (!rc && bias_find(e.at, e.n, bias, cvl_session_clocks(session)))
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	if (!rc) {
 		snprintf(cal->line, sizeof(cal->line), "%s", line);
-		fit_biases(&f, &e);
-		rc = keep_biases(cal, &f, session, e.n ? e.at[e.n - 1].time - e.at[0].time : 0,
-				 err);
+		rc = keep_biases(cal, bias, session, err);
 	}
 	cvl_timeline_close(tl);
 	free(e.at);
-	free(f.late);
-	free(f.sum);
-	free(f.sum2);
-	free(f.edges);
+	free(bias);
 	if (rc)
 		cvl_calibration_free(cal);
 	else

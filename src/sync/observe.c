@@ -340,7 +340,7 @@ static int prepare_lines(struct watcher *w, size_t stream, bool *found)
 		w->lines[stream].line[r] = line;
 		found[r] = found[r] || line >= 0;
 	}
-	w->lines[stream].align = w->opts->align ? cvl_trace_line(trace, w->opts->align) : -1;
+	w->lines[stream].align = *w->opts->align ? cvl_trace_line(trace, w->opts->align) : -1;
 	if (w->lines[stream].align == CVL_LINE_AMBIGUOUS)
 		return lines_none(w->tl, w->opts->align, w->err);
 	found[CVL_RULES_MAX] = found[CVL_RULES_MAX] || w->lines[stream].align >= 0;
@@ -374,7 +374,7 @@ static int prepare(struct watcher *w)
 		w->p->source[w->source_of_pulse[r]].error_ns = rule->error_ns;
 		w->p->source[w->source_of_pulse[r]].error_is_max = rule->error_is_max;
 	}
-	if (w->opts->align && !found[CVL_RULES_MAX])
+	if (*w->opts->align && !found[CVL_RULES_MAX])
 		return lines_none(w->tl, w->opts->align, w->err);
 	return 0;
 }

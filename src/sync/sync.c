@@ -7,6 +7,7 @@
 #include "sync/problem.h"
 #include "sync/rules.h"
 #include "sync/rules_json.h"
+#include "sync/settings.h"
 
 #include <jansson.h>
 #include <math.h>
@@ -39,7 +40,7 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
 	c->bound_max = bound > c->bound_max ? bound : c->bound_max;
 }
 
-/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on. */
+/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on; and the middle one. */
 static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
 {
 	struct cvl_map_spec m;
@@ -54,6 +55,10 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 		widen(c, clock->first);
 		widen(c, clock->last);
 	}
+	c->bound_median =
+		clock->seen ? cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
+						   (struct cvl_tick){ clock->last }) :
+			      cvl_map_bound_median(c->map, m.knots[0].tick, m.knots[m.n - 1].tick);
 }
 
 /* ---- the problem ---- */
@@ -205,6 +210,11 @@ static bool is_one_clock(const struct sync_problem *p)
 	return p->n_clocks > 0;
 }
 
+static bool has_rules(const struct cvl_sync_opts *o)
+{
+	return o->n_match || o->recalled || o->n_pulse;
+}
+
 static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_opts *o,
 			    const char *name, const struct estimator **out, struct cvl_error *err)
 {
@@ -215,15 +225,15 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 			*out = estimators[i];
 	if (!*out)
 		return no_estimator(name, err);
-	if (is_one_clock(p) && !p->n_marks && !o->n_match && !o->n_pulse && !name)
+	if (is_one_clock(p) && !p->n_marks && !has_rules(o) && !name)
 		return 0;
 	if (!p->n_marks && !p->n_messages && !p->ambiguous)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
 			"are messages, or --pulse LINE:rise:1s for pulses",
-			!o->n_match && !o->n_pulse ? "no rule was given to derive observations" :
-						     "the rules given found nothing");
+			!has_rules(o) ? "no rule was given to derive observations" :
+					"the rules given found nothing");
 	if ((*out)->info.messages && !p->n_messages && !p->ambiguous)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
@@ -295,30 +305,19 @@ static void check_causality(const struct sync_problem *p, struct sync_solution *
 static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set *rules,
 			   const struct sync_problem *p)
 {
-	json_t *match = rules_json(rules), *pulse = json_array(), *drift = json_object(), *root;
+	json_t *match = rules_json(rules), *drift = json_object(), *root;
 	json_t *late = json_object();
 	char *text;
 
-	for (size_t i = 0; i < o->n_pulse; i++) {
-		const struct cvl_pulse_rule *r = &o->pulse[i];
-		json_t *j = json_pack("{s:s, s:s, s:I}", "line", r->line, "edge",
-				      r->rising ? "rise" : "fall", "period_ns",
-				      (json_int_t)r->period_ns);
-
-		if (r->error_ns) {
-			json_object_set_new(j, "error_ns", json_integer(r->error_ns));
-			json_object_set_new(j, "error_is_max", json_boolean(r->error_is_max));
-		}
-		json_array_append_new(pulse, j);
-	}
 	for (size_t i = 0; i < p->n_clocks; i++)
 		json_object_set_new(drift, p->clock[i].name, json_real(p->clock[i].drift_ppm));
 	for (size_t i = 0; i < p->n_clocks; i++)
 		if (p->clock[i].bias_ns)
 			json_object_set_new(late, p->clock[i].name,
 					    json_integer(p->clock[i].bias_ns));
-	root = json_pack("{s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late, "match",
-			 match, "pulse", pulse, "beacon_period_ns",
+	root = json_pack("{s:o, s:o, s:o, s:o, s:I, s:o, s:o, s:I, s:I, s:I}", "late_ns", late,
+			 "asked", settings_asked(o), "match", match, "pulse", settings_pulses(o),
+			 "beacon_period_ns",
 			 (json_int_t)(o->beacon_period_ns ? o->beacon_period_ns : 1000000000),
 			 "max_drift_ppm", drift, "wander_ppb_s",
 			 o->has_wander ? json_real(o->wander_ppb_s) : json_null(), "messages",
@@ -326,10 +325,6 @@ static char *settings_text(const struct cvl_sync_opts *o, const struct rule_set 
 			 "duplicates", (json_int_t)p->duplicates);
 	if (root)
 		json_object_set_new(root, "ambiguous", json_integer((json_int_t)p->ambiguous));
-	if (root && o->align)
-		json_object_set_new(root, "align", json_string(o->align));
-	if (root && o->start_bound_ns)
-		json_object_set_new(root, "start_bound_ns", json_integer(o->start_bound_ns));
 	text = root ? json_dumps(root, 0) : NULL;
 	json_decref(root);
 	return text;
@@ -387,6 +382,8 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 	obs->session = session;
 	for (size_t i = 0; i < opts->n_match && !rc; i++)
 		rc = rules_add(&obs->rules, opts->match[i], err);
+	if (!rc && opts->recalled)
+		rc = rules_recall(&obs->rules, opts->recalled, err);
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
 	if (!rc)

@@ -20,7 +20,7 @@ void contest_make(struct contest *c, const struct freq_set *set)
 {
 	const struct fit_rule constant = { .kind = FIT_CONSTANT };
 
-	*c = (struct contest){ 0 };
+	*c = (struct contest){ .learned = SIZE_MAX, .lacks = fit_lacks(set) };
 	for (uint32_t p = 0; p < set->n_points; p++) {
 		struct fitted f = fit_given(&constant, p);
 		char name[32];
@@ -29,18 +29,29 @@ void contest_make(struct contest *c, const struct freq_set *set)
 		fit_score_given(&f, set, &add(c, name, CONTEST_GIVEN, &constant)->score);
 	}
 	for (size_t i = 0; i < fit_rules_n; i++) {
-		const struct fit_rule *rule = &fit_rules[i];
+		struct fit_rule usable, *rule = &usable;
 
+		if (!fit_usable(&fit_rules[i], c->lacks, &usable)) {
+			c->unusable[c->n_unusable++] = fit_rules[i].name;
+			continue;
+		}
 		if (rule->kind == FIT_RULE) {
 			struct fitted f = fit_given(rule, 0);
 
 			fit_score_given(&f, set, &add(c, rule->name, CONTEST_GIVEN, rule)->score);
 		}
 		fit_score(rule, set, false, &add(c, rule->name, CONTEST_FITTED, rule)->score);
-		if (i == CONTEST_LEARNED)
+		if (i == CONTEST_LEARNED) {
 			c->learned = c->n;
+			c->learned_from = fit_make(rule, set, FIT_NONE).tasks;
+		}
 		fit_score(rule, set, true, &add(c, rule->name, CONTEST_LEFT_OUT, rule)->score);
 	}
+}
+
+bool contest_learned(const struct freq_set *set, struct fit_rule *rule)
+{
+	return fit_usable(&fit_rules[CONTEST_LEARNED], fit_lacks(set), rule);
 }
 
 bool contest_rival(const struct contest *c, size_t i)
@@ -57,5 +68,5 @@ bool contest_won(const struct contest *c, size_t *closest)
 			most = c->line[i].score.saved;
 			*closest = i;
 		}
-	return c->line[c->learned].score.saved > most;
+	return c->learned != SIZE_MAX && c->line[c->learned].score.saved > most;
 }

@@ -81,6 +81,36 @@ int32_t fit_feature(const struct freq_set *set, const struct freq_case *c, uint8
 	return swo_feature_of((enum swo_feature)feature, &d, &c->task, &other, set->other);
 }
 
+uint32_t fit_lacks(const struct freq_set *set)
+{
+	uint32_t lacks = (1u << SWO_FEATURES) - 1;
+
+	for (size_t i = 0; i < set->n; i++)
+		for (uint8_t f = 0; f < SWO_FEATURES; f++)
+			if (fit_feature(set, &set->c[i], f) != INT32_MIN)
+				lacks &= ~(1u << f);
+	return lacks;
+}
+
+bool fit_usable(const struct fit_rule *rule, uint32_t lacks, struct fit_rule *out)
+{
+	uint32_t counters = 0;
+
+	*out = *rule;
+	out->n_features = 0;
+	for (unsigned k = 0; k < rule->n_features; k++)
+		if (!(lacks >> rule->feature[k] & 1))
+			out->feature[out->n_features++] = rule->feature[k];
+	/* saved cycles are worked out otherwise by the rules of the thesis */
+	for (uint8_t f = 0; f < SWO_FEATURES; f++)
+		if ((lacks >> f & 1) && f != SWO_F_SAVED)
+			counters |= fit_needs(&(struct fit_rule){
+					    .kind = FIT_STEP, .n_features = 1, .feature = { f } }) &
+				    ~SWO_NEED_CYCLES;
+	return rule->kind == FIT_RULE ? !(fit_needs(rule) & counters) :
+					rule->kind == FIT_CONSTANT || out->n_features;
+}
+
 int fit_choose(const struct fitted *f, const struct freq_set *set, const struct freq_case *c)
 {
 	struct swo_task other = other_task(set, c);
@@ -100,6 +130,8 @@ int fit_choose(const struct fitted *f, const struct freq_set *set, const struct 
 			return -1;
 		return (int)(x >= f->step ? f->above : f->below);
 	case FIT_LINEAR:
+		if (!f->tasks)
+			return -1;
 		t.model = &f->model;
 		rule = SWO_RULE_LEARNED;
 		break;

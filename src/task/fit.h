@@ -40,11 +40,21 @@ struct fitted {
 	int32_t step;            /* features from this on: above, else below; 2^-16 */
 	uint32_t below, above;
 	struct swo_model model; /* FIT_LINEAR */
+	size_t tasks; /* FIT_LINEAR: that it was fitted to: those that have all features */
 };
 
 /** The rules that are looked at, besides the constant ones. */
 extern const struct fit_rule fit_rules[];
 extern const size_t fit_rules_n;
+
+/** The features that no task of @set has, a bit each (1 << enum swo_feature): as of an empty column. */
+uint32_t fit_lacks(const struct freq_set *set);
+
+/**
+ * @rule as far as @set can be used for it, in *@out: a linear rule without the features that @lacks names. False: nothing of it is
+ * left, or it cannot do without one of them.
+ */
+bool fit_usable(const struct fit_rule *rule, uint32_t lacks, struct fit_rule *out);
 
 /** The rule as it is given, with the thesis's thresholds. Only FIT_CONSTANT (@point) and FIT_RULE. */
 struct fitted fit_given(const struct fit_rule *rule, uint32_t point);

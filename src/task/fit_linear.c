@@ -91,8 +91,8 @@ static int32_t fixed(double v)
 	return (int32_t)lround(fmax(-0x1p30, fmin(0x1p30, v)));
 }
 
-void fit_linear(struct swo_model *m, const struct fit_rule *rule, const struct freq_set *set,
-		size_t skip)
+size_t fit_linear(struct swo_model *m, const struct fit_rule *rule, const struct freq_set *set,
+		  size_t skip)
 {
 	const unsigned n = 1u + rule->n_features;
 	struct feature_stat s[SWO_MODEL_FEATURES] = { 0 };
@@ -132,4 +132,5 @@ void fit_linear(struct swo_model *m, const struct fit_rule *rule, const struct f
 		}
 		m->weight[p][0] = fixed(b[0]);
 	}
+	return rows;
 }

@@ -230,7 +230,7 @@ struct fitted fit_make(const struct fit_rule *rule, const struct freq_set *set, 
 		f.feature = rule->feature[0];
 		fit_one(set, skip, fit_feature, f.feature, any, &f);
 		break;
-	case FIT_LINEAR: fit_linear(&f.model, rule, set, skip); break;
+	case FIT_LINEAR: f.tasks = fit_linear(&f.model, rule, set, skip); break;
 	}
 	return f;
 }

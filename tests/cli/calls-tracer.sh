@@ -3,7 +3,7 @@
 need cc
 ln -s "$SRC/firmware" firmware
 cat >points_of_it.h <<'C'
-TRACEPOINT(task_switch, (u32, next), (str, next_name))
+TRACEPOINT(task_switch, (u32, next), (str, next_name), (u8, blocked))
 TRACEPOINT(isr_enter, (u8, irq))
 TRACEPOINT(isr_exit, (u8, irq))
 TRACEPOINT(func_entry, (u32, addr))
@@ -24,20 +24,20 @@ static volatile uint32_t timer;
 
 static void draw(unsigned turn)
 {
-	trace_task_switch(&tracer, 1, "main");
+	trace_task_switch(&tracer, 1, "main", 1);
 	trace_func_entry(&tracer, 0x8001);
 	trace_filter_begin(&tracer, (uint16_t)turn);
 	timer += 100;
 	trace_isr_enter(&tracer, 15);
 	timer += 5;
 	trace_isr_exit(&tracer, 15);
-	trace_task_switch(&tracer, 2, "X");
+	trace_task_switch(&tracer, 2, "X", 0);
 	timer += turn == 7 ? 20000 : 20;
-	trace_task_switch(&tracer, 1, "main");
+	trace_task_switch(&tracer, 1, "main", 1);
 	trace_filter_end(&tracer);
 	timer += 7;
 	trace_func_exit(&tracer, 0x8001);
-	trace_task_switch(&tracer, 0, "idle");
+	trace_task_switch(&tracer, 0, "idle", 1);
 	timer += 500;
 }
 

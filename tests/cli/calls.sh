@@ -20,6 +20,8 @@ done <<'RULES'
 - { begin: a, end: b, begin: c }
 - { begin: a, end: b, nmae: c }
 - { switch: a }
+- { switch: a, next: b, reason: tired }
+- { begin: a, end: b, reason: blocked }
 - { interrupt: a, end: b }
 - { begin: a, end: b, name: [a, [b]] }
 - { begin: a, end: b, name: { a: b } }

@@ -37,6 +37,7 @@ done
 # This one: whatever it is, each point has a state.
 coeval doctor --json | python3 -c 'import json, sys
 d = json.load(sys.stdin)
-assert len(d["points"]) == 16, d
+assert len(d["points"]) == 17, d
+assert d["points"][-1]["name"] == "counters", d
 assert all(p["state"] in ("good", "bad", "unknown") and p["value"] for p in d["points"]), d'
 look --cpu 4095 | grep -o "processor 4095 is not one of those online" | head -1

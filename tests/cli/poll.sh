@@ -26,10 +26,14 @@ coeval precision s --json >loop.json
 coeval precision s --between LED:rise..LED:fall --across --json >between.json
 python3 - <<'P'
 import json
+import os
 
 c = json.load(open("loop.json"))["clocks"][0]
 assert c["loop"] and c["steps"] > 1000, c["steps"]
 assert sum(b[2] for b in c["step_bins"]) == c["steps"]
+if len(os.sched_getaffinity(0)) > 1:
+    assert 0 <= c["counter"]["apart_ns"] <= c["counter"]["limit_ns"], c["counter"]
+    assert any(f["name"] == "counters" for f in c["facts"]), c["facts"]
 assert sum(b[3] for b in c["step_bins"]) == c["ticks"]
 assert c["ticks"] / c["rate_hz"] >= 0.999, c["ticks"] / c["rate_hz"]
 assert len(c["gap_list"]) == c["gaps"]

@@ -52,6 +52,23 @@ cmp simulated read && echo "the same"
 coeval task freq -d $device tasks.csv --policy low-voltage --other 53MHz >other
 grep '^always\|left out, ' other | figures
 
+# A column that is empty, of all tasks or of some; and all of them.
+awk -F, -v OFS=, 'NR > 1 { $10 = "" } { print }' tasks.csv >empty.csv
+coeval task freq -d $device empty.csv --model model.c | sed -n '/^$/,$p' | grep -A 2 'not known'
+head -n 1 model.c
+coeval task freq -d $device empty.csv --json | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+print(j["not_known"], j["learned_from"], sum("LSU" in r["rule"] for r in j["rules"]))'
+awk -F, -v OFS=, '/^task0/ { $10 = "" } { print }' tasks.csv >some.csv
+coeval task freq -d $device some.csv --model model.c | grep 'is fitted to'
+head -n 1 model.c
+rm model.c
+awk -F, -v OFS=, 'NR > 1 { for (i = 7; i <= 14; i++) $i = "" } { print }' tasks.csv >bare.csv
+run coeval task freq -d $device bare.csv --adaption off --model model.c
+[ -e model.c ] && echo "a model of nothing was written"
+coeval task freq -d $device bare.csv --adaption off | grep -A 1 'not known'
+
 { head -n 1 tasks.csv; grep '^task0[123],' tasks.csv | grep 'fast-flash,on,on' | sed '/^task02,40/d; s/^task01,80000000/task01,70000000/'; } >holes.csv
 run coeval task freq -d $device holes.csv
 sed 's/^task01,7/task01,8/' holes.csv >few.csv

@@ -111,6 +111,7 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 			continue;
 		}
 		b->kind = kinds[r->kind][glob == r->end];
+		b->reason = r->reason;
 		find_slots(b, r, class);
 	}
 	return 0;

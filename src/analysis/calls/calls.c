@@ -120,6 +120,7 @@ void calls_sign(struct calls *c, uint32_t thread, struct calls_time at)
 static struct calls_parts since(const struct calls_parts *now, const struct calls_parts *before)
 {
 	return (struct calls_parts){ now->preempted - before->preempted,
+				     now->switched - before->switched,
 				     now->blocked - before->blocked, now->waiting - before->waiting,
 				     now->hidden - before->hidden };
 }
@@ -127,30 +128,15 @@ static struct calls_parts since(const struct calls_parts *now, const struct call
 static void add_parts(struct calls_parts *to, const struct calls_parts *p)
 {
 	to->preempted += p->preempted;
+	to->switched += p->switched;
 	to->blocked += p->blocked;
 	to->waiting += p->waiting;
 	to->hidden += p->hidden;
 }
 
-/* A span that no other of its function is around, so far: an exit without entry is around those before it, and they count once. */
-static void add_outermost(struct calls_cost *k, const struct calls_span *s)
-{
-	int64_t from = s->begin.ns;
-
-	if (s->marks & CALLS_LOST_ENTRY && k->outermost && from <= k->first)
-		k->total = 0;
-	else if (s->marks & CALLS_LOST_ENTRY && k->outermost && from < k->last)
-		from = k->last < s->end.ns ? k->last : s->end.ns;
-	if (!k->outermost || s->begin.ns < k->first)
-		k->first = s->begin.ns;
-	k->outermost = true;
-	k->last = s->end.ns;
-	k->total += s->end.ns - from;
-	add_parts(&k->part, &s->part);
-}
-
-/* Count a span, which is closed, and tell of it. */
-static void told(struct calls *c, struct thread *t, const struct calls_span *s, uint32_t cost)
+/* Count a span, which is closed, and tell of it. @f: its frame; NULL: nobody saw it begin. */
+static void told(struct calls *c, struct thread *t, const struct calls_span *s, uint32_t cost,
+		 const struct frame *f)
 {
 	struct calls_cost *k = &c->cost[cost];
 	struct calls_node *node = &c->node[s->node];
@@ -165,9 +151,15 @@ static void told(struct calls *c, struct thread *t, const struct calls_span *s, 
 	node->self += s->self;
 	node->total += total;
 	k->calls++;
-	k->self += s->self;
-	if (!k->active)
-		add_outermost(k, s);
+	if (s->marks & CALLS_MADE_UP) {
+		k->made_up++;
+		k->made_up_ns += total;
+	} else if (f) {
+		k->self += s->self;
+		k->total = f->total + total;
+		k->part = f->part;
+		add_parts(&k->part, &s->part);
+	}
 	if (s->marks) {
 		k->repaired++;
 	} else {
@@ -198,7 +190,7 @@ static void closed(struct calls *c, struct thread *t, size_t i, struct calls_tim
 	};
 
 	c->cost[f->cost].active--;
-	told(c, t, &s, f->cost);
+	told(c, t, &s, f->cost, f);
 }
 
 /* What an exit that was never seen leaves to the span around it: what its thread did behind the loss. */
@@ -279,6 +271,8 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 	    find_node(c, thread, parent, function, f->cost, &f->node))
 		return no_room(c, err);
 	c->cost[f->cost].active++;
+	f->total = c->cost[f->cost].total;
+	f->part = c->cost[f->cost].part;
 	t->n++;
 	return 0;
 }
@@ -312,7 +306,7 @@ static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, u
 	if (t->gaps && s.begin.ns == t->gap_from.ns)
 		s.part.hidden = (t->gap_to.ns < at.ns ? t->gap_to.ns : at.ns) - s.begin.ns;
 	s.depth = top ? t->base + (int32_t)t->n : t->base > INT32_MIN ? --t->base : t->base;
-	told(c, t, &s, cost);
+	told(c, t, &s, cost, NULL);
 	return 0;
 }
 
@@ -422,7 +416,7 @@ void calls_received(struct calls *c, struct calls_message *m)
 		forward(c, t, &m->received);
 		m->wait_from = t->sign;
 		d = since(&t->pub.part, &t->sign_part);
-		waited = t->sign_self + d.preempted + d.blocked;
+		waited = t->sign_self + d.preempted + d.switched + d.blocked;
 		if (!t->n && !t->scheduled)
 			waited = t->last - t->sign.ns - d.hidden;
 		if (t->n)
@@ -430,6 +424,7 @@ void calls_received(struct calls *c, struct calls_message *m)
 		t->pub.busy -= t->sign_self;
 		t->sign_self = 0;
 		t->pub.part.preempted -= d.preempted;
+		t->pub.part.switched -= d.switched;
 		t->pub.part.blocked -= d.blocked;
 		t->pub.part.waiting += waited;
 	}
@@ -448,7 +443,7 @@ void calls_finish(struct calls *c, uint32_t node, struct calls_time at)
 			continue;
 		drop_nested(c, core, at, CALLS_OPEN);
 		if (core->task != CALLS_NONE && at.ns >= core->last)
-			stop_thread(c, core, core->task, false, true, at);
+			stop_thread(c, core, core->task, CALLS_REASON_NONE, true, at);
 	}
 	for (size_t i = 0; i < c->n_threads; i++) {
 		struct thread *t = c->thread[i];

@@ -11,16 +11,18 @@
  *   span     one execution of a function, or whatever lies between a begin and an end
  *   slice    a thread running on a core without a break
  *
- * The wall time of a span is the sum of six parts:
+ * The wall time of a span is the sum of seven parts:
  *
  *   self       its thread ran, and it was the innermost span
  *   callees    the self times of spans within it
- *   preempted  its thread did not run, and others did
+ *   preempted  its thread did not run, others did, and it could have: an interrupt, or a switch that said so
+ *   switched   its thread did not run, others did, and the switch did not say why: it may have waited for something
  *   blocked    its thread did not run, and the core was idle, or the switch said that the thread could not go on
  *   waiting    its thread waited for a message: see calls_received()
  *   hidden     records were lost
  *
- * What is missing is repaired visibly: each repair marks its span (CALLS_LOST_ENTRY, ...) and is counted.
+ * What is missing is repaired visibly: each repair marks its span (CALLS_LOST_ENTRY, ...) and is counted. Spans of which an end is
+ * made up (CALLS_MADE_UP) are in no total.
  */
 #ifndef ANALYSIS_CALLS_H
 #define ANALYSIS_CALLS_H
@@ -59,9 +61,19 @@ enum {
 	CALLS_GUESSED = 16,   /* an exit that names nothing, behind a loss: it may be another's */
 };
 
+/** An end of the span was not seen. */
+#define CALLS_MADE_UP (CALLS_LOST_ENTRY | CALLS_LOST_EXIT | CALLS_GUESSED)
+
+/** Why a thread does not run any more, as far as the switch says. */
+enum calls_reason {
+	CALLS_REASON_NONE,      /* it does not */
+	CALLS_REASON_PREEMPTED, /* it could go on */
+	CALLS_REASON_BLOCKED,   /* it could not */
+};
+
 /** Where time went, ns. */
 struct calls_parts {
-	int64_t preempted, blocked, waiting, hidden;
+	int64_t preempted, switched, blocked, waiting, hidden;
 };
 
 struct calls_span {
@@ -82,10 +94,10 @@ struct calls_slice {
 /** A thread not running, and whom the core ran for the longest meanwhile. */
 struct calls_away {
 	uint32_t thread, core;
-	uint32_t by;    /* thread; CALLS_NONE: idle or unknown */
-	bool blocked;   /* idle, or said so: not preempted */
-	int64_t by_ns;  /* that it ran */
-	int64_t others; /* ns in all that others ran */
+	uint32_t by;              /* thread; CALLS_NONE: idle or unknown */
+	enum calls_reason reason; /* BLOCKED also where the core was idle for most of it */
+	int64_t by_ns;            /* that it ran */
+	int64_t others;           /* ns in all that others ran */
 	struct calls_time begin, end;
 };
 
@@ -132,9 +144,9 @@ struct calls_cost {
 	uint32_t active; /* open now */
 	uint64_t calls, repaired;
 	int64_t total; /* of the outermost where it calls itself */
-	bool outermost;
-	int64_t first, last; /* begin of the first of them, end of the last */
 	int64_t self;
+	uint64_t made_up;        /* of the repaired: in neither of these two, nor in the parts */
+	int64_t made_up_ns;      /* their lengths in all */
 	int64_t min, max, sum;   /* of the @whole ones */
 	uint64_t whole;          /* not repaired, nothing hidden */
 	struct calls_parts part; /* of the outermost ones */
@@ -191,8 +203,8 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
  */
 int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t function,
 	      uint64_t id, bool overlap, struct cvl_error *err);
-/** @core runs @thread from here on; the one before @blocked: it could not go on by itself. */
-int calls_switch(struct calls *c, uint32_t core, uint32_t thread, bool blocked,
+/** @core runs @thread from here on; the one before does not, for @reason. */
+int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum calls_reason reason,
 		 struct calls_time at, struct cvl_error *err);
 /** An interrupt begins on @core: a thread like others. */
 int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct calls_time at,

@@ -53,8 +53,8 @@ uint32_t calls_running(const struct calls *c, uint32_t core)
 	return k->n_nested ? k->nested[k->n_nested - 1] : k->task;
 }
 
-void stop_thread(struct calls *c, struct core *core, uint32_t thread, bool blocked, bool done,
-		 struct calls_time at)
+void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum calls_reason reason,
+		 bool done, struct calls_time at)
 {
 	struct thread *t = c->thread[thread];
 	const struct calls_slice slice = { core->index, thread, core->slice_from, at };
@@ -63,7 +63,7 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, bool block
 	if (t->pub.core == core->index) { /* else it runs on another one already */
 		t->out = true;
 		t->done = done;
-		t->out_blocked = blocked;
+		t->out_reason = reason;
 		t->out_core = core->index;
 		t->out_from = at;
 		t->out_hidden = 0;
@@ -105,7 +105,7 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at)
 		.thread = thread_number(c, t),
 		.core = t->out_core,
 		.by = CALLS_NONE,
-		.blocked = t->out_blocked,
+		.reason = t->out_reason,
 		.begin = t->out_from,
 		.end = at,
 	};
@@ -124,11 +124,15 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at)
 			away.by_ns = ran[i].ns;
 		}
 	}
-	idle = t->out_blocked || idle > d ? d : idle;
+	idle = t->out_reason == CALLS_REASON_BLOCKED || idle > d ? d : idle;
 	away.others = d - idle;
-	away.blocked = away.others < idle || t->out_blocked;
+	if (away.others < idle)
+		away.reason = CALLS_REASON_BLOCKED;
 	t->pub.part.blocked += idle;
-	t->pub.part.preempted += d - idle;
+	if (t->out_reason == CALLS_REASON_PREEMPTED)
+		t->pub.part.preempted += d - idle;
+	else
+		t->pub.part.switched += d - idle;
 	t->pub.part.hidden += t->out_hidden;
 	if (c->sink.away && at.ns > t->out_from.ns)
 		c->sink.away(c->sink.ctx, &away);
@@ -155,7 +159,7 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	c->core[core]->slice_from = at;
 }
 
-int calls_switch(struct calls *c, uint32_t core, uint32_t thread, bool blocked,
+int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum calls_reason reason,
 		 struct calls_time at, struct cvl_error *err)
 {
 	struct core *k = c->core[core];
@@ -169,11 +173,11 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, bool blocked,
 	k->task = thread;
 	if (k->n_nested) {
 		if (before != CALLS_NONE && c->thread[before]->out)
-			c->thread[before]->out_blocked = blocked;
+			c->thread[before]->out_reason = reason;
 		return 0;
 	}
 	if (before != CALLS_NONE)
-		stop_thread(c, k, before, blocked, false, at);
+		stop_thread(c, k, before, reason, false, at);
 	start_thread(c, core, thread, at);
 	return 0;
 }
@@ -192,7 +196,7 @@ int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct call
 		return 0;
 	}
 	if (before != CALLS_NONE)
-		stop_thread(c, k, before, false, false, at);
+		stop_thread(c, k, before, CALLS_REASON_PREEMPTED, false, at);
 	k->nested[k->n_nested++] = thread;
 	start_thread(c, core, thread, at);
 	return 0;
@@ -214,7 +218,7 @@ int calls_return(struct calls *c, uint32_t core, struct calls_time at, struct cv
 		return 0;
 	}
 	before = k->nested[--k->n_nested];
-	stop_thread(c, k, before, false, true, at);
+	stop_thread(c, k, before, CALLS_REASON_NONE, true, at);
 	now = calls_running(c, core);
 	if (now != CALLS_NONE)
 		start_thread(c, core, now, at);

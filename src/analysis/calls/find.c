@@ -86,11 +86,12 @@ static void figures(const struct calls_span *s, int64_t out[FIGURES])
 	int64_t whole = s->end.ns - s->begin.ns;
 
 	out[CALLS_PREEMPTED] = s->part.preempted;
+	out[CALLS_SWITCHED] = s->part.switched;
 	out[CALLS_BLOCKED] = s->part.blocked;
 	out[CALLS_WAITED] = s->part.waiting;
 	out[CALLS_HIDDEN] = s->part.hidden;
-	out[CALLS_ITSELF] =
-		whole - s->part.preempted - s->part.blocked - s->part.waiting - s->part.hidden;
+	out[CALLS_ITSELF] = whole - s->part.preempted - s->part.switched - s->part.blocked -
+			    s->part.waiting - s->part.hidden;
 	out[WHOLE] = whole;
 }
 
@@ -121,8 +122,12 @@ static int add_lost(struct calls_find *f, uint32_t thread, const struct lost *l)
 
 int calls_find_away(struct calls_find *f, const struct calls_away *a)
 {
-	struct lost l = { a->begin.ns, a->end.ns, a->by,
-			  a->blocked ? CALLS_BLOCKED : CALLS_PREEMPTED };
+	static const enum calls_cause causes[] = {
+		[CALLS_REASON_NONE] = CALLS_SWITCHED,
+		[CALLS_REASON_PREEMPTED] = CALLS_PREEMPTED,
+		[CALLS_REASON_BLOCKED] = CALLS_BLOCKED,
+	};
+	struct lost l = { a->begin.ns, a->end.ns, a->by, causes[a->reason] };
 
 	return add_lost(f, a->thread, &l);
 }

@@ -17,6 +17,7 @@
 
 enum calls_cause {
 	CALLS_PREEMPTED,
+	CALLS_SWITCHED, /* out, and nobody said why */
 	CALLS_BLOCKED,
 	CALLS_WAITED,
 	CALLS_HIDDEN,

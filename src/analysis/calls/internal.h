@@ -17,6 +17,9 @@ struct frame {
 	int64_t alive; /* when it was last seen to be open: a span within it began or ended */
 	int64_t self;
 	struct calls_parts before; /* of the thread when it began */
+	/* of its function on this thread then: what is counted until it ends lies within it */
+	int64_t total;
+	struct calls_parts part;
 };
 
 struct thread {
@@ -28,7 +31,7 @@ struct thread {
 	int64_t last;      /* time of its last record */
 	struct calls_time first;
 	bool scheduled, out, done; /* out: it does not run. done: because it is over */
-	bool out_blocked;
+	enum calls_reason out_reason;
 	uint32_t out_core;
 	struct calls_time out_from;
 	int64_t out_hidden;
@@ -97,8 +100,8 @@ void sign_of_life(struct thread *t, struct calls_time at);
 /** Close all spans of @t, the innermost first. */
 void close_all(struct calls *c, struct thread *t, struct calls_time at, uint32_t marks);
 /** @t, that @core ran, does not run any more; @done: it is over. */
-void stop_thread(struct calls *c, struct core *core, uint32_t t, bool blocked, bool done,
-		 struct calls_time at);
+void stop_thread(struct calls *c, struct core *core, uint32_t t, enum calls_reason reason,
+		 bool done, struct calls_time at);
 /** What time @t spent while it did not run. */
 void away_ends(struct calls *c, struct thread *t, struct calls_time at);
 /** All interrupts of @core are over. */

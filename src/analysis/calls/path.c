@@ -152,7 +152,9 @@ static int piece(struct finder *f, uint32_t function, struct calls_time *at, str
 		s.begin = *at;
 		s.end = later(*at, a->begin);
 		rc = add(f, &s);
-		s.kind = a->blocked ? CALLS_STEP_BLOCKED : CALLS_STEP_PREEMPTED;
+		s.kind = a->reason == CALLS_REASON_BLOCKED   ? CALLS_STEP_BLOCKED :
+			 a->reason == CALLS_REASON_PREEMPTED ? CALLS_STEP_PREEMPTED :
+							       CALLS_STEP_SWITCHED;
 		s.by = a->by;
 		s.begin = s.end;
 		s.end = earlier(a->end, to);

@@ -16,6 +16,7 @@
 enum calls_step_kind {
 	CALLS_STEP_RUN,
 	CALLS_STEP_PREEMPTED, /* @by ran */
+	CALLS_STEP_SWITCHED,  /* out: @by ran, and nobody said why */
 	CALLS_STEP_BLOCKED,
 	CALLS_STEP_MESSAGE, /* from @by to @thread */
 };

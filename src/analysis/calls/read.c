@@ -49,9 +49,13 @@ static int interrupt_over(struct calls_read *r, uint32_t core, struct calls_time
 static int switched(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
 		    struct calls_time at)
 {
+	const struct taken_value *blocked = &t->slot[CALLS_SLOT_BLOCKED];
+	enum calls_reason reason = t->class->reason;
 	uint32_t thread;
 	int rc;
 
+	if (blocked->has)
+		reason = blocked->number ? CALLS_REASON_BLOCKED : CALLS_REASON_PREEMPTED;
 	if (!t->slot[CALLS_SLOT_NEXT].has && !t->slot[CALLS_SLOT_NAME].has) {
 		r->counts.unnamed++;
 		return 0;
@@ -60,9 +64,7 @@ static int switched(struct calls_read *r, uint32_t node, uint32_t core, const st
 		       &thread);
 	if (rc)
 		return rc;
-	return calls_switch(r->calls, core, thread,
-			    t->slot[CALLS_SLOT_BLOCKED].has && t->slot[CALLS_SLOT_BLOCKED].number,
-			    at, r->err);
+	return calls_switch(r->calls, core, thread, reason, at, r->err);
 }
 
 static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bool begin,

@@ -20,7 +20,7 @@ static const char builtin[] =
 	"- { begin: func_entry, end: func_exit, name: [addr, function, name] }\n"
 	"- { begin: func_enter, end: func_leave, name: [addr, function, name] }\n"
 	"- { begin: task_begin, end: task_end, name: [task, name] }\n"
-	"- { switch: task_switch, next: [next, to, task], name: [next_name, name] }\n"
+	"- { switch: task_switch, next: [next, to, task], name: [next_name, name], blocked: blocked }\n"
 	"- { switch: sched_switch, next: next_tid, name: next_comm, blocked: prev_state }\n"
 	"- { interrupt: isr_enter, return: isr_exit, name: [name, isr, irq, number] }\n"
 	"- { interrupt: irq_handler_entry, return: irq_handler_exit, name: [name, irq] }\n"
@@ -43,7 +43,7 @@ static const struct {
 #define SLOTS (sizeof(slots) / sizeof(*slots))
 #define HINT                                                                            \
 	"a rule is one of: begin+end, switch+next, interrupt+return, idle; with name, " \
-	"thread, core, id, blocked for the fields"
+	"thread, core, id, blocked for the fields, and reason"
 
 const char *calls_rules_text(void)
 {
@@ -161,6 +161,21 @@ static int read_idle(struct reader *f, const yaml_node_t *node, struct calls_rul
 	return rc;
 }
 
+static int read_reason(struct reader *f, const yaml_node_t *value, struct calls_rule *r)
+{
+	const char *text = yaml_scalar(value);
+
+	if (r->reason)
+		return bad(f, value, "the same key twice");
+	if (text && !strcmp(text, "preempted"))
+		r->reason = CALLS_REASON_PREEMPTED;
+	else if (text && !strcmp(text, "blocked"))
+		r->reason = CALLS_REASON_BLOCKED;
+	else
+		return bad(f, value, "`reason` is preempted or blocked");
+	return 0;
+}
+
 static int read_key(struct reader *f, const yaml_node_t *key, const yaml_node_t *value,
 		    struct calls_rule *r, unsigned *has)
 {
@@ -180,6 +195,8 @@ static int read_key(struct reader *f, const yaml_node_t *key, const yaml_node_t 
 	for (size_t i = 0; k && i < SLOTS; i++)
 		if (!strcmp(k, slots[i].key))
 			return read_fields(f, value, &r->slot[slots[i].slot]);
+	if (k && !strcmp(k, "reason"))
+		return read_reason(f, value, r);
 	for (size_t i = 0; k && i < sizeof(ends) / sizeof(*ends); i++)
 		if (!strcmp(k, ends[i].key)) {
 			if (*has & 1u << i)
@@ -216,6 +233,8 @@ static int read_rule(void *reader, const yaml_node_t *map)
 			      yaml_document_get_node(&f->doc, pair->value), r, &has);
 	if (!rc && has != 3 && has != 4 && has != 24)
 		return bad(f, map, HINT);
+	if (!rc && r->kind != CALLS_RULE_SWITCH && r->reason)
+		return bad(f, map, "`reason` is for a switch");
 	if (!rc && r->kind == CALLS_RULE_SWITCH && !r->slot[CALLS_SLOT_NEXT].n &&
 	    !r->slot[CALLS_SLOT_NAME].n)
 		return bad(f, map,

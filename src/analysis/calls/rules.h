@@ -11,6 +11,8 @@
 
 #include <coeval/error.h>
 
+#include "analysis/calls/calls.h"
+
 #define CALLS_FIELDS_MAX 8
 #define CALLS_RULES_MAX 200
 
@@ -23,7 +25,7 @@ enum calls_slot {
 	CALLS_SLOT_CORE,    /* that it happened on */
 	CALLS_SLOT_ID,      /* tells spans of one name from each other */
 	CALLS_SLOT_NEXT,    /* number of the task that runs from here on */
-	CALLS_SLOT_BLOCKED, /* not 0: the task that ran cannot go on by itself */
+	CALLS_SLOT_BLOCKED, /* 0: the task that ran could go on; else it cannot by itself */
 	CALLS_SLOTS
 };
 
@@ -37,6 +39,7 @@ struct calls_rule {
 	enum calls_rule_kind kind;
 	char *begin, *end; /* globs. SWITCH: begin alone. IDLE: of names of tasks */
 	struct calls_fields slot[CALLS_SLOTS];
+	enum calls_reason reason; /* SWITCH: where no field says it */
 };
 
 struct calls_rules {

@@ -46,11 +46,19 @@ struct precision_cause {
 };
 #define PRECISION_CAUSES 12
 
+/** The clock's counter beside that of another processor, ticks: the worst that was told. */
+struct precision_counter {
+	bool told;
+	uint64_t cpu, apart, limit; /* shown to differ by; may differ by at most */
+};
+
 /** A clock with a loop that stamps, or with brackets. */
 struct precision_clock {
 	size_t clock;
-	uint64_t rate_hz, resolution; /* resolution: epsilon, ticks */
-	bool looped;                  /* it tells of a loop */
+	uint64_t rate_hz,
+		resolution; /* resolution: epsilon, ticks; not below the step in which the counter advances */
+	struct precision_counter counter;
+	bool looped; /* it tells of a loop */
 	uint64_t steps, longest, widest, gap_ticks;
 	struct precision_bins step, span;
 	struct precision_cause cause[PRECISION_CAUSES];

@@ -202,6 +202,20 @@ static void add_loop(struct precision_clock *c, const struct precision_fields *f
 	c->gap_ticks = gap > c->gap_ticks ? gap : c->gap_ticks;
 }
 
+static void add_counter(struct precision_clock *c, const struct precision_fields *f)
+{
+	const uint64_t step = precision_number_of(f, "step"),
+		       apart = precision_number_of(f, "apart"),
+		       limit = precision_number_of(f, "limit");
+	struct precision_counter *k = &c->counter;
+
+	c->resolution = step > c->resolution ? step : c->resolution;
+	k->cpu = precision_number_of(f, "cpu");
+	k->apart = apart > k->apart ? apart : k->apart;
+	k->limit = limit; /* the later ones know what was measured before */
+	k->told = true;
+}
+
 /* Bins that are not wider than 1/32 of what they hold. */
 static int add_step(struct precision_reader *r, struct precision_bins *bins, uint64_t ticks)
 {
@@ -266,6 +280,8 @@ static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i
 		rc = add_bin(r, &c->span, &f);
 	else if (!strcmp(name, LOOP_GAP))
 		rc = add_gap(r, c, sl->batch->tick[i].count, &f);
+	else if (!strcmp(name, LOOP_COUNTER))
+		add_counter(c, &f);
 	else if (!strcmp(name, LOOP_FACT))
 		rc = add_fact(r, c, &f);
 	precision_drop_fields(&f);

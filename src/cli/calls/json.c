@@ -34,6 +34,7 @@ static void key_bound(struct out *o, const char *key, int64_t bound)
 static void put_parts(struct out *o, const struct calls_parts *p)
 {
 	key_number(o, ",\"preempted_ns\":", p->preempted);
+	key_number(o, ",\"switched_out_ns\":", p->switched);
 	key_number(o, ",\"blocked_ns\":", p->blocked);
 	key_number(o, ",\"waiting_ns\":", p->waiting);
 	key_number(o, ",\"hidden_ns\":", p->hidden);
@@ -70,6 +71,8 @@ static void put_costs(const struct calls_view *v, struct out *o)
 		key_name(o, ",\"lane\":", calls_read_thread(v->r, k->thread));
 		key_number(o, ",\"calls\":", (int64_t)k->calls);
 		key_number(o, ",\"repaired\":", (int64_t)k->repaired);
+		key_number(o, ",\"made_up\":", (int64_t)k->made_up);
+		key_number(o, ",\"made_up_ns\":", k->made_up_ns);
 		key_number(o, ",\"total_ns\":", k->total);
 		key_bound(o, ",\"total_bound_ns\":", calls_view_total_bound(v, k));
 		key_number(o, ",\"self_ns\":", k->self);
@@ -102,8 +105,8 @@ static void put_costs(const struct calls_view *v, struct out *o)
 
 static void put_findings(const struct calls_view *v, struct out *o)
 {
-	static const char *const causes[CALLS_CAUSES] = { "preempted", "blocked", "waited",
-							  "hidden", "itself" };
+	static const char *const causes[CALLS_CAUSES] = { "preempted", "switched out", "blocked",
+							  "waited",    "hidden",       "itself" };
 
 	for (size_t i = 0; i < v->n_groups; i++) {
 		char *text = calls_view_sentence(v, &v->group[i]);
@@ -123,7 +126,8 @@ static void put_findings(const struct calls_view *v, struct out *o)
 
 static void put_path(const struct calls_view *v, struct out *o)
 {
-	static const char *const kinds[] = { "run", "preempted", "blocked", "message" };
+	static const char *const kinds[] = { "run", "preempted", "switched out", "blocked",
+					     "message" };
 
 	if (!v->chosen) {
 		out_text(o, "null");

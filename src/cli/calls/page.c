@@ -114,6 +114,7 @@ static void put_spans(const struct page *p, uint32_t thread)
 			s->part.hidden,
 			bound(p, s->begin),
 			bound(p, s->end),
+			s->part.switched,
 		};
 
 		for (size_t k = 0; k < sizeof(cell) / sizeof(*cell); k++)
@@ -134,7 +135,7 @@ static void put_slices(const struct page *p, uint32_t core)
 	}
 }
 
-/* Times that a thread did not run: begin, end, who ran for the longest (-1: none), blocked. */
+/* Times that a thread did not run: begin, end, who ran for the longest (-1: none), the reason. */
 static void put_aways(const struct page *p, uint32_t thread)
 {
 	bool first = true;
@@ -145,7 +146,7 @@ static void put_aways(const struct page *p, uint32_t thread)
 		put_number(p, a->begin.ns - p->zero, &first);
 		put_number(p, a->end.ns - p->zero, &first);
 		put_number(p, a->by == CALLS_NONE ? -1 : (int64_t)a->by, &first);
-		put_number(p, a->blocked, &first);
+		put_number(p, a->reason, &first);
 	}
 }
 

@@ -42,13 +42,14 @@ static void time_cell(struct table *t, int64_t ns)
 
 static void put_lanes(const struct calls_view *v, struct out *o)
 {
-	static const char *const heads[] = { "lane",    "spans",   "busy",   "preempted",
-					     "blocked", "waiting", "hidden", NULL };
+	static const char *const heads[] = { "lane",      "spans",        "busy",
+					     "preempted", "switched out", "blocked",
+					     "waiting",   "hidden",       NULL };
 	uint32_t *order = calls_view_order(v);
 	struct table t;
 	size_t left_out = 0, rows = 0;
 
-	table_init(&t, 7);
+	table_init(&t, 8);
 	table_heads(&t, heads);
 	for (size_t i = 0; order && i < calls_threads(v->c); i++) {
 		const struct calls_thread *k = calls_thread(v->c, order[i]);
@@ -64,12 +65,13 @@ static void put_lanes(const struct calls_view *v, struct out *o)
 		table_cell(&t, "%" PRIu64, k->spans);
 		ns_cell(&t, k->busy);
 		ns_cell(&t, k->part.preempted);
+		ns_cell(&t, k->part.switched);
 		ns_cell(&t, k->part.blocked);
 		ns_cell(&t, k->part.waiting);
 		ns_cell(&t, k->part.hidden);
 	}
 	free(order);
-	table_print(&t, o, "lrrrrrr", "  ");
+	table_print(&t, o, "lrrrrrrr", "  ");
 	if (left_out)
 		out_printf(o, "  ... and %zu more (--top)\n", left_out);
 }
@@ -239,6 +241,23 @@ static void put_counted(struct out *o, bool *any, const char *lead, uint64_t n, 
 	out_char(o, '\n');
 }
 
+/* What is in no total. */
+static void put_made_up(const struct calls_view *v, struct out *o, bool *any)
+{
+	char length[CVL_TIME_TEXT], rest[CVL_TIME_TEXT + 80];
+	uint64_t n = 0;
+	int64_t ns = 0;
+
+	for (size_t i = 0; i < calls_costs(v->c); i++) {
+		n += calls_cost(v->c, i)->made_up;
+		ns = cvl_add_sat(ns, calls_cost(v->c, i)->made_up_ns);
+	}
+	cvl_bound_text(length, ns);
+	snprintf(rest, sizeof(rest), " of %s in all with an end that was not seen: in no total",
+		 length);
+	put_counted(o, any, "left out: ", n, "span", rest);
+}
+
 static void put_repairs(const struct calls_view *v, struct out *o)
 {
 	const struct calls_repairs *p = calls_repairs(v->c);
@@ -254,6 +273,7 @@ static void put_repairs(const struct calls_view *v, struct out *o)
 	put_counted(o, &any, "", p->open, "span", " still open at the end");
 	put_counted(o, &any, "guessed: ", p->guessed, "exit",
 		    " behind a gap that does not say of what");
+	put_made_up(v, o, &any);
 	put_counted(o, &any, "left out: ", p->too_deep, "span", " deeper than 65536");
 	put_counted(o, &any, "summed up: ", p->paths, "call", " by more ways than are kept apart");
 	put_counted(o, &any, "", p->backwards, "record",

@@ -224,6 +224,12 @@ static char *cause_text(const struct calls_view *v, const struct calls_group *g)
 			    asprintf(&text, "preempted for %s, most of it by %s", ns, who) :
 			    asprintf(&text, "preempted by %s for %s", who, ns);
 		break;
+	case CALLS_SWITCHED:
+		n = f->by == CALLS_NONE ?
+			    asprintf(&text, "switched out for %s", ns) :
+			    asprintf(&text, "switched out for %s%s while %s ran", ns,
+				     f->by_ns < f->ns - f->ns / 3 ? ", most of it" : "", who);
+		break;
 	case CALLS_BLOCKED: n = asprintf(&text, "blocked for %s", ns); break;
 	case CALLS_WAITED:
 		n = f->by == CALLS_NONE ? asprintf(&text, "waited for %s", ns) :
@@ -289,6 +295,9 @@ char *calls_view_step(const struct calls_view *v, const struct calls_step *s)
 	switch (s->kind) {
 	case CALLS_STEP_RUN: n = asprintf(&text, "%s", function); break;
 	case CALLS_STEP_PREEMPTED: n = asprintf(&text, "%s, preempted by %s", function, who); break;
+	case CALLS_STEP_SWITCHED:
+		n = asprintf(&text, "%s, switched out while %s ran", function, who);
+		break;
 	case CALLS_STEP_BLOCKED: n = asprintf(&text, "%s, blocked", function); break;
 	case CALLS_STEP_MESSAGE:
 		n = asprintf(&text, "message from %s", calls_read_thread(v->r, s->by));
@@ -327,6 +336,7 @@ static void add_cost(const struct calls_view *v, struct calls_row *r, const stru
 	r->max = k->max > r->max ? k->max : r->max;
 	r->bound = cvl_add_sat(r->bound, calls_view_total_bound(v, k));
 	r->part.preempted += k->part.preempted;
+	r->part.switched += k->part.switched;
 	r->part.blocked += k->part.blocked;
 	r->part.waiting += k->part.waiting;
 	r->part.hidden += k->part.hidden;

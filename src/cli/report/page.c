@@ -6,6 +6,7 @@
 
 #include "core/files.h"
 
+#include <jansson.h>
 #include <math.h>
 #include <string.h>
 
@@ -94,9 +95,28 @@ static void put_length(FILE *f, double s)
 		fprintf(f, "%.3g s", s);
 }
 
+/* Rules that sync.json keeps. */
+static void put_recalled(FILE *f, const char *settings)
+{
+	json_t *root = json_loads(settings, 0, NULL), *j;
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "match"), i, j)
+	{
+		const char *name = json_string_value(json_object_get(j, "name"));
+
+		fputs("messages by ", f);
+		put(f, name ? name : "a rule");
+		fputs("; ", f);
+	}
+	json_decref(root);
+}
+
 static void put_settings(FILE *f, const struct cvl_sync_opts *o)
 {
 	fputs("<tr><th>observations</th><td>", f);
+	if (o->recalled)
+		put_recalled(f, o->recalled);
 	for (size_t i = 0; i < o->n_match; i++) {
 		fputs("messages by ", f);
 		put(f, o->match[i]);
@@ -252,7 +272,7 @@ static void put_clock(FILE *f, const struct cvl_clock_sync *c)
 	fputs("</td><td class=\"number\">", f);
 	figure_count(f, c->rejected);
 	fputs("</td>", f);
-	cell_ns(f, c->map && c->bound_min != CVL_BOUND_UNKNOWN ? (double)c->bound_min : -1);
+	cell_ns(f, c->map && c->bound_median != CVL_BOUND_UNKNOWN ? (double)c->bound_median : -1);
 	cell_ns(f, c->map && c->bound_max != CVL_BOUND_UNKNOWN ? (double)c->bound_max : -1);
 	fputs("<td>", f);
 	put(f, cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
@@ -267,7 +287,7 @@ static void put_clocks(FILE *f, const struct study *s)
 	put(f, main_result(s)->info->name);
 	fputs("</h2>\n<table class=\"wide clocks\"><thead><tr><th>clock</th><th>verdict</th>"
 	      "<th class=\"number\">rate off (ppm)</th><th class=\"number\">used</th>"
-	      "<th class=\"number\">rejected</th><th class=\"number\">least bound</th>"
+	      "<th class=\"number\">rejected</th><th class=\"number\">median bound</th>"
 	      "<th class=\"number\">greatest bound</th><th>promise</th><th>why</th></tr></thead><tbody>\n",
 	      f);
 	for (size_t i = 0; i < s->n_clocks; i++)

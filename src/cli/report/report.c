@@ -17,8 +17,9 @@ static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t b
 
 void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *indent)
 {
-	static const char *const heads[] = { "clock", "verdict",  "rate off", "used", "rejected",
-					     "bound", "at worst", "promise",  NULL };
+	static const char *const heads[] = { "clock",    "verdict",  "rate off",
+					     "used",     "rejected", "median bound",
+					     "at worst", "promise",  NULL };
 	struct table t;
 
 	table_init(&t, 8);
@@ -35,7 +36,7 @@ void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *i
 			table_cell(&t, "-");
 		table_cell(&t, "%llu", (unsigned long long)c->used);
 		table_cell(&t, "%llu", (unsigned long long)c->rejected);
-		put_bound(&t, c, c->bound_min);
+		put_bound(&t, c, c->bound_median);
 		put_bound(&t, c, c->bound_max);
 		table_cell(&t, "%s",
 			   cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
@@ -45,11 +46,12 @@ void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *i
 
 json_t *report_sync_json(const struct cvl_clock_sync *c)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:s}", "verdict",
+	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:s}", "verdict",
 			 cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb", c->rate_ppb,
 			 "rate_bound_ppb", c->rate_bound_ppb, "used", (json_int_t)c->used,
 			 "rejected", (json_int_t)c->rejected, "bound_min_ns",
-			 c->map ? json_integer(c->bound_min) : json_null(), "bound_max_ns",
+			 c->map ? json_integer(c->bound_min) : json_null(), "bound_median_ns",
+			 c->map ? json_integer(c->bound_median) : json_null(), "bound_max_ns",
 			 c->map ? json_integer(c->bound_max) : json_null(), "bound",
 			 cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
 }

@@ -189,8 +189,12 @@ json_t *freq_set_json(const struct freq_set *set)
 
 static int learned_choice(const struct freq_set *set, size_t i)
 {
-	struct fitted f = fit_make(&fit_rules[CONTEST_LEARNED], set, i);
+	struct fit_rule rule;
+	struct fitted f;
 
+	if (!contest_learned(set, &rule))
+		return -1;
+	f = fit_make(&rule, set, i);
 	return fit_choose(&f, set, &set->c[i]);
 }
 
@@ -226,11 +230,12 @@ static int choose_more(const struct freq_set *set, const struct freq_case *c, bo
 {
 	static const struct fit_rule estimate = { .kind = FIT_RULE, .rule = SWO_RULE_ENERGY };
 	struct fitted f = fit_given(&estimate, 0);
+	struct fit_rule rule;
 
-	if (learned && set->n < 2)
+	if (learned && (set->n < 2 || !contest_learned(set, &rule)))
 		return -1;
 	if (learned)
-		f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
+		f = fit_make(&rule, set, FIT_NONE);
 	return fit_choose(&f, set, c);
 }
 
@@ -309,6 +314,48 @@ double freq_percent(size_t part, size_t whole)
 	return whole ? 100 * (double)part / (double)whole : 0;
 }
 
+static const char *feature_name(unsigned f)
+{
+	for (size_t i = 0; i < COUNTERS; i++)
+		if (counters[i].feature == f)
+			return counters[i].name;
+	return "saved cycles";
+}
+
+/* "CPI, LSU" */
+static void put_features(struct out *o, uint32_t features)
+{
+	bool any = false;
+
+	for (unsigned f = 0; f < SWO_FEATURES; f++)
+		if (features >> f & 1) {
+			out_printf(o, "%s%s", any ? ", " : "", feature_name(f));
+			any = true;
+		}
+}
+
+/* What no rule could be fitted to. */
+static void put_lacks(struct out *o, const struct contest *c)
+{
+	const size_t tasks = c->line[0].score.n;
+
+	if (c->lacks) {
+		out_text(o, "not known of any task: ");
+		put_features(o, c->lacks);
+		out_text(o, c->learned == SIZE_MAX ? ": no rule can be learned\n" :
+						     "; linear rules are fitted without it\n");
+		for (size_t i = 0; i < c->n_unusable; i++)
+			out_printf(o, "%s%s",
+				   i ? "; " : "rules that need it are left out: ", c->unusable[i]);
+		out_text(o, c->n_unusable ? "\n" : "");
+	}
+	if (c->learned != SIZE_MAX && c->learned_from < tasks)
+		out_printf(
+			o,
+			"%s is fitted to %zu of %zu tasks: the others lack a counter that it looks at\n",
+			c->line[c->learned].name, c->learned_from, tasks);
+}
+
 void freq_print_contest(struct out *o, const struct contest *c)
 {
 	static const char *const heads[] = { "rule",     "numbers", "passes",
@@ -332,15 +379,30 @@ void freq_print_contest(struct out *o, const struct contest *c)
 	}
 	out_char(o, '\n');
 	table_print(&t, o, "llrrrrrrr", "");
-	out_printf(o, "\n%s, left out, %s", c->line[c->learned].name,
-		   contest_won(c, &closest) ? "saves more than every other rule; next is " :
-					      "does not save more than every other rule: ");
-	out_printf(o, "%s (%s).\n", c->line[closest].name, freq_how_names[c->line[closest].how]);
+	out_char(o, '\n');
+	put_lacks(o, c);
+	if (c->learned != SIZE_MAX) {
+		out_printf(o, "%s, left out, %s", c->line[c->learned].name,
+			   contest_won(c, &closest) ? "saves more than every other rule; next is " :
+						      "does not save more than every other rule: ");
+		out_printf(o, "%s (%s).\n", c->line[closest].name,
+			   freq_how_names[c->line[closest].how]);
+	}
 	out_text(
 		o,
 		"given: the thesis's numbers; fitted: to the tasks they are judged by; left out: for each task to all the others.\n"
 		"The thesis, of 69 tasks on an STM32L476: cycles an instruction 78.7 %, which is (61 - 13)/61; the (69 - 13)/69 that it writes is\n"
 		"81.2 % (best or better). Saved cycles 87 % (60/69), energy estimate 95.6 % (66/69): no worse.\n");
+}
+
+json_t *freq_lacks_json(const struct contest *c)
+{
+	json_t *list = json_array();
+
+	for (unsigned f = 0; f < SWO_FEATURES; f++)
+		if (c->lacks >> f & 1)
+			json_array_append_new(list, json_string(feature_name(f)));
+	return list;
 }
 
 json_t *freq_contest_json(const struct contest *c)
@@ -366,17 +428,37 @@ json_t *freq_contest_json(const struct contest *c)
 
 /* ---- the target's model ---- */
 
-void freq_write_model(struct out *o, const struct freq_set *set)
+int freq_learn(struct fitted *f, const struct freq_set *set, struct cvl_error *err)
 {
-	const struct fitted f = fit_make(&fit_rules[CONTEST_LEARNED], set, FIT_NONE);
-	const struct swo_model *m = &f.model;
+	struct fit_rule rule;
 
+	*f = (struct fitted){ 0 };
+	if (contest_learned(set, &rule))
+		*f = fit_make(&rule, set, FIT_NONE);
+	return f->tasks >= 2 ?
+		       0 :
+		       cvl_fail(
+			       err, CVL_E_MISSING, CVL_NO_OFFSET,
+			       "--model: no two tasks have all the counters that the rule looks at: nothing to fit it to");
+}
+
+void freq_write_model(struct out *o, const struct freq_set *set, const struct fitted *f)
+{
+	const struct swo_model *m = &f->model;
+
+	out_printf(o, "/* Fitted to %zu tasks; the second frequency is %u Hz.", f->tasks,
+		   set->point[set->other].hz);
+	if (m->n_features < fit_rules[CONTEST_LEARNED].n_features) {
+		out_text(o, " Not known of any: ");
+		put_features(o, fit_lacks(set));
+		out_char(o, '.');
+	}
 	out_printf(o,
-		   "/* Fitted to %zu tasks; the second frequency is %u Hz. */\n"
+		   " */\n"
 		   "#include \"rules.h\"\n\n"
 		   "const struct swo_model swo_model = {\n"
 		   "\t.n_features = %u,\n\t.n_points = %u,\n\t.feature = {",
-		   set->n, set->point[set->other].hz, m->n_features, m->n_points);
+		   m->n_features, m->n_points);
 	for (unsigned i = 0; i < m->n_features; i++)
 		out_printf(o, "%s %u", i ? "," : "", m->feature[i]);
 	out_text(o, " },\n\t.weight = {\n");

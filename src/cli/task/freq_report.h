@@ -24,8 +24,14 @@ json_t *freq_tasks_json(const struct freq_set *set);
 void freq_print_more(struct out *o, const struct freq_set *set);
 json_t *freq_more_json(const struct freq_set *set);
 
-/** The learned rule, fitted to all tasks, as C for the target: a struct swo_model (firmware/swotrace/rules.h). */
-void freq_write_model(struct out *o, const struct freq_set *set);
+/** Fit the learned rule to all tasks that have what it looks at. CVL_E_MISSING: there are no two. */
+int freq_learn(struct fitted *f, const struct freq_set *set, struct cvl_error *err);
+
+/** @f of freq_learn() as C for the target: a struct swo_model (firmware/swotrace/rules.h). */
+void freq_write_model(struct out *o, const struct freq_set *set, const struct fitted *f);
+
+/** What rules were not fitted to: features that no task has, and tasks of which the learned rule knows too little. */
+json_t *freq_lacks_json(const struct contest *c);
 
 /** What both tables of rules share: the cells that name a line, shares in percent, and the names of enum contest_how. */
 void freq_cells(struct table *t, const struct contest_line *l);

@@ -6,7 +6,7 @@
 
 void freq_tally_add(struct freq_tally *t, const struct contest *c)
 {
-	double mine = c->line[c->learned].score.saved;
+	double mine = c->learned == SIZE_MAX ? 0 : c->line[c->learned].score.saved;
 	size_t closest;
 
 	t->seeds++;
@@ -62,7 +62,7 @@ void freq_print_tally(struct out *o, const struct freq_tally *t, const struct co
 	out_printf(
 		o,
 		"%s, left out, saves more than every other rule (linear ones apart) in %zu of %zu seeds; beaten: more than this rule.\n",
-		c->line[c->learned].name, t->won, t->seeds);
+		fit_rules[CONTEST_LEARNED].name, t->won, t->seeds);
 }
 
 json_t *freq_tally_json(const struct freq_tally *t, const struct contest *c)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "drivers/poll/facts.h"
+#include "drivers/poll/skew.h"
 
+#include <inttypes.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -379,4 +381,22 @@ size_t facts_read(const char *root, unsigned cpu, struct fact facts[FACTS_MAX])
 		points[i].look(&l);
 	}
 	return n;
+}
+
+void facts_counters(const struct poll_skew *skew, int other, struct fact *fact)
+{
+	*fact = (struct fact){
+		.name = "counters",
+		.state = FACT_UNKNOWN,
+		.value = "not measured",
+		.costs =
+			"stamps of two processors cannot be compared as they are: add what they differ by",
+		.advice =
+			"have what is compared stamped by one processor; look for tsc in the kernel's log"
+	};
+	if (skew->exchanges)
+		set(fact, skew->apart > skew->step ? FACT_BAD : FACT_GOOD,
+		    "step of %" PRIu64 "; shown %" PRIu64
+		    " ticks apart from processor %d, at most %" PRIu64,
+		    skew->step, skew->apart, other, poll_skew_limit(skew));
 }

@@ -26,6 +26,14 @@ const char *fact_state_name(enum fact_state state);
  */
 size_t facts_read(const char *root, unsigned cpu, struct fact facts[FACTS_MAX]);
 
+struct poll_skew;
+
+/**
+ * What @skew says of the counters of a processor and of @other, as one more fact. It is no part of facts_read(), since to measure
+ * it takes both processors for a while.
+ */
+void facts_counters(const struct poll_skew *skew, int other, struct fact *fact);
+
 /**
  * The processor that suits a loop best: an isolated one that may be asked for, else the last of those that this thread may run on (or, below
  * another @root, that are online). @others: how many of these there are beside it.

@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "drivers/poll/gpio.h"
+#include "drivers/poll/skew.h"
 #include "drivers/poll/told.h"
 
 struct device {
@@ -20,6 +21,8 @@ struct device {
 	pthread_t thread;
 	cpu_set_t others, before; /* processors of the observer's thread: now and before */
 	uint64_t off_ppb;
+	struct poll_skew skew; /* of the loop's processor beside processor @other, or -1 */
+	int other;
 	bool threaded, stopping, busy, moved, described;
 	bool gone; /* the memory */
 	_Atomic bool ended;

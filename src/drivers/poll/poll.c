@@ -18,6 +18,8 @@
 #define CALIBRATE_MS 200
 #define ASK_NS 10000 /* shorter gaps are not worth the question, which takes about a us */
 #define PARTS 10     /* of a second: gaps that touch are told of so often */
+#define EXCHANGES 20000
+#define EXCHANGE_MS 100
 #define BEGIN_NS 5000000000
 #define HANDED_ON_NS 20000000
 
@@ -90,6 +92,19 @@ static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
 	return 0;
 }
 
+/* While the loop does not run: it takes both processors. */
+static void measure_counters(struct device *d)
+{
+	const struct poll_skew_opts o = { .cpu = { d->source.cpu, d->other },
+					  .exchanges = d->other < 0 ? 0 : EXCHANGES,
+					  .ms = EXCHANGE_MS };
+	struct poll_skew now;
+
+	poll_skew_measure(&now, &o);
+	poll_skew_join(&d->skew, &now);
+	d->told.step = d->skew.step;
+}
+
 static int open_loop(struct device *d, struct cvl_error *err)
 {
 	uint64_t hz;
@@ -101,8 +116,14 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	hz = poll_clock_rate(CALIBRATE_MS, &d->off_ppb);
 	d->analyzer.rate_hz = hz;
 	rc = choose_cpu(d, err);
-	if (!rc)
-		rc = make_loop(d, hz, err);
+	if (rc)
+		return rc;
+	poll_skew_open(&d->skew);
+	d->other = poll_skew_other(d->source.cpu);
+	measure_counters(d);
+	/* the rate was measured wherever this thread ran, and both of its ends may be of different processors */
+	d->off_ppb += 2 * poll_skew_slack(&d->skew) * 1000000000 / (hz / 1000 * CALIBRATE_MS + 1);
+	rc = make_loop(d, hz, err);
 	if (!rc)
 		poll_watch_open(&d->watch, "", (unsigned)d->source.cpu);
 	return rc;
@@ -290,13 +311,18 @@ static int poll_work(void *state, struct cvl_error *err)
 	/* early: it is there even if the capture is cut off */
 	if (!rc && !d->described) {
 		d->described = true;
-		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, err);
+		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, &d->skew,
+				   d->other, err);
 	}
 	if (rc)
 		return rc;
 	if (!ended || d->busy)
 		return 1;
 	rc = told_rest(&d->told, err);
+	if (!rc && loops(d)) {
+		measure_counters(d);
+		rc = about_counters(&d->told, &d->skew, d->other, err);
+	}
 	if (!rc && loops(d) && !d->gone)
 		rc = told_stats(&d->told, d->loop, err);
 	if (!rc && loops(d))

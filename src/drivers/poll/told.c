@@ -29,6 +29,12 @@ const struct driver_event told_events[TOLD_CLASSES] = {
 			 { "cause", CVL_STORE_STRING },
 			 { "detail", CVL_STORE_STRING } },
 		       3 },
+	[TOLD_COUNTER] = { LOOP_COUNTER,
+			   { { "cpu", CVL_STORE_U64 },
+			     { "step", CVL_STORE_U64 },
+			     { "apart", CVL_STORE_U64 },
+			     { "limit", CVL_STORE_U64 } },
+			   4 },
 	[TOLD_FACT] = { LOOP_FACT,
 			{ { "name", CVL_STORE_STRING },
 			  { "value", CVL_STORE_STRING },
@@ -92,7 +98,7 @@ static int hold(struct told *t, const struct driver_record *r, char **detail, st
 
 static int see_change(struct told *t, const struct poll_seen *s, struct cvl_error *err)
 {
-	const uint64_t width = s->to - s->from;
+	const uint64_t width = s->to - s->from + t->step;
 	struct driver_record r = { .what = DRIVER_LEVELS };
 	int rc = 0;
 

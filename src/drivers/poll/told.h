@@ -7,7 +7,7 @@
 #include "drivers/poll/cause.h"
 #include "drivers/poll/loop.h"
 
-enum { TOLD_LOOP, TOLD_STEP, TOLD_SPAN, TOLD_GAP, TOLD_FACT, TOLD_CLASSES };
+enum { TOLD_LOOP, TOLD_STEP, TOLD_SPAN, TOLD_GAP, TOLD_FACT, TOLD_COUNTER, TOLD_CLASSES };
 extern const struct driver_event told_events[TOLD_CLASSES];
 
 #define TOLD_BATCH 1024
@@ -17,7 +17,9 @@ struct told {
 	const struct driver_sink *sink;
 	struct poll_watch *watch;
 	uint64_t origin; /* what the clock showed at tick 0 */
-	uint64_t last;   /* tick of the last change */
+	uint64_t
+		step; /* in which the clock advances: it shows what ends a bracket for so long; 0: not at all */
+	uint64_t last; /* tick of the last change */
 	bool unknown; /* changes were lost: what lines showed before the next one is only told there */
 	uint64_t changes, gaps, full;
 	uint64_t ones; /* lines that were ever high */

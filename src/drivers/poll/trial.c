@@ -2,6 +2,7 @@
 #include "drivers/poll/trial.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdlib.h>
@@ -14,14 +15,15 @@
 /* A store that comes so many pauses late: the writer did not run. */
 #define HELD_UP 10
 
-struct stamp {
-	uint64_t before, after;
-};
+/* Exchanges before and behind. */
+#define EXCHANGES 20000
+#define EXCHANGE_MS 200
 
 struct trial {
 	const struct poll_trial *t;
 	struct poll_loop *loop;
-	struct stamp *stamp; /* of each value */
+	struct poll_store *stamp; /* of each value */
+	uint64_t slack;           /* between stamps of the two processors */
 	struct poll_seen *gap;
 	size_t n_gaps;
 	uint64_t *word; /* alone in its line of the cache */
@@ -72,12 +74,35 @@ static bool in_gap(const struct trial *x, uint64_t v)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (x->gap[middle].to < to)
+		if (x->gap[middle].to + x->slack < to)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < x->n_gaps && x->gap[low].from <= from;
+	return low < x->n_gaps && x->gap[low].from <= from + x->slack;
+}
+
+uint64_t poll_store_off(const struct poll_store *store, const struct poll_seen *seen)
+{
+	if (store->before > seen->to)
+		return store->before - seen->to;
+	return seen->from > store->after ? seen->from - store->after : 0;
+}
+
+static void see_store(const struct trial *x, const struct poll_seen *s, struct poll_trial_result *r)
+{
+	const struct poll_store *store = &x->stamp[s->levels];
+	const uint64_t off = poll_store_off(store, s);
+
+	r->seen++;
+	r->met += off <= x->slack;
+	r->beside += off && off <= x->slack;
+	r->off = off > r->off ? off : r->off;
+	if (off > x->slack && x->t->unmet)
+		fprintf(x->t->unmet,
+			"%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+			",%" PRIu64 "\n",
+			s->levels, store->before, store->after, s->from, s->to, off, x->slack);
 }
 
 static void judge(struct trial *x, struct poll_trial_result *r)
@@ -93,8 +118,7 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 		if (s.kind != POLL_CHANGE || s.levels > n)
 			continue;
 		seen[s.levels] = true;
-		r->seen++;
-		r->met += x->stamp[s.levels].before <= s.to && x->stamp[s.levels].after >= s.from;
+		see_store(x, &s, r);
 	}
 	r->gaps = x->n_gaps;
 	r->missed = n - r->seen;
@@ -112,10 +136,31 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 		r->excused += x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
 			      in_gap(x, v);
 		/* the store was done by its later stamp, and stood until the next began */
-		r->claimed += x->stamp[v + 1].before >= x->stamp[v].after &&
-			      x->stamp[v + 1].before - x->stamp[v].after >= r->stats.widest;
+		r->claimed +=
+			x->stamp[v + 1].before >= x->stamp[v].after &&
+			x->stamp[v + 1].before - x->stamp[v].after >= r->stats.widest + x->slack;
 	}
 	free(seen);
+}
+
+/* Also where the threads may be anywhere: two processors then stand for all. */
+static int measure(const struct trial *x, struct poll_trial_result *r)
+{
+	struct poll_skew_opts o = { .cpu = { x->t->loop_cpu, x->t->writer_cpu },
+				    .exchanges = EXCHANGES,
+				    .ms = EXCHANGE_MS };
+	struct poll_skew now;
+	int rc;
+
+	if (o.cpu[0] < 0)
+		o.cpu[0] = poll_skew_other(o.cpu[1]);
+	if (o.cpu[1] < 0)
+		o.cpu[1] = poll_skew_other(o.cpu[0]);
+	if (o.cpu[1] < 0) /* there is but one */
+		o.cpu[1] = o.cpu[0];
+	rc = poll_skew_measure(&now, &o);
+	poll_skew_join(&r->skew, &now);
+	return rc == ETIMEDOUT ? 0 : rc;
 }
 
 static int run(struct trial *x, struct poll_trial_result *r)
@@ -136,7 +181,7 @@ static int run(struct trial *x, struct poll_trial_result *r)
 	r->seconds = (double)(driver_waited() - began) * 1e-9;
 	/* the loop may just not be at it */
 	for (uint64_t safe = 0;
-	     safe <= x->stamp[x->t->stores].after && !atomic_load(&x->loop->ran_back);
+	     safe <= x->stamp[x->t->stores].after + x->slack && !atomic_load(&x->loop->ran_back);
 	     safe = atomic_load(&x->loop->safe))
 		nanosleep(&(struct timespec){ .tv_nsec = 100000 }, NULL);
 	atomic_store(&x->loop->stop, true);
@@ -145,8 +190,11 @@ static int run(struct trial *x, struct poll_trial_result *r)
 	if (atomic_load(&x->loop->ran_back))
 		return ENOTSUP;
 	r->stats = x->loop->stats;
-	judge(x, r);
-	return 0;
+	rc = measure(x, r);
+	x->slack = poll_skew_slack(&r->skew);
+	if (!rc)
+		judge(x, r);
+	return rc;
 }
 
 int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r)
@@ -159,6 +207,7 @@ int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r)
 	while (size < 4 * (size_t)t->stores)
 		size *= 2;
 	*r = (struct poll_trial_result){ 0 };
+	poll_skew_open(&r->skew);
 	x.loop = aligned_alloc(64, (sizeof(*x.loop) + 63) & ~(size_t)63);
 	x.word = aligned_alloc(64, 64);
 	x.stamp = calloc((size_t)t->stores + 2, sizeof(*x.stamp));
@@ -176,7 +225,9 @@ int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r)
 			/* pages that are first touched in the loop are gaps of their own */
 			memset(x.loop->ring, 1, bytes);
 			memset(x.stamp, 1, ((size_t)t->stores + 2) * sizeof(*x.stamp));
-			rc = run(&x, r);
+			rc = measure(&x, r);
+			x.slack = poll_skew_slack(&r->skew);
+			rc = rc ? rc : run(&x, r);
 		}
 		free(x.loop->ring);
 	}
