@@ -97,7 +97,7 @@ static void mix(const struct bank *b, double a[3], double var[3])
 
 	shares(b, share);
 	for (int j = 0; j < 3; j++) {
-		static const int diagonal[3] = { 0, 3, 5 };
+		static const int diagonal[3] = { KALMAN_OFFSET, KALMAN_RATE, KALMAN_DRIFT };
 
 		a[j] = var[j] = 0;
 		for (int i = 0; i < BANK; i++)
@@ -124,7 +124,7 @@ static void take(struct bank *b, struct filter *f, double z, double var, double 
 {
 	struct kalman_step *s = &f->step[b->steps % LAG_MAX];
 	const double forget = exp2(-dt / HALF_LIFE_S);
-	double u;
+	double u, g[KALMAN_ALL];
 
 	s->v = z - f->k.a[0];
 	var += b->jitter2;
@@ -137,7 +137,8 @@ static void take(struct bank *b, struct filter *f, double z, double var, double 
 		s->r = var * u / (HUBER * HUBER);
 		s->f = f->k.p[0] + s->r;
 	}
-	kalman_update(&f->k, (double[3]){ f->k.p[0], f->k.p[1], f->k.p[2] }, s->v, s->f);
+	kalman_gain(f->k.p, kalman_states(&f->q), s->h, g);
+	kalman_update(&f->k, kalman_states(&f->q), g, s->v, s->f);
 }
 
 /* All filters to @x, a point of the ring. */
@@ -164,9 +165,9 @@ static void start_filters(struct bank *b, double offset, double slope, double va
 	for (int i = 0; i < BANK; i++) {
 		struct filter *f = &b->filter[i];
 
-		f->q = (struct kalman_noise){ rates[i / 4], drifts[i % 4] };
+		f->q = (struct kalman_noise){ .rate = rates[i / 4], .drift = drifts[i % 4] };
 		f->k = (struct kalman){ .a = { offset, slope, 0 },
-					.p = { var_offset, 0, 0, var_slope, 0, 100 } };
+					.p = { var_offset, 0, var_slope, 0, 0, 100 } };
 		f->log_weight = 0;
 	}
 }
@@ -260,21 +261,17 @@ static int tell_late(struct bank *b, int64_t until)
 	for (size_t i = 0; i < have; i++) {
 		size_t at = (b->steps - 1 - i) % LAG_MAX;
 		const struct kalman_step *s = &b->filter[best].step[at];
-		const double *p = s->predicted.p;
+		double var;
 
 		if (b->any && b->ring_x[at] <= b->emitted)
 			break;
 		if (s->f > 0)
-			kalman_take_back(&back, s);
+			kalman_take_back(&back, s, 3);
 		if (b->ring_x[at] <= until)
 			told[n++] = (struct track_knot){
-				b->ring_x[at],
-				s->predicted.a[0] + p[0] * back.r[0] + p[1] * back.r[1] +
-					p[2] * back.r[2],
-				k * sqrt(fmax(p[0] - kalman_quadratic(back.n, p[0], p[1], p[2]),
-					      0)),
-			};
-		kalman_pull_back(&back, s->dt);
+				b->ring_x[at], kalman_smoothed(s, 3, &back, 0, &var),
+				k * sqrt(var) };
+		kalman_pull_back(&back, s->dt, &b->filter[best].q);
 	}
 	while (n-- && !rc) {
 		rc = thinner_put(&b->thinner, &told[n]);
@@ -319,7 +316,7 @@ static void jump(struct bank *b, double v)
 {
 	for (int i = 0; i < BANK; i++) {
 		b->filter[i].k.p[0] += v * v;
-		b->filter[i].k.p[3] += STEP_KICK_PPB * STEP_KICK_PPB;
+		b->filter[i].k.p[KALMAN_RATE] += STEP_KICK_PPB * STEP_KICK_PPB;
 	}
 	b->r->steps++;
 	b->wilds = 0;

@@ -147,6 +147,19 @@ static void find_rate(struct track *t)
 	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
 }
 
+static void tell_good(const struct marks *w, const struct marks_tie *t, struct cvl_clock_sync *out)
+{
+	const struct track_report *r = &t->track.report;
+	char wander[120] = "";
+
+	if (r->wander_ns > 0)
+		snprintf(wander, sizeof(wander),
+			 "; its reference wanders by %.0f ns in %.1f s: the bound holds while it goes on so",
+			 r->wander_ns, r->wander_s);
+	sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s", r->used,
+		    w->p->source[w->root].name, t->sources > 1 ? " and others" : "", wander);
+}
+
 static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
 	const struct sync_problem *p = w->p;
@@ -204,8 +217,7 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 			"forecast",
 			longest * 1e-9, before > after ? "beginning" : "end");
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s", r->used,
-			    p->source[w->root].name, t->sources > 1 ? " and others" : "");
+		tell_good(w, t, out);
 }
 
 static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
