@@ -47,14 +47,17 @@
 /* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data; and where the reference
  * wanders, of which less is learned. */
 #define BOUND_SD 3.7
-#define BOUND_SD_WANDER 4.8
-#define SDS 9           /* of wander, against that of the jitter; the first is none */
-#define TAUS 6          /* of wander */
-#define WANDER_GAIN 0.5 /* of the log-likelihood, for which wander is believed */
-#define TAU_PERIODS 2   /* shorter wander cannot be told from jitter */
-#define AHEAD 8         /* points beyond either end, of which those within AHEAD_TAUS count */
+#define BOUND_SD_WANDER 5.0
+#define SDS 9         /* of wander, against that of the jitter; the first is none */
+#define TAUS 6        /* of wander */
+#define WANDER_LOSS 1 /* of the log-likelihood, up to which wander is thought possible */
+#define TAU_PERIODS 2 /* shorter wander cannot be told from jitter */
+#define AHEAD 8       /* points beyond either end, of which those within AHEAD_TAUS count */
 #define AHEAD_TAUS 4
-#define NEAR 30 /* marks to either side, for what noise is there */
+#define AROUND 2 /* steps of the grid that may be so, too */
+#define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
+#define SHARE_MIN 0.02 /* of the likeliest; what is less likely is left out */
+#define NEAR 30        /* marks to either side, for what noise is there */
 #define FAR 80
 #define MEDIAN_RV 1.4194 /* pi / (6 - 4 sqrt(3) + pi) */
 #define LOCAL_PRIOR 4    /* marks as usual that are thought to be there too */
@@ -68,6 +71,11 @@ static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 
 static const double sds[SDS] = { 0, 0.2, 0.4, 0.8, 1.6, 3, 6, 12, 25 };
 static const double taus[TAUS] = { 0.25, 0.5, 1, 2, 4, 8 };           /* s */
 static const double ahead[AHEAD] = { 0.25, 0.5, 1, 2, 4, 8, 16, 32 }; /* s */
+
+/* Means over what may be so, by how likely it is; offsets against the first one's. */
+struct mixture {
+	double first, offset, square, u2, rate, var_rate;
+};
 
 struct point {
 	int64_t x;
@@ -83,6 +91,7 @@ struct point {
 	double u;   /* innovation against what was expected of it */
 	double loc; /* how much greater variances are here than elsewhere, at least 1 */
 	double offset, var_offset, rate, var_rate, drift; /* smoothed */
+	struct mixture mixed;
 };
 
 /* A place on the grid of noise. */
@@ -104,6 +113,8 @@ struct smoother {
 	double *scratch;
 	struct noise at;
 	struct kalman_noise q; /* what it comes to */
+	struct noise calm;     /* the likeliest without wander */
+	double calm_likelihood;
 	bool rounded; /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
 	double power[POWERS]; /* of the correlation */
 	struct knot_thinner thinner;
@@ -500,6 +511,11 @@ static void find_gaps(struct smoother *s)
 
 enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
 
+static bool tau_fits(const struct smoother *s, int tau)
+{
+	return tau >= 0 && tau < TAUS && taus[tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns;
+}
+
 /* One step along @axis; false at its end. Correlation and wander exclude each other. */
 static bool step_along(const struct smoother *s, enum axis axis, int by, struct noise *at)
 {
@@ -512,10 +528,7 @@ static bool step_along(const struct smoother *s, enum axis axis, int by, struct 
 		return at->correlation >= 0 &&
 		       at->correlation < (s->rounded || at->sd ? 1 : CORRELATIONS);
 	case SD: at->sd += by; return s->at.sd && at->sd > 0 && at->sd < SDS;
-	case TAU:
-		at->tau += by;
-		return at->sd && at->tau >= 0 && at->tau < TAUS &&
-		       taus[at->tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns;
+	case TAU: at->tau += by; return at->sd && tau_fits(s, at->tau);
 	case AXES: break;
 	}
 	return false;
@@ -565,54 +578,21 @@ static double climb(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * A clock that wanders much explains a reference that does nearly as well: the climb begins where the clock is quiet, at the best of
- * a few places.
- */
-static void try_wander(struct smoother *s, const struct kalman *start, double best)
-{
-	const struct noise before = s->at;
-	struct noise likeliest = before;
-	double most = -INFINITY;
-
-	for (int sd = 2; sd < SDS; sd += 2)
-		for (int tau = 1; tau < TAUS; tau += 2) {
-			const struct noise there = { .rate = 2,
-						     .drift = 3,
-						     .sd = sd,
-						     .tau = tau,
-						     .jitter2 = before.jitter2 };
-			double l;
-
-			if (taus[tau] * 1e9 < TAU_PERIODS * s->setup.period_ns)
-				continue;
-			set_noise(s, there);
-			l = likelihood(s, start);
-			if (l > most) {
-				most = l;
-				likeliest = s->at;
-			}
-		}
-	set_noise(s, likeliest);
-	if (!likeliest.sd || !(climb(s, start) > best + WANDER_GAIN))
-		set_noise(s, before);
-}
-
-/*
  * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose jitter is correlated look
  * alike from afar: where either is found, or in the beginning, the climb is also tried from each.
  */
-static void learn_noise(struct smoother *s, const struct kalman *start)
+static void learn_calm(struct smoother *s, const struct kalman *start)
 {
 	static const struct noise other[] = { { 1, 3, 4, 0, 0, 0 }, { 5, 6, 0, 0, 0, 0 } };
 	double best = climb(s, start);
 
-	if (s->windows && s->at.rate < WANDERS && !s->at.correlation && !s->at.sd)
-		return;
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
 		const struct noise before = s->at;
 		struct noise there = other[i];
 		double l;
 
+		if (s->windows && before.rate < WANDERS && !before.correlation && !i)
+			break;
 		there.jitter2 = before.jitter2;
 		there.correlation = s->rounded ? 0 : there.correlation;
 		set_noise(s, there);
@@ -622,8 +602,146 @@ static void learn_noise(struct smoother *s, const struct kalman *start)
 		else
 			set_noise(s, before);
 	}
-	if (s->setup.pulses && !s->rounded && !s->at.sd)
-		try_wander(s, start, best);
+	s->calm = s->at;
+	s->calm_likelihood = best;
+}
+
+/*
+ * A clock that wanders much explains a reference that does nearly as well: the climb begins where the clock is quiet, at the best of
+ * a few places.
+ */
+static void find_wander(struct smoother *s, const struct kalman *start)
+{
+	struct noise likeliest = s->at;
+	double most = -INFINITY;
+
+	for (int sd = 1; sd < SDS; sd += 2)
+		for (int tau = 0; tau < TAUS; tau += 2) {
+			const struct noise there = { .rate = 2,
+						     .drift = 3,
+						     .sd = sd,
+						     .tau = tau,
+						     .jitter2 = s->calm.jitter2 };
+			double l;
+
+			if (!tau_fits(s, tau))
+				continue;
+			set_noise(s, there);
+			l = likelihood(s, start);
+			if (l > most) {
+				most = l;
+				likeliest = s->at;
+			}
+		}
+	set_noise(s, likeliest);
+}
+
+/* What the last window found to wander, this one is asked too; else only where the clock alone would have to be a bad one. */
+static void learn_noise(struct smoother *s, const struct kalman *start)
+{
+	const struct noise before = s->at;
+
+	if (before.sd)
+		set_noise(s, s->calm);
+	learn_calm(s, start);
+	if (!s->setup.pulses || s->rounded ||
+	    (s->windows && !before.sd && s->at.rate < WANDERS && !s->at.correlation))
+		return;
+	if (before.sd)
+		set_noise(s, before);
+	else
+		find_wander(s, start);
+	if (!s->at.sd || !(climb(s, start) > s->calm_likelihood - WANDER_LOSS))
+		set_noise(s, s->calm);
+}
+
+/* ---- what may be so ---- */
+
+struct maybe {
+	struct noise noise;
+	double share;
+};
+
+/* Other wanders near the likeliest, and none, by their likelihood. */
+static int list_maybes(struct smoother *s, const struct kalman *start, struct maybe *list)
+{
+	const struct noise likeliest = s->at;
+	double best = s->calm_likelihood, sum = 0;
+	int n = 1, kept = 0;
+
+	list[0] = (struct maybe){ s->calm, s->calm_likelihood };
+	for (int sd = likeliest.sd - AROUND; sd <= likeliest.sd + AROUND; sd++)
+		for (int tau = likeliest.tau - AROUND; tau <= likeliest.tau + AROUND; tau++) {
+			struct noise there = likeliest;
+
+			if (sd < 1 || sd >= SDS || !tau_fits(s, tau))
+				continue;
+			there.sd = sd;
+			there.tau = tau;
+			set_noise(s, there);
+			list[n].share = likelihood(s, start);
+			list[n].noise = s->at;
+			best = fmax(best, list[n++].share);
+		}
+	for (int i = 0; i < n; i++) {
+		list[i].share = exp(list[i].share - best);
+		if (list[i].share < SHARE_MIN)
+			continue;
+		sum += list[i].share;
+		list[kept++] = list[i];
+	}
+	for (int i = 0; i < kept; i++)
+		list[i].share /= sum;
+	set_noise(s, likeliest);
+	return kept;
+}
+
+static void add_to_mixture(struct point *p, double share, bool first)
+{
+	struct mixture *m = &p->mixed;
+	double d;
+
+	if (first)
+		*m = (struct mixture){ .first = p->offset };
+	d = p->offset - m->first;
+	m->offset += share * d;
+	m->square += share * (p->var_offset + d * d);
+	m->u2 += share * p->u * p->u;
+	m->rate += share * p->rate;
+	m->var_rate += share * p->var_rate;
+}
+
+/*
+ * How much a reference wanders, and for how long, is little known after some minutes, and bounds hang on it: what is told is the mean of
+ * all that may be, each by its likelihood, and the variance takes in how far they are apart.
+ */
+static void mix(struct smoother *s, const struct kalman *start)
+{
+	const struct noise likeliest = s->at;
+	struct maybe list[MAYBES];
+	double shock, size;
+	int kept = list_maybes(s, start, list);
+
+	for (int k = 0; k < kept; k++) {
+		size_t n;
+
+		set_noise(s, list[k].noise);
+		forward(s, start, false, &n);
+		backward(s, &shock, &size);
+		for (size_t i = 0; i < s->n_points; i++)
+			add_to_mixture(&s->p[i], list[k].share, !k);
+	}
+	set_noise(s, likeliest);
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct point *p = &s->p[i];
+		const struct mixture *m = &p->mixed;
+
+		p->offset = m->first + m->offset;
+		p->var_offset = m->square - m->offset * m->offset;
+		p->u = sqrt(m->u2);
+		p->rate = m->rate;
+		p->var_rate = m->var_rate;
+	}
 }
 
 static void reweight(struct smoother *s)
@@ -648,7 +766,8 @@ static void reweight(struct smoother *s)
 static void look_around(struct smoother *s)
 {
 	static const int reach[2] = { NEAR, FAR };
-	double *sum = s->scratch;
+	/* where there is wander less is sure, and what may be luck counts too */
+	double luck = s->at.sd ? 0 : LOCAL_LUCK, *sum = s->scratch;
 	size_t n = 0, k = 0;
 
 	/* sum[k]: of the squares before mark k */
@@ -675,7 +794,7 @@ static void look_around(struct smoother *s)
 			       c = (double)(to - from);
 
 			m = (LOCAL_PRIOR + m) / (LOCAL_PRIOR + c);
-			p->loc = fmax(p->loc, m / (1 + LOCAL_LUCK * sqrt(3 / c)));
+			p->loc = fmax(p->loc, m / (1 + luck * sqrt(3 / c)));
 		}
 		k += p->weight > 0 && k + 1 < n;
 	}
@@ -774,6 +893,8 @@ static int smooth_window(struct smoother *s, bool last)
 		forward(s, &start, false, &n);
 		backward(s, &shock, &size);
 	}
+	if (s->at.sd)
+		mix(s, &start);
 	look_around(s);
 	s->jitter_sum += sqrt(s->at.jitter2 / (1 - s->power[1] * s->power[1]));
 	s->correlation_sum += s->power[1];
