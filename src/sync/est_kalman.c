@@ -41,9 +41,10 @@
 #define LAG_POINTS_MAX 4096
 #define LAG_PIECE \
 	8 /* an eighth of what waits is told at a time: each time all of it is gone back over */
-#define SHARE_MIN 0.02 /* of the likeliest filter's; what is less likely does not count */
-#define BOUND_SD 3.5   /* 99.9 %, and some for noise that is being learned */
-#define BOUND_SD_WANDER 4.0
+#define SHARE_MIN 0.02      /* of the likeliest filter's; what is less likely does not count */
+#define BOUND_SD 3.5        /* 99.9 %, and some for noise that is being learned */
+#define BOUND_SD_PULSES 4.8 /* of references less is learned */
+#define WANDER_PRIOR 3      /* of log-likelihood: where marks do not tell, a reference wanders */
 #define CHORD_PERIODS 2.5
 #define TAU_PERIODS 2        /* shorter wander cannot be told from jitter */
 #define AHEAD_STEP_NS 0.25e9 /* of a forecast where a reference may wander */
@@ -114,14 +115,19 @@ static double wandering(const struct bank *b, const double *share)
 
 /* ---- the bank ---- */
 
+static double log_weight(const struct bank *b, int i)
+{
+	return b->filter[i].log_weight + (i < CLOCKS ? 0 : WANDER_PRIOR);
+}
+
 static void shares(const struct bank *b, double share[BANK])
 {
 	double best = -INFINITY, sum = 0;
 
 	for (int i = 0; i < b->filters; i++)
-		best = fmax(best, b->filter[i].log_weight);
+		best = fmax(best, log_weight(b, i));
 	for (int i = 0; i < b->filters; i++)
-		sum += share[i] = exp(b->filter[i].log_weight - best);
+		sum += share[i] = exp(log_weight(b, i) - best);
 	for (int i = 0; i < b->filters; i++)
 		share[i] /= sum;
 }
@@ -129,10 +135,8 @@ static void shares(const struct bank *b, double share[BANK])
 static double bound_sd(const struct bank *b)
 {
 	double c = correlation(b), widen = c > 0.05 && b->n > 30 ? sqrt((1 + c) / (1 - c)) : 1;
-	double share[BANK], sd;
+	double sd = b->filters > CLOCKS ? BOUND_SD_PULSES : BOUND_SD;
 
-	shares(b, share);
-	sd = BOUND_SD + (BOUND_SD_WANDER - BOUND_SD) * wandering(b, share);
 	return widen * (b->n > 200 ? sd : sd / TRACK_999 * student_999((double)b->n - 2));
 }
 
@@ -377,7 +381,7 @@ static int likeliest(const struct bank *b)
 	int best = 0;
 
 	for (int i = 1; i < b->filters; i++)
-		if (b->filter[i].log_weight > b->filter[best].log_weight)
+		if (log_weight(b, i) > log_weight(b, best))
 			best = i;
 	return best;
 }
