@@ -20,6 +20,7 @@
  * Noise may come in bursts. The bound takes in how large innovations were nearby.
  */
 #include "sync/kalman.h"
+#include "sync/local.h"
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"
@@ -57,11 +58,6 @@
 #define AROUND 2 /* steps of the grid that may be so, too */
 #define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
 #define SHARE_MIN 0.02 /* of the likeliest; what is less likely is left out */
-#define NEAR 30        /* marks to either side, for what noise is there */
-#define FAR 80
-#define MEDIAN_RV 1.4194 /* pi / (6 - 4 sqrt(3) + pi) */
-#define LOCAL_PRIOR 4    /* marks as usual that are thought to be there too */
-#define LOCAL_LUCK 1.5   /* sd of that mean which are luck */
 
 static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
 static const double drifts[DRIFTS] = {
@@ -199,7 +195,7 @@ static double reading(const struct smoother *s, const struct point *p, double h[
 
 /* One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations against what
  * was expected of them. */
-static inline double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
+KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
 				  size_t *n_ratio)
 {
 	double sum = 0, product = 1; /* logarithms are taken of products of terms */
@@ -246,7 +242,7 @@ static inline double pass_forward(struct smoother *s, struct kalman k, int state
 
 /* One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked, and by how
  * much (a square). */
-static inline size_t pass_back(struct smoother *s, int states, double *shock, double *size)
+KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, double *size)
 {
 	struct kalman_back b = { 0 };
 	size_t at = 0;
@@ -758,29 +754,20 @@ static void reweight(struct smoother *s)
 	}
 }
 
-/*
- * How large innovations are near each point: over NEAR and FAR marks to either side, the mean of the squared median of three neighbours
- * (Andersen, Dobrev, Schaumburg: Jump-robust volatility estimation using nearest neighbor truncation, J. Econometrics 169, 2012).
- * An outlier alone does not show in it; a burst does. Where nothing but chance is seen, 1 comes of it.
- */
+/* How much noisier it is near each point than elsewhere: see local.h. */
 static void look_around(struct smoother *s)
 {
-	static const int reach[2] = { NEAR, FAR };
+	static const size_t reach[2] = { LOCAL_NEAR, LOCAL_FAR };
 	/* where there is wander less is sure, and what may be luck counts too */
 	double luck = s->at.sd ? 0 : LOCAL_LUCK, *sum = s->scratch;
 	size_t n = 0, k = 0;
 
-	/* sum[k]: of the squares before mark k */
 	for (size_t i = 0; i < s->n_points; i++)
 		if (s->p[i].weight > 0)
 			sum[n++] = fabs(s->p[i].u);
-	for (size_t i = 0; i + 2 < n; i++) {
-		double a = sum[i], b = sum[i + 1], c = sum[i + 2];
-		double m = fmax(fmin(a, b), fmin(fmax(a, b), c));
-
-		sum[i] = fmin(MEDIAN_RV * m * m, 900);
-	}
 	n = n > 2 ? n - 2 : 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i] = local_square(sum[i], sum[i + 1], sum[i + 2]);
 	for (size_t i = 1; i < n; i++)
 		sum[i] += sum[i - 1];
 	for (size_t i = 0; i < s->n_points; i++) {
@@ -788,13 +775,11 @@ static void look_around(struct smoother *s)
 
 		p->loc = 1;
 		for (int w = 0; w < 2 && n; w++) {
-			size_t from = k > (size_t)reach[w] ? k - (size_t)reach[w] : 0,
-			       to = k + (size_t)reach[w] < n ? k + (size_t)reach[w] : n;
-			double m = sum[to - 1] - (from ? sum[from - 1] : 0),
-			       c = (double)(to - from);
+			size_t from = k > reach[w] ? k - reach[w] : 0,
+			       to = k + reach[w] < n ? k + reach[w] : n;
 
-			m = (LOCAL_PRIOR + m) / (LOCAL_PRIOR + c);
-			p->loc = fmax(p->loc, m / (1 + luck * sqrt(3 / c)));
+			p->loc = fmax(p->loc, local_mean(sum[to - 1] - (from ? sum[from - 1] : 0),
+							 (double)(to - from), luck));
 		}
 		k += p->weight > 0 && k + 1 < n;
 	}

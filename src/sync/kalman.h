@@ -20,6 +20,9 @@
 #define KALMAN_ALL 5   /* with the reference's wander */
 #define KALMAN_PAIRS (KALMAN_ALL * (KALMAN_ALL + 1) / 2)
 
+/* Twice as fast where the number of states is known to the compiler. */
+#define KALMAN_INLINE __attribute__((always_inline)) static inline
+
 /** Noise densities: rate ns/s per sqrt(s), drift ns/s^2 per sqrt(s); and sd (ns) and time (s) of the wander. */
 struct kalman_noise {
 	double rate, drift;
@@ -170,7 +173,7 @@ static inline void kalman_predict(struct kalman *k, double dt, const struct kalm
 
 /** Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of that innovation and
  * @g = P h. */
-static inline void kalman_update(struct kalman *k, int states, const double g[KALMAN_ALL], double v,
+KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KALMAN_ALL], double v,
 				 double f)
 {
 	double by = 1 / f;
@@ -188,7 +191,7 @@ static inline void kalman_update(struct kalman *k, int states, const double g[KA
 }
 
 /** g = P h, for P packed as in struct kalman. */
-static inline void kalman_gain(const double *p, int states, const double h[3], double g[KALMAN_ALL])
+KALMAN_INLINE void kalman_gain(const double *p, int states, const double h[3], double g[KALMAN_ALL])
 {
 	g[0] = p[0] * h[0] + p[1] * h[1] + p[3] * h[2];
 	g[1] = p[1] * h[0] + p[2] * h[1] + p[4] * h[2];
@@ -241,7 +244,7 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt, const stru
  * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest
  * decides, so it is taken from the reading's own variance, and not from 1 - g[0] h[0].
  */
-static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p, int states)
+KALMAN_INLINE void kalman_take_back(struct kalman_back *b, const struct kalman_step *p, int states)
 {
 	const double *h = p->h, by = 1 / p->f;
 	double g[KALMAN_ALL], rest, pull = 0, m[KALMAN_ALL][KALMAN_ALL];
@@ -281,7 +284,7 @@ static inline void kalman_take_back(struct kalman_back *b, const struct kalman_s
 }
 
 /** x' N x. */
-static inline double kalman_quadratic(const double *n, int states, const double x[KALMAN_ALL])
+KALMAN_INLINE double kalman_quadratic(const double *n, int states, const double x[KALMAN_ALL])
 {
 	double sum = 0;
 
@@ -296,7 +299,7 @@ static inline double kalman_quadratic(const double *n, int states, const double 
 }
 
 /** Smoothed state @i and its variance at @step, going back with @b over the marks behind it. */
-static inline double kalman_smoothed(const struct kalman_step *step, int states,
+KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
 				     const struct kalman_back *b, int i, double *var)
 {
 	const struct kalman *k = &step->predicted;
