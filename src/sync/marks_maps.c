@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/marks_internal.h"
 
+#include <coeval/time.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -150,12 +152,15 @@ static void find_rate(struct track *t)
 static void tell_good(const struct marks *w, const struct marks_tie *t, struct cvl_clock_sync *out)
 {
 	const struct track_report *r = &t->track.report;
-	char wander[120] = "";
+	char wander[160] = "", sd[CVL_TIME_TEXT];
 
-	if (r->wander_ns > 0)
-		snprintf(wander, sizeof(wander),
-			 "; its reference wanders by %.0f ns in %.1f s: the bound holds while it goes on so",
-			 r->wander_ns, r->wander_s);
+	if (r->wander_ns > 0) {
+		cvl_bound_text(sd, llround(r->wander_ns));
+		snprintf(
+			wander, sizeof(wander),
+			"; its reference wanders by %s within %.2g s; the bound holds while it goes on as in these marks",
+			sd, r->wander_s);
+	}
 	sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s", r->used,
 		    w->p->source[w->root].name, t->sources > 1 ? " and others" : "", wander);
 }
