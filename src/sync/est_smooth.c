@@ -52,8 +52,9 @@
 #define SDS 9         /* of wander, against that of the jitter; the first is none */
 #define TAUS 6        /* of wander */
 #define WANDER_LOSS 1 /* of the log-likelihood, up to which wander is thought possible */
-#define TAU_PERIODS 2 /* shorter wander cannot be told from jitter */
-#define AHEAD 8       /* points beyond either end, of which those within AHEAD_TAUS count */
+#define TAU_PERIODS 2
+#define TAU_SPANS 8
+#define AHEAD 8 /* points beyond either end, of which those within AHEAD_TAUS count */
 #define AHEAD_TAUS 4
 #define AROUND 2 /* steps of the grid that may be so, too */
 #define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
@@ -507,9 +508,13 @@ static void find_gaps(struct smoother *s)
 
 enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
 
+/* Whether a wander of that time can be told from jitter, and came and went often enough to be learned. */
 static bool tau_fits(const struct smoother *s, int tau)
 {
-	return tau >= 0 && tau < TAUS && taus[tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns;
+	double span = (double)(s->mark[s->n - 1].x - s->mark[0].x);
+
+	return tau >= 0 && tau < TAUS && taus[tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns &&
+	       taus[tau] * 1e9 * TAU_SPANS <= span;
 }
 
 /* One step along @axis; false at its end. Correlation and wander exclude each other. */
