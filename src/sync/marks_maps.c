@@ -136,17 +136,17 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 
 /* ---- verdicts ---- */
 
-/* Mean rate between the first and last knot, unless the tracker said better. */
-static void find_rate(struct track *t)
+/* Mean rate between the first and last mark, unless the tracker said better. */
+static void find_rate(struct marks_tie *t)
 {
-	const struct track_knot *a = &t->knot[0], *b = &t->knot[t->n - 1];
-	double span = track_span(b->x, a->x), slope;
+	struct track_report *r = &t->track.report;
+	double span = track_span(t->last, t->first), a, b, slope;
 
-	if (t->report.rate_bound_ppb > 0 || t->n < 2)
+	if (r->rate_bound_ppb > 0 || t->track.n < 2 || !(span > 0))
 		return;
-	slope = (b->offset - a->offset) / span;
-	t->report.rate_ppb = track_rate_ppb(slope);
-	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
+	slope = (track_at(&t->track, t->last, &b) - track_at(&t->track, t->first, &a)) / span;
+	r->rate_ppb = track_rate_ppb(slope);
+	r->rate_bound_ppb = hypot(a, b) / span * 1e9;
 }
 
 static void tell_good(const struct marks *w, const struct marks_tie *t, struct cvl_clock_sync *out)
@@ -244,7 +244,7 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 				    heard);
 		return 0;
 	}
-	find_rate(&t->track);
+	find_rate(t);
 	rc = make_map(w, clock, out);
 	if (rc)
 		out->rate_ppb = out->rate_bound_ppb = 0;
@@ -273,7 +273,7 @@ int marks_finish(struct marks *w, struct sync_solution *s)
 	else
 		snprintf(s->reference, sizeof(s->reference), "%s", p->source[w->root].name);
 	if (ref != SIZE_MAX && w->clock[ref].tied)
-		find_rate(&w->clock[ref].track);
+		find_rate(&w->clock[ref]);
 	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
 		if (p->clock[c].same_as == ref)
 			rc = sync_reference_map(p, s, c, w->err);
