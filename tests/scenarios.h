@@ -580,6 +580,16 @@ static const struct scenario scenarios[] = {
 	  .expect = { { "node2", DOUBTED }, { "*", GOOD } },
 	  .limit = { { "node[!2]", 0, 0, NOMINAL }, { "*", 0, 597, AWAY } } },
 
+	/* 80 ns of a servo, 14 ns of jitter: the boards hear the same, and in the gaps nobody knows */
+	{ "reference_behind_a_servo", "servo", .minutes = 5, .pulse = "PPS",
+	  .expect = { { "*", GOOD, "its reference wanders" } },
+	  .limit = { { "*", 0, 0, 1000, 100, 0.999 } } },
+	{ "reference_with_bursts", "bursts", .minutes = 5, .pulse = "PPS",
+	  .expect = { { "*", GOOD } }, .limit = { { "*", 0, 0, 1000, 250, 0.999 } } },
+	{ "reference_behind_a_servo_online", "servo", .minutes = 5, .pulse = "PPS",
+	  .estimator = "kalman", .expect = { { "*", GOOD } },
+	  .limit = { { "*", 5, 0, 1000, 100, 0.999 } } },
+
 	/* ---- messages: what is proven holds always ---- */
 	{ "messages_asymmetric", "messages-only", .minutes = 3,
 	  .set = { SET(message[0].back_factor, 50) }, .expect = { { "*", GOOD } },

@@ -182,7 +182,7 @@ static void every_example_is_a_world(void **state)
 		assert_int_equal(world_check(&w, &err), 0);
 	}
 	globfree(&found);
-	assert_true(n >= 9);
+	assert_true(n >= 11);
 }
 
 static void an_anchor_stands_for_what_it_names(void **state)
@@ -232,6 +232,15 @@ static void bad_worlds_are_refused_with_their_place(void **state)
 		{ "no clock", "clocks: []\n", "[]", "needs clocks" },
 		{ "no name", "clocks: [{ count: 2 }]\n", "{ count", "needs `name`" },
 		{ "no line", CLOCKS "pulses: [{ period: 1s }]\n", "{ period", "needs `line`" },
+		{ "a wander without a time",
+		  CLOCKS "pulses: [{ line: P, reference: { wander_ns: 50 } }]\n", "50",
+		  "needs a `wander_time`" },
+		{ "a burst longer than from one to the next",
+		  CLOCKS "pulses: [{ line: P, reference: { bursts_every: 5s, burst: 6s } }]\n", "6s",
+		  "not be longer" },
+		{ "a wander that is too quick",
+		  CLOCKS "pulses: [{ line: P, reference: { wander_time: 1ms } }]\n", "1ms",
+		  "`wander_time` must be" },
 		{ "no per_second", CLOCKS "messages: [{ from: a }]\n", "{ from",
 		  "needs `per_second`" },
 		{ "no kind", CLOCKS "faults: [{ at: 1s }]\n", "{ at", "needs `kind`" },

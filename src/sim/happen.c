@@ -151,6 +151,15 @@ static int make_clocks(struct world_air *air, struct cvl_error *err)
 	return 0;
 }
 
+static int make_pulses(struct world_air *air, size_t p, struct cvl_error *err)
+{
+	const struct world_pulse *spec = &air->w->pulse[p];
+	size_t pulses = (size_t)((air->w->duration_ns - 1) / spec->period_ns) + 1;
+
+	return reference_make(&air->reference[p], &spec->reference, air->w->seed, spec->line,
+			      pulses, spec->period_ns, err);
+}
+
 int air_make(struct world_air *air, const struct world *w, struct cvl_error *err)
 {
 	int rc;
@@ -159,6 +168,8 @@ int air_make(struct world_air *air, const struct world *w, struct cvl_error *err
 	rc = make_clocks(air, err);
 	for (size_t s = 0; s < w->n_senders && !rc; s++)
 		rc = make_beacons(air, s, err);
+	for (size_t p = 0; p < w->n_pulses && !rc; p++)
+		rc = make_pulses(air, p, err);
 	for (size_t m = 0; m < w->n_messages && !rc; m++)
 		rc = make_messages(air, &w->message[m], err);
 	return rc;
@@ -168,6 +179,8 @@ void air_free(struct world_air *air)
 {
 	for (size_t s = 0; s < WORLD_LIST; s++)
 		free(air->sender[s].beacon);
+	for (size_t p = 0; p < WORLD_LIST; p++)
+		reference_free(&air->reference[p]);
 	free(air->message);
 	free(air->clock);
 }
@@ -291,18 +304,23 @@ static int hear_sender(struct happenings *h, const struct world_air *air, size_t
 	return rc;
 }
 
-static int hear_pulses(struct happenings *h, const struct world *w, const struct world_pulse *spec,
+static int hear_pulses(struct happenings *h, const struct world_air *air, size_t p,
 		       const struct world_clock *c, size_t line, struct cvl_error *err)
 {
+	const struct world *w = air->w;
+	const struct world_pulse *spec = &w->pulse[p];
+	const struct reference *ref = &air->reference[p];
 	struct receiver rx = receiver_for(w, &spec->jitter, c->name, spec->line);
 	int rc = 0;
 
-	for (int64_t k = 0; k * spec->period_ns < w->duration_ns && !rc; k++) {
-		double t = (double)(k * spec->period_ns) + delay_of(&rx), missed, extra, at, late;
+	for (size_t k = 0; k < ref->n && !rc; k++) {
+		double due = (double)((int64_t)k * spec->period_ns);
+		double t = due + ref->slow[k] + ref->factor[k] * delay_of(&rx), missed, extra, at,
+		       late;
 
 		missed = sim_uniform(&rx.r);
 		extra = sim_uniform(&rx.r);
-		at = (double)(k * spec->period_ns) + sim_uniform(&rx.r) * (double)spec->period_ns;
+		at = due + sim_uniform(&rx.r) * (double)spec->period_ns;
 		if (!hit(w, c->name, t, &rx.r, &late) && missed >= spec->missed)
 			rc = add_pulse(h, t + late, (double)spec->width_ns, line, err);
 		if (!rc && extra < spec->extra)
@@ -463,7 +481,7 @@ int clock_happenings(struct happenings *h, const struct world_air *air, const st
 			rc = hear_sender(h, air, s, c, line++, err);
 	for (size_t p = 0; p < w->n_pulses && !rc; p++)
 		if (!fnmatch(w->pulse[p].clocks, c->name, 0))
-			rc = hear_pulses(h, w, &w->pulse[p], c, line++, err);
+			rc = hear_pulses(h, air, p, c, line++, err);
 	for (size_t p = 0; p < w->n_programs && !rc; p++) {
 		const struct world_program *prog = &w->program[p];
 

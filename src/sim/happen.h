@@ -4,6 +4,7 @@
 #define SIM_HAPPEN_H
 
 #include "sim/oscillator.h"
+#include "sim/reference.h"
 #include "sim/world_keys.h"
 
 enum happening_kind { HAPPEN_EDGE, HAPPEN_BEACON, HAPPEN_SENT, HAPPEN_RECEIVED };
@@ -51,6 +52,7 @@ struct world_air {
 		struct sent_beacon *beacon;
 		size_t n;
 	} sender[WORLD_LIST];
+	struct reference reference[WORLD_LIST]; /* of each of the world's pulses */
 	struct sent_message *message;
 	size_t n_messages, cap_messages;
 };

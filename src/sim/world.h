@@ -73,12 +73,24 @@ struct world_sender {
 	double late_min_ns, late_max_ns;              /* by how much late ones are late */
 };
 
-/** Pulses at true multiples of the period on a line of the clocks that match. */
+/** How far a reference is off true time: slowly, for all that hear it alike. */
+struct world_reference {
+	double wander_ns;                  /* stationary, sd */
+	int64_t wander_time_ns;            /* how long it lasts */
+	bool rough;                        /* its slope is not continuous */
+	int64_t kicks_every_ns;            /* on average; 0: none. Gone after some seconds */
+	double kick_ns, kick_spread;       /* median size, and sd of its logarithm */
+	int64_t bursts_every_ns, burst_ns; /* 0: none */
+	double burst_factor;               /* of wander and jitter in them */
+};
+
+/** Pulses at true multiples of the period, and what their reference is off, on a line of the clocks that match. */
 struct world_pulse {
 	char line[WORLD_NAME];
 	char clocks[WORLD_NAME]; /* glob */
 	int64_t period_ns, width_ns;
 	struct world_jitter jitter;
+	struct world_reference reference;
 	double missed, extra; /* shares; extra ones at random times */
 };
 

@@ -266,6 +266,16 @@ static bool check_senders(const struct checker *c)
 	return false;
 }
 
+static bool check_reference(const struct checker *c, const struct world_reference *r)
+{
+	if (r->wander_ns > 0 && !r->wander_time_ns)
+		return flawed(c->flaw, &r->wander_ns, "`wander_ns` needs a `wander_time`");
+	if (r->burst_ns > r->bursts_every_ns)
+		return flawed(c->flaw, &r->burst_ns,
+			      "`burst` must not be longer than `bursts_every`");
+	return false;
+}
+
 static bool check_pulses(const struct checker *c)
 {
 	for (size_t i = 0; i < c->w->n_pulses; i++) {
@@ -275,7 +285,8 @@ static bool check_pulses(const struct checker *c)
 		enter(c->flaw, "pulses", i, p);
 		if (p->width_ns >= p->period_ns)
 			return flawed(c->flaw, &p->width_ns, "`width` must be less than `period`");
-		if (check_glob(c, "clocks", p->clocks) || check_jitter(c, &p->jitter))
+		if (check_glob(c, "clocks", p->clocks) || check_jitter(c, &p->jitter) ||
+		    check_reference(c, &p->reference))
 			return true;
 		for (size_t k = 0; k < i; k++) {
 			if (strcmp(p->line, c->w->pulse[k].line))

@@ -47,6 +47,27 @@ static const struct world_key jitter_keys[] = {
 
 static const struct world_shape jitter = { "jitter", jitter_keys, NULL, 0 };
 
+#undef AT
+#define AT(field) offsetof(struct world_reference, field)
+
+static const struct world_key reference_keys[] = {
+	{ "wander_ns", WORLD_KEY_REAL, .offset = AT(wander_ns), .min = 0, .max = 1e8 },
+	{ "wander_time", WORLD_KEY_TIME, .offset = AT(wander_time_ns), .min = 1e8, .max = DAYS_31,
+	  .or_zero = true },
+	{ "rough", WORLD_KEY_BOOL, .offset = AT(rough) },
+	{ "kicks_every", WORLD_KEY_TIME, .offset = AT(kicks_every_ns), .min = 1e8, .max = DAYS_31,
+	  .or_zero = true },
+	{ "kick_ns", WORLD_KEY_REAL, .offset = AT(kick_ns), .min = 0, .max = 1e6 },
+	{ "kick_spread", WORLD_KEY_REAL, .offset = AT(kick_spread), .min = 0, .max = 2 },
+	{ "bursts_every", WORLD_KEY_TIME, .offset = AT(bursts_every_ns), .min = 1e8, .max = DAYS_31,
+	  .or_zero = true },
+	{ "burst", WORLD_KEY_TIME, .offset = AT(burst_ns), .min = 0, .max = DAYS_31 },
+	{ "burst_factor", WORLD_KEY_REAL, .offset = AT(burst_factor), .min = 0, .max = 100 },
+	{ 0 },
+};
+
+static const struct world_shape reference = { "a reference", reference_keys, NULL, 0 };
+
 /* ---- entries of the lists ---- */
 
 #undef AT
@@ -115,6 +136,7 @@ static const struct world_key pulse_keys[] = {
 	{ "period", WORLD_KEY_TIME, .offset = AT(period_ns), .min = 1e6, .max = DAYS_31 },
 	{ "width", WORLD_KEY_TIME, .offset = AT(width_ns), .min = 1, .max = DAYS_31 },
 	{ "jitter", WORLD_KEY_MAP, .offset = AT(jitter), .shape = &jitter },
+	{ "reference", WORLD_KEY_MAP, .offset = AT(reference), .shape = &reference },
 	{ "missed", WORLD_KEY_REAL, .offset = AT(missed), SHARE },
 	{ "extra", WORLD_KEY_REAL, .offset = AT(extra), SHARE },
 	{ 0 },
@@ -124,6 +146,7 @@ static const struct world_pulse pulse_defaults = {
 	.clocks = "*",
 	.period_ns = 1000000000,
 	.width_ns = 100000000,
+	.reference.burst_factor = 1,
 };
 
 static const struct world_shape pulse = { "pulses", pulse_keys, &pulse_defaults,

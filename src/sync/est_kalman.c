@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Online: what it says of a time follows from the marks before it (kalman), or from those up to a fixed delay after it
- * (lag), and is never taken back.
+ * Online: what it says of a time follows from the marks before it (kalman), or from those up to a delay after it (lag), and is
+ * never taken back.
  *
  * A bank of Kalman filters, each with other process noise, runs side by side; how likely each found the last marks
- * (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight. Innovations are held at 3 sd
+ * (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight. Some let the reference of pulses wander
+ * (kalman.h). Innovations are held at 3 sd
  * (Huber). The jitter follows the squared innovations slowly. Innovations that are correlated by r widen the bound by
- * sqrt((1 + r) / (1 - r)). Marks far off are left out, unless several
+ * sqrt((1 + r) / (1 - r)), and so do those that were large lately. Marks far off are left out, unless several
  * in turn agree: then the phase has jumped.
+ *
+ * The delay is that after which marks to come change little, by the likeliest filter: with A = F (I - K h'), what those behind
+ * the next L take off the variance is the sum over j > L of (h' A^j P h)^2 / f, P being that before a mark.
  */
 #include "sync/kalman.h"
+#include "sync/local.h"
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"
@@ -18,7 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BANK 12
+#define CLOCKS 12 /* filters of a clock alone */
+#define WANDERS 8 /* and with a reference that wanders */
+#define BANK (CLOCKS + WANDERS)
 #define FIRST_MARKS 12 /* for the line to start from */
 #define HALF_LIFE_S 300.0
 #define DOF 4.0
@@ -26,19 +33,43 @@
 #define HUBER 3.0
 #define WILD 8.0 /* sd from which on a mark is left out */
 #define AGREE 4  /* wild marks in turn that make a jump */
-#define LAG_NS 16e9
-#define LAG_MAX 64   /* points kept for going back */
-#define BOUND_SD 3.5 /* 99.9 %, and some for noise that is being learned */
+#define LAG_LEAST_NS 16e9
+#define LAG_MOST_NS 128e9
+#define LAG_REST 0.0113 /* of the variance, that later marks would change: 10 % of the bound */
+#define LAG_LEARNED 64  /* marks from one look at the delay to the next */
+#define LAG_POINTS 64   /* kept for going back, at first */
+#define LAG_POINTS_MAX 4096
+#define LAG_PIECE \
+	8 /* an eighth of what waits is told at a time: each time all of it is gone back over */
+#define SHARE_MIN 0.02      /* of the likeliest filter's; what is less likely does not count */
+#define BOUND_SD 3.5        /* 99.9 %, and some for noise that is being learned */
+#define BOUND_SD_PULSES 4.8 /* of references less is learned */
+#define WANDER_PRIOR 3      /* of log-likelihood: where marks do not tell, a reference wanders */
+#define CHORD_PERIODS 2.5
+#define TAU_PERIODS 2        /* shorter wander cannot be told from jitter */
+#define AHEAD_STEP_NS 0.25e9 /* of a forecast where a reference may wander */
+#define AHEAD_NS 6e9         /* after that time it is forgotten where it was */
 #define STEP_KICK_PPB 1000.0
 
 static const double rates[3] = { 1, 3, 10 };               /* ns/s/sqrt(s) */
 static const double drifts[4] = { 0.001, 0.03, 0.1, 0.3 }; /* ns/s^2/sqrt(s) */
+static const struct {
+	double sd, tau; /* sd against that of the jitter; s */
+} wanders[WANDERS] = { { 0.4, 0.5 }, { 1.2, 0.5 }, { 4, 0.5 }, { 12, 0.5 },
+		       { 0.4, 1.5 }, { 1.2, 1.5 }, { 4, 1.5 }, { 12, 1.5 } };
 
 struct filter {
-	struct kalman k;
 	struct kalman_noise q;
+	double sd; /* of wander, against the jitter */
 	double log_weight;
-	struct kalman_step step[LAG_MAX]; /* ring */
+	struct kalman_step *step; /* of each place */
+};
+
+/* A point gone by, and what was read there. */
+struct place {
+	int64_t x;
+	double z, loc;
+	bool mark;
 };
 
 struct bank {
@@ -48,12 +79,16 @@ struct bank {
 	struct track_mark first[FIRST_MARKS];
 	size_t n; /* marks seen that were not wild */
 	struct filter filter[BANK];
+	struct kalman k[BANK];
+	int filters;
 	double jitter2, jitter_n;
-	int64_t x; /* of the last mark */
-	int64_t ring_x[LAG_MAX];
-	size_t steps; /* taken in all */
-	int64_t emitted;
-	bool any;
+	int64_t x;           /* of the last mark */
+	size_t steps;        /* taken in all */
+	size_t told;         /* of them, by lag */
+	struct place *place; /* ring of the last steps, a power of two */
+	size_t room;
+	struct local_noise local;
+	struct track_mark near[3]; /* the last */
 	struct forecast now;
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
@@ -68,44 +103,58 @@ static double correlation(const struct bank *b)
 	return b->squares > 0 ? fmin(fmax(b->product / b->squares, 0), 0.95) : 0;
 }
 
-static double bound_sd(const struct bank *b)
+/* Share of the filters in which a reference wanders. */
+static double wandering(const struct bank *b, const double *share)
 {
-	double c = correlation(b), widen = c > 0.05 && b->n > 30 ? sqrt((1 + c) / (1 - c)) : 1;
+	double sum = 0;
 
-	return widen *
-	       (b->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)b->n - 2));
+	for (int i = CLOCKS; i < b->filters; i++)
+		sum += share[i];
+	return sum;
 }
 
 /* ---- the bank ---- */
+
+static double log_weight(const struct bank *b, int i)
+{
+	return b->filter[i].log_weight + (i < CLOCKS ? 0 : WANDER_PRIOR);
+}
 
 static void shares(const struct bank *b, double share[BANK])
 {
 	double best = -INFINITY, sum = 0;
 
-	for (int i = 0; i < BANK; i++)
-		best = fmax(best, b->filter[i].log_weight);
-	for (int i = 0; i < BANK; i++)
-		sum += share[i] = exp(b->filter[i].log_weight - best);
-	for (int i = 0; i < BANK; i++)
+	for (int i = 0; i < b->filters; i++)
+		best = fmax(best, log_weight(b, i));
+	for (int i = 0; i < b->filters; i++)
+		sum += share[i] = exp(log_weight(b, i) - best);
+	for (int i = 0; i < b->filters; i++)
 		share[i] /= sum;
 }
 
-/* Mean of the filters by their weights; variances take in how far they are apart. */
-static void mix(const struct bank *b, double a[3], double var[3])
+static double bound_sd(const struct bank *b)
 {
+	double c = correlation(b), widen = c > 0.05 && b->n > 30 ? sqrt((1 + c) / (1 - c)) : 1;
+	double sd = b->filters > CLOCKS ? BOUND_SD_PULSES : BOUND_SD;
+
+	return widen * (b->n > 200 ? sd : sd / TRACK_999 * student_999((double)b->n - 2));
+}
+
+/* Mean of the filters, of which these are the states, by their weights; variances take in how far they are apart. */
+static void mix(const struct bank *b, const struct kalman *k, double a[3], double var[3])
+{
+	static const int diagonal[3] = { KALMAN_OFFSET, KALMAN_RATE, KALMAN_DRIFT };
 	double share[BANK];
 
 	shares(b, share);
 	for (int j = 0; j < 3; j++) {
-		static const int diagonal[3] = { 0, 3, 5 };
-
 		a[j] = var[j] = 0;
-		for (int i = 0; i < BANK; i++)
-			a[j] += share[i] * b->filter[i].k.a[j];
-		for (int i = 0; i < BANK; i++) {
-			double d = b->filter[i].k.a[j] - a[j];
+		for (int i = 0; i < b->filters; i++)
+			a[j] += share[i] * k[i].a[j];
+		for (int i = 0; i < b->filters; i++) {
+			double d = k[i].a[j] - a[j];
 
-			var[j] += share[i] * (fmax(b->filter[i].k.p[diagonal[j]], 0) + d * d);
+			var[j] += share[i] * (fmax(k[i].p[diagonal[j]], 0) + d * d);
 		}
 	}
 }
@@ -115,45 +164,90 @@ static double walk_of(const struct bank *b)
 	double share[BANK], walk = 0;
 
 	shares(b, share);
-	for (int i = 0; i < BANK; i++)
+	for (int i = 0; i < b->filters; i++)
 		walk += share[i] * b->filter[i].q.rate;
 	return walk;
 }
 
-static void take(struct bank *b, struct filter *f, double z, double var, double dt)
+static size_t at(const struct bank *b, size_t step)
 {
-	struct kalman_step *s = &f->step[b->steps % LAG_MAX];
-	const double forget = exp2(-dt / HALF_LIFE_S);
-	double u;
+	return step & (b->room - 1);
+}
 
-	s->v = z - f->k.a[0];
+static void take(struct bank *b, int i, double z, double var, double dt)
+{
+	struct filter *f = &b->filter[i];
+	struct kalman *k = &b->k[i];
+	struct kalman_step *s = &f->step[at(b, b->steps)];
+	const double forget = exp2(-dt / HALF_LIFE_S);
+	double u, g[KALMAN_ALL];
+
+	s->v = z - k->a[0];
 	var += b->jitter2;
 	s->r = var;
-	s->f = f->k.p[0] + s->r;
+	s->f = k->p[0] + s->r;
 	u = s->v * s->v / s->f;
 	f->log_weight =
 		f->log_weight * forget - 0.5 * log(s->f) - (DOF + 1) / 2 * log1p(u / (DOF * CORE));
 	if (u > HUBER * HUBER) {
 		s->r = var * u / (HUBER * HUBER);
-		s->f = f->k.p[0] + s->r;
+		s->f = k->p[0] + s->r;
 	}
-	kalman_update(&f->k, (double[3]){ f->k.p[0], f->k.p[1], f->k.p[2] }, s->v, s->f);
+	kalman_gain(k->p, kalman_states(&f->q), s->h, g);
+	kalman_update(k, kalman_states(&f->q), g, s->v, s->f);
+}
+
+static int tell_late(struct bank *b, int64_t until, bool all);
+
+/* Twice as many places, each step at its new one. */
+static int grow(struct bank *b)
+{
+	size_t more = b->room ? 2 * b->room : b->lag_ns > 0 ? LAG_POINTS : 1;
+	struct place *place = calloc(more, sizeof(*place));
+
+	if (!place)
+		return CVL_E_NOMEM;
+	for (size_t i = b->told; i < b->steps; i++)
+		place[i & (more - 1)] = b->place[at(b, i)];
+	free(b->place);
+	b->place = place;
+	for (int k = 0; k < b->filters; k++) {
+		struct kalman_step *step = calloc(more, sizeof(*step));
+
+		if (!step)
+			return CVL_E_NOMEM;
+		for (size_t i = b->told; i < b->steps; i++)
+			step[i & (more - 1)] = b->filter[k].step[at(b, i)];
+		free(b->filter[k].step);
+		b->filter[k].step = step;
+	}
+	b->room = more;
+	return 0;
 }
 
 /* All filters to @x, a point of the ring. */
-static void go_to(struct bank *b, int64_t x)
+static int go_to(struct bank *b, int64_t x)
 {
 	double dt = (double)(x - b->x) * 1e-9;
+	int rc = 0;
 
-	for (int i = 0; i < BANK; i++) {
+	if (!b->room || (b->lag_ns > 0 && b->steps - b->told == b->room))
+		rc = b->room < LAG_POINTS_MAX ?
+			     grow(b) :
+			     tell_late(b, b->place[at(b, b->told + b->room / LAG_PIECE)].x, true);
+	if (rc)
+		return rc;
+	for (int i = 0; i < b->filters; i++) {
 		struct filter *f = &b->filter[i];
 
-		kalman_predict(&f->k, dt, &f->q);
-		f->step[b->steps % LAG_MAX] =
-			(struct kalman_step){ .predicted = f->k, .h = { 1, 0, 0 }, .dt = dt };
+		f->q.wander = f->sd * sqrt(b->jitter2);
+		kalman_predict(&b->k[i], dt, &f->q);
+		f->step[at(b, b->steps)] =
+			(struct kalman_step){ .predicted = b->k[i], .h = { 1, 0, 0 }, .dt = dt };
 	}
-	b->ring_x[b->steps % LAG_MAX] = x;
+	b->place[at(b, b->steps)] = (struct place){ .x = x, .loc = local_noise_now(&b->local) };
 	b->x = x;
+	return 0;
 }
 
 /* ---- the start ---- */
@@ -161,13 +255,23 @@ static void go_to(struct bank *b, int64_t x)
 static void start_filters(struct bank *b, double offset, double slope, double var_offset,
 			  double var_slope)
 {
-	for (int i = 0; i < BANK; i++) {
-		struct filter *f = &b->filter[i];
+	for (int i = 0; i < CLOCKS + (b->setup.pulses ? WANDERS : 0); i++) {
+		struct filter *f = &b->filter[b->filters];
 
-		f->q = (struct kalman_noise){ rates[i / 4], drifts[i % 4] };
-		f->k = (struct kalman){ .a = { offset, slope, 0 },
-					.p = { var_offset, 0, 0, var_slope, 0, 100 } };
-		f->log_weight = 0;
+		f->q = (struct kalman_noise){ .rate = rates[i / 4 % 3], .drift = drifts[i % 4] };
+		f->sd = 0;
+		if (i >= CLOCKS) {
+			f->q = (struct kalman_noise){ .rate = rates[0],
+						      .drift = drifts[2],
+						      .tau = wanders[i - CLOCKS].tau };
+			f->sd = wanders[i - CLOCKS].sd;
+			if (f->q.tau * 1e9 < TAU_PERIODS * b->setup.period_ns)
+				continue;
+		}
+		f->q.wander = f->sd * sqrt(b->jitter2);
+		b->k[b->filters] = (struct kalman){ .a = { offset, slope, 0 },
+						    .p = { var_offset, 0, var_slope, 0, 0, 100 } };
+		kalman_begin_wander(&b->k[b->filters++], &f->q);
 	}
 }
 
@@ -210,8 +314,8 @@ static int start(struct bank *b)
 
 		if (i + 1 < b->n)
 			rc = thinner_put(&b->thinner, &k);
-		b->emitted = k.x;
-		b->any = true;
+		if (i + 1 < b->n && b->lag_ns > 0)
+			residual_add(&b->residuals, b->first[i].offset - k.offset);
 	}
 	b->r->before = (struct cvl_map_edge){ .rate_ppb = track_rate_ppb(slope),
 					      .drift_ppb = q * sd_slope,
@@ -221,8 +325,9 @@ static int start(struct bank *b)
 	b->x = b->first[b->n - 1].x;
 	start_filters(b, offset, slope * 1e9, scale * scale * 1.6 * 4 / n + 0.01,
 		      4 * sd_slope * sd_slope + 1e4);
-	go_to(b, b->x);
-	b->steps++;
+	if (!rc)
+		rc = go_to(b, b->x);
+	b->steps += !rc;
 	return rc;
 }
 
@@ -230,9 +335,10 @@ static int start(struct bank *b)
 
 static void foresee(struct bank *b)
 {
-	double a[3], var[3], k = bound_sd(b), walk = k * walk_of(b) / sqrt(3);
+	double a[3], var[3], k = bound_sd(b) * sqrt(local_noise_now(&b->local)),
+			     walk = k * walk_of(b) / sqrt(3);
 
-	mix(b, a, var);
+	mix(b, b->k, a, var);
 	b->now = (struct forecast){
 		.x = b->x,
 		.offset = a[0],
@@ -245,42 +351,161 @@ static void foresee(struct bank *b)
 	};
 }
 
-/* The likeliest filter, back from the last point to all that are older than the delay and were not told yet. */
-static int tell_late(struct bank *b, int64_t until)
+/* What is known, from the last point to just before @until. A wander comes and goes as no curve of a forecast does. */
+static int tell_ahead(struct bank *b, int64_t until)
 {
-	size_t have = b->steps < LAG_MAX ? b->steps : LAG_MAX, best = 0, n = 0;
+	double span = (double)(until - 1 - b->x),
+	       k = bound_sd(b) * sqrt(local_noise_now(&b->local));
+	int steps = (int)fmin(fmax(ceil(span / AHEAD_STEP_NS), 1), TRACK_FILL_MAX), rc = 0;
+	struct kalman ahead[BANK];
+
+	if (b->filters <= CLOCKS)
+		return forecast_emit(b->r, &b->now, until);
+	memcpy(ahead, b->k, sizeof(ahead));
+	for (int i = 0; i <= steps && !rc; i++) {
+		struct track_knot knot = { .x = b->x + (int64_t)(span * i / steps) };
+		double a[3], var[3];
+
+		for (int f = 0; f < b->filters && i; f++)
+			kalman_predict(&ahead[f], span * 1e-9 / steps, &b->filter[f].q);
+		mix(b, ahead, a, var);
+		knot.offset = a[0];
+		knot.bound = k * sqrt(var[0]);
+		rc = track_emit(b->r, &knot);
+	}
+	return rc;
+}
+
+static int likeliest(const struct bank *b)
+{
+	int best = 0;
+
+	for (int i = 1; i < b->filters; i++)
+		if (log_weight(b, i) > log_weight(b, best))
+			best = i;
+	return best;
+}
+
+/* After how many marks those to come change little: see above. */
+static void learn_lag(struct bank *b)
+{
+	int best = likeliest(b);
+	const struct kalman_noise *q = &b->filter[best].q;
+	struct kalman_drag drag = { 0 };
+	struct kalman k = b->k[best];
+	double dt = b->setup.period_ns * 1e-9, f, sum = 0, rest;
+	size_t most = (size_t)fmin(LAG_MOST_NS / b->setup.period_ns, LAG_POINTS_MAX), marks = 0;
+
+	kalman_predict(&k, dt, q);
+	f = k.p[0] + b->jitter2;
+	if (q->wander > 0)
+		drag = kalman_drag(dt, q);
+	for (int pass = 0; pass < 2; pass++) {
+		double w[KALMAN_ALL], gain[KALMAN_ALL] = { 0 };
+
+		for (int i = 0; i < kalman_states(q); i++)
+			gain[i] = k.p[kalman_at(i, 0)];
+		memcpy(w, gain, sizeof(w));
+		rest = sum;
+		for (marks = 0; marks < most && (!pass || rest > LAG_REST * (k.p[0] - sum));
+		     marks++) {
+			double c = w[0];
+
+			sum += pass ? 0 : c * c / f;
+			rest -= c * c / f;
+			for (int i = 0; i < KALMAN_ALL; i++)
+				w[i] -= gain[i] / f * c;
+			kalman_carry(w, dt, &drag);
+		}
+	}
+	b->lag_ns = fmin(fmax((double)marks * b->setup.period_ns, LAG_LEAST_NS), LAG_MOST_NS);
+}
+
+/* What filters make of a point: means by their weights, of offsets against the first one's. */
+struct late {
+	double first, offset, square;
+};
+
+/* Back with filter @f from the last point to all that wait, of which the first @n are wanted. */
+static void go_back(const struct bank *b, const struct filter *f, double share, size_t n,
+		    struct late *late, bool first)
+{
+	int states = kalman_states(&f->q);
 	struct kalman_back back = { 0 };
-	struct track_knot told[LAG_MAX];
+
+	for (size_t i = b->steps - b->told; i-- > 0;) {
+		const struct kalman_step *s = &f->step[at(b, b->told + i)];
+		double d, var;
+
+		if (s->f > 0)
+			kalman_take_back(&back, s, states);
+		if (i < n) {
+			d = kalman_smoothed(s, states, &back, 0, &var);
+			if (first)
+				late[i] = (struct late){ .first = d };
+			d -= late[i].first;
+			late[i].offset += share * d;
+			late[i].square += share * (var + d * d);
+		}
+		kalman_pull_back(&back, s->dt, &f->q);
+	}
+}
+
+static int emit_late(struct bank *b, const struct late *late, size_t n)
+{
+	size_t waiting = b->steps - b->told;
 	double k = bound_sd(b);
 	int rc = 0;
 
-	for (size_t i = 1; i < BANK; i++)
-		if (b->filter[i].log_weight > b->filter[best].log_weight)
-			best = i;
-	for (size_t i = 0; i < have; i++) {
-		size_t at = (b->steps - 1 - i) % LAG_MAX;
-		const struct kalman_step *s = &b->filter[best].step[at];
-		const double *p = s->predicted.p;
+	for (size_t i = 0; i < n && !rc; i++) {
+		const struct place *p = &b->place[at(b, b->told + i)];
+		size_t later = i + LOCAL_NEAR < waiting ? i + LOCAL_NEAR : waiting - 1;
+		double loc = fmax(p->loc, b->place[at(b, b->told + later)].loc),
+		       var = fmax(late[i].square - late[i].offset * late[i].offset, 0);
+		struct track_knot knot = { p->x, late[i].first + late[i].offset,
+					   k * sqrt(var * loc) };
 
-		if (b->any && b->ring_x[at] <= b->emitted)
-			break;
-		if (s->f > 0)
-			kalman_take_back(&back, s);
-		if (b->ring_x[at] <= until)
-			told[n++] = (struct track_knot){
-				b->ring_x[at],
-				s->predicted.a[0] + p[0] * back.r[0] + p[1] * back.r[1] +
-					p[2] * back.r[2],
-				k * sqrt(fmax(p[0] - kalman_quadratic(back.n, p[0], p[1], p[2]),
-					      0)),
-			};
-		kalman_pull_back(&back, s->dt);
+		if (p->mark)
+			residual_add(&b->residuals, p->z - knot.offset);
+		rc = thinner_put(&b->thinner, &knot);
 	}
-	while (n-- && !rc) {
-		rc = thinner_put(&b->thinner, &told[n]);
-		b->emitted = told[n].x;
-	}
+	b->told += n;
 	return rc;
+}
+
+/* All points up to @until that were not told yet; unless @all are wanted, once there are enough of them. */
+static int tell_late(struct bank *b, int64_t until, bool all)
+{
+	size_t waiting = b->steps - b->told, n = 0;
+	double share[BANK], most = 0;
+	bool first = true;
+	struct late *late;
+	int rc;
+
+	if (!waiting || (!all && b->place[at(b, b->told + waiting / LAG_PIECE)].x > until))
+		return 0;
+	while (n < waiting && b->place[at(b, b->told + n)].x <= until)
+		n++;
+	late = calloc(n + 1, sizeof(*late));
+	if (!late)
+		return CVL_E_NOMEM;
+	shares(b, share);
+	for (int i = 0; i < b->filters; i++)
+		most = fmax(most, share[i]);
+	for (int i = 0; i < b->filters; i++)
+		if (share[i] > SHARE_MIN * most) {
+			go_back(b, &b->filter[i], share[i], n, late, first);
+			first = false;
+		}
+	rc = emit_late(b, late, n);
+	free(late);
+	return rc;
+}
+
+static int step_told(struct bank *b)
+{
+	b->steps++;
+	return b->lag_ns > 0 ? tell_late(b, b->x - (int64_t)b->lag_ns, false) : 0;
 }
 
 /* Points without a mark in a gap, so that what is told there bends as it should. */
@@ -291,10 +516,8 @@ static int fill_gap(struct bank *b, int64_t x)
 	int steps = (int)fmin(ceil(gap / TRACK_FILL_NS), TRACK_FILL_MAX / 2), rc = 0;
 
 	for (int i = 1; i < steps && !rc; i++) {
-		go_to(b, from + (int64_t)(gap * i / steps));
-		b->steps++;
-		if (b->lag_ns > 0)
-			rc = tell_late(b, b->x - (int64_t)b->lag_ns);
+		rc = go_to(b, from + (int64_t)(gap * i / steps));
+		rc = rc ? rc : step_told(b);
 	}
 	return rc;
 }
@@ -317,9 +540,9 @@ static bool has_jumped(const struct bank *b)
 
 static void jump(struct bank *b, double v)
 {
-	for (int i = 0; i < BANK; i++) {
-		b->filter[i].k.p[0] += v * v;
-		b->filter[i].k.p[3] += STEP_KICK_PPB * STEP_KICK_PPB;
+	for (int i = 0; i < b->filters; i++) {
+		b->k[i].p[KALMAN_OFFSET] += v * v;
+		b->k[i].p[KALMAN_RATE] += STEP_KICK_PPB * STEP_KICK_PPB;
 	}
 	b->r->steps++;
 	b->wilds = 0;
@@ -337,19 +560,46 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 	b->jitter2 = fmax(b->jitter2, floor);
 }
 
+/* How far the mark in the middle of three is off the chord of the others, in its variance; negative if they are too far apart. */
+static double off_chord(const struct bank *b, const struct track_mark m[3])
+{
+	double span = (double)(m[2].x - m[0].x), u = (double)(m[1].x - m[0].x) / span;
+	double off = m[1].offset - (1 - u) * m[0].offset - u * m[2].offset;
+
+	if (!(span < CHORD_PERIODS * b->setup.period_ns))
+		return -1;
+	return off * off / (1 + u * u + (1 - u) * (1 - u));
+}
+
+/* What wanders cannot be told from jitter by innovations, but neighbours have it in common. */
+static void follow_chord(struct bank *b, const struct track_mark *m)
+{
+	double floor = b->setup.resolution_ns * b->setup.resolution_ns / 12 + 1e-4, off;
+
+	b->near[0] = b->near[1];
+	b->near[1] = b->near[2];
+	b->near[2] = *m;
+	off = off_chord(b, b->near);
+	if (off < 0 || b->n < FIRST_MARKS + 3)
+		return;
+	b->jitter_n = fmin(b->jitter_n + 1, 300);
+	b->jitter2 += (fmin(off, 9 * b->jitter2) / 0.985 - b->jitter2) / b->jitter_n;
+	b->jitter2 = fmax(b->jitter2, floor);
+}
+
 /* A point without a mark. */
 static int pass(struct bank *b, int64_t x, double slip)
 {
-	go_to(b, x);
-	for (int i = 0; i < BANK && slip > 0; i++) {
-		struct filter *f = &b->filter[i];
+	int rc = go_to(b, x);
 
-		f->k.p[0] += slip * slip / 3;
-		f->step[b->steps % LAG_MAX].predicted = f->k;
+	for (int i = 0; i < b->filters && slip > 0 && !rc; i++) {
+		b->k[i].p[KALMAN_OFFSET] += slip * slip / 3;
+		b->filter[i].step[at(b, b->steps)].predicted = b->k[i];
 	}
-	b->steps++;
+	if (!rc)
+		rc = step_told(b);
 	foresee(b);
-	return b->lag_ns > 0 ? tell_late(b, x - (int64_t)b->lag_ns) : 0;
+	return rc;
 }
 
 /* Over the slips before @x. What is told up to each is told by what was known before it. */
@@ -362,7 +612,7 @@ static int pass_slips(struct bank *b, int64_t x)
 		const struct track_slip *s = &b->setup.slip[i];
 
 		if (!(b->lag_ns > 0))
-			rc = forecast_emit(b->r, &b->now, s->from + 1);
+			rc = tell_ahead(b, s->from + 1);
 		if (!rc)
 			rc = fill_gap(b, s->from);
 		if (!rc)
@@ -374,22 +624,42 @@ static int pass_slips(struct bank *b, int64_t x)
 	return rc;
 }
 
+/* What innovation @v, of variance @f, tells of the noise. */
+static void follow_noise(struct bank *b, const struct track_mark *m, double v, double f, double p00)
+{
+	double u = fmax(fmin(v / sqrt(f), HUBER), -HUBER);
+
+	if (b->filters > CLOCKS)
+		follow_chord(b, m);
+	else
+		follow_jitter(b, v, p00, m->var);
+	local_noise_add(&b->local, v / sqrt(f));
+	b->product += u * b->before - b->product / 300;
+	b->squares += u * u - b->squares / 300;
+	b->before = u;
+	if (b->lag_ns > 0 && b->n % LAG_LEARNED == 0)
+		learn_lag(b);
+	if (!(b->lag_ns > 0))
+		residual_add(&b->residuals, v);
+}
+
 static int feed_filters(struct bank *b, const struct track_mark *m)
 {
-	double a[3], var[3], v, f, dt = (double)(m->x - b->x) * 1e-9, u;
+	double a[3], var[3], v, f, dt = (double)(m->x - b->x) * 1e-9;
 	bool slipped;
 	int rc = pass_slips(b, m->x);
 
 	if (!rc && !(b->lag_ns > 0))
-		rc = forecast_emit(b->r, &b->now, m->x);
+		rc = tell_ahead(b, m->x);
 	if (!rc)
 		rc = fill_gap(b, m->x);
+	if (!rc)
+		rc = go_to(b, m->x);
 	if (rc)
 		return rc;
 	slipped = b->slipped;
 	b->slipped = false;
-	go_to(b, m->x);
-	mix(b, a, var);
+	mix(b, b->k, a, var);
 	v = m->offset - a[0];
 	f = var[0] + b->jitter2 + m->var;
 	if (v * v > WILD * WILD * f) {
@@ -397,28 +667,23 @@ static int feed_filters(struct bank *b, const struct track_mark *m)
 		b->r->rejected++;
 		if (has_jumped(b))
 			jump(b, v);
-		b->steps++;
+		rc = step_told(b);
 		foresee(b);
-		return 0;
+		return rc;
 	}
 	b->wilds = 0;
 	b->n++;
 	b->r->used++;
-	for (int i = 0; i < BANK; i++)
-		take(b, &b->filter[i], m->offset, m->var, dt);
-	b->steps++;
-	if (slipped) { /* how far it is off tells of the slip */
-		foresee(b);
-		return b->lag_ns > 0 ? tell_late(b, m->x - (int64_t)b->lag_ns) : 0;
-	}
-	follow_jitter(b, v, var[0], m->var);
-	u = fmax(fmin(v / sqrt(f), HUBER), -HUBER);
-	b->product += u * b->before - b->product / 300;
-	b->squares += u * u - b->squares / 300;
-	b->before = u;
-	residual_add(&b->residuals, v);
+	for (int i = 0; i < b->filters; i++)
+		take(b, i, m->offset, m->var, dt);
+	if (!slipped) /* behind a slip how far it is off tells of that */
+		follow_noise(b, m, v, f, var[0]);
+	b->place[at(b, b->steps)] = (struct place){
+		.x = m->x, .z = m->offset, .loc = local_noise_now(&b->local), .mark = true
+	};
+	rc = step_told(b);
 	foresee(b);
-	return b->lag_ns > 0 ? tell_late(b, m->x - (int64_t)b->lag_ns) : 0;
+	return rc;
 }
 
 static void *open_bank(const struct track_setup *setup, struct track_report *r, double lag_ns)
@@ -430,6 +695,7 @@ static void *open_bank(const struct track_setup *setup, struct track_report *r, 
 	b->setup = *setup;
 	b->r = r;
 	b->lag_ns = lag_ns;
+	b->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* of references less is sure */
 	b->thinner = (struct knot_thinner){ .r = r, .tolerance = lag_ns > 0 ? 2 : 0 };
 	return b;
 }
@@ -441,7 +707,7 @@ static void *open_kalman(const struct track_setup *setup, struct track_report *r
 
 static void *open_lag(const struct track_setup *setup, struct track_report *r)
 {
-	return open_bank(setup, r, LAG_NS);
+	return open_bank(setup, r, LAG_LEAST_NS);
 }
 
 static int begin(struct bank *b)
@@ -485,6 +751,33 @@ static int feed(void *state, const struct track_mark *m)
 	return b->n == FIRST_MARKS ? begin(b) : 0;
 }
 
+/* Up to where a wander would be forgotten, but not beyond a slip. */
+static int64_t end_of_forecast(const struct bank *b)
+{
+	size_t slip = track_slip_from(&b->setup, b->x);
+	int64_t end = b->x + (b->filters > CLOCKS ? (int64_t)AHEAD_NS : 2);
+
+	return slip < b->setup.n_slips && b->setup.slip[slip].from < end ?
+		       b->setup.slip[slip].from + 1 :
+		       end;
+}
+
+/* The wander that is likeliest, if one is likelier than none. */
+static void report_wander(const struct bank *b)
+{
+	double share[BANK], most = 0;
+
+	shares(b, share);
+	if (wandering(b, share) < 0.5)
+		return;
+	for (int i = CLOCKS; i < b->filters; i++)
+		if (share[i] > most) {
+			most = share[i];
+			b->r->wander_ns = b->filter[i].q.wander;
+			b->r->wander_s = b->filter[i].q.tau;
+		}
+}
+
 static int close_bank(void *state, int rc)
 {
 	struct bank *b = state;
@@ -492,17 +785,27 @@ static int close_bank(void *state, int rc)
 	if (!rc && !b->steps)
 		rc = begin(b);
 	if (!rc && b->lag_ns > 0) {
-		rc = tell_late(b, INT64_MAX);
+		int64_t end = end_of_forecast(b);
+
+		if (b->filters > CLOCKS)
+			rc = fill_gap(b, end);
+		rc = rc ? rc : tell_late(b, INT64_MAX, true);
 		rc = rc ? rc : thinner_end(&b->thinner);
 	} else if (!rc) {
-		rc = forecast_emit(b->r, &b->now, b->x + 2);
+		rc = tell_ahead(b, end_of_forecast(b));
 	}
 	if (!rc) {
+		if (b->filters > CLOCKS)
+			pass(b, end_of_forecast(b), 0);
 		forecast_last(b->r, &b->now);
 		residual_end(&b->residuals, b->r);
 		b->r->correlation = correlation(b);
 		b->r->jitter_ns = sqrt(b->jitter2);
+		report_wander(b);
 	}
+	for (int i = 0; i < BANK; i++)
+		free(b->filter[i].step);
+	free(b->place);
 	free(b);
 	return rc;
 }
@@ -518,6 +821,8 @@ const struct estimator estimator_kalman = {
 };
 
 const struct estimator estimator_lag = {
-	.info = { "lag", "the same, told 16 s late", false },
+	.info = { "lag",
+		  "the same, told once later marks would change little, at the earliest 16 s late",
+		  false },
 	.tracker = &lag,
 };

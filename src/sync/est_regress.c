@@ -4,6 +4,7 @@
  * Residuals of a line change sign about every other time, 1 + (n - 1) / 2 runs are expected; when there are fewer,
  * the oldest mark goes. (chrony's way, by a test of its own kind.)
  */
+#include "sync/local.h"
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"
@@ -25,6 +26,7 @@ struct regression {
 	bool known;
 	struct forecast now;
 	struct forecast_errors errors;
+	struct local_noise local;
 	struct residual_sums residuals;
 };
 
@@ -48,7 +50,7 @@ static void fit(struct regression *g)
 {
 	for (;;) {
 		double n = (double)g->n, x = 0, z = 0, xx = 0, xz = 0, rest = 0, slope, d, s2,
-		       missed;
+		       missed, local;
 
 		for (size_t i = 0; i < g->n; i++) {
 			x += (double)(g->mark[i].x - g->mark[0].x) / n;
@@ -73,13 +75,15 @@ static void fit(struct regression *g)
 		missed = TRACK_999 *
 			 sqrt(fmax(g->errors.mean2 - g->r->jitter_ns * g->r->jitter_ns, 0));
 		d = (double)(g->mark[g->n - 1].x - g->mark[0].x) - x;
+		local = sqrt(local_noise_now(&g->local));
 		s2 = fmax(rest / (n - 2), g->setup.resolution_ns * g->setup.resolution_ns / 12);
 		g->now = (struct forecast){
 			.x = g->mark[g->n - 1].x,
 			.offset = z + slope * d,
 			.slope = slope * 1e9,
-			.bound = fmax(student_999(n - 2) * sqrt(s2 * (1 / n + d * d / xx)), missed),
-			.bound_rate = student_999(n - 2) * sqrt(s2 / xx) * 1e9,
+			.bound = local *
+				 fmax(student_999(n - 2) * sqrt(s2 * (1 / n + d * d / xx)), missed),
+			.bound_rate = local * student_999(n - 2) * sqrt(s2 / xx) * 1e9,
 			.bound_acceleration = 10,
 		};
 		g->r->jitter_ns = sqrt(s2);
@@ -94,6 +98,7 @@ static void *open_regression(const struct track_setup *setup, struct track_repor
 	if (g) {
 		g->setup = *setup;
 		g->r = r;
+		g->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* of references less is sure */
 	}
 	return g;
 }
@@ -148,6 +153,8 @@ static int feed(void *state, const struct track_mark *m)
 		g->known = false;
 	}
 	g->wild = 0;
+	if (g->errors.n > 16)
+		local_noise_add(&g->local, error / sqrt(g->errors.mean2));
 	forecast_error(&g->errors, error);
 	residual_add(&g->residuals, error);
 	add_mark(g, m);

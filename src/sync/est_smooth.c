@@ -12,8 +12,15 @@
  *
  * Jitter may be correlated from mark to mark: e(k) = c e(k-1) + w(k). Then z(k) - c z(k-1) has white noise again, and reads
  * (1 - c) offset + c dt rate - c dt^2 / 2 drift. c is a third axis of the grid.
+ *
+ * Or, where the marks are pulses, their reference may wander about true time, as one behind a servo does: kalman.h has
+ * two states for that, its sd and time are two more axes, and it takes the place of c. The offset told is that against the
+ * reference as it stands.
+ *
+ * Noise may come in bursts. The bound takes in how large innovations were nearby.
  */
 #include "sync/kalman.h"
+#include "sync/local.h"
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"
@@ -38,14 +45,34 @@
 #define CORRELATION_GAIN 4 /* of the log-likelihood, for which correlation is believed */
 #define WANDERS 4          /* from this index of rates on */
 #define POWERS 64          /* correlation over more periods than that is none */
-/* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data. */
+/* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data; and where the reference
+ * wanders, of which less is learned. */
 #define BOUND_SD 3.7
+#define BOUND_SD_WANDER 5.0
+#define SDS 9         /* of wander, against that of the jitter; the first is none */
+#define TAUS 6        /* of wander */
+#define WANDER_LOSS 1 /* of the log-likelihood, up to which wander is thought possible */
+#define TAU_PERIODS 2
+#define TAU_SPANS 8
+#define AHEAD 8 /* points beyond either end, of which those within AHEAD_TAUS count */
+#define AHEAD_TAUS 4
+#define AROUND 2 /* steps of the grid that may be so, too */
+#define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
+#define SHARE_MIN 0.02 /* of the likeliest; what is less likely is left out */
 
 static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
 static const double drifts[DRIFTS] = {
 	0.001, 0.005, 0.02, 0.06, 0.2, 0.6, 2, 8, 30
 }; /* ns/s^2/sqrt(s) */
 static const double correlations[CORRELATIONS] = { 0, 0.3, 0.6, 0.8, 0.9, 0.95, 0.98 };
+static const double sds[SDS] = { 0, 0.2, 0.4, 0.8, 1.6, 3, 6, 12, 25 };
+static const double taus[TAUS] = { 0.25, 0.5, 1, 2, 4, 8 };           /* s */
+static const double ahead[AHEAD] = { 0.25, 0.5, 1, 2, 4, 8, 16, 32 }; /* s */
+
+/* Means over what may be so, by how likely it is; offsets against the first one's. */
+struct mixture {
+	double first, offset, square, u2, rate, var_rate;
+};
 
 struct point {
 	int64_t x;
@@ -58,7 +85,16 @@ struct point {
 	double gap,
 		z_before; /* s since the mark of the same source before, and its z; gap 0: there is none */
 	struct kalman_step step;
+	double u;   /* innovation against what was expected of it */
+	double loc; /* how much greater variances are here than elsewhere, at least 1 */
 	double offset, var_offset, rate, var_rate, drift; /* smoothed */
+	struct mixture mixed;
+};
+
+/* A place on the grid of noise. */
+struct noise {
+	int rate, drift, correlation, sd, tau;
+	double jitter2; /* variance of the white part */
 };
 
 struct smoother {
@@ -70,15 +106,19 @@ struct smoother {
 	bool any;
 	struct point *p;
 	size_t n_points, cap_points;
+	size_t first, last; /* points that are the first and last marks */
 	double *scratch;
-	int rate, drift, correlation; /* of the grid */
-	double jitter2;               /* variance of the white part */
+	struct noise at;
+	struct kalman_noise q; /* what it comes to */
+	struct noise calm;     /* the likeliest without wander */
+	double calm_likelihood;
 	bool rounded; /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
 	double power[POWERS]; /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
 	double jitter_sum, correlation_sum;
-	unsigned windows;
+	double wander2_sum, tau_sum; /* of windows with wander */
+	unsigned windows, wandering;
 };
 
 /* ---- the filter ---- */
@@ -117,19 +157,28 @@ static struct kalman first_state(const struct smoother *s, double offset, double
 	double sd = 1.25 * fmax(scale, s->setup.resolution_ns) / sqrt((double)n);
 	double reach = 8 * sd + DRIFT_PRIOR * span * span / 8;
 	double rate = 4 * 3.5 * sd / span + DRIFT_PRIOR * span;
+	double rate2 = rate * rate + slips / (span * span);
+	double back = (double)(s->p[s->first].x - s->p[0].x) * 1e-9;
 
-	return (struct kalman){ .a = { offset, slope, 0 },
-				.p = { reach * reach + slips, 0, 0,
-				       rate * rate + slips / (span * span), 0,
-				       DRIFT_PRIOR * DRIFT_PRIOR } };
+	return (struct kalman){ .a = { offset - slope * back, slope, 0 },
+				.p = { reach * reach + slips + rate2 * back * back, -rate2 * back,
+				       rate2, 0, 0, DRIFT_PRIOR * DRIFT_PRIOR } };
 }
 
-static void set_correlation(struct smoother *s, int correlation)
+static void set_noise(struct smoother *s, struct noise at)
 {
-	s->correlation = correlation;
+	s->at = at;
 	s->power[0] = 1;
 	for (int i = 1; i < POWERS; i++)
-		s->power[i] = s->power[i - 1] * correlations[correlation];
+		s->power[i] = s->power[i - 1] * correlations[at.correlation];
+	s->q = (struct kalman_noise){ rates[at.rate], drifts[at.drift],
+				      sds[at.sd] * sqrt(at.jitter2), taus[at.tau] };
+}
+
+static void set_jitter(struct smoother *s, double jitter2)
+{
+	s->at.jitter2 = jitter2;
+	s->q.wander = sds[s->at.sd] * sqrt(jitter2);
 }
 
 /* What the mark of @p reads, how, and with which variance. */
@@ -141,37 +190,39 @@ static double reading(const struct smoother *s, const struct point *p, double h[
 	h[0] = 1 - e;
 	h[1] = e * p->gap;
 	h[2] = -e * p->gap * p->gap / 2;
-	*var = (s->jitter2 * (1 - e * e) / (1 - c * c) + p->var) / p->weight;
+	*var = (s->at.jitter2 * (1 - e * e) / (1 - c * c) + p->var) / p->weight;
 	return p->z - e * p->z_before;
 }
 
 /* One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations against what
  * was expected of them. */
-static double forward(struct smoother *s, struct kalman k, bool robust, size_t *n_ratio)
+KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
+				  size_t *n_ratio)
 {
-	const struct kalman_noise q = { rates[s->rate], drifts[s->drift] };
 	double sum = 0, product = 1; /* logarithms are taken of products of terms */
 
 	*n_ratio = 0;
+	kalman_begin_wander(&k, &s->q);
 	for (size_t i = 0; i < s->n_points; i++) {
 		struct point *p = &s->p[i];
-		double r, g[3], f;
+		double r, g[KALMAN_ALL], f;
 
 		if (i)
-			kalman_predict(&k, p->step.dt, &q);
-		k.p[0] += p->jump + p->slip;
-		k.p[3] += p->kick;
+			kalman_predict(&k, p->step.dt, &s->q);
+		k.p[KALMAN_OFFSET] += p->jump + p->slip;
+		k.p[KALMAN_RATE] += p->kick;
 		p->step.predicted = k;
 		p->step.f = 0;
 		if (!(p->weight > 0))
 			continue;
 		p->step.v = reading(s, p, p->step.h, &r) - p->step.h[0] * k.a[0] -
 			    p->step.h[1] * k.a[1] - p->step.h[2] * k.a[2];
-		kalman_gain(k.p, p->step.h, g);
+		kalman_gain(k.p, states, p->step.h, g);
 		f = p->step.h[0] * g[0] + p->step.h[1] * g[1] + p->step.h[2] * g[2];
 		p->step.f = f + r;
 		p->step.r = r;
-		if (i > 2) {
+		p->u = p->step.v / sqrt(f + r * p->weight);
+		if (i > s->first + 2) {
 			double u = p->step.v * p->step.v / p->step.f, t = 1 + u / (DOF * CORE);
 
 			product *= p->step.f * t * t * t * t * t; /* t^(DOF + 1) */
@@ -185,14 +236,14 @@ static double forward(struct smoother *s, struct kalman k, bool robust, size_t *
 				p->step.f = f + p->step.r;
 			}
 		}
-		kalman_update(&k, g, p->step.v, p->step.f);
+		kalman_update(&k, states, g, p->step.v, p->step.f);
 	}
 	return sum - 0.5 * log(product);
 }
 
 /* One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked, and by how
  * much (a square). */
-static size_t backward(struct smoother *s, double *shock, double *size)
+KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, double *size)
 {
 	struct kalman_back b = { 0 };
 	size_t at = 0;
@@ -200,24 +251,36 @@ static size_t backward(struct smoother *s, double *shock, double *size)
 	*shock = 0;
 	for (size_t i = s->n_points; i-- > 0;) {
 		struct point *p = &s->p[i];
-		const double *c = p->step.predicted.p, *a = p->step.predicted.a;
+		double var;
 
 		if (p->step.f > 0)
-			kalman_take_back(&b, &p->step);
-		p->offset = a[0] + c[0] * b.r[0] + c[1] * b.r[1] + c[2] * b.r[2];
-		p->var_offset = c[0] - kalman_quadratic(b.n, c[0], c[1], c[2]);
-		p->rate = a[1] + c[1] * b.r[0] + c[3] * b.r[1] + c[4] * b.r[2];
-		p->var_rate = c[3] - kalman_quadratic(b.n, c[1], c[3], c[4]);
-		p->drift = a[2] + c[2] * b.r[0] + c[4] * b.r[1] + c[5] * b.r[2];
-		if (i > 2 && !(p->kick > 0) && b.n[3] > 0 && b.r[1] * b.r[1] / b.n[3] > *shock) {
-			*shock = b.r[1] * b.r[1] / b.n[3];
-			*size = b.r[1] / b.n[3];
+			kalman_take_back(&b, &p->step, states);
+		p->offset = kalman_smoothed(&p->step, states, &b, 0, &p->var_offset);
+		p->rate = kalman_smoothed(&p->step, states, &b, 1, &p->var_rate);
+		p->drift = kalman_smoothed(&p->step, states, &b, 2, &var);
+		if (i > s->first + 2 && !(p->kick > 0) && b.n[KALMAN_RATE] > 0 &&
+		    b.r[1] * b.r[1] / b.n[KALMAN_RATE] > *shock) {
+			*shock = b.r[1] * b.r[1] / b.n[KALMAN_RATE];
+			*size = b.r[1] / b.n[KALMAN_RATE];
 			at = i;
 		}
 		if (i)
-			kalman_pull_back(&b, p->step.dt);
+			kalman_pull_back(&b, p->step.dt, &s->q);
 	}
 	return at;
+}
+
+/* Each for a number of states that the compiler knows. */
+static double forward(struct smoother *s, const struct kalman *k, bool robust, size_t *n_ratio)
+{
+	return s->q.wander > 0 ? pass_forward(s, *k, KALMAN_ALL, robust, n_ratio) :
+				 pass_forward(s, *k, KALMAN_CLOCK, robust, n_ratio);
+}
+
+static size_t backward(struct smoother *s, double *shock, double *size)
+{
+	return s->q.wander > 0 ? pass_back(s, KALMAN_ALL, shock, size) :
+				 pass_back(s, KALMAN_CLOCK, shock, size);
 }
 
 /* ---- one window ---- */
@@ -279,11 +342,35 @@ static int lay_slips(struct smoother *s, int64_t *from, int64_t to)
 	return rc;
 }
 
-static int lay_out(struct smoother *s)
+/* Points beyond an end, for a wander to come and go in; none beyond a slip. */
+static int lay_beyond(struct smoother *s, bool before)
+{
+	int64_t end = s->mark[before ? 0 : s->n - 1].x, at = end;
+	size_t slip = track_slip_from(&s->setup, end);
+	int rc = 0;
+
+	for (int i = 0; i < AHEAD && !rc; i++) {
+		int64_t far = (int64_t)(1e9 * ahead[before ? AHEAD - 1 - i : i]);
+		struct point p = { .x = before ? end - far : end + far };
+
+		if (before ? slip && s->setup.slip[slip - 1].to >= p.x :
+			     slip < s->setup.n_slips && s->setup.slip[slip].from <= p.x)
+			continue;
+		p.step.dt = s->n_points ? (double)(p.x - at) * 1e-9 : 0;
+		at = p.x;
+		rc = add_point(s, &p);
+	}
+	return rc;
+}
+
+static int lay_out(struct smoother *s, bool last)
 {
 	int rc = 0;
 
 	s->n_points = 0;
+	if (s->setup.pulses && !s->any)
+		rc = lay_beyond(s, true);
+	s->first = s->n_points;
 	for (size_t i = 0; i < s->n && !rc; i++) {
 		const struct track_mark *m = &s->mark[i];
 		struct point p = { .x = m->x,
@@ -300,9 +387,14 @@ static int lay_out(struct smoother *s)
 			if (!rc)
 				rc = fill_up_to(s, from, p);
 		} else {
+			if (s->first)
+				p.step.dt = (double)(p.x - s->p[s->first - 1].x) * 1e-9;
 			rc = add_point(s, &p);
 		}
 	}
+	s->last = s->n_points - 1;
+	if (s->setup.pulses && last && !rc)
+		rc = lay_beyond(s, false);
 	return rc;
 }
 
@@ -414,22 +506,33 @@ static void find_gaps(struct smoother *s)
 	}
 }
 
-static void move(struct smoother *s, int axis, int by)
+enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
+
+/* Whether a wander of that time can be told from jitter, and came and went often enough to be learned. */
+static bool tau_fits(const struct smoother *s, int tau)
 {
-	if (axis == 0)
-		s->rate += by;
-	else if (axis == 1)
-		s->drift += by;
-	else
-		set_correlation(s, s->correlation + by);
+	double span = (double)(s->mark[s->n - 1].x - s->mark[0].x);
+
+	return tau >= 0 && tau < TAUS && taus[tau] * 1e9 >= TAU_PERIODS * s->setup.period_ns &&
+	       taus[tau] * 1e9 * TAU_SPANS <= span;
 }
 
-static bool can_move(const struct smoother *s, int axis, int by)
+/* One step along @axis; false at its end. Correlation and wander exclude each other. */
+static bool step_along(const struct smoother *s, enum axis axis, int by, struct noise *at)
 {
-	int at = axis == 0 ? s->rate : axis == 1 ? s->drift : s->correlation;
-	int most = axis == 0 ? RATES : axis == 1 ? DRIFTS : s->rounded ? 1 : CORRELATIONS;
-
-	return at + by >= 0 && at + by < most;
+	*at = s->at;
+	switch (axis) {
+	case RATE: at->rate += by; return at->rate >= 0 && at->rate < RATES;
+	case DRIFT: at->drift += by; return at->drift >= 0 && at->drift < DRIFTS;
+	case CORRELATION:
+		at->correlation += by;
+		return at->correlation >= 0 &&
+		       at->correlation < (s->rounded || at->sd ? 1 : CORRELATIONS);
+	case SD: at->sd += by; return s->at.sd && at->sd > 0 && at->sd < SDS;
+	case TAU: at->tau += by; return at->sd && tau_fits(s, at->tau);
+	case AXES: break;
+	}
+	return false;
 }
 
 /* Log-likelihood with the white part that makes the middle innovation what it should be. */
@@ -441,11 +544,11 @@ static double likelihood(struct smoother *s, const struct kalman *start)
 		size_t n;
 		double ratio;
 
-		sum = forward(s, *start, true, &n);
+		sum = forward(s, start, true, &n);
 		ratio = median_of(s->scratch, n) / MEDIAN_1;
 		if (!(ratio > 0) || n < 8 || fabs(ratio - 1) < 0.03 || s->rounded)
 			break;
-		s->jitter2 = fmax(s->jitter2 * fmin(fmax(ratio, 0.05), 20), floor);
+		set_jitter(s, fmax(s->at.jitter2 * fmin(fmax(ratio, 0.05), 20), floor));
 	}
 	return sum;
 }
@@ -454,21 +557,24 @@ static double climb(struct smoother *s, const struct kalman *start)
 {
 	double best = likelihood(s, start);
 
-	for (int axis = 0, tried = 0; tried < 3; axis = (axis + 1) % 3, tried++)
-		for (int by = -1; by <= 1; by += 2)
-			while (can_move(s, axis, by)) {
-				double jitter2 = s->jitter2, l;
+	for (int axis = 0, tried = 0; tried < AXES; axis = (axis + 1) % AXES, tried++)
+		for (int by = -1; by <= 1; by += 2) {
+			struct noise next;
 
-				move(s, axis, by);
+			while (step_along(s, (enum axis)axis, by, &next)) {
+				const struct noise before = s->at;
+				double l;
+
+				set_noise(s, next);
 				l = likelihood(s, start);
-				if (!(l > best + (axis == 2 ? CORRELATION_GAIN : 0.5))) {
-					move(s, axis, -by);
-					s->jitter2 = jitter2;
+				if (!(l > best + (axis == CORRELATION ? CORRELATION_GAIN : 0.5))) {
+					set_noise(s, before);
 					break;
 				}
 				best = l;
 				tried = 0;
 			}
+		}
 	return best;
 }
 
@@ -476,32 +582,166 @@ static double climb(struct smoother *s, const struct kalman *start)
  * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose jitter is correlated look
  * alike from afar: where either is found, or in the beginning, the climb is also tried from each.
  */
-static void learn_noise(struct smoother *s, const struct kalman *start)
+static void learn_calm(struct smoother *s, const struct kalman *start)
 {
-	double best = climb(s, start), jitter2 = s->jitter2;
-	static const struct {
-		int rate, drift, correlation;
-	} other[] = { { 1, 3, 4 }, { 5, 6, 0 } };
+	static const struct noise other[] = { { 1, 3, 4, 0, 0, 0 }, { 5, 6, 0, 0, 0, 0 } };
+	double best = climb(s, start);
 
-	if (s->windows && s->rate < WANDERS && !s->correlation)
-		return;
 	for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++) {
-		int rate = s->rate, drift = s->drift, correlation = s->correlation;
+		const struct noise before = s->at;
+		struct noise there = other[i];
 		double l;
 
-		s->rate = other[i].rate;
-		s->drift = other[i].drift;
-		set_correlation(s, s->rounded ? 0 : other[i].correlation);
+		if (s->windows && before.rate < WANDERS && !before.correlation && !i)
+			break;
+		there.jitter2 = before.jitter2;
+		there.correlation = s->rounded ? 0 : there.correlation;
+		set_noise(s, there);
 		l = climb(s, start);
-		if (l > best + (s->correlation > correlation ? CORRELATION_GAIN : 0)) {
+		if (l > best + (s->at.correlation > before.correlation ? CORRELATION_GAIN : 0))
 			best = l;
-			jitter2 = s->jitter2;
-			continue;
+		else
+			set_noise(s, before);
+	}
+	s->calm = s->at;
+	s->calm_likelihood = best;
+}
+
+/*
+ * A clock that wanders much explains a reference that does nearly as well: the climb begins where the clock is quiet, at the best of
+ * a few places.
+ */
+static void find_wander(struct smoother *s, const struct kalman *start)
+{
+	struct noise likeliest = s->at;
+	double most = -INFINITY;
+
+	for (int sd = 1; sd < SDS; sd += 2)
+		for (int tau = 0; tau < TAUS; tau += 2) {
+			const struct noise there = { .rate = 2,
+						     .drift = 3,
+						     .sd = sd,
+						     .tau = tau,
+						     .jitter2 = s->calm.jitter2 };
+			double l;
+
+			if (!tau_fits(s, tau))
+				continue;
+			set_noise(s, there);
+			l = likelihood(s, start);
+			if (l > most) {
+				most = l;
+				likeliest = s->at;
+			}
 		}
-		s->rate = rate;
-		s->drift = drift;
-		s->jitter2 = jitter2;
-		set_correlation(s, correlation);
+	set_noise(s, likeliest);
+}
+
+/* What the last window found to wander, this one is asked too; else only where the clock alone would have to be a bad one. */
+static void learn_noise(struct smoother *s, const struct kalman *start)
+{
+	const struct noise before = s->at;
+
+	if (before.sd)
+		set_noise(s, s->calm);
+	learn_calm(s, start);
+	if (!s->setup.pulses || s->rounded ||
+	    (s->windows && !before.sd && s->at.rate < WANDERS && !s->at.correlation))
+		return;
+	if (before.sd)
+		set_noise(s, before);
+	else
+		find_wander(s, start);
+	if (!s->at.sd || !(climb(s, start) > s->calm_likelihood - WANDER_LOSS))
+		set_noise(s, s->calm);
+}
+
+/* ---- what may be so ---- */
+
+struct maybe {
+	struct noise noise;
+	double share;
+};
+
+/* Other wanders near the likeliest, and none, by their likelihood. */
+static int list_maybes(struct smoother *s, const struct kalman *start, struct maybe *list)
+{
+	const struct noise likeliest = s->at;
+	double best = s->calm_likelihood, sum = 0;
+	int n = 1, kept = 0;
+
+	list[0] = (struct maybe){ s->calm, s->calm_likelihood };
+	for (int sd = likeliest.sd - AROUND; sd <= likeliest.sd + AROUND; sd++)
+		for (int tau = likeliest.tau - AROUND; tau <= likeliest.tau + AROUND; tau++) {
+			struct noise there = likeliest;
+
+			if (sd < 1 || sd >= SDS || !tau_fits(s, tau))
+				continue;
+			there.sd = sd;
+			there.tau = tau;
+			set_noise(s, there);
+			list[n].share = likelihood(s, start);
+			list[n].noise = s->at;
+			best = fmax(best, list[n++].share);
+		}
+	for (int i = 0; i < n; i++) {
+		list[i].share = exp(list[i].share - best);
+		if (list[i].share < SHARE_MIN)
+			continue;
+		sum += list[i].share;
+		list[kept++] = list[i];
+	}
+	for (int i = 0; i < kept; i++)
+		list[i].share /= sum;
+	set_noise(s, likeliest);
+	return kept;
+}
+
+static void add_to_mixture(struct point *p, double share, bool first)
+{
+	struct mixture *m = &p->mixed;
+	double d;
+
+	if (first)
+		*m = (struct mixture){ .first = p->offset };
+	d = p->offset - m->first;
+	m->offset += share * d;
+	m->square += share * (p->var_offset + d * d);
+	m->u2 += share * p->u * p->u;
+	m->rate += share * p->rate;
+	m->var_rate += share * p->var_rate;
+}
+
+/*
+ * How much a reference wanders, and for how long, is little known after some minutes, and bounds hang on it: what is told is the mean of
+ * all that may be, each by its likelihood, and the variance takes in how far they are apart.
+ */
+static void mix(struct smoother *s, const struct kalman *start)
+{
+	const struct noise likeliest = s->at;
+	struct maybe list[MAYBES];
+	double shock, size;
+	int kept = list_maybes(s, start, list);
+
+	for (int k = 0; k < kept; k++) {
+		size_t n;
+
+		set_noise(s, list[k].noise);
+		forward(s, start, false, &n);
+		backward(s, &shock, &size);
+		for (size_t i = 0; i < s->n_points; i++)
+			add_to_mixture(&s->p[i], list[k].share, !k);
+	}
+	set_noise(s, likeliest);
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct point *p = &s->p[i];
+		const struct mixture *m = &p->mixed;
+
+		p->offset = m->first + m->offset;
+		p->var_offset = m->square - m->offset * m->offset;
+		p->u = sqrt(m->u2);
+		p->rate = m->rate;
+		p->var_rate = m->var_rate;
 	}
 }
 
@@ -519,12 +759,52 @@ static void reweight(struct smoother *s)
 	}
 }
 
+/* How much noisier it is near each point than elsewhere: see local.h. */
+static void look_around(struct smoother *s)
+{
+	static const size_t reach[2] = { LOCAL_NEAR, LOCAL_FAR };
+	/* where there is wander less is sure, and what may be luck counts too */
+	double luck = s->at.sd ? 0 : LOCAL_LUCK, *sum = s->scratch;
+	size_t n = 0, k = 0;
+
+	for (size_t i = 0; i < s->n_points; i++)
+		if (s->p[i].weight > 0)
+			sum[n++] = fabs(s->p[i].u);
+	n = n > 2 ? n - 2 : 0;
+	for (size_t i = 0; i < n; i++)
+		sum[i] = local_square(sum[i], sum[i + 1], sum[i + 2]);
+	for (size_t i = 1; i < n; i++)
+		sum[i] += sum[i - 1];
+	for (size_t i = 0; i < s->n_points; i++) {
+		struct point *p = &s->p[i];
+
+		p->loc = 1;
+		for (int w = 0; w < 2 && n; w++) {
+			size_t from = k > reach[w] ? k - reach[w] : 0,
+			       to = k + reach[w] < n ? k + reach[w] : n;
+
+			p->loc = fmax(p->loc, local_mean(sum[to - 1] - (from ? sum[from - 1] : 0),
+							 (double)(to - from), luck));
+		}
+		k += p->weight > 0 && k + 1 < n;
+	}
+}
+
 static double bound_sd(const struct smoother *s)
 {
-	double k = s->n > 200 ? BOUND_SD : BOUND_SD / TRACK_999 * student_999((double)s->n - 3);
+	double sd = s->at.sd ? BOUND_SD_WANDER : BOUND_SD;
+	double k = s->n > 200 ? sd : sd / TRACK_999 * student_999((double)s->n - 3);
 
 	/* correlated jitter cannot wholly be told from a clock that wanders */
 	return k * (1 + s->power[1] / 4);
+}
+
+/* Whether @p stands within the marks, or where a wander that was found comes and goes. */
+static bool is_told(const struct smoother *s, const struct point *p)
+{
+	double far = fmax((double)(s->p[s->first].x - p->x), (double)(p->x - s->p[s->last].x));
+
+	return far <= 0 || (s->q.wander > 0 && far <= AHEAD_TAUS * 1e9 * s->q.tau);
 }
 
 static int emit_window(struct smoother *s, int64_t until)
@@ -535,10 +815,10 @@ static int emit_window(struct smoother *s, int64_t until)
 	for (size_t i = 0; i < s->n_points && !rc; i++) {
 		const struct point *p = &s->p[i];
 		struct track_knot knot = { p->x, p->offset,
-					   k * sqrt(fmax(p->var_offset, 0)) +
+					   k * sqrt(fmax(p->var_offset, 0) * p->loc) +
 						   (s->rounded ? s->setup.resolution_ns / 2 : 0) };
 
-		if (s->any && p->x <= s->emitted)
+		if ((s->any && p->x <= s->emitted) || !is_told(s, p))
 			continue;
 		if (p->x > until)
 			break;
@@ -554,7 +834,7 @@ static int emit_window(struct smoother *s, int64_t until)
 			s->r->steps++;
 		if (!s->any) {
 			s->r->before.rate_ppb = track_rate_ppb(p->rate * 1e-9);
-			s->r->before.drift_ppb = k * sqrt(fmax(p->var_rate, 0));
+			s->r->before.drift_ppb = k * sqrt(fmax(p->var_rate, 0) * p->loc);
 			s->r->before.wander_ppb_s = fabs(p->drift);
 		}
 		s->any = true;
@@ -566,10 +846,11 @@ static int emit_window(struct smoother *s, int64_t until)
 
 static int smooth_window(struct smoother *s, bool last)
 {
+	struct noise at = s->at;
 	struct kalman start;
 	double offset, slope, scale, shock, size, rough;
 	size_t n, shocks = 0;
-	int rc = lay_out(s);
+	int rc = lay_out(s, last);
 
 	if (rc)
 		return rc;
@@ -577,33 +858,42 @@ static int smooth_window(struct smoother *s, bool last)
 	rough = rough_jitter2(s);
 	s->rounded = rough < s->setup.resolution_ns * s->setup.resolution_ns / 6;
 	if (s->rounded) {
-		s->jitter2 = s->setup.resolution_ns * s->setup.resolution_ns / 4;
-		set_correlation(s, 0);
+		at.jitter2 = s->setup.resolution_ns * s->setup.resolution_ns / 4;
+		at.correlation = at.sd = 0;
 	} else if (!s->windows) {
-		s->jitter2 = rough;
+		at.jitter2 = rough;
 	}
-	find_wild(s, sqrt(fmax(s->jitter2, rough)));
+	set_noise(s, at);
+	find_wild(s, sqrt(fmax(at.jitter2, rough)));
 	find_gaps(s);
 	start = first_state(s, offset, slope * 1e9, scale);
 	learn_noise(s, &start);
 	for (;;) {
-		size_t at;
+		size_t at_shock;
 
-		forward(s, start, true, &n);
-		at = backward(s, &shock, &size);
+		forward(s, &start, true, &n);
+		at_shock = backward(s, &shock, &size);
 		if (shock < SHOCK || shocks++ == SHOCKS_MAX)
 			break;
-		s->p[at].kick = 10 * size * size;
+		s->p[at_shock].kick = 10 * size * size;
 		learn_noise(s, &start);
 	}
 	for (int pass = 0; pass < PASSES; pass++) {
 		reweight(s);
-		forward(s, start, false, &n);
+		forward(s, &start, false, &n);
 		backward(s, &shock, &size);
 	}
-	s->jitter_sum += sqrt(s->jitter2 / (1 - s->power[1] * s->power[1]));
+	if (s->at.sd)
+		mix(s, &start);
+	look_around(s);
+	s->jitter_sum += sqrt(s->at.jitter2 / (1 - s->power[1] * s->power[1]));
 	s->correlation_sum += s->power[1];
 	s->windows++;
+	if (s->q.wander > 0) {
+		s->wander2_sum += s->q.wander * s->q.wander;
+		s->tau_sum += s->q.tau;
+		s->wandering++;
+	}
 	return emit_window(s, last ? INT64_MAX : s->mark[s->n - OVERLAP].x);
 }
 
@@ -618,9 +908,7 @@ static void *open_smooth(const struct track_setup *setup, struct track_report *r
 	s->setup = *setup;
 	s->r = r;
 	s->thinner = (struct knot_thinner){ .r = r, .tolerance = 2 };
-	s->rate = 2;
-	s->drift = 2;
-	set_correlation(s, 0);
+	set_noise(s, (struct noise){ .rate = 2, .drift = 2 });
 	s->mark = malloc(WINDOW * sizeof(*s->mark));
 	s->cap_points = 2 * WINDOW;
 	s->p = malloc(s->cap_points * sizeof(*s->p));
@@ -659,12 +947,15 @@ static int feed_smooth(void *state, const struct track_mark *m)
 static void set_edges(struct smoother *s)
 {
 	const struct point *p = &s->p[s->n_points - 1];
-	double k = bound_sd(s);
-	double walk = k * rates[s->rate] / sqrt(3);
-	double more =
-		k * sqrt(fmax(p->step.predicted.p[5], 0)) + 0.1 * walk + k * drifts[s->drift] * 8;
+	double k = bound_sd(s), walk, more;
 	struct track_report *r = s->r;
 
+	while (!is_told(s, p))
+		p--;
+	k *= sqrt(p->loc);
+	walk = k * s->q.rate / sqrt(3);
+	more = k * sqrt(fmax(p->step.predicted.p[KALMAN_DRIFT], 0)) + 0.1 * walk +
+	       k * s->q.drift * 8;
 	r->after = (struct cvl_map_edge){
 		.rate_ppb = track_rate_ppb(p->rate * 1e-9),
 		.drift_ppb = k * sqrt(fmax(p->var_rate, 0)) + 5 * walk,
@@ -689,6 +980,10 @@ static int close_smooth(void *state, int rc)
 		residual_end(&s->residuals, s->r);
 		s->r->correlation = s->correlation_sum / s->windows;
 		s->r->jitter_ns = s->jitter_sum / s->windows;
+		if (s->wandering) {
+			s->r->wander_ns = sqrt(s->wander2_sum / s->wandering);
+			s->r->wander_s = s->tau_sum / s->wandering;
+		}
 	}
 	free(s->mark);
 	free(s->p);

@@ -1,67 +1,205 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Kalman filter of a clock: offset (ns), slope (ns/s) and curvature (ns/s^2), each driven by white noise.
+ * Kalman filter of a clock: offset (ns), slope (ns/s) and curvature (ns/s^2), each driven by white noise; and, where the
+ * reference is thought to wander, that wander g (ns) and its slope (ns/s).
  *
- * The model is the usual one of oscillators (Zucca, Tavella: The clock model and its relationship with the Allan and
- * related variances, IEEE UFFC 52(2), 2005): q1 drives the rate's random walk, q2 the drift's.
+ * The clock's model is the usual one of oscillators (Zucca, Tavella: The clock model and its relationship with the Allan
+ * and related variances, IEEE UFFC 52(2), 2005): q1 drives the rate's random walk, q2 the drift's. The wander is a Matern
+ * process of order 3/2 (Hartikainen, Saerkkae: Kalman filtering and smoothing solutions to temporal Gaussian process
+ * regression models, MLSP 2010): stationary, with a slope that is continuous, as a servo leaves it.
+ *
+ * The offset is that of the clock against the reference as it stands, wander and all: so a reading, a slip and a jump
+ * are of the first state alone, and what is told is that state. Where the wander moves, the offset moves with it.
  */
 #ifndef SYNC_KALMAN_H
 #define SYNC_KALMAN_H
 
-/** Noise densities: rate ns/s per sqrt(s), drift ns/s^2 per sqrt(s). */
+#include <math.h>
+
+#define KALMAN_CLOCK 3 /* states of a clock */
+#define KALMAN_ALL 5   /* with the reference's wander */
+#define KALMAN_PAIRS (KALMAN_ALL * (KALMAN_ALL + 1) / 2)
+
+/* Twice as fast where the number of states is known to the compiler. */
+#define KALMAN_INLINE __attribute__((always_inline)) static inline
+
+/** Noise densities: rate ns/s per sqrt(s), drift ns/s^2 per sqrt(s); and sd (ns) and time (s) of the wander. */
 struct kalman_noise {
 	double rate, drift;
+	double wander, tau; /* wander 0: there is none, and three states are all */
 };
 
+/** Symmetric matrices are packed row by row up to the diagonal, so that the clock's part comes first. */
 struct kalman {
-	double a[3];
-	double p[6]; /* 00 01 02 11 12 22 */
+	double a[KALMAN_ALL];
+	double p[KALMAN_PAIRS];
 };
+
+/** Of packed matrices: the variances of offset, rate, drift, wander and its slope. */
+enum { KALMAN_OFFSET = 0, KALMAN_RATE = 2, KALMAN_DRIFT = 5, KALMAN_WANDER = 9, KALMAN_SLOPE = 14 };
+
+static inline int kalman_at(int i, int j)
+{
+	return i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i;
+}
+
+static inline int kalman_states(const struct kalman_noise *q)
+{
+	return q->wander > 0 ? KALMAN_ALL : KALMAN_CLOCK;
+}
+
+/** The wander as it is where nothing was read yet; the offset has it on top. */
+static inline void kalman_begin_wander(struct kalman *k, const struct kalman_noise *q)
+{
+	double s2 = q->wander * q->wander;
+
+	if (!(s2 > 0))
+		return;
+	k->p[kalman_at(0, 0)] += s2;
+	k->p[kalman_at(0, 3)] = k->p[kalman_at(3, 3)] = s2;
+	k->p[kalman_at(4, 4)] = s2 / (q->tau * q->tau);
+}
+
+/** How the wander and its slope go on over some time, and what noise they take up in it. */
+struct kalman_drag {
+	double gg, gs, sg, ss; /* wander from wander, wander from slope, ... */
+	double q11, q12, q22;
+};
+
+static inline struct kalman_drag kalman_drag(double dt, const struct kalman_noise *q)
+{
+	double s2 = q->wander * q->wander, l = 1 / q->tau, z = l * dt, e = exp(-z), e2 = e * e;
+
+	return (struct kalman_drag){
+		.gg = e * (1 + z),
+		.gs = e * dt,
+		.sg = -e * l * z,
+		.ss = e * (1 - z),
+		/* where the difference has few digits left, the first terms of its series */
+		.q11 = z < 1e-3 ? s2 * z * z * z * (4.0 / 3 - 2 * z) :
+				  s2 * (1 - e2 * (1 + 2 * z + 2 * z * z)),
+		.q12 = 2 * s2 * l * z * z * e2,
+		.q22 = z < 1e-3 ? s2 * l * l * 4 * z * (1 - 2 * z) :
+				  s2 * l * l * (1 - e2 * (1 - 2 * z + 2 * z * z)),
+	};
+}
+
+/* One column of the transition. */
+static inline void kalman_carry(double x[KALMAN_ALL], double dt, const struct kalman_drag *d)
+{
+	double g = d->gg * x[3] + d->gs * x[4];
+
+	x[0] += dt * x[1] + dt * dt / 2 * x[2] + g - x[3];
+	x[1] += dt * x[2];
+	x[4] = d->sg * x[3] + d->ss * x[4];
+	x[3] = g;
+}
+
+/* The same, transposed. */
+static inline void kalman_carry_back(double x[KALMAN_ALL], double dt, const struct kalman_drag *d)
+{
+	double g = x[0] + x[3], s = x[4];
+
+	x[2] += dt * dt / 2 * x[0] + dt * x[1];
+	x[1] += dt * x[0];
+	x[3] = d->gg * g + d->sg * s - x[0];
+	x[4] = d->gs * g + d->ss * s;
+}
+
+/* m becomes T m T', by @carry over each column and then over each row. */
+static inline void kalman_carry_both(double p[KALMAN_PAIRS], double dt, const struct kalman_drag *d,
+				     void (*carry)(double *x, double dt,
+						   const struct kalman_drag *d))
+{
+	double m[KALMAN_ALL][KALMAN_ALL], x[KALMAN_ALL];
+
+	for (int j = 0; j < KALMAN_ALL; j++) {
+		for (int i = 0; i < KALMAN_ALL; i++)
+			m[j][i] = p[kalman_at(i, j)];
+		carry(m[j], dt, d);
+	}
+	for (int i = 0, at = 0; i < KALMAN_ALL; i++) {
+		for (int j = 0; j < KALMAN_ALL; j++)
+			x[j] = m[j][i];
+		carry(x, dt, d);
+		for (int j = 0; j <= i; j++)
+			p[at++] = x[j];
+	}
+}
+
+/* Carry the three states of a clock on. */
+static inline void kalman_predict_clock(struct kalman *k, double dt)
+{
+	double *p = k->p, *a = k->a, h = dt * dt / 2;
+	double p00 = p[0], p01 = p[1], p11 = p[2], p02 = p[3], p12 = p[4], p22 = p[5];
+	double dt2 = dt * dt;
+
+	a[0] += a[1] * dt + a[2] * h;
+	a[1] += a[2] * dt;
+	p[0] = p00 + 2 * dt * p01 + 2 * h * p02 + dt2 * p11 + 2 * dt * h * p12 + h * h * p22;
+	p[1] = p01 + dt * p02 + dt * p11 + (h + dt2) * p12 + h * dt * p22;
+	p[2] = p11 + 2 * dt * p12 + dt2 * p22;
+	p[3] = p02 + dt * p12 + h * p22;
+	p[4] = p12 + dt * p22;
+}
 
 /** Carry on over @dt seconds. */
 static inline void kalman_predict(struct kalman *k, double dt, const struct kalman_noise *q)
 {
-	double *p = k->p, *a = k->a, h = dt * dt / 2, q1 = q->rate * q->rate,
-	       q2 = q->drift * q->drift;
-	double p00 = p[0], p01 = p[1], p02 = p[2], p11 = p[3], p12 = p[4], p22 = p[5];
+	double q1 = q->rate * q->rate, q2 = q->drift * q->drift, *p = k->p;
 	double dt2 = dt * dt, dt3 = dt2 * dt;
 
-	a[0] += a[1] * dt + a[2] * h;
-	a[1] += a[2] * dt;
-	p[0] = p00 + 2 * dt * p01 + 2 * h * p02 + dt2 * p11 + 2 * dt * h * p12 + h * h * p22 +
-	       q1 * dt3 / 3 + q2 * dt3 * dt2 / 20;
-	p[1] = p01 + dt * p02 + dt * p11 + (h + dt2) * p12 + h * dt * p22 + q1 * dt2 / 2 +
-	       q2 * dt2 * dt2 / 8;
-	p[2] = p02 + dt * p12 + h * p22 + q2 * dt3 / 6;
-	p[3] = p11 + 2 * dt * p12 + dt2 * p22 + q1 * dt + q2 * dt3 / 3;
-	p[4] = p12 + dt * p22 + q2 * dt2 / 2;
-	p[5] = p22 + q2 * dt;
+	if (q->wander > 0) {
+		struct kalman_drag d = kalman_drag(dt, q);
+
+		kalman_carry(k->a, dt, &d);
+		kalman_carry_both(p, dt, &d, kalman_carry);
+		p[0] += d.q11;
+		p[kalman_at(3, 0)] += d.q11;
+		p[kalman_at(3, 3)] += d.q11;
+		p[kalman_at(4, 0)] += d.q12;
+		p[kalman_at(4, 3)] += d.q12;
+		p[kalman_at(4, 4)] += d.q22;
+	} else {
+		kalman_predict_clock(k, dt);
+	}
+	p[0] += q1 * dt3 / 3 + q2 * dt3 * dt2 / 20;
+	p[1] += q1 * dt2 / 2 + q2 * dt2 * dt2 / 8;
+	p[2] += q1 * dt + q2 * dt3 / 3;
+	p[3] += q2 * dt3 / 6;
+	p[4] += q2 * dt2 / 2;
+	p[5] += q2 * dt;
 }
 
 /** Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of that innovation and
  * @g = P h. */
-static inline void kalman_update(struct kalman *k, const double g[3], double v, double f)
+KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KALMAN_ALL], double v,
+				 double f)
 {
-	double *p = k->p;
+	double by = 1 / f;
 
-	for (int i = 0; i < 3; i++)
-		k->a[i] += g[i] / f * v;
-	p[0] -= g[0] * g[0] / f;
-	p[1] -= g[0] * g[1] / f;
-	p[2] -= g[0] * g[2] / f;
-	p[3] -= g[1] * g[1] / f;
-	p[4] -= g[1] * g[2] / f;
-	p[5] -= g[2] * g[2] / f;
-	for (int i = 0; i < 6; i += i ? 2 : 3) /* rounding must not make a variance negative */
-		p[i] = p[i] > 0 ? p[i] : 0;
+	for (int i = 0, at = 0; i < states; i++) {
+		double gain = g[i] * by;
+
+		k->a[i] += gain * v;
+		for (int j = 0; j < i; j++)
+			k->p[at++] -= gain * g[j];
+		/* rounding must not make a variance negative */
+		k->p[at] = fmax(k->p[at] - gain * g[i], 0);
+		at++;
+	}
 }
 
 /** g = P h, for P packed as in struct kalman. */
-static inline void kalman_gain(const double p[6], const double h[3], double g[3])
+KALMAN_INLINE void kalman_gain(const double *p, int states, const double h[3], double g[KALMAN_ALL])
 {
-	g[0] = p[0] * h[0] + p[1] * h[1] + p[2] * h[2];
-	g[1] = p[1] * h[0] + p[3] * h[1] + p[4] * h[2];
-	g[2] = p[2] * h[0] + p[4] * h[1] + p[5] * h[2];
+	g[0] = p[0] * h[0] + p[1] * h[1] + p[3] * h[2];
+	g[1] = p[1] * h[0] + p[2] * h[1] + p[4] * h[2];
+	g[2] = p[3] * h[0] + p[4] * h[1] + p[5] * h[2];
+	if (states == KALMAN_CLOCK)
+		return;
+	g[3] = p[6] * h[0] + p[7] * h[1] + p[8] * h[2];
+	g[4] = p[10] * h[0] + p[11] * h[1] + p[12] * h[2];
 }
 
 /** What the filter did at one point, for going back over it. */
@@ -75,20 +213,27 @@ struct kalman_step {
 
 /** The smoother's r and N, going back (de Jong 1989). */
 struct kalman_back {
-	double r[3], n[6]; /* n packed as p of struct kalman */
+	double r[KALMAN_ALL], n[KALMAN_PAIRS]; /* n packed as p of struct kalman */
 };
 
 /** Back over a transition of @dt seconds: T' r and T' N T. */
-static inline void kalman_pull_back(struct kalman_back *b, double dt)
+static inline void kalman_pull_back(struct kalman_back *b, double dt, const struct kalman_noise *q)
 {
 	double h = dt * dt / 2, *n = b->n, *r = b->r;
-	double n00 = n[0], n01 = n[1], n02 = n[2], n11 = n[3], n12 = n[4], n22 = n[5];
+	double n00 = n[0], n01 = n[1], n11 = n[2], n02 = n[3], n12 = n[4], n22 = n[5];
 
+	if (q->wander > 0) {
+		struct kalman_drag d = kalman_drag(dt, q);
+
+		kalman_carry_back(r, dt, &d);
+		kalman_carry_both(n, dt, &d, kalman_carry_back);
+		return;
+	}
 	r[2] += h * r[0] + dt * r[1];
 	r[1] += dt * r[0];
 	n[1] = n01 + dt * n00;
-	n[2] = n02 + dt * n01 + h * n00;
-	n[3] = n11 + 2 * dt * n01 + dt * dt * n00;
+	n[2] = n11 + 2 * dt * n01 + dt * dt * n00;
+	n[3] = n02 + dt * n01 + h * n00;
 	n[4] = n12 + dt * n11 + h * n01 + dt * (n02 + dt * n01 + h * n00);
 	n[5] = n22 + dt * dt * n11 + h * h * n00 + 2 * dt * n12 + 2 * h * n02 + 2 * dt * h * n01;
 }
@@ -96,41 +241,76 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt)
 /**
  * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes L' N L + h h' / f.
  *
- * Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest decides, so it is
- * taken from the reading's own variance, and not from 1 - g[0] h[0].
+ * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest
+ * decides, so it is taken from the reading's own variance, and not from 1 - g[0] h[0].
  */
-static inline void kalman_take_back(struct kalman_back *b, const struct kalman_step *p)
+KALMAN_INLINE void kalman_take_back(struct kalman_back *b, const struct kalman_step *p, int states)
 {
-	const double *h = p->h;
-	const double n[6] = { b->n[0], b->n[1], b->n[2], b->n[3], b->n[4], b->n[5] };
-	const double r[3] = { b->r[0], b->r[1], b->r[2] };
-	double g[3], l[3][3], m[3][3];
+	const double *h = p->h, by = 1 / p->f;
+	double g[KALMAN_ALL], rest, pull = 0, m[KALMAN_ALL][KALMAN_ALL];
 
-	kalman_gain(p->predicted.p, h, g);
-	for (int i = 0; i < 3; i++)
-		g[i] /= p->f;
-	for (int i = 0; i < 3; i++)
-		for (int j = 0; j < 3; j++)
-			l[i][j] = (i == j) - g[i] * h[j];
-	l[0][0] = p->r / p->f + g[1] * h[1] + g[2] * h[2];
-	for (int j = 0; j < 3; j++) { /* N L */
-		m[0][j] = n[0] * l[0][j] + n[1] * l[1][j] + n[2] * l[2][j];
-		m[1][j] = n[1] * l[0][j] + n[3] * l[1][j] + n[4] * l[2][j];
-		m[2][j] = n[2] * l[0][j] + n[4] * l[1][j] + n[5] * l[2][j];
+	kalman_gain(p->predicted.p, states, h, g);
+	for (int i = 0; i < states; i++)
+		g[i] *= by;
+	rest = p->r * by + g[1] * h[1] + g[2] * h[2]; /* 1 - g[0] h[0] */
+	for (int i = 1; i < states; i++)
+		pull += g[i] * b->r[i];
+	/* N L, and then L' of that; readings are of the first three states alone */
+	for (int i = 0; i < states; i++) {
+		double ng = 0;
+
+		for (int j = 1; j < states; j++)
+			ng += b->n[kalman_at(i, j)] * g[j];
+		m[i][0] = b->n[kalman_at(i, 0)] * rest - h[0] * ng;
+		for (int j = 1; j < states; j++)
+			m[i][j] = b->n[kalman_at(i, j)] -
+				  (j < 3 ? h[j] * (b->n[kalman_at(i, 0)] * g[0] + ng) : 0);
 	}
-	for (int i = 0, at = 0; i < 3; i++)
-		for (int j = i; j < 3; j++, at++)
-			b->n[at] = l[0][i] * m[0][j] + l[1][i] * m[1][j] + l[2][i] * m[2][j] +
-				   h[i] * h[j] / p->f;
-	for (int i = 0; i < 3; i++)
-		b->r[i] = l[0][i] * r[0] + l[1][i] * r[1] + l[2][i] * r[2] + h[i] * p->v / p->f;
+	for (int j = 0; j < states; j++) {
+		double gm = 0;
+
+		for (int i = 1; i < states; i++)
+			gm += g[i] * m[i][j];
+		for (int i = j; i < states; i++) {
+			double v = i ? m[i][j] - (i < 3 ? h[i] * (g[0] * m[0][j] + gm) : 0) :
+				       m[0][j] * rest - h[0] * gm;
+
+			b->n[kalman_at(i, j)] = i < 3 ? v + h[i] * h[j] * by : v;
+		}
+	}
+	for (int i = 1; i < 3; i++)
+		b->r[i] += h[i] * (p->v * by - g[0] * b->r[0] - pull);
+	b->r[0] = rest * b->r[0] + h[0] * (p->v * by - pull);
 }
 
-/** x' N x for x = (a, b, c). */
-static inline double kalman_quadratic(const double *n, double a, double b, double c)
+/** x' N x. */
+KALMAN_INLINE double kalman_quadratic(const double *n, int states, const double x[KALMAN_ALL])
 {
-	return n[0] * a * a + n[3] * b * b + n[5] * c * c +
-	       2 * (n[1] * a * b + n[2] * a * c + n[4] * b * c);
+	double sum = 0;
+
+	for (int i = 0, at = 0; i < states; i++) {
+		double row = 0;
+
+		for (int j = 0; j < i; j++)
+			row += n[at++] * x[j];
+		sum += x[i] * (2 * row + n[at++] * x[i]);
+	}
+	return sum;
+}
+
+/** Smoothed state @i and its variance at @step, going back with @b over the marks behind it. */
+KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
+				     const struct kalman_back *b, int i, double *var)
+{
+	const struct kalman *k = &step->predicted;
+	double c[KALMAN_ALL], a = k->a[i];
+
+	for (int j = 0; j < states; j++) {
+		c[j] = k->p[kalman_at(i, j)];
+		a += c[j] * b->r[j];
+	}
+	*var = fmax(c[i] - kalman_quadratic(b->n, states, c), 0);
+	return a;
 }
 
 #endif

@@ -315,13 +315,23 @@ static size_t slips_within(const struct track *t, const struct sync_clock *c)
 	return n;
 }
 
+/* Pulses come from references, beacons from receivers' radios: who errs slowly is not the same. */
+static bool hears_pulses_alone(const struct marks *w, size_t c)
+{
+	for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
+		if (usable(w, &w->heard[i]) && w->p->source[w->heard[i].source].numbered)
+			return false;
+	return true;
+}
+
 static int track_clock(struct marks *w, size_t c)
 {
 	const struct sync_problem *p = w->p;
 	struct marks_tie *t = &w->clock[c];
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
 				     .resolution_ns = (double)p->clock[c].mark_ns,
-				     .period_ns = (double)p->source[w->root].period_ns };
+				     .period_ns = (double)p->source[w->root].period_ns,
+				     .pulses = hears_pulses_alone(w, c) };
 	bool any = false, in_doubt = false;
 	uint64_t *from = calloc(p->n_sources, sizeof(*from));
 	void *state = NULL;

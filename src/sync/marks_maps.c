@@ -2,6 +2,8 @@
 #include "sync/marks_internal.h"
 #include "sync/turns.h"
 
+#include <coeval/time.h>
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -136,17 +138,34 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 
 /* ---- verdicts ---- */
 
-/* Mean rate between the first and last knot, unless the tracker said better. */
-static void find_rate(struct track *t)
+/* Mean rate between the first and last mark, unless the tracker said better. */
+static void find_rate(struct marks_tie *t)
 {
-	const struct track_knot *a = &t->knot[0], *b = &t->knot[t->n - 1];
-	double span = track_span(b->x, a->x), slope;
+	struct track_report *r = &t->track.report;
+	double span = track_span(t->last, t->first), a, b, slope;
 
-	if (t->report.rate_bound_ppb > 0 || t->n < 2)
+	if (r->rate_bound_ppb > 0 || t->track.n < 2 || !(span > 0))
 		return;
-	slope = (b->offset - a->offset) / span;
-	t->report.rate_ppb = track_rate_ppb(slope);
-	t->report.rate_bound_ppb = hypot(a->bound, b->bound) / span * 1e9;
+	slope = (track_at(&t->track, t->last, &b) - track_at(&t->track, t->first, &a)) / span;
+	r->rate_ppb = track_rate_ppb(slope);
+	r->rate_bound_ppb = hypot(a, b) / span * 1e9;
+}
+
+static void tell_good(const struct marks *w, const struct marks_tie *t, struct cvl_clock_sync *out)
+{
+	const struct track_report *r = &t->track.report;
+	char wander[160] = "", sd[CVL_TIME_TEXT];
+
+	if (r->wander_ns > 0) {
+		cvl_bound_text(sd, llround(r->wander_ns));
+		snprintf(
+			wander, sizeof(wander),
+			"; its reference wanders by %s within %.2g s; the bound holds while it goes on as in these marks",
+			sd, r->wander_s);
+	}
+	sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s%s%s", r->used,
+		    w->p->source[w->root].name, t->sources > 1 ? " and others" : "",
+		    *out->decided_by ? "; which ones: by " : "", out->decided_by, wander);
 }
 
 /* The pulses that a clock heard fit no period that was stated. False: they do, or it heard none. */
@@ -220,7 +239,7 @@ static const struct pulse_count *count_of(const struct marks *w, size_t c)
 static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
 	const struct pulse_count *count = count_of(w, c);
-	char decided[100], left_out[100];
+	char left_out[100];
 	const struct sync_problem *p = w->p;
 	const struct marks_tie *t = &w->clock[c];
 	const struct track_report *r = &t->track.report;
@@ -234,7 +253,6 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 		jumps += w->source[s].tied ? w->jumps[s] : 0;
 	if (t->decided_by)
 		turns_text(t->decided_by, out->decided_by, sizeof(out->decided_by));
-	snprintf(decided, sizeof(decided), "%s", out->decided_by);
 	if (t->group)
 		say_ambiguous(w, c, out);
 	else if (p->clock[c].went_back)
@@ -297,9 +315,7 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 			"forecast",
 			longest * 1e-9, before > after ? "beginning" : "end");
 	else
-		sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s%s", r->used,
-			    p->source[w->root].name, t->sources > 1 ? " and others" : "",
-			    *decided ? "; which ones: by " : "", decided);
+		tell_good(w, t, out);
 }
 
 static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
@@ -321,7 +337,7 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 				    heard);
 		return 0;
 	}
-	find_rate(&t->track);
+	find_rate(t);
 	rc = make_map(w, clock, out);
 	if (rc)
 		out->rate_ppb = out->rate_bound_ppb = 0;
@@ -375,7 +391,7 @@ int marks_finish(struct marks *w, struct sync_solution *s)
 	else
 		snprintf(s->reference, sizeof(s->reference), "%s", p->source[w->root].name);
 	if (ref != SIZE_MAX && w->clock[ref].tied)
-		find_rate(&w->clock[ref].track);
+		find_rate(&w->clock[ref]);
 	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
 		if (p->clock[c].same_as == ref)
 			rc = sync_reference_map(p, s, c, w->err);

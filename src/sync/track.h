@@ -47,6 +47,7 @@ struct track_setup {
 	int64_t base;                  /* of the offsets */
 	const struct track_slip *slip; /* in order; outlive the tracker */
 	size_t n_slips;
+	bool pulses; /* of a reference: what wanders slowly in them is taken to be the reference's own time */
 };
 
 /** What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the tracker with that code. */
@@ -57,9 +58,10 @@ struct track_report {
 	int64_t last_x;
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
-	double correlation;                /* of successive innovations or residuals */
-	double jitter_ns;                  /* sd of a mark, as far as it was found out */
-	unsigned steps;                    /* sudden changes of rate or phase that were found */
+	double correlation;         /* of successive innovations or residuals */
+	double jitter_ns;           /* sd of a mark, as far as it was found out */
+	double wander_ns, wander_s; /* sd and time of the reference's wander; 0: none was found */
+	unsigned steps;             /* sudden changes of rate or phase that were found */
 	struct cvl_map_edge before, after; /* beyond the knots; rates against nominal */
 	double rate_ppb, rate_bound_ppb;
 };
