@@ -1179,9 +1179,9 @@ static void wraps_that_were_missed_widen_what_is_known(void **state)
 	snprintf(want, sizeof(want), "mismatch@%zu", at);
 	assert_string_equal(result.problems, want);
 	snprintf(want, sizeof(want),
-		 "a@15{v = 1} a@40{v = 2}+-%" PRIu64 " a@60{v = 3}+-%" PRIu64
-		 " a@8589934677{v = 4}",
-		 2 * WRAP + 1, 2 * WRAP + 1);
+		 "a@15{v = 1} gap@30-8589934662/unknown/0+-%" PRIu64 " a@40{v = 2}+-%" PRIu64
+		 " a@60{v = 3}+-%" PRIu64 " a@8589934677{v = 4}",
+		 2 * WRAP + 1, 2 * WRAP + 1, 2 * WRAP + 1);
 	assert_string_equal(result.text, want);
 
 	/* more wraps than its end allows: some of the steps back were none */
@@ -1193,9 +1193,10 @@ static void wraps_that_were_missed_widen_what_is_known(void **state)
 	snprintf(want, sizeof(want), "mismatch@%zu order@%zu", at, at + 32);
 	assert_string_equal(result.problems, want);
 	snprintf(want, sizeof(want),
-		 "a@20{v = 1}+-%" PRIu64 " a@4294967311{v = 2}+-%" PRIu64
-		 " a@4294967308<{v = 3}+-%" PRIu64 " a@4294967381{v = 4}",
-		 WRAP + 1, WRAP + 1, WRAP + 1);
+		 "gap@10-4294967326/unknown/0+-%" PRIu64 " a@20{v = 1}+-%" PRIu64
+		 " a@4294967311{v = 2}+-%" PRIu64 " a@4294967308<{v = 3}+-%" PRIu64
+		 " a@4294967381{v = 4}",
+		 WRAP + 1, WRAP + 1, WRAP + 1, WRAP + 1);
 	assert_string_equal(result.text, want);
 }
 

@@ -113,7 +113,7 @@ struct event_class {
 	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
 	bool simple;
 	uint64_t simple_bits;
-	bool bare;         /* of an export: there is nothing but what we added in its common context */
+	bool bare; /* of an export: there is nothing but what we added in its common context */
 	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
 	bool masked;       /* of lines: its last field is those whose level is unknown */
 };

@@ -15,8 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable. */
-#define GAPS_MAX 4
+/* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable, times unsure. */
+#define GAPS_MAX 5
 /* A step back by less than this part of a wrap is more likely disorder than a silence of all but a wrap. */
 #define LITTLE_STEP 16
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
@@ -580,6 +580,7 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 	}
 	if (!s->doubt)
 		return 0;
+	add_gap(s, s->begin, end, 0, CVL_GAP_UNKNOWN); /* of the count, not of records */
 	return problem(
 		s, CVL_E_MISMATCH, s->context_pos, err,
 		last > end ?
