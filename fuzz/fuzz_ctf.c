@@ -116,7 +116,9 @@ static const char *const metadata[] = {
 	      "s; double "
 	      "d; }; };"
 	      "event { name = edge; id = 9; stream_id = 0; fields := struct { u64 half_width; "
-	      "u8 levels; }; };",
+	      "u8 levels; }; };"
+	      "event { name = edge; id = 10; stream_id = 0; fields := struct { u8 levels; "
+	      "u8 unknown; }; };",
 	/* the same names with a header that is not ours */
 	TYPES "trace { major = 1; minor = 8; byte_order = le; packet.header := struct {"
 	      "u32 magic; u8 uuid[16]; u32 stream_id; }; };"
@@ -133,6 +135,8 @@ static const char *const metadata[] = {
 	      "event { name = gap; id = 2; stream_id = 0; fields := struct { string why; }; };"
 	      "event { name = sample; id = 3; stream_id = 0; };"
 	      "event { name = edge; id = 4; stream_id = 0; fields := struct { u32 half_width; "
+	      "}; };"
+	      "event { name = levels; id = 5; stream_id = 0; fields := struct { u8 unknown; "
 	      "}; };",
 };
 

@@ -151,7 +151,7 @@ static void the_rate_can_be_chosen(void **state)
 
 static void more_than_64_lines_must_be_chosen(void **state)
 {
-	char text[1024] = "Time [us]", name[8];
+	char text[1024] = "Time [us]", name[16];
 	struct cvl_import_opts opts = { .lines = "c6?,c1" };
 	struct imported im;
 

@@ -526,6 +526,79 @@ static void an_edge_may_have_a_bound_of_its_own(void **state)
 	cvl_trace_close(trace);
 }
 
+/* Levels and the lines of which they are unknown survive, also where packets state them again. */
+static void levels_may_be_unknown(void **state)
+{
+	static const char *const lines[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };
+	struct cvl_store_desc desc = {
+		.clock = "unknown", .rate_hz = 1000000, .lines = lines, .n_lines = 9
+	};
+	static uint64_t tick[ROWS], levels[ROWS], unknown[ROWS];
+	struct draw d = draw_begin(79);
+	struct cvl_levels seen = { 0 };
+	struct cvl_error err = { 0 };
+	struct cvl_stream *stream;
+	struct cvl_trace *trace;
+	struct cvl_writer *w;
+	struct cvl_batch b;
+	size_t n = 0, restated = 0;
+	int rc;
+
+	(void)state;
+	ok(cvl_writer_open(&w, path_of("all-known"), &desc, &err), &err);
+	assert_int_equal(cvl_writer_edge_unknown(w, (struct cvl_tick){ 0 }, 1, 2, &err),
+			 CVL_E_USAGE);
+	ok(cvl_writer_close(w, (struct cvl_tick){ 0 }, &err), &err);
+	desc.lines_unknown = true;
+	ok(cvl_writer_open(&w, path_of("unknown"), &desc, &err), &err);
+	for (size_t i = 0; i < ROWS; i++) {
+		struct cvl_tick at = { tick[i] = (i ? tick[i - 1] : 0) + draw_size(&d, 30) };
+
+		levels[i] = draw_below(&d, 512);
+		unknown[i] = draw_below(&d, 3) ? draw_below(&d, 512) : 0;
+		/* what is given of an unknown level does not matter */
+		rc = unknown[i] ? cvl_writer_edge_unknown(w, at, levels[i], unknown[i], &err) :
+				  cvl_writer_edges(w, &at, &levels[i], 1, &err);
+		ok(rc, &err);
+		levels[i] &= ~unknown[i];
+		if (!draw_below(&d, 1000)) {
+			ok(cvl_writer_gap(w, at, at, 0, CVL_GAP_UNKNOWN, &err), &err);
+			ok(cvl_writer_restate(w, at, &err), &err);
+		}
+	}
+	ok(cvl_writer_close(w, (struct cvl_tick){ tick[ROWS - 1] }, &err), &err);
+	ok(cvl_trace_open(&trace, path_of("unknown"), NULL, &err), &err);
+	ok(cvl_stream_open(&stream, trace, 0, &(struct cvl_stream_opts){ .strict = true }, &err),
+	   &err);
+	while ((rc = cvl_stream_next(stream, &b, &err)) > 0)
+		for (size_t i = 0; i < b.n; i++) {
+			uint64_t changed;
+			size_t at = n;
+
+			if (b.kind[i] == CVL_GAP)
+				continue;
+			assert_int_equal(b.kind[i], CVL_EDGE);
+			if (b.flags[i] & CVL_STATE && n) {
+				restated++;
+				at = n - 1;
+			} else {
+				assert_true(b.tick[i].count == tick[n++]);
+			}
+			assert_true(b.value[i] == levels[at]);
+			assert_true(b.aux[i] == unknown[at]);
+			changed = cvl_levels_take(&seen, &b, i);
+			assert_true(changed == (at != n - 1 || !at || b.flags[i] & CVL_STATE ?
+							0 :
+							(levels[at] ^ levels[at - 1]) &
+								~unknown[at] & ~unknown[at - 1]));
+		}
+	assert_int_equal(rc, 0);
+	assert_int_equal(n, ROWS);
+	assert_true(restated > 5);
+	cvl_stream_close(stream);
+	cvl_trace_close(trace);
+}
+
 /* ---- damage ---- */
 
 struct tally {
@@ -856,6 +929,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_are_events_of_their_class),
 		cmocka_unit_test(an_edge_may_have_a_bound_of_its_own),
+		cmocka_unit_test(levels_may_be_unknown),
 		cmocka_unit_test(what_is_written_is_read_again),
 		cmocka_unit_test(ticks_reach_the_last_one),
 		cmocka_unit_test(an_edge_of_eight_lines_costs_five_bytes),

@@ -201,7 +201,7 @@ void out_drain(struct out *o)
 int out_flush(struct out *o, struct cvl_error *err)
 {
 	out_drain(o);
-	write_plain(o, NULL, 0, true);
+	write_plain(o, "", 0, true);
 	if (!o->error)
 		return 0;
 	errno = o->error;

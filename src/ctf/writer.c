@@ -353,7 +353,9 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	w = malloc(sizeof(*w));
 	if (!w)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
-	memset(w, 0, offsetof(struct cvl_writer, buf)); /* the buffer is large, and written before it is read */
+	memset(w, 0,
+	       offsetof(struct cvl_writer,
+			buf)); /* the buffer is large, and written before it is read */
 	w->fd = w->index_fd = -1;
 	w->dir = strdup(path);
 	w->clock = strdup(d->clock);

@@ -25,7 +25,7 @@ struct cvl_input {
 	uint64_t offset; /* of bytes[at] */
 	size_t at, end;
 	bool ended;
-	size_t room; /* the window; no more than there is, if that is known */
+	size_t room;           /* the window; no more than there is, if that is known */
 	unsigned char bytes[]; /* one more than that, for the NUL of a last line */
 };
 

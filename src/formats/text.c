@@ -252,8 +252,11 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 
 	if (!t->n)
 		return;
-	cvl_fail(&e, code, t->offset, "%s:%" PRIu64 ": the first of %" PRIu64 " %s", name,
-		 t->offset, t->n, what);
+	if (t->offset == CVL_NO_OFFSET)
+		cvl_fail(&e, code, t->offset, "%s: %" PRIu64 " %s", name, t->n, what);
+	else
+		cvl_fail(&e, code, t->offset, "%s:%" PRIu64 ": the first of %" PRIu64 " %s", name,
+			 t->offset, t->n, what);
 	cvl_tell(opts->report, &e);
 }
 

@@ -36,3 +36,16 @@ coeval decode s --uart D0:10k:8O1
 echo "-> $?"
 coeval decode s --uart D0:10k:9E1 2>&1 | head -n 1
 coeval decode s --uart D0:10k:8X1 2>&1 | head -n 1
+
+# A line of a VCD whose level is unknown for a while: a byte in it is lost, and nothing is made up.
+echo "--- an unknown level"
+wave 8 N 12 | od -An -v -tu1 -w1 | awk 'BEGIN {
+	print "$timescale 10 us $end $var wire 1 t tx $end $var wire 1 o other $end $enddefinitions $end"
+	print "#0 1t 0o"; last = 1
+}
+NR >= 800 && NR < 920 { if (NR == 800) { print "#" NR " xt"; last = -1 } next }
+$1 != last { print "#" NR " " $1 "t"; last = $1 }
+END { print "#" NR }' >wave.vcd
+rm -rf s
+coeval import -o s --uart tx:10k wave.vcd
+coeval show s | grep -e uart -e gap -e " = x"

@@ -56,6 +56,21 @@ echo "--- power"
 coeval power s --power libsigrok.bus --line PPS
 coeval power s --power libsigrok.bus --between PPS:rise..PPS:fall
 
+echo "--- precision"
+coeval precision s --between PPS:rise..PPS:fall | head -n 1
+coeval precision s --between led:rise..PPS:rise | head -n 1
+
+echo "--- flow"
+cat >map.yaml <<-'YAML'
+	program: blink
+	pins: [PPS, led]
+	points:
+	  - { name: on, code: [PPS], next: [work] }
+	  - { name: work, code: [PPS], next: [off] }
+	  - { name: off, code: [led], next: [on] }
+YAML
+coeval flow s map.yaml | head -n 12
+
 echo "--- sync"
 sed 's/#\([0-9]*\)000/#\1003/' w.vcd >v.vcd
 for line in PPS PSP led; do

@@ -54,6 +54,19 @@ static uint16_t levels_of(const struct flow_map *map, const struct flow_node *no
 	return (uint16_t)levels;
 }
 
+/* While the level of a pin is unknown, nothing is known of the path. */
+static int edge(struct flow_study *s, struct flow_node *node, const struct cvl_batch *b, size_t i,
+		const struct flow_stamp *at)
+{
+	bool was = node->dark;
+
+	node->dark = levels_of(s->map, node, b->aux[i]) != 0;
+	if (node->dark)
+		return was ? 0 : flow_decoder_gap(node->decoder, at, CVL_GAP_UNKNOWN);
+	return flow_decoder_levels(node->decoder, at, levels_of(s->map, node, b->value[i]),
+				   b->flags[i] & CVL_STATE);
+}
+
 static int slice(struct flow_study *s, struct cvl_timeline *tl, const struct cvl_slice *sl)
 {
 	struct flow_node *node = &s->node[sl->stream];
@@ -72,12 +85,8 @@ static int slice(struct flow_study *s, struct cvl_timeline *tl, const struct cvl
 			rc = flow_decoder_gap(node->decoder, &at,
 					      b->kind[i] == CVL_GAP ? (enum cvl_gap)b->cls[i] :
 								      CVL_GAP_UNKNOWN);
-		if (!rc && b->kind[i] == CVL_EDGE && levels_of(s->map, node, b->aux[i]))
-			rc = flow_decoder_gap(node->decoder, &at, CVL_GAP_UNKNOWN);
-		else if (!rc && b->kind[i] == CVL_EDGE)
-			rc = flow_decoder_levels(node->decoder, &at,
-						 levels_of(s->map, node, b->value[i]),
-						 b->flags[i] & CVL_STATE);
+		if (!rc && b->kind[i] == CVL_EDGE)
+			rc = edge(s, node, b, i, &at);
 	}
 	return rc;
 }

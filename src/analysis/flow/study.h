@@ -9,6 +9,7 @@ struct flow_node {
 	const char *name; /* of its clock; belongs to the session */
 	bool has;         /* the pins, and edges */
 	uint8_t bit[FLOW_PINS_MAX];
+	bool dark; /* the level of one of these is unknown */
 	struct flow_decoder *decoder;
 	struct flow_stats stats;
 	struct flow_study *study;
