@@ -24,6 +24,12 @@
 
 #define TIMES 24 /* at which a pair of clocks is looked at */
 
+/* Over all kinds: what something decides is good, and bounds hold. */
+static struct {
+	unsigned decidable, good;
+	uint64_t likely, outside;
+} all;
+
 struct tally {
 	unsigned worlds, clocks, good, decidable, decidable_good, ambiguous;
 	uint64_t proven, proven_outside, likely, likely_outside;
@@ -177,7 +183,11 @@ static void run_kind(enum trap_ties ties)
 	assert_int_equal(t.proven_outside, 0);
 	assert_int_equal(t.by_period, 0);
 	assert_true((double)t.likely_outside <= 0.01 * (double)t.likely + 3);
-	assert_true(t.decidable_good >= 0.95 * t.decidable);
+	assert_true(t.decidable_good >= 0.9 * t.decidable);
+	all.decidable += t.decidable;
+	all.good += t.decidable_good;
+	all.likely += t.likely;
+	all.outside += t.likely_outside;
 }
 
 static void pulses_alone(void **state)
@@ -240,6 +250,16 @@ static void keys_of_several_hops(void **state)
 	run_kind(TRAP_HOPS);
 }
 
+/* The last of the tests. Pairs of one world err together: 24 times of one may lie outside at once. */
+static void over_all_worlds(void **state)
+{
+	(void)state;
+	printf("decidable %u, of these good %u; 99.9 %% bounds %llu, outside %llu\n", all.decidable,
+	       all.good, (unsigned long long)all.likely, (unsigned long long)all.outside);
+	assert_true(all.good >= 0.98 * all.decidable);
+	assert_true((double)all.outside <= 0.001 * (double)all.likely + 2 * TIMES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -253,6 +273,7 @@ int main(void)
 		cmocka_unit_test(keys_that_wrap),
 		cmocka_unit_test(keys_that_wrap_and_claims),
 		cmocka_unit_test(keys_of_several_hops),
+		cmocka_unit_test(over_all_worlds),
 	};
 
 	return cmocka_run_group_tests(tests, make_scratch, remove_scratch);

@@ -68,6 +68,8 @@ struct solver {
 	struct sync_problem *p;
 	const struct rule_set *rules;
 	struct cvl_error *err;
+	double again; /* the longest after which a message of the rule was sent again; 0: none was */
+	int64_t *log_begin; /* [clock] x of its first send by the rule */
 };
 
 static int add_message(struct solver *s, const struct pairing_end *sent,
@@ -125,6 +127,12 @@ static bool comes_again(const struct group *g, uint32_t sender)
 	return n > 1;
 }
 
+/* Whether @sent may be a copy of what was sent before its clock was traced: the receive may be of that. */
+static bool may_be_copy(const struct solver *s, const struct pairing_end *sent)
+{
+	return s->again > 0 && track_span(sent->x, s->log_begin[sent->of]) <= s->again;
+}
+
 static int pair_once(struct solver *s, const struct group *g)
 {
 	size_t paired = 0, others = 0;
@@ -141,7 +149,7 @@ static int pair_once(struct solver *s, const struct group *g)
 			continue;
 		}
 		sent = only_sender(g, e->of, &several);
-		if (several || (sent && comes_again(g, sent->of))) {
+		if (several || (sent && (comes_again(g, sent->of) || may_be_copy(s, sent)))) {
 			s->p->ambiguous++;
 			others++;
 		} else if (sent) {
@@ -182,24 +190,32 @@ static size_t group_at(const struct pairing *p, size_t i, struct group *g)
  * The time between equal keys of a rule's ends [@i, @end): of a counter that wraps about the same for all, with many sends in between. 0:
  * keys do not come again, but for some that are sent again.
  */
-static int find_wrap(const struct pairing *p, size_t i, size_t end, int64_t window, double *wrap,
-		     struct cvl_error *err)
+static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t end, double *wrap)
 {
 	double *apart = malloc((end - i + 1) * sizeof(*apart)), first = INFINITY, last = -INFINITY;
+	const int64_t window = s->rules->rule[p->end[i].rule].window_ns;
 	struct group g = { .window = window };
 	size_t n = 0, sends = 0;
 
-	*wrap = 0;
+	*wrap = s->again = 0;
+	for (size_t c = 0; c < s->p->n_clocks; c++)
+		s->log_begin[c] = INT64_MAX;
 	if (!apart)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	for (size_t next; i < end; i = next) {
 		next = group_at(p, i, &g);
 		for (size_t k = 0; k < g.sends; k++) {
-			first = fmin(first, (double)g.end[k].x);
-			last = fmax(last, (double)g.end[k].x);
+			const struct pairing_end *e = &g.end[k];
+			double since = k && e[-1].of == e->of ? track_span(e->x, e[-1].x) : 0;
+
+			first = fmin(first, (double)e->x);
+			last = fmax(last, (double)e->x);
 			sends++;
-			if (k && g.end[k].of == g.end[k - 1].of && !is_copy(&g, k))
-				apart[n++] = track_span(g.end[k].x, g.end[k - 1].x);
+			s->again = fmax(s->again, since);
+			if (since > 0 && !is_copy(&g, k))
+				apart[n++] = since;
+			if (e->x < s->log_begin[e->of])
+				s->log_begin[e->of] = e->x;
 		}
 	}
 	if (n) {
@@ -681,9 +697,12 @@ static int pair_again(struct solver *s, const struct pairing *p, size_t i, size_
 int pairing_solve(struct pairing *p, struct sync_problem *problem, const struct rule_set *rules,
 		  struct cvl_error *err)
 {
-	struct solver s = { problem, rules, err };
+	struct solver s = { .p = problem, .rules = rules, .err = err };
 	int rc = 0;
 
+	s.log_begin = calloc(problem->n_clocks + 1, sizeof(*s.log_begin));
+	if (!s.log_begin)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 	qsort(p->end, p->n, sizeof(*p->end), by_key);
 	for (size_t i = 0, end; i < p->n && !rc; i = end) {
 		const struct match_rule *rule = &rules->rule[p->end[i].rule];
@@ -691,7 +710,7 @@ int pairing_solve(struct pairing *p, struct sync_problem *problem, const struct 
 
 		for (end = i; end < p->n && p->end[end].rule == p->end[i].rule;)
 			end++;
-		rc = find_wrap(p, i, end, rule->window_ns, &wrap, err);
+		rc = find_wrap(&s, p, i, end, &wrap);
 		if (!rc && wrap > 0)
 			rc = pair_again(&s, p, i, end, wrap);
 		for (size_t k = i; k < end && !rc && !(wrap > 0);) {
@@ -702,5 +721,6 @@ int pairing_solve(struct pairing *p, struct sync_problem *problem, const struct 
 			problem->unique_keys = true;
 		}
 	}
+	free(s.log_begin);
 	return rc;
 }
