@@ -3,6 +3,7 @@
 #include <coeval/session.h>
 #include <coeval/sync.h>
 #include <coeval/timeline.h>
+#include <coeval/verify.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +31,7 @@ static void use(const char *dir)
 {
 	struct cvl_session *session;
 	struct cvl_sync *sync = NULL;
+	struct cvl_verify *verify;
 	struct cvl_error err;
 
 	if (cvl_session_open(&session, dir, NULL, &err))
@@ -45,6 +47,8 @@ static void use(const char *dir)
 			}
 	cvl_sync_free(sync);
 	cvl_session_close(session);
+	if (!cvl_verify_session(&verify, dir, NULL, &err))
+		cvl_verify_free(verify);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -100,8 +100,8 @@ static void read_track(struct bytes b)
 	}
 	assert_in_range(uuid, 1, TRACKS - 1);
 	assert_string_equal(track[uuid], "");
-	snprintf(track[uuid], sizeof(track[uuid]), "%s/%s", parent ? track[parent] : "",
-		 text(called));
+	assert_true((size_t)snprintf(track[uuid], sizeof(track[uuid]), "%s/%s",
+				     parent ? track[parent] : "", text(called)) < sizeof(track[uuid]));
 }
 
 static void read_note(struct bytes b, char *out, size_t n)

@@ -400,13 +400,13 @@ static void check_utc(struct run *r)
 
 static void print_verdicts(const struct run *r)
 {
-	unsigned n[3] = { 0 };
+	unsigned n[CVL_GOOD + 1] = { 0 };
 
 	for (size_t i = 0; i < r->sync->n; i++)
 		n[r->sync->clock[i].verdict]++;
-	printf("%s: %s, seed %llu: %u good, %u degraded, %u unsynchronised\n", r->s->name,
-	       r->sync->estimator, (unsigned long long)r->seed, n[CVL_GOOD], n[CVL_DEGRADED],
-	       n[CVL_UNSYNCHRONISED]);
+	printf("%s: %s, seed %llu: %u good, %u degraded, %u ambiguous, %u unsynchronised\n",
+	       r->s->name, r->sync->estimator, (unsigned long long)r->seed, n[CVL_GOOD],
+	       n[CVL_DEGRADED], n[CVL_AMBIGUOUS], n[CVL_UNSYNCHRONISED]);
 	for (size_t i = 0; i < r->sync->n && n[CVL_DEGRADED]; i++)
 		if (r->sync->clock[i].verdict == CVL_DEGRADED) {
 			printf("    %s: %s\n", r->sync->clock[i].clock, r->sync->clock[i].reason);
