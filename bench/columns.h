@@ -132,43 +132,49 @@ static bool column_withheld(size_t k)
 /* The clock's ticks are ns; it began a second before its first pulse. */
 #define COLUMN_BEGAN 1000000000
 
-static int column_solve(const struct column *c, const struct estimator *e,
-			struct cvl_clock_sync *out, struct cvl_error *err)
+/* Tie one clock of @last ns by @n pulses. */
+static int column_tie(struct sync_mark *mark, size_t n, int64_t period_ns, uint64_t last,
+		      const struct estimator *e, struct cvl_clock_sync *out, struct cvl_error *err)
 {
-	static const struct cvl_knot knot = { { 0 }, { 0 }, 0, 0 };
-	const struct cvl_map_spec spec = { .knots = (struct cvl_knot *)&knot,
-					   .n = 1,
-					   .rate_hz = 1000000000 };
-	struct sync_mark mark[COLUMN_PULSES];
-	struct sync_source source = { .name = "PPS", .period_ns = COLUMN_PERIOD_NS };
+	struct cvl_knot knot = { { 0 }, { 0 }, 0, 0 };
+	const struct cvl_map_spec spec = { .knots = &knot, .n = 1, .rate_hz = 1000000000 };
+	struct sync_source source = { .name = "PPS", .period_ns = period_ns, .marks = n };
 	struct sync_clock clock = { .name = "clock",
 				    .rate_hz = 1000000000,
 				    .resolution_ns = 1,
 				    .mark_ns = 1,
 				    .seen = true,
-				    .last = COLUMN_BEGAN +
-					    (uint64_t)COLUMN_PULSES * COLUMN_PERIOD_NS };
+				    .last = last };
 	struct sync_problem p = { .clock = &clock,
 				  .n_clocks = 1,
 				  .mark = mark,
+				  .n_marks = n,
 				  .source = &source,
 				  .n_sources = 1,
 				  .reference = -1 };
 	struct sync_solution s = { .clock = out };
 	int rc = cvl_map_new(&clock.nominal, &spec, err);
 
-	for (size_t k = 0; k < COLUMN_PULSES; k++)
-		if (!column_withheld(k))
-			mark[p.n_marks++] = (struct sync_mark){
-				.tick = (uint64_t)llround(c->read[k]) + COLUMN_BEGAN,
-			};
-	source.marks = p.n_marks;
-	clock.first = 0;
 	*out = (struct cvl_clock_sync){ 0 };
 	if (!rc)
 		rc = marks_solve(&p, &s, e->tracker, err);
 	cvl_map_free(clock.nominal);
 	return rc;
+}
+
+static int column_solve(const struct column *c, const struct estimator *e,
+			struct cvl_clock_sync *out, struct cvl_error *err)
+{
+	struct sync_mark mark[COLUMN_PULSES];
+	size_t n = 0;
+
+	for (size_t k = 0; k < COLUMN_PULSES; k++)
+		if (!column_withheld(k))
+			mark[n++] = (struct sync_mark){
+				.tick = (uint64_t)llround(c->read[k]) + COLUMN_BEGAN,
+			};
+	return column_tie(mark, n, COLUMN_PERIOD_NS,
+			  COLUMN_BEGAN + (uint64_t)COLUMN_PULSES * COLUMN_PERIOD_NS, e, out, err);
 }
 
 static int column_score(struct column_sums *s, const struct column *c, const struct estimator *e,
