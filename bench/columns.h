@@ -82,7 +82,6 @@ struct column_sums {
 	unsigned columns, good, degraded, untied;
 	uint64_t n, within; /* withheld pulses of good clocks */
 	uint64_t n_marks, within_marks;
-	uint64_t x_n, x_within; /* withheld, against true time */
 	double *gap, *mark;     /* bounds of good clocks */
 	size_t n_gap, n_mark, cap;
 };

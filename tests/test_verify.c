@@ -139,7 +139,7 @@ static void make_session(const char *name, struct draw *d, unsigned n)
 	tick = put_some(d, w, 100, n);
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ tick }, &err), &err);
 	ok(cvl_session_add_trace(s, COEVAL_SOURCE_DIR "/tests/data/sessions/foreign/traces/core",
-				 NULL, false, NULL, &err),
+				 &(struct cvl_trace_opts){ 0 }, &err),
 	   &err);
 	save_maps(s);
 	cvl_session_close(s);
