@@ -142,6 +142,8 @@ static int column_tie(struct sync_mark *mark, size_t n, int64_t period_ns, uint6
 				    .rate_hz = 1000000000,
 				    .resolution_ns = 1,
 				    .mark_ns = 1,
+				    .drift_ppm = 200,
+				    .host = "",
 				    .seen = true,
 				    .last = last };
 	struct sync_problem p = { .clock = &clock,

@@ -1357,6 +1357,7 @@ static void the_median_is_made_up_for_where_the_file_lacks_it(void **state)
 	assert_non_null(root);
 	json_array_foreach(json_object_get(root, "clocks"), i, clock)
 		assert_int_equal(json_object_del(clock, "bound_median_ns"), 0);
+	json_object_del(root, "sha256");
 	assert_int_equal(json_dump_file(root, path, JSON_INDENT(1)), 0);
 	json_decref(root);
 	ok(cvl_sync_load(&loaded, s, &err), &err);

@@ -50,6 +50,7 @@ struct cvl_clock {
 	uint64_t
 		base_tick; /* where no wall-clock time is claimed: the tick that stands at time 0 */
 	int same_as; /* index of the earlier clock that is this very clock (same UUID), or -1 */
+	bool start_stated;      /* start_unix_ns was stated, and is not what the trace says */
 	int64_t start_bound_ns; /* how far start_unix_ns may be off UTC; 0: not stated */
 	const char *host;       /* whose clock start_unix_ns was read off; "": not stated */
 	int64_t host_bound_ns;  /* how far it may be off that one; 0: not stated */

@@ -34,6 +34,7 @@ struct stream {
 	unsigned unit;
 	int event[EVENTS_MAX]; /* classes of its analyzer, as the writer knows them */
 	bool resumed, started, ended, failed, edges_within;
+	bool replayed; /* out of a file or a pipe: nobody knows when it was */
 	struct cvl_tick last; /* of the capture that is gone on with */
 	struct anchor start;
 	uint64_t stop_tick; /* nothing is taken from here on; 0: no end */
@@ -105,6 +106,7 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 		if (!strcmp(cvl_session_clock(s->session, i)->name, s->name))
 			at = (int)i;
 	s->resumed = at >= 0;
+	s->replayed = !strcmp(driver, "file") || !strcmp(driver, "pipe") || cvl_is_file(a->where);
 	if (s->resumed) {
 		s->opts.start_unix_ns = cvl_session_clock(s->session, (size_t)at)->start_unix_ns;
 		return cvl_samples_resume(&s->samples, s->session, (size_t)at, &desc, a->unit,
@@ -293,7 +295,7 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	if (!s->resumed || !from) {
 		int rc = anchor_save(&s->start, s->anchor_path, &problem);
 
-		if (!rc)
+		if (!rc && !s->replayed)
 			rc = state_start(s, &problem);
 		if (rc && err)
 			*err = problem;

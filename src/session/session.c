@@ -270,6 +270,7 @@ int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_fa
 	}
 	if (facts->start_unix_ns) {
 		set_epoch(s, facts->start_unix_ns);
+		c->start_stated = true;
 		c->start_unix_ns =
 			cvl_add_sat(facts->start_unix_ns, -since_zero(c->base_tick, c->rate_hz));
 	}
@@ -286,6 +287,8 @@ int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_fa
 
 static void put_facts(json_t *j, const struct cvl_clock *c)
 {
+	if (c->start_stated)
+		json_object_set_new(j, "start_stated", json_true());
 	if (c->start_bound_ns)
 		json_object_set_new(j, "start_bound_ns", json_integer(c->start_bound_ns));
 	if (*c->host)
@@ -305,6 +308,7 @@ static void take_facts(const json_t *j, struct cvl_clock *c)
 	json_int_t start = json_integer_value(json_object_get(j, "start_bound_ns"));
 	json_int_t host = json_integer_value(json_object_get(j, "host_bound_ns"));
 
+	c->start_stated = json_is_true(json_object_get(j, "start_stated"));
 	c->start_bound_ns = start > 0 ? start : 0;
 	c->host_bound_ns = host > 0 ? host : 0;
 	c->host = json_string_value(json_object_get(j, "host"));

@@ -233,8 +233,8 @@ static void check_metadata(const struct cvl_clock *c, const struct stored *st,
 	struct cvl_error e;
 	size_t n;
 
-	if (!st->counted || !cvl_path_join(path, c->trace, "metadata"))
-		return;
+	if (!st->counted || !cvl_path_join(path, c->trace, "metadata") || !cvl_is_file(path))
+		return; /* that it is missing was said */
 	text = cvl_read_whole(path, CTF_METADATA_MAX, &n, &e);
 	if (!text) {
 		take_problem(p, &e);
@@ -280,14 +280,12 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 }
 
 /* Its metadata fit, and all its streams can be read. */
-static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, bool *ours,
-		      struct cvl_error *err)
+static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, struct cvl_error *err)
 {
 	struct cvl_trace *trace;
 	struct cvl_error e;
 	int rc = session_open_trace(j->session, clock, &trace, NULL, &e);
 
-	*ours = false;
 	if (rc == CVL_E_NOMEM)
 		return no_memory(err);
 	if (rc) {
@@ -296,7 +294,6 @@ static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, bo
 			take_problem(p, &e);
 		return 0;
 	}
-	*ours = cvl_trace_ours(trace);
 	for (size_t i = 0; i < cvl_trace_streams(trace) && !rc; i++)
 		rc = read_stream(j, clock, trace, i, p, err);
 	cvl_trace_close(trace);
@@ -328,7 +325,6 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 	int at = add_part(j, c->name, false, err), rc;
 	struct cvl_verify_part *p;
 	struct cvl_report report = { take_problem, NULL };
-	bool ours;
 
 	if (at < 0)
 		return at;
@@ -341,12 +337,12 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 	if (p->shares)
 		return 0;
 	stored_check(st, c->trace, &report);
-	rc = read_trace(j, i, p, &ours, err);
+	rc = read_trace(j, i, p, err);
 	if (c->growing) /* its last packet is on its way */
 		forget_problems(p);
 	if (!rc && *c->hash)
 		return check_hash(c, p, err);
-	if (!rc && ours && !c->foreign) {
+	if (!rc && !c->foreign) { /* whatever its metadata say now */
 		check_metadata(c, st, p);
 		walk_stream(c, st, p);
 	}

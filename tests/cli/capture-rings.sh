@@ -58,7 +58,7 @@ mount -t tmpfs -o size=1m tmpfs full 2>/dev/null || { echo "a disk cannot be fil
 sleep 0.2
 capture full/s --duration 3s >/dev/null 2>log
 echo "exit status $?"
-grep -c 'the disk is full' log
+grep -c 'no room left' log
 coeval show full/s >shown
 tail -n 1 shown | grep -o 'unfinished'
 wait

@@ -29,11 +29,11 @@ try coeval import -o s --channels 8 --rate 1M bytes
 try coeval import -o dir bytes
 try coeval sync s
 try coeval sync s --match nothing
-try coeval sync s --pulse D9:rising:1s
+try coeval sync s --pulse D9:rise:1s
 try coeval sync s --pulse D0:sideways:1s
-try coeval sync s --reference nobody --pulse D0:rising:1s
-try coeval sync s --estimator magic --pulse D0:rising:1s
-try coeval sync s --estimator hull --pulse D0:rising:1us
+try coeval sync s --reference nobody --pulse D0:rise:1s
+try coeval sync s --estimator magic --pulse D0:rise:1s
+try coeval sync s --estimator hull --pulse D0:rise:1us
 try coeval show s --from soon
 try coeval export s --to svg
 try coeval export s

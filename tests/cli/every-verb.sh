@@ -94,7 +94,7 @@ try() {
 	if [ "$status" -ne 0 ] && ! [ -s err ] && ! [ -s out ]; then
 		echo "coeval $*: status $status without a word"
 	fi
-	grep -avE '^coeval|^usage: coeval|^Try `coeval|^  |^$|^[a-z_A-Z0-9.-]+(:[0-9]+:[0-9]+)?: ' err | head -n 2 | sed "s|^|coeval $*: says |"
+	grep -avE '^coeval|^with the rules of sync.json: |^usage: coeval|^Try `coeval|^  |^$|^[a-z_A-Z0-9.-]+(:[0-9]+:[0-9]+)?: ' err | head -n 2 | sed "s|^|coeval $*: says |"
 }
 every_verb() {
 	local s=$1
@@ -110,8 +110,8 @@ every_verb() {
 	try sync "$s" --compare
 	try sync "$s" --advise
 	for line in D0 A LED1 RX; do
-		try sync "$s" --pulse $line:rising:1s
-		try sync "$s" --pulse $line:rising:1s --estimator kalman --json
+		try sync "$s" --pulse $line:rise:1s
+		try sync "$s" --pulse $line:rise:1s --estimator kalman --json
 		try sync "$s" --calibrate $line
 		try decode "$s" --uart $line:9600
 		try decode "$s" --swo $line
@@ -152,7 +152,7 @@ for s in $sessions; do
 	done
 	try info "$s"
 	try show "$s"
-	try sync "$s" --pulse D0:rising:1s
+	try sync "$s" --pulse D0:rise:1s
 	try report "$s" -o report.html
 	try session verify "$s"
 	find "$s"/traces -mindepth 2 -maxdepth 2 -type f ! -name metadata -delete

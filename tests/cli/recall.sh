@@ -54,7 +54,7 @@ pulses:
   - { line: WIRE, clocks: node*, period: 1s, jitter: { normal_ns: 5 } }
 YAML
 coeval sim world.yaml -o p >/dev/null
-coeval sync p --pulse PPS:rising:500ms --wander 20 --reference node2 --max-drift node3=400 >/dev/null
+coeval sync p --pulse PPS:rise:500ms --wander 20 --reference node2 --max-drift node3=400 >/dev/null
 first=$(same p)
 coeval sync p 2>notes | head -n 1
 cat notes
@@ -67,7 +67,7 @@ python3 - <<'END'
 import json
 
 s = json.load(open("p/sync.json"))
-del s["settings"]["asked"]
+del s["settings"]["asked"], s["sha256"]
 json.dump(s, open("p/sync.json", "w"))
 END
 coeval sync p 2>notes | head -n 1
@@ -78,8 +78,9 @@ for change in 's["settings"]["pulse"][0]["edge"] = "sideways"' 's["settings"]["m
 	python3 -c "
 import json
 s = json.load(open('p/sync.json'))
+del s['sha256']
 $change
 json.dump(s, open('p/sync.json', 'w'))"
 	run coeval sync p | tail -n 3
-	coeval sync p --pulse PPS:rising:500ms >/dev/null
+	coeval sync p --pulse PPS:rise:500ms >/dev/null
 done

@@ -73,7 +73,7 @@ ls
 [ -e s/sync.json ] && echo "the session was changed"
 
 # As it was synchronised: pulses, by that estimator.
-coeval sync s --pulse PPS:rising:1s --estimator line --max-drift 120 >/dev/null
+coeval sync s --pulse PPS:rise:1s --estimator line --max-drift 120 >/dev/null
 run coeval report s -o line.html
 check line.html
 grep -o 'rising edges of PPS every 1 s' line.html

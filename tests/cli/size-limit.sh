@@ -59,6 +59,6 @@ limited() {
 limited 200 join -o j whole
 limited 1 export whole --to csv -o whole.csv
 limited 0 import -o none --format raw --channels 8 --rate 10k --node a samples.raw
-limited 0 sync whole --pulse D7:rising:25600us | grep -v desk
+limited 0 sync whole --pulse D7:rise:25600us | grep -v desk
 coeval info whole >/dev/null; echo "info: status $?"
 exit 0

@@ -75,7 +75,7 @@ with open("tied.vcd", "w") as f:
                 t += 100
 E
 coeval import -o tied tied.vcd
-coeval sync tied --pulse PPS:rising:1s >/dev/null
+coeval sync tied --pulse PPS:rise:1s >/dev/null
 coeval decode tied --uart TX:10000
 coeval decode tied --uart TX:10000
 coeval show tied --event uart --bounds | tail -n 1

@@ -29,7 +29,7 @@ compare() {
 }
 for mode in fine paper; do
 	coeval capture --driver tracelab --device $mode.spi --mode $mode --name obs -o $mode | sed -E 's/[0-9,]+ records/N records/'
-	coeval sync $mode --pulse PPS:rising:1s | sed -nE 's/^(obs +[a-z]+) .*/\1/p; s/^obs: ./&/p'
+	coeval sync $mode --pulse PPS:rise:1s | sed -nE 's/^(obs +[a-z]+) .*/\1/p; s/^obs: ./&/p'
 	coeval show $mode --event pulse --ticks | wc -l
 done
 compare fine fine.true 40 10000
@@ -40,5 +40,5 @@ at=$(($(wc -c <paper.spi) / 2))
 { head -c $at paper.spi; tail -c +$((at + 2)) paper.spi; } >cut.spi
 coeval capture --driver tracelab --device cut.spi --mode paper --name obs -o cut | sed -E 's/[0-9,]+ records/N records/'
 coeval show cut | grep -oE 'why = [a-z]*'
-coeval sync cut --pulse PPS:rising:1s >/dev/null
+coeval sync cut --pulse PPS:rise:1s >/dev/null
 compare cut paper.true 300 10000

@@ -90,7 +90,7 @@ for observer in a:12 b:-31; do
 	coeval capture --driver tracelab --device ${observer%:*}.spi --name ${observer%:*} -o s${observer%:*}
 done
 coeval join sa sb -o both
-coeval sync both --pulse PPS:rising:1s
+coeval sync both --pulse PPS:rise:1s
 coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }
 	END { for (i = 1; i <= n; i++) { # of the second that each took for its first nothing is known here

@@ -77,10 +77,10 @@ for line in PPS PSP led; do
 	rm -rf two
 	coeval import -o two --node a w.vcd
 	coeval import -o two --node b v.vcd
-	coeval sync two --pulse $line:rising:2ms 2>&1
+	coeval sync two --pulse $line:rise:2ms 2>&1
 done
 sed 's/" led/" x.PPS/' w.vcd >both.vcd
 coeval import -o both both.vcd
-coeval sync both --pulse PPS:rising:2ms 2>&1
+coeval sync both --pulse PPS:rise:2ms 2>&1
 coeval decode both --uart PPS:9600 2>&1
 exit 0

@@ -23,7 +23,7 @@ import sys
 sys.stdout.buffer.write(bytes(i & 255 for i in range(40000)))' >samples.raw
 coeval import -o s --format raw --channels 8 --rate 10k --node desk samples.raw
 coeval import -o s "$sessions/foreign/traces/core"
-coeval sync s --pulse D7:rising:25600us --pulse D6:rising:12800us >/dev/null
+coeval sync s --pulse D7:rise:25600us --pulse D6:rise:12800us >/dev/null
 run session verify s
 coeval session verify s --json | python3 -c 'import json, sys; j = json.load(sys.stdin); print(j["ok"], [c["name"] for c in j["clocks"]], [f["name"] for f in j["files"]])'
 
@@ -35,7 +35,7 @@ fresh
 truncate -s "$at" d/traces/desk/stream
 coeval info d 2>&1 | grep -E 'warning|damaged|^  desk' | sed -E 's/  +/ /g; s/was cut here.*/was cut here/'
 coeval show d 2>/dev/null | grep -c 'truncated'
-coeval sync d --pulse D7:rising:25600us --pulse D6:rising:12800us >/dev/null 2>err; echo "sync -> $?, $(grep -c warning err) warning"
+coeval sync d --pulse D7:rise:25600us --pulse D6:rise:12800us >/dev/null 2>err; echo "sync -> $?, $(grep -c warning err) warning"
 verify
 
 echo "== a stream deleted"
@@ -125,7 +125,7 @@ run show d
 verify
 cp "$sessions/simulated/calibration.json" d/calibration.json
 sed -i 's/"coeval_calibration": 1/"coeval_calibration": 2/' d/calibration.json
-run sync d --pulse D7:rising:25600us
+run sync d --pulse D7:rise:25600us
 fresh
 sed -i 's/tracer_major = 1/tracer_major = 2/' d/traces/desk/metadata
 run show d
