@@ -8,13 +8,16 @@
 #include <coeval/error.h>
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "columns.h"
+#include "traps.h"
 
 #define COLUMNS 350 /* of 300 withheld pulses each: 105,000 where all are good */
 #define SEED 1
 #define NORMAL_95 1.959964
+#define TRAPS 100 /* worlds of each kind that are made to mislead */
 
 /*
  * Wilson's interval of the share @within / @n, in %. Pulses of one gap are not independent: what is within or not is mostly a whole
@@ -230,6 +233,60 @@ static int capture(const struct bench *b, const struct estimator *e)
 	return 0;
 }
 
+static void trap_figure(const struct bench *b, const char *name, const char *unit, double is,
+			double goal, bool less, const char *note)
+{
+	struct bench_figure f = {
+		.name = name, .unit = unit, .goal = goal, .less_is_better = less, .real = false
+	};
+
+	bench_add(&f.measured, is);
+	snprintf(f.note, sizeof(f.note), "%s", note);
+	bench_figure_put(b, &f);
+}
+
+/* Worlds made to mislead: what is proven or good in them is not wrong, and what something decides is decided. */
+static int traps(const struct bench *b)
+{
+	struct trap_tally all = { 0 };
+	char dir[BENCH_PATH_MAX], note[200];
+	struct cvl_error err;
+	int rc = 0;
+
+	bench_path(b, dir, "traps");
+	bench_remove(dir);
+	if (mkdir(dir, 0777))
+		return bench_fail(b, CVL_E_IO, "%s: cannot be made", dir);
+	for (int ties = 0; ties < TRAP_TIES && !rc; ties++)
+		for (unsigned i = 0; i < TRAPS && !rc; i++) {
+			if (bench_stopped())
+				return CVL_E_NO;
+			if (i % 16 == 0)
+				bench_doing(b, "%s: %u of %d", trap_names[ties], i, TRAPS);
+			rc = trap_run(SEED + i, (enum trap_ties)ties, dir, &all, &err);
+		}
+	bench_remove(dir);
+	if (rc)
+		return bench_fail(b, rc, "%s", err.text);
+	snprintf(note, sizeof(note), "%u worlds; %llu times of pairs", all.worlds,
+		 (unsigned long long)all.proven);
+	trap_figure(b, "made to mislead: outside a proven bound", "", (double)all.proven_outside, 0,
+		    true, note);
+	snprintf(note, sizeof(note), "%u clocks good, %u ambiguous of %u", all.good, all.ambiguous,
+		 all.clocks);
+	trap_figure(b, "made to mislead: good, but off by a period", "", all.by_period, 0, true,
+		    note);
+	snprintf(note, sizeof(note), "%llu times of pairs called good",
+		 (unsigned long long)all.likely);
+	trap_figure(b, "made to mislead: within 99.9 % bounds", "%",
+		    100 * share_of(all.likely - all.likely_outside, all.likely), 99.9, false, note);
+	snprintf(note, sizeof(note), "%u clocks that something decides by construction",
+		 all.decidable);
+	trap_figure(b, "made to mislead: decided where something decides", "%",
+		    100 * share_of(all.decidable_good, all.decidable), 98, false, note);
+	return 0;
+}
+
 static int run(const struct bench *b)
 {
 	static const struct estimator *const estimators[] = { &estimator_smooth, &estimator_kalman,
@@ -242,11 +299,11 @@ static int run(const struct bench *b)
 			rc = row(b, &column_worlds[w], estimators[e]);
 	for (size_t e = 0; e < sizeof(estimators) / sizeof(*estimators) && !rc; e++)
 		rc = capture(b, estimators[e]);
-	return rc;
+	return rc ? rc : traps(b);
 }
 
 const struct bench_group bench_truth = {
 	.name = "truth",
-	.what = "whether bounds hold at pulses that were withheld",
+	.what = "whether bounds hold: at pulses that were withheld, and in worlds made to mislead",
 	.run = run,
 };

@@ -69,7 +69,9 @@ struct solver {
 	const struct rule_set *rules;
 	struct cvl_error *err;
 	double again; /* the longest after which a message of the rule was sent again; 0: none was */
-	int64_t *log_begin; /* [clock] x of its first send by the rule */
+	double hold; /* the longest after which a clock sent on what it had received; 0: none did */
+	bool forwards;      /* some key is sent by several clocks */
+	int64_t *log_begin; /* [clock] x of its first end by the rule */
 };
 
 static int add_message(struct solver *s, const struct pairing_end *sent,
@@ -98,6 +100,35 @@ static bool is_copy(const struct group *g, size_t i)
 {
 	return i && g->end[i].of == g->end[i - 1].of && g->window > 0 &&
 	       g->end[i].x - g->end[i - 1].x <= g->window;
+}
+
+/* Where @clock's first end of the key is, in [from, to); to: it has none. */
+static size_t first_of(const struct group *g, uint32_t clock, size_t from, size_t to)
+{
+	while (from < to && g->end[from].of != clock)
+		from++;
+	return from;
+}
+
+/*
+ * Where packets are forwarded under one key: the send of the only clock that sent it without having received it. It came before every
+ * receive, whoever sent that on. NULL: there is none, or more than one, or it may have been received before its clock was traced.
+ */
+static const struct pairing_end *origin(const struct solver *s, const struct group *g)
+{
+	const struct pairing_end *found = NULL;
+
+	for (size_t i = 0; i < g->sends; i++) {
+		const struct pairing_end *e = &g->end[i];
+		size_t r = first_of(g, e->of, g->sends, g->n);
+
+		if ((i && e[-1].of == e->of) || (r < g->n && g->end[r].x <= e->x))
+			continue; /* not its first, or sent on */
+		if (found || track_span(e->x, s->log_begin[e->of]) <= 2 * s->hold)
+			return NULL;
+		found = e;
+	}
+	return found;
 }
 
 /* The only clock but @receiver that sends this key, as its first send; NULL: there is none, or (*@several) more than one. */
@@ -135,6 +166,7 @@ static bool may_be_copy(const struct solver *s, const struct pairing_end *sent)
 
 static int pair_once(struct solver *s, const struct group *g)
 {
+	const struct pairing_end *first = s->forwards ? origin(s, g) : NULL;
 	size_t paired = 0, others = 0;
 	int rc = 0;
 
@@ -149,6 +181,10 @@ static int pair_once(struct solver *s, const struct group *g)
 			continue;
 		}
 		sent = only_sender(g, e->of, &several);
+		if (s->forwards) {
+			several = sent && !first;
+			sent = first && first->of != e->of ? first : NULL;
+		}
 		if (several || (sent && (comes_again(g, sent->of) || may_be_copy(s, sent)))) {
 			s->p->ambiguous++;
 			others++;
@@ -197,7 +233,8 @@ static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t
 	struct group g = { .window = window };
 	size_t n = 0, sends = 0;
 
-	*wrap = s->again = 0;
+	*wrap = s->again = s->hold = 0;
+	s->forwards = false;
 	for (size_t c = 0; c < s->p->n_clocks; c++)
 		s->log_begin[c] = INT64_MAX;
 	if (!apart)
@@ -214,8 +251,16 @@ static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t
 			s->again = fmax(s->again, since);
 			if (since > 0 && !is_copy(&g, k))
 				apart[n++] = since;
+			s->forwards = s->forwards || e->of != g.end[0].of;
+		}
+		for (size_t k = 0; k < g.n; k++) {
+			const struct pairing_end *e = &g.end[k];
+			size_t r = first_of(&g, e->of, g.sends, g.n);
+
 			if (e->x < s->log_begin[e->of])
 				s->log_begin[e->of] = e->x;
+			if (k < g.sends && r < g.n && g.end[r].x <= e->x)
+				s->hold = fmax(s->hold, track_span(e->x, g.end[r].x));
 		}
 	}
 	if (n) {

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: MIT
+# What nothing decides is ambiguous, and said to be; what decides it is named.
+
+# A capture of a second pulse (and of one edge of T) by an analyzer: begin s, rate in ppm, pulses, period.
+capture() {
+	awk -v begin="$1" -v ppm="$2" -v n="$3" -v period="$4" 'BEGIN {
+		print "Time [s],PPS,T"
+		print "0.000000000,0,0"
+		for (k = 0; k < n; k++) {
+			t = 0.7 + k * period
+			if (t < begin) continue
+			printf "%.9f,1,0\n", (t - begin) * (1 + ppm * 1e-6)
+			printf "%.9f,0,0\n", (t + 0.3 * period - begin) * (1 + ppm * 1e-6)
+			if (k == 9) {
+				printf "%.9f,0,1\n", (t + 0.5 * period - begin) * (1 + ppm * 1e-6)
+				printf "%.9f,0,0\n", (t + 0.6 * period - begin) * (1 + ppm * 1e-6)
+			}
+		} }'
+}
+
+run() {
+	echo "\$ coeval $*"
+	coeval "$@" 2>&1
+	echo "-> $?"
+}
+
+verdict() { # the second clock's
+	run "$@" | sed -nE 's/^(n2: .*|-> .*)/\1/p'
+}
+
+echo "== two analyzers that were started by hand 2.3 s apart"
+capture 0 20 60 1 >n1.csv
+capture 2.3 -35 60 1 >n2.csv
+coeval import -o s n1.csv n2.csv
+run sync s --pulse PPS:rise:1s
+echo "-- against another clock nothing is known"
+coeval show s --from 5 --to 6 --bounds --event edge | sed -E 's/.* \+- +([^]]*)\] (n[12]) .*/\2 \1/; s/[0-9.]+ ns/bounded/' | sort | uniq -c | sed 's/^ *//'
+cat >rules.yaml <<'RULES'
+- after: n1.T rises
+  then: n2.T rises
+  within: -1ms to 1ms
+RULES
+coeval check s rules.yaml 2>&1 | sed -n '1,4p'
+coeval info s | grep -c ambiguous
+echo "-- an edge that all saw"
+verdict sync s --pulse PPS:rise:1s --align T
+coeval check s rules.yaml 2>&1 | sed -n '1,2p'
+verdict sync s
+echo "-- when they began"
+coeval import -o claimed n1.csv --start 2026-01-31T12:00:00Z+-100ms
+coeval import -o claimed n2.csv --start 2026-01-31T12:00:02.35Z+-100ms
+verdict sync claimed --pulse PPS:rise:1s
+coeval import -o vague n1.csv --start 2026-01-31T12:00:00Z+-600ms
+coeval import -o vague n2.csv --start 2026-01-31T12:00:02.35Z+-600ms
+verdict sync vague --pulse PPS:rise:1s
+coeval import -o unstated n1.csv --start 1769860800
+coeval import -o unstated n2.csv --start 1769860802.35
+verdict sync unstated --pulse PPS:rise:1s
+verdict sync unstated --pulse PPS:rise:1s --start-bound 200ms
+echo "-- and where each has a reference of its own"
+coeval sync claimed --pulse PPS:rise:1s --json | grep -o '"note":"[^"]*"'
+coeval sync claimed --pulse PPS:rise:1s:+-300ns --json | grep -o '"note":"[^"]*"'
+grep -o '"reference_ns": [0-9]*' claimed/sync.json | sort | uniq -c | sed 's/^ *//'
+coeval show claimed --from 5 --to 6 --bounds --event edge | sed -E 's/.* \+- +([0-9]+) ns\].*/\1/' | awk '{ print ($1 >= 300 ? "300 ns and more" : "less") }' | sort | uniq -c | sed 's/^ *//'
+run sync claimed --pulse PPS:rise:1s:300ns | head -n 2
+
+echo "== a period that is not theirs"
+capture 0 20 600 0.1 >fast.csv
+coeval import -o fast fast.csv
+for period in 100ms 101ms 1s 10ms; do
+	run sync fast --pulse PPS:rise:$period | sed -nE 's/^(fast: .*|-> .*)/\1/p'
+done
+
+echo "== one clock is never ambiguous"
+coeval import -o one n1.csv
+run sync one --pulse PPS:rise:1s | tail -n 2
+
+echo "== a clock that is further off than was stated"
+capture 0 516 600 1 >off.csv
+coeval import -o off off.csv --drift 200
+run sync off --pulse PPS:rise:1s | tail -n 2
+coeval import -o off2 off.csv
+run sync off2 --pulse PPS:rise:1s | tail -n 2
