@@ -39,6 +39,7 @@
 #define GATE_SD 5.0      /* of the jitter, that a pulse may be off */
 #define SETTLED_MARKS 16 /* a count of fewer says nothing of a rate */
 #define RATE_SD 3.7
+#define MEDIAN_SD 1.8  /* of a median of rates between two pulses each, against that of a mean */
 #define JITTER_PART 20 /* of a period: more jitter than that does not make a count less sure */
 
 /* ---- whether they are so far apart ---- */
@@ -705,7 +706,7 @@ static int count_all(struct heard *const *m, size_t n, double period, double dri
 		found->too_fast =
 			found->too_fast ||
 			fabs(found->rate_ppm) >
-				drift_ppm + RATE_SD * 1e6 * found->jitter_ns /
+				drift_ppm + RATE_SD * MEDIAN_SD * 1e6 * found->jitter_ns /
 						    (period * sqrt((double)n * RATE_MARKS));
 	}
 	free(scratch);
