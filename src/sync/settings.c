@@ -90,13 +90,14 @@ static int recall_pulses(struct cvl_sync_opts *o, json_t *list, struct cvl_error
 	return 0;
 }
 
-/* @sync has names that outlive the JSON. */
-static void recall_drift(struct cvl_sync_opts *o, json_t *drift, const struct cvl_sync *sync)
+/* @sync has names that outlive the JSON. Limits of @usual are left out. */
+static void recall_drift(struct cvl_sync_opts *o, json_t *drift, double usual,
+			 const struct cvl_sync *sync)
 {
 	for (size_t i = 0; i < sync->n && o->n_drift < DRIFTS; i++) {
 		double ppm = json_number_value(json_object_get(drift, sync->clock[i].clock));
 
-		if (ppm > 0) {
+		if (ppm > 0 && ppm != usual) {
 			o->drift[o->n_drift].clock = sync->clock[i].clock;
 			o->drift[o->n_drift++].ppm = ppm;
 		}
@@ -110,8 +111,11 @@ static void recall_limits(struct cvl_sync_opts *o, json_t *from, const struct cv
 
 	if (json_number_value(drift) > 0)
 		o->max_drift_ppm = json_number_value(drift);
-	/* files that do not tell what was asked for tell what each clock had */
-	recall_drift(o, json_is_object(drift) ? drift : json_object_get(from, "drift_ppm"), sync);
+	/* files that do not tell what was asked for tell what each clock had, which was 200 unless somebody said otherwise */
+	if (json_is_object(drift))
+		recall_drift(o, drift, 200, sync);
+	else
+		recall_drift(o, json_object_get(from, "drift_ppm"), 0, sync);
 	if (json_is_number(wander) && json_number_value(wander) >= 0) {
 		o->has_wander = true;
 		o->wander_ppb_s = json_number_value(wander);
