@@ -121,7 +121,7 @@ static inline void trap_count(const struct trap *w, const struct cvl_sync *sync,
 static inline int trap_run(uint64_t seed, enum trap_ties ties, const char *dir,
 			   struct trap_tally *t, struct cvl_error *err)
 {
-	char path[300], file[300];
+	char path[4200], file[4200];
 	const char *rules = file;
 	struct cvl_sync_opts opts = { 0 };
 	struct cvl_session *s;
