@@ -341,7 +341,7 @@ static int record(struct maker *m, struct cvl_session *s, size_t i, struct cvl_e
 	static const struct cvl_origin origin = { .format = "sim", .path = "trap" };
 	static const struct cvl_store_field field = { "key", CVL_STORE_U64 };
 	struct events *e = &m->of[i];
-	char name[20];
+	char name[24];
 	const struct cvl_store_desc desc = {
 		.clock = name,
 		.rate_hz = m->w->clock[i].rate_hz,
