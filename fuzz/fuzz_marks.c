@@ -5,7 +5,7 @@
  * The first bytes choose rate, period, resolution and base; then each mark is 9 bytes: how far x is from where the next one
  * is due (two bytes and a shift), how far off the offset is (likewise), its variance, and its source.
  */
-#include "../src/sync/number.h"
+#include "../src/sync/count.h"
 #include "../src/sync/problem.h"
 #include "../src/sync/track.h"
 
@@ -75,13 +75,11 @@ static void number(const struct track_mark *m, size_t n, bool numbered, int64_t 
 {
 	static struct heard heard[MARKS_MAX], *list[MARKS_MAX];
 	struct number_jump jump[NUMBER_JUMPS_MAX];
-	size_t n_jumps;
+	struct pulse_count found;
+	size_t n_jumps = 0;
 	int64_t before = 0;
 	bool any = false;
 
-	/* the search for a period takes as many steps as there are periods */
-	while (!numbered && n > 1 && (double)m[n - 1].x - (double)m[0].x > 1e5 * (double)period)
-		n--;
 	for (size_t i = 0; i < n; i++) {
 		int64_t k = (int64_t)m[i].var + (int64_t)i;
 
@@ -90,7 +88,11 @@ static void number(const struct track_mark *m, size_t n, bool numbered, int64_t 
 		heard[i] = (struct heard){ .x = m[i].x, .number = k };
 		list[i] = &heard[i];
 	}
-	number_marks(list, n, numbered, period, 1700000000000000000 % period, jump, &n_jumps);
+	if (numbered)
+		check_numbers(list, n, period, jump, &n_jumps);
+	else if (count_pulses(list, n, period, 1700000000000000000 % period, n % 2 ? 200 : 0.001,
+			      &found))
+		return; /* out of memory */
 	if (n_jumps > NUMBER_JUMPS_MAX)
 		abort();
 	for (size_t i = 0; i < n_jumps; i++)

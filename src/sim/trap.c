@@ -77,7 +77,7 @@ struct cvl_tick trap_tick(const struct trap *w, size_t i, double t_s)
 	const struct trap_clock *c = &w->clock[i];
 	long double s = ((long double)t_s - c->start_s) * (1 + (long double)c->off);
 
-	if (c->step_s && t_s >= c->step_at_s)
+	if (c->step_s > 0 && t_s >= c->step_at_s)
 		s += c->step_s;
 	return (struct cvl_tick){ (uint64_t)floorl(fmaxl(s, 0) * (long double)c->rate_hz) };
 }
@@ -364,7 +364,8 @@ static int record(struct maker *m, struct cvl_session *s, size_t i, struct cvl_e
 	class[0] = cvl_writer_declare(w, "sent", &field, 1, err);
 	class[1] = cvl_writer_declare(w, "received", &field, 1, err);
 	rc = cvl_writer_levels(w, (struct cvl_tick){ 0 }, 0, err);
-	qsort(e->at, e->n, sizeof(*e->at), by_time);
+	if (e->n)
+		qsort(e->at, e->n, sizeof(*e->at), by_time);
 	for (size_t k = 0; k < e->n && !rc; k++)
 		rc = put(w, &e->at[k], trap_tick(m->w, i, e->at[k].t), &levels, class, err);
 	if (rc) {

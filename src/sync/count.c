@@ -192,6 +192,13 @@ static enum pulse_finding look_first(struct heard *const *m, size_t n, double pe
 
 /* ---- the course of their phase ---- */
 
+/* A block of periods in which there are pulses [begin, end), and the bin that the course has there, unwrapped. */
+struct block {
+	int64_t number;
+	size_t begin, end;
+	int bin;
+};
+
 struct course {
 	struct heard *const *m; /* of one stretch without a long pause */
 	size_t n;
@@ -202,29 +209,29 @@ struct course {
 	int16_t *
 		from; /* [block of the chunk][bin]: where the best path came from, as a move; NO_MOVE: by a jump */
 	int *jump; /* [block of the chunk] the bin that jumps come from */
-	int *path; /* [block] bin, unwrapped */
+	struct block *block;
 	size_t blocks;
 };
 
 #define NO_MOVE INT16_MAX
 
-static int64_t block_of(const struct course *c, size_t i)
+static double blocks_to(const struct course *c, size_t i)
 {
-	return (int64_t)(track_span(c->m[i]->x, c->m[0]->x) / (c->period * BLOCK));
+	return track_span(c->m[i]->x, c->m[0]->x) / (c->period * BLOCK);
 }
 
-/* Pulses [i, end) of one block add to the bins that they and their neighbours are in, once a period. */
-static void add_pulses(const struct course *c, size_t i, size_t end, int *add, int64_t *last)
+/* Its pulses add to the bins that they and their neighbours are in, once a period. */
+static void add_pulses(const struct course *c, const struct block *k, int *add, int64_t *last)
 {
 	for (int b = 0; b < c->bins; b++)
 		add[b] = 0;
-	for (; i < end; i++) {
+	for (size_t i = k->begin; i < k->end; i++) {
 		double d = track_span(c->m[i]->x, c->m[0]->x) / c->period;
 		int64_t slot = (int64_t)floor(d);
 		int at = (int)((d - floor(d)) * c->bins) % c->bins;
 
-		for (int k = -1; k <= 1; k++) {
-			int b = (at + k + c->bins) % c->bins;
+		for (int n = -1; n <= 1; n++) {
+			int b = (at + n + c->bins) % c->bins;
 
 			if (last[b] != slot)
 				add[b]++;
@@ -233,80 +240,106 @@ static void add_pulses(const struct course *c, size_t i, size_t end, int *add, i
 	}
 }
 
+static int wrapped(const struct course *c, int bin)
+{
+	return (bin % c->bins + c->bins) % c->bins;
+}
+
+/* Of the bins within @reach of each one that with the greatest score: a queue of those that may yet be it, best first. */
+static void best_within(const struct course *c, int reach, int *best)
+{
+	int queue[2 * BINS_MAX], first = 0, last = 0;
+
+	for (int at = -reach; at < c->bins + reach; at++) {
+		int is = c->before[wrapped(c, at)];
+
+		while (last > first && c->before[wrapped(c, queue[last - 1])] < is)
+			last--;
+		queue[last++] = at;
+		if (at < reach)
+			continue;
+		while (queue[first] < at - 2 * reach)
+			first++;
+		best[at - reach] = queue[first];
+	}
+}
+
 /* One step of the paths, by at most @reach bins either way. */
 static void step(struct course *c, size_t row, int reach, const int *add)
 {
-	int best = 0;
+	int within[BINS_MAX], most = 0;
 	int *swap = c->before;
 
 	c->before = c->score;
 	c->score = swap;
 	for (int b = 1; b < c->bins; b++)
-		best = c->before[b] > c->before[best] ? b : best;
-	c->jump[row] = best;
+		most = c->before[b] > c->before[most] ? b : most;
+	c->jump[row] = most;
+	best_within(c, reach, within);
 	for (int b = 0; b < c->bins; b++) {
-		int most = c->before[best] - JUMP_COST;
-		int16_t move = NO_MOVE;
+		int move = b - within[b], is = c->before[wrapped(c, within[b])];
 
-		for (int k = 0; k <= 2 * reach; k++) {
-			/* 0, 1, -1, 2, -2, ...: of equals the one that moves least */
-			int by = k & 1 ? (k + 1) / 2 : -k / 2;
-			int at = ((b - by) % c->bins + c->bins) % c->bins;
-
-			if (c->before[at] > most) {
-				most = c->before[at];
-				move = (int16_t)by;
-			}
+		if (c->before[b] == is)
+			move = 0; /* of equals the one that does not move */
+		if (is < c->before[most] - JUMP_COST) {
+			is = c->before[most] - JUMP_COST;
+			move = NO_MOVE;
 		}
-		c->score[b] = most + add[b];
-		c->from[row * (size_t)c->bins + (size_t)b] = move;
+		c->score[b] = is + add[b];
+		c->from[row * (size_t)c->bins + (size_t)b] = (int16_t)move;
 	}
 }
 
-/* The path back from the best bin of block @last to block @first, which starts the chunk; @end is unwrapped, or found. */
+/* The path back from the best bin of block @last to block @first, which starts the chunk. */
 static void trace_back(struct course *c, size_t first, size_t last)
 {
 	int at = 0;
 
 	for (int b = 1; b < c->bins; b++)
 		at = c->score[b] > c->score[at] ? b : at;
-	c->path[last] = at;
+	c->block[last].bin = at;
 	for (size_t k = last; k > first; k--) {
 		size_t row = k - first;
-		int16_t move = c->from[row * (size_t)c->bins + (size_t)at];
-		int by;
+		int by = c->from[row * (size_t)c->bins + (size_t)at];
 
-		if (move == NO_MOVE) {
+		if (by == NO_MOVE) {
 			by = at - c->jump[row];
 			by -= c->bins * (int)lround((double)by / c->bins); /* the shorter way */
-		} else {
-			by = move;
 		}
-		at = ((at - by) % c->bins + c->bins) % c->bins;
-		c->path[k - 1] = c->path[k] - by;
+		at = wrapped(c, at - by);
+		c->block[k - 1].bin = c->block[k].bin - by;
 	}
 }
 
-/* Moves paths of a chunk so that its first block goes on from where the last chunk ended. */
+/* Moves the path of a chunk so that its first block goes on from where the last chunk ended. */
 static void hang_on(struct course *c, size_t first, size_t last, int at)
 {
-	int by = at - c->path[first];
+	int by = at - c->block[first].bin;
 
 	for (size_t k = first; k <= last; k++)
-		c->path[k] += by;
+		c->block[k].bin += by;
 }
 
 static int room(struct course *c)
 {
 	size_t bins = (size_t)c->bins;
 
-	c->blocks = (size_t)block_of(c, c->n - 1) + 1;
 	c->score = calloc(bins, sizeof(*c->score));
 	c->before = calloc(bins, sizeof(*c->before));
 	c->from = calloc(CHUNK * bins, sizeof(*c->from));
 	c->jump = calloc(CHUNK, sizeof(*c->jump));
-	c->path = calloc(c->blocks, sizeof(*c->path));
-	return c->score && c->before && c->from && c->jump && c->path ? 0 : CVL_E_NOMEM;
+	c->block = calloc(c->n, sizeof(*c->block));
+	if (!c->score || !c->before || !c->from || !c->jump || !c->block)
+		return CVL_E_NOMEM;
+	c->blocks = 0;
+	for (size_t i = 0; i < c->n; i++) {
+		int64_t number = (int64_t)blocks_to(c, i);
+
+		if (!c->blocks || number != c->block[c->blocks - 1].number)
+			c->block[c->blocks++] = (struct block){ .number = number, .begin = i };
+		c->block[c->blocks - 1].end = i + 1;
+	}
+	return 0;
 }
 
 static void course_free(struct course *c)
@@ -315,7 +348,7 @@ static void course_free(struct course *c)
 	free(c->before);
 	free(c->from);
 	free(c->jump);
-	free(c->path);
+	free(c->block);
 }
 
 /* Find the path of c->m. */
@@ -324,35 +357,29 @@ static int follow(struct course *c)
 	int add[BINS_MAX];
 	int64_t last[BINS_MAX];
 	double carry = 0, a_block = c->drift * BLOCK * c->bins;
-	size_t first = 0, i = 0;
+	size_t first = 0;
 	int rc = room(c);
 
 	if (rc)
 		return rc;
 	for (int b = 0; b < c->bins; b++)
 		last[b] = -1;
-	for (size_t k = 0; k < c->blocks; k++) {
-		size_t end = i, row = k - first;
+	add_pulses(c, &c->block[0], c->score, last);
+	for (size_t k = 1; k < c->blocks; k++) {
+		size_t row = k - first;
 
-		while (end < c->n && (size_t)block_of(c, end) == k)
-			end++;
-		add_pulses(c, i, end, add, last);
-		i = end;
-		if (!k) {
-			memcpy(c->score, add, (size_t)c->bins * sizeof(*add));
-			continue;
-		}
-		carry += a_block;
-		step(c, row, (int)fmin(carry, c->bins / 2), add);
+		add_pulses(c, &c->block[k], add, last);
+		carry += a_block * (double)(c->block[k].number - c->block[k - 1].number);
+		step(c, row, (int)fmin(carry, (c->bins - 1) / 2), add);
 		carry -= floor(carry);
 		if (row + 1 == CHUNK || k + 1 == c->blocks) {
-			int at = c->path[first];
+			int at = c->block[first].bin;
 
 			trace_back(c, first, k);
 			if (first)
 				hang_on(c, first, k, at);
 			/* the next chunk begins where this one ended: other ways are given up */
-			at = ((c->path[k] % c->bins) + c->bins) % c->bins;
+			at = wrapped(c, c->block[k].bin);
 			for (int b = 0; b < c->bins; b++)
 				c->score[b] = b == at ? 0 : NO_SCORE;
 			first = k;
@@ -363,33 +390,34 @@ static int follow(struct course *c)
 	return 0;
 }
 
-/* Where the course has the phase at pulse @i: between the middles of blocks. */
-static double phase_at(const struct course *c, size_t i)
+/* Where the course has the phase at pulse @i of block @k: between the middles of blocks. */
+static double phase_at(const struct course *c, size_t i, size_t k)
 {
-	double at = track_span(c->m[i]->x, c->m[0]->x) / (c->period * BLOCK) - 0.5, part;
-	size_t k = at <= 0 ? 0 : (size_t)at;
-	double a, b;
+	const struct block *own = &c->block[k], *other = own;
+	double from_middle = blocks_to(c, i) - (double)own->number - 0.5, part = 0;
 
-	if (k >= c->blocks)
-		k = c->blocks - 1;
-	a = c->path[k];
-	b = k + 1 < c->blocks ? c->path[k + 1] : a;
-	part = at <= 0 || fabs(b - a) > c->bins / 8 ? (at - (double)k > 0.5 ? 1 : 0) :
-						      at - (double)k;
-	return (a + (b - a) * fmin(part, 1) + 0.5) * c->bin;
+	if (from_middle < 0 && k)
+		other = &c->block[k - 1];
+	else if (from_middle > 0 && k + 1 < c->blocks)
+		other = &c->block[k + 1];
+	if (other != own && abs(other->bin - own->bin) <= c->bins / 8)
+		part = from_middle / (double)(other->number - own->number);
+	return (own->bin + (other->bin - own->bin) * part + 0.5) * c->bin;
 }
 
 /* Numbers from 0 on and how far each is off the course; what is further off than @gate is bad. Returns how many count. */
 static size_t number_by(const struct course *c, double gate)
 {
-	size_t kept = 0, last = 0;
+	size_t kept = 0, last = 0, k = 0;
 	double last_off = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
-		double d = (track_span(c->m[i]->x, c->m[0]->x) - phase_at(c, i)) / c->period;
-		double off = fabs(d - round(d));
 		struct heard *h = c->m[i];
+		double d, off;
 
+		k += i >= c->block[k].end;
+		d = (track_span(h->x, c->m[0]->x) - phase_at(c, i, k)) / c->period;
+		off = fabs(d - round(d));
 		h->number = (int64_t)llround(d);
 		h->bad = off * c->period > gate;
 		if (h->bad)

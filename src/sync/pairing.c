@@ -446,7 +446,8 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 	double begin = -INFINITY;
 	bool in = false;
 
-	qsort(c->at, c->n, sizeof(*c->at), by_delta);
+	if (c->n)
+		qsort(c->at, c->n, sizeof(*c->at), by_delta);
 	for (size_t i = 0; i < c->n; i++) {
 		double here = c->at[i].delta, share = 0;
 		bool counts = possible >= EVIDENCE && begin < asked.high && here > asked.low;
@@ -748,7 +749,8 @@ int pairing_solve(struct pairing *p, struct sync_problem *problem, const struct 
 	s.log_begin = calloc(problem->n_clocks + 1, sizeof(*s.log_begin));
 	if (!s.log_begin)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	qsort(p->end, p->n, sizeof(*p->end), by_key);
+	if (p->n)
+		qsort(p->end, p->n, sizeof(*p->end), by_key);
 	for (size_t i = 0, end; i < p->n && !rc; i = end) {
 		const struct match_rule *rule = &rules->rule[p->end[i].rule];
 		double wrap;
