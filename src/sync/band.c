@@ -42,6 +42,24 @@ static int by_x(const void *pa, const void *pb)
 	return a->x < b->x ? -1 : a->x > b->x;
 }
 
+/* An empty band for @limits, sorted. False: they are of one direction, and say nothing. */
+static bool begin_band(struct band *b, struct band_limit *limits, size_t n, double rho)
+{
+	bool low = false, high = false;
+
+	b->n = b->cuts = 0;
+	b->rho = rho;
+	b->empty = false;
+	b->worst = 0;
+	for (size_t i = 0; i < n; i++) {
+		low = low || limits[i].lower;
+		high = high || !limits[i].lower;
+	}
+	if (n)
+		qsort(limits, n, sizeof(*limits), by_x);
+	return low && high;
+}
+
 /* ---- cones ---- */
 
 struct cone {
@@ -371,20 +389,10 @@ int band_make_settable(struct band *b, struct band_limit *limits, size_t n, doub
 {
 	struct sides s = { .l = limits, .n = n, .rho = rho };
 	size_t part[BAND_CUTS_MAX + 2][2], parts;
-	bool low = false, high = false;
 	int rc = 0;
 
-	b->n = b->cuts = 0;
-	b->rho = rho;
-	b->empty = false;
-	b->worst = 0;
-	for (size_t i = 0; i < n; i++) {
-		low = low || limits[i].lower;
-		high = high || !limits[i].lower;
-	}
-	if (!low || !high)
+	if (!begin_band(b, limits, n, rho))
 		return 0;
-	qsort(limits, n, sizeof(*limits), by_x);
 	s.upto = malloc(n * sizeof(*s.upto));
 	s.from = malloc(n * sizeof(*s.from));
 	if (!s.upto || !s.from) {
@@ -571,11 +579,7 @@ int band_make_lines(struct band *b, struct band_limit *limits, size_t n, int64_t
 	struct programme p = { .limit = limits, .n = n, .rho = 0.5 };
 	int rc = 0;
 
-	b->n = b->cuts = 0;
-	b->rho = p.rho;
-	b->empty = false;
-	b->worst = 0;
-	qsort(limits, n, sizeof(*limits), by_x);
+	begin_band(b, limits, n, p.rho);
 	qsort(at, n_at, sizeof(*at), by_place);
 	for (size_t i = 0; i < n_at && !rc; i++)
 		rc = add_solved(b, &p, at[i], 0, err);
@@ -585,19 +589,8 @@ int band_make_lines(struct band *b, struct band_limit *limits, size_t n, int64_t
 int band_make(struct band *b, struct band_limit *limits, size_t n, int64_t from, int64_t to,
 	      double rho, bool has_wander, double wander, struct cvl_error *err)
 {
-	bool low = false, high = false;
-
-	b->n = b->cuts = 0;
-	b->rho = rho;
-	b->empty = false;
-	b->worst = 0;
-	for (size_t i = 0; i < n; i++) {
-		low = low || limits[i].lower;
-		high = high || !limits[i].lower;
-	}
-	if (!low || !high)
+	if (!begin_band(b, limits, n, rho))
 		return 0;
-	qsort(limits, n, sizeof(*limits), by_x);
 	return has_wander ? make_wander(b, limits, n, from, to, wander, err) :
 			    make_cones(b, limits, n, err);
 }
