@@ -372,6 +372,92 @@ static void wander_band_tells_a_contradiction(void **state)
 	band_free(&b);
 }
 
+/* ---- clocks that were set ---- */
+
+#define MESSAGES 600
+#define SPAN 120000000000
+
+/* Messages both ways in two minutes, 150 us and exponential beyond; theta steps by @step at @when. */
+static void stepped(struct draw *d, struct band_limit *l, int64_t when, int64_t step, double rate)
+{
+	for (size_t i = 0; i < MESSAGES; i++) {
+		int64_t x = (int64_t)draw_below(d, SPAN);
+		double theta = rate * (double)x + (x >= when ? (double)step : 0);
+		double flight = 150e3 - 400e3 * log(1 - uniform(d, 0, 1));
+
+		l[i].x = x;
+		l[i].lower = i % 2;
+		l[i].bound = llround(l[i].lower ? theta - flight : theta + flight);
+		l[i].id = (uint32_t)i;
+	}
+}
+
+static void a_step_anywhere_leaves_the_band_true(void **state)
+{
+	static const int64_t steps[] = { 0, 100000, 300000, 1000000, 3000000 };
+	struct draw d = draw_begin(7);
+	double plain = 0, settable = 0;
+
+	(void)state;
+	for (int k = 0; k < 200; k++) {
+		int64_t step = steps[k % 5],
+			when = SPAN / 10 + (int64_t)draw_below(&d, SPAN * 8 / 10);
+		double rate = uniform(&d, -40e-6, 40e-6);
+		struct band_limit l[MESSAGES];
+		struct band b = { 0 }, two_sided = { 0 };
+		struct cvl_error err;
+
+		stepped(&d, l, when, step, rate);
+		if (!step)
+			make(&two_sided, l, MESSAGES, 0, SPAN, 50e-6, NULL);
+		assert_int_equal(band_make_settable(&b, l, MESSAGES, 50e-6, &err), 0);
+		assert_false(b.empty);
+		assert_true(b.cuts <= (step ? 1 : 0));
+		if (b.cuts)
+			assert_true(b.cut_from <= when && when <= b.cut_to);
+		if (step >= 3000000)
+			assert_int_equal(b.cuts, 1);
+		for (int i = 0; i < 300; i++) {
+			int64_t x = SPAN / 20 + (int64_t)draw_below(&d, SPAN * 9 / 10);
+			long double theta = rate * (double)x + (x >= when ? (double)step : 0), low,
+				    high;
+
+			at(&b, x, &low, &high);
+			if (theta < low - 2 || theta > high + 2)
+				fail_msg("%d: a step of %lld ns: outside at %lld", k,
+					 (long long)step, (long long)x);
+			if (step)
+				continue;
+			settable += (double)(high - low);
+			at(&two_sided, x, &low, &high);
+			plain += (double)(high - low);
+		}
+		band_free(&b);
+		band_free(&two_sided);
+	}
+	printf("%.2f times as wide as if the clock could not be set\n", settable / plain);
+	assert_true(settable < 1.8 * plain);
+}
+
+static void two_steps_are_two_cuts(void **state)
+{
+	struct draw d = draw_begin(8);
+	struct band_limit l[MESSAGES];
+	struct band b = { 0 };
+	struct cvl_error err;
+
+	(void)state;
+	stepped(&d, l, SPAN / 3, 5000000, 1e-5);
+	for (size_t i = 0; i < MESSAGES; i++)
+		if (l[i].x > 2 * (SPAN / 3))
+			l[i].bound -= 8000000;
+	assert_int_equal(band_make_settable(&b, l, MESSAGES, 50e-6, &err), 0);
+	assert_false(b.empty);
+	assert_int_equal(b.cuts, 2);
+	assert_true(b.cut_from <= SPAN / 3 && SPAN / 3 <= b.cut_to);
+	band_free(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,6 +467,8 @@ int main(void)
 		cmocka_unit_test(wander_band_holds_the_truth),
 		cmocka_unit_test(without_wander_the_band_is_the_linear_programme),
 		cmocka_unit_test(wander_band_tells_a_contradiction),
+		cmocka_unit_test(a_step_anywhere_leaves_the_band_true),
+		cmocka_unit_test(two_steps_are_two_cuts),
 	};
 
 	setenv("COEVAL_SEED", "1", 0);
