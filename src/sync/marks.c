@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SEVERAL_MARKS \
+	32 /* with fewer, senders that were tied by these very clocks would count as independent */
 #define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
 
 static int no_memory(struct marks *w)
@@ -524,7 +526,7 @@ static int spread(struct marks *w)
 	}
 	/* with all sources tied, what is heard of the others also counts */
 	for (size_t c = 0; c < p->n_clocks && several && !rc && !w->tracker->whole_periods; c++)
-		if (w->clock[c].tied)
+		if (w->clock[c].tied && w->clock[c].marks >= SEVERAL_MARKS)
 			rc = track_clock(w, c);
 	return rc;
 }

@@ -156,7 +156,7 @@ static void tell_good(const struct marks *w, const struct marks_tie *t, struct c
 	const struct track_report *r = &t->track.report;
 	char wander[160] = "", sd[CVL_TIME_TEXT];
 
-	if (r->wander_ns > 0) {
+	if (r->wander_ns >= 1) {
 		cvl_bound_text(sd, llround(r->wander_ns));
 		snprintf(
 			wander, sizeof(wander),
@@ -164,7 +164,7 @@ static void tell_good(const struct marks *w, const struct marks_tie *t, struct c
 			sd, r->wander_s);
 	}
 	sync_reason(out, CVL_GOOD, "%" PRIu64 " marks of %s%s%s%s%s", r->used,
-		    w->p->source[w->root].name, t->sources > 1 ? " and others" : "",
+		    w->p->source[t->via].name, t->sources > 1 ? " and others" : "",
 		    *out->decided_by ? "; which ones: by " : "", out->decided_by, wander);
 }
 
@@ -380,11 +380,31 @@ static void note_references(const struct marks *w, struct sync_solution *s)
 	}
 }
 
+/* The timeline is the time of clock @ref: its group is the timeline's, and those that were are another. */
+static void regroup(struct marks *w, size_t ref)
+{
+	const uint32_t own = w->clock[ref].group;
+
+	for (size_t c = 0; own && c < w->p->n_clocks; c++) {
+		struct marks_tie *t = &w->clock[c];
+
+		if (t->group == own) {
+			t->group = 0;
+		} else if (!t->group) {
+			t->group = own;
+			t->turn_ns = w->clock[ref].turn_ns;
+		}
+	}
+}
+
 int marks_finish(struct marks *w, struct sync_solution *s)
 {
 	const struct sync_problem *p = w->p;
 	size_t ref = p->reference < 0 ? SIZE_MAX : p->clock[p->reference].same_as;
 	int rc = 0;
+
+	if (ref != SIZE_MAX)
+		regroup(w, ref);
 
 	if (ref != SIZE_MAX)
 		snprintf(s->reference, sizeof(s->reference), "%s", p->clock[ref].name);

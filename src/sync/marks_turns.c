@@ -167,30 +167,40 @@ static int beacons(struct deciding *k, size_t a, size_t b, size_t source)
 	return turns_between(k->turns, a, b, mid - BEACON_SLACK, mid + BEACON_SLACK, TURN_BEACON);
 }
 
-/* The edges of clock @clock on the line to align by. */
-static size_t edges_of(const struct sync_problem *p, size_t clock, const struct sync_edge **first)
+/* The edge of clock @clock on the line to align by that comes after @at; NULL: there is none. */
+static const struct sync_edge *next_edge(const struct sync_problem *p, size_t clock,
+					 const struct sync_edge *at)
 {
-	size_t n = 0;
-
-	*first = NULL;
-	for (size_t i = 0; i < p->n_align; i++) {
-		if (p->clock[p->align[i].clock].same_as != clock)
-			continue;
-		if (!n++)
-			*first = &p->align[i];
-	}
-	return n;
+	for (size_t i = at ? (size_t)(at - p->align) + 1 : 0; i < p->n_align; i++)
+		if (p->clock[p->align[i].clock].same_as == clock)
+			return &p->align[i];
+	return NULL;
 }
 
+/* The first edges of both are the same one, unless those that follow are others: then one of them missed some, or began later. */
 static int align(struct deciding *k, size_t a, size_t b)
 {
-	const struct sync_edge *ea, *eb;
-	size_t ca = k->node[a].clock, cb = k->node[b].clock;
+	const size_t ca = k->node[a].clock, cb = k->node[b].clock;
+	const struct sync_edge *ea = next_edge(k->p, ca, NULL), *eb = next_edge(k->p, cb, NULL);
+	int64_t xa, xb;
 
-	if (!edges_of(k->p, ca, &ea) || !edges_of(k->p, cb, &eb))
+	if (!ea || !eb)
 		return 0;
-	return same(k, a, sync_x(k->p, ca, ea->tick), b, sync_x(k->p, cb, eb->tick), ALIGNED_NS,
-		    TURN_ALIGN);
+	xa = sync_x(k->p, ca, ea->tick);
+	xb = sync_x(k->p, cb, eb->tick);
+	for (;;) {
+		double since, apart;
+
+		ea = next_edge(k->p, ca, ea);
+		eb = next_edge(k->p, cb, eb);
+		if (!ea || !eb)
+			break;
+		since = track_span(sync_x(k->p, ca, ea->tick), xa);
+		apart = fabs(since - track_span(sync_x(k->p, cb, eb->tick), xb));
+		if (apart > ALIGNED_NS + (k->node[a].drift + k->node[b].drift) * since)
+			return 0;
+	}
+	return ea || eb ? 0 : same(k, a, xa, b, xb, ALIGNED_NS, TURN_ALIGN);
 }
 
 /* Both clocks' times are known: their counts say the same of the same moment. */
@@ -279,18 +289,14 @@ static int gather(struct deciding *k)
 	return rc ? rc : messages(k);
 }
 
-/* The one whose time the timeline is, or is tied to already. */
+/* One that is tied to the timeline already, or else the one whose time that is. */
 static size_t root_of(const struct deciding *k)
 {
-	if (k->p->reference >= 0) {
-		size_t ref = k->node_of[k->p->clock[k->p->reference].same_as];
-
-		if (ref != SIZE_MAX)
-			return ref;
-	}
 	for (size_t i = 0; i < k->n; i++)
 		if (k->w->clock[k->node[i].clock].tied)
 			return i;
+	if (k->p->reference >= 0)
+		return k->node_of[k->p->clock[k->p->reference].same_as];
 	return SIZE_MAX;
 }
 
@@ -316,6 +322,7 @@ static void apply(struct deciding *k, const struct turn *turn, unsigned dropped)
 			continue;
 		t->group = k->w->n_groups + turn[i].group;
 		t->turn_ns = (int64_t)k->period;
+		t->via = k->source;
 		groups = turn[i].group > groups ? turn[i].group : groups;
 	}
 	k->w->n_groups += groups;

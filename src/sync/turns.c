@@ -143,6 +143,15 @@ static bool hull(const struct turns *t, size_t root, unsigned kinds, int64_t *lo
 	return true;
 }
 
+/* Whether constraints of @kinds do not contradict each other. */
+static bool fits(const struct turns *t, unsigned kinds, int64_t *low, int64_t *high)
+{
+	for (size_t i = 0; i < t->n && i < GROUPS_MAX; i++)
+		if (!hull(t, i, kinds, low, high))
+			return false;
+	return true;
+}
+
 /* Which clocks are decided against one of them that is in no group yet; each round is one more group. */
 static void make_groups(const struct turns *t, unsigned kinds, uint32_t *group, int64_t *low,
 			int64_t *high)
@@ -213,7 +222,7 @@ int turns_solve(const struct turns *t, size_t root, struct turn *out)
 {
 	int64_t *low = calloc(t->n + 1, sizeof(*low)), *high = calloc(t->n + 1, sizeof(*high));
 	uint32_t *group = calloc(t->n + 1, sizeof(*group));
-	unsigned kinds = ALL, dropped = 0;
+	unsigned kinds = ALL, present = 0;
 
 	if (!low || !high || !group) {
 		free(low);
@@ -221,16 +230,14 @@ int turns_solve(const struct turns *t, size_t root, struct turn *out)
 		free(group);
 		return CVL_E_NOMEM;
 	}
-	for (int k = 0; k < TURN_KINDS; k++) {
-		bool fits = true;
-
-		for (size_t i = 0; i < t->n && fits && i < GROUPS_MAX; i++)
-			fits = hull(t, i, kinds, low, high);
-		if (fits)
-			break;
+	for (size_t i = 0; i < t->n_edges; i++)
+		present |= 1u << t->edge[i].kind;
+	/* one kind is left out, whichever gives way first, or as many as need be */
+	for (int k = 0; k < TURN_KINDS && kinds == ALL && !fits(t, ALL, low, high); k++)
+		if (fits(t, ALL & ~(1u << k), low, high))
+			kinds &= ~(1u << k);
+	for (int k = 0; k < TURN_KINDS && !fits(t, kinds, low, high); k++)
 		kinds &= ~(1u << k);
-		dropped |= 1u << k;
-	}
 	make_groups(t, kinds, group, low, high);
 	if (root >= t->n)
 		root = largest(group, t->n);
@@ -243,7 +250,7 @@ int turns_solve(const struct turns *t, size_t root, struct turn *out)
 	free(low);
 	free(high);
 	free(group);
-	return (int)dropped;
+	return (int)(present & ~kinds);
 }
 
 const char *turns_text(unsigned kinds, char *out, size_t size)

@@ -81,3 +81,23 @@ coeval import -o off off.csv --drift 200
 run sync off --pulse PPS:rise:1s | tail -n 2
 coeval import -o off2 off.csv
 run sync off2 --pulse PPS:rise:1s | tail -n 2
+
+echo "== decided against a clock that is itself ambiguous"
+# n1 hears A and B, n2 B alone, n3 A alone; n1 and n3 say when they began.
+two_lines() { # begin, A's period or 0, B's period or 0
+	awk -v begin="$1" -v a="$2" -v b="$3" 'BEGIN {
+		for (k = 0; k < 60; k++) {
+			if (a) { print 0.3 + k * a, 0, 1; print 0.5 + k * a, 0, 0 }
+			if (b) { print 0.9 + k * b, 1, 1; print 1.1 + k * b, 1, 0 }
+		} }' | sort -n | awk -v begin="$1" 'BEGIN { print "Time [s],A,B\n0,0,0" }
+		$1 > begin && $1 < 60 { level[$2] = $3; printf "%.9f,%d,%d\n", $1 - begin, level[0], level[1] }'
+}
+two_lines 0.0 1 2 >n1.csv
+two_lines 3.1 0 2 >n2.csv
+two_lines 1.6 1 0 >n3.csv
+coeval import -o three n1.csv --start 1769860800+-10ms
+coeval import -o three n2.csv
+coeval import -o three n3.csv --start 1769860801.6+-10ms
+for reference in n1 n2; do
+	coeval sync three --pulse A:rise:1s --pulse B:rise:2s --reference $reference | sed -nE 's/^(n[123] +[a-z]+) .*/\1/p'
+done
