@@ -82,7 +82,7 @@ struct column_sums {
 	unsigned columns, good, degraded, untied;
 	uint64_t n, within; /* withheld pulses of good clocks */
 	uint64_t n_marks, within_marks;
-	double *gap, *mark;     /* bounds of good clocks */
+	double *gap, *mark; /* bounds of good clocks */
 	size_t n_gap, n_mark, cap;
 };
 

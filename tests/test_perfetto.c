@@ -101,7 +101,8 @@ static void read_track(struct bytes b)
 	assert_in_range(uuid, 1, TRACKS - 1);
 	assert_string_equal(track[uuid], "");
 	assert_true((size_t)snprintf(track[uuid], sizeof(track[uuid]), "%s/%s",
-				     parent ? track[parent] : "", text(called)) < sizeof(track[uuid]));
+				     parent ? track[parent] : "",
+				     text(called)) < sizeof(track[uuid]));
 }
 
 static void read_note(struct bytes b, char *out, size_t n)

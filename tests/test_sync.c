@@ -831,7 +831,8 @@ static void check_against_all_pairs(struct draw *d, struct world *w, struct cvl_
 
 	for (int k = 0; k < 200; k++) {
 		int64_t x = (int64_t)(uniform(d, 0, w->span) * 1e9), bound;
-		int64_t have = cvl_map_time(c->map, (struct cvl_tick){ (uint64_t)x }, &bound).ns - x;
+		int64_t have =
+			cvl_map_time(c->map, (struct cvl_tick){ (uint64_t)x }, &bound).ns - x;
 		long double low = INFINITY, high = -INFINITY;
 
 		for (size_t i = 0; i < n; i++) {

@@ -63,7 +63,7 @@ struct cvl_sync_opts {
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
 	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
-	char align[64]; /* a line: its first edge is the same one at all clocks; "": none */
+	char align[64];         /* a line: its first edge is the same one at all clocks; "": none */
 	int64_t start_bound_ns; /* claimed starts are taken to be within this of UTC, where nothing is stated; 0: they say nothing */
 	double max_drift_ppm;   /* how far a clock's rate may be off; 0: as stated of each clock */
 	struct {

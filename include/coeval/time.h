@@ -25,7 +25,7 @@ struct cvl_time {
 
 /** What a bound promises. */
 enum cvl_bound_kind {
-	CVL_BOUND_NONE,        /* no tie to the timeline: nominal rate only, half-width unknown */
+	CVL_BOUND_NONE,  /* no tie to the timeline: nominal rate only, half-width unknown */
 	CVL_BOUND_GUESS, /* what was stated contradicts what was observed: nothing is promised */
 	CVL_BOUND_STATISTICAL, /* covers the truth 99.9 % of the time, model permitting */
 	CVL_BOUND_PROVEN,      /* follows from stated limits (drift, resolution, causality) */

@@ -149,7 +149,8 @@ static void put_recalled(FILE *f, const struct cvl_sync_opts *o, const struct cv
 		fprintf(f, " --pulse %s:%s:%.9gs", r->line, r->rising ? "rise" : "fall",
 			(double)r->period_ns * 1e-9);
 		if (r->error_ns)
-			fprintf(f, ":+-%.9gns%s", (double)r->error_ns, r->error_is_max ? ":max" : "");
+			fprintf(f, ":+-%.9gns%s", (double)r->error_ns,
+				r->error_is_max ? ":max" : "");
 	}
 	if (strcmp(o->align, given->align) != 0)
 		fprintf(f, " --align %s", o->align);

@@ -70,7 +70,7 @@ struct exporter {
 	struct bytes *to;           /* what is encoded now */
 	enum cvl_scope from, scope; /* scopes before the first of these are left out */
 	unsigned unsure;            /* gaps that no place could be found for */
-	bool unknown; /* levels of lines are, now and then */
+	bool unknown;               /* levels of lines are, now and then */
 };
 
 /* ---- TSDL ---- */

@@ -257,7 +257,8 @@ static int compare(const struct cvl_clock *c, const struct cvl_trace *trace, str
 				"%s/metadata:0: the clock is %s here, but %s in session.json",
 				c->trace, class->uuid, c->uuid);
 	/* metadata have whole ticks */
-	if (!c->start_stated && apart(session_claimed_start(class), c->start_unix_ns) > 1000000000 / c->rate_hz + 1)
+	if (!c->start_stated &&
+	    apart(session_claimed_start(class), c->start_unix_ns) > 1000000000 / c->rate_hz + 1)
 		return cvl_fail(err, CVL_E_MISMATCH, 0,
 				"%s/metadata:0: the clock starts at %" PRId64
 				" ns (Unix time) here, but at %" PRId64 " ns in session.json",
