@@ -34,6 +34,17 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	return output_end(&output, exporter->export(tl, output_path(&output), err), err);
 }
 
+/* Most formats have no place for it. */
+static void warn_of_ambiguous(const struct cvl_sync *sync)
+{
+	for (size_t i = 0; sync && i < sync->n; i++)
+		if (sync->clock[i].verdict == CVL_AMBIGUOUS)
+			fprintf(stderr,
+				"coeval: warning: %s is ambiguous: its times may be off by whole periods against those of other "
+				"clocks (`coeval info`)\n",
+				sync->clock[i].clock);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
@@ -85,8 +96,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	rc = cvl_timeline_open(&tl, session, &opts, &err);
-	if (!rc)
+	if (!rc) {
+		warn_of_ambiguous(cvl_timeline_sync(tl));
 		rc = export_to(exporter, tl, path, &err);
+	}
 	progress_clear(&progress);
 	cvl_timeline_close(tl);
 	cvl_session_close(session);

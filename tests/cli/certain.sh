@@ -42,6 +42,8 @@ cat >rules.yaml <<'RULES'
 RULES
 coeval check s rules.yaml 2>&1 | sed -n '1,4p'
 coeval info s | grep -c ambiguous
+coeval export s --to csv 2>&1 >/dev/null
+coeval sync s --compare --pulse PPS:rise:1s | grep -c ' 1/2 '
 echo "-- an edge that all saw"
 verdict sync s --pulse PPS:rise:1s --align T
 coeval check s rules.yaml 2>&1 | sed -n '1,2p'

@@ -201,8 +201,8 @@ static int measure(struct study *s, struct study_result *r, const struct cvl_obs
 	int rc;
 
 	for (size_t i = 0; i < r->sync->n; i++) {
-		r->tied += r->sync->clock[i].map != NULL &&
-			   r->sync->clock[i].verdict != CVL_UNSYNCHRONISED;
+		r->tied +=
+			r->sync->clock[i].map != NULL && r->sync->clock[i].verdict > CVL_AMBIGUOUS;
 		r->degraded += r->sync->clock[i].verdict == CVL_DEGRADED;
 	}
 	rc = sum_residuals(r, obs, err);
