@@ -32,8 +32,8 @@ for mode in fine paper; do
 	coeval sync $mode --pulse PPS:rise:1s | sed -nE 's/^(obs +[a-z]+) .*/\1/p; s/^obs: ./&/p'
 	coeval show $mode --event pulse --ticks | wc -l
 done
-compare fine fine.true 40 10000
-compare paper paper.true 300 10000
+compare fine fine.true 40 20000
+compare paper paper.true 300 20000
 
 echo "== a byte is lost in the middle of a block"
 at=$(($(wc -c <paper.spi) / 2))
@@ -41,4 +41,4 @@ at=$(($(wc -c <paper.spi) / 2))
 coeval capture --driver tracelab --device cut.spi --mode paper --name obs -o cut | sed -E 's/[0-9,]+ records/N records/'
 coeval show cut | grep -oE 'why = [a-z]*'
 coeval sync cut --pulse PPS:rise:1s >/dev/null
-compare cut paper.true 300 10000
+compare cut paper.true 300 20000
