@@ -27,9 +27,9 @@ struct node {
 	size_t clock;
 	struct heard *const *list;
 	size_t n;
-	const struct heard *first, *last; /* that count */
-	double jitter;                    /* in periods */
-	double drift;                     /* ns a ns */
+	const struct heard *first; /* that counts */
+	double jitter;             /* in periods */
+	double drift;              /* ns a ns */
 	double rate;
 };
 
@@ -272,7 +272,6 @@ static int gather(struct deciding *k)
 			continue;
 		d.n = marks_list(k->w, c, k->source, &d.list);
 		d.first = kept_from(&d, 0);
-		d.last = kept_before(&d, d.n);
 		if (!d.first)
 			continue;
 		d.jitter = marks_count(k->w, c, k->source)->jitter_ns / k->period;
