@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "clocks.h"
-#include "capture/scan.h"
+#include "store/scan.h"
 #include "longrun.h"
 #include "core/random.h"
 #include "sync/grace_clock.h"

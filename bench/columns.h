@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Clocks that hear the pulses of a reference, of which some are withheld: marks straight for an estimator, without a capture, and
- * what comes out of them at the withheld ones. For bench/truth.c and tests/test_reference.c.
+ * what comes out of them at the withheld ones. For bench/truth.c and tests/sync/test_reference.c.
  *
  * A column is one clock: 1000 pulses each 100 ms, of which those in 5 s of every 15 s are withheld. The truth is where the
  * reference stood, without the jitter of the single pulse.

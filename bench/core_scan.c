@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "capture/scan.h"
+#include "store/scan.h"
 #include "core/random.h"
 
 #if defined(__x86_64__)

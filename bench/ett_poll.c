@@ -16,9 +16,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "drivers/poll/clock.h"
-#include "drivers/poll/facts.h"
-#include "drivers/poll/trial.h"
+#include "capture/drivers/poll/clock.h"
+#include "capture/drivers/poll/facts.h"
+#include "capture/drivers/poll/trial.h"
 
 #define BLOCKS 4000
 #define BLOCK 512 /* stamps stay in the nearest cache */

@@ -6,7 +6,7 @@
 #include <coeval/session.h>
 
 #include "bench.h"
-#include "capture/samples.h"
+#include "store/samples.h"
 
 /** First argument by which this program is started again for a long capture from memory; then HOURS, and a FILE for the
  * result. */

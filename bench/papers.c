@@ -104,7 +104,7 @@ static const struct paper_figure figures[] = {
 	  { { .what = "observer to its 1-PPS, 99th percentile", .unit = "ns", .paper = 40 } } },
 	{ "TraceLab T. III",
 	  tracelab_floods,
-	  "A simulated network of 31 nodes that run firmware/glossy, 6 h. Two figures of node 3 are "
+	  "A simulated network of 31 nodes that run firmware/apps/glossy, 6 h. Two figures of node 3 are "
 	  "inputs: the error of a reception is fitted to its sd without the filter, the walk of the "
 	  "crystals to that with it; all else follows. Errors are gaussian here and the paper's have "
 	  "tails, so that its widest ranges without the filter are not reached. Here nodes of equal hops are "

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "core/random.h"
-#include "drivers/tracelab/proto.h"
+#include "capture/drivers/tracelab/proto.h"
 #include "gateware.h"
 #include "papers.h"
 #include "readings.h"

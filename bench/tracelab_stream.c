@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "drivers/tracelab/command.h"
-#include "drivers/tracelab/proto.h"
+#include "capture/drivers/tracelab/command.h"
+#include "capture/drivers/tracelab/proto.h"
 #include "sim/tracelab_fpga.h"
 
 #define BLOCKS 60

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FOLDER COEVAL_SOURCE_DIR "/firmware/tracer"
+#define FOLDER COEVAL_SOURCE_DIR "/firmware/lib/tracer"
 #define WORKLOADS 9
 #define NATIVE_RUNS 5
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Worlds made to mislead, synchronised and held against their truth. For tests/test_traps.c and bench/truth.c.
+ * Worlds made to mislead, synchronised and held against their truth. For tests/sync/test_traps.c and bench/truth.c.
  */
 #ifndef BENCH_TRAPS_H
 #define BENCH_TRAPS_H

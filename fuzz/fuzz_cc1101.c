@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "../src/drivers/cc1101/pair.h"
-#include "../src/sim/cc1101_chip.h"
+#include "../src/capture/drivers/cc1101/pair.h"
+#include "../sim/cc1101_chip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -11,7 +11,7 @@
 #include <coeval/ctf.h>
 
 #include "../src/core/crc32c.h"
-#include "../src/ctf/wire.h"
+#include "../src/store/ctf/wire.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "../src/task/device.h"
+#include "../src/analysis/freq/device.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

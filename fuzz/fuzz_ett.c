@@ -6,7 +6,7 @@
 #include <wire/ett_image.h>
 
 #include "../src/core/crc32c.h"
-#include "../src/formats/importers.h"
+#include "../src/import/importers.h"
 #include "fuzz_import.h"
 
 enum { STRICT = 1, SOUND = 2 };

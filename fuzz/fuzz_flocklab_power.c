@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../src/formats/importers.h"
+#include "../src/import/importers.h"
 #include "fuzz_import.h"
 
 /* The first byte chooses whether to be strict. */

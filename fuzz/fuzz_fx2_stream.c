@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/drivers/fx2/proto.h"
+#include "../src/capture/drivers/fx2/proto.h"
 
 /*
  * A device that says anything: settings first, then transfers (two bytes of length) and, where one was short, the record that

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../firmware/glossy/glossy.h"
+#include "../firmware/apps/glossy/glossy.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "../src/drivers/fx2/ihx.h"
+#include "../src/capture/drivers/fx2/ihx.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -15,7 +15,7 @@
 
 #include <coeval/format.h>
 
-#include "../src/formats/input.h"
+#include "../src/import/input.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

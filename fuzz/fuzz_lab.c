@@ -11,12 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/lab/answer.h"
-#include "../src/lab/config.h"
-#include "../src/lab/fill.h"
-#include "../src/lab/instrument.h"
-#include "../src/lab/plan.h"
-#include "../src/sim/taskbench_chip.h"
+#include "../lab/answer.h"
+#include "../lab/config.h"
+#include "../lab/fill.h"
+#include "../lab/instrument.h"
+#include "../lab/plan.h"
+#include "../lab/simulated/taskbench_chip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

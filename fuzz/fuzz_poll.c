@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "analysis/precision/precision.h"
-#include "drivers/poll/facts.h"
-#include "drivers/poll/source.h"
-#include "drivers/poll/told.h"
+#include "capture/drivers/poll/facts.h"
+#include "capture/drivers/poll/source.h"
+#include "capture/drivers/poll/told.h"
 
 static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
 	       struct cvl_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../src/formats/importers.h"
+#include "../src/import/importers.h"
 #include "fuzz_import.h"
 
 /* The first three bytes choose strictness, channels and unit size; none of them may be left out. */

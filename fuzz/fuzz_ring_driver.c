@@ -18,7 +18,7 @@
 
 #include "../src/decode/packet_row.h"
 #include "../src/decode/unpack.h"
-#include "../src/drivers/driver.h"
+#include "../src/capture/drivers/driver.h"
 #include "tracer/metadata.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

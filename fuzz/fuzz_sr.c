@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "../src/formats/importers.h"
+#include "../src/import/importers.h"
 #include "fuzz_import.h"
 
 /* The library for zip archives opens files itself, so the bytes must be one. */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/task/contest.h"
+#include "../src/analysis/freq/contest.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

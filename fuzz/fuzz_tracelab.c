@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/drivers/tracelab/command.h"
-#include "../src/drivers/tracelab/proto.h"
+#include "../src/capture/drivers/tracelab/command.h"
+#include "../src/capture/drivers/tracelab/proto.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

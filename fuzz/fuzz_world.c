@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <stdlib.h>
 
-#include "../src/sim/world.h"
+#include "../sim/world.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

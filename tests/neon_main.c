@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Every scan against the plain one on random input: built for Arm by tests/cli/neon.sh and run in an emulator. */
-#include "capture/scan.h"
+#include "store/scan.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,7 @@
 
 #include <coeval/sync.h>
 
-#include "../src/sim/world.h"
+#include "../sim/world.h"
 
 #define SECOND INT64_C(1000000000)
 #define LIMITS 4

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The library of firmware/swotrace on a simulated chip that runs a random program: seeded, with the packets of the line decoded beside.
+ * The library of firmware/lib/swotrace on a simulated chip that runs a random program: seeded, with the packets of the line decoded beside.
  */
 #ifndef SWO_BENCH_H
 #define SWO_BENCH_H

@@ -30,8 +30,8 @@
 
 #include <coeval/format.h>
 
-#include "../src/formats/importers.h"
-#include "../src/formats/input.h"
+#include "../src/import/importers.h"
+#include "../src/import/input.h"
 
 #define IMPORT_CLOCKS 8
 #define IMPORT_REPORTS 8

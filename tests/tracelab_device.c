@@ -10,8 +10,8 @@
  * TTY is made a link to the terminal. It ends when the host hangs up. --stuck: SPI shows zeros. --spill: what SPI showed goes there too.
  * --gone: it is unplugged so long after its begin, when it has shown what it had.
  */
-#include "drivers/driver.h"
-#include "drivers/tracelab/command.h"
+#include "capture/drivers/driver.h"
+#include "capture/drivers/tracelab/command.h"
 #include "sim/tracelab_fpga.h"
 #include "tracelab_serve.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the image of firmware/tracer/platform traced against what it says itself: every event is there or counted as lost."""
+"""What the image of firmware/lib/tracer/platform traced against what it says itself: every event is there or counted as lost."""
 import json
 import sys
 

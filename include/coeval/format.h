@@ -105,7 +105,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
 
 /**
- * What a tracer (firmware/tracer) wrote to stimulus port @port of the ITM whose trace clock @clock is: it becomes a trace on a clock of
+ * What a tracer (firmware/lib/tracer) wrote to stimulus port @port of the ITM whose trace clock @clock is: it becomes a trace on a clock of
  * its own, NAME-portN. @metadata: path of the file that the traced program's declarations print. What is no packet, or came twice, is
  * left out and told to @report. CVL_E_MISMATCH: there are no packets of that program; CVL_E_USAGE: it was decoded already.
  */

@@ -2,7 +2,7 @@
 #include "cli/cli.h"
 
 #include "core/files.h"
-#include "observer/control.h"
+#include "capture/observer/control.h"
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "observer/observer.h"
+#include "capture/observer/observer.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -274,7 +274,7 @@ const struct verb verb_capture = {
 		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input);\n"
 		"                           poll: shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH,\n"
 		"                           then ,width=BYTES ,mask=BITS ,cpu=N ,prio=N ,gap=T ,reverse; ,lines=A+B ,latency=T\n"
-		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/tracer)\n"
+		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/lib/tracer)\n"
 		"      --bell PATH,...      shm: sleep until one of these rings: FIFO, socket, port, mq:/NAME (default: look)\n"
 		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
 		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"

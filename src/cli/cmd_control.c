@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "observer/control.h"
+#include "capture/observer/control.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -94,7 +94,7 @@ const struct verb verb_decode = {
 	.what = "decode lines of a capture: SWO trace, serial text; on the clock of its edges",
 	.usage = "decode SESSION --swo LINE|--uart LINE|--port N ... [OPTIONS]",
 	.help = DECODES_HELP
-	"      --port N           packets that firmware/tracer wrote to this stimulus port of an ITM\n"
+	"      --port N           packets that firmware/lib/tracer wrote to this stimulus port of an ITM\n"
 	"      --metadata FILE    of the traced program, for --port\n"
 	"  -c, --clock NAME       only on this clock (default: on all that have the line)\n"
 	"\n"

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "drivers/cc1101/spi.h"
-#include "drivers/driver.h"
+#include "capture/drivers/cc1101/spi.h"
+#include "capture/drivers/driver.h"
 
 enum { OPT_JSON = 256 };
 

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "drivers/poll/clock.h"
-#include "drivers/poll/facts.h"
-#include "drivers/poll/skew.h"
+#include "capture/drivers/poll/clock.h"
+#include "capture/drivers/poll/facts.h"
+#include "capture/drivers/poll/skew.h"
 
 #define UNCHOSEN UINT_MAX
 

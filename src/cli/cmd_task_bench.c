@@ -3,7 +3,7 @@
 
 #include "lab/runner.h"
 #include "lab/summary.h"
-#include "sim/lab.h"
+#include "lab/simulated/bench.h"
 
 #include <inttypes.h>
 #include <signal.h>

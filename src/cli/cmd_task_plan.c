@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "task/edges.h"
-#include "task/plan.h"
+#include "analysis/plan/edges.h"
+#include "analysis/plan/plan.h"
 
 enum {
 	OPT_CPU = 256,

@@ -2,8 +2,8 @@
 #include "cli/show.h"
 
 #include "core/out.h"
-#include "formats/fields.h"
-#include "formats/survey.h"
+#include "timeline/fields.h"
+#include "timeline/survey.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>

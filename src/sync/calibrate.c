@@ -5,8 +5,8 @@
 
 #include "core/files.h"
 #include "core/room.h"
-#include "session/jsonfile.h"
-#include "session/lines.h"
+#include "store/jsonfile.h"
+#include "store/lines.h"
 #include "sync/bias.h"
 
 #include <jansson.h>

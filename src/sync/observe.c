@@ -3,7 +3,7 @@
 #include "sync/pairing.h"
 
 #include "core/room.h"
-#include "session/lines.h"
+#include "store/lines.h"
 
 #include <coeval/timeline.h>
 

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <yaml.h>
 
-#include "yaml/load.h"
+#include "core/yaml_load.h"
 
 #define FILE_MAX (1u << 20)
 #define DEPTH_MAX 8

@@ -16,7 +16,7 @@ example=$SRC/examples/heterogeneous
 compile() {
 	for side in slave master; do
 		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware" \
-			-c "$SRC/firmware/tracersync/$side.c" -o core.o || exit 1
+			-c "$SRC/firmware/lib/tracersync/$side.c" -o core.o || exit 1
 	done
 }
 for core in cortex-m0plus cortex-m3 cortex-m33; do

@@ -5,7 +5,7 @@ need qemu-system-arm
 need arm-none-eabi-gcc
 need python3
 for line in uart semihost shared; do
-	"$SRC/firmware/tracer/platform/build" $line $line >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/lib/tracer/platform/build" $line $line >build.log 2>&1 || { cat build.log; exit 1; }
 done
 cmp uart/metadata shared/metadata || exit 1
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -34,7 +34,7 @@ count() {
 }
 
 # other cores
-for source in "$SRC"/firmware/tracer/{tracer,drain,rest}.c "$SRC"/firmware/tracer/platform/*.c; do
+for source in "$SRC"/firmware/lib/tracer/{tracer,drain,rest}.c "$SRC"/firmware/lib/tracer/platform/*.c; do
 	arm-none-eabi-gcc -mcpu=cortex-m0plus -mthumb -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror \
 		-c "$source" -o core.o || exit 1
 	! command -v riscv64-unknown-elf-gcc >/dev/null ||

@@ -6,7 +6,7 @@ need arm-none-eabi-gcc
 need cc
 seed=${COEVAL_SEED:-$RANDOM$RANDOM}
 echo "COEVAL_SEED=$seed" >seed
-tracer=$SRC/firmware/tracer
+tracer=$SRC/firmware/lib/tracer
 cc -I"$SRC/firmware" -I"$SRC/tests" "$SRC/tests/tracer_print.c" "$tracer/metadata.c" -o print || exit 1
 
 # With exclusives; and for a core without them, whose code a Cortex-M4 runs as well, by masking interrupts.
@@ -14,9 +14,9 @@ for core in cortex-m4 cortex-m0plus; do
 	mkdir trace
 	./print >trace/metadata || exit 1
 	arm-none-eabi-gcc -mcpu=$core -mthumb -O2 -std=gnu99 -ffreestanding -fno-tree-loop-distribute-patterns -Wall -Wextra -Wshadow \
-		-Wconversion -Werror -DSEED="$((seed | 1))u" -I"$SRC/firmware" -I"$SRC/tests" -nostdlib -L "$SRC/firmware/cortexm" \
-		-T "$SRC/firmware/taskbench/mps2/mps2.ld" "$SRC/tests/tracer_m4.c" "$tracer/tracer.c" "$tracer/drain.c" \
-		"$SRC/firmware/cortexm/start.c" -lgcc -o image.elf || exit 1
+		-Wconversion -Werror -DSEED="$((seed | 1))u" -I"$SRC/firmware" -I"$SRC/tests" -nostdlib -L "$SRC/firmware/boards/cortexm" \
+		-T "$SRC/firmware/apps/taskbench/mps2/mps2.ld" "$SRC/tests/tracer_m4.c" "$tracer/tracer.c" "$tracer/drain.c" \
+		"$SRC/firmware/boards/cortexm/start.c" -lgcc -o image.elf || exit 1
 	timeout 120 qemu-system-arm -M mps2-an386 -kernel image.elf -display none -monitor none -serial none -semihosting \
 		-icount shift=0 </dev/null || { echo "the image failed"; exit 1; }
 	mv packets.bin trace/stream

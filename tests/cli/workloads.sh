@@ -4,7 +4,7 @@
 need arm-none-eabi-gcc
 for level in -O1 -O2 -O3 -Os -Ofast; do
 	arm-none-eabi-gcc -std=c99 -mcpu=cortex-m4 -mthumb -mfloat-abi=hard -mfpu=fpv4-sp-d16 "$level" -ffreestanding \
-		-c "$SRC/firmware/workloads/synthetic.c" -o synthetic.o
+		-c "$SRC/firmware/apps/workloads/synthetic.c" -o synthetic.o
 	arm-none-eabi-objdump -dr synthetic.o >listing
 	awk -F'\t' -v level="$level" '
 		/^[0-9a-f]+ <.*>:$/ { name = $0; gsub(/.*<|>:/, "", name) }

@@ -9,7 +9,7 @@
 #include "analysis/calls/pairs.h"
 #include "core/files.h"
 #include "core/room.h"
-#include "yaml/load.h"
+#include "core/yaml_load.h"
 
 #define FILE_MAX (1u << 20)
 #define DEPTH_MAX 8

@@ -6,7 +6,7 @@
 #include <yaml.h>
 
 #include "analysis/check/check.h"
-#include "yaml/load.h"
+#include "core/yaml_load.h"
 
 #define DEPTH_MAX 8
 

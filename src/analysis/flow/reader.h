@@ -4,7 +4,7 @@
 #define ANALYSIS_FLOW_READER_H
 
 #include "analysis/flow/flow.h"
-#include "yaml/text.h"
+#include "core/yaml_text.h"
 
 struct flow_reader {
 	yaml_document_t doc;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/precision/internal.h"
-#include "formats/loop_events.h"
+#include "store/loop_events.h"
 
 #define FACTS 256
 
@@ -227,7 +227,7 @@ static int add_step(struct precision_reader *r, struct precision_bins *bins, uin
 	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
 }
 
-/* The kernel of firmware/ett tells of its loop in words of its own: 1 if this is one. */
+/* The kernel of firmware/apps/ett tells of its loop in words of its own: 1 if this is one. */
 static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
 			  const char *name)
 {

@@ -6,7 +6,7 @@
 #include <jansson.h>
 
 #include "cli/cli.h"
-#include "task/contest.h"
+#include "analysis/freq/contest.h"
 
 /** One set of tasks: where its least energies lie, what goes with what, constants. */
 void freq_print_set(struct out *o, const struct freq_set *set);
@@ -27,7 +27,7 @@ json_t *freq_more_json(const struct freq_set *set);
 /** Fit the learned rule to all tasks that have what it looks at. CVL_E_MISSING: there are no two. */
 int freq_learn(struct fitted *f, const struct freq_set *set, struct cvl_error *err);
 
-/** @f of freq_learn() as C for the target: a struct swo_model (firmware/swotrace/rules.h). */
+/** @f of freq_learn() as C for the target: a struct swo_model (firmware/lib/swotrace/rules.h). */
 void freq_write_model(struct out *o, const struct freq_set *set, const struct fitted *f);
 
 /** What rules were not fitted to: features that no task has, and tasks of which the learned rule knows too little. */

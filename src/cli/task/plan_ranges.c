@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "task/plan.h"
+#include "analysis/plan/plan.h"
 
 #define BLOCKS_TOLD 64
 

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What `coeval task bench` is to do: a JSON file that names the target, the instruments with their command sets, and the experiments.
+ * docs/task-bench.md tells what the keys mean.
+ */
+#ifndef LAB_CONFIG_H
+#define LAB_CONFIG_H
+
+#include "lab/keys.h"
+#include "lab/results.h"
+
+/** How the target is told what to do; what it answers is as in firmware/apps/taskbench/shell.h. */
+struct lab_commands {
+	const char *set, *trace, *ranges, *energy, *delay, *reboot;
+};
+
+struct lab_target {
+	const char *port, *prompt, *boot_text;
+	double baud, boot_timeout_s, answer_timeout_s;
+	struct lab_commands commands;
+	struct key_list
+		reset_program; /* const char *: a program of the host's that resets a target that hangs */
+};
+
+enum lab_result {
+	RESULT_CURRENT,  /* readings in A while the trigger line was high */
+	RESULT_SECONDS,  /* one number: the time between two edges */
+	RESULT_WAVEFORM, /* samples of a line: the time from its first edge to its last */
+};
+
+enum lab_format {
+	FORMAT_TEXT,
+	FORMAT_U8,
+	FORMAT_F32,
+	FORMAT_F32_SWAPPED,
+	FORMAT_F64,
+	FORMAT_F64_SWAPPED
+};
+
+struct lab_instrument {
+	const char *name;
+	const char *address, *identity, *error_query;
+	double baud, timeout_s;
+	const char *result_name, *format_name;
+	enum lab_result result;
+	enum lab_format format;
+	double sample_hz; /* of current */
+	double window_tolerance; /* share by which the time sampled may differ from the target's; 0: not checked */
+	double chunk; /* readings fetched at once */
+	double done_timeout_s;
+	struct key_list setup, arm,
+		stop; /* const char *, commands sent once, before and after each run */
+	const char *done_query,
+		*done_is; /* asked until the answer is so; "" if nothing is to be waited for */
+	const char *count_query; /* how many readings there are */
+	const char *fetch_query;
+	const char *increment_query; /* of a waveform: seconds between two samples */
+};
+
+struct lab_workload {
+	const char *name, *label; /* as the target and as the results call it */
+	double iterations;        /* 0: as many as min_seconds take at the highest frequency */
+	double arg;               /* -1: none */
+};
+
+struct lab_counter {
+	const char *name; /* of the column */
+	enum quantity quantity;
+	struct key_list ranges; /* const char *, "HEX-HEX": first and last address, of a memory */
+	char text[100];         /* all of them, as the target takes them */
+};
+
+enum lab_kind { KIND_TRACE, KIND_ENERGY, KIND_DELAY };
+
+struct lab_experiment {
+	const char *kind_name;
+	enum lab_kind kind;
+	struct key_list workloads;                     /* struct lab_workload */
+	struct key_list hz, policies, adaption, cache; /* double, const char *, bool, bool */
+	struct key_list counters;                      /* struct lab_counter, of a trace */
+	double repetitions, min_seconds, supply_volts;
+	bool reboot;
+	const char *instrument_name;
+	const struct lab_instrument *instrument;
+};
+
+struct lab_config {
+	const char *file;
+	json_t *json; /* owns all texts */
+	struct lab_target target;
+	struct key_list instruments, experiments;
+	double retries;       /* of a run that failed */
+	double give_up_after; /* failed runs in a row */
+};
+
+/** Read @file, whose name must outlive @c. What a config may not be is said with its key. lab_config_free() also after an error. */
+int lab_config_load(struct lab_config *c, const char *file, struct cvl_error *err);
+
+/** The same from @n bytes of @text. */
+int lab_config_parse(struct lab_config *c, const char *text, size_t n, const char *file,
+		     struct cvl_error *err);
+
+void lab_config_free(struct lab_config *c);
+
+/** Find what cannot be in a configuration whose keys were read, and fill in what follows from them. For lab_config_parse(). */
+int lab_config_check(struct lab_config *c, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/** All rules side by side on one set of tasks. */
+#ifndef TASK_CONTEST_H
+#define TASK_CONTEST_H
+
+#include "analysis/freq/fit.h"
+
+enum contest_how {
+	CONTEST_GIVEN,    /* a constant frequency, or a rule with the thesis's thresholds */
+	CONTEST_FITTED,   /* to the tasks that it is judged by: too good */
+	CONTEST_LEFT_OUT, /* for each task to all the others */
+};
+
+struct contest_line {
+	char name[32];
+	enum contest_how how;
+	enum fit_kind kind;
+	uint32_t needs; /* SWO_NEED_... */
+	struct freq_score score;
+};
+
+#define CONTEST_LINES 64
+
+struct contest {
+	struct contest_line line[CONTEST_LINES];
+	size_t n,
+		learned; /* learned: the line of the learned rule, left out; SIZE_MAX: there is none */
+	uint32_t lacks; /* features that no task has: what needs them has no line */
+	const char *unusable[CONTEST_LINES]; /* names of such rules */
+	size_t n_unusable;
+	size_t learned_from; /* tasks that have all that the learned rule looks at */
+};
+
+/** The rule that is put forward: the last of fit_rules, of saved cycles and counters. */
+#define CONTEST_LEARNED (fit_rules_n - 1)
+
+void contest_make(struct contest *c, const struct freq_set *set);
+
+/** The learned rule as far as @set has what it looks at; false: nothing of it. */
+bool contest_learned(const struct freq_set *set, struct fit_rule *rule);
+
+/** Does line @i take part against the learned rule? Not those fitted to what they are judged by, nor linear ones. */
+bool contest_rival(const struct contest *c, size_t i);
+
+/** Does the learned rule save more than every rival? @closest: the rival that saves most. */
+bool contest_won(const struct contest *c, size_t *closest);
+
+#endif

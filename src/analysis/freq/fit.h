@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Rules that choose a frequency, as they are given and fitted to tasks. A rule is fitted to the measured energies of all tasks of a set
+ * but one, so that it can be judged by a task that it has not seen (leave-one-out).
+ *
+ * Thresholds and frequencies minimise the sum over tasks of energy at the chosen frequency over energy at the highest; linear
+ * rules are regressions of that ratio, and the estimate's alpha * C is the mean by equation 10.5.
+ */
+#ifndef TASK_FIT_H
+#define TASK_FIT_H
+
+#include "analysis/freq/freq.h"
+
+#define FIT_NONE SIZE_MAX /* no task is left out */
+
+enum fit_kind {
+	FIT_CONSTANT, /* always the same point */
+	FIT_RULE,     /* a rule of the thesis */
+	FIT_STEP,     /* one threshold on one feature: a point on either side of it */
+	FIT_LINEAR, /* energy over that at point 0 as a linear function of features, by ridge regression: SWO_RULE_LEARNED */
+};
+
+struct fit_rule {
+	const char *name;
+	enum fit_kind kind;
+	enum swo_rule rule; /* FIT_RULE */
+	uint8_t n_features; /* FIT_STEP: 1; FIT_LINEAR: up to SWO_MODEL_FEATURES */
+	uint8_t feature[SWO_MODEL_FEATURES];
+};
+
+/** A rule with its numbers. */
+struct fitted {
+	enum fit_kind kind;
+	enum swo_rule rule;
+	uint32_t point;          /* FIT_CONSTANT */
+	struct swo_thresholds t; /* FIT_RULE */
+	uint32_t otherwise;      /* point when the rule says nothing */
+	uint32_t alpha_c_ff;     /* for SWO_RULE_ENERGY; 0: the device's */
+	uint8_t feature;         /* FIT_STEP */
+	int32_t step;            /* features from this on: above, else below; 2^-16 */
+	uint32_t below, above;
+	struct swo_model model; /* FIT_LINEAR */
+	size_t tasks; /* FIT_LINEAR: that it was fitted to: those that have all features */
+};
+
+/** The rules that are looked at, besides the constant ones. */
+extern const struct fit_rule fit_rules[];
+extern const size_t fit_rules_n;
+
+/** The features that no task of @set has, a bit each (1 << enum swo_feature): as of an empty column. */
+uint32_t fit_lacks(const struct freq_set *set);
+
+/**
+ * @rule as far as @set can be used for it, in *@out: a linear rule without the features that @lacks names. False: nothing of it is
+ * left, or it cannot do without one of them.
+ */
+bool fit_usable(const struct fit_rule *rule, uint32_t lacks, struct fit_rule *out);
+
+/** The rule as it is given, with the thesis's thresholds. Only FIT_CONSTANT (@point) and FIT_RULE. */
+struct fitted fit_given(const struct fit_rule *rule, uint32_t point);
+
+/** Fit @rule to @set without task @skip (or FIT_NONE). */
+struct fitted fit_make(const struct fit_rule *rule, const struct freq_set *set, size_t skip);
+
+/** What it chooses; -1: it says nothing, which includes that something was not measured. */
+int fit_choose(const struct fitted *f, const struct freq_set *set, const struct freq_case *c);
+
+/** swo_rule_needs() of a rule. */
+uint32_t fit_needs(const struct fit_rule *rule);
+
+/**
+ * Runs of a task that it takes to measure @needs at the highest frequency, counting one thing at a time (6.4); cycles are read, so they
+ * take none of their own, and 1 MB of flash memory takes 8 (6.3.1). A second frequency takes one run more, not counted here.
+ */
+unsigned fit_passes(uint32_t needs);
+
+/** How a rule does on every task of @set: fitted to all of them, or for each to the others (@leave_out). */
+void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool leave_out,
+	       struct freq_score *out);
+/** The same of what is given. */
+void fit_score_given(const struct fitted *f, const struct freq_set *set, struct freq_score *out);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Tasks that were measured at every frequency of a device, and how well a choice of frequencies does on them.
+ */
+#ifndef TASK_FREQ_H
+#define TASK_FREQ_H
+
+#include <coeval/error.h>
+
+#include "analysis/freq/device.h"
+#include "analysis/freq/table.h"
+
+/** Which lines of a table: those at one setting. */
+struct freq_slice {
+	const char *policy; /* NULL: the device's first */
+	bool adaption, cache;
+};
+
+/** A task that was measured at every point. */
+struct freq_case {
+	const char *name;     /* of the table */
+	struct swo_task task; /* at point 0 */
+	uint64_t cycles[DEVICE_POINTS];
+	double energy[DEVICE_POINTS]; /* measured, J: what rules are fitted to */
+	double truth
+		[DEVICE_POINTS]; /* what they are judged by: the true energy if it is known, else the same */
+};
+
+struct freq_set {
+	struct swo_point point[DEVICE_POINTS]; /* with the wait states of the slice */
+	uint32_t n_points;
+	double alpha_c;      /* of the device, F */
+	uint32_t other;      /* the second point at which rules may know the cycles */
+	struct freq_case *c; /* by name */
+	size_t n;
+	size_t left_out; /* tasks */
+	/* those of them whose cycles are known at point 0: rules may choose for them; 0 where cycles are not known */
+	struct freq_case *more;
+	size_t n_more;
+	bool true_known; /* of every task */
+};
+
+/**
+ * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at a frequency that
+ * the device does not have (none within 3 %), tasks that lack a frequency, its cycles or its energy. CVL_E_SYNTAX: a task was
+ * measured twice at one setting; CVL_E_MISSING: no such policy, or fewer than two tasks are left
+ * and none that rules may choose for; CVL_E_NOMEM. The table must outlive the set.
+ */
+int freq_set_make(struct freq_set *set, const struct task_table *table, const struct device *device,
+		  const struct freq_slice *slice, const struct cvl_report *report,
+		  struct cvl_error *err);
+void freq_set_free(struct freq_set *set);
+
+/** For the rules; points into @set. */
+struct swo_device freq_device(const struct freq_set *set);
+
+/** Point with the least true energy; of two alike the higher frequency. */
+uint32_t freq_best(const struct freq_set *set, const struct freq_case *c);
+
+/**
+ * How well chosen. A choice is
+ * - best: no other point takes less energy;
+ * - best or better: best, or less energy than the highest frequency. So a task that could save and is left at the highest is neither;
+ * - no worse: no more energy than at the highest frequency.
+ * The thesis counts by the second for cycles an instruction, and by the third for saved cycles and for the energy estimate.
+ */
+struct freq_score {
+	size_t n, best, better, no_worse;
+	size_t said;     /* tasks of which the rule said something */
+	double saved;    /* mean over tasks of 1 - energy / energy at the highest frequency */
+	double slower;   /* mean over tasks of time / time at the highest frequency - 1 */
+	double could_be; /* saved by the best choice of all */
+};
+
+void freq_score_add(struct freq_score *s, const struct freq_set *set, const struct freq_case *c,
+		    int point);
+/** After the last one: sums become means. */
+void freq_score_end(struct freq_score *s);
+
+/* ---- what goes with what (10.4.3, 10.4.5, 10.4.6) ---- */
+
+/** Pearson's correlation of @n pairs; NaN if one side does not vary. */
+double freq_pearson(const double *x, const double *y, size_t n);
+
+/** Of cycles at @p over those at point 0, with energy likewise (table 10.3). */
+double freq_cycles_energy(const struct freq_set *set, uint32_t p);
+/** Of a counter's share at point 0 with the cycles at @p over those at point 0 (table 10.5). */
+double freq_counter_cycles(const struct freq_set *set, enum swo_feature f, uint32_t p);
+
+enum freq_group { FREQ_ALL, FREQ_SAVING, FREQ_NOT_SAVING };
+/** Of cycles an instruction at point 0 with cycles as above (table 10.7); saving: those of the least energy at a lower frequency. */
+double freq_cpi_cycles(const struct freq_set *set, enum freq_group group, uint32_t p, size_t *n);
+
+/* ---- constants from measurements (10.4.7) ---- */
+
+/** Power at 0 Hz by a straight line through mean powers at points of the voltage of point 0, W; NaN with fewer than two. */
+double freq_static_w(const struct freq_set *set);
+/** Mean of alpha * C over tasks and points by equation 10.5, F, with the device's static powers, without task @skip. */
+double freq_alpha_c(const struct freq_set *set, size_t skip);
+
+#endif

@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/drivers/poll/told.h"
+
+#include <string.h>
+
+#include "store/loop_events.h"
+
+const struct driver_event told_events[TOLD_CLASSES] = {
+	[TOLD_LOOP] = { LOOP_LOOP,
+			{ { "steps", CVL_STORE_U64 },
+			  { "longest", CVL_STORE_U64 },
+			  { "widest", CVL_STORE_U64 },
+			  { "gap_ticks", CVL_STORE_U64 } },
+			4 },
+	[TOLD_STEP] = { LOOP_STEP,
+			{ { "low", CVL_STORE_U64 },
+			  { "high", CVL_STORE_U64 },
+			  { "count", CVL_STORE_U64 },
+			  { "ticks", CVL_STORE_U64 } },
+			4 },
+	[TOLD_SPAN] = { LOOP_SPAN,
+			{ { "low", CVL_STORE_U64 },
+			  { "high", CVL_STORE_U64 },
+			  { "count", CVL_STORE_U64 },
+			  { "ticks", CVL_STORE_U64 } },
+			4 },
+	[TOLD_GAP] = { LOOP_GAP,
+		       { { "ticks", CVL_STORE_U64 },
+			 { "cause", CVL_STORE_STRING },
+			 { "detail", CVL_STORE_STRING } },
+		       3 },
+	[TOLD_COUNTER] = { LOOP_COUNTER,
+			   { { "cpu", CVL_STORE_U64 },
+			     { "step", CVL_STORE_U64 },
+			     { "apart", CVL_STORE_U64 },
+			     { "limit", CVL_STORE_U64 } },
+			   4 },
+	[TOLD_FACT] = { LOOP_FACT,
+			{ { "name", CVL_STORE_STRING },
+			  { "value", CVL_STORE_STRING },
+			  { "state", CVL_STORE_STRING } },
+			3 },
+};
+
+static int flush(struct told *t, struct cvl_error *err)
+{
+	size_t n = t->n;
+
+	t->n = 0;
+	return n ? t->sink->records(t->sink->ctx, 0, t->record, n, err) : 0;
+}
+
+static int put(struct told *t, const struct driver_record *r, struct cvl_error *err)
+{
+	t->record[t->n++] = *r;
+	return t->n == TOLD_BATCH ? flush(t, err) : 0;
+}
+
+static bool has_text(const struct driver_record *r)
+{
+	return r->what == DRIVER_EVENT && r->cls == TOLD_GAP;
+}
+
+/* Hand on the first @n that are held. Their texts are ours: those go at once. */
+static int let_go(struct told *t, size_t n, struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		struct driver_record *r = &t->held[i].record;
+
+		if (has_text(r))
+			r->field[2].s = t->held[i].detail;
+		rc = put(t, r, err);
+		if (!rc && has_text(r))
+			rc = flush(t, err);
+	}
+	t->n_held -= n;
+	memmove(t->held, t->held + n, t->n_held * sizeof(*t->held));
+	return rc;
+}
+
+/* Where @r has its place among those that are held; its text, if it has one, is for the caller to fill. */
+static int hold(struct told *t, const struct driver_record *r, char **detail, struct cvl_error *err)
+{
+	int rc = t->n_held == TOLD_HELD ? let_go(t, TOLD_HELD / 2, err) : 0;
+	size_t at = t->n_held;
+
+	while (at && t->held[at - 1].record.tick > r->tick)
+		at--;
+	memmove(t->held + at + 1, t->held + at, (t->n_held - at) * sizeof(*t->held));
+	t->n_held++;
+	t->held[at].record = *r;
+	if (detail)
+		*detail = t->held[at].detail;
+	return rc;
+}
+
+static int see_change(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+{
+	const uint64_t width = s->to - s->from + t->step;
+	struct driver_record r = { .what = DRIVER_LEVELS };
+	int rc = 0;
+
+	r.tick = t->last = s->from - t->origin + width / 2;
+	t->ones |= s->levels;
+	t->zeros |= ~s->levels;
+	r.levels = s->levels ^ s->changed;
+	if (s->kind == POLL_LEVELS || t->unknown)
+		rc = hold(t, &r, NULL, err);
+	t->unknown = false;
+	if (rc || s->kind == POLL_LEVELS)
+		return rc;
+	t->changes++;
+	r.what = DRIVER_EDGE;
+	r.levels = s->levels;
+	r.half = width - width / 2;
+	return hold(t, &r, NULL, err);
+}
+
+static int see_gap(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+{
+	struct driver_record r = { .what = DRIVER_GAP, .tick = s->from - t->origin };
+	struct driver_record why = { .what = DRIVER_EVENT, .cls = TOLD_GAP };
+	char text[POLL_DETAIL], *detail;
+	int rc;
+
+	r.gap.to = why.tick = s->to - t->origin;
+	r.gap.lost = CVL_LOST_UNKNOWN;
+	r.gap.why = CVL_GAP_UNKNOWN;
+	r.gap.lines_known = true;
+	if (s->kind == POLL_FULL) {
+		r.tick = r.tick > t->last ? r.tick : t->last;
+		r.gap.lost = s->lost;
+		r.gap.why = CVL_GAP_OVERFLOW;
+		r.gap.lines_known = false;
+		t->unknown = true;
+		t->full += s->lost;
+		return hold(t, &r, NULL, err);
+	}
+	t->gaps++;
+	rc = hold(t, &r, NULL, err);
+	why.field[0].u = s->to - s->from;
+	why.field[1].s = poll_cause(t->watch, s, text);
+	if (!rc)
+		rc = hold(t, &why, &detail, err);
+	if (!rc)
+		memcpy(detail, text, sizeof(text));
+	return rc;
+}
+
+int told_seen(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+{
+	if (!t->origin)
+		t->origin = s->from;
+	return s->kind == POLL_GAP || s->kind == POLL_FULL ? see_gap(t, s, err) :
+							     see_change(t, s, err);
+}
+
+int told_until(struct told *t, uint64_t now, struct cvl_error *err)
+{
+	struct driver_record r = { .what = DRIVER_NOTHING, .tick = now - t->origin };
+	int rc;
+	size_t n = 0;
+
+	if (now < t->origin)
+		return flush(t, err);
+	while (n < t->n_held && t->held[n].record.tick <= r.tick)
+		n++;
+	rc = let_go(t, n, err);
+	if (!rc)
+		rc = put(t, &r, err);
+	return rc ? rc : flush(t, err);
+}
+
+int told_about(struct told *t, unsigned cls, const union cvl_store_value *values,
+	       struct cvl_error *err)
+{
+	struct driver_record r = { .what = DRIVER_SUMMARY, .cls = cls };
+	int rc;
+
+	for (size_t i = 0; i < told_events[cls].n; i++)
+		r.field[i] = values[i];
+	rc = put(t, &r, err);
+	return rc ? rc : flush(t, err);
+}
+
+int told_rest(struct told *t, struct cvl_error *err)
+{
+	int rc = let_go(t, t->n_held, err);
+
+	return rc ? rc : flush(t, err);
+}
+
+static int put_bins(struct told *t, unsigned cls, const struct poll_bin *bins,
+		    struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; i < POLL_BINS && !rc; i++) {
+		const union cvl_store_value v[] = { { .u = poll_bin_low(i) },
+						    { .u = poll_bin_low(i + 1) - 1 },
+						    { .u = bins[i].count },
+						    { .u = bins[i].ticks } };
+
+		if (bins[i].count)
+			rc = told_about(t, cls, v, err);
+	}
+	return rc;
+}
+
+int told_stats(struct told *t, const struct poll_loop *l, struct cvl_error *err)
+{
+	union cvl_store_value v[] = { { .u = 0 },
+				      { .u = l->stats.longest },
+				      { .u = l->stats.widest },
+				      { .u = l->gap_ticks } };
+	int rc;
+
+	for (unsigned i = 0; i < POLL_BINS; i++)
+		v[0].u += l->stats.step[i].count;
+	rc = told_about(t, TOLD_LOOP, v, err);
+	if (!rc)
+		rc = put_bins(t, TOLD_STEP, l->stats.step, err);
+	return rc ? rc : put_bins(t, TOLD_SPAN, l->stats.span, err);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/** One ring in memory that is shared, as it is drained: its packets, resets, torn events and its end. */
+#ifndef DRIVERS_RING_SOURCE_H
+#define DRIVERS_RING_SOURCE_H
+
+#include "store/ctf/tracer_tsdl.h"
+#include "capture/drivers/driver.h"
+#include "capture/drivers/ring/memory.h"
+#include "tracer/rest.h"
+
+struct source {
+	const struct driver_sink *sink;
+	size_t index;  /* of the analyzer */
+	int64_t until; /* when the capture ends: read no longer than this */
+	struct tracer_drain ring;
+	size_t bytes; /* from the ring's control block to the end of the memory */
+	const struct memory *memory;
+	const struct tsdl *tsdl;
+	char name[120];
+	void *packet;
+	unsigned resets; /* since the last packet */
+	int64_t waits; /* since when the next packet holds back others, driver_waited(); 0: it does not */
+	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
+};
+
+/** Hand on what has come, up to a turn's worth. Returns 1 if there may be more, 0 if not, or the sink's error. */
+int source_drain(struct source *q, struct cvl_error *err);
+
+/** The capture ends: what else there is. source_drain() has said 0, or until has passed. */
+int source_end(struct source *q, struct cvl_error *err);
+
+/** Its file may be cut short, or another put in its place: that is told. */
+void source_check_memory(struct source *q);
+
+#endif

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: MIT */
+#include "capture/observer/observer.h"
+
+#include "capture/observer/observer_internal.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "core/files.h"
+
+#define HOUSEKEEPING_NS 1000000000
+#define STOPPING_NS 5000000000 /* a driver that does not come to its end by then is closed */
+#define FDS_MAX 64
+#define AT_ONCE INT64_MIN
+
+static int64_t unix_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+/* ---- what the driver hands on ---- */
+
+static int see_samples(void *ctx, size_t analyzer, const void *bytes, size_t n,
+		       struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_samples(o->stream[analyzer], bytes, n, err) :
+		       0;
+}
+
+static int see_records(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
+		       struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_records(o->stream[analyzer], r, n, err) :
+		       0;
+}
+
+static int see_packet(void *ctx, size_t analyzer, const struct driver_packet *packet,
+		      struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_packet(o->stream[analyzer], packet, err) :
+		       0;
+}
+
+static int see_loss(void *ctx, size_t analyzer, const struct driver_loss *loss,
+		    struct cvl_error *err)
+{
+	struct observer *o = ctx;
+
+	return analyzer < o->n && o->stream[analyzer] ?
+		       stream_lost(o->stream[analyzer], loss, err) :
+		       0;
+}
+
+static void tell(const struct observer *o, bool problem, const char *text)
+{
+	if (o->opts->tell)
+		o->opts->tell(o->opts->ctx, problem, text);
+}
+
+static void see_text(void *ctx, size_t analyzer, bool problem, const char *text)
+{
+	const struct observer *o = ctx;
+	char line[700];
+
+	if (o->n > 1 && analyzer < o->n && o->stream[analyzer]) {
+		snprintf(line, sizeof(line), "%s: %s", stream_name(o->stream[analyzer]), text);
+		text = line;
+	}
+	tell(o, problem, text);
+}
+
+static void see_own_text(void *ctx, bool problem, const char *text)
+{
+	tell(ctx, problem, text);
+}
+
+/* ---- from idle to running ---- */
+
+static int prepare(struct observer *o, struct cvl_error *err)
+{
+	const struct observer_opts *p = o->opts;
+	const struct radio_opts radio = { p->radio, p->profile, p->period_ns };
+	int rc = 0;
+
+	if (o->state != OBSERVER_IDLE)
+		return 0;
+	if (!o->session)
+		rc = cvl_session_create(&o->session, p->session, err);
+	if (!rc && !o->driver) {
+		o->device = p->device;
+		o->device.names = p->names;
+		o->sink = (struct driver_sink){
+			.samples = see_samples,
+			.lost = see_loss,
+			.tell = see_text,
+			.ctx = o,
+			.records = see_records,
+			.packet = see_packet,
+		};
+		rc = p->driver->open(&o->driver, &o->device, &o->sink, err);
+	}
+	if (!rc && p->radio && !o->radio) {
+		rc = radio_open(&o->radio, &radio, err);
+		if (!rc)
+			radio_tell(o->radio, see_own_text, o);
+	}
+	if (rc)
+		return rc;
+	o->n = p->driver->analyzers(o->driver, &o->analyzer);
+	if (o->n > ANALYZERS_MAX)
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%zu analyzers; one observer takes %d", o->n, ANALYZERS_MAX);
+	o->state = OBSERVER_PREPARED;
+	return 0;
+}
+
+static int open_streams(struct observer *o, struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < o->n && !rc; i++) {
+		char name[256];
+		const struct stream_opts so = {
+			.clock = name,
+			.node = o->analyzer[i].name ? o->analyzer[i].name : o->opts->name,
+			.names = o->opts->names,
+			.radio = o->radio,
+			.radio_line = o->opts->radio_line,
+			.start_unix_ns = unix_now(),
+			.duration_ns = o->opts->duration_ns,
+			.tell = see_own_text,
+			.ctx = o,
+		};
+
+		if (o->analyzer[i].name)
+			snprintf(name, sizeof(name), "%.200s", o->analyzer[i].name);
+		else
+			snprintf(name, sizeof(name), i ? "%.200s-%zu" : "%.200s", o->opts->name,
+				 i + 1);
+		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->opts->driver, &so,
+				 err);
+	}
+	return rc;
+}
+
+/* So that who knows the session finds its socket: SESSION/capture/control. Without it they must name the socket. */
+static void link_control(const struct observer *o, bool there)
+{
+	char path[CVL_PATH_MAX], *socket;
+
+	if (!o->control || !o->session ||
+	    !cvl_path_join(path, cvl_session_path(o->session), "capture/control"))
+		return;
+	unlink(path);
+	socket = there ? realpath(o->opts->control, NULL) : NULL;
+	if (socket && symlink(socket, path))
+		tell(o, true, "the session does not tell of its socket: name that to coeval act");
+	free(socket);
+}
+
+static int start(struct observer *o, struct cvl_error *err)
+{
+	int64_t before;
+	int rc = open_streams(o, err);
+
+	if (rc)
+		return rc;
+	before = driver_now();
+	rc = o->opts->driver->start(o->driver, err);
+	o->began = driver_now();
+	for (size_t i = 0; i < o->n && !rc; i++)
+		rc = stream_started(o->stream[i], before, o->began, err);
+	if (rc)
+		return rc;
+	if (o->radio)
+		radio_look(o->radio);
+	link_control(o, true);
+	o->state = OBSERVER_RUNNING;
+	o->housekept = o->began;
+	watch_notify("READY=1\nSTATUS=capturing");
+	return 0;
+}
+
+static int stop(struct observer *o, struct cvl_error *err)
+{
+	if (o->state != OBSERVER_RUNNING) {
+		if (o->state != OBSERVER_STOPPING)
+			o->state = OBSERVER_DONE;
+		return 0;
+	}
+	o->state = OBSERVER_STOPPING;
+	o->stopped = driver_waited();
+	return o->opts->driver->stop(o->driver, err);
+}
+
+/* ---- commands ---- */
+
+static char *refusal(const char *text)
+{
+	size_t n = strlen(text);
+	char *out = malloc(n + 16);
+
+	if (!out)
+		return NULL;
+	strcpy(out, "{\"error\":\"");
+	for (size_t i = 0, at = strlen(out); i <= n; i++) /* messages hold no control characters */
+		out[at++] = text[i] == '"' || text[i] == '\\' ? '\'' : text[i];
+	strcat(out, "\"}");
+	return out;
+}
+
+/* "", "now", "+2.5", "1700000000.25" */
+static bool parse_when(const char *text, int64_t *at)
+{
+	char *end;
+	double v;
+
+	text += strspn(text, " ");
+	if (!*text || !strcmp(text, "now")) {
+		*at = AT_ONCE;
+		return true;
+	}
+	v = strtod(text, &end);
+	if (*end || !(v >= 0) || v > 9e9)
+		return false;
+	*at = (*text == '+' ? unix_now() : 0) + (int64_t)(v * 1e9);
+	return true;
+}
+
+/* What only the driver may know. */
+static char *ask_driver(struct observer *o, const char *line)
+{
+	struct cvl_error err;
+	char *text;
+
+	if (o->state != OBSERVER_RUNNING)
+		return refusal("it is not capturing");
+	text = o->opts->driver->command(o->driver, line, &err);
+	return text ? text : refusal(err.text);
+}
+
+static char *command(void *ctx, char *line)
+{
+	struct observer *o = ctx;
+	struct cvl_error err;
+	int rc = 0;
+
+	if (!strcmp(line, "prepare")) {
+		rc = prepare(o, &err);
+	} else if (!strncmp(line, "start", 5) && (!line[5] || line[5] == ' ')) {
+		int64_t at;
+
+		if (o->state > OBSERVER_PREPARED)
+			return refusal("it has been started already");
+		if (!parse_when(line + 5, &at))
+			return refusal("start takes nothing, a Unix time in seconds, or +SECONDS");
+		rc = prepare(o, &err);
+		if (!rc)
+			o->start_at = at;
+	} else if (!strcmp(line, "stop")) {
+		rc = stop(o, &err);
+	} else if (!strncmp(line, "act", 3) && o->opts->driver->command) {
+		return ask_driver(o, line);
+	} else if (strcmp(line, "status") != 0) {
+		return refusal("commands: prepare, start [WHEN], stop, status");
+	}
+	return rc ? refusal(err.text) : watch_status(o);
+}
+
+/* ---- the loop ---- */
+
+static int housekeep(struct observer *o, struct cvl_error *err)
+{
+	int64_t now = driver_now(), longest = 0;
+	struct cvl_error problem;
+	int rc = 0;
+
+	if (now - o->housekept < HOUSEKEEPING_NS)
+		return 0;
+	o->housekept = now;
+	watch_notify("WATCHDOG=1");
+	if (o->state != OBSERVER_RUNNING)
+		return 0;
+	if (o->radio)
+		radio_look(o->radio);
+	for (size_t i = 0; i < o->n && !rc; i++) {
+		double s = (double)stream_counters(o->stream[i]).samples /
+			   (double)stream_rate(o->stream[i]);
+
+		longest = s * 1e9 > (double)longest ? (int64_t)(s * 1e9) : longest;
+		rc = stream_flush(o->stream[i], err);
+	}
+	if (o->opts->metrics && watch_metrics(o, o->opts->metrics, &problem))
+		tell(o, true, problem.text);
+	if (o->opts->progress)
+		o->opts->progress(o->opts->ctx, (uint64_t)longest, (uint64_t)o->opts->duration_ns);
+	return rc;
+}
+
+static bool all_ended(const struct observer *o)
+{
+	for (size_t i = 0; i < o->n; i++)
+		if (!stream_ended(o->stream[i]))
+			return false;
+	return true;
+}
+
+static int timeout_ms(const struct observer *o)
+{
+	int64_t ns = HOUSEKEEPING_NS;
+
+	if (o->state == OBSERVER_RUNNING)
+		ns = o->housekept + HOUSEKEEPING_NS - driver_now();
+	if (o->state == OBSERVER_PREPARED && o->start_at) {
+		ns = o->start_at == AT_ONCE ? 0 : o->start_at - unix_now();
+		ns = ns > HOUSEKEEPING_NS ? HOUSEKEEPING_NS : ns;
+	}
+	return ns <= 0 ? 0 : (int)(ns / 1000000) + 1;
+}
+
+/* Wait for something to do. */
+static int wait_for_work(struct observer *o, bool *asked)
+{
+	char signal[sizeof(struct signalfd_siginfo)];
+	struct pollfd fds[FDS_MAX];
+	int timeout = timeout_ms(o);
+	size_t n = 0;
+
+	*asked = false;
+	if (o->opts->stop_fd >= 0)
+		fds[n++] = (struct pollfd){ .fd = o->opts->stop_fd, .events = POLLIN };
+	if (o->control)
+		n += control_wait_for(o->control, fds + n, FDS_MAX - n);
+	if (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)
+		n += o->opts->driver->wait_for(o->driver, fds + n, FDS_MAX - n, &timeout);
+	if (poll(fds, n, timeout) < 0)
+		return 0;
+	*asked = o->opts->stop_fd >= 0 && fds[0].revents;
+	/* one signal at a time: until it is read it would be asked again and again */
+	if (*asked && read(o->opts->stop_fd, signal, sizeof(signal)) < 0)
+		*asked = errno != EAGAIN;
+	return 0;
+}
+
+static int step(struct observer *o, struct cvl_error *err)
+{
+	bool asked;
+	int rc = wait_for_work(o, &asked);
+
+	if (asked && o->state == OBSERVER_STOPPING) {
+		o->state = OBSERVER_DONE; /* asked twice */
+		return 0;
+	}
+	if (!rc && asked)
+		rc = stop(o, err);
+	if (!rc && o->control)
+		control_work(o->control);
+	if (!rc && o->state == OBSERVER_PREPARED && o->start_at &&
+	    (o->start_at == AT_ONCE || unix_now() >= o->start_at))
+		rc = start(o, err);
+	if (!rc && (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)) {
+		rc = o->opts->driver->work(o->driver, err);
+		if (!rc || (o->stopped && driver_waited() - o->stopped > STOPPING_NS))
+			o->state = OBSERVER_DONE;
+		rc = rc < 0 ? rc : 0;
+	}
+	if (!rc && o->state == OBSERVER_RUNNING && all_ended(o))
+		rc = stop(o, err);
+	return rc ? rc : housekeep(o, err);
+}
+
+static void sum_up(const struct observer *o, struct observer_result *r)
+{
+	for (size_t i = 0; i < o->n && o->stream[i]; i++) {
+		struct stream_counters c = stream_counters(o->stream[i]);
+		double s = (double)c.samples / (double)stream_rate(o->stream[i]);
+
+		r->clocks++;
+		r->failed += stream_failed(o->stream[i]);
+		r->seconds = s > r->seconds ? s : r->seconds;
+		r->edges += c.edges;
+		r->packets += c.packets;
+		r->beacons += c.beacons;
+		r->gaps += c.gaps;
+		r->lost += c.lost;
+		r->bytes += c.bytes;
+		r->cpu_s += c.cpu_s;
+	}
+}
+
+int observer_run(const struct observer_opts *opts, struct observer_result *result,
+		 struct cvl_error *err)
+{
+	struct observer o = { .opts = opts };
+	struct cvl_error closing;
+	int rc = 0, closed;
+
+	*result = (struct observer_result){ 0 };
+	if (opts->control)
+		rc = control_open(&o.control, opts->control, command, &o, err);
+	if (!rc && !opts->wait) {
+		rc = prepare(&o, err);
+		o.start_at = opts->start_unix_ns ? opts->start_unix_ns : AT_ONCE;
+	}
+	if (!rc && o.start_at != AT_ONCE)
+		watch_notify("READY=1\nSTATUS=waiting to be started");
+	while (!rc && o.state != OBSERVER_DONE)
+		rc = step(&o, err);
+	watch_notify("STOPPING=1");
+	sum_up(&o, result);
+	if (opts->metrics && o.n && !rc)
+		watch_metrics(&o, opts->metrics, NULL);
+	for (size_t i = 0; i < o.n; i++) {
+		closed = stream_close(o.stream[i], &closing);
+		if (closed && !rc && !result->failed) {
+			rc = closed;
+			*err = closing;
+		}
+	}
+	if (o.driver)
+		opts->driver->close(o.driver);
+	radio_close(o.radio);
+	link_control(&o, false);
+	control_close(o.control);
+	cvl_session_close(o.session);
+	if (!rc && result->failed)
+		rc = cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET,
+			      "%s: %zu of %zu clocks could not be written to the end",
+			      opts->session, result->failed, result->clocks);
+	return rc;
+}

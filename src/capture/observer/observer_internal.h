@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/** Shared by observer.c, which does the work, and watch.c, which tells of it. */
+#ifndef OBSERVER_OBSERVER_INTERNAL_H
+#define OBSERVER_OBSERVER_INTERNAL_H
+
+#include "capture/observer/control.h"
+#include "capture/observer/observer.h"
+#include "capture/observer/stream.h"
+
+#define ANALYZERS_MAX 16
+
+enum observer_state {
+	OBSERVER_IDLE,
+	OBSERVER_PREPARED,
+	OBSERVER_RUNNING,
+	OBSERVER_STOPPING,
+	OBSERVER_DONE
+};
+
+struct observer {
+	const struct observer_opts *opts;
+	enum observer_state state;
+	struct driver_opts device;
+	struct driver_sink sink;
+	void *driver;
+	const struct driver_analyzer *analyzer;
+	size_t n;
+	struct cvl_session *session;
+	struct radio *radio;
+	struct control *control;
+	struct stream *stream[ANALYZERS_MAX];
+	int64_t start_at;         /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
+	int64_t began, housekept; /* driver_now() */
+	int64_t stopped;          /* driver_waited(); 0: no */
+	struct cvl_error last;    /* what a command ended with */
+};
+
+const char *observer_state_name(enum observer_state s);
+
+/** One line of JSON from malloc(), or NULL. */
+char *watch_status(const struct observer *o);
+
+/** Write the file for Prometheus, replaced as a whole. */
+int watch_metrics(const struct observer *o, const char *path, struct cvl_error *err);
+
+/** Tell the service manager, if there is one: "READY=1" (sd_notify(3)). */
+void watch_notify(const char *text);
+
+#endif

@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * One analyzer of an observer: its samples become a stored clock, and losses gaps. A stream that cannot be written any
+ * more stops by itself, with a gap, and leaves the others alone.
+ */
+#ifndef OBSERVER_STREAM_H
+#define OBSERVER_STREAM_H
+
+#include <coeval/session.h>
+
+#include "capture/drivers/driver.h"
+#include "capture/observer/radio.h"
+
+/** What a watcher wants to know. */
+struct stream_counters {
+	uint64_t samples; /* ticks so far, those missing not counted */
+	uint64_t bytes;
+	uint64_t edges, gaps;
+	uint64_t packets; /* of a tracer */
+	uint64_t lost;    /* samples, as far as known */
+	uint64_t beacons;
+	double cpu_s; /* spent on them */
+};
+
+struct stream_opts {
+	const char *clock, *node;
+	const char *names;   /* of the lines, "a,b,c", or NULL */
+	unsigned radio_line; /* bit */
+	struct radio *radio; /* or NULL */
+	int64_t start_unix_ns;
+	int64_t duration_ns; /* of its own clock, from its start on; 0: no end */
+	void (*tell)(void *ctx, bool problem, const char *text);
+	void *ctx;
+};
+
+struct stream;
+
+/**
+ * Add a clock for @a to @session, or go on with the one of that name. Strings of @opts outlive the stream.
+ * CVL_E_USAGE if that one has other lines or another rate.
+ */
+int stream_open(struct stream **s, struct cvl_session *session, const struct driver_analyzer *a,
+		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err);
+
+/** Its first sample is taken between two readings of driver_now(). */
+int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err);
+
+/** @n bytes more; 0 also when the stream has stopped. */
+int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_error *err);
+/** What an analyzer stamped by itself. */
+int stream_records(struct stream *s, const struct driver_record *r, size_t n,
+		   struct cvl_error *err);
+/** A packet of the trace that its analyzer writes. */
+int stream_packet(struct stream *s, const struct driver_packet *packet, struct cvl_error *err);
+int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err);
+
+/** Bring to disk what is there, so that a crash costs no more than since the last call. */
+int stream_flush(struct stream *s, struct cvl_error *err);
+
+/** It takes nothing more: it has come to its stop tick, or could not be written. */
+bool stream_ended(const struct stream *s);
+/** It could not be written. */
+bool stream_failed(const struct stream *s);
+
+const char *stream_name(const struct stream *s);
+uint64_t stream_rate(const struct stream *s);
+struct stream_counters stream_counters(const struct stream *s);
+struct radio_counters stream_radio_counters(const struct stream *s);
+
+/** Finish the clock and free. NULL is allowed. */
+int stream_close(struct stream *s, struct cvl_error *err);
+
+#endif

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: MIT */
+#include "core/files.h"
+#include "capture/observer/observer_internal.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+const char *observer_state_name(enum observer_state s)
+{
+	static const char *const names[] = {
+		[OBSERVER_IDLE] = "idle",       [OBSERVER_PREPARED] = "prepared",
+		[OBSERVER_RUNNING] = "running", [OBSERVER_STOPPING] = "stopping",
+		[OBSERVER_DONE] = "done",
+	};
+
+	return names[s];
+}
+
+static json_t *stream_json(const struct stream *s)
+{
+	struct stream_counters c = stream_counters(s);
+	struct radio_counters r = stream_radio_counters(s);
+
+	return json_pack("{s:s, s:f, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:b}", "name",
+			 stream_name(s), "seconds", (double)c.samples / (double)stream_rate(s),
+			 "edges", (json_int_t)c.edges, "gaps", (json_int_t)c.gaps, "lost_samples",
+			 (json_int_t)c.lost, "beacons", (json_int_t)c.beacons,
+			 "beacons_without_edge", (json_int_t)r.without, "edges_without_beacon",
+			 (json_int_t)r.bare, "packets_refused", (json_int_t)r.refused, "beacon_dbm",
+			 r.last_dbm, "failed", stream_failed(s));
+}
+
+char *watch_status(const struct observer *o)
+{
+	json_t *list = json_array(), *root;
+	char *text;
+
+	for (size_t i = 0; i < o->n && o->stream[i]; i++)
+		json_array_append_new(list, stream_json(o->stream[i]));
+	root = json_pack("{s:s, s:s, s:s, s:i, s:o}", "state", observer_state_name(o->state),
+			 "session", o->opts->session, "driver", o->opts->driver->name, "analyzers",
+			 (int)o->n, "clocks", list);
+	text = root ? json_dumps(root, JSON_COMPACT) : NULL;
+	json_decref(root);
+	return text;
+}
+
+static void put(FILE *f, const struct observer *o, const char *name, const char *type,
+		const char *what, double (*value)(const struct stream *s))
+{
+	fprintf(f, "# HELP coeval_%s %s\n# TYPE coeval_%s %s\n", name, what, name, type);
+	for (size_t i = 0; i < o->n && o->stream[i]; i++)
+		fprintf(f, "coeval_%s{clock=\"%s\"} %.15g\n", name, stream_name(o->stream[i]),
+			value(o->stream[i]));
+}
+
+static double seconds_of(const struct stream *s)
+{
+	return (double)stream_counters(s).samples / (double)stream_rate(s);
+}
+
+static double edges_of(const struct stream *s)
+{
+	return (double)stream_counters(s).edges;
+}
+
+static double gaps_of(const struct stream *s)
+{
+	return (double)stream_counters(s).gaps;
+}
+
+static double lost_of(const struct stream *s)
+{
+	return (double)stream_counters(s).lost / (double)stream_rate(s);
+}
+
+static double beacons_of(const struct stream *s)
+{
+	return (double)stream_counters(s).beacons;
+}
+
+static double unpaired_of(const struct stream *s)
+{
+	return (double)stream_radio_counters(s).without;
+}
+
+static double refused_of(const struct stream *s)
+{
+	return (double)stream_radio_counters(s).refused;
+}
+
+static double cpu_of(const struct stream *s)
+{
+	return stream_counters(s).cpu_s;
+}
+
+static double up_of(const struct stream *s)
+{
+	return !stream_ended(s);
+}
+
+static double down(const struct stream *s)
+{
+	(void)s;
+	return 0;
+}
+
+int watch_metrics(const struct observer *o, const char *path, struct cvl_error *err)
+{
+	struct statvfs v;
+	char *text = NULL;
+	size_t n = 0;
+	FILE *f = open_memstream(&text, &n);
+	int rc;
+
+	if (!f)
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	put(f, o, "up", "gauge", "1 while the clock is captured",
+	    o->state == OBSERVER_DONE ? down : up_of);
+	put(f, o, "captured_seconds_total", "counter", "time captured, by the clock itself",
+	    seconds_of);
+	put(f, o, "edges_total", "counter", "records stored", edges_of);
+	put(f, o, "gaps_total", "counter", "known losses", gaps_of);
+	put(f, o, "lost_seconds_total", "counter", "time that nobody saw", lost_of);
+	put(f, o, "beacons_total", "counter", "beacons heard and given to their edge", beacons_of);
+	put(f, o, "beacons_without_edge_total", "counter", "beacons whose edge is not known",
+	    unpaired_of);
+	put(f, o, "packets_refused_total", "counter", "packets with a wrong CRC or content",
+	    refused_of);
+	put(f, o, "cpu_seconds_total", "counter", "processor time spent on samples", cpu_of);
+	if (!statvfs(o->opts->session, &v))
+		fprintf(f,
+			"# HELP coeval_disk_free_bytes room left for the session\n"
+			"# TYPE coeval_disk_free_bytes gauge\ncoeval_disk_free_bytes %.15g\n",
+			(double)v.f_bavail * (double)v.f_frsize);
+	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+			 cvl_write_soon(path, text, n, err);
+	free(text);
+	return rc;
+}
+
+void watch_notify(const char *text)
+{
+	const char *path = getenv("NOTIFY_SOCKET");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	int fd;
+
+	if (!path || (*path != '/' && *path != '@') || strlen(path) >= sizeof(a.sun_path))
+		return;
+	memcpy(a.sun_path, path, strlen(path));
+	if (*path == '@')
+		a.sun_path[0] = '\0';
+	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return;
+	sendto(fd, text, strlen(text), MSG_NOSIGNAL, (struct sockaddr *)&a,
+	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(path)));
+	close(fd);
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT */
+#include "export/tsdl_put.h"
+
+#include "core/room.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A struct or variant whose members are being put: those before the @n-th are in sight. */
+struct frame {
+	const struct frame *up;
+	const struct cvl_type *type;
+	uint32_t n;
+	enum cvl_scope scope;
+};
+
+static void put_member(struct tsdl_put *p, const struct frame *in, const char *name,
+		       const struct cvl_type *t);
+
+void tsdl_put_text(FILE *f, const char *s)
+{
+	fputc('"', f);
+	for (; *s; s++) {
+		if (*s == '"' || *s == '\\')
+			fputc('\\', f);
+		if ((unsigned char)*s < 32)
+			fprintf(f, "\\%03o", (unsigned char)*s);
+		else
+			fputc(*s, f);
+	}
+	fputc('"', f);
+}
+
+/* ---- references ---- */
+
+static bool is_text(const struct cvl_type *t)
+{
+	return t->kind == CVL_TYPE_STRING ||
+	       ((t->kind == CVL_TYPE_ARRAY || t->kind == CVL_TYPE_SEQUENCE) && t->text);
+}
+
+/* The first @n members of @t have one called as @path begins. @shown: so that it is copied. */
+static bool has_member(const struct tsdl_put *p, enum cvl_scope scope, const struct cvl_type *t,
+		       uint32_t n, const char *path, bool *shown)
+{
+	size_t len = strcspn(path, ".");
+
+	for (uint32_t i = 0; t && i < n; i++) {
+		const char *name = t->member[i].name;
+
+		if (strlen(name) != len || memcmp(name, path, len))
+			continue;
+		*shown = cvl_trace_shows(p->trace, scope, name, t->member[i].type);
+		return true;
+	}
+	return false;
+}
+
+static bool in_scope(const struct tsdl_put *p, enum cvl_scope scope, const char *path, bool *shown)
+{
+	const struct cvl_type *t = p->event->type[scope];
+
+	return has_member(p, scope, t, t ? t->n : 0, path, shown);
+}
+
+/* Whether what @path refers to from within @in is copied, and found by the same path. */
+static bool is_copied(const struct tsdl_put *p, const struct frame *in, const char *path)
+{
+	static const struct {
+		const char *prefix;
+		enum cvl_scope scope;
+	} absolute[] = {
+		{ "stream.packet.context.", CVL_SCOPE_PACKET_CONTEXT },
+		{ "stream.event.context.", CVL_SCOPE_STREAM_CONTEXT },
+		{ "event.context.", CVL_SCOPE_EVENT_CONTEXT },
+		{ "event.fields.", CVL_SCOPE_FIELDS },
+	};
+	const enum cvl_scope scope = in->scope;
+	bool shown = false;
+
+	for (size_t i = 0; i < sizeof(absolute) / sizeof(*absolute); i++)
+		if (!strncmp(path, absolute[i].prefix, strlen(absolute[i].prefix)))
+			return in_scope(p, absolute[i].scope, path + strlen(absolute[i].prefix),
+					&shown) &&
+			       shown;
+	for (; in; in = in->up)
+		if (has_member(p, scope, in->type, in->n, path, &shown))
+			return shown;
+	for (int s = (int)scope - 1; s >= CVL_SCOPE_STREAM_CONTEXT; s--)
+		if (in_scope(p, (enum cvl_scope)s, path, &shown))
+			return shown;
+	/* the headers of the copy have members of these names */
+	if (!strcmp(path, "id") || !strcmp(path, "timestamp") ||
+	    (scope > CVL_SCOPE_EVENT_HEADER && in_scope(p, CVL_SCOPE_EVENT_HEADER, path, &shown)))
+		return false;
+	return scope > CVL_SCOPE_PACKET_CONTEXT &&
+	       in_scope(p, CVL_SCOPE_PACKET_CONTEXT, path, &shown) && shown;
+}
+
+bool tsdl_is_own(const struct tsdl_put *p, const struct cvl_type *t)
+{
+	for (size_t i = 0; i < p->n_own; i++)
+		if (p->own[i] == t)
+			return true;
+	return false;
+}
+
+/* The same, for the first time. */
+static bool make_own(struct tsdl_put *p, const struct frame *in, const struct cvl_type *t)
+{
+	if ((t->kind != CVL_TYPE_SEQUENCE && t->kind != CVL_TYPE_VARIANT) || is_text(t))
+		return false;
+	if (tsdl_is_own(p, t))
+		return true;
+	if (is_copied(p, in, t->ref))
+		return false;
+	if (cvl_room(&p->own, p->n_own, &p->room, sizeof(*p->own)))
+		p->no_memory = true;
+	else
+		p->own[p->n_own++] = t;
+	return true;
+}
+
+/* ---- types ---- */
+
+static void put_int(FILE *f, const struct cvl_type *t)
+{
+	fprintf(f, "integer { size = %u; align = 8; signed = %s; base = %u; }", t->size,
+		t->is_signed ? "true" : "false", t->base);
+}
+
+static void put_enum(FILE *f, const struct cvl_type *t)
+{
+	fputs("enum : ", f);
+	put_int(f, t->elem);
+	fputs(" {", f);
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct cvl_label *l = &t->label[i];
+
+		fputc(' ', f);
+		tsdl_put_text(f, l->name);
+		if (t->is_signed)
+			fprintf(f, " = %" PRId64 " ... %" PRId64 ",", l->low, l->high);
+		else
+			fprintf(f, " = %" PRIu64 " ... %" PRIu64 ",", (uint64_t)l->low,
+				(uint64_t)l->high);
+	}
+	fputs(" }", f);
+}
+
+/* A field of the packet's context that is called like one of the copy's own, and is shown because it is signed. */
+static const char *free_name(enum cvl_scope scope, const char *name)
+{
+	static const char *const taken[] = { "_timestamp_begin", "_timestamp_end",
+					     "_content_size",    "_packet_size",
+					     "_packet_seq_num",  "_events_discarded" };
+
+	for (size_t i = 0; scope == CVL_SCOPE_PACKET_CONTEXT && i < sizeof(taken) / sizeof(*taken);
+	     i++)
+		if (!strcmp(name, taken[i] + 1))
+			return taken[i];
+	return name;
+}
+
+/* Members that a visitor is shown. */
+static void put_members(struct tsdl_put *p, const struct frame *up, enum cvl_scope scope,
+			const struct cvl_type *t)
+{
+	struct frame frame = { up, t, 0, scope };
+
+	for (; frame.n < t->n; frame.n++)
+		if (cvl_trace_shows(p->trace, scope, t->member[frame.n].name,
+				    t->member[frame.n].type))
+			put_member(p, &frame, free_name(scope, t->member[frame.n].name),
+				   t->member[frame.n].type);
+}
+
+static void put_options(struct tsdl_put *p, const struct frame *up, const struct cvl_type *t)
+{
+	struct frame frame = { up, t, 0, up->scope };
+
+	fputc('{', p->f);
+	for (; frame.n < t->n; frame.n++) {
+		const struct cvl_member *m = &t->member[frame.n];
+
+		if (make_own(p, &frame, m->type)) { /* more than one member: in a struct */
+			fputs(" struct {", p->f);
+			put_member(p, &frame, TSDL_OWN "value", m->type);
+			fprintf(p->f, " } %s;", m->name);
+		} else {
+			put_member(p, &frame, m->name, m->type);
+		}
+	}
+	fputs(" }", p->f);
+}
+
+/* What stands before a declarator. Lengths of arrays stand behind it: see put_lengths(). */
+static void put_type(struct tsdl_put *p, const struct frame *in, const struct cvl_type *t)
+{
+	if (is_text(t)) {
+		fputs("string", p->f);
+		return;
+	}
+	switch (t->kind) {
+	case CVL_TYPE_INT: put_int(p->f, t); break;
+	case CVL_TYPE_FLOAT:
+		fprintf(p->f, "floating_point { exp_dig = %d; mant_dig = %d; align = 8; }",
+			t->size == 32 ? 8 : 11, t->size == 32 ? 24 : 53);
+		break;
+	case CVL_TYPE_ENUM: put_enum(p->f, t); break;
+	case CVL_TYPE_STRUCT:
+		fputs("struct {", p->f);
+		put_members(p, in, in->scope, t);
+		fputs(" }", p->f);
+		break;
+	case CVL_TYPE_VARIANT:
+		fprintf(p->f, "variant <%s> ", t->ref);
+		put_options(p, in, t);
+		break;
+	default:
+		if (make_own(p, in, t->elem)) {
+			fputs("struct {", p->f);
+			put_member(p, in, TSDL_OWN "value", t->elem);
+			fputs(" }", p->f);
+		} else {
+			put_type(p, in, t->elem);
+		}
+	}
+}
+
+static void put_lengths(struct tsdl_put *p, const struct cvl_type *t)
+{
+	for (; (t->kind == CVL_TYPE_ARRAY || t->kind == CVL_TYPE_SEQUENCE) && !is_text(t);
+	     t = t->elem) {
+		if (t->kind == CVL_TYPE_ARRAY)
+			fprintf(p->f, "[%" PRIu64 "]", t->length);
+		else
+			fprintf(p->f, "[%s]", t->ref);
+		if (tsdl_is_own(p, t->elem))
+			break;
+	}
+}
+
+static void put_own_variant(struct tsdl_put *p, const struct frame *in, const char *name,
+			    const struct cvl_type *t)
+{
+	const char *plain = cvl_plain_name(name);
+
+	fputs(" enum : integer { size = 32; align = 8; signed = false; } {", p->f);
+	for (uint32_t i = 0; i < t->n; i++) {
+		fputc(' ', p->f);
+		tsdl_put_text(p->f, t->member[i].name);
+		fprintf(p->f, " = %u,", i);
+	}
+	fprintf(p->f, " } " TSDL_OWN "tag_of_%s; variant <" TSDL_OWN "tag_of_%s> ", plain, plain);
+	put_options(p, in, t);
+	fprintf(p->f, " %s;", name);
+}
+
+static void put_own_sequence(struct tsdl_put *p, const struct frame *in, const char *name,
+			     const struct cvl_type *t)
+{
+	const char *plain = cvl_plain_name(name);
+
+	fprintf(p->f,
+		" integer { size = 32; align = 8; signed = false; } " TSDL_OWN "length_of_%s; ",
+		plain);
+	put_type(p, in, t);
+	fprintf(p->f, " %s[" TSDL_OWN "length_of_%s]", name, plain);
+	if (!tsdl_is_own(p, t->elem))
+		put_lengths(p, t->elem);
+	fputc(';', p->f);
+}
+
+static void put_member(struct tsdl_put *p, const struct frame *in, const char *name,
+		       const struct cvl_type *t)
+{
+	if (make_own(p, in, t)) {
+		if (t->kind == CVL_TYPE_VARIANT)
+			put_own_variant(p, in, name, t);
+		else
+			put_own_sequence(p, in, name, t);
+		return;
+	}
+	fputc(' ', p->f);
+	put_type(p, in, t);
+	fprintf(p->f, " %s", name);
+	put_lengths(p, t);
+	fputc(';', p->f);
+}
+
+/* ---- scopes ---- */
+
+void tsdl_put_scope(struct tsdl_put *p, enum cvl_scope scope)
+{
+	const struct cvl_type *t = p->event ? p->event->type[scope] : NULL;
+
+	if (t)
+		put_members(p, NULL, scope, t);
+}
+
+bool tsdl_has_scope(const struct tsdl_put *p, enum cvl_scope scope)
+{
+	const struct cvl_type *t = p->event ? p->event->type[scope] : NULL;
+
+	for (uint32_t i = 0; t && i < t->n; i++)
+		if (cvl_trace_shows(p->trace, scope, t->member[i].name, t->member[i].type))
+			return true;
+	return false;
+}
+
+void tsdl_put_free(struct tsdl_put *p)
+{
+	free(p->own);
+	p->own = NULL;
+	p->n_own = p->room = 0;
+}

@@ -1,0 +1,833 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types to programs. Each scope of each class is compiled twice: once in full, for whoever wants the
+ * fields, and once reduced to what is needed to find the end of the event.
+ */
+#include "store/ctf/internal.h"
+#include "store/ctf/wire.h"
+
+#include <coeval/store.h>
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A named field that lengths and tags may refer to. */
+struct node {
+	const char *name;
+	struct program *program;
+	uint32_t op; /* index, for scalars */
+	const struct cvl_type *type;
+	struct node *up, *first, *last, *next;
+};
+
+struct compiler {
+	struct cvl_trace *trace;
+	struct program *program;
+	uint32_t capacity;
+	struct node *root[CVL_SCOPES]; /* of the scopes that are in sight */
+	struct node *here;
+	struct stream_class *stream;
+	enum cvl_scope scope;
+	bool unmapped; /* no field of the event header names a clock: `timestamp` shows the stream's */
+	unsigned depth;
+	uint32_t total; /* ops of all programs */
+	struct cvl_error *err;
+	int code;
+};
+
+static int fail(struct compiler *c, enum cvl_code code, const struct cvl_type *t, const char *what,
+		const char *name)
+{
+	uint64_t offset = t ? t->declared_at : CVL_NO_OFFSET;
+
+	if (!c->code)
+		c->code = cvl_fail(c->err, code, offset, "%s:%" PRIu64 ": %s%s%s%s",
+				   c->trace->metadata_path, offset, what, name ? " '" : "",
+				   name ? name : "", name ? "'" : "");
+	return c->code;
+}
+
+static struct op *emit(struct compiler *c, enum op_code code, const char *name,
+		       const struct cvl_type *t)
+{
+	struct program *prog = c->program;
+	struct op *op;
+
+	if (c->code)
+		return NULL;
+	if (++c->total > CTF_OPS_TOTAL) {
+		fail(c, CVL_E_LIMIT, t, "the layouts have too many fields", NULL);
+		return NULL;
+	}
+	if (prog->n == c->capacity) {
+		uint32_t more = c->capacity ? 2 * c->capacity : 8;
+		struct op *grown;
+
+		if (more > 2 * CTF_OPS_MAX) {
+			fail(c, CVL_E_LIMIT, t, "the layout has too many fields", NULL);
+			return NULL;
+		}
+		grown = arena_alloc(&c->trace->arena, more * sizeof(*grown));
+		if (!grown) {
+			fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
+			return NULL;
+		}
+		if (prog->n)
+			memcpy(grown, prog->op, prog->n * sizeof(*grown));
+		prog->op = grown;
+		c->capacity = more;
+	}
+	op = &prog->op[prog->n++];
+	*op = (struct op){
+		.code = (uint8_t)code, .slot = NO_SLOT, .from = NO_SLOT, .name = name, .type = t
+	};
+	if (t && code != OP_END && code != OP_NEXT)
+		op->align_mask = t->align - 1;
+	return op;
+}
+
+/* ---- references ---- */
+
+static struct node *child_named(const struct node *n, const char *name, size_t len)
+{
+	for (struct node *f = n->first; f; f = f->next)
+		if (f->name && strlen(f->name) == len && !memcmp(f->name, name, len))
+			return f;
+	return NULL;
+}
+
+static struct node *follow(struct node *n, const char *path)
+{
+	while (n && *path) {
+		size_t len = strcspn(path, ".");
+
+		n = child_named(n, path, len);
+		path += len + (path[len] == '.');
+	}
+	return n;
+}
+
+static struct node *find_field(struct compiler *c, const char *path)
+{
+	static const struct {
+		const char *prefix;
+		enum cvl_scope scope;
+	} absolute[] = {
+		{ "trace.packet.header.", CVL_SCOPE_PACKET_HEADER },
+		{ "stream.packet.context.", CVL_SCOPE_PACKET_CONTEXT },
+		{ "stream.event.header.", CVL_SCOPE_EVENT_HEADER },
+		{ "stream.event.context.", CVL_SCOPE_STREAM_CONTEXT },
+		{ "event.context.", CVL_SCOPE_EVENT_CONTEXT },
+		{ "event.fields.", CVL_SCOPE_FIELDS },
+	};
+	size_t len = strcspn(path, ".");
+
+	for (size_t i = 0; i < sizeof(absolute) / sizeof(*absolute); i++)
+		if (!strncmp(path, absolute[i].prefix, strlen(absolute[i].prefix)))
+			return c->root[absolute[i].scope] ?
+				       follow(c->root[absolute[i].scope],
+					      path + strlen(absolute[i].prefix)) :
+				       NULL;
+	for (struct node *n = c->here; n; n = n->up)
+		if (child_named(n, path, len))
+			return follow(n, path);
+	for (int s = (int)c->scope - 1; s >= 0; s--)
+		if (c->root[s] && child_named(c->root[s], path, len))
+			return follow(c->root[s], path);
+	return NULL;
+}
+
+/* Slot that holds the value of the field @path names, made on first use. */
+static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool tag, const char *path,
+			const struct cvl_type **type)
+{
+	struct node *n = path ? find_field(c, path) : NULL;
+	struct op *op;
+
+	if (!n || !n->program) {
+		fail(c, path && n ? CVL_E_RANGE : CVL_E_UNKNOWN_ID, user,
+		     tag ? "the tag of a variant must be an enumeration declared before it, not" :
+			   "the length of a sequence must be an unsigned integer declared before it, not",
+		     path ? path : "(none)");
+		return NO_SLOT;
+	}
+	if (tag ? n->type->kind != CVL_TYPE_ENUM :
+		  (n->type->kind != CVL_TYPE_INT && n->type->kind != CVL_TYPE_ENUM) ||
+			    n->type->is_signed) {
+		fail(c, CVL_E_RANGE, user,
+		     tag ? "the tag of a variant must be an enumeration, not" :
+			   "the length of a sequence must be an unsigned integer, not",
+		     path);
+		return NO_SLOT;
+	}
+	*type = n->type;
+	op = &n->program->op[n->op];
+	if (c->stream && n->program == &c->stream->header && c->program != n->program)
+		c->stream->shape = HEADER_GENERAL; /* the fast path fills no slots */
+	if (op->slot == NO_SLOT) {
+		if (c->trace->n_slots >= CTF_SLOTS_MAX) {
+			fail(c, CVL_E_LIMIT, user, "too many lengths and tags", NULL);
+			return NO_SLOT;
+		}
+		op->slot = (uint16_t)c->trace->n_slots++;
+	}
+	return op->slot;
+}
+
+/* ---- full programs ---- */
+
+static struct node *enter(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	struct node *n = arena_alloc(&c->trace->arena, sizeof(*n));
+
+	if (!n) {
+		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
+		return NULL;
+	}
+	n->name = name;
+	n->type = t;
+	n->up = c->here;
+	if (c->here) {
+		if (c->here->last)
+			c->here->last->next = n;
+		else
+			c->here->first = n;
+		c->here->last = n;
+	}
+	return n;
+}
+
+static enum op_role role_of(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+			    const struct cvl_type *t)
+{
+	static const struct {
+		enum cvl_scope scope;
+		const char *name;
+		enum op_role role;
+	} roles[] = {
+		{ CVL_SCOPE_PACKET_HEADER, "magic", ROLE_MAGIC },
+		{ CVL_SCOPE_PACKET_HEADER, "stream_id", ROLE_STREAM_ID },
+		{ CVL_SCOPE_PACKET_CONTEXT, "packet_size", ROLE_PACKET_SIZE },
+		{ CVL_SCOPE_PACKET_CONTEXT, "content_size", ROLE_CONTENT_SIZE },
+		{ CVL_SCOPE_PACKET_CONTEXT, "timestamp_begin", ROLE_BEGIN },
+		{ CVL_SCOPE_PACKET_CONTEXT, "timestamp_end", ROLE_PACKET_END },
+		{ CVL_SCOPE_PACKET_CONTEXT, "events_discarded", ROLE_DISCARDED },
+		{ CVL_SCOPE_PACKET_CONTEXT, "packet_seq_num", ROLE_SEQUENCE },
+		{ CVL_SCOPE_EVENT_HEADER, "id", ROLE_EVENT_ID },
+	};
+
+	if (!name || (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM))
+		return ROLE_NONE;
+	if (trace->exported &&
+	    !strncmp(cvl_plain_name(name), CVL_EXPORT_FIELD, strlen(CVL_EXPORT_FIELD)))
+		return ROLE_EXPORT;
+	for (size_t i = 0; i < sizeof(roles) / sizeof(*roles) && !t->is_signed; i++)
+		if (scope == roles[i].scope && !strcmp(name, roles[i].name))
+			return roles[i].role;
+	return ROLE_NONE;
+}
+
+bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+		     const struct cvl_type *type)
+{
+	return role_of(trace, scope, name, type) == ROLE_NONE;
+}
+
+static int shown_clock(const struct cvl_type *t)
+{
+	return t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock;
+}
+
+/* Whether the event's own stamp stands in @name of its header. */
+static bool is_stamp(const char *name, const struct cvl_type *t, bool unmapped)
+{
+	if (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM)
+		return false;
+	return unmapped ? name && !strcmp(name, "timestamp") : shown_clock(t) >= 0;
+}
+
+static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t);
+
+static void compile_scalar(struct compiler *c, enum op_code code, const char *name,
+			   const struct cvl_type *t)
+{
+	struct node *n = enter(c, name, t);
+	struct op *op = emit(c, code, name, t);
+
+	if (!n || !op)
+		return;
+	n->program = c->program;
+	n->op = c->program->n - 1;
+	op->bits = t->size;
+	if (code != OP_INT)
+		return;
+	if (t->align >= 8 && (t->size == 8 || t->size == 16 || t->size == 32 || t->size == 64))
+		op->bits8 = (uint8_t)(t->size / 8);
+	op->role = (uint8_t)role_of(c->trace, c->scope, name, t);
+	op->clocked =
+		(shown_clock(t) >= 0 && op->role != ROLE_PACKET_END && op->role != ROLE_BEGIN) ||
+		(c->scope == CVL_SCOPE_EVENT_HEADER && is_stamp(name, t, c->unmapped));
+}
+
+static void compile_struct(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	struct node *n = enter(c, name, t);
+
+	emit(c, OP_BEGIN, name, t);
+	c->here = n;
+	for (uint32_t i = 0; i < t->n && !c->code; i++)
+		compile_type(c, t->member[i].name, t->member[i].type);
+	c->here = n ? n->up : NULL;
+	emit(c, OP_END, NULL, t);
+}
+
+static void compile_array(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	const struct cvl_type *length;
+	struct op *op;
+	struct node *n;
+	uint32_t loop, body;
+	bool seq = t->kind == CVL_TYPE_SEQUENCE;
+	uint16_t from = seq ? slot_of(c, t, false, t->ref, &length) : NO_SLOT;
+
+	if (t->text) {
+		op = emit(c, seq ? OP_TEXT_SEQ : OP_TEXT, name, t);
+		if (op) {
+			op->from = from;
+			op->count = t->length;
+			op->align_mask |= 7; /* characters are whole bytes */
+		}
+		return;
+	}
+	op = emit(c, seq ? OP_LOOP_SEQ : OP_LOOP, name, t);
+	if (!op)
+		return;
+	op->from = from;
+	op->count = t->length;
+	if (c->scope == CVL_SCOPE_PACKET_HEADER && name && !strcmp(name, "uuid") && !seq &&
+	    t->length == 16 && t->elem->kind == CVL_TYPE_INT && t->elem->size == 8)
+		op->role = ROLE_UUID;
+	loop = c->program->n - 1;
+	body = c->program->n;
+	n = enter(c, NULL, t);
+	c->here = n;
+	compile_type(c, NULL, t->elem);
+	c->here = n ? n->up : NULL;
+	op = emit(c, OP_NEXT, NULL, t);
+	if (!op)
+		return;
+	op->target = body;
+	c->program->op[loop].target = c->program->n;
+	emit(c, OP_END, NULL, t);
+}
+
+static bool option_takes(const char *option, const char *label)
+{
+	return !strcmp(option, label) || !strcmp(cvl_plain_name(option), label);
+}
+
+static void compile_variant(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	const struct cvl_type *tag = NULL;
+	uint16_t from = slot_of(c, t, true, t->ref, &tag);
+	struct op *op = emit(c, OP_CHOOSE, name, t);
+	uint32_t choose = c->program->n - 1, n_choices = 0;
+	struct choice *choice;
+	uint32_t *jump;
+	struct node *n;
+
+	if (!op)
+		return;
+	op->from = from;
+	choice = arena_alloc(&c->trace->arena, (tag->n + 1) * sizeof(*choice));
+	jump = arena_alloc(&c->trace->arena, t->n * sizeof(*jump));
+	if (!choice || !jump) {
+		fail(c, CVL_E_NOMEM, t, "out of memory", NULL);
+		return;
+	}
+	n = enter(c, name, t);
+	c->here = n;
+	for (uint32_t i = 0; i < t->n && !c->code; i++) {
+		for (uint32_t k = 0; k < tag->n; k++) {
+			if (!option_takes(t->member[i].name, tag->label[k].name) ||
+			    n_choices == tag->n)
+				continue;
+			choice[n_choices++] = (struct choice){
+				.low = tag->label[k].low,
+				.high = tag->label[k].high,
+				.target = c->program->n,
+				.option = i,
+			};
+		}
+		compile_type(c, t->member[i].name, t->member[i].type);
+		jump[i] = c->program->n;
+		emit(c, OP_JUMP, NULL, NULL);
+	}
+	c->here = n ? n->up : NULL;
+	if (c->code)
+		return;
+	for (uint32_t i = 0; i < t->n; i++)
+		c->program->op[jump[i]].target = c->program->n;
+	op = &c->program->op[choose];
+	op->choice = choice;
+	op->count = n_choices;
+	op->bits8 = tag->is_signed;
+	emit(c, OP_END, NULL, t);
+}
+
+static void compile_type(struct compiler *c, const char *name, const struct cvl_type *t)
+{
+	if (c->code)
+		return;
+	if (++c->depth > CTF_DEPTH_MAX) {
+		fail(c, CVL_E_LIMIT, t, "types nested too deep", NULL);
+		return;
+	}
+	switch (t->kind) {
+	case CVL_TYPE_INT:
+	case CVL_TYPE_ENUM: compile_scalar(c, OP_INT, name, t); break;
+	case CVL_TYPE_FLOAT: compile_scalar(c, OP_FLOAT, name, t); break;
+	case CVL_TYPE_STRING: emit(c, OP_STRING, name, t); break;
+	case CVL_TYPE_STRUCT: compile_struct(c, name, t); break;
+	case CVL_TYPE_VARIANT: compile_variant(c, name, t); break;
+	case CVL_TYPE_ARRAY:
+	case CVL_TYPE_SEQUENCE: compile_array(c, name, t); break;
+	}
+	c->depth--;
+}
+
+/* Compile the struct @t as scope @scope; the scopes before it stay in sight. */
+static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct cvl_type *t,
+			  struct program *program)
+{
+	c->program = program;
+	c->capacity = 0;
+	c->scope = scope;
+	c->here = NULL;
+	c->root[scope] = NULL;
+	if (t) {
+		struct node *root = enter(c, NULL, t);
+
+		c->root[scope] = root;
+		c->here = root;
+		emit(c, OP_BEGIN, NULL, t);
+		for (uint32_t i = 0; i < t->n && !c->code; i++)
+			compile_type(c, t->member[i].name, t->member[i].type);
+		emit(c, OP_END, NULL, t);
+		c->here = NULL;
+	}
+	emit(c, OP_STOP, NULL, NULL);
+}
+
+/* ---- reduced programs ---- */
+
+/* What an op comes to when nobody asks for its value; false if it must stay. */
+static bool as_advance(const struct op *op, struct op *advance)
+{
+	*advance = (struct op){
+		.code = OP_ADVANCE, .slot = NO_SLOT, .from = NO_SLOT, .align_mask = op->align_mask
+	};
+	switch (op->code) {
+	case OP_INT:
+		if (op->slot != NO_SLOT || op->clocked ||
+		    (op->role != ROLE_NONE && op->role != ROLE_EXPORT))
+			return false;
+		advance->bits = op->bits;
+		return true;
+	case OP_FLOAT: advance->bits = op->bits; return true;
+	case OP_TEXT:
+		if (op->count > UINT64_MAX / 8)
+			return false;
+		advance->bits = op->count * 8;
+		return true;
+	case OP_BEGIN: return true;
+	case OP_END: advance->align_mask = 0; return true;
+	default: return false;
+	}
+}
+
+/* Two moves in a row are one when the second's alignment divides the first's. */
+static bool merge_advance(struct op *a, const struct op *b)
+{
+	uint64_t bits;
+
+	if (a->code != OP_ADVANCE || b->align_mask > a->align_mask)
+		return false;
+	if (__builtin_add_overflow(a->bits, b->align_mask, &bits))
+		return false;
+	bits &= ~(uint64_t)b->align_mask;
+	return !__builtin_add_overflow(bits, b->bits, &a->bits);
+}
+
+/* A loop whose body is one move is one move itself. @loop is its op, the body the last op of @out. */
+static bool collapse_loop(struct program *out, uint32_t loop)
+{
+	struct op *op = &out->op[loop], *body = &out->op[out->n - 1];
+	uint64_t stride, total;
+
+	if (out->n != loop + 2 || body->code != OP_ADVANCE)
+		return false;
+	stride = (body->bits + body->align_mask) & ~(uint64_t)body->align_mask;
+	if (stride < body->bits)
+		return false;
+	if (op->code == OP_LOOP) {
+		if (op->count && (__builtin_mul_overflow(stride, op->count - 1, &total) ||
+				  __builtin_add_overflow(total, body->bits, &total)))
+			return false;
+		op->bits = op->count ? total : 0;
+		op->code = OP_ADVANCE;
+	} else {
+		if (stride != body->bits)
+			return false;
+		op->bits = stride;
+		op->code = OP_SKIP_SEQ;
+	}
+	out->n--;
+	return true;
+}
+
+static int reduce(struct cvl_trace *trace, const struct program *full, struct program *out,
+		  struct cvl_error *err)
+{
+	uint32_t *index = calloc(full->n + 1, sizeof(*index));
+	bool *leader = calloc(full->n + 1, sizeof(*leader));
+	uint32_t loops[CTF_DEPTH_MAX + 1], n_loops = 0;
+	bool merge = false; /* never into what stands before a place that is jumped to */
+
+	out->op = arena_alloc(&trace->arena, full->n * sizeof(*out->op));
+	out->n = 0;
+	if (!index || !leader || !out->op) {
+		free(index);
+		free(leader);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	for (uint32_t i = 0; i < full->n; i++) {
+		const struct op *op = &full->op[i];
+
+		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT ||
+		    op->code == OP_JUMP)
+			leader[op->target] = true;
+		for (uint64_t k = 0; op->code == OP_CHOOSE && k < op->count; k++)
+			leader[op->choice[k].target] = true;
+	}
+	for (uint32_t i = 0; i < full->n; i++) {
+		const struct op *op = &full->op[i];
+		struct op advance;
+
+		if (leader[i])
+			merge = false;
+		index[i] = out->n;
+		if (as_advance(op, &advance)) {
+			if (!advance.align_mask && !advance.bits)
+				continue;
+			if (merge && merge_advance(&out->op[out->n - 1], &advance))
+				continue;
+			out->op[out->n++] = advance;
+			merge = true;
+			continue;
+		}
+		merge = false;
+		if (op->code == OP_NEXT) {
+			uint32_t loop = loops[--n_loops];
+
+			if (collapse_loop(out, loop)) {
+
+				merge = out->op[loop].code == OP_ADVANCE && !leader[i + 1];
+				index[i] = out->n;
+				continue;
+			}
+		}
+		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ)
+			loops[n_loops++] = out->n;
+		out->op[out->n++] = *op;
+	}
+	for (uint32_t i = 0; i < out->n; i++) {
+		struct op *op = &out->op[i];
+
+		if (op->code == OP_LOOP || op->code == OP_LOOP_SEQ || op->code == OP_NEXT ||
+		    op->code == OP_JUMP)
+			op->target = index[op->target];
+		if (op->code == OP_CHOOSE && op->count) {
+			struct choice *copy = arena_alloc(&trace->arena, op->count * sizeof(*copy));
+
+			if (!copy) {
+				out->n = 0;
+				break;
+			}
+			memcpy(copy, op->choice, op->count * sizeof(*copy));
+			for (uint64_t k = 0; k < op->count; k++)
+				copy[k].target = index[copy[k].target];
+			op->choice = copy;
+		}
+	}
+	free(index);
+	free(leader);
+	return out->n ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* ---- the whole trace ---- */
+
+/* The headers that lttng-tools and our own writer use, byte-aligned and little-endian: recognised by their
+ * shape, so that reading them needs no program. */
+static enum header_shape shape_of(const struct cvl_type *h)
+{
+	const struct cvl_type *id, *v, *small, *large;
+	unsigned bits;
+
+	if (!h || h->n != 2 || h->align != 8)
+		return HEADER_GENERAL;
+	id = h->member[0].type;
+	v = h->member[1].type;
+	if (strcmp(h->member[0].name, "id") || id->kind != CVL_TYPE_ENUM || id->is_signed ||
+	    id->n != 2 || v->kind != CVL_TYPE_VARIANT || v->n != 2 || !v->ref ||
+	    strcmp(v->ref, "id"))
+		return HEADER_GENERAL;
+	bits = id->size;
+	if (!((bits == 5 && id->align == 1) || (bits == 16 && id->align == 8)) ||
+	    strcmp(id->label[0].name, v->member[0].name) ||
+	    strcmp(id->label[1].name, v->member[1].name) || id->label[0].low != 0 ||
+	    id->label[0].high != (1 << bits) - 2 || id->label[1].low != (1 << bits) - 1 ||
+	    id->label[1].high != (1 << bits) - 1)
+		return HEADER_GENERAL;
+	small = v->member[0].type;
+	large = v->member[1].type;
+	if (small->kind != CVL_TYPE_STRUCT || small->n != 1 || large->kind != CVL_TYPE_STRUCT ||
+	    large->n != 2 || strcmp(large->member[0].name, "id"))
+		return HEADER_GENERAL;
+	for (int i = 0; i < 3; i++) {
+		const struct cvl_type *t = i ? large->member[i - 1].type : small->member[0].type;
+		unsigned size = i == 2 ? 64 : i == 1 ? 32 : 32 - (bits == 5 ? 5 : 0);
+		unsigned align = i == 0 && bits == 5 ? 1 : 8;
+
+		if (t->kind != CVL_TYPE_INT || t->is_signed || t->big_endian || t->size != size ||
+		    t->align != align || (i == 1) != (t->clock < 0))
+			return HEADER_GENERAL;
+	}
+	return bits == 5 ? HEADER_COMPACT : HEADER_LARGE;
+}
+
+static int clock_in(const struct cvl_type *t, unsigned depth)
+{
+	int clock = -1;
+
+	if (!t || depth > CTF_DEPTH_MAX)
+		return -1;
+	if (t->kind == CVL_TYPE_INT)
+		return t->clock;
+	if (t->elem)
+		return clock_in(t->elem, depth + 1);
+	for (uint32_t i = 0; i < t->n && t->member && clock < 0; i++)
+		clock = clock_in(t->member[i].type, depth + 1);
+	return clock;
+}
+
+/* Member called @name of struct @t, at any depth, that is a number. */
+static const struct cvl_type *member_named(const struct cvl_type *t, const char *name,
+					   unsigned depth)
+{
+	const struct cvl_type *found = NULL;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n && !found; i++) {
+		const struct cvl_type *m = t->member[i].type;
+
+		if (m->kind == CVL_TYPE_STRUCT || m->kind == CVL_TYPE_VARIANT)
+			found = member_named(m, name, depth + 1);
+		else if (!strcmp(t->member[i].name, name) &&
+			 (m->kind == CVL_TYPE_INT || m->kind == CVL_TYPE_ENUM))
+			found = m;
+	}
+	return found;
+}
+
+/* Bits of the widest stamp in event header @t. */
+static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned depth)
+{
+	unsigned bits = 0;
+
+	for (uint32_t i = 0; t && t->member && depth < CTF_DEPTH_MAX && i < t->n; i++) {
+		const struct cvl_type *m = t->member[i].type;
+		unsigned of = is_stamp(t->member[i].name, m, unmapped) ?
+				      m->size :
+				      stamp_bits(m, unmapped, depth + 1);
+
+		bits = of > bits ? of : bits;
+	}
+	return bits;
+}
+
+/*
+ * Clock of stream @s: that which its fields name; or if none does, and there are fields that are called as stamps are, the only
+ * one there is, or if there is none, one of nanoseconds, as babeltrace2 has it.
+ */
+static void find_clock(struct compiler *c, struct stream_class *s)
+{
+	struct cvl_trace *trace = c->trace;
+	const struct cvl_type *stamp;
+	const char *name = "timestamp";
+
+	s->clock = clock_in(s->event_header, 0);
+	c->unmapped = s->clock < 0;
+	if (s->clock < 0)
+		s->clock = clock_in(s->packet_context, 0);
+	if (s->clock < 0) {
+		stamp = member_named(s->event_header, name, 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_begin", 0);
+		if (!stamp)
+			stamp = member_named(s->packet_context, name = "timestamp_end", 0);
+		if (!stamp)
+			return;
+		if (trace->n_clocks > 1) {
+			fail(c, CVL_E_MISMATCH, stamp,
+			     "several clocks are declared, and nothing says which one is shown by",
+			     name);
+			return;
+		}
+		if (!trace->n_clocks) {
+			trace->clock = arena_alloc(&trace->arena, sizeof(*trace->clock));
+			if (!trace->clock) {
+				fail(c, CVL_E_NOMEM, stamp, "out of memory", NULL);
+				return;
+			}
+			trace->clock[trace->n_clocks++] = (struct cvl_clock_class){
+				.name = "", .rate_hz = 1000000000, .implied = true
+			};
+		}
+		s->clock = 0;
+	}
+	s->stamp_bits = stamp_bits(s->event_header, c->unmapped, 0);
+}
+
+static enum cvl_kind kind_of(const struct event_class *e)
+{
+	static const struct {
+		const char *name;
+		enum cvl_kind kind;
+	} kinds[] = {
+		{ "edge", CVL_EDGE },     { "levels", CVL_EDGE }, { "sample", CVL_SAMPLE },
+		{ "beacon", CVL_BEACON }, { "pulse", CVL_PULSE }, { "message", CVL_MESSAGE },
+		{ "gap", CVL_GAP },       { "begin", CVL_BEGIN }, { "end", CVL_END },
+		{ "slip", CVL_SLIP },
+	};
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(*kinds); i++)
+		if (!strcmp(e->pub.name, kinds[i].name))
+			return kinds[i].kind;
+	return CVL_EVENT;
+}
+
+/* Fixed size of a scope made of whole bytes, or false. */
+static bool simple_size(const struct program *p, uint64_t *bits)
+{
+	const struct op *op = p->op;
+
+	if (op->code == OP_STOP)
+		return true;
+	if (op->code != OP_ADVANCE || op->align_mask > 7 || op->bits % 8 || op[1].code != OP_STOP)
+		return false;
+	return !__builtin_add_overflow(*bits, op->bits, bits);
+}
+
+/* Bytes of the bound that our exporter puts first of all behind the header; else 0. */
+static uint8_t begins_bounded(const struct event_class *e)
+{
+	const struct cvl_type *context = e->pub.type[CVL_SCOPE_STREAM_CONTEXT], *first;
+
+	if (!context || !context->n || strcmp(context->member[0].name, CVL_EXPORT_FIELD "bound_ns"))
+		return 0;
+	first = context->member[0].type;
+	return first->kind == CVL_TYPE_INT && first->size == 64 && first->align == 8 &&
+			       !first->big_endian ?
+		       8 :
+		       0;
+}
+
+/* Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer puts it; else 0. */
+static uint8_t begins_bracketed(const struct event_class *e)
+{
+	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS], *first;
+
+	if (!fields || !fields->n || e->pub.type[CVL_SCOPE_STREAM_CONTEXT] ||
+	    e->pub.type[CVL_SCOPE_EVENT_CONTEXT] ||
+	    strcmp(cvl_plain_name(fields->member[0].name), CVL_HALF_WIDTH))
+		return 0;
+	first = fields->member[0].type;
+	if (first->kind != CVL_TYPE_INT || (first->size != 64 && first->size != 32) ||
+	    first->align != 8 || first->is_signed || first->big_endian)
+		return 0;
+	return (uint8_t)(first->size / 8);
+}
+
+static bool ends_masked(const struct event_class *e)
+{
+	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS];
+
+	return fields && fields->n && !strcmp(fields->member[fields->n - 1].name, WIRE_UNKNOWN);
+}
+
+static int finish_event(struct cvl_trace *trace, struct event_class *e, struct cvl_error *err)
+{
+	e->simple = true;
+	for (int s = CVL_SCOPE_STREAM_CONTEXT; s < CVL_SCOPES; s++) {
+		int rc = reduce(trace, &e->full[s], &e->skip[s], err);
+
+		if (rc)
+			return rc;
+		e->simple = e->simple && simple_size(&e->skip[s], &e->simple_bits);
+	}
+	e->simple = e->simple && e->simple_bits < UINT32_MAX;
+	if (trace->exported) {
+		if (e->pub.id == WIRE_EXPORT_GAP && !strcmp(e->pub.name, "gap"))
+			e->pub.kind = CVL_GAP;
+		e->bracketed = begins_bounded(e);
+		e->bare = e->bracketed && e->pub.type[CVL_SCOPE_STREAM_CONTEXT]->n == 1;
+	}
+	trace->bracketed = trace->bracketed || e->bracketed > 0;
+	if (!trace->ours)
+		return 0;
+	e->pub.kind = kind_of(e);
+	if (e->pub.kind == CVL_EVENT || e->pub.kind == CVL_EDGE)
+		e->bracketed = begins_bracketed(e);
+	e->masked = e->pub.kind == CVL_EDGE && ends_masked(e);
+	trace->bracketed = trace->bracketed || e->bracketed > 0;
+	return 0;
+}
+
+int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
+{
+	struct compiler c = { .trace = trace, .err = err };
+	int rc;
+
+	compile_scope(&c, CVL_SCOPE_PACKET_HEADER, trace->packet_header, &trace->header);
+	for (struct stream_class *s = trace->streams; s && !c.code; s = s->next) {
+		c.stream = s;
+		find_clock(&c, s);
+		compile_scope(&c, CVL_SCOPE_PACKET_CONTEXT, s->packet_context, &s->context);
+		compile_scope(&c, CVL_SCOPE_EVENT_HEADER, s->event_header, &s->header);
+		s->shape = shape_of(s->event_header);
+		for (uint32_t i = 0; i < s->n_events && !c.code; i++) {
+			struct event_class *e = s->event[i];
+
+			/* the stream's own context may be read with lengths from different events' scopes, so
+			 * each event has a copy */
+			compile_scope(&c, CVL_SCOPE_STREAM_CONTEXT, s->event_context,
+				      &e->full[CVL_SCOPE_STREAM_CONTEXT]);
+			compile_scope(&c, CVL_SCOPE_EVENT_CONTEXT,
+				      e->pub.type[CVL_SCOPE_EVENT_CONTEXT],
+				      &e->full[CVL_SCOPE_EVENT_CONTEXT]);
+			compile_scope(&c, CVL_SCOPE_FIELDS, e->pub.type[CVL_SCOPE_FIELDS],
+				      &e->full[CVL_SCOPE_FIELDS]);
+			c.root[CVL_SCOPE_EVENT_CONTEXT] = c.root[CVL_SCOPE_FIELDS] = NULL;
+			e->pub.clock = s->clock;
+		}
+	}
+	if (c.code)
+		return c.code;
+	for (uint32_t i = 0; i < trace->n_events; i++) {
+		rc = finish_event(trace, trace->event[i], err);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}

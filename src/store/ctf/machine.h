@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: MIT */
+/** Runs the programs of layout.c over the bytes of one packet. */
+#ifndef CTF_MACHINE_H
+#define CTF_MACHINE_H
+
+#include "store/ctf/internal.h"
+
+/** State of decoding one packet. Positions are bits from the start of the packet. */
+struct machine {
+	const uint8_t *bytes;
+	uint64_t pos, end;
+	uint64_t *slot; /* values that lengths and tags refer to; n_slots of the trace */
+	uint64_t clock; /* last value of the stream's clock */
+	uint64_t *role; /* ROLES values */
+	uint32_t has;   /* bit per role that was seen */
+};
+
+/** Continue the clock with the low @bits of a new reading: a narrow counter wraps forward. */
+static inline void machine_clock(struct machine *m, uint64_t value, unsigned bits)
+{
+	uint64_t mask;
+
+	if (bits >= 64) {
+		m->clock = value;
+		return;
+	}
+	mask = ((uint64_t)1 << bits) - 1;
+	m->clock += (value - m->clock) & mask;
+}
+
+/** Read an integer of @bits at bit @pos of @bytes; the caller has checked that it is inside. */
+uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool big_endian);
+
+/**
+ * Run @program from m->pos, telling @visitor (or NULL) of each field. Returns 0, CVL_E_TRUNCATED when a field
+ * would pass m->end, CVL_E_RANGE for a tag without an option, CVL_E_LIMIT for loops that do not advance.
+ * m->pos is where it stopped.
+ */
+int machine_run(struct machine *m, const struct program *program,
+		const struct cvl_visitor *visitor);
+
+#endif

@@ -1,0 +1,1027 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/ctf/internal.h"
+#include "store/ctf/machine.h"
+#include "store/ctf/wire.h"
+#include "core/crc32c.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable, times unsure. */
+#define GAPS_MAX 5
+/* A step back by less than this part of a wrap is more likely disorder than a silence of all but a wrap. */
+#define LITTLE_STEP 16
+#define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
+
+struct gap {
+	uint64_t from, to, lost;
+	enum cvl_gap why;
+};
+
+struct cvl_stream {
+	const struct cvl_trace *trace;
+	struct cvl_stream_opts opts;
+	char *name; /* for messages */
+	const uint8_t *file;
+	uint64_t size;
+	bool mapped;
+	uint64_t let_go; /* bytes, in whole pages, that memory has been freed of */
+
+	/* the packet being read */
+	bool in_packet;
+	const struct stream_class *class;
+	uint64_t offset;      /* of the packet, bytes */
+	uint64_t packet_bits; /* with padding; to the end of the file when it is cut */
+	uint64_t context_pos; /* of the packet context, bits */
+	bool cut;             /* the file ends inside it */
+	struct machine m;
+	uint64_t role[ROLES];
+	uint64_t begin,
+		end; /* between which its stamps are told to stand; end UINT64_MAX: not known */
+	bool short_packet; /* a narrow stamp has one place in it */
+	uint64_t doubt;    /* ticks by which stamps may be off: wraps that nothing places */
+	uint64_t unsure;   /* the same, of steps back up to here that nothing decided upon */
+
+	/* from packet to packet */
+	bool done;
+	int failed; /* strict: the error that comes after this batch */
+	struct cvl_error failure;
+	bool told_late, told_overlap, told_outside, told_step;
+	bool any_packet, any_stamp;
+	uint64_t last_tick, max_tick;
+	uint64_t last_end; /* tick at which the last packet ended */
+	bool known_discarded, known_sequence;
+	uint64_t discarded, sequence;
+	struct gap gap[GAPS_MAX];
+	unsigned n_gaps;
+	struct cvl_stream_stats stats;
+
+	/* the batch */
+	struct cvl_tick tick[CVL_BATCH_MAX];
+	uint8_t kind[CVL_BATCH_MAX], flags[CVL_BATCH_MAX];
+	uint32_t cls[CVL_BATCH_MAX];
+	uint64_t value[CVL_BATCH_MAX], aux[CVL_BATCH_MAX], bracket[CVL_BATCH_MAX];
+	uint64_t resolution; /* the bracket of records that carry none */
+	size_t n;
+
+	uint64_t slot[]; /* as many as the trace's programs use */
+};
+
+/* ---- opening ---- */
+
+static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, const char *name,
+		      const struct cvl_stream_opts *opts, struct cvl_error *err)
+{
+	struct cvl_stream *s = calloc(1, sizeof(*s) + (trace->n_slots + 1) * sizeof(uint64_t));
+
+	*out = NULL;
+	if (s)
+		s->name = strdup(name);
+	if (!s || !s->name) {
+		free(s);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+	}
+	s->trace = trace;
+	if (opts)
+		s->opts = *opts;
+	s->m.slot = s->slot;
+	s->m.role = s->role;
+	s->m.clock = s->last_end = s->opts.first.count;
+	s->resolution = cvl_trace_env_number(trace, "resolution");
+	if (!s->resolution)
+		s->resolution = 1;
+	*out = s;
+	return 0;
+}
+
+int cvl_stream_memory(struct cvl_stream **out, const struct cvl_trace *trace, const void *bytes,
+		      size_t n, const char *name, const struct cvl_stream_opts *opts,
+		      struct cvl_error *err)
+{
+	int rc = new_stream(out, trace, name, opts, err);
+
+	if (rc)
+		return rc;
+	(*out)->file = bytes;
+	(*out)->size = n;
+	(*out)->stats.bytes = n;
+	return 0;
+}
+
+int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size_t i,
+		    const struct cvl_stream_opts *opts, struct cvl_error *err)
+{
+	char path[4096];
+	struct cvl_stream *s;
+	struct stat st;
+	void *map;
+	int fd, rc;
+
+	*out = NULL;
+	if (i >= trace->n_files)
+		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: the trace has no stream: its file is missing", trace->path);
+	if ((size_t)snprintf(path, sizeof(path), "%s/%s", trace->path, trace->file[i].name) >=
+	    sizeof(path))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", trace->path);
+	rc = new_stream(&s, trace, path, opts, err);
+	if (rc)
+		return rc;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = cvl_fail_errno(err, "open", path);
+		goto fail;
+	}
+	s->size = s->stats.bytes = (uint64_t)st.st_size;
+	if (st.st_size) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map == MAP_FAILED) {
+			rc = cvl_fail_errno(err, "map", path);
+			goto fail;
+		}
+		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
+		s->file = map;
+		s->mapped = true;
+	}
+	close(fd);
+	*out = s;
+	return 0;
+fail:
+	if (fd >= 0)
+		close(fd);
+	cvl_stream_close(s);
+	return rc;
+}
+
+void cvl_stream_close(struct cvl_stream *s)
+{
+	if (!s)
+		return;
+	if (s->mapped)
+		munmap((void *)(uintptr_t)s->file, (size_t)s->size);
+	free(s->name);
+	free(s);
+}
+
+int cvl_stream_clock(const struct cvl_stream *s)
+{
+	return s->class ? s->class->clock : -1;
+}
+
+void cvl_stream_stats(const struct cvl_stream *s, struct cvl_stream_stats *stats)
+{
+	*stats = s->stats;
+	stats->position = s->offset < s->size ? s->offset : s->size;
+	stats->end.count = s->last_end > s->last_tick ? s->last_end : s->last_tick;
+}
+
+/* ---- what goes wrong ---- */
+
+/* Tell of a problem at @bit of the current packet. In strict mode it is final: returns its code. */
+static int problem(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
+		   const char *what)
+{
+	uint64_t at = s->offset + bit / 8;
+	struct cvl_error e;
+
+	cvl_fail(&e, code, at, "%s:%" PRIu64 ": %s", s->name, at, what);
+	if (s->opts.strict) {
+		if (err)
+			*err = e;
+		s->failure = e;
+		s->failed = code;
+		s->done = true;
+		return code;
+	}
+	cvl_tell(s->opts.report, &e);
+	return 0;
+}
+
+static void add_gap(struct cvl_stream *s, uint64_t from, uint64_t to, uint64_t lost,
+		    enum cvl_gap why)
+{
+	if (s->n_gaps < GAPS_MAX)
+		s->gap[s->n_gaps++] = (struct gap){ from, to, lost, why };
+}
+
+/* ---- packets ---- */
+
+/* Next place after @from where a packet can begin: the magic number, and the UUID where there is one. */
+static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *found)
+{
+	const struct cvl_type *h = s->trace->packet_header;
+	uint32_t magic = s->trace->big_endian ? htobe32(CTF_MAGIC) : htole32(CTF_MAGIC);
+	bool uuid = h && h->n > 1 && s->trace->has_uuid && !strcmp(h->member[1].name, "uuid");
+
+	if (!h || !h->n || strcmp(h->member[0].name, "magic"))
+		return false;
+	while (from < s->size) {
+		const uint8_t *p =
+			memmem(s->file + from, (size_t)(s->size - from), &magic, sizeof(magic));
+
+		if (!p)
+			return false;
+		*found = (uint64_t)(p - s->file);
+		if (!uuid || (s->size - *found >= 20 && !memcmp(p + 4, s->trace->uuid, 16)))
+			return true;
+		from = *found + 1;
+	}
+	return false;
+}
+
+/* Whether something is missing behind the last byte, which end_stream() tells of. */
+static bool ends_early(const struct cvl_stream *s)
+{
+	return s->size < s->opts.bytes;
+}
+
+/* The bytes at s->offset are no packet that can be read: go to the next that can. */
+static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
+		  const char *what)
+{
+	uint64_t next_packet;
+	int rc = problem(s, code, bit, err, what);
+
+	if (rc)
+		return rc;
+	if (code != CVL_E_TRUNCATED || !ends_early(s))
+		add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+			CVL_LOST_UNKNOWN,
+			code == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT);
+	s->known_sequence = false;
+	if (find_packet(s, s->offset + 1, &next_packet))
+		s->offset = next_packet;
+	else
+		s->offset = s->size;
+	return 0;
+}
+
+/* Our own packets end with a checksum behind the content. */
+static bool crc_is_right(const struct cvl_stream *s, uint64_t content, uint64_t packet)
+{
+	const uint8_t *p = s->file + s->offset;
+	uint32_t crc;
+
+	if (content % 8 || packet != content + WIRE_CRC_BYTES * 8)
+		return false;
+	memcpy(&crc, p + content / 8, sizeof(crc));
+	return le32toh(crc) == cvl_crc32c(0, p, (size_t)(content / 8));
+}
+
+static const struct stream_class *find_class(const struct cvl_stream *s, bool has_id, uint64_t id)
+{
+	const struct stream_class *c = s->trace->streams;
+
+	if (!has_id)
+		return c;
+	while (c && c->id != id)
+		c = c->next;
+	return c;
+}
+
+static bool has(const struct machine *m, enum op_role role)
+{
+	return m->has >> role & 1;
+}
+
+/* Whether the packet whose header was read names another trace than the metadata do. */
+static bool is_of_another(const struct cvl_stream *s)
+{
+	const struct machine *m = &s->m;
+
+	return has(m, ROLE_UUID) && s->trace->has_uuid &&
+	       memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16) != 0;
+}
+
+/* Losses that the packet's counters tell of, as gaps from the end of the one before. */
+static void count_losses(struct cvl_stream *s)
+{
+	const struct machine *m = &s->m;
+	uint64_t begin = has(m, ROLE_BEGIN) ? m->clock : s->last_end;
+	uint64_t end = has(m, ROLE_PACKET_END) ? m->role[ROLE_PACKET_END] : begin;
+
+	if (has(m, ROLE_SEQUENCE)) {
+		uint64_t seq = m->role[ROLE_SEQUENCE];
+
+		if (s->known_sequence && seq > s->sequence + 1)
+			add_gap(s, s->last_end, begin, seq - s->sequence - 1, CVL_GAP_PACKETS);
+		s->known_sequence = true;
+		s->sequence = seq;
+	}
+	if (has(m, ROLE_DISCARDED)) {
+		uint64_t count = m->role[ROLE_DISCARDED];
+		uint64_t before = s->known_discarded ? s->discarded : 0;
+
+		if (count > before && !s->trace->exported) { /* else a gap tells of it */
+			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end,
+				count - before, CVL_GAP_DISCARDED);
+			s->stats.lost += count - before;
+		}
+		s->known_discarded = true;
+		s->discarded = count;
+	}
+}
+
+/*
+ * What lies well behind need not stay in memory. It stays readable: payloads of records that were handed out are read
+ * from the file again, if somebody asks that late.
+ */
+static void let_go(struct cvl_stream *s)
+{
+	uint64_t n = (s->offset - s->let_go) / LET_GO_BYTES;
+
+	if (!s->mapped || n < 2)
+		return;
+	n = (n - 1) * LET_GO_BYTES;
+	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)n, MADV_DONTNEED);
+	s->let_go += n;
+}
+
+static void close_packet(struct cvl_stream *s)
+{
+	const struct machine *m = &s->m;
+	bool ends = has(m, ROLE_PACKET_END) && !s->cut; /* a cut packet does not reach its end */
+
+	s->last_end = ends && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END] :
+									 s->last_tick;
+	s->in_packet = false;
+	s->any_packet = true;
+	s->offset += s->packet_bits / 8;
+	let_go(s);
+	if (s->cut && !ends_early(s))
+		add_gap(s, s->last_tick, CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
+}
+
+/* What is missing behind the last byte. */
+static void end_stream(struct cvl_stream *s)
+{
+	const struct cvl_stream_opts *o = &s->opts;
+	uint64_t lost = CVL_LOST_UNKNOWN;
+
+	if (ends_early(s)) {
+		if (o->records > s->stats.records && !o->from.count)
+			lost = o->records - s->stats.records;
+		add_gap(s, s->last_end,
+			o->last.count >= s->last_end && o->last.count ? o->last.count :
+									CVL_TICK_UNKNOWN,
+			lost, CVL_GAP_TRUNCATED);
+		s->stats.lost += lost == CVL_LOST_UNKNOWN ? 0 : lost;
+	} else if (o->unfinished) {
+		add_gap(s, s->any_packet ? s->last_end : CVL_TICK_UNKNOWN, CVL_TICK_UNKNOWN,
+			CVL_LOST_UNKNOWN, CVL_GAP_UNFINISHED);
+	}
+}
+
+/* ---- records ---- */
+
+static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_t cls,
+		uint64_t value, uint64_t aux)
+{
+	size_t i = s->n++;
+
+	s->tick[i].count = tick;
+	s->kind[i] = (uint8_t)kind;
+	s->cls[i] = cls;
+	s->value[i] = value;
+	s->aux[i] = aux;
+	s->bracket[i] = s->resolution + s->doubt;
+	s->flags[i] = 0;
+	if (tick < s->max_tick) {
+		s->flags[i] = CVL_LATE;
+		s->stats.late++;
+	} else {
+		s->max_tick = tick;
+	}
+	if (kind == CVL_GAP)
+		s->stats.gaps++;
+	else if (kind != CVL_SLIP)
+		s->stats.records++;
+}
+
+static void put_gaps(struct cvl_stream *s)
+{
+	for (unsigned i = 0; i < s->n_gaps && s->n < CVL_BATCH_MAX; i++)
+		/* before the first packet nothing is known of time */
+		put(s, s->gap[i].from == CVL_TICK_UNKNOWN ? s->m.clock : s->gap[i].from, CVL_GAP,
+		    s->gap[i].why, s->gap[i].lost, s->gap[i].to);
+	s->n_gaps = 0;
+}
+
+static const struct event_class *find_event(const struct stream_class *c, uint64_t id)
+{
+	uint32_t low = 0, high = c->n_events;
+
+	/* ids are mostly 0, 1, 2, ... */
+	if (id < c->n_events && c->event[id]->pub.id == id)
+		return c->event[id];
+	while (low < high) {
+		uint32_t mid = (low + high) / 2;
+
+		if (c->event[mid]->pub.id < id)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low < c->n_events && c->event[low]->pub.id == id ? c->event[low] : NULL;
+}
+
+/* The two headers of lttng-tools, without a program. False: there is no room. */
+static inline bool fast_header(struct machine *m, enum header_shape shape, uint64_t *id)
+{
+	uint64_t pos = (m->pos + 7) & ~(uint64_t)7, bits = shape == HEADER_COMPACT ? 32 : 48;
+	uint64_t room = pos <= m->end ? m->end - pos : 0, stamp;
+	const uint8_t *p = m->bytes + pos / 8;
+	uint32_t word, low;
+	uint16_t half;
+	bool extended;
+
+	if (room < (shape == HEADER_COMPACT ? 8 : 16))
+		return false;
+	if (shape == HEADER_COMPACT) {
+		*id = p[0] & 31;
+		extended = *id == 31;
+		if (extended) {
+			p += 1;
+			bits = 8 + 32 + 64;
+		} else if (room >= 32) {
+			memcpy(&word, p, 4);
+			machine_clock(m, le32toh(word) >> 5, 27);
+		}
+	} else {
+		memcpy(&half, p, 2);
+		*id = le16toh(half);
+		extended = *id == 65535;
+		p += 2;
+		if (extended) {
+			bits = 16 + 32 + 64;
+		} else if (room >= 48) {
+			memcpy(&word, p, 4);
+			machine_clock(m, le32toh(word), 32);
+		}
+	}
+	if (room < bits)
+		return false;
+	if (extended) {
+		memcpy(&low, p, 4);
+		memcpy(&stamp, p + 4, 8);
+		*id = le32toh(low);
+		m->clock = le64toh(stamp);
+	}
+	m->pos = pos + bits;
+	return true;
+}
+
+static int read_header(struct cvl_stream *s, uint64_t *id)
+{
+	struct machine *m = &s->m;
+	int rc;
+
+	if (s->class->shape != HEADER_GENERAL)
+		return fast_header(m, s->class->shape, id) ? 0 : CVL_E_TRUNCATED;
+	m->has &= ~(1u << ROLE_EVENT_ID);
+	rc = machine_run(m, &s->class->header, NULL);
+	*id = has(m, ROLE_EVENT_ID) ? m->role[ROLE_EVENT_ID] :
+	      s->class->n_events    ? s->class->event[0]->pub.id :
+				      0;
+	return rc;
+}
+
+static inline int skip_event(struct machine *m, const struct event_class *e)
+{
+	int rc;
+
+	if (e->simple && m->pos % 8 == 0) {
+		if (e->simple_bits > m->end - m->pos)
+			return CVL_E_TRUNCATED;
+		m->pos += e->simple_bits;
+		return 0;
+	}
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES; sc++) {
+		rc = machine_run(m, &e->skip[sc], NULL);
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+/* ---- stamps ---- */
+
+/* Clock at the last event of the packet, if wraps of its stamps come with steps back and only then. False: there is no event. */
+static bool last_stamp(struct cvl_stream *s, uint64_t *last)
+{
+	const struct machine saved = s->m;
+	const struct stream_class *c = s->class;
+	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
+	struct machine *m = &s->m;
+	bool any = false;
+
+	for (;;) {
+		uint64_t start = (m->pos + align) & ~(uint64_t)align, id, clock;
+		const struct event_class *e;
+
+		if (start >= m->end || read_header(s, &id))
+			break;
+		clock = m->clock;
+		e = find_event(c, id);
+		if (!e || skip_event(m, e) || m->pos == start)
+			break;
+		*last = clock;
+		any = true;
+	}
+	*m = saved;
+	return any;
+}
+
+/*
+ * How the stamps of the packet that begins are to be read, where they have fewer bits than the clock and the packet says when it ends. Its
+ * own stamps decide where they can: in less than a wrap each stamp has one place. In more, wraps are where stamps step back; if
+ * after that there is room for others before the end, or there was none for those, nobody knows which stamps are off.
+ */
+static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
+{
+	const unsigned bits = s->class->stamp_bits;
+	const uint64_t wrap = (uint64_t)1 << (bits & 63), end = s->role[ROLE_PACKET_END];
+	struct machine *m = &s->m;
+	uint64_t last;
+
+	s->end = UINT64_MAX;
+	s->short_packet = false;
+	if (has(m, ROLE_BEGIN))
+		s->unsure = 0;
+	s->doubt = s->unsure;
+	if (!has(m, ROLE_PACKET_END) || !end)
+		return 0;
+	if (!has(m, ROLE_BEGIN) && s->any_packet && bits < 64)
+		m->clock = s->last_end;
+	s->begin = has(m, ROLE_BEGIN) || s->any_packet ? m->clock : 0;
+	if (end < s->begin)
+		return 0;
+	s->end = end;
+	if (!bits || bits >= 64)
+		return 0;
+	s->unsure = s->doubt = 0;
+	s->short_packet = end - s->begin < wrap;
+	if (s->short_packet || !last_stamp(s, &last))
+		return 0;
+	if (last > end) {
+		s->doubt = (last - end + wrap - 1) / wrap * wrap;
+	} else {
+		s->doubt = (end - last) / wrap * wrap;
+		if (!has(m, ROLE_BEGIN) && !s->any_packet)
+			m->clock += s->doubt; /* as close before the end as can be */
+	}
+	if (!s->doubt)
+		return 0;
+	add_gap(s, s->begin, end, 0, CVL_GAP_UNKNOWN); /* of the count, not of records */
+	return problem(
+		s, CVL_E_MISMATCH, s->context_pos, err,
+		last > end ?
+			"the packet ends earlier than its events' stamps, which step back more often than their counter "
+			"wrapped: their times may be off by whole wraps" :
+			"the packet ends more than a wrap of its events' stamps after the last of them: their times may be "
+			"off by whole wraps");
+}
+
+/*
+ * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock stood at @before. What steps back a
+ * little is a wrap like what steps back far, as in babeltrace2, but may as well have come out of order.
+ */
+static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, struct cvl_error *err)
+{
+	const uint64_t wrap = (uint64_t)1 << s->class->stamp_bits;
+
+	if (s->m.clock - before <= wrap - wrap / LITTLE_STEP || s->doubt > UINT64_MAX / 4)
+		return 0;
+	s->unsure = s->doubt += wrap;
+	if (s->told_step)
+		return 0;
+	s->told_step = true;
+	return problem(
+		s, CVL_E_ORDER, start, err,
+		"the timestamp steps back a little, which is taken for a wrap of its counter but may be disorder: from here on "
+		"times may be off by whole wraps");
+}
+
+/* Where in the packet the stamp of the event at bit @start stands. */
+static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *err)
+{
+	const unsigned bits = s->class->stamp_bits;
+	const uint64_t wrap = (uint64_t)1 << (bits & 63);
+	uint64_t t = s->m.clock;
+
+	if (s->short_packet) {
+		t = s->begin + ((t - s->begin) & (wrap - 1));
+		if (t > s->end && s->begin - (t - wrap) < t - s->end && t >= wrap)
+			t -= wrap; /* it is nearer to the beginning */
+		s->m.clock = t;
+	} else if (s->doubt && t > s->end) {
+		s->m.clock = t -= (t - s->end + wrap - 1) / wrap * wrap;
+	}
+	if ((t <= s->end && (t >= s->begin || !s->short_packet)) || s->told_outside)
+		return 0;
+	s->told_outside = true;
+	return problem(
+		s, CVL_E_ORDER, start, err,
+		"the event is not within the time of its packet (the first of perhaps more)");
+}
+
+/*
+ * Whether the range begins after this packet of ours and before the next: then the levels at its beginning are those that this one
+ * ends with.
+ */
+static bool range_begins_behind(const struct cvl_stream *s)
+{
+	struct wire_packet next;
+	uint64_t at = s->offset + s->packet_bits / 8;
+
+	if (!s->trace->ours || at > s->size || s->size - at < sizeof(next))
+		return false;
+	memcpy(&next, s->file + at, sizeof(next));
+	return le32toh(next.magic) == CTF_MAGIC &&
+	       le64toh(next.timestamp_begin) >= s->opts.from.count;
+}
+
+/*
+ * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
+ * outside the time range, and s->offset has moved on; negative: an error.
+ */
+static int open_packet(struct cvl_stream *s, struct cvl_error *err)
+{
+	struct machine *m = &s->m;
+	uint64_t left = s->size - s->offset, packet, content;
+	int rc;
+
+	m->bytes = s->file + s->offset;
+	m->pos = 0;
+	m->end = left > UINT64_MAX / 8 ? UINT64_MAX - 7 : left * 8;
+	m->has = 0;
+	s->cut = false;
+	rc = machine_run(m, &s->trace->header, NULL);
+	if (rc)
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet header");
+	if (has(m, ROLE_MAGIC) && m->role[ROLE_MAGIC] != CTF_MAGIC)
+		return resync(s, CVL_E_MAGIC, 0, err, "no packet begins here (wrong magic number)");
+	if (!s->trace->ours && is_of_another(s) &&
+	    problem(s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+		    "the packet's UUID is not the trace's"))
+		return CVL_E_MISMATCH;
+	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
+	if (!s->class)
+		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
+			      "packet of a stream that the metadata do not declare");
+	s->context_pos = m->pos;
+	rc = machine_run(m, &s->class->context, NULL);
+	if (rc)
+		return resync(s, CVL_E_TRUNCATED, m->pos, err,
+			      "the file ends inside a packet context");
+	/* one size alone is that of both; packets begin at whole bytes */
+	content = has(m, ROLE_CONTENT_SIZE) ? m->role[ROLE_CONTENT_SIZE] :
+		  has(m, ROLE_PACKET_SIZE)  ? m->role[ROLE_PACKET_SIZE] :
+					      m->end;
+	packet = has(m, ROLE_PACKET_SIZE) ?
+			 m->role[ROLE_PACKET_SIZE] :
+			 (content < UINT64_MAX - 7 ? (content + 7) & ~(uint64_t)7 : content);
+	if (packet < m->pos || packet % 8)
+		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible packet size");
+	if (content < m->pos || content > packet)
+		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible content size");
+	if (packet > m->end) {
+		rc = problem(s, CVL_E_TRUNCATED, m->end, err, "the file ends inside a packet");
+		if (rc)
+			return rc;
+		s->cut = content > m->end;
+		packet = m->end;
+		content = content < m->end ? content : m->end;
+	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
+		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
+	} else if (s->trace->ours && is_of_another(s)) {
+		/* nothing is damaged: these records are of another clock */
+		s->opts.strict = true;
+		return problem(
+			s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
+			"the packet's UUID is not that of the metadata: the stream belongs to another trace");
+	}
+	s->packet_bits = packet;
+	count_losses(s);
+	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
+		s->told_overlap = true;
+		if (problem(s, CVL_E_ORDER, s->context_pos, err,
+			    "time goes back: the packet begins before the end of the one before it (the first of "
+			    "perhaps more)"))
+			return CVL_E_ORDER;
+	}
+	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
+		s->offset = s->size;
+		s->stats.beyond = s->done = true;
+		return 0;
+	}
+	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
+	    m->role[ROLE_PACKET_END] < s->opts.from.count && !range_begins_behind(s)) {
+		s->n_gaps = 0; /* before the range, like the packet */
+		s->last_end = m->role[ROLE_PACKET_END];
+		s->offset += packet / 8;
+		let_go(s);
+		s->any_packet = true;
+		return 0;
+	}
+	m->end = content;
+	rc = settle_stamps(s, err);
+	if (rc)
+		return rc;
+	s->stats.packets++;
+	s->in_packet = true;
+	return 1;
+}
+
+/* The first numbers of a record of ours, in order. */
+struct numbers {
+	uint64_t v[4];
+	unsigned n;
+};
+
+static void take_number(void *ctx, const char *name, const struct cvl_value *value)
+{
+	struct numbers *out = ctx;
+
+	(void)name;
+	if (out->n < 4 && value->type->kind <= CVL_TYPE_ENUM)
+		out->v[out->n++] = value->u;
+}
+
+static void ignore_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	(void)ctx, (void)name, (void)t, (void)n;
+}
+
+static void ignore_end(void *ctx, const struct cvl_type *t)
+{
+	(void)ctx, (void)t;
+}
+
+/*
+ * A record of one of our own kinds, its fields at bit @pos; @payload is for cvl_stream_visit(). Returns 0, or as
+ * machine_run().
+ */
+static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos,
+		   uint64_t payload)
+{
+	struct numbers f = { .v = { 0 } };
+	const struct cvl_visitor visitor = { take_number, ignore_begin, ignore_end, NULL, &f };
+	struct machine m = s->m;
+	uint64_t unknown = 0;
+	int rc;
+
+	if (e->pub.kind == CVL_EDGE && e->simple && !e->bracketed && !e->masked &&
+	    e->simple_bits <= 64 && pos % 8 == 0) {
+		uint64_t levels = 0;
+
+		for (unsigned i = 0; i < e->simple_bits / 8; i++)
+			levels |= (uint64_t)m.bytes[pos / 8 + i] << (8 * i);
+		put(s, tick, CVL_EDGE, 0, levels, 0);
+		if (e->pub.name[0] == 'l')
+			s->flags[s->n - 1] |= CVL_STATE;
+		return 0;
+	}
+	m.pos = pos;
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPE_FIELDS; sc++) {
+		rc = machine_run(&m, &e->skip[sc], NULL); /* of exports alone */
+		if (rc)
+			return rc;
+	}
+	rc = machine_run(&m, &e->full[CVL_SCOPE_FIELDS], &visitor);
+	if (rc)
+		return rc;
+	switch (e->pub.kind) {
+	case CVL_EDGE:
+		if (e->masked)
+			unknown = f.v[(e->bracketed > 0) + 1];
+		put(s, tick, CVL_EDGE, 0, f.v[e->bracketed > 0] & ~unknown, unknown);
+		break;
+	case CVL_SAMPLE:
+	case CVL_BEACON:
+	case CVL_MESSAGE: put(s, tick, e->pub.kind, (uint32_t)f.v[0], f.v[1], 0); break;
+	case CVL_PULSE: put(s, tick, CVL_PULSE, (uint32_t)f.v[0], 0, 0); break;
+	case CVL_GAP:
+		put(s, tick, CVL_GAP, f.v[2] < CVL_GAPS ? (uint32_t)f.v[2] : CVL_GAP_UNKNOWN,
+		    f.v[1], f.v[0]);
+		if (f.v[1] != CVL_LOST_UNKNOWN && f.v[2] != CVL_GAP_PACKETS)
+			s->stats.lost += f.v[1];
+		break;
+	case CVL_SLIP: put(s, tick, CVL_SLIP, 0, f.v[1], f.v[0]); break;
+	default: put(s, tick, e->pub.kind, e->index, f.v[0], payload); break;
+	}
+	if (e->pub.kind == CVL_EDGE && e->pub.name[0] == 'l')
+		s->flags[s->n - 1] |= CVL_STATE;
+	return 0;
+}
+
+/* An event cannot be decoded: the rest of the packet is lost. */
+static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos,
+			  struct cvl_error *err)
+{
+	int rc;
+
+	if (s->cut && code == CVL_E_TRUNCATED) { /* told already */
+		close_packet(s);
+		return 0;
+	}
+	rc = problem(s, code, pos, err,
+		     code == CVL_E_UNKNOWN_ID ?
+			     "event with an id that the metadata do not declare" :
+		     code == CVL_E_RANGE ? "variant with a tag that selects nothing" :
+		     code == CVL_E_LIMIT ? "event or array of elements without any bits" :
+					   "event that runs past the end of its packet");
+	close_packet(s);
+	add_gap(s, s->last_tick, s->last_end > s->last_tick ? s->last_end : CVL_TICK_UNKNOWN,
+		CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT);
+	return rc;
+}
+
+/* Of a bracketed record; skip_event() has found its fields inside of the packet. */
+static uint64_t half_width(const uint8_t *fields, uint8_t bytes)
+{
+	uint64_t ticks = 0;
+
+	memcpy(&ticks, fields, bytes == 4 ? 4 : 8);
+	return le64toh(ticks);
+}
+
+static int read_events(struct cvl_stream *s, struct cvl_error *err)
+{
+	struct machine *m = &s->m;
+	const struct stream_class *c = s->class;
+	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
+	const bool narrow = c->stamp_bits && c->stamp_bits < 64;
+
+	while (s->n < CVL_BATCH_MAX) {
+		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
+		uint64_t before;
+		const struct event_class *e;
+		int rc;
+
+		if (start >= m->end) {
+			close_packet(s);
+			return 0;
+		}
+		before = m->clock;
+		rc = read_header(s, &id);
+		if (rc)
+			return give_up_packet(s, rc, start, err);
+		e = find_event(c, id);
+		if (!e)
+			return give_up_packet(s, CVL_E_UNKNOWN_ID, start, err);
+		if (s->short_packet || m->clock > s->end)
+			rc = place_stamp(s, start, err);
+		else if (narrow && s->any_stamp && s->end == UINT64_MAX)
+			rc = doubt_step(s, before, start, err);
+		if (rc)
+			return rc;
+		s->any_stamp = true;
+		s->last_tick = c->clock >= 0 ? m->clock : 0;
+		fields = m->pos;
+		payload = c->shape == HEADER_GENERAL ? start : fields;
+		rc = skip_event(m, e);
+		if (rc)
+			return give_up_packet(s, rc, start, err);
+		if (m->pos == start) /* no bits at all: there would be no end of them */
+			return give_up_packet(s, CVL_E_LIMIT, start, err);
+		if (e->pub.kind != CVL_EVENT) {
+			rc = put_own(s, e, s->last_tick, fields, payload);
+			if (rc)
+				return give_up_packet(s, rc, start, err);
+		} else {
+			put(s, s->last_tick, CVL_EVENT, e->index, 0, payload);
+		}
+		if (e->bracketed) {
+			uint64_t ticks = half_width(m->bytes + (fields + 7) / 8, e->bracketed);
+
+			if (!s->trace->exported || ticks <= INT64_MAX) /* else it is not known */
+				s->bracket[s->n - 1] = ticks;
+		}
+		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
+			s->told_late = true;
+			rc = problem(s, CVL_E_ORDER, start, err,
+				     "time goes back here (the first of perhaps more)");
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
+{
+	int rc = 0;
+
+	s->n = 0;
+	if (s->failed && err)
+		*err = s->failure;
+	if (s->failed)
+		return s->failed;
+	while (!s->n && rc >= 0) {
+		if (s->n_gaps) {
+			put_gaps(s);
+			break;
+		}
+		if (!s->in_packet) {
+			if (s->done)
+				return 0;
+			if (s->offset >= s->size) {
+				s->done = true;
+				end_stream(s);
+				continue;
+			}
+			rc = open_packet(s, err);
+			if (rc <= 0)
+				continue; /* to the gap it left, the next packet, or out */
+			put_gaps(s);
+		}
+		rc = read_events(s, err);
+	}
+	if (rc < 0 && !s->n)
+		return rc;
+	*batch = (struct cvl_batch){
+		.n = s->n,
+		.tick = s->tick,
+		.kind = s->kind,
+		.flags = s->flags,
+		.cls = s->cls,
+		.value = s->value,
+		.aux = s->aux,
+		.bracket = s->trace->bracketed || s->doubt ? s->bracket : NULL,
+	};
+	return 1;
+}
+
+/* ---- fields ---- */
+
+uint64_t cvl_stream_packet(const struct cvl_stream *s)
+{
+	return s->stats.packets;
+}
+
+const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *s,
+					       const struct cvl_batch *batch, size_t i)
+{
+	return batch->kind[i] == CVL_EVENT || batch->kind[i] == CVL_BEGIN ||
+			       batch->kind[i] == CVL_END ?
+		       &s->trace->event[batch->cls[i]]->pub :
+		       NULL;
+}
+
+static int run_scope(struct machine *m, const struct program *program, enum cvl_scope scope,
+		     const struct cvl_visitor *visitor)
+{
+	if (visitor->scope && !visitor->scope(visitor->ctx, scope))
+		visitor = NULL;
+	return machine_run(m, program, visitor);
+}
+
+int cvl_stream_visit(struct cvl_stream *s, const struct cvl_batch *batch, size_t i,
+		     const struct cvl_visitor *visitor, struct cvl_error *err)
+{
+	const struct event_class *e;
+	struct machine m = s->m;
+	int rc;
+
+	if (!cvl_stream_class(s, batch, i))
+		return 0;
+	e = s->trace->event[batch->cls[i]];
+	/* the slots of the packet's own scopes still hold what open_packet() read */
+	if (e->stream->packet_context &&
+	    (!visitor->scope || visitor->scope(visitor->ctx, CVL_SCOPE_PACKET_CONTEXT))) {
+		m.pos = s->context_pos;
+		rc = machine_run(&m, &e->stream->context, visitor);
+		if (rc)
+			goto fail;
+	}
+	m.pos = batch->aux[i];
+	if (e->stream->shape == HEADER_GENERAL) { /* lengths may refer to it */
+		rc = machine_run(&m, &e->stream->header, NULL);
+		if (rc)
+			goto fail;
+	}
+	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPES; sc++) {
+		if (!e->pub.type[sc])
+			continue;
+		if (sc == CVL_SCOPE_STREAM_CONTEXT && e->bare)
+			rc = machine_run(&m, &e->full[sc], NULL);
+		else
+			rc = run_scope(&m, &e->full[sc], (enum cvl_scope)sc, visitor);
+		if (rc)
+			goto fail;
+	}
+	return 0;
+fail:
+	return cvl_fail(err, rc, s->offset + m.pos / 8, "%s:%" PRIu64 ": fields cannot be decoded",
+			s->name, s->offset + m.pos / 8);
+}

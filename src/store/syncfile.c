@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: MIT */
+/* sync.json: clock maps as numbers. docs/session.md describes it. */
+#include <coeval/sync.h>
+
+#include "core/files.h"
+#include "store/jsonfile.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SYNC_VERSION 1
+#define KNOTS_MAX (1u << 22)
+
+const char *cvl_verdict_name(enum cvl_verdict verdict)
+{
+	switch (verdict) {
+	case CVL_GOOD: return "good";
+	case CVL_DEGRADED: return "degraded";
+	case CVL_AMBIGUOUS: return "ambiguous";
+	case CVL_UNSYNCHRONISED: break;
+	}
+	return "unsynchronised";
+}
+
+void cvl_sync_free(struct cvl_sync *sync)
+{
+	if (!sync)
+		return;
+	for (size_t i = 0; i < sync->n; i++) {
+		free(sync->clock[i].clock);
+		cvl_map_free(sync->clock[i].map);
+	}
+	free(sync->clock);
+	free(sync->estimator);
+	free(sync->reference);
+	free(sync->settings);
+	free(sync);
+}
+
+const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name)
+{
+	for (size_t i = 0; i < sync->n; i++)
+		if (!strcmp(sync->clock[i].clock, name))
+			return &sync->clock[i];
+	return NULL;
+}
+
+const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
+					 const struct cvl_session *session, size_t i)
+{
+	const struct cvl_clock *c = cvl_session_clock(session, i);
+	const struct cvl_clock_sync *found = cvl_sync_find(sync, c->name);
+
+	if (!found && c->same_as >= 0)
+		found = cvl_sync_find(sync, cvl_session_clock(session, (size_t)c->same_as)->name);
+	return found;
+}
+
+/* ---- writing ---- */
+
+/* JSON has no infinity: what is not known is written as very large. */
+static json_t *real(double v)
+{
+	return json_real(isfinite(v) ? v : 1e300);
+}
+
+static json_t *edge_json(const struct cvl_map_edge *e)
+{
+	return json_pack("{s:o, s:o, s:o}", "rate_ppb", real(e->rate_ppb), "drift_ppb",
+			 real(e->drift_ppb), "wander_ppb_s", real(e->wander_ppb_s));
+}
+
+static json_t *map_json(const struct cvl_map *map)
+{
+	struct cvl_map_spec m;
+	json_t *knots = json_array();
+
+	cvl_map_describe(map, &m);
+	for (size_t i = 0; i < m.n; i++)
+		json_array_append_new(knots,
+				      json_pack("[I, I, I, I]", (json_int_t)m.knots[i].tick.count,
+						(json_int_t)m.knots[i].time.ns,
+						(json_int_t)m.knots[i].frac,
+						(json_int_t)m.knots[i].bound_ns));
+	return json_pack("{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", 0, "rate_hz",
+			 (json_int_t)m.rate_hz, "bound_kind", cvl_bound_kind_name(m.kind), "before",
+			 edge_json(&m.before), "after", edge_json(&m.after), "knots", knots);
+}
+
+static json_t *clock_json(const struct cvl_clock_sync *c)
+{
+	const struct cvl_residuals *r = &c->residuals;
+	json_t *maps = json_array(), *j;
+
+	if (c->map)
+		json_array_append_new(maps, map_json(c->map));
+	j = json_pack(
+		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:I, s:o}",
+		"clock", c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason,
+		"rate_ppb", real(c->rate_ppb), "rate_bound_ppb", real(c->rate_bound_ppb),
+		"observations", "used", (json_int_t)c->used, "rejected", (json_int_t)c->rejected,
+		"residuals_ns", "n", (json_int_t)r->n, "mean", real(r->mean), "sd", real(r->sd),
+		"min", real(r->min), "max", real(r->max), "bound_min_ns", (json_int_t)c->bound_min,
+		"bound_median_ns", (json_int_t)c->bound_median, "bound_max_ns",
+		(json_int_t)c->bound_max, "maps", maps);
+	if (c->group) {
+		json_object_set_new(j, "group", json_integer(c->group));
+		json_object_set_new(j, "ambiguous_ns", json_integer(c->turn_ns));
+	}
+	if (c->reference_ns) {
+		json_object_set_new(j, "reference_ns", json_integer(c->reference_ns));
+		json_object_set_new(j, "reference_is_max", json_boolean(c->reference_is_max));
+	}
+	if (*c->decided_by)
+		json_object_set_new(j, "decided_by", json_string(c->decided_by));
+	return j;
+}
+
+/* What only some clocks have. */
+static void take_rest(const json_t *j, struct cvl_clock_sync *c)
+{
+	json_int_t group = json_integer_value(json_object_get(j, "group"));
+	json_int_t reference = json_integer_value(json_object_get(j, "reference_ns"));
+	const char *decided = json_string_value(json_object_get(j, "decided_by"));
+
+	c->group = group > 0 && group < UINT32_MAX ? (uint32_t)group : 0;
+	c->turn_ns = json_integer_value(json_object_get(j, "ambiguous_ns"));
+	c->reference_ns = reference > 0 ? reference : 0;
+	c->reference_is_max = json_is_true(json_object_get(j, "reference_is_max"));
+	snprintf(c->decided_by, sizeof(c->decided_by), "%s", decided ? decided : "");
+}
+
+static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
+		struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
+
+	for (size_t i = 0; i < sync->n; i++)
+		json_array_append_new(clocks, clock_json(&sync->clock[i]));
+	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", SYNC_VERSION,
+			 "session", sync->session, "estimator", sync->estimator, "settings",
+			 settings ? settings : json_object(), "timescale", "reference",
+			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
+			 "clocks", clocks);
+	if (root && *sync->note)
+		json_object_set_new(root, "note", json_string(sync->note));
+	if (!root || json_array_size(clocks) != sync->n ||
+	    !cvl_path_join(path, cvl_session_path(session), file)) {
+		json_decref(root);
+		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	}
+	return jsonfile_write(path, root, 0, err);
+}
+
+int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
+		  struct cvl_error *err)
+{
+	return save(sync, session, "sync.json", err);
+}
+
+int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	return save(truth, session, "truth.json", err);
+}
+
+/* ---- reading ---- */
+
+static int load_edge(json_t *j, struct cvl_map_edge *e)
+{
+	return json_unpack(j, "{s:F, s:F, s:F}", "rate_ppb", &e->rate_ppb, "drift_ppb",
+			   &e->drift_ppb, "wander_ppb_s", &e->wander_ppb_s);
+}
+
+static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
+{
+	struct cvl_map_spec spec = { 0 };
+	struct cvl_knot *knots;
+	const char *kind;
+	json_t *list, *before, *after, *k;
+	json_int_t rate;
+	size_t i;
+	int epoch, rc = 0;
+
+	if (json_unpack(j, "{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", &epoch, "rate_hz", &rate,
+			"bound_kind", &kind, "before", &before, "after", &after, "knots", &list) ||
+	    load_edge(before, &spec.before) || load_edge(after, &spec.after) || rate <= 0 ||
+	    json_array_size(list) > KNOTS_MAX || !json_array_size(list))
+		return cvl_fail(err, CVL_E_SYNTAX, 0, "malformed map");
+	knots = calloc(json_array_size(list), sizeof(*knots));
+	if (!knots)
+		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+	json_array_foreach(list, i, k)
+	{
+		json_int_t tick, ns, frac, bound;
+
+		if (json_unpack(k, "[I, I, I, I]", &tick, &ns, &frac, &bound) || frac < 0 ||
+		    frac > UINT32_MAX)
+			rc = cvl_fail(err, CVL_E_SYNTAX, 0, "malformed knot %zu", i);
+		else
+			knots[i] = (struct cvl_knot){
+				{ (uint64_t)tick }, { ns }, (uint32_t)frac, bound
+			};
+	}
+	spec.rate_hz = (uint64_t)rate;
+	spec.knots = knots;
+	spec.n = json_array_size(list);
+	spec.kind = CVL_BOUND_NONE;
+	for (int c = CVL_BOUND_NONE; c <= CVL_BOUND_PROVEN; c++)
+		if (!strcmp(kind, cvl_bound_kind_name((enum cvl_bound_kind)c)))
+			spec.kind = (enum cvl_bound_kind)c;
+	if (!rc)
+		rc = cvl_map_new(map, &spec, err);
+	free(knots);
+	return rc;
+}
+
+/* A file that does not say it does not say between which records either. */
+static int64_t median_between_knots(const struct cvl_map *map)
+{
+	struct cvl_map_spec m;
+
+	cvl_map_describe(map, &m);
+	return cvl_map_bound_median(map, m.knots[0].tick, m.knots[m.n - 1].tick);
+}
+
+static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err)
+{
+	const char *name, *verdict, *reason;
+	json_int_t used, rejected, n, bound_min, bound_max, bound_median = -1;
+	struct cvl_residuals *r = &c->residuals;
+	json_t *maps;
+	json_error_t e;
+	int rc;
+
+	if (json_unpack_ex(
+		    j, &e, 0,
+		    "{s:s, s:s, s:s, s:F, s:F, s:{s:I, s:I}, s:{s:I, s:F, s:F, s:F, s:F}, s:I, s?I, s:I, s:o}",
+		    "clock", &name, "verdict", &verdict, "reason", &reason, "rate_ppb",
+		    &c->rate_ppb, "rate_bound_ppb", &c->rate_bound_ppb, "observations", "used",
+		    &used, "rejected", &rejected, "residuals_ns", "n", &n, "mean", &r->mean, "sd",
+		    &r->sd, "min", &r->min, "max", &r->max, "bound_min_ns", &bound_min,
+		    "bound_median_ns", &bound_median, "bound_max_ns", &bound_max, "maps", &maps))
+		return cvl_fail(err, CVL_E_SYNTAX, 0, "%s", e.text);
+	c->clock = strdup(name);
+	if (!c->clock)
+		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+	snprintf(c->reason, sizeof(c->reason), "%s", reason);
+	for (int v = CVL_UNSYNCHRONISED; v <= CVL_GOOD; v++)
+		if (!strcmp(verdict, cvl_verdict_name((enum cvl_verdict)v)))
+			c->verdict = (enum cvl_verdict)v;
+	c->used = (uint64_t)used;
+	c->rejected = (uint64_t)rejected;
+	r->n = (uint64_t)n;
+	c->bound_min = bound_min;
+	c->bound_max = bound_max;
+	c->bound_median = bound_median;
+	take_rest(j, c);
+	if (json_array_size(maps) && (rc = load_map(json_array_get(maps, 0), &c->map, err)) < 0)
+		return rc;
+	if (bound_median < 0 && c->map)
+		c->bound_median = median_between_knots(c->map);
+	return 0;
+}
+
+/* The map of a clock that the session has is one of its rate. What the session had no more is not asked for. */
+static int compare(const struct cvl_clock_sync *c, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	struct cvl_map_spec m;
+
+	if (!c->map)
+		return 0;
+	cvl_map_describe(c->map, &m);
+	for (size_t i = 0; i < cvl_session_clocks(session); i++) {
+		const struct cvl_clock *is = cvl_session_clock(session, i);
+
+		if (!strcmp(is->name, c->clock) && is->rate_hz != m.rate_hz)
+			return cvl_fail(err, CVL_E_MISMATCH, 0,
+					"'%s' has %" PRIu64 " Hz here, but %" PRIu64
+					" Hz in session.json",
+					c->clock, m.rate_hz, is->rate_hz);
+	}
+	return 0;
+}
+
+static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
+		struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	const char *uuid, *estimator, *reference, *note;
+	json_t *root, *clocks, *settings, *j;
+	struct cvl_sync *sync = NULL;
+	struct cvl_error inner = { 0 };
+	const char *again = strcmp(file, "sync.json") ? "" : "; run `coeval sync` again";
+	json_int_t epoch;
+	json_error_t e;
+	int rc;
+	size_t i;
+
+	*out = NULL;
+	if (!cvl_path_join(path, cvl_session_path(session), file) || !cvl_is_file(path))
+		return 0;
+	root = jsonfile_read(path, "coeval_sync", SYNC_VERSION, again, err);
+	if (!root)
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "session", &uuid,
+			   "estimator", &estimator, "settings", &settings, "timescale", "reference",
+			   &reference, "epoch_unix_ns", &epoch, "clocks", &clocks)) {
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s%s", path, e.text, again);
+		goto out;
+	}
+	if (strcmp(uuid, cvl_session_uuid(session)) != 0) {
+		rc = cvl_fail(err, CVL_E_MISMATCH, 0, "%s:0: belongs to another session%s", path,
+			      again);
+		goto out;
+	}
+	sync = calloc(1, sizeof(*sync));
+	if (sync)
+		sync->clock = calloc(json_array_size(clocks) + 1, sizeof(*sync->clock));
+	if (!sync || !sync->clock) {
+		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		goto out;
+	}
+	snprintf(sync->session, sizeof(sync->session), "%s", uuid);
+	sync->estimator = strdup(estimator);
+	sync->reference = strdup(reference);
+	sync->settings = json_dumps(settings, 0);
+	sync->epoch_unix_ns = epoch;
+	note = json_string_value(json_object_get(root, "note"));
+	snprintf(sync->note, sizeof(sync->note), "%s", note ? note : "");
+	rc = 0;
+	json_array_foreach(clocks, i, j)
+	{
+		sync->n++;
+		rc = load_clock(j, &sync->clock[i], &inner);
+		if (!rc)
+			rc = compare(&sync->clock[i], session, &inner);
+		if (rc) {
+			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s%s", path, i, inner.text,
+				 again);
+			goto out;
+		}
+	}
+	*out = sync;
+	sync = NULL;
+	rc = 1;
+out:
+	cvl_sync_free(sync);
+	json_decref(root);
+	return rc;
+}
+
+int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
+{
+	return load(sync, session, "sync.json", err);
+}
+
+int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	return load(truth, session, "truth.json", err);
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/fields.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define DEPTH_MAX 80
+
+struct level {
+	uint64_t n; /* members written */
+	enum cvl_type_kind kind;
+	bool leads; /* names of members are kept in the cache */
+};
+
+struct printer {
+	struct out *o;
+	unsigned depth;
+	unsigned groups; /* scopes written */
+	bool packet;     /* in the packet context, of which a group is made */
+	bool group_open; /* only when it has members */
+	struct fields_cache *cache;
+	unsigned next_lead;  /* in the cache */
+	uint64_t number;     /* of the packet */
+	size_t packet_from;  /* where in the output its text began */
+	struct level *level; /* the innermost of levels, at depth */
+	struct level levels[DEPTH_MAX];
+};
+
+/* ---- scalars ---- */
+
+static uint64_t cut_to(uint64_t v, unsigned bits)
+{
+	return bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v;
+}
+
+/* All digits of a negative number that its size has, no more. */
+static inline char *text_prefixed_hex(char *w, const struct cvl_type *t, uint64_t v)
+{
+	memcpy(w, "0x", 2);
+	return text_hex(w + 2, cut_to(v, (t->size + 3) / 4 * 4));
+}
+
+static void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
+{
+	switch (t->base) {
+	case 2:
+		out_text(o, "0b");
+		for (unsigned i = t->size; i-- > 0;)
+			out_char(o, (char)('0' + (v >> i & 1)));
+		return;
+	case 8:
+		out_char(o, '0');
+		out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
+		return;
+	case 16: out_to(o, text_prefixed_hex(out_room(o, OUT_NUMBER), t, v)); return;
+	default:
+		if (t->is_signed)
+			out_i64(o, (int64_t)v);
+		else
+			out_u64(o, v);
+	}
+}
+
+/* Labels whose range holds @v: each is given to @put. */
+static unsigned each_label(struct printer *p, const struct cvl_type *t, uint64_t v,
+			   void (*put)(struct printer *, const char *, unsigned))
+{
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < t->n; i++) {
+		const struct cvl_label *l = &t->label[i];
+
+		if (t->is_signed ? (int64_t)v >= l->low && (int64_t)v <= l->high :
+				   v >= (uint64_t)l->low && v <= (uint64_t)l->high)
+			put(p, l->name, n++);
+	}
+	return n;
+}
+
+static void put_label(struct printer *p, const char *name, unsigned before)
+{
+	if (before)
+		out_text(p->o, ", ");
+	out_quoted(p->o, name, strlen(name));
+}
+
+static void put_label_json(struct printer *p, const char *name, unsigned before)
+{
+	if (before)
+		out_char(p->o, ',');
+	out_json(p->o, name, strlen(name));
+}
+
+static void put_scalar(struct printer *p, const struct cvl_value *v)
+{
+	const struct cvl_type *t = v->type;
+	char text[40];
+
+	switch (t->kind) {
+	case CVL_TYPE_INT: put_int(p->o, t, v->u); break;
+	case CVL_TYPE_FLOAT:
+		snprintf(text, sizeof(text), "%g", v->f);
+		out_text(p->o, text);
+		break;
+	case CVL_TYPE_ENUM:
+		out_text(p->o, "( ");
+		if (!each_label(p, t, v->u, put_label))
+			out_text(p->o, "<unknown>");
+		out_text(p->o, " : container = ");
+		put_int(p->o, t->elem, v->u);
+		out_text(p->o, " )");
+		break;
+	default: out_quoted(p->o, v->s.text, v->s.len);
+	}
+}
+
+static void put_scalar_json(struct printer *p, const struct cvl_value *v)
+{
+	const struct cvl_type *t = v->type;
+
+	switch (t->kind) {
+	case CVL_TYPE_INT:
+		if (t->is_signed)
+			out_i64(p->o, v->i);
+		else
+			out_u64(p->o, v->u);
+		break;
+	case CVL_TYPE_FLOAT:
+		if (v->f - v->f != 0) /* JSON has neither infinity nor NaN */
+			out_text(p->o, "null");
+		else
+			out_double(p->o, v->f);
+		break;
+	case CVL_TYPE_ENUM:
+		out_text(p->o, "{\"value\":");
+		if (t->is_signed)
+			out_i64(p->o, v->i);
+		else
+			out_u64(p->o, v->u);
+		out_text(p->o, ",\"labels\":[");
+		each_label(p, t, v->u, put_label_json);
+		out_text(p->o, "]}");
+		break;
+	default: out_json(p->o, v->s.text, v->s.len);
+	}
+}
+
+/* ---- text ---- */
+
+/* Remember @name in @lead, which has no room for very long ones. */
+static void make_lead(struct fields_lead *lead, const char *name)
+{
+	const char *plain = cvl_plain_name(name);
+	size_t n = strlen(plain);
+
+	if (n + 4 > FIELDS_LEAD_MAX)
+		return;
+	lead->text[0] = ' ';
+	memcpy(lead->text + 1, plain, n);
+	memcpy(lead->text + 1 + n, " = ", 3);
+	lead->n = n + 4;
+	lead->name = name;
+}
+
+/* What stands before a value: ", name = " in a struct. */
+static void lead_text(struct printer *p, const char *name)
+{
+	uint64_t before = p->level->n++;
+	char *w = out_room(p->o, 8 + OUT_NUMBER);
+
+	*w = ',';
+	w += before > 0;
+	*w++ = ' ';
+	if (p->level->kind == CVL_TYPE_ARRAY) {
+		*w++ = '[';
+		w = text_u64(w, before);
+		memcpy(w, "] = ", 4);
+		w += 4;
+	}
+	out_to(p->o, w);
+	if (p->level->kind == CVL_TYPE_STRUCT && name) {
+		out_text(p->o, cvl_plain_name(name));
+		out_text(p->o, " = ");
+	}
+}
+
+/* A scope's group, or the first of them. */
+static inline void open_group(struct printer *p)
+{
+	if (p->groups++)
+		out_text(p->o, ", {");
+	else
+		out_text(p->o, "{");
+}
+
+/* The struct of a scope is a group; that of the packet context begins with its first member. */
+static inline void open_packet_group(struct printer *p)
+{
+	if (p->packet && p->depth == 1 && !p->group_open) {
+		open_group(p);
+		p->group_open = true;
+	}
+}
+
+static void push(struct printer *p, enum cvl_type_kind kind)
+{
+	if (p->depth + 1 < DEPTH_MAX)
+		p->depth++;
+	p->level = &p->levels[p->depth];
+	*p->level = (struct level){ 0, kind, kind == CVL_TYPE_STRUCT && p->cache && !p->packet };
+}
+
+static enum cvl_type_kind shape(const struct cvl_type *t)
+{
+	return t->kind == CVL_TYPE_SEQUENCE ? CVL_TYPE_ARRAY : t->kind;
+}
+
+static void pop(struct printer *p)
+{
+	p->level = &p->levels[--p->depth];
+}
+
+/* As value_text(), for all that it does not do itself. */
+static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name,
+						       const struct cvl_value *v)
+{
+	open_packet_group(p);
+	if (p->level->leads)
+		make_lead(&p->cache->lead[p->next_lead++ % FIELDS_LEADS], name);
+	lead_text(p, name);
+	put_scalar(p, v);
+}
+
+/* The leads of a class follow each other in the cache as its fields do in an event. */
+static void value_text(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct printer *p = ctx;
+	struct out *o = p->o;
+	const struct cvl_type *t = v->type;
+	const struct fields_lead *lead =
+		p->level->leads ? &p->cache->lead[p->next_lead % FIELDS_LEADS] : NULL;
+	char *w = o->buf + o->n;
+
+	if (!lead || lead->name != name || OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
+		other_value_text(p, name, v);
+		return;
+	}
+	p->next_lead++;
+	*w = ',';
+	w += p->level->n++ > 0;
+	memcpy(w, lead->text, FIELDS_LEAD_MAX);
+	w += lead->n;
+	if (t->kind == CVL_TYPE_INT && t->base == 10) {
+		out_to(o, t->is_signed ? text_i64(w, v->i) : text_u64(w, v->u));
+		return;
+	}
+	out_to(o, w);
+	if (t->kind > CVL_TYPE_ENUM)
+		out_quoted(o, v->s.text, v->s.len);
+	else
+		put_scalar(p, v);
+}
+
+static void begin_text(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	struct printer *p = ctx;
+
+	(void)n;
+	if (!p->depth) {
+		if (!p->packet)
+			open_group(p);
+	} else {
+		open_packet_group(p);
+		lead_text(p, name);
+		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
+	}
+	push(p, shape(t));
+}
+
+static void end_text(void *ctx, const struct cvl_type *t)
+{
+	struct printer *p = ctx;
+
+	pop(p);
+	if (p->depth && shape(t) == CVL_TYPE_ARRAY)
+		out_text(p->o, " ]");
+	else if (p->depth || !p->packet || p->group_open)
+		out_text(p->o, " }");
+	if (p->depth || !p->packet || !p->cache)
+		return;
+	p->cache->packet = UINT64_MAX;
+	if (p->o->n >= p->packet_from &&
+	    p->o->n - p->packet_from < sizeof(p->cache->text) - OUT_SLACK) {
+		p->cache->n = p->o->n - p->packet_from;
+		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
+		p->cache->packet = p->number;
+	}
+}
+
+static bool text_scope(void *ctx, enum cvl_scope scope)
+{
+	struct printer *p = ctx;
+
+	p->packet = scope == CVL_SCOPE_PACKET_CONTEXT;
+	p->group_open = false;
+	p->depth = 0;
+	if (!p->packet || !p->cache)
+		return true;
+	if (p->cache->packet == p->number) {
+		out_slack(p->o, p->cache->text, p->cache->n);
+		p->groups += p->cache->n > 0;
+		return false;
+	}
+	out_room(p->o,
+		 sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
+	p->packet_from = p->o->n;
+	return true;
+}
+
+int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		struct fields_cache *cache, struct cvl_error *err)
+{
+	struct printer p;
+	const struct cvl_visitor visitor = { value_text, begin_text, end_text, text_scope, &p };
+
+	p.o = o;
+	p.depth = p.groups = 0;
+	p.cache = cache;
+	p.next_lead = batch->cls[i] * 16;
+	p.number = cvl_stream_packet(stream);
+	return cvl_stream_visit(stream, batch, i, &visitor, err);
+}
+
+/* ---- JSON: all scopes flow into one object ---- */
+
+static void lead_json(struct printer *p, const char *name)
+{
+	if (p->level->n++)
+		out_char(p->o, ',');
+	if (p->level->kind == CVL_TYPE_STRUCT && name) {
+		name = cvl_plain_name(name);
+		out_json(p->o, name, strlen(name));
+		out_char(p->o, ':');
+	}
+}
+
+static void value_json(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct printer *p = ctx;
+
+	lead_json(p, name);
+	put_scalar_json(p, v);
+}
+
+static void begin_json(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	struct printer *p = ctx;
+
+	(void)n;
+	if (!p->depth) {
+		p->depth = 1;
+		p->level = &p->levels[1];
+		return;
+	}
+	lead_json(p, name);
+	/* a variant is shown as what it holds */
+	if (t->kind != CVL_TYPE_VARIANT)
+		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
+	push(p, shape(t));
+}
+
+static void end_json(void *ctx, const struct cvl_type *t)
+{
+	struct printer *p = ctx;
+
+	pop(p);
+	if (p->depth && t->kind != CVL_TYPE_VARIANT)
+		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
+}
+
+static bool json_scope(void *ctx, enum cvl_scope scope)
+{
+	(void)scope;
+	((struct printer *)ctx)->depth = 0;
+	return true;
+}
+
+int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+		struct cvl_error *err)
+{
+	struct printer p;
+	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
+	int rc;
+
+	p.o = o;
+	p.depth = p.groups = 0;
+	p.packet = false;
+	p.cache = NULL;
+	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT, false };
+	out_char(o, '{');
+	rc = cvl_stream_visit(stream, batch, i, &visitor, err);
+	out_char(o, '}');
+	return rc;
+}

@@ -1,0 +1,815 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/timeline.h>
+
+#include <fnmatch.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/stored.h"
+
+/* A stream and its current batch. */
+struct source {
+	struct cvl_stream *stream;
+	size_t trace, file;
+	char *missing; /* name of a stream that was stored, and whose file is not there: in place of file */
+	int clock; /* of the session */
+	struct cvl_batch batch;
+	struct cvl_time time[CVL_BATCH_MAX];
+	size_t pos, end;             /* not yet handed out */
+	bool ragged;                 /* late records in between lie outside the asked range */
+	const struct cvl_pick *pick; /* or NULL: everything */
+	uint64_t levels, unknown;    /* of its lines, where they are known */
+	bool known;
+	bool begun; /* records of the asked range were reached */
+	struct cvl_batch
+		held; /* waits while the levels at the beginning of the range are handed out */
+	bool holds;
+	struct state {
+		struct cvl_tick tick;
+		uint8_t kind, flags;
+		uint32_t cls;
+		uint64_t value, aux, bracket;
+	} state;
+};
+
+/* First record of a source that was not handed out. */
+struct head {
+	int64_t ns;
+	size_t source;
+};
+
+/* A trace is opened once, however many of its clocks are in the session. */
+struct opened {
+	struct cvl_trace *trace;
+	const char *path;
+	int *clock; /* session clock of each clock class; -1: not wanted */
+	int any;    /* for streams without a clock */
+	bool unfinished;
+	size_t first; /* clock of the session */
+};
+
+struct cvl_timeline {
+	struct cvl_session *session;
+	struct cvl_timeline_opts opts;
+	struct cvl_sync *sync;
+	struct cvl_map **map; /* one a clock */
+	struct cvl_bound *of; /* one a clock: what is the same for all of its ticks */
+	struct opened *trace;
+	size_t n_traces;
+	struct source **source;
+	size_t n_sources;
+	struct head *heap; /* sources with records left, smallest (time, index) on top */
+	size_t n_heap;
+	bool started;
+};
+
+/* ---- heap ---- */
+
+static inline bool earlier(const struct head *a, const struct head *b)
+{
+	return a->ns != b->ns ? a->ns < b->ns : a->source < b->source;
+}
+
+static void sift_down(struct head *heap, size_t n, size_t i)
+{
+	const struct head moved = heap[i];
+
+	for (;;) {
+		size_t child = 2 * i + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && earlier(&heap[child + 1], &heap[child]))
+			child++;
+		if (!earlier(&heap[child], &moved))
+			break;
+		heap[i] = heap[child];
+		i = child;
+	}
+	heap[i] = moved;
+}
+
+/* ---- sources ---- */
+
+static bool wanted(const struct cvl_timeline *tl, size_t clock)
+{
+	const struct cvl_clock *c = cvl_session_clock(tl->session, clock);
+
+	return !tl->opts.node || !fnmatch(tl->opts.node, c->name, 0) ||
+	       !fnmatch(tl->opts.node, c->node, 0);
+}
+
+/* Fails if the asked range of nodes is empty: a name that is misspelt is no answer. */
+static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
+{
+	char names[240];
+	size_t n = cvl_session_clocks(tl->session), len = 0;
+
+	names[0] = '\0';
+	for (size_t i = 0; i < n; i++) {
+		const char *node = cvl_session_clock(tl->session, i)->node;
+		bool said = false;
+
+		if (wanted(tl, i))
+			return 0;
+		for (size_t k = 0; k < i && !said; k++)
+			said = !strcmp(cvl_session_clock(tl->session, k)->node, node);
+		if (said || len >= sizeof(names))
+			continue;
+		len += (size_t)snprintf(names + len, sizeof(names) - len, "%s%s", len ? ", " : "",
+					node);
+	}
+	if (len >= sizeof(names))
+		strcpy(names + sizeof(names) - 4, "...");
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no node or clock matches '%s'; %s%s",
+			cvl_session_path(tl->session), tl->opts.node,
+			len ? "its nodes are " : "it has none", names);
+}
+
+/* Session clock of the stream, known once its first packet is read. */
+static int clock_of(const struct cvl_timeline *tl, const struct source *s)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	int class = cvl_stream_clock(s->stream);
+
+	return class < 0 ? t->any : t->clock[class];
+}
+
+static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
+{
+	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) &&
+	       (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
+}
+
+static void skip_outside(const struct cvl_timeline *tl, struct source *s)
+{
+	while (s->pos < s->end && !inside(tl, s->time[s->pos]))
+		s->pos++;
+}
+
+/* The part of the batch within the asked range, as [pos, end). Late records may stand anywhere. */
+static void cut_range(const struct cvl_timeline *tl, struct source *s)
+{
+	s->pos = 0;
+	s->end = s->batch.n;
+	s->ragged = false;
+	if (!tl->opts.has_from && !tl->opts.has_to)
+		return;
+	skip_outside(tl, s);
+	while (s->end > s->pos && !inside(tl, s->time[s->end - 1]))
+		s->end--;
+	for (size_t i = s->pos; i < s->end; i++)
+		s->ragged = s->ragged || !inside(tl, s->time[i]);
+}
+
+/* Whether record @i, which is no ordinary edge, is asked for or has to come anyhow. */
+static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
+{
+	const struct cvl_pick *p = s->pick;
+
+	if (b->kind[i] == CVL_EDGE) {
+		s->levels = b->value[i];
+		s->unknown = b->aux[i];
+		s->known = !(b->flags[i] & CVL_LATE); /* whose levels consumers may pass over */
+		return true;
+	}
+	if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+		s->known = false;
+		return true;
+	}
+	if (b->flags[i] || i == 0 || i == b->n - 1)
+		return true;
+	if (b->kind[i] == CVL_EVENT || b->kind[i] == CVL_BEGIN || b->kind[i] == CVL_END)
+		return b->cls[i] < p->n_classes && p->classes[b->cls[i]];
+	return p->kinds >> b->kind[i] & 1;
+}
+
+/*
+ * Leave out of the batch what nobody asks for. Whether an edge is asked for cannot be foreseen, so that all are copied, and the next
+ * one goes over those that are not.
+ */
+static void pick(struct source *s)
+{
+	struct cvl_batch *b = &s->batch;
+	const uint64_t lines = s->pick->kinds & 1u << CVL_EDGE ? s->pick->lines : 0;
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->n; i++) {
+		bool keep;
+
+		if (b->kind[i] == CVL_EDGE && !b->flags[i] && s->known && i && i + 1 < b->n) {
+			keep = (((s->levels ^ b->value[i]) | (s->unknown ^ b->aux[i])) & lines) !=
+			       0;
+			s->levels = b->value[i];
+			s->unknown = b->aux[i];
+		} else {
+			keep = picked(s, b, i);
+		}
+		b->tick[n] = b->tick[i];
+		b->kind[n] = b->kind[i];
+		b->flags[n] = b->flags[i];
+		b->cls[n] = b->cls[i];
+		b->value[n] = b->value[i];
+		b->aux[n] = b->aux[i];
+		if (b->bracket)
+			b->bracket[n] = b->bracket[i];
+		n += keep;
+	}
+	b->n = n;
+}
+
+/* ---- levels at the beginning of a range ---- */
+
+/* Take what the records before the range tell of the levels. Sets begun at the first record that is not before it. */
+static void note_levels(const struct cvl_timeline *tl, struct source *s)
+{
+	const struct cvl_batch *b = &s->batch;
+
+	for (size_t i = 0; i < b->n; i++) {
+		if (s->time[i].ns >= tl->opts.from.ns) {
+			s->begun = true;
+			return;
+		}
+		if (b->kind[i] == CVL_EDGE && !(b->flags[i] & CVL_LATE)) {
+			s->levels = b->value[i];
+			s->known = true;
+		} else if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
+			s->known = false;
+		}
+	}
+}
+
+/* A batch of one record, which restates the levels at the beginning of the range. */
+static void put_state(const struct cvl_timeline *tl, struct source *s)
+{
+	struct state *r = &s->state;
+
+	*r = (struct state){
+		.tick = cvl_map_tick(tl->map[s->clock], tl->opts.from),
+		.kind = CVL_EDGE,
+		.flags = CVL_STATE,
+		.value = s->levels,
+		.bracket = cvl_session_clock(tl->session, (size_t)s->clock)->resolution,
+	};
+	s->batch = (struct cvl_batch){
+		.n = 1,
+		.tick = &r->tick,
+		.kind = &r->kind,
+		.flags = &r->flags,
+		.cls = &r->cls,
+		.value = &r->value,
+		.aux = &r->aux,
+		.bracket = s->batch.bracket ? &r->bracket : NULL,
+	};
+	s->time[0] = tl->opts.from;
+	s->pos = 0;
+	s->end = 1;
+	s->ragged = false;
+}
+
+/* Whether the stream, which ended before the range had begun, goes on up to where it does. */
+static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
+{
+	struct cvl_stream_stats stats;
+
+	cvl_stream_stats(s->stream, &stats);
+	return stats.beyond ||
+	       cvl_map_time(tl->map[s->clock], stats.end, NULL).ns >= tl->opts.from.ns;
+}
+
+/* Read until there is a record to hand out. 1, 0 at the end, or negative. */
+static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	int rc = 1;
+
+	for (;;) {
+		if (s->holds)
+			s->batch = s->held;
+		else
+			rc = cvl_stream_next(s->stream, &s->batch, err);
+		if (rc <= 0)
+			break;
+		s->holds = false;
+		s->clock = clock_of(tl, s);
+		if (s->clock < 0 || !wanted(tl, (size_t)s->clock))
+			continue;
+		if (s->pick)
+			pick(s);
+		cvl_map_times(tl->map[s->clock], s->batch.tick, s->batch.n, s->time);
+		if (tl->opts.has_from && !s->begun) {
+			note_levels(tl, s);
+			if (s->begun && s->known) {
+				s->held = s->batch;
+				s->holds = true;
+				put_state(tl, s);
+				return 1;
+			}
+		}
+		cut_range(tl, s);
+		if (s->pos < s->end)
+			return 1;
+		if (tl->opts.has_to && s->batch.n && s->time[0].ns > tl->opts.to.ns)
+			return 0;
+	}
+	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
+		return rc;
+	s->begun = true;
+	put_state(tl, s);
+	return 1;
+}
+
+/* Ticks that bound the asked range on @clock, widened so that rounding loses nothing. */
+static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stream_opts *o)
+{
+	if (clock < 0)
+		return;
+	if (tl->opts.has_from)
+		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
+	if (tl->opts.has_to) {
+		o->to = cvl_map_tick(tl->map[clock],
+				     (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
+		if (!o->to.count)
+			o->to.count = 1;
+	}
+}
+
+static int only_clock(const struct opened *t)
+{
+	size_t n = cvl_trace_clocks(t->trace);
+
+	return n == 1 ? t->clock[0] : n ? -1 : t->any;
+}
+
+static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	struct cvl_stream_opts o = {
+		.strict = tl->opts.strict,
+		.report = tl->opts.report,
+		.unfinished = t->unfinished,
+	};
+
+	tick_range(tl, only_clock(t), &o);
+	cvl_stream_close(s->stream);
+	s->stream = NULL;
+	s->pos = s->end = 0;
+	s->known = s->begun = s->holds = false;
+	stored_expect(session_stored(tl->session, t->first),
+		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), &o);
+	if (s->missing && !o.first.count)
+		o.first.count = cvl_session_clock(tl->session, t->first)->base_tick;
+	return s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
+			    cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
+}
+
+/* ---- opening ---- */
+
+static int no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
+/* Whether the writer of @c died before its metadata were whole, so that nothing of the clock was ever stored. */
+static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code,
+		      const struct cvl_error *err)
+{
+	struct cvl_error e;
+
+	if (!c->unfinished || code == CVL_E_NOMEM)
+		return false;
+	cvl_fail(&e, (enum cvl_code)code, err ? err->offset : CVL_NO_OFFSET,
+		 "%s: clock '%s' has no records: its writer died before it stored any", c->trace,
+		 c->name);
+	cvl_tell(tl->opts.report, &e);
+	return true;
+}
+
+static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = cvl_session_clocks(tl->session);
+
+	tl->trace = calloc(n + 1, sizeof(*tl->trace));
+	if (!tl->trace)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct cvl_clock *c = cvl_session_clock(tl->session, i);
+		struct opened *t = NULL;
+		size_t classes;
+
+		for (size_t k = 0; k < tl->n_traces; k++)
+			if (!strcmp(tl->trace[k].path, c->trace))
+				t = &tl->trace[k];
+		if (!t) {
+			int rc;
+
+			t = &tl->trace[tl->n_traces];
+			rc = session_open_trace(tl->session, i, &t->trace, tl->opts.report, err);
+			if (rc && unwritten(tl, c, rc, err))
+				continue;
+			if (rc)
+				return rc;
+			tl->n_traces++;
+			t->path = c->trace;
+			t->any = -1;
+			t->unfinished = c->unfinished;
+			t->first = i;
+			classes = cvl_trace_clocks(t->trace);
+			t->clock = malloc((classes + 1) * sizeof(int));
+			if (!t->clock)
+				return no_memory(err);
+			for (size_t k = 0; k <= classes; k++)
+				t->clock[k] = -1;
+		}
+		classes = cvl_trace_clocks(t->trace);
+		for (size_t k = 0; k < classes; k++)
+			if (!strcmp(cvl_trace_clock(t->trace, k)->name, c->clock_class))
+				t->clock[k] = (int)i;
+		if (t->any < 0)
+			t->any = (int)i;
+	}
+	return 0;
+}
+
+/* A stream of trace @t: its @file, or the one that is missing. */
+static int add_source(struct cvl_timeline *tl, size_t t, size_t file, const char *missing,
+		      struct cvl_error *err)
+{
+	struct source *s = calloc(1, sizeof(*s));
+
+	if (s && missing)
+		s->missing = strdup(missing);
+	if (!s || (missing && !s->missing)) {
+		free(s);
+		return no_memory(err);
+	}
+	tl->source[tl->n_sources++] = s;
+	s->trace = t;
+	s->file = file;
+	s->clock = -1;
+	return open_source(tl, s, err);
+}
+
+static bool is_missing(const struct cvl_trace *trace, const char *name)
+{
+	for (size_t i = 0; i < cvl_trace_streams(trace); i++)
+		if (!strcmp(cvl_trace_stream_name(trace, i), name))
+			return false;
+	return strcmp(name, "metadata") != 0;
+}
+
+static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t t = 0; t < tl->n_traces; t++)
+		n += cvl_trace_streams(tl->trace[t].trace) +
+		     session_stored(tl->session, tl->trace[t].first)->n;
+	tl->source = calloc(n + 1, sizeof(*tl->source));
+	tl->heap = calloc(n + 1, sizeof(*tl->heap));
+	if (!tl->source || !tl->heap)
+		return no_memory(err);
+	for (size_t t = 0; t < tl->n_traces; t++) {
+		const struct cvl_trace *trace = tl->trace[t].trace;
+		const struct stored *stored = session_stored(tl->session, tl->trace[t].first);
+
+		for (size_t f = 0; f < cvl_trace_streams(trace) && !rc; f++)
+			rc = add_source(tl, t, f, NULL, err);
+		for (size_t f = 0; f < stored->n && !rc; f++)
+			if (is_missing(trace, stored->file[f].name))
+				rc = add_source(tl, t, 0, stored->file[f].name, err);
+	}
+	return rc;
+}
+
+static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	size_t n = cvl_session_clocks(tl->session);
+
+	tl->map = calloc(n + 1, sizeof(*tl->map));
+	tl->of = calloc(n + 1, sizeof(*tl->of));
+	if (!tl->map || !tl->of)
+		return no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		const struct cvl_clock_sync *c =
+			tl->sync ? cvl_sync_of(tl->sync, tl->session, i) : NULL;
+		struct cvl_map_spec spec;
+
+		if (c && c->map) {
+			cvl_map_describe(c->map, &spec);
+			if (cvl_map_new(&tl->map[i], &spec, err))
+				return no_memory(err);
+		} else {
+			tl->map[i] = cvl_session_nominal(tl->session, i);
+		}
+		if (!tl->map[i])
+			return no_memory(err);
+		tl->of[i] = (struct cvl_bound){
+			.kind = cvl_map_kind(tl->map[i]),
+			.reference = c ? c->reference_ns : 0,
+			.reference_is_max = c && c->reference_is_max,
+			.group = c ? c->group : 0,
+			.drift_ppm = cvl_clock_drift_ppm(cvl_session_clock(tl->session, i)),
+		};
+	}
+	return 0;
+}
+
+int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
+		      const struct cvl_timeline_opts *opts, struct cvl_error *err)
+{
+	struct cvl_timeline *tl = calloc(1, sizeof(*tl));
+	int rc = 0;
+
+	*out = NULL;
+	if (!tl)
+		return no_memory(err);
+	tl->session = session;
+	if (opts)
+		tl->opts = *opts;
+	if (tl->opts.has_from && tl->opts.has_to && tl->opts.to.ns < tl->opts.from.ns) {
+		free(tl);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"the range that is asked for ends before it begins");
+	}
+	if (tl->opts.node)
+		rc = check_node(tl, err);
+	if (!rc && !tl->opts.nominal)
+		rc = cvl_sync_load(&tl->sync, session, err);
+	if (rc >= 0)
+		rc = make_maps(tl, err);
+	if (!rc)
+		rc = open_traces(tl, err);
+	if (!rc)
+		rc = open_sources(tl, err);
+	if (rc < 0)
+		cvl_timeline_close(tl);
+	else
+		*out = tl;
+	return rc;
+}
+
+void cvl_timeline_close(struct cvl_timeline *tl)
+{
+	if (!tl)
+		return;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		cvl_stream_close(tl->source[i]->stream);
+		free(tl->source[i]->missing);
+		free(tl->source[i]);
+	}
+	free(tl->source);
+	free(tl->heap);
+	for (size_t i = 0; i < tl->n_traces; i++) {
+		cvl_trace_close(tl->trace[i].trace);
+		free(tl->trace[i].clock);
+	}
+	free(tl->trace);
+	for (size_t i = 0; tl->map && i < cvl_session_clocks(tl->session); i++)
+		cvl_map_free(tl->map[i]);
+	free(tl->map);
+	free(tl->of);
+	cvl_sync_free(tl->sync);
+	free(tl);
+}
+
+int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		int rc = open_source(tl, tl->source[i], err);
+
+		if (rc)
+			return rc;
+	}
+	tl->n_heap = 0;
+	tl->started = false;
+	return 0;
+}
+
+void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
+{
+	if (!tl->opts.has_from && !tl->opts.has_to)
+		tl->source[stream]->pick = p;
+}
+
+/* ---- merging ---- */
+
+static void tell_progress(const struct cvl_timeline *tl)
+{
+	uint64_t done = 0, total = 0;
+
+	if (!tl->opts.progress)
+		return;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		struct cvl_stream_stats st;
+
+		cvl_stream_stats(tl->source[i]->stream, &st);
+		done += st.position;
+		total += st.bytes;
+	}
+	tl->opts.progress(tl->opts.progress_ctx, done, total);
+}
+
+static int start(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	tl->started = true;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		int rc = refill(tl, tl->source[i], err);
+
+		if (rc < 0)
+			return rc;
+		if (rc > 0)
+			tl->heap[tl->n_heap++] =
+				(struct head){ tl->source[i]->time[tl->source[i]->pos].ns, i };
+	}
+	for (size_t i = tl->n_heap / 2; i-- > 0;)
+		sift_down(tl->heap, tl->n_heap, i);
+	return 0;
+}
+
+/* End of the run of records of @s, from pos on, that come no later than @limit. */
+static size_t run_end(const struct source *s, int64_t limit)
+{
+	size_t i = s->pos + 1;
+
+	while (i < s->end && s->time[i].ns <= limit)
+		i++;
+	return i;
+}
+
+int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err)
+{
+	struct source *s;
+	size_t top, end;
+	int rc;
+
+	if (!tl->started) {
+		rc = start(tl, err);
+		if (rc)
+			return rc;
+	} else if (tl->n_heap) {
+		/* what was handed out last is still on top; its arrays were in use until now */
+		s = tl->source[tl->heap[0].source];
+		if (s->ragged)
+			skip_outside(tl, s);
+		if (s->pos >= s->end) {
+			tell_progress(tl);
+			rc = refill(tl, s, err);
+			if (rc < 0)
+				return rc;
+			if (!rc)
+				tl->heap[0] = tl->heap[--tl->n_heap];
+		}
+		if (s->pos < s->end)
+			tl->heap[0].ns = s->time[s->pos].ns;
+		sift_down(tl->heap, tl->n_heap, 0);
+	}
+	if (!tl->n_heap)
+		return 0;
+	top = tl->heap[0].source;
+	s = tl->source[top];
+	end = s->end;
+	if (tl->n_heap > 1) {
+		const struct head *second = &tl->heap[1];
+
+		if (tl->n_heap > 2 && earlier(&tl->heap[2], second))
+			second = &tl->heap[2];
+		/* equal times: the stream with the smaller number first */
+		end = run_end(s, top < second->source ? second->ns : cvl_add_sat(second->ns, -1));
+	}
+	for (size_t i = s->pos; s->ragged && i < end; i++)
+		if (!inside(tl, s->time[i]))
+			end = i;
+	*slice = (struct cvl_slice){
+		.clock = (size_t)s->clock,
+		.stream = top,
+		.batch = &s->batch,
+		.time = s->time,
+		.begin = s->pos,
+		.end = end,
+	};
+	s->pos = end;
+	return 1;
+}
+
+/* ---- asking ---- */
+
+struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
+					  struct cvl_tick tick)
+{
+	struct cvl_bound b = tl->of[clock];
+
+	cvl_map_time(tl->map[clock], tick, &b.map);
+	return b;
+}
+
+struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
+					  const struct cvl_slice *slice, size_t i)
+{
+	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
+	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
+	struct cvl_bound b = cvl_timeline_clock_bound(tl, slice->clock, slice->batch->tick[i]);
+	unsigned __int128 ns;
+
+	ns = ((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz;
+	b.capture = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
+		b.capture = (b.capture + 1) / 2;
+	return b;
+}
+
+int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
+{
+	return cvl_bound_total(cvl_timeline_bound_parts(tl, slice, i));
+}
+
+int64_t cvl_bound_total(struct cvl_bound b)
+{
+	if (b.map == CVL_BOUND_UNKNOWN || b.group)
+		return CVL_BOUND_UNKNOWN;
+	return cvl_add_sat(b.map, cvl_add_sat(b.capture, b.reference));
+}
+
+/* Of two independent ones, each held 99.9 % of the time. */
+static int64_t both(int64_t a, int64_t b)
+{
+	return (int64_t)fminl(ceill(hypotl((long double)a, (long double)b)), 9.2e18L);
+}
+
+int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b)
+{
+	int64_t maps, references;
+
+	if (a.map == CVL_BOUND_UNKNOWN || b.map == CVL_BOUND_UNKNOWN || a.group != b.group)
+		return CVL_BOUND_UNKNOWN;
+	references = a.reference_is_max || b.reference_is_max ?
+			     cvl_add_sat(a.reference, b.reference) :
+			     both(a.reference, b.reference);
+	if (a.kind != CVL_BOUND_STATISTICAL || b.kind != CVL_BOUND_STATISTICAL)
+		maps = cvl_add_sat(a.map, b.map);
+	else
+		maps = both(a.map, b.map);
+	return cvl_add_sat(cvl_add_sat(maps, references), cvl_add_sat(a.capture, b.capture));
+}
+
+enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound)
+{
+	__int128 apart = (__int128)b.ns - a.ns;
+
+	if (bound == CVL_BOUND_UNKNOWN)
+		return CVL_CANNOT_TELL;
+	return apart > bound ? CVL_BEFORE : -apart > bound ? CVL_AFTER : CVL_CANNOT_TELL;
+}
+
+struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl)
+{
+	return tl->session;
+}
+
+const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl)
+{
+	return tl->opts.report;
+}
+
+const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl)
+{
+	return tl->sync;
+}
+
+const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock)
+{
+	return tl->map[clock];
+}
+
+enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock)
+{
+	return cvl_map_kind(tl->map[clock]);
+}
+
+size_t cvl_timeline_streams(const struct cvl_timeline *tl)
+{
+	return tl->n_sources;
+}
+
+struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i)
+{
+	return tl->source[i]->stream;
+}
+
+const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream)
+{
+	return tl->trace[tl->source[stream]->trace].trace;
+}
+
+const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i)
+{
+	const struct source *s = tl->source[i];
+
+	return s->missing ? s->missing : cvl_trace_stream_name(tl->trace[s->trace].trace, s->file);
+}
+
+int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i)
+{
+	return tl->source[i]->clock;
+}
