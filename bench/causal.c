@@ -42,7 +42,7 @@ static int add_clock(struct work *w, size_t clock, const struct causal_instant *
 	struct cvl_map *nominal = cvl_session_nominal(w->h->session, clock);
 	struct oscillator o = { 0 };
 	int rc = nominal ? oscillator_make(&o, &w->h->w, &c->group->oscillator, c->name, err) :
-			   cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			   cvl_no_memory(err);
 
 	for (size_t i = 0; i < w->air.n_messages && !rc; i++) {
 		const struct sent_message *m = &w->air.message[i];
@@ -165,7 +165,7 @@ int causal_bounds(const struct bench *b, const struct happened *h, double drift_
 		w.p = malloc((SIDES * w.air.n_messages + n) * sizeof(*w.p));
 		w.end = malloc(w.air.n_messages * sizeof(*w.end));
 		if (!w.p || !w.end)
-			rc = cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			rc = cvl_no_memory(&err);
 	}
 	for (size_t i = 0; !rc && i < w.air.n_messages; i++)
 		w.end[i][0] = w.end[i][1] = NO_MESSAGE;

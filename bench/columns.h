@@ -196,11 +196,11 @@ static int column_score(struct column_sums *s, const struct column *c, const str
 		double *gap = realloc(s->gap, more * sizeof(*gap)), *mark;
 
 		if (!gap)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		s->gap = gap;
 		mark = realloc(s->mark, more * sizeof(*mark));
 		if (!mark)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		s->mark = mark;
 		s->cap = more;
 	}

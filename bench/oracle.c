@@ -33,7 +33,7 @@ struct work {
 
 static int no_memory(struct work *w)
 {
-	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(w->err);
 }
 
 /* ---- one clock ---- */

@@ -57,7 +57,7 @@ static long use(const char *dir, const char *to, const struct cvl_report *report
 	if (to && cvl_timeline_rewind(tl, &err))
 		abort();
 	if (to) {
-		rc = cvl_exporter_find("ctf")->export(tl, to, &err);
+		rc = cvl_exporter_find("ctf")->write(tl, to, &err);
 		if (rc && err.code != CVL_E_UNSUPPORTED && err.code != CVL_E_LIMIT) {
 			fprintf(stderr, "%s\n", err.text);
 			abort();

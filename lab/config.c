@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/config.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -221,7 +221,7 @@ static int one_entry(struct key_list *list, const void *entry, size_t size, stru
 	free(list->item);
 	list->item = malloc(size);
 	if (!list->item)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	memcpy(list->item, entry, size);
 	list->n = 1;
 	return 0;

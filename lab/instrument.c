@@ -127,7 +127,7 @@ static int ask_numbers(struct instrument *i, const char *line, double *v, size_t
 		char *text = malloc(room);
 
 		if (!text)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		rc = scpi_ask(&i->scpi, line, text, room, err);
 		/* some put a head of a block before text */
 		if (!rc) {
@@ -171,7 +171,7 @@ static int sum_readings(struct instrument *i, uint64_t count, double *sum, struc
 	const struct lab_instrument *c = i->config;
 	size_t chunk = (size_t)c->chunk;
 	double *v = malloc(chunk * sizeof(*v));
-	int rc = v ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = v ? 0 : cvl_no_memory(err);
 
 	*sum = 0;
 	for (uint64_t done = 0; !rc && done < count;) {
@@ -266,7 +266,7 @@ static int read_waveform(struct instrument *i, double *value, struct cvl_error *
 	int rc, n;
 
 	if (!v)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	rc = n = ask_numbers(i, i->config->fetch_query, v, MAX_SAMPLES, false, err);
 	if (rc > 0)
 		rc = ask_number(i, i->config->increment_query, &increment, err);

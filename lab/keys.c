@@ -36,7 +36,7 @@ static int new_list(const struct key *k, size_t n, const char *file, const char 
 				file, place, MAX_ITEMS);
 	list->item = calloc(n ? n : 1, item_size(k));
 	list->n = 0;
-	return list->item ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return list->item ? 0 : cvl_no_memory(err);
 }
 
 /* One entry of a list that holds structs. */

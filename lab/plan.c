@@ -76,7 +76,7 @@ static int check_twice(const struct lab_plan *p, const struct lab_config *c, str
 	int rc = 0;
 
 	if (!sorted)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	memcpy(sorted, p->step, p->n * sizeof(*sorted));
 	qsort(sorted, p->n, sizeof(*sorted), by_cell);
 	for (size_t i = 1; !rc && i < p->n; i++)
@@ -103,7 +103,7 @@ int lab_plan_make(struct lab_plan *p, const struct lab_config *c, struct cvl_err
 				c->file, all, MAX_STEPS);
 	p->step = calloc((size_t)all + 1, sizeof(*p->step));
 	if (!p->step)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < c->experiments.n; i++)
 		for (unsigned r = 1; r <= (unsigned)e[i].repetitions; r++)
 			for (size_t w = 0; w < e[i].workloads.n; w++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "lab/results.h"
 
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 
 #include <errno.h>
 #include <math.h>
@@ -177,7 +177,7 @@ int results_save(const struct results *r, const char *path, struct cvl_error *er
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t c = 0; c < COLUMNS; c++)
 		fprintf(f, "%s%s", c ? "," : "", columns[c].name);
 	fputc('\n', f);
@@ -189,7 +189,7 @@ int results_save(const struct results *r, const char *path, struct cvl_error *er
 		}
 		fputc('\n', f);
 	}
-	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	rc = fclose(f) ? cvl_no_memory(err) :
 			 results_write(path, text, n, err);
 	free(text);
 	return rc;
@@ -349,7 +349,7 @@ static int read_row(struct reader *r, char *line, struct results *to)
 			"%s: line %zu is of the same task, setting and repetition as one before",
 			r->path, r->number);
 	if (!results_row(to, &row.key))
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	to->row[to->n - 1] = row;
 	return 0;
 }
@@ -366,7 +366,7 @@ int results_parse(struct results *r, const char *text, size_t n, const char *nam
 				name);
 	copy = strndup(text, n);
 	if (!copy)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	reader.line = copy;
 	line = next_line(&reader);
 	rc = line ? read_head(&reader, line) : 0;

@@ -148,7 +148,7 @@ static int store(struct bench *b, const struct lab_step *s, uint64_t iterations,
 	struct results_row *row = results_row(b->results, &s->key);
 
 	if (!row)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	row->value[s->quantity] = value;
 	/* tracing takes a little time itself: that of an energy run is the better one */
 	if (isnan(row->value[Q_TIME]) || s->experiment->kind == KIND_ENERGY)
@@ -274,7 +274,7 @@ int runner_run(const struct lab_config *c, const struct lab_plan *p, struct resu
 	b.target = calloc(1, sizeof(*b.target));
 	b.instrument = calloc(c->instruments.n + 1, sizeof(*b.instrument));
 	if (!b.target || !b.instrument) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 		goto out;
 	}
 	for (size_t i = 0; i < c->instruments.n; i++)

@@ -150,7 +150,7 @@ static int read_message(struct scpi *s, const char *line, size_t expect, unsigne
 
 		if (!more) {
 			free(b);
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		}
 		b = more;
 		got = channel_read(s->channel, b + have, room - have, deadline(s), err);
@@ -205,7 +205,7 @@ int scpi_ask_block(struct scpi *s, const char *line, size_t expect, unsigned cha
 		length = expect;
 	*bytes = malloc(length + 1);
 	if (!*bytes)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	have = 0;
 	rc = read_all(s, line, *bytes, length, &have, err);
 	if (rc) {

@@ -57,7 +57,7 @@ int summary_make(struct summary *s, struct results *r, struct cvl_error *err)
 	if (!row || !v || !s->group) {
 		free(row);
 		free(v);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	for (size_t i = 0; i < r->n; i++)
 		row[i] = &r->row[i];
@@ -105,14 +105,14 @@ int summary_save_table(const struct summary *s, const char *path, struct cvl_err
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	fputs("task,frequency,policy,adaption,cache", f);
 	for (int q = Q_CYCLES; q <= Q_PERIPHERAL; q++)
 		fprintf(f, ",%s", quantity_name((enum quantity)q));
 	fputs(",energy_uj\n", f);
 	for (size_t i = 0; i < s->n; i++)
 		put_group(f, &s->group[i]);
-	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	rc = fclose(f) ? cvl_no_memory(err) :
 			 results_write(path, text, n, err);
 	free(text);
 	return rc;

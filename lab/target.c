@@ -115,7 +115,7 @@ int target_revive(struct target *t, struct cvl_error *err)
 		return open_port(t, err);
 	argv = calloc(c->reset_program.n + 1, sizeof(*argv));
 	if (!argv)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	memcpy(argv, c->reset_program.item, c->reset_program.n * sizeof(*argv));
 	rc = program_run((char *const *)argv, ms(c->boot_timeout_s), t->stop_fd, err);
 	free(argv);

@@ -104,7 +104,7 @@ static int run_node(struct sync_node *node, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"a sync node cannot send every %lld ms",
 				(long long)(spec->period_ns / 1000000));
-	return node->bed->rc ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : 0;
+	return node->bed->rc ? cvl_no_memory(err) : 0;
 }
 
 int bed_make(struct bed *b, const struct world *w, struct cvl_error *err)
@@ -114,7 +114,7 @@ int bed_make(struct bed *b, const struct world *w, struct cvl_error *err)
 
 	*b = (struct bed){ .w = w };
 	if (!node)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	node->bed = b;
 	rc = air_make(&b->air, w, err);
 	if (!rc && (!w->n_senders || w->sender[0].id < 1 || w->sender[0].id > UINT16_MAX))
@@ -219,7 +219,7 @@ int bed_course_make(struct bed_course *c, const struct bed *b, size_t i, struct 
 		c->edge = malloc((h.n + 1) * sizeof(*c->edge));
 		c->heard = malloc((h.n + 1) * sizeof(*c->heard));
 		if (!c->edge || !c->heard)
-			rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			rc = cvl_no_memory(err);
 	}
 	for (size_t k = 0; k < h.n && !rc; k++)
 		take(c, b, &h.at[k], &pins);

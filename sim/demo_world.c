@@ -7,7 +7,7 @@
 #include "sim/demo_world.h"
 
 #include "core/random.h"
-#include "core/room.h"
+#include <coeval/array.h>
 #include "sim/runs.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static int add_edge(struct demo_observer *o, double t, unsigned line, unsigned l
 		    struct cvl_error *err)
 {
 	if (cvl_room(&o->edge, o->n_edges, &o->capacity, sizeof(*o->edge)))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	o->edge[o->n_edges++] = (struct demo_edge){ t, (uint8_t)line, (uint8_t)level };
 	return 0;
 }
@@ -79,7 +79,7 @@ static int hear_beacons(const struct demo_world *w, struct demo_observer *o, str
 
 	o->beacon = calloc(w->seconds + 1, sizeof(*o->beacon));
 	if (!o->beacon)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (unsigned k = 1; k < w->seconds; k++) {
 		double t = k * 1e9 + JITTER_NS * sim_normal(r), luck = sim_uniform(r),
 		       late = sim_uniform(r);
@@ -150,7 +150,7 @@ int demo_write_samples(const struct demo_world *w, const struct demo_observer *o
 	int rc = 0;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	f->path = path;
 	f->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (f->fd < 0) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/happen.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <fnmatch.h>
 #include <math.h>
@@ -16,7 +16,7 @@
 
 static int out_of_memory(struct cvl_error *err)
 {
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(err);
 }
 
 static bool on(const struct world_fault *f, double t)

@@ -90,7 +90,7 @@ int oscillator_make(struct oscillator *o, const struct world *w,
 	if (!step_at || !step_by || !o->ahead) {
 		free(step_at);
 		free(step_by);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	walk = (spec->offset_ppm + spec->offset_sd_ppm * sim_normal(&r)) * 1e-6;
 	phase = 2 * M_PI * sim_uniform(&r);

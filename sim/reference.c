@@ -96,7 +96,7 @@ int reference_make(struct reference *r, const struct world_reference *spec, uint
 				 .slow = calloc(n + 1, sizeof(*r->slow)),
 				 .factor = calloc(n + 1, sizeof(*r->factor)) };
 	if (!r->slow || !r->factor)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	draw_bursts(r, spec, world_random(seed, line, "bursts"), (double)period_ns);
 	draw_wander(r, spec, world_random(seed, line, "wander"), (double)period_ns);
 	draw_kicks(r, spec, world_random(seed, line, "kicks"), (double)period_ns);

@@ -152,8 +152,7 @@ int taskset_make(struct task_table *t, const struct device *d, enum taskset_kind
 				struct table_row *row = table_add(t);
 
 				if (!row)
-					return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET,
-							"out of memory");
+					return cvl_no_memory(err);
 				snprintf(row->task, sizeof(row->task), "task%02zu", i + 1);
 				snprintf(row->policy, sizeof(row->policy), "%s", policy->name);
 				row->hz = point->hz;

@@ -2,7 +2,7 @@
 #include "sim/trap.h"
 
 #include "core/random.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <math.h>
 #include <stdio.h>
@@ -385,7 +385,7 @@ int trap_make(struct trap *w, uint64_t seed, enum trap_ties ties, const char *pa
 
 	*w = (struct trap){ .seed = seed, .ties = ties };
 	draw(&m);
-	rc = m.failed ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	rc = m.failed ? cvl_no_memory(err) :
 			cvl_session_create(&s, path, err);
 	if (!rc) {
 		for (size_t i = 0; i < w->n && !rc; i++)

@@ -59,7 +59,7 @@ static int true_map(struct cvl_map **map, const struct world *w, const struct wo
 	int rc;
 
 	if (!k)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	add_knot(k, &spec.n, c, o, c->start, false);
 	for (size_t i = 0; i <= o->n && last < end; i++) {
 		double t = (double)i * o->step_ns;
@@ -90,7 +90,7 @@ static int new_truth(struct cvl_sync **out, const struct world *w, const struct 
 	if (s)
 		s->clock = calloc(air->n_clocks + 1, sizeof(*s->clock));
 	if (!s || !s->clock)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	snprintf(settings, sizeof(settings), "{\"world\": \"%s\", \"seed\": %lld}", w->name,
 		 (long long)w->seed);
 	s->estimator = strdup("truth");
@@ -99,7 +99,7 @@ static int new_truth(struct cvl_sync **out, const struct world *w, const struct 
 	s->epoch_unix_ns = UNIX_START;
 	return s->estimator && s->reference && s->settings ?
 		       0 :
-		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		       cvl_no_memory(err);
 }
 
 /* ---- the capture ---- */
@@ -250,7 +250,7 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 		truth->verdict = CVL_GOOD;
 		snprintf(truth->reason, sizeof(truth->reason), "simulated");
 		if (!truth->clock)
-			rc = cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			rc = cvl_no_memory(r->err);
 	}
 	oscillator_free(&r->osc);
 	return rc;
@@ -326,7 +326,7 @@ static int write_samples(const struct world *w, const struct world_air *air,
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	f->path = path;
 	f->fd = -1;
 	rc = oscillator_make(&o, w, &c->group->oscillator, c->name, err);

@@ -3,8 +3,8 @@
  * Worlds from YAML, by the tables of world_keys.c. Types are checked while reading; what the values may be is checked
  * afterwards on the whole world, as for worlds made in memory, and the place in the file is found again by the field.
  */
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 #include "sim/world_keys.h"
 #include "core/yaml_text.h"
 
@@ -67,7 +67,7 @@ static int bad_key(const struct reader *r, const yaml_node_t *at, const struct w
 static int bad_parse(const struct reader *r, const yaml_parser_t *parser)
 {
 	if (parser->error == YAML_MEMORY_ERROR)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	return bad_at(r,
 		      parser->error == YAML_READER_ERROR ?
 			      r->begin + parser->problem_offset :
@@ -78,7 +78,7 @@ static int bad_parse(const struct reader *r, const yaml_parser_t *parser)
 static int remember(struct reader *r, const void *field, bool entry, const yaml_node_t *node)
 {
 	if (cvl_room(&r->place, r->n_places, &r->capacity, sizeof(*r->place)))
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	r->place[r->n_places++] = (struct place){ field, entry, node->start_mark.index };
 	return 0;
 }
@@ -332,7 +332,7 @@ static int with_parser(struct reader *r, int (*fn)(struct reader *r, yaml_parser
 	int rc;
 
 	if (!yaml_parser_initialize(&parser))
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	/* UTF-16 has other offsets, and nobody writes it */
 	yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)r->text + r->begin,

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/capture/drivers/driver.h"
+#include "capture/drivers/driver.h"
 
 #define ANALYZERS 16
 /* The counter of 8 lines comes round after so many ticks, that of 16 after the more. */

@@ -30,8 +30,8 @@
 
 #include <coeval/format.h>
 
-#include "../src/import/importers.h"
-#include "../src/import/input.h"
+#include "import/importers.h"
+#include "import/input.h"
 
 #define IMPORT_CLOCKS 8
 #define IMPORT_REPORTS 8

@@ -12,8 +12,11 @@
 #ifndef COEVAL_CLOCKMAP_H
 #define COEVAL_CLOCKMAP_H
 
+#include <coeval/api.h>
 #include <coeval/error.h>
 #include <coeval/time.h>
+
+CVL_BEGIN_DECLS
 
 /** A point of the map. Between points time and bound are interpolated linearly. */
 struct cvl_knot {
@@ -44,15 +47,17 @@ struct cvl_map;
  * Build a map. Fails with CVL_E_ORDER if knots are not monotone (the offset field of the error is
  * the index of the knot), CVL_E_RANGE on a zero rate or no knots, CVL_E_NOMEM.
  */
-int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec, struct cvl_error *err);
+CVL_API int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec,
+			struct cvl_error *err);
 
 /**
  * The map of a clock that nothing ties: nominal rate from @tick at @time, bound unknown.
  * NULL when out of memory.
  */
-struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick, struct cvl_time time);
+CVL_API struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick,
+					struct cvl_time time);
 
-void cvl_map_free(struct cvl_map *map);
+CVL_API void cvl_map_free(struct cvl_map *map);
 
 /**
  * Time at which the clock showed @tick.
@@ -64,34 +69,38 @@ void cvl_map_free(struct cvl_map *map);
  * Never fails; times beyond int64 are held at its ends. Monotone: a later tick never gives an
  * earlier time.
  */
-struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, int64_t *bound);
+CVL_API struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick,
+				     int64_t *bound);
 
 /** The same for @n ticks at once, without bounds. Ticks that rise are fastest. */
-void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_t n,
-		   struct cvl_time *time);
+CVL_API void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_t n,
+			   struct cvl_time *time);
 
 /**
  * First tick whose time is not before @time: the inverse used to push a time range down to
  * packets. Held at 0 and UINT64_MAX.
  */
-struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time);
+CVL_API struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time);
 
 /**
  * Rate against nominal over the segment that holds @tick, in ppb. Positive: the clock runs fast
  * (more ticks in a second of the timeline than nominal).
  */
-double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick);
+CVL_API double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick);
 
 /**
  * The least half-width that the map keeps to for half of the time from @from to @to or longer, ns; CVL_BOUND_UNKNOWN if
  * nothing is known. @to is not before @from.
  */
-int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to);
+CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from,
+				     struct cvl_tick to);
 
-enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
-uint64_t cvl_map_rate_hz(const struct cvl_map *map);
+CVL_API enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
+CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 
 /** The knots and ends a map was made of, for whoever stores it. The array belongs to the map. */
-void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
+CVL_API void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
+
+CVL_END_DECLS
 
 #endif

@@ -15,8 +15,11 @@
 
 #include <stdbool.h>
 
+#include <coeval/api.h>
 #include <coeval/error.h>
 #include <coeval/record.h>
+
+CVL_BEGIN_DECLS
 
 /* ---- types ---- */
 
@@ -106,23 +109,23 @@ struct cvl_event_class {
  * Open the trace in directory @path, which holds a file called metadata. A metadata error is final,
  * with the offset of the token.
  */
-int cvl_trace_open(struct cvl_trace **trace, const char *path, const struct cvl_report *report,
-		   struct cvl_error *err);
-void cvl_trace_close(struct cvl_trace *trace);
+CVL_API int cvl_trace_open(struct cvl_trace **trace, const char *path,
+			   const struct cvl_report *report, struct cvl_error *err);
+CVL_API void cvl_trace_close(struct cvl_trace *trace);
 
 /** Parse TSDL text without a directory: for tests and fuzzers. No streams. */
-int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
-		    struct cvl_error *err);
+CVL_API int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
+			    struct cvl_error *err);
 
-const char *cvl_trace_path(const struct cvl_trace *trace);
-size_t cvl_trace_clocks(const struct cvl_trace *trace);
-const struct cvl_clock_class *cvl_trace_clock(const struct cvl_trace *trace, size_t i);
+CVL_API const char *cvl_trace_path(const struct cvl_trace *trace);
+CVL_API size_t cvl_trace_clocks(const struct cvl_trace *trace);
+CVL_API const struct cvl_clock_class *cvl_trace_clock(const struct cvl_trace *trace, size_t i);
 
 /** Value of `env` entry @name as text, or NULL. */
-const char *cvl_trace_env(const struct cvl_trace *trace, const char *name);
+CVL_API const char *cvl_trace_env(const struct cvl_trace *trace, const char *name);
 
 /** Value of `env` entry NAMEindex ("line0") as text, or NULL. */
-const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *name, size_t index);
+CVL_API const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *name, size_t index);
 
 #define CVL_LINE_NONE (-1)
 #define CVL_LINE_AMBIGUOUS (-2)
@@ -130,32 +133,32 @@ const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *name, si
  * Number of the digital line of @trace that @name means: the one that is called so, or else the only one whose name ends so behind its
  * scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: there is none; CVL_LINE_AMBIGUOUS: several end so.
  */
-int cvl_trace_line(const struct cvl_trace *trace, const char *name);
+CVL_API int cvl_trace_line(const struct cvl_trace *trace, const char *name);
 /** Append to the list @text the lines of @trace whose names are like @name, as far as they fit. Returns how many there are. */
-size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *name, char *text,
-			    size_t size);
+CVL_API size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *name, char *text,
+				    size_t size);
 
 /** Number in `env` entry @name, or 0. In a trace of ours: "lines", "channels", "resolution". */
-uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
+CVL_API uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
 
 /** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
-bool cvl_trace_ours(const struct cvl_trace *trace);
+CVL_API bool cvl_trace_ours(const struct cvl_trace *trace);
 
 /** What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its own fields. */
 #define CVL_EXPORT_TRACER "coeval-export"
 #define CVL_EXPORT_FIELD "coeval_"
 
 /** Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone, nor about an export. */
-bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
-		     const struct cvl_type *type);
+CVL_API bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
+			     const struct cvl_type *type);
 
 /** Event classes of all streams; batch->cls of an event indexes this list. */
-size_t cvl_trace_events(const struct cvl_trace *trace);
-const struct cvl_event_class *cvl_trace_event(const struct cvl_trace *trace, size_t i);
+CVL_API size_t cvl_trace_events(const struct cvl_trace *trace);
+CVL_API const struct cvl_event_class *cvl_trace_event(const struct cvl_trace *trace, size_t i);
 
 /** Stream files, in the order of their names. */
-size_t cvl_trace_streams(const struct cvl_trace *trace);
-const char *cvl_trace_stream_name(const struct cvl_trace *trace, size_t i);
+CVL_API size_t cvl_trace_streams(const struct cvl_trace *trace);
+CVL_API const char *cvl_trace_stream_name(const struct cvl_trace *trace, size_t i);
 
 /* ---- streams ---- */
 
@@ -188,24 +191,25 @@ struct cvl_stream_stats {
 	bool beyond;         /* it went on with packets behind the range, which were left unread */
 };
 
-int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
-		    const struct cvl_stream_opts *opts, struct cvl_error *err);
+CVL_API int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
+			    const struct cvl_stream_opts *opts, struct cvl_error *err);
 /** A stream over bytes in memory, which must outlive it: for tests and fuzzers. */
-int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace *trace, const void *bytes,
-		      size_t n, const char *name, const struct cvl_stream_opts *opts,
-		      struct cvl_error *err);
-void cvl_stream_close(struct cvl_stream *stream);
+CVL_API int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace *trace,
+			      const void *bytes, size_t n, const char *name,
+			      const struct cvl_stream_opts *opts, struct cvl_error *err);
+CVL_API void cvl_stream_close(struct cvl_stream *stream);
 
 /** Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet. */
-int cvl_stream_clock(const struct cvl_stream *stream);
+CVL_API int cvl_stream_clock(const struct cvl_stream *stream);
 
 /**
  * Next batch, all of one packet: 1 and @batch filled, 0 at the end, or a negative code. The batch
  * is valid until the next call.
  */
-int cvl_stream_next(struct cvl_stream *stream, struct cvl_batch *batch, struct cvl_error *err);
+CVL_API int cvl_stream_next(struct cvl_stream *stream, struct cvl_batch *batch,
+			    struct cvl_error *err);
 
-void cvl_stream_stats(const struct cvl_stream *stream, struct cvl_stream_stats *stats);
+CVL_API void cvl_stream_stats(const struct cvl_stream *stream, struct cvl_stream_stats *stats);
 
 /* ---- fields ---- */
 
@@ -239,19 +243,21 @@ struct cvl_visitor {
 };
 
 /** Number of the packet that the current batch is of: as long as it stays the same, so does the packet's context. */
-uint64_t cvl_stream_packet(const struct cvl_stream *stream);
+CVL_API uint64_t cvl_stream_packet(const struct cvl_stream *stream);
 
 /**
  * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event header is
  * left out, and what is only about the packet (sizes, timestamps, counters). Returns 0, or a negative code if the bytes run out.
  */
-int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		     const struct cvl_visitor *visitor, struct cvl_error *err);
+CVL_API int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
+			     const struct cvl_visitor *visitor, struct cvl_error *err);
 
 /**
  * Class of record @i, or NULL for gaps that the reader found itself.
  */
-const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *stream,
-					       const struct cvl_batch *batch, size_t i);
+CVL_API const struct cvl_event_class *cvl_stream_class(const struct cvl_stream *stream,
+						       const struct cvl_batch *batch, size_t i);
+
+CVL_END_DECLS
 
 #endif

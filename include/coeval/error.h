@@ -12,6 +12,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include <coeval/api.h>
+
+CVL_BEGIN_DECLS
+
 #define CVL_ERROR_TEXT 400
 /** Offset of an error that has no place in a file. */
 #define CVL_NO_OFFSET UINT64_MAX
@@ -36,6 +40,7 @@ enum cvl_code {
 	CVL_E_MISMATCH = -16,    /* two parts that should agree do not, though both can be read */
 	CVL_E_FULL =
 		-17, /* no room to write to: of the disk, a quota, or the size that a file may have */
+	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
 struct cvl_error {
@@ -51,22 +56,40 @@ struct cvl_report {
 };
 
 /**
+ * Told now and then how far a long call is, in bytes or what its options say; @total 0: unknown. Called by the thread that made the call.
+ * Returning false cancels it: the call ends soon with CVL_E_CANCELLED, what it opened is closed, and what was stored so far is kept.
+ */
+struct cvl_progress {
+	bool (*fn)(void *ctx, uint64_t done, uint64_t total); /* NULL: nobody is told */
+	void *ctx;
+};
+
+/** Tell @progress; 0, or CVL_E_CANCELLED. */
+CVL_API int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done, uint64_t total,
+			      struct cvl_error *err);
+
+/**
  * Fill @err (which may be NULL) and return @code, so that a function can say
  * `return cvl_fail(err, CVL_E_RANGE, offset, "...", ...)`.
  */
-int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const char *fmt, ...)
-	__attribute__((format(printf, 4, 5)));
+CVL_API int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const char *fmt,
+		     ...) __attribute__((format(printf, 4, 5)));
+
+/** Memory ran out: CVL_E_NOMEM. */
+CVL_API int cvl_no_memory(struct cvl_error *err);
 
 /** The same for a failed system call: appends strerror(errno). CVL_E_IO, CVL_E_FULL or CVL_E_NOMEM. */
-int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
+CVL_API int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
 
 /** Pass a problem on; nothing happens when there is no one to tell. */
-void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem);
+CVL_API void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem);
 
 /** Short stable name of a code, e.g. "truncated". Never NULL. */
-const char *cvl_code_name(enum cvl_code code);
+CVL_API const char *cvl_code_name(enum cvl_code code);
 
 /** Exit status of the command: 0 done, 1 no, 2 usage, 3 bad input, 4 environment. */
-int cvl_exit_status(enum cvl_code code);
+CVL_API int cvl_exit_status(enum cvl_code code);
+
+CVL_END_DECLS
 
 #endif

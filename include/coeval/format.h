@@ -5,8 +5,11 @@
 #ifndef COEVAL_FORMAT_H
 #define COEVAL_FORMAT_H
 
+#include <coeval/api.h>
 #include <coeval/error.h>
 #include <coeval/session.h>
+
+CVL_BEGIN_DECLS
 
 struct cvl_input;
 
@@ -53,16 +56,16 @@ struct cvl_importer {
 };
 
 /** The table, ended by NULL. */
-extern const struct cvl_importer *const cvl_importers[];
+CVL_API extern const struct cvl_importer *const cvl_importers[];
 
 /** Importer called @name, or NULL. */
-const struct cvl_importer *cvl_importer_find(const char *name);
+CVL_API const struct cvl_importer *cvl_importer_find(const char *name);
 
 /**
  * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL: probed).
  */
-int cvl_import(struct cvl_session *s, const char *path, const char *format,
-	       const struct cvl_import_opts *opts, struct cvl_error *err);
+CVL_API int cvl_import(struct cvl_session *s, const char *path, const char *format,
+		       const struct cvl_import_opts *opts, struct cvl_error *err);
 
 /** What there is to be read from a line of a captured clock. */
 enum cvl_protocol {
@@ -87,10 +90,10 @@ struct cvl_decode {
  * Read `LINE[:BAUD][:8N1][:inverted]` (UART: data bits, parity N, E or O, stop bits) or `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose
  * protocol is set. CVL_E_USAGE says what is wrong.
  */
-int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err);
+CVL_API int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err);
 
 /** Whether clock @clock of @s, whose trace is ours, has a line called @line. False also if its trace cannot be read. */
-bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line);
+CVL_API bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line);
 
 /**
  * Read the edges of clock @clock of @s back from its store, decode a line of it, and store what comes of it as another trace of
@@ -98,19 +101,20 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
  * from the line before is replaced, unless it cannot be read now; a failure leaves nothing. What cannot be read becomes gaps; a rate that is wrong is told to
  * @report, with the likely one. CVL_E_MISSING: no such line; CVL_E_MISMATCH: nothing could be read.
  */
-int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
-	       const struct cvl_report *report, struct cvl_error *err);
+CVL_API int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
+		       const struct cvl_report *report, struct cvl_error *err);
 
 /** Whether clock @clock of @s is the trace of an ITM, which has stimulus ports. */
-bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
+CVL_API bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
 
 /**
  * What a tracer (firmware/lib/tracer) wrote to stimulus port @port of the ITM whose trace clock @clock is: it becomes a trace on a clock of
  * its own, NAME-portN. @metadata: path of the file that the traced program's declarations print. What is no packet, or came twice, is
  * left out and told to @report. CVL_E_MISMATCH: there are no packets of that program; CVL_E_USAGE: it was decoded already.
  */
-int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const char *metadata,
-		    const struct cvl_report *report, struct cvl_error *err);
+CVL_API int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port,
+			    const char *metadata, const struct cvl_report *report,
+			    struct cvl_error *err);
 
 struct cvl_timeline;
 
@@ -119,10 +123,12 @@ struct cvl_exporter {
 	const char *what;
 	const char *suffix; /* of its files, with the dot; "" for a directory */
 	/** Write the whole of @tl to @path (NULL or "-": standard output, where the format allows it). */
-	int (*export)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
+	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 };
 
-extern const struct cvl_exporter *const cvl_exporters[];
-const struct cvl_exporter *cvl_exporter_find(const char *name);
+CVL_API extern const struct cvl_exporter *const cvl_exporters[];
+CVL_API const struct cvl_exporter *cvl_exporter_find(const char *name);
+
+CVL_END_DECLS
 
 #endif

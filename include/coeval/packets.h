@@ -13,7 +13,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <coeval/api.h>
 #include <coeval/error.h>
+
+CVL_BEGIN_DECLS
 
 struct cvl_packets;
 
@@ -21,20 +24,23 @@ struct cvl_packets;
  * Make the directory @path (its parent must exist): @metadata, TSDL of @n bytes, and one stream without packets.
  * Fails with CVL_E_IO, CVL_E_NOMEM, CVL_E_LIMIT.
  */
-int cvl_packets_open(struct cvl_packets **p, const char *path, const char *metadata, size_t n,
-		     struct cvl_error *err);
+CVL_API int cvl_packets_open(struct cvl_packets **p, const char *path, const char *metadata,
+			     size_t n, struct cvl_error *err);
 
 /** Go on with the directory @path that a writer left, which was killed: what is behind the first @keep bytes of its stream is cut off. */
-int cvl_packets_resume(struct cvl_packets **p, const char *path, uint64_t keep,
-		       struct cvl_error *err);
+CVL_API int cvl_packets_resume(struct cvl_packets **p, const char *path, uint64_t keep,
+			       struct cvl_error *err);
 
 /** Append a whole packet of @n bytes. CVL_E_IO: nothing of it is there. */
-int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n, struct cvl_error *err);
+CVL_API int cvl_packets_add(struct cvl_packets *p, const void *packet, size_t n,
+			    struct cvl_error *err);
 
 /** Bring to disk what is there. */
-int cvl_packets_flush(struct cvl_packets *p, struct cvl_error *err);
+CVL_API int cvl_packets_flush(struct cvl_packets *p, struct cvl_error *err);
 
 /** Flush and free. @p is gone in any case; NULL is allowed. */
-int cvl_packets_close(struct cvl_packets *p, struct cvl_error *err);
+CVL_API int cvl_packets_close(struct cvl_packets *p, struct cvl_error *err);
+
+CVL_END_DECLS
 
 #endif

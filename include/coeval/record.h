@@ -24,7 +24,10 @@
 #ifndef COEVAL_RECORD_H
 #define COEVAL_RECORD_H
 
+#include <coeval/api.h>
 #include <coeval/time.h>
+
+CVL_BEGIN_DECLS
 
 enum cvl_kind {
 	CVL_EDGE,
@@ -66,8 +69,8 @@ enum cvl_gap {
 /** Last lost tick, when nobody knows: the gap is open-ended. */
 #define CVL_TICK_UNKNOWN UINT64_MAX
 
-const char *cvl_kind_name(enum cvl_kind kind);
-const char *cvl_gap_name(enum cvl_gap why);
+CVL_API const char *cvl_kind_name(enum cvl_kind kind);
+CVL_API const char *cvl_gap_name(enum cvl_gap why);
 
 /** Records a batch holds at the most. */
 #define CVL_BATCH_MAX 4096
@@ -103,5 +106,7 @@ static inline uint64_t cvl_levels_take(struct cvl_levels *l, const struct cvl_ba
 	l->known = known;
 	return changed;
 }
+
+CVL_END_DECLS
 
 #endif

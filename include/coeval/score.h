@@ -3,8 +3,11 @@
 #ifndef COEVAL_SCORE_H
 #define COEVAL_SCORE_H
 
+#include <coeval/api.h>
 #include <coeval/session.h>
 #include <coeval/sync.h>
+
+CVL_BEGIN_DECLS
 
 struct cvl_score_opts {
 	uint64_t seed;   /* of the instants */
@@ -28,8 +31,10 @@ struct cvl_score {
  * cvl_bound_pair() of the clocks' bounds, each with what the capture cannot resolve. Instants at which @truth itself has a bound are left out. @errors: where to store the
  * differences, of n; freed by the caller; or NULL. CVL_E_NOMEM.
  */
-int cvl_score(struct cvl_score *score, const struct cvl_sync *sync, const struct cvl_sync *truth,
-	      const struct cvl_session *session, const struct cvl_score_opts *opts, double **errors,
-	      struct cvl_error *err);
+CVL_API int cvl_score(struct cvl_score *score, const struct cvl_sync *sync,
+		      const struct cvl_sync *truth, const struct cvl_session *session,
+		      const struct cvl_score_opts *opts, double **errors, struct cvl_error *err);
+
+CVL_END_DECLS
 
 #endif

@@ -8,11 +8,14 @@
 #ifndef COEVAL_SESSION_H
 #define COEVAL_SESSION_H
 
+#include <coeval/api.h>
 #include <coeval/clockmap.h>
 #include <coeval/ctf.h>
 #include <coeval/error.h>
 #include <coeval/packets.h>
 #include <coeval/store.h>
+
+CVL_BEGIN_DECLS
 
 struct cvl_session;
 
@@ -25,7 +28,7 @@ enum cvl_counter {
 };
 
 /** "counter", "monotonic", "settable"; NULL for CVL_COUNTER_BY_FORMAT. */
-const char *cvl_counter_name(enum cvl_counter counter);
+CVL_API const char *cvl_counter_name(enum cvl_counter counter);
 
 /** What is stated of a clock besides its ticks. Zero: not stated. */
 struct cvl_clock_facts {
@@ -69,38 +72,38 @@ struct cvl_clock {
  * Open the session in @path. A directory that holds no session.json but is, or has in it, a CTF trace
  * is opened as a session of those traces, without writing anything.
  */
-int cvl_session_open(struct cvl_session **s, const char *path, const struct cvl_report *report,
-		     struct cvl_error *err);
+CVL_API int cvl_session_open(struct cvl_session **s, const char *path,
+			     const struct cvl_report *report, struct cvl_error *err);
 
 /** Open the session in @path for adding clocks; made if it does not exist (parent must). */
-int cvl_session_create(struct cvl_session **s, const char *path, struct cvl_error *err);
+CVL_API int cvl_session_create(struct cvl_session **s, const char *path, struct cvl_error *err);
 
 /** A session made by cvl_session_create() that got no clock is removed again. */
-void cvl_session_close(struct cvl_session *s);
+CVL_API void cvl_session_close(struct cvl_session *s);
 
-const char *cvl_session_path(const struct cvl_session *s);
+CVL_API const char *cvl_session_path(const struct cvl_session *s);
 /** Random id made once, 36 characters. */
-const char *cvl_session_uuid(const struct cvl_session *s);
+CVL_API const char *cvl_session_uuid(const struct cvl_session *s);
 /** Wall-clock time of timeline zero, ns since 1970 UTC; 0 if no clock claimed one. */
-int64_t cvl_session_epoch(const struct cvl_session *s);
+CVL_API int64_t cvl_session_epoch(const struct cvl_session *s);
 
 /**
  * How far the rate of @c can be off, ppm: as stated, or by what made it. Of analyzers nobody knows the crystal, and cheap ones are off
  * by 500 ppm and more: 1000. Everything else, that is mostly computers: 200.
  */
-double cvl_clock_drift_ppm(const struct cvl_clock *c);
+CVL_API double cvl_clock_drift_ppm(const struct cvl_clock *c);
 
 /** What kind of clock @c is: as stated, or CVL_SETTABLE for a foreign trace's whose name is not that of a counter or monotonic clock. */
-enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
+CVL_API enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
 
-size_t cvl_session_clocks(const struct cvl_session *s);
-const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
+CVL_API size_t cvl_session_clocks(const struct cvl_session *s);
+CVL_API const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
 /** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */
-int cvl_session_find(const struct cvl_session *s, const char *name);
+CVL_API int cvl_session_find(const struct cvl_session *s, const char *name);
 
 /** State facts of clock @i; what is zero in @facts stays as it is. */
-int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_facts *facts,
-		      struct cvl_error *err);
+CVL_API int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_facts *facts,
+			      struct cvl_error *err);
 
 /** Where a clock's records came from. */
 struct cvl_origin {
@@ -113,19 +116,20 @@ struct cvl_origin {
  * Add a clock with a store of its own and return its writer. session.json names the clock from here on,
  * marked unfinished until cvl_session_finish(). A name that is taken gets "-2", "-3", ... appended.
  */
-int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
-		    const struct cvl_origin *origin, struct cvl_writer **w, struct cvl_error *err);
+CVL_API int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
+			    const struct cvl_origin *origin, struct cvl_writer **w,
+			    struct cvl_error *err);
 
 /**
  * Go on with clock @i, whose writer is gone: see cvl_writer_resume(). @desc as it was added; what it claims of wall-clock time
  * is taken from the session.
  */
-int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_desc *desc,
-		       struct cvl_writer **w, struct cvl_tick *last, struct cvl_error *err);
+CVL_API int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_desc *desc,
+			       struct cvl_writer **w, struct cvl_tick *last, struct cvl_error *err);
 
 /** Close a writer made by cvl_session_add() and mark its clock finished. @w is gone in any case. */
-int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
-		       struct cvl_error *err);
+CVL_API int cvl_session_finish(struct cvl_session *s, struct cvl_writer *w, struct cvl_tick end,
+			       struct cvl_error *err);
 
 /** A clock whose trace arrives in packets. Strings are copied. */
 struct cvl_packets_desc {
@@ -139,30 +143,30 @@ struct cvl_packets_desc {
  * Add a clock whose trace is stored as it comes; foreign, and marked unfinished until cvl_session_finish_packets(). Besides what
  * cvl_packets_open() fails with: what is wrong with the metadata.
  */
-int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *desc,
-			    const struct cvl_origin *origin, struct cvl_packets **p,
-			    struct cvl_error *err);
+CVL_API int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc *desc,
+				    const struct cvl_origin *origin, struct cvl_packets **p,
+				    struct cvl_error *err);
 
 /** Its first packet begins at @first: there it stands on the timeline as long as nothing else is known. */
-int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p,
-			      struct cvl_tick first, struct cvl_error *err);
+CVL_API int cvl_session_place_packets(struct cvl_session *s, const struct cvl_packets *p,
+				      struct cvl_tick first, struct cvl_error *err);
 
 /** Go on with clock @i, which cvl_session_add_packets() made, behind the first @keep bytes: see cvl_packets_resume(). */
-int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
-			       struct cvl_packets **p, struct cvl_error *err);
+CVL_API int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
+				       struct cvl_packets **p, struct cvl_error *err);
 
 /**
  * Close what cvl_session_add_packets() made and mark its clock finished; unless it is not @complete: then readers show that the end is
  * missing. @p is gone in any case.
  */
-int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, bool complete,
-			       struct cvl_error *err);
+CVL_API int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, bool complete,
+				       struct cvl_error *err);
 
 /**
  * Remove clock @i, which is not foreign, with its store: what was derived from another and can be had again. The clocks behind it
  * move up.
  */
-int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err);
+CVL_API int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err);
 
 /** What is said of a foreign trace. */
 struct cvl_trace_opts {
@@ -175,20 +179,22 @@ struct cvl_trace_opts {
 };
 
 /** Add the foreign CTF traces at or below @path; each clock class in them becomes a clock. */
-int cvl_session_add_trace(struct cvl_session *s, const char *path,
-			  const struct cvl_trace_opts *opts, struct cvl_error *err);
+CVL_API int cvl_session_add_trace(struct cvl_session *s, const char *path,
+				  const struct cvl_trace_opts *opts, struct cvl_error *err);
 
 /**
  * Add all clocks of @from, each as it is: its trace copied whole (or, with @link, pointed at by a symbolic link). Names that are
  * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written.
  */
-int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
-		     struct cvl_error *err);
+CVL_API int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
+			     struct cvl_error *err);
 
 /**
  * Map by which a clock stands on the timeline as long as it is not synchronised: claimed start and nominal
  * rate, bound unknown. NULL when out of memory.
  */
-struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t clock);
+CVL_API struct cvl_map *cvl_session_nominal(const struct cvl_session *s, size_t clock);
+
+CVL_END_DECLS
 
 #endif

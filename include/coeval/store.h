@@ -13,8 +13,11 @@
 
 #include <stdio.h>
 
+#include <coeval/api.h>
 #include <coeval/error.h>
 #include <coeval/record.h>
+
+CVL_BEGIN_DECLS
 
 #define CVL_LINES_MAX 64
 #define CVL_CHANNELS_MAX 1024
@@ -67,8 +70,8 @@ struct cvl_writer;
  * Make the directory @path (its parent must exist) and start a trace in it.
  * Fails with CVL_E_IO, CVL_E_USAGE (bad description), CVL_E_NOMEM.
  */
-int cvl_writer_open(struct cvl_writer **w, const char *path, const struct cvl_store_desc *desc,
-		    struct cvl_error *err);
+CVL_API int cvl_writer_open(struct cvl_writer **w, const char *path,
+			    const struct cvl_store_desc *desc, struct cvl_error *err);
 
 /**
  * Go on with the trace in @path, whose writer is gone; what is behind its last whole packet is cut off. @last gets the last
@@ -76,64 +79,65 @@ int cvl_writer_open(struct cvl_writer **w, const char *path, const struct cvl_st
  * @desc and the declarations must be what they were (else CVL_E_USAGE at the first record). CVL_E_ENV if somebody
  * is writing to it.
  */
-int cvl_writer_resume(struct cvl_writer **w, const char *path, const struct cvl_store_desc *desc,
-		      struct cvl_tick *last, struct cvl_error *err);
+CVL_API int cvl_writer_resume(struct cvl_writer **w, const char *path,
+			      const struct cvl_store_desc *desc, struct cvl_tick *last,
+			      struct cvl_error *err);
 
 /**
  * Say what the lines showed before the first edge: before any record, and again behind a gap, where they may have
  * changed unseen. Without it the first edge record is taken for the initial levels.
  */
-int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
-		      struct cvl_error *err);
+CVL_API int cvl_writer_levels(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+			      struct cvl_error *err);
 
 /** Say again what the lines show, if that is known: behind a gap during which somebody still looked at them. */
-int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err);
+CVL_API int cvl_writer_restate(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err);
 
 /** Nothing is known of the lines from here on, until cvl_writer_levels() says so again: packets do not restate them. */
-void cvl_writer_forget_levels(struct cvl_writer *w);
+CVL_API void cvl_writer_forget_levels(struct cvl_writer *w);
 
 /**
  * Append @n edges: lines show levels[i] from tick[i] on. Ticks should not fall; one that does is
  * stored all the same and will be read with CVL_LATE.
  */
-int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const uint64_t *levels,
-		     size_t n, struct cvl_error *err);
+CVL_API int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick,
+			     const uint64_t *levels, size_t n, struct cvl_error *err);
 
 /** An edge whose tick stands in the middle of a capture bound of its own, of @half_width ticks to either side; of a clock described so. */
-int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
-			   uint64_t levels, struct cvl_error *err);
+CVL_API int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, uint64_t half_width,
+				   uint64_t levels, struct cvl_error *err);
 
 /**
  * Lines show @levels from @tick on, but for those in @unknown, of which nobody knows what they show; of a clock described so. Before any
  * record it says what was known at the beginning.
  */
-int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
-			    uint64_t unknown, struct cvl_error *err);
+CVL_API int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
+				    uint64_t unknown, struct cvl_error *err);
 
-int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel, double value,
-		      struct cvl_error *err);
-int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender, uint64_t seq,
-		      struct cvl_error *err);
+CVL_API int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
+			      double value, struct cvl_error *err);
+CVL_API int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender,
+			      uint64_t seq, struct cvl_error *err);
 /**
  * The rising edge of a reference on line @channel, at its very tick. On a stream of a coarser resolution edges stand where their step
  * began: coeval sync counts on that.
  */
-int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
-		     struct cvl_error *err);
+CVL_API int cvl_writer_pulse(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
+			     struct cvl_error *err);
 
 /** An end of a span: @id tells it from others of the same @name that overlap it. */
-int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id,
-		    const char *name, struct cvl_error *err);
+CVL_API int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint64_t id,
+			    const char *name, struct cvl_error *err);
 
 /** A known loss: nothing is known from @from to @to (or CVL_TICK_UNKNOWN), @lost records. */
-int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to, uint64_t lost,
-		   enum cvl_gap why, struct cvl_error *err);
+CVL_API int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick to,
+			   uint64_t lost, enum cvl_gap why, struct cvl_error *err);
 
 /**
  * From @tick on the count may be off by @half_width ticks against what it was up to @from: see CVL_SLIP.
  */
-int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick tick,
-		    uint64_t half_width, struct cvl_error *err);
+CVL_API int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick tick,
+			    uint64_t half_width, struct cvl_error *err);
 
 /** Name of a field by which an event tells how far off its tick may be. */
 #define CVL_HALF_WIDTH "half_width"
@@ -144,12 +148,13 @@ int cvl_writer_slip(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick 
  * that field is; it replaces the resolution of the clock.
  * Returns its number (>= 0), to be given to cvl_writer_event(), or a negative code.
  */
-int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields,
-		       size_t n, struct cvl_error *err);
+CVL_API int cvl_writer_declare(struct cvl_writer *w, const char *name,
+			       const struct cvl_store_field *fields, size_t n,
+			       struct cvl_error *err);
 
 /** Append an event; @values as many as its class has fields. */
-int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
-		     const union cvl_store_value *values, struct cvl_error *err);
+CVL_API int cvl_writer_event(struct cvl_writer *w, struct cvl_tick tick, int event_class,
+			     const union cvl_store_value *values, struct cvl_error *err);
 
 /** Most bytes that the fields of a row have. */
 #define CVL_STORE_ROW 16
@@ -161,25 +166,26 @@ struct cvl_store_row {
 };
 
 /** Append @n events of a class without strings: what cvl_writer_event() would do, in a fraction of the time. */
-int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
-		    size_t n, struct cvl_error *err);
+CVL_API int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_store_row *rows,
+			    size_t n, struct cvl_error *err);
 
 /** Write out what is pending as a packet, though it is not full. */
-int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err);
+CVL_API int cvl_writer_flush(struct cvl_writer *w, struct cvl_error *err);
 
 /**
  * The same, and say by it that up to @tick nothing else has happened, though there may be nothing to write.
  */
-int cvl_writer_flush_until(struct cvl_writer *w, struct cvl_tick tick, struct cvl_error *err);
+CVL_API int cvl_writer_flush_until(struct cvl_writer *w, struct cvl_tick tick,
+				   struct cvl_error *err);
 
 /** Records appended so far. */
-uint64_t cvl_writer_count(const struct cvl_writer *w);
+CVL_API uint64_t cvl_writer_count(const struct cvl_writer *w);
 
 /**
  * Flush up to tick @end (the last tick the capture covers; the last record's if smaller), sync to
  * disk and free. @w is freed in any case; NULL is allowed.
  */
-int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err);
+CVL_API int cvl_writer_close(struct cvl_writer *w, struct cvl_tick end, struct cvl_error *err);
 
 /** What a trace of ours holds, once it is written to the end: by this a loss of later is found. */
 struct cvl_stored {
@@ -194,10 +200,12 @@ struct cvl_stored {
 };
 
 /** cvl_writer_close() of a writer, not NULL, that fills @stored, which may be NULL. */
-int cvl_writer_finish(struct cvl_writer *w, struct cvl_tick end, struct cvl_stored *stored,
-		      struct cvl_error *err);
+CVL_API int cvl_writer_finish(struct cvl_writer *w, struct cvl_tick end, struct cvl_stored *stored,
+			      struct cvl_error *err);
 
 /** Drop what is pending and free: what `kill -9` would leave behind. */
-void cvl_writer_abandon(struct cvl_writer *w);
+CVL_API void cvl_writer_abandon(struct cvl_writer *w);
+
+CVL_END_DECLS
 
 #endif

@@ -9,9 +9,12 @@
 #ifndef COEVAL_SYNC_H
 #define COEVAL_SYNC_H
 
+#include <coeval/api.h>
 #include <coeval/clockmap.h>
 #include <coeval/error.h>
 #include <coeval/session.h>
+
+CVL_BEGIN_DECLS
 
 enum cvl_verdict {
 	CVL_UNSYNCHRONISED, /* nothing ties it to the reference, or too little */
@@ -21,7 +24,7 @@ enum cvl_verdict {
 };
 
 /** "unsynchronised", "ambiguous", "degraded" or "good". */
-const char *cvl_verdict_name(enum cvl_verdict verdict);
+CVL_API const char *cvl_verdict_name(enum cvl_verdict verdict);
 
 #define CVL_REASON_TEXT 480
 #define CVL_RULES_MAX 16
@@ -126,39 +129,41 @@ struct cvl_sync {
  * Synchronise. Returns 0 with *@sync filled when it could be run at all; whether each clock is tied is
  * in its verdict. CVL_E_USAGE for options that make no sense, CVL_E_NO when there are no observations.
  */
-int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
-		 const struct cvl_sync_opts *opts, struct cvl_error *err);
+CVL_API int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
+			 const struct cvl_sync_opts *opts, struct cvl_error *err);
 
 /**
  * Ask for what @sync was made with: its rules, if @opts has none (match, pulses, the period of beacons), and then its limits and its
  * reference, as far as they were asked for and @opts has none. Rules in @opts replace all. @sync must outlive @opts. CVL_E_SYNTAX, CVL_E_NOMEM.
  */
-int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync, struct cvl_error *err);
+CVL_API int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync,
+			    struct cvl_error *err);
 
 /** The observations of a session, read once, to be solved more than once. */
 struct cvl_observations;
 
 /** Read them. @session and what @opts points to must outlive them. */
-int cvl_observe(struct cvl_observations **obs, struct cvl_session *session,
-		const struct cvl_sync_opts *opts, struct cvl_error *err);
-void cvl_observations_free(struct cvl_observations *obs);
+CVL_API int cvl_observe(struct cvl_observations **obs, struct cvl_session *session,
+			const struct cvl_sync_opts *opts, struct cvl_error *err);
+CVL_API void cvl_observations_free(struct cvl_observations *obs);
 
 /** Tick of the mark before the last @back marks that clock @clock heard; false if it did not hear so many. */
-bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
-			   struct cvl_tick *tick);
+CVL_API bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
+				   struct cvl_tick *tick);
 
 /** Solve by @estimator (NULL: by the kind of observations); as cvl_sync_run(). */
-int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations *obs,
-		   const char *estimator, struct cvl_error *err);
+CVL_API int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations *obs,
+			   const char *estimator, struct cvl_error *err);
 
 /**
  * Call @see for every pulse and beacon that clock @clock heard, in no order between sources: when by its map, and how
  * far that is from when the mark was sent (sources the timeline is made of), or from the mean of what all clocks
  * say that heard it. Nothing is called for a clock without a map. Returns 0 or CVL_E_NOMEM.
  */
-int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
-		       size_t clock, void (*see)(void *ctx, struct cvl_time t, double residual_ns),
-		       void *ctx, struct cvl_error *err);
+CVL_API int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
+			       size_t clock,
+			       void (*see)(void *ctx, struct cvl_time t, double residual_ns),
+			       void *ctx, struct cvl_error *err);
 
 /** A bound at another rate of exchanges: messages there and back. */
 struct cvl_advice_run {
@@ -195,54 +200,55 @@ struct cvl_advice {
  * all is solved again. More are predicted by a model that is fitted to that (docs/sync.md). @estimator: NULL or one that works on
  * messages. @wanted_ns: a bound to find a rate for, or 0. CVL_E_NO where nothing can be said.
  */
-int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
-		    const char *estimator, double wanted_ns, struct cvl_error *err);
-void cvl_advice_free(struct cvl_advice *advice);
+CVL_API int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
+			    const char *estimator, double wanted_ns, struct cvl_error *err);
+CVL_API void cvl_advice_free(struct cvl_advice *advice);
 
-void cvl_sync_free(struct cvl_sync *sync);
+CVL_API void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */
-int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
-		  struct cvl_error *err);
+CVL_API int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
+			  struct cvl_error *err);
 
 /** Read sync.json. Returns 1 if there is one, 0 if not, or a negative code. */
-int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err);
+CVL_API int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session,
+			  struct cvl_error *err);
 
 /**
  * Find how much later than others each clock's receiver hears: by rising edges of @line, which stands at the same wire for
  * all clocks that have a line of that name, on the timeline that @session's sync.json makes (solved without a
  * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms.
  */
-int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session,
-		  const char *line, struct cvl_error *err);
-void cvl_calibration_free(struct cvl_calibration *calibration);
+CVL_API int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session,
+			  const char *line, struct cvl_error *err);
+CVL_API void cvl_calibration_free(struct cvl_calibration *calibration);
 
 /** Write it as @session's calibration.json, as a whole. */
-int cvl_calibration_save(const struct cvl_calibration *calibration,
-			 const struct cvl_session *session, struct cvl_error *err);
+CVL_API int cvl_calibration_save(const struct cvl_calibration *calibration,
+				 const struct cvl_session *session, struct cvl_error *err);
 
 /** Read a calibration.json; a directory stands for the one in it. CVL_E_SYNTAX, CVL_E_ENV if there is none. */
-int cvl_calibration_load(struct cvl_calibration **calibration, const char *path,
-			 struct cvl_error *err);
+CVL_API int cvl_calibration_load(struct cvl_calibration **calibration, const char *path,
+				 struct cvl_error *err);
 
 /**
  * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json. Their times are
  * true time from the world's start.
  */
-int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
-		   struct cvl_error *err);
-int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
-		   struct cvl_error *err);
+CVL_API int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
+			   struct cvl_error *err);
+CVL_API int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
+			   struct cvl_error *err);
 
 /** The entry of clock @name, or NULL. */
-const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
+CVL_API const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
 
 /**
  * What is known of clock @i of @session; NULL: nothing. A trace that came after the synchronisation and is of a clock that it tied
  * (decoded from one of its lines) is tied with it.
  */
-const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
-					 const struct cvl_session *session, size_t i);
+CVL_API const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
+						 const struct cvl_session *session, size_t i);
 
 struct cvl_estimator_info {
 	const char *name, *what;
@@ -250,6 +256,8 @@ struct cvl_estimator_info {
 };
 
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */
-const struct cvl_estimator_info *cvl_sync_estimator(size_t i);
+CVL_API const struct cvl_estimator_info *cvl_sync_estimator(size_t i);
+
+CVL_END_DECLS
 
 #endif

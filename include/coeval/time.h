@@ -8,6 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <coeval/api.h>
+
+CVL_BEGIN_DECLS
+
 /** Count of one local clock. 64 bits; narrower counters are extended when they are read. */
 struct cvl_tick {
 	uint64_t count;
@@ -32,25 +36,25 @@ enum cvl_bound_kind {
 };
 
 /** "none", "best guess", "99.9 %" or "proven". */
-const char *cvl_bound_kind_name(enum cvl_bound_kind kind);
+CVL_API const char *cvl_bound_kind_name(enum cvl_bound_kind kind);
 
 #define CVL_TIME_TEXT 48
 
 /** Write seconds with nine decimals ("-0.000000001") into @out; returns the length. Reentrant. */
-size_t cvl_time_text(char out[CVL_TIME_TEXT], struct cvl_time t);
+CVL_API size_t cvl_time_text(char out[CVL_TIME_TEXT], struct cvl_time t);
 
 /** Write a half-width with three significant digits and a unit ("11.9 us"); returns the length. */
-size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns);
+CVL_API size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns);
 
 /**
  * Read "1.2", "-3", "250ms", "10us", "5 ns", "2m", "1h"; bare numbers are seconds.
  * Exact decimal arithmetic; digits below 1 ns are cut. Returns 0, or -1 if @text is no duration
  * or does not fit.
  */
-int cvl_duration_parse(const char *text, int64_t *ns);
+CVL_API int cvl_duration_parse(const char *text, int64_t *ns);
 
 /** Read "8M", "8 MHz", "32768", "1.5k" as hertz. Returns 0, or -1 if it is no rate above 0. */
-int cvl_rate_parse(const char *text, uint64_t *hz);
+CVL_API int cvl_rate_parse(const char *text, uint64_t *hz);
 
 /** a + b, held at the ends of int64 instead of wrapping. */
 static inline int64_t cvl_add_sat(int64_t a, int64_t b)
@@ -61,5 +65,7 @@ static inline int64_t cvl_add_sat(int64_t a, int64_t b)
 		return r;
 	return b > 0 ? INT64_MAX : INT64_MIN;
 }
+
+CVL_END_DECLS
 
 #endif

@@ -10,8 +10,11 @@
 #ifndef COEVAL_TIMELINE_H
 #define COEVAL_TIMELINE_H
 
+#include <coeval/api.h>
 #include <coeval/session.h>
 #include <coeval/sync.h>
+
+CVL_BEGIN_DECLS
 
 struct cvl_timeline;
 
@@ -37,12 +40,13 @@ struct cvl_slice {
 	size_t begin, end;
 };
 
-int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *session,
-		      const struct cvl_timeline_opts *opts, struct cvl_error *err);
-void cvl_timeline_close(struct cvl_timeline *tl);
+CVL_API int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *session,
+			      const struct cvl_timeline_opts *opts, struct cvl_error *err);
+CVL_API void cvl_timeline_close(struct cvl_timeline *tl);
 
 /** Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at CVL_LATE. */
-int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err);
+CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice,
+			      struct cvl_error *err);
 
 /** What is asked of a stream. */
 struct cvl_pick {
@@ -58,17 +62,18 @@ struct cvl_pick {
  * slips, late records and edges by which levels become known come all the same, and the first and last record of each batch, so that it is known
  * up to where there are records. Not with a range: what is known at its begin may stand in any record. @pick outlives the last slice.
  */
-void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
+CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
 
 /** Begin again from the start. */
-int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
+CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
 
 /**
  * Half-width of record @i's time in ns: the map's, and what the capture cannot resolve (a tick of
  * resolution where the bound is proven, half of it where the map runs through readings that were rounded
  * alike). CVL_BOUND_UNKNOWN if the clock is not synchronised.
  */
-int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i);
+CVL_API int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice,
+				   size_t i);
 
 /** What a half-width is made of, ns. */
 struct cvl_bound {
@@ -82,15 +87,15 @@ struct cvl_bound {
 };
 
 /** Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or not to this timeline's period. */
-int64_t cvl_bound_total(struct cvl_bound b);
+CVL_API int64_t cvl_bound_total(struct cvl_bound b);
 
 /** The parts of cvl_timeline_bound() that the clock alone decides: all but capture, at @tick of clock @clock. */
-struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
-					  struct cvl_tick tick);
+CVL_API struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
+						  struct cvl_tick tick);
 
 /** The parts of cvl_timeline_bound(), which is their sum. */
-struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
-					  const struct cvl_slice *slice, size_t i);
+CVL_API struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
+						  const struct cvl_slice *slice, size_t i);
 
 /**
  * Half-width of the difference of two times, of different clocks.
@@ -101,27 +106,29 @@ struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
  * all bias: of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two groups are apart by whole
  * periods that nobody knows: CVL_BOUND_UNKNOWN.
  */
-int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
+CVL_API int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 
 /** Whether a comes before b, given the bound of the pair. Two records of one stream: their order there. */
-enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
+CVL_API enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
 
-struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
+CVL_API struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
 /** NULL if the session is not synchronised (or nominal was asked for). */
-const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
+CVL_API const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
 /** Where problems are told, as given in the options; may be NULL. */
-const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl);
-const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
-enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
+CVL_API const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl);
+CVL_API const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
+CVL_API enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
 
-size_t cvl_timeline_streams(const struct cvl_timeline *tl);
+CVL_API size_t cvl_timeline_streams(const struct cvl_timeline *tl);
 /** Stream @i, for its statistics and for cvl_stream_visit() with a slice's batch. */
-struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i);
-const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream);
-const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i);
+CVL_API struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i);
+CVL_API const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream);
+CVL_API const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i);
 /** Clock a stream is on, or -1 while nothing of it was read. */
-int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i);
+CVL_API int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i);
+
+CVL_END_DECLS
 
 #endif

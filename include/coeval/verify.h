@@ -9,7 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <coeval/api.h>
 #include <coeval/error.h>
+
+CVL_BEGIN_DECLS
 
 /** Of one part, so many problems are described; all are counted. */
 #define CVL_VERIFY_TOLD 20
@@ -46,9 +49,11 @@ struct cvl_verify_opts {
  * Verify the session in @path, which has to have a session.json. What does not hold is in *@v, no error; free it by cvl_verify_free().
  * Fails as cvl_session_open() if there is no session that can be opened.
  */
-int cvl_verify_session(struct cvl_verify **v, const char *path, const struct cvl_verify_opts *opts,
-		       struct cvl_error *err);
+CVL_API int cvl_verify_session(struct cvl_verify **v, const char *path,
+			       const struct cvl_verify_opts *opts, struct cvl_error *err);
 /** NULL is allowed. */
-void cvl_verify_free(struct cvl_verify *v);
+CVL_API void cvl_verify_free(struct cvl_verify *v);
+
+CVL_END_DECLS
 
 #endif

@@ -247,7 +247,7 @@ int sim_lab_start(struct sim_lab *l, const struct sim_lab_options *o, struct cvl
 
 	*l = (struct sim_lab){ .pid = -1, .hold = -1 };
 	if (!w)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	w->o = *o;
 	for (int i = 0; i < TERMINALS; i++)
 		w->t[i] = (struct terminal){ .master = -1, .slave = -1 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/testbed/bed_run.h"
 
-#include "core/files.h"
-#include "core/out.h"
+#include <coeval/files.h>
+#include <coeval/out.h>
 #include "sim/testbed/judge.h"
 #include "sim/testbed/node.h"
 #include "sim/testbed/world_text.h"
@@ -317,7 +317,7 @@ static int new_truth(struct cvl_sync **out, const struct cvl_session *s, size_t 
 	}
 	return t && t->clock && t->estimator && t->reference && t->settings ?
 		       0 :
-		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		       cvl_no_memory(err);
 }
 
 /* Sessions of the nodes that came to anything, as one. */
@@ -430,39 +430,39 @@ static int score_ideal(struct cvl_score *score, const struct bed_run_opts *o, co
 	return rc;
 }
 
-static void print_text(struct out *out, const struct bed_run_opts *o, const struct outcome *oc)
+static void print_text(struct cvl_out *out, const struct bed_run_opts *o, const struct outcome *oc)
 {
 	const struct judgement *j = &oc->sum;
 
-	out_printf(
+	cvl_out_printf(
 		out,
 		"Simulated: %u nodes, each a simulated analyzer at 8 MHz and a simulated radio, for %.0f s (seed %" PRIu64
 		").\n",
 		o->nodes, (double)o->duration_ns * 1e-9, o->seed);
-	out_text(
+	cvl_out_text(
 		out,
 		"Real: `coeval capture` on every node, libusb, spidev, and the sync node's program.\n\n");
-	out_printf(out, "  edges of the pins that are stored  %" PRIu64 "\n", j->edges);
-	out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
-	out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);
-	out_printf(out, "  edges lost within gaps             %" PRIu64 ", in %u gaps\n",
+	cvl_out_printf(out, "  edges of the pins that are stored  %" PRIu64 "\n", j->edges);
+	cvl_out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
+	cvl_out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);
+	cvl_out_printf(out, "  edges lost within gaps             %" PRIu64 ", in %u gaps\n",
 		   j->in_gaps, j->gaps);
-	out_printf(out, "  slips wider than they say          %u of %u\n", j->narrow, j->slips);
-	out_printf(out, "  beacons given to a wrong edge      %" PRIu64 " of %" PRIu64 "\n\n",
+	cvl_out_printf(out, "  slips wider than they say          %u of %u\n", j->narrow, j->slips);
+	cvl_out_printf(out, "  beacons given to a wrong edge      %" PRIu64 " of %" PRIu64 "\n\n",
 		   j->wrong_beacons, j->beacons);
-	out_printf(out,
+	cvl_out_printf(out,
 		   "  clocks                             %u good, %u degraded, %u unsynchronised\n",
 		   oc->good, oc->degraded, oc->lost);
-	out_printf(out, "  error of a pair of clocks          %.0f ns rms, %.0f ns at worst\n",
+	cvl_out_printf(out, "  error of a pair of clocks          %.0f ns rms, %.0f ns at worst\n",
 		   oc->score.rms, oc->score.max);
-	out_printf(out, "  in the same world without devices  %.0f ns rms, %.0f ns at worst\n",
+	cvl_out_printf(out, "  in the same world without devices  %.0f ns rms, %.0f ns at worst\n",
 		   oc->ideal.rms, oc->ideal.max);
-	out_printf(
+	cvl_out_printf(
 		out,
 		"  bounds that hold the true time     %.3f %% (promised: 99.9 %%), median %" PRId64
 		" ns\n\n",
 		100 * oc->score.coverage, oc->score.median_bound);
-	out_printf(out,
+	cvl_out_printf(out,
 		   "  sessions  %s/NODE; what each capture said: %s/NODE.txt\n"
 		   "  joined    %s/joined\n\n"
 		   "Look further:  coeval info %s/joined\n"
@@ -470,11 +470,11 @@ static void print_text(struct out *out, const struct bed_run_opts *o, const stru
 		   o->output, o->output, o->output, o->output, o->output);
 }
 
-static void print_json(struct out *out, const struct bed_run_opts *o, const struct outcome *oc)
+static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const struct outcome *oc)
 {
 	const struct judgement *j = &oc->sum;
 
-	out_printf(out,
+	cvl_out_printf(out,
 		   "{\"nodes\":%u,\"seconds\":%.3f,\"seed\":%" PRIu64 ",\"beacons\":%" PRIu64
 		   ",\"wrong_beacons\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"invented\":%" PRIu64
 		   ",\"missing\":%" PRIu64 ",\"in_gaps\":%" PRIu64
@@ -482,21 +482,21 @@ static void print_json(struct out *out, const struct bed_run_opts *o, const stru
 		   o->nodes, (double)o->duration_ns * 1e-9, o->seed, j->beacons, j->wrong_beacons,
 		   j->edges, j->invented, j->missing, j->in_gaps, j->gaps, j->slips, j->narrow,
 		   j->worst_slip);
-	out_printf(
+	cvl_out_printf(
 		out,
 		"\"good\":%u,\"degraded\":%u,\"unsynchronised\":%u,\"rms_ns\":%.1f,\"max_ns\":%.1f,"
 		"\"coverage\":%.6f,\"median_bound_ns\":%" PRId64
 		",\"nominal_rms_ns\":%.1f,\"nominal_max_ns\":%.1f,\"unopened\":%u",
 		oc->good, oc->degraded, oc->lost, oc->score.rms, oc->score.max, oc->score.coverage,
 		oc->score.median_bound, oc->ideal.rms, oc->ideal.max, oc->unopened);
-	out_printf(out,
+	cvl_out_printf(out,
 		   ",\"capture_cpu_s\":%.6f,\"samples_cpu_s\":%.6f,\"early_kib\":%ld,"
 		   "\"peak_kib\":%ld",
 		   oc->used.capture_cpu_s, oc->used.samples_cpu_s, oc->used.early_kib,
 		   oc->used.peak_kib);
 	for (size_t i = 0; i < NODE_FAULTS; i++)
-		out_printf(out, ",\"faults_%s\":%u", faults[i].name, oc->used.faults[i]);
-	out_text(out, "}\n");
+		cvl_out_printf(out, ",\"faults_%s\":%u", faults[i].name, oc->used.faults[i]);
+	cvl_out_text(out, "}\n");
 }
 
 static int finish(const struct bed_run_opts *o, const struct world *w, const struct bed *bed,
@@ -505,7 +505,7 @@ static int finish(const struct bed_run_opts *o, const struct world *w, const str
 	struct outcome oc = { 0 };
 	struct cvl_session *s = NULL;
 	struct cvl_sync *truth = NULL;
-	struct out out;
+	struct cvl_out out;
 	int rc = join(&s, o, bed, &oc, err);
 
 	if (!rc)
@@ -522,12 +522,12 @@ static int finish(const struct bed_run_opts *o, const struct world *w, const str
 	cvl_session_close(s);
 	if (rc)
 		return rc;
-	out_init(&out, STDOUT_FILENO, "standard output");
+	cvl_out_init(&out, STDOUT_FILENO, "standard output");
 	if (o->json)
 		print_json(&out, o, &oc);
 	else
 		print_text(&out, o, &oc);
-	rc = out_close(&out, err);
+	rc = cvl_out_close(&out, err);
 	if (rc)
 		return rc;
 	return is_wrong(&oc.sum) || (oc.score.n && !(oc.score.coverage >= COVERAGE_LEAST));
@@ -540,7 +540,7 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 	int rc;
 
 	if (!w)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	if (o->nodes < 1 || o->nodes > NODES_MAX)
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "1 to %d nodes", NODES_MAX);
 	else

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/testbed/judge.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <coeval/ctf.h>
 
@@ -40,7 +40,7 @@ struct judge {
 
 static int no_memory(const struct judge *j)
 {
-	return cvl_fail(j->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(j->err);
 }
 
 static int read_log(struct judge *j, const char *path)

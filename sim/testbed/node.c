@@ -516,7 +516,7 @@ int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, stru
 	*used = (struct node_usage){ 0 };
 
 	if (!n)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	n->bed = bed;
 	n->opts = opts;
 	rc = mount_disk(opts, err);

@@ -29,7 +29,7 @@ static void cell_times(struct table *t, double times)
 		table_cell(t, "all");
 }
 
-static void print_runs(struct out *o, const struct cvl_advice *advice)
+static void print_runs(struct cvl_out *o, const struct cvl_advice *advice)
 {
 	struct table t;
 
@@ -57,42 +57,42 @@ static void print_runs(struct out *o, const struct cvl_advice *advice)
 }
 
 /* What it takes to keep to a bound. */
-static void print_rate(struct out *o, const struct cvl_clock_advice *a, const char *which,
+static void print_rate(struct cvl_out *o, const struct cvl_clock_advice *a, const char *which,
 		       double times)
 {
 	if (isinf(times))
-		out_printf(o, "; %s: no rate does", which);
+		cvl_out_printf(o, "; %s: no rate does", which);
 	else if (times > FAR)
-		out_printf(o, "; %s: more than %d times as many as here", which, FAR);
+		cvl_out_printf(o, "; %s: more than %d times as many as here", which, FAR);
 	else
-		out_printf(o, "; %s: %.3g exchanges a second, %.2g times as many as here%s", which,
-			   a->per_second * times, times,
-			   times > TRIED            ? " (further than the model was tried)" :
-			   times <= a->run[0].times ? ", or fewer" :
-						      "");
+		cvl_out_printf(o, "; %s: %.3g exchanges a second, %.2g times as many as here%s",
+			       which, a->per_second * times, times,
+			       times > TRIED            ? " (further than the model was tried)" :
+			       times <= a->run[0].times ? ", or fewer" :
+							  "");
 }
 
-static void print_clock(struct out *o, const struct cvl_clock_advice *a, int64_t wanted_ns)
+static void print_clock(struct cvl_out *o, const struct cvl_clock_advice *a, int64_t wanted_ns)
 {
 	char text[CVL_TIME_TEXT], gap[CVL_TIME_TEXT], drift[CVL_TIME_TEXT];
 
 	if (!a->n) {
-		out_printf(o, "%s: %s\n", a->clock, a->reason);
+		cvl_out_printf(o, "%s: %s\n", a->clock, a->reason);
 		return;
 	}
 	bound_text(gap, 1e9 / a->per_second);
 	bound_text(drift, a->drift_ppm * 1e3 / a->per_second / 2);
-	out_printf(
+	cvl_out_printf(
 		o,
 		"%s: half the shortest round trip is %s, and only quicker messages better that; a drift limit of %.4g ppm "
 		"with the reference adds %s in half of the %s between exchanges\n",
 		a->clock, bound_text(text, a->floor_ns), a->drift_ppm, drift, gap);
 	if (!wanted_ns)
 		return;
-	out_printf(o, "%s: to keep to %s", a->clock, bound_text(text, (double)wanted_ns));
+	cvl_out_printf(o, "%s: to keep to %s", a->clock, bound_text(text, (double)wanted_ns));
 	print_rate(o, a, "half of the time", a->times_median);
 	print_rate(o, a, "always", a->times_worst);
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 }
 
 static json_t *times_json(double times)
@@ -126,7 +126,7 @@ static json_t *clock_json(const struct cvl_clock_advice *a, int64_t wanted_ns)
 	return j;
 }
 
-static void print_json(struct out *o, const struct cvl_advice *advice, int64_t wanted_ns)
+static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
 {
 	json_t *clocks = json_array(), *root;
 
@@ -138,16 +138,16 @@ static void print_json(struct out *o, const struct cvl_advice *advice, int64_t w
 	report_json(o, root);
 }
 
-static void print_text(struct out *o, const struct cvl_advice *advice, int64_t wanted_ns)
+static void print_text(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
 {
-	out_printf(o, "reference %s\n\n", advice->reference);
+	cvl_out_printf(o, "reference %s\n\n", advice->reference);
 	print_runs(o, advice);
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	for (size_t i = 0; i < advice->n; i++)
 		print_clock(o, &advice->clock[i], wanted_ns);
 }
 
-int advise_print(struct out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
+int advise_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		 int64_t wanted_ns, bool json, bool *reached, struct cvl_error *err)
 {
 	struct cvl_observations *obs;

@@ -75,23 +75,23 @@ static void say_case(const struct check_result *r, const struct check_case *c, c
 }
 
 static void say_cases(const struct check_result *r, const struct check_case *first, uint64_t n,
-		      const char *what, struct out *o)
+		      const char *what, struct cvl_out *o)
 {
 	char text[LINE_MAX];
 
 	if (!n)
 		return;
-	out_printf(o, "    %llu %s", (unsigned long long)n, what);
-	out_text(o, n > CHECK_CASES_MAX ? "; the first:\n" : ":\n");
+	cvl_out_printf(o, "    %llu %s", (unsigned long long)n, what);
+	cvl_out_text(o, n > CHECK_CASES_MAX ? "; the first:\n" : ":\n");
 	for (size_t i = 0; i < n && i < CHECK_CASES_MAX; i++) {
 		say_case(r, &first[i], text);
-		out_printf(o, "      %s\n", text);
+		cvl_out_printf(o, "      %s\n", text);
 	}
 }
 
 /* ---- text ---- */
 
-void check_print_text(const struct check_report *r, struct out *o)
+void check_print_text(const struct check_report *r, struct cvl_out *o)
 {
 	static const char *const heads[] = { "rule",     "verdict",     "cases",
 					     "violated", "cannot tell", NULL };
@@ -116,17 +116,18 @@ void check_print_text(const struct check_report *r, struct out *o)
 		if (!x->violated && !x->unknown && x->verdict != CHECK_VACUOUS)
 			continue;
 		if (!blank)
-			out_char(o, '\n');
+			cvl_out_char(o, '\n');
 		blank = true;
-		out_printf(o, "  %s (line %zu)\n", x->rule->name, x->rule->line);
+		cvl_out_printf(o, "  %s (line %zu)\n", x->rule->name, x->rule->line);
 		say_cases(x, x->first_violated, x->violated, "violated", o);
 		say_cases(x, x->first_unknown, x->unknown, "cannot be told", o);
 		if (x->verdict == CHECK_VACUOUS)
-			out_text(o, "    it was never tried: what it is about did not happen\n");
+			cvl_out_text(o,
+				     "    it was never tried: what it is about did not happen\n");
 	}
-	out_printf(o, "\n%zu hold, %zu violated, %zu cannot tell, %zu not tried\n",
-		   check_count(r, CHECK_HOLDS), check_count(r, CHECK_VIOLATED),
-		   check_count(r, CHECK_CANNOT_TELL), check_count(r, CHECK_VACUOUS));
+	cvl_out_printf(o, "\n%zu hold, %zu violated, %zu cannot tell, %zu not tried\n",
+		       check_count(r, CHECK_HOLDS), check_count(r, CHECK_VIOLATED),
+		       check_count(r, CHECK_CANNOT_TELL), check_count(r, CHECK_VACUOUS));
 }
 
 /* ---- JSON ---- */
@@ -162,7 +163,7 @@ static json_t *cases_json(const struct check_result *r, const struct check_case 
 	return list;
 }
 
-void check_print_json(const struct check_report *r, struct out *o)
+void check_print_json(const struct check_report *r, struct cvl_out *o)
 {
 	json_t *rules = json_array();
 
@@ -196,7 +197,8 @@ static bool fails(const struct check_report *r, const struct check_result *x)
 	return x->verdict == CHECK_VIOLATED || (r->strict && x->verdict != CHECK_HOLDS);
 }
 
-static void junit_case(const struct check_report *r, const struct check_result *x, struct out *o)
+static void junit_case(const struct check_report *r, const struct check_result *x,
+		       struct cvl_out *o)
 {
 	const char *tag = fails(r, x) ? "failure" : "skipped";
 	bool violated = x->verdict == CHECK_VIOLATED;
@@ -204,26 +206,26 @@ static void junit_case(const struct check_report *r, const struct check_result *
 	uint64_t n = violated ? x->violated : x->unknown;
 	char text[LINE_MAX];
 
-	out_text(o, "    <testcase classname=\"");
-	out_xml(o, r->rules->file);
-	out_text(o, "\" name=\"");
-	out_xml(o, x->rule->name);
+	cvl_out_text(o, "    <testcase classname=\"");
+	cvl_out_xml(o, r->rules->file);
+	cvl_out_text(o, "\" name=\"");
+	cvl_out_xml(o, x->rule->name);
 	if (x->verdict == CHECK_HOLDS) {
-		out_text(o, "\"/>\n");
+		cvl_out_text(o, "\"/>\n");
 		return;
 	}
-	out_printf(o, "\">\n      <%s message=\"%s: %llu of %llu cases\">", tag,
-		   check_verdict_name(x->verdict), (unsigned long long)n,
-		   (unsigned long long)cases_of(x));
+	cvl_out_printf(o, "\">\n      <%s message=\"%s: %llu of %llu cases\">", tag,
+		       check_verdict_name(x->verdict), (unsigned long long)n,
+		       (unsigned long long)cases_of(x));
 	for (size_t i = 0; i < n && i < CHECK_CASES_MAX; i++) {
 		say_case(x, &first[i], text);
-		out_xml(o, text);
-		out_char(o, '\n');
+		cvl_out_xml(o, text);
+		cvl_out_char(o, '\n');
 	}
-	out_printf(o, "</%s>\n    </testcase>\n", tag);
+	cvl_out_printf(o, "</%s>\n    </testcase>\n", tag);
 }
 
-void check_print_junit(const struct check_report *r, struct out *o)
+void check_print_junit(const struct check_report *r, struct cvl_out *o)
 {
 	size_t failed = 0, skipped = 0;
 
@@ -233,12 +235,12 @@ void check_print_junit(const struct check_report *r, struct out *o)
 		failed += fails(r, x);
 		skipped += !fails(r, x) && x->verdict != CHECK_HOLDS;
 	}
-	out_text(o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
-	out_text(o, "  <testsuite name=\"coeval check ");
-	out_xml(o, r->session);
-	out_printf(o, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
-		   r->rules->n, failed, skipped);
+	cvl_out_text(o, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n");
+	cvl_out_text(o, "  <testsuite name=\"coeval check ");
+	cvl_out_xml(o, r->session);
+	cvl_out_printf(o, "\" tests=\"%zu\" failures=\"%zu\" errors=\"0\" skipped=\"%zu\">\n",
+		       r->rules->n, failed, skipped);
 	for (size_t i = 0; i < r->rules->n; i++)
 		junit_case(r, check_result(r->check, i), o);
-	out_text(o, "  </testsuite>\n</testsuites>\n");
+	cvl_out_text(o, "  </testsuite>\n</testsuites>\n");
 }

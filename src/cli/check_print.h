@@ -4,7 +4,7 @@
 #define CHECK_PRINT_H
 
 #include "analysis/check/check.h"
-#include "core/out.h"
+#include <coeval/out.h>
 
 struct check_report {
 	const struct check_rules *rules;
@@ -16,8 +16,8 @@ struct check_report {
 /** Rules of verdict @v. */
 size_t check_count(const struct check_report *r, enum check_verdict v);
 
-void check_print_text(const struct check_report *r, struct out *o);
-void check_print_json(const struct check_report *r, struct out *o);
-void check_print_junit(const struct check_report *r, struct out *o);
+void check_print_text(const struct check_report *r, struct cvl_out *o);
+void check_print_json(const struct check_report *r, struct cvl_out *o);
+void check_print_junit(const struct check_report *r, struct cvl_out *o);
 
 #endif

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 /* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
 #define PROBLEMS_TOLD 20
@@ -20,7 +20,7 @@ static void say(const char *what, const struct cvl_error *err)
 {
 	char text[4 * CVL_ERROR_TEXT];
 
-	text_name(text, err->text);
+	cvl_text_name(text, err->text);
 	fprintf(stderr, "coeval: %s%s\n", what, text);
 }
 
@@ -168,7 +168,7 @@ void progress_clear(struct progress *p)
 
 /* ---- tables ---- */
 
-void cli_count(struct out *o, uint64_t n, const char *one)
+void cli_count(struct cvl_out *o, uint64_t n, const char *one)
 {
 	char digits[24], text[32];
 	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), k = 0;
@@ -178,12 +178,12 @@ void cli_count(struct out *o, uint64_t n, const char *one)
 			text[k++] = ',';
 		text[k++] = digits[i];
 	}
-	out_bytes(o, text, (size_t)k);
+	cvl_out_bytes(o, text, (size_t)k);
 	if (*one) {
-		out_char(o, ' ');
-		out_text(o, one);
+		cvl_out_char(o, ' ');
+		cvl_out_text(o, one);
 		if (n != 1)
-			out_char(o, 's');
+			cvl_out_char(o, 's');
 	}
 }
 
@@ -206,7 +206,7 @@ void table_cell(struct table *t, const char *fmt, ...)
 	cell = malloc(4 * strlen(text) + 1);
 	if (!cell)
 		abort();
-	text_name(cell, text); /* names come from files */
+	cvl_text_name(cell, text); /* names come from files */
 	free(text);
 	t->cell[t->rows++] = cell;
 }
@@ -236,7 +236,7 @@ void table_drop(struct table *t)
 	t->rows = t->capacity = 0;
 }
 
-void table_print(struct table *t, struct out *o, const char *align, const char *indent)
+void table_print(struct table *t, struct cvl_out *o, const char *align, const char *indent)
 {
 	size_t width[16] = { 0 };
 
@@ -250,14 +250,14 @@ void table_print(struct table *t, struct out *o, const char *align, const char *
 		size_t c = i % t->columns, pad = width[c] - text_width(t->cell[i]);
 		bool last = c + 1 == t->columns;
 
-		out_text(o, c ? "  " : indent);
+		cvl_out_text(o, c ? "  " : indent);
 		for (size_t k = 0; align[c] == 'r' && k < pad; k++)
-			out_char(o, ' ');
-		out_text(o, t->cell[i]);
+			cvl_out_char(o, ' ');
+		cvl_out_text(o, t->cell[i]);
 		for (size_t k = 0; align[c] != 'r' && !last && k < pad; k++)
-			out_char(o, ' ');
+			cvl_out_char(o, ' ');
 		if (last)
-			out_char(o, '\n');
+			cvl_out_char(o, '\n');
 	}
 	table_drop(t);
 }

@@ -11,7 +11,7 @@
 #include <coeval/session.h>
 #include <coeval/timeline.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 struct verb {
 	const char *name;
@@ -83,7 +83,7 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 	      void *request);
 
 /** "1 gap", "2 gaps"; thousands separated. */
-void cli_count(struct out *o, uint64_t n, const char *one);
+void cli_count(struct cvl_out *o, uint64_t n, const char *one);
 /** A duration given on the command line, or an exit status: 0 if it could be read. */
 int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns);
 
@@ -104,6 +104,6 @@ void table_heads(struct table *t, const char *const *heads);
 /** Free it unprinted. */
 void table_drop(struct table *t);
 /** Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front. */
-void table_print(struct table *t, struct out *o, const char *align, const char *indent);
+void table_print(struct table *t, struct cvl_out *o, const char *align, const char *indent);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "capture/observer/control.h"
 
 #include <inttypes.h>

@@ -74,7 +74,7 @@ struct sink {
 
 static void no_memory(struct sink *s)
 {
-	s->rc = cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	s->rc = cvl_no_memory(s->err);
 }
 
 static void see_span(void *ctx, const struct calls_span *span)
@@ -165,7 +165,7 @@ static int conclude(struct calls_view *v, const struct request *r, struct cvl_er
 	calls_read_range(v->r, &first, &last);
 	v->finding = calls_find_all(v->find, last.ns - first.ns, &v->n_findings);
 	if (v->kept.no_memory || (!v->finding && v->n_findings) || calls_view_group(v))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	v->chosen = choose(v, r->chosen);
 	if (r->chosen && !v->chosen)
 		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
@@ -173,28 +173,28 @@ static int conclude(struct calls_view *v, const struct request *r, struct cvl_er
 	if (v->chosen)
 		rc = calls_path_find(&v->critical, &v->kept, v->chosen->thread, v->chosen->begin,
 				     v->chosen->end);
-	return rc ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : 0;
+	return rc ? cvl_no_memory(err) : 0;
 }
 
 static int print(const struct calls_view *v, const struct request *r, struct cvl_error *err)
 {
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	int rc = 0;
 
 	if (!o)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	if (r->svg)
 		rc = calls_view_svg(v, r->svg, err);
 	if (!rc && r->html)
 		rc = calls_view_page(v, r->html, err);
-	out_init(o, STDOUT_FILENO, "standard output");
+	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	if (!rc && r->json)
 		calls_view_json(v, o);
 	else if (!rc && r->folded)
 		calls_view_folded(v, o);
 	else if (!rc)
 		calls_view_text(v, o);
-	rc = rc ? rc : out_flush(o, err);
+	rc = rc ? rc : cvl_out_flush(o, err);
 	free(o);
 	return rc;
 }
@@ -241,8 +241,7 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 
 	calls_kept_init(&v.kept, r->html ? DRAWN : KEPT);
 	v.find = calls_find_new();
-	rc = v.find ? cvl_timeline_open(&v.tl, session, &r->opts, err) :
-		      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = v.find ? cvl_timeline_open(&v.tl, session, &r->opts, err) : cvl_no_memory(err);
 	if (!rc)
 		rc = study(r, &v, err);
 	if (!rc)
@@ -272,7 +271,7 @@ static int open_program(struct request *r, const char *text, struct cvl_error *e
 
 	r->elf = strdup(text);
 	if (!r->elf)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	at = strrchr(r->elf, '@');
 	if (at && !strncmp(at, "@0x", 3)) {
 		r->loaded = strtoull(at + 1, &end, 16);

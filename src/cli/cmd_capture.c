@@ -150,35 +150,36 @@ static void show_progress(void *ctx, uint64_t done, uint64_t total)
 
 static int print_result(const struct capture *k, const struct observer_result *r)
 {
-	struct out out;
+	struct cvl_out out;
 
-	out_init(&out, STDOUT_FILENO, "standard output");
+	cvl_out_init(&out, STDOUT_FILENO, "standard output");
 	if (k->json) {
-		out_text(&out, "{\"session\":");
-		out_json(&out, k->opts.session, strlen(k->opts.session));
-		out_printf(&out,
-			   ",\"clocks\":%zu,\"failed\":%zu,\"seconds\":%.6f,\"records\":%" PRIu64
-			   ",\"packets\":%" PRIu64 ",\"beacons\":%" PRIu64 ",\"gaps\":%" PRIu64
-			   ",\"lost_samples\":%" PRIu64 ",\"bytes\":%" PRIu64
-			   ",\"cpu_seconds\":%.6f}\n",
-			   r->clocks, r->failed, r->seconds, r->edges, r->packets, r->beacons,
-			   r->gaps, r->lost, r->bytes, r->cpu_s);
+		cvl_out_text(&out, "{\"session\":");
+		cvl_out_json(&out, k->opts.session, strlen(k->opts.session));
+		cvl_out_printf(
+			&out,
+			",\"clocks\":%zu,\"failed\":%zu,\"seconds\":%.6f,\"records\":%" PRIu64
+			",\"packets\":%" PRIu64 ",\"beacons\":%" PRIu64 ",\"gaps\":%" PRIu64
+			",\"lost_samples\":%" PRIu64 ",\"bytes\":%" PRIu64
+			",\"cpu_seconds\":%.6f}\n",
+			r->clocks, r->failed, r->seconds, r->edges, r->packets, r->beacons, r->gaps,
+			r->lost, r->bytes, r->cpu_s);
 	} else {
-		out_printf(&out, "%s: ", k->opts.session);
+		cvl_out_printf(&out, "%s: ", k->opts.session);
 		cli_count(&out, r->clocks, "clock");
-		out_printf(&out, ", %.3f s, ", r->seconds);
+		cvl_out_printf(&out, ", %.3f s, ", r->seconds);
 		if (r->packets) {
 			cli_count(&out, r->packets, "packet");
 		} else {
 			cli_count(&out, r->edges, "record");
-			out_text(&out, ", ");
+			cvl_out_text(&out, ", ");
 			cli_count(&out, r->beacons, "beacon");
-			out_text(&out, ", ");
+			cvl_out_text(&out, ", ");
 			cli_count(&out, r->gaps, "gap");
 		}
-		out_char(&out, '\n');
+		cvl_out_char(&out, '\n');
 	}
-	return out_close(&out, NULL) ? 4 : 0;
+	return cvl_out_close(&out, NULL) ? 4 : 0;
 }
 
 /* Signals become readable, so that a capture ends between two steps of its loop. */

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cli/check_print.h"
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define FILE_MAX (1u << 20)
 
@@ -56,24 +56,24 @@ static int study(struct check *check, struct cvl_timeline *tl, const struct requ
 	return rc ? rc : check_end(check, r->opts.has_to ? r->opts.to : CVL_TIME_MAX, err);
 }
 
-static int print(const struct check_report *report, const struct request *r, struct out *o,
+static int print(const struct check_report *report, const struct request *r, struct cvl_out *o,
 		 struct cvl_error *err)
 {
 	int rc = 0;
 
 	if (r->junit) {
-		rc = out_open(o, r->junit, err);
+		rc = cvl_out_open(o, r->junit, err);
 		if (rc)
 			return rc;
 		check_print_junit(report, o);
-		rc = out_close(o, err);
+		rc = cvl_out_close(o, err);
 	}
-	out_init(o, STDOUT_FILENO, "standard output");
+	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	if (!rc && r->json)
 		check_print_json(report, o);
 	else if (!rc)
 		check_print_text(report, o);
-	return rc ? rc : out_flush(o, err);
+	return rc ? rc : cvl_out_flush(o, err);
 }
 
 /* The answer as a status: 0, or CVL_E_NO and why. */
@@ -98,13 +98,12 @@ static int check(void *request, struct cvl_session *session, struct cvl_error *e
 	struct check_report report = { .rules = &r->rules,
 				       .session = r->session,
 				       .strict = r->strict };
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	struct cvl_timeline *tl = NULL;
 	struct check *check = NULL;
 	int rc;
 
-	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) :
-		 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) : cvl_no_memory(err);
 	if (!rc)
 		rc = check_open(&check, &r->rules, tl, err);
 	if (!rc)

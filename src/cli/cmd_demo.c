@@ -4,7 +4,7 @@
  */
 #include "cli/cli.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "sim/demo_world.h"
 
 #include <coeval/format.h>
@@ -90,7 +90,7 @@ static int export(struct cvl_session *s, const char *format, const char *path,
 	int rc = cvl_timeline_open(&tl, s, NULL, err);
 
 	if (!rc)
-		rc = cvl_exporter_find(format)->export(tl, path, err);
+		rc = cvl_exporter_find(format)->write(tl, path, err);
 	if (tl)
 		cvl_timeline_close(tl);
 	return rc;
@@ -154,19 +154,20 @@ static int score(struct demo *d, struct cvl_session *s, bool nominal, struct sco
 /* ---- telling ---- */
 
 static void print_text(const struct demo *d, const struct cvl_sync *sync,
-		       const struct score *before, const struct score *after, struct out *o)
+		       const struct score *before, const struct score *after, struct cvl_out *o)
 {
 	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
 					     "rejected", "median bound",  "at worst", NULL };
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
-	out_printf(
+	cvl_out_printf(
 		o,
 		"%d observers sampled 8 lines at 8 MHz for %u s (simulated, seed %llu), each on a clock of its own.\n",
 		DEMO_OBSERVERS, d->world.seconds, (unsigned long long)d->world.seed);
-	out_printf(o, "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
-		   sync->reference);
+	cvl_out_printf(o,
+		       "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
+		       sync->reference);
 	table_init(&t, 7);
 	table_heads(&t, heads);
 	for (unsigned i = 0; i < DEMO_OBSERVERS; i++) {
@@ -186,41 +187,42 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 	cvl_bound_text(text[0], (int64_t)before->worst_pair);
 	cvl_bound_text(text[1], (int64_t)(after->sum / (double)(after->edges ? after->edges : 1)));
 	cvl_bound_text(text[2], (int64_t)after->worst);
-	out_printf(
+	cvl_out_printf(
 		o,
 		"\n%llu edges against the truth: apart by up to %s before; now %s off on average, %s at worst.\n",
 		(unsigned long long)after->edges, text[0], text[1], text[2]);
-	out_printf(o, "Bounds that hold the true time: %.2f %% (promised: 99.9 %%).",
-		   100.0 * (double)after->covered / (double)(after->edges ? after->edges : 1));
+	cvl_out_printf(o, "Bounds that hold the true time: %.2f %% (promised: 99.9 %%).",
+		       100.0 * (double)after->covered / (double)(after->edges ? after->edges : 1));
 	if (after->unmatched)
-		out_printf(o, " %llu edges lost or invented!",
-			   (unsigned long long)after->unmatched);
-	out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
-		   d->csv);
-	out_printf(
+		cvl_out_printf(o, " %llu edges lost or invented!",
+			       (unsigned long long)after->unmatched);
+	cvl_out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
+		       d->csv);
+	cvl_out_printf(
 		o,
 		"Look further:  coeval info %s\n               coeval show %s --from 2 --to 2.1 --bounds\n",
 		d->session, d->session);
 }
 
 static void print_json(const struct demo *d, const struct score *before, const struct score *after,
-		       struct out *o)
+		       struct cvl_out *o)
 {
-	out_printf(
+	cvl_out_printf(
 		o,
 		"{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
 		(unsigned long long)d->world.seed, d->world.seconds,
 		(unsigned long long)after->edges, (unsigned long long)after->unmatched,
 		before->worst_pair);
-	out_printf(o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
-		   after->sum / (double)(after->edges ? after->edges : 1), after->worst,
-		   (double)after->covered / (double)(after->edges ? after->edges : 1));
-	out_json(o, d->session, strlen(d->session));
-	out_text(o, ",\"vcd\":");
-	out_json(o, d->vcd, strlen(d->vcd));
-	out_text(o, ",\"csv\":");
-	out_json(o, d->csv, strlen(d->csv));
-	out_text(o, "}\n");
+	cvl_out_printf(
+		o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
+		after->sum / (double)(after->edges ? after->edges : 1), after->worst,
+		(double)after->covered / (double)(after->edges ? after->edges : 1));
+	cvl_out_json(o, d->session, strlen(d->session));
+	cvl_out_text(o, ",\"vcd\":");
+	cvl_out_json(o, d->vcd, strlen(d->vcd));
+	cvl_out_text(o, ",\"csv\":");
+	cvl_out_json(o, d->csv, strlen(d->csv));
+	cvl_out_text(o, "}\n");
 }
 
 static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)
@@ -253,9 +255,8 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	struct cvl_session *s = NULL;
 	struct cvl_sync *sync = NULL;
 	struct score before, after;
-	struct out *o = malloc(sizeof(*o));
-	int rc = o ? make_session(d, err) :
-		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	struct cvl_out *o = malloc(sizeof(*o));
+	int rc = o ? make_session(d, err) : cvl_no_memory(err);
 
 	if (!rc)
 		rc = cvl_session_open(&s, d->session, NULL, err);
@@ -270,12 +271,12 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	if (!rc)
 		rc = export(s, "csv", d->csv, err);
 	if (!rc) {
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (d->json)
 			print_json(d, &before, &after, o);
 		else
 			print_text(d, sync, &before, &after, o);
-		rc = out_flush(o, err);
+		rc = cvl_out_flush(o, err);
 		if (!rc && after.unmatched)
 			rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 				      "the timeline does not hold the edges that happened");

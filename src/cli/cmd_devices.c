@@ -38,7 +38,7 @@ static void row(void *ctx, const struct device_row *r)
 }
 
 /* What to do, below the table: sentences do not fit into columns. Each once. */
-static void print_advice(const struct listing *l, struct out *o)
+static void print_advice(const struct listing *l, struct cvl_out *o)
 {
 	const json_t *r, *before;
 	size_t i, k;
@@ -57,7 +57,7 @@ static void print_advice(const struct listing *l, struct out *o)
 					   json_object_get(r, "advice"));
 		}
 		if (!said)
-			out_printf(o, "%s: %s\n", state, text);
+			cvl_out_printf(o, "%s: %s\n", state, text);
 	}
 }
 
@@ -89,7 +89,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct listing l = { 0 };
 	bool json = false;
 	struct cvl_error err;
-	static struct out o;
+	static struct cvl_out o;
 	int c, rc = 0;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -102,7 +102,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_usage(verb, "it takes no arguments");
 	l.rows = json_array();
 	if (!l.rows) {
-		cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
 	table_init(&l.table, 4);
@@ -111,22 +111,22 @@ static int run(int argc, char **argv, const struct verb *verb)
 		if (drivers[i]->list)
 			look(&l, drivers[i]->name, drivers[i]->what, drivers[i]->list);
 	look(&l, "cc1101", "CC1101 radio", list_radios);
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (json) {
 		char *text = json_dumps(l.rows, JSON_INDENT(2));
 
-		out_text(&o, text ? text : "[]");
-		out_char(&o, '\n');
+		cvl_out_text(&o, text ? text : "[]");
+		cvl_out_char(&o, '\n');
 		free(text);
 		table_drop(&l.table);
 	} else {
 		table_print(&l.table, &o, "llll", "");
 		if (l.advice)
-			out_char(&o, '\n');
+			cvl_out_char(&o, '\n');
 		print_advice(&l, &o);
 	}
 	json_decref(l.rows);
-	rc = out_flush(&o, &err);
+	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;
 }
 

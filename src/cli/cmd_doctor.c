@@ -40,12 +40,12 @@ static size_t look_at_counters(unsigned cpu, struct fact *f)
 	return 1;
 }
 
-static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu)
+static void put_text(struct cvl_out *o, const struct fact *f, size_t n, unsigned cpu)
 {
 	struct table t;
 	size_t bad = 0, unknown = 0;
 
-	out_printf(o, "processor %u, for a loop of coeval capture --driver poll\n\n", cpu);
+	cvl_out_printf(o, "processor %u, for a loop of coeval capture --driver poll\n\n", cpu);
 	table_init(&t, 3);
 	for (size_t i = 0; i < n; i++) {
 		table_cell(&t, "%s", f[i].name);
@@ -57,13 +57,14 @@ static void put_text(struct out *o, const struct fact *f, size_t n, unsigned cpu
 	table_print(&t, o, "lll", "  ");
 	for (size_t i = 0; i < n; i++)
 		if (f[i].state == FACT_BAD)
-			out_printf(o, "\n%s: %s\n  costs: %s\n  do: %s\n", f[i].name, f[i].value,
-				   f[i].costs, f[i].advice);
+			cvl_out_printf(o, "\n%s: %s\n  costs: %s\n  do: %s\n", f[i].name,
+				       f[i].value, f[i].costs, f[i].advice);
 	if (!bad)
-		out_printf(o, "\nnothing to do%s\n", unknown ? ", as far as it can be told" : "");
+		cvl_out_printf(o, "\nnothing to do%s\n",
+			       unknown ? ", as far as it can be told" : "");
 }
 
-static void put_json(struct out *o, const struct fact *f, size_t n, unsigned cpu)
+static void put_json(struct cvl_out *o, const struct fact *f, size_t n, unsigned cpu)
 {
 	json_t *points = json_array(), *all;
 	char *text;
@@ -75,8 +76,8 @@ static void put_json(struct out *o, const struct fact *f, size_t n, unsigned cpu
 					  f[i].costs, "advice", f[i].advice));
 	all = json_pack("{s:I, s:o}", "cpu", (json_int_t)cpu, "points", points);
 	text = json_dumps(all, JSON_INDENT(2));
-	out_text(o, text ? text : "{}");
-	out_char(o, '\n');
+	cvl_out_text(o, text ? text : "{}");
+	cvl_out_char(o, '\n');
 	free(text);
 	json_decref(all);
 }
@@ -87,7 +88,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	const char *root = "";
 	unsigned cpu = UNCHOSEN, others, bad = 0, known = 0;
 	struct cvl_error err;
-	static struct out o;
+	static struct cvl_out o;
 	bool json = false;
 	char *end;
 	size_t n;
@@ -124,12 +125,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 			 root, root);
 		return cli_fail(&err);
 	}
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (json)
 		put_json(&o, facts, n, cpu);
 	else
 		put_text(&o, facts, n, cpu);
-	if (out_close(&o, NULL))
+	if (cvl_out_close(&o, NULL))
 		return 4;
 	return bad ? 1 : 0;
 }

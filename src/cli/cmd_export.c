@@ -27,11 +27,11 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	int rc;
 
 	if (!strcmp(exporter->name, "null")) /* writes nothing */
-		return exporter->export(tl, NULL, err);
+		return exporter->write(tl, NULL, err);
 	rc = output_begin(&output, path, !exporter->suffix[0], err);
 	if (rc)
 		return rc;
-	return output_end(&output, exporter->export(tl, output_path(&output), err), err);
+	return output_end(&output, exporter->write(tl, output_path(&output), err), err);
 }
 
 /* Most formats have no place for it. */

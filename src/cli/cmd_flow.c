@@ -57,11 +57,6 @@ static int item(void *ctx, const struct flow_node *node, const struct flow_item 
 	return 0;
 }
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 static int find_point(const struct flow_map *map, const char *name, uint32_t *point,
 		      struct cvl_error *err)
 {
@@ -104,7 +99,7 @@ static int study(struct request *r, struct cvl_session *session, struct cvl_erro
 	v->study.item = item;
 	v->study.ctx = r;
 	if (!rc) {
-		out_init(v->out, STDOUT_FILENO, "standard output");
+		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
 		rc = flow_study_run(&v->study, tl, err);
 		progress_clear(&r->progress);
 	}
@@ -115,7 +110,7 @@ static int study(struct request *r, struct cvl_session *session, struct cvl_erro
 	/* What was found before it went wrong is shown, too. */
 	if (tl && (!rc || r->path)) {
 		struct cvl_error late;
-		int flushed = out_flush(v->out, rc ? &late : err);
+		int flushed = cvl_out_flush(v->out, rc ? &late : err);
 
 		rc = rc ? rc : flushed;
 	}
@@ -187,7 +182,7 @@ static int show(struct request *r)
 		return cli_fail(&err);
 	r->view.map = &map;
 	r->view.out = malloc(sizeof(*r->view.out));
-	rc = r->view.out ? find_pairs(r, &err) : no_memory(&err);
+	rc = r->view.out ? find_pairs(r, &err) : cvl_no_memory(&err);
 	if (!rc)
 		rc = cvl_session_open(&session, r->view.path, &problems.report, &err);
 	if (!rc) {

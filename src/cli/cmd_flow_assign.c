@@ -86,17 +86,18 @@ static int take_pins(const struct verb *verb, const struct request *r, struct fl
 }
 
 static int write_file(const char *path, const struct flow_map *map,
-		      void (*put)(const struct flow_map *map, struct out *o), struct cvl_error *err)
+		      void (*put)(const struct flow_map *map, struct cvl_out *o),
+		      struct cvl_error *err)
 {
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	int rc;
 
 	if (!o)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	rc = out_open(o, path, err);
+		return cvl_no_memory(err);
+	rc = cvl_out_open(o, path, err);
 	if (!rc) {
 		put(map, o);
-		rc = out_close(o, err);
+		rc = cvl_out_close(o, err);
 	}
 	free(o);
 	return rc;

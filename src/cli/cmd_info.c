@@ -110,7 +110,7 @@ static void put_seconds(struct table *t, bool known, int64_t ns)
 	table_cell(t, "%s", known ? text : "-");
 }
 
-static void print_clocks(const struct info *in, struct out *o)
+static void print_clocks(const struct info *in, struct cvl_out *o)
 {
 	static const char *const heads[] = { "clock",   "node", "rate", "streams",
 					     "records", "gaps", "lost", "late",
@@ -138,30 +138,31 @@ static void print_clocks(const struct info *in, struct out *o)
 	table_print(&t, o, "llrrrrrrrr", "  ");
 }
 
-static void print_sync(const struct info *in, struct out *o)
+static void print_sync(const struct info *in, struct cvl_out *o)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
 
 	if (!sync) {
-		out_text(
+		cvl_out_text(
 			o,
 			"\nnot synchronised: times are what each clock itself claims (see `coeval help sync`)\n");
 		return;
 	}
-	out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
+	cvl_out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
 	report_sync_table(sync, o, "  ");
 	for (size_t i = 0; i < sync->n; i++)
 		if (sync->clock[i].verdict != CVL_GOOD)
-			out_printf(o, "  %s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+			cvl_out_printf(o, "  %s: %s\n", sync->clock[i].clock,
+				       sync->clock[i].reason);
 }
 
-static void print_streams(const struct info *in, struct out *o)
+static void print_streams(const struct info *in, struct cvl_out *o)
 {
 	static const char *const heads[] = { "stream", "clock", "packets", "records",
 					     "gaps",   "late",  "bytes",   NULL };
 	struct table t;
 
-	out_text(o, "\nstreams\n");
+	cvl_out_text(o, "\nstreams\n");
 	table_init(&t, 7);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < cvl_timeline_streams(in->tl); i++) {
@@ -181,7 +182,7 @@ static void print_streams(const struct info *in, struct out *o)
 	table_print(&t, o, "llrrrrr", "  ");
 }
 
-static void print_lines(const struct info *in, struct out *o)
+static void print_lines(const struct info *in, struct cvl_out *o)
 {
 	bool any = false;
 
@@ -197,23 +198,23 @@ static void print_lines(const struct info *in, struct out *o)
 
 			if (!n)
 				continue;
-			out_text(o, any ? "" : "\nlines and channels\n");
+			cvl_out_text(o, any ? "" : "\nlines and channels\n");
 			any = true;
-			out_text(o, "  ");
-			out_name(o, cvl_session_clock(in->session, (size_t)clock)->name);
-			out_char(o, ':');
+			cvl_out_text(o, "  ");
+			cvl_out_name(o, cvl_session_clock(in->session, (size_t)clock)->name);
+			cvl_out_char(o, ':');
 			for (uint64_t l = 0; l < n && l < CVL_CHANNELS_MAX; l++) {
 				const char *name = cvl_trace_env_at(trace, what, (size_t)l);
 
-				out_char(o, ' ');
-				out_name(o, name ? name : "?");
+				cvl_out_char(o, ' ');
+				cvl_out_name(o, name ? name : "?");
 			}
-			out_char(o, '\n');
+			cvl_out_char(o, '\n');
 		}
 	}
 }
 
-static void print_text(const struct info *in, struct out *o)
+static void print_text(const struct info *in, struct cvl_out *o)
 {
 	size_t clocks = cvl_session_clocks(in->session);
 	uint64_t records = 0, gaps = 0;
@@ -223,27 +224,27 @@ static void print_text(const struct info *in, struct out *o)
 		records += in->clock[i].records;
 		gaps += in->clock[i].gaps;
 	}
-	out_name(o, cvl_session_path(in->session));
-	out_text(o, ": ");
+	cvl_out_name(o, cvl_session_path(in->session));
+	cvl_out_text(o, ": ");
 	cli_count(o, clocks, "clock");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	cli_count(o, cvl_timeline_streams(in->tl), "stream");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	cli_count(o, records, "record");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	cli_count(o, gaps, "gap");
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	if (epoch) {
 		time_t s = (time_t)(epoch / 1000000000);
 		char date[40];
 		struct tm tm;
 
 		strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", gmtime_r(&s, &tm));
-		out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date,
-			   (long long)(epoch % 1000000000),
-			   clocks ? cvl_session_clock(in->session, 0)->name : "nobody");
+		cvl_out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date,
+			       (long long)(epoch % 1000000000),
+			       clocks ? cvl_session_clock(in->session, 0)->name : "nobody");
 	}
-	out_text(o, "\nclocks\n");
+	cvl_out_text(o, "\nclocks\n");
 	print_clocks(in, o);
 	print_sync(in, o);
 	print_lines(in, o);
@@ -277,7 +278,7 @@ static json_t *clock_json(const struct info *in, size_t i)
 	return j;
 }
 
-static void print_json(const struct info *in, struct out *o)
+static void print_json(const struct info *in, struct cvl_out *o)
 {
 	const struct cvl_sync *sync = cvl_timeline_sync(in->tl);
 	json_t *clocks = json_array(), *streams = json_array(), *root;
@@ -315,7 +316,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct progress progress;
 	struct info in = { 0 };
 	struct cvl_error err;
-	struct out *o;
+	struct cvl_out *o;
 	bool json = false;
 	int c, rc;
 
@@ -338,18 +339,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_fail(&err);
 	in.clock = calloc(cvl_session_clocks(in.session) + 1, sizeof(*in.clock));
 	o = malloc(sizeof(*o));
-	rc = !in.clock || !o ? cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	rc = !in.clock || !o ? cvl_no_memory(&err) :
 			       cvl_timeline_open(&in.tl, in.session, &opts, &err);
 	if (!rc)
 		rc = scan(&in, &err);
 	progress_clear(&progress);
 	if (!rc) {
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (json)
 			print_json(&in, o);
 		else
 			print_text(&in, o);
-		rc = out_flush(o, &err);
+		rc = cvl_out_flush(o, &err);
 	}
 	cvl_timeline_close(in.tl);
 	cvl_session_close(in.session);

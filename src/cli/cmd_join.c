@@ -21,7 +21,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_error err;
 	bool link = false;
 	size_t clocks = 0;
-	struct out out;
+	struct cvl_out out;
 	int c, rc;
 
 	problems_init(&problems);
@@ -47,13 +47,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	cvl_session_close(to);
 	if (!rc) {
-		out_init(&out, STDOUT_FILENO, "standard output");
-		out_printf(&out, "%s: ", output);
+		cvl_out_init(&out, STDOUT_FILENO, "standard output");
+		cvl_out_printf(&out, "%s: ", output);
 		cli_count(&out, clocks, "clock");
-		out_text(&out, " of ");
+		cvl_out_text(&out, " of ");
 		cli_count(&out, (uint64_t)(argc - optind), "session");
-		out_char(&out, '\n');
-		rc = out_close(&out, &err);
+		cvl_out_char(&out, '\n');
+		rc = cvl_out_close(&out, &err);
 	}
 	return cli_end(rc, &err, &problems);
 }

@@ -158,7 +158,7 @@ static int points(struct request *r, struct cvl_error *err)
 	v->opts.how = POWER_BETWEEN;
 	first = strndup(v->points, (size_t)(dots - v->points));
 	if (!first)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	rc = power_point_parse(&v->opts.from, first, v->session, err);
 	free(first);
 	return rc ? rc : power_point_parse(&v->opts.to, dots + 2, v->session, err);
@@ -191,11 +191,11 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	rc = points(r, err);
 	v->out = malloc(sizeof(*v->out));
 	if (!rc && !v->out)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	if (!rc)
 		rc = cvl_timeline_open(&v->tl, v->session, &r->timeline, err);
 	if (!rc) {
-		out_init(v->out, STDOUT_FILENO, "standard output");
+		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
 		rc = power_study(&v->result, v->tl, &v->opts, power_view_put, v, err);
 	}
 	progress_clear(r->timeline.progress_ctx);
@@ -206,7 +206,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 			power_view_json(v);
 		else
 			power_view_text(v);
-		rc = out_flush(v->out, err);
+		rc = cvl_out_flush(v->out, err);
 	}
 	power_free(&v->result);
 	free(v->row);

@@ -5,7 +5,7 @@
 #include "cli/report/study.h"
 #include "cli/syncopts.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -34,11 +34,6 @@ struct report {
 
 /* ---- figures ---- */
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 static int draw(struct report *r, struct cvl_error *err)
 {
 	for (size_t i = 0; figures[i] && i < FIGURES_MAX; i++) {
@@ -49,10 +44,10 @@ static int draw(struct report *r, struct cvl_error *err)
 			continue;
 		f = open_memstream(&r->figure[i], &n);
 		if (!f)
-			return no_memory(err);
+			return cvl_no_memory(err);
 		figures[i]->draw(&r->study, figures[i]->title, f);
 		if (ferror(f) | fclose(f))
-			return no_memory(err);
+			return cvl_no_memory(err);
 	}
 	return 0;
 }
@@ -76,10 +71,11 @@ static int write_svgs(const struct report *r, struct cvl_error *err)
 					r->svg);
 		f = open_memstream(&text, &n);
 		if (!f)
-			return no_memory(err);
+			return cvl_no_memory(err);
 		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
 		fputs(r->figure[i], f);
-		rc = ferror(f) | fclose(f) ? no_memory(err) : cvl_write_whole(path, text, n, err);
+		rc = ferror(f) | fclose(f) ? cvl_no_memory(err) :
+					     cvl_write_whole(path, text, n, err);
 		free(text);
 	}
 	return rc;
@@ -100,9 +96,9 @@ static int write_html(const struct report *r, struct cvl_error *err)
 	int rc;
 
 	if (!f)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	page_put(&page, f);
-	rc = ferror(f) | fclose(f) ? no_memory(err) : cvl_write_whole(r->output, text, n, err);
+	rc = ferror(f) | fclose(f) ? cvl_no_memory(err) : cvl_write_whole(r->output, text, n, err);
 	free(text);
 	return rc;
 }
@@ -206,7 +202,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	int rc;
 
 	if (!r) {
-		no_memory(&err);
+		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
 	problems_init(&problems);

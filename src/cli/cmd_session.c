@@ -51,7 +51,7 @@ static void print_part(const struct cvl_verify_part *p, struct table *t)
 		table_cell(t, "ok");
 }
 
-static void print_text(const struct cvl_verify *v, const char *path, struct out *o)
+static void print_text(const struct cvl_verify *v, const char *path, struct cvl_out *o)
 {
 	static const char *const heads[] = { "",       "packets", "records", "bytes",
 					     "digest", "result",  NULL };
@@ -65,26 +65,26 @@ static void print_text(const struct cvl_verify *v, const char *path, struct out 
 		without += v->part[i].digest != CVL_DIGEST_THERE;
 	}
 	table_print(&t, o, "lrrrll", "");
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	for (size_t i = 0; i < v->n; i++) {
 		const struct cvl_verify_part *p = &v->part[i];
 
 		for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++) {
-			out_text(o, p->problem[k]);
-			out_char(o, '\n');
+			cvl_out_text(o, p->problem[k]);
+			cvl_out_char(o, '\n');
 		}
 		if (p->problems > CVL_VERIFY_TOLD)
-			out_printf(o, "%s: %llu more\n", p->name,
-				   (unsigned long long)(p->problems - CVL_VERIFY_TOLD));
+			cvl_out_printf(o, "%s: %llu more\n", p->name,
+				       (unsigned long long)(p->problems - CVL_VERIFY_TOLD));
 	}
-	out_text(o, path);
+	cvl_out_text(o, path);
 	if (v->problems)
-		out_text(o, ": damaged, or changed since it was stored\n");
+		cvl_out_text(o, ": damaged, or changed since it was stored\n");
 	else if (without)
-		out_printf(o, ": nothing wrong; %u of %zu have no digest to compare with\n",
-			   without, v->n);
+		cvl_out_printf(o, ": nothing wrong; %u of %zu have no digest to compare with\n",
+			       without, v->n);
 	else
-		out_text(o, ": all is as it was stored\n");
+		cvl_out_text(o, ": all is as it was stored\n");
 }
 
 /* ---- JSON ---- */
@@ -106,7 +106,7 @@ static json_t *part_json(const struct cvl_verify_part *p)
 	return j;
 }
 
-static void print_json(const struct cvl_verify *v, const char *path, struct out *o)
+static void print_json(const struct cvl_verify *v, const char *path, struct cvl_out *o)
 {
 	json_t *clocks = json_array(), *files = json_array();
 
@@ -125,7 +125,7 @@ static int run_verify(int argc, char **argv, const struct verb *verb)
 	struct progress progress;
 	struct cvl_error err;
 	bool json = false;
-	struct out *o;
+	struct cvl_out *o;
 	int c, rc;
 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
@@ -145,14 +145,14 @@ static int run_verify(int argc, char **argv, const struct verb *verb)
 		return cli_fail(&err);
 	o = malloc(sizeof(*o));
 	if (!o) {
-		rc = cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(&err);
 	} else {
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (json)
 			print_json(v, argv[optind], o);
 		else
 			print_text(v, argv[optind], o);
-		rc = out_flush(o, &err);
+		rc = cvl_out_flush(o, &err);
 	}
 	c = rc ? cli_fail(&err) : v->problems != 0;
 	cvl_verify_free(v);

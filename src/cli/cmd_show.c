@@ -71,8 +71,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	show = show_new(&style);
-	rc = show ? show_records(show, session, &opts, &err) :
-		    cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = show ? show_records(show, session, &opts, &err) : cvl_no_memory(&err);
 	show_free(show);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);

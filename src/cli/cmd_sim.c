@@ -4,7 +4,7 @@
  */
 #include "cli/cli.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "sim/world_keys.h"
 
 #include <errno.h>
@@ -255,83 +255,83 @@ static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
 	return rc;
 }
 
-static void print_text(const struct sim *s, uint64_t records, const char *truth, struct out *o)
+static void print_text(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
 {
 	const struct world *w = &s->world;
 	char command[COMMAND];
 
-	out_printf(o, "%s: ", w->name);
+	cvl_out_printf(o, "%s: ", w->name);
 	cli_count(o, count_clocks(w, "*"), "clock");
-	out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
-		   (unsigned long long)w->seed);
+	cvl_out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
+		       (unsigned long long)w->seed);
 	cli_count(o, records, "record");
-	out_text(o, ".\n");
+	cvl_out_text(o, ".\n");
 	if (s->n_late) {
 		cli_count(o, s->n_late, "fault");
-		out_text(o, " of this world would come after that, and did not.\n");
+		cvl_out_text(o, " of this world would come after that, and did not.\n");
 	}
-	out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
+	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
 	for (size_t i = 0; i < s->n_samples; i++)
-		out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
+		cvl_out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
 	next_command(s, !w->n_senders, command);
-	out_printf(o, "\nNext:  %s\n", command);
+	cvl_out_printf(o, "\nNext:  %s\n", command);
 	if (w->n_senders && w->n_pulses) {
 		next_command(s, true, command);
-		out_printf(o, "  or:  %s\n", command);
+		cvl_out_printf(o, "  or:  %s\n", command);
 	}
 }
 
-static void put_member(struct out *o, const char *key, const char *text)
+static void put_member(struct cvl_out *o, const char *key, const char *text)
 {
-	out_printf(o, "\"%s\":", key);
-	out_json(o, text, strlen(text));
+	cvl_out_printf(o, "\"%s\":", key);
+	cvl_out_json(o, text, strlen(text));
 }
 
-static void print_json(const struct sim *s, uint64_t records, const char *truth, struct out *o)
+static void print_json(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
 {
 	const struct world *w = &s->world;
 	char command[COMMAND];
 
-	out_text(o, "{\"simulated\":true,");
+	cvl_out_text(o, "{\"simulated\":true,");
 	put_member(o, "world", w->name);
-	out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%u,\"records\":%llu,",
-		   (unsigned long long)w->seed, (long long)w->duration_ns, count_clocks(w, "*"),
-		   (unsigned long long)records);
+	cvl_out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%u,\"records\":%llu,",
+		       (unsigned long long)w->seed, (long long)w->duration_ns, count_clocks(w, "*"),
+		       (unsigned long long)records);
 	put_member(o, "session", s->session);
-	out_char(o, ',');
+	cvl_out_char(o, ',');
 	put_member(o, "truth", truth);
-	out_text(o, ",\"samples\":[");
+	cvl_out_text(o, ",\"samples\":[");
 	for (size_t i = 0; i < s->n_samples; i++) {
-		out_text(o, i ? ",{" : "{");
+		cvl_out_text(o, i ? ",{" : "{");
 		put_member(o, "clock", s->samples[i].clock);
-		out_char(o, ',');
+		cvl_out_char(o, ',');
 		put_member(o, "file", s->samples[i].path);
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
 	next_command(s, !w->n_senders, command);
-	out_text(o, "],");
+	cvl_out_text(o, "],");
 	put_member(o, "next", command);
-	out_text(o, "}\n");
+	cvl_out_text(o, "}\n");
 }
 
 static int tell(const struct sim *s, struct cvl_error *err)
 {
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	char truth[CVL_PATH_MAX];
 	uint64_t records;
 	int rc = count_records(s->session, &records, err);
 
 	if (!o)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	if (!rc && !cvl_path_join(truth, s->session, "truth.json"))
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->session);
 	if (!rc) {
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (s->json)
 			print_json(s, records, truth, o);
 		else
 			print_text(s, records, truth, o);
-		rc = out_flush(o, err);
+		rc = cvl_out_flush(o, err);
 	}
 	free(o);
 	return rc;
@@ -344,7 +344,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	int rc;
 
 	if (!s) {
-		cvl_fail(&err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
 	rc = parse_options(argc, argv, verb, s);

@@ -28,18 +28,18 @@ static const struct option options[] = {
 
 /* ---- what came of it ---- */
 
-static void print_text(struct out *o, const struct cvl_sync *sync)
+static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
 {
-	out_printf(o, "estimator %s, reference %s\n\n", sync->estimator, sync->reference);
+	cvl_out_printf(o, "estimator %s, reference %s\n\n", sync->estimator, sync->reference);
 	report_sync_table(sync, o, "");
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	for (size_t i = 0; i < sync->n; i++)
-		out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+		cvl_out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
 	if (*sync->note)
-		out_printf(o, "%s\n", sync->note);
+		cvl_out_printf(o, "%s\n", sync->note);
 }
 
-static void print_json(struct out *o, const struct cvl_sync *sync)
+static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 {
 	json_t *clocks = json_array();
 
@@ -64,7 +64,7 @@ struct job {
 	struct cvl_calibration *cal;
 	struct problems problems;
 	struct progress progress;
-	struct out *out;
+	struct cvl_out *out;
 	struct cvl_error err;
 };
 
@@ -88,12 +88,12 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 	if (rc)
 		return rc;
 	for (size_t i = 0; i < j->cal->n && !j->json; i++)
-		out_printf(j->out, "%s hears %+.1f ns +-%.1f late, by %llu edges of %s\n",
-			   j->cal->clock[i].clock, j->cal->clock[i].late_ns,
-			   j->cal->clock[i].bound_ns, (unsigned long long)j->cal->clock[i].edges,
-			   j->cal->line);
+		cvl_out_printf(j->out, "%s hears %+.1f ns +-%.1f late, by %llu edges of %s\n",
+			       j->cal->clock[i].clock, j->cal->clock[i].late_ns,
+			       j->cal->clock[i].bound_ns,
+			       (unsigned long long)j->cal->clock[i].edges, j->cal->line);
 	if (!j->json)
-		out_char(j->out, '\n');
+		cvl_out_char(j->out, '\n');
 	j->given.opts.calibration = j->cal;
 	cvl_sync_free(*sync);
 	*sync = NULL;
@@ -163,7 +163,7 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 			print_text(j->out, sync);
 	}
 	if (!rc)
-		rc = out_flush(j->out, &j->err);
+		rc = cvl_out_flush(j->out, &j->err);
 	for (size_t i = 0; sync && i < sync->n; i++)
 		*untied = *untied || sync->clock[i].verdict <= CVL_AMBIGUOUS;
 	cvl_sync_free(sync);
@@ -231,9 +231,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	j.given.opts.progress_ctx = &j.progress;
 	j.out = malloc(sizeof(*j.out));
 	if (!j.out)
-		return cli_end(cvl_fail(&j.err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory"),
-			       &j.err, &j.problems);
-	out_init(j.out, STDOUT_FILENO, "standard output");
+		return cli_end(cvl_no_memory(&j.err), &j.err, &j.problems);
+	cvl_out_init(j.out, STDOUT_FILENO, "standard output");
 	if (!j.calibrate)
 		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);
 	if (!rc && j.follow) {

@@ -60,7 +60,7 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 	char name[200], set[LAB_COMMAND], run[LAB_COMMAND];
 	size_t left = 0, first = p->n;
 	double seconds = 0;
-	struct out o;
+	struct cvl_out o;
 
 	for (size_t i = 0; i < p->n; i++) {
 		const struct results_row *row = results_find(r, &p->step[i].key);
@@ -71,118 +71,119 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 		seconds += p->step[i].experiment->min_seconds;
 		left++;
 	}
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (k->json) {
-		out_printf(&o, "{\"runs\":%zu,\"there\":%zu,\"left\":%zu,\"least_seconds\":%.3f}\n",
-			   p->n, p->n - left, left, seconds);
-		return out_close(&o, NULL) ? 4 : 0;
+		cvl_out_printf(&o,
+			       "{\"runs\":%zu,\"there\":%zu,\"left\":%zu,\"least_seconds\":%.3f}\n",
+			       p->n, p->n - left, left, seconds);
+		return cvl_out_close(&o, NULL) ? 4 : 0;
 	}
 	cli_count(&o, p->n, "run");
-	out_text(&o, ", ");
+	cvl_out_text(&o, ", ");
 	cli_count(&o, p->n - left, "");
-	out_printf(&o, " of them in %s; the rest takes at least %.0f s, and reboots.\n", k->output,
-		   seconds);
+	cvl_out_printf(&o, " of them in %s; the rest takes at least %.0f s, and reboots.\n",
+		       k->output, seconds);
 	if (first < p->n && !lab_set_command(c, &p->step[first], set, NULL) &&
 	    !lab_run_command(c, &p->step[first], (uint64_t)p->step[first].workload->iterations, 0,
 			     run, NULL)) {
-		out_printf(&o, "\nThe next: %s\n",
-			   lab_step_name(&p->step[first], name, sizeof(name)));
+		cvl_out_printf(&o, "\nThe next: %s\n",
+			       lab_step_name(&p->step[first], name, sizeof(name)));
 		if (p->step[first].experiment->reboot)
-			out_printf(&o, "  %s\n", c->target.commands.reboot);
-		out_printf(&o, "  %s\n  %s%s\n", set, run,
-			   p->step[first].workload->iterations > 0 ?
-				   "" :
-				   "   (0 stands for as many as will be found)");
+			cvl_out_printf(&o, "  %s\n", c->target.commands.reboot);
+		cvl_out_printf(&o, "  %s\n  %s%s\n", set, run,
+			       p->step[first].workload->iterations > 0 ?
+				       "" :
+				       "   (0 stands for as many as will be found)");
 	}
-	return out_close(&o, NULL) ? 4 : 0;
+	return cvl_out_close(&o, NULL) ? 4 : 0;
 }
 
 /* ---- what came of it ---- */
 
-static void print_settings(struct out *o, const struct results_key *key)
+static void print_settings(struct cvl_out *o, const struct results_key *key)
 {
-	out_text(o, "{\"task\":");
-	out_json(o, key->task, strlen(key->task));
-	out_printf(o, ",\"hz\":%" PRIu64 ",\"policy\":", key->hz);
-	out_json(o, key->policy, strlen(key->policy));
-	out_printf(o, ",\"adaption\":%s,\"cache\":%s", key->adaption ? "true" : "false",
-		   key->cache ? "true" : "false");
+	cvl_out_text(o, "{\"task\":");
+	cvl_out_json(o, key->task, strlen(key->task));
+	cvl_out_printf(o, ",\"hz\":%" PRIu64 ",\"policy\":", key->hz);
+	cvl_out_json(o, key->policy, strlen(key->policy));
+	cvl_out_printf(o, ",\"adaption\":%s,\"cache\":%s", key->adaption ? "true" : "false",
+		       key->cache ? "true" : "false");
 }
 
-static void print_groups_json(struct out *o, const struct summary *s)
+static void print_groups_json(struct cvl_out *o, const struct summary *s)
 {
-	out_text(o, ",\"settings\":[");
+	cvl_out_text(o, ",\"settings\":[");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct summary_group *g = &s->group[i];
 
-		out_text(o, i ? ",\n" : "\n");
+		cvl_out_text(o, i ? ",\n" : "\n");
 		print_settings(o, &g->key);
 		for (int q = 0; q < QUANTITIES; q++)
 			if (g->of[q].n) {
-				out_printf(o, ",\"%s\":{\"n\":%zu,\"outliers\":%zu,\"median\":",
-					   quantity_name((enum quantity)q), g->of[q].n,
-					   g->outliers[q]);
-				out_double(o, g->of[q].median);
-				out_text(o, ",\"mean\":");
-				out_double(o, g->mean[q]);
-				out_text(o, ",\"spread\":");
-				out_double(o, g->of[q].spread);
-				out_char(o, '}');
+				cvl_out_printf(o, ",\"%s\":{\"n\":%zu,\"outliers\":%zu,\"median\":",
+					       quantity_name((enum quantity)q), g->of[q].n,
+					       g->outliers[q]);
+				cvl_out_double(o, g->of[q].median);
+				cvl_out_text(o, ",\"mean\":");
+				cvl_out_double(o, g->mean[q]);
+				cvl_out_text(o, ",\"spread\":");
+				cvl_out_double(o, g->of[q].spread);
+				cvl_out_char(o, '}');
 			}
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "]");
+	cvl_out_text(o, "]");
 }
 
-static void print_outliers_json(struct out *o, const struct results *r)
+static void print_outliers_json(struct cvl_out *o, const struct results *r)
 {
 	const char *between = "\n";
 
-	out_text(o, ",\"outliers\":[");
+	cvl_out_text(o, ",\"outliers\":[");
 	for (size_t i = 0; i < r->n; i++)
 		for (int q = 0; q < QUANTITIES; q++) {
 			if (!(r->row[i].outliers >> q & 1))
 				continue;
-			out_text(o, between);
+			cvl_out_text(o, between);
 			print_settings(o, &r->row[i].key);
-			out_printf(o, ",\"repetition\":%u,\"quantity\":\"%s\",\"value\":",
-				   r->row[i].key.repetition, quantity_name((enum quantity)q));
-			out_double(o, r->row[i].value[q]);
-			out_char(o, '}');
+			cvl_out_printf(o, ",\"repetition\":%u,\"quantity\":\"%s\",\"value\":",
+				       r->row[i].key.repetition, quantity_name((enum quantity)q));
+			cvl_out_double(o, r->row[i].value[q]);
+			cvl_out_char(o, '}');
 			between = ",\n";
 		}
-	out_text(o, "]");
+	cvl_out_text(o, "]");
 }
 
-static void print_json(const struct bench_cli *k, struct out *o, const struct results *r,
+static void print_json(const struct bench_cli *k, struct cvl_out *o, const struct results *r,
 		       const struct summary *s, const struct runner_result *res)
 {
-	out_text(o, "{\"results\":");
-	out_json(o, k->output, strlen(k->output));
-	out_printf(
+	cvl_out_text(o, "{\"results\":");
+	cvl_out_json(o, k->output, strlen(k->output));
+	cvl_out_printf(
 		o,
 		",\"simulated\":%s,\"made\":%zu,\"there\":%zu,\"failed\":%zu,\"left\":%zu,\"retries\":%zu,\"stopped\":%s,\"instruments\":[",
 		k->simulated ? "true" : "false", res->made, res->there, res->failed, res->left,
 		res->retries, res->stopped ? "true" : "false");
 	for (size_t i = 0; i < 2 && *res->identity[i]; i++) {
-		out_text(o, i ? "," : "");
-		out_json(o, res->identity[i], strlen(res->identity[i]));
+		cvl_out_text(o, i ? "," : "");
+		cvl_out_json(o, res->identity[i], strlen(res->identity[i]));
 	}
-	out_text(o, "],\"problems\":[");
+	cvl_out_text(o, "],\"problems\":[");
 	for (size_t i = 0; i < json_array_size(k->problems); i++) {
 		const char *text = json_string_value(json_array_get(k->problems, i));
 
-		out_text(o, i ? ",\n" : "\n");
-		out_json(o, text, strlen(text));
+		cvl_out_text(o, i ? ",\n" : "\n");
+		cvl_out_json(o, text, strlen(text));
 	}
-	out_text(o, "]");
+	cvl_out_text(o, "]");
 	print_groups_json(o, s);
 	print_outliers_json(o, r);
-	out_text(o, "}\n");
+	cvl_out_text(o, "}\n");
 }
 
 /* A row for each quantity of each task and setting, outliers told beside. */
-static void print_table(struct out *o, const struct summary *s)
+static void print_table(struct cvl_out *o, const struct summary *s)
 {
 	static const char *const heads[] = { "task",   "MHz",    "policy",   "quantity", "n",
 					     "median", "spread", "outliers", NULL };
@@ -211,27 +212,27 @@ static void print_table(struct out *o, const struct summary *s)
 	table_print(&t, o, "lrllrrrr", "");
 }
 
-static void print_text(const struct bench_cli *k, struct out *o, const struct summary *s,
+static void print_text(const struct bench_cli *k, struct cvl_out *o, const struct summary *s,
 		       const struct runner_result *res)
 {
-	out_printf(o, "%s: ", k->output);
+	cvl_out_printf(o, "%s: ", k->output);
 	cli_count(o, res->made, "run");
-	out_printf(o, " made%s", k->simulated ? " (simulated)" : "");
+	cvl_out_printf(o, " made%s", k->simulated ? " (simulated)" : "");
 	if (res->there)
-		out_printf(o, ", %zu were there", res->there);
+		cvl_out_printf(o, ", %zu were there", res->there);
 	if (res->retries)
-		out_printf(o, ", %zu tried again", res->retries);
+		cvl_out_printf(o, ", %zu tried again", res->retries);
 	if (res->failed)
-		out_printf(o, ", %zu failed", res->failed);
+		cvl_out_printf(o, ", %zu failed", res->failed);
 	if (res->left)
-		out_printf(o, ", %zu left", res->left);
-	out_text(o, "\n\n");
+		cvl_out_printf(o, ", %zu left", res->left);
+	cvl_out_text(o, "\n\n");
 	if (s->n)
 		print_table(o, s);
 	if (s->outliers) {
-		out_char(o, '\n');
+		cvl_out_char(o, '\n');
 		cli_count(o, s->outliers, "outlier");
-		out_text(
+		cvl_out_text(
 			o,
 			" marked in the file (more than 3.5 spreads off the median), none removed.\n");
 	}
@@ -240,14 +241,14 @@ static void print_text(const struct bench_cli *k, struct out *o, const struct su
 static int print_result(const struct bench_cli *k, const struct results *r, const struct summary *s,
 			const struct runner_result *res)
 {
-	struct out o;
+	struct cvl_out o;
 
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (k->json)
 		print_json(k, &o, r, s, res);
 	else
 		print_text(k, &o, s, res);
-	return out_close(&o, NULL) ? 4 : 0;
+	return cvl_out_close(&o, NULL) ? 4 : 0;
 }
 
 /* ---- doing it ---- */

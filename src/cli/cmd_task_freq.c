@@ -180,39 +180,39 @@ static int get(const struct request *r, const struct device *d, unsigned k, stru
 static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
 		      const struct fitted *learned, struct cvl_error *err)
 {
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	int rc;
 
 	if (!o)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	rc = out_open(o, path, err);
+		return cvl_no_memory(err);
+	rc = cvl_out_open(o, path, err);
 	if (!rc) {
 		if (t)
 			table_write(t, o);
 		else
 			freq_write_model(o, set, learned);
-		rc = out_close(o, err);
+		rc = cvl_out_close(o, err);
 	}
 	free(o);
 	return rc;
 }
 
 /* No energies to judge rules by: only what they choose. */
-static void tell_choices(const struct request *r, const struct freq_set *set, struct out *o)
+static void tell_choices(const struct request *r, const struct freq_set *set, struct cvl_out *o)
 {
 	if (r->json) {
 		report_json(o, json_pack("{s:I, s:o}", "tasks", (json_int_t)set->n, "not_measured",
 					 freq_more_json(set)));
 		return;
 	}
-	out_text(
+	cvl_out_text(
 		o,
 		"Fewer than two tasks have their energy at every frequency: rules cannot be judged.\n");
 	freq_print_more(o, set);
 }
 
 static void tell_one(const struct request *r, const struct freq_set *set, const struct contest *c,
-		     struct out *o)
+		     struct cvl_out *o)
 {
 	if (r->json) {
 		json_t *root = freq_set_json(set);
@@ -228,8 +228,8 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 		return;
 	}
 	if (r->synthetic)
-		out_printf(o, "Simulated (%s, seed %llu): ", taskset_kinds[r->kind],
-			   (unsigned long long)r->seed);
+		cvl_out_printf(o, "Simulated (%s, seed %llu): ", taskset_kinds[r->kind],
+			       (unsigned long long)r->seed);
 	freq_print_set(o, set);
 	freq_print_contest(o, c);
 	if (r->list)
@@ -238,27 +238,26 @@ static void tell_one(const struct request *r, const struct freq_set *set, const 
 }
 
 static void tell_all(const struct request *r, const struct freq_tally *tally,
-		     const struct contest *c, struct out *o)
+		     const struct contest *c, struct cvl_out *o)
 {
 	if (r->json) {
 		report_json(o, freq_tally_json(tally, c));
 		return;
 	}
-	out_printf(o, "Simulated (%s): %u tasks of each of seeds %llu to %llu.\n\n",
-		   taskset_kinds[r->kind], r->tasks, (unsigned long long)r->seed,
-		   (unsigned long long)(r->seed + r->seeds - 1));
+	cvl_out_printf(o, "Simulated (%s): %u tasks of each of seeds %llu to %llu.\n\n",
+		       taskset_kinds[r->kind], r->tasks, (unsigned long long)r->seed,
+		       (unsigned long long)(r->seed + r->seeds - 1));
 	freq_print_tally(o, tally, c);
 }
 
-static int work(const struct request *r, struct problems *problems, struct out *o,
+static int work(const struct request *r, struct problems *problems, struct cvl_out *o,
 		struct cvl_error *err)
 {
 	struct contest *c = malloc(sizeof(*c));
 	struct freq_tally tally = { 0 };
 	struct progress progress;
 	struct device device;
-	int rc = c ? device_load(&device, r->device, err) :
-		     cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = c ? device_load(&device, r->device, err) : cvl_no_memory(err);
 
 	progress_init(&progress, "fitting rules");
 	for (unsigned k = 0; k < r->seeds && !rc; k++) {
@@ -295,7 +294,7 @@ static int work(const struct request *r, struct problems *problems, struct out *
 	if (!rc && r->seeds > 1)
 		tell_all(r, &tally, c, o);
 	free(c);
-	return rc ? rc : out_flush(o, err);
+	return rc ? rc : cvl_out_flush(o, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -303,13 +302,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct request r = { .slice = { NULL, true, true }, .seeds = 1, .tasks = TASKSET_TASKS };
 	struct problems problems;
 	struct cvl_error err;
-	static struct out o;
+	static struct cvl_out o;
 	int rc = parse(argc, argv, verb, &r);
 
 	if (rc >= 0)
 		return rc;
 	problems_init(&problems);
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	rc = work(&r, &problems, &o, &err);
 	return cli_end(rc, &err, &problems);
 }

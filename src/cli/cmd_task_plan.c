@@ -128,7 +128,7 @@ static void row(struct table *t, const char *what, const char *counter, const ch
 	table_cell(t, "%s", thesis);
 }
 
-static void print_text(struct out *o, const struct column col[PLAN_PACKETS])
+static void print_text(struct cvl_out *o, const struct column col[PLAN_PACKETS])
 {
 	const struct column *e = &col[PLAN_ECP], *d = &col[PLAN_DTAOP];
 	char a[24], b[24];
@@ -158,31 +158,31 @@ static void print_text(struct out *o, const struct column col[PLAN_PACKETS])
 	table_print(&t, o, "lrrl", "");
 }
 
-static void print_notes(struct out *o, const struct request *r,
+static void print_notes(struct cvl_out *o, const struct request *r,
 			const struct column col[PLAN_PACKETS])
 {
 	const double edges = plan_edge_rate(&col[PLAN_ECP].line);
 	char text[24];
 
-	out_printf(
+	cvl_out_printf(
 		o,
 		"\ncounter: a profiling counter that counts every cycle, read by a packet every %d.\n",
 		EDGES_ECP_UNITS);
-	out_printf(o, "access: of a comparator's addresses, %s.\n",
-		   r->accesses ? "as often as you say" :
-				 "every second cycle; --accesses tells how often");
+	cvl_out_printf(o, "access: of a comparator's addresses, %s.\n",
+		       r->accesses ? "as often as you say" :
+				     "every second cycle; --accesses tells how often");
 	if (r->fixed && edges >= (double)r->timer_hz)
-		out_printf(
+		cvl_out_printf(
 			o,
 			"At this prescaler edges come as fast as the timer can count (%sHz): counts are too low.\n",
 			si(text, (double)r->timer_hz));
 	if (!col[PLAN_ECP].has_best)
-		out_text(
+		cvl_out_text(
 			o,
 			"No prescaler both carries a counter's packets and has edges that the timer can count: use a faster timer input.\n");
 	if (!col[PLAN_DTAOP].has_best)
-		out_text(o, "No prescaler has edges that the timer can count.\n");
-	out_text(
+		cvl_out_text(o, "No prescaler has edges that the timer can count.\n");
+	cvl_out_text(
 		o,
 		"The thesis's figures are those at 80 MHz, prescaler 1 for counters and 0 for accesses. Its 40 MHz are rising edges\n"
 		"of alternating bits, each of two bits; no prescaler gives its 26 MHz (docs/task.md).\n");
@@ -276,13 +276,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 			     .ranges = { .comparators = 4, .mask = 15 } };
 	struct column col[PLAN_PACKETS] = { 0 };
 	struct cvl_error err;
-	static struct out o;
+	static struct cvl_out o;
 	int rc = parse(argc, argv, verb, &r);
 
 	if (rc >= 0)
 		return rc;
 	work_out(&r, col);
-	out_init(&o, STDOUT_FILENO, "standard output");
+	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
 		json_t *root = json_pack(
 			"{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.cpu_hz, "timer_hz",
@@ -297,7 +297,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		print_notes(&o, &r, col);
 		plan_ranges_print(&o, &r.ranges);
 	}
-	rc = out_flush(&o, &err);
+	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;
 }
 

@@ -129,11 +129,6 @@ static int pin(const struct verb *verb, char *text, struct task_opts *o)
 	return 0;
 }
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 static int counters(const struct verb *verb, char *text, struct task_scale *s)
 {
 	char *save = NULL;
@@ -308,25 +303,25 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 {
 	struct request *r = request;
 	struct task_view *v = &r->view;
-	struct out *o = malloc(sizeof(*o));
-	int rc = o ? cvl_timeline_open(&v->tl, session, &r->timeline, err) : no_memory(err);
+	struct cvl_out *o = malloc(sizeof(*o));
+	int rc = o ? cvl_timeline_open(&v->tl, session, &r->timeline, err) : cvl_no_memory(err);
 
 	v->session = session;
 
 	if (!rc)
 		rc = tasks_study(&v->tasks, v->tl, &v->opts, err);
 	if (!rc && task_view_sum(v))
-		rc = no_memory(err);
+		rc = cvl_no_memory(err);
 	if (!rc) {
 		progress_clear(r->timeline.progress_ctx);
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (r->json)
 			task_view_json(v, o);
 		else if (r->csv)
 			task_view_csv(v, o);
 		else
 			task_view_text(v, o);
-		rc = out_flush(o, err);
+		rc = cvl_out_flush(o, err);
 	}
 	tasks_free(&v->tasks);
 	free(v->sum);

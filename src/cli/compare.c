@@ -21,7 +21,7 @@ static void cell_ns(struct table *t, double ns, bool known)
 	table_cell(t, "%s", text);
 }
 
-static void print_text(struct out *o, const struct study *s)
+static void print_text(struct cvl_out *o, const struct study *s)
 {
 	static const char *const heads[] = { "estimator", "tied",       "degraded", "residual sd",
 					     "bound",     "mean error", "sd",       "99.9 %",
@@ -59,19 +59,19 @@ static void print_text(struct out *o, const struct study *s)
 	table_print(&t, o, "lrrrrrrrrr", "");
 	for (size_t i = 0; i < s->n; i++)
 		if (!s->result[i].sync)
-			out_printf(o, "\n%s: %s", s->result[i].info->name, s->result[i].why);
-	out_printf(
+			cvl_out_printf(o, "\n%s: %s", s->result[i].info->name, s->result[i].why);
+	cvl_out_printf(
 		o,
 		"\nresiduals: pulses and beacons about the maps; bound: the middle one of a clock\n");
 	if (s->truth)
-		out_printf(
+		cvl_out_printf(
 			o,
 			"errors: differences of all pairs of clocks at %zu random instants from %.0f s on, "
 			"against the simulated truth\n",
 			s->instants, s->settled_s);
 }
 
-static void print_json(struct out *o, const struct study *s)
+static void print_json(struct cvl_out *o, const struct study *s)
 {
 	json_t *list = json_array();
 
@@ -103,7 +103,7 @@ static void print_json(struct out *o, const struct study *s)
 	report_json(o, json_pack("{s:o}", "estimators", list));
 }
 
-int compare_print(struct out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
+int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err)
 {
 	struct study s;

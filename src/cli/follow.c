@@ -135,7 +135,7 @@ int follow_session(const char *path, struct cvl_sync_opts *opts, bool json, stru
 	opts->report = &f.problems.report;
 	f.show = show_new(&style);
 	if (!f.show)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	while (!rc && growing && !show_is_over(f.show)) {
 		rc = look(&f, &growing);
 		if (growing)

@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <signal.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 struct output {
 	const char *path; /* as the user gave it */

@@ -117,12 +117,12 @@ static void set_names(const struct power_view *v, json_t *j, size_t source, size
 	}
 }
 
-static void put_json(struct out *o, json_t *j)
+static void put_json(struct cvl_out *o, json_t *j)
 {
 	char *text = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY);
 
 	if (text)
-		out_text(o, text);
+		cvl_out_text(o, text);
 	free(text);
 	json_decref(j);
 }
@@ -140,7 +140,7 @@ static void list_json(struct power_view *v, const struct power_span *span,
 							       json_integer(span->bound));
 	json_object_set_new(j, "readings", json_integer(span->energy.samples));
 	json_object_set_new(j, "gaps", json_integer(span->gaps));
-	out_text(v->out, v->listed ? ",\n" : "{\"intervals\":[\n");
+	cvl_out_text(v->out, v->listed ? ",\n" : "{\"intervals\":[\n");
 	put_json(v->out, j);
 }
 
@@ -151,8 +151,8 @@ static void list_text(struct power_view *v, const struct power_span *span,
 	char bound[CVL_TIME_TEXT] = "unknown", energy[64] = "-", mean[64] = "-", peak[64] = "-";
 
 	if (!v->listed)
-		out_printf(v->out, "%16s  %12s  %-8s  %-24s  %-24s  %-12s  %s\n", "from s", "for s",
-			   "+-", "energy", "mean", "peak", "clock");
+		cvl_out_printf(v->out, "%16s  %12s  %-8s  %-24s  %-24s  %-12s  %s\n", "from s",
+			       "for s", "+-", "energy", "mean", "peak", "clock");
 	if (span->bound != CVL_BOUND_UNKNOWN)
 		cvl_bound_text(bound, span->bound);
 	if (sum->sampled) {
@@ -160,13 +160,13 @@ static void list_text(struct power_view *v, const struct power_span *span,
 		si_text(mean, sizeof(mean), f.watt, f.watt_half, "W");
 		si_text(peak, sizeof(peak), sum->peak_w, NO_HALF, "W");
 	}
-	out_time(v->out, span->begin, 16);
-	out_text(v->out, "  ");
-	out_time(v->out, (struct cvl_time){ span->end.ns - span->begin.ns }, 12);
-	out_printf(v->out, "  %-8s  %-24s  %-24s  %-12s  %s%s%s\n", bound, energy, mean, peak,
-		   clock_name(v, v->result.source[span->source].clock),
-		   v->opts.how == POWER_STATES ? span->high ? " high" : " low" : "",
-		   span->gaps ? " gap" : "");
+	cvl_out_time(v->out, span->begin, 16);
+	cvl_out_text(v->out, "  ");
+	cvl_out_time(v->out, (struct cvl_time){ span->end.ns - span->begin.ns }, 12);
+	cvl_out_printf(v->out, "  %-8s  %-24s  %-24s  %-12s  %s%s%s\n", bound, energy, mean, peak,
+		       clock_name(v, v->result.source[span->source].clock),
+		       v->opts.how == POWER_STATES ? span->high ? " high" : " low" : "",
+		       span->gaps ? " gap" : "");
 }
 
 int power_view_put(void *view, const struct power_span *span)
@@ -341,22 +341,23 @@ static void left_out(const struct power_view *v)
 	}
 	for (unsigned i = 0; i < 4; i++)
 		if (lines[i].n)
-			out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
-				   lines[i].what);
+			cvl_out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
+				       lines[i].what);
 	if (unsampled)
-		out_printf(
+		cvl_out_printf(
 			v->out,
 			"%llu without a reading within, or at an unknown time: not in the energy\n",
 			(unsigned long long)unsampled);
 	if (unlike)
-		out_printf(v->out, "%llu readings of current or volts alone: left out\n",
-			   (unsigned long long)unlike);
+		cvl_out_printf(v->out, "%llu readings of current or volts alone: left out\n",
+			       (unsigned long long)unlike);
 	if (senseless)
-		out_printf(v->out, "%llu readings beyond %.0e W or V, or no numbers: left out\n",
-			   (unsigned long long)senseless, POWER_MOST);
+		cvl_out_printf(v->out,
+			       "%llu readings beyond %.0e W or V, or no numbers: left out\n",
+			       (unsigned long long)senseless, POWER_MOST);
 	if (gaps) {
 		cli_count(v->out, gaps, "gap");
-		out_text(v->out, " in the readings: their energy is in no sum\n");
+		cvl_out_text(v->out, " in the readings: their energy is in no sum\n");
 	}
 }
 
@@ -365,29 +366,29 @@ void power_view_text(struct power_view *v)
 	const struct power_opts *o = &v->opts;
 
 	if (v->listed)
-		out_char(v->out, '\n');
-	out_printf(v->out, "%s: power of %s", cvl_session_path(v->session),
-		   o->watts ? o->watts : o->amperes);
+		cvl_out_char(v->out, '\n');
+	cvl_out_printf(v->out, "%s: power of %s", cvl_session_path(v->session),
+		       o->watts ? o->watts : o->amperes);
 	if (o->amperes && o->volts)
-		out_printf(v->out, " x %s", o->volts);
+		cvl_out_printf(v->out, " x %s", o->volts);
 	else if (o->amperes)
-		out_printf(v->out, " x %g V", o->fixed_volts);
+		cvl_out_printf(v->out, " x %g V", o->fixed_volts);
 	if (o->how == POWER_BETWEEN)
-		out_printf(v->out, ", %s", v->points);
-	out_text(v->out, "\n\n");
+		cvl_out_printf(v->out, ", %s", v->points);
+	cvl_out_text(v->out, "\n\n");
 	switch (o->how) {
 	case POWER_WHOLE: whole(v); break;
 	case POWER_STATES: states(v); break;
 	case POWER_BETWEEN: between(v); break;
 	}
-	out_char(v->out, '\n');
+	cvl_out_char(v->out, '\n');
 	left_out(v);
 	if (!(o->rounded > 0))
-		out_text(
+		cvl_out_text(
 			v->out,
 			"what readings are rounded to is not known (--rounded): not in the bounds\n");
 	if (!cvl_timeline_sync(v->tl))
-		out_text(
+		cvl_out_text(
 			v->out,
 			"not synchronised: durations by each clock's nominal rate and how far that can be off\n");
 }
@@ -420,14 +421,14 @@ void power_view_json(struct power_view *v)
 			 (json_int_t)l->unbegun, "again", (json_int_t)l->again, "cut",
 			 (json_int_t)l->cut);
 	if (v->each)
-		out_text(v->out, v->listed ? "\n],\n" : "{\"intervals\":[],\n");
+		cvl_out_text(v->out, v->listed ? "\n],\n" : "{\"intervals\":[],\n");
 	else
-		out_char(v->out, '{');
-	out_text(v->out, "\"session\":");
+		cvl_out_char(v->out, '{');
+	cvl_out_text(v->out, "\"session\":");
 	put_json(v->out, report_text(cvl_session_path(v->session)));
-	out_text(v->out, ",\"left_out\":");
+	cvl_out_text(v->out, ",\"left_out\":");
 	put_json(v->out, left);
-	out_text(v->out, ",\"rows\":");
+	cvl_out_text(v->out, ",\"rows\":");
 	put_json(v->out, rows);
-	out_text(v->out, "}\n");
+	cvl_out_text(v->out, "}\n");
 }

@@ -25,7 +25,7 @@ struct power_view {
 	struct power_row *row;
 	size_t n_rows;
 	uint64_t listed;
-	struct out *out;
+	struct cvl_out *out;
 };
 
 /** Take an interval: power_study()'s put, with the view as its ctx. With each, it is written at once. */

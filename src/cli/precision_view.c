@@ -69,7 +69,7 @@ static struct precision_gap **longest(const struct precision_view *v,
 
 /* ---- as text ---- */
 
-static void put_levels(struct out *o, const struct precision_clock *c)
+static void put_levels(struct cvl_out *o, const struct precision_clock *c)
 {
 	const int64_t epsilon = ns_of(c, c->resolution);
 	struct table t;
@@ -92,23 +92,23 @@ static void put_levels(struct out *o, const struct precision_clock *c)
 	table_print(&t, o, "lrrrrrr", "  ");
 }
 
-static void put_claims(struct out *o, const struct precision_clock *c)
+static void put_claims(struct cvl_out *o, const struct precision_clock *c)
 {
 	char widest[CVL_TIME_TEXT], gap[CVL_TIME_TEXT];
 
 	cvl_bound_text(widest, ns_of(c, c->widest));
 	cvl_bound_text(gap, ns_of(c, c->gap_ticks));
-	out_text(
+	cvl_out_text(
 		o,
 		"\ntau + epsilon is the precision of an event, and of a duration of two of them\n");
-	out_printf(o, "no pulse of %s or more is missed", widest);
+	cvl_out_printf(o, "no pulse of %s or more is missed", widest);
 	if (c->widest > c->gap_ticks)
-		out_printf(o, "; outside of the gaps, none longer than %s", gap);
-	out_text(o, "\n");
+		cvl_out_printf(o, "; outside of the gaps, none longer than %s", gap);
+	cvl_out_text(o, "\n");
 }
 
 /* What stamps of this clock are worth beside stamps that another processor of the machine took itself. */
-static void put_counter(struct out *o, const struct precision_clock *c)
+static void put_counter(struct cvl_out *o, const struct precision_clock *c)
 {
 	char slack[CVL_TIME_TEXT], limit[CVL_TIME_TEXT];
 
@@ -116,13 +116,14 @@ static void put_counter(struct out *o, const struct precision_clock *c)
 		return;
 	cvl_bound_text(slack, ns_of(c, plus(c->counter.apart, c->resolution)));
 	cvl_bound_text(limit, ns_of(c, plus(c->counter.limit, c->resolution)));
-	out_printf(
+	cvl_out_printf(
 		o,
 		"beside stamps of processor %llu: +-%s by what the counters were shown to differ, +-%s at most\n",
 		(unsigned long long)c->counter.cpu, slack, limit);
 }
 
-static int put_gaps(const struct precision_view *v, struct out *o, const struct precision_clock *c)
+static int put_gaps(const struct precision_view *v, struct cvl_out *o,
+		    const struct precision_clock *c)
 {
 	struct precision_gap **g;
 	struct table t;
@@ -130,12 +131,13 @@ static int put_gaps(const struct precision_view *v, struct out *o, const struct 
 
 	if (!c->gaps)
 		return 0;
-	out_text(o, "\ngaps: ");
+	cvl_out_text(o, "\ngaps: ");
 	cli_count(o, c->gaps, "time");
-	out_text(o, " nobody looked");
+	cvl_out_text(o, " nobody looked");
 	if (c->step.ticks)
-		out_printf(o, ", %.4g %% of all", 100 * (double)c->gap_sum / (double)c->step.ticks);
-	out_text(o, "; the longest:\n");
+		cvl_out_printf(o, ", %.4g %% of all",
+			       100 * (double)c->gap_sum / (double)c->step.ticks);
+	cvl_out_text(o, "; the longest:\n");
 	g = longest(v, c, &n);
 	if (!g)
 		return CVL_E_NOMEM;
@@ -149,7 +151,7 @@ static int put_gaps(const struct precision_view *v, struct out *o, const struct 
 	}
 	free(g);
 	table_print(&t, o, "rrll", "  ");
-	out_text(o, "\n");
+	cvl_out_text(o, "\n");
 	table_init(&t, 3);
 	table_heads(&t, (const char *[]){ "cause", "gaps", "in all", NULL });
 	for (size_t i = 0; i < c->n_causes; i++) {
@@ -161,13 +163,13 @@ static int put_gaps(const struct precision_view *v, struct out *o, const struct 
 	return 0;
 }
 
-static void put_facts(struct out *o, const struct precision_clock *c)
+static void put_facts(struct cvl_out *o, const struct precision_clock *c)
 {
 	struct table t;
 
 	if (!c->n_facts)
 		return;
-	out_text(o, "\nthe machine:\n");
+	cvl_out_text(o, "\nthe machine:\n");
 	table_init(&t, 3);
 	for (size_t i = 0; i < c->n_facts; i++) {
 		table_cell(&t, "%s", c->fact[i].name);
@@ -177,63 +179,66 @@ static void put_facts(struct out *o, const struct precision_clock *c)
 	table_print(&t, o, "lll", "  ");
 }
 
-static int put_clock(const struct precision_view *v, struct out *o, const struct precision_clock *c)
+static int put_clock(const struct precision_view *v, struct cvl_out *o,
+		     const struct precision_clock *c)
 {
 	char least[CVL_TIME_TEXT], most[CVL_TIME_TEXT];
 	int rc = 0;
 
-	out_printf(o, "%s: ", clock_name(v, c->clock));
+	cvl_out_printf(o, "%s: ", clock_name(v, c->clock));
 	if (c->looped) {
 		cli_count(o, c->steps, "step");
-		out_text(o, " of a loop");
+		cvl_out_text(o, " of a loop");
 		if (c->step.ticks)
-			out_printf(o, " in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
+			cvl_out_printf(o, " in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
 	} else {
-		out_text(o,
-			 "it tells of no loop (a capture that was cut off, or stamps by others)");
+		cvl_out_text(
+			o, "it tells of no loop (a capture that was cut off, or stamps by others)");
 	}
 	if (c->events) {
 		cvl_bound_text(least, ns_of(c, 2 * c->half_least));
 		cvl_bound_text(most, ns_of(c, 2 * c->half_most));
-		out_text(o, "; ");
+		cvl_out_text(o, "; ");
 		cli_count(o, c->events, "event");
-		out_printf(o, " with brackets of %s to %s", least, most);
+		cvl_out_printf(o, " with brackets of %s to %s", least, most);
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	if (c->looped) {
-		out_char(o, '\n');
+		cvl_out_char(o, '\n');
 		put_levels(o, c);
 		put_claims(o, c);
 		put_counter(o, c);
 	}
 	rc = put_gaps(v, o, c);
 	if (c->overflows)
-		out_printf(o, "\n%llu times something was full: %llu records are lost\n",
-			   (unsigned long long)c->overflows, (unsigned long long)c->lost);
+		cvl_out_printf(o, "\n%llu times something was full: %llu records are lost\n",
+			       (unsigned long long)c->overflows, (unsigned long long)c->lost);
 	put_facts(o, c);
 	return rc;
 }
 
-static int put_text(const struct precision_view *v, struct out *o)
+static int put_text(const struct precision_view *v, struct cvl_out *o)
 {
 	const struct flow_times *times = &v->study.times;
 	int rc = 0;
 
 	for (size_t i = 0; i < v->study.n && !rc && !v->between; i++) {
 		if (i)
-			out_char(o, '\n');
+			cvl_out_char(o, '\n');
 		rc = put_clock(v, o, &v->study.clock[i]);
 	}
 	if (!v->between || rc)
 		return rc;
-	out_printf(o, "%s: ", v->between);
+	cvl_out_printf(o, "%s: ", v->between);
 	cli_count(o, times->n, "duration");
 	if (times->broken)
-		out_printf(o, "; within %llu nobody looked for a while, and a pulse may be missing",
-			   (unsigned long long)times->broken);
+		cvl_out_printf(
+			o, "; within %llu nobody looked for a while, and a pulse may be missing",
+			(unsigned long long)times->broken);
 	if (v->study.open)
-		out_printf(o, "; %llu began and did not end", (unsigned long long)v->study.open);
-	out_char(o, '\n');
+		cvl_out_printf(o, "; %llu began and did not end",
+			       (unsigned long long)v->study.open);
+	cvl_out_char(o, '\n');
 	return flow_times_text(o, times);
 }
 
@@ -316,7 +321,7 @@ static json_t *clock_json(const struct precision_view *v, const struct precision
 	return j;
 }
 
-static int put_json(const struct precision_view *v, struct out *o)
+static int put_json(const struct precision_view *v, struct cvl_out *o)
 {
 	json_t *clocks = json_array(), *all;
 	char *text;
@@ -338,25 +343,25 @@ static int put_json(const struct precision_view *v, struct out *o)
 	json_decref(all);
 	if (!text)
 		return CVL_E_NOMEM;
-	out_long(o, text, strlen(text));
-	out_char(o, '\n');
+	cvl_out_long(o, text, strlen(text));
+	cvl_out_char(o, '\n');
 	free(text);
 	return 0;
 }
 
 int precision_view_put(struct precision_view *v, struct cvl_error *err)
 {
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	int rc;
 
 	if (!o)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-	out_init(o, STDOUT_FILENO, "standard output");
+		return cvl_no_memory(err);
+	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	rc = v->json ? put_json(v, o) : put_text(v, o);
 	if (rc)
 		cvl_fail(err, rc, CVL_NO_OFFSET, "out of memory");
 	else
-		rc = out_flush(o, err);
+		rc = cvl_out_flush(o, err);
 	free(o);
 	return rc;
 }

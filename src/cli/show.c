@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/show.h"
 
-#include "core/out.h"
+#include <coeval/out.h>
 #include "timeline/fields.h"
 #include "timeline/survey.h"
 
@@ -29,7 +29,7 @@ struct shown {
 };
 
 struct show {
-	struct out out;
+	struct cvl_out out;
 	struct cvl_timeline *tl;
 	struct show_style style;
 	int64_t epoch;
@@ -64,13 +64,13 @@ static const struct lead *lead_of(struct show *s, const struct cvl_slice *sl, si
 						 cvl_kind_name((enum cvl_kind)b->kind[i]);
 	lead->wanted = !s->style.event || !fnmatch(s->style.event, lead->name, 0);
 	node = cvl_session_clock(cvl_timeline_session(s->tl), sl->clock)->node;
-	lead->text = calloc(1, 4 * (strlen(node) + strlen(lead->name)) + 6 + OUT_SLACK);
+	lead->text = calloc(1, 4 * (strlen(node) + strlen(lead->name)) + 6 + CVL_OUT_SLACK);
 	if (!lead->text)
 		return NULL;
 	strcpy(lead->text, "] ");
-	text_name(lead->text + 2, node);
+	cvl_text_name(lead->text + 2, node);
 	strcat(lead->text, " ");
-	text_name(lead->text + strlen(lead->text), lead->name);
+	cvl_text_name(lead->text + strlen(lead->text), lead->name);
 	strcat(lead->text, ": ");
 	lead->n = strlen(lead->text);
 	return lead;
@@ -104,18 +104,18 @@ static void put_levels_text(struct show *s, const struct cvl_slice *sl, size_t i
 	bool first = true;
 	char buf[24];
 
-	out_char(&s->out, '{');
+	cvl_out_char(&s->out, '{');
 	for (size_t l = 0; l < n; l++) {
 		if (!(changed >> l & 1))
 			continue;
-		out_text(&s->out, first ? " " : ", ");
-		out_name(&s->out, survey_line(s->tl, sl->stream, l, buf));
-		out_text(&s->out, b->aux[i] >> l & 1   ? " = x" :
-				  b->value[i] >> l & 1 ? " = 1" :
-							 " = 0");
+		cvl_out_text(&s->out, first ? " " : ", ");
+		cvl_out_name(&s->out, survey_line(s->tl, sl->stream, l, buf));
+		cvl_out_text(&s->out, b->aux[i] >> l & 1   ? " = x" :
+				      b->value[i] >> l & 1 ? " = 1" :
+							     " = 0");
 		first = false;
 	}
-	out_text(&s->out, " }");
+	cvl_out_text(&s->out, " }");
 }
 
 static void put_gap_text(struct show *s, const struct cvl_slice *sl, size_t i)
@@ -123,22 +123,22 @@ static void put_gap_text(struct show *s, const struct cvl_slice *sl, size_t i)
 	const struct cvl_batch *b = sl->batch;
 	char text[CVL_TIME_TEXT];
 
-	out_text(&s->out, "{ why = ");
-	out_text(&s->out, cvl_gap_name((enum cvl_gap)b->cls[i]));
-	out_text(&s->out, ", lost = ");
+	cvl_out_text(&s->out, "{ why = ");
+	cvl_out_text(&s->out, cvl_gap_name((enum cvl_gap)b->cls[i]));
+	cvl_out_text(&s->out, ", lost = ");
 	if (b->value[i] == CVL_LOST_UNKNOWN)
-		out_text(&s->out, "unknown");
+		cvl_out_text(&s->out, "unknown");
 	else
-		out_u64(&s->out, b->value[i]);
-	out_text(&s->out, ", until = ");
+		cvl_out_u64(&s->out, b->value[i]);
+	cvl_out_text(&s->out, ", until = ");
 	if (b->aux[i] == CVL_TICK_UNKNOWN) {
-		out_text(&s->out, "unknown");
+		cvl_out_text(&s->out, "unknown");
 	} else {
 		cvl_time_text(text, cvl_map_time(cvl_timeline_map(s->tl, sl->clock),
 						 (struct cvl_tick){ b->aux[i] }, NULL));
-		out_text(&s->out, text);
+		cvl_out_text(&s->out, text);
 	}
-	out_text(&s->out, " }");
+	cvl_out_text(&s->out, " }");
 }
 
 static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
@@ -150,25 +150,25 @@ static int put_fields_text(struct show *s, const struct cvl_slice *sl, size_t i,
 	switch ((enum cvl_kind)b->kind[i]) {
 	case CVL_EDGE: put_levels_text(s, sl, i); return 0;
 	case CVL_SAMPLE:
-		out_text(&s->out, "{ ");
-		out_name(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
-		out_text(&s->out, " = ");
-		out_double(&s->out, survey_sample(b->value[i]));
-		out_text(&s->out, " }");
+		cvl_out_text(&s->out, "{ ");
+		cvl_out_name(&s->out, survey_channel(s->tl, sl->stream, b->cls[i], buf));
+		cvl_out_text(&s->out, " = ");
+		cvl_out_double(&s->out, survey_sample(b->value[i]));
+		cvl_out_text(&s->out, " }");
 		return 0;
 	case CVL_BEACON:
-		out_printf(&s->out, "{ sender = %u, seq = %llu }", b->cls[i],
-			   (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, "{ sender = %u, seq = %llu }", b->cls[i],
+			       (unsigned long long)b->value[i]);
 		return 0;
-	case CVL_PULSE: out_printf(&s->out, "{ channel = %u }", b->cls[i]); return 0;
+	case CVL_PULSE: cvl_out_printf(&s->out, "{ channel = %u }", b->cls[i]); return 0;
 	case CVL_MESSAGE:
-		out_printf(&s->out, "{ direction = %s, key = %llu }",
-			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, "{ direction = %s, key = %llu }",
+			       b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
 		return 0;
 	case CVL_GAP: put_gap_text(s, sl, i); return 0;
 	case CVL_SLIP:
-		out_printf(&s->out, "{ from_tick = %llu, half_width = %llu }",
-			   (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, "{ from_tick = %llu, half_width = %llu }",
+			       (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
 		return 0;
 	default:
 		return fields_text(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i,
@@ -195,8 +195,8 @@ static void put_absolute(struct show *s, struct cvl_time t, char between)
 		strftime(s->day, sizeof(s->day), "%Y-%m-%d", gmtime_r(&at, &tm));
 	}
 	seconds -= day * 86400;
-	out_printf(&s->out, "%s%c%02d:%02d:%02d.%09lld", s->day, between, (int)(seconds / 3600),
-		   (int)(seconds / 60 % 60), (int)(seconds % 60), (long long)part);
+	cvl_out_printf(&s->out, "%s%c%02d:%02d:%02d.%09lld", s->day, between, (int)(seconds / 3600),
+		       (int)(seconds / 60 % 60), (int)(seconds % 60), (long long)part);
 }
 
 static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const struct lead *lead,
@@ -205,26 +205,26 @@ static int put_text(struct show *s, const struct cvl_slice *sl, size_t i, const 
 	char text[CVL_TIME_TEXT];
 	int rc;
 
-	out_char(&s->out, '[');
+	cvl_out_char(&s->out, '[');
 	if (s->style.ticks)
-		out_u64(&s->out, sl->batch->tick[i].count);
+		cvl_out_u64(&s->out, sl->batch->tick[i].count);
 	else if (s->style.absolute)
 		put_absolute(s, sl->time[i], ' ');
 	else
-		out_time(&s->out, sl->time[i], 15);
+		cvl_out_time(&s->out, sl->time[i], 15);
 	if (s->style.bounds) {
 		size_t n = cvl_bound_text(text, cvl_timeline_bound(s->tl, sl, i));
 
-		out_text(&s->out, " +-");
+		cvl_out_text(&s->out, " +-");
 		for (; n < 8; n++)
-			out_char(&s->out, ' ');
-		out_text(&s->out, text);
+			cvl_out_char(&s->out, ' ');
+		cvl_out_text(&s->out, text);
 	}
-	out_slack(&s->out, lead->text, lead->n);
+	cvl_out_slack(&s->out, lead->text, lead->n);
 	rc = put_fields_text(s, sl, i, err);
 	if (sl->batch->flags[i] & CVL_LATE)
-		out_text(&s->out, "  (out of order)");
-	out_char(&s->out, '\n');
+		cvl_out_text(&s->out, "  (out of order)");
+	cvl_out_char(&s->out, '\n');
 	return rc;
 }
 
@@ -237,30 +237,30 @@ static void put_edge_json(struct show *s, const struct cvl_slice *sl, size_t i)
 	size_t n = lines_of(s, sl->stream), put = 0;
 	char buf[24];
 
-	out_text(&s->out, ",\"lines\":{");
+	cvl_out_text(&s->out, ",\"lines\":{");
 	for (size_t l = 0; l < n; l++) {
 		const char *name;
 
 		if (!(changed >> l & 1))
 			continue;
 		if (put++)
-			out_char(&s->out, ',');
+			cvl_out_char(&s->out, ',');
 		name = survey_line(s->tl, sl->stream, l, buf);
-		out_json(&s->out, name, strlen(name));
-		out_text(&s->out, b->aux[i] >> l & 1   ? ":null" :
-				  b->value[i] >> l & 1 ? ":1" :
-							 ":0");
+		cvl_out_json(&s->out, name, strlen(name));
+		cvl_out_text(&s->out, b->aux[i] >> l & 1   ? ":null" :
+				      b->value[i] >> l & 1 ? ":1" :
+							     ":0");
 	}
-	out_char(&s->out, '}');
+	cvl_out_char(&s->out, '}');
 }
 
-static void put_number_or_null(struct out *o, const char *key, uint64_t v, bool known)
+static void put_number_or_null(struct cvl_out *o, const char *key, uint64_t v, bool known)
 {
-	out_text(o, key);
+	cvl_out_text(o, key);
 	if (known)
-		out_u64(o, v);
+		cvl_out_u64(o, v);
 	else
-		out_text(o, "null");
+		cvl_out_text(o, "null");
 }
 
 static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, struct cvl_error *err)
@@ -274,36 +274,36 @@ static int put_own_json(struct show *s, const struct cvl_slice *sl, size_t i, st
 	case CVL_EDGE: put_edge_json(s, sl, i); break;
 	case CVL_SAMPLE:
 		name = survey_channel(s->tl, sl->stream, b->cls[i], buf);
-		out_text(&s->out, ",\"channel\":");
-		out_json(&s->out, name, strlen(name));
-		out_text(&s->out, ",\"value\":");
+		cvl_out_text(&s->out, ",\"channel\":");
+		cvl_out_json(&s->out, name, strlen(name));
+		cvl_out_text(&s->out, ",\"value\":");
 		if (survey_sample(b->value[i]) - survey_sample(b->value[i]) != 0)
-			out_text(&s->out, "null");
+			cvl_out_text(&s->out, "null");
 		else
-			out_double(&s->out, survey_sample(b->value[i]));
+			cvl_out_double(&s->out, survey_sample(b->value[i]));
 		break;
 	case CVL_BEACON:
-		out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i],
-			   (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, ",\"sender\":%u,\"seq\":%llu", b->cls[i],
+			       (unsigned long long)b->value[i]);
 		break;
-	case CVL_PULSE: out_printf(&s->out, ",\"channel\":%u", b->cls[i]); break;
+	case CVL_PULSE: cvl_out_printf(&s->out, ",\"channel\":%u", b->cls[i]); break;
 	case CVL_MESSAGE:
-		out_printf(&s->out, ",\"direction\":\"%s\",\"key\":%llu",
-			   b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, ",\"direction\":\"%s\",\"key\":%llu",
+			       b->cls[i] ? "received" : "sent", (unsigned long long)b->value[i]);
 		break;
 	case CVL_GAP:
-		out_printf(&s->out, ",\"why\":\"%s\"", cvl_gap_name((enum cvl_gap)b->cls[i]));
+		cvl_out_printf(&s->out, ",\"why\":\"%s\"", cvl_gap_name((enum cvl_gap)b->cls[i]));
 		put_number_or_null(&s->out, ",\"lost\":", b->value[i],
 				   b->value[i] != CVL_LOST_UNKNOWN);
 		put_number_or_null(&s->out, ",\"to_tick\":", b->aux[i],
 				   b->aux[i] != CVL_TICK_UNKNOWN);
 		break;
 	case CVL_SLIP:
-		out_printf(&s->out, ",\"from_tick\":%llu,\"half_width_ticks\":%llu",
-			   (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
+		cvl_out_printf(&s->out, ",\"from_tick\":%llu,\"half_width_ticks\":%llu",
+			       (unsigned long long)b->aux[i], (unsigned long long)b->value[i]);
 		break;
 	default:
-		out_text(&s->out, ",\"fields\":");
+		cvl_out_text(&s->out, ",\"fields\":");
 		rc = fields_json(&s->out, cvl_timeline_stream(s->tl, sl->stream), b, i, err);
 	}
 	return rc;
@@ -316,32 +316,32 @@ static int put_json(struct show *s, const struct cvl_slice *sl, size_t i, const 
 	int64_t bound = cvl_timeline_bound(s->tl, sl, i);
 	int rc;
 
-	out_text(&s->out, "{\"t_ns\":");
+	cvl_out_text(&s->out, "{\"t_ns\":");
 	if (s->style.absolute) {
-		out_i64(&s->out, cvl_add_sat(sl->time[i].ns, s->epoch));
-		out_text(&s->out, ",\"utc\":\"");
+		cvl_out_i64(&s->out, cvl_add_sat(sl->time[i].ns, s->epoch));
+		cvl_out_text(&s->out, ",\"utc\":\"");
 		put_absolute(s, sl->time[i], 'T');
-		out_text(&s->out, "Z\"");
+		cvl_out_text(&s->out, "Z\"");
 	} else {
-		out_i64(&s->out, sl->time[i].ns);
+		cvl_out_i64(&s->out, sl->time[i].ns);
 	}
 	put_number_or_null(&s->out, ",\"bound_ns\":", (uint64_t)bound, bound != CVL_BOUND_UNKNOWN);
-	out_text(&s->out, ",\"bound\":\"");
-	out_text(&s->out, cvl_bound_kind_name(cvl_timeline_bound_kind(s->tl, sl->clock)));
-	out_text(&s->out, "\",\"tick\":");
-	out_u64(&s->out, sl->batch->tick[i].count);
-	out_text(&s->out, ",\"node\":");
-	out_json(&s->out, clock->node, strlen(clock->node));
-	out_text(&s->out, ",\"clock\":");
-	out_json(&s->out, clock->name, strlen(clock->name));
-	out_text(&s->out, ",\"kind\":\"");
-	out_text(&s->out, cvl_kind_name((enum cvl_kind)sl->batch->kind[i]));
-	out_text(&s->out, "\",\"name\":");
-	out_json(&s->out, lead->name, strlen(lead->name));
+	cvl_out_text(&s->out, ",\"bound\":\"");
+	cvl_out_text(&s->out, cvl_bound_kind_name(cvl_timeline_bound_kind(s->tl, sl->clock)));
+	cvl_out_text(&s->out, "\",\"tick\":");
+	cvl_out_u64(&s->out, sl->batch->tick[i].count);
+	cvl_out_text(&s->out, ",\"node\":");
+	cvl_out_json(&s->out, clock->node, strlen(clock->node));
+	cvl_out_text(&s->out, ",\"clock\":");
+	cvl_out_json(&s->out, clock->name, strlen(clock->name));
+	cvl_out_text(&s->out, ",\"kind\":\"");
+	cvl_out_text(&s->out, cvl_kind_name((enum cvl_kind)sl->batch->kind[i]));
+	cvl_out_text(&s->out, "\",\"name\":");
+	cvl_out_json(&s->out, lead->name, strlen(lead->name));
 	if (sl->batch->flags[i] & CVL_LATE)
-		out_text(&s->out, ",\"late\":true");
+		cvl_out_text(&s->out, ",\"late\":true");
 	rc = put_own_json(s, sl, i, err);
-	out_text(&s->out, "}\n");
+	cvl_out_text(&s->out, "}\n");
 	return rc;
 }
 
@@ -364,7 +364,7 @@ static int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_err
 		int rc = 0;
 
 		if (!lead)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		if (lead->wanted && (!edge || !unchanged(s, sl, i)))
 			rc = s->style.json ? put_json(s, sl, i, lead, err) :
 					     put_text(s, sl, i, lead, err);
@@ -397,7 +397,7 @@ static int prepare(struct show *s, struct cvl_error *err)
 	if (n > s->n_streams) {
 		grown = realloc(s->stream, n * sizeof(*grown));
 		if (!grown)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		memset(grown + s->n_streams, 0, (n - s->n_streams) * sizeof(*grown));
 		s->stream = grown;
 		s->n_streams = n;
@@ -409,7 +409,7 @@ static int prepare(struct show *s, struct cvl_error *err)
 		memset(&st->packet, 0, sizeof(st->packet));
 		st->lead = calloc(leads, sizeof(*st->lead));
 		if (!st->lead)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		st->n_leads = leads;
 	}
 	return 0;
@@ -421,7 +421,7 @@ struct show *show_new(const struct show_style *style)
 
 	if (s) {
 		s->style = *style;
-		out_init(&s->out, STDOUT_FILENO, "standard output");
+		cvl_out_init(&s->out, STDOUT_FILENO, "standard output");
 	}
 	return s;
 }
@@ -453,9 +453,9 @@ static int show_all(struct show *s, struct cvl_error *err)
 			break;
 	}
 	if (rc >= 0)
-		rc = out_flush(&s->out, err);
+		rc = cvl_out_flush(&s->out, err);
 	else
-		out_flush(&s->out, NULL);
+		cvl_out_flush(&s->out, NULL);
 	return rc;
 }
 

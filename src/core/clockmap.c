@@ -116,7 +116,7 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 	}
 	map = malloc(sizeof(*map) + (n + 1) * sizeof(struct segment) + n * sizeof(*knots));
 	if (!map)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	knots = (struct cvl_knot *)(void *)(map->seg + n + 1);
 	memcpy(knots, spec->knots, n * sizeof(*knots));
 	map->spec = *spec;

@@ -20,6 +20,11 @@ int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const c
 	return code;
 }
 
+int cvl_no_memory(struct cvl_error *err)
+{
+	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+}
+
 int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path)
 {
 	int saved = errno;
@@ -35,6 +40,14 @@ void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem)
 {
 	if (report && report->fn)
 		report->fn(report->ctx, problem);
+}
+
+int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done, uint64_t total,
+		      struct cvl_error *err)
+{
+	if (!progress->fn || progress->fn(progress->ctx, done, total))
+		return 0;
+	return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
 }
 
 const char *cvl_code_name(enum cvl_code code)
@@ -58,6 +71,7 @@ const char *cvl_code_name(enum cvl_code code)
 	case CVL_E_ENV: return "environment";
 	case CVL_E_MISMATCH: return "mismatch";
 	case CVL_E_FULL: return "full";
+	case CVL_E_CANCELLED: return "cancelled";
 	}
 	return "unknown";
 }
@@ -66,7 +80,8 @@ int cvl_exit_status(enum cvl_code code)
 {
 	switch (code) {
 	case CVL_OK: return 0;
-	case CVL_E_NO: return 1;
+	case CVL_E_NO:
+	case CVL_E_CANCELLED: return 1;
 	case CVL_E_USAGE: return 2;
 	case CVL_E_IO:
 	case CVL_E_FULL:

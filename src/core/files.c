@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/files.h"
+#include <coeval/files.h>
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/out.h"
+#include <coeval/out.h>
 #include "core/utf8.h"
 
 #include <endian.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-void out_init(struct out *o, int fd, const char *path)
+void cvl_out_init(struct cvl_out *o, int fd, const char *path)
 {
 	o->fd = fd;
 	o->own = false;
@@ -24,24 +24,24 @@ void out_init(struct out *o, int fd, const char *path)
 	o->n = 0;
 }
 
-int out_open(struct out *o, const char *path, struct cvl_error *err)
+int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err)
 {
 	int fd;
 
 	if (!path || !strcmp(path, "-")) {
-		out_init(o, STDOUT_FILENO, "standard output");
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		o->plain = isatty(STDOUT_FILENO) == 1;
 		return 0;
 	}
 	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return cvl_fail_errno(err, "create", path);
-	out_init(o, fd, path);
+	cvl_out_init(o, fd, path);
 	o->own = true;
 	return 0;
 }
 
-static void write_all(struct out *o, const char *p, size_t n)
+static void write_all(struct cvl_out *o, const char *p, size_t n)
 {
 	while (n && !o->error && !o->closed) {
 		ssize_t put = write(o->fd, p, n);
@@ -109,7 +109,7 @@ static char *make_plain(char *to, const char *s, size_t n, bool in_name)
 	return to;
 }
 
-void text_name(char *to, const char *s)
+void cvl_text_name(char *to, const char *s)
 {
 	*make_plain(to, s, strlen(s), true) = '\0';
 }
@@ -139,20 +139,20 @@ static bool is_plain(const char *s, size_t n)
 	return !bad;
 }
 
-void out_name(struct out *o, const char *s)
+void cvl_out_name(struct cvl_out *o, const char *s)
 {
 	char safe[4 * 64];
 	size_t n = strlen(s), part;
 
 	if (is_plain(s, n) && !memchr(s, '\n', n) && !memchr(s, '\t', n)) {
-		out_bytes(o, s, n);
+		cvl_out_bytes(o, s, n);
 		return;
 	}
 	for (; n; s += part, n -= part) {
 		part = n < 64 ? n : 64;
 		while (part < n && part > 60 && ((unsigned char)s[part] & 0xc0) == 0x80)
 			part--; /* whole characters */
-		out_bytes(o, safe, (size_t)(make_plain(safe, s, part, true) - safe));
+		cvl_out_bytes(o, safe, (size_t)(make_plain(safe, s, part, true) - safe));
 	}
 }
 
@@ -170,7 +170,7 @@ static size_t cut_off(const char *s, size_t n)
 	return 0;
 }
 
-static void write_plain(struct out *o, const char *s, size_t n, bool last)
+static void write_plain(struct cvl_out *o, const char *s, size_t n, bool last)
 {
 	char part[1024], safe[4 * sizeof(part)];
 
@@ -189,7 +189,7 @@ static void write_plain(struct out *o, const char *s, size_t n, bool last)
 	}
 }
 
-void out_drain(struct out *o)
+void cvl_out_drain(struct cvl_out *o)
 {
 	if (o->plain && (o->n_tail || !is_plain(o->buf, o->n)))
 		write_plain(o, o->buf, o->n, false);
@@ -198,9 +198,9 @@ void out_drain(struct out *o)
 	o->n = 0;
 }
 
-int out_flush(struct out *o, struct cvl_error *err)
+int cvl_out_flush(struct cvl_out *o, struct cvl_error *err)
 {
-	out_drain(o);
+	cvl_out_drain(o);
 	write_plain(o, "", 0, true);
 	if (!o->error)
 		return 0;
@@ -208,9 +208,9 @@ int out_flush(struct out *o, struct cvl_error *err)
 	return cvl_fail_errno(err, "write", o->path);
 }
 
-int out_close(struct out *o, struct cvl_error *err)
+int cvl_out_close(struct cvl_out *o, struct cvl_error *err)
 {
-	int rc = out_flush(o, err);
+	int rc = cvl_out_flush(o, err);
 
 	if (o->own && close(o->fd) && !rc)
 		rc = cvl_fail_errno(err, "write", o->path);
@@ -218,12 +218,12 @@ int out_close(struct out *o, struct cvl_error *err)
 	return rc;
 }
 
-void out_long(struct out *o, const char *s, size_t n)
+void cvl_out_long(struct cvl_out *o, const char *s, size_t n)
 {
 	while (n) {
-		size_t part = n < OUT_BYTES ? n : OUT_BYTES;
+		size_t part = n < CVL_OUT_BYTES ? n : CVL_OUT_BYTES;
 
-		memcpy(out_room(o, part), s, part);
+		memcpy(cvl_out_room(o, part), s, part);
 		o->n += part;
 		s += part;
 		n -= part;
@@ -290,12 +290,12 @@ static const char pairs[] =
 /* More than eight digits. Apart from the short ones, which are many more and then need no registers saved. */
 static __attribute__((noinline)) char *text_long(char *w, uint64_t v)
 {
-	w = text_u64(w, v / 100000000);
+	w = cvl_text_u64(w, v / 100000000);
 	store_digits(w, eight_digits(v % 100000000));
 	return w + 8;
 }
 
-char *text_u64(char *w, uint64_t v)
+char *cvl_text_u64(char *w, uint64_t v)
 {
 	unsigned n;
 
@@ -312,20 +312,20 @@ char *text_u64(char *w, uint64_t v)
 	return w + n;
 }
 
-char *text_i64(char *w, int64_t v)
+char *cvl_text_i64(char *w, int64_t v)
 {
 	*w = '-';
-	return v < 0 ? text_u64(w + 1, 0 - (uint64_t)v) : text_u64(w, (uint64_t)v);
+	return v < 0 ? cvl_text_u64(w + 1, 0 - (uint64_t)v) : cvl_text_u64(w, (uint64_t)v);
 }
 
-void out_u64(struct out *o, uint64_t v)
+void cvl_out_u64(struct cvl_out *o, uint64_t v)
 {
-	out_to(o, text_u64(out_room(o, OUT_NUMBER), v));
+	cvl_out_to(o, cvl_text_u64(cvl_out_room(o, CVL_OUT_NUMBER), v));
 }
 
-void out_i64(struct out *o, int64_t v)
+void cvl_out_i64(struct cvl_out *o, int64_t v)
 {
-	out_to(o, text_i64(out_room(o, OUT_NUMBER), v));
+	cvl_out_to(o, cvl_text_i64(cvl_out_room(o, CVL_OUT_NUMBER), v));
 }
 
 /* Eight digits of @v in base 16, as eight_digits(). */
@@ -344,12 +344,12 @@ static inline void store_hex(char *w, uint64_t digits)
 	store_digits(w, digits + ((digits + 0x0606060606060606u) >> 4 & 0x0101010101010101u) * 7);
 }
 
-char *text_hex(char *w, uint64_t v)
+char *cvl_text_hex(char *w, uint64_t v)
 {
 	uint64_t digits, zeros;
 
 	if (v >> 32)
-		w = text_hex(w, v >> 32);
+		w = cvl_text_hex(w, v >> 32);
 	digits = eight_hex((uint32_t)v);
 	if (v >> 32) {
 		store_hex(w, digits);
@@ -360,18 +360,18 @@ char *text_hex(char *w, uint64_t v)
 	return w + 8 - zeros;
 }
 
-void out_base(struct out *o, uint64_t v, unsigned base)
+void cvl_out_base(struct cvl_out *o, uint64_t v, unsigned base)
 {
 	unsigned shift = (unsigned)__builtin_ctz(base),
 		 n = (63 - (unsigned)__builtin_clzll(v | 1)) / shift + 1;
-	char *w = out_room(o, 64);
+	char *w = cvl_out_room(o, 64);
 
 	for (unsigned i = n; i-- > 0; v >>= shift)
 		w[i] = "01234567"[v & (base - 1)];
 	o->n += n;
 }
 
-void out_double(struct out *o, double v)
+void cvl_out_double(struct cvl_out *o, double v)
 {
 	char text[40];
 
@@ -380,26 +380,26 @@ void out_double(struct out *o, double v)
 		if (!isfinite(v) || strtod(text, NULL) == v)
 			break;
 	}
-	out_text(o, text);
+	cvl_out_text(o, text);
 }
 
-void out_time(struct out *o, struct cvl_time t, size_t width)
+void cvl_out_time(struct cvl_out *o, struct cvl_time t, size_t width)
 {
 	uint64_t abs = t.ns < 0 ? 0 - (uint64_t)t.ns : (uint64_t)t.ns, whole = abs / 1000000000u;
 	uint64_t fraction = abs - whole * 1000000000u;
 	size_t n = count_digits(whole) + (t.ns < 0) + 10;
-	char *w = out_room(o, 64 + OUT_NUMBER);
+	char *w = cvl_out_room(o, 64 + CVL_OUT_NUMBER);
 
 	if (n < width) {
 		memset(w, ' ', 64);
 		w += (width < 64 ? width : 64) - n;
 	}
 	*w = '-';
-	w = text_u64(w + (t.ns < 0), whole);
+	w = cvl_text_u64(w + (t.ns < 0), whole);
 	*w++ = '.';
 	*w++ = (char)('0' + fraction / 100000000);
 	store_digits(w, eight_digits(fraction % 100000000));
-	out_to(o, w + 8);
+	cvl_out_to(o, w + 8);
 }
 
 /* Whether none of eight characters needs an escape. */
@@ -442,53 +442,53 @@ static inline bool copy_plain(char *w, const char *s, size_t n)
 	return plain8(head);
 }
 
-void out_quoted(struct out *o, const char *s, size_t n)
+void cvl_out_quoted(struct cvl_out *o, const char *s, size_t n)
 {
-	char *w = out_room(o, 16 + 2);
+	char *w = cvl_out_room(o, 16 + 2);
 
 	if (n <= 16 && copy_plain(w + 1, s, n)) {
 		w[0] = w[n + 1] = '"';
 		o->n += n + 2;
 		return;
 	}
-	out_char(o, '"');
+	cvl_out_char(o, '"');
 	for (size_t i = 0, plain = 0; i <= n; i++) {
 		unsigned char c = i < n ? (unsigned char)s[i] : 0;
 
 		if (c >= 32 && c != 127 && c != '"' && c != '\\')
 			continue;
-		out_bytes(o, s + plain, i - plain);
+		cvl_out_bytes(o, s + plain, i - plain);
 		plain = i + 1;
 		if (i == n)
 			break;
 		if (c == '"' || c == '\\')
-			out_printf(o, "\\%c", c);
+			cvl_out_printf(o, "\\%c", c);
 		else if (c < 32 && escapes[c] != '.')
-			out_printf(o, "\\%c", escapes[c]);
+			cvl_out_printf(o, "\\%c", escapes[c]);
 		else
-			out_printf(o, "\\x%02x", c);
+			cvl_out_printf(o, "\\x%02x", c);
 	}
-	out_char(o, '"');
+	cvl_out_char(o, '"');
 }
 
-void out_json(struct out *o, const char *s, size_t n)
+void cvl_out_json(struct cvl_out *o, const char *s, size_t n)
 {
-	out_char(o, '"');
+	cvl_out_char(o, '"');
 	for (size_t i = 0; i < n;) {
 		unsigned char c = (unsigned char)s[i];
 		size_t len = utf8_length(s + i, n - i);
 
 		if (!len)
-			out_text(o, "\\ufffd");
+			cvl_out_text(o, "\\ufffd");
 		else if (c == '"' || c == '\\')
-			out_printf(o, "\\%c", c);
+			cvl_out_printf(o, "\\%c", c);
 		else if (c < 32)
-			out_printf(o, "\\u%04x", c);
+			cvl_out_printf(o, "\\u%04x", c);
 		else
-			out_bytes(o, s + i, len);
+			cvl_out_bytes(o, s + i, len);
 		i += len ? len : 1;
 	}
-	out_char(o, '"');
+	cvl_out_char(o, '"');
 }
 
 /* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. */
@@ -501,26 +501,26 @@ static bool is_xml(const char *s, size_t len)
 	       memcmp(s, "\xef\xbf\xbf", len < 3 ? 1 : 3) != 0;
 }
 
-void out_xml(struct out *o, const char *s)
+void cvl_out_xml(struct cvl_out *o, const char *s)
 {
 	for (size_t n = strlen(s); n;) {
 		size_t len = utf8_length(s, n);
 
 		if (!is_xml(s, len))
-			out_text(o, "\xef\xbf\xbd");
+			cvl_out_text(o, "\xef\xbf\xbd");
 		else if (strchr("&<>\"\t\n\r", *s))
-			out_printf(o, "&#%d;", *s);
+			cvl_out_printf(o, "&#%d;", *s);
 		else
-			out_bytes(o, s, len);
+			cvl_out_bytes(o, s, len);
 		len = len ? len : 1;
 		s += len;
 		n -= len;
 	}
 }
 
-void out_printf(struct out *o, const char *fmt, ...)
+void cvl_out_printf(struct cvl_out *o, const char *fmt, ...)
 {
-	char *room = out_room(o, 1024);
+	char *room = cvl_out_room(o, 1024);
 	va_list ap;
 	int n;
 
@@ -531,24 +531,24 @@ void out_printf(struct out *o, const char *fmt, ...)
 		o->n += (size_t)n < 1024 ? (size_t)n : 1023;
 }
 
-static void put_quoted(struct out *o, const char *front, const char *s, size_t n)
+static void put_quoted(struct cvl_out *o, const char *front, const char *s, size_t n)
 {
-	out_char(o, '"');
-	out_text(o, front);
+	cvl_out_char(o, '"');
+	cvl_out_text(o, front);
 	for (size_t i = 0; i < n; i++) {
 		if (s[i] == '"')
-			out_char(o, '"');
-		out_char(o, s[i]);
+			cvl_out_char(o, '"');
+		cvl_out_char(o, s[i]);
 	}
-	out_char(o, '"');
+	cvl_out_char(o, '"');
 }
 
-void out_csv_quoted(struct out *o, const char *s, size_t n)
+void cvl_out_csv_quoted(struct cvl_out *o, const char *s, size_t n)
 {
 	put_quoted(o, "", s, n);
 }
 
-void out_csv(struct out *o, const char *s, size_t n)
+void cvl_out_csv(struct cvl_out *o, const char *s, size_t n)
 {
 	const char *guard = n && *s && strchr("=+-@\t\r", *s) ? "'" : "";
 
@@ -556,5 +556,5 @@ void out_csv(struct out *o, const char *s, size_t n)
 	    memchr(s, '\r', n))
 		put_quoted(o, guard, s, n);
 	else
-		out_bytes(o, s, n);
+		cvl_out_bytes(o, s, n);
 }

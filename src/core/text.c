@@ -303,7 +303,7 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 		free(names[i]);
 		if (asprintf(&names[i], "D%zu", i) < 0) {
 			names[i] = NULL;
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		}
 	}
 	rc = cvl_text_rename(list, names, n);

@@ -32,7 +32,7 @@ int yaml_one_read(const struct yaml_one *how, void *reader, const char *text, si
 	int rc;
 
 	if (!yaml_parser_initialize(&parser))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	yaml_parser_set_encoding(&parser, how->encoding);
 	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
 	rc = read_all(how, reader, &parser);

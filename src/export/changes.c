@@ -109,7 +109,7 @@ int changes_read(const struct changes *c, struct cvl_timeline *tl, struct cvl_er
 	int rc = 0;
 
 	if (!w.stream)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_trace *trace = cvl_timeline_trace(tl, i);
 		uint64_t lines = cvl_trace_env_number(trace, "lines");

@@ -7,13 +7,13 @@
 #include "timeline/fields.h"
 #include "timeline/survey.h"
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 #include <math.h>
 #include <stdlib.h>
 
 struct csv {
-	struct out out, detail;
+	struct cvl_out out, detail;
 	struct cvl_timeline *tl;
 	struct cvl_levels *levels; /* one a stream */
 };
@@ -24,17 +24,17 @@ static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char
 	const char *clock = cvl_session_clock(cvl_timeline_session(c->tl), sl->clock)->name;
 	int64_t bound = cvl_timeline_bound(c->tl, sl, i);
 
-	out_time(&c->out, sl->time[i], 0);
-	out_char(&c->out, ',');
+	cvl_out_time(&c->out, sl->time[i], 0);
+	cvl_out_char(&c->out, ',');
 	if (bound != CVL_BOUND_UNKNOWN)
-		out_i64(&c->out, bound);
-	out_char(&c->out, ',');
-	out_csv(&c->out, clock, strlen(clock));
-	out_char(&c->out, ',');
-	out_text(&c->out, kind);
-	out_char(&c->out, ',');
-	out_csv(&c->out, name, strlen(name));
-	out_char(&c->out, ',');
+		cvl_out_i64(&c->out, bound);
+	cvl_out_char(&c->out, ',');
+	cvl_out_csv(&c->out, clock, strlen(clock));
+	cvl_out_char(&c->out, ',');
+	cvl_out_text(&c->out, kind);
+	cvl_out_char(&c->out, ',');
+	cvl_out_csv(&c->out, name, strlen(name));
+	cvl_out_char(&c->out, ',');
 }
 
 static void put_edge(struct csv *c, const struct cvl_slice *sl, size_t i)
@@ -52,8 +52,8 @@ static void put_edge(struct csv *c, const struct cvl_slice *sl, size_t i)
 		lead(c, sl, i, changed >> l & 1 ? "edge" : "level",
 		     survey_line(c->tl, sl->stream, l, buf));
 		if (levels->known >> l & 1)
-			out_char(&c->out, levels->now >> l & 1 ? '1' : '0');
-		out_text(&c->out, ",\n");
+			cvl_out_char(&c->out, levels->now >> l & 1 ? '1' : '0');
+		cvl_out_text(&c->out, ",\n");
 	}
 }
 
@@ -64,16 +64,16 @@ static void put_gap(struct csv *c, const struct cvl_slice *sl, size_t i)
 
 	lead(c, sl, i, "gap", cvl_gap_name((enum cvl_gap)b->cls[i]));
 	if (b->value[i] != CVL_LOST_UNKNOWN)
-		out_u64(&c->out, b->value[i]);
-	out_text(&c->out, ",until ");
+		cvl_out_u64(&c->out, b->value[i]);
+	cvl_out_text(&c->out, ",until ");
 	if (b->aux[i] == CVL_TICK_UNKNOWN) {
-		out_text(&c->out, "unknown");
+		cvl_out_text(&c->out, "unknown");
 	} else {
 		until = cvl_map_time(cvl_timeline_map(c->tl, sl->clock),
 				     (struct cvl_tick){ b->aux[i] }, NULL);
-		out_time(&c->out, until, 0);
+		cvl_out_time(&c->out, until, 0);
 	}
-	out_char(&c->out, '\n');
+	cvl_out_char(&c->out, '\n');
 	c->levels[sl->stream].known = 0; /* the lines may have changed meanwhile */
 }
 
@@ -84,14 +84,14 @@ static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct
 
 	lead(c, sl, i, cvl_kind_name((enum cvl_kind)sl->batch->kind[i]),
 	     cvl_stream_class(stream, sl->batch, i)->name);
-	out_char(&c->out, ',');
-	out_init(&c->detail, -1, "");
+	cvl_out_char(&c->out, ',');
+	cvl_out_init(&c->detail, -1, "");
 	rc = fields_text(&c->detail, stream, sl->batch, i, NULL, err);
 	if (c->detail.error) /* it did not fit the buffer */
-		out_text(&c->out, "(fields longer than 64 KiB are left out)");
+		cvl_out_text(&c->out, "(fields longer than 64 KiB are left out)");
 	else
-		out_csv(&c->out, c->detail.buf, c->detail.n);
-	out_char(&c->out, '\n');
+		cvl_out_csv(&c->out, c->detail.buf, c->detail.n);
+	cvl_out_char(&c->out, '\n');
 	return rc;
 }
 
@@ -106,24 +106,26 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 	case CVL_SAMPLE:
 		lead(c, sl, i, "sample", survey_channel(c->tl, sl->stream, b->cls[i], buf));
 		if (!isnan(survey_sample(b->value[i])))
-			out_double(&c->out, survey_sample(b->value[i]));
-		out_text(&c->out, ",\n");
+			cvl_out_double(&c->out, survey_sample(b->value[i]));
+		cvl_out_text(&c->out, ",\n");
 		return 0;
 	case CVL_BEACON:
 		lead(c, sl, i, "beacon", "beacon");
-		out_printf(&c->out, "%llu,sender %u\n", (unsigned long long)b->value[i], b->cls[i]);
+		cvl_out_printf(&c->out, "%llu,sender %u\n", (unsigned long long)b->value[i],
+			       b->cls[i]);
 		return 0;
 	case CVL_PULSE:
 		lead(c, sl, i, "pulse", "pulse");
-		out_printf(&c->out, "%u,\n", b->cls[i]);
+		cvl_out_printf(&c->out, "%u,\n", b->cls[i]);
 		return 0;
 	case CVL_MESSAGE:
 		lead(c, sl, i, "message", b->cls[i] ? "received" : "sent");
-		out_printf(&c->out, "%llu,\n", (unsigned long long)b->value[i]);
+		cvl_out_printf(&c->out, "%llu,\n", (unsigned long long)b->value[i]);
 		return 0;
 	case CVL_SLIP:
 		lead(c, sl, i, "slip", "slip");
-		out_printf(&c->out, "%llu,half-width in ticks\n", (unsigned long long)b->value[i]);
+		cvl_out_printf(&c->out, "%llu,half-width in ticks\n",
+			       (unsigned long long)b->value[i]);
 		return 0;
 	default: return put_event(c, sl, i, err);
 	}
@@ -141,16 +143,16 @@ static int export_csv(struct cvl_timeline *tl, const char *path, struct cvl_erro
 		c->levels = calloc(n + 1, sizeof(*c->levels));
 	}
 	if (!c || !c->levels)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	else
-		rc = out_open(&c->out, path, err);
+		rc = cvl_out_open(&c->out, path, err);
 	if (rc)
 		goto out;
-	out_text(&c->out, "time_s,bound_ns,clock,kind,name,value,detail\n");
+	cvl_out_text(&c->out, "time_s,bound_ns,clock,kind,name,value,detail\n");
 	while (!c->out.error && !c->out.closed && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
 		for (size_t i = slice.begin; i < slice.end && rc >= 0; i++)
 			rc = put_record(c, &slice, i, err);
-	rc = rc < 0 ? (out_close(&c->out, NULL), rc) : out_close(&c->out, err);
+	rc = rc < 0 ? (cvl_out_close(&c->out, NULL), rc) : cvl_out_close(&c->out, err);
 out:
 	if (c)
 		free(c->levels);
@@ -162,5 +164,5 @@ const struct cvl_exporter cvl_export_csv = {
 	.name = "csv",
 	.what = "one row a change, for spreadsheets and scripts",
 	.suffix = ".csv",
-	.export = export_csv,
+	.write = export_csv,
 };

@@ -8,8 +8,8 @@
 #include "timeline/survey.h"
 #include "export/tsdl_put.h"
 
-#include "core/files.h"
-#include "core/out.h"
+#include <coeval/files.h>
+#include <coeval/out.h>
 #include "core/uuid.h"
 #include "store/ctf/wire.h"
 
@@ -46,7 +46,7 @@ struct bytes {
 
 /* One a stream of the session. */
 struct out_stream {
-	struct out out;
+	struct cvl_out out;
 	char path[CVL_PATH_MAX];
 	size_t class;                      /* the first stream whose declarations are the same */
 	uint32_t first;                    /* id of the first event class of its trace */
@@ -353,7 +353,7 @@ static void end_packet(struct exporter *x, size_t s)
 		return;
 	memcpy(h.uuid, x->uuid, 16);
 	memcpy(o->packet.at, &h, sizeof(h));
-	out_bytes(&o->out, (const char *)o->packet.at, o->packet.n);
+	cvl_out_bytes(&o->out, (const char *)o->packet.at, o->packet.n);
 	o->open = false;
 	o->packet.n = 0;
 }
@@ -701,7 +701,7 @@ static int open_files(struct exporter *x, const char *dir, struct cvl_error *err
 
 		if (!name_file(x, s, dir, o->path))
 			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", dir);
-		rc = out_open(&o->out, o->path, err);
+		rc = cvl_out_open(&o->out, o->path, err);
 		if (rc)
 			return rc;
 	}
@@ -717,7 +717,7 @@ static int close_files(struct exporter *x, int rc, struct cvl_error *err)
 			int closed;
 
 			end_packet(x, s);
-			closed = out_close(&o->out, rc ? NULL : err);
+			closed = cvl_out_close(&o->out, rc ? NULL : err);
 			rc = rc ? rc : closed;
 		}
 		free(o->packet.at);
@@ -730,7 +730,7 @@ static int write_all(struct exporter *x, struct cvl_error *err)
 {
 	struct cvl_levels *levels = calloc(x->survey.n + 1, sizeof(*levels));
 	struct cvl_slice slice;
-	int rc = levels ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = levels ? 0 : cvl_no_memory(err);
 
 	while (!rc && (rc = cvl_timeline_next(x->tl, &slice, err)) > 0) {
 		rc = 0;
@@ -766,8 +766,7 @@ static int export_ctf(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	cvl_uuid_random(x.uuid);
 	x.zero = x.survey.any && x.survey.first.ns < 0 ? x.survey.first.ns : 0;
 	x.stream = calloc(x.survey.n + 1, sizeof(*x.stream));
-	rc = x.stream ? open_files(&x, path, err) :
-			cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = x.stream ? open_files(&x, path, err) : cvl_no_memory(err);
 	if (!rc)
 		rc = write_all(&x, err);
 	rc = close_files(&x, rc, err);
@@ -788,5 +787,5 @@ const struct cvl_exporter cvl_export_ctf = {
 	.name = "ctf",
 	.what = "the merged timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass",
 	.suffix = "",
-	.export = export_ctf,
+	.write = export_ctf,
 };

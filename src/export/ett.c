@@ -12,10 +12,10 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 struct ett_text {
-	struct out out;
+	struct cvl_out out;
 	uint64_t gaps, events;
 };
 
@@ -75,12 +75,12 @@ static int put(struct ett_text *t, struct cvl_timeline *tl, const struct cvl_sli
 	if (rc || !f.probe || !f.code)
 		return rc;
 	t->events++;
-	out_i64(&t->out, sl->time[i].ns);
-	out_char(&t->out, ' ');
-	out_u64(&t->out, f.code_value);
-	out_char(&t->out, ' ');
-	out_u64(&t->out, f.probe_value);
-	out_char(&t->out, '\n');
+	cvl_out_i64(&t->out, sl->time[i].ns);
+	cvl_out_char(&t->out, ' ');
+	cvl_out_u64(&t->out, f.code_value);
+	cvl_out_char(&t->out, ' ');
+	cvl_out_u64(&t->out, f.probe_value);
+	cvl_out_char(&t->out, '\n');
 	return 0;
 }
 
@@ -88,7 +88,7 @@ static int export_ett(struct cvl_timeline *tl, const char *path, struct cvl_erro
 {
 	struct ett_text t = { .gaps = 0 };
 	struct cvl_slice slice;
-	int rc = out_open(&t.out, path, err);
+	int rc = cvl_out_open(&t.out, path, err);
 
 	if (rc)
 		return rc;
@@ -100,12 +100,12 @@ static int export_ett(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	if (rc >= 0 && !t.events && !t.out.error && !t.out.closed)
 		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 			      "no event has a probe and a code: ett-text has nothing else");
-	return rc < 0 ? (out_close(&t.out, NULL), rc) : out_close(&t.out, err);
+	return rc < 0 ? (cvl_out_close(&t.out, NULL), rc) : cvl_out_close(&t.out, err);
 }
 
 const struct cvl_exporter cvl_export_ett = {
 	.name = "ett-text",
 	.what = "the event timestamping tool's text: ns, code, probe",
 	.suffix = ".txt",
-	.export = export_ett,
+	.write = export_ett,
 };

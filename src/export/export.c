@@ -34,5 +34,5 @@ const struct cvl_exporter cvl_export_null = {
 	.name = "null",
 	.what = "nothing: decode and merge everything, to check or to measure",
 	.suffix = "",
-	.export = export_null,
+	.write = export_null,
 };

@@ -9,7 +9,7 @@
 #include "export/exporters.h"
 #include "timeline/survey.h"
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ struct flocklab_stream {
 };
 
 struct flocklab {
-	struct out out;
+	struct cvl_out out;
 	struct cvl_timeline *tl;
 	struct survey survey;
 	struct flocklab_stream *stream;
@@ -148,15 +148,15 @@ static bool put_row(void *ctx, const struct change *change)
 	if (change->first && !change->level)
 		return true;
 	units = (uint64_t)(change->time.ns + f->zero + UNIT_NS / 2) / UNIT_NS;
-	out_u64(&f->out, units / UNITS_S);
-	out_char(&f->out, '.');
+	cvl_out_u64(&f->out, units / UNITS_S);
+	cvl_out_char(&f->out, '.');
 	for (uint64_t digit = UNITS_S / 10; digit; digit /= 10)
-		out_char(&f->out, (char)('0' + units / digit % 10));
-	out_char(&f->out, ',');
-	out_text(&f->out, s->ids);
-	out_char(&f->out, ',');
-	out_text(&f->out, pins[s->pin[change->line]]);
-	out_text(&f->out, change->level ? ",1\n" : ",0\n");
+		cvl_out_char(&f->out, (char)('0' + units / digit % 10));
+	cvl_out_char(&f->out, ',');
+	cvl_out_text(&f->out, s->ids);
+	cvl_out_char(&f->out, ',');
+	cvl_out_text(&f->out, pins[s->pin[change->line]]);
+	cvl_out_text(&f->out, change->level ? ",1\n" : ",0\n");
 	return !f->out.error && !f->out.closed;
 }
 
@@ -168,29 +168,29 @@ static int export_flocklab(struct cvl_timeline *tl, const char *path, struct cvl
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	f->tl = tl;
 	rc = survey_run(&f->survey, tl, err);
 	if (rc)
 		goto out;
 	f->stream = calloc(f->survey.n + 1, sizeof(*f->stream));
 	if (!f->stream)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	for (size_t i = 0; !rc && i < f->survey.n; i++)
 		rc = prepare_stream(f, i, last, err);
 	if (!rc)
-		rc = out_open(&f->out, path, err);
+		rc = cvl_out_open(&f->out, path, err);
 	if (rc)
 		goto out;
 	choose_zero(f);
-	out_text(&f->out, "timestamp,observer_id,node_id,pin_name,value\n");
+	cvl_out_text(&f->out, "timestamp,observer_id,node_id,pin_name,value\n");
 	rc = changes_read(&changes, tl, err);
 	if (f->no_pin)
 		changes_tell(tl,
 			     "FlockLab has %zu pins: %" PRIu64
 			     " changes of further lines are not in the file",
 			     PINS, f->no_pin);
-	rc = rc < 0 ? (out_close(&f->out, NULL), rc) : out_close(&f->out, err);
+	rc = rc < 0 ? (cvl_out_close(&f->out, NULL), rc) : cvl_out_close(&f->out, err);
 out:
 	free(f->stream);
 	survey_free(&f->survey);
@@ -202,5 +202,5 @@ const struct cvl_exporter cvl_export_flocklab = {
 	.name = "flocklab",
 	.what = "FlockLab's gpiotracing.csv",
 	.suffix = ".csv",
-	.export = export_flocklab,
+	.write = export_flocklab,
 };

@@ -7,30 +7,30 @@
 #include "export/changes.h"
 #include "export/exporters.h"
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 struct grace {
-	struct out out;
+	struct cvl_out out;
 	struct cvl_session *session;
 };
 
 /* Hosts are names of machines, but nothing keeps a comma out of ours. */
-static void put_host(struct out *o, const char *s)
+static void put_host(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)
-		out_char(o, (unsigned char)*s < 0x20 || *s == ',' || *s == '"' ? '_' : *s);
+		cvl_out_char(o, (unsigned char)*s < 0x20 || *s == ',' || *s == '"' ? '_' : *s);
 }
 
 static bool put_row(void *ctx, const struct change *change)
 {
 	struct grace *g = ctx;
 
-	out_i64(&g->out, change->time.ns);
-	out_char(&g->out, ',');
+	cvl_out_i64(&g->out, change->time.ns);
+	cvl_out_char(&g->out, ',');
 	put_host(&g->out, cvl_session_clock(g->session, change->clock)->name);
-	out_char(&g->out, ',');
-	out_u64(&g->out, change->line);
-	out_text(&g->out, change->level ? ",1\n" : ",0\n");
+	cvl_out_char(&g->out, ',');
+	cvl_out_u64(&g->out, change->line);
+	cvl_out_text(&g->out, change->level ? ",1\n" : ",0\n");
 	return !g->out.error && !g->out.closed;
 }
 
@@ -38,18 +38,18 @@ static int export_grace(struct cvl_timeline *tl, const char *path, struct cvl_er
 {
 	struct grace g = { .session = cvl_timeline_session(tl) };
 	const struct changes changes = { put_row, &g, "Grace's CSV" };
-	int rc = out_open(&g.out, path, err);
+	int rc = cvl_out_open(&g.out, path, err);
 
 	if (rc)
 		return rc;
-	out_text(&g.out, "timestamp,host,channel,state\n");
+	cvl_out_text(&g.out, "timestamp,host,channel,state\n");
 	rc = changes_read(&changes, tl, err);
-	return rc < 0 ? (out_close(&g.out, NULL), rc) : out_close(&g.out, err);
+	return rc < 0 ? (cvl_out_close(&g.out, NULL), rc) : cvl_out_close(&g.out, err);
 }
 
 const struct cvl_exporter cvl_export_grace = {
 	.name = "grace",
 	.what = "the CSV of Grace: timestamp,host,channel,state",
 	.suffix = ".csv",
-	.export = export_grace,
+	.write = export_grace,
 };

@@ -386,7 +386,7 @@ static int prepare(struct exporter *x, const char *path)
 	set_base(x);
 	return 0;
 no_memory:
-	return cvl_fail(x->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(x->err);
 }
 
 static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl_error *err)
@@ -420,5 +420,5 @@ const struct cvl_exporter cvl_export_perfetto = {
 	.name = "perfetto",
 	.what = "a Perfetto trace, for ui.perfetto.dev and trace_processor",
 	.suffix = ".pftrace",
-	.export = export_perfetto,
+	.write = export_perfetto,
 };

@@ -45,7 +45,7 @@ enum { INTERNED_EVENT_NAME = 2, NAME_IID = 1, NAME_NAME = 2 };
 enum { NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6, NOTE_NAME = 10 };
 
 #define SEQUENCE 1 /* one writer, one sequence */
-#define NOTES_MAX OUT_BYTES
+#define NOTES_MAX CVL_OUT_BYTES
 #define NAME_MAX_BYTES 1024
 #define SMALL (4 * NAME_MAX_BYTES) /* a packet of one name, whose bytes may become three each */
 #define TRACKS_MAX (1u << 15)
@@ -67,7 +67,7 @@ static size_t begin_packet(struct pb *pb, uint8_t *buf, size_t cap, uint32_t fla
 static void end_packet(struct perfetto *p, struct pb *pb, size_t packet)
 {
 	pb_end(pb, packet);
-	out_bytes(&p->out, (const char *)pb->buf, pb->n);
+	cvl_out_bytes(&p->out, (const char *)pb->buf, pb->n);
 }
 
 int perfetto_open(struct perfetto **out, const char *path, size_t n_names, struct cvl_error *err)
@@ -83,8 +83,7 @@ int perfetto_open(struct perfetto **out, const char *path, size_t n_names, struc
 		p->named = calloc(n_names + 1, sizeof(*p->named));
 		p->track = calloc(2 * TRACKS_MAX, sizeof(*p->track));
 	}
-	rc = p && p->named && p->track ? out_open(&p->out, path, err) :
-					 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = p && p->named && p->track ? cvl_out_open(&p->out, path, err) : cvl_no_memory(err);
 	if (rc) {
 		if (p) {
 			free(p->named);
@@ -100,7 +99,7 @@ int perfetto_open(struct perfetto **out, const char *path, size_t n_names, struc
 
 int perfetto_close(struct perfetto *p, struct cvl_error *err)
 {
-	int rc = out_close(&p->out, err);
+	int rc = cvl_out_close(&p->out, err);
 
 	free(p->named);
 	free(p->track);

@@ -11,7 +11,7 @@
 
 #include <coeval/time.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 #include "export/pb.h"
 
 /** Types of TrackEvent. */
@@ -47,7 +47,7 @@ struct perfetto_event {
 };
 
 struct perfetto {
-	struct out out;
+	struct cvl_out out;
 	struct pb pb; /* the packet at work */
 	size_t packet, event;
 	uint64_t left_out; /* notes of it that did not fit */
@@ -59,7 +59,7 @@ struct perfetto {
 	} * track;             /* open addressing */
 	size_t tracks;         /* in it */
 	uint64_t crowded;      /* that there was no room for */
-	uint8_t buf[OUT_BYTES + 4096];
+	uint8_t buf[CVL_OUT_BYTES + 4096];
 };
 
 /** Begin a trace at @path, with names numbered below @n_names. CVL_E_NOMEM, CVL_E_IO. */

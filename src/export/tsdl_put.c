@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/tsdl_put.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "export/exporters.h"
 #include "timeline/survey.h"
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ struct vcd_stream {
 };
 
 struct vcd {
-	struct out out;
+	struct cvl_out out;
 	struct cvl_timeline *tl;
 	struct survey survey;
 	struct vcd_stream *stream;
@@ -30,28 +30,28 @@ struct vcd {
 };
 
 /* Identifier @n in VCD's printable base 94. */
-static void put_id(struct out *o, unsigned n)
+static void put_id(struct cvl_out *o, unsigned n)
 {
 	do {
-		out_char(o, (char)('!' + n % 94));
+		cvl_out_char(o, (char)('!' + n % 94));
 		n /= 94;
 	} while (n--);
 }
 
 /* VCD names end at white space. */
-static void put_name(struct out *o, const char *s)
+static void put_name(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)
-		out_char(o, isgraph((unsigned char)*s) && *s != '$' ? *s : '_');
+		cvl_out_char(o, isgraph((unsigned char)*s) && *s != '$' ? *s : '_');
 }
 
 static void put_var(struct vcd *v, const char *type, unsigned size, unsigned id, const char *name)
 {
-	out_printf(&v->out, "$var %s %u ", type, size);
+	cvl_out_printf(&v->out, "$var %s %u ", type, size);
 	put_id(&v->out, id);
-	out_char(&v->out, ' ');
+	cvl_out_char(&v->out, ' ');
 	put_name(&v->out, name);
-	out_text(&v->out, " $end\n");
+	cvl_out_text(&v->out, " $end\n");
 }
 
 static void put_stream_vars(struct vcd *v, size_t i)
@@ -88,11 +88,11 @@ static void put_header(struct vcd *v, int64_t zero)
 	char text[CVL_TIME_TEXT];
 
 	cvl_time_text(text, (struct cvl_time){ zero });
-	out_printf(&v->out,
-		   "$version coeval " COEVAL_VERSION
-		   " $end\n$comment timeline: %s%s; 0 here is %s s there $end\n",
-		   sync ? "reference " : "not synchronised", sync ? sync->reference : "", text);
-	out_text(&v->out, "$timescale 1 ns $end\n");
+	cvl_out_printf(&v->out,
+		       "$version coeval " COEVAL_VERSION
+		       " $end\n$comment timeline: %s%s; 0 here is %s s there $end\n",
+		       sync ? "reference " : "not synchronised", sync ? sync->reference : "", text);
+	cvl_out_text(&v->out, "$timescale 1 ns $end\n");
 	for (size_t c = 0; c < cvl_session_clocks(session); c++) {
 		bool open = false;
 
@@ -100,17 +100,17 @@ static void put_header(struct vcd *v, int64_t zero)
 			if (v->survey.stream[i].clock != (int)c)
 				continue;
 			if (!open) {
-				out_text(&v->out, "$scope module ");
+				cvl_out_text(&v->out, "$scope module ");
 				put_name(&v->out, cvl_session_clock(session, c)->name);
-				out_text(&v->out, " $end\n");
+				cvl_out_text(&v->out, " $end\n");
 			}
 			open = true;
 			put_stream_vars(v, i);
 		}
 		if (open)
-			out_text(&v->out, "$upscope $end\n");
+			cvl_out_text(&v->out, "$upscope $end\n");
 	}
-	out_text(&v->out, "$enddefinitions $end\n");
+	cvl_out_text(&v->out, "$enddefinitions $end\n");
 }
 
 static char level_of(const struct cvl_levels *l, unsigned line)
@@ -122,9 +122,9 @@ static char level_of(const struct cvl_levels *l, unsigned line)
 
 static void put_bit(struct vcd *v, char level, unsigned id)
 {
-	out_char(&v->out, level);
+	cvl_out_char(&v->out, level);
 	put_id(&v->out, id);
-	out_char(&v->out, '\n');
+	cvl_out_char(&v->out, '\n');
 }
 
 static void put_stamp(struct vcd *v, int64_t t)
@@ -133,9 +133,9 @@ static void put_stamp(struct vcd *v, int64_t t)
 		return;
 	v->began = true;
 	v->now = t;
-	out_char(&v->out, '#');
-	out_u64(&v->out, (uint64_t)t);
-	out_char(&v->out, '\n');
+	cvl_out_char(&v->out, '#');
+	cvl_out_u64(&v->out, (uint64_t)t);
+	cvl_out_char(&v->out, '\n');
 }
 
 /* Gaps whose end is known and has come. */
@@ -160,7 +160,7 @@ static void end_gaps(struct vcd *v, int64_t t)
 static void put_dumpvars(struct vcd *v)
 {
 	put_stamp(v, 0);
-	out_text(&v->out, "$dumpvars\n");
+	cvl_out_text(&v->out, "$dumpvars\n");
 	for (size_t i = 0; i < v->survey.n; i++) {
 		const struct survey_stream *st = &v->survey.stream[i];
 		struct vcd_stream *s = &v->stream[i];
@@ -173,7 +173,7 @@ static void put_dumpvars(struct vcd *v)
 		if (st->has_kind[CVL_GAP])
 			put_bit(v, '0', s->gap);
 	}
-	out_text(&v->out, "$end\n");
+	cvl_out_text(&v->out, "$end\n");
 }
 
 static void put_edge(struct vcd *v, const struct cvl_slice *sl, size_t i, int64_t t)
@@ -229,9 +229,9 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 		if (b->cls[i] >= v->survey.stream[sl->stream].channels)
 			return;
 		put_stamp(v, t);
-		out_printf(&v->out, "r%.17g ", survey_sample(b->value[i]));
+		cvl_out_printf(&v->out, "r%.17g ", survey_sample(b->value[i]));
 		put_id(&v->out, s->channel + b->cls[i]);
-		out_char(&v->out, '\n');
+		cvl_out_char(&v->out, '\n');
 		return;
 	case CVL_BEACON:
 		put_stamp(v, t);
@@ -252,14 +252,13 @@ static int export_vcd(struct cvl_timeline *tl, const char *path, struct cvl_erro
 	int rc;
 
 	if (!v)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	v->tl = tl;
 	rc = survey_run(&v->survey, tl, err);
 	if (rc)
 		goto out;
 	v->stream = calloc(v->survey.n + 1, sizeof(*v->stream));
-	rc = v->stream ? out_open(&v->out, path, err) :
-			 cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = v->stream ? cvl_out_open(&v->out, path, err) : cvl_no_memory(err);
 	if (rc)
 		goto out;
 	/* VCD knows no time before 0 */
@@ -271,7 +270,7 @@ static int export_vcd(struct cvl_timeline *tl, const char *path, struct cvl_erro
 			put_record(v, &slice, i, zero);
 	if (v->gaps_open)
 		end_gaps(v, INT64_MAX - 1);
-	rc = rc < 0 ? (out_close(&v->out, NULL), rc) : out_close(&v->out, err);
+	rc = rc < 0 ? (cvl_out_close(&v->out, NULL), rc) : cvl_out_close(&v->out, err);
 out:
 	free(v->stream);
 	survey_free(&v->survey);
@@ -283,5 +282,5 @@ const struct cvl_exporter cvl_export_vcd = {
 	.name = "vcd",
 	.what = "Value Change Dump, for GTKWave and Surfer",
 	.suffix = ".vcd",
-	.export = export_vcd,
+	.write = export_vcd,
 };

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "decode/manchester.h"
 #include "decode/uart.h"
 #include "itm_store.h"

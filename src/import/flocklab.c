@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/room.h"
+#include <coeval/array.h>
 #include "flocklab_clock.h"
 #include "importers.h"
 #include "core/text.h"

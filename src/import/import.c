@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "importers.h"
 #include "input.h"
 

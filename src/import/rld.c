@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "importers.h"
-#include "core/files.h"
+#include <coeval/files.h>
 #include "input.h"
 #include "rld_store.h"
 #include "core/text.h"

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "store/ctf/tracer_tsdl.h"
 #include "decode/packet_row.h"
 #include "decode/unpack.h"

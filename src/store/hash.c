@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/hash.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/sha256.h"
 
 #include <dirent.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/sha256.h"
 
 #define CHECKSUM "sha256"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/session.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/uuid.h"
 #include "store/hash.h"
 #include "store/jsonfile.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 #include "store/ctf/wire.h"
 
 void stored_free(struct stored *st)

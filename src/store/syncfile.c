@@ -2,7 +2,7 @@
 /* sync.json: clock maps as numbers. docs/session.md describes it. */
 #include <coeval/sync.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "store/jsonfile.h"
 
 #include <inttypes.h>
@@ -151,7 +151,7 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 	if (!root || json_array_size(clocks) != sync->n ||
 	    !cvl_path_join(path, cvl_session_path(session), file)) {
 		json_decref(root);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	return jsonfile_write(path, root, 0, err);
 }
@@ -323,7 +323,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	if (sync)
 		sync->clock = calloc(json_array_size(clocks) + 1, sizeof(*sync->clock));
 	if (!sync || !sync->clock) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 		goto out;
 	}
 	snprintf(sync->session, sizeof(sync->session), "%s", uuid);

@@ -12,8 +12,8 @@
 
 #include <coeval/sync.h>
 
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 #include "core/sha256.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/wire.h"
@@ -29,11 +29,6 @@ struct job {
 	uint64_t done, total; /* bytes */
 };
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 /* ---- parts ---- */
 
 /* One more part: index of it, or a negative code. They move as there are more. */
@@ -44,7 +39,7 @@ static int add_part(struct job *j, const char *name, bool is_file, struct cvl_er
 
 	if (!copy || cvl_room(&v->part, v->n, &j->capacity, sizeof(*v->part))) {
 		free(copy);
-		return no_memory(err);
+		return cvl_no_memory(err);
 	}
 	v->part[v->n] = (struct cvl_verify_part){ .name = copy, .is_file = is_file };
 	return (int)v->n++;
@@ -273,7 +268,7 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 		cvl_stream_close(stream);
 	}
 	if (rc == CVL_E_NOMEM)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (rc)
 		take_problem(p, &e);
 	return 0;
@@ -287,7 +282,7 @@ static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, st
 	int rc = session_open_trace(j->session, clock, &trace, NULL, &e);
 
 	if (rc == CVL_E_NOMEM)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (rc) {
 		/* its writer died before it stored anything */
 		if (!cvl_session_clock(j->session, clock)->unfinished)
@@ -308,7 +303,7 @@ static int check_hash(const struct cvl_clock *c, struct cvl_verify_part *p, stru
 	int rc = cvl_hash_tree(c->trace, hash, &e);
 
 	if (rc == CVL_E_NOMEM)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (rc)
 		take_problem(p, &e);
 	else if (!strcmp(hash, c->hash))
@@ -371,7 +366,7 @@ static int check_file(struct job *j, const char *name, const char *kind, int *pa
 		return *part;
 	root = jsonfile_read(path, kind, 1, "", &e);
 	if (!root && e.code == CVL_E_NOMEM)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (!root)
 		take_problem(&j->v->part[*part], &e);
 	if (!root || jsonfile_has_checksum(root))
@@ -396,7 +391,7 @@ static int check_maps(struct job *j, const char *name,
 	p = &j->v->part[part];
 	rc = load(&sync, j->session, &e);
 	if (rc == CVL_E_NOMEM)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (rc < 0)
 		take_problem(p, &e);
 	for (size_t i = 0; sync && i < sync->n; i++)
@@ -433,7 +428,7 @@ int cvl_verify_session(struct cvl_verify **out, const char *path,
 
 	*out = NULL;
 	if (!j.v)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	rc = session_open_as_it_is(&j.session, path, err);
 	if (!rc)
 		j.total = bytes_of(j.session);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define FILE_MAX ((size_t)1 << 30)
 #define SYMBOLS_MAX ((size_t)1 << 24)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "symbols/spans.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <stdlib.h>
 #include <string.h>

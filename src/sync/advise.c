@@ -79,8 +79,7 @@ static int solve(struct cvl_clock_sync **out, char reference[SYNC_NAME_BYTES],
 		 const struct sync_problem *p, const struct estimator *e, struct cvl_error *err)
 {
 	struct sync_solution s = { .clock = new_clocks(p) };
-	int rc = s.clock ? e->solve(p, &s, err) :
-			   cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = s.clock ? e->solve(p, &s, err) : cvl_no_memory(err);
 
 	*out = s.clock;
 	if (reference)
@@ -110,7 +109,7 @@ static int measure(struct work *w, size_t step)
 	int rc = 0;
 
 	if (!sum)
-		return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(w->err);
 	for (size_t i = 0; i < n; i++)
 		sum[i].ok = true;
 	for (size_t phase = 0; phase < phases && !rc; phase++) {
@@ -266,13 +265,12 @@ static int begin(struct work *w)
 			continue;
 		a->clock = strdup(p->clock[c].name);
 		if (!a->clock)
-			return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(w->err);
 		w->index[w->advice->n++] = c;
 		begin_clock(w, a, c);
 	}
 	w->advice->reference = strdup(reference);
-	return w->advice->reference ? 0 :
-				      cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return w->advice->reference ? 0 : cvl_no_memory(w->err);
 }
 
 /* Whether thinning by @step leaves enough of any clock. */
@@ -297,7 +295,7 @@ int advise(struct cvl_advice **out, const struct sync_problem *p, const struct e
 	w.index = calloc(p->n_clocks + 1, sizeof(*w.index));
 	w.message = calloc(p->n_messages + 1, sizeof(*w.message));
 	if (!w.advice || !w.advice->clock || !w.index || !w.message)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	rc = rc ? rc : begin(&w);
 	for (size_t step = 2; step <= STEP_MAX && !rc && worth(&w, step); step *= 2)
 		rc = measure(&w, step);

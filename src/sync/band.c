@@ -9,7 +9,7 @@
  */
 #include "sync/band.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static int add_point(struct band *b, int64_t x, long double low, long double hig
 	if (b->n && b->point[b->n - 1].x >= x)
 		return 0;
 	if (cvl_room(&b->point, b->n, &b->capacity, sizeof(*b->point)))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	b->point[b->n++] = (struct band_point){ x, low, high };
 	return 0;
 }
@@ -138,7 +138,7 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 	int rc = 0;
 
 	if (!c)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	sweep(c, l, n, b->rho);
 	for (size_t i = 0; i < n; i++)
 		if (c[i].low - c[i].high > b->worst) {
@@ -396,7 +396,7 @@ int band_make_settable(struct band *b, struct band_limit *limits, size_t n, doub
 	s.upto = malloc(n * sizeof(*s.upto));
 	s.from = malloc(n * sizeof(*s.from));
 	if (!s.upto || !s.from) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	} else {
 		find_sides(&s);
 		parts = find_parts(&s, part);

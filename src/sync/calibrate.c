@@ -3,8 +3,8 @@
 
 #include <coeval/timeline.h>
 
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 #include "store/jsonfile.h"
 #include "store/lines.h"
 #include "sync/bias.h"
@@ -79,7 +79,7 @@ static int gather(struct edges *e, struct cvl_timeline *tl, const char *line, st
 	}
 	free(bit);
 	free(levels);
-	return rc == CVL_E_NOMEM ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : rc;
+	return rc == CVL_E_NOMEM ? cvl_no_memory(err) : rc;
 }
 
 /* ---- the biases ---- */
@@ -97,14 +97,14 @@ static int keep_biases(struct cvl_calibration *cal, const struct bias *bias,
 			continue;
 		b->clock = strdup(cvl_session_clock(session, c)->name);
 		if (!b->clock)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		b->late_ns = bias[c].late_ns;
 		b->bound_ns = bias[c].bound_ns;
 		b->edges = bias[c].edges;
 		cal->n++;
 	}
 	if (!cal->clock)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	return cal->n ? 0 :
 			cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 				 "no edge of %s was seen by two synchronised clocks within 1 ms",
@@ -123,13 +123,13 @@ int cvl_calibrate(struct cvl_calibration **out, struct cvl_session *session, con
 
 	*out = NULL;
 	if (!cal || !bias)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	else
 		rc = cvl_timeline_open(&tl, session, &opts, err);
 	if (!rc)
 		rc = gather(&e, tl, line, err);
 	if (!rc && bias_find(e.at, e.n, bias, cvl_session_clocks(session)))
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	if (!rc) {
 		snprintf(cal->line, sizeof(cal->line), "%s", line);
 		rc = keep_biases(cal, bias, session, err);
@@ -170,7 +170,7 @@ int cvl_calibration_save(const struct cvl_calibration *cal, const struct cvl_ses
 			 "clocks", clocks);
 	if (!root || !cvl_path_join(path, cvl_session_path(session), "calibration.json")) {
 		json_decref(root);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	return jsonfile_write(path, root, 12, err);
 }
@@ -200,7 +200,7 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	*out = NULL;
 	if (!cal || !cvl_path_join(file, path, "calibration.json")) {
 		free(cal);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	path = cvl_is_file(file) ? file : path;
 	if (!cvl_is_file(path)) {
@@ -237,7 +237,7 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	}
 	cvl_calibration_free(cal);
 	if (rc == CVL_E_NOMEM)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no calibration%s%s", path,
 			e.text[0] ? ": " : "", e.text);
 }

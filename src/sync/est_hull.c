@@ -270,7 +270,7 @@ static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_c
 	if (!tick || !k) {
 		free(tick);
 		free(k);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	for (size_t i = 0; i < n; i++) {
 		int64_t x = sync_x(p, clock, tick[i]);
@@ -361,7 +361,7 @@ static int solve(const struct sync_problem *p, struct sync_solution *s, struct c
 	int rc = 0;
 
 	if (!w.link || !w.shared || !w.below || !w.above || !w.limit || !w.at) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 		goto out;
 	}
 	snprintf(s->reference, sizeof(s->reference), "%s", p->clock[ref].name);

@@ -264,7 +264,7 @@ static int make_map(const struct work *w, size_t clock, size_t band, double rela
 	int rc;
 
 	if (!k)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < b->n; i++) {
 		uint64_t tick = tick_of(p, clock, b->point[i].x);
 
@@ -460,7 +460,7 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 	if (!tick || !c.knot) {
 		free(tick);
 		free(c.knot);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	for (size_t i = 0; i < spec.n; i++)
 		tick[n++] = spec.knots[i].tick.count;
@@ -582,7 +582,7 @@ static int work_out(struct work *w, struct sync_solution *s, struct cvl_error *e
 	w->left_out = calloc(p->n_clocks, sizeof(*w->left_out));
 	w->limit = calloc(p->n_messages + 1, sizeof(*w->limit));
 	if (!w->band || !w->canonical || !w->used || !w->left_out || !w->limit) {
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	} else {
 		for (size_t c = 0; c < p->n_clocks; c++)
 			w->canonical[c] = p->clock[c].same_as;

@@ -6,7 +6,7 @@
  * residual), from a start that wild marks cannot spoil. Its uncertainty is that of weighted regression, widened by
  * (1 + r) / (1 - r) when successive residuals are correlated by r, times Student's quantile.
  */
-#include "core/room.h"
+#include <coeval/array.h>
 #include "sync/problem.h"
 #include "sync/student.h"
 #include "sync/track.h"

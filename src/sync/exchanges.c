@@ -139,7 +139,7 @@ int exchanges_find(struct exchanges *x, const struct sync_problem *p,
 	if (!flight || !x->list || !x->count || !x->floor || !x->first || !x->last) {
 		free(flight);
 		exchanges_free(x);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	pair_up(x, p, flight, find_flights(flight, p, maps));
 	find_floors(x, p->n_clocks, reference);

@@ -11,7 +11,7 @@
 
 static int no_memory(struct marks *w)
 {
-	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(w->err);
 }
 
 /* ---- what was heard ---- */

@@ -116,7 +116,7 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 	}
 	m.knot = calloc(t->n + (ref ? ref->n : 0) + 1, sizeof(*m.knot));
 	if (!m.knot)
-		return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(w->err);
 	m.rounding += 1; /* of whole ns */
 	add_knots(&m);
 	out->rate_ppb = t->report.rate_ppb;

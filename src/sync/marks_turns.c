@@ -348,5 +348,5 @@ int marks_decide(struct marks *w, size_t source)
 	turns_free(k.turns);
 	free(k.node);
 	free(k.node_of);
-	return rc ? cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : 0;
+	return rc ? cvl_no_memory(w->err) : 0;
 }

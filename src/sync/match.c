@@ -154,7 +154,7 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 	m->table = calloc(size, sizeof(*m->table));
 	if (!m->table) {
 		m->table = old;
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	m->table_size = size;
 	m->table_used = keep;
@@ -295,7 +295,7 @@ static int prepare(struct matcher *m, size_t stream, struct cvl_error *err)
 
 	m->role[stream] = calloc(n + 1, sizeof(struct role));
 	if (!m->role[stream])
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t e = 0; e < n; e++) {
 		const char *name = cvl_trace_event(trace, e)->name;
 		struct role *role = &m->role[stream][e];
@@ -343,7 +343,7 @@ int matcher_new(struct matcher **out, struct cvl_timeline *tl, const struct rule
 		m->role = calloc(n + 1, sizeof(*m->role));
 	}
 	if (!m || !m->role)
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	for (size_t s = 0; s < n && rules->n && !rc; s++)
 		rc = prepare(m, s, err);
 	if (rc)

@@ -2,7 +2,7 @@
 #include "sync/observe.h"
 #include "sync/pairing.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 #include "store/lines.h"
 
 #include <coeval/timeline.h>
@@ -35,7 +35,7 @@ struct watcher {
 
 static int no_memory(struct watcher *w)
 {
-	return cvl_fail(w->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(w->err);
 }
 
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)

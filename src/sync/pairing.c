@@ -11,7 +11,7 @@
  */
 #include "sync/pairing.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ void pairing_free(struct pairing *p)
 int pairing_add(struct pairing *p, const struct pairing_end *end, struct cvl_error *err)
 {
 	if (cvl_room(&p->end, p->n, &p->cap, sizeof(*p->end)))
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	p->end[p->n++] = *end;
 	return 0;
 }
@@ -80,7 +80,7 @@ static int add_message(struct solver *s, const struct pairing_end *sent,
 	struct sync_problem *p = s->p;
 
 	if (cvl_room(&p->message, p->n_messages, &p->cap_messages, sizeof(*p->message)))
-		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(s->err);
 	p->message[p->n_messages++] =
 		(struct sync_message){ sent->clock, received->clock, sent->tick, received->tick };
 	return 0;
@@ -238,7 +238,7 @@ static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t
 	for (size_t c = 0; c < s->p->n_clocks; c++)
 		s->log_begin[c] = INT64_MAX;
 	if (!apart)
-		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(s->err);
 	for (size_t next; i < end; i = next) {
 		next = group_at(p, i, &g);
 		for (size_t k = 0; k < g.sends; k++) {
@@ -571,7 +571,7 @@ static int follow_all(struct two *t, struct range s, double at)
 	int rc;
 
 	if (!all)
-		return cvl_fail(t->s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(t->s->err);
 	memcpy(all, t->received[1], t->n_received[1] * sizeof(*all));
 	for (size_t i = 0; i < t->n_received[0]; i++)
 		all[t->n_received[1] + i] =
@@ -624,7 +624,7 @@ static int pair_shifted(struct two *t)
 		rc = find_shifts(t, k, &s[k]);
 	}
 	if (rc)
-		return cvl_fail(t->s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(t->s->err);
 	at = s[1].at;
 	if (s[1].n) {
 		intersect(t, &s[1], &s[0]);
@@ -710,7 +710,7 @@ static int pair_two(struct solver *s, const struct pairing *p, size_t i, size_t 
 		else if (t.n_received[0] || t.n_received[1])
 			ambiguous(&t);
 	} else {
-		rc = cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(s->err);
 	}
 	two_free(&t);
 	return rc;
@@ -730,7 +730,7 @@ static int pair_again(struct solver *s, const struct pairing *p, size_t i, size_
 	int rc = 0;
 
 	if (!sends)
-		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(s->err);
 	who(p, i, end, sends, receives);
 	for (uint32_t a = 0; a < n && !rc; a++)
 		for (uint32_t b = a + 1; b < n && !rc; b++)
@@ -748,7 +748,7 @@ int pairing_solve(struct pairing *p, struct sync_problem *problem, const struct 
 
 	s.log_begin = calloc(problem->n_clocks + 1, sizeof(*s.log_begin));
 	if (!s.log_begin)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	if (p->n)
 		qsort(p->end, p->n, sizeof(*p->end), by_key);
 	for (size_t i = 0, end; i < p->n && !rc; i = end) {

@@ -56,7 +56,7 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 	size_t n = 0, same = p->clock[clock].same_as;
 
 	if (!placed)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < p->n_marks; i++) {
 		const struct sync_mark *m = &p->mark[i];
 		const struct sync_source *s = &p->source[m->source];

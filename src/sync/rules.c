@@ -147,11 +147,11 @@ static int read_side(struct reader *r, const yaml_node_t *rule, const char *whic
 			return bad(r, keys, "`key` is a list of up to 16 field names");
 		out->key[out->n_keys] = strdup(field);
 		if (!out->key[out->n_keys])
-			return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(r->err);
 		out->n_keys++;
 	}
 	if (!out->event)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	return out->n_keys ? 0 : bad(r, keys, "`key` names no field");
 }
 
@@ -165,7 +165,7 @@ static int read_rule(void *reader, const yaml_node_t *node)
 	int rc;
 
 	if (!grown)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	set->rule = grown;
 	if (node->type != YAML_MAPPING_NODE)
 		return bad(r, node, "a rule is a mapping of name, send and receive");
@@ -181,7 +181,7 @@ static int read_rule(void *reader, const yaml_node_t *node)
 		return bad(r, name, "`name` is a word");
 	rule->name = strdup(name ? scalar(name) : r->name);
 	if (!rule->name)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	window = child(r, node, "window");
 	if (window && (!scalar(window) || cvl_duration_parse(scalar(window), &rule->window_ns) ||
 		       rule->window_ns <= 0))
@@ -253,7 +253,7 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 			       cvl_fail_errno(err, "open", name);
 	text = malloc(FILE_MAX);
 	n = text ? fread(text, 1, FILE_MAX, f) : 0;
-	rc = !text     ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
+	rc = !text     ? cvl_no_memory(err) :
 	     ferror(f) ? cvl_fail_errno(err, "read", name) :
 	     n == FILE_MAX ?
 			 cvl_fail(err, CVL_E_LIMIT, n, "%s: larger than a rule file may be", name) :

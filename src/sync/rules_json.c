@@ -51,7 +51,7 @@ int rules_recall(struct rule_set *set, const char *settings, struct cvl_error *e
 	if (text)
 		rc = rules_parse(set, text, strlen(text), "sync.json, its matching rules", err);
 	else if (json_array_size(list))
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		rc = cvl_no_memory(err);
 	free(text);
 	json_decref(root);
 	return rc;

@@ -165,5 +165,5 @@ int cvl_score(struct cvl_score *score, const struct cvl_sync *sync, const struct
 		free(s.error);
 	free(s.bound);
 	free(c);
-	return rc ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") : 0;
+	return rc ? cvl_no_memory(err) : 0;
 }

@@ -154,7 +154,7 @@ int cvl_sync_recall(struct cvl_sync_opts *o, const struct cvl_sync *sync, struct
 		return 0;
 	root = json_loads(sync->settings, 0, NULL);
 	if (!root)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	rc = recall_pulses(o, json_object_get(root, "pulse"), err);
 	if (!rc && json_array_size(json_object_get(root, "match"))) {
 		rc = rules_recall(&rules, sync->settings, err);

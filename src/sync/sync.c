@@ -117,7 +117,7 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 	p->n_clocks = cvl_session_clocks(session);
 	p->clock = calloc(p->n_clocks + 1, sizeof(*p->clock));
 	if (!p->clock)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < p->n_clocks; i++) {
 		const struct cvl_clock *c = cvl_session_clock(session, i);
 		unsigned __int128 ns =
@@ -136,7 +136,7 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 			.host_bound_ns = c->host_bound_ns,
 		};
 		if (!p->clock[i].nominal)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		if (c->start_unix_ns) {
 			p->clock[i].start_x = sync_x(p, i, c->base_tick);
 			if (!c->start_bound_ns)
@@ -339,7 +339,7 @@ static int new_sync(struct cvl_sync **out, const struct cvl_session *session,
 	if (sync)
 		sync->clock = calloc(p->n_clocks + 1, sizeof(*sync->clock));
 	if (!sync || !sync->clock)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	snprintf(sync->session, sizeof(sync->session), "%s", cvl_session_uuid(session));
 	sync->epoch_unix_ns = cvl_session_epoch(session);
 	for (; sync->n < p->n_clocks; sync->n++) {
@@ -347,7 +347,7 @@ static int new_sync(struct cvl_sync **out, const struct cvl_session *session,
 
 		c->clock = strdup(p->clock[sync->n].name);
 		if (!c->clock)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			return cvl_no_memory(err);
 		sync_reason(c, CVL_UNSYNCHRONISED, "nothing ties it to the reference");
 	}
 	return 0;
@@ -377,7 +377,7 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 
 	*out = NULL;
 	if (!obs)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	obs->opts = *opts;
 	obs->session = session;
 	for (size_t i = 0; i < opts->n_match && !rc; i++)
@@ -432,9 +432,7 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 	sync->reference = strdup(s.reference);
 	snprintf(sync->note, sizeof(sync->note), "%s", s.note);
 	sync->settings = settings_text(&obs->opts, &obs->rules, p);
-	return sync->estimator && sync->reference && sync->settings ?
-		       0 :
-		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return sync->estimator && sync->reference && sync->settings ? 0 : cvl_no_memory(err);
 }
 
 int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, const char *estimator,

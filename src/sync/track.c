@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/track.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <math.h>
 #include <stdlib.h>

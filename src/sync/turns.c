@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #define GROUPS_MAX \
 	256 /* clocks that are not decided, for which it is found out which belong together */

@@ -13,7 +13,7 @@ struct level {
 };
 
 struct printer {
-	struct out *o;
+	struct cvl_out *o;
 	unsigned depth;
 	unsigned groups; /* scopes written */
 	bool packet;     /* in the packet context, of which a group is made */
@@ -37,27 +37,27 @@ static uint64_t cut_to(uint64_t v, unsigned bits)
 static inline char *text_prefixed_hex(char *w, const struct cvl_type *t, uint64_t v)
 {
 	memcpy(w, "0x", 2);
-	return text_hex(w + 2, cut_to(v, (t->size + 3) / 4 * 4));
+	return cvl_text_hex(w + 2, cut_to(v, (t->size + 3) / 4 * 4));
 }
 
-static void put_int(struct out *o, const struct cvl_type *t, uint64_t v)
+static void put_int(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
 {
 	switch (t->base) {
 	case 2:
-		out_text(o, "0b");
+		cvl_out_text(o, "0b");
 		for (unsigned i = t->size; i-- > 0;)
-			out_char(o, (char)('0' + (v >> i & 1)));
+			cvl_out_char(o, (char)('0' + (v >> i & 1)));
 		return;
 	case 8:
-		out_char(o, '0');
-		out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
+		cvl_out_char(o, '0');
+		cvl_out_base(o, cut_to(v, (t->size + 2) / 3 * 3), 8);
 		return;
-	case 16: out_to(o, text_prefixed_hex(out_room(o, OUT_NUMBER), t, v)); return;
+	case 16: cvl_out_to(o, text_prefixed_hex(cvl_out_room(o, CVL_OUT_NUMBER), t, v)); return;
 	default:
 		if (t->is_signed)
-			out_i64(o, (int64_t)v);
+			cvl_out_i64(o, (int64_t)v);
 		else
-			out_u64(o, v);
+			cvl_out_u64(o, v);
 	}
 }
 
@@ -80,15 +80,15 @@ static unsigned each_label(struct printer *p, const struct cvl_type *t, uint64_t
 static void put_label(struct printer *p, const char *name, unsigned before)
 {
 	if (before)
-		out_text(p->o, ", ");
-	out_quoted(p->o, name, strlen(name));
+		cvl_out_text(p->o, ", ");
+	cvl_out_quoted(p->o, name, strlen(name));
 }
 
 static void put_label_json(struct printer *p, const char *name, unsigned before)
 {
 	if (before)
-		out_char(p->o, ',');
-	out_json(p->o, name, strlen(name));
+		cvl_out_char(p->o, ',');
+	cvl_out_json(p->o, name, strlen(name));
 }
 
 static void put_scalar(struct printer *p, const struct cvl_value *v)
@@ -100,17 +100,17 @@ static void put_scalar(struct printer *p, const struct cvl_value *v)
 	case CVL_TYPE_INT: put_int(p->o, t, v->u); break;
 	case CVL_TYPE_FLOAT:
 		snprintf(text, sizeof(text), "%g", v->f);
-		out_text(p->o, text);
+		cvl_out_text(p->o, text);
 		break;
 	case CVL_TYPE_ENUM:
-		out_text(p->o, "( ");
+		cvl_out_text(p->o, "( ");
 		if (!each_label(p, t, v->u, put_label))
-			out_text(p->o, "<unknown>");
-		out_text(p->o, " : container = ");
+			cvl_out_text(p->o, "<unknown>");
+		cvl_out_text(p->o, " : container = ");
 		put_int(p->o, t->elem, v->u);
-		out_text(p->o, " )");
+		cvl_out_text(p->o, " )");
 		break;
-	default: out_quoted(p->o, v->s.text, v->s.len);
+	default: cvl_out_quoted(p->o, v->s.text, v->s.len);
 	}
 }
 
@@ -121,27 +121,27 @@ static void put_scalar_json(struct printer *p, const struct cvl_value *v)
 	switch (t->kind) {
 	case CVL_TYPE_INT:
 		if (t->is_signed)
-			out_i64(p->o, v->i);
+			cvl_out_i64(p->o, v->i);
 		else
-			out_u64(p->o, v->u);
+			cvl_out_u64(p->o, v->u);
 		break;
 	case CVL_TYPE_FLOAT:
 		if (v->f - v->f != 0) /* JSON has neither infinity nor NaN */
-			out_text(p->o, "null");
+			cvl_out_text(p->o, "null");
 		else
-			out_double(p->o, v->f);
+			cvl_out_double(p->o, v->f);
 		break;
 	case CVL_TYPE_ENUM:
-		out_text(p->o, "{\"value\":");
+		cvl_out_text(p->o, "{\"value\":");
 		if (t->is_signed)
-			out_i64(p->o, v->i);
+			cvl_out_i64(p->o, v->i);
 		else
-			out_u64(p->o, v->u);
-		out_text(p->o, ",\"labels\":[");
+			cvl_out_u64(p->o, v->u);
+		cvl_out_text(p->o, ",\"labels\":[");
 		each_label(p, t, v->u, put_label_json);
-		out_text(p->o, "]}");
+		cvl_out_text(p->o, "]}");
 		break;
-	default: out_json(p->o, v->s.text, v->s.len);
+	default: cvl_out_json(p->o, v->s.text, v->s.len);
 	}
 }
 
@@ -166,21 +166,21 @@ static void make_lead(struct fields_lead *lead, const char *name)
 static void lead_text(struct printer *p, const char *name)
 {
 	uint64_t before = p->level->n++;
-	char *w = out_room(p->o, 8 + OUT_NUMBER);
+	char *w = cvl_out_room(p->o, 8 + CVL_OUT_NUMBER);
 
 	*w = ',';
 	w += before > 0;
 	*w++ = ' ';
 	if (p->level->kind == CVL_TYPE_ARRAY) {
 		*w++ = '[';
-		w = text_u64(w, before);
+		w = cvl_text_u64(w, before);
 		memcpy(w, "] = ", 4);
 		w += 4;
 	}
-	out_to(p->o, w);
+	cvl_out_to(p->o, w);
 	if (p->level->kind == CVL_TYPE_STRUCT && name) {
-		out_text(p->o, cvl_plain_name(name));
-		out_text(p->o, " = ");
+		cvl_out_text(p->o, cvl_plain_name(name));
+		cvl_out_text(p->o, " = ");
 	}
 }
 
@@ -188,9 +188,9 @@ static void lead_text(struct printer *p, const char *name)
 static inline void open_group(struct printer *p)
 {
 	if (p->groups++)
-		out_text(p->o, ", {");
+		cvl_out_text(p->o, ", {");
 	else
-		out_text(p->o, "{");
+		cvl_out_text(p->o, "{");
 }
 
 /* The struct of a scope is a group; that of the packet context begins with its first member. */
@@ -235,13 +235,14 @@ static __attribute__((noinline)) void other_value_text(struct printer *p, const 
 static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
-	struct out *o = p->o;
+	struct cvl_out *o = p->o;
 	const struct cvl_type *t = v->type;
 	const struct fields_lead *lead =
 		p->level->leads ? &p->cache->lead[p->next_lead % FIELDS_LEADS] : NULL;
 	char *w = o->buf + o->n;
 
-	if (!lead || lead->name != name || OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + OUT_NUMBER) {
+	if (!lead || lead->name != name ||
+	    CVL_OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + CVL_OUT_NUMBER) {
 		other_value_text(p, name, v);
 		return;
 	}
@@ -251,12 +252,12 @@ static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 	memcpy(w, lead->text, FIELDS_LEAD_MAX);
 	w += lead->n;
 	if (t->kind == CVL_TYPE_INT && t->base == 10) {
-		out_to(o, t->is_signed ? text_i64(w, v->i) : text_u64(w, v->u));
+		cvl_out_to(o, t->is_signed ? cvl_text_i64(w, v->i) : cvl_text_u64(w, v->u));
 		return;
 	}
-	out_to(o, w);
+	cvl_out_to(o, w);
 	if (t->kind > CVL_TYPE_ENUM)
-		out_quoted(o, v->s.text, v->s.len);
+		cvl_out_quoted(o, v->s.text, v->s.len);
 	else
 		put_scalar(p, v);
 }
@@ -272,7 +273,7 @@ static void begin_text(void *ctx, const char *name, const struct cvl_type *t, ui
 	} else {
 		open_packet_group(p);
 		lead_text(p, name);
-		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
+		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
 	}
 	push(p, shape(t));
 }
@@ -283,14 +284,14 @@ static void end_text(void *ctx, const struct cvl_type *t)
 
 	pop(p);
 	if (p->depth && shape(t) == CVL_TYPE_ARRAY)
-		out_text(p->o, " ]");
+		cvl_out_text(p->o, " ]");
 	else if (p->depth || !p->packet || p->group_open)
-		out_text(p->o, " }");
+		cvl_out_text(p->o, " }");
 	if (p->depth || !p->packet || !p->cache)
 		return;
 	p->cache->packet = UINT64_MAX;
 	if (p->o->n >= p->packet_from &&
-	    p->o->n - p->packet_from < sizeof(p->cache->text) - OUT_SLACK) {
+	    p->o->n - p->packet_from < sizeof(p->cache->text) - CVL_OUT_SLACK) {
 		p->cache->n = p->o->n - p->packet_from;
 		memcpy(p->cache->text, p->o->buf + p->packet_from, p->cache->n);
 		p->cache->packet = p->number;
@@ -307,18 +308,18 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 	if (!p->packet || !p->cache)
 		return true;
 	if (p->cache->packet == p->number) {
-		out_slack(p->o, p->cache->text, p->cache->n);
+		cvl_out_slack(p->o, p->cache->text, p->cache->n);
 		p->groups += p->cache->n > 0;
 		return false;
 	}
-	out_room(p->o,
-		 sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
+	cvl_out_room(p->o,
+		     sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
 	p->packet_from = p->o->n;
 	return true;
 }
 
-int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct fields_cache *cache, struct cvl_error *err)
+int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		size_t i, struct fields_cache *cache, struct cvl_error *err)
 {
 	struct printer p;
 	const struct cvl_visitor visitor = { value_text, begin_text, end_text, text_scope, &p };
@@ -336,11 +337,11 @@ int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 static void lead_json(struct printer *p, const char *name)
 {
 	if (p->level->n++)
-		out_char(p->o, ',');
+		cvl_out_char(p->o, ',');
 	if (p->level->kind == CVL_TYPE_STRUCT && name) {
 		name = cvl_plain_name(name);
-		out_json(p->o, name, strlen(name));
-		out_char(p->o, ':');
+		cvl_out_json(p->o, name, strlen(name));
+		cvl_out_char(p->o, ':');
 	}
 }
 
@@ -365,7 +366,7 @@ static void begin_json(void *ctx, const char *name, const struct cvl_type *t, ui
 	lead_json(p, name);
 	/* a variant is shown as what it holds */
 	if (t->kind != CVL_TYPE_VARIANT)
-		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
+		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
 	push(p, shape(t));
 }
 
@@ -375,7 +376,7 @@ static void end_json(void *ctx, const struct cvl_type *t)
 
 	pop(p);
 	if (p->depth && t->kind != CVL_TYPE_VARIANT)
-		out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
+		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? ']' : '}');
 }
 
 static bool json_scope(void *ctx, enum cvl_scope scope)
@@ -385,8 +386,8 @@ static bool json_scope(void *ctx, enum cvl_scope scope)
 	return true;
 }
 
-int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct cvl_error *err)
+int fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		size_t i, struct cvl_error *err)
 {
 	struct printer p;
 	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
@@ -397,8 +398,8 @@ int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch
 	p.packet = false;
 	p.cache = NULL;
 	p.levels[1] = (struct level){ 0, CVL_TYPE_STRUCT, false };
-	out_char(o, '{');
+	cvl_out_char(o, '{');
 	rc = cvl_stream_visit(stream, batch, i, &visitor, err);
-	out_char(o, '}');
+	cvl_out_char(o, '}');
 	return rc;
 }

@@ -5,7 +5,7 @@
 
 #include <coeval/ctf.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 #define FIELDS_LEADS 256
 #define FIELDS_LEAD_MAX 32
@@ -24,18 +24,18 @@ struct fields_lead {
 struct fields_cache {
 	uint64_t packet;
 	size_t n;
-	char text[512 + OUT_SLACK];
+	char text[512 + CVL_OUT_SLACK];
 	struct fields_lead lead[FIELDS_LEADS];
 };
 
 /**
  * Write `{ cpu_id = 0 }, { a = 1, b = "x" }` for record @i: one group a scope. @cache: of this stream, or NULL.
  */
-int fields_text(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct fields_cache *cache, struct cvl_error *err);
+int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		size_t i, struct fields_cache *cache, struct cvl_error *err);
 
 /** Write `{"cpu_id":0,"a":1,"b":"x"}`: all scopes in one object. */
-int fields_json(struct out *o, struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
-		struct cvl_error *err);
+int fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		size_t i, struct cvl_error *err);
 
 #endif

@@ -41,7 +41,7 @@ static int prepare(struct survey *s, const struct cvl_timeline *tl, struct cvl_e
 		return 0;
 fail:
 	survey_free(s);
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(err);
 }
 
 static void look_at(struct survey *s, const struct cvl_slice *sl)

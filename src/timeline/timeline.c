@@ -365,11 +365,6 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 
 /* ---- opening ---- */
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 /* Whether the writer of @c died before its metadata were whole, so that nothing of the clock was ever stored. */
 static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code,
 		      const struct cvl_error *err)
@@ -391,7 +386,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 
 	tl->trace = calloc(n + 1, sizeof(*tl->trace));
 	if (!tl->trace)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock *c = cvl_session_clock(tl->session, i);
 		struct opened *t = NULL;
@@ -417,7 +412,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 			classes = cvl_trace_clocks(t->trace);
 			t->clock = malloc((classes + 1) * sizeof(int));
 			if (!t->clock)
-				return no_memory(err);
+				return cvl_no_memory(err);
 			for (size_t k = 0; k <= classes; k++)
 				t->clock[k] = -1;
 		}
@@ -441,7 +436,7 @@ static int add_source(struct cvl_timeline *tl, size_t t, size_t file, const char
 		s->missing = strdup(missing);
 	if (!s || (missing && !s->missing)) {
 		free(s);
-		return no_memory(err);
+		return cvl_no_memory(err);
 	}
 	tl->source[tl->n_sources++] = s;
 	s->trace = t;
@@ -469,7 +464,7 @@ static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
 	tl->source = calloc(n + 1, sizeof(*tl->source));
 	tl->heap = calloc(n + 1, sizeof(*tl->heap));
 	if (!tl->source || !tl->heap)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	for (size_t t = 0; t < tl->n_traces; t++) {
 		const struct cvl_trace *trace = tl->trace[t].trace;
 		const struct stored *stored = session_stored(tl->session, tl->trace[t].first);
@@ -490,7 +485,7 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 	tl->map = calloc(n + 1, sizeof(*tl->map));
 	tl->of = calloc(n + 1, sizeof(*tl->of));
 	if (!tl->map || !tl->of)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
 			tl->sync ? cvl_sync_of(tl->sync, tl->session, i) : NULL;
@@ -499,12 +494,12 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 		if (c && c->map) {
 			cvl_map_describe(c->map, &spec);
 			if (cvl_map_new(&tl->map[i], &spec, err))
-				return no_memory(err);
+				return cvl_no_memory(err);
 		} else {
 			tl->map[i] = cvl_session_nominal(tl->session, i);
 		}
 		if (!tl->map[i])
-			return no_memory(err);
+			return cvl_no_memory(err);
 		tl->of[i] = (struct cvl_bound){
 			.kind = cvl_map_kind(tl->map[i]),
 			.reference = c ? c->reference_ns : 0,
@@ -524,7 +519,7 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 
 	*out = NULL;
 	if (!tl)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	tl->session = session;
 	if (opts)
 		tl->opts = *opts;

@@ -12,7 +12,7 @@
 
 #include <coeval/session.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "test_scratch.h"
 
 #define EVIL "</script><img src=x onerror=document.title='owned'><!--&"

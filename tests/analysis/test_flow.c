@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "analysis/flow/stats.h"
-#include "core/files.h"
+#include <coeval/files.h>
 #include "test_draw.h"
 
 #define POINTS 40
@@ -74,18 +74,18 @@ static void draw_program(struct draw *d, struct program *p)
 }
 
 static char *written(const struct flow_map *map,
-		     void (*put)(const struct flow_map *map, struct out *o), size_t *n)
+		     void (*put)(const struct flow_map *map, struct cvl_out *o), size_t *n)
 {
 	char path[] = "/tmp/coeval-flow-XXXXXX";
-	struct out *o = malloc(sizeof(*o));
+	struct cvl_out *o = malloc(sizeof(*o));
 	int fd = mkstemp(path);
 	struct cvl_error err;
 	char *text;
 
 	assert_true(o && fd >= 0);
-	out_init(o, fd, path);
+	cvl_out_init(o, fd, path);
 	put(map, o);
-	assert_int_equal(out_flush(o, &err), 0);
+	assert_int_equal(cvl_out_flush(o, &err), 0);
 	close(fd);
 	text = cvl_read_whole(path, 1u << 20, n, &err);
 	assert_non_null(text);

@@ -17,8 +17,8 @@
 
 #include <coeval/sync.h>
 
-#include "../src/analysis/power/power.h"
-#include "../src/core/random.h"
+#include "analysis/power/power.h"
+#include "core/random.h"
 #include "test_draw.h"
 
 #define SEED draw_seed()

@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <stdbool.h>
 
-#include "../src/analysis/plan/edges.h"
+#include "analysis/plan/edges.h"
 #include "test_draw.h"
 
 #define BYTES 12

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "../sim/taskset.h"
-#include "../src/analysis/freq/contest.h"
+#include "analysis/freq/contest.h"
 #include "test_draw.h"
 
 static const struct freq_slice all_on = { NULL, true, true };

@@ -7,8 +7,8 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "../src/analysis/plan/edges.h"
-#include "../src/analysis/plan/plan.h"
+#include "analysis/plan/edges.h"
+#include "analysis/plan/plan.h"
 #include "test_draw.h"
 
 #define MHZ 1000000u

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../firmware/lib/swotrace/rules.h"
+#include "swotrace/rules.h"
 #include "test_draw.h"
 
 static const struct swo_point points[] = {

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/core/files.h"
-#include "../src/analysis/freq/device.h"
-#include "../src/analysis/freq/table.h"
+#include <coeval/files.h>
+#include "analysis/freq/device.h"
+#include "analysis/freq/table.h"
 #include "test_draw.h"
 
 /* ---- device files ---- */
@@ -177,7 +177,7 @@ static void a_written_table_reads_back_the_same(void **state)
 	struct draw d = draw_begin(1);
 	struct task_table t = { 0 }, back;
 	char path[] = "/tmp/coeval-table-XXXXXX";
-	static struct out o;
+	static struct cvl_out o;
 	struct cvl_error err;
 	int fd = mkstemp(path);
 
@@ -200,9 +200,9 @@ static void a_written_table_reads_back_the_same(void **state)
 		row->energy_j =
 			draw_below(&d, 4) ? (double)(1 + draw_below(&d, 100000)) * 1e-6 : -1;
 	}
-	out_init(&o, fd, path);
+	cvl_out_init(&o, fd, path);
 	table_write(&t, &o);
-	assert_int_equal(out_flush(&o, &err), 0);
+	assert_int_equal(cvl_out_flush(&o, &err), 0);
 	close(fd);
 	if (table_load(&back, path, &err))
 		fail_msg("%s", err.text);

@@ -13,8 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "../src/core/random.h"
-#include "../src/capture/drivers/cc1101/spi.h"
+#include "core/random.h"
+#include "capture/drivers/cc1101/spi.h"
 #include "../sim/cc1101_chip.h"
 
 static uint64_t seed;

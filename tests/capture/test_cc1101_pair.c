@@ -15,8 +15,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "../src/core/random.h"
-#include "../src/capture/drivers/cc1101/pair.h"
+#include "core/random.h"
+#include "capture/drivers/cc1101/pair.h"
 
 #define RATE 8000000ull
 #define FIFO 9

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "../src/core/random.h"
-#include "../src/capture/drivers/fx2/ihx.h"
-#include "../src/capture/drivers/fx2/proto.h"
+#include "core/random.h"
+#include "capture/drivers/fx2/ihx.h"
+#include "capture/drivers/fx2/proto.h"
 #include "../sim/fx2_device.h"
 
 static uint64_t seed;

@@ -10,24 +10,24 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../src/core/out.h"
-#include "../src/core/utf8.h"
+#include <coeval/out.h>
+#include "core/utf8.h"
 
 /* What comes out when @n bytes go in, in pieces of @piece bytes with a drain behind each. */
 static size_t through(char *to, size_t room, const char *s, size_t n, size_t piece)
 {
-	static struct out o;
+	static struct cvl_out o;
 	FILE *f = tmpfile();
 	size_t got;
 
 	assert_non_null(f);
-	out_init(&o, fileno(f), "scratch");
+	cvl_out_init(&o, fileno(f), "scratch");
 	o.plain = true;
 	for (size_t i = 0; i < n; i += piece) {
-		out_bytes(&o, s + i, n - i < piece ? n - i : piece);
-		out_drain(&o);
+		cvl_out_bytes(&o, s + i, n - i < piece ? n - i : piece);
+		cvl_out_drain(&o);
 	}
-	assert_int_equal(out_flush(&o, NULL), 0);
+	assert_int_equal(cvl_out_flush(&o, NULL), 0);
 	rewind(f);
 	got = fread(to, 1, room, f);
 	fclose(f);
@@ -92,18 +92,18 @@ static void random_bytes_come_out_alike_however_they_are_cut(void **state)
 
 static void a_name_stays_in_its_line(void **state)
 {
-	static struct out o;
+	static struct cvl_out o;
 	char text[64], many[300];
 
 	(void)state;
-	text_name(text, "a\nb\tc\x1b");
+	cvl_text_name(text, "a\nb\tc\x1b");
 	assert_string_equal(text, "a\\nb\\tc\\e");
-	out_init(&o, -1, "memory");
+	cvl_out_init(&o, -1, "memory");
 	for (size_t i = 0; i + 2 < sizeof(many); i += 2)
 		memcpy(many + i, "\xc2\xb5", 2);
 	many[298] = '\n';
 	many[299] = '\0';
-	out_name(&o, many);
+	cvl_out_name(&o, many);
 	assert_int_equal(o.n, 300);
 	assert_memory_equal(o.buf, many, 298);
 	assert_memory_equal(o.buf + 298, "\\n", 2);
@@ -125,13 +125,13 @@ static void a_formula_is_a_text_in_csv(void **state)
 		{ "a,b", "\"a,b\"" },
 		{ "", "" },
 	};
-	static struct out o;
+	static struct cvl_out o;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
-		out_init(&o, -1, "memory");
-		out_csv(&o, cases[i].in, strlen(cases[i].in));
-		out_char(&o, '\0');
+		cvl_out_init(&o, -1, "memory");
+		cvl_out_csv(&o, cases[i].in, strlen(cases[i].in));
+		cvl_out_char(&o, '\0');
 		assert_string_equal(o.buf, cases[i].out);
 	}
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../src/core/text.h"
+#include "core/text.h"
 
 typedef unsigned __int128 u128;
 

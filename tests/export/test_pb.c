@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "../src/export/pb.h"
+#include "export/pb.h"
 #include "test_draw.h"
 
 static uint8_t buf[1024];

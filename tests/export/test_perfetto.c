@@ -205,7 +205,7 @@ static void look(struct cvl_session *s)
 
 	snprintf(path, sizeof(path), "%s/trace", scratch);
 	ok(cvl_timeline_open(&tl, s, &opts, &err), &err);
-	ok(cvl_exporter_find("perfetto")->export(tl, path, &err), &err);
+	ok(cvl_exporter_find("perfetto")->write(tl, path, &err), &err);
 	cvl_timeline_close(tl);
 	cvl_session_close(s);
 	in = fopen(path, "re");

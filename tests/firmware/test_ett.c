@@ -20,7 +20,7 @@
 #include <ett/selftest.h>
 #include <ett/view.h>
 
-#include "../src/core/crc32c.h"
+#include "core/crc32c.h"
 #include "test_draw.h"
 
 /* ---- what it is told ---- */

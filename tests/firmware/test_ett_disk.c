@@ -109,7 +109,7 @@ static void out16_many(uint16_t at, const void *from, uint64_t n)
 	count(n);
 }
 
-#include "../firmware/apps/ett/pc/disk.c"
+#include "ett/pc/disk.c"
 
 static const struct timer timer = { .hz = 1000000000 };
 static uint8_t bytes[8 * 512];

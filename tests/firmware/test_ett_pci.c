@@ -66,7 +66,7 @@ static uint32_t in32(uint16_t port)
 	}
 }
 
-#include "../firmware/apps/ett/pc/pci.c"
+#include "ett/pc/pci.c"
 
 static void fill(void)
 {

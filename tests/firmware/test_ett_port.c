@@ -44,7 +44,7 @@ static void out8(uint16_t at, uint8_t v)
 		chip.ecr = v;
 }
 
-#include "../firmware/apps/ett/pc/port.c"
+#include "ett/pc/port.c"
 
 uint64_t pci_register(const struct ett_config *c, bool *is_port)
 {

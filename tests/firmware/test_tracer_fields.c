@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "test_draw.h"
 #include "test_scratch.h"
 #include "tracer_read.h"

@@ -5,7 +5,7 @@
 #include <ett/image.h>
 #include <ett/probes.h>
 
-#include "../src/core/crc32c.h"
+#include "core/crc32c.h"
 #include "test_draw.h"
 
 #define RATE 1000000000

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../src/import/input.h"
+#include "import/input.h"
 
 static struct cvl_input *memory(const void *bytes, size_t n)
 {

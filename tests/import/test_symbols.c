@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "symbols/symbols.h"
 #include "test_draw.h"
 #include "test_scratch.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "../src/store/scan.h"
+#include "store/scan.h"
 
 #define SAMPLES 3000
 #define ROUNDS 4000

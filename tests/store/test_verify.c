@@ -16,7 +16,7 @@
 #include <coeval/timeline.h>
 #include <coeval/verify.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "test_draw.h"
 #include "test_scratch.h"
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/sync/advise.h"
+#include "sync/advise.h"
 #include "test_draw.h"
 
 #define CLOCKS 3

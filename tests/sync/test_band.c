@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "../src/sync/band.h"
+#include "sync/band.h"
 #include "test_draw.h"
 
 #define LIMITS 64

@@ -16,7 +16,7 @@
 
 #include <coeval/session.h>
 
-#include "../src/core/random.h"
+#include "core/random.h"
 
 #define CLOCKS 3
 #define RATE 8000000

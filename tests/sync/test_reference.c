@@ -8,8 +8,8 @@
 #include <cmocka.h>
 
 #include "../bench/columns.h"
-#include "../src/sync/kalman.h"
-#include "../src/sync/local.h"
+#include "sync/kalman.h"
+#include "sync/local.h"
 
 #define SEED 1
 

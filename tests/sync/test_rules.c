@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../src/sync/rules.h"
-#include "../src/sync/rules_json.h"
+#include "sync/rules.h"
+#include "sync/rules_json.h"
 #include "test_draw.h"
 
 #define RADIO "send: { event: tx, key: [seq] }\nreceive: { event: rx, key: [n] }\n"

@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "../src/core/random.h"
-#include "../src/sync/problem.h"
-#include "../src/sync/track.h"
+#include "core/random.h"
+#include "sync/problem.h"
+#include "sync/track.h"
 
 #define MARKS 20000
 #define JITTER_NS 487.0

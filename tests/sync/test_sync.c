@@ -14,7 +14,7 @@
 #include <coeval/sync.h>
 #include <coeval/timeline.h>
 
-#include "../src/sync/student.h"
+#include "sync/student.h"
 #include "test_draw.h"
 #include "test_scratch.h"
 

@@ -13,7 +13,7 @@
 
 #include <coeval/score.h>
 
-#include "../src/core/random.h"
+#include "core/random.h"
 #include "../sim/world.h"
 
 #define MINUTE_NS INT64_C(60000000000)

@@ -6,18 +6,13 @@
 #include <string.h>
 
 #include "analysis/calls/internal.h"
-#include "core/room.h"
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
+#include <coeval/array.h>
 
 /* Of what find_cost() or find_node() could not make. */
 static int no_room(const struct calls *c, struct cvl_error *err)
 {
 	if (c->n_costs < CALLS_COSTS_MAX)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	return cvl_fail(
 		err, CVL_E_LIMIT, CVL_NO_OFFSET,
 		"more than %u functions of threads; does a rule take a field for the name or the thread that is none?",
@@ -66,10 +61,10 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 			"more than %d threads; does a rule take a field for the thread that is none?",
 			CALLS_THREADS_MAX);
 	if (cvl_room(&c->thread, c->n_threads, &c->room_threads, sizeof(*c->thread)))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	t = calloc(1, sizeof(*t));
 	if (!t)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	*thread = (uint32_t)c->n_threads;
 	c->thread[c->n_threads++] = t;
 	t->pub.node = node;
@@ -80,7 +75,7 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 	t->pub.name = name ? strdup(name) : NULL;
 	if ((name && !t->pub.name) ||
 	    new_node(c, *thread, CALLS_NONE, CALLS_NONE, CALLS_NONE, &t->pub.root))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	return 0;
 }
 
@@ -256,7 +251,7 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 		return 0;
 	}
 	if (cvl_room(&t->frame, t->n, &t->room, sizeof(*t->frame)))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	parent = t->n ? t->frame[t->n - 1].node : t->pub.root;
 	if (t->n)
 		t->frame[t->n - 1].alive = at.ns;

@@ -3,12 +3,7 @@
 #include <stdlib.h>
 
 #include "analysis/calls/internal.h"
-#include "core/room.h"
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
+#include <coeval/array.h>
 
 int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *core,
 		   struct cvl_error *err)
@@ -21,10 +16,10 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 			"more than %d cores; does a rule take a field for the core that is none?",
 			CALLS_THREADS_MAX);
 	if (cvl_room(&c->core, c->n_cores, &c->room_cores, sizeof(*c->core)))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	k = calloc(1, sizeof(*k));
 	if (!k)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	k->pub = (struct calls_core){ .node = node, .number = number };
 	k->index = (uint32_t)c->n_cores;
 	k->last = INT64_MIN;

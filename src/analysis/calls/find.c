@@ -6,7 +6,7 @@
 
 #include "analysis/calls/pairs.h"
 #include "core/random.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 /* Times that a thread did not run, or waited, that are looked back at. */
 #define RECENT 256

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/calls/pairs.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 void calls_kept_init(struct calls_kept *k, size_t most)
 {

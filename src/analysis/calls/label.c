@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 /* FNV-1a, which is in the public domain. */
 uint64_t text_key(const char *text, size_t len)
@@ -55,12 +55,12 @@ int function_of(struct calls_read *r, const struct taken_value *given, const cha
 			CALLS_FUNCTIONS_MAX);
 	if (cvl_room(&r->function, r->n_functions, &r->room_functions, sizeof(*r->function)) ||
 	    calls_pairs_add(&r->functions, key, (uint32_t)r->n_functions))
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	f = &r->function[r->n_functions];
 	*f = (struct function){ .number = v.number, .is_number = !v.is_text, .hex = v.hex };
 	*out = (uint32_t)r->n_functions++;
 	if (v.is_text && !(f->name = strndup(v.text, v.len)))
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	return 0;
 }
 

@@ -6,8 +6,8 @@
 
 #include "analysis/calls/pairs.h"
 #include "analysis/calls/read.h"
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 
 #define FILE_MAX (64u << 20)
 
@@ -82,7 +82,7 @@ int calls_names_load(struct calls_names *names, const char *path, struct cvl_err
 	}
 	free(text);
 	if (rc)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	if (names->n == before)
 		return cvl_fail(
 			err, CVL_E_SYNTAX, 0,

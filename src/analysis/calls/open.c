@@ -6,11 +6,6 @@
 #include "analysis/calls/read_internal.h"
 #include "analysis/clocks.h"
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 int none_found(const struct calls_read *r, struct cvl_error *err)
 {
 	return cvl_fail(
@@ -81,7 +76,7 @@ int calls_read_open(struct calls_read **out, struct cvl_timeline *tl,
 
 	*out = NULL;
 	if (!r)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	r->tl = tl;
 	r->opts = *opts;
 	r->err = err;
@@ -94,7 +89,7 @@ int calls_read_open(struct calls_read **out, struct cvl_timeline *tl,
 	for (size_t s = 0; s < r->n_streams && !rc; s++)
 		rc = bind_stream(r, s, &any);
 	if (rc == CVL_E_NOMEM)
-		no_memory(err);
+		cvl_no_memory(err);
 	else if (!rc && !any)
 		rc = none_found(r, err);
 	if (rc)

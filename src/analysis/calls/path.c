@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/calls/pairs.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 struct finder {
 	struct calls_path *path;

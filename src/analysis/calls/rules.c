@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analysis/calls/pairs.h"
-#include "core/files.h"
-#include "core/room.h"
+#include <coeval/files.h>
+#include <coeval/array.h>
 #include "core/yaml_load.h"
 
 #define FILE_MAX (1u << 20)
@@ -65,11 +65,6 @@ void calls_rules_free(struct calls_rules *set)
 	*set = (struct calls_rules){ 0 };
 }
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 struct reader {
 	yaml_document_t doc;
 	const char *name;
@@ -98,7 +93,7 @@ static int copy(const struct reader *f, const yaml_node_t *node, char **out)
 		return bad(f, node, "a name is needed here");
 	free(*out);
 	*out = strdup(text);
-	return *out ? 0 : no_memory(f->err);
+	return *out ? 0 : cvl_no_memory(f->err);
 }
 
 /* A field, or a list of them. */
@@ -134,7 +129,7 @@ static struct calls_rule *new_rule(struct reader *f, const yaml_node_t *at, stru
 		return NULL;
 	}
 	if (cvl_room(&set->rule, set->n, &set->room, sizeof(*set->rule))) {
-		no_memory(f->err);
+		cvl_no_memory(f->err);
 		return NULL;
 	}
 	r = &set->rule[set->n++];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Ways of calling, functions by thread, and what is read of them all. */
 #include "analysis/calls/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 static uint64_t key_of(uint32_t a, uint32_t b)
 {

@@ -6,12 +6,7 @@
 #include <string.h>
 
 #include "analysis/calls/read_internal.h"
-#include "core/room.h"
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
+#include <coeval/array.h>
 
 uint64_t thread_key(unsigned what, uint32_t where, uint64_t who)
 {
@@ -36,7 +31,7 @@ static int find_core(struct calls_read *r, uint32_t node, const struct taken_val
 		return 0;
 	}
 	if (cvl_room(&r->core, r->n_cores, &r->room_cores, sizeof(*r->core)))
-		return no_memory(r->err);
+		return cvl_no_memory(r->err);
 	rc = calls_add_core(r->calls, node, plain ? (uint32_t)v->number : r->node[node].cores, core,
 			    r->err);
 	if (rc)
@@ -45,9 +40,9 @@ static int find_core(struct calls_read *r, uint32_t node, const struct taken_val
 	if ((v->is_text ?
 		     asprintf(&name.text, "%.*s", (int)(v->len < 100 ? v->len : 100), v->text) :
 		     asprintf(&name.text, "%" PRIu64, v->number)) < 0)
-		return no_memory(r->err);
+		return cvl_no_memory(r->err);
 	r->core[r->n_cores++] = name;
-	return calls_pairs_add(&r->cores, key, *core) ? no_memory(r->err) : 0;
+	return calls_pairs_add(&r->cores, key, *core) ? cvl_no_memory(r->err) : 0;
 }
 
 static bool is_idle(const struct calls_read *r, const char *name)
@@ -77,7 +72,7 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 		return rc;
 	if (calls_pairs_add(&r->tasks, key, *thread) ||
 	    cvl_room(&r->task, r->n_tasks, &r->room_tasks, sizeof(*r->task)))
-		return no_memory(r->err);
+		return cvl_no_memory(r->err);
 	r->task[r->n_tasks++] = (struct task){ .is_core = !name };
 	calls_thread(r->calls, *thread)->idle = name && is_idle(r, name);
 	return 0;
@@ -90,7 +85,7 @@ static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t si
 	size_t n = strlen(text);
 
 	if (!calls_pairs_find(&r->names, key))
-		return calls_pairs_add(&r->names, key, 0) ? no_memory(r->err) : 0;
+		return calls_pairs_add(&r->names, key, 0) ? cvl_no_memory(r->err) : 0;
 	snprintf(text + n, size - n, "-%" PRIu64, number);
 	return 0;
 }

@@ -4,18 +4,13 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 /* Sources that a phrase means. */
 struct list {
 	uint32_t *source;
 	size_t n, room;
 };
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
 
 static const struct cvl_clock *clock_at(const struct check *c, size_t i)
 {
@@ -98,7 +93,7 @@ static bool asked(const struct check *c, size_t i, const struct check_phrase *p,
 static int put(struct list *l, uint32_t source, struct cvl_error *err)
 {
 	if (cvl_room(&l->source, l->n, &l->room, sizeof(*l->source)))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	l->source[l->n++] = source;
 	return 0;
 }
@@ -152,13 +147,13 @@ static int find_sources(struct check *c, const struct check_phrase *p, const str
 		}
 		if (source == UINT32_MAX) {
 			if (!new_source(c, p, p->any ? "any" : node))
-				return no_memory(err);
+				return cvl_no_memory(err);
 			source = (uint32_t)c->n_sources - 1;
 			if (put(out, source, err))
 				return CVL_E_NOMEM;
 		}
 		if (feed_clock(c, source, i, sp->name))
-			return no_memory(err);
+			return cvl_no_memory(err);
 		if (check_is_state(p) && c->source[source].whats > 1)
 			return check_fail(
 				c, p, err,
@@ -199,7 +194,7 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 			"%s:%zu: '%.80s' and the rules before it are over more than %d pairs of nodes; name fewer nodes",
 			c->rules->file, r->line, r->name, CHECK_MONITORS_MAX);
 	if (cvl_room(&c->monitor, c->n_monitors, &c->room_monitors, sizeof(*c->monitor)))
-		return no_memory(err);
+		return cvl_no_memory(err);
 	m = &c->monitor[c->n_monitors];
 	*m = (struct monitor){
 		.rule = r,
@@ -211,7 +206,7 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 	};
 	m->source = calloc(r->n_phrases, sizeof(*m->source));
 	if (!m->source)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	c->n_monitors++;
 	for (size_t i = r->n_phrases;
 	     i-- > 0;) { /* an event that is both A and B does not answer itself */
@@ -221,7 +216,7 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 		m->same_clock =
 			m->same_clock && s->one_clock && s->root == c->source[source[0]].root;
 		if (listen(s, (uint32_t)c->n_monitors - 1, i))
-			return no_memory(err);
+			return cvl_no_memory(err);
 	}
 	return 0;
 }
@@ -367,9 +362,9 @@ int check_bind(struct check *c, struct cvl_error *err)
 		if (!rc)
 			rc = sort_feeds(&c->stream[i].class, classes + CVL_KINDS);
 		if (rc)
-			no_memory(err);
+			cvl_no_memory(err);
 	}
 	if (!rc && list_sources(c))
-		rc = no_memory(err);
+		rc = cvl_no_memory(err);
 	return rc ? rc : check_same(c, err);
 }

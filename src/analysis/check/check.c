@@ -4,11 +4,6 @@
 
 #include "analysis/check/internal.h"
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 /* ---- streams ---- */
 
 /* Keeps c->hi true for the ticks to come. */
@@ -305,5 +300,5 @@ int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *er
 			edge(c, st, sl, i, changed);
 	}
 	st->place += sl->end - sl->begin;
-	return c->nomem ? no_memory(err) : 0;
+	return c->nomem ? cvl_no_memory(err) : 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 #define NEAR_MAX 4
 

@@ -5,11 +5,6 @@
 
 #include "analysis/check/internal.h"
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 /* What @source tells its listeners; returns how many. */
 static size_t put_targets(const struct check *c, uint32_t source, bool level, struct target *out)
 {
@@ -54,7 +49,7 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 	bool *tried = calloc(c->rules->n + 1, sizeof(*tried));
 
 	if (!tried)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	tell_all(c);
 	set_ends(c, last);
 	for (size_t i = 0; i < c->n_monitors; i++) {
@@ -78,7 +73,7 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 	for (size_t i = 0; i < c->rules->n; i++)
 		c->result[i].verdict = verdict(&c->result[i], tried[i]);
 	free(tried);
-	return c->nomem ? no_memory(err) : 0;
+	return c->nomem ? cvl_no_memory(err) : 0;
 }
 
 const struct check_result *check_result(const struct check *c, size_t i)
@@ -184,14 +179,14 @@ int check_open(struct check **out, const struct check_rules *rules, struct cvl_t
 
 	*out = NULL;
 	if (!c)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	c->rules = rules;
 	c->tl = tl;
-	rc = allocate(c) ? no_memory(err) : check_bind(c, err);
+	rc = allocate(c) ? cvl_no_memory(err) : check_bind(c, err);
 	for (size_t i = 0; i < c->n_monitors && !rc; i++)
 		c->monitor[i].reach = monitor_reach(c, &c->monitor[i]);
 	for (size_t i = 0; i < c->n_streams && !rc; i++)
-		rc = list_targets(c, &c->stream[i]) || ask_for(c, i) ? no_memory(err) : 0;
+		rc = list_targets(c, &c->stream[i]) || ask_for(c, i) ? cvl_no_memory(err) : 0;
 	if (rc)
 		check_close(c);
 	else

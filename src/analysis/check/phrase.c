@@ -15,11 +15,6 @@ static int bad(struct cvl_error *err, const char *text, const char *what)
 	return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "'%.150s': %s", text, what);
 }
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 void check_phrase_free(struct check_phrase *p)
 {
 	for (size_t i = 0; i < p->n_conditions; i++) {
@@ -101,7 +96,7 @@ static int conditions(struct check_phrase *p, char **word, size_t n, struct cvl_
 		c->field = strdup(word[i]);
 		c->text = strdup(word[i + 2]);
 		if (!c->field || !c->text)
-			return no_memory(err);
+			return cvl_no_memory(err);
 		c->is_number = number(c->text, &c->number);
 		if (!c->is_number && c->op != CHECK_EQ && c->op != CHECK_NE)
 			return bad(err, p->text, "only numbers are less or greater");
@@ -146,7 +141,7 @@ int check_phrase_parse(struct check_phrase *p, const char *text, struct cvl_erro
 	n = cut(text, buf, word);
 	p->text = strdup(text);
 	if (!p->text)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	if (n > 1 && (!strcmp(word[0], "any") || !strcmp(word[0], "every"))) {
 		p->any = word[0][0] == 'a';
 		at = 1;
@@ -155,7 +150,7 @@ int check_phrase_parse(struct check_phrase *p, const char *text, struct cvl_erro
 		return bad(err, text, "names nothing: say NODE.NAME, such as `n1.TX rises`");
 	p->what = strdup(word[at++]);
 	if (!p->what)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	for (where = at; where < n && strcmp(word[where], "where"); where++)
 		;
 	rc = verb(p, word + at, where - at, err);

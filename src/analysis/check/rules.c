@@ -81,7 +81,7 @@ static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
 
 static int no_memory(const struct reader *r)
 {
-	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(r->err);
 }
 
 static const char *scalar(const yaml_node_t *n)

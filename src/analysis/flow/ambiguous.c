@@ -48,8 +48,7 @@ static bool add(struct search *s, struct state new, int *rc)
 
 		if (!grown) {
 			*rc = s->n < STATES_MAX ?
-				      cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET,
-					       "out of memory") :
+				      cvl_no_memory(s->err) :
 				      cvl_fail(
 					      s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 					      "%s: codes too tangled to tell whether they are ambiguous: use some of which none begins like another",
@@ -79,7 +78,7 @@ static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_
 	if (!link || !out->path[0] || !out->path[1]) {
 		free(link);
 		flow_ambiguity_free(out);
-		return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(s->err);
 	}
 	i = depth;
 	for (uint32_t k = last; k != FLOW_NONE; k = s->state[k].parent)
@@ -190,7 +189,7 @@ int flow_ambiguous(const struct flow_map *map, struct flow_ambiguity *found, str
 
 	s.seen = calloc(map->n * map->n * FLOW_CODE_MAX / 8 + 1, 1);
 	if (!s.seen)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	for (uint32_t u = 0; !rc && u <= map->n; u++) {
 		uint32_t from = u < map->n ? u : FLOW_NONE;
 

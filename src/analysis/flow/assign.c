@@ -35,11 +35,6 @@ static size_t make_symbols(size_t pins, bool together, uint16_t *out)
 	return n;
 }
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 /* ---- changes ---- */
 
 struct tree {
@@ -121,7 +116,7 @@ static int assign_changes(struct flow_map *map, struct rank *rank, size_t n,
 		rank[0].depth = 1;
 	} else {
 		if (!(t = calloc(2 * n + 1, sizeof(*t))))
-			return no_memory(err);
+			return cvl_no_memory(err);
 		while (huffman(rank, n, ways, t) > FLOW_CODE_MAX)
 			level_out(rank, n);
 		free(t);
@@ -199,7 +194,7 @@ int flow_assign(struct flow_map *map, const struct flow_assign_opts *opts, struc
 	uint16_t *symbols = calloc(1u << map->n_pins, sizeof(*symbols));
 	struct rank *rank = calloc(map->n, sizeof(*rank));
 	size_t n = 0, ways;
-	int rc = symbols && rank ? 0 : no_memory(err);
+	int rc = symbols && rank ? 0 : cvl_no_memory(err);
 
 	if (!rc) {
 		map->codes = opts->levels ? FLOW_LEVELS : FLOW_CHANGES;

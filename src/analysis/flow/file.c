@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define FILE_MAX (1u << 20)
 /* A map of the most points and some branches each; libyaml is slow with more than that. */
@@ -31,7 +31,7 @@ int flow_bad(const struct flow_reader *r, enum cvl_code code, const yaml_node_t 
 
 int flow_reader_no_memory(const struct flow_reader *r)
 {
-	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(r->err);
 }
 
 yaml_node_t *flow_child(struct flow_reader *r, const yaml_node_t *map, const char *key)

@@ -18,7 +18,7 @@
 
 #include <coeval/error.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 #define FLOW_PINS_MAX 16
 #define FLOW_POINTS_MAX 1024
@@ -84,7 +84,7 @@ int flow_map_between(const struct flow_map *map, uint32_t from, uint32_t to,
 		     uint32_t path[FLOW_POINTS_MAX]);
 
 /** "a", "a+b" of the pins in @symbol; "none". */
-void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct out *o);
+void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct cvl_out *o);
 #define FLOW_SYMBOLS_TEXT 160
 /** Symbols as text, cut with "..." where they do not fit. */
 void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_t n,
@@ -121,8 +121,8 @@ struct flow_assign_opts {
  */
 int flow_assign(struct flow_map *map, const struct flow_assign_opts *opts, struct cvl_error *err);
 /** Write the map as YAML. */
-void flow_map_write(const struct flow_map *map, struct out *o);
+void flow_map_write(const struct flow_map *map, struct cvl_out *o);
 /** Write the macros that make the codes. */
-void flow_header_write(const struct flow_map *map, struct out *o);
+void flow_header_write(const struct flow_map *map, struct cvl_out *o);
 
 #endif

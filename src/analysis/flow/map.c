@@ -7,11 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 static __attribute__((format(printf, 4, 5))) int
 bad(const struct flow_map *map, struct cvl_error *err, unsigned line, const char *fmt, ...)
 {
@@ -62,7 +57,7 @@ static int check_reached(const struct flow_map *map, struct cvl_error *err)
 	bool *seen = calloc(map->n, sizeof(*seen));
 	uint32_t *stack = calloc(map->n, sizeof(*stack));
 	size_t depth = 0;
-	int rc = seen && stack ? 0 : no_memory(err);
+	int rc = seen && stack ? 0 : cvl_no_memory(err);
 
 	if (!rc) {
 		stack[depth++] = map->start;
@@ -99,7 +94,7 @@ static int sort_unmarked(const struct flow_map *map, bool program, uint32_t *ord
 	uint8_t *state = calloc(map->n, 1);
 	uint32_t *stack = calloc(map->n, sizeof(*stack));
 	size_t *at = calloc(map->n, sizeof(*at)), depth;
-	int rc = state && stack && at ? 0 : no_memory(err);
+	int rc = state && stack && at ? 0 : cvl_no_memory(err);
 
 	*n = 0;
 	for (uint32_t i = 0; !rc && i < map->n; i++) {
@@ -196,7 +191,7 @@ static int make_follow(struct flow_map *map, const struct sort_key *key, size_t 
 	map->follow = calloc(total + 1, sizeof(*map->follow));
 	map->follow_at = calloc(map->n + 1, sizeof(*map->follow_at));
 	if (!map->follow || !map->follow_at)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	for (size_t u = 0; map->graph && u < map->n; u++) {
 		map->follow_at[u] = at;
 		for (size_t k = 0; k < n; k++)
@@ -338,7 +333,7 @@ int flow_map_finish(struct flow_map *map, bool program, struct cvl_error *err)
 	uint32_t *order = calloc(map->n + 1, sizeof(*order));
 	struct sort_key *key = calloc(map->n + 1, sizeof(*key));
 	size_t n = 0, n_marked = 0;
-	int rc = order && key ? 0 : no_memory(err);
+	int rc = order && key ? 0 : cvl_no_memory(err);
 
 	for (uint32_t i = 0; i < map->n; i++)
 		n_marked += marked(map, program, i);
@@ -355,7 +350,7 @@ int flow_map_finish(struct flow_map *map, bool program, struct cvl_error *err)
 		rc = sort_unmarked(map, program, order, &n, err);
 	if (!rc && !program) {
 		if (map->graph && !(map->ways = calloc(map->n * map->n, 1)))
-			rc = no_memory(err);
+			rc = cvl_no_memory(err);
 		for (size_t i = 0; !rc && map->graph && i < n; i++)
 			count_ways(map, order[i]);
 		for (uint32_t i = 0; !rc && map->graph && i < map->n; i++)

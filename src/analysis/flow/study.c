@@ -94,7 +94,7 @@ static int slice(struct flow_study *s, struct cvl_timeline *tl, const struct cvl
 static int explain(const struct flow_study *s, int rc, struct cvl_error *err)
 {
 	if (rc == CVL_E_NOMEM)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	if (rc == CVL_E_LIMIT)
 		return cvl_fail(
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,

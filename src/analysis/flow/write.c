@@ -23,12 +23,12 @@ static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, 
 
 #define SYMBOL_TEXT (FLOW_PINS_MAX * (FLOW_NAME_MAX + 1) + 1)
 
-void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct out *o)
+void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct cvl_out *o)
 {
 	char text[SYMBOL_TEXT];
 
 	symbol_text(map, symbol, text, sizeof(text));
-	out_text(o, text);
+	cvl_out_text(o, text);
 }
 
 void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_t n,
@@ -52,108 +52,108 @@ void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_
 
 /* ---- the map ---- */
 
-static void put_quoted(struct out *o, const char *s)
+static void put_quoted(struct cvl_out *o, const char *s)
 {
-	out_char(o, '\'');
+	cvl_out_char(o, '\'');
 	for (; *s; s++) {
 		if (*s == '\'')
-			out_char(o, '\'');
-		out_char(o, *s);
+			cvl_out_char(o, '\'');
+		cvl_out_char(o, *s);
 	}
-	out_char(o, '\'');
+	cvl_out_char(o, '\'');
 }
 
-static void put_list(struct out *o, const struct flow_map *map, const struct flow_point *p)
+static void put_list(struct cvl_out *o, const struct flow_map *map, const struct flow_point *p)
 {
-	out_text(o, ", next: [");
+	cvl_out_text(o, ", next: [");
 	for (size_t i = 0; i < p->n_next; i++) {
-		out_text(o, i ? ", " : "");
-		out_text(o, map->point[p->next[i]].name);
+		cvl_out_text(o, i ? ", " : "");
+		cvl_out_text(o, map->point[p->next[i]].name);
 	}
-	out_char(o, ']');
+	cvl_out_char(o, ']');
 }
 
-void flow_map_write(const struct flow_map *map, struct out *o)
+void flow_map_write(const struct flow_map *map, struct cvl_out *o)
 {
-	out_printf(
+	cvl_out_printf(
 		o,
 		"# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
 		map->program);
 	for (size_t i = 0; i < map->n_pins; i++) {
-		out_text(o, i ? ", " : "");
-		out_text(o, map->pin[i]);
+		cvl_out_text(o, i ? ", " : "");
+		cvl_out_text(o, map->pin[i]);
 	}
-	out_printf(o, "]\ncodes: %s\n", map->codes == FLOW_LEVELS ? "levels" : "changes");
+	cvl_out_printf(o, "]\ncodes: %s\n", map->codes == FLOW_LEVELS ? "levels" : "changes");
 	if (map->settle_ns) {
-		out_text(o, "settle: ");
-		out_i64(o, map->settle_ns);
-		out_text(o, "ns\n");
+		cvl_out_text(o, "settle: ");
+		cvl_out_i64(o, map->settle_ns);
+		cvl_out_text(o, "ns\n");
 	}
 	if (map->graph)
-		out_printf(o, "start: %s\n", map->point[map->start].name);
-	out_text(o, "points:\n");
+		cvl_out_printf(o, "start: %s\n", map->point[map->start].name);
+	cvl_out_text(o, "points:\n");
 	for (size_t i = 0; i < map->n; i++) {
 		const struct flow_point *p = &map->point[i];
 
-		out_printf(o, "  - { name: %s", p->name);
+		cvl_out_printf(o, "  - { name: %s", p->name);
 		if (p->at) {
-			out_text(o, ", at: ");
+			cvl_out_text(o, ", at: ");
 			put_quoted(o, p->at);
 		}
 		if (p->weight != 1) {
-			out_text(o, ", weight: ");
-			out_double(o, p->weight);
+			cvl_out_text(o, ", weight: ");
+			cvl_out_double(o, p->weight);
 		}
 		if (p->plain)
-			out_text(o, ", mark: false");
+			cvl_out_text(o, ", mark: false");
 		if (p->n_code)
-			out_text(o, ", code: [");
+			cvl_out_text(o, ", code: [");
 		for (size_t k = 0; k < p->n_code; k++) {
-			out_text(o, k ? ", " : "");
+			cvl_out_text(o, k ? ", " : "");
 			flow_symbol_put(map, p->code[k], o);
 		}
 		if (p->n_code)
-			out_char(o, ']');
+			cvl_out_char(o, ']');
 		if (map->graph)
 			put_list(o, map, p);
-		out_text(o, " }\n");
+		cvl_out_text(o, " }\n");
 	}
 }
 
 /* ---- the header ---- */
 
-static void put_guard(struct out *o, const char *before, const char *name)
+static void put_guard(struct cvl_out *o, const char *before, const char *name)
 {
-	out_text(o, before);
-	out_text(o, " FLOW_MARKERS_");
+	cvl_out_text(o, before);
+	cvl_out_text(o, " FLOW_MARKERS_");
 	for (; *name; name++)
-		out_char(o, (char)toupper((unsigned char)*name));
-	out_text(o, "_H\n");
+		cvl_out_char(o, (char)toupper((unsigned char)*name));
+	cvl_out_text(o, "_H\n");
 }
 
-void flow_header_write(const struct flow_map *map, struct out *o)
+void flow_header_write(const struct flow_map *map, struct cvl_out *o)
 {
 	const char *hal = map->codes == FLOW_LEVELS ? "FLOW_LEVELS" : "FLOW_CHANGE";
 
-	out_printf(o,
-		   "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
-		   map->program);
+	cvl_out_printf(
+		o, "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
+		map->program);
 	put_guard(o, "#ifndef", map->program);
 	put_guard(o, "#define", map->program);
-	out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");
-	out_printf(
+	cvl_out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");
+	cvl_out_printf(
 		o,
 		map->codes == FLOW_LEVELS ?
 			" * %s(pins)  makes the pins whose bits are 1 high, and the others low\n" :
 			" * %s(pins)  changes the pins whose bits are 1, and no others\n",
 		hal);
-	out_text(
+	cvl_out_text(
 		o,
 		" * FLOW_ENTER(), FLOW_LEAVE()  if interrupts have markers, too: holds them off and lets them come again\n"
 		" *\n * Bits:\n");
 	for (size_t i = 0; i < map->n_pins; i++)
-		out_printf(o, " *   0x%x  %s\n", 1u << i, map->pin[i]);
-	out_printf(
+		cvl_out_printf(o, " *   0x%x  %s\n", 1u << i, map->pin[i]);
+	cvl_out_printf(
 		o,
 		" */\n#ifndef %s\n#error \"define %s(pins), the board's way to set its pins\"\n#endif\n"
 		"#ifndef FLOW_ENTER\n#define FLOW_ENTER() ((void)0)\n#define FLOW_LEAVE() ((void)0)\n#endif\n",
@@ -163,16 +163,17 @@ void flow_header_write(const struct flow_map *map, struct out *o)
 
 		if (!p->n_code)
 			continue;
-		out_char(o, '\n');
+		cvl_out_char(o, '\n');
 		if (p->at) {
-			out_text(o, "/* ");
-			out_text(o, p->at);
-			out_text(o, " */\n");
+			cvl_out_text(o, "/* ");
+			cvl_out_text(o, p->at);
+			cvl_out_text(o, " */\n");
 		}
-		out_printf(o, "#define MARK_%s() \\\n\tdo { \\\n\t\tFLOW_ENTER(); \\\n", p->name);
+		cvl_out_printf(o, "#define MARK_%s() \\\n\tdo { \\\n\t\tFLOW_ENTER(); \\\n",
+			       p->name);
 		for (size_t k = 0; k < p->n_code; k++)
-			out_printf(o, "\t\t%s(0x%xu); \\\n", hal, p->code[k]);
-		out_text(o, "\t\tFLOW_LEAVE(); \\\n\t} while (0)\n");
+			cvl_out_printf(o, "\t\t%s(0x%xu); \\\n", hal, p->code[k]);
+		cvl_out_text(o, "\t\tFLOW_LEAVE(); \\\n\t} while (0)\n");
 	}
-	out_text(o, "\n#endif\n");
+	cvl_out_text(o, "\n#endif\n");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/freq/device.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/text.h"
 #include "core/yaml_load.h"
 
@@ -230,7 +230,7 @@ static int broken(void *reader, const yaml_parser_t *parser)
 	uint64_t at;
 
 	if (parser->error == YAML_MEMORY_ERROR)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	at = parser->error == YAML_READER_ERROR ? parser->problem_offset :
 						  byte_offset(r, parser->problem_mark.index);
 	return cvl_fail(r->err, CVL_E_SYNTAX, at, "%s:%llu: %s", r->name, (unsigned long long)at,

@@ -172,7 +172,7 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 	if (!row || !set->c || !set->more) {
 		free(row);
 		freq_set_free(set);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	n = slice_rows(set, table, device, policy, slice, row, report);
 	for (size_t i = 0; i < n && !rc; i = end) {

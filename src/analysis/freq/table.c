@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/freq/table.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/text.h"
 
 #include <coeval/time.h>
@@ -192,7 +192,7 @@ static int read_line(struct reader *r, char *line)
 		return bad(r, CVL_E_LIMIT, "", "more than 200000 lines");
 	row = table_add(r->t);
 	if (!row)
-		return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(r->err);
 	row->offset = r->offset;
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = read_cell(r, &columns[r->column[i]], cells[i], row);
@@ -242,18 +242,18 @@ int table_load(struct task_table *t, const char *path, struct cvl_error *err)
 
 /* ---- writing ---- */
 
-static void write_text(struct out *o, const char *s)
+static void write_text(struct cvl_out *o, const char *s)
 {
 	size_t n = strlen(s);
 
 	if (*s != '#' && *s != ' ' && !(n && s[n - 1] == ' ') && !strpbrk(s, ",\"")) {
-		out_text(o, s);
+		cvl_out_text(o, s);
 		return;
 	}
-	out_csv_quoted(o, s, n);
+	cvl_out_csv_quoted(o, s, n);
 }
 
-static void write_cell(struct out *o, const struct column *c, const struct table_row *row)
+static void write_cell(struct cvl_out *o, const struct column *c, const struct table_row *row)
 {
 	const void *field = (const char *)row + c->offset;
 	double v;
@@ -261,29 +261,29 @@ static void write_cell(struct out *o, const struct column *c, const struct table
 	switch (c->kind) {
 	case TEXT_TASK:
 	case TEXT_POLICY: write_text(o, field); return;
-	case RATE: out_u64(o, *(const uint64_t *)field); return;
-	case SWITCH: out_text(o, *(const bool *)field ? "on" : "off"); return;
+	case RATE: cvl_out_u64(o, *(const uint64_t *)field); return;
+	case SWITCH: cvl_out_text(o, *(const bool *)field ? "on" : "off"); return;
 	case COUNT:
 		if (*(const uint64_t *)field != SWO_UNKNOWN)
-			out_u64(o, *(const uint64_t *)field);
+			cvl_out_u64(o, *(const uint64_t *)field);
 		return;
 	case ENERGY:
 		v = *(const double *)field;
 		if (v >= 0)
-			out_printf(o, "%.9g", v * 1e6);
+			cvl_out_printf(o, "%.9g", v * 1e6);
 		return;
 	}
 }
 
-void table_write(const struct task_table *t, struct out *o)
+void table_write(const struct task_table *t, struct cvl_out *o)
 {
 	for (size_t k = 0; k < N_COLUMNS; k++) {
-		out_text(o, columns[k].name);
-		out_char(o, k + 1 < N_COLUMNS ? ',' : '\n');
+		cvl_out_text(o, columns[k].name);
+		cvl_out_char(o, k + 1 < N_COLUMNS ? ',' : '\n');
 	}
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < N_COLUMNS; k++) {
 			write_cell(o, &columns[k], &t->row[i]);
-			out_char(o, k + 1 < N_COLUMNS ? ',' : '\n');
+			cvl_out_char(o, k + 1 < N_COLUMNS ? ',' : '\n');
 		}
 }

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 #include "analysis/freq/device.h"
 
 #define TABLE_NAME 64
@@ -53,6 +53,6 @@ void table_free(struct task_table *t);
 struct table_row *table_add(struct task_table *t);
 
 /** As CSV, so that table_parse() reads it back. */
-void table_write(const struct task_table *t, struct out *o);
+void table_write(const struct task_table *t, struct cvl_out *o);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/power/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 /* Intervals that may wait for readings at a time. */
 #define OPEN_MAX 65536

@@ -9,7 +9,7 @@
 
 int power_no_memory(const struct power_study *s)
 {
-	return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(s->err);
 }
 
 int power_not_tied(const struct power_study *s, size_t a, size_t b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/precision/precision.h"
 
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -10,7 +10,7 @@
 
 int precision_no_memory(const struct precision_reader *r)
 {
-	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(r->err);
 }
 
 /* ---- fields ---- */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/tasks/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 struct counter {
 	struct task_study *s;

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analysis/tasks/internal.h"
-#include "core/room.h"
+#include <coeval/array.h>
 
 #define TASKS_MAX 4096
 #define RUNS_MAX (1u << 20)

@@ -26,7 +26,7 @@ enum task_what task_what_find(const char *name)
 
 int task_no_memory(const struct task_study *s)
 {
-	return cvl_fail(s->err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return cvl_no_memory(s->err);
 }
 
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)

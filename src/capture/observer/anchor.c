@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/observer/anchor.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #include <inttypes.h>
 #include <jansson.h>

@@ -65,7 +65,7 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 	*out = NULL;
 	if (!c || rc) {
 		free(c);
-		return rc ? rc : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return rc ? rc : cvl_no_memory(err);
 	}
 	early = a;
 	early.sun_path[strlen(path)] = '~';
@@ -224,7 +224,7 @@ char *control_ask(const char *path, const char *line, struct cvl_error *err)
 	size_t n = 0;
 
 	if (fd < 0 || !text) {
-		cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		cvl_no_memory(err);
 		goto fail;
 	}
 	if (address(&a, path, err))

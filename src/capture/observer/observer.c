@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define HOUSEKEEPING_NS 1000000000
 #define STOPPING_NS 5000000000 /* a driver that does not come to its end by then is closed */

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "store/ctf/wire.h"
 #include "wire/trace_ring.h"
 
@@ -154,7 +154,7 @@ int packet_stream_open(struct packet_stream **out, struct cvl_session *session,
 
 	*out = NULL;
 	if (!p)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	p->session = session;
 	p->desc = (struct cvl_packets_desc){ clock, node, a->metadata, a->n_metadata };
 	p->origin = (struct cvl_origin){ .format = driver, .path = a->where };

@@ -45,7 +45,7 @@ int radio_open(struct radio **out, const struct radio_opts *opts, struct cvl_err
 				opts->profile);
 	r = calloc(1, sizeof(*r));
 	if (!r)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	r->opts = *opts;
 	rc = cc1101_open(&r->chip, opts->device, profile, err);
 	if (rc)

@@ -2,7 +2,7 @@
 #include "capture/observer/stream.h"
 
 #include "store/samples.h"
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/text.h"
 #include "capture/observer/anchor.h"
 #include "capture/observer/packet_stream.h"
@@ -134,7 +134,7 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 
 	*out = s;
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	s->session = session;
 	s->opts = *opts;
 	s->rate_hz = a->rate_hz;
@@ -172,7 +172,7 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 
 		s->ear = radio_listen(opts->radio, a->rate_hz);
 		rc = s->ear ? radio_declare(s->ear, cvl_samples_writer(s->samples), err) :
-			      cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			      cvl_no_memory(err);
 		cvl_samples_watch(s->samples, &watch);
 	}
 opened:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/files.h"
+#include <coeval/files.h>
 #include "capture/observer/observer_internal.h"
 
 #include <inttypes.h>
@@ -121,7 +121,7 @@ int watch_metrics(const struct observer *o, const char *path, struct cvl_error *
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	put(f, o, "up", "gauge", "1 while the clock is captured",
 	    o->state == OBSERVER_DONE ? down : up_of);
 	put(f, o, "captured_seconds_total", "counter", "time captured, by the clock itself",
@@ -140,8 +140,7 @@ int watch_metrics(const struct observer *o, const char *path, struct cvl_error *
 			"# HELP coeval_disk_free_bytes room left for the session\n"
 			"# TYPE coeval_disk_free_bytes gauge\ncoeval_disk_free_bytes %.15g\n",
 			(double)v.f_bavail * (double)v.f_frsize);
-	rc = fclose(f) ? cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory") :
-			 cvl_write_soon(path, text, n, err);
+	rc = fclose(f) ? cvl_no_memory(err) : cvl_write_soon(path, text, n, err);
 	free(text);
 	return rc;
 }

@@ -23,10 +23,10 @@ static const char *label(const struct calls_view *v, const struct calls_node *n)
 }
 
 /* What reads folded stacks cuts at semicolons and at the last blank. */
-static void put_folded_name(struct out *o, const char *s)
+static void put_folded_name(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)
-		out_char(o, *s == ';' || (unsigned char)*s < ' ' ? '_' : *s);
+		cvl_out_char(o, *s == ';' || (unsigned char)*s < ' ' ? '_' : *s);
 }
 
 /* The way to node @i, outermost first, into @way, which has room. */
@@ -45,7 +45,7 @@ static size_t way_of(const struct calls_view *v, uint32_t i, uint32_t *way)
 	return n;
 }
 
-void calls_view_folded(const struct calls_view *v, struct out *o)
+void calls_view_folded(const struct calls_view *v, struct cvl_out *o)
 {
 	uint32_t *way = calloc(calls_nodes(v->c) + 1, sizeof(*way));
 
@@ -59,16 +59,16 @@ void calls_view_folded(const struct calls_view *v, struct out *o)
 		for (size_t k = 0; k < depth; k++) {
 			if (k ==
 			    FOLDED_DEEPEST) { /* lines of recursions would grow with their square */
-				out_text(o, ";(deeper)");
+				cvl_out_text(o, ";(deeper)");
 				break;
 			}
 			if (k)
-				out_char(o, ';');
+				cvl_out_char(o, ';');
 			put_folded_name(o, label(v, calls_node(v->c, way[k])));
 		}
-		out_char(o, ' ');
-		out_i64(o, n->self);
-		out_char(o, '\n');
+		cvl_out_char(o, ' ');
+		cvl_out_i64(o, n->self);
+		cvl_out_char(o, '\n');
 	}
 	free(way);
 }
@@ -188,7 +188,7 @@ int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_erro
 
 	fl.width = calloc(calls_nodes(v->c) + 1, sizeof(*fl.width));
 	if (!fl.width)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	fl.f = fopen(path, "we");
 	if (!fl.f) {
 		free(fl.width);

@@ -5,33 +5,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void key_name(struct out *o, const char *key, const char *name)
+static void key_name(struct cvl_out *o, const char *key, const char *name)
 {
-	out_text(o, key);
-	out_json(o, name, strlen(name));
+	cvl_out_text(o, key);
+	cvl_out_json(o, name, strlen(name));
 }
 
-static void key_number(struct out *o, const char *key, int64_t n)
+static void key_number(struct cvl_out *o, const char *key, int64_t n)
 {
-	out_text(o, key);
-	out_i64(o, n);
+	cvl_out_text(o, key);
+	cvl_out_i64(o, n);
 }
 
-static void key_known(struct out *o, const char *key, int64_t n, bool known)
+static void key_known(struct cvl_out *o, const char *key, int64_t n, bool known)
 {
-	out_text(o, key);
+	cvl_out_text(o, key);
 	if (known)
-		out_i64(o, n);
+		cvl_out_i64(o, n);
 	else
-		out_text(o, "null");
+		cvl_out_text(o, "null");
 }
 
-static void key_bound(struct out *o, const char *key, int64_t bound)
+static void key_bound(struct cvl_out *o, const char *key, int64_t bound)
 {
 	key_known(o, key, bound, bound != CVL_BOUND_UNKNOWN);
 }
 
-static void put_parts(struct out *o, const struct calls_parts *p)
+static void put_parts(struct cvl_out *o, const struct calls_parts *p)
 {
 	key_number(o, ",\"preempted_ns\":", p->preempted);
 	key_number(o, ",\"switched_out_ns\":", p->switched);
@@ -40,9 +40,9 @@ static void put_parts(struct out *o, const struct calls_parts *p)
 	key_number(o, ",\"hidden_ns\":", p->hidden);
 }
 
-static void put_lanes(const struct calls_view *v, struct out *o)
+static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 {
-	out_text(o, "\"lanes\":[");
+	cvl_out_text(o, "\"lanes\":[");
 	for (size_t i = 0; i < calls_threads(v->c); i++) {
 		const struct calls_thread *t = calls_thread(v->c, i);
 
@@ -51,12 +51,12 @@ static void put_lanes(const struct calls_view *v, struct out *o)
 		key_number(o, ",\"spans\":", (int64_t)t->spans);
 		key_number(o, ",\"busy_ns\":", t->busy);
 		put_parts(o, &t->part);
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "],\n\"functions\":[");
+	cvl_out_text(o, "],\n\"functions\":[");
 }
 
-static void put_costs(const struct calls_view *v, struct out *o)
+static void put_costs(const struct calls_view *v, struct cvl_out *o)
 {
 	bool first = true;
 
@@ -80,9 +80,9 @@ static void put_costs(const struct calls_view *v, struct out *o)
 		key_known(o, ",\"min_ns\":", k->min, k->whole);
 		key_known(o, ",\"max_ns\":", k->max, k->whole);
 		put_parts(o, &k->part);
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "],\n\"callers\":[");
+	cvl_out_text(o, "],\n\"callers\":[");
 	first = true;
 	for (size_t i = 0; i < calls_nodes(v->c); i++) {
 		const struct calls_node *n = calls_node(v->c, i);
@@ -98,12 +98,12 @@ static void put_costs(const struct calls_view *v, struct out *o)
 		key_name(o, ",\"caller\":", calls_read_function(v->r, by->function));
 		key_number(o, ",\"calls\":", (int64_t)n->calls);
 		key_number(o, ",\"total_ns\":", n->total);
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "],\n\"findings\":[");
+	cvl_out_text(o, "],\n\"findings\":[");
 }
 
-static void put_findings(const struct calls_view *v, struct out *o)
+static void put_findings(const struct calls_view *v, struct cvl_out *o)
 {
 	static const char *const causes[CALLS_CAUSES] = { "preempted", "switched out", "blocked",
 							  "waited",    "hidden",       "itself" };
@@ -119,25 +119,26 @@ static void put_findings(const struct calls_view *v, struct out *o)
 		key_number(o, ",\"least_ns\":", v->group[i].least);
 		key_number(o, ",\"most_ns\":", v->group[i].most);
 		key_number(o, ",\"median_ns\":", v->group[i].first->median);
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "],\n\"path\":");
+	cvl_out_text(o, "],\n\"path\":");
 }
 
-static void put_path(const struct calls_view *v, struct out *o)
+static void put_path(const struct calls_view *v, struct cvl_out *o)
 {
 	static const char *const kinds[] = { "run", "preempted", "switched out", "blocked",
 					     "message" };
 
 	if (!v->chosen) {
-		out_text(o, "null");
+		cvl_out_text(o, "null");
 		return;
 	}
 	key_name(o, "{\"lane\":", calls_read_thread(v->r, v->chosen->thread));
 	key_name(o, ",\"function\":", calls_read_function(v->r, v->chosen->function));
 	key_number(o, ",\"from_ns\":", v->chosen->begin.ns);
 	key_number(o, ",\"to_ns\":", v->chosen->end.ns);
-	out_text(o, v->critical.cut ? ",\"cut\":true,\"steps\":[" : ",\"cut\":false,\"steps\":[");
+	cvl_out_text(o,
+		     v->critical.cut ? ",\"cut\":true,\"steps\":[" : ",\"cut\":false,\"steps\":[");
 	for (size_t i = 0; i < v->critical.n; i++) {
 		const struct calls_step *s = &v->critical.step[i];
 
@@ -150,12 +151,12 @@ static void put_path(const struct calls_view *v, struct out *o)
 		key_number(o, ",\"from_ns\":", s->begin.ns);
 		key_number(o, ",\"to_ns\":", s->end.ns);
 		key_bound(o, ",\"bound_ns\":", calls_read_apart(v->r, s->begin, s->end));
-		out_char(o, '}');
+		cvl_out_char(o, '}');
 	}
-	out_text(o, "]}");
+	cvl_out_text(o, "]}");
 }
 
-static void put_repairs(const struct calls_view *v, struct out *o)
+static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 {
 	const struct calls_repairs *p = calls_repairs(v->c);
 	struct calls_read_counts n = calls_read_counts(v->r);
@@ -174,23 +175,23 @@ static void put_repairs(const struct calls_view *v, struct out *o)
 	key_number(o, ",\"duplicates\":", (int64_t)n.duplicates);
 }
 
-void calls_view_json(const struct calls_view *v, struct out *o)
+void calls_view_json(const struct calls_view *v, struct cvl_out *o)
 {
 	struct calls_time first, last;
 
 	calls_read_range(v->r, &first, &last);
 	key_name(o, "{\"session\":", v->path);
-	out_text(o,
-		 cvl_timeline_sync(v->tl) ? ",\"synchronised\":true" : ",\"synchronised\":false");
+	cvl_out_text(o, cvl_timeline_sync(v->tl) ? ",\"synchronised\":true" :
+						   ",\"synchronised\":false");
 	key_number(o, ",\"from_ns\":", first.ns);
 	key_number(o, ",\"to_ns\":", last.ns);
 	key_number(o, ",\"messages\":", (int64_t)calls_read_counts(v->r).messages);
-	out_text(o, ",\n\"repairs\":{");
+	cvl_out_text(o, ",\n\"repairs\":{");
 	put_repairs(v, o);
-	out_text(o, "},\n");
+	cvl_out_text(o, "},\n");
 	put_lanes(v, o);
 	put_costs(v, o);
 	put_findings(v, o);
 	put_path(v, o);
-	out_text(o, "}\n");
+	cvl_out_text(o, "}\n");
 }

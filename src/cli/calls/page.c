@@ -18,8 +18,8 @@ struct by_lane {
 struct page {
 	const struct calls_view *v;
 	struct by_lane spans, aways, slices;
-	struct out *o;
-	struct out *scratch;
+	struct cvl_out *o;
+	struct cvl_out *scratch;
 	int64_t zero;
 };
 
@@ -66,25 +66,25 @@ static void put_string(const struct page *p, const char *s)
 	size_t n = strnlen(s, 4000);
 
 	p->scratch->n = 0;
-	out_json(p->scratch, s, n);
+	cvl_out_json(p->scratch, s, n);
 	for (size_t i = 0; i < p->scratch->n; i++)
 		if (strchr("<>&", p->scratch->buf[i]) && p->scratch->buf[i])
-			out_printf(p->o, "\\u%04x", p->scratch->buf[i]);
+			cvl_out_printf(p->o, "\\u%04x", p->scratch->buf[i]);
 		else
-			out_char(p->o, p->scratch->buf[i]);
+			cvl_out_char(p->o, p->scratch->buf[i]);
 }
 
 static void put_number(const struct page *p, int64_t n, bool *first)
 {
 	if (!*first)
-		out_char(p->o, ',');
+		cvl_out_char(p->o, ',');
 	*first = false;
-	out_i64(p->o, n);
+	cvl_out_i64(p->o, n);
 }
 
 static void put_key(const struct page *p, const char *key, const char *value)
 {
-	out_text(p->o, key);
+	cvl_out_text(p->o, key);
 	put_string(p, value);
 }
 
@@ -154,25 +154,25 @@ static void put_lane(const struct page *p, const char *name, int64_t node, int64
 		     int64_t thread, int32_t base)
 {
 	put_key(p, "{\"name\":", name);
-	out_printf(p->o,
-		   ",\"node\":%" PRId64 ",\"core\":%" PRId64 ",\"thread\":%" PRId64
-		   ",\"base\":%d,\"spans\":[",
-		   node, core, thread, base);
+	cvl_out_printf(p->o,
+		       ",\"node\":%" PRId64 ",\"core\":%" PRId64 ",\"thread\":%" PRId64
+		       ",\"base\":%d,\"spans\":[",
+		       node, core, thread, base);
 	if (thread >= 0)
 		put_spans(p, (uint32_t)thread);
-	out_text(p->o, "],\"aways\":[");
+	cvl_out_text(p->o, "],\"aways\":[");
 	if (thread >= 0)
 		put_aways(p, (uint32_t)thread);
-	out_text(p->o, "],\"slices\":[");
+	cvl_out_text(p->o, "],\"slices\":[");
 	if (thread < 0)
 		put_slices(p, (uint32_t)core);
-	out_text(p->o, "]}");
+	cvl_out_text(p->o, "]}");
 }
 
 static void comma(const struct page *p, bool *first)
 {
 	if (!*first)
-		out_text(p->o, ",\n");
+		cvl_out_text(p->o, ",\n");
 	*first = false;
 }
 
@@ -185,7 +185,7 @@ static int put_lanes(const struct page *p)
 
 	if (!order)
 		return -1;
-	out_text(p->o, "\"lanes\":[");
+	cvl_out_text(p->o, "\"lanes\":[");
 	for (size_t k = 0; k < calls_threads(c); k++) {
 		uint32_t i = order[k];
 		const struct calls_thread *t = calls_thread(c, i);
@@ -203,66 +203,69 @@ static int put_lanes(const struct page *p)
 			 t->core == CALLS_NONE ? -1 : (int64_t)t->core, i, t->depth_min);
 	}
 	free(order);
-	out_text(p->o, "],\n\"threads\":[");
+	cvl_out_text(p->o, "],\n\"threads\":[");
 	for (size_t i = 0; i < calls_threads(c); i++) {
 		put_key(p,
 			i ? ",{\"name\":" : "{\"name\":", calls_read_thread(p->v->r, (uint32_t)i));
 		put_key(p, ",\"task\":", calls_read_task(p->v->r, (uint32_t)i));
-		out_printf(p->o, ",\"core\":%d",
-			   calls_thread(c, i)->core == CALLS_NONE ? -1 :
-								    (int)calls_thread(c, i)->core);
-		out_text(p->o, calls_thread(c, i)->idle ? ",\"idle\":true}" : ",\"idle\":false}");
+		cvl_out_printf(p->o, ",\"core\":%d",
+			       calls_thread(c, i)->core == CALLS_NONE ?
+				       -1 :
+				       (int)calls_thread(c, i)->core);
+		cvl_out_text(p->o,
+			     calls_thread(c, i)->idle ? ",\"idle\":true}" : ",\"idle\":false}");
 	}
-	out_text(p->o, "],\n\"names\":[\"?\"");
+	cvl_out_text(p->o, "],\n\"names\":[\"?\"");
 	for (size_t i = 0; i < calls_read_functions(p->v->r); i++)
 		put_key(p, ",", calls_read_function(p->v->r, (uint32_t)i));
-	out_text(p->o, "],\n");
+	cvl_out_text(p->o, "],\n");
 	return 0;
 }
 
 static void put_messages(const struct page *p)
 {
-	out_text(p->o, "\"messages\":[");
+	cvl_out_text(p->o, "\"messages\":[");
 	for (size_t i = 0; i < p->v->kept.messages.n; i++) {
 		const struct calls_message *m = &p->v->kept.message[i];
 
-		out_printf(p->o, "%s[%u,%u,%" PRId64 ",%" PRId64 ",%" PRId64 "]", i ? "," : "",
-			   m->from, m->to, m->sent.ns - p->zero, m->received.ns - p->zero,
-			   m->wait_from.ns - p->zero);
+		cvl_out_printf(p->o, "%s[%u,%u,%" PRId64 ",%" PRId64 ",%" PRId64 "]", i ? "," : "",
+			       m->from, m->to, m->sent.ns - p->zero, m->received.ns - p->zero,
+			       m->wait_from.ns - p->zero);
 	}
-	out_text(p->o, "],\n\"gaps\":[");
+	cvl_out_text(p->o, "],\n\"gaps\":[");
 	for (size_t i = 0; i < p->v->kept.gaps.n; i++) {
 		const struct calls_gap *g = &p->v->kept.gap[i];
 
-		out_printf(p->o, "%s[%" PRId64 ",%" PRId64 ",%d,%u,%" PRId64 "]", i ? "," : "",
-			   g->begin.ns - p->zero, g->end.ns - p->zero,
-			   g->core == CALLS_NONE ? -1 : (int)g->core, g->node,
-			   g->lost == CVL_LOST_UNKNOWN || g->lost > INT64_MAX ? -1 :
-										(int64_t)g->lost);
+		cvl_out_printf(
+			p->o, "%s[%" PRId64 ",%" PRId64 ",%d,%u,%" PRId64 "]", i ? "," : "",
+			g->begin.ns - p->zero, g->end.ns - p->zero,
+			g->core == CALLS_NONE ? -1 : (int)g->core, g->node,
+			g->lost == CVL_LOST_UNKNOWN || g->lost > INT64_MAX ? -1 : (int64_t)g->lost);
 	}
-	out_text(p->o, "],\n\"path\":[");
+	cvl_out_text(p->o, "],\n\"path\":[");
 	for (size_t i = 0; i < p->v->critical.n; i++) {
 		const struct calls_step *s = &p->v->critical.step[i];
 
-		out_printf(p->o, "%s[%u,%" PRId64 ",%" PRId64 ",%d]", i ? "," : "", s->thread,
-			   s->begin.ns - p->zero, s->end.ns - p->zero, (int)s->kind);
+		cvl_out_printf(p->o, "%s[%u,%" PRId64 ",%" PRId64 ",%d]", i ? "," : "", s->thread,
+			       s->begin.ns - p->zero, s->end.ns - p->zero, (int)s->kind);
 	}
-	out_text(p->o, "],\n");
+	cvl_out_text(p->o, "],\n");
 }
 
 static void put_findings(const struct page *p)
 {
-	out_text(p->o, "\"findings\":[");
+	cvl_out_text(p->o, "\"findings\":[");
 	for (size_t i = 0; i < p->v->n_groups && i < p->v->top; i++) {
 		const struct calls_finding *f = p->v->group[i].first;
 		char *text = calls_view_sentence(p->v, &p->v->group[i]);
 
 		put_key(p, i ? ",{\"text\":" : "{\"text\":", text ? text : "");
 		free(text);
-		out_printf(p->o, ",\"thread\":%u,\"begin\":%" PRId64 ",\"end\":%" PRId64 "}",
-			   f->span.thread, f->span.begin.ns - p->zero, f->span.end.ns - p->zero);
+		cvl_out_printf(p->o, ",\"thread\":%u,\"begin\":%" PRId64 ",\"end\":%" PRId64 "}",
+			       f->span.thread, f->span.begin.ns - p->zero,
+			       f->span.end.ns - p->zero);
 	}
-	out_text(p->o, "],\n");
+	cvl_out_text(p->o, "],\n");
 }
 
 static void put_note(const struct page *p, bool *first, const struct calls_list *l,
@@ -286,7 +289,7 @@ static void put_notes(const struct page *p)
 	bool first = true;
 	char text[160];
 
-	out_text(p->o, "\"notes\":[");
+	cvl_out_text(p->o, "\"notes\":[");
 	put_note(p, &first, &k->spans, "spans");
 	put_note(p, &first, &k->slices, "runs of tasks");
 	put_note(p, &first, &k->messages, "messages that were waited for");
@@ -304,7 +307,7 @@ static void put_notes(const struct page *p)
 		comma(p, &first);
 		put_string(p, "not synchronised: times of different clocks cannot be compared");
 	}
-	out_text(p->o, "]");
+	cvl_out_text(p->o, "]");
 }
 
 static int put_data(struct page *p)
@@ -320,14 +323,14 @@ static int put_data(struct page *p)
 	calls_read_range(p->v->r, &first, &last);
 	p->zero = first.ns;
 	put_key(p, "{\"title\":", p->v->path);
-	out_printf(p->o, ",\"from\":%" PRId64 ",\"length\":%" PRId64 ",\n", first.ns,
-		   last.ns - first.ns);
+	cvl_out_printf(p->o, ",\"from\":%" PRId64 ",\"length\":%" PRId64 ",\n", first.ns,
+		       last.ns - first.ns);
 	if (put_lanes(p))
 		return -1;
 	put_messages(p);
 	put_findings(p);
 	put_notes(p);
-	out_char(p->o, '}');
+	cvl_out_char(p->o, '}');
 	return 0;
 }
 
@@ -340,16 +343,15 @@ int calls_view_page(const struct calls_view *v, const char *path, struct cvl_err
 
 	p.o = malloc(sizeof(*p.o));
 	p.scratch = malloc(sizeof(*p.scratch));
-	rc = p.o && p.scratch ? out_open(p.o, path, err) :
-				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = p.o && p.scratch ? cvl_out_open(p.o, path, err) : cvl_no_memory(err);
 	if (!rc) {
-		out_init(p.scratch, -1, "memory");
-		out_long(p.o, text, (size_t)(at - text));
+		cvl_out_init(p.scratch, -1, "memory");
+		cvl_out_long(p.o, text, (size_t)(at - text));
 		if (put_data(&p))
-			rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+			rc = cvl_no_memory(err);
 		at += sizeof(marker) - 1;
-		out_long(p.o, at, calls_page_bytes - (size_t)(at - text));
-		if (out_close(p.o, rc ? NULL : err) && !rc)
+		cvl_out_long(p.o, at, calls_page_bytes - (size_t)(at - text));
+		if (cvl_out_close(p.o, rc ? NULL : err) && !rc)
 			rc = CVL_E_IO;
 	}
 	ungroup(&p.spans);

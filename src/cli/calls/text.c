@@ -40,7 +40,7 @@ static void time_cell(struct table *t, int64_t ns)
 	table_cell(t, "%s", text);
 }
 
-static void put_lanes(const struct calls_view *v, struct out *o)
+static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "lane",      "spans",        "busy",
 					     "preempted", "switched out", "blocked",
@@ -73,10 +73,10 @@ static void put_lanes(const struct calls_view *v, struct out *o)
 	free(order);
 	table_print(&t, o, "lrrrrrrr", "  ");
 	if (left_out)
-		out_printf(o, "  ... and %zu more (--top)\n", left_out);
+		cvl_out_printf(o, "  ... and %zu more (--top)\n", left_out);
 }
 
-static void put_functions(const struct calls_view *v, struct out *o)
+static void put_functions(const struct calls_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "function", "calls", "total", "+-",     "self", "mean",
 					     "min",      "max",   "lanes", "caller", NULL };
@@ -88,7 +88,7 @@ static void put_functions(const struct calls_view *v, struct out *o)
 		free(row);
 		return;
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	table_init(&t, 10);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < n && i < v->top; i++) {
@@ -114,21 +114,21 @@ static void put_functions(const struct calls_view *v, struct out *o)
 	}
 	table_print(&t, o, "lrrrrrrrrl", "  ");
 	if (n > v->top)
-		out_printf(o, "  ... and %zu more (--top)\n", n - v->top);
+		cvl_out_printf(o, "  ... and %zu more (--top)\n", n - v->top);
 	free(row);
 }
 
-static void put_findings(const struct calls_view *v, struct out *o)
+static void put_findings(const struct calls_view *v, struct cvl_out *o)
 {
 	if (!v->n_groups)
 		return;
-	out_text(o, "\nmuch longer than usual:\n");
+	cvl_out_text(o, "\nmuch longer than usual:\n");
 	for (size_t i = 0; i < v->n_groups && i < v->top; i++) {
 		char *text = calls_view_sentence(v, &v->group[i]);
 
-		out_text(o, "  ");
-		out_name(o, text ? text : "out of memory");
-		out_char(o, '\n');
+		cvl_out_text(o, "  ");
+		cvl_out_name(o, text ? text : "out of memory");
+		cvl_out_char(o, '\n');
 		free(text);
 	}
 }
@@ -159,13 +159,13 @@ static size_t add_share(struct share *share, size_t n, const struct calls_step *
 	return n;
 }
 
-static void put_shares(const struct calls_view *v, struct out *o, struct share *share, size_t n,
+static void put_shares(const struct calls_view *v, struct cvl_out *o, struct share *share, size_t n,
 		       int64_t whole)
 {
 	struct table t;
 
 	qsort(share, n, sizeof(*share), by_ns);
-	out_text(o, "\nof which:\n");
+	cvl_out_text(o, "\nof which:\n");
 	table_init(&t, 4);
 	for (size_t i = 0; i < n && i < v->top; i++) {
 		table_cell(&t, "%.1f %%",
@@ -177,7 +177,7 @@ static void put_shares(const struct calls_view *v, struct out *o, struct share *
 	table_print(&t, o, "rrll", "  ");
 }
 
-static void put_path(const struct calls_view *v, struct out *o)
+static void put_path(const struct calls_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "from s", "for", "+-", "lane", "what", NULL };
 	const struct calls_span *s = v->chosen;
@@ -192,11 +192,11 @@ static void put_path(const struct calls_view *v, struct out *o)
 	}
 	cvl_time_text(from, (struct cvl_time){ s->begin.ns });
 	cvl_bound_text(length, s->end.ns - s->begin.ns);
-	out_text(o, "\ncritical path of ");
-	out_name(o, calls_read_function(v->r, s->function));
-	out_text(o, " on ");
-	out_name(o, calls_read_thread(v->r, s->thread));
-	out_printf(o, ", from %s s for %s:\n", from, length);
+	cvl_out_text(o, "\ncritical path of ");
+	cvl_out_name(o, calls_read_function(v->r, s->function));
+	cvl_out_text(o, " on ");
+	cvl_out_name(o, calls_read_thread(v->r, s->thread));
+	cvl_out_printf(o, ", from %s s for %s:\n", from, length);
 	table_init(&t, 5);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->critical.n; i++) {
@@ -216,9 +216,9 @@ static void put_path(const struct calls_view *v, struct out *o)
 	}
 	table_print(&t, o, "rrrll", "  ");
 	if (v->critical.n > v->top)
-		out_printf(o, "  ... and %zu more steps (--top)\n", v->critical.n - v->top);
+		cvl_out_printf(o, "  ... and %zu more steps (--top)\n", v->critical.n - v->top);
 	if (v->critical.cut)
-		out_text(o, "  (more messages than are followed: it begins later)\n");
+		cvl_out_text(o, "  (more messages than are followed: it begins later)\n");
 	if (v->critical.n > 1)
 		put_shares(v, o, share, n, s->end.ns - s->begin.ns);
 	for (size_t i = 0; i < n; i++)
@@ -227,22 +227,22 @@ static void put_path(const struct calls_view *v, struct out *o)
 }
 
 /* The first of them is set off by an empty line. */
-static void put_counted(struct out *o, bool *any, const char *lead, uint64_t n, const char *one,
+static void put_counted(struct cvl_out *o, bool *any, const char *lead, uint64_t n, const char *one,
 			const char *rest)
 {
 	if (!n)
 		return;
 	if (!*any)
-		out_char(o, '\n');
+		cvl_out_char(o, '\n');
 	*any = true;
-	out_text(o, lead);
+	cvl_out_text(o, lead);
 	cli_count(o, n, one);
-	out_text(o, rest);
-	out_char(o, '\n');
+	cvl_out_text(o, rest);
+	cvl_out_char(o, '\n');
 }
 
 /* What is in no total. */
-static void put_made_up(const struct calls_view *v, struct out *o, bool *any)
+static void put_made_up(const struct calls_view *v, struct cvl_out *o, bool *any)
 {
 	char length[CVL_TIME_TEXT], rest[CVL_TIME_TEXT + 80];
 	uint64_t n = 0;
@@ -258,7 +258,7 @@ static void put_made_up(const struct calls_view *v, struct out *o, bool *any)
 	put_counted(o, any, "left out: ", n, "span", rest);
 }
 
-static void put_repairs(const struct calls_view *v, struct out *o)
+static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 {
 	const struct calls_repairs *p = calls_repairs(v->c);
 	struct calls_read_counts n = calls_read_counts(v->r);
@@ -283,7 +283,7 @@ static void put_repairs(const struct calls_view *v, struct out *o)
 	put_counted(o, &any, "", n.unmatched, "end", " of a message without the other one");
 }
 
-void calls_view_text(const struct calls_view *v, struct out *o)
+void calls_view_text(const struct calls_view *v, struct cvl_out *o)
 {
 	struct calls_read_counts n = calls_read_counts(v->r);
 	struct calls_time first, last;
@@ -294,21 +294,22 @@ void calls_view_text(const struct calls_view *v, struct out *o)
 		spans += calls_thread(v->c, i)->spans;
 	calls_read_range(v->r, &first, &last);
 	cvl_bound_text(length, last.ns - first.ns);
-	out_name(o, v->path);
-	out_text(o, ": ");
+	cvl_out_name(o, v->path);
+	cvl_out_text(o, ": ");
 	cli_count(o, spans, "span");
-	out_text(o, " of ");
+	cvl_out_text(o, " of ");
 	cli_count(o, calls_read_functions(v->r), "function");
-	out_text(o, " on ");
+	cvl_out_text(o, " on ");
 	cli_count(o, calls_threads(v->c), "lane");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	cli_count(o, n.messages, "message");
-	out_printf(o, ", %s\n\n", length);
+	cvl_out_printf(o, ", %s\n\n", length);
 	put_lanes(v, o);
 	put_functions(v, o);
 	put_findings(v, o);
 	put_path(v, o);
 	put_repairs(v, o);
 	if (!cvl_timeline_sync(v->tl))
-		out_text(o, "\nnot synchronised: times of different clocks cannot be compared\n");
+		cvl_out_text(o,
+			     "\nnot synchronised: times of different clocks cannot be compared\n");
 }

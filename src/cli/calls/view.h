@@ -67,10 +67,10 @@ struct calls_row {
 /** All of them, those with most self time first; to be freed. NULL: out of memory. */
 struct calls_row *calls_view_rows(const struct calls_view *v, size_t *n);
 
-void calls_view_text(const struct calls_view *v, struct out *o);
-void calls_view_json(const struct calls_view *v, struct out *o);
+void calls_view_text(const struct calls_view *v, struct cvl_out *o);
+void calls_view_json(const struct calls_view *v, struct cvl_out *o);
 /** A line for each way of calling: names joined by semicolons, then the self time in ns. */
-void calls_view_folded(const struct calls_view *v, struct out *o);
+void calls_view_folded(const struct calls_view *v, struct cvl_out *o);
 int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_error *err);
 int calls_view_page(const struct calls_view *v, const char *path, struct cvl_error *err);
 

@@ -6,45 +6,45 @@
 
 #include <string.h>
 
-static void put_bound(struct out *o, struct cvl_bound b)
+static void put_bound(struct cvl_out *o, struct cvl_bound b)
 {
 	char text[CVL_TIME_TEXT];
 	int64_t all = cvl_bound_total(b);
 
 	if (all == CVL_BOUND_UNKNOWN) {
-		out_text(o, " +-?");
+		cvl_out_text(o, " +-?");
 		return;
 	}
 	cvl_bound_text(text, all);
-	out_text(o, " +-");
-	out_text(o, text);
+	cvl_out_text(o, " +-");
+	cvl_out_text(o, text);
 }
 
 /* What is wrong with an item that is no point. */
-static void put_what(struct out *o, const struct flow_map *map, const struct flow_item *item)
+static void put_what(struct cvl_out *o, const struct flow_map *map, const struct flow_item *item)
 {
 	char symbols[FLOW_SYMBOLS_TEXT];
 	const char *after = item->point == FLOW_NONE ? NULL : map->point[item->point].name;
 
 	if (item->what == FLOW_GAP) {
-		out_printf(o, "gap: %s", cvl_gap_name(item->why));
+		cvl_out_printf(o, "gap: %s", cvl_gap_name(item->why));
 		return;
 	}
 	if (item->what == FLOW_GLITCH) {
-		out_text(o, "glitch: pins changed and were back within the settle time");
+		cvl_out_text(o, "glitch: pins changed and were back within the settle time");
 		return;
 	}
 	flow_symbols_text(map, item->symbol, item->n_symbols, symbols);
-	out_printf(o, "%s: %s%s", flow_what_name(item->what), symbols,
-		   item->n > item->n_symbols ? " ..." : "");
+	cvl_out_printf(o, "%s: %s%s", flow_what_name(item->what), symbols,
+		       item->n > item->n_symbols ? " ..." : "");
 	if (item->n > 1)
-		out_printf(o, " (%llu changes)", (unsigned long long)item->n);
-	out_text(o, item->what == FLOW_JUMP       ? ", to which no path leads" :
-		    item->what == FLOW_UNEXPECTED ? ", which fits no path" :
-		    item->what == FLOW_UNDECIDED  ? ", which fits several paths" :
-						    ", a part of a code");
+		cvl_out_printf(o, " (%llu changes)", (unsigned long long)item->n);
+	cvl_out_text(o, item->what == FLOW_JUMP       ? ", to which no path leads" :
+			item->what == FLOW_UNEXPECTED ? ", which fits no path" :
+			item->what == FLOW_UNDECIDED  ? ", which fits several paths" :
+							", a part of a code");
 	if (after)
-		out_printf(o, ", after %s", after);
+		cvl_out_printf(o, ", after %s", after);
 }
 
 static void put_via(struct flow_view *v, const struct flow_item *item)
@@ -56,80 +56,81 @@ static void put_via(struct flow_view *v, const struct flow_item *item)
 		return;
 	n = flow_map_between(v->map, item->before, item->point, path);
 	if (v->json) {
-		out_text(v->out, ",\"via\":");
-		out_text(v->out, n < 0 ? "null" : "[");
+		cvl_out_text(v->out, ",\"via\":");
+		cvl_out_text(v->out, n < 0 ? "null" : "[");
 		for (int i = 0; i < n; i++)
-			out_printf(v->out, "%s\"%s\"", i ? "," : "", v->map->point[path[i]].name);
-		out_text(v->out, n < 0 ? "" : "]");
+			cvl_out_printf(v->out, "%s\"%s\"", i ? "," : "",
+				       v->map->point[path[i]].name);
+		cvl_out_text(v->out, n < 0 ? "" : "]");
 		return;
 	}
 	if (n < 0)
-		out_text(v->out, "  by one of several ways");
+		cvl_out_text(v->out, "  by one of several ways");
 	for (int i = 0; i < n; i++)
-		out_printf(v->out, "%s%s", i ? ", " : "  by ", v->map->point[path[i]].name);
+		cvl_out_printf(v->out, "%s%s", i ? ", " : "  by ", v->map->point[path[i]].name);
 }
 
 static void put_json(struct flow_view *v, const struct flow_node *node,
 		     const struct flow_item *item)
 {
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 	int64_t bound = cvl_bound_total(item->begin.bound);
 
-	out_text(o, "{\"t_ns\":");
-	out_i64(o, item->begin.time.ns);
-	out_text(o, ",\"bound_ns\":");
+	cvl_out_text(o, "{\"t_ns\":");
+	cvl_out_i64(o, item->begin.time.ns);
+	cvl_out_text(o, ",\"bound_ns\":");
 	if (bound == CVL_BOUND_UNKNOWN)
-		out_text(o, "null");
+		cvl_out_text(o, "null");
 	else
-		out_i64(o, bound);
-	out_text(o, ",\"end_ns\":");
-	out_i64(o, item->end.time.ns);
-	out_text(o, ",\"clock\":");
-	out_json(o, node->name, strlen(node->name));
-	out_printf(o, ",\"what\":\"%s\"", flow_what_name(item->what));
+		cvl_out_i64(o, bound);
+	cvl_out_text(o, ",\"end_ns\":");
+	cvl_out_i64(o, item->end.time.ns);
+	cvl_out_text(o, ",\"clock\":");
+	cvl_out_json(o, node->name, strlen(node->name));
+	cvl_out_printf(o, ",\"what\":\"%s\"", flow_what_name(item->what));
 	if (item->what == FLOW_POINT) {
-		out_printf(o, ",\"point\":\"%s\",\"follows\":%s", v->map->point[item->point].name,
-			   item->follows ? "true" : "false");
+		cvl_out_printf(o, ",\"point\":\"%s\",\"follows\":%s",
+			       v->map->point[item->point].name, item->follows ? "true" : "false");
 		put_via(v, item);
 	} else {
 		char symbols[FLOW_SYMBOLS_TEXT];
 
 		flow_symbols_text(v->map, item->symbol, item->n_symbols, symbols);
 		if (item->point != FLOW_NONE)
-			out_printf(o, ",\"after\":\"%s\"", v->map->point[item->point].name);
+			cvl_out_printf(o, ",\"after\":\"%s\"", v->map->point[item->point].name);
 		if (item->n) {
-			out_printf(o, ",\"n\":%llu,\"changes\":", (unsigned long long)item->n);
-			out_json(o, symbols, strlen(symbols));
+			cvl_out_printf(o, ",\"n\":%llu,\"changes\":", (unsigned long long)item->n);
+			cvl_out_json(o, symbols, strlen(symbols));
 		}
 		if (item->what == FLOW_GAP)
-			out_printf(o, ",\"why\":\"%s\"", cvl_gap_name(item->why));
+			cvl_out_printf(o, ",\"why\":\"%s\"", cvl_gap_name(item->why));
 	}
-	out_text(o, "}\n");
+	cvl_out_text(o, "}\n");
 }
 
 void flow_view_item(struct flow_view *v, const struct flow_node *node, const struct flow_item *item)
 {
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 
 	if (v->json) {
 		put_json(v, node, item);
 		return;
 	}
-	out_time(o, item->begin.time, 14);
+	cvl_out_time(o, item->begin.time, 14);
 	put_bound(o, item->begin.bound);
-	out_text(o, "  ");
-	out_name(o, node->name);
-	out_text(o, "  ");
+	cvl_out_text(o, "  ");
+	cvl_out_name(o, node->name);
+	cvl_out_text(o, "  ");
 	if (item->what != FLOW_POINT) {
-		out_text(o, "-- ");
+		cvl_out_text(o, "-- ");
 		put_what(o, v->map, item);
 	} else {
-		out_text(o, v->map->point[item->point].name);
+		cvl_out_text(o, v->map->point[item->point].name);
 		if (v->map->point[item->point].at)
-			out_printf(o, "  %s", v->map->point[item->point].at);
+			cvl_out_printf(o, "  %s", v->map->point[item->point].at);
 		put_via(v, item);
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 }
 
 void flow_view_keep(struct flow_view *v, const struct flow_node *node, const struct flow_item *item)

@@ -44,7 +44,7 @@ static void put_left_out(struct table *t, const char *what, uint64_t n)
 	table_cell(t, "%llu", (unsigned long long)n);
 }
 
-static void put_bins(struct out *o, const struct flow_times *times)
+static void put_bins(struct cvl_out *o, const struct flow_times *times)
 {
 	struct flow_bins b;
 	struct table t;
@@ -66,7 +66,7 @@ static void put_bins(struct out *o, const struct flow_times *times)
 	table_print(&t, o, "rlr", "  ");
 }
 
-int flow_times_text(struct out *o, const struct flow_times *times)
+int flow_times_text(struct cvl_out *o, const struct flow_times *times)
 {
 	struct flow_sum sum;
 	struct table t;
@@ -86,7 +86,7 @@ int flow_times_text(struct out *o, const struct flow_times *times)
 	}
 	put_figure(&t, "worst", &sum.worst);
 	table_print(&t, o, "lrr", "  ");
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	put_bins(o, times);
 	return 0;
 }

@@ -7,10 +7,10 @@
 #include <stdio.h>
 
 #include "analysis/flow/stats.h"
-#include "core/out.h"
+#include <coeval/out.h>
 
 /** Tables of @t. CVL_E_NOMEM. */
-int flow_times_text(struct out *o, const struct flow_times *t);
+int flow_times_text(struct cvl_out *o, const struct flow_times *t);
 
 /** An object of its own. */
 json_t *flow_times_json(const struct flow_times *t, const char *from, const char *to);

@@ -48,55 +48,57 @@ static int add_up(struct flow_view *v)
 /* Sections are apart by a line. */
 static void begin(struct flow_view *v)
 {
-	out_text(v->out, v->begun ? "\n" : "");
+	cvl_out_text(v->out, v->begun ? "\n" : "");
 	v->begun = true;
 }
 
 static void put_missed(struct flow_view *v, const struct flow_stats *s)
 {
 	const struct flow_map *map = v->map;
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 	unsigned n = 0;
 
 	for (size_t i = 0; i < map->n; i++)
 		if (!s->passed[i])
-			out_printf(o, "%s%s", n++ ? ", " : "  not passed: ", map->point[i].name);
-	out_text(o, n ? "\n" : "");
+			cvl_out_printf(o, "%s%s",
+				       n++ ? ", " : "  not passed: ", map->point[i].name);
+	cvl_out_text(o, n ? "\n" : "");
 	n = 0;
 	for (size_t i = 0; i < map->n; i++)
 		for (size_t k = 0; k < map->point[i].n_next; k++)
 			if (!s->branch[map->point[i].first_branch + k])
-				out_printf(o, "%s%s -> %s",
-					   n++ ? ", " : "  not taken: ", map->point[i].name,
-					   map->point[map->point[i].next[k]].name);
-	out_text(o, n ? "\n" : "");
+				cvl_out_printf(o, "%s%s -> %s",
+					       n++ ? ", " : "  not taken: ", map->point[i].name,
+					       map->point[map->point[i].next[k]].name);
+	cvl_out_text(o, n ? "\n" : "");
 }
 
 static void put_coverage(struct flow_view *v, const struct flow_stats *s)
 {
 	const struct flow_map *map = v->map;
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 
-	out_printf(o, "%llu of %zu points passed", (unsigned long long)points_passed(v, s), map->n);
+	cvl_out_printf(o, "%llu of %zu points passed", (unsigned long long)points_passed(v, s),
+		       map->n);
 	if (map->graph)
-		out_printf(o, ", %llu of %llu branches taken",
-			   (unsigned long long)branches_taken(v, s),
-			   (unsigned long long)map->branches);
-	out_char(o, '\n');
+		cvl_out_printf(o, ", %llu of %llu branches taken",
+			       (unsigned long long)branches_taken(v, s),
+			       (unsigned long long)map->branches);
+	cvl_out_char(o, '\n');
 }
 
 static void put_node(struct flow_view *v, const struct flow_node *node)
 {
 	const struct flow_stats *s = &node->stats;
 	const struct flow_map *map = v->map;
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 	struct table t;
 
 	begin(v);
-	out_name(o, node->name);
-	out_text(o, ": ");
+	cvl_out_name(o, node->name);
+	cvl_out_text(o, ": ");
 	cli_count(o, s->told[FLOW_POINT], "marker");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	put_coverage(v, s);
 	table_init(&t, 3);
 	table_heads(&t, (const char *[]){ "point", "passed", "at", NULL });
@@ -113,15 +115,16 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 	table_print(&t, o, "lrl", "  ");
 	put_missed(v, s);
 	if (s->unresolved) {
-		out_text(o, "  between ");
+		cvl_out_text(o, "  between ");
 		cli_count(o, s->unresolved, "pair");
-		out_text(o,
-			 " of markers several ways lead: what they passed there is not counted\n");
+		cvl_out_text(
+			o,
+			" of markers several ways lead: what they passed there is not counted\n");
 	}
 	for (unsigned w = FLOW_JUMP; w < FLOW_WHATS; w++)
 		if (s->told[w])
-			out_printf(o, "  %s: %llu\n", flow_what_name((enum flow_what)w),
-				   (unsigned long long)s->told[w]);
+			cvl_out_printf(o, "  %s: %llu\n", flow_what_name((enum flow_what)w),
+				       (unsigned long long)s->told[w]);
 }
 
 static void put_misfits(struct flow_view *v)
@@ -129,36 +132,31 @@ static void put_misfits(struct flow_view *v)
 	if (!v->misfits)
 		return;
 	begin(v);
-	out_text(v->out, "what did not fit:\n");
+	cvl_out_text(v->out, "what did not fit:\n");
 	for (size_t i = 0; i < v->n_misfits; i++)
 		flow_view_item(v, v->misfit[i].node, &v->misfit[i].item);
 	if (v->misfits > v->n_misfits)
-		out_printf(v->out, "  and %llu more: --path shows them all\n",
-			   (unsigned long long)(v->misfits - v->n_misfits));
+		cvl_out_printf(v->out, "  and %llu more: --path shows them all\n",
+			       (unsigned long long)(v->misfits - v->n_misfits));
 }
 
 static int put_times(struct flow_view *v, const struct flow_times *times)
 {
 	const struct flow_map *map = v->map;
-	struct out *o = v->out;
+	struct cvl_out *o = v->out;
 
 	begin(v);
-	out_printf(o, "%s to %s: ", map->point[times->pair.from].name,
-		   map->point[times->pair.to].name);
+	cvl_out_printf(o, "%s to %s: ", map->point[times->pair.from].name,
+		       map->point[times->pair.to].name);
 	cli_count(o, times->n, "time");
 	if (times->broken) {
-		out_printf(
+		cvl_out_printf(
 			o,
 			", and %llu not counted, as something was lost or did not fit in between",
 			(unsigned long long)times->broken);
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	return flow_times_text(o, times);
-}
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
 }
 
 int flow_view_text(struct flow_view *v, struct cvl_error *err)
@@ -170,7 +168,7 @@ int flow_view_text(struct flow_view *v, struct cvl_error *err)
 			put_node(v, &v->study.node[i]);
 	if (!rc && v->nodes > 1) {
 		begin(v);
-		out_printf(v->out, "all %zu nodes: ", v->nodes);
+		cvl_out_printf(v->out, "all %zu nodes: ", v->nodes);
 		put_coverage(v, &v->all);
 		put_missed(v, &v->all);
 	}
@@ -179,7 +177,7 @@ int flow_view_text(struct flow_view *v, struct cvl_error *err)
 	for (size_t i = 0; i < v->study.pairs && !rc; i++)
 		rc = put_times(v, &v->study.times[i]);
 	flow_stats_free(&v->all);
-	return rc ? no_memory(err) : 0;
+	return rc ? cvl_no_memory(err) : 0;
 }
 
 /* ---- JSON ---- */
@@ -222,7 +220,7 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 		json_decref(nodes);
 		json_decref(between);
 		flow_stats_free(&v->all);
-		return no_memory(err);
+		return cvl_no_memory(err);
 	}
 	for (size_t i = 0; i < v->study.n; i++)
 		if (v->study.node[i].has)
@@ -241,9 +239,9 @@ int flow_view_json(struct flow_view *v, struct cvl_error *err)
 	json_decref(all);
 	flow_stats_free(&v->all);
 	if (!text)
-		return no_memory(err);
-	out_bytes(v->out, text, strlen(text));
-	out_char(v->out, '\n');
+		return cvl_no_memory(err);
+	cvl_out_bytes(v->out, text, strlen(text));
+	cvl_out_char(v->out, '\n');
 	free(text);
 	return 0;
 }

@@ -25,7 +25,7 @@ struct flow_view {
 	struct flow_misfit misfit[FLOW_MISFITS_SHOWN];
 	size_t n_misfits;
 	uint64_t misfits;
-	struct out *out;
+	struct cvl_out *out;
 	bool json, begun; /* something of the summary is printed */
 };
 

@@ -4,7 +4,7 @@
 #include "cli/report/figures.h"
 #include "cli/report/svg.h"
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #include <jansson.h>
 #include <math.h>

@@ -15,7 +15,7 @@ static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t b
 	table_cell(t, "%s", c->map ? text : "-");
 }
 
-void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *indent)
+void report_sync_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent)
 {
 	static const char *const heads[] = { "clock",    "verdict",  "rate off",
 					     "used",     "rejected", "median bound",
@@ -71,15 +71,15 @@ json_t *report_text(const char *s)
 	return j;
 }
 
-void report_json(struct out *o, json_t *root)
+void report_json(struct cvl_out *o, json_t *root)
 {
 	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
 
 	if (text)
-		out_text(o, text);
+		cvl_out_text(o, text);
 	else
 		o->error = ENOMEM;
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	free(text);
 	json_decref(root);
 }

@@ -7,10 +7,10 @@
 
 #include <coeval/sync.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 
 /** One row a clock: verdict, rate, observations, bounds and what they promise. */
-void report_sync_table(const struct cvl_sync *sync, struct out *o, const char *indent);
+void report_sync_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);
 
 /** The same of one clock, without its name. */
 json_t *report_sync_json(const struct cvl_clock_sync *clock);
@@ -19,6 +19,6 @@ json_t *report_sync_json(const struct cvl_clock_sync *clock);
 json_t *report_text(const char *s);
 
 /** Write @root on one line and drop it. */
-void report_json(struct out *o, json_t *root);
+void report_json(struct cvl_out *o, json_t *root);
 
 #endif

@@ -15,11 +15,6 @@ struct series {
 	bool failed;
 };
 
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
-
 static void keep(void *ctx, struct cvl_time t, double residual)
 {
 	struct series *s = ctx;
@@ -131,7 +126,7 @@ static int sum_residuals(struct study_result *r, const struct cvl_observations *
 	for (size_t c = 0; c < r->sync->n && !rc; c++)
 		rc = cvl_sync_residuals(r->sync, obs, c, keep, &all, err);
 	if (!rc && all.failed)
-		rc = no_memory(err);
+		rc = cvl_no_memory(err);
 	if (!rc && all.n) {
 		double n = (double)all.n;
 
@@ -156,7 +151,7 @@ static int find_median_bound(struct study_result *r, struct cvl_error *err)
 	size_t n = 0;
 
 	if (!bound)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	extent(r->sync, &from, &to);
 	for (size_t i = 0; i < r->sync->n; i++) {
 		const struct cvl_map *map = r->sync->clock[i].map;
@@ -392,7 +387,7 @@ static int look_deep(struct study *s, const struct cvl_observations *obs, struct
 	s->length_s = (double)(to - from) / 1e9;
 	s->clock = calloc(sync->n + 1, sizeof(*s->clock));
 	if (!s->clock)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	s->n_clocks = sync->n;
 	for (size_t i = 0; i < sync->n && !rc; i++) {
 		struct study_clock *c = &s->clock[i];
@@ -402,7 +397,7 @@ static int look_deep(struct study *s, const struct cvl_observations *obs, struct
 		follow(s, c, from, to);
 		rc = cvl_sync_residuals(sync, obs, i, keep, &marks, err);
 		if (!rc && (marks.failed || sort_marks(&marks, from)))
-			rc = no_memory(err);
+			rc = cvl_no_memory(err);
 		c->mark_t = marks.t;
 		c->residual = marks.v;
 		c->n_marks = marks.n;
@@ -412,7 +407,7 @@ static int look_deep(struct study *s, const struct cvl_observations *obs, struct
 		return rc;
 	s->residual = malloc((s->n_residuals + 1) * sizeof(*s->residual));
 	if (!s->residual)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	s->n_residuals = 0;
 	for (size_t i = 0; i < s->n_clocks; i++)
 		for (size_t k = 0; k < s->clock[i].n_marks; k++)

@@ -85,7 +85,7 @@ static size_t best_at(const struct freq_set *set, uint32_t p)
 
 /* ---- one set ---- */
 
-static void print_correlations(struct out *o, const struct freq_set *set)
+static void print_correlations(struct cvl_out *o, const struct freq_set *set)
 {
 	uint32_t last = set->n_points - 1;
 	struct table t;
@@ -124,26 +124,27 @@ static void print_correlations(struct out *o, const struct freq_set *set)
 	table_print(&t, o, "lrr", "");
 }
 
-void freq_print_set(struct out *o, const struct freq_set *set)
+void freq_print_set(struct cvl_out *o, const struct freq_set *set)
 {
 	double sum = 0;
 
-	out_printf(o, "%zu tasks", set->n);
+	cvl_out_printf(o, "%zu tasks", set->n);
 	if (set->left_out)
-		out_printf(o, ", %zu left out", set->left_out);
-	out_text(o, "; least energy at");
+		cvl_out_printf(o, ", %zu left out", set->left_out);
+	cvl_out_text(o, "; least energy at");
 	for (uint32_t p = 0; p < set->n_points; p++)
-		out_printf(o, "%s %.1f MHz: %zu", p ? "," : "", mhz(set, p), best_at(set, p));
+		cvl_out_printf(o, "%s %.1f MHz: %zu", p ? "," : "", mhz(set, p), best_at(set, p));
 	for (size_t i = 0; i < set->n; i++)
 		sum += 1 - set->c[i].truth[freq_best(set, &set->c[i])] / set->c[i].truth[0];
-	out_printf(o, ".\nThe best choice for each task saves %.2f %% of energy%s.\n\n",
-		   100 * sum / (double)set->n,
-		   set->true_known ? " (by true energies; rules are fitted to measured ones)" : "");
+	cvl_out_printf(o, ".\nThe best choice for each task saves %.2f %% of energy%s.\n\n",
+		       100 * sum / (double)set->n,
+		       set->true_known ? " (by true energies; rules are fitted to measured ones)" :
+					 "");
 	print_correlations(o, set);
-	out_printf(o, "\nstatic power carried to 0 Hz: %.4g mW (device: %.6g)\n",
-		   freq_static_w(set) * 1e3, set->point[0].static_uw * 1e-3);
-	out_printf(o, "mean alpha * C by equation 10.5: %.4g F (device: %.7g)\n",
-		   freq_alpha_c(set, FIT_NONE), set->alpha_c);
+	cvl_out_printf(o, "\nstatic power carried to 0 Hz: %.4g mW (device: %.6g)\n",
+		       freq_static_w(set) * 1e3, set->point[0].static_uw * 1e-3);
+	cvl_out_printf(o, "mean alpha * C by equation 10.5: %.4g F (device: %.7g)\n",
+		       freq_alpha_c(set, FIT_NONE), set->alpha_c);
 }
 
 /* JSON has no NaN. */
@@ -198,7 +199,7 @@ static int learned_choice(const struct freq_set *set, size_t i)
 	return fit_choose(&f, set, &set->c[i]);
 }
 
-void freq_print_tasks(struct out *o, const struct freq_set *set)
+void freq_print_tasks(struct cvl_out *o, const struct freq_set *set)
 {
 	static const char *const heads[] = {
 		"task", "best, MHz", "saves", "chosen", "saves", NULL
@@ -219,7 +220,7 @@ void freq_print_tasks(struct out *o, const struct freq_set *set)
 		table_cell(&t, "%.1f", mhz(set, chosen));
 		table_cell(&t, "%.2f %%", 100 * (1 - c->truth[chosen] / c->truth[0]));
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	table_print(&t, o, "lrrrr", "");
 }
 
@@ -247,7 +248,7 @@ static void cell_point(struct table *t, const struct freq_set *set, int p)
 		table_cell(t, "%.1f", mhz(set, (uint32_t)p));
 }
 
-void freq_print_more(struct out *o, const struct freq_set *set)
+void freq_print_more(struct cvl_out *o, const struct freq_set *set)
 {
 	static const char *const heads[] = { "not measured everywhere", "energy estimate, MHz",
 					     "learned, MHz", NULL };
@@ -262,7 +263,7 @@ void freq_print_more(struct out *o, const struct freq_set *set)
 		cell_point(&t, set, choose_more(set, &set->more[i], false));
 		cell_point(&t, set, choose_more(set, &set->more[i], true));
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	table_print(&t, o, "lrr", "");
 }
 
@@ -323,40 +324,40 @@ static const char *feature_name(unsigned f)
 }
 
 /* "CPI, LSU" */
-static void put_features(struct out *o, uint32_t features)
+static void put_features(struct cvl_out *o, uint32_t features)
 {
 	bool any = false;
 
 	for (unsigned f = 0; f < SWO_FEATURES; f++)
 		if (features >> f & 1) {
-			out_printf(o, "%s%s", any ? ", " : "", feature_name(f));
+			cvl_out_printf(o, "%s%s", any ? ", " : "", feature_name(f));
 			any = true;
 		}
 }
 
 /* What no rule could be fitted to. */
-static void put_lacks(struct out *o, const struct contest *c)
+static void put_lacks(struct cvl_out *o, const struct contest *c)
 {
 	const size_t tasks = c->line[0].score.n;
 
 	if (c->lacks) {
-		out_text(o, "not known of any task: ");
+		cvl_out_text(o, "not known of any task: ");
 		put_features(o, c->lacks);
-		out_text(o, c->learned == SIZE_MAX ? ": no rule can be learned\n" :
-						     "; linear rules are fitted without it\n");
+		cvl_out_text(o, c->learned == SIZE_MAX ? ": no rule can be learned\n" :
+							 "; linear rules are fitted without it\n");
 		for (size_t i = 0; i < c->n_unusable; i++)
-			out_printf(o, "%s%s",
-				   i ? "; " : "rules that need it are left out: ", c->unusable[i]);
-		out_text(o, c->n_unusable ? "\n" : "");
+			cvl_out_printf(o, "%s%s", i ? "; " : "rules that need it are left out: ",
+				       c->unusable[i]);
+		cvl_out_text(o, c->n_unusable ? "\n" : "");
 	}
 	if (c->learned != SIZE_MAX && c->learned_from < tasks)
-		out_printf(
+		cvl_out_printf(
 			o,
 			"%s is fitted to %zu of %zu tasks: the others lack a counter that it looks at\n",
 			c->line[c->learned].name, c->learned_from, tasks);
 }
 
-void freq_print_contest(struct out *o, const struct contest *c)
+void freq_print_contest(struct cvl_out *o, const struct contest *c)
 {
 	static const char *const heads[] = { "rule",     "numbers", "passes",
 					     "freqs",    "best",    "best or better",
@@ -377,18 +378,19 @@ void freq_print_contest(struct out *o, const struct contest *c)
 		table_cell(&t, "%.2f %%", 100 * s->saved);
 		table_cell(&t, "%.1f %%", 100 * s->slower);
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	table_print(&t, o, "llrrrrrrr", "");
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	put_lacks(o, c);
 	if (c->learned != SIZE_MAX) {
-		out_printf(o, "%s, left out, %s", c->line[c->learned].name,
-			   contest_won(c, &closest) ? "saves more than every other rule; next is " :
-						      "does not save more than every other rule: ");
-		out_printf(o, "%s (%s).\n", c->line[closest].name,
-			   freq_how_names[c->line[closest].how]);
+		cvl_out_printf(o, "%s, left out, %s", c->line[c->learned].name,
+			       contest_won(c, &closest) ?
+				       "saves more than every other rule; next is " :
+				       "does not save more than every other rule: ");
+		cvl_out_printf(o, "%s (%s).\n", c->line[closest].name,
+			       freq_how_names[c->line[closest].how]);
 	}
-	out_text(
+	cvl_out_text(
 		o,
 		"given: the thesis's numbers; fitted: to the tasks they are judged by; left out: for each task to all the others.\n"
 		"The thesis, of 69 tasks on an STM32L476: cycles an instruction 78.7 %, which is (61 - 13)/61; the (69 - 13)/69 that it writes is\n"
@@ -442,31 +444,31 @@ int freq_learn(struct fitted *f, const struct freq_set *set, struct cvl_error *e
 			       "--model: no two tasks have all the counters that the rule looks at: nothing to fit it to");
 }
 
-void freq_write_model(struct out *o, const struct freq_set *set, const struct fitted *f)
+void freq_write_model(struct cvl_out *o, const struct freq_set *set, const struct fitted *f)
 {
 	const struct swo_model *m = &f->model;
 
-	out_printf(o, "/* Fitted to %zu tasks; the second frequency is %u Hz.", f->tasks,
-		   set->point[set->other].hz);
+	cvl_out_printf(o, "/* Fitted to %zu tasks; the second frequency is %u Hz.", f->tasks,
+		       set->point[set->other].hz);
 	if (m->n_features < fit_rules[CONTEST_LEARNED].n_features) {
-		out_text(o, " Not known of any: ");
+		cvl_out_text(o, " Not known of any: ");
 		put_features(o, fit_lacks(set));
-		out_char(o, '.');
+		cvl_out_char(o, '.');
 	}
-	out_printf(o,
-		   " */\n"
-		   "#include \"rules.h\"\n\n"
-		   "const struct swo_model swo_model = {\n"
-		   "\t.n_features = %u,\n\t.n_points = %u,\n\t.feature = {",
-		   m->n_features, m->n_points);
+	cvl_out_printf(o,
+		       " */\n"
+		       "#include \"rules.h\"\n\n"
+		       "const struct swo_model swo_model = {\n"
+		       "\t.n_features = %u,\n\t.n_points = %u,\n\t.feature = {",
+		       m->n_features, m->n_points);
 	for (unsigned i = 0; i < m->n_features; i++)
-		out_printf(o, "%s %u", i ? "," : "", m->feature[i]);
-	out_text(o, " },\n\t.weight = {\n");
+		cvl_out_printf(o, "%s %u", i ? "," : "", m->feature[i]);
+	cvl_out_text(o, " },\n\t.weight = {\n");
 	for (unsigned p = 0; p < m->n_points; p++) {
-		out_text(o, "\t\t{");
+		cvl_out_text(o, "\t\t{");
 		for (unsigned i = 0; i <= m->n_features; i++)
-			out_printf(o, "%s %d", i ? "," : "", m->weight[p][i]);
-		out_printf(o, " }, /* %u Hz */\n", set->point[p].hz);
+			cvl_out_printf(o, "%s %d", i ? "," : "", m->weight[p][i]);
+		cvl_out_printf(o, " }, /* %u Hz */\n", set->point[p].hz);
 	}
-	out_text(o, "\t},\n};\n");
+	cvl_out_text(o, "\t},\n};\n");
 }

@@ -9,26 +9,26 @@
 #include "analysis/freq/contest.h"
 
 /** One set of tasks: where its least energies lie, what goes with what, constants. */
-void freq_print_set(struct out *o, const struct freq_set *set);
+void freq_print_set(struct cvl_out *o, const struct freq_set *set);
 json_t *freq_set_json(const struct freq_set *set);
 
 /** The rules' scores. */
-void freq_print_contest(struct out *o, const struct contest *c);
+void freq_print_contest(struct cvl_out *o, const struct contest *c);
 json_t *freq_contest_json(const struct contest *c);
 
 /** For each task the best frequency, and what the learned rule chooses if it has not seen it. */
-void freq_print_tasks(struct out *o, const struct freq_set *set);
+void freq_print_tasks(struct cvl_out *o, const struct freq_set *set);
 json_t *freq_tasks_json(const struct freq_set *set);
 
 /** What rules choose for tasks that lack energies or frequencies; nothing if there are none. */
-void freq_print_more(struct out *o, const struct freq_set *set);
+void freq_print_more(struct cvl_out *o, const struct freq_set *set);
 json_t *freq_more_json(const struct freq_set *set);
 
 /** Fit the learned rule to all tasks that have what it looks at. CVL_E_MISSING: there are no two. */
 int freq_learn(struct fitted *f, const struct freq_set *set, struct cvl_error *err);
 
 /** @f of freq_learn() as C for the target: a struct swo_model (firmware/lib/swotrace/rules.h). */
-void freq_write_model(struct out *o, const struct freq_set *set, const struct fitted *f);
+void freq_write_model(struct cvl_out *o, const struct freq_set *set, const struct fitted *f);
 
 /** What rules were not fitted to: features that no task has, and tasks of which the learned rule knows too little. */
 json_t *freq_lacks_json(const struct contest *c);
@@ -50,7 +50,7 @@ struct freq_tally {
 
 void freq_tally_add(struct freq_tally *t, const struct contest *c);
 /** @c: any of the contests, for the names. */
-void freq_print_tally(struct out *o, const struct freq_tally *t, const struct contest *c);
+void freq_print_tally(struct cvl_out *o, const struct freq_tally *t, const struct contest *c);
 json_t *freq_tally_json(const struct freq_tally *t, const struct contest *c);
 
 #endif

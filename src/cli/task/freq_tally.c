@@ -32,7 +32,7 @@ static double deviation(const struct freq_tally *t, size_t i)
 	return t->seeds > 1 ? sqrt(fmax(0, t->square[i] - n * mean * mean) / (n - 1)) : 0;
 }
 
-void freq_print_tally(struct out *o, const struct freq_tally *t, const struct contest *c)
+void freq_print_tally(struct cvl_out *o, const struct freq_tally *t, const struct contest *c)
 {
 	static const char *const heads[] = { "rule", "numbers",        "passes",   "freqs",
 					     "best", "best or better", "no worse", "saves",
@@ -58,8 +58,9 @@ void freq_print_tally(struct out *o, const struct freq_tally *t, const struct co
 			table_cell(&table, "%zu", t->beaten[i]);
 	}
 	table_print(&table, o, "llrrrrrrrrr", "");
-	out_printf(o, "\nThe best choice for each task saves %.2f %%.\n", 100 * t->could_be / n);
-	out_printf(
+	cvl_out_printf(o, "\nThe best choice for each task saves %.2f %%.\n",
+		       100 * t->could_be / n);
+	cvl_out_printf(
 		o,
 		"%s, left out, saves more than every other rule (linear ones apart) in %zu of %zu seeds; beaten: more than this rule.\n",
 		fit_rules[CONTEST_LEARNED].name, t->won, t->seeds);

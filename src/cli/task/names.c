@@ -4,15 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define NAMES_MAX 4096
 #define NAMES_BYTES (1u << 20)
-
-static int no_memory(struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
-}
 
 int task_names_add(struct task_view *v, const char *text, struct cvl_error *err)
 {
@@ -30,11 +25,11 @@ int task_names_add(struct task_view *v, const char *text, struct cvl_error *err)
 				NAMES_MAX);
 	grown = reallocarray(v->alias, v->n_aliases + 1, sizeof(*grown));
 	if (!grown)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	v->alias = grown;
 	v->alias[v->n_aliases] = (struct task_alias){ number, strdup(end) };
 	if (!v->alias[v->n_aliases].name)
-		return no_memory(err);
+		return cvl_no_memory(err);
 	v->n_aliases++;
 	return 1;
 }

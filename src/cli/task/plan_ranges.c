@@ -13,7 +13,7 @@ static uint64_t blocks_of(const struct plan_ranges *r)
 	return swo_cover_count(r->range, r->n, r->mask);
 }
 
-void plan_ranges_print(struct out *o, const struct plan_ranges *r)
+void plan_ranges_print(struct cvl_out *o, const struct plan_ranges *r)
 {
 	static const char *const heads[] = { "to measure", "passes", "comparators", NULL };
 	uint64_t blocks = blocks_of(r);
@@ -36,21 +36,21 @@ void plan_ranges_print(struct out *o, const struct plan_ranges *r)
 			   (unsigned long long)swo_cover_passes(blocks, r->comparators));
 		table_cell(&t, "%llu", (unsigned long long)blocks);
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	table_print(&t, o, "lrr", "");
 	for (uint64_t i = 0; r->n && i < blocks && i < BLOCKS_TOLD; i++) {
 		struct swo_block b = swo_cover_block(r->range, r->n, r->mask, i);
 
-		out_printf(o, "%s0x%08x mask %u",
-			   i % 4 ? "   " :
-			   i     ? "\n  " :
-				   "  ",
-			   b.address, b.mask);
+		cvl_out_printf(o, "%s0x%08x mask %u",
+			       i % 4 ? "   " :
+			       i     ? "\n  " :
+				       "  ",
+			       b.address, b.mask);
 	}
 	if (blocks > BLOCKS_TOLD)
-		out_printf(o, "\n  and %llu more", (unsigned long long)(blocks - BLOCKS_TOLD));
+		cvl_out_printf(o, "\n  and %llu more", (unsigned long long)(blocks - BLOCKS_TOLD));
 	if (r->n)
-		out_char(o, '\n');
+		cvl_out_char(o, '\n');
 }
 
 json_t *plan_ranges_json(const struct plan_ranges *r)

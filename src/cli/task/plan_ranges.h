@@ -6,7 +6,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-#include "core/out.h"
+#include <coeval/out.h>
 #include "swotrace/cover.h"
 
 #define PLAN_RANGES 16
@@ -19,7 +19,7 @@ struct plan_ranges {
 /** "0x08000000-0x080FFFFF" */
 bool plan_range_parse(const char *text, struct swo_range *out);
 
-void plan_ranges_print(struct out *o, const struct plan_ranges *r);
+void plan_ranges_print(struct cvl_out *o, const struct plan_ranges *r);
 json_t *plan_ranges_json(const struct plan_ranges *r);
 
 #endif

@@ -57,7 +57,7 @@ static bool any_known(const struct task_view *v, unsigned from, unsigned to)
 
 /* ---- tables of tasks ---- */
 
-static void times(const struct task_view *v, struct out *o)
+static void times(const struct task_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "task",    "clock",  "runs",   "mean us", "least us",
 					     "most us", "own us", "sum ms", NULL };
@@ -100,13 +100,13 @@ static bool mean_row(const struct task_view *v, struct table *t, size_t i, struc
 	return true;
 }
 
-static void cycles(const struct task_view *v, struct out *o)
+static void cycles(const struct task_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "task", "cycles", "instructions", "cycles/instruction",
 					     NULL };
 	struct table t;
 
-	out_text(o, "\ncycles and instructions a run\n");
+	cvl_out_text(o, "\ncycles and instructions a run\n");
 	table_init(&t, 4);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->tasks.n; i++) {
@@ -123,15 +123,15 @@ static void cycles(const struct task_view *v, struct out *o)
 }
 
 /* Counts a run with @share false, else parts of the cycles in percent, accesses a cycle. */
-static void counts(const struct task_view *v, struct out *o, unsigned from, unsigned to, bool share,
-		   const char *title)
+static void counts(const struct task_view *v, struct cvl_out *o, unsigned from, unsigned to,
+		   bool share, const char *title)
 {
 	unsigned columns = 1;
 	struct table t;
 
 	for (unsigned k = from; k <= to; k++)
 		columns += any_known(v, k, k);
-	out_printf(o, "\n%s\n", title);
+	cvl_out_printf(o, "\n%s\n", title);
 	table_init(&t, columns);
 	table_cell(&t, "task");
 	for (unsigned k = from; k <= to; k++)
@@ -154,14 +154,14 @@ static void counts(const struct task_view *v, struct out *o, unsigned from, unsi
 	table_print(&t, o, "lrrrrrrrr", "  ");
 }
 
-static void combined(const struct task_view *v, struct out *o)
+static void combined(const struct task_view *v, struct cvl_out *o)
 {
 	struct table t;
 
 	if (!any_known(v, TASK_LSU, TASK_LSU) || !any_known(v, TASK_RAM, TASK_RAM))
 		return;
-	out_printf(o, "\nLSU without RAM, of the cycles, at %g cycles an access\n",
-		   v->scale.cycles_per_access);
+	cvl_out_printf(o, "\nLSU without RAM, of the cycles, at %g cycles an access\n",
+		       v->scale.cycles_per_access);
 	table_init(&t, 2);
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		struct task_figures f;
@@ -174,16 +174,16 @@ static void combined(const struct task_view *v, struct out *o)
 	table_print(&t, o, "lr", "  ");
 }
 
-static void energies(const struct task_view *v, struct out *o)
+static void energies(const struct task_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "task", "energy uJ", "power mW", "runs sampled",
 					     NULL };
 	struct table t;
 
-	out_text(o, "\nenergy a run");
+	cvl_out_text(o, "\nenergy a run");
 	if (v->scale.tracing_w > 0)
-		out_printf(o, ", without %g mW of tracing", v->scale.tracing_w * 1e3);
-	out_char(o, '\n');
+		cvl_out_printf(o, ", without %g mW of tracing", v->scale.tracing_w * 1e3);
+	cvl_out_char(o, '\n');
 	table_init(&t, 4);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->tasks.n; i++) {
@@ -210,7 +210,7 @@ static uint64_t samples_of(const struct task_view *v, size_t i, uint32_t task)
 	return n;
 }
 
-static void functions(const struct task_view *v, struct out *o)
+static void functions(const struct task_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "task",   "function", "samples", "share %",
 					     "99.9 %", "own ms",   NULL };
@@ -219,7 +219,7 @@ static void functions(const struct task_view *v, struct out *o)
 	uint64_t all = 0;
 	unsigned shown = 0;
 
-	out_text(o, "\nfunctions, by samples of the program counter\n");
+	cvl_out_text(o, "\nfunctions, by samples of the program counter\n");
 	table_init(&t, 6);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->tasks.n_functions; i++) {
@@ -252,18 +252,18 @@ static void functions(const struct task_view *v, struct out *o)
 	}
 	table_print(&t, o, "llrrrr", "  ");
 	if (!v->tasks.n_functions)
-		out_text(o, "  there are no samples\n");
+		cvl_out_text(o, "  there are no samples\n");
 }
 
 /* ---- runs ---- */
 
-static void runs(const struct task_view *v, struct out *o)
+static void runs(const struct task_view *v, struct cvl_out *o)
 {
 	static const char *const heads[] = { "task",         "from s",    "time us", "cycles",
 					     "instructions", "energy uJ", "gaps",    NULL };
 	struct table t;
 
-	out_text(o, "\nruns\n");
+	cvl_out_text(o, "\nruns\n");
 	table_init(&t, 7);
 	table_heads(&t, heads);
 	for (size_t i = 0; i < v->tasks.n_runs; i++) {
@@ -288,7 +288,7 @@ static void runs(const struct task_view *v, struct out *o)
 
 /* ---- what must be said besides ---- */
 
-static void note_losses(const struct task_view *v, struct out *o)
+static void note_losses(const struct task_view *v, struct cvl_out *o)
 {
 	for (size_t i = 0; i < v->tasks.n; i++) {
 		const struct task *task = &v->tasks.task[i];
@@ -299,30 +299,30 @@ static void note_losses(const struct task_view *v, struct out *o)
 
 		task_view_mean(v, i, &sum, &f);
 		if (sum.lost)
-			out_printf(o, "%s: gaps overlap %llu of its %llu runs: its counts are %s\n",
-				   name, (unsigned long long)sum.lost,
-				   (unsigned long long)task->runs,
-				   v->whole[i].runs ? "of the others" : "lower bounds");
+			cvl_out_printf(
+				o, "%s: gaps overlap %llu of its %llu runs: its counts are %s\n",
+				name, (unsigned long long)sum.lost, (unsigned long long)task->runs,
+				v->whole[i].runs ? "of the others" : "lower bounds");
 		if (sum.timed < sum.runs)
-			out_printf(
+			cvl_out_printf(
 				o,
 				"%s: nobody knows when %llu of its runs began or ended: times are of the others\n",
 				name, (unsigned long long)(sum.runs - sum.timed));
 		if (v->opts.power && sum.sampled < sum.timed)
-			out_printf(
+			cvl_out_printf(
 				o,
 				"%s: %llu runs without a sample of power: the energy is of the others\n",
 				name, (unsigned long long)(sum.timed - sum.sampled));
 		if (task->unfinished)
-			out_printf(o, "%s: %llu begun and never ended: left out\n", name,
-				   (unsigned long long)task->unfinished);
+			cvl_out_printf(o, "%s: %llu begun and never ended: left out\n", name,
+				       (unsigned long long)task->unfinished);
 		if (task->unbegun)
-			out_printf(o, "%s: %llu ended that never began: left out\n", name,
-				   (unsigned long long)task->unbegun);
+			cvl_out_printf(o, "%s: %llu ended that never began: left out\n", name,
+				       (unsigned long long)task->unbegun);
 	}
 }
 
-static void note_counters(const struct task_view *v, struct out *o)
+static void note_counters(const struct task_view *v, struct cvl_out *o)
 {
 	bool first = true;
 
@@ -330,17 +330,17 @@ static void note_counters(const struct task_view *v, struct out *o)
 		return;
 	for (unsigned i = TASK_EXC; i <= TASK_FOLD; i++)
 		if (!any_known(v, i, i)) {
-			out_text(o, first ? "no packet of " : ", ");
-			out_text(o, task_what_name((enum task_what)i));
+			cvl_out_text(o, first ? "no packet of " : ", ");
+			cvl_out_text(o, task_what_name((enum task_what)i));
 			first = false;
 		}
 	if (!first)
-		out_text(
+		cvl_out_text(
 			o,
 			": taken as none in the instructions (--counters names what was enabled)\n");
 }
 
-static void notes(const struct task_view *v, struct out *o)
+static void notes(const struct task_view *v, struct cvl_out *o)
 {
 	bool statistical = false, nominal = false;
 
@@ -354,27 +354,27 @@ static void notes(const struct task_view *v, struct out *o)
 		nominal = nominal ||
 			  cvl_timeline_bound_kind(tl, v->tasks.task[i].clock) == CVL_BOUND_NONE;
 	}
-	out_char(o, '\n');
+	cvl_out_char(o, '\n');
 	note_losses(v, o);
 	note_counters(v, o);
 	if (statistical)
-		out_text(
+		cvl_out_text(
 			o,
 			"bounds of counts over 4 and more runs hold 99.9 % of the time, unless the runs are in step with the counters\n");
 	if (nominal)
-		out_text(
+		cvl_out_text(
 			o,
 			"not synchronised: durations by each clock's nominal rate and how far that can be off\n");
 }
 
-void task_view_text(const struct task_view *v, struct out *o)
+void task_view_text(const struct task_view *v, struct cvl_out *o)
 {
-	out_text(o, cvl_session_path(v->session));
-	out_text(o, ": ");
+	cvl_out_text(o, cvl_session_path(v->session));
+	cvl_out_text(o, ": ");
 	cli_count(o, v->tasks.n, "task");
-	out_text(o, ", ");
+	cvl_out_text(o, ", ");
 	cli_count(o, v->tasks.n_runs, "run");
-	out_text(o, "\n\n");
+	cvl_out_text(o, "\n\n");
 	times(v, o);
 	if (v->scale.cpu_hz > 0 || any_known(v, TASK_CYC, TASK_CYC))
 		cycles(v, o);

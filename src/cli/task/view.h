@@ -45,9 +45,9 @@ const char *task_view_name(const struct task_view *v, const struct task *t, char
 bool task_view_mean(const struct task_view *v, size_t task, struct task_sum *sum,
 		    struct task_figures *out);
 
-void task_view_text(const struct task_view *v, struct out *o);
-void task_view_json(const struct task_view *v, struct out *o);
+void task_view_text(const struct task_view *v, struct cvl_out *o);
+void task_view_json(const struct task_view *v, struct cvl_out *o);
 /** As `coeval task freq` reads it: the mean of each task, or with v->each every run. */
-void task_view_csv(const struct task_view *v, struct out *o);
+void task_view_csv(const struct task_view *v, struct cvl_out *o);
 
 #endif

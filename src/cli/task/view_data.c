@@ -100,7 +100,7 @@ static json_t *run_json(const struct task_view *v, const struct task_run *r)
 	return j;
 }
 
-void task_view_json(const struct task_view *v, struct out *o)
+void task_view_json(const struct task_view *v, struct cvl_out *o)
 {
 	json_t *list = json_array(), *root;
 
@@ -121,14 +121,14 @@ void task_view_json(const struct task_view *v, struct out *o)
 
 /* ---- CSV ---- */
 
-static void csv_count(struct out *o, const struct task_figure *f)
+static void csv_count(struct cvl_out *o, const struct task_figure *f)
 {
-	out_char(o, ',');
+	cvl_out_char(o, ',');
 	if (f->known)
-		out_u64(o, (uint64_t)llround(fmax(0, f->value)));
+		cvl_out_u64(o, (uint64_t)llround(fmax(0, f->value)));
 }
 
-static void csv_row(const struct task_view *v, struct out *o, const struct task *task,
+static void csv_row(const struct task_view *v, struct cvl_out *o, const struct task *task,
 		    const struct task_figures *f)
 {
 	static const uint8_t order[] = { TASK_CPI,  TASK_EXC, TASK_SLEEP, TASK_LSU,
@@ -137,30 +137,30 @@ static void csv_row(const struct task_view *v, struct out *o, const struct task 
 	char text[24];
 	const char *name = task_view_name(v, task, text);
 
-	out_csv(o, name, strlen(name));
-	out_char(o, ',');
-	out_u64(o, v->hz);
+	cvl_out_csv(o, name, strlen(name));
+	cvl_out_char(o, ',');
+	cvl_out_u64(o, v->hz);
 	for (unsigned i = 0; i < 3; i++)
 		if (setting[i]) {
-			out_char(o, ',');
-			out_csv(o, setting[i], strlen(setting[i]));
+			cvl_out_char(o, ',');
+			cvl_out_csv(o, setting[i], strlen(setting[i]));
 		}
 	csv_count(o, &f->cycles);
 	for (size_t i = 0; i < sizeof(order); i++)
 		csv_count(o, &f->count[order[i]]);
-	out_char(o, ',');
+	cvl_out_char(o, ',');
 	if (f->joule.known)
-		out_double(o, f->joule.value * 1e6);
-	out_char(o, '\n');
+		cvl_out_double(o, f->joule.value * 1e6);
+	cvl_out_char(o, '\n');
 }
 
-void task_view_csv(const struct task_view *v, struct out *o)
+void task_view_csv(const struct task_view *v, struct cvl_out *o)
 {
-	out_text(o, "task,frequency");
-	out_text(o, v->policy ? ",policy" : "");
-	out_text(o, v->adaption ? ",adaption" : "");
-	out_text(o, v->cache ? ",cache" : "");
-	out_text(o, ",cycles,cpi,exc,sleep,lsu,fold,ram,flash,peripheral,energy_uj\n");
+	cvl_out_text(o, "task,frequency");
+	cvl_out_text(o, v->policy ? ",policy" : "");
+	cvl_out_text(o, v->adaption ? ",adaption" : "");
+	cvl_out_text(o, v->cache ? ",cache" : "");
+	cvl_out_text(o, ",cycles,cpi,exc,sleep,lsu,fold,ram,flash,peripheral,energy_uj\n");
 	for (size_t i = 0; i < (v->each ? v->tasks.n_runs : v->tasks.n); i++) {
 		struct task_figures f;
 		struct task_sum sum = { 0 };

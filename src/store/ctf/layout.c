@@ -500,7 +500,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	if (!index || !leader || !out->op) {
 		free(index);
 		free(leader);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	for (uint32_t i = 0; i < full->n; i++) {
 		const struct op *op = &full->op[i];
@@ -563,7 +563,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	}
 	free(index);
 	free(leader);
-	return out->n ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	return out->n ? 0 : cvl_no_memory(err);
 }
 
 /* ---- the whole trace ---- */

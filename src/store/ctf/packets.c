@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/packets.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "store/ctf/wire.h"
 
 #include <errno.h>

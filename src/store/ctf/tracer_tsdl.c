@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "wire/trace_ring.h"
 
 #define METADATA_MAX ((size_t)16 << 20)
@@ -16,7 +16,7 @@ static int load_one(struct tsdl *t, const char *path, size_t length, struct cvl_
 
 	*t = (struct tsdl){ .path = strndup(path, length) };
 	if (!t->path)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	t->text = cvl_read_whole(t->path, METADATA_MAX, &t->n, err);
 	if (!t->text)
 		return err ? err->code : CVL_E_IO;

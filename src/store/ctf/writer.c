@@ -2,7 +2,7 @@
 #include <coeval/store.h>
 
 #include "core/crc32c.h"
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/sha256.h"
 #include "core/uuid.h"
 #include "store/ctf/internal.h"

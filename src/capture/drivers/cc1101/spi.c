@@ -190,7 +190,7 @@ int cc1101_open_bus(struct cc1101 **out, const struct cc1101_bus *bus, const cha
 	if (!r) {
 		if (bus->close)
 			bus->close(bus->ctx);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	}
 	r->bus = *bus;
 	strncpy(r->where, where, sizeof(r->where) - 1);

@@ -49,7 +49,7 @@ int cc1101_open(struct cc1101 **r, const char *device, const struct cc1101_profi
 		return rc;
 	d = malloc(sizeof(*d));
 	if (!d)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	rc = spidev_open(&d->fd, path, SPEED_HZ, err);
 	if (rc) {
 		free(d);

@@ -63,7 +63,7 @@ static int open_at(void **state, const struct driver_opts *o, const struct drive
 		return rc;
 	f = calloc(1, sizeof(*f));
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	f->sink = sink;
 	f->own = strcmp(path, "-") != 0;
 	f->fd = f->own ? open(path, O_RDONLY | O_CLOEXEC | flags) : STDIN_FILENO;

@@ -76,7 +76,7 @@ static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
 
 	d->loop = aligned_alloc(64, (sizeof(*d->loop) + 63) & ~(size_t)63);
 	if (!d->loop)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	memset(d->loop, 0, sizeof(*d->loop));
 	ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE,
 		    -1, 0);
@@ -137,7 +137,7 @@ static int poll_open(void **state, const struct driver_opts *opts, const struct 
 
 	*state = NULL;
 	if (!d)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	d->sink = sink;
 	d->source.fd = d->watch.msr = -1;
 	d->told.sink = sink;

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/serial.h"
 
 #define BAUD 115200
@@ -78,7 +78,7 @@ static int open_file(struct bell_list *l, char *path, struct cvl_error *err)
 int bell_open(struct bell_list *l, const char *text, struct cvl_error *err)
 {
 	char *copy = strdup(text), *rest = NULL;
-	int rc = copy ? 0 : cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	int rc = copy ? 0 : cvl_no_memory(err);
 
 	*l = (struct bell_list){ 0 };
 	for (char *one = copy ? strtok_r(copy, ",", &rest) : NULL; one && !rc;

@@ -10,7 +10,7 @@
 
 #include <coeval/error.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 
 #define MEMORIES_MAX 16
 

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/files.h"
+#include <coeval/files.h>
 #include "core/serial.h"
 #include "decode/packet_row.h"
 #include "decode/unpack.h"
@@ -152,11 +152,10 @@ static int open_serial(void **state, const struct driver_opts *o, const struct d
 
 	*state = NULL;
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	s->sink = sink;
 	s->line = calloc(LINES_MAX, sizeof(*s->line));
-	rc = s->line ? tsdl_load(&s->tsdl, o->metadata, err) :
-		       cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+	rc = s->line ? tsdl_load(&s->tsdl, o->metadata, err) : cvl_no_memory(err);
 	for (const char *at = o->devices ? o->devices : "-"; at && !rc; at = strchr(at, ',')) {
 		struct line *l = &s->line[s->n];
 

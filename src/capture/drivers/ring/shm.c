@@ -90,7 +90,7 @@ static int add_ring(struct shm *s, const struct memory *m, size_t offset,
 	}
 	q->packet = malloc(q->ring.packet_bits / 8);
 	if (!q->packet)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	rate = cvl_trace_clocks(q->tsdl->trace) ? cvl_trace_clock(q->tsdl->trace, 0)->rate_hz : 0;
 	if (q->ring.rate_hz && rate && q->ring.rate_hz != rate) {
 		char text[300];
@@ -149,7 +149,7 @@ static int shm_open_rings(void **state, const struct driver_opts *o, const struc
 
 	*state = NULL;
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	s->sink = sink;
 	rc = tsdl_load(&s->tsdl, o->metadata, err);
 	if (!rc)

@@ -99,7 +99,7 @@ static int tl_open(void **state, const struct driver_opts *opts, const struct dr
 
 	*state = NULL;
 	if (!o)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	o->io.spi = o->io.uart = -1;
 	o->opts = opts;
 	o->sink = sink;

@@ -1,47 +1,52 @@
 /* SPDX-License-Identifier: MIT */
 /** Small helpers for files and paths. */
-#ifndef CORE_FILES_H
-#define CORE_FILES_H
+#ifndef COEVAL_FILES_H
+#define COEVAL_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include <coeval/api.h>
 #include <coeval/error.h>
+
+CVL_BEGIN_DECLS
 
 #define CVL_PATH_MAX 4096
 
 /** "@dir/@name" into @out; false if it does not fit. */
-bool cvl_path_join(char out[CVL_PATH_MAX], const char *dir, const char *name);
+CVL_API bool cvl_path_join(char out[CVL_PATH_MAX], const char *dir, const char *name);
 
 /** Last component of @path without trailing slashes, into @out. "." and "/" give "trace". */
-void cvl_path_base(char *out, size_t size, const char *path);
+CVL_API void cvl_path_base(char *out, size_t size, const char *path);
 
 /** Make @name fit for a file: letters, digits, '_', '-', '.' stay, others become '_'. */
-void cvl_path_clean(char *name);
+CVL_API void cvl_path_clean(char *name);
 
-bool cvl_is_dir(const char *path);
-bool cvl_is_file(const char *path);
+CVL_API bool cvl_is_dir(const char *path);
+CVL_API bool cvl_is_file(const char *path);
 
 /**
  * Replace @path by @n bytes as a whole: written beside it, synced, renamed. When this returns it survives a crash of the machine.
  */
-int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
+CVL_API int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
 
 /** The same, in less time: after a crash of the machine @path may be what it was before. */
-int cvl_write_soon(const char *path, const void *bytes, size_t n, struct cvl_error *err);
+CVL_API int cvl_write_soon(const char *path, const void *bytes, size_t n, struct cvl_error *err);
 
 /** Let the names in the directory @path survive a crash of the machine: files that were made in it, or renamed. */
-int cvl_sync_dir(const char *path, struct cvl_error *err);
+CVL_API int cvl_sync_dir(const char *path, struct cvl_error *err);
 /** The same for the directory that @path is in. */
-int cvl_sync_parent(const char *path, struct cvl_error *err);
+CVL_API int cvl_sync_parent(const char *path, struct cvl_error *err);
 
 /**
  * All of @path, @max bytes at most, with a NUL behind it; free() it. NULL with @err filled: CVL_E_LIMIT, what
  * cvl_fail_errno() says, CVL_E_NOMEM.
  */
-char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err);
+CVL_API char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err);
 
 /** Copy the tree @from to the new directory @to: regular files and directories, links followed. */
-int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err);
+CVL_API int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err);
+
+CVL_END_DECLS
 
 #endif

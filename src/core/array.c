@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/room.h"
+#include <coeval/array.h>
 
 #include <stdlib.h>
 #include <string.h>
