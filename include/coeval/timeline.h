@@ -60,9 +60,12 @@ struct cvl_pick {
 /**
  * Of stream @stream only what @pick asks for is handed out, before the first slice is: the rest is left out before streams are merged. Gaps,
  * slips, late records and edges by which levels become known come all the same, and the first and last record of each batch, so that it is known
- * up to where there are records. Not with a range: what is known at its begin may stand in any record. @pick outlives the last slice.
+ * up to where there are records. Not with a range: what is known at its begin may stand in any record. @pick outlives the last slice; NULL: all there is.
  */
 CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
+
+/** The last time that was asked for; CVL_TIME_MAX: all there is. */
+CVL_API struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl);
 
 /** Begin again from the start. */
 CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);

@@ -588,6 +588,11 @@ void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_
 		tl->source[stream]->pick = p;
 }
 
+struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)
+{
+	return tl->opts.has_to ? tl->opts.to : CVL_TIME_MAX;
+}
+
 /* ---- merging ---- */
 
 static void tell_progress(const struct cvl_timeline *tl)
