@@ -418,7 +418,7 @@ static int score_ideal(struct cvl_score *score, const struct bed_run_opts *o, co
 	int rc;
 
 	place(path, o, "ideal", "");
-	rc = world_run(w, path, NULL, NULL, err);
+	rc = world_run(w, path, NULL, err);
 	if (!rc)
 		rc = cvl_session_open(&s, path, NULL, err);
 	if (!rc)
