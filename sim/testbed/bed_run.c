@@ -341,7 +341,7 @@ static int join(struct cvl_session **out, const struct bed_run_opts *o, const st
 			oc->unopened++;
 			continue;
 		}
-		rc = cvl_session_join(*out, from, true, err);
+		rc = cvl_session_join(*out, from, true, NULL, err);
 		cvl_session_close(from);
 	}
 	return rc;

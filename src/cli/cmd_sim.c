@@ -132,19 +132,14 @@ static int load(struct sim *s, struct cvl_error *err)
 	return 0;
 }
 
-static bool show_progress(void *progress, uint64_t done, uint64_t total)
-{
-	progress_show(progress, done, total);
-	return true;
-}
-
 static int make(struct sim *s, struct cvl_error *err)
 {
 	struct progress progress;
 	int rc;
 
 	progress_init(&progress, "simulating");
-	rc = cvl_sim_run(s->world, s->session, &(struct cvl_progress){ show_progress, &progress }, err);
+	rc = cvl_sim_run(s->world, s->session,
+			 &(struct cvl_progress){ progress_show, &progress }, err);
 	progress_clear(&progress);
 	for (size_t i = 0; i < s->n_samples && !rc; i++)
 		rc = cvl_sim_samples(s->world, s->samples[i].clock, s->samples[i].path, err);
