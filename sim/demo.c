@@ -186,8 +186,8 @@ double cvl_sim_demo_rate_off_ppm(const struct cvl_sim_demo *demo, unsigned i)
 }
 
 /* Raw samples, one byte each. */
-static int write_samples(const struct cvl_sim_demo *w, const struct demo_observer *o, const char *path,
-		       struct cvl_error *err)
+static int write_samples(const struct cvl_sim_demo *w, const struct demo_observer *o,
+			 const char *path, struct cvl_error *err)
 {
 	struct run_file *f = calloc(1, sizeof(*f));
 	uint64_t end = demo_tick(o, w->seconds * 1e9), at = 0;

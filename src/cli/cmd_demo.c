@@ -2,6 +2,7 @@
 /*
  * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far it is off.
  */
+#include "beside.h"
 #include "cli.h"
 
 #include <coeval/files.h>
@@ -63,7 +64,8 @@ static int export(struct cvl_session *s, const char *format, const char *path,
 /* ---- telling ---- */
 
 static void print_text(const struct demo *d, const struct cvl_sync *sync,
-		       const struct cvl_sim_demo_score *before, const struct cvl_sim_demo_score *after, struct cvl_out *o)
+		       const struct cvl_sim_demo_score *before,
+		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
 	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
 					     "rejected", "median bound",  "at worst", NULL };
@@ -113,15 +115,14 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		d->session, d->session);
 }
 
-static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before, const struct cvl_sim_demo_score *after,
-		       struct cvl_out *o)
+static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before,
+		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
 	cvl_out_printf(
 		o,
 		"{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
-		(unsigned long long)d->seed, d->seconds,
-		(unsigned long long)after->edges, (unsigned long long)after->unmatched,
-		before->apart_ns);
+		(unsigned long long)d->seed, d->seconds, (unsigned long long)after->edges,
+		(unsigned long long)after->unmatched, before->apart_ns);
 	cvl_out_printf(
 		o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
 		after->mean_ns, after->worst_ns,
@@ -165,8 +166,7 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	struct cvl_sync *sync = NULL;
 	struct cvl_sim_demo_score before, after;
 	struct cvl_out *o = malloc(sizeof(*o));
-	int rc = o ? cvl_sim_demo_capture(d->world, d->dir, d->session, err) :
-		     cvl_no_memory(err);
+	int rc = o ? cvl_sim_demo_capture(d->world, d->dir, d->session, err) : cvl_no_memory(err);
 
 	if (!rc)
 		rc = cvl_session_open(&s, d->session, NULL, err);
@@ -204,21 +204,15 @@ struct testbed {
 	const char *nodes, *faults;
 };
 
-/* Become the program that runs the test bed: beside this one, or where it is installed. Returns only if it is not there. */
 static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
 			const char *seed, bool json)
 {
-	static const char *const places[] = { "coeval-testbed",
-					      "../libexec/coeval/coeval-testbed" };
-	char self[CVL_PATH_MAX], path[CVL_PATH_MAX];
 	const char *argv[13] = { "coeval-testbed" };
 	const char *const pairs[][2] = { { "--bed", output },
 					 { "--nodes", t->nodes },
 					 { "--seconds", seconds },
 					 { "--seed", seed },
 					 { "--faults", t->faults } };
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	struct cvl_error err;
 	int argn = 1;
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -228,15 +222,8 @@ static int exec_testbed(const struct testbed *t, const char *output, const char 
 		}
 	if (json)
 		argv[argn++] = "--json";
-	self[n > 0 ? n : 0] = '\0';
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (cvl_path_join(path, self, places[i]))
-			execv(path, (char *const *)argv);
-	cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
-		 "coeval-testbed is not there; install libumockdev-dev and build again");
-	return cli_fail(&err);
+	return become("coeval-testbed", (char *const *)argv,
+		      "install libumockdev-dev and build again");
 }
 
 static bool is_number(const char *text, unsigned long long least, unsigned long long most,
