@@ -63,6 +63,7 @@ struct cvl_sim_info {
 	size_t messages; /* kinds of messages */
 };
 
+/** Tell what @sim holds. */
 CVL_API void cvl_sim_info(const struct cvl_sim *sim, struct cvl_sim_info *info);
 
 /** Longest name of a clock, with its NUL. */
