@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 #include "sync/rules_json.h"
 
 /* Of each kind that is kept: for the critical path, or to be drawn. */
@@ -226,7 +226,7 @@ static int study(struct request *r, struct calls_view *v, struct cvl_error *err)
 	if (!rc)
 		rc = calls_read_end(v->r, err);
 	rc = rc ? rc : sink.rc;
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	return rc ? rc : conclude(v, r, err);
 }
 

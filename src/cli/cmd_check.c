@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/check_print.h"
+#include "check_print.h"
 #include <coeval/files.h>
 
 #define FILE_MAX (1u << 20)
@@ -108,7 +108,7 @@ static int check(void *request, struct cvl_session *session, struct cvl_error *e
 		rc = check_open(&check, &r->rules, tl, err);
 	if (!rc)
 		rc = study(check, tl, r, err);
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	report.check = check;
 	if (!rc)
 		rc = print(&report, r, o, err);
