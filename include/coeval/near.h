@@ -19,7 +19,7 @@ struct cvl_near {
 	struct {
 		char text[64];
 		unsigned edits; /* letters to insert, leave out or replace, capitals or not */
-	} best[CVL_NEAR_MAX]; /* the nearest first */
+	} best[CVL_NEAR_MAX];   /* the nearest first */
 };
 
 /** There is something called @name. Longer ones than 63 bytes are passed over. */

@@ -74,9 +74,9 @@ struct cvl_selector {
 
 	/* private */
 	char *memory;
-	char *path;      /* NODE.NAME without quotes */
-	char *full;      /* NODE.NAME:when, if that may be a name too; or NULL */
-	char *node_room; /* for the longest */
+	char *path;       /* NODE.NAME without quotes */
+	char *full;       /* NODE.NAME:when, if that may be a name too; or NULL */
+	char *node_room;  /* for the longest */
 	uint16_t cut[16]; /* dots of path that may end NODE */
 	size_t n_cuts;
 	bool must_cut;  /* one of them does */
@@ -106,9 +106,10 @@ static inline bool cvl_selector_is_state(const struct cvl_selector *sel)
 /** How names are understood. All zeros is usual. */
 struct cvl_select_opts {
 	enum cvl_when line; /* what a line's name alone means; CVL_WHEN_PLAIN: CVL_WHEN_EDGE */
-	uint32_t kinds;     /* kinds of records that may be meant by their names ("beacon", "gap"), bits 1 << enum cvl_kind; 0: beacon, pulse, message */
-	bool spans;         /* a name alone may be that of a span: what is no line or event is taken for one where there are spans */
-	bool relative;      /* the nodes `same` and `other` are known to the caller, and stand for any */
+	uint32_t
+		kinds; /* kinds of records that may be meant by their names ("beacon", "gap"), bits 1 << enum cvl_kind; 0: beacon, pulse, message */
+	bool spans; /* a name alone may be that of a span: what is no line or event is taken for one where there are spans */
+	bool relative; /* the nodes `same` and `other` are known to the caller, and stand for any */
 };
 
 /**
@@ -165,9 +166,10 @@ struct cvl_selection;
 struct cvl_match {
 	uint64_t happened; /* events and edges that it is, states that begin with it */
 	uint64_t ended;    /* states that end with it */
-	uint64_t found;    /* selectors of lines whose level is known from here on, and was not: first record, begin of a range, behind a gap */
-	uint64_t lost;     /* whose level is not known from here on */
-	uint64_t in;       /* states that lines of its stream are in behind it */
+	uint64_t
+		found; /* selectors of lines whose level is known from here on, and was not: first record, begin of a range, behind a gap */
+	uint64_t lost; /* whose level is not known from here on */
+	uint64_t in;   /* states that lines of its stream are in behind it */
 };
 
 /**

@@ -47,8 +47,7 @@ void cvl_near_add(struct cvl_near *near, const char *name)
 	if (at == CVL_NEAR_MAX)
 		return;
 	near->n = near->n < CVL_NEAR_MAX ? near->n + 1 : CVL_NEAR_MAX;
-	memmove(&near->best[at + 1], &near->best[at],
-		(near->n - 1 - at) * sizeof(near->best[0]));
+	memmove(&near->best[at + 1], &near->best[at], (near->n - 1 - at) * sizeof(near->best[0]));
 	memcpy(near->best[at].text, name, strlen(name) + 1);
 	near->best[at].edits = edits;
 }

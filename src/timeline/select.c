@@ -11,13 +11,14 @@
 #define CUTS_MAX (sizeof(((struct cvl_selector *)0)->cut) / sizeof(uint16_t))
 
 static const char *const whens[CVL_WHENS] = {
-	[CVL_WHEN_PLAIN] = "",     [CVL_WHEN_RISE] = "rise", [CVL_WHEN_FALL] = "fall",
-	[CVL_WHEN_EDGE] = "edge",  [CVL_WHEN_HIGH] = "high", [CVL_WHEN_LOW] = "low",
+	[CVL_WHEN_PLAIN] = "",      [CVL_WHEN_RISE] = "rise", [CVL_WHEN_FALL] = "fall",
+	[CVL_WHEN_EDGE] = "edge",   [CVL_WHEN_HIGH] = "high", [CVL_WHEN_LOW] = "low",
 	[CVL_WHEN_BEGIN] = "begin", [CVL_WHEN_END] = "end",
 };
 
 static const char *const operators[] = {
-	[CVL_EQ] = "=", [CVL_NE] = "!=", [CVL_LT] = "<", [CVL_LE] = "<=", [CVL_GT] = ">", [CVL_GE] = ">=",
+	[CVL_EQ] = "=",  [CVL_NE] = "!=", [CVL_LT] = "<",
+	[CVL_LE] = "<=", [CVL_GT] = ">",  [CVL_GE] = ">=",
 };
 
 #define OPERATORS (sizeof(operators) / sizeof(*operators))
@@ -38,7 +39,8 @@ struct reader {
 
 static int bad(const struct reader *r, const char *at, const char *what)
 {
-	return cvl_fail(r->err, CVL_E_SYNTAX, (uint64_t)(at - r->text), "'%.150s': %s", r->text, what);
+	return cvl_fail(r->err, CVL_E_SYNTAX, (uint64_t)(at - r->text), "'%.150s': %s", r->text,
+			what);
 }
 
 static bool blank(char c)
@@ -151,7 +153,8 @@ static int read_condition(struct reader *r, char *at, char *end, bool old)
 	if (memchr(value, '"', (size_t)(end - value)) && (!quoted || past_quotes(value) != end))
 		return bad(r, value, "quotes go around a whole value");
 	if (old && !quoted && find_plain(value, " \t\n") < end)
-		return bad(r, value, "conditions are joined by `and`; a value with blanks is quoted");
+		return bad(r, value,
+			   "conditions are joined by `and`; a value with blanks is quoted");
 	c->field = keep(r, at, name_end);
 	c->text = keep(r, value, end);
 	c->is_number = !quoted && number(c->text, &c->number);
@@ -226,8 +229,9 @@ static int read_path(struct reader *r, const char *from, const char *end, bool o
 	}
 	*r->free++ = '\0';
 	if (!*sel->path)
-		return bad(r, from,
-			   "a name is missing; a selector is NODE.LINE:rise or NODE.EVENT{FIELD=VALUE}");
+		return bad(
+			r, from,
+			"a name is missing; a selector is NODE.LINE:rise or NODE.EVENT{FIELD=VALUE}");
 	if (old)
 		return 0;
 	if (!any && sel->when) {
@@ -263,8 +267,9 @@ static char *old_verb(char *from, char *end, enum cvl_when *when)
 		const char *words;
 		enum cvl_when when;
 	} verbs[] = {
-		{ "rises", CVL_WHEN_RISE },   { "falls", CVL_WHEN_FALL },   { "changes", CVL_WHEN_EDGE },
-		{ "is high", CVL_WHEN_HIGH }, { "is low", CVL_WHEN_LOW },
+		{ "rises", CVL_WHEN_RISE },   { "falls", CVL_WHEN_FALL },
+		{ "changes", CVL_WHEN_EDGE }, { "is high", CVL_WHEN_HIGH },
+		{ "is low", CVL_WHEN_LOW },
 	};
 
 	for (size_t i = 0; i < sizeof(verbs) / sizeof(*verbs); i++) {
@@ -308,7 +313,8 @@ static int read_old(struct reader *r, char *from, char *name_end, char *where, c
 static int read_new(struct reader *r, char *from, char *brace, char *end)
 {
 	struct cvl_selector *sel = r->sel;
-	char *name_end = before_blanks(from, brace), *colon = *brace ? NULL : last_colon(from), *close;
+	char *name_end = before_blanks(from, brace), *colon = *brace ? NULL : last_colon(from),
+	     *close;
 	int rc;
 
 	if (colon && find_when(colon + 1, (size_t)(end - colon - 1), &sel->when))
@@ -318,7 +324,8 @@ static int read_new(struct reader *r, char *from, char *brace, char *end)
 		return rc;
 	close = find_plain(brace, "}");
 	if (!close || close + 1 != end)
-		return bad(r, close && *close ? close + 1 : brace, "conditions are {FIELD=VALUE,...}, at the end");
+		return bad(r, close && *close ? close + 1 : brace,
+			   "conditions are {FIELD=VALUE,...}, at the end");
 	return read_conditions(r, brace + 1, close, false);
 }
 
@@ -331,7 +338,8 @@ static int read_forms(struct reader *r, char *from, char *end, bool *old)
 		return bad(r, from, "unclosed quotes");
 	for (char *at = from; (at = find_plain(at, ".{")) && *at == '.'; at++)
 		if (at[1] == '.')
-			return bad(r, at, "a pair A..B where one is expected; names with '..' are quoted");
+			return bad(r, at,
+				   "a pair A..B where one is expected; names with '..' are quoted");
 	*old = true;
 	where = old_where(from);
 	if (where && (!*brace || where < brace))
@@ -344,7 +352,8 @@ static int read_forms(struct reader *r, char *from, char *end, bool *old)
 		return read_old(r, from, colon, colon + 1, end);
 	*old = false;
 	if (!*brace && *find_plain(from, "="))
-		return bad(r, find_plain(from, "="), "conditions stand in braces: EVENT{FIELD=VALUE}");
+		return bad(r, find_plain(from, "="),
+			   "conditions stand in braces: EVENT{FIELD=VALUE}");
 	return read_new(r, from, brace, end);
 }
 
@@ -420,8 +429,8 @@ int cvl_selector_parse(struct cvl_selector *sel, const char *text, size_t n, str
 
 	*sel = (struct cvl_selector){ 0 };
 	if (n > CVL_SELECTOR_MAX)
-		return cvl_fail(err, CVL_E_LIMIT, CVL_SELECTOR_MAX, "'%.60s...': longer than %d bytes",
-				text, CVL_SELECTOR_MAX);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_SELECTOR_MAX,
+				"'%.60s...': longer than %d bytes", text, CVL_SELECTOR_MAX);
 	sel->memory = calloc(1, memory_for(n));
 	if (!sel->memory)
 		return cvl_no_memory(err);
@@ -472,7 +481,8 @@ int cvl_selector_pair_parse(struct cvl_selector pair[2], const char *text, size_
 
 	pair[0] = pair[1] = (struct cvl_selector){ 0 };
 	if (!dots)
-		return cvl_fail(err, CVL_E_SYNTAX, n, "'%.*s': a pair is A..B, such as TX:rise..TX:fall",
+		return cvl_fail(err, CVL_E_SYNTAX, n,
+				"'%.*s': a pair is A..B, such as TX:rise..TX:fall",
 				(int)(n < 150 ? n : 150), text);
 	rc = cvl_selector_parse(&pair[0], text, (size_t)(dots - text), err);
 	if (rc)

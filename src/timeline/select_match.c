@@ -100,8 +100,7 @@ static bool plain_holds(const struct cvl_condition *c, const struct cvl_batch *b
 	double sample;
 
 	switch ((enum cvl_kind)b->kind[i]) {
-	case CVL_EDGE:
-		return !strcmp(c->field, "levels") && compare(c, b->value[i]);
+	case CVL_EDGE: return !strcmp(c->field, "levels") && compare(c, b->value[i]);
 	case CVL_SAMPLE:
 		memcpy(&sample, &b->value[i], sizeof(sample));
 		return (!strcmp(c->field, "value") && compare(c, sample)) ||
@@ -116,7 +115,8 @@ static bool plain_holds(const struct cvl_condition *c, const struct cvl_batch *b
 		       (!strcmp(c->field, "key") && compare(c, b->value[i]));
 	case CVL_GAP:
 		return (!strcmp(c->field, "why") &&
-			compare_text(c, !fnmatch(c->text, cvl_gap_name((enum cvl_gap)b->cls[i]), 0))) ||
+			compare_text(
+				c, !fnmatch(c->text, cvl_gap_name((enum cvl_gap)b->cls[i]), 0))) ||
 		       (!strcmp(c->field, "lost") && b->value[i] != CVL_LOST_UNKNOWN &&
 			compare(c, b->value[i]));
 	default: return false;
@@ -155,7 +155,7 @@ struct bound {
 	struct cvl_levels levels;
 	struct lines *line;
 	size_t n_lines;
-	uint64_t watched;  /* lines */
+	uint64_t watched;   /* lines */
 	uint64_t *by_class; /* selectors of each event class, */
 	uint64_t *to_test;  /* and those of them whose fields have to be looked at */
 	size_t n_classes;
@@ -240,7 +240,8 @@ static int bind_stream(struct cvl_selection *s, size_t stream, struct cvl_error 
 			    !cvl_selector_clock(s->selector[i], s->tl, c))
 				continue;
 			if (!lines)
-				rc = bind_lines(s, i, stream, cvl_session_clock(session, c)->node, err);
+				rc = bind_lines(s, i, stream, cvl_session_clock(session, c)->node,
+						err);
 			lines = true;
 			bind_events(s, i, stream, c);
 		}
@@ -249,7 +250,8 @@ static int bind_stream(struct cvl_selection *s, size_t stream, struct cvl_error 
 }
 
 int cvl_select_open(struct cvl_selection **out, struct cvl_selector *const *selectors, size_t n,
-		    struct cvl_timeline *tl, const struct cvl_select_opts *opts, struct cvl_error *err)
+		    struct cvl_timeline *tl, const struct cvl_select_opts *opts,
+		    struct cvl_error *err)
 {
 	struct cvl_selection *s;
 	int rc = 0;
@@ -294,7 +296,9 @@ void cvl_select_want(const struct cvl_selection *s, size_t stream, struct cvl_pi
 {
 	const struct bound *b = &s->stream[stream];
 
-	*pick = (struct cvl_pick){ .lines = b->watched, .classes = b->classes, .n_classes = b->n_classes };
+	*pick = (struct cvl_pick){ .lines = b->watched,
+				   .classes = b->classes,
+				   .n_classes = b->n_classes };
 	if (b->watched)
 		pick->kinds = 1u << CVL_EDGE;
 	for (unsigned k = 0; k < CVL_KINDS; k++)
@@ -358,8 +362,8 @@ static uint64_t states_in(const struct bound *b)
 }
 
 /* Leave of @may those whose conditions, if they are in @test, hold. */
-static uint64_t tested(const struct cvl_selection *s, const struct cvl_slice *sl, size_t i, uint64_t may,
-		       uint64_t test)
+static uint64_t tested(const struct cvl_selection *s, const struct cvl_slice *sl, size_t i,
+		       uint64_t may, uint64_t test)
 {
 	for (uint64_t left = may & test; left; left &= left - 1) {
 		size_t k = (size_t)__builtin_ctzll(left);
@@ -370,7 +374,8 @@ static uint64_t tested(const struct cvl_selection *s, const struct cvl_slice *sl
 	return may;
 }
 
-bool cvl_select_match(struct cvl_selection *s, const struct cvl_slice *sl, size_t i, struct cvl_match *m)
+bool cvl_select_match(struct cvl_selection *s, const struct cvl_slice *sl, size_t i,
+		      struct cvl_match *m)
 {
 	const struct cvl_batch *batch = sl->batch;
 	struct bound *b = &s->stream[sl->stream];

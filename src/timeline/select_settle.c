@@ -44,7 +44,8 @@ size_t cvl_select_lines(const struct cvl_timeline *tl, size_t stream)
 	return n < CVL_LINES_MAX ? (size_t)n : CVL_LINES_MAX;
 }
 
-const char *cvl_select_line_name(const struct cvl_timeline *tl, size_t stream, size_t line, char buf[24])
+const char *cvl_select_line_name(const struct cvl_timeline *tl, size_t stream, size_t line,
+				 char buf[24])
 {
 	const char *name = cvl_trace_env_at(cvl_timeline_trace(tl, stream), "line", line);
 
@@ -103,7 +104,8 @@ bool cvl_selector_line(const struct cvl_selector *sel, const struct cvl_timeline
 	return sel->line && line_is(tl, stream, line, sel->name);
 }
 
-static bool class_is_called(const struct cvl_timeline *tl, size_t stream, size_t cls, const char *name)
+static bool class_is_called(const struct cvl_timeline *tl, size_t stream, size_t cls,
+			    const char *name)
 {
 	const char *known = cvl_trace_event(cvl_timeline_trace(tl, stream), cls)->name;
 
@@ -120,8 +122,8 @@ static bool is_span(const struct cvl_selector *sel, enum cvl_kind kind)
 	return !sel->pair || kind == (sel->pair == 1 ? CVL_BEGIN : CVL_END);
 }
 
-bool cvl_selector_class(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t stream,
-			size_t cls, size_t clock)
+bool cvl_selector_class(const struct cvl_selector *sel, const struct cvl_timeline *tl,
+			size_t stream, size_t cls, size_t clock)
 {
 	enum cvl_kind kind = cvl_trace_event(cvl_timeline_trace(tl, stream), cls)->kind;
 
@@ -131,15 +133,15 @@ bool cvl_selector_class(const struct cvl_selector *sel, const struct cvl_timelin
 }
 
 /* Whether class @cls is one of spans, by whose names it has to be found out which are meant. */
-bool cvl_selector_spans(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t stream,
-			size_t cls)
+bool cvl_selector_spans(const struct cvl_selector *sel, const struct cvl_timeline *tl,
+			size_t stream, size_t cls)
 {
 	return is_span(sel, cvl_trace_event(cvl_timeline_trace(tl, stream), cls)->kind) &&
 	       !(sel->event && class_is_called(tl, stream, cls, sel->name));
 }
 
-bool cvl_selector_tests(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t stream,
-			size_t cls)
+bool cvl_selector_tests(const struct cvl_selector *sel, const struct cvl_timeline *tl,
+			size_t stream, size_t cls)
 {
 	return sel->n_conditions || cvl_selector_spans(sel, tl, stream, cls);
 }
@@ -160,7 +162,8 @@ static uint32_t kinds_called(const struct cvl_timeline *tl, size_t stream, const
 	return kinds;
 }
 
-uint32_t cvl_selector_kinds(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t stream)
+uint32_t cvl_selector_kinds(const struct cvl_selector *sel, const struct cvl_timeline *tl,
+			    size_t stream)
 {
 	const struct cvl_select_opts opts = { .kinds = sel->kinds };
 
@@ -210,7 +213,8 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 	for (size_t i = 0; i < n; i++) {
 		enum cvl_kind kind = cvl_trace_event(t, i)->kind;
 
-		if ((kind != CVL_EVENT && !is_span_kind(kind)) || !class_on(f->tl, stream, i, clock))
+		if ((kind != CVL_EVENT && !is_span_kind(kind)) ||
+		    !class_on(f->tl, stream, i, clock))
 			continue;
 		r->event = r->event || (plain && class_is_called(f->tl, stream, i, r->name));
 		r->span = r->span || (is_span_kind(kind) && (!plain || f->opts->spans));
@@ -245,12 +249,14 @@ static void make_reading(const struct cvl_selector *sel, const char *path, size_
 	r->longest = n > rest ? n : rest;
 }
 
-/* A name that was found is better than one that a span may have. */
+/* A name that was found is better than one that a span may have; of such nodes alone are known. */
 static bool better(const struct reading *a, const struct reading *b)
 {
 	bool sure_a = a->line || a->event, sure_b = b->line || b->event;
 
-	return sure_a != sure_b ? sure_a : a->longest > b->longest;
+	if (sure_a != sure_b)
+		return sure_a;
+	return sure_a ? a->longest > b->longest : strlen(a->node) > strlen(b->node);
 }
 
 static int two_readings(const struct finder *f, const struct reading *a, const struct reading *b,
@@ -267,8 +273,8 @@ static int two_readings(const struct finder *f, const struct reading *a, const s
 				 sizeof(text[i]), r[i]->name);
 	}
 	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"'%.100s' may mean %s or %s; put the names in quotes", f->sel->text, text[0],
-			text[1]);
+			"'%.100s' may mean %s or %s; put the names in quotes", f->sel->text,
+			text[0], text[1]);
 }
 
 /* ---- names that there are not ---- */
@@ -296,7 +302,9 @@ static void near_names(const struct finder *f, const char *node, bool lines, str
 			if (lines) {
 				const char *name = cvl_select_line_name(f->tl, s, i, buf);
 
-				cvl_near_add(near, strcmp(last_part(name), near->name) ? name : last_part(name));
+				cvl_near_add(near, strcmp(last_part(name), near->name) ?
+							   name :
+							   last_part(name));
 				continue;
 			}
 			if (!cvl_trace_ours(t) || cvl_trace_event(t, i)->kind == CVL_EVENT)
@@ -306,7 +314,8 @@ static void near_names(const struct finder *f, const char *node, bool lines, str
 }
 
 /* Several lines end so: none of them is the one. */
-static bool lines_ending(const struct finder *f, const char *node, const char *name, struct cvl_near *near)
+static bool lines_ending(const struct finder *f, const char *node, const char *name,
+			 struct cvl_near *near)
 {
 	size_t clocks = cvl_session_clocks(cvl_timeline_session(f->tl)), found = 0;
 
@@ -331,21 +340,24 @@ static bool lines_ending(const struct finder *f, const char *node, const char *n
 static int no_name(const struct finder *f, const struct reading *r, struct cvl_error *err)
 {
 	const struct cvl_selector *sel = f->sel;
-	bool lines = sel->when && sel->when < CVL_WHEN_BEGIN, events = sel->n_conditions || sel->when >= CVL_WHEN_BEGIN;
+	bool lines = sel->when && sel->when < CVL_WHEN_BEGIN,
+	     events = sel->n_conditions || sel->when >= CVL_WHEN_BEGIN;
 	struct cvl_near near = { .name = r->name };
 	char text[CVL_NEAR_TEXT];
 	const char *what = lines ? "line" : sel->when ? "span" : events ? "event" : "line or event";
 
 	if (!events && lines_ending(f, r->node, r->name, &near))
-		return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET, "'%.100s': several lines end in %.60s%.150s",
-				sel->text, r->name, cvl_near_text(&near, text));
+		return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+				"'%.100s': several lines end in %.60s%.150s", sel->text, r->name,
+				cvl_near_text(&near, text));
 	near.n = 0;
 	if (!events)
 		near_names(f, r->node, true, &near);
 	if (!lines && sel->when < CVL_WHEN_BEGIN)
 		near_names(f, r->node, false, &near);
-	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET, "'%.100s': %.60s has no %s %.60s%.150s",
-			sel->text, *r->node ? r->node : "the session", what, r->name,
+	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"'%.100s': %.60s has no %s %.60s%.150s", sel->text,
+			*r->node ? r->node : "the session", what, r->name,
 			cvl_near_text(&near, text));
 }
 
@@ -370,8 +382,9 @@ static int nothing(const struct finder *f, struct cvl_error *err)
 	near = (struct cvl_near){ .name = r.node };
 	for (size_t c = 0; c < clocks; c++)
 		cvl_near_add(&near, cvl_session_clock(cvl_timeline_session(f->tl), c)->node);
-	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET, "'%.100s': no node is called %.60s%.150s",
-			sel->text, r.node, cvl_near_text(&near, text));
+	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"'%.100s': no node is called %.60s%.150s", sel->text, r.node,
+			cvl_near_text(&near, text));
 }
 
 int cvl_selector_settle(struct cvl_selector *sel, const struct cvl_timeline *tl,
