@@ -103,6 +103,9 @@ static inline bool cvl_selector_is_state(const struct cvl_selector *sel)
 	return sel->when == CVL_WHEN_HIGH || sel->when == CVL_WHEN_LOW;
 }
 
+/** If @sel was written in an old spelling, tell today's (CVL_OK: a note). */
+CVL_API void cvl_selector_tell_old(const struct cvl_selector *sel, const struct cvl_report *report);
+
 /** How names are understood. All zeros is usual. */
 struct cvl_select_opts {
 	enum cvl_when line; /* what a line's name alone means; CVL_WHEN_PLAIN: CVL_WHEN_EDGE */

@@ -140,7 +140,8 @@ static int read_condition(struct reader *r, char *at, char *end, bool old)
 	if (!op || op >= end)
 		return bad(r, at, "a condition is FIELD=VALUE, or with !=, <, <=, > or >=");
 	name_end = before_blanks(at, op);
-	if (name_end == at)
+	c->field = keep(r, at, name_end);
+	if (!*c->field)
 		return bad(r, at, "a field's name is missing");
 	value = read_operator(op, &c->op);
 	if (!value)
@@ -155,7 +156,6 @@ static int read_condition(struct reader *r, char *at, char *end, bool old)
 	if (old && !quoted && find_plain(value, " \t\n") < end)
 		return bad(r, value,
 			   "conditions are joined by `and`; a value with blanks is quoted");
-	c->field = keep(r, at, name_end);
 	c->text = keep(r, value, end);
 	c->is_number = !quoted && number(c->text, &c->number);
 	if (!c->is_number && c->op > CVL_NE)
@@ -499,4 +499,15 @@ void cvl_selector_free(struct cvl_selector *sel)
 {
 	free(sel->memory);
 	*sel = (struct cvl_selector){ 0 };
+}
+
+void cvl_selector_tell_old(const struct cvl_selector *sel, const struct cvl_report *report)
+{
+	struct cvl_error note;
+
+	if (!sel->old)
+		return;
+	cvl_fail(&note, CVL_OK, CVL_NO_OFFSET, "'%.150s' is now written %.200s", sel->text,
+		 sel->old);
+	cvl_tell(report, &note);
 }
