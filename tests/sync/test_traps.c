@@ -25,7 +25,6 @@ static struct {
 
 static uint64_t first_seed(void)
 {
-
 	return seed_of_run();
 }
 
