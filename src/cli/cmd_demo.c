@@ -17,20 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_SEED = 256, OPT_SECONDS, OPT_JSON, OPT_TESTBED, OPT_NODES, OPT_FAULTS };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "testbed", no_argument, NULL, OPT_TESTBED },
-	{ "nodes", required_argument, NULL, OPT_NODES },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct demo {
 	struct demo_world world;
 	char dir[CVL_PATH_MAX], session[CVL_PATH_MAX], vcd[CVL_PATH_MAX], csv[CVL_PATH_MAX];
@@ -294,6 +280,12 @@ struct testbed {
 	const char *nodes, *faults;
 };
 
+struct request {
+	struct demo demo;
+	struct testbed testbed;
+	const char *output, *seconds, *seed;
+};
+
 /* Become the program that runs the test bed: beside this one, or where it is installed. Returns only if it is not there. */
 static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
 			const char *seed, bool json)
@@ -329,83 +321,94 @@ static int exec_testbed(const struct testbed *t, const char *output, const char 
 	return cli_fail(&err);
 }
 
-static bool is_number(const char *text, unsigned long long least, unsigned long long most,
-		      unsigned long long *out)
+/* They are handed on as they were given. */
+static int number(const struct verb *verb, const char *option, char *text, uint64_t least,
+		  uint64_t most)
 {
+	unsigned long long v;
 	char *end;
 
 	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most;
+	v = strtoull(text, &end, 10);
+	if (*text >= '0' && *text <= '9' && !*end && !errno && v >= least && v <= most)
+		return 0;
+	return most == UINT64_MAX ?
+		       cli_usage(verb, "%s takes a number, not '%s'", option, text) :
+		       cli_usage(verb, "%s takes a number from %llu to %llu, not '%s'", option,
+				 (unsigned long long)least, (unsigned long long)most, text);
 }
+
+static int take_seconds(const struct verb *verb, void *to, char *text)
+{
+	*(char **)to = text;
+	return number(verb, "--seconds", text, 8, 600);
+}
+
+static int take_seed(const struct verb *verb, void *to, char *text)
+{
+	*(char **)to = text;
+	return number(verb, "--seed", text, 0, UINT64_MAX);
+}
+
+static int take_nodes(const struct verb *verb, void *to, char *text)
+{
+	*(char **)to = text;
+	return number(verb, "--nodes", text, 1, 64);
+}
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "DIR", OPTION_DIR, AT(output),
+	  "where everything goes (default: a new temporary directory; with --testbed: testbed)" },
+	{ "seconds", 0, "N", OPTION_TEXT, AT(seconds),
+	  "length of the capture, 8 to 600 (default: 20; with --testbed: 60)",
+	  .take = take_seconds },
+	{ "seed", 0, "N", OPTION_TEXT, AT(seed), "another world (default: 1)", .take = take_seed },
+	JSON_OPTION(AT(demo.json)),
+	{ .kind = OPTION_HEADING, .what = "Test bed" },
+	{ "testbed", 0, NULL, OPTION_FLAG, AT(testbed.wanted),
+	  "run real `coeval capture` processes on simulated analyzers and radios" },
+	{ "nodes", 0, "N", OPTION_TEXT, AT(testbed.nodes),
+	  "its number of nodes, 1 to 64 (default: 16)", .take = take_nodes },
+	{ "faults", 0, "LIST", OPTION_TEXT, AT(testbed.faults),
+	  "what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three times on every node; without a number on a third of them" },
+	{ 0 },
+};
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct demo d = { 0 };
-	struct testbed testbed = { 0 };
-	unsigned long long seed = 1, seconds = 20, nodes;
-	const char *output = NULL, *seconds_text = NULL, *seed_text = NULL;
+	struct request r = { 0 };
+	struct demo *d = &r.demo;
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': output = optarg; break;
-		case OPT_SEED:
-			if (!is_number(optarg, 0, UINT64_MAX, &seed))
-				return cli_usage(verb, "--seed takes a number, not '%s'", optarg);
-			seed_text = optarg;
-			break;
-		case OPT_SECONDS:
-			if (!is_number(optarg, 8, 600, &seconds))
-				return cli_usage(verb, "--seconds takes a number from 8 to 600");
-			seconds_text = optarg;
-			break;
-		case OPT_NODES:
-			if (!is_number(optarg, 1, 64, &nodes))
-				return cli_usage(verb, "--nodes takes a number from 1 to 64");
-			testbed.nodes = optarg;
-			break;
-		case OPT_FAULTS: testbed.faults = optarg; break;
-		case OPT_TESTBED: testbed.wanted = true; break;
-		case OPT_JSON: d.json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
-	if (testbed.wanted)
-		return exec_testbed(&testbed, output ? output : "testbed", seconds_text, seed_text,
-				    d.json);
-	if (testbed.nodes || testbed.faults)
+	if (rc >= 0)
+		return rc;
+	if (r.testbed.wanted)
+		return exec_testbed(&r.testbed, r.output ? r.output : "testbed", r.seconds, r.seed,
+				    d->json);
+	if (r.testbed.nodes || r.testbed.faults)
 		return cli_usage(verb, "--nodes and --faults are for --testbed");
-	rc = make_dir(&d, output, &err);
+	rc = make_dir(d, r.output, &err);
 	if (!rc)
-		rc = demo_world_make(&d.world, seed, (unsigned)seconds, &err);
+		rc = demo_world_make(&d->world, r.seed ? strtoull(r.seed, NULL, 10) : 1,
+				     r.seconds ? (unsigned)strtoul(r.seconds, NULL, 10) : 20, &err);
 	if (!rc)
-		rc = demonstrate(&d, &err);
-	demo_world_free(&d.world);
+		rc = demonstrate(d, &err);
+	demo_world_free(&d->world);
 	return rc ? cli_fail(&err) : 0;
 }
 
 const struct verb verb_demo = {
 	.name = "demo",
-	.what = "try it all on a simulated testbed whose truth is known",
-	.usage =
-		"demo [-o DIR] [--seconds N] [--seed N] [--testbed [--nodes N] [--faults LIST]] [--json]",
-	.help = "  -o, --output DIR  where everything goes (default: a new temporary directory; ./testbed)\n"
-		"      --seconds N   length of the capture, 8 to 600 (default 20; with --testbed 60)\n"
-		"      --seed N      another world (default 1)\n"
-		"      --testbed     real `coeval capture` processes on simulated analyzers and radios\n"
-		"      --nodes N     of the test bed, 1 to 64 (default 16)\n"
-		"      --faults LIST what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three\n"
-		"                    times on every node; without a number on a third of them\n"
-		"      --json        the figures as one JSON object\n"
-		"\n"
-		"Exit status 1: something was invented, lost without a gap, or out of its bound.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval demo\n"
-		"  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
+	.group = VERB_GET,
+	.what = "try everything on a simulated testbed whose truth is known",
+	.options = options,
+	.notes =
+		"Exit status 1: something was invented, lost without a gap, or outside its bound.\n",
+	.examples = "  coeval demo\n"
+		    "  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
 	.run = run,
 };

@@ -12,19 +12,6 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { OPT_DRY = 256, OPT_JSON, OPT_SIMULATED, OPT_SEED };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "table", required_argument, NULL, 't' },
-	{ "dry-run", no_argument, NULL, OPT_DRY },
-	{ "simulated", no_argument, NULL, OPT_SIMULATED },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct bench_cli {
 	const char *config, *output, *table;
 	bool dry_run, json, simulated;
@@ -315,6 +302,23 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 	return status ? status : res.failed || res.stopped ? 1 : 0;
 }
 
+#define AT(member) offsetof(struct bench_cli, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
+	  "results, a row for each task, setting and repetition (default: results.csv); what is in it already is not measured again" },
+	{ "table", 't', "FILE", OPTION_FILE, AT(table),
+	  "medians of the repetitions, for `coeval task freq`" },
+	{ "dry-run", 0, NULL, OPTION_FLAG, AT(dry_run),
+	  "check the configuration, say what would be done, touch no port" },
+	{ "simulated", 0, NULL, OPTION_FLAG, AT(simulated),
+	  "run it on a simulated target and simulated instruments" },
+	{ "seed", 0, "N", OPTION_NUMBER, AT(seed), "of the simulation (default: 1)", 1,
+	  UINT32_MAX },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct bench_cli k = { .output = "results.csv",
@@ -323,26 +327,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct lab_config config;
 	struct results results = { 0 };
 	struct lab_plan plan = { 0 };
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int rc = options_read(verb, &k, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "o:t:h", options, NULL)) != -1) {
-		rc = 0;
-		switch (c) {
-		case 'o': k.output = optarg; break;
-		case 't': k.table = optarg; break;
-		case OPT_DRY: k.dry_run = true; break;
-		case OPT_JSON: k.json = true; break;
-		case OPT_SIMULATED: k.simulated = true; break;
-		case OPT_SEED: rc = cli_number(verb, "--seed", optarg, UINT32_MAX, &k.seed); break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (argc - optind != 1)
-		return cli_usage(verb, "name one configuration");
-	k.config = argv[optind];
+	if (rc >= 0)
+		return rc;
+	k.config = operands.v[0];
 	k.problems = json_array();
 	rc = lab_config_load(&config, k.config, &err);
 	rc = rc ? rc : lab_plan_make(&plan, &config, &err);
@@ -362,20 +353,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb task_bench = {
 	.name = "task bench",
-	.what = "measure tasks on a target: counters, energy, delays, at many settings, again and again",
-	.usage = "task bench CONFIG.json [-o RESULTS.csv] [OPTIONS]",
-	.help = "  -o, --output FILE    results, a row for each task, setting and repetition (default: results.csv);\n"
-		"                       what is in it already is not measured again\n"
-		"  -t, --table FILE     medians of the repetitions, for `coeval task freq`\n"
-		"      --dry-run        check the configuration, say what would be done, touch no port\n"
-		"      --simulated      run it on a simulated target and simulated instruments\n"
-		"      --seed N         of the simulation (default: 1)\n"
-		"      --json           print the summary as JSON\n"
-		"\n"
-		"SIGINT ends it cleanly: what was measured is kept. Exit status 1: some runs failed or are left.\n"
-		"docs/task-bench.md tells how to wire it and what a configuration holds.\n"
-		"\n"
-		"Examples:\n"
+	.what = "measure tasks on a target with instruments",
+	.operands = "CONFIG.json",
+	.options = options,
+	.notes =
+		"SIGINT ends it cleanly: what was measured is kept. Exit status 1: some runs failed or are left. docs/task-bench.md tells how to wire it and what a configuration holds.\n",
+	.examples =
 		"  coeval task bench examples/taskbench/nucleo-l476.json --dry-run\n"
 		"  coeval task bench examples/taskbench/nucleo-l476.json -o results.csv -t table.csv\n",
 	.run = run,
