@@ -156,7 +156,7 @@ const struct verb flow_assign_verb = {
 	.operands = "PROGRAM.yaml",
 	.options = options,
 	.notes =
-		"The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n",
+		"The shortest codes go to the hottest points. The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n",
 	.examples = "  coeval flow assign blink.yaml -k D0,D1 -o map.yaml --header markers.h\n",
 	.run = run,
 };

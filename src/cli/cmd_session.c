@@ -163,7 +163,7 @@ static const struct verb session_verify = {
 	.operands = "SESSION",
 	.options = verify_options,
 	.notes =
-		"Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none at all, and are checked as far as that goes.\n",
+		"Every packet, count, digest and checksum is compared. Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none at all, and are checked as far as that goes.\n",
 	.examples = "  coeval session verify s/\n",
 	.run = run_verify,
 };

@@ -103,6 +103,7 @@ static void put_options(FILE *f, const struct verb *verb)
 	struct option_walk w;
 	char text[200];
 	int column = 0;
+	bool first = true;
 
 	for (option_walk(&w, verb); (o = option_next(&w));) {
 		int n = is_told(o) ? name_of(text, sizeof(text), o) : 0;
@@ -114,8 +115,11 @@ static void put_options(FILE *f, const struct verb *verb)
 	for (option_walk(&w, verb); (o = option_next(&w));) {
 		int n;
 
+		if (first || o->kind == OPTION_HEADING)
+			fputc('\n', f);
+		first = false;
 		if (o->kind == OPTION_HEADING)
-			fprintf(f, "\n%s:\n", o->what);
+			fprintf(f, "%s:\n", o->what);
 		if (!is_told(o))
 			continue;
 		n = name_of(text, sizeof(text), o);
@@ -146,7 +150,7 @@ static int help_member(const struct verb *verb, const char *name)
 			continue;
 		printf("%s: %s\n", m.name, m.what);
 		if (m.options && m.options->name)
-			printf("\nOptions of `coeval %s` that it heeds:\n", verb->name);
+			printf("\nOptions of `coeval %s` for it:\n", verb->name);
 		for (const struct cvl_option *o = m.options; o && o->name; o++)
 			put_member_option(stdout, o);
 		return cli_flush();
@@ -165,8 +169,8 @@ static void put_members(FILE *f, const struct verb *verb)
 	for (size_t i = 0; verb->members->get(i, &m); i++)
 		if ((int)strlen(m.name) > column)
 			column = (int)strlen(m.name);
-	fprintf(f, "\n%s; `coeval help %s NAME` tells the options that one heeds:\n",
-		verb->members->title, verb->name);
+	fprintf(f, "\n%s; `coeval help %s NAME` lists the options of one:\n", verb->members->title,
+		verb->name);
 	for (size_t i = 0; verb->members->get(i, &m); i++) {
 		fprintf(f, "  %-*s  ", column, m.name);
 		wrap(f, m.what, column + 4, column + 4);
@@ -190,14 +194,12 @@ int help_verb(const struct verb *verb, const char *member)
 	snprintf(what, sizeof(what), "%c%s.", *verb->what & ~0x20, verb->what + 1);
 	wrap(f, what, 0, 0);
 	if (verb->options) {
-		if (verb->options->kind != OPTION_HEADING)
-			fputc('\n', f);
 		put_options(f, verb);
 	}
 	if (verb->members)
 		put_members(f, verb);
 	if (verb->parts)
-		fprintf(f, "\nCommands; `coeval help %s COMMAND` tells more:\n", verb->name);
+		fprintf(f, "\nCommands; `coeval help %s COMMAND` explains one:\n", verb->name);
 	for (size_t i = 0; verb->parts && verb->parts[i]; i++) {
 		int n = fprintf(f, "  %-8s  ", strchr(verb->parts[i]->name, ' ') + 1);
 
@@ -216,7 +218,7 @@ int help_verb(const struct verb *verb, const char *member)
 void help_all(FILE *f)
 {
 	fputs("usage: coeval COMMAND [OPTIONS] ...\n\n"
-	      "Coeval puts what many small machines did onto one clock, and says how sure it is.\n",
+	      "Coeval puts what many small machines did onto one clock, and says how sure\nit is.\n",
 	      f);
 	for (int g = 0; g < VERB_GROUPS; g++) {
 		fprintf(f, "\n%s:\n", group_titles[g]);
@@ -233,7 +235,8 @@ void help_all(FILE *f)
 			}
 		}
 	}
-	fputs("\n`coeval help COMMAND` tells a command's options, with an example; `coeval --version` the\nversion.\n"
-	      "Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is\nmissing.\n",
+	fputs("\n`coeval help COMMAND` explains a command; `coeval --version` prints the version.\n"
+	      "Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something\n"
+	      "in the environment is missing.\n",
 	      f);
 }

@@ -157,6 +157,5 @@ int main(int argc, char **argv)
 		return verb->run(argc - used, argv + used, verb);
 	if (argc > 2 && is_help(argv[2]))
 		return help_verb(verb, NULL);
-	return argc > 2 ? unknown_part(verb, argv[2]) :
-			  cli_usage(verb, "say what to do: %s", verb->operands);
+	return argc > 2 ? unknown_part(verb, argv[2]) : cli_usage(verb, "missing command");
 }
