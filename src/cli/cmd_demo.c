@@ -186,7 +186,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       d->csv);
 	cvl_out_printf(
 		o,
-		"Look further:  coeval info %s\n               coeval show %s --from 2 --to 2.1 --bounds\n",
+		"Look further:  coeval info %s\n               coeval show %s --from 2 --until 2.1 --bounds\n",
 		d->session, d->session);
 }
 
@@ -275,40 +275,39 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 
 /* ---- a test bed of processes ---- */
 
-struct testbed {
-	bool wanted;
-	const char *nodes, *faults;
-};
-
 struct request {
 	struct demo demo;
-	struct testbed testbed;
-	const char *output, *seconds, *seed;
+	bool testbed, has_seconds, has_seed;
+	unsigned seconds, nodes; /* 0 nodes: not given */
+	uint64_t seed;
+	const char *output, *faults;
 };
 
 /* Become the program that runs the test bed: beside this one, or where it is installed. Returns only if it is not there. */
-static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
-			const char *seed, bool json)
+static int exec_testbed(const struct request *r)
 {
 	static const char *const places[] = { "coeval-testbed",
 					      "../libexec/coeval/coeval-testbed" };
-	char self[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	char self[CVL_PATH_MAX], path[CVL_PATH_MAX], nodes[24], seconds[24], seed[24];
 	const char *argv[13] = { "coeval-testbed" };
-	const char *const pairs[][2] = { { "--bed", output },
-					 { "--nodes", t->nodes },
-					 { "--seconds", seconds },
-					 { "--seed", seed },
-					 { "--faults", t->faults } };
+	const char *const pairs[][2] = { { "--bed", r->output ? r->output : "testbed" },
+					 { "--nodes", r->nodes ? nodes : NULL },
+					 { "--seconds", r->has_seconds ? seconds : NULL },
+					 { "--seed", r->has_seed ? seed : NULL },
+					 { "--faults", r->faults } };
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct cvl_error err;
 	int argn = 1;
 
+	snprintf(nodes, sizeof(nodes), "%u", r->nodes);
+	snprintf(seconds, sizeof(seconds), "%u", r->seconds);
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->seed);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (pairs[i][1]) {
 			argv[argn++] = pairs[i][0];
 			argv[argn++] = pairs[i][1];
 		}
-	if (json)
+	if (r->demo.json)
 		argv[argn++] = "--json";
 	self[n > 0 ? n : 0] = '\0';
 	if (strrchr(self, '/'))
@@ -317,43 +316,8 @@ static int exec_testbed(const struct testbed *t, const char *output, const char 
 		if (cvl_path_join(path, self, places[i]))
 			execv(path, (char *const *)argv);
 	cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
-		 "coeval-testbed is not there; install libumockdev-dev and build again");
+		 "coeval-testbed is not installed; install libumockdev-dev and build again");
 	return cli_fail(&err);
-}
-
-/* They are handed on as they were given. */
-static int number(const struct verb *verb, const char *option, char *text, uint64_t least,
-		  uint64_t most)
-{
-	unsigned long long v;
-	char *end;
-
-	errno = 0;
-	v = strtoull(text, &end, 10);
-	if (*text >= '0' && *text <= '9' && !*end && !errno && v >= least && v <= most)
-		return 0;
-	return most == UINT64_MAX ?
-		       cli_usage(verb, "%s takes a number, not '%s'", option, text) :
-		       cli_usage(verb, "%s takes a number from %llu to %llu, not '%s'", option,
-				 (unsigned long long)least, (unsigned long long)most, text);
-}
-
-static int take_seconds(const struct verb *verb, void *to, char *text)
-{
-	*(char **)to = text;
-	return number(verb, "--seconds", text, 8, 600);
-}
-
-static int take_seed(const struct verb *verb, void *to, char *text)
-{
-	*(char **)to = text;
-	return number(verb, "--seed", text, 0, UINT64_MAX);
-}
-
-static int take_nodes(const struct verb *verb, void *to, char *text)
-{
-	*(char **)to = text;
-	return number(verb, "--nodes", text, 1, 64);
 }
 
 #define AT(member) offsetof(struct request, member)
@@ -361,24 +325,25 @@ static int take_nodes(const struct verb *verb, void *to, char *text)
 static const struct cli_option options[] = {
 	{ "output", 'o', "DIR", OPTION_DIR, AT(output),
 	  "where everything goes (default: a new temporary directory; with --testbed: testbed)" },
-	{ "seconds", 0, "N", OPTION_TEXT, AT(seconds),
-	  "length of the capture, 8 to 600 (default: 20; with --testbed: 60)",
-	  .take = take_seconds },
-	{ "seed", 0, "N", OPTION_TEXT, AT(seed), "another world (default: 1)", .take = take_seed },
+	{ "seconds", 0, "N", OPTION_NUMBER, AT(seconds),
+	  "length of the capture, 8 to 600 (default: 20; with --testbed: 60)", 8, 600,
+	  OPTION_GIVEN(struct request, has_seconds) },
+	{ "seed", 0, "N", OPTION_WHOLE, AT(seed), "another world (default: 1)",
+	  OPTION_GIVEN(struct request, has_seed) },
 	JSON_OPTION(AT(demo.json)),
 	{ .kind = OPTION_HEADING, .what = "Test bed" },
-	{ "testbed", 0, NULL, OPTION_FLAG, AT(testbed.wanted),
+	{ "testbed", 0, NULL, OPTION_FLAG, AT(testbed),
 	  "run real `coeval capture` processes on simulated analyzers and radios" },
-	{ "nodes", 0, "N", OPTION_TEXT, AT(testbed.nodes),
-	  "its number of nodes, 1 to 64 (default: 16)", .take = take_nodes },
-	{ "faults", 0, "LIST", OPTION_TEXT, AT(testbed.faults),
+	{ "nodes", 0, "N", OPTION_NUMBER, AT(nodes), "its number of nodes, 1 to 64 (default: 16)",
+	  1, 64 },
+	{ "faults", 0, "LIST", OPTION_TEXT, AT(faults),
 	  "what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three times on every node; without a number on a third of them" },
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { 0 };
+	struct request r = { .seconds = 20, .seed = 1 };
 	struct demo *d = &r.demo;
 	struct operands operands;
 	struct cvl_error err;
@@ -386,15 +351,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
-	if (r.testbed.wanted)
-		return exec_testbed(&r.testbed, r.output ? r.output : "testbed", r.seconds, r.seed,
-				    d->json);
-	if (r.testbed.nodes || r.testbed.faults)
+	if (r.testbed)
+		return exec_testbed(&r);
+	if (r.nodes || r.faults)
 		return cli_usage(verb, "--nodes and --faults are for --testbed");
 	rc = make_dir(d, r.output, &err);
 	if (!rc)
-		rc = demo_world_make(&d->world, r.seed ? strtoull(r.seed, NULL, 10) : 1,
-				     r.seconds ? (unsigned)strtoul(r.seconds, NULL, 10) : 20, &err);
+		rc = demo_world_make(&d->world, r.seed, r.seconds, &err);
 	if (!rc)
 		rc = demonstrate(d, &err);
 	demo_world_free(&d->world);

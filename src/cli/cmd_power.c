@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "power_view.h"
-
-/* No meter needs more, and no product of these goes out of range. */
-#define FACTOR_MIN 1e-15
-#define FACTOR_MAX 1e15
 
 struct request {
 	struct power_view view;
@@ -16,31 +11,19 @@ struct request {
 	const char *path, *line;
 };
 
-static int take_factor(const struct verb *verb, void *to, char *text)
-{
-	double v;
-	char *end;
-
-	errno = 0;
-	v = strtod(text, &end);
-	if (*end || end == text || errno || !(v >= FACTOR_MIN && v <= FACTOR_MAX))
-		return cli_usage(
-			verb,
-			"--volts, --unit and --rounded take a number above 0 (1e-15 to 1e15), not '%s'",
-			text);
-	*(double *)to = v;
-	return 0;
-}
-
 /* A number of volts, or the channel that they are read on. */
 static int take_volts(const struct verb *verb, void *to, char *text)
 {
 	struct power_opts *o = to;
 	char *end;
 
-	strtod(text, &end);
+	o->fixed_volts = strtod(text, &end);
 	o->volts = *end || end == text ? text : NULL;
-	return o->volts ? 0 : take_factor(verb, &o->fixed_volts, text);
+	if (o->volts || (o->fixed_volts >= OPTION_REAL_MIN && o->fixed_volts <= OPTION_REAL_MAX))
+		return 0;
+	return cli_usage(verb,
+			 "--volts takes a channel or a number above 0 (1e-15 to 1e15), not '%s'",
+			 text);
 }
 
 #define AT(member) offsetof(struct request, member)
@@ -54,10 +37,15 @@ static const struct cli_option options[] = {
 	  "this number of volts, or those of a channel read together with the current",
 	  .take = take_volts },
 	{ "unit", 0, "X", OPTION_REAL, AT(view.opts.unit),
-	  "what one of the channel's units is: 0.001 for mW or mA", .take = take_factor },
-	{ "rounded", 0, "X", OPTION_REAL, AT(view.opts.rounded),
-	  "readings are rounded to multiples of X (in their unit): half of it joins the bounds",
-	  .take = take_factor },
+	  "what one of the channel's units is: 0.001 for mW or mA" },
+	{
+		"rounded",
+		0,
+		"X",
+		OPTION_REAL,
+		AT(view.opts.rounded),
+		"readings are rounded to multiples of X (in their unit): half of it joins the bounds",
+	},
 	RANGE_OPTIONS(AT(timeline)),
 	{ .kind = OPTION_HEADING, .what = "Of what (default: all that was read, a row a clock)" },
 	{ "line", 0, "LINE", OPTION_LINE, AT(line),

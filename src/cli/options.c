@@ -5,7 +5,6 @@
 #include <coeval/time.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -257,9 +256,9 @@ static int take_real(const struct use *u)
 
 	errno = 0;
 	v = strtod(u->arg, &end);
-	if (*end || end == u->arg || errno || !isfinite(v) || v <= 0)
-		return cli_usage(u->verb, "--%s takes a number above 0, not '%s'", u->o->name,
-				 u->arg);
+	if (*end || end == u->arg || errno || !(v >= OPTION_REAL_MIN && v <= OPTION_REAL_MAX))
+		return cli_usage(u->verb, "--%s takes a number above 0 (1e-15 to 1e15), not '%s'",
+				 u->o->name, u->arg);
 	*(double *)u->to = v;
 	return 0;
 }

@@ -35,10 +35,14 @@ enum option_kind {
 	OPTION_RATE,     /* uint64_t: Hz */
 	OPTION_NUMBER,   /* unsigned, from least to most */
 	OPTION_WHOLE,    /* uint64_t */
-	OPTION_REAL,     /* double, above 0 */
+	OPTION_REAL,     /* double, from OPTION_REAL_MIN to OPTION_REAL_MAX */
 	OPTION_GROUP,    /* options that several verbs have */
 	OPTION_HEADING,  /* text above those that follow */
 };
+
+/* No quantity needs more, and no product of some goes out of range. */
+#define OPTION_REAL_MIN 1e-15
+#define OPTION_REAL_MAX 1e15
 
 /** Ends a table if it is OPTION_FLAG without a name. */
 struct cli_option {
