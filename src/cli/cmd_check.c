@@ -53,7 +53,7 @@ static int study(struct check *check, struct cvl_timeline *tl, const struct requ
 		if (rc)
 			return rc;
 	}
-	return rc ? rc : check_end(check, r->opts.has_to ? r->opts.to : CVL_TIME_MAX, err);
+	return rc ? rc : check_end(check, r->opts.has_until ? r->opts.until : CVL_TIME_MAX, err);
 }
 
 static int print(const struct check_report *report, const struct request *r, struct cvl_out *o,

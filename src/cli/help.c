@@ -215,15 +215,15 @@ int help_verb(const struct verb *verb, const char *member)
 	return cli_flush();
 }
 
-void help_all(FILE *f)
+void help_all(FILE *f, const struct verb *const *list)
 {
 	fputs("usage: coeval COMMAND [OPTIONS] ...\n\n"
 	      "Coeval puts what many small machines did onto one clock, and says how sure\nit is.\n",
 	      f);
 	for (int g = 0; g < VERB_GROUPS; g++) {
 		fprintf(f, "\n%s:\n", group_titles[g]);
-		for (size_t i = 0; verbs[i]; i++) {
-			const struct verb *v = verbs[i];
+		for (size_t i = 0; list[i]; i++) {
+			const struct verb *v = list[i];
 
 			if (v->group != (enum verb_group)g)
 				continue;

@@ -11,8 +11,8 @@ void put_usage(FILE *f, const struct verb *verb);
 /** What `coeval help VERB` prints, or of one of its members alone. Returns 0, or the exit status. */
 int help_verb(const struct verb *verb, const char *member);
 
-/** What `coeval help` prints. */
-void help_all(FILE *f);
+/** What `coeval help` prints of @list, which NULL ends. */
+void help_all(FILE *f, const struct verb *const *list);
 
 /** "-o, --output FILE". */
 void put_option_name(FILE *f, const struct cli_option *o);

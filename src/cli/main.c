@@ -112,7 +112,7 @@ static int run_help(int argc, char **argv, const struct verb *verb)
 	if (rc >= 0)
 		return rc;
 	if (!names.n) {
-		help_all(stdout);
+		help_all(stdout, verbs);
 		return cli_flush();
 	}
 	about = verb_find(names.n, names.v, &used);
@@ -137,7 +137,7 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ,
 	       SIG_IGN); /* nor is a limit of files' sizes: writes see EFBIG, as of a full disk */
 	if (argc < 2) {
-		help_all(stderr);
+		help_all(stderr, verbs);
 		return 2;
 	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 		return cli_flush();
 	}
 	if (is_help(argv[1])) {
-		help_all(stdout);
+		help_all(stdout, verbs);
 		return cli_flush();
 	}
 	verb = verb_find(argc - 1, argv + 1, &used);
