@@ -253,6 +253,7 @@ CVL_API const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
 struct cvl_estimator_info {
 	const char *name, *what;
 	bool messages; /* works on messages; else on pulses and beacons */
+	bool follows;  /* what it says of a time depends on the marks before it alone: see coeval/follow.h */
 };
 
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */

@@ -2,11 +2,14 @@
 #include "cli/cli.h"
 #include "cli/show.h"
 
+#include <string.h>
+
 enum {
 	OPT_FROM = 256,
 	OPT_TO,
 	OPT_NODE,
 	OPT_EVENT,
+	OPT_SELECT,
 	OPT_BOUNDS,
 	OPT_TICKS,
 	OPT_ABSOLUTE,
@@ -20,6 +23,7 @@ static const struct option options[] = {
 	{ "to", required_argument, NULL, OPT_TO },
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "event", required_argument, NULL, OPT_EVENT },
+	{ "select", required_argument, NULL, OPT_SELECT },
 	{ "bounds", no_argument, NULL, OPT_BOUNDS },
 	{ "ticks", no_argument, NULL, OPT_TICKS },
 	{ "absolute", no_argument, NULL, OPT_ABSOLUTE },
@@ -30,6 +34,41 @@ static const struct option options[] = {
 	{ 0 },
 };
 
+/* What to show, in the order given. */
+struct selectors {
+	struct cvl_selector sel[CVL_SELECTION_MAX], *list[CVL_SELECTION_MAX];
+	size_t n;
+};
+
+static int add_selector(struct selectors *s, const struct verb *verb, const char *text,
+			const struct cvl_report *report)
+{
+	struct cvl_error err;
+
+	if (s->n == CVL_SELECTION_MAX)
+		return cli_usage(verb, "more than %d selectors", CVL_SELECTION_MAX);
+	if (cvl_selector_parse(&s->sel[s->n], text, strlen(text), &err))
+		return cli_usage(verb, "--select %s", err.text);
+	cvl_selector_tell_old(&s->sel[s->n], report);
+	s->list[s->n] = &s->sel[s->n];
+	s->n++;
+	return 0;
+}
+
+static int show_session(struct cvl_session *session, const struct cvl_timeline_opts *opts,
+			const struct show_style *style, struct cvl_error *err)
+{
+	struct show *show = show_new(style);
+	struct cvl_timeline *tl = NULL;
+	int rc = show ? cvl_timeline_open(&tl, session, opts, err) : cvl_no_memory(err);
+
+	if (!rc)
+		rc = show_timeline(show, tl, err);
+	show_free(show);
+	cvl_timeline_close(tl);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
@@ -37,7 +76,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_session *session;
 	struct cvl_error err;
 	struct show_style style = { 0 };
-	struct show *show;
+	struct selectors what = { .n = 0 };
 	int c, rc = 0;
 
 	problems_init(&problems);
@@ -53,7 +92,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--to", optarg, &opts.until.ns);
 			break;
 		case OPT_NODE: opts.node = optarg; break;
-		case OPT_EVENT: style.event = optarg; break;
+		case OPT_EVENT:
+		case OPT_SELECT: rc = add_selector(&what, verb, optarg, &problems.report); break;
 		case OPT_BOUNDS: style.bounds = true; break;
 		case OPT_TICKS: style.ticks = true; break;
 		case OPT_ABSOLUTE: style.absolute = true; break;
@@ -70,10 +110,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
-	show = show_new(&style);
-	rc = show ? show_records(show, session, &opts, &err) : cvl_no_memory(&err);
-	show_free(show);
+	style.select = what.list;
+	style.n_select = what.n;
+	rc = show_session(session, &opts, &style, &err);
 	cvl_session_close(session);
+	for (size_t i = 0; i < what.n; i++)
+		cvl_selector_free(&what.sel[i]);
 	return cli_end(rc, &err, &problems);
 }
 
@@ -83,7 +125,7 @@ const struct verb verb_show = {
 	.usage = "show [OPTIONS] SESSION|TRACE",
 	.help = "      --from T, --to T   only records in this range (1.2, 250ms, 10us)\n"
 		"      --node GLOB        only these nodes or clocks\n"
-		"      --event GLOB       only records of this name (edge, gap, beacon, sched_*)\n"
+		"      --select SELECTOR  only what it matches (n1.TX:rise, boot{reason=3}, sched_*, gap); may be given again\n"
 		"      --bounds           with each time the half-width of its bound\n"
 		"      --absolute         dates and times of day in UTC instead of seconds since the start\n"
 		"      --ticks            the clock's own ticks instead of times\n"

@@ -222,10 +222,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (j.compare + j.follow + j.advise + (j.calibrate != NULL) > 1)
 		return cli_usage(
 			verb, "--compare, --follow, --calibrate and --advise exclude each other");
-	if ((j.follow || j.compare) && j.given.opts.estimator)
-		return cli_usage(verb, "%s",
-				 j.follow ? "--follow works with the estimator kalman" :
-					    "--compare runs every estimator");
+	if (j.compare && j.given.opts.estimator)
+		return cli_usage(verb, "--compare runs every estimator");
 	j.given.opts.report = &j.problems.report;
 	j.given.opts.progress = progress_show;
 	j.given.opts.progress_ctx = &j.progress;
