@@ -31,9 +31,9 @@ struct cvl_follow_opts {
 	 * CVL_FOLLOW_ESTIMATOR. progress is left aside: looks are short.
 	 */
 	struct cvl_sync_opts sync;
-	bool save;      /* write sync.json at each look */
+	bool save; /* write sync.json at each look */
 	bool estimated; /* hand out all that can be estimated by now: its times may still change in sync.json */
-	int look_ms;    /* between looks at the session; 0: 500 */
+	int look_ms; /* between looks at the session; 0: 500 */
 	const struct cvl_report *report;
 };
 
@@ -48,7 +48,7 @@ enum cvl_follow_news {
 	CVL_FOLLOW_NOTHING, /* the time is up */
 	CVL_FOLLOW_MORE,    /* the timeline goes on */
 	CVL_FOLLOW_RENEWED, /* clocks were added: the timeline is another one, which goes on where the one before ended */
-	CVL_FOLLOW_ENDED,   /* nobody writes to the session any more, and all of it was handed out */
+	CVL_FOLLOW_ENDED, /* nobody writes to the session any more, and all of it was handed out */
 };
 
 /**

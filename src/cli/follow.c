@@ -51,7 +51,7 @@ int follow_session(const char *path, const struct cvl_sync_opts *opts, bool json
 		rc = cvl_no_memory(err);
 	while (!rc && news != CVL_FOLLOW_ENDED && !show_is_over(show)) {
 		news = cvl_follow_wait(f, PATIENCE_MS, err);
-		rc = news < 0			  ? news :
+		rc = news < 0                 ? news :
 		     news == CVL_FOLLOW_ENDED ? 0 :
 						show_more(f, show, news, &shown, err);
 	}

@@ -124,8 +124,8 @@ static int advance(struct cvl_follow *f, struct cvl_session *session, struct cvl
 static int solve(struct cvl_follow *f, struct cvl_session *session,
 		 const struct cvl_observations *obs, bool *taken, struct cvl_error *err)
 {
-	const char *estimator = f->opts.sync.estimator ? f->opts.sync.estimator :
-							 CVL_FOLLOW_ESTIMATOR;
+	const char *estimator =
+		f->opts.sync.estimator ? f->opts.sync.estimator : CVL_FOLLOW_ESTIMATOR;
 	struct cvl_sync *sync;
 	const char *who = NULL;
 	int64_t settled, estimated;
@@ -206,9 +206,11 @@ int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *
 		if (atomic_load(&f->cancelled))
 			return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
 		if (!f->growing)
-			return f->begun ? CVL_FOLLOW_ENDED :
-					  cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-						   "too few pulses and beacons were heard to tie these clocks");
+			return f->begun ?
+				       CVL_FOLLOW_ENDED :
+				       cvl_fail(
+					       err, CVL_E_NO, CVL_NO_OFFSET,
+					       "too few pulses and beacons were heard to tie these clocks");
 		if (now >= f->looked_ms + every || !timeout_ms) {
 			int rc = look(f, err);
 
@@ -244,8 +246,8 @@ static int check_estimator(const char *name, struct cvl_error *err)
 					      e->name);
 	}
 	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"estimator '%.40s' cannot follow a session that grows; those that can: %s", name,
-			names);
+			"estimator '%.40s' cannot follow a session that grows; those that can: %s",
+			name, names);
 }
 
 int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_follow_opts *opts,
