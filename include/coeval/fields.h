@@ -65,6 +65,7 @@ CVL_API int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream,
 /** Writes the records of a timeline. Of an edge it shows the lines that changed, so that it has to see all. */
 struct cvl_formatter;
 
+/** @tl has to outlive it. CVL_E_NOMEM. */
 CVL_API int cvl_formatter_open(struct cvl_formatter **f, struct cvl_timeline *tl,
 			       struct cvl_error *err);
 /** Go on with @tl, opened on the same session anew: what the lines last showed is kept. CVL_E_NOMEM. */

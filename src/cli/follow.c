@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/follow.h"
+#include "follow.h"
 
-#include "cli/cli.h"
-#include "cli/show.h"
+#include "cli.h"
+#include "show.h"
 
 #include <coeval/follow.h>
 

@@ -269,7 +269,7 @@ int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_
 	}
 	f->opts = *opts;
 	f->opts.sync.report = opts->report;
-	f->opts.sync.progress = NULL;
+	f->opts.sync.progress = (struct cvl_progress){ 0 };
 	f->settled = f->estimated = f->limit = INT64_MIN;
 	f->looked_ms = INT64_MIN / 2;
 	f->growing = true;
