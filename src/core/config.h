@@ -43,7 +43,7 @@ enum config_type {
 	CONFIG_UNSIGNED, /* unsigned, or uint32_t */
 	CONFIG_REAL,     /* double */
 	CONFIG_BOOL,     /* bool */
-	CONFIG_WORD,     /* an enum, counted from 0 as @words are */
+	CONFIG_WORD,     /* an enum: @min is the first of @words, and so on */
 	CONFIG_OWN,      /* what @take makes of a text; @what says what it takes */
 	CONFIG_MAP,      /* a struct */
 };

@@ -174,7 +174,7 @@ static bool value_is(const struct config_key *key, const void *field)
 	case CONFIG_WORD:
 		while (key->words[words])
 			words++;
-		return *(const unsigned *)field < words;
+		return *(const unsigned *)field - (unsigned)key->min < words;
 	case CONFIG_BOOL:
 	case CONFIG_OWN:
 	case CONFIG_MAP: break;
@@ -211,12 +211,14 @@ static bool take_bool(const char *s, bool *out)
 	return *out || !strcmp(s, "false");
 }
 
-static bool take_word(const char *s, const char *const *words, unsigned *out)
+static bool take_word(const char *s, const struct config_key *key, unsigned *out)
 {
-	for (*out = 0; words[*out]; (*out)++)
-		if (!strcmp(s, words[*out]))
-			return true;
-	return false;
+	unsigned i = 0;
+
+	while (key->words[i] && strcmp(s, key->words[i]))
+		i++;
+	*out = (unsigned)key->min + i;
+	return key->words[i];
 }
 
 static bool take_chars(const char *s, size_t longest, char *out)
@@ -251,7 +253,7 @@ static bool take(const struct config_key *key, const struct config_node *node, v
 	case CONFIG_UNSIGNED: return take_unsigned(s, field);
 	case CONFIG_REAL: return !cvl_text_real(s, field);
 	case CONFIG_BOOL: return take_bool(s, field);
-	case CONFIG_WORD: return take_word(s, key->words, field);
+	case CONFIG_WORD: return take_word(s, key, field);
 	case CONFIG_OWN: return key->take(s, field);
 	case CONFIG_TEXT: return !(key->string && node->plain && is_no_string(s));
 	case CONFIG_MAP: break;
