@@ -53,30 +53,31 @@ void config_free(struct config_memory **memory)
 
 /* ---- complaints ---- */
 
-static void find_line(const struct config *c, size_t at, size_t *line, size_t *column)
+static struct config_mark find_line(const struct config *c, size_t at)
 {
-	*line = *column = 1;
+	struct config_mark m = { 1, 1 };
+
 	for (size_t i = 0; i < at && i < c->len; i++) {
 		char b = c->text[i];
 
 		if (b == '\n' || (b == '\r' && (i + 1 == c->len || c->text[i + 1] != '\n'))) {
-			(*line)++;
-			*column = 1;
+			m.line++;
+			m.column = 1;
 		} else if (((unsigned char)b & 0xc0) != 0x80 && b != '\r') {
-			(*column)++;
+			m.column++;
 		}
 	}
+	return m;
 }
 
 static int complain(const struct config *c, enum cvl_code code, size_t at, const char *fmt,
 		    va_list ap)
 {
 	char text[CVL_ERROR_TEXT];
-	size_t line, column;
+	const struct config_mark m = find_line(c, at);
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	find_line(c, at, &line, &column);
-	return cvl_fail(c->err, code, at, "%s:%zu:%zu: %s", c->source->file, line, column, text);
+	return cvl_fail(c->err, code, at, "%s:%u:%u: %s", c->source->file, m.line, m.column, text);
 }
 
 int config_bad(const struct config *c, enum cvl_code code, size_t at, const char *fmt, ...)
@@ -96,7 +97,7 @@ int config_no_memory(const struct config *c)
 }
 
 /* Values were remembered behind the mapping that they are in, and mappings behind the one around them. */
-static size_t place_of_field(const struct config *c, const void *field)
+static const struct config_node *node_of_field(const struct config *c, const void *field)
 {
 	const char *at = field;
 
@@ -105,17 +106,17 @@ static size_t place_of_field(const struct config *c, const void *field)
 		const char *begin = p->field;
 
 		if (p->size ? at >= begin && at < begin + p->size : at == begin)
-			return p->at;
+			return p->node;
 	}
-	return 0;
+	return c->root;
 }
 
-static size_t place_of_entry(const struct config *c, const void *entry)
+static const struct config_node *node_of_entry(const struct config *c, const void *entry)
 {
 	for (size_t i = 0; i < c->n_places; i++)
 		if (c->place[i].size && c->place[i].field == entry)
-			return c->place[i].at;
-	return 0;
+			return c->place[i].node;
+	return c->root;
 }
 
 int config_fail(const struct config *c, const void *field, enum cvl_code code, const char *fmt, ...)
@@ -124,7 +125,7 @@ int config_fail(const struct config *c, const void *field, enum cvl_code code, c
 	int rc;
 
 	va_start(ap, fmt);
-	rc = complain(c, code, place_of_field(c, field), fmt, ap);
+	rc = complain(c, code, node_of_field(c, field)->at, fmt, ap);
 	va_end(ap);
 	return rc;
 }
@@ -136,17 +137,19 @@ int config_fail_in(const struct config *c, const void *entry, enum cvl_code code
 	int rc;
 
 	va_start(ap, fmt);
-	rc = complain(c, code, place_of_entry(c, entry), fmt, ap);
+	rc = complain(c, code, node_of_entry(c, entry)->at, fmt, ap);
 	va_end(ap);
 	return rc;
 }
 
-unsigned config_line(const struct config *c, const void *field)
+struct config_mark config_mark(const struct config *c, const void *field)
 {
-	size_t line, column;
+	return node_of_field(c, field)->mark;
+}
 
-	find_line(c, place_of_field(c, field), &line, &column);
-	return (unsigned)line;
+struct config_mark config_mark_in(const struct config *c, const void *entry)
+{
+	return node_of_entry(c, entry)->mark;
 }
 
 void *config_user(const struct config *c)
@@ -291,6 +294,8 @@ static int build(struct builder *b, const yaml_event_t *e, unsigned depth, struc
 		return cvl_no_memory(c->err);
 	*out = node;
 	node->at = at;
+	node->mark = (struct config_mark){ (unsigned)e->start_mark.line + 1,
+					   (unsigned)e->start_mark.column + 1 };
 	if (depth > CONFIG_DEPTH_MAX)
 		return config_bad(c, CVL_E_LIMIT, at, "nested deeper than %d", CONFIG_DEPTH_MAX);
 	if (++c->n_nodes > CONFIG_NODES_MAX)

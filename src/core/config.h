@@ -117,8 +117,13 @@ int config_fail_in(const struct config *c, const void *entry, enum cvl_code code
 		   ...) __attribute__((format(printf, 4, 5)));
 int config_no_memory(const struct config *c);
 
-/** Line of that value or mapping, from 1. */
-unsigned config_line(const struct config *c, const void *field);
+/** Where those are, for complaints that come later; both from 1. */
+struct config_mark {
+	unsigned line, column;
+};
+
+struct config_mark config_mark(const struct config *c, const void *field);
+struct config_mark config_mark_in(const struct config *c, const void *entry);
 
 /** Whether @s has no control characters: C0, DEL, and C1 as UTF-8. For @is. */
 bool config_is_line(const char *s);

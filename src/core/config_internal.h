@@ -13,6 +13,7 @@ struct config_node {
 	bool plain;       /* a scalar without quotes */
 	const char *text; /* of a scalar; NULL if it holds a NUL */
 	size_t at;        /* byte where it begins */
+	struct config_mark mark;
 	struct config_node *first, *next;
 	size_t n; /* of a list, or pairs of a mapping */
 };
@@ -21,7 +22,7 @@ struct config_node {
 struct config_place {
 	const void *field;
 	size_t size; /* of a mapping's struct; 0: a value */
-	size_t at;
+	const struct config_node *node;
 };
 
 struct config {

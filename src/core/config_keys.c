@@ -261,14 +261,15 @@ static bool take(const struct config_key *key, const struct config_node *node, v
 	return false;
 }
 
-static int remember(struct config *c, const void *field, size_t size, size_t at)
+static int remember(struct config *c, const void *field, size_t size,
+		    const struct config_node *node)
 {
 	if (c->n_places == 4 * CONFIG_NODES_MAX)
-		return config_bad(c, CVL_E_LIMIT, at, "more than %d values, aliases written out",
-				  4 * CONFIG_NODES_MAX);
+		return config_bad(c, CVL_E_LIMIT, node->at,
+				  "more than %d values, aliases written out", 4 * CONFIG_NODES_MAX);
 	if (cvl_room(&c->place, c->n_places, &c->room, sizeof(*c->place)))
 		return cvl_no_memory(c->err);
-	c->place[c->n_places++] = (struct config_place){ field, size, at };
+	c->place[c->n_places++] = (struct config_place){ field, size, node };
 	return 0;
 }
 
@@ -298,7 +299,7 @@ static int read_value(struct config *c, const struct config_node *node,
 		return node->kind == NODE_MAP || key->shape->short_form ?
 			       read_map(c, node, key->shape, field) :
 			       must_be(c, node, key, value_says);
-	rc = remember(c, field, 0, node->at);
+	rc = remember(c, field, 0, node);
 	if (rc)
 		return rc;
 	if (node->kind != NODE_SCALAR || !node->text || !take(key, node, field))
@@ -369,7 +370,7 @@ static int read_list(struct config *c, const struct config_node *node, const str
 	const struct config_node *item = one ? node : node->first;
 	unsigned char *entry = base + key->offset;
 	size_t n = one ? 1 : node->n, *length = (size_t *)(void *)(base + key->length);
-	int rc = remember(c, entry, 0, node->at);
+	int rc = remember(c, entry, 0, node);
 
 	if (!rc && ((node->kind != kind && !one) || n < key->least))
 		rc = must_be(c, node, key, list_says);
@@ -437,7 +438,7 @@ static int read_map(struct config *c, const struct config_node *node,
 		    const struct config_shape *shape, unsigned char *base)
 {
 	uint64_t seen = 0;
-	int rc = remember(c, base, shape->size, node->at);
+	int rc = remember(c, base, shape->size, node);
 
 	if (!rc && node->kind == NODE_MAP) {
 		rc = read_pairs(c, node, shape, base, &seen);
@@ -458,9 +459,13 @@ int config_read_root(struct config *c)
 {
 	const struct config_key *key = c->source->root;
 	unsigned char *base = c->source->to;
+	char keys[CONFIG_SAYS];
 
-	if (!c->root)
-		return config_bad(c, CVL_E_SYNTAX, 0, "empty; expected %s", key->shape->what);
+	if (!c->root) {
+		keys_text(keys, key->shape);
+		return config_bad(c, CVL_E_SYNTAX, 0, "empty; expected %s, a mapping with %s",
+				  key->shape->what, keys);
+	}
 	if (!key->many && key->shape->defaults)
 		memcpy(base + key->offset, key->shape->defaults, key->shape->size);
 	return read_key(c, c->root, key, base);
