@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
+#include <jansson.h>
+
 #include "lab/runner.h"
 #include "lab/summary.h"
 #include "lab/simulated/bench.h"
