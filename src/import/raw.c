@@ -76,7 +76,6 @@ static int feed(struct cvl_input *in, struct cvl_samples *samples,
 		if (rc)
 			return rc;
 		cvl_input_skip(in, (size_t)n);
-		cvl_input_progress(in, opts);
 	}
 	if (n < 0)
 		return (int)n;
@@ -88,8 +87,7 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 {
 	char clock[128];
 	char *names[CVL_LINES_MAX] = { NULL };
-	const char *path = cvl_input_path(in) ? cvl_input_path(in) : cvl_input_name(in);
-	const struct cvl_origin origin = { .format = "raw", .path = path };
+	const struct cvl_origin origin = { .format = "raw", .path = cvl_input_origin(in) };
 	struct cvl_store_desc desc = {
 		.clock = clock,
 		.node = opts->node,
@@ -132,8 +130,19 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 	return rc;
 }
 
+static const struct cvl_option raw_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "channels", "N", "lines in each sample; has to be given" },
+	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "beacons", "FILE", "CSV `tick,sender,seq`: beacons heard during the capture" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_raw = {
 	.name = "raw",
 	.what = "headerless samples, also from sigrok-cli -O binary",
+	.options = raw_options,
 	.import = raw_import,
 };

@@ -87,6 +87,7 @@ struct sync_problem {
 	uint64_t ambiguous;       /* receives that more than one send fits */
 	bool unique_keys;         /* messages are paired by keys that are taken not to come again */
 	int64_t arrive_within_ns; /* messages are taken to arrive within that; 0: no need for it */
+	struct cvl_progress progress;
 };
 
 /** Bytes of a clock's name, as long as a session may have them, and more. */
@@ -108,6 +109,12 @@ struct estimator {
 
 extern const struct estimator estimator_hull, estimator_interval, estimator_line, estimator_grace,
 	estimator_tracelab, estimator_regress, estimator_kalman, estimator_lag, estimator_smooth;
+
+/** Whether whoever asked wants it to go on: 0, or CVL_E_CANCELLED. Asked between clocks, and each so many marks or rounds. */
+static inline int sync_go_on(const struct sync_problem *p, struct cvl_error *err)
+{
+	return cvl_progress_tell(&p->progress, 0, 0, err);
+}
 
 /** Nominal time of @tick on @clock. */
 static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_t tick)
@@ -143,5 +150,9 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 /** The map of the reference itself: its nominal time, bound 0. */
 int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
 		       struct cvl_error *err);
+
+/** What estimators heed: of messages, of those with a limit of drift, of beacons alone, and of pulses and beacons. */
+extern const struct cvl_option sync_message_options[], sync_interval_options[],
+	sync_beacon_options[], sync_mark_options[];
 
 #endif

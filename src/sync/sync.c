@@ -24,6 +24,38 @@ static const struct estimator *const estimators[] = {
 	&estimator_grace,    NULL,
 };
 
+const struct cvl_option sync_message_options[] = {
+	{ "match", "RULE", "messages between events" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ 0 },
+};
+
+const struct cvl_option sync_interval_options[] = {
+	{ "match", "RULE", "messages between events" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "max-drift", "[CLOCK=]PPM", "how far a rate may be off: what the bounds rest on" },
+	{ "wander", "PPB", "how fast a rate may change: narrower bounds, if it is true" },
+	{ 0 },
+};
+
+const struct cvl_option sync_beacon_options[] = {
+	{ "beacon", "PERIOD", "time from one beacon to the next" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "calibration", "FILE", "fixed delays of receivers" },
+	{ 0 },
+};
+
+const struct cvl_option sync_mark_options[] = {
+	{ "pulse", "LINE:EDGE:PERIOD[:+-ERROR[:max]]", "edges of a line, PERIOD apart" },
+	{ "beacon", "PERIOD", "time from one beacon to the next" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "align", "LINE", "its first edge is the same one on all clocks" },
+	{ "start-bound", "TIME", "how far claimed starts may be off" },
+	{ "max-drift", "[CLOCK=]PPM", "which pulses and beacons can be the same" },
+	{ "calibration", "FILE", "fixed delays of receivers" },
+	{ 0 },
+};
+
 const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
 {
 	return i < sizeof(estimators) / sizeof(*estimators) - 1 ? &estimators[i]->info : NULL;
@@ -386,6 +418,7 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 		rc = rules_recall(&obs->rules, opts->recalled, err);
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
+	obs->p.progress = opts->progress;
 	if (!rc)
 		rc = observe(&obs->p, session, opts, &obs->rules, err);
 	if (rc) {
@@ -417,7 +450,10 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 {
 	const struct sync_problem *p = &obs->p;
 	struct sync_solution s = { .clock = sync->clock };
-	int rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
+	int rc = sync_go_on(p, err);
+
+	if (!rc)
+		rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
 
 	if (!rc && e->tracker && p->n_messages)
 		rc = interval_join(p, &s, err);

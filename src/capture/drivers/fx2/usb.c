@@ -211,9 +211,7 @@ static int open_one(struct analyzer *a, bool *again, struct cvl_error *err)
 		rc = adopt(a, dev, &who, err);
 		goto out;
 	}
-	rc = fx2_program_need(&a->usb->program, &a->place, err);
-	if (!rc)
-		rc = fx2_load(a->handle, &a->usb->program, &a->place, err);
+	rc = fx2_load(a->handle, &a->usb->program, &a->place, err);
 	if (!rc) {
 		a->left = libusb_get_device_address(dev);
 		fx2_release(a->handle);
@@ -475,9 +473,23 @@ static int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *
 #endif
 
 extern const struct driver driver_fx2;
+static const struct cvl_option fx2_options[] = {
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "device", "PLACE,...",
+	  "where on the bus, such as 1-1.4,1-2 (default: all that are found)" },
+	{ "lines", "N", "of each analyzer: 8 (default) or 16" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", "NAME", "its settings (default: grace)" },
+	{ "radio-line", "N", "line that its GDO0 is wired to, counted from 1 (default: 8)" },
+	{ "beacon-period", "TIME", "from one number of Grace's beacons to the next (default: 1s)" },
+	{ 0 },
+};
+
 const struct driver driver_fx2 = {
 	.name = "fx2",
 	.what = "FX2LP logic analyzers on USB, 8 or 16 lines",
+	.options = fx2_options,
 	.open = fx2_open,
 	.analyzers = fx2_analyzers,
 	.start = fx2_start_all,
