@@ -66,7 +66,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	if (rc && n <= CONFIG_BYTES_MAX && (err.offset > n || strncmp(err.text, "f:", 2) != 0))
 		abort();
-	w.one = (struct part){ .name = "x" };
 	if (!rc && config_find_flaw(&whole_shape, &w, &flaw))
 		abort();
 	config_free(&memory);

@@ -465,7 +465,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { name: x }", CVL_E_SYNTAX, "an empty rule");
 	refuse(&x, "\n- { after: A rises, than: B rises }", CVL_E_SYNTAX,
 	       "rules:2:21: unknown key 'than'");
-	refuse(&x, "- { after: A rises, then: B rises }", CVL_E_SYNTAX, "lacks `within`");
+	refuse(&x, "- { after: A rises, then: B rises }", CVL_E_SYNTAX, "missing key 'within'");
 	refuse(&x, "- { after: A rises, then: B rises, within: 0 }", CVL_E_SYNTAX,
 	       "window of zero");
 	refuse(&x, "- { after: A rises, then: B rises, within: 5ms to 1ms }", CVL_E_SYNTAX,
@@ -490,7 +490,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { event: e, every: 1s +- 2s }", CVL_E_SYNTAX, "less than the period");
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
 	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "twice");
-	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes about");
+	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes around");
 	refuse(&x, "- { never: e where }", CVL_E_SYNTAX, "conditions such as");
 	refuse(&x, "- { never: e where v < high }", CVL_E_SYNTAX, "only numbers");
 	refuse(&x, "- { never: n4.e }", CVL_E_UNKNOWN_ID,
