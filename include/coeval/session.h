@@ -61,11 +61,12 @@ struct cvl_clock {
 	enum cvl_counter counter;
 	const char *format; /* importer or driver that made it */
 	const char *origin; /* path or device it came from */
-	const char *hash;   /* of a foreign trace's files ("sha256:..."), or "" */
-	const char *uuid;   /* of the clock class, or "" */
-	bool foreign;       /* the trace is somebody else's: never written */
-	bool unfinished;    /* its writer never closed it, and is gone */
-	bool growing;       /* its writer is at work */
+	/* Of a foreign trace's files: "sha256:..."; of an imported file, all but the size and samples of it: "sampled:..."; or "" */
+	const char *hash;
+	const char *uuid; /* of the clock class, or "" */
+	bool foreign;     /* the trace is somebody else's: never written */
+	bool unfinished;  /* its writer never closed it, and is gone */
+	bool growing;     /* its writer is at work */
 };
 
 /**

@@ -19,8 +19,8 @@ CVL_BEGIN_DECLS
 struct cvl_timeline;
 
 struct cvl_timeline_opts {
-	bool has_from, has_to;
-	struct cvl_time from, to; /* records at from <= t <= to; CVL_E_USAGE if to < from */
+	bool has_from, has_until;
+	struct cvl_time from, until; /* records at from <= t <= until; CVL_E_USAGE if until < from */
 	const char
 		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
 	bool nominal;  /* leave sync.json aside */
