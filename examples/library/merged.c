@@ -52,9 +52,9 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (argc == 4) {
-		opts.has_from = opts.has_to = true;
+		opts.has_from = opts.has_until = true;
 		opts.from.ns = strtoll(argv[2], NULL, 10);
-		opts.to.ns = strtoll(argv[3], NULL, 10);
+		opts.until.ns = strtoll(argv[3], NULL, 10);
 	}
 	rc = cvl_session_open(&session, argv[1], &report, &err);
 	if (!rc)

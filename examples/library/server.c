@@ -43,9 +43,9 @@ static bool go_on(void *ctx, uint64_t done, uint64_t total)
 static int print_range(struct server *s, int64_t from, int64_t until, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts opts = { .has_from = true,
-						.has_to = true,
+						.has_until = true,
 						.from = { from },
-						.to = { until },
+						.until = { until },
 						.progress = { go_on, s } };
 	struct cvl_timeline *tl;
 	struct cvl_slice sl;
