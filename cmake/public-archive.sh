@@ -11,10 +11,10 @@ out=$1 names=$2 archive=$3 inside=${4-}
 dir=$out.dir
 rm -rf "$dir"
 mkdir "$dir"
-"$OBJCOPY" --wildcard --remove-section '.gnu.lto_*' "$archive" "$dir/whole.a"
+"$OBJCOPY" --wildcard --remove-section '.gnu.lto_*' --remove-section '.gnu.debuglto_*' "$archive" "$dir/whole.a"
 if [ "$inside" ]; then
 	"$READELF" -Ws "$inside" | awk '$5 == "GLOBAL" && $6 == "DEFAULT" && $7 != "UND" { print $8 }' | sort -u >"$dir/public"
-	"$OBJCOPY" --wildcard --remove-section '.gnu.lto_*' --localize-symbols "$dir/public" "$inside" "$dir/inside.a"
+	"$OBJCOPY" --wildcard --remove-section '.gnu.lto_*' --remove-section '.gnu.debuglto_*' --localize-symbols "$dir/public" "$inside" "$dir/inside.a"
 	inside=$dir/inside.a
 fi
 "$LD" -r -o "$dir/all.o" --whole-archive "$dir/whole.a" --no-whole-archive $inside
