@@ -100,8 +100,18 @@ fi
 printf '%s\n' 'range 0 1' "open $root/s" 'range 2000000000 3000000000' 'range 0 9223372036854775807' cancel 'dance' "open $root/none" |
 	./server >server.out
 awk '$1 >= 2000000000 && $1 <= 3000000000' shown >range
-sed -n '/^ok/,$p' server.out | sed -e 1d | sed '/^ok/,$d' | sed 's/ -1 / unknown /' >server.range
+sed -n '/^ok/,$p' server.out | sed -e 1d | sed '/^ok/,$d' | sed 's/ 9223372036854775807 / unknown /' >server.range
 # a range begins with the levels that hold there
 grep -v '^2000000000 .* edge$' server.range | cmp range - || { echo "server: another range"; exit 1; }
 answers=$(grep -E '^(ok|error)' server.out | sed 's/:.*//' | paste -sd,)
 [ "$answers" = 'error usage,ok,ok,error cancelled,ok,error usage,error missing' ] || { echo "server: $answers"; exit 1; }
+
+# A session that has ended, followed: what it holds once it is synchronised by the estimator that follows
+"$coeval" sync s --estimator kalman >/dev/null
+./merged s | sort >settled
+printf '%s\n' "follow $root/s" | ./server | sed 's/ 9223372036854775807 / unknown /' | sort >followed
+grep -qx ok followed || { echo "server: follow: $(grep error followed)"; exit 1; }
+comm -23 settled followed | head | sed 's/^/not followed: /' | grep . && exit 1
+# levels that are told again are edges, too
+comm -13 settled followed | grep -v -e ' edge$' -e '^ok$' | head | sed 's/^/followed, and not there: /' | grep . && exit 1
+exit 0
