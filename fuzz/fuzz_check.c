@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct check_rules rules = { 0 };
+	struct cvl_check_rules rules = { 0 };
 	struct cvl_error err = { 0 };
 	int rc = check_rules_parse(&rules, (const char *)data, n, "fuzz", &err);
 

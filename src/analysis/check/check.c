@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine: from records to the monitors that listen. */
-#include "analysis/check/check.h"
-
 #include "analysis/check/internal.h"
 
 /* ---- streams ---- */
@@ -155,7 +153,8 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 		const struct source *s = &c->source[st->source[k]];
 
 		for (size_t i = 0; i < s->n_listeners; i++)
-			case_unknown(c, &c->monitor[s->listener[i].monitor], CHECK_LATE, o, NULL);
+			case_unknown(c, &c->monitor[s->listener[i].monitor], CVL_CHECK_LATE, o,
+				     NULL);
 	}
 }
 
@@ -279,8 +278,9 @@ static __attribute__((noinline)) void record(struct check *c, struct stream_stat
 	}
 }
 
-int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *err)
+int check_push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
 {
+	struct check *c = (struct check *)a;
 	struct stream_state *st = &c->stream[sl->stream];
 	const struct cvl_batch *b = sl->batch;
 

@@ -56,7 +56,7 @@ struct queue {
 
 struct monitor {
 	const struct check_rule *rule;
-	struct check_result *result;
+	struct cvl_check_outcome *result;
 	uint32_t *source;   /* of each phrase */
 	bool same_clock;    /* all of its sources are on one */
 	bool has_last;      /* `last` is set */
@@ -169,9 +169,11 @@ static inline void no_ticks(struct stream_state *st)
 }
 
 struct check {
-	const struct check_rules *rules;
+	struct cvl_analysis base;
+	struct cvl_check_result pub;
+	const struct cvl_check_rules *rules;
 	struct cvl_timeline *tl;
-	struct check_result *result;
+	struct cvl_check_outcome *result; /* of each rule */
 	struct monitor *monitor;
 	size_t n_monitors, room_monitors;
 	struct source *source;
@@ -188,7 +190,7 @@ struct check {
 	int nomem; /* a queue could not grow */
 };
 
-/* ---- check_time.c ---- */
+/* ---- time.c ---- */
 
 /** Half-width of b - a. */
 int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *b);
@@ -206,14 +208,14 @@ int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64
 /** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
 bool source_reaches(const struct check *c, struct source *s, int64_t ns);
 
-/* ---- check_case.c ---- */
+/* ---- case.c ---- */
 
 /** What a case shows beside its time. Distances: from a to b, or a alone. */
 void case_held(struct monitor *m);
-void case_violated(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		   const struct occ *b);
-void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		  const struct occ *b);
+void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		   const struct occ *a, const struct occ *b);
+void case_unknown(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		  const struct occ *a, const struct occ *b);
 
 /** Make more room; false if there are CHECK_PENDING_MAX, or no memory is left. */
 bool queue_grow(struct check *c, struct queue *q);
@@ -242,7 +244,7 @@ static inline void queue_pop(struct queue *q)
 	q->n--;
 }
 
-/* ---- check_after.c, check_never.c, check_row.c: one a kind ---- */
+/* ---- after.c, never.c, row.c: one a kind ---- */
 
 /** Something happened in role @role; of states, @level is whether it is now so. */
 void after_event(struct check *c, struct monitor *m, size_t role, const struct occ *o);
@@ -262,7 +264,7 @@ void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ 
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
 
-/* ---- check_tell.c ---- */
+/* ---- tell.c ---- */
 
 /** Tell the monitors what was heard: before anything that they judge by changes. */
 void tell_all(struct check *c);
@@ -271,7 +273,11 @@ void tell_dark(struct check *c, struct source *s, const struct occ *from);
 /** One of its streams is known again, or for the first time. */
 void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
 
-/* ---- check_bind.c, check_names.c ---- */
+/* ---- check.c ---- */
+
+int check_push(struct cvl_analysis *a, const struct cvl_slice *slice, struct cvl_error *err);
+
+/* ---- bind.c, names.c ---- */
 
 int check_bind(struct check *c, struct cvl_error *err);
 
@@ -301,12 +307,12 @@ bool stream_may_be(const struct check *c, size_t stream, size_t clock);
 bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
 	      const char *name);
 
-/* ---- check_same.c ---- */
+/* ---- same.c ---- */
 
 /** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
 int check_same(const struct check *c, struct cvl_error *err);
 
-/* ---- check_where.c ---- */
+/* ---- where.c ---- */
 
 bool where_holds(struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
 		 const struct check_phrase *p);

@@ -17,7 +17,7 @@
 struct reader {
 	yaml_document_t doc;
 	const char *file;
-	struct check_rules *set;
+	struct cvl_check_rules *set;
 	struct cvl_error *err;
 };
 
@@ -61,7 +61,7 @@ static const struct shape {
 	{ CHECK_EVERY, BIT(EVENT) | BIT(EVERY), 0, { EVENT } },
 };
 
-void check_rules_free(struct check_rules *set)
+void check_rules_free(struct cvl_check_rules *set)
 {
 	for (size_t i = 0; i < set->n; i++) {
 		free(set->rule[i].name);
@@ -70,7 +70,7 @@ void check_rules_free(struct check_rules *set)
 	}
 	free(set->rule);
 	free(set->file);
-	*set = (struct check_rules){ 0 };
+	*set = (struct cvl_check_rules){ 0 };
 }
 
 static int bad(const struct reader *r, const yaml_node_t *at, const char *what)
@@ -378,7 +378,7 @@ static int find_shape(struct reader *r, const yaml_node_t *map, yaml_node_t **v,
 static int read_rule(void *reader, const yaml_node_t *map)
 {
 	struct reader *r = reader;
-	struct check_rules *set = r->set;
+	struct cvl_check_rules *set = r->set;
 	struct check_rule *grown, *rule;
 	yaml_node_t *v[KEYS] = { NULL };
 	const struct shape *shape = NULL;
@@ -441,7 +441,7 @@ static const char *clash(const struct check_rule *a, const struct check_rule *b)
 	return NULL;
 }
 
-static int find_clashes(const struct reader *r, const struct check_rules *set)
+static int find_clashes(const struct reader *r, const struct cvl_check_rules *set)
 {
 	for (size_t i = 1; i < set->n; i++)
 		for (size_t k = 0; k < i; k++) {
@@ -487,7 +487,7 @@ static int read_document(void *reader)
 	return !rc && r->set->n == before ? bad(r, root, "no rule here; " HINT_KINDS) : rc;
 }
 
-int check_rules_parse(struct check_rules *set, const char *text, size_t n, const char *file,
+int check_rules_parse(struct cvl_check_rules *set, const char *text, size_t n, const char *file,
 		      struct cvl_error *err)
 {
 	struct reader r = { .file = file, .set = set, .err = err };
