@@ -163,9 +163,9 @@ static int read_reason(struct reader *f, const yaml_node_t *value, struct calls_
 	if (r->reason)
 		return bad(f, value, "the same key twice");
 	if (text && !strcmp(text, "preempted"))
-		r->reason = CALLS_REASON_PREEMPTED;
+		r->reason = CVL_CALLS_REASON_PREEMPTED;
 	else if (text && !strcmp(text, "blocked"))
-		r->reason = CALLS_REASON_BLOCKED;
+		r->reason = CVL_CALLS_REASON_BLOCKED;
 	else
 		return bad(f, value, "`reason` is preempted or blocked");
 	return 0;

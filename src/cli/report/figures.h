@@ -8,6 +8,10 @@
 
 #include "cli/report/study.h"
 
+#define figure_unit(x) cli_figure_unit(x)
+#define figure_ns cli_figure_ns
+#define figure_count cli_figure_count
+
 /** Clocks that one figure of many panels shows at most: the worst of them. */
 #define FIGURE_CLOCKS 24
 
@@ -32,7 +36,7 @@ struct figure_unit {
 	const char *name;
 };
 
-struct figure_unit figure_unit(double ns);
+struct figure_unit cli_figure_unit(double ns);
 
 /** "412 ns", "1.23 us" with the sign for micro; a dash below 0. */
 void figure_ns(FILE *f, double ns);

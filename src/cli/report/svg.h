@@ -13,6 +13,24 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#define svg_axes cli_svg_axes
+#define svg_axis_empty cli_svg_axis_empty
+#define svg_axis_see cli_svg_axis_see
+#define svg_axis_settle cli_svg_axis_settle
+#define svg_band cli_svg_band
+#define svg_bars cli_svg_bars
+#define svg_begin cli_svg_begin
+#define svg_dots cli_svg_dots
+#define svg_end cli_svg_end
+#define svg_escape cli_svg_escape
+#define svg_line cli_svg_line
+#define svg_nice_step cli_svg_nice_step
+#define svg_rule cli_svg_rule
+#define svg_text cli_svg_text
+#define svg_upright cli_svg_upright
+#define svg_x cli_svg_x
+#define svg_y cli_svg_y
+
 #define SVG_INK "#222"
 #define SVG_FAINT "#8a8a8a"
 
