@@ -86,7 +86,7 @@ $(addprefix run-,$(fuzz_targets)): run-%:
 
 .PHONY: firmware
 firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLOT=2/4, INTERVAL_MS=500
-	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/apps/syncnode/build build/firmware/apps/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
+	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/build syncnode build/firmware/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
 
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given

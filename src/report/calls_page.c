@@ -327,7 +327,7 @@ static int put_data(struct page *p, const char *title)
 int cvl_calls_page(const struct cvl_analysis *a, const char *title, size_t findings,
 		   struct cvl_out *out, struct cvl_error *err)
 {
-	const char *text = (const char *)calls_page_text;
+	const char *text = (const char *)calls_page;
 	const char *at = memmem(text, calls_page_bytes, marker, sizeof(marker) - 1);
 	struct page p = { .a = a, .r = cvl_calls_result(a), .findings = findings, .o = out };
 	int rc = -1;

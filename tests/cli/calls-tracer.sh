@@ -67,7 +67,7 @@ int main(void)
 }
 C
 mkdir trace
-cc -Ifirmware -I. program.c firmware/lib/tracer/tracer.c firmware/lib/tracer/drain.c firmware/lib/tracer/metadata.c -o program
+cc -Ifirmware/lib -I. program.c firmware/lib/tracer/tracer.c firmware/lib/tracer/drain.c firmware/lib/tracer/metadata.c -o program
 ./program
 echo '0x8001 draw' >names
 coeval calls trace --names names

@@ -4,7 +4,7 @@
 need qemu-system-x86_64
 need python3
 need gcc
-IMAGE_MIB=4 "$SRC/firmware/apps/ett/build" fw "probes=1 selftest=2000 dwell=1ms save=disk" >build.log 2>&1 ||
+IMAGE_MIB=4 "$SRC/firmware/build" ett fw "probes=1 selftest=2000 dwell=1ms save=disk" >build.log 2>&1 ||
 	{ cat build.log; exit 1; }
 
 # pc STEP... -- ARGUMENT...

@@ -4,7 +4,7 @@
 need qemu-system-arm
 need arm-none-eabi-gcc
 build() {
-	"$SRC/firmware/apps/glossy/build" "$@" >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/build" glossy "$@" >build.log 2>&1 || { cat build.log; exit 1; }
 }
 build fw-blackpill blackpill
 build fw-nucleo nucleo

@@ -15,7 +15,7 @@ example=$SRC/examples/heterogeneous
 # Both sides of the exchange are C99 for any core.
 compile() {
 	for side in slave master; do
-		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware" \
+		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" \
 			-c "$SRC/firmware/lib/tracersync/$side.c" -o core.o || exit 1
 	done
 }

@@ -5,7 +5,7 @@ need verilator
 need c++
 need make
 "$SRC/gateware/build" sim >make.log 2>&1 &&
-	cc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$SRC/firmware" -I"$SRC/gateware/tb" -c "$SRC/tests/tracelab_truth.c" -o truth.o >>make.log 2>&1 &&
+	cc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/gateware/tb" -c "$SRC/tests/tracelab_truth.c" -o truth.o >>make.log 2>&1 &&
 	c++ truth.o "$SRC/build/gateware/libtracelab_sim.a" -lpthread -lm -o truth >>make.log 2>&1 || { cat make.log; exit 1; }
 for mode in fine paper; do ./truth $mode 3.15 7 $mode.spi >$mode.true & done
 wait

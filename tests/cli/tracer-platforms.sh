@@ -5,7 +5,7 @@ need qemu-system-arm
 need arm-none-eabi-gcc
 need python3
 for line in uart semihost shared; do
-	"$SRC/firmware/lib/tracer/platform/build" $line $line >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/build" tracing $line $line >build.log 2>&1 || { cat build.log; exit 1; }
 done
 cmp uart/metadata shared/metadata || exit 1
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -14,7 +14,7 @@ emulate() { # image [more]
 	local image=$1
 
 	shift
-	timeout 60 qemu-system-arm -kernel "$image/tracer.elf" -nographic -monitor none \
+	timeout 60 qemu-system-arm -kernel "$image/tracing.elf" -nographic -monitor none \
 		-semihosting-config enable=on,target=native "$@" >/dev/null 2>qemu.log
 }
 
