@@ -69,13 +69,14 @@ static void drive(const uint8_t *bytes, size_t n)
 		case 1: rc = calls_end(c, t, at(now), f, id, id & 1, &err); break;
 		case 2: rc = calls_end(c, t, at(now), CVL_CALLS_NONE, 0, false, &err); break;
 		case 3:
-			rc = calls_switch(c, f & 1, t, (enum cvl_calls_reason)(id % 3), at(now), &err);
+			rc = calls_switch(c, f & 1, t, (enum cvl_calls_reason)(id % 3), at(now),
+					  &err);
 			break;
 		case 4: rc = calls_interrupt(c, f & 1, t, at(now), &err); break;
 		case 5: rc = calls_return(c, f & 1, at(now), &err); break;
 		case 6:
-			rc = calls_gap(c, 0, f & 2 ? CVL_CALLS_NONE : f & 1, at(now), at(now + f), 1,
-				       &err);
+			rc = calls_gap(c, 0, f & 2 ? CVL_CALLS_NONE : f & 1, at(now), at(now + f),
+				       1, &err);
 			break;
 		default:
 			calls_received(c, &m);

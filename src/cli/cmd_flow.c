@@ -3,9 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
 #include "cli/flow/view.h"
-
-#define PAIRS_MAX 16
 
 enum {
 	OPT_BETWEEN = 256,
@@ -34,34 +33,28 @@ static const struct option options[] = {
 };
 
 struct request {
-	struct flow_view view;
-	struct flow_times times[PAIRS_MAX];
-	char *between[PAIRS_MAX];
-	size_t pairs;
 	struct cvl_timeline_opts timeline;
-	struct progress progress;
-	const char *map, *svg;
-	bool path;
+	struct cvl_flow_opts flow;
+	char *between[CVL_FLOW_PAIRS_MAX];
+	const char *session, *map, *svg;
+	struct cvl_out *out;
+	bool path, json;
 };
 
-static int item(void *ctx, const struct flow_node *node, const struct flow_item *item)
+static int item(void *ctx, const char *clock, const struct cvl_flow_item *item)
 {
 	struct request *r = ctx;
 
-	if (r->path) {
-		progress_clear(&r->progress);
-		flow_view_item(&r->view, node, item);
-	} else {
-		flow_view_keep(&r->view, node, item);
-	}
+	progress_clear(r->timeline.progress_ctx);
+	flow_view_item(r->flow.map, clock, item, r->json, r->out);
 	return 0;
 }
 
-static int find_point(const struct flow_map *map, const char *name, uint32_t *point,
+static int find_point(const struct cvl_flow_map *map, const char *name, uint32_t *point,
 		      struct cvl_error *err)
 {
-	*point = flow_map_find(map, name);
-	if (*point == FLOW_NONE)
+	*point = cvl_flow_map_find(map, name);
+	if (*point == CVL_FLOW_NONE)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--between: %s has no point '%s'",
 				map->file, name);
 	if (!map->point[*point].n_code)
@@ -76,47 +69,86 @@ static int find_pairs(struct request *r, struct cvl_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->pairs && !rc; i++) {
+	for (size_t i = 0; i < r->flow.n_pairs && !rc; i++) {
 		char *colon = strchr(r->between[i], ':');
 
 		*colon = '\0';
-		rc = find_point(r->view.map, r->between[i], &r->times[i].pair.from, err);
+		rc = find_point(r->flow.map, r->between[i], &r->flow.pair[i].from, err);
 		if (!rc)
-			rc = find_point(r->view.map, colon + 1, &r->times[i].pair.to, err);
+			rc = find_point(r->flow.map, colon + 1, &r->flow.pair[i].to, err);
 	}
 	return rc;
 }
 
-static int study(struct request *r, struct cvl_session *session, struct cvl_error *err)
+static int write_svg(const struct cvl_flow_result *r, const char *path, struct cvl_error *err)
 {
-	struct flow_view *v = &r->view;
-	struct cvl_timeline *tl = NULL;
-	int rc = cvl_timeline_open(&tl, session, &r->timeline, err);
+	const struct cvl_durations *times[CVL_FLOW_PAIRS_MAX];
+	char text[CVL_FLOW_PAIRS_MAX][3 * CVL_FLOW_NAME_MAX];
+	const char *name[CVL_FLOW_PAIRS_MAX];
+	struct cvl_out *o = malloc(sizeof(*o));
+	int rc = o ? cvl_out_open(o, path, err) : cvl_no_memory(err);
 
-	v->study.map = v->map;
-	v->study.times = r->times;
-	v->study.pairs = r->pairs;
-	v->study.item = item;
-	v->study.ctx = r;
+	for (size_t i = 0; i < r->n_times; i++) {
+		times[i] = &r->times[i].times;
+		name[i] = text[i];
+		snprintf(text[i], sizeof(text[i]), "%s to %s: %zu times",
+			 r->map->point[r->times[i].pair.from].name,
+			 r->map->point[r->times[i].pair.to].name, times[i]->n);
+	}
 	if (!rc) {
-		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
-		rc = flow_study_run(&v->study, tl, err);
-		progress_clear(&r->progress);
+		cvl_durations_svg("times between points", name, times, r->n_times, o);
+		rc = cvl_out_close(o, err);
 	}
-	if (!rc && !r->path)
-		rc = v->json ? flow_view_json(v, err) : flow_view_text(v, err);
-	if (!rc && r->svg)
-		rc = flow_view_svg(v, r->svg, err);
-	/* What was found before it went wrong is shown, too. */
-	if (tl && (!rc || r->path)) {
-		struct cvl_error late;
-		int flushed = cvl_out_flush(v->out, rc ? &late : err);
-
-		rc = rc ? rc : flushed;
-	}
-	flow_study_free(&v->study);
-	cvl_timeline_close(tl);
+	free(o);
 	return rc;
+}
+
+/* What to do about what the library says. */
+static void advise(int rc, struct cvl_error *err)
+{
+	const size_t n = strlen(err->text);
+	const char *hint =
+		rc == CVL_E_UNKNOWN_ID ?
+			"; `coeval info` lists clocks and lines, --node leaves clocks out" :
+		rc == CVL_E_LIMIT ? " by --from and --to" :
+				    "";
+
+	snprintf(err->text + n, sizeof(err->text) - n, "%s", hint);
+}
+
+static int print(const struct request *r, const struct cvl_flow_result *result,
+		 struct cvl_error *err)
+{
+	if (r->json && !r->path)
+		flow_view_json(result, r->session, r->out);
+	else if (!r->path)
+		flow_view_text(result, r->out);
+	return r->svg ? write_svg(result, r->svg, err) : 0;
+}
+
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
+{
+	struct request *r = request;
+	struct cvl_timeline *tl;
+	struct cvl_analysis *a;
+	struct cvl_error late;
+	int flushed, rc = cvl_timeline_open(&tl, session, &r->timeline, err);
+
+	if (rc)
+		return rc;
+	cvl_out_init(r->out, STDOUT_FILENO, "standard output");
+	rc = cvl_flow_open(&a, tl, &r->flow, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &a, 1, err);
+	advise(rc, err);
+	progress_clear(r->timeline.progress_ctx);
+	if (!rc)
+		rc = print(r, cvl_flow_result(a), err);
+	/* What was found before it went wrong is shown, too. */
+	flushed = rc && !r->path ? 0 : cvl_out_flush(r->out, rc ? &late : err);
+	cvl_analysis_free(a);
+	cvl_timeline_close(tl);
+	return rc ? rc : flushed;
 }
 
 /* Returns an exit status, or -1 to go on. */
@@ -127,16 +159,17 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_BETWEEN:
-			if (r->pairs == PAIRS_MAX)
-				return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
+			if (r->flow.n_pairs == CVL_FLOW_PAIRS_MAX)
+				return cli_usage(verb, "--between: more than %d pairs",
+						 CVL_FLOW_PAIRS_MAX);
 			if (!strchr(optarg, ':'))
 				return cli_usage(verb, "--between takes two points, A:B, not '%s'",
 						 optarg);
-			r->between[r->pairs++] = optarg;
+			r->between[r->flow.n_pairs++] = optarg;
 			break;
 		case OPT_PATH: r->path = true; break;
 		case OPT_SVG: r->svg = optarg; break;
-		case OPT_FROM_START: r->view.study.from_start = true; break;
+		case OPT_FROM_START: r->flow.from_start = true; break;
 		case OPT_NODE: r->timeline.node = optarg; break;
 		case OPT_FROM:
 			r->timeline.has_from = true;
@@ -146,7 +179,7 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			r->timeline.has_to = true;
 			rc = cli_duration(verb, "--to", optarg, &r->timeline.to.ns);
 			break;
-		case OPT_JSON: r->view.json = true; break;
+		case OPT_JSON: r->json = true; break;
 		case OPT_STRICT: r->timeline.strict = true; break;
 		default: return cli_option(c, verb);
 		}
@@ -155,62 +188,43 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	}
 	if (optind + 2 != argc)
 		return cli_usage(verb, "name one session and one map");
-	if (r->svg && !r->pairs)
+	if (r->svg && !r->flow.n_pairs)
 		return cli_usage(verb, "--svg draws the times that --between asks for");
-	if (r->view.study.from_start && r->timeline.has_from)
+	if (r->flow.from_start && r->timeline.has_from)
 		return cli_usage(verb, "--from-start or --from, not both");
-	r->view.path = argv[optind];
+	r->session = argv[optind];
 	r->map = argv[optind + 1];
 	return -1;
 }
 
 static int show(struct request *r)
 {
-	struct problems problems;
-	struct cvl_session *session;
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct cvl_error err;
-	int rc;
+	int rc = cvl_flow_map_load(&map, r->map, false, &err);
 
-	problems_init(&problems);
-	progress_init(&r->progress, "reading");
-	r->timeline.report = &problems.report;
-	r->timeline.progress = progress_show;
-	r->timeline.progress_ctx = &r->progress;
-	rc = flow_map_load(&map, r->map, false, &err);
 	if (rc)
 		return cli_fail(&err);
-	r->view.map = &map;
-	r->view.out = malloc(sizeof(*r->view.out));
-	rc = r->view.out ? find_pairs(r, &err) : cvl_no_memory(&err);
-	if (!rc)
-		rc = cvl_session_open(&session, r->view.path, &problems.report, &err);
-	if (!rc) {
-		rc = study(r, session, &err);
-		cvl_session_close(session);
-	}
-	for (size_t i = 0; i < r->pairs; i++)
-		flow_times_free(&r->times[i]);
-	flow_map_free(&map);
-	free(r->view.out);
-	return cli_end(rc, &err, &problems);
+	r->flow.map = &map;
+	r->flow.item = r->path ? item : NULL;
+	r->flow.ctx = r;
+	r->out = malloc(sizeof(*r->out));
+	rc = r->out ? find_pairs(r, &err) : cvl_no_memory(&err);
+	rc = rc ? cli_fail(&err) : cli_study(r->session, "reading", &r->timeline, study, r);
+	cvl_flow_map_free(&map);
+	free(r->out);
+	return rc;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request *r;
+	struct request r = { 0 };
 	int rc;
 
 	if (argc > 1 && !strcmp(argv[1], "assign"))
 		return flow_assign_verb.run(argc - 1, argv + 1, &flow_assign_verb);
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		abort();
-	rc = parse_options(argc, argv, verb, r);
-	if (rc < 0)
-		rc = show(r);
-	free(r);
-	return rc;
+	rc = parse_options(argc, argv, verb, &r);
+	return rc < 0 ? show(&r) : rc;
 }
 
 const struct verb verb_flow = {

@@ -77,10 +77,10 @@ bool flow_is_name(const char *s)
 		s ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") :
 		    0;
 
-	return n && n <= FLOW_NAME_MAX && !s[n];
+	return n && n <= CVL_FLOW_NAME_MAX && !s[n];
 }
 
-int flow_find_pin(const struct flow_map *map, const char *name, size_t len)
+int flow_find_pin(const struct cvl_flow_map *map, const char *name, size_t len)
 {
 	for (size_t i = 0; i < map->n_pins; i++)
 		if (strlen(map->pin[i]) == len && !memcmp(map->pin[i], name, len))
@@ -92,7 +92,7 @@ int flow_find_pin(const struct flow_map *map, const char *name, size_t len)
 
 static int read_pins(struct flow_reader *r, const yaml_node_t *root)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	yaml_node_t *list = flow_child(r, root, "pins");
 
 	if (!list && r->program)
@@ -106,14 +106,15 @@ static int read_pins(struct flow_reader *r, const yaml_node_t *root)
 		const yaml_node_t *item = yaml_document_get_node(&r->doc, *i);
 		const char *s = yaml_scalar(item);
 
-		if (!s || !*s || strlen(s) > FLOW_NAME_MAX || *s == '-' ||
+		if (!s || !*s || strlen(s) > CVL_FLOW_NAME_MAX || *s == '-' ||
 		    s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(s, "none"))
 			return flow_bad(r, CVL_E_SYNTAX, item,
 					"a pin is the name of a line; `coeval info` lists them");
 		if (flow_find_pin(map, s, strlen(s)) >= 0)
 			return flow_bad(r, CVL_E_MISMATCH, item, "there are two pins %s", s);
-		if (map->n_pins == FLOW_PINS_MAX)
-			return flow_bad(r, CVL_E_LIMIT, item, "more than %d pins", FLOW_PINS_MAX);
+		if (map->n_pins == CVL_FLOW_PINS_MAX)
+			return flow_bad(r, CVL_E_LIMIT, item, "more than %d pins",
+					CVL_FLOW_PINS_MAX);
 		if (!(map->pin[map->n_pins] = strdup(s)))
 			return flow_reader_no_memory(r);
 		map->n_pins++;
@@ -123,14 +124,14 @@ static int read_pins(struct flow_reader *r, const yaml_node_t *root)
 
 static int read_head(struct flow_reader *r, const yaml_node_t *root)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	yaml_node_t *v = flow_child(r, root, "program");
 	const char *s = v ? yaml_scalar(v) : "program";
 
 	if (!flow_is_name(s))
 		return flow_bad(r, CVL_E_SYNTAX, v,
 				"`program` is a name of up to %d letters, digits and '_'",
-				FLOW_NAME_MAX);
+				CVL_FLOW_NAME_MAX);
 	if (!(map->program = strdup(s)))
 		return flow_reader_no_memory(r);
 	if ((v = flow_child(r, root, "codes"))) {
@@ -138,7 +139,7 @@ static int read_head(struct flow_reader *r, const yaml_node_t *root)
 		if (!s || (strcmp(s, "changes") && strcmp(s, "levels")))
 			return flow_bad(r, CVL_E_SYNTAX, v,
 					"`codes` are `changes` or `levels` of pins");
-		map->codes = strcmp(s, "levels") ? FLOW_CHANGES : FLOW_LEVELS;
+		map->codes = strcmp(s, "levels") ? CVL_FLOW_CHANGES : CVL_FLOW_LEVELS;
 	}
 	if ((v = flow_child(r, root, "settle"))) {
 		s = yaml_scalar(v);
@@ -150,18 +151,18 @@ static int read_head(struct flow_reader *r, const yaml_node_t *root)
 
 static int read_start(struct flow_reader *r, const yaml_node_t *root)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	yaml_node_t *v = flow_child(r, root, "start");
 	const char *s = yaml_scalar(v);
 
-	map->start = map->graph ? 0 : FLOW_NONE;
+	map->start = map->graph ? 0 : CVL_FLOW_NONE;
 	if (!v)
 		return 0;
 	if (!map->graph)
 		return flow_bad(r, CVL_E_MISMATCH, v,
 				"`start` says nothing where no point says what is `next`");
-	map->start = s ? flow_map_find(map, s) : FLOW_NONE;
-	return map->start != FLOW_NONE ?
+	map->start = s ? cvl_flow_map_find(map, s) : CVL_FLOW_NONE;
+	return map->start != CVL_FLOW_NONE ?
 		       0 :
 		       flow_bad(r, CVL_E_UNKNOWN_ID, v,
 				"there is no point '%.64s' to start with; `points` names them",
@@ -247,14 +248,14 @@ static int with_parser(struct flow_reader *r, const char *text, size_t n,
 	return rc;
 }
 
-int flow_map_parse(struct flow_map *map, const char *text, size_t n, const char *name, bool program,
-		   struct cvl_error *err)
+int cvl_flow_map_parse(struct cvl_flow_map *map, const char *text, size_t n, const char *name,
+		       bool program, struct cvl_error *err)
 {
 	struct flow_reader r = { .map = map, .program = program, .err = err };
 	const yaml_node_t *root;
 	int rc;
 
-	*map = (struct flow_map){ .file = strdup(name), .start = FLOW_NONE };
+	*map = (struct cvl_flow_map){ .file = strdup(name), .start = CVL_FLOW_NONE };
 	if (!map->file)
 		return flow_reader_no_memory(&r);
 	rc = with_parser(&r, text, n, survey);
@@ -266,15 +267,16 @@ int flow_map_parse(struct flow_map *map, const char *text, size_t n, const char 
 		yaml_document_delete(&r.doc);
 	}
 	if (rc)
-		flow_map_free(map);
+		cvl_flow_map_free(map);
 	return rc;
 }
 
-int flow_map_load(struct flow_map *map, const char *path, bool program, struct cvl_error *err)
+int cvl_flow_map_load(struct cvl_flow_map *map, const char *path, bool program,
+		      struct cvl_error *err)
 {
 	size_t n;
 	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
-	int rc = text ? flow_map_parse(map, text, n, path, program, err) :
+	int rc = text ? cvl_flow_map_parse(map, text, n, path, program, err) :
 		 err  ? (int)err->code :
 			CVL_E_IO;
 

@@ -27,7 +27,7 @@ static bool number(const char *s, unsigned long *v)
 /* "D0", "D0+D2", "none", or a number whose bit 0 is the first pin. */
 static int read_symbol(struct flow_reader *r, const yaml_node_t *node, uint16_t *out)
 {
-	const struct flow_map *map = r->map;
+	const struct cvl_flow_map *map = r->map;
 	const char *s = yaml_scalar(node);
 	unsigned long v = 0;
 
@@ -55,13 +55,13 @@ static int read_symbol(struct flow_reader *r, const yaml_node_t *node, uint16_t 
 			s += len;
 		}
 	}
-	if (!*out && map->codes == FLOW_CHANGES)
+	if (!*out && map->codes == CVL_FLOW_CHANGES)
 		return flow_bad(r, CVL_E_RANGE, node,
 				"a change of no pin cannot be seen: name the pins that change");
 	return 0;
 }
 
-static int read_code(struct flow_reader *r, yaml_node_t *node, struct flow_point *p)
+static int read_code(struct flow_reader *r, yaml_node_t *node, struct cvl_flow_point *p)
 {
 	if (node->type == YAML_SCALAR_NODE) {
 		p->n_code = 1;
@@ -77,13 +77,13 @@ static int read_code(struct flow_reader *r, yaml_node_t *node, struct flow_point
 		const yaml_node_t *item = yaml_document_get_node(&r->doc, *i);
 		int rc;
 
-		if (p->n_code == FLOW_CODE_MAX)
+		if (p->n_code == CVL_FLOW_CODE_MAX)
 			return flow_bad(r, CVL_E_LIMIT, item, "a code has up to %d changes",
-					FLOW_CODE_MAX);
+					CVL_FLOW_CODE_MAX);
 		rc = read_symbol(r, item, &p->code[p->n_code]);
 		if (rc)
 			return rc;
-		if (r->map->codes == FLOW_LEVELS && p->n_code &&
+		if (r->map->codes == CVL_FLOW_LEVELS && p->n_code &&
 		    p->code[p->n_code] == p->code[p->n_code - 1])
 			return flow_bad(
 				r, CVL_E_MISMATCH, item,
@@ -95,7 +95,7 @@ static int read_code(struct flow_reader *r, yaml_node_t *node, struct flow_point
 
 /* ---- points ---- */
 
-static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_point *p)
+static int read_point(struct flow_reader *r, yaml_node_t *node, struct cvl_flow_point *p)
 {
 	static const char *const known[] = { "name", "at", "code", "next", "mark", "weight", NULL };
 	const char *name, *s;
@@ -112,7 +112,7 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 	if (!flow_is_name(name))
 		return flow_bad(r, CVL_E_SYNTAX, v ? v : node,
 				"a point needs a `name` of up to %d letters, digits and '_'",
-				FLOW_NAME_MAX);
+				CVL_FLOW_NAME_MAX);
 	if (!(p->name = strdup(name)))
 		return flow_reader_no_memory(r);
 	if ((v = flow_child(r, node, "at"))) {
@@ -145,9 +145,9 @@ static int read_point(struct flow_reader *r, yaml_node_t *node, struct flow_poin
 	return v ? read_code(r, v, p) : 0;
 }
 
-static int read_next(struct flow_reader *r, const yaml_node_t *node, struct flow_point *p)
+static int read_next(struct flow_reader *r, const yaml_node_t *node, struct cvl_flow_point *p)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	yaml_node_t *list = flow_child(r, node, "next");
 	size_t n;
 
@@ -167,9 +167,9 @@ static int read_next(struct flow_reader *r, const yaml_node_t *node, struct flow
 		const yaml_node_t *item =
 			yaml_document_get_node(&r->doc, list->data.sequence.items.start[i]);
 		const char *name = yaml_scalar(item);
-		uint32_t k = name ? flow_map_find(map, name) : FLOW_NONE;
+		uint32_t k = name ? cvl_flow_map_find(map, name) : CVL_FLOW_NONE;
 
-		if (k == FLOW_NONE)
+		if (k == CVL_FLOW_NONE)
 			return flow_bad(
 				r, CVL_E_UNKNOWN_ID, item,
 				"there is no point '%.64s' to follow %s; `points` names them",
@@ -187,7 +187,7 @@ static int read_next(struct flow_reader *r, const yaml_node_t *node, struct flow
 
 int flow_read_points(struct flow_reader *r, const yaml_node_t *root)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	yaml_node_t *list = flow_child(r, root, "points");
 	yaml_node_item_t *item;
 	size_t n;
@@ -199,8 +199,8 @@ int flow_read_points(struct flow_reader *r, const yaml_node_t *root)
 				"a map needs `points`, a list of mappings");
 	item = list->data.sequence.items.start;
 	n = (size_t)(list->data.sequence.items.top - item);
-	if (n > FLOW_POINTS_MAX)
-		return flow_bad(r, CVL_E_LIMIT, list, "more than %d points", FLOW_POINTS_MAX);
+	if (n > CVL_FLOW_POINTS_MAX)
+		return flow_bad(r, CVL_E_LIMIT, list, "more than %d points", CVL_FLOW_POINTS_MAX);
 	if (!(map->point = calloc(n, sizeof(*map->point))))
 		return flow_reader_no_memory(r);
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -211,7 +211,7 @@ int flow_read_points(struct flow_reader *r, const yaml_node_t *root)
 		rc = read_point(r, node, &map->point[i]);
 		if (rc)
 			break;
-		twin = flow_map_find(map, map->point[i].name);
+		twin = cvl_flow_map_find(map, map->point[i].name);
 		if (twin != i)
 			rc = flow_bad(r, CVL_E_MISMATCH, node,
 				      "there are two points %s, the other in line %u: rename one",

@@ -8,7 +8,7 @@
 
 struct flow_reader {
 	yaml_document_t doc;
-	struct flow_map *map;
+	struct cvl_flow_map *map;
 	bool program; /* codes may be missing */
 	struct cvl_error *err;
 };
@@ -24,10 +24,10 @@ yaml_node_t *flow_child(struct flow_reader *r, const yaml_node_t *map, const cha
 int flow_check_keys(struct flow_reader *r, const yaml_node_t *map, const char *const *known,
 		    const char *says);
 
-/** Letters, digits and '_', up to FLOW_NAME_MAX. */
+/** Letters, digits and '_', up to CVL_FLOW_NAME_MAX. */
 bool flow_is_name(const char *s);
 /** Number of the pin called so, or -1. */
-int flow_find_pin(const struct flow_map *map, const char *name, size_t len);
+int flow_find_pin(const struct cvl_flow_map *map, const char *name, size_t len);
 
 int flow_read_points(struct flow_reader *r, const yaml_node_t *root);
 
