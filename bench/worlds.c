@@ -31,7 +31,7 @@ int world_happen(const struct bench *b, struct happened *h, const struct world *
 	bench_doing(b, "world %s, seed %llu", w->name, (unsigned long long)w->seed);
 	bench_path(b, h->path, "world");
 	bench_remove(h->path);
-	rc = world_run(&h->w, h->path, NULL, NULL, &err);
+	rc = world_run(&h->w, h->path, NULL, &err);
 	if (!rc)
 		rc = cvl_session_open(&h->session, h->path, NULL, &err);
 	if (!rc)
@@ -78,9 +78,9 @@ struct cvl_score_opts world_instants(const struct world *w)
 {
 	return (struct cvl_score_opts){ .seed = w->seed,
 					.has_from = true,
-					.has_to = true,
+					.has_until = true,
 					.from = { WORLD_SETTLED_NS },
-					.to = { w->duration_ns } };
+					.until = { w->duration_ns } };
 }
 
 int world_score(const struct bench *b, const struct happened *h, const char *estimator,

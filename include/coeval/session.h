@@ -61,11 +61,12 @@ struct cvl_clock {
 	enum cvl_counter counter;
 	const char *format; /* importer or driver that made it */
 	const char *origin; /* path or device it came from */
-	const char *hash;   /* of a foreign trace's files ("sha256:..."), or "" */
-	const char *uuid;   /* of the clock class, or "" */
-	bool foreign;       /* the trace is somebody else's: never written */
-	bool unfinished;    /* its writer never closed it, and is gone */
-	bool growing;       /* its writer is at work */
+	/* Of a foreign trace's files: "sha256:..."; of an imported file, all but the size and samples of it: "sampled:..."; or "" */
+	const char *hash;
+	const char *uuid; /* of the clock class, or "" */
+	bool foreign;     /* the trace is somebody else's: never written */
+	bool unfinished;  /* its writer never closed it, and is gone */
+	bool growing;     /* its writer is at work */
 };
 
 /**
@@ -81,6 +82,7 @@ CVL_API int cvl_session_create(struct cvl_session **s, const char *path, struct 
 /** A session made by cvl_session_create() that got no clock is removed again. */
 CVL_API void cvl_session_close(struct cvl_session *s);
 
+/** Its directory, as it was given. */
 CVL_API const char *cvl_session_path(const struct cvl_session *s);
 /** Random id made once, 36 characters. */
 CVL_API const char *cvl_session_uuid(const struct cvl_session *s);
@@ -96,6 +98,7 @@ CVL_API double cvl_clock_drift_ppm(const struct cvl_clock *c);
 /** What kind of clock @c is: as stated, or CVL_SETTABLE for a foreign trace's whose name is not that of a counter or monotonic clock. */
 CVL_API enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
 
+/** How many clocks there are, and clock @i; it is the session's, and moves when one is added. */
 CVL_API size_t cvl_session_clocks(const struct cvl_session *s);
 CVL_API const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
 /** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */
@@ -176,6 +179,8 @@ struct cvl_trace_opts {
 	uint64_t
 		clock_rate_hz; /* of stamps that its metadata name no clock for; 0: 1 GHz, which is told */
 	const struct cvl_report *report;
+	struct cvl_progress
+		progress; /* bytes hashed and copied; cancelled: traces that are whole stay */
 };
 
 /** Add the foreign CTF traces at or below @path; each clock class in them becomes a clock. */
@@ -184,10 +189,11 @@ CVL_API int cvl_session_add_trace(struct cvl_session *s, const char *path,
 
 /**
  * Add all clocks of @from, each as it is: its trace copied whole (or, with @link, pointed at by a symbolic link). Names that are
- * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written.
+ * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written. @progress, in bytes, may be NULL; cancelled,
+ * @s is what it was.
  */
 CVL_API int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
-			     struct cvl_error *err);
+			     const struct cvl_progress *progress, struct cvl_error *err);
 
 /**
  * Map by which a clock stands on the timeline as long as it is not synchronised: claimed start and nominal

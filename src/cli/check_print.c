@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/check_print.h"
+#include "check_print.h"
 
 #include <stdio.h>
 
-#include "cli/cli.h"
-#include "cli/json.h"
+#include "cli.h"
+#include "json.h"
 
 #define LINE_MAX 400
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
 #define DRAWN 200000 /* of each kind, on a page */
 
@@ -142,7 +142,7 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 		rc = cvl_analyse(tl, &a, 1, err);
 	if (rc == CVL_E_NO)
 		advise(err);
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	v.a = a;
 	v.r = rc ? NULL : cvl_calls_result(a);
 	if (!rc && v.r->other_program)
@@ -204,8 +204,8 @@ static int option(int c, struct request *r, const struct verb *verb, int *rc, st
 		c = cli_duration(verb, "--from", optarg, &r->opts.from.ns);
 		return c ? c : -1;
 	case OPT_TO:
-		r->opts.has_to = true;
-		c = cli_duration(verb, "--to", optarg, &r->opts.to.ns);
+		r->opts.has_until = true;
+		c = cli_duration(verb, "--to", optarg, &r->opts.until.ns);
 		return c ? c : -1;
 	case OPT_NODE: r->opts.node = optarg; break;
 	case OPT_FOLDED: r->folded = true; break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/check_print.h"
+#include "check_print.h"
 #include <coeval/check.h>
 
 enum { OPT_FROM = 256, OPT_TO, OPT_JUNIT, OPT_JSON, OPT_STRICT, OPT_NOMINAL };
@@ -78,7 +78,7 @@ static int check(void *request, struct cvl_session *session, struct cvl_error *e
 		rc = cvl_check_open(&check, tl, &opts, err);
 	if (!rc)
 		rc = cvl_analyse(tl, &check, 1, err);
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	if (!rc)
 		rc = print(cvl_check_result(check), r, o, err);
 	if (!rc)
@@ -102,8 +102,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--from", optarg, &r.opts.from.ns);
 			break;
 		case OPT_TO:
-			r.opts.has_to = true;
-			rc = cli_duration(verb, "--to", optarg, &r.opts.to.ns);
+			r.opts.has_until = true;
+			rc = cli_duration(verb, "--to", optarg, &r.opts.until.ns);
 			break;
 		case OPT_JUNIT: r.junit = optarg; break;
 		case OPT_JSON: r.json = true; break;

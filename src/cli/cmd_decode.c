@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/decodes.h"
+#include "decodes.h"
 
 #include <limits.h>
 #include <string.h>
@@ -30,7 +30,7 @@ static int decode_port(struct cvl_session *s, unsigned port, const char *metadat
 		    !cvl_decode_has_ports(s, i))
 			continue;
 		found = true;
-		rc = cvl_decode_port(s, i, port, metadata, report, err);
+		rc = cvl_decode_port(s, i, port, metadata, report, NULL, err);
 	}
 	if (!rc && !found)
 		rc = cvl_fail(

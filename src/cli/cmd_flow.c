@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
-#include "cli/flow/view.h"
+#include "cli.h"
+#include "flow/view.h"
 
 enum {
 	OPT_BETWEEN = 256,
@@ -45,7 +45,7 @@ static int item(void *ctx, const char *clock, const struct cvl_flow_item *item)
 {
 	struct request *r = ctx;
 
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	flow_view_item(r->flow.map, clock, item, r->json, r->out);
 	return 0;
 }
@@ -141,7 +141,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc)
 		rc = cvl_analyse(tl, &a, 1, err);
 	advise(rc, err);
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
 		rc = print(r, cvl_flow_result(a), err);
 	/* What was found before it went wrong is shown, too. */
@@ -176,8 +176,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			rc = cli_duration(verb, "--from", optarg, &r->timeline.from.ns);
 			break;
 		case OPT_TO:
-			r->timeline.has_to = true;
-			rc = cli_duration(verb, "--to", optarg, &r->timeline.to.ns);
+			r->timeline.has_until = true;
+			rc = cli_duration(verb, "--to", optarg, &r->timeline.until.ns);
 			break;
 		case OPT_JSON: r->json = true; break;
 		case OPT_STRICT: r->timeline.strict = true; break;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -323,8 +323,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	problems_init(&problems);
 	progress_init(&progress, "reading");
 	opts.report = &problems.report;
-	opts.progress = progress_show;
-	opts.progress_ctx = &progress;
+	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_JSON: json = true; break;

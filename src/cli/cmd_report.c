@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/report/figures.h"
-#include "cli/report/page.h"
-#include "cli/report/study.h"
-#include "cli/syncopts.h"
+#include "cli.h"
+#include "report/figures.h"
+#include "report/page.h"
+#include "report/study.h"
+#include "syncopts.h"
 
 #include <coeval/files.h>
 
@@ -165,8 +165,7 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 		return rc;
 	progress_init(&progress, "reading observations");
 	opts->report = &problems->report;
-	opts->progress = progress_show;
-	opts->progress_ctx = &progress;
+	opts->progress = (struct cvl_progress){ progress_show, &progress };
 	rc = study_make(&r->study, session, opts, estimator, err);
 	progress_clear(&progress);
 	if (!rc && opts->estimator &&

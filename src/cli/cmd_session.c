@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "report/report.h"
 
 #include <coeval/verify.h>
 
@@ -137,8 +137,7 @@ static int run_verify(int argc, char **argv, const struct verb *verb)
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
 	progress_init(&progress, "verifying");
-	opts.progress = progress_show;
-	opts.progress_ctx = &progress;
+	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	rc = cvl_verify_session(&v, argv[optind], &opts, &err);
 	progress_clear(&progress);
 	if (rc)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/task/view.h"
+#include "task/view.h"
 #include "wire/swo_marks.h"
 
 enum {
@@ -244,8 +244,8 @@ static int option(int c, char *arg, const struct verb *verb, struct request *r)
 		r->timeline.has_from = true;
 		return cli_duration(verb, "--from", arg, &r->timeline.from.ns);
 	case OPT_TO:
-		r->timeline.has_to = true;
-		return cli_duration(verb, "--to", arg, &r->timeline.to.ns);
+		r->timeline.has_until = true;
+		return cli_duration(verb, "--to", arg, &r->timeline.until.ns);
 	case OPT_NODE: r->timeline.node = arg; return 0;
 	case OPT_POLICY: v->policy = arg; return 0;
 	case OPT_ADAPTION: return on_off(verb, "--adaption", arg, &v->adaption);
@@ -313,7 +313,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc && task_view_sum(v))
 		rc = cvl_no_memory(err);
 	if (!rc) {
-		progress_clear(r->timeline.progress_ctx);
+		progress_clear(r->timeline.progress.ctx);
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (r->json)
 			task_view_json(v, o);
@@ -326,7 +326,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	tasks_free(&v->tasks);
 	free(v->sum);
 	free(v->whole);
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	cvl_timeline_close(v->tl);
 	free(o);
 	return rc;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/durations.h"
+#include "durations.h"
 
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 
 /* ---- as text ---- */
 

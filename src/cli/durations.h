@@ -5,7 +5,7 @@
 
 #include <coeval/durations.h>
 
-#include "cli/json.h"
+#include "json.h"
 
 /** Tables of @d; nothing if it is empty. */
 void durations_text(struct cvl_out *o, const struct cvl_durations *d);

@@ -16,9 +16,9 @@
 #include "importers.h"
 #include "input.h"
 #include "core/text.h"
+#include "store/samples.h"
 
 #define DEFAULT_RATE_HZ 1000000000u
-#define PROGRESS_ROWS 1024
 
 enum column_kind { COLUMN_LINE, COLUMN_CHANNEL, COLUMN_LEFT_OUT };
 
@@ -265,7 +265,7 @@ static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 
 static int open_writer(struct csv *c, struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = "csv", .path = cvl_input_path(c->in) };
+	const struct cvl_origin origin = { .format = "csv", .path = cvl_input_origin(c->in) };
 	char *line[CVL_LINES_MAX];
 	const char *channel[CVL_CHANNELS_MAX];
 	struct cvl_store_desc desc = {
@@ -279,8 +279,6 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 	char clock[256];
 	int rc;
 
-	if (!origin.path)
-		origin.path = cvl_input_name(c->in);
 	cvl_input_clock_name(c->in, c->opts, clock, sizeof(clock));
 	desc.clock = clock;
 	for (size_t i = 0; i < c->n_columns; i++) {
@@ -497,15 +495,13 @@ static int next_line(struct csv *c, char **line, uint64_t *offset, bool *ended,
 
 static int read_rows(struct csv *c, enum cvl_gap *why, struct cvl_error *err)
 {
-	uint64_t offset, rows = 0;
+	uint64_t offset;
 	bool ended, fatal;
 	char *line;
 	int rc;
 
 	*why = CVL_GAP_CORRUPT;
 	while ((rc = next_line(c, &line, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(c->in, c->opts);
 		if (is_comment(line) || csv_sigrok_skips(&c->sigrok, line))
 			continue;
 		rc = take_row(c, line, offset, &fatal, err);
@@ -523,6 +519,8 @@ static int read_rows(struct csv *c, enum cvl_gap *why, struct cvl_error *err)
 			cvl_tell(c->opts->report, err);
 		}
 	}
+	if (rc)
+		*why = cvl_gap_after(rc);
 	return rc;
 }
 

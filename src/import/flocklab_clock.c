@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "store/samples.h"
 
 #define NS_A_SECOND 1000000000
-#define PROGRESS_ROWS 1024
 
 bool flocklab_is_id(const char *s)
 {
@@ -91,14 +91,12 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 		   const char *node, struct cvl_store_desc *desc, struct cvl_writer **w,
 		   struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = format, .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = format, .path = cvl_input_origin(in) };
 	char clock[256], traced[FLOCKLAB_NAME_BYTES + 8];
 
 	snprintf(clock, sizeof(clock), "%.128s%sobserver-%s", opts->node ? opts->node : "",
 		 opts->node ? "-" : "", id);
 	snprintf(traced, sizeof(traced), "node-%s", node);
-	if (!origin.path)
-		origin.path = cvl_input_name(in);
 	desc->clock = clock;
 	desc->node = traced;
 	desc->rate_hz = FLOCKLAB_RATE_HZ;
@@ -112,7 +110,7 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, flocklab_row_fn *take,
 		  void *ctx, enum cvl_gap *why, struct cvl_error *err)
 {
-	uint64_t offset, rows = 0;
+	uint64_t offset;
 	bool ended, fatal, in_bad = false;
 	size_t len;
 	char *line;
@@ -120,8 +118,6 @@ int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, floc
 
 	*why = CVL_GAP_CORRUPT;
 	while ((rc = cvl_input_line(in, &line, &len, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(in, opts);
 		if (!len)
 			continue;
 		rc = take(ctx, line, offset, &fatal, err);
@@ -139,5 +135,7 @@ int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, floc
 			cvl_tell(opts->report, err);
 		in_bad = rc != 0;
 	}
+	if (rc)
+		*why = cvl_gap_after(rc);
 	return rc;
 }

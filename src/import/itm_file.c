@@ -13,6 +13,7 @@
 #include "itm_store.h"
 #include "swo_pipe.h"
 #include "symbols/symbols.h"
+#include "store/samples.h"
 
 /* How far it is looked for timestamps and synchronisation before anything is stored. */
 #define LOOK_BYTES (256 << 10)
@@ -188,7 +189,7 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 {
 	char clock[128];
 	struct cvl_store_desc desc = { .clock = clock, .node = f->opts->node };
-	const struct cvl_origin origin = { .format = format, .path = cvl_input_path(f->in) };
+	const struct cvl_origin origin = { .format = format, .path = cvl_input_origin(f->in) };
 	struct cvl_error problem;
 
 	f->timed = f->look.local || f->look.global;
@@ -211,20 +212,23 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 static int feed(struct itm_file *f)
 {
 	const unsigned char *bytes;
+	bool unread = false;
 	ssize_t n;
 
 	while (!f->rc && (n = cvl_input_peek(f->in, 1, &bytes, f->err)) != 0) {
 		uint64_t at = cvl_input_offset(f->in);
 
-		if (n < 0)
-			return (int)n;
+		if (n < 0) {
+			f->rc = (int)n;
+			unread = true;
+			break;
+		}
 		n = n < CHUNK ? n : CHUNK;
 		for (ssize_t i = 0; i < n && !f->rc; i++, at++)
 			f->rc = swo_pipe_byte(
 				&f->pipe,
 				&(struct line_byte){ .from = at, .to = at, .value = bytes[i] });
 		cvl_input_skip(f->in, (size_t)n);
-		cvl_input_progress(f->in, f->opts);
 	}
 	if (!f->rc)
 		f->rc = swo_pipe_end(&f->pipe);
@@ -232,6 +236,9 @@ static int feed(struct itm_file *f)
 		itm_clock_end(&f->clock);
 	else
 		f->end = cvl_input_offset(f->in);
+	if (unread)
+		itm_store_gap(f->store, (struct itm_when){ f->end, ITM_OPEN }, cvl_gap_after(f->rc),
+			      NULL);
 	if (f->cut && !f->rc)
 		f->rc = itm_store_gap(f->store, (struct itm_when){ f->end, ITM_OPEN },
 				      CVL_GAP_TRUNCATED, f->err);

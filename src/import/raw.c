@@ -76,7 +76,6 @@ static int feed(struct cvl_input *in, struct cvl_samples *samples,
 		if (rc)
 			return rc;
 		cvl_input_skip(in, (size_t)n);
-		cvl_input_progress(in, opts);
 	}
 	if (n < 0)
 		return (int)n;
@@ -88,8 +87,7 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 {
 	char clock[128];
 	char *names[CVL_LINES_MAX] = { NULL };
-	const char *path = cvl_input_path(in) ? cvl_input_path(in) : cvl_input_name(in);
-	const struct cvl_origin origin = { .format = "raw", .path = path };
+	const struct cvl_origin origin = { .format = "raw", .path = cvl_input_origin(in) };
 	struct cvl_store_desc desc = {
 		.clock = clock,
 		.node = opts->node,

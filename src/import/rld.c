@@ -15,6 +15,7 @@
 #include "input.h"
 #include "rld_store.h"
 #include "core/text.h"
+#include "store/samples.h"
 
 /* Between what the wall clock and the monotonic one say of a block. */
 #define WALL_STEP_NS 1000000000
@@ -156,7 +157,6 @@ static int read_blocks(struct rld *r, bool *cut, struct cvl_error *err)
 		if (rc)
 			return rc;
 		cvl_input_skip(r->in, RLD_STAMP_BYTES);
-		cvl_input_progress(r->in, r->opts);
 		if (r->h.samples && r->h.samples - r->done < rows)
 			rows = r->h.samples - r->done;
 		rc = take_rows(r, rows, bad, &ended, err);
@@ -310,7 +310,7 @@ static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct
 	r->end = r->store.last;
 	if (rc) {
 		rc2 = cvl_writer_gap(r->store.w, tick(r->store.last), tick(CVL_TICK_UNKNOWN),
-				     CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT, &e);
+				     CVL_LOST_UNKNOWN, cvl_gap_after(rc), &e);
 	} else if (cut) {
 		rc = tell_cut(r, &problem, err);
 		if (!rc && r->opts->strict) {

@@ -19,6 +19,7 @@
 #include "importers.h"
 #include "core/text.h"
 #include "vcd_internal.h"
+#include "store/samples.h"
 
 #define STRING_MAX_BYTES 32768
 #define REAL_MAX_BYTES 400
@@ -605,7 +606,7 @@ static int declare_events(struct vcd *v, struct cvl_error *err)
 static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 {
 	struct cvl_input *in = v->words.in;
-	struct cvl_origin origin = { .format = "vcd", .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = "vcd", .path = cvl_input_origin(in) };
 	struct cvl_store_desc desc = {
 		.rate_hz = v->h.rate_hz,
 		.lines = (const char *const *)v->h.line,
@@ -617,8 +618,6 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 	char clock[256];
 	int rc;
 
-	if (!origin.path)
-		origin.path = name_of(v);
 	cvl_input_clock_name(in, v->opts, clock, sizeof(clock));
 	desc.clock = clock;
 	rc = cvl_names_fill(v->h.line, v->h.n_lines, v->opts->names, err);
@@ -642,9 +641,8 @@ static int finish(struct vcd *v, struct cvl_session *s, int trouble, struct cvl_
 	if (!rc && v->in_gap)
 		rc = end_gap(v, err);
 	if (!rc && trouble)
-		rc = cvl_writer_gap(
-			v->w, tick(v->now), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
-			trouble == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, err);
+		rc = cvl_writer_gap(v->w, tick(v->now), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
+				    cvl_gap_after(trouble), err);
 	if (rc) {
 		cvl_session_finish(s, v->w, tick(v->end), NULL);
 		return rc;

@@ -139,7 +139,7 @@ static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
 {
 	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) &&
-	       (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
+	       (!tl->opts.has_until || t.ns <= tl->opts.until.ns);
 }
 
 static void skip_outside(const struct cvl_timeline *tl, struct source *s)
@@ -154,7 +154,7 @@ static void cut_range(const struct cvl_timeline *tl, struct source *s)
 	s->pos = 0;
 	s->end = s->batch.n;
 	s->ragged = false;
-	if (!tl->opts.has_from && !tl->opts.has_to)
+	if (!tl->opts.has_from && !tl->opts.has_until)
 		return;
 	skip_outside(tl, s);
 	while (s->end > s->pos && !inside(tl, s->time[s->end - 1]))
@@ -309,7 +309,7 @@ static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *e
 		cut_range(tl, s);
 		if (s->pos < s->end)
 			return 1;
-		if (tl->opts.has_to && s->batch.n && s->time[0].ns > tl->opts.to.ns)
+		if (tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns)
 			return 0;
 	}
 	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
@@ -326,9 +326,9 @@ static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stre
 		return;
 	if (tl->opts.has_from)
 		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
-	if (tl->opts.has_to) {
+	if (tl->opts.has_until) {
 		o->to = cvl_map_tick(tl->map[clock],
-				     (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
+				     (struct cvl_time){ cvl_add_sat(tl->opts.until.ns, 1) });
 		if (!o->to.count)
 			o->to.count = 1;
 	}
@@ -523,7 +523,7 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	tl->session = session;
 	if (opts)
 		tl->opts = *opts;
-	if (tl->opts.has_from && tl->opts.has_to && tl->opts.to.ns < tl->opts.from.ns) {
+	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
 		free(tl);
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"the range that is asked for ends before it begins");
@@ -584,23 +584,23 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
 {
-	if (!tl->opts.has_from && !tl->opts.has_to)
+	if (!tl->opts.has_from && !tl->opts.has_until)
 		tl->source[stream]->pick = p;
 }
 
 struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)
 {
-	return tl->opts.has_to ? tl->opts.to : CVL_TIME_MAX;
+	return tl->opts.has_until ? tl->opts.until : CVL_TIME_MAX;
 }
 
 /* ---- merging ---- */
 
-static void tell_progress(const struct cvl_timeline *tl)
+static int tell_progress(const struct cvl_timeline *tl, struct cvl_error *err)
 {
 	uint64_t done = 0, total = 0;
 
-	if (!tl->opts.progress)
-		return;
+	if (!tl->opts.progress.fn)
+		return 0;
 	for (size_t i = 0; i < tl->n_sources; i++) {
 		struct cvl_stream_stats st;
 
@@ -608,14 +608,18 @@ static void tell_progress(const struct cvl_timeline *tl)
 		done += st.position;
 		total += st.bytes;
 	}
-	tl->opts.progress(tl->opts.progress_ctx, done, total);
+	return cvl_progress_tell(&tl->opts.progress, done, total, err);
 }
 
 static int start(struct cvl_timeline *tl, struct cvl_error *err)
 {
+	int rc = tell_progress(tl, err);
+
+	if (rc)
+		return rc;
 	tl->started = true;
 	for (size_t i = 0; i < tl->n_sources; i++) {
-		int rc = refill(tl, tl->source[i], err);
+		rc = refill(tl, tl->source[i], err);
 
 		if (rc < 0)
 			return rc;
@@ -654,8 +658,9 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		if (s->ragged)
 			skip_outside(tl, s);
 		if (s->pos >= s->end) {
-			tell_progress(tl);
-			rc = refill(tl, s, err);
+			rc = tell_progress(tl, err);
+			if (!rc)
+				rc = refill(tl, s, err);
 			if (rc < 0)
 				return rc;
 			if (!rc)

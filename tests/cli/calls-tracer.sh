@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # A program with the tracer needs no rules of its own, if its tracepoints are called as docs/calls.md says.
 need cc
 ln -s "$SRC/firmware" firmware

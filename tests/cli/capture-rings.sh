@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture
 # Captures of rings that are killed, that find the disk full, and whose core begins again.
 need cc
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The event timestamping kernel on an emulated PC: keys are pressed, its screen is read back, its disk imported.
 [ "$(uname -m)" = x86_64 ] || skip "the kernel is built by gcc for x86-64, which this host's is not"
 need qemu-system-x86_64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The image for floods boots on an emulated STM32F405, which has a timer and a UART and no radio: it says so every second. The images
 # for real boards build as well.
 need qemu-system-arm

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync; full
 # Eight emulated cores, Cortex-M4 and RISC-V, and a Linux process filter images together, traced into one session. The example itself fails
 # if a result is wrong, a time is further from the truth than its bound, or a message came before it was sent: here that it ran, and what
 # goes wrong when asked to.

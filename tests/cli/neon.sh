@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: core; full
 # The NEON scan finds the same edges as the plain one (emulated: no Arm machine is needed).
 need aarch64-linux-gnu-gcc
 need qemu-aarch64

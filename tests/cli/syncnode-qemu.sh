@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The sync node's image boots on an emulated STM32F405, which has a timer and a UART and no radio: it says so every second,
 # keeps its schedule, and obeys commands.
 need qemu-system-arm

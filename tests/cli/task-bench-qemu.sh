@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: lab; full
 # The firmware of the task bench, workloads and all, runs on an emulated Cortex-M4, and `coeval task bench` steers it over its UART: it is
 # rebooted before each run, set, and told to work. Stand-ins for BEEBS benchmarks go in as a user's checkout would.
 need qemu-system-arm

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: gateware; full
 # Verilated gateware -> its SPI bytes -> driver -> session -> sync -> timeline, against the true times, with a crystal that is 50 ppm off:
 # each edge is where it was, within its bound, in both modes, and still when bytes of SPI are missing.
 need verilator

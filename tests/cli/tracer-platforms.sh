@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # A Cortex-M4 that traces itself, emulated: what it wrote leaves by its UART, by semihosting, by memory with a doorbell, or stays where
 # it is; and what is in the session, with what it counts as lost, is what it traced.
 need qemu-system-arm

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # An emulated Cortex-M4 whose interrupts trace while they break into the program and into one another, at moments drawn from a seed:
 # every event is whole and in order, and what was dropped is counted. Programs that are not ours read the same.
 need qemu-system-arm

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware
 # The tracer as a program builds it: every choice gives the same events, what is off is no code, and what cannot be is refused.
 need cc
 tracer=$SRC/firmware/lib/tracer

@@ -92,7 +92,7 @@ static struct solved solve(const struct world *w, bool messages)
 
 	if (!access(session, F_OK))
 		nftw(session, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	if (world_run(w, session, NULL, NULL, &err) ||
+	if (world_run(w, session, NULL, &err) ||
 	    cvl_session_open(&s.session, session, NULL, &err) ||
 	    cvl_truth_load(&s.truth, s.session, &err) != 1 ||
 	    cvl_sync_run(&s.sync, s.session, &opts, &err))
@@ -120,7 +120,7 @@ static int64_t bound_at(const struct solved *s, const char *clock, int64_t t)
 static struct cvl_score score(const struct solved *s, int64_t from, int64_t to)
 {
 	struct cvl_score_opts opts = {
-		.seed = 3, .has_from = true, .has_to = true, .from = { from }, .to = { to }
+		.seed = 3, .has_from = true, .has_until = true, .from = { from }, .until = { to }
 	};
 	struct cvl_score score;
 	struct cvl_error err;

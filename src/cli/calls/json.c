@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
-#include "cli/json.h"
+#include "json.h"
 
 static void put_parts(struct js *j, const struct cvl_calls_parts *p)
 {

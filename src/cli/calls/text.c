@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

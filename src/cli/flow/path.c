@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The path of a program, item by item. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
 #include <coeval/record.h>
 
-#include "cli/json.h"
+#include "json.h"
 
 static void put_bound(struct cvl_out *o, struct cvl_bound b)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary of `coeval flow`: coverage, what did not fit, times. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
-#include "cli/cli.h"
-#include "cli/durations.h"
+#include "cli.h"
+#include "durations.h"
 
 static void put_missed(const struct cvl_flow_map *map, const struct cvl_flow_node *s,
 		       struct cvl_out *o)

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/report/study.h"
+#include "report/study.h"
 
 #define figure_unit(x) cli_figure_unit(x)
 #define figure_ns cli_figure_ns
