@@ -41,7 +41,7 @@ struct cvl_flow_point {
 	char *name;    /* letters, digits, '_' */
 	char *at;      /* place in the source, or NULL */
 	double weight; /* how often it is passed, against the others */
-	unsigned line; /* of the file, for messages */
+	unsigned line, column; /* of the file, for messages */
 	bool plain;    /* has no marker, and is to get none */
 	uint16_t code[CVL_FLOW_CODE_MAX];
 	size_t n_code;  /* 0: not marked */
@@ -56,7 +56,7 @@ struct cvl_flow_map {
 	char *program;
 	char *pin[CVL_FLOW_PINS_MAX];
 	size_t n_pins;
-	unsigned pins_line; /* of the file */
+	unsigned pins_line, pins_column; /* of the file */
 	enum cvl_flow_codes codes;
 	int64_t settle_ns; /* changes within so long of the first are one */
 	struct cvl_flow_point *point;

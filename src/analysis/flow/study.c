@@ -86,8 +86,8 @@ static int look_up(struct flow *f, const struct cvl_slice *sl, struct cvl_error 
 		return 0;
 	if (!node->has)
 		return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-				"%s:%u: %s has some of the pins, but no line %s", map->file,
-				map->pins_line, node->clock, map->pin[missing]);
+				"%s:%u:%u: %s has some of the pins, but no line %s", map->file,
+				map->pins_line, map->pins_column, node->clock, map->pin[missing]);
 	if (flow_stats_init(&node->stats, map, f->opts.n_pairs))
 		return CVL_E_NOMEM;
 	node->decoder = flow_decoder_new(map, f->opts.from_start, emit, node);
@@ -238,8 +238,8 @@ static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *e
 	if (!rc && !any)
 		return cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"%s:%u: no clock has edges of the lines that `pins` names, the first of them %s",
-			map->file, map->pins_line, map->pin[0]);
+			"%s:%u:%u: no clock has edges of the lines that `pins` names, the first of them %s",
+			map->file, map->pins_line, map->pins_column, map->pin[0]);
 	return explain(f, rc ? rc : conclude(f), err);
 }
 
@@ -265,8 +265,9 @@ static int check_point(const struct cvl_flow_map *map, uint32_t point, struct cv
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s has no such point", map->file);
 	if (!map->point[point].n_code)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s has no marker (%s:%u), so nobody knows when it is passed",
-				map->point[point].name, map->file, map->point[point].line);
+				"%s has no marker (%s:%u:%u), so nobody knows when it is passed",
+				map->point[point].name, map->file, map->point[point].line,
+				map->point[point].column);
 	return 0;
 }
 
