@@ -472,7 +472,10 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { after: A rises, then: B rises, within: soon }", CVL_E_SYNTAX, "a time");
 	refuse(&x, "- { after: A is high, then: B rises, within: 1ms }", CVL_E_SYNTAX,
 	       "an event is needed");
-	refuse(&x, "- { after: A is hihg, then: B rises, within: 1ms }", CVL_E_SYNTAX, "is high");
+	refuse(&x, "- { after: A is hihg, then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
+	       "rules:1:12: 'A is hihg': the session has no line or event A is hihg");
+	refuse(&x, "- { after: 'A:hihg', then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
+	       "no line or event A:hihg");
 	refuse(&x, "- { state: A rises, at most: 1ms }", CVL_E_SYNTAX, "a state is needed");
 	refuse(&x, "- { state: A is high, at most: 1ms, at least: 2ms }", CVL_E_SYNTAX,
 	       "nothing can be both");
@@ -490,16 +493,61 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
 	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "twice");
 	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes about");
-	refuse(&x, "- { never: e where }", CVL_E_SYNTAX, "conditions such as");
+	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
+	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
+	refuse(&x, "- { never: 'e{v=1' }", CVL_E_SYNTAX, "rules:1:12: 'e{v=1'");
 	refuse(&x, "- { never: e where v < high }", CVL_E_SYNTAX, "only numbers");
 	refuse(&x, "- { never: n4.e }", CVL_E_UNKNOWN_ID,
-	       "no node is called n4; there is n1, n2, n3");
+	       "no node is called n4 (did you mean n1, n2, n3?)");
 	refuse(&x, "- { never: n1.C rises }", CVL_E_UNKNOWN_ID,
 	       "rules:1:12: 'n1.C rises': n1 has no line C; there is A, B");
 	refuse(&x, "- { never: same.e }", CVL_E_UNKNOWN_ID, "comes first");
 	refuse(&x, "- { state: \"n1.[AB] is high\", at most: 1s }", CVL_E_UNKNOWN_ID,
 	       "of one line");
 	refuse(&x, "- { order: [n1.e, \"*.A rises\"] }", CVL_E_UNKNOWN_ID, "several nodes");
+	done(&x);
+}
+
+/* The same rules, in the old spelling and in today's. */
+static void spellings_mean_the_same(void **state)
+{
+	static const char *const text[2] = {
+		"- { after: n1.A rises, then: other.A falls, within: 2ms }\n"
+		"- { after: A changes, never: e where v > 3 and v != 5, within: 1ms }\n"
+		"- { state: A is high, at most: 3ms }\n"
+		"- { never: B is low, while: other.A is high }\n"
+		"- { count: any n*.e where v = 1, at most: 1, in: 5ms }\n",
+		"- { after: n1.A:rise, then: other.A:fall, within: 2ms }\n"
+		"- { after: A:edge, never: 'e{v>3,v!=5}', within: 1ms }\n"
+		"- { state: A:high, at most: 3ms }\n"
+		"- { never: B:low, while: other.A:high }\n"
+		"- { count: 'any n*.e{v=1}', at most: 1, in: 5ms }\n",
+	};
+	struct cvl_check_outcome old[5];
+	struct draw d = draw_begin(77);
+	uint64_t cases = 0;
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	for (uint64_t tick = 1000; tick < 400000; tick += 200 + draw_below(&d, 2000)) {
+		unsigned n = (unsigned)draw_below(&d, NODES);
+
+		if (draw_below(&d, 3))
+			set(&x, n, tick, draw_below(&d, 4));
+		else
+			happen(&x, n, tick, draw_below(&d, 7));
+	}
+	end_world(&x, 400000, tight, CVL_BOUND_PROVEN);
+	ask(&x, text[0]);
+	assert_int_equal(n_results, 5);
+	memcpy(old, results, sizeof(old));
+	ask(&x, text[1]);
+	for (size_t i = 0; i < 5; i++) {
+		expect(i, old[i].verdict, old[i].held, old[i].violated, old[i].unknown);
+		cases += old[i].held + old[i].violated;
+	}
+	assert_true(cases > 100);
 	done(&x);
 }
 
@@ -1087,6 +1135,7 @@ int main(void)
 		cmocka_unit_test(periods_counts_and_orders),
 		cmocka_unit_test(order_that_the_bounds_hide_is_not_told),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
+		cmocka_unit_test(spellings_mean_the_same),
 		cmocka_unit_test(one_record_is_not_both_sides_of_a_rule),
 		cmocka_unit_test(names_are_text_that_can_be_shown),
 		cmocka_unit_test(deep_nesting_is_refused_at_once),

@@ -97,7 +97,7 @@ static bool state_level(const struct feed *f, uint64_t levels)
 /* Whether @source is of lines, so that only levels make it known. */
 static bool of_lines(const struct check *c, uint32_t source)
 {
-	return c->source[source].phrase->verb != CHECK_HAPPENS;
+	return c->source[source].meaning->of_lines;
 }
 
 /* What is not of lines is known. */
@@ -204,13 +204,13 @@ static void levels(struct check *c, struct stream_state *st, const struct cvl_sl
 static void event(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i,
 		  uint32_t class)
 {
-	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
 	size_t k = st->class.first[class], end = st->class.first[class + 1];
 
 	for (; k < end; k++) {
-		const struct check_phrase *p = c->source[st->class.feed[k].source].phrase;
+		const struct feed *f = &st->class.feed[k];
 
-		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
+		if (!f->test ||
+		    cvl_selector_holds(&c->source[f->source].meaning->sel, c->tl, sl, i))
 			tell(c, st, sl, i, CVL_LINES_MAX + class, st->target + st->class_first[k],
 			     st->target + st->class_first[k + 1]);
 	}

@@ -4,10 +4,10 @@
 #define ANALYSIS_CHECK_H
 
 #include <coeval/check.h>
+#include <coeval/select.h>
 
 #define CHECK_RULES_MAX 1000
 #define CHECK_STEPS_MAX 16
-#define CHECK_CONDITIONS_MAX 8
 #define CHECK_MONITORS_MAX 100000
 #define CHECK_PENDING_MAX 65536
 /** Greatest count of a `count` rule. */
@@ -23,33 +23,11 @@ enum check_kind {
 	CHECK_EVERY,    /* event, every */
 };
 
-enum check_verb {
-	CHECK_HAPPENS, /* an event of that name */
-	CHECK_RISES,
-	CHECK_FALLS,
-	CHECK_CHANGES,
-	CHECK_HIGH, /* the states */
-	CHECK_LOW,
-};
-
-enum check_operator { CHECK_EQ, CHECK_NE, CHECK_LT, CHECK_LE, CHECK_GT, CHECK_GE };
-
-/** "where FIELD = VALUE" */
-struct check_condition {
-	char *field;
-	enum check_operator op;
-	char *text; /* of the value; a glob */
-	bool is_number;
-	double number;
-};
-
 struct check_phrase {
 	char *text; /* as it was written */
-	char *what; /* [NODE.]NAME */
 	bool any;   /* the nodes together, as one */
-	enum check_verb verb;
-	struct check_condition condition[CHECK_CONDITIONS_MAX];
-	size_t n_conditions;
+	struct cvl_selector
+		sel; /* parsed, and never bound: rules may be held against several timelines */
 	size_t line, column; /* of the file */
 };
 
@@ -81,7 +59,7 @@ void check_phrase_free(struct check_phrase *p);
 
 static inline bool check_is_state(const struct check_phrase *p)
 {
-	return p->verb == CHECK_HIGH || p->verb == CHECK_LOW;
+	return cvl_selector_is_state(&p->sel);
 }
 
 #endif

@@ -75,8 +75,15 @@ struct listener {
 	uint32_t monitor, role;
 };
 
-struct source {
+/** What a phrase means on this timeline. */
+struct meaning {
 	const struct check_phrase *phrase;
+	struct cvl_selector sel; /* settled */
+	bool of_lines;           /* else of events */
+};
+
+struct source {
+	const struct meaning *meaning;
 	const char *node; /* "any" of several */
 	struct listener *listener;
 	size_t n_listeners, room;
@@ -99,6 +106,7 @@ struct feed {
 	uint32_t what, source;
 	bool rise, fall, low; /* of lines */
 	bool state;
+	bool test; /* of events: their fields decide */
 };
 
 /** What is told together, and the news of a rule that may wait for it. */
@@ -176,6 +184,8 @@ struct check {
 	struct cvl_check_outcome *result; /* of each rule */
 	struct monitor *monitor;
 	size_t n_monitors, room_monitors;
+	struct meaning *meaning; /* of each phrase of each rule */
+	size_t n_meanings;
 	struct source *source;
 	size_t n_sources, room_sources;
 	struct stream_state *stream;
@@ -281,40 +291,22 @@ int check_push(struct cvl_analysis *a, const struct cvl_slice *slice, struct cvl
 
 int check_bind(struct check *c, struct cvl_error *err);
 
-struct split {
-	char node[256]; /* glob, "same", "other", or "" */
-	char name[256];
-};
-
-/** Whether clock @clock has what @phrase calls @name. */
-bool clock_has(const struct check *c, size_t clock, const struct check_phrase *phrase,
-	       const char *name);
-bool node_matches(const struct check *c, size_t clock, const char *glob);
-/** Where the node ends and the name begins in @phrase->what. */
-int phrase_split(const struct check *c, const struct check_phrase *phrase, struct split *out,
+/** Find out what @p means on the timeline. */
+int find_meaning(const struct check *c, const struct check_phrase *p, struct meaning *m,
 		 struct cvl_error *err);
+/** Whether clock @clock has any of what is meant. The node is not looked at. */
+bool clock_has(const struct check *c, size_t clock, const struct meaning *m);
 int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /**
- * Add to the tables of stream @s all lines or events of @clock that @phrase means there, for source @source. Returns how
- * many, or a negative code.
+ * Add to the tables of stream @s all lines or events of @clock that are meant there, for source @source. Returns how
+ * many, or CVL_E_NOMEM.
  */
-int feed_stream(struct check *c, size_t s, size_t clock, const struct check_phrase *phrase,
-		const char *name, uint32_t source);
-/** Whether records of @clock may be in that stream. */
-bool stream_may_be(const struct check *c, size_t stream, size_t clock);
-/** Whether @class is of that name and on clock @clock. */
-bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
-	      const char *name);
+int feed_stream(struct check *c, size_t s, size_t clock, const struct meaning *m, uint32_t source);
 
 /* ---- same.c ---- */
 
 /** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
 int check_same(const struct check *c, struct cvl_error *err);
-
-/* ---- where.c ---- */
-
-bool where_holds(struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
-		 const struct check_phrase *p);
 
 #endif

@@ -191,6 +191,8 @@ static void check_free(struct cvl_analysis *a)
 		free(c->monitor[i].a.item);
 		free(c->monitor[i].b.item);
 	}
+	for (size_t i = 0; i < c->n_meanings; i++)
+		cvl_selector_free(&c->meaning[i].sel);
 	for (size_t i = 0; i < c->n_sources; i++) {
 		free(c->source[i].listener);
 		free(c->source[i].stream);
@@ -207,6 +209,7 @@ static void check_free(struct cvl_analysis *a)
 		free((void *)(uintptr_t)c->stream[i].pick.classes);
 	}
 	free(c->monitor);
+	free(c->meaning);
 	free(c->source);
 	free(c->stream);
 	free(c->result);

@@ -97,7 +97,7 @@ static int phrase(struct reader *r, const char *const *text, bool state)
 	if (rc)
 		return bad(r, text, why.text);
 	if (state && !check_is_state(p))
-		return bad(r, text, "a state is needed here: `LINE is high` or `LINE is low`");
+		return bad(r, text, "a state is needed here: LINE:high or LINE:low");
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int event(struct reader *r, const char *const *text)
 
 	if (!rc && check_is_state(&r->rule->phrase[r->rule->n_phrases - 1]))
 		rc = bad(r, text,
-			 "an event is needed here, not a state: say `rises` instead of `is high`");
+			 "an event is needed here, not a state: say :rise instead of :high");
 	return rc;
 }
 
@@ -361,7 +361,7 @@ static int end_rule(struct config *c, void *to)
 		key, CONFIG_TEXT, .offset = offsetof(struct raw, member), .is = config_is_line, \
 				  __VA_ARGS__                                                   \
 	}
-#define PHRASE .min = 1, .what = "an event or a state, such as `n1.TX rises`"
+#define PHRASE .min = 1, .what = "an event or a state, such as n1.TX:rise"
 #define TIME .min = 1, .what = "a time, such as 500us, 2ms or 1.5s"
 
 static const struct config_key rule_keys[] = {
