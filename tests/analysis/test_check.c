@@ -500,7 +500,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { never: n4.e }", CVL_E_UNKNOWN_ID,
 	       "no node is called n4 (did you mean n1, n2, n3?)");
 	refuse(&x, "- { never: n1.C rises }", CVL_E_UNKNOWN_ID,
-	       "rules:1:12: 'n1.C rises': n1 has no line C; there is A, B");
+	       "rules:1:12: 'n1.C rises': n1 has no line C (did you mean A, B?)");
 	refuse(&x, "- { never: same.e }", CVL_E_UNKNOWN_ID, "comes first");
 	refuse(&x, "- { state: \"n1.[AB] is high\", at most: 1s }", CVL_E_UNKNOWN_ID,
 	       "of one line");
