@@ -6,36 +6,11 @@
 #include "cli.h"
 #include "flow/view.h"
 
-enum {
-	OPT_BETWEEN = 256,
-	OPT_PATH,
-	OPT_SVG,
-	OPT_FROM_START,
-	OPT_NODE,
-	OPT_FROM,
-	OPT_TO,
-	OPT_JSON,
-	OPT_STRICT
-};
-
-static const struct option options[] = {
-	{ "between", required_argument, NULL, OPT_BETWEEN },
-	{ "path", no_argument, NULL, OPT_PATH },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "from-start", no_argument, NULL, OPT_FROM_START },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct cvl_timeline_opts timeline;
 	struct cvl_flow_opts flow;
-	char *between[CVL_FLOW_PAIRS_MAX];
+	const char *between[CVL_FLOW_PAIRS_MAX][2];
+	const char *old; /* what is new, of an old spelling */
 	const char *session, *map, *svg;
 	struct cvl_out *out;
 	bool path, json;
@@ -70,12 +45,9 @@ static int find_pairs(struct request *r, struct cvl_error *err)
 	int rc = 0;
 
 	for (size_t i = 0; i < r->flow.n_pairs && !rc; i++) {
-		char *colon = strchr(r->between[i], ':');
-
-		*colon = '\0';
-		rc = find_point(r->flow.map, r->between[i], &r->flow.pair[i].from, err);
+		rc = find_point(r->flow.map, r->between[i][0], &r->flow.pair[i].from, err);
 		if (!rc)
-			rc = find_point(r->flow.map, colon + 1, &r->flow.pair[i].to, err);
+			rc = find_point(r->flow.map, r->between[i][1], &r->flow.pair[i].to, err);
 	}
 	return rc;
 }
@@ -136,6 +108,10 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 
 	if (rc)
 		return rc;
+	if (r->old) {
+		cvl_fail(&late, CVL_OK, CVL_NO_OFFSET, "%s", r->old);
+		cvl_tell(r->timeline.report, &late);
+	}
 	cvl_out_init(r->out, STDOUT_FILENO, "standard output");
 	rc = cvl_flow_open(&a, tl, &r->flow, err);
 	if (!rc)
@@ -151,49 +127,56 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	return rc ? rc : flushed;
 }
 
+/* A..B, or the old A:B. */
+static int take_between(const struct verb *verb, void *to, char *text)
+{
+	struct request *r = to;
+	char *dots = strstr(text, ".."), *colon = strchr(text, ':');
+	size_t i = r->flow.n_pairs;
+
+	if (i == CVL_FLOW_PAIRS_MAX)
+		return cli_usage(verb, "--between: more than %d pairs", CVL_FLOW_PAIRS_MAX);
+	if (!dots && !colon)
+		return cli_usage(verb, "--between takes two points, A..B, not '%s'", text);
+	r->old = dots ? r->old : "--between A:B is now --between A..B";
+	r->between[i][0] = text;
+	r->between[i][1] = dots ? dots + 2 : colon + 1;
+	*(dots ? dots : colon) = '\0';
+	r->flow.n_pairs++;
+	return 0;
+}
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "between", 0, "A..B", OPTION_TEXT, 0,
+	  "times from A to the next B: best, mean, percentiles, worst, histogram; may be repeated",
+	  .take = take_between },
+	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also draw these histograms" },
+	{ "path", 0, NULL, OPTION_FLAG, AT(path),
+	  "instead each point passed, with its time and bound" },
+	{ "from-start", 0, NULL, OPTION_FLAG, AT(flow.from_start),
+	  "the capture began before the program did" },
+	RANGE_OPTIONS(AT(timeline)),
+	{ "json", 0, NULL, OPTION_FLAG, AT(json), "print JSON; with --path an object a line" },
+	STRICT_OPTION(AT(timeline.strict)),
+	{ 0 },
+};
+
 /* Returns an exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc = 0;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_BETWEEN:
-			if (r->flow.n_pairs == CVL_FLOW_PAIRS_MAX)
-				return cli_usage(verb, "--between: more than %d pairs",
-						 CVL_FLOW_PAIRS_MAX);
-			if (!strchr(optarg, ':'))
-				return cli_usage(verb, "--between takes two points, A:B, not '%s'",
-						 optarg);
-			r->between[r->flow.n_pairs++] = optarg;
-			break;
-		case OPT_PATH: r->path = true; break;
-		case OPT_SVG: r->svg = optarg; break;
-		case OPT_FROM_START: r->flow.from_start = true; break;
-		case OPT_NODE: r->timeline.node = optarg; break;
-		case OPT_FROM:
-			r->timeline.has_from = true;
-			rc = cli_duration(verb, "--from", optarg, &r->timeline.from.ns);
-			break;
-		case OPT_TO:
-			r->timeline.has_until = true;
-			rc = cli_duration(verb, "--to", optarg, &r->timeline.until.ns);
-			break;
-		case OPT_JSON: r->json = true; break;
-		case OPT_STRICT: r->timeline.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 2 != argc)
-		return cli_usage(verb, "name one session and one map");
+	if (rc >= 0)
+		return rc;
 	if (r->svg && !r->flow.n_pairs)
 		return cli_usage(verb, "--svg draws the times that --between asks for");
 	if (r->flow.from_start && r->timeline.has_from)
 		return cli_usage(verb, "--from-start or --from, not both");
-	r->session = argv[optind];
-	r->map = argv[optind + 1];
+	r->session = operands.v[0];
+	r->map = operands.v[1];
 	return -1;
 }
 
@@ -219,33 +202,25 @@ static int show(struct request *r)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
-	int rc;
+	int rc = parse_options(argc, argv, verb, &r);
 
-	if (argc > 1 && !strcmp(argv[1], "assign"))
-		return flow_assign_verb.run(argc - 1, argv + 1, &flow_assign_verb);
-	rc = parse_options(argc, argv, verb, &r);
 	return rc < 0 ? show(&r) : rc;
 }
 
+extern const struct verb flow_assign_verb;
+
+static const struct verb *const parts[] = { &flow_assign_verb, NULL };
+
 const struct verb verb_flow = {
 	.name = "flow",
-	.what = "which way programs went, by markers on pins: coverage, times between points",
-	.usage = "flow [OPTIONS] SESSION MAP.yaml | flow assign ...",
-	.help = "The map tells which pin changes mean which point of the program (docs/flow.md); `coeval flow assign`\n"
-		"makes one. Every clock that has the map's pins is decoded.\n"
-		"\n"
-		"      --between A:B         times from A to the next B: best, mean, percentiles, worst, histogram;\n"
-		"                            may be repeated\n"
-		"      --svg FILE            these histograms as a picture, too\n"
-		"      --path                instead each point passed, with its time and bound\n"
-		"      --from-start          the capture began before the program did\n"
-		"      --node GLOB           only these clocks or nodes\n"
-		"      --from T, --to T      a part of the session\n"
-		"      --json                one JSON object; with --path one a line\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"Examples:\n"
-		"  coeval flow s/ map.yaml --between loop:loop\n"
-		"  coeval flow s/ map.yaml --path --node n1\n",
+	.group = VERB_ASK,
+	.what = "follow a program by markers on pins: coverage, times",
+	.operands = "SESSION MAP.yaml",
+	.options = options,
+	.parts = parts,
+	.notes =
+		"The map tells which changes of pins mean which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
+	.examples = "  coeval flow s/ map.yaml --between loop..loop\n"
+		    "  coeval flow s/ map.yaml --path --node n1\n",
 	.run = run,
 };

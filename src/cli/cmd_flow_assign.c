@@ -9,19 +9,6 @@
 
 #include <coeval/flow.h>
 
-enum { OPT_HEADER = 256, OPT_LEVELS, OPT_TOGETHER, OPT_SETTLE };
-
-static const struct option options[] = {
-	{ "pins", required_argument, NULL, 'k' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "header", required_argument, NULL, OPT_HEADER },
-	{ "levels", no_argument, NULL, OPT_LEVELS },
-	{ "together", no_argument, NULL, OPT_TOGETHER },
-	{ "settle", required_argument, NULL, OPT_SETTLE },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	const char *path, *output, *header;
 	char *pins; /* a number, or names with commas */
@@ -32,17 +19,18 @@ struct request {
 static int take_pins(const struct verb *verb, const struct request *r, struct cvl_flow_map *map)
 {
 	const char *name[CVL_FLOW_PINS_MAX + 1];
-	char *save = NULL;
+	char *save = NULL, *end;
 	struct cvl_error err;
-	unsigned n = 0;
+	unsigned long n = 0;
 	int rc;
 
 	if (!r->pins)
 		return map->n_pins ? 0 : cli_usage(verb, "say on how many pins, by -k");
 	if (isdigit((unsigned char)*r->pins)) {
-		rc = cli_number(verb, "-k", r->pins, CVL_FLOW_PINS_MAX, &n);
-		if (rc)
-			return rc;
+		n = strtoul(r->pins, &end, 10);
+		if (*end || !n || n > CVL_FLOW_PINS_MAX)
+			return cli_usage(verb, "-k takes a number from 1 to %d, not '%s'",
+					 CVL_FLOW_PINS_MAX, r->pins);
 		rc = cvl_flow_map_pins(map, NULL, n, &err);
 	} else {
 		for (char *s = strtok_r(r->pins, ",", &save); s && n <= CVL_FLOW_PINS_MAX;
@@ -95,50 +83,43 @@ static int assign(const struct verb *verb, const struct request *r)
 	return rc;
 }
 
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "pins", 'k', "N|A,B,...", OPTION_TEXT, AT(pins),
+	  "on how many pins, or on which (default: those that the file names)" },
+	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
+	  "write the map there (default: standard output)" },
+	{ "header", 0, "FILE", OPTION_FILE, AT(header), "write the macros for the program there" },
+	{ "levels", 0, NULL, OPTION_FLAG, AT(opts.levels),
+	  "codes are levels of the pins, which go back to none; else pins change" },
+	{ "together", 0, NULL, OPTION_FLAG, AT(opts.together),
+	  "let several pins change at once: shorter codes, and a settle time" },
+	{ "settle", 0, "TIME", OPTION_DURATION, AT(opts.settle_ns),
+	  "changes within TIME of the first are one (default: 100ns where several pins change at once, else 0)",
+	  0, INT64_MAX, OPTION_GIVEN(struct request, opts.has_settle) },
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "k:o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': r.pins = optarg; break;
-		case 'o': r.output = optarg; break;
-		case OPT_HEADER: r.header = optarg; break;
-		case OPT_LEVELS: r.opts.levels = true; break;
-		case OPT_TOGETHER: r.opts.together = true; break;
-		case OPT_SETTLE:
-			rc = cli_duration(verb, "--settle", optarg, &r.opts.settle_ns);
-			if (rc)
-				return rc;
-			if (r.opts.settle_ns < 0)
-				return cli_usage(verb, "--settle takes a time of 0 or more");
-			r.opts.has_settle = true;
-			break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one file with the points of a program");
-	r.path = argv[optind];
+	if (rc >= 0)
+		return rc;
+	r.path = operands.v[0];
 	return assign(verb, &r);
 }
 
 const struct verb flow_assign_verb = {
 	.name = "flow assign",
-	.what = "give the points of a program codes on pins, the shortest to the hottest",
-	.usage = "flow assign [OPTIONS] PROGRAM.yaml",
-	.help = "The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n"
-		"\n"
-		"  -k, --pins N|A,B,..   on how many pins, or on which (default: those that the file names)\n"
-		"  -o, --output FILE     write the map there (default: standard output)\n"
-		"      --header FILE     write the macros for the program there\n"
-		"      --levels          codes are levels of the pins, which go back to none; else pins change\n"
-		"      --together        let several pins change at once: shorter codes, and a settle time\n"
-		"      --settle T        changes within T of the first are one (default 100ns where several pins\n"
-		"                        change at once, else 0)\n"
-		"\n"
-		"Example:\n"
-		"  coeval flow assign blink.yaml -k D0,D1 -o map.yaml --header markers.h\n",
+	.what = "give the points of a program codes on pins",
+	.operands = "PROGRAM.yaml",
+	.options = options,
+	.notes =
+		"The shortest codes go to the hottest points. The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n",
+	.examples = "  coeval flow assign blink.yaml -k D0,D1 -o map.yaml --header markers.h\n",
 	.run = run,
 };
