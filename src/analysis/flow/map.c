@@ -326,7 +326,7 @@ static int refuse(const struct cvl_flow_map *map, const struct flow_ambiguity *a
 	codes[80] = '\0';
 	return bad(
 		map, err, &map->point[a->path[1][0]],
-		"ambiguous: [%s] and [%s] both show as %s: give one of them another code (`coeval flow assign` finds codes)",
+		"ambiguous: [%s] and [%s] both show as %s: give one of them another code",
 		one, two, codes);
 }
 
