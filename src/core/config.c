@@ -206,7 +206,7 @@ static int next_event(struct builder *b, yaml_event_t *e)
 		return cvl_no_memory(b->c->err);
 	problem = p->problem ? p->problem : "not YAML";
 	if (p->context && (strstr(p->context, "alias") || strstr(p->context, "anchor")))
-		hint = "; put quotes about what begins with * or &";
+		hint = "; put quotes around what begins with * or &";
 	return config_bad(b->c, CVL_E_SYNTAX,
 			  p->error == YAML_READER_ERROR ? b->begin + p->problem_offset :
 							  byte_of(b, p->problem_mark.index),
@@ -248,7 +248,7 @@ static int find_alias(struct builder *b, const char *name, struct config_node *n
 		}
 	return config_bad(
 		b->c, CVL_E_SYNTAX, node->at,
-		"alias of an unknown anchor '%.40s'; put quotes about what begins with * or &",
+		"alias of an unknown anchor '%.40s'; put quotes around what begins with * or &",
 		name);
 }
 

@@ -164,7 +164,8 @@ static bool value_is(const struct config_key *key, const void *field)
 	size_t words = 0;
 
 	switch (key->type) {
-	case CONFIG_TEXT: return text_is(key, *(const char *const *)field);
+	case CONFIG_TEXT:
+		return !*(const char *const *)field || text_is(key, *(const char *const *)field);
 	case CONFIG_CHARS: return text_is(key, field);
 	case CONFIG_TIME: return in_range(key, (double)*(const int64_t *)field);
 	case CONFIG_RATE:

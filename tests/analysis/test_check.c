@@ -464,7 +464,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { name: x }", CVL_E_SYNTAX, "an empty rule");
 	refuse(&x, "\n- { after: A rises, than: B rises }", CVL_E_SYNTAX,
 	       "rules:2:21: unknown key 'than'");
-	refuse(&x, "- { after: A rises, then: B rises }", CVL_E_SYNTAX, "lacks `within`");
+	refuse(&x, "- { after: A rises, then: B rises }", CVL_E_SYNTAX, "missing key 'within'");
 	refuse(&x, "- { after: A rises, then: B rises, within: 0 }", CVL_E_SYNTAX,
 	       "window of zero");
 	refuse(&x, "- { after: A rises, then: B rises, within: 5ms to 1ms }", CVL_E_SYNTAX,
@@ -492,7 +492,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { event: e, every: 1s +- 2s }", CVL_E_SYNTAX, "less than the period");
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
 	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "twice");
-	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes about");
+	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes around");
 	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
 	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
 	refuse(&x, "- { never: 'e{v=1' }", CVL_E_SYNTAX, "rules:1:12: 'e{v=1'");

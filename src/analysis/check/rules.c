@@ -322,10 +322,10 @@ static int find_shape(struct config *c, const struct raw *raw, const struct shap
 
 		if (!(has & ~(shapes[i].must | shapes[i].may)) && shapes[i].phrase[0] != NAME &&
 		    has & BIT(shapes[i].phrase[0]) && !(lacks & (lacks - 1)))
-			return config_fail_in(c, raw, CVL_E_SYNTAX, "this rule lacks `%s`",
+			return config_fail_in(c, raw, CVL_E_SYNTAX, "missing key '%s' of this rule",
 					      key_names[__builtin_ctz(lacks)]);
 	}
-	return config_fail_in(c, raw, CVL_E_SYNTAX, "these keys make no rule; " HINT_KINDS);
+	return config_fail_in(c, raw, CVL_E_SYNTAX, "no rule has these keys together; " HINT_KINDS);
 }
 
 static int end_rule(struct config *c, void *to)
