@@ -139,6 +139,10 @@ CVL_API int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 CVL_API int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync,
 			    struct cvl_error *err);
 
+/** Call @see with the name of each matching rule that cvl_sync_recall() put into @opts; rules of one name in a row once. */
+CVL_API void cvl_sync_recalled(const struct cvl_sync_opts *opts,
+			       void (*see)(void *ctx, const char *name), void *ctx);
+
 /** The observations of a session, read once, to be solved more than once. */
 struct cvl_observations;
 

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli/clocks_print.h"
 
 #define LINE_MAX 400
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli/json.h"
 
 #include <coeval/verify.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -89,31 +88,41 @@ static void print_text(const struct cvl_verify *v, const char *path, struct cvl_
 
 /* ---- JSON ---- */
 
-static json_t *part_json(const struct cvl_verify_part *p)
+static void put_part(struct js *j, const struct cvl_verify_part *p)
 {
-	json_t *problems = json_array(), *j;
-
+	js_open(j, NULL, '{');
+	js_text(j, "name", p->name);
+	js_text(j, "digest", digest_name(p));
+	js_bool(j, "ok", !p->problems);
+	js_count(j, "problems", p->problems);
+	js_open(j, "what", '[');
 	for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++)
-		json_array_append_new(problems, report_text(p->problem[k]));
-	j = json_pack("{s:o, s:s, s:b, s:I, s:o}", "name", report_text(p->name), "digest",
-		      digest_name(p), "ok", !p->problems, "problems", (json_int_t)p->problems,
-		      "what", problems);
-	if (p->is_file || p->shares)
-		return j;
-	json_object_set_new(j, "packets", json_integer((json_int_t)p->packets));
-	json_object_set_new(j, "records", json_integer((json_int_t)p->records));
-	json_object_set_new(j, "bytes", json_integer((json_int_t)p->bytes));
-	return j;
+		js_text(j, NULL, p->problem[k]);
+	js_close(j, ']');
+	if (!p->is_file && !p->shares) {
+		js_count(j, "packets", p->packets);
+		js_count(j, "records", p->records);
+		js_count(j, "bytes", p->bytes);
+	}
+	js_close(j, '}');
 }
 
 static void print_json(const struct cvl_verify *v, const char *path, struct cvl_out *o)
 {
-	json_t *clocks = json_array(), *files = json_array();
+	struct js j = { .o = o };
 
-	for (size_t i = 0; i < v->n; i++)
-		json_array_append_new(v->part[i].is_file ? files : clocks, part_json(&v->part[i]));
-	report_json(o, json_pack("{s:o, s:b, s:o, s:o}", "session", report_text(path), "ok",
-				 !v->problems, "clocks", clocks, "files", files));
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", path);
+	js_bool(&j, "ok", !v->problems);
+	for (int files = 0; files < 2; files++) {
+		js_open(&j, files ? "files" : "clocks", '[');
+		for (size_t i = 0; i < v->n; i++)
+			if (v->part[i].is_file == files)
+				put_part(&j, &v->part[i]);
+		js_close(&j, ']');
+	}
+	js_close(&j, '}');
+	js_end(&j);
 }
 
 /* ---- the verb ---- */

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/binomial.h"
-#include "cli/report/report.h"
+#include "cli/clocks_print.h"
 #include "cli/task/view.h"
 
 /* ---- JSON ---- */
