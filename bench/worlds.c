@@ -31,7 +31,7 @@ int world_happen(const struct bench *b, struct happened *h, const struct world *
 	bench_doing(b, "world %s, seed %llu", w->name, (unsigned long long)w->seed);
 	bench_path(b, h->path, "world");
 	bench_remove(h->path);
-	rc = world_run(&h->w, h->path, NULL, NULL, &err);
+	rc = world_run(&h->w, h->path, NULL, &err);
 	if (!rc)
 		rc = cvl_session_open(&h->session, h->path, NULL, &err);
 	if (!rc)

@@ -252,8 +252,9 @@ static int make_all(struct bench *b, const struct lab_plan *p, size_t todo, stru
 					"gave up after %zu failed runs in a row; the last: %.300s",
 					in_a_row, last.text);
 		}
-		if (b->o->progress)
-			b->o->progress(b->o->ctx, ++done, todo);
+		rc = cvl_progress_tell(&b->o->progress, ++done, todo, err);
+		if (rc)
+			return rc;
 	}
 	return 0;
 }

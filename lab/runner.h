@@ -14,7 +14,7 @@ struct runner_opts {
 	/** Something worth saying: a run that failed, a retry. */
 	void (*note)(void *ctx, bool problem, const char *text);
 	/** Runs made of all that are to be made. */
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);
+	struct cvl_progress progress;
 	void *ctx;
 };
 

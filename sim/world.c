@@ -257,8 +257,7 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 }
 
 int world_run(const struct world *w, const char *path,
-	      void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx,
-	      struct cvl_error *err)
+	      const struct cvl_progress *progress, struct cvl_error *err)
 {
 	struct cvl_session *s = NULL;
 	struct cvl_sync *truth = NULL;
@@ -277,9 +276,9 @@ int world_run(const struct world *w, const char *path,
 	for (size_t i = 0; i < air.n_clocks && !rc; i++) {
 		struct recorder r = { .air = &air, .c = &air.clock[i], .err = err };
 
-		if (progress)
-			progress(ctx, i, air.n_clocks);
-		rc = record_clock(&r, s, &truth->clock[truth->n++]);
+		rc = cvl_progress_tell(progress, i, air.n_clocks, err);
+		if (!rc)
+			rc = record_clock(&r, s, &truth->clock[truth->n++]);
 	}
 	if (!rc) {
 		snprintf(truth->session, sizeof(truth->session), "%s", cvl_session_uuid(s));

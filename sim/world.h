@@ -168,8 +168,7 @@ int world_check(const struct world *w, struct cvl_error *err);
  * to there. @progress may be NULL.
  */
 int world_run(const struct world *w, const char *path,
-	      void (*progress)(void *ctx, uint64_t done, uint64_t total), void *ctx,
-	      struct cvl_error *err);
+	      const struct cvl_progress *progress, struct cvl_error *err);
 
 /**
  * Write clock @clock's lines (the beacons' line of each sender, then pulses, then programs' pins) as raw samples, one

@@ -64,7 +64,7 @@ struct cvl_progress {
 	void *ctx;
 };
 
-/** Tell @progress; 0, or CVL_E_CANCELLED. */
+/** Tell @progress, which may be NULL; 0, or CVL_E_CANCELLED. */
 CVL_API int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done, uint64_t total,
 			      struct cvl_error *err);
 

@@ -44,8 +44,15 @@ CVL_API int cvl_sync_parent(const char *path, struct cvl_error *err);
  */
 CVL_API char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err);
 
-/** Copy the tree @from to the new directory @to: regular files and directories, links followed. */
-CVL_API int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err);
+/**
+ * Copy the tree @from to the new directory @to: regular files and directories, links followed. @progress, in bytes, may be NULL. A failure
+ * leaves what was copied so far.
+ */
+CVL_API int cvl_copy_tree(const char *from, const char *to, const struct cvl_progress *progress,
+			  struct cvl_error *err);
+
+/** Remove @path and, if it is a directory, all that is in it; links are not followed. */
+CVL_API int cvl_remove_tree(const char *path, struct cvl_error *err);
 
 CVL_END_DECLS
 

@@ -33,9 +33,7 @@ struct cvl_import_opts {
 	bool strict;                     /* refuse what could be lived with */
 	bool link;                       /* link foreign traces instead of copying them */
 	const struct cvl_report *report; /* problems that were survived; may be NULL */
-	void (*progress)(void *ctx, uint64_t done,
-			 uint64_t total); /* bytes; total 0 if unknown; may be NULL */
-	void *progress_ctx;
+	struct cvl_progress progress;    /* bytes */
 };
 
 struct cvl_importer {
@@ -102,7 +100,8 @@ CVL_API bool cvl_decode_has(const struct cvl_session *s, size_t clock, const cha
  * @report, with the likely one. CVL_E_MISSING: no such line; CVL_E_MISMATCH: nothing could be read.
  */
 CVL_API int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
-		       const struct cvl_report *report, struct cvl_error *err);
+		       const struct cvl_report *report, const struct cvl_progress *progress,
+		       struct cvl_error *err);
 
 /** Whether clock @clock of @s is the trace of an ITM, which has stimulus ports. */
 CVL_API bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
@@ -114,7 +113,7 @@ CVL_API bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
  */
 CVL_API int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port,
 			    const char *metadata, const struct cvl_report *report,
-			    struct cvl_error *err);
+			    const struct cvl_progress *progress, struct cvl_error *err);
 
 struct cvl_timeline;
 

@@ -176,6 +176,7 @@ struct cvl_trace_opts {
 	uint64_t
 		clock_rate_hz; /* of stamps that its metadata name no clock for; 0: 1 GHz, which is told */
 	const struct cvl_report *report;
+	struct cvl_progress progress; /* bytes hashed and copied; cancelled: traces that are whole stay */
 };
 
 /** Add the foreign CTF traces at or below @path; each clock class in them becomes a clock. */
@@ -184,10 +185,11 @@ CVL_API int cvl_session_add_trace(struct cvl_session *s, const char *path,
 
 /**
  * Add all clocks of @from, each as it is: its trace copied whole (or, with @link, pointed at by a symbolic link). Names that are
- * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written.
+ * taken get "-2", "-3", ... appended. CVL_E_ENV if one of them is still being written. @progress, in bytes, may be NULL; cancelled,
+ * @s is what it was.
  */
 CVL_API int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
-			     struct cvl_error *err);
+			     const struct cvl_progress *progress, struct cvl_error *err);
 
 /**
  * Map by which a clock stands on the timeline as long as it is not synchronised: claimed start and nominal

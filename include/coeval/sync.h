@@ -80,8 +80,8 @@ struct cvl_sync_opts {
 		*calibration; /* or NULL; clocks that it does not name have no bias */
 	bool strict;
 	const struct cvl_report *report;
-	void (*progress)(void *ctx, uint64_t done, uint64_t total);
-	void *progress_ctx;
+	/* Bytes while observations are read; while they are solved, and advised on, 0 of 0. */
+	struct cvl_progress progress;
 };
 
 /** Spread of observations about the map, ns. For messages: the time they took on the timeline. */
@@ -221,10 +221,11 @@ CVL_API int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *sess
 /**
  * Find how much later than others each clock's receiver hears: by rising edges of @line, which stands at the same wire for
  * all clocks that have a line of that name, on the timeline that @session's sync.json makes (solved without a
- * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms.
+ * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms. @progress, in bytes, may be NULL.
  */
 CVL_API int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session,
-			  const char *line, struct cvl_error *err);
+			  const char *line, const struct cvl_progress *progress,
+			  struct cvl_error *err);
 CVL_API void cvl_calibration_free(struct cvl_calibration *calibration);
 
 /** Write it as @session's calibration.json, as a whole. */

@@ -26,9 +26,7 @@ struct cvl_timeline_opts {
 	bool nominal;  /* leave sync.json aside */
 	bool strict;
 	const struct cvl_report *report;
-	void (*progress)(void *ctx, uint64_t done,
-			 uint64_t total); /* bytes; now and then; may be NULL */
-	void *progress_ctx;
+	struct cvl_progress progress; /* bytes; cvl_timeline_next() is what it cancels */
 };
 
 /** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */

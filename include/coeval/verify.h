@@ -41,8 +41,7 @@ struct cvl_verify {
 };
 
 struct cvl_verify_opts {
-	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* bytes; or NULL */
-	void *progress_ctx;
+	struct cvl_progress progress; /* bytes */
 };
 
 /**

@@ -341,7 +341,7 @@ static int join(struct cvl_session **out, const struct bed_run_opts *o, const st
 			oc->unopened++;
 			continue;
 		}
-		rc = cvl_session_join(*out, from, true, err);
+		rc = cvl_session_join(*out, from, true, NULL, err);
 		cvl_session_close(from);
 	}
 	return rc;
@@ -418,7 +418,7 @@ static int score_ideal(struct cvl_score *score, const struct bed_run_opts *o, co
 	int rc;
 
 	place(path, o, "ideal", "");
-	rc = world_run(w, path, NULL, NULL, err);
+	rc = world_run(w, path, NULL, err);
 	if (!rc)
 		rc = cvl_session_open(&s, path, NULL, err);
 	if (!rc)

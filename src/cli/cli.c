@@ -87,8 +87,7 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 	problems_init(&problems);
 	progress_init(&progress, doing);
 	timeline->report = &problems.report;
-	timeline->progress = progress_show;
-	timeline->progress_ctx = &progress;
+	timeline->progress = (struct cvl_progress){ progress_show, &progress };
 	rc = cvl_session_open(&session, path, &problems.report, &err);
 	if (!rc) {
 		rc = study(request, session, &err);
@@ -140,23 +139,28 @@ void progress_init(struct progress *p, const char *what)
 				.last_ms = now_ms() };
 }
 
-void progress_show(void *progress, uint64_t done, uint64_t total)
+bool progress_show(void *progress, uint64_t done, uint64_t total)
 {
 	struct progress *p = progress;
 	int64_t now;
 
+	p->again |= done < p->done;
+	p->done = done;
 	if (!p->on)
-		return;
+		return true;
 	now = now_ms();
 	if (now - p->last_ms < 100)
-		return;
+		return true;
 	p->last_ms = now;
 	p->drawn = true;
-	if (total)
+	if (p->again)
+		fprintf(stderr, "\r%s  finishing \033[K", p->what);
+	else if (total)
 		fprintf(stderr, "\r%s  %3d %% \033[K", p->what,
 			(int)(100.0 * (double)done / (double)total));
 	else
 		fprintf(stderr, "\r%s  %.1f MB \033[K", p->what, (double)done / 1e6);
+	return true;
 }
 
 void progress_clear(struct progress *p)

@@ -62,21 +62,24 @@ int cli_option(int c, const struct verb *verb);
 
 /**
  * A line of progress on standard error, when that is a terminal: "what  42 %". Call as often as you like;
- * it draws ten times a second. total 0: bytes so far. Clear it before printing anything else.
+ * it draws ten times a second. total 0: bytes so far. The percentage runs once: of a second pass it is told that there is one. Clear it
+ * before printing anything else.
  */
 struct progress {
 	const char *what;
 	bool on, drawn;
+	bool again; /* what is done went back: a second pass, whose share of all nobody knows */
+	uint64_t done;
 	int64_t last_ms;
 };
 
 void progress_init(struct progress *p, const char *what);
-void progress_show(void *progress, uint64_t done, uint64_t total);
+bool progress_show(void *progress, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);
 
 /**
  * Hand the session at @path to @study, with @timeline made ready to open it by: problems are told, and progress is shown as @doing; @study clears it
- * (timeline->progress_ctx) before it prints. Returns the exit status.
+ * (timeline->progress.ctx) before it prints. Returns the exit status.
  */
 int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *timeline,
 	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),

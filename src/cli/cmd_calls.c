@@ -226,7 +226,7 @@ static int study(struct request *r, struct calls_view *v, struct cvl_error *err)
 	if (!rc)
 		rc = calls_read_end(v->r, err);
 	rc = rc ? rc : sink.rc;
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	return rc ? rc : conclude(v, r, err);
 }
 

@@ -141,11 +141,11 @@ static void tell(void *ctx, bool problem, const char *text)
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
 }
 
-static void show_progress(void *ctx, uint64_t done, uint64_t total)
+static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct capture *k = ctx;
 
-	progress_show(&k->progress, done, total);
+	return progress_show(&k->progress, done, total);
 }
 
 static int print_result(const struct capture *k, const struct observer_result *r)
@@ -231,8 +231,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 				       .driver = driver_find("fx2"),
 				       .radio_line = 7,
 				       .tell = tell,
-				       .progress = show_progress,
-				       .ctx = &k } };
+				       .ctx = &k,
+				       .progress = { show_progress, &k } } };
 	struct observer_result result;
 	struct cvl_error err;
 	int c, rc;

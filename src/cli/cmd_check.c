@@ -108,7 +108,7 @@ static int check(void *request, struct cvl_session *session, struct cvl_error *e
 		rc = check_open(&check, &r->rules, tl, err);
 	if (!rc)
 		rc = study(check, tl, r, err);
-	progress_clear(r->opts.progress_ctx);
+	progress_clear(r->opts.progress.ctx);
 	report.check = check;
 	if (!rc)
 		rc = print(&report, r, o, err);

@@ -30,7 +30,7 @@ static int decode_port(struct cvl_session *s, unsigned port, const char *metadat
 		    !cvl_decode_has_ports(s, i))
 			continue;
 		found = true;
-		rc = cvl_decode_port(s, i, port, metadata, report, err);
+		rc = cvl_decode_port(s, i, port, metadata, report, NULL, err);
 	}
 	if (!rc && !found)
 		rc = cvl_fail(

@@ -60,8 +60,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	problems_init(&problems);
 	progress_init(&progress, "exporting");
 	opts.report = &problems.report;
-	opts.progress = progress_show;
-	opts.progress_ctx = &progress;
+	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
 		switch (c) {
 		case OPT_TO:

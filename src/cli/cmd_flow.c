@@ -175,8 +175,7 @@ static int show(struct request *r)
 	problems_init(&problems);
 	progress_init(&r->progress, "reading");
 	r->timeline.report = &problems.report;
-	r->timeline.progress = progress_show;
-	r->timeline.progress_ctx = &r->progress;
+	r->timeline.progress = (struct cvl_progress){ progress_show, &r->progress };
 	rc = flow_map_load(&map, r->map, false, &err);
 	if (rc)
 		return cli_fail(&err);

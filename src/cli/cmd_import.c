@@ -196,10 +196,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 	progress_init(&progress, "");
 	had = cvl_session_clocks(session);
 	opts.report = &problems.report;
-	opts.progress = progress_show;
-	opts.progress_ctx = &progress;
+	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	for (int i = optind; i < argc && !rc; i++) {
-		progress.what = argv[i];
+		progress_init(&progress, argv[i]);
 		rc = cvl_import(session, argv[i], format, &opts, &err);
 		progress_clear(&progress);
 	}

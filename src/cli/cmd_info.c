@@ -295,7 +295,7 @@ static int summarise(void *request, struct cvl_session *session, struct cvl_erro
 		rc = cvl_summary_open(&a, tl, err);
 	if (!rc)
 		rc = cvl_analyse(tl, &a, 1, err);
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	if (!rc) {
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		(r->json ? print_json : print_text)(cvl_summary_result(a), o);

@@ -41,7 +41,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		rc = cvl_session_open(&from, argv[i], &problems.report, &err);
 		if (rc)
 			break;
-		rc = cvl_session_join(to, from, link, &err);
+		rc = cvl_session_join(to, from, link, NULL, &err);
 		clocks += cvl_session_clocks(from);
 		cvl_session_close(from);
 	}

@@ -198,7 +198,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
 		rc = power_study(&v->result, v->tl, &v->opts, power_view_put, v, err);
 	}
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
 		rc = check_found(v, err);
 	if (!rc) {

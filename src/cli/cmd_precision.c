@@ -104,7 +104,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 		rc = cvl_timeline_open(&tl, v->session, &r->timeline, err);
 	if (!rc)
 		rc = precision_study(&v->study, tl, &r->opts, err);
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
 		rc = check_found(r, err);
 	if (!rc)

@@ -150,8 +150,7 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 		return rc;
 	progress_init(&progress, "reading observations");
 	opts->report = &problems->report;
-	opts->progress = progress_show;
-	opts->progress_ctx = &progress;
+	opts->progress = (struct cvl_progress){ progress_show, &progress };
 	rc = cvl_study_make(&r->study, session, opts, estimator, err);
 	progress_clear(&progress);
 	if (!rc && opts->estimator &&

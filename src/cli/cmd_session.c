@@ -146,8 +146,7 @@ static int run_verify(int argc, char **argv, const struct verb *verb)
 	if (optind + 1 != argc)
 		return cli_usage(verb, "name one session");
 	progress_init(&progress, "verifying");
-	opts.progress = progress_show;
-	opts.progress_ctx = &progress;
+	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	rc = cvl_verify_session(&v, argv[optind], &opts, &err);
 	progress_clear(&progress);
 	if (rc)

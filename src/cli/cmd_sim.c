@@ -171,7 +171,8 @@ static int make(struct sim *s, struct cvl_error *err)
 	int rc;
 
 	progress_init(&progress, "simulating");
-	rc = world_run(&s->world, s->session, progress_show, &progress, err);
+	rc = world_run(&s->world, s->session, &(struct cvl_progress){ progress_show, &progress },
+		       err);
 	progress_clear(&progress);
 	for (size_t i = 0; i < s->n_samples && !rc; i++)
 		rc = world_samples(&s->world, s->samples[i].clock, s->samples[i].path, err);

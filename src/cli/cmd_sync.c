@@ -75,10 +75,8 @@ struct job {
 
 static int solve(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
 {
-	int rc;
+	int rc = cvl_sync_run(sync, session, &j->given.opts, &j->err);
 
-	progress_init(&j->progress, "reading observations");
-	rc = cvl_sync_run(sync, session, &j->given.opts, &j->err);
 	progress_clear(&j->progress);
 	return rc ? rc : cvl_sync_save(*sync, session, &j->err);
 }
@@ -86,8 +84,9 @@ static int solve(struct job *j, struct cvl_session *session, struct cvl_sync **s
 /* Solve without biases, find them, and solve again with them. */
 static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
 {
-	int rc = cvl_calibrate(&j->cal, session, j->calibrate, &j->err);
+	int rc = cvl_calibrate(&j->cal, session, j->calibrate, &j->given.opts.progress, &j->err);
 
+	progress_clear(&j->progress);
 	if (!rc)
 		rc = cvl_calibration_save(j->cal, session, &j->err);
 	if (rc)
@@ -154,7 +153,6 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 	if (j->compare) {
 		rc = compare_print(j->out, session, &j->given.opts, j->json, &j->err);
 	} else if (j->advise) {
-		progress_init(&j->progress, "reading observations");
 		rc = advise_print(j->out, session, &j->given.opts, j->wanted_ns, j->json,
 				  &j->reached, &j->err);
 		progress_clear(&j->progress);
@@ -232,8 +230,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 				 j.follow ? "--follow works with the estimator kalman" :
 					    "--compare runs every estimator");
 	j.given.opts.report = &j.problems.report;
-	j.given.opts.progress = progress_show;
-	j.given.opts.progress_ctx = &j.progress;
+	progress_init(&j.progress, "reading observations");
+	j.given.opts.progress = (struct cvl_progress){ progress_show, &j.progress };
 	j.out = malloc(sizeof(*j.out));
 	if (!j.out)
 		return cli_end(cvl_no_memory(&j.err), &j.err, &j.problems);
@@ -241,7 +239,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (!j.calibrate)
 		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);
 	if (!rc && j.follow) {
-		j.given.opts.progress = NULL;
+		j.given.opts.progress.fn = NULL;
 		rc = recall_from(&j, argv[optind]);
 		if (!rc)
 			rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);

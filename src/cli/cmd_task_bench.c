@@ -46,9 +46,9 @@ static void tell(void *ctx, bool problem, const char *text)
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
 }
 
-static void show_progress(void *ctx, uint64_t done, uint64_t total)
+static bool show_progress(void *ctx, uint64_t done, uint64_t total)
 {
-	progress_show(&((struct bench_cli *)ctx)->progress, done, total);
+	return progress_show(&((struct bench_cli *)ctx)->progress, done, total);
 }
 
 /* ---- what would be done ---- */
@@ -283,7 +283,7 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 		 struct results *r)
 {
 	struct runner_opts o = {
-		.output = k->output, .note = tell, .progress = show_progress, .ctx = k
+		.output = k->output, .note = tell, .ctx = k, .progress = { show_progress, k }
 	};
 	struct runner_result res = { 0 };
 	struct cvl_error err = { 0 }, late;

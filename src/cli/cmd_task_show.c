@@ -313,7 +313,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc && task_view_sum(v))
 		rc = cvl_no_memory(err);
 	if (!rc) {
-		progress_clear(r->timeline.progress_ctx);
+		progress_clear(r->timeline.progress.ctx);
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
 		if (r->json)
 			task_view_json(v, o);
@@ -326,7 +326,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	tasks_free(&v->tasks);
 	free(v->sum);
 	free(v->whole);
-	progress_clear(r->timeline.progress_ctx);
+	progress_clear(r->timeline.progress.ctx);
 	cvl_timeline_close(v->tl);
 	free(o);
 	return rc;

@@ -33,7 +33,7 @@ int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const ch
 			    !cvl_decode_has(s, i, one->line))
 				continue;
 			found = true;
-			rc = cvl_decode(s, i, one, report, err);
+			rc = cvl_decode(s, i, one, report, NULL, err);
 			if (rc)
 				return rc;
 		}

@@ -3,22 +3,15 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *ftw)
-{
-	(void)st, (void)type, (void)ftw;
-	return remove(path);
-}
-
 static void discard(const struct output *o)
 {
-	nftw(o->beside, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	cvl_remove_tree(o->beside, NULL);
 }
 
 /* Waits for what ends the program, and clears up before it does. */

@@ -45,7 +45,7 @@ void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem)
 int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done, uint64_t total,
 		      struct cvl_error *err)
 {
-	if (!progress->fn || progress->fn(progress->ctx, done, total))
+	if (!progress || !progress->fn || progress->fn(progress->ctx, done, total))
 		return 0;
 	return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
 }

@@ -5,6 +5,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -178,7 +179,12 @@ fail:
 	return NULL;
 }
 
-static int copy_file(const char *from, const char *to, struct cvl_error *err)
+struct copying {
+	const struct cvl_progress *progress;
+	uint64_t done;
+};
+
+static int copy_file(struct copying *c, const char *from, const char *to, struct cvl_error *err)
 {
 	static const size_t chunk = 1 << 20;
 	int in = open(from, O_RDONLY | O_CLOEXEC), out = -1, rc = 0;
@@ -208,6 +214,10 @@ static int copy_file(const char *from, const char *to, struct cvl_error *err)
 		}
 		if (!n)
 			break;
+		c->done += (uint64_t)n;
+		rc = cvl_progress_tell(c->progress, c->done, 0, err);
+		if (rc)
+			goto out;
 		for (ssize_t done = 0; !kernel && done < n;) {
 			ssize_t put = write(out, buf + done, (size_t)(n - done));
 
@@ -227,7 +237,8 @@ out:
 	return rc;
 }
 
-static int copy_level(const char *from, const char *to, int depth, struct cvl_error *err)
+static int copy_level(struct copying *c, const char *from, const char *to, int depth,
+		      struct cvl_error *err)
 {
 	char a[CVL_PATH_MAX], b[CVL_PATH_MAX];
 	struct dirent *d;
@@ -248,17 +259,32 @@ static int copy_level(const char *from, const char *to, int depth, struct cvl_er
 		if (!cvl_path_join(a, from, d->d_name) || !cvl_path_join(b, to, d->d_name))
 			rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", from);
 		else if (cvl_is_dir(a))
-			rc = copy_level(a, b, depth + 1, err);
+			rc = copy_level(c, a, b, depth + 1, err);
 		else if (cvl_is_file(a))
-			rc = copy_file(a, b, err);
+			rc = copy_file(c, a, b, err);
 	}
 	closedir(dir);
 	return rc ? rc : cvl_sync_dir(to, err);
 }
 
-int cvl_copy_tree(const char *from, const char *to, struct cvl_error *err)
+int cvl_copy_tree(const char *from, const char *to, const struct cvl_progress *progress,
+		  struct cvl_error *err)
 {
-	int rc = copy_level(from, to, 0, err);
+	struct copying c = { .progress = progress };
+	int rc = copy_level(&c, from, to, 0, err);
 
 	return rc ? rc : cvl_sync_parent(to, err);
+}
+
+static int remove_one(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st, (void)flag, (void)ftw;
+	return remove(path);
+}
+
+int cvl_remove_tree(const char *path, struct cvl_error *err)
+{
+	return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS) ?
+		       cvl_fail_errno(err, "remove", path) :
+		       0;
 }

@@ -18,7 +18,6 @@
 #include "core/text.h"
 
 #define DEFAULT_RATE_HZ 1000000000u
-#define PROGRESS_ROWS 1024
 
 enum column_kind { COLUMN_LINE, COLUMN_CHANNEL, COLUMN_LEFT_OUT };
 
@@ -497,15 +496,13 @@ static int next_line(struct csv *c, char **line, uint64_t *offset, bool *ended,
 
 static int read_rows(struct csv *c, enum cvl_gap *why, struct cvl_error *err)
 {
-	uint64_t offset, rows = 0;
+	uint64_t offset;
 	bool ended, fatal;
 	char *line;
 	int rc;
 
 	*why = CVL_GAP_CORRUPT;
 	while ((rc = next_line(c, &line, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(c->in, c->opts);
 		if (is_comment(line) || csv_sigrok_skips(&c->sigrok, line))
 			continue;
 		rc = take_row(c, line, offset, &fatal, err);

@@ -90,6 +90,7 @@ struct job {
 	const struct cvl_decode *d;
 	const struct cvl_clock *clock;
 	const struct cvl_report *report;
+	const struct cvl_progress *progress;
 	struct cvl_error *err;
 	int rc;
 	unsigned line;
@@ -195,9 +196,14 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	struct cvl_batch batch;
 	int rc;
 
-	while (!j->rc && (rc = cvl_stream_next(stream, &batch, j->err)) != 0) {
+	while (!j->rc) {
+		cvl_stream_stats(stream, &stats);
+		rc = cvl_progress_tell(j->progress, stats.position, stats.bytes, j->err);
+		rc = rc ? rc : cvl_stream_next(stream, &batch, j->err);
 		if (rc < 0)
 			return rc;
+		if (!rc)
+			break;
 		take_batch(j, &batch);
 	}
 	cvl_stream_stats(stream, &stats);
@@ -432,7 +438,8 @@ static int try_line(struct job *j, const struct cvl_trace *trace)
 }
 
 int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
-	       const struct cvl_report *report, struct cvl_error *err)
+	       const struct cvl_report *report, const struct cvl_progress *progress,
+	       struct cvl_error *err)
 {
 	/* A session moves its clocks when one is added. */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
@@ -448,6 +455,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	j->d = d;
 	j->clock = &copy;
 	j->report = report;
+	j->progress = progress;
 	j->err = err;
 	rc = session_open_trace(s, clock, &trace, report, err);
 	if (!rc)

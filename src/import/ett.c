@@ -262,7 +262,6 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 		}
 		cvl_input_skip(e->in, (size_t)step);
 		left -= (uint64_t)step;
-		cvl_input_progress(e->in, e->opts);
 	}
 	ett_store_missing(&e->store, total - i);
 	return rc;

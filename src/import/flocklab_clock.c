@@ -7,7 +7,6 @@
 #include "core/text.h"
 
 #define NS_A_SECOND 1000000000
-#define PROGRESS_ROWS 1024
 
 bool flocklab_is_id(const char *s)
 {
@@ -112,7 +111,7 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, flocklab_row_fn *take,
 		  void *ctx, enum cvl_gap *why, struct cvl_error *err)
 {
-	uint64_t offset, rows = 0;
+	uint64_t offset;
 	bool ended, fatal, in_bad = false;
 	size_t len;
 	char *line;
@@ -120,8 +119,6 @@ int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, floc
 
 	*why = CVL_GAP_CORRUPT;
 	while ((rc = cvl_input_line(in, &line, &len, &offset, &ended, err)) > 0) {
-		if (!(rows++ % PROGRESS_ROWS))
-			cvl_input_progress(in, opts);
 		if (!len)
 			continue;
 		rc = take(ctx, line, offset, &fatal, err);

@@ -124,7 +124,8 @@ static int import(struct cvl_session *s, const char *path, const char *format,
 		const struct cvl_trace_opts trace = { .node = opts->node,
 						      .link = opts->link,
 						      .clock_rate_hz = opts->clock_rate_hz,
-						      .report = opts->report };
+						      .report = opts->report,
+						      .progress = opts->progress };
 
 		if (importer && importer != &cvl_import_ctf)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
@@ -135,6 +136,7 @@ static int import(struct cvl_session *s, const char *path, const char *format,
 	rc = cvl_input_open(&in, path, err);
 	if (rc)
 		return rc;
+	cvl_input_progress(in, &opts->progress);
 	n = cvl_input_peek(in, 1, &head, err);
 	if (n < 0)
 		rc = (int)n;

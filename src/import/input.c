@@ -25,6 +25,7 @@ struct cvl_input {
 	uint64_t offset; /* of bytes[at] */
 	size_t at, end;
 	bool ended;
+	struct cvl_progress progress;
 	size_t room;           /* the window; no more than there is, if that is known */
 	unsigned char bytes[]; /* one more than that, for the NUL of a last line */
 };
@@ -145,6 +146,7 @@ static ssize_t input_read(struct cvl_input *in, unsigned char *to, size_t room)
 static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 {
 	ssize_t n;
+	int rc;
 
 	if (in->end - in->at >= want || in->ended)
 		return 0;
@@ -152,9 +154,12 @@ static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 	in->end -= in->at;
 	in->at = 0;
 	while (in->end < want && !in->ended) {
+		rc = cvl_progress_tell(&in->progress, in->offset + in->end, in->size, err);
+		if (rc)
+			return rc;
 		n = input_read(in, in->bytes + in->end, in->room - in->end);
 		if (n < 0) {
-			int rc = cvl_fail_errno(err, "read", in->name);
+			rc = cvl_fail_errno(err, "read", in->name);
 
 			if (err)
 				err->offset = in->offset + in->end;
@@ -255,8 +260,7 @@ void cvl_input_clock_name(const struct cvl_input *in, const struct cvl_import_op
 		out[0] = '_';
 }
 
-void cvl_input_progress(const struct cvl_input *in, const struct cvl_import_opts *opts)
+void cvl_input_progress(struct cvl_input *in, const struct cvl_progress *progress)
 {
-	if (opts->progress)
-		opts->progress(opts->progress_ctx, in->offset, in->size);
+	in->progress = *progress;
 }

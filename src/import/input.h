@@ -55,7 +55,7 @@ int cvl_input_line(struct cvl_input *in, char **line, size_t *len, uint64_t *off
 void cvl_input_clock_name(const struct cvl_input *in, const struct cvl_import_opts *opts, char *out,
 			  size_t size);
 
-/** Tell opts->progress how far @in is. Cheap; call it once a buffer. */
-void cvl_input_progress(const struct cvl_input *in, const struct cvl_import_opts *opts);
+/** Whom to tell how far @in is, each time that more of it is read, which fails when that is cancelled. */
+void cvl_input_progress(struct cvl_input *in, const struct cvl_progress *progress);
 
 #endif

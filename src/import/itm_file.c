@@ -224,7 +224,6 @@ static int feed(struct itm_file *f)
 				&f->pipe,
 				&(struct line_byte){ .from = at, .to = at, .value = bytes[i] });
 		cvl_input_skip(f->in, (size_t)n);
-		cvl_input_progress(f->in, f->opts);
 	}
 	if (!f->rc)
 		f->rc = swo_pipe_end(&f->pipe);

@@ -76,7 +76,6 @@ static int feed(struct cvl_input *in, struct cvl_samples *samples,
 		if (rc)
 			return rc;
 		cvl_input_skip(in, (size_t)n);
-		cvl_input_progress(in, opts);
 	}
 	if (n < 0)
 		return (int)n;

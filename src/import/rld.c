@@ -156,7 +156,6 @@ static int read_blocks(struct rld *r, bool *cut, struct cvl_error *err)
 		if (rc)
 			return rc;
 		cvl_input_skip(r->in, RLD_STAMP_BYTES);
-		cvl_input_progress(r->in, r->opts);
 		if (r->h.samples && r->h.samples - r->done < rows)
 			rows = r->h.samples - r->done;
 		rc = take_rows(r, rows, bad, &ended, err);

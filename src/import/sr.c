@@ -146,8 +146,6 @@ static int read_logic(struct sr *r, struct cvl_error *err)
 		rc = cvl_samples_feed(r->samples, r->buf, (size_t)n, err);
 		if (rc)
 			return rc;
-		if (r->opts->progress)
-			r->opts->progress(r->opts->progress_ctx, r->zip.done, r->zip.total);
 	}
 	if (n < 0)
 		return (int)n;

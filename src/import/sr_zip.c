@@ -191,6 +191,9 @@ ssize_t cvl_sr_stream_read(struct sr_stream *s, void *buf, size_t n, struct cvl_
 			if (rc <= 0)
 				return rc;
 		}
+		rc = cvl_progress_tell(&s->z->opts->progress, s->z->done, s->z->total, err);
+		if (rc)
+			return rc;
 		have = zip_fread(s->file, buf, n);
 		if (have < 0)
 			return zip_trouble(s, zip_file_get_error(s->file), err);

@@ -21,6 +21,7 @@ struct port {
 	struct cvl_session *session;
 	const struct tsdl *tsdl;
 	const struct cvl_report *report;
+	const struct cvl_progress *progress;
 	unsigned number;
 	struct cvl_packets *packets; /* open: NULL before the first packet */
 	uint64_t stored, repeated, restarts;
@@ -142,13 +143,20 @@ static int read_events(struct port *p, struct cvl_error *err)
 {
 	struct cvl_trace *trace = NULL;
 	struct cvl_stream *stream = NULL;
+	struct cvl_stream_stats stats;
 	struct cvl_batch batch;
 	int rc = cvl_trace_open(&trace, p->clock->trace, p->report, err);
 
 	if (!rc)
 		rc = cvl_stream_open(&stream, trace, 0, NULL, err);
-	while (!rc && (rc = cvl_stream_next(stream, &batch, err)) > 0)
+	while (!rc) {
+		cvl_stream_stats(stream, &stats);
+		rc = cvl_progress_tell(p->progress, stats.position, stats.bytes, err);
+		rc = rc ? rc : cvl_stream_next(stream, &batch, err);
+		if (rc <= 0)
+			break;
 		rc = read_batch(p, stream, &batch, err);
+	}
 	if (!rc)
 		rc = unpack_end(&p->unpack, err);
 	cvl_stream_close(stream);
@@ -208,7 +216,8 @@ bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock)
 }
 
 int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const char *metadata,
-		    const struct cvl_report *report, struct cvl_error *err)
+		    const struct cvl_report *report, const struct cvl_progress *progress,
+		    struct cvl_error *err)
 {
 	/* a session moves its clocks when one is added */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
@@ -223,6 +232,7 @@ int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const ch
 	p->session = s;
 	p->number = port;
 	p->report = report;
+	p->progress = progress;
 	name_port(p, name);
 	rc = tsdl_load(&tsdl, metadata, err);
 	if (!rc && tsdl.n > 1)

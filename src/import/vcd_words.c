@@ -34,7 +34,6 @@ static int refill(struct vcd_words *words, struct cvl_error *err)
 		return (int)n;
 	words->bytes = (const char *)bytes;
 	words->n = (size_t)n;
-	cvl_input_progress(words->in, words->opts);
 	return words->n > rest;
 }
 

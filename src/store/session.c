@@ -641,6 +641,7 @@ static void node_of(const struct cvl_trace *trace, const char *node, const char 
 struct adding {
 	struct cvl_session *s;
 	const struct cvl_trace_opts *opts;
+	struct cvl_progress progress;
 };
 
 /* A directory for a trace called @name that is not there yet. */
@@ -667,16 +668,37 @@ static int new_place(const struct cvl_session *s, const char *wanted, char place
 	}
 }
 
+/* Several trees are hashed or copied, one after the other. */
+struct moving {
+	const struct cvl_progress *progress; /* who is told of all of them, or NULL */
+	uint64_t before, now;                /* bytes of those before, and of this one */
+};
+
+static bool tell_moved(void *ctx, uint64_t done, uint64_t total)
+{
+	struct moving *m = ctx;
+
+	(void)total;
+	m->before += done < m->now ? m->now : 0;
+	m->now = done;
+	return !cvl_progress_tell(m->progress, m->before + done, 0, NULL);
+}
+
 static int place_trace(struct cvl_session *s, const char *path, const char *node, bool link,
-		       char place[CVL_PATH_MAX], struct cvl_error *err)
+		       const struct cvl_progress *progress, char place[CVL_PATH_MAX],
+		       struct cvl_error *err)
 {
 	char *real;
 	int rc = new_place(s, node, place, err);
 
 	if (rc)
 		return rc;
-	if (!link)
-		return cvl_copy_tree(path, place, err);
+	if (!link) {
+		rc = cvl_copy_tree(path, place, progress, err);
+		if (rc)
+			cvl_remove_tree(place, NULL);
+		return rc;
+	}
 	real = realpath(path, NULL);
 	if (!real || symlink(real, place))
 		rc = cvl_fail_errno(err, "link", path);
@@ -695,9 +717,9 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	if (rc)
 		return rc;
 	node_of(trace, a->opts->node, path, node, sizeof(node));
-	rc = cvl_hash_tree(path, hash, err);
+	rc = cvl_hash_tree(path, hash, &a->progress, err);
 	if (!rc)
-		rc = place_trace(a->s, path, node, a->opts->link, place, err);
+		rc = place_trace(a->s, path, node, a->opts->link, &a->progress, place, err);
 	if (!rc)
 		rc = stored_look(&stored, place, err);
 	if (!rc)
@@ -708,10 +730,11 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 }
 
 /* What a clock holds whose packets are somebody else's, and all there. */
-static int seal(struct cvl_session *s, struct entry *e, struct cvl_error *err)
+static int seal(struct cvl_session *s, struct entry *e, const struct cvl_progress *progress,
+		struct cvl_error *err)
 {
 	char hash[CVL_HASH_TEXT], *copy;
-	int rc = cvl_hash_tree(e->trace, hash, err);
+	int rc = cvl_hash_tree(e->trace, hash, progress, err);
 
 	if (!rc)
 		rc = stored_look(&e->stored, e->trace, err);
@@ -735,9 +758,21 @@ static int placed_with(const struct cvl_session *from, size_t i)
 	return -1;
 }
 
-int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
-		     struct cvl_error *err)
+/* As if the clocks from @first on had never been added. */
+static void take_back(struct cvl_session *s, size_t first)
 {
+	while (s->n > first) {
+		cvl_remove_tree(s->clock[--s->n].trace, NULL);
+		entry_free(&s->clock[s->n]);
+	}
+}
+
+int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool link,
+		     const struct cvl_progress *progress, struct cvl_error *err)
+{
+	struct moving moving = { .progress = progress };
+	const struct cvl_progress each = { tell_moved, &moving };
+	int64_t epoch = s->epoch;
 	size_t first = s->n;
 	int rc = 0;
 
@@ -748,17 +783,19 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		struct entry *e;
 
 		if (c.growing)
-			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-					"%s: the clock %s is still being captured; stop it first",
-					from->path, c.name);
-		if (s->n >= CLOCKS_MAX)
-			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks",
-					s->path, CLOCKS_MAX);
+			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+				      "%s: the clock %s is still being captured; stop it first",
+				      from->path, c.name);
+		else if (s->n >= CLOCKS_MAX)
+			rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %d clocks",
+				      s->path, CLOCKS_MAX);
+		if (rc)
+			break;
 		unique_name(s, name, sizeof(name), c.name);
 		if (with >= 0)
 			snprintf(place, sizeof(place), "%s", s->clock[first + (size_t)with].trace);
 		else
-			rc = place_trace(s, c.trace, name, link, place, err);
+			rc = place_trace(s, c.trace, name, link, &each, place, err);
 		if (rc)
 			break;
 		c.name = name;
@@ -768,15 +805,20 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		if (!e || stored_copy(&e->stored, &from->clock[i].stored))
 			rc = no_memory(s, err);
 		else if (c.foreign && !*c.hash && !c.unfinished)
-			rc = seal(s, e, err);
+			rc = seal(s, e, &each, err);
 	}
-	return rc ? rc : save(s, err);
+	if (!rc)
+		return save(s, err);
+	take_back(s, first);
+	s->epoch = epoch;
+	return rc;
 }
 
 int cvl_session_add_trace(struct cvl_session *s, const char *path,
 			  const struct cvl_trace_opts *opts, struct cvl_error *err)
 {
-	struct adding a = { s, opts };
+	struct moving moving = { .progress = &opts->progress };
+	struct adding a = { s, opts, { tell_moved, &moving } };
 	unsigned found = 0;
 	int rc = each_trace(path, 0, add_one_trace, &a, &found, err);
 
@@ -847,7 +889,7 @@ static int open_traces(struct cvl_session *s, const char *path, const struct cvl
 		       struct cvl_error *err)
 {
 	const struct cvl_trace_opts opts = { .report = report };
-	struct adding a = { s, &opts };
+	struct adding a = { s, &opts, { NULL, NULL } };
 	struct below below = { 0 };
 	unsigned found = 0;
 	int rc;
@@ -1248,7 +1290,7 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 	e->packets = NULL;
 	if (!rc && complete) {
 		e->pub.unfinished = false;
-		rc = seal(s, e, err);
+		rc = seal(s, e, NULL, err);
 	}
 	return rc ? rc : save(s, err);
 }

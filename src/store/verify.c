@@ -87,10 +87,17 @@ void cvl_verify_free(struct cvl_verify *v)
 	free(v);
 }
 
-static void show_progress(struct job *j, uint64_t more)
+static int tell_progress(struct job *j, uint64_t more, struct cvl_error *err)
 {
-	if (j->opts && j->opts->progress)
-		j->opts->progress(j->opts->progress_ctx, j->done + more, j->total);
+	return cvl_progress_tell(j->opts ? &j->opts->progress : NULL, j->done + more, j->total,
+				 err);
+}
+
+/* While files are hashed that were counted already. */
+static bool go_on(void *ctx, uint64_t done, uint64_t total)
+{
+	(void)done, (void)total;
+	return !tell_progress(ctx, 0, NULL);
 }
 
 /* ---- packets of ours ---- */
@@ -256,10 +263,11 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 	stored_expect(session_stored(j->session, clock), cvl_trace_stream_name(trace, i), &opts);
 	rc = cvl_stream_open(&stream, trace, i, &opts, &e);
 	if (!rc) {
-		while ((rc = cvl_stream_next(stream, &batch, &e)) > 0) {
+		do {
 			cvl_stream_stats(stream, &stats);
-			show_progress(j, stats.position);
-		}
+			rc = tell_progress(j, stats.position, &e);
+			rc = rc ? rc : cvl_stream_next(stream, &batch, &e);
+		} while (rc > 0);
 		cvl_stream_stats(stream, &stats);
 		p->packets += stats.packets;
 		p->records += stats.records;
@@ -267,8 +275,8 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 		j->done += stats.bytes;
 		cvl_stream_close(stream);
 	}
-	if (rc == CVL_E_NOMEM)
-		return cvl_no_memory(err);
+	if (rc == CVL_E_NOMEM || rc == CVL_E_CANCELLED)
+		return cvl_fail(err, e.code, e.offset, "%s", e.text);
 	if (rc)
 		take_problem(p, &e);
 	return 0;
@@ -296,14 +304,16 @@ static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, st
 }
 
 /* The files of a trace of others: whether they are those that were stored. */
-static int check_hash(const struct cvl_clock *c, struct cvl_verify_part *p, struct cvl_error *err)
+static int check_hash(struct job *j, const struct cvl_clock *c, struct cvl_verify_part *p,
+		      struct cvl_error *err)
 {
+	const struct cvl_progress progress = { go_on, j };
 	char hash[CVL_HASH_TEXT];
 	struct cvl_error e;
-	int rc = cvl_hash_tree(c->trace, hash, &e);
+	int rc = cvl_hash_tree(c->trace, hash, &progress, &e);
 
-	if (rc == CVL_E_NOMEM)
-		return cvl_no_memory(err);
+	if (rc == CVL_E_NOMEM || rc == CVL_E_CANCELLED)
+		return cvl_fail(err, e.code, e.offset, "%s", e.text);
 	if (rc)
 		take_problem(p, &e);
 	else if (!strcmp(hash, c->hash))
@@ -336,7 +346,7 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 	if (c->growing) /* its last packet is on its way */
 		forget_problems(p);
 	if (!rc && *c->hash)
-		return check_hash(c, p, err);
+		return check_hash(j, c, p, err);
 	if (!rc && !c->foreign) { /* whatever its metadata say now */
 		check_metadata(c, st, p);
 		walk_stream(c, st, p);

@@ -116,6 +116,9 @@ static int measure(struct work *w, size_t step)
 		struct cvl_clock_sync *thin;
 		struct sync_problem p;
 
+		rc = sync_go_on(w->p, w->err);
+		if (rc)
+			break;
 		exchanges_thin(&p, w->p, &w->x, step, phase * step / phases, w->message);
 		p.reference = (int)w->reference;
 		rc = solve(&thin, NULL, &p, w->e, w->err);

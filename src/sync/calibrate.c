@@ -112,9 +112,9 @@ static int keep_biases(struct cvl_calibration *cal, const struct bias *bias,
 }
 
 int cvl_calibrate(struct cvl_calibration **out, struct cvl_session *session, const char *line,
-		  struct cvl_error *err)
+		  const struct cvl_progress *progress, struct cvl_error *err)
 {
-	const struct cvl_timeline_opts opts = { 0 };
+	struct cvl_timeline_opts opts = { 0 };
 	struct cvl_calibration *cal = calloc(1, sizeof(*cal));
 	struct cvl_timeline *tl = NULL;
 	struct edges e = { 0 };
@@ -122,6 +122,8 @@ int cvl_calibrate(struct cvl_calibration **out, struct cvl_session *session, con
 	int rc;
 
 	*out = NULL;
+	if (progress)
+		opts.progress = *progress;
 	if (!cal || !bias)
 		rc = cvl_no_memory(err);
 	else

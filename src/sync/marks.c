@@ -7,6 +7,7 @@
 
 #define SEVERAL_MARKS \
 	32 /* with fewer, senders that were tied by these very clocks would count as independent */
+#define GO_ON_MARKS (1 << 16) /* between two questions whether to go on */
 #define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
 
 static int no_memory(struct marks *w)
@@ -335,6 +336,7 @@ static int track_clock(struct marks *w, size_t c)
 				     .period_ns = (double)p->source[w->root].period_ns,
 				     .pulses = hears_pulses_alone(w, c) };
 	bool any = false, in_doubt = false;
+	uint64_t seen = 0;
 	uint64_t *from = calloc(p->n_sources, sizeof(*from));
 	void *state = NULL;
 	int rc = 0;
@@ -349,6 +351,10 @@ static int track_clock(struct marks *w, size_t c)
 		double add;
 		int64_t time;
 
+		if (!(++seen % GO_ON_MARKS) && sync_go_on(p, w->err)) {
+			rc = CVL_E_CANCELLED;
+			break;
+		}
 		t->bad += h->bad;
 		if (!usable(w, h))
 			continue;
@@ -515,7 +521,8 @@ static int spread(struct marks *w)
 		again = false;
 		for (size_t c = 0; c < p->n_clocks && !rc; c++)
 			if (!w->clock[c].tied && hears_tied(w, c)) {
-				rc = track_clock(w, c);
+				rc = sync_go_on(p, w->err);
+				rc = rc ? rc : track_clock(w, c);
 				again = again || w->clock[c].tied;
 			}
 		for (size_t s = 0; s < p->n_sources && !rc && again; s++)

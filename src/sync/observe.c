@@ -387,7 +387,6 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 		.strict = opts->strict,
 		.report = opts->report,
 		.progress = opts->progress,
-		.progress_ctx = opts->progress_ctx,
 	};
 	struct watcher w = { .p = p, .opts = opts, .err = err };
 	struct match_counts counts;

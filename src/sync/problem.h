@@ -87,6 +87,7 @@ struct sync_problem {
 	uint64_t ambiguous;       /* receives that more than one send fits */
 	bool unique_keys;         /* messages are paired by keys that are taken not to come again */
 	int64_t arrive_within_ns; /* messages are taken to arrive within that; 0: no need for it */
+	struct cvl_progress progress;
 };
 
 /** Bytes of a clock's name, as long as a session may have them, and more. */
@@ -108,6 +109,12 @@ struct estimator {
 
 extern const struct estimator estimator_hull, estimator_interval, estimator_line, estimator_grace,
 	estimator_tracelab, estimator_regress, estimator_kalman, estimator_lag, estimator_smooth;
+
+/** Whether whoever asked wants it to go on: 0, or CVL_E_CANCELLED. Asked between clocks, and each so many marks or rounds. */
+static inline int sync_go_on(const struct sync_problem *p, struct cvl_error *err)
+{
+	return cvl_progress_tell(&p->progress, 0, 0, err);
+}
 
 /** Nominal time of @tick on @clock. */
 static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_t tick)

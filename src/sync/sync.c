@@ -386,6 +386,7 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 		rc = rules_recall(&obs->rules, opts->recalled, err);
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
+	obs->p.progress = opts->progress;
 	if (!rc)
 		rc = observe(&obs->p, session, opts, &obs->rules, err);
 	if (rc) {
@@ -417,7 +418,10 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 {
 	const struct sync_problem *p = &obs->p;
 	struct sync_solution s = { .clock = sync->clock };
-	int rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
+	int rc = sync_go_on(p, err);
+
+	if (!rc)
+		rc = e->tracker ? marks_solve(p, &s, e->tracker, err) : e->solve(p, &s, err);
 
 	if (!rc && e->tracker && p->n_messages)
 		rc = interval_join(p, &s, err);

@@ -595,12 +595,12 @@ struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)
 
 /* ---- merging ---- */
 
-static void tell_progress(const struct cvl_timeline *tl)
+static int tell_progress(const struct cvl_timeline *tl, struct cvl_error *err)
 {
 	uint64_t done = 0, total = 0;
 
-	if (!tl->opts.progress)
-		return;
+	if (!tl->opts.progress.fn)
+		return 0;
 	for (size_t i = 0; i < tl->n_sources; i++) {
 		struct cvl_stream_stats st;
 
@@ -608,14 +608,18 @@ static void tell_progress(const struct cvl_timeline *tl)
 		done += st.position;
 		total += st.bytes;
 	}
-	tl->opts.progress(tl->opts.progress_ctx, done, total);
+	return cvl_progress_tell(&tl->opts.progress, done, total, err);
 }
 
 static int start(struct cvl_timeline *tl, struct cvl_error *err)
 {
+	int rc = tell_progress(tl, err);
+
+	if (rc)
+		return rc;
 	tl->started = true;
 	for (size_t i = 0; i < tl->n_sources; i++) {
-		int rc = refill(tl, tl->source[i], err);
+		rc = refill(tl, tl->source[i], err);
 
 		if (rc < 0)
 			return rc;
@@ -654,8 +658,9 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		if (s->ragged)
 			skip_outside(tl, s);
 		if (s->pos >= s->end) {
-			tell_progress(tl);
-			rc = refill(tl, s, err);
+			rc = tell_progress(tl, err);
+			if (!rc)
+				rc = refill(tl, s, err);
 			if (rc < 0)
 				return rc;
 			if (!rc)

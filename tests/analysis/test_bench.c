@@ -73,13 +73,14 @@ static void note(void *ctx, bool problem, const char *text)
 	snprintf(w->notes + n, sizeof(w->notes) - n, "%s\n", text);
 }
 
-static void progress(void *ctx, uint64_t done, uint64_t total)
+static bool progress(void *ctx, uint64_t done, uint64_t total)
 {
 	struct world *w = ctx;
 
 	(void)total;
 	if (w->stop_after && done == w->stop_after)
 		assert_int_equal(write(w->stop[1], "", 1), 1);
+	return true;
 }
 
 static void begin(struct world *w, const struct how *how)
@@ -114,7 +115,7 @@ static void go(struct world *w)
 	const struct runner_opts o = { .output = w->csv,
 				       .stop_fd = w->stop[0],
 				       .note = note,
-				       .progress = progress,
+				       .progress = { progress, w },
 				       .ctx = w };
 
 	w->rc = runner_run(&w->config, &w->plan, &w->results, &o, &w->result, &w->err);

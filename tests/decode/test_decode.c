@@ -99,7 +99,7 @@ static void a_gap_of_the_capture_is_a_gap_of_what_is_decoded(void **state)
 	assert_int_equal(cvl_decode_parse(&d, "RX:100000", &err), 0);
 	assert_true(cvl_decode_has(s, 0, "RX"));
 	assert_false(cvl_decode_has(s, 0, "TX"));
-	assert_int_equal(cvl_decode(s, 0, &d, NULL, &err), 0);
+	assert_int_equal(cvl_decode(s, 0, &d, NULL, NULL, &err), 0);
 	assert_int_equal(cvl_session_clocks(s), 2);
 	assert_int_equal(cvl_session_clock(s, 1)->same_as, 0);
 	/* "one", what came of "two", the gap, "four"; half a byte of ten bits, and a tick, either way. */
@@ -107,11 +107,11 @@ static void a_gap_of_the_capture_is_a_gap_of_what_is_decoded(void **state)
 	assert_string_equal(text, "e51e51-e51");
 
 	/* Again: it stands once, and stays if it is read wrongly. */
-	assert_int_equal(cvl_decode(s, 0, &d, NULL, &err), 0);
+	assert_int_equal(cvl_decode(s, 0, &d, NULL, NULL, &err), 0);
 	assert_int_equal(cvl_session_clocks(s), 2);
 	d.baud = 10000;
 	d.inverted = true;
-	assert_int_equal(cvl_decode(s, 0, &d, NULL, &err), CVL_E_MISMATCH);
+	assert_int_equal(cvl_decode(s, 0, &d, NULL, NULL, &err), CVL_E_MISMATCH);
 	assert_int_equal(cvl_session_clocks(s), 2);
 	read_back(s, 1, text, sizeof(text));
 	assert_string_equal(text, "e51e51-e51");

@@ -296,9 +296,9 @@ static void through_swo(struct bed *b, struct draw *d, unsigned round, bool loss
 	fclose(swo.f);
 	assert_int_equal(cvl_session_create(&s, session, &err), 0);
 	assert_int_equal(cvl_import(s, bytes, "itm", &opts, &err), 0);
-	assert_int_equal(cvl_decode_port(s, 0, 1, metadata, NULL, &err), CVL_E_MISMATCH);
-	assert_int_equal(cvl_decode_port(s, 0, 2, metadata, NULL, &err), 0);
-	assert_int_equal(cvl_decode_port(s, 0, 2, metadata, NULL, &err), CVL_E_USAGE);
+	assert_int_equal(cvl_decode_port(s, 0, 1, metadata, NULL, NULL, &err), CVL_E_MISMATCH);
+	assert_int_equal(cvl_decode_port(s, 0, 2, metadata, NULL, NULL, &err), 0);
+	assert_int_equal(cvl_decode_port(s, 0, 2, metadata, NULL, NULL, &err), CVL_E_USAGE);
 	see_clock(b, s);
 	cvl_session_close(s);
 	if (lossy)

@@ -360,8 +360,8 @@ static void joined_sessions_keep_their_digests(void **state)
 	make_session("part", &d, 100);
 	ok(cvl_session_open(&from, path_of("part"), NULL, &err), &err);
 	ok(cvl_session_create(&to, path_of("joined"), &err), &err);
-	ok(cvl_session_join(to, from, false, &err), &err);
-	ok(cvl_session_join(to, from, true, &err), &err);
+	ok(cvl_session_join(to, from, false, NULL, &err), &err);
+	ok(cvl_session_join(to, from, true, NULL, &err), &err);
 	cvl_session_close(from);
 	cvl_session_close(to);
 	expect_whole(path_of("joined"));

@@ -92,7 +92,7 @@ static struct solved solve(const struct world *w, bool messages)
 
 	if (!access(session, F_OK))
 		nftw(session, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-	if (world_run(w, session, NULL, NULL, &err) ||
+	if (world_run(w, session, NULL, &err) ||
 	    cvl_session_open(&s.session, session, NULL, &err) ||
 	    cvl_truth_load(&s.truth, s.session, &err) != 1 ||
 	    cvl_sync_run(&s.sync, s.session, &opts, &err))

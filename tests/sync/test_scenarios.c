@@ -129,7 +129,7 @@ static void run_world(struct run *r)
 
 	make_world(r);
 	snprintf(path, sizeof(path), "%s/s%u", scratch, number++);
-	ok(r, world_run(&r->w, path, NULL, NULL, &err), &err);
+	ok(r, world_run(&r->w, path, NULL, &err), &err);
 	if (r->w.n_messages) {
 		opts.match = radio;
 		opts.n_match = 1;

@@ -106,7 +106,7 @@ static void run_world(uint64_t seed, bool outage, struct tally *tally)
 							      .who = "node2",
 							      .at_ns = 8 * MINUTE_NS,
 							      .for_ns = 3 * MINUTE_NS };
-	if (world_run(&w, session, NULL, NULL, &err) || cvl_session_open(&s, session, NULL, &err) ||
+	if (world_run(&w, session, NULL, &err) || cvl_session_open(&s, session, NULL, &err) ||
 	    cvl_truth_load(&truth, s, &err) != 1 || cvl_sync_run(&sync, s, &opts, &err))
 		fail_msg("%s", err.text);
 	assert_string_equal(sync->reference, "pulse PPS");

@@ -311,9 +311,9 @@ static int housekeep(struct observer *o, struct cvl_error *err)
 	}
 	if (o->opts->metrics && watch_metrics(o, o->opts->metrics, &problem))
 		tell(o, true, problem.text);
-	if (o->opts->progress)
-		o->opts->progress(o->opts->ctx, (uint64_t)longest, (uint64_t)o->opts->duration_ns);
-	return rc;
+	return rc ? rc :
+		    cvl_progress_tell(&o->opts->progress, (uint64_t)longest,
+				      (uint64_t)o->opts->duration_ns, err);
 }
 
 static bool all_ended(const struct observer *o)

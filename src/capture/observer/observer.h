@@ -32,8 +32,8 @@ struct observer_opts {
 	const char *metrics;   /* path of a file for Prometheus' text collector, or NULL */
 	int stop_fd; /* readable when the user wants the end, as signalfd(2) is; a second time: at once. -1: none */
 	void (*tell)(void *ctx, bool problem, const char *text);
-	void (*progress)(void *ctx, uint64_t done, uint64_t total); /* ns of capture; or NULL */
 	void *ctx;
+	struct cvl_progress progress; /* ns of capture, of its duration */
 };
 
 /** How it went, summed over the analyzers. */
