@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/advise.h"
+#include "advise.h"
 
-#include "cli/cli.h"
-#include "cli/json.h"
+#include "cli.h"
+#include "json.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/clocks_print.h"
+#include "clocks_print.h"
 
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 
 #include <coeval/sync.h>
 
-#include "cli/json.h"
+#include "json.h"
 
 /** One row a clock: verdict, rate, observations, bounds and what they promise. */
 void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 #include "sync/rules_json.h"
 
 /* Of each kind that is kept: for the critical path, or to be drawn. */

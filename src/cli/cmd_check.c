@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/check_print.h"
+#include "check_print.h"
 #include <coeval/files.h>
 
 #define FILE_MAX (1u << 20)

@@ -2,7 +2,7 @@
 /*
  * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far it is off.
  */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <coeval/files.h>
 #include "sim/demo_world.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <jansson.h>
 #include <string.h>

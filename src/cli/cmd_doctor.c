@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 #include "capture/drivers/poll/clock.h"
 #include "capture/drivers/poll/facts.h"
 #include "capture/drivers/poll/skew.h"

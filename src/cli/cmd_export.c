@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/output.h"
+#include "cli.h"
+#include "output.h"
 
 #include <coeval/format.h>
 

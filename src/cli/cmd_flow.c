@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
 #define PAIRS_MAX 16
 

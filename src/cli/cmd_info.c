@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/clocks_print.h"
+#include "cli.h"
+#include "clocks_print.h"
 
 #include <coeval/summary.h>
 

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/power_view.h"
+#include "power_view.h"
 
 /* No meter needs more, and no product of these goes out of range. */
 #define FACTOR_MIN 1e-15

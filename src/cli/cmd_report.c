@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/clocks_print.h"
-#include "cli/compare.h"
-#include "cli/output.h"
-#include "cli/syncopts.h"
+#include "cli.h"
+#include "clocks_print.h"
+#include "compare.h"
+#include "output.h"
+#include "syncopts.h"
 
 #include <coeval/files.h>
 #include <coeval/report.h>

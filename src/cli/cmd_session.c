@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/json.h"
+#include "cli.h"
+#include "json.h"
 
 #include <coeval/verify.h>
 

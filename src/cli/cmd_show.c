@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/show.h"
+#include "cli.h"
+#include "show.h"
 
 enum {
 	OPT_FROM = 256,

@@ -2,7 +2,7 @@
 /*
  * A world from a file, made into the session that captures of it would have given, with the truth beside it.
  */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <coeval/files.h>
 #include "sim/world_keys.h"

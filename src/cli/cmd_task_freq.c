@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/task/freq_report.h"
-#include "cli/clocks_print.h"
+#include "cli.h"
+#include "task/freq_report.h"
+#include "clocks_print.h"
 
 #include <coeval/time.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/task/view.h"
+#include "task/view.h"
 #include "wire/swo_marks.h"
 
 enum {

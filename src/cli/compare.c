@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/compare.h"
+#include "compare.h"
 
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <math.h>
 

@@ -4,10 +4,10 @@
  * it, so that every look finds the same; only the last few marks of each clock may still turn out to be numbered wrongly,
  * so the printing stays that far behind.
  */
-#include "cli/follow.h"
+#include "follow.h"
 
-#include "cli/cli.h"
-#include "cli/show.h"
+#include "cli.h"
+#include "show.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/json.h"
+#include "json.h"
 
 #include <coeval/time.h>
 

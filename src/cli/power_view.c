@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/power_view.h"
-#include "cli/clocks_print.h"
+#include "power_view.h"
+#include "clocks_print.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/calls/view.h"
-#include "cli/output.h"
+#include "calls/view.h"
+#include "output.h"
 #include "report/svg.h"
 
 #define WIDTH 1200.0

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The page: page.html, with what is to be seen as JSON in it. Names are data there, in a script of their own, and never markup. */
-#include "cli/calls/page.h"
+#include "calls/page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
 static const char marker[] = "/*DATA*/";
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of times between points. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
-#include "cli/output.h"
+#include "output.h"
 #include "report/figures.h"
 #include "report/svg.h"
 

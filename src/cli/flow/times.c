@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/flow/times.h"
+#include "flow/times.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 #include "report/figures.h"
 #include "report/svg.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "analysis/binomial.h"
-#include "cli/clocks_print.h"
-#include "cli/task/view.h"
+#include "clocks_print.h"
+#include "task/view.h"
 
 /* ---- JSON ---- */
 
