@@ -16,6 +16,7 @@
 #include "importers.h"
 #include "input.h"
 #include "core/text.h"
+#include "store/samples.h"
 
 #define DEFAULT_RATE_HZ 1000000000u
 
@@ -520,6 +521,8 @@ static int read_rows(struct csv *c, enum cvl_gap *why, struct cvl_error *err)
 			cvl_tell(c->opts->report, err);
 		}
 	}
+	if (rc)
+		*why = cvl_gap_after(rc);
 	return rc;
 }
 

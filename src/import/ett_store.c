@@ -8,6 +8,7 @@
 #include <ett/probes.h>
 
 #include "input.h"
+#include "store/samples.h"
 
 static struct cvl_tick tick(uint64_t count)
 {
@@ -370,6 +371,9 @@ int ett_store_close(struct ett_store *st, int rc, struct cvl_error *err)
 	if (!st->w)
 		return rc;
 	closed = flush(st, rc ? NULL : err);
+	if (rc)
+		cvl_writer_gap(st->w, tick(st->last), tick(end > st->last ? end : st->last),
+			       CVL_LOST_UNKNOWN, cvl_gap_after(rc), NULL);
 	rc = rc ? rc : closed;
 	closed = cvl_session_finish(st->session, st->w, tick(end > st->last ? end : st->last),
 				    rc ? NULL : err);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/text.h"
+#include "store/samples.h"
 
 #define NS_A_SECOND 1000000000
 
@@ -136,5 +137,7 @@ int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, floc
 			cvl_tell(opts->report, err);
 		in_bad = rc != 0;
 	}
+	if (rc)
+		*why = cvl_gap_after(rc);
 	return rc;
 }

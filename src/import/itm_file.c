@@ -13,6 +13,7 @@
 #include "itm_store.h"
 #include "swo_pipe.h"
 #include "symbols/symbols.h"
+#include "store/samples.h"
 
 /* How far it is looked for timestamps and synchronisation before anything is stored. */
 #define LOOK_BYTES (256 << 10)
@@ -211,13 +212,17 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 static int feed(struct itm_file *f)
 {
 	const unsigned char *bytes;
+	bool unread = false;
 	ssize_t n;
 
 	while (!f->rc && (n = cvl_input_peek(f->in, 1, &bytes, f->err)) != 0) {
 		uint64_t at = cvl_input_offset(f->in);
 
-		if (n < 0)
-			return (int)n;
+		if (n < 0) {
+			f->rc = (int)n;
+			unread = true;
+			break;
+		}
 		n = n < CHUNK ? n : CHUNK;
 		for (ssize_t i = 0; i < n && !f->rc; i++, at++)
 			f->rc = swo_pipe_byte(
@@ -231,6 +236,9 @@ static int feed(struct itm_file *f)
 		itm_clock_end(&f->clock);
 	else
 		f->end = cvl_input_offset(f->in);
+	if (unread)
+		itm_store_gap(f->store, (struct itm_when){ f->end, ITM_OPEN }, cvl_gap_after(f->rc),
+			      NULL);
 	if (f->cut && !f->rc)
 		f->rc = itm_store_gap(f->store, (struct itm_when){ f->end, ITM_OPEN },
 				      CVL_GAP_TRUNCATED, f->err);

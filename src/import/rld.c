@@ -15,6 +15,7 @@
 #include "input.h"
 #include "rld_store.h"
 #include "core/text.h"
+#include "store/samples.h"
 
 /* Between what the wall clock and the monotonic one say of a block. */
 #define WALL_STEP_NS 1000000000
@@ -309,7 +310,7 @@ static int finish(struct rld *r, struct cvl_session *s, int rc, bool cut, struct
 	r->end = r->store.last;
 	if (rc) {
 		rc2 = cvl_writer_gap(r->store.w, tick(r->store.last), tick(CVL_TICK_UNKNOWN),
-				     CVL_LOST_UNKNOWN, CVL_GAP_CORRUPT, &e);
+				     CVL_LOST_UNKNOWN, cvl_gap_after(rc), &e);
 	} else if (cut) {
 		rc = tell_cut(r, &problem, err);
 		if (!rc && r->opts->strict) {

@@ -19,6 +19,7 @@
 #include "importers.h"
 #include "core/text.h"
 #include "vcd_internal.h"
+#include "store/samples.h"
 
 #define STRING_MAX_BYTES 32768
 #define REAL_MAX_BYTES 400
@@ -642,9 +643,8 @@ static int finish(struct vcd *v, struct cvl_session *s, int trouble, struct cvl_
 	if (!rc && v->in_gap)
 		rc = end_gap(v, err);
 	if (!rc && trouble)
-		rc = cvl_writer_gap(
-			v->w, tick(v->now), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
-			trouble == CVL_E_TRUNCATED ? CVL_GAP_TRUNCATED : CVL_GAP_CORRUPT, err);
+		rc = cvl_writer_gap(v->w, tick(v->now), tick(CVL_TICK_UNKNOWN), CVL_LOST_UNKNOWN,
+				    cvl_gap_after(trouble), err);
 	if (rc) {
 		cvl_session_finish(s, v->w, tick(v->end), NULL);
 		return rc;

@@ -342,7 +342,7 @@ int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
 	return cvl_samples_gap(s, CVL_GAP_TRUNCATED, CVL_LOST_UNKNOWN, err);
 }
 
-static enum cvl_gap gap_of(int rc)
+enum cvl_gap cvl_gap_after(int rc)
 {
 	switch (rc) {
 	case CVL_E_TRUNCATED:
@@ -350,6 +350,7 @@ static enum cvl_gap gap_of(int rc)
 	case CVL_E_IO:
 	case CVL_E_NOMEM: return CVL_GAP_UNKNOWN;
 	case CVL_E_FULL: return CVL_GAP_DISK_FULL;
+	case CVL_E_CANCELLED: return CVL_GAP_UNFINISHED;
 	default: return CVL_GAP_CORRUPT;
 	}
 }
@@ -364,7 +365,7 @@ int cvl_samples_close(struct cvl_samples *s, int rc, struct cvl_error *err)
 	if (!rc)
 		rc = put_sides(s, UINT64_MAX, err);
 	if (rc)
-		cvl_samples_gap(s, gap_of(rc), CVL_LOST_UNKNOWN, NULL);
+		cvl_samples_gap(s, cvl_gap_after(rc), CVL_LOST_UNKNOWN, NULL);
 	end.count = s->count ? s->count - 1 : 0;
 	closed = cvl_session_finish(s->session, s->writer, end, rc ? NULL : err);
 	free(s);

@@ -81,6 +81,9 @@ void cvl_samples_advance(struct cvl_samples *s, uint64_t count);
 /** Nothing is known from the next sample on. */
 int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err);
 
+/** Why what follows is missing where reading ended by the error @rc. */
+enum cvl_gap cvl_gap_after(int rc);
+
 /**
  * Finish the clock and free. @rc tells how reading went: 0 writes what is left of the sides; a negative code
  * leaves a gap where the samples end, and is returned with @err as it was. NULL is allowed.
