@@ -21,7 +21,8 @@ struct cvl_summary_gaps {
 
 struct cvl_summary_clock {
 	const struct cvl_clock *clock;
-	const struct cvl_clock_sync *sync; /* verdict, bounds, what decided; NULL: nothing is known */
+	const struct cvl_clock_sync
+		*sync; /* verdict, bounds, what decided; NULL: nothing is known */
 	size_t streams;
 	uint64_t records;          /* without gaps and restated levels */
 	uint64_t kinds[CVL_KINDS]; /* all, by enum cvl_kind */

@@ -125,7 +125,7 @@ static void print_json(const struct cvl_verify *v, const char *path, struct cvl_
 	js_end(&j);
 }
 
-/* ---- the verb ---- */
+/* ---- verify ---- */
 
 static int run_verify(int argc, char **argv, const struct verb *verb)
 {
@@ -182,21 +182,181 @@ static const struct verb session_verify = {
 	.run = run_verify,
 };
 
+/* ---- remove ---- */
+
+static int find_clocks(const struct cvl_session *s, char *const *names, size_t n, size_t *clocks,
+		       struct cvl_error *err)
+{
+	for (size_t i = 0; i < n; i++) {
+		int found = cvl_session_find(s, names[i]);
+
+		if (found < 0)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no clock '%s'",
+					cvl_session_path(s), names[i]);
+		clocks[i] = (size_t)found;
+	}
+	return 0;
+}
+
+static int remove_clocks(const char *path, char *const *names, size_t n, struct cvl_error *err)
+{
+	size_t *clocks = calloc(n + 1, sizeof(*clocks));
+	struct cvl_session *s;
+	struct cvl_out out;
+	int rc = clocks ? cvl_session_open(&s, path, NULL, err) : cvl_no_memory(err);
+
+	if (!rc) {
+		cvl_session_close(s); /* it is there */
+		rc = cvl_session_create(&s, path, err);
+	}
+	if (!rc) {
+		rc = find_clocks(s, names, n, clocks, err);
+		if (!rc)
+			rc = cvl_session_remove(s, clocks, n, err);
+		if (!rc) {
+			cvl_out_init(&out, STDOUT_FILENO, "standard output");
+			cvl_out_printf(&out, "%s: ", path);
+			cli_count(&out, cvl_session_clocks(s), "clock");
+			cvl_out_text(&out, " left\n");
+			rc = cvl_out_close(&out, err);
+		}
+		cvl_session_close(s);
+	}
+	free(clocks);
+	return rc;
+}
+
+static int run_remove(int argc, char **argv, const struct verb *verb)
+{
+	static const struct option options_remove[] = { CLI_HELP_OPTION, { 0 } };
+	struct cvl_error err;
+	int c;
+
+	while ((c = getopt_long(argc, argv, "h", options_remove, NULL)) != -1)
+		return cli_option(c, verb);
+	if (optind + 2 > argc)
+		return cli_usage(verb, "name a session, and the clocks to remove");
+	return remove_clocks(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), &err) ?
+		       cli_fail(&err) :
+		       0;
+}
+
+static const struct verb session_remove = {
+	.name = "session remove",
+	.what = "take clocks out of a session, with their traces",
+	.usage = "session remove SESSION CLOCK ...",
+	.help = "Their traces are deleted (of a linked one the link). The session has to be synchronised again: `coeval sync`\n"
+		"uses the rules of before. Clocks of one trace can only go together.\n"
+		"\n"
+		"Example:\n"
+		"  coeval session remove all/ n02 && coeval sync all/\n",
+	.run = run_remove,
+};
+
+/* ---- clean ---- */
+
+struct cleaning {
+	struct cvl_out out;
+	bool dry;
+	uint64_t n;
+};
+
+static bool see(void *ctx, const char *path)
+{
+	struct cleaning *c = ctx;
+
+	c->n++;
+	cvl_out_name(&c->out, path);
+	cvl_out_text(&c->out, c->dry ? " (not removed)\n" : "\n");
+	return !c->dry;
+}
+
+static int clean(const char *path, struct cleaning *c, struct cvl_error *err)
+{
+	struct cvl_session *s;
+	int rc = cvl_session_open(&s, path, NULL, err);
+
+	if (rc)
+		return rc;
+	cvl_session_close(s); /* it is there */
+	rc = cvl_session_create(&s, path, err);
+	if (rc)
+		return rc;
+	cvl_out_init(&c->out, STDOUT_FILENO, "standard output");
+	rc = cvl_session_clean(s, see, c, err);
+	if (!rc && !c->n)
+		cvl_out_printf(&c->out, "%s: nothing to remove\n", path);
+	if (!rc)
+		rc = cvl_out_close(&c->out, err);
+	cvl_session_close(s);
+	return rc;
+}
+
+static int run_clean(int argc, char **argv, const struct verb *verb)
+{
+	static const struct option options_clean[] = { { "dry-run", no_argument, NULL, 'n' },
+						       CLI_HELP_OPTION,
+						       { 0 } };
+	struct cleaning *cleaning = calloc(1, sizeof(*cleaning));
+	struct cvl_error err;
+	int c, rc = cleaning ? 0 : cvl_no_memory(&err);
+
+	while (!rc && (c = getopt_long(argc, argv, "nh", options_clean, NULL)) != -1) {
+		if (c != 'n') {
+			free(cleaning);
+			return cli_option(c, verb);
+		}
+		cleaning->dry = true;
+	}
+	if (!rc && optind + 1 != argc) {
+		free(cleaning);
+		return cli_usage(verb, "name one session");
+	}
+	if (!rc)
+		rc = clean(argv[optind], cleaning, &err);
+	free(cleaning);
+	return rc ? cli_fail(&err) : 0;
+}
+
+static const struct verb session_clean = {
+	.name = "session clean",
+	.what = "remove what interrupted work left in a session and no clock names",
+	.usage = "session clean [--dry-run] SESSION",
+	.help = "  -n, --dry-run  only list it\n"
+		"\n"
+		"Example:\n"
+		"  coeval session clean --dry-run s/\n",
+	.run = run_clean,
+};
+
+/* ---- the verb ---- */
+
+static const struct {
+	const char *name;
+	const struct verb *verb;
+} parts[] = {
+	{ "join", &verb_join },
+	{ "remove", &session_remove },
+	{ "verify", &session_verify },
+	{ "clean", &session_clean },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	if (argc > 1 && !strcmp(argv[1], "verify"))
-		return run_verify(argc - 1, argv + 1, &session_verify);
+	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
+		if (!strcmp(argv[1], parts[i].name))
+			return parts[i].verb->run(argc - 1, argv + 1, parts[i].verb);
 	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
 		return cli_option('h', verb);
 	if (argc > 1)
-		return cli_usage(verb, "there is no part '%s', but verify", argv[1]);
-	return cli_usage(verb, "say what to do: verify");
+		return cli_usage(verb, "unknown command '%s'", argv[1]);
+	return cli_usage(verb, "say what to do: join, remove, verify or clean");
 }
 
 const struct verb verb_session = {
 	.name = "session",
-	.what = "verify: whether a session still is what was stored",
-	.usage = "session verify [--json] SESSION",
-	.help = "See `coeval help session verify`.\n",
+	.what = "join sessions, remove clocks of one, verify and clean it",
+	.usage = "session join|remove|verify|clean ...",
+	.help = "See `coeval help session join`, `remove`, `verify` and `clean`.\n",
 	.run = run,
 };
