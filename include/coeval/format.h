@@ -60,10 +60,23 @@ CVL_API extern const struct cvl_importer *const cvl_importers[];
 CVL_API const struct cvl_importer *cvl_importer_find(const char *name);
 
 /**
- * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL: probed).
+ * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL: probed). What seems to be in the session
+ * already is told to opts->report as CVL_E_MISMATCH, and imported again.
  */
 CVL_API int cvl_import(struct cvl_session *s, const char *path, const char *format,
 		       const struct cvl_import_opts *opts, struct cvl_error *err);
+
+/**
+ * The same from the @n bytes at @bytes, which stay there until it returns. @name stands for the path: in messages, as the clock's name
+ * and origin, and where a suffix tells the format.
+ */
+CVL_API int cvl_import_memory(struct cvl_session *s, const char *name, const void *bytes, size_t n,
+			      const char *format, const struct cvl_import_opts *opts,
+			      struct cvl_error *err);
+
+/** The same from what is left of the open file, pipe or socket @fd, which is not closed; where it stands afterwards is not stated. */
+CVL_API int cvl_import_fd(struct cvl_session *s, const char *name, int fd, const char *format,
+			  const struct cvl_import_opts *opts, struct cvl_error *err);
 
 /** What there is to be read from a line of a captured clock. */
 enum cvl_protocol {
@@ -125,6 +138,7 @@ struct cvl_exporter {
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 };
 
+/** All of them, ended by NULL; and the one called @name, or NULL. */
 CVL_API extern const struct cvl_exporter *const cvl_exporters[];
 CVL_API const struct cvl_exporter *cvl_exporter_find(const char *name);
 

@@ -68,8 +68,8 @@ static int show_until(struct follower *f, struct cvl_session *session, int64_t h
 		return 0;
 	opts.has_from = f->printed;
 	opts.from.ns = f->until;
-	opts.has_to = horizon != INT64_MAX;
-	opts.to.ns = horizon - 1;
+	opts.has_until = horizon != INT64_MAX;
+	opts.until.ns = horizon - 1;
 	rc = show_records(f->show, session, &opts, f->err);
 	f->printed = true;
 	f->until = horizon;

@@ -265,7 +265,7 @@ static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 
 static int open_writer(struct csv *c, struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = "csv", .path = cvl_input_path(c->in) };
+	const struct cvl_origin origin = { .format = "csv", .path = cvl_input_origin(c->in) };
 	char *line[CVL_LINES_MAX];
 	const char *channel[CVL_CHANNELS_MAX];
 	struct cvl_store_desc desc = {
@@ -279,8 +279,6 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 	char clock[256];
 	int rc;
 
-	if (!origin.path)
-		origin.path = cvl_input_name(c->in);
 	cvl_input_clock_name(c->in, c->opts, clock, sizeof(clock));
 	desc.clock = clock;
 	for (size_t i = 0; i < c->n_columns; i++) {

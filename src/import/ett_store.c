@@ -113,8 +113,7 @@ static int declare_pair(struct ett_store *st, const char *name, const char *a, c
 int ett_store_open(struct ett_store *st, const struct ett_header *h, struct cvl_input *in,
 		   struct cvl_session *s, const struct cvl_import_opts *opts, struct cvl_error *err)
 {
-	const char *path = cvl_input_path(in);
-	const struct cvl_origin origin = { "ett", path ? path : "-", NULL };
+	const struct cvl_origin origin = { .format = "ett", .path = cvl_input_origin(in) };
 	const struct cvl_store_desc desc = {
 		.clock = st->clock,
 		.rate_hz = le64toh(h->rate_hz),
@@ -144,8 +143,7 @@ int ett_store_open(struct ett_store *st, const struct ett_header *h, struct cvl_
 
 int ett_store_truth(struct ett_store *st, struct cvl_input *in, struct cvl_error *err)
 {
-	const char *path = cvl_input_path(in);
-	const struct cvl_origin origin = { "ett", path ? path : "-", NULL };
+	const struct cvl_origin origin = { .format = "ett", .path = cvl_input_origin(in) };
 	bool apart = le32toh(st->h->flags) & ETT_APART;
 	char name[160];
 	struct cvl_store_desc desc = {

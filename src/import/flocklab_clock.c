@@ -91,14 +91,12 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 		   const char *node, struct cvl_store_desc *desc, struct cvl_writer **w,
 		   struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = format, .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = format, .path = cvl_input_origin(in) };
 	char clock[256], traced[FLOCKLAB_NAME_BYTES + 8];
 
 	snprintf(clock, sizeof(clock), "%.128s%sobserver-%s", opts->node ? opts->node : "",
 		 opts->node ? "-" : "", id);
 	snprintf(traced, sizeof(traced), "node-%s", node);
-	if (!origin.path)
-		origin.path = cvl_input_name(in);
 	desc->clock = clock;
 	desc->node = traced;
 	desc->rate_hz = FLOCKLAB_RATE_HZ;

@@ -7,6 +7,7 @@
 #include <coeval/files.h>
 #include "importers.h"
 #include "input.h"
+#include "store/stored.h"
 
 /* What probes may look at. */
 #define HEAD_BYTES 65536
@@ -106,36 +107,19 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 			cvl_input_name(in), names);
 }
 
-static int import(struct cvl_session *s, const char *path, const char *format,
+/* Import @in, which is open. */
+static int import(struct cvl_session *s, struct cvl_input *in, const char *path, const char *format,
 		  const struct cvl_import_opts *opts, struct cvl_error *err)
 {
-	const struct cvl_importer *importer = NULL;
+	const struct cvl_importer *importer = format ? cvl_importer_find(format) : NULL;
 	const unsigned char *head;
-	struct cvl_input *in;
+	size_t first = cvl_session_clocks(s);
+	char digest[CVL_HASH_TEXT];
 	ssize_t n;
-	int rc;
+	int rc = 0;
 
-	if (format) {
-		importer = cvl_importer_find(format);
-		if (!importer)
-			return unknown_format(format, err);
-	}
-	if (strcmp(path, "-") && cvl_is_dir(path)) {
-		const struct cvl_trace_opts trace = { .node = opts->node,
-						      .link = opts->link,
-						      .clock_rate_hz = opts->clock_rate_hz,
-						      .report = opts->report,
-						      .progress = opts->progress };
-
-		if (importer && importer != &cvl_import_ctf)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"%s: is a directory, which only the format ctf can be",
-					path);
-		return cvl_session_add_trace(s, path, &trace, err);
-	}
-	rc = cvl_input_open(&in, path, err);
-	if (rc)
-		return rc;
+	if (format && !importer)
+		return unknown_format(format, err);
 	cvl_input_progress(in, &opts->progress);
 	n = cvl_input_peek(in, 1, &head, err);
 	if (n < 0)
@@ -148,23 +132,90 @@ static int import(struct cvl_session *s, const char *path, const char *format,
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 			      "%s: --lines chooses lines of vcd and csv, not of %s",
 			      cvl_input_name(in), importer->name);
-	if (!rc)
-		rc = importer->import(in, s, opts, err);
+	if (rc)
+		return rc;
+	rc = importer->import(in, s, opts, err);
+	cvl_input_digest(in, digest);
+	return rc ? rc : session_source(s, first, digest, opts->report, err);
+}
+
+static int import_path(struct cvl_session *s, const char *path, const char *format,
+		       const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	const struct cvl_trace_opts trace = { .node = opts->node,
+					      .link = opts->link,
+					      .clock_rate_hz = opts->clock_rate_hz,
+					      .report = opts->report,
+					      .progress = opts->progress };
+	struct cvl_input *in;
+	int rc;
+
+	if (strcmp(path, "-") && cvl_is_dir(path)) {
+		if (format && !cvl_importer_find(format))
+			return unknown_format(format, err);
+		if (format && strcmp(format, cvl_import_ctf.name) != 0)
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s: is a directory, which only the format ctf can be",
+					path);
+		return cvl_session_add_trace(s, path, &trace, err);
+	}
+	rc = cvl_input_open(&in, path, err);
+	if (rc)
+		return rc;
+	rc = import(s, in, path, format, opts, err);
 	cvl_input_close(in);
+	return rc;
+}
+
+/* What was stated of every clock that came of it, from clock @first on. */
+static int state(struct cvl_session *s, size_t first, const struct cvl_clock_facts *facts,
+		 struct cvl_error *err)
+{
+	static const struct cvl_clock_facts none;
+	int rc = 0;
+
+	if (!memcmp(facts, &none, sizeof(none)))
+		return 0;
+	for (size_t i = first; i < cvl_session_clocks(s) && !rc; i++)
+		rc = cvl_session_state(s, i, facts, err);
 	return rc;
 }
 
 int cvl_import(struct cvl_session *s, const char *path, const char *format,
 	       const struct cvl_import_opts *opts, struct cvl_error *err)
 {
-	static const struct cvl_clock_facts none;
-	const struct cvl_clock_facts *facts = &opts->facts;
-	size_t n = cvl_session_clocks(s);
-	int rc = import(s, path, format, opts, err);
+	size_t first = cvl_session_clocks(s);
+	int rc = import_path(s, path, format, opts, err);
 
-	if (!memcmp(facts, &none, sizeof(none)))
-		return rc;
-	for (size_t i = n; i < cvl_session_clocks(s) && !rc; i++)
-		rc = cvl_session_state(s, i, facts, err);
-	return rc;
+	return rc ? rc : state(s, first, &opts->facts, err);
+}
+
+/* Import @in, which is closed. */
+static int import_input(struct cvl_session *s, struct cvl_input *in, const char *name,
+			const char *format, const struct cvl_import_opts *opts,
+			struct cvl_error *err)
+{
+	size_t first = cvl_session_clocks(s);
+	int rc = import(s, in, name, format, opts, err);
+
+	cvl_input_close(in);
+	return rc ? rc : state(s, first, &opts->facts, err);
+}
+
+int cvl_import_memory(struct cvl_session *s, const char *name, const void *bytes, size_t n,
+		      const char *format, const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	struct cvl_input *in;
+	int rc = cvl_input_memory(&in, bytes, n, name, err);
+
+	return rc ? rc : import_input(s, in, name, format, opts, err);
+}
+
+int cvl_import_fd(struct cvl_session *s, const char *name, int fd, const char *format,
+		  const struct cvl_import_opts *opts, struct cvl_error *err)
+{
+	struct cvl_input *in;
+	int rc = cvl_input_fd(&in, fd, name, err);
+
+	return rc ? rc : import_input(s, in, name, format, opts, err);
 }

@@ -3,6 +3,7 @@
 
 #include <assert.h>
 #include <ctype.h>
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,23 +12,32 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/sha256.h"
+
+/* What a digest is of. */
+#define DIGEST_EVERY 65536
+#define DIGEST_BYTES 1024
+
 /*
- * The bytes ahead are bytes[at .. end). They are moved to the front only when more are wanted than
+ * The bytes ahead are window[at .. end). They are moved to the front only when more are wanted than
  * there are, so with windows much larger than what is asked for nearly nothing is copied twice.
  */
 struct cvl_input {
-	int fd;                    /* -1: memory */
-	const unsigned char *left; /* of the memory */
-	size_t n_left;
+	int fd;                     /* -1: memory */
+	bool own;                   /* close it */
+	const unsigned char *bytes; /* the memory; size is how many */
+	uint64_t begin;             /* where the file stood */
 	char *path;
 	char *name;
 	uint64_t size;
-	uint64_t offset; /* of bytes[at] */
+	uint64_t offset; /* of window[at] */
 	size_t at, end;
 	bool ended;
 	struct cvl_progress progress;
-	size_t room;           /* the window; no more than there is, if that is known */
-	unsigned char bytes[]; /* one more than that, for the NUL of a last line */
+	size_t room;  /* the window; no more than there is, if that is known */
+	uint64_t got; /* bytes read */
+	struct sha256_ctx digest;
+	unsigned char window[]; /* one more than that, for the NUL of a last line */
 };
 
 static int input_new(struct cvl_input **out, const char *path, const char *name, size_t room,
@@ -42,6 +52,7 @@ static int input_new(struct cvl_input **out, const char *path, const char *name,
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
 	in->room = room;
+	sha256_init(&in->digest);
 	in->name = strdup(name);
 	in->path = path ? strdup(path) : NULL;
 	if (!in->name || (path && !in->path)) {
@@ -52,31 +63,50 @@ static int input_new(struct cvl_input **out, const char *path, const char *name,
 	return 0;
 }
 
+static int input_fd(struct cvl_input **out, int fd, bool own, const char *path, const char *name,
+		    struct cvl_error *err)
+{
+	struct stat st;
+	off_t begin;
+	int rc;
+
+	if (fstat(fd, &st))
+		return cvl_fail_errno(err, "open", name);
+	begin = S_ISREG(st.st_mode) ? lseek(fd, 0, SEEK_CUR) : -1;
+	st.st_size = begin >= 0 && st.st_size > begin ? st.st_size - begin : 0;
+	rc = input_new(out, path, name,
+		       st.st_size && st.st_size < CVL_INPUT_WINDOW ? (size_t)st.st_size :
+								     CVL_INPUT_WINDOW,
+		       err);
+	if (rc)
+		return rc;
+	(*out)->fd = fd;
+	(*out)->own = own;
+	(*out)->size = (uint64_t)st.st_size;
+	(*out)->begin = begin > 0 ? (uint64_t)begin : 0;
+	return 0;
+}
+
 int cvl_input_open(struct cvl_input **out, const char *path, struct cvl_error *err)
 {
-	const bool std = !strcmp(path, "-");
-	const char *name = std ? "standard input" : path;
-	int fd = std ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC), rc;
-	size_t room = CVL_INPUT_WINDOW;
-	struct stat st;
+	int fd, rc;
 
 	*out = NULL;
-	if (fd < 0 || fstat(fd, &st)) {
-		rc = cvl_fail_errno(err, "open", name);
-	} else {
-		if (!S_ISREG(st.st_mode) || st.st_size < 0)
-			st.st_size = 0;
-		if (st.st_size && st.st_size < CVL_INPUT_WINDOW)
-			room = (size_t)st.st_size;
-		rc = input_new(out, path, name, room, err);
-	}
-	if (!rc) {
-		(*out)->fd = fd;
-		(*out)->size = (uint64_t)st.st_size;
-	} else if (fd > STDIN_FILENO) {
+	if (!strcmp(path, "-"))
+		return input_fd(out, STDIN_FILENO, false, path, "standard input", err);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return cvl_fail_errno(err, "open", path);
+	rc = input_fd(out, fd, true, path, path, err);
+	if (rc)
 		close(fd);
-	}
 	return rc;
+}
+
+int cvl_input_fd(struct cvl_input **out, int fd, const char *name, struct cvl_error *err)
+{
+	*out = NULL;
+	return input_fd(out, fd, false, NULL, name, err);
 }
 
 int cvl_input_memory(struct cvl_input **out, const void *bytes, size_t n, const char *name,
@@ -86,8 +116,7 @@ int cvl_input_memory(struct cvl_input **out, const void *bytes, size_t n, const 
 
 	if (rc)
 		return rc;
-	(*out)->left = bytes;
-	(*out)->n_left = n;
+	(*out)->bytes = bytes;
 	(*out)->size = n;
 	return 0;
 }
@@ -96,7 +125,7 @@ void cvl_input_close(struct cvl_input *in)
 {
 	if (!in)
 		return;
-	if (in->fd > STDIN_FILENO)
+	if (in->own)
 		close(in->fd);
 	free(in->path);
 	free(in->name);
@@ -123,6 +152,47 @@ uint64_t cvl_input_size(const struct cvl_input *in)
 	return in->size;
 }
 
+const char *cvl_input_origin(const struct cvl_input *in)
+{
+	return in->path ? in->path : in->name;
+}
+
+const void *cvl_input_bytes(const struct cvl_input *in, size_t *n)
+{
+	*n = in->bytes ? (size_t)in->size : 0;
+	return in->bytes;
+}
+
+int cvl_input_file(const struct cvl_input *in, uint64_t *begin)
+{
+	*begin = in->begin;
+	return in->size ? in->fd : -1;
+}
+
+/* The @n bytes at @p were read: those of them that the digest is of. */
+static void sample(struct cvl_input *in, const unsigned char *p, size_t n)
+{
+	for (size_t i = 0; i < n;) {
+		size_t at = (in->got + i) % DIGEST_EVERY;
+		size_t step = at < DIGEST_BYTES ? DIGEST_BYTES - at : DIGEST_EVERY - at;
+
+		step = step < n - i ? step : n - i;
+		if (at < DIGEST_BYTES)
+			sha256_update(&in->digest, step, p + i);
+		i += step;
+	}
+	in->got += n;
+}
+
+void cvl_input_digest(const struct cvl_input *in, char out[CVL_HASH_TEXT])
+{
+	struct sha256_ctx all = in->digest;
+	const uint64_t size = htole64(in->size ? in->size : in->got);
+
+	sha256_update(&all, sizeof(size), (const uint8_t *)&size);
+	cvl_sha256_digits(&all, out + sprintf(out, "sampled:"));
+}
+
 static ssize_t input_read(struct cvl_input *in, unsigned char *to, size_t room)
 {
 	ssize_t n;
@@ -133,12 +203,10 @@ static ssize_t input_read(struct cvl_input *in, unsigned char *to, size_t room)
 		while (n < 0 && errno == EINTR);
 		return n;
 	}
-	if (room > in->n_left)
-		room = in->n_left;
+	if (room > in->size - in->got)
+		room = (size_t)(in->size - in->got);
 	if (room)
-		memcpy(to, in->left, room);
-	in->left += room;
-	in->n_left -= room;
+		memcpy(to, in->bytes + in->got, room);
 	return (ssize_t)room;
 }
 
@@ -150,14 +218,14 @@ static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 
 	if (in->end - in->at >= want || in->ended)
 		return 0;
-	memmove(in->bytes, in->bytes + in->at, in->end - in->at);
+	memmove(in->window, in->window + in->at, in->end - in->at);
 	in->end -= in->at;
 	in->at = 0;
 	while (in->end < want && !in->ended) {
 		rc = cvl_progress_tell(&in->progress, in->offset + in->end, in->size, err);
 		if (rc)
 			return rc;
-		n = input_read(in, in->bytes + in->end, in->room - in->end);
+		n = input_read(in, in->window + in->end, in->room - in->end);
 		if (n < 0) {
 			rc = cvl_fail_errno(err, "read", in->name);
 
@@ -165,6 +233,7 @@ static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 				err->offset = in->offset + in->end;
 			return rc;
 		}
+		sample(in, in->window + in->end, (size_t)n);
 		in->end += (size_t)n;
 		in->ended = n == 0;
 	}
@@ -180,7 +249,7 @@ ssize_t cvl_input_peek(struct cvl_input *in, size_t want, const unsigned char **
 	rc = input_fill(in, want < CVL_INPUT_WINDOW ? want : CVL_INPUT_WINDOW, err);
 	if (rc)
 		return rc;
-	*bytes = in->bytes + in->at;
+	*bytes = in->window + in->at;
 	return (ssize_t)(in->end - in->at);
 }
 
@@ -202,7 +271,7 @@ int cvl_input_line(struct cvl_input *in, char **line, size_t *len, uint64_t *off
 
 		if (rc)
 			return rc;
-		start = in->bytes + in->at;
+		start = in->window + in->at;
 		n = in->end - in->at;
 		nl = n > seen ? memchr(start + seen, '\n', n - seen) : NULL;
 		if (nl || n == seen)

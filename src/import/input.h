@@ -14,20 +14,35 @@
 #include <coeval/error.h>
 #include <coeval/format.h>
 
+#include "store/hash.h"
+
 /** Bytes that can be looked at ahead of reading, and a line's greatest length. */
 #define CVL_INPUT_WINDOW (1u << 20)
 
 /** Open @path, "-" being standard input. */
 int cvl_input_open(struct cvl_input **in, const char *path, struct cvl_error *err);
-/** An input over bytes in memory, which must outlive it: for tests and fuzzers. */
+/** What is left of the open file, pipe or socket @fd, which is not closed. */
+int cvl_input_fd(struct cvl_input **in, int fd, const char *name, struct cvl_error *err);
+/** An input over bytes in memory, which must outlive it. */
 int cvl_input_memory(struct cvl_input **in, const void *bytes, size_t n, const char *name,
 		     struct cvl_error *err);
 void cvl_input_close(struct cvl_input *in);
 
 /** Name for messages; "-" is shown as "standard input". */
 const char *cvl_input_name(const struct cvl_input *in);
-/** Path as given (NULL for memory), for libraries that open files themselves. */
+/** What a session keeps as the origin: the path as given, or the name. */
+const char *cvl_input_origin(const struct cvl_input *in);
+/** Path as given; NULL: it was not opened by one. */
 const char *cvl_input_path(const struct cvl_input *in);
+/** All the bytes of an input over memory; NULL: it is none. */
+const void *cvl_input_bytes(const struct cvl_input *in, size_t *n);
+/** The descriptor and where reading it began, of a file that can be read at any place; -1: it cannot. */
+int cvl_input_file(const struct cvl_input *in, uint64_t *begin);
+/**
+ * A digest of the size and of one KiB in 64 of what was read so far: who imports the same file twice hardly means it, and reading all of
+ * it again for that would cost more than importing it.
+ */
+void cvl_input_digest(const struct cvl_input *in, char out[CVL_HASH_TEXT]);
 /** Bytes consumed so far: the offset that errors carry. */
 uint64_t cvl_input_offset(const struct cvl_input *in);
 /** Size in bytes, 0 if unknown (a pipe). */

@@ -189,7 +189,7 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 {
 	char clock[128];
 	struct cvl_store_desc desc = { .clock = clock, .node = f->opts->node };
-	const struct cvl_origin origin = { .format = format, .path = cvl_input_path(f->in) };
+	const struct cvl_origin origin = { .format = format, .path = cvl_input_origin(f->in) };
 	struct cvl_error problem;
 
 	f->timed = f->look.local || f->look.global;

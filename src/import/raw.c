@@ -87,8 +87,7 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 {
 	char clock[128];
 	char *names[CVL_LINES_MAX] = { NULL };
-	const char *path = cvl_input_path(in) ? cvl_input_path(in) : cvl_input_name(in);
-	const struct cvl_origin origin = { .format = "raw", .path = path };
+	const struct cvl_origin origin = { .format = "raw", .path = cvl_input_origin(in) };
 	struct cvl_store_desc desc = {
 		.clock = clock,
 		.node = opts->node,

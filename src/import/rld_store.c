@@ -121,7 +121,7 @@ static int tell_file(struct rld_store *st, struct cvl_error *err)
 int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_session *s,
 		   const struct cvl_import_opts *opts, int64_t start_unix_ns, struct cvl_error *err)
 {
-	struct cvl_origin origin = { .format = "rld", .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = "rld", .path = cvl_input_origin(in) };
 	char *line[CVL_LINES_MAX] = { NULL };
 	const char *channel[CVL_CHANNELS_MAX];
 	char clock[256];
@@ -141,8 +141,6 @@ int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_sessio
 		return no_memory(st, err);
 	find_merged(st);
 	desc.n_channels = st->h->n_channels + st->n_merged;
-	if (!origin.path)
-		origin.path = st->name;
 	cvl_input_clock_name(in, opts, clock, sizeof(clock));
 	rc = names(st, opts, line, channel, err);
 	if (!rc)

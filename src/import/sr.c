@@ -110,7 +110,7 @@ static int open_clock(struct sr *r, struct cvl_input *in, struct cvl_session *s,
 {
 	char clock[128];
 	const char *channels[SR_ANALOG_MAX];
-	const struct cvl_origin origin = { .format = "sr", .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = "sr", .path = cvl_input_origin(in) };
 	const struct cvl_store_desc desc = {
 		.clock = clock,
 		.node = r->opts->node,
@@ -176,7 +176,6 @@ static int check_ends(const struct sr *r, struct cvl_error *err)
 
 static int sr_open(struct sr *r, struct cvl_input *in, struct cvl_error *err)
 {
-	const char *path = cvl_input_path(in);
 	const unsigned char *head;
 	ssize_t n = cvl_input_peek(in, 4, &head, err);
 	int rc;
@@ -187,12 +186,7 @@ static int sr_open(struct sr *r, struct cvl_input *in, struct cvl_error *err)
 		return cvl_fail(err, n < 4 ? CVL_E_TRUNCATED : CVL_E_MAGIC, 0,
 				"%s: not a zip archive, which a sigrok session is",
 				cvl_input_name(in));
-	if (!path || !strcmp(path, "-") || !cvl_input_size(in))
-		return cvl_fail(
-			err, CVL_E_UNSUPPORTED, 0,
-			"%s: a sigrok session cannot be read from a pipe: save it to a file",
-			cvl_input_name(in));
-	rc = cvl_sr_zip_open(&r->zip, path, cvl_input_size(in), r->opts, err);
+	rc = cvl_sr_zip_open(&r->zip, in, r->opts, err);
 	if (!rc)
 		rc = check_version(r, err);
 	if (!rc)

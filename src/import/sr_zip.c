@@ -2,10 +2,14 @@
 #include "sr_zip.h"
 
 #include <assert.h>
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "input.h"
 
 /* Deflate packs 1032 to 1 at the most; archives that claim more are made to fill memory or disks. */
 #define RATIO_MAX 1100
@@ -49,27 +53,65 @@ static int count_sizes(struct sr_zip *z, uint64_t size, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_sr_zip_open(struct sr_zip *z, const char *path, uint64_t size,
-		    const struct cvl_import_opts *opts, struct cvl_error *err)
+static zip_source_t *open_source(const struct cvl_input *in, zip_error_t *ze)
 {
-	zip_error_t ze;
-	int code, rc;
+	uint64_t begin;
+	size_t n;
+	const void *bytes = cvl_input_bytes(in, &n);
+	int fd = cvl_input_file(in, &begin);
+	zip_source_t *source;
+	FILE *f;
 
-	*z = (struct sr_zip){ .name = path, .opts = opts };
-	z->zip = zip_open(path, ZIP_RDONLY, &code);
+	if (bytes)
+		return zip_source_buffer_create(bytes, n, 0, ze);
+	fd = dup(fd);
+	f = fd < 0 ? NULL : fdopen(fd, "rb");
+	if (!f) {
+		zip_error_set(ze, ZIP_ER_OPEN, errno);
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	source = zip_source_filep_create(f, begin, -1, ze);
+	if (!source)
+		fclose(f);
+	return source;
+}
+
+int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_import_opts *opts,
+		    struct cvl_error *err)
+{
+	const char *name = cvl_input_name(in);
+	const uint64_t size = cvl_input_size(in);
+	zip_source_t *source;
+	enum cvl_code code;
+	zip_error_t ze;
+	int rc;
+
+	*z = (struct sr_zip){ .name = name, .opts = opts };
+	if (!size)
+		return cvl_fail(
+			err, CVL_E_UNSUPPORTED, 0,
+			"%s: a sigrok session cannot be read from a pipe: save it to a file", name);
+	zip_error_init(&ze);
+	source = open_source(in, &ze);
+	z->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &ze) : NULL;
 	if (z->zip) {
+		zip_error_fini(&ze);
 		rc = count_sizes(z, size, err);
 		if (rc)
 			cvl_sr_zip_close(z);
 		return rc;
 	}
+	zip_source_free(source);
+	code = code_of(zip_error_code_zip(&ze));
 	/* The directory of an archive stands at its end: the beginning was that of one. */
-	if (code == ZIP_ER_NOZIP)
-		return cvl_fail(err, CVL_E_TRUNCATED, size, "%s: a zip archive without its end",
-				path);
-	zip_error_init_with_code(&ze, code);
-	rc = cvl_fail(err, code_of(code), code_of(code) == CVL_E_IO ? CVL_NO_OFFSET : 0,
-		      "%s: not a sound zip archive: %s", path, zip_error_strerror(&ze));
+	if (zip_error_code_zip(&ze) == ZIP_ER_NOZIP)
+		rc = cvl_fail(err, CVL_E_TRUNCATED, size, "%s: a zip archive without its end",
+			      name);
+	else
+		rc = cvl_fail(err, code, code == CVL_E_IO ? CVL_NO_OFFSET : 0,
+			      "%s: not a sound zip archive: %s", name, zip_error_strerror(&ze));
 	zip_error_fini(&ze);
 	return rc;
 }

@@ -35,9 +35,9 @@ struct sr_stream {
 	bool hole;              /* ended early: a chunk is missing, which was reported */
 };
 
-/** Open the archive @path of @size bytes. CVL_E_LIMIT if it claims to unpack to more than it can. */
-int cvl_sr_zip_open(struct sr_zip *z, const char *path, uint64_t size,
-		    const struct cvl_import_opts *opts, struct cvl_error *err);
+/** Open the archive @in: a file, or memory. CVL_E_LIMIT if it claims to unpack to more than it can; CVL_E_UNSUPPORTED: a pipe. */
+int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_import_opts *opts,
+		    struct cvl_error *err);
 void cvl_sr_zip_close(struct sr_zip *z);
 
 /** Look for the entry @prefix, or else its chunks. What was found is in s->last. */

@@ -606,7 +606,7 @@ static int declare_events(struct vcd *v, struct cvl_error *err)
 static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 {
 	struct cvl_input *in = v->words.in;
-	struct cvl_origin origin = { .format = "vcd", .path = cvl_input_path(in) };
+	const struct cvl_origin origin = { .format = "vcd", .path = cvl_input_origin(in) };
 	struct cvl_store_desc desc = {
 		.rate_hz = v->h.rate_hz,
 		.lines = (const char *const *)v->h.line,
@@ -618,8 +618,6 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 	char clock[256];
 	int rc;
 
-	if (!origin.path)
-		origin.path = name_of(v);
 	cvl_input_clock_name(in, v->opts, clock, sizeof(clock));
 	desc.clock = clock;
 	rc = cvl_names_fill(v->h.line, v->h.n_lines, v->opts->names, err);

@@ -714,6 +714,50 @@ static int place_trace(struct cvl_session *s, const char *path, const char *node
 	return rc;
 }
 
+static int set_hash(const struct cvl_session *s, struct entry *e, const char *hash,
+		    struct cvl_error *err)
+{
+	char *copy = strdup(hash);
+
+	if (!copy)
+		return no_memory(s, err);
+	free(e->hash);
+	e->hash = copy;
+	e->pub.hash = copy;
+	return 0;
+}
+
+/* Tell if one of the first @n clocks came of the same bytes as @origin does. */
+static void tell_again(const struct cvl_session *s, size_t n, const char *origin, const char *hash,
+		       const struct cvl_report *report)
+{
+	struct cvl_error again;
+
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(s->clock[i].hash, hash) != 0)
+			continue;
+		cvl_fail(
+			&again, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			"%s: seems to be in the session already, as the clock %s, imported from %s",
+			origin, s->clock[i].name, s->clock[i].origin);
+		cvl_tell(report, &again);
+		return;
+	}
+}
+
+int session_source(struct cvl_session *s, size_t first, const char *digest,
+		   const struct cvl_report *report, struct cvl_error *err)
+{
+	int rc = 0;
+
+	if (first >= s->n)
+		return 0;
+	tell_again(s, first, s->clock[first].origin, digest, report);
+	for (size_t i = first; i < s->n && !rc; i++)
+		rc = set_hash(s, &s->clock[i], digest, err);
+	return rc ? rc : save(s, err);
+}
+
 static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 {
 	struct adding *a = ctx;
@@ -726,6 +770,8 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 		return rc;
 	node_of(trace, a->opts->node, path, node, sizeof(node));
 	rc = cvl_hash_tree(path, hash, &a->progress, err);
+	if (!rc)
+		tell_again(a->s, a->s->n, path, hash, a->opts->report);
 	if (!rc)
 		rc = place_trace(a->s, path, node, a->opts->link, &a->progress, place, err);
 	if (!rc)
@@ -741,20 +787,12 @@ static int add_one_trace(void *ctx, const char *path, struct cvl_error *err)
 static int seal(struct cvl_session *s, struct entry *e, const struct cvl_progress *progress,
 		struct cvl_error *err)
 {
-	char hash[CVL_HASH_TEXT], *copy;
+	char hash[CVL_HASH_TEXT];
 	int rc = cvl_hash_tree(e->trace, hash, progress, err);
 
 	if (!rc)
 		rc = stored_look(&e->stored, e->trace, err);
-	if (rc)
-		return rc;
-	copy = strdup(hash);
-	if (!copy)
-		return no_memory(s, err);
-	free(e->hash);
-	e->hash = copy;
-	e->pub.hash = copy;
-	return 0;
+	return rc ? rc : set_hash(s, e, hash, err);
 }
 
 /* The trace of a clock that was placed already, or -1: a trace may hold several clocks. */

@@ -63,4 +63,11 @@ int64_t session_claimed_start(const struct cvl_clock_class *class);
 int session_open_trace(const struct cvl_session *s, size_t i, struct cvl_trace **trace,
 		       const struct cvl_report *report, struct cvl_error *err);
 
+/**
+ * The clocks from @first on were imported from what has the digest @digest: kept as their hash, and told if an earlier clock has the
+ * same.
+ */
+int session_source(struct cvl_session *s, size_t first, const char *digest,
+		   const struct cvl_report *report, struct cvl_error *err);
+
 #endif

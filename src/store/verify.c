@@ -345,7 +345,7 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 	rc = read_trace(j, i, p, err);
 	if (c->growing) /* its last packet is on its way */
 		forget_problems(p);
-	if (!rc && *c->hash)
+	if (!rc && c->foreign && *c->hash)
 		return check_hash(j, c, p, err);
 	if (!rc && !c->foreign) { /* whatever its metadata say now */
 		check_metadata(c, st, p);

@@ -103,9 +103,15 @@ static void check(const struct sr_case *cases, size_t n)
 		const struct cvl_error *e;
 		struct scratch x;
 		struct imported im;
+		uint8_t *bytes;
+		size_t len;
 
 		scratch_open(&x);
 		pack(&x, c->entry, 8, ZIP_CM_DEFLATE);
+		bytes = load(&x, &len);
+		import_bytes(&im, &cvl_import_sr, bytes, len, &c->opts);
+		imported_free(&im);
+		free(bytes);
 		import_file(&im, &cvl_import_sr, x.path, &c->opts);
 		e = im.rc ? &im.err : im.report;
 		if (im.rc != c->rc || e->code != c->code)
@@ -512,10 +518,17 @@ static void large_metadata_are_refused(void **state)
 
 static void a_pipe_is_told_to_be_saved(void **state)
 {
+	struct cvl_input *in;
 	struct imported im;
+	int ends[2];
 
 	(void)state;
-	import_bytes(&im, &cvl_import_sr, "PK\3\4xxxx", 8, NULL);
+	assert_int_equal(pipe(ends), 0);
+	assert_int_equal(write(ends[1], "PK\3\4xxxx", 8), 8);
+	close(ends[1]);
+	assert_int_equal(cvl_input_fd(&in, ends[0], "pipe", NULL), 0);
+	import_input(&im, &cvl_import_sr, in, NULL);
+	close(ends[0]);
 	assert_int_equal(im.rc, CVL_E_UNSUPPORTED);
 	assert_non_null(strstr(im.err.text, "save it to a file"));
 	imported_free(&im);

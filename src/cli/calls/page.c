@@ -336,7 +336,7 @@ static int put_data(struct page *p)
 
 int calls_view_page(const struct calls_view *v, const char *path, struct cvl_error *err)
 {
-	const char *text = (const char *)calls_page_text;
+	const char *text = (const char *)calls_page;
 	const char *at = memmem(text, calls_page_bytes, marker, sizeof(marker) - 1);
 	struct page p = { .v = v };
 	int rc;
