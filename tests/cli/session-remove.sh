@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: store
 # A clock is taken out of a session, and nothing that was found out with it is believed any more; clean removes what is left over.
 need python3
 
