@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "json.h"
 #include "output.h"
 
 #include <coeval/format.h>
+#include <coeval/summary.h>
 
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-enum { OPT_TO = 256, OPT_FROM, OPT_UNTIL, OPT_NODE, OPT_NOMINAL, OPT_STRICT };
+enum { OPT_TO = 256, OPT_FROM, OPT_UNTIL, OPT_NODE, OPT_NOMINAL, OPT_STRICT, OPT_JSON };
 
 static const struct option options[] = {
 	{ "to", required_argument, NULL, OPT_TO },
@@ -16,6 +20,7 @@ static const struct option options[] = {
 	{ "node", required_argument, NULL, OPT_NODE },
 	{ "nominal", no_argument, NULL, OPT_NOMINAL },
 	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
@@ -45,6 +50,55 @@ static void warn_of_ambiguous(const struct cvl_sync *sync)
 				sync->clock[i].clock);
 }
 
+/* What was written, counted on the timeline: a pass of its own, for those who ask. */
+static int tell(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *path,
+		struct cvl_error *err)
+{
+	struct cvl_out *o = malloc(sizeof(*o));
+	struct cvl_analysis *a = NULL;
+	struct js j = { .o = o };
+	int rc = o ? cvl_timeline_rewind(tl, err) : cvl_no_memory(err);
+
+	if (!rc)
+		rc = cvl_summary_open(&a, tl, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &a, 1, err);
+	if (!rc) {
+		const struct cvl_summary *s = cvl_summary_result(a);
+
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
+		js_open(&j, NULL, '{');
+		js_text(&j, "session", cvl_session_path(s->session));
+		js_text(&j, "format", exporter->name);
+		js_text(&j, "output", path);
+		js_count(&j, "records", s->records);
+		js_count(&j, "gaps", s->gaps);
+		js_open(&j, "clocks", '[');
+		for (size_t i = 0; i < s->n_clocks; i++) {
+			const struct cvl_summary_clock *c = &s->clock[i];
+
+			if (!c->any)
+				continue;
+			js_open(&j, NULL, '{');
+			js_text(&j, "clock", c->clock->name);
+			js_text(&j, "verdict", c->sync ? cvl_verdict_name(c->sync->verdict) : NULL);
+			js_count(&j, "records", c->records);
+			js_count(&j, "gaps", c->gaps);
+			js_count(&j, "lost", c->lost);
+			js_int(&j, "from_ns", c->first.ns);
+			js_int(&j, "to_ns", c->last.ns);
+			js_close(&j, '}');
+		}
+		js_close(&j, ']');
+		js_close(&j, '}');
+		js_end(&j);
+		rc = cvl_out_flush(o, err);
+	}
+	cvl_analysis_free(a);
+	free(o);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_timeline_opts opts = { 0 };
@@ -52,6 +106,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_timeline *tl = NULL;
 	struct cvl_session *session;
 	const char *path = NULL;
+	bool json = false;
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
@@ -80,6 +135,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case OPT_NODE: opts.node = optarg; break;
 		case OPT_NOMINAL: opts.nominal = true; break;
 		case OPT_STRICT: opts.strict = true; break;
+		case OPT_JSON: json = true; break;
 		default: return cli_option(c, verb);
 		}
 		if (rc)
@@ -91,6 +147,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_usage(
 			verb,
 			"say --to vcd, csv, ctf, perfetto, grace, flocklab, ett-text or null");
+	if (json && strcmp(exporter->name, "null") != 0 && (!path || !strcmp(path, "-")))
+		return cli_usage(verb, "--json needs -o OUT: standard output has the JSON");
 	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
@@ -99,6 +157,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 		warn_of_ambiguous(cvl_timeline_sync(tl));
 		rc = export_to(exporter, tl, path, &err);
 	}
+	if (!rc && json)
+		rc = tell(exporter, tl, path, &err);
 	progress_clear(&progress);
 	cvl_timeline_close(tl);
 	cvl_session_close(session);
@@ -119,6 +179,7 @@ const struct verb verb_export = {
 		"      --node GLOB          only these nodes or clocks\n"
 		"      --nominal            leave sync.json aside\n"
 		"      --strict             stop at damage instead of recording a gap\n"
+		"      --json               what was written, counted, as JSON; needs -o\n"
 		"\n"
 		"Gaps stay visible: x and a wire called gap in VCD, rows in CSV, events in CTF, slices in\n"
 		"Perfetto. Grace's, FlockLab's and ett-text files cannot hold them: how many are\n"
