@@ -10,128 +10,90 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum {
-	OPT_LINES = 256,
-	OPT_UNIT,
-	OPT_NAMES,
-	OPT_DEVICE,
-	OPT_RADIO,
-	OPT_PROFILE,
-	OPT_RADIO_LINE,
-	OPT_PERIOD,
-	OPT_DURATION,
-	OPT_START,
-	OPT_CONTROL,
-	OPT_WAIT,
-	OPT_METRICS,
-	OPT_POWER,
-	OPT_MASK,
-	OPT_MODE,
-	OPT_METADATA,
-	OPT_BELL,
-	OPT_JSON
-};
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "driver", required_argument, NULL, 'd' },
-	{ "rate", required_argument, NULL, 'r' },
-	{ "name", required_argument, NULL, 'n' },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "lines", required_argument, NULL, OPT_LINES },
-	{ "unit-size", required_argument, NULL, OPT_UNIT },
-	{ "names", required_argument, NULL, OPT_NAMES },
-	{ "radio", required_argument, NULL, OPT_RADIO },
-	{ "profile", required_argument, NULL, OPT_PROFILE },
-	{ "radio-line", required_argument, NULL, OPT_RADIO_LINE },
-	{ "beacon-period", required_argument, NULL, OPT_PERIOD },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "start", required_argument, NULL, OPT_START },
-	{ "control", required_argument, NULL, OPT_CONTROL },
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "metrics", required_argument, NULL, OPT_METRICS },
-	{ "power", required_argument, NULL, OPT_POWER },
-	{ "mask", required_argument, NULL, OPT_MASK },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "metadata", required_argument, NULL, OPT_METADATA },
-	{ "bell", required_argument, NULL, OPT_BELL },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct capture {
 	struct observer_opts opts;
 	struct progress progress;
+	const char *driver;
+	unsigned radio_line; /* from 1 */
 	bool json;
 	char host[256];
 };
 
-static int rate(const struct verb *verb, const char *option, const char *text, uint64_t *hz)
-{
-	char plain[64];
-	size_t n = strlen(text);
-
-	snprintf(plain, sizeof(plain), "%s", text);
-	if (n > 2 && n < sizeof(plain) && !strcasecmp(text + n - 2, "hz"))
-		plain[n - 2] = '\0';
-	if (cvl_rate_parse(plain, hz))
-		return cli_usage(verb, "%s takes a rate such as 8MHz or 500k, not '%s'", option,
-				 text);
-	return 0;
-}
-
-static int start_time(const struct verb *verb, const char *text, int64_t *unix_ns)
+static int take_start(const struct verb *verb, void *to, char *text)
 {
 	char *end;
 	double v = strtod(text, &end);
 
 	if (*end || end == text || !(v > 0) || v > 9e9)
 		return cli_usage(verb, "--start takes a Unix time in seconds, not '%s'", text);
-	*unix_ns = (int64_t)(v * 1e9);
+	*(int64_t *)to = (int64_t)(v * 1e9);
 	return 0;
 }
 
-static int read_option(int c, const struct verb *verb, struct capture *k)
+static const char *driver_name(size_t i)
 {
-	struct observer_opts *o = &k->opts;
-	unsigned line;
-	int rc = 0;
-
-	switch (c) {
-	case 'o': o->session = optarg; return 0;
-	case 'd':
-		o->driver = driver_find(optarg);
-		return o->driver ? 0 :
-				   cli_usage(verb, "there is no driver '%s'; `coeval help capture`",
-					     optarg);
-	case 'r': return rate(verb, "--rate", optarg, &o->device.rate_hz);
-	case 'n': o->name = optarg; return 0;
-	case OPT_DEVICE: o->device.devices = optarg; return 0;
-	case OPT_LINES: return cli_number(verb, "--lines", optarg, 64, &o->device.lines);
-	case OPT_UNIT: return cli_number(verb, "--unit-size", optarg, 8, &o->device.unit);
-	case OPT_NAMES: o->names = optarg; return 0;
-	case OPT_RADIO: o->radio = optarg; return 0;
-	case OPT_PROFILE: o->profile = optarg; return 0;
-	case OPT_RADIO_LINE:
-		rc = cli_number(verb, "--radio-line", optarg, 64, &line);
-		o->radio_line = line - 1;
-		return rc;
-	case OPT_PERIOD: return cli_duration(verb, "--beacon-period", optarg, &o->period_ns);
-	case OPT_DURATION: return cli_duration(verb, "--duration", optarg, &o->duration_ns);
-	case OPT_START: return start_time(verb, optarg, &o->start_unix_ns);
-	case OPT_CONTROL: o->control = optarg; return 0;
-	case OPT_WAIT: o->wait = true; return 0;
-	case OPT_METRICS: o->metrics = optarg; return 0;
-	case OPT_POWER: return rate(verb, "--power", optarg, &o->device.power_hz);
-	case OPT_MASK: o->device.mask = optarg; return 0;
-	case OPT_MODE: o->device.mode = optarg; return 0;
-	case OPT_METADATA: o->device.metadata = optarg; return 0;
-	case OPT_BELL: o->device.bells = optarg; return 0;
-	case OPT_JSON: k->json = true; return 0;
-	default: return -1;
-	}
+	return drivers[i] ? drivers[i]->name : NULL;
 }
+
+static bool driver(size_t i, struct verb_member *m)
+{
+	const struct driver *d = drivers[i];
+
+	if (d)
+		*m = (struct verb_member){ d->name, d->what, d->options };
+	return d;
+}
+
+static const struct verb_members driver_members = { "Drivers (--driver)", driver };
+
+#define AT(member) offsetof(struct capture, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "SESSION", OPTION_DIR, AT(opts.session),
+	  "directory of the session (default: session); one that an interrupted capture left is resumed" },
+	{ "driver", 'd', "NAME", OPTION_WORD, AT(driver), "what captures (default: fx2)",
+	  .word = driver_name },
+	{ "device", 0, "WHERE", OPTION_FILE, AT(opts.device.devices),
+	  "which device (default: all that are found)" },
+	{ "rate", 'r', "HZ", OPTION_RATE, AT(opts.device.rate_hz), "sampling rate: 8MHz, 500k" },
+	{ "name", 'n', "NAME", OPTION_TEXT, AT(opts.name),
+	  "of the observer and its clock (default: the host's name); further analyzers: NAME-2, ..." },
+	{ "lines", 0, "N", OPTION_NUMBER, AT(opts.device.lines), "lines of each analyzer", 1, 64 },
+	{ "names", 0, "A,B,...", OPTION_TEXT, AT(opts.names),
+	  "names of the lines, from the lowest bit up" },
+	{ .kind = OPTION_HEADING, .what = "When" },
+	{ "duration", 0, "TIME", OPTION_DURATION, AT(opts.duration_ns),
+	  "stop after TIME, by the analyzer's clock" },
+	{ "start", 0, "TIME", OPTION_TEXT, AT(opts.start_unix_ns),
+	  "start at this Unix time, in seconds", .take = take_start },
+	{ "control", 0, "SOCKET", OPTION_FILE, AT(opts.control),
+	  "obey `coeval control SOCKET`: prepare, start, stop, status" },
+	{ "wait", 0, NULL, OPTION_FLAG, AT(opts.wait), "do nothing until the socket says so" },
+	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
+	  "keep figures there for Prometheus' text collector" },
+	JSON_OPTION(AT(json)),
+	{ .kind = OPTION_HEADING, .what = "Beacons" },
+	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
+	  "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", 0, "NAME", OPTION_TEXT, AT(opts.profile), "its settings (default: grace)" },
+	{ "radio-line", 0, "N", OPTION_NUMBER, AT(radio_line),
+	  "line that its GDO0 is wired to, counted from 1 (default: 8)", 1, 64 },
+	{ "beacon-period", 0, "TIME", OPTION_DURATION, AT(opts.period_ns),
+	  "from one number of Grace's beacons to the next (default: 1s)" },
+	{ .kind = OPTION_HEADING, .what = "Of some drivers" },
+	{ "unit-size", 0, "N", OPTION_NUMBER, AT(opts.device.unit),
+	  "bytes of a sample of a file or pipe", 1, 8 },
+	{ "metadata", 0, "FILE,...", OPTION_FILE, AT(opts.device.metadata),
+	  "what traced programs declare" },
+	{ "bell", 0, "PATH,...", OPTION_FILE, AT(opts.device.bells),
+	  "sleep until one of these rings" },
+	{ "power", 0, "RATE", OPTION_RATE, AT(opts.device.power_hz),
+	  "readings of the supply current a second" },
+	{ "mask", 0, "A,B,...", OPTION_TEXT, AT(opts.device.mask), "watch these lines only" },
+	{ "mode", 0, "MODE", OPTION_TEXT, AT(opts.device.mode),
+	  "of the observer's clock: fine or paper" },
+	{ 0 },
+};
 
 static void tell(void *ctx, bool problem, const char *text)
 {
@@ -228,22 +190,20 @@ static int check(const struct capture *k, const struct verb *verb)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
-				       .driver = driver_find("fx2"),
-				       .radio_line = 7,
 				       .tell = tell,
-				       .ctx = &k,
-				       .progress = { show_progress, &k } } };
+				       .progress = { show_progress, &k },
+				       .ctx = &k },
+			     .driver = "fx2",
+			     .radio_line = 8 };
 	struct observer_result result;
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int rc = options_read(verb, &k, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "o:d:r:n:h", options, NULL)) != -1) {
-		rc = read_option(c, verb, &k);
-		if (rc)
-			return rc < 0 ? cli_option(c, verb) : rc;
-	}
-	if (optind < argc)
-		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
+	if (rc >= 0)
+		return rc;
+	k.opts.driver = driver_find(k.driver);
+	k.opts.radio_line = k.radio_line - 1;
 	rc = check(&k, verb);
 	if (rc)
 		return rc;
@@ -264,40 +224,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_capture = {
 	.name = "capture",
-	.what = "capture from analyzers and a radio into a session",
-	.usage = "capture [-o SESSION] [--driver NAME] [--rate HZ] [OPTIONS]",
-	.help = "  -o, --output SESSION     directory of the session; one that a dead capture left is gone on with\n"
-		"  -d, --driver NAME        fx2 (default), tracelab, shm, serial, poll, file or pipe\n"
-		"  -r, --rate HZ            sampling rate: 8MHz, 500k\n"
-		"  -n, --name NAME          of the observer and its clock (default: the host's name)\n"
-		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path;\n"
-		"                           tracelab: SPI,SERIAL, or a file of its bytes; shm: [NAME=]PATH[@OFFSET[+BYTES]],...;\n"
-		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input);\n"
-		"                           poll: shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH,\n"
-		"                           then ,width=BYTES ,mask=BITS ,cpu=N ,prio=N ,gap=T ,reverse; ,lines=A+B ,latency=T\n"
-		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/lib/tracer)\n"
-		"      --bell PATH,...      shm: sleep until one of these rings: FIFO, socket, port, mq:/NAME (default: look)\n"
-		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
-		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"
-		"      --names A,B,...      names of the lines\n"
-		"      --power RATE         tracelab: readings of the supply current a second, up to 56k\n"
-		"      --mask A,B,...       tracelab: watch these lines only\n"
-		"      --mode MODE          tracelab: fine (default: 10 ns, synchronised afterwards) or paper (2 MHz, steered)\n"
-		"      --radio DEVICE       CC1101 that hears beacons: spidev0.0\n"
-		"      --profile NAME       its settings (default: grace)\n"
-		"      --radio-line N       line that its GDO0 is wired to, counted from 1 (default: 8)\n"
-		"      --beacon-period T    between two numbers of Grace's beacons (default: 1s)\n"
-		"      --duration T         stop after so long, by the analyzer's clock\n"
-		"      --start TIME         start at this Unix time, in seconds\n"
-		"      --control SOCKET     be steered by `coeval control SOCKET` prepare, start, stop, status\n"
-		"      --wait               do nothing until the socket says so\n"
-		"      --metrics FILE       keep figures there for Prometheus' text collector\n"
-		"      --json               print the result as JSON\n"
-		"\n"
-		"It ends at its --duration, or cleanly by SIGINT or SIGTERM.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval capture --rate 8MHz --radio spidev0.0 --name n07 -o s/\n"
-		"  other-analyzer --raw | coeval capture --driver pipe --rate 1MHz --lines 8 --name desk -o s/\n",
+	.group = VERB_GET,
+	.what = "capture from analyzers, observers and radios",
+	.options = options,
+	.members = &driver_members,
+	.notes =
+		"It ends at its --duration, at the end of its input, or cleanly on SIGINT or SIGTERM. Memory is bounded, packets are written once a second, and whatever is lost is a gap.\n",
+	.examples = "  coeval capture --rate 8MHz --radio spidev0.0 --name n07 -o s/\n"
+		    "  other-analyzer --raw |\n"
+		    "    coeval capture --driver pipe --rate 1MHz --lines 8 --name desk -o s/\n",
 	.run = run,
 };

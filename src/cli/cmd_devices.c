@@ -8,14 +8,6 @@
 #include "capture/drivers/cc1101/spi.h"
 #include "capture/drivers/driver.h"
 
-enum { OPT_JSON = 256 };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct listing {
 	const char *driver;
 	json_t *rows;
@@ -83,23 +75,27 @@ static int list_radios(void (*put)(void *ctx, const struct device_row *row), voi
 	return cc1101_list("/dev", put, ctx, err);
 }
 
+struct request {
+	bool json;
+};
+
+static const struct cli_option options[] = {
+	JSON_OPTION(offsetof(struct request, json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
 	struct listing l = { 0 };
-	bool json = false;
+	struct request r = { 0 };
+	struct operands operands;
 	struct cvl_error err;
 	static struct cvl_out o;
-	int c, rc = 0;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "it takes no arguments");
+	if (rc >= 0)
+		return rc;
 	l.rows = json_array();
 	if (!l.rows) {
 		cvl_no_memory(&err);
@@ -112,7 +108,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			look(&l, drivers[i]->name, drivers[i]->what, drivers[i]->list);
 	look(&l, "cc1101", "CC1101 radio", list_radios);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (json) {
+	if (r.json) {
 		char *text = json_dumps(l.rows, JSON_INDENT(2));
 
 		cvl_out_text(&o, text ? text : "[]");
@@ -130,16 +126,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	return rc ? cli_fail(&err) : 0;
 }
 
-const struct verb verb_devices = {
-	.name = "devices",
-	.what = "which capture devices are there, and what is in the way of using them",
-	.usage = "devices [--json]",
-	.help = "      --json               for programs: one object a device\n"
-		"\n"
-		"Every device a driver knows is listed, with what is missing before it can be used: a permission (and\n"
-		"the udev rule that gives it), firmware, or another program's leave.\n"
-		"\n"
-		"Example:\n"
-		"  coeval devices\n",
+const struct verb doctor_devices = {
+	.name = "doctor devices",
+	.what = "list capture devices, and what is missing to use them",
+	.options = options,
+	.notes =
+		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that gives it), firmware, or that another program lets it go.\n",
+	.examples = "  coeval doctor devices\n",
 	.run = run,
 };

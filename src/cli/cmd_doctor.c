@@ -11,17 +11,6 @@
 #include "capture/drivers/poll/skew.h"
 
 #define UNCHOSEN UINT_MAX
-
-enum { OPT_CPU = 256, OPT_ROOT, OPT_JSON };
-
-static const struct option options[] = {
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "root", required_argument, NULL, OPT_ROOT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 #define EXCHANGES 100000
 #define EXCHANGE_MS 300
 
@@ -82,39 +71,42 @@ static void put_json(struct cvl_out *o, const struct fact *f, size_t n, unsigned
 	json_decref(all);
 }
 
+struct request {
+	unsigned cpu;
+	const char *root;
+	bool json;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "cpu", 0, "N", OPTION_NUMBER, AT(cpu),
+	  "the processor that the loop is to have (default: an isolated one, or the last)", 0,
+	  4095 },
+	{ "root", 0, "DIR", OPTION_DIR, AT(root),
+	  "look into DIR/proc and DIR/sys, of another machine" },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct fact facts[FACTS_MAX];
-	const char *root = "";
-	unsigned cpu = UNCHOSEN, others, bad = 0, known = 0;
+	struct request r = { .cpu = UNCHOSEN, .root = "" };
+	struct operands operands;
+	unsigned others, bad = 0, known = 0;
 	struct cvl_error err;
 	static struct cvl_out o;
-	bool json = false;
-	char *end;
 	size_t n;
-	int c;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_CPU:
-			cpu = (unsigned)strtoul(optarg, &end, 10);
-			if (*end || end == optarg || cpu > 4095)
-				return cli_usage(verb,
-						 "--cpu takes the number of a processor, not '%s'",
-						 optarg);
-			break;
-		case OPT_ROOT: root = optarg; break;
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "it takes no arguments");
-	if (cpu == UNCHOSEN)
-		cpu = facts_best_cpu(root, &others);
-	n = facts_read(root, cpu, facts);
-	if (!*root)
-		n += look_at_counters(cpu, &facts[n]);
+	if (rc >= 0)
+		return rc;
+	if (r.cpu == UNCHOSEN)
+		r.cpu = facts_best_cpu(r.root, &others);
+	n = facts_read(r.root, r.cpu, facts);
+	if (!*r.root)
+		n += look_at_counters(r.cpu, &facts[n]);
 	for (size_t i = 0; i < n; i++) {
 		bad += facts[i].state == FACT_BAD;
 		known += facts[i].state != FACT_UNKNOWN;
@@ -122,30 +114,31 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (!known) {
 		cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
 			 "%s/proc and %s/sys tell nothing: name the directory that holds both",
-			 root, root);
+			 r.root, r.root);
 		return cli_fail(&err);
 	}
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (json)
-		put_json(&o, facts, n, cpu);
+	if (r.json)
+		put_json(&o, facts, n, r.cpu);
 	else
-		put_text(&o, facts, n, cpu);
+		put_text(&o, facts, n, r.cpu);
 	if (cvl_out_close(&o, NULL))
 		return 4;
 	return bad ? 1 : 0;
 }
 
+extern const struct verb doctor_devices;
+
+static const struct verb *const parts[] = { &doctor_devices, NULL };
+
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.what = "check what keeps a polling loop on this machine from looking often",
-	.usage = "doctor [--cpu N] [--root DIR] [--json]",
-	.help = "      --cpu N      the processor that the loop is to have (default: an isolated one, or the last)\n"
-		"      --root DIR   look into DIR/proc and DIR/sys, of another machine\n"
-		"      --json       print JSON\n"
-		"\n"
-		"Exit status: 0 nothing to do; 1 something is bad, and what it costs and what to do is told.\n"
-		"\n"
-		"Example:\n"
-		"  coeval doctor\n",
+	.group = VERB_HARDWARE,
+	.what = "check this machine: what disturbs captures, which devices",
+	.options = options,
+	.parts = parts,
+	.notes =
+		"Exit status: 0 nothing to do; 1 something is bad: what it costs and what to do is told.\n",
+	.examples = "  coeval doctor\n",
 	.run = run,
 };

@@ -6,24 +6,7 @@
 #include <coeval/format.h>
 #include <coeval/summary.h>
 
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
-
-enum { OPT_TO = 256, OPT_FROM, OPT_UNTIL, OPT_NODE, OPT_NOMINAL, OPT_STRICT, OPT_JSON };
-
-static const struct option options[] = {
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "output", required_argument, NULL, 'o' },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "until", required_argument, NULL, OPT_UNTIL },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "nominal", no_argument, NULL, OPT_NOMINAL },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
 
 static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *path,
 		     struct cvl_error *err)
@@ -50,115 +33,126 @@ static void warn_of_ambiguous(const struct cvl_sync *sync)
 				sync->clock[i].clock);
 }
 
-/* What was written, counted on the timeline: a pass of its own, for those who ask. */
-static int tell(const struct cvl_exporter *exporter, struct cvl_timeline *tl, const char *path,
-		struct cvl_error *err)
+struct request {
+	struct cvl_timeline_opts opts;
+	const char *to, *output;
+	bool json;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const char *format_name(size_t i)
 {
-	struct cvl_out *o = malloc(sizeof(*o));
-	struct cvl_analysis *a = NULL;
+	return cvl_exporters[i] ? cvl_exporters[i]->name : NULL;
+}
+
+static bool format(size_t i, struct verb_member *m)
+{
+	const struct cvl_exporter *e = cvl_exporters[i];
+
+	if (e)
+		*m = (struct verb_member){ e->name, e->what, e->options };
+	return e;
+}
+
+static const struct verb_members formats = { "Formats (--to)", format };
+
+static const struct cli_option options[] = {
+	{ "to", 0, "FORMAT", OPTION_WORD, AT(to), "the format", .word = format_name, .must = true },
+	{ "output", 'o', "OUT", OPTION_FILE, AT(output),
+	  "the file, or the directory of ctf (default: standard output)" },
+	RANGE_OPTIONS(AT(opts)),
+	NOMINAL_OPTION(AT(opts.nominal)),
+	STRICT_OPTION(AT(opts.strict)),
+	{ "json", 0, NULL, OPTION_FLAG, AT(json), "what was written, counted, as JSON; needs -o" },
+	{ 0 },
+};
+
+/* What was written, counted on the timeline: a pass of its own, for those who ask. */
+struct written {
+	const char *format, *path;
+	const struct cvl_summary *sum;
+};
+
+static void put_written(struct cvl_out *o, const void *written)
+{
+	const struct written *w = written;
 	struct js j = { .o = o };
-	int rc = o ? cvl_timeline_rewind(tl, err) : cvl_no_memory(err);
+
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", cvl_session_path(w->sum->session));
+	js_text(&j, "format", w->format);
+	js_text(&j, "output", w->path);
+	js_count(&j, "records", w->sum->records);
+	js_count(&j, "gaps", w->sum->gaps);
+	js_open(&j, "clocks", '[');
+	for (size_t i = 0; i < w->sum->n_clocks; i++) {
+		const struct cvl_summary_clock *c = &w->sum->clock[i];
+
+		if (!c->any)
+			continue;
+		js_open(&j, NULL, '{');
+		js_text(&j, "clock", c->clock->name);
+		js_text(&j, "verdict", c->sync ? cvl_verdict_name(c->sync->verdict) : NULL);
+		js_count(&j, "records", c->records);
+		js_count(&j, "gaps", c->gaps);
+		js_count(&j, "lost", c->lost);
+		js_int(&j, "from_ns", c->first.ns);
+		js_int(&j, "to_ns", c->last.ns);
+		js_close(&j, '}');
+	}
+	js_close(&j, ']');
+	js_close(&j, '}');
+	js_end(&j);
+}
+
+static int tell(const struct request *r, struct cvl_timeline *tl, struct cvl_error *err)
+{
+	struct written w = { .format = r->to, .path = r->output };
+	struct cvl_analysis *a = NULL;
+	int rc = cvl_timeline_rewind(tl, err);
 
 	if (!rc)
 		rc = cvl_summary_open(&a, tl, err);
 	if (!rc)
 		rc = cvl_analyse(tl, &a, 1, err);
 	if (!rc) {
-		const struct cvl_summary *s = cvl_summary_result(a);
-
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		js_open(&j, NULL, '{');
-		js_text(&j, "session", cvl_session_path(s->session));
-		js_text(&j, "format", exporter->name);
-		js_text(&j, "output", path);
-		js_count(&j, "records", s->records);
-		js_count(&j, "gaps", s->gaps);
-		js_open(&j, "clocks", '[');
-		for (size_t i = 0; i < s->n_clocks; i++) {
-			const struct cvl_summary_clock *c = &s->clock[i];
-
-			if (!c->any)
-				continue;
-			js_open(&j, NULL, '{');
-			js_text(&j, "clock", c->clock->name);
-			js_text(&j, "verdict", c->sync ? cvl_verdict_name(c->sync->verdict) : NULL);
-			js_count(&j, "records", c->records);
-			js_count(&j, "gaps", c->gaps);
-			js_count(&j, "lost", c->lost);
-			js_int(&j, "from_ns", c->first.ns);
-			js_int(&j, "to_ns", c->last.ns);
-			js_close(&j, '}');
-		}
-		js_close(&j, ']');
-		js_close(&j, '}');
-		js_end(&j);
-		rc = cvl_out_flush(o, err);
+		w.sum = cvl_summary_result(a);
+		rc = output_print(put_written, &w, err);
 	}
 	cvl_analysis_free(a);
-	free(o);
 	return rc;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct cvl_timeline_opts opts = { 0 };
-	const struct cvl_exporter *exporter = NULL;
+	struct request r = { 0 };
+	struct operands operands;
 	struct cvl_timeline *tl = NULL;
 	struct cvl_session *session;
-	const char *path = NULL;
-	bool json = false;
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
-	int c, rc = 0;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
+	if (r.json && strcmp(r.to, "null") != 0 && (!r.output || !strcmp(r.output, "-")))
+		return cli_usage(verb, "--json needs -o OUT: standard output has the JSON");
 	problems_init(&problems);
 	progress_init(&progress, "exporting");
-	opts.report = &problems.report;
-	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_TO:
-			exporter = cvl_exporter_find(optarg);
-			if (!exporter)
-				return cli_usage(verb, "cannot export to '%s'", optarg);
-			break;
-		case 'o': path = optarg; break;
-		case OPT_FROM:
-			opts.has_from = true;
-			rc = cli_duration(verb, "--from", optarg, &opts.from.ns);
-			break;
-		case OPT_UNTIL:
-			opts.has_until = true;
-			rc = cli_duration(verb, "--until", optarg, &opts.until.ns);
-			break;
-		case OPT_NODE: opts.node = optarg; break;
-		case OPT_NOMINAL: opts.nominal = true; break;
-		case OPT_STRICT: opts.strict = true; break;
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	if (!exporter)
-		return cli_usage(
-			verb,
-			"say --to vcd, csv, ctf, perfetto, grace, flocklab, ett-text or null");
-	if (json && strcmp(exporter->name, "null") != 0 && (!path || !strcmp(path, "-")))
-		return cli_usage(verb, "--json needs -o OUT: standard output has the JSON");
-	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
+	r.opts.report = &problems.report;
+	r.opts.progress = (struct cvl_progress){ progress_show, &progress };
+	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
-	rc = cvl_timeline_open(&tl, session, &opts, &err);
+	rc = cvl_timeline_open(&tl, session, &r.opts, &err);
 	if (!rc) {
 		warn_of_ambiguous(cvl_timeline_sync(tl));
-		rc = export_to(exporter, tl, path, &err);
+		rc = export_to(cvl_exporter_find(r.to), tl, r.output, &err);
 	}
-	if (!rc && json)
-		rc = tell(exporter, tl, path, &err);
+	if (!rc && r.json)
+		rc = tell(&r, tl, &err);
 	progress_clear(&progress);
 	cvl_timeline_close(tl);
 	cvl_session_close(session);
@@ -167,26 +161,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_export = {
 	.name = "export",
+	.group = VERB_LOOK,
 	.what = "write the timeline for other tools",
-	.usage =
-		"export [OPTIONS] SESSION --to vcd|csv|ctf|perfetto|grace|flocklab|ett-text|null [-o OUT]",
-	.help = "      --to FORMAT          vcd: GTKWave, Surfer; csv: one row a change; ctf: babeltrace2, Trace\n"
-		"                           Compass; perfetto: ui.perfetto.dev; grace:\n"
-		"                           timestamp,host,channel,state; flocklab: gpiotracing.csv; ett-text:\n"
-		"                           ns, code, probe; null: nothing, to check or to measure\n"
-		"  -o, --output OUT         file (default: standard output); a directory for ctf\n"
-		"      --from T, --until T  only records in this range (1.2, 250ms, 10us)\n"
-		"      --node GLOB          only these nodes or clocks\n"
-		"      --nominal            leave sync.json aside\n"
-		"      --strict             stop at damage instead of recording a gap\n"
-		"      --json               what was written, counted, as JSON; needs -o\n"
+	.operands = "SESSION",
+	.options = options,
+	.members = &formats,
+	.notes =
+		"Gaps stay visible: as x and a wire called gap in VCD, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: how many are left out is told. A level that is unknown is x in VCD and an empty cell in CSV.\n"
 		"\n"
-		"Gaps stay visible: x and a wire called gap in VCD, rows in CSV, events in CTF, slices in\n"
-		"Perfetto. Grace's, FlockLab's and ett-text files cannot hold them: how many are\n"
-		"left out is told. A level that is unknown is x in VCD, an empty cell in CSV.\n"
-		"OUT has its name when it is whole: a failure or a signal leaves what was there.\n"
-		"\n"
-		"Example:\n"
-		"  coeval export s/ --to vcd -o out.vcd\n",
+		"OUT gets its name when it is complete: after a failure or a signal, what was there before is still there.\n",
+	.examples = "  coeval export s/ --to vcd -o out.vcd\n",
 	.run = run,
 };

@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "clocks_print.h"
+#include "output.h"
 
 #include <coeval/summary.h>
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-enum { OPT_JSON = 256, OPT_STRICT };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
 
 static const char *rate_text(char out[40], uint64_t hz)
 {
@@ -136,14 +125,14 @@ static void print_epoch(const struct cvl_session *session, struct cvl_out *o)
 	if (!epoch)
 		return;
 	strftime(date, sizeof(date), "%Y-%m-%d %H:%M:%S", gmtime_r(&s, &tm));
-	cvl_out_printf(o, "time 0 is %s.%09lld UTC, as %s claims\n", date,
-		       (long long)(epoch % 1000000000),
-		       cvl_session_clocks(session) ? cvl_session_clock(session, 0)->name :
-						     "nobody");
+	cvl_out_printf(
+		o, "time 0 is %s.%09lld UTC, as %s claims\n", date, (long long)(epoch % 1000000000),
+		cvl_session_clocks(session) ? cvl_session_clock(session, 0)->name : "nobody");
 }
 
-static void print_text(const struct cvl_summary *s, struct cvl_out *o)
+static void print_text(struct cvl_out *o, const void *summary)
 {
+	const struct cvl_summary *s = summary;
 	bool any = false;
 
 	cvl_out_name(o, cvl_session_path(s->session));
@@ -254,8 +243,9 @@ static void put_stream(struct js *j, const struct cvl_summary_stream *st)
 	js_close(j, '}');
 }
 
-static void print_json(const struct cvl_summary *s, struct cvl_out *o)
+static void print_json(struct cvl_out *o, const void *summary)
 {
+	const struct cvl_summary *s = summary;
 	struct js j = { .o = o };
 
 	js_open(&j, NULL, '{');
@@ -279,59 +269,52 @@ static void print_json(const struct cvl_summary *s, struct cvl_out *o)
 /* ---- the verb ---- */
 
 struct request {
-	struct cvl_timeline_opts timeline;
+	struct cvl_timeline_opts opts;
 	bool json;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	JSON_OPTION(AT(json)),
+	STRICT_OPTION(AT(opts.strict)),
+	{ 0 },
 };
 
 static int summarise(void *request, struct cvl_session *session, struct cvl_error *err)
 {
 	const struct request *r = request;
-	struct cvl_out *o = malloc(sizeof(*o));
 	struct cvl_analysis *a = NULL;
 	struct cvl_timeline *tl = NULL;
-	int rc = o ? cvl_timeline_open(&tl, session, &r->timeline, err) : cvl_no_memory(err);
+	int rc = cvl_timeline_open(&tl, session, &r->opts, err);
 
 	if (!rc)
 		rc = cvl_summary_open(&a, tl, err);
 	if (!rc)
 		rc = cvl_analyse(tl, &a, 1, err);
-	progress_clear(r->timeline.progress.ctx);
-	if (!rc) {
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		(r->json ? print_json : print_text)(cvl_summary_result(a), o);
-		rc = cvl_out_flush(o, err);
-	}
+	progress_clear(r->opts.progress.ctx);
+	if (!rc)
+		rc = output_print(r->json ? print_json : print_text, cvl_summary_result(a), err);
 	cvl_analysis_free(a);
 	cvl_timeline_close(tl);
-	free(o);
 	return rc;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .json = false };
-	int c;
+	struct operands operands;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: r.json = true; break;
-		case OPT_STRICT: r.timeline.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	return cli_study(argv[optind], "reading", &r.timeline, summarise, &r);
+	return rc >= 0 ? rc : cli_study(operands.v[0], "reading", &r.opts, summarise, &r);
 }
 
 const struct verb verb_info = {
 	.name = "info",
-	.what = "what a session holds: clocks, streams, counts, gaps, and how well each clock is tied",
-	.usage = "info [--json] [--strict] SESSION|TRACE",
-	.help = "      --json    all of it as one JSON object\n"
-		"      --strict  stop at damage instead of counting it\n"
-		"\n"
-		"Example:\n"
-		"  coeval info s/\n",
+	.group = VERB_LOOK,
+	.what = "what a session holds, and how well each clock is tied",
+	.operands = "SESSION|TRACE",
+	.options = options,
+	.examples = "  coeval info s/\n",
 	.run = run,
 };

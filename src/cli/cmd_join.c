@@ -4,70 +4,65 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_LINK = 256 };
+struct request {
+	const char *output;
+	bool link;
+};
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "link", no_argument, NULL, OPT_LINK },
-	CLI_HELP_OPTION,
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "SESSION", OPTION_DIR, AT(output),
+	  "directory of the session, made or added to (default: session)" },
+	{ "link", 0, NULL, OPTION_FLAG, AT(link), "point at the traces instead of copying them" },
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	const char *output = "session";
+	struct request r = { .output = "session" };
 	struct cvl_session *to, *from;
+	struct operands operands;
 	struct problems problems;
 	struct cvl_error err;
-	bool link = false;
 	size_t clocks = 0;
 	struct cvl_out out;
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
 	problems_init(&problems);
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': output = optarg; break;
-		case OPT_LINK: link = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind == argc)
-		return cli_usage(verb, "name the sessions to join");
-	rc = cvl_session_create(&to, output, &err);
+	rc = cvl_session_create(&to, r.output, &err);
 	if (rc)
 		return cli_fail(&err);
-	for (int i = optind; i < argc && !rc; i++) {
-		rc = cvl_session_open(&from, argv[i], &problems.report, &err);
+	for (int i = 0; i < operands.n && !rc; i++) {
+		rc = cvl_session_open(&from, operands.v[i], &problems.report, &err);
 		if (rc)
 			break;
-		rc = cvl_session_join(to, from, link, NULL, &err);
+		rc = cvl_session_join(to, from, r.link, NULL, &err);
 		clocks += cvl_session_clocks(from);
 		cvl_session_close(from);
 	}
 	cvl_session_close(to);
 	if (!rc) {
 		cvl_out_init(&out, STDOUT_FILENO, "standard output");
-		cvl_out_printf(&out, "%s: ", output);
+		cvl_out_printf(&out, "%s: ", r.output);
 		cli_count(&out, clocks, "clock");
 		cvl_out_text(&out, " of ");
-		cli_count(&out, (uint64_t)(argc - optind), "session");
+		cli_count(&out, (uint64_t)operands.n, "session");
 		cvl_out_char(&out, '\n');
 		rc = cvl_out_close(&out, &err);
 	}
 	return cli_end(rc, &err, &problems);
 }
 
-const struct verb verb_join = {
-	.name = "join",
+const struct verb session_join = {
+	.name = "session join",
 	.what = "put the sessions of several observers into one",
-	.usage = "join [-o SESSION] SESSION ...",
-	.help = "  -o, --output SESSION   directory of the session, made or added to (default: session)\n"
-		"      --link             point at the traces instead of copying them\n"
-		"\n"
-		"Clock maps are not taken along: `coeval sync` ties all clocks anew.\n"
-		"\n"
-		"Example:\n"
-		"  coeval join n01/ n02/ n03/ -o all/ && coeval sync all/\n",
+	.operands = "SESSION...",
+	.options = options,
+	.notes =
+		"Clock maps are not taken along: `coeval sync` ties all clocks anew. A session that is still being captured is refused; a clock whose name is taken gets a number.\n",
+	.examples = "  coeval session join n01/ n02/ n03/ -o all/ && coeval sync all/\n",
 	.run = run,
 };

@@ -12,18 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-enum { OPT_SVG = 256, OPT_JSON };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "json", no_argument, NULL, OPT_JSON },
-	SYNC_OPTIONS,
-	CLI_HELP_OPTION,
-	{ 0 },
-};
 
 struct report {
 	struct sync_options sync;
@@ -84,85 +72,11 @@ static int write_files(struct report *r, struct cvl_error *err)
 	return rc ? rc : output_write(r->output, put_html, r, err);
 }
 
-/* ---- the verb ---- */
+/* ---- what was written ---- */
 
-/* Returns an exit status, or -1 to go on. */
-static int parse_options(int argc, char **argv, const struct verb *verb, struct report *r)
+static void put_json(struct cvl_out *o, const void *report)
 {
-	int c, rc;
-
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		if (c == 'o') {
-			r->output = optarg;
-			continue;
-		}
-		if (c == OPT_SVG) {
-			r->svg = optarg;
-			continue;
-		}
-		if (c == OPT_JSON) {
-			r->json = true;
-			continue;
-		}
-		rc = sync_option(&r->sync, c, optarg, verb);
-		if (rc < 0)
-			return cli_option(c, verb);
-		if (rc)
-			return rc;
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	r->path = argv[optind];
-	return -1;
-}
-
-static int know_estimator(const char *name, struct cvl_error *err)
-{
-	const struct cvl_estimator_info *info;
-
-	for (size_t i = 0; (info = cvl_sync_estimator(i)); i++)
-		if (!strcmp(info->name, name))
-			return 0;
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"there is no estimator '%s'; `coeval help sync` tells of them", name);
-}
-
-static int make(struct report *r, struct cvl_session *session, struct problems *problems,
-		struct cvl_error *err)
-{
-	struct cvl_sync_opts *opts = &r->sync.opts;
-	const char *estimator = opts->estimator;
-	struct progress progress;
-	int rc = cvl_sync_load(&r->saved, session, err);
-
-	if (rc >= 0 && estimator)
-		rc = know_estimator(estimator, err);
-	if (rc < 0)
-		return rc;
-	if (r->saved)
-		rc = sync_options_recall(&r->sync, r->saved, err);
-	if (rc < 0)
-		return rc;
-	if (!estimator && r->saved)
-		estimator = r->saved->estimator;
-	rc = sync_options_calibrate(&r->sync, r->path, err);
-	if (rc)
-		return rc;
-	progress_init(&progress, "reading observations");
-	opts->report = &problems->report;
-	opts->progress = (struct cvl_progress){ progress_show, &progress };
-	rc = cvl_study_make(&r->study, session, opts, estimator, err);
-	progress_clear(&progress);
-	if (!rc && opts->estimator &&
-	    strcmp(r->study->result[r->study->main].info->name, opts->estimator))
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "--estimator: '%s' cannot be used on these observations",
-			      opts->estimator);
-	return rc ? rc : write_files(r, err);
-}
-
-static void put_json(struct cvl_out *o, const struct report *r)
-{
+	const struct report *r = report;
 	struct js j = { .o = o };
 
 	js_open(&j, NULL, '{');
@@ -187,31 +101,66 @@ static void put_json(struct cvl_out *o, const struct report *r)
 	js_end(&j);
 }
 
-static int tell(const struct report *r, struct cvl_error *err)
+static void put_text(struct cvl_out *o, const void *report)
 {
-	struct cvl_out *o = malloc(sizeof(*o));
-	int rc;
+	const struct report *r = report;
 
-	if (!o)
-		return cvl_no_memory(err);
-	cvl_out_init(o, STDOUT_FILENO, "standard output");
-	if (r->json) {
-		put_json(o, r);
-	} else {
-		cvl_out_printf(o, "%s: %zu clocks, %zu estimators, %zu figures\n", r->output,
-			       r->study->n_clocks, r->study->n, r->figures);
-		if (r->svg)
-			cvl_out_printf(o, "%s/: the figures as SVG\n", r->svg);
-	}
-	rc = cvl_out_flush(o, err);
-	free(o);
-	return rc;
+	cvl_out_printf(o, "%s: %zu clocks, %zu estimators, %zu figures\n", r->output,
+		       r->study->n_clocks, r->study->n, r->figures);
+	if (r->svg)
+		cvl_out_printf(o, "%s/: the figures as SVG\n", r->svg);
+}
+
+/* ---- the verb ---- */
+
+#define AT(member) offsetof(struct report, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
+	  "the HTML file to write (default: report.html)" },
+	{ "svg", 0, "DIR", OPTION_DIR, AT(svg), "also each figure as an SVG file" },
+	{ "json", 0, NULL, OPTION_FLAG, AT(json), "what was written, and the numbers, as JSON" },
+	SYNC_OPTIONS(AT(sync)),
+	{ 0 },
+};
+
+static int make(struct report *r, struct cvl_session *session, struct problems *problems,
+		struct cvl_error *err)
+{
+	struct cvl_sync_opts *opts = &r->sync.opts;
+	const char *estimator = opts->estimator;
+	struct progress progress;
+	int rc = cvl_sync_load(&r->saved, session, err);
+
+	if (rc < 0)
+		return rc;
+	if (r->saved)
+		rc = sync_options_recall(&r->sync, r->saved, err);
+	if (rc < 0)
+		return rc;
+	if (!estimator && r->saved)
+		estimator = r->saved->estimator;
+	rc = sync_options_calibrate(&r->sync, r->path, err);
+	if (rc)
+		return rc;
+	progress_init(&progress, "reading observations");
+	opts->report = &problems->report;
+	opts->progress = (struct cvl_progress){ progress_show, &progress };
+	rc = cvl_study_make(&r->study, session, opts, estimator, err);
+	progress_clear(&progress);
+	if (!rc && opts->estimator &&
+	    strcmp(r->study->result[r->study->main].info->name, opts->estimator))
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			      "--estimator: '%s' cannot be used on these observations",
+			      opts->estimator);
+	return rc ? rc : write_files(r, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	struct cvl_session *session;
+	struct operands operands;
 	struct problems problems;
 	struct cvl_error err;
 	int rc;
@@ -222,16 +171,17 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	problems_init(&problems);
 	r->output = "report.html";
-	rc = parse_options(argc, argv, verb, r);
+	rc = options_read(verb, r, argc, argv, &operands);
 	if (rc >= 0) {
 		free(r);
 		return rc;
 	}
+	r->path = operands.v[0];
 	rc = cvl_session_open(&session, r->path, &problems.report, &err);
 	if (!rc) {
 		rc = make(r, session, &problems, &err);
 		if (!rc)
-			rc = tell(r, &err);
+			rc = output_print(r->json ? put_json : put_text, r, &err);
 		cvl_study_free(r->study);
 		cvl_session_close(session);
 	}
@@ -243,27 +193,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_report = {
 	.name = "report",
-	.what = "how well a session is synchronised, as a page with figures",
-	.usage = "report [OPTIONS] SESSION",
-	.help = "  -o, --output FILE         the HTML file to write (default report.html)\n"
-		"      --svg DIR             also each figure as an SVG file\n"
-		"      --json                what was written, and the numbers, as one JSON object\n"
-		"      --estimator NAME      look at this one in depth (default: the one in sync.json)\n"
-		"\n"
-		"Observations, as with sync (default: the rules of sync.json):\n"
-		"      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
-		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
-		"      --beacon T            time from one beacon to the next (default 1s)\n"
-		"      --reference CLOCK     the clock whose time becomes the timeline\n"
-		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default 200; of a pair they add)\n"
-		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"The session stays as it is. Every estimator that fits is tried; with truth.json beside the session\n"
-		"(see coeval sim) also how far each is off. The page needs no network and no scripts.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval report s/ -o s.html\n"
-		"  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
+	.group = VERB_LOOK,
+	.what = "write a page of figures on how well it is synchronised",
+	.operands = "SESSION",
+	.options = options,
+	.members = &estimator_members,
+	.notes =
+		"The session stays as it is. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also says how far each is off. It is one file that needs no network and no scripts.\n",
+	.examples = "  coeval report s/ -o s.html\n"
+		    "  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
 	.run = run,
 };

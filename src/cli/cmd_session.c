@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "json.h"
+#include "output.h"
 
+#include <coeval/files.h>
 #include <coeval/verify.h>
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-enum { OPT_JSON = 256 };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
+struct verify_request {
+	bool json;
+	const char *path;
+	struct cvl_verify *v;
 };
 
 static const char *digest_name(const struct cvl_verify_part *p)
@@ -50,8 +49,10 @@ static void print_part(const struct cvl_verify_part *p, struct table *t)
 		table_cell(t, "ok");
 }
 
-static void print_text(const struct cvl_verify *v, const char *path, struct cvl_out *o)
+static void print_text(struct cvl_out *o, const void *request)
 {
+	const struct verify_request *r = request;
+	const struct cvl_verify *v = r->v;
 	static const char *const heads[] = { "",       "packets", "records", "bytes",
 					     "digest", "result",  NULL };
 	unsigned without = 0;
@@ -76,7 +77,7 @@ static void print_text(const struct cvl_verify *v, const char *path, struct cvl_
 			cvl_out_printf(o, "%s: %llu more\n", p->name,
 				       (unsigned long long)(p->problems - CVL_VERIFY_TOLD));
 	}
-	cvl_out_text(o, path);
+	cvl_out_text(o, r->path);
 	if (v->problems)
 		cvl_out_text(o, ": damaged, or changed since it was stored\n");
 	else if (without)
@@ -107,12 +108,14 @@ static void put_part(struct js *j, const struct cvl_verify_part *p)
 	js_close(j, '}');
 }
 
-static void print_json(const struct cvl_verify *v, const char *path, struct cvl_out *o)
+static void print_json(struct cvl_out *o, const void *request)
 {
+	const struct verify_request *r = request;
+	const struct cvl_verify *v = r->v;
 	struct js j = { .o = o };
 
 	js_open(&j, NULL, '{');
-	js_text(&j, "session", path);
+	js_text(&j, "session", r->path);
 	js_bool(&j, "ok", !v->problems);
 	for (int files = 0; files < 2; files++) {
 		js_open(&j, files ? "files" : "clocks", '[');
@@ -127,236 +130,191 @@ static void print_json(const struct cvl_verify *v, const char *path, struct cvl_
 
 /* ---- verify ---- */
 
+static const struct cli_option verify_options[] = {
+	JSON_OPTION(offsetof(struct verify_request, json)),
+	{ 0 },
+};
+
 static int run_verify(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_verify_opts opts = { 0 };
-	struct cvl_verify *v = NULL;
 	struct progress progress;
+	struct verify_request r = { 0 };
+	struct operands operands;
 	struct cvl_error err;
-	bool json = false;
-	struct cvl_out *o;
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
+	if (rc >= 0)
+		return rc;
+	r.path = operands.v[0];
 	progress_init(&progress, "verifying");
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	rc = cvl_verify_session(&v, argv[optind], &opts, &err);
+	rc = cvl_verify_session(&r.v, r.path, &opts, &err);
 	progress_clear(&progress);
-	if (rc)
-		return cli_fail(&err);
-	o = malloc(sizeof(*o));
-	if (!o) {
-		rc = cvl_no_memory(&err);
-	} else {
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (json)
-			print_json(v, argv[optind], o);
-		else
-			print_text(v, argv[optind], o);
-		rc = cvl_out_flush(o, &err);
-	}
-	c = rc ? cli_fail(&err) : v->problems != 0;
-	cvl_verify_free(v);
-	free(o);
-	return c;
+	if (!rc)
+		rc = output_print(r.json ? print_json : print_text, &r, &err);
+	rc = rc ? cli_fail(&err) : r.v->problems != 0;
+	cvl_verify_free(r.v);
+	return rc;
 }
 
 static const struct verb session_verify = {
 	.name = "session verify",
-	.what = "whether a session still is what was stored: every packet, count, digest and checksum",
-	.usage = "session verify [--json] SESSION",
-	.help = "      --json    all of it as one JSON object\n"
-		"\n"
-		"Exit status 1: something does not hold. A clock that is not finished has no digest yet; sessions of\n"
-		"older versions have none at all, and are checked as far as that goes.\n"
-		"\n"
-		"Example:\n"
-		"  coeval session verify s/\n",
+	.what = "check that a session still is what was stored",
+	.operands = "SESSION",
+	.options = verify_options,
+	.notes =
+		"Every packet, count, digest and checksum is compared. Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none at all, and are checked as far as that goes.\n",
+	.examples = "  coeval session verify s/\n",
 	.run = run_verify,
 };
 
-/* ---- remove ---- */
+/* ---- remove and clean ---- */
 
-static int find_clocks(const struct cvl_session *s, char *const *names, size_t n, size_t *clocks,
-		       struct cvl_error *err)
+static const struct cli_option no_options[] = { { 0 } };
+
+struct changed {
+	const char *path;
+	size_t left; /* clocks */
+};
+
+/* To change what is there: nothing is made. */
+static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
 {
-	for (size_t i = 0; i < n; i++) {
+	int rc = cvl_session_open(s, path, NULL, err);
+
+	if (rc)
+		return rc;
+	cvl_session_close(*s);
+	return cvl_session_create(s, path, err);
+}
+
+static int remove_clocks(struct cvl_session *s, char *const *names, size_t n, struct cvl_error *err)
+{
+	size_t *clocks = calloc(n + 1, sizeof(*clocks));
+	int rc = clocks ? 0 : cvl_no_memory(err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
 		int found = cvl_session_find(s, names[i]);
 
 		if (found < 0)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no clock '%s'",
-					cvl_session_path(s), names[i]);
-		clocks[i] = (size_t)found;
+			rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no clock '%s'",
+				      cvl_session_path(s), names[i]);
+		else
+			clocks[i] = (size_t)found;
 	}
-	return 0;
-}
-
-static int remove_clocks(const char *path, char *const *names, size_t n, struct cvl_error *err)
-{
-	size_t *clocks = calloc(n + 1, sizeof(*clocks));
-	struct cvl_session *s;
-	struct cvl_out out;
-	int rc = clocks ? cvl_session_open(&s, path, NULL, err) : cvl_no_memory(err);
-
-	if (!rc) {
-		cvl_session_close(s); /* it is there */
-		rc = cvl_session_create(&s, path, err);
-	}
-	if (!rc) {
-		rc = find_clocks(s, names, n, clocks, err);
-		if (!rc)
-			rc = cvl_session_remove(s, clocks, n, err);
-		if (!rc) {
-			cvl_out_init(&out, STDOUT_FILENO, "standard output");
-			cvl_out_printf(&out, "%s: ", path);
-			cli_count(&out, cvl_session_clocks(s), "clock");
-			cvl_out_text(&out, " left\n");
-			rc = cvl_out_close(&out, err);
-		}
-		cvl_session_close(s);
-	}
+	if (!rc)
+		rc = cvl_session_remove(s, clocks, n, err);
 	free(clocks);
 	return rc;
 }
 
+static void put_left(struct cvl_out *o, const void *changed)
+{
+	const struct changed *c = changed;
+
+	cvl_out_text(o, c->path);
+	cvl_out_text(o, ": ");
+	cli_count(o, c->left, "clock");
+	cvl_out_text(o, " left\n");
+}
+
 static int run_remove(int argc, char **argv, const struct verb *verb)
 {
-	static const struct option options_remove[] = { CLI_HELP_OPTION, { 0 } };
+	struct changed c = { 0 };
+	struct cvl_session *s;
+	struct operands operands;
 	struct cvl_error err;
-	int c;
+	int rc = options_read(verb, NULL, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options_remove, NULL)) != -1)
-		return cli_option(c, verb);
-	if (optind + 2 > argc)
-		return cli_usage(verb, "name a session, and the clocks to remove");
-	return remove_clocks(argv[optind], argv + optind + 1, (size_t)(argc - optind - 1), &err) ?
-		       cli_fail(&err) :
-		       0;
+	if (rc >= 0)
+		return rc;
+	c.path = operands.v[0];
+	rc = open_to_change(&s, c.path, &err);
+	if (!rc) {
+		rc = remove_clocks(s, operands.v + 1, (size_t)operands.n - 1, &err);
+		c.left = cvl_session_clocks(s);
+		cvl_session_close(s);
+	}
+	if (!rc)
+		rc = output_print(put_left, &c, &err);
+	return rc ? cli_fail(&err) : 0;
 }
 
 static const struct verb session_remove = {
 	.name = "session remove",
 	.what = "take clocks out of a session, with their traces",
-	.usage = "session remove SESSION CLOCK ...",
-	.help = "Their traces are deleted (of a linked one the link). The session has to be synchronised again: `coeval sync`\n"
-		"uses the rules of before. Clocks of one trace can only go together.\n"
-		"\n"
-		"Example:\n"
-		"  coeval session remove all/ n02 && coeval sync all/\n",
+	.operands = "SESSION CLOCK...",
+	.options = no_options,
+	.notes =
+		"The traces are deleted; of a linked one the link. After that the session has to be synchronised again: `coeval sync` uses the rules of before. Clocks of one trace can only go together.\n",
+	.examples = "  coeval session remove all/ n02 && coeval sync all/\n",
 	.run = run_remove,
 };
 
-/* ---- clean ---- */
+struct clean_request {
+	bool dry_run;
+	size_t n;
+};
 
-struct cleaning {
-	struct cvl_out out;
-	bool dry;
-	uint64_t n;
+static const struct cli_option clean_options[] = {
+	{ "dry-run", 'n', NULL, OPTION_FLAG, offsetof(struct clean_request, dry_run),
+	  "list it, and remove nothing" },
+	{ 0 },
 };
 
 static bool see(void *ctx, const char *path)
 {
-	struct cleaning *c = ctx;
+	struct clean_request *r = ctx;
+	char text[4 * CVL_PATH_MAX + 1];
 
-	c->n++;
-	cvl_out_name(&c->out, path);
-	cvl_out_text(&c->out, c->dry ? " (not removed)\n" : "\n");
-	return !c->dry;
-}
-
-static int clean(const char *path, struct cleaning *c, struct cvl_error *err)
-{
-	struct cvl_session *s;
-	int rc = cvl_session_open(&s, path, NULL, err);
-
-	if (rc)
-		return rc;
-	cvl_session_close(s); /* it is there */
-	rc = cvl_session_create(&s, path, err);
-	if (rc)
-		return rc;
-	cvl_out_init(&c->out, STDOUT_FILENO, "standard output");
-	rc = cvl_session_clean(s, see, c, err);
-	if (!rc && !c->n)
-		cvl_out_printf(&c->out, "%s: nothing to remove\n", path);
-	if (!rc)
-		rc = cvl_out_close(&c->out, err);
-	cvl_session_close(s);
-	return rc;
+	cvl_text_name(text, path);
+	printf("%s%s\n", text, r->dry_run ? " (not removed)" : "");
+	r->n++;
+	return !r->dry_run;
 }
 
 static int run_clean(int argc, char **argv, const struct verb *verb)
 {
-	static const struct option options_clean[] = { { "dry-run", no_argument, NULL, 'n' },
-						       CLI_HELP_OPTION,
-						       { 0 } };
-	struct cleaning *cleaning = calloc(1, sizeof(*cleaning));
+	struct clean_request r = { 0 };
+	struct cvl_session *s;
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc = cleaning ? 0 : cvl_no_memory(&err);
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while (!rc && (c = getopt_long(argc, argv, "nh", options_clean, NULL)) != -1) {
-		if (c != 'n') {
-			free(cleaning);
-			return cli_option(c, verb);
-		}
-		cleaning->dry = true;
+	if (rc >= 0)
+		return rc;
+	rc = open_to_change(&s, operands.v[0], &err);
+	if (!rc) {
+		rc = cvl_session_clean(s, see, &r, &err);
+		cvl_session_close(s);
 	}
-	if (!rc && optind + 1 != argc) {
-		free(cleaning);
-		return cli_usage(verb, "name one session");
-	}
-	if (!rc)
-		rc = clean(argv[optind], cleaning, &err);
-	free(cleaning);
-	return rc ? cli_fail(&err) : 0;
+	if (!rc && !r.n)
+		printf("%s: nothing to remove\n", operands.v[0]);
+	return rc ? cli_fail(&err) : cli_flush();
 }
 
 static const struct verb session_clean = {
 	.name = "session clean",
-	.what = "remove what interrupted work left in a session and no clock names",
-	.usage = "session clean [--dry-run] SESSION",
-	.help = "  -n, --dry-run  only list it\n"
-		"\n"
-		"Example:\n"
-		"  coeval session clean --dry-run s/\n",
+	.what = "remove what interrupted work left behind",
+	.operands = "SESSION",
+	.options = clean_options,
+	.notes =
+		"These are traces of no clock, and new versions of files that never got their name.\n",
+	.examples = "  coeval session clean --dry-run s/\n",
 	.run = run_clean,
 };
 
 /* ---- the verb ---- */
 
-static const struct {
-	const char *name;
-	const struct verb *verb;
-} parts[] = {
-	{ "join", &verb_join },
-	{ "remove", &session_remove },
-	{ "verify", &session_verify },
-	{ "clean", &session_clean },
-};
+extern const struct verb session_join;
 
-static int run(int argc, char **argv, const struct verb *verb)
-{
-	for (size_t i = 0; argc > 1 && i < sizeof(parts) / sizeof(*parts); i++)
-		if (!strcmp(argv[1], parts[i].name))
-			return parts[i].verb->run(argc - 1, argv + 1, parts[i].verb);
-	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
-		return cli_option('h', verb);
-	if (argc > 1)
-		return cli_usage(verb, "unknown command '%s'", argv[1]);
-	return cli_usage(verb, "say what to do: join, remove, verify or clean");
-}
+static const struct verb *const parts[] = { &session_join, &session_remove, &session_verify,
+					    &session_clean, NULL };
 
 const struct verb verb_session = {
 	.name = "session",
-	.what = "join sessions, remove clocks of one, verify and clean it",
-	.usage = "session join|remove|verify|clean ...",
-	.help = "See `coeval help session join`, `remove`, `verify` and `clean`.\n",
-	.run = run,
+	.group = VERB_LOOK,
+	.what = "manage sessions",
+	.parts = parts,
 };

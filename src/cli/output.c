@@ -197,3 +197,18 @@ int output_write(const char *path, void (*put)(struct cvl_out *out, const void *
 	free(out);
 	return rc;
 }
+
+int output_print(void (*put)(struct cvl_out *out, const void *ctx), const void *ctx,
+		 struct cvl_error *err)
+{
+	struct cvl_out *out = malloc(sizeof(*out));
+	int rc;
+
+	if (!out)
+		return cvl_no_memory(err);
+	cvl_out_init(out, STDOUT_FILENO, "standard output");
+	put(out, ctx);
+	rc = cvl_out_flush(out, err);
+	free(out);
+	return rc;
+}

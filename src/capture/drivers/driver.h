@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include <coeval/error.h>
+#include <coeval/option.h>
 #include <coeval/record.h>
 #include <coeval/store.h>
 
@@ -142,6 +143,7 @@ struct device_row;
 
 struct driver {
 	const char *name, *what;
+	const struct cvl_option *options; /* those of struct driver_opts that it heeds */
 	/** Find and open what @opts asks for, ready to start. @sink and @opts outlive the state. */
 	int (*open)(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
 		    struct cvl_error *err);

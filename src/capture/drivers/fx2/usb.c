@@ -473,9 +473,23 @@ static int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *
 #endif
 
 extern const struct driver driver_fx2;
+static const struct cvl_option fx2_options[] = {
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "device", "PLACE,...",
+	  "where on the bus, such as 1-1.4,1-2 (default: all that are found)" },
+	{ "lines", "N", "of each analyzer: 8 (default) or 16" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", "NAME", "its settings (default: grace)" },
+	{ "radio-line", "N", "line that its GDO0 is wired to, counted from 1 (default: 8)" },
+	{ "beacon-period", "TIME", "from one number of Grace's beacons to the next (default: 1s)" },
+	{ 0 },
+};
+
 const struct driver driver_fx2 = {
 	.name = "fx2",
 	.what = "FX2LP logic analyzers on USB, 8 or 16 lines",
+	.options = fx2_options,
 	.open = fx2_open,
 	.analyzers = fx2_analyzers,
 	.start = fx2_start_all,

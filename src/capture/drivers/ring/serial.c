@@ -301,9 +301,17 @@ static int serial_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option serial_options[] = {
+	{ "device", "[NAME=]PATH[:BAUD],...",
+	  "ports, sockets, FIFOs or files, such as m4=/dev/ttyUSB0:921600 (default: standard input)" },
+	{ "metadata", "FILE,...", "what the traced programs declare: one for all, or one each" },
+	{ 0 },
+};
+
 const struct driver driver_serial = {
 	.name = "serial",
 	.what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
+	.options = serial_options,
 	.open = open_serial,
 	.analyzers = serial_analyzers,
 	.start = serial_start,

@@ -282,9 +282,19 @@ static int shm_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option shm_options[] = {
+	{ "device", "[NAME=]PATH[@OFFSET[+BYTES]],...",
+	  "the memory that holds the rings, such as dsp=/dev/mem@0x21000000+0x100000" },
+	{ "metadata", "FILE,...", "what the traced programs declare (firmware/lib/tracer)" },
+	{ "bell", "PATH,...",
+	  "sleep until one of these rings: a FIFO, socket, port or mq:/NAME (default: look every 5 ms)" },
+	{ 0 },
+};
+
 const struct driver driver_shm = {
 	.name = "shm",
 	.what = "rings of firmware/lib/tracer in memory that other processors share with this one",
+	.options = shm_options,
 	.open = shm_open_rings,
 	.analyzers = shm_analyzers,
 	.start = shm_start,
