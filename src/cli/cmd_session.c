@@ -171,8 +171,6 @@ static const struct verb session_verify = {
 
 /* ---- remove and clean ---- */
 
-static const struct cli_option no_options[] = { { 0 } };
-
 struct changed {
 	const char *path;
 	size_t left; /* clocks */
@@ -245,7 +243,6 @@ static const struct verb session_remove = {
 	.name = "session remove",
 	.what = "take clocks out of a session, with their traces",
 	.operands = "SESSION CLOCK...",
-	.options = no_options,
 	.notes =
 		"The traces are deleted; of a linked one the link. After that the session has to be synchronised again: `coeval sync` uses the rules of before. Clocks of one trace can only go together.\n",
 	.examples = "  coeval session remove all/ n02 && coeval sync all/\n",
