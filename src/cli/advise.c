@@ -7,10 +7,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* Times as many exchanges: what the model was compared with, and beyond what it is not asked. */
-#define TRIED 4
-#define FAR 64
-
 static const char *bound_text(char text[CVL_TIME_TEXT], double ns)
 {
 	cvl_bound_text(text, ns < 9e18 ? llround(ns) : INT64_MAX - 1);
@@ -61,12 +57,13 @@ static void print_rate(struct cvl_out *o, const struct cvl_clock_advice *a, cons
 {
 	if (isinf(times))
 		cvl_out_printf(o, "; %s: no rate does", which);
-	else if (times > FAR)
-		cvl_out_printf(o, "; %s: more than %d times as many as here", which, FAR);
+	else if (times > CVL_ADVICE_FAR)
+		cvl_out_printf(o, "; %s: more than %d times as many as here", which,
+			       CVL_ADVICE_FAR);
 	else
 		cvl_out_printf(o, "; %s: %.3g exchanges a second, %.2g times as many as here%s",
 			       which, a->per_second * times, times,
-			       times > TRIED            ? " (further than the model was tried)" :
+			       times > CVL_ADVICE_TRIED ? " (further than the model was tried)" :
 			       times <= a->run[0].times ? ", or fewer" :
 							  "");
 }
@@ -79,8 +76,8 @@ static void print_clock(struct cvl_out *o, const struct cvl_clock_advice *a, int
 		cvl_out_printf(o, "%s: %s\n", a->clock, a->reason);
 		return;
 	}
-	bound_text(gap, 1e9 / a->per_second);
-	bound_text(drift, a->drift_ppm * 1e3 / a->per_second / 2);
+	bound_text(gap, a->gap_ns);
+	bound_text(drift, a->drift_ns);
 	cvl_out_printf(
 		o,
 		"%s: half the shortest round trip is %s, and only quicker messages better that; a drift limit of %.4g ppm "
@@ -164,9 +161,8 @@ int advise_print(struct cvl_out *o, struct cvl_session *session, const struct cv
 		print_json(o, advice, wanted_ns);
 	else if (!rc)
 		print_text(o, advice, wanted_ns);
-	for (size_t i = 0; !rc && i < advice->n; i++)
-		if (advice->clock[i].n && isinf(advice->clock[i].times_median))
-			*reached = false;
+	if (!rc)
+		*reached = advice->reached;
 	cvl_advice_free(advice);
 	cvl_observations_free(obs);
 	return rc;
