@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "flow/view.h"
+#include "output.h"
 
 struct request {
 	struct cvl_timeline_opts timeline;
@@ -52,13 +53,12 @@ static int find_pairs(struct request *r, struct cvl_error *err)
 	return rc;
 }
 
-static int write_svg(const struct cvl_flow_result *r, const char *path, struct cvl_error *err)
+static void put_svg(struct cvl_out *o, const void *result)
 {
+	const struct cvl_flow_result *r = result;
 	const struct cvl_durations *times[CVL_FLOW_PAIRS_MAX];
 	char text[CVL_FLOW_PAIRS_MAX][3 * CVL_FLOW_NAME_MAX];
 	const char *name[CVL_FLOW_PAIRS_MAX];
-	struct cvl_out *o = malloc(sizeof(*o));
-	int rc = o ? cvl_out_open(o, path, err) : cvl_no_memory(err);
 
 	for (size_t i = 0; i < r->n_times; i++) {
 		times[i] = &r->times[i].times;
@@ -67,12 +67,7 @@ static int write_svg(const struct cvl_flow_result *r, const char *path, struct c
 			 r->map->point[r->times[i].pair.from].name,
 			 r->map->point[r->times[i].pair.to].name, times[i]->n);
 	}
-	if (!rc) {
-		cvl_durations_svg("times between points", name, times, r->n_times, o);
-		rc = cvl_out_close(o, err);
-	}
-	free(o);
-	return rc;
+	cvl_durations_svg("times between points", name, times, r->n_times, o);
 }
 
 /* What to do about what the library says. */
@@ -95,7 +90,7 @@ static int print(const struct request *r, const struct cvl_flow_result *result,
 		flow_view_json(result, r->session, r->out);
 	else if (!r->path)
 		flow_view_text(result, r->out);
-	return r->svg ? write_svg(result, r->svg, err) : 0;
+	return r->svg ? output_write(r->svg, put_svg, result, err) : 0;
 }
 
 static int study(void *request, struct cvl_session *session, struct cvl_error *err)

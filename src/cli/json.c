@@ -3,6 +3,9 @@
 
 #include <coeval/time.h>
 
+#include <math.h>
+#include <stdio.h>
+
 static void begin(struct js *j, const char *key)
 {
 	if (j->comma)
@@ -45,6 +48,23 @@ void js_text(struct js *j, const char *key, const char *text)
 void js_int(struct js *j, const char *key, int64_t n)
 {
 	js_known(j, key, n, true);
+}
+
+void js_count(struct js *j, const char *key, uint64_t n)
+{
+	begin(j, key);
+	cvl_out_u64(j->o, n);
+}
+
+void js_real(struct js *j, const char *key, double v)
+{
+	char text[32];
+
+	begin(j, key);
+	snprintf(text, sizeof(text), "%.12g", v);
+	cvl_out_text(j->o, isfinite(v) ? text : "null");
+	if (isfinite(v) && !strpbrk(text, ".e"))
+		cvl_out_text(j->o, ".0");
 }
 
 void js_known(struct js *j, const char *key, int64_t n, bool known)

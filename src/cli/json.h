@@ -20,6 +20,9 @@ void js_end(struct js *j);
 /** NULL: null. */
 void js_text(struct js *j, const char *key, const char *text);
 void js_int(struct js *j, const char *key, int64_t n);
+void js_count(struct js *j, const char *key, uint64_t n);
+/** Twelve digits; null for what is no number, or infinite. */
+void js_real(struct js *j, const char *key, double v);
 /** null where it is not known. */
 void js_known(struct js *j, const char *key, int64_t n, bool known);
 /** CVL_BOUND_UNKNOWN: null. */

@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/figures.h"
 #include "durations.h"
-#include "report/report.h"
-#include "report/svg.h"
+#include "clocks_print.h"
+#include "output.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
 {
@@ -382,19 +381,18 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 	return rc;
 }
 
-int precision_view_svg(const struct precision_view *v, struct cvl_error *err)
+static void put_svg(struct cvl_out *o, const void *view)
 {
+	const struct precision_view *v = view;
 	const struct cvl_durations *times = &v->study.times;
-	struct cvl_out *o = malloc(sizeof(*o));
 	char title[300];
 	const char *name = title;
-	int rc = o ? cvl_out_open(o, v->svg, err) : cvl_no_memory(err);
 
 	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, times->n);
-	if (!rc) {
-		cvl_durations_svg(title, &name, &times, 1, o);
-		rc = cvl_out_close(o, err);
-	}
-	free(o);
-	return rc;
+	cvl_durations_svg(title, &name, &times, 1, o);
+}
+
+int precision_view_svg(const struct precision_view *v, struct cvl_error *err)
+{
+	return output_write(v->svg, put_svg, v, err);
 }

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /** How well clocks are tied, as more than one verb tells it. */
-#ifndef CLI_REPORT_REPORT_H
-#define CLI_REPORT_REPORT_H
+#ifndef CLI_CLOCKS_PRINT_H
+#define CLI_CLOCKS_PRINT_H
 
 #include <jansson.h>
 
 #include <coeval/sync.h>
 
-#include <coeval/out.h>
+#include "json.h"
 
 /** One row a clock: verdict, rate, observations, bounds and what they promise. */
-void report_sync_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);
+void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);
 
-/** The same of one clock, without its name. */
-json_t *report_sync_json(const struct cvl_clock_sync *clock);
+/** The same of one clock, as members of an object. */
+void clocks_put(struct js *j, const struct cvl_clock_sync *clock);
 
 /** @s as JSON, which knows UTF-8 only: else each byte beyond ASCII becomes '?'. */
 json_t *report_text(const char *s);
