@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "task/plan_ranges.h"
-#include "report/report.h"
+#include "clocks_print.h"
 
 #include <coeval/time.h>
 

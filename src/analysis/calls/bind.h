@@ -19,7 +19,7 @@ struct bound_class {
 	enum bound_kind kind;
 	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
 	bool scope[CVL_SCOPES];        /* any of them is in it */
-	enum calls_reason reason;      /* of a switch */
+	enum cvl_calls_reason reason;  /* of a switch */
 	char *stem; /* what the rule's asterisk stands for: its name if no field tells; "" */
 };
 

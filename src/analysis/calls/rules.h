@@ -39,7 +39,7 @@ struct calls_rule {
 	enum calls_rule_kind kind;
 	const char *begin, *end; /* globs. SWITCH: begin alone. IDLE: of names of tasks */
 	struct calls_fields slot[CALLS_SLOTS];
-	enum calls_reason reason; /* SWITCH: where no field says it */
+	enum cvl_calls_reason reason; /* SWITCH: where no field says it */
 };
 
 struct calls_rules {

@@ -36,12 +36,12 @@ static void judge(const struct check *c, struct interval *a, const struct interv
 static void finish(struct check *c, struct monitor *m, struct interval *a)
 {
 	if (a->hit)
-		case_violated(c, m, CHECK_OVERLAP, &a->at, NULL);
+		case_violated(c, m, CVL_CHECK_OVERLAP, &a->at, NULL);
 	else if (a->unsure)
 		case_unknown(c, m,
-			     !a->lossy ? CHECK_BOUNDS :
-			     a->cut    ? CHECK_CUT :
-					 CHECK_LOSS,
+			     !a->lossy ? CVL_CHECK_BOUNDS :
+			     a->cut    ? CVL_CHECK_CUT :
+					 CVL_CHECK_LOSS,
 			     &a->s, NULL);
 	else if (!a->shadow)
 		case_held(m);
@@ -63,7 +63,7 @@ static void begin(struct check *c, struct monitor *m, size_t role, const struct 
 	}
 	i = queue_push(c, q);
 	if (!i) {
-		case_unknown(c, m, CHECK_CROWDED, o, NULL);
+		case_unknown(c, m, CVL_CHECK_CROWDED, o, NULL);
 		return;
 	}
 	*i = (struct interval){ .s = *o, .open = true, .shadow = shadow };
@@ -140,12 +140,12 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 
 	c->source[m->source[role]].seen |= level;
 	if (alone(m)) {
-		case_violated(c, m, CHECK_HAPPENED, o, NULL);
+		case_violated(c, m, CVL_CHECK_HAPPENED, o, NULL);
 		return;
 	}
 	if (m->reach == CVL_BOUND_UNKNOWN) {
 		if (!role && level)
-			case_unknown(c, m, CHECK_BOUNDS, o, NULL);
+			case_unknown(c, m, CVL_CHECK_BOUNDS, o, NULL);
 		return;
 	}
 	advance(c, m, o->ns);
@@ -162,7 +162,7 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 void never_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from)
 {
 	if (alone(m)) {
-		case_unknown(c, m, CHECK_LOSS, from, NULL);
+		case_unknown(c, m, CVL_CHECK_LOSS, from, NULL);
 		return;
 	}
 	if (m->reach == CVL_BOUND_UNKNOWN)

@@ -13,7 +13,7 @@ static bool both(const struct check_rule *r, const struct feed *a, const struct 
 
 static bool of_line(const struct check *c, const struct monitor *m, size_t i)
 {
-	return c->source[m->source[i]].phrase->verb != CHECK_HAPPENS;
+	return c->source[m->source[i]].meaning->of_lines;
 }
 
 /* Whether a change of one line may be phrase @i and phrase @k. */

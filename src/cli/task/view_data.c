@@ -3,7 +3,7 @@
 #include <jansson.h>
 #include <math.h>
 
-#include "report/report.h"
+#include "clocks_print.h"
 #include "task/view.h"
 
 /* ---- JSON ---- */
