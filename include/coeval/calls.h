@@ -83,8 +83,8 @@ struct cvl_calls_opts {
 		*config; /* must outlive the analysis; NULL: what is built in */
 	size_t kept;     /* most spans, slices, ... that are kept, of each kind; 0: 65536 */
 	/**
-	 * Glob over names of functions: the critical path is that of the longest span called so. NULL: of the longest span that is
-	 * in no other.
+	 * [NODE.]GLOB over names of functions: the critical path is that of the longest span called so. NULL: of the longest span
+	 * that is in no other.
 	 */
 	const char *path;
 };

@@ -38,11 +38,11 @@ CVL_BEGIN_DECLS
 enum cvl_flow_codes { CVL_FLOW_CHANGES, CVL_FLOW_LEVELS };
 
 struct cvl_flow_point {
-	char *name;    /* letters, digits, '_' */
-	char *at;      /* place in the source, or NULL */
-	double weight; /* how often it is passed, against the others */
+	char *name;            /* letters, digits, '_' */
+	char *at;              /* place in the source, or NULL */
+	double weight;         /* how often it is passed, against the others */
 	unsigned line, column; /* of the file, for messages */
-	bool plain;    /* has no marker, and is to get none */
+	bool plain;            /* has no marker, and is to get none */
 	uint16_t code[CVL_FLOW_CODE_MAX];
 	size_t n_code;  /* 0: not marked */
 	uint32_t *next; /* points that may follow */
@@ -194,7 +194,7 @@ struct cvl_flow_node {
 	const uint64_t *branch; /* each branch: point[p].next[i] is number first_branch + i */
 	uint64_t points_passed, branches_taken; /* how many of the map's, once or more */
 	uint64_t unresolved;                    /* markers between which several ways lead */
-	uint64_t told[CVL_FLOW_WHATS];          /* items */
+	uint64_t items[CVL_FLOW_WHATS];         /* of each kind */
 };
 
 /** Times of one pair, of all nodes. */

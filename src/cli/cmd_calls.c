@@ -170,7 +170,7 @@ static const struct cli_option options[] = {
 	  "names of addresses from this program, which was loaded at ADDRESS (0x...)" },
 	{ "match", 0, "RULE", OPTION_FILE, OPTION_MANY(struct request, match, n_match),
 	  .what = "messages by this rule or file of rules too, besides those of the synchronisation; may be repeated" },
-	{ "path", 0, "GLOB", OPTION_TEXT, AT(chosen),
+	{ "path", 0, "[NODE.]GLOB", OPTION_TEXT, AT(chosen),
 	  "critical path of the longest span of this name (default: of the longest of all)" },
 	RANGE_OPTIONS(AT(opts)),
 	{ .kind = OPTION_HEADING, .what = "Output" },

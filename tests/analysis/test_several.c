@@ -26,7 +26,8 @@ static const char rules_text[] = "- { after: n1.P:rise, then: n1.Q:edge, within:
 				 "- { state: Q:high, at most: 5ms }\n"
 				 "- { never: P:high, while: other.Q:high }\n"
 				 "- { count: 'any *.tick{v>3}', at most: 4, in: 5ms }\n"
-				 "- { order: [n2.P:rise, n2.P:fall] }\n";
+				 "- { order: [n2.P:rise, n2.P:fall] }\n"
+				 "- { after: main:begin, then: main:end, within: 30ms }\n";
 static const char map_text[] = "program: p\npins: [P, Q]\npoints:\n"
 			       "- { name: a, code: P }\n"
 			       "- { name: b, code: Q }\n"
@@ -158,9 +159,10 @@ static void put_check(struct cvl_out *o, const struct cvl_check_result *r)
 			       x->unknown);
 		put_cases(o, x->first_violated, x->violated);
 		put_cases(o, x->first_unknown, x->unknown);
-		cases += x->held + x->violated + x->unknown;
+		cases = x->held + x->violated + x->unknown;
+		assert_true(cases || x->verdict == CVL_CHECK_HOLDS);
 	}
-	assert_true(cases > 100);
+	assert_true(cases > 10);
 }
 
 static void put_flow(struct cvl_out *o, const struct cvl_flow_result *r)
@@ -169,7 +171,7 @@ static void put_flow(struct cvl_out *o, const struct cvl_flow_result *r)
 	for (size_t i = 0; i < r->n_nodes; i++)
 		for (size_t k = 0; k < CVL_FLOW_WHATS; k++)
 			cvl_out_printf(o, "%s %zu %" PRIu64 "\n", r->node[i].clock, k,
-				       r->node[i].told[k]);
+				       r->node[i].items[k]);
 	assert_true(r->times[0].times.n > 10);
 	for (size_t i = 0; i < r->times[0].times.n; i++)
 		cvl_out_printf(o, "%" PRId64 " %" PRId64 "\n", r->times[0].times.ns[i],
@@ -289,6 +291,7 @@ static void what_cannot_be_asked_is_told(void **state)
 	struct draw d = draw_begin(2);
 	struct cvl_flow_opts flow = { .n_pairs = CVL_FLOW_PAIRS_MAX + 1 };
 	struct cvl_calls_opts calls = { .path = "nobody" };
+	const struct cvl_calls_result *r;
 	struct cvl_flow_map map;
 	struct cvl_session *s;
 	struct cvl_timeline *tl;
@@ -320,6 +323,15 @@ static void what_cannot_be_asked_is_told(void **state)
 	assert_null(cvl_calls_result(a)->chosen);
 	assert_int_equal(cvl_calls_result(a)->n_steps, 0);
 	assert_int_equal(cvl_calls_result(a)->n_functions, 3);
+	cvl_analysis_free(a);
+	calls.path = "n2.f*";
+	ok(cvl_timeline_rewind(tl, &err), &err);
+	ok(cvl_calls_open(&a, tl, &calls, &err), &err);
+	ok(cvl_analyse(tl, &a, 1, &err), &err);
+	r = cvl_calls_result(a);
+	assert_non_null(r->chosen);
+	assert_string_equal(r->node[r->thread[r->chosen->thread].node], "n2");
+	assert_string_equal(r->function[r->chosen->function].name, "filter");
 	cvl_analysis_free(a);
 	cvl_timeline_close(tl);
 	cvl_session_close(s);

@@ -2,6 +2,7 @@
 /* What came of it, as plain structs. */
 #include <fnmatch.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/calls/pairs.h"
 #include "analysis/calls/study.h"
@@ -199,6 +200,18 @@ static int list_functions(struct study *s)
 
 /* ---- the critical path ---- */
 
+/* By the name of its function, or by that behind its node's. */
+static bool is_called(const struct study *s, const struct cvl_calls_span *span)
+{
+	const struct cvl_calls_result *r = &s->result;
+	const char *function = cvl_calls_function_name(r, span->function);
+	const char *node = r->node[r->thread[span->thread].node];
+	size_t n = strlen(node);
+
+	return !fnmatch(s->glob, function, 0) || (!strncmp(s->glob, node, n) && s->glob[n] == '.' &&
+						  !fnmatch(s->glob + n + 1, function, 0));
+}
+
 /* The longest of those asked for; if none is, the longest that is in no other. Of those that are equal the first to end. */
 static const struct cvl_calls_span *choose(const struct study *s)
 {
@@ -209,8 +222,7 @@ static const struct cvl_calls_span *choose(const struct study *s)
 		const struct cvl_calls_span *span = &s->kept.span[i];
 		bool whole = !span->marks;
 
-		if (s->glob ? fnmatch(s->glob, cvl_calls_function_name(&s->result, span->function),
-				      0) != 0 :
+		if (s->glob ? !is_called(s, span) :
 			      span->depth > s->result.thread[span->thread].depth_min)
 			continue;
 		if (best && (whole != best_whole ? !whole :

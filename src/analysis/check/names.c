@@ -7,6 +7,7 @@
 
 #include "analysis/check/internal.h"
 #include <coeval/array.h>
+#include <coeval/fields.h>
 
 static int fail_at(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
 		   const char *text)
@@ -69,7 +70,7 @@ static bool means(const struct check *c, const struct meaning *m, size_t stream,
 
 static size_t whats(const struct check *c, const struct meaning *m, size_t stream)
 {
-	return m->of_lines ? cvl_select_lines(c->tl, stream) :
+	return m->of_lines ? cvl_timeline_lines(c->tl, stream) :
 			     cvl_trace_events(cvl_timeline_trace(c->tl, stream)) + PLAIN_KINDS;
 }
 

@@ -182,7 +182,7 @@ static void sum_up(const struct cvl_flow_map *map, const struct flow_stats *s,
 	out->passed = s->passed;
 	out->branch = s->branch;
 	out->unresolved = s->unresolved;
-	memcpy(out->told, s->told, sizeof(out->told));
+	memcpy(out->items, s->told, sizeof(out->items));
 	for (size_t i = 0; i < map->n; i++)
 		out->points_passed += s->passed[i] > 0;
 	for (uint64_t i = 0; i < map->branches; i++)

@@ -79,7 +79,7 @@ void cvl_flow_map_write(const struct cvl_flow_map *map, struct cvl_out *o)
 {
 	cvl_out_printf(
 		o,
-		"# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
+		"# Codes were given out by coeval. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
 		map->program);
 	for (size_t i = 0; i < map->n_pins; i++) {
 		cvl_out_text(o, i ? ", " : "");
@@ -138,7 +138,7 @@ void cvl_flow_header_write(const struct cvl_flow_map *map, struct cvl_out *o)
 	const char *hal = map->codes == CVL_FLOW_LEVELS ? "CVL_FLOW_LEVELS" : "FLOW_CHANGE";
 
 	cvl_out_printf(
-		o, "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
+		o, "/* Markers of %s, made by coeval together with their map. */\n",
 		map->program);
 	put_guard(o, "#ifndef", map->program);
 	put_guard(o, "#define", map->program);

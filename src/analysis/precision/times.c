@@ -6,7 +6,7 @@ static void look_up(const struct precision_reader *r, struct precision_mark *m, 
 {
 	m->looked = true;
 	for (unsigned k = 0; k < 2; k++)
-		for (size_t line = 0; line < CVL_LINES_MAX && r->selector[k]->line; line++)
+		for (size_t line = 0; line < cvl_timeline_lines(r->tl, stream); line++)
 			if (cvl_select_in(r->selection, k, stream) &&
 			    cvl_selector_line(r->selector[k], r->tl, stream, line))
 				m->lines |= 1u << k;

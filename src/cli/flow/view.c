@@ -44,7 +44,7 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 
 	cvl_out_name(o, s->clock);
 	cvl_out_text(o, ": ");
-	cli_count(o, s->told[CVL_FLOW_POINT], "marker");
+	cli_count(o, s->items[CVL_FLOW_POINT], "marker");
 	cvl_out_text(o, ", ");
 	put_coverage(map, s, o);
 	table_init(&t, 3);
@@ -69,9 +69,9 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 			" of markers several ways lead: what they passed there is not counted\n");
 	}
 	for (unsigned w = CVL_FLOW_JUMP; w < CVL_FLOW_WHATS; w++)
-		if (s->told[w])
+		if (s->items[w])
 			cvl_out_printf(o, "  %s: %llu\n", cvl_flow_what_name((enum cvl_flow_what)w),
-				       (unsigned long long)s->told[w]);
+				       (unsigned long long)s->items[w]);
 }
 
 static void put_misfits(const struct cvl_flow_result *r, struct cvl_out *o)
@@ -126,7 +126,7 @@ static void node_json(struct js *j, const struct cvl_flow_map *map, const struct
 {
 	js_open(j, NULL, '{');
 	js_text(j, "clock", s->clock);
-	js_int(j, "markers", (int64_t)s->told[CVL_FLOW_POINT]);
+	js_int(j, "markers", (int64_t)s->items[CVL_FLOW_POINT]);
 	js_int(j, "points_passed", (int64_t)s->points_passed);
 	js_int(j, "branches_taken", (int64_t)s->branches_taken);
 	js_open(j, "points", '[');
@@ -152,7 +152,7 @@ static void node_json(struct js *j, const struct cvl_flow_map *map, const struct
 	js_close(j, ']');
 	js_int(j, "unresolved", (int64_t)s->unresolved);
 	for (unsigned w = CVL_FLOW_JUMP; w < CVL_FLOW_WHATS; w++)
-		js_int(j, cvl_flow_what_name((enum cvl_flow_what)w), (int64_t)s->told[w]);
+		js_int(j, cvl_flow_what_name((enum cvl_flow_what)w), (int64_t)s->items[w]);
 	js_close(j, '}');
 }
 
