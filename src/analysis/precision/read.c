@@ -420,7 +420,6 @@ int cvl_precision_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 	static const struct cvl_select_opts how = {
 		.line = CVL_WHEN_RISE,
 		.kinds = 1u << CVL_EDGE | 1u << CVL_BEACON | 1u << CVL_PULSE | 1u << CVL_MESSAGE,
-		.spans = true,
 	};
 	struct precision_reader *r = calloc(1, sizeof(*r));
 	int rc = 0;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Durations between two events of one clock. */
+#include <coeval/fields.h>
+
 #include "analysis/precision/internal.h"
 
 static void look_up(const struct precision_reader *r, struct precision_mark *m, size_t stream)
