@@ -262,16 +262,17 @@ static void finish(struct cvl_session *s, struct target *t)
 static struct cvl_tasks_opts plain(void)
 {
 	struct cvl_tasks_opts o = { .port_begin = SWO_PORT_BEGIN,
-			       .port_end = SWO_PORT_END,
-			       .watts = 1,
-			       .functions = true };
+				    .port_end = SWO_PORT_END,
+				    .watts = 1,
+				    .functions = true };
 
 	o.region[0] = CVL_TASK_FLASH;
 	o.region[1] = CVL_TASK_RAM;
 	return o;
 }
 
-static const struct cvl_tasks_opts scale = { .cycles_per_packet = CYC_PACKET, .cycles_per_access = 1 };
+static const struct cvl_tasks_opts scale = { .cycles_per_packet = CYC_PACKET,
+					     .cycles_per_access = 1 };
 
 static struct cvl_analysis *analysis;
 
@@ -326,8 +327,9 @@ static bool holds(const struct cvl_task_figure *f, double value)
 
 static double instructions_of(const uint64_t count[CVL_TASK_WHATS])
 {
-	return (double)count[CVL_TASK_CYC] - (double)count[CVL_TASK_CPI] - (double)count[CVL_TASK_EXC] -
-	       (double)count[CVL_TASK_SLEEP] - (double)count[CVL_TASK_LSU] + (double)count[CVL_TASK_FOLD];
+	return (double)count[CVL_TASK_CYC] - (double)count[CVL_TASK_CPI] -
+	       (double)count[CVL_TASK_EXC] - (double)count[CVL_TASK_SLEEP] -
+	       (double)count[CVL_TASK_LSU] + (double)count[CVL_TASK_FOLD];
 }
 
 static const struct truth *truth_of(const struct cvl_task_run *r)
@@ -386,9 +388,10 @@ static void counts_of_each_run_lie_within_their_bounds(void **state)
 						  (double)t->count[CVL_TASK_LSU] /
 							  (double)t->count[CVL_TASK_CYC]));
 			if (f.combined.known)
-				assert_true(holds(&f.combined, ((double)t->count[CVL_TASK_LSU] -
-								(double)t->count[CVL_TASK_RAM]) /
-								       (double)t->count[CVL_TASK_CYC]));
+				assert_true(
+					holds(&f.combined, ((double)t->count[CVL_TASK_LSU] -
+							    (double)t->count[CVL_TASK_RAM]) /
+								   (double)t->count[CVL_TASK_CYC]));
 		}
 		drop();
 		cvl_session_close(s);
@@ -463,7 +466,8 @@ static void sums_of_many_runs_hold_as_often_as_they_say(void **state)
 				seen++;
 				missed += !holds(&f.count[w], all[w]);
 				assert_true(cvl_task_half(&f.count[w]) <=
-					    (w == CVL_TASK_CYC ? CYC_PACKET : 256) * (double)sum.runs);
+					    (w == CVL_TASK_CYC ? CYC_PACKET : 256) *
+						    (double)sum.runs);
 			}
 		}
 		drop();
@@ -674,7 +678,8 @@ static void loss_makes_counts_lower_bounds(void **state)
 		assert_int_equal(tasks.run[i].gaps, i == 1);
 		assert_int_equal(f.count[CVL_TASK_LSU].at_least, i == 1);
 		assert_true(f.count[CVL_TASK_LSU].low <= (double)t->count[CVL_TASK_LSU]);
-		assert_int_equal(holds(&f.count[CVL_TASK_LSU], (double)t->count[CVL_TASK_LSU]), i != 1);
+		assert_int_equal(holds(&f.count[CVL_TASK_LSU], (double)t->count[CVL_TASK_LSU]),
+				 i != 1);
 	}
 	drop();
 	cvl_session_close(s);

@@ -661,8 +661,8 @@ static void memory_that_is_too_short_is_refused(void **state)
 static void assurance_is_by_time_and_by_steps(void **state)
 {
 	static const struct cvl_precision_bin bins[] = { { 1801, 2080, 3, 6240 },
-						     { 1500, 1522, 955, 1453510 },
-						     { 1523, 1800, 42, 75600 } };
+							 { 1500, 1522, 955, 1453510 },
+							 { 1523, 1800, 42, 75600 } };
 	struct cvl_precision_clock c = { .looped = true, .longest = 2080, .widest = 4000 };
 	struct cvl_precision_level l;
 
@@ -690,7 +690,7 @@ static void assurance_is_by_time_and_by_steps(void **state)
 
 static void points_are_read_or_refused(void **state)
 {
-	static const char *const bad[] = { "",       ":rise",  "a:b=",	    "a:=1",
+	static const char *const bad[] = { "",       ":rise",      "a:b=",      "a:=1",
 					   "a:b=1,", "a:b=1,,c=2", "a:b=1,rise" };
 	struct cvl_selector p;
 	struct cvl_error err;
