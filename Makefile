@@ -65,6 +65,12 @@ check: ## run the tests; ROOM=sync those of a room; FULL=1 all of them, with the
 soak: ## hours of it: 10,000 worlds, 10^9 edges; ROOM=sync as for check
 	@COEVAL_TIER=soak $(MAKE) --no-print-directory check FULL=1 ROOM=$(ROOM)
 
+.PHONY: dev
+dev: ## build/dev: not optimised, warnings are errors
+	@$(deps) --check
+	cmake --preset dev
+	cmake --build --preset dev
+
 .PHONY: asan
 asan: export ASAN_OPTIONS := detect_leaks=1
 asan: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1
