@@ -111,7 +111,7 @@ firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLO
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	@$(deps)
-	cmake --preset release -DCOEVAL_SHARED_LIB=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release
 	DESTDIR=$(DESTDIR) cmake --install build/release
 
