@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include <coeval/files.h>
-#include "capture/observer/control.h"
+#include <coeval/capture.h>
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -29,7 +28,7 @@ struct act {
 };
 
 struct acts {
-	char socket[CVL_PATH_MAX];
+	const char *socket; /* or the session */
 	struct act act[ACTS_MAX];
 	size_t n;
 	bool wait, json;
@@ -38,7 +37,7 @@ struct acts {
 /* The answer to @line as JSON, or NULL with @err filled: CVL_E_NO if it was refused. */
 static json_t *ask(const struct acts *a, const char *line, struct cvl_error *err)
 {
-	char *text = control_ask(a->socket, line, err);
+	char *text = cvl_capture_ask(a->socket, line, err);
 	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
 	const char *refused = json_string_value(json_object_get(root, "error"));
 
@@ -188,11 +187,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = read_acts(&a, argc - optind, argv + optind, verb);
 	if (rc)
 		return rc;
-	if (!(cvl_is_dir(argv[optind]) ? cvl_path_join(a.socket, argv[optind], "capture/control") :
-					 cvl_path_join(a.socket, ".", argv[optind])))
-		return cli_usage(verb, "too long a path");
-	if (*argv[optind] == '/' && !cvl_is_dir(argv[optind]))
-		snprintf(a.socket, sizeof(a.socket), "%s", argv[optind]);
+	a.socket = argv[optind];
 	for (size_t i = 0; i < a.n && !rc; i++)
 		rc = order(&a, &a.act[i], &err);
 	if (!rc && a.wait)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli/cli.h"
 
-#include "capture/observer/observer.h"
+#include <coeval/capture.h>
 
 #include <inttypes.h>
 #include <signal.h>
@@ -10,145 +10,70 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum {
-	OPT_LINES = 256,
-	OPT_UNIT,
-	OPT_NAMES,
-	OPT_DEVICE,
-	OPT_RADIO,
-	OPT_PROFILE,
-	OPT_RADIO_LINE,
-	OPT_PERIOD,
-	OPT_DURATION,
-	OPT_START,
-	OPT_CONTROL,
-	OPT_WAIT,
-	OPT_METRICS,
-	OPT_POWER,
-	OPT_MASK,
-	OPT_MODE,
-	OPT_METADATA,
-	OPT_BELL,
-	OPT_JSON
-};
+enum { OPT_JSON = 256, OPT_CAPTURE };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "driver", required_argument, NULL, 'd' },
 	{ "rate", required_argument, NULL, 'r' },
 	{ "name", required_argument, NULL, 'n' },
-	{ "device", required_argument, NULL, OPT_DEVICE },
-	{ "lines", required_argument, NULL, OPT_LINES },
-	{ "unit-size", required_argument, NULL, OPT_UNIT },
-	{ "names", required_argument, NULL, OPT_NAMES },
-	{ "radio", required_argument, NULL, OPT_RADIO },
-	{ "profile", required_argument, NULL, OPT_PROFILE },
-	{ "radio-line", required_argument, NULL, OPT_RADIO_LINE },
-	{ "beacon-period", required_argument, NULL, OPT_PERIOD },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "start", required_argument, NULL, OPT_START },
-	{ "control", required_argument, NULL, OPT_CONTROL },
-	{ "wait", no_argument, NULL, OPT_WAIT },
-	{ "metrics", required_argument, NULL, OPT_METRICS },
-	{ "power", required_argument, NULL, OPT_POWER },
-	{ "mask", required_argument, NULL, OPT_MASK },
-	{ "mode", required_argument, NULL, OPT_MODE },
-	{ "metadata", required_argument, NULL, OPT_METADATA },
-	{ "bell", required_argument, NULL, OPT_BELL },
+	{ "device", required_argument, NULL, OPT_CAPTURE },
+	{ "lines", required_argument, NULL, OPT_CAPTURE },
+	{ "unit-size", required_argument, NULL, OPT_CAPTURE },
+	{ "names", required_argument, NULL, OPT_CAPTURE },
+	{ "radio", required_argument, NULL, OPT_CAPTURE },
+	{ "profile", required_argument, NULL, OPT_CAPTURE },
+	{ "radio-line", required_argument, NULL, OPT_CAPTURE },
+	{ "beacon-period", required_argument, NULL, OPT_CAPTURE },
+	{ "duration", required_argument, NULL, OPT_CAPTURE },
+	{ "start", required_argument, NULL, OPT_CAPTURE },
+	{ "control", required_argument, NULL, OPT_CAPTURE },
+	{ "wait", no_argument, NULL, OPT_CAPTURE },
+	{ "metrics", required_argument, NULL, OPT_CAPTURE },
+	{ "power", required_argument, NULL, OPT_CAPTURE },
+	{ "mask", required_argument, NULL, OPT_CAPTURE },
+	{ "mode", required_argument, NULL, OPT_CAPTURE },
+	{ "metadata", required_argument, NULL, OPT_CAPTURE },
+	{ "bell", required_argument, NULL, OPT_CAPTURE },
 	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
 
 struct capture {
-	struct observer_opts opts;
+	struct cvl_capture_opts opts;
 	struct progress progress;
 	bool json;
 	char host[256];
 };
 
-static int rate(const struct verb *verb, const char *option, const char *text, uint64_t *hz)
+/* What is not the command's own is the capture's. */
+static int read_option(int c, const char *name, const struct verb *verb, struct capture *k)
 {
-	char plain[64];
-	size_t n = strlen(text);
-
-	snprintf(plain, sizeof(plain), "%s", text);
-	if (n > 2 && n < sizeof(plain) && !strcasecmp(text + n - 2, "hz"))
-		plain[n - 2] = '\0';
-	if (cvl_rate_parse(plain, hz))
-		return cli_usage(verb, "%s takes a rate such as 8MHz or 500k, not '%s'", option,
-				 text);
-	return 0;
-}
-
-static int start_time(const struct verb *verb, const char *text, int64_t *unix_ns)
-{
-	char *end;
-	double v = strtod(text, &end);
-
-	if (*end || end == text || !(v > 0) || v > 9e9)
-		return cli_usage(verb, "--start takes a Unix time in seconds, not '%s'", text);
-	*unix_ns = (int64_t)(v * 1e9);
-	return 0;
-}
-
-static int read_option(int c, const struct verb *verb, struct capture *k)
-{
-	struct observer_opts *o = &k->opts;
-	unsigned line;
-	int rc = 0;
+	struct cvl_error err;
 
 	switch (c) {
-	case 'o': o->session = optarg; return 0;
+	case 'o': k->opts.session = optarg; return 0;
 	case 'd':
-		o->driver = driver_find(optarg);
-		return o->driver ? 0 :
-				   cli_usage(verb, "there is no driver '%s'; `coeval help capture`",
-					     optarg);
-	case 'r': return rate(verb, "--rate", optarg, &o->device.rate_hz);
-	case 'n': o->name = optarg; return 0;
-	case OPT_DEVICE: o->device.devices = optarg; return 0;
-	case OPT_LINES: return cli_number(verb, "--lines", optarg, 64, &o->device.lines);
-	case OPT_UNIT: return cli_number(verb, "--unit-size", optarg, 8, &o->device.unit);
-	case OPT_NAMES: o->names = optarg; return 0;
-	case OPT_RADIO: o->radio = optarg; return 0;
-	case OPT_PROFILE: o->profile = optarg; return 0;
-	case OPT_RADIO_LINE:
-		rc = cli_number(verb, "--radio-line", optarg, 64, &line);
-		o->radio_line = line - 1;
-		return rc;
-	case OPT_PERIOD: return cli_duration(verb, "--beacon-period", optarg, &o->period_ns);
-	case OPT_DURATION: return cli_duration(verb, "--duration", optarg, &o->duration_ns);
-	case OPT_START: return start_time(verb, optarg, &o->start_unix_ns);
-	case OPT_CONTROL: o->control = optarg; return 0;
-	case OPT_WAIT: o->wait = true; return 0;
-	case OPT_METRICS: o->metrics = optarg; return 0;
-	case OPT_POWER: return rate(verb, "--power", optarg, &o->device.power_hz);
-	case OPT_MASK: o->device.mask = optarg; return 0;
-	case OPT_MODE: o->device.mode = optarg; return 0;
-	case OPT_METADATA: o->device.metadata = optarg; return 0;
-	case OPT_BELL: o->device.bells = optarg; return 0;
+		k->opts.driver = cvl_driver_find(optarg);
+		return k->opts.driver ? 0 :
+					cli_usage(verb, "there is no driver '%s'; `coeval help capture`",
+						  optarg);
 	case OPT_JSON: k->json = true; return 0;
-	default: return -1;
+	case 'h':
+	case '?': return -1;
 	}
+	return cvl_capture_set(&k->opts, name, optarg, &err) ? cli_usage(verb, "--%s", err.text) :
+							       0;
 }
 
 static void tell(void *ctx, bool problem, const char *text)
 {
-	struct capture *k = ctx;
-
-	progress_clear(&k->progress);
+	progress_clear(ctx);
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
 }
 
-static bool show_progress(void *ctx, uint64_t done, uint64_t total)
-{
-	struct capture *k = ctx;
-
-	return progress_show(&k->progress, done, total);
-}
-
-static int print_result(const struct capture *k, const struct observer_result *r)
+static int print_result(const struct capture *k, const struct cvl_capture_result *r)
 {
 	struct cvl_out out;
 
@@ -195,65 +120,34 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int check(const struct capture *k, const struct verb *verb)
-{
-	const struct observer_opts *o = &k->opts;
-
-	bool stamps;
-
-	if (!o->driver)
-		return cli_usage(
-			verb,
-			"name a driver: --driver fx2, tracelab, shm, serial, poll, file or pipe");
-	stamps = o->driver->stamps;
-	if (!stamps && !o->device.rate_hz)
-		return cli_usage(verb, "say how fast to sample: --rate 8MHz");
-	if (stamps && (o->device.rate_hz || o->device.lines || o->radio))
-		return cli_usage(
-			verb, "%s has a rate and lines of its own: no --rate, --lines or --radio",
-			o->driver->name);
-	if (o->driver != driver_find("tracelab") &&
-	    (o->device.power_hz || o->device.mask || o->device.mode))
-		return cli_usage(verb, "--power, --mask and --mode are for --driver tracelab");
-	if (o->device.metadata && o->driver != driver_find("shm") &&
-	    o->driver != driver_find("serial"))
-		return cli_usage(verb, "--metadata is for --driver shm and serial");
-	if (o->device.bells && o->driver != driver_find("shm"))
-		return cli_usage(verb, "--bell is for --driver shm");
-	if (o->wait && !o->control)
-		return cli_usage(verb, "--wait waits for the socket of --control");
-	return 0;
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
-				       .driver = driver_find("fx2"),
-				       .radio_line = 7,
+				       .driver = cvl_driver_find("fx2"),
 				       .tell = tell,
-				       .ctx = &k,
-				       .progress = { show_progress, &k } } };
-	struct observer_result result;
+				       .ctx = &k.progress,
+				       .progress = { progress_show, &k.progress } } };
+	struct cvl_capture_result result;
 	struct cvl_error err;
-	int c, rc;
+	int c, rc, at;
 
-	while ((c = getopt_long(argc, argv, "o:d:r:n:h", options, NULL)) != -1) {
-		rc = read_option(c, verb, &k);
+	while (at = -1, (c = getopt_long(argc, argv, "o:d:r:n:h", options, &at)) != -1) {
+		for (int i = 0; at < 0 && options[i].name; i++)
+			at = options[i].val == c ? i : at;
+		rc = read_option(c, at < 0 ? "" : options[at].name, verb, &k);
 		if (rc)
 			return rc < 0 ? cli_option(c, verb) : rc;
 	}
 	if (optind < argc)
 		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
-	rc = check(&k, verb);
-	if (rc)
-		return rc;
+	if (cvl_capture_check(&k.opts, &err))
+		return cli_usage(verb, "--%s", err.text);
 	if (!k.opts.name) {
 		gethostname(k.host, sizeof(k.host) - 1);
 		k.opts.name = k.host;
 	}
 	progress_init(&k.progress, k.opts.session);
-	k.opts.stop_fd = catch_signals();
-	rc = observer_run(&k.opts, &result, &err);
+	rc = cvl_capture_run(&k.opts, catch_signals(), &result, &err);
 	progress_clear(&k.progress);
 	/* of a capture that was refused there is nothing to say */
 	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&

@@ -129,7 +129,7 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	return rc;
 }
 
-static int poll_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
+static int poll_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
 		     struct cvl_error *err)
 {
 	struct device *d = calloc(1, sizeof(*d));
@@ -344,8 +344,9 @@ static int poll_stop(void *state, struct cvl_error *err)
 }
 
 const struct driver driver_poll = {
-	.name = "poll",
-	.what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
+	.pub = { .name = "poll",
+		 .what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
+		 .takes = "" },
 	.open = poll_open,
 	.analyzers = poll_analyzers,
 	.start = poll_start,
@@ -353,6 +354,5 @@ const struct driver driver_poll = {
 	.work = poll_work,
 	.stop = poll_stop,
 	.close = poll_close,
-	.stamps = true,
 	.list = poll_source_list,
 };

@@ -144,7 +144,7 @@ static int see_packet(void *ctx, struct tracer_packet *p, size_t n, struct cvl_e
 	return l->serial->sink->packet(l->serial->sink->ctx, l->index, &packet, err);
 }
 
-static int open_serial(void **state, const struct driver_opts *o, const struct driver_sink *sink,
+static int open_serial(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
 		       struct cvl_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
@@ -302,8 +302,9 @@ static int serial_stop(void *state, struct cvl_error *err)
 }
 
 const struct driver driver_serial = {
-	.name = "serial",
-	.what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
+	.pub = { .name = "serial",
+		 .what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
+		 .takes = "metadata" },
 	.open = open_serial,
 	.analyzers = serial_analyzers,
 	.start = serial_start,
@@ -311,5 +312,4 @@ const struct driver driver_serial = {
 	.work = serial_work,
 	.stop = serial_stop,
 	.close = serial_close,
-	.stamps = true,
 };
