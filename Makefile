@@ -8,22 +8,30 @@ SHELL := bash
 PREFIX ?= /usr/local
 DESTDIR ?=
 FULL ?=
+ROOM ?=
+WERROR ?=
 FUZZ_SECONDS ?= 20
 ARGS ?=
 
 deps := scripts/install-deps
 fuzz_targets := $(basename $(notdir $(wildcard fuzz/fuzz_*.c)))
-sources = $$(find $(wildcard include src firmware tests bench fuzz examples) -name '*.[ch]')
+sources = $$(find $(wildcard include src sim lab firmware tests bench fuzz examples) -name '*.[ch]')
 
-# Runs the tests of a preset; the last line is the count of test programs. No test at all is a failure.
+# Three tiers: the quick check, FULL=1 for what CI runs, and soak. Tests scale themselves by COEVAL_TIER.
+tier := $(if $(FULL),full,quick)
+export COEVAL_TIER ?= $(tier)
+
+# Runs the tests of a preset, of ROOM if given; the last line is the count of test programs. No test at all is a failure.
+# What was skipped is told with the reason; in the quick tier so is what takes longer than 10 s.
 define run-tests
 log=build/$(1)/tests.log; \
-ctest --preset $(1) -j2 --no-tests=error 2>&1 | tee $$log || true; \
+ctest --preset $(1) -j2 --no-tests=error $(if $(ROOM),-L '^$(ROOM)$$') $(if $(FULL),,-LE '^full$$') 2>&1 | tee $$log || true; \
 grep -h '^SKIP ' build/$(1)/Testing/Temporary/LastTest.log | sort -u || true; \
-awk '/^ *[0-9]+\/[0-9]+ Test +#/ { \
+awk -v limit=$(if $(FULL),60,10) '/^ *[0-9]+\/[0-9]+ Test +#/ { \
 		if (/ Passed +[0-9.]+ sec/) passed++; \
 		else if (/\*\*\*Skipped/) skipped++; \
-		else failed++ \
+		else failed++; \
+		if ($$(NF - 1) > limit) printf "slow: %s took %s s; %d s are allowed in this tier\n", $$4, $$(NF - 1), limit \
 	} \
 	END { \
 		printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped; \
@@ -39,30 +47,36 @@ help: ## list the targets
 demo: build ## build, and show what Coeval does on a simulated testbed
 	@build/release/coeval demo
 
+# The command alone: no test, benchmark or firmware. What it links to is built once for all targets.
 .PHONY: build
 build: ## build/release/coeval
 	@$(deps)
-	cmake --preset release
-	cmake --build --preset release
+	@cmake --preset release
+	@TIMEFORMAT='built in %0R s (%0U s of processor time)'; time cmake --build --preset release --target coeval
 
 .PHONY: check
-check: ## run the tests; FULL=1 also installs the programs that some compare with
-	@$(deps) $(if $(FULL),--full)
-	cmake --preset release -DCOEVAL_WERROR=ON
+check: ## run the tests; ROOM=sync those of a room; FULL=1 all of them, with the programs that some compare with
+	@$(deps) --check $(if $(FULL),--full)
+	cmake --preset release $(if $(WERROR),-DCOEVAL_WERROR=ON)
 	cmake --build --preset release
 	@$(call run-tests,release)
+
+.PHONY: soak
+soak: ## hours of it: 10,000 worlds, 10^9 edges; ROOM=sync as for check
+	@COEVAL_TIER=soak $(MAKE) --no-print-directory check FULL=1 ROOM=$(ROOM)
 
 .PHONY: asan
 asan: export ASAN_OPTIONS := detect_leaks=1
 asan: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1
 asan: ## run the tests under the address and undefined-behaviour sanitizers
-	@$(deps)
+	@$(deps) --check
 	cmake --preset asan
 	cmake --build --preset asan
 	@$(call run-tests,asan)
 
 .PHONY: bench
 bench: build ## run the benchmarks; ARGS="..." is passed on
+	@cmake --build --preset release --target coeval-bench
 	@build/release/coeval-bench $(ARGS)
 
 .PHONY: fuzz
@@ -86,7 +100,7 @@ $(addprefix run-,$(fuzz_targets)): run-%:
 
 .PHONY: firmware
 firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLOT=2/4, INTERVAL_MS=500
-	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/apps/syncnode/build build/firmware/apps/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
+	@ID=$(ID) SLOT=$(SLOT) INTERVAL_MS=$(INTERVAL_MS) firmware/build syncnode build/firmware/syncnode $(or $(BOARD),blackpill) || [ $$? -eq 77 ]
 
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given

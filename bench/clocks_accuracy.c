@@ -238,7 +238,7 @@ static int outage(const struct bench *b)
 			return rc;
 		at = world_instants(&w);
 		at.from.ns = w.fault[0].at_ns;
-		at.to.ns = w.fault[0].at_ns + w.fault[0].for_ns;
+		at.until.ns = w.fault[0].at_ns + w.fault[0].for_ns;
 		rc = world_happen(b, &h, &w, &opts);
 		for (int i = 0; i < 2 && !rc; i++) {
 			rc = world_score(b, &h, estimator[i], &at, &score, NULL);

@@ -20,7 +20,7 @@
 
 static int build(const struct bench *b, const char *out, int *status)
 {
-	const char *const argv[] = { COEVAL_SOURCE_DIR "/firmware/apps/ett/build", out, NULL };
+	const char *const argv[] = { COEVAL_SOURCE_DIR "/firmware/build", "ett", out, NULL };
 	const struct bench_command c = { .argv = argv, .status = status };
 	struct bench_usage u = { .watch_memory = false };
 
@@ -109,7 +109,7 @@ int ett_kernel(const struct bench *b)
 		return 0;
 	}
 	if (!rc && status)
-		rc = bench_fail(b, CVL_E_ENV, "firmware/apps/ett/build failed");
+		rc = bench_fail(b, CVL_E_ENV, "firmware/build ett failed");
 	if (!rc)
 		rc = make_space(b, disk);
 	if (!rc)

@@ -228,7 +228,7 @@ static int prepare(struct work *w, const struct cvl_score_opts *at)
 	for (size_t i = 0; i < w->n_instants; i++)
 		w->instant[i] =
 			(double)(at->from.ns +
-				 (int64_t)(sim_uniform(&r) * (double)(at->to.ns - at->from.ns)));
+				 (int64_t)(sim_uniform(&r) * (double)(at->until.ns - at->from.ns)));
 	return 0;
 }
 

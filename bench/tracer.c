@@ -148,7 +148,7 @@ static int native(const struct bench *b)
 static int text(const struct bench *b)
 {
 	char dir[BENCH_PATH_MAX], output[BENCH_PATH_MAX], line[300];
-	const char *const argv[] = { FOLDER "/build", dir, "m4", NULL };
+	const char *const argv[] = { FOLDER "/sizes", dir, "m4", NULL };
 	int status = 0, rc;
 	const struct bench_command command = { .argv = argv, .output = output, .status = &status };
 	struct bench_usage usage = { 0 };

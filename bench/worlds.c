@@ -78,9 +78,9 @@ struct cvl_score_opts world_instants(const struct world *w)
 {
 	return (struct cvl_score_opts){ .seed = w->seed,
 					.has_from = true,
-					.has_to = true,
+					.has_until = true,
 					.from = { WORLD_SETTLED_NS },
-					.to = { w->duration_ns } };
+					.until = { w->duration_ns } };
 }
 
 int world_score(const struct bench *b, const struct happened *h, const char *estimator,

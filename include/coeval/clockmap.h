@@ -57,6 +57,7 @@ CVL_API int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec,
 CVL_API struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick,
 					struct cvl_time time);
 
+/** NULL is allowed. */
 CVL_API void cvl_map_free(struct cvl_map *map);
 
 /**
@@ -95,6 +96,7 @@ CVL_API double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick)
 CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from,
 				     struct cvl_tick to);
 
+/** What kind its bounds are of, and the nominal rate in Hz. */
 CVL_API enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
 CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 

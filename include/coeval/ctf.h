@@ -117,6 +117,7 @@ CVL_API void cvl_trace_close(struct cvl_trace *trace);
 CVL_API int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
 			    struct cvl_error *err);
 
+/** The directory, and the clock classes that its metadata declare; valid as long as the trace. */
 CVL_API const char *cvl_trace_path(const struct cvl_trace *trace);
 CVL_API size_t cvl_trace_clocks(const struct cvl_trace *trace);
 CVL_API const struct cvl_clock_class *cvl_trace_clock(const struct cvl_trace *trace, size_t i);
@@ -191,6 +192,7 @@ struct cvl_stream_stats {
 	bool beyond;         /* it went on with packets behind the range, which were left unread */
 };
 
+/** Open stream @i of @trace; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what its first packet does not hold to. */
 CVL_API int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
 			    const struct cvl_stream_opts *opts, struct cvl_error *err);
 /** A stream over bytes in memory, which must outlive it: for tests and fuzzers. */
@@ -209,6 +211,7 @@ CVL_API int cvl_stream_clock(const struct cvl_stream *stream);
 CVL_API int cvl_stream_next(struct cvl_stream *stream, struct cvl_batch *batch,
 			    struct cvl_error *err);
 
+/** What was read so far. */
 CVL_API void cvl_stream_stats(const struct cvl_stream *stream, struct cvl_stream_stats *stats);
 
 /* ---- fields ---- */

@@ -22,6 +22,7 @@ CVL_API void cvl_path_base(char *out, size_t size, const char *path);
 /** Make @name fit for a file: letters, digits, '_', '-', '.' stay, others become '_'. */
 CVL_API void cvl_path_clean(char *name);
 
+/** Whether there is one at @path, links followed. */
 CVL_API bool cvl_is_dir(const char *path);
 CVL_API bool cvl_is_file(const char *path);
 

@@ -138,6 +138,7 @@ struct cvl_exporter {
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 };
 
+/** All of them, ended by NULL; and the one called @name, or NULL. */
 CVL_API extern const struct cvl_exporter *const cvl_exporters[];
 CVL_API const struct cvl_exporter *cvl_exporter_find(const char *name);
 

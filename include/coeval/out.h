@@ -41,6 +41,7 @@ CVL_API void cvl_out_init(struct cvl_out *o, int fd, const char *path);
 /** Create @path ("-" or NULL: standard output, plainly if that is a terminal). The path must outlive @o. */
 CVL_API int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err);
 
+/** Write what is pending, whatever comes of it: to have room. */
 CVL_API void cvl_out_drain(struct cvl_out *o);
 
 /** Write what is pending. CVL_E_IO if anything could not be written so far. */
@@ -113,6 +114,7 @@ static inline void cvl_out_to(struct cvl_out *o, const char *w)
 	o->n = (size_t)(w - o->buf);
 }
 
+/** @v in decimal. */
 CVL_API void cvl_out_u64(struct cvl_out *o, uint64_t v);
 CVL_API void cvl_out_i64(struct cvl_out *o, int64_t v);
 /** In base 2 or 8, without prefix. */

@@ -69,6 +69,7 @@ enum cvl_gap {
 /** Last lost tick, when nobody knows: the gap is open-ended. */
 #define CVL_TICK_UNKNOWN UINT64_MAX
 
+/** Short stable names, such as "edge" and "overflow". */
 CVL_API const char *cvl_kind_name(enum cvl_kind kind);
 CVL_API const char *cvl_gap_name(enum cvl_gap why);
 

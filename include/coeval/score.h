@@ -12,8 +12,8 @@ CVL_BEGIN_DECLS
 struct cvl_score_opts {
 	uint64_t seed;   /* of the instants */
 	size_t instants; /* 0: 2000 */
-	bool has_from, has_to;
-	struct cvl_time from, to; /* true times between which they lie */
+	bool has_from, has_until;
+	struct cvl_time from, until; /* true times between which they lie */
 };
 
 /** Errors of the differences between all pairs of clocks, ns. */

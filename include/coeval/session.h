@@ -82,6 +82,7 @@ CVL_API int cvl_session_create(struct cvl_session **s, const char *path, struct 
 /** A session made by cvl_session_create() that got no clock is removed again. */
 CVL_API void cvl_session_close(struct cvl_session *s);
 
+/** Its directory, as it was given. */
 CVL_API const char *cvl_session_path(const struct cvl_session *s);
 /** Random id made once, 36 characters. */
 CVL_API const char *cvl_session_uuid(const struct cvl_session *s);
@@ -97,6 +98,7 @@ CVL_API double cvl_clock_drift_ppm(const struct cvl_clock *c);
 /** What kind of clock @c is: as stated, or CVL_SETTABLE for a foreign trace's whose name is not that of a counter or monotonic clock. */
 CVL_API enum cvl_counter cvl_clock_counter(const struct cvl_clock *c);
 
+/** How many clocks there are, and clock @i; it is the session's, and moves when one is added. */
 CVL_API size_t cvl_session_clocks(const struct cvl_session *s);
 CVL_API const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, size_t i);
 /** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */

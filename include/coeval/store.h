@@ -114,6 +114,7 @@ CVL_API int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, u
 CVL_API int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 				    uint64_t unknown, struct cvl_error *err);
 
+/** A sample of analog channel @channel; a beacon of @sender, its number @seq. At @tick, not before the record that came last. */
 CVL_API int cvl_writer_sample(struct cvl_writer *w, struct cvl_tick tick, uint32_t channel,
 			      double value, struct cvl_error *err);
 CVL_API int cvl_writer_beacon(struct cvl_writer *w, struct cvl_tick tick, uint32_t sender,

@@ -204,6 +204,7 @@ CVL_API int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observa
 			    const char *estimator, double wanted_ns, struct cvl_error *err);
 CVL_API void cvl_advice_free(struct cvl_advice *advice);
 
+/** NULL is allowed. */
 CVL_API void cvl_sync_free(struct cvl_sync *sync);
 
 /** Write @sync as the session's sync.json, replacing the old one as a whole. */

@@ -19,8 +19,8 @@ CVL_BEGIN_DECLS
 struct cvl_timeline;
 
 struct cvl_timeline_opts {
-	bool has_from, has_to;
-	struct cvl_time from, to; /* records at from <= t <= to; CVL_E_USAGE if to < from */
+	bool has_from, has_until;
+	struct cvl_time from, until; /* records at from <= t <= until; CVL_E_USAGE if until < from */
 	const char
 		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
 	bool nominal;  /* leave sync.json aside */
@@ -38,6 +38,7 @@ struct cvl_slice {
 	size_t begin, end;
 };
 
+/** Open @session, which must outlive it, at its beginning; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what is wrong with the streams. */
 CVL_API int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *session,
 			      const struct cvl_timeline_opts *opts, struct cvl_error *err);
 CVL_API void cvl_timeline_close(struct cvl_timeline *tl);
@@ -114,6 +115,7 @@ enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 /** Whether a comes before b, given the bound of the pair. Two records of one stream: their order there. */
 CVL_API enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
 
+/** That it was opened on. */
 CVL_API struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
 /** NULL if the session is not synchronised (or nominal was asked for). */
 CVL_API const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
@@ -122,6 +124,7 @@ CVL_API const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *
 CVL_API const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
 CVL_API enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
 
+/** Streams of all clocks. */
 CVL_API size_t cvl_timeline_streams(const struct cvl_timeline *tl);
 /** Stream @i, for its statistics and for cvl_stream_visit() with a slice's batch. */
 CVL_API struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/advise.h"
+#include "advise.h"
 
-#include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "report/report.h"
 
 #include <inttypes.h>
 #include <jansson.h>

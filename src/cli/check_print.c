@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/check_print.h"
+#include "check_print.h"
 
 #include <jansson.h>
 #include <stdio.h>
 
-#include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "report/report.h"
 
 #define LINE_MAX 400
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 #include "sync/rules_json.h"
 
 /* Of each kind that is kept: for the critical path, or to be drawn. */
@@ -306,8 +306,8 @@ static int option(int c, struct request *r, const struct verb *verb, int *rc, st
 		c = cli_duration(verb, "--from", optarg, &r->opts.from.ns);
 		return c ? c : -1;
 	case OPT_TO:
-		r->opts.has_to = true;
-		c = cli_duration(verb, "--to", optarg, &r->opts.to.ns);
+		r->opts.has_until = true;
+		c = cli_duration(verb, "--to", optarg, &r->opts.until.ns);
 		return c ? c : -1;
 	case OPT_NODE: r->opts.node = optarg; break;
 	case OPT_FOLDED: r->folded = true; break;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/check_print.h"
+#include "check_print.h"
 #include <coeval/files.h>
 
 #define FILE_MAX (1u << 20)
@@ -53,7 +53,7 @@ static int study(struct check *check, struct cvl_timeline *tl, const struct requ
 		if (rc)
 			return rc;
 	}
-	return rc ? rc : check_end(check, r->opts.has_to ? r->opts.to : CVL_TIME_MAX, err);
+	return rc ? rc : check_end(check, r->opts.has_until ? r->opts.until : CVL_TIME_MAX, err);
 }
 
 static int print(const struct check_report *report, const struct request *r, struct cvl_out *o,
@@ -133,8 +133,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--from", optarg, &r.opts.from.ns);
 			break;
 		case OPT_TO:
-			r.opts.has_to = true;
-			rc = cli_duration(verb, "--to", optarg, &r.opts.to.ns);
+			r.opts.has_until = true;
+			rc = cli_duration(verb, "--to", optarg, &r.opts.until.ns);
 			break;
 		case OPT_JUNIT: r.junit = optarg; break;
 		case OPT_JSON: r.json = true; break;

@@ -2,16 +2,15 @@
 /*
  * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far it is off.
  */
-#include "cli/cli.h"
+#include "beside.h"
+#include "cli.h"
 
 #include <coeval/files.h>
-#include "sim/demo_world.h"
-
 #include <coeval/format.h>
+#include <coeval/sim.h>
 #include <coeval/sync.h>
 
 #include <errno.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -32,46 +31,12 @@ static const struct option options[] = {
 };
 
 struct demo {
-	struct demo_world world;
+	struct cvl_sim_demo *world;
+	uint64_t seed;
+	unsigned seconds;
 	char dir[CVL_PATH_MAX], session[CVL_PATH_MAX], vcd[CVL_PATH_MAX], csv[CVL_PATH_MAX];
 	bool json;
 };
-
-/* How the timeline's edges compare with the true ones. */
-struct score {
-	uint64_t edges, covered, unmatched;
-	double sum, worst, worst_pair;
-};
-
-static int make_session(struct demo *d, struct cvl_error *err)
-{
-	struct cvl_session *s;
-	int rc = cvl_session_create(&s, d->session, err);
-
-	for (unsigned i = 0; i < DEMO_OBSERVERS && !rc; i++) {
-		const struct demo_observer *o = &d->world.observer[i];
-		char samples[CVL_PATH_MAX + 40], beacons[CVL_PATH_MAX + 40];
-		const struct cvl_import_opts opts = {
-			.node = o->name,
-			.rate_hz = DEMO_RATE_HZ,
-			.channels = 8,
-			.names = "SLOT,SEND,RECEIVE,FRAME,D4,D5,D6,BEACON",
-			.beacons = beacons,
-		};
-
-		snprintf(samples, sizeof(samples), "%s/%s.raw", d->dir, o->name);
-		snprintf(beacons, sizeof(beacons), "%s/%s-beacons.csv", d->dir, o->name);
-		rc = demo_write_samples(&d->world, o, samples, err);
-		if (!rc)
-			rc = demo_write_beacons(o, beacons, err);
-		if (!rc)
-			rc = cvl_import(s, samples, "raw", &opts, err);
-		unlink(samples); /* hundreds of megabytes that the seed can make again */
-	}
-	if (s)
-		cvl_session_close(s);
-	return rc;
-}
 
 static int synchronise(struct demo *d, struct cvl_session *s, struct cvl_sync **sync,
 		       struct cvl_error *err)
@@ -96,65 +61,11 @@ static int export(struct cvl_session *s, const char *format, const char *path,
 	return rc;
 }
 
-/*
- * Compare every edge with the truth. The timeline counts from where the first observer began, by whole beacon periods
- * from the sender's time: that many seconds are taken off.
- */
-static int score(struct demo *d, struct cvl_session *s, bool nominal, struct score *out,
-		 struct cvl_error *err)
-{
-	const struct cvl_timeline_opts opts = { .nominal = nominal };
-	size_t next[DEMO_OBSERVERS] = { 0 };
-	uint8_t level[DEMO_OBSERVERS] = { 0 };
-	double low = INFINITY, high = -INFINITY, shift = NAN;
-	struct cvl_timeline *tl;
-	struct cvl_slice sl;
-	int rc = cvl_timeline_open(&tl, s, &opts, err);
-
-	*out = (struct score){ 0 };
-	if (rc)
-		return rc;
-	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			const struct demo_observer *o = &d->world.observer[sl.clock];
-			uint64_t tick = sl.batch->tick[i].count;
-			int64_t bound;
-
-			if (sl.batch->kind[i] != CVL_EDGE || sl.batch->flags[i] & CVL_STATE)
-				continue;
-			bound = cvl_timeline_bound(tl, &sl, i);
-			/* one record may hold the edges of several lines */
-			while (next[sl.clock] < o->n_edges &&
-			       demo_tick(o, o->edge[next[sl.clock]].true_ns) <= tick) {
-				const struct demo_edge *e = &o->edge[next[sl.clock]++];
-				double error = (double)sl.time[i].ns - e->true_ns;
-
-				level[sl.clock] = (uint8_t)((level[sl.clock] & ~(1u << e->line)) |
-							    (unsigned)e->level << e->line);
-				if (isnan(shift))
-					shift = nominal ? error : round(error / 1e9) * 1e9;
-				error -= shift;
-				out->edges++;
-				out->covered +=
-					bound != CVL_BOUND_UNKNOWN && fabs(error) <= (double)bound;
-				out->sum += fabs(error);
-				out->worst = fmax(out->worst, fabs(error));
-				low = fmin(low, error);
-				high = fmax(high, error);
-			}
-			out->unmatched += level[sl.clock] != sl.batch->value[i];
-		}
-	for (unsigned i = 0; i < DEMO_OBSERVERS; i++)
-		out->unmatched += d->world.observer[i].n_edges - next[i];
-	out->worst_pair = high - low;
-	cvl_timeline_close(tl);
-	return rc;
-}
-
 /* ---- telling ---- */
 
 static void print_text(const struct demo *d, const struct cvl_sync *sync,
-		       const struct score *before, const struct score *after, struct cvl_out *o)
+		       const struct cvl_sim_demo_score *before,
+		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
 	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
 					     "rejected", "median bound",  "at worst", NULL };
@@ -164,19 +75,19 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 	cvl_out_printf(
 		o,
 		"%d observers sampled 8 lines at 8 MHz for %u s (simulated, seed %llu), each on a clock of its own.\n",
-		DEMO_OBSERVERS, d->world.seconds, (unsigned long long)d->world.seed);
+		CVL_SIM_DEMO_OBSERVERS, d->seconds, (unsigned long long)d->seed);
 	cvl_out_printf(o,
 		       "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
 		       sync->reference);
 	table_init(&t, 7);
 	table_heads(&t, heads);
-	for (unsigned i = 0; i < DEMO_OBSERVERS; i++) {
+	for (unsigned i = 0; i < CVL_SIM_DEMO_OBSERVERS; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 
 		cvl_bound_text(text[0], c->bound_median);
 		cvl_bound_text(text[1], c->bound_max);
 		table_cell(&t, "%s", c->clock);
-		table_cell(&t, "%+.3f ppm", d->world.observer[i].rate_off_ppm);
+		table_cell(&t, "%+.3f ppm", cvl_sim_demo_rate_off_ppm(d->world, i));
 		table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
 		table_cell(&t, "%llu", (unsigned long long)c->used);
 		table_cell(&t, "%llu", (unsigned long long)c->rejected);
@@ -184,9 +95,9 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		table_cell(&t, "%s", c->map ? text[1] : "-");
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
-	cvl_bound_text(text[0], (int64_t)before->worst_pair);
-	cvl_bound_text(text[1], (int64_t)(after->sum / (double)(after->edges ? after->edges : 1)));
-	cvl_bound_text(text[2], (int64_t)after->worst);
+	cvl_bound_text(text[0], (int64_t)before->apart_ns);
+	cvl_bound_text(text[1], (int64_t)after->mean_ns);
+	cvl_bound_text(text[2], (int64_t)after->worst_ns);
 	cvl_out_printf(
 		o,
 		"\n%llu edges against the truth: apart by up to %s before; now %s off on average, %s at worst.\n",
@@ -204,18 +115,17 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		d->session, d->session);
 }
 
-static void print_json(const struct demo *d, const struct score *before, const struct score *after,
-		       struct cvl_out *o)
+static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before,
+		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
 	cvl_out_printf(
 		o,
 		"{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
-		(unsigned long long)d->world.seed, d->world.seconds,
-		(unsigned long long)after->edges, (unsigned long long)after->unmatched,
-		before->worst_pair);
+		(unsigned long long)d->seed, d->seconds, (unsigned long long)after->edges,
+		(unsigned long long)after->unmatched, before->apart_ns);
 	cvl_out_printf(
 		o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
-		after->sum / (double)(after->edges ? after->edges : 1), after->worst,
+		after->mean_ns, after->worst_ns,
 		(double)after->covered / (double)(after->edges ? after->edges : 1));
 	cvl_out_json(o, d->session, strlen(d->session));
 	cvl_out_text(o, ",\"vcd\":");
@@ -254,18 +164,18 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 {
 	struct cvl_session *s = NULL;
 	struct cvl_sync *sync = NULL;
-	struct score before, after;
+	struct cvl_sim_demo_score before, after;
 	struct cvl_out *o = malloc(sizeof(*o));
-	int rc = o ? make_session(d, err) : cvl_no_memory(err);
+	int rc = o ? cvl_sim_demo_capture(d->world, d->dir, d->session, err) : cvl_no_memory(err);
 
 	if (!rc)
 		rc = cvl_session_open(&s, d->session, NULL, err);
 	if (!rc)
 		rc = synchronise(d, s, &sync, err);
 	if (!rc)
-		rc = score(d, s, true, &before, err);
+		rc = cvl_sim_demo_compare(d->world, s, true, &before, err);
 	if (!rc)
-		rc = score(d, s, false, &after, err);
+		rc = cvl_sim_demo_compare(d->world, s, false, &after, err);
 	if (!rc)
 		rc = export(s, "vcd", d->vcd, err);
 	if (!rc)
@@ -294,21 +204,15 @@ struct testbed {
 	const char *nodes, *faults;
 };
 
-/* Become the program that runs the test bed: beside this one, or where it is installed. Returns only if it is not there. */
 static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
 			const char *seed, bool json)
 {
-	static const char *const places[] = { "coeval-testbed",
-					      "../libexec/coeval/coeval-testbed" };
-	char self[CVL_PATH_MAX], path[CVL_PATH_MAX];
 	const char *argv[13] = { "coeval-testbed" };
 	const char *const pairs[][2] = { { "--bed", output },
 					 { "--nodes", t->nodes },
 					 { "--seconds", seconds },
 					 { "--seed", seed },
 					 { "--faults", t->faults } };
-	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	struct cvl_error err;
 	int argn = 1;
 
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
@@ -318,15 +222,8 @@ static int exec_testbed(const struct testbed *t, const char *output, const char 
 		}
 	if (json)
 		argv[argn++] = "--json";
-	self[n > 0 ? n : 0] = '\0';
-	if (strrchr(self, '/'))
-		*strrchr(self, '/') = '\0';
-	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (cvl_path_join(path, self, places[i]))
-			execv(path, (char *const *)argv);
-	cvl_fail(&err, CVL_E_ENV, CVL_NO_OFFSET,
-		 "coeval-testbed is not there; install libumockdev-dev and build again");
-	return cli_fail(&err);
+	return become("coeval-testbed", (char *const *)argv,
+		      "install libumockdev-dev and build again");
 }
 
 static bool is_number(const char *text, unsigned long long least, unsigned long long most,
@@ -379,12 +276,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 				    d.json);
 	if (testbed.nodes || testbed.faults)
 		return cli_usage(verb, "--nodes and --faults are for --testbed");
+	d.seed = seed;
+	d.seconds = (unsigned)seconds;
 	rc = make_dir(&d, output, &err);
 	if (!rc)
-		rc = demo_world_make(&d.world, seed, (unsigned)seconds, &err);
+		rc = cvl_sim_demo_make(&d.world, d.seed, d.seconds, &err);
 	if (!rc)
 		rc = demonstrate(&d, &err);
-	demo_world_free(&d.world);
+	cvl_sim_demo_free(d.world);
 	return rc ? cli_fail(&err) : 0;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/output.h"
+#include "cli.h"
+#include "output.h"
 
 #include <coeval/format.h>
 
@@ -74,8 +74,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--from", optarg, &opts.from.ns);
 			break;
 		case OPT_UNTIL:
-			opts.has_to = true;
-			rc = cli_duration(verb, "--until", optarg, &opts.to.ns);
+			opts.has_until = true;
+			rc = cli_duration(verb, "--until", optarg, &opts.until.ns);
 			break;
 		case OPT_NODE: opts.node = optarg; break;
 		case OPT_NOMINAL: opts.nominal = true; break;

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
 #define PAIRS_MAX 16
 
@@ -143,8 +143,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 			rc = cli_duration(verb, "--from", optarg, &r->timeline.from.ns);
 			break;
 		case OPT_TO:
-			r->timeline.has_to = true;
-			rc = cli_duration(verb, "--to", optarg, &r->timeline.to.ns);
+			r->timeline.has_until = true;
+			rc = cli_duration(verb, "--to", optarg, &r->timeline.until.ns);
 			break;
 		case OPT_JSON: r->view.json = true; break;
 		case OPT_STRICT: r->timeline.strict = true; break;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/decodes.h"
+#include "decodes.h"
 
 #include <stdlib.h>
 #include <string.h>

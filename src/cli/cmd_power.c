@@ -4,7 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/power_view.h"
+#include "power_view.h"
 
 /* No meter needs more, and no product of these goes out of range. */
 #define FACTOR_MIN 1e-15
@@ -89,8 +89,8 @@ static int option(int c, char *arg, const struct verb *verb, struct request *r)
 		r->timeline.has_from = true;
 		return cli_duration(verb, "--from", arg, &r->timeline.from.ns);
 	case OPT_TO:
-		r->timeline.has_to = true;
-		return cli_duration(verb, "--to", arg, &r->timeline.to.ns);
+		r->timeline.has_until = true;
+		return cli_duration(verb, "--to", arg, &r->timeline.until.ns);
 	case OPT_NODE: r->timeline.node = arg; return 0;
 	case OPT_JSON: r->view.json = true; return 0;
 	case OPT_STRICT: r->timeline.strict = true; return 0;

@@ -2,7 +2,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/precision_view.h"
+#include "precision_view.h"
 
 enum { OPT_BETWEEN = 256, OPT_ACROSS, OPT_GAPS, OPT_SVG, OPT_NODE, OPT_JSON, OPT_STRICT };
 

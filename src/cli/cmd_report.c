@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/report/figures.h"
-#include "cli/report/page.h"
-#include "cli/report/study.h"
-#include "cli/syncopts.h"
+#include "cli.h"
+#include "report/figures.h"
+#include "report/page.h"
+#include "report/study.h"
+#include "syncopts.h"
 
 #include <coeval/files.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "report/report.h"
 
 #include <coeval/verify.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/show.h"
+#include "cli.h"
+#include "show.h"
 
 enum {
 	OPT_FROM = 256,
@@ -49,8 +49,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = cli_duration(verb, "--from", optarg, &opts.from.ns);
 			break;
 		case OPT_TO:
-			opts.has_to = true;
-			rc = cli_duration(verb, "--to", optarg, &opts.to.ns);
+			opts.has_until = true;
+			rc = cli_duration(verb, "--to", optarg, &opts.until.ns);
 			break;
 		case OPT_NODE: opts.node = optarg; break;
 		case OPT_EVENT: style.event = optarg; break;

@@ -2,13 +2,12 @@
 /*
  * A world from a file, made into the session that captures of it would have given, with the truth beside it.
  */
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <coeval/files.h>
-#include "sim/world_keys.h"
+#include <coeval/sim.h>
 
 #include <errno.h>
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -28,7 +27,8 @@ static const struct option options[] = {
 };
 
 struct sim {
-	struct world world;
+	struct cvl_sim *world;
+	struct cvl_sim_info info;
 	const char *file, *session;
 	struct {
 		const char *clock, *path;
@@ -93,70 +93,37 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	return -1;
 }
 
-/* Clocks whose names match. */
-static unsigned count_clocks(const struct world *w, const char *glob)
+static bool has_clock(const struct cvl_sim *world, const char *wanted)
 {
-	unsigned n = 0;
+	char name[CVL_SIM_NAME];
 
-	for (size_t i = 0; i < w->n_clocks; i++)
-		for (unsigned k = 1; k <= w->clocks[i].count; k++) {
-			char name[WORLD_MEMBER];
-
-			world_member_name(&w->clocks[i], k, name);
-			n += !fnmatch(glob, name, 0);
-		}
-	return n;
-}
-
-static bool has_clock(const struct world *w, const char *wanted)
-{
-	for (size_t i = 0; i < w->n_clocks; i++)
-		for (unsigned k = 1; k <= w->clocks[i].count; k++) {
-			char name[WORLD_MEMBER];
-
-			world_member_name(&w->clocks[i], k, name);
-			if (!strcmp(name, wanted))
-				return true;
-		}
+	for (size_t i = 0; cvl_sim_clock(world, i, name); i++)
+		if (!strcmp(name, wanted))
+			return true;
 	return false;
-}
-
-/* A world that is cut short is still good: what would have befallen it later does not. */
-static void drop_late_faults(struct sim *s)
-{
-	struct world *w = &s->world;
-	size_t kept = 0;
-
-	for (size_t i = 0; i < w->n_faults; i++)
-		if (w->fault[i].at_ns < w->duration_ns)
-			w->fault[kept++] = w->fault[i];
-	s->n_late = w->n_faults - kept;
-	w->n_faults = kept;
 }
 
 /* Whatever can be refused is, before anything is made. */
 static int load(struct sim *s, struct cvl_error *err)
 {
-	int rc = world_load(&s->world, s->file, err);
+	int rc = cvl_sim_load(&s->world, s->file, err);
 
 	if (rc)
 		return rc;
 	if (s->seeded)
-		s->world.seed = s->seed;
+		cvl_sim_seed(s->world, s->seed);
 	if (s->duration_ns) {
-		s->world.duration_ns = s->duration_ns;
-		drop_late_faults(s);
-		rc = world_check(&s->world, err);
-		if (rc) {
-			struct cvl_error why = *err;
+		struct cvl_error why;
 
+		rc = cvl_sim_duration(s->world, s->duration_ns, &s->n_late, &why);
+		if (rc)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 					"%s does not go with this --duration: %s", s->file,
 					why.text);
-		}
 	}
+	cvl_sim_info(s->world, &s->info);
 	for (size_t i = 0; i < s->n_samples; i++)
-		if (!has_clock(&s->world, s->samples[i].clock))
+		if (!has_clock(s->world, s->samples[i].clock))
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s has no clock '%s'",
 					s->file, s->samples[i].clock);
 	if (!access(s->session, F_OK))
@@ -171,11 +138,11 @@ static int make(struct sim *s, struct cvl_error *err)
 	int rc;
 
 	progress_init(&progress, "simulating");
-	rc = world_run(&s->world, s->session, &(struct cvl_progress){ progress_show, &progress },
-		       err);
+	rc = cvl_sim_run(s->world, s->session, &(struct cvl_progress){ progress_show, &progress },
+			 err);
 	progress_clear(&progress);
 	for (size_t i = 0; i < s->n_samples && !rc; i++)
-		rc = world_samples(&s->world, s->samples[i].clock, s->samples[i].path, err);
+		rc = cvl_sim_samples(s->world, s->samples[i].clock, s->samples[i].path, err);
 	return rc;
 }
 
@@ -194,23 +161,6 @@ static void period_text(char text[32], int64_t ns)
 	snprintf(text, 32, "%lld%s", (long long)(ns / units[i].ns), units[i].name);
 }
 
-/* Of several lines, one that most clocks have ties them; the others are there to compare with. */
-static const struct world_pulse *widest_pulse(const struct world *w)
-{
-	const struct world_pulse *best = NULL;
-	unsigned most = 0;
-
-	for (size_t i = 0; i < w->n_pulses; i++) {
-		unsigned n = count_clocks(w, w->pulse[i].clocks);
-
-		if (n > most) {
-			most = n;
-			best = &w->pulse[i];
-		}
-	}
-	return best;
-}
-
 #define COMMAND (CVL_PATH_MAX + 200)
 
 /*
@@ -218,20 +168,19 @@ static const struct world_pulse *widest_pulse(const struct world *w)
  */
 static void next_command(const struct sim *s, bool with_pulses, char text[COMMAND])
 {
-	const struct world *w = &s->world;
-	const struct world_pulse *pulse = with_pulses ? widest_pulse(w) : NULL;
+	const struct cvl_sim_info *w = &s->info;
 	char beacon[64] = "", edges[100] = "", period[32];
 
-	if (w->n_senders && w->sender[0].period_ns != 1000000000) {
-		period_text(period, w->sender[0].period_ns);
+	if (w->senders && w->beacon_period_ns != 1000000000) {
+		period_text(period, w->beacon_period_ns);
 		snprintf(beacon, sizeof(beacon), " --beacon %s", period);
 	}
-	if (pulse) {
-		period_text(period, pulse->period_ns);
-		snprintf(edges, sizeof(edges), " --pulse %s:rise:%s", pulse->line, period);
+	if (with_pulses && w->pulse_line) {
+		period_text(period, w->pulse_period_ns);
+		snprintf(edges, sizeof(edges), " --pulse %s:rise:%s", w->pulse_line, period);
 	}
 	snprintf(text, COMMAND, "coeval sync %s%s%s%s", s->session, beacon, edges,
-		 w->n_messages ? " --match examples/rules/radio.yaml" : "");
+		 w->messages ? " --match examples/rules/radio.yaml" : "");
 }
 
 static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
@@ -258,11 +207,11 @@ static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
 
 static void print_text(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
 {
-	const struct world *w = &s->world;
+	const struct cvl_sim_info *w = &s->info;
 	char command[COMMAND];
 
 	cvl_out_printf(o, "%s: ", w->name);
-	cli_count(o, count_clocks(w, "*"), "clock");
+	cli_count(o, w->clocks, "clock");
 	cvl_out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
 		       (unsigned long long)w->seed);
 	cli_count(o, records, "record");
@@ -274,9 +223,9 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
 	for (size_t i = 0; i < s->n_samples; i++)
 		cvl_out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
-	next_command(s, !w->n_senders, command);
+	next_command(s, !w->senders, command);
 	cvl_out_printf(o, "\nNext:  %s\n", command);
-	if (w->n_senders && w->n_pulses) {
+	if (w->senders && w->pulses) {
 		next_command(s, true, command);
 		cvl_out_printf(o, "  or:  %s\n", command);
 	}
@@ -290,13 +239,13 @@ static void put_member(struct cvl_out *o, const char *key, const char *text)
 
 static void print_json(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
 {
-	const struct world *w = &s->world;
+	const struct cvl_sim_info *w = &s->info;
 	char command[COMMAND];
 
 	cvl_out_text(o, "{\"simulated\":true,");
 	put_member(o, "world", w->name);
-	cvl_out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%u,\"records\":%llu,",
-		       (unsigned long long)w->seed, (long long)w->duration_ns, count_clocks(w, "*"),
+	cvl_out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%zu,\"records\":%llu,",
+		       (unsigned long long)w->seed, (long long)w->duration_ns, w->clocks,
 		       (unsigned long long)records);
 	put_member(o, "session", s->session);
 	cvl_out_char(o, ',');
@@ -309,7 +258,7 @@ static void print_json(const struct sim *s, uint64_t records, const char *truth,
 		put_member(o, "file", s->samples[i].path);
 		cvl_out_char(o, '}');
 	}
-	next_command(s, !w->n_senders, command);
+	next_command(s, !w->senders, command);
 	cvl_out_text(o, "],");
 	put_member(o, "next", command);
 	cvl_out_text(o, "}\n");
@@ -357,6 +306,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			rc = tell(s, &err);
 		rc = rc ? cli_fail(&err) : 0;
 	}
+	cvl_sim_free(s->world);
 	free(s);
 	return rc;
 }

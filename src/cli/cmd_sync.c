@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/advise.h"
-#include "cli/cli.h"
-#include "cli/compare.h"
-#include "cli/follow.h"
-#include "cli/report/report.h"
-#include "cli/syncopts.h"
+#include "advise.h"
+#include "cli.h"
+#include "compare.h"
+#include "follow.h"
+#include "report/report.h"
+#include "syncopts.h"
 
 #include <coeval/sync.h>
 

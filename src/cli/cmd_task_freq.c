@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/task/freq_report.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "task/freq_report.h"
+#include "report/report.h"
 
 #include <coeval/time.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/cli.h"
-#include "cli/task/plan_ranges.h"
-#include "cli/report/report.h"
+#include "cli.h"
+#include "task/plan_ranges.h"
+#include "report/report.h"
 
 #include <coeval/time.h>
 

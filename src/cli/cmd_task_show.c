@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/task/view.h"
+#include "task/view.h"
 #include "wire/swo_marks.h"
 
 enum {
@@ -244,8 +244,8 @@ static int option(int c, char *arg, const struct verb *verb, struct request *r)
 		r->timeline.has_from = true;
 		return cli_duration(verb, "--from", arg, &r->timeline.from.ns);
 	case OPT_TO:
-		r->timeline.has_to = true;
-		return cli_duration(verb, "--to", arg, &r->timeline.to.ns);
+		r->timeline.has_until = true;
+		return cli_duration(verb, "--to", arg, &r->timeline.until.ns);
 	case OPT_NODE: r->timeline.node = arg; return 0;
 	case OPT_POLICY: v->policy = arg; return 0;
 	case OPT_ADAPTION: return on_off(verb, "--adaption", arg, &v->adaption);

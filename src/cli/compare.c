@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/compare.h"
+#include "compare.h"
 
-#include "cli/cli.h"
-#include "cli/report/report.h"
-#include "cli/report/study.h"
+#include "cli.h"
+#include "report/report.h"
+#include "report/study.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -5,7 +5,7 @@
 
 #include <coeval/format.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 
 #define DECODES_MAX 16
 

@@ -4,10 +4,10 @@
  * it, so that every look finds the same; only the last few marks of each clock may still turn out to be numbered wrongly,
  * so the printing stays that far behind.
  */
-#include "cli/follow.h"
+#include "follow.h"
 
-#include "cli/cli.h"
-#include "cli/show.h"
+#include "cli.h"
+#include "show.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -68,8 +68,8 @@ static int show_until(struct follower *f, struct cvl_session *session, int64_t h
 		return 0;
 	opts.has_from = f->printed;
 	opts.from.ns = f->until;
-	opts.has_to = horizon != INT64_MAX;
-	opts.to.ns = horizon - 1;
+	opts.has_until = horizon != INT64_MAX;
+	opts.until.ns = horizon - 1;
 	rc = show_records(f->show, session, &opts, f->err);
 	f->printed = true;
 	f->until = horizon;

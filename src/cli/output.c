@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/output.h"
+#include "output.h"
 
 #include <dirent.h>
 #include <errno.h>

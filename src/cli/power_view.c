@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/power_view.h"
-#include "cli/report/report.h"
+#include "power_view.h"
+#include "report/report.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -4,7 +4,7 @@
 #define CLI_POWER_VIEW_H
 
 #include "analysis/power/power.h"
-#include "cli/cli.h"
+#include "cli.h"
 
 /** Intervals of one kind, by one source. */
 struct power_row {

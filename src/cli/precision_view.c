@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/precision_view.h"
+#include "precision_view.h"
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "cli/report/figures.h"
-#include "cli/flow/times.h"
-#include "cli/report/report.h"
-#include "cli/report/svg.h"
+#include "report/figures.h"
+#include "flow/times.h"
+#include "report/report.h"
+#include "report/svg.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
 {

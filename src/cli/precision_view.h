@@ -4,7 +4,7 @@
 #define CLI_PRECISION_VIEW_H
 
 #include "analysis/precision/precision.h"
-#include "cli/cli.h"
+#include "cli.h"
 
 struct precision_view {
 	struct cvl_session *session;

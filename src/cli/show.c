@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/show.h"
+#include "show.h"
 
 #include <coeval/out.h>
 #include "timeline/fields.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/syncopts.h"
+#include "syncopts.h"
 
 #include <jansson.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 
 #include <coeval/sync.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 
 /** What was given on the command line. It points into argv, and must not be moved. */
 struct sync_options {

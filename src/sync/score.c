@@ -146,7 +146,7 @@ int cvl_score(struct cvl_score *score, const struct cvl_sync *sync, const struct
 		to = c[i].last > to ? c[i].last : to;
 	}
 	from = opts->has_from ? opts->from.ns : from;
-	to = opts->has_to ? opts->to.ns : to;
+	to = opts->has_until ? opts->until.ns : to;
 	for (size_t k = 0; k < instants && n > 1 && to > from && !rc; k++) {
 		int64_t t = from + (int64_t)(sim_uniform(&r) * (double)(to - from));
 

@@ -139,7 +139,7 @@ static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 static bool inside(const struct cvl_timeline *tl, struct cvl_time t)
 {
 	return (!tl->opts.has_from || t.ns >= tl->opts.from.ns) &&
-	       (!tl->opts.has_to || t.ns <= tl->opts.to.ns);
+	       (!tl->opts.has_until || t.ns <= tl->opts.until.ns);
 }
 
 static void skip_outside(const struct cvl_timeline *tl, struct source *s)
@@ -154,7 +154,7 @@ static void cut_range(const struct cvl_timeline *tl, struct source *s)
 	s->pos = 0;
 	s->end = s->batch.n;
 	s->ragged = false;
-	if (!tl->opts.has_from && !tl->opts.has_to)
+	if (!tl->opts.has_from && !tl->opts.has_until)
 		return;
 	skip_outside(tl, s);
 	while (s->end > s->pos && !inside(tl, s->time[s->end - 1]))
@@ -309,7 +309,7 @@ static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *e
 		cut_range(tl, s);
 		if (s->pos < s->end)
 			return 1;
-		if (tl->opts.has_to && s->batch.n && s->time[0].ns > tl->opts.to.ns)
+		if (tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns)
 			return 0;
 	}
 	if (rc || !tl->opts.has_from || s->begun || !s->known || !reaches_range(tl, s))
@@ -326,9 +326,9 @@ static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stre
 		return;
 	if (tl->opts.has_from)
 		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
-	if (tl->opts.has_to) {
+	if (tl->opts.has_until) {
 		o->to = cvl_map_tick(tl->map[clock],
-				     (struct cvl_time){ cvl_add_sat(tl->opts.to.ns, 1) });
+				     (struct cvl_time){ cvl_add_sat(tl->opts.until.ns, 1) });
 		if (!o->to.count)
 			o->to.count = 1;
 	}
@@ -523,7 +523,7 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	tl->session = session;
 	if (opts)
 		tl->opts = *opts;
-	if (tl->opts.has_from && tl->opts.has_to && tl->opts.to.ns < tl->opts.from.ns) {
+	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
 		free(tl);
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"the range that is asked for ends before it begins");
@@ -584,13 +584,13 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
 {
-	if (!tl->opts.has_from && !tl->opts.has_to)
+	if (!tl->opts.has_from && !tl->opts.has_until)
 		tl->source[stream]->pick = p;
 }
 
 struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)
 {
-	return tl->opts.has_to ? tl->opts.to : CVL_TIME_MAX;
+	return tl->opts.has_until ? tl->opts.until : CVL_TIME_MAX;
 }
 
 /* ---- merging ---- */

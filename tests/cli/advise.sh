@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # Advice on the rate of messages: what it says, that it changes nothing, and what it cannot say.
 need python3
 ln -s "$SRC/examples" examples

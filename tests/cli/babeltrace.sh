@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: store; full
 # Foreign CTF traces: the same events as babeltrace2 shows; damage is told with its place.
 need babeltrace2
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # Receivers with fixed delays, which no estimator can see: one wire on all observers tells them. And all estimators
 # on one session.
 

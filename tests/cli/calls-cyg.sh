@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis; full
 # Function entries and exits of real programs: counts and times against an independent count over what babeltrace2 prints.
 need_shared
 need babeltrace2

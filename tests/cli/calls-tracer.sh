@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # A program with the tracer needs no rules of its own, if its tracepoints are called as docs/calls.md says.
 need cc
 ln -s "$SRC/firmware" firmware
@@ -67,7 +68,7 @@ int main(void)
 }
 C
 mkdir trace
-cc -Ifirmware -I. program.c firmware/lib/tracer/tracer.c firmware/lib/tracer/drain.c firmware/lib/tracer/metadata.c -o program
+cc -Ifirmware/lib -I. program.c firmware/lib/tracer/tracer.c firmware/lib/tracer/drain.c firmware/lib/tracer/metadata.c -o program
 ./program
 echo '0x8001 draw' >names
 coeval calls trace --names names

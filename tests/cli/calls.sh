@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # Usage errors, bad rules and names, gaps and what they hide, on the example's session; folded stacks and the flame graph.
 need python3
 cp -r "$SRC/examples/calls/sobel" s

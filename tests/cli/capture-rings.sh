@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
+# room: capture
 # Captures of rings that are killed, that find the disk full, and whose core begins again.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer
-cc -std=gnu11 -O2 -I"$SRC/tests/tracer" -I"$SRC/firmware" -DTRACER_CONFIG='"linux/config.h"' \
+cc -std=gnu11 -O2 -I"$SRC/tests/tracer" -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -DTRACER_CONFIG='"linux/config.h"' \
 	"$SRC/tests/tracer/program.c" "$t"/*.c "$t"/linux/*.c -pthread -o program || exit 1
 ring=/dev/shm/coeval-rings-$$
 trap 'kill $(jobs -p) 2>/dev/null || true; umount full 2>/dev/null || true; rm -f $ring $ring.metadata' EXIT

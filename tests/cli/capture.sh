@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture
 # An observer from start to end, with samples from files and pipes: what it stores, how it ends, how it goes on, how
 # it is steered, what it refuses.
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # What nothing decides is ambiguous, and said to be; what decides it is named.
 
 # A capture of a second pulse (and of one edge of T) by an analyzer: begin s, rate in ppm, pulses, period.

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # The examples of docs/check.md print what it shows.
 need python3
 ln -s "$SRC/examples" examples

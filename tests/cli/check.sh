@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # Rules against the sessions of examples/: verdicts, exit statuses, JSON, JUnit; rules that are wrong.
 need python3
 ln -s "$SRC/examples" examples

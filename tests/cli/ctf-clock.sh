@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # CTF whose timestamps no clock is declared for, as Zephyr writes it; what nodes and clocks are called and picked by; absolute times.
 trace() { # DIRECTORY ENV: three events at 10, 4000000000 and, after a wrap, 5
 	mkdir -p "$1"

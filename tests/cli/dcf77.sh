@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # A cheap analyzer's clock against a radio's second pulses. Over 1800 s it runs 514.9 ppm fast (standard error 0.4).
 need_shared
 for seconds in 20 120 480; do

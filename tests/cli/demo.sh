@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # The demonstration keeps its promise in several worlds, and what it writes can be read by others.
 status=0
 for seed in 1 2 3; do

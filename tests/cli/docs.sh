@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # Every verb that `coeval help` lists ("  verb   what it does"), and every option that its help tells, has its
 # place in the manual page and in the completion.
 verbs=$(coeval help | sed -n 's/^  *\([a-z][a-z-]*\)  .*/\1/p')

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture
 # The doctor beside a /proc and /sys that tell little, nothing, or nonsense: what cannot be read is unknown.
 need python3
 look() {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # What is said when something is wrong, and with which exit status.
 try() {
 	echo "\$ $*"

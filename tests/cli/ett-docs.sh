@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: import
 # The examples of docs/ett.md print what it shows.
 need python3
 ln -s "$SRC/examples" examples

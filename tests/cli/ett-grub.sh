@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The event timestamping kernel, started by GRUB from a CD.
 [ "$(uname -m)" = x86_64 ] || skip "the kernel is built by gcc for x86-64, which this host's is not"
 need qemu-system-x86_64
@@ -7,7 +8,7 @@ need gcc
 need grub-mkrescue
 need xorriso
 [ -e /usr/lib/grub/i386-pc/multiboot.mod ] || skip "grub-pc-bin is not installed"
-"$SRC/firmware/apps/ett/build" fw >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" ett fw >build.log 2>&1 || { cat build.log; exit 1; }
 mkdir -p cd/boot/grub
 cp fw/ett.bin cd/boot/
 cat >cd/boot/grub/grub.cfg <<'E'

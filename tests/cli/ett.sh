@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The event timestamping kernel on an emulated PC: keys are pressed, its screen is read back, its disk imported.
 [ "$(uname -m)" = x86_64 ] || skip "the kernel is built by gcc for x86-64, which this host's is not"
 need qemu-system-x86_64
 need python3
 need gcc
-IMAGE_MIB=4 "$SRC/firmware/apps/ett/build" fw "probes=1 selftest=2000 dwell=1ms save=disk" >build.log 2>&1 ||
+IMAGE_MIB=4 "$SRC/firmware/build" ett fw "probes=1 selftest=2000 dwell=1ms save=disk" >build.log 2>&1 ||
 	{ cat build.log; exit 1; }
 
 # pc STEP... -- ARGUMENT...

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # Every verb on a session of every importer, of a simulation and of a capture, whole and with a stream cut: whatever it makes of what is
 # not meant for it, it ends by itself, with a status of ours and messages of ours.
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: export
 # A trace is the same after it was exported as CTF: records, fields, scopes, streams, gaps.
 need python3
 

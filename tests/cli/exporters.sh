@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: export
 # Grace's and FlockLab's files hold the edges of the CSV export, no more and no less; FlockLab's reads back as the same session.
 ln -s "$SRC/examples" examples
 coeval sim examples/worlds/outage.yaml -o s --duration 20s >/dev/null

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # Markers to control flow: codes are given out, a program with their macros runs, and its path is found again.
 need cc
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture; full
 # The FX2 driver, through the real libusb, on simulated analyzers that show a counter: bare ones are loaded, every sample arrives, and
 # what goes wrong is told and bounded.
 need coeval-testbed

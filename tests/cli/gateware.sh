@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: gateware; full
 # The TraceLab observer's gateware, simulated: no warning, and what the benches say.
 need verilator
 need make

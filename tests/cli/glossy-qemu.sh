@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The image for floods boots on an emulated STM32F405, which has a timer and a UART and no radio: it says so every second. The images
 # for real boards build as well.
 need qemu-system-arm
 need arm-none-eabi-gcc
 build() {
-	"$SRC/firmware/apps/glossy/build" "$@" >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/build" glossy "$@" >build.log 2>&1 || { cat build.log; exit 1; }
 }
 build fw-blackpill blackpill
 build fw-nucleo nucleo

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync; full
 # Eight emulated cores, Cortex-M4 and RISC-V, and a Linux process filter images together, traced into one session. The example itself fails
 # if a result is wrong, a time is further from the truth than its bound, or a message came before it was sent: here that it ran, and what
 # goes wrong when asked to.
@@ -15,7 +16,7 @@ example=$SRC/examples/heterogeneous
 # Both sides of the exchange are C99 for any core.
 compile() {
 	for side in slave master; do
-		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware" \
+		"$@" -O2 -ffreestanding -std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" \
 			-c "$SRC/firmware/lib/tracersync/$side.c" -o core.o || exit 1
 	done
 }

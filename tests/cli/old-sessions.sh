@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: store
 # Sessions that were stored before there were digests (tests/data/sessions) go on being read, synchronised, verified and added to.
 cp -r "$SRC/tests/data/sessions" .
 cd sessions || exit 1

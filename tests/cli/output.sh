@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # An export has its name when it is whole, and not before: neither a failure nor a signal leaves a part of it.
 coeval demo -o demo >/dev/null
 s=demo/session

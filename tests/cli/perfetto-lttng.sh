@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: export; full
 # LTTng's and others' CTF traces as Perfetto traces: cores, tasks, functions, and the arrows of TCP segments.
 need protoc
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: export
 # A Perfetto trace holds what `coeval show` shows: protoc decodes it by a description of the format of our own.
 need protoc
 need python3

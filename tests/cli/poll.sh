@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture
 # A capture of memory that another process writes, and what it says of itself. What the machine is busy with must not matter.
 need python3
 head -c 4096 /dev/zero >port

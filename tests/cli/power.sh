@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # Power as it is told: FlockLab's files side by side, a RocketLogger's file whole and cut.
 need python3
 

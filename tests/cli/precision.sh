@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # Durations with their bounds from lines of any session, the doctor on another machine's /proc and /sys, and what is refused.
 need python3
 refused() {

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: store
 # A range that begins in the midst of a capture: the levels of its lines are known at its beginning.
 {
 	echo '$timescale 1 us $end $scope module m $end'

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # The examples of README and docs print what these show.
 need python3
 ln -s "$SRC/examples" examples

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # A session that was tied by rules is tied by them again, where none are given: the file they were read from is not needed.
 need python3
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # The page and its figures are well-formed, hold what they should and nothing from elsewhere; what cannot be is told.
 need python3
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: import; full
 # A capture reads alike from sigrok's session file and from each CSV that sigrok-cli makes of it; and a silence at its end is no end.
 need sigrok-cli
 

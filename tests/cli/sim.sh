@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # Worlds from files become sessions; the same seed makes the same world; what cannot be is refused with its place.
 ln -s "$SRC/examples" examples
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: store
 # Where a file may not grow any more, it is as if the disk were full: a gap says so, and no signal ends anything.
 need python3
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: import
 # A real trace: SWO at 8 MBd in TPIU frames, beside two pins, by a 24 MHz analyzer; and the same bytes from a serial port.
 need_shared
 need python3

@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The image that traces itself, on an emulated STM32F405: it has no trace units, and the library says so. What the calls of the
 # library cost there, in instructions, beside what the thesis measured in time (section 9.2, 80 MHz).
 need qemu-system-arm
 need arm-none-eabi-gcc
 need arm-none-eabi-nm
-"$SRC/firmware/apps/swotrace/build" fw emulated >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" swotrace fw emulated >build.log 2>&1 || { cat build.log; exit 1; }
 # the images for real boards build as well
-"$SRC/firmware/apps/swotrace/build" fw-l476 l476 >build.log 2>&1 || { cat build.log; exit 1; }
-"$SRC/firmware/apps/swotrace/build" fw-f4 f4 >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" swotrace fw-l476 l476 >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" swotrace fw-f4 f4 >build.log 2>&1 || { cat build.log; exit 1; }
 grep -q 'all .* frames together' build.log || { cat build.log; exit 1; }
 # the library is C99 for any core that has such units
 for core in cortex-m3 cortex-m7 cortex-m33; do

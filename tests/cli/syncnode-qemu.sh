@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The sync node's image boots on an emulated STM32F405, which has a timer and a UART and no radio: it says so every second,
 # keeps its schedule, and obeys commands.
 need qemu-system-arm
 need arm-none-eabi-gcc
-"$SRC/firmware/apps/syncnode/build" fw emulated >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" syncnode fw emulated >build.log 2>&1 || { cat build.log; exit 1; }
 # the images for real boards build as well
-"$SRC/firmware/apps/syncnode/build" fw-blackpill blackpill >build.log 2>&1 || { cat build.log; exit 1; }
-"$SRC/firmware/apps/syncnode/build" fw-nucleo nucleo >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" syncnode fw-blackpill blackpill >build.log 2>&1 || { cat build.log; exit 1; }
+"$SRC/firmware/build" syncnode fw-nucleo nucleo >build.log 2>&1 || { cat build.log; exit 1; }
 
 # A node of several keeps to its slot from the first beacon on.
-ID=7 SLOT=3/4 INTERVAL_MS=2000 "$SRC/firmware/apps/syncnode/build" fw-site emulated >build.log 2>&1 || { cat build.log; exit 1; }
+ID=7 SLOT=3/4 INTERVAL_MS=2000 "$SRC/firmware/build" syncnode fw-site emulated >build.log 2>&1 || { cat build.log; exit 1; }
 
 boot() {
 	: >out

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync; full
 # Two virtual machines' kernel traces, tied by the TCP segments of one scp between them.
 need_shared
 coeval import -o s "$SHARED/ctf/synctraces/scp_src" "$SHARED/ctf/synctraces/scp_dest"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: lab
 # The examples in docs/task-bench.md print what it shows.
 need python3
 ln -s "$SRC/examples" examples

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: MIT
+# room: lab; full
 # The firmware of the task bench, workloads and all, runs on an emulated Cortex-M4, and `coeval task bench` steers it over its UART: it is
 # rebooted before each run, set, and told to work. Stand-ins for BEEBS benchmarks go in as a user's checkout would.
 need qemu-system-arm
 need arm-none-eabi-gcc
 need python3
-BEEBS=$SRC/tests/data/beebs "$SRC/firmware/apps/taskbench/build" fw mps2 >build.log 2>&1 || { cat build.log; exit 1; }
+BEEBS=$SRC/tests/data/beebs "$SRC/firmware/build" taskbench fw mps2 >build.log 2>&1 || { cat build.log; exit 1; }
 grep -e 'left out' -e 'benchmarks in' build.log | sed 's/:[0-9:]* /: /; s/ in .*beebs.o//; s|left out broken: .*|left out broken: why|'
 
 # the image of a real board builds as well
 if [ -d "$SRC/firmware/lib/swotrace" ]; then
-	"$SRC/firmware/apps/taskbench/build" fw-l476 l476 >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/build" taskbench fw-l476 l476 >build.log 2>&1 || { cat build.log; exit 1; }
 fi
 
 # -icount: its clock goes by instructions, so that two runs of the same are nearly the same

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: lab
 # `coeval task bench` on a simulated bench: a plan, a whole run, one that is gone on with, a run that is stopped, and what is wrong.
 need_pty
 config=$SRC/examples/taskbench/nucleo-l476.json

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # What tasks cost, as it is told: by the packets of a processor's trace, by a line, by edges and by samples of power.
 need python3
 

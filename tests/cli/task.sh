@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: analysis
 # What a target can trace of its tasks, and the frequency at which each takes the least energy.
 need python3
 ln -s "$SRC/examples" examples

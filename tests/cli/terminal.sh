@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # Names and texts of files move no cursor and begin no formula.
 printf 'Time [s],=1+1,\033[2Jred,plain\n0,0,0,0\n1,1,1,1\n2,0,q,1\n' >cells.csv
 printf '$timescale 1 us $end $scope module \033]0;title\a $end $var wire 1 ! \033[31ma $end $var string 1 s =txt $end $upscope $end $enddefinitions $end\n#0 0! s=\033[5m s\n#5 1! #6 x! #7 q\033[2J\n' >wires.vcd

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: capture; full
 # Whole nodes: real captures on simulated analyzers and radios, with and without faults, judged against the truth.
 need coeval-testbed
 need python3

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: gateware; full
 # The whole way of a TraceLab observer: verilated gateware, its SPI and UART, driver, session, timeline. Simulated.
 need verilator
 need c++

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
+# room: gateware; full
 # Verilated gateware -> its SPI bytes -> driver -> session -> sync -> timeline, against the true times, with a crystal that is 50 ppm off:
 # each edge is where it was, within its bound, in both modes, and still when bytes of SPI are missing.
 need verilator
 need c++
 need make
 "$SRC/gateware/build" sim >make.log 2>&1 &&
-	cc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$SRC/firmware" -I"$SRC/gateware/tb" -c "$SRC/tests/tracelab_truth.c" -o truth.o >>make.log 2>&1 &&
+	cc -std=gnu11 -O2 -Wall -Wextra -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/gateware/tb" -c "$SRC/tests/tracelab_truth.c" -o truth.o >>make.log 2>&1 &&
 	c++ truth.o "$SRC/build/gateware/libtracelab_sim.a" -lpthread -lm -o truth >>make.log 2>&1 || { cat make.log; exit 1; }
 for mode in fine paper; do ./truth $mode 3.15 7 $mode.spi >$mode.true & done
 wait

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware
 # The examples of docs/tracer.md print what it shows.
 need python3
 need cc

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
+# room: firmware
 # Programs that trace themselves and end in all the ways there are: what they wrote is in the trace, or counted as lost.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer
-cc -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/tests/tracer" -I"$SRC/firmware" -DTRACER_CONFIG='"linux/config.h"' \
+cc -std=gnu11 -O2 -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/tests/tracer" -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -DTRACER_CONFIG='"linux/config.h"' \
 	"$SRC/tests/tracer/program.c" "$t"/*.c "$t"/linux/*.c -pthread -o program || exit 1
 trap 'kill $(jobs -p) 2>/dev/null || true; rm -f /dev/shm/coeval-test-$$*' EXIT
 

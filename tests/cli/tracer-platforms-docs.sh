@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # The examples of docs/tracer-platforms.md print what it shows.
 need python3
 need cc

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # A Cortex-M4 that traces itself, emulated: what it wrote leaves by its UART, by semihosting, by memory with a doorbell, or stays where
 # it is; and what is in the session, with what it counts as lost, is what it traced.
 need qemu-system-arm
 need arm-none-eabi-gcc
 need python3
 for line in uart semihost shared; do
-	"$SRC/firmware/lib/tracer/platform/build" $line $line >build.log 2>&1 || { cat build.log; exit 1; }
+	"$SRC/firmware/build" tracing $line $line >build.log 2>&1 || { cat build.log; exit 1; }
 done
 cmp uart/metadata shared/metadata || exit 1
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -14,7 +15,7 @@ emulate() { # image [more]
 	local image=$1
 
 	shift
-	timeout 60 qemu-system-arm -kernel "$image/tracer.elf" -nographic -monitor none \
+	timeout 60 qemu-system-arm -kernel "$image/tracing.elf" -nographic -monitor none \
 		-semihosting-config enable=on,target=native "$@" >/dev/null 2>qemu.log
 }
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: firmware; full
 # An emulated Cortex-M4 whose interrupts trace while they break into the program and into one another, at moments drawn from a seed:
 # every event is whole and in order, and what was dropped is counted. Programs that are not ours read the same.
 need qemu-system-arm
@@ -7,14 +8,14 @@ need cc
 seed=${COEVAL_SEED:-$RANDOM$RANDOM}
 echo "COEVAL_SEED=$seed" >seed
 tracer=$SRC/firmware/lib/tracer
-cc -I"$SRC/firmware" -I"$SRC/tests" "$SRC/tests/tracer_print.c" "$tracer/metadata.c" -o print || exit 1
+cc -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/firmware/apps" -I"$SRC/tests" "$SRC/tests/tracer_print.c" "$tracer/metadata.c" -o print || exit 1
 
 # With exclusives; and for a core without them, whose code a Cortex-M4 runs as well, by masking interrupts.
 for core in cortex-m4 cortex-m0plus; do
 	mkdir trace
 	./print >trace/metadata || exit 1
 	arm-none-eabi-gcc -mcpu=$core -mthumb -O2 -std=gnu99 -ffreestanding -fno-tree-loop-distribute-patterns -Wall -Wextra -Wshadow \
-		-Wconversion -Werror -DSEED="$((seed | 1))u" -I"$SRC/firmware" -I"$SRC/tests" -nostdlib -L "$SRC/firmware/boards/cortexm" \
+		-Wconversion -Werror -DSEED="$((seed | 1))u" -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/firmware/apps" -I"$SRC/tests" -nostdlib -L "$SRC/firmware/boards/cortexm" \
 		-T "$SRC/firmware/apps/taskbench/mps2/mps2.ld" "$SRC/tests/tracer_m4.c" "$tracer/tracer.c" "$tracer/drain.c" \
 		"$SRC/firmware/boards/cortexm/start.c" -lgcc -o image.elf || exit 1
 	timeout 120 qemu-system-arm -M mps2-an386 -kernel image.elf -display none -monitor none -serial none -semihosting \

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
+# room: firmware
 # The tracer as a program builds it: every choice gives the same events, what is off is no code, and what cannot be is refused.
 need cc
 tracer=$SRC/firmware/lib/tracer
-flags=(-std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware" -I"$SRC/examples/tracer" -I.)
+flags=(-std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/examples/tracer" -I.)
 sources=("$tracer"/tracer.c "$tracer"/drain.c "$tracer"/metadata.c)
 
 # program OPTION...: what it traces, shown

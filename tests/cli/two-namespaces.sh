@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: sync
 # Two traced programs in network namespaces of their own: the datagrams between them tie their clocks, within bounds that hold.
 status=0
 "$SRC/examples/two-namespaces/run" out 100 >log 2>&1 || status=$?

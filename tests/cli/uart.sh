@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: import
 # Serial text with any frame; a byte of wrong parity is one that is lost, and sigrok's decoder sees the same bytes.
 text='Hello, 7-bit world: {~}'
 

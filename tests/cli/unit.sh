@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: core
 # The systemd unit of an observer gives a capture what it needs, and little else.
 command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed"
 systemd-analyze security --help 2>/dev/null | grep -q -e --offline || skip "systemd-analyze is too old to look at a unit that is not loaded"

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: cli
 # A level that nobody knows is of its line alone, wherever edges are read: none begins or ends there.
 cat >w.vcd <<-'VCD'
 	$timescale 1 us $end

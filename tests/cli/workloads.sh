@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MIT
+# room: lab; full
 # The compiler leaves the work of the synthetic workloads where it is, whatever it is told to optimise for: each iteration has its
 # eight operations, of the kind that the workload is named after.
 need arm-none-eabi-gcc

@@ -120,7 +120,7 @@ static int64_t bound_at(const struct solved *s, const char *clock, int64_t t)
 static struct cvl_score score(const struct solved *s, int64_t from, int64_t to)
 {
 	struct cvl_score_opts opts = {
-		.seed = 3, .has_from = true, .has_to = true, .from = { from }, .to = { to }
+		.seed = 3, .has_from = true, .has_until = true, .from = { from }, .until = { to }
 	};
 	struct cvl_score score;
 	struct cvl_error err;

@@ -176,8 +176,8 @@ static size_t score_of(const struct run *r, const struct limit *l, struct cvl_sc
 	}
 	opts.has_from = l->from_s > 0;
 	opts.from.ns = at_second(l->from_s);
-	opts.has_to = l->to_s > 0;
-	opts.to.ns = at_second(l->to_s);
+	opts.has_until = l->to_s > 0;
+	opts.until.ns = at_second(l->to_s);
 	ok(r, cvl_score(score, &some, r->truth, r->session, &opts, NULL, &err), &err);
 	free(some.clock);
 	return some.n;

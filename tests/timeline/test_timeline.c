@@ -285,7 +285,7 @@ static struct list filter(struct cvl_session *s, const struct list *all,
 		bool is_odd = !strcmp(cvl_session_clock(s, r->stream)->node, "odd");
 
 		if ((is_odd ? odd : even) && (!o->has_from || r->time >= o->from.ns) &&
-		    (!o->has_to || r->time <= o->to.ns))
+		    (!o->has_until || r->time <= o->until.ns))
 			append(&l, *r);
 	}
 	if (l.n)
@@ -305,9 +305,9 @@ static void a_range_gives_what_filtering_by_hand_gives(void **state)
 		int64_t b = all.r[draw_below(&d, all.n)].time + (int64_t)draw_below(&d, 3) - 1;
 		struct cvl_timeline_opts opts = {
 			.has_from = draw_below(&d, 4),
-			.has_to = draw_below(&d, 4),
+			.has_until = draw_below(&d, 4),
 			.from = { a < b ? a : b },
-			.to = { round % 10 ? (a < b ? b : a) : (a < b ? a : b) },
+			.until = { round % 10 ? (a < b ? b : a) : (a < b ? a : b) },
 		};
 		struct cvl_timeline *tl = open_timeline(s, &opts);
 		struct list want = filter(s, &all, &opts, true, true), have = read_merged(tl);
@@ -364,9 +364,9 @@ static void levels_are_known_where_a_range_begins(void **state)
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ 300 }, &err), &err);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		const struct cvl_timeline_opts opts = { .has_from = true,
-							.has_to = true,
+							.has_until = true,
 							.from = { cases[i].from },
-							.to = { cases[i].to } };
+							.until = { cases[i].to } };
 		struct cvl_timeline *tl = open_timeline(s, &opts);
 		struct cvl_slice slice;
 		size_t len = 0;
@@ -437,7 +437,7 @@ static void late_records_outside_the_range_are_left_out(void **state)
 		.clock = "c", .rate_hz = 1000000000, .lines = lines, .n_lines = 1
 	};
 	const struct cvl_timeline_opts opts = {
-		.has_from = true, .has_to = true, .from = { 0 }, .to = { 0 }
+		.has_from = true, .has_until = true, .from = { 0 }, .until = { 0 }
 	};
 	struct cvl_timeline_opts range = opts;
 	char path[512];
@@ -460,7 +460,7 @@ static void late_records_outside_the_range_are_left_out(void **state)
 			size_t at = 0;
 
 			range.from = cvl_map_time(map, (struct cvl_tick){ (uint64_t)from }, NULL);
-			range.to = cvl_map_time(map, (struct cvl_tick){ (uint64_t)to }, NULL);
+			range.until = cvl_map_time(map, (struct cvl_tick){ (uint64_t)to }, NULL);
 			cvl_map_free(map);
 			tl = open_timeline(s, &range);
 			have = read_merged(tl);

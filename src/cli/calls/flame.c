@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/calls/view.h"
-#include "cli/report/svg.h"
+#include "calls/view.h"
+#include "report/svg.h"
 
 #define WIDTH 1200.0
 #define MARGIN 10.0

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
 #include <jansson.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The page: page.html, with what is to be seen as JSON in it. Names are data there, in a script of their own, and never markup. */
-#include "cli/calls/page.h"
+#include "calls/page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
 static const char marker[] = "/*DATA*/";
 
@@ -336,7 +336,7 @@ static int put_data(struct page *p)
 
 int calls_view_page(const struct calls_view *v, const char *path, struct cvl_error *err)
 {
-	const char *text = (const char *)calls_page_text;
+	const char *text = (const char *)calls_page;
 	const char *at = memmem(text, calls_page_bytes, marker, sizeof(marker) - 1);
 	struct page p = { .v = v };
 	int rc;

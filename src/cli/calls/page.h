@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-extern const unsigned char calls_page_text[];
+extern const unsigned char calls_page[];
 extern const size_t calls_page_bytes;
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/calls/view.h"
+#include "calls/view.h"
 
 #include <stdlib.h>
 #include <string.h>

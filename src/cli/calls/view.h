@@ -7,7 +7,7 @@
 #include "analysis/calls/kept.h"
 #include "analysis/calls/path.h"
 #include "analysis/calls/read.h"
-#include "cli/cli.h"
+#include "cli.h"
 
 /** Findings of one function, cause and culprit. */
 struct calls_group {

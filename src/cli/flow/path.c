@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The path of a program, item by item. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
 #include <coeval/record.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Histograms of times between points. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
-#include "cli/report/figures.h"
-#include "cli/report/svg.h"
+#include "report/figures.h"
+#include "report/svg.h"
 
 static void draw(FILE *f, const struct flow_view *v, const struct flow_times *t, double top)
 {

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/flow/times.h"
+#include "flow/times.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
-#include "cli/cli.h"
-#include "cli/report/figures.h"
-#include "cli/report/svg.h"
+#include "cli.h"
+#include "report/figures.h"
+#include "report/svg.h"
 
 #define PLOT_HEIGHT 150.0
 #define LEFT 64.0

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The summary of `coeval flow`: coverage, what did not fit, times. */
-#include "cli/flow/view.h"
+#include "flow/view.h"
 
 #include <jansson.h>
 #include <string.h>
 
-#include "cli/report/report.h"
+#include "report/report.h"
 
 static uint64_t points_passed(const struct flow_view *v, const struct flow_stats *s)
 {

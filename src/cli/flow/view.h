@@ -4,8 +4,8 @@
 #define CLI_FLOW_VIEW_H
 
 #include "analysis/flow/study.h"
-#include "cli/cli.h"
-#include "cli/flow/times.h"
+#include "cli.h"
+#include "flow/times.h"
 
 /** What did not fit, as far as it is kept for the summary. */
 #define FLOW_MISFITS_SHOWN 20

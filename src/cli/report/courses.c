@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What clocks looked like over time: the figures with a panel for each. */
-#include "cli/report/courses.h"
+#include "report/courses.h"
 
-#include "cli/report/panels.h"
+#include "report/panels.h"
 
 #include <math.h>
 #include <stdlib.h>

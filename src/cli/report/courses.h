@@ -3,7 +3,7 @@
 #ifndef CLI_REPORT_COURSES_H
 #define CLI_REPORT_COURSES_H
 
-#include "cli/report/figures.h"
+#include "report/figures.h"
 
 extern const struct figure figure_rate, figure_bound, figure_residuals;
 

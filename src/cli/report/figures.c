@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/figures.h"
+#include "report/figures.h"
 
-#include "cli/report/courses.h"
-#include "cli/report/svg.h"
+#include "report/courses.h"
+#include "report/svg.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "cli/report/study.h"
+#include "report/study.h"
 
 /** Clocks that one figure of many panels shows at most: the worst of them. */
 #define FIGURE_CLOCKS 24

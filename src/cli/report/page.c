@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/page.h"
+#include "report/page.h"
 
-#include "cli/report/figures.h"
-#include "cli/report/svg.h"
+#include "report/figures.h"
+#include "report/svg.h"
 
 #include <coeval/files.h>
 

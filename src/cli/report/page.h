@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "cli/report/study.h"
+#include "report/study.h"
 
 struct page {
 	const char *path;             /* of the session */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/panels.h"
+#include "report/panels.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -6,8 +6,8 @@
 #ifndef CLI_REPORT_PANELS_H
 #define CLI_REPORT_PANELS_H
 
-#include "cli/report/figures.h"
-#include "cli/report/svg.h"
+#include "report/figures.h"
+#include "report/svg.h"
 
 struct span {
 	double lo, hi;

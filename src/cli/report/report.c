@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/report.h"
+#include "report/report.h"
 
-#include "cli/cli.h"
+#include "cli.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/study.h"
+#include "report/study.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/report/svg.h"
+#include "report/svg.h"
 
 #include <math.h>
 #include <stdint.h>

@@ -5,7 +5,7 @@
 
 #include <jansson.h>
 
-#include "cli/cli.h"
+#include "cli.h"
 #include "analysis/freq/contest.h"
 
 /** One set of tasks: where its least energies lie, what goes with what, constants. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/task/freq_report.h"
-#include "cli/cli.h"
+#include "task/freq_report.h"
+#include "cli.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/task/view.h"
+#include "task/view.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli/task/plan_ranges.h"
-#include "cli/cli.h"
+#include "task/plan_ranges.h"
+#include "cli.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What tasks cost, as tables. */
-#include "cli/task/view.h"
+#include "task/view.h"
 
 #include <math.h>
 

@@ -4,7 +4,7 @@
 #define CLI_TASK_VIEW_H
 
 #include "analysis/tasks/figures.h"
-#include "cli/cli.h"
+#include "cli.h"
 
 struct task_alias {
 	uint64_t number;

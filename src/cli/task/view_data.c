@@ -4,8 +4,8 @@
 #include <math.h>
 
 #include "analysis/binomial.h"
-#include "cli/report/report.h"
-#include "cli/task/view.h"
+#include "report/report.h"
+#include "task/view.h"
 
 /* ---- JSON ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The analyzer's firmware, as built by sdcc with this library: the text of an Intel HEX file, not ended by 0.
+ * The analyzer's firmware as text of an Intel HEX file, not ended by 0: firmware/apps/fx2/fx2.ihx.
  */
 #ifndef DRIVERS_FX2_IMAGE_H
 #define DRIVERS_FX2_IMAGE_H
@@ -8,6 +8,6 @@
 #include <stddef.h>
 
 extern const unsigned char fx2_image[];
-extern const size_t fx2_image_bytes; /* 0: there was no sdcc */
+extern const size_t fx2_image_bytes;
 
 #endif

@@ -211,9 +211,7 @@ static int open_one(struct analyzer *a, bool *again, struct cvl_error *err)
 		rc = adopt(a, dev, &who, err);
 		goto out;
 	}
-	rc = fx2_program_need(&a->usb->program, &a->place, err);
-	if (!rc)
-		rc = fx2_load(a->handle, &a->usb->program, &a->place, err);
+	rc = fx2_load(a->handle, &a->usb->program, &a->place, err);
 	if (!rc) {
 		a->left = libusb_get_device_address(dev);
 		fx2_release(a->handle);

@@ -191,12 +191,9 @@ int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_er
 	int rc;
 
 	memset(program, 0, sizeof(*program));
-	if (!path) {
-		if (!fx2_image_bytes)
-			return 0;
+	if (!path)
 		return fx2_ihx_parse(program, (const char *)fx2_image, fx2_image_bytes,
 				     "the built-in firmware", err);
-	}
 	f = fopen(path, "re");
 	if (!f)
 		return cvl_fail_errno(err, "open", path);
@@ -214,18 +211,6 @@ int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_er
 	fclose(f);
 	free(text);
 	return rc;
-}
-
-int fx2_program_need(const struct fx2_program *program, const struct place *place,
-		     struct cvl_error *err)
-{
-	if (program->n)
-		return 0;
-	return cvl_fail(
-		err, CVL_E_ENV, CVL_NO_OFFSET,
-		"usb %s: the device needs firmware, and none was built into this program: install sdcc "
-		"and build again",
-		place->text);
 }
 
 libusb_device *fx2_at(libusb_context *ctx, const struct place *place, uint8_t not_number)
@@ -251,8 +236,8 @@ libusb_device *fx2_at(libusb_context *ctx, const struct place *place, uint8_t no
 
 /* ---- `coeval devices` ---- */
 
-static void list_one(libusb_device *dev, bool have_image,
-		     void (*row)(void *ctx, const struct cvl_device *row), void *ctx)
+static void list_one(libusb_device *dev, void (*row)(void *ctx, const struct cvl_device *row),
+		     void *ctx)
 {
 	struct cvl_device r = { .state = "ready", .advice = "" };
 	libusb_device_handle *handle = NULL;
@@ -280,9 +265,6 @@ static void list_one(libusb_device *dev, bool have_image,
 	} else if (libusb_claim_interface(handle, FX2_INTERFACE) == LIBUSB_ERROR_BUSY) {
 		r.state = "busy";
 		r.advice = "in use by another program: end that one";
-	} else if (kind == KIND_BARE && !have_image) {
-		r.state = "no firmware";
-		r.advice = "install sdcc and build again: the firmware is loaded at each start";
 	} else if (kind == KIND_OURS && fx2_identify(handle, &who, &err)) {
 		snprintf(what, sizeof(what), "%.90s (%04x:%04x)", err.text, vendor, product);
 		r.state = "unusable";
@@ -325,7 +307,7 @@ int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx, st
 
 		if (fx2_kind(all[i], &vendor, &product) == KIND_NONE)
 			continue;
-		list_one(all[i], fx2_image_bytes > 0, row, ctx);
+		list_one(all[i], row, ctx);
 		found++;
 	}
 	if (n >= 0)

@@ -454,9 +454,7 @@ static int look_for(struct analyzer *a, struct cvl_error *err)
 		return 0;
 	rc = fx2_claim(dev, &a->place, &handle, &problem);
 	if (!rc && fx2_kind(dev, &vendor, &product) == KIND_BARE) {
-		rc = fx2_program_need(&a->usb->program, &a->place, &problem);
-		if (!rc)
-			rc = fx2_load(handle, &a->usb->program, &a->place, &problem);
+		rc = fx2_load(handle, &a->usb->program, &a->place, &problem);
 		if (!rc) {
 			a->left = libusb_get_device_address(dev);
 			fx2_release(handle);

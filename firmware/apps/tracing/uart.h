@@ -3,7 +3,7 @@
 #ifndef TRACER_MPS2_UART_H
 #define TRACER_MPS2_UART_H
 
-#include "../link.h"
+#include "tracer/platform/link.h"
 
 struct tracer_uart {
 	volatile uint32_t *base;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* For the host: what the image's tracepoints are, as CTF metadata. */
-#define TRACER_POINTS "tracer/platform/mps2/points.h"
+#define TRACER_POINTS "tracing/points.h"
 #include "tracer/points.h"
 
 #include "tracer/metadata.h"

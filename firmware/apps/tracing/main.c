@@ -5,10 +5,10 @@
  * so that events are dropped; the last event says how many there were.
  */
 #include "cortexm/start.h"
-#include "tracer/platform/mps2/uart.h"
+#include "tracing/uart.h"
 #include "tracer/platform/semihost.h"
 
-#define TRACER_POINTS "tracer/platform/mps2/points.h"
+#define TRACER_POINTS "tracing/points.h"
 #include "tracer/points.h"
 
 #define REG(address) (*(volatile uint32_t *)(address))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "uart.h"
+#include "tracing/uart.h"
 
 enum { DATA, STATE, CTRL, CLEAR, BAUDDIV }; /* words from its base */
 

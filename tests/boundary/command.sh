@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: MIT
+# The command knows public headers and its own, and nothing else of the library: neither by includes nor by names.
+set -euo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+status=0
+
+# Whoever is listed in CMakeLists.txt still looks inside.
+cd "$SRC/src/cli"
+inside=" $(tr ';' ' ' <"$BUILD/cli-inside.txt") "
+listed() {
+	[[ $inside == *" src/cli/$1 "* ]]
+}
+
+# Headers are judged by who includes them, as long as there is a list: what is not on it does not compile with one that looks inside.
+while read -r file; do
+	listed "$file" && continue
+	[[ $file == *.h && $inside =~ [a-z] ]] && continue
+	sed -n 's/^# *include "\([^"]*\)".*/\1/p' "$file" | while read -r name; do
+		[ -e "$name" ] || [ -e "$(dirname "$file")/$name" ] || echo "src/cli/$file includes \"$name\""
+	done
+	sed -n 's/^# *include <\(.*\.\.\/.*\)>.*/\1/p' "$file"
+done < <(find . -name '*.[ch]' | sed 's|^\./||' | sort) >"$scratch/includes"
+[ -s "$scratch/includes" ] && { cat "$scratch/includes"; status=1; }
+
+"$here/declared.sh" "$SRC"/include/coeval/*.h | sort -u >"$scratch/declared"
+nm -g --defined-only "$BUILD"/libcoeval-inside.a "$BUILD"/libcoeval-sim-inside.a 2>/dev/null | awk 'NF == 3 { print $3 }' | sort -u >"$scratch/library"
+while read -r object; do
+	file=${object#*/src/cli/}
+	file=${file%.o}
+	listed "$file" && continue
+	nm -u "$object" | awk '{ print $NF }' | sort -u | comm -12 - "$scratch/library" | comm -23 - "$scratch/declared" |
+		sed "s|^|src/cli/$file calls what no public header declares: |"
+done < <(find "$BUILD/CMakeFiles/coeval.dir/src/cli" -name '*.c.o' | sort) >"$scratch/calls"
+[ -s "$scratch/calls" ] && { cat "$scratch/calls"; status=1; }
+n=$(find "$BUILD/CMakeFiles/coeval.dir/src/cli" -name '*.c.o' | wc -l)
+[ "$n" -gt 10 ] || { echo "only $n objects of the command"; exit 1; }
+exit $status
