@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
+#include "contents.h"
 #include "decodes.h"
 
 #include <limits.h>
 #include <string.h>
 
-enum { OPT_SWO = 256, OPT_UART, OPT_ELF, OPT_PORT, OPT_METADATA };
+enum { OPT_SWO = 256, OPT_UART, OPT_ELF, OPT_PORT, OPT_METADATA, OPT_JSON };
 
 static const struct option options[] = {
 	{ "swo", required_argument, NULL, OPT_SWO },
@@ -13,6 +14,7 @@ static const struct option options[] = {
 	{ "port", required_argument, NULL, OPT_PORT },
 	{ "metadata", required_argument, NULL, OPT_METADATA },
 	{ "clock", required_argument, NULL, 'c' },
+	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
@@ -22,15 +24,19 @@ static int decode_port(struct cvl_session *s, unsigned port, const char *metadat
 		       const char *clock, const struct cvl_report *report, struct cvl_error *err)
 {
 	const size_t n = cvl_session_clocks(s);
+	struct progress progress;
 	bool found = false;
 	int rc = 0;
 
+	progress_init(&progress, "decoding");
 	for (size_t i = 0; i < n && !rc; i++) {
 		if ((clock && strcmp(cvl_session_clock(s, i)->name, clock) != 0) ||
 		    !cvl_decode_has_ports(s, i))
 			continue;
 		found = true;
-		rc = cvl_decode_port(s, i, port, metadata, report, NULL, err);
+		rc = cvl_decode_port(s, i, port, metadata, report,
+				     &(struct cvl_progress){ progress_show, &progress }, err);
+		progress_clear(&progress);
 	}
 	if (!rc && !found)
 		rc = cvl_fail(
@@ -45,6 +51,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	const char *elf = NULL, *clock = NULL, *metadata = NULL;
 	unsigned port = UINT_MAX;
 	struct decodes decodes = { .n = 0 };
+	struct contents told = { .first = 0 };
 	struct cvl_session *session;
 	struct problems problems;
 	struct cvl_error err;
@@ -62,6 +69,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			break;
 		case OPT_METADATA: metadata = optarg; break;
 		case 'c': clock = optarg; break;
+		case OPT_JSON: told.json = true; break;
 		default: return cli_option(c, verb);
 		}
 	}
@@ -83,8 +91,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	rc = decodes_run(&decodes, session, 0, clock, elf, &problems.report, &err);
+	told.first = cvl_session_clocks(session) - decodes.made;
 	if (!rc && metadata)
 		rc = decode_port(session, port, metadata, clock, &problems.report, &err);
+	if (!rc)
+		rc = contents_print(session, &told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
@@ -97,6 +108,7 @@ const struct verb verb_decode = {
 	"      --port N           packets that firmware/lib/tracer wrote to this stimulus port of an ITM\n"
 	"      --metadata FILE    of the traced program, for --port\n"
 	"  -c, --clock NAME       only on this clock (default: on all that have the line)\n"
+	"      --json             print what came of it as JSON\n"
 	"\n"
 	"What comes of it is another trace of the same clock, called CLOCK-LINE; the edges stay as they are.\n"
 	"Decoded again, a line's former trace is replaced. What was on a port is a clock of its own, CLOCK-portN.\n"

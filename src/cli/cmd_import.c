@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "contents.h"
 #include "decodes.h"
 
 #include <stdlib.h>
@@ -20,7 +21,8 @@ enum {
 	OPT_PRESCALER,
 	OPT_START,
 	OPT_DRIFT,
-	OPT_COUNTER
+	OPT_COUNTER,
+	OPT_JSON
 };
 
 static const struct option options[] = {
@@ -44,6 +46,7 @@ static const struct option options[] = {
 	{ "counter", required_argument, NULL, OPT_COUNTER },
 	{ "link", no_argument, NULL, OPT_LINK },
 	{ "strict", no_argument, NULL, OPT_STRICT },
+	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
@@ -129,7 +132,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
-	size_t had;
+	struct contents told = { .what = "input" };
 	int c, rc;
 
 	problems_init(&problems);
@@ -181,6 +184,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		case OPT_COUNTER: rc = parse_counter(verb, optarg, &opts.facts.counter); break;
 		case OPT_LINK: opts.link = true; break;
 		case OPT_STRICT: opts.strict = true; break;
+		case OPT_JSON: told.json = true; break;
 		default: return cli_option(c, verb);
 		}
 		if (rc)
@@ -194,7 +198,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	progress_init(&progress, "");
-	had = cvl_session_clocks(session);
+	told.first = cvl_session_clocks(session);
+	told.n = (size_t)(argc - optind);
 	opts.report = &problems.report;
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
 	for (int i = optind; i < argc && !rc; i++) {
@@ -203,7 +208,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 		progress_clear(&progress);
 	}
 	if (!rc)
-		rc = decodes_run(&decodes, session, had, NULL, opts.elf, &problems.report, &err);
+		rc = decodes_run(&decodes, session, told.first, NULL, opts.elf, &problems.report,
+				 &err);
+	if (!rc)
+		rc = contents_print(session, &told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
@@ -233,6 +241,7 @@ const struct verb verb_import = {
 		"      --counter KIND     counter, monotonic or settable: whether somebody may have set the clock\n"
 		"      --link             point at CTF traces instead of copying them\n"
 		"      --strict           stop at damage instead of recording a gap\n"
+		"      --json             print what came in as JSON\n"
 		"\n"
 		"Examples:\n"
 		"  coeval import -o s/ scp_src/ scp_dest/\n"

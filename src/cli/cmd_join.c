@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "contents.h"
 
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_LINK = 256 };
+enum { OPT_LINK = 256, OPT_JSON };
 
 static const struct option options[] = {
 	{ "output", required_argument, NULL, 'o' },
 	{ "link", no_argument, NULL, OPT_LINK },
+	{ "json", no_argument, NULL, OPT_JSON },
 	CLI_HELP_OPTION,
 	{ 0 },
 };
@@ -19,9 +20,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct cvl_session *to, *from;
 	struct problems problems;
 	struct cvl_error err;
+	struct contents told = { .what = "session" };
+	struct progress progress;
 	bool link = false;
-	size_t clocks = 0;
-	struct cvl_out out;
 	int c, rc;
 
 	problems_init(&problems);
@@ -29,6 +30,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		switch (c) {
 		case 'o': output = optarg; break;
 		case OPT_LINK: link = true; break;
+		case OPT_JSON: told.json = true; break;
 		default: return cli_option(c, verb);
 		}
 	}
@@ -37,24 +39,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_create(&to, output, &err);
 	if (rc)
 		return cli_fail(&err);
+	told.first = cvl_session_clocks(to);
+	told.n = (size_t)(argc - optind);
 	for (int i = optind; i < argc && !rc; i++) {
 		rc = cvl_session_open(&from, argv[i], &problems.report, &err);
 		if (rc)
 			break;
-		rc = cvl_session_join(to, from, link, NULL, &err);
-		clocks += cvl_session_clocks(from);
+		progress_init(&progress, argv[i]);
+		rc = cvl_session_join(to, from, link,
+				      &(struct cvl_progress){ progress_show, &progress }, &err);
+		progress_clear(&progress);
 		cvl_session_close(from);
 	}
+	if (!rc)
+		rc = contents_print(to, &told, &err);
 	cvl_session_close(to);
-	if (!rc) {
-		cvl_out_init(&out, STDOUT_FILENO, "standard output");
-		cvl_out_printf(&out, "%s: ", output);
-		cli_count(&out, clocks, "clock");
-		cvl_out_text(&out, " of ");
-		cli_count(&out, (uint64_t)(argc - optind), "session");
-		cvl_out_char(&out, '\n');
-		rc = cvl_out_close(&out, &err);
-	}
 	return cli_end(rc, &err, &problems);
 }
 
@@ -64,6 +63,7 @@ const struct verb verb_join = {
 	.usage = "join [-o SESSION] SESSION ...",
 	.help = "  -o, --output SESSION   directory of the session, made or added to (default: session)\n"
 		"      --link             point at the traces instead of copying them\n"
+		"      --json             print what came in as JSON\n"
 		"\n"
 		"Clock maps are not taken along: `coeval sync` ties all clocks anew.\n"
 		"\n"

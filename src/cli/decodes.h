@@ -12,6 +12,7 @@
 struct decodes {
 	struct cvl_decode one[DECODES_MAX];
 	size_t n;
+	size_t made; /* clocks, which are the session's last */
 };
 
 #define DECODES_HELP                                                                                      \
