@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* coeval-lab: what `coeval task bench` starts. */
-#include "cli.h"
+#include "bench.h"
+
+#include <jansson.h>
 
 #include "lab/runner.h"
 #include "lab/summary.h"
@@ -13,23 +15,8 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { OPT_DRY = 256, OPT_JSON, OPT_SIMULATED, OPT_SEED };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "table", required_argument, NULL, 't' },
-	{ "dry-run", no_argument, NULL, OPT_DRY },
-	{ "simulated", no_argument, NULL, OPT_SIMULATED },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct bench_cli {
-	const char *config, *output, *table;
-	bool dry_run, json, simulated;
-	unsigned seed;
+	struct bench_request r;
 	struct progress progress;
 	struct sim_lab lab;
 	json_t *problems; /* the first of them, for --json */
@@ -73,7 +60,7 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 		left++;
 	}
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (k->json) {
+	if (k->r.json) {
 		cvl_out_printf(&o,
 			       "{\"runs\":%zu,\"there\":%zu,\"left\":%zu,\"least_seconds\":%.3f}\n",
 			       p->n, p->n - left, left, seconds);
@@ -83,7 +70,7 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 	cvl_out_text(&o, ", ");
 	cli_count(&o, p->n - left, "");
 	cvl_out_printf(&o, " of them in %s; the rest takes at least %.0f s, and reboots.\n",
-		       k->output, seconds);
+		       k->r.output, seconds);
 	if (first < p->n && !lab_set_command(c, &p->step[first], set, NULL) &&
 	    !lab_run_command(c, &p->step[first], (uint64_t)p->step[first].workload->iterations, 0,
 			     run, NULL)) {
@@ -160,11 +147,11 @@ static void print_json(const struct bench_cli *k, struct cvl_out *o, const struc
 		       const struct summary *s, const struct runner_result *res)
 {
 	cvl_out_text(o, "{\"results\":");
-	cvl_out_json(o, k->output, strlen(k->output));
+	cvl_out_json(o, k->r.output, strlen(k->r.output));
 	cvl_out_printf(
 		o,
 		",\"simulated\":%s,\"made\":%zu,\"there\":%zu,\"failed\":%zu,\"left\":%zu,\"retries\":%zu,\"stopped\":%s,\"instruments\":[",
-		k->simulated ? "true" : "false", res->made, res->there, res->failed, res->left,
+		k->r.simulated ? "true" : "false", res->made, res->there, res->failed, res->left,
 		res->retries, res->stopped ? "true" : "false");
 	for (size_t i = 0; i < 2 && *res->identity[i]; i++) {
 		cvl_out_text(o, i ? "," : "");
@@ -216,9 +203,9 @@ static void print_table(struct cvl_out *o, const struct summary *s)
 static void print_text(const struct bench_cli *k, struct cvl_out *o, const struct summary *s,
 		       const struct runner_result *res)
 {
-	cvl_out_printf(o, "%s: ", k->output);
+	cvl_out_printf(o, "%s: ", k->r.output);
 	cli_count(o, res->made, "run");
-	cvl_out_printf(o, " made%s", k->simulated ? " (simulated)" : "");
+	cvl_out_printf(o, " made%s", k->r.simulated ? " (simulated)" : "");
 	if (res->there)
 		cvl_out_printf(o, ", %zu were there", res->there);
 	if (res->retries)
@@ -245,7 +232,7 @@ static int print_result(const struct bench_cli *k, const struct results *r, cons
 	struct cvl_out o;
 
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (k->json)
+	if (k->r.json)
 		print_json(k, &o, r, s, res);
 	else
 		print_text(k, &o, s, res);
@@ -270,7 +257,7 @@ static int catch_signals(void)
 /* The same config on a bench that is not real. */
 static int simulate(struct bench_cli *k, struct lab_config *c, struct cvl_error *err)
 {
-	const struct sim_lab_options o = { .seed = k->seed, .outlier_every = 37 };
+	const struct sim_lab_options o = { .seed = k->r.seed, .outlier_every = 37 };
 	struct lab_instrument *t = c->instruments.item;
 	int rc = sim_lab_start(&k->lab, &o, err);
 
@@ -284,7 +271,7 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 		 struct results *r)
 {
 	struct runner_opts o = {
-		.output = k->output, .note = tell, .ctx = k, .progress = { show_progress, k }
+		.output = k->r.output, .note = tell, .ctx = k, .progress = { show_progress, k }
 	};
 	struct runner_result res = { 0 };
 	struct cvl_error err = { 0 }, late;
@@ -292,8 +279,8 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 	int rc, status;
 
 	o.stop_fd = catch_signals();
-	rc = k->simulated ? simulate(k, c, &err) : 0;
-	progress_init(&k->progress, k->output);
+	rc = k->r.simulated ? simulate(k, c, &err) : 0;
+	progress_init(&k->progress, k->r.output);
 	rc = rc ? rc : runner_run(c, p, r, &o, &res, &err);
 	progress_clear(&k->progress);
 	sim_lab_stop(&k->lab);
@@ -303,9 +290,9 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 		return status;
 	rc = summary_make(&s, r, &late);
 	if (!rc && err.code != CVL_E_IO && err.code != CVL_E_FULL && err.code != CVL_E_USAGE)
-		rc = results_save(r, k->output, &late);
-	if (!rc && k->table)
-		rc = summary_save_table(&s, k->table, &late);
+		rc = results_save(r, k->r.output, &late);
+	if (!rc && k->r.table)
+		rc = summary_save_table(&s, k->r.table, &late);
 	if (rc)
 		status = cli_fail(&late);
 	else if (print_result(k, r, &s, &res))
@@ -316,65 +303,26 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 	return status ? status : res.failed || res.stopped ? 1 : 0;
 }
 
-static const struct verb bench_verb = {
-	.name = "task bench",
-	.what = "measure tasks on a target: counters, energy, delays, at many settings, again and again",
-	.usage = "task bench CONFIG.json [-o RESULTS.csv] [OPTIONS]",
-	.help = "  -o, --output FILE    results, a row for each task, setting and repetition (default: results.csv);\n"
-		"                       what is in it already is not measured again\n"
-		"  -t, --table FILE     medians of the repetitions, for `coeval task freq`\n"
-		"      --dry-run        check the configuration, say what would be done, touch no port\n"
-		"      --simulated      run it on a simulated target and simulated instruments\n"
-		"      --seed N         of the simulation (default: 1)\n"
-		"      --json           print the summary as JSON\n"
-		"\n"
-		"SIGINT ends it cleanly: what was measured is kept. Exit status 1: some runs failed or are left.\n"
-		"docs/task-bench.md tells how to wire it and what a configuration holds.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval task bench examples/taskbench/nucleo-l476.json --dry-run\n"
-		"  coeval task bench examples/taskbench/nucleo-l476.json -o results.csv -t table.csv\n",
-};
-
-int main(int argc, char **argv)
+int bench_run(int argc, char **argv, const struct verb *verb)
 {
-	const struct verb *verb = &bench_verb;
-	struct bench_cli k = { .output = "results.csv",
-			       .seed = 1,
+	struct bench_cli k = { .r = { .output = "results.csv", .seed = 1 },
 			       .lab = { .pid = -1, .hold = -1 } };
 	struct lab_config config;
 	struct results results = { 0 };
 	struct lab_plan plan = { 0 };
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int rc = options_read(verb, &k.r, argc, argv, &operands);
 
-	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
-	signal(SIGXFSZ, SIG_IGN); /* nor is a full disk: writes see EFBIG */
-
-	while ((c = getopt_long(argc, argv, "o:t:h", options, NULL)) != -1) {
-		rc = 0;
-		switch (c) {
-		case 'o': k.output = optarg; break;
-		case 't': k.table = optarg; break;
-		case OPT_DRY: k.dry_run = true; break;
-		case OPT_JSON: k.json = true; break;
-		case OPT_SIMULATED: k.simulated = true; break;
-		case OPT_SEED: rc = cli_number(verb, "--seed", optarg, UINT32_MAX, &k.seed); break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (argc - optind != 1)
-		return cli_usage(verb, "name one configuration");
-	k.config = argv[optind];
+	if (rc >= 0)
+		return rc;
 	k.problems = json_array();
-	rc = lab_config_load(&config, k.config, &err);
+	rc = lab_config_load(&config, operands.v[0], &err);
 	rc = rc ? rc : lab_plan_make(&plan, &config, &err);
-	rc = rc ? rc : results_load(&results, k.output, &err);
+	rc = rc ? rc : results_load(&results, k.r.output, &err);
 	if (rc)
 		rc = cli_fail(&err);
-	else if (k.dry_run)
+	else if (k.r.dry_run)
 		rc = print_plan(&k, &config, &plan, &results);
 	else
 		rc = bench(&k, &config, &plan, &results);
@@ -383,4 +331,11 @@ int main(int argc, char **argv)
 	lab_config_free(&config);
 	json_decref(k.problems);
 	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
+	signal(SIGXFSZ, SIG_IGN); /* nor is a full disk: writes see EFBIG */
+	return bench_run(argc, argv, &task_bench);
 }

@@ -8,7 +8,7 @@ compare() {
 
 	coeval export "$1" ${2+--from "$2" --until "$3"} --to perfetto -o trace.pftrace 2>/dev/null || status=$?
 	protoc --decode=Trace -I "$SRC/tests/data" perfetto.proto <trace.pftrace >decoded || echo "protoc: $?"
-	coeval show "$1" ${2+--from "$2" --to "$3"} --json >shown 2>/dev/null
+	coeval show "$1" ${2+--from "$2" --until "$3"} --json >shown 2>/dev/null
 	epoch=$(coeval info --json "$1" 2>/dev/null | python3 -c 'import json, sys; print(json.load(sys.stdin)["epoch_unix_ns"])')
 	printf '%s: %s: ' "$1" $status
 	python3 "$SRC/tests/compare_perfetto.py" decoded shown "$epoch" || echo "they differ"

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "tier.h"
+
 struct draw {
 	uint64_t state;
 };
@@ -20,10 +22,9 @@ struct draw {
 static inline uint64_t draw_seed(void)
 {
 	static uint64_t seed;
-	const char *given = getenv("COEVAL_SEED");
 
 	if (!seed) {
-		seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+		seed = seed_of_run();
 		seed = seed ? seed : 1;
 		printf("COEVAL_SEED=%" PRIu64 "\n", seed);
 	}

@@ -14,6 +14,7 @@
 
 #include <coeval/api.h>
 #include <coeval/error.h>
+#include <coeval/option.h>
 
 CVL_BEGIN_DECLS
 
@@ -22,7 +23,8 @@ CVL_BEGIN_DECLS
 /** What captures from one kind of analyzer. */
 struct cvl_driver {
 	const char *name, *what;
-	const char *takes; /* names of the options that not all drivers have, "rate,lines" */
+	const struct cvl_option
+		*options; /* those of struct cvl_device_opts, and of a radio, that it heeds */
 };
 
 /** Driver @i, or NULL past the last. */
@@ -88,13 +90,16 @@ CVL_API int cvl_host_look(struct cvl_host *host, const char *root, int cpu, stru
 /** What is asked of the analyzers. Zero: not said. */
 struct cvl_device_opts {
 	uint64_t rate_hz;
-	unsigned lines;      /* of each analyzer; 0: what it has */
-	const char *devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
-	unsigned unit;       /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
-	const char *names;   /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
-	uint64_t power_hz;   /* readings of the supply current a second; 0: none */
-	const char *mask;    /* names of the lines to watch, "A,B"; NULL: all */
-	const char *mode;    /* of the analyzer's clock; NULL: as the driver likes */
+	unsigned lines; /* of each analyzer; 0: what it has */
+	const char *
+		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
+	unsigned
+		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	const char
+		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
+	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
+	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
+	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
 	const char *metadata; /* file of the TSDL that belongs to the packets */
 	const char *bells;    /* what rings when packets are there, "PATH,mq:/NAME" */
 	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
@@ -119,22 +124,6 @@ struct cvl_capture_opts {
 	void *ctx;
 	struct cvl_progress progress; /* once a second, ns of capture, of its duration */
 };
-
-/** An option of a capture by its name, as a command line or a form has it. */
-struct cvl_capture_option {
-	const char *name;
-	const char *value; /* what stands for its value in a help text; NULL: it has none */
-};
-
-/** Option @i, or NULL past the last. */
-CVL_API const struct cvl_capture_option *cvl_capture_option_at(size_t i);
-
-/**
- * Read @value (NULL where it has none) into the option called @name of @opts, which keeps pointing to it. CVL_E_USAGE: what it takes, in a
- * text that begins with its name.
- */
-CVL_API int cvl_capture_set(struct cvl_capture_opts *opts, const char *name, const char *value,
-			    struct cvl_error *err);
 
 /** Whether @opts fit each other. CVL_E_USAGE: what does not, in a text that begins with an option's name. */
 CVL_API int cvl_capture_check(const struct cvl_capture_opts *opts, struct cvl_error *err);

@@ -7,6 +7,7 @@
 
 #include <coeval/api.h>
 #include <coeval/error.h>
+#include <coeval/option.h>
 #include <coeval/session.h>
 
 CVL_BEGIN_DECLS
@@ -39,6 +40,8 @@ struct cvl_import_opts {
 struct cvl_importer {
 	const char *name; /* as in --format */
 	const char *what; /* one line for the help */
+	const struct cvl_option *
+		options; /* those of struct cvl_import_opts that it heeds, besides what every format does; or NULL */
 	/**
 	 * How likely @head (the first @n bytes of the file called @path) is of this format: 0 no,
 	 * up to 100 certain. NULL: only by --format.
@@ -133,7 +136,8 @@ struct cvl_timeline;
 struct cvl_exporter {
 	const char *name;
 	const char *what;
-	const char *suffix; /* of its files, with the dot; "" for a directory */
+	const struct cvl_option *options; /* or NULL */
+	const char *suffix;               /* of its files, with the dot; "" for a directory */
 	/** Write the whole of @tl to @path (NULL or "-": standard output, where the format allows it). */
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 };

@@ -12,6 +12,7 @@
 #include <coeval/api.h>
 #include <coeval/clockmap.h>
 #include <coeval/error.h>
+#include <coeval/option.h>
 #include <coeval/session.h>
 
 CVL_BEGIN_DECLS
@@ -255,6 +256,9 @@ CVL_API const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
 struct cvl_estimator_info {
 	const char *name, *what;
 	bool messages; /* works on messages; else on pulses and beacons */
+	const struct cvl_option
+		*options; /* those of struct cvl_sync_opts that change how it works; or NULL */
+	bool follows; /* what it says of a time depends on the marks before it alone: see coeval/follow.h */
 };
 
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */

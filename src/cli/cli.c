@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "help.h"
 
 #include <coeval/time.h>
 
@@ -58,7 +59,9 @@ int cli_usage(const struct verb *verb, const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fprintf(stderr, "\nusage: coeval %s\nTry `coeval help %s`.\n", verb->usage, verb->name);
+	fputs("\nusage: coeval ", stderr);
+	put_usage(stderr, verb);
+	fprintf(stderr, "\nTry `coeval help %s`.\n", verb->name);
 	return 2;
 }
 
@@ -104,23 +107,17 @@ int cli_flush(void)
 	return 4;
 }
 
-int cli_option(int c, const struct verb *verb)
-{
-	if (c == 'h') {
-		printf("usage: coeval %s\n\n%s\n\n%s", verb->usage, verb->what, verb->help);
-		return cli_flush();
-	}
-	fprintf(stderr, "usage: coeval %s\nTry `coeval help %s`.\n", verb->usage, verb->name);
-	return 2;
-}
-
-int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns)
-{
-	if (!cvl_duration_parse(text, ns))
-		return 0;
-	return cli_usage(verb, "%s takes a time such as 1.2, 250ms or 10us, not '%s'", option,
-			 text);
-}
+const struct cli_option range_options[] = {
+	{ "from", 0, "TIME", OPTION_DURATION, offsetof(struct cvl_timeline_opts, from),
+	  "only records from this time on (1.2, 250ms, 10us)",
+	  OPTION_GIVEN(struct cvl_timeline_opts, has_from) },
+	{ "until", 0, "TIME", OPTION_DURATION, offsetof(struct cvl_timeline_opts, until),
+	  "only records up to this time", OPTION_GIVEN(struct cvl_timeline_opts, has_until) },
+	{ "to", 0, "TIME", .now = "until" },
+	{ "node", 0, "GLOB", OPTION_NODE, offsetof(struct cvl_timeline_opts, node),
+	  "only these nodes or clocks" },
+	{ 0 },
+};
 
 /* ---- progress ---- */
 
@@ -264,17 +261,4 @@ void table_print(struct table *t, struct cvl_out *o, const char *align, const ch
 			cvl_out_char(o, '\n');
 	}
 	table_drop(t);
-}
-
-int cli_number(const struct verb *verb, const char *option, const char *text, unsigned max,
-	       unsigned *out)
-{
-	char *end;
-	unsigned long v = strtoul(text, &end, 10);
-
-	if (*end || end == text || !v || v > max)
-		return cli_usage(verb, "%s takes a number from 1 to %u, not '%s'", option, max,
-				 text);
-	*out = (unsigned)v;
-	return 0;
 }

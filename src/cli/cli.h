@@ -3,7 +3,6 @@
 #ifndef CLI_H
 #define CLI_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -11,25 +10,45 @@
 #include <coeval/session.h>
 #include <coeval/timeline.h>
 
+#include <coeval/option.h>
 #include <coeval/out.h>
 
+#include "options.h"
+
+/** What `coeval help` lists a verb under. */
+enum verb_group { VERB_GET, VERB_TIE, VERB_LOOK, VERB_ASK, VERB_HARDWARE, VERB_HELP, VERB_GROUPS };
+
+/** A format, a driver or an estimator, and what it heeds. */
+struct verb_member {
+	const char *name, *what;
+	const struct cvl_option *options; /* or NULL */
+};
+
+/** The members of a table that a verb chooses from. */
+struct verb_members {
+	const char *title;                            /* "Formats (--format)" */
+	bool (*get)(size_t i, struct verb_member *m); /* false: past the last */
+};
+
 struct verb {
-	const char *name;
-	const char *what;  /* one line for `coeval help` */
-	const char *usage; /* after "coeval " */
-	const char *help;  /* options, then an example */
+	const char *name; /* of a part both words: "session verify" */
+	enum verb_group group;
+	const char *what;     /* one line for `coeval help` */
+	const char *operands; /* "SESSION [FILE...]": words without blanks; NULL: none */
+	const struct cli_option *options;
+	const char *notes;    /* paragraphs below the options; or NULL */
+	const char *examples; /* a line each */
+	const struct verb_members *members;
+	const struct verb *const *parts; /* ended by NULL */
+	/* argv[0] is the verb. NULL: it is its parts only. */
 	int (*run)(int argc, char **argv, const struct verb *verb);
 };
 
-extern const struct verb verb_capture, verb_control, verb_devices, verb_join, verb_import,
-	verb_decode, verb_sync, verb_info, verb_show, verb_check, verb_calls, verb_export,
-	verb_report, verb_task, verb_flow, verb_power, verb_sim, verb_demo, verb_help, verb_act,
-	verb_precision, verb_doctor, verb_session;
-/** Of verb_flow. */
-extern const struct verb flow_assign_verb;
-/** Of verb_task: what is not named is task_show. */
-extern const struct verb task_show, task_plan, task_freq, task_bench;
+/** All verbs, as they are told, ended by NULL. */
 extern const struct verb *const verbs[];
+
+/** The verb or part that argv[0], argv[1] name; *@used words. NULL: none. */
+const struct verb *verb_find(int argc, char **argv, int *used);
 
 /** Problems that were survived: told on standard error, counted for the exit status. */
 struct problems {
@@ -48,17 +67,8 @@ int cli_usage(const struct verb *verb, const char *fmt, ...) __attribute__((form
 /** Exit status at the end of a verb: @rc's, else 3 if damage was told, else 0. */
 int cli_end(int rc, const struct cvl_error *err, const struct problems *p);
 
-/** Options that every verb knows: long options table entries for --help. */
-#define CLI_HELP_OPTION                        \
-	{                                      \
-		"help", no_argument, NULL, 'h' \
-	}
-
 /** Write out what printf() was given; says so if it cannot, and returns the exit status. */
 int cli_flush(void);
-
-/** Handle 'h' and '?' of getopt; returns the exit status to leave with. */
-int cli_option(int c, const struct verb *verb);
 
 /**
  * A line of progress on standard error, when that is a terminal: "what  42 %". Call as often as you like;
@@ -87,12 +97,27 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 
 /** "1 gap", "2 gaps"; thousands separated. */
 void cli_count(struct cvl_out *o, uint64_t n, const char *one);
-/** A duration given on the command line, or an exit status: 0 if it could be read. */
-int cli_duration(const struct verb *verb, const char *option, const char *text, int64_t *ns);
+/** Rows of tables of options that verbs share, over struct cvl_timeline_opts: --from, --until and --node. */
+extern const struct cli_option range_options[];
 
-/** A number from 1 to @max given on the command line, or an exit status: 0 if it could be read. */
-int cli_number(const struct verb *verb, const char *option, const char *text, unsigned max,
-	       unsigned *out);
+#define RANGE_OPTIONS(offset)                                                \
+	{                                                                    \
+		.kind = OPTION_GROUP, .at = (offset), .group = range_options \
+	}
+#define JSON_OPTION(offset)                                          \
+	{                                                            \
+		"json", 0, NULL, OPTION_FLAG, (offset), "print JSON" \
+	}
+#define STRICT_OPTION(offset)                                       \
+	{                                                           \
+		"strict", 0, NULL, OPTION_FLAG, (offset),           \
+			"stop at damage instead of recording a gap" \
+	}
+#define NOMINAL_OPTION(offset)                                                  \
+	{                                                                       \
+		"nominal", 0, NULL, OPTION_FLAG, (offset),                      \
+			"leave sync.json aside: times as the clocks claim them" \
+	}
 
 /** Print the columns of a table so that they align: rows of @n cells, freed by table_print(). */
 struct table {

@@ -12,15 +12,6 @@
 #define ACTS_MAX 64
 #define POLL_MS 20
 
-enum { OPT_NO_WAIT = 256, OPT_JSON };
-
-static const struct option options[] = {
-	{ "no-wait", no_argument, NULL, OPT_NO_WAIT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct act {
 	const char *verb, *line, *at;
 	json_int_t id;
@@ -169,25 +160,27 @@ static int read_acts(struct acts *a, int argc, char **argv, const struct verb *v
 	return 0;
 }
 
+#define AT(member) offsetof(struct acts, member)
+
+static const struct cli_option options[] = {
+	{ "no-wait", 0, NULL, OPTION_UNSET, AT(wait), "do not wait until it was done" },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct acts a = { .wait = true };
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int c, rc = options_read(verb, &a, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_NO_WAIT: a.wait = false; break;
-		case OPT_JSON: a.json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind >= argc)
-		return cli_usage(verb, "name the session that is captured, or its socket");
-	rc = read_acts(&a, argc - optind, argv + optind, verb);
+	if (rc >= 0)
+		return rc;
+	rc = read_acts(&a, operands.n, operands.v, verb);
 	if (rc)
 		return rc;
-	a.socket = argv[optind];
+	a.socket = operands.v[0];
 	for (size_t i = 0; i < a.n && !rc; i++)
 		rc = order(&a, &a.act[i], &err);
 	if (!rc && a.wait)
@@ -201,21 +194,16 @@ static int run(int argc, char **argv, const struct verb *verb)
 	return rc ? rc : c;
 }
 
-const struct verb verb_act = {
-	.name = "act",
-	.what = "set, clear or pulse a target's pin at a given time",
-	.usage = "act [OPTIONS] SESSION|SOCKET set|clear|pulse LINE at TIME ...",
-	.help = "The session is one that is captured just now with --driver tracelab and --control; or name the socket.\n"
+const struct verb control_act = {
+	.name = "control act",
+	.what = "set, clear or pulse an output of an observer at a given time",
+	.operands = "SESSION|SOCKET set|clear|pulse LINE at TIME...",
+	.options = options,
+	.notes =
+		"The session is one that is being captured with --driver tracelab and --control; or name the socket. LINE is ACT1 to ACT3; of a pulse LINE:WIDTH (default: 1ms). TIME is +50ms: from now on, or 12.5s: since the capture began, by the analyzer's clock.\n"
 		"\n"
-		"  TIME        +50ms: from now on; 12.5s: since the capture began, by the analyzer's clock\n"
-		"  --no-wait   do not wait until it was done\n"
-		"  --json      print each answer as JSON, one a line\n"
-		"\n"
-		"What is less than 70 us ahead when it would arrive is refused. Exit status 1: something was refused, or came\n"
-		"too late.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval act s/ set ACT1 at +50ms clear ACT1 at +60ms\n"
-		"  coeval act n07.sock pulse ACT2 at 12.5s\n",
+		"What would arrive less than 70 us ahead is refused. Exit status 1: something was refused, or came too late.\n",
+	.examples = "  coeval control act s/ set ACT1 at +50ms clear ACT1 at +60ms\n"
+		    "  coeval control act n07.sock pulse ACT2 at 12.5s\n",
 	.run = run,
 };

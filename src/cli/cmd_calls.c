@@ -13,44 +13,6 @@
 #define KEPT 65536
 #define DRAWN 200000
 
-enum {
-	OPT_RULES = 256,
-	OPT_NAMES,
-	OPT_ELF,
-	OPT_MATCH,
-	OPT_PATH,
-	OPT_TOP,
-	OPT_FROM,
-	OPT_TO,
-	OPT_NODE,
-	OPT_FOLDED,
-	OPT_SVG,
-	OPT_HTML,
-	OPT_NOMINAL,
-	OPT_JSON,
-	OPT_STRICT
-};
-
-static const struct option options[] = {
-	{ "rules", required_argument, NULL, OPT_RULES },
-	{ "names", required_argument, NULL, OPT_NAMES },
-	{ "elf", required_argument, NULL, OPT_ELF },
-	{ "match", required_argument, NULL, OPT_MATCH },
-	{ "path", required_argument, NULL, OPT_PATH },
-	{ "top", required_argument, NULL, OPT_TOP },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "folded", no_argument, NULL, OPT_FOLDED },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "html", required_argument, NULL, OPT_HTML },
-	{ "nominal", no_argument, NULL, OPT_NOMINAL },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct cvl_timeline_opts opts;
 	struct calls_rules rules;
@@ -59,6 +21,9 @@ struct request {
 	struct symbols *symbols;
 	uint64_t loaded; /* where the program was, beside the addresses in its file */
 	char *elf;
+	const char *rules_file, *names_file, *program; /* as they were given */
+	const char *matches[CVL_RULES_MAX];
+	size_t n_matches;
 	const char *session, *chosen, *svg, *html;
 	unsigned top;
 	bool json, folded;
@@ -283,43 +248,46 @@ static int open_program(struct request *r, const char *text, struct cvl_error *e
 	return symbols_open(&r->symbols, r->elf, err);
 }
 
-/* One option; an exit status, or -1 if there is nothing to say. @rc: of what failed in the library. */
-static int option(int c, struct request *r, const struct verb *verb, int *rc, struct cvl_error *err)
+/* Read the files that were named. */
+static int load(struct request *r, struct cvl_error *err)
 {
-	switch (c) {
-	case OPT_RULES:
-		if (!strcmp(optarg, "help"))
-			return print_rules();
-		*rc = calls_rules_load(&r->rules, optarg, err);
-		break;
-	case OPT_NAMES: *rc = calls_names_load(&r->names, optarg, err); break;
-	case OPT_ELF:
-		if (r->elf)
-			return cli_usage(verb, "--elf twice");
-		*rc = open_program(r, optarg, err);
-		break;
-	case OPT_MATCH: *rc = rules_add(&r->match, optarg, err); break;
-	case OPT_PATH: r->chosen = optarg; break;
-	case OPT_TOP: c = cli_number(verb, "--top", optarg, 1000000, &r->top); return c ? c : -1;
-	case OPT_FROM:
-		r->opts.has_from = true;
-		c = cli_duration(verb, "--from", optarg, &r->opts.from.ns);
-		return c ? c : -1;
-	case OPT_TO:
-		r->opts.has_until = true;
-		c = cli_duration(verb, "--to", optarg, &r->opts.until.ns);
-		return c ? c : -1;
-	case OPT_NODE: r->opts.node = optarg; break;
-	case OPT_FOLDED: r->folded = true; break;
-	case OPT_SVG: r->svg = optarg; break;
-	case OPT_HTML: r->html = optarg; break;
-	case OPT_NOMINAL: r->opts.nominal = true; break;
-	case OPT_JSON: r->json = true; break;
-	case OPT_STRICT: r->opts.strict = true; break;
-	default: return cli_option(c, verb);
-	}
-	return *rc ? cli_fail(err) : -1;
+	int rc = r->rules_file ? calls_rules_load(&r->rules, r->rules_file, err) : 0;
+
+	if (!rc && r->names_file)
+		rc = calls_names_load(&r->names, r->names_file, err);
+	if (!rc && r->program)
+		rc = open_program(r, r->program, err);
+	for (size_t i = 0; i < r->n_matches && !rc; i++)
+		rc = rules_add(&r->match, r->matches[i], err);
+	return rc;
 }
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "rules", 0, "FILE", OPTION_FILE, AT(rules_file),
+	  "events that are begins, ends and switches (YAML); \"help\" prints those built in" },
+	{ "names", 0, "FILE", OPTION_FILE, AT(names_file),
+	  "names of addresses and numbers: lines `ADDRESS NAME`, as nm prints them" },
+	{ "elf", 0, "FILE[@ADDRESS]", OPTION_FILE, AT(program),
+	  "names of addresses from this program, which was loaded at ADDRESS (0x...)" },
+	{ "match", 0, "RULE", OPTION_FILE, OPTION_MANY(struct request, matches, n_matches),
+	  .what = "messages by this rule or file of rules too, besides those of the synchronisation; may be repeated" },
+	{ "path", 0, "GLOB", OPTION_TEXT, AT(chosen),
+	  "critical path of the longest span of this name (default: of the longest of all)" },
+	RANGE_OPTIONS(AT(opts)),
+	{ .kind = OPTION_HEADING, .what = "Output" },
+	{ "top", 0, "N", OPTION_NUMBER, AT(top), "rows of each table (default: 30)", 1, 1000000 },
+	{ "folded", 0, NULL, OPTION_FLAG, AT(folded),
+	  "folded stacks, with self times in ns, instead of tables" },
+	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also write a flame graph" },
+	{ "html", 0, "FILE", OPTION_FILE, AT(html),
+	  "also write a page of all lanes for a browser" },
+	JSON_OPTION(AT(json)),
+	NOMINAL_OPTION(AT(opts.nominal)),
+	STRICT_OPTION(AT(opts.strict)),
+	{ 0 },
+};
 
 static void forget(struct request *r)
 {
@@ -333,17 +301,20 @@ static void forget(struct request *r)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .top = 30 };
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc = 0, status = -1;
+	int status;
 
-	while (status < 0 && (c = getopt_long(argc, argv, "h", options, NULL)) != -1)
-		status = option(c, &r, verb, &rc, &err);
-	if (status < 0 && optind + 1 != argc)
-		status = cli_usage(verb, "name one session");
+	/* the only question that needs no session */
+	if (argc == 3 && !strcmp(argv[1], "--rules") && !strcmp(argv[2], "help"))
+		return print_rules();
+	status = options_read(verb, &r, argc, argv, &operands);
 	if (status < 0 && r.json && r.folded)
 		status = cli_usage(verb, "--json or --folded: one of them");
+	if (status < 0 && load(&r, &err))
+		status = cli_fail(&err);
 	if (status < 0) {
-		r.session = argv[optind];
+		r.session = operands.v[0];
 		status = cli_study(r.session, "reading", &r.opts, calls, &r);
 	}
 	forget(&r);
@@ -352,24 +323,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_calls = {
 	.name = "calls",
-	.what = "call stacks of all cores: where time went, who preempted, who waited for whom",
-	.usage = "calls [OPTIONS] SESSION|TRACE",
-	.help = "      --rules FILE       events that are begins, ends and switches (YAML); \"help\" prints those built in\n"
-		"      --names FILE       names of addresses and numbers: lines `ADDRESS NAME`, as nm prints them\n"
-		"      --elf FILE[@ADDR]  names of addresses out of this program, which was loaded at ADDR (0x...)\n"
-		"      --match RULE|FILE  messages by this matching rule too, besides those of the synchronisation\n"
-		"      --path GLOB        critical path of the longest span called so, instead of the longest of all\n"
-		"      --top N            rows of each table (30)\n"
-		"      --from T, --to T   only this range (1.2, 250ms, 10us)\n"
-		"      --node GLOB        only these nodes or clocks\n"
-		"      --folded           folded stacks, with self times in ns, instead of tables\n"
-		"      --svg FILE         also write a flame graph\n"
-		"      --html FILE        also write a page of all lanes to be looked at in a browser\n"
-		"      --nominal          leave sync.json aside\n"
-		"      --json             one JSON object\n"
-		"      --strict           stop at damage instead of repairing\n"
-		"\n"
-		"Example:\n"
-		"  coeval calls s/ --html calls.html\n",
+	.group = VERB_ASK,
+	.what = "call stacks of all cores: where time went, who waited for whom",
+	.operands = "SESSION|TRACE",
+	.options = options,
+	.examples = "  coeval calls s/ --html calls.html\n",
 	.run = run,
 };

@@ -10,62 +10,91 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256, OPT_CAPTURE };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "driver", required_argument, NULL, 'd' },
-	{ "rate", required_argument, NULL, 'r' },
-	{ "name", required_argument, NULL, 'n' },
-	{ "device", required_argument, NULL, OPT_CAPTURE },
-	{ "lines", required_argument, NULL, OPT_CAPTURE },
-	{ "unit-size", required_argument, NULL, OPT_CAPTURE },
-	{ "names", required_argument, NULL, OPT_CAPTURE },
-	{ "radio", required_argument, NULL, OPT_CAPTURE },
-	{ "profile", required_argument, NULL, OPT_CAPTURE },
-	{ "radio-line", required_argument, NULL, OPT_CAPTURE },
-	{ "beacon-period", required_argument, NULL, OPT_CAPTURE },
-	{ "duration", required_argument, NULL, OPT_CAPTURE },
-	{ "start", required_argument, NULL, OPT_CAPTURE },
-	{ "control", required_argument, NULL, OPT_CAPTURE },
-	{ "wait", no_argument, NULL, OPT_CAPTURE },
-	{ "metrics", required_argument, NULL, OPT_CAPTURE },
-	{ "power", required_argument, NULL, OPT_CAPTURE },
-	{ "mask", required_argument, NULL, OPT_CAPTURE },
-	{ "mode", required_argument, NULL, OPT_CAPTURE },
-	{ "metadata", required_argument, NULL, OPT_CAPTURE },
-	{ "bell", required_argument, NULL, OPT_CAPTURE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct capture {
 	struct cvl_capture_opts opts;
 	struct progress progress;
+	const char *driver;
 	bool json;
 	char host[256];
 };
 
-/* What is not the command's own is the capture's. */
-static int read_option(int c, const char *name, const struct verb *verb, struct capture *k)
+static int take_start(const struct verb *verb, void *to, char *text)
 {
-	struct cvl_error err;
+	char *end;
+	double v = strtod(text, &end);
 
-	switch (c) {
-	case 'o': k->opts.session = optarg; return 0;
-	case 'd':
-		k->opts.driver = cvl_driver_find(optarg);
-		return k->opts.driver ? 0 :
-					cli_usage(verb, "there is no driver '%s'; `coeval help capture`",
-						  optarg);
-	case OPT_JSON: k->json = true; return 0;
-	case 'h':
-	case '?': return -1;
-	}
-	return cvl_capture_set(&k->opts, name, optarg, &err) ? cli_usage(verb, "--%s", err.text) :
-							       0;
+	if (*end || end == text || !(v > 0) || v > 9e9)
+		return cli_usage(verb, "--start takes a Unix time in seconds, not '%s'", text);
+	*(int64_t *)to = (int64_t)(v * 1e9);
+	return 0;
 }
+
+static const char *driver_name(size_t i)
+{
+	const struct cvl_driver *d = cvl_driver_at(i);
+
+	return d ? d->name : NULL;
+}
+
+static bool driver(size_t i, struct verb_member *m)
+{
+	const struct cvl_driver *d = cvl_driver_at(i);
+
+	if (d)
+		*m = (struct verb_member){ d->name, d->what, d->options };
+	return d;
+}
+
+static const struct verb_members driver_members = { "Drivers (--driver)", driver };
+
+#define AT(member) offsetof(struct capture, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "SESSION", OPTION_DIR, AT(opts.session),
+	  "directory of the session (default: session); one that an interrupted capture left is resumed" },
+	{ "driver", 'd', "NAME", OPTION_WORD, AT(driver), "what captures (default: fx2)",
+	  .word = driver_name },
+	{ "device", 0, "WHERE", OPTION_FILE, AT(opts.device.devices),
+	  "which device (default: all that are found)" },
+	{ "rate", 'r', "HZ", OPTION_RATE, AT(opts.device.rate_hz), "sampling rate: 8MHz, 500k" },
+	{ "name", 'n', "NAME", OPTION_TEXT, AT(opts.name),
+	  "of the observer and its clock (default: the host's name); further analyzers: NAME-2, ..." },
+	{ "lines", 0, "N", OPTION_NUMBER, AT(opts.device.lines), "lines of each analyzer", 1, 64 },
+	{ "names", 0, "A,B,...", OPTION_TEXT, AT(opts.device.names),
+	  "names of the lines, from the lowest bit up" },
+	{ .kind = OPTION_HEADING, .what = "When" },
+	{ "duration", 0, "TIME", OPTION_DURATION, AT(opts.duration_ns),
+	  "stop after TIME, by the analyzer's clock" },
+	{ "start", 0, "TIME", OPTION_TEXT, AT(opts.start_unix_ns),
+	  "start at this Unix time, in seconds", .take = take_start },
+	{ "control", 0, "SOCKET", OPTION_FILE, AT(opts.control),
+	  "obey `coeval control SOCKET`: prepare, start, stop, status" },
+	{ "wait", 0, NULL, OPTION_FLAG, AT(opts.wait), "do nothing until the socket says so" },
+	{ "metrics", 0, "FILE", OPTION_FILE, AT(opts.metrics),
+	  "keep figures there for Prometheus' text collector" },
+	JSON_OPTION(AT(json)),
+	{ .kind = OPTION_HEADING, .what = "Beacons" },
+	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
+	  "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", 0, "NAME", OPTION_TEXT, AT(opts.profile), "its settings (default: grace)" },
+	{ "radio-line", 0, "N", OPTION_NUMBER, AT(opts.radio_line),
+	  "line that its GDO0 is wired to, counted from 1 (default: 8)", 1, 64 },
+	{ "beacon-period", 0, "TIME", OPTION_DURATION, AT(opts.period_ns),
+	  "from one number of Grace's beacons to the next (default: 1s)" },
+	{ .kind = OPTION_HEADING, .what = "Of some drivers" },
+	{ "unit-size", 0, "N", OPTION_NUMBER, AT(opts.device.unit),
+	  "bytes of a sample of a file or pipe", 1, 8 },
+	{ "metadata", 0, "FILE,...", OPTION_FILE, AT(opts.device.metadata),
+	  "what traced programs declare" },
+	{ "bell", 0, "PATH,...", OPTION_FILE, AT(opts.device.bells),
+	  "sleep until one of these rings" },
+	{ "power", 0, "RATE", OPTION_RATE, AT(opts.device.power_hz),
+	  "readings of the supply current a second" },
+	{ "mask", 0, "A,B,...", OPTION_TEXT, AT(opts.device.mask), "watch these lines only" },
+	{ "mode", 0, "MODE", OPTION_TEXT, AT(opts.device.mode),
+	  "of the observer's clock: fine or paper" },
+	{ 0 },
+};
 
 static void tell(void *ctx, bool problem, const char *text)
 {
@@ -123,23 +152,18 @@ static int catch_signals(void)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
-				       .driver = cvl_driver_find("fx2"),
 				       .tell = tell,
 				       .ctx = &k.progress,
-				       .progress = { progress_show, &k.progress } } };
+				       .progress = { progress_show, &k.progress } },
+			     .driver = "fx2" };
 	struct cvl_capture_result result;
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc, at;
+	int rc = options_read(verb, &k, argc, argv, &operands);
 
-	while (at = -1, (c = getopt_long(argc, argv, "o:d:r:n:h", options, &at)) != -1) {
-		for (int i = 0; at < 0 && options[i].name; i++)
-			at = options[i].val == c ? i : at;
-		rc = read_option(c, at < 0 ? "" : options[at].name, verb, &k);
-		if (rc)
-			return rc < 0 ? cli_option(c, verb) : rc;
-	}
-	if (optind < argc)
-		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
+	if (rc >= 0)
+		return rc;
+	k.opts.driver = cvl_driver_find(k.driver);
 	if (cvl_capture_check(&k.opts, &err))
 		return cli_usage(verb, "--%s", err.text);
 	if (!k.opts.name) {
@@ -158,40 +182,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_capture = {
 	.name = "capture",
-	.what = "capture from analyzers and a radio into a session",
-	.usage = "capture [-o SESSION] [--driver NAME] [--rate HZ] [OPTIONS]",
-	.help = "  -o, --output SESSION     directory of the session; one that a dead capture left is gone on with\n"
-		"  -d, --driver NAME        fx2 (default), tracelab, shm, serial, poll, file or pipe\n"
-		"  -r, --rate HZ            sampling rate: 8MHz, 500k\n"
-		"  -n, --name NAME          of the observer and its clock (default: the host's name)\n"
-		"      --device WHERE       fx2: places on the bus, \"1-1.4,1-2\" (default: all); file, pipe: the path;\n"
-		"                           tracelab: SPI,SERIAL, or a file of its bytes; shm: [NAME=]PATH[@OFFSET[+BYTES]],...;\n"
-		"                           serial: [NAME=]PATH[:BAUD],... (default: standard input);\n"
-		"                           poll: shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH,\n"
-		"                           then ,width=BYTES ,mask=BITS ,cpu=N ,prio=N ,gap=T ,reverse; ,lines=A+B ,latency=T\n"
-		"      --metadata FILE,...  shm, serial: what the traced programs declare (firmware/lib/tracer)\n"
-		"      --bell PATH,...      shm: sleep until one of these rings: FIFO, socket, port, mq:/NAME (default: look)\n"
-		"      --lines N            lines of each analyzer: 8 or 16; file, pipe: 1 to 64\n"
-		"      --unit-size N        file, pipe: bytes of a sample (default: as few as hold the lines)\n"
-		"      --names A,B,...      names of the lines\n"
-		"      --power RATE         tracelab: readings of the supply current a second, up to 56k\n"
-		"      --mask A,B,...       tracelab: watch these lines only\n"
-		"      --mode MODE          tracelab: fine (default: 10 ns, synchronised afterwards) or paper (2 MHz, steered)\n"
-		"      --radio DEVICE       CC1101 that hears beacons: spidev0.0\n"
-		"      --profile NAME       its settings (default: grace)\n"
-		"      --radio-line N       line that its GDO0 is wired to, counted from 1 (default: 8)\n"
-		"      --beacon-period T    between two numbers of Grace's beacons (default: 1s)\n"
-		"      --duration T         stop after so long, by the analyzer's clock\n"
-		"      --start TIME         start at this Unix time, in seconds\n"
-		"      --control SOCKET     be steered by `coeval control SOCKET` prepare, start, stop, status\n"
-		"      --wait               do nothing until the socket says so\n"
-		"      --metrics FILE       keep figures there for Prometheus' text collector\n"
-		"      --json               print the result as JSON\n"
-		"\n"
-		"It ends at its --duration, or cleanly by SIGINT or SIGTERM.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval capture --rate 8MHz --radio spidev0.0 --name n07 -o s/\n"
-		"  other-analyzer --raw | coeval capture --driver pipe --rate 1MHz --lines 8 --name desk -o s/\n",
+	.group = VERB_GET,
+	.what = "capture from analyzers, observers and radios",
+	.options = options,
+	.members = &driver_members,
+	.notes =
+		"It ends at its --duration, at the end of its input, or cleanly on SIGINT or SIGTERM. Memory is bounded, packets are written once a second, and whatever is lost is a gap.\n",
+	.examples = "  coeval capture --rate 8MHz --radio spidev0.0 --name n07 -o s/\n"
+		    "  other-analyzer --raw |\n"
+		    "    coeval capture --driver pipe --rate 1MHz --lines 8 --name desk -o s/\n",
 	.run = run,
 };

@@ -9,24 +9,24 @@
 
 #define FILE_MAX (1u << 20)
 
-enum { OPT_FROM = 256, OPT_TO, OPT_JUNIT, OPT_JSON, OPT_STRICT, OPT_NOMINAL };
-
-static const struct option options[] = {
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "junit", required_argument, NULL, OPT_JUNIT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "nominal", no_argument, NULL, OPT_NOMINAL },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct cvl_timeline_opts opts;
 	struct check_rules rules;
 	const char *session, *junit;
 	bool json, strict;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	RANGE_OPTIONS(AT(opts)),
+	{ "junit", 0, "FILE", OPTION_FILE, AT(junit),
+	  "also write the verdicts as JUnit XML, for continuous integration" },
+	{ "strict", 0, NULL, OPTION_FLAG, AT(strict),
+	  "exit status 1 also for rules that cannot be told or were not tried" },
+	NOMINAL_OPTION(AT(opts.nominal)),
+	JSON_OPTION(AT(json)),
+	{ 0 },
 };
 
 static int read_rules(struct check_rules *rules, const char *path, struct cvl_error *err)
@@ -123,32 +123,14 @@ static int check(void *request, struct cvl_session *session, struct cvl_error *e
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc = 0;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_FROM:
-			r.opts.has_from = true;
-			rc = cli_duration(verb, "--from", optarg, &r.opts.from.ns);
-			break;
-		case OPT_TO:
-			r.opts.has_until = true;
-			rc = cli_duration(verb, "--to", optarg, &r.opts.until.ns);
-			break;
-		case OPT_JUNIT: r.junit = optarg; break;
-		case OPT_JSON: r.json = true; break;
-		case OPT_STRICT: r.strict = true; break;
-		case OPT_NOMINAL: r.opts.nominal = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 2 != argc)
-		return cli_usage(verb, "name one session, then one file of rules");
-	r.session = argv[optind];
-	rc = read_rules(&r.rules, argv[optind + 1], &err);
+	if (rc >= 0)
+		return rc;
+	r.session = operands.v[0];
+	rc = read_rules(&r.rules, operands.v[1], &err);
 	rc = rc ? cli_fail(&err) : cli_study(r.session, "checking", &r.opts, check, &r);
 	check_rules_free(&r.rules);
 	return rc;
@@ -156,25 +138,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_check = {
 	.name = "check",
-	.what = "hold the timeline against rules: holds, violated, or cannot tell",
-	.usage = "check [OPTIONS] SESSION RULES.yaml",
-	.help = "      --from T, --to T   only this range (1.2, 250ms, 10us)\n"
-		"      --junit FILE       also write the verdicts as JUnit XML, for CI\n"
-		"      --strict           exit status 1 also for rules that cannot be told or were not tried\n"
-		"      --nominal          leave sync.json aside\n"
-		"      --json             one JSON object\n"
-		"\n"
-		"Rules, a YAML list:\n"
-		"  - { after: n1.TX rises, then: other.RX rises, within: 500us }\n"
-		"  - { after: SLEEP rises, never: TX rises, within: 1ms to 5ms }\n"
-		"  - { state: LED is high, at most: 2ms, at least: 100us }\n"
-		"  - { never: TX is high, while: other.TX is high }\n"
-		"  - { order: [boot, ready, TX rises] }\n"
-		"  - { count: any n*.TX rises, at most: 5, in: 1s }\n"
-		"  - { event: n1.TICK rises, every: 100ms +- 2ms }\n"
-		"Without a node a rule is of each node by itself. Exit status: 0 no rule is violated, 1 one is.\n"
-		"\n"
-		"Example:\n"
-		"  coeval check s/ rules.yaml --junit results.xml\n",
+	.group = VERB_ASK,
+	.what = "check the timeline against rules on order, times and counts",
+	.operands = "SESSION RULES.yaml",
+	.options = options,
+	.notes = "Rules are a YAML list (docs/check.md):\n"
+		 "  - { after: n1.TX rises, then: other.RX rises, within: 500us }\n"
+		 "  - { after: SLEEP rises, never: TX rises, within: 1ms to 5ms }\n"
+		 "  - { state: LED is high, at most: 2ms, at least: 100us }\n"
+		 "  - { never: TX is high, while: other.TX is high }\n"
+		 "  - { order: [boot, ready, TX rises] }\n"
+		 "  - { count: any n*.TX rises, at most: 5, in: 1s }\n"
+		 "  - { event: n1.TICK rises, every: 100ms +- 2ms }\n"
+		 "A rule that names no node is checked on each node by itself.\n"
+		 "\n"
+		 "Exit status: 0 if no rule is violated, 1 if one is.\n",
+	.examples = "  coeval check s/ rules.yaml --junit results.xml\n",
 	.run = run,
 };

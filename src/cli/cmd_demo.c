@@ -16,20 +16,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { OPT_SEED = 256, OPT_SECONDS, OPT_JSON, OPT_TESTBED, OPT_NODES, OPT_FAULTS };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "seconds", required_argument, NULL, OPT_SECONDS },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "testbed", no_argument, NULL, OPT_TESTBED },
-	{ "nodes", required_argument, NULL, OPT_NODES },
-	{ "faults", required_argument, NULL, OPT_FAULTS },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct demo {
 	struct cvl_sim_demo *world;
 	uint64_t seed;
@@ -197,114 +183,92 @@ static int demonstrate(struct demo *d, struct cvl_error *err)
 	return rc;
 }
 
-/* ---- a test bed of processes ---- */
+/* ---- the command ---- */
 
-struct testbed {
-	bool wanted;
-	const char *nodes, *faults;
+struct request {
+	struct demo demo;
+	bool testbed, has_seconds, has_seed;
+	unsigned nodes; /* 0: not given */
+	const char *output, *faults;
 };
 
-static int exec_testbed(const struct testbed *t, const char *output, const char *seconds,
-			const char *seed, bool json)
+static int exec_testbed(const struct request *r)
 {
+	char nodes[24], seconds[24], seed[24];
 	const char *argv[13] = { "coeval-testbed" };
-	const char *const pairs[][2] = { { "--bed", output },
-					 { "--nodes", t->nodes },
-					 { "--seconds", seconds },
-					 { "--seed", seed },
-					 { "--faults", t->faults } };
+	const char *const pairs[][2] = { { "--bed", r->output ? r->output : "testbed" },
+					 { "--nodes", r->nodes ? nodes : NULL },
+					 { "--seconds", r->has_seconds ? seconds : NULL },
+					 { "--seed", r->has_seed ? seed : NULL },
+					 { "--faults", r->faults } };
 	int argn = 1;
 
+	snprintf(nodes, sizeof(nodes), "%u", r->nodes);
+	snprintf(seconds, sizeof(seconds), "%u", r->demo.seconds);
+	snprintf(seed, sizeof(seed), "%llu", (unsigned long long)r->demo.seed);
 	for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
 		if (pairs[i][1]) {
 			argv[argn++] = pairs[i][0];
 			argv[argn++] = pairs[i][1];
 		}
-	if (json)
+	if (r->demo.json)
 		argv[argn++] = "--json";
 	return become("coeval-testbed", (char *const *)argv,
 		      "install libumockdev-dev and build again");
 }
 
-static bool is_number(const char *text, unsigned long long least, unsigned long long most,
-		      unsigned long long *out)
-{
-	char *end;
+#define AT(member) offsetof(struct request, member)
 
-	errno = 0;
-	*out = strtoull(text, &end, 10);
-	return *text >= '0' && *text <= '9' && !*end && !errno && *out >= least && *out <= most;
-}
+static const struct cli_option options[] = {
+	{ "output", 'o', "DIR", OPTION_DIR, AT(output),
+	  "where everything goes (default: a new temporary directory; with --testbed: testbed)" },
+	{ "seconds", 0, "N", OPTION_NUMBER, AT(demo.seconds),
+	  "length of the capture, 8 to 600 (default: 20; with --testbed: 60)", 8, 600,
+	  OPTION_GIVEN(struct request, has_seconds) },
+	{ "seed", 0, "N", OPTION_WHOLE, AT(demo.seed), "another world (default: 1)",
+	  OPTION_GIVEN(struct request, has_seed) },
+	JSON_OPTION(AT(demo.json)),
+	{ .kind = OPTION_HEADING, .what = "Test bed" },
+	{ "testbed", 0, NULL, OPTION_FLAG, AT(testbed),
+	  "run real `coeval capture` processes on simulated analyzers and radios" },
+	{ "nodes", 0, "N", OPTION_NUMBER, AT(nodes), "its number of nodes, 1 to 64 (default: 16)",
+	  1, 64 },
+	{ "faults", 0, "LIST", OPTION_TEXT, AT(faults),
+	  "what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three times on every node; without a number on a third of them" },
+	{ 0 },
+};
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct demo d = { 0 };
-	struct testbed testbed = { 0 };
-	unsigned long long seed = 1, seconds = 20, nodes;
-	const char *output = NULL, *seconds_text = NULL, *seed_text = NULL;
+	struct request r = { .demo = { .seconds = 20, .seed = 1 } };
+	struct demo *d = &r.demo;
+	struct operands operands;
 	struct cvl_error err;
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': output = optarg; break;
-		case OPT_SEED:
-			if (!is_number(optarg, 0, UINT64_MAX, &seed))
-				return cli_usage(verb, "--seed takes a number, not '%s'", optarg);
-			seed_text = optarg;
-			break;
-		case OPT_SECONDS:
-			if (!is_number(optarg, 8, 600, &seconds))
-				return cli_usage(verb, "--seconds takes a number from 8 to 600");
-			seconds_text = optarg;
-			break;
-		case OPT_NODES:
-			if (!is_number(optarg, 1, 64, &nodes))
-				return cli_usage(verb, "--nodes takes a number from 1 to 64");
-			testbed.nodes = optarg;
-			break;
-		case OPT_FAULTS: testbed.faults = optarg; break;
-		case OPT_TESTBED: testbed.wanted = true; break;
-		case OPT_JSON: d.json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "'%s' is one word too many", argv[optind]);
-	if (testbed.wanted)
-		return exec_testbed(&testbed, output ? output : "testbed", seconds_text, seed_text,
-				    d.json);
-	if (testbed.nodes || testbed.faults)
+	if (rc >= 0)
+		return rc;
+	if (r.testbed)
+		return exec_testbed(&r);
+	if (r.nodes || r.faults)
 		return cli_usage(verb, "--nodes and --faults are for --testbed");
-	d.seed = seed;
-	d.seconds = (unsigned)seconds;
-	rc = make_dir(&d, output, &err);
+	rc = make_dir(d, r.output, &err);
 	if (!rc)
-		rc = cvl_sim_demo_make(&d.world, d.seed, d.seconds, &err);
+		rc = cvl_sim_demo_make(&d->world, d->seed, d->seconds, &err);
 	if (!rc)
-		rc = demonstrate(&d, &err);
-	cvl_sim_demo_free(d.world);
+		rc = demonstrate(d, &err);
+	cvl_sim_demo_free(d->world);
 	return rc ? cli_fail(&err) : 0;
 }
 
 const struct verb verb_demo = {
 	.name = "demo",
-	.what = "try it all on a simulated testbed whose truth is known",
-	.usage =
-		"demo [-o DIR] [--seconds N] [--seed N] [--testbed [--nodes N] [--faults LIST]] [--json]",
-	.help = "  -o, --output DIR  where everything goes (default: a new temporary directory; ./testbed)\n"
-		"      --seconds N   length of the capture, 8 to 600 (default 20; with --testbed 60)\n"
-		"      --seed N      another world (default 1)\n"
-		"      --testbed     real `coeval capture` processes on simulated analyzers and radios\n"
-		"      --nodes N     of the test bed, 1 to 64 (default 16)\n"
-		"      --faults LIST what goes wrong there: overflow,unplug,kill,die,deaf,step,full; \"kill:3\": three\n"
-		"                    times on every node; without a number on a third of them\n"
-		"      --json        the figures as one JSON object\n"
-		"\n"
-		"Exit status 1: something was invented, lost without a gap, or out of its bound.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval demo\n"
-		"  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
+	.group = VERB_GET,
+	.what = "try everything on a simulated testbed whose truth is known",
+	.options = options,
+	.notes =
+		"Exit status 1: something was invented, lost without a gap, or outside its bound.\n",
+	.examples = "  coeval demo\n"
+		    "  coeval demo --testbed --nodes 4 --faults overflow:1,kill:1 -o bed\n",
 	.run = run,
 };

@@ -6,14 +6,6 @@
 
 #include <coeval/capture.h>
 
-enum { OPT_JSON = 256 };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 static void put_json(struct cvl_out *o, const struct cvl_devices *l)
 {
 	cvl_out_char(o, '[');
@@ -26,7 +18,10 @@ static void put_json(struct cvl_out *o, const struct cvl_devices *l)
 						{ "advice", d->advice } };
 
 		for (size_t k = 0; k < sizeof(pair) / sizeof(*pair); k++) {
-			cvl_out_printf(o, "%s\n    \"%s\": ", k ? "," : i ? ",\n  {" : "\n  {",
+			cvl_out_printf(o, "%s\n    \"%s\": ",
+				       k ? "," :
+				       i ? ",\n  {" :
+					   "\n  {",
 				       pair[k][0]);
 			cvl_out_json(o, pair[k][1], strlen(pair[k][1]));
 		}
@@ -65,27 +60,31 @@ static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 	}
 }
 
+struct request {
+	bool json;
+};
+
+static const struct cli_option options[] = {
+	JSON_OPTION(offsetof(struct request, json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
+	struct request r = { 0 };
+	struct operands operands;
 	struct cvl_devices *l;
-	bool json = false;
 	struct cvl_error err;
 	static struct cvl_out o;
-	int c, rc = 0;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "it takes no arguments");
+	if (rc >= 0)
+		return rc;
 	rc = cvl_devices_find(&l, &err);
 	if (rc)
 		return cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (json)
+	if (r.json)
 		put_json(&o, l);
 	else
 		put_text(&o, l);
@@ -94,16 +93,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	return rc ? cli_fail(&err) : 0;
 }
 
-const struct verb verb_devices = {
-	.name = "devices",
-	.what = "which capture devices are there, and what is in the way of using them",
-	.usage = "devices [--json]",
-	.help = "      --json               for programs: one object a device\n"
-		"\n"
-		"Every device a driver knows is listed, with what is missing before it can be used: a permission (and\n"
-		"the udev rule that gives it), firmware, or another program's leave.\n"
-		"\n"
-		"Example:\n"
-		"  coeval devices\n",
+const struct verb doctor_devices = {
+	.name = "doctor devices",
+	.what = "list capture devices, and what is missing to use them",
+	.options = options,
+	.notes =
+		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that gives it), firmware, or that another program lets it go.\n",
+	.examples = "  coeval doctor devices\n",
 	.run = run,
 };

@@ -1,21 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
-#include <stdlib.h>
+#include <limits.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <coeval/capture.h>
 
-enum { OPT_CPU = 256, OPT_ROOT, OPT_JSON };
-
-static const struct option options[] = {
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "root", required_argument, NULL, OPT_ROOT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
+#define UNCHOSEN UINT_MAX
 
 static void put_text(struct cvl_out *o, const struct cvl_host *h)
 {
@@ -65,40 +57,42 @@ static void put_json(struct cvl_out *o, const struct cvl_host *h)
 	cvl_out_text(o, "\n  ]\n}\n");
 }
 
+struct request {
+	unsigned cpu;
+	const char *root;
+	bool json;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "cpu", 0, "N", OPTION_NUMBER, AT(cpu),
+	  "the processor that the loop is to have (default: an isolated one, or the last)", 0,
+	  4095 },
+	{ "root", 0, "DIR", OPTION_DIR, AT(root),
+	  "look into DIR/proc and DIR/sys, of another machine" },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
+	struct request r = { .cpu = UNCHOSEN, .root = "" };
+	struct operands operands;
 	struct cvl_host host;
-	const char *root = "";
-	bool bad = false;
-	long cpu = -1;
 	struct cvl_error err;
 	static struct cvl_out o;
-	bool json = false;
-	char *end;
-	int c;
+	bool bad = false;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_CPU:
-			cpu = strtol(optarg, &end, 10);
-			if (*end || end == optarg || cpu < 0 || cpu > 4095)
-				return cli_usage(verb,
-						 "--cpu takes the number of a processor, not '%s'",
-						 optarg);
-			break;
-		case OPT_ROOT: root = optarg; break;
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "it takes no arguments");
-	if (cvl_host_look(&host, root, (int)cpu, &err))
+	if (rc >= 0)
+		return rc;
+	if (cvl_host_look(&host, r.root, r.cpu == UNCHOSEN ? -1 : (int)r.cpu, &err))
 		return cli_fail(&err);
 	for (size_t i = 0; i < host.n; i++)
 		bad |= host.fact[i].state == CVL_FACT_BAD;
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (json)
+	if (r.json)
 		put_json(&o, &host);
 	else
 		put_text(&o, &host);
@@ -107,17 +101,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 	return bad ? 1 : 0;
 }
 
+extern const struct verb doctor_devices;
+
+static const struct verb *const parts[] = { &doctor_devices, NULL };
+
 const struct verb verb_doctor = {
 	.name = "doctor",
-	.what = "check what keeps a polling loop on this machine from looking often",
-	.usage = "doctor [--cpu N] [--root DIR] [--json]",
-	.help = "      --cpu N      the processor that the loop is to have (default: an isolated one, or the last)\n"
-		"      --root DIR   look into DIR/proc and DIR/sys, of another machine\n"
-		"      --json       print JSON\n"
-		"\n"
-		"Exit status: 0 nothing to do; 1 something is bad, and what it costs and what to do is told.\n"
-		"\n"
-		"Example:\n"
-		"  coeval doctor\n",
+	.group = VERB_HARDWARE,
+	.what = "check this machine: what disturbs captures, which devices",
+	.options = options,
+	.parts = parts,
+	.notes =
+		"Exit status: 0 nothing to do; 1 something is bad: what it costs and what to do is told.\n",
+	.examples = "  coeval doctor\n",
 	.run = run,
 };

@@ -7,32 +7,6 @@
 
 #define PAIRS_MAX 16
 
-enum {
-	OPT_BETWEEN = 256,
-	OPT_PATH,
-	OPT_SVG,
-	OPT_FROM_START,
-	OPT_NODE,
-	OPT_FROM,
-	OPT_TO,
-	OPT_JSON,
-	OPT_STRICT
-};
-
-static const struct option options[] = {
-	{ "between", required_argument, NULL, OPT_BETWEEN },
-	{ "path", no_argument, NULL, OPT_PATH },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "from-start", no_argument, NULL, OPT_FROM_START },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct flow_view view;
 	struct flow_times times[PAIRS_MAX];
@@ -119,48 +93,49 @@ static int study(struct request *r, struct cvl_session *session, struct cvl_erro
 	return rc;
 }
 
+static int take_between(const struct verb *verb, void *to, char *text)
+{
+	struct request *r = to;
+
+	if (r->pairs == PAIRS_MAX)
+		return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
+	if (!strchr(text, ':'))
+		return cli_usage(verb, "--between takes two points, A:B, not '%s'", text);
+	r->between[r->pairs++] = text;
+	return 0;
+}
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "between", 0, "A:B", OPTION_TEXT, 0,
+	  "times from A to the next B: best, mean, percentiles, worst, histogram; may be repeated",
+	  .take = take_between },
+	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also draw these histograms" },
+	{ "path", 0, NULL, OPTION_FLAG, AT(path),
+	  "instead each point passed, with its time and bound" },
+	{ "from-start", 0, NULL, OPTION_FLAG, AT(view.study.from_start),
+	  "the capture began before the program did" },
+	RANGE_OPTIONS(AT(timeline)),
+	{ "json", 0, NULL, OPTION_FLAG, AT(view.json), "print JSON; with --path an object a line" },
+	STRICT_OPTION(AT(timeline.strict)),
+	{ 0 },
+};
+
 /* Returns an exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc = 0;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_BETWEEN:
-			if (r->pairs == PAIRS_MAX)
-				return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
-			if (!strchr(optarg, ':'))
-				return cli_usage(verb, "--between takes two points, A:B, not '%s'",
-						 optarg);
-			r->between[r->pairs++] = optarg;
-			break;
-		case OPT_PATH: r->path = true; break;
-		case OPT_SVG: r->svg = optarg; break;
-		case OPT_FROM_START: r->view.study.from_start = true; break;
-		case OPT_NODE: r->timeline.node = optarg; break;
-		case OPT_FROM:
-			r->timeline.has_from = true;
-			rc = cli_duration(verb, "--from", optarg, &r->timeline.from.ns);
-			break;
-		case OPT_TO:
-			r->timeline.has_until = true;
-			rc = cli_duration(verb, "--to", optarg, &r->timeline.until.ns);
-			break;
-		case OPT_JSON: r->view.json = true; break;
-		case OPT_STRICT: r->timeline.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 2 != argc)
-		return cli_usage(verb, "name one session and one map");
+	if (rc >= 0)
+		return rc;
 	if (r->svg && !r->pairs)
 		return cli_usage(verb, "--svg draws the times that --between asks for");
 	if (r->view.study.from_start && r->timeline.has_from)
 		return cli_usage(verb, "--from-start or --from, not both");
-	r->view.path = argv[optind];
-	r->map = argv[optind + 1];
+	r->view.path = operands.v[0];
+	r->map = operands.v[1];
 	return -1;
 }
 
@@ -200,8 +175,6 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct request *r;
 	int rc;
 
-	if (argc > 1 && !strcmp(argv[1], "assign"))
-		return flow_assign_verb.run(argc - 1, argv + 1, &flow_assign_verb);
 	r = calloc(1, sizeof(*r));
 	if (!r)
 		abort();
@@ -212,25 +185,20 @@ static int run(int argc, char **argv, const struct verb *verb)
 	return rc;
 }
 
+extern const struct verb flow_assign_verb;
+
+static const struct verb *const parts[] = { &flow_assign_verb, NULL };
+
 const struct verb verb_flow = {
 	.name = "flow",
-	.what = "which way programs went, by markers on pins: coverage, times between points",
-	.usage = "flow [OPTIONS] SESSION MAP.yaml | flow assign ...",
-	.help = "The map tells which pin changes mean which point of the program (docs/flow.md); `coeval flow assign`\n"
-		"makes one. Every clock that has the map's pins is decoded.\n"
-		"\n"
-		"      --between A:B         times from A to the next B: best, mean, percentiles, worst, histogram;\n"
-		"                            may be repeated\n"
-		"      --svg FILE            these histograms as a picture, too\n"
-		"      --path                instead each point passed, with its time and bound\n"
-		"      --from-start          the capture began before the program did\n"
-		"      --node GLOB           only these clocks or nodes\n"
-		"      --from T, --to T      a part of the session\n"
-		"      --json                one JSON object; with --path one a line\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"Examples:\n"
-		"  coeval flow s/ map.yaml --between loop:loop\n"
-		"  coeval flow s/ map.yaml --path --node n1\n",
+	.group = VERB_ASK,
+	.what = "follow a program by markers on pins: coverage, times",
+	.operands = "SESSION MAP.yaml",
+	.options = options,
+	.parts = parts,
+	.notes =
+		"The map tells which changes of pins mean which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
+	.examples = "  coeval flow s/ map.yaml --between loop:loop\n"
+		    "  coeval flow s/ map.yaml --path --node n1\n",
 	.run = run,
 };

@@ -9,19 +9,6 @@
 
 #include "analysis/flow/flow.h"
 
-enum { OPT_HEADER = 256, OPT_LEVELS, OPT_TOGETHER, OPT_SETTLE };
-
-static const struct option options[] = {
-	{ "pins", required_argument, NULL, 'k' },
-	{ "output", required_argument, NULL, 'o' },
-	{ "header", required_argument, NULL, OPT_HEADER },
-	{ "levels", no_argument, NULL, OPT_LEVELS },
-	{ "together", no_argument, NULL, OPT_TOGETHER },
-	{ "settle", required_argument, NULL, OPT_SETTLE },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 /* Wires and port writes of microcontrollers are closer; a marker takes longer. */
 #define SETTLE_NS 100
 
@@ -61,17 +48,21 @@ static int add_pin(const struct verb *verb, struct flow_map *map, const char *na
 static int take_pins(const struct verb *verb, const struct request *r, struct flow_map *map)
 {
 	char *save = NULL, name[16];
-	unsigned n;
+	unsigned long n;
+	char *end;
 	int rc = 0;
 
 	if (!r->pins)
 		return map->n_pins ? 0 : cli_usage(verb, "say on how many pins, by -k");
 	if (isdigit((unsigned char)*r->pins)) {
-		rc = cli_number(verb, "-k", r->pins, FLOW_PINS_MAX, &n);
-		if (!rc && map->n_pins && n > map->n_pins)
-			return cli_usage(verb, "-k %u, but %s names %zu pins", n, r->path,
+		n = strtoul(r->pins, &end, 10);
+		if (*end || !n || n > FLOW_PINS_MAX)
+			return cli_usage(verb, "-k takes a number from 1 to %d, not '%s'",
+					 FLOW_PINS_MAX, r->pins);
+		if (map->n_pins && n > map->n_pins)
+			return cli_usage(verb, "-k %lu, but %s names %zu pins", n, r->path,
 					 map->n_pins);
-		if (!rc && map->n_pins)
+		if (map->n_pins)
 			forget_pins(map, n);
 		for (unsigned i = 0; !rc && map->n_pins < n; i++) {
 			snprintf(name, sizeof(name), "P%u", i);
@@ -129,50 +120,43 @@ static int assign(const struct verb *verb, const struct request *r)
 	return rc;
 }
 
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "pins", 'k', "N|A,B,...", OPTION_TEXT, AT(pins),
+	  "on how many pins, or on which (default: those that the file names)" },
+	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
+	  "write the map there (default: standard output)" },
+	{ "header", 0, "FILE", OPTION_FILE, AT(header), "write the macros for the program there" },
+	{ "levels", 0, NULL, OPTION_FLAG, AT(opts.levels),
+	  "codes are levels of the pins, which go back to none; else pins change" },
+	{ "together", 0, NULL, OPTION_FLAG, AT(opts.together),
+	  "let several pins change at once: shorter codes, and a settle time" },
+	{ "settle", 0, "TIME", OPTION_DURATION, AT(settle_ns),
+	  "changes within TIME of the first are one (default: 100ns where several pins change at once, else 0)",
+	  0, INT64_MAX, OPTION_GIVEN(struct request, has_settle) },
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "k:o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'k': r.pins = optarg; break;
-		case 'o': r.output = optarg; break;
-		case OPT_HEADER: r.header = optarg; break;
-		case OPT_LEVELS: r.opts.levels = true; break;
-		case OPT_TOGETHER: r.opts.together = true; break;
-		case OPT_SETTLE:
-			rc = cli_duration(verb, "--settle", optarg, &r.settle_ns);
-			if (rc)
-				return rc;
-			if (r.settle_ns < 0)
-				return cli_usage(verb, "--settle takes a time of 0 or more");
-			r.has_settle = true;
-			break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one file with the points of a program");
-	r.path = argv[optind];
+	if (rc >= 0)
+		return rc;
+	r.path = operands.v[0];
 	return assign(verb, &r);
 }
 
 const struct verb flow_assign_verb = {
 	.name = "flow assign",
-	.what = "give the points of a program codes on pins, the shortest to the hottest",
-	.usage = "flow assign [OPTIONS] PROGRAM.yaml",
-	.help = "The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n"
-		"\n"
-		"  -k, --pins N|A,B,..   on how many pins, or on which (default: those that the file names)\n"
-		"  -o, --output FILE     write the map there (default: standard output)\n"
-		"      --header FILE     write the macros for the program there\n"
-		"      --levels          codes are levels of the pins, which go back to none; else pins change\n"
-		"      --together        let several pins change at once: shorter codes, and a settle time\n"
-		"      --settle T        changes within T of the first are one (default 100ns where several pins\n"
-		"                        change at once, else 0)\n"
-		"\n"
-		"Example:\n"
-		"  coeval flow assign blink.yaml -k D0,D1 -o map.yaml --header markers.h\n",
+	.what = "give the points of a program codes on pins",
+	.operands = "PROGRAM.yaml",
+	.options = options,
+	.notes =
+		"The shortest codes go to the hottest points. The file is a flow map without codes: points with name, at, weight, next (docs/flow.md).\n",
+	.examples = "  coeval flow assign blink.yaml -k D0,D1 -o map.yaml --header markers.h\n",
 	.run = run,
 };

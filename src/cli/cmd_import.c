@@ -6,49 +6,14 @@
 #include <string.h>
 #include <time.h>
 
-enum {
-	OPT_NAMES = 256,
-	OPT_CLOCK_RATE,
-	OPT_LINES,
-	OPT_UNIT,
-	OPT_BEACONS,
-	OPT_LINK,
-	OPT_STRICT,
-	OPT_SWO,
-	OPT_UART,
-	OPT_ELF,
-	OPT_STREAM,
-	OPT_PRESCALER,
-	OPT_START,
-	OPT_DRIFT,
-	OPT_COUNTER,
-	OPT_JSON
-};
+#define LINES_MAX 4096
 
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "format", required_argument, NULL, 'f' },
-	{ "node", required_argument, NULL, 'n' },
-	{ "rate", required_argument, NULL, 'r' },
-	{ "clock-rate", required_argument, NULL, OPT_CLOCK_RATE },
-	{ "channels", required_argument, NULL, 'c' },
-	{ "unit-size", required_argument, NULL, OPT_UNIT },
-	{ "names", required_argument, NULL, OPT_NAMES },
-	{ "lines", required_argument, NULL, OPT_LINES },
-	{ "beacons", required_argument, NULL, OPT_BEACONS },
-	{ "swo", required_argument, NULL, OPT_SWO },
-	{ "uart", required_argument, NULL, OPT_UART },
-	{ "stream", required_argument, NULL, OPT_STREAM },
-	{ "ts-prescaler", required_argument, NULL, OPT_PRESCALER },
-	{ "elf", required_argument, NULL, OPT_ELF },
-	{ "start", required_argument, NULL, OPT_START },
-	{ "drift", required_argument, NULL, OPT_DRIFT },
-	{ "counter", required_argument, NULL, OPT_COUNTER },
-	{ "link", no_argument, NULL, OPT_LINK },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
+struct request {
+	struct cvl_import_opts opts;
+	struct decodes decodes;
+	const char *output, *format;
+	char lines[LINES_MAX];
+	struct contents told;
 };
 
 /* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: it is none. */
@@ -68,8 +33,9 @@ static bool read_date(const char *text, int64_t *unix_ns)
 }
 
 /* TIME[+-S]: UTC as a date, or seconds since 1970. */
-static int parse_start(const struct verb *verb, char *text, struct cvl_clock_facts *facts)
+static int take_start(const struct verb *verb, void *to, char *text)
 {
+	struct cvl_clock_facts *facts = &((struct request *)to)->opts.facts;
 	char *bound = strstr(text, "+-");
 	bool good = true;
 
@@ -89,8 +55,9 @@ static int parse_start(const struct verb *verb, char *text, struct cvl_clock_fac
 			      "1769860800.5+-20ms");
 }
 
-static int parse_drift(const struct verb *verb, const char *text, double *ppm)
+static int take_drift(const struct verb *verb, void *to, char *text)
 {
+	double *ppm = &((struct request *)to)->opts.facts.drift_ppm;
 	char *end;
 
 	*ppm = strtod(text, &end);
@@ -100,152 +67,157 @@ static int parse_drift(const struct verb *verb, const char *text, double *ppm)
 	return 0;
 }
 
-static int parse_counter(const struct verb *verb, const char *text, enum cvl_counter *counter)
+static int take_counter(const struct verb *verb, void *to, char *text)
 {
+	struct request *r = to;
+
 	for (int k = CVL_COUNTER; k <= CVL_SETTABLE; k++)
 		if (!strcmp(text, cvl_counter_name((enum cvl_counter)k))) {
-			*counter = (enum cvl_counter)k;
+			r->opts.facts.counter = (enum cvl_counter)k;
 			return 0;
 		}
-	return cli_usage(verb, "--counter is counter, monotonic or settable, not '%s'", text);
+	return cli_usage(verb, "--counter takes counter, monotonic or settable, not '%s'", text);
 }
 
-/* --lines may come again: one list of all. */
-static int add_globs(char *list, size_t size, const struct verb *verb, const char *more)
+static int take_prescaler(const struct verb *verb, void *to, char *text)
 {
-	size_t n = strlen(list);
+	static const char *const known[] = { "1", "4", "16", "64" };
+	struct request *r = to;
 
-	if (!*more || strlen(more) + n + 2 > size)
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
+		if (!strcmp(text, known[i])) {
+			r->opts.prescaler = 1u << (2 * i);
+			return 0;
+		}
+	return cli_usage(verb, "--ts-prescaler takes 1, 4, 16 or 64, not '%s'", text);
+}
+
+/* It may come again: one list of all. */
+static int take_lines(const struct verb *verb, void *to, char *more)
+{
+	struct request *r = to;
+	size_t n = strlen(r->lines);
+
+	if (!*more || strlen(more) + n + 2 > sizeof(r->lines))
 		return cli_usage(verb, "--lines takes names such as clk,top.bus*, not '%.40s'",
 				 more);
-	snprintf(list + n, size - n, "%s%s", n ? "," : "", more);
+	snprintf(r->lines + n, sizeof(r->lines) - n, "%s%s", n ? "," : "", more);
+	r->opts.lines = r->lines;
 	return 0;
 }
 
+static const char *format_name(size_t i)
+{
+	return cvl_importers[i] ? cvl_importers[i]->name : NULL;
+}
+
+static bool format(size_t i, struct verb_member *m)
+{
+	const struct cvl_importer *f = cvl_importers[i];
+
+	if (f)
+		*m = (struct verb_member){ f->name, f->what, f->options };
+	return f;
+}
+
+static const struct verb_members formats = { "Formats (--format)", format };
+
+static const char *const counters[] = { "counter", "monotonic", "settable", NULL };
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "output", 'o', "SESSION", OPTION_DIR, AT(output),
+	  "directory of the session, made or added to (default: session)" },
+	{ "format", 'f', "FORMAT", OPTION_WORD, AT(format),
+	  "the format (default: recognised; itm, tpiu and swo have to be named)",
+	  .word = format_name },
+	{ "node", 'n', "NAME", OPTION_TEXT, AT(opts.node),
+	  "name of the node or observer (default: from the file or trace)" },
+	{ .kind = OPTION_HEADING, .what = "What formats need to be told" },
+	{ "rate", 'r', "HZ", OPTION_RATE, AT(opts.rate_hz),
+	  "sampling rate of raw samples; resolution of CSV times; rate that an ITM's timestamps count at (8M, 1.5k)" },
+	{ "clock-rate", 0, "HZ", OPTION_RATE, AT(opts.clock_rate_hz),
+	  "rate of the timestamps of a CTF trace that declares no clock (default: 1G)" },
+	{ "channels", 'c', "N", OPTION_NUMBER, AT(opts.channels), "lines in each raw sample", 1,
+	  CVL_LINES_MAX },
+	{ "unit-size", 0, "N", OPTION_NUMBER, AT(opts.unit_size),
+	  "bytes of a raw sample (default: as few as hold the channels)", 1, 8 },
+	{ "names", 0, "A,B,...", OPTION_TEXT, AT(opts.names), "names of the lines" },
+	{ "lines", 0, "GLOB,...", OPTION_TEXT, 0,
+	  "only these lines and vectors of a VCD, or columns of a CSV, by name or its last part; 'bus[3]' is a bit of a vector as a line; may be repeated",
+	  .take = take_lines },
+	{ "beacons", 0, "FILE", OPTION_FILE, AT(opts.beacons),
+	  "CSV `tick,sender,seq`: beacons heard during a raw capture" },
+	{ "stream", 0, "N", OPTION_NUMBER, AT(opts.stream),
+	  "the ITM's stream in TPIU frames (default: 1)", 1, 111 },
+	{ "ts-prescaler", 0, "N", OPTION_TEXT, 0,
+	  "cycles that a local timestamp of an ITM counts: 1, 4, 16 or 64",
+	  .take = take_prescaler },
+	{ "link", 0, NULL, OPTION_FLAG, AT(opts.link),
+	  "point at CTF traces instead of copying them" },
+	{ .kind = OPTION_HEADING, .what = "Lines to decode" },
+	DECODES_OPTIONS(AT(decodes)),
+	{ .kind = OPTION_HEADING, .what = "What is known about the clock" },
+	{ "start", 0, "TIME[+-ERROR]", OPTION_TEXT, 0,
+	  "when the capture began (UTC, or seconds since 1970), within ERROR: tells which pulses it heard",
+	  .take = take_start },
+	{ "drift", 0, "PPM", OPTION_TEXT, 0,
+	  "how far the clock's rate can be off (default: analyzers 1000, others 200)",
+	  .take = take_drift },
+	{ "counter", 0, "KIND", OPTION_TEXT, 0,
+	  "counter, monotonic or settable: whether somebody may have set the clock",
+	  .words = counters, .take = take_counter },
+	{ .kind = OPTION_HEADING, .what = "Damage" },
+	STRICT_OPTION(AT(opts.strict)),
+	JSON_OPTION(AT(told.json)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct cvl_import_opts opts = { 0 };
+	struct request r = { .output = "session", .told = { .what = "input" } };
+	struct operands operands;
 	struct cvl_session *session;
-	const char *output = "session", *format = NULL;
-	char lines[4096] = "";
-	struct decodes decodes = { .n = 0 };
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
-	struct contents told = { .what = "input" };
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
 	problems_init(&problems);
-	while ((c = getopt_long(argc, argv, "o:f:n:r:c:h", options, NULL)) != -1) {
-		rc = 0;
-		switch (c) {
-		case 'o': output = optarg; break;
-		case 'f': format = optarg; break;
-		case 'n': opts.node = optarg; break;
-		case 'r':
-			if (cvl_rate_parse(optarg, &opts.rate_hz))
-				rc = cli_usage(verb,
-					       "--rate takes a rate such as 8M or 32768, not '%s'",
-					       optarg);
-			break;
-		case OPT_CLOCK_RATE:
-			if (cvl_rate_parse(optarg, &opts.clock_rate_hz))
-				rc = cli_usage(
-					verb,
-					"--clock-rate takes a rate such as 32768 or 64M, not '%s'",
-					optarg);
-			break;
-		case 'c':
-			rc = cli_number(verb, "--channels", optarg, CVL_LINES_MAX, &opts.channels);
-			break;
-		case OPT_UNIT:
-			rc = cli_number(verb, "--unit-size", optarg, 8, &opts.unit_size);
-			break;
-		case OPT_NAMES: opts.names = optarg; break;
-		case OPT_LINES:
-			rc = add_globs(lines, sizeof(lines), verb, optarg);
-			opts.lines = lines;
-			break;
-		case OPT_BEACONS: opts.beacons = optarg; break;
-		case OPT_SWO: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_SWO, optarg); break;
-		case OPT_UART: rc = decodes_add(&decodes, verb, CVL_PROTOCOL_UART, optarg); break;
-		case OPT_STREAM:
-			rc = cli_number(verb, "--stream", optarg, 111, &opts.stream);
-			break;
-		case OPT_PRESCALER:
-			rc = cli_number(verb, "--ts-prescaler", optarg, 64, &opts.prescaler);
-			if (!rc && opts.prescaler != 1 && opts.prescaler != 4 &&
-			    opts.prescaler != 16 && opts.prescaler != 64)
-				rc = cli_usage(verb, "--ts-prescaler is 1, 4, 16 or 64");
-			break;
-		case OPT_ELF: opts.elf = optarg; break;
-		case OPT_START: rc = parse_start(verb, optarg, &opts.facts); break;
-		case OPT_DRIFT: rc = parse_drift(verb, optarg, &opts.facts.drift_ppm); break;
-		case OPT_COUNTER: rc = parse_counter(verb, optarg, &opts.facts.counter); break;
-		case OPT_LINK: opts.link = true; break;
-		case OPT_STRICT: opts.strict = true; break;
-		case OPT_JSON: told.json = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind == argc)
-		return cli_usage(verb, "name what to import");
-	if (format && !cvl_importer_find(format))
-		return cli_usage(verb, "there is no format '%s'", format);
-	rc = cvl_session_create(&session, output, &err);
+	r.opts.elf = r.decodes.elf;
+	rc = cvl_session_create(&session, r.output, &err);
 	if (rc)
 		return cli_fail(&err);
 	progress_init(&progress, "");
-	told.first = cvl_session_clocks(session);
-	told.n = (size_t)(argc - optind);
-	opts.report = &problems.report;
-	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	for (int i = optind; i < argc && !rc; i++) {
-		progress_init(&progress, argv[i]);
-		rc = cvl_import(session, argv[i], format, &opts, &err);
+	r.told.first = cvl_session_clocks(session);
+	r.told.n = (size_t)operands.n;
+	r.opts.report = &problems.report;
+	r.opts.progress = (struct cvl_progress){ progress_show, &progress };
+	for (int i = 0; i < operands.n && !rc; i++) {
+		progress_init(&progress, operands.v[i]);
+		rc = cvl_import(session, operands.v[i], r.format, &r.opts, &err);
 		progress_clear(&progress);
 	}
 	if (!rc)
-		rc = decodes_run(&decodes, session, told.first, NULL, opts.elf, &problems.report,
-				 &err);
+		rc = decodes_run(&r.decodes, session, r.told.first, NULL, &problems.report, &err);
 	if (!rc)
-		rc = contents_print(session, &told, &err);
+		rc = contents_print(session, &r.told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
 
 const struct verb verb_import = {
 	.name = "import",
+	.group = VERB_GET,
 	.what = "bring captures into a session, each on a clock of its own",
-	.usage = "import [-o SESSION] [OPTIONS] FILE|DIR|- ...",
-	.help = "  -o, --output SESSION   directory of the session, made or added to (default: session)\n"
-		"  -f, --format FORMAT    ctf, sr, raw, vcd, csv, flocklab, itm, tpiu or swo (default: found out)\n"
-		"  -n, --node NAME        name of the node or observer (default: from file or trace)\n"
-		"  -r, --rate HZ          sampling rate of raw samples; resolution of CSV times; rate that\n"
-		"                         an ITM's timestamps count at (8M, 1.5k)\n"
-		"      --clock-rate HZ    rate of the timestamps of a CTF trace that declares no clock\n"
-		"                         (default: 1G, as if they were nanoseconds)\n"
-		"  -c, --channels N       lines in each raw sample, 1 to 64\n"
-		"      --unit-size N      bytes of a raw sample (default: as few as hold the channels)\n"
-		"      --names A,B,...    names of the lines\n"
-		"      --lines GLOB,...   only these lines and vectors of a VCD, or columns of a CSV, by name or its\n"
-		"                         last part; 'bus[3]' is a bit of a vector as a line; may come again\n"
-		"      --beacons FILE     CSV `tick,sender,seq`: beacons heard during a raw capture\n" DECODES_HELP
-		"      --stream N         the ITM's stream in TPIU frames (default: 1)\n"
-		"      --ts-prescaler N   cycles that a local timestamp of an ITM counts: 1, 4, 16 or 64\n"
-		"      --start TIME[+-S]  when the capture began (UTC, or seconds since 1970), within S: tells which\n"
-		"                         pulses it heard\n"
-		"      --drift PPM        how far the clock's rate can be off (default: analyzers 1000, others 200)\n"
-		"      --counter KIND     counter, monotonic or settable: whether somebody may have set the clock\n"
-		"      --link             point at CTF traces instead of copying them\n"
-		"      --strict           stop at damage instead of recording a gap\n"
-		"      --json             print what came in as JSON\n"
-		"\n"
-		"Examples:\n"
-		"  coeval import -o s/ scp_src/ scp_dest/\n"
-		"  sigrok-cli -d fx2lafw -c samplerate=8m --time 10s -O binary | \\\n"
-		"    coeval import -o s/ --format raw --channels 8 --rate 8M --node desk -\n",
+	.operands = "FILE|DIR|-...",
+	.options = options,
+	.members = &formats,
+	.examples = "  coeval import -o s/ scp_src/ scp_dest/\n"
+		    "  sigrok-cli -d fx2lafw -c samplerate=8m --time 10s -O binary |\n"
+		    "    coeval import -o s/ --format raw --channels 8 --rate 8M --node desk -\n",
 	.run = run,
 };

@@ -8,15 +8,6 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256, OPT_STRICT };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct clock_info {
 	uint64_t records, gaps, late, lost, kinds[CVL_KINDS];
 	bool seen;
@@ -309,43 +300,49 @@ static void print_json(const struct info *in, struct cvl_out *o)
 	report_json(o, root);
 }
 
+struct request {
+	struct cvl_timeline_opts opts;
+	bool json;
+};
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	JSON_OPTION(AT(json)),
+	STRICT_OPTION(AT(opts.strict)),
+	{ 0 },
+};
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct cvl_timeline_opts opts = { 0 };
+	struct request r = { 0 };
+	struct operands operands;
 	struct problems problems;
 	struct progress progress;
 	struct info in = { 0 };
 	struct cvl_error err;
 	struct cvl_out *o;
-	bool json = false;
-	int c, rc;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
 	problems_init(&problems);
 	progress_init(&progress, "reading");
-	opts.report = &problems.report;
-	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: json = true; break;
-		case OPT_STRICT: opts.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	rc = cvl_session_open(&in.session, argv[optind], &problems.report, &err);
+	r.opts.report = &problems.report;
+	r.opts.progress = (struct cvl_progress){ progress_show, &progress };
+	rc = cvl_session_open(&in.session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
 	in.clock = calloc(cvl_session_clocks(in.session) + 1, sizeof(*in.clock));
 	o = malloc(sizeof(*o));
 	rc = !in.clock || !o ? cvl_no_memory(&err) :
-			       cvl_timeline_open(&in.tl, in.session, &opts, &err);
+			       cvl_timeline_open(&in.tl, in.session, &r.opts, &err);
 	if (!rc)
 		rc = scan(&in, &err);
 	progress_clear(&progress);
 	if (!rc) {
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (json)
+		if (r.json)
 			print_json(&in, o);
 		else
 			print_text(&in, o);
@@ -360,12 +357,10 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_info = {
 	.name = "info",
-	.what = "what a session holds: clocks, streams, counts, gaps, and how well each clock is tied",
-	.usage = "info [--json] [--strict] SESSION|TRACE",
-	.help = "      --json    all of it as one JSON object\n"
-		"      --strict  stop at damage instead of counting it\n"
-		"\n"
-		"Example:\n"
-		"  coeval info s/\n",
+	.group = VERB_LOOK,
+	.what = "what a session holds, and how well each clock is tied",
+	.operands = "SESSION|TRACE",
+	.options = options,
+	.examples = "  coeval info s/\n",
 	.run = run,
 };

@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "power_view.h"
-
-/* No meter needs more, and no product of these goes out of range. */
-#define FACTOR_MIN 1e-15
-#define FACTOR_MAX 1e15
-
-enum {
-	OPT_POWER = 256,
-	OPT_CURRENT,
-	OPT_VOLTS,
-	OPT_UNIT,
-	OPT_ROUNDED,
-	OPT_LINE,
-	OPT_BETWEEN,
-	OPT_EACH,
-	OPT_FROM,
-	OPT_TO,
-	OPT_NODE,
-	OPT_JSON,
-	OPT_STRICT,
-};
-
-static const struct option options[] = {
-	{ "power", required_argument, NULL, OPT_POWER },
-	{ "current", required_argument, NULL, OPT_CURRENT },
-	{ "volts", required_argument, NULL, OPT_VOLTS },
-	{ "unit", required_argument, NULL, OPT_UNIT },
-	{ "rounded", required_argument, NULL, OPT_ROUNDED },
-	{ "line", required_argument, NULL, OPT_LINE },
-	{ "between", required_argument, NULL, OPT_BETWEEN },
-	{ "each", no_argument, NULL, OPT_EACH },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
 
 struct request {
 	struct power_view view;
@@ -50,53 +11,53 @@ struct request {
 	const char *path, *line;
 };
 
-static int positive(const struct verb *verb, const char *option, const char *text, double *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtod(text, &end);
-	if (*end || end == text || errno || !(*out >= FACTOR_MIN && *out <= FACTOR_MAX))
-		return cli_usage(verb, "%s takes a number above 0 (1e-15 to 1e15), not '%s'",
-				 option, text);
-	return 0;
-}
-
 /* A number of volts, or the channel that they are read on. */
-static int volts(const struct verb *verb, const char *text, struct power_opts *o)
+static int take_volts(const struct verb *verb, void *to, char *text)
 {
+	struct power_opts *o = to;
 	char *end;
 
-	strtod(text, &end);
+	o->fixed_volts = strtod(text, &end);
 	o->volts = *end || end == text ? text : NULL;
-	return o->volts ? 0 : positive(verb, "--volts", text, &o->fixed_volts);
+	if (o->volts || (o->fixed_volts >= OPTION_REAL_MIN && o->fixed_volts <= OPTION_REAL_MAX))
+		return 0;
+	return cli_usage(verb,
+			 "--volts takes a channel or a number above 0 (1e-15 to 1e15), not '%s'",
+			 text);
 }
 
-static int option(int c, char *arg, const struct verb *verb, struct request *r)
-{
-	struct power_opts *o = &r->view.opts;
+#define AT(member) offsetof(struct request, member)
 
-	switch (c) {
-	case OPT_POWER: o->watts = arg; return 0;
-	case OPT_CURRENT: o->amperes = arg; return 0;
-	case OPT_VOLTS: return volts(verb, arg, o);
-	case OPT_UNIT: return positive(verb, "--unit", arg, &o->unit);
-	case OPT_ROUNDED: return positive(verb, "--rounded", arg, &o->rounded);
-	case OPT_LINE: r->line = arg; return 0;
-	case OPT_BETWEEN: r->view.points = arg; return 0;
-	case OPT_EACH: r->view.each = true; return 0;
-	case OPT_FROM:
-		r->timeline.has_from = true;
-		return cli_duration(verb, "--from", arg, &r->timeline.from.ns);
-	case OPT_TO:
-		r->timeline.has_until = true;
-		return cli_duration(verb, "--to", arg, &r->timeline.until.ns);
-	case OPT_NODE: r->timeline.node = arg; return 0;
-	case OPT_JSON: r->view.json = true; return 0;
-	case OPT_STRICT: r->timeline.strict = true; return 0;
-	default: return -1;
-	}
-}
+static const struct cli_option options[] = {
+	{ .kind = OPTION_HEADING, .what = "Which readings" },
+	{ "power", 0, "CHANNEL", OPTION_SELECTOR, AT(view.opts.watts), "samples in watts; or" },
+	{ "current", 0, "CHANNEL", OPTION_SELECTOR, AT(view.opts.amperes),
+	  "samples in amperes, times" },
+	{ "volts", 0, "V|CHANNEL", OPTION_SELECTOR, AT(view.opts),
+	  "this number of volts, or those of a channel read together with the current",
+	  .take = take_volts },
+	{ "unit", 0, "X", OPTION_REAL, AT(view.opts.unit),
+	  "what one of the channel's units is: 0.001 for mW or mA" },
+	{
+		"rounded",
+		0,
+		"X",
+		OPTION_REAL,
+		AT(view.opts.rounded),
+		"readings are rounded to multiples of X (in their unit): half of it joins the bounds",
+	},
+	RANGE_OPTIONS(AT(timeline)),
+	{ .kind = OPTION_HEADING, .what = "Of what (default: all that was read, a row a clock)" },
+	{ "line", 0, "LINE", OPTION_LINE, AT(line),
+	  "while that line is high, and while it is low" },
+	{ "between", 0, "A..B", OPTION_SELECTOR, AT(view.points),
+	  "from each A to the next B on the same node" },
+	{ "each", 0, NULL, OPTION_FLAG, AT(view.each), "every interval, not only the sums" },
+	{ .kind = OPTION_HEADING, .what = "Output" },
+	JSON_OPTION(AT(view.json)),
+	STRICT_OPTION(AT(timeline.strict)),
+	{ 0 },
+};
 
 static int check(const struct verb *verb, const struct request *r)
 {
@@ -122,16 +83,12 @@ static int check(const struct verb *verb, const struct request *r)
 /* Returns an exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		rc = option(c, optarg, verb, r);
-		if (rc)
-			return rc > 0 ? rc : cli_option(c, verb);
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	r->path = argv[optind];
+	if (rc >= 0)
+		return rc;
+	r->path = operands.v[0];
 	rc = check(verb, r);
 	return rc ? rc : -1;
 }
@@ -225,29 +182,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_power = {
 	.name = "power",
-	.what = "mean power, energy and peak: of nodes, of the states of a line, between events",
-	.usage = "power [OPTIONS] SESSION",
-	.help = "Which readings:\n"
-		"      --power CHANNEL       samples in watts; or\n"
-		"      --current CHANNEL --volts V   in amperes; V is a number, or a channel read together with it\n"
-		"      --unit X              what one of the channel's units is: 0.001 for mW or mA\n"
-		"      --rounded X           readings are rounded to multiples of X (in their unit): half of it joins the bounds\n"
-		"      --from T, --to T, --node GLOB   a part of the session\n"
-		"\n"
-		"Of what (default: all that was read, a row a clock):\n"
-		"      --line LINE           while that line is high, and while it is low\n"
-		"      --between A..B        from each A to the next B on the same node\n"
-		"      --each                every interval, not only the sums\n"
-		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as\n"
-		"NODE.NAME, of one. A node's intervals are held against its own power; where it has none, against all there is.\n"
-		"\n"
-		"Output:\n"
-		"      --json                all of it as one JSON object\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"Examples:\n"
-		"  coeval power s/ --current I1 --volts V1\n"
-		"  coeval power s/ --current current --volts voltage --line LED1\n"
-		"  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n",
+	.group = VERB_ASK,
+	.what = "energy and power of nodes, of states of a line, between events",
+	.operands = "SESSION",
+	.options = options,
+	.notes =
+		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; where it has none, by all there is.\n",
+	.examples = "  coeval power s/ --current I1 --volts V1\n"
+		    "  coeval power s/ --current current --volts voltage --line LED1\n"
+		    "  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n",
 	.run = run,
 };

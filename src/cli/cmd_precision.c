@@ -4,20 +4,6 @@
 
 #include "precision_view.h"
 
-enum { OPT_BETWEEN = 256, OPT_ACROSS, OPT_GAPS, OPT_SVG, OPT_NODE, OPT_JSON, OPT_STRICT };
-
-static const struct option options[] = {
-	{ "between", required_argument, NULL, OPT_BETWEEN },
-	{ "across", no_argument, NULL, OPT_ACROSS },
-	{ "gaps", required_argument, NULL, OPT_GAPS },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct precision_view view;
 	struct precision_opts opts;
@@ -26,30 +12,31 @@ struct request {
 	const char *path;
 };
 
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "between", 0, "A..B", OPTION_SELECTOR, AT(view.between),
+	  "durations from each A to the next B of the same clock" },
+	{ "across", 0, NULL, OPTION_FLAG, AT(opts.across),
+	  "also those within which nothing was polled for a while" },
+	{ "svg", 0, "FILE", OPTION_FILE, AT(view.svg), "draw their histogram" },
+	{ "gaps", 0, "N", OPTION_NUMBER, AT(view.gaps), "list the N longest gaps (default: 10)", 1,
+	  PRECISION_GAPS },
+	{ "node", 0, "GLOB", OPTION_NODE, AT(timeline.node), "only these nodes or clocks" },
+	JSON_OPTION(AT(view.json)),
+	STRICT_OPTION(AT(timeline.strict)),
+	{ 0 },
+};
+
 /* Returns an exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc = 0;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_BETWEEN: r->view.between = optarg; break;
-		case OPT_ACROSS: r->opts.across = true; break;
-		case OPT_GAPS:
-			rc = cli_number(verb, "--gaps", optarg, PRECISION_GAPS, &r->view.gaps);
-			break;
-		case OPT_SVG: r->view.svg = optarg; break;
-		case OPT_NODE: r->timeline.node = optarg; break;
-		case OPT_JSON: r->view.json = true; break;
-		case OPT_STRICT: r->timeline.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	r->path = argv[optind];
+	if (rc >= 0)
+		return rc;
+	r->path = operands.v[0];
 	if ((r->opts.across || r->view.svg) && !r->view.between)
 		return cli_usage(verb, "--across and --svg go with --between");
 	if (r->view.between && !strstr(r->view.between, ".."))
@@ -126,19 +113,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_precision = {
 	.name = "precision",
-	.what = "how precise the stamps of a polling loop are; durations with their bounds",
-	.usage = "precision [OPTIONS] SESSION",
-	.help = "      --between A..B   durations from each A to the next B of the same clock\n"
-		"      --across         also those within which nobody looked for a while\n"
-		"      --svg FILE       draw their histogram\n"
-		"      --gaps N         list the N longest gaps (default: 10)\n"
-		"      --node GLOB      these clocks and nodes only\n"
-		"      --json           all of it as one JSON object\n"
-		"      --strict         stop at damaged input\n"
-		"A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,...\n"
-		"\n"
-		"Examples:\n"
-		"  coeval precision s/\n"
-		"  coeval precision s/ --between D0:rise..D1:rise --svg times.svg\n",
+	.group = VERB_ASK,
+	.what = "how precise the timestamps of a polling loop are",
+	.operands = "SESSION",
+	.options = options,
+	.notes = "A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,...\n",
+	.examples = "  coeval precision s/\n"
+		    "  coeval precision s/ --between D0:rise..D1:rise --svg times.svg\n",
 	.run = run,
 };

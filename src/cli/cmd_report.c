@@ -14,16 +14,6 @@
 
 #define FIGURES_MAX 16
 
-enum { OPT_SVG = 256 };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "svg", required_argument, NULL, OPT_SVG },
-	SYNC_OPTIONS,
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct report {
 	struct sync_options sync;
 	const char *path, *output, *svg;
@@ -105,42 +95,15 @@ static int write_html(const struct report *r, struct cvl_error *err)
 
 /* ---- the verb ---- */
 
-/* Returns an exit status, or -1 to go on. */
-static int parse_options(int argc, char **argv, const struct verb *verb, struct report *r)
-{
-	int c, rc;
+#define AT(member) offsetof(struct report, member)
 
-	while ((c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		if (c == 'o') {
-			r->output = optarg;
-			continue;
-		}
-		if (c == OPT_SVG) {
-			r->svg = optarg;
-			continue;
-		}
-		rc = sync_option(&r->sync, c, optarg, verb);
-		if (rc < 0)
-			return cli_option(c, verb);
-		if (rc)
-			return rc;
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	r->path = argv[optind];
-	return -1;
-}
-
-static int know_estimator(const char *name, struct cvl_error *err)
-{
-	const struct cvl_estimator_info *info;
-
-	for (size_t i = 0; (info = cvl_sync_estimator(i)); i++)
-		if (!strcmp(info->name, name))
-			return 0;
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"there is no estimator '%s'; `coeval help sync` tells of them", name);
-}
+static const struct cli_option options[] = {
+	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
+	  "the HTML file to write (default: report.html)" },
+	{ "svg", 0, "DIR", OPTION_DIR, AT(svg), "also each figure as an SVG file" },
+	SYNC_OPTIONS(AT(sync)),
+	{ 0 },
+};
 
 static int make(struct report *r, struct cvl_session *session, struct problems *problems,
 		struct cvl_error *err)
@@ -150,8 +113,6 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 	struct progress progress;
 	int rc = cvl_sync_load(&r->saved, session, err);
 
-	if (rc >= 0 && estimator)
-		rc = know_estimator(estimator, err);
 	if (rc < 0)
 		return rc;
 	if (r->saved)
@@ -196,6 +157,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct report *r = calloc(1, sizeof(*r));
 	struct cvl_session *session;
+	struct operands operands;
 	struct problems problems;
 	struct cvl_error err;
 	int rc;
@@ -206,11 +168,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	}
 	problems_init(&problems);
 	r->output = "report.html";
-	rc = parse_options(argc, argv, verb, r);
+	rc = options_read(verb, r, argc, argv, &operands);
 	if (rc >= 0) {
 		free(r);
 		return rc;
 	}
+	r->path = operands.v[0];
 	rc = cvl_session_open(&session, r->path, &problems.report, &err);
 	if (!rc) {
 		rc = make(r, session, &problems, &err);
@@ -231,26 +194,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_report = {
 	.name = "report",
-	.what = "how well a session is synchronised, as a page with figures",
-	.usage = "report [OPTIONS] SESSION",
-	.help = "  -o, --output FILE         the HTML file to write (default report.html)\n"
-		"      --svg DIR             also each figure as an SVG file\n"
-		"      --estimator NAME      look at this one in depth (default: the one in sync.json)\n"
-		"\n"
-		"Observations, as with sync (default: the rules of sync.json):\n"
-		"      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
-		"      --pulse LINE:EDGE:T   pulses: every rising or falling edge of LINE, T apart\n"
-		"      --beacon T            time from one beacon to the next (default 1s)\n"
-		"      --reference CLOCK     the clock whose time becomes the timeline\n"
-		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default 200; of a pair they add)\n"
-		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"The session stays as it is. Every estimator that fits is tried; with truth.json beside the session\n"
-		"(see coeval sim) also how far each is off. The page needs no network and no scripts.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval report s/ -o s.html\n"
-		"  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
+	.group = VERB_LOOK,
+	.what = "write a page of figures on how well it is synchronised",
+	.operands = "SESSION",
+	.options = options,
+	.members = &estimator_members,
+	.notes =
+		"The session stays as it is. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also says how far each is off. It is one file that needs no network and no scripts.\n",
+	.examples = "  coeval report s/ -o s.html\n"
+		    "  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
 	.run = run,
 };

@@ -9,14 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256 };
-
-static const struct option options[] = {
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 static const char *digest_name(const struct cvl_verify_part *p)
 {
 	switch (p->digest) {
@@ -118,27 +110,33 @@ static void print_json(const struct cvl_verify *v, const char *path, struct cvl_
 
 /* ---- the verb ---- */
 
+struct verify_request {
+	bool json;
+};
+
+static const struct cli_option verify_options[] = {
+	JSON_OPTION(offsetof(struct verify_request, json)),
+	{ 0 },
+};
+
 static int run_verify(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_verify_opts opts = { 0 };
 	struct cvl_verify *v = NULL;
 	struct progress progress;
+	struct verify_request r = { 0 };
+	struct operands operands;
 	struct cvl_error err;
-	bool json = false;
 	struct cvl_out *o;
-	int c, rc;
+	const char *path;
+	int rc = options_read(verb, &r, argc, argv, &operands), status;
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
+	if (rc >= 0)
+		return rc;
+	path = operands.v[0];
 	progress_init(&progress, "verifying");
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	rc = cvl_verify_session(&v, argv[optind], &opts, &err);
+	rc = cvl_verify_session(&v, path, &opts, &err);
 	progress_clear(&progress);
 	if (rc)
 		return cli_fail(&err);
@@ -147,47 +145,36 @@ static int run_verify(int argc, char **argv, const struct verb *verb)
 		rc = cvl_no_memory(&err);
 	} else {
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (json)
-			print_json(v, argv[optind], o);
+		if (r.json)
+			print_json(v, path, o);
 		else
-			print_text(v, argv[optind], o);
+			print_text(v, path, o);
 		rc = cvl_out_flush(o, &err);
 	}
-	c = rc ? cli_fail(&err) : v->problems != 0;
+	status = rc ? cli_fail(&err) : v->problems != 0;
 	cvl_verify_free(v);
 	free(o);
-	return c;
+	return status;
 }
 
 static const struct verb session_verify = {
 	.name = "session verify",
-	.what = "whether a session still is what was stored: every packet, count, digest and checksum",
-	.usage = "session verify [--json] SESSION",
-	.help = "      --json    all of it as one JSON object\n"
-		"\n"
-		"Exit status 1: something does not hold. A clock that is not finished has no digest yet; sessions of\n"
-		"older versions have none at all, and are checked as far as that goes.\n"
-		"\n"
-		"Example:\n"
-		"  coeval session verify s/\n",
+	.what = "check that a session still is what was stored",
+	.operands = "SESSION",
+	.options = verify_options,
+	.notes =
+		"Every packet, count, digest and checksum is compared. Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none at all, and are checked as far as that goes.\n",
+	.examples = "  coeval session verify s/\n",
 	.run = run_verify,
 };
 
-static int run(int argc, char **argv, const struct verb *verb)
-{
-	if (argc > 1 && !strcmp(argv[1], "verify"))
-		return run_verify(argc - 1, argv + 1, &session_verify);
-	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "--help")))
-		return cli_option('h', verb);
-	if (argc > 1)
-		return cli_usage(verb, "there is no part '%s', but verify", argv[1]);
-	return cli_usage(verb, "say what to do: verify");
-}
+extern const struct verb session_join;
+
+static const struct verb *const parts[] = { &session_join, &session_verify, NULL };
 
 const struct verb verb_session = {
 	.name = "session",
-	.what = "verify: whether a session still is what was stored",
-	.usage = "session verify [--json] SESSION",
-	.help = "See `coeval help session verify`.\n",
-	.run = run,
+	.group = VERB_LOOK,
+	.what = "manage sessions",
+	.parts = parts,
 };

@@ -2,96 +2,96 @@
 #include "cli.h"
 #include "show.h"
 
-enum {
-	OPT_FROM = 256,
-	OPT_TO,
-	OPT_NODE,
-	OPT_EVENT,
-	OPT_BOUNDS,
-	OPT_TICKS,
-	OPT_ABSOLUTE,
-	OPT_JSON,
-	OPT_STRICT,
-	OPT_NOMINAL
+#include <string.h>
+
+struct request {
+	struct cvl_timeline_opts opts;
+	struct show_style style;
+	const char *select[CVL_SELECTION_MAX];
+	size_t n_select;
 };
 
-static const struct option options[] = {
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "event", required_argument, NULL, OPT_EVENT },
-	{ "bounds", no_argument, NULL, OPT_BOUNDS },
-	{ "ticks", no_argument, NULL, OPT_TICKS },
-	{ "absolute", no_argument, NULL, OPT_ABSOLUTE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "nominal", no_argument, NULL, OPT_NOMINAL },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	RANGE_OPTIONS(AT(opts)),
+	{ "select", 0, "SELECTOR", OPTION_SELECTOR, OPTION_MANY(struct request, select, n_select),
+	  .what = "only what it matches: n1.TX:rise, boot{reason=3}, sched_*, gap" },
+	{ "event", 0, "SELECTOR", OPTION_SELECTOR, OPTION_MANY(struct request, select, n_select),
+	  .what = "the same", .hidden = true },
+	{ "bounds", 0, NULL, OPTION_FLAG, AT(style.bounds),
+	  "with each time the half-width of its bound" },
+	{ "absolute", 0, NULL, OPTION_FLAG, AT(style.absolute),
+	  "dates and times of day in UTC instead of seconds since the start" },
+	{ "ticks", 0, NULL, OPTION_FLAG, AT(style.ticks),
+	  "the clock's own ticks instead of times" },
+	NOMINAL_OPTION(AT(opts.nominal)),
+	JSON_OPTION(AT(style.json)),
+	STRICT_OPTION(AT(opts.strict)),
 	{ 0 },
 };
 
+static int show_session(struct cvl_session *session, const struct request *r, struct cvl_error *err)
+{
+	struct show *show = show_new(&r->style);
+	struct cvl_timeline *tl = NULL;
+	int rc = show ? cvl_timeline_open(&tl, session, &r->opts, err) : cvl_no_memory(err);
+
+	if (!rc)
+		rc = show_timeline(show, tl, err);
+	show_free(show);
+	cvl_timeline_close(tl);
+	return rc;
+}
+
+/* What was asked for as selectors. */
+static int show_selected(struct cvl_session *session, struct request *r, struct cvl_error *err)
+{
+	struct cvl_selector sel[CVL_SELECTION_MAX] = { 0 }, *list[CVL_SELECTION_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_select && !rc; i++) {
+		list[i] = &sel[i];
+		rc = cvl_selector_parse(&sel[i], r->select[i], strlen(r->select[i]), err);
+		cvl_selector_tell_old(&sel[i], r->opts.report);
+	}
+	r->style.select = list;
+	r->style.n_select = r->n_select;
+	if (!rc)
+		rc = show_session(session, r, err);
+	for (size_t i = 0; i < r->n_select; i++)
+		cvl_selector_free(&sel[i]);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct cvl_timeline_opts opts = { 0 };
+	struct request r = { 0 };
+	struct operands operands;
 	struct problems problems;
 	struct cvl_session *session;
 	struct cvl_error err;
-	struct show_style style = { 0 };
-	struct show *show;
-	int c, rc = 0;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
 	problems_init(&problems);
-	opts.report = &problems.report;
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_FROM:
-			opts.has_from = true;
-			rc = cli_duration(verb, "--from", optarg, &opts.from.ns);
-			break;
-		case OPT_TO:
-			opts.has_until = true;
-			rc = cli_duration(verb, "--to", optarg, &opts.until.ns);
-			break;
-		case OPT_NODE: opts.node = optarg; break;
-		case OPT_EVENT: style.event = optarg; break;
-		case OPT_BOUNDS: style.bounds = true; break;
-		case OPT_TICKS: style.ticks = true; break;
-		case OPT_ABSOLUTE: style.absolute = true; break;
-		case OPT_JSON: style.json = true; break;
-		case OPT_NOMINAL: opts.nominal = true; break;
-		case OPT_STRICT: opts.strict = true; break;
-		default: return cli_option(c, verb);
-		}
-		if (rc)
-			return rc;
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	rc = cvl_session_open(&session, argv[optind], &problems.report, &err);
+	r.opts.report = &problems.report;
+	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
-	show = show_new(&style);
-	rc = show ? show_records(show, session, &opts, &err) : cvl_no_memory(&err);
-	show_free(show);
+	rc = show_selected(session, &r, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
 
 const struct verb verb_show = {
 	.name = "show",
+	.group = VERB_LOOK,
 	.what = "print the merged timeline as text or JSON lines",
-	.usage = "show [OPTIONS] SESSION|TRACE",
-	.help = "      --from T, --to T   only records in this range (1.2, 250ms, 10us)\n"
-		"      --node GLOB        only these nodes or clocks\n"
-		"      --event GLOB       only records of this name (edge, gap, beacon, sched_*)\n"
-		"      --bounds           with each time the half-width of its bound\n"
-		"      --absolute         dates and times of day in UTC instead of seconds since the start\n"
-		"      --ticks            the clock's own ticks instead of times\n"
-		"      --nominal          leave sync.json aside: times as the clocks themselves claim them\n"
-		"      --json             one JSON object a line\n"
-		"      --strict           stop at damage instead of showing a gap\n"
-		"\n"
-		"Example:\n"
-		"  coeval show s/ --from 1.2 --to 1.3 --bounds\n",
+	.operands = "SESSION|TRACE",
+	.options = options,
+	.examples = "  coeval show s/ --from 1.2 --until 1.3 --bounds\n"
+		    "  coeval show s/ --select n1.TX:rise --select 'boot{reason=3}'\n",
 	.run = run,
 };

@@ -14,18 +14,6 @@
 
 #define SAMPLES_MAX 16
 
-enum { OPT_SEED = 256, OPT_DURATION, OPT_SAMPLES, OPT_JSON };
-
-static const struct option options[] = {
-	{ "output", required_argument, NULL, 'o' },
-	{ "seed", required_argument, NULL, OPT_SEED },
-	{ "duration", required_argument, NULL, OPT_DURATION },
-	{ "samples", required_argument, NULL, OPT_SAMPLES },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct sim {
 	struct cvl_sim *world;
 	struct cvl_sim_info info;
@@ -40,8 +28,9 @@ struct sim {
 };
 
 /* CLOCK=FILE */
-static int parse_samples(const struct verb *verb, char *text, struct sim *s)
+static int take_samples(const struct verb *verb, void *to, char *text)
 {
+	struct sim *s = to;
 	char *path = strchr(text, '=');
 
 	if (s->n_samples == SAMPLES_MAX)
@@ -54,44 +43,21 @@ static int parse_samples(const struct verb *verb, char *text, struct sim *s)
 	return 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
-static int parse_options(int argc, char **argv, const struct verb *verb, struct sim *s)
-{
-	int c, rc = 0;
-	char *end;
+#define AT(member) offsetof(struct sim, member)
 
-	while (!rc && (c = getopt_long(argc, argv, "o:h", options, NULL)) != -1) {
-		switch (c) {
-		case 'o': s->session = optarg; break;
-		case OPT_SEED:
-			errno = 0;
-			s->seed = strtoull(optarg, &end, 10);
-			s->seeded = true;
-			if (*end || optarg[strspn(optarg, "0123456789")] || !*optarg || errno)
-				rc = cli_usage(verb, "--seed takes a whole number, not '%s'",
-					       optarg);
-			break;
-		case OPT_DURATION:
-			rc = cli_duration(verb, "--duration", optarg, &s->duration_ns);
-			if (!rc && s->duration_ns <= 0)
-				rc = cli_usage(verb, "--duration takes a time above 0");
-			break;
-		case OPT_SAMPLES: rc = parse_samples(verb, optarg, s); break;
-		case OPT_JSON: s->json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (rc)
-		return rc;
-	if (optind == argc)
-		return cli_usage(verb, "which world?");
-	if (optind + 1 != argc)
-		return cli_usage(verb, "'%s' is one word too many", argv[optind + 1]);
-	if (!s->session)
-		return cli_usage(verb, "-o DIR says where the session goes");
-	s->file = argv[optind];
-	return -1;
-}
+static const struct cli_option options[] = {
+	{ "output", 'o', "SESSION", OPTION_DIR, AT(session),
+	  "the session to make; it must not exist", .must = true },
+	{ "seed", 0, "N", OPTION_WHOLE, AT(seed), "draw it anew (default: what the world says)",
+	  OPTION_GIVEN(struct sim, seeded) },
+	{ "duration", 0, "TIME", OPTION_DURATION, AT(duration_ns),
+	  "make it shorter or longer, such as 90s or 2h", 1, INT64_MAX },
+	{ "samples", 0, "CLOCK=FILE", OPTION_TEXT, 0,
+	  "also the lines of this clock as raw samples, a byte each; 8 MHz make 29 GB an hour; may be repeated",
+	  .take = take_samples },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
 
 static bool has_clock(const struct cvl_sim *world, const char *wanted)
 {
@@ -290,6 +256,7 @@ static int tell(const struct sim *s, struct cvl_error *err)
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct sim *s = calloc(1, sizeof(*s));
+	struct operands operands;
 	struct cvl_error err;
 	int rc;
 
@@ -297,8 +264,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
-	rc = parse_options(argc, argv, verb, s);
+	rc = options_read(verb, s, argc, argv, &operands);
 	if (rc < 0) {
+		s->file = operands.v[0];
 		rc = load(s, &err);
 		if (!rc)
 			rc = make(s, &err);
@@ -313,19 +281,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_sim = {
 	.name = "sim",
+	.group = VERB_GET,
 	.what = "make the session of a simulated world, with the truth beside it",
-	.usage =
-		"sim WORLD.yaml -o DIR [--seed N] [--duration T] [--samples CLOCK=FILE]... [--json]",
-	.help = "  -o, --output DIR          the session to make; it must not exist\n"
-		"      --seed N              draw it anew (default: what the world says)\n"
-		"      --duration T          make it shorter or longer, such as 90s or 2h\n"
-		"      --samples CLOCK=FILE  also the lines of this clock as raw samples, a byte each;\n"
-		"                            8 MHz make 29 GB an hour\n"
-		"      --json                what was made as one JSON object\n"
-		"\n"
-		"docs/sim.md tells what a world may have in it.\n"
-		"\n"
-		"Example:\n"
-		"  coeval sim examples/worlds/nominal.yaml -o s --duration 10m\n",
+	.operands = "WORLD.yaml",
+	.options = options,
+	.notes = "docs/sim.md tells what a world can have in it.\n",
+	.examples = "  coeval sim examples/worlds/nominal.yaml -o s --duration 10m\n",
 	.run = run,
 };

@@ -13,19 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { OPT_JSON = 256, OPT_COMPARE, OPT_CALIBRATE, OPT_FOLLOW, OPT_ADVISE };
-
-static const struct option options[] = {
-	SYNC_OPTIONS,
-	{ "compare", no_argument, NULL, OPT_COMPARE },
-	{ "calibrate", required_argument, NULL, OPT_CALIBRATE },
-	{ "follow", no_argument, NULL, OPT_FOLLOW },
-	{ "advise", optional_argument, NULL, OPT_ADVISE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 /* ---- what came of it ---- */
 
 static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
@@ -169,61 +156,42 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 	return rc;
 }
 
-/* "--advise 10us SESSION" is "--advise=10us SESSION": of two words, the one that is a time. */
-static const char *find_wanted(int *argc, char **argv)
-{
-	int64_t ns;
+#define AT(member) offsetof(struct job, member)
 
-	for (int k = 0; k < 2 && *argc == optind + 2; k++) {
-		char *word = argv[optind + k];
-
-		if (cvl_duration_parse(word, &ns))
-			continue;
-		argv[optind] = argv[optind + !k];
-		--*argc;
-		return word;
-	}
-	return NULL;
-}
+static const struct cli_option options[] = {
+	SYNC_OPTIONS(AT(given)),
+	{ .kind = OPTION_HEADING, .what = "What to do instead (sync.json stays as it is)" },
+	{ "compare", 0, NULL, OPTION_FLAG, AT(compare), "run every estimator and say how they do" },
+	{ "advise", 0, "BOUND", OPTION_DURATION, AT(wanted_ns),
+	  "how bounds from messages would change with fewer or more exchanges, and at what rate they keep to BOUND (10us)",
+	  1, INT64_MAX, OPTION_GIVEN(struct job, advise), .optional = true },
+	{ .kind = OPTION_HEADING, .what = "What to do besides" },
+	{ "calibrate", 0, "LINE", OPTION_LINE, AT(calibrate),
+	  "find the receivers' fixed delays by LINE, one wire on several observers, and use them from now on (calibration.json)" },
+	{ "follow", 0, NULL, OPTION_FLAG, AT(follow),
+	  "of a growing session: synchronise and show it while it grows" },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct job j = { .reached = true };
-	const char *wanted = NULL;
+	struct operands operands;
 	bool untied = false;
-	int c, rc = 0;
+	const char *path;
+	int rc = options_read(verb, &j, argc, argv, &operands);
 
+	if (rc >= 0)
+		return rc;
+	rc = 0;
+	path = operands.v[0];
 	problems_init(&j.problems);
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		switch (c) {
-		case OPT_JSON: j.json = true; break;
-		case OPT_COMPARE: j.compare = true; break;
-		case OPT_CALIBRATE: j.calibrate = optarg; break;
-		case OPT_FOLLOW: j.follow = true; break;
-		case OPT_ADVISE:
-			j.advise = true;
-			wanted = optarg;
-			break;
-		default: rc = sync_option(&j.given, c, optarg, verb);
-		}
-		if (rc < 0)
-			return cli_option(c, verb);
-		if (rc)
-			return rc;
-	}
-	if (j.advise && !wanted)
-		wanted = find_wanted(&argc, argv);
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	if (wanted && (cvl_duration_parse(wanted, &j.wanted_ns) || j.wanted_ns <= 0))
-		return cli_usage(verb, "--advise takes a bound such as 10us, not '%s'", wanted);
 	if (j.compare + j.follow + j.advise + (j.calibrate != NULL) > 1)
 		return cli_usage(
 			verb, "--compare, --follow, --calibrate and --advise exclude each other");
-	if ((j.follow || j.compare) && j.given.opts.estimator)
-		return cli_usage(verb, "%s",
-				 j.follow ? "--follow works with the estimator kalman" :
-					    "--compare runs every estimator");
+	if (j.compare && j.given.opts.estimator)
+		return cli_usage(verb, "--compare runs every estimator");
 	j.given.opts.report = &j.problems.report;
 	progress_init(&j.progress, "reading observations");
 	j.given.opts.progress = (struct cvl_progress){ progress_show, &j.progress };
@@ -232,14 +200,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_end(cvl_no_memory(&j.err), &j.err, &j.problems);
 	cvl_out_init(j.out, STDOUT_FILENO, "standard output");
 	if (!j.calibrate)
-		rc = sync_options_calibrate(&j.given, argv[optind], &j.err);
+		rc = sync_options_calibrate(&j.given, path, &j.err);
 	if (!rc && j.follow) {
 		j.given.opts.progress.fn = NULL;
-		rc = recall_from(&j, argv[optind]);
+		rc = recall_from(&j, path);
 		if (!rc)
-			rc = follow_session(argv[optind], &j.given.opts, j.json, &j.err);
+			rc = follow_session(path, &j.given.opts, j.json, &j.err);
 	} else if (!rc) {
-		rc = sync_session(&j, argv[optind], &untied);
+		rc = sync_session(&j, path, &untied);
 	}
 	cvl_calibration_free(j.cal);
 	cvl_sync_free(j.last);
@@ -251,38 +219,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb verb_sync = {
 	.name = "sync",
-	.what = "tie the clocks of a session; write its clock maps",
-	.usage = "sync [OPTIONS] SESSION",
-	.help = "      --match RULE          messages between events: lttng-tcp, tracer, or a YAML file of rules\n"
-		"      --pulse LINE:EDGE:T[:+-E[:max]]  pulses: every rise or fall of LINE, T apart; E: each clock has a\n"
-		"                            source of its own, off by E (99.9 % of the time; or at most)\n"
-		"      --align LINE          the first edge of LINE is the same one at all clocks: which pulses they heard\n"
-		"      --start-bound S       captures began within S of when they claim, where nothing is stated\n"
-		"      --beacon T            time from one beacon to the next (default 1s)\n"
-		"      --estimator NAME      messages: interval (a drift limit, guaranteed bounds; default), hull\n"
-		"                            pulses and beacons: smooth (offline, default), line; online: kalman,\n"
-		"                            lag, regress; to compare with: tracelab, grace (docs/sync.md)\n"
-		"      --reference CLOCK     the clock whose time becomes the timeline\n"
-		"      --max-drift [CLOCK=]PPM  how far a clock's rate may be off (default: as stated of it, `coeval\n"
-		"                            help import`; of a pair they add)\n"
-		"      --wander PPB_PER_S    how fast a rate may change (default: not limited)\n"
-		"      --compare             run every estimator and say how they do; sync.json stays as it is\n"
-		"      --calibrate LINE      find the receivers' fixed delays by LINE, one wire on several observers,\n"
-		"                            and use them from now on (calibration.json)\n"
-		"      --calibration FILE    use the delays found in that session or file; none: use none\n"
-		"      --follow              of a growing session: sync and show it while it grows\n"
-		"      --advise [BOUND]      how bounds from messages would change with fewer or more exchanges, and at\n"
-		"                            what rate they keep to BOUND (10us); sync.json stays as it is\n"
-		"      --strict              stop at damaged input\n"
-		"      --json                the result as JSON\n"
+	.group = VERB_TIE,
+	.what = "work out how each clock ran, and tie them to one timeline",
+	.operands = "SESSION",
+	.options = options,
+	.members = &estimator_members,
+	.notes =
+		"Without --match, --pulse and --beacon the rules of sync.json are used again. It can be run again at any time.\n"
 		"\n"
-		"Where no --match, --pulse or --beacon is given, the rules of sync.json are used again.\n"
-		"Exit status 1 if a clock could not be tied, or no rate keeps to BOUND. It can be run again at any time.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval sync s/ --match lttng-tcp\n"
-		"  coeval sync g/ --pulse PPS:rise:1s\n"
-		"  coeval sync g/ --compare\n"
-		"  coeval sync s/ --match lttng-tcp --advise 10us\n",
+		"Exit status 1 if a clock could not be tied, or no rate keeps to BOUND.\n",
+	.examples = "  coeval sync s/ --match lttng-tcp\n"
+		    "  coeval sync g/ --pulse PPS:rise:1s\n"
+		    "  coeval sync g/ --compare\n"
+		    "  coeval sync s/ --match lttng-tcp --advise 10us\n",
 	.run = run,
 };

@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 #include "beside.h"
+#include "bench.h"
 
-static int run(int argc, char **argv, const struct verb *verb)
+#include <string.h>
+
+/* What is wrong with the words, or asks for help, is told here: that needs no program that may be missing. */
+int bench_run(int argc, char **argv, const struct verb *verb)
 {
-	(void)argc;
-	(void)verb;
-	return become("coeval-lab", argv, "`make install` builds and installs it");
-}
+	struct bench_request r = { 0 };
+	struct operands operands;
+	char *words[64];
+	int rc;
 
-const struct verb task_bench = {
-	.name = "task bench",
-	.what = "measure tasks on a target: counters, energy, delays, at many settings, again and again",
-	.usage = "task bench CONFIG.json [-o RESULTS.csv] [OPTIONS]",
-	.help = "",
-	.run = run,
-};
+	if (argc > 63)
+		return cli_usage(verb, "too many arguments");
+	memcpy(words, argv, (size_t)argc * sizeof(*words));
+	words[argc] = NULL;
+	rc = options_read(verb, &r, argc, argv, &operands);
+	return rc < 0 ? become("coeval-lab", words, "`make install` builds and installs it") : rc;
+}

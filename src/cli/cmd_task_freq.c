@@ -15,124 +15,68 @@
 #define TASKS_MAX 1000
 #define SEEDS_MAX 1000
 
-enum {
-	OPT_SYNTHETIC = 256,
-	OPT_SEEDS,
-	OPT_TASKS,
-	OPT_KIND,
-	OPT_WRITE,
-	OPT_POLICY,
-	OPT_ADAPTION,
-	OPT_CACHE,
-	OPT_OTHER,
-	OPT_LIST,
-	OPT_MODEL,
-	OPT_JSON
-};
-
-static const struct option options[] = {
-	{ "device", required_argument, NULL, 'd' },
-	{ "synthetic", required_argument, NULL, OPT_SYNTHETIC },
-	{ "seeds", required_argument, NULL, OPT_SEEDS },
-	{ "tasks", required_argument, NULL, OPT_TASKS },
-	{ "kind", required_argument, NULL, OPT_KIND },
-	{ "write", required_argument, NULL, OPT_WRITE },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "adaption", required_argument, NULL, OPT_ADAPTION },
-	{ "cache", required_argument, NULL, OPT_CACHE },
-	{ "other", required_argument, NULL, OPT_OTHER },
-	{ "list", no_argument, NULL, OPT_LIST },
-	{ "model", required_argument, NULL, OPT_MODEL },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	const char *device, *table, *write, *model;
 	struct freq_slice slice;
 	bool synthetic, list, json;
 	uint64_t seed, other_hz; /* other_hz 0: the lowest */
 	unsigned seeds, tasks;
-	enum taskset_kind kind;
+	unsigned kind; /* enum taskset_kind */
 };
 
-static int parse_switch(const struct verb *verb, const char *option, bool *out)
+static const char *kind_name(size_t i)
 {
-	if (strcmp(optarg, "on") && strcmp(optarg, "off"))
-		return cli_usage(verb, "%s takes on or off, not '%s'", option, optarg);
-	*out = !strcmp(optarg, "on");
-	return 0;
+	return i < TASKSET_KINDS ? taskset_kinds[i] : NULL;
 }
 
-static int parse_kind(const struct verb *verb, enum taskset_kind *out)
-{
-	for (int k = 0; k < TASKSET_KINDS; k++)
-		if (!strcmp(optarg, taskset_kinds[k])) {
-			*out = (enum taskset_kind)k;
-			return 0;
-		}
-	return cli_usage(verb, "--kind takes mixed, computing or constant, not '%s'", optarg);
-}
+#define AT(member) offsetof(struct request, member)
 
-static int parse_seed(const struct verb *verb, uint64_t *out)
-{
-	char *end;
-
-	errno = 0;
-	*out = strtoull(optarg, &end, 10);
-	if (errno || end == optarg || *end || optarg[strspn(optarg, "0123456789")])
-		return cli_usage(verb, "--synthetic takes a whole number below 2^64, not '%s'",
-				 optarg);
-	return 0;
-}
-
-static int parse_one(const struct verb *verb, int c, struct request *r)
-{
-	switch (c) {
-	case 'd': r->device = optarg; return 0;
-	case OPT_SYNTHETIC: r->synthetic = true; return parse_seed(verb, &r->seed);
-	case OPT_SEEDS: return cli_number(verb, "--seeds", optarg, SEEDS_MAX, &r->seeds);
-	case OPT_TASKS: return cli_number(verb, "--tasks", optarg, TASKS_MAX, &r->tasks);
-	case OPT_KIND: return parse_kind(verb, &r->kind);
-	case OPT_WRITE: r->write = optarg; return 0;
-	case OPT_POLICY: r->slice.policy = optarg; return 0;
-	case OPT_ADAPTION: return parse_switch(verb, "--adaption", &r->slice.adaption);
-	case OPT_CACHE: return parse_switch(verb, "--cache", &r->slice.cache);
-	case OPT_OTHER:
-		if (cvl_rate_parse(optarg, &r->other_hz))
-			return cli_usage(verb, "--other takes a frequency such as 53MHz, not '%s'",
-					 optarg);
-		return 0;
-	case OPT_LIST: r->list = true; return 0;
-	case OPT_MODEL: r->model = optarg; return 0;
-	case OPT_JSON: r->json = true; return 0;
-	default: return cli_option(c, verb);
-	}
-}
+static const struct cli_option options[] = {
+	{ "device", 'd', "FILE", OPTION_FILE, AT(device),
+	  "its frequencies, voltages, wait states and what a cycle costs (YAML)", .must = true },
+	{ "policy", 0, "NAME", OPTION_TEXT, AT(slice.policy),
+	  "of voltage scaling (default: the device's first)" },
+	{ "adaption", 0, "on|off", OPTION_SWITCH, AT(slice.adaption),
+	  "of wait states to the frequency (default: on)" },
+	{ "cache", 0, "on|off", OPTION_SWITCH, AT(slice.cache),
+	  "of the flash memory (default: on)" },
+	{ "other", 0, "RATE", OPTION_RATE, AT(other_hz),
+	  "second frequency at which rules know the cycles (default: the lowest)" },
+	{ "list", 0, NULL, OPTION_FLAG, AT(list),
+	  "also each task's best frequency, and what the learned rule chooses" },
+	{ "model", 0, "FILE", OPTION_FILE, AT(model),
+	  "write the learned rule, fitted to all tasks, as C for the target" },
+	JSON_OPTION(AT(json)),
+	{ .kind = OPTION_HEADING, .what = "Simulated tasks instead of a table" },
+	{ "synthetic", 0, "SEED", OPTION_WHOLE, AT(seed), "the same seed gives the same tasks",
+	  OPTION_GIVEN(struct request, synthetic) },
+	{ "kind", 0, "KIND", OPTION_CHOICE, AT(kind),
+	  "mixed (default), computing (none waits), constant (alpha does not change)",
+	  .word = kind_name },
+	{ "tasks", 0, "N", OPTION_NUMBER, AT(tasks), "how many (default: 69)", 1, TASKS_MAX },
+	{ "seeds", 0, "N", OPTION_NUMBER, AT(seeds), "this seed and the next ones, all together", 1,
+	  SEEDS_MAX },
+	{ "write", 0, "FILE", OPTION_FILE, AT(write),
+	  "write the table of the first seed (- for standard output)" },
+	{ 0 },
+};
 
 /* Returns an exit status, or -1 to go on. */
 static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "d:h", options, NULL)) != -1) {
-		rc = parse_one(verb, c, r);
-		if (rc || c == 'h')
-			return rc;
-	}
-	if (!r->device)
-		return cli_usage(
-			verb,
-			"name the device with --device, such as examples/devices/stm32l476.yaml");
-	if (optind + !r->synthetic != argc)
+	if (rc >= 0)
+		return rc;
+	if (operands.n == r->synthetic)
 		return cli_usage(verb, "name one table of measurements, or --synthetic SEED");
 	if (r->seeds > 1 && (r->list || r->model))
 		return cli_usage(verb,
 				 "--list and --model are of one set of tasks, without --seeds");
 	if (!r->synthetic && (r->write || r->seeds > 1))
 		return cli_usage(verb, "--write and --seeds go with --synthetic");
-	r->table = r->synthetic ? NULL : argv[optind];
+	r->table = r->synthetic ? NULL : operands.v[0];
 	return -1;
 }
 
@@ -161,7 +105,7 @@ static int get(const struct request *r, const struct device *d, unsigned k, stru
 	*set = (struct freq_set){ 0 };
 	if (r->synthetic) {
 		*t = (struct task_table){ .name = "simulated tasks" };
-		rc = taskset_make(t, d, r->kind, r->seed + k, r->tasks, err);
+		rc = taskset_make(t, d, (enum taskset_kind)r->kind, r->seed + k, r->tasks, err);
 	} else {
 		rc = table_load(t, r->table, err);
 	}
@@ -315,27 +259,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb task_freq = {
 	.name = "task freq",
-	.what = "the frequency at which each task takes the least energy, and how well rules find it",
-	.usage = "task freq --device FILE [OPTIONS] TABLE.csv | --synthetic SEED",
-	.help = "  -d, --device FILE         its frequencies, voltages, wait states and what a cycle costs (YAML)\n"
-		"      --policy NAME         of voltage scaling (default: the device's first)\n"
-		"      --adaption on|off     of wait states to the frequency (default on)\n"
-		"      --cache on|off        of the flash memory (default on)\n"
-		"      --other RATE          second frequency at which rules know the cycles (default: the lowest)\n"
-		"      --list                also each task's best frequency, and what the learned rule chooses\n"
-		"      --model FILE          write the learned rule, fitted to all tasks, as C for the target\n"
-		"      --json                for programs\n"
-		"\n"
-		"Simulated tasks instead of a table:\n"
-		"      --synthetic SEED      the same seed gives the same tasks\n"
-		"      --kind KIND           mixed (default), computing (none waits), constant (alpha does not change)\n"
-		"      --tasks N             how many (default 69)\n"
-		"      --seeds N             this seed and the next ones, all together\n"
-		"      --write FILE          write the table of the first seed (- for standard output)\n"
-		"\n"
-		"docs/task.md tells what the table holds and what the rules are.\n"
-		"\n"
-		"Examples:\n"
+	.what = "the frequency at which each task takes the least energy",
+	.operands = "[TABLE.csv]",
+	.options = options,
+	.notes =
+		"Either TABLE.csv or --synthetic has to be given. docs/task.md tells what the table holds and what the rules are.\n",
+	.examples =
 		"  coeval task freq -d examples/devices/stm32l476.yaml measured.csv --list\n"
 		"  coeval task freq -d examples/devices/stm32l476.yaml --synthetic 1 --seeds 20\n",
 	.run = run,

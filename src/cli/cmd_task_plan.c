@@ -12,30 +12,6 @@
 #include "analysis/plan/edges.h"
 #include "analysis/plan/plan.h"
 
-enum {
-	OPT_CPU = 256,
-	OPT_PRESCALER,
-	OPT_TIMER,
-	OPT_ACCESSES,
-	OPT_RANGE,
-	OPT_COMPARATORS,
-	OPT_MASK,
-	OPT_JSON
-};
-
-static const struct option options[] = {
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "prescaler", required_argument, NULL, OPT_PRESCALER },
-	{ "timer", required_argument, NULL, OPT_TIMER },
-	{ "accesses", required_argument, NULL, OPT_ACCESSES },
-	{ "range", required_argument, NULL, OPT_RANGE },
-	{ "comparators", required_argument, NULL, OPT_COMPARATORS },
-	{ "mask", required_argument, NULL, OPT_MASK },
-	{ "json", no_argument, NULL, OPT_JSON },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	uint64_t cpu_hz, timer_hz;
 	uint64_t accesses; /* a second; 0: as many as there can be */
@@ -203,67 +179,61 @@ static json_t *column_json(const struct column *c, enum plan_packet kind)
 			 "thesis_bits", (int)plan_thesis_bits(kind));
 }
 
+static int take_hz(const struct verb *verb, void *to, char *text)
+{
+	uint64_t *hz = to;
+
+	if (cvl_rate_parse(text, hz) || *hz > RATE_MAX)
+		return cli_usage(
+			verb,
+			"--cpu and --timer take a frequency of up to 4 GHz, such as 80MHz, not '%s'",
+			text);
+	return 0;
+}
+
+static int take_range(const struct verb *verb, void *to, char *text)
+{
+	struct plan_ranges *r = to;
+
+	if (r->n == PLAN_RANGES)
+		return cli_usage(verb, "at most %d ranges", PLAN_RANGES);
+	if (!plan_range_parse(text, &r->range[r->n++]))
+		return cli_usage(
+			verb, "--range takes FIRST-LAST, such as 0x08000000-0x080FFFFF, not '%s'",
+			text);
+	return 0;
+}
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ "cpu", 0, "RATE", OPTION_RATE, AT(cpu_hz),
+	  "clock of the processor and of its trace port (default: 80MHz)", .take = take_hz },
+	{ "prescaler", 0, "N", OPTION_NUMBER, AT(acpr),
+	  "of the trace port, TPIU_ACPR (default: the best for each kind of packet)", 0,
+	  PLAN_ACPR_MAX, OPTION_GIVEN(struct request, fixed) },
+	{ "timer", 0, "RATE", OPTION_RATE, AT(timer_hz),
+	  "fastest edges that the counting timer takes (default: 40MHz)", .take = take_hz },
+	{ "accesses", 0, "RATE", OPTION_RATE, AT(accesses),
+	  "accesses a second (default: one every second cycle)" },
+	{ "range", 0, "FIRST-LAST", OPTION_TEXT, AT(ranges),
+	  "addresses to be counted by comparators; may be repeated", .take = take_range },
+	{ "comparators", 0, "N", OPTION_NUMBER, AT(ranges.comparators),
+	  "that the chip has (default: 4)", 1, 16 },
+	{ "mask", 0, "BITS", OPTION_NUMBER, AT(ranges.mask),
+	  "of an address that a comparator can leave out, at most (default: 15)", 1, SWO_MASK_MAX },
+	JSON_OPTION(AT(json)),
+	{ 0 },
+};
+
 /* Returns an exit status, or -1 to go on. */
 static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	unsigned number;
-	uint64_t rate;
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		char *end;
-		unsigned long n;
-
-		switch (c) {
-		case OPT_CPU:
-		case OPT_TIMER:
-			if (cvl_rate_parse(optarg, &rate) || rate > RATE_MAX)
-				return cli_usage(
-					verb,
-					"%s takes a frequency of up to 4 GHz, such as 80MHz, not '%s'",
-					c == OPT_CPU ? "--cpu" : "--timer", optarg);
-			*(c == OPT_CPU ? &r->cpu_hz : &r->timer_hz) = rate;
-			break;
-		case OPT_ACCESSES:
-			if (cvl_rate_parse(optarg, &r->accesses))
-				return cli_usage(
-					verb,
-					"--accesses takes accesses a second such as 2M, not '%s'",
-					optarg);
-			break;
-		case OPT_PRESCALER:
-			n = strtoul(optarg, &end, 10);
-			if (end == optarg || *end || *optarg == '-' || n > PLAN_ACPR_MAX)
-				return cli_usage(
-					verb, "--prescaler takes a number from 0 to %d, not '%s'",
-					PLAN_ACPR_MAX, optarg);
-			r->acpr = (uint32_t)n;
-			r->fixed = true;
-			break;
-		case OPT_RANGE:
-			if (r->ranges.n == PLAN_RANGES)
-				return cli_usage(verb, "at most %d ranges", PLAN_RANGES);
-			if (!plan_range_parse(optarg, &r->ranges.range[r->ranges.n++]))
-				return cli_usage(
-					verb,
-					"--range takes FIRST-LAST, such as 0x08000000-0x080FFFFF, not '%s'",
-					optarg);
-			break;
-		case OPT_COMPARATORS:
-		case OPT_MASK:
-			rc = c == OPT_MASK ?
-				     cli_number(verb, "--mask", optarg, SWO_MASK_MAX, &number) :
-				     cli_number(verb, "--comparators", optarg, 16, &number);
-			if (rc)
-				return rc;
-			*(c == OPT_MASK ? &r->ranges.mask : &r->ranges.comparators) = number;
-			break;
-		case OPT_JSON: r->json = true; break;
-		default: return cli_option(c, verb);
-		}
-	}
-	if (optind != argc)
-		return cli_usage(verb, "it takes options only");
+	if (rc >= 0)
+		return rc;
 	if (r->ranges.n && !swo_cover_valid(r->ranges.range, r->ranges.n))
 		return cli_usage(verb, "two --range have addresses in common");
 	return -1;
@@ -303,19 +273,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 const struct verb task_plan = {
 	.name = "task plan",
-	.what = "what a target can trace of its own tasks by counting edges of its SWO line",
-	.usage = "task plan [OPTIONS]",
-	.help = "      --cpu RATE            clock of the processor and of its trace port (default 80MHz)\n"
-		"      --prescaler N         of the trace port, TPIU_ACPR (default: the best for each kind of packet)\n"
-		"      --timer RATE          fastest edges that the counting timer takes (default 40MHz)\n"
-		"      --accesses RATE       accesses a second (default: one every second cycle)\n"
-		"      --range FIRST-LAST    addresses to be counted by comparators; may be given again\n"
-		"      --comparators N       that the chip has (default 4)\n"
-		"      --mask BITS           of an address that a comparator can leave out, at most (default 15)\n"
-		"      --json                for programs\n"
-		"\n"
-		"Examples:\n"
-		"  coeval task plan --cpu 80MHz --prescaler 1 --accesses 2M\n"
-		"  coeval task plan --range 0x08000000-0x080FFFFF --comparators 4 --mask 15\n",
+	.what = "what a target can count of its own tasks by its SWO line",
+	.options = options,
+	.notes =
+		"It tells what the line carries and loses, the best prescaler, and how many comparators and passes ranges of addresses take.\n",
+	.examples = "  coeval task plan --cpu 80MHz --prescaler 1 --accesses 2M\n"
+		    "  coeval task plan --range 0x08000000-0x080FFFFF --comparators 4 --mask 15\n",
 	.run = run,
 };

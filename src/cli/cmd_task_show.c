@@ -8,94 +8,23 @@
 #include "task/view.h"
 #include "wire/swo_marks.h"
 
-enum {
-	OPT_PORTS = 256,
-	OPT_PIN,
-	OPT_NAME,
-	OPT_NAMES,
-	OPT_CYCLES,
-	OPT_CPU,
-	OPT_COUNTERS,
-	OPT_COMPARATOR,
-	OPT_EDGES,
-	OPT_COUNTING,
-	OPT_CPA,
-	OPT_POWER,
-	OPT_CURRENT,
-	OPT_VOLTS,
-	OPT_UNIT,
-	OPT_TRACING,
-	OPT_FUNCTIONS,
-	OPT_DELAY,
-	OPT_EACH,
-	OPT_FROM,
-	OPT_TO,
-	OPT_NODE,
-	OPT_POLICY,
-	OPT_ADAPTION,
-	OPT_CACHE,
-	OPT_JSON,
-	OPT_CSV,
-	OPT_STRICT,
-};
-
-static const struct option options[] = {
-	{ "ports", required_argument, NULL, OPT_PORTS },
-	{ "pin", required_argument, NULL, OPT_PIN },
-	{ "name", required_argument, NULL, OPT_NAME },
-	{ "names", required_argument, NULL, OPT_NAMES },
-	{ "cycles-per-packet", required_argument, NULL, OPT_CYCLES },
-	{ "cpu", required_argument, NULL, OPT_CPU },
-	{ "counters", required_argument, NULL, OPT_COUNTERS },
-	{ "comparator", required_argument, NULL, OPT_COMPARATOR },
-	{ "edges", required_argument, NULL, OPT_EDGES },
-	{ "counting", required_argument, NULL, OPT_COUNTING },
-	{ "cycles-per-access", required_argument, NULL, OPT_CPA },
-	{ "power", required_argument, NULL, OPT_POWER },
-	{ "current", required_argument, NULL, OPT_CURRENT },
-	{ "volts", required_argument, NULL, OPT_VOLTS },
-	{ "unit", required_argument, NULL, OPT_UNIT },
-	{ "tracing-mw", required_argument, NULL, OPT_TRACING },
-	{ "delay", required_argument, NULL, OPT_DELAY },
-	{ "functions", no_argument, NULL, OPT_FUNCTIONS },
-	{ "each", no_argument, NULL, OPT_EACH },
-	{ "from", required_argument, NULL, OPT_FROM },
-	{ "to", required_argument, NULL, OPT_TO },
-	{ "node", required_argument, NULL, OPT_NODE },
-	{ "policy", required_argument, NULL, OPT_POLICY },
-	{ "adaption", required_argument, NULL, OPT_ADAPTION },
-	{ "cache", required_argument, NULL, OPT_CACHE },
-	{ "json", no_argument, NULL, OPT_JSON },
-	{ "csv", no_argument, NULL, OPT_CSV },
-	{ "strict", no_argument, NULL, OPT_STRICT },
-	CLI_HELP_OPTION,
-	{ 0 },
-};
-
 struct request {
 	struct task_view view;
 	struct cvl_timeline_opts timeline;
 	const char *path;
 	const char *current; /* channel of amperes */
+	double cycles, tracing_mw;
 	double volts, unit;
 	bool json, csv, counting;
 };
 
-/* ---- values of options ---- */
+/* ---- options ---- */
 
-static int positive(const struct verb *verb, const char *option, const char *text, double *out)
+static const char *const on_off[] = { "on", "off", NULL };
+
+static int take_ports(const struct verb *verb, void *to, char *text)
 {
-	char *end;
-
-	errno = 0;
-	*out = strtod(text, &end);
-	if (*end || end == text || errno || !isfinite(*out) || *out <= 0)
-		return cli_usage(verb, "%s takes a number above 0, not '%s'", option, text);
-	return 0;
-}
-
-static int ports(const struct verb *verb, const char *text, struct task_opts *o)
-{
+	struct task_opts *o = &((struct request *)to)->view.opts;
 	char *end;
 
 	o->port_begin = strtoull(text, &end, 10);
@@ -110,8 +39,9 @@ static int ports(const struct verb *verb, const char *text, struct task_opts *o)
 }
 
 /* Cuts @text. */
-static int pin(const struct verb *verb, char *text, struct task_opts *o)
+static int take_pin(const struct verb *verb, void *to, char *text)
 {
+	struct task_opts *o = &((struct request *)to)->view.opts;
 	char *colon = strrchr(text, ':');
 	bool low = colon && !strcmp(colon, ":low");
 
@@ -129,8 +59,9 @@ static int pin(const struct verb *verb, char *text, struct task_opts *o)
 	return 0;
 }
 
-static int counters(const struct verb *verb, char *text, struct task_scale *s)
+static int take_counters(const struct verb *verb, void *to, char *text)
 {
+	struct task_scale *s = &((struct request *)to)->view.scale;
 	char *save = NULL;
 
 	for (char *name = strtok_r(text, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
@@ -146,8 +77,9 @@ static int counters(const struct verb *verb, char *text, struct task_scale *s)
 	return 0;
 }
 
-static int comparator(const struct verb *verb, const char *text, struct task_opts *o)
+static int take_comparator(const struct verb *verb, void *to, char *text)
 {
+	struct task_opts *o = &((struct request *)to)->view.opts;
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
 	enum task_what what = end != text && *end == '=' ? task_what_find(end + 1) : TASK_WHATS;
@@ -161,8 +93,10 @@ static int comparator(const struct verb *verb, const char *text, struct task_opt
 	return 0;
 }
 
-static int counting(const struct verb *verb, const char *text, struct request *r)
+static int take_counting(const struct verb *verb, void *to, char *text)
 {
+	struct request *r = to;
+
 	r->view.opts.counting = r->view.scale.counting = task_what_find(text);
 	r->counting = true;
 	if (r->view.opts.counting == TASK_WHATS)
@@ -174,93 +108,89 @@ static int counting(const struct verb *verb, const char *text, struct request *r
 	return 0;
 }
 
-static int on_off(const struct verb *verb, const char *option, const char *text, const char **out)
-{
-	*out = text;
-	if (strcmp(text, "on") && strcmp(text, "off"))
-		return cli_usage(verb, "%s is on or off, not '%s'", option, text);
-	return 0;
-}
-
-/* ---- options ---- */
-
-static int names_of(const struct verb *verb, int c, char *arg, struct task_view *v)
+static int take_name(const struct verb *verb, void *to, char *text)
 {
 	struct cvl_error err;
-	int rc = c == OPT_NAMES ? task_names_load(v, arg, &err) : task_names_add(v, arg, &err);
+	int rc = task_names_add(&((struct request *)to)->view, text, &err);
 
 	if (rc < 0)
 		return cli_fail(&err);
-	return c == OPT_NAME && !rc ? cli_usage(verb, "--name takes N=NAME, not '%s'", arg) : 0;
+	return rc ? 0 : cli_usage(verb, "--name takes N=NAME, not '%s'", text);
 }
 
-static int option(int c, char *arg, const struct verb *verb, struct request *r)
+static int take_names(const struct verb *verb, void *to, char *text)
 {
-	struct task_view *v = &r->view;
-	double number;
-	int rc = 0;
+	struct cvl_error err;
 
-	switch (c) {
-	case OPT_PORTS: return ports(verb, arg, &v->opts);
-	case OPT_PIN: return pin(verb, arg, &v->opts);
-	case OPT_NAME:
-	case OPT_NAMES: return names_of(verb, c, arg, v);
-	case OPT_CYCLES:
-		rc = positive(verb, "--cycles-per-packet", arg, &number);
-		v->scale.cycles_per_packet = rc || number > 1e9 ? 1 : (uint64_t)number;
-		return rc ? rc :
-		       number != (double)v->scale.cycles_per_packet ?
-			    cli_usage(verb, "--cycles-per-packet takes a whole number, not '%s'",
-				      arg) :
-			    0;
-	case OPT_CPU:
-		if (cvl_rate_parse(arg, &v->hz))
-			return cli_usage(verb, "--cpu takes a rate such as 80MHz, not '%s'", arg);
-		v->scale.cpu_hz = (double)v->hz;
-		return 0;
-	case OPT_COUNTERS: return counters(verb, arg, &v->scale);
-	case OPT_COMPARATOR: return comparator(verb, arg, &v->opts);
-	case OPT_EDGES: v->opts.edges = arg; return 0;
-	case OPT_COUNTING: return counting(verb, arg, r);
-	case OPT_CPA:
-		return positive(verb, "--cycles-per-access", arg, &v->scale.cycles_per_access);
-	case OPT_POWER: v->opts.power = arg; return 0;
-	case OPT_CURRENT: r->current = arg; return 0;
-	case OPT_VOLTS: return positive(verb, "--volts", arg, &r->volts);
-	case OPT_UNIT: return positive(verb, "--unit", arg, &r->unit);
-	case OPT_TRACING:
-		rc = positive(verb, "--tracing-mw", arg, &number);
-		v->scale.tracing_w = number * 1e-3;
-		return rc;
-	case OPT_FUNCTIONS: v->opts.functions = true; return 0;
-	case OPT_DELAY:
-		v->opts.has_delay = true;
-		rc = cli_duration(verb, "--delay", arg, &v->opts.delay_ns);
-		return !rc && v->opts.delay_ns < 0 ?
-			       cli_usage(verb, "--delay takes a time of 0 or more, not '%s'", arg) :
-			       rc;
-	case OPT_EACH: v->each = true; return 0;
-	case OPT_FROM:
-		r->timeline.has_from = true;
-		return cli_duration(verb, "--from", arg, &r->timeline.from.ns);
-	case OPT_TO:
-		r->timeline.has_until = true;
-		return cli_duration(verb, "--to", arg, &r->timeline.until.ns);
-	case OPT_NODE: r->timeline.node = arg; return 0;
-	case OPT_POLICY: v->policy = arg; return 0;
-	case OPT_ADAPTION: return on_off(verb, "--adaption", arg, &v->adaption);
-	case OPT_CACHE: return on_off(verb, "--cache", arg, &v->cache);
-	case OPT_JSON: r->json = true; return 0;
-	case OPT_CSV: r->csv = true; return 0;
-	case OPT_STRICT: r->timeline.strict = true; return 0;
-	default: return -1;
-	}
+	(void)verb;
+	return task_names_load(&((struct request *)to)->view, text, &err) < 0 ? cli_fail(&err) : 0;
 }
+
+#define AT(member) offsetof(struct request, member)
+
+static const struct cli_option options[] = {
+	{ .kind = OPTION_HEADING,
+	  .what = "Runs of tasks (all that are marked; nested ones count for the outer one, too)" },
+	{ "ports", 0, "BEGIN,END", OPTION_TEXT, 0,
+	  "stimulus ports that a task's number is written to (default: 30,31)",
+	  .take = take_ports },
+	{ "pin", 0, "LINE[:low]", OPTION_LINE, 0,
+	  "a line that is high (low) while a task runs; may be repeated; spans need no option",
+	  .take = take_pin },
+	{ "name", 0, "N=NAME", OPTION_TEXT, 0, "a name for a number; may be repeated",
+	  .take = take_name },
+	{ "names", 0, "FILE", OPTION_FILE, 0, "names for numbers: `N NAME` a line",
+	  .take = take_names },
+	{ "each", 0, NULL, OPTION_FLAG, AT(view.each), "every run, not only the means" },
+	RANGE_OPTIONS(AT(timeline)),
+	{ .kind = OPTION_HEADING, .what = "Counters, from the event counter packets of a DWT" },
+	{ "cpu", 0, "RATE", OPTION_RATE, AT(view.hz),
+	  "cycles are time by this rate (default: counted by CYC packets)" },
+	{ "cycles-per-packet", 0, "N", OPTION_REAL, AT(cycles),
+	  "that a CYC packet stands for (default: 1024)" },
+	{ "counters", 0, "LIST", OPTION_TEXT, 0,
+	  "what was enabled, though it may not have come up: cpi,exc,...", .take = take_counters },
+	{ "comparator", 0, "N=WHAT", OPTION_TEXT, 0,
+	  "accesses that comparator N sees: flash, ram or peripheral", .take = take_comparator },
+	{ "cycles-per-access", 0, "X", OPTION_REAL, AT(view.scale.cycles_per_access),
+	  "of the RAM, for LSU without RAM (default: 1)" },
+	{ "edges", 0, "LINE", OPTION_LINE, AT(view.opts.edges),
+	  "instead count edges of a line that carries packets of one kind, that of" },
+	{ "counting", 0, "WHAT", OPTION_TEXT, 0,
+	  "cyc, cpi, exc, sleep, lsu, fold, flash, ram or peripheral", .take = take_counting },
+	{ "delay", 0, "TIME", OPTION_DURATION, AT(view.opts.delay_ns),
+	  "packets come out at most TIME after what they tell of, where marks are on another line (default: the last two times that packets came out before)",
+	  0, INT64_MAX, OPTION_GIVEN(struct request, view.opts.has_delay) },
+	{ "functions", 0, NULL, OPTION_FLAG, AT(view.opts.functions),
+	  "what the program counter samples say of functions" },
+	{ .kind = OPTION_HEADING, .what = "Energy" },
+	{ "power", 0, "CHANNEL", OPTION_SELECTOR, AT(view.opts.power), "samples in watts; or" },
+	{ "current", 0, "CHANNEL", OPTION_SELECTOR, AT(current), "samples in amperes, at" },
+	{ "volts", 0, "V", OPTION_REAL, AT(volts), "this voltage" },
+	{ "unit", 0, "X", OPTION_REAL, AT(unit),
+	  "what one of the channel's units is: 0.001 for mW or mA" },
+	{ "tracing-mw", 0, "X", OPTION_REAL, AT(tracing_mw), "what tracing takes, off the result" },
+	{ .kind = OPTION_HEADING, .what = "Output" },
+	JSON_OPTION(AT(json)),
+	{ "csv", 0, NULL, OPTION_FLAG, AT(csv),
+	  "for `coeval task freq`; needs --cpu; a row a task, or a run with --each" },
+	{ "policy", 0, "NAME", OPTION_TEXT, AT(view.policy), "a column of --csv" },
+	{ "adaption", 0, "on|off", OPTION_WORD, AT(view.adaption), "a column of --csv",
+	  .words = on_off },
+	{ "cache", 0, "on|off", OPTION_WORD, AT(view.cache), "a column of --csv", .words = on_off },
+	STRICT_OPTION(AT(timeline.strict)),
+	{ 0 },
+};
 
 static int check(const struct verb *verb, struct request *r)
 {
 	struct task_view *v = &r->view;
 
+	v->scale.cycles_per_packet = r->cycles > 1e9 ? 1 : (uint64_t)r->cycles;
+	if (r->cycles != (double)v->scale.cycles_per_packet)
+		return cli_usage(verb, "--cycles-per-packet takes a whole number");
+	v->scale.cpu_hz = (double)v->hz;
+	v->scale.tracing_w = r->tracing_mw * 1e-3;
 	if (!v->opts.edges != !r->counting)
 		return cli_usage(verb, "--edges LINE and --counting WHAT go together");
 	if (v->opts.power && r->current)
@@ -283,16 +213,12 @@ static int check(const struct verb *verb, struct request *r)
 /* Returns an exit status, or -1 to go on. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
-	int c, rc;
+	struct operands operands;
+	int rc = options_read(verb, r, argc, argv, &operands);
 
-	while ((c = getopt_long(argc, argv, "h", options, NULL)) != -1) {
-		rc = option(c, optarg, verb, r);
-		if (rc)
-			return rc > 0 ? rc : cli_option(c, verb);
-	}
-	if (optind + 1 != argc)
-		return cli_usage(verb, "name one session");
-	r->path = argv[optind];
+	if (rc >= 0)
+		return rc;
+	r->path = operands.v[0];
 	rc = check(verb, r);
 	return rc ? rc : -1;
 }
@@ -334,60 +260,34 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .unit = 1 };
+	struct request r = { .unit = 1, .cycles = 1024 };
 	int rc;
 
 	r.view.opts.port_begin = SWO_PORT_BEGIN;
 	r.view.opts.port_end = SWO_PORT_END;
 	memset(r.view.opts.region, TASK_WHATS, sizeof(r.view.opts.region));
-	r.view.scale.cycles_per_packet = 1024;
 	r.view.scale.cycles_per_access = 1;
-	rc = parse_options(argc, argv, &task_show, &r);
-	(void)verb;
+	rc = parse_options(argc, argv, verb, &r);
 	if (rc < 0)
 		rc = cli_study(r.path, "reading", &r.timeline, study, &r);
 	task_names_free(&r.view);
 	return rc;
 }
 
-const struct verb task_show = {
+extern const struct verb task_plan, task_freq, task_bench;
+
+static const struct verb *const parts[] = { &task_plan, &task_freq, &task_bench, NULL };
+
+const struct verb verb_task = {
 	.name = "task",
+	.group = VERB_ASK,
 	.what = "what tasks cost: time, cycles, instructions, accesses, energy",
-	.usage = "task [OPTIONS] SESSION",
-	.help = "Runs of tasks (all that are marked; nested ones count for the outer one, too):\n"
-		"      --ports BEGIN,END     stimulus ports that a task's number is written to (default 30,31)\n"
-		"      --pin LINE[:low]      a line that is high (low) while a task runs; may be repeated\n"
-		"                            spans need no option\n"
-		"      --name N=NAME, --names FILE   names for numbers; the file has `N NAME` a line\n"
-		"      --each                every run, not only the means\n"
-		"      --from T, --to T, --node GLOB   a part of the session\n"
-		"\n"
-		"Counters, from the event counter packets of a DWT:\n"
-		"      --cpu RATE            cycles are time by this rate (default: counted by CYC packets)\n"
-		"      --cycles-per-packet N   that a CYC packet stands for (default 1024)\n"
-		"      --counters LIST       what was enabled, though it may not have come up: cpi,exc,...\n"
-		"      --comparator N=WHAT   accesses that comparator N sees: flash, ram or peripheral\n"
-		"      --cycles-per-access X   of the RAM, for LSU without RAM (default 1)\n"
-		"      --edges LINE --counting WHAT   instead count edges of a line that carries packets of one kind\n"
-		"      --delay T             packets come out at most T after what they tell of, where marks are on another\n"
-		"                            line (default: the last two times that packets came out before)\n"
-		"      --functions           what the program counter samples say of functions\n"
-		"\n"
-		"Energy:\n"
-		"      --power CHANNEL       samples in watts; or --current CHANNEL --volts V, in amperes\n"
-		"      --unit X              what one of the channel's units is: 0.001 for mW or mA\n"
-		"      --tracing-mw X        what tracing takes, off the result\n"
-		"\n"
-		"Output:\n"
-		"      --json                all of it as one JSON object\n"
-		"      --csv                 for `coeval task freq`; needs --cpu; a row a task, or a run with --each\n"
-		"      --policy NAME, --adaption on|off, --cache on|off   columns for --csv\n"
-		"      --strict              stop at damaged input\n"
-		"\n"
-		"Each figure is given with a bound; a gap during a run makes its counts lower bounds.\n"
-		"\n"
-		"Examples:\n"
-		"  coeval task s/ --name 1=fft --cpu 80MHz\n"
-		"  coeval task s/ --pin busy --current shunt --volts 3.3 --unit 0.001\n",
+	.operands = "SESSION",
+	.options = options,
+	.parts = parts,
+	.notes =
+		"Each figure is given with a bound; a gap during a run makes its counts lower bounds.\n",
+	.examples = "  coeval task s/ --name 1=fft --cpu 80MHz\n"
+		    "  coeval task s/ --pin busy --current shunt --volts 3.3 --unit 0.001\n",
 	.run = run,
 };

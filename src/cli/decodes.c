@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-int decodes_add(struct decodes *d, const struct verb *verb, enum cvl_protocol protocol,
-		const char *text)
+static int add(const struct verb *verb, struct decodes *d, enum cvl_protocol protocol,
+	       const char *text)
 {
 	struct cvl_error err;
 
@@ -16,8 +16,30 @@ int decodes_add(struct decodes *d, const struct verb *verb, enum cvl_protocol pr
 	return 0;
 }
 
+static int take_swo(const struct verb *verb, void *to, char *text)
+{
+	return add(verb, to, CVL_PROTOCOL_SWO, text);
+}
+
+static int take_uart(const struct verb *verb, void *to, char *text)
+{
+	return add(verb, to, CVL_PROTOCOL_UART, text);
+}
+
+const struct cli_option decodes_options[] = {
+	{ "swo", 0, "LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]", OPTION_LINE, 0,
+	  "decode the trace of a Cortex-M on a line; BAUD is found if not given; may be repeated",
+	  .take = take_swo },
+	{ "uart", 0, "LINE[:BAUD][:8N1][:inverted]", OPTION_LINE, 0,
+	  "decode serial text on a line; 7E1, 8O2: data bits, parity, stop bits; may be repeated",
+	  .take = take_uart },
+	{ "elf", 0, "FILE", OPTION_FILE, offsetof(struct decodes, elf),
+	  "the traced program: names for addresses and exceptions" },
+	{ 0 },
+};
+
 int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const char *clock,
-		const char *elf, const struct cvl_report *report, struct cvl_error *err)
+		const struct cvl_report *report, struct cvl_error *err)
 {
 	size_t n = cvl_session_clocks(s);
 	struct progress progress;
@@ -27,7 +49,7 @@ int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const ch
 		struct cvl_decode *one = &d->one[k];
 		bool found = false;
 
-		one->elf = elf;
+		one->elf = d->elf;
 		for (size_t i = first; i < n; i++) {
 			int rc;
 

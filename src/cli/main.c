@@ -1,86 +1,161 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "help.h"
 
 #include <signal.h>
 #include <string.h>
 
-const struct verb *const verbs[] = {
-	&verb_capture,   &verb_devices, &verb_control, &verb_act,     &verb_join, &verb_import,
-	&verb_decode,    &verb_sync,    &verb_info,    &verb_session, &verb_show, &verb_check,
-	&verb_calls,     &verb_export,  &verb_report,  &verb_task,    &verb_flow, &verb_power,
-	&verb_precision, &verb_sim,     &verb_demo,    &verb_doctor,  &verb_help, NULL,
+extern const struct verb verb_capture, verb_import, verb_decode, verb_sim, verb_demo, verb_sync,
+	verb_info, verb_show, verb_export, verb_report, verb_session, verb_check, verb_calls,
+	verb_power, verb_precision, verb_task, verb_flow, verb_doctor, verb_control;
+/* For shells and for the build: not told. */
+extern const struct verb verb_complete, verb_completion, verb_man;
+
+static int run_help(int argc, char **argv, const struct verb *verb);
+
+static const struct verb verb_help = {
+	.name = "help",
+	.group = VERB_HELP,
+	.what = "explain a command",
+	.operands = "[COMMAND...]",
+	.examples = "  coeval help sync\n  coeval help task plan\n  coeval help import vcd\n",
+	.run = run_help,
 };
 
-static const struct verb *find(const char *name)
+const struct verb *const verbs[] = {
+	&verb_capture, &verb_import, &verb_decode, &verb_sim,     &verb_demo,
+	&verb_sync,    &verb_info,   &verb_show,   &verb_export,  &verb_report,
+	&verb_session, &verb_check,  &verb_calls,  &verb_power,   &verb_precision,
+	&verb_task,    &verb_flow,   &verb_doctor, &verb_control, &verb_help,
+	NULL,
+};
+
+static const struct verb *const unlisted[] = { NULL };
+
+static const struct {
+	const char *old, *now[2];
+} old_names[] = {
+	{ "join", { "session", "join" } },
+	{ "devices", { "doctor", "devices" } },
+	{ "act", { "control", "act" } },
+};
+
+static const struct verb *named(const struct verb *const *list, const char *name)
 {
-	for (size_t i = 0; verbs[i]; i++)
-		if (!strcmp(verbs[i]->name, name))
-			return verbs[i];
+	for (; *list; list++)
+		if (!strcmp((*list)->name, name))
+			return *list;
 	return NULL;
 }
 
-static int help_all(FILE *f)
+static const struct verb *part(const struct verb *verb, const char *name)
 {
-	fprintf(f,
-		"coeval puts what many small machines did onto one clock, and says how sure it is.\n\n"
-		"usage: coeval VERB [OPTIONS] ...\n\n");
-	for (size_t i = 0; verbs[i]; i++)
-		fprintf(f, "  %-9s  %s\n", verbs[i]->name, verbs[i]->what);
-	fprintf(f,
-		"\n`coeval help VERB` tells a verb's options with an example; `coeval --version` the version.\n"
-		"Exit status: 0 done; 1 the answer is no; 2 wrong usage; 3 bad input; 4 something is missing.\n");
-	return f == stdout ? cli_flush() : 2;
+	for (size_t i = 0; verb->parts && verb->parts[i]; i++)
+		if (!strcmp(strchr(verb->parts[i]->name, ' ') + 1, name))
+			return verb->parts[i];
+	return NULL;
+}
+
+const struct verb *verb_find(int argc, char **argv, int *used)
+{
+	const struct verb *verb = argc ? named(verbs, argv[0]) : NULL, *p;
+
+	*used = 1;
+	if (!verb && argc)
+		verb = named(unlisted, argv[0]);
+	for (size_t i = 0; !verb && argc && i < sizeof(old_names) / sizeof(*old_names); i++)
+		if (!strcmp(argv[0], old_names[i].old))
+			return part(named(verbs, old_names[i].now[0]), old_names[i].now[1]);
+	p = verb && argc > 1 ? part(verb, argv[1]) : NULL;
+	if (!p)
+		return verb;
+	*used = 2;
+	return p;
+}
+
+static const char *name_of_verb(const void *list, size_t i)
+{
+	const struct verb *const *v = list;
+
+	return v[i] ? v[i]->name : NULL;
+}
+
+static const char *name_of_part(const void *list, size_t i)
+{
+	const struct verb *const *v = list;
+
+	return v[i] ? strchr(v[i]->name, ' ') + 1 : NULL;
+}
+
+static int unknown_command(const char *name)
+{
+	const char *near = nearest_word(name, name_of_verb, verbs);
+
+	fprintf(stderr, "coeval: unknown command '%s'%s%s%s; `coeval help` lists them\n", name,
+		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+	return 2;
+}
+
+static int unknown_part(const struct verb *verb, const char *name)
+{
+	const char *near = nearest_word(name, name_of_part, verb->parts);
+
+	return cli_usage(verb, "unknown command '%s'%s%s%s", name, near ? " (did you mean " : "",
+			 near ? near : "", near ? "?)" : "");
 }
 
 static int run_help(int argc, char **argv, const struct verb *verb)
 {
-	char help[] = "--help", *args[4] = { NULL };
 	const struct verb *about;
-	int n = 1;
+	struct operands names;
+	int rc = options_read(verb, NULL, argc, argv, &names), used;
 
-	if (argc < 2)
-		return help_all(stdout);
-	about = find(argv[1]);
+	if (rc >= 0)
+		return rc;
+	if (!names.n) {
+		help_all(stdout, verbs);
+		return cli_flush();
+	}
+	about = verb_find(names.n, names.v, &used);
 	if (!about)
-		return cli_usage(verb, "there is no verb '%s'", argv[1]);
-	if (about == verb)
-		return cli_option('h', about);
-	/* Verbs that have parts find out themselves which one is meant. */
-	args[0] = argv[1];
-	if (argc > 2)
-		args[n++] = argv[2];
-	args[n++] = help;
-	return about->run(n, args, about);
+		return unknown_command(names.v[0]);
+	if (names.n > used && !about->members && about->parts)
+		return unknown_part(about, names.v[used]);
+	return help_verb(about, names.n > used ? names.v[used] : NULL);
 }
 
-const struct verb verb_help = {
-	.name = "help",
-	.what = "explain a verb",
-	.usage = "help [VERB [PART]]",
-	.help = "Example:\n  coeval help sync\n",
-	.run = run_help,
-};
+static bool is_help(const char *word)
+{
+	return !strcmp(word, "--help") || !strcmp(word, "-h");
+}
 
 int main(int argc, char **argv)
 {
 	const struct verb *verb;
+	int used;
 
 	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
 	signal(SIGXFSZ,
-	       SIG_IGN); /* a file may not be larger: writes see EFBIG, as of a full disk */
-	if (argc < 2)
-		return help_all(stderr);
+	       SIG_IGN); /* nor is a limit of files' sizes: writes see EFBIG, as of a full disk */
+	if (argc < 2) {
+		help_all(stderr, verbs);
+		return 2;
+	}
 	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		printf("coeval %s\n", COEVAL_VERSION);
 		return cli_flush();
 	}
-	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
-		return help_all(stdout);
-	verb = find(argv[1]);
-	if (!verb) {
-		fprintf(stderr, "coeval: there is no verb '%s'; `coeval help` lists them\n",
-			argv[1]);
-		return 2;
+	if (is_help(argv[1])) {
+		help_all(stdout, verbs);
+		return cli_flush();
 	}
-	return verb->run(argc - 1, argv + 1, verb);
+	verb = verb_find(argc - 1, argv + 1, &used);
+	if (!verb)
+		return unknown_command(argv[1]);
+	if (used == 1 && strchr(verb->name, ' '))
+		fprintf(stderr, "coeval: '%s' is now '%s'\n", argv[1], verb->name);
+	if (verb->run)
+		return verb->run(argc - used, argv + used, verb);
+	if (argc > 2 && is_help(argv[2]))
+		return help_verb(verb, NULL);
+	return argc > 2 ? unknown_part(verb, argv[2]) : cli_usage(verb, "missing command");
 }

@@ -23,8 +23,9 @@ static bool is_edge(const char *text)
 }
 
 /* LINE:rise:1s[:+-300ns[:max]]; the line's own name may hold colons. */
-static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts *o)
+static int take_pulse(const struct verb *verb, void *to, char *text)
 {
+	struct cvl_sync_opts *o = &((struct sync_options *)to)->opts;
 	struct cvl_pulse_rule *r = &o->pulse[o->n_pulse];
 	char *word = last_word(text), *edge;
 	bool good = word != NULL;
@@ -53,8 +54,9 @@ static int parse_pulse(const struct verb *verb, char *text, struct cvl_sync_opts
 	return 0;
 }
 
-static int parse_drift(const struct verb *verb, char *text, struct cvl_sync_opts *o)
+static int take_drift(const struct verb *verb, void *to, char *text)
 {
+	struct cvl_sync_opts *o = &((struct sync_options *)to)->opts;
 	char *number = strrchr(text, '='), *end;
 	double ppm;
 
@@ -74,50 +76,90 @@ static int parse_drift(const struct verb *verb, char *text, struct cvl_sync_opts
 	return 0;
 }
 
-int sync_option(struct sync_options *o, int c, char *arg, const struct verb *verb)
+static int take_match(const struct verb *verb, void *to, char *text)
 {
-	struct cvl_sync_opts *opts = &o->opts;
-	char *end;
-	int rc;
+	struct sync_options *o = to;
 
-	switch (c) {
-	case SYNC_OPT_MATCH:
-		if (opts->n_match == CVL_RULES_MAX)
-			return cli_usage(verb, "at most %d rules", CVL_RULES_MAX);
-		opts->match = o->match;
-		o->match[opts->n_match++] = arg;
-		return 0;
-	case SYNC_OPT_PULSE: return parse_pulse(verb, arg, opts);
-	case SYNC_OPT_ALIGN:
-		if (strlen(arg) >= sizeof(opts->align))
-			return cli_usage(verb, "--align takes the name of a line");
-		snprintf(opts->align, sizeof(opts->align), "%s", arg);
-		return 0;
-	case SYNC_OPT_START_BOUND:
-		rc = cli_duration(verb, "--start-bound", arg, &opts->start_bound_ns);
-		if (!rc && opts->start_bound_ns <= 0)
-			rc = cli_usage(verb, "--start-bound takes a time above 0");
-		return rc;
-	case SYNC_OPT_BEACON:
-		rc = cli_duration(verb, "--beacon", arg, &opts->beacon_period_ns);
-		if (!rc && opts->beacon_period_ns <= 0)
-			rc = cli_usage(verb, "--beacon takes a period above 0");
-		return rc;
-	case SYNC_OPT_ESTIMATOR: opts->estimator = arg; return 0;
-	case SYNC_OPT_REFERENCE: opts->reference = arg; return 0;
-	case SYNC_OPT_DRIFT: return parse_drift(verb, arg, opts);
-	case SYNC_OPT_WANDER:
-		opts->wander_ppb_s = strtod(arg, &end);
-		opts->has_wander = true;
-		if (*end || end == arg || !(opts->wander_ppb_s >= 0))
-			return cli_usage(verb, "--wander takes ppb a second, such as 10, not '%s'",
-					 arg);
-		return 0;
-	case SYNC_OPT_CALIBRATION: o->calibration = arg; return 0;
-	case SYNC_OPT_STRICT: opts->strict = true; return 0;
-	default: return -1;
-	}
+	if (o->opts.n_match == CVL_RULES_MAX)
+		return cli_usage(verb, "at most %d rules", CVL_RULES_MAX);
+	o->opts.match = o->match;
+	o->match[o->opts.n_match++] = text;
+	return 0;
 }
+
+static int take_align(const struct verb *verb, void *to, char *text)
+{
+	struct cvl_sync_opts *o = &((struct sync_options *)to)->opts;
+
+	if (strlen(text) >= sizeof(o->align))
+		return cli_usage(verb, "--align takes the name of a line");
+	snprintf(o->align, sizeof(o->align), "%s", text);
+	return 0;
+}
+
+static int take_wander(const struct verb *verb, void *to, char *text)
+{
+	struct cvl_sync_opts *o = &((struct sync_options *)to)->opts;
+	char *end;
+
+	o->wander_ppb_s = strtod(text, &end);
+	o->has_wander = true;
+	if (*end || end == text || !(o->wander_ppb_s >= 0))
+		return cli_usage(verb, "--wander takes ppb a second, such as 10, not '%s'", text);
+	return 0;
+}
+
+const char *estimator_name(size_t i)
+{
+	const struct cvl_estimator_info *info = cvl_sync_estimator(i);
+
+	return info ? info->name : NULL;
+}
+
+static bool estimator_member(size_t i, struct verb_member *m)
+{
+	const struct cvl_estimator_info *info = cvl_sync_estimator(i);
+
+	if (info)
+		*m = (struct verb_member){ info->name, info->what, info->options };
+	return info != NULL;
+}
+
+const struct verb_members estimator_members = { "Estimators (--estimator)", estimator_member };
+
+#define AT(member) offsetof(struct sync_options, member)
+
+const struct cli_option sync_options_table[] = {
+	{ .kind = OPTION_HEADING,
+	  .what = "What ties the clocks (default: the rules of sync.json)" },
+	{ "match", 0, "RULE", OPTION_FILE, 0,
+	  "messages between events: lttng-tcp, tracer, or a YAML file of rules; may be repeated",
+	  .take = take_match },
+	{ "pulse", 0, "LINE:EDGE:PERIOD[:+-ERROR[:max]]", OPTION_LINE, 0,
+	  "pulses: every rise or fall of LINE, PERIOD apart; ERROR: each clock has a source of its own, off by that 99.9 % of the time, or at most; may be repeated",
+	  .take = take_pulse },
+	{ "beacon", 0, "PERIOD", OPTION_DURATION, AT(opts.beacon_period_ns),
+	  "time from one beacon to the next (default 1s)", 1, INT64_MAX },
+	{ "align", 0, "LINE", OPTION_LINE, 0,
+	  "the first edge of LINE is the same one on all clocks: it decides which pulses they heard",
+	  .take = take_align },
+	{ "start-bound", 0, "TIME", OPTION_DURATION, AT(opts.start_bound_ns),
+	  "captures began within TIME of when they claim, where nothing is stated", 1, INT64_MAX },
+	{ "reference", 0, "CLOCK", OPTION_CLOCK, AT(opts.reference),
+	  "the clock whose time becomes the timeline" },
+	{ "max-drift", 0, "[CLOCK=]PPM", OPTION_TEXT, 0,
+	  "how far a clock's rate may be off (default: as stated when it was imported; of a pair they add); may be repeated",
+	  .take = take_drift },
+	{ "wander", 0, "PPB", OPTION_TEXT, 0,
+	  "how fast a rate may change, ppb a second (default: not limited)", .take = take_wander },
+	{ "calibration", 0, "FILE", OPTION_FILE, AT(calibration),
+	  "use the delays found in that session or file; none: use none" },
+	{ .kind = OPTION_HEADING, .what = "How" },
+	{ "estimator", 0, "NAME", OPTION_WORD, AT(opts.estimator),
+	  "the estimator (default: the first that fits the observations)", .word = estimator_name },
+	STRICT_OPTION(AT(opts.strict)),
+	{ 0 },
+};
 
 /* ---- as it was done before ---- */
 

@@ -16,42 +16,18 @@ struct sync_options {
 	struct cvl_calibration *loaded;
 };
 
-/* Above whatever a verb calls its own. */
-enum {
-	SYNC_OPT_MATCH = 1000,
-	SYNC_OPT_PULSE,
-	SYNC_OPT_BEACON,
-	SYNC_OPT_ALIGN,
-	SYNC_OPT_START_BOUND,
-	SYNC_OPT_ESTIMATOR,
-	SYNC_OPT_REFERENCE,
-	SYNC_OPT_DRIFT,
-	SYNC_OPT_WANDER,
-	SYNC_OPT_CALIBRATION,
-	SYNC_OPT_STRICT
-};
+/** Over struct sync_options, without the estimator. */
+extern const struct cli_option sync_options_table[];
 
-/* clang-format off */
-/** Their entries in a verb's table of long options. */
-#define SYNC_OPTIONS                                                     \
-	{ "match", required_argument, NULL, SYNC_OPT_MATCH },            \
-	{ "pulse", required_argument, NULL, SYNC_OPT_PULSE },            \
-	{ "beacon", required_argument, NULL, SYNC_OPT_BEACON },          \
-	{ "align", required_argument, NULL, SYNC_OPT_ALIGN },            \
-	{ "start-bound", required_argument, NULL, SYNC_OPT_START_BOUND }, \
-	{ "estimator", required_argument, NULL, SYNC_OPT_ESTIMATOR },    \
-	{ "reference", required_argument, NULL, SYNC_OPT_REFERENCE },    \
-	{ "max-drift", required_argument, NULL, SYNC_OPT_DRIFT },        \
-	{ "wander", required_argument, NULL, SYNC_OPT_WANDER },          \
-	{ "calibration", required_argument, NULL, SYNC_OPT_CALIBRATION }, \
-	{ "strict", no_argument, NULL, SYNC_OPT_STRICT }
-/* clang-format on */
+#define SYNC_OPTIONS(offset)                                                      \
+	{                                                                         \
+		.kind = OPTION_GROUP, .at = (offset), .group = sync_options_table \
+	}
 
-/**
- * Take option @c, with @arg (which is cut up and kept), as getopt_long() gave it. Returns 0, the exit status of wrong
- * usage, or -1 if it is none of them.
- */
-int sync_option(struct sync_options *o, int c, char *arg, const struct verb *verb);
+/** Of --estimator: names of all. */
+const char *estimator_name(size_t i);
+/** What each is. */
+extern const struct verb_members estimator_members;
 
 /** Read the calibration that is to be used for the session at @path. */
 int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err);

@@ -617,9 +617,18 @@ static int csv_probe(const uint8_t *head, size_t n, const char *path)
 	return memchr(p, ',', len) ? 70 : 0;
 }
 
+static const struct cvl_option csv_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "resolution of the times (default: what fits them)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "lines", "GLOB,...", "only these columns, by name or its last part" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_csv = {
 	.name = "csv",
 	.what = "CSV of a logic analyzer (Time [s],channel,...), or of sigrok-cli",
+	.options = csv_options,
 	.probe = csv_probe,
 	.import = csv_import,
 	.selects = true,

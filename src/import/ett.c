@@ -354,9 +354,15 @@ static int ett_probe(const uint8_t *head, size_t n, const char *path)
 	return n >= ETT_COPY_AT + ETT_HEADER_BYTES && is_header(head + ETT_COPY_AT) ? 80 : 0;
 }
 
+static const struct cvl_option ett_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_ett = {
 	.name = "ett",
 	.what = "a disk that the event timestamping kernel saved to",
+	.options = ett_options,
 	.probe = ett_probe,
 	.import = ett_import,
 };

@@ -395,9 +395,15 @@ static int flocklab_probe(const uint8_t *head, size_t n, const char *path)
 	return n - at >= strlen(header) && !memcmp(head + at, header, strlen(header)) ? 90 : 0;
 }
 
+static const struct cvl_option flocklab_options[] = {
+	{ "node", "NAME", "goes in front of the names of the test's nodes" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_flocklab = {
 	.name = "flocklab",
 	.what = "FlockLab's gpiotracing.csv, version 1 or 2",
+	.options = flocklab_options,
 	.probe = flocklab_probe,
 	.import = flocklab_import,
 };

@@ -271,9 +271,15 @@ static int power_probe(const uint8_t *head, size_t n, const char *path)
 	return header_channels(line) ? 90 : 0;
 }
 
+static const struct cvl_option power_options[] = {
+	{ "node", "NAME", "goes in front of the names of the test's nodes" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_flocklab_power = {
 	.name = "flocklab-power",
 	.what = "FlockLab's powerprofiling.csv, version 1 or 2",
+	.options = power_options,
 	.probe = power_probe,
 	.import = power_import,
 };

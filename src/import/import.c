@@ -21,9 +21,18 @@ static int ctf_import(struct cvl_input *in, struct cvl_session *s,
 			cvl_input_name(in));
 }
 
+static const struct cvl_option ctf_options[] = {
+	{ "node", "NAME", "name of the node (default: from the trace)" },
+	{ "clock-rate", "HZ",
+	  "rate of the timestamps of a trace that declares no clock (default: 1G, as if they were nanoseconds)" },
+	{ "link", NULL, "point at the trace instead of copying it" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_ctf = {
 	.name = "ctf",
 	.what = "Common Trace Format 1.8, a directory",
+	.options = ctf_options,
 	.import = ctf_import,
 };
 

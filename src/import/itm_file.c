@@ -331,20 +331,40 @@ static int swo_import(struct cvl_input *in, struct cvl_session *s,
 	return run(in, s, opts, "swo", err);
 }
 
+static const struct cvl_option itm_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "rate that the timestamps count at" },
+	{ "ts-prescaler", "N", "cycles that a local timestamp counts: 1, 4, 16 or 64" },
+	{ "elf", "FILE", "the traced program: names for addresses and exceptions" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_itm = {
 	.name = "itm",
 	.what = "packets of a Cortex-M's ITM and DWT, bare",
+	.options = itm_options,
 	.import = itm_import,
+};
+
+static const struct cvl_option tpiu_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "rate that the timestamps count at" },
+	{ "ts-prescaler", "N", "cycles that a local timestamp counts: 1, 4, 16 or 64" },
+	{ "stream", "N", "the ITM's stream in the frames (default: 1)" },
+	{ "elf", "FILE", "the traced program: names for addresses and exceptions" },
+	{ 0 },
 };
 
 const struct cvl_importer cvl_import_tpiu = {
 	.name = "tpiu",
 	.what = "frames of a TPIU with an ITM's packets in one of their streams",
+	.options = tpiu_options,
 	.import = tpiu_import,
 };
 
 const struct cvl_importer cvl_import_swo = {
 	.name = "swo",
 	.what = "bytes of an SWO pin: itm or tpiu, whichever they are",
+	.options = tpiu_options,
 	.import = swo_import,
 };

@@ -130,8 +130,19 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 	return rc;
 }
 
+static const struct cvl_option raw_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "channels", "N", "lines in each sample; has to be given" },
+	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "beacons", "FILE", "CSV `tick,sender,seq`: beacons heard during the capture" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_raw = {
 	.name = "raw",
 	.what = "headerless samples, also from sigrok-cli -O binary",
+	.options = raw_options,
 	.import = raw_import,
 };

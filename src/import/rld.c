@@ -366,9 +366,16 @@ static int rld_probe(const uint8_t *head, size_t n, const char *path)
 	return n >= 8 && !memcmp(head, RLD_MAGIC, 4) ? 95 : 0;
 }
 
+static const struct cvl_option rld_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_rld = {
 	.name = "rld",
 	.what = "RocketLogger data file, versions 2 to 4",
+	.options = rld_options,
 	.probe = rld_probe,
 	.import = rld_import,
 };

@@ -232,9 +232,18 @@ static int sr_import(struct cvl_input *in, struct cvl_session *s,
 	return rc;
 }
 
+static const struct cvl_option sr_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "rate", "HZ", "sampling rate, where the file says none" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "beacons", "FILE", "CSV `tick,sender,seq`: beacons heard during the capture" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_sr = {
 	.name = "sr",
 	.what = "sigrok session file (PulseView, sigrok-cli)",
+	.options = sr_options,
 	.probe = sr_probe,
 	.import = sr_import,
 };

@@ -716,9 +716,18 @@ static int vcd_probe(const uint8_t *head, size_t n, const char *path)
 	return 0;
 }
 
+static const struct cvl_option vcd_options[] = {
+	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "lines", "GLOB,...",
+	  "only these lines and vectors, by name or its last part; 'bus[3]' is a bit of a vector as a line" },
+	{ 0 },
+};
+
 const struct cvl_importer cvl_import_vcd = {
 	.name = "vcd",
 	.what = "Value Change Dump of a simulator, logic analyzer or viewer",
+	.options = vcd_options,
 	.probe = vcd_probe,
 	.import = vcd_import,
 	.selects = true,

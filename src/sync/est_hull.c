@@ -399,6 +399,6 @@ out:
 
 const struct estimator estimator_hull = {
 	.info = { "hull", "messages and constant rates: convex hull, all straight lines that fit",
-		  true },
+		  true, sync_message_options },
 	.solve = solve,
 };

@@ -816,13 +816,13 @@ static const struct tracker lag = { open_lag, feed, close_bank, false, true };
 const struct estimator estimator_kalman = {
 	.info = { "kalman",
 		  "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
-		  false },
+		  false, sync_mark_options, true },
 	.tracker = &kalman,
 };
 
 const struct estimator estimator_lag = {
 	.info = { "lag",
 		  "the same, told once later marks would change little, at the earliest 16 s late",
-		  false },
+		  false, sync_mark_options },
 	.tracker = &lag,
 };

@@ -183,6 +183,6 @@ static const struct tracker tracker = { open_regression, feed, close_regression,
 
 const struct estimator estimator_regress = {
 	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs",
-		  false },
+		  false, sync_mark_options },
 	.tracker = &tracker,
 };

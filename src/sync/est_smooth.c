@@ -997,6 +997,6 @@ const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, 
 const struct estimator estimator_smooth = {
 	.info = { "smooth",
 		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)",
-		  false },
+		  false, sync_mark_options },
 	.tracker = &tracker_smooth,
 };

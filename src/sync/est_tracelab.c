@@ -155,6 +155,7 @@ static const struct tracker tracker = { open_tracelab, feed, close_tracelab, tru
 
 const struct estimator estimator_tracelab = {
 	.info = { "tracelab",
-		  "pulses, online: the controller of the TraceLab paper, to compare with", false },
+		  "pulses, online: the controller of the TraceLab paper, to compare with", false,
+		  sync_mark_options },
 	.tracker = &tracker,
 };

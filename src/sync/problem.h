@@ -151,4 +151,8 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
 		       struct cvl_error *err);
 
+/** What estimators heed: of messages, of those with a limit of drift, of beacons alone, and of pulses and beacons. */
+extern const struct cvl_option sync_message_options[], sync_interval_options[],
+	sync_beacon_options[], sync_mark_options[];
+
 #endif

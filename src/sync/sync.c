@@ -24,6 +24,38 @@ static const struct estimator *const estimators[] = {
 	&estimator_grace,    NULL,
 };
 
+const struct cvl_option sync_message_options[] = {
+	{ "match", "RULE", "messages between events" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ 0 },
+};
+
+const struct cvl_option sync_interval_options[] = {
+	{ "match", "RULE", "messages between events" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "max-drift", "[CLOCK=]PPM", "how far a rate may be off: what the bounds rest on" },
+	{ "wander", "PPB", "how fast a rate may change: narrower bounds, if it is true" },
+	{ 0 },
+};
+
+const struct cvl_option sync_beacon_options[] = {
+	{ "beacon", "PERIOD", "time from one beacon to the next" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "calibration", "FILE", "fixed delays of receivers" },
+	{ 0 },
+};
+
+const struct cvl_option sync_mark_options[] = {
+	{ "pulse", "LINE:EDGE:PERIOD[:+-ERROR[:max]]", "edges of a line, PERIOD apart" },
+	{ "beacon", "PERIOD", "time from one beacon to the next" },
+	{ "reference", "CLOCK", "the clock whose time becomes the timeline" },
+	{ "align", "LINE", "its first edge is the same one on all clocks" },
+	{ "start-bound", "TIME", "how far claimed starts may be off" },
+	{ "max-drift", "[CLOCK=]PPM", "which pulses and beacons can be the same" },
+	{ "calibration", "FILE", "fixed delays of receivers" },
+	{ 0 },
+};
+
 const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
 {
 	return i < sizeof(estimators) / sizeof(*estimators) - 1 ? &estimators[i]->info : NULL;

@@ -16,6 +16,7 @@
 #include "core/random.h"
 #include "capture/drivers/cc1101/spi.h"
 #include "../sim/cc1101_chip.h"
+#include "tier.h"
 
 static uint64_t seed;
 
@@ -656,9 +657,8 @@ int main(void)
 		cmocka_unit_test(devices_are_named),
 		cmocka_unit_test(the_model_sends),
 	};
-	const char *given = getenv("COEVAL_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
+	seed = seed_of_run();
 	printf("COEVAL_SEED=%" PRIu64 "\n", seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,6 +17,7 @@
 
 #include "core/random.h"
 #include "capture/drivers/cc1101/pair.h"
+#include "tier.h"
 
 #define RATE 8000000ull
 #define FIFO 9
@@ -348,9 +349,8 @@ int main(void)
 		cmocka_unit_test(no_pair_is_wrong),
 		cmocka_unit_test(no_beginning_is_wrong),
 	};
-	const char *given = getenv("COEVAL_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
+	seed = seed_of_run();
 	printf("COEVAL_SEED=%" PRIu64 "\n", seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -15,6 +15,7 @@
 #include "capture/drivers/fx2/ihx.h"
 #include "capture/drivers/fx2/proto.h"
 #include "../sim/fx2_device.h"
+#include "tier.h"
 
 static uint64_t seed;
 
@@ -569,9 +570,8 @@ int main(void)
 		cmocka_unit_test(the_model_runs_only_what_was_loaded_under_reset),
 		cmocka_unit_test(random_losses_are_all_found_and_no_sample_is_invented),
 	};
-	const char *given = getenv("COEVAL_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
+	seed = seed_of_run();
 	printf("COEVAL_SEED=%" PRIu64 "\n", seed);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

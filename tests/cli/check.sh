@@ -30,8 +30,8 @@ cat >open.yaml <<'YAML'
 - { name: short, after: alpha.radio_send, then: beta.radio_receive, within: 100us }
 - { name: silence, after: radio_send where len = 1000, never: radio_receive, within: 1ms }
 YAML
-run coeval check s open.yaml --to 0.2
-run coeval check s open.yaml --to 0.2 --strict
+run coeval check s open.yaml --until 0.2
+run coeval check s open.yaml --until 0.2 --strict
 
 # what XML cannot hold
 printf -- '- { name: "\\uFFFE\\uFFFF & <a> \\"é\\"", never: radio_send where len > 1000 }\n' >odd.yaml
@@ -53,6 +53,6 @@ bad "- { after: radio_send, then: beta.task_switch }"
 bad "- ["
 bad ""
 bad "- { never: alpha.radio_send, while: radio_send is high }"
-run coeval check s open.yaml --from 2 --to 1
+run coeval check s open.yaml --from 2 --until 1
 run coeval check s missing.yaml
 run coeval check s

@@ -59,7 +59,7 @@ echo "== two programs, one analyzer; then the first is killed"
 cat >two.sh <<END
 $capture -q -s 30 >first & sleep 0.7
 $capture -q -n 1000
-coeval devices
+coeval doctor devices
 kill -9 \$!
 wait \$! 2>/dev/null
 $capture -q -n 1000000
@@ -78,5 +78,5 @@ as=
 END
 bed --loaded -- bash closed.sh
 
-bed --devices 2 --loaded --radio -- coeval devices
-bed --devices 1 --loaded -- coeval devices --json
+bed --devices 2 --loaded --radio -- coeval doctor devices
+bed --devices 1 --loaded -- coeval doctor devices --json

@@ -74,7 +74,7 @@ run coeval power flock --current current --volts voltage --between INT1..INT1:fa
 run coeval power flock --current current --volts 3 --between node-4.LED1:rise..node-4.LED1 --json
 run coeval import -o meter meter.rld
 run coeval power meter --current I1H --volts V1 --line DI1
-run coeval power meter --current I1H --volts V1 --between DI1..DI1:fall --each --from 0.1 --to 0.2
+run coeval power meter --current I1H --volts V1 --between DI1..DI1:fall --each --from 0.1 --until 0.2
 run coeval import -o cut cut.rld
 run coeval power cut --current I1H --volts V1
 

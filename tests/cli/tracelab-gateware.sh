@@ -42,7 +42,7 @@ observe -o act --duration 2s --control ctl >act.txt &
 until_true test -e act/capture/control
 # one after the other is done: the simulated observer is many times slower than the clock by which its "now" is told
 for order in "set ACT1" "clear ACT1" "pulse ACT2:1ms"; do
-	coeval act act $order at +20ms | sed -E 's/[0-9.]+ s/T s/g'
+	coeval control act act $order at +20ms | sed -E 's/[0-9.]+ s/T s/g'
 done
 coeval control ctl stop >/dev/null
 wait

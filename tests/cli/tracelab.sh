@@ -38,7 +38,7 @@ coeval show fine | grep sample | tail -n +11 | head -2 | sed -E 's/0\.[0-9]+\]/T
 
 echo "== the same from its bytes"
 coeval capture --driver tracelab --device bytes.spi --power 1k --name obs -o file | vague
-for s in fine file; do coeval show $s --event edge --to 1.4 >$s.txt; done
+for s in fine file; do coeval show $s --event edge --until 1.4 >$s.txt; done
 cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
 "$device" --file 3 10 >whole.spi
 { head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
@@ -55,8 +55,8 @@ echo "== actuation"
 spill=()
 observe -o act --duration 20s --control ctl >act.txt &
 until_true test -e act/capture/control
-coeval act act set ACT1 at 2.8s clear ACT1 at 2.81s pulse ACT3:2ms at 2.9s
-coeval act act --json pulse ACT2 at 5.2s | sed -E 's/(5\.20[01]0000)[0-9]+/\1XX/g'
+coeval control act act set ACT1 at 2.8s clear ACT1 at 2.81s pulse ACT3:2ms at 2.9s
+coeval control act act --json pulse ACT2 at 5.2s | sed -E 's/(5\.20[01]0000)[0-9]+/\1XX/g'
 refused act --no-wait act pulse ACT1:10ms at 60s set ACT2 at 60.005s
 refused act --no-wait act set ACT2 at 60.01s
 refused act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
@@ -90,7 +90,7 @@ for observer in a:12 b:-31; do
 	"$device" --file 40 ${observer#*:} >${observer%:*}.spi
 	coeval capture --driver tracelab --device ${observer%:*}.spi --name ${observer%:*} -o s${observer%:*}
 done
-coeval join sa sb -o both | head -n 1
+coeval session join sa sb -o both | head -n 1
 coeval sync both --pulse PPS:rise:1s
 coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core/text.h"
+#include "tier.h"
 
 typedef unsigned __int128 u128;
 
@@ -108,8 +109,7 @@ static uint64_t rng(uint64_t *s)
  */
 static void random_times_agree_with_128_bit_division(void **state)
 {
-	const char *given = getenv("COEVAL_SEED");
-	uint64_t seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
+	uint64_t seed = seed_of_run();
 	uint64_t s = seed * 2 + 1;
 
 	(void)state;

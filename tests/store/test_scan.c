@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "store/scan.h"
+#include "tier.h"
 
 #define SAMPLES 3000
 #define ROUNDS 4000
@@ -175,9 +176,8 @@ int main(void)
 		cmocka_unit_test(plain_scan_skips_nothing),
 		cmocka_unit_test(every_scan_equals_the_plain_one),
 	};
-	const char *given = getenv("COEVAL_SEED");
 
-	seed = given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL) * 2654435761u;
+	seed = seed_of_run();
 	if (!seed)
 		seed = 1;
 	printf("COEVAL_SEED=%" PRIu64 "\n", seed);

@@ -14,6 +14,7 @@
 #include "core/random.h"
 #include "sync/count.h"
 #include "sync/turns.h"
+#include "tier.h"
 
 #define MOST 40000
 
@@ -27,9 +28,7 @@ static struct line line;
 
 static uint64_t seed(void)
 {
-	const char *s = getenv("COEVAL_SEED");
-
-	return s ? strtoull(s, NULL, 10) : (uint64_t)time(NULL);
+	return seed_of_run();
 }
 
 static void put(double x, int64_t number)

@@ -15,6 +15,7 @@
 #include "../bench/traps.h"
 
 #include "test_scratch.h"
+#include "tier.h"
 
 /* Over all kinds: what something decides is good, and bounds hold. */
 static struct {
@@ -24,16 +25,14 @@ static struct {
 
 static uint64_t first_seed(void)
 {
-	const char *s = getenv("COEVAL_SEED");
-
-	return s ? strtoull(s, NULL, 10) : (uint64_t)time(NULL);
+	return seed_of_run();
 }
 
 static unsigned worlds(void)
 {
 	const char *s = getenv("COEVAL_WORLDS");
 
-	return s ? (unsigned)strtoul(s, NULL, 10) : 60;
+	return s ? (unsigned)strtoul(s, NULL, 10) : tier(10, 60, 1700);
 }
 
 static void run_kind(enum trap_ties ties)

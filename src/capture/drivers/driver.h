@@ -124,8 +124,8 @@ struct driver_event {
 struct driver {
 	struct cvl_driver pub;
 	/** Find and open what @opts asks for, ready to start. @sink and @opts outlive the state. */
-	int (*open)(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err);
+	int (*open)(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err);
 	size_t (*analyzers)(void *state, const struct driver_analyzer **list);
 	int (*start)(void *state, struct cvl_error *err);
 	/** What to wait for before work(), at most @max; *timeout_ms is lowered if work() is due earlier. */

@@ -155,10 +155,23 @@ static int file_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option file_options[] = {
+	{ "device", "FILE", "the path; has to be given" },
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "lines", "N", "1 to 64 (default: 8)" },
+	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", "NAME", "its settings (default: grace)" },
+	{ "radio-line", "N", "line that its GDO0 is wired to, counted from 1 (default: 8)" },
+	{ "beacon-period", "TIME", "from one number of Grace's beacons to the next (default: 1s)" },
+	{ 0 },
+};
+
 const struct driver driver_file = {
 	.pub = { .name = "file",
 		 .what = "samples from a file, as another analyzer's program left them",
-		 .takes = "rate,lines,unit-size,radio" },
+		 .options = file_options },
 	.open = file_open,
 	.analyzers = file_analyzers,
 	.start = file_start,
@@ -168,10 +181,23 @@ const struct driver driver_file = {
 	.close = file_close,
 };
 
+static const struct cvl_option pipe_options[] = {
+	{ "device", "FILE", "the path (default: standard input)" },
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "lines", "N", "1 to 64 (default: 8)" },
+	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", "NAME", "its settings (default: grace)" },
+	{ "radio-line", "N", "line that its GDO0 is wired to, counted from 1 (default: 8)" },
+	{ "beacon-period", "TIME", "from one number of Grace's beacons to the next (default: 1s)" },
+	{ 0 },
+};
+
 const struct driver driver_pipe = {
 	.pub = { .name = "pipe",
 		 .what = "samples from a pipe (default: standard input), as another analyzer's program sends them",
-		 .takes = "rate,lines,unit-size,radio" },
+		 .options = pipe_options },
 	.open = pipe_open,
 	.analyzers = file_analyzers,
 	.start = file_start,

@@ -279,8 +279,8 @@ static int open_all(struct usb *u, struct cvl_error *err)
 	return 0;
 }
 
-static int fx2_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct usb *u = calloc(1, sizeof(*u));
 	struct fx2_settings settings;
@@ -415,8 +415,8 @@ static int fx2_stop(void *state, struct cvl_error *err)
 #define NO_LIBUSB \
 	"this program was built without libusb: install libusb-1.0-0-dev and build it again"
 
-static int fx2_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	(void)opts;
 	(void)sink;
@@ -473,10 +473,23 @@ static int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *
 #endif
 
 extern const struct driver driver_fx2;
+static const struct cvl_option fx2_options[] = {
+	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "device", "PLACE,...",
+	  "where on the bus, such as 1-1.4,1-2 (default: all that are found)" },
+	{ "lines", "N", "of each analyzer: 8 (default) or 16" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
+	{ "profile", "NAME", "its settings (default: grace)" },
+	{ "radio-line", "N", "line that its GDO0 is wired to, counted from 1 (default: 8)" },
+	{ "beacon-period", "TIME", "from one number of Grace's beacons to the next (default: 1s)" },
+	{ 0 },
+};
+
 const struct driver driver_fx2 = {
 	.pub = { .name = "fx2",
 		 .what = "FX2LP logic analyzers on USB, 8 or 16 lines",
-		 .takes = "rate,lines,radio" },
+		 .options = fx2_options },
 	.open = fx2_open,
 	.analyzers = fx2_analyzers,
 	.start = fx2_start_all,

@@ -129,8 +129,8 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	return rc;
 }
 
-static int poll_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		     struct cvl_error *err)
+static int poll_open(void **state, const struct cvl_device_opts *opts,
+		     const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct device *d = calloc(1, sizeof(*d));
 	int rc;
@@ -343,10 +343,17 @@ static int poll_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option poll_options[] = {
+	{ "device", "WHAT[,SETTING...]",
+	  "shm:PATH[@OFFSET], mmio:PATH[@OFFSET], ioport:ADDRESS or gpiochip:PATH; width=BYTES, mask=BITS, lines=A+B, cpu=N, prio=N, gap=TIME, latency=TIME, reverse" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ 0 },
+};
+
 const struct driver driver_poll = {
 	.pub = { .name = "poll",
 		 .what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
-		 .takes = "" },
+		 .options = poll_options },
 	.open = poll_open,
 	.analyzers = poll_analyzers,
 	.start = poll_start,

@@ -144,8 +144,8 @@ static int see_packet(void *ctx, struct tracer_packet *p, size_t n, struct cvl_e
 	return l->serial->sink->packet(l->serial->sink->ctx, l->index, &packet, err);
 }
 
-static int open_serial(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
-		       struct cvl_error *err)
+static int open_serial(void **state, const struct cvl_device_opts *o,
+		       const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
 	int rc;
@@ -301,10 +301,17 @@ static int serial_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option serial_options[] = {
+	{ "device", "[NAME=]PATH[:BAUD],...",
+	  "ports, sockets, FIFOs or files, such as m4=/dev/ttyUSB0:921600 (default: standard input)" },
+	{ "metadata", "FILE,...", "what the traced programs declare: one for all, or one each" },
+	{ 0 },
+};
+
 const struct driver driver_serial = {
 	.pub = { .name = "serial",
 		 .what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
-		 .takes = "metadata" },
+		 .options = serial_options },
 	.open = open_serial,
 	.analyzers = serial_analyzers,
 	.start = serial_start,

@@ -139,8 +139,8 @@ static int look_for_rings(struct shm *s, struct memory *m, struct cvl_error *err
 	return rc;
 }
 
-static int shm_open_rings(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
-			  struct cvl_error *err)
+static int shm_open_rings(void **state, const struct cvl_device_opts *o,
+			  const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct shm *s = calloc(1, sizeof(*s));
 	int64_t until = driver_waited() + PATIENCE_NS;
@@ -282,10 +282,19 @@ static int shm_stop(void *state, struct cvl_error *err)
 	return 0;
 }
 
+static const struct cvl_option shm_options[] = {
+	{ "device", "[NAME=]PATH[@OFFSET[+BYTES]],...",
+	  "the memory that holds the rings, such as dsp=/dev/mem@0x21000000+0x100000" },
+	{ "metadata", "FILE,...", "what the traced programs declare (firmware/lib/tracer)" },
+	{ "bell", "PATH,...",
+	  "sleep until one of these rings: a FIFO, socket, port or mq:/NAME (default: look every 5 ms)" },
+	{ 0 },
+};
+
 const struct driver driver_shm = {
 	.pub = { .name = "shm",
 		 .what = "rings of firmware/lib/tracer in memory that other processors share with this one",
-		 .takes = "metadata,bell" },
+		 .options = shm_options },
 	.open = shm_open_rings,
 	.analyzers = shm_analyzers,
 	.start = shm_start,

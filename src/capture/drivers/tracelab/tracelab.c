@@ -384,10 +384,20 @@ static int tl_list(void (*row)(void *ctx, const struct cvl_device *row), void *c
 	return spidev_list("/dev", &observer, row, ctx, err);
 }
 
+static const struct cvl_option tracelab_options[] = {
+	{ "device", "SPI,SERIAL", "its SPI and serial port, or a file of its SPI bytes" },
+	{ "names", "A,B,...", "names of the lines" },
+	{ "power", "RATE", "readings of the supply current a second, 31 to 55,555" },
+	{ "mask", "A,B,...", "watch these lines only" },
+	{ "mode", "MODE",
+	  "fine (default: 10 ns, synchronised afterwards) or paper (2 MHz, steered to the PPS)" },
+	{ 0 },
+};
+
 const struct driver driver_tracelab = {
 	.pub = { .name = "tracelab",
 		 .what = "TraceLab observer (FPGA) by SPI and a serial port, or a file of its SPI bytes",
-		 .takes = "power,mask,mode" },
+		 .options = tracelab_options },
 	.open = tl_open,
 	.analyzers = tl_analyzers,
 	.start = tl_start,

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/** The command line of `coeval task bench`, which coeval-lab does: both read it by one table. */
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "cli.h"
+
+/** What its options are read into. */
+struct bench_request {
+	const char *output, *table;
+	bool dry_run, json, simulated;
+	unsigned seed;
+};
+
+extern const struct verb task_bench;
+
+/** Its run(): the command hands the words on, coeval-lab does what they say. */
+int bench_run(int argc, char **argv, const struct verb *verb);
+
+#endif
