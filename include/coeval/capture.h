@@ -8,6 +8,7 @@
 #ifndef COEVAL_CAPTURE_H
 #define COEVAL_CAPTURE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -138,7 +139,6 @@ struct cvl_capture_result {
 };
 
 struct cvl_capture;
-struct pollfd;
 
 /** Make ready for capturing, and open the control socket. What @opts points to outlives @c. CVL_E_ENV if a device is missing. */
 CVL_API int cvl_capture_open(struct cvl_capture **c, const struct cvl_capture_opts *opts,
