@@ -29,7 +29,7 @@ static bool is_ident(const char *s)
 	return !*s;
 }
 
-/* Keys that are called as their fields are, but for the unit; AT() is of the struct that they are in. */
+/* Keys named like their fields, but for the unit. AT() is the offset in the struct at hand. */
 #define NUMBER(kind, field, low, high, ...)                                                 \
 	{                                                                                   \
 		.name = #field, .type = kind, .offset = AT(field), .min = low, .max = high, \
