@@ -218,7 +218,7 @@ int help_verb(const struct verb *verb, const char *member)
 void help_all(FILE *f, const struct verb *const *list)
 {
 	fputs("usage: coeval COMMAND [OPTIONS] ...\n\n"
-	      "Coeval puts what many small machines did onto one clock, and says how sure\nit is.\n",
+	      "Coeval puts what many small machines did onto one clock, and says how\nsure it is.\n",
 	      f);
 	for (int g = 0; g < VERB_GROUPS; g++) {
 		fprintf(f, "\n%s:\n", group_titles[g]);

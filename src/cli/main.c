@@ -29,7 +29,7 @@ const struct verb *const verbs[] = {
 	NULL,
 };
 
-static const struct verb *const unlisted[] = { NULL };
+static const struct verb *const unlisted[] = { &verb_complete, &verb_completion, &verb_man, NULL };
 
 static const struct {
 	const char *old, *now[2];
