@@ -74,9 +74,19 @@ static const struct cli_option demanding[] = {
 	{ 0 },
 };
 
-static const struct verb verb = { .name = "try", .operands = "A [B]", .options = options };
+static int nothing(int argc, char **argv, const struct verb *v)
+{
+	(void)argc;
+	(void)argv;
+	(void)v;
+	return 0;
+}
+
+static const struct verb verb = {
+	.name = "try", .operands = "A [B]", .options = options, .run = nothing
+};
 static const struct verb any = { .name = "any", .operands = "[A...]", .options = options };
-static const struct verb must = { .name = "must", .options = demanding };
+static const struct verb must = { .name = "must", .options = demanding, .run = nothing };
 
 static struct request r;
 static struct operands operands;
@@ -85,8 +95,8 @@ static char said[2000];
 /* Reads @line, cut at blanks; what is printed is in said[]. */
 static int read_line(const struct verb *v, const char *line)
 {
-	static char copy[500];
-	char *argv[20], *save = NULL;
+	static char copy[500], *argv[64];
+	char *save = NULL;
 	int argc = 0, rc, saved = dup(STDERR_FILENO), out = dup(STDOUT_FILENO);
 	FILE *f = tmpfile();
 
@@ -207,7 +217,7 @@ static void what_is_wrong_is_told(void **state)
 		{ "",
 		  "coeval try: missing A\nusage: coeval try [OPTIONS] A [B]\nTry `coeval help try`.\n" },
 		{ "a b c", "unexpected argument 'c'" },
-		{ "a --frob", "unknown option '--frob'\n" },
+		{ "a --zzzzz", "unknown option '--zzzzz'\n" },
 		{ "a --numbre 3", "unknown option '--numbre' (did you mean --number?)" },
 		{ "a -x", "unknown option '-x'" },
 		{ "a --text", "--text needs an argument: TEXT" },
@@ -234,7 +244,8 @@ static void what_is_wrong_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++) {
 		assert_int_equal(read_line(&verb, wrong[i].line), 2);
-		assert_says(wrong[i].says);
+		if (!strstr(said, wrong[i].says))
+			fail_msg("'%s' says %s", wrong[i].line, said);
 	}
 	assert_int_equal(read_line(&must, ""), 2);
 	assert_says("missing --must TEXT\nusage: coeval must [OPTIONS] -m TEXT\n");
