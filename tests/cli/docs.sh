@@ -21,7 +21,8 @@ while read -r command; do
 	# shellcheck disable=SC2086
 	for option in $(coeval help $command | grep -o -- '^  *\(-., \)\?--[a-z-]*' | grep -o -- '--[a-z-]*'); do
 		grep -qx -e "$option" completed || missing "$command $option" "the completion"
-		grep -q "fB${option//-/\\\\\\\\-}.fR" page || missing "$command $option" "its page"
+		escaped=${option//-/\\-}
+		grep -qF -e "$escaped" page || missing "$command $option" "its page"
 	done
 done < <(printf '%s\n' "$commands" "$parts")
 
