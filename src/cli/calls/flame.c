@@ -110,8 +110,7 @@ static void rect(const struct flame *fl, const struct calls_node *n, int64_t wid
 	svg_escape(fl->o, name, 200);
 	if (n->parent != CALLS_NONE)
 		cvl_out_printf(fl->o, ": %llu calls,", (unsigned long long)n->calls);
-	cvl_out_printf(
-		fl->o,
+	cvl_out_printf(fl->o,
 		" %s, itself %s</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" rx=\"1\" fill=\"%s\"/>",
 		total, self, x, y, w > 0.6 ? w - 0.3 : w, ROW - 1,
 		n->parent == CALLS_NONE ? "#c9d4e0" : colour);

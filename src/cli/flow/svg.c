@@ -6,8 +6,7 @@
 #include "report/figures.h"
 #include "report/svg.h"
 
-static void draw(struct cvl_out *o, const struct flow_view *v, const struct flow_times *t,
-		 double top)
+static void draw(struct cvl_out *o, const struct flow_view *v, const struct flow_times *t, double top)
 {
 	char title[3 * FLOW_NAME_MAX];
 
