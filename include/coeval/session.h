@@ -183,10 +183,27 @@ CVL_API int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets
 				       struct cvl_error *err);
 
 /**
- * Remove clock @i, which is not foreign, with its store: what was derived from another and can be had again. The clocks behind it
- * move up.
+ * Take clocks out of the session, which was opened by cvl_session_create(): their entries in session.json, and their traces. Of a trace
+ * that somebody else has and that was linked the link goes. The clocks behind them move up; a session may end up with none.
+ *
+ * @clocks  indexes of @n different clocks
+ *
+ * What was found out with them is not believed any more: if sync.json names one, no clock is synchronised until it is done again (its
+ * rules stay, for cvl_sync_recall()); calibration.json and truth.json are written without them. All that comes before session.json is
+ * written without them, and what they stored is removed after that: a crash in between leaves at most files that nothing names, for
+ * cvl_session_clean().
+ *
+ * CVL_E_USAGE if other clocks are in the same trace, and are not to go; CVL_E_ENV if one is still being written.
  */
-CVL_API int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err);
+CVL_API int cvl_session_remove(struct cvl_session *s, const size_t *clocks, size_t n,
+			       struct cvl_error *err);
+
+/**
+ * Remove what interrupted work left and nothing names: traces of no clock, and new versions of the session's files that did not replace
+ * them. @s was opened by cvl_session_create(). @see is told each path before it is removed; false keeps it.
+ */
+CVL_API int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+			      void *ctx, struct cvl_error *err);
 
 /** What is said of a foreign trace. */
 struct cvl_trace_opts {

@@ -140,6 +140,10 @@ CVL_API int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 CVL_API int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync,
 			    struct cvl_error *err);
 
+/** Call @see with the name of each matching rule that cvl_sync_recall() put into @opts; rules of one name in a row once. */
+CVL_API void cvl_sync_recalled(const struct cvl_sync_opts *opts,
+			       void (*see)(void *ctx, const char *name), void *ctx);
+
 /** The observations of a session, read once, to be solved more than once. */
 struct cvl_observations;
 
@@ -174,6 +178,9 @@ struct cvl_advice_run {
 };
 
 #define CVL_ADVICE_RUNS 9
+/** So many times as many exchanges as there are is what the model is made for, and so many are not asked of it. */
+#define CVL_ADVICE_TRIED 4
+#define CVL_ADVICE_FAR 64
 
 /** What its messages tell of a clock that is not the reference. */
 struct cvl_clock_advice {
@@ -183,6 +190,8 @@ struct cvl_clock_advice {
 	double per_second;
 	double floor_ns;  /* half the shortest round trip to the reference: no rate betters that */
 	double drift_ppm; /* limits of the clock and the reference together */
+	double gap_ns;    /* from one exchange to the next, on average */
+	double drift_ns;  /* what the drift limit adds in half of that */
 	size_t n;
 	struct cvl_advice_run
 		run[CVL_ADVICE_RUNS]; /* fewest exchanges first; none if nothing can be said */
@@ -192,6 +201,7 @@ struct cvl_clock_advice {
 
 struct cvl_advice {
 	char *reference;
+	bool reached; /* of every clock of which something can be said some rate keeps the median to what was wanted, if anything was */
 	size_t n;
 	struct cvl_clock_advice *clock;
 };

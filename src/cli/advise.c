@@ -2,15 +2,10 @@
 #include "advise.h"
 
 #include "cli.h"
-#include "report/report.h"
+#include "json.h"
 
 #include <inttypes.h>
-#include <jansson.h>
 #include <math.h>
-
-/* Times as many exchanges: what the model was compared with, and beyond what it is not asked. */
-#define TRIED 4
-#define FAR 64
 
 static const char *bound_text(char text[CVL_TIME_TEXT], double ns)
 {
@@ -62,12 +57,13 @@ static void print_rate(struct cvl_out *o, const struct cvl_clock_advice *a, cons
 {
 	if (isinf(times))
 		cvl_out_printf(o, "; %s: no rate does", which);
-	else if (times > FAR)
-		cvl_out_printf(o, "; %s: more than %d times as many as here", which, FAR);
+	else if (times > CVL_ADVICE_FAR)
+		cvl_out_printf(o, "; %s: more than %d times as many as here", which,
+			       CVL_ADVICE_FAR);
 	else
 		cvl_out_printf(o, "; %s: %.3g exchanges a second, %.2g times as many as here%s",
 			       which, a->per_second * times, times,
-			       times > TRIED            ? " (further than the model was tried)" :
+			       times > CVL_ADVICE_TRIED ? " (further than the model was tried)" :
 			       times <= a->run[0].times ? ", or fewer" :
 							  "");
 }
@@ -80,8 +76,8 @@ static void print_clock(struct cvl_out *o, const struct cvl_clock_advice *a, int
 		cvl_out_printf(o, "%s: %s\n", a->clock, a->reason);
 		return;
 	}
-	bound_text(gap, 1e9 / a->per_second);
-	bound_text(drift, a->drift_ppm * 1e3 / a->per_second / 2);
+	bound_text(gap, a->gap_ns);
+	bound_text(drift, a->drift_ns);
 	cvl_out_printf(
 		o,
 		"%s: half the shortest round trip is %s, and only quicker messages better that; a drift limit of %.4g ppm "
@@ -95,47 +91,51 @@ static void print_clock(struct cvl_out *o, const struct cvl_clock_advice *a, int
 	cvl_out_char(o, '\n');
 }
 
-static json_t *times_json(double times)
+static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wanted_ns)
 {
-	return isinf(times) ? json_null() : json_real(times);
-}
+	js_open(j, NULL, '{');
+	js_text(j, "clock", a->clock);
+	js_count(j, "exchanges", a->exchanges);
+	js_real(j, "per_second", a->per_second);
+	js_real(j, "drift_ppm", a->drift_ppm);
+	if (!a->n)
+		js_text(j, "reason", a->reason);
+	if (a->n) {
+		js_real(j, "floor_ns", a->floor_ns);
+		js_open(j, "runs", '[');
+		for (size_t i = 0; i < a->n; i++) {
+			const struct cvl_advice_run *r = &a->run[i];
 
-static json_t *clock_json(const struct cvl_clock_advice *a, int64_t wanted_ns)
-{
-	json_t *j = json_pack("{s:s, s:I, s:f, s:f}", "clock", a->clock, "exchanges",
-			      (json_int_t)a->exchanges, "per_second", a->per_second, "drift_ppm",
-			      a->drift_ppm);
-	json_t *runs = json_array();
-
-	if (!a->n) {
-		json_object_set_new(j, "reason", json_string(a->reason));
-		json_decref(runs);
-		return j;
+			js_open(j, NULL, '{');
+			js_real(j, "times", r->times);
+			js_bool(j, "measured", r->measured);
+			js_real(j, "median_ns", r->median_ns);
+			js_real(j, "worst_ns", r->worst_ns);
+			js_close(j, '}');
+		}
+		js_close(j, ']');
 	}
-	for (size_t i = 0; i < a->n; i++)
-		json_array_append_new(
-			runs, json_pack("{s:f, s:b, s:f, s:f}", "times", a->run[i].times,
-					"measured", a->run[i].measured, "median_ns",
-					a->run[i].median_ns, "worst_ns", a->run[i].worst_ns));
-	json_object_set_new(j, "floor_ns", json_real(a->floor_ns));
-	json_object_set_new(j, "runs", runs);
-	if (wanted_ns) {
-		json_object_set_new(j, "times_for_median", times_json(a->times_median));
-		json_object_set_new(j, "times_for_worst", times_json(a->times_worst));
+	if (a->n && wanted_ns) {
+		js_real(j, "times_for_median", a->times_median);
+		js_real(j, "times_for_worst", a->times_worst);
 	}
-	return j;
+	js_close(j, '}');
 }
 
 static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
 {
-	json_t *clocks = json_array(), *root;
+	struct js j = { .o = o };
 
+	js_open(&j, NULL, '{');
+	js_text(&j, "reference", advice->reference);
+	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < advice->n; i++)
-		json_array_append_new(clocks, clock_json(&advice->clock[i], wanted_ns));
-	root = json_pack("{s:s, s:o}", "reference", advice->reference, "clocks", clocks);
+		put_clock(&j, &advice->clock[i], wanted_ns);
+	js_close(&j, ']');
 	if (wanted_ns)
-		json_object_set_new(root, "wanted_ns", json_integer(wanted_ns));
-	report_json(o, root);
+		js_int(&j, "wanted_ns", wanted_ns);
+	js_close(&j, '}');
+	js_end(&j);
 }
 
 static void print_text(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
@@ -161,9 +161,8 @@ int advise_print(struct cvl_out *o, struct cvl_session *session, const struct cv
 		print_json(o, advice, wanted_ns);
 	else if (!rc)
 		print_text(o, advice, wanted_ns);
-	for (size_t i = 0; !rc && i < advice->n; i++)
-		if (advice->clock[i].n && isinf(advice->clock[i].times_median))
-			*reached = false;
+	if (!rc)
+		*reached = advice->reached;
 	cvl_advice_free(advice);
 	cvl_observations_free(obs);
 	return rc;

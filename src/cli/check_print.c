@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "cli.h"
-#include "report/report.h"
+#include "clocks_print.h"
 
 #define LINE_MAX 400
 

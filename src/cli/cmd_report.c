@@ -1,96 +1,114 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "report/figures.h"
-#include "report/page.h"
-#include "report/study.h"
+#include "clocks_print.h"
+#include "compare.h"
+#include "output.h"
 #include "syncopts.h"
 
 #include <coeval/files.h>
+#include <coeval/report.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#define FIGURES_MAX 16
-
 struct report {
 	struct sync_options sync;
 	const char *path, *output, *svg;
+	bool json;
 	struct cvl_sync *saved; /* sync.json, or NULL */
-	struct study study;
-	char *figure[FIGURES_MAX]; /* as SVG, or NULL: nothing to draw */
+	struct cvl_study *study;
+	size_t figures;
 };
 
-/* ---- figures ---- */
+/* ---- files ---- */
 
-static int draw(struct report *r, struct cvl_error *err)
+struct svg {
+	const struct cvl_study *study;
+	size_t figure;
+};
+
+static void put_svg(struct cvl_out *out, const void *ctx)
 {
-	for (size_t i = 0; figures[i] && i < FIGURES_MAX; i++) {
-		size_t n;
-		FILE *f;
+	const struct svg *svg = ctx;
 
-		if (!figures[i]->fits(&r->study))
-			continue;
-		f = open_memstream(&r->figure[i], &n);
-		if (!f)
-			return cvl_no_memory(err);
-		figures[i]->draw(&r->study, figures[i]->title, f);
-		if (ferror(f) | fclose(f))
-			return cvl_no_memory(err);
-	}
-	return 0;
+	cvl_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	cvl_report_figure(out, svg->figure, svg->study);
 }
 
-static int write_svgs(const struct report *r, struct cvl_error *err)
+static int write_svg(const struct report *r, size_t i, struct cvl_error *err)
+{
+	const struct svg svg = { r->study, i };
+	char path[CVL_PATH_MAX], name[80];
+
+	snprintf(name, sizeof(name), "%s.svg", cvl_report_figure_name(i));
+	if (!cvl_path_join(path, r->svg, name))
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", r->svg);
+	return output_write(path, put_svg, &svg, err);
+}
+
+static void put_html(struct cvl_out *out, const void *ctx)
+{
+	const struct report *r = ctx;
+
+	cvl_report_html(out, r->study,
+			&(struct cvl_report_page){ r->path, r->saved, &r->sync.opts });
+}
+
+static int write_files(struct report *r, struct cvl_error *err)
 {
 	int rc = 0;
 
-	if (mkdir(r->svg, 0777) && errno != EEXIST)
+	if (r->svg && mkdir(r->svg, 0777) && errno != EEXIST)
 		return cvl_fail_errno(err, "create", r->svg);
-	for (size_t i = 0; figures[i] && !rc; i++) {
-		char path[CVL_PATH_MAX], name[80], *text = NULL;
-		size_t n;
-		FILE *f;
-
-		if (!r->figure[i])
+	for (size_t i = 0; cvl_report_figure_name(i) && !rc; i++) {
+		if (!cvl_report_figure_fits(i, r->study))
 			continue;
-		snprintf(name, sizeof(name), "%s.svg", figures[i]->name);
-		if (!cvl_path_join(path, r->svg, name))
-			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
-					r->svg);
-		f = open_memstream(&text, &n);
-		if (!f)
-			return cvl_no_memory(err);
-		fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", f);
-		fputs(r->figure[i], f);
-		rc = ferror(f) | fclose(f) ? cvl_no_memory(err) :
-					     cvl_write_whole(path, text, n, err);
-		free(text);
+		r->figures++;
+		if (r->svg)
+			rc = write_svg(r, i, err);
 	}
-	return rc;
+	return rc ? rc : output_write(r->output, put_html, r, err);
 }
 
-static int write_html(const struct report *r, struct cvl_error *err)
-{
-	const struct page page = {
-		.path = r->path,
-		.saved = r->saved,
-		.opts = &r->sync.opts,
-		.study = &r->study,
-		.figure = r->figure,
-	};
-	char *text = NULL;
-	size_t n;
-	FILE *f = open_memstream(&text, &n);
-	int rc;
+/* ---- what was written ---- */
 
-	if (!f)
-		return cvl_no_memory(err);
-	page_put(&page, f);
-	rc = ferror(f) | fclose(f) ? cvl_no_memory(err) : cvl_write_whole(r->output, text, n, err);
-	free(text);
-	return rc;
+static void put_json(struct cvl_out *o, const void *report)
+{
+	const struct report *r = report;
+	struct js j = { .o = o };
+
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", r->path);
+	js_text(&j, "output", r->output);
+	js_text(&j, "svg", r->svg);
+	js_count(&j, "clocks", r->study->n_clocks);
+	js_count(&j, "figures", r->figures);
+	js_text(&j, "estimator", r->study->result[r->study->main].info->name);
+	js_text(&j, "reference", r->study->result[r->study->main].sync->reference);
+	js_real(&j, "length_s", r->study->length_s);
+	compare_put(&j, r->study);
+	js_open(&j, "by_clock", '[');
+	for (size_t i = 0; i < r->study->n_clocks; i++) {
+		js_open(&j, NULL, '{');
+		js_text(&j, "clock", r->study->clock[i].sync->clock);
+		clocks_put(&j, r->study->clock[i].sync);
+		js_close(&j, '}');
+	}
+	js_close(&j, ']');
+	js_close(&j, '}');
+	js_end(&j);
+}
+
+static void put_text(struct cvl_out *o, const void *report)
+{
+	const struct report *r = report;
+
+	cvl_out_printf(o, "%s: %zu clocks, %zu estimators, %zu figures\n", r->output,
+		       r->study->n_clocks, r->study->n, r->figures);
+	if (r->svg)
+		cvl_out_printf(o, "%s/: the figures as SVG\n", r->svg);
 }
 
 /* ---- the verb ---- */
@@ -101,6 +119,7 @@ static const struct cli_option options[] = {
 	{ "output", 'o', "FILE", OPTION_FILE, AT(output),
 	  "the HTML file to write (default: report.html)" },
 	{ "svg", 0, "DIR", OPTION_DIR, AT(svg), "also each figure as an SVG file" },
+	{ "json", 0, NULL, OPTION_FLAG, AT(json), "what was written, and the numbers, as JSON" },
 	SYNC_OPTIONS(AT(sync)),
 	{ 0 },
 };
@@ -127,30 +146,14 @@ static int make(struct report *r, struct cvl_session *session, struct problems *
 	progress_init(&progress, "reading observations");
 	opts->report = &problems->report;
 	opts->progress = (struct cvl_progress){ progress_show, &progress };
-	rc = study_make(&r->study, session, opts, estimator, err);
+	rc = cvl_study_make(&r->study, session, opts, estimator, err);
 	progress_clear(&progress);
 	if (!rc && opts->estimator &&
-	    strcmp(r->study.result[r->study.main].info->name, opts->estimator))
+	    strcmp(r->study->result[r->study->main].info->name, opts->estimator))
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 			      "--estimator: '%s' cannot be used on these observations",
 			      opts->estimator);
-	if (!rc)
-		rc = draw(r, err);
-	if (!rc && r->svg)
-		rc = write_svgs(r, err);
-	return rc ? rc : write_html(r, err);
-}
-
-static void tell(const struct report *r)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < FIGURES_MAX; i++)
-		n += r->figure[i] != NULL;
-	printf("%s: %zu clocks, %zu estimators, %zu figures\n", r->output, r->study.n_clocks,
-	       r->study.n, n);
-	if (r->svg)
-		printf("%s/: the figures as SVG\n", r->svg);
+	return rc ? rc : write_files(r, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
@@ -177,19 +180,15 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_open(&session, r->path, &problems.report, &err);
 	if (!rc) {
 		rc = make(r, session, &problems, &err);
-		if (!rc) {
-			tell(r);
-			rc = cli_flush();
-		}
-		study_free(&r->study);
+		if (!rc)
+			rc = output_print(r->json ? put_json : put_text, r, &err);
+		cvl_study_free(r->study);
 		cvl_session_close(session);
 	}
-	for (size_t i = 0; i < FIGURES_MAX; i++)
-		free(r->figure[i]);
 	cvl_sync_free(r->saved);
 	sync_options_free(&r->sync);
 	free(r);
-	return rc > 0 ? rc : cli_end(rc, &err, &problems);
+	return cli_end(rc, &err, &problems);
 }
 
 const struct verb verb_report = {

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "report/report.h"
+#include "json.h"
+#include "output.h"
 
+#include <coeval/files.h>
 #include <coeval/verify.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+struct verify_request {
+	bool json;
+	const char *path;
+	struct cvl_verify *v;
+};
 
 static const char *digest_name(const struct cvl_verify_part *p)
 {
@@ -43,8 +49,10 @@ static void print_part(const struct cvl_verify_part *p, struct table *t)
 		table_cell(t, "ok");
 }
 
-static void print_text(const struct cvl_verify *v, const char *path, struct cvl_out *o)
+static void print_text(struct cvl_out *o, const void *request)
 {
+	const struct verify_request *r = request;
+	const struct cvl_verify *v = r->v;
 	static const char *const heads[] = { "",       "packets", "records", "bytes",
 					     "digest", "result",  NULL };
 	unsigned without = 0;
@@ -69,7 +77,7 @@ static void print_text(const struct cvl_verify *v, const char *path, struct cvl_
 			cvl_out_printf(o, "%s: %llu more\n", p->name,
 				       (unsigned long long)(p->problems - CVL_VERIFY_TOLD));
 	}
-	cvl_out_text(o, path);
+	cvl_out_text(o, r->path);
 	if (v->problems)
 		cvl_out_text(o, ": damaged, or changed since it was stored\n");
 	else if (without)
@@ -81,38 +89,46 @@ static void print_text(const struct cvl_verify *v, const char *path, struct cvl_
 
 /* ---- JSON ---- */
 
-static json_t *part_json(const struct cvl_verify_part *p)
+static void put_part(struct js *j, const struct cvl_verify_part *p)
 {
-	json_t *problems = json_array(), *j;
-
+	js_open(j, NULL, '{');
+	js_text(j, "name", p->name);
+	js_text(j, "digest", digest_name(p));
+	js_bool(j, "ok", !p->problems);
+	js_count(j, "problems", p->problems);
+	js_open(j, "what", '[');
 	for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++)
-		json_array_append_new(problems, report_text(p->problem[k]));
-	j = json_pack("{s:o, s:s, s:b, s:I, s:o}", "name", report_text(p->name), "digest",
-		      digest_name(p), "ok", !p->problems, "problems", (json_int_t)p->problems,
-		      "what", problems);
-	if (p->is_file || p->shares)
-		return j;
-	json_object_set_new(j, "packets", json_integer((json_int_t)p->packets));
-	json_object_set_new(j, "records", json_integer((json_int_t)p->records));
-	json_object_set_new(j, "bytes", json_integer((json_int_t)p->bytes));
-	return j;
+		js_text(j, NULL, p->problem[k]);
+	js_close(j, ']');
+	if (!p->is_file && !p->shares) {
+		js_count(j, "packets", p->packets);
+		js_count(j, "records", p->records);
+		js_count(j, "bytes", p->bytes);
+	}
+	js_close(j, '}');
 }
 
-static void print_json(const struct cvl_verify *v, const char *path, struct cvl_out *o)
+static void print_json(struct cvl_out *o, const void *request)
 {
-	json_t *clocks = json_array(), *files = json_array();
+	const struct verify_request *r = request;
+	const struct cvl_verify *v = r->v;
+	struct js j = { .o = o };
 
-	for (size_t i = 0; i < v->n; i++)
-		json_array_append_new(v->part[i].is_file ? files : clocks, part_json(&v->part[i]));
-	report_json(o, json_pack("{s:o, s:b, s:o, s:o}", "session", report_text(path), "ok",
-				 !v->problems, "clocks", clocks, "files", files));
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", r->path);
+	js_bool(&j, "ok", !v->problems);
+	for (int files = 0; files < 2; files++) {
+		js_open(&j, files ? "files" : "clocks", '[');
+		for (size_t i = 0; i < v->n; i++)
+			if (v->part[i].is_file == files)
+				put_part(&j, &v->part[i]);
+		js_close(&j, ']');
+	}
+	js_close(&j, '}');
+	js_end(&j);
 }
 
-/* ---- the verb ---- */
-
-struct verify_request {
-	bool json;
-};
+/* ---- verify ---- */
 
 static const struct cli_option verify_options[] = {
 	JSON_OPTION(offsetof(struct verify_request, json)),
@@ -122,39 +138,24 @@ static const struct cli_option verify_options[] = {
 static int run_verify(int argc, char **argv, const struct verb *verb)
 {
 	struct cvl_verify_opts opts = { 0 };
-	struct cvl_verify *v = NULL;
 	struct progress progress;
 	struct verify_request r = { 0 };
 	struct operands operands;
 	struct cvl_error err;
-	struct cvl_out *o;
-	const char *path;
-	int rc = options_read(verb, &r, argc, argv, &operands), status;
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	path = operands.v[0];
+	r.path = operands.v[0];
 	progress_init(&progress, "verifying");
 	opts.progress = (struct cvl_progress){ progress_show, &progress };
-	rc = cvl_verify_session(&v, path, &opts, &err);
+	rc = cvl_verify_session(&r.v, r.path, &opts, &err);
 	progress_clear(&progress);
-	if (rc)
-		return cli_fail(&err);
-	o = malloc(sizeof(*o));
-	if (!o) {
-		rc = cvl_no_memory(&err);
-	} else {
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (r.json)
-			print_json(v, path, o);
-		else
-			print_text(v, path, o);
-		rc = cvl_out_flush(o, &err);
-	}
-	status = rc ? cli_fail(&err) : v->problems != 0;
-	cvl_verify_free(v);
-	free(o);
-	return status;
+	if (!rc)
+		rc = output_print(r.json ? print_json : print_text, &r, &err);
+	rc = rc ? cli_fail(&err) : r.v->problems != 0;
+	cvl_verify_free(r.v);
+	return rc;
 }
 
 static const struct verb session_verify = {
@@ -168,9 +169,145 @@ static const struct verb session_verify = {
 	.run = run_verify,
 };
 
+/* ---- remove and clean ---- */
+
+struct changed {
+	const char *path;
+	size_t left; /* clocks */
+};
+
+/* To change what is there: nothing is made. */
+static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
+{
+	int rc = cvl_session_open(s, path, NULL, err);
+
+	if (rc)
+		return rc;
+	cvl_session_close(*s);
+	return cvl_session_create(s, path, err);
+}
+
+static int remove_clocks(struct cvl_session *s, char *const *names, size_t n, struct cvl_error *err)
+{
+	size_t *clocks = calloc(n + 1, sizeof(*clocks));
+	int rc = clocks ? 0 : cvl_no_memory(err);
+
+	for (size_t i = 0; i < n && !rc; i++) {
+		int found = cvl_session_find(s, names[i]);
+
+		if (found < 0)
+			rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no clock '%s'",
+				      cvl_session_path(s), names[i]);
+		else
+			clocks[i] = (size_t)found;
+	}
+	if (!rc)
+		rc = cvl_session_remove(s, clocks, n, err);
+	free(clocks);
+	return rc;
+}
+
+static void put_left(struct cvl_out *o, const void *changed)
+{
+	const struct changed *c = changed;
+
+	cvl_out_text(o, c->path);
+	cvl_out_text(o, ": ");
+	cli_count(o, c->left, "clock");
+	cvl_out_text(o, " left\n");
+}
+
+static int run_remove(int argc, char **argv, const struct verb *verb)
+{
+	struct changed c = { 0 };
+	struct cvl_session *s;
+	struct operands operands;
+	struct cvl_error err;
+	int rc = options_read(verb, NULL, argc, argv, &operands);
+
+	if (rc >= 0)
+		return rc;
+	c.path = operands.v[0];
+	rc = open_to_change(&s, c.path, &err);
+	if (!rc) {
+		rc = remove_clocks(s, operands.v + 1, (size_t)operands.n - 1, &err);
+		c.left = cvl_session_clocks(s);
+		cvl_session_close(s);
+	}
+	if (!rc)
+		rc = output_print(put_left, &c, &err);
+	return rc ? cli_fail(&err) : 0;
+}
+
+static const struct verb session_remove = {
+	.name = "session remove",
+	.what = "take clocks out of a session, with their traces",
+	.operands = "SESSION CLOCK...",
+	.notes =
+		"The traces are deleted; of a linked one the link. After that the session has to be synchronised again: `coeval sync` uses the rules of before. Clocks of one trace can only go together.\n",
+	.examples = "  coeval session remove all/ n02 && coeval sync all/\n",
+	.run = run_remove,
+};
+
+struct clean_request {
+	bool dry_run;
+	size_t n;
+};
+
+static const struct cli_option clean_options[] = {
+	{ "dry-run", 'n', NULL, OPTION_FLAG, offsetof(struct clean_request, dry_run),
+	  "list it, and remove nothing" },
+	{ 0 },
+};
+
+static bool see(void *ctx, const char *path)
+{
+	struct clean_request *r = ctx;
+	char text[4 * CVL_PATH_MAX + 1];
+
+	cvl_text_name(text, path);
+	printf("%s%s\n", text, r->dry_run ? " (not removed)" : "");
+	r->n++;
+	return !r->dry_run;
+}
+
+static int run_clean(int argc, char **argv, const struct verb *verb)
+{
+	struct clean_request r = { 0 };
+	struct cvl_session *s;
+	struct operands operands;
+	struct cvl_error err;
+	int rc = options_read(verb, &r, argc, argv, &operands);
+
+	if (rc >= 0)
+		return rc;
+	rc = open_to_change(&s, operands.v[0], &err);
+	if (!rc) {
+		rc = cvl_session_clean(s, see, &r, &err);
+		cvl_session_close(s);
+	}
+	if (!rc && !r.n)
+		printf("%s: nothing to remove\n", operands.v[0]);
+	return rc ? cli_fail(&err) : cli_flush();
+}
+
+static const struct verb session_clean = {
+	.name = "session clean",
+	.what = "remove what interrupted work left behind",
+	.operands = "SESSION",
+	.options = clean_options,
+	.notes =
+		"These are traces of no clock, and new versions of files that never got their name.\n",
+	.examples = "  coeval session clean --dry-run s/\n",
+	.run = run_clean,
+};
+
+/* ---- the verb ---- */
+
 extern const struct verb session_join;
 
-static const struct verb *const parts[] = { &session_join, &session_verify, NULL };
+static const struct verb *const parts[] = { &session_join, &session_remove, &session_verify,
+					    &session_clean, NULL };
 
 const struct verb verb_session = {
 	.name = "session",

@@ -3,12 +3,11 @@
 #include "cli.h"
 #include "compare.h"
 #include "follow.h"
-#include "report/report.h"
+#include "clocks_print.h"
 #include "syncopts.h"
 
 #include <coeval/sync.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,26 +17,31 @@
 static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
 {
 	cvl_out_printf(o, "estimator %s, reference %s\n\n", sync->estimator, sync->reference);
-	report_sync_table(sync, o, "");
+	clocks_table(sync, o, "");
 	cvl_out_char(o, '\n');
-	for (size_t i = 0; i < sync->n; i++)
-		cvl_out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+	clocks_reasons(sync, o, true, "");
 	if (*sync->note)
 		cvl_out_printf(o, "%s\n", sync->note);
 }
 
 static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 {
-	json_t *clocks = json_array();
+	struct js j = { .o = o };
 
+	js_open(&j, NULL, '{');
+	js_text(&j, "estimator", sync->estimator);
+	js_text(&j, "reference", sync->reference);
+	js_text(&j, "note", sync->note);
+	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < sync->n; i++) {
-		json_t *c = report_sync_json(&sync->clock[i]);
-
-		json_object_set_new(c, "clock", json_string(sync->clock[i].clock));
-		json_array_append_new(clocks, c);
+		js_open(&j, NULL, '{');
+		js_text(&j, "clock", sync->clock[i].clock);
+		clocks_put(&j, &sync->clock[i]);
+		js_close(&j, '}');
 	}
-	report_json(o, json_pack("{s:s, s:s, s:s, s:o}", "estimator", sync->estimator, "reference",
-				 sync->reference, "note", sync->note, "clocks", clocks));
+	js_close(&j, ']');
+	js_close(&j, '}');
+	js_end(&j);
 }
 
 /* What was asked for, and what is needed for it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "task/freq_report.h"
-#include "report/report.h"
+#include "clocks_print.h"
 
 #include <coeval/time.h>
 

@@ -2,10 +2,7 @@
 #include "compare.h"
 
 #include "cli.h"
-#include "report/report.h"
-#include "report/study.h"
 
-#include <jansson.h>
 #include <math.h>
 
 /* "110 ns", or "-" where nothing is known. */
@@ -21,7 +18,7 @@ static void cell_ns(struct table *t, double ns, bool known)
 	table_cell(t, "%s", text);
 }
 
-static void print_text(struct cvl_out *o, const struct study *s)
+static void print_text(struct cvl_out *o, const struct cvl_study *s)
 {
 	static const char *const heads[] = { "estimator", "tied",       "degraded", "residual sd",
 					     "bound",     "mean error", "sd",       "99.9 %",
@@ -32,7 +29,7 @@ static void print_text(struct cvl_out *o, const struct study *s)
 	for (size_t i = 0; i < t.columns; i++)
 		table_cell(&t, "%s", heads[i]);
 	for (size_t i = 0; i < s->n; i++) {
-		const struct study_result *r = &s->result[i];
+		const struct cvl_study_result *r = &s->result[i];
 		const struct cvl_score *e = &r->score;
 
 		table_cell(&t, "%s", r->info->name);
@@ -71,48 +68,62 @@ static void print_text(struct cvl_out *o, const struct study *s)
 			s->instants, s->settled_s);
 }
 
-static void print_json(struct cvl_out *o, const struct study *s)
+static void put_score(struct js *j, const struct cvl_score *e)
 {
-	json_t *list = json_array();
+	js_open(j, "pairs", '{');
+	js_count(j, "n", e->n);
+	js_real(j, "mean_abs_ns", e->mean_abs);
+	js_real(j, "sd_ns", e->sd);
+	js_real(j, "p999_ns", e->p999);
+	js_real(j, "max_ns", e->max);
+	js_real(j, "coverage", e->coverage);
+	js_int(j, "median_bound_ns", e->median_bound);
+	js_close(j, '}');
+}
 
+void compare_put(struct js *j, const struct cvl_study *s)
+{
+	js_open(j, "estimators", '[');
 	for (size_t i = 0; i < s->n; i++) {
-		const struct study_result *r = &s->result[i];
-		json_t *j = json_pack("{s:s}", "estimator", r->info->name);
+		const struct cvl_study_result *r = &s->result[i];
 
-		if (!r->sync)
-			json_object_set_new(j, "error", json_string(r->why));
-		else
-			json_object_update_new(j, json_pack("{s:I, s:I, s:I}", "clocks",
-							    (json_int_t)r->sync->n, "tied",
-							    (json_int_t)r->tied, "degraded",
-							    (json_int_t)r->degraded));
+		js_open(j, NULL, '{');
+		js_text(j, "estimator", r->info->name);
+		if (r->sync) {
+			js_count(j, "clocks", r->sync->n);
+			js_count(j, "tied", r->tied);
+			js_count(j, "degraded", r->degraded);
+		} else {
+			js_text(j, "error", r->why);
+		}
 		if (r->sync && r->residuals)
-			json_object_set_new(j, "residual_sd_ns", json_real(r->residual_sd));
+			js_real(j, "residual_sd_ns", r->residual_sd);
 		if (r->sync && r->median_bound >= 0)
-			json_object_set_new(j, "median_bound_ns", json_real(r->median_bound));
+			js_real(j, "median_bound_ns", r->median_bound);
 		if (r->score.n)
-			json_object_set_new(
-				j, "pairs",
-				json_pack("{s:I, s:f, s:f, s:f, s:f, s:f, s:I}", "n",
-					  (json_int_t)r->score.n, "mean_abs_ns", r->score.mean_abs,
-					  "sd_ns", r->score.sd, "p999_ns", r->score.p999, "max_ns",
-					  r->score.max, "coverage", r->score.coverage,
-					  "median_bound_ns", (json_int_t)r->score.median_bound));
-		json_array_append_new(list, j);
+			put_score(j, &r->score);
+		js_close(j, '}');
 	}
-	report_json(o, json_pack("{s:o}", "estimators", list));
+	js_close(j, ']');
 }
 
 int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err)
 {
-	struct study s;
-	int rc = study_make(&s, session, opts, NULL, err);
+	struct js j = { .o = o };
+	struct cvl_study *s;
+	int rc = cvl_study_make(&s, session, opts, NULL, err);
 
-	if (!rc && json)
-		print_json(o, &s);
-	else if (!rc)
-		print_text(o, &s);
-	study_free(&s);
+	if (rc)
+		return rc;
+	if (json) {
+		js_open(&j, NULL, '{');
+		compare_put(&j, s);
+		js_close(&j, '}');
+		js_end(&j);
+	} else {
+		print_text(o, s);
+	}
+	cvl_study_free(s);
 	return rc;
 }

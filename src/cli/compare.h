@@ -3,14 +3,15 @@
 #ifndef CLI_COMPARE_H
 #define CLI_COMPARE_H
 
-#include <stdbool.h>
+#include <coeval/study.h>
 
-#include <coeval/sync.h>
-
-#include <coeval/out.h>
+#include "json.h"
 
 /** Solve by every estimator that fits, and print what came of it. Nothing is written to the session. */
 int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err);
+
+/** What each estimator made of the observations: "estimators". */
+void compare_put(struct js *j, const struct cvl_study *study);
 
 #endif

@@ -175,3 +175,40 @@ int output_end(struct output *o, int rc, struct cvl_error *err)
 	stopped(o);
 	return rc;
 }
+
+int output_write(const char *path, void (*put)(struct cvl_out *out, const void *ctx),
+		 const void *ctx, struct cvl_error *err)
+{
+	struct cvl_out *out = malloc(sizeof(*out));
+	struct output output;
+	int rc;
+
+	if (!out)
+		return cvl_no_memory(err);
+	rc = output_begin(&output, path, false, err);
+	if (!rc) {
+		rc = cvl_out_open(out, output_path(&output), err);
+		if (!rc) {
+			put(out, ctx);
+			rc = cvl_out_close(out, err);
+		}
+		rc = output_end(&output, rc, err);
+	}
+	free(out);
+	return rc;
+}
+
+int output_print(void (*put)(struct cvl_out *out, const void *ctx), const void *ctx,
+		 struct cvl_error *err)
+{
+	struct cvl_out *out = malloc(sizeof(*out));
+	int rc;
+
+	if (!out)
+		return cvl_no_memory(err);
+	cvl_out_init(out, STDOUT_FILENO, "standard output");
+	put(out, ctx);
+	rc = cvl_out_flush(out, err);
+	free(out);
+	return rc;
+}

@@ -12,6 +12,7 @@
 #include <signal.h>
 
 #include <coeval/files.h>
+#include <coeval/out.h>
 
 struct output {
 	const char *path; /* as the user gave it */
@@ -34,5 +35,13 @@ static inline const char *output_path(const struct output *o)
 
 /** Give it its name if @rc is 0, else remove it. Returns @rc, or why it could not be renamed. */
 int output_end(struct output *o, int rc, struct cvl_error *err);
+
+/** Print what @put writes on standard output, as text for people. */
+int output_print(void (*put)(struct cvl_out *out, const void *ctx), const void *ctx,
+		 struct cvl_error *err);
+
+/** Make @path, a file, of what @put writes. */
+int output_write(const char *path, void (*put)(struct cvl_out *out, const void *ctx),
+		 const void *ctx, struct cvl_error *err);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "power_view.h"
-#include "report/report.h"
+#include "clocks_print.h"
 
 #include <jansson.h>
 #include <math.h>

@@ -7,7 +7,8 @@
 
 #include "report/figures.h"
 #include "flow/times.h"
-#include "report/report.h"
+#include "clocks_print.h"
+#include "output.h"
 #include "report/svg.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
@@ -366,18 +367,18 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 	return rc;
 }
 
+static void put_svg(struct cvl_out *o, const void *view)
+{
+	const struct precision_view *v = view;
+	char title[300];
+
+	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, v->study.times.n);
+	svg_begin(o, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE, title);
+	flow_times_draw(o, title, &v->study.times, 36);
+	svg_end(o);
+}
+
 int precision_view_svg(const struct precision_view *v, struct cvl_error *err)
 {
-	FILE *f = fopen(v->svg, "we");
-	char title[300];
-	int bad;
-
-	if (!f)
-		return cvl_fail_errno(err, "create", v->svg);
-	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, v->study.times.n);
-	svg_begin(f, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE, title);
-	flow_times_draw(f, title, &v->study.times, 36);
-	svg_end(f);
-	bad = ferror(f);
-	return fclose(f) || bad ? cvl_fail_errno(err, "write", v->svg) : 0;
+	return output_write(v->svg, put_svg, v, err);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "syncopts.h"
 
-#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,28 +162,14 @@ const struct cli_option sync_options_table[] = {
 
 /* ---- as it was done before ---- */
 
-/* Rules of one file may share a name. */
-static void put_matches(FILE *f, const char *settings)
+static void put_match(void *ctx, const char *name)
 {
-	json_t *root = json_loads(settings, 0, NULL), *list = json_object_get(root, "match"), *j;
-	const char *last = "";
-	size_t i;
-
-	json_array_foreach(list, i, j)
-	{
-		const char *name = json_string_value(json_object_get(j, "name"));
-
-		if (name && strcmp(name, last) != 0)
-			fprintf(f, " --match %s", name);
-		last = name ? name : "";
-	}
-	json_decref(root);
+	fprintf(ctx, " --match %s", name);
 }
 
 static void put_recalled(FILE *f, const struct cvl_sync_opts *o, const struct cvl_sync_opts *given)
 {
-	if (o->recalled)
-		put_matches(f, o->recalled);
+	cvl_sync_recalled(o, put_match, f);
 	for (size_t i = 0; i < o->n_pulse; i++) {
 		const struct cvl_pulse_rule *r = &o->pulse[i];
 

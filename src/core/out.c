@@ -491,12 +491,13 @@ void cvl_out_json(struct cvl_out *o, const char *s, size_t n)
 	cvl_out_char(o, '"');
 }
 
-/* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. */
+/* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. U+0080 to U+009F are controls, too. */
 static bool is_xml(const char *s, size_t len)
 {
 	unsigned char c = (unsigned char)*s;
 
 	return len && (c >= ' ' || c == '\t' || c == '\n' || c == '\r') && c != 0x7f &&
+	       !(c == 0xc2 && (unsigned char)s[1] < 0xa0) &&
 	       memcmp(s, "\xef\xbf\xbe", len < 3 ? 1 : 3) != 0 &&
 	       memcmp(s, "\xef\xbf\xbf", len < 3 ? 1 : 3) != 0;
 }

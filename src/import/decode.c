@@ -295,9 +295,18 @@ static int find_store(const struct job *j, const struct cvl_session *s)
 
 static int drop_store(const struct job *j, struct cvl_session *s, struct cvl_error *err)
 {
-	int i = find_store(j, s);
+	int i = find_store(j, s), rc;
+	bool *out;
 
-	return i < 0 ? 0 : cvl_session_drop(s, (size_t)i, err);
+	if (i < 0)
+		return 0;
+	out = calloc(cvl_session_clocks(s), sizeof(*out));
+	if (!out)
+		return cvl_no_memory(err);
+	out[i] = true;
+	rc = session_take_out(s, out, err);
+	free(out);
+	return rc;
 }
 
 static int open_store(struct job *j, struct cvl_session *s)

@@ -121,6 +121,19 @@ int cvl_session_find(const struct cvl_session *s, const char *name)
 	return by_node < 0 ? -1 : by_node;
 }
 
+/* The earlier clock that clock @i is, or -1. */
+static int find_same(const struct cvl_session *s, size_t i)
+{
+	const struct entry *e = &s->clock[i];
+
+	for (size_t k = 0; k < i && *e->uuid; k++)
+		if (!strcmp(s->clock[k].uuid, e->uuid) &&
+		    s->clock[k].pub.rate_hz == e->pub.rate_hz &&
+		    s->clock[k].pub.start_unix_ns == e->pub.start_unix_ns)
+			return (int)k;
+	return -1;
+}
+
 /* Room for one more clock; its strings are copied from @from. NULL when out of memory. */
 static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *from,
 			       const char *uuid)
@@ -158,12 +171,7 @@ static struct entry *add_entry(struct cvl_session *s, const struct cvl_clock *fr
 	e->pub.hash = e->hash;
 	e->pub.host = e->host;
 	e->pub.uuid = e->uuid;
-	e->pub.same_as = -1;
-	for (size_t i = 0; i < s->n && *e->uuid && e->pub.same_as < 0; i++)
-		if (!strcmp(s->clock[i].uuid, e->uuid) &&
-		    s->clock[i].pub.rate_hz == from->rate_hz &&
-		    s->clock[i].pub.start_unix_ns == from->start_unix_ns)
-			e->pub.same_as = (int)i;
+	e->pub.same_as = find_same(s, s->n);
 	s->n++;
 	return e;
 }
@@ -440,13 +448,12 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	return 0;
 }
 
-typedef json_t *reader(const char *path, const char *kind, int version, const char *remedy,
-		       struct cvl_error *err);
+typedef json_t *reader(const char *path, const char *kind, int version, struct cvl_error *err);
 
 static int load(struct cvl_session *s, const char *path, reader *read_file, struct cvl_error *err)
 {
 	json_error_t e;
-	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, "", err), *list, *j;
+	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, err), *list, *j;
 	json_int_t epoch;
 	const char *uuid, *created;
 	size_t i;
@@ -547,19 +554,20 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 	struct cvl_error told = { .code = CVL_OK };
 	const bool none = !class->implied && !*class->name;
 
-	if (none)
+	if (none) {
 		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 			 "%s/metadata: its events have no timestamps: all stand at time 0", path);
-	else if (class->implied && !opts->clock_rate_hz)
+	} else if (class->implied && !opts->clock_rate_hz) {
+		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			 "%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed",
+			 path);
+		cvl_hint(&told, CVL_HINT_CLOCK_RATE, 0);
+	} else if (!class->implied && opts->clock_rate_hz) {
 		cvl_fail(
 			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			"%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed; `coeval import --clock-rate "
-			"HZ` sets another rate",
+			"%s/metadata: the clock rate given is ignored: the trace declares its clock",
 			path);
-	else if (!class->implied && opts->clock_rate_hz)
-		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			 "%s/metadata: --clock-rate is ignored: the trace declares its clock",
-			 path);
+	}
 	if (told.code)
 		cvl_tell(opts->report, &told);
 	return class->implied && opts->clock_rate_hz ? opts->clock_rate_hz : class->rate_hz;
@@ -986,17 +994,14 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	if (!s)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	if (stat(path, &st)) {
-		rc = errno == ENOENT ?
-			     cvl_fail(
-				     err, CVL_E_MISSING, CVL_NO_OFFSET,
-				     "%s: there is no such session; `coeval import -o %s FILE` makes one",
-				     path, path) :
-			     cvl_fail_errno(err, "open", path);
+		rc = errno == ENOENT ? cvl_hint(err, CVL_HINT_NO_SESSION,
+						cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+							 "%s: no such session", path)) :
+				       cvl_fail_errno(err, "open", path);
 	} else if (!S_ISDIR(st.st_mode)) {
-		rc = cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s is a file, not a session; `coeval import -o SESSION %s` makes one of it",
-			path, path);
+		rc = cvl_hint(err, CVL_HINT_NOT_SESSION,
+			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "%s is a file, not a session", path));
 	} else if (!cvl_path_join(file, path, "session.json")) {
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	} else if (cvl_is_file(file)) {
@@ -1333,31 +1338,41 @@ int cvl_session_finish_packets(struct cvl_session *s, struct cvl_packets *p, boo
 	return rc ? rc : save(s, err);
 }
 
-int cvl_session_drop(struct cvl_session *s, size_t i, struct cvl_error *err)
+/* ---- taking clocks out ---- */
+
+static bool has_trace(const struct cvl_session *s, const char *trace)
 {
-	static const char *const files[] = { "index/stream.idx", "index", "stream", "metadata" };
-	struct entry gone = s->clock[i];
-	char path[CVL_PATH_MAX];
+	for (size_t i = 0; i < s->n; i++)
+		if (!strcmp(s->clock[i].trace, trace))
+			return true;
+	return false;
+}
+
+int session_take_out(struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	struct entry *gone = malloc((s->n + 1) * sizeof(*gone));
+	size_t all = s->n, n_gone = 0;
+	struct stat st;
 	int rc;
 
-	if (gone.pub.foreign)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the trace of clock %s is not ours to remove", s->path,
-				gone.name);
-	memmove(s->clock + i, s->clock + i + 1, (s->n - i - 1) * sizeof(*s->clock));
-	s->n--;
-	for (size_t k = i; k < s->n; k++) {
-		int *same = &s->clock[k].pub.same_as;
-
-		*same = *same == (int)i ? gone.pub.same_as : *same - (*same > (int)i);
-	}
+	if (!gone)
+		return no_memory(s, err);
+	s->n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (out[i])
+			gone[n_gone++] = s->clock[i];
+		else
+			s->clock[s->n++] = s->clock[i];
+	for (size_t i = 0; i < s->n; i++)
+		s->clock[i].pub.same_as = find_same(s, i);
+	s->made = false; /* it had clocks */
 	rc = save(s, err);
-	for (size_t k = 0; !rc && k < sizeof(files) / sizeof(*files); k++)
-		if (cvl_path_join(path, gone.trace, files[k]) && remove(path) && errno != ENOENT)
-			rc = cvl_fail_errno(err, "remove", path);
-	if (!rc && rmdir(gone.trace) && errno != ENOENT)
-		rc = cvl_fail_errno(err, "remove", gone.trace);
-	entry_free(&gone);
+	for (size_t i = 0; i < n_gone; i++) {
+		if (!rc && !has_trace(s, gone[i].trace) && !lstat(gone[i].trace, &st))
+			rc = cvl_remove_tree(gone[i].trace, err);
+		entry_free(&gone[i]);
+	}
+	free(gone);
 	return rc;
 }
 

@@ -47,6 +47,12 @@ void stored_expect(const struct stored *st, const char *file, struct cvl_stream_
 /** cvl_session_open() of a session.json, whatever its checksum: to be verified. */
 int session_open_as_it_is(struct cvl_session **s, const char *path, struct cvl_error *err);
 
+/**
+ * The clocks of @s for which @out is set are not in it any more: first session.json is without them, then their traces are removed.
+ * Other files of the session stay as they are.
+ */
+int session_take_out(struct cvl_session *s, const bool *out, struct cvl_error *err);
+
 /** Wall-clock time at tick 0, as the metadata claim it; 0: none. */
 int64_t session_claimed_start(const struct cvl_clock_class *class);
 

@@ -12,6 +12,8 @@
  * the present rate first.
  */
 #include "sync/advise.h"
+
+#include "core/order.h"
 #include "sync/exchanges.h"
 
 #include <math.h>
@@ -29,13 +31,6 @@ struct look {
 	double median, worst, least;
 	bool ok;
 };
-
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return a < b ? -1 : a > b;
-}
 
 /* Bounds between a clock's first and last exchange of the whole capture. */
 static struct look look_at(const struct cvl_clock_sync *c, const struct cvl_map *whole,
@@ -55,7 +50,7 @@ static struct look look_at(const struct cvl_clock_sync *c, const struct cvl_map 
 		cvl_map_time(c->map, tick, &ns);
 		bound[i] = (double)ns;
 	}
-	qsort(bound, INSTANTS, sizeof(*bound), by_value);
+	qsort(bound, INSTANTS, sizeof(*bound), order_doubles);
 	return (struct look){ bound[INSTANTS / 2], bound[INSTANTS - 1], bound[0], true };
 }
 
@@ -231,6 +226,8 @@ static void begin_clock(struct work *w, struct cvl_clock_advice *a, size_t c)
 	a->exchanges = w->x.count[c];
 	a->per_second = span > 0 ? (double)a->exchanges / span * 1e9 : 0;
 	a->drift_ppm = w->p->clock[c].drift_ppm + w->p->clock[w->reference].drift_ppm;
+	a->gap_ns = 1e9 / a->per_second;
+	a->drift_ns = a->drift_ppm * 1e-6 * a->gap_ns / 2;
 	if (!whole->map || whole->verdict != CVL_GOOD) {
 		snprintf(a->reason, sizeof(a->reason), "%s", whole->reason);
 		return;
@@ -294,6 +291,8 @@ int advise(struct cvl_advice **out, const struct sync_problem *p, const struct e
 
 	w.advice = calloc(1, sizeof(*w.advice));
 	if (w.advice)
+		*w.advice = (struct cvl_advice){ .reached = true };
+	if (w.advice)
 		w.advice->clock = calloc(p->n_clocks + 1, sizeof(*w.advice->clock));
 	w.index = calloc(p->n_clocks + 1, sizeof(*w.index));
 	w.message = calloc(p->n_messages + 1, sizeof(*w.message));
@@ -308,6 +307,8 @@ int advise(struct cvl_advice **out, const struct sync_problem *p, const struct e
 		any = any || a->n;
 		if (a->n)
 			foresee(a, wanted_ns);
+		if (a->n && isinf(a->times_median))
+			w.advice->reached = false;
 	}
 	if (!rc && !any)
 		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "nothing can be advised: %s",

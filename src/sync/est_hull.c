@@ -338,8 +338,8 @@ static void explain(const struct sync_problem *p, size_t clock, const struct lin
 	else if (l->failed)
 		sync_reason(
 			out, CVL_UNSYNCHRONISED,
-			"no straight line fits its %llu messages: a rate changed, or messages are matched wrongly; "
-			"`--estimator interval` allows for it",
+			"no straight line fits its %llu messages: a rate changed (the estimator interval allows for it), or "
+			"messages are matched wrongly",
 			(unsigned long long)l->messages);
 	else
 		sync_reason(out, CVL_UNSYNCHRONISED, "no messages tie it to the reference");

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/score.h>
 
+#include <coeval/array.h>
 #include <coeval/timeline.h>
 
+#include "core/order.h"
 #include "core/random.h"
 
 #include <math.h>
@@ -22,7 +24,7 @@ struct scored_clock {
 
 struct sums {
 	double *error, *bound;
-	size_t n, capacity;
+	size_t n, error_room, bound_room;
 	uint64_t covered;
 };
 
@@ -79,30 +81,13 @@ static int add_pair(struct sums *s, const struct scored_clock *a, const struct s
 	double error = a->error - b->error;
 	int64_t bound = cvl_bound_pair(a->bound, b->bound);
 
-	if (s->n == s->capacity) {
-		size_t more = s->capacity ? 2 * s->capacity : 4096;
-		double *e = realloc(s->error, more * sizeof(*e)), *d;
-
-		if (!e)
-			return CVL_E_NOMEM;
-		s->error = e;
-		d = realloc(s->bound, more * sizeof(*d));
-		if (!d)
-			return CVL_E_NOMEM;
-		s->bound = d;
-		s->capacity = more;
-	}
+	if (cvl_room(&s->error, s->n, &s->error_room, sizeof(*s->error)) ||
+	    cvl_room(&s->bound, s->n, &s->bound_room, sizeof(*s->bound)))
+		return CVL_E_NOMEM;
 	s->covered += fabs(error) <= (double)bound;
 	s->error[s->n] = error;
 	s->bound[s->n++] = (double)bound;
 	return 0;
-}
-
-static int by_size(const void *pa, const void *pb)
-{
-	double a = fabs(*(const double *)pa), b = fabs(*(const double *)pb);
-
-	return a < b ? -1 : a > b;
 }
 
 static void sum_up(struct cvl_score *score, struct sums *s)
@@ -117,8 +102,8 @@ static void sum_up(struct cvl_score *score, struct sums *s)
 		sum2 += s->error[i] * s->error[i];
 		size += fabs(s->error[i]);
 	}
-	qsort(s->error, s->n, sizeof(double), by_size);
-	qsort(s->bound, s->n, sizeof(double), by_size);
+	qsort(s->error, s->n, sizeof(double), order_sizes);
+	qsort(s->bound, s->n, sizeof(double), order_sizes);
 	score->mean = sum / n;
 	score->mean_abs = size / n;
 	score->rms = sqrt(sum2 / n);

@@ -178,3 +178,21 @@ int cvl_sync_recall(struct cvl_sync_opts *o, const struct cvl_sync *sync, struct
 		*o = given;
 	return rc;
 }
+
+void cvl_sync_recalled(const struct cvl_sync_opts *o, void (*see)(void *ctx, const char *name),
+		       void *ctx)
+{
+	json_t *root = o->recalled ? json_loads(o->recalled, 0, NULL) : NULL, *j;
+	const char *last = "";
+	size_t i;
+
+	json_array_foreach(json_object_get(root, "match"), i, j)
+	{
+		const char *name = json_string_value(json_object_get(j, "name"));
+
+		if (name && strcmp(name, last) != 0)
+			see(ctx, name);
+		last = name ? name : "";
+	}
+	json_decref(root);
+}

@@ -65,3 +65,10 @@ sed -n 2p many.csv | cut -d, -f2,3
 cut -d, -f4 many.csv | tail -n +2 | sort -u | tr '\n' ' '
 echo
 coeval export many --to grace | tail -n +2 | cut -d, -f2,3 | sort -u | wc -l
+
+# What was written, as JSON.
+coeval export back --to csv -o back.csv --json | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+print(j["format"], j["output"], j["records"] == sum(c["records"] for c in j["clocks"]) > 100, [c["clock"] for c in j["clocks"]][:2])'
+coeval export back --to csv --json; echo "-> $?"

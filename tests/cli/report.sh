@@ -68,6 +68,13 @@ words s.html
 grep -o 'simulated; the true times are known' s.html
 grep -o 'none: the session has not been synchronised' s.html
 grep -o '1 unsynchronised' s.html
+coeval report s -o s.html --json | python3 -c '
+import json, sys
+j = json.load(sys.stdin)
+print(sorted(j), j["output"], j["clocks"], j["figures"], j["estimator"])
+best = [e for e in j["estimators"] if e["estimator"] == j["estimator"]][0]
+print(best["tied"], best["pairs"]["n"] > 1000, best["pairs"]["coverage"] > 0.99)
+print([c["verdict"] for c in j["by_clock"]])'
 grep -c '<td>deaf</td><td class="unsynchronised">' s.html
 for estimator in line kalman grace; do grep -c "\">$estimator</td><td class=\"number\">3 / 4" s.html; done
 ls
@@ -104,7 +111,7 @@ END
 run coeval report s -o names.html
 sed -i 's/ https:/ /g' names.html
 check names.html
-grep -o '&lt;b&gt;&amp;&quot;&#39;é [^<]*</td><td class="[a-z]*"' names.html | head -n 1
+grep -o "&#60;b&#62;&#38;&#34;'é [^<]*</td><td class=\"[a-z]*\"" names.html | head -n 1
 grep -c '<b>&' names.html
 
 # Many clocks: some of them are drawn.

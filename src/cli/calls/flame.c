@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "calls/view.h"
+#include "output.h"
 #include "report/svg.h"
 
 #define WIDTH 1200.0
@@ -77,7 +78,8 @@ void calls_view_folded(const struct calls_view *v, struct cvl_out *o)
 
 struct flame {
 	const struct calls_view *v;
-	FILE *f;
+	struct cvl_out *o;
+	int64_t whole;
 	int64_t *width; /* of each node: self time of it and all below */
 	double scale;   /* pixels a ns */
 	size_t deepest, left_out;
@@ -104,11 +106,11 @@ static void rect(const struct flame *fl, const struct calls_node *n, int64_t wid
 	colour_of(name, colour);
 	cvl_bound_text(total, width);
 	cvl_bound_text(self, n->self);
-	fputs("<g><title>", fl->f);
-	svg_escape(fl->f, name, 200);
+	cvl_out_text(fl->o, "<g><title>");
+	svg_escape(fl->o, name, 200);
 	if (n->parent != CALLS_NONE)
-		fprintf(fl->f, ": %llu calls,", (unsigned long long)n->calls);
-	fprintf(fl->f,
+		cvl_out_printf(fl->o, ": %llu calls,", (unsigned long long)n->calls);
+	cvl_out_printf(fl->o,
 		" %s, itself %s</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" rx=\"1\" fill=\"%s\"/>",
 		total, self, x, y, w > 0.6 ? w - 0.3 : w, ROW - 1,
 		n->parent == CALLS_NONE ? "#c9d4e0" : colour);
@@ -117,9 +119,9 @@ static void rect(const struct flame *fl, const struct calls_node *n, int64_t wid
 			.x = x + 3, .y = y + ROW - 5, .size = 11, .most = letters
 		};
 
-		svg_text(fl->f, &words, name);
+		svg_text(fl->o, &words, name);
 	}
-	fputs("</g>\n", fl->f);
+	cvl_out_text(fl->o, "</g>\n");
 }
 
 /* @i, and what is on it; @x is its left edge. Depth is bounded by DEEPEST. */
@@ -133,7 +135,7 @@ static void draw(struct flame *fl, uint32_t i, size_t depth, double x, double ba
 	}
 	if (depth + 1 > fl->deepest)
 		fl->deepest = depth + 1;
-	if (fl->f)
+	if (fl->o)
 		rect(fl, n, fl->width[i], x, base - (double)(depth + 1) * ROW);
 	for (uint32_t k = n->child; k != CALLS_NONE; k = calls_node(fl->v->c, k)->next) {
 		draw(fl, k, depth + 1, x, base);
@@ -156,28 +158,27 @@ static void draw_all(struct flame *fl, double base)
 	}
 }
 
-static void put_graph(struct flame *fl, int64_t whole)
+static void put_graph(struct cvl_out *o, const void *graph)
 {
+	struct flame copy = *(const struct flame *)graph, *fl = &copy;
 	char total[CVL_TIME_TEXT], text[160];
 	double height;
 	struct svg_words head = { .x = MARGIN, .y = 22, .size = 15, .bold = true };
 	struct svg_words foot = { .x = MARGIN, .size = 11, .colour = SVG_FAINT };
-	FILE *f = fl->f;
 
-	fl->f = NULL;
 	draw_all(fl, 0); /* how high it is */
-	fl->f = f;
+	fl->o = o;
 	height = TOP + (double)fl->deepest * ROW + 30;
 	foot.y = height - 8;
-	svg_begin(f, WIDTH, height, "flame graph");
-	svg_text(f, &head, fl->v->path);
+	svg_begin(o, WIDTH, height, "flame graph");
+	svg_text(o, &head, fl->v->path);
 	draw_all(fl, height - 26);
-	cvl_bound_text(total, whole);
+	cvl_bound_text(total, fl->whole);
 	snprintf(text, sizeof(text),
 		 "%s of self time; %zu ways of calling too narrow or deep to be drawn", total,
 		 fl->left_out);
-	svg_text(f, &foot, text);
-	svg_end(f);
+	svg_text(o, &foot, text);
+	svg_end(o);
 }
 
 int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_error *err)
@@ -189,11 +190,6 @@ int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_erro
 	fl.width = calloc(calls_nodes(v->c) + 1, sizeof(*fl.width));
 	if (!fl.width)
 		return cvl_no_memory(err);
-	fl.f = fopen(path, "we");
-	if (!fl.f) {
-		free(fl.width);
-		return cvl_fail_errno(err, "create", path);
-	}
 	/* parents come before their children */
 	for (size_t i = calls_nodes(v->c); i-- > 0;) {
 		const struct calls_node *n = calls_node(v->c, i);
@@ -205,9 +201,8 @@ int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_erro
 			whole += fl.width[i];
 	}
 	fl.scale = whole ? (WIDTH - 2 * MARGIN) / (double)whole : 0;
-	put_graph(&fl, whole);
-	rc = ferror(fl.f);
-	rc = fclose(fl.f) || rc ? cvl_fail_errno(err, "write", path) : 0;
+	fl.whole = whole;
+	rc = output_write(path, put_graph, &fl, err);
 	free(fl.width);
 	return rc;
 }

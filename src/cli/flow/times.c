@@ -203,7 +203,7 @@ void flow_bins_fill(struct flow_bins *b, const struct flow_times *t)
 	}
 }
 
-void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, double top)
+void flow_times_draw(struct cvl_out *o, const char *title, const struct flow_times *t, double top)
 {
 	static const struct svg_style style = { .colour = FIGURE_BLUE };
 	struct svg_words head = { LEFT, top - 12, 12, SVG_START, NULL, true, 0 };
@@ -211,13 +211,13 @@ void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, dou
 	double height[FLOW_BINS_MAX];
 	struct figure_unit u;
 	struct flow_bins b;
-	struct svg_plot p = { .f = f,
+	struct svg_plot p = { .o = o,
 			      .left = LEFT,
 			      .top = top,
 			      .width = FIGURE_WIDTH - LEFT - 20,
 			      .height = PLOT_HEIGHT };
 
-	svg_text(f, &head, title);
+	svg_text(o, &head, title);
 	if (!t->n)
 		return;
 	flow_bins_fill(&b, t);

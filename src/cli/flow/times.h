@@ -27,7 +27,7 @@ struct flow_bins {
 };
 
 /** The histogram of @t, so far down in a figure, and how far one is above the next. */
-void flow_times_draw(FILE *f, const char *title, const struct flow_times *t, double top);
+void flow_times_draw(struct cvl_out *o, const char *title, const struct flow_times *t, double top);
 #define FLOW_PLOT_STRIDE 230.0
 
 /** @t has at least one time. */

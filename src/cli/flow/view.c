@@ -5,7 +5,7 @@
 #include <jansson.h>
 #include <string.h>
 
-#include "report/report.h"
+#include "clocks_print.h"
 
 static uint64_t points_passed(const struct flow_view *v, const struct flow_stats *s)
 {

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #include "analysis/binomial.h"
-#include "report/report.h"
+#include "clocks_print.h"
 #include "task/view.h"
 
 /* ---- JSON ---- */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "report/svg.h"
 
+#include "core/utf8.h"
+
 #include <math.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #define TICK 4.0
@@ -11,74 +13,46 @@
 
 /* ---- text ---- */
 
-/* Length of the UTF-8 sequence at @s and its character, or 1 and U+FFFD. */
-static size_t decode(const unsigned char *s, uint32_t *c)
-{
-	static const uint32_t least[] = { 0, 0, 0x80, 0x800, 0x10000 };
-	size_t n = *s < 0x80 ? 1 : *s >= 0xf0 ? 4 : *s >= 0xe0 ? 3 : *s >= 0xc2 ? 2 : 0;
+#define CUT_MAX 250 /* characters that a text is cut to at the most */
 
-	*c = *s;
-	if (n > 1)
-		*c &= 0xffu >> (n + 1);
-	for (size_t i = 1; i < n; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			n = 0;
-			break;
-		}
-		*c = *c << 6 | (s[i] & 0x3f);
-	}
-	if (!n || *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000)) {
-		*c = 0xfffd;
-		return 1;
-	}
-	return n;
+/* Bytes of the character at @s; 1 for a byte that is none. */
+static size_t character(const char *s)
+{
+	size_t n = utf8_length(s, strlen(s));
+
+	return n ? n : 1;
 }
 
-static size_t characters(const char *text)
+static size_t characters(const char *s)
 {
 	size_t n = 0;
-	uint32_t c;
 
-	for (; *text; n++)
-		text += decode((const unsigned char *)text, &c);
+	for (; *s; n++)
+		s += character(s);
 	return n;
-}
-
-static void put_character(FILE *f, const char *s, size_t n, uint32_t c)
-{
-	switch (c) {
-	case '&': fputs("&amp;", f); return;
-	case '<': fputs("&lt;", f); return;
-	case '>': fputs("&gt;", f); return;
-	case '"': fputs("&quot;", f); return;
-	case '\'': fputs("&#39;", f); return;
-	case '\t':
-	case '\n':
-	case '\r': fputc(' ', f); return;
-	default: break;
-	}
-	if (c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0xfffd || c == 0xfffe || c == 0xffff)
-		fputs("\xef\xbf\xbd", f);
-	else
-		fwrite(s, 1, n, f);
 }
 
 /* Names of one kind differ at their ends: what is too much is left out in the middle. */
-void svg_escape(FILE *f, const char *text, size_t most)
+void svg_escape(struct cvl_out *o, const char *text, size_t most)
 {
 	size_t all = characters(text), tail = most / 2, head = most ? most - tail - 1 : 0;
-	bool cut = most && all > most;
+	char cut[4 * CUT_MAX + 8], *to = cut;
 
+	if (!most || all <= most || most > CUT_MAX) {
+		cvl_out_xml(o, text);
+		return;
+	}
 	for (size_t i = 0; *text; i++) {
-		uint32_t c;
-		size_t n = decode((const unsigned char *)text, &c);
+		size_t n = character(text);
 
-		if (!cut || i < head || i >= all - tail)
-			put_character(f, text, n, c);
+		if (i < head || i >= all - tail)
+			to = mempcpy(to, text, n);
 		else if (i == head)
-			fputs("\xe2\x80\xa6", f);
+			to = stpcpy(to, "\xe2\x80\xa6");
 		text += n;
 	}
+	*to = '\0';
+	cvl_out_xml(o, cut);
 }
 
 /* ---- axes ---- */
@@ -221,17 +195,17 @@ static void x_axis(const struct svg_plot *p)
 	for (size_t i = 0; i < t.n; i++) {
 		double x = svg_x(p, t.at[i]);
 
-		svg_rule(p->f, x, bottom, x, bottom + (t.small[i] ? TICK / 2 : TICK), &thin);
+		svg_rule(p->o, x, bottom, x, bottom + (t.small[i] ? TICK / 2 : TICK), &thin);
 		if (t.small[i] || p->x.plain)
 			continue;
 		tick_text(text, &t, t.at[i]);
-		svg_text(p->f,
+		svg_text(p->o,
 			 &(struct svg_words){ x, bottom + TICK + 10, TICK_TEXT, SVG_MIDDLE,
 					      .colour = "#444" },
 			 text);
 	}
 	if (p->x.label)
-		svg_text(p->f,
+		svg_text(p->o,
 			 &(struct svg_words){ .x = p->left + p->width / 2,
 					      .y = bottom + TICK + 25,
 					      .anchor = SVG_MIDDLE },
@@ -249,22 +223,22 @@ static void y_axis(const struct svg_plot *p)
 	for (size_t i = 0; i < t.n; i++) {
 		double y = svg_y(p, t.at[i]);
 
-		svg_rule(p->f, p->left - (t.small[i] ? TICK / 2 : TICK), y, p->left, y, &thin);
+		svg_rule(p->o, p->left - (t.small[i] ? TICK / 2 : TICK), y, p->left, y, &thin);
 		if (t.small[i] || p->y.plain)
 			continue;
 		tick_text(text, &t, t.at[i]);
 		longest = characters(text) > longest ? characters(text) : longest;
-		svg_text(p->f,
+		svg_text(p->o,
 			 &(struct svg_words){ p->left - TICK - 2, y + 3.3, TICK_TEXT, SVG_END,
 					      .colour = "#444" },
 			 text);
 	}
 	if (!p->y.label)
 		return;
-	fprintf(p->f, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">",
-		p->left - TICK - 10 - 5.7 * (double)longest, p->top + p->height / 2);
-	svg_text(p->f, &(struct svg_words){ .size = 11, .anchor = SVG_MIDDLE }, p->y.label);
-	fputs("</g>\n", p->f);
+	cvl_out_printf(p->o, "<g transform=\"translate(%.1f %.1f) rotate(-90)\">",
+		       p->left - TICK - 10 - 5.7 * (double)longest, p->top + p->height / 2);
+	svg_text(p->o, &(struct svg_words){ .size = 11, .anchor = SVG_MIDDLE }, p->y.label);
+	cvl_out_text(p->o, "</g>\n");
 }
 
 void svg_axes(const struct svg_plot *p)
@@ -272,42 +246,44 @@ void svg_axes(const struct svg_plot *p)
 	const struct svg_style thin = { SVG_FAINT, 0.7, 0, NULL };
 
 	if (!p->y.log && p->y.lo < 0 && p->y.hi > 0)
-		svg_rule(p->f, p->left, svg_y(p, 0), p->left + p->width, svg_y(p, 0),
+		svg_rule(p->o, p->left, svg_y(p, 0), p->left + p->width, svg_y(p, 0),
 			 &(struct svg_style){ "#ddd", 0.7, 0, NULL });
-	svg_rule(p->f, p->left, p->top, p->left, p->top + p->height, &thin);
-	svg_rule(p->f, p->left, p->top + p->height, p->left + p->width, p->top + p->height, &thin);
+	svg_rule(p->o, p->left, p->top, p->left, p->top + p->height, &thin);
+	svg_rule(p->o, p->left, p->top + p->height, p->left + p->width, p->top + p->height, &thin);
 	x_axis(p);
 	y_axis(p);
 }
 
 /* ---- marks ---- */
 
-static void put_style(FILE *f, const struct svg_style *s, bool filled)
+static void put_style(struct cvl_out *o, const struct svg_style *s, bool filled)
 {
 	if (filled)
-		fprintf(f, " fill=\"%s\" stroke=\"none\"", s->colour);
+		cvl_out_printf(o, " fill=\"%s\" stroke=\"none\"", s->colour);
 	else
-		fprintf(f, " fill=\"none\" stroke=\"%s\" stroke-width=\"%g\"", s->colour,
-			s->width > 0 ? s->width : 1.2);
+		cvl_out_printf(o, " fill=\"none\" stroke=\"%s\" stroke-width=\"%g\"", s->colour,
+			       s->width > 0 ? s->width : 1.2);
 	if (s->opacity > 0)
-		fprintf(f, " opacity=\"%g\"", s->opacity);
+		cvl_out_printf(o, " opacity=\"%g\"", s->opacity);
 	if (s->dash)
-		fprintf(f, " stroke-dasharray=\"%s\"", s->dash);
+		cvl_out_printf(o, " stroke-dasharray=\"%s\"", s->dash);
 }
 
-void svg_begin(FILE *f, double width, double height, const char *title)
+void svg_begin(struct cvl_out *o, double width, double height, const char *title)
 {
-	fprintf(f,
+	cvl_out_printf(
+		o,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%g\" height=\"%g\" viewBox=\"0 0 %g %g\" "
 		"font-family=\"sans-serif\" role=\"img\">\n<title>",
 		width, height, width, height);
-	svg_escape(f, title, 0);
-	fprintf(f, "</title>\n<rect width=\"%g\" height=\"%g\" fill=\"#fff\"/>\n", width, height);
+	svg_escape(o, title, 0);
+	cvl_out_printf(o, "</title>\n<rect width=\"%g\" height=\"%g\" fill=\"#fff\"/>\n", width,
+		       height);
 }
 
-void svg_end(FILE *f)
+void svg_end(struct cvl_out *o)
 {
-	fputs("</svg>\n", f);
+	cvl_out_text(o, "</svg>\n");
 }
 
 /* A hole ends a path; the next value begins another. What is beyond the axis runs along its end. */
@@ -322,16 +298,17 @@ void svg_line(const struct svg_plot *p, const double *x, const double *y, size_t
 			continue;
 		}
 		if (!drawn) {
-			fputs("<path", p->f);
-			put_style(p->f, style, false);
-			fputs(" stroke-linejoin=\"round\" d=\"", p->f);
+			cvl_out_text(p->o, "<path");
+			put_style(p->o, style, false);
+			cvl_out_text(p->o, " stroke-linejoin=\"round\" d=\"");
 		}
 		drawn = true;
-		fprintf(p->f, "%c%.1f %.1f", pen ? 'L' : 'M', svg_x(p, x[i]), svg_y(p, y[i]));
+		cvl_out_printf(p->o, "%c%.1f %.1f", pen ? 'L' : 'M', svg_x(p, x[i]),
+			       svg_y(p, y[i]));
 		pen = true;
 	}
 	if (drawn)
-		fputs("\"/>\n", p->f);
+		cvl_out_text(p->o, "\"/>\n");
 }
 
 static bool in_band(const double *x, const double *lo, const double *hi, size_t i)
@@ -348,15 +325,15 @@ void svg_band(const struct svg_plot *p, const double *x, const double *lo, const
 			continue;
 		while (end < n && in_band(x, lo, hi, end))
 			end++;
-		fputs("<path", p->f);
-		put_style(p->f, style, true);
-		fputs(" d=\"", p->f);
+		cvl_out_text(p->o, "<path");
+		put_style(p->o, style, true);
+		cvl_out_text(p->o, " d=\"");
 		for (size_t k = i; k < end; k++)
-			fprintf(p->f, "%c%.1f %.1f", k == i ? 'M' : 'L', svg_x(p, x[k]),
-				svg_y(p, hi[k]));
+			cvl_out_printf(p->o, "%c%.1f %.1f", k == i ? 'M' : 'L', svg_x(p, x[k]),
+				       svg_y(p, hi[k]));
 		for (size_t k = end; k-- > i;)
-			fprintf(p->f, "L%.1f %.1f", svg_x(p, x[k]), svg_y(p, lo[k]));
-		fputs("Z\"/>\n", p->f);
+			cvl_out_printf(p->o, "L%.1f %.1f", svg_x(p, x[k]), svg_y(p, lo[k]));
+		cvl_out_text(p->o, "Z\"/>\n");
 	}
 }
 
@@ -365,52 +342,54 @@ void svg_bars(const struct svg_plot *p, double first, double step, const double 
 {
 	double base = svg_y(p, 0);
 
-	fputs("<path", p->f);
-	put_style(p->f, style, true);
-	fputs(" d=\"M0 0", p->f);
+	cvl_out_text(p->o, "<path");
+	put_style(p->o, style, true);
+	cvl_out_text(p->o, " d=\"M0 0");
 	for (size_t i = 0; i < n; i++) {
 		double l = svg_x(p, first + (double)i * step),
 		       r = svg_x(p, first + (double)(i + 1) * step), top = svg_y(p, height[i]);
 
 		if (height[i] > 0)
-			fprintf(p->f, "M%.2f %.2fV%.2fH%.2fV%.2fZ", l, base, top,
-				fmax(r - 0.5, l + 0.3), base);
+			cvl_out_printf(p->o, "M%.2f %.2fV%.2fH%.2fV%.2fZ", l, base, top,
+				       fmax(r - 0.5, l + 0.3), base);
 	}
-	fputs("\"/>\n", p->f);
+	cvl_out_text(p->o, "\"/>\n");
 }
 
 void svg_dots(const struct svg_plot *p, const double *x, const double *y, size_t n, double radius,
 	      const struct svg_style *style)
 {
-	fputs("<g", p->f);
-	put_style(p->f, style, true);
-	fputs(">\n", p->f);
+	cvl_out_text(p->o, "<g");
+	put_style(p->o, style, true);
+	cvl_out_text(p->o, ">\n");
 	for (size_t i = 0; i < n; i++)
 		if (isfinite(x[i]) && isfinite(y[i]))
-			fprintf(p->f, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\"/>\n",
-				svg_x(p, x[i]), svg_y(p, y[i]), radius);
-	fputs("</g>\n", p->f);
+			cvl_out_printf(p->o, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%g\"/>\n",
+				       svg_x(p, x[i]), svg_y(p, y[i]), radius);
+	cvl_out_text(p->o, "</g>\n");
 }
 
 void svg_upright(const struct svg_plot *p, double x, const struct svg_style *style)
 {
-	svg_rule(p->f, svg_x(p, x), p->top, svg_x(p, x), p->top + p->height, style);
+	svg_rule(p->o, svg_x(p, x), p->top, svg_x(p, x), p->top + p->height, style);
 }
 
-void svg_rule(FILE *f, double x1, double y1, double x2, double y2, const struct svg_style *style)
+void svg_rule(struct cvl_out *o, double x1, double y1, double x2, double y2,
+	      const struct svg_style *style)
 {
-	fprintf(f, "<path");
-	put_style(f, style, false);
-	fprintf(f, " d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x1, y1, x2, y2);
+	cvl_out_printf(o, "<path");
+	put_style(o, style, false);
+	cvl_out_printf(o, " d=\"M%.1f %.1fL%.1f %.1f\"/>\n", x1, y1, x2, y2);
 }
 
-void svg_text(FILE *f, const struct svg_words *w, const char *text)
+void svg_text(struct cvl_out *o, const struct svg_words *w, const char *text)
 {
 	static const char *const anchors[] = { "start", "middle", "end" };
 
-	fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%g\" text-anchor=\"%s\" fill=\"%s\"%s>",
+	cvl_out_printf(
+		o, "<text x=\"%.1f\" y=\"%.1f\" font-size=\"%g\" text-anchor=\"%s\" fill=\"%s\"%s>",
 		w->x, w->y, w->size > 0 ? w->size : 11, anchors[w->anchor],
 		w->colour ? w->colour : SVG_INK, w->bold ? " font-weight=\"bold\"" : "");
-	svg_escape(f, text, w->most);
-	fputs("</text>\n", f);
+	svg_escape(o, text, w->most);
+	cvl_out_text(o, "</text>\n");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/report.h"
+#include "clocks_print.h"
 
 #include "cli.h"
 
@@ -15,7 +15,7 @@ static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t b
 	table_cell(t, "%s", c->map ? text : "-");
 }
 
-void report_sync_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent)
+void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent)
 {
 	static const char *const heads[] = { "clock",    "verdict",  "rate off",
 					     "used",     "rejected", "median bound",
@@ -44,16 +44,39 @@ void report_sync_table(const struct cvl_sync *sync, struct cvl_out *o, const cha
 	table_print(&t, o, "llrrrrrl", indent);
 }
 
-json_t *report_sync_json(const struct cvl_clock_sync *c)
+void clocks_reasons(const struct cvl_sync *sync, struct cvl_out *o, bool all, const char *indent)
 {
-	return json_pack("{s:s, s:s, s:f, s:f, s:I, s:I, s:o, s:o, s:o, s:s}", "verdict",
-			 cvl_verdict_name(c->verdict), "reason", c->reason, "rate_ppb", c->rate_ppb,
-			 "rate_bound_ppb", c->rate_bound_ppb, "used", (json_int_t)c->used,
-			 "rejected", (json_int_t)c->rejected, "bound_min_ns",
-			 c->map ? json_integer(c->bound_min) : json_null(), "bound_median_ns",
-			 c->map ? json_integer(c->bound_median) : json_null(), "bound_max_ns",
-			 c->map ? json_integer(c->bound_max) : json_null(), "bound",
-			 cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
+	bool ambiguous = false;
+
+	for (size_t i = 0; i < sync->n; i++) {
+		const struct cvl_clock_sync *c = &sync->clock[i];
+
+		ambiguous = ambiguous || c->verdict == CVL_AMBIGUOUS;
+		if (all || c->verdict != CVL_GOOD)
+			cvl_out_printf(o, "%s%s: %s\n", indent, c->clock, c->reason);
+	}
+	if (ambiguous)
+		cvl_out_printf(
+			o,
+			"%s`coeval import --start TIME+-S` states when a capture began, `coeval sync --start-bound S` how far what they "
+			"claim may be off, `coeval sync --align LINE` an edge that all saw\n",
+			indent);
+}
+
+void clocks_put(struct js *j, const struct cvl_clock_sync *c)
+{
+	bool tied = c->map != NULL;
+
+	js_text(j, "verdict", cvl_verdict_name(c->verdict));
+	js_text(j, "reason", c->reason);
+	js_real(j, "rate_ppb", c->rate_ppb);
+	js_real(j, "rate_bound_ppb", c->rate_bound_ppb);
+	js_count(j, "used", c->used);
+	js_count(j, "rejected", c->rejected);
+	js_known(j, "bound_min_ns", c->bound_min, tied);
+	js_known(j, "bound_median_ns", c->bound_median, tied);
+	js_known(j, "bound_max_ns", c->bound_max, tied);
+	js_text(j, "bound", cvl_bound_kind_name(tied ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
 }
 
 json_t *report_text(const char *s)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/panels.h"
+#include "report/session.h"
+
+#include "core/order.h"
+#include "report/figures.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -17,7 +20,7 @@
 struct layout {
 	size_t which[FIGURE_CLOCKS], n, of; /* of: clocks that could be shown */
 	size_t columns, rows;
-	struct span span[FIGURE_CLOCKS], shared;
+	struct figure_span span[FIGURE_CLOCKS], shared;
 	bool own[FIGURE_CLOCKS];
 	bool any_own, any_degraded;
 };
@@ -50,14 +53,7 @@ static int by_index(const void *pa, const void *pb)
 	return a < b ? -1 : a > b;
 }
 
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return a < b ? -1 : a > b;
-}
-
-double panels_spread(const struct study_clock *c)
+double panels_spread(const struct cvl_study_clock *c)
 {
 	double sum = 0, sum2 = 0, n = (double)c->n_marks;
 
@@ -68,13 +64,14 @@ double panels_spread(const struct study_clock *c)
 	return c->n_marks ? sqrt(fmax(sum2 / n - sum / n * (sum / n), 0)) : 0;
 }
 
-static void choose_clocks(struct layout *l, const struct study *s, const struct panels *course)
+static void choose_clocks(struct layout *l, const struct cvl_study *s,
+			  const struct figure_panels *course)
 {
 	struct ranked *r = calloc(s->n_clocks + 1, sizeof(*r));
 
 	l->n = l->of = 0;
 	for (size_t i = 0; r && i < s->n_clocks; i++) {
-		const struct study_clock *c = &s->clock[i];
+		const struct cvl_study_clock *c = &s->clock[i];
 
 		if (course->shows(c))
 			r[l->of++] = (struct ranked){ i, c->sync->verdict, panels_spread(c),
@@ -88,14 +85,15 @@ static void choose_clocks(struct layout *l, const struct study *s, const struct 
 	free(r);
 }
 
-static struct span widened(struct span v, double least)
+static struct figure_span widened(struct figure_span v, double least)
 {
 	double more = fmax(least - (v.hi - v.lo), 0) / 2;
 
-	return (struct span){ v.lo - more, v.hi + more };
+	return (struct figure_span){ v.lo - more, v.hi + more };
 }
 
-static void choose_scales(struct layout *l, const struct study *s, const struct panels *course)
+static void choose_scales(struct layout *l, const struct cvl_study *s,
+			  const struct figure_panels *course)
 {
 	double length[FIGURE_CLOCKS];
 
@@ -103,8 +101,8 @@ static void choose_scales(struct layout *l, const struct study *s, const struct 
 		l->span[i] = widened(course->span(&s->clock[l->which[i]]), course->least);
 		length[i] = l->span[i].hi - l->span[i].lo;
 	}
-	qsort(length, l->n, sizeof(*length), by_value);
-	l->shared = (struct span){ INFINITY, -INFINITY };
+	qsort(length, l->n, sizeof(*length), order_doubles);
+	l->shared = (struct figure_span){ INFINITY, -INFINITY };
 	l->any_own = l->any_degraded = false;
 	for (size_t i = 0; i < l->n; i++) {
 		l->own[i] = l->span[i].hi - l->span[i].lo > OWN_SCALE * length[(l->n - 1) / 2];
@@ -118,7 +116,7 @@ static void choose_scales(struct layout *l, const struct study *s, const struct 
 	}
 }
 
-static void lay_out(struct layout *l, const struct study *s, const struct panels *course)
+static void lay_out(struct layout *l, const struct cvl_study *s, const struct figure_panels *course)
 {
 	choose_clocks(l, s, course);
 	choose_scales(l, s, course);
@@ -144,16 +142,16 @@ static struct time_unit time_unit(double length_s)
 	return (struct time_unit){ 3600, "time on the timeline since the first knot (h)" };
 }
 
-static void put_name(const struct svg_plot *p, const struct study_clock *c, bool own,
+static void put_name(const struct svg_plot *p, const struct cvl_study_clock *c, bool own,
 		     size_t columns)
 {
 	size_t most = columns > 3 ? 20 : columns > 2 ? 30 : 50;
 
-	svg_text(p->f,
+	svg_text(p->o,
 		 &(struct svg_words){ .x = p->left, .y = p->top - 18, .bold = true, .most = most },
 		 c->sync->clock);
 	if (c->sync->verdict == CVL_DEGRADED || own)
-		svg_text(p->f,
+		svg_text(p->o,
 			 &(struct svg_words){ .x = p->left - 3,
 					      .y = p->top - 18,
 					      .anchor = SVG_END,
@@ -164,25 +162,28 @@ static void put_name(const struct svg_plot *p, const struct study_clock *c, bool
 							    "\xe2\x80\xa0");
 }
 
-static void put_remark(const struct svg_plot *p, const struct panels *course,
-		       const struct study_clock *c)
+static void put_remark(const struct svg_plot *p, const struct figure_panels *course,
+		       const struct cvl_study_clock *c)
 {
-	char *text = NULL;
-	size_t n;
-	FILE *m = open_memstream(&text, &n);
+	char text[120];
 
-	if (!m)
-		return;
-	course->remark(c, m);
-	fclose(m);
+	course->remark(c, text);
 	svg_text(
-		p->f,
+		p->o,
 		&(struct svg_words){ .x = p->left, .y = p->top - 6, .size = 9.5, .colour = "#555" },
 		text);
-	free(text);
 }
 
-void panels_draw(const struct study *s, const struct panels *course, const char *title, FILE *f)
+bool panels_fit(const struct cvl_study *s, const struct figure_panels *panels)
+{
+	for (size_t i = 0; i < s->n_clocks && s->length_s > 0; i++)
+		if (panels->shows(&s->clock[i]))
+			return true;
+	return false;
+}
+
+void panels_draw(struct cvl_out *o, const struct cvl_study *s, const struct figure_panels *course,
+		 const char *title)
 {
 	struct layout l;
 	struct time_unit t = time_unit(s->length_s);
@@ -197,12 +198,12 @@ void panels_draw(const struct study *s, const struct panels *course, const char 
 		 u.name);
 	height = HEAD + (double)l.rows * PANEL_STRIDE + FOOT - 24;
 	wide = (FIGURE_WIDTH - SIDE) / (double)l.columns;
-	svg_begin(f, FIGURE_WIDTH, height, title);
+	svg_begin(o, FIGURE_WIDTH, height, title);
 	for (size_t i = 0; i < l.n; i++) {
-		const struct study_clock *c = &s->clock[l.which[i]];
-		struct span v = l.own[i] ? l.span[i] : l.shared;
+		const struct cvl_study_clock *c = &s->clock[l.which[i]];
+		struct figure_span v = l.own[i] ? l.span[i] : l.shared;
 		struct svg_plot p = {
-			.f = f,
+			.o = o,
 			.left = SIDE + wide * (double)(i % l.columns) + PANEL_LEFT,
 			.top = HEAD + PANEL_STRIDE * (double)(i / l.columns) + PANEL_TOP - 10,
 			.width = wide - PANEL_LEFT - 10,
@@ -220,31 +221,32 @@ void panels_draw(const struct study *s, const struct panels *course, const char 
 		put_name(&p, c, l.own[i], l.columns);
 		put_remark(&p, course, c);
 	}
-	fprintf(f, "<g transform=\"translate(14 %.1f) rotate(-90)\">", (height - FOOT) / 2);
-	svg_text(f, &(struct svg_words){ .anchor = SVG_MIDDLE }, label);
-	fputs("</g>\n", f);
+	cvl_out_printf(o, "<g transform=\"translate(14 %.1f) rotate(-90)\">", (height - FOOT) / 2);
+	svg_text(o, &(struct svg_words){ .anchor = SVG_MIDDLE }, label);
+	cvl_out_text(o, "</g>\n");
 	svg_text(
-		f,
+		o,
 		&(struct svg_words){ .x = FIGURE_WIDTH / 2, .y = height - 6, .anchor = SVG_MIDDLE },
 		t.label);
-	svg_end(f);
+	svg_end(o);
 }
 
 /* What the signs mean, and what is not there. */
-void panels_say(const struct study *s, const struct panels *course, FILE *f)
+void panels_say(struct cvl_out *o, const struct cvl_study *s, const struct figure_panels *course)
 {
 	struct layout l;
 
 	lay_out(&l, s, course);
 	if (l.any_own)
-		fputs(" * on a scale of its own.", f);
+		cvl_out_text(o, " * on a scale of its own.");
 	if (l.any_degraded)
-		fputs(" \xe2\x80\xa0 degraded.", f);
+		cvl_out_text(o, " \xe2\x80\xa0 degraded.");
 	if (l.n < l.of)
-		fprintf(f,
+		cvl_out_printf(
+			o,
 			" The %zu worst of %zu clocks: degraded ones first, then those with the greatest spread "
 			"of residuals, then those with the widest bound.",
 			l.n, l.of);
 	else if (l.of < s->n_clocks)
-		fprintf(f, " %zu of %zu clocks have none.", s->n_clocks - l.of, s->n_clocks);
+		cvl_out_printf(o, " %zu of %zu clocks have none.", s->n_clocks - l.of, s->n_clocks);
 }

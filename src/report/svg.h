@@ -4,14 +4,15 @@
  *
  * A figure is one <svg>; a plot is a rectangle in it with two axes, in whose numbers things are drawn.
  * Values that are no numbers leave a hole; what lies outside the axes is cut off at them. Sizes are in CSS
- * pixels, from the upper left corner of the figure. Errors of writing stay in the FILE, as with printf().
+ * pixels, from the upper left corner of the figure. Errors of writing stay in the struct cvl_out.
  */
-#ifndef CLI_REPORT_SVG_H
-#define CLI_REPORT_SVG_H
+#ifndef REPORT_SVG_H
+#define REPORT_SVG_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdio.h>
+
+#include <coeval/out.h>
 
 #define SVG_INK "#222"
 #define SVG_FAINT "#8a8a8a"
@@ -25,7 +26,7 @@ struct svg_axis {
 };
 
 struct svg_plot {
-	FILE *f;
+	struct cvl_out *o;
 	double left, top, width, height; /* within the axes */
 	struct svg_axis x, y;
 };
@@ -49,11 +50,11 @@ void svg_axis_settle(struct svg_axis *a, double margin);
 /** Step between ticks, 1, 2 or 5 times a power of ten, so that there are about @n of them in @span. */
 double svg_nice_step(double span, unsigned n);
 
-/** @text for XML: markup is escaped, what XML cannot hold becomes U+FFFD. Not more than @most characters, 0: all. */
-void svg_escape(FILE *f, const char *text, size_t most);
+/** @text by cvl_out_xml(), not more than @most (up to 250) characters of it; 0: all. */
+void svg_escape(struct cvl_out *o, const char *text, size_t most);
 
-void svg_begin(FILE *f, double width, double height, const char *title);
-void svg_end(FILE *f);
+void svg_begin(struct cvl_out *o, double width, double height, const char *title);
+void svg_end(struct cvl_out *o);
 
 /** Frame, ticks, numbers and labels. */
 void svg_axes(const struct svg_plot *p);
@@ -83,8 +84,9 @@ struct svg_words {
 	size_t most; /* characters, 0: all */
 };
 
-void svg_text(FILE *f, const struct svg_words *where, const char *text);
+void svg_text(struct cvl_out *o, const struct svg_words *where, const char *text);
 /** A straight line in the figure. */
-void svg_rule(FILE *f, double x1, double y1, double x2, double y2, const struct svg_style *style);
+void svg_rule(struct cvl_out *o, double x1, double y1, double x2, double y2,
+	      const struct svg_style *style);
 
 #endif

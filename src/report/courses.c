@@ -1,20 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* What clocks looked like over time: the figures with a panel for each. */
-#include "report/courses.h"
+#include "report/session.h"
 
-#include "report/panels.h"
+#include "core/order.h"
+#include "report/figures.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define BINS_MAX 400
-
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return a < b ? -1 : a > b;
-}
 
 /* @v / @unit, to be freed. */
 static double *scaled(const double *v, size_t n, double unit)
@@ -29,15 +25,15 @@ static double *scaled(const double *v, size_t n, double unit)
 static void draw_course(const struct svg_plot *p, const double *t, const double *v, double t_unit,
 			double unit, const struct svg_style *style)
 {
-	double *x = scaled(t, STUDY_POINTS, t_unit), *y = scaled(v, STUDY_POINTS, unit);
+	double *x = scaled(t, CVL_STUDY_POINTS, t_unit), *y = scaled(v, CVL_STUDY_POINTS, unit);
 
 	if (x && y)
-		svg_line(p, x, y, STUDY_POINTS, style);
+		svg_line(p, x, y, CVL_STUDY_POINTS, style);
 	free(x);
 	free(y);
 }
 
-static void see(struct span *s, const double *v, size_t n)
+static void see(struct figure_span *s, const double *v, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
 		if (!isfinite(v[i]))
@@ -48,7 +44,7 @@ static void see(struct span *s, const double *v, size_t n)
 }
 
 /* All but this share of the outermost at either side. */
-static void see_most(struct span *s, const double *v, size_t n, double share)
+static void see_most(struct figure_span *s, const double *v, size_t n, double share)
 {
 	double *sorted = malloc((n + 1) * sizeof(*sorted));
 	size_t there = 0, skip;
@@ -58,37 +54,29 @@ static void see_most(struct span *s, const double *v, size_t n, double share)
 			sorted[there++] = v[i];
 	if (!sorted)
 		return;
-	qsort(sorted, there, sizeof(*sorted), by_value);
+	qsort(sorted, there, sizeof(*sorted), order_doubles);
 	skip = (size_t)(share * (double)there);
 	see(s, sorted + skip, there - 2 * skip);
 	free(sorted);
 }
 
-static bool has_map(const struct study_clock *c)
+static bool has_map(const struct cvl_study_clock *c)
 {
 	return c->sync->map != NULL;
 }
 
-static bool any(const struct study *s, bool (*shows)(const struct study_clock *c))
-{
-	for (size_t i = 0; i < s->n_clocks && s->length_s > 0; i++)
-		if (shows(&s->clock[i]))
-			return true;
-	return false;
-}
-
 /* ---- rates ---- */
 
-static struct span rate_span(const struct study_clock *c)
+static struct figure_span rate_span(const struct cvl_study_clock *c)
 {
-	struct span v = { 0, 0 };
+	struct figure_span v = { 0, 0 };
 
-	see_most(&v, c->rate, STUDY_POINTS, 0.02);
-	see_most(&v, c->truth, STUDY_POINTS, 0.02);
+	see_most(&v, c->rate, CVL_STUDY_POINTS, 0.02);
+	see_most(&v, c->truth, CVL_STUDY_POINTS, 0.02);
 	return v;
 }
 
-static void rate_draw(const struct svg_plot *p, const struct study_clock *c, double t_unit,
+static void rate_draw(const struct svg_plot *p, const struct cvl_study_clock *c, double t_unit,
 		      double unit)
 {
 	draw_course(p, c->t, c->truth, t_unit, unit,
@@ -97,13 +85,13 @@ static void rate_draw(const struct svg_plot *p, const struct study_clock *c, dou
 		    &(struct svg_style){ .colour = FIGURE_BLUE, .width = 1.1 });
 }
 
-static void rate_remark(const struct study_clock *c, FILE *f)
+static void rate_remark(const struct cvl_study_clock *c, char text[120])
 {
-	fprintf(f, "median %s%.3f ppm", c->usual_rate < 0 ? "\xe2\x88\x92" : "+",
-		fabs(c->usual_rate));
+	snprintf(text, 120, "median %s%.3f ppm", c->usual_rate < 0 ? "\xe2\x88\x92" : "+",
+		 fabs(c->usual_rate));
 }
 
-static const struct panels rate_course = {
+static const struct figure_panels rate_course = {
 	.label = "rate against its median (ppm)",
 	.least = 0.002,
 	.shows = has_map,
@@ -112,70 +100,58 @@ static const struct panels rate_course = {
 	.remark = rate_remark,
 };
 
-static bool rate_fits(const struct study *s)
+static void rate_caption(struct cvl_out *o, const struct cvl_study *s)
 {
-	return any(s, has_map);
-}
-
-static void rate_figure(const struct study *s, const char *title, FILE *f)
-{
-	panels_draw(s, &rate_course, title, f);
-}
-
-static void rate_caption(const struct study *s, FILE *f)
-{
-	fprintf(f,
+	cvl_out_printf(
+		o,
 		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than "
 		"usual. Each scale holds 96 %% of a clock's; what is beyond runs along its edge.",
-		STUDY_POINTS);
+		CVL_STUDY_POINTS);
 	if (s->truth)
-		fputs(" Grey: its true rate, against the median of that; a sender whose time is the timeline "
-		      "wanders too.",
-		      f);
-	panels_say(s, &rate_course, f);
+		cvl_out_text(
+			o,
+			" Grey: its true rate, against the median of that; a sender whose time is the timeline "
+			"wanders too.");
 }
 
 const struct figure figure_rate = {
 	.name = "rate",
 	.title = "Rates",
-	.fits = rate_fits,
-	.draw = rate_figure,
+	.panels = &rate_course,
 	.caption = rate_caption,
 };
 
 /* ---- bounds ---- */
 
-static struct span bound_span(const struct study_clock *c)
+static struct figure_span bound_span(const struct cvl_study_clock *c)
 {
-	struct span v = { 0, 0 };
+	struct figure_span v = { 0, 0 };
 
-	see(&v, c->bound, STUDY_POINTS);
+	see(&v, c->bound, CVL_STUDY_POINTS);
 	v.hi *= 1.05;
 	return v;
 }
 
-static void bound_draw(const struct svg_plot *p, const struct study_clock *c, double t_unit,
+static void bound_draw(const struct svg_plot *p, const struct cvl_study_clock *c, double t_unit,
 		       double unit)
 {
 	draw_course(p, c->t, c->bound, t_unit, unit,
 		    &(struct svg_style){ .colour = FIGURE_BLUE, .width = 1.2 });
 }
 
-static void bound_remark(const struct study_clock *c, FILE *f)
+static void bound_remark(const struct cvl_study_clock *c, char text[120])
 {
-	struct span v = { INFINITY, 0 };
+	struct figure_span v = { INFINITY, 0 };
+	char lo[40], hi[40];
 
-	see(&v, c->bound, STUDY_POINTS);
-	if (v.lo > v.hi) {
-		fputs("unknown", f);
-		return;
-	}
-	figure_ns(f, v.lo);
-	fputs(" to ", f);
-	figure_ns(f, v.hi);
+	see(&v, c->bound, CVL_STUDY_POINTS);
+	if (v.lo > v.hi)
+		strcpy(text, "unknown");
+	else
+		snprintf(text, 120, "%s to %s", figure_ns_text(lo, v.lo), figure_ns_text(hi, v.hi));
 }
 
-static const struct panels bound_course = {
+static const struct figure_panels bound_course = {
 	.label = "bound, half-width",
 	.has_unit = true,
 	.least = 0,
@@ -185,38 +161,33 @@ static const struct panels bound_course = {
 	.remark = bound_remark,
 };
 
-static void bound_figure(const struct study *s, const char *title, FILE *f)
+static void bound_caption(struct cvl_out *o, const struct cvl_study *s)
 {
-	panels_draw(s, &bound_course, title, f);
-}
-
-static void bound_caption(const struct study *s, FILE *f)
-{
-	fprintf(f,
+	(void)s;
+	cvl_out_printf(
+		o,
 		"Bound of each clock's map, %d points; what a capture cannot resolve comes on top.",
-		STUDY_POINTS);
-	panels_say(s, &bound_course, f);
+		CVL_STUDY_POINTS);
 }
 
 const struct figure figure_bound = {
 	.name = "bound",
 	.title = "Bounds",
-	.fits = rate_fits,
-	.draw = bound_figure,
+	.panels = &bound_course,
 	.caption = bound_caption,
 };
 
 /* ---- residuals ---- */
 
-static bool has_marks(const struct study_clock *c)
+static bool has_marks(const struct cvl_study_clock *c)
 {
 	return c->n_marks > 0 && c->sync->map;
 }
 
 /* One mark that was heard wrong hides all others. */
-static struct span residual_span(const struct study_clock *c)
+static struct figure_span residual_span(const struct cvl_study_clock *c)
 {
-	struct span s = { 0, 0 };
+	struct figure_span s = { 0, 0 };
 
 	see_most(&s, c->residual, c->n_marks, 0.005);
 	return s;
@@ -228,7 +199,7 @@ struct binned {
 };
 
 /* Marks in the order of time into bins of two pixels. */
-static bool bin_marks(struct binned *b, const struct svg_plot *p, const struct study_clock *c,
+static bool bin_marks(struct binned *b, const struct svg_plot *p, const struct cvl_study_clock *c,
 		      double t_unit, double unit)
 {
 	double step, *v = malloc((c->n_marks + 1) * sizeof(*v));
@@ -248,7 +219,7 @@ static bool bin_marks(struct binned *b, const struct svg_plot *p, const struct s
 		b->lo[i] = b->hi[i] = b->median[i] = (double)NAN;
 		if (!n)
 			continue;
-		qsort(v, n, sizeof(*v), by_value);
+		qsort(v, n, sizeof(*v), order_doubles);
 		b->lo[i] = v[0];
 		b->hi[i] = v[n - 1];
 		b->median[i] = n % 2 ? v[n / 2] : (v[n / 2 - 1] + v[n / 2]) / 2;
@@ -257,12 +228,12 @@ static bool bin_marks(struct binned *b, const struct svg_plot *p, const struct s
 	return true;
 }
 
-static bool crowded(const struct svg_plot *p, const struct study_clock *c)
+static bool crowded(const struct svg_plot *p, const struct cvl_study_clock *c)
 {
 	return (double)c->n_marks > 2 * p->width;
 }
 
-static void residual_draw(const struct svg_plot *p, const struct study_clock *c, double t_unit,
+static void residual_draw(const struct svg_plot *p, const struct cvl_study_clock *c, double t_unit,
 			  double unit)
 {
 	struct binned b;
@@ -283,14 +254,15 @@ static void residual_draw(const struct svg_plot *p, const struct study_clock *c,
 	}
 }
 
-static void residual_remark(const struct study_clock *c, FILE *f)
+static void residual_remark(const struct cvl_study_clock *c, char text[120])
 {
-	figure_count(f, c->n_marks);
-	fputs(" marks, sd ", f);
-	figure_ns(f, panels_spread(c));
+	char n[40], sd[40];
+
+	snprintf(text, 120, "%s marks, sd %s", figure_count_text(n, c->n_marks),
+		 figure_ns_text(sd, panels_spread(c)));
 }
 
-static const struct panels residual_course = {
+static const struct figure_panels residual_course = {
 	.label = "residual",
 	.has_unit = true,
 	.least = 2,
@@ -300,29 +272,18 @@ static const struct panels residual_course = {
 	.remark = residual_remark,
 };
 
-static bool residual_fits(const struct study *s)
+static void residual_caption(struct cvl_out *o, const struct cvl_study *s)
 {
-	return any(s, has_marks);
-}
-
-static void residual_figure(const struct study *s, const char *title, FILE *f)
-{
-	panels_draw(s, &residual_course, title, f);
-}
-
-static void residual_caption(const struct study *s, FILE *f)
-{
-	figure_count(f, s->n_residuals);
-	fputs(" residuals. Dots, or where there are more than pixels the range of them with their median as "
-	      "a line. Each scale holds 99 % of a clock's; what is beyond lies at its edge.",
-	      f);
-	panels_say(s, &residual_course, f);
+	figure_count(o, s->n_residuals);
+	cvl_out_text(
+		o,
+		" residuals. Dots, or where there are more than pixels the range of them with their median as "
+		"a line. Each scale holds 99 % of a clock's; what is beyond lies at its edge.");
 }
 
 const struct figure figure_residuals = {
 	.name = "residuals",
 	.title = "Residuals over time",
-	.fits = residual_fits,
-	.draw = residual_figure,
+	.panels = &residual_course,
 	.caption = residual_caption,
 };

@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "report/study.h"
+#include <coeval/study.h>
+
+#include <coeval/array.h>
+
+#include "core/order.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -9,9 +13,14 @@
 #define INSTANTS_LEAST 50
 #define PAIRS_WANTED 400000 /* differences looked at: enough for 99.9 % of them */
 
+/* A pulse or beacon that was heard. */
+struct mark {
+	double t, residual;
+};
+
 struct series {
-	double *t, *v;
-	size_t n, capacity;
+	struct mark *mark;
+	size_t n, room;
 	bool failed;
 };
 
@@ -19,34 +28,10 @@ static void keep(void *ctx, struct cvl_time t, double residual)
 {
 	struct series *s = ctx;
 
-	if (s->n == s->capacity) {
-		size_t more = s->capacity ? 2 * s->capacity : 1024;
-		double *a = realloc(s->t, more * sizeof(*a)), *b;
-
-		s->t = a ? a : s->t;
-		b = a ? realloc(s->v, more * sizeof(*b)) : NULL;
-		s->v = b ? b : s->v;
-		s->failed = s->failed || !b;
-		if (!b)
-			return;
-		s->capacity = more;
-	}
-	s->t[s->n] = (double)t.ns;
-	s->v[s->n++] = residual;
-}
-
-static int by_value(const void *pa, const void *pb)
-{
-	double a = *(const double *)pa, b = *(const double *)pb;
-
-	return a < b ? -1 : a > b;
-}
-
-static int by_size(const void *pa, const void *pb)
-{
-	double a = fabs(*(const double *)pa), b = fabs(*(const double *)pb);
-
-	return a < b ? -1 : a > b;
+	if (s->failed || cvl_room(&s->mark, s->n, &s->room, sizeof(*s->mark)))
+		s->failed = true;
+	else
+		s->mark[s->n++] = (struct mark){ (double)t.ns, residual };
 }
 
 /* ---- where and when ---- */
@@ -93,11 +78,11 @@ static void stretch(const struct cvl_map *map, int64_t *from, int64_t *to)
 	*to = b;
 }
 
-/* Where @k of its STUDY_POINTS lies; halves are between. */
+/* Where @k of its CVL_STUDY_POINTS lies; halves are between. */
 static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to, double k)
 {
 	stretch(map, &from, &to);
-	from += (int64_t)((double)(to - from) * k / STUDY_POINTS);
+	from += (int64_t)((double)(to - from) * k / CVL_STUDY_POINTS);
 	return cvl_map_tick(map, (struct cvl_time){ from });
 }
 
@@ -116,7 +101,14 @@ static double mean_rate(const struct cvl_map *map, struct cvl_tick a, struct cvl
 
 /* ---- each estimator ---- */
 
-static int sum_residuals(struct study_result *r, const struct cvl_observations *obs,
+static int by_residual(const void *pa, const void *pb)
+{
+	const struct mark *a = pa, *b = pb;
+
+	return order_sizes(&a->residual, &b->residual);
+}
+
+static int sum_residuals(struct cvl_study_result *r, const struct cvl_observations *obs,
 			 struct cvl_error *err)
 {
 	struct series all = { 0 };
@@ -131,22 +123,21 @@ static int sum_residuals(struct study_result *r, const struct cvl_observations *
 		double n = (double)all.n;
 
 		for (size_t i = 0; i < all.n; i++)
-			sum += all.v[i];
+			sum += all.mark[i].residual;
 		for (size_t i = 0; i < all.n; i++)
-			sum2 += (all.v[i] - sum / n) * (all.v[i] - sum / n);
-		qsort(all.v, all.n, sizeof(*all.v), by_size);
+			sum2 += pow(all.mark[i].residual - sum / n, 2);
+		qsort(all.mark, all.n, sizeof(*all.mark), by_residual);
 		r->residuals = all.n;
 		r->residual_sd = sqrt(sum2 / n);
-		r->residual_median = fabs(all.v[all.n / 2]);
+		r->residual_median = fabs(all.mark[all.n / 2].residual);
 	}
-	free(all.t);
-	free(all.v);
+	free(all.mark);
 	return rc;
 }
 
-static int find_median_bound(struct study_result *r, struct cvl_error *err)
+static int find_median_bound(struct cvl_study_result *r, struct cvl_error *err)
 {
-	double *bound = malloc((r->sync->n * STUDY_POINTS + 1) * sizeof(*bound));
+	double *bound = malloc((r->sync->n * CVL_STUDY_POINTS + 1) * sizeof(*bound));
 	int64_t from, to, b;
 	size_t n = 0;
 
@@ -156,19 +147,19 @@ static int find_median_bound(struct study_result *r, struct cvl_error *err)
 	for (size_t i = 0; i < r->sync->n; i++) {
 		const struct cvl_map *map = r->sync->clock[i].map;
 
-		for (size_t k = 0; map && k < STUDY_POINTS; k++) {
+		for (size_t k = 0; map && k < CVL_STUDY_POINTS; k++) {
 			cvl_map_time(map, point(map, from, to, (double)k + 0.5), &b);
 			if (b != CVL_BOUND_UNKNOWN)
 				bound[n++] = (double)b;
 		}
 	}
-	qsort(bound, n, sizeof(*bound), by_value);
+	qsort(bound, n, sizeof(*bound), order_doubles);
 	r->median_bound = n ? bound[n / 2] : -1;
 	free(bound);
 	return 0;
 }
 
-static int score(struct study *s, struct study_result *r, struct cvl_error *err)
+static int score(struct cvl_study *s, struct cvl_study_result *r, struct cvl_error *err)
 {
 	struct cvl_score_opts opts = { .seed = 1, .instants = s->instants, .has_from = true };
 	double *error = NULL;
@@ -178,9 +169,9 @@ static int score(struct study *s, struct study_result *r, struct cvl_error *err)
 	extent(s->truth, &from, &to);
 	opts.from.ns = from + (int64_t)(s->settled_s * 1e9);
 	rc = cvl_score(&r->score, r->sync, s->truth, s->session, &opts, &error, err);
-	for (size_t k = 0; !rc && r->score.n && k < STUDY_QUANTILES; k++)
+	for (size_t k = 0; !rc && r->score.n && k < CVL_STUDY_QUANTILES; k++)
 		r->quantile[k] = fabs(error[(size_t)((double)(r->score.n - 1) * (double)k /
-						     (STUDY_QUANTILES - 1))]);
+						     (CVL_STUDY_QUANTILES - 1))]);
 	if (!rc && r == &s->result[s->main]) {
 		free(s->error);
 		s->error = error;
@@ -190,8 +181,8 @@ static int score(struct study *s, struct study_result *r, struct cvl_error *err)
 	return rc;
 }
 
-static int measure(struct study *s, struct study_result *r, const struct cvl_observations *obs,
-		   struct cvl_error *err)
+static int measure(struct cvl_study *s, struct cvl_study_result *r,
+		   const struct cvl_observations *obs, struct cvl_error *err)
 {
 	int rc;
 
@@ -209,7 +200,7 @@ static int measure(struct study *s, struct study_result *r, const struct cvl_obs
 }
 
 /* Estimators of a kind that all say no have no observations of theirs here. */
-static void drop_strangers(struct study *s)
+static void drop_strangers(struct cvl_study *s)
 {
 	bool of_use[2] = { false, false };
 	size_t n = 0;
@@ -223,15 +214,15 @@ static void drop_strangers(struct study *s)
 	s->n = n;
 }
 
-static int solve_all(struct study *s, const struct cvl_observations *obs, struct cvl_error *err)
+static int solve_all(struct cvl_study *s, const struct cvl_observations *obs, struct cvl_error *err)
 {
 	const struct cvl_estimator_info *info;
 
-	for (size_t i = 0; (info = cvl_sync_estimator(i)) && s->n < STUDY_ESTIMATORS; i++) {
-		struct study_result *r = &s->result[s->n++];
+	for (size_t i = 0; (info = cvl_sync_estimator(i)) && s->n < CVL_STUDY_ESTIMATORS; i++) {
+		struct cvl_study_result *r = &s->result[s->n++];
 		int rc;
 
-		*r = (struct study_result){ .info = info, .index = i, .median_bound = -1 };
+		*r = (struct cvl_study_result){ .info = info, .index = i, .median_bound = -1 };
 		rc = cvl_sync_solve(&r->sync, obs, info->name, err);
 		if (rc == CVL_E_NOMEM)
 			return rc;
@@ -242,7 +233,7 @@ static int solve_all(struct study *s, const struct cvl_observations *obs, struct
 	return 0;
 }
 
-static bool choose(struct study *s, const char *name)
+static bool choose(struct cvl_study *s, const char *name)
 {
 	for (size_t i = 0; name && i < s->n; i++)
 		if (s->result[i].sync && !strcmp(s->result[i].info->name, name)) {
@@ -253,13 +244,13 @@ static bool choose(struct study *s, const char *name)
 }
 
 /* @sync, which is taken over, by an estimator that said no when it was asked for by name: a clock that nothing ties, and needs no tie. */
-static void add_main(struct study *s, struct cvl_sync *sync)
+static void add_main(struct cvl_study *s, struct cvl_sync *sync)
 {
 	const struct cvl_estimator_info *info;
 
 	for (size_t i = 0; (info = cvl_sync_estimator(i)); i++)
 		if (!strcmp(info->name, sync->estimator)) {
-			s->result[0] = (struct study_result){
+			s->result[0] = (struct cvl_study_result){
 				.info = info, .index = i, .sync = sync, .median_bound = -1
 			};
 			s->main = 0;
@@ -268,7 +259,7 @@ static void add_main(struct study *s, struct cvl_sync *sync)
 }
 
 /* The one asked for; else the default; else one that worked. */
-static int choose_main(struct study *s, const struct cvl_observations *obs, const char *wanted,
+static int choose_main(struct cvl_study *s, const struct cvl_observations *obs, const char *wanted,
 		       struct cvl_error *err)
 {
 	struct cvl_sync *usual = NULL;
@@ -295,18 +286,18 @@ static int choose_main(struct study *s, const struct cvl_observations *obs, cons
 /* ---- the main one in depth ---- */
 
 /* Rates against their median, which a step of the phase does not move; NaN are not there. Returns it. */
-static double centre(double v[STUDY_POINTS])
+static double centre(double v[CVL_STUDY_POINTS])
 {
-	double sorted[STUDY_POINTS], middle = 0;
+	double sorted[CVL_STUDY_POINTS], middle = 0;
 	size_t n = 0;
 
-	for (size_t k = 0; k < STUDY_POINTS; k++)
+	for (size_t k = 0; k < CVL_STUDY_POINTS; k++)
 		if (isfinite(v[k]))
 			sorted[n++] = v[k];
-	qsort(sorted, n, sizeof(*sorted), by_value);
+	qsort(sorted, n, sizeof(*sorted), order_doubles);
 	if (n)
 		middle = sorted[n / 2];
-	for (size_t k = 0; k < STUDY_POINTS; k++)
+	for (size_t k = 0; k < CVL_STUDY_POINTS; k++)
 		v[k] -= middle;
 	return middle;
 }
@@ -322,13 +313,13 @@ static double true_rate(const struct cvl_map *truth, struct cvl_tick a, struct c
 	return mean_rate(truth, a, b);
 }
 
-static void follow(const struct study *s, struct study_clock *c, int64_t from, int64_t to)
+static void follow(const struct cvl_study *s, struct cvl_study_clock *c, int64_t from, int64_t to)
 {
 	const struct cvl_map *map = c->sync->map;
 	const struct cvl_clock_sync *true_clock =
 		s->truth ? cvl_sync_find(s->truth, c->sync->clock) : NULL;
 
-	for (size_t k = 0; k < STUDY_POINTS; k++) {
+	for (size_t k = 0; k < CVL_STUDY_POINTS; k++) {
 		struct cvl_tick tick, begin, end;
 		int64_t bound;
 
@@ -349,35 +340,31 @@ static void follow(const struct study *s, struct study_clock *c, int64_t from, i
 	centre(c->truth);
 }
 
-struct mark {
-	double t, v;
-};
-
 static int by_time(const void *pa, const void *pb)
 {
 	const struct mark *a = pa, *b = pb;
 
-	return a->t < b->t ? -1 : a->t > b->t;
+	return order_doubles(&a->t, &b->t);
 }
 
-static int sort_marks(struct series *m, int64_t from)
+static int take_marks(struct cvl_study_clock *c, struct series *s, int64_t from)
 {
-	struct mark *mark = malloc((m->n + 1) * sizeof(*mark));
-
-	if (!mark)
+	c->mark_t = malloc((s->n + 1) * sizeof(*c->mark_t));
+	c->residual = malloc((s->n + 1) * sizeof(*c->residual));
+	if (s->failed || !c->mark_t || !c->residual)
 		return -1;
-	for (size_t i = 0; i < m->n; i++)
-		mark[i] = (struct mark){ (m->t[i] - (double)from) / 1e9, m->v[i] };
-	qsort(mark, m->n, sizeof(*mark), by_time);
-	for (size_t i = 0; i < m->n; i++) {
-		m->t[i] = mark[i].t;
-		m->v[i] = mark[i].v;
+	for (size_t i = 0; i < s->n; i++)
+		s->mark[i].t = (s->mark[i].t - (double)from) / 1e9;
+	if (s->n)
+		qsort(s->mark, s->n, sizeof(*s->mark), by_time);
+	for (; c->n_marks < s->n; c->n_marks++) {
+		c->mark_t[c->n_marks] = s->mark[c->n_marks].t;
+		c->residual[c->n_marks] = s->mark[c->n_marks].residual;
 	}
-	free(mark);
 	return 0;
 }
 
-static int look_deep(struct study *s, const struct cvl_observations *obs, struct cvl_error *err)
+static int look_deep(struct cvl_study *s, const struct cvl_observations *obs, struct cvl_error *err)
 {
 	const struct cvl_sync *sync = s->result[s->main].sync;
 	int64_t from, to;
@@ -390,18 +377,16 @@ static int look_deep(struct study *s, const struct cvl_observations *obs, struct
 		return cvl_no_memory(err);
 	s->n_clocks = sync->n;
 	for (size_t i = 0; i < sync->n && !rc; i++) {
-		struct study_clock *c = &s->clock[i];
+		struct cvl_study_clock *c = &s->clock[i];
 		struct series marks = { 0 };
 
 		c->sync = &sync->clock[i];
 		follow(s, c, from, to);
 		rc = cvl_sync_residuals(sync, obs, i, keep, &marks, err);
-		if (!rc && (marks.failed || sort_marks(&marks, from)))
+		if (!rc && take_marks(c, &marks, from))
 			rc = cvl_no_memory(err);
-		c->mark_t = marks.t;
-		c->residual = marks.v;
-		c->n_marks = marks.n;
-		s->n_residuals += marks.n;
+		free(marks.mark);
+		s->n_residuals += c->n_marks;
 	}
 	if (rc)
 		return rc;
@@ -412,38 +397,34 @@ static int look_deep(struct study *s, const struct cvl_observations *obs, struct
 	for (size_t i = 0; i < s->n_clocks; i++)
 		for (size_t k = 0; k < s->clock[i].n_marks; k++)
 			s->residual[s->n_residuals++] = s->clock[i].residual[k];
-	qsort(s->residual, s->n_residuals, sizeof(*s->residual), by_size);
+	qsort(s->residual, s->n_residuals, sizeof(*s->residual), order_sizes);
 	return 0;
 }
 
 /* ---- all of it ---- */
 
 /* Not more than half of a short session is left out, and not more pairs are looked at than it takes. */
-static void plan_scores(struct study *s)
+static void plan_scores(struct cvl_study *s)
 {
 	double pairs = (double)s->truth->n * (double)(s->truth->n - 1) / 2;
 	int64_t from, to;
 
 	extent(s->truth, &from, &to);
-	s->settled_s = fmin((double)STUDY_SETTLE_NS, (double)(to - from) / 2) / 1e9;
+	s->settled_s = fmin((double)CVL_STUDY_SETTLE_NS, (double)(to - from) / 2) / 1e9;
 	s->instants = INSTANTS_MOST;
 	if (pairs > 0)
 		s->instants =
 			(size_t)fmax(fmin(PAIRS_WANTED / pairs, INSTANTS_MOST), INSTANTS_LEAST);
 }
 
-int study_make(struct study *s, struct cvl_session *session, const struct cvl_sync_opts *opts,
-	       const char *estimator, struct cvl_error *err)
+static int make(struct cvl_study *s, struct cvl_session *session, const struct cvl_sync_opts *opts,
+		const char *estimator, struct cvl_error *err)
 {
 	struct cvl_observations *obs;
-	int rc;
+	int rc = cvl_truth_load(&s->truth, session, err);
 
-	*s = (struct study){ .session = session };
-	rc = cvl_truth_load(&s->truth, session, err);
 	if (rc >= 0)
 		rc = cvl_observe(&obs, session, opts, err);
-	else
-		return rc;
 	if (rc)
 		return rc;
 	if (s->truth)
@@ -460,8 +441,28 @@ int study_make(struct study *s, struct cvl_session *session, const struct cvl_sy
 	return rc;
 }
 
-void study_free(struct study *s)
+int cvl_study_make(struct cvl_study **study, struct cvl_session *session,
+		   const struct cvl_sync_opts *opts, const char *estimator, struct cvl_error *err)
 {
+	struct cvl_study *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*study = NULL;
+	if (!s)
+		return cvl_no_memory(err);
+	s->session = session;
+	rc = make(s, session, opts, estimator, err);
+	if (rc)
+		cvl_study_free(s);
+	else
+		*study = s;
+	return rc;
+}
+
+void cvl_study_free(struct cvl_study *s)
+{
+	if (!s)
+		return;
 	for (size_t i = 0; i < s->n; i++)
 		cvl_sync_free(s->result[i].sync);
 	for (size_t i = 0; i < s->n_clocks; i++) {
@@ -472,5 +473,5 @@ void study_free(struct study *s)
 	free(s->error);
 	free(s->residual);
 	cvl_sync_free(s->truth);
-	*s = (struct study){ 0 };
+	free(s);
 }

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * One session seen by every estimator that can use its observations, and in depth by one of them: how estimators compare, and the
+ * numbers that a report (coeval/report.h) tells and draws.
+ */
+#ifndef COEVAL_STUDY_H
+#define COEVAL_STUDY_H
+
+#include <coeval/api.h>
+#include <coeval/score.h>
+#include <coeval/session.h>
+#include <coeval/sync.h>
+
+CVL_BEGIN_DECLS
+
+#define CVL_STUDY_QUANTILES 201
+#define CVL_STUDY_POINTS 300
+#define CVL_STUDY_ESTIMATORS 32
+/** Instants after the start that do not count in scores: clocks of captures settle in it. */
+#define CVL_STUDY_SETTLE_NS 30000000000
+
+/** What one estimator made of the observations. */
+struct cvl_study_result {
+	const struct cvl_estimator_info *info;
+	size_t index;                         /* in the table of estimators */
+	struct cvl_sync *sync;                /* NULL: it failed, and */
+	char why[CVL_ERROR_TEXT];             /* this is why */
+	size_t tied, degraded;                /* clocks */
+	uint64_t residuals;                   /* 0: it does not see pulses or beacons */
+	double residual_sd;                   /* ns */
+	double residual_median;               /* of absolute values, ns */
+	double median_bound;                  /* of a clock, ns; below 0: none is known */
+	struct cvl_score score;               /* n is 0 where the truth is not known */
+	double quantile[CVL_STUDY_QUANTILES]; /* of absolute errors, ns, if score.n */
+};
+
+/** Course of one clock. Times are seconds from the study's begin; values that are not there are NaN. */
+struct cvl_study_clock {
+	const struct cvl_clock_sync *sync;
+	double usual_rate; /* ppm, the median of the points below */
+	double t[CVL_STUDY_POINTS];
+	double rate[CVL_STUDY_POINTS];  /* ppm against the median */
+	double truth[CVL_STUDY_POINTS]; /* the same of the true rate */
+	double bound[CVL_STUDY_POINTS]; /* ns */
+	double *mark_t, *residual;      /* of each mark it heard, ns; in the order of time */
+	size_t n_marks;
+};
+
+struct cvl_study {
+	const struct cvl_session *session;
+	struct cvl_sync *truth; /* NULL: not known */
+	double settled_s;       /* scores count from this long after the start */
+	size_t instants;        /* of the scores */
+	struct cvl_study_result result[CVL_STUDY_ESTIMATORS];
+	size_t n;
+	size_t main;                   /* result that is looked at in depth */
+	struct cvl_study_clock *clock; /* one for each of main's */
+	size_t n_clocks;
+	double length_s;  /* the courses lie in 0..length_s */
+	double *error;    /* of pairs by main, ns, by size; score.n of them */
+	double *residual; /* all of main's, by size */
+	size_t n_residuals;
+};
+
+/**
+ * Make the study of @session, which stays as it is and must outlive it. Observations are read as @opts say. With truth.json beside the
+ * session each estimator is scored as well.
+ *
+ * @estimator  the one to look at in depth; NULL, or one that these observations do not fit: the default
+ *
+ * Returns 0, or what keeps every estimator from it: CVL_E_NO when nothing ties the clocks; what cvl_observe() and cvl_truth_load() say.
+ * Free it by cvl_study_free(). One thread at a time.
+ */
+CVL_API int cvl_study_make(struct cvl_study **study, struct cvl_session *session,
+			   const struct cvl_sync_opts *opts, const char *estimator,
+			   struct cvl_error *err);
+
+/** NULL is allowed. */
+CVL_API void cvl_study_free(struct cvl_study *study);
+
+CVL_END_DECLS
+
+#endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * What a session holds, counted in one pass over its timeline: records, gaps and losses of each clock, what each stream has. How well each
+ * clock is tied stands beside it, as sync.json has it.
+ *
+ * An analysis (coeval/analysis.h).
+ */
+#ifndef COEVAL_SUMMARY_H
+#define COEVAL_SUMMARY_H
+
+#include <coeval/analysis.h>
+#include <coeval/api.h>
+
+CVL_BEGIN_DECLS
+
+/** Gaps of one cause. */
+struct cvl_summary_gaps {
+	uint64_t gaps;
+	uint64_t lost; /* as far as it is known: records, or packets for CVL_GAP_PACKETS */
+};
+
+struct cvl_summary_clock {
+	const struct cvl_clock *clock;
+	const struct cvl_clock_sync
+		*sync; /* verdict, bounds, what decided; NULL: nothing is known */
+	size_t streams;
+	uint64_t records;          /* without gaps and restated levels */
+	uint64_t kinds[CVL_KINDS]; /* all, by enum cvl_kind */
+	uint64_t late;
+	uint64_t gaps, lost; /* lost: records that are known to be */
+	struct cvl_summary_gaps why[CVL_GAPS];
+	bool any;                    /* records, between */
+	struct cvl_time first, last; /* these; a stream of ours ends where its capture did */
+};
+
+/** Events or spans of one name. */
+struct cvl_summary_event {
+	const char *name;
+	uint64_t n;
+};
+
+struct cvl_summary_stream {
+	const char *name;
+	const struct cvl_summary_clock *clock; /* NULL: nothing was read of it */
+	struct cvl_stream_stats stats;
+	size_t n_lines, n_channels; /* 0 for a foreign trace */
+	const char **line, **channel;
+	size_t n_events;
+	struct cvl_summary_event *event; /* that came, in the order of their declarations */
+};
+
+/** Names belong to the timeline and its session. */
+struct cvl_summary {
+	const struct cvl_session *session;
+	const struct cvl_sync *sync; /* NULL: not synchronised */
+	uint64_t records, gaps;      /* of all clocks */
+	size_t n_clocks;
+	struct cvl_summary_clock *clock; /* as in the session */
+	size_t n_streams;
+	struct cvl_summary_stream *stream; /* as in the timeline */
+};
+
+/** Count @tl, which must outlive it. CVL_E_NOMEM. */
+CVL_API int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+			     struct cvl_error *err);
+
+/** What was counted; final once it was ended, and so far what was pushed, but for streams' statistics and ends. */
+CVL_API const struct cvl_summary *cvl_summary_result(const struct cvl_analysis *a);
+
+CVL_END_DECLS
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+#include <coeval/summary.h>
+
+#include <stdlib.h>
+
+struct summary {
+	struct cvl_analysis analysis;
+	struct cvl_timeline *tl;
+	struct cvl_summary sum;
+	uint64_t **events; /* of each stream, by class */
+	size_t *classes;
+};
+
+/* ---- counting ---- */
+
+static void count_gap(struct cvl_summary_clock *c, const struct cvl_batch *b, size_t i)
+{
+	struct cvl_summary_gaps *why = &c->why[b->cls[i] < CVL_GAPS ? b->cls[i] : CVL_GAP_UNKNOWN];
+
+	c->gaps++;
+	why->gaps++;
+	if (b->value[i] == CVL_LOST_UNKNOWN)
+		return;
+	why->lost += b->value[i];
+	if (b->cls[i] != CVL_GAP_PACKETS)
+		c->lost += b->value[i];
+}
+
+static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct summary *s = (struct summary *)a;
+	struct cvl_summary_clock *c = &s->sum.clock[sl->clock];
+	const struct cvl_batch *b = sl->batch;
+
+	(void)err;
+	for (size_t i = sl->begin; i < sl->end; i++) {
+		const uint8_t kind = b->kind[i];
+
+		c->kinds[kind]++;
+		c->late += b->flags[i] & CVL_LATE ? 1 : 0;
+		if (kind == CVL_GAP)
+			count_gap(c, b, i);
+		else if (!(b->flags[i] & CVL_STATE))
+			c->records++;
+		if ((kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END) &&
+		    b->cls[i] < s->classes[sl->stream])
+			s->events[sl->stream][b->cls[i]]++;
+		if (!c->any || sl->time[i].ns < c->first.ns)
+			c->first = sl->time[i];
+		if (!c->any || sl->time[i].ns > c->last.ns)
+			c->last = sl->time[i];
+		c->any = true;
+	}
+	return 0;
+}
+
+/* ---- what is known at the end ---- */
+
+/* A capture goes on behind its last record: nothing happened there, which is not the same as an end. */
+static void see_end(struct summary *s, size_t stream, size_t clock, struct cvl_time until)
+{
+	struct cvl_summary_clock *c = &s->sum.clock[clock];
+	struct cvl_time end =
+		cvl_map_time(cvl_timeline_map(s->tl, clock), s->sum.stream[stream].stats.end, NULL);
+
+	if (end.ns > until.ns)
+		end = until;
+	if (c->any && end.ns > c->last.ns && cvl_trace_ours(cvl_timeline_trace(s->tl, stream)))
+		c->last = end;
+}
+
+static int take_events(struct summary *s, size_t stream)
+{
+	const struct cvl_trace *trace = cvl_timeline_trace(s->tl, stream);
+	struct cvl_summary_stream *st = &s->sum.stream[stream];
+
+	free(st->event);
+	st->n_events = 0;
+	st->event = calloc(s->classes[stream] + 1, sizeof(*st->event));
+	for (size_t k = 0; st->event && k < s->classes[stream]; k++)
+		if (s->events[stream][k])
+			st->event[st->n_events++] =
+				(struct cvl_summary_event){ cvl_trace_event(trace, k)->name,
+							    s->events[stream][k] };
+	return st->event ? 0 : -1;
+}
+
+static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
+{
+	struct summary *s = (struct summary *)a;
+
+	for (size_t i = 0; i < s->sum.n_streams; i++) {
+		struct cvl_summary_stream *st = &s->sum.stream[i];
+		int clock = cvl_timeline_stream_clock(s->tl, i);
+
+		cvl_stream_stats(cvl_timeline_stream(s->tl, i), &st->stats);
+		if (take_events(s, i))
+			return cvl_no_memory(err);
+		if (clock < 0)
+			continue;
+		st->clock = &s->sum.clock[clock];
+		s->sum.clock[clock].streams++;
+		see_end(s, i, (size_t)clock, last);
+	}
+	for (size_t i = 0; i < s->sum.n_clocks; i++) {
+		s->sum.records += s->sum.clock[i].records;
+		s->sum.gaps += s->sum.clock[i].gaps;
+	}
+	return 0;
+}
+
+/* ---- opening ---- */
+
+/* The names of @trace's @kind, "line" or "channel", of which there are @n. */
+static int find_names(const struct cvl_trace *trace, const char *kind, const char *count,
+		      const char ***names, size_t *n)
+{
+	uint64_t all = cvl_trace_ours(trace) ? cvl_trace_env_number(trace, count) : 0;
+
+	*n = all < CVL_CHANNELS_MAX ? (size_t)all : CVL_CHANNELS_MAX;
+	*names = calloc(*n + 1, sizeof(**names));
+	for (size_t i = 0; *names && i < *n; i++) {
+		const char *name = cvl_trace_env_at(trace, kind, i);
+
+		(*names)[i] = name ? name : "?";
+	}
+	return *names ? 0 : -1;
+}
+
+static int describe(struct summary *s)
+{
+	struct cvl_session *session = cvl_timeline_session(s->tl);
+	struct cvl_summary *sum = &s->sum;
+
+	for (size_t i = 0; i < sum->n_clocks; i++) {
+		sum->clock[i].clock = cvl_session_clock(session, i);
+		sum->clock[i].sync = sum->sync ? cvl_sync_of(sum->sync, session, i) : NULL;
+	}
+	for (size_t i = 0; i < sum->n_streams; i++) {
+		const struct cvl_trace *trace = cvl_timeline_trace(s->tl, i);
+		struct cvl_summary_stream *st = &sum->stream[i];
+
+		st->name = cvl_timeline_stream_name(s->tl, i);
+		s->classes[i] = cvl_trace_events(trace);
+		s->events[i] = calloc(s->classes[i] + 1, sizeof(**s->events));
+		if (!s->events[i] || find_names(trace, "line", "lines", &st->line, &st->n_lines) ||
+		    find_names(trace, "channel", "channels", &st->channel, &st->n_channels))
+			return -1;
+	}
+	return 0;
+}
+
+static void release(struct cvl_analysis *a)
+{
+	struct summary *s = (struct summary *)a;
+
+	for (size_t i = 0; s->sum.stream && i < s->sum.n_streams; i++) {
+		free(s->sum.stream[i].line);
+		free(s->sum.stream[i].channel);
+		free(s->sum.stream[i].event);
+		if (s->events)
+			free(s->events[i]);
+	}
+	free(s->sum.clock);
+	free(s->sum.stream);
+	free(s->events);
+	free(s->classes);
+	free(s);
+}
+
+int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl, struct cvl_error *err)
+{
+	static const struct cvl_analysis_kind kind = {
+		.name = "summary",
+		.push = push,
+		.end = end,
+		.free = release,
+	};
+	struct summary *s = calloc(1, sizeof(*s));
+
+	*a = NULL;
+	if (!s)
+		return cvl_no_memory(err);
+	s->analysis.kind = &kind;
+	s->tl = tl;
+	s->sum.session = cvl_timeline_session(tl);
+	s->sum.sync = cvl_timeline_sync(tl);
+	s->sum.n_clocks = cvl_session_clocks(s->sum.session);
+	s->sum.n_streams = cvl_timeline_streams(tl);
+	s->sum.clock = calloc(s->sum.n_clocks + 1, sizeof(*s->sum.clock));
+	s->sum.stream = calloc(s->sum.n_streams + 1, sizeof(*s->sum.stream));
+	s->events = calloc(s->sum.n_streams + 1, sizeof(*s->events));
+	s->classes = calloc(s->sum.n_streams + 1, sizeof(*s->classes));
+	if (!s->sum.clock || !s->sum.stream || !s->events || !s->classes || describe(s)) {
+		release(&s->analysis);
+		return cvl_no_memory(err);
+	}
+	*a = &s->analysis;
+	return 0;
+}
+
+const struct cvl_summary *cvl_summary_result(const struct cvl_analysis *a)
+{
+	return &((const struct summary *)a)->sum;
+}

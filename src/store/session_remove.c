@@ -1,0 +1,280 @@
+/* SPDX-License-Identifier: MIT */
+/* Taking clocks out of a session, with what is known of them elsewhere in it. */
+#include <coeval/session.h>
+
+#include <coeval/files.h>
+#include <coeval/sync.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/stored.h"
+
+static int file_of(const struct cvl_session *s, const char *name, char path[CVL_PATH_MAX],
+		   struct cvl_error *err)
+{
+	return cvl_path_join(path, cvl_session_path(s), name) ?
+		       0 :
+		       cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+				cvl_session_path(s));
+}
+
+static int drop_file(const struct cvl_session *s, const char *name, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	int rc = file_of(s, name, path, err);
+
+	if (rc)
+		return rc;
+	return unlink(path) && errno != ENOENT ? cvl_fail_errno(err, "remove", path) :
+						 cvl_sync_dir(cvl_session_path(s), err);
+}
+
+/* Whether clock @name of @s is one that goes. */
+static bool goes(const struct cvl_session *s, const bool *out, const char *name)
+{
+	for (size_t i = 0; i < cvl_session_clocks(s); i++)
+		if (out[i] && !strcmp(cvl_session_clock(s, i)->name, name))
+			return true;
+	return false;
+}
+
+/* Entries of @sync without those that go. Returns how many went. */
+static size_t leave_out(struct cvl_sync *sync, const struct cvl_session *s, const bool *out)
+{
+	size_t all = sync->n;
+
+	sync->n = 0;
+	for (size_t i = 0; i < all; i++) {
+		struct cvl_clock_sync *c = &sync->clock[i];
+
+		if (goes(s, out, c->clock)) {
+			free(c->clock);
+			cvl_map_free(c->map);
+		} else {
+			sync->clock[sync->n++] = *c;
+		}
+	}
+	return all - sync->n;
+}
+
+/* Nothing is known of @c until it is synchronised again. */
+static void untie(struct cvl_clock_sync *c)
+{
+	struct cvl_clock_sync none = { .clock = c->clock, .verdict = CVL_UNSYNCHRONISED };
+
+	cvl_map_free(c->map);
+	*c = none;
+	snprintf(c->reason, sizeof(c->reason),
+		 "a clock was removed from the session since it was synchronised");
+}
+
+static int forget_sync(const struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	struct cvl_sync *sync;
+	int rc = cvl_sync_load(&sync, s, err);
+
+	if (rc == CVL_E_NOMEM || !rc)
+		return rc;
+	if (rc < 0) /* what cannot be read is not believed either */
+		return drop_file(s, "sync.json", err);
+	rc = 0;
+	if (leave_out(sync, s, out)) {
+		for (size_t i = 0; i < sync->n; i++)
+			untie(&sync->clock[i]);
+		*sync->note = '\0';
+		rc = cvl_sync_save(sync, s, err);
+	}
+	cvl_sync_free(sync);
+	return rc;
+}
+
+/* A truth that cannot be read is left to be told by whoever needs it. */
+static int forget_truth(const struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	struct cvl_sync *truth;
+	int rc = cvl_truth_load(&truth, s, err);
+
+	if (rc <= 0)
+		return rc == CVL_E_NOMEM ? rc : 0;
+	rc = leave_out(truth, s, out) ? cvl_truth_save(truth, s, err) : 0;
+	cvl_sync_free(truth);
+	return rc;
+}
+
+static int forget_calibration(const struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	struct cvl_calibration *cal;
+	int rc = file_of(s, "calibration.json", path, err);
+	size_t all;
+
+	if (rc || !cvl_is_file(path))
+		return rc;
+	rc = cvl_calibration_load(&cal, path, err);
+	if (rc)
+		return rc == CVL_E_NOMEM ? rc : drop_file(s, "calibration.json", err);
+	all = cal->n;
+	cal->n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (goes(s, out, cal->clock[i].clock))
+			free(cal->clock[i].clock);
+		else
+			cal->clock[cal->n++] = cal->clock[i];
+	if (!cal->n)
+		rc = drop_file(s, "calibration.json", err);
+	else if (cal->n < all)
+		rc = cvl_calibration_save(cal, s, err);
+	cvl_calibration_free(cal);
+	return rc;
+}
+
+/* What an observer keeps of the clock: a capture of that name is a new one. */
+static int forget_anchor(const struct cvl_session *s, const char *name, struct cvl_error *err)
+{
+	static const char *const ends[] = { "json", "ballast" };
+
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		char path[CVL_PATH_MAX], file[400];
+		int rc;
+
+		snprintf(file, sizeof(file), "capture/%s.%s", name, ends[i]);
+		rc = file_of(s, file, path, err);
+		if (rc)
+			return rc;
+		if (unlink(path) && errno != ENOENT && errno != ENOTDIR)
+			return cvl_fail_errno(err, "remove", path);
+	}
+	return 0;
+}
+
+/* The directory of all traces, if it is one: what a stranger's link leads to is not ours to remove. */
+static int traces_of(const struct cvl_session *s, char path[CVL_PATH_MAX], struct cvl_error *err)
+{
+	struct stat st;
+	int rc = file_of(s, "traces", path, err);
+
+	if (!rc && !lstat(path, &st) && !S_ISDIR(st.st_mode))
+		rc = cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET, "%s: not a directory", path);
+	return rc;
+}
+
+static bool is_in(const char *trace, const char *traces)
+{
+	size_t n = strlen(traces);
+
+	return !strncmp(trace, traces, n) && trace[n] == '/' && trace[n + 1] != '.' &&
+	       trace[n + 1] && !strchr(trace + n + 1, '/');
+}
+
+/* Traces go whole. */
+static int check(const struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	char traces[CVL_PATH_MAX];
+	int rc = traces_of(s, traces, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < cvl_session_clocks(s); i++) {
+		const struct cvl_clock *c = cvl_session_clock(s, i);
+
+		if (!out[i])
+			continue;
+		if (c->growing)
+			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					"%s: the clock %s is still being captured; stop it first",
+					cvl_session_path(s), c->name);
+		if (!is_in(c->trace, traces))
+			return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+					"%s: the trace of clock %s is not in %s",
+					cvl_session_path(s), c->name, traces);
+		for (size_t k = 0; k < cvl_session_clocks(s); k++) {
+			const struct cvl_clock *other = cvl_session_clock(s, k);
+
+			if (!out[k] && !strcmp(other->trace, c->trace))
+				return cvl_fail(
+					err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s: the clocks %s and %s are in one trace; remove both",
+					cvl_session_path(s), c->name, other->name);
+		}
+	}
+	return 0;
+}
+
+int cvl_session_remove(struct cvl_session *s, const size_t *clocks, size_t n, struct cvl_error *err)
+{
+	bool *out = calloc(cvl_session_clocks(s) + 1, sizeof(*out));
+	int rc = out ? 0 : cvl_no_memory(err);
+
+	for (size_t i = 0; i < n && !rc; i++)
+		out[clocks[i]] = true;
+	rc = rc ? rc : check(s, out, err);
+	rc = rc ? rc : forget_sync(s, out, err);
+	rc = rc ? rc : forget_calibration(s, out, err);
+	rc = rc ? rc : forget_truth(s, out, err);
+	for (size_t i = 0; i < cvl_session_clocks(s) && !rc; i++)
+		if (out[i])
+			rc = forget_anchor(s, cvl_session_clock(s, i)->name, err);
+	rc = rc ? rc : session_take_out(s, out, err);
+	free(out);
+	return rc;
+}
+
+/* ---- what nothing names ---- */
+
+/* Whether some clock's trace is @path, or below it, however session.json spells that. */
+static bool is_named(const struct cvl_session *s, const char *path)
+{
+	struct stat it, st;
+
+	if (lstat(path, &it))
+		return true;
+	for (size_t i = 0; i < cvl_session_clocks(s); i++) {
+		char up[CVL_PATH_MAX];
+
+		snprintf(up, sizeof(up), "%s", cvl_session_clock(s, i)->trace);
+		do {
+			if (!lstat(up, &st) && st.st_dev == it.st_dev && st.st_ino == it.st_ino)
+				return true;
+			*(strrchr(up, '/') ? strrchr(up, '/') : up) = '\0';
+		} while (strlen(up) > strlen(cvl_session_path(s)));
+	}
+	return false;
+}
+
+static int clean_traces(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+			void *ctx, struct cvl_error *err)
+{
+	char traces[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	const struct dirent *d;
+	int rc = traces_of(s, traces, err);
+	DIR *dir = rc ? NULL : opendir(traces);
+
+	while (!rc && dir && (d = readdir(dir)))
+		if (d->d_name[0] != '.' && cvl_path_join(path, traces, d->d_name) &&
+		    !is_named(s, path) && see(ctx, path))
+			rc = cvl_remove_tree(path, err);
+	if (dir)
+		closedir(dir);
+	return rc;
+}
+
+int cvl_session_clean(struct cvl_session *s, bool (*see)(void *ctx, const char *path), void *ctx,
+		      struct cvl_error *err)
+{
+	static const char *const files[] = { "session.json.new", "sync.json.new",
+					     "calibration.json.new", "truth.json.new" };
+	char path[CVL_PATH_MAX];
+	int rc = clean_traces(s, see, ctx, err);
+
+	for (size_t i = 0; i < sizeof(files) / sizeof(*files) && !rc; i++) {
+		rc = file_of(s, files[i], path, err);
+		if (!rc && cvl_is_file(path) && see(ctx, path) && unlink(path))
+			rc = cvl_fail_errno(err, "remove", path);
+	}
+	return rc;
+}
