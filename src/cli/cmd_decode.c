@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "contents.h"
 #include "decodes.h"
 
 #include <limits.h>
@@ -8,6 +9,7 @@ struct request {
 	struct decodes decodes;
 	unsigned port;
 	const char *metadata, *clock;
+	bool json;
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -19,6 +21,7 @@ static const struct cli_option options[] = {
 	{ "metadata", 0, "FILE", OPTION_FILE, AT(metadata), "of the traced program, for --port" },
 	{ "clock", 'c', "NAME", OPTION_CLOCK, AT(clock),
 	  "only on this clock (default: on all that have the line)" },
+	JSON_OPTION(AT(json)),
 	{ 0 },
 };
 
@@ -48,6 +51,7 @@ static int decode_port(struct cvl_session *s, unsigned port, const char *metadat
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .port = UINT_MAX };
+	struct contents told = { .first = 0 };
 	struct operands operands;
 	struct cvl_session *session;
 	struct problems problems;
@@ -71,8 +75,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	rc = decodes_run(&r.decodes, session, 0, r.clock, &problems.report, &err);
+	told.first = cvl_session_clocks(session) - r.decodes.made;
+	told.json = r.json;
 	if (!rc && r.metadata)
 		rc = decode_port(session, r.port, r.metadata, r.clock, &problems.report, &err);
+	if (!rc)
+		rc = contents_print(session, &told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }

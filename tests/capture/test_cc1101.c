@@ -564,7 +564,7 @@ static void dies_later(void **state)
 	}
 }
 
-static void count_row(void *ctx, const struct device_row *row)
+static void count_row(void *ctx, const struct cvl_device *row)
 {
 	assert_non_null(strstr(row->where, "spidev7.1"));
 	assert_string_equal(row->state, "ready");
