@@ -171,6 +171,7 @@ struct cvl_stream_opts {
 	/* packets wholly outside are skipped, but for that which tells the levels at the beginning; to 0 means no limit */
 	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
+	bool growing;    /* its writer is at work: see cvl_stream_grow() */
 	/*
 	 * What the stream held when it was finished, where that is known: if it holds less now, a CVL_GAP_TRUNCATED stands at the end.
 	 */
@@ -200,6 +201,13 @@ CVL_API int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace
 			      const void *bytes, size_t n, const char *name,
 			      const struct cvl_stream_opts *opts, struct cvl_error *err);
 CVL_API void cvl_stream_close(struct cvl_stream *stream);
+
+/**
+ * The file of a stream opened as growing may have grown: go on behind the last whole packet that was read, as if it had always been so
+ * large. Until then cvl_stream_next() finds no more. @opts: what holds from now on, among it whether it still grows. The current batch stays.
+ */
+CVL_API int cvl_stream_grow(struct cvl_stream *stream, const struct cvl_stream_opts *opts,
+			    struct cvl_error *err);
 
 /** Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet. */
 CVL_API int cvl_stream_clock(const struct cvl_stream *stream);

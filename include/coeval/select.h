@@ -147,10 +147,6 @@ CVL_API bool cvl_selector_tests(const struct cvl_selector *sel, const struct cvl
 /** Whether the fields of record @i are as wanted, and it is the span asked for. False, too, if they cannot be read. */
 CVL_API bool cvl_selector_holds(const struct cvl_selector *sel, const struct cvl_timeline *tl,
 				const struct cvl_slice *slice, size_t i);
-/** Number of lines that a stream's trace has, at most CVL_LINES_MAX, and their names as everything shows them (of unnamed ones in @buf). */
-CVL_API size_t cvl_select_lines(const struct cvl_timeline *tl, size_t stream);
-CVL_API const char *cvl_select_line_name(const struct cvl_timeline *tl, size_t stream, size_t line,
-					 char buf[24]);
 
 /** Each line and event class of each clock of @tl: for lists of what may be asked for. @quoted is NODE.NAME as a selector has it. */
 CVL_API void cvl_select_each(const struct cvl_timeline *tl,

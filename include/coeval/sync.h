@@ -258,6 +258,7 @@ struct cvl_estimator_info {
 	bool messages; /* works on messages; else on pulses and beacons */
 	const struct cvl_option
 		*options; /* those of struct cvl_sync_opts that change how it works; or NULL */
+	bool follows; /* what it says of a time depends on the marks before it alone: see coeval/follow.h */
 };
 
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */

@@ -2,17 +2,23 @@
 #include "cli.h"
 #include "show.h"
 
+#include <string.h>
+
 struct request {
 	struct cvl_timeline_opts opts;
 	struct show_style style;
+	const char *select[CVL_SELECTION_MAX];
+	size_t n_select;
 };
 
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
 	RANGE_OPTIONS(AT(opts)),
-	{ "event", 0, "GLOB", OPTION_EVENT, AT(style.event),
-	  "only records of this name (edge, gap, beacon, sched_*)" },
+	{ "select", 0, "SELECTOR", OPTION_SELECTOR, OPTION_MANY(struct request, select, n_select),
+	  .what = "only what it matches: n1.TX:rise, boot{reason=3}, sched_*, gap" },
+	{ "event", 0, "SELECTOR", OPTION_SELECTOR, OPTION_MANY(struct request, select, n_select),
+	  .what = "the same", .hidden = true },
 	{ "bounds", 0, NULL, OPTION_FLAG, AT(style.bounds),
 	  "with each time the half-width of its bound" },
 	{ "absolute", 0, NULL, OPTION_FLAG, AT(style.absolute),
@@ -25,6 +31,39 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+static int show_session(struct cvl_session *session, const struct request *r, struct cvl_error *err)
+{
+	struct show *show = show_new(&r->style);
+	struct cvl_timeline *tl = NULL;
+	int rc = show ? cvl_timeline_open(&tl, session, &r->opts, err) : cvl_no_memory(err);
+
+	if (!rc)
+		rc = show_timeline(show, tl, err);
+	show_free(show);
+	cvl_timeline_close(tl);
+	return rc;
+}
+
+/* What was asked for as selectors. */
+static int show_selected(struct cvl_session *session, struct request *r, struct cvl_error *err)
+{
+	struct cvl_selector sel[CVL_SELECTION_MAX] = { 0 }, *list[CVL_SELECTION_MAX];
+	int rc = 0;
+
+	for (size_t i = 0; i < r->n_select && !rc; i++) {
+		list[i] = &sel[i];
+		rc = cvl_selector_parse(&sel[i], r->select[i], strlen(r->select[i]), err);
+		cvl_selector_tell_old(&sel[i], r->opts.report);
+	}
+	r->style.select = list;
+	r->style.n_select = r->n_select;
+	if (!rc)
+		rc = show_session(session, r, err);
+	for (size_t i = 0; i < r->n_select; i++)
+		cvl_selector_free(&sel[i]);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { 0 };
@@ -32,7 +71,6 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct problems problems;
 	struct cvl_session *session;
 	struct cvl_error err;
-	struct show *show;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -42,9 +80,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
-	show = show_new(&r.style);
-	rc = show ? show_records(show, session, &r.opts, &err) : cvl_no_memory(&err);
-	show_free(show);
+	rc = show_selected(session, &r, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }
@@ -55,6 +91,7 @@ const struct verb verb_show = {
 	.what = "print the merged timeline as text or JSON lines",
 	.operands = "SESSION|TRACE",
 	.options = options,
-	.examples = "  coeval show s/ --from 1.2 --until 1.3 --bounds\n",
+	.examples = "  coeval show s/ --from 1.2 --until 1.3 --bounds\n"
+		    "  coeval show s/ --select n1.TX:rise --select 'boot{reason=3}'\n",
 	.run = run,
 };

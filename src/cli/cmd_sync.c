@@ -190,10 +190,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (j.compare + j.follow + j.advise + (j.calibrate != NULL) > 1)
 		return cli_usage(
 			verb, "--compare, --follow, --calibrate and --advise exclude each other");
-	if ((j.follow || j.compare) && j.given.opts.estimator)
-		return cli_usage(verb, "%s",
-				 j.follow ? "--follow works with the estimator kalman" :
-					    "--compare runs every estimator");
+	if (j.compare && j.given.opts.estimator)
+		return cli_usage(verb, "--compare runs every estimator");
 	j.given.opts.report = &j.problems.report;
 	progress_init(&j.progress, "reading observations");
 	j.given.opts.progress = (struct cvl_progress){ progress_show, &j.progress };

@@ -4,8 +4,7 @@
  * of it. Quoting follows RFC 4180.
  */
 #include "export/exporters.h"
-#include "timeline/fields.h"
-#include "timeline/survey.h"
+#include <coeval/fields.h>
 
 #include <coeval/out.h>
 
@@ -50,7 +49,7 @@ static void put_edge(struct csv *c, const struct cvl_slice *sl, size_t i)
 		if (!first && !((changed | stated) >> l & 1))
 			continue;
 		lead(c, sl, i, changed >> l & 1 ? "edge" : "level",
-		     survey_line(c->tl, sl->stream, l, buf));
+		     cvl_timeline_line(c->tl, sl->stream, l, buf));
 		if (levels->known >> l & 1)
 			cvl_out_char(&c->out, levels->now >> l & 1 ? '1' : '0');
 		cvl_out_text(&c->out, ",\n");
@@ -86,7 +85,7 @@ static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct
 	     cvl_stream_class(stream, sl->batch, i)->name);
 	cvl_out_char(&c->out, ',');
 	cvl_out_init(&c->detail, -1, "");
-	rc = fields_text(&c->detail, stream, sl->batch, i, NULL, err);
+	rc = cvl_fields_text(&c->detail, stream, sl->batch, i, err);
 	if (c->detail.error) /* it did not fit the buffer */
 		cvl_out_text(&c->out, "(fields longer than 64 KiB are left out)");
 	else
@@ -104,9 +103,9 @@ static int put_record(struct csv *c, const struct cvl_slice *sl, size_t i, struc
 	case CVL_EDGE: put_edge(c, sl, i); return 0;
 	case CVL_GAP: put_gap(c, sl, i); return 0;
 	case CVL_SAMPLE:
-		lead(c, sl, i, "sample", survey_channel(c->tl, sl->stream, b->cls[i], buf));
-		if (!isnan(survey_sample(b->value[i])))
-			cvl_out_double(&c->out, survey_sample(b->value[i]));
+		lead(c, sl, i, "sample", cvl_timeline_channel(c->tl, sl->stream, b->cls[i], buf));
+		if (!isnan(cvl_sample(b->value[i])))
+			cvl_out_double(&c->out, cvl_sample(b->value[i]));
 		cvl_out_text(&c->out, ",\n");
 		return 0;
 	case CVL_BEACON:

@@ -246,7 +246,7 @@ static void put_metadata(struct exporter *x)
 		for (size_t l = 0; x->survey.stream[i].clock >= 0 && l < x->survey.stream[i].lines;
 		     l++) {
 			fprintf(f, "\tclock%d_line%zu = ", x->survey.stream[i].clock, l);
-			tsdl_put_text(f, survey_line(x->tl, i, l, buf));
+			tsdl_put_text(f, cvl_timeline_line(x->tl, i, l, buf));
 			fputs(";\n", f);
 		}
 	fprintf(f,
@@ -484,7 +484,7 @@ static int put_payload(struct exporter *x, const struct cvl_slice *sl, size_t i,
 			put_uint(x, b->aux[i], 64);
 		return 0;
 	case CVL_SAMPLE:
-		name = survey_channel(x->tl, sl->stream, b->cls[i], buf);
+		name = cvl_timeline_channel(x->tl, sl->stream, b->cls[i], buf);
 		put_string(x, name, strlen(name));
 		put_uint(x, b->value[i], 64);
 		return 0;

@@ -66,7 +66,7 @@ static void give_pins(struct flocklab *f, size_t i, char *told, size_t told_byte
 
 	*told = '\0';
 	for (size_t l = 0; l < lines; l++) {
-		const char *name = survey_line(f->tl, i, l, buf);
+		const char *name = cvl_timeline_line(f->tl, i, l, buf);
 
 		f->stream[i].pin[l] = NO_PIN;
 		for (size_t p = 0; p < PINS; p++)
@@ -87,7 +87,7 @@ static void give_pins(struct flocklab *f, size_t i, char *told, size_t told_byte
 		taken[free_pin] = true;
 		if (n < told_bytes)
 			n += (size_t)snprintf(told + n, told_bytes - n, "%s%.20s as %s",
-					      n ? ", " : "", survey_line(f->tl, i, l, buf),
+					      n ? ", " : "", cvl_timeline_line(f->tl, i, l, buf),
 					      pins[free_pin]);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "export/lanes.h"
 
-#include "timeline/survey.h"
+#include <coeval/fields.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -69,7 +69,7 @@ uint64_t lanes_line(struct lanes *x, const struct cvl_slice *sl, unsigned line)
 
 	return found ? found :
 		       track(x, LANE_LINE, sl->stream, line, clock_track(x, sl->clock),
-			     survey_line(x->tl, sl->stream, line, buf));
+			     cvl_timeline_line(x->tl, sl->stream, line, buf));
 }
 
 uint64_t lanes_event(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a)
@@ -116,5 +116,5 @@ uint64_t lanes_channel(struct lanes *x, const struct cvl_slice *sl, uint32_t cha
 
 	return found ? found :
 		       track(x, LANE_CHANNEL, sl->stream, channel, clock_track(x, sl->clock),
-			     survey_channel(x->tl, sl->stream, channel, buf));
+			     cvl_timeline_channel(x->tl, sl->stream, channel, buf));
 }

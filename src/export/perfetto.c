@@ -174,7 +174,7 @@ static void put_sample(struct exporter *x, const struct cvl_slice *sl, size_t i)
 				    .timestamp = stamp(x, sl->time[i].ns),
 				    .track = lanes_channel(&x->lanes, sl, channel),
 				    .is_sample = true,
-				    .sample = survey_sample(sl->batch->value[i]) };
+				    .sample = cvl_sample(sl->batch->value[i]) };
 
 	perfetto_begin(x->p);
 	note_bound(x, sl, i, "bound_ns");

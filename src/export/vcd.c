@@ -63,10 +63,10 @@ static void put_stream_vars(struct vcd *v, size_t i)
 
 	s->line = v->next_id;
 	for (size_t l = 0; l < st->lines; l++)
-		put_var(v, "wire", 1, v->next_id++, survey_line(v->tl, i, l, buf));
+		put_var(v, "wire", 1, v->next_id++, cvl_timeline_line(v->tl, i, l, buf));
 	s->channel = v->next_id;
 	for (size_t c = 0; c < st->channels; c++)
-		put_var(v, "real", 64, v->next_id++, survey_channel(v->tl, i, c, buf));
+		put_var(v, "real", 64, v->next_id++, cvl_timeline_channel(v->tl, i, c, buf));
 	s->event = v->next_id;
 	for (size_t c = 0; c < cvl_trace_events(trace); c++)
 		if (st->used[c])
@@ -229,7 +229,7 @@ static void put_record(struct vcd *v, const struct cvl_slice *sl, size_t i, int6
 		if (b->cls[i] >= v->survey.stream[sl->stream].channels)
 			return;
 		put_stamp(v, t);
-		cvl_out_printf(&v->out, "r%.17g ", survey_sample(b->value[i]));
+		cvl_out_printf(&v->out, "r%.17g ", cvl_sample(b->value[i]));
 		put_id(&v->out, s->channel + b->cls[i]);
 		cvl_out_char(&v->out, '\n');
 		return;

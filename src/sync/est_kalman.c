@@ -816,7 +816,7 @@ static const struct tracker lag = { open_lag, feed, close_bank, false, true };
 const struct estimator estimator_kalman = {
 	.info = { "kalman",
 		  "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
-		  false, sync_mark_options },
+		  false, sync_mark_options, true },
 	.tracker = &kalman,
 };
 

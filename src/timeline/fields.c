@@ -4,6 +4,62 @@
 #include <stdio.h>
 #include <string.h>
 
+/* ---- names ---- */
+
+static size_t count(const struct cvl_timeline *tl, size_t stream, const char *what, size_t most)
+{
+	const struct cvl_trace *trace = cvl_timeline_trace(tl, stream);
+	uint64_t n = cvl_trace_ours(trace) ? cvl_trace_env_number(trace, what) : 0;
+
+	return n < most ? (size_t)n : most;
+}
+
+size_t cvl_timeline_lines(const struct cvl_timeline *tl, size_t stream)
+{
+	return count(tl, stream, "lines", CVL_LINES_MAX);
+}
+
+size_t cvl_timeline_channels(const struct cvl_timeline *tl, size_t stream)
+{
+	return count(tl, stream, "channels", CVL_CHANNELS_MAX);
+}
+
+static const char *name_at(const struct cvl_timeline *tl, size_t stream, const char *what,
+			   const char *letter, size_t i, char buf[24])
+{
+	const char *name = cvl_trace_env_at(cvl_timeline_trace(tl, stream), what, i);
+
+	if (name && *name)
+		return name;
+	snprintf(buf, 24, "%s%zu", letter, i);
+	return buf;
+}
+
+const char *cvl_timeline_line(const struct cvl_timeline *tl, size_t stream, size_t line,
+			      char buf[24])
+{
+	return name_at(tl, stream, "line", "D", line, buf);
+}
+
+const char *cvl_timeline_channel(const struct cvl_timeline *tl, size_t stream, size_t channel,
+				 char buf[24])
+{
+	return name_at(tl, stream, "channel", "A", channel, buf);
+}
+
+const char *cvl_record_name(const struct cvl_timeline *tl, const struct cvl_slice *sl, size_t i)
+{
+	const struct cvl_batch *b = sl->batch;
+	const struct cvl_event_class *class =
+		cvl_stream_class(cvl_timeline_stream(tl, sl->stream), b, i);
+
+	if (class)
+		return class->name;
+	if (b->kind[i] == CVL_EDGE && b->flags[i] & CVL_STATE)
+		return "levels";
+	return cvl_kind_name((enum cvl_kind)b->kind[i]);
+}
+
 #define DEPTH_MAX 80
 
 struct level {
@@ -62,8 +118,8 @@ static void put_int(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
 }
 
 /* Labels whose range holds @v: each is given to @put. */
-static unsigned each_label(struct printer *p, const struct cvl_type *t, uint64_t v,
-			   void (*put)(struct printer *, const char *, unsigned))
+static unsigned each_label(struct cvl_out *o, const struct cvl_type *t, uint64_t v,
+			   void (*put)(struct cvl_out *, const char *, unsigned))
 {
 	unsigned n = 0;
 
@@ -72,76 +128,76 @@ static unsigned each_label(struct printer *p, const struct cvl_type *t, uint64_t
 
 		if (t->is_signed ? (int64_t)v >= l->low && (int64_t)v <= l->high :
 				   v >= (uint64_t)l->low && v <= (uint64_t)l->high)
-			put(p, l->name, n++);
+			put(o, l->name, n++);
 	}
 	return n;
 }
 
-static void put_label(struct printer *p, const char *name, unsigned before)
+static void put_label(struct cvl_out *o, const char *name, unsigned before)
 {
 	if (before)
-		cvl_out_text(p->o, ", ");
-	cvl_out_quoted(p->o, name, strlen(name));
+		cvl_out_text(o, ", ");
+	cvl_out_quoted(o, name, strlen(name));
 }
 
-static void put_label_json(struct printer *p, const char *name, unsigned before)
+static void put_label_json(struct cvl_out *o, const char *name, unsigned before)
 {
 	if (before)
-		cvl_out_char(p->o, ',');
-	cvl_out_json(p->o, name, strlen(name));
+		cvl_out_char(o, ',');
+	cvl_out_json(o, name, strlen(name));
 }
 
-static void put_scalar(struct printer *p, const struct cvl_value *v)
+void cvl_value_text(struct cvl_out *o, const struct cvl_value *v)
 {
 	const struct cvl_type *t = v->type;
 	char text[40];
 
 	switch (t->kind) {
-	case CVL_TYPE_INT: put_int(p->o, t, v->u); break;
+	case CVL_TYPE_INT: put_int(o, t, v->u); break;
 	case CVL_TYPE_FLOAT:
 		snprintf(text, sizeof(text), "%g", v->f);
-		cvl_out_text(p->o, text);
+		cvl_out_text(o, text);
 		break;
 	case CVL_TYPE_ENUM:
-		cvl_out_text(p->o, "( ");
-		if (!each_label(p, t, v->u, put_label))
-			cvl_out_text(p->o, "<unknown>");
-		cvl_out_text(p->o, " : container = ");
-		put_int(p->o, t->elem, v->u);
-		cvl_out_text(p->o, " )");
+		cvl_out_text(o, "( ");
+		if (!each_label(o, t, v->u, put_label))
+			cvl_out_text(o, "<unknown>");
+		cvl_out_text(o, " : container = ");
+		put_int(o, t->elem, v->u);
+		cvl_out_text(o, " )");
 		break;
-	default: cvl_out_quoted(p->o, v->s.text, v->s.len);
+	default: cvl_out_quoted(o, v->s.text, v->s.len);
 	}
 }
 
-static void put_scalar_json(struct printer *p, const struct cvl_value *v)
+void cvl_value_json(struct cvl_out *o, const struct cvl_value *v)
 {
 	const struct cvl_type *t = v->type;
 
 	switch (t->kind) {
 	case CVL_TYPE_INT:
 		if (t->is_signed)
-			cvl_out_i64(p->o, v->i);
+			cvl_out_i64(o, v->i);
 		else
-			cvl_out_u64(p->o, v->u);
+			cvl_out_u64(o, v->u);
 		break;
 	case CVL_TYPE_FLOAT:
 		if (v->f - v->f != 0) /* JSON has neither infinity nor NaN */
-			cvl_out_text(p->o, "null");
+			cvl_out_text(o, "null");
 		else
-			cvl_out_double(p->o, v->f);
+			cvl_out_double(o, v->f);
 		break;
 	case CVL_TYPE_ENUM:
-		cvl_out_text(p->o, "{\"value\":");
+		cvl_out_text(o, "{\"value\":");
 		if (t->is_signed)
-			cvl_out_i64(p->o, v->i);
+			cvl_out_i64(o, v->i);
 		else
-			cvl_out_u64(p->o, v->u);
-		cvl_out_text(p->o, ",\"labels\":[");
-		each_label(p, t, v->u, put_label_json);
-		cvl_out_text(p->o, "]}");
+			cvl_out_u64(o, v->u);
+		cvl_out_text(o, ",\"labels\":[");
+		each_label(o, t, v->u, put_label_json);
+		cvl_out_text(o, "]}");
 		break;
-	default: cvl_out_json(p->o, v->s.text, v->s.len);
+	default: cvl_out_json(o, v->s.text, v->s.len);
 	}
 }
 
@@ -228,7 +284,7 @@ static __attribute__((noinline)) void other_value_text(struct printer *p, const 
 	if (p->level->leads)
 		make_lead(&p->cache->lead[p->next_lead++ % FIELDS_LEADS], name);
 	lead_text(p, name);
-	put_scalar(p, v);
+	cvl_value_text(p->o, v);
 }
 
 /* The leads of a class follow each other in the cache as its fields do in an event. */
@@ -259,7 +315,7 @@ static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 	if (t->kind > CVL_TYPE_ENUM)
 		cvl_out_quoted(o, v->s.text, v->s.len);
 	else
-		put_scalar(p, v);
+		cvl_value_text(p->o, v);
 }
 
 static void begin_text(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
@@ -332,6 +388,12 @@ int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
 
+int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		    size_t i, struct cvl_error *err)
+{
+	return fields_text(o, stream, batch, i, NULL, err);
+}
+
 /* ---- JSON: all scopes flow into one object ---- */
 
 static void lead_json(struct printer *p, const char *name)
@@ -350,7 +412,7 @@ static void value_json(void *ctx, const char *name, const struct cvl_value *v)
 	struct printer *p = ctx;
 
 	lead_json(p, name);
-	put_scalar_json(p, v);
+	cvl_value_json(p->o, v);
 }
 
 static void begin_json(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
@@ -386,8 +448,8 @@ static bool json_scope(void *ctx, enum cvl_scope scope)
 	return true;
 }
 
-int fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
-		size_t i, struct cvl_error *err)
+int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
+		    size_t i, struct cvl_error *err)
 {
 	struct printer p;
 	const struct cvl_visitor visitor = { value_json, begin_json, end_json, json_scope, &p };
@@ -402,4 +464,45 @@ int fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 	rc = cvl_stream_visit(stream, batch, i, &visitor, err);
 	cvl_out_char(o, '}');
 	return rc;
+}
+
+/* ---- one field ---- */
+
+struct search {
+	const char *name;
+	struct cvl_value *value;
+	unsigned depth, found; /* at this depth */
+};
+
+static void search_value(void *ctx, const char *name, const struct cvl_value *v)
+{
+	struct search *s = ctx;
+
+	if (name && s->depth < s->found && !strcmp(cvl_plain_name(name), s->name)) {
+		*s->value = *v;
+		s->found = s->depth;
+	}
+}
+
+static void search_begin(void *ctx, const char *name, const struct cvl_type *t, uint64_t n)
+{
+	(void)name, (void)t, (void)n;
+	((struct search *)ctx)->depth++;
+}
+
+static void search_end(void *ctx, const struct cvl_type *t)
+{
+	(void)t;
+	((struct search *)ctx)->depth--;
+}
+
+bool cvl_field(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i,
+	       const char *name, struct cvl_value *value)
+{
+	struct search s = { name, value, 0, UINT32_MAX };
+	const struct cvl_visitor visitor = { search_value, search_begin, search_end, NULL, &s };
+
+	return !cvl_stream_visit(cvl_timeline_stream(tl, slice->stream), slice->batch, i, &visitor,
+				 NULL) &&
+	       s.found != UINT32_MAX;
 }

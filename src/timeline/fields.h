@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/** The fields of an event as text in babeltrace2's style, and as a JSON object. */
-#ifndef FIELDS_H
-#define FIELDS_H
+/** Within the room: the fields of many events of one stream. */
+#ifndef TIMELINE_FIELDS_H
+#define TIMELINE_FIELDS_H
 
-#include <coeval/ctf.h>
-
-#include <coeval/out.h>
+#include <coeval/fields.h>
 
 #define FIELDS_LEADS 256
 #define FIELDS_LEAD_MAX 32
@@ -28,14 +26,8 @@ struct fields_cache {
 	struct fields_lead lead[FIELDS_LEADS];
 };
 
-/**
- * Write `{ cpu_id = 0 }, { a = 1, b = "x" }` for record @i: one group a scope. @cache: of this stream, or NULL.
- */
+/** cvl_fields_text(). @cache: of this stream, or NULL. */
 int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
 		size_t i, struct fields_cache *cache, struct cvl_error *err);
-
-/** Write `{"cpu_id":0,"a":1,"b":"x"}`: all scopes in one object. */
-int fields_json(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_batch *batch,
-		size_t i, struct cvl_error *err);
 
 #endif

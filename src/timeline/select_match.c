@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <coeval/fields.h>
+
 #define TEXT_MAX 256
 
 /* ---- fields ---- */
@@ -97,13 +99,10 @@ static void take_end(void *ctx, const struct cvl_type *t)
 /* Fields of records that are no events, as they are shown. */
 static bool plain_holds(const struct cvl_condition *c, const struct cvl_batch *b, size_t i)
 {
-	double sample;
-
 	switch ((enum cvl_kind)b->kind[i]) {
 	case CVL_EDGE: return !strcmp(c->field, "levels") && compare(c, b->value[i]);
 	case CVL_SAMPLE:
-		memcpy(&sample, &b->value[i], sizeof(sample));
-		return (!strcmp(c->field, "value") && compare(c, sample)) ||
+		return (!strcmp(c->field, "value") && compare(c, cvl_sample(b->value[i]))) ||
 		       (!strcmp(c->field, "channel") && compare(c, b->cls[i]));
 	case CVL_BEACON:
 		return (!strcmp(c->field, "sender") && compare(c, b->cls[i])) ||
@@ -181,7 +180,7 @@ static int bind_lines(struct cvl_selection *s, size_t i, size_t stream, const ch
 	const struct cvl_selector *sel = s->selector[i];
 	struct bound *b = &s->stream[stream];
 	struct lines l = { .selector = bit(i), .when = sel->means };
-	size_t n = cvl_select_lines(s->tl, stream);
+	size_t n = cvl_timeline_lines(s->tl, stream);
 	bool state = l.when == CVL_WHEN_HIGH || l.when == CVL_WHEN_LOW;
 
 	for (size_t k = 0; k < n; k++)

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <coeval/fields.h>
 #include <coeval/near.h>
 
 static const uint32_t usual_kinds = 1u << CVL_BEACON | 1u << CVL_PULSE | 1u << CVL_MESSAGE;
@@ -35,25 +36,6 @@ static bool is_span_kind(enum cvl_kind kind)
 }
 
 /* ---- what there is ---- */
-
-size_t cvl_select_lines(const struct cvl_timeline *tl, size_t stream)
-{
-	const struct cvl_trace *t = cvl_timeline_trace(tl, stream);
-	uint64_t n = cvl_trace_ours(t) ? cvl_trace_env_number(t, "lines") : 0;
-
-	return n < CVL_LINES_MAX ? (size_t)n : CVL_LINES_MAX;
-}
-
-const char *cvl_select_line_name(const struct cvl_timeline *tl, size_t stream, size_t line,
-				 char buf[24])
-{
-	const char *name = cvl_trace_env_at(cvl_timeline_trace(tl, stream), "line", line);
-
-	if (name && *name)
-		return name;
-	snprintf(buf, 24, "D%zu", line);
-	return buf;
-}
 
 bool cvl_select_stream(const struct cvl_timeline *tl, size_t stream, size_t clock)
 {
@@ -95,7 +77,7 @@ static bool line_is(const struct cvl_timeline *tl, size_t stream, size_t line, c
 	if (known && *known)
 		return is_called(name, known) || cvl_trace_line(t, name) == (int)line;
 	snprintf(buf, sizeof(buf), "line%zu", line);
-	return !strcmp(name, buf) || is_called(name, cvl_select_line_name(tl, stream, line, buf));
+	return !strcmp(name, buf) || is_called(name, cvl_timeline_line(tl, stream, line, buf));
 }
 
 bool cvl_selector_line(const struct cvl_selector *sel, const struct cvl_timeline *tl, size_t stream,
@@ -198,7 +180,7 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 	const enum cvl_when when = r->when;
 	const struct cvl_trace *t = cvl_timeline_trace(f->tl, stream);
 	bool plain = when == CVL_WHEN_PLAIN, lines = when < CVL_WHEN_BEGIN && !f->sel->n_conditions;
-	size_t n = lines ? cvl_select_lines(f->tl, stream) : 0;
+	size_t n = lines ? cvl_timeline_lines(f->tl, stream) : 0;
 
 	for (size_t i = 0; i < n; i++) {
 		char buf[24];
@@ -207,7 +189,7 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 			continue;
 		r->line = true;
 		r->exact = r->exact || !is_glob(r->name) ||
-			   !strcmp(cvl_select_line_name(f->tl, stream, i, buf), r->name);
+			   !strcmp(cvl_timeline_line(f->tl, stream, i, buf), r->name);
 	}
 	n = plain || when >= CVL_WHEN_BEGIN ? cvl_trace_events(t) : 0;
 	for (size_t i = 0; i < n; i++) {
@@ -293,14 +275,14 @@ static void near_names(const struct finder *f, const char *node, bool lines, str
 	for (size_t s = 0; s < cvl_timeline_streams(f->tl); s++) {
 		const struct cvl_trace *t = cvl_timeline_trace(f->tl, s);
 		bool meant = any_node(f, node);
-		size_t n = lines ? cvl_select_lines(f->tl, s) : cvl_trace_events(t);
+		size_t n = lines ? cvl_timeline_lines(f->tl, s) : cvl_trace_events(t);
 		char buf[24];
 
 		for (size_t c = 0; c < clocks && !meant; c++)
 			meant = cvl_select_stream(f->tl, s, c) && node_is(f->tl, c, node);
 		for (size_t i = 0; meant && i < n; i++) {
 			if (lines) {
-				const char *name = cvl_select_line_name(f->tl, s, i, buf);
+				const char *name = cvl_timeline_line(f->tl, s, i, buf);
 
 				cvl_near_add(near, strcmp(last_part(name), near->name) ?
 							   name :
@@ -325,8 +307,8 @@ static bool lines_ending(const struct finder *f, const char *node, const char *n
 
 		for (size_t c = 0; c < clocks && !meant; c++)
 			meant = cvl_select_stream(f->tl, s, c) && node_is(f->tl, c, node);
-		for (size_t i = 0; meant && i < cvl_select_lines(f->tl, s); i++) {
-			const char *line = cvl_select_line_name(f->tl, s, i, buf);
+		for (size_t i = 0; meant && i < cvl_timeline_lines(f->tl, s); i++) {
+			const char *line = cvl_timeline_line(f->tl, s, i, buf);
 
 			if (!strcmp(last_part(line), name)) {
 				cvl_near_add(near, line);
@@ -444,9 +426,9 @@ void cvl_select_each(const struct cvl_timeline *tl,
 
 			if (!cvl_select_stream(tl, s, c))
 				continue;
-			for (size_t i = 0; i < cvl_select_lines(tl, s); i++) {
+			for (size_t i = 0; i < cvl_timeline_lines(tl, s); i++) {
 				cvl_select_quote(text, node, sizeof(text),
-						 cvl_select_line_name(tl, s, i, buf));
+						 cvl_timeline_line(tl, s, i, buf));
 				fn(ctx, text, true);
 			}
 			for (size_t i = 0; i < cvl_trace_events(t); i++) {

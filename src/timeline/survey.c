@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "timeline/survey.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,11 +12,6 @@ void survey_free(struct survey *s)
 	*s = (struct survey){ 0 };
 }
 
-static size_t at_most(uint64_t n, size_t max)
-{
-	return n > max ? max : (size_t)n;
-}
-
 static int prepare(struct survey *s, const struct cvl_timeline *tl, struct cvl_error *err)
 {
 	*s = (struct survey){ .n = cvl_timeline_streams(tl) };
@@ -27,10 +21,8 @@ static int prepare(struct survey *s, const struct cvl_timeline *tl, struct cvl_e
 		struct survey_stream *st = &s->stream[i];
 
 		st->clock = -1;
-		st->lines = at_most(cvl_trace_env_number(trace, "lines"), CVL_LINES_MAX);
-		st->channels = at_most(cvl_trace_env_number(trace, "channels"), CVL_CHANNELS_MAX);
-		if (!cvl_trace_ours(trace))
-			st->lines = st->channels = 0;
+		st->lines = cvl_timeline_lines(tl, i);
+		st->channels = cvl_timeline_channels(tl, i);
 		st->used = calloc(cvl_trace_events(trace) + 1, 1);
 		if (!st->used) {
 			s->n = i;
@@ -86,34 +78,4 @@ int survey_run(struct survey *s, struct cvl_timeline *tl, struct cvl_error *err)
 	if (rc)
 		survey_free(s);
 	return rc;
-}
-
-static const char *name_at(const struct cvl_timeline *tl, size_t stream, const char *what,
-			   const char *letter, size_t i, char buf[24])
-{
-	const char *name = cvl_trace_env_at(cvl_timeline_trace(tl, stream), what, i);
-
-	if (name && *name)
-		return name;
-	snprintf(buf, 24, "%s%zu", letter, i);
-	return buf;
-}
-
-const char *survey_line(const struct cvl_timeline *tl, size_t stream, size_t line, char buf[24])
-{
-	return name_at(tl, stream, "line", "D", line, buf);
-}
-
-const char *survey_channel(const struct cvl_timeline *tl, size_t stream, size_t channel,
-			   char buf[24])
-{
-	return name_at(tl, stream, "channel", "A", channel, buf);
-}
-
-double survey_sample(uint64_t bits)
-{
-	double v;
-
-	memcpy(&v, &bits, sizeof(v));
-	return v;
 }

@@ -5,7 +5,7 @@
 #ifndef SURVEY_H
 #define SURVEY_H
 
-#include <coeval/timeline.h>
+#include <coeval/fields.h>
 
 struct survey_stream {
 	int clock; /* of the session, -1 if nothing was seen */
@@ -29,13 +29,5 @@ struct survey {
 /** Reads @tl to its end and rewinds it. */
 int survey_run(struct survey *s, struct cvl_timeline *tl, struct cvl_error *err);
 void survey_free(struct survey *s);
-
-/** Name of a line or channel of a stream; made up into @buf where the trace gives none. */
-const char *survey_line(const struct cvl_timeline *tl, size_t stream, size_t line, char buf[24]);
-const char *survey_channel(const struct cvl_timeline *tl, size_t stream, size_t channel,
-			   char buf[24]);
-
-/** The double whose bits a SAMPLE carries. */
-double survey_sample(uint64_t bits);
 
 #endif

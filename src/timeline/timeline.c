@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "store/stored.h"
+#include "timeline/live.h"
 
 /* A stream and its current batch. */
 struct source {
@@ -45,7 +46,7 @@ struct opened {
 	const char *path;
 	int *clock; /* session clock of each clock class; -1: not wanted */
 	int any;    /* for streams without a clock */
-	bool unfinished;
+	bool unfinished, growing;
 	size_t first; /* clock of the session */
 };
 
@@ -62,6 +63,9 @@ struct cvl_timeline {
 	struct head *heap; /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
+	bool handed;   /* a slice of the source on top of the heap */
+	bool live;     /* see live.h: */
+	int64_t limit; /* only what is earlier is handed out */
 };
 
 /* ---- heap ---- */
@@ -341,24 +345,35 @@ static int only_clock(const struct opened *t)
 	return n == 1 ? t->clock[0] : n ? -1 : t->any;
 }
 
-static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+/* How the stream of @s is read, by what @session knows of it. */
+static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
+			const struct cvl_session *session, struct cvl_stream_opts *o)
 {
 	const struct opened *t = &tl->trace[s->trace];
-	struct cvl_stream_opts o = {
+
+	*o = (struct cvl_stream_opts){
 		.strict = tl->opts.strict,
 		.report = tl->opts.report,
 		.unfinished = t->unfinished,
+		.growing = tl->live && t->growing,
 	};
+	tick_range(tl, only_clock(t), o);
+	stored_expect(session_stored(session, t->first),
+		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), o);
+	if (s->missing && !o->first.count)
+		o->first.count = cvl_session_clock(session, t->first)->base_tick;
+}
 
-	tick_range(tl, only_clock(t), &o);
+static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+{
+	const struct opened *t = &tl->trace[s->trace];
+	struct cvl_stream_opts o;
+
+	stream_opts(tl, s, tl->session, &o);
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
 	s->known = s->begun = s->holds = false;
-	stored_expect(session_stored(tl->session, t->first),
-		      s->missing ? s->missing : cvl_trace_stream_name(t->trace, s->file), &o);
-	if (s->missing && !o.first.count)
-		o.first.count = cvl_session_clock(tl->session, t->first)->base_tick;
 	return s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
 			    cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
 }
@@ -408,6 +423,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 			t->path = c->trace;
 			t->any = -1;
 			t->unfinished = c->unfinished;
+			t->growing = c->growing;
 			t->first = i;
 			classes = cvl_trace_clocks(t->trace);
 			t->clock = malloc((classes + 1) * sizeof(int));
@@ -482,10 +498,16 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 {
 	size_t n = cvl_session_clocks(tl->session);
 
-	tl->map = calloc(n + 1, sizeof(*tl->map));
-	tl->of = calloc(n + 1, sizeof(*tl->of));
+	if (!tl->map)
+		tl->map = calloc(n + 1, sizeof(*tl->map));
+	if (!tl->of)
+		tl->of = calloc(n + 1, sizeof(*tl->of));
 	if (!tl->map || !tl->of)
 		return cvl_no_memory(err);
+	for (size_t i = 0; i < n; i++) {
+		cvl_map_free(tl->map[i]);
+		tl->map[i] = NULL;
+	}
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
 			tl->sync ? cvl_sync_of(tl->sync, tl->session, i) : NULL;
@@ -511,8 +533,8 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
-int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
-		      const struct cvl_timeline_opts *opts, struct cvl_error *err)
+static int open_timeline(struct cvl_timeline **out, struct cvl_session *session,
+			 const struct cvl_timeline_opts *opts, bool live, struct cvl_error *err)
 {
 	struct cvl_timeline *tl = calloc(1, sizeof(*tl));
 	int rc = 0;
@@ -521,6 +543,8 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	if (!tl)
 		return cvl_no_memory(err);
 	tl->session = session;
+	tl->live = live;
+	tl->limit = INT64_MIN;
 	if (opts)
 		tl->opts = *opts;
 	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
@@ -530,7 +554,7 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	}
 	if (tl->opts.node)
 		rc = check_node(tl, err);
-	if (!rc && !tl->opts.nominal)
+	if (!rc && !tl->opts.nominal && !live)
 		rc = cvl_sync_load(&tl->sync, session, err);
 	if (rc >= 0)
 		rc = make_maps(tl, err);
@@ -543,6 +567,18 @@ int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
 	else
 		*out = tl;
 	return rc;
+}
+
+int cvl_timeline_open(struct cvl_timeline **out, struct cvl_session *session,
+		      const struct cvl_timeline_opts *opts, struct cvl_error *err)
+{
+	return open_timeline(out, session, opts, false, err);
+}
+
+int timeline_open_live(struct cvl_timeline **out, struct cvl_session *session,
+		       const struct cvl_timeline_opts *opts, struct cvl_error *err)
+{
+	return open_timeline(out, session, opts, true, err);
 }
 
 void cvl_timeline_close(struct cvl_timeline *tl)
@@ -580,6 +616,54 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 	tl->n_heap = 0;
 	tl->started = false;
 	return 0;
+}
+
+/* Records that wait get the times of the new maps; the heap is made anew. */
+static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
+{
+	tl->n_heap = 0;
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		struct source *s = tl->source[i];
+		int rc = 1;
+
+		if (s->pos >= s->end)
+			rc = refill(tl, s, err);
+		else if (s->batch.tick != &s->state.tick)
+			cvl_map_times(tl->map[s->clock], s->batch.tick + s->pos, s->end - s->pos,
+				      s->time + s->pos);
+		if (rc < 0)
+			return rc;
+		if (rc)
+			tl->heap[tl->n_heap++] = (struct head){ s->time[s->pos].ns, i };
+	}
+	for (size_t i = tl->n_heap / 2; i-- > 0;)
+		sift_down(tl->heap, tl->n_heap, i);
+	return 0;
+}
+
+int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct cvl_sync *sync,
+		  int64_t limit, struct cvl_error *err)
+{
+	int rc;
+
+	cvl_sync_free(tl->sync);
+	tl->sync = sync;
+	tl->limit = limit;
+	rc = make_maps(tl, err);
+	for (size_t i = 0; i < tl->n_traces; i++) {
+		const struct cvl_clock *c = cvl_session_clock(now, tl->trace[i].first);
+
+		tl->trace[i].growing = c->growing;
+		tl->trace[i].unfinished = c->unfinished;
+	}
+	for (size_t i = 0; i < tl->n_sources && !rc; i++) {
+		struct cvl_stream_opts o;
+
+		stream_opts(tl, tl->source[i], now, &o);
+		rc = cvl_stream_grow(tl->source[i]->stream, &o, err);
+	}
+	tl->started = true;
+	return rc ? rc : refresh(tl, err);
 }
 
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
@@ -642,6 +726,16 @@ static size_t run_end(const struct source *s, int64_t limit)
 	return i;
 }
 
+/* The same with a run that ends at @end, and a time that is not reached. */
+static size_t run_end_before(const struct source *s, size_t end, int64_t limit)
+{
+	size_t i = s->pos + 1;
+
+	while (i < end && s->time[i].ns < limit)
+		i++;
+	return i;
+}
+
 int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct cvl_error *err)
 {
 	struct source *s;
@@ -652,7 +746,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		rc = start(tl, err);
 		if (rc)
 			return rc;
-	} else if (tl->n_heap) {
+	} else if (tl->n_heap && tl->handed) {
 		/* what was handed out last is still on top; its arrays were in use until now */
 		s = tl->source[tl->heap[0].source];
 		if (s->ragged)
@@ -670,7 +764,8 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			tl->heap[0].ns = s->time[s->pos].ns;
 		sift_down(tl->heap, tl->n_heap, 0);
 	}
-	if (!tl->n_heap)
+	tl->handed = tl->n_heap && (!tl->live || tl->heap[0].ns < tl->limit);
+	if (!tl->handed)
 		return 0;
 	top = tl->heap[0].source;
 	s = tl->source[top];
@@ -686,6 +781,8 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 	for (size_t i = s->pos; s->ragged && i < end; i++)
 		if (!inside(tl, s->time[i]))
 			end = i;
+	if (tl->live && s->time[end - 1].ns >= tl->limit)
+		end = run_end_before(s, end, tl->limit);
 	*slice = (struct cvl_slice){
 		.clock = (size_t)s->clock,
 		.stream = top,

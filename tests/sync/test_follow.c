@@ -14,6 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <coeval/analysis.h>
+#include <coeval/follow.h>
+#include <coeval/select.h>
 #include <coeval/session.h>
 
 #include "core/random.h"
@@ -181,6 +184,266 @@ static void what_is_followed_is_what_is_there_in_the_end(void **state)
 	free(whole);
 }
 
+/* ---- the library's own loop, with analyses in it ---- */
+
+/* All that is in the records, in their order; and what a selector finds. */
+struct digest {
+	struct cvl_analysis analysis;
+	struct cvl_timeline *tl;
+	uint64_t hash, records;
+	bool ended;
+	struct cvl_selector sel, *list[1];
+	struct cvl_selection *selection; /* or NULL */
+};
+
+static void want_all(struct cvl_analysis *a, size_t stream, struct cvl_pick *pick)
+{
+	const struct digest *d = (const struct digest *)a;
+
+	if (d->selection)
+		cvl_select_want(d->selection, stream, pick);
+	else
+		*pick = (struct cvl_pick){ .kinds = UINT32_MAX, .lines = UINT64_MAX };
+}
+
+static void mix(struct digest *d, uint64_t v)
+{
+	d->hash = (d->hash ^ v) * 0x9e3779b97f4a7c15u;
+	d->hash ^= d->hash >> 29;
+}
+
+static int digest_push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct digest *d = (struct digest *)a;
+	struct cvl_match m;
+
+	(void)err;
+	for (size_t i = sl->begin; i < sl->end; i++) {
+		if (d->selection && !(cvl_select_match(d->selection, sl, i, &m) && m.happened))
+			continue;
+		mix(d, sl->clock);
+		mix(d, sl->batch->tick[i].count);
+		mix(d, (uint64_t)sl->time[i].ns);
+		mix(d, (uint64_t)cvl_timeline_bound(d->tl, sl, i));
+		mix(d, sl->batch->kind[i]);
+		mix(d, sl->batch->value[i]);
+		d->records++;
+	}
+	return 0;
+}
+
+static int digest_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
+{
+	(void)last, (void)err;
+	((struct digest *)a)->ended = true;
+	return 0;
+}
+
+static void digest_free(struct cvl_analysis *a)
+{
+	struct digest *d = (struct digest *)a;
+
+	cvl_select_close(d->selection);
+	cvl_selector_free(&d->sel);
+	d->selection = NULL;
+}
+
+static const struct cvl_analysis_kind digest_kind = { "digest", want_all, digest_push, digest_end,
+						      digest_free };
+
+static void digest_open(struct digest *d, struct cvl_timeline *tl, const char *selector)
+{
+	struct cvl_error err;
+
+	*d = (struct digest){ .analysis = { &digest_kind }, .tl = tl };
+	if (!selector)
+		return;
+	must(cvl_selector_parse(&d->sel, selector, strlen(selector), &err), &err);
+	d->list[0] = &d->sel;
+	must(cvl_select_open(&d->selection, d->list, 1, tl, NULL, &err), &err);
+}
+
+/* A session that is written second by second while it is followed. */
+struct grown {
+	char path[300];
+	struct cvl_session *s;
+	struct cvl_writer *w[CLOCKS];
+	size_t n;
+	struct sim_random r;
+};
+
+static void add_one(struct grown *g)
+{
+	static const char *const lines[] = { "D0" };
+	char name[8];
+	const struct cvl_store_desc desc = {
+		.clock = name,
+		.rate_hz = RATE,
+		.start_unix_ns = 1700000000000000000,
+		.lines = lines,
+		.n_lines = 1,
+	};
+	const struct cvl_origin origin = { "test", "-", NULL };
+	struct cvl_error err;
+
+	snprintf(name, sizeof(name), "n%zu", g->n);
+	must(cvl_session_add(g->s, &desc, &origin, &g->w[g->n], &err), &err);
+	g->n++;
+}
+
+static void grown_begin(struct grown *g, const char *name, size_t clocks)
+{
+	struct cvl_error err;
+
+	*g = (struct grown){ .r = { 7 } };
+	snprintf(g->path, sizeof(g->path), "%s/%s", dir, name);
+	must(cvl_session_create(&g->s, g->path, &err), &err);
+	while (g->n < clocks)
+		add_one(g);
+}
+
+static void grown_end(struct grown *g, int seconds)
+{
+	struct cvl_error err;
+
+	for (size_t c = 0; c < g->n; c++)
+		must(cvl_session_finish(g->s, g->w[c], tick_at(c, seconds), &err), &err);
+	cvl_session_close(g->s);
+}
+
+static const char *const selectors[] = { NULL, "n1.D0:rise" };
+
+static void push_all(struct cvl_follow *f, struct digest *d, size_t n)
+{
+	struct cvl_timeline *tl = cvl_follow_timeline(f);
+	struct cvl_slice slice;
+	struct cvl_error err;
+	int rc;
+
+	for (size_t i = 0; i < n && !d[i].tl; i++)
+		digest_open(&d[i], tl, selectors[i]);
+	while ((rc = cvl_timeline_next(tl, &slice, &err)) > 0)
+		for (size_t i = 0; i < n; i++)
+			must(cvl_analysis_push(&d[i].analysis, &slice, &err), &err);
+	must(rc, &err);
+}
+
+static void analyses_of_what_grows_find_what_they_find_in_the_end(void **state)
+{
+	const struct cvl_follow_opts opts = { .save = true };
+	struct digest seen[2] = { 0 }, whole[2];
+	struct cvl_analysis *list[] = { &whole[0].analysis, &whole[1].analysis };
+	struct cvl_session *s;
+	struct cvl_timeline *tl;
+	struct cvl_follow *f;
+	struct cvl_error err;
+	struct grown g;
+	int news, more = 0;
+
+	(void)state;
+	grown_begin(&g, "analyses", CLOCKS);
+	must(cvl_follow_open(&f, g.path, &opts, &err), &err);
+	for (int k = 0; k < 90; k++) {
+		for (size_t c = 0; c < CLOCKS; c++)
+			write_second(g.w[c], c, k, &g.r);
+		news = cvl_follow_wait(f, 0, &err);
+		assert_true(news == CVL_FOLLOW_MORE || news == CVL_FOLLOW_NOTHING);
+		assert_true(cvl_follow_settled(f).ns <= cvl_follow_estimated(f).ns);
+		if (news)
+			push_all(f, seen, 2);
+		more += news;
+	}
+	assert_true(more > 40 && seen[0].records > 1000 && seen[1].records > 200);
+	grown_end(&g, 90);
+	assert_int_equal(cvl_follow_wait(f, 0, &err), CVL_FOLLOW_MORE);
+	push_all(f, seen, 2);
+	assert_int_equal(cvl_follow_wait(f, -1, &err), CVL_FOLLOW_ENDED);
+	assert_int_equal(cvl_follow_settled(f).ns, INT64_MAX);
+
+	must(cvl_session_open(&s, g.path, NULL, &err), &err);
+	must(cvl_timeline_open(&tl, s, NULL, &err), &err);
+	for (int i = 0; i < 2; i++)
+		digest_open(&whole[i], tl, selectors[i]);
+	must(cvl_analyse(tl, list, 2, &err), &err);
+	for (int i = 0; i < 2; i++) {
+		must(cvl_analysis_end(&seen[i].analysis, CVL_TIME_MAX, &err), &err);
+		assert_int_equal(seen[i].records, whole[i].records);
+		assert_int_equal(seen[i].hash, whole[i].hash);
+		cvl_analysis_free(&seen[i].analysis);
+		cvl_analysis_free(&whole[i].analysis);
+	}
+	cvl_timeline_close(tl);
+	cvl_session_close(s);
+	cvl_follow_close(f);
+}
+
+/* A clock that comes later: the timeline is another one, and goes on where the first one ended. */
+static void clocks_may_be_added(void **state)
+{
+	const struct cvl_follow_opts opts = { .save = true };
+	struct digest d = { 0 };
+	struct cvl_follow *f;
+	struct cvl_error err;
+	struct grown g;
+	uint64_t first = 0;
+	int news, renewed = 0;
+
+	(void)state;
+	grown_begin(&g, "added", 2);
+	must(cvl_follow_open(&f, g.path, &opts, &err), &err);
+	for (int k = 0; k < 60; k++) {
+		if (k == 30)
+			add_one(&g);
+		for (size_t c = 0; c < g.n; c++)
+			write_second(g.w[c], c, k, &g.r);
+		news = cvl_follow_wait(f, 0, &err);
+		must(news < 0 ? news : 0, &err);
+		if (news == CVL_FOLLOW_RENEWED) {
+			renewed++;
+			first = d.records;
+			cvl_analysis_free(&d.analysis);
+			d = (struct digest){ 0 };
+		}
+		if (news)
+			push_all(f, &d, 1);
+	}
+	grown_end(&g, 60);
+	assert_int_equal(cvl_follow_wait(f, 0, &err), CVL_FOLLOW_MORE);
+	push_all(f, &d, 1);
+	assert_int_equal(renewed, 1);
+	/* each second a beacon, ten edges and a packet's levels, but for its first; the second timeline begins with levels of two lines */
+	assert_in_range(first + d.records, (2 * 60 + 30) * 12 - 3, (2 * 60 + 30) * 12 + 2);
+	cvl_analysis_free(&d.analysis);
+	cvl_follow_close(f);
+}
+
+static void following_can_be_cancelled(void **state)
+{
+	struct cvl_follow_opts opts = { .sync.estimator = "smooth" };
+	struct cvl_follow *f;
+	struct cvl_error err;
+	struct grown g;
+
+	(void)state;
+	assert_int_equal(cvl_follow_open(&f, dir, &opts, &err), CVL_E_USAGE);
+	assert_string_equal(
+		err.text,
+		"estimator 'smooth' cannot follow a session that grows; those that can: kalman");
+	opts.sync.estimator = "kalman";
+	opts.look_ms = 10;
+	grown_begin(&g, "cancelled", 2);
+	must(cvl_follow_open(&f, g.path, &opts, &err), &err);
+	for (size_t c = 0; c < g.n; c++)
+		write_second(g.w[c], c, 0, &g.r);
+	assert_int_equal(cvl_follow_wait(f, 50, &err), CVL_FOLLOW_NOTHING);
+	assert_null(cvl_follow_timeline(f));
+	assert_string_equal(cvl_follow_waits_for(f), "n0");
+	cvl_follow_cancel(f);
+	assert_int_equal(cvl_follow_wait(f, -1, &err), CVL_E_CANCELLED);
+	cvl_follow_close(f);
+	grown_end(&g, 1);
+}
+
 static void what_does_not_grow_is_shown_at_once(void **state)
 {
 	char command[700], *text;
@@ -199,6 +462,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_is_followed_is_what_is_there_in_the_end),
 		cmocka_unit_test(what_does_not_grow_is_shown_at_once),
+		cmocka_unit_test(analyses_of_what_grows_find_what_they_find_in_the_end),
+		cmocka_unit_test(clocks_may_be_added),
+		cmocka_unit_test(following_can_be_cancelled),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);

@@ -116,14 +116,41 @@ int cvl_stream_memory(struct cvl_stream **out, const struct cvl_trace *trace, co
 	return 0;
 }
 
+/* See the file as large as it is now. */
+static int map_file(struct cvl_stream *s, struct cvl_error *err)
+{
+	int fd = open(s->name, O_RDONLY | O_CLOEXEC), rc = 0;
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st)) {
+		rc = cvl_fail_errno(err, "open", s->name);
+	} else if ((uint64_t)st.st_size > s->size) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map == MAP_FAILED) {
+			rc = cvl_fail_errno(err, "map", s->name);
+		} else {
+			madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
+			if (s->m.bytes) /* the packet whose records may still be asked for */
+				s->m.bytes = (const uint8_t *)map + (s->m.bytes - s->file);
+			if (s->mapped)
+				munmap((void *)(uintptr_t)s->file, (size_t)s->size);
+			s->file = map;
+			s->mapped = true;
+			s->size = s->stats.bytes = (uint64_t)st.st_size;
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return rc;
+}
+
 int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size_t i,
 		    const struct cvl_stream_opts *opts, struct cvl_error *err)
 {
 	char path[4096];
 	struct cvl_stream *s;
-	struct stat st;
-	void *map;
-	int fd, rc;
+	int rc;
 
 	*out = NULL;
 	if (i >= trace->n_files)
@@ -135,30 +162,20 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 	rc = new_stream(&s, trace, path, opts, err);
 	if (rc)
 		return rc;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || fstat(fd, &st)) {
-		rc = cvl_fail_errno(err, "open", path);
-		goto fail;
-	}
-	s->size = s->stats.bytes = (uint64_t)st.st_size;
-	if (st.st_size) {
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map == MAP_FAILED) {
-			rc = cvl_fail_errno(err, "map", path);
-			goto fail;
-		}
-		madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
-		s->file = map;
-		s->mapped = true;
-	}
-	close(fd);
-	*out = s;
-	return 0;
-fail:
-	if (fd >= 0)
-		close(fd);
-	cvl_stream_close(s);
+	rc = map_file(s, err);
+	if (rc)
+		cvl_stream_close(s);
+	else
+		*out = s;
 	return rc;
+}
+
+int cvl_stream_grow(struct cvl_stream *s, const struct cvl_stream_opts *opts, struct cvl_error *err)
+{
+	if (!s->opts.growing)
+		return 0;
+	s->opts = *opts;
+	return map_file(s, err);
 }
 
 void cvl_stream_close(struct cvl_stream *s)
@@ -918,6 +935,36 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	return 0;
 }
 
+/* Whether the file goes on with a packet that is whole: the next may be half written. Of what cannot be read anything may be said. */
+static bool holds_packet(const struct cvl_stream *s)
+{
+	const uint64_t left = s->offset < s->size ? s->size - s->offset : 0;
+	struct machine m = s->m;
+	const struct stream_class *c;
+	uint64_t role[ROLES], packet;
+
+	if (!left)
+		return false;
+	m.role = role;
+	m.bytes = s->file + s->offset;
+	m.pos = 0;
+	m.end = left * 8;
+	m.has = 0;
+	if (machine_run(&m, &s->trace->header, NULL))
+		return false;
+	if (has(&m, ROLE_MAGIC) && role[ROLE_MAGIC] != CTF_MAGIC)
+		return true;
+	c = find_class(s, has(&m, ROLE_STREAM_ID), role[ROLE_STREAM_ID]);
+	if (!c)
+		return true;
+	if (machine_run(&m, &c->context, NULL))
+		return false;
+	packet = has(&m, ROLE_PACKET_SIZE)  ? role[ROLE_PACKET_SIZE] :
+		 has(&m, ROLE_CONTENT_SIZE) ? role[ROLE_CONTENT_SIZE] :
+					      m.end;
+	return packet <= m.end;
+}
+
 int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
 {
 	int rc = 0;
@@ -934,6 +981,8 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 		}
 		if (!s->in_packet) {
 			if (s->done)
+				return 0;
+			if (s->opts.growing && !holds_packet(s))
 				return 0;
 			if (s->offset >= s->size) {
 				s->done = true;

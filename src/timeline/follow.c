@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Each look reads the observations anew. That is simple, and what an estimator that follows says of a time depends on the marks before
+ * it, so that every look finds the same; only the last few marks of each clock may still turn out to be numbered wrongly.
+ */
+#include <coeval/follow.h>
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "timeline/live.h"
+
+#define HOLD_MARKS 6
+#define FIRST_MARKS 20 /* before a clock has heard so many nothing is handed out */
+#define LOOK_MS 500
+#define NAP_MS 20 /* a cancel is seen after so long */
+
+struct cvl_follow {
+	char *path;
+	struct cvl_follow_opts opts;
+	char sender[100]; /* the timeline is its time, from the first look on */
+	atomic_bool cancelled;
+	struct cvl_session *session; /* of the timeline */
+	struct cvl_timeline *tl;
+	struct cvl_session *old_session; /* of the timeline that was replaced */
+	struct cvl_timeline *old;
+	int64_t settled, estimated, limit; /* limit: of what was handed out */
+	bool begun, growing;
+	char waits_for[200];
+	int64_t looked_ms; /* when */
+};
+
+/* ---- what is settled ---- */
+
+/* Up to when all growing clocks are settled, but for their last @hold marks. @who: the one that is settled least. */
+static bool find_horizon(const struct cvl_follow *f, const struct cvl_session *session,
+			 const struct cvl_observations *obs, const struct cvl_sync *sync,
+			 size_t hold, int64_t *horizon, const char **who)
+{
+	*horizon = INT64_MAX;
+	for (size_t i = 0; i < sync->n; i++) {
+		const struct cvl_clock *c = cvl_session_clock(session, i);
+		struct cvl_tick tick;
+		int64_t t;
+
+		if (!c->growing)
+			continue;
+		*who = *horizon == INT64_MAX ? c->name : *who;
+		if (!sync->clock[i].map ||
+		    (!f->begun && !cvl_observations_mark(obs, i, FIRST_MARKS, &tick)) ||
+		    !cvl_observations_mark(obs, i, hold, &tick)) {
+			*who = c->name;
+			return false;
+		}
+		t = cvl_map_time(sync->clock[i].map, tick, NULL).ns;
+		if (t < *horizon) {
+			*horizon = t;
+			*who = c->name;
+		}
+	}
+	return true;
+}
+
+/* ---- looks ---- */
+
+/* A timeline of @now, which is taken: from where the last one was handed out. */
+static int renew(struct cvl_follow *f, struct cvl_session *now, struct cvl_error *err)
+{
+	const struct cvl_timeline_opts opts = {
+		.has_from = f->begun && f->limit != INT64_MIN,
+		.from = { f->limit },
+		.strict = f->opts.sync.strict,
+		.report = f->opts.report,
+	};
+	struct cvl_timeline *tl;
+	int rc = timeline_open_live(&tl, now, &opts, err);
+
+	if (rc)
+		return rc;
+	f->old = f->tl;
+	f->old_session = f->session;
+	f->tl = tl;
+	f->session = now;
+	return 0;
+}
+
+static void drop_old(struct cvl_follow *f)
+{
+	cvl_timeline_close(f->old);
+	if (f->old_session)
+		cvl_session_close(f->old_session);
+	f->old = NULL;
+	f->old_session = NULL;
+}
+
+/* Hand out more, by @sync, which is taken. Returns what is new. @taken: @session is kept. */
+static int advance(struct cvl_follow *f, struct cvl_session *session, struct cvl_sync *sync,
+		   bool *taken, struct cvl_error *err)
+{
+	int64_t limit = f->opts.estimated ? f->estimated : f->settled;
+	bool more = !f->begun || limit > f->limit;
+	bool other = !f->tl || cvl_session_clocks(session) != cvl_session_clocks(f->session);
+	int rc = 0;
+
+	if (more && other) {
+		rc = renew(f, session, err);
+		*taken = !rc;
+	}
+	if (rc || !more) {
+		cvl_sync_free(sync);
+		return rc;
+	}
+	rc = timeline_grow(f->tl, session, sync, limit, err);
+	if (rc)
+		return rc;
+	f->begun = true;
+	f->limit = limit;
+	return f->old ? CVL_FOLLOW_RENEWED : CVL_FOLLOW_MORE;
+}
+
+static int solve(struct cvl_follow *f, struct cvl_session *session,
+		 const struct cvl_observations *obs, bool *taken, struct cvl_error *err)
+{
+	const char *estimator =
+		f->opts.sync.estimator ? f->opts.sync.estimator : CVL_FOLLOW_ESTIMATOR;
+	struct cvl_sync *sync;
+	const char *who = NULL;
+	int64_t settled, estimated;
+	int rc = cvl_sync_solve(&sync, obs, estimator, err);
+
+	if (rc == CVL_E_NO)
+		return 0; /* nothing was heard yet */
+	if (rc)
+		return rc;
+	if (!find_horizon(f, session, obs, sync, HOLD_MARKS, &settled, &who) ||
+	    !find_horizon(f, session, obs, sync, 0, &estimated, &who)) {
+		snprintf(f->waits_for, sizeof(f->waits_for), "%s", who);
+		cvl_sync_free(sync);
+		return 0;
+	}
+	snprintf(f->waits_for, sizeof(f->waits_for), "%s", who ? who : "");
+	f->settled = settled;
+	f->estimated = estimated;
+	if (!f->sender[0] && !f->opts.sync.reference) {
+		snprintf(f->sender, sizeof(f->sender), "%s", sync->reference);
+		f->opts.sync.sender = f->sender;
+	}
+	if (f->opts.save)
+		rc = cvl_sync_save(sync, session, err);
+	if (rc) {
+		cvl_sync_free(sync);
+		return rc;
+	}
+	return advance(f, session, sync, taken, err);
+}
+
+static int look(struct cvl_follow *f, struct cvl_error *err)
+{
+	struct cvl_observations *obs;
+	struct cvl_session *session;
+	bool taken = false;
+	int rc = cvl_session_open(&session, f->path, f->opts.report, err);
+
+	if (rc)
+		return rc;
+	f->growing = false;
+	for (size_t i = 0; i < cvl_session_clocks(session); i++)
+		f->growing = f->growing || cvl_session_clock(session, i)->growing;
+	rc = cvl_observe(&obs, session, &f->opts.sync, err);
+	if (!rc) {
+		rc = solve(f, session, obs, &taken, err);
+		cvl_observations_free(obs);
+	}
+	if (!taken)
+		cvl_session_close(session);
+	return rc;
+}
+
+/* ---- waiting ---- */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static void nap(int64_t ms)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = (long)(ms < NAP_MS ? ms : NAP_MS) * 1000000 },
+		  NULL);
+}
+
+int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *err)
+{
+	const int64_t begin = now_ms(), every = f->opts.look_ms ? f->opts.look_ms : LOOK_MS;
+
+	drop_old(f);
+	for (;;) {
+		int64_t now = now_ms(), left = INT64_MAX;
+
+		if (atomic_load(&f->cancelled))
+			return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
+		if (!f->growing)
+			return f->begun ?
+				       CVL_FOLLOW_ENDED :
+				       cvl_fail(
+					       err, CVL_E_NO, CVL_NO_OFFSET,
+					       "too few pulses and beacons were heard to tie these clocks");
+		if (now >= f->looked_ms + every || !timeout_ms) {
+			int rc = look(f, err);
+
+			f->looked_ms = now_ms();
+			if (rc)
+				return rc;
+			now = f->looked_ms;
+		}
+		if (timeout_ms >= 0)
+			left = begin + timeout_ms - now;
+		if (left <= 0)
+			return CVL_FOLLOW_NOTHING;
+		if (f->growing)
+			nap(left < every ? left : every);
+	}
+}
+
+/* ---- begin and end ---- */
+
+static int check_estimator(const char *name, struct cvl_error *err)
+{
+	const struct cvl_estimator_info *e;
+	char names[200] = "";
+	size_t n = 0;
+
+	for (size_t i = 0; (e = cvl_sync_estimator(i)); i++) {
+		if (!e->follows)
+			continue;
+		if (!strcmp(e->name, name))
+			return 0;
+		if (n < sizeof(names))
+			n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s", n ? ", " : "",
+					      e->name);
+	}
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"estimator '%.40s' cannot follow a session that grows; those that can: %s",
+			name, names);
+}
+
+int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_follow_opts *opts,
+		    struct cvl_error *err)
+{
+	const char *estimator = opts->sync.estimator ? opts->sync.estimator : CVL_FOLLOW_ESTIMATOR;
+	struct cvl_follow *f;
+	int rc = check_estimator(estimator, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
+	f = calloc(1, sizeof(*f));
+	if (f)
+		f->path = strdup(path);
+	if (!f || !f->path) {
+		free(f);
+		return cvl_no_memory(err);
+	}
+	f->opts = *opts;
+	f->opts.sync.report = opts->report;
+	f->opts.sync.progress = (struct cvl_progress){ 0 };
+	f->settled = f->estimated = f->limit = INT64_MIN;
+	f->looked_ms = INT64_MIN / 2;
+	f->growing = true;
+	*out = f;
+	return 0;
+}
+
+void cvl_follow_close(struct cvl_follow *f)
+{
+	if (!f)
+		return;
+	drop_old(f);
+	cvl_timeline_close(f->tl);
+	if (f->session)
+		cvl_session_close(f->session);
+	free(f->path);
+	free(f);
+}
+
+struct cvl_timeline *cvl_follow_timeline(const struct cvl_follow *f)
+{
+	return f->tl;
+}
+
+struct cvl_time cvl_follow_settled(const struct cvl_follow *f)
+{
+	return (struct cvl_time){ f->settled };
+}
+
+struct cvl_time cvl_follow_estimated(const struct cvl_follow *f)
+{
+	return (struct cvl_time){ f->estimated };
+}
+
+const char *cvl_follow_waits_for(const struct cvl_follow *f)
+{
+	return f->waits_for[0] ? f->waits_for : NULL;
+}
+
+void cvl_follow_cancel(struct cvl_follow *f)
+{
+	atomic_store(&f->cancelled, true);
+}
