@@ -8,6 +8,7 @@
 #ifndef COEVAL_CAPTURE_H
 #define COEVAL_CAPTURE_H
 
+#include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,7 +24,8 @@ CVL_BEGIN_DECLS
 /** What captures from one kind of analyzer. */
 struct cvl_driver {
 	const char *name, *what;
-	const struct cvl_option *options; /* that it heeds, of struct cvl_capture_opts */
+	const struct cvl_option
+		*options; /* those of struct cvl_device_opts, and of a radio, that it heeds */
 };
 
 /** Driver @i, or NULL past the last. */
@@ -137,7 +139,6 @@ struct cvl_capture_result {
 };
 
 struct cvl_capture;
-struct pollfd;
 
 /** Make ready for capturing, and open the control socket. What @opts points to outlives @c. CVL_E_ENV if a device is missing. */
 CVL_API int cvl_capture_open(struct cvl_capture **c, const struct cvl_capture_opts *opts,

@@ -36,7 +36,8 @@ int cvl_host_look(struct cvl_host *host, const char *root, int cpu, struct cvl_e
 	for (size_t i = 0; i < host->n; i++)
 		known = known || host->fact[i].state != CVL_FACT_UNKNOWN;
 	return known ? 0 :
-		       cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s/proc and %s/sys tell nothing: name the directory that holds both",
-				root, root);
+		       cvl_fail(
+			       err, CVL_E_ENV, CVL_NO_OFFSET,
+			       "%s/proc and %s/sys tell nothing: name the directory that holds both",
+			       root, root);
 }

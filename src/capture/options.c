@@ -1,67 +1,35 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/capture.h>
 
-#include <stddef.h>
-#include <stdio.h>
 #include <string.h>
 
-#define OPTION(name, member)                                           \
-	{                                                              \
-		name, offsetof(struct cvl_capture_opts, member),       \
-			sizeof(((struct cvl_capture_opts *)0)->member) \
-	}
-
-/* Those that only some drivers heed. */
-static const struct {
-	const char *name;
-	size_t at, size;
-} by_driver[] = {
-	OPTION("rate", device.rate_hz),
-	OPTION("lines", device.lines),
-	OPTION("unit-size", device.unit),
-	OPTION("power", device.power_hz),
-	OPTION("mask", device.mask),
-	OPTION("mode", device.mode),
-	OPTION("metadata", device.metadata),
-	OPTION("bell", device.bells),
-	OPTION("radio", radio),
-};
-
-static bool heeds(const struct cvl_driver *d, const char *name)
+static bool heeds(const struct cvl_driver *d, const char *option)
 {
-	for (const struct cvl_option *o = d->options; o->name; o++)
-		if (!strcmp(o->name, name))
-			return true;
-	return false;
-}
+	const struct cvl_option *o = d->options;
 
-static bool is_set(const struct cvl_capture_opts *opts, size_t at, size_t size)
-{
-	static const char nothing[sizeof(uint64_t)];
-
-	return memcmp((const char *)opts + at, nothing, size) != 0;
-}
-
-static int refuse(const struct cvl_driver *d, const char *name, struct cvl_error *err)
-{
-	char list[300] = "";
-	size_t n = 0;
-
-	for (const struct cvl_option *o = d->options; o->name && n < sizeof(list); o++)
-		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s", n ? ", " : "", o->name);
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s is not for the driver %s, which takes %s", name, d->name, list);
+	while (o->name && strcmp(o->name, option) != 0)
+		o++;
+	return o->name;
 }
 
 int cvl_capture_check(const struct cvl_capture_opts *opts, struct cvl_error *err)
 {
-	const struct cvl_driver *d = opts->driver;
+	const struct cvl_device_opts *d = &opts->device;
+	const struct {
+		const char *name;
+		bool given;
+	} options[] = {
+		{ "rate", d->rate_hz },      { "lines", d->lines }, { "unit-size", d->unit },
+		{ "power", d->power_hz },    { "mask", d->mask },   { "mode", d->mode },
+		{ "metadata", d->metadata }, { "bell", d->bells },  { "radio", opts->radio },
+	};
 
-	for (size_t i = 0; i < sizeof(by_driver) / sizeof(*by_driver); i++)
-		if (is_set(opts, by_driver[i].at, by_driver[i].size) &&
-		    !heeds(d, by_driver[i].name))
-			return refuse(d, by_driver[i].name, err);
-	if (heeds(d, "rate") && !opts->device.rate_hz)
+	for (size_t i = 0; i < sizeof(options) / sizeof(*options); i++)
+		if (options[i].given && !heeds(opts->driver, options[i].name))
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					"%s is not an option of the driver %s", options[i].name,
+					opts->driver->name);
+	if (heeds(opts->driver, "rate") && !d->rate_hz)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"rate is needed: how fast to sample, such as 8MHz");
 	if (opts->wait && !opts->control)

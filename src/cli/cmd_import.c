@@ -11,9 +11,9 @@
 struct request {
 	struct cvl_import_opts opts;
 	struct decodes decodes;
-	struct contents told;
 	const char *output, *format;
 	char lines[LINES_MAX];
+	struct contents told;
 };
 
 /* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: it is none. */
@@ -169,14 +169,14 @@ static const struct cli_option options[] = {
 	  "counter, monotonic or settable: whether somebody may have set the clock",
 	  .words = counters, .take = take_counter },
 	{ .kind = OPTION_HEADING, .what = "Output" },
-	JSON_OPTION(AT(told.json)),
 	STRICT_OPTION(AT(opts.strict)),
+	JSON_OPTION(AT(told.json)),
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .output = "session", .told.what = "input" };
+	struct request r = { .output = "session", .told = { .what = "input" } };
 	struct operands operands;
 	struct cvl_session *session;
 	struct problems problems;

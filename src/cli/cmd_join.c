@@ -22,7 +22,7 @@ static const struct cli_option options[] = {
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .output = "session", .told.what = "session" };
+	struct request r = { .output = "session", .told = { .what = "session" } };
 	struct cvl_session *to, *from;
 	struct operands operands;
 	struct problems problems;
@@ -37,7 +37,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	r.told.first = cvl_session_clocks(to);
-	r.told.n = (size_t)(operands.n);
+	r.told.n = (size_t)operands.n;
 	for (int i = 0; i < operands.n && !rc; i++) {
 		rc = cvl_session_open(&from, operands.v[i], &problems.report, &err);
 		if (rc)

@@ -79,6 +79,7 @@ static void put_text(struct cvl_out *o, const struct cvl_session *s, const struc
 {
 	static const char *const heads[] = { "clock",   "rate Hz", "lines",  "channels", "events",
 					     "records", "gaps",    "from s", "to s",     NULL };
+	size_t apart = 0; /* clocks that are not one and the same */
 	struct table t;
 
 	cvl_out_name(o, cvl_session_path(s));
@@ -106,7 +107,9 @@ static void put_text(struct cvl_out *o, const struct cvl_session *s, const struc
 		put_time(&t, h->in.any, h->to);
 	}
 	table_print(&t, o, "lrrrrrrrr", "  ");
-	cvl_out_text(o, cvl_session_clocks(s) > 1 ? "next: coeval sync " : "next: coeval show ");
+	for (size_t i = 0; i < cvl_session_clocks(s); i++)
+		apart += cvl_session_clock(s, i)->same_as < 0;
+	cvl_out_text(o, apart > 1 ? "next: coeval sync " : "next: coeval show ");
 	cvl_out_name(o, cvl_session_path(s));
 	cvl_out_char(o, '\n');
 }

@@ -3,13 +3,7 @@
 
 #include <string.h>
 
-#include "store/ctf/wire.h"
 #include "store/stored.h"
-
-static bool is_event(enum cvl_kind kind)
-{
-	return kind == CVL_EVENT || kind == CVL_BEGIN || kind == CVL_END;
-}
 
 static void see(struct cvl_contents *c, const struct cvl_batch *b)
 {
@@ -63,23 +57,21 @@ int cvl_session_contents(const struct cvl_session *s, size_t clock, struct cvl_c
 	struct cvl_contents sum = { 0 };
 	struct cvl_trace *trace;
 	int rc = session_open_trace(s, clock, &trace, NULL, err);
-	bool ours;
 
 	*out = sum;
 	if (rc)
 		return rc;
-	ours = cvl_trace_ours(trace);
-	if (ours) {
+	if (cvl_trace_ours(trace)) {
 		sum.lines = cvl_trace_env_number(trace, "lines");
 		sum.channels = cvl_trace_env_number(trace, "channels");
 	}
 	for (size_t i = 0; i < cvl_trace_events(trace); i++) {
 		const struct cvl_event_class *e = cvl_trace_event(trace, i);
 
-		sum.events += is_event(e->kind) && (!ours || e->id >= WIRE_USER) &&
-			      (!*c->clock_class || e->clock < 0 ||
-			       !strcmp(cvl_trace_clock(trace, (size_t)e->clock)->name,
-				       c->clock_class));
+		sum.events +=
+			e->kind == CVL_EVENT &&
+			(!*c->clock_class || e->clock < 0 ||
+			 !strcmp(cvl_trace_clock(trace, (size_t)e->clock)->name, c->clock_class));
 	}
 	if (st->counted && st->sum.seen != CVL_LOST_UNKNOWN) {
 		sum.records = st->sum.seen;

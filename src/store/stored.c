@@ -127,9 +127,10 @@ static int load_sum(struct cvl_stored *sum, const json_t *j)
 	json_int_t packets, records = -1, seen = -1, gaps = -1, first, last;
 	const char *metadata, *chain;
 
-	if (json_unpack((json_t *)(uintptr_t)j, "{s:I, s?I, s?I, s?I, s:I, s:I, s:s, s:s}", "packets",
-			&packets, "records", &records, "seen", &seen, "gaps", &gaps, "first_tick", &first, "last_tick", &last,
-			"metadata_sha256", &metadata, "packets_sha256", &chain) ||
+	if (json_unpack((json_t *)(uintptr_t)j, "{s:I, s?I, s?I, s?I, s:I, s:I, s:s, s:s}",
+			"packets", &packets, "records", &records, "seen", &seen, "gaps", &gaps,
+			"first_tick", &first, "last_tick", &last, "metadata_sha256", &metadata,
+			"packets_sha256", &chain) ||
 	    packets < 0 || records < -1 || strlen(metadata) + 1 != sizeof(sum->metadata_sha256) ||
 	    strlen(chain) + 1 != sizeof(sum->packets_sha256))
 		return CVL_E_SYNTAX;

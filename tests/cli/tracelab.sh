@@ -90,7 +90,7 @@ for observer in a:12 b:-31; do
 	"$device" --file 40 ${observer#*:} >${observer%:*}.spi
 	coeval capture --driver tracelab --device ${observer%:*}.spi --name ${observer%:*} -o s${observer%:*}
 done
-coeval session join sa sb -o both
+coeval session join sa sb -o both | head -n 1
 coeval sync both --pulse PPS:rise:1s
 coeval show both --select edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }

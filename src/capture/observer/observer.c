@@ -153,8 +153,7 @@ static int open_streams(struct cvl_capture *o, struct cvl_error *err)
 		else
 			snprintf(name, sizeof(name), i ? "%.200s-%zu" : "%.200s", o->opts->name,
 				 i + 1);
-		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->how, &so,
-				 err);
+		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->how, &so, err);
 	}
 	return rc;
 }

@@ -145,8 +145,8 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 	cvl_path_clean(s->name);
 	rc = make_places(s, err);
 	if (!rc && a->metadata) {
-		rc = packet_stream_open(&s->packets, session, a, driver->pub.name, s->name, opts->node,
-					err);
+		rc = packet_stream_open(&s->packets, session, a, driver->pub.name, s->name,
+					opts->node, err);
 		goto opened;
 	}
 	if (!rc)

@@ -58,13 +58,13 @@ struct cvl_writer {
 
 	uint64_t count, lost, sequence, offset;
 	uint64_t packets;
-	uint64_t restated;   /* levels at the begin of packets, which are not counted as records */
-	uint64_t stated;     /* all records that tell levels which nobody saw change */
+	uint64_t restated; /* levels at the begin of packets, which are not counted as records */
+	uint64_t stated;   /* all records that tell levels which nobody saw change */
 	uint64_t gaps;
-	bool miscounted;     /* a packet could not be written, or was there when we came */
-	uint64_t first, end; /* ticks of what is stored */
-	uint64_t largest;    /* size that a file may have */
-	bool last_words;     /* the packet being filled may use what is reserved */
+	bool miscounted;           /* a packet could not be written, or was there when we came */
+	uint64_t first, end;       /* ticks of what is stored */
+	uint64_t largest;          /* size that a file may have */
+	bool last_words;           /* the packet being filled may use what is reserved */
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	bool open;

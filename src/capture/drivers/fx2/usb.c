@@ -279,8 +279,8 @@ static int open_all(struct usb *u, struct cvl_error *err)
 	return 0;
 }
 
-static int fx2_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct usb *u = calloc(1, sizeof(*u));
 	struct fx2_settings settings;
@@ -415,8 +415,8 @@ static int fx2_stop(void *state, struct cvl_error *err)
 #define NO_LIBUSB \
 	"this program was built without libusb: install libusb-1.0-0-dev and build it again"
 
-static int fx2_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	(void)opts;
 	(void)sink;

@@ -81,8 +81,8 @@ static char *cpuinfo(const struct look *l, const char *key)
 	return NULL;
 }
 
-__attribute__((format(printf, 3, 4))) static void set(struct cvl_host_fact *f, enum cvl_fact_state state,
-						      const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+set(struct cvl_host_fact *f, enum cvl_fact_state state, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -115,8 +115,9 @@ static void tsc(const struct look *l)
 	bool always = flags && strstr(flags, " nonstop_tsc ");
 
 	if (flags)
-		set(l->f, same && always ? CVL_FACT_GOOD : CVL_FACT_BAD, "%s rate, %s in idle states",
-		    same ? "constant" : "varying", always ? "runs" : "may stop");
+		set(l->f, same && always ? CVL_FACT_GOOD : CVL_FACT_BAD,
+		    "%s rate, %s in idle states", same ? "constant" : "varying",
+		    always ? "runs" : "may stop");
 	free(flags);
 }
 
@@ -127,7 +128,8 @@ static void clocksource(const struct look *l)
 	if (line(l, text, sizeof(text),
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource") &&
 	    *text)
-		set(l->f, strstr(text, "hpet") || strstr(text, "acpi") ? CVL_FACT_BAD : CVL_FACT_GOOD,
+		set(l->f,
+		    strstr(text, "hpet") || strstr(text, "acpi") ? CVL_FACT_BAD : CVL_FACT_GOOD,
 		    "the kernel's clock is %.60s", text);
 }
 
@@ -176,7 +178,8 @@ static void governor(const struct look *l)
 	if (line(l, text, sizeof(text), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor",
 		 l->cpu) &&
 	    *text)
-		set(l->f, strcmp(text, "performance") ? CVL_FACT_BAD : CVL_FACT_GOOD, "%.60s", text);
+		set(l->f, strcmp(text, "performance") ? CVL_FACT_BAD : CVL_FACT_GOOD, "%.60s",
+		    text);
 }
 
 static void turbo(const struct look *l)
@@ -221,8 +224,8 @@ static void idle(const struct look *l)
 		}
 	}
 	if (most >= 0)
-		set(l->f, most > DEEP_US ? CVL_FACT_BAD : CVL_FACT_GOOD, "%.30s takes %ld us to wake",
-		    deepest, most);
+		set(l->f, most > DEEP_US ? CVL_FACT_BAD : CVL_FACT_GOOD,
+		    "%.30s takes %ld us to wake", deepest, most);
 	else if (k)
 		set(l->f, CVL_FACT_GOOD, "none is in use");
 }
@@ -321,7 +324,8 @@ static void load(const struct look *l)
 	char text[80];
 
 	if (line(l, text, sizeof(text), "/proc/loadavg") && digit(*text))
-		set(l->f, strtod(text, NULL) < 0.5 ? CVL_FACT_GOOD : CVL_FACT_BAD, "load %.4s", text);
+		set(l->f, strtod(text, NULL) < 0.5 ? CVL_FACT_GOOD : CVL_FACT_BAD, "load %.4s",
+		    text);
 }
 
 static const struct {
@@ -374,10 +378,10 @@ size_t facts_read(const char *root, unsigned cpu, struct cvl_host_fact facts[CVL
 		const struct look l = { root, cpu, &facts[i] };
 
 		facts[i] = (struct cvl_host_fact){ .name = points[i].name,
-					  .state = CVL_FACT_UNKNOWN,
-					  .value = "not told here",
-					  .costs = points[i].costs,
-					  .advice = points[i].advice };
+						   .state = CVL_FACT_UNKNOWN,
+						   .value = "not told here",
+						   .costs = points[i].costs,
+						   .advice = points[i].advice };
 		points[i].look(&l);
 	}
 	return n;

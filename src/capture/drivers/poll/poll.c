@@ -129,8 +129,8 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	return rc;
 }
 
-static int poll_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
-		     struct cvl_error *err)
+static int poll_open(void **state, const struct cvl_device_opts *opts,
+		     const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct device *d = calloc(1, sizeof(*d));
 	int rc;

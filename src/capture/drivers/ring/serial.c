@@ -144,8 +144,8 @@ static int see_packet(void *ctx, struct tracer_packet *p, size_t n, struct cvl_e
 	return l->serial->sink->packet(l->serial->sink->ctx, l->index, &packet, err);
 }
 
-static int open_serial(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
-		       struct cvl_error *err)
+static int open_serial(void **state, const struct cvl_device_opts *o,
+		       const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
 	int rc;

@@ -139,8 +139,8 @@ static int look_for_rings(struct shm *s, struct memory *m, struct cvl_error *err
 	return rc;
 }
 
-static int shm_open_rings(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
-			  struct cvl_error *err)
+static int shm_open_rings(void **state, const struct cvl_device_opts *o,
+			  const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct shm *s = calloc(1, sizeof(*s));
 	int64_t until = driver_waited() + PATIENCE_NS;
