@@ -398,7 +398,9 @@ out:
 }
 
 const struct estimator estimator_hull = {
-	.info = { "hull", "messages and constant rates: convex hull, all straight lines that fit",
-		  true, sync_message_options },
+	.info = { .name = "hull",
+		  .what = "messages and constant rates: convex hull, all straight lines that fit",
+		  .messages = true,
+		  .options = sync_message_options },
 	.solve = solve,
 };

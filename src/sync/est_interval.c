@@ -623,8 +623,9 @@ int interval_join(const struct sync_problem *p, struct sync_solution *s, struct 
 }
 
 const struct estimator estimator_interval = {
-	.info = { "interval",
-		  "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
-		  true, sync_interval_options },
+	.info = { .name = "interval",
+		  .what = "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
+		  .messages = true,
+		  .options = sync_interval_options },
 	.solve = solve,
 };

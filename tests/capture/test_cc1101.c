@@ -15,7 +15,7 @@
 
 #include "core/random.h"
 #include "capture/drivers/cc1101/spi.h"
-#include "../sim/cc1101_chip.h"
+#include "../sim/devices/cc1101_chip.h"
 #include "tier.h"
 
 static uint64_t seed;
