@@ -13,7 +13,7 @@
 #define RULE_KEYS_MAX 16
 
 struct rule_side {
-	char *event;              /* name, or glob */
+	char *event; /* a selector of events: coeval/select.h */
 	char *key[RULE_KEYS_MAX]; /* fields, in the order of the other side's */
 	size_t n_keys;
 };

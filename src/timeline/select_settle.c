@@ -179,7 +179,8 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 {
 	const enum cvl_when when = r->when;
 	const struct cvl_trace *t = cvl_timeline_trace(f->tl, stream);
-	bool plain = when == CVL_WHEN_PLAIN, lines = when < CVL_WHEN_BEGIN && !f->sel->n_conditions;
+	bool plain = when == CVL_WHEN_PLAIN,
+	     lines = when < CVL_WHEN_BEGIN && !f->sel->n_conditions && !f->opts->events;
 	size_t n = lines ? cvl_timeline_lines(f->tl, stream) : 0;
 
 	for (size_t i = 0; i < n; i++) {
