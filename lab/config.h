@@ -1,13 +1,26 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What `coeval task bench` is to do: a JSON file that names the target, the instruments with their command sets, and the experiments.
- * docs/task-bench.md tells what the keys mean.
+ * What `coeval task bench` is to do: a JSON or YAML file that names the target, the instruments with
+ * their command sets, and the experiments. docs/task-bench.md tells what the keys mean.
  */
 #ifndef LAB_CONFIG_H
 #define LAB_CONFIG_H
 
-#include "lab/keys.h"
+#include <stdbool.h>
+#include <stddef.h>
+
+#include <coeval/error.h>
+
 #include "lab/results.h"
+
+struct lab_texts {
+	const char **item;
+	size_t n;
+};
+struct lab_flags {
+	bool *item;
+	size_t n;
+};
 
 /** How the target is told what to do; what it answers is as in firmware/apps/taskbench/shell.h. */
 struct lab_commands {
@@ -18,8 +31,8 @@ struct lab_target {
 	const char *port, *prompt, *boot_text;
 	double baud, boot_timeout_s, answer_timeout_s;
 	struct lab_commands commands;
-	struct key_list
-		reset_program; /* const char *: a program of the host's that resets a target that hangs */
+	struct lab_texts
+		reset_program; /* a program of the host's that resets a target that hangs */
 };
 
 enum lab_result {
@@ -41,15 +54,13 @@ struct lab_instrument {
 	const char *name;
 	const char *address, *identity, *error_query;
 	double baud, timeout_s;
-	const char *result_name, *format_name;
 	enum lab_result result;
 	enum lab_format format;
 	double sample_hz; /* of current */
 	double window_tolerance; /* share by which the time sampled may differ from the target's; 0: not checked */
 	double chunk; /* readings fetched at once */
 	double done_timeout_s;
-	struct key_list setup, arm,
-		stop; /* const char *, commands sent once, before and after each run */
+	struct lab_texts setup, arm, stop; /* commands sent once, before and after each run */
 	const char *done_query,
 		*done_is; /* asked until the answer is so; "" if nothing is to be waited for */
 	const char *count_query; /* how many readings there are */
@@ -66,18 +77,28 @@ struct lab_workload {
 struct lab_counter {
 	const char *name; /* of the column */
 	enum quantity quantity;
-	struct key_list ranges; /* const char *, "HEX-HEX": first and last address, of a memory */
-	char text[100];         /* all of them, as the target takes them */
+	struct lab_texts ranges; /* "HEX-HEX": first and last address, of a memory */
+	char text[100];          /* all of them, as the target takes them */
 };
 
 enum lab_kind { KIND_TRACE, KIND_ENERGY, KIND_DELAY };
 
 struct lab_experiment {
-	const char *kind_name;
 	enum lab_kind kind;
-	struct key_list workloads;                     /* struct lab_workload */
-	struct key_list hz, policies, adaption, cache; /* double, const char *, bool, bool */
-	struct key_list counters;                      /* struct lab_counter, of a trace */
+	struct {
+		struct lab_workload *item;
+		size_t n;
+	} workloads;
+	struct {
+		double *item;
+		size_t n;
+	} hz;
+	struct lab_texts policies;
+	struct lab_flags adaption, cache;
+	struct {
+		struct lab_counter *item;
+		size_t n;
+	} counters; /* of a trace */
 	double repetitions, min_seconds, supply_volts;
 	bool reboot;
 	const char *instrument_name;
@@ -86,14 +107,21 @@ struct lab_experiment {
 
 struct lab_config {
 	const char *file;
-	json_t *json; /* owns all texts */
+	struct config_memory *memory; /* owns what was read */
 	struct lab_target target;
-	struct key_list instruments, experiments;
+	struct {
+		struct lab_instrument *item;
+		size_t n;
+	} instruments;
+	struct {
+		struct lab_experiment *item;
+		size_t n;
+	} experiments;
 	double retries;       /* of a run that failed */
 	double give_up_after; /* failed runs in a row */
 };
 
-/** Read @file, whose name must outlive @c. What a config may not be is said with its key. lab_config_free() also after an error. */
+/** Read @file, whose name must outlive @c. lab_config_free() also after an error. */
 int lab_config_load(struct lab_config *c, const char *file, struct cvl_error *err);
 
 /** The same from @n bytes of @text. */
@@ -101,8 +129,5 @@ int lab_config_parse(struct lab_config *c, const char *text, size_t n, const cha
 		     struct cvl_error *err);
 
 void lab_config_free(struct lab_config *c);
-
-/** Find what cannot be in a configuration whose keys were read, and fill in what follows from them. For lab_config_parse(). */
-int lab_config_check(struct lab_config *c, struct cvl_error *err);
 
 #endif

@@ -13,15 +13,14 @@
 /* Characters of a reading in text, at most. */
 #define READING_CHARS 32
 
-static int send_all(struct instrument *i, const struct key_list *list, struct cvl_error *err)
+static int send_all(struct instrument *i, const struct lab_texts *list, struct cvl_error *err)
 {
 	char rate[32], line[1024];
 	const struct fill fill[] = { { "sample_hz", rate } };
 
 	snprintf(rate, sizeof(rate), "%.15g", i->config->sample_hz);
 	for (size_t k = 0; k < list->n; k++) {
-		int rc = fill_text(line, sizeof(line), ((const char *const *)list->item)[k], fill,
-				   1, err);
+		int rc = fill_text(line, sizeof(line), list->item[k], fill, 1, err);
 
 		rc = rc ? rc : scpi_send(&i->scpi, line, err);
 		rc = rc ? rc : scpi_check(&i->scpi, line, err);

@@ -2,6 +2,8 @@
 /* coeval-lab: what `coeval task bench` starts. */
 #include "bench.h"
 
+#include <jansson.h>
+
 #include "lab/runner.h"
 #include "lab/summary.h"
 #include "lab/simulated/bench.h"

@@ -36,11 +36,11 @@ static void add_settings(struct lab_plan *p, struct lab_step s)
 		for (size_t k = 0; k < e->policies.n; k++)
 			for (size_t a = 0; a < e->adaption.n; a++)
 				for (size_t c = 0; c < e->cache.n; c++) {
-					s.key.hz = (uint64_t)((const double *)e->hz.item)[h];
+					s.key.hz = (uint64_t)e->hz.item[h];
 					snprintf(s.key.policy, sizeof(s.key.policy), "%s",
-						 ((const char *const *)e->policies.item)[k]);
-					s.key.adaption = ((const bool *)e->adaption.item)[a];
-					s.key.cache = ((const bool *)e->cache.item)[c];
+						 e->policies.item[k]);
+					s.key.adaption = e->adaption.item[a];
+					s.key.cache = e->cache.item[c];
 					add_counters(p, s);
 				}
 }
@@ -109,7 +109,7 @@ int lab_plan_make(struct lab_plan *p, const struct lab_config *c, struct cvl_err
 			for (size_t w = 0; w < e[i].workloads.n; w++) {
 				struct lab_step s = { .experiment = &e[i], .key.repetition = r };
 
-				s.workload = (const struct lab_workload *)e[i].workloads.item + w;
+				s.workload = &e[i].workloads.item[w];
 				snprintf(s.key.task, sizeof(s.key.task), "%s", s.workload->label);
 				add_settings(p, s);
 			}

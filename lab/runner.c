@@ -42,10 +42,10 @@ static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t
 	int rc = 0;
 
 	for (size_t i = 0; i < e->hz.n; i++)
-		if (((const double *)e->hz.item)[i] > (double)fastest.key.hz)
-			fastest.key.hz = (uint64_t)((const double *)e->hz.item)[i];
+		if (e->hz.item[i] > (double)fastest.key.hz)
+			fastest.key.hz = (uint64_t)e->hz.item[i];
 	for (size_t i = 0; i < e->cache.n; i++)
-		fastest.key.cache |= ((const bool *)e->cache.item)[i];
+		fastest.key.cache |= e->cache.item[i];
 	rc = target_prepare(b->target, &fastest, err);
 	for (int i = 0; !rc && i < MAX_SEARCH; i++) {
 		struct target_run run = { 0 };

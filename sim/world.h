@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Simulated worlds: clocks, senders, receivers, pulses, messages and node programs, all drawn from one seed, with the
- * truth kept. world_file.c reads a world from YAML (docs/sim.md); world.c makes it happen.
+ * truth kept. world_keys.c reads a world from YAML (docs/sim.md); world.c makes it happen.
  *
  * True time is in ns from the world's start. Every entity draws from a stream of its own, seeded by the world's seed
  * and its name, so that adding one does not change what happens to the others.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/world_keys.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdarg.h>
@@ -15,14 +14,14 @@
 
 struct checker {
 	const struct world *w;
-	struct world_flaw *flaw;
+	struct config_flaw *flaw;
 	size_t n;
 	char name[WORLD_CLOCKS_MAX][WORLD_NAME];
 	uint8_t group[WORLD_CLOCKS_MAX];
 };
 
-__attribute__((format(printf, 3, 4))) static bool flawed(struct world_flaw *flaw, const void *field,
-							 const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static bool flawed(struct config_flaw *flaw,
+							 const void *field, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -33,94 +32,22 @@ __attribute__((format(printf, 3, 4))) static bool flawed(struct world_flaw *flaw
 	return true;
 }
 
-static void enter(struct world_flaw *flaw, const char *list, size_t index, const void *entry)
+static void enter(struct config_flaw *flaw, const char *list, size_t index, const void *entry)
 {
 	flaw->list = list;
 	flaw->index = index;
 	flaw->entry = entry;
 }
 
-/* ---- each value by itself ---- */
-
-static bool text_is(const struct world_key *key, const char *s)
-{
-	if (!memchr(s, '\0', WORLD_NAME))
-		return false;
-	if (key->type != WORLD_KEY_TEXT && !*s)
-		return false;
-	if (key->type == WORLD_KEY_IDENT && (*s == '.' || *s == '-'))
-		return false;
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c < ' ' || c == 0x7f)
-			return false;
-		if (key->type == WORLD_KEY_IDENT && !(c < 0x80 && (isalnum(c) || strchr("_-.", c))))
-			return false;
-	}
-	return true;
-}
-
-static bool in_range(const struct world_key *key, double v)
-{
-	return (v >= key->min && v <= key->max) || (key->or_zero && v == 0);
-}
-
-static bool value_is(const struct world_key *key, const void *field)
-{
-	size_t words = 0;
-
-	switch (key->type) {
-	case WORLD_KEY_TEXT:
-	case WORLD_KEY_IDENT:
-	case WORLD_KEY_GLOB: return text_is(key, field);
-	case WORLD_KEY_TIME: return in_range(key, (double)*(const int64_t *)field);
-	case WORLD_KEY_RATE:
-	case WORLD_KEY_U64: return in_range(key, (double)*(const uint64_t *)field);
-	case WORLD_KEY_UNSIGNED: return in_range(key, (double)*(const unsigned *)field);
-	case WORLD_KEY_REAL: return in_range(key, *(const double *)field);
-	case WORLD_KEY_WORD:
-		while (key->words[words])
-			words++;
-		return *(const unsigned *)field < words;
-	case WORLD_KEY_BOOL:
-	case WORLD_KEY_MAP:
-	case WORLD_KEY_LIST: break;
-	}
-	return true;
-}
-
-static bool check_values(struct world_flaw *flaw, const struct world_shape *shape,
-			 const unsigned char *base)
-{
-	for (const struct world_key *k = shape->key; k->name; k++) {
-		const unsigned char *field = base + k->offset;
-
-		if (!value_is(k, field)) {
-			world_key_says(k, flaw->text);
-			flaw->field = field;
-			return true;
-		}
-		if (k->type == WORLD_KEY_MAP && check_values(flaw, k->shape, field))
-			return true;
-		if (k->type != WORLD_KEY_LIST)
-			continue;
-		if (*(const size_t *)(const void *)(base + k->length) > WORLD_LIST) {
-			world_key_says(k, flaw->text);
-			flaw->field = field;
-			return true;
-		}
-		for (size_t i = 0; i < *(const size_t *)(const void *)(base + k->length); i++) {
-			enter(flaw, k->name, i, field + i * k->shape->size);
-			if (check_values(flaw, k->shape, field + i * k->shape->size))
-				return true;
-		}
-		enter(flaw, NULL, 0, base);
-	}
-	return false;
-}
-
 /* ---- what goes together ---- */
+
+size_t world_member_name(const struct world_clocks *group, unsigned k, char text[WORLD_MEMBER])
+{
+	int n = group->count == 1 ? snprintf(text, WORLD_MEMBER, "%s", group->name) :
+				    snprintf(text, WORLD_MEMBER, "%s%u", group->name, k);
+
+	return (size_t)n;
+}
 
 static int by_name(const void *a, const void *b)
 {
@@ -453,17 +380,16 @@ static bool check_whole(struct checker *c)
 		      "some %.2g beacons, edges and messages in all; 2^31 are too many", n);
 }
 
-bool world_find_flaw(const struct world *w, struct world_flaw *flaw)
+bool world_find_flaw(const struct world *w, struct config_flaw *flaw)
 {
 	struct checker c = { .w = w, .flaw = flaw };
 
-	*flaw = (struct world_flaw){ .entry = w };
-	return check_values(flaw, &world_shape, (const unsigned char *)w) || check_whole(&c);
+	return config_find_flaw(&world_shape, w, flaw) || check_whole(&c);
 }
 
 int world_check(const struct world *w, struct cvl_error *err)
 {
-	struct world_flaw flaw;
+	struct config_flaw flaw;
 
 	if (!world_find_flaw(w, &flaw))
 		return 0;

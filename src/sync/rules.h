@@ -7,19 +7,20 @@
 #define SYNC_RULES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include <coeval/error.h>
 
 #define RULE_KEYS_MAX 16
 
 struct rule_side {
-	char *event; /* a selector of events: coeval/select.h */
-	char *key[RULE_KEYS_MAX]; /* fields, in the order of the other side's */
+	const char *event;              /* a selector of events: coeval/select.h */
+	const char *key[RULE_KEYS_MAX]; /* fields, in the order of the other side's */
 	size_t n_keys;
 };
 
 struct match_rule {
-	char *name;
+	const char *name;
 	struct rule_side send, receive;
 	int64_t window_ns; /* a key seen again after this long is another message; 0: never */
 };
@@ -27,6 +28,7 @@ struct match_rule {
 struct rule_set {
 	struct match_rule *rule;
 	size_t n;
+	struct config_memory *memory; /* owns their texts */
 };
 
 /** Add the rules called @name (built in) or in the file @name to @set. */
@@ -35,6 +37,10 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err);
 /** Parse YAML text; @name for messages. */
 int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
 		struct cvl_error *err);
+
+/** The same as sync.json keeps them: their window is `window_ns`. */
+int rules_parse_kept(struct rule_set *set, const char *text, size_t n, const char *name,
+		     struct cvl_error *err);
 
 /** Remove the rules called @name from the one with index @first on. */
 void rules_drop(struct rule_set *set, size_t first, const char *name);

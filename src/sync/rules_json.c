@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/rules_json.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,31 +26,16 @@ json_t *rules_json(const struct rule_set *rules)
 	return list;
 }
 
-/* JSON is YAML, so what was kept is read as a rule file is; only the window is told otherwise there. */
 int rules_recall(struct rule_set *set, const char *settings, struct cvl_error *err)
 {
 	json_t *root = settings ? json_loads(settings, 0, NULL) : NULL;
-	json_t *list = json_object_get(root, "match"), *rule;
-	char *text = NULL;
-	size_t i;
-	int rc = 0;
+	json_t *list = json_object_get(root, "match");
+	char *text = json_array_size(list) ? json_dumps(list, 0) : NULL;
+	int rc = text ? rules_parse_kept(set, text, strlen(text), "sync.json, its matching rules",
+					 err) :
+		 json_array_size(list) ? cvl_no_memory(err) :
+					 0;
 
-	json_array_foreach(list, i, rule)
-	{
-		json_int_t window = json_integer_value(json_object_get(rule, "window_ns"));
-		char ns[32];
-
-		snprintf(ns, sizeof(ns), "%lldns", (long long)window);
-		json_object_del(rule, "window_ns");
-		if (window > 0)
-			json_object_set_new(rule, "window", json_string(ns));
-	}
-	if (json_array_size(list))
-		text = json_dumps(list, 0);
-	if (text)
-		rc = rules_parse(set, text, strlen(text), "sync.json, its matching rules", err);
-	else if (json_array_size(list))
-		rc = cvl_no_memory(err);
 	free(text);
 	json_decref(root);
 	return rc;

@@ -66,16 +66,16 @@ static void wrong_device_files_are_refused_with_their_place(void **state)
 
 	(void)state;
 	assert_int_equal(device_parse(&d, HEAD POINT, strlen(HEAD POINT), "d", &err), 0);
-	device_error("", CVL_E_SYNTAX, 0, "a device has name");
-	device_error("[1]", CVL_E_SYNTAX, 0, "a device has name");
-	device_error("name: x\n", CVL_E_SYNTAX, 0, "a device has name");
-	device_error("name: x\ncolour: red\n", CVL_E_SYNTAX, 8, "a device has name");
-	device_error("name: x\nname: y\n", CVL_E_SYNTAX, 8, "each once");
+	device_error("", CVL_E_SYNTAX, 0, "expected a device");
+	device_error("[1]", CVL_E_SYNTAX, 0, "a mapping with name, alpha_c");
+	device_error("name: x\n", CVL_E_SYNTAX, 0, "missing key 'alpha_c' of a device");
+	device_error("name: x\ncolour: red\n", CVL_E_SYNTAX, 8, "unknown key 'colour'; expected one of name, alpha_c");
+	device_error("name: x\nname: y\n", CVL_E_SYNTAX, 8, "duplicate key 'name'");
 	device_error("name: x\nalpha_c: 1\n", CVL_E_SYNTAX, 17, "`alpha_c` must be");
 	device_error("name: x\nalpha_c: nan\n", CVL_E_SYNTAX, 17, "`alpha_c` must be");
 	/* bytes, not characters */
 	device_error("name: \xc3\xa9\nalpha_c: 1\n", CVL_E_SYNTAX, 18, "`alpha_c` must be");
-	device_error(HEAD "      []\n", CVL_E_SYNTAX, sizeof(HEAD) - 1 + 6, "1 to 8 settings");
+	device_error(HEAD "      []\n", CVL_E_SYNTAX, sizeof(HEAD) - 1 + 6, "a list of 1 to 8");
 	device_error(HEAD POINT POINT, CVL_E_SYNTAX, sizeof(HEAD POINT) - 1 + 8,
 		     "highest frequency to the lowest");
 	device_error(HEAD "      - { frequency: 8, volt: 1, wait_states: 0, static_mw: 1 }\n",
@@ -84,14 +84,14 @@ static void wrong_device_files_are_refused_with_their_place(void **state)
 		     CVL_E_SYNTAX, sizeof(HEAD) - 1 + 49, "`wait_states` must be");
 	device_error(HEAD POINT "  - name: a\n    points:\n" POINT, CVL_E_SYNTAX,
 		     sizeof(HEAD POINT) - 1 + 4, "the same name");
-	device_error(HEAD POINT "---\nmore: 1\n", CVL_E_SYNTAX, sizeof(HEAD POINT) - 1 + 4,
-		     "one device");
+	device_error(HEAD POINT "---\nmore: 1\n", CVL_E_SYNTAX, sizeof(HEAD POINT) - 1,
+		     "one document");
 	device_error("name: [", CVL_E_SYNTAX, 7, "");
 }
 
 static void a_device_file_too_long_is_refused(void **state)
 {
-	static char text[20000];
+	static char text[(1 << 20) + 1];
 	struct cvl_error err;
 	struct device d;
 

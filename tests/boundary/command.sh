@@ -37,6 +37,15 @@ while read -r object; do
 		sed "s|^|src/cli/$file calls what no public header declares: |"
 done < <(find "$BUILD/CMakeFiles/coeval.dir/src/cli" -name '*.c.o' | sort) >"$scratch/calls"
 [ -s "$scratch/calls" ] && { cat "$scratch/calls"; status=1; }
-n=$(find "$BUILD/CMakeFiles/coeval.dir/src/cli" -name '*.c.o' | wc -l)
-[ "$n" -gt 10 ] || { echo "only $n objects of the command"; exit 1; }
+mapfile -t objects < <(find "$BUILD/CMakeFiles/coeval.dir" -name '*.c.o')
+[ ${#objects[@]} -gt 10 ] || { echo "only ${#objects[@]} objects of the command"; exit 1; }
+
+# The proof: the same objects and the shared libraries make the command.
+if [[ ! $inside =~ [a-z] ]]; then
+	# shellcheck disable=SC2086
+	"$CC" ${SANITIZE-} -fno-lto "${objects[@]}" -o "$scratch/coeval" -L"$BUILD" -Wl,-rpath,"$BUILD" -lcoeval-sim -lcoeval \
+		$(pkg-config --libs jansson) -pthread -lm || exit 1
+	"$scratch/coeval" sim "$SRC/examples/worlds/nominal.yaml" -o "$scratch/s" --duration 10s >/dev/null
+	cmp <("$scratch/coeval" info "$scratch/s" --json) <("$BUILD/coeval" info "$scratch/s" --json) || status=1
+fi
 exit $status

@@ -3,4 +3,4 @@
 # The examples of README and docs print what these show.
 need python3
 ln -s "$SRC/examples" examples
-python3 "$SRC/tests/run_docs.py" "$SRC/README.md" "$SRC/docs/capture.md" "$SRC/docs/swo.md" "$SRC/docs/task.md"
+python3 "$SRC/tests/run_docs.py" "$SRC/README.md" "$SRC/docs/tour.md" "$SRC/docs/capture.md" "$SRC/docs/swo.md" "$SRC/docs/task.md"

@@ -31,13 +31,13 @@ enum calls_slot {
 
 /** Names of fields, the best first. */
 struct calls_fields {
-	char *field[CALLS_FIELDS_MAX];
+	const char *field[CALLS_FIELDS_MAX];
 	size_t n;
 };
 
 struct calls_rule {
 	enum calls_rule_kind kind;
-	char *begin, *end; /* globs. SWITCH: begin alone. IDLE: of names of tasks */
+	const char *begin, *end; /* globs. SWITCH: begin alone. IDLE: of names of tasks */
 	struct calls_fields slot[CALLS_SLOTS];
 	enum calls_reason reason; /* SWITCH: where no field says it */
 };
@@ -45,6 +45,7 @@ struct calls_rule {
 struct calls_rules {
 	struct calls_rule *rule;
 	size_t n, room;
+	struct config_memory *memory; /* owns their texts */
 };
 
 /** Those that are built in, behind what @set has. */

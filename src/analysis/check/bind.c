@@ -191,8 +191,8 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 	if (c->n_monitors == CHECK_MONITORS_MAX)
 		return cvl_fail(
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"%s:%zu: '%.80s' and the rules before it are over more than %d pairs of nodes; name fewer nodes",
-			c->rules->file, r->line, r->name, CHECK_MONITORS_MAX);
+			"%s:%zu:%zu: '%.80s' and the rules before it are over more than %d pairs of nodes; name fewer nodes",
+			c->rules->file, r->line, r->column, r->name, CHECK_MONITORS_MAX);
 	if (cvl_room(&c->monitor, c->n_monitors, &c->room_monitors, sizeof(*c->monitor)))
 		return cvl_no_memory(err);
 	m = &c->monitor[c->n_monitors];

@@ -66,12 +66,12 @@ struct check_phrase {
 	enum check_verb verb;
 	struct check_condition condition[CHECK_CONDITIONS_MAX];
 	size_t n_conditions;
-	size_t line; /* of the file */
+	size_t line, column; /* of the file */
 };
 
 struct check_rule {
-	char *name;
-	size_t line;
+	const char *name;
+	size_t line, column;
 	enum check_kind kind;
 	struct check_phrase phrase[CHECK_STEPS_MAX];
 	size_t n_phrases;
@@ -82,7 +82,8 @@ struct check_rule {
 struct check_rules {
 	char *file; /* for messages */
 	struct check_rule *rule;
-	size_t n;
+	size_t n, room;
+	struct config_memory *memory; /* owns their names */
 };
 
 /** Add the rules of YAML @text to @set; @file for messages. On failure @set is to be freed all the same. */

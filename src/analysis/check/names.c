@@ -20,8 +20,8 @@ int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_e
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET, "%s:%zu: '%.100s': %s",
-			c->rules->file, p->line, p->text, text);
+	return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET, "%s:%zu:%zu: '%.100s': %s",
+			c->rules->file, p->line, p->column, p->text, text);
 }
 
 static struct cvl_session *session_of(const struct check *c)

@@ -1,86 +1,108 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow maps from YAML. What the points are to each other is checked in flow_map.c. */
-#include "analysis/flow/reader.h"
+/* Flow maps from YAML. What the points are to each other is checked in map.c. */
+#include "analysis/flow/flow.h"
 
-#include <coeval/time.h>
-
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <coeval/files.h>
+#include "core/config.h"
 
-#define FILE_MAX (1u << 20)
-/* A map of the most points and some branches each; libyaml is slow with more than that. */
-#define EVENTS_MAX 60000
-#define DEPTH_MAX 8
+/* ---- the file, as tables ---- */
 
-int flow_bad(const struct flow_reader *r, enum cvl_code code, const yaml_node_t *at,
-	     const char *fmt, ...)
+struct raw_point {
+	const char *name, *at;
+	double weight;
+	bool mark;
+	const char **code, **next;
+	size_t n_code, n_next;
+};
+
+struct raw_map {
+	const char *program, *start;
+	const char **pin;
+	size_t n_pins;
+	enum flow_codes codes;
+	int64_t settle_ns;
+	struct raw_point *point;
+	size_t n;
+};
+
+static bool is_name(const char *s)
 {
-	char text[CVL_ERROR_TEXT];
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	return cvl_fail(r->err, code, at ? at->start_mark.index : 0, "%s:%zu: %s", r->map->file,
-			at ? at->start_mark.line + 1 : 1, text);
+	return !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")];
 }
 
-int flow_reader_no_memory(const struct flow_reader *r)
+static bool is_pin(const char *s)
 {
-	return cvl_no_memory(r->err);
+	return *s != '-' && !s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] &&
+	       strcmp(s, "none") != 0;
 }
 
-yaml_node_t *flow_child(struct flow_reader *r, const yaml_node_t *map, const char *key)
+static bool is_place(const char *s)
 {
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-	     p++) {
-		const char *k = yaml_scalar(yaml_document_get_node(&r->doc, p->key));
-
-		if (k && !strcmp(k, key))
-			return yaml_document_get_node(&r->doc, p->value);
-	}
-	return NULL;
+	return !strpbrk(s, "\r\n\\*");
 }
 
-/* A misspelt key must not pass for a default, nor one of two values for the other. */
-int flow_check_keys(struct flow_reader *r, const yaml_node_t *map, const char *const *known,
-		    const char *says)
+#define NAME                                           \
+	.min = 1, .max = FLOW_NAME_MAX, .is = is_name, \
+	.what = "a name of up to 63 letters, digits and '_'"
+#define AT(member) .offset = offsetof(struct raw_point, member)
+#define LENGTH(member) .length = offsetof(struct raw_point, member)
+
+static const struct config_key point_keys[] = {
+	{ "name", CONFIG_TEXT, AT(name), NAME, .must = true },
+	{ "at", CONFIG_TEXT, AT(at), .max = 200, .is = is_place,
+	  .what = "a place such as main.c:12" },
+	{ "code", CONFIG_TEXT, AT(code), LENGTH(n_code), .min = 1, .many = CONFIG_ONE_OR_LIST,
+	  .least = 1, .most = FLOW_CODE_MAX,
+	  .what = "a list of pins such as [D0, D1, D0+D1], or of numbers" },
+	{ "next", CONFIG_TEXT, AT(next), LENGTH(n_next), .many = CONFIG_LIST,
+	  .most = FLOW_POINTS_MAX, .what = "a list of points" },
+	{ "weight", CONFIG_REAL, AT(weight), .max = 1e12 },
+	{ "mark", CONFIG_BOOL, AT(mark) },
+	{ 0 },
+};
+static const struct raw_point point_defaults = { .weight = 1, .mark = true };
+static const struct config_shape point_shape = { .what = "a point",
+						 .key = point_keys,
+						 .size = sizeof(struct raw_point),
+						 .defaults = &point_defaults };
+
+#undef AT
+#undef LENGTH
+#define AT(member) .offset = offsetof(struct raw_map, member)
+#define LENGTH(member) .length = offsetof(struct raw_map, member)
+
+static const char *const codes[] = { "changes", "levels", NULL };
+
+static const struct config_key map_keys[] = {
+	{ "program", CONFIG_TEXT, AT(program), NAME },
+	{ "pins", CONFIG_TEXT, AT(pin), LENGTH(n_pins), .min = 1, .max = FLOW_NAME_MAX,
+	  .many = CONFIG_LIST, .least = 1, .most = FLOW_PINS_MAX, .is = is_pin,
+	  .what = "a list of lines such as [D0, D1]" },
+	{ "codes", CONFIG_WORD, AT(codes), .words = codes },
+	{ "settle", CONFIG_TIME, AT(settle_ns), .max = 0x1p63, .what = "a time such as 200ns" },
+	{ "start", CONFIG_TEXT, AT(start), .min = 1 },
+	{ "points", CONFIG_MAP, AT(point), LENGTH(n), .must = true, .many = CONFIG_LIST, .least = 1,
+	  .most = FLOW_POINTS_MAX, .shape = &point_shape },
+	{ 0 },
+};
+
+/* ---- what the tables cannot say ---- */
+
+struct reader {
+	struct config *c;
+	struct flow_map *map;
+	bool program; /* codes may be missing */
+};
+
+static int copy(const struct reader *r, const char *text, char **out)
 {
-	unsigned seen = 0;
-
-	if (map->type != YAML_MAPPING_NODE)
-		return flow_bad(r, CVL_E_SYNTAX, map, "not a mapping; %s", says);
-	for (yaml_node_pair_t *p = map->data.mapping.pairs.start; p < map->data.mapping.pairs.top;
-	     p++) {
-		const yaml_node_t *node = yaml_document_get_node(&r->doc, p->key);
-		const char *k = yaml_scalar(node);
-		unsigned i = 0;
-
-		while (k && known[i] && strcmp(k, known[i]))
-			i++;
-		if (!k || !known[i])
-			return flow_bad(r, CVL_E_SYNTAX, node, "unknown key; %s", says);
-		if (seen >> i & 1)
-			return flow_bad(r, CVL_E_SYNTAX, node, "`%s` is there twice", k);
-		seen |= 1u << i;
-	}
-	return 0;
+	*out = strdup(text);
+	return *out ? 0 : config_no_memory(r->c);
 }
 
-bool flow_is_name(const char *s)
-{
-	size_t n =
-		s ? strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_") :
-		    0;
-
-	return n && n <= FLOW_NAME_MAX && !s[n];
-}
-
-int flow_find_pin(const struct flow_map *map, const char *name, size_t len)
+static int find_pin(const struct flow_map *map, const char *name, size_t len)
 {
 	for (size_t i = 0; i < map->n_pins; i++)
 		if (strlen(map->pin[i]) == len && !memcmp(map->pin[i], name, len))
@@ -88,196 +110,236 @@ int flow_find_pin(const struct flow_map *map, const char *name, size_t len)
 	return -1;
 }
 
-/* ---- the file ---- */
-
-static int read_pins(struct flow_reader *r, const yaml_node_t *root)
+static int take_pins(const struct reader *r, const struct raw_map *raw)
 {
+	const struct config_mark mark = config_mark(r->c, &raw->pin);
 	struct flow_map *map = r->map;
-	yaml_node_t *list = flow_child(r, root, "pins");
 
-	if (!list && r->program)
-		return 0;
-	if (!list || list->type != YAML_SEQUENCE_NODE)
-		return flow_bad(r, CVL_E_SYNTAX, list ? list : root,
-				"a map needs `pins`, a list of lines such as [D0, D1]");
-	map->pins_line = (unsigned)list->start_mark.line + 1;
-	for (yaml_node_item_t *i = list->data.sequence.items.start;
-	     i < list->data.sequence.items.top; i++) {
-		const yaml_node_t *item = yaml_document_get_node(&r->doc, *i);
-		const char *s = yaml_scalar(item);
+	if (!raw->n_pins && !r->program)
+		return config_fail_in(r->c, raw, CVL_E_SYNTAX, "missing key 'pins' of a map");
+	map->pins_line = mark.line;
+	map->pins_column = mark.column;
+	for (size_t i = 0; i < raw->n_pins; i++) {
+		const char *name = raw->pin[i];
 
-		if (!s || !*s || strlen(s) > FLOW_NAME_MAX || *s == '-' ||
-		    s[strcspn(s, "?+,[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(s, "none"))
-			return flow_bad(r, CVL_E_SYNTAX, item,
-					"a pin is the name of a line; `coeval info` lists them");
-		if (flow_find_pin(map, s, strlen(s)) >= 0)
-			return flow_bad(r, CVL_E_MISMATCH, item, "there are two pins %s", s);
-		if (map->n_pins == FLOW_PINS_MAX)
-			return flow_bad(r, CVL_E_LIMIT, item, "more than %d pins", FLOW_PINS_MAX);
-		if (!(map->pin[map->n_pins] = strdup(s)))
-			return flow_reader_no_memory(r);
+		if (find_pin(map, name, strlen(name)) >= 0)
+			return config_fail(r->c, &raw->pin[i], CVL_E_MISMATCH,
+					   "there are two pins %s", name);
+		if (copy(r, name, &map->pin[i]))
+			return CVL_E_NOMEM;
 		map->n_pins++;
 	}
-	return map->n_pins ? 0 : flow_bad(r, CVL_E_SYNTAX, list, "`pins` names no line");
+	return 0;
 }
 
-static int read_head(struct flow_reader *r, const yaml_node_t *root)
+static bool number(const char *s, unsigned long *v)
 {
-	struct flow_map *map = r->map;
-	yaml_node_t *v = flow_child(r, root, "program");
-	const char *s = v ? yaml_scalar(v) : "program";
+	const char *digits = "0123456789";
+	int base = 10;
+	char *end;
 
-	if (!flow_is_name(s))
-		return flow_bad(r, CVL_E_SYNTAX, v,
-				"`program` is a name of up to %d letters, digits and '_'",
-				FLOW_NAME_MAX);
-	if (!(map->program = strdup(s)))
-		return flow_reader_no_memory(r);
-	if ((v = flow_child(r, root, "codes"))) {
-		s = yaml_scalar(v);
-		if (!s || (strcmp(s, "changes") && strcmp(s, "levels")))
-			return flow_bad(r, CVL_E_SYNTAX, v,
-					"`codes` are `changes` or `levels` of pins");
-		map->codes = strcmp(s, "levels") ? FLOW_CHANGES : FLOW_LEVELS;
+	if (s[0] == '0' && (s[1] == 'x' || s[1] == 'b')) {
+		base = s[1] == 'x' ? 16 : 2;
+		digits = base == 16 ? "0123456789abcdefABCDEF" : "01";
+		s += 2;
 	}
-	if ((v = flow_child(r, root, "settle"))) {
-		s = yaml_scalar(v);
-		if (!s || cvl_duration_parse(s, &map->settle_ns) || map->settle_ns < 0)
-			return flow_bad(r, CVL_E_SYNTAX, v, "`settle` is a time such as 200ns");
-	}
-	return read_pins(r, root);
+	if (!*s || s[strspn(s, digits)] || strlen(s) > 20)
+		return false;
+	*v = strtoul(s, &end, base);
+	return true;
 }
 
-static int read_start(struct flow_reader *r, const yaml_node_t *root)
+/* "D0", "D0+D2", "none", or a number whose bit 0 is the first pin. */
+static int take_symbol(const struct reader *r, const char *const *text, uint16_t *out)
+{
+	const struct flow_map *map = r->map;
+	const char *s = *text;
+	unsigned long v = 0;
+
+	if (!strcmp(s, "none")) {
+		*out = 0;
+	} else if (find_pin(map, s, strlen(s)) < 0 && number(s, &v)) {
+		if (v >> map->n_pins)
+			return config_fail(r->c, text, CVL_E_RANGE,
+					   "%s is more than %zu pins can show: the greatest is %u",
+					   s, map->n_pins, (1u << map->n_pins) - 1);
+		*out = (uint16_t)v;
+	} else {
+		for (*out = 0; *s; s += *s == '+') {
+			size_t len = strcspn(s, "+");
+			int pin = find_pin(map, s, len);
+
+			if (pin < 0)
+				return config_fail(r->c, text, CVL_E_UNKNOWN_ID,
+						   "there is no pin '%.*s'; `pins` names them",
+						   (int)len, s);
+			*out |= (uint16_t)(1u << pin);
+			s += len;
+		}
+	}
+	if (!*out && map->codes == FLOW_CHANGES)
+		return config_fail(r->c, text, CVL_E_RANGE,
+				   "a change of no pin cannot be seen: name the pins that change");
+	return 0;
+}
+
+static int take_code(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
+{
+	int rc = 0;
+
+	if (raw->n_code && p->plain)
+		return config_fail(r->c, &raw->code, CVL_E_MISMATCH,
+				   "%s has a code and `mark: false`: take one away", p->name);
+	for (; !rc && p->n_code < raw->n_code; p->n_code++) {
+		rc = take_symbol(r, &raw->code[p->n_code], &p->code[p->n_code]);
+		if (!rc && r->map->codes == FLOW_LEVELS && p->n_code &&
+		    p->code[p->n_code] == p->code[p->n_code - 1])
+			rc = config_fail(
+				r->c, &raw->code[p->n_code], CVL_E_MISMATCH,
+				"the same levels twice cannot be seen: put others in between");
+	}
+	return rc;
+}
+
+static int take_point(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
+{
+	const struct config_mark mark = config_mark_in(r->c, raw);
+	uint32_t twin;
+	int rc = copy(r, raw->name, &p->name);
+
+	p->line = mark.line;
+	p->column = mark.column;
+	p->weight = raw->weight;
+	p->plain = !raw->mark;
+	if (!rc && raw->at)
+		rc = copy(r, raw->at, &p->at);
+	if (!rc)
+		rc = take_code(r, raw, p);
+	twin = rc ? 0 : flow_map_find(r->map, p->name);
+	if (!rc && &r->map->point[twin] != p)
+		rc = config_fail_in(r->c, raw, CVL_E_MISMATCH,
+				    "there are two points %s, the other in line %u: rename one",
+				    p->name, r->map->point[twin].line);
+	return rc;
+}
+
+static int take_next(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
 {
 	struct flow_map *map = r->map;
-	yaml_node_t *v = flow_child(r, root, "start");
-	const char *s = yaml_scalar(v);
+
+	if (!raw->next)
+		return config_fail_in(
+			r->c, raw, CVL_E_MISMATCH,
+			"%s has no `next`, but other points have: list what follows it, or [] if nothing does",
+			p->name);
+	if (!(p->next = calloc(raw->n_next + 1, sizeof(*p->next))))
+		return config_no_memory(r->c);
+	for (size_t i = 0; i < raw->n_next; i++) {
+		uint32_t k = flow_map_find(map, raw->next[i]);
+
+		if (k == FLOW_NONE)
+			return config_fail(
+				r->c, &raw->next[i], CVL_E_UNKNOWN_ID,
+				"there is no point '%.64s' to follow %s; `points` names them",
+				raw->next[i], p->name);
+		for (size_t j = 0; j < i; j++)
+			if (p->next[j] == k)
+				return config_fail(r->c, &raw->next[i], CVL_E_MISMATCH,
+						   "%s follows %s twice", raw->next[i], p->name);
+		p->next[p->n_next++] = k;
+	}
+	p->first_branch = map->branches;
+	map->branches += p->n_next;
+	return 0;
+}
+
+static int take_points(const struct reader *r, const struct raw_map *raw)
+{
+	struct flow_map *map = r->map;
+	int rc = 0;
+
+	if (!(map->point = calloc(raw->n, sizeof(*map->point))))
+		return config_no_memory(r->c);
+	for (size_t i = 0; i < raw->n && !rc; i++) {
+		map->n = i + 1;
+		rc = take_point(r, &raw->point[i], &map->point[i]);
+		map->graph = map->graph || raw->point[i].next;
+	}
+	for (size_t i = 0; map->graph && i < raw->n && !rc; i++)
+		rc = take_next(r, &raw->point[i], &map->point[i]);
+	return rc;
+}
+
+static int take_start(const struct reader *r, const struct raw_map *raw)
+{
+	struct flow_map *map = r->map;
 
 	map->start = map->graph ? 0 : FLOW_NONE;
-	if (!v)
+	if (!raw->start)
 		return 0;
 	if (!map->graph)
-		return flow_bad(r, CVL_E_MISMATCH, v,
-				"`start` says nothing where no point says what is `next`");
-	map->start = s ? flow_map_find(map, s) : FLOW_NONE;
+		return config_fail(r->c, &raw->start, CVL_E_MISMATCH,
+				   "`start` says nothing where no point says what is `next`");
+	map->start = flow_map_find(map, raw->start);
 	return map->start != FLOW_NONE ?
 		       0 :
-		       flow_bad(r, CVL_E_UNKNOWN_ID, v,
-				"there is no point '%.64s' to start with; `points` names them",
-				s ? s : "");
+		       config_fail(r->c, &raw->start, CVL_E_UNKNOWN_ID,
+				   "there is no point '%.64s' to start with; `points` names them",
+				   raw->start);
 }
 
-static int read_map(struct flow_reader *r, const yaml_node_t *root)
+static int end_map(struct config *c, void *to)
 {
-	static const char *const known[] = { "program", "pins",   "codes", "settle",
-					     "start",   "points", NULL };
-	int rc = flow_check_keys(r, root, known,
-				 "a map has program, pins, codes, settle, start and points");
-
-	if (!rc)
-		rc = read_head(r, root);
-	if (!rc)
-		rc = flow_read_points(r, root);
-	if (!rc)
-		rc = read_start(r, root);
-	return rc ? rc : flow_map_finish(r->map, r->program, r->err);
-}
-
-static int bad_parse(const struct flow_reader *r, const yaml_parser_t *p)
-{
-	if (p->error == YAML_MEMORY_ERROR)
-		return flow_reader_no_memory(r);
-	return cvl_fail(r->err, CVL_E_SYNTAX,
-			p->error == YAML_READER_ERROR ? p->problem_offset : p->problem_mark.index,
-			"%s:%zu: %s", r->map->file, p->problem_mark.line + 1,
-			p->problem ? p->problem : "not YAML");
-}
-
-/* Before libyaml builds anything: is this one document of a size and depth that a map can have? */
-static int survey(struct flow_reader *r, yaml_parser_t *parser)
-{
-	unsigned events = 0, depth = 0, documents = 0;
-
-	for (;;) {
-		bool anchor = false, end;
-		yaml_node_t here = { 0 };
-		yaml_event_t e;
-
-		if (!yaml_parser_parse(parser, &e))
-			return bad_parse(r, parser);
-		documents += e.type == YAML_DOCUMENT_START_EVENT;
-		depth += e.type == YAML_MAPPING_START_EVENT || e.type == YAML_SEQUENCE_START_EVENT;
-		depth -= e.type == YAML_MAPPING_END_EVENT || e.type == YAML_SEQUENCE_END_EVENT;
-		anchor = e.type == YAML_ALIAS_EVENT;
-		end = e.type == YAML_STREAM_END_EVENT;
-		here.start_mark = e.start_mark;
-		yaml_event_delete(&e);
-		if (documents > 1)
-			return flow_bad(r, CVL_E_SYNTAX, &here,
-					"more than one document; a file is one map");
-		if (depth > DEPTH_MAX)
-			return flow_bad(r, CVL_E_LIMIT, &here, "nested deeper than a map is");
-		if (anchor)
-			return flow_bad(r, CVL_E_SYNTAX, &here,
-					"a map has no aliases: write it out");
-		if (++events > EVENTS_MAX)
-			return flow_bad(r, CVL_E_LIMIT, &here, "more than a map has in it");
-		if (end)
-			return 0;
-	}
-}
-
-static int load(struct flow_reader *r, yaml_parser_t *parser)
-{
-	return yaml_parser_load(parser, &r->doc) ? 0 : bad_parse(r, parser);
-}
-
-static int with_parser(struct flow_reader *r, const char *text, size_t n,
-		       int (*fn)(struct flow_reader *r, yaml_parser_t *parser))
-{
-	yaml_parser_t parser;
+	struct reader *r = config_user(c);
+	const struct raw_map *raw = to;
+	struct flow_map *map = r->map;
 	int rc;
 
-	if (!yaml_parser_initialize(&parser))
-		return flow_reader_no_memory(r);
-	yaml_parser_set_input_string(&parser, (const unsigned char *)text, n);
-	rc = fn(r, &parser);
-	yaml_parser_delete(&parser);
+	r->c = c;
+	map->codes = raw->codes;
+	map->settle_ns = raw->settle_ns;
+	rc = copy(r, raw->program ? raw->program : "program", &map->program);
+	rc = rc ? rc : take_pins(r, raw);
+	rc = rc ? rc : take_points(r, raw);
+	return rc ? rc : take_start(r, raw);
+}
+
+static const struct config_shape map_shape = {
+	.what = "a map", .key = map_keys, .size = sizeof(struct raw_map), .end = end_map
+};
+
+static const struct config_key root = { .type = CONFIG_MAP, .shape = &map_shape };
+
+/* @text NULL: the file. */
+static int read_map(struct flow_map *map, const char *text, size_t n, const char *name,
+		    bool program, struct cvl_error *err)
+{
+	struct config_memory *memory = NULL;
+	struct raw_map raw = { 0 };
+	struct reader r = { .map = map, .program = program };
+	const struct config_source source = {
+		.file = name, .root = &root, .to = &raw, .user = &r, .memory = &memory
+	};
+	int rc;
+
+	*map = (struct flow_map){ .file = strdup(name), .start = FLOW_NONE };
+	rc = !map->file ? cvl_no_memory(err) :
+	     text       ? config_parse(&source, text, n, err) :
+			  config_load(&source, err);
+	config_free(&memory);
+	rc = rc ? rc : flow_map_finish(map, program, err);
+	if (rc)
+		flow_map_free(map);
 	return rc;
 }
 
 int flow_map_parse(struct flow_map *map, const char *text, size_t n, const char *name, bool program,
 		   struct cvl_error *err)
 {
-	struct flow_reader r = { .map = map, .program = program, .err = err };
-	const yaml_node_t *root;
-	int rc;
-
-	*map = (struct flow_map){ .file = strdup(name), .start = FLOW_NONE };
-	if (!map->file)
-		return flow_reader_no_memory(&r);
-	rc = with_parser(&r, text, n, survey);
-	if (!rc)
-		rc = with_parser(&r, text, n, load);
-	if (!rc) {
-		root = yaml_document_get_root_node(&r.doc);
-		rc = root ? read_map(&r, root) : flow_bad(&r, CVL_E_SYNTAX, NULL, "no map here");
-		yaml_document_delete(&r.doc);
-	}
-	if (rc)
-		flow_map_free(map);
-	return rc;
+	return read_map(map, text, n, name, program, err);
 }
 
 int flow_map_load(struct flow_map *map, const char *path, bool program, struct cvl_error *err)
 {
-	size_t n;
-	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
-	int rc = text ? flow_map_parse(map, text, n, path, program, err) :
-		 err  ? (int)err->code :
-			CVL_E_IO;
-
-	free(text);
-	return rc;
+	return read_map(map, NULL, 0, path, program, err);
 }

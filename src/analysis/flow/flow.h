@@ -29,11 +29,11 @@
 enum flow_codes { FLOW_CHANGES, FLOW_LEVELS };
 
 struct flow_point {
-	char *name;    /* letters, digits, '_' */
-	char *at;      /* place in the source, or NULL */
-	double weight; /* how often it is passed, against the others */
-	unsigned line; /* of the file, for messages */
-	bool plain;    /* has no marker, and is to get none */
+	char *name;            /* letters, digits, '_' */
+	char *at;              /* place in the source, or NULL */
+	double weight;         /* how often it is passed, against the others */
+	unsigned line, column; /* of the file, for messages */
+	bool plain;            /* has no marker, and is to get none */
 	uint16_t code[FLOW_CODE_MAX];
 	size_t n_code; /* 0: not marked */
 	uint32_t *next;
@@ -46,7 +46,7 @@ struct flow_map {
 	char *program;
 	char *pin[FLOW_PINS_MAX];
 	size_t n_pins;
-	unsigned pins_line;
+	unsigned pins_line, pins_column;
 	enum flow_codes codes;
 	int64_t settle_ns; /* changes within so long of the first are one */
 	struct flow_point *point;

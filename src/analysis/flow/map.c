@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static __attribute__((format(printf, 4, 5))) int
-bad(const struct flow_map *map, struct cvl_error *err, unsigned line, const char *fmt, ...)
+static __attribute__((format(printf, 4, 5))) int bad(const struct flow_map *map,
+						     struct cvl_error *err,
+						     const struct flow_point *at, const char *fmt,
+						     ...)
 {
 	char text[CVL_ERROR_TEXT];
 	va_list ap;
@@ -16,7 +18,8 @@ bad(const struct flow_map *map, struct cvl_error *err, unsigned line, const char
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
-	return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET, "%s:%u: %s", map->file, line, text);
+	return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET, "%s:%u:%u: %s", map->file, at->line,
+			at->column, text);
 }
 
 void flow_map_free(struct flow_map *map)
@@ -75,7 +78,7 @@ static int check_reached(const struct flow_map *map, struct cvl_error *err)
 	for (size_t i = 0; !rc && i < map->n; i++)
 		if (!seen[i])
 			rc = bad(
-				map, err, map->point[i].line,
+				map, err, &map->point[i],
 				"nothing leads from %s to %s: put it into the `next` of what it follows, or take it out",
 				map->point[map->start].name, map->point[i].name);
 	free(seen);
@@ -117,7 +120,7 @@ static int sort_unmarked(const struct flow_map *map, bool program, uint32_t *ord
 				continue;
 			if (state[v] == OPEN) {
 				rc = bad(
-					map, err, map->point[v].line,
+					map, err, &map->point[v],
 					"the program can go round from %s to %s and back without a marker, any number of times: give one of them a %s",
 					map->point[v].name, map->point[u].name,
 					program ? "marker" : "code");
@@ -275,7 +278,7 @@ static int check_seen(const struct flow_map *map, struct cvl_error *err)
 				continue;
 			flow_symbols_text(map, b->code, 1, text);
 			return bad(
-				map, err, b->line,
+				map, err, b,
 				"%s cannot be seen after %s (line %u), which leaves the pins at %s already: let one end with other levels, such as none",
 				b->name, a->name, a->line, text);
 		}
@@ -322,7 +325,7 @@ static int refuse(const struct flow_map *map, const struct flow_ambiguity *a, st
 	flow_symbols_text(map, symbol, n, codes);
 	codes[80] = '\0';
 	return bad(
-		map, err, map->point[a->path[1][0]].line,
+		map, err, &map->point[a->path[1][0]],
 		"ambiguous: [%s] and [%s] both show as %s: give one of them another code (`coeval flow assign` finds codes)",
 		one, two, codes);
 }
@@ -338,10 +341,10 @@ int flow_map_finish(struct flow_map *map, bool program, struct cvl_error *err)
 	for (uint32_t i = 0; i < map->n; i++)
 		n_marked += marked(map, program, i);
 	if (!rc && !n_marked)
-		rc = bad(map, err, map->point[0].line, "no point has a marker");
+		rc = bad(map, err, &map->point[0], "no point has a marker");
 	for (uint32_t i = 0; !rc && !map->graph && i < map->n; i++)
 		if (!marked(map, program, i))
-			rc = bad(map, err, map->point[i].line,
+			rc = bad(map, err, &map->point[i],
 				 "%s has no code, and no `next` tells when it is passed",
 				 map->point[i].name);
 	if (!rc && map->graph)

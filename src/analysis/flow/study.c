@@ -38,8 +38,8 @@ static int look_up(struct flow_study *s, struct cvl_timeline *tl, const struct c
 	if (!node->has)
 		return cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"%s:%u: %s has some of the pins, but no line %s; `coeval info` lists the lines, --node leaves others out",
-			map->file, map->pins_line, node->name, map->pin[missing]);
+			"%s:%u:%u: %s has some of the pins, but no line %s; `coeval info` lists the lines, --node leaves others out",
+			map->file, map->pins_line, map->pins_column, node->name, map->pin[missing]);
 	rc = flow_stats_init(&node->stats, map, s->pairs);
 	node->decoder = rc ? NULL : flow_decoder_new(map, s->from_start, emit, node);
 	return node->decoder ? 0 : CVL_E_NOMEM;
@@ -134,8 +134,8 @@ int flow_study_run(struct flow_study *s, struct cvl_timeline *tl, struct cvl_err
 	else if (!rc && !any)
 		rc = cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"%s:%u: no clock has edges of the lines that `pins` names, the first of them %s; `coeval info` lists the lines",
-			s->map->file, s->map->pins_line, s->map->pin[0]);
+			"%s:%u:%u: no clock has edges of the lines that `pins` names, the first of them %s; `coeval info` lists the lines",
+			s->map->file, s->map->pins_line, s->map->pins_column, s->map->pin[0]);
 	return rc;
 }
 

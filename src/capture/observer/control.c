@@ -87,7 +87,7 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	unlink(early.sun_path);
 	if (c->fd < 0 || bind(c->fd, (struct sockaddr *)&early, sizeof(early)) ||
-	    listen(c->fd, CLIENTS) || rename(early.sun_path, path)) {
+	    chmod(early.sun_path, 0660) || listen(c->fd, CLIENTS) || rename(early.sun_path, path)) {
 		rc = cvl_fail_errno(err, "listen", path);
 		unlink(early.sun_path);
 		goto fail;

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Configuration, read by tables of the keys that may stand in it: worlds, rules, maps, devices, benches.
+ *
+ * A file is one document of YAML, or of JSON, which is read as YAML. Every complaint is
+ * "FILE:LINE:COLUMN: ..." (both from 1, columns in characters), with the byte as the error's offset.
+ * What is no YAML or does not fit the tables is CVL_E_SYNTAX; a document that is larger or deeper
+ * than configuration ever is, CVL_E_LIMIT. What a table cannot say is checked by its hook.
+ *
+ * An anchor (&name) may be named again by aliases (*name) behind it; merge keys are none.
+ */
+#ifndef CORE_CONFIG_H
+#define CORE_CONFIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <coeval/error.h>
+
+#define CONFIG_BYTES_MAX (1u << 20)
+#define CONFIG_DEPTH_MAX 16
+#define CONFIG_NODES_MAX 100000
+#define CONFIG_ANCHORS_MAX 64
+/** Entries of a list that does not say how many it may have. */
+#define CONFIG_LIST_MAX 10000
+
+struct config;
+
+/** Owns what was read: texts, lists. Begin with NULL; config_free() also after an error. */
+struct config_memory;
+
+/** @n zeroed bytes for any type; NULL: out of memory. */
+void *config_alloc(struct config_memory **memory, size_t n);
+void config_free(struct config_memory **memory);
+
+enum config_type {
+	CONFIG_TEXT,     /* const char *, of @min bytes or more, and up to @max if that is not 0 */
+	CONFIG_CHARS,    /* char[@max + 1], of @min bytes or more */
+	CONFIG_TIME,     /* int64_t, ns; "250ms" */
+	CONFIG_RATE,     /* uint64_t, Hz; "8 MHz" */
+	CONFIG_U64,      /* whole numbers in decimal */
+	CONFIG_UNSIGNED, /* unsigned, or uint32_t */
+	CONFIG_REAL,     /* double */
+	CONFIG_BOOL,     /* bool */
+	CONFIG_WORD,     /* an enum: @min is the first of @words, and so on */
+	CONFIG_OWN,      /* what @take makes of a text; @what says what it takes */
+	CONFIG_MAP,      /* a struct */
+};
+
+enum config_many {
+	CONFIG_ONE,
+	CONFIG_LIST,
+	CONFIG_ONE_OR_LIST, /* one stands for a list of one */
+	CONFIG_NAMED, /* a mapping from names to structs, whose first member, const char *, gets the name */
+};
+
+struct config_key {
+	const char *name; /* NULL ends a table */
+	enum config_type type;
+	size_t offset; /* in the struct */
+	bool must;     /* cannot be left out */
+	bool or_zero;  /* 0 stands for none, or for a default, below @min */
+	bool string;   /* a text: numbers, true, false and null without quotes are none */
+	double min, max;
+	const char *const *words;     /* ended by NULL */
+	bool (*is)(const char *text); /* of texts: what else they must be, in words: @what */
+	bool (*take)(const char *text, void *to);
+	const char *what;                 /* "a time from 1ms to 5s" */
+	const struct config_shape *shape; /* of MAP */
+
+	enum config_many many;
+	size_t length;      /* of lists: offset of its size_t */
+	size_t least, most; /* entries; most 0: CONFIG_LIST_MAX */
+	bool inside; /* the list is an array of @most in the struct; else a pointer to one in the memory */
+};
+
+struct config_shape {
+	const char *what; /* "a sender" */
+	const struct config_key *key;
+	size_t size;
+	const void *defaults;   /* of entries of lists, and of the root; NULL: zeros */
+	const char *short_form; /* the key that something else than a mapping stands for, or NULL */
+	/* Called when a struct is filled: 0, or a negative code after config_fail(). May be NULL. */
+	int (*end)(struct config *c, void *to);
+};
+
+/** What is to be read. */
+struct config_source {
+	const char *file;              /* its name, also in complaints */
+	const struct config_key *root; /* the whole, without a name */
+	void *to;                      /* the struct that @root has its offsets in */
+	void *user;                    /* for hooks */
+	struct config_memory **memory; /* may be NULL if nothing that is read needs any */
+};
+
+/** Read @n bytes of @text. */
+int config_parse(const struct config_source *source, const char *text, size_t n,
+		 struct cvl_error *err);
+
+/** Read the file, of up to CONFIG_BYTES_MAX. */
+int config_load(const struct config_source *source, struct cvl_error *err);
+
+/* ---- for hooks ---- */
+
+void *config_user(const struct config *c);
+struct config_memory **config_memory(struct config *c);
+
+/**
+ * Fail at the value that was read into @field (an entry of a list has its own), or, if none was, at
+ * the mapping it belongs to, or that was read into it.
+ */
+int config_fail(const struct config *c, const void *field, enum cvl_code code, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/** The same for the whole of the mapping that was read into @entry. */
+int config_fail_in(const struct config *c, const void *entry, enum cvl_code code, const char *fmt,
+		   ...) __attribute__((format(printf, 4, 5)));
+int config_no_memory(const struct config *c);
+
+/** Where those are, for complaints that come later; both from 1. */
+struct config_mark {
+	unsigned line, column;
+};
+
+struct config_mark config_mark(const struct config *c, const void *field);
+struct config_mark config_mark_in(const struct config *c, const void *entry);
+
+/** Whether @s has no control characters: C0, DEL, and C1 as UTF-8. For @is. */
+bool config_is_line(const char *s);
+
+/* ---- for structs that were not read ---- */
+
+#define CONFIG_SAYS 360
+
+/** Something that cannot be. */
+struct config_flaw {
+	const char *list;  /* the list it is in, such as "clocks", or NULL */
+	size_t index;      /* in that list */
+	const void *entry; /* the struct it is in */
+	const void *field; /* the field at fault in it, or NULL: all of it */
+	char text[CONFIG_SAYS];
+};
+
+/** Find the first value in the struct @base that could not have been read: true if there is one. */
+bool config_find_flaw(const struct config_shape *shape, const void *base, struct config_flaw *flaw);
+
+#endif
