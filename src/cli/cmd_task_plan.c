@@ -30,7 +30,7 @@ struct column {
 };
 
 /* The fastest clock, as in a device file. */
-#define RATE_MAX UINT64_C(4000000000)
+#define RATE_MAX INT64_C(4000000000)
 /* A load or store takes two cycles at least. */
 #define ACCESS_CYCLES 2
 
@@ -179,18 +179,6 @@ static json_t *column_json(const struct column *c, enum plan_packet kind)
 			 "thesis_bits", (int)plan_thesis_bits(kind));
 }
 
-static int take_hz(const struct verb *verb, void *to, char *text)
-{
-	uint64_t *hz = to;
-
-	if (cvl_rate_parse(text, hz) || *hz > RATE_MAX)
-		return cli_usage(
-			verb,
-			"--cpu and --timer take a frequency of up to 4 GHz, such as 80MHz, not '%s'",
-			text);
-	return 0;
-}
-
 static int take_range(const struct verb *verb, void *to, char *text)
 {
 	struct plan_ranges *r = to;
@@ -208,12 +196,12 @@ static int take_range(const struct verb *verb, void *to, char *text)
 
 static const struct cli_option options[] = {
 	{ "cpu", 0, "RATE", OPTION_RATE, AT(cpu_hz),
-	  "clock of the processor and of its trace port (default: 80MHz)", .take = take_hz },
+	  "clock of the processor and of its trace port (default: 80MHz)", .most = RATE_MAX },
 	{ "prescaler", 0, "N", OPTION_NUMBER, AT(acpr),
 	  "of the trace port, TPIU_ACPR (default: the best for each kind of packet)", 0,
 	  PLAN_ACPR_MAX, OPTION_GIVEN(struct request, fixed) },
 	{ "timer", 0, "RATE", OPTION_RATE, AT(timer_hz),
-	  "fastest edges that the counting timer takes (default: 40MHz)", .take = take_hz },
+	  "fastest edges that the counting timer takes (default: 40MHz)", .most = RATE_MAX },
 	{ "accesses", 0, "RATE", OPTION_RATE, AT(accesses),
 	  "accesses a second (default: one every second cycle)" },
 	{ "range", 0, "FIRST-LAST", OPTION_TEXT, AT(ranges),

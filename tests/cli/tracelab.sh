@@ -57,15 +57,15 @@ observe -o act --duration 20s --control ctl >act.txt &
 until_true test -e act/capture/control
 coeval control act act set ACT1 at 2.8s clear ACT1 at 2.81s pulse ACT3:2ms at 2.9s
 coeval control act act --json pulse ACT2 at 5.2s | sed -E 's/(5\.20[01]0000)[0-9]+/\1XX/g'
-refused act --no-wait act pulse ACT1:10ms at 60s set ACT2 at 60.005s
-refused act --no-wait act set ACT2 at 60.01s
-refused act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
-refused act act set PPS at +1s
-refused act act set ACT1 at 8000000s
-refused act act set "ACT1 x" at +1s
-refused act act set ACT1 at soon
-refused act ctl pulse ACT1:0s at +1s
-refused act act set ACT1 +1s
+refused control act --no-wait act pulse ACT1:10ms at 60s set ACT2 at 60.005s
+refused control act --no-wait act set ACT2 at 60.01s
+refused control act act set ACT1 at 1ms | sed -E 's/now is.*/now is .../'
+refused control act act set PPS at +1s
+refused control act act set ACT1 at 8000000s
+refused control act act set "ACT1 x" at +1s
+refused control act act set ACT1 at soon
+refused control act ctl pulse ACT1:0s at +1s
+refused control act act set ACT1 +1s
 coeval control ctl stop >/dev/null
 wait
 vague <act.txt
@@ -90,7 +90,7 @@ for observer in a:12 b:-31; do
 	"$device" --file 40 ${observer#*:} >${observer%:*}.spi
 	coeval capture --driver tracelab --device ${observer%:*}.spi --name ${observer%:*} -o s${observer%:*}
 done
-coeval session join sa sb -o both
+coeval session join sa sb -o both | head -n 1
 coeval sync both --pulse PPS:rise:1s
 coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }
@@ -129,4 +129,4 @@ refused capture --driver tracelab --device whole.spi --names A,B,A -o twin
 refused capture --driver tracelab --device bytes.spi --power 100k -o none
 refused capture --driver tracelab --device bytes.spi --rate 1k -o none
 refused capture --driver file --device bytes.spi --rate 1k --lines 8 --power 1k -o none
-refused act none set ACT1 at +1s
+refused control act none set ACT1 at +1s
