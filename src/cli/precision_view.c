@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/figures.h"
-#include "flow/times.h"
+#include "durations.h"
 #include "clocks_print.h"
 #include "output.h"
-#include "report/svg.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
 {
@@ -220,7 +218,7 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 
 static int put_text(const struct precision_view *v, struct cvl_out *o)
 {
-	const struct flow_times *times = &v->study.times;
+	const struct cvl_durations *times = &v->study.times;
 	int rc = 0;
 
 	for (size_t i = 0; i < v->study.n && !rc && !v->between; i++) {
@@ -240,7 +238,8 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 		cvl_out_printf(o, "; %llu began and did not end",
 			       (unsigned long long)v->study.open);
 	cvl_out_char(o, '\n');
-	return flow_times_text(o, times);
+	durations_text(o, times);
+	return 0;
 }
 
 /* ---- as JSON ---- */
@@ -322,6 +321,23 @@ static json_t *clock_json(const struct precision_view *v, const struct precision
 	return j;
 }
 
+static json_t *times_json(const struct cvl_durations *d)
+{
+	struct cvl_out *o = malloc(sizeof(*o));
+	struct js j = { .o = o };
+	json_t *times = NULL;
+
+	if (o) {
+		cvl_out_init(o, -1, "memory");
+		js_open(&j, NULL, '{');
+		durations_json(&j, d);
+		js_close(&j, '}');
+		times = json_loadb(o->buf, o->n, 0, NULL);
+	}
+	free(o);
+	return times;
+}
+
 static int put_json(const struct precision_view *v, struct cvl_out *o)
 {
 	json_t *clocks = json_array(), *all;
@@ -332,10 +348,8 @@ static int put_json(const struct precision_view *v, struct cvl_out *o)
 	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)),
 			"clocks", clocks);
 	if (v->between) {
-		json_t *times = flow_times_json(&v->study.times, v->between, "");
+		json_t *times = times_json(&v->study.times);
 
-		json_object_del(times, "to");
-		json_object_del(times, "from");
 		json_object_set_new(times, "between", report_text(v->between));
 		json_object_set_new(times, "open", json_integer((json_int_t)v->study.open));
 		json_object_set_new(all, "durations", times);
@@ -370,12 +384,12 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 static void put_svg(struct cvl_out *o, const void *view)
 {
 	const struct precision_view *v = view;
+	const struct cvl_durations *times = &v->study.times;
 	char title[300];
+	const char *name = title;
 
-	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, v->study.times.n);
-	svg_begin(o, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE, title);
-	flow_times_draw(o, title, &v->study.times, 36);
-	svg_end(o);
+	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, times->n);
+	cvl_durations_svg(title, &name, &times, 1, o);
 }
 
 int precision_view_svg(const struct precision_view *v, struct cvl_error *err)

@@ -37,8 +37,8 @@ run sync s --pulse PPS:rise:1s
 echo "-- against another clock nothing is known"
 coeval show s --from 5 --until 6 --bounds --select edge | sed -E 's/.* \+- +([^]]*)\] (n[12]) .*/\2 \1/; s/[0-9.]+ ns/bounded/' | sort | uniq -c | sed 's/^ *//'
 cat >rules.yaml <<'RULES'
-- after: n1.T rises
-  then: n2.T rises
+- after: n1.T:rise
+  then: n2.T:rise
   within: -1ms to 1ms
 RULES
 coeval check s rules.yaml 2>&1 | sed -n '1,4p'

@@ -90,6 +90,6 @@ void precision_free(struct precision *p)
 		free(p->gap[i].detail);
 	free(p->clock);
 	free(p->gap);
-	flow_times_free(&p->times);
+	durations_free(&p->times);
 	*p = (struct precision){ 0 };
 }

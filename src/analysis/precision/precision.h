@@ -15,7 +15,7 @@
 
 #include <coeval/timeline.h>
 
-#include "analysis/flow/stats.h"
+#include "analysis/durations.h"
 
 /** Steps, or spans of two, of low to high ticks. */
 struct precision_bin {
@@ -98,7 +98,7 @@ struct precision {
 	size_t n;
 	struct precision_gap *gap; /* the longest, in order of time, of each clock */
 	size_t n_gaps;
-	struct flow_times times; /* broken: a loss lies within */
+	struct cvl_durations times; /* broken: a loss lies within */
 	uint64_t open;           /* began, and did not end before another did */
 };
 

@@ -377,5 +377,7 @@ end:
 		drop_short_gaps(p);
 	if (p->n_gaps)
 		qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_time);
+	if (!rc && durations_conclude(&p->times))
+		rc = precision_no_memory(&r);
 	return rc;
 }

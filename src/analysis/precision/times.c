@@ -172,7 +172,7 @@ static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint
 	const struct cvl_session *session = cvl_timeline_session(r->tl);
 	const double ns = 1e9 / (double)cvl_session_clock(session, sl->clock)->rate_hz;
 	/* rounded up, and the rounding of the time */
-	int rc = flow_times_add(&r->p->times, (int64_t)((double)ticks * ns + 0.5),
+	int rc = durations_add(&r->p->times, (int64_t)((double)ticks * ns + 0.5),
 				(int64_t)((double)half * ns) + 2);
 
 	if (rc == CVL_E_LIMIT)
