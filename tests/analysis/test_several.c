@@ -13,14 +13,18 @@
 #include <coeval/check.h>
 #include <coeval/files.h>
 #include <coeval/flow.h>
+#include <coeval/power.h>
+#include <coeval/precision.h>
 #include <coeval/session.h>
 #include <coeval/summary.h>
+#include <coeval/tasks.h>
 
 #include "test_draw.h"
 #include "test_scratch.h"
 
 #define NODES 3
 #define STEPS 3000
+#define ANALYSES 7
 
 static const char rules_text[] = "- { after: n1.P:rise, then: n1.Q:edge, within: 3ms }\n"
 				 "- { state: Q:high, at most: 5ms }\n"
@@ -53,6 +57,9 @@ static uint64_t fill(struct cvl_writer *w, struct draw *d)
 	for (unsigned i = 0; i < STEPS; i++, tick += 20 + draw_below(d, 600)) {
 		struct cvl_tick at = { tick };
 
+		if (i % 3 == 0)
+			ok(cvl_writer_sample(w, at, 0, 1e-3 * (double)draw_below(d, 50), &err),
+			   &err);
 		switch (draw_below(d, 50)) {
 		case 0:
 			tick += 500;
@@ -91,7 +98,7 @@ static uint64_t fill(struct cvl_writer *w, struct draw *d)
 static struct cvl_session *make_session(const char *path, struct draw *d)
 {
 	static const struct cvl_origin origin = { .format = "test", .path = "-" };
-	static const char *const lines[] = { "P", "Q" };
+	static const char *const lines[] = { "P", "Q" }, *const channels[] = { "watt" };
 	static const char *const nodes[] = { "n1", "n2", "n3" };
 	struct cvl_session *s;
 	struct cvl_error err;
@@ -102,7 +109,9 @@ static struct cvl_session *make_session(const char *path, struct draw *d)
 						     .node = nodes[i],
 						     .rate_hz = 1000000,
 						     .lines = lines,
-						     .n_lines = 2 };
+						     .n_lines = 2,
+						     .channels = channels,
+						     .n_channels = 1 };
 		struct cvl_writer *w;
 
 		ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
@@ -115,27 +124,36 @@ static struct cvl_session *make_session(const char *path, struct draw *d)
 
 struct opened {
 	struct cvl_timeline *tl;
-	struct cvl_analysis *a[4];
+	struct cvl_analysis *a[ANALYSES];
 };
 
 struct asked {
 	struct cvl_session *s;
 	struct cvl_check_rules *rules;
 	struct cvl_flow_map map;
+	struct cvl_selector pair[2], pin;
 };
 
-static void open_one(const struct asked *q, struct opened *o, unsigned which)
+static void open_one(struct asked *q, struct opened *o, unsigned which)
 {
 	const struct cvl_check_opts check = { .rules = q->rules };
 	const struct cvl_calls_opts calls = { 0 };
 	const struct cvl_flow_opts flow = { .map = &q->map, .pair = { { 0, 1 } }, .n_pairs = 1 };
+	const struct cvl_power_opts power = {
+		.watts = "watt", .unit = 1, .between = q->pair, .keep = true
+	};
+	const struct cvl_precision_opts precision = { .between = q->pair };
+	const struct cvl_tasks_opts tasks = { .pin = &q->pin, .n_pins = 1 };
 	struct cvl_analysis **a = &o->a[which];
 	struct cvl_error err;
 
 	ok(which == 0 ? cvl_check_open(a, o->tl, &check, &err) :
 	   which == 1 ? cvl_calls_open(a, o->tl, &calls, &err) :
 	   which == 2 ? cvl_flow_open(a, o->tl, &flow, &err) :
-			cvl_summary_open(a, o->tl, &err),
+	   which == 3 ? cvl_summary_open(a, o->tl, &err) :
+	   which == 4 ? cvl_power_open(a, o->tl, &power, &err) :
+	   which == 5 ? cvl_precision_open(a, o->tl, &precision, &err) :
+			cvl_tasks_open(a, o->tl, &tasks, &err),
 	   &err);
 }
 
@@ -189,6 +207,48 @@ static void put_summary(struct cvl_out *o, const struct cvl_summary *r)
 	}
 }
 
+static void put_power(struct cvl_out *o, const struct cvl_power_result *r)
+{
+	assert_int_equal(r->n_sources, NODES);
+	assert_true(r->n_intervals > 10);
+	for (size_t i = 0; i < r->n_intervals; i++) {
+		const struct cvl_power_interval *x = &r->interval[i];
+
+		cvl_out_printf(o, "%zu %zu %" PRId64 " %" PRId64 " %" PRId64 " %.17g %.17g\n",
+			       x->source, x->clock, x->begin.ns, x->end.ns, x->bound,
+			       x->energy.joule, x->peak_w);
+	}
+	cvl_out_printf(o, "%" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->left.unbegun, r->left.again,
+		       r->left.cut);
+}
+
+static void put_precision(struct cvl_out *o, const struct cvl_precision_result *r)
+{
+	assert_true(r->times.n > 10);
+	for (size_t i = 0; i < r->times.n; i++)
+		cvl_out_printf(o, "%" PRId64 " %" PRId64 "\n", r->times.ns[i],
+			       r->times.bound_ns[i]);
+	cvl_out_printf(o, "%" PRIu64 " %" PRIu64 "\n", r->times.broken, r->open);
+	for (size_t i = 0; i < r->n; i++)
+		cvl_out_printf(o, "%zu %" PRIu64 " %" PRIu64 "\n", r->clock[i].clock,
+			       r->clock[i].overflows, r->clock[i].lost);
+}
+
+static void put_tasks(struct cvl_out *o, const struct cvl_tasks_result *r)
+{
+	assert_true(r->n_runs > 10);
+	for (size_t i = 0; i < r->n_runs; i++) {
+		const struct cvl_task_run *x = &r->run[i];
+
+		cvl_out_printf(o, "%s %u %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %u\n",
+			       r->task[x->task].name, x->clock, x->begin.time.ns, x->end.time.ns,
+			       x->bound, x->within, x->gaps);
+	}
+	for (size_t i = 0; i < r->n; i++)
+		cvl_out_printf(o, "%s %" PRIu64 " %" PRIu64 " %" PRIu64 "\n", r->task[i].name,
+			       r->task[i].runs, r->task[i].unfinished, r->task[i].unbegun);
+}
+
 /* What analysis @which found. */
 static char *found(const struct opened *opened, unsigned which, const char *path)
 {
@@ -206,8 +266,14 @@ static char *found(const struct opened *opened, unsigned which, const char *path
 		ok(cvl_calls_page(a, "t", 100, o, &err), &err);
 	else if (which == 2)
 		put_flow(o, cvl_flow_result(a));
-	else
+	else if (which == 3)
 		put_summary(o, cvl_summary_result(a));
+	else if (which == 4)
+		put_power(o, cvl_power_result(a));
+	else if (which == 5)
+		put_precision(o, cvl_precision_result(a));
+	else
+		put_tasks(o, cvl_tasks_result(a));
 	ok(cvl_out_close(o, &err), &err);
 	free(o);
 	text = cvl_read_whole(path, 1 << 24, &n, &err);
@@ -216,10 +282,10 @@ static char *found(const struct opened *opened, unsigned which, const char *path
 }
 
 /* Analyses of bits @which in one pass; what each found. */
-static void run(const struct asked *q, unsigned which, const struct cvl_timeline_opts *opts,
-		char *text[4])
+static void run(struct asked *q, unsigned which, const struct cvl_timeline_opts *opts,
+		char *text[ANALYSES])
 {
-	struct cvl_analysis *list[4];
+	struct cvl_analysis *list[ANALYSES];
 	struct opened o = { 0 };
 	struct cvl_error err;
 	char path[300];
@@ -227,13 +293,13 @@ static void run(const struct asked *q, unsigned which, const struct cvl_timeline
 
 	snprintf(path, sizeof(path), "%s/found", scratch);
 	ok(cvl_timeline_open(&o.tl, q->s, opts, &err), &err);
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < ANALYSES; i++)
 		if (which >> i & 1) {
 			open_one(q, &o, i);
 			list[n++] = o.a[i];
 		}
 	ok(cvl_analyse(o.tl, list, n, &err), &err);
-	for (unsigned i = 0; i < 4; i++) {
+	for (unsigned i = 0; i < ANALYSES; i++) {
 		if (which >> i & 1)
 			text[i] = found(&o, i, path);
 		cvl_analysis_free(o.a[i]);
@@ -251,7 +317,7 @@ static void together_as_alone(void **state)
 		  .until = { 400000000 } },
 	};
 	struct draw d = draw_begin(1);
-	struct asked q;
+	struct asked q = { 0 };
 	struct cvl_error err;
 	char path[300];
 
@@ -260,24 +326,29 @@ static void together_as_alone(void **state)
 	q.s = make_session(path, &d);
 	ok(cvl_check_rules_parse(&q.rules, rules_text, strlen(rules_text), "rules", &err), &err);
 	ok(cvl_flow_map_parse(&q.map, map_text, strlen(map_text), "map", false, &err), &err);
+	ok(cvl_selector_pair_parse(q.pair, "P:rise..Q:rise", 14, &err), &err);
+	ok(cvl_selector_parse(&q.pin, "P:high", 6, &err), &err);
 	for (size_t k = 0; k < 2; k++) {
-		char *alone[4], *with[4];
+		char *alone[ANALYSES], *with[ANALYSES];
 
-		for (unsigned i = 0; i < 4; i++)
+		for (unsigned i = 0; i < ANALYSES; i++)
 			run(&q, 1u << i, &opts[k], alone);
-		run(&q, 15, &opts[k], with);
-		for (unsigned i = 0; i < 4; i++) {
+		run(&q, (1u << ANALYSES) - 1, &opts[k], with);
+		for (unsigned i = 0; i < ANALYSES; i++) {
 			assert_string_equal(alone[i], with[i]);
 			free(with[i]);
 		}
-		run(&q, 5, &opts[k], with); /* of those that ask for less */
-		assert_string_equal(alone[0], with[0]);
-		assert_string_equal(alone[2], with[2]);
-		free(with[0]);
-		free(with[2]);
-		for (unsigned i = 0; i < 4; i++)
+		run(&q, 0x15, &opts[k], with); /* of those that ask for less */
+		for (unsigned i = 0; i <= 4; i += 2) {
+			assert_string_equal(alone[i], with[i]);
+			free(with[i]);
+		}
+		for (unsigned i = 0; i < ANALYSES; i++)
 			free(alone[i]);
 	}
+	cvl_selector_free(&q.pair[0]);
+	cvl_selector_free(&q.pair[1]);
+	cvl_selector_free(&q.pin);
 	cvl_flow_map_free(&q.map);
 	cvl_check_rules_free(q.rules);
 	cvl_session_close(q.s);
