@@ -65,6 +65,12 @@ check: ## run the tests; ROOM=sync those of a room; FULL=1 all of them, with the
 soak: ## hours of it: 10,000 worlds, 10^9 edges; ROOM=sync as for check
 	@COEVAL_TIER=soak $(MAKE) --no-print-directory check FULL=1 ROOM=$(ROOM)
 
+.PHONY: dev
+dev: ## build/dev: not optimised, warnings are errors
+	@$(deps) --check
+	cmake --preset dev
+	cmake --build --preset dev
+
 .PHONY: asan
 asan: export ASAN_OPTIONS := detect_leaks=1
 asan: export UBSAN_OPTIONS := print_stacktrace=1:halt_on_error=1
@@ -105,7 +111,7 @@ firmware: ## build/firmware: what runs on the sync node; BOARD=nucleo, ID=2, SLO
 .PHONY: install
 install: ## install to PREFIX (/usr/local), under DESTDIR if given
 	@$(deps)
-	cmake --preset release -DCOEVAL_SHARED_LIB=ON -DCMAKE_INSTALL_PREFIX=$(PREFIX)
+	cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX)
 	cmake --build --preset release
 	DESTDIR=$(DESTDIR) cmake --install build/release
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "sim/glossy_net.h"
+#include "sim/devices/glossy_net.h"
 #include "sync/problem.h"
 #include "sync/track.h"
 

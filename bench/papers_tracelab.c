@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-#include "sim/tracelab_clock.h"
+#include "sim/devices/tracelab_clock.h"
 #include "wire/tracelab_wire.h"
 
 #define UNIT_NS 500 /* of its 2 MHz system time */

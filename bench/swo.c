@@ -10,9 +10,9 @@
 
 #include "decode/itm.h"
 #include "decode/tpiu.h"
-#include "sim/swo_draw.h"
-#include "sim/swo_encode.h"
-#include "sim/swo_round.h"
+#include "sim/devices/swo_draw.h"
+#include "sim/devices/swo_encode.h"
+#include "sim/devices/swo_round.h"
 
 #define BYTES ((size_t)1000000000)
 #define RUNS 5

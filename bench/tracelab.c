@@ -12,7 +12,7 @@
 #include "gateware.h"
 #include "papers.h"
 #include "readings.h"
-#include "sim/tracelab_clock.h"
+#include "sim/devices/tracelab_clock.h"
 #include "tracelab_stream.h"
 
 #define RUNS 5

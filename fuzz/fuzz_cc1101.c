@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../src/capture/drivers/cc1101/pair.h"
-#include "../sim/cc1101_chip.h"
+#include "../sim/devices/cc1101_chip.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

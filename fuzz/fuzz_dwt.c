@@ -2,7 +2,7 @@
 /* Any program on the simulated trace units: register writes, calls of firmware/lib/swotrace, steps of the processor, in any order. */
 #include <stdlib.h>
 
-#include "sim/dwt.h"
+#include "sim/devices/dwt.h"
 #include "swotrace/regs.h"
 #include "swotrace/stm32/stm32.h"
 #include "swotrace/swotrace.h"

@@ -115,7 +115,7 @@ static void make_likely(struct tracer_ring *r, uint8_t how)
 static void through_driver(struct bed *b, const uint8_t *data, size_t n)
 {
 	const struct driver_sink sink = { .tell = see_text, .packet = see_packet, .ctx = b };
-	const struct driver_opts opts = { .devices = b->path, .metadata = b->metadata };
+	const struct cvl_device_opts opts = { .devices = b->path, .metadata = b->metadata };
 	const struct driver *d = driver_find("shm");
 	size_t image = n / 2 < MEMORY_BYTES ? n / 2 : MEMORY_BYTES;
 	unsigned turns = 0;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../sim/syncnode_host.h"
+#include "../sim/devices/syncnode_host.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 

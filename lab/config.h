@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What `coeval task bench` is to do: a JSON or YAML file that names the target, the instruments with
- * their command sets, and the experiments. docs/task-bench.md tells what the keys mean.
+ * What `coeval task bench` is to do: a JSON or YAML file that names the target, the instruments
+ * with their command sets, and the experiments. docs/task-bench.md tells what the keys mean.
  */
 #ifndef LAB_CONFIG_H
 #define LAB_CONFIG_H

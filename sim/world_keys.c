@@ -6,7 +6,6 @@
 
 #define S 1e9             /* ns */
 #define DAYS_31 2678400e9 /* ns */
-#define SHARE .min = 0, .max = 1
 
 /* Texts of up to WORLD_NAME - 1 bytes. */
 #define LINE                                         \
@@ -18,7 +17,6 @@
 #define GLOB                                                   \
 	.min = 1, .max = WORLD_NAME - 1, .is = config_is_line, \
 	.what = "a glob of 1 to 31 bytes, such as '*' or node1"
-#define MANY .many = CONFIG_LIST, .most = WORLD_LIST, .inside = true
 
 /* A name that a file may have. */
 static bool is_ident(const char *s)
@@ -31,71 +29,87 @@ static bool is_ident(const char *s)
 	return !*s;
 }
 
+/* Keys named like their fields, but for the unit. AT() is the offset in the struct at hand. */
+#define NUMBER(kind, field, low, high, ...)                                                 \
+	{                                                                                   \
+		.name = #field, .type = kind, .offset = AT(field), .min = low, .max = high, \
+		__VA_ARGS__                                                                 \
+	}
+#define REAL(...) NUMBER(CONFIG_REAL, __VA_ARGS__)
+#define SHARE(field) REAL(field, 0, 1)
+#define UNSIGNED(...) NUMBER(CONFIG_UNSIGNED, __VA_ARGS__)
+#define TIME(field, low, high, ...)                                                        \
+	{                                                                                  \
+		.name = #field, .type = CONFIG_TIME, .offset = AT(field##_ns), .min = low, \
+		.max = high, __VA_ARGS__                                                   \
+	}
+#define PART(field, of)                                                               \
+	{                                                                             \
+		.name = #field, .type = CONFIG_MAP, .offset = AT(field), .shape = &of \
+	}
+#define LIST(key, field, count, ...)                                                       \
+	{                                                                                  \
+		.name = key, .type = CONFIG_MAP, .offset = AT(field), .length = AT(count), \
+		.many = CONFIG_LIST, .most = WORLD_LIST, .inside = true, .shape = &field,  \
+		__VA_ARGS__                                                                \
+	}
+#define SHAPE(called, keys, ...)                         \
+	{                                                \
+		.what = called, .key = keys, __VA_ARGS__ \
+	}
+
 /* ---- parts ---- */
 
 #define AT(field) offsetof(struct world_oscillator, field)
 
 static const struct config_key oscillator_keys[] = {
-	{ "offset_ppm", CONFIG_REAL, .offset = AT(offset_ppm), .min = -100000, .max = 100000 },
-	{ "offset_sd_ppm", CONFIG_REAL, .offset = AT(offset_sd_ppm), .min = 0, .max = 20000 },
-	{ "white_ppb", CONFIG_REAL, .offset = AT(white_ppb), .min = 0, .max = 1000000 },
-	{ "walk_ppb", CONFIG_REAL, .offset = AT(walk_ppb), .min = 0, .max = 10000 },
-	{ "ageing_ppb_day", CONFIG_REAL, .offset = AT(ageing_ppb_day), .min = -1000000,
-	  .max = 1000000 },
-	{ "sine_ppm", CONFIG_REAL, .offset = AT(sine_ppm), .min = 0, .max = 10000 },
-	{ "sine_period", CONFIG_TIME, .offset = AT(sine_period_ns), .min = S, .max = DAYS_31,
-	  .or_zero = true },
-	{ "rate_steps", CONFIG_UNSIGNED, .offset = AT(rate_steps), .min = 0, .max = 1000 },
-	{ "rate_step_ppm", CONFIG_REAL, .offset = AT(rate_step_ppm), .min = 0, .max = 10000 },
+	REAL(offset_ppm, -100000, 100000),
+	REAL(offset_sd_ppm, 0, 20000),
+	REAL(white_ppb, 0, 1000000),
+	REAL(walk_ppb, 0, 10000),
+	REAL(ageing_ppb_day, -1000000, 1000000),
+	REAL(sine_ppm, 0, 10000),
+	TIME(sine_period, S, DAYS_31, .or_zero = true),
+	UNSIGNED(rate_steps, 0, 1000),
+	REAL(rate_step_ppm, 0, 10000),
 	{ 0 },
 };
 
-static const struct config_shape oscillator = { .what = "an oscillator",
-						.key = oscillator_keys,
-						.size = sizeof(struct world_oscillator) };
+static const struct config_shape oscillator =
+	SHAPE("an oscillator", oscillator_keys, .size = sizeof(struct world_oscillator));
 
 #undef AT
 #define AT(field) offsetof(struct world_jitter, field)
 
 static const struct config_key jitter_keys[] = {
-	{ "normal_ns", CONFIG_REAL, .offset = AT(normal_ns), .min = 0, .max = 1e8 },
-	{ "uniform_ns", CONFIG_REAL, .offset = AT(uniform_ns), .min = 0, .max = 1e8 },
-	{ "exp_ns", CONFIG_REAL, .offset = AT(exp_ns), .min = 0, .max = 1e8 },
-	{ "correlation", CONFIG_REAL, .offset = AT(correlation), .min = 0, .max = 0.9999 },
-	{ "bias_sd_ns", CONFIG_REAL, .offset = AT(bias_sd_ns), .min = 0, .max = 1e8 },
-	{ "outliers", CONFIG_REAL, .offset = AT(outliers), SHARE },
-	{ "outlier_min_ns", CONFIG_REAL, .offset = AT(outlier_min_ns), .min = 0, .max = 1e9 },
-	{ "outlier_max_ns", CONFIG_REAL, .offset = AT(outlier_max_ns), .min = 0, .max = 1e9 },
-	{ "outliers_late", CONFIG_REAL, .offset = AT(outliers_late), SHARE },
-	{ 0 },
+	REAL(normal_ns, 0, 1e8),      REAL(uniform_ns, 0, 1e8),
+	REAL(exp_ns, 0, 1e8),         REAL(correlation, 0, 0.9999),
+	REAL(bias_sd_ns, 0, 1e8),     SHARE(outliers),
+	REAL(outlier_min_ns, 0, 1e9), REAL(outlier_max_ns, 0, 1e9),
+	SHARE(outliers_late),         { 0 },
 };
 
-static const struct config_shape jitter = { .what = "jitter",
-					    .key = jitter_keys,
-					    .size = sizeof(struct world_jitter) };
+static const struct config_shape jitter =
+	SHAPE("jitter", jitter_keys, .size = sizeof(struct world_jitter));
 
 #undef AT
 #define AT(field) offsetof(struct world_reference, field)
 
 static const struct config_key reference_keys[] = {
-	{ "wander_ns", CONFIG_REAL, .offset = AT(wander_ns), .min = 0, .max = 1e8 },
-	{ "wander_time", CONFIG_TIME, .offset = AT(wander_time_ns), .min = 1e8, .max = DAYS_31,
-	  .or_zero = true },
+	REAL(wander_ns, 0, 1e8),
+	TIME(wander_time, 1e8, DAYS_31, .or_zero = true),
 	{ "rough", CONFIG_BOOL, .offset = AT(rough) },
-	{ "kicks_every", CONFIG_TIME, .offset = AT(kicks_every_ns), .min = 1e8, .max = DAYS_31,
-	  .or_zero = true },
-	{ "kick_ns", CONFIG_REAL, .offset = AT(kick_ns), .min = 0, .max = 1e6 },
-	{ "kick_spread", CONFIG_REAL, .offset = AT(kick_spread), .min = 0, .max = 2 },
-	{ "bursts_every", CONFIG_TIME, .offset = AT(bursts_every_ns), .min = 1e8, .max = DAYS_31,
-	  .or_zero = true },
-	{ "burst", CONFIG_TIME, .offset = AT(burst_ns), .min = 0, .max = DAYS_31 },
-	{ "burst_factor", CONFIG_REAL, .offset = AT(burst_factor), .min = 0, .max = 100 },
+	TIME(kicks_every, 1e8, DAYS_31, .or_zero = true),
+	REAL(kick_ns, 0, 1e6),
+	REAL(kick_spread, 0, 2),
+	TIME(bursts_every, 1e8, DAYS_31, .or_zero = true),
+	TIME(burst, 0, DAYS_31),
+	REAL(burst_factor, 0, 100),
 	{ 0 },
 };
 
-static const struct config_shape reference = { .what = "a reference",
-					       .key = reference_keys,
-					       .size = sizeof(struct world_reference) };
+static const struct config_shape reference =
+	SHAPE("a reference", reference_keys, .size = sizeof(struct world_reference));
 
 /* ---- entries of the lists ---- */
 
@@ -104,13 +118,13 @@ static const struct config_shape reference = { .what = "a reference",
 
 static const struct config_key clocks_keys[] = {
 	{ "name", CONFIG_CHARS, .offset = AT(name), IDENT, .must = true },
-	{ "count", CONFIG_UNSIGNED, .offset = AT(count), .min = 1, .max = WORLD_CLOCKS_MAX },
+	UNSIGNED(count, 1, WORLD_CLOCKS_MAX),
 	{ "rate", CONFIG_RATE, .offset = AT(rate_hz), .min = 1, .max = 1e10 },
 	{ "resolution", CONFIG_U64, .offset = AT(resolution), .min = 1, .max = 1e10 },
-	{ "bits", CONFIG_UNSIGNED, .offset = AT(bits), .min = 8, .max = 64 },
-	{ "start", CONFIG_TIME, .offset = AT(start_ns), .min = 0, .max = DAYS_31 },
-	{ "oscillator", CONFIG_MAP, .offset = AT(oscillator), .shape = &oscillator },
-	{ "distance_m", CONFIG_REAL, .offset = AT(distance_m), .min = 0, .max = 100000 },
+	UNSIGNED(bits, 8, 64),
+	TIME(start, 0, DAYS_31),
+	PART(oscillator, oscillator),
+	REAL(distance_m, 0, 100000),
 	{ 0 },
 };
 
@@ -121,30 +135,29 @@ static const struct world_clocks clocks_defaults = {
 	.bits = 64,
 };
 
-static const struct config_shape clocks = { .what = "a group of clocks",
-					    .key = clocks_keys,
-					    .size = sizeof(clocks_defaults),
-					    .defaults = &clocks_defaults };
+static const struct config_shape clocks =
+	SHAPE("a group of clocks", clocks_keys, .size = sizeof(clocks_defaults),
+	      .defaults = &clocks_defaults);
 
 #undef AT
 #define AT(field) offsetof(struct world_sender, field)
 
 static const struct config_key sender_keys[] = {
-	{ "id", CONFIG_UNSIGNED, .offset = AT(id), .min = 0, .max = UINT32_MAX },
-	{ "period", CONFIG_TIME, .offset = AT(period_ns), .min = 1e6, .max = DAYS_31 },
+	UNSIGNED(id, 0, UINT32_MAX),
+	TIME(period, 1e6, DAYS_31),
 	{ "first_number", CONFIG_U64, .offset = AT(first_number), .min = 0, .max = 0x1p62 },
 	{ "heard_by", CONFIG_CHARS, .offset = AT(heard_by), GLOB },
-	{ "oscillator", CONFIG_MAP, .offset = AT(oscillator), .shape = &oscillator },
-	{ "jitter_ns", CONFIG_REAL, .offset = AT(jitter_ns), .min = 0, .max = 1e8 },
+	PART(oscillator, oscillator),
+	REAL(jitter_ns, 0, 1e8),
 	{ "disciplined", CONFIG_BOOL, .offset = AT(disciplined) },
-	{ "gps_ns", CONFIG_REAL, .offset = AT(gps_ns), .min = 0, .max = 1e8 },
-	{ "receiver", CONFIG_MAP, .offset = AT(receiver), .shape = &jitter },
-	{ "missed", CONFIG_REAL, .offset = AT(missed), SHARE },
-	{ "duplicated", CONFIG_REAL, .offset = AT(duplicated), SHARE },
-	{ "late", CONFIG_REAL, .offset = AT(late), SHARE },
-	{ "misnumbered", CONFIG_REAL, .offset = AT(misnumbered), SHARE },
-	{ "late_min_ns", CONFIG_REAL, .offset = AT(late_min_ns), .min = 0, .max = 60 * S },
-	{ "late_max_ns", CONFIG_REAL, .offset = AT(late_max_ns), .min = 0, .max = 60 * S },
+	REAL(gps_ns, 0, 1e8),
+	PART(receiver, jitter),
+	SHARE(missed),
+	SHARE(duplicated),
+	SHARE(late),
+	SHARE(misnumbered),
+	REAL(late_min_ns, 0, 60 * S),
+	REAL(late_max_ns, 0, 60 * S),
 	{ 0 },
 };
 
@@ -155,10 +168,9 @@ static const struct world_sender sender_defaults = {
 	.heard_by = "*",
 };
 
-static const struct config_shape sender = { .what = "a sender of beacons",
-					    .key = sender_keys,
-					    .size = sizeof(sender_defaults),
-					    .defaults = &sender_defaults };
+static const struct config_shape sender =
+	SHAPE("a sender of beacons", sender_keys, .size = sizeof(sender_defaults),
+	      .defaults = &sender_defaults);
 
 #undef AT
 #define AT(field) offsetof(struct world_pulse, field)
@@ -166,12 +178,12 @@ static const struct config_shape sender = { .what = "a sender of beacons",
 static const struct config_key pulse_keys[] = {
 	{ "line", CONFIG_CHARS, .offset = AT(line), IDENT, .must = true },
 	{ "clocks", CONFIG_CHARS, .offset = AT(clocks), GLOB },
-	{ "period", CONFIG_TIME, .offset = AT(period_ns), .min = 1e6, .max = DAYS_31 },
-	{ "width", CONFIG_TIME, .offset = AT(width_ns), .min = 1, .max = DAYS_31 },
-	{ "jitter", CONFIG_MAP, .offset = AT(jitter), .shape = &jitter },
-	{ "reference", CONFIG_MAP, .offset = AT(reference), .shape = &reference },
-	{ "missed", CONFIG_REAL, .offset = AT(missed), SHARE },
-	{ "extra", CONFIG_REAL, .offset = AT(extra), SHARE },
+	TIME(period, 1e6, DAYS_31),
+	TIME(width, 1, DAYS_31),
+	PART(jitter, jitter),
+	PART(reference, reference),
+	SHARE(missed),
+	SHARE(extra),
 	{ 0 },
 };
 
@@ -182,10 +194,8 @@ static const struct world_pulse pulse_defaults = {
 	.reference.burst_factor = 1,
 };
 
-static const struct config_shape pulse = { .what = "pulses",
-					   .key = pulse_keys,
-					   .size = sizeof(pulse_defaults),
-					   .defaults = &pulse_defaults };
+static const struct config_shape pulse =
+	SHAPE("pulses", pulse_keys, .size = sizeof(pulse_defaults), .defaults = &pulse_defaults);
 
 #undef AT
 #define AT(field) offsetof(struct world_message, field)
@@ -193,23 +203,20 @@ static const struct config_shape pulse = { .what = "pulses",
 static const struct config_key message_keys[] = {
 	{ "from", CONFIG_CHARS, .offset = AT(from), GLOB },
 	{ "to", CONFIG_CHARS, .offset = AT(to), GLOB },
-	{ "per_second", CONFIG_REAL, .offset = AT(per_second), .min = 1e-6, .max = 1e6,
-	  .must = true },
-	{ "latency_min_ns", CONFIG_REAL, .offset = AT(latency_min_ns), .min = 0, .max = 60 * S },
-	{ "latency_exp_ns", CONFIG_REAL, .offset = AT(latency_exp_ns), .min = 0, .max = 60 * S },
-	{ "back_factor", CONFIG_REAL, .offset = AT(back_factor), .min = 0, .max = 1000 },
-	{ "tail", CONFIG_REAL, .offset = AT(tail), SHARE },
-	{ "tail_ns", CONFIG_REAL, .offset = AT(tail_ns), .min = 0, .max = 60 * S },
-	{ "lost", CONFIG_REAL, .offset = AT(lost), SHARE },
+	REAL(per_second, 1e-6, 1e6, .must = true),
+	REAL(latency_min_ns, 0, 60 * S),
+	REAL(latency_exp_ns, 0, 60 * S),
+	REAL(back_factor, 0, 1000),
+	SHARE(tail),
+	REAL(tail_ns, 0, 60 * S),
+	SHARE(lost),
 	{ 0 },
 };
 
 static const struct world_message message_defaults = { .from = "*", .to = "*", .back_factor = 1 };
 
-static const struct config_shape message = { .what = "messages",
-					     .key = message_keys,
-					     .size = sizeof(message_defaults),
-					     .defaults = &message_defaults };
+static const struct config_shape message = SHAPE(
+	"messages", message_keys, .size = sizeof(message_defaults), .defaults = &message_defaults);
 
 #undef AT
 #define AT(field) offsetof(struct world_program, field)
@@ -219,16 +226,14 @@ static const char *const program_kinds[] = { "tdma", "glossy", "idle", NULL };
 static const struct config_key program_keys[] = {
 	{ "kind", CONFIG_WORD, .offset = AT(kind), .words = program_kinds, .must = true },
 	{ "clocks", CONFIG_CHARS, .offset = AT(clocks), GLOB },
-	{ "period", CONFIG_TIME, .offset = AT(period_ns), .min = 1e6, .max = DAYS_31 },
+	TIME(period, 1e6, DAYS_31),
 	{ 0 },
 };
 
 static const struct world_program program_defaults = { .clocks = "*", .period_ns = 1000000000 };
 
-static const struct config_shape program = { .what = "a program",
-					     .key = program_keys,
-					     .size = sizeof(program_defaults),
-					     .defaults = &program_defaults };
+static const struct config_shape program = SHAPE(
+	"a program", program_keys, .size = sizeof(program_defaults), .defaults = &program_defaults);
 
 #undef AT
 #define AT(field) offsetof(struct world_fault, field)
@@ -250,18 +255,16 @@ static const char *const fault_kinds[] = {
 static const struct config_key fault_keys[] = {
 	{ "kind", CONFIG_WORD, .offset = AT(kind), .words = fault_kinds, .must = true },
 	{ "who", CONFIG_CHARS, .offset = AT(who), GLOB },
-	{ "at", CONFIG_TIME, .offset = AT(at_ns), .min = 0, .max = DAYS_31 },
-	{ "for", CONFIG_TIME, .offset = AT(for_ns), .min = 0, .max = DAYS_31 },
-	{ "amount", CONFIG_REAL, .offset = AT(amount), .min = -1e12, .max = 1e12 },
+	TIME(at, 0, DAYS_31),
+	TIME(for, 0, DAYS_31),
+	REAL(amount, -1e12, 1e12),
 	{ 0 },
 };
 
 static const struct world_fault fault_defaults = { .who = "*" };
 
-static const struct config_shape fault = { .what = "a fault",
-					   .key = fault_keys,
-					   .size = sizeof(fault_defaults),
-					   .defaults = &fault_defaults };
+static const struct config_shape fault =
+	SHAPE("a fault", fault_keys, .size = sizeof(fault_defaults), .defaults = &fault_defaults);
 
 /* ---- the world ---- */
 
@@ -271,22 +274,15 @@ static const struct config_shape fault = { .what = "a fault",
 static const struct config_key world_keys[] = {
 	{ "name", CONFIG_CHARS, .offset = AT(name), LINE },
 	{ "seed", CONFIG_U64, .offset = AT(seed), .min = 0, .max = 0x1p64 },
-	{ "duration", CONFIG_TIME, .offset = AT(duration_ns), .min = 1e6, .max = DAYS_31 },
+	TIME(duration, 1e6, DAYS_31),
 	/* 31 days in steps of 10 ms are 2^28 steps a clock: what can be waited for */
-	{ "step", CONFIG_TIME, .offset = AT(step_ns), .min = 1e7, .max = 3600 * S,
-	  .or_zero = true },
-	{ "clocks", CONFIG_MAP, .offset = AT(clocks), MANY, .must = true, .shape = &clocks,
-	  .length = AT(n_clocks) },
-	{ "beacons", CONFIG_MAP, .offset = AT(sender), MANY, .shape = &sender,
-	  .length = AT(n_senders) },
-	{ "pulses", CONFIG_MAP, .offset = AT(pulse), MANY, .shape = &pulse,
-	  .length = AT(n_pulses) },
-	{ "messages", CONFIG_MAP, .offset = AT(message), MANY, .shape = &message,
-	  .length = AT(n_messages) },
-	{ "programs", CONFIG_MAP, .offset = AT(program), MANY, .shape = &program,
-	  .length = AT(n_programs) },
-	{ "faults", CONFIG_MAP, .offset = AT(fault), MANY, .shape = &fault,
-	  .length = AT(n_faults) },
+	TIME(step, 1e7, 3600 * S, .or_zero = true),
+	LIST("clocks", clocks, n_clocks, .must = true),
+	LIST("beacons", sender, n_senders),
+	LIST("pulses", pulse, n_pulses),
+	LIST("messages", message, n_messages),
+	LIST("programs", program, n_programs),
+	LIST("faults", fault, n_faults),
 	{ 0 },
 };
 

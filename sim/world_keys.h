@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What may stand in a world (docs/sim.md), as tables, and what the tables cannot say (world_check.c). */
+/** The keys of a world (docs/sim.md), as tables, and the checks that tables cannot express. */
 #ifndef SIM_WORLD_KEYS_H
 #define SIM_WORLD_KEYS_H
 

@@ -117,7 +117,7 @@ int main(int argc, char **argv)
 	};
 	const struct driver *driver = driver_find("fx2");
 	const struct driver_analyzer *list;
-	struct driver_opts opts = { .rate_hz = 8000000, .lines = 8 };
+	struct cvl_device_opts opts = { .rate_hz = 8000000, .lines = 8 };
 	uint64_t bytes = 10000000;
 	struct cvl_error err;
 	bool stopped = false;

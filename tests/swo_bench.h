@@ -12,7 +12,7 @@
 #include "decode/manchester.h"
 #include "decode/tpiu.h"
 #include "decode/uart.h"
-#include "sim/dwt.h"
+#include "sim/devices/dwt.h"
 #include "swotrace/regs.h"
 #include "swotrace/swotrace.h"
 #include "test_draw.h"

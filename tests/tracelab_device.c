@@ -12,7 +12,7 @@
  */
 #include "capture/drivers/driver.h"
 #include "capture/drivers/tracelab/command.h"
-#include "sim/tracelab_fpga.h"
+#include "sim/devices/tracelab_fpga.h"
 #include "tracelab_serve.h"
 
 #define TOGGLE 1000000ull /* cycles */

@@ -2,7 +2,7 @@
 /* The model of the disciplined clock against the gateware's: the same cycle for each tick, the same packets. Simulated. */
 #include "chip.h"
 #include "link.h"
-#include "sim/tracelab_clock.h"
+#include "sim/devices/tracelab_clock.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Calls: entries and exits of functions, switches of tasks and messages become spans, with where
- * their time went; which of them took much longer than usual, and why; and the critical path of one.
+ * their time went; which of them took much longer than usual, and why; and the critical path of
+ * one.
  *
  *   core     a processor. Its running thread is known once a switch was seen
  *   thread   what has a stack of its own: a task, an interrupt, or a core of which no tasks are known
@@ -21,10 +22,11 @@
  *   waiting    its thread waited for a message
  *   hidden     records were lost
  *
- * What is missing is repaired visibly: each repair marks its span (CVL_CALLS_LOST_ENTRY, ...) and is
- * counted. Spans of which an end is made up (CVL_CALLS_MADE_UP) are in no total.
+ * What is missing is repaired visibly: each repair marks its span (CVL_CALLS_LOST_ENTRY, ...) and
+ * is counted. Spans of which an end is made up (CVL_CALLS_MADE_UP) are in no total.
  *
- * All times are ns. Threads, functions, cores, nodes and ways are numbered: indexes into the result.
+ * All times are ns. Threads, functions, cores, nodes and ways are numbered: indexes into the
+ * result.
  */
 #ifndef COEVAL_CALLS_H
 #define COEVAL_CALLS_H
@@ -40,14 +42,17 @@ CVL_BEGIN_DECLS
 /** Rules, names and a program: what there is to know besides the timeline. */
 struct cvl_calls_config;
 
-/** NULL: out of memory. Holds the rules that are built in, and whatever is added counts before them. */
+/**
+ * NULL: out of memory. Holds the rules that are built in, and whatever is added counts before them.
+ */
 CVL_API struct cvl_calls_config *cvl_calls_config_new(void);
 /** NULL is allowed. */
 CVL_API void cvl_calls_config_free(struct cvl_calls_config *c);
 
 /**
- * Events that are begins, ends and switches, by YAML rules (docs/calls.md), behind those that were added before: of the
- * file @path, or the @n bytes of @text, called @name in messages. CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
+ * Events that are begins, ends and switches, by YAML rules (docs/calls.md), behind those that were
+ * added before: of the file @path, or the @n bytes of @text, called @name in messages.
+ * CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_config_rules(struct cvl_calls_config *c, const char *path,
 				   struct cvl_error *err);
@@ -55,22 +60,24 @@ CVL_API int cvl_calls_config_rules_text(struct cvl_calls_config *c, const char *
 					const char *name, struct cvl_error *err);
 
 /**
- * Names of addresses and numbers: lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them) of the file @path; numbers of 8 or 16
- * digits or with 0x are of base 16, else of base 10. Lines without a number, and what follows '#', are left out. CVL_E_SYNTAX: there is none.
+ * Names of addresses and numbers: lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them)
+ * of the file @path; numbers of 8 or 16 digits or with 0x are of base 16, else of base 10. Lines
+ * without a number, and what follows '#', are left out. CVL_E_SYNTAX: there is none.
  */
 CVL_API int cvl_calls_config_names(struct cvl_calls_config *c, const char *path,
 				   struct cvl_error *err);
 
 /**
- * Names of addresses out of the ELF file @path, for numbers that have no name otherwise. @loaded: what the program's addresses are above
- * those of its file. One program; CVL_E_USAGE: there is one already. CVL_E_ENV: built without elfutils; CVL_E_MAGIC, CVL_E_MISSING, ...
+ * Names of addresses out of the ELF file @path, for numbers that have no name otherwise. @loaded:
+ * what the program's addresses are above those of its file. One program; CVL_E_USAGE: there is one
+ * already. CVL_E_ENV: built without elfutils; CVL_E_MAGIC, CVL_E_MISSING, ...
  */
 CVL_API int cvl_calls_config_program(struct cvl_calls_config *c, const char *path, uint64_t loaded,
 				     struct cvl_error *err);
 
 /**
- * Messages by the matching rule called @rule, or those of the YAML file @rule (docs/sync.md), besides those that the session was
- * synchronised by.
+ * Messages by the matching rule called @rule, or those of the YAML file @rule (docs/sync.md),
+ * besides those that the session was synchronised by.
  */
 CVL_API int cvl_calls_config_messages(struct cvl_calls_config *c, const char *rule,
 				      struct cvl_error *err);
@@ -83,14 +90,15 @@ struct cvl_calls_opts {
 		*config; /* must outlive the analysis; NULL: what is built in */
 	size_t kept;     /* most spans, slices, ... that are kept, of each kind; 0: 65536 */
 	/**
-	 * [NODE.]GLOB over names of functions: the critical path is that of the longest span called so. NULL: of the longest span
-	 * that is in no other.
+	 * [NODE.]GLOB over names of functions: the critical path is that of the longest span called
+	 * so. NULL: of the longest span that is in no other.
 	 */
 	const char *path;
 };
 
 /**
- * Open on @tl, which must outlive the analysis. CVL_E_NO, here or at the end: no event of @tl is one that a rule names.
+ * Open on @tl, which must outlive the analysis. CVL_E_NO, here or at the end: no event of @tl is
+ * one that a rule names.
  */
 CVL_API int cvl_calls_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_calls_opts *opts, struct cvl_error *err);
@@ -243,9 +251,10 @@ enum cvl_calls_cause {
 };
 
 /**
- * A span that took much longer than others of its name: more than 1.5 times the median, and at least a thousandth of the capture longer.
- * It is explained by the part that exceeds what is usual of that part by most. Spans in each other, of one thread, that are prolonged by
- * the same are one finding: of the outermost that is usually shorter.
+ * A span that took much longer than others of its name: more than 1.5 times the median, and at
+ * least a thousandth of the capture longer. It is explained by the part that exceeds what is usual
+ * of that part by most. Spans in each other, of one thread, that are prolonged by the same are one
+ * finding: of the outermost that is usually shorter.
  */
 struct cvl_calls_finding {
 	struct cvl_calls_span span;
@@ -267,11 +276,13 @@ enum cvl_calls_step_kind {
 };
 
 /**
- * A step of the critical path: what the end of a span waited for, back to its begin, on whatever core.
+ * A step of the critical path: what the end of a span waited for, back to its begin, on whatever
+ * core.
  *
- * From the end backwards: what the thread did, up to the last message that it had waited for; then the way of the message; then what its
- * sender did before it sent it; and so on. Each instant between begin and end is in one step. Spans and times off the core shorter than a
- * thousandth of the whole are part of what is around them.
+ * From the end backwards: what the thread did, up to the last message that it had waited for; then
+ * the way of the message; then what its sender did before it sent it; and so on. Each instant
+ * between begin and end is in one step. Spans and times off the core shorter than a thousandth of
+ * the whole are part of what is around them.
  */
 struct cvl_calls_step {
 	enum cvl_calls_step_kind kind;
@@ -290,8 +301,8 @@ struct cvl_calls_list {
 };
 
 /**
- * What is kept to be drawn, or followed: everything, as long as there is not too much of it; then the longer half of each kind, again
- * and again.
+ * What is kept to be drawn, or followed: everything, as long as there is not too much of it; then
+ * the longer half of each kind, again and again.
  */
 struct cvl_calls_kept {
 	struct cvl_calls_span *span;
@@ -344,7 +355,10 @@ struct cvl_calls_share {
 struct cvl_calls_result {
 	struct cvl_calls_time first, last; /* records; ns 0 if there are none */
 	bool synchronised;
-	/** No address lies in the code of the program: another one ran, or it was somewhere else in memory. */
+	/**
+	 * No address lies in the code of the program: another one ran, or it was somewhere else in
+	 * memory.
+	 */
 	bool other_program;
 	uint64_t first_address;  /* that does not; of other_program */
 	const char *const *node; /* names of nodes */
@@ -393,8 +407,8 @@ CVL_API const char *cvl_calls_function_name(const struct cvl_calls_result *r, ui
 /* ---- documents; errors of writing are kept in @out ---- */
 
 /**
- * Folded stacks: a line for each way of calling, its names joined by semicolons, then its self time in ns. Semicolons and control characters in
- * names become underscores. CVL_E_NOMEM.
+ * Folded stacks: a line for each way of calling, its names joined by semicolons, then its self time
+ * in ns. Semicolons and control characters in names become underscores. CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *out,
 			     struct cvl_error *err);
@@ -404,8 +418,8 @@ CVL_API int cvl_calls_flame(const struct cvl_analysis *a, const char *title, str
 			    struct cvl_error *err);
 
 /**
- * A page of HTML that shows all threads over time; it needs nothing else. @findings: groups that are told, at the most. Names are data in
- * it and never markup. CVL_E_NOMEM.
+ * A page of HTML that shows all threads over time; it needs nothing else. @findings: groups that
+ * are told, at the most. Names are data in it and never markup. CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_page(const struct cvl_analysis *a, const char *title, size_t findings,
 			   struct cvl_out *out, struct cvl_error *err);

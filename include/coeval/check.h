@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Checks: rules that a timeline must obey, and for each whether it holds, is violated, or cannot be told.
+ * Checks: rules that a timeline must obey, and for each whether it holds, is violated, or cannot be
+ * told.
  *
  * Rules are read from YAML (docs/check.md) and bound to a timeline, whose slices the analysis is
  * then pushed (coeval/analysis.h). It keeps what the rules' windows and the bounds reach back to,
  * and no more.
  *
  * A case is one try of a rule: an event that asks for another, a stay of a line, two events in a
- * row. It is *held* or *violated* only if that is so for all times within the bounds. What a gap, the
- * end of the capture, or a record that comes out of order may have hidden cannot be told either.
+ * row. It is *held* or *violated* only if that is so for all times within the bounds. What a gap,
+ * the end of the capture, or a record that comes out of order may have hidden cannot be told
+ * either.
  *
  * Bounds are taken to grow not faster than time does. Records with a capture bound of their own
  * (CVL_HALF_WIDTH) are waited for as long as the greatest of these bounds so far.
@@ -27,8 +29,8 @@ CVL_BEGIN_DECLS
 struct cvl_check_rules;
 
 /**
- * The rules of the YAML file @path, or of the @n bytes of @text, which is called @name in messages. To be
- * freed; *@rules is NULL on failure: CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
+ * The rules of the YAML file @path, or of the @n bytes of @text, which is called @name in messages.
+ * To be freed; *@rules is NULL on failure: CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_check_rules_load(struct cvl_check_rules **rules, const char *path,
 				 struct cvl_error *err);
@@ -105,8 +107,9 @@ struct cvl_check_opts {
 };
 
 /**
- * Bind the rules to @tl, which must outlive the analysis. CVL_E_UNKNOWN_ID: a node, line or event that is not there;
- * CVL_E_LIMIT: more cases side by side than memory is spent on. The options are copied.
+ * Bind the rules to @tl, which must outlive the analysis. CVL_E_UNKNOWN_ID: a node, line or event
+ * that is not there; CVL_E_LIMIT: more cases side by side than memory is spent on. The options are
+ * copied.
  */
 CVL_API int cvl_check_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_check_opts *opts, struct cvl_error *err);

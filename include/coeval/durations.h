@@ -20,8 +20,8 @@ struct cvl_figure {
 #define CVL_BINS_MAX 24
 
 /**
- * Counted into bins of a round width. A hundredth at each end that would leave nearly all the others
- * in one bin is left out.
+ * Counted into bins of a round width. A hundredth at each end that would leave nearly all the
+ * others in one bin is left out.
  */
 struct cvl_bins {
 	int64_t first, width;
@@ -38,16 +38,20 @@ struct cvl_durations {
 	uint64_t broken; /* not counted: something was lost, or did not fit, in between */
 
 	/**
-	 * If there are any. The percentile p of n durations is the smallest that at least p n of them do not exceed. Its bound: as
-	 * many of the low ends, and of the high ends, of all, since the k-th of numbers that each lie between two limits lies
-	 * between the k-th of the limits.
+	 * If there are any. The percentile p of n durations is the smallest that at least p n of
+	 * them do not exceed. Its bound: as many of the low ends, and of the high ends, of all,
+	 * since the k-th of numbers that each lie between two limits lies between the k-th of the
+	 * limits.
 	 */
 	struct cvl_figure best, mean, worst, percentile[CVL_PERCENTILES];
 	unsigned permille[CVL_PERCENTILES]; /* of the percentiles; 500: the median */
 	struct cvl_bins bins;
 };
 
-/** @n histograms, one above the other, as SVG; @title of the whole. Errors of writing are kept in @out. */
+/**
+ * @n histograms, one above the other, as SVG; @title of the whole. Errors of writing are kept in
+ * @out.
+ */
 CVL_API void cvl_durations_svg(const char *title, const char *const *name,
 			       const struct cvl_durations *const *d, size_t n, struct cvl_out *out);
 

@@ -43,8 +43,24 @@ enum cvl_code {
 	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
+/** What would help, for a program to put into words of its own: options of a command, buttons of a window. */
+enum cvl_hint {
+	CVL_HINT_NONE,
+	CVL_HINT_NO_SESSION,  /* import something into a session of that name */
+	CVL_HINT_NOT_SESSION, /* import it into a session */
+	CVL_HINT_NAMES,       /* see what the session holds: clocks and lines */
+	CVL_HINT_CLOCK_RATE,  /* state the rate of a trace's clock */
+	CVL_HINT_RULES,       /* give rules for messages, or pulses */
+	CVL_HINT_MESSAGES,    /* give rules for messages */
+	CVL_HINT_PULSES,      /* name a line of pulses */
+	CVL_HINT_SYNC,        /* synchronise again */
+	CVL_HINT_CALIBRATE,   /* calibrate (again) */
+	CVL_HINTS
+};
+
 struct cvl_error {
 	enum cvl_code code;
+	enum cvl_hint hint;
 	uint64_t offset; /* byte in the input, or CVL_NO_OFFSET */
 	char text[CVL_ERROR_TEXT];
 };
@@ -74,6 +90,9 @@ CVL_API int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done
  */
 CVL_API int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const char *fmt,
 		     ...) __attribute__((format(printf, 4, 5)));
+
+/** Add @hint to @err, which may be NULL and was just filled. Returns @rc. */
+CVL_API int cvl_hint(struct cvl_error *err, enum cvl_hint hint, int rc);
 
 /** Memory ran out: CVL_E_NOMEM. */
 CVL_API int cvl_no_memory(struct cvl_error *err);

@@ -2,20 +2,22 @@
 /**
  * Flow: which way programs went, by markers that they put on pins.
  *
- * A flow map says which pin changes of a program mean which of its points, and how points follow each
- * other. A marked point has a code: the symbols that its marker makes. A symbol is a set of pins, bit 0
- * the first pin of the map: those that change (CVL_FLOW_CHANGES), or those that are high afterwards
- * (CVL_FLOW_LEVELS). A point without a code leaves no trace; that the program passed it follows from
- * the points before and after it, where one way alone leads from the one to the other.
+ * A flow map says which pin changes of a program mean which of its points, and how points follow
+ * each other. A marked point has a code: the symbols that its marker makes. A symbol is a set of
+ * pins, bit 0 the first pin of the map: those that change (CVL_FLOW_CHANGES), or those that are
+ * high afterwards (CVL_FLOW_LEVELS). A point without a code leaves no trace; that the program
+ * passed it follows from the points before and after it, where one way alone leads from the one to
+ * the other.
  *
- * A map that was read is sound: all names are known, all points can be reached, no way round is without
- * a marker, and no two paths from one point make the same changes. docs/flow.md describes the file.
+ * A map that was read is sound: all names are known, all points can be reached, no way round is
+ * without a marker, and no two paths from one point make the same changes. docs/flow.md describes
+ * the file.
  *
- * All paths that fit what was seen are followed at once; a point is told once one alone is left, or all
- * that are left have it in common. At the beginning, behind a gap and behind a change that fits no
- * path, the program may be anywhere, within a code too. What is never settled, or fits nothing, is told
- * at its place; nothing is guessed. Memory is bounded: what takes too many hypotheses to settle is told
- * as undecided.
+ * All paths that fit what was seen are followed at once; a point is told once one alone is left, or
+ * all that are left have it in common. At the beginning, behind a gap and behind a change that fits
+ * no path, the program may be anywhere, within a code too. What is never settled, or fits nothing,
+ * is told at its place; nothing is guessed. Memory is bounded: what takes too many hypotheses to
+ * settle is told as undecided.
  */
 #ifndef COEVAL_FLOW_H
 #define COEVAL_FLOW_H
@@ -72,9 +74,10 @@ struct cvl_flow_map {
 };
 
 /**
- * Read a map, of a file or of the @n bytes of @text, called @name in messages. With @program codes may be missing: what
- * cvl_flow_assign() is given. On success it is to be freed by cvl_flow_map_free(). CVL_E_SYNTAX, CVL_E_UNKNOWN_ID, CVL_E_LIMIT,
- * CVL_E_MISMATCH (it contradicts itself or is ambiguous), CVL_E_IO, CVL_E_NOMEM; texts name file and line.
+ * Read a map, of a file or of the @n bytes of @text, called @name in messages. With @program codes
+ * may be missing: what cvl_flow_assign() is given. On success it is to be freed by
+ * cvl_flow_map_free(). CVL_E_SYNTAX, CVL_E_UNKNOWN_ID, CVL_E_LIMIT, CVL_E_MISMATCH (it contradicts
+ * itself or is ambiguous), CVL_E_IO, CVL_E_NOMEM; texts name file and line.
  */
 CVL_API int cvl_flow_map_load(struct cvl_flow_map *map, const char *path, bool program,
 			      struct cvl_error *err);
@@ -86,8 +89,9 @@ CVL_API void cvl_flow_map_free(struct cvl_flow_map *map);
 CVL_API uint32_t cvl_flow_map_find(const struct cvl_flow_map *map, const char *name);
 
 /**
- * The unmarked points between two marked ones that follow each other, into @path. Returns how many, or -1 if more
- * than one way leads there. @from may be CVL_FLOW_NONE: from the start, which then is in the path.
+ * The unmarked points between two marked ones that follow each other, into @path. Returns how many,
+ * or -1 if more than one way leads there. @from may be CVL_FLOW_NONE: from the start, which then is
+ * in the path.
  */
 CVL_API int cvl_flow_map_between(const struct cvl_flow_map *map, uint32_t from, uint32_t to,
 				 uint32_t path[CVL_FLOW_POINTS_MAX]);
@@ -98,8 +102,9 @@ CVL_API void cvl_flow_symbols_text(const struct cvl_flow_map *map, const uint16_
 				   char text[CVL_FLOW_SYMBOLS_TEXT]);
 
 /**
- * Let @map, which was read with @program, be of these pins. Without names: of the first @n of its own, or of P0, P1, ... if it
- * has none. CVL_E_USAGE: too many, one twice, or no name of a pin; the text names the pin alone.
+ * Let @map, which was read with @program, be of these pins. Without names: of the first @n of its
+ * own, or of P0, P1, ... if it has none. CVL_E_USAGE: too many, one twice, or no name of a pin; the
+ * text names the pin alone.
  */
 CVL_API int cvl_flow_map_pins(struct cvl_flow_map *map, const char *const *name, size_t n,
 			      struct cvl_error *err);
@@ -113,8 +118,8 @@ struct cvl_flow_assign_opts {
 };
 
 /**
- * Give each point that is not plain a code on the map's pins, the shortest to those of the greatest weight. CVL_E_USAGE: these
- * pins cannot tell so many points.
+ * Give each point that is not plain a code on the map's pins, the shortest to those of the greatest
+ * weight. CVL_E_USAGE: these pins cannot tell so many points.
  */
 CVL_API int cvl_flow_assign(struct cvl_flow_map *map, const struct cvl_flow_assign_opts *opts,
 			    struct cvl_error *err);
@@ -174,15 +179,19 @@ struct cvl_flow_opts {
 	bool from_start;                /* the capture began before the program did */
 	struct cvl_flow_pair pair[CVL_FLOW_PAIRS_MAX]; /* times between them are wanted */
 	size_t n_pairs;
-	/** If not NULL, told of each item as it is found, of the clock called @clock. What is not 0 ends the analysis as its code. */
+	/**
+	 * If not NULL, told of each item as it is found, of the clock called @clock. What is not 0
+	 * ends the analysis as its code.
+	 */
 	int (*item)(void *ctx, const char *clock, const struct cvl_flow_item *item);
 	void *ctx;
 };
 
 /**
- * Decode every clock of @tl that has the map's pins. CVL_E_USAGE: more pairs than there may be, or of points without a marker. What is
- * pushed, and the end, give CVL_E_UNKNOWN_ID (nothing was recorded, no clock has the pins, or one has some of them), CVL_E_LIMIT (more
- * times between two points than memory is spent on), CVL_E_NOMEM, or what item() returned.
+ * Decode every clock of @tl that has the map's pins. CVL_E_USAGE: more pairs than there may be, or
+ * of points without a marker. What is pushed, and the end, give CVL_E_UNKNOWN_ID (nothing was
+ * recorded, no clock has the pins, or one has some of them), CVL_E_LIMIT (more times between two
+ * points than memory is spent on), CVL_E_NOMEM, or what item() returned.
  */
 CVL_API int cvl_flow_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			  const struct cvl_flow_opts *opts, struct cvl_error *err);

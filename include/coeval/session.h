@@ -104,6 +104,23 @@ CVL_API const struct cvl_clock *cvl_session_clock(const struct cvl_session *s, s
 /** Index of the clock called @name (or, if there is none, of the only clock of node @name); -1 if none. */
 CVL_API int cvl_session_find(const struct cvl_session *s, const char *name);
 
+/** What a clock of a session holds. */
+struct cvl_contents {
+	uint64_t lines, channels; /* digital lines and analog channels, of traces of ours */
+	size_t events;            /* classes of events */
+	uint64_t records, gaps;   /* levels that are only restated are no records */
+	bool any;                 /* it holds something, between */
+	struct cvl_tick first, last;
+};
+
+/**
+ * What clock @clock holds: as it was counted when it was stored, else its trace is read to the end. @progress, in bytes of a stream, may be
+ * NULL.
+ */
+CVL_API int cvl_session_contents(const struct cvl_session *s, size_t clock,
+				 struct cvl_contents *contents, const struct cvl_progress *progress,
+				 struct cvl_error *err);
+
 /** State facts of clock @i; what is zero in @facts stays as it is. */
 CVL_API int cvl_session_state(struct cvl_session *s, size_t i, const struct cvl_clock_facts *facts,
 			      struct cvl_error *err);

@@ -195,6 +195,8 @@ struct cvl_stored {
 	uint64_t packets;
 	uint64_t
 		records; /* as struct cvl_stream_stats counts them; CVL_LOST_UNKNOWN: nobody counted */
+	uint64_t seen,
+		gaps; /* records without restated levels, and gaps; CVL_LOST_UNKNOWN as well */
 	struct cvl_tick first, last;
 	/* SHA-256 in hexadecimal digits: of the metadata, and of the checksums (CRC-32C) of all packets, as they stand in the stream */
 	char metadata_sha256[65], packets_sha256[65];

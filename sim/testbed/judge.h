@@ -9,7 +9,7 @@
 #include <coeval/session.h>
 #include <coeval/sync.h>
 
-#include "sim/bed.h"
+#include "sim/devices/bed.h"
 
 struct judgement {
 	uint64_t ticks;    /* stored */

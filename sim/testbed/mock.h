@@ -16,7 +16,7 @@
 
 #include <coeval/error.h>
 
-#include "sim/fx2_device.h"
+#include "sim/devices/fx2_device.h"
 
 struct mock;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/testbed/node.h"
 
-#include "sim/cc1101_chip.h"
-#include "sim/fx2_device.h"
+#include "sim/devices/cc1101_chip.h"
+#include "sim/devices/fx2_device.h"
 #include "sim/testbed/mock.h"
 #include "sim/testbed/simclock.h"
 #include "wire/beacon.h"

@@ -8,7 +8,7 @@
 #ifndef TESTBED_NODE_H
 #define TESTBED_NODE_H
 
-#include "sim/bed.h"
+#include "sim/devices/bed.h"
 
 enum node_fault {
 	NODE_OVERFLOW, /* the analyzer's buffers are full for a while */

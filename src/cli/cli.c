@@ -16,13 +16,28 @@
 /* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
 #define PROBLEMS_TOLD 20
 
+/* What the library says would help, by the options and commands that do it. */
+static const char *const hints[CVL_HINTS] = {
+	[CVL_HINT_NO_SESSION] = "; `coeval import -o SESSION FILE` makes one",
+	[CVL_HINT_NOT_SESSION] = "; `coeval import -o SESSION FILE` makes one of it",
+	[CVL_HINT_NAMES] = "; `coeval info` lists them",
+	[CVL_HINT_CLOCK_RATE] = "; `coeval import --clock-rate HZ` sets another rate",
+	[CVL_HINT_RULES] =
+		"; say --match RULE for events that are messages, or --pulse LINE:rise:1s for pulses",
+	[CVL_HINT_MESSAGES] = "; say --match RULE",
+	[CVL_HINT_PULSES] = "; say --pulse LINE:rise:1s",
+	[CVL_HINT_SYNC] = "; run `coeval sync` again",
+	[CVL_HINT_CALIBRATE] = "; `coeval sync --calibrate LINE` makes one",
+};
+
 /* Messages have names from files in them. */
 static void say(const char *what, const struct cvl_error *err)
 {
+	const char *hint = err->hint < CVL_HINTS ? hints[err->hint] : NULL;
 	char text[4 * CVL_ERROR_TEXT];
 
 	cvl_text_name(text, err->text);
-	fprintf(stderr, "coeval: %s%s\n", what, text);
+	fprintf(stderr, "coeval: %s%s%s\n", what, text, hint ? hint : "");
 }
 
 static void tell(void *ctx, const struct cvl_error *problem)

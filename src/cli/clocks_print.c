@@ -44,6 +44,25 @@ void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *in
 	table_print(&t, o, "llrrrrrl", indent);
 }
 
+void clocks_reasons(const struct cvl_sync *sync, struct cvl_out *o, bool all, const char *indent)
+{
+	bool ambiguous = false;
+
+	for (size_t i = 0; i < sync->n; i++) {
+		const struct cvl_clock_sync *c = &sync->clock[i];
+
+		ambiguous = ambiguous || c->verdict == CVL_AMBIGUOUS;
+		if (all || c->verdict != CVL_GOOD)
+			cvl_out_printf(o, "%s%s: %s\n", indent, c->clock, c->reason);
+	}
+	if (ambiguous)
+		cvl_out_printf(
+			o,
+			"%s`coeval import --start TIME+-S` states when a capture began, `coeval sync --start-bound S` how far what they "
+			"claim may be off, `coeval sync --align LINE` an edge that all saw\n",
+			indent);
+}
+
 void clocks_put(struct js *j, const struct cvl_clock_sync *c)
 {
 	bool tied = c->map != NULL;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
-#include <coeval/files.h>
-#include "capture/observer/control.h"
+#include <coeval/capture.h>
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -20,7 +19,7 @@ struct act {
 };
 
 struct acts {
-	char socket[CVL_PATH_MAX];
+	const char *socket; /* or the session */
 	struct act act[ACTS_MAX];
 	size_t n;
 	bool wait, json;
@@ -29,7 +28,7 @@ struct acts {
 /* The answer to @line as JSON, or NULL with @err filled: CVL_E_NO if it was refused. */
 static json_t *ask(const struct acts *a, const char *line, struct cvl_error *err)
 {
-	char *text = control_ask(a->socket, line, err);
+	char *text = cvl_capture_ask(a->socket, line, err);
 	json_t *root = text ? json_loads(text, 0, NULL) : NULL;
 	const char *refused = json_string_value(json_object_get(root, "error"));
 
@@ -174,20 +173,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct acts a = { .wait = true };
 	struct operands operands;
 	struct cvl_error err;
-	const char *where;
 	int c, rc = options_read(verb, &a, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	where = operands.v[0];
 	rc = read_acts(&a, operands.n, operands.v, verb);
 	if (rc)
 		return rc;
-	if (!(cvl_is_dir(where) ? cvl_path_join(a.socket, where, "capture/control") :
-				  cvl_path_join(a.socket, ".", where)))
-		return cli_usage(verb, "too long a path");
-	if (*where == '/' && !cvl_is_dir(where))
-		snprintf(a.socket, sizeof(a.socket), "%s", where);
+	a.socket = operands.v[0];
 	for (size_t i = 0; i < a.n && !rc; i++)
 		rc = order(&a, &a.act[i], &err);
 	if (!rc && a.wait)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
-#include "capture/observer/observer.h"
+#include <coeval/capture.h>
 
 #include <inttypes.h>
 #include <signal.h>
@@ -11,10 +11,9 @@
 #include <unistd.h>
 
 struct capture {
-	struct observer_opts opts;
+	struct cvl_capture_opts opts;
 	struct progress progress;
 	const char *driver;
-	unsigned radio_line; /* from 1 */
 	bool json;
 	char host[256];
 };
@@ -32,12 +31,14 @@ static int take_start(const struct verb *verb, void *to, char *text)
 
 static const char *driver_name(size_t i)
 {
-	return drivers[i] ? drivers[i]->name : NULL;
+	const struct cvl_driver *d = cvl_driver_at(i);
+
+	return d ? d->name : NULL;
 }
 
 static bool driver(size_t i, struct verb_member *m)
 {
-	const struct driver *d = drivers[i];
+	const struct cvl_driver *d = cvl_driver_at(i);
 
 	if (d)
 		*m = (struct verb_member){ d->name, d->what, d->options };
@@ -59,7 +60,7 @@ static const struct cli_option options[] = {
 	{ "name", 'n', "NAME", OPTION_TEXT, AT(opts.name),
 	  "of the observer and its clock (default: the host's name); further analyzers: NAME-2, ..." },
 	{ "lines", 0, "N", OPTION_NUMBER, AT(opts.device.lines), "lines of each analyzer", 1, 64 },
-	{ "names", 0, "A,B,...", OPTION_TEXT, AT(opts.names),
+	{ "names", 0, "A,B,...", OPTION_TEXT, AT(opts.device.names),
 	  "names of the lines, from the lowest bit up" },
 	{ .kind = OPTION_HEADING, .what = "When" },
 	{ "duration", 0, "TIME", OPTION_DURATION, AT(opts.duration_ns),
@@ -76,7 +77,7 @@ static const struct cli_option options[] = {
 	{ "radio", 0, "DEVICE", OPTION_FILE, AT(opts.radio),
 	  "CC1101 that hears beacons: spidev0.0" },
 	{ "profile", 0, "NAME", OPTION_TEXT, AT(opts.profile), "its settings (default: grace)" },
-	{ "radio-line", 0, "N", OPTION_NUMBER, AT(radio_line),
+	{ "radio-line", 0, "N", OPTION_NUMBER, AT(opts.radio_line),
 	  "line that its GDO0 is wired to, counted from 1 (default: 8)", 1, 64 },
 	{ "beacon-period", 0, "TIME", OPTION_DURATION, AT(opts.period_ns),
 	  "from one number of Grace's beacons to the next (default: 1s)" },
@@ -97,20 +98,11 @@ static const struct cli_option options[] = {
 
 static void tell(void *ctx, bool problem, const char *text)
 {
-	struct capture *k = ctx;
-
-	progress_clear(&k->progress);
+	progress_clear(ctx);
 	fprintf(stderr, "coeval: %s%s\n", problem ? "warning: " : "", text);
 }
 
-static bool show_progress(void *ctx, uint64_t done, uint64_t total)
-{
-	struct capture *k = ctx;
-
-	return progress_show(&k->progress, done, total);
-}
-
-static int print_result(const struct capture *k, const struct observer_result *r)
+static int print_result(const struct capture *k, const struct cvl_capture_result *r)
 {
 	struct cvl_out out;
 
@@ -157,63 +149,29 @@ static int catch_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static int check(const struct capture *k, const struct verb *verb)
-{
-	const struct observer_opts *o = &k->opts;
-
-	bool stamps;
-
-	if (!o->driver)
-		return cli_usage(
-			verb,
-			"name a driver: --driver fx2, tracelab, shm, serial, poll, file or pipe");
-	stamps = o->driver->stamps;
-	if (!stamps && !o->device.rate_hz)
-		return cli_usage(verb, "say how fast to sample: --rate 8MHz");
-	if (stamps && (o->device.rate_hz || o->device.lines || o->radio))
-		return cli_usage(
-			verb, "%s has a rate and lines of its own: no --rate, --lines or --radio",
-			o->driver->name);
-	if (o->driver != driver_find("tracelab") &&
-	    (o->device.power_hz || o->device.mask || o->device.mode))
-		return cli_usage(verb, "--power, --mask and --mode are for --driver tracelab");
-	if (o->device.metadata && o->driver != driver_find("shm") &&
-	    o->driver != driver_find("serial"))
-		return cli_usage(verb, "--metadata is for --driver shm and serial");
-	if (o->device.bells && o->driver != driver_find("shm"))
-		return cli_usage(verb, "--bell is for --driver shm");
-	if (o->wait && !o->control)
-		return cli_usage(verb, "--wait waits for the socket of --control");
-	return 0;
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct capture k = { .opts = { .session = "session",
 				       .tell = tell,
-				       .progress = { show_progress, &k },
-				       .ctx = &k },
-			     .driver = "fx2",
-			     .radio_line = 8 };
-	struct observer_result result;
+				       .ctx = &k.progress,
+				       .progress = { progress_show, &k.progress } },
+			     .driver = "fx2" };
+	struct cvl_capture_result result;
 	struct operands operands;
 	struct cvl_error err;
 	int rc = options_read(verb, &k, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	k.opts.driver = driver_find(k.driver);
-	k.opts.radio_line = k.radio_line - 1;
-	rc = check(&k, verb);
-	if (rc)
-		return rc;
+	k.opts.driver = cvl_driver_find(k.driver);
+	if (cvl_capture_check(&k.opts, &err))
+		return cli_usage(verb, "--%s", err.text);
 	if (!k.opts.name) {
 		gethostname(k.host, sizeof(k.host) - 1);
 		k.opts.name = k.host;
 	}
 	progress_init(&k.progress, k.opts.session);
-	k.opts.stop_fd = catch_signals();
-	rc = observer_run(&k.opts, &result, &err);
+	rc = cvl_capture_run(&k.opts, catch_signals(), &result, &err);
 	progress_clear(&k.progress);
 	/* of a capture that was refused there is nothing to say */
 	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&

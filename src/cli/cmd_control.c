@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 
-#include "capture/observer/control.h"
+#include <coeval/capture.h>
 
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 			return cli_usage(verb, "the command is too long");
 		snprintf(line + n, sizeof(line) - n, "%s%s", n ? " " : "", operands.v[i]);
 	}
-	answer = control_ask(operands.v[0], line, &err);
+	answer = cvl_capture_ask(operands.v[0], line, &err);
 	if (!answer)
 		return cli_fail(&err);
 	printf("%s\n", answer);

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "contents.h"
 #include "decodes.h"
 
 #include <limits.h>
@@ -8,6 +9,7 @@ struct request {
 	struct decodes decodes;
 	unsigned port;
 	const char *metadata, *clock;
+	struct contents told;
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -19,6 +21,7 @@ static const struct cli_option options[] = {
 	{ "metadata", 0, "FILE", OPTION_FILE, AT(metadata), "of the traced program, for --port" },
 	{ "clock", 'c', "NAME", OPTION_CLOCK, AT(clock),
 	  "only on this clock (default: on all that have the line)" },
+	JSON_OPTION(AT(told.json)),
 	{ 0 },
 };
 
@@ -27,15 +30,19 @@ static int decode_port(struct cvl_session *s, unsigned port, const char *metadat
 		       const char *clock, const struct cvl_report *report, struct cvl_error *err)
 {
 	const size_t n = cvl_session_clocks(s);
+	struct progress progress;
 	bool found = false;
 	int rc = 0;
 
+	progress_init(&progress, "decoding");
 	for (size_t i = 0; i < n && !rc; i++) {
 		if ((clock && strcmp(cvl_session_clock(s, i)->name, clock) != 0) ||
 		    !cvl_decode_has_ports(s, i))
 			continue;
 		found = true;
-		rc = cvl_decode_port(s, i, port, metadata, report, NULL, err);
+		rc = cvl_decode_port(s, i, port, metadata, report,
+				     &(struct cvl_progress){ progress_show, &progress }, err);
+		progress_clear(&progress);
 	}
 	if (!rc && !found)
 		rc = cvl_fail(
@@ -71,8 +78,11 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	rc = decodes_run(&r.decodes, session, 0, r.clock, &problems.report, &err);
+	r.told.first = cvl_session_clocks(session) - r.decodes.made;
 	if (!rc && r.metadata)
 		rc = decode_port(session, r.port, r.metadata, r.clock, &problems.report, &err);
+	if (!rc)
+		rc = contents_print(session, &r.told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }

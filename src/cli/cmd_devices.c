@@ -1,78 +1,59 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "devices.h"
 
-#include <jansson.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "capture/drivers/cc1101/spi.h"
-#include "capture/drivers/driver.h"
-
-struct listing {
-	const char *driver;
-	json_t *rows;
-	struct table table;
-	bool advice;
-};
-
-static void row(void *ctx, const struct device_row *r)
+void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *indent)
 {
-	struct listing *l = ctx;
+	cvl_out_char(o, '[');
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cvl_device *d = &l->device[i];
+		const char *const pair[][2] = { { "driver", d->driver },
+						{ "where", d->where },
+						{ "what", d->what },
+						{ "state", d->state },
+						{ "advice", d->advice } };
 
-	json_array_append_new(l->rows, json_pack("{s:s, s:s, s:s, s:s, s:s}", "driver", l->driver,
-						 "where", r->where, "what", r->what, "state",
-						 r->state, "advice", r->advice));
-	table_cell(&l->table, "%s", l->driver);
-	table_cell(&l->table, "%s", r->where);
-	table_cell(&l->table, "%s", r->state);
-	table_cell(&l->table, "%s", r->what);
-	l->advice |= *r->advice != '\0';
-}
-
-/* What to do, below the table: sentences do not fit into columns. Each once. */
-static void print_advice(const struct listing *l, struct cvl_out *o)
-{
-	const json_t *r, *before;
-	size_t i, k;
-
-	json_array_foreach(l->rows, i, r)
-	{
-		const char *text = json_string_value(json_object_get(r, "advice"));
-		const char *state = json_string_value(json_object_get(r, "state"));
-		bool said = !text || !*text;
-
-		json_array_foreach(l->rows, k, before)
-		{
-			if (k >= i)
-				break;
-			said |= json_equal(json_object_get(before, "advice"),
-					   json_object_get(r, "advice"));
+		for (size_t k = 0; k < sizeof(pair) / sizeof(*pair); k++) {
+			if (!k)
+				cvl_out_printf(o, "%s\n%s  {", i ? "," : "", indent);
+			cvl_out_printf(o, "%s\n%s    \"%s\": ", k ? "," : "", indent, pair[k][0]);
+			cvl_out_json(o, pair[k][1], strlen(pair[k][1]));
 		}
-		if (!said)
-			cvl_out_printf(o, "%s: %s\n", state, text);
+		cvl_out_printf(o, "\n%s  }", indent);
 	}
+	cvl_out_printf(o, "\n%s]", indent);
 }
 
-typedef int list_fn(void (*row)(void *ctx, const struct device_row *row), void *ctx,
-		    struct cvl_error *err);
-
-/* One kind of device that cannot be looked for does not hide the others. */
-static void look(struct listing *l, const char *name, const char *what, list_fn *list)
+/* What to do stands below the table, each once: sentences do not fit into columns. */
+static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 {
-	struct cvl_error err;
+	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
+	bool any = false;
+	struct table t;
 
-	l->driver = name;
-	if (list(row, l, &err))
-		row(l, &(struct device_row){ .where = "-",
-					     .what = what,
-					     .state = "cannot look",
-					     .advice = err.text });
-}
+	table_init(&t, 4);
+	table_heads(&t, heads);
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cvl_device *d = &l->device[i];
 
-static int list_radios(void (*put)(void *ctx, const struct device_row *row), void *ctx,
-		       struct cvl_error *err)
-{
-	return cc1101_list("/dev", put, ctx, err);
+		table_cell(&t, "%s", d->driver);
+		table_cell(&t, "%s", d->where);
+		table_cell(&t, "%s", d->state);
+		table_cell(&t, "%s", d->what);
+	}
+	table_print(&t, o, "llll", "");
+	for (size_t i = 0; i < l->n; i++) {
+		const struct cvl_device *d = &l->device[i];
+		bool said = !*d->advice;
+
+		for (size_t k = 0; k < i && !said; k++)
+			said = !strcmp(l->device[k].advice, d->advice);
+		if (!said)
+			cvl_out_printf(o, "%s%s: %s\n", any ? "" : "\n", d->state, d->advice);
+		any |= !said;
+	}
 }
 
 struct request {
@@ -86,8 +67,7 @@ static const struct cli_option options[] = {
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
-	struct listing l = { 0 };
+	struct cvl_devices *l;
 	struct request r = { 0 };
 	struct operands operands;
 	struct cvl_error err;
@@ -96,32 +76,17 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
-	l.rows = json_array();
-	if (!l.rows) {
-		cvl_no_memory(&err);
+	rc = cvl_devices_find(&l, &err);
+	if (rc)
 		return cli_fail(&err);
-	}
-	table_init(&l.table, 4);
-	table_heads(&l.table, heads);
-	for (size_t i = 0; drivers[i]; i++)
-		if (drivers[i]->list)
-			look(&l, drivers[i]->name, drivers[i]->what, drivers[i]->list);
-	look(&l, "cc1101", "CC1101 radio", list_radios);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
-		char *text = json_dumps(l.rows, JSON_INDENT(2));
-
-		cvl_out_text(&o, text ? text : "[]");
+		devices_json(&o, l, "");
 		cvl_out_char(&o, '\n');
-		free(text);
-		table_drop(&l.table);
 	} else {
-		table_print(&l.table, &o, "llll", "");
-		if (l.advice)
-			cvl_out_char(&o, '\n');
-		print_advice(&l, &o);
+		put_text(&o, l);
 	}
-	json_decref(l.rows);
+	cvl_devices_free(l);
 	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "contents.h"
 #include "decodes.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@ struct request {
 	struct decodes decodes;
 	const char *output, *format;
 	char lines[LINES_MAX];
+	struct contents told;
 };
 
 /* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: it is none. */
@@ -166,20 +168,20 @@ static const struct cli_option options[] = {
 	{ "counter", 0, "KIND", OPTION_TEXT, 0,
 	  "counter, monotonic or settable: whether somebody may have set the clock",
 	  .words = counters, .take = take_counter },
-	{ .kind = OPTION_HEADING, .what = "Damage" },
+	{ .kind = OPTION_HEADING, .what = "Output" },
 	STRICT_OPTION(AT(opts.strict)),
+	JSON_OPTION(AT(told.json)),
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .output = "session" };
+	struct request r = { .output = "session", .told = { .what = "input" } };
 	struct operands operands;
 	struct cvl_session *session;
 	struct problems problems;
 	struct progress progress;
 	struct cvl_error err;
-	size_t had;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -190,7 +192,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	progress_init(&progress, "");
-	had = cvl_session_clocks(session);
+	r.told.first = cvl_session_clocks(session);
+	r.told.n = (size_t)operands.n;
 	r.opts.report = &problems.report;
 	r.opts.progress = (struct cvl_progress){ progress_show, &progress };
 	for (int i = 0; i < operands.n && !rc; i++) {
@@ -199,7 +202,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 		progress_clear(&progress);
 	}
 	if (!rc)
-		rc = decodes_run(&r.decodes, session, had, NULL, &problems.report, &err);
+		rc = decodes_run(&r.decodes, session, r.told.first, NULL, &problems.report, &err);
+	if (!rc)
+		rc = contents_print(session, &r.told, &err);
 	cvl_session_close(session);
 	return cli_end(rc, &err, &problems);
 }

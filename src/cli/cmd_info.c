@@ -70,10 +70,7 @@ static void print_sync(const struct cvl_sync *sync, struct cvl_out *o)
 	}
 	cvl_out_printf(o, "\nsynchronised by %s to %s\n", sync->estimator, sync->reference);
 	clocks_table(sync, o, "  ");
-	for (size_t i = 0; i < sync->n; i++)
-		if (sync->clock[i].verdict != CVL_GOOD)
-			cvl_out_printf(o, "  %s: %s\n", sync->clock[i].clock,
-				       sync->clock[i].reason);
+	clocks_reasons(sync, o, false, "  ");
 }
 
 static void print_streams(const struct cvl_summary *s, struct cvl_out *o)
@@ -168,7 +165,7 @@ static void put_gaps(struct js *j, const struct cvl_summary_clock *c)
 			continue;
 		js_open(j, cvl_gap_name((enum cvl_gap)why), '{');
 		js_count(j, "gaps", c->why[why].gaps);
-		js_count(j, "lost", c->why[why].lost);
+		js_count(j, "known_lost", c->why[why].lost);
 		js_close(j, '}');
 	}
 	js_close(j, '}');

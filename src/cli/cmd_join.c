@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "contents.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -7,6 +7,7 @@
 struct request {
 	const char *output;
 	bool link;
+	struct contents told;
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -15,18 +16,18 @@ static const struct cli_option options[] = {
 	{ "output", 'o', "SESSION", OPTION_DIR, AT(output),
 	  "directory of the session, made or added to (default: session)" },
 	{ "link", 0, NULL, OPTION_FLAG, AT(link), "point at the traces instead of copying them" },
+	JSON_OPTION(AT(told.json)),
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .output = "session" };
+	struct request r = { .output = "session", .told = { .what = "session" } };
 	struct cvl_session *to, *from;
 	struct operands operands;
 	struct problems problems;
 	struct cvl_error err;
-	size_t clocks = 0;
-	struct cvl_out out;
+	struct progress progress;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -35,24 +36,21 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_session_create(&to, r.output, &err);
 	if (rc)
 		return cli_fail(&err);
+	r.told.first = cvl_session_clocks(to);
+	r.told.n = (size_t)operands.n;
 	for (int i = 0; i < operands.n && !rc; i++) {
 		rc = cvl_session_open(&from, operands.v[i], &problems.report, &err);
 		if (rc)
 			break;
-		rc = cvl_session_join(to, from, r.link, NULL, &err);
-		clocks += cvl_session_clocks(from);
+		progress_init(&progress, operands.v[i]);
+		rc = cvl_session_join(to, from, r.link,
+				      &(struct cvl_progress){ progress_show, &progress }, &err);
+		progress_clear(&progress);
 		cvl_session_close(from);
 	}
+	if (!rc)
+		rc = contents_print(to, &r.told, &err);
 	cvl_session_close(to);
-	if (!rc) {
-		cvl_out_init(&out, STDOUT_FILENO, "standard output");
-		cvl_out_printf(&out, "%s: ", r.output);
-		cli_count(&out, clocks, "clock");
-		cvl_out_text(&out, " of ");
-		cli_count(&out, (uint64_t)operands.n, "session");
-		cvl_out_char(&out, '\n');
-		rc = cvl_out_close(&out, &err);
-	}
 	return cli_end(rc, &err, &problems);
 }
 

@@ -19,8 +19,7 @@ static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
 	cvl_out_printf(o, "estimator %s, reference %s\n\n", sync->estimator, sync->reference);
 	clocks_table(sync, o, "");
 	cvl_out_char(o, '\n');
-	for (size_t i = 0; i < sync->n; i++)
-		cvl_out_printf(o, "%s: %s\n", sync->clock[i].clock, sync->clock[i].reason);
+	clocks_reasons(sync, o, true, "");
 	if (*sync->note)
 		cvl_out_printf(o, "%s\n", sync->note);
 }

@@ -18,7 +18,7 @@ struct request {
 };
 
 /* The fastest clock, as in a device file. */
-#define RATE_MAX UINT64_C(4000000000)
+#define RATE_MAX INT64_C(4000000000)
 
 /* "312.5 k" */
 static const char *si(char text[24], double v)
@@ -188,18 +188,6 @@ static json_t *ranges_json(const struct cvl_plan *plan)
 			 plan->comparators > plan->n_blocks, "blocks", list);
 }
 
-static int take_hz(const struct verb *verb, void *to, char *text)
-{
-	uint64_t *hz = to;
-
-	if (cvl_rate_parse(text, hz) || *hz > RATE_MAX)
-		return cli_usage(
-			verb,
-			"--cpu and --timer take a frequency of up to 4 GHz, such as 80MHz, not '%s'",
-			text);
-	return 0;
-}
-
 /* "0x08000000-0x080FFFFF" */
 static bool parse_range(const char *text, struct cvl_plan_range *out)
 {
@@ -234,12 +222,12 @@ static int take_range(const struct verb *verb, void *to, char *text)
 
 static const struct cli_option options[] = {
 	{ "cpu", 0, "RATE", OPTION_RATE, AT(opts.cpu_hz),
-	  "clock of the processor and of its trace port (default: 80MHz)", .take = take_hz },
+	  "clock of the processor and of its trace port (default: 80MHz)", .most = RATE_MAX },
 	{ "prescaler", 0, "N", OPTION_NUMBER, AT(opts.prescaler),
 	  "of the trace port, TPIU_ACPR (default: the best for each kind of packet)", 0,
 	  CVL_PLAN_PRESCALER_MAX, OPTION_GIVEN(struct request, opts.fixed) },
 	{ "timer", 0, "RATE", OPTION_RATE, AT(opts.timer_hz),
-	  "fastest edges that the counting timer takes (default: 40MHz)", .take = take_hz },
+	  "fastest edges that the counting timer takes (default: 40MHz)", .most = RATE_MAX },
 	{ "accesses", 0, "RATE", OPTION_RATE, AT(opts.accesses),
 	  "accesses a second (default: one every second cycle)" },
 	{ "range", 0, "FIRST-LAST", OPTION_TEXT, 0,

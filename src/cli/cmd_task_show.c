@@ -12,7 +12,8 @@ struct request {
 	struct cvl_timeline_opts timeline;
 	const char *path;
 	const char *current; /* channel of amperes */
-	double cycles, tracing_mw;
+	double tracing_mw;
+	unsigned cycles; /* per packet */
 	double volts, unit;
 	bool json, csv, counting;
 	struct cvl_selector pin[CVL_TASK_PINS_MAX], edges;
@@ -154,8 +155,8 @@ static const struct cli_option options[] = {
 	{ .kind = OPTION_HEADING, .what = "Counters, from the event counter packets of a DWT" },
 	{ "cpu", 0, "RATE", OPTION_RATE, AT(view.hz),
 	  "cycles are time by this rate (default: counted by CYC packets)" },
-	{ "cycles-per-packet", 0, "N", OPTION_REAL, AT(cycles),
-	  "that a CYC packet stands for (default: 1024)" },
+	{ "cycles-per-packet", 0, "N", OPTION_NUMBER, AT(cycles),
+	  "that a CYC packet stands for (default: 1024)", 1, 1000000000 },
 	{ "counters", 0, "LIST", OPTION_TEXT, 0,
 	  "what was enabled, though it may not have come up: cpi,exc,...", .take = take_counters },
 	{ "comparator", 0, "N=WHAT", OPTION_TEXT, 0,
@@ -195,9 +196,7 @@ static int check(const struct verb *verb, struct request *r)
 {
 	struct task_view *v = &r->view;
 
-	v->opts.cycles_per_packet = r->cycles > 1e9 ? 1 : (uint64_t)r->cycles;
-	if (r->cycles != (double)v->opts.cycles_per_packet)
-		return cli_usage(verb, "--cycles-per-packet takes a whole number");
+	v->opts.cycles_per_packet = r->cycles;
 	v->opts.cpu_hz = (double)v->hz;
 	v->opts.tracing_w = r->tracing_mw * 1e-3;
 	if (!v->opts.edges != !r->counting)

@@ -42,7 +42,9 @@ int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const ch
 		const struct cvl_report *report, struct cvl_error *err)
 {
 	size_t n = cvl_session_clocks(s);
+	struct progress progress;
 
+	progress_init(&progress, "decoding");
 	for (size_t k = 0; k < d->n; k++) {
 		struct cvl_decode *one = &d->one[k];
 		bool found = false;
@@ -55,9 +57,12 @@ int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const ch
 			    !cvl_decode_has(s, i, one->line))
 				continue;
 			found = true;
-			rc = cvl_decode(s, i, one, report, NULL, err);
+			rc = cvl_decode(s, i, one, report,
+					&(struct cvl_progress){ progress_show, &progress }, err);
+			progress_clear(&progress);
 			if (rc)
 				return rc;
+			d->made++;
 		}
 		if (!found)
 			return cvl_fail(

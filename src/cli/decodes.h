@@ -13,6 +13,7 @@ struct decodes {
 	struct cvl_decode one[DECODES_MAX];
 	size_t n;
 	const char *elf;
+	size_t made; /* clocks, which are the session's last */
 };
 
 /** Over struct decodes: --swo, --uart and --elf. */

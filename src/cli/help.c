@@ -141,8 +141,18 @@ static void put_member_option(FILE *f, const struct cvl_option *o)
 	wrap(f, o->what, 28, n < 26 ? 28 : n + 2);
 }
 
+static const char *name_of_member(const void *list, size_t i)
+{
+	const struct verb_members *members = list;
+	struct verb_member m;
+
+	return members->get(i, &m) ? m.name : NULL;
+}
+
 static int help_member(const struct verb *verb, const char *name)
 {
+	const char *near;
+
 	struct verb_member m;
 
 	for (size_t i = 0; verb->members && verb->members->get(i, &m); i++) {
@@ -155,10 +165,12 @@ static int help_member(const struct verb *verb, const char *name)
 			put_member_option(stdout, o);
 		return cli_flush();
 	}
-	return cli_usage(verb,
-			 verb->members ? "unknown name '%s'; `coeval help %s` lists them" :
-					 "unknown command '%s'",
-			 name, verb->name);
+	if (!verb->members)
+		return cli_usage(verb, "unknown command '%s'", name);
+	near = nearest_word(name, name_of_member, verb->members);
+	return cli_usage(verb, "unknown name '%s'%s%s%s; `coeval help %s` lists them", name,
+			 near ? " (did you mean " : "", near ? near : "", near ? "?)" : "",
+			 verb->name);
 }
 
 static void put_members(FILE *f, const struct verb *verb)
@@ -218,7 +230,7 @@ int help_verb(const struct verb *verb, const char *member)
 void help_all(FILE *f, const struct verb *const *list)
 {
 	fputs("usage: coeval COMMAND [OPTIONS] ...\n\n"
-	      "Coeval puts what many small machines did onto one clock, and says how sure\nit is.\n",
+	      "Coeval puts what many small machines did onto one clock, and says how\nsure it is.\n",
 	      f);
 	for (int g = 0; g < VERB_GROUPS; g++) {
 		fprintf(f, "\n%s:\n", group_titles[g]);

@@ -29,7 +29,7 @@ const struct verb *const verbs[] = {
 	NULL,
 };
 
-static const struct verb *const unlisted[] = { NULL };
+static const struct verb *const unlisted[] = { &verb_complete, &verb_completion, &verb_man, NULL };
 
 static const struct {
 	const char *old, *now[2];
@@ -38,6 +38,8 @@ static const struct {
 	{ "devices", { "doctor", "devices" } },
 	{ "act", { "control", "act" } },
 };
+
+#define OLD_NAMES (sizeof(old_names) / sizeof(*old_names))
 
 static const struct verb *named(const struct verb *const *list, const char *name)
 {
@@ -62,7 +64,7 @@ const struct verb *verb_find(int argc, char **argv, int *used)
 	*used = 1;
 	if (!verb && argc)
 		verb = named(unlisted, argv[0]);
-	for (size_t i = 0; !verb && argc && i < sizeof(old_names) / sizeof(*old_names); i++)
+	for (size_t i = 0; !verb && argc && i < OLD_NAMES; i++)
 		if (!strcmp(argv[0], old_names[i].old))
 			return part(named(verbs, old_names[i].now[0]), old_names[i].now[1]);
 	p = verb && argc > 1 ? part(verb, argv[1]) : NULL;
@@ -75,8 +77,11 @@ const struct verb *verb_find(int argc, char **argv, int *used)
 static const char *name_of_verb(const void *list, size_t i)
 {
 	const struct verb *const *v = list;
+	const size_t n = sizeof(verbs) / sizeof(*verbs) - 1;
 
-	return v[i] ? v[i]->name : NULL;
+	if (i < n)
+		return v[i]->name;
+	return i < n + OLD_NAMES ? old_names[i - n].old : NULL;
 }
 
 static const char *name_of_part(const void *list, size_t i)
@@ -88,10 +93,17 @@ static const char *name_of_part(const void *list, size_t i)
 
 static int unknown_command(const char *name)
 {
-	const char *near = nearest_word(name, name_of_verb, verbs);
+	const char *word = nearest_word(name, name_of_verb, verbs);
+	int used;
 
+	if (word) {
+		char copy[40], *one[] = { copy };
+
+		snprintf(copy, sizeof(copy), "%s", word);
+		word = verb_find(1, one, &used)->name; /* of an old name the new one */
+	}
 	fprintf(stderr, "coeval: unknown command '%s'%s%s%s; `coeval help` lists them\n", name,
-		near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+		word ? " (did you mean " : "", word ? word : "", word ? "?)" : "");
 	return 2;
 }
 

@@ -214,14 +214,18 @@ static int take_duration(const struct use *u)
 static int take_rate(const struct use *u)
 {
 	size_t n = strlen(u->arg);
+	uint64_t *hz = (uint64_t *)u->to;
 	char plain[64];
 
 	snprintf(plain, sizeof(plain), "%s", u->arg);
 	if (n > 2 && n < sizeof(plain) && !strcasecmp(u->arg + n - 2, "hz"))
 		plain[n - 2] = '\0';
-	if (cvl_rate_parse(plain, (uint64_t *)u->to))
+	if (cvl_rate_parse(plain, hz))
 		return cli_usage(u->verb, "--%s takes a rate such as 8MHz, 500k or 32768, not '%s'",
 				 u->o->name, u->arg);
+	if (u->o->most && *hz > (uint64_t)u->o->most)
+		return cli_usage(u->verb, "--%s takes a rate of up to %lld Hz, not '%s'",
+				 u->o->name, (long long)u->o->most, u->arg);
 	return 0;
 }
 

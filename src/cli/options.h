@@ -32,7 +32,7 @@ enum option_kind {
 	OPTION_CHOICE,   /* unsigned: which of the words, from 0 */
 	OPTION_SWITCH,   /* bool: "on" or "off" */
 	OPTION_DURATION, /* int64_t: ns, from least to most unless both are 0 */
-	OPTION_RATE,     /* uint64_t: Hz */
+	OPTION_RATE,     /* uint64_t: Hz, to most unless that is 0 */
 	OPTION_NUMBER,   /* unsigned, from least to most */
 	OPTION_WHOLE,    /* uint64_t */
 	OPTION_REAL,     /* double, from OPTION_REAL_MIN to OPTION_REAL_MAX */

@@ -96,7 +96,7 @@ int config_no_memory(const struct config *c)
 	return cvl_no_memory(c->err);
 }
 
-/* Values were remembered behind the mapping that they are in, and mappings behind the one around them. */
+/* A value is remembered after the mapping it is in, and a mapping after the one around it. */
 static const struct config_node *node_of_field(const struct config *c, const void *field)
 {
 	const char *at = field;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Configuration, read by tables of the keys that may stand in it: worlds, rules, maps, devices, benches.
+ * Configuration files (worlds, rules, maps, devices, benches), read by tables of their keys.
  *
  * A file is one document of YAML, or of JSON, which is read as YAML. Every complaint is
- * "FILE:LINE:COLUMN: ..." (both from 1, columns in characters), with the byte as the error's offset.
- * What is no YAML or does not fit the tables is CVL_E_SYNTAX; a document that is larger or deeper
- * than configuration ever is, CVL_E_LIMIT. What a table cannot say is checked by its hook.
+ * "FILE:LINE:COLUMN: ..." (both from 1, columns in characters); the error's offset is the byte.
+ * CVL_E_SYNTAX: not YAML, or it does not fit the tables; CVL_E_LIMIT: larger or deeper than any
+ * configuration is. What a table cannot express is checked by a hook, with codes of its own.
  *
- * An anchor (&name) may be named again by aliases (*name) behind it; merge keys are none.
+ * Anchors (&name) and aliases (*name) are understood; merge keys (<<) are not. JSON's escapes of
+ * characters beyond U+FFFF (pairs of \uD800 to \uDFFF) are refused, as libyaml does not know them.
  */
 #ifndef CORE_CONFIG_H
 #define CORE_CONFIG_H
@@ -52,7 +53,7 @@ enum config_many {
 	CONFIG_ONE,
 	CONFIG_LIST,
 	CONFIG_ONE_OR_LIST, /* one stands for a list of one */
-	CONFIG_NAMED, /* a mapping from names to structs, whose first member, const char *, gets the name */
+	CONFIG_NAMED, /* a mapping; each value is a struct whose first member (a text) is its key */
 };
 
 struct config_key {

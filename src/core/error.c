@@ -12,12 +12,20 @@ int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset, const c
 
 	if (err) {
 		err->code = code;
+		err->hint = CVL_HINT_NONE;
 		err->offset = offset;
 		va_start(ap, fmt);
 		vsnprintf(err->text, sizeof(err->text), fmt, ap);
 		va_end(ap);
 	}
 	return code;
+}
+
+int cvl_hint(struct cvl_error *err, enum cvl_hint hint, int rc)
+{
+	if (err)
+		err->hint = hint;
+	return rc;
 }
 
 int cvl_no_memory(struct cvl_error *err)

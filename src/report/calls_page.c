@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The page: calls_page.html, with what is to be seen as JSON in it. Names are data there, in a script of their own, and never markup. */
+/*
+ * The page: calls_page.html, with what is to be seen as JSON in it. Names are data there, in a
+ * script of their own, and never markup.
+ */
 #include "report/calls_page.h"
 
 #include <inttypes.h>
@@ -10,7 +13,10 @@
 
 static const char marker[] = "/*DATA*/";
 
-/* Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to entry[first[i + 1]], without the latter. */
+/*
+ * Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to
+ * entry[first[i + 1]], without the latter.
+ */
 struct by_lane {
 	size_t *first, *entry;
 };

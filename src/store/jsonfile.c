@@ -58,7 +58,7 @@ bool jsonfile_has_checksum(const json_t *root)
 	return json_object_get(root, CHECKSUM) != NULL;
 }
 
-json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version, const char *remedy,
+json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version,
 			       struct cvl_error *err)
 {
 	const json_t *is;
@@ -71,8 +71,8 @@ json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version, 
 	}
 	root = json_load_file(path, 0, &e);
 	if (!root) {
-		cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position,
-			 "%s:%d: %s%s", path, e.position < 0 ? 0 : e.position, e.text, remedy);
+		cvl_fail(err, CVL_E_SYNTAX, e.position < 0 ? 0 : (uint64_t)e.position, "%s:%d: %s",
+			 path, e.position < 0 ? 0 : e.position, e.text);
 		return NULL;
 	}
 	is = json_object_get(root, kind);
@@ -80,19 +80,17 @@ json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version, 
 		return root;
 	if (json_is_integer(is) && json_integer_value(is) > version)
 		cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-			 "%s:0: is of version %lld; this coeval reads up to %d%s", path,
-			 (long long)json_integer_value(is), version, remedy);
+			 "%s:0: is of version %lld; this coeval reads up to %d", path,
+			 (long long)json_integer_value(is), version);
 	else
-		cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no version called '%s' in it%s", path, kind,
-			 remedy);
+		cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no version called '%s' in it", path, kind);
 	json_decref(root);
 	return NULL;
 }
 
-json_t *jsonfile_read(const char *path, const char *kind, int version, const char *remedy,
-		      struct cvl_error *err)
+json_t *jsonfile_read(const char *path, const char *kind, int version, struct cvl_error *err)
 {
-	json_t *root = jsonfile_read_as_it_is(path, kind, version, remedy, err);
+	json_t *root = jsonfile_read_as_it_is(path, kind, version, err);
 	const json_t *sum = json_object_get(root, CHECKSUM);
 	char hex[CVL_SHA256_TEXT];
 
@@ -102,7 +100,7 @@ json_t *jsonfile_read(const char *path, const char *kind, int version, const cha
 		no_memory(path, err);
 	else if (!json_is_string(sum) || strcmp(json_string_value(sum), hex) != 0)
 		cvl_fail(err, CVL_E_CHECKSUM, 0,
-			 "%s:0: its checksum is wrong: it was damaged or edited%s", path, remedy);
+			 "%s:0: its checksum is wrong: it was damaged or edited", path);
 	else
 		return root;
 	json_decref(root);

@@ -16,15 +16,13 @@
 int jsonfile_write(const char *path, json_t *root, int digits, struct cvl_error *err);
 
 /**
- * Read @path, whose key @kind holds its version: @version and older can be read. @remedy ends a message, as in "...; run `coeval sync`
- * again", or is "". A file without a checksum is an older one and as good. NULL with @err filled: CVL_E_SYNTAX, CVL_E_UNSUPPORTED,
+ * Read @path, whose key @kind holds its version: @version and older can be read. A file without a checksum is an older one and as good. NULL with @err filled: CVL_E_SYNTAX, CVL_E_UNSUPPORTED,
  * CVL_E_CHECKSUM, CVL_E_NOMEM, what cvl_fail_errno() says.
  */
-json_t *jsonfile_read(const char *path, const char *kind, int version, const char *remedy,
-		      struct cvl_error *err);
+json_t *jsonfile_read(const char *path, const char *kind, int version, struct cvl_error *err);
 
 /** The same whatever its checksum: of a file that is read to be looked at. */
-json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version, const char *remedy,
+json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version,
 			       struct cvl_error *err);
 
 /** Whether what jsonfile_read() returned carries a checksum. */

@@ -17,8 +17,8 @@ int lines_none(const struct cvl_timeline *tl, const char *name, struct cvl_error
 					"'%.60s' is ambiguous: there are %s; name one in full",
 					name, near);
 	}
-	return cvl_fail(
-		err, CVL_E_USAGE, CVL_NO_OFFSET,
-		"no clock of this session has a line called '%.60s'%s%s%s; `coeval info` lists them",
-		name, near[0] ? " (did you mean " : "", near, near[0] ? "?)" : "");
+	return cvl_hint(err, CVL_HINT_NAMES,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				 "no clock of this session has a line called '%.60s'%s%s%s", name,
+				 near[0] ? " (did you mean " : "", near, near[0] ? "?)" : ""));
 }

@@ -448,13 +448,12 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	return 0;
 }
 
-typedef json_t *reader(const char *path, const char *kind, int version, const char *remedy,
-		       struct cvl_error *err);
+typedef json_t *reader(const char *path, const char *kind, int version, struct cvl_error *err);
 
 static int load(struct cvl_session *s, const char *path, reader *read_file, struct cvl_error *err)
 {
 	json_error_t e;
-	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, "", err), *list, *j;
+	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, err), *list, *j;
 	json_int_t epoch;
 	const char *uuid, *created;
 	size_t i;
@@ -555,19 +554,20 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 	struct cvl_error told = { .code = CVL_OK };
 	const bool none = !class->implied && !*class->name;
 
-	if (none)
+	if (none) {
 		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 			 "%s/metadata: its events have no timestamps: all stand at time 0", path);
-	else if (class->implied && !opts->clock_rate_hz)
+	} else if (class->implied && !opts->clock_rate_hz) {
+		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+			 "%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed",
+			 path);
+		cvl_hint(&told, CVL_HINT_CLOCK_RATE, 0);
+	} else if (!class->implied && opts->clock_rate_hz) {
 		cvl_fail(
 			&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			"%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed; `coeval import --clock-rate "
-			"HZ` sets another rate",
+			"%s/metadata: the clock rate given is ignored: the trace declares its clock",
 			path);
-	else if (!class->implied && opts->clock_rate_hz)
-		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			 "%s/metadata: --clock-rate is ignored: the trace declares its clock",
-			 path);
+	}
 	if (told.code)
 		cvl_tell(opts->report, &told);
 	return class->implied && opts->clock_rate_hz ? opts->clock_rate_hz : class->rate_hz;
@@ -994,17 +994,14 @@ int cvl_session_open(struct cvl_session **out, const char *path, const struct cv
 	if (!s)
 		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
 	if (stat(path, &st)) {
-		rc = errno == ENOENT ?
-			     cvl_fail(
-				     err, CVL_E_MISSING, CVL_NO_OFFSET,
-				     "%s: there is no such session; `coeval import -o %s FILE` makes one",
-				     path, path) :
-			     cvl_fail_errno(err, "open", path);
+		rc = errno == ENOENT ? cvl_hint(err, CVL_HINT_NO_SESSION,
+						cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+							 "%s: no such session", path)) :
+				       cvl_fail_errno(err, "open", path);
 	} else if (!S_ISDIR(st.st_mode)) {
-		rc = cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s is a file, not a session; `coeval import -o SESSION %s` makes one of it",
-			path, path);
+		rc = cvl_hint(err, CVL_HINT_NOT_SESSION,
+			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "%s is a file, not a session", path));
 	} else if (!cvl_path_join(file, path, "session.json")) {
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	} else if (cvl_is_file(file)) {

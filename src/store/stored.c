@@ -105,6 +105,10 @@ json_t *stored_json(const struct stored *st)
 	json_object_set_new(root, "packets", json_integer((json_int_t)sum->packets));
 	if (sum->records != CVL_LOST_UNKNOWN)
 		json_object_set_new(root, "records", json_integer((json_int_t)sum->records));
+	if (sum->seen != CVL_LOST_UNKNOWN) {
+		json_object_set_new(root, "seen", json_integer((json_int_t)sum->seen));
+		json_object_set_new(root, "gaps", json_integer((json_int_t)sum->gaps));
+	}
 	json_object_set_new(root, "first_tick", json_integer((json_int_t)sum->first.count));
 	json_object_set_new(root, "last_tick", json_integer((json_int_t)sum->last.count));
 	json_object_set_new(root, "metadata_sha256", json_string(sum->metadata_sha256));
@@ -120,17 +124,20 @@ static bool is_plain_name(const char *name)
 
 static int load_sum(struct cvl_stored *sum, const json_t *j)
 {
-	json_int_t packets, records = -1, first, last;
+	json_int_t packets, records = -1, seen = -1, gaps = -1, first, last;
 	const char *metadata, *chain;
 
-	if (json_unpack((json_t *)(uintptr_t)j, "{s:I, s?I, s:I, s:I, s:s, s:s}", "packets",
-			&packets, "records", &records, "first_tick", &first, "last_tick", &last,
-			"metadata_sha256", &metadata, "packets_sha256", &chain) ||
+	if (json_unpack((json_t *)(uintptr_t)j, "{s:I, s?I, s?I, s?I, s:I, s:I, s:s, s:s}",
+			"packets", &packets, "records", &records, "seen", &seen, "gaps", &gaps,
+			"first_tick", &first, "last_tick", &last, "metadata_sha256", &metadata,
+			"packets_sha256", &chain) ||
 	    packets < 0 || records < -1 || strlen(metadata) + 1 != sizeof(sum->metadata_sha256) ||
 	    strlen(chain) + 1 != sizeof(sum->packets_sha256))
 		return CVL_E_SYNTAX;
 	sum->packets = (uint64_t)packets;
 	sum->records = records < 0 ? CVL_LOST_UNKNOWN : (uint64_t)records;
+	sum->seen = seen < 0 || gaps < 0 ? CVL_LOST_UNKNOWN : (uint64_t)seen;
+	sum->gaps = seen < 0 || gaps < 0 ? CVL_LOST_UNKNOWN : (uint64_t)gaps;
 	sum->first.count = (uint64_t)first;
 	sum->last.count = (uint64_t)last;
 	strcpy(sum->metadata_sha256, metadata);

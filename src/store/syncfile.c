@@ -296,7 +296,6 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	json_t *root, *clocks, *settings, *j;
 	struct cvl_sync *sync = NULL;
 	struct cvl_error inner = { 0 };
-	const char *again = strcmp(file, "sync.json") ? "" : "; run `coeval sync` again";
 	json_int_t epoch;
 	json_error_t e;
 	int rc;
@@ -305,18 +304,17 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	*out = NULL;
 	if (!cvl_path_join(path, cvl_session_path(session), file) || !cvl_is_file(path))
 		return 0;
-	root = jsonfile_read(path, "coeval_sync", SYNC_VERSION, again, err);
+	root = jsonfile_read(path, "coeval_sync", SYNC_VERSION, err);
 	if (!root)
 		return err ? (int)err->code : CVL_E_SYNTAX;
 	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "session", &uuid,
 			   "estimator", &estimator, "settings", &settings, "timescale", "reference",
 			   &reference, "epoch_unix_ns", &epoch, "clocks", &clocks)) {
-		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s%s", path, e.text, again);
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
 		goto out;
 	}
 	if (strcmp(uuid, cvl_session_uuid(session)) != 0) {
-		rc = cvl_fail(err, CVL_E_MISMATCH, 0, "%s:0: belongs to another session%s", path,
-			      again);
+		rc = cvl_fail(err, CVL_E_MISMATCH, 0, "%s:0: belongs to another session", path);
 		goto out;
 	}
 	sync = calloc(1, sizeof(*sync));
@@ -341,8 +339,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 		if (!rc)
 			rc = compare(&sync->clock[i], session, &inner);
 		if (rc) {
-			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s%s", path, i, inner.text,
-				 again);
+			cvl_fail(err, inner.code, 0, "%s:0: clock %zu: %s", path, i, inner.text);
 			goto out;
 		}
 	}
@@ -357,7 +354,9 @@ out:
 
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
 {
-	return load(sync, session, "sync.json", err);
+	int rc = load(sync, session, "sync.json", err);
+
+	return rc < 0 && rc != CVL_E_NOMEM ? cvl_hint(err, CVL_HINT_SYNC, rc) : rc;
 }
 
 int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,

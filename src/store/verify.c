@@ -374,7 +374,7 @@ static int check_file(struct job *j, const char *name, const char *kind, int *pa
 	*part = add_part(j, name, true, err);
 	if (*part < 0)
 		return *part;
-	root = jsonfile_read(path, kind, 1, "", &e);
+	root = jsonfile_read(path, kind, 1, &e);
 	if (!root && e.code == CVL_E_NOMEM)
 		return cvl_no_memory(err);
 	if (!root)

@@ -207,15 +207,14 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	path = cvl_is_file(file) ? file : path;
 	if (!cvl_is_file(path)) {
 		free(cal);
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: no calibration there; `coeval sync --calibrate LINE` makes one", path);
+		return cvl_hint(
+			err, CVL_HINT_CALIBRATE,
+			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no calibration there", path));
 	}
-	root = jsonfile_read(path, "coeval_calibration", VERSION,
-			     "; `coeval sync --calibrate LINE` makes a new one", err);
+	root = jsonfile_read(path, "coeval_calibration", VERSION, err);
 	if (!root) {
 		free(cal);
-		return err ? (int)err->code : CVL_E_SYNTAX;
+		return cvl_hint(err, CVL_HINT_CALIBRATE, err ? (int)err->code : CVL_E_SYNTAX);
 	}
 	rc = CVL_E_SYNTAX;
 	if (!json_unpack_ex(root, &e, 0, "{s:s, s:o}", "line", &line, "clocks", &clocks) &&

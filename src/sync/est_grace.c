@@ -132,7 +132,8 @@ static int close_grace(void *state, int rc)
 static const struct tracker tracker = { open_grace, feed, close_grace, true, false };
 
 const struct estimator estimator_grace = {
-	.info = { "grace", "beacons, online: the clock of the Grace paper, to compare with", false,
-		  sync_beacon_options },
+	.info = { .name = "grace",
+		  .what = "beacons, online: the clock of the Grace paper, to compare with",
+		  .options = sync_beacon_options },
 	.tracker = &tracker,
 };

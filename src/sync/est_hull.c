@@ -338,8 +338,8 @@ static void explain(const struct sync_problem *p, size_t clock, const struct lin
 	else if (l->failed)
 		sync_reason(
 			out, CVL_UNSYNCHRONISED,
-			"no straight line fits its %llu messages: a rate changed, or messages are matched wrongly; "
-			"`--estimator interval` allows for it",
+			"no straight line fits its %llu messages: a rate changed (the estimator interval allows for it), or "
+			"messages are matched wrongly",
 			(unsigned long long)l->messages);
 	else
 		sync_reason(out, CVL_UNSYNCHRONISED, "no messages tie it to the reference");
@@ -398,7 +398,9 @@ out:
 }
 
 const struct estimator estimator_hull = {
-	.info = { "hull", "messages and constant rates: convex hull, all straight lines that fit",
-		  true, sync_message_options },
+	.info = { .name = "hull",
+		  .what = "messages and constant rates: convex hull, all straight lines that fit",
+		  .messages = true,
+		  .options = sync_message_options },
 	.solve = solve,
 };

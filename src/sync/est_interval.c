@@ -357,7 +357,7 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 		sync_reason(
 			out, CVL_DEGRADED,
 			"the messages contradict a drift limit of %g ppm a clock; they fit one of %.4g ppm, and "
-			"the bounds are given for that (see --max-drift)",
+			"the bounds are given for that",
 			w->p->clock[clock].drift_ppm, w->p->clock[clock].drift_ppm * relaxed);
 	else if (b->cuts)
 		sync_reason(
@@ -562,7 +562,7 @@ static int finish_all(struct work *w, double relaxed, struct sync_solution *s,
 				"the messages of %s contradict each other whatever its clock does%s: matched "
 				"wrongly, or stamped after sending",
 				p->clock[same].name,
-				p->clock[same].has_wander ? " within --wander" : "");
+				p->clock[same].has_wander ? " within the limit of its wander" : "");
 		} else if (!w->tied || w->band[same].n) {
 			rc = finish(w, c, relaxed, &s->clock[c], err);
 		}
@@ -623,8 +623,9 @@ int interval_join(const struct sync_problem *p, struct sync_solution *s, struct 
 }
 
 const struct estimator estimator_interval = {
-	.info = { "interval",
-		  "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
-		  true, sync_interval_options },
+	.info = { .name = "interval",
+		  .what = "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
+		  .messages = true,
+		  .options = sync_interval_options },
 	.solve = solve,
 };

@@ -814,15 +814,16 @@ static const struct tracker kalman = { open_kalman, feed, close_bank, false, tru
 static const struct tracker lag = { open_lag, feed, close_bank, false, true };
 
 const struct estimator estimator_kalman = {
-	.info = { "kalman",
-		  "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
-		  false, sync_mark_options, true },
+	.info = { .name = "kalman",
+		  .what = "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
+		  .options = sync_mark_options,
+		  .follows = true },
 	.tracker = &kalman,
 };
 
 const struct estimator estimator_lag = {
-	.info = { "lag",
-		  "the same, told once later marks would change little, at the earliest 16 s late",
-		  false, sync_mark_options },
+	.info = { .name = "lag",
+		  .what = "the same, told once later marks would change little, at the earliest 16 s late",
+		  .options = sync_mark_options },
 	.tracker = &lag,
 };

@@ -261,7 +261,8 @@ static int close_line(void *state, int rc)
 static const struct tracker tracker = { open_line, feed_line, close_line, false, false };
 
 const struct estimator estimator_line = {
-	.info = { "line", "pulses and beacons: one robust straight line a clock", false,
-		  sync_mark_options },
+	.info = { .name = "line",
+		  .what = "pulses and beacons: one robust straight line a clock",
+		  .options = sync_mark_options },
 	.tracker = &tracker,
 };

@@ -182,7 +182,8 @@ static int close_regression(void *state, int rc)
 static const struct tracker tracker = { open_regression, feed, close_regression, false, false };
 
 const struct estimator estimator_regress = {
-	.info = { "regress", "pulses and beacons, online: sliding regression with a test of runs",
-		  false, sync_mark_options },
+	.info = { .name = "regress",
+		  .what = "pulses and beacons, online: sliding regression with a test of runs",
+		  .options = sync_mark_options },
 	.tracker = &tracker,
 };

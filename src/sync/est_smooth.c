@@ -995,8 +995,8 @@ static int close_smooth(void *state, int rc)
 const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, false, true };
 
 const struct estimator estimator_smooth = {
-	.info = { "smooth",
-		  "pulses and beacons: offline smoother that learns each clock's noise (default for them)",
-		  false, sync_mark_options },
+	.info = { .name = "smooth",
+		  .what = "pulses and beacons: offline smoother that learns each clock's noise (default for them)",
+		  .options = sync_mark_options },
 	.tracker = &tracker_smooth,
 };

@@ -154,8 +154,8 @@ static int close_tracelab(void *state, int rc)
 static const struct tracker tracker = { open_tracelab, feed, close_tracelab, true, false };
 
 const struct estimator estimator_tracelab = {
-	.info = { "tracelab",
-		  "pulses, online: the controller of the TraceLab paper, to compare with", false,
-		  sync_mark_options },
+	.info = { .name = "tracelab",
+		  .what = "pulses, online: the controller of the TraceLab paper, to compare with",
+		  .options = sync_mark_options },
 	.tracker = &tracker,
 };

@@ -217,8 +217,7 @@ static void say_ambiguous(const struct marks *w, size_t c, struct cvl_clock_sync
 	sync_reason(
 		out, CVL_AMBIGUOUS,
 		"ambiguous by whole periods of %s: nothing decides which pulses of %s it heard. Any of these would: "
-		"when captures began (`import --start TIME+-S`; `sync --start-bound S` if what they claim is good), an "
-		"edge that all saw (`sync --align LINE`), messages, beacons",
+		"when captures began, an edge that all saw, messages, beacons",
 		period, strchr(w->p->source[t->via].name, ' ') + 1);
 }
 
@@ -263,9 +262,8 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 	else if (count && count->too_fast)
 		sync_reason(
 			out, CVL_DEGRADED,
-			"its rate is %.0f ppm off by these pulses, more than the %.0f ppm stated: "
-			"`--max-drift %s=PPM` or `import --drift` if that is so",
-			fabs(count->rate_ppm), p->clock[c].drift_ppm, p->clock[c].name);
+			"its rate is %.0f ppm off by these pulses, more than the %.0f ppm stated",
+			fabs(count->rate_ppm), p->clock[c].drift_ppm);
 	else if (count && count->aside)
 		sync_reason(
 			out, CVL_DEGRADED,

@@ -40,7 +40,7 @@ bool sync_again(const struct sync_problem *p, size_t clock, struct cvl_clock_syn
 		out, CVL_AMBIGUOUS,
 		"ambiguous by whole times of %s: keys of its messages come again after that, and more than one shift "
 		"fits, or nothing rules out another. Any of these would decide: a longer key, a `window` below half of "
-		"that, when captures began (`import --start TIME+-S`; `sync --start-bound S`)",
+		"that, when captures began",
 		text);
 	return true;
 }

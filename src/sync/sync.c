@@ -122,8 +122,10 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session,
 		int c = cvl_session_find(session, o->drift[k].clock);
 
 		if (c < 0)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"--max-drift: there is no clock '%s'", o->drift[k].clock);
+			return cvl_hint(err, CVL_HINT_NAMES,
+					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						 "a drift limit is given for '%s': no such clock",
+						 o->drift[k].clock));
 		for (size_t i = 0; i < p->n_clocks; i++)
 			if (p->clock[i].same_as == p->clock[c].same_as)
 				p->clock[i].drift_ppm = o->drift[k].ppm;
@@ -182,10 +184,10 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 	if (o->reference) {
 		p->reference = cvl_session_find(session, o->reference);
 		if (p->reference < 0)
-			return cvl_fail(
-				err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"--reference: there is no clock '%s'; `coeval info` lists them",
-				o->reference);
+			return cvl_hint(err, CVL_HINT_NAMES,
+					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						 "the reference '%s': no such clock",
+						 o->reference));
 	}
 	return set_drift(p, session, o, err);
 }
@@ -230,7 +232,7 @@ static int no_estimator(const char *name, struct cvl_error *err)
 			 estimators[i]->info.name);
 	}
 	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"there is no estimator '%s'; there are: %s", name, names);
+			"unknown estimator '%s'; expected one of %s", name, names);
 }
 
 /* Whether all streams are of one clock, whose time then is the timeline: there is nothing to be tied. */
@@ -260,22 +262,23 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 	if (is_one_clock(p) && !p->n_marks && !has_rules(o) && !name)
 		return 0;
 	if (!p->n_marks && !p->n_messages && !p->ambiguous)
-		return cvl_fail(
-			err, CVL_E_NO, CVL_NO_OFFSET,
-			"nothing ties these clocks: no beacons are stored, and %s. Say --match RULE for events that "
-			"are messages, or --pulse LINE:rise:1s for pulses",
-			!has_rules(o) ? "no rule was given to derive observations" :
-					"the rules given found nothing");
+		return cvl_hint(err, CVL_HINT_RULES,
+				cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+					 "nothing ties these clocks: no beacons are stored, and %s",
+					 !has_rules(o) ?
+						 "no rule was given to derive observations" :
+						 "the rules given found nothing"));
 	if ((*out)->info.messages && !p->n_messages && !p->ambiguous)
-		return cvl_fail(
-			err, CVL_E_NO, CVL_NO_OFFSET,
-			"the estimator %s needs messages, and there are none; say --match RULE",
-			(*out)->info.name);
+		return cvl_hint(err, CVL_HINT_MESSAGES,
+				cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+					 "the estimator %s needs messages, and there are none",
+					 (*out)->info.name));
 	if (!(*out)->info.messages && !p->n_marks)
-		return cvl_fail(
-			err, CVL_E_NO, CVL_NO_OFFSET,
-			"the estimator %s needs pulses or beacons, and there are none; say --pulse LINE:rise:1s",
-			(*out)->info.name);
+		return cvl_hint(
+			err, CVL_HINT_PULSES,
+			cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				 "the estimator %s needs pulses or beacons, and there are none",
+				 (*out)->info.name));
 	return 0;
 }
 

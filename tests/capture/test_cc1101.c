@@ -15,7 +15,7 @@
 
 #include "core/random.h"
 #include "capture/drivers/cc1101/spi.h"
-#include "../sim/cc1101_chip.h"
+#include "../sim/devices/cc1101_chip.h"
 #include "tier.h"
 
 static uint64_t seed;
@@ -564,7 +564,7 @@ static void dies_later(void **state)
 	}
 }
 
-static void count_row(void *ctx, const struct device_row *row)
+static void count_row(void *ctx, const struct cvl_device *row)
 {
 	assert_non_null(strstr(row->where, "spidev7.1"));
 	assert_string_equal(row->state, "ready");

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../sim/cc1101_chip.h"
+#include "../sim/devices/cc1101_chip.h"
 #include "radio/cc1101_config.h"
 
 #define SPI "-P spi:clk=CLK:mosi=MOSI:miso=MISO:cs=CS"

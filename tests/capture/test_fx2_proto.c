@@ -14,7 +14,7 @@
 #include "core/random.h"
 #include "capture/drivers/fx2/ihx.h"
 #include "capture/drivers/fx2/proto.h"
-#include "../sim/fx2_device.h"
+#include "../sim/devices/fx2_device.h"
 #include "tier.h"
 
 static uint64_t seed;

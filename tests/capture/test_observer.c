@@ -226,7 +226,7 @@ static void idle_clients_lock_nobody_out(void **state)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		char *answer = control_ask(path, "stop", &err);
+		char *answer = cvl_capture_ask(path, "stop", &err);
 
 		_exit(!answer || strcmp(answer, "{\"state\":\"done\"}"));
 	}

@@ -148,7 +148,7 @@ static void hear(void *ctx, size_t analyzer, bool problem, const char *text)
 struct run {
 	struct seen seen;
 	struct driver_sink sink;
-	struct driver_opts opts;
+	struct cvl_device_opts opts;
 	struct cvl_error err;
 	void *state;
 };

@@ -41,7 +41,7 @@ struct bed {
 	const struct driver *driver;
 	void *state;
 	struct driver_sink sink;
-	struct driver_opts opts;
+	struct cvl_device_opts opts;
 	char said[4000];
 	uint8_t *got;
 	size_t n, kept; /* up to the last restart */
@@ -132,7 +132,7 @@ static int set_up(void **state)
 	b->got = malloc(GOT_BYTES);
 	b->trace = read_metadata(&tracer_declared);
 	b->sink = (struct driver_sink){ .tell = see_text, .packet = see_packet, .ctx = b };
-	b->opts = (struct driver_opts){ .devices = b->path, .metadata = b->metadata };
+	b->opts = (struct cvl_device_opts){ .devices = b->path, .metadata = b->metadata };
 	*state = b;
 	return 0;
 }

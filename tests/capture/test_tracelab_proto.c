@@ -11,7 +11,7 @@
 
 #include "capture/drivers/tracelab/command.h"
 #include "capture/drivers/tracelab/proto.h"
-#include "sim/tracelab_fpga.h"
+#include "sim/devices/tracelab_fpga.h"
 #include "test_draw.h"
 
 #define EDGES_MAX 20000

@@ -58,7 +58,7 @@ live 1
 coeval capture -d pipe --rate 10k --lines 8 --name a -o term <live.1 >term.txt &
 pid=$!
 until_true test -s term/traces/a/stream
-run join term -o none
+run session join term -o none
 run capture -d file --device five.raw --rate 10k --lines 8 --name b -o term
 kill $pid
 wait $pid
@@ -138,9 +138,9 @@ samples 0 100 | run capture -d pipe --rate 10k --lines 8 --name a -o deaf --radi
 echo "== joined"
 samples 0 4000 | cap --name b -o b
 samples 0 4000 | cap --name c -o c
-run join file b -o all
-run join c -o all --link
-run join short -o all
+run session join file b -o all | grep -v '^  '
+run session join c -o all --link | grep -v '^  '
+run session join short -o all | grep -v '^  '
 coeval info all >/dev/null; echo "info: status $?"
 ls all/traces
 [ -L all/traces/c ] && echo "c is a link"

@@ -19,16 +19,16 @@ trace() { # DIRECTORY ENV: three events at 10, 4000000000 and, after a wrap, 5
 trace zephyr
 echo "- no clock: nanoseconds, and it is said"
 coeval show zephyr
-coeval import -o s zephyr
+coeval import -o s zephyr > /dev/null
 coeval show s
 echo "- a rate that is said"
-coeval import -o slow --clock-rate 1M zephyr
+coeval import -o slow --clock-rate 1M zephyr > /dev/null
 coeval show slow
-coeval import -o bad --clock-rate fast zephyr
+coeval import -o bad --clock-rate fast zephyr > /dev/null
 echo "exit status $?"
 echo "- a clock that is declared keeps its rate"
 trace declared "" "clock { name = c; freq = 1000000; offset_s = 1600000000; };"
-coeval import -o declared.s --clock-rate 1k declared
+coeval import -o declared.s --clock-rate 1k declared > /dev/null
 coeval show declared.s
 
 echo "- nodes that are not there"
@@ -47,6 +47,6 @@ echo "- processes of one host"
 trace ust/pid/1 'domain = "ust"; hostname = "box"; procname = "app"; vpid = 17;'
 trace ust/pid/2 'domain = "ust"; hostname = "box"; procname = "app"; vpid = 18;'
 trace ust/pid/3 'domain = "ust"; hostname = "box"; procname = "db"; vpid = 19;'
-coeval import -o ust.s --clock-rate 1G ust
+coeval import -o ust.s --clock-rate 1G ust > /dev/null
 coeval show ust.s --json | sed -n 's/.*"node":"\([^"]*\)","clock":"\([^"]*\)".*/\1 \2/p' | sort -u
 coeval show ust.s --node app-18

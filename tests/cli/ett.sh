@@ -35,7 +35,7 @@ disk() {
 
 echo "== it boots from its own disk, tests itself, and saves there"
 pc see=ready key=ret "see=saved, blocks" -- -drive "$(disk fw/ett.img)"
-coeval import -o self fw/ett.img 2>&1 | quietly
+coeval import -o self fw/ett.img 2>&1 >/dev/null | quietly
 coeval show self --json >self.json
 python3 "$SRC/tests/ett_truth.py" self.json 2>truth.log || { cat truth.log; exit 1; }
 echo "every event is in the bracket of its store, no long pulse was missed"
@@ -54,9 +54,9 @@ kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room
 	key=s "see=saved, blocks" key=t "wait=1" "see=saved, blocks" key=esc "see=ready" \
 	-- -drive "$(disk plain.img 0)" -serial file:serial.bin | sed 's/  [0-9 ]*$//; s/stores.*outside/... outside/'
 cmp -n "$(stat -c %s serial.bin)" serial.bin plain.img && echo "alike"
-coeval import -o serial serial.bin 2>&1 | quietly
-coeval import -o plain plain.img 2>&1 | quietly
-coeval show serial --event run | grep -o 'ended_by = "[a-z -]*"'
+coeval import -o serial serial.bin 2>&1 >/dev/null | quietly
+coeval import -o plain plain.img 2>&1 >/dev/null | quietly
+coeval show serial --select run | grep -o 'ended_by = "[a-z -]*"'
 coeval export serial --to ett-text >a.txt
 coeval export plain --to ett-text >b.txt
 cmp a.txt b.txt && [ -s a.txt ] && awk '$2 > 1 || $3 > 8 { bad = 1 } END { print bad ? "odd" : "eight probes of one bit" }' a.txt
@@ -79,14 +79,14 @@ kernel "pci=1af4:1110 bar=2 base=4 shift=16 probes=1 start=now save=disk" "see=c
 	-drive "$(disk pci.img)" -device ivshmem-plain,memdev=m \
 	-object memory-backend-file,id=m,size=1M,mem-path=lines,share=on
 wait "$writer"
-coeval import -o pci pci.img 2>&1 | quietly
+coeval import -o pci pci.img 2>&1 >/dev/null | quietly
 coeval export pci --to ett-text | awk '{ printf "%s ", $2 } END { print "" }'
 
 echo "== the worst case: every step is a record; the HPET in place of the 8254"
 space steps.img 2M
 kernel "steps=on record=5000 start=now save=disk timer=hpet zero=off" "see=ended by full memory" "see=saved, blocks" -- \
 	-drive "$(disk steps.img)"
-coeval import -o steps steps.img 2>&1 | quietly
+coeval import -o steps steps.img 2>&1 >/dev/null | quietly
 coeval show steps | grep -o 'calibrated_by = "[A-Z0-9]*"'
 coeval show steps --json | python3 -c '
 import json, sys
@@ -105,7 +105,7 @@ echo "== instructions a step, counted: one a ns"
 space count.img 2M
 pc "see=saved, blocks" -- -smp 1 -icount shift=0 -drive "$(disk count.img)" -kernel fw/ett.bin \
 	-append "length=20ms start=now save=disk"
-coeval import -o count count.img 2>&1 | quietly
+coeval import -o count count.img 2>&1 >/dev/null | quietly
 coeval show count | sed -n 's/.*steps = \([0-9]*\),.*/\1/p' | awk '{ n = 20000000 / $1; print (n <= 30 ? "30 or fewer" : n) }'
 
 echo "== without a port; on disks that are not ours, too small, and not there"
@@ -119,7 +119,7 @@ cmp -n 2097152 foreign.img /dev/zero && echo "untouched"
 kernel "selftest=3000 dwell=100ms probes=1 disk=1" "see=ready" key=ret "wait=3" key=a "see=ended by" key=s "line=NOT SAVED" -- \
 	-drive "$(disk foreign.img 0)"
 kernel "steps=on record=5000 start=now disk=0 zero=off" "see=ended by" key=s "line=NOT SAVED" -- -drive "$(disk small.img)" | quietly
-coeval import -o small small.img 2>&1 | quietly
+coeval import -o small small.img 2>&1 >/dev/null | quietly
 
 echo "== a machine that stood still while the clock was measured: the timer went round unseen, and it is measured again"
 rate() {
@@ -137,7 +137,7 @@ echo "== modem lines of a serial port, set through its loopback; a code of 0 end
 space modem.img 2M
 kernel "source=serial base=2f8 start=now save=disk" see=capturing wait=2 out=2FC:11 wait=1 out=2FC:12 wait=1 out=2FC:14 wait=1 \
 	out=2FC:18 wait=1 out=2FC:1F wait=1 out=2FC:10 "see=saved, blocks" -- -serial null -serial null -drive "$(disk modem.img)"
-coeval import -o modem modem.img 2>&1 | quietly
+coeval import -o modem modem.img 2>&1 >/dev/null | quietly
 coeval export modem --to ett-text | cut -d " " -f 2-
 
 echo "== no code ends it where a probe is one bit; its length does"

@@ -69,7 +69,7 @@ make swo import -o swo --format swo --rate 16M itm.bin
 make uart import -o uart --channels 8 --rate 1M --uart D0:9600 samples.raw
 make sim sim world.yaml -o sim
 make capture capture -d file --device samples.raw --rate 10k --lines 8 --name a -o capture
-make joined join -o joined csv sim ctf
+make joined session join -o joined csv sim ctf
 cp -r "$data/sessions/unfinished" unfinished
 sessions="csv vcd flocklab power rld sr raw ctf hosts ett itm tpiu swo uart sim capture joined unfinished"
 
@@ -139,9 +139,9 @@ every_verb() {
 		rm -rf exported
 		try export "$s" --to $format -o exported
 	done
-	try act "$s" set D0 at 1
+	try control act "$s" set D0 at 1
 	rm -rf again
-	try join -o again "$s"
+	try session join -o again "$s"
 	try session verify again
 	try info again
 }

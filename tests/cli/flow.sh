@@ -47,7 +47,7 @@ with open("n2.vcd", "w") as f:
             f.write(line)
 END
 coeval import -o s --node n1 n1.vcd >/dev/null
-coeval import -o s --node n2 n2.vcd
+coeval import -o s --node n2 n2.vcd > /dev/null
 run coeval flow s map.yaml --between wake..sleep --between wake:wake --svg times.svg
 grep -c '<rect\|<path' times.svg >/dev/null && echo "a picture"
 run coeval flow s map.yaml --path --node n1 --from-start --until 5ms

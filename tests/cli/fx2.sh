@@ -73,7 +73,7 @@ chmod -R a+rwX "\$UMOCKDEV_DIR"
 chmod 000 "\$UMOCKDEV_DIR"/dev/bus/usb/*/*
 as=
 [ "\$(id -u)" -ne 0 ] || as="setpriv --reuid 65534 --regid 65534 --clear-groups"
-\$as "\$UMOCKDEV_DIR/coeval" devices
+\$as "\$UMOCKDEV_DIR/coeval" doctor devices
 \$as "\$UMOCKDEV_DIR/fx2_capture" -q
 END
 bed --loaded -- bash closed.sh

@@ -17,7 +17,7 @@ coeval sync simulated --beacon 500ms --compare >/dev/null && echo "the truth is 
 coeval sync imported --pulse PPS:rising:1s | grep -c good
 coeval sync simulated --beacon 500ms --calibration simulated/calibration.json | grep -c good
 run export imported --to csv | head -n 3
-run join -o all imported simulated foreign unfinished
+run session join -o all imported simulated foreign unfinished
 run session verify all
 python3 -c '
 import sys

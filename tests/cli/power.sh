@@ -82,14 +82,14 @@ run coeval import -o twin twin.rld
 run coeval power twin --power I1H_2 --line I1L_valid_2
 sed '3000,3009s/,10,3$/,1e308,3/' short.csv >wild.csv
 sed 's/,10,3$/,1e308,3/' short.csv >absurd.csv
-coeval import -o wild wild.csv
+coeval import -o wild wild.csv > /dev/null
 run coeval power wild --current current --volts voltage
-coeval import -o absurd absurd.csv
+coeval import -o absurd absurd.csv > /dev/null
 run coeval power absurd --current current --volts voltage
-coeval import -o long long.csv short.csv
+coeval import -o long long.csv short.csv > /dev/null
 run coeval power long --current current --volts voltage --line LED1
 
-coeval import -o $'odd\xff' odd.rld
+coeval import -o $'odd\xff' odd.rld > /dev/null
 coeval info $'odd\xff' | grep -A2 "^lines"
 for verb in info "power --power I1H"; do
 	coeval $verb $'odd\xff' --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["session"])'

@@ -35,7 +35,7 @@ $enddefinitions $end
 0a
 0b
 V
-coeval import -o s two.vcd
+coeval import -o s two.vcd > /dev/null
 refused precision s --between m.A:rise..m.B:rise --svg times.svg
 grep -c "<svg" times.svg
 refused precision s --between m.A..m.A --json
@@ -51,7 +51,7 @@ for i in range(1000):
     print(f"#{t + 50}\n1a\n#{t + 50 + high}\n0a")
     t += 50 + high + 100
 P
-coeval import -o far far.vcd
+coeval import -o far far.vcd > /dev/null
 refused precision far --between m.A:rise..m.A:fall --svg far.svg
 grep -o "2 shorter, 3 longer" far.svg
 coeval precision far --between m.A:rise..m.A:fall --json | grep -E '"histogram_(shorter|longer)"'

@@ -12,7 +12,7 @@
 	printf '#3000\n0%s\n' 0
 	printf '#9000\n'
 } >eight.vcd
-coeval import -o s eight.vcd
+coeval import -o s eight.vcd > /dev/null
 
 coeval show s --from 1500us --until 2500us
 coeval show s --from 1500us --until 1600us

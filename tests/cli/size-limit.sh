@@ -40,7 +40,7 @@ coeval show quiet 2>&1 | tail -n 1 | sed 's/.*a gap/a gap/'
 echo "== an import"
 (
 	ulimit -f 200
-	coeval import -o i --format raw --channels 8 --rate 10k --node a samples.raw
+	coeval import -o i --format raw --channels 8 --rate 10k --node a samples.raw > /dev/null
 	echo "status $?"
 ) 2>&1
 coeval show i >shown.txt 2>err
@@ -48,7 +48,7 @@ echo "show: status $?, $(grep -c 'disk full' shown.txt) gap of a full disk"
 coeval session verify i | tail -n 1
 
 echo "== a copy, a report, a session at all"
-coeval import -o whole --format raw --channels 8 --rate 10k --node a samples.raw
+coeval import -o whole --format raw --channels 8 --rate 10k --node a samples.raw > /dev/null
 limited() {
 	(
 		ulimit -f "$1"

@@ -48,9 +48,9 @@ done
 
 echo "== what failed left nothing, and what was decoded again stands once"
 coeval info s | awk '$1 ~ /-SWO/ && /MHz/ { print $1 }'
-coeval import -o b "$SRC/examples/swo/board.vcd" --swo SWO --swo SWO
+coeval import -o b "$SRC/examples/swo/board.vcd" --swo SWO --swo SWO > /dev/null
 coeval sync b >/dev/null 2>&1
-coeval decode b --swo SWO
+coeval decode b --swo SWO > /dev/null
 ls b/traces
 coeval task b | sed -n 1p
 
@@ -75,11 +75,11 @@ with open("tied.vcd", "w") as f:
                     level = bit
                 t += 100
 E
-coeval import -o tied tied.vcd
+coeval import -o tied tied.vcd > /dev/null
 coeval sync tied --pulse PPS:rise:1s >/dev/null
-coeval decode tied --uart TX:10000
-coeval decode tied --uart TX:10000
-coeval show tied --event uart --bounds | tail -n 1
+coeval decode tied --uart TX:10000 > /dev/null
+coeval decode tied --uart TX:10000 > /dev/null
+coeval show tied --select uart --bounds | tail -n 1
 coeval info tied --json | grep -o '"verdict": *"[a-z]*"'
 
 echo "== values that a session cannot hold, and names that it can"
@@ -87,7 +87,7 @@ printf '\300\144' >ts
 coeval import -o t --format itm --ts-prescaler 3 ts 2>&1 | head -n 1
 coeval import -o t --format itm --rate 18446744073709551615 ts 2>&1
 cp "$SRC/examples/swo/board.vcd" a..b.vcd
-coeval import -o t a..b.vcd --swo SWO
+coeval import -o t a..b.vcd --swo SWO > /dev/null
 coeval info t | sed -n 1p
 
 echo "== the program of another chip"

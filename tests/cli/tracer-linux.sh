@@ -19,7 +19,7 @@ ended() { # the writer of a program that did not end by exit() needs a moment: n
 }
 
 count() {
-	coeval import -o s trace && coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json "$@"
+	coeval import -o s trace > /dev/null && coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json "$@"
 	rm -rf s trace
 }
 
@@ -40,7 +40,7 @@ for _ in 1 2 3; do
 done
 echo "== a signal handler"
 ./program signals 20 trace
-coeval import -o s trace && coeval show s --json >s.json
+coeval import -o s trace > /dev/null && coeval show s --json >s.json
 grep -c '"who":100' s.json
 rm -rf s trace
 echo "== a child"

@@ -24,16 +24,16 @@ wave() {
 for frame in 8N1 8E1 8O2 7E1 7O1; do
 	wave ${frame:0:1} ${frame:1:1} ${frame:2:1} >raw
 	rm -rf s
-	coeval import -o s --format raw --channels 1 --rate 100k --uart D0:10k:$frame raw
-	coeval show s --event uart | sed "s/.*text/$frame/"
+	coeval import -o s --format raw --channels 1 --rate 100k --uart D0:10k:$frame raw > /dev/null
+	coeval show s --select uart | sed "s/.*text/$frame/"
 done
 
 echo "--- wrong parity"
 wave 8 E 1 5 >raw
 rm -rf s
-coeval import -o s --format raw --channels 1 --rate 100k --uart D0:8E1 raw
+coeval import -o s --format raw --channels 1 --rate 100k --uart D0:8E1 raw > /dev/null
 coeval show s | grep -v edge
-coeval decode s --uart D0:10k:8O1
+coeval decode s --uart D0:10k:8O1 > /dev/null
 echo "-> $?"
 coeval decode s --uart D0:10k:9E1 2>&1 | head -n 1
 coeval decode s --uart D0:10k:8X1 2>&1 | head -n 1
@@ -48,5 +48,5 @@ NR >= 800 && NR < 920 { if (NR == 800) { print "#" NR " xt"; last = -1 } next }
 $1 != last { print "#" NR " " $1 "t"; last = $1 }
 END { print "#" NR }' >wave.vcd
 rm -rf s
-coeval import -o s --uart tx:10k wave.vcd
+coeval import -o s --uart tx:10k wave.vcd > /dev/null
 coeval show s | grep -e uart -e gap -e " = x"

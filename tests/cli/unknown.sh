@@ -20,7 +20,7 @@ cat >w.vcd <<-'VCD'
 	#7000 1!
 	#8000
 VCD
-coeval import -o s w.vcd
+coeval import -o s w.vcd > /dev/null
 echo "--- show"
 coeval show s
 coeval show s --json | grep -e null -e '"levels"' | grep -o '"tick":.*'
@@ -34,7 +34,7 @@ grep -A4 'name = "edge"' ctf/metadata | grep -o 'hex64_t _unknown'
 coeval show ctf | grep -c _unknown
 
 echo "--- and back"
-coeval import -o back out.vcd --node w
+coeval import -o back out.vcd --node w > /dev/null
 cut -d, -f1,4,6 out.csv >want
 coeval export back --to csv | cut -d, -f1,4,6 | cmp - want && echo "the same edges and values"
 
@@ -76,12 +76,12 @@ echo "--- sync"
 sed 's/#\([0-9]*\)000/#\1003/' w.vcd >v.vcd
 for line in PPS PSP led; do
 	rm -rf two
-	coeval import -o two --node a w.vcd
-	coeval import -o two --node b v.vcd
+	coeval import -o two --node a w.vcd > /dev/null
+	coeval import -o two --node b v.vcd > /dev/null
 	coeval sync two --pulse $line:rise:2ms 2>&1
 done
 sed 's/" led/" x.PPS/' w.vcd >both.vcd
-coeval import -o both both.vcd
+coeval import -o both both.vcd > /dev/null
 coeval sync both --pulse PPS:rise:2ms 2>&1
 coeval decode both --uart PPS:9600 2>&1
 exit 0

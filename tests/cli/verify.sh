@@ -22,8 +22,8 @@ verify() {
 python3 -c '
 import sys
 sys.stdout.buffer.write(bytes(i & 255 for i in range(40000)))' >samples.raw
-coeval import -o s --format raw --channels 8 --rate 10k --node desk samples.raw
-coeval import -o s "$sessions/foreign/traces/core"
+coeval import -o s --format raw --channels 8 --rate 10k --node desk samples.raw > /dev/null
+coeval import -o s "$sessions/foreign/traces/core" > /dev/null
 coeval sync s --pulse D7:rise:25600us --pulse D6:rise:12800us >/dev/null
 run session verify s
 coeval session verify s --json | python3 -c 'import json, sys; j = json.load(sys.stdin); print(j["ok"], [c["name"] for c in j["clocks"]], [f["name"] for f in j["files"]])'
@@ -78,7 +78,7 @@ END
 swap 0 2 1 3 4 5 6 7 8
 swap 0 1 1 2 3 4 5 6 7 8
 swap 0 2 3 4 5 6 7 8
-coeval import -o other --format raw --channels 8 --rate 10k --node desk samples.raw
+coeval import -o other --format raw --channels 8 --rate 10k --node desk samples.raw > /dev/null
 fresh
 cp other/traces/desk/stream d/traces/desk/stream
 coeval show d >/dev/null; echo "show -> $?"

@@ -9,7 +9,7 @@
 
 #include <coeval/format.h>
 
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_encode.h"
 #include "test_scratch.h"
 
 #define BIT 10

@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include "decode/itm.h"
-#include "sim/swo_draw.h"
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_draw.h"
+#include "sim/devices/swo_encode.h"
 
 #define MAX 4096
 

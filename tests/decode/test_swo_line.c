@@ -13,8 +13,8 @@
 #include "decode/manchester.h"
 #include "decode/tpiu.h"
 #include "decode/uart.h"
-#include "sim/swo_encode.h"
-#include "sim/swo_round.h"
+#include "sim/devices/swo_encode.h"
+#include "sim/devices/swo_round.h"
 
 #define BYTES_MAX 8192
 #define EDGES_MAX (BYTES_MAX * 20)

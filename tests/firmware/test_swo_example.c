@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "sim/dwt.h"
+#include "sim/devices/dwt.h"
 #include "swotrace/regs.h"
 #include "swotrace/swotrace.h"
 #include "wire/swo_marks.h"

@@ -12,7 +12,7 @@
 
 #include "decode/packet_row.h"
 #include "decode/unpack.h"
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_encode.h"
 #include "test_draw.h"
 #include "tracer/metadata.h"
 #include "tracer/platform/swo.h"

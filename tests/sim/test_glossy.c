@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "core/random.h"
-#include "sim/glossy_net.h"
+#include "sim/devices/glossy_net.h"
 
 #define HZ 13000000u
 #define NODES_MOST GLOSSY_NET_MOST

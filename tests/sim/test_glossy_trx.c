@@ -15,7 +15,7 @@
 
 #include "glossy/glossy.h"
 #include "glossy/trx.h"
-#include "sim/cc1101_chip.h"
+#include "sim/devices/cc1101_chip.h"
 
 #define NODES 3
 #define HZ 84000000u

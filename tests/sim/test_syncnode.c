@@ -12,7 +12,7 @@
 #include <time.h>
 
 #include "core/random.h"
-#include "sim/syncnode_host.h"
+#include "sim/devices/syncnode_host.h"
 
 #include "cc1101_double.h"
 

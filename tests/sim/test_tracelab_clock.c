@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "core/random.h"
-#include "sim/tracelab_clock.h"
+#include "sim/devices/tracelab_clock.h"
 #include "wire/tracelab_wire.h"
 
 #define SECONDS 19800 /* 5.5 h */

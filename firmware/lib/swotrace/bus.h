@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The way to the chip's registers: the processor's own loads and stores on a target, the model of sim/dwt.h on a host. Library
+ * The way to the chip's registers: the processor's own loads and stores on a target, the model of sim/devices/dwt.h on a host. Library
  * and ports go through it alone, so that all of them run in tests.
  */
 #ifndef COEVAL_SWOTRACE_BUS_H

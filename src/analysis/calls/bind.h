@@ -24,8 +24,8 @@ struct bound_class {
 };
 
 /**
- * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends must be declared: there is no end of
- * what nothing begins. CVL_E_NOMEM.
+ * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends
+ * must be declared: there is no end of what nothing begins. CVL_E_NOMEM.
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);

@@ -190,15 +190,18 @@ static void closed(struct calls *c, struct thread *t, size_t i, struct cvl_calls
 	told(c, t, &s, f->cost, f);
 }
 
-/* What an exit that was never seen leaves to the span around it: what its thread did behind the loss. */
+/*
+ * What an exit that was never seen leaves to the span around it: what its thread did behind the
+ * loss.
+ */
 static int64_t behind_gap(const struct thread *t, size_t i)
 {
 	return i == t->gap_top ? t->frame[i].self - t->gap_self : 0;
 }
 
 /*
- * All spans within frame @keep - 1 go, though their exits were never seen. Those that were not known to be open after records were
- * lost are taken to have ended there.
+ * All spans within frame @keep - 1 go, though their exits were never seen. Those that were not
+ * known to be open after records were lost are taken to have ended there.
  */
 static void close_lost(struct calls *c, struct thread *t, size_t keep, struct cvl_calls_time at)
 {
@@ -274,7 +277,10 @@ int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint
 	return 0;
 }
 
-/* An exit of what is not open. It began where nothing else is known of the thread: around all else that is known, if nothing is open. */
+/*
+ * An exit of what is not open. It began where nothing else is known of the thread: around all else
+ * that is known, if nothing is open.
+ */
 static int lost_entry(struct calls *c, struct thread *t, struct cvl_calls_time at,
 		      uint32_t function, struct cvl_calls_time last_sign, struct cvl_error *err)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Calls: entries and exits of functions, switches of tasks and messages become spans, with where their time went.
+ * Calls: entries and exits of functions, switches of tasks and messages become spans, with where
+ * their time went.
  *
- * The machine below is pure: it is pushed what happened, in order of time, and tells a sink what came of it. It keeps the open
- * spans of each thread and no closed one, so that its memory grows with the depth of stacks, and with the number of threads,
- * functions and ways of calling them (CALLS_NODES_MAX), not with the length of a capture. What the words mean: coeval/calls.h.
+ * The machine below is pure: it is pushed what happened, in order of time, and tells a sink what
+ * came of it. It keeps the open spans of each thread and no closed one, so that its memory grows
+ * with the depth of stacks, and with the number of threads, functions and ways of calling them
+ * (CALLS_NODES_MAX), not with the length of a capture. What the words mean: coeval/calls.h.
  */
 #ifndef ANALYSIS_CALLS_H
 #define ANALYSIS_CALLS_H
@@ -53,8 +55,8 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 		uint64_t id, struct cvl_error *err);
 /**
- * @function: CVL_CALLS_NONE ends whatever is innermost. @id tells spans of one function from each other; with @overlap those within it go
- * on.
+ * @function: CVL_CALLS_NONE ends whatever is innermost. @id tells spans of one function from each
+ * other; with @overlap those within it go on.
  */
 int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 	      uint64_t id, bool overlap, struct cvl_error *err);
@@ -72,9 +74,10 @@ uint32_t calls_running(const struct calls *c, uint32_t core);
 int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_time from,
 	      struct cvl_calls_time to, uint64_t lost, struct cvl_error *err);
 /**
- * @m->to received at @m->received what @m->from had sent at @m->sent. If it was sent after the receiver's last sign of life (begin or
- * end of a span, sending or receiving), the receiver had waited for it since that sign: else it would have taken it. @m->wait_from
- * is filled, and the sink told. Before calls_sign() of the same record.
+ * @m->to received at @m->received what @m->from had sent at @m->sent. If it was sent after the
+ * receiver's last sign of life (begin or end of a span, sending or receiving), the receiver had
+ * waited for it since that sign: else it would have taken it. @m->wait_from is filled, and the sink
+ * told. Before calls_sign() of the same record.
  */
 void calls_received(struct calls *c, struct cvl_calls_message *m);
 /** A sign of life of @thread: it sent or received something. */

@@ -164,7 +164,10 @@ static char *cause_text(const struct study *s, const struct cvl_calls_group *g)
 	return n < 0 ? NULL : text;
 }
 
-/* Whether other tasks of its core run this function too, so that it has to be told which one is meant. */
+/*
+ * Whether other tasks of its core run this function too, so that it has to be told which one is
+ * meant.
+ */
 static bool ambiguous(const struct study *s, const struct cvl_calls_finding *f)
 {
 	const struct cvl_calls_thread *t = &s->thread[f->span.thread];

@@ -32,7 +32,10 @@ static int by_length(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* Leave the shorter half of the entries of @size bytes out; of those as long as the one in the middle the later ones. */
+/*
+ * Leave the shorter half of the entries of @size bytes out; of those as long as the one in the
+ * middle the later ones.
+ */
 static int thin(struct cvl_calls_list *l, char *entry, size_t size, int64_t (*length)(const void *))
 {
 	int64_t *sorted = calloc(l->n, sizeof(*sorted));

@@ -2,9 +2,10 @@
 /**
  * Critical path: what the end of a span waited for, back to its begin, on whatever core.
  *
- * From the end backwards: what the thread did, up to the last message that it had waited for; then the way of the message; then what
- * its sender did before it sent it; and so on. Each instant between begin and end is in one step. Spans and times off the core shorter than
- * a thousandth of the whole are part of what is around them.
+ * From the end backwards: what the thread did, up to the last message that it had waited for; then
+ * the way of the message; then what its sender did before it sent it; and so on. Each instant
+ * between begin and end is in one step. Spans and times off the core shorter than a thousandth of
+ * the whole are part of what is around them.
  */
 #ifndef ANALYSIS_CALLS_PATH_H
 #define ANALYSIS_CALLS_PATH_H

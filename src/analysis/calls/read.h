@@ -20,8 +20,8 @@ struct calls_names {
 };
 
 /**
- * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or with 0x in base 16, else in base 10.
- * Lines without a number and what follows '#' are left out.
+ * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or
+ * with 0x in base 16, else in base 10. Lines without a number and what follows '#' are left out.
  */
 int calls_names_load(struct calls_names *names, const char *path, struct cvl_error *err);
 void calls_names_free(struct calls_names *names);
@@ -48,7 +48,10 @@ void calls_read_close(struct calls_read *r);
 
 const struct calls *calls_read_calls(const struct calls_read *r);
 size_t calls_read_functions(const struct calls_read *r);
-/** Whether any address that stands for a function lies in the code of @opts.symbols; false: @first is one that does not. True where there are none. */
+/**
+ * Whether any address that stands for a function lies in the code of @opts.symbols; false: @first
+ * is one that does not. True where there are none.
+ */
 bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first);
 /** CVL_CALLS_NONE: "?". Belongs to @r. */
 const char *calls_read_function(struct calls_read *r, uint32_t function);

@@ -68,7 +68,10 @@ struct calls_read {
 	struct cvl_error *err;
 };
 
-/** Number of the function that @v names; @fixed, if there is no value. CVL_CALLS_NONE in *@out: neither. */
+/**
+ * Number of the function that @v names; @fixed, if there is no value. CVL_CALLS_NONE in *@out:
+ * neither.
+ */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
 		uint32_t *out);
 /** CVL_E_NO: no event is a begin or an end. */

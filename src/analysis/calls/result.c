@@ -212,7 +212,10 @@ static bool is_called(const struct study *s, const struct cvl_calls_span *span)
 						  !fnmatch(s->glob + n + 1, function, 0));
 }
 
-/* The longest of those asked for; if none is, the longest that is in no other. Of those that are equal the first to end. */
+/*
+ * The longest of those asked for; if none is, the longest that is in no other. Of those that are
+ * equal the first to end.
+ */
 static const struct cvl_calls_span *choose(const struct study *s)
 {
 	const struct cvl_calls_span *best = NULL;

@@ -91,8 +91,8 @@ static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t si
 }
 
 /*
- * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and called by its program and its
- * number.
+ * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and
+ * called by its program and its number.
  */
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,

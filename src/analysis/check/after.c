@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B came for sure, or none can
- * come any more. One B may answer several A.
+ * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B came
+ * for sure, or none can come any more. One B may answer several A.
  */
 #include "analysis/check/internal.h"
 
@@ -48,8 +48,8 @@ static int64_t furthest(const struct check *c, const struct occ *o)
 }
 
 /*
- * Whether one that came already answers @a; it is put into m->last. Of those that can only do so because of their bounds
- * the one that reaches furthest is enough.
+ * Whether one that came already answers @a; it is put into m->last. Of those that can only do so
+ * because of their bounds the one that reaches furthest is enough.
  */
 static enum tri earlier(struct check *c, struct monitor *m, const struct occ *a, int64_t from)
 {

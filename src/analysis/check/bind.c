@@ -79,7 +79,10 @@ static bool relative(const struct meaning *m)
 	return !*m->sel.node || !strcmp(m->sel.node, "same") || !strcmp(m->sel.node, "other");
 }
 
-/* Whether clock @i is one of those that @m asks for, seen from a source on @from (NULL: the first of the rule). */
+/*
+ * Whether clock @i is one of those that @m asks for, seen from a source on @from (NULL: the first
+ * of the rule).
+ */
 static bool asked(const struct check *c, size_t i, const struct meaning *m, const char *from)
 {
 	bool other = !strcmp(m->sel.node, "other");

@@ -56,7 +56,9 @@ static __attribute__((noinline)) int64_t own_capture(struct check *c, struct str
 	return capture;
 }
 
-/* Half-width of what the capture of record @i cannot resolve. What was heard may be told by this. */
+/*
+ * Half-width of what the capture of record @i cannot resolve. What was heard may be told by this.
+ */
 static inline int64_t capture_of(struct check *c, struct stream_state *st,
 				 const struct cvl_slice *sl, size_t i)
 {
@@ -222,7 +224,10 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 	struct occ o = occ_at(c, st, sl, i);
 
 	dark(c, st, &o);
-	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
+	/*
+	 * across a slip nothing is as long as it seems: as if something were lost up to the next
+	 * record
+	 */
 	if (b->kind[i] != CVL_GAP || b->aux[i] == CVL_TICK_UNKNOWN)
 		return;
 	o.tick = b->aux[i];
@@ -234,7 +239,10 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 	light(c, st, &o);
 }
 
-/* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
+/*
+ * What is not of lines is known from the first record on, and from the one behind a gap whose end
+ * nobody knows.
+ */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
 	struct occ o = occ_at(c, st, sl, i);

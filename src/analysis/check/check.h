@@ -48,7 +48,10 @@ struct cvl_check_rules {
 	struct config_memory *memory; /* owns their names */
 };
 
-/** Add the rules of YAML @text to @set; @file for messages. On failure @set is to be freed all the same. */
+/**
+ * Add the rules of YAML @text to @set; @file for messages. On failure @set is to be freed all the
+ * same.
+ */
 int check_rules_parse(struct cvl_check_rules *set, const char *text, size_t n, const char *file,
 		      struct cvl_error *err);
 void check_rules_free(struct cvl_check_rules *set);

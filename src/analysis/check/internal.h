@@ -2,9 +2,10 @@
 /**
  * Shared by the parts of the engine.
  *
- * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule bound to sources, one
- * for each of its phrases: a rule over a group has one monitor for each node, or pair of nodes. Records reach sources by
- * the tables of their stream, and sources tell the monitors that listen.
+ * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule
+ * bound to sources, one for each of its phrases: a rule over a group has one monitor for each node,
+ * or pair of nodes. Records reach sources by the tables of their stream, and sources tell the
+ * monitors that listen.
  */
 #ifndef ANALYSIS_CHECK_INTERNAL_H
 #define ANALYSIS_CHECK_INTERNAL_H
@@ -210,12 +211,16 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 /** Whether lo <= b - a <= hi. */
 enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
 		    int64_t hi);
-/** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
+/**
+ * What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN.
+ */
 int64_t monitor_reach(const struct check *c, const struct monitor *m);
 /** The greatest bound of @clock from tick @lo to @hi, or at its map's knots if @all. */
 int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all);
 
-/** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
+/**
+ * Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end.
+ */
 bool source_reaches(const struct check *c, struct source *s, int64_t ns);
 
 /* ---- case.c ---- */
@@ -299,8 +304,8 @@ bool clock_has(const struct check *c, size_t clock, const struct meaning *m);
 int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /**
- * Add to the tables of stream @s all lines or events of @clock that are meant there, for source @source. Returns how
- * many, or CVL_E_NOMEM.
+ * Add to the tables of stream @s all lines or events of @clock that are meant there, for source
+ * @source. Returns how many, or CVL_E_NOMEM.
  */
 int feed_stream(struct check *c, size_t s, size_t clock, const struct meaning *m, uint32_t source);
 

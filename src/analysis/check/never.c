@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A never while B. Both are intervals: an event is one without length, and what a gap hides is one that may or may not have
- * been (a shadow). Two overlap if each begins before the other ends. A pair is judged once the first of the two lies so
- * far back that nothing within the bounds can still meet it.
+ * A never while B. Both are intervals: an event is one without length, and what a gap hides is one
+ * that may or may not have been (a shadow). Two overlap if each begins before the other ends. A
+ * pair is judged once the first of the two lies so far back that nothing within the bounds can
+ * still meet it.
  */
 #include "analysis/check/internal.h"
 
@@ -79,7 +80,10 @@ static void end(struct monitor *m, size_t role, const struct occ *o)
 	}
 }
 
-/* A source that was captured no further than this: what it showed last ends, and of B nothing is known from there on. */
+/*
+ * A source that was captured no further than this: what it showed last ends, and of B nothing is
+ * known from there on.
+ */
 static void capture_ended(struct check *c, struct monitor *m, size_t role)
 {
 	const struct source *src = &c->source[m->source[role]];

@@ -66,7 +66,10 @@ static int check_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_er
 		case CHECK_NEVER: never_end(c, m); break;
 		default: row_end(c, m);
 		}
-		/* of `never A while B` both have to be there; an A alone that never comes is what is wanted */
+		/*
+		 * of `never A while B` both have to be there; an A alone that never comes is what
+		 * is wanted
+		 */
 		if (m->rule->kind == CHECK_NEVER)
 			tried[rule] =
 				tried[rule] || !last_phrase ||

@@ -102,7 +102,10 @@ static void say_steps(const struct check_rule *rule, struct cvl_check_case *firs
 	}
 }
 
-/* The first @n that wait: one whose place is sure, or several whose order among themselves cannot be told. */
+/*
+ * The first @n that wait: one whose place is sure, or several whose order among themselves cannot
+ * be told.
+ */
 static void close_cluster(struct check *c, struct monitor *m, size_t n)
 {
 	const struct ordered *first = queue_first(&m->a);

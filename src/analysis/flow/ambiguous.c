@@ -2,11 +2,13 @@
 /*
  * Two paths that cannot be told apart.
  *
- * Two different paths with the same symbols part at some point: there one goes on to a point whose code begins with
- * the whole code of the other's. From there on one of the two is ahead by the rest of its last code, and the one behind goes on
- * with a point whose code begins with that rest, or is a beginning of it. They are the same symbols once nothing is left. What is left is an
- * end of some code, so the states (point ahead, how much of its code is matched, point behind) are finite, and searching them
- * breadth first finds the shortest pair. Without a graph this is the test of Sardinas and Patterson (1953).
+ * Two different paths with the same symbols part at some point: there one goes on to a point whose
+ * code begins with the whole code of the other's. From there on one of the two is ahead by the rest
+ * of its last code, and the one behind goes on with a point whose code begins with that rest, or is
+ * a beginning of it. They are the same symbols once nothing is left. What is left is an end of some
+ * code, so the states (point ahead, how much of its code is matched, point behind) are finite, and
+ * searching them breadth first finds the shortest pair. Without a graph this is the test of
+ * Sardinas and Patterson (1953).
  */
 #include "analysis/flow/flow.h"
 
@@ -63,7 +65,10 @@ static bool add(struct search *s, struct state new, int *rc)
 	return true;
 }
 
-/* The two paths up to @last (or, CVL_FLOW_NONE, none), and one more point each that is not CVL_FLOW_NONE. */
+/*
+ * The two paths up to @last (or, CVL_FLOW_NONE, none), and one more point each that is not
+ * CVL_FLOW_NONE.
+ */
 static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_t more1,
 		  struct flow_ambiguity *out)
 {
@@ -182,7 +187,10 @@ static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
 	return 0;
 }
 
-/* All pairs that part at one point are searched together; what one search has seen to come to nothing does so in the next. */
+/*
+ * All pairs that part at one point are searched together; what one search has seen to come to
+ * nothing does so in the next.
+ */
 int flow_ambiguous(const struct cvl_flow_map *map, struct flow_ambiguity *found,
 		   struct cvl_error *err)
 {

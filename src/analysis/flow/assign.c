@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels: words that end with none. */
+/*
+ * Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels:
+ * words that end with none.
+ */
 #include "analysis/flow/flow.h"
 
 #include <math.h>
@@ -126,7 +129,10 @@ static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 		free(t);
 	}
 	qsort(rank, n, sizeof(*rank), by_depth);
-	/* Count up in base `ways`, with another digit whenever codes grow longer: none begins like one before it. */
+	/*
+	 * Count up in base `ways`, with another digit whenever codes grow longer: none begins like
+	 * one before it.
+	 */
 	for (size_t i = 0; i < n; i++) {
 		struct cvl_flow_point *p = &map->point[rank[i].point];
 
@@ -146,7 +152,10 @@ static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 
 /* ---- levels ---- */
 
-/* Number @i of the words of @len symbols of which no two neighbours are alike; false if there are not so many. */
+/*
+ * Number @i of the words of @len symbols of which no two neighbours are alike; false if there are
+ * not so many.
+ */
 static bool level_word(const uint16_t *symbols, size_t ways, size_t i, unsigned len, uint16_t *code)
 {
 	size_t before = 0;

@@ -11,8 +11,9 @@
 struct flow_decoder;
 
 /**
- * @from_start: the first change that will be seen is of the first marker after @map's start (without a graph: of some marker's
- * beginning). @map must outlive the decoder. NULL when out of memory.
+ * @from_start: the first change that will be seen is of the first marker after @map's start
+ * (without a graph: of some marker's beginning). @map must outlive the decoder. NULL when out of
+ * memory.
  */
 struct flow_decoder *flow_decoder_new(const struct cvl_flow_map *map, bool from_start,
 				      int (*emit)(void *ctx, const struct cvl_flow_item *item),
@@ -20,8 +21,9 @@ struct flow_decoder *flow_decoder_new(const struct cvl_flow_map *map, bool from_
 void flow_decoder_free(struct flow_decoder *d);
 
 /**
- * The map's pins show @levels from @stamp on. @state: they did so before, see CVL_STATE. What is known for the first time is taken for
- * the initial levels. Returns 0, what emit() returned, or CVL_E_NOMEM; so do the next two.
+ * The map's pins show @levels from @stamp on. @state: they did so before, see CVL_STATE. What is
+ * known for the first time is taken for the initial levels. Returns 0, what emit() returned, or
+ * CVL_E_NOMEM; so do the next two.
  */
 int flow_decoder_levels(struct flow_decoder *d, const struct cvl_flow_stamp *stamp, uint16_t levels,
 			bool state);

@@ -43,7 +43,7 @@ static bool is_place(const char *s)
 	return !strpbrk(s, "\r\n\\*");
 }
 
-#define NAME                                           \
+#define NAME                                               \
 	.min = 1, .max = CVL_FLOW_NAME_MAX, .is = is_name, \
 	.what = "a name of up to 63 letters, digits and '_'"
 #define AT(member) .offset = offsetof(struct raw_point, member)
@@ -333,13 +333,14 @@ static int read_map(struct cvl_flow_map *map, const char *text, size_t n, const 
 	return rc;
 }
 
-int cvl_flow_map_parse(struct cvl_flow_map *map, const char *text, size_t n, const char *name, bool program,
-		   struct cvl_error *err)
+int cvl_flow_map_parse(struct cvl_flow_map *map, const char *text, size_t n, const char *name,
+		       bool program, struct cvl_error *err)
 {
 	return read_map(map, text, n, name, program, err);
 }
 
-int cvl_flow_map_load(struct cvl_flow_map *map, const char *path, bool program, struct cvl_error *err)
+int cvl_flow_map_load(struct cvl_flow_map *map, const char *path, bool program,
+		      struct cvl_error *err)
 {
 	return read_map(map, NULL, 0, path, program, err);
 }

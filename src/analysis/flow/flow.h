@@ -5,17 +5,24 @@
 
 #include <coeval/flow.h>
 
-/** Marked points that may be the next one after @point (CVL_FLOW_NONE: the first of all), in the order of their codes. */
+/**
+ * Marked points that may be the next one after @point (CVL_FLOW_NONE: the first of all), in the
+ * order of their codes.
+ */
 const uint32_t *flow_map_follow(const struct cvl_flow_map *map, uint32_t point, size_t *n);
 
 /** "a", "a+b" of the pins in @symbol; "none". */
 void flow_symbol_put(const struct cvl_flow_map *map, uint16_t symbol, struct cvl_out *o);
 
-/** Work out and check what follows from the points: for who made them otherwise than by cvl_flow_map_parse(). */
+/**
+ * Work out and check what follows from the points: for who made them otherwise than by
+ * cvl_flow_map_parse().
+ */
 int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *err);
 
 /**
- * Two different paths that begin alike and make the same symbols, as the points after their common one.
+ * Two different paths that begin alike and make the same symbols, as the points after their common
+ * one.
  */
 struct flow_ambiguity {
 	uint32_t
@@ -25,8 +32,9 @@ struct flow_ambiguity {
 };
 
 /**
- * Whether @map (of codes that are seen, with follow made) is ambiguous: 1 and @found filled, to be freed; 0 if not; CVL_E_LIMIT
- * or CVL_E_NOMEM. Sardinas and Patterson (1953), carried from codes to paths in a graph: docs/flow.md.
+ * Whether @map (of codes that are seen, with follow made) is ambiguous: 1 and @found filled, to be
+ * freed; 0 if not; CVL_E_LIMIT or CVL_E_NOMEM. Sardinas and Patterson (1953), carried from codes to
+ * paths in a graph: docs/flow.md.
  */
 int flow_ambiguous(const struct cvl_flow_map *map, struct flow_ambiguity *found,
 		   struct cvl_error *err);

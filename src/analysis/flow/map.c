@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the points of a flow map are to each other: reached, ways between markers, codes that cannot be seen. */
+/*
+ * What the points of a flow map are to each other: reached, ways between markers, codes that cannot
+ * be seen.
+ */
 #include "analysis/flow/flow.h"
 
 #include <stdarg.h>
@@ -9,8 +12,8 @@
 
 static __attribute__((format(printf, 4, 5))) int bad(const struct cvl_flow_map *map,
 						     struct cvl_error *err,
-						     const struct cvl_flow_point *at, const char *fmt,
-						     ...)
+						     const struct cvl_flow_point *at,
+						     const char *fmt, ...)
 {
 	char text[CVL_ERROR_TEXT];
 	va_list ap;
@@ -87,8 +90,8 @@ static int check_reached(const struct cvl_flow_map *map, struct cvl_error *err)
 }
 
 /*
- * Unmarked points in an order in which each stands behind all those that follow it, into @order; they have none if they go in a
- * circle.
+ * Unmarked points in an order in which each stands behind all those that follow it, into @order;
+ * they have none if they go in a circle.
  */
 static int sort_unmarked(const struct cvl_flow_map *map, bool program, uint32_t *order, size_t *n,
 			 struct cvl_error *err)
@@ -227,7 +230,7 @@ const uint32_t *flow_map_follow(const struct cvl_flow_map *map, uint32_t point, 
 }
 
 int cvl_flow_map_between(const struct cvl_flow_map *map, uint32_t from, uint32_t to,
-		     uint32_t path[CVL_FLOW_POINTS_MAX])
+			 uint32_t path[CVL_FLOW_POINTS_MAX])
 {
 	int n = 0;
 
@@ -288,8 +291,8 @@ static int check_seen(const struct cvl_flow_map *map, struct cvl_error *err)
 
 /* ---- ambiguous maps ---- */
 
-static size_t put_path(const struct cvl_flow_map *map, const struct flow_ambiguity *a, unsigned which,
-		       char *w, size_t room)
+static size_t put_path(const struct cvl_flow_map *map, const struct flow_ambiguity *a,
+		       unsigned which, char *w, size_t room)
 {
 	size_t used = 0;
 
@@ -308,7 +311,8 @@ static size_t put_path(const struct cvl_flow_map *map, const struct flow_ambigui
 	return used;
 }
 
-static int refuse(const struct cvl_flow_map *map, const struct flow_ambiguity *a, struct cvl_error *err)
+static int refuse(const struct cvl_flow_map *map, const struct flow_ambiguity *a,
+		  struct cvl_error *err)
 {
 	char one[100], two[100], codes[CVL_FLOW_SYMBOLS_TEXT];
 	uint16_t symbol[CVL_FLOW_CODE_MAX];
@@ -324,10 +328,9 @@ static int refuse(const struct cvl_flow_map *map, const struct flow_ambiguity *a
 	put_path(map, a, 1, two, sizeof(two));
 	cvl_flow_symbols_text(map, symbol, n, codes);
 	codes[80] = '\0';
-	return bad(
-		map, err, &map->point[a->path[1][0]],
-		"ambiguous: [%s] and [%s] both show as %s: give one of them another code",
-		one, two, codes);
+	return bad(map, err, &map->point[a->path[1][0]],
+		   "ambiguous: [%s] and [%s] both show as %s: give one of them another code", one,
+		   two, codes);
 }
 
 int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *err)

@@ -58,8 +58,8 @@ static int tell_steps(struct flow_search *d, enum cvl_flow_what what, size_t fro
 }
 
 /*
- * The latest entry that all hypotheses have behind them, and its step: that of the last step if it is the only one. Returns
- * false if they have none in common.
+ * The latest entry that all hypotheses have behind them, and its step: that of the last step if it
+ * is the only one. Returns false if they have none in common.
  */
 static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, uint32_t *scratch)
 {
@@ -90,8 +90,8 @@ static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, u
 }
 
 /*
- * Tell the points of the path that ends with @entry at @step, as far as their codes are complete, and what was seen before the path
- * begins. Returns in @next the first step that is not told.
+ * Tell the points of the path that ends with @entry at @step, as far as their codes are complete,
+ * and what was seen before the path begins. Returns in @next the first step that is not told.
  */
 static int tell_path(struct flow_search *d, size_t step, uint32_t entry, size_t *next)
 {
@@ -271,8 +271,8 @@ static unsigned whole_codes(const struct flow_search *d, uint32_t entry)
 }
 
 /*
- * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them are asked for, one following the
- * other: a change too many makes a code of the ones about it.
+ * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them
+ * are asked for, one following the other: a change too many makes a code of the ones about it.
  */
 static int settle(struct flow_search *d)
 {
@@ -287,7 +287,9 @@ static int settle(struct flow_search *d)
 		return 0;
 	d->doubt = false;
 	rc = tell_path(d, d->steps - 1, (uint32_t)(d->entries - 1), &told);
-	/* Nothing was told if the code began before the search did: its rest is all that was seen. */
+	/*
+	 * Nothing was told if the code began before the search did: its rest is all that was seen.
+	 */
 	if (!rc && told < d->steps)
 		rc = tell_steps(d, CVL_FLOW_CUT, told, d->steps);
 	drop(d, point);

@@ -42,7 +42,9 @@ void flow_search_free(struct flow_search *d);
 /** The next symbol. */
 int flow_search_take(struct flow_search *d, uint16_t symbol, const struct cvl_flow_stamp *stamp);
 
-/** Nothing more will come of the hypotheses: tell what they have in common, and the rest as @rest. */
+/**
+ * Nothing more will come of the hypotheses: tell what they have in common, and the rest as @rest.
+ */
 int flow_search_flush(struct flow_search *d, enum cvl_flow_what rest);
 
 /** Something was lost: what comes now follows nothing. */

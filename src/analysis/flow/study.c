@@ -55,7 +55,10 @@ static int emit(void *ctx, const struct cvl_flow_item *item)
 	return rc || !f->opts.item ? rc : f->opts.item(f->opts.ctx, node->clock, item);
 }
 
-/* Bits of the map's pins in the lines of @trace; returns how many there are, and one that is missing. */
+/*
+ * Bits of the map's pins in the lines of @trace; returns how many there are, and one that is
+ * missing.
+ */
 static size_t find_pins(const struct cvl_flow_map *map, const struct cvl_trace *trace,
 			uint8_t bit[CVL_FLOW_PINS_MAX], size_t *missing)
 {

@@ -137,9 +137,8 @@ void cvl_flow_header_write(const struct cvl_flow_map *map, struct cvl_out *o)
 {
 	const char *hal = map->codes == CVL_FLOW_LEVELS ? "CVL_FLOW_LEVELS" : "FLOW_CHANGE";
 
-	cvl_out_printf(
-		o, "/* Markers of %s, made by coeval together with their map. */\n",
-		map->program);
+	cvl_out_printf(o, "/* Markers of %s, made by coeval together with their map. */\n",
+		       map->program);
 	put_guard(o, "#ifndef", map->program);
 	put_guard(o, "#define", map->program);
 	cvl_out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");

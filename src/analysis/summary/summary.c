@@ -60,8 +60,8 @@ static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_e
 static void see_end(struct summary *s, size_t stream, size_t clock, struct cvl_time until)
 {
 	struct cvl_summary_clock *c = &s->sum.clock[clock];
-	struct cvl_time end = cvl_map_time(cvl_timeline_map(s->tl, clock),
-					   s->sum.stream[stream].stats.end, NULL);
+	struct cvl_time end =
+		cvl_map_time(cvl_timeline_map(s->tl, clock), s->sum.stream[stream].stats.end, NULL);
 
 	if (end.ns > until.ns)
 		end = until;
@@ -79,9 +79,9 @@ static int take_events(struct summary *s, size_t stream)
 	st->event = calloc(s->classes[stream] + 1, sizeof(*st->event));
 	for (size_t k = 0; st->event && k < s->classes[stream]; k++)
 		if (s->events[stream][k])
-			st->event[st->n_events++] = (struct cvl_summary_event){
-				cvl_trace_event(trace, k)->name, s->events[stream][k]
-			};
+			st->event[st->n_events++] =
+				(struct cvl_summary_event){ cvl_trace_event(trace, k)->name,
+							    s->events[stream][k] };
 	return st->event ? 0 : -1;
 }
 

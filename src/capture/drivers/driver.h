@@ -15,8 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <coeval/capture.h>
 #include <coeval/error.h>
-#include <coeval/option.h>
 #include <coeval/record.h>
 #include <coeval/store.h>
 
@@ -94,24 +94,6 @@ struct driver_sink {
 		      struct cvl_error *err);
 };
 
-/** What the user asked for. */
-struct driver_opts {
-	uint64_t rate_hz;
-	unsigned lines; /* of each analyzer; 0: what it has */
-	const char *
-		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
-	unsigned
-		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
-	const char
-		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
-	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
-	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
-	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
-	const char *metadata; /* file of the TSDL that belongs to the packets */
-	const char *bells;    /* what rings when packets are there, "PATH,mq:/NAME" */
-	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
-};
-
 /** An analyzer that was opened. Strings belong to the driver. */
 struct driver_analyzer {
 	const char *where;  /* "usb 1-1.4", a path */
@@ -139,14 +121,11 @@ struct driver_event {
 	size_t n;
 };
 
-struct device_row;
-
 struct driver {
-	const char *name, *what;
-	const struct cvl_option *options; /* those of struct driver_opts that it heeds */
+	struct cvl_driver pub;
 	/** Find and open what @opts asks for, ready to start. @sink and @opts outlive the state. */
-	int (*open)(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err);
+	int (*open)(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err);
 	size_t (*analyzers)(void *state, const struct driver_analyzer **list);
 	int (*start)(void *state, struct cvl_error *err);
 	/** What to wait for before work(), at most @max; *timeout_ms is lowered if work() is due earlier. */
@@ -158,23 +137,17 @@ struct driver {
 	void (*close)(void *state);
 	/** Do what a line sent to the control socket asks: a line of JSON from malloc(), or NULL with @err filled. NULL: no such. */
 	char *(*command)(void *state, const char *line, struct cvl_error *err);
-	bool stamps; /* its analyzers stamp by themselves, by a clock of their own rate */
-	/** Print what is there and what is missing, for `coeval devices`; NULL: nothing to look for. */
-	int (*list)(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+	/** Tell what is there and what is missing; @row need not fill in the driver. NULL: nothing to look for. */
+	int (*list)(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		    struct cvl_error *err);
-};
-
-/** A device, or what is in the way of using it. */
-struct device_row {
-	const char *where;  /* "usb 1-1.4", "/dev/spidev0.0" */
-	const char *what;   /* "FX2LP, no firmware loaded (04b4:8613)" */
-	const char *state;  /* "ready", "no permission", "busy", ... */
-	const char *advice; /* what to do about it, or "" */
 };
 
 /** The table, ended by NULL. */
 extern const struct driver *const drivers[];
+/** NULL: there is none of that name. */
 const struct driver *driver_find(const char *name);
+/** The driver of which @pub is the public part. */
+const struct driver *driver_of(const struct cvl_driver *pub);
 
 /** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
 int64_t driver_now(void);

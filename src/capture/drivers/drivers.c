@@ -15,9 +15,26 @@ const struct driver *const drivers[] = {
 const struct driver *driver_find(const char *name)
 {
 	for (size_t i = 0; drivers[i]; i++)
-		if (!strcmp(drivers[i]->name, name))
+		if (!strcmp(drivers[i]->pub.name, name))
 			return drivers[i];
 	return NULL;
+}
+
+const struct driver *driver_of(const struct cvl_driver *pub)
+{
+	return (const struct driver *)pub; /* its first member */
+}
+
+const struct cvl_driver *cvl_driver_at(size_t i)
+{
+	return i < sizeof(drivers) / sizeof(*drivers) - 1 ? &drivers[i]->pub : NULL;
+}
+
+const struct cvl_driver *cvl_driver_find(const char *name)
+{
+	const struct driver *d = driver_find(name);
+
+	return d ? &d->pub : NULL;
 }
 
 static int64_t clock_ns(clockid_t id)

@@ -96,7 +96,7 @@ int spidev_transfer(int fd, uint32_t speed_hz, const uint8_t *tx, uint8_t *rx, s
 }
 
 int spidev_list(const char *dir, const struct spidev_use *use,
-		void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		struct cvl_error *err)
 {
 	char path[300], advice[256];
@@ -107,7 +107,7 @@ int spidev_list(const char *dir, const struct spidev_use *use,
 	if (!d)
 		return cvl_fail_errno(err, "look into", dir);
 	while ((e = readdir(d))) {
-		struct device_row r = {
+		struct cvl_device r = {
 			.where = path, .what = use->may_be, .state = "ready", .advice = use->ready
 		};
 
@@ -124,7 +124,7 @@ int spidev_list(const char *dir, const struct spidev_use *use,
 	}
 	closedir(d);
 	if (!n)
-		row(ctx, &(struct device_row){ .where = "spidev*",
+		row(ctx, &(struct cvl_device){ .where = "spidev*",
 					       .what = use->none,
 					       .state = "not found",
 					       .advice = use->advice });

@@ -33,7 +33,7 @@ struct spidev_use {
 
 /** A row for each SPI device in @dir ("/dev"), or one that says there is none. */
 int spidev_list(const char *dir, const struct spidev_use *use,
-		void (*row)(void *ctx, const struct device_row *row), void *ctx,
+		void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		struct cvl_error *err);
 
 #endif

@@ -12,6 +12,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <coeval/capture.h>
+#include <coeval/files.h>
+
 #define CLIENTS 8
 #define LINE_BYTES 256
 #define ANSWER_BYTES 65536
@@ -216,8 +219,9 @@ void control_close(struct control *c)
 	free(c);
 }
 
-char *control_ask(const char *path, const char *line, struct cvl_error *err)
+char *cvl_capture_ask(const char *path, const char *line, struct cvl_error *err)
 {
+	char of_session[CVL_PATH_MAX];
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	char *text = calloc(1, ANSWER_BYTES);
 	struct sockaddr_un a;
@@ -227,14 +231,15 @@ char *control_ask(const char *path, const char *line, struct cvl_error *err)
 		cvl_no_memory(err);
 		goto fail;
 	}
+	if (cvl_is_dir(path) && cvl_path_join(of_session, path, "capture/control"))
+		path = of_session;
 	if (address(&a, path, err))
 		goto fail;
 	if (connect(fd, (struct sockaddr *)&a, sizeof(a))) {
 		if (errno == ENOENT || errno == ENOTDIR || errno == ECONNREFUSED)
 			cvl_fail(
 				err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: no capture listens there; start one by `coeval capture --control SOCKET ...` and name that "
-				"socket (`coeval act` knows it by the session too)",
+				"%s: no capture listens there; start one with a control socket, and name that or its session",
 				path);
 		else
 			cvl_fail_errno(err, "reach an observer", path);

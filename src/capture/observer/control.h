@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The socket by which the scripts of a test bed steer an observer: a Unix stream socket; each line is a command, each answer
- * one line of JSON.
- *
- *   prepare        find devices, load firmware, make the session: a start then takes ms
- *   start [WHEN]   at once, at a Unix time in s ("1700000000.5"), or after "+SECONDS"; prepares first if need be
- *   stop           end the capture; the observer finishes its session and ends
- *   status         how it stands
+ * one line of JSON: see cvl_capture_ask().
  */
 #ifndef OBSERVER_CONTROL_H
 #define OBSERVER_CONTROL_H
@@ -29,8 +24,5 @@ size_t control_wait_for(const struct control *c, struct pollfd *fds, size_t max)
 void control_work(struct control *c);
 /** Closes and removes the socket. NULL is allowed. */
 void control_close(struct control *c);
-
-/** The other side: send @line to the socket at @path and return the answer, from malloc(); NULL with @err filled. */
-char *control_ask(const char *path, const char *line, struct cvl_error *err);
 
 #endif

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/observer/observer.h"
-
 #include "capture/observer/observer_internal.h"
 
 #include <errno.h>
@@ -19,6 +17,7 @@
 #define STOPPING_NS 5000000000 /* a driver that does not come to its end by then is closed */
 #define FDS_MAX 64
 #define AT_ONCE INT64_MIN
+#define RADIO_LINE 8 /* where nothing is said */
 
 static int64_t unix_now(void)
 {
@@ -33,7 +32,7 @@ static int64_t unix_now(void)
 static int see_samples(void *ctx, size_t analyzer, const void *bytes, size_t n,
 		       struct cvl_error *err)
 {
-	struct observer *o = ctx;
+	struct cvl_capture *o = ctx;
 
 	return analyzer < o->n && o->stream[analyzer] ?
 		       stream_samples(o->stream[analyzer], bytes, n, err) :
@@ -43,7 +42,7 @@ static int see_samples(void *ctx, size_t analyzer, const void *bytes, size_t n,
 static int see_records(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
 		       struct cvl_error *err)
 {
-	struct observer *o = ctx;
+	struct cvl_capture *o = ctx;
 
 	return analyzer < o->n && o->stream[analyzer] ?
 		       stream_records(o->stream[analyzer], r, n, err) :
@@ -53,7 +52,7 @@ static int see_records(void *ctx, size_t analyzer, const struct driver_record *r
 static int see_packet(void *ctx, size_t analyzer, const struct driver_packet *packet,
 		      struct cvl_error *err)
 {
-	struct observer *o = ctx;
+	struct cvl_capture *o = ctx;
 
 	return analyzer < o->n && o->stream[analyzer] ?
 		       stream_packet(o->stream[analyzer], packet, err) :
@@ -63,14 +62,14 @@ static int see_packet(void *ctx, size_t analyzer, const struct driver_packet *pa
 static int see_loss(void *ctx, size_t analyzer, const struct driver_loss *loss,
 		    struct cvl_error *err)
 {
-	struct observer *o = ctx;
+	struct cvl_capture *o = ctx;
 
 	return analyzer < o->n && o->stream[analyzer] ?
 		       stream_lost(o->stream[analyzer], loss, err) :
 		       0;
 }
 
-static void tell(const struct observer *o, bool problem, const char *text)
+static void tell(const struct cvl_capture *o, bool problem, const char *text)
 {
 	if (o->opts->tell)
 		o->opts->tell(o->opts->ctx, problem, text);
@@ -78,7 +77,7 @@ static void tell(const struct observer *o, bool problem, const char *text)
 
 static void see_text(void *ctx, size_t analyzer, bool problem, const char *text)
 {
-	const struct observer *o = ctx;
+	const struct cvl_capture *o = ctx;
 	char line[700];
 
 	if (o->n > 1 && analyzer < o->n && o->stream[analyzer]) {
@@ -95,9 +94,9 @@ static void see_own_text(void *ctx, bool problem, const char *text)
 
 /* ---- from idle to running ---- */
 
-static int prepare(struct observer *o, struct cvl_error *err)
+static int prepare(struct cvl_capture *o, struct cvl_error *err)
 {
-	const struct observer_opts *p = o->opts;
+	const struct cvl_capture_opts *p = o->opts;
 	const struct radio_opts radio = { p->radio, p->profile, p->period_ns };
 	int rc = 0;
 
@@ -106,8 +105,6 @@ static int prepare(struct observer *o, struct cvl_error *err)
 	if (!o->session)
 		rc = cvl_session_create(&o->session, p->session, err);
 	if (!rc && !o->driver) {
-		o->device = p->device;
-		o->device.names = p->names;
 		o->sink = (struct driver_sink){
 			.samples = see_samples,
 			.lost = see_loss,
@@ -116,7 +113,7 @@ static int prepare(struct observer *o, struct cvl_error *err)
 			.records = see_records,
 			.packet = see_packet,
 		};
-		rc = p->driver->open(&o->driver, &o->device, &o->sink, err);
+		rc = o->how->open(&o->driver, &p->device, &o->sink, err);
 	}
 	if (!rc && p->radio && !o->radio) {
 		rc = radio_open(&o->radio, &radio, err);
@@ -125,7 +122,7 @@ static int prepare(struct observer *o, struct cvl_error *err)
 	}
 	if (rc)
 		return rc;
-	o->n = p->driver->analyzers(o->driver, &o->analyzer);
+	o->n = o->how->analyzers(o->driver, &o->analyzer);
 	if (o->n > ANALYZERS_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%zu analyzers; one observer takes %d", o->n, ANALYZERS_MAX);
@@ -133,7 +130,7 @@ static int prepare(struct observer *o, struct cvl_error *err)
 	return 0;
 }
 
-static int open_streams(struct observer *o, struct cvl_error *err)
+static int open_streams(struct cvl_capture *o, struct cvl_error *err)
 {
 	int rc = 0;
 
@@ -142,9 +139,9 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 		const struct stream_opts so = {
 			.clock = name,
 			.node = o->analyzer[i].name ? o->analyzer[i].name : o->opts->name,
-			.names = o->opts->names,
+			.names = o->opts->device.names,
 			.radio = o->radio,
-			.radio_line = o->opts->radio_line,
+			.radio_line = (o->opts->radio_line ? o->opts->radio_line : RADIO_LINE) - 1,
 			.start_unix_ns = unix_now(),
 			.duration_ns = o->opts->duration_ns,
 			.tell = see_own_text,
@@ -156,14 +153,13 @@ static int open_streams(struct observer *o, struct cvl_error *err)
 		else
 			snprintf(name, sizeof(name), i ? "%.200s-%zu" : "%.200s", o->opts->name,
 				 i + 1);
-		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->opts->driver, &so,
-				 err);
+		rc = stream_open(&o->stream[i], o->session, &o->analyzer[i], o->how, &so, err);
 	}
 	return rc;
 }
 
 /* So that who knows the session finds its socket: SESSION/capture/control. Without it they must name the socket. */
-static void link_control(const struct observer *o, bool there)
+static void link_control(const struct cvl_capture *o, bool there)
 {
 	char path[CVL_PATH_MAX], *socket;
 
@@ -173,11 +169,11 @@ static void link_control(const struct observer *o, bool there)
 	unlink(path);
 	socket = there ? realpath(o->opts->control, NULL) : NULL;
 	if (socket && symlink(socket, path))
-		tell(o, true, "the session does not tell of its socket: name that to coeval act");
+		tell(o, true, "the session does not tell of its socket: name the socket itself to steer it");
 	free(socket);
 }
 
-static int start(struct observer *o, struct cvl_error *err)
+static int start(struct cvl_capture *o, struct cvl_error *err)
 {
 	int64_t before;
 	int rc = open_streams(o, err);
@@ -185,7 +181,7 @@ static int start(struct observer *o, struct cvl_error *err)
 	if (rc)
 		return rc;
 	before = driver_now();
-	rc = o->opts->driver->start(o->driver, err);
+	rc = o->how->start(o->driver, err);
 	o->began = driver_now();
 	for (size_t i = 0; i < o->n && !rc; i++)
 		rc = stream_started(o->stream[i], before, o->began, err);
@@ -200,7 +196,7 @@ static int start(struct observer *o, struct cvl_error *err)
 	return 0;
 }
 
-static int stop(struct observer *o, struct cvl_error *err)
+static int stop(struct cvl_capture *o, struct cvl_error *err)
 {
 	if (o->state != OBSERVER_RUNNING) {
 		if (o->state != OBSERVER_STOPPING)
@@ -209,7 +205,7 @@ static int stop(struct observer *o, struct cvl_error *err)
 	}
 	o->state = OBSERVER_STOPPING;
 	o->stopped = driver_waited();
-	return o->opts->driver->stop(o->driver, err);
+	return o->how->stop(o->driver, err);
 }
 
 /* ---- commands ---- */
@@ -247,20 +243,20 @@ static bool parse_when(const char *text, int64_t *at)
 }
 
 /* What only the driver may know. */
-static char *ask_driver(struct observer *o, const char *line)
+static char *ask_driver(struct cvl_capture *o, const char *line)
 {
 	struct cvl_error err;
 	char *text;
 
 	if (o->state != OBSERVER_RUNNING)
 		return refusal("it is not capturing");
-	text = o->opts->driver->command(o->driver, line, &err);
+	text = o->how->command(o->driver, line, &err);
 	return text ? text : refusal(err.text);
 }
 
 static char *command(void *ctx, char *line)
 {
-	struct observer *o = ctx;
+	struct cvl_capture *o = ctx;
 	struct cvl_error err;
 	int rc = 0;
 
@@ -278,7 +274,7 @@ static char *command(void *ctx, char *line)
 			o->start_at = at;
 	} else if (!strcmp(line, "stop")) {
 		rc = stop(o, &err);
-	} else if (!strncmp(line, "act", 3) && o->opts->driver->command) {
+	} else if (!strncmp(line, "act", 3) && o->how->command) {
 		return ask_driver(o, line);
 	} else if (strcmp(line, "status") != 0) {
 		return refusal("commands: prepare, start [WHEN], stop, status");
@@ -288,7 +284,7 @@ static char *command(void *ctx, char *line)
 
 /* ---- the loop ---- */
 
-static int housekeep(struct observer *o, struct cvl_error *err)
+static int housekeep(struct cvl_capture *o, struct cvl_error *err)
 {
 	int64_t now = driver_now(), longest = 0;
 	struct cvl_error problem;
@@ -316,7 +312,7 @@ static int housekeep(struct observer *o, struct cvl_error *err)
 				      (uint64_t)o->opts->duration_ns, err);
 }
 
-static bool all_ended(const struct observer *o)
+static bool all_ended(const struct cvl_capture *o)
 {
 	for (size_t i = 0; i < o->n; i++)
 		if (!stream_ended(o->stream[i]))
@@ -324,7 +320,7 @@ static bool all_ended(const struct observer *o)
 	return true;
 }
 
-static int timeout_ms(const struct observer *o)
+static int timeout_ms(const struct cvl_capture *o)
 {
 	int64_t ns = HOUSEKEEPING_NS;
 
@@ -337,58 +333,53 @@ static int timeout_ms(const struct observer *o)
 	return ns <= 0 ? 0 : (int)(ns / 1000000) + 1;
 }
 
-/* Wait for something to do. */
-static int wait_for_work(struct observer *o, bool *asked)
+size_t cvl_capture_wait_for(struct cvl_capture *o, struct pollfd *fds, size_t max, int *timeout)
 {
-	char signal[sizeof(struct signalfd_siginfo)];
-	struct pollfd fds[FDS_MAX];
-	int timeout = timeout_ms(o);
+	const int due = o->state == OBSERVER_DONE ? 0 : timeout_ms(o);
 	size_t n = 0;
 
-	*asked = false;
-	if (o->opts->stop_fd >= 0)
-		fds[n++] = (struct pollfd){ .fd = o->opts->stop_fd, .events = POLLIN };
+	if (*timeout < 0 || *timeout > due)
+		*timeout = due;
 	if (o->control)
-		n += control_wait_for(o->control, fds + n, FDS_MAX - n);
+		n += control_wait_for(o->control, fds, max);
 	if (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)
-		n += o->opts->driver->wait_for(o->driver, fds + n, FDS_MAX - n, &timeout);
-	if (poll(fds, n, timeout) < 0)
-		return 0;
-	*asked = o->opts->stop_fd >= 0 && fds[0].revents;
-	/* one signal at a time: until it is read it would be asked again and again */
-	if (*asked && read(o->opts->stop_fd, signal, sizeof(signal)) < 0)
-		*asked = errno != EAGAIN;
+		n += o->how->wait_for(o->driver, fds + n, max - n, timeout);
+	return n;
+}
+
+int cvl_capture_stop(struct cvl_capture *o, struct cvl_error *err)
+{
+	if (o->state != OBSERVER_STOPPING)
+		return stop(o, err);
+	o->state = OBSERVER_DONE;
 	return 0;
 }
 
-static int step(struct observer *o, struct cvl_error *err)
+int cvl_capture_work(struct cvl_capture *o, struct cvl_error *err)
 {
-	bool asked;
-	int rc = wait_for_work(o, &asked);
+	int rc = 0;
 
-	if (asked && o->state == OBSERVER_STOPPING) {
-		o->state = OBSERVER_DONE; /* asked twice */
-		return 0;
-	}
-	if (!rc && asked)
-		rc = stop(o, err);
-	if (!rc && o->control)
+	if (o->control)
 		control_work(o->control);
-	if (!rc && o->state == OBSERVER_PREPARED && o->start_at &&
+	if (o->state == OBSERVER_PREPARED && o->start_at &&
 	    (o->start_at == AT_ONCE || unix_now() >= o->start_at))
 		rc = start(o, err);
 	if (!rc && (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)) {
-		rc = o->opts->driver->work(o->driver, err);
+		rc = o->how->work(o->driver, err);
 		if (!rc || (o->stopped && driver_waited() - o->stopped > STOPPING_NS))
 			o->state = OBSERVER_DONE;
 		rc = rc < 0 ? rc : 0;
 	}
 	if (!rc && o->state == OBSERVER_RUNNING && all_ended(o))
 		rc = stop(o, err);
-	return rc ? rc : housekeep(o, err);
+	if (!rc)
+		rc = housekeep(o, err);
+	return rc ? rc : o->state != OBSERVER_DONE;
 }
 
-static void sum_up(const struct observer *o, struct observer_result *r)
+/* ---- begin and end ---- */
+
+static void sum_up(const struct cvl_capture *o, struct cvl_capture_result *r)
 {
 	for (size_t i = 0; i < o->n && o->stream[i]; i++) {
 		struct stream_counters c = stream_counters(o->stream[i]);
@@ -407,44 +398,94 @@ static void sum_up(const struct observer *o, struct observer_result *r)
 	}
 }
 
-int observer_run(const struct observer_opts *opts, struct observer_result *result,
-		 struct cvl_error *err)
+int cvl_capture_open(struct cvl_capture **out, const struct cvl_capture_opts *opts,
+		     struct cvl_error *err)
 {
-	struct observer o = { .opts = opts };
-	struct cvl_error closing;
-	int rc = 0, closed;
+	int rc = cvl_capture_check(opts, err);
+	struct cvl_capture *o;
 
-	*result = (struct observer_result){ 0 };
+	*out = NULL;
+	if (rc)
+		return rc;
+	o = calloc(1, sizeof(*o));
+	if (!o)
+		return cvl_no_memory(err);
+	o->opts = opts;
+	o->how = driver_of(opts->driver);
 	if (opts->control)
-		rc = control_open(&o.control, opts->control, command, &o, err);
+		rc = control_open(&o->control, opts->control, command, o, err);
 	if (!rc && !opts->wait) {
-		rc = prepare(&o, err);
-		o.start_at = opts->start_unix_ns ? opts->start_unix_ns : AT_ONCE;
+		rc = prepare(o, err);
+		o->start_at = opts->start_unix_ns ? opts->start_unix_ns : AT_ONCE;
 	}
-	if (!rc && o.start_at != AT_ONCE)
+	if (rc) {
+		cvl_capture_close(o, &(struct cvl_capture_result){ 0 }, NULL);
+		return rc;
+	}
+	if (o->start_at != AT_ONCE)
 		watch_notify("READY=1\nSTATUS=waiting to be started");
-	while (!rc && o.state != OBSERVER_DONE)
-		rc = step(&o, err);
+	*out = o;
+	return 0;
+}
+
+int cvl_capture_close(struct cvl_capture *o, struct cvl_capture_result *result,
+		      struct cvl_error *err)
+{
+	struct cvl_error closing;
+	int rc = 0;
+
+	*result = (struct cvl_capture_result){ 0 };
+	if (!o)
+		return 0;
 	watch_notify("STOPPING=1");
-	sum_up(&o, result);
-	if (opts->metrics && o.n && !rc)
-		watch_metrics(&o, opts->metrics, NULL);
-	for (size_t i = 0; i < o.n; i++) {
-		closed = stream_close(o.stream[i], &closing);
+	sum_up(o, result);
+	if (o->opts->metrics && o->n && o->state == OBSERVER_DONE)
+		watch_metrics(o, o->opts->metrics, NULL);
+	for (size_t i = 0; i < o->n; i++) {
+		int closed = stream_close(o->stream[i], &closing);
+
 		if (closed && !rc && !result->failed) {
 			rc = closed;
-			*err = closing;
+			if (err)
+				*err = closing;
 		}
 	}
-	if (o.driver)
-		opts->driver->close(o.driver);
-	radio_close(o.radio);
-	link_control(&o, false);
-	control_close(o.control);
-	cvl_session_close(o.session);
+	if (o->driver)
+		o->how->close(o->driver);
+	radio_close(o->radio);
+	link_control(o, false);
+	control_close(o->control);
+	cvl_session_close(o->session);
 	if (!rc && result->failed)
 		rc = cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET,
 			      "%s: %zu of %zu clocks could not be written to the end",
-			      opts->session, result->failed, result->clocks);
+			      o->opts->session, result->failed, result->clocks);
+	free(o);
 	return rc;
+}
+
+/* Wait for something to do, and see whether the end is asked for. One signal at a time: until it is read it would be asked again and again. */
+static bool wait_for_work(struct cvl_capture *o, int stop_fd)
+{
+	char signal[sizeof(struct signalfd_siginfo)];
+	struct pollfd fds[FDS_MAX] = { { .fd = stop_fd, .events = POLLIN } };
+	int timeout = -1;
+	size_t n = 1 + cvl_capture_wait_for(o, fds + 1, FDS_MAX - 1, &timeout);
+
+	return poll(fds, n, timeout) > 0 && fds[0].revents &&
+	       (read(stop_fd, signal, sizeof(signal)) >= 0 || errno != EAGAIN);
+}
+
+int cvl_capture_run(const struct cvl_capture_opts *opts, int stop_fd,
+		    struct cvl_capture_result *result, struct cvl_error *err)
+{
+	struct cvl_capture *o;
+	int rc = cvl_capture_open(&o, opts, err), closed;
+
+	for (rc = rc ? rc : 1; rc > 0;) {
+		rc = wait_for_work(o, stop_fd) ? cvl_capture_stop(o, err) : 0;
+		rc = rc ? rc : cvl_capture_work(o, err);
+	}
+	closed = cvl_capture_close(o, result, rc ? NULL : err);
+	return rc ? rc : closed;
 }

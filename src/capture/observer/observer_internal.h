@@ -4,7 +4,7 @@
 #define OBSERVER_OBSERVER_INTERNAL_H
 
 #include "capture/observer/control.h"
-#include "capture/observer/observer.h"
+#include "capture/drivers/driver.h"
 #include "capture/observer/stream.h"
 
 #define ANALYZERS_MAX 16
@@ -17,12 +17,12 @@ enum observer_state {
 	OBSERVER_DONE
 };
 
-struct observer {
-	const struct observer_opts *opts;
+struct cvl_capture {
+	const struct cvl_capture_opts *opts;
+	const struct driver *how;
 	enum observer_state state;
-	struct driver_opts device;
 	struct driver_sink sink;
-	void *driver;
+	void *driver; /* its state */
 	const struct driver_analyzer *analyzer;
 	size_t n;
 	struct cvl_session *session;
@@ -38,10 +38,10 @@ struct observer {
 const char *observer_state_name(enum observer_state s);
 
 /** One line of JSON from malloc(), or NULL. */
-char *watch_status(const struct observer *o);
+char *watch_status(const struct cvl_capture *o);
 
 /** Write the file for Prometheus, replaced as a whole. */
-int watch_metrics(const struct observer *o, const char *path, struct cvl_error *err);
+int watch_metrics(const struct cvl_capture *o, const char *path, struct cvl_error *err);
 
 /** Tell the service manager, if there is one: "READY=1" (sd_notify(3)). */
 void watch_notify(const char *text);

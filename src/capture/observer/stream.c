@@ -145,8 +145,8 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 	cvl_path_clean(s->name);
 	rc = make_places(s, err);
 	if (!rc && a->metadata) {
-		rc = packet_stream_open(&s->packets, session, a, driver->name, s->name, opts->node,
-					err);
+		rc = packet_stream_open(&s->packets, session, a, driver->pub.name, s->name,
+					opts->node, err);
 		goto opened;
 	}
 	if (!rc)
@@ -158,7 +158,7 @@ int stream_open(struct stream **out, struct cvl_session *session, const struct d
 			      "%s: the radio's line is number %u, and there are %u", s->name,
 			      opts->radio_line + 1, a->lines);
 	if (!rc)
-		rc = open_clock(s, a, driver->name, err);
+		rc = open_clock(s, a, driver->pub.name, err);
 	for (size_t i = 0; i < a->n_events && !rc; i++) {
 		int class = cvl_writer_declare(cvl_samples_writer(s->samples), a->events[i].name,
 					       a->events[i].field, a->events[i].n, err);

@@ -37,7 +37,7 @@ static json_t *stream_json(const struct stream *s)
 			 r.last_dbm, "failed", stream_failed(s));
 }
 
-char *watch_status(const struct observer *o)
+char *watch_status(const struct cvl_capture *o)
 {
 	json_t *list = json_array(), *root;
 	char *text;
@@ -52,7 +52,7 @@ char *watch_status(const struct observer *o)
 	return text;
 }
 
-static void put(FILE *f, const struct observer *o, const char *name, const char *type,
+static void put(FILE *f, const struct cvl_capture *o, const char *name, const char *type,
 		const char *what, double (*value)(const struct stream *s))
 {
 	fprintf(f, "# HELP coeval_%s %s\n# TYPE coeval_%s %s\n", name, what, name, type);
@@ -112,7 +112,7 @@ static double down(const struct stream *s)
 	return 0;
 }
 
-int watch_metrics(const struct observer *o, const char *path, struct cvl_error *err)
+int watch_metrics(const struct cvl_capture *o, const char *path, struct cvl_error *err)
 {
 	struct statvfs v;
 	char *text = NULL;

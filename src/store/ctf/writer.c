@@ -58,11 +58,13 @@ struct cvl_writer {
 
 	uint64_t count, lost, sequence, offset;
 	uint64_t packets;
-	uint64_t restated;   /* levels at the begin of packets, which are not counted as records */
-	bool miscounted;     /* a packet could not be written, or was there when we came */
-	uint64_t first, end; /* ticks of what is stored */
-	uint64_t largest;    /* size that a file may have */
-	bool last_words;     /* the packet being filled may use what is reserved */
+	uint64_t restated; /* levels at the begin of packets, which are not counted as records */
+	uint64_t stated;   /* all records that tell levels which nobody saw change */
+	uint64_t gaps;
+	bool miscounted;           /* a packet could not be written, or was there when we came */
+	uint64_t first, end;       /* ticks of what is stored */
+	uint64_t largest;          /* size that a file may have */
+	bool last_words;           /* the packet being filled may use what is reserved */
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	bool open;
@@ -692,6 +694,7 @@ static void open_packet(struct cvl_writer *w, uint64_t tick)
 	if (w->levels_known) {
 		put_levels(w, tick, false);
 		w->restated++;
+		w->stated++;
 	}
 }
 
@@ -728,6 +731,7 @@ static int state_levels(struct cvl_writer *w, uint64_t tick, uint64_t levels, ui
 	rc = start_record(w, tick, err);
 	if (rc)
 		return rc;
+	w->stated += within;
 	if (within)
 		put_levels(w, tick, false);
 	else /* opening the packet has written them */
@@ -896,6 +900,7 @@ int cvl_writer_gap(struct cvl_writer *w, struct cvl_tick from, struct cvl_tick t
 	put_uint(w, lost, 8);
 	put_uint(w, (uint64_t)why, 1);
 	w->count--; /* a gap is not a record of something seen */
+	w->gaps++;
 	return 0;
 }
 
@@ -1030,6 +1035,8 @@ static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_e
 		.bytes = w->offset,
 		.packets = w->packets,
 		.records = w->miscounted ? CVL_LOST_UNKNOWN : w->count + w->restated,
+		.seen = w->miscounted ? CVL_LOST_UNKNOWN : w->count + w->restated - w->stated,
+		.gaps = w->miscounted ? CVL_LOST_UNKNOWN : w->gaps,
 		.first = { w->first },
 		.last = { w->end },
 	};

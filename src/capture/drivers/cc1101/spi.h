@@ -66,7 +66,7 @@ bool cc1101_twins(const struct cc1101 *r, uint16_t sender);
 void cc1101_close(struct cc1101 *r);
 
 /** A row for each SPI device that a radio may be wired to, or one that says there is none, for `coeval devices`. @dir is "/dev". */
-int cc1101_list(const char *dir, void (*row)(void *ctx, const struct device_row *row), void *ctx,
+int cc1101_list(const char *dir, void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		struct cvl_error *err);
 
 #endif

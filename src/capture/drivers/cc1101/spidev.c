@@ -59,7 +59,7 @@ int cc1101_open(struct cc1101 **r, const char *device, const struct cc1101_profi
 	return cc1101_open_bus(r, &bus, path, profile, err);
 }
 
-int cc1101_list(const char *dir, void (*row)(void *ctx, const struct device_row *row), void *ctx,
+int cc1101_list(const char *dir, void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		struct cvl_error *err)
 {
 	static const struct spidev_use radio = {

@@ -35,7 +35,7 @@ static void file_close(void *state)
 	free(f);
 }
 
-static int check(const struct driver_opts *o, unsigned *unit, struct cvl_error *err)
+static int check(const struct cvl_device_opts *o, unsigned *unit, struct cvl_error *err)
 {
 	if (!o->rate_hz || !o->lines)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
@@ -51,7 +51,7 @@ static int check(const struct driver_opts *o, unsigned *unit, struct cvl_error *
 	return 0;
 }
 
-static int open_at(void **state, const struct driver_opts *o, const struct driver_sink *sink,
+static int open_at(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
 		   const char *path, int flags, struct cvl_error *err)
 {
 	struct file *f;
@@ -82,7 +82,7 @@ static int open_at(void **state, const struct driver_opts *o, const struct drive
 	return 0;
 }
 
-static int file_open(void **state, const struct driver_opts *o, const struct driver_sink *sink,
+static int file_open(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
 		     struct cvl_error *err)
 {
 	struct stat st;
@@ -96,7 +96,7 @@ static int file_open(void **state, const struct driver_opts *o, const struct dri
 	return open_at(state, o, sink, o->devices, 0, err);
 }
 
-static int pipe_open(void **state, const struct driver_opts *o, const struct driver_sink *sink,
+static int pipe_open(void **state, const struct cvl_device_opts *o, const struct driver_sink *sink,
 		     struct cvl_error *err)
 {
 	return open_at(state, o, sink, o->devices ? o->devices : "-", O_NONBLOCK, err);
@@ -169,9 +169,9 @@ static const struct cvl_option file_options[] = {
 };
 
 const struct driver driver_file = {
-	.name = "file",
-	.what = "samples from a file, as another analyzer's program left them",
-	.options = file_options,
+	.pub = { .name = "file",
+		 .what = "samples from a file, as another analyzer's program left them",
+		 .options = file_options },
 	.open = file_open,
 	.analyzers = file_analyzers,
 	.start = file_start,
@@ -195,9 +195,9 @@ static const struct cvl_option pipe_options[] = {
 };
 
 const struct driver driver_pipe = {
-	.name = "pipe",
-	.what = "samples from a pipe (default: standard input), as another analyzer's program sends them",
-	.options = pipe_options,
+	.pub = { .name = "pipe",
+		 .what = "samples from a pipe (default: standard input), as another analyzer's program sends them",
+		 .options = pipe_options },
 	.open = pipe_open,
 	.analyzers = file_analyzers,
 	.start = file_start,

@@ -279,8 +279,8 @@ static int open_all(struct usb *u, struct cvl_error *err)
 	return 0;
 }
 
-static int fx2_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct usb *u = calloc(1, sizeof(*u));
 	struct fx2_settings settings;
@@ -415,8 +415,8 @@ static int fx2_stop(void *state, struct cvl_error *err)
 #define NO_LIBUSB \
 	"this program was built without libusb: install libusb-1.0-0-dev and build it again"
 
-static int fx2_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
-		    struct cvl_error *err)
+static int fx2_open(void **state, const struct cvl_device_opts *opts,
+		    const struct driver_sink *sink, struct cvl_error *err)
 {
 	(void)opts;
 	(void)sink;
@@ -460,11 +460,11 @@ static void fx2_close(void *state)
 	(void)state;
 }
 
-static int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+static int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		    struct cvl_error *err)
 {
 	(void)err;
-	row(ctx, &(struct device_row){ .where = "usb",
+	row(ctx, &(struct cvl_device){ .where = "usb",
 				       .what = "FX2 analyzers",
 				       .state = "not built",
 				       .advice = NO_LIBUSB });
@@ -487,9 +487,9 @@ static const struct cvl_option fx2_options[] = {
 };
 
 const struct driver driver_fx2 = {
-	.name = "fx2",
-	.what = "FX2LP logic analyzers on USB, 8 or 16 lines",
-	.options = fx2_options,
+	.pub = { .name = "fx2",
+		 .what = "FX2LP logic analyzers on USB, 8 or 16 lines",
+		 .options = fx2_options },
 	.open = fx2_open,
 	.analyzers = fx2_analyzers,
 	.start = fx2_start_all,

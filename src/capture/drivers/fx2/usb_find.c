@@ -236,10 +236,10 @@ libusb_device *fx2_at(libusb_context *ctx, const struct place *place, uint8_t no
 
 /* ---- `coeval devices` ---- */
 
-static void list_one(libusb_device *dev, void (*row)(void *ctx, const struct device_row *row),
+static void list_one(libusb_device *dev, void (*row)(void *ctx, const struct cvl_device *row),
 		     void *ctx)
 {
-	struct device_row r = { .state = "ready", .advice = "" };
+	struct cvl_device r = { .state = "ready", .advice = "" };
 	libusb_device_handle *handle = NULL;
 	char where[56], what[160] = "";
 	uint16_t vendor, product;
@@ -287,7 +287,7 @@ static int by_place(const void *x, const void *y)
 	return strverscmp(a.text, b.text);
 }
 
-int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx, struct cvl_error *err)
+int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx, struct cvl_error *err)
 {
 	libusb_context *usb;
 	libusb_device **all;
@@ -313,7 +313,7 @@ int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx, st
 	if (n >= 0)
 		libusb_free_device_list(all, 1);
 	if (!found)
-		row(ctx, &(struct device_row){
+		row(ctx, &(struct cvl_device){
 				 .where = "usb",
 				 .what = "no FX2 analyzer",
 				 .state = "not found",

@@ -73,7 +73,7 @@ struct analyzer {
 
 struct usb {
 	libusb_context *ctx;
-	const struct driver_opts *opts;
+	const struct cvl_device_opts *opts;
 	const struct driver_sink *sink;
 	struct fx2_program program;
 	bool stopping;
@@ -111,7 +111,7 @@ int fx2_load(libusb_device_handle *handle, const struct fx2_program *program,
 int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_error *err);
 /** The device at @place, with a reference, or NULL. @not: its number on the bus is another (0: any). */
 libusb_device *fx2_at(libusb_context *ctx, const struct place *place, uint8_t not_number);
-int fx2_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 	     struct cvl_error *err);
 
 /* ---- usb_stream.c: one analyzer while it captures ---- */

@@ -7,12 +7,12 @@
 
 #include "capture/drivers/poll/facts.h"
 
-static int tell(struct told *t, const char *name, const char *value, enum fact_state state,
+static int tell(struct told *t, const char *name, const char *value, enum cvl_fact_state state,
 		struct cvl_error *err)
 {
 	const union cvl_store_value v[] = { { .s = name },
 					    { .s = value },
-					    { .s = fact_state_name(state) } };
+					    { .s = cvl_fact_state_name(state) } };
 
 	return told_about(t, TOLD_FACT, v, err);
 }
@@ -31,27 +31,27 @@ int about_machine(struct told *t, const struct poll_source *s, uint64_t rate_hz,
 		  const struct poll_skew *skew, int other, struct cvl_error *err)
 {
 	const bool loops = s->kind != POLL_GPIOCHIP;
-	struct fact facts[FACTS_MAX];
+	struct cvl_host_fact facts[CVL_HOST_FACTS];
 	size_t n = loops ? facts_read("", (unsigned)s->cpu, facts) : 0;
-	struct fact counters;
+	struct cvl_host_fact counters;
 	struct utsname u;
 	char text[300];
-	int rc = tell(t, "source", s->text, FACT_GOOD, err);
+	int rc = tell(t, "source", s->text, CVL_FACT_GOOD, err);
 
 	if (!rc && !uname(&u)) {
 		snprintf(text, sizeof(text), "%.60s %.80s %.30s", u.sysname, u.release, u.machine);
-		rc = tell(t, "system", text, FACT_GOOD, err);
+		rc = tell(t, "system", text, CVL_FACT_GOOD, err);
 	}
 	if (!rc && loops) {
 		snprintf(text, sizeof(text),
 			 "%" PRIu64 " Hz, within %" PRIu64 " ppb of the host's clock", rate_hz,
 			 off_ppb);
-		rc = tell(t, "rate", text, FACT_GOOD, err);
+		rc = tell(t, "rate", text, CVL_FACT_GOOD, err);
 	}
 	if (!rc && !loops) {
 		snprintf(text, sizeof(text), "%" PRId64 " ns, as the user trusts in",
 			 s->latency_ns);
-		rc = tell(t, "latency", text, FACT_UNKNOWN, err);
+		rc = tell(t, "latency", text, CVL_FACT_UNKNOWN, err);
 	}
 	for (size_t i = 0; i < n && !rc; i++)
 		rc = tell(t, facts[i].name, facts[i].value, facts[i].state, err);

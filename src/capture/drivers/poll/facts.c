@@ -17,10 +17,10 @@
 struct look {
 	const char *root;
 	unsigned cpu;
-	struct fact *f;
+	struct cvl_host_fact *f;
 };
 
-const char *fact_state_name(enum fact_state state)
+const char *cvl_fact_state_name(enum cvl_fact_state state)
 {
 	static const char *const names[] = { "good", "bad", "unknown" };
 
@@ -81,8 +81,8 @@ static char *cpuinfo(const struct look *l, const char *key)
 	return NULL;
 }
 
-__attribute__((format(printf, 3, 4))) static void set(struct fact *f, enum fact_state state,
-						      const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static void
+set(struct cvl_host_fact *f, enum cvl_fact_state state, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -101,10 +101,10 @@ static void processors(const struct look *l)
 	if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/online") || !digit(*text))
 		return;
 	if (!facts_in_list(text, l->cpu))
-		set(l->f, FACT_BAD, "processor %u is not one of those online, %.100s", l->cpu,
+		set(l->f, CVL_FACT_BAD, "processor %u is not one of those online, %.100s", l->cpu,
 		    text);
 	else
-		set(l->f, strchr(text, '-') || strchr(text, ',') ? FACT_GOOD : FACT_BAD,
+		set(l->f, strchr(text, '-') || strchr(text, ',') ? CVL_FACT_GOOD : CVL_FACT_BAD,
 		    "processors %.100s", text);
 }
 
@@ -115,8 +115,9 @@ static void tsc(const struct look *l)
 	bool always = flags && strstr(flags, " nonstop_tsc ");
 
 	if (flags)
-		set(l->f, same && always ? FACT_GOOD : FACT_BAD, "%s rate, %s in idle states",
-		    same ? "constant" : "varying", always ? "runs" : "may stop");
+		set(l->f, same && always ? CVL_FACT_GOOD : CVL_FACT_BAD,
+		    "%s rate, %s in idle states", same ? "constant" : "varying",
+		    always ? "runs" : "may stop");
 	free(flags);
 }
 
@@ -127,7 +128,8 @@ static void clocksource(const struct look *l)
 	if (line(l, text, sizeof(text),
 		 "/sys/devices/system/clocksource/clocksource0/current_clocksource") &&
 	    *text)
-		set(l->f, strstr(text, "hpet") || strstr(text, "acpi") ? FACT_BAD : FACT_GOOD,
+		set(l->f,
+		    strstr(text, "hpet") || strstr(text, "acpi") ? CVL_FACT_BAD : CVL_FACT_GOOD,
 		    "the kernel's clock is %.60s", text);
 }
 
@@ -138,9 +140,9 @@ static void isolated(const struct look *l)
 	if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/isolated"))
 		return;
 	if (facts_in_list(text, l->cpu))
-		set(l->f, FACT_GOOD, "processor %u is isolated", l->cpu);
+		set(l->f, CVL_FACT_GOOD, "processor %u is isolated", l->cpu);
 	else
-		set(l->f, FACT_BAD, "processor %u is not isolated", l->cpu);
+		set(l->f, CVL_FACT_BAD, "processor %u is not isolated", l->cpu);
 }
 
 static void timer(const struct look *l)
@@ -150,9 +152,9 @@ static void timer(const struct look *l)
 	if (!line(l, text, sizeof(text), "/sys/devices/system/cpu/nohz_full"))
 		return;
 	if (facts_in_list(text, l->cpu))
-		set(l->f, FACT_GOOD, "processor %u runs without a timer tick", l->cpu);
+		set(l->f, CVL_FACT_GOOD, "processor %u runs without a timer tick", l->cpu);
 	else
-		set(l->f, FACT_BAD, "the kernel's timer interrupts processor %u", l->cpu);
+		set(l->f, CVL_FACT_BAD, "the kernel's timer interrupts processor %u", l->cpu);
 }
 
 static void siblings(const struct look *l)
@@ -164,9 +166,9 @@ static void siblings(const struct look *l)
 	    !digit(*text))
 		return;
 	if (strchr(text, ',') || strchr(text, '-'))
-		set(l->f, FACT_BAD, "processors %.100s share one core", text);
+		set(l->f, CVL_FACT_BAD, "processors %.100s share one core", text);
 	else
-		set(l->f, FACT_GOOD, "processor %u has a core of its own", l->cpu);
+		set(l->f, CVL_FACT_GOOD, "processor %u has a core of its own", l->cpu);
 }
 
 static void governor(const struct look *l)
@@ -176,7 +178,8 @@ static void governor(const struct look *l)
 	if (line(l, text, sizeof(text), "/sys/devices/system/cpu/cpu%u/cpufreq/scaling_governor",
 		 l->cpu) &&
 	    *text)
-		set(l->f, strcmp(text, "performance") ? FACT_BAD : FACT_GOOD, "%.60s", text);
+		set(l->f, strcmp(text, "performance") ? CVL_FACT_BAD : CVL_FACT_GOOD, "%.60s",
+		    text);
 }
 
 static void turbo(const struct look *l)
@@ -192,7 +195,7 @@ static void turbo(const struct look *l)
 		return;
 	if (!digit(text[0]))
 		return;
-	set(l->f, on ? FACT_BAD : FACT_GOOD, on ? "on" : "off");
+	set(l->f, on ? CVL_FACT_BAD : CVL_FACT_GOOD, on ? "on" : "off");
 }
 
 static void idle(const struct look *l)
@@ -221,10 +224,10 @@ static void idle(const struct look *l)
 		}
 	}
 	if (most >= 0)
-		set(l->f, most > DEEP_US ? FACT_BAD : FACT_GOOD, "%.30s takes %ld us to wake",
-		    deepest, most);
+		set(l->f, most > DEEP_US ? CVL_FACT_BAD : CVL_FACT_GOOD,
+		    "%.30s takes %ld us to wake", deepest, most);
 	else if (k)
-		set(l->f, FACT_GOOD, "none is in use");
+		set(l->f, CVL_FACT_GOOD, "none is in use");
 }
 
 static void throttling(const struct look *l)
@@ -235,9 +238,9 @@ static void throttling(const struct look *l)
 	    !(digit(text[text[0] == '-'])))
 		return;
 	if (text[0] == '-')
-		set(l->f, FACT_GOOD, "off");
+		set(l->f, CVL_FACT_GOOD, "off");
 	else
-		set(l->f, FACT_BAD, "real-time threads get %.20s us of each period", text);
+		set(l->f, CVL_FACT_BAD, "real-time threads get %.20s us of each period", text);
 }
 
 static void interrupts(const struct look *l)
@@ -254,9 +257,9 @@ static void interrupts(const struct look *l)
 		if (*p != ',' && n++ == digit)
 			snprintf(word, sizeof(word), "%c", *p);
 	if (strtoul(word, NULL, 16) >> l->cpu % 4 & 1)
-		set(l->f, FACT_BAD, "new interrupts may come to processor %u", l->cpu);
+		set(l->f, CVL_FACT_BAD, "new interrupts may come to processor %u", l->cpu);
 	else
-		set(l->f, FACT_GOOD, "new interrupts go to other processors");
+		set(l->f, CVL_FACT_GOOD, "new interrupts go to other processors");
 }
 
 static void host(const struct look *l)
@@ -265,7 +268,7 @@ static void host(const struct look *l)
 	bool guest = flags && strstr(flags, " hypervisor ");
 
 	if (flags)
-		set(l->f, guest ? FACT_BAD : FACT_GOOD,
+		set(l->f, guest ? CVL_FACT_BAD : CVL_FACT_GOOD,
 		    guest ? "a virtual machine" : "no hypervisor shows itself");
 	free(flags);
 }
@@ -278,9 +281,9 @@ static void firmware(const struct look *l)
 		return;
 	snprintf(path, sizeof(path), "/dev/cpu/%u/msr", l->cpu);
 	if (access(path, R_OK))
-		set(l->f, FACT_UNKNOWN, "%.60s cannot be read", path);
+		set(l->f, CVL_FACT_UNKNOWN, "%.60s cannot be read", path);
 	else
-		set(l->f, FACT_GOOD, "SMIs are counted, on Intel's processors");
+		set(l->f, CVL_FACT_GOOD, "SMIs are counted, on Intel's processors");
 }
 
 static void locking(const struct look *l)
@@ -290,9 +293,9 @@ static void locking(const struct look *l)
 	if (*l->root || getrlimit(RLIMIT_MEMLOCK, &r))
 		return;
 	if (r.rlim_cur == RLIM_INFINITY || !geteuid())
-		set(l->f, FACT_GOOD, "all memory");
+		set(l->f, CVL_FACT_GOOD, "all memory");
 	else
-		set(l->f, r.rlim_cur < 128u << 20 ? FACT_BAD : FACT_GOOD, "%llu KiB",
+		set(l->f, r.rlim_cur < 128u << 20 ? CVL_FACT_BAD : CVL_FACT_GOOD, "%llu KiB",
 		    (unsigned long long)r.rlim_cur / 1024);
 }
 
@@ -309,9 +312,9 @@ static void priority(const struct look *l)
 	/* containers refuse it to root, too: try */
 	if (!sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 })) {
 		sched_setscheduler(0, policy, &before);
-		set(l->f, FACT_GOOD, "real time may be asked for");
+		set(l->f, CVL_FACT_GOOD, "real time may be asked for");
 	} else if (!getrlimit(RLIMIT_RTPRIO, &r)) {
-		set(l->f, FACT_BAD, "real time is refused (RLIMIT_RTPRIO %llu)",
+		set(l->f, CVL_FACT_BAD, "real time is refused (RLIMIT_RTPRIO %llu)",
 		    (unsigned long long)r.rlim_cur);
 	}
 }
@@ -321,7 +324,8 @@ static void load(const struct look *l)
 	char text[80];
 
 	if (line(l, text, sizeof(text), "/proc/loadavg") && digit(*text))
-		set(l->f, strtod(text, NULL) < 0.5 ? FACT_GOOD : FACT_BAD, "load %.4s", text);
+		set(l->f, strtod(text, NULL) < 0.5 ? CVL_FACT_GOOD : CVL_FACT_BAD, "load %.4s",
+		    text);
 }
 
 static const struct {
@@ -366,28 +370,28 @@ static const struct {
 	  "stop what need not run" },
 };
 
-size_t facts_read(const char *root, unsigned cpu, struct fact facts[FACTS_MAX])
+size_t facts_read(const char *root, unsigned cpu, struct cvl_host_fact facts[CVL_HOST_FACTS])
 {
 	size_t n = sizeof(points) / sizeof(points[0]);
 
 	for (size_t i = 0; i < n; i++) {
 		const struct look l = { root, cpu, &facts[i] };
 
-		facts[i] = (struct fact){ .name = points[i].name,
-					  .state = FACT_UNKNOWN,
-					  .value = "not told here",
-					  .costs = points[i].costs,
-					  .advice = points[i].advice };
+		facts[i] = (struct cvl_host_fact){ .name = points[i].name,
+						   .state = CVL_FACT_UNKNOWN,
+						   .value = "not told here",
+						   .costs = points[i].costs,
+						   .advice = points[i].advice };
 		points[i].look(&l);
 	}
 	return n;
 }
 
-void facts_counters(const struct poll_skew *skew, int other, struct fact *fact)
+void facts_counters(const struct poll_skew *skew, int other, struct cvl_host_fact *fact)
 {
-	*fact = (struct fact){
+	*fact = (struct cvl_host_fact){
 		.name = "counters",
-		.state = FACT_UNKNOWN,
+		.state = CVL_FACT_UNKNOWN,
 		.value = "not measured",
 		.costs =
 			"stamps of two processors cannot be compared as they are: add what they differ by",
@@ -395,7 +399,7 @@ void facts_counters(const struct poll_skew *skew, int other, struct fact *fact)
 			"have what is compared stamped by one processor; look for tsc in the kernel's log"
 	};
 	if (skew->exchanges)
-		set(fact, skew->apart > skew->step ? FACT_BAD : FACT_GOOD,
+		set(fact, skew->apart > skew->step ? CVL_FACT_BAD : CVL_FACT_GOOD,
 		    "step of %" PRIu64 "; shown %" PRIu64
 		    " ticks apart from processor %d, at most %" PRIu64,
 		    skew->step, skew->apart, other, poll_skew_limit(skew));

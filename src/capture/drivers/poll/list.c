@@ -3,18 +3,18 @@
 
 #include "capture/drivers/poll/source.h"
 
-static void row_of(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+static void row_of(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		   const char *path, const char *what, const char *advice)
 {
 	if (!access(path, F_OK))
 		row(ctx,
-		    &(struct device_row){ .where = path,
+		    &(struct cvl_device){ .where = path,
 					  .what = what,
 					  .state = access(path, R_OK) ? "no permission" : "ready",
 					  .advice = advice });
 }
 
-int poll_source_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+int poll_source_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		     struct cvl_error *err)
 {
 	(void)err;

@@ -129,8 +129,8 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	return rc;
 }
 
-static int poll_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
-		     struct cvl_error *err)
+static int poll_open(void **state, const struct cvl_device_opts *opts,
+		     const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct device *d = calloc(1, sizeof(*d));
 	int rc;
@@ -351,9 +351,9 @@ static const struct cvl_option poll_options[] = {
 };
 
 const struct driver driver_poll = {
-	.name = "poll",
-	.what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
-	.options = poll_options,
+	.pub = { .name = "poll",
+		 .what = "lines that this machine sees itself: shared memory, registers, a parallel port, GPIO",
+		 .options = poll_options },
 	.open = poll_open,
 	.analyzers = poll_analyzers,
 	.start = poll_start,
@@ -361,6 +361,5 @@ const struct driver driver_poll = {
 	.work = poll_work,
 	.stop = poll_stop,
 	.close = poll_close,
-	.stamps = true,
 	.list = poll_source_list,
 };

@@ -39,11 +39,11 @@ void poll_say_refused(const struct device *d)
 
 void poll_say_clock(const struct device *d)
 {
-	struct fact facts[FACTS_MAX];
+	struct cvl_host_fact facts[CVL_HOST_FACTS];
 	size_t n = facts_read("", (unsigned)d->source.cpu, facts);
 
 	for (size_t i = 0; i < n; i++)
-		if (!strcmp(facts[i].name, "tsc") && facts[i].state == FACT_BAD)
+		if (!strcmp(facts[i].name, "tsc") && facts[i].state == CVL_FACT_BAD)
 			poll_say(d, true,
 				 "this processor's clock: %s; brackets hold, but not in ns",
 				 facts[i].value);

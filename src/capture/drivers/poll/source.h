@@ -54,7 +54,7 @@ void poll_source_close(struct poll_source *s);
 unsigned poll_source_lines(const struct poll_source *s);
 
 /** A row for each device of this machine that could be one, for `coeval devices`. */
-int poll_source_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+int poll_source_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		     struct cvl_error *err);
 
 #endif

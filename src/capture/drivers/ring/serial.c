@@ -144,8 +144,8 @@ static int see_packet(void *ctx, struct tracer_packet *p, size_t n, struct cvl_e
 	return l->serial->sink->packet(l->serial->sink->ctx, l->index, &packet, err);
 }
 
-static int open_serial(void **state, const struct driver_opts *o, const struct driver_sink *sink,
-		       struct cvl_error *err)
+static int open_serial(void **state, const struct cvl_device_opts *o,
+		       const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct serial *s = calloc(1, sizeof(*s));
 	int rc;
@@ -309,9 +309,9 @@ static const struct cvl_option serial_options[] = {
 };
 
 const struct driver driver_serial = {
-	.name = "serial",
-	.what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
-	.options = serial_options,
+	.pub = { .name = "serial",
+		 .what = "packets of firmware/lib/tracer from serial ports, sockets, FIFOs or a file",
+		 .options = serial_options },
 	.open = open_serial,
 	.analyzers = serial_analyzers,
 	.start = serial_start,
@@ -319,5 +319,4 @@ const struct driver driver_serial = {
 	.work = serial_work,
 	.stop = serial_stop,
 	.close = serial_close,
-	.stamps = true,
 };

@@ -139,8 +139,8 @@ static int look_for_rings(struct shm *s, struct memory *m, struct cvl_error *err
 	return rc;
 }
 
-static int shm_open_rings(void **state, const struct driver_opts *o, const struct driver_sink *sink,
-			  struct cvl_error *err)
+static int shm_open_rings(void **state, const struct cvl_device_opts *o,
+			  const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct shm *s = calloc(1, sizeof(*s));
 	int64_t until = driver_waited() + PATIENCE_NS;
@@ -292,9 +292,9 @@ static const struct cvl_option shm_options[] = {
 };
 
 const struct driver driver_shm = {
-	.name = "shm",
-	.what = "rings of firmware/lib/tracer in memory that other processors share with this one",
-	.options = shm_options,
+	.pub = { .name = "shm",
+		 .what = "rings of firmware/lib/tracer in memory that other processors share with this one",
+		 .options = shm_options },
 	.open = shm_open_rings,
 	.analyzers = shm_analyzers,
 	.start = shm_start,
@@ -302,5 +302,4 @@ const struct driver driver_shm = {
 	.work = shm_work,
 	.stop = shm_stop,
 	.close = shm_close,
-	.stamps = true,
 };

@@ -18,7 +18,7 @@
 
 struct device {
 	const struct driver_sink *sink;
-	const struct driver_opts *opts;
+	const struct cvl_device_opts *opts;
 	struct driver_analyzer analyzer;
 	struct tracelab_io io;
 	struct tracelab proto;
@@ -91,7 +91,7 @@ static int read_options(struct device *o, struct cvl_error *err)
 	return rc;
 }
 
-static int tl_open(void **state, const struct driver_opts *opts, const struct driver_sink *sink,
+static int tl_open(void **state, const struct cvl_device_opts *opts, const struct driver_sink *sink,
 		   struct cvl_error *err)
 {
 	struct device *o = calloc(1, sizeof(*o));
@@ -370,7 +370,7 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 	"an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
 
 /* Nobody is asked: words on a bus may mean something to another device. */
-static int tl_list(void (*row)(void *ctx, const struct device_row *row), void *ctx,
+static int tl_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		   struct cvl_error *err)
 {
 	static const struct spidev_use observer = {
@@ -395,9 +395,9 @@ static const struct cvl_option tracelab_options[] = {
 };
 
 const struct driver driver_tracelab = {
-	.name = "tracelab",
-	.what = "TraceLab observer (FPGA) by SPI and a serial port, or a file of its SPI bytes",
-	.options = tracelab_options,
+	.pub = { .name = "tracelab",
+		 .what = "TraceLab observer (FPGA) by SPI and a serial port, or a file of its SPI bytes",
+		 .options = tracelab_options },
 	.open = tl_open,
 	.analyzers = tl_analyzers,
 	.start = tl_start,
@@ -406,6 +406,5 @@ const struct driver driver_tracelab = {
 	.stop = tl_stop,
 	.close = tl_close,
 	.command = tl_command,
-	.stamps = true,
 	.list = tl_list,
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/tracelab_clock.h"
+#include "sim/devices/tracelab_clock.h"
 
 #include <string.h>
 

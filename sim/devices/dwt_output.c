@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* From packets to edges: a queue of few bytes, the trace port, its line. */
-#include "sim/dwt_internal.h"
+#include "sim/devices/dwt_internal.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 #ifndef SIM_DWT_INTERNAL_H
 #define SIM_DWT_INTERNAL_H
 
-#include "sim/dwt.h"
+#include "sim/devices/dwt.h"
 
 /* dwt_output.c */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What of an STM32 stands between the trace port and the timer: clock control, pins, timer 2, and the debug port that owns the pin. */
-#include "sim/dwt_internal.h"
+#include "sim/devices/dwt_internal.h"
 
 #include <assert.h>
 

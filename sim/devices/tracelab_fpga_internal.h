@@ -3,7 +3,7 @@
 #ifndef SIM_TRACELAB_FPGA_INTERNAL_H
 #define SIM_TRACELAB_FPGA_INTERNAL_H
 
-#include "sim/tracelab_fpga.h"
+#include "sim/devices/tracelab_fpga.h"
 
 #define FPGA_NEVER UINT64_MAX
 

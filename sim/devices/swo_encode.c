@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_encode.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/syncnode_host.h"
+#include "sim/devices/syncnode_host.h"
 
 #include <math.h>
 #include <stdbool.h>

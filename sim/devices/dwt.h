@@ -13,7 +13,7 @@
 #ifndef SIM_DWT_H
 #define SIM_DWT_H
 
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_encode.h"
 
 #define DWT_CHIP_COMPARATORS 15
 #define DWT_CHIP_QUEUE 64  /* packets */

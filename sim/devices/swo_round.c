@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/swo_round.h"
+#include "sim/devices/swo_round.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "sim/swo_draw.h"
-#include "sim/swo_encode.h"
+#include "sim/devices/swo_draw.h"
+#include "sim/devices/swo_encode.h"
 
 /* A change is seen at the next tick. */
 static void see(void *ctx, double time, bool level)

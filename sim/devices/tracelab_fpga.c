@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/tracelab_fpga_internal.h"
+#include "sim/devices/tracelab_fpga_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/fx2_device.h"
+#include "sim/devices/fx2_device.h"
 
 #include <stdlib.h>
 #include <string.h>

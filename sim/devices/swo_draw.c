@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/swo_draw.h"
+#include "sim/devices/swo_draw.h"
 
 /* As much as @bytes hold; zero, all ones and other edges more often than by chance. */
 static uint64_t number(struct sim_random *r, unsigned bytes)

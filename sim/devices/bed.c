@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/bed.h"
+#include "sim/devices/bed.h"
 
-#include "sim/cc1101_chip.h"
-#include "sim/syncnode_host.h"
+#include "sim/devices/cc1101_chip.h"
+#include "sim/devices/syncnode_host.h"
 #include "syncnode/settings.h"
 
 #include <math.h>

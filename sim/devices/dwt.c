@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/dwt_internal.h"
+#include "sim/devices/dwt_internal.h"
 
 #include <assert.h>
 #include <string.h>

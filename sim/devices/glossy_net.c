@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/glossy_net.h"
+#include "sim/devices/glossy_net.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -12,7 +12,7 @@
 #define BIT_NS 4000.0                                /* 250 kbit/s */
 #define SYNC_NS (6 * 8 * BIT_NS)                     /* preamble and sync word */
 #define REST_NS ((2 + FLOOD_BYTES + 2) * 8 * BIT_NS) /* length, address, payload, CRC */
-#define TURN_NS 22000.0      /* as sim/cc1101_chip.c has it, SWRS061I table 34 */
+#define TURN_NS 22000.0      /* as sim/devices/cc1101_chip.c has it, SWRS061I table 34 */
 #define DEMODULATE_NS 8000.0 /* chosen: two symbols */
 #define NOTICE_NS 38.0       /* half a tick of 13 MHz: how late a stamp is on average */
 #define TOGETHER_NS \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "sim/cc1101_chip.h"
+#include "sim/devices/cc1101_chip.h"
 
 #include <string.h>
 
