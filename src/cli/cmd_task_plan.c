@@ -258,7 +258,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return rc;
 	rc = cvl_plan_make(&plan, &r.opts, &err);
 	if (rc)
-		return rc == CVL_E_USAGE ? cli_usage(verb, "--range: %s", err.text) :
+		return rc == CVL_E_USAGE ? cli_usage(verb, "two --range have addresses in common") :
 					   cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
