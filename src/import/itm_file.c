@@ -177,8 +177,7 @@ static int check_is_itm(const struct itm_file *f, bool framed)
 	else
 		snprintf(why, sizeof(why), "only %" PRIu64 " of %" PRIu64 " bytes can be packets",
 			 l->decoded, bytes);
-	return cvl_fail(f->err, CVL_E_MAGIC, 0,
-			"%s: is no trace of an ITM: %s; is it an ETM's, or %s?",
+	return cvl_fail(f->err, CVL_E_MAGIC, 0, "%s: not an ITM trace: %s; is it an ETM's, or %s?",
 			cvl_input_name(f->in), why,
 			framed ? "another stream of the frames" : "in TPIU frames (--format tpiu)");
 }

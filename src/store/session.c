@@ -1050,7 +1050,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 	} else if (mkdir(path, 0777) && errno != EEXIST) {
 		rc = cvl_fail_errno(err, "make the directory", path);
 	} else if (!cvl_is_dir(path)) {
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is no directory",
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is not a directory",
 			      path);
 	} else {
 		s->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -1065,7 +1065,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 		rc = load(s, file, jsonfile_read, err);
 	} else if (!rc && !is_empty_dir(path)) {
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%s holds files, but is no session; name another directory", path);
+			      "%s holds files, but is not a session; name another directory", path);
 	} else if (!rc) {
 		uint8_t uuid[16];
 		time_t now = time(NULL);
@@ -1112,8 +1112,8 @@ static int take_after(struct cvl_session *s, struct cvl_store_desc *d, const cha
 	int i = cvl_session_find(s, d->same_as);
 
 	if (i < 0)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: there is no clock %s",
-				s->path, d->same_as);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: unknown clock %s", s->path,
+				d->same_as);
 	d->rate_hz = s->clock[i].pub.rate_hz;
 	d->resolution = s->clock[i].pub.resolution;
 	d->start_unix_ns = s->clock[i].pub.start_unix_ns;
@@ -1198,7 +1198,7 @@ int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_d
 	*w = NULL;
 	if (e->pub.foreign || e->writer)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the clock %s cannot be gone on with", s->path, e->name);
+				"%s: the clock %s cannot be resumed", s->path, e->name);
 	d.clock = e->name;
 	d.node = e->node;
 	d.start_unix_ns = e->pub.start_unix_ns;
@@ -1314,7 +1314,7 @@ int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
 	*p = NULL;
 	if (!e->pub.foreign || e->packets)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the clock %s cannot be gone on with", s->path, e->name);
+				"%s: the clock %s cannot be resumed", s->path, e->name);
 	rc = cvl_packets_resume(p, e->trace, keep, err);
 	if (rc)
 		return rc;

@@ -7,7 +7,7 @@
 
 #define SEVERAL_MARKS \
 	32 /* with fewer, senders that were tied by these very clocks would count as independent */
-#define GO_ON_MARKS (1 << 16) /* between two questions whether to go on */
+#define GO_ON_MARKS (1 << 16)    /* between two questions whether to go on */
 #define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
 
 static int no_memory(struct marks *w)

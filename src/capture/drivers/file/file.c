@@ -92,7 +92,7 @@ static int file_open(void **state, const struct cvl_device_opts *o, const struct
 				"name the file of samples: --device PATH");
 	if (!stat(o->devices, &st) && !S_ISREG(st.st_mode))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s is no file; --driver pipe reads pipes", o->devices);
+				"%s is not a regular file; --driver pipe reads pipes", o->devices);
 	return open_at(state, o, sink, o->devices, 0, err);
 }
 
