@@ -30,6 +30,7 @@
 
 #include <coeval/format.h>
 
+#include "capture_file.h"
 #include "import/importers.h"
 #include "import/input.h"
 
@@ -354,21 +355,6 @@ static inline void import_truncations(const struct cvl_importer *importer, const
 		imported_free(&im);
 	}
 	assert_true(most > 0);
-}
-
-/** Path of a real capture, or a SKIP line and skip(). */
-static inline void import_shared(char *out, size_t size, const char *test, const char *file)
-{
-	const char *shared = getenv("COEVAL_SHARED");
-
-	if (shared)
-		snprintf(out, size, "%s/%s", shared, file);
-	else
-		snprintf(out, size, "%s/../shared/data/%s", COEVAL_SOURCE_DIR, file);
-	if (access(out, R_OK)) {
-		printf("SKIP %s: ../shared is absent\n", test);
-		skip();
-	}
 }
 
 #endif

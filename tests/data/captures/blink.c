@@ -4,7 +4,6 @@
 
 #define PORT_C_OUT (*(volatile uint32_t *)0x4001100C)
 
-extern uint32_t stack_end;
 volatile uint32_t ticks, numbers[16];
 volatile uint16_t order;
 

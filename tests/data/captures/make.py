@@ -55,7 +55,7 @@ def second_pulses(seconds):
 
 # ---- a CC1101's SPI: registers after a reset (data sheet, table 45), then written and read back
 
-RESET = bytes.fromhex("292e3f07d391ff04450000" "0f001ec4ec8c220222f84707" "3004766c034091" "876bf8" "5610a90a200d41" "00597f3f88310b")
+RESET = bytes.fromhex("292e3f07d391ff04450000" "0f001ec4ec8c220222f84707" "3004366c034091" "876bf8" "5610a90a200d41" "00597f3f88310b")
 
 
 def spi(name, transfers):
@@ -87,7 +87,7 @@ def radio():
         [(b"\x40" + table, free * 33), (b"\xc0" + bytes(32), none + table)])
     spi("sigrok/cc1101/cc1101-command-strobe.sr", [(bytes([s]), free) for s in (0x36, 0x3A, 0x3B, 0x3D)])
     pairs = []
-    for at in range(0x29):
+    for at in (*range(0x1B), *range(0x1E, 0x29)):  # sigrok spells AGCCTRL otherwise
         pairs += [(bytes([0x80 | at, 0]), none + RESET[at:at + 1])]
         pairs += [(bytes([at, RESET[at] ^ 1]), free * 2), (bytes([0x80 | at, 0]), none + bytes([RESET[at] ^ 1]))]
     spi("sigrok/cc1101/cc1101-read-write.sr", pairs)
@@ -106,7 +106,7 @@ def serial_text():
         for n, byte in enumerate(text):
             for i, now in enumerate([0] + [byte >> b & 1 for b in range(8)] + [1]):
                 if now != level:
-                    put(int(t + (10 * n + i) * bit) + draw.randrange(-40, 40), now)
+                    put(int(t + (10 * n + i) * bit), now)
                     level = now
         if k == 0:
             put(t + 2000000, level)
@@ -144,7 +144,7 @@ def power():
 def swo():
     there, here = "sigrok/stm32f105-swo/", os.path.join(HERE, "blink.c")
     subprocess.run(["arm-none-eabi-gcc", "-g", "-Og", "-mcpu=cortex-m3", "-mthumb", "-nostdlib", "-ffreestanding", "-fno-unroll-loops",
-                    "-ffile-prefix-map=%s=." % HERE, "-Wl,--build-id=none", "-Wl,--defsym=stack_end=0x20001000", "-Wl,--section-start=.vectors=0x8000000",
+                    "-ffile-prefix-map=%s=." % HERE, "-Wl,--build-id=none", "-Wl,--section-start=.vectors=0x8000000",
                     "-Wl,-Ttext=0x80001c0", "-Wl,-Tbss=0x20000000", "-Wl,-e,reset", here, "-o", path(there + "trace_example.elf")], check=True)
     names = {}
     for line in subprocess.run(["arm-none-eabi-nm", path(there + "trace_example.elf")], check=True, capture_output=True, text=True).stdout.split("\n"):
@@ -184,41 +184,47 @@ def swo():
             exception(0, 3)
         if k % 20 == 19:
             put("OVERFLOW", [], b"\x70")
+    while len(itm) % 14:  # to the end of a frame
+        if len(itm) % 2:
+            pc("delay")
+        else:
+            software(2, 1, 7)
     with open(path(there + "expected-stream1-packets.jsonl"), "w") as f:
         f.writelines(json.dumps(p) + "\n" for p in packets)
-    frames, frame_of, at = bytearray(), {}, 0
+    frames, starts, frame_of, at = bytearray(), [], {}, 0
     while at < len(itm):
-        of_other = len(frames) // 16 % 8 == 7
+        if len(starts) % 16 == 0:
+            frames += b"\xff\xff\xff\x7f"
+        of_other = len(starts) % 8 == 7
         data = bytes(draw.randrange(256) for _ in range(14)) if of_other else bytes(itm[at:at + 14])
         data = data + bytes(14 - len(data))
         if not of_other:
             for i in range(14):
-                frame_of[at + i] = len(frames) // 16, i + 1
+                frame_of[at + i] = len(frames)
             at += 14
         frame = bytearray([(2 if of_other else 1) << 1 | 1]) + data + b"\0"
         for i in range(2, 15, 2):
             frame[15] |= (frame[i] & 1) << i // 2
             frame[i] &= 0xFE
+        starts.append(len(frames))
         frames += frame
     write(there + "tpiu_uart.bin", bytes(frames))
-    swo_line, starts = bytearray(b"\1" * 2400), []
-    for n in range(0, len(frames), 16):
-        starts.append(len(swo_line))
-        for byte in frames[n:n + 16]:
-            for bit in [0] + [byte >> b & 1 for b in range(8)] + [1]:
-                swo_line += bytes([bit]) * 3
-        swo_line += b"\1" * draw.randrange(0, 240)
+    swo_line, begins = bytearray(b"\1" * 2400), []
+    for n, byte in enumerate(frames):
+        if n in starts:
+            swo_line += b"\1" * draw.randrange(0, 240)
+        begins.append(len(swo_line))
+        for bit in [0] + [byte >> b & 1 for b in range(8)] + [1]:
+            swo_line += bytes([bit]) * 3
     swo_line += b"\1" * 2400
     samples = bytearray(b << 4 for b in swo_line)
     for mark in marks:
-        frame, byte = frame_of[mark]
-        begin = starts[frame] + byte * 30 - LATENCY
-        for i in range(begin, len(samples)):
+        for i in range(begins[frame_of[mark]] - LATENCY, len(samples)):
             samples[i] ^= 0x40
     write_sr(there + "trace_example.sr", "24 MHz", {3: "PC9", 5: "SWO", 7: "PC8"}, samples)
 
 
-LATENCY = 40  # samples from the pin's change to the first byte of its print
+LATENCY = 40  # samples from the pin's change to the first byte of the frame that holds its print
 
 for n in (20, 120, 480):
     second_pulses(n)
