@@ -170,7 +170,7 @@ def swo():
             pc("delay")
         if k % 6 == 5:
             marks.append(len(itm))
-            for letter in b"Off\n" if k % 12 == 5 else b"On\n":
+            for letter in b"On\n" if k % 12 == 5 else b"Off\n":
                 software(0, 1, letter)
         if k % 9 == 4:
             exception(44, 1)
