@@ -28,8 +28,13 @@ skip() {
 	exit 77
 }
 
+# The package of a program is the one that install-deps has it by.
 need() {
-	command -v "$1" >/dev/null || skip "$1 is not installed"
+	local package
+
+	command -v "$1" >/dev/null && return
+	package=$(sed -n "s/^\t\"\([^ ]*\) program:$1\".*/\1/p" "$SRC/scripts/install-deps")
+	skip "$1 is not installed${package:+; apt-get install $package}"
 }
 
 need_pty() {

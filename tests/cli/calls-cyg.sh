@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis; full
-# Function entries and exits of real programs: counts and times against an independent count over what babeltrace2 prints.
+# Function entries and exits of instrumented programs: counts and times against an independent count over what babeltrace2 prints.
 need babeltrace2
 need python3
 for trace in glxgears-cyg-profile glxgears-cyg-profile-fast; do

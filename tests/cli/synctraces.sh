@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync; full
-# Two virtual machines' kernel traces, tied by the TCP segments of one scp between them.
+# Two machines' kernel traces, tied by the TCP segments of one scp between them.
 coeval import -o s "$CAPTURES/ctf/synctraces/scp_src" "$CAPTURES/ctf/synctraces/scp_dest" > /dev/null
 echo "import: $?"
 coeval sync s --match lttng-tcp 2>/dev/null

@@ -226,9 +226,101 @@ def swo():
 
 LATENCY = 40  # samples from the pin's change to the first byte of the frame that holds its print
 
+
+# ---- CTF as LTTng lays it out: two hosts that send TCP segments to each other, and a program whose functions were instrumented
+
+METADATA = """/* CTF 1.8 */
+typealias integer { size = 8; align = 8; } := uint8_t;
+typealias integer { size = 16; align = 8; } := uint16_t;
+typealias integer { size = 32; align = 8; } := uint32_t;
+typealias integer { size = 32; align = 8; signed = true; } := int32_t;
+typealias integer { size = 64; align = 8; } := uint64_t;
+typealias integer { size = 64; align = 8; base = 16; } := address_t;
+typealias integer { size = 8; align = 8; encoding = UTF8; } := char_t;
+trace { major = 1; minor = 8; byte_order = le; packet.header := struct { uint32_t magic; uint32_t stream_id; }; };
+env { hostname = "%(host)s"; domain = "%(domain)s"; tracer_name = "lttng-%(tracer)s"; tracer_major = 2; tracer_minor = 3; };
+clock { name = monotonic; freq = 1000000000; offset = %(offset)d; };
+typealias integer { size = 64; align = 8; map = clock.monotonic.value; } := stamp_t;
+stream {
+	id = 0;
+	packet.context := struct {
+		stamp_t timestamp_begin; stamp_t timestamp_end; uint64_t content_size; uint64_t packet_size; uint64_t events_discarded; uint32_t cpu_id;
+	};
+	event.header := struct { uint16_t id; stamp_t timestamp; };
+%(context)s};
+%(events)s"""
+SWITCH = "char_t prev_comm[16]; int32_t prev_tid; char_t next_comm[16]; int32_t next_tid;"
+SEGMENT = "address_t sk; uint32_t seq; uint32_t ack_seq; uint16_t flags;"
+
+
+def write_ctf(name, host, domain, offset, context, classes, events, packets=4):
+    """events: (time, class, bytes) in order, bytes from the stream's context on."""
+    declared = "".join("event { name = %s; id = %d; stream_id = 0; fields := struct { %s }; };\n" % (n, i, fields) for i, (n, fields) in enumerate(classes))
+    write(name + "/metadata", (METADATA % dict(host=host, domain=domain, tracer="modules" if domain == "kernel" else "ust", offset=offset,
+                                               context=context, events=declared)).encode())
+    stream, per = b"", -(-len(events) // packets)
+    for k in range(0, len(events), per):
+        some = events[k:k + per]
+        body = b"".join(struct.pack("<HQ", number, time) + data for time, number, data in some)
+        bits = 8 * (52 + len(body))
+        stream += struct.pack("<IIQQQQQI", 0xC1FC1FC1, 0, some[0][0], some[-1][0], bits, bits, 0, 0) + body
+    write(name + "/channel0_0", stream)
+
+
+def two_hosts():
+    """VM3 is 40 ppm slow; each segment is 150 to 900 us on its way."""
+    draw, events = random.Random(12), ([], [])
+    classes = (("sched_switch", SWITCH), ("inet_sock_local_in", SEGMENT), ("inet_sock_local_out", SEGMENT))
+
+    def put(host, time, number, data):
+        events[host].append((5 * 10**9 + time if host == 0 else 9 * 10**9 + int((time - 2 * 10**9) * (1 - 40e-6)), number, data))
+    for k in range(48):
+        time, sender = int(2.725e9 + k * 0.36e9), k % 2
+        segment = struct.pack("<QIIH", 0xFFFF880000000000 + sender, 1000 + 100 * k, 5000 + 100 * k, 0x18)
+        put(sender, time, 2, segment)
+        put(1 - sender, time + draw.randrange(150000, 900000), 1, segment)
+    for host, (begin, end) in enumerate(((0, 23 * 10**9), (2.52e9, 19.9e9))):
+        names = ((b"swapper/0", 0), (b"scp", 4000 + host), (b"sshd", 900 + host))
+        time, now = int(begin), names[0]
+        while time < end:
+            then = names[draw.randrange(3)]
+            if then != now:
+                put(host, time, 0, struct.pack("<16si16si", *now, *then))
+                now = then
+            time += draw.randrange(1, 80000000)
+    for host, name in enumerate(("scp_src", "scp_dest")):
+        write_ctf("ctf/synctraces/" + name, "VM%d" % (2 * host + 1), "kernel", 1600000000 * 10**9 + 3 * 10**9 * (1 - host), "", classes, sorted(events[host]))
+
+
+def functions():
+    """The trace ends in the middle of functions; none calls itself, so that a count is simple."""
+    names = ["main", "draw", "idle", "gear", "tooth", "event"]
+    at = {n: 0x401000 + 0x40 * i for i, n in enumerate(names)}
+    write("ctf/cyg-profile/cyg-profile-mapping.txt", "".join("%016x T %s\n" % (at[n], n) for n in names).encode())
+    context = "\tevent.context := struct { char_t procname[17]; int32_t vtid; };\n"
+    for name, fields, tid in (("glxgears-cyg-profile", "address_t addr; address_t call_site;", 501), ("glxgears-cyg-profile-fast", "address_t addr;", 502)):
+        draw, time, events, stack = random.Random(tid), 10**9, [], []
+
+        def put(entry, function):
+            data = struct.pack("<17si", b"gears", tid) + struct.pack("<Q", at[function]) + (struct.pack("<Q", 0x401008) if "site" in fields else b"")
+            events.append((time, 0 if entry else 1, data if entry or "site" in fields else data[:21]))
+        for _ in range(400):
+            time += draw.randrange(200, 90000)
+            if stack and draw.randrange(2) or len(stack) == 6:
+                put(False, stack.pop())
+            else:
+                stack.append(draw.choice([n for n in names if n not in stack]))
+                put(True, stack[-1])
+        classes = (('"lttng_ust_cyg_profile%s:func_entry"' % ("_fast" if tid == 502 else ""), fields),
+                   ('"lttng_ust_cyg_profile%s:func_exit"' % ("_fast" if tid == 502 else ""), fields if tid == 501 else ""))
+        write_ctf("ctf/cyg-profile/" + name, "bench", "ust", 1600000000 * 10**9, context, classes, events, 1)
+
+
 for n in (20, 120, 480):
     second_pulses(n)
 radio()
 serial_text()
 power()
 swo()
+two_hosts()
+functions()
