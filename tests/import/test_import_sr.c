@@ -652,7 +652,7 @@ static void sigrok_sees_the_same_samples(void **state)
 {
 	(void)state;
 	if (system("command -v sigrok-cli > /dev/null 2>&1")) {
-		printf("SKIP %s: sigrok-cli is not installed\n", __func__);
+		printf("SKIP sigrok: sigrok-cli is not installed; apt-get install sigrok-cli\n");
 		skip();
 	}
 	compare_capture("sigrok/cc1101/cc1101-burst-write.sr", 6, "sigrok-cli -i %s -O binary");
