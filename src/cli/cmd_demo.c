@@ -97,7 +97,8 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       d->csv);
 	/* As it was called: what was just built need not be on the PATH. */
 	cvl_out_printf(
-		o, "Look further:  %s info %s\n               %s show %s --from 2 --until 2.1 --bounds\n",
+		o,
+		"Look further:  %s info %s\n               %s show %s --from 2 --until 2.1 --bounds\n",
 		program_invocation_name, d->session, program_invocation_name, d->session);
 }
 

@@ -629,8 +629,8 @@ static void compare_capture(const char *file, unsigned lines, const char *reader
 }
 
 /* A reader of archives that is not ours. */
-#define SAMPLES                                                                              \
-	"python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); "                \
+#define SAMPLES                                                               \
+	"python3 -c 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); " \
 	"[sys.stdout.buffer.write(z.read(n)) for n in z.namelist() if n.startswith(\"logic-1\")]' %s"
 
 static void radio_captures_equal_their_samples(void **state)

@@ -45,7 +45,8 @@ static bool there(const char *program)
 static void need(const char *program)
 {
 	if (!there(program)) {
-		printf("SKIP symbols: %s is not installed; apt-get install %s\n", strncmp(program, "arm", 3) ? program : "arm-none-eabi-gcc",
+		printf("SKIP symbols: %s is not installed; apt-get install %s\n",
+		       strncmp(program, "arm", 3) ? program : "arm-none-eabi-gcc",
 		       strncmp(program, "arm", 3) ? "binutils" : "gcc-arm-none-eabi");
 		skip();
 	}
