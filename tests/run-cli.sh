@@ -7,7 +7,8 @@
 #   tests/run-cli.sh --bless NAME   write NAME.out
 #   tests/run-cli.sh --bless all    rewrite every .out there is
 #
-# The script finds `coeval` on PATH, $SRC (the source directory), $SHARED (real captures, or empty) and the
+# A script that reads $CAPTURES is run with our own captures, and again with the real ones where they are here: what it then prints is
+# NAME.real.out. The script finds `coeval` on PATH, $SRC (the source directory), $SHARED (real captures, or empty) and the
 # functions below. COEVAL_BINARY and COEVAL_SHARED choose others. Exit status 77: skipped.
 set -euo pipefail
 
@@ -19,33 +20,39 @@ export SRC SHARED LC_ALL=C TZ=UTC
 [ -x "$binary" ] || { echo "$binary is not built"; exit 1; }
 PATH=$(cd "$(dirname "$binary")" && pwd):$PATH
 
+own_captures=$SRC/tests/data/captures
+
 # The test cannot be run here, and why.
 skip() {
 	echo "SKIP $NAME: $*" >&3
 	exit 77
 }
 
+# The package of a program is the one that install-deps has it by.
 need() {
-	command -v "$1" >/dev/null || skip "$1 is not installed"
-}
+	local package
 
-need_shared() {
-	[ -n "$SHARED" ] || skip "the shared captures are not here"
+	command -v "$1" >/dev/null && return
+	package=$(sed -n "s/^\t\"\([^ ]*\) program:$1\".*/\1/p" "$SRC/scripts/install-deps")
+	skip "$1 is not installed${package:+; apt-get install $package}"
 }
 
 need_pty() {
 	[ -e /dev/pts/ptmx ] || skip "there are no pseudo-terminals: /dev/pts is not mounted"
 }
 
-export -f skip need need_shared need_pty
+export -f skip need need_pty
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
+# run_one CAPTURES [.real]
 run_one() {
-	local expected=$SRC/tests/cli/$NAME.out got=$scratch/$NAME.got status=0
+	local expected=$SRC/tests/cli/$NAME${2-}.out got=$scratch/$NAME.got status=0
 
+	rm -rf "${scratch:?}/$NAME"
 	mkdir "$scratch/$NAME"
+	export CAPTURES=$1
 	(cd "$scratch/$NAME" && bash "$SRC/tests/cli/$NAME.sh") 3>&1 >"$got" 2>&1 </dev/null || status=$?
 	[ "$status" -ne 77 ] || return 77
 
@@ -54,7 +61,7 @@ run_one() {
 		return 0
 	fi
 	if [ -e "$expected" ]; then
-		diff -u --label "$NAME.out" --label "$NAME now" "$expected" "$got" || return 1
+		diff -u --label "$NAME${2-}.out" --label "$NAME now" "$expected" "$got" || return 1
 		return 0
 	fi
 	cat "$got"
@@ -82,7 +89,10 @@ failed=0
 for NAME in "${names[@]}"; do
 	export NAME
 	status=0
-	run_one || status=$?
+	run_one "$own_captures" || status=$?
+	if [ "$status" -eq 0 ] && [ -n "$SHARED" ] && grep -q '\$CAPTURES' "$SRC/tests/cli/$NAME.sh"; then
+		run_one "$SHARED" .real || status=$?
+	fi
 	case $status in
 	0) ;;
 	77) [ "$1" = all ] || exit 77 ;;

@@ -95,10 +95,11 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 			       (unsigned long long)after->unmatched);
 	cvl_out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
 		       d->csv);
+	/* As it was called: what was just built need not be on the PATH. */
 	cvl_out_printf(
 		o,
-		"Look further:  coeval info %s\n               coeval show %s --from 2 --until 2.1 --bounds\n",
-		d->session, d->session);
+		"Look further:  %s info %s\n               %s show %s --from 2 --until 2.1 --bounds\n",
+		program_invocation_name, d->session, program_invocation_name, d->session);
 }
 
 static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before,

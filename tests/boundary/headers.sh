@@ -7,7 +7,7 @@ case $1 in
 c) compiler=(${CC:-cc} -x c -std=c11 -pedantic) ;;
 c++) compiler=(${CXX:-c++} -x c++ -std=c++17) ;;
 esac
-command -v "${compiler[0]}" >/dev/null || { echo "SKIP boundary: there is no ${compiler[0]}; install g++"; exit 77; }
+command -v "${compiler[0]}" >/dev/null || { echo "SKIP boundary: there is no ${compiler[0]}; apt-get install g++"; exit 77; }
 status=0
 for header in "$SRC"/include/coeval/*.h; do
 	name=coeval/$(basename "$header")

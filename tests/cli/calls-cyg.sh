@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 # room: analysis; full
-# Function entries and exits of real programs: counts and times against an independent count over what babeltrace2 prints.
-need_shared
+# Function entries and exits of instrumented programs: counts and times against an independent count over what babeltrace2 prints.
 need babeltrace2
 need python3
 for trace in glxgears-cyg-profile glxgears-cyg-profile-fast; do
-	at=$SHARED/ctf/cyg-profile/$trace
-	coeval calls "$at" --names "$SHARED/ctf/cyg-profile/cyg-profile-mapping.txt" --json >calls.json 2>/dev/null
+	at=$CAPTURES/ctf/cyg-profile/$trace
+	coeval calls "$at" --names "$CAPTURES/ctf/cyg-profile/cyg-profile-mapping.txt" --json >calls.json 2>/dev/null
 	babeltrace2 --clock-seconds --names none "$at" 2>/dev/null >text
-	python3 - "$SHARED/ctf/cyg-profile/cyg-profile-mapping.txt" <<'PYTHON'
+	python3 - "$CAPTURES/ctf/cyg-profile/cyg-profile-mapping.txt" <<'PYTHON'
 import collections, json, re, sys
 
 names = {}

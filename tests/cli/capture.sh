@@ -160,10 +160,10 @@ grep -o 'disk full' shown.txt
 END
 mkdir full
 unshare -rm true 2>/dev/null && timeout 60 unshare -rm bash full.sh >full.txt 2>&1
-if grep -q 'status' full.txt; then
+if grep -qs 'status' full.txt; then
 	sed -E 's/[0-9]+\.[0-9]+ s/T s/; s/[0-9 ,]+ records/N records/' full.txt
 else
-	echo "SKIP capture: no file system can be mounted here" >&3
+	echo "SKIP capture: no file system can be mounted here; run as root, or where users may have namespaces (sysctl user.max_user_namespaces)" >&3
 	cat <<'END'
 coeval: warning: a: no room left: full/s/traces/a: cannot write a packet: No space left on device; this stream ends here, with a gap. What was captured is kept
 full/s: 1 clock, T sN records, 0 beacons, 1 gap

@@ -13,7 +13,7 @@ elif command -v man >/dev/null && man -V 2>&1 | grep -q man; then
 		grep -q -e "$name" text || echo "$name.1 does not name $name"
 	done
 else
-	skip "neither mandoc nor man is installed"
+	skip "neither mandoc nor man is installed; apt-get install mandoc"
 fi >said
 cat said
 [ ! -s said ]

@@ -53,7 +53,7 @@ END
 	if command -v xmllint >/dev/null; then
 		xmllint --noout --nonet "$@"
 	else
-		echo "SKIP report: xmllint is not installed: only python3 has read the files" >&3
+		echo "SKIP report: xmllint is not installed (apt-get install libxml2-utils): only python3 has read the files" >&3
 	fi
 }
 

@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: MIT
 # room: import
-# A real trace: SWO at 8 MBd in TPIU frames, beside two pins, by a 24 MHz analyzer; and the same bytes from a serial port.
-need_shared
+# SWO at 8 MBd in TPIU frames, beside two pins, by a 24 MHz analyzer; and the same bytes from a serial port.
 need python3
-dir=$SHARED/sigrok/stm32f105-swo
+dir=$CAPTURES/sigrok/stm32f105-swo
 
 echo "== from the samples"
 coeval import -o s "$dir/trace_example.sr" --swo SWO:8M:tpiu --elf "$dir/trace_example.elf" 2>&1 || exit 1
@@ -94,6 +93,6 @@ echo "== the program of another chip"
 coeval import -o other --format tpiu --elf "$(command -v coeval)" "$dir/tpiu_uart.bin" 2>&1 | sed "s|$dir/||; s|[^ ]*/coeval:|coeval:|"
 
 echo "== serial text"
-coeval import -o u "$SHARED/uart-edges/uart_raw2.csv" --uart UART 2>&1
+coeval import -o u "$CAPTURES/uart-edges/uart_raw2.csv" --uart UART 2>&1
 coeval show u | grep uart: | head -n 4
 coeval show u | grep -c uart:

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: sync; full
-# Two virtual machines' kernel traces, tied by the TCP segments of one scp between them.
-need_shared
-coeval import -o s "$SHARED/ctf/synctraces/scp_src" "$SHARED/ctf/synctraces/scp_dest" > /dev/null
+# Two machines' kernel traces, tied by the TCP segments of one scp between them.
+coeval import -o s "$CAPTURES/ctf/synctraces/scp_src" "$CAPTURES/ctf/synctraces/scp_dest" > /dev/null
 echo "import: $?"
 coeval sync s --match lttng-tcp 2>/dev/null
 echo "sync: $?"

@@ -53,5 +53,5 @@ cc "${flags[@]}" -O2 -fcf-protection=none -S off.c -o - 2>/dev/null | awk '/^[a-
 	END { print (size["off:"] == size["nothing:"] && size["off:"] != "" ? "off costs nothing" : "off costs" size["off:"]) }'
 
 # the cores whose compilers are here; on the one that is measured against others, the limit
-"$tracer/build" sizes >sizes.out 2>&1 || [ $? -eq 77 ] || cat sizes.out
+"$tracer/sizes" sizes >sizes.out 2>&1 || [ $? -eq 77 ] || cat sizes.out
 awk '$1 == "m4" && $2 + $4 >= 1300 { print "Cortex-M4: " $2 + $4 " bytes" } $8 == "unbounded" { print }' sizes.out

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: core
 # The systemd unit of an observer gives a capture what it needs, and little else.
-command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed"
+command -v systemd-analyze >/dev/null || skip "systemd-analyze is not installed; apt-get install systemd"
 systemd-analyze security --help 2>/dev/null | grep -q -e --offline || skip "systemd-analyze is too old to look at a unit that is not loaded"
 
 unit=$PWD/coeval-capture@.service
@@ -15,7 +15,7 @@ awk -v f="$figure" 'BEGIN { exit !(f != "" && f < 4.0) }' || { echo "it should b
 
 # What a capture calls is allowed.
 if ! strace -o /dev/null true 2>/dev/null; then
-	echo "SKIP $NAME: strace is not installed, or may not trace: the system calls of a capture were not compared with the filter" >&3
+	echo "SKIP $NAME: strace is not installed (apt-get install strace), or may not trace: the system calls of a capture were not compared with the filter" >&3
 else
 	head -c 50000 /dev/zero >samples.raw
 	# a sanitizer that looks for leaks does not go with strace

@@ -193,6 +193,7 @@ static void rows_beyond_the_window_are_stored_late(void **state)
 static void an_observer_too_many_is_refused(void **state)
 {
 	char *text = malloc(257 * 40 + 64), *p = text, *last = NULL;
+	struct cvl_input *in;
 	struct imported im;
 
 	(void)state;
@@ -202,7 +203,8 @@ static void an_observer_too_many_is_refused(void **state)
 		last = p;
 		p += sprintf(p, "%d,%d,%d,LED1,1\n", i, i, i);
 	}
-	import_bytes(&im, &cvl_import_flocklab, text, strlen(text), NULL);
+	assert_int_equal(cvl_input_memory(&in, text, strlen(text), "mem.txt", NULL), 0);
+	import_input(&im, &cvl_import_flocklab, in, NULL);
 	assert_int_equal(im.rc, CVL_E_LIMIT);
 	assert_int_equal(im.err.offset, last - text);
 	assert_int_equal(im.n_clocks, 256);

@@ -504,7 +504,7 @@ static void sigrok_sees_the_same_edges(void **state)
 
 	(void)state;
 	if (system("command -v sigrok-cli >/dev/null 2>&1")) {
-		printf("SKIP sigrok_sees_the_same_edges: sigrok-cli is not installed\n");
+		printf("SKIP sigrok: sigrok-cli is not installed; apt-get install sigrok-cli\n");
 		skip();
 	}
 	fd = mkstemp(path);

@@ -712,7 +712,7 @@ static void random_bad(struct bad *b, struct draw *d, uint64_t id)
 static void garbage(void **state)
 {
 	const char *given = getenv("BAD_MARKS"); /* how many, or only the one after a colon */
-	uint64_t n = given && *given != ':' ? strtoull(given, NULL, 0) : tier(150, 800, 100000);
+	uint64_t n = given && *given != ':' ? strtoull(given, NULL, 0) : tier(80, 800, 100000);
 	uint64_t only = given && *given == ':' ? strtoull(given + 1, NULL, 0) : UINT64_MAX;
 	unsigned good = 0, degraded = 0, untied = 0, errors = 0;
 

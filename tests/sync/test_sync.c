@@ -393,7 +393,7 @@ static void interval_holds_the_truth(void **state)
 	struct draw d = draw_begin(1);
 
 	(void)state;
-	for (int i = 0; i < 80; i++) {
+	for (unsigned i = 0; i < tier(24, 80, 80); i++) {
 		size_t n = 2 + (size_t)draw_below(&d, CLOCKS_MAX - 1), ref;
 		bool limited = i % 2;
 		struct cvl_sync_opts opts = { 0 };
