@@ -14,26 +14,26 @@
 
 /* Rules of every kind, over single nodes, groups and pairs; what the rules are about happens all the time. */
 static const char rules[] =
-	"- { after: n1.SEND rises, then: other.RECEIVE rises, within: 500us }\n"
-	"- { after: SEND rises, never: RECEIVE rises, within: 5us }\n"
-	"- { after: n2.LED rises, then: n2.LED falls, within: 20ms }\n"
-	"- { after: n3.WAKE rises, then: any other.WAKE rises, within: 50ms }\n"
-	"- { after: n1.FRAME rises, then: other.FRAME rises, within: -20ms to 20ms }\n"
-	"- { state: LED is high, at most: 200ms }\n"
-	"- { state: n1.SEND is high, at most: 2ms }\n"
-	"- { state: WAKE is high, at least: 1us }\n"
-	"- { state: n4.RADIO is low, at most: 1s }\n"
-	"- { never: n1.SEND is high, while: n2.SEND is high }\n"
-	"- { never: n3.SEND is high, while: n3.RECEIVE is high }\n"
-	"- { never: n2.FAULT rises }\n"
-	"- { never: n4.SEND rises, while: n4.RADIO is low }\n"
-	"- { order: [n1.SEND rises, n1.SEND falls] }\n"
-	"- { order: [n2.LED rises, n2.LED falls] }\n"
-	"- { order: [n1.FRAME rises, n2.FRAME rises] }\n"
-	"- { count: n1.SEND rises, at most: 50, in: 10ms }\n"
-	"- { count: any n?.SEND rises, at most: 200, in: 10ms }\n"
-	"- { event: n1.FRAME rises, every: 10ms +- 9ms }\n"
-	"- { event: n2.FRAME rises, every: 10ms +- 9ms }\n";
+	"- { after: n1.SEND:rise, then: other.RECEIVE:rise, within: 500us }\n"
+	"- { after: SEND:rise, never: RECEIVE:rise, within: 5us }\n"
+	"- { after: n2.LED:rise, then: n2.LED:fall, within: 20ms }\n"
+	"- { after: n3.WAKE:rise, then: any other.WAKE:rise, within: 50ms }\n"
+	"- { after: n1.FRAME:rise, then: other.FRAME:rise, within: -20ms to 20ms }\n"
+	"- { state: LED:high, at most: 200ms }\n"
+	"- { state: n1.SEND:high, at most: 2ms }\n"
+	"- { state: WAKE:high, at least: 1us }\n"
+	"- { state: n4.RADIO:low, at most: 1s }\n"
+	"- { never: n1.SEND:high, while: n2.SEND:high }\n"
+	"- { never: n3.SEND:high, while: n3.RECEIVE:high }\n"
+	"- { never: n2.FAULT:rise }\n"
+	"- { never: n4.SEND:rise, while: n4.RADIO:low }\n"
+	"- { order: [n1.SEND:rise, n1.SEND:fall] }\n"
+	"- { order: [n2.LED:rise, n2.LED:fall] }\n"
+	"- { order: [n1.FRAME:rise, n2.FRAME:rise] }\n"
+	"- { count: n1.SEND:rise, at most: 50, in: 10ms }\n"
+	"- { count: any n?.SEND:rise, at most: 200, in: 10ms }\n"
+	"- { event: n1.FRAME:rise, every: 10ms +- 9ms }\n"
+	"- { event: n2.FRAME:rise, every: 10ms +- 9ms }\n";
 
 static int write_rules(const struct bench *b, const char *path)
 {

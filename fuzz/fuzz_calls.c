@@ -19,14 +19,14 @@ static void read_rules(const uint8_t *bytes, size_t n)
 	calls_rules_free(&rules);
 }
 
-static struct calls_time at(int64_t ns)
+static struct cvl_calls_time at(int64_t ns)
 {
-	return (struct calls_time){ .ns = ns, .tick = (uint64_t)ns };
+	return (struct cvl_calls_time){ .ns = ns, .tick = (uint64_t)ns };
 }
 
 static uint64_t told;
 
-static void tell(void *ctx, const struct calls_span *s)
+static void tell(void *ctx, const struct cvl_calls_span *s)
 {
 	(void)ctx;
 	told++;
@@ -56,7 +56,7 @@ static void drive(const uint8_t *bytes, size_t n)
 	for (size_t i = 0; i + 3 <= n && !rc; i += 3) {
 		uint32_t t = bytes[i + 1] & 3, f = bytes[i + 1] >> 2 & 7;
 		uint64_t id = bytes[i + 1] >> 6;
-		struct calls_message m = { .from = f & 3, .to = t };
+		struct cvl_calls_message m = { .from = f & 3, .to = t };
 
 		now += (int8_t)bytes[i + 2];
 		m.sent = at(now - f);
@@ -67,15 +67,16 @@ static void drive(const uint8_t *bytes, size_t n)
 			rc = calls_begin(c, t, at(now), f, id, &err);
 			break;
 		case 1: rc = calls_end(c, t, at(now), f, id, id & 1, &err); break;
-		case 2: rc = calls_end(c, t, at(now), CALLS_NONE, 0, false, &err); break;
+		case 2: rc = calls_end(c, t, at(now), CVL_CALLS_NONE, 0, false, &err); break;
 		case 3:
-			rc = calls_switch(c, f & 1, t, (enum calls_reason)(id % 3), at(now), &err);
+			rc = calls_switch(c, f & 1, t, (enum cvl_calls_reason)(id % 3), at(now),
+					  &err);
 			break;
 		case 4: rc = calls_interrupt(c, f & 1, t, at(now), &err); break;
 		case 5: rc = calls_return(c, f & 1, at(now), &err); break;
 		case 6:
-			rc = calls_gap(c, 0, f & 2 ? CALLS_NONE : f & 1, at(now), at(now + f), 1,
-				       &err);
+			rc = calls_gap(c, 0, f & 2 ? CVL_CALLS_NONE : f & 1, at(now), at(now + f),
+				       1, &err);
 			break;
 		default:
 			calls_received(c, &m);

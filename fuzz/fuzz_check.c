@@ -7,7 +7,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct check_rules rules = { 0 };
+	struct cvl_check_rules rules = { 0 };
 	struct cvl_error err = { 0 };
 	int rc = check_rules_parse(&rules, (const char *)data, n, "fuzz", &err);
 
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		if (!r->n_phrases || !r->name || r->min > r->max)
 			abort();
 		for (size_t k = 0; k < r->n_phrases; k++)
-			if (!r->phrase[k].what)
+			if (!r->phrase[k].sel.text)
 				abort();
 	}
 	check_rules_free(&rules);

@@ -8,29 +8,28 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 struct run {
-	const struct flow_map *map;
+	const struct cvl_flow_map *map;
 	struct flow_stats stats;
-	struct flow_times times;
+	struct cvl_flow_times times;
 };
 
-static int emit(void *ctx, const struct flow_item *item)
+static int emit(void *ctx, const struct cvl_flow_item *item)
 {
 	struct run *r = ctx;
 
-	if (item->what == FLOW_POINT &&
+	if (item->what == CVL_FLOW_POINT &&
 	    (item->point >= r->map->n || !r->map->point[item->point].n_code))
 		abort();
-	if (item->n_symbols > item->n || item->n_symbols > FLOW_SYMBOLS_TOLD)
+	if (item->n_symbols > item->n || item->n_symbols > CVL_FLOW_SYMBOLS_TOLD)
 		abort();
 	return flow_stats_add(&r->stats, item, &r->times, 1);
 }
 
-static void decode(const struct flow_map *map, const uint8_t *data, size_t n)
+static void decode(const struct cvl_flow_map *map, const uint8_t *data, size_t n)
 {
 	struct run r = { .map = map };
 	struct flow_decoder *d = flow_decoder_new(map, n && data[0] & 1, emit, &r);
-	struct flow_stamp at = { .time = { 0 } };
-	struct flow_sum sum;
+	struct cvl_flow_stamp at = { .time = { 0 } };
 
 	if (!d || flow_stats_init(&r.stats, map, 1))
 		abort();
@@ -43,33 +42,34 @@ static void decode(const struct flow_map *map, const uint8_t *data, size_t n)
 					    data[i + 2] & 0x40);
 	}
 	flow_decoder_end(d);
-	if (r.times.n && flow_times_sum(&r.times, &sum))
+	if (durations_conclude(&r.times.times))
 		abort();
 	flow_decoder_free(d);
 	flow_stats_free(&r.stats);
-	flow_times_free(&r.times);
+	durations_free(&r.times.times);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	const uint8_t *zero = memchr(data, 0, n);
 	size_t len = zero ? (size_t)(zero - data) : n;
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct cvl_error err = { 0 };
-	int rc = flow_map_parse(&map, (const char *)data, len, "fuzz", false, &err);
+	int rc = cvl_flow_map_parse(&map, (const char *)data, len, "fuzz", false, &err);
 
 	if (rc && (rc != (int)err.code || !err.text[0]))
 		abort();
 	if (!rc) {
 		decode(&map, data + len, n - len);
-		flow_map_free(&map);
+		cvl_flow_map_free(&map);
 	}
-	rc = flow_map_parse(&map, (const char *)data, len, "fuzz", true, &err);
+	rc = cvl_flow_map_parse(&map, (const char *)data, len, "fuzz", true, &err);
 	if (rc)
 		return 0;
 	if (map.n_pins)
-		flow_assign(&map, &(struct flow_assign_opts){ .levels = n & 1, .together = n & 2 },
-			    &err);
-	flow_map_free(&map);
+		cvl_flow_assign(
+			&map, &(struct cvl_flow_assign_opts){ .levels = n & 1, .together = n & 2 },
+			&err);
+	cvl_flow_map_free(&map);
 	return 0;
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/precision/precision.h"
 #include "capture/drivers/poll/facts.h"
 #include "capture/drivers/poll/source.h"
 #include "capture/drivers/poll/told.h"
@@ -49,7 +48,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
-	struct precision_point point;
 	struct poll_source source;
 	struct cvl_error err;
 	char *text = malloc(n + 1);
@@ -61,7 +59,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (!poll_source_parse(&source, text, &err) &&
 	    (poll_source_lines(&source) < 1 || poll_source_lines(&source) > 64))
 		abort();
-	precision_point_parse(&point, text, n, &err);
 	facts_in_list(text, 3);
 	records(data, n);
 	free(text);

@@ -113,6 +113,7 @@ struct cvl_select_opts {
 		kinds; /* kinds of records that may be meant by their names ("beacon", "gap"), bits 1 << enum cvl_kind; 0: beacon, pulse, message */
 	bool spans; /* a name alone may be that of a span: what is no line or event is taken for one where there are spans */
 	bool relative; /* the nodes `same` and `other` are known to the caller, and stand for any */
+	bool events;   /* names are those of events, whatever lines are called */
 };
 
 /**

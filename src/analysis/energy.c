@@ -14,7 +14,7 @@ static double watt_at(const struct energy_pair *p, int64_t t)
 	return p->w0 + (p->w1 - p->w0) * (double)(t - p->t0) / (double)(p->t1 - p->t0);
 }
 
-void energy_add(struct energy *e, int64_t begin, int64_t end, const struct energy_pair *p,
+void energy_add(struct cvl_energy *e, int64_t begin, int64_t end, const struct energy_pair *p,
 		int64_t apart)
 {
 	int64_t from = begin > p->t0 ? begin : p->t0, to = end < p->t1 ? end : p->t1;
@@ -38,7 +38,7 @@ void energy_add(struct energy *e, int64_t begin, int64_t end, const struct energ
 		e->variance += 0.5 * (p->w1 - p->w0) * (p->w1 - p->w0) * dt * dt * 1e-18;
 }
 
-void energy_sum_add(struct energy_sum *sum, const struct energy *e)
+void energy_sum_add(struct cvl_energy_sum *sum, const struct cvl_energy *e)
 {
 	sum->joule += e->joule;
 	sum->covered_ns += e->covered_ns;
@@ -46,7 +46,7 @@ void energy_sum_add(struct energy_sum *sum, const struct energy *e)
 	sum->variance += e->variance;
 }
 
-double energy_half(const struct energy_sum *sum)
+double energy_half(const struct cvl_energy_sum *sum)
 {
 	return sum->bound + Z_999 * sqrt(sum->variance);
 }

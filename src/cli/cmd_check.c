@@ -5,13 +5,11 @@
 #include <unistd.h>
 
 #include "check_print.h"
-#include <coeval/files.h>
-
-#define FILE_MAX (1u << 20)
+#include <coeval/check.h>
 
 struct request {
 	struct cvl_timeline_opts opts;
-	struct check_rules rules;
+	struct cvl_check_rules *rules;
 	const char *session, *junit;
 	bool json, strict;
 };
@@ -29,34 +27,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-static int read_rules(struct check_rules *rules, const char *path, struct cvl_error *err)
-{
-	size_t n;
-	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
-	int rc;
-
-	if (!text)
-		return (int)err->code;
-	rc = check_rules_parse(rules, text, n, path, err);
-	free(text);
-	return rc;
-}
-
-static int study(struct check *check, struct cvl_timeline *tl, const struct request *r,
-		 struct cvl_error *err)
-{
-	struct cvl_slice slice;
-	int rc;
-
-	while ((rc = cvl_timeline_next(tl, &slice, err)) > 0) {
-		rc = check_push(check, &slice, err);
-		if (rc)
-			return rc;
-	}
-	return rc ? rc : check_end(check, r->opts.has_until ? r->opts.until : CVL_TIME_MAX, err);
-}
-
-static int print(const struct check_report *report, const struct request *r, struct cvl_out *o,
+static int print(const struct cvl_check_result *result, const struct request *r, struct cvl_out *o,
 		 struct cvl_error *err)
 {
 	int rc = 0;
@@ -65,56 +36,54 @@ static int print(const struct check_report *report, const struct request *r, str
 		rc = cvl_out_open(o, r->junit, err);
 		if (rc)
 			return rc;
-		check_print_junit(report, o);
+		check_print_junit(result, r->session, r->strict, o);
 		rc = cvl_out_close(o, err);
 	}
 	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	if (!rc && r->json)
-		check_print_json(report, o);
+		check_print_json(result, r->session, o);
 	else if (!rc)
-		check_print_text(report, o);
+		check_print_text(result, o);
 	return rc ? rc : cvl_out_flush(o, err);
 }
 
 /* The answer as a status: 0, or CVL_E_NO and why. */
-static int answer(const struct check_report *r, struct cvl_error *err)
+static int answer(const struct cvl_check_result *result, const struct request *r,
+		  struct cvl_error *err)
 {
-	size_t violated = check_count(r, CHECK_VIOLATED);
-	size_t open = check_count(r, CHECK_CANNOT_TELL) + check_count(r, CHECK_VACUOUS);
+	size_t violated = result->count[CVL_CHECK_VIOLATED];
+	size_t open = result->count[CVL_CHECK_CANNOT_TELL] + result->count[CVL_CHECK_VACUOUS];
 
 	if (violated)
 		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: %zu of %zu rules violated",
-				r->session, violated, r->rules->n);
+				r->session, violated, result->n);
 	if (r->strict && open)
 		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 				"%s: of %zu of %zu rules it cannot be said that they hold",
-				r->session, open, r->rules->n);
+				r->session, open, result->n);
 	return 0;
 }
 
 static int check(void *request, struct cvl_session *session, struct cvl_error *err)
 {
 	const struct request *r = request;
-	struct check_report report = { .rules = &r->rules,
-				       .session = r->session,
-				       .strict = r->strict };
+	const struct cvl_check_opts opts = { .rules = r->rules };
 	struct cvl_out *o = malloc(sizeof(*o));
 	struct cvl_timeline *tl = NULL;
-	struct check *check = NULL;
+	struct cvl_analysis *check = NULL;
 	int rc;
 
 	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) : cvl_no_memory(err);
 	if (!rc)
-		rc = check_open(&check, &r->rules, tl, err);
+		rc = cvl_check_open(&check, tl, &opts, err);
 	if (!rc)
-		rc = study(check, tl, r, err);
+		rc = cvl_analyse(tl, &check, 1, err);
 	progress_clear(r->opts.progress.ctx);
-	report.check = check;
 	if (!rc)
-		rc = print(&report, r, o, err);
+		rc = print(cvl_check_result(check), r, o, err);
 	if (!rc)
-		rc = answer(&report, err);
-	check_close(check);
+		rc = answer(cvl_check_result(check), r, err);
+	cvl_analysis_free(check);
 	cvl_timeline_close(tl);
 	free(o);
 	return rc;
@@ -130,9 +99,9 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc >= 0)
 		return rc;
 	r.session = operands.v[0];
-	rc = read_rules(&r.rules, operands.v[1], &err);
+	rc = cvl_check_rules_load(&r.rules, operands.v[1], &err);
 	rc = rc ? cli_fail(&err) : cli_study(r.session, "checking", &r.opts, check, &r);
-	check_rules_free(&r.rules);
+	cvl_check_rules_free(r.rules);
 	return rc;
 }
 
@@ -143,13 +112,13 @@ const struct verb verb_check = {
 	.operands = "SESSION RULES.yaml",
 	.options = options,
 	.notes = "Rules are a YAML list (docs/check.md):\n"
-		 "  - { after: n1.TX rises, then: other.RX rises, within: 500us }\n"
-		 "  - { after: SLEEP rises, never: TX rises, within: 1ms to 5ms }\n"
-		 "  - { state: LED is high, at most: 2ms, at least: 100us }\n"
-		 "  - { never: TX is high, while: other.TX is high }\n"
-		 "  - { order: [boot, ready, TX rises] }\n"
-		 "  - { count: any n*.TX rises, at most: 5, in: 1s }\n"
-		 "  - { event: n1.TICK rises, every: 100ms +- 2ms }\n"
+		 "  - { after: n1.TX:rise, then: other.RX:rise, within: 500us }\n"
+		 "  - { after: SLEEP:rise, never: TX:rise, within: 1ms to 5ms }\n"
+		 "  - { state: LED:high, at most: 2ms, at least: 100us }\n"
+		 "  - { never: TX:high, while: other.TX:high }\n"
+		 "  - { order: [boot, ready, TX:rise] }\n"
+		 "  - { count: any n*.TX:rise, at most: 5, in: 1s }\n"
+		 "  - { event: n1.TICK:rise, every: 100ms +- 2ms }\n"
 		 "A rule that names no node is checked on each node by itself.\n"
 		 "\n"
 		 "Exit status: 0 if no rule is violated, 1 if one is.\n",

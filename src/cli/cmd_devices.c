@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "devices.h"
 
 #include <string.h>
 #include <unistd.h>
 
-#include <coeval/capture.h>
-
-static void put_json(struct cvl_out *o, const struct cvl_devices *l)
+void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *indent)
 {
 	cvl_out_char(o, '[');
 	for (size_t i = 0; i < l->n; i++) {
@@ -18,16 +16,14 @@ static void put_json(struct cvl_out *o, const struct cvl_devices *l)
 						{ "advice", d->advice } };
 
 		for (size_t k = 0; k < sizeof(pair) / sizeof(*pair); k++) {
-			cvl_out_printf(o, "%s\n    \"%s\": ",
-				       k ? "," :
-				       i ? ",\n  {" :
-					   "\n  {",
-				       pair[k][0]);
+			if (!k)
+				cvl_out_printf(o, "%s\n%s  {", i ? "," : "", indent);
+			cvl_out_printf(o, "%s\n%s    \"%s\": ", k ? "," : "", indent, pair[k][0]);
 			cvl_out_json(o, pair[k][1], strlen(pair[k][1]));
 		}
-		cvl_out_text(o, "\n  }");
+		cvl_out_printf(o, "\n%s  }", indent);
 	}
-	cvl_out_text(o, "\n]\n");
+	cvl_out_printf(o, "\n%s]", indent);
 }
 
 /* What to do stands below the table, each once: sentences do not fit into columns. */
@@ -71,9 +67,9 @@ static const struct cli_option options[] = {
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
+	struct cvl_devices *l;
 	struct request r = { 0 };
 	struct operands operands;
-	struct cvl_devices *l;
 	struct cvl_error err;
 	static struct cvl_out o;
 	int rc = options_read(verb, &r, argc, argv, &operands);
@@ -84,10 +80,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	if (rc)
 		return cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (r.json)
-		put_json(&o, l);
-	else
+	if (r.json) {
+		devices_json(&o, l, "");
+		cvl_out_char(&o, '\n');
+	} else {
 		put_text(&o, l);
+	}
 	cvl_devices_free(l);
 	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-#include "cli.h"
+#include "devices.h"
 
-#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <coeval/capture.h>
-
-#define UNCHOSEN UINT_MAX
 
 static void put_text(struct cvl_out *o, const struct cvl_host *h)
 {
@@ -33,7 +29,7 @@ static void put_text(struct cvl_out *o, const struct cvl_host *h)
 			       unknown ? ", as far as it can be told" : "");
 }
 
-static void put_json(struct cvl_out *o, const struct cvl_host *h)
+static void put_json(struct cvl_out *o, const struct cvl_host *h, const struct cvl_devices *l)
 {
 	cvl_out_printf(o, "{\n  \"cpu\": %u,\n  \"points\": [", h->cpu);
 	for (size_t i = 0; i < h->n; i++) {
@@ -54,48 +50,77 @@ static void put_json(struct cvl_out *o, const struct cvl_host *h)
 		}
 		cvl_out_text(o, "\n    }");
 	}
-	cvl_out_text(o, "\n  ]\n}\n");
+	cvl_out_text(o, "\n  ]");
+	if (l) {
+		cvl_out_text(o, ",\n  \"devices\": ");
+		devices_json(o, l, "  ");
+	}
+	cvl_out_text(o, "\n}\n");
+}
+
+/* What there is of this machine's, in short. */
+static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
+{
+	bool unready = false;
+	struct table t;
+
+	cvl_out_text(o, "\ncapture devices\n\n");
+	table_init(&t, 3);
+	for (size_t i = 0; i < l->n; i++) {
+		table_cell(&t, "%s", l->device[i].driver);
+		table_cell(&t, "%s", l->device[i].state);
+		table_cell(&t, "%s", l->device[i].where);
+		unready |= *l->device[i].advice;
+	}
+	table_print(&t, o, "lll", "  ");
+	if (unready)
+		cvl_out_text(o, "\n`coeval doctor devices` says what each is, and what to do\n");
 }
 
 struct request {
-	unsigned cpu;
+	unsigned cpu; /* if chosen */
+	bool chosen, json;
 	const char *root;
-	bool json;
 };
 
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
 	{ "cpu", 0, "N", OPTION_NUMBER, AT(cpu),
-	  "the processor that the loop is to have (default: an isolated one, or the last)", 0,
-	  4095 },
+	  "the processor that the loop is to have (default: an isolated one, or the last)", 0, 4095,
+	  OPTION_GIVEN(struct request, chosen) },
 	{ "root", 0, "DIR", OPTION_DIR, AT(root),
-	  "look into DIR/proc and DIR/sys, of another machine" },
+	  "look into DIR/proc and DIR/sys, of another machine; its devices are not looked for" },
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .cpu = UNCHOSEN, .root = "" };
+	struct request r = { .root = "" };
+	struct cvl_devices *devices = NULL;
 	struct operands operands;
 	struct cvl_host host;
+	bool bad = false;
 	struct cvl_error err;
 	static struct cvl_out o;
-	bool bad = false;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	if (cvl_host_look(&host, r.root, r.cpu == UNCHOSEN ? -1 : (int)r.cpu, &err))
+	if (cvl_host_look(&host, r.root, r.chosen ? (int)r.cpu : -1, &err) ||
+	    (!*r.root && cvl_devices_find(&devices, &err)))
 		return cli_fail(&err);
 	for (size_t i = 0; i < host.n; i++)
 		bad |= host.fact[i].state == CVL_FACT_BAD;
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json)
-		put_json(&o, &host);
+		put_json(&o, &host, devices);
 	else
 		put_text(&o, &host);
+	if (devices && !r.json)
+		put_devices(&o, devices);
+	cvl_devices_free(devices);
 	if (cvl_out_close(&o, NULL))
 		return 4;
 	return bad ? 1 : 0;
@@ -112,7 +137,7 @@ const struct verb verb_doctor = {
 	.options = options,
 	.parts = parts,
 	.notes =
-		"Exit status: 0 nothing to do; 1 something is bad: what it costs and what to do is told.\n",
+		"Exit status: 0 nothing to do; 1 something of the machine is bad: what it costs and what to do is told.\n",
 	.examples = "  coeval doctor\n",
 	.run = run,
 };

@@ -3,39 +3,34 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli.h"
 #include "flow/view.h"
-
-#define PAIRS_MAX 16
+#include "output.h"
 
 struct request {
-	struct flow_view view;
-	struct flow_times times[PAIRS_MAX];
-	char *between[PAIRS_MAX];
-	size_t pairs;
 	struct cvl_timeline_opts timeline;
-	struct progress progress;
-	const char *map, *svg;
-	bool path;
+	struct cvl_flow_opts flow;
+	const char *between[CVL_FLOW_PAIRS_MAX][2];
+	const char *old; /* what is new, of an old spelling */
+	const char *session, *map, *svg;
+	struct cvl_out *out;
+	bool path, json;
 };
 
-static int item(void *ctx, const struct flow_node *node, const struct flow_item *item)
+static int item(void *ctx, const char *clock, const struct cvl_flow_item *item)
 {
 	struct request *r = ctx;
 
-	if (r->path) {
-		progress_clear(&r->progress);
-		flow_view_item(&r->view, node, item);
-	} else {
-		flow_view_keep(&r->view, node, item);
-	}
+	progress_clear(r->timeline.progress.ctx);
+	flow_view_item(r->flow.map, clock, item, r->json, r->out);
 	return 0;
 }
 
-static int find_point(const struct flow_map *map, const char *name, uint32_t *point,
+static int find_point(const struct cvl_flow_map *map, const char *name, uint32_t *point,
 		      struct cvl_error *err)
 {
-	*point = flow_map_find(map, name);
-	if (*point == FLOW_NONE)
+	*point = cvl_flow_map_find(map, name);
+	if (*point == CVL_FLOW_NONE)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--between: %s has no point '%s'",
 				map->file, name);
 	if (!map->point[*point].n_code)
@@ -50,74 +45,115 @@ static int find_pairs(struct request *r, struct cvl_error *err)
 {
 	int rc = 0;
 
-	for (size_t i = 0; i < r->pairs && !rc; i++) {
-		char *colon = strchr(r->between[i], ':');
-
-		*colon = '\0';
-		rc = find_point(r->view.map, r->between[i], &r->times[i].pair.from, err);
+	for (size_t i = 0; i < r->flow.n_pairs && !rc; i++) {
+		rc = find_point(r->flow.map, r->between[i][0], &r->flow.pair[i].from, err);
 		if (!rc)
-			rc = find_point(r->view.map, colon + 1, &r->times[i].pair.to, err);
+			rc = find_point(r->flow.map, r->between[i][1], &r->flow.pair[i].to, err);
 	}
 	return rc;
 }
 
-static int study(struct request *r, struct cvl_session *session, struct cvl_error *err)
+static void put_svg(struct cvl_out *o, const void *result)
 {
-	struct flow_view *v = &r->view;
-	struct cvl_timeline *tl = NULL;
-	int rc = cvl_timeline_open(&tl, session, &r->timeline, err);
+	const struct cvl_flow_result *r = result;
+	const struct cvl_durations *times[CVL_FLOW_PAIRS_MAX];
+	char text[CVL_FLOW_PAIRS_MAX][3 * CVL_FLOW_NAME_MAX];
+	const char *name[CVL_FLOW_PAIRS_MAX];
 
-	v->study.map = v->map;
-	v->study.times = r->times;
-	v->study.pairs = r->pairs;
-	v->study.item = item;
-	v->study.ctx = r;
-	if (!rc) {
-		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
-		rc = flow_study_run(&v->study, tl, err);
-		progress_clear(&r->progress);
+	for (size_t i = 0; i < r->n_times; i++) {
+		times[i] = &r->times[i].times;
+		name[i] = text[i];
+		snprintf(text[i], sizeof(text[i]), "%s to %s: %zu times",
+			 r->map->point[r->times[i].pair.from].name,
+			 r->map->point[r->times[i].pair.to].name, times[i]->n);
 	}
-	if (!rc && !r->path)
-		rc = v->json ? flow_view_json(v, err) : flow_view_text(v, err);
-	if (!rc && r->svg)
-		rc = flow_view_svg(v, r->svg, err);
-	/* What was found before it went wrong is shown, too. */
-	if (tl && (!rc || r->path)) {
-		struct cvl_error late;
-		int flushed = cvl_out_flush(v->out, rc ? &late : err);
-
-		rc = rc ? rc : flushed;
-	}
-	flow_study_free(&v->study);
-	cvl_timeline_close(tl);
-	return rc;
+	cvl_durations_svg("times between points", name, times, r->n_times, o);
 }
 
+/* What to do about what the library says. */
+static void advise(int rc, struct cvl_error *err)
+{
+	const size_t n = strlen(err->text);
+	const char *hint =
+		rc == CVL_E_UNKNOWN_ID ?
+			"; `coeval info` lists clocks and lines, --node leaves clocks out" :
+		rc == CVL_E_LIMIT ? " by --from and --to" :
+				    "";
+
+	snprintf(err->text + n, sizeof(err->text) - n, "%s", hint);
+}
+
+static int print(const struct request *r, const struct cvl_flow_result *result,
+		 struct cvl_error *err)
+{
+	if (r->json && !r->path)
+		flow_view_json(result, r->session, r->out);
+	else if (!r->path)
+		flow_view_text(result, r->out);
+	return r->svg ? output_write(r->svg, put_svg, result, err) : 0;
+}
+
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
+{
+	struct request *r = request;
+	struct cvl_timeline *tl;
+	struct cvl_analysis *a;
+	struct cvl_error late;
+	int flushed, rc = cvl_timeline_open(&tl, session, &r->timeline, err);
+
+	if (rc)
+		return rc;
+	if (r->old) {
+		cvl_fail(&late, CVL_OK, CVL_NO_OFFSET, "%s", r->old);
+		cvl_tell(r->timeline.report, &late);
+	}
+	cvl_out_init(r->out, STDOUT_FILENO, "standard output");
+	rc = cvl_flow_open(&a, tl, &r->flow, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &a, 1, err);
+	advise(rc, err);
+	progress_clear(r->timeline.progress.ctx);
+	if (!rc)
+		rc = print(r, cvl_flow_result(a), err);
+	/* What was found before it went wrong is shown, too. */
+	flushed = rc && !r->path ? 0 : cvl_out_flush(r->out, rc ? &late : err);
+	cvl_analysis_free(a);
+	cvl_timeline_close(tl);
+	return rc ? rc : flushed;
+}
+
+/* A..B, or the old A:B. */
 static int take_between(const struct verb *verb, void *to, char *text)
 {
 	struct request *r = to;
+	char *dots = strstr(text, ".."), *colon = strchr(text, ':');
+	size_t i = r->flow.n_pairs;
 
-	if (r->pairs == PAIRS_MAX)
-		return cli_usage(verb, "--between: more than %d pairs", PAIRS_MAX);
-	if (!strchr(text, ':'))
-		return cli_usage(verb, "--between takes two points, A:B, not '%s'", text);
-	r->between[r->pairs++] = text;
+	if (i == CVL_FLOW_PAIRS_MAX)
+		return cli_usage(verb, "--between: more than %d pairs", CVL_FLOW_PAIRS_MAX);
+	if (!dots && !colon)
+		return cli_usage(verb, "--between takes two points, A..B, not '%s'", text);
+	r->old = dots ? r->old : "--between A:B is now --between A..B";
+	r->between[i][0] = text;
+	r->between[i][1] = dots ? dots + 2 : colon + 1;
+	*(dots ? dots : colon) = '\0';
+	r->flow.n_pairs++;
 	return 0;
 }
 
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
-	{ "between", 0, "A:B", OPTION_TEXT, 0,
+	{ "between", 0, "A..B", OPTION_TEXT, 0,
 	  "times from A to the next B: best, mean, percentiles, worst, histogram; may be repeated",
 	  .take = take_between },
 	{ "svg", 0, "FILE", OPTION_FILE, AT(svg), "also draw these histograms" },
 	{ "path", 0, NULL, OPTION_FLAG, AT(path),
 	  "instead each point passed, with its time and bound" },
-	{ "from-start", 0, NULL, OPTION_FLAG, AT(view.study.from_start),
+	{ "from-start", 0, NULL, OPTION_FLAG, AT(flow.from_start),
 	  "the capture began before the program did" },
 	RANGE_OPTIONS(AT(timeline)),
-	{ "json", 0, NULL, OPTION_FLAG, AT(view.json), "print JSON; with --path an object a line" },
+	{ "json", 0, NULL, OPTION_FLAG, AT(json), "print JSON; with --path an object a line" },
 	STRICT_OPTION(AT(timeline.strict)),
 	{ 0 },
 };
@@ -130,59 +166,40 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 
 	if (rc >= 0)
 		return rc;
-	if (r->svg && !r->pairs)
+	if (r->svg && !r->flow.n_pairs)
 		return cli_usage(verb, "--svg draws the times that --between asks for");
-	if (r->view.study.from_start && r->timeline.has_from)
+	if (r->flow.from_start && r->timeline.has_from)
 		return cli_usage(verb, "--from-start or --from, not both");
-	r->view.path = operands.v[0];
+	r->session = operands.v[0];
 	r->map = operands.v[1];
 	return -1;
 }
 
 static int show(struct request *r)
 {
-	struct problems problems;
-	struct cvl_session *session;
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct cvl_error err;
-	int rc;
+	int rc = cvl_flow_map_load(&map, r->map, false, &err);
 
-	problems_init(&problems);
-	progress_init(&r->progress, "reading");
-	r->timeline.report = &problems.report;
-	r->timeline.progress = (struct cvl_progress){ progress_show, &r->progress };
-	rc = flow_map_load(&map, r->map, false, &err);
 	if (rc)
 		return cli_fail(&err);
-	r->view.map = &map;
-	r->view.out = malloc(sizeof(*r->view.out));
-	rc = r->view.out ? find_pairs(r, &err) : cvl_no_memory(&err);
-	if (!rc)
-		rc = cvl_session_open(&session, r->view.path, &problems.report, &err);
-	if (!rc) {
-		rc = study(r, session, &err);
-		cvl_session_close(session);
-	}
-	for (size_t i = 0; i < r->pairs; i++)
-		flow_times_free(&r->times[i]);
-	flow_map_free(&map);
-	free(r->view.out);
-	return cli_end(rc, &err, &problems);
+	r->flow.map = &map;
+	r->flow.item = r->path ? item : NULL;
+	r->flow.ctx = r;
+	r->out = malloc(sizeof(*r->out));
+	rc = r->out ? find_pairs(r, &err) : cvl_no_memory(&err);
+	rc = rc ? cli_fail(&err) : cli_study(r->session, "reading", &r->timeline, study, r);
+	cvl_flow_map_free(&map);
+	free(r->out);
+	return rc;
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request *r;
-	int rc;
+	struct request r = { 0 };
+	int rc = parse_options(argc, argv, verb, &r);
 
-	r = calloc(1, sizeof(*r));
-	if (!r)
-		abort();
-	rc = parse_options(argc, argv, verb, r);
-	if (rc < 0)
-		rc = show(r);
-	free(r);
-	return rc;
+	return rc < 0 ? show(&r) : rc;
 }
 
 extern const struct verb flow_assign_verb;
@@ -198,7 +215,7 @@ const struct verb verb_flow = {
 	.parts = parts,
 	.notes =
 		"The map tells which changes of pins mean which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
-	.examples = "  coeval flow s/ map.yaml --between loop:loop\n"
+	.examples = "  coeval flow s/ map.yaml --between loop..loop\n"
 		    "  coeval flow s/ map.yaml --path --node n1\n",
 	.run = run,
 };

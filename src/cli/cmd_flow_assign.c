@@ -7,77 +7,44 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/flow/flow.h"
-
-/* Wires and port writes of microcontrollers are closer; a marker takes longer. */
-#define SETTLE_NS 100
+#include <coeval/flow.h>
 
 struct request {
 	const char *path, *output, *header;
 	char *pins; /* a number, or names with commas */
-	struct flow_assign_opts opts;
-	bool has_settle;
-	int64_t settle_ns;
+	struct cvl_flow_assign_opts opts;
 };
 
-static void forget_pins(struct flow_map *map, size_t from)
+/* The first of those that the program names, or P0, P1 ..., or those that are named. */
+static int take_pins(const struct verb *verb, const struct request *r, struct cvl_flow_map *map)
 {
-	for (size_t i = from; i < map->n_pins; i++)
-		free(map->pin[i]);
-	map->n_pins = from;
-}
-
-static int add_pin(const struct verb *verb, struct flow_map *map, const char *name)
-{
-	if (!name[strspn(name, "0123456789")] || strlen(name) > FLOW_NAME_MAX ||
-	    name[strcspn(name, "-?+[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(name, "none"))
-		return cli_usage(verb, "-k: '%s' cannot be the name of a pin", name);
-	for (size_t i = 0; i < map->n_pins; i++)
-		if (!strcmp(map->pin[i], name))
-			return cli_usage(verb, "-k names pin %s twice", name);
-	if (map->n_pins == FLOW_PINS_MAX)
-		return cli_usage(verb, "-k: more than %d pins", FLOW_PINS_MAX);
-	map->pin[map->n_pins] = strdup(name);
-	if (!map->pin[map->n_pins])
-		abort();
-	map->n_pins++;
-	return 0;
-}
-
-/* The first of those that the program names, or P0, P1 ... */
-static int take_pins(const struct verb *verb, const struct request *r, struct flow_map *map)
-{
-	char *save = NULL, name[16];
-	unsigned long n;
-	char *end;
-	int rc = 0;
+	const char *name[CVL_FLOW_PINS_MAX + 1];
+	char *save = NULL, *end;
+	struct cvl_error err;
+	unsigned long n = 0;
+	int rc;
 
 	if (!r->pins)
 		return map->n_pins ? 0 : cli_usage(verb, "say on how many pins, by -k");
 	if (isdigit((unsigned char)*r->pins)) {
 		n = strtoul(r->pins, &end, 10);
-		if (*end || !n || n > FLOW_PINS_MAX)
+		if (*end || !n || n > CVL_FLOW_PINS_MAX)
 			return cli_usage(verb, "-k takes a number from 1 to %d, not '%s'",
-					 FLOW_PINS_MAX, r->pins);
-		if (map->n_pins && n > map->n_pins)
-			return cli_usage(verb, "-k %lu, but %s names %zu pins", n, r->path,
-					 map->n_pins);
-		if (map->n_pins)
-			forget_pins(map, n);
-		for (unsigned i = 0; !rc && map->n_pins < n; i++) {
-			snprintf(name, sizeof(name), "P%u", i);
-			rc = add_pin(verb, map, name);
-		}
-		return rc;
+					 CVL_FLOW_PINS_MAX, r->pins);
+		rc = cvl_flow_map_pins(map, NULL, n, &err);
+	} else {
+		for (char *s = strtok_r(r->pins, ",", &save); s && n <= CVL_FLOW_PINS_MAX;
+		     s = strtok_r(NULL, ",", &save))
+			name[n++] = s;
+		if (!n)
+			return cli_usage(verb, "-k names no pin");
+		rc = cvl_flow_map_pins(map, name, n, &err);
 	}
-	forget_pins(map, 0);
-	for (char *s = strtok_r(r->pins, ",", &save); s && !rc; s = strtok_r(NULL, ",", &save))
-		rc = add_pin(verb, map, s);
-	return !rc && !map->n_pins ? cli_usage(verb, "-k names no pin") : rc;
+	return rc == CVL_E_USAGE ? cli_usage(verb, "-k: %s", err.text) : rc ? cli_fail(&err) : 0;
 }
 
-static int write_file(const char *path, const struct flow_map *map,
-		      void (*put)(const struct flow_map *map, struct cvl_out *o),
+static int write_file(const char *path, const struct cvl_flow_map *map,
+		      void (*put)(const struct cvl_flow_map *map, struct cvl_out *o),
 		      struct cvl_error *err)
 {
 	struct cvl_out *o = malloc(sizeof(*o));
@@ -96,27 +63,23 @@ static int write_file(const char *path, const struct flow_map *map,
 
 static int assign(const struct verb *verb, const struct request *r)
 {
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct cvl_error err;
-	int rc = flow_map_load(&map, r->path, true, &err);
+	int rc = cvl_flow_map_load(&map, r->path, true, &err);
 
 	if (rc)
 		return cli_fail(&err);
 	rc = take_pins(verb, r, &map);
 	if (!rc) {
-		if (r->has_settle)
-			map.settle_ns = r->settle_ns;
-		else if (!map.settle_ns && (r->opts.levels || r->opts.together))
-			map.settle_ns = SETTLE_NS;
-		rc = flow_assign(&map, &r->opts, &err);
+		rc = cvl_flow_assign(&map, &r->opts, &err);
 		if (!rc)
-			rc = write_file(r->output, &map, flow_map_write, &err);
+			rc = write_file(r->output, &map, cvl_flow_map_write, &err);
 		if (!rc && r->header)
-			rc = write_file(r->header, &map, flow_header_write, &err);
+			rc = write_file(r->header, &map, cvl_flow_header_write, &err);
 		if (rc)
 			rc = cli_fail(&err);
 	}
-	flow_map_free(&map);
+	cvl_flow_map_free(&map);
 	return rc;
 }
 
@@ -132,9 +95,9 @@ static const struct cli_option options[] = {
 	  "codes are levels of the pins, which go back to none; else pins change" },
 	{ "together", 0, NULL, OPTION_FLAG, AT(opts.together),
 	  "let several pins change at once: shorter codes, and a settle time" },
-	{ "settle", 0, "TIME", OPTION_DURATION, AT(settle_ns),
+	{ "settle", 0, "TIME", OPTION_DURATION, AT(opts.settle_ns),
 	  "changes within TIME of the first are one (default: 100ns where several pins change at once, else 0)",
-	  0, INT64_MAX, OPTION_GIVEN(struct request, has_settle) },
+	  0, INT64_MAX, OPTION_GIVEN(struct request, opts.has_settle) },
 	{ 0 },
 };
 

@@ -168,7 +168,7 @@ static const struct cli_option options[] = {
 	{ "counter", 0, "KIND", OPTION_TEXT, 0,
 	  "counter, monotonic or settable: whether somebody may have set the clock",
 	  .words = counters, .take = take_counter },
-	{ .kind = OPTION_HEADING, .what = "Damage" },
+	{ .kind = OPTION_HEADING, .what = "Output" },
 	STRICT_OPTION(AT(opts.strict)),
 	JSON_OPTION(AT(told.json)),
 	{ 0 },

@@ -9,12 +9,13 @@ struct request {
 	struct power_view view;
 	struct cvl_timeline_opts timeline;
 	const char *path, *line;
+	struct cvl_selector select[2]; /* the line, or the pair */
 };
 
 /* A number of volts, or the channel that they are read on. */
 static int take_volts(const struct verb *verb, void *to, char *text)
 {
-	struct power_opts *o = to;
+	struct cvl_power_opts *o = to;
 	char *end;
 
 	o->fixed_volts = strtod(text, &end);
@@ -61,7 +62,7 @@ static const struct cli_option options[] = {
 
 static int check(const struct verb *verb, const struct request *r)
 {
-	const struct power_opts *o = &r->view.opts;
+	const struct cvl_power_opts *o = &r->view.opts;
 
 	if (!o->watts == !o->amperes)
 		return cli_usage(
@@ -71,10 +72,6 @@ static int check(const struct verb *verb, const struct request *r)
 		return cli_usage(verb, "--current CHANNEL and --volts go together");
 	if (r->line && r->view.points)
 		return cli_usage(verb, "--line or --between, not both");
-	if (r->view.points && !strstr(r->view.points, ".."))
-		return cli_usage(verb,
-				 "--between takes two points, such as TX:rise..TX:fall, not '%s'",
-				 r->view.points);
 	if (r->view.each && !r->line && !r->view.points)
 		return cli_usage(verb, "--each goes with --line or --between");
 	return 0;
@@ -95,45 +92,38 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 
 /* ---- the verb ---- */
 
-static int points(struct request *r, struct cvl_error *err)
+static int parse_selectors(struct request *r, struct cvl_error *err)
 {
-	struct power_view *v = &r->view;
-	const char *dots = v->points ? strstr(v->points, "..") : NULL;
-	char *first;
-	int rc;
+	struct cvl_power_opts *o = &r->view.opts;
+	int rc = 0;
 
 	if (r->line) {
-		v->opts.how = POWER_STATES;
-		rc = power_point_parse(&v->opts.from, r->line, v->session, err);
-		if (!rc && v->opts.from.when != POWER_PLAIN)
-			rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				      "--line takes a line, not an edge of it as '%s'", r->line);
-		return rc;
+		rc = cvl_selector_parse(&r->select[0], r->line, strlen(r->line), err);
+		o->line = r->select;
+	} else if (r->view.points) {
+		rc = cvl_selector_pair_parse(r->select, r->view.points, strlen(r->view.points),
+					     err);
+		o->between = r->select;
 	}
-	if (!dots)
-		return 0;
-	v->opts.how = POWER_BETWEEN;
-	first = strndup(v->points, (size_t)(dots - v->points));
-	if (!first)
-		return cvl_no_memory(err);
-	rc = power_point_parse(&v->opts.from, first, v->session, err);
-	free(first);
-	return rc ? rc : power_point_parse(&v->opts.to, dots + 2, v->session, err);
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		cvl_selector_tell_old(&r->select[i], r->timeline.report);
+	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
 }
 
 static int check_found(const struct power_view *v, struct cvl_error *err)
 {
 	const char *path = cvl_session_path(v->session);
+	const struct cvl_power_result *result = v->result;
 
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->row[i].sum.n)
+	for (size_t i = 0; i < result->n_rows; i++)
+		if (result->row[i].sum.n)
 			return 0;
-	if (v->opts.how == POWER_BETWEEN)
+	if (result->of == CVL_POWER_BETWEEN)
 		return cvl_fail(
 			err, CVL_E_NO, CVL_NO_OFFSET,
 			"%s: no interval %s: %llu began without an end, %llu ended without a begin on the same node",
-			path, v->points, (unsigned long long)v->result.left.unfinished,
-			(unsigned long long)v->result.left.unbegun);
+			path, v->points, (unsigned long long)result->left.unfinished,
+			(unsigned long long)result->left.unbegun);
 	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 			"%s: there are no readings of power in that part", path);
 }
@@ -142,18 +132,25 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 {
 	struct request *r = request;
 	struct power_view *v = &r->view;
-	int rc;
+	struct cvl_analysis *a = NULL;
+	int rc = parse_selectors(r, err);
 
 	v->session = session;
-	rc = points(r, err);
 	v->out = malloc(sizeof(*v->out));
 	if (!rc && !v->out)
 		rc = cvl_no_memory(err);
 	if (!rc)
-		rc = cvl_timeline_open(&v->tl, v->session, &r->timeline, err);
+		rc = cvl_timeline_open(&v->tl, session, &r->timeline, err);
+	if (v->each) {
+		v->opts.put = power_view_put;
+		v->opts.ctx = v;
+	}
+	if (!rc)
+		rc = cvl_power_open(&a, v->tl, &v->opts, err);
 	if (!rc) {
 		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
-		rc = power_study(&v->result, v->tl, &v->opts, power_view_put, v, err);
+		v->result = cvl_power_result(a);
+		rc = cvl_analyse(v->tl, &a, 1, err);
 	}
 	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
@@ -165,9 +162,10 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 			power_view_text(v);
 		rc = cvl_out_flush(v->out, err);
 	}
-	power_free(&v->result);
-	free(v->row);
+	cvl_analysis_free(a);
 	cvl_timeline_close(v->tl);
+	cvl_selector_free(&r->select[0]);
+	cvl_selector_free(&r->select[1]);
 	free(v->out);
 	return rc;
 }

@@ -6,8 +6,8 @@
 
 struct request {
 	struct precision_view view;
-	struct precision_opts opts;
-	struct precision_point from, to;
+	struct cvl_precision_opts opts;
+	struct cvl_selector select[2];
 	struct cvl_timeline_opts timeline;
 	const char *path;
 };
@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	  "also those within which nothing was polled for a while" },
 	{ "svg", 0, "FILE", OPTION_FILE, AT(view.svg), "draw their histogram" },
 	{ "gaps", 0, "N", OPTION_NUMBER, AT(view.gaps), "list the N longest gaps (default: 10)", 1,
-	  PRECISION_GAPS },
+	  CVL_PRECISION_GAPS },
 	{ "node", 0, "GLOB", OPTION_NODE, AT(timeline.node), "only these nodes or clocks" },
 	JSON_OPTION(AT(view.json)),
 	STRICT_OPTION(AT(timeline.strict)),
@@ -39,32 +39,23 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	r->path = operands.v[0];
 	if ((r->opts.across || r->view.svg) && !r->view.between)
 		return cli_usage(verb, "--across and --svg go with --between");
-	if (r->view.between && !strstr(r->view.between, ".."))
-		return cli_usage(verb,
-				 "--between takes two points, such as A:rise..B:rise, not '%s'",
-				 r->view.between);
 	return -1;
 }
 
-static int read_points(struct request *r, struct cvl_error *err)
+static int parse_selectors(struct request *r, struct cvl_error *err)
 {
-	const char *dots = r->view.between ? strstr(r->view.between, "..") : NULL;
-	int rc;
+	const char *text = r->view.between;
+	int rc = text ? cvl_selector_pair_parse(r->select, text, strlen(text), err) : 0;
 
-	if (!dots)
-		return 0;
-	rc = precision_point_parse(&r->from, r->view.between, (size_t)(dots - r->view.between),
-				   err);
-	if (!rc)
-		rc = precision_point_parse(&r->to, dots + 2, strlen(dots + 2), err);
-	r->opts.from = &r->from;
-	r->opts.to = &r->to;
-	return rc;
+	r->opts.between = text ? r->select : NULL;
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		cvl_selector_tell_old(&r->select[i], r->timeline.report);
+	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
 }
 
 static int check_found(const struct request *r, struct cvl_error *err)
 {
-	const struct precision *p = &r->view.study;
+	const struct cvl_precision_result *p = r->view.study;
 
 	if (r->view.between && !p->times.n && !p->times.broken)
 		return cvl_fail(
@@ -83,23 +74,30 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 {
 	struct request *r = request;
 	struct precision_view *v = &r->view;
+	struct cvl_analysis *a = NULL;
 	struct cvl_timeline *tl = NULL;
-	int rc = read_points(r, err);
+	int rc = parse_selectors(r, err);
 
 	v->session = session;
 	if (!rc)
-		rc = cvl_timeline_open(&tl, v->session, &r->timeline, err);
+		rc = cvl_timeline_open(&tl, session, &r->timeline, err);
 	if (!rc)
-		rc = precision_study(&v->study, tl, &r->opts, err);
+		rc = cvl_precision_open(&a, tl, &r->opts, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &a, 1, err);
 	progress_clear(r->timeline.progress.ctx);
-	if (!rc)
+	if (!rc) {
+		v->study = cvl_precision_result(a);
 		rc = check_found(r, err);
+	}
 	if (!rc)
 		rc = precision_view_put(v, err);
 	if (!rc && v->svg)
 		rc = precision_view_svg(v, err);
-	precision_free(&v->study);
+	cvl_analysis_free(a);
 	cvl_timeline_close(tl);
+	cvl_selector_free(&r->select[0]);
+	cvl_selector_free(&r->select[1]);
 	return rc;
 }
 
@@ -117,7 +115,7 @@ const struct verb verb_precision = {
 	.what = "how precise the timestamps of a polling loop are",
 	.operands = "SESSION",
 	.options = options,
-	.notes = "A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT:FIELD=NUMBER,...\n",
+	.notes = "A and B are LINE, LINE:rise, LINE:fall, EVENT or EVENT{FIELD=VALUE,...}.\n",
 	.examples = "  coeval precision s/\n"
 		    "  coeval precision s/ --between D0:rise..D1:rise --svg times.svg\n",
 	.run = run,

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "task/view.h"
-#include "wire/swo_marks.h"
 
 struct request {
 	struct task_view view;
@@ -17,6 +16,7 @@ struct request {
 	unsigned cycles; /* per packet */
 	double volts, unit;
 	bool json, csv, counting;
+	struct cvl_selector pin[CVL_TASK_PINS_MAX], edges;
 };
 
 /* ---- options ---- */
@@ -25,7 +25,7 @@ static const char *const on_off[] = { "on", "off", NULL };
 
 static int take_ports(const struct verb *verb, void *to, char *text)
 {
-	struct task_opts *o = &((struct request *)to)->view.opts;
+	struct cvl_tasks_opts *o = &((struct request *)to)->view.opts;
 	char *end;
 
 	o->port_begin = strtoull(text, &end, 10);
@@ -39,36 +39,43 @@ static int take_ports(const struct verb *verb, void *to, char *text)
 	return cli_usage(verb, "--ports takes two stimulus ports, such as 30,31, not '%s'", text);
 }
 
-/* Cuts @text. */
+static int take_line(const struct verb *verb, const char *option, struct cvl_selector *to,
+		     const char *text)
+{
+	struct cvl_error err;
+
+	return cvl_selector_parse(to, text, strlen(text), &err) ?
+		       cli_usage(verb, "%s: %s", option, err.text) :
+		       0;
+}
+
 static int take_pin(const struct verb *verb, void *to, char *text)
 {
-	struct task_opts *o = &((struct request *)to)->view.opts;
-	char *colon = strrchr(text, ':');
-	bool low = colon && !strcmp(colon, ":low");
+	struct request *r = to;
 
-	if (low || (colon && !strcmp(colon, ":high")))
-		*colon = '\0';
-	if (!*text)
-		return cli_usage(verb, "--pin takes a line, such as task or task:low");
-	/* Named twice it is one, or its runs would count twice. */
-	for (size_t i = 0; i < o->n_pins; i++)
-		if (o->pin[i].low == low && !strcmp(o->pin[i].line, text))
-			return 0;
-	if (o->n_pins == TASK_PINS_MAX)
-		return cli_usage(verb, "--pin: more than %d lines", TASK_PINS_MAX);
-	o->pin[o->n_pins++] = (struct task_pin){ text, low };
-	return 0;
+	if (r->view.opts.n_pins == CVL_TASK_PINS_MAX)
+		return cli_usage(verb, "--pin: more than %d lines", CVL_TASK_PINS_MAX);
+	return take_line(verb, "--pin", &r->pin[r->view.opts.n_pins++], text);
+}
+
+static int take_edges(const struct verb *verb, void *to, char *text)
+{
+	struct request *r = to;
+
+	cvl_selector_free(&r->edges);
+	r->view.opts.edges = &r->edges;
+	return take_line(verb, "--edges", &r->edges, text);
 }
 
 static int take_counters(const struct verb *verb, void *to, char *text)
 {
-	struct task_scale *s = &((struct request *)to)->view.scale;
+	struct cvl_tasks_opts *s = &((struct request *)to)->view.opts;
 	char *save = NULL;
 
 	for (char *name = strtok_r(text, ",", &save); name; name = strtok_r(NULL, ",", &save)) {
-		enum task_what what = task_what_find(name);
+		enum cvl_task_what what = cvl_task_what_find(name);
 
-		if (what == TASK_WHATS)
+		if (what == CVL_TASK_WHATS)
 			return cli_usage(
 				verb,
 				"--counters takes some of cyc,cpi,exc,sleep,lsu,fold,flash,ram,peripheral, not '%s'",
@@ -80,16 +87,17 @@ static int take_counters(const struct verb *verb, void *to, char *text)
 
 static int take_comparator(const struct verb *verb, void *to, char *text)
 {
-	struct task_opts *o = &((struct request *)to)->view.opts;
+	struct cvl_tasks_opts *o = &((struct request *)to)->view.opts;
 	char *end;
 	unsigned long number = strtoul(text, &end, 10);
-	enum task_what what = end != text && *end == '=' ? task_what_find(end + 1) : TASK_WHATS;
+	enum cvl_task_what what =
+		end != text && *end == '=' ? cvl_task_what_find(end + 1) : CVL_TASK_WHATS;
 
-	if (number >= TASK_COMPARATORS || what == TASK_WHATS || what <= TASK_FOLD)
+	if (number >= CVL_TASK_COMPARATORS || what == CVL_TASK_WHATS || what <= CVL_TASK_FOLD)
 		return cli_usage(
 			verb,
 			"--comparator takes N=flash, N=ram or N=peripheral, N from 0 to %d, not '%s'",
-			TASK_COMPARATORS - 1, text);
+			CVL_TASK_COMPARATORS - 1, text);
 	o->region[number] = (uint8_t)what;
 	return 0;
 }
@@ -98,14 +106,14 @@ static int take_counting(const struct verb *verb, void *to, char *text)
 {
 	struct request *r = to;
 
-	r->view.opts.counting = r->view.scale.counting = task_what_find(text);
+	r->view.opts.counting = cvl_task_what_find(text);
 	r->counting = true;
-	if (r->view.opts.counting == TASK_WHATS)
+	if (r->view.opts.counting == CVL_TASK_WHATS)
 		return cli_usage(
 			verb,
 			"--counting takes one of cyc, cpi, exc, sleep, lsu, fold, flash, ram, peripheral, not '%s'",
 			text);
-	r->view.scale.enabled |= 1u << r->view.opts.counting;
+	r->view.opts.enabled |= 1u << r->view.opts.counting;
 	return 0;
 }
 
@@ -153,10 +161,11 @@ static const struct cli_option options[] = {
 	  "what was enabled, though it may not have come up: cpi,exc,...", .take = take_counters },
 	{ "comparator", 0, "N=WHAT", OPTION_TEXT, 0,
 	  "accesses that comparator N sees: flash, ram or peripheral", .take = take_comparator },
-	{ "cycles-per-access", 0, "X", OPTION_REAL, AT(view.scale.cycles_per_access),
+	{ "cycles-per-access", 0, "X", OPTION_REAL, AT(view.opts.cycles_per_access),
 	  "of the RAM, for LSU without RAM (default: 1)" },
-	{ "edges", 0, "LINE", OPTION_LINE, AT(view.opts.edges),
-	  "instead count edges of a line that carries packets of one kind, that of" },
+	{ "edges", 0, "LINE", OPTION_LINE, 0,
+	  "instead count edges of a line that carries packets of one kind, that of",
+	  .take = take_edges },
 	{ "counting", 0, "WHAT", OPTION_TEXT, 0,
 	  "cyc, cpi, exc, sleep, lsu, fold, flash, ram or peripheral", .take = take_counting },
 	{ "delay", 0, "TIME", OPTION_DURATION, AT(view.opts.delay_ns),
@@ -187,9 +196,9 @@ static int check(const struct verb *verb, struct request *r)
 {
 	struct task_view *v = &r->view;
 
-	v->scale.cycles_per_packet = r->cycles;
-	v->scale.cpu_hz = (double)v->hz;
-	v->scale.tracing_w = r->tracing_mw * 1e-3;
+	v->opts.cycles_per_packet = r->cycles;
+	v->opts.cpu_hz = (double)v->hz;
+	v->opts.tracing_w = r->tracing_mw * 1e-3;
 	if (!v->opts.edges != !r->counting)
 		return cli_usage(verb, "--edges LINE and --counting WHAT go together");
 	if (v->opts.power && r->current)
@@ -200,7 +209,6 @@ static int check(const struct verb *verb, struct request *r)
 		return cli_usage(verb, "--json or --csv, not both");
 	if (r->csv && !v->hz)
 		return cli_usage(verb, "--csv: say the processor's frequency by --cpu");
-	v->scale.edges = v->opts.edges != NULL;
 	v->opts.watts = r->unit;
 	if (r->current) {
 		v->opts.power = r->current;
@@ -228,30 +236,26 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 {
 	struct request *r = request;
 	struct task_view *v = &r->view;
+	struct cvl_analysis *a = NULL;
 	struct cvl_out *o = malloc(sizeof(*o));
 	int rc = o ? cvl_timeline_open(&v->tl, session, &r->timeline, err) : cvl_no_memory(err);
 
 	v->session = session;
-
+	for (size_t i = 0; i < v->opts.n_pins; i++)
+		cvl_selector_tell_old(&r->pin[i], r->timeline.report);
+	cvl_selector_tell_old(&r->edges, r->timeline.report);
 	if (!rc)
-		rc = tasks_study(&v->tasks, v->tl, &v->opts, err);
-	if (!rc && task_view_sum(v))
-		rc = cvl_no_memory(err);
+		rc = cvl_tasks_open(&a, v->tl, &v->opts, err);
+	if (!rc)
+		rc = cvl_analyse(v->tl, &a, 1, err);
+	progress_clear(r->timeline.progress.ctx);
 	if (!rc) {
-		progress_clear(r->timeline.progress.ctx);
+		v->tasks = cvl_tasks_result(a);
 		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (r->json)
-			task_view_json(v, o);
-		else if (r->csv)
-			task_view_csv(v, o);
-		else
-			task_view_text(v, o);
+		(r->json ? task_view_json : r->csv ? task_view_csv : task_view_text)(v, o);
 		rc = cvl_out_flush(o, err);
 	}
-	tasks_free(&v->tasks);
-	free(v->sum);
-	free(v->whole);
-	progress_clear(r->timeline.progress.ctx);
+	cvl_analysis_free(a);
 	cvl_timeline_close(v->tl);
 	free(o);
 	return rc;
@@ -262,13 +266,13 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct request r = { .unit = 1, .cycles = 1024 };
 	int rc;
 
-	r.view.opts.port_begin = SWO_PORT_BEGIN;
-	r.view.opts.port_end = SWO_PORT_END;
-	memset(r.view.opts.region, TASK_WHATS, sizeof(r.view.opts.region));
-	r.view.scale.cycles_per_access = 1;
+	r.view.opts.pin = r.pin;
 	rc = parse_options(argc, argv, verb, &r);
 	if (rc < 0)
 		rc = cli_study(r.path, "reading", &r.timeline, study, &r);
+	for (size_t i = 0; i < r.view.opts.n_pins; i++)
+		cvl_selector_free(&r.pin[i]);
+	cvl_selector_free(&r.edges);
 	task_names_free(&r.view);
 	return rc;
 }

@@ -11,11 +11,15 @@ static const char *clock_name(const struct power_view *v, size_t clock)
 	return cvl_session_clock(v->session, clock)->name;
 }
 
-static struct power_figures figures_of(const struct power_view *v, size_t source,
-				       const struct power_sum *sum)
+static const char *node_name(const struct power_view *v, size_t clock)
 {
-	return power_figures(sum,
-			     v->opts.rounded * v->opts.unit * v->result.source[source].most_volts);
+	return cvl_session_clock(v->session, clock)->node;
+}
+
+static struct cvl_power_figures figures_of(const struct power_view *v, size_t source,
+					   const struct cvl_power_sum *sum)
+{
+	return cvl_power_figures(sum, v->result->source[source].rounded_w);
 }
 
 /* ---- numbers ---- */
@@ -54,37 +58,12 @@ static void si_cell(struct table *t, double value, double half, const char *unit
 /* A value without a bound of its own. */
 #define NO_HALF -1.0
 
-static void time_cell(struct table *t, struct cvl_time at)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, at);
-	table_cell(t, "%s", text);
-}
-
 /* ---- intervals as they come ---- */
 
-static struct power_row *row_of(struct power_view *v, const struct power_span *span)
+static json_t *figures_json(const struct power_view *v, size_t source,
+			    const struct cvl_power_sum *sum)
 {
-	struct power_row *row;
-
-	for (size_t i = 0; i < v->n_rows; i++)
-		if (v->row[i].source == span->source && v->row[i].clock == span->clock &&
-		    v->row[i].high == span->high)
-			return &v->row[i];
-	row = reallocarray(v->row, v->n_rows + 1, sizeof(*row));
-	if (!row)
-		return NULL;
-	v->row = row;
-	row[v->n_rows] = (struct power_row){ .source = span->source,
-					     .clock = span->clock,
-					     .high = span->high };
-	return &row[v->n_rows++];
-}
-
-static json_t *figures_json(const struct power_view *v, size_t source, const struct power_sum *sum)
-{
-	struct power_figures f = figures_of(v, source, sum);
+	struct cvl_power_figures f = figures_of(v, source, sum);
 	json_t *j;
 
 	if (!sum->sampled || !isfinite(f.joule + f.joule_half + f.watt + f.watt_half))
@@ -102,15 +81,15 @@ static json_t *figures_json(const struct power_view *v, size_t source, const str
 /* Where it was read, and what marks it. */
 static void set_names(const struct power_view *v, json_t *j, size_t source, size_t clock, bool high)
 {
-	size_t read = v->result.source[source].clock;
+	size_t read = v->result->source[source].clock;
 
 	json_object_set_new(j, "clock", json_string(clock_name(v, read)));
 	json_object_set_new(j, "node", json_string(cvl_session_clock(v->session, read)->node));
-	if (v->opts.how == POWER_WHOLE)
+	if (v->result->of == CVL_POWER_ALL)
 		return;
 	json_object_set_new(j, "marked_on", json_string(clock_name(v, clock)));
-	if (v->opts.how == POWER_STATES) {
-		json_object_set_new(j, "line", json_string(v->opts.from.name));
+	if (v->result->of == CVL_POWER_STATES) {
+		json_object_set_new(j, "line", json_string(v->opts.line->name));
 		json_object_set_new(j, "level", json_integer(high));
 	} else {
 		json_object_set_new(j, "between", json_string(v->points));
@@ -127,8 +106,8 @@ static void put_json(struct cvl_out *o, json_t *j)
 	json_decref(j);
 }
 
-static void list_json(struct power_view *v, const struct power_span *span,
-		      const struct power_sum *sum)
+static void list_json(struct power_view *v, const struct cvl_power_interval *span,
+		      const struct cvl_power_sum *sum)
 {
 	json_t *j = figures_json(v, span->source, sum);
 
@@ -144,10 +123,10 @@ static void list_json(struct power_view *v, const struct power_span *span,
 	put_json(v->out, j);
 }
 
-static void list_text(struct power_view *v, const struct power_span *span,
-		      const struct power_sum *sum)
+static void list_text(struct power_view *v, const struct cvl_power_interval *span,
+		      const struct cvl_power_sum *sum)
 {
-	struct power_figures f = figures_of(v, span->source, sum);
+	struct cvl_power_figures f = figures_of(v, span->source, sum);
 	char bound[CVL_TIME_TEXT] = "unknown", energy[64] = "-", mean[64] = "-", peak[64] = "-";
 
 	if (!v->listed)
@@ -164,197 +143,194 @@ static void list_text(struct power_view *v, const struct power_span *span,
 	cvl_out_text(v->out, "  ");
 	cvl_out_time(v->out, (struct cvl_time){ span->end.ns - span->begin.ns }, 12);
 	cvl_out_printf(v->out, "  %-8s  %-24s  %-24s  %-12s  %s%s%s\n", bound, energy, mean, peak,
-		       clock_name(v, v->result.source[span->source].clock),
-		       v->opts.how == POWER_STATES ? span->high ? " high" : " low" : "",
+		       clock_name(v, v->result->source[span->source].clock),
+		       v->result->of == CVL_POWER_STATES ? span->high ? " high" : " low" : "",
 		       span->gaps ? " gap" : "");
 }
 
-int power_view_put(void *view, const struct power_span *span)
+int power_view_put(void *view, const struct cvl_power_interval *span,
+		   const struct cvl_power_result *result)
 {
 	struct power_view *v = view;
-	struct power_row *row = row_of(v, span);
-	struct power_sum one = { 0 };
+	struct cvl_power_sum one = { 0 };
 
-	if (!row)
-		return CVL_E_NOMEM;
-	power_sum_add(&one, span);
-	power_sum_add(&row->sum, span);
-	if (one.sampled && (!row->least.n || one.energy.joule < row->least.energy.joule))
-		row->least = one;
-	if (one.sampled && (!row->most.n || one.energy.joule > row->most.energy.joule))
-		row->most = one;
-	if (!v->each)
-		return 0;
-	if (v->json)
-		list_json(v, span, &one);
-	else
-		list_text(v, span, &one);
+	(void)result;
+	cvl_power_sum_add(&one, span);
+	(v->json ? list_json : list_text)(v, span, &one);
 	v->listed++;
 	return 0;
 }
 
 /* ---- tables ---- */
 
-static void covered_cell(struct table *t, const struct power_sum *sum, double covered)
+/* A row as it is shown. */
+struct shown {
+	const struct cvl_power_row *row;
+	const struct cvl_power_source *source;
+	struct cvl_power_figures f;
+};
+
+/* What a column holds; those from MEAN on are known only with readings. */
+enum what {
+	CLOCK,
+	NODE,
+	MARKED_ON,
+	LINE,
+	LEVEL,
+	TIMES,
+	SAMPLED,
+	SECONDS,
+	MEAN_US,
+	READINGS,
+	GAPS,
+	MEAN,
+	ENERGY,
+	MEAN_ENERGY,
+	LEAST,
+	MOST,
+	PEAK,
+	PEAK_AT,
+	COVERED,
+};
+
+struct column {
+	const char *head;
+	enum what what;
+};
+
+static const struct column columns[][12] = {
+	[CVL_POWER_ALL] = { { "clock", CLOCK },
+			    { "node", NODE },
+			    { "time s", SECONDS },
+			    { "mean", MEAN },
+			    { "energy", ENERGY },
+			    { "peak", PEAK },
+			    { "at s", PEAK_AT },
+			    { "covered", COVERED },
+			    { "readings", READINGS },
+			    { "gaps", GAPS } },
+	[CVL_POWER_STATES] = { { "node", MARKED_ON },
+			       { "read by", CLOCK },
+			       { "line", LINE },
+			       { "level", LEVEL },
+			       { "times", TIMES },
+			       { "sampled", SAMPLED },
+			       { "time s", SECONDS },
+			       { "mean", MEAN },
+			       { "energy", ENERGY },
+			       { "peak", PEAK },
+			       { "covered", COVERED } },
+	[CVL_POWER_BETWEEN] = { { "node", MARKED_ON },
+				{ "read by", CLOCK },
+				{ "times", TIMES },
+				{ "sampled", SAMPLED },
+				{ "mean us", MEAN_US },
+				{ "mean energy", MEAN_ENERGY },
+				{ "least", LEAST },
+				{ "most", MOST },
+				{ "mean power", MEAN },
+				{ "peak", PEAK },
+				{ "covered", COVERED } },
+};
+
+static void joule_cell(const struct shown *s, struct table *t, const struct cvl_power_sum *sum)
 {
-	if (!sum->sampled)
-		table_cell(t, "-");
-	else
-		table_cell(t, "%.2f %%", 100 * covered);
+	struct cvl_power_figures f = cvl_power_figures(sum, s->source->rounded_w);
+
+	si_cell(t, f.joule, f.joule_half, "J");
 }
 
-static void common_cells(const struct power_view *v, struct table *t, const struct power_row *row)
+static void cell(const struct power_view *v, struct table *t, const struct shown *s, enum what what)
 {
-	const struct power_sum *sum = &row->sum;
-	struct power_figures f = figures_of(v, row->source, sum);
+	const struct cvl_power_row *row = s->row;
+	const struct cvl_power_sum *sum = &row->sum;
+	const double n = (double)sum->sampled;
+	const struct cvl_power_figures *f = &s->f;
+	char text[CVL_TIME_TEXT];
 
-	table_cell(t, "%.6f", sum->ns * 1e-9);
-	if (!sum->sampled) {
-		for (unsigned i = 0; i < 3; i++)
-			table_cell(t, "-");
+	if (what >= MEAN && !sum->sampled) {
+		table_cell(t, "-");
 		return;
 	}
-	si_cell(t, f.watt, f.watt_half, "W");
-	si_cell(t, f.joule, f.joule_half, "J");
-	si_cell(t, sum->peak_w, NO_HALF, "W");
+	switch (what) {
+	case CLOCK: table_cell(t, "%s", clock_name(v, s->source->clock)); break;
+	case NODE: table_cell(t, "%s", node_name(v, s->source->clock)); break;
+	case MARKED_ON: table_cell(t, "%s", node_name(v, row->clock)); break;
+	case LINE: table_cell(t, "%s", v->opts.line->name); break;
+	case LEVEL: table_cell(t, "%s", row->high ? "high" : "low"); break;
+	case TIMES: table_cell(t, "%llu", (unsigned long long)sum->n); break;
+	case SAMPLED: table_cell(t, "%llu", (unsigned long long)sum->sampled); break;
+	case SECONDS: table_cell(t, "%.6f", sum->ns * 1e-9); break;
+	case MEAN_US: table_cell(t, "%.3f", sum->ns / (double)sum->n * 1e-3); break;
+	case READINGS: table_cell(t, "%llu", (unsigned long long)s->source->samples); break;
+	case GAPS: table_cell(t, "%llu", (unsigned long long)s->source->gaps); break;
+	case MEAN: si_cell(t, f->watt, f->watt_half, "W"); break;
+	case ENERGY: si_cell(t, f->joule, f->joule_half, "J"); break;
+	/* each may err by as much as the sum does in parts */
+	case MEAN_ENERGY: si_cell(t, f->joule / n, f->joule_half / n, "J"); break;
+	case LEAST: joule_cell(s, t, &row->least); break;
+	case MOST: joule_cell(s, t, &row->most); break;
+	case PEAK: si_cell(t, sum->peak_w, NO_HALF, "W"); break;
+	case PEAK_AT:
+		cvl_time_text(text, sum->peak_at);
+		table_cell(t, "%s", text);
+		break;
+	case COVERED: table_cell(t, "%.2f %%", 100 * f->covered); break;
+	}
 }
 
-static void whole(const struct power_view *v)
+static void rows(const struct power_view *v)
 {
-	static const char *const heads[] = { "clock",    "node", "time s", "mean",
-					     "energy",   "peak", "at s",   "covered",
-					     "readings", "gaps", NULL };
+	const struct cvl_power_result *r = v->result;
+	const struct column *column = columns[r->of];
+	char align[sizeof(columns[0]) / sizeof(columns[0][0]) + 1] = { 0 };
+	size_t n = 0;
 	struct table t;
 
-	table_init(&t, 10);
-	table_heads(&t, heads);
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct power_row *row = &v->row[i];
-		const struct power_source *source = &v->result.source[row->source];
+	for (; column[n].head; n++)
+		align[n] = column[n].what <= LEVEL ? 'l' : 'r';
+	table_init(&t, n);
+	for (size_t i = 0; i < n; i++)
+		table_cell(&t, "%s", column[i].head);
+	for (size_t i = 0; i < r->n_rows; i++) {
+		const struct cvl_power_row *row = &r->row[i];
+		const struct shown s = { row, &r->source[row->source],
+					 figures_of(v, row->source, &row->sum) };
 
-		table_cell(&t, "%s", clock_name(v, source->clock));
-		table_cell(&t, "%s", cvl_session_clock(v->session, source->clock)->node);
-		common_cells(v, &t, row);
-		if (row->sum.sampled)
-			time_cell(&t, row->sum.peak_at);
-		else
-			table_cell(&t, "-");
-		covered_cell(&t, &row->sum, figures_of(v, row->source, &row->sum).covered);
-		table_cell(&t, "%llu", (unsigned long long)source->samples);
-		table_cell(&t, "%llu", (unsigned long long)source->gaps);
+		for (size_t k = 0; k < n; k++)
+			cell(v, &t, &s, column[k].what);
 	}
-	table_print(&t, v->out, "llrrrrrrrr", "  ");
-}
-
-/* Whose marks they are, and on which clock the power was read. */
-static void mark_cells(const struct power_view *v, struct table *t, const struct power_row *row)
-{
-	table_cell(t, "%s", cvl_session_clock(v->session, row->clock)->node);
-	table_cell(t, "%s", clock_name(v, v->result.source[row->source].clock));
-}
-
-static void states(const struct power_view *v)
-{
-	static const char *const heads[] = { "node",   "read by", "line",    "level",
-					     "times",  "sampled", "time s",  "mean",
-					     "energy", "peak",    "covered", NULL };
-	struct table t;
-
-	table_init(&t, 11);
-	table_heads(&t, heads);
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct power_row *row = &v->row[i];
-
-		mark_cells(v, &t, row);
-		table_cell(&t, "%s", v->opts.from.name);
-		table_cell(&t, "%s", row->high ? "high" : "low");
-		table_cell(&t, "%llu", (unsigned long long)row->sum.n);
-		table_cell(&t, "%llu", (unsigned long long)row->sum.sampled);
-		common_cells(v, &t, row);
-		covered_cell(&t, &row->sum, figures_of(v, row->source, &row->sum).covered);
-	}
-	table_print(&t, v->out, "llllrrrrrrr", "  ");
-}
-
-static void joule_cell(const struct power_view *v, struct table *t, size_t source,
-		       const struct power_sum *sum)
-{
-	struct power_figures f = figures_of(v, source, sum);
-
-	si_cell(t, f.joule, f.joule_half, "J");
-}
-
-/* The mean of all, each of which may err by as much as the sum does in parts. */
-static void between(const struct power_view *v)
-{
-	static const char *const heads[] = { "node",       "read by",     "times",   "sampled",
-					     "mean us",    "mean energy", "least",   "most",
-					     "mean power", "peak",        "covered", NULL };
-	struct table t;
-
-	table_init(&t, 11);
-	table_heads(&t, heads);
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct power_row *row = &v->row[i];
-		const struct power_sum *sum = &row->sum;
-		struct power_figures f = figures_of(v, row->source, sum);
-		double n = (double)sum->sampled;
-
-		mark_cells(v, &t, row);
-		table_cell(&t, "%llu", (unsigned long long)sum->n);
-		table_cell(&t, "%llu", (unsigned long long)sum->sampled);
-		table_cell(&t, "%.3f", sum->ns / (double)sum->n * 1e-3);
-		for (unsigned k = 0; k < 5 && !sum->sampled; k++)
-			table_cell(&t, "-");
-		if (sum->sampled) {
-			si_cell(&t, f.joule / n, f.joule_half / n, "J");
-			joule_cell(v, &t, row->source, &row->least);
-			joule_cell(v, &t, row->source, &row->most);
-			si_cell(&t, f.watt, f.watt_half, "W");
-			si_cell(&t, sum->peak_w, NO_HALF, "W");
-		}
-		covered_cell(&t, sum, f.covered);
-	}
-	table_print(&t, v->out, "llrrrrrrrrr", "  ");
+	table_print(&t, v->out, align, "  ");
 }
 
 static void left_out(const struct power_view *v)
 {
-	const struct power_left *l = &v->result.left;
+	const struct cvl_power_result *r = v->result;
+	uint64_t unsampled = 0, unpaired = 0, out_of_range = 0, gaps = 0;
+
+	for (size_t i = 0; i < r->n_rows; i++)
+		unsampled += r->row[i].sum.n - r->row[i].sum.sampled;
+	for (size_t i = 0; i < r->n_sources; i++) {
+		unpaired += r->source[i].unpaired;
+		out_of_range += r->source[i].out_of_range;
+		gaps += r->source[i].gaps;
+	}
 	const struct {
 		uint64_t n;
 		const char *what;
 	} lines[] = {
-		{ l->unfinished, "began, and no end was seen" },
-		{ l->unbegun, "ended, and no begin was seen" },
-		{ l->again, "began once more before the end: the first begin holds" },
-		{ l->cut, "left out: marks were lost within" },
+		{ r->left.unfinished, "began, and no end was seen" },
+		{ r->left.unbegun, "ended, and no begin was seen" },
+		{ r->left.again, "began once more before the end: the first begin holds" },
+		{ r->left.cut, "left out: marks were lost within" },
+		{ unsampled, "without a reading within, or at an unknown time: not in the energy" },
+		{ unpaired, "readings of current or volts alone: left out" },
+		{ out_of_range, "readings beyond 1e+15 W or V, or no numbers: left out" },
 	};
-	uint64_t unsampled = 0, unlike = 0, senseless = 0, gaps = 0;
-
-	for (size_t i = 0; i < v->n_rows; i++)
-		unsampled += v->row[i].sum.n - v->row[i].sum.sampled;
-	for (size_t i = 0; i < v->result.n_sources; i++) {
-		unlike += v->result.source[i].unlike;
-		senseless += v->result.source[i].senseless;
-		gaps += v->result.source[i].gaps;
-	}
-	for (unsigned i = 0; i < 4; i++)
+	for (unsigned i = 0; i < sizeof(lines) / sizeof(*lines); i++)
 		if (lines[i].n)
 			cvl_out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
 				       lines[i].what);
-	if (unsampled)
-		cvl_out_printf(
-			v->out,
-			"%llu without a reading within, or at an unknown time: not in the energy\n",
-			(unsigned long long)unsampled);
-	if (unlike)
-		cvl_out_printf(v->out, "%llu readings of current or volts alone: left out\n",
-			       (unsigned long long)unlike);
-	if (senseless)
-		cvl_out_printf(v->out,
-			       "%llu readings beyond %.0e W or V, or no numbers: left out\n",
-			       (unsigned long long)senseless, POWER_MOST);
 	if (gaps) {
 		cli_count(v->out, gaps, "gap");
 		cvl_out_text(v->out, " in the readings: their energy is in no sum\n");
@@ -363,7 +339,7 @@ static void left_out(const struct power_view *v)
 
 void power_view_text(struct power_view *v)
 {
-	const struct power_opts *o = &v->opts;
+	const struct cvl_power_opts *o = &v->opts;
 
 	if (v->listed)
 		cvl_out_char(v->out, '\n');
@@ -373,14 +349,10 @@ void power_view_text(struct power_view *v)
 		cvl_out_printf(v->out, " x %s", o->volts);
 	else if (o->amperes)
 		cvl_out_printf(v->out, " x %g V", o->fixed_volts);
-	if (o->how == POWER_BETWEEN)
+	if (v->result->of == CVL_POWER_BETWEEN)
 		cvl_out_printf(v->out, ", %s", v->points);
 	cvl_out_text(v->out, "\n\n");
-	switch (o->how) {
-	case POWER_WHOLE: whole(v); break;
-	case POWER_STATES: states(v); break;
-	case POWER_BETWEEN: between(v); break;
-	}
+	rows(v);
 	cvl_out_char(v->out, '\n');
 	left_out(v);
 	if (!(o->rounded > 0))
@@ -397,12 +369,12 @@ void power_view_text(struct power_view *v)
 
 void power_view_json(struct power_view *v)
 {
-	const struct power_left *l = &v->result.left;
+	const struct cvl_power_left *l = &v->result->left;
 	json_t *rows = json_array(), *left;
 
-	for (size_t i = 0; i < v->n_rows; i++) {
-		const struct power_row *row = &v->row[i];
-		const struct power_source *source = &v->result.source[row->source];
+	for (size_t i = 0; i < v->result->n_rows; i++) {
+		const struct cvl_power_row *row = &v->result->row[i];
+		const struct cvl_power_source *source = &v->result->source[row->source];
 		json_t *j = figures_json(v, row->source, &row->sum);
 
 		set_names(v, j, row->source, row->clock, row->high);
@@ -411,8 +383,11 @@ void power_view_json(struct power_view *v)
 		json_object_set_new(j, "seconds", json_real(row->sum.ns * 1e-9));
 		json_object_set_new(j, "readings", json_integer((json_int_t)source->samples));
 		json_object_set_new(j, "gaps", json_integer((json_int_t)source->gaps));
-		json_object_set_new(j, "alone", json_integer((json_int_t)source->unlike));
-		json_object_set_new(j, "senseless", json_integer((json_int_t)source->senseless));
+		json_object_set_new(j, "unpaired", json_integer((json_int_t)source->unpaired));
+		json_object_set_new(j, "alone", json_integer((json_int_t)source->unpaired));
+		json_object_set_new(j, "out_of_range",
+				    json_integer((json_int_t)source->out_of_range));
+		json_object_set_new(j, "senseless", json_integer((json_int_t)source->out_of_range));
 		json_object_set_new(j, "least", figures_json(v, row->source, &row->least));
 		json_object_set_new(j, "most", figures_json(v, row->source, &row->most));
 		json_array_append_new(rows, j);

@@ -5,24 +5,13 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "report/figures.h"
-#include "flow/times.h"
+#include "durations.h"
 #include "clocks_print.h"
 #include "output.h"
-#include "report/svg.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
 {
 	return cvl_session_clock(v->session, clock)->name;
-}
-
-/* Rounded up: bounds hold. */
-static int64_t ns_of(const struct precision_clock *c, uint64_t ticks)
-{
-	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u + c->rate_hz - 1;
-
-	ns /= c->rate_hz;
-	return ns > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)ns;
 }
 
 static uint64_t plus(uint64_t a, uint64_t b)
@@ -46,17 +35,17 @@ static void share_cell(struct table *t, double share)
 
 static int by_length(const void *va, const void *vb)
 {
-	const struct precision_gap *const *a = va, *const *b = vb;
+	const struct cvl_precision_gap *const *a = va, *const *b = vb;
 
 	return ((*a)->ticks < (*b)->ticks) - ((*a)->ticks > (*b)->ticks);
 }
 
 /* The longest gaps of @c, up to v->gaps; free() them. */
-static struct precision_gap **longest(const struct precision_view *v,
-				      const struct precision_clock *c, size_t *n)
+static struct cvl_precision_gap **longest(const struct precision_view *v,
+					  const struct cvl_precision_clock *c, size_t *n)
 {
-	const struct precision *p = &v->study;
-	struct precision_gap **g = calloc(p->n_gaps + 1, sizeof(*g));
+	const struct cvl_precision_result *p = v->study;
+	struct cvl_precision_gap **g = calloc(p->n_gaps + 1, sizeof(*g));
 
 	*n = 0;
 	for (size_t i = 0; g && i < p->n_gaps; i++)
@@ -70,35 +59,35 @@ static struct precision_gap **longest(const struct precision_view *v,
 
 /* ---- as text ---- */
 
-static void put_levels(struct cvl_out *o, const struct precision_clock *c)
+static void put_levels(struct cvl_out *o, const struct cvl_precision_clock *c)
 {
-	const int64_t epsilon = ns_of(c, c->resolution);
+	const int64_t epsilon = cvl_precision_ns(c, c->resolution);
 	struct table t;
 
 	table_init(&t, 7);
 	table_heads(&t, (const char *[]){ "assurance", "tau", "of time", "of steps", "epsilon",
 					  "tau + epsilon", "bracket", NULL });
 	/* without each step there is the longest alone */
-	for (size_t i = c->step.n ? 0 : PRECISION_LEVELS - 1; i < PRECISION_LEVELS; i++) {
-		struct precision_level l = precision_at(c, precision_levels[i]);
+	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1; i < CVL_PRECISION_LEVELS; i++) {
+		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
 		table_cell(&t, "%g", l.share);
-		ns_cell(&t, ns_of(c, l.tau));
+		ns_cell(&t, cvl_precision_ns(c, l.tau));
 		share_cell(&t, l.time);
 		share_cell(&t, l.steps);
 		ns_cell(&t, epsilon);
-		ns_cell(&t, ns_of(c, l.tau + c->resolution));
-		ns_cell(&t, ns_of(c, l.bracket));
+		ns_cell(&t, cvl_precision_ns(c, l.tau + c->resolution));
+		ns_cell(&t, cvl_precision_ns(c, l.bracket));
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 }
 
-static void put_claims(struct cvl_out *o, const struct precision_clock *c)
+static void put_claims(struct cvl_out *o, const struct cvl_precision_clock *c)
 {
 	char widest[CVL_TIME_TEXT], gap[CVL_TIME_TEXT];
 
-	cvl_bound_text(widest, ns_of(c, c->widest));
-	cvl_bound_text(gap, ns_of(c, c->gap_ticks));
+	cvl_bound_text(widest, cvl_precision_ns(c, c->widest));
+	cvl_bound_text(gap, cvl_precision_ns(c, c->gap_ticks));
 	cvl_out_text(
 		o,
 		"\ntau + epsilon is the precision of an event, and of a duration of two of them\n");
@@ -109,14 +98,14 @@ static void put_claims(struct cvl_out *o, const struct precision_clock *c)
 }
 
 /* What stamps of this clock are worth beside stamps that another processor of the machine took itself. */
-static void put_counter(struct cvl_out *o, const struct precision_clock *c)
+static void put_counter(struct cvl_out *o, const struct cvl_precision_clock *c)
 {
 	char slack[CVL_TIME_TEXT], limit[CVL_TIME_TEXT];
 
 	if (!c->counter.told)
 		return;
-	cvl_bound_text(slack, ns_of(c, plus(c->counter.apart, c->resolution)));
-	cvl_bound_text(limit, ns_of(c, plus(c->counter.limit, c->resolution)));
+	cvl_bound_text(slack, cvl_precision_ns(c, plus(c->counter.apart, c->resolution)));
+	cvl_bound_text(limit, cvl_precision_ns(c, plus(c->counter.limit, c->resolution)));
 	cvl_out_printf(
 		o,
 		"beside stamps of processor %llu: +-%s by what the counters were shown to differ, +-%s at most\n",
@@ -124,9 +113,9 @@ static void put_counter(struct cvl_out *o, const struct precision_clock *c)
 }
 
 static int put_gaps(const struct precision_view *v, struct cvl_out *o,
-		    const struct precision_clock *c)
+		    const struct cvl_precision_clock *c)
 {
-	struct precision_gap **g;
+	struct cvl_precision_gap **g;
 	struct table t;
 	size_t n;
 
@@ -146,7 +135,7 @@ static int put_gaps(const struct precision_view *v, struct cvl_out *o,
 	table_heads(&t, (const char *[]){ "up to s", "for", "cause", "", NULL });
 	for (size_t i = 0; i < n; i++) {
 		table_cell(&t, "%.9f", (double)g[i]->end / (double)c->rate_hz);
-		ns_cell(&t, ns_of(c, g[i]->ticks));
+		ns_cell(&t, cvl_precision_ns(c, g[i]->ticks));
 		table_cell(&t, "%s", g[i]->cause);
 		table_cell(&t, "%s", g[i]->detail);
 	}
@@ -158,13 +147,13 @@ static int put_gaps(const struct precision_view *v, struct cvl_out *o,
 	for (size_t i = 0; i < c->n_causes; i++) {
 		table_cell(&t, "%s", c->cause[i].name);
 		table_cell(&t, "%llu", (unsigned long long)c->cause[i].n);
-		ns_cell(&t, ns_of(c, c->cause[i].ticks));
+		ns_cell(&t, cvl_precision_ns(c, c->cause[i].ticks));
 	}
 	table_print(&t, o, "lrr", "  ");
 	return 0;
 }
 
-static void put_facts(struct cvl_out *o, const struct precision_clock *c)
+static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
 {
 	struct table t;
 
@@ -181,7 +170,7 @@ static void put_facts(struct cvl_out *o, const struct precision_clock *c)
 }
 
 static int put_clock(const struct precision_view *v, struct cvl_out *o,
-		     const struct precision_clock *c)
+		     const struct cvl_precision_clock *c)
 {
 	char least[CVL_TIME_TEXT], most[CVL_TIME_TEXT];
 	int rc = 0;
@@ -197,8 +186,8 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 			o, "it tells of no loop (a capture that was cut off, or stamps by others)");
 	}
 	if (c->events) {
-		cvl_bound_text(least, ns_of(c, 2 * c->half_least));
-		cvl_bound_text(most, ns_of(c, 2 * c->half_most));
+		cvl_bound_text(least, cvl_precision_ns(c, 2 * c->half_least));
+		cvl_bound_text(most, cvl_precision_ns(c, 2 * c->half_most));
 		cvl_out_text(o, "; ");
 		cli_count(o, c->events, "event");
 		cvl_out_printf(o, " with brackets of %s to %s", least, most);
@@ -220,13 +209,13 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 
 static int put_text(const struct precision_view *v, struct cvl_out *o)
 {
-	const struct flow_times *times = &v->study.times;
+	const struct cvl_durations *times = &v->study->times;
 	int rc = 0;
 
-	for (size_t i = 0; i < v->study.n && !rc && !v->between; i++) {
+	for (size_t i = 0; i < v->study->n && !rc && !v->between; i++) {
 		if (i)
 			cvl_out_char(o, '\n');
-		rc = put_clock(v, o, &v->study.clock[i]);
+		rc = put_clock(v, o, &v->study->clock[i]);
 	}
 	if (!v->between || rc)
 		return rc;
@@ -236,16 +225,17 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 		cvl_out_printf(
 			o, "; within %llu nobody looked for a while, and a pulse may be missing",
 			(unsigned long long)times->broken);
-	if (v->study.open)
+	if (v->study->open)
 		cvl_out_printf(o, "; %llu began and did not end",
-			       (unsigned long long)v->study.open);
+			       (unsigned long long)v->study->open);
 	cvl_out_char(o, '\n');
-	return flow_times_text(o, times);
+	durations_text(o, times);
+	return 0;
 }
 
 /* ---- as JSON ---- */
 
-static json_t *bins_json(const struct precision_bins *b)
+static json_t *bins_json(const struct cvl_precision_bins *b)
 {
 	json_t *all = json_array();
 
@@ -257,42 +247,43 @@ static json_t *bins_json(const struct precision_bins *b)
 	return all;
 }
 
-static json_t *levels_json(const struct precision_clock *c)
+static json_t *levels_json(const struct cvl_precision_clock *c)
 {
 	json_t *all = json_array();
 
-	for (size_t i = c->step.n ? 0 : PRECISION_LEVELS - 1; i < PRECISION_LEVELS && c->looped;
-	     i++) {
-		struct precision_level l = precision_at(c, precision_levels[i]);
+	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1;
+	     i < CVL_PRECISION_LEVELS && c->looped; i++) {
+		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
 		json_array_append_new(
-			all, json_pack("{s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "assurance", l.share,
-				       "tau_ns", (json_int_t)ns_of(c, l.tau), "of_time", l.time,
-				       "of_steps", l.steps, "precision_ns",
-				       (json_int_t)ns_of(c, l.tau + c->resolution), "bracket_ns",
-				       (json_int_t)ns_of(c, l.bracket), "duration_assurance",
-				       l.share > 0.5 ? 2 * l.share - 1 : 0.0));
+			all,
+			json_pack("{s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "assurance", l.share,
+				  "tau_ns", (json_int_t)cvl_precision_ns(c, l.tau), "of_time",
+				  l.time, "of_steps", l.steps, "precision_ns",
+				  (json_int_t)cvl_precision_ns(c, l.tau + c->resolution),
+				  "bracket_ns", (json_int_t)cvl_precision_ns(c, l.bracket),
+				  "duration_assurance", l.share > 0.5 ? 2 * l.share - 1 : 0.0));
 	}
 	return all;
 }
 
-static json_t *gaps_json(const struct precision_view *v, const struct precision_clock *c)
+static json_t *gaps_json(const struct precision_view *v, const struct cvl_precision_clock *c)
 {
-	const struct precision *p = &v->study;
+	const struct cvl_precision_result *p = v->study;
 	json_t *all = json_array();
 
 	for (size_t i = 0; i < p->n_gaps; i++)
 		if (p->gap[i].clock == c->clock)
-			json_array_append_new(all,
-					      json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
-							(json_int_t)p->gap[i].end, "ns",
-							(json_int_t)ns_of(c, p->gap[i].ticks),
-							"cause", report_text(p->gap[i].cause),
-							"detail", report_text(p->gap[i].detail)));
+			json_array_append_new(
+				all, json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
+					       (json_int_t)p->gap[i].end, "ns",
+					       (json_int_t)cvl_precision_ns(c, p->gap[i].ticks),
+					       "cause", report_text(p->gap[i].cause), "detail",
+					       report_text(p->gap[i].detail)));
 	return all;
 }
 
-static json_t *clock_json(const struct precision_view *v, const struct precision_clock *c)
+static json_t *clock_json(const struct precision_view *v, const struct cvl_precision_clock *c)
 {
 	json_t *facts = json_array(), *j;
 
@@ -304,17 +295,19 @@ static json_t *clock_json(const struct precision_view *v, const struct precision
 	j = json_pack("{s:o, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clock",
 		      report_text(clock_name(v, c->clock)), "rate_hz", (json_int_t)c->rate_hz,
 		      "loop", c->looped, "steps", (json_int_t)c->steps, "ticks",
-		      (json_int_t)c->step.ticks, "epsilon_ns", (json_int_t)ns_of(c, c->resolution),
-		      "tau_max_ns", (json_int_t)ns_of(c, c->longest), "bracket_max_ns",
-		      (json_int_t)ns_of(c, c->widest), "gap_ns", (json_int_t)ns_of(c, c->gap_ticks),
-		      "gaps", (json_int_t)c->gaps, "lost", (json_int_t)c->lost, "events",
-		      (json_int_t)c->events);
+		      (json_int_t)c->step.ticks, "epsilon_ns",
+		      (json_int_t)cvl_precision_ns(c, c->resolution), "tau_max_ns",
+		      (json_int_t)cvl_precision_ns(c, c->longest), "bracket_max_ns",
+		      (json_int_t)cvl_precision_ns(c, c->widest), "gap_ns",
+		      (json_int_t)cvl_precision_ns(c, c->gap_ticks), "gaps", (json_int_t)c->gaps,
+		      "lost", (json_int_t)c->lost, "events", (json_int_t)c->events);
 	json_object_set_new(j, "levels", levels_json(c));
 	if (c->counter.told)
-		json_object_set_new(j, "counter",
-				    json_pack("{s:I, s:I, s:I}", "cpu", (json_int_t)c->counter.cpu,
-					      "apart_ns", (json_int_t)ns_of(c, c->counter.apart),
-					      "limit_ns", (json_int_t)ns_of(c, c->counter.limit)));
+		json_object_set_new(
+			j, "counter",
+			json_pack("{s:I, s:I, s:I}", "cpu", (json_int_t)c->counter.cpu, "apart_ns",
+				  (json_int_t)cvl_precision_ns(c, c->counter.apart), "limit_ns",
+				  (json_int_t)cvl_precision_ns(c, c->counter.limit)));
 	json_object_set_new(j, "step_bins", bins_json(&c->step));
 	json_object_set_new(j, "span_bins", bins_json(&c->span));
 	json_object_set_new(j, "gap_list", gaps_json(v, c));
@@ -322,22 +315,37 @@ static json_t *clock_json(const struct precision_view *v, const struct precision
 	return j;
 }
 
+static json_t *times_json(const struct cvl_durations *d)
+{
+	struct cvl_out *o = malloc(sizeof(*o));
+	struct js j = { .o = o };
+	json_t *times = NULL;
+
+	if (o) {
+		cvl_out_init(o, -1, "memory");
+		js_open(&j, NULL, '{');
+		durations_json(&j, d);
+		js_close(&j, '}');
+		times = json_loadb(o->buf, o->n, 0, NULL);
+	}
+	free(o);
+	return times;
+}
+
 static int put_json(const struct precision_view *v, struct cvl_out *o)
 {
 	json_t *clocks = json_array(), *all;
 	char *text;
 
-	for (size_t i = 0; i < v->study.n; i++)
-		json_array_append_new(clocks, clock_json(v, &v->study.clock[i]));
+	for (size_t i = 0; i < v->study->n; i++)
+		json_array_append_new(clocks, clock_json(v, &v->study->clock[i]));
 	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)),
 			"clocks", clocks);
 	if (v->between) {
-		json_t *times = flow_times_json(&v->study.times, v->between, "");
+		json_t *times = times_json(&v->study->times);
 
-		json_object_del(times, "to");
-		json_object_del(times, "from");
 		json_object_set_new(times, "between", report_text(v->between));
-		json_object_set_new(times, "open", json_integer((json_int_t)v->study.open));
+		json_object_set_new(times, "open", json_integer((json_int_t)v->study->open));
 		json_object_set_new(all, "durations", times);
 	}
 	text = json_dumps(all, JSON_INDENT(2));
@@ -370,12 +378,12 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 static void put_svg(struct cvl_out *o, const void *view)
 {
 	const struct precision_view *v = view;
+	const struct cvl_durations *times = &v->study->times;
 	char title[300];
+	const char *name = title;
 
-	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, v->study.times.n);
-	svg_begin(o, FIGURE_WIDTH, 10 + FLOW_PLOT_STRIDE, title);
-	flow_times_draw(o, title, &v->study.times, 36);
-	svg_end(o);
+	snprintf(title, sizeof(title), "%.240s: %zu durations", v->between, times->n);
+	cvl_durations_svg(title, &name, &times, 1, o);
 }
 
 int precision_view_svg(const struct precision_view *v, struct cvl_error *err)

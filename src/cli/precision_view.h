@@ -3,12 +3,13 @@
 #ifndef CLI_PRECISION_VIEW_H
 #define CLI_PRECISION_VIEW_H
 
-#include "analysis/precision/precision.h"
+#include <coeval/precision.h>
+
 #include "cli.h"
 
 struct precision_view {
 	struct cvl_session *session;
-	struct precision study;
+	const struct cvl_precision_result *study;
 	const char *between; /* A..B as it was given, or NULL */
 	const char *svg;
 	unsigned gaps; /* that are listed */

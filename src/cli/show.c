@@ -91,7 +91,7 @@ static int pick(struct show *s, struct cvl_error *err)
 
 int show_begin(struct show *s, struct cvl_timeline *tl, struct cvl_error *err)
 {
-	const struct cvl_select_opts opts = { .kinds = UINT32_MAX, .spans = true };
+	const struct cvl_select_opts opts = { .kinds = UINT32_MAX };
 	int rc;
 
 	s->tl = tl;

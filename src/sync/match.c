@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/match.h"
 
-#include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include <coeval/select.h>
 
 /* Ends of messages that wait for their other end; the oldest give way. */
 #define PENDING_MAX (1u << 20)
@@ -22,14 +23,16 @@ struct role {
 	struct {
 		uint16_t rule;
 		bool receive;
+		bool tests; /* its fields decide whether it is one */
 	} as[MATCH_ROLES_MAX];
 };
 
 struct matcher {
 	struct cvl_timeline *tl;
 	const struct rule_set *rules;
-	struct role **role; /* [stream][class]; NULL: no class of that stream is an end */
-	struct ends *table; /* open addressing */
+	struct cvl_selector *event; /* of each rule, what is sent and what is received */
+	struct role **role;         /* [stream][class]; NULL: no class of that stream is an end */
+	struct ends *table;         /* open addressing */
 	size_t table_size, table_used;
 	uint64_t numbers;
 	struct match_counts counts;
@@ -227,6 +230,15 @@ static const struct role *role_of(const struct matcher *m, size_t stream, uint32
 	return m->role[stream] ? &m->role[stream][cls] : NULL;
 }
 
+/* Whether record @i is what its class may be by role @k. */
+static bool is_end(const struct matcher *m, const struct role *role, uint8_t k,
+		   const struct cvl_slice *sl, size_t i)
+{
+	return !role->as[k].tests ||
+	       cvl_selector_holds(&m->event[2 * role->as[k].rule + role->as[k].receive], m->tl, sl,
+				  i);
+}
+
 bool matcher_wants(const struct matcher *m, size_t stream, uint32_t cls)
 {
 	const struct role *role = role_of(m, stream, cls);
@@ -241,9 +253,11 @@ int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_
 	int n = 0;
 
 	for (uint8_t k = 0; role && k < role->n; k++) {
-		int rc =
-			see_end(m, sl, i, role->as[k].rule, role->as[k].receive, who, &out[n], err);
+		int rc;
 
+		if (!is_end(m, role, k, sl, i))
+			continue;
+		rc = see_end(m, sl, i, role->as[k].rule, role->as[k].receive, who, &out[n], err);
 		if (rc < 0)
 			return rc;
 		n += rc;
@@ -263,6 +277,8 @@ int matcher_ends(struct matcher *m, const struct cvl_slice *sl, size_t i,
 		const struct match_rule *r = &m->rules->rule[role->as[k].rule];
 		bool receive = role->as[k].receive;
 
+		if (!is_end(m, role, k, sl, i))
+			continue;
 		out[n] = (struct match_loose){ .rule = role->as[k].rule, .receive = receive };
 		if (receive)
 			out[n].tick = tick + half < tick ? UINT64_MAX : tick + half;
@@ -287,30 +303,63 @@ struct match_counts matcher_counts(const struct matcher *m)
 
 /* ---- all of it ---- */
 
+/* Read what the rules call events, and find them; one that there is not is no end of anything. */
+static int find_events(struct matcher *m, struct cvl_error *err)
+{
+	const struct cvl_select_opts opts = { .events = true };
+
+	m->event = calloc(2 * m->rules->n + 1, sizeof(*m->event));
+	if (!m->event)
+		return cvl_no_memory(err);
+	for (size_t r = 0; r < 2 * m->rules->n; r++) {
+		const struct match_rule *rule = &m->rules->rule[r / 2];
+		const char *text = r % 2 ? rule->receive.event : rule->send.event;
+		int rc = cvl_selector_parse(&m->event[r], text, strlen(text), err);
+
+		if (rc)
+			return rc;
+		rc = cvl_selector_settle(&m->event[r], m->tl, &opts, err);
+		if (rc == CVL_E_UNKNOWN_ID)
+			cvl_selector_free(&m->event[r]);
+		else if (rc)
+			return rc;
+	}
+	return 0;
+}
+
+static void add_role(struct matcher *m, size_t r, size_t stream, size_t cls, size_t clock)
+{
+	struct role *role = &m->role[stream][cls];
+	size_t i = 0;
+
+	if (!cvl_selector_class(&m->event[r], m->tl, stream, cls, clock))
+		return;
+	while (i < role->n && (role->as[i].rule != r / 2 || role->as[i].receive != r % 2))
+		i++;
+	if (i < role->n || i == MATCH_ROLES_MAX)
+		return;
+	role->as[role->n].rule = (uint16_t)(r / 2);
+	role->as[role->n].receive = r % 2;
+	role->as[role->n++].tests = cvl_selector_tests(&m->event[r], m->tl, stream, cls);
+}
+
 static int prepare(struct matcher *m, size_t stream, struct cvl_error *err)
 {
-	const struct cvl_trace *trace = cvl_timeline_trace(m->tl, stream);
-	size_t n = cvl_trace_events(trace);
+	size_t n = cvl_trace_events(cvl_timeline_trace(m->tl, stream));
+	size_t clocks = cvl_session_clocks(cvl_timeline_session(m->tl));
 	bool any = false;
 
 	m->role[stream] = calloc(n + 1, sizeof(struct role));
 	if (!m->role[stream])
 		return cvl_no_memory(err);
-	for (size_t e = 0; e < n; e++) {
-		const char *name = cvl_trace_event(trace, e)->name;
-		struct role *role = &m->role[stream][e];
-
-		for (size_t r = 0; r < 2 * m->rules->n; r++) {
-			const struct match_rule *rule = &m->rules->rule[r / 2];
-
-			if (fnmatch(r % 2 ? rule->receive.event : rule->send.event, name, 0) ||
-			    role->n == MATCH_ROLES_MAX)
-				continue;
-			role->as[role->n].rule = (uint16_t)(r / 2);
-			role->as[role->n++].receive = r % 2;
-			any = true;
-		}
-	}
+	for (size_t r = 0; r < 2 * m->rules->n; r++)
+		for (size_t c = 0; c < clocks && m->event[r].node; c++)
+			for (size_t e = 0; e < n && cvl_select_stream(m->tl, stream, c) &&
+					   cvl_selector_clock(&m->event[r], m->tl, c);
+			     e++)
+				add_role(m, r, stream, e, c);
+	for (size_t e = 0; e < n; e++)
+		any = any || m->role[stream][e].n;
 	if (!any) {
 		free(m->role[stream]);
 		m->role[stream] = NULL;
@@ -324,6 +373,9 @@ void matcher_free(struct matcher *m)
 		return;
 	for (size_t s = 0; m->role && s < cvl_timeline_streams(m->tl); s++)
 		free(m->role[s]);
+	for (size_t r = 0; m->event && r < 2 * m->rules->n; r++)
+		cvl_selector_free(&m->event[r]);
+	free(m->event);
 	free(m->role);
 	free(m->table);
 	free(m);
@@ -334,7 +386,7 @@ int matcher_new(struct matcher **out, struct cvl_timeline *tl, const struct rule
 {
 	struct matcher *m = calloc(1, sizeof(*m));
 	size_t n = cvl_timeline_streams(tl);
-	int rc = 0;
+	int rc;
 
 	*out = NULL;
 	if (m) {
@@ -342,8 +394,7 @@ int matcher_new(struct matcher **out, struct cvl_timeline *tl, const struct rule
 		m->rules = rules;
 		m->role = calloc(n + 1, sizeof(*m->role));
 	}
-	if (!m || !m->role)
-		rc = cvl_no_memory(err);
+	rc = m && m->role ? find_events(m, err) : cvl_no_memory(err);
 	for (size_t s = 0; s < n && rules->n && !rc; s++)
 		rc = prepare(m, s, err);
 	if (rc)

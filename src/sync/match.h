@@ -39,7 +39,7 @@ struct match_counts {
 
 struct matcher;
 
-/** @tl and @rules must outlive it. CVL_E_NOMEM. */
+/** @tl and @rules must outlive it. CVL_E_SYNTAX: an event's name is no selector; CVL_E_USAGE: it may mean two things; CVL_E_NOMEM. */
 int matcher_new(struct matcher **m, struct cvl_timeline *tl, const struct rule_set *rules,
 		struct cvl_error *err);
 void matcher_free(struct matcher *m);

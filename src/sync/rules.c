@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/rules.h"
 
+#include <coeval/select.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,9 +59,23 @@ static const struct config_key side_keys[] = {
 	  .min = 1 },
 	{ 0 },
 };
+
+static int end_side(struct config *c, void *to)
+{
+	const struct rule_side *side = to;
+	struct cvl_selector sel;
+	struct cvl_error err;
+
+	if (cvl_selector_parse(&sel, side->event, strlen(side->event), &err))
+		return config_fail(c, &side->event, err.code, "%s", err.text);
+	cvl_selector_free(&sel);
+	return 0;
+}
+
 static const struct config_shape side_shape = { .what = "a side of a rule",
 						.key = side_keys,
-						.size = sizeof(struct rule_side) };
+						.size = sizeof(struct rule_side),
+						.end = end_side };
 
 static int end_rule(struct config *c, void *to)
 {

@@ -14,7 +14,7 @@
 #define RULE_KEYS_MAX 16
 
 struct rule_side {
-	const char *event;              /* name, or glob */
+	const char *event;              /* a selector of events: coeval/select.h */
 	const char *key[RULE_KEYS_MAX]; /* fields, in the order of the other side's */
 	size_t n_keys;
 };

@@ -179,7 +179,8 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 {
 	const enum cvl_when when = r->when;
 	const struct cvl_trace *t = cvl_timeline_trace(f->tl, stream);
-	bool plain = when == CVL_WHEN_PLAIN, lines = when < CVL_WHEN_BEGIN && !f->sel->n_conditions;
+	bool plain = when == CVL_WHEN_PLAIN,
+	     lines = when < CVL_WHEN_BEGIN && !f->sel->n_conditions && !f->opts->events;
 	size_t n = lines ? cvl_timeline_lines(f->tl, stream) : 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -343,6 +344,27 @@ static int no_name(const struct finder *f, const struct reading *r, struct cvl_e
 			cvl_near_text(&near, text));
 }
 
+/* Whether there would be something without what stands behind the last colon, which is no edge or state. */
+static bool is_misspelt(const struct finder *f)
+{
+	char path[CVL_SELECTOR_MAX + 1];
+	char *colon = strrchr(strcpy(path, f->sel->path), ':');
+	struct reading r;
+
+	if (f->sel->when || !colon)
+		return false;
+	*colon = '\0';
+	for (size_t cut = 0; cut <= f->sel->n_cuts - f->sel->must_cut; cut++) {
+		if (cut < f->sel->n_cuts && path + f->sel->cut[cut] >= colon)
+			continue;
+		make_reading(f->sel, path, cut, &r);
+		r.when = CVL_WHEN_PLAIN;
+		if (exists(f, &r))
+			return true;
+	}
+	return false;
+}
+
 static int nothing(const struct finder *f, struct cvl_error *err)
 {
 	const struct cvl_selector *sel = f->sel;
@@ -351,6 +373,11 @@ static int nothing(const struct finder *f, struct cvl_error *err)
 	struct cvl_near near;
 	char text[CVL_NEAR_TEXT];
 
+	if (is_misspelt(f))
+		return cvl_fail(
+			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+			"'%.100s': behind the colon stands rise, fall, edge, high, low, begin or end, not %.60s",
+			sel->text, strrchr(sel->path, ':') + 1);
 	/* the longest node that there is; else a first part that is a node's but for a letter */
 	for (size_t cut = sel->n_cuts; cut-- > 0;) {
 		make_reading(sel, sel->path, cut, &r);

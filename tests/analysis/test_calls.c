@@ -85,12 +85,12 @@ static void truth_make(struct truth *t, uint64_t test, int spans)
 /* ---- what the machine tells ---- */
 
 struct told {
-	struct calls_span *span;
+	struct cvl_calls_span *span;
 	size_t n;
-	struct calls_message message;
+	struct cvl_calls_message message;
 };
 
-static void tell_span(void *ctx, const struct calls_span *s)
+static void tell_span(void *ctx, const struct cvl_calls_span *s)
 {
 	struct told *told = ctx;
 
@@ -98,14 +98,14 @@ static void tell_span(void *ctx, const struct calls_span *s)
 	told->span[told->n++] = *s;
 }
 
-static void tell_message(void *ctx, const struct calls_message *m)
+static void tell_message(void *ctx, const struct cvl_calls_message *m)
 {
 	((struct told *)ctx)->message = *m;
 }
 
-static struct calls_time at(int64_t ns)
+static struct cvl_calls_time at(int64_t ns)
 {
-	return (struct calls_time){ .ns = ns, .tick = (uint64_t)ns };
+	return (struct cvl_calls_time){ .ns = ns, .tick = (uint64_t)ns };
 }
 
 static struct calls *machine(struct told *told, unsigned threads, uint32_t *core)
@@ -145,7 +145,7 @@ static void done(struct calls *c, struct told *told, int64_t now)
 }
 
 /* The true span that the machine means; spans of one thread never begin at the same time. */
-static struct true_span *find(struct truth *t, const struct calls_span *s)
+static struct true_span *find(struct truth *t, const struct cvl_calls_span *s)
 {
 	for (int i = 0; i < t->n; i++)
 		if (t->span[i].thread == s->thread && t->span[i].begin == s->begin.ns)
@@ -211,7 +211,7 @@ static void whole_trees_come_out_as_they_are(void **state)
 				total[s->function] += s->end - s->begin;
 		}
 		for (size_t i = 0; i < calls_costs(c); i++) {
-			const struct calls_cost *k = calls_cost(c, i);
+			const struct cvl_calls_cost *k = calls_cost(c, i);
 
 			assert_int_equal(k->calls, calls[k->function]);
 			assert_int_equal(k->total, total[k->function]);
@@ -313,26 +313,28 @@ static void any_events_leave_spans_in_order(void **state)
 			now += (int64_t)draw_below(&d, 5);
 			switch (draw_below(&d, 8)) {
 			case 0:
-				calls_switch(c, core, thread, (enum calls_reason)draw_below(&d, 3),
-					     at(now), &err);
+				calls_switch(c, core, thread,
+					     (enum cvl_calls_reason)draw_below(&d, 3), at(now),
+					     &err);
 				break;
 			case 1:
-				calls_gap(c, 0, draw_below(&d, 2) ? core : CALLS_NONE, at(now),
+				calls_gap(c, 0, draw_below(&d, 2) ? core : CVL_CALLS_NONE, at(now),
 					  at(now + late), 1, &err);
 				break;
 			case 2:
 				number = (uint32_t)draw_below(&d, THREADS);
-				calls_received(c, &(struct calls_message){ .from = number,
-									   .to = thread,
-									   .sent = at(now - late),
-									   .received = at(now) });
+				calls_received(c,
+					       &(struct cvl_calls_message){ .from = number,
+									    .to = thread,
+									    .sent = at(now - late),
+									    .received = at(now) });
 				calls_sign(c, thread, at(now));
 				break;
 			case 3:
 			case 4:
 				ends++;
 				calls_end(c, thread, at(now - late),
-					  function == FUNCTIONS ? CALLS_NONE : function,
+					  function == FUNCTIONS ? CVL_CALLS_NONE : function,
 					  draw_below(&d, 2), draw_below(&d, 2), &err);
 				break;
 			default:
@@ -375,7 +377,7 @@ static void preempted_time_is_what_others_ran(void **state)
 		struct {
 			unsigned thread;
 			int64_t from, to;
-			enum calls_reason reason; /* why the one before stopped */
+			enum cvl_calls_reason reason; /* why the one before stopped */
 		} run[2000];
 		size_t next[THREADS] = { 0 }, runs = 0;
 		struct draw d = draw_begin(5000 + round);
@@ -402,7 +404,7 @@ static void preempted_time_is_what_others_ran(void **state)
 				run[runs - 1].to = now;
 			run[runs].thread = k;
 			run[runs].from = now;
-			run[runs].reason = (enum calls_reason)draw_below(&d, 3);
+			run[runs].reason = (enum cvl_calls_reason)draw_below(&d, 3);
 			assert_int_equal(calls_switch(c, core, k, run[runs].reason, at(now), &err),
 					 0);
 			for (; n && next[k] < tree[k].n_events; n--) {
@@ -421,11 +423,11 @@ static void preempted_time_is_what_others_ran(void **state)
 		assert_true(runs < 2000);
 		done(c, &told, now);
 		for (size_t i = 0; i < told.n; i++) {
-			const struct calls_span *s = &told.span[i];
+			const struct cvl_calls_span *s = &told.span[i];
 			struct truth *t = &tree[s->thread];
 			const struct true_span *true_span = find(t, s);
 			int64_t ran = 0, out[3] = { 0 };
-			enum calls_reason why = CALLS_REASON_NONE;
+			enum cvl_calls_reason why = CVL_CALLS_REASON_NONE;
 
 			assert_non_null(true_span);
 			assert_int_equal(s->end.ns, true_span->end);
@@ -439,7 +441,7 @@ static void preempted_time_is_what_others_ran(void **state)
 				}
 				if (k && run[k - 1].thread == s->thread)
 					why = run[k].reason;
-				out[run[k].thread ? why : CALLS_REASON_BLOCKED] += ns;
+				out[run[k].thread ? why : CVL_CALLS_REASON_BLOCKED] += ns;
 			}
 			for (int k = 0; k < t->n; k++) { /* what its children ran is not its own */
 				if (t->span[k].parent != (int)(true_span - t->span))
@@ -450,9 +452,9 @@ static void preempted_time_is_what_others_ran(void **state)
 							       t->span[k].begin, t->span[k].end);
 			}
 			assert_int_equal(s->self, ran);
-			assert_int_equal(s->part.blocked, out[CALLS_REASON_BLOCKED]);
-			assert_int_equal(s->part.preempted, out[CALLS_REASON_PREEMPTED]);
-			assert_int_equal(s->part.switched, out[CALLS_REASON_NONE]);
+			assert_int_equal(s->part.blocked, out[CVL_CALLS_REASON_BLOCKED]);
+			assert_int_equal(s->part.preempted, out[CVL_CALLS_REASON_PREEMPTED]);
+			assert_int_equal(s->part.switched, out[CVL_CALLS_REASON_NONE]);
 		}
 		for (unsigned k = 0; k < THREADS; k++)
 			truth_free(&tree[k]);
@@ -495,7 +497,7 @@ static void what_is_deeper_is_counted_and_left_out(void **state)
 	uint32_t thread;
 
 	(void)state;
-	assert_int_equal(calls_add_thread(c, 0, CALLS_NONE, NULL, at(0), &thread, &err), 0);
+	assert_int_equal(calls_add_thread(c, 0, CVL_CALLS_NONE, NULL, at(0), &thread, &err), 0);
 	for (uint64_t i = 0; i < deep; i++)
 		assert_int_equal(calls_begin(c, thread, at(1), 1, 0, &err), 0);
 	for (uint64_t i = 0; i < deep; i++)
@@ -518,15 +520,15 @@ static void an_exit_without_entry_began_with_the_capture(void **state)
 	calls_begin(c, 0, at(10), 1, 0, &err);
 	calls_end(c, 0, at(20), 1, 0, false, &err);
 	calls_end(c, 0, at(30), 2, 0, false, &err);
-	calls_end(c, 0, at(40), CALLS_NONE, 0, false, &err);
+	calls_end(c, 0, at(40), CVL_CALLS_NONE, 0, false, &err);
 	done(c, &told, 50);
 	assert_int_equal(told.n, 3);
 	assert_int_equal(told.span[1].begin.ns, 0);
 	assert_int_equal(told.span[1].end.ns, 30);
 	assert_int_equal(told.span[1].depth, -1); /* around what was known first */
-	assert_int_equal(told.span[1].marks, CALLS_LOST_ENTRY);
+	assert_int_equal(told.span[1].marks, CVL_CALLS_LOST_ENTRY);
 	assert_int_equal(told.span[2].depth, -2);
-	assert_int_equal(told.span[2].function, CALLS_NONE);
+	assert_int_equal(told.span[2].function, CVL_CALLS_NONE);
 	assert_int_equal(calls_repairs(c)->lost_entries, 2);
 	free(told.span);
 	calls_free(c);
@@ -550,11 +552,11 @@ static void an_exit_lost_in_a_gap_ends_its_span_there(void **state)
 	assert_int_equal(told.span[0].end.ns, 30);
 	assert_int_equal(told.span[0].self, 10);
 	assert_int_equal(told.span[0].part.hidden, 0);
-	assert_int_equal(told.span[0].marks, CALLS_LOST_EXIT | CALLS_GAP);
+	assert_int_equal(told.span[0].marks, CVL_CALLS_LOST_EXIT | CVL_CALLS_GAP);
 	assert_int_equal(told.span[1].end.ns, 60);
 	assert_int_equal(told.span[1].self, 10 + 20); /* before the other, and behind the gap */
 	assert_int_equal(told.span[1].part.hidden, 10);
-	assert_int_equal(told.span[1].marks, CALLS_GAP);
+	assert_int_equal(told.span[1].marks, CVL_CALLS_GAP);
 	free(told.span);
 	calls_free(c);
 }
@@ -564,7 +566,7 @@ static void a_message_sent_later_than_the_last_sign_of_life_was_waited_for(void 
 	struct told told;
 	uint32_t core;
 	struct calls *c = machine(&told, 2, &core);
-	struct calls_message m = { .from = 1, .to = 0, .sent = at(50), .received = at(60) };
+	struct cvl_calls_message m = { .from = 1, .to = 0, .sent = at(50), .received = at(60) };
 	struct cvl_error err;
 
 	(void)state;
@@ -601,7 +603,7 @@ static void what_is_open_when_its_thread_does_not_run_is_not_itself_at_work(void
 	calls_switch(c, core, 1, false, at(30), &err);
 	done(c, &told, 100);
 	assert_int_equal(told.n, 1);
-	assert_int_equal(told.span[0].marks, CALLS_OPEN);
+	assert_int_equal(told.span[0].marks, CVL_CALLS_OPEN);
 	assert_int_equal(told.span[0].self, 20);
 	assert_int_equal(told.span[0].part.switched, 70);
 	assert_int_equal(calls_thread(c, 0)->busy, 30);
@@ -651,7 +653,7 @@ static void what_lies_in_a_made_up_span_is_counted(void **state)
 	calls_end(c, 0, at(1000), 2, 0, false, &err);
 	done(c, &told, 1000);
 	for (size_t i = 0; i < calls_costs(c); i++) {
-		const struct calls_cost *k = calls_cost(c, i);
+		const struct cvl_calls_cost *k = calls_cost(c, i);
 
 		assert_int_equal(k->total, k->function == 2 ? 1000 : 5 * 30);
 		assert_int_equal(k->made_up, k->function == 1);
@@ -710,9 +712,9 @@ static void a_thread_that_runs_on_another_core_already_does_not_stop(void **stat
 
 static void a_path_tells_the_innermost_span_however_deep(void **state)
 {
-	struct calls_kept kept;
+	struct cvl_calls_kept kept;
 	struct calls_path path;
-	struct calls_span s = { .thread = 0 };
+	struct cvl_calls_span s = { .thread = 0 };
 
 	(void)state;
 	calls_kept_init(&kept, 1000);

@@ -28,7 +28,7 @@ struct world {
 	struct cvl_timeline *tl;
 	struct calls_rules rules;
 	struct calls_read *r;
-	struct calls_span span[64];
+	struct cvl_calls_span span[64];
 	size_t n;
 	struct cvl_error err;
 };
@@ -61,7 +61,7 @@ static void put(struct world *w, uint64_t us, int class, uint64_t number, const 
 	ok(cvl_writer_event(w->w, (struct cvl_tick){ us }, class, v, &w->err), &w->err);
 }
 
-static void see(void *ctx, const struct calls_span *s)
+static void see(void *ctx, const struct cvl_calls_span *s)
 {
 	struct world *w = ctx;
 
@@ -97,7 +97,7 @@ static void forget(struct world *w)
 	cvl_session_close(w->s);
 }
 
-static const struct calls_span *find(struct world *w, const char *lane, const char *function)
+static const struct cvl_calls_span *find(struct world *w, const char *lane, const char *function)
 {
 	for (size_t i = 0; i < w->n; i++)
 		if (!strcmp(calls_read_thread(w->r, w->span[i].thread), lane) &&
@@ -111,7 +111,7 @@ static const struct calls_span *find(struct world *w, const char *lane, const ch
 
 static void interrupts_and_tasks_take_the_core_from_what_ran(void **state)
 {
-	const struct calls_span *s;
+	const struct cvl_calls_span *s;
 	struct world w;
 
 	(void)state;
@@ -173,7 +173,7 @@ static void a_switch_or_its_rule_says_why(void **state)
 							{ cases[i].field, CVL_STORE_U64 } };
 		const union cvl_store_value back[] = { { .u = 1 }, { .u = 1 } },
 					    away[] = { { .u = 2 }, { .u = cases[i].value } };
-		const struct calls_span *s;
+		const struct cvl_calls_span *s;
 		struct world w;
 
 		make(&w, cases[i].name);
@@ -198,7 +198,7 @@ static void a_switch_or_its_rule_says_why(void **state)
 
 static void a_loss_whose_end_nobody_knows_ends_with_the_next_record(void **state)
 {
-	const struct calls_span *s;
+	const struct cvl_calls_span *s;
 	struct world w;
 
 	(void)state;
@@ -217,12 +217,12 @@ static void a_loss_whose_end_nobody_knows_ends_with_the_next_record(void **state
 	assert_int_equal(s->begin.ns, 30 * US); /* where nothing is known of it any more */
 	assert_int_equal(s->end.ns, 70 * US);
 	assert_int_equal(s->part.hidden, 40 * US);
-	assert_int_equal(s->marks, CALLS_LOST_ENTRY | CALLS_GAP);
+	assert_int_equal(s->marks, CVL_CALLS_LOST_ENTRY | CVL_CALLS_GAP);
 	s = find(&w, "n1", "2");
-	assert_int_equal(s->marks, CALLS_LOST_EXIT | CALLS_GAP);
+	assert_int_equal(s->marks, CVL_CALLS_LOST_EXIT | CVL_CALLS_GAP);
 	s = find(&w, "n1", "1");
 	assert_int_equal(s->part.hidden, 40 * US);
-	assert_int_equal(s->marks, CALLS_GAP);
+	assert_int_equal(s->marks, CVL_CALLS_GAP);
 	s = find(&w, "n1", "4");
 	assert_int_equal(s->depth, -1);
 	assert_int_equal(calls_repairs(calls_read_calls(w.r))->lost_entries, 2);
@@ -232,7 +232,7 @@ static void a_loss_whose_end_nobody_knows_ends_with_the_next_record(void **state
 
 static void a_stack_of_ten_thousand_is_read(void **state)
 {
-	const struct calls_cost *k;
+	const struct cvl_calls_cost *k;
 	struct world w;
 
 	(void)state;

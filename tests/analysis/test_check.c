@@ -150,32 +150,31 @@ static const int64_t tight[NODES] = { 100, 100, 100 };
 
 /* ---- asking ---- */
 
-static struct check_result results[32];
+static struct cvl_check_outcome results[32];
 static size_t n_results;
 
 static int try(struct world *x, const char *text, bool nominal, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts opts = { .nominal = nominal };
-	struct check_rules rules = { 0 };
+	struct cvl_check_opts check = { 0 };
+	struct cvl_check_rules *rules;
 	struct cvl_timeline *tl = NULL;
-	struct check *c = NULL;
-	struct cvl_slice slice;
-	int rc = check_rules_parse(&rules, text, strlen(text), "rules", err);
+	struct cvl_analysis *c = NULL;
+	int rc = cvl_check_rules_parse(&rules, text, strlen(text), "rules", err);
 
+	check.rules = rules;
 	if (!rc)
 		rc = cvl_timeline_open(&tl, x->s, &opts, err);
 	if (!rc)
-		rc = check_open(&c, &rules, tl, err);
-	while (!rc && cvl_timeline_next(tl, &slice, err) > 0)
-		rc = check_push(c, &slice, err);
+		rc = cvl_check_open(&c, tl, &check, err);
 	if (!rc)
-		rc = check_end(c, CVL_TIME_MAX, err);
-	n_results = rules.n;
-	for (size_t i = 0; i < rules.n && !rc; i++)
-		results[i] = *check_result(c, i);
-	check_close(c);
+		rc = cvl_analyse(tl, &c, 1, err);
+	n_results = rc ? 0 : cvl_check_result(c)->n;
+	for (size_t i = 0; i < n_results; i++)
+		results[i] = cvl_check_result(c)->rule[i];
+	cvl_analysis_free(c);
 	cvl_timeline_close(tl);
-	check_rules_free(&rules);
+	cvl_check_rules_free(rules);
 	return rc;
 }
 
@@ -186,15 +185,15 @@ static void ask(struct world *x, const char *text)
 	ok(try(x, text, false, &err), &err);
 }
 
-static void expect(size_t i, enum check_verdict verdict, uint64_t held, uint64_t violated,
+static void expect(size_t i, enum cvl_check_verdict verdict, uint64_t held, uint64_t violated,
 		   uint64_t unknown)
 {
-	const struct check_result *r = &results[i];
+	const struct cvl_check_outcome *r = &results[i];
 
 	if (r->verdict != verdict || r->held != held || r->violated != violated ||
 	    r->unknown != unknown)
 		fail_msg("rule %zu: %s, held %d, violated %d, unknown %d", i,
-			 check_verdict_name(r->verdict), (int)r->held, (int)r->violated,
+			 cvl_check_verdict_name(r->verdict), (int)r->held, (int)r->violated,
 			 (int)r->unknown);
 }
 
@@ -224,13 +223,13 @@ static void an_answer_in_time_holds_and_a_late_one_is_violated(void **state)
 	ask(&x, HEARD "- { after: n1.A rises, never: n2.B rises, within: 120us to 200us }\n"
 		      "- { after: n1.A falls, then: n2.B falls, within: -5us to 5us }\n"
 		      "- { after: n1.A falls, then: any other.B rises, within: 2ms }\n");
-	expect(0, CHECK_VIOLATED, 2, 2, 0);
+	expect(0, CVL_CHECK_VIOLATED, 2, 2, 0);
 	assert_int_equal(results[0].first_violated[0].time.ns, 3000000);
 	assert_string_equal(results[0].first_violated[0].from, "n1");
-	expect(1, CHECK_VIOLATED, 1, 1, 0);
-	assert_int_equal(results[1].first_violated[0].value, 150000);
-	expect(2, CHECK_HOLDS, 1, 0, 0);
-	expect(3, CHECK_HOLDS, 1, 0, 0);
+	expect(1, CVL_CHECK_VIOLATED, 1, 1, 0);
+	assert_int_equal(results[1].first_violated[0].value_ns, 150000);
+	expect(2, CVL_CHECK_HOLDS, 1, 0, 0);
+	expect(3, CVL_CHECK_HOLDS, 1, 0, 0);
 	done(&x);
 }
 
@@ -245,8 +244,8 @@ static void an_answer_at_the_limit_cannot_be_told(void **state)
 	set(&x, 2, 1000, B); /* before or after */
 	end_world(&x, 9000, tight, CVL_BOUND_STATISTICAL);
 	ask(&x, HEARD);
-	expect(0, CHECK_CANNOT_TELL, 0, 0, 2);
-	assert_int_equal(results[0].why[CHECK_BOUNDS], 2);
+	expect(0, CVL_CHECK_CANNOT_TELL, 0, 0, 2);
+	assert_int_equal(results[0].why[CVL_CHECK_BOUNDS], 2);
 	done(&x);
 }
 
@@ -267,9 +266,9 @@ static void nothing_is_told_across_clocks_that_nothing_ties(void **state)
 	       "- { never: n1.A is high, while: n2.B is high }\n",
 	       true, &err),
 	   &err);
-	expect(0, CHECK_CANNOT_TELL, 0, 0, 1);
-	expect(1, CHECK_HOLDS, 1, 0, 0);
-	expect(2, CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(0, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(1, CVL_CHECK_HOLDS, 1, 0, 0);
+	expect(2, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
 	done(&x);
 }
 
@@ -288,11 +287,11 @@ static void a_gap_makes_it_unknown_and_an_end_too(void **state)
 	end_world(&x, 9000, tight, CVL_BOUND_PROVEN);
 	ask(&x, HEARD "- { after: n2.B rises, then: n1.A rises, within: 1ms }\n"
 		      "- { after: n1.A rises, never: n2.B rises, within: 10us }\n");
-	expect(0, CHECK_CANNOT_TELL, 1, 0, 3);
-	assert_int_equal(results[0].why[CHECK_LOSS], 1);
-	assert_int_equal(results[0].why[CHECK_CUT], 2);
-	expect(1, CHECK_CANNOT_TELL, 0, 0, 1);
-	expect(2, CHECK_HOLDS, 2, 0, 0);
+	expect(0, CVL_CHECK_CANNOT_TELL, 1, 0, 3);
+	assert_int_equal(results[0].why[CVL_CHECK_LOSS], 1);
+	assert_int_equal(results[0].why[CVL_CHECK_CUT], 2);
+	expect(1, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(2, CVL_CHECK_HOLDS, 2, 0, 0);
 	done(&x);
 }
 
@@ -320,17 +319,17 @@ static void stays_are_as_long_as_they_should_be(void **state)
 		"- { state: n3.A is high, at most: 10ms }\n"
 		"- { state: B is high, at most: 10ms }\n"
 		"- { state: n1.A is low, at most: 600us }\n");
-	expect(0, CHECK_VIOLATED, 1, 1, 0);
-	assert_int_equal(results[0].first_violated[0].value, 2500000);
-	assert_int_equal(results[0].first_violated[0].reason, CHECK_TOO_LONG);
-	expect(1, CHECK_VIOLATED, 1, 1, 0);
-	assert_int_equal(results[1].first_violated[0].reason, CHECK_TOO_SHORT);
-	expect(2, CHECK_CANNOT_TELL, 0, 0, 1);
-	expect(3, CHECK_VIOLATED, 0, 1, 2);
-	expect(4, CHECK_CANNOT_TELL, 0, 0, 3);
+	expect(0, CVL_CHECK_VIOLATED, 1, 1, 0);
+	assert_int_equal(results[0].first_violated[0].value_ns, 2500000);
+	assert_int_equal(results[0].first_violated[0].reason, CVL_CHECK_TOO_LONG);
+	expect(1, CVL_CHECK_VIOLATED, 1, 1, 0);
+	assert_int_equal(results[1].first_violated[0].reason, CVL_CHECK_TOO_SHORT);
+	expect(2, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(3, CVL_CHECK_VIOLATED, 0, 1, 2);
+	expect(4, CVL_CHECK_CANNOT_TELL, 0, 0, 3);
 	/* the gap of n3 alone: else B never was high */
-	expect(5, CHECK_CANNOT_TELL, 0, 0, 1);
-	expect(6, CHECK_VIOLATED, 1, 2, 0);
+	expect(5, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(6, CVL_CHECK_VIOLATED, 1, 2, 0);
 	done(&x);
 }
 
@@ -360,12 +359,12 @@ static void two_at_once_are_found_and_neighbours_let_pass(void **state)
 		"- { never: e where v = 8 }\n"
 		"- { never: e where v > 8 }\n"
 		"- { never: n1.e, while: n3.B is low }\n");
-	expect(0, CHECK_VIOLATED, 0, 1, 1);
-	expect(1, CHECK_VACUOUS, 4, 0, 0);
-	expect(2, CHECK_VIOLATED, 1, 1, 0);
-	expect(3, CHECK_VIOLATED, 0, 1, 0);
-	expect(4, CHECK_HOLDS, 0, 0, 0);
-	expect(5, CHECK_VIOLATED, 1, 1, 0);
+	expect(0, CVL_CHECK_VIOLATED, 0, 1, 1);
+	expect(1, CVL_CHECK_VACUOUS, 4, 0, 0);
+	expect(2, CVL_CHECK_VIOLATED, 1, 1, 0);
+	expect(3, CVL_CHECK_VIOLATED, 0, 1, 0);
+	expect(4, CVL_CHECK_HOLDS, 0, 0, 0);
+	expect(5, CVL_CHECK_VIOLATED, 1, 1, 0);
 	done(&x);
 }
 
@@ -384,7 +383,7 @@ static void what_never_happened_was_not_tried(void **state)
 		"- { order: [n2.A rises, n2.A falls] }\n"
 		"- { never: A is high, while: B is high }\n");
 	for (size_t i = 0; i < n_results; i++)
-		assert_int_equal(results[i].verdict, CHECK_VACUOUS);
+		assert_int_equal(results[i].verdict, CVL_CHECK_VACUOUS);
 	done(&x);
 }
 
@@ -410,16 +409,16 @@ static void periods_counts_and_orders(void **state)
 		"- { order: [n1.e where v < 3, n2.e, n1.e where v >= 3] }\n"
 		"- { count: n3.e, at most: 1, in: 1s }\n");
 	/* two beside the late one, and it stopped long before the capture did */
-	expect(0, CHECK_VIOLATED, 5, 3, 0);
-	expect(1, CHECK_VIOLATED, 15, 1, 1);
-	expect(2, CHECK_HOLDS, 8, 0, 0);
-	expect(3, CHECK_VIOLATED, 2, 6, 0);
-	expect(4, CHECK_CANNOT_TELL, 2, 0, 6);
+	expect(0, CVL_CHECK_VIOLATED, 5, 3, 0);
+	expect(1, CVL_CHECK_VIOLATED, 15, 1, 1);
+	expect(2, CVL_CHECK_HOLDS, 8, 0, 0);
+	expect(3, CVL_CHECK_VIOLATED, 2, 6, 0);
+	expect(4, CVL_CHECK_CANNOT_TELL, 2, 0, 6);
 	/* n3 is one of any: its gap, and what it may hide of the first window */
-	expect(5, CHECK_VIOLATED, 0, 14, 3);
-	expect(6, CHECK_HOLDS, 15, 0, 0);
-	assert_int_equal(results[7].verdict, CHECK_VIOLATED);
-	expect(8, CHECK_CANNOT_TELL, 0, 0, 1);
+	expect(5, CVL_CHECK_VIOLATED, 0, 14, 3);
+	expect(6, CVL_CHECK_HOLDS, 15, 0, 0);
+	assert_int_equal(results[7].verdict, CVL_CHECK_VIOLATED);
+	expect(8, CVL_CHECK_CANNOT_TELL, 0, 0, 1);
 	done(&x);
 }
 
@@ -437,7 +436,7 @@ static void order_that_the_bounds_hide_is_not_told(void **state)
 	happen(&x, 0, 4000, 0);
 	end_world(&x, 9000, wide, CVL_BOUND_PROVEN);
 	ask(&x, "- { order: [n1.e, n2.e] }\n");
-	expect(0, CHECK_CANNOT_TELL, 2, 0, 1);
+	expect(0, CVL_CHECK_CANNOT_TELL, 2, 0, 1);
 	done(&x);
 }
 
@@ -473,7 +472,10 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { after: A rises, then: B rises, within: soon }", CVL_E_SYNTAX, "a time");
 	refuse(&x, "- { after: A is high, then: B rises, within: 1ms }", CVL_E_SYNTAX,
 	       "an event is needed");
-	refuse(&x, "- { after: A is hihg, then: B rises, within: 1ms }", CVL_E_SYNTAX, "is high");
+	refuse(&x, "- { after: A is hihg, then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
+	       "rules:1:12: 'A is hihg': the session has no line or event A is hihg");
+	refuse(&x, "- { after: 'A:hihg', then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
+	       "no line or event A:hihg");
 	refuse(&x, "- { state: A rises, at most: 1ms }", CVL_E_SYNTAX, "a state is needed");
 	refuse(&x, "- { state: A is high, at most: 1ms, at least: 2ms }", CVL_E_SYNTAX,
 	       "nothing can be both");
@@ -491,16 +493,61 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
 	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "twice");
 	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes around");
-	refuse(&x, "- { never: e where }", CVL_E_SYNTAX, "conditions such as");
+	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
+	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
+	refuse(&x, "- { never: 'e{v=1' }", CVL_E_SYNTAX, "rules:1:12: 'e{v=1'");
 	refuse(&x, "- { never: e where v < high }", CVL_E_SYNTAX, "only numbers");
 	refuse(&x, "- { never: n4.e }", CVL_E_UNKNOWN_ID,
-	       "no node is called n4; there is n1, n2, n3");
+	       "no node is called n4 (did you mean n1, n2, n3?)");
 	refuse(&x, "- { never: n1.C rises }", CVL_E_UNKNOWN_ID,
-	       "rules:1:12: 'n1.C rises': n1 has no line C; there is A, B");
+	       "rules:1:12: 'n1.C rises': n1 has no line C (did you mean A, B?)");
 	refuse(&x, "- { never: same.e }", CVL_E_UNKNOWN_ID, "comes first");
 	refuse(&x, "- { state: \"n1.[AB] is high\", at most: 1s }", CVL_E_UNKNOWN_ID,
 	       "of one line");
 	refuse(&x, "- { order: [n1.e, \"*.A rises\"] }", CVL_E_UNKNOWN_ID, "several nodes");
+	done(&x);
+}
+
+/* The same rules, in the old spelling and in today's. */
+static void spellings_mean_the_same(void **state)
+{
+	static const char *const text[2] = {
+		"- { after: n1.A rises, then: other.A falls, within: 2ms }\n"
+		"- { after: A changes, never: e where v > 3 and v != 5, within: 1ms }\n"
+		"- { state: A is high, at most: 3ms }\n"
+		"- { never: B is low, while: other.A is high }\n"
+		"- { count: any n*.e where v = 1, at most: 1, in: 5ms }\n",
+		"- { after: n1.A:rise, then: other.A:fall, within: 2ms }\n"
+		"- { after: A:edge, never: 'e{v>3,v!=5}', within: 1ms }\n"
+		"- { state: A:high, at most: 3ms }\n"
+		"- { never: B:low, while: other.A:high }\n"
+		"- { count: 'any n*.e{v=1}', at most: 1, in: 5ms }\n",
+	};
+	struct cvl_check_outcome old[5];
+	struct draw d = draw_begin(77);
+	uint64_t cases = 0;
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	for (uint64_t tick = 1000; tick < 400000; tick += 200 + draw_below(&d, 2000)) {
+		unsigned n = (unsigned)draw_below(&d, NODES);
+
+		if (draw_below(&d, 3))
+			set(&x, n, tick, draw_below(&d, 4));
+		else
+			happen(&x, n, tick, draw_below(&d, 7));
+	}
+	end_world(&x, 400000, tight, CVL_BOUND_PROVEN);
+	ask(&x, text[0]);
+	assert_int_equal(n_results, 5);
+	memcpy(old, results, sizeof(old));
+	ask(&x, text[1]);
+	for (size_t i = 0; i < 5; i++) {
+		expect(i, old[i].verdict, old[i].held, old[i].violated, old[i].unknown);
+		cases += old[i].held + old[i].violated;
+	}
+	assert_true(cases > 100);
 	done(&x);
 }
 
@@ -528,7 +575,7 @@ static void one_record_is_not_both_sides_of_a_rule(void **state)
 
 static void names_are_text_that_can_be_shown(void **state)
 {
-	struct check_rules set = { 0 };
+	struct cvl_check_rules set = { 0 };
 	struct cvl_error err = { 0 };
 	char text[400], *at = text;
 	struct world x;
@@ -694,7 +741,7 @@ struct tally {
 
 static void same_tally(size_t rule, struct tally t)
 {
-	const struct check_result *r = &results[rule];
+	const struct cvl_check_outcome *r = &results[rule];
 
 	if (r->held != t.held || r->violated != t.violated || r->unknown != t.unknown)
 		fail_msg("rule %zu: held %d violated %d unknown %d; all against all: %d %d %d",
@@ -1015,7 +1062,7 @@ static void fill_world(struct draw *d, struct world *x, bool gaps)
 static void deep_nesting_is_refused_at_once(void **state)
 {
 	const size_t n = 1 << 20;
-	struct check_rules set = { 0 };
+	struct cvl_check_rules set = { 0 };
 	struct cvl_error err;
 	char *text = malloc(n);
 
@@ -1088,6 +1135,7 @@ int main(void)
 		cmocka_unit_test(periods_counts_and_orders),
 		cmocka_unit_test(order_that_the_bounds_hide_is_not_told),
 		cmocka_unit_test(bad_rules_are_refused_with_their_line),
+		cmocka_unit_test(spellings_mean_the_same),
 		cmocka_unit_test(one_record_is_not_both_sides_of_a_rule),
 		cmocka_unit_test(names_are_text_that_can_be_shown),
 		cmocka_unit_test(deep_nesting_is_refused_at_once),

@@ -73,8 +73,8 @@ static void draw_program(struct draw *d, struct program *p)
 	}
 }
 
-static char *written(const struct flow_map *map,
-		     void (*put)(const struct flow_map *map, struct cvl_out *o), size_t *n)
+static char *written(const struct cvl_flow_map *map,
+		     void (*put)(const struct cvl_flow_map *map, struct cvl_out *o), size_t *n)
 {
 	char path[] = "/tmp/coeval-flow-XXXXXX";
 	struct cvl_out *o = malloc(sizeof(*o));
@@ -95,7 +95,7 @@ static char *written(const struct flow_map *map,
 }
 
 /* What the macro of a point writes to the pins, as the program's compiler would read it. */
-static size_t macro(const char *header, const char *name, uint16_t code[FLOW_CODE_MAX])
+static size_t macro(const char *header, const char *name, uint16_t code[CVL_FLOW_CODE_MAX])
 {
 	char head[80];
 	const char *at, *end;
@@ -115,13 +115,13 @@ static size_t macro(const char *header, const char *name, uint16_t code[FLOW_COD
 /* ---- what comes out ---- */
 
 struct found {
-	struct flow_item item[4 * WALK];
+	struct cvl_flow_item item[4 * WALK];
 	size_t n;
 	struct flow_stats *stats;
-	struct flow_times *times;
+	struct cvl_flow_times *times;
 };
 
-static int keep(void *ctx, const struct flow_item *item)
+static int keep(void *ctx, const struct cvl_flow_item *item)
 {
 	struct found *f = ctx;
 
@@ -132,20 +132,21 @@ static int keep(void *ctx, const struct flow_item *item)
 
 struct run {
 	struct draw *d;
-	const struct flow_map *map;
+	const struct cvl_flow_map *map;
 	struct flow_decoder *decoder;
 	uint16_t pins;
 	int64_t now;
 };
 
-static struct flow_stamp stamp(int64_t ns)
+static struct cvl_flow_stamp stamp(int64_t ns)
 {
-	return (struct flow_stamp){ { ns }, { .map = 5, .capture = 1, .kind = CVL_BOUND_PROVEN } };
+	return (struct cvl_flow_stamp){ { ns },
+					{ .map = 5, .capture = 1, .kind = CVL_BOUND_PROVEN } };
 }
 
 static void levels(struct run *r, int64_t ns, uint16_t pins)
 {
-	struct flow_stamp at = stamp(ns);
+	struct cvl_flow_stamp at = stamp(ns);
 
 	assert_int_equal(flow_decoder_levels(r->decoder, &at, pins, false), 0);
 	r->pins = pins;
@@ -186,7 +187,7 @@ struct trouble {
 /* From the start (or anywhere) on; returns how many markers. */
 static size_t walk(struct run *r, const char *header, const struct trouble *trouble)
 {
-	uint32_t before = FLOW_NONE;
+	uint32_t before = CVL_FLOW_NONE;
 	uint32_t at = program.graph ? 0 : (uint32_t)draw_below(r->d, program.n);
 	size_t n = 0;
 
@@ -195,11 +196,11 @@ static size_t walk(struct run *r, const char *header, const struct trouble *trou
 	levels(r, r->now, r->pins);
 	while (n < WALK) {
 		char name[16];
-		uint16_t code[FLOW_CODE_MAX];
+		uint16_t code[CVL_FLOW_CODE_MAX];
 		size_t len;
 
 		passed[at]++;
-		if (before != FLOW_NONE)
+		if (before != CVL_FLOW_NONE)
 			taken[before][at]++;
 		before = at;
 		r->now += (int64_t)draw_below(r->d, 100000);
@@ -209,14 +210,15 @@ static size_t walk(struct run *r, const char *header, const struct trouble *trou
 			truth[n++] = (struct truth){ at, r->now };
 			for (size_t k = 0; k < len; k++) {
 				if (trouble->gap && draw_below(r->d, trouble->gap) == 0) {
-					struct flow_stamp when = stamp(r->now);
+					struct cvl_flow_stamp when = stamp(r->now);
 
 					/* a change that nobody saw, and some that are seen again */
 					assert_int_equal(flow_decoder_gap(r->decoder, &when,
 									  CVL_GAP_OVERFLOW),
 							 0);
-					r->pins = r->map->codes == FLOW_LEVELS ? code[k] :
-										 r->pins ^ code[k];
+					r->pins = r->map->codes == CVL_FLOW_LEVELS ?
+							  code[k] :
+							  r->pins ^ code[k];
 					r->now += 2 * SETTLE;
 					levels(r, r->now, r->pins);
 					r->now += 2 * SETTLE;
@@ -225,8 +227,9 @@ static size_t walk(struct run *r, const char *header, const struct trouble *trou
 				if (trouble->stray && draw_below(r->d, trouble->stray) == 0)
 					pins_become(r, r->pins ^ 1u << draw_below(r->d,
 										  r->map->n_pins));
-				pins_become(r, r->map->codes == FLOW_LEVELS ? code[k] :
-									      r->pins ^ code[k]);
+				pins_become(r, r->map->codes == CVL_FLOW_LEVELS ?
+						       code[k] :
+						       r->pins ^ code[k]);
 			}
 		}
 		at = program.graph ? program.next[at][draw_below(r->d, program.n_next[at])] :
@@ -236,17 +239,17 @@ static size_t walk(struct run *r, const char *header, const struct trouble *trou
 	return n;
 }
 
-static void make_map(struct draw *d, struct flow_map *map, char **header)
+static void make_map(struct draw *d, struct cvl_flow_map *map, char **header)
 {
-	struct flow_assign_opts opts = { .levels = draw_below(d, 3) == 0,
-					 .together = draw_below(d, 2) };
-	struct flow_map bare;
+	struct cvl_flow_assign_opts opts = { .levels = draw_below(d, 3) == 0,
+					     .together = draw_below(d, 2) };
+	struct cvl_flow_map bare;
 	struct cvl_error err;
 	char *text;
 	size_t n;
 
 	draw_program(d, &program);
-	if (flow_map_parse(&bare, program.text, strlen(program.text), "drawn", true, &err))
+	if (cvl_flow_map_parse(&bare, program.text, strlen(program.text), "drawn", true, &err))
 		fail_msg("%s\n%s", err.text, program.text);
 	for (; bare.n_pins < program.pins; bare.n_pins++) {
 		char name[32];
@@ -254,14 +257,14 @@ static void make_map(struct draw *d, struct flow_map *map, char **header)
 		snprintf(name, sizeof(name), "D%zu", bare.n_pins);
 		bare.pin[bare.n_pins] = strdup(name);
 	}
-	if (flow_assign(&bare, &opts, &err))
+	if (cvl_flow_assign(&bare, &opts, &err))
 		fail_msg("%s", err.text);
-	*header = written(&bare, flow_header_write, &n);
-	text = written(&bare, flow_map_write, &n);
-	if (flow_map_parse(map, text, n, "map", false, &err))
+	*header = written(&bare, cvl_flow_header_write, &n);
+	text = written(&bare, cvl_flow_map_write, &n);
+	if (cvl_flow_map_parse(map, text, n, "map", false, &err))
 		fail_msg("%s\n%s", err.text, text);
 	free(text);
-	flow_map_free(&bare);
+	cvl_flow_map_free(&bare);
 }
 
 /* Told points are true ones: at their time, and in their order. Returns how many. */
@@ -270,10 +273,10 @@ static size_t check_true(size_t n_truth)
 	size_t next = 0, told = 0;
 
 	for (size_t i = 0; i < found.n; i++) {
-		const struct flow_item *item = &found.item[i];
+		const struct cvl_flow_item *item = &found.item[i];
 		int64_t apart;
 
-		if (item->what != FLOW_POINT)
+		if (item->what != CVL_FLOW_POINT)
 			continue;
 		while (next < n_truth && truth[next].at + SETTLE < item->begin.time.ns)
 			next++;
@@ -295,9 +298,9 @@ static void walks_are_found_again(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 150; round++) {
-		struct flow_map map;
+		struct cvl_flow_map map;
 		struct flow_stats stats;
-		struct flow_times times = { 0 };
+		struct cvl_flow_times times = { 0 };
 		struct run r = { .d = &d, .map = &map, .now = 1000 };
 		char *header;
 		size_t n, k = 0;
@@ -325,24 +328,24 @@ static void walks_are_found_again(void **state)
 						 taken[i][program.next[i][j]]);
 		}
 		unresolved += stats.unresolved > 0;
-		assert_int_equal(times.broken, 0);
+		assert_int_equal(times.times.broken, 0);
 		for (size_t i = 0; i < n; i++) {
 			if (open >= 0 && truth[i].point == times.pair.to) {
-				int64_t off = times.ns[k] - (truth[i].at - open);
+				int64_t off = times.times.ns[k] - (truth[i].at - open);
 
-				assert_true(k < times.n);
-				assert_true(llabs(off) <= times.bound_ns[k]);
+				assert_true(k < times.times.n);
+				assert_true(llabs(off) <= times.times.bound_ns[k]);
 				k++;
 				open = -1;
 			}
 			if (truth[i].point == times.pair.from)
 				open = truth[i].at;
 		}
-		assert_int_equal(k, times.n);
+		assert_int_equal(k, times.times.n);
 		flow_decoder_free(r.decoder);
 		flow_stats_free(&stats);
-		flow_times_free(&times);
-		flow_map_free(&map);
+		durations_free(&times.times);
+		cvl_flow_map_free(&map);
 		free(header);
 	}
 	found.stats = NULL;
@@ -357,7 +360,7 @@ static void what_is_told_about_gaps_is_true(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 150; round++) {
-		struct flow_map map;
+		struct cvl_flow_map map;
 		struct run r = { .d = &d, .map = &map, .now = 1000 };
 		char *header;
 
@@ -367,9 +370,9 @@ static void what_is_told_about_gaps_is_true(void **state)
 		all += walk(&r, header, &(struct trouble){ .gap = 60 });
 		told += check_true(WALK);
 		for (size_t i = 0; i < found.n; i++)
-			gaps += found.item[i].what == FLOW_GAP;
+			gaps += found.item[i].what == CVL_FLOW_GAP;
 		flow_decoder_free(r.decoder);
-		flow_map_free(&map);
+		cvl_flow_map_free(&map);
 		free(header);
 	}
 	/* Codes that are all of one length may never be found again without a graph. */
@@ -386,7 +389,7 @@ static void strays_do_little_harm(void **state)
 
 	(void)state;
 	for (unsigned round = 0; round < 150; round++) {
-		struct flow_map map;
+		struct cvl_flow_map map;
 		struct run r = { .d = &d, .map = &map, .now = 1000 };
 		size_t next = 0;
 		char *header;
@@ -396,9 +399,9 @@ static void strays_do_little_harm(void **state)
 		r.decoder = flow_decoder_new(&map, true, keep, &found);
 		all += walk(&r, header, &(struct trouble){ .stray = 100 });
 		for (size_t i = 0; i < found.n; i++) {
-			const struct flow_item *item = &found.item[i];
+			const struct cvl_flow_item *item = &found.item[i];
 
-			if (item->what != FLOW_POINT)
+			if (item->what != CVL_FLOW_POINT)
 				continue;
 			while (next < WALK && truth[next].at + SETTLE < item->begin.time.ns)
 				next++;
@@ -409,7 +412,7 @@ static void strays_do_little_harm(void **state)
 				wrong++;
 		}
 		flow_decoder_free(r.decoder);
-		flow_map_free(&map);
+		cvl_flow_map_free(&map);
 		free(header);
 	}
 	printf("of %zu points %zu told, and %zu that were none\n", all, right, wrong);
@@ -473,21 +476,21 @@ static bool brute_force(const struct small *m)
 	return false;
 }
 
-static void draw_small(struct draw *d, struct small *m, struct flow_map *map)
+static void draw_small(struct draw *d, struct small *m, struct cvl_flow_map *map)
 {
 	memset(m, 0, sizeof(*m));
 	m->n = 2 + draw_below(d, SMALL - 1);
 	m->graph = draw_below(d, 3) > 0;
-	*map = (struct flow_map){ .file = strdup("small"),
-				  .n = m->n,
-				  .graph = m->graph,
-				  .start = m->graph ? 0 : FLOW_NONE,
-				  .n_pins = 2 };
+	*map = (struct cvl_flow_map){ .file = strdup("small"),
+				      .n = m->n,
+				      .graph = m->graph,
+				      .start = m->graph ? 0 : CVL_FLOW_NONE,
+				      .n_pins = 2 };
 	map->pin[0] = strdup("a");
 	map->pin[1] = strdup("b");
 	map->point = calloc(m->n, sizeof(*map->point));
 	for (size_t i = 0; i < m->n; i++) {
-		struct flow_point *p = &map->point[i];
+		struct cvl_flow_point *p = &map->point[i];
 
 		p->name = malloc(32);
 		snprintf(p->name, 32, "p%zu", i);
@@ -513,7 +516,7 @@ static size_t string_of(const struct small *m, const struct flow_ambiguity *a, u
 		uint32_t v = a->path[which][i];
 
 		assert_true(v < m->n);
-		if (m->graph && from != FLOW_NONE)
+		if (m->graph && from != CVL_FLOW_NONE)
 			assert_true(m->next[from][v]);
 		for (size_t k = 0; k < m->len[v]; k++)
 			out[n++] = m->code[v][k];
@@ -530,7 +533,7 @@ static void ambiguity_is_what_a_search_finds(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 1500; round++) {
 		struct flow_ambiguity a;
-		struct flow_map map;
+		struct cvl_flow_map map;
 		struct small m;
 		struct cvl_error err;
 		int rc, ambiguous;
@@ -554,7 +557,7 @@ static void ambiguity_is_what_a_search_finds(void **state)
 			assert_false(brute_force(&m));
 			no++;
 		}
-		flow_map_free(&map);
+		cvl_flow_map_free(&map);
 	}
 	printf("%u ambiguous, %u not\n", yes, no);
 	assert_true(yes > 100 && no > 100);
@@ -562,17 +565,17 @@ static void ambiguity_is_what_a_search_finds(void **state)
 
 /* ---- what does not fit ---- */
 
-static void parse(struct flow_map *map, const char *text)
+static void parse(struct cvl_flow_map *map, const char *text)
 {
 	struct cvl_error err;
 
-	if (flow_map_parse(map, text, strlen(text), "map.yaml", false, &err))
+	if (cvl_flow_map_parse(map, text, strlen(text), "map.yaml", false, &err))
 		fail_msg("%s", err.text);
 }
 
 static void decode(const char *text, bool from_start, const uint16_t *pins, size_t n)
 {
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct run r = { .map = &map, .now = 1000 };
 
 	parse(&map, text);
@@ -582,7 +585,7 @@ static void decode(const char *text, bool from_start, const uint16_t *pins, size
 		levels(&r, 1000 * (int64_t)(i + 1), pins[i]);
 	assert_int_equal(flow_decoder_end(r.decoder), 0);
 	flow_decoder_free(r.decoder);
-	flow_map_free(&map);
+	cvl_flow_map_free(&map);
 }
 
 #define RING                                    \
@@ -595,13 +598,13 @@ static void a_change_of_no_code_is_told_at_its_place(void **state)
 	(void)state;
 	decode(RING, true, (uint16_t[]){ 0, 1, 3, 1, 5, 4, 6, 4 }, 8);
 	assert_int_equal(found.n, 5);
-	assert_int_equal(found.item[0].what, FLOW_POINT);
-	assert_int_equal(found.item[1].what, FLOW_POINT);
+	assert_int_equal(found.item[0].what, CVL_FLOW_POINT);
+	assert_int_equal(found.item[1].what, CVL_FLOW_POINT);
 	assert_true(found.item[1].follows);
-	assert_int_equal(found.item[2].what, FLOW_UNEXPECTED);
+	assert_int_equal(found.item[2].what, CVL_FLOW_UNEXPECTED);
 	assert_int_equal(found.item[2].begin.time.ns, 5000);
 	assert_int_equal(found.item[2].point, 1);
-	assert_int_equal(found.item[3].what, FLOW_POINT);
+	assert_int_equal(found.item[3].what, CVL_FLOW_POINT);
 	assert_int_equal(found.item[3].point, 0);
 	assert_false(found.item[3].follows);
 	assert_true(found.item[4].follows);
@@ -612,9 +615,9 @@ static void a_point_that_does_not_follow_is_a_jump(void **state)
 	(void)state;
 	decode(RING, true, (uint16_t[]){ 0, 1, 0, 2, 0 }, 5);
 	assert_int_equal(found.n, 4);
-	assert_int_equal(found.item[1].what, FLOW_JUMP);
+	assert_int_equal(found.item[1].what, CVL_FLOW_JUMP);
 	assert_int_equal(found.item[1].begin.time.ns, 3000);
-	assert_int_equal(found.item[2].what, FLOW_POINT);
+	assert_int_equal(found.item[2].what, CVL_FLOW_POINT);
 	assert_int_equal(found.item[2].point, 0);
 	assert_false(found.item[2].follows);
 	assert_int_equal(found.item[3].point, 1);
@@ -626,13 +629,13 @@ static void a_jump_that_nothing_bears_out_tells_no_point(void **state)
 	(void)state;
 	decode(RING, true, (uint16_t[]){ 0, 1, 0 }, 3);
 	assert_int_equal(found.n, 3);
-	assert_int_equal(found.item[1].what, FLOW_JUMP);
-	assert_int_equal(found.item[2].what, FLOW_UNDECIDED);
+	assert_int_equal(found.item[1].what, CVL_FLOW_JUMP);
+	assert_int_equal(found.item[2].what, CVL_FLOW_UNDECIDED);
 	/* b alone, where a is the first */
 	decode(RING, true, (uint16_t[]){ 0, 2, 0 }, 3);
 	assert_int_equal(found.n, 2);
-	assert_int_equal(found.item[0].what, FLOW_JUMP);
-	assert_int_equal(found.item[1].what, FLOW_UNDECIDED);
+	assert_int_equal(found.item[0].what, CVL_FLOW_JUMP);
+	assert_int_equal(found.item[1].what, CVL_FLOW_UNDECIDED);
 }
 
 static void a_code_that_breaks_off_is_told(void **state)
@@ -640,20 +643,20 @@ static void a_code_that_breaks_off_is_told(void **state)
 	(void)state;
 	decode(RING, true, (uint16_t[]){ 0, 1, 3, 2, 0, 2 }, 6);
 	assert_int_equal(found.n, 5);
-	assert_int_equal(found.item[1].what, FLOW_UNEXPECTED);
+	assert_int_equal(found.item[1].what, CVL_FLOW_UNEXPECTED);
 	assert_int_equal(found.item[1].begin.time.ns, 3000);
 	assert_int_equal(found.item[1].n, 1);
-	assert_int_equal(found.item[2].what, FLOW_JUMP);
+	assert_int_equal(found.item[2].what, CVL_FLOW_JUMP);
 	assert_int_equal(found.item[3].point, 0);
 	assert_int_equal(found.item[4].point, 1);
 	decode(RING, true, (uint16_t[]){ 0, 1, 3 }, 3);
 	assert_int_equal(found.n, 2);
-	assert_int_equal(found.item[1].what, FLOW_CUT);
+	assert_int_equal(found.item[1].what, CVL_FLOW_CUT);
 }
 
 static void glitches_within_the_settle_time_are_none(void **state)
 {
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct run r = { .map = &map };
 
 	(void)state;
@@ -672,12 +675,12 @@ static void glitches_within_the_settle_time_are_none(void **state)
 	levels(&r, 3101, 0);
 	assert_int_equal(flow_decoder_end(r.decoder), 0);
 	flow_decoder_free(r.decoder);
-	flow_map_free(&map);
+	cvl_flow_map_free(&map);
 	assert_int_equal(found.n, 3);
 	assert_int_equal(found.item[0].point, 0);
 	assert_int_equal(found.item[0].begin.time.ns, 1050);
 	assert_int_equal(found.item[0].begin.bound.capture, 51);
-	assert_int_equal(found.item[1].what, FLOW_GLITCH);
+	assert_int_equal(found.item[1].what, CVL_FLOW_GLITCH);
 	assert_int_equal(found.item[2].point, 1);
 	assert_true(found.item[2].follows);
 }
@@ -728,12 +731,12 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		struct flow_map map;
+		struct cvl_flow_map map;
 		struct cvl_error err = { 0 };
 
-		assert_int_equal(
-			flow_map_parse(&map, bad[i].text, strlen(bad[i].text), "m", false, &err),
-			bad[i].code);
+		assert_int_equal(cvl_flow_map_parse(&map, bad[i].text, strlen(bad[i].text), "m",
+						    false, &err),
+				 bad[i].code);
 		if (!strstr(err.text, bad[i].says))
 			fail_msg("'%s' where '%s' was expected", err.text, bad[i].says);
 	}
@@ -745,46 +748,46 @@ static void the_hottest_get_the_shortest_codes(void **state)
 		"pins: [A, B]\npoints:\n  - { name: a, weight: 1 }\n  - { name: b, weight: 100 }\n"
 		"  - { name: c, weight: 2 }\n  - { name: d, weight: 8 }\n";
 	static const size_t want[] = { 3, 1, 3, 2 };
-	struct flow_map map;
+	struct cvl_flow_map map;
 	struct cvl_error err;
 
 	(void)state;
-	assert_int_equal(flow_map_parse(&map, text, strlen(text), "p", true, &err), 0);
-	assert_int_equal(flow_assign(&map, &(struct flow_assign_opts){ 0 }, &err), 0);
+	assert_int_equal(cvl_flow_map_parse(&map, text, strlen(text), "p", true, &err), 0);
+	assert_int_equal(cvl_flow_assign(&map, &(struct cvl_flow_assign_opts){ 0 }, &err), 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(map.point[i].n_code, want[i]);
-	flow_map_free(&map);
+	cvl_flow_map_free(&map);
 	/* Levels: three words of one, and the end; the lightest gets two. */
-	assert_int_equal(flow_map_parse(&map, text, strlen(text), "p", true, &err), 0);
-	assert_int_equal(flow_assign(&map, &(struct flow_assign_opts){ .levels = true }, &err), 0);
+	assert_int_equal(cvl_flow_map_parse(&map, text, strlen(text), "p", true, &err), 0);
+	assert_int_equal(
+		cvl_flow_assign(&map, &(struct cvl_flow_assign_opts){ .levels = true }, &err), 0);
 	for (size_t i = 0; i < 4; i++)
 		assert_int_equal(map.point[i].n_code, i ? 2 : 3);
-	flow_map_free(&map);
+	cvl_flow_map_free(&map);
 }
 
 static void percentiles_are_of_ranks(void **state)
 {
 	int64_t ns[100], bound[100];
-	struct flow_times t = { .ns = ns, .bound_ns = bound, .n = 100 };
-	struct flow_sum sum;
+	struct cvl_durations t = { .ns = ns, .bound_ns = bound, .n = 100 };
 
 	(void)state;
 	for (int i = 0; i < 100; i++) {
 		ns[i] = 1000 * (100 - i);
 		bound[i] = i == 0 ? 5000 : 10;
 	}
-	assert_int_equal(flow_times_sum(&t, &sum), 0);
-	assert_int_equal(sum.best.value, 1000);
-	assert_int_equal(sum.worst.value, 100000);
-	assert_int_equal(sum.worst.high, 105000);
+	assert_int_equal(durations_conclude(&t), 0);
+	assert_int_equal(t.best.value, 1000);
+	assert_int_equal(t.worst.value, 100000);
+	assert_int_equal(t.worst.high, 105000);
 	/* the greatest may be as small as 95 us: then another one is the greatest */
-	assert_int_equal(sum.worst.low, 98990);
-	assert_int_equal(sum.percentile[0].value, 50000);
-	assert_int_equal(sum.percentile[1].value, 90000);
-	assert_int_equal(sum.percentile[2].value, 99000);
-	assert_int_equal(sum.percentile[3].value, 100000);
-	assert_int_equal(sum.mean.value, 50500);
-	assert_int_equal(sum.mean.high, 50500 + 59 + 1);
+	assert_int_equal(t.worst.low, 98990);
+	assert_int_equal(t.percentile[0].value, 50000);
+	assert_int_equal(t.percentile[1].value, 90000);
+	assert_int_equal(t.percentile[2].value, 99000);
+	assert_int_equal(t.percentile[3].value, 100000);
+	assert_int_equal(t.mean.value, 50500);
+	assert_int_equal(t.mean.high, 50500 + 59 + 1);
 }
 
 int main(void)

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <coeval/power.h>
 #include <coeval/sync.h>
 
-#include "analysis/power/power.h"
 #include "core/random.h"
 #include "test_draw.h"
 
@@ -221,44 +221,78 @@ static void unmake(struct world *w)
 }
 
 struct got {
-	struct power_span span[4 * SEGMENTS];
+	struct cvl_power_interval span[4 * SEGMENTS];
 	size_t n;
-	struct power_result r;
+	struct cvl_power_result r;
+	struct cvl_analysis *a;
 };
 
-static int take(void *ctx, const struct power_span *span)
+static int take(void *ctx, const struct cvl_power_interval *span,
+		const struct cvl_power_result *result)
 {
 	struct got *got = ctx;
 
+	(void)result;
 	assert_true(got->n < sizeof(got->span) / sizeof(*got->span));
 	got->span[got->n++] = *span;
 	return 0;
 }
 
-static int study(struct world *w, const struct power_opts *opts, struct got *got,
+static void drop(struct got *got)
+{
+	cvl_analysis_free(got->a);
+	got->a = NULL;
+}
+
+static int study(struct world *w, const struct cvl_power_opts *opts, struct got *got,
 		 struct cvl_error *err)
 {
 	const struct cvl_timeline_opts timeline = { 0 };
+	struct cvl_power_opts with = *opts;
 	struct cvl_timeline *tl;
 	int rc;
 
 	got->n = 0;
+	with.put = take;
+	with.ctx = got;
+	with.keep = true;
 	ok(cvl_timeline_open(&tl, w->s, &timeline, err), err);
-	rc = power_study(&got->r, tl, opts, take, got, err);
+	rc = cvl_power_open(&got->a, tl, &with, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &got->a, 1, err);
+	if (!rc) {
+		got->r = *cvl_power_result(got->a);
+		assert_int_equal(got->r.n_intervals, got->n);
+	}
 	cvl_timeline_close(tl);
 	return rc;
 }
 
-static struct power_opts states(void)
+static struct cvl_selector selector[2];
+
+static struct cvl_power_opts states(void)
 {
-	return (struct power_opts){
-		.watts = "watt", .unit = 1, .how = POWER_STATES, .from = { .name = "LED" }
-	};
+	struct cvl_error err;
+
+	cvl_selector_free(&selector[0]);
+	ok(cvl_selector_parse(&selector[0], "LED", 3, &err), &err);
+	return (struct cvl_power_opts){ .watts = "watt", .unit = 1, .line = selector };
+}
+
+static void between(struct cvl_power_opts *opts, const char *text)
+{
+	struct cvl_error err;
+
+	cvl_selector_free(&selector[0]);
+	cvl_selector_free(&selector[1]);
+	ok(cvl_selector_pair_parse(selector, text, strlen(text), &err), &err);
+	opts->line = NULL;
+	opts->between = selector;
 }
 
 static struct got got;
 
-static bool holds(const struct power_figures *f, double joule)
+static bool holds(const struct cvl_power_figures *f, double joule)
 {
 	return fabs(f->joule - joule) <= f->joule_half;
 }
@@ -272,8 +306,8 @@ static void energy_of_states_holds_as_often_as_it_says(void **state)
 	(void)state;
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct world w = { .tied = true, .noisy = true };
-		struct power_opts opts = states();
-		struct power_sum sum[2] = { { 0 } };
+		struct cvl_power_opts opts = states();
+		struct cvl_power_sum sum[2] = { { 0 } };
 		double all[2] = { 0 };
 		struct cvl_error err;
 
@@ -281,29 +315,29 @@ static void energy_of_states_holds_as_often_as_it_says(void **state)
 		ok(study(&w, &opts, &got, &err), &err);
 		assert_int_equal(got.n, SEGMENTS + 1);
 		for (size_t k = 1; k < SEGMENTS; k++) {
-			const struct power_span *span = &got.span[k];
+			const struct cvl_power_interval *span = &got.span[k];
 			double joule = true_joule(&w.t, w.t.end[k - 1], w.t.end[k]);
-			struct power_sum one = { 0 };
-			struct power_figures f;
+			struct cvl_power_sum one = { 0 };
+			struct cvl_power_figures f;
 
 			assert_int_equal(span->high, k % 2);
 			if (!span->energy.samples)
 				continue;
-			power_sum_add(&one, span);
-			f = power_figures(&one, ROUNDED_W);
+			cvl_power_sum_add(&one, span);
+			f = cvl_power_figures(&one, ROUNDED_W);
 			seen++;
 			missed += !holds(&f, joule);
 			width += f.joule_half / joule * (double)span->high;
-			power_sum_add(&sum[span->high], span);
+			cvl_power_sum_add(&sum[span->high], span);
 			all[span->high] += joule;
 		}
 		for (unsigned high = 0; high < 2; high++) {
-			struct power_figures f = power_figures(&sum[high], ROUNDED_W);
+			struct cvl_power_figures f = cvl_power_figures(&sum[high], ROUNDED_W);
 
 			sums++;
 			sums_missed += !holds(&f, all[high]);
 		}
-		power_free(&got.r);
+		drop(&got);
 		unmake(&w);
 	}
 	printf("%u energies, %u outside their bounds; %u sums, %u outside\n", seen, missed, sums,
@@ -331,7 +365,7 @@ static void rows_of_one_clock_hold_the_truth(void **state)
 	(void)state;
 	for (unsigned round = 0; round < ROUNDS; round++) {
 		struct world w = { .noisy = true };
-		struct power_opts opts = states();
+		struct cvl_power_opts opts = states();
 		struct cvl_writer *out;
 		struct cvl_error err;
 		size_t segment = 0;
@@ -360,16 +394,16 @@ static void rows_of_one_clock_hold_the_truth(void **state)
 		/* segments are longer than a look apart: each is seen */
 		assert_int_equal(got.n, SEGMENTS);
 		for (size_t k = 1; k + 1 < SEGMENTS; k++) {
-			struct power_sum one = { 0 };
-			struct power_figures f;
+			struct cvl_power_sum one = { 0 };
+			struct cvl_power_figures f;
 
-			power_sum_add(&one, &got.span[k]);
-			f = power_figures(&one, ROUNDED_W);
+			cvl_power_sum_add(&one, &got.span[k]);
+			f = cvl_power_figures(&one, ROUNDED_W);
 			seen += one.sampled > 0;
 			missed += one.sampled &&
 				  !holds(&f, true_joule(&w.t, w.t.end[k - 1], w.t.end[k]));
 		}
-		power_free(&got.r);
+		drop(&got);
 		unmake(&w);
 	}
 	printf("%u energies, %u outside their bounds\n", seen, missed);
@@ -381,25 +415,25 @@ static void energy_of_all_holds_though_the_clock_is_off(void **state)
 {
 	(void)state;
 	for (unsigned round = 0; round < ROUNDS; round++) {
-		const struct power_opts opts = { .watts = "watt", .unit = 1, .how = POWER_WHOLE };
+		const struct cvl_power_opts opts = { .watts = "watt", .unit = 1 };
 		struct world w = { .noisy = true };
-		struct power_sum sum = { 0 };
-		struct power_figures f;
+		struct cvl_power_sum sum = { 0 };
+		struct cvl_power_figures f;
 		struct cvl_error err;
 		double joule;
 
 		make(&w, SEED + 1000 + round);
 		ok(study(&w, &opts, &got, &err), &err);
 		assert_int_equal(got.n, 1);
-		power_sum_add(&sum, &got.span[0]);
-		f = power_figures(&sum, ROUNDED_W);
+		cvl_power_sum_add(&sum, &got.span[0]);
+		f = cvl_power_figures(&sum, ROUNDED_W);
 		joule = true_joule(&w.t, -0.01,
 				   -0.01 + SAMPLE_S * (double)(got.r.source[0].samples - 1));
 		assert_true(holds(&f, joule));
 		assert_true(f.joule_half < 0.05 * joule);
 		assert_true(fabs(f.watt - joule / (w.t.length + 0.02)) <= 1.2 * f.watt_half);
 		assert_true(f.covered == 1);
-		power_free(&got.r);
+		drop(&got);
 		unmake(&w);
 	}
 }
@@ -407,82 +441,75 @@ static void energy_of_all_holds_though_the_clock_is_off(void **state)
 static void a_state_is_what_lies_between_its_edges(void **state)
 {
 	struct world w = { .tied = true, .noisy = true };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	static struct got high;
 	struct cvl_error err;
 
 	(void)state;
 	make(&w, SEED);
 	ok(study(&w, &opts, &high, &err), &err);
-	opts.how = POWER_BETWEEN;
-	ok(power_point_parse(&opts.from, "n1.LED:rise", w.s, &err), &err);
-	ok(power_point_parse(&opts.to, "LED:fall", w.s, &err), &err);
-	assert_string_equal(opts.from.node, "n1");
-	assert_string_equal(opts.from.name, "LED");
-	assert_int_equal(opts.to.when, POWER_FALL);
+	between(&opts, "n1.LED:rise..LED:fall");
 	ok(study(&w, &opts, &got, &err), &err);
 	assert_int_equal(got.n, SEGMENTS / 2);
 	for (size_t k = 0; k < got.n; k++) {
-		const struct power_span *a = &got.span[k], *b = &high.span[2 * k + 1];
+		const struct cvl_power_interval *a = &got.span[k], *b = &high.span[2 * k + 1];
 
 		assert_true(a->begin.ns == b->begin.ns && a->end.ns == b->end.ns);
 		assert_true(a->energy.joule == b->energy.joule);
 		assert_true(a->energy.bound == b->energy.bound);
 	}
-	power_free(&high.r);
-	power_free(&got.r);
+	drop(&high);
+	drop(&got);
 	unmake(&w);
 }
 
 static void a_period_is_from_edge_to_edge(void **state)
 {
 	struct world w = { .tied = true };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	struct cvl_error err;
 
 	(void)state;
 	make(&w, SEED);
-	opts.how = POWER_BETWEEN;
-	opts.from.when = POWER_RISE;
-	opts.to = opts.from;
+	between(&opts, "LED:rise..LED:rise");
 	ok(study(&w, &opts, &got, &err), &err);
 	assert_int_equal(got.n, SEGMENTS / 2 - 1);
 	assert_true(got.r.left.unbegun == 0);
 	assert_true(got.r.left.unfinished == 1);
 	for (size_t k = 1; k < got.n; k++)
 		assert_true(got.span[k].begin.ns == got.span[k - 1].end.ns);
-	power_free(&got.r);
+	drop(&got);
 	unmake(&w);
 }
 
 static void readings_that_are_lost_are_not_made_up(void **state)
 {
-	const struct power_opts opts = { .watts = "watt", .unit = 1, .how = POWER_WHOLE };
+	const struct cvl_power_opts opts = { .watts = "watt", .unit = 1 };
 	struct world w = { .lose_from = 0.5, .lose_to = 1.0 };
-	struct power_sum sum = { 0 };
-	struct power_figures f;
+	struct cvl_power_sum sum = { 0 };
+	struct cvl_power_figures f;
 	struct cvl_error err;
 	double joule;
 
 	(void)state;
 	make(&w, SEED);
 	ok(study(&w, &opts, &got, &err), &err);
-	power_sum_add(&sum, &got.span[0]);
-	f = power_figures(&sum, 0);
+	cvl_power_sum_add(&sum, &got.span[0]);
+	f = cvl_power_figures(&sum, 0);
 	joule = true_joule(&w.t, -0.01, 0.5) + true_joule(&w.t, 1.0, w.t.length + 0.01);
 	assert_int_equal(got.r.source[0].gaps, 1);
 	assert_int_equal(got.span[0].gaps, 1);
 	assert_true(f.covered < 1 - 0.49 / (w.t.length + 0.02));
 	/* but for a reading at each end of the loss, and of the capture */
 	assert_true(fabs(f.joule - joule) <= f.joule_half + 4 * SAMPLE_S * 50e-3);
-	power_free(&got.r);
+	drop(&got);
 	unmake(&w);
 }
 
 static void marks_that_are_lost_end_no_interval(void **state)
 {
 	struct world w = { .tied = true, .blind_from = 0.5, .blind_to = 1.0 };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	struct cvl_error err;
 
 	(void)state;
@@ -494,23 +521,21 @@ static void marks_that_are_lost_end_no_interval(void **state)
 
 		assert_true(end < 0.5001 || begin > 0.9999);
 	}
-	power_free(&got.r);
-	opts.how = POWER_BETWEEN;
-	opts.from.when = POWER_RISE;
-	opts.to = opts.from;
+	drop(&got);
+	between(&opts, "LED:rise..LED:rise");
 	ok(study(&w, &opts, &got, &err), &err);
 	assert_true(got.r.left.cut == 1);
 	for (size_t k = 0; k < got.n; k++)
 		assert_true((double)got.span[k].end.ns * 1e-9 < 0.5001 ||
 			    (double)got.span[k].begin.ns * 1e-9 > 0.9999);
-	power_free(&got.r);
+	drop(&got);
 	unmake(&w);
 }
 
 static void current_times_volts_is_power(void **state)
 {
 	struct world w = { .tied = true }, v = { .tied = true, .volts = true };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	static struct got plain;
 	struct cvl_error err;
 
@@ -529,13 +554,13 @@ static void current_times_volts_is_power(void **state)
 		for (size_t k = 0; k < got.n; k++)
 			assert_true(fabs(got.span[k].energy.joule - plain.span[k].energy.joule) <
 				    1e-12);
-		power_free(&got.r);
+		drop(&got);
 	}
 	/* volts that are not read */
 	opts.volts = "volt";
 	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_NO);
-	power_free(&got.r);
-	power_free(&plain.r);
+	drop(&got);
+	drop(&plain);
 	unmake(&w);
 	unmake(&v);
 }
@@ -543,7 +568,7 @@ static void current_times_volts_is_power(void **state)
 static void the_peak_is_the_greatest_reading_of_each(void **state)
 {
 	struct world w = { .tied = true };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	struct cvl_error err;
 	unsigned seen = 0;
 
@@ -559,34 +584,36 @@ static void the_peak_is_the_greatest_reading_of_each(void **state)
 		seen++;
 	}
 	assert_true(seen > SEGMENTS / 4);
-	power_free(&got.r);
+	drop(&got);
 	unmake(&w);
 }
 
 static void what_cannot_be_said_is_refused(void **state)
 {
 	struct world w = { .noisy = true };
-	struct power_opts opts = states();
+	struct cvl_power_opts opts = states();
 	struct cvl_error err;
 
 	(void)state;
 	make(&w, SEED);
 	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_NO);
-	assert_non_null(strstr(err.text, "coeval sync"));
-	power_free(&got.r);
+	assert_non_null(strstr(err.text, "nothing ties the two"));
+	drop(&got);
 	opts.watts = "nothing";
 	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_UNKNOWN_ID);
 	assert_non_null(strstr(err.text, "volt, watt"));
-	power_free(&got.r);
+	drop(&got);
 	opts = states();
-	strcpy(opts.from.name, "nothing");
+	between(&opts, "nothing..LED");
 	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_UNKNOWN_ID);
-	power_free(&got.r);
-	assert_int_equal(power_point_parse(&opts.from, "", w.s, &err), CVL_E_USAGE);
-	assert_int_equal(power_point_parse(&opts.from, ":rise", w.s, &err), CVL_E_USAGE);
-	assert_int_equal(power_point_parse(&opts.from, "n1.", w.s, &err), CVL_E_USAGE);
-	ok(power_point_parse(&opts.from, "a.b:c", w.s, &err), &err);
-	assert_string_equal(opts.from.name, "a.b:c");
+	assert_non_null(strstr(err.text, "nothing"));
+	between(&opts, "n1.*..LED");
+	opts.line = selector;
+	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_USAGE);
+	opts = states();
+	cvl_selector_free(&selector[0]);
+	ok(cvl_selector_parse(&selector[0], "LED:rise", 8, &err), &err);
+	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_USAGE);
 	unmake(&w);
 }
 

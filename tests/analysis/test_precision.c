@@ -11,7 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/precision/precision.h"
+#include <coeval/precision.h>
+
+#include "analysis/durations.h"
 #include "capture/drivers/poll/told.h"
 #include "test_scratch.h"
 
@@ -79,28 +81,53 @@ static void gap(struct world *w, uint64_t from, uint64_t to, enum cvl_gap why, u
 	assert_int_equal(cvl_writer_restate(w->w, (struct cvl_tick){ from }, NULL), 0);
 }
 
-static int study(struct world *w, uint64_t end, const struct precision_opts *opts,
-		 struct precision *p)
+static struct cvl_analysis *analysis;
+
+static void drop(void)
+{
+	cvl_analysis_free(analysis);
+	analysis = NULL;
+}
+
+static int study(struct world *w, uint64_t end, const struct cvl_precision_opts *opts,
+		 struct cvl_precision_result *p)
 {
 	const struct cvl_timeline_opts to = { .nominal = true };
 	struct cvl_timeline *tl;
 	struct cvl_error err;
 	int rc;
 
+	drop();
 	assert_int_equal(cvl_session_finish(w->session, w->w, (struct cvl_tick){ end }, NULL), 0);
 	cvl_session_close(w->session);
 	assert_int_equal(cvl_session_open(&w->session, w->path, NULL, NULL), 0);
 	assert_int_equal(cvl_timeline_open(&tl, w->session, &to, NULL), 0);
-	rc = precision_study(p, tl, opts, &err);
+	rc = cvl_precision_open(&analysis, tl, opts, &err);
+	if (!rc)
+		rc = cvl_analyse(tl, &analysis, 1, &err);
+	if (!rc)
+		*p = *cvl_precision_result(analysis);
 	cvl_timeline_close(tl);
 	cvl_session_close(w->session);
 	return rc;
 }
 
+static struct cvl_selector pair[2];
+
+static struct cvl_precision_opts between(const char *text)
+{
+	struct cvl_error err;
+
+	cvl_selector_free(&pair[0]);
+	cvl_selector_free(&pair[1]);
+	assert_int_equal(cvl_selector_pair_parse(pair, text, strlen(text), &err), 0);
+	return (struct cvl_precision_opts){ .between = pair };
+}
+
 static void what_a_loop_told_is_read(void **state)
 {
-	const struct precision_opts opts = { 0 };
-	struct precision p;
+	const struct cvl_precision_opts opts = { 0 };
+	struct cvl_precision_result p;
 	struct world w;
 
 	(void)state;
@@ -132,9 +159,9 @@ static void what_a_loop_told_is_read(void **state)
 	assert_string_equal(p.gap[0].cause, "preempted");
 	assert_string_equal(p.clock[0].fact[0].value, "constant");
 	/* nearly all steps are short, and most of the time is in the long one */
-	assert_int_equal(precision_at(&p.clock[0], 0.3).tau, 5);
-	assert_int_equal(precision_at(&p.clock[0], 0.5).tau, 590);
-	precision_free(&p);
+	assert_int_equal(cvl_precision_at(&p.clock[0], 0.3).tau, 5);
+	assert_int_equal(cvl_precision_at(&p.clock[0], 0.5).tau, 590);
+	drop();
 }
 
 /* Steps one by one, as the kernel of firmware/apps/ett tells of them in its worst-case mode; the figures of the paper, section 5. */
@@ -147,8 +174,8 @@ static void a_kernel_tells_in_its_own_words(void **state)
 						       { "ticks", CVL_STORE_U64 } };
 	const struct cvl_store_desc desc = { .clock = "pc", .rate_hz = HZ };
 	const struct cvl_origin origin = { "ett", "-", NULL };
-	const struct precision_opts opts = { 0 };
-	struct precision p;
+	const struct cvl_precision_opts opts = { 0 };
+	struct cvl_precision_result p;
 	struct world w;
 	int of_run, of_step;
 	uint64_t at = 0;
@@ -175,21 +202,21 @@ static void a_kernel_tells_in_its_own_words(void **state)
 	assert_true(p.clock[0].looped);
 	assert_int_equal(p.clock[0].events, 0);
 	assert_int_equal(p.clock[0].step.ticks, at);
-	assert_int_equal(precision_at(&p.clock[0], 1).tau, 1040);
-	assert_int_equal(precision_at(&p.clock[0], 1).bracket, 2080);
-	assert_in_range(precision_at(&p.clock[0], 0.9).tau, 760, 760 + 760 / 32);
-	assert_in_range(precision_at(&p.clock[0], 0.99).tau, 900, 900 + 900 / 32);
-	precision_free(&p);
+	assert_int_equal(cvl_precision_at(&p.clock[0], 1).tau, 1040);
+	assert_int_equal(cvl_precision_at(&p.clock[0], 1).bracket, 2080);
+	assert_in_range(cvl_precision_at(&p.clock[0], 0.9).tau, 760, 760 + 760 / 32);
+	assert_in_range(cvl_precision_at(&p.clock[0], 0.99).tau, 900, 900 + 900 / 32);
+	drop();
 }
 
 /* A rises and B rises, with half-widths of 10 ticks; what lies in between differs. */
 static size_t one_duration(const char *name, uint64_t from, uint64_t to, bool across,
-			   struct precision *p)
+			   struct cvl_precision_result *p)
 {
-	const struct precision_point a = { .name = "A", .side = 'r' }, b = { .name = "B" };
-	const struct precision_opts opts = { &a, &b, across };
+	struct cvl_precision_opts opts = between("A:rise..B");
 	struct world w;
 
+	opts.across = across;
 	begin(&w, name);
 	levels(&w, 5, 0);
 	if (from && from < 1000)
@@ -205,60 +232,58 @@ static size_t one_duration(const char *name, uint64_t from, uint64_t to, bool ac
 
 static void a_duration_has_the_bounds_of_both_ends(void **state)
 {
-	struct precision p;
+	struct cvl_precision_result p;
 
 	(void)state;
 	assert_int_equal(one_duration("plain", 0, 0, false, &p), 1);
 	assert_int_equal(p.times.ns[0], 2000);
 	assert_in_range(p.times.bound_ns[0], 40, 42);
 	assert_int_equal(p.times.broken, 0);
-	precision_free(&p);
+	drop();
 }
 
 static void a_gap_in_between_breaks_it(void **state)
 {
-	struct precision p;
+	struct cvl_precision_result p;
 
 	(void)state;
 	assert_int_equal(one_duration("between", 1200, 1300, false, &p), 0);
 	assert_int_equal(p.times.broken, 1);
-	precision_free(&p);
+	drop();
 	assert_int_equal(one_duration("across", 1200, 1300, true, &p), 1);
-	precision_free(&p);
+	drop();
 	/* B's bracket does not reach back to where it begins */
 	assert_int_equal(one_duration("before_b", 1980, 2020, false, &p), 0);
-	precision_free(&p);
+	drop();
 	/* nor A's to where it ends */
 	assert_int_equal(one_duration("behind_a", 980, 1020, false, &p), 0);
 	assert_int_equal(p.times.broken, 1);
-	precision_free(&p);
+	drop();
 	assert_int_equal(one_duration("open", 1500, CVL_TICK_UNKNOWN, false, &p), 0);
-	precision_free(&p);
+	drop();
 }
 
 static void a_gap_that_a_bracket_covers_does_not(void **state)
 {
-	struct precision p;
+	struct cvl_precision_result p;
 
 	(void)state;
 	assert_int_equal(one_duration("in_a", 990, 1010, false, &p), 1);
-	precision_free(&p);
+	drop();
 	assert_int_equal(one_duration("in_b", 1990, 2010, false, &p), 1);
-	precision_free(&p);
+	drop();
 	assert_int_equal(one_duration("long_ago", 100, 200, false, &p), 1);
-	precision_free(&p);
+	drop();
 }
 
 static void codes_are_points_too(void **state)
 {
-	struct precision_point a, b;
-	const struct precision_opts opts = { &a, &b, false };
-	struct precision p;
+	struct cvl_precision_opts opts;
+	struct cvl_precision_result p;
 	struct world w;
 
 	(void)state;
-	assert_int_equal(precision_point_parse(&a, "edge:levels=7", 13, NULL), 0);
-	assert_int_equal(precision_point_parse(&b, "edge:levels=9", 13, NULL), 0);
+	opts = between("edge:levels=7..edge{levels=9}");
 	begin(&w, "codes");
 	levels(&w, 1, 9);
 	for (uint64_t i = 0; i < 10; i++) {
@@ -269,20 +294,18 @@ static void codes_are_points_too(void **state)
 	assert_int_equal(p.times.n, 10);
 	for (size_t i = 0; i < 10; i++)
 		assert_int_equal(p.times.ns[i], 2 * (40 + i));
-	precision_free(&p);
+	drop();
 }
 
 /* An event's name alone is any of them; of two fields, both must be there. */
 static void points_may_have_more_than_one_field(void **state)
 {
-	struct precision_point a, b;
-	const struct precision_opts opts = { &a, &b, false };
-	struct precision p;
+	struct cvl_precision_opts opts;
+	struct cvl_precision_result p;
 	struct world w;
 
 	(void)state;
-	assert_int_equal(precision_point_parse(&a, "poll_step:low=7,count=1", 23, NULL), 0);
-	assert_int_equal(precision_point_parse(&b, "poll_gap", 8, NULL), 0);
+	opts = between("poll_step:low=7,count=1..poll_gap");
 	begin(&w, "fields");
 	put(&w, 100, TOLD_STEP, 7, 7, 1, 7);
 	put(&w, 150, TOLD_STEP, 7, 7, 2, 7);
@@ -297,39 +320,39 @@ static void points_may_have_more_than_one_field(void **state)
 	assert_int_equal(p.times.ns[0], 200);
 	assert_int_equal(p.times.ns[1], 100);
 	assert_int_equal(p.open, 2);
-	precision_free(&p);
+	drop();
 }
 
 /* A field that is not there, or that is a text, is not 0. */
 static void a_field_that_is_not_there_has_no_value(void **state)
 {
-	static const char *const points[] = { "poll_gap:none=0", "poll_gap:cause=0" };
-	struct precision_point a;
-	const struct precision_opts opts = { &a, &a, false };
-	struct precision p;
+	static const char *const points[] = { "poll_gap:none=0..poll_gap:none=0",
+					      "poll_gap{cause=0}..poll_gap{cause=0}" };
+	struct cvl_precision_opts opts;
+	struct cvl_precision_result p;
 	struct world w;
 	char name[16];
 
 	(void)state;
 	for (size_t i = 0; i < 2; i++) {
-		assert_int_equal(precision_point_parse(&a, points[i], strlen(points[i]), NULL), 0);
+		opts = between(points[i]);
 		snprintf(name, sizeof(name), "none%zu", i);
 		begin(&w, name);
 		put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
 		put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
 		assert_int_equal(study(&w, 2000, &opts, &p), 0);
 		assert_int_equal(p.times.n + p.open, 0);
-		precision_free(&p);
+		drop();
 	}
 }
 
 /* The longest are kept, whenever they were, in the order of time. */
 static void the_longest_gaps_are_kept(void **state)
 {
-	const struct precision_opts opts = { 0 };
-	struct precision p;
+	const struct cvl_precision_opts opts = { 0 };
+	struct cvl_precision_result p;
 	struct world w;
-	const unsigned n = 3 * PRECISION_GAPS;
+	const unsigned n = 3 * CVL_PRECISION_GAPS;
 
 	(void)state;
 	begin(&w, "gaps");
@@ -338,12 +361,12 @@ static void the_longest_gaps_are_kept(void **state)
 			  (union cvl_store_value){ .u = i % 3 ? 1 : 2 }, "unknown", "");
 	assert_int_equal(study(&w, 10 * (uint64_t)n, &opts, &p), 0);
 	assert_int_equal(p.clock[0].gaps, n);
-	assert_int_equal(p.n_gaps, PRECISION_GAPS);
+	assert_int_equal(p.n_gaps, CVL_PRECISION_GAPS);
 	for (size_t i = 0; i < p.n_gaps; i++) {
 		assert_int_equal(p.gap[i].ticks, 2);
 		assert_int_equal(p.gap[i].end, 30 * (i + 1));
 	}
-	precision_free(&p);
+	drop();
 }
 
 int main(void)

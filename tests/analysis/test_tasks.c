@@ -15,8 +15,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <coeval/tasks.h>
+
 #include "analysis/binomial.h"
-#include "analysis/tasks/figures.h"
 #include "test_draw.h"
 #include "wire/swo_marks.h"
 #include "test_scratch.h"
@@ -45,8 +46,8 @@ struct target {
 	struct cvl_writer *w;
 	int event[EVS];
 	uint64_t tick;
-	uint64_t left[TASK_FOLD + 1]; /* what the counters hold */
-	uint64_t total[TASK_WHATS];
+	uint64_t left[CVL_TASK_FOLD + 1]; /* what the counters hold */
+	uint64_t total[CVL_TASK_WHATS];
 	uint64_t last_beacon;
 	/* power, W, of each segment */
 	size_t segments;
@@ -55,7 +56,7 @@ struct target {
 };
 
 struct truth {
-	uint64_t task, begin, end, at_begin[TASK_WHATS], count[TASK_WHATS];
+	uint64_t task, begin, end, at_begin[CVL_TASK_WHATS], count[CVL_TASK_WHATS];
 };
 
 static struct target target;
@@ -101,8 +102,8 @@ static void open_target(struct target *t, struct cvl_session *s, struct draw *d,
 	ok(t->event[EV_DATA] = cvl_writer_declare(t->w, "data_address", data, 5, &err), &err);
 	ok(t->event[EV_VALUE] = cvl_writer_declare(t->w, "data_write", value, 4, &err), &err);
 	ok(t->event[EV_PC] = cvl_writer_declare(t->w, "pc", pc, 4, &err), &err);
-	for (unsigned i = 0; i <= TASK_FOLD; i++)
-		t->left[i] = draw_below(d, i == TASK_CYC ? CYC_PACKET : 256);
+	for (unsigned i = 0; i <= CVL_TASK_FOLD; i++)
+		t->left[i] = draw_below(d, i == CVL_TASK_CYC ? CYC_PACKET : 256);
 }
 
 static void put(struct target *t, unsigned event, const union cvl_store_value *v)
@@ -120,14 +121,14 @@ static void write_port(struct target *t, uint64_t port, uint64_t value)
 
 /* What a cycle adds, in parts of 1000: of a task, or of what lies between. */
 struct rates {
-	unsigned add[TASK_WHATS];
+	unsigned add[CVL_TASK_WHATS];
 	double watt;
 	unsigned in_hot; /* of 1000 samples of the program counter */
 };
 
 static void one_cycle(struct target *t, const struct rates *rates, bool counted)
 {
-	bool wrapped[TASK_FOLD + 1] = { false }, any = false;
+	bool wrapped[CVL_TASK_FOLD + 1] = { false }, any = false;
 	struct cvl_error err;
 
 	t->tick++;
@@ -136,24 +137,24 @@ static void one_cycle(struct target *t, const struct rates *rates, bool counted)
 		ok(cvl_writer_beacon(t->w, (struct cvl_tick){ t->tick }, 1, t->last_beacon, &err),
 		   &err);
 	}
-	for (unsigned i = 0; i < TASK_WHATS; i++) {
-		bool add = i == TASK_CYC || draw_below(t->d, 1000) < rates->add[i];
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++) {
+		bool add = i == CVL_TASK_CYC || draw_below(t->d, 1000) < rates->add[i];
 
 		if (!add)
 			continue;
 		t->total[i]++;
-		if (i <= TASK_FOLD && ++t->left[i] >= (i == TASK_CYC ? CYC_PACKET : 256)) {
+		if (i <= CVL_TASK_FOLD && ++t->left[i] >= (i == CVL_TASK_CYC ? CYC_PACKET : 256)) {
 			t->left[i] = 0;
 			any = wrapped[i] = true;
 		}
-		if (i == TASK_RAM || i == TASK_FLASH) {
+		if (i == CVL_TASK_RAM || i == CVL_TASK_FLASH) {
 			put(t, EV_DATA,
 			    (union cvl_store_value[]){ { .u = 1 },
-						       { .u = i == TASK_RAM ? 1 : 0 },
+						       { .u = i == CVL_TASK_RAM ? 1 : 0 },
 						       { .u = 0 },
 						       { .u = 2 },
 						       { .s = "" } });
-			if (i == TASK_RAM) /* a comparator that tells of each access twice */
+			if (i == CVL_TASK_RAM) /* a comparator that tells of each access twice */
 				put(t, EV_VALUE,
 				    (union cvl_store_value[]){
 					    { .u = 1 }, { .u = 1 }, { .u = 4 }, { .u = 7 } });
@@ -162,13 +163,13 @@ static void one_cycle(struct target *t, const struct rates *rates, bool counted)
 	if (any && counted)
 		put(t, EV_COUNTER,
 		    (union cvl_store_value[]){ { .u = 1 },
-					       { .u = wrapped[TASK_CYC] },
-					       { .u = wrapped[TASK_FOLD] },
-					       { .u = wrapped[TASK_LSU] },
-					       { .u = wrapped[TASK_SLEEP] },
-					       { .u = wrapped[TASK_EXC] },
-					       { .u = wrapped[TASK_CPI] } });
-	if (wrapped[TASK_CYC])
+					       { .u = wrapped[CVL_TASK_CYC] },
+					       { .u = wrapped[CVL_TASK_FOLD] },
+					       { .u = wrapped[CVL_TASK_LSU] },
+					       { .u = wrapped[CVL_TASK_SLEEP] },
+					       { .u = wrapped[CVL_TASK_EXC] },
+					       { .u = wrapped[CVL_TASK_CPI] } });
+	if (wrapped[CVL_TASK_CYC])
 		put(t, EV_PC,
 		    (union cvl_store_value[]){
 			    { .u = 1 },
@@ -201,7 +202,7 @@ static void end_task(struct target *t, size_t i)
 {
 	write_port(t, SWO_PORT_END, truth[i].task);
 	truth[i].end = t->tick;
-	for (unsigned k = 0; k < TASK_WHATS; k++)
+	for (unsigned k = 0; k < CVL_TASK_WHATS; k++)
 		truth[i].count[k] = t->total[k] - truth[i].at_begin[k];
 }
 
@@ -209,8 +210,8 @@ static void draw_rates(struct draw *d, struct rates *r)
 {
 	*r = (struct rates){ .watt = 0.01 + (double)draw_below(d, 1000) * 1e-4,
 			     .in_hot = (unsigned)draw_below(d, 1001) };
-	for (unsigned i = TASK_CPI; i < TASK_WHATS; i++)
-		r->add[i] = (unsigned)draw_below(d, i <= TASK_FOLD ? 180 : 8);
+	for (unsigned i = CVL_TASK_CPI; i < CVL_TASK_WHATS; i++)
+		r->add[i] = (unsigned)draw_below(d, i <= CVL_TASK_FOLD ? 180 : 8);
 }
 
 static struct rates rates[TASKS + 1];
@@ -258,47 +259,80 @@ static void finish(struct cvl_session *s, struct target *t)
 	ok(cvl_session_finish(s, t->w, (struct cvl_tick){ t->tick }, &err), &err);
 }
 
-static struct task_opts plain(void)
+static struct cvl_tasks_opts plain(void)
 {
-	struct task_opts o = { .port_begin = SWO_PORT_BEGIN,
-			       .port_end = SWO_PORT_END,
-			       .watts = 1,
-			       .functions = true };
+	struct cvl_tasks_opts o = { .port_begin = SWO_PORT_BEGIN,
+				    .port_end = SWO_PORT_END,
+				    .watts = 1,
+				    .functions = true };
 
-	memset(o.region, TASK_WHATS, sizeof(o.region));
-	o.region[0] = TASK_FLASH;
-	o.region[1] = TASK_RAM;
+	o.region[0] = CVL_TASK_FLASH;
+	o.region[1] = CVL_TASK_RAM;
 	return o;
 }
 
-static const struct task_scale scale = { .cycles_per_packet = CYC_PACKET, .cycles_per_access = 1 };
+static const struct cvl_tasks_opts scale = { .cycles_per_packet = CYC_PACKET,
+					     .cycles_per_access = 1 };
 
-static int study(struct cvl_session *s, const struct task_opts *opts, struct tasks *tasks,
-		 struct cvl_error *err)
+static struct cvl_analysis *analysis;
+
+static void drop(void)
+{
+	cvl_analysis_free(analysis);
+	analysis = NULL;
+}
+
+static int study(struct cvl_session *s, const struct cvl_tasks_opts *opts,
+		 struct cvl_tasks_result *tasks, struct cvl_error *err)
 {
 	struct cvl_timeline_opts all = { 0 };
 	struct cvl_timeline *tl;
 	int rc;
 
+	drop();
 	ok(cvl_timeline_open(&tl, s, &all, err), err);
-	rc = tasks_study(tasks, tl, opts, err);
+	rc = cvl_tasks_open(&analysis, tl, opts, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &analysis, 1, err);
+	if (!rc)
+		*tasks = *cvl_tasks_result(analysis);
 	cvl_timeline_close(tl);
 	return rc;
 }
 
-static bool holds(const struct task_figure *f, double value)
+/* By other numbers than those of the study. */
+static void figures(const struct cvl_tasks_result *tasks, const struct cvl_tasks_opts *scale_by,
+		    const struct cvl_task_sum *sum, struct cvl_task_figures *f)
+{
+	struct cvl_tasks_result by = *tasks;
+
+	by.opts = *scale_by;
+	cvl_task_figures(&by, sum, f);
+}
+
+static struct cvl_selector select_one(const char *text)
+{
+	struct cvl_selector sel;
+	struct cvl_error err;
+
+	ok(cvl_selector_parse(&sel, text, strlen(text), &err), &err);
+	return sel;
+}
+
+static bool holds(const struct cvl_task_figure *f, double value)
 {
 	return f->known && f->low <= value * (1 + 1e-12) + 1e-12 &&
 	       value <= f->high * (1 + 1e-12) + 1e-12;
 }
 
-static double instructions_of(const uint64_t count[TASK_WHATS])
+static double instructions_of(const uint64_t count[CVL_TASK_WHATS])
 {
-	return (double)count[TASK_CYC] - (double)count[TASK_CPI] - (double)count[TASK_EXC] -
-	       (double)count[TASK_SLEEP] - (double)count[TASK_LSU] + (double)count[TASK_FOLD];
+	return (double)count[CVL_TASK_CYC] - (double)count[CVL_TASK_CPI] -
+	       (double)count[CVL_TASK_EXC] - (double)count[CVL_TASK_SLEEP] -
+	       (double)count[CVL_TASK_LSU] + (double)count[CVL_TASK_FOLD];
 }
 
-static const struct truth *truth_of(const struct task_run *r)
+static const struct truth *truth_of(const struct cvl_task_run *r)
 {
 	for (size_t i = 0; i < n_truth; i++)
 		if (llabs(r->begin.time.ns - (int64_t)(truth[i].begin * 1000 / (HZ / 1000000))) <=
@@ -318,8 +352,8 @@ static void counts_of_each_run_lie_within_their_bounds(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 5; round++) {
 		struct cvl_session *s = new_session("counts", &d);
-		struct task_opts opts = plain();
-		struct tasks tasks;
+		struct cvl_tasks_opts opts = plain();
+		struct cvl_tasks_result tasks;
 		struct cvl_error err;
 
 		open_target(&target, s, &d, "swo");
@@ -328,37 +362,38 @@ static void counts_of_each_run_lie_within_their_bounds(void **state)
 		ok(study(s, &opts, &tasks, &err), &err);
 		assert_int_equal(tasks.n_runs, n_truth);
 		for (size_t i = 0; i < tasks.n_runs; i++) {
-			const struct task_run *r = &tasks.run[i];
+			const struct cvl_task_run *r = &tasks.run[i];
 			const struct truth *t = truth_of(r);
-			struct task_sum sum = { 0 };
-			struct task_figures f;
+			struct cvl_task_sum sum = { 0 };
+			struct cvl_task_figures f;
 
 			assert_true(tasks.task[r->task].number == t->task);
-			task_sum_add(&sum, r);
-			task_figure(&sum, &scale, tasks.packets, &f);
+			cvl_task_sum_add(&sum, r);
+			figures(&tasks, &scale, &sum, &f);
 			assert_false(f.statistical);
-			for (unsigned k = 0; k < TASK_WHATS; k++)
-				if (k != TASK_PERIPHERAL && tasks.packets[k])
+			for (unsigned k = 0; k < CVL_TASK_WHATS; k++)
+				if (k != CVL_TASK_PERIPHERAL && tasks.packets[k])
 					assert_true(holds(&f.count[k], (double)t->count[k]));
-			assert_false(f.count[TASK_PERIPHERAL].known);
-			assert_int_equal(r->count[TASK_RAM].sure, t->count[TASK_RAM]);
-			assert_int_equal(r->count[TASK_FLASH].sure, t->count[TASK_FLASH]);
+			assert_false(f.count[CVL_TASK_PERIPHERAL].known);
+			assert_int_equal(r->count[CVL_TASK_RAM].sure, t->count[CVL_TASK_RAM]);
+			assert_int_equal(r->count[CVL_TASK_FLASH].sure, t->count[CVL_TASK_FLASH]);
 			assert_true(holds(&f.seconds, (double)(t->end - t->begin) / HZ));
 			assert_true(holds(&f.instructions, instructions_of(t->count)));
 			if (f.cycles_per_instruction.known)
 				assert_true(holds(&f.cycles_per_instruction,
-						  (double)t->count[TASK_CYC] /
+						  (double)t->count[CVL_TASK_CYC] /
 							  instructions_of(t->count)));
-			if (f.share[TASK_LSU].known)
-				assert_true(holds(&f.share[TASK_LSU],
-						  (double)t->count[TASK_LSU] /
-							  (double)t->count[TASK_CYC]));
+			if (f.share[CVL_TASK_LSU].known)
+				assert_true(holds(&f.share[CVL_TASK_LSU],
+						  (double)t->count[CVL_TASK_LSU] /
+							  (double)t->count[CVL_TASK_CYC]));
 			if (f.combined.known)
-				assert_true(holds(&f.combined, ((double)t->count[TASK_LSU] -
-								(double)t->count[TASK_RAM]) /
-								       (double)t->count[TASK_CYC]));
+				assert_true(
+					holds(&f.combined, ((double)t->count[CVL_TASK_LSU] -
+							    (double)t->count[CVL_TASK_RAM]) /
+								   (double)t->count[CVL_TASK_CYC]));
 		}
-		tasks_free(&tasks);
+		drop();
 		cvl_session_close(s);
 	}
 }
@@ -368,9 +403,9 @@ static void cycles_by_the_rate_hold_too(void **state)
 {
 	struct draw d = draw_begin(2);
 	struct cvl_session *s = new_session("rate", &d);
-	struct task_opts opts = plain();
-	struct task_scale by_rate = scale;
-	struct tasks tasks;
+	struct cvl_tasks_opts opts = plain();
+	struct cvl_tasks_opts by_rate = scale;
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 
 	(void)state;
@@ -381,15 +416,15 @@ static void cycles_by_the_rate_hold_too(void **state)
 	ok(study(s, &opts, &tasks, &err), &err);
 	for (size_t i = 0; i < tasks.n_runs; i++) {
 		const struct truth *t = truth_of(&tasks.run[i]);
-		struct task_sum sum = { 0 };
-		struct task_figures f;
+		struct cvl_task_sum sum = { 0 };
+		struct cvl_task_figures f;
 
-		task_sum_add(&sum, &tasks.run[i]);
-		task_figure(&sum, &by_rate, tasks.packets, &f);
-		assert_true(holds(&f.cycles, (double)t->count[TASK_CYC]));
-		assert_true(task_half(&f.cycles) < 10);
+		cvl_task_sum_add(&sum, &tasks.run[i]);
+		figures(&tasks, &by_rate, &sum, &f);
+		assert_true(holds(&f.cycles, (double)t->count[CVL_TASK_CYC]));
+		assert_true(cvl_task_half(&f.cycles) < 10);
 	}
-	tasks_free(&tasks);
+	drop();
 	cvl_session_close(s);
 }
 
@@ -402,8 +437,8 @@ static void sums_of_many_runs_hold_as_often_as_they_say(void **state)
 	(void)state;
 	for (unsigned round = 0; round < 12; round++) {
 		struct cvl_session *s = new_session("sums", &d);
-		struct task_opts opts = plain();
-		struct tasks tasks;
+		struct cvl_tasks_opts opts = plain();
+		struct cvl_tasks_result tasks;
 		struct cvl_error err;
 
 		open_target(&target, s, &d, "swo");
@@ -411,30 +446,31 @@ static void sums_of_many_runs_hold_as_often_as_they_say(void **state)
 		finish(s, &target);
 		ok(study(s, &opts, &tasks, &err), &err);
 		for (size_t k = 0; k < tasks.n; k++) {
-			double all[TASK_WHATS] = { 0 };
-			struct task_sum sum = { 0 };
-			struct task_figures f;
+			double all[CVL_TASK_WHATS] = { 0 };
+			struct cvl_task_sum sum = { 0 };
+			struct cvl_task_figures f;
 
 			for (size_t i = 0; i < tasks.n_runs; i++) {
 				const struct truth *t = truth_of(&tasks.run[i]);
 
 				if (tasks.run[i].task != k)
 					continue;
-				task_sum_add(&sum, &tasks.run[i]);
-				for (unsigned w = 0; w < TASK_WHATS; w++)
+				cvl_task_sum_add(&sum, &tasks.run[i]);
+				for (unsigned w = 0; w < CVL_TASK_WHATS; w++)
 					all[w] += (double)t->count[w];
 			}
-			task_figure(&sum, &scale, tasks.packets, &f);
-			for (unsigned w = 0; w <= TASK_FOLD; w++) {
+			figures(&tasks, &scale, &sum, &f);
+			for (unsigned w = 0; w <= CVL_TASK_FOLD; w++) {
 				if (!f.count[w].known)
 					continue;
 				seen++;
 				missed += !holds(&f.count[w], all[w]);
-				assert_true(task_half(&f.count[w]) <=
-					    (w == TASK_CYC ? CYC_PACKET : 256) * (double)sum.runs);
+				assert_true(cvl_task_half(&f.count[w]) <=
+					    (w == CVL_TASK_CYC ? CYC_PACKET : 256) *
+						    (double)sum.runs);
 			}
 		}
-		tasks_free(&tasks);
+		drop();
 		cvl_session_close(s);
 	}
 	printf("%u sums, %u outside their bounds\n", seen, missed);
@@ -446,8 +482,8 @@ static void own_time_is_without_what_ran_within(void **state)
 {
 	struct draw d = draw_begin(4);
 	struct cvl_session *s = new_session("own", &d);
-	struct task_opts opts = plain();
-	struct tasks tasks;
+	struct cvl_tasks_opts opts = plain();
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 	int64_t own = 0, covered = 0, until = 0;
 
@@ -457,7 +493,7 @@ static void own_time_is_without_what_ran_within(void **state)
 	finish(s, &target);
 	ok(study(s, &opts, &tasks, &err), &err);
 	for (size_t i = 0; i < tasks.n_runs; i++) {
-		const struct task_run *r = &tasks.run[i];
+		const struct cvl_task_run *r = &tasks.run[i];
 
 		own += r->end.time.ns - r->begin.time.ns - r->within;
 		if (r->begin.time.ns >= until) {
@@ -466,7 +502,7 @@ static void own_time_is_without_what_ran_within(void **state)
 		}
 	}
 	assert_true(own == covered);
-	tasks_free(&tasks);
+	drop();
 	cvl_session_close(s);
 }
 
@@ -476,9 +512,9 @@ static void unfinished_and_interleaved_runs_are_told_apart(void **state)
 {
 	struct draw d = draw_begin(5);
 	struct cvl_session *s = new_session("marks", &d);
-	struct task_opts opts = plain();
+	struct cvl_tasks_opts opts = plain();
 	struct rates none = { .watt = 0 };
-	struct tasks tasks;
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 
 	(void)state;
@@ -508,13 +544,13 @@ static void unfinished_and_interleaved_runs_are_told_apart(void **state)
 	assert_int_equal(tasks.run[1].end.time.ns - tasks.run[1].begin.time.ns, 2500);
 	assert_int_equal(tasks.run[2].end.time.ns - tasks.run[2].begin.time.ns, 750);
 	assert_int_equal(tasks.task[tasks.run[2].task].unfinished, 1);
-	tasks_free(&tasks);
+	drop();
 	opts.port_begin = 5;
 	opts.port_end = 6;
 	ok(study(s, &opts, &tasks, &err), &err);
 	assert_int_equal(tasks.task[0].unfinished, 1);
 	assert_int_equal(tasks.n_runs, 0);
-	tasks_free(&tasks);
+	drop();
 	opts.port_begin = 8;
 	assert_int_equal(study(s, &opts, &tasks, &err), CVL_E_NO);
 	cvl_session_close(s);
@@ -528,14 +564,15 @@ static void spans_and_lines_mark_tasks(void **state)
 	};
 	struct draw d = draw_begin(6);
 	struct cvl_session *s = new_session("lines", &d);
-	struct task_opts opts = plain();
-	struct task_scale by_edges = scale;
+	struct cvl_tasks_opts opts = plain();
+	struct cvl_tasks_opts by_edges = scale;
+	struct cvl_selector pin, edges;
 	struct cvl_writer *w;
-	struct tasks tasks;
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 	uint64_t levels = 2, tick = 1000;
-	struct task_sum sum = { 0 };
-	struct task_figures f;
+	struct cvl_task_sum sum = { 0 };
+	struct cvl_task_figures f;
 
 	(void)state;
 	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
@@ -561,10 +598,11 @@ static void spans_and_lines_mark_tasks(void **state)
 	}
 	ok(cvl_session_finish(s, w, (struct cvl_tick){ tick + 1000 }, &err), &err);
 	opts.n_pins = 1;
-	opts.pin[0].line = "busy";
-	opts.edges = "swo";
-	opts.counting = by_edges.counting = TASK_LSU;
-	by_edges.edges = true;
+	pin = select_one("busy");
+	edges = select_one("swo");
+	opts.pin = &pin;
+	opts.edges = by_edges.edges = &edges;
+	opts.counting = by_edges.counting = CVL_TASK_LSU;
 	ok(study(s, &opts, &tasks, &err), &err);
 	assert_int_equal(tasks.n, 2);
 	assert_string_equal(tasks.task[0].name, "busy");
@@ -576,19 +614,23 @@ static void spans_and_lines_mark_tasks(void **state)
 	assert_int_equal(tasks.run[0].end.place - tasks.run[0].begin.place > 300, 1);
 	for (size_t i = 0; i < tasks.n_runs; i++)
 		if (tasks.run[i].task == 0) {
-			assert_int_equal(tasks.run[i].count[TASK_LSU].sure, 100);
-			task_sum_add(&sum, &tasks.run[i]);
+			assert_int_equal(tasks.run[i].count[CVL_TASK_LSU].sure, 100);
+			cvl_task_sum_add(&sum, &tasks.run[i]);
 		}
-	task_figure(&sum, &by_edges, tasks.packets, &f);
-	assert_int_equal(llround(f.count[TASK_LSU].value), 3 * 20 * 256);
-	tasks_free(&tasks);
-	opts.pin[0].low = true;
+	figures(&tasks, &by_edges, &sum, &f);
+	assert_int_equal(llround(f.count[CVL_TASK_LSU].value), 3 * 20 * 256);
+	drop();
+	cvl_selector_free(&pin);
+	pin = select_one("busy:low");
 	ok(study(s, &opts, &tasks, &err), &err);
 	assert_int_equal(tasks.task[0].runs, 4);
-	tasks_free(&tasks);
-	opts.pin[0].line = "idle";
+	drop();
+	cvl_selector_free(&pin);
+	pin = select_one("idle");
 	assert_int_equal(study(s, &opts, &tasks, &err), CVL_E_UNKNOWN_ID);
 	assert_non_null(strstr(err.text, "idle"));
+	cvl_selector_free(&pin);
+	cvl_selector_free(&edges);
 	cvl_session_close(s);
 }
 
@@ -596,9 +638,9 @@ static void loss_makes_counts_lower_bounds(void **state)
 {
 	struct draw d = draw_begin(7);
 	struct cvl_session *s = new_session("loss", &d);
-	struct task_opts opts = plain();
-	struct rates busy = { .add = { [TASK_LSU] = 500, [TASK_CPI] = 100 } };
-	struct tasks tasks;
+	struct cvl_tasks_opts opts = plain();
+	struct rates busy = { .add = { [CVL_TASK_LSU] = 500, [CVL_TASK_CPI] = 100 } };
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 
 	(void)state;
@@ -628,17 +670,18 @@ static void loss_makes_counts_lower_bounds(void **state)
 	assert_int_equal(tasks.n_runs, 3);
 	for (size_t i = 0; i < 3; i++) {
 		const struct truth *t = truth_of(&tasks.run[i]);
-		struct task_sum sum = { 0 };
-		struct task_figures f;
+		struct cvl_task_sum sum = { 0 };
+		struct cvl_task_figures f;
 
-		task_sum_add(&sum, &tasks.run[i]);
-		task_figure(&sum, &scale, tasks.packets, &f);
+		cvl_task_sum_add(&sum, &tasks.run[i]);
+		figures(&tasks, &scale, &sum, &f);
 		assert_int_equal(tasks.run[i].gaps, i == 1);
-		assert_int_equal(f.count[TASK_LSU].at_least, i == 1);
-		assert_true(f.count[TASK_LSU].low <= (double)t->count[TASK_LSU]);
-		assert_int_equal(holds(&f.count[TASK_LSU], (double)t->count[TASK_LSU]), i != 1);
+		assert_int_equal(f.count[CVL_TASK_LSU].at_least, i == 1);
+		assert_true(f.count[CVL_TASK_LSU].low <= (double)t->count[CVL_TASK_LSU]);
+		assert_int_equal(holds(&f.count[CVL_TASK_LSU], (double)t->count[CVL_TASK_LSU]),
+				 i != 1);
 	}
-	tasks_free(&tasks);
+	drop();
 	cvl_session_close(s);
 }
 
@@ -676,10 +719,10 @@ static bool share_of_hot_holds(struct draw *d, unsigned round)
 {
 	char name[32];
 	struct cvl_session *s;
-	struct task_opts opts = plain();
+	struct cvl_tasks_opts opts = plain();
 	uint64_t hot[TASKS + 1] = { 0 }, all[TASKS + 1] = { 0 }, whole = 0;
 	double low, high, share;
-	struct tasks tasks;
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 
 	snprintf(name, sizeof(name), "functions%u", round);
@@ -689,9 +732,9 @@ static bool share_of_hot_holds(struct draw *d, unsigned round)
 	finish(s, &target);
 	ok(study(s, &opts, &tasks, &err), &err);
 	for (size_t i = 0; i < tasks.n_functions; i++) {
-		const struct task_function *f = &tasks.function[i];
+		const struct cvl_task_function *f = &tasks.function[i];
 
-		if (f->task == TASK_NONE) {
+		if (f->task == CVL_TASK_NONE) {
 			whole += f->samples;
 			continue;
 		}
@@ -699,11 +742,11 @@ static bool share_of_hot_holds(struct draw *d, unsigned round)
 		if (!strcmp(f->name, "hot"))
 			hot[tasks.task[f->task].number] += f->samples;
 	}
-	assert_true(whole == tasks.packets[TASK_CYC]);
+	assert_true(whole == tasks.packets[CVL_TASK_CYC]);
 	assert_true(whole > 100);
 	binomial_999(hot[1], all[1], &low, &high);
 	share = rates[1].in_hot / 1000.0;
-	tasks_free(&tasks);
+	drop();
 	cvl_session_close(s);
 	return low <= share && share <= high;
 }
@@ -797,12 +840,12 @@ static void energy_holds_as_often_as_it_says(void **state)
 		const struct cvl_sync_opts sync_opts = { .reference = "swo",
 							 .beacon_period_ns =
 								 1000000000 / BEACONS_HZ };
-		struct task_opts opts = plain();
-		struct task_scale with = scale;
+		struct cvl_tasks_opts opts = plain();
+		struct cvl_tasks_opts with = scale;
 		struct cvl_sync *sync;
-		struct tasks tasks;
+		struct cvl_tasks_result tasks;
 		struct cvl_error err;
-		struct task_sum sum[TASKS] = { 0 };
+		struct cvl_task_sum sum[TASKS] = { 0 };
 		double all[TASKS] = { 0 };
 
 		open_target(&target, s, &d, "swo");
@@ -817,32 +860,32 @@ static void energy_holds_as_often_as_it_says(void **state)
 		ok(study(s, &opts, &tasks, &err), &err);
 		assert_int_equal(tasks.n_runs, n_truth);
 		for (size_t i = 0; i < tasks.n_runs; i++) {
-			const struct task_run *r = &tasks.run[i];
+			const struct cvl_task_run *r = &tasks.run[i];
 			const struct truth *t = &truth[i]; /* both by begin */
 			double joule = true_joule(&target, t->begin, t->end);
-			struct task_sum one = { 0 };
-			struct task_figures f;
+			struct cvl_task_sum one = { 0 };
+			struct cvl_task_figures f;
 
 			assert_true(tasks.task[r->task].number == t->task);
 			joule -= 0.004 * (double)(t->end - t->begin) / HZ;
-			task_sum_add(&one, r);
-			task_figure(&one, &with, tasks.packets, &f);
+			cvl_task_sum_add(&one, r);
+			figures(&tasks, &with, &one, &f);
 			assert_true(f.joule.known);
 			assert_false(f.joule.at_least);
 			seen++;
 			missed += !holds(&f.joule, joule);
-			width += task_half(&f.joule) / joule;
-			task_sum_add(&sum[r->task], r);
+			width += cvl_task_half(&f.joule) / joule;
+			cvl_task_sum_add(&sum[r->task], r);
 			all[r->task] += joule;
 		}
 		for (size_t k = 0; k < tasks.n; k++) {
-			struct task_figures f;
+			struct cvl_task_figures f;
 
-			task_figure(&sum[k], &with, tasks.packets, &f);
+			figures(&tasks, &with, &sum[k], &f);
 			sums++;
 			sums_missed += !holds(&f.joule, all[k]);
 		}
-		tasks_free(&tasks);
+		drop();
 		cvl_session_close(s);
 	}
 	printf("%u energies, %u outside their bounds; %u sums, %u outside\n", seen, missed, sums,
@@ -901,10 +944,11 @@ static void counts_on_another_clock_lie_within_their_bounds(void **state)
 		const struct cvl_sync_opts sync_opts = { .reference = "swo",
 							 .beacon_period_ns =
 								 1000000000 / BEACONS_HZ };
-		struct task_opts opts = plain();
+		struct cvl_tasks_opts opts = plain();
 		struct cvl_sync *sync;
-		struct tasks tasks;
+		struct cvl_tasks_result tasks;
 		struct cvl_error err;
+		struct cvl_selector pin = select_one("busy");
 		size_t next = 0;
 
 		open_target(&target, s, &d, "swo");
@@ -915,35 +959,36 @@ static void counts_on_another_clock_lie_within_their_bounds(void **state)
 		ok(cvl_sync_save(sync, s, &err), &err);
 		cvl_sync_free(sync);
 		opts.n_pins = 1;
-		opts.pin[0].line = "busy";
+		opts.pin = &pin;
 		opts.port_begin = opts.port_end = 99;
 		ok(study(s, &opts, &tasks, &err), &err);
 		assert_int_equal(tasks.n, 1);
 		for (size_t i = 0; i < tasks.n_runs; i++) {
-			const struct task_run *r = &tasks.run[i];
-			struct task_sum sum = { 0 };
-			struct task_figures f;
+			const struct cvl_task_run *r = &tasks.run[i];
+			struct cvl_task_sum sum = { 0 };
+			struct cvl_task_figures f;
 
 			while (truth[next].task != 1)
 				next++;
-			task_sum_add(&sum, r);
-			task_figure(&sum, &scale, tasks.packets, &f);
+			cvl_task_sum_add(&sum, r);
+			figures(&tasks, &scale, &sum, &f);
 			assert_true(r->bound < 2000);
 			assert_true(holds(&f.seconds,
 					  (double)(truth[next].end - truth[next].begin) / HZ));
-			for (unsigned k = 0; k < TASK_WHATS; k++) {
-				if (k != TASK_PERIPHERAL && tasks.packets[k])
+			for (unsigned k = 0; k < CVL_TASK_WHATS; k++) {
+				if (k != CVL_TASK_PERIPHERAL && tasks.packets[k])
 					assert_true(
 						holds(&f.count[k], (double)truth[next].count[k]));
 				unsure += r->count[k].maybe;
 			}
-			assert_true(r->count[TASK_RAM].sure <= truth[next].count[TASK_RAM]);
-			assert_true(r->count[TASK_RAM].sure + r->count[TASK_RAM].maybe >=
-				    truth[next].count[TASK_RAM]);
+			assert_true(r->count[CVL_TASK_RAM].sure <= truth[next].count[CVL_TASK_RAM]);
+			assert_true(r->count[CVL_TASK_RAM].sure + r->count[CVL_TASK_RAM].maybe >=
+				    truth[next].count[CVL_TASK_RAM]);
 			next++;
 			seen++;
 		}
-		tasks_free(&tasks);
+		drop();
+		cvl_selector_free(&pin);
 		cvl_session_close(s);
 	}
 	printf("%u runs on another clock, %" PRIu64 " records too near an end to tell\n", seen,
@@ -956,8 +1001,8 @@ static void clocks_that_nothing_ties_are_refused(void **state)
 {
 	struct draw d = draw_begin(11);
 	struct cvl_session *s = new_session("untied", &d);
-	struct task_opts opts = plain();
-	struct tasks tasks;
+	struct cvl_tasks_opts opts = plain();
+	struct cvl_tasks_result tasks;
 	struct cvl_error err;
 
 	(void)state;
@@ -967,8 +1012,7 @@ static void clocks_that_nothing_ties_are_refused(void **state)
 	sample_power(s, &target, &d, false);
 	opts.power = "watt";
 	assert_int_equal(study(s, &opts, &tasks, &err), CVL_E_NO);
-	assert_non_null(strstr(err.text, "coeval sync"));
-	assert_null(tasks.run);
+	assert_non_null(strstr(err.text, "nothing ties the two"));
 	opts.power = "volt";
 	assert_int_equal(study(s, &opts, &tasks, &err), CVL_E_UNKNOWN_ID);
 	cvl_session_close(s);

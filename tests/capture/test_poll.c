@@ -17,7 +17,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analysis/precision/precision.h"
+#include "analysis/precision/internal.h"
 #include "capture/drivers/poll/clock.h"
 #include "capture/drivers/poll/facts.h"
 #include "capture/drivers/poll/gpio.h"
@@ -660,11 +660,11 @@ static void memory_that_is_too_short_is_refused(void **state)
 /* The table of the paper, section 5, had its steps been 45 in a thousand long and 3 the longest. */
 static void assurance_is_by_time_and_by_steps(void **state)
 {
-	static const struct precision_bin bins[] = { { 1801, 2080, 3, 6240 },
-						     { 1500, 1522, 955, 1453510 },
-						     { 1523, 1800, 42, 75600 } };
-	struct precision_clock c = { .looped = true, .longest = 2080, .widest = 4000 };
-	struct precision_level l;
+	static const struct cvl_precision_bin bins[] = { { 1801, 2080, 3, 6240 },
+							 { 1500, 1522, 955, 1453510 },
+							 { 1523, 1800, 42, 75600 } };
+	struct cvl_precision_clock c = { .looped = true, .longest = 2080, .widest = 4000 };
+	struct cvl_precision_level l;
 
 	(void)state;
 	for (int k = 0; k < 2; k++)
@@ -674,14 +674,14 @@ static void assurance_is_by_time_and_by_steps(void **state)
 		}
 	assert_int_equal(c.step.n, 3);
 	assert_int_equal(c.step.count, 2000);
-	l = precision_at(&c, 0.9);
+	l = cvl_precision_at(&c, 0.9);
 	assert_int_equal(l.tau, 1522);
 	assert_true(l.steps > 0.9549 && l.steps < 0.9551);
 	assert_true(l.time > 0.9466 && l.time < 0.9468);
 	/* a share of the steps is not one of the time */
-	assert_int_equal(precision_at(&c, 0.955).tau, 1800);
-	assert_int_equal(precision_at(&c, 0.997).tau, 2080);
-	l = precision_at(&c, 1);
+	assert_int_equal(cvl_precision_at(&c, 0.955).tau, 1800);
+	assert_int_equal(cvl_precision_at(&c, 0.997).tau, 2080);
+	l = cvl_precision_at(&c, 1);
 	assert_int_equal(l.tau, 2080);
 	assert_int_equal(l.bracket, 4000);
 	free(c.step.bin);
@@ -690,29 +690,28 @@ static void assurance_is_by_time_and_by_steps(void **state)
 
 static void points_are_read_or_refused(void **state)
 {
-	static const char *const bad[] = {
-		"",          ":rise",  "a:up",   "a:b=",       "a:=1",
-		"a:b=x",     "a:b=1x", "a:b=1,", "a:b=1,,c=2", "a:b=1,c=2,d=3,e=4,f=5",
-		"a:b=1,rise"
-	};
-	struct precision_point p;
+	static const char *const bad[] = { "",       ":rise",      "a:b=",      "a:=1",
+					   "a:b=1,", "a:b=1,,c=2", "a:b=1,rise" };
+	struct cvl_selector p;
 	struct cvl_error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_int_equal(precision_point_parse(&p, bad[i], strlen(bad[i]), &err),
-				 CVL_E_USAGE);
-	assert_int_equal(precision_point_parse(&p, "D0:fall", 7, &err), 0);
-	assert_int_equal(p.side, 'f');
-	assert_int_equal(precision_point_parse(&p, "edge:levels=0x10..", 16, &err), 0);
-	assert_string_equal(p.name, "edge");
-	assert_int_equal(p.n, 1);
-	assert_string_equal(p.with[0].field, "levels");
-	assert_int_equal(p.with[0].value, 16);
-	assert_int_equal(precision_point_parse(&p, "event:probe=2,code=3", 20, &err), 0);
-	assert_int_equal(p.n, 2);
-	assert_string_equal(p.with[1].field, "code");
-	assert_int_equal(p.with[1].value, 3);
+		assert_int_equal(cvl_selector_parse(&p, bad[i], strlen(bad[i]), &err),
+				 CVL_E_SYNTAX);
+	assert_int_equal(cvl_selector_parse(&p, "D0:fall", 7, &err), 0);
+	assert_int_equal(p.when, CVL_WHEN_FALL);
+	cvl_selector_free(&p);
+	assert_int_equal(cvl_selector_parse(&p, "edge:levels=0x10..", 16, &err), 0);
+	assert_int_equal(p.n_conditions, 1);
+	assert_string_equal(p.condition[0].field, "levels");
+	assert_true(p.condition[0].is_number && p.condition[0].number == 16);
+	cvl_selector_free(&p);
+	assert_int_equal(cvl_selector_parse(&p, "event:probe=2,code=3", 20, &err), 0);
+	assert_int_equal(p.n_conditions, 2);
+	assert_string_equal(p.condition[1].field, "code");
+	assert_true(p.condition[1].number == 3);
+	cvl_selector_free(&p);
 }
 
 static void lists_of_processors_are_read(void **state)

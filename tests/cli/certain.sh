@@ -35,10 +35,10 @@ capture 2.3 -35 60 1 >n2.csv
 coeval import -o s n1.csv n2.csv > /dev/null
 run sync s --pulse PPS:rise:1s
 echo "-- against another clock nothing is known"
-coeval show s --from 5 --until 6 --bounds --event edge | sed -E 's/.* \+- +([^]]*)\] (n[12]) .*/\2 \1/; s/[0-9.]+ ns/bounded/' | sort | uniq -c | sed 's/^ *//'
+coeval show s --from 5 --until 6 --bounds --select edge | sed -E 's/.* \+- +([^]]*)\] (n[12]) .*/\2 \1/; s/[0-9.]+ ns/bounded/' | sort | uniq -c | sed 's/^ *//'
 cat >rules.yaml <<'RULES'
-- after: n1.T rises
-  then: n2.T rises
+- after: n1.T:rise
+  then: n2.T:rise
   within: -1ms to 1ms
 RULES
 coeval check s rules.yaml 2>&1 | sed -n '1,4p'
@@ -64,7 +64,7 @@ echo "-- and where each has a reference of its own"
 coeval sync claimed --pulse PPS:rise:1s --json | grep -o '"note":"[^"]*"'
 coeval sync claimed --pulse PPS:rise:1s:+-300ns --json | grep -o '"note":"[^"]*"'
 grep -o '"reference_ns": [0-9]*' claimed/sync.json | sort | uniq -c | sed 's/^ *//'
-coeval show claimed --from 5 --until 6 --bounds --event edge | sed -E 's/.* \+- +([0-9]+) ns\].*/\1/' | awk '{ print ($1 >= 300 ? "300 ns and more" : "less") }' | sort | uniq -c | sed 's/^ *//'
+coeval show claimed --from 5 --until 6 --bounds --select edge | sed -E 's/.* \+- +([0-9]+) ns\].*/\1/' | awk '{ print ($1 >= 300 ? "300 ns and more" : "less") }' | sort | uniq -c | sed 's/^ *//'
 run sync claimed --pulse PPS:rise:1s:300ns | head -n 2
 
 echo "== a period that is not theirs"

@@ -28,13 +28,13 @@ for c in json.load(sys.stdin)["checks"]:
 
 cat >open.yaml <<'YAML'
 - { name: short, after: alpha.radio_send, then: beta.radio_receive, within: 100us }
-- { name: silence, after: radio_send where len = 1000, never: radio_receive, within: 1ms }
+- { name: silence, after: 'radio_send{len=1000}', never: radio_receive, within: 1ms }
 YAML
 run coeval check s open.yaml --until 0.2
 run coeval check s open.yaml --until 0.2 --strict
 
 # what XML cannot hold
-printf -- '- { name: "\\uFFFE\\uFFFF & <a> \\"é\\"", never: radio_send where len > 1000 }\n' >odd.yaml
+printf -- '- { name: "\\uFFFE\\uFFFF & <a> \\"é\\"", never: "radio_send{len>1000}" }\n' >odd.yaml
 cp odd.yaml "$(printf 'odd\377\001.yaml')"
 coeval check s odd?*.yaml --junit j.xml >/dev/null
 python3 -c '
@@ -47,12 +47,19 @@ bad() {
 }
 bad "- { after: alfa.radio_send, then: beta.radio_receive, within: 1ms }"
 bad "- { never: alpha.radio_sent }"
-bad "- { state: alpha.LED is high, at most: 1ms }"
+bad "- { state: alpha.LED:high, at most: 1ms }"
 bad "- { after: radio_send, then: other.radio_receive, within: 0 }"
 bad "- { after: radio_send, then: beta.task_switch }"
 bad "- ["
 bad ""
-bad "- { never: alpha.radio_send, while: radio_send is high }"
+bad "- { never: alpha.radio_send, while: radio_send:high }"
 run coeval check s open.yaml --from 2 --until 1
 run coeval check s missing.yaml
 run coeval check s
+
+# the old spellings say what is new, and find the same
+cat >old.yaml <<'YAML'
+- { name: old, never: radio_send where len > 64 }
+- { name: new, never: "radio_send{len>64}" }
+YAML
+run coeval check s old.yaml

@@ -9,8 +9,8 @@ coeval completion tcsh
 echo "-> $?"
 
 printf 'abcdefgh' >bytes
-coeval import -o s --format raw --channels 3 --names TX,RX,PPS --rate 1M --node n1 bytes
-coeval import -o two "$SRC/examples/two-hosts"
+coeval import -o s --format raw --channels 3 --names TX,RX,PPS --rate 1M --node n1 bytes >/dev/null
+coeval import -o two "$SRC/examples/two-hosts" >/dev/null
 
 cat >ask <<'END'
 source script.bash
@@ -36,7 +36,7 @@ ask 'coeval sync s --pulse P'
 ask 'coeval power s --between TX:'
 ask 'coeval power s --between TX:rise..n1.R'
 ask 'coeval show s --node '
-ask 'coeval show s --event e'
+ask 'coeval show s --select e'
 ask 'coeval sync two --reference '
 ask 'coeval sync nothing --reference '
 ask 'coeval task p'

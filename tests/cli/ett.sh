@@ -56,7 +56,7 @@ kernel "selftest=400 dwell=4ms zero=off probes=8" "line=Enter starts" "line=room
 cmp -n "$(stat -c %s serial.bin)" serial.bin plain.img && echo "alike"
 coeval import -o serial serial.bin 2>&1 >/dev/null | quietly
 coeval import -o plain plain.img 2>&1 >/dev/null | quietly
-coeval show serial --event run | grep -o 'ended_by = "[a-z -]*"'
+coeval show serial --select run | grep -o 'ended_by = "[a-z -]*"'
 coeval export serial --to ett-text >a.txt
 coeval export plain --to ett-text >b.txt
 cmp a.txt b.txt && [ -s a.txt ] && awk '$2 > 1 || $3 > 8 { bad = 1 } END { print bad ? "odd" : "eight probes of one bit" }' a.txt

@@ -129,7 +129,7 @@ every_verb() {
 	try task "$s"
 	try task "$s" --json
 	try flow "$s" map.yaml
-	try flow "$s" map.yaml --between a:b --json
+	try flow "$s" map.yaml --between a..b --json
 	try power "$s" --power volts --each 100ms --json
 	try power "$s" --current current --volts 3.3
 	try power "$s" --current I1H --volts 3.3 --json

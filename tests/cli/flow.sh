@@ -48,13 +48,13 @@ with open("n2.vcd", "w") as f:
 END
 coeval import -o s --node n1 n1.vcd >/dev/null
 coeval import -o s --node n2 n2.vcd > /dev/null
-run coeval flow s map.yaml --between wake:sleep --between wake:wake --svg times.svg
+run coeval flow s map.yaml --between wake..sleep --between wake:wake --svg times.svg
 grep -c '<rect\|<path' times.svg >/dev/null && echo "a picture"
 run coeval flow s map.yaml --path --node n1 --from-start --until 5ms
 run coeval flow s map.yaml --path --node n2 --from 18ms --until 28ms
 run coeval flow s map.yaml --path --node n2 --until 4ms
 run coeval flow s map.yaml --path --node n2 --json --from 19ms --until 27ms
-coeval flow s map.yaml --json --between read:sleep >json && python3 - <<'END'
+coeval flow s map.yaml --json --between read..sleep >json && python3 - <<'END'
 import json
 j = json.load(open("json"))
 print(j["points_passed"], j["branches_taken"])
@@ -73,8 +73,8 @@ run coeval flow s bad.yaml
 printf 'pins: [X]\npoints:\n  - { name: a, code: X }\n' >other.yaml
 run coeval flow s other.yaml
 run coeval flow s map.yaml --between wake
-run coeval flow s map.yaml --between wake:filter
-run coeval flow s map.yaml --between wake:absent
+run coeval flow s map.yaml --between wake..filter
+run coeval flow s map.yaml --between wake..absent
 run coeval flow s map.yaml --svg x.svg
 run coeval flow s map.yaml --from-start --from 1ms
 run coeval flow s map.yaml --from 5 --until 1

@@ -53,7 +53,7 @@ P
 
 # Its changes are edges, each with its bracket; a loop that is stopped for long tells so by a gap, and knows its lines behind it.
 coeval sync s >synced
-coeval show s --event edge --json >edges.json
+coeval show s --select edge --json >edges.json
 coeval export s --to vcd -o s.vcd
 python3 - <<'P'
 import json

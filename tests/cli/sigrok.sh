@@ -20,7 +20,7 @@ done
 edges() {
 	rm -rf s
 	coeval import -o s --node n "$@" > /dev/null
-	coeval show s --event edge | sed 's/ [A-Za-z0-9]* = / = /g'
+	coeval show s --select edge | sed 's/ [A-Za-z0-9]* = / = /g'
 	coeval info s | awk '/^clocks/ { getline; getline; print "rate", $3, $4, "to", $NF }'
 }
 
@@ -54,7 +54,7 @@ wave() {
 wave 7 O 2 4 >raw
 rm -rf s
 coeval import -o s --format raw --channels 1 --rate 100k --uart D0:10k:7O2 raw > /dev/null
-coeval show s --event uart --json | grep -o '"text":".*"' | cut -d'"' -f4 | tr -d '\n' | od -An -v -tx1 -w1 | tr -d ' ' >ours
+coeval show s --select uart --json | grep -o '"text":".*"' | cut -d'"' -f4 | tr -d '\n' | od -An -v -tx1 -w1 | tr -d ' ' >ours
 sigrok-cli -i raw -I binary:numchannels=1:samplerate=100000 \
 	-P uart:rx=0:baudrate=10000:data_bits=7:parity=odd:stop_bits=2 -A uart=rx-data:rx-parity-err |
 	awk '/arity/ { n--; next } { v[n++] = tolower($NF) } END { for (i = 0; i < n; i++) print v[i] }' >theirs

@@ -79,7 +79,7 @@ coeval import -o tied tied.vcd > /dev/null
 coeval sync tied --pulse PPS:rise:1s >/dev/null
 coeval decode tied --uart TX:10000 > /dev/null
 coeval decode tied --uart TX:10000 > /dev/null
-coeval show tied --event uart --bounds | tail -n 1
+coeval show tied --select uart --bounds | tail -n 1
 coeval info tied --json | grep -o '"verdict": *"[a-z]*"'
 
 echo "== values that a session cannot hold, and names that it can"

@@ -17,6 +17,6 @@ for file in cells.csv wires.vcd; do
 	coeval show s 2>&1 | tee -a all
 	coeval show s --json 2>&1 >>all
 	coeval export s --to csv 2>&1 | grep -a = | head -n 4 | cat -v
-	coeval check s <(echo '- never: nosuch rises') 2>&1 | sed 's/^.*fd[^ ]*/FILE/' | tee -a all
+	coeval check s <(echo '- never: nosuch:rise') 2>&1 | sed 's/^.*fd[^ ]*/FILE/' | tee -a all
 done
 controls <all

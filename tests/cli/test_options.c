@@ -83,10 +83,12 @@ static int nothing(int argc, char **argv, const struct verb *v)
 }
 
 static const struct verb verb = {
-	.name = "try", .operands = "A [B]", .options = options, .run = nothing
+	.name = "try", .what = "try it", .operands = "A [B]", .options = options, .run = nothing
 };
 static const struct verb any = { .name = "any", .operands = "[A...]", .options = options };
-static const struct verb must = { .name = "must", .options = demanding, .run = nothing };
+static const struct verb must = {
+	.name = "must", .what = "must be", .options = demanding, .run = nothing
+};
 
 static struct request r;
 static struct operands operands;

@@ -26,7 +26,7 @@ observe() {
 }
 # Edges of T1 and how far they are apart: it toggles every 500 us of the observer's clock.
 apart() {
-	coeval show "$1" --event edge | grep 'T1 =' | tr -d '[]' | awk '
+	coeval show "$1" --select edge | grep 'T1 =' | tr -d '[]' | awk '
 		NR > 1 { d = sprintf("%.0f", ($1 - last) * 1e9); n[d]++ } { last = $1 }
 		END { for (d in n) print d " ns" (n[d] > 30 ? ", many times" : ", " n[d] " times") }'
 }
@@ -46,8 +46,8 @@ for order in "set ACT1" "clear ACT1" "pulse ACT2:1ms"; do
 done
 coeval control ctl stop >/dev/null
 wait
-coeval show act --event edge | grep -oE 'ACT[0-9] = [01]'
-coeval show act --event acted | wc -l
+coeval show act --select edge | grep -oE 'ACT[0-9] = [01]'
+coeval show act --select acted | wc -l
 
 echo "== paper mode"
 observe -o paper --duration 30ms --mode paper | sed -E 's/[0-9]+ records/N records/'

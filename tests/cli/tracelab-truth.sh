@@ -14,7 +14,7 @@ wait
 # The PPS is 50 ms after each true second; on the timeline it is a whole second of UTC.
 compare() {
 	epoch=$(grep -oE '"epoch_unix_ns": [0-9]+' "$1/sync.json" | grep -oE '[0-9]{9}$')
-	coeval show "$1" --event edge --json | sed -nE 's/.*"t_ns":(-?[0-9]+),"bound_ns":([0-9]+),.*"T1":[01].*/\1 \2/p' >$1.shown
+	coeval show "$1" --select edge --json | sed -nE 's/.*"t_ns":(-?[0-9]+),"bound_ns":([0-9]+),.*"T1":[01].*/\1 \2/p' >$1.shown
 	awk -v epoch="$epoch" -v mode="$1" -v error_most="$3" -v bound_most="$4" '
 		function off(shown, truth) { d = shown + epoch - (truth - 50000000); d -= int(d / 1e9) * 1e9
 			return d > 5e8 ? d - 1e9 : d < -5e8 ? d + 1e9 : d }
@@ -31,7 +31,7 @@ compare() {
 for mode in fine paper; do
 	coeval capture --driver tracelab --device $mode.spi --mode $mode --name obs -o $mode | sed -E 's/[0-9,]+ records/N records/'
 	coeval sync $mode --pulse PPS:rise:1s | sed -nE 's/^(obs +[a-z]+) .*/\1/p; s/^obs: ./&/p'
-	coeval show $mode --event pulse --ticks | wc -l
+	coeval show $mode --select pulse --ticks | wc -l
 done
 compare fine fine.true 40 20000
 compare paper paper.true 300 20000

@@ -26,19 +26,19 @@ refused() {
 	echo "status ${PIPESTATUS[0]}"
 }
 vague() { sed -E 's/[0-9 ,]+ records/N records/; s/[0-9]+\.[0-9]+ s/T s/g'; }
-edges() { coeval show "$1" --event edge | grep -c "$2"; }
+edges() { coeval show "$1" --select edge | grep -c "$2"; }
 
 echo "== captured"
 spill=(--spill bytes.spi)
 observe -o fine --duration 1500ms --power 1k | vague
-coeval show fine --event edge | sed -n '1,3p;$p'
+coeval show fine --select edge | sed -n '1,3p;$p'
 echo "$(edges fine 'T1 = 1') times up, $(edges fine 'PPS = 1') PPS"
 coeval show fine | grep -c pulse
 coeval show fine | grep sample | tail -n +11 | head -2 | sed -E 's/0\.[0-9]+\]/T]/'
 
 echo "== the same from its bytes"
 coeval capture --driver tracelab --device bytes.spi --power 1k --name obs -o file | vague
-for s in fine file; do coeval show $s --event edge --until 1.4 >$s.txt; done
+for s in fine file; do coeval show $s --select edge --until 1.4 >$s.txt; done
 cmp fine.txt file.txt && echo "the same $(wc -l <file.txt) lines with edges"
 "$device" --file 3 10 >whole.spi
 { head -c 30001 whole.spi; tail -c 60000 whole.spi; } >cut.spi
@@ -70,7 +70,7 @@ coeval control ctl stop >/dev/null
 wait
 vague <act.txt
 test -e act/capture/control || echo "the socket is gone"
-coeval show act --event edge | grep ACT
+coeval show act --select edge | grep ACT
 coeval show act | grep acted | sed -E 's/time = [0-9]+/time = N/'
 
 echo "== more than there is room for"
@@ -83,7 +83,7 @@ coeval info burst --json | grep -oE '"(lost|edge)":[0-9]+' | cut -d: -f2 | awk '
 echo "== paper mode"
 spill=()
 observe -o paper --duration 500ms --mode paper --mask T1 | vague
-coeval show paper --event edge | sed -n '1,4p'
+coeval show paper --select edge | sed -n '1,4p'
 
 echo "== two observers on the time of the PPS"
 for observer in a:12 b:-31; do
@@ -92,7 +92,7 @@ for observer in a:12 b:-31; do
 done
 coeval session join sa sb -o both | head -n 1
 coeval sync both --pulse PPS:rise:1s
-coeval show both --event edge | grep 'PPS = 1' | tr -d '[]' | awk '
+coeval show both --select edge | grep 'PPS = 1' | tr -d '[]' | awk '
 	$2 == "a" { a[++n] = $1 } $2 == "b" { b[++m] = $1 }
 	END { for (i = 1; i <= n; i++) { # of the second that each took for its first nothing is known here
 		d = a[i] - b[i]; d -= int(d + (d < 0 ? -0.5 : 0.5)); if (d > 22e-9 || d < -22e-9) far++ }

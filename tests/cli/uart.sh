@@ -25,7 +25,7 @@ for frame in 8N1 8E1 8O2 7E1 7O1; do
 	wave ${frame:0:1} ${frame:1:1} ${frame:2:1} >raw
 	rm -rf s
 	coeval import -o s --format raw --channels 1 --rate 100k --uart D0:10k:$frame raw > /dev/null
-	coeval show s --event uart | sed "s/.*text/$frame/"
+	coeval show s --select uart | sed "s/.*text/$frame/"
 done
 
 echo "--- wrong parity"

@@ -41,14 +41,14 @@ coeval export back --to csv | cut -d, -f1,4,6 | cmp - want && echo "the same edg
 echo "--- check"
 cat >rules.yaml <<-'YAML'
 	- name: short
-	  state: PPS is high
+	  state: PPS:high
 	  at most: 1100us
 	- name: regular
-	  event: PPS rises
+	  event: PPS:rise
 	  every: 2ms +- 100us
 	- name: both
-	  after: PPS rises
-	  then: PPS falls
+	  after: PPS:rise
+	  then: PPS:fall
 	  within: 2ms
 YAML
 coeval check s rules.yaml

@@ -19,13 +19,13 @@ struct bound_class {
 	enum bound_kind kind;
 	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
 	bool scope[CVL_SCOPES];        /* any of them is in it */
-	enum calls_reason reason;      /* of a switch */
+	enum cvl_calls_reason reason;  /* of a switch */
 	char *stem; /* what the rule's asterisk stands for: its name if no field tells; "" */
 };
 
 /**
- * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends must be declared: there is no end of
- * what nothing begins. CVL_E_NOMEM.
+ * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends
+ * must be declared: there is no end of what nothing begins. CVL_E_NOMEM.
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);

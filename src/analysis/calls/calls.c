@@ -51,7 +51,7 @@ void calls_free(struct calls *c)
 /* ---- threads ---- */
 
 int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *name,
-		     struct calls_time since, uint32_t *thread, struct cvl_error *err)
+		     struct cvl_calls_time since, uint32_t *thread, struct cvl_error *err)
 {
 	struct thread *t;
 
@@ -74,7 +74,7 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 	t->first = t->sign = since;
 	t->pub.name = name ? strdup(name) : NULL;
 	if ((name && !t->pub.name) ||
-	    new_node(c, *thread, CALLS_NONE, CALLS_NONE, CALLS_NONE, &t->pub.root))
+	    new_node(c, *thread, CVL_CALLS_NONE, CVL_CALLS_NONE, CVL_CALLS_NONE, &t->pub.root))
 		return cvl_no_memory(err);
 	return 0;
 }
@@ -85,7 +85,7 @@ uint32_t thread_number(const struct calls *c, const struct thread *t)
 }
 
 /* A time that goes back is taken as the one before. */
-static void forward(struct calls *c, struct thread *t, struct calls_time *at)
+static void forward(struct calls *c, struct thread *t, struct cvl_calls_time *at)
 {
 	if (at->ns < t->last) {
 		at->ns = t->last;
@@ -95,14 +95,14 @@ static void forward(struct calls *c, struct thread *t, struct calls_time *at)
 	account(t, at->ns);
 }
 
-void sign_of_life(struct thread *t, struct calls_time at)
+void sign_of_life(struct thread *t, struct cvl_calls_time at)
 {
 	t->sign = at;
 	t->sign_self = 0;
 	t->sign_part = t->pub.part;
 }
 
-void calls_sign(struct calls *c, uint32_t thread, struct calls_time at)
+void calls_sign(struct calls *c, uint32_t thread, struct cvl_calls_time at)
 {
 	struct thread *t = c->thread[thread];
 
@@ -112,15 +112,17 @@ void calls_sign(struct calls *c, uint32_t thread, struct calls_time at)
 
 /* ---- spans ---- */
 
-static struct calls_parts since(const struct calls_parts *now, const struct calls_parts *before)
+static struct cvl_calls_parts since(const struct cvl_calls_parts *now,
+				    const struct cvl_calls_parts *before)
 {
-	return (struct calls_parts){ now->preempted - before->preempted,
-				     now->switched - before->switched,
-				     now->blocked - before->blocked, now->waiting - before->waiting,
-				     now->hidden - before->hidden };
+	return (struct cvl_calls_parts){ now->preempted - before->preempted,
+					 now->switched - before->switched,
+					 now->blocked - before->blocked,
+					 now->waiting - before->waiting,
+					 now->hidden - before->hidden };
 }
 
-static void add_parts(struct calls_parts *to, const struct calls_parts *p)
+static void add_parts(struct cvl_calls_parts *to, const struct cvl_calls_parts *p)
 {
 	to->preempted += p->preempted;
 	to->switched += p->switched;
@@ -130,11 +132,11 @@ static void add_parts(struct calls_parts *to, const struct calls_parts *p)
 }
 
 /* Count a span, which is closed, and tell of it. @f: its frame; NULL: nobody saw it begin. */
-static void told(struct calls *c, struct thread *t, const struct calls_span *s, uint32_t cost,
+static void told(struct calls *c, struct thread *t, const struct cvl_calls_span *s, uint32_t cost,
 		 const struct frame *f)
 {
-	struct calls_cost *k = &c->cost[cost];
-	struct calls_node *node = &c->node[s->node];
+	struct cvl_calls_cost *k = &c->cost[cost];
+	struct cvl_calls_way *node = &c->node[s->node];
 	int64_t total = s->end.ns - s->begin.ns;
 
 	t->pub.spans++;
@@ -146,7 +148,7 @@ static void told(struct calls *c, struct thread *t, const struct calls_span *s, 
 	node->self += s->self;
 	node->total += total;
 	k->calls++;
-	if (s->marks & CALLS_MADE_UP) {
+	if (s->marks & CVL_CALLS_MADE_UP) {
 		k->made_up++;
 		k->made_up_ns += total;
 	} else if (f) {
@@ -168,16 +170,16 @@ static void told(struct calls *c, struct thread *t, const struct calls_span *s, 
 }
 
 /* Frame @i, which goes. */
-static void closed(struct calls *c, struct thread *t, size_t i, struct calls_time at,
-		   uint32_t marks, const struct calls_parts *now)
+static void closed(struct calls *c, struct thread *t, size_t i, struct cvl_calls_time at,
+		   uint32_t marks, const struct cvl_calls_parts *now)
 {
 	const struct frame *f = &t->frame[i];
-	struct calls_span s = {
+	struct cvl_calls_span s = {
 		.thread = thread_number(c, t),
 		.function = f->function,
 		.node = f->node,
 		.depth = t->base + (int32_t)i,
-		.marks = marks | (f->gaps != t->gaps ? CALLS_GAP : 0),
+		.marks = marks | (f->gaps != t->gaps ? CVL_CALLS_GAP : 0),
 		.begin = f->begin,
 		.end = at,
 		.self = f->self,
@@ -188,17 +190,20 @@ static void closed(struct calls *c, struct thread *t, size_t i, struct calls_tim
 	told(c, t, &s, f->cost, f);
 }
 
-/* What an exit that was never seen leaves to the span around it: what its thread did behind the loss. */
+/*
+ * What an exit that was never seen leaves to the span around it: what its thread did behind the
+ * loss.
+ */
 static int64_t behind_gap(const struct thread *t, size_t i)
 {
 	return i == t->gap_top ? t->frame[i].self - t->gap_self : 0;
 }
 
 /*
- * All spans within frame @keep - 1 go, though their exits were never seen. Those that were not known to be open after records were
- * lost are taken to have ended there.
+ * All spans within frame @keep - 1 go, though their exits were never seen. Those that were not
+ * known to be open after records were lost are taken to have ended there.
  */
-static void close_lost(struct calls *c, struct thread *t, size_t keep, struct calls_time at)
+static void close_lost(struct calls *c, struct thread *t, size_t keep, struct cvl_calls_time at)
 {
 	int64_t moved = 0;
 
@@ -210,11 +215,11 @@ static void close_lost(struct calls *c, struct thread *t, size_t keep, struct ca
 		if (t->gaps && t->gap_from.ns >= f->alive) {
 			moved += behind_gap(t, i);
 			f->self -= behind_gap(t, i);
-			closed(c, t, i, t->gap_from, CALLS_LOST_EXIT, &t->gap_part);
+			closed(c, t, i, t->gap_from, CVL_CALLS_LOST_EXIT, &t->gap_part);
 		} else {
 			f->self += moved;
 			moved = 0;
-			closed(c, t, i, at, CALLS_LOST_EXIT, &t->pub.part);
+			closed(c, t, i, at, CVL_CALLS_LOST_EXIT, &t->pub.part);
 		}
 		t->n--;
 	}
@@ -222,9 +227,9 @@ static void close_lost(struct calls *c, struct thread *t, size_t keep, struct ca
 		t->frame[t->n - 1].self += moved;
 }
 
-void close_all(struct calls *c, struct thread *t, struct calls_time at, uint32_t marks)
+void close_all(struct calls *c, struct thread *t, struct cvl_calls_time at, uint32_t marks)
 {
-	if (marks & CALLS_LOST_EXIT) {
+	if (marks & CVL_CALLS_LOST_EXIT) {
 		close_lost(c, t, 0, at);
 	} else {
 		while (t->n) {
@@ -236,7 +241,7 @@ void close_all(struct calls *c, struct thread *t, struct calls_time at, uint32_t
 	t->too_deep = 0;
 }
 
-int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t function,
+int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 		uint64_t id, struct cvl_error *err)
 {
 	struct thread *t = c->thread[thread];
@@ -272,15 +277,18 @@ int calls_begin(struct calls *c, uint32_t thread, struct calls_time at, uint32_t
 	return 0;
 }
 
-/* An exit of what is not open. It began where nothing else is known of the thread: around all else that is known, if nothing is open. */
-static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, uint32_t function,
-		      struct calls_time last_sign, struct cvl_error *err)
+/*
+ * An exit of what is not open. It began where nothing else is known of the thread: around all else
+ * that is known, if nothing is open.
+ */
+static int lost_entry(struct calls *c, struct thread *t, struct cvl_calls_time at,
+		      uint32_t function, struct cvl_calls_time last_sign, struct cvl_error *err)
 {
 	const struct frame *top = t->n ? &t->frame[t->n - 1] : NULL;
-	struct calls_span s = {
+	struct cvl_calls_span s = {
 		.thread = thread_number(c, t),
 		.function = function,
-		.marks = CALLS_LOST_ENTRY,
+		.marks = CVL_CALLS_LOST_ENTRY,
 		.begin = t->first,
 		.end = at,
 	};
@@ -292,7 +300,7 @@ static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, u
 	c->repairs.lost_entries++;
 	if (t->gaps) {
 		s.begin = t->gap_from;
-		s.marks |= CALLS_GAP;
+		s.marks |= CVL_CALLS_GAP;
 	}
 	if (top && s.begin.ns < top->alive)
 		s.begin = last_sign;
@@ -307,7 +315,7 @@ static int lost_entry(struct calls *c, struct thread *t, struct calls_time at, u
 
 static size_t find_frame(struct calls *c, const struct thread *t, uint32_t function, uint64_t id)
 {
-	const struct calls_cost *cost;
+	const struct cvl_calls_cost *cost;
 	const struct frame *top = &t->frame[t->n - 1];
 
 	if (top->function == function && top->id == id)
@@ -321,11 +329,11 @@ static size_t find_frame(struct calls *c, const struct thread *t, uint32_t funct
 	return SIZE_MAX;
 }
 
-int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t function,
+int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 	      uint64_t id, bool overlap, struct cvl_error *err)
 {
 	struct thread *t = c->thread[thread];
-	struct calls_time last_sign = t->sign;
+	struct cvl_calls_time last_sign = t->sign;
 	uint32_t marks = 0;
 	size_t i;
 
@@ -335,13 +343,15 @@ int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t f
 		t->too_deep--;
 		return 0;
 	}
-	i = !t->n ? SIZE_MAX : function == CALLS_NONE ? t->n - 1 : find_frame(c, t, function, id);
+	i = !t->n                      ? SIZE_MAX :
+	    function == CVL_CALLS_NONE ? t->n - 1 :
+					 find_frame(c, t, function, id);
 	if (i == SIZE_MAX)
 		return lost_entry(c, t, at, function, last_sign, err);
 	if (!overlap)
 		close_lost(c, t, i + 1, at);
-	if (function == CALLS_NONE && t->gaps && t->gap_from.ns >= t->frame[i].alive) {
-		marks = CALLS_GUESSED;
+	if (function == CVL_CALLS_NONE && t->gaps && t->gap_from.ns >= t->frame[i].alive) {
+		marks = CVL_CALLS_GUESSED;
 		c->repairs.guessed++;
 	}
 	closed(c, t, i, at, marks, &t->pub.part);
@@ -354,7 +364,7 @@ int calls_end(struct calls *c, uint32_t thread, struct calls_time at, uint32_t f
 
 /* ---- losses ---- */
 
-static void gap_of(struct thread *t, struct calls_time from, struct calls_time to)
+static void gap_of(struct thread *t, struct cvl_calls_time from, struct cvl_calls_time to)
 {
 	if (from.ns < t->last)
 		from.ns = t->last;
@@ -377,20 +387,20 @@ static void gap_of(struct thread *t, struct calls_time from, struct calls_time t
 	t->since = to.ns;
 }
 
-int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct calls_time from,
-	      struct calls_time to, uint64_t lost, struct cvl_error *err)
+int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_time from,
+	      struct cvl_calls_time to, uint64_t lost, struct cvl_error *err)
 {
-	const struct calls_gap gap = { core, node, from, to, lost };
+	const struct cvl_calls_gap gap = { core, node, from, to, lost };
 
 	(void)err;
 	c->repairs.gaps++;
 	for (size_t i = 0; i < c->n_cores; i++)
-		if (core == CALLS_NONE ? c->core[i]->pub.node == node : core == i)
-			drop_nested(c, c->core[i], from, CALLS_LOST_EXIT);
+		if (core == CVL_CALLS_NONE ? c->core[i]->pub.node == node : core == i)
+			drop_nested(c, c->core[i], from, CVL_CALLS_LOST_EXIT);
 	for (size_t i = 0; i < c->n_threads; i++) {
 		struct thread *t = c->thread[i];
 
-		if (t->pub.node == node && (core == CALLS_NONE || t->pub.core == core))
+		if (t->pub.node == node && (core == CVL_CALLS_NONE || t->pub.core == core))
 			gap_of(t, from, to);
 	}
 	if (c->sink.gap)
@@ -400,10 +410,10 @@ int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct calls_time f
 
 /* ---- messages ---- */
 
-void calls_received(struct calls *c, struct calls_message *m)
+void calls_received(struct calls *c, struct cvl_calls_message *m)
 {
 	struct thread *t = c->thread[m->to];
-	struct calls_parts d;
+	struct cvl_calls_parts d;
 	int64_t waited;
 
 	m->wait_from = m->received;
@@ -429,20 +439,20 @@ void calls_received(struct calls *c, struct calls_message *m)
 
 /* ---- the end ---- */
 
-void calls_finish(struct calls *c, uint32_t node, struct calls_time at)
+void calls_finish(struct calls *c, uint32_t node, struct cvl_calls_time at)
 {
 	for (size_t i = 0; i < c->n_cores; i++) {
 		struct core *core = c->core[i];
 
 		if (core->pub.node != node)
 			continue;
-		drop_nested(c, core, at, CALLS_OPEN);
-		if (core->task != CALLS_NONE && at.ns >= core->last)
-			stop_thread(c, core, core->task, CALLS_REASON_NONE, true, at);
+		drop_nested(c, core, at, CVL_CALLS_OPEN);
+		if (core->task != CVL_CALLS_NONE && at.ns >= core->last)
+			stop_thread(c, core, core->task, CVL_CALLS_REASON_NONE, true, at);
 	}
 	for (size_t i = 0; i < c->n_threads; i++) {
 		struct thread *t = c->thread[i];
-		struct calls_time end = at;
+		struct cvl_calls_time end = at;
 
 		if (t->pub.node != node)
 			continue;
@@ -451,6 +461,6 @@ void calls_finish(struct calls *c, uint32_t node, struct calls_time at)
 		account(t, at.ns);
 		if (end.ns < t->last)
 			end.ns = t->last;
-		close_all(c, t, end, CALLS_OPEN);
+		close_all(c, t, end, CVL_CALLS_OPEN);
 	}
 }

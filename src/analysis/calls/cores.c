@@ -20,19 +20,19 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 	k = calloc(1, sizeof(*k));
 	if (!k)
 		return cvl_no_memory(err);
-	k->pub = (struct calls_core){ .node = node, .number = number };
+	k->pub = (struct cvl_calls_core){ .node = node, .number = number };
 	k->index = (uint32_t)c->n_cores;
 	k->last = INT64_MIN;
-	k->task = CALLS_NONE;
+	k->task = CVL_CALLS_NONE;
 	for (size_t i = 0; i < RECENT; i++)
-		k->recent[i].thread = CALLS_NONE;
+		k->recent[i].thread = CVL_CALLS_NONE;
 	*core = (uint32_t)c->n_cores;
 	c->core[c->n_cores++] = k;
 	return 0;
 }
 
 /* A time that goes back is taken as the one before. */
-static void forward(struct calls *c, struct core *core, struct calls_time *at)
+static void forward(struct calls *c, struct core *core, struct cvl_calls_time *at)
 {
 	if (at->ns < core->last) {
 		at->ns = core->last;
@@ -48,11 +48,11 @@ uint32_t calls_running(const struct calls *c, uint32_t core)
 	return k->n_nested ? k->nested[k->n_nested - 1] : k->task;
 }
 
-void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum calls_reason reason,
-		 bool done, struct calls_time at)
+void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_calls_reason reason,
+		 bool done, struct cvl_calls_time at)
 {
 	struct thread *t = c->thread[thread];
-	const struct calls_slice slice = { core->index, thread, core->slice_from, at };
+	const struct cvl_calls_slice slice = { core->index, thread, core->slice_from, at };
 
 	account(t, at.ns);
 	if (t->pub.core == core->index) { /* else it runs on another one already */
@@ -83,7 +83,7 @@ static size_t runners(const struct core *core, int64_t from, struct runner out[R
 		const struct recent *r = &core->recent[(core->at + RECENT - i) % RECENT];
 		size_t k = 0;
 
-		if (r->thread == CALLS_NONE || r->to <= from)
+		if (r->thread == CVL_CALLS_NONE || r->to <= from)
 			break;
 		while (k < n && out[k].thread != r->thread)
 			k++;
@@ -94,12 +94,12 @@ static size_t runners(const struct core *core, int64_t from, struct runner out[R
 	return n;
 }
 
-void away_ends(struct calls *c, struct thread *t, struct calls_time at)
+void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at)
 {
-	struct calls_away away = {
+	struct cvl_calls_away away = {
 		.thread = thread_number(c, t),
 		.core = t->out_core,
-		.by = CALLS_NONE,
+		.by = CVL_CALLS_NONE,
 		.reason = t->out_reason,
 		.begin = t->out_from,
 		.end = at,
@@ -119,12 +119,12 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at)
 			away.by_ns = ran[i].ns;
 		}
 	}
-	idle = t->out_reason == CALLS_REASON_BLOCKED || idle > d ? d : idle;
+	idle = t->out_reason == CVL_CALLS_REASON_BLOCKED || idle > d ? d : idle;
 	away.others = d - idle;
 	if (away.others < idle)
-		away.reason = CALLS_REASON_BLOCKED;
+		away.reason = CVL_CALLS_REASON_BLOCKED;
 	t->pub.part.blocked += idle;
-	if (t->out_reason == CALLS_REASON_PREEMPTED)
+	if (t->out_reason == CVL_CALLS_REASON_PREEMPTED)
 		t->pub.part.preempted += d - idle;
 	else
 		t->pub.part.switched += d - idle;
@@ -136,7 +136,7 @@ void away_ends(struct calls *c, struct thread *t, struct calls_time at)
 		t->since = at.ns;
 }
 
-static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct calls_time at)
+static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at)
 {
 	struct thread *t = c->thread[thread];
 
@@ -154,8 +154,8 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 	c->core[core]->slice_from = at;
 }
 
-int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum calls_reason reason,
-		 struct calls_time at, struct cvl_error *err)
+int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
+		 struct cvl_calls_time at, struct cvl_error *err)
 {
 	struct core *k = c->core[core];
 	uint32_t before = k->task;
@@ -167,17 +167,17 @@ int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum calls_rea
 		return 0;
 	k->task = thread;
 	if (k->n_nested) {
-		if (before != CALLS_NONE && c->thread[before]->out)
+		if (before != CVL_CALLS_NONE && c->thread[before]->out)
 			c->thread[before]->out_reason = reason;
 		return 0;
 	}
-	if (before != CALLS_NONE)
+	if (before != CVL_CALLS_NONE)
 		stop_thread(c, k, before, reason, false, at);
 	start_thread(c, core, thread, at);
 	return 0;
 }
 
-int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct calls_time at,
+int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct cvl_calls_time at,
 		    struct cvl_error *err)
 {
 	struct core *k = c->core[core];
@@ -190,14 +190,14 @@ int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct call
 		k->too_nested++;
 		return 0;
 	}
-	if (before != CALLS_NONE)
-		stop_thread(c, k, before, CALLS_REASON_PREEMPTED, false, at);
+	if (before != CVL_CALLS_NONE)
+		stop_thread(c, k, before, CVL_CALLS_REASON_PREEMPTED, false, at);
 	k->nested[k->n_nested++] = thread;
 	start_thread(c, core, thread, at);
 	return 0;
 }
 
-int calls_return(struct calls *c, uint32_t core, struct calls_time at, struct cvl_error *err)
+int calls_return(struct calls *c, uint32_t core, struct cvl_calls_time at, struct cvl_error *err)
 {
 	struct core *k = c->core[core];
 	uint32_t before, now;
@@ -213,14 +213,14 @@ int calls_return(struct calls *c, uint32_t core, struct calls_time at, struct cv
 		return 0;
 	}
 	before = k->nested[--k->n_nested];
-	stop_thread(c, k, before, CALLS_REASON_NONE, true, at);
+	stop_thread(c, k, before, CVL_CALLS_REASON_NONE, true, at);
 	now = calls_running(c, core);
-	if (now != CALLS_NONE)
+	if (now != CVL_CALLS_NONE)
 		start_thread(c, core, now, at);
 	return 0;
 }
 
-void drop_nested(struct calls *c, struct core *core, struct calls_time at, uint32_t marks)
+void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks)
 {
 	core->too_nested = 0;
 	while (core->n_nested) {
@@ -238,7 +238,7 @@ size_t calls_cores(const struct calls *c)
 	return c->n_cores;
 }
 
-const struct calls_core *calls_core(const struct calls *c, size_t i)
+const struct cvl_calls_core *calls_core(const struct calls *c, size_t i)
 {
 	return &c->core[i]->pub;
 }

@@ -18,12 +18,12 @@
 #define FINDINGS_MAX 1000
 
 /* What is compared: the whole, and its parts. */
-enum { WHOLE = CALLS_CAUSES, FIGURES };
+enum { WHOLE = CVL_CALLS_CAUSES, FIGURES };
 
 struct one {
-	struct calls_span span;
-	uint32_t by[CALLS_CAUSES];
-	int64_t by_ns[CALLS_CAUSES];
+	struct cvl_calls_span span;
+	uint32_t by[CVL_CALLS_CAUSES];
+	int64_t by_ns[CVL_CALLS_CAUSES];
 };
 
 struct function {
@@ -38,7 +38,7 @@ struct function {
 struct lost {
 	int64_t from, to;
 	uint32_t by;
-	enum calls_cause cause;
+	enum cvl_calls_cause cause;
 };
 
 struct thread {
@@ -81,17 +81,17 @@ void calls_find_free(struct calls_find *f)
 	free(f);
 }
 
-static void figures(const struct calls_span *s, int64_t out[FIGURES])
+static void figures(const struct cvl_calls_span *s, int64_t out[FIGURES])
 {
 	int64_t whole = s->end.ns - s->begin.ns;
 
-	out[CALLS_PREEMPTED] = s->part.preempted;
-	out[CALLS_SWITCHED] = s->part.switched;
-	out[CALLS_BLOCKED] = s->part.blocked;
-	out[CALLS_WAITED] = s->part.waiting;
-	out[CALLS_HIDDEN] = s->part.hidden;
-	out[CALLS_ITSELF] = whole - s->part.preempted - s->part.switched - s->part.blocked -
-			    s->part.waiting - s->part.hidden;
+	out[CVL_CALLS_PREEMPTED] = s->part.preempted;
+	out[CVL_CALLS_SWITCHED] = s->part.switched;
+	out[CVL_CALLS_BLOCKED] = s->part.blocked;
+	out[CVL_CALLS_WAITED] = s->part.waiting;
+	out[CVL_CALLS_HIDDEN] = s->part.hidden;
+	out[CVL_CALLS_ITSELF] = whole - s->part.preempted - s->part.switched - s->part.blocked -
+				s->part.waiting - s->part.hidden;
 	out[WHOLE] = whole;
 }
 
@@ -120,21 +120,21 @@ static int add_lost(struct calls_find *f, uint32_t thread, const struct lost *l)
 	return 0;
 }
 
-int calls_find_away(struct calls_find *f, const struct calls_away *a)
+int calls_find_away(struct calls_find *f, const struct cvl_calls_away *a)
 {
-	static const enum calls_cause causes[] = {
-		[CALLS_REASON_NONE] = CALLS_SWITCHED,
-		[CALLS_REASON_PREEMPTED] = CALLS_PREEMPTED,
-		[CALLS_REASON_BLOCKED] = CALLS_BLOCKED,
+	static const enum cvl_calls_cause causes[] = {
+		[CVL_CALLS_REASON_NONE] = CVL_CALLS_SWITCHED,
+		[CVL_CALLS_REASON_PREEMPTED] = CVL_CALLS_PREEMPTED,
+		[CVL_CALLS_REASON_BLOCKED] = CVL_CALLS_BLOCKED,
 	};
 	struct lost l = { a->begin.ns, a->end.ns, a->by, causes[a->reason] };
 
 	return add_lost(f, a->thread, &l);
 }
 
-int calls_find_message(struct calls_find *f, const struct calls_message *m)
+int calls_find_message(struct calls_find *f, const struct cvl_calls_message *m)
 {
-	struct lost l = { m->wait_from.ns, m->received.ns, m->from, CALLS_WAITED };
+	struct lost l = { m->wait_from.ns, m->received.ns, m->from, CVL_CALLS_WAITED };
 	struct thread *t;
 
 	if (l.from >= l.to)
@@ -148,7 +148,7 @@ int calls_find_message(struct calls_find *f, const struct calls_message *m)
 
 		if (o->to <= l.from)
 			break;
-		if (o->from >= l.from && o->cause != CALLS_WAITED)
+		if (o->from >= l.from && o->cause != CVL_CALLS_WAITED)
 			o->to = o->from;
 	}
 	return add_lost(f, m->to, &l);
@@ -161,13 +161,13 @@ static void blame(const struct calls_find *f, struct one *one)
 		one->span.thread < f->n_threads ? f->thread[one->span.thread] : NULL;
 	struct {
 		uint32_t by;
-		enum calls_cause cause;
+		enum cvl_calls_cause cause;
 		int64_t ns;
 	} sum[RECENT];
 	size_t n = 0;
 
-	for (int c = 0; c < CALLS_CAUSES; c++) {
-		one->by[c] = CALLS_NONE;
+	for (int c = 0; c < CVL_CALLS_CAUSES; c++) {
+		one->by[c] = CVL_CALLS_NONE;
 		one->by_ns[c] = 0;
 	}
 	for (uint64_t k = t ? t->n : 0; k-- > 0 && t->n - k < RECENT;) {
@@ -201,7 +201,8 @@ static int64_t length(const struct one *o)
 	return o->span.end.ns - o->span.begin.ns;
 }
 
-static int keep_longest(const struct calls_find *f, struct function *k, const struct calls_span *s)
+static int keep_longest(const struct calls_find *f, struct function *k,
+			const struct cvl_calls_span *s)
 {
 	int64_t ns = s->end.ns - s->begin.ns;
 	size_t at = k->n_longest, least = 0;
@@ -223,13 +224,14 @@ static int keep_longest(const struct calls_find *f, struct function *k, const st
 	return 0;
 }
 
-int calls_find_span(struct calls_find *f, const struct calls_span *s)
+int calls_find_span(struct calls_find *f, const struct cvl_calls_span *s)
 {
-	const uint32_t unsure = CALLS_LOST_ENTRY | CALLS_LOST_EXIT | CALLS_OPEN | CALLS_GUESSED;
+	const uint32_t unsure =
+		CVL_CALLS_LOST_ENTRY | CVL_CALLS_LOST_EXIT | CVL_CALLS_OPEN | CVL_CALLS_GUESSED;
 	struct function *k;
 	uint64_t at;
 
-	if (s->marks & unsure || s->function == CALLS_NONE)
+	if (s->marks & unsure || s->function == CVL_CALLS_NONE)
 		return 0; /* how long it took nobody knows */
 	while (f->n_functions <= s->function) {
 		if (cvl_room(&f->function, f->n_functions, &f->room_functions,
@@ -281,23 +283,24 @@ int64_t calls_find_median(const struct calls_find *f, uint32_t function)
 }
 
 /* The part that exceeds what is usual by most. */
-static void explain(const struct one *one, const int64_t usual[FIGURES], struct calls_finding *out)
+static void explain(const struct one *one, const int64_t usual[FIGURES],
+		    struct cvl_calls_finding *out)
 {
 	int64_t v[FIGURES], most = INT64_MIN;
 
 	figures(&one->span, v);
-	for (int c = 0; c < CALLS_CAUSES; c++)
+	for (int c = 0; c < CVL_CALLS_CAUSES; c++)
 		if (v[c] - usual[c] > most) {
 			most = v[c] - usual[c];
-			out->cause = (enum calls_cause)c;
+			out->cause = (enum cvl_calls_cause)c;
 		}
-	out->ns = out->cause == CALLS_ITSELF ? most : v[out->cause];
+	out->ns = out->cause == CVL_CALLS_ITSELF ? most : v[out->cause];
 	out->by = one->by[out->cause];
 	out->by_ns = one->by_ns[out->cause];
 }
 
-static int add_function(const struct function *k, int64_t capture_ns, struct calls_finding **list,
-			size_t *n, size_t *room)
+static int add_function(const struct function *k, int64_t capture_ns,
+			struct cvl_calls_finding **list, size_t *n, size_t *room)
 {
 	int64_t usual[FIGURES];
 
@@ -307,7 +310,7 @@ static int add_function(const struct function *k, int64_t capture_ns, struct cal
 		usual[i] = median(k, i);
 	for (size_t i = 0; i < k->n_longest; i++) {
 		const struct one *one = &k->longest[i];
-		struct calls_finding *out;
+		struct cvl_calls_finding *out;
 
 		if (length(one) - usual[WHOLE] <= usual[WHOLE] / 2 ||
 		    length(one) - usual[WHOLE] < capture_ns / 1000)
@@ -315,37 +318,37 @@ static int add_function(const struct function *k, int64_t capture_ns, struct cal
 		if (cvl_room(list, *n, room, sizeof(**list)))
 			return -1;
 		out = &(*list)[(*n)++];
-		*out = (struct calls_finding){ .span = one->span,
-					       .median = usual[WHOLE],
-					       .of = k->n };
+		*out = (struct cvl_calls_finding){ .span = one->span,
+						   .median = usual[WHOLE],
+						   .of = k->n };
 		explain(one, usual, out);
 		/* what waits for whatever comes has no usual length */
-		if ((out->cause == CALLS_WAITED || out->cause == CALLS_BLOCKED) &&
+		if ((out->cause == CVL_CALLS_WAITED || out->cause == CVL_CALLS_BLOCKED) &&
 		    length(one) / WAITS > usual[WHOLE])
 			--*n;
 	}
 	return 0;
 }
 
-static bool within(const struct calls_span *in, const struct calls_span *out)
+static bool within(const struct cvl_calls_span *in, const struct cvl_calls_span *out)
 {
 	return in->thread == out->thread && in->begin.ns >= out->begin.ns &&
 	       in->end.ns <= out->end.ns && in->depth > out->depth;
 }
 
 /* Of @in and @out around it, which is one too many? -1: @in, 1: @out, 0: neither. */
-static int redundant(const struct calls_finding *in, const struct calls_finding *out)
+static int redundant(const struct cvl_calls_finding *in, const struct cvl_calls_finding *out)
 {
 	if (!within(&in->span, &out->span))
 		return 0;
-	if (out->cause == CALLS_ITSELF) /* by what is within it, which says more */
+	if (out->cause == CVL_CALLS_ITSELF) /* by what is within it, which says more */
 		return in->span.end.ns - in->span.begin.ns - in->median > out->ns / 2;
 	return in->cause == out->cause && in->by == out->by ? -1 : 0;
 }
 
 static int by_excess(const void *va, const void *vb)
 {
-	const struct calls_finding *a = va, *b = vb;
+	const struct cvl_calls_finding *a = va, *b = vb;
 	int64_t ea = a->span.end.ns - a->span.begin.ns - a->median;
 	int64_t eb = b->span.end.ns - b->span.begin.ns - b->median;
 
@@ -354,9 +357,9 @@ static int by_excess(const void *va, const void *vb)
 	return a->span.thread < b->span.thread ? -1 : a->span.thread > b->span.thread;
 }
 
-struct calls_finding *calls_find_all(const struct calls_find *f, int64_t capture_ns, size_t *n)
+struct cvl_calls_finding *calls_find_all(const struct calls_find *f, int64_t capture_ns, size_t *n)
 {
-	struct calls_finding *list = NULL;
+	struct cvl_calls_finding *list = NULL;
 	size_t all = 0, room = 0, kept = 0;
 	bool *gone;
 

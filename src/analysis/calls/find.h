@@ -2,10 +2,11 @@
 /**
  * Findings: spans that took much longer than others of their name, and why.
  *
- * Of each function a sample of its spans is kept (all, up to CALLS_SAMPLE), and the CALLS_LONGEST longest. One that took more than
- * 1.5 times the median, and at least a thousandth of the capture longer, is explained by the part (calls.h) that exceeds what is usual
- * of that part by most: who ran instead, or who was waited for. Spans in each other, of one thread, that are prolonged by the same are
- * one finding: of the outermost that is usually shorter.
+ * Of each function a sample of its spans is kept (all, up to CALLS_SAMPLE), and the CALLS_LONGEST
+ * longest. One that took more than 1.5 times the median, and at least a thousandth of the capture
+ * longer, is explained by the part (calls.h) that exceeds what is usual of that part by most: who
+ * ran instead, or who was waited for. Spans in each other, of one thread, that are prolonged by the
+ * same are one finding: of the outermost that is usually shorter.
  */
 #ifndef ANALYSIS_CALLS_FIND_H
 #define ANALYSIS_CALLS_FIND_H
@@ -15,26 +16,6 @@
 #define CALLS_SAMPLE 255
 #define CALLS_LONGEST 16
 
-enum calls_cause {
-	CALLS_PREEMPTED,
-	CALLS_SWITCHED, /* out, and nobody said why */
-	CALLS_BLOCKED,
-	CALLS_WAITED,
-	CALLS_HIDDEN,
-	CALLS_ITSELF,
-	CALLS_CAUSES
-};
-
-struct calls_finding {
-	struct calls_span span;
-	int64_t median; /* ns, of spans of that name */
-	uint64_t of;    /* how many there were */
-	enum calls_cause cause;
-	int64_t ns;    /* that it took for that cause; CALLS_ITSELF: longer than usual */
-	uint32_t by;   /* thread that ran, or was waited for, for the longest; CALLS_NONE */
-	int64_t by_ns; /* of @ns */
-};
-
 struct calls_find;
 
 /** NULL: out of memory. */
@@ -42,16 +23,20 @@ struct calls_find *calls_find_new(void);
 void calls_find_free(struct calls_find *f);
 
 /* As a sink tells. CVL_E_NOMEM. */
-int calls_find_span(struct calls_find *f, const struct calls_span *s);
-int calls_find_away(struct calls_find *f, const struct calls_away *a);
-int calls_find_message(struct calls_find *f, const struct calls_message *m);
+int calls_find_span(struct calls_find *f, const struct cvl_calls_span *s);
+int calls_find_away(struct calls_find *f, const struct cvl_calls_away *a);
+int calls_find_message(struct calls_find *f, const struct cvl_calls_message *m);
 
 /**
- * All findings, what was lost most first; to be freed. @capture_ns: length of the whole. NULL with *n 0: none; with *n 1: out of memory.
+ * All findings, what was lost most first; to be freed. @capture_ns: length of the whole. NULL with
+ * *n 0: none; with *n 1: out of memory.
  */
-struct calls_finding *calls_find_all(const struct calls_find *f, int64_t capture_ns, size_t *n);
+struct cvl_calls_finding *calls_find_all(const struct calls_find *f, int64_t capture_ns, size_t *n);
 
-/** Median of the whole spans of @function so far; of up to CALLS_SAMPLE of them. INT64_MIN: there are none. */
+/**
+ * Median of the whole spans of @function so far; of up to CALLS_SAMPLE of them. INT64_MIN: there
+ * are none.
+ */
 int64_t calls_find_median(const struct calls_find *f, uint32_t function);
 
 #endif

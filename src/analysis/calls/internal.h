@@ -13,37 +13,37 @@ struct frame {
 	uint32_t function, node, cost;
 	uint64_t gaps; /* of the thread when it began */
 	uint64_t id;
-	struct calls_time begin;
+	struct cvl_calls_time begin;
 	int64_t alive; /* when it was last seen to be open: a span within it began or ended */
 	int64_t self;
-	struct calls_parts before; /* of the thread when it began */
+	struct cvl_calls_parts before; /* of the thread when it began */
 	/* of its function on this thread then: what is counted until it ends lies within it */
 	int64_t total;
-	struct calls_parts part;
+	struct cvl_calls_parts part;
 };
 
 struct thread {
-	struct calls_thread pub;
+	struct cvl_calls_thread pub;
 	struct frame *frame;
 	size_t n, room;
 	uint64_t too_deep; /* open, and not kept */
 	int64_t since;     /* up to which its time is accounted for */
 	int64_t last;      /* time of its last record */
-	struct calls_time first;
+	struct cvl_calls_time first;
 	bool scheduled, out, done; /* out: it does not run. done: because it is over */
-	enum calls_reason out_reason;
+	enum cvl_calls_reason out_reason;
 	uint32_t out_core;
-	struct calls_time out_from;
+	struct cvl_calls_time out_from;
 	int64_t out_hidden;
-	struct calls_time sign; /* of life */
-	int64_t sign_self;      /* that it ran since then */
-	struct calls_parts sign_part;
+	struct cvl_calls_time sign; /* of life */
+	int64_t sign_self;          /* that it ran since then */
+	struct cvl_calls_parts sign_part;
 	uint64_t gaps;
-	struct calls_time gap_from, gap_to; /* the last one */
-	struct calls_parts gap_part;        /* at its beginning */
-	size_t gap_top;                     /* the innermost span then */
-	int64_t gap_self;                   /* its */
-	int32_t base;                       /* depth of the outermost span */
+	struct cvl_calls_time gap_from, gap_to; /* the last one */
+	struct cvl_calls_parts gap_part;        /* at its beginning */
+	size_t gap_top;                         /* the innermost span then */
+	int64_t gap_self;                       /* its */
+	int32_t base;                           /* depth of the outermost span */
 };
 
 struct recent {
@@ -52,14 +52,14 @@ struct recent {
 };
 
 struct core {
-	struct calls_core pub;
+	struct cvl_calls_core pub;
 	uint32_t index;
 	int64_t last;  /* time of its last switch */
-	uint32_t task; /* CALLS_NONE: not known */
+	uint32_t task; /* CVL_CALLS_NONE: not known */
 	uint32_t nested[CALLS_NESTED_MAX];
 	uint32_t n_nested;
 	uint32_t too_nested;
-	struct calls_time slice_from;
+	struct cvl_calls_time slice_from;
 	struct recent recent[RECENT];
 	uint32_t at; /* the next to be overwritten */
 };
@@ -70,12 +70,12 @@ struct calls {
 	size_t n_threads, room_threads;
 	struct core **core;
 	size_t n_cores, room_cores;
-	struct calls_node *node;
+	struct cvl_calls_way *node;
 	size_t n_nodes, room_nodes;
-	struct calls_cost *cost;
+	struct cvl_calls_cost *cost;
 	size_t n_costs, room_costs;
 	struct calls_pairs nodes, costs;
-	struct calls_repairs repairs;
+	struct cvl_calls_repairs repairs;
 };
 
 /** Time of @t up to @ns goes to its innermost span, if it runs. */
@@ -96,16 +96,16 @@ static inline void account(struct thread *t, int64_t ns)
 	}
 }
 
-void sign_of_life(struct thread *t, struct calls_time at);
+void sign_of_life(struct thread *t, struct cvl_calls_time at);
 /** Close all spans of @t, the innermost first. */
-void close_all(struct calls *c, struct thread *t, struct calls_time at, uint32_t marks);
+void close_all(struct calls *c, struct thread *t, struct cvl_calls_time at, uint32_t marks);
 /** @t, that @core ran, does not run any more; @done: it is over. */
-void stop_thread(struct calls *c, struct core *core, uint32_t t, enum calls_reason reason,
-		 bool done, struct calls_time at);
+void stop_thread(struct calls *c, struct core *core, uint32_t t, enum cvl_calls_reason reason,
+		 bool done, struct cvl_calls_time at);
 /** What time @t spent while it did not run. */
-void away_ends(struct calls *c, struct thread *t, struct calls_time at);
+void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
 /** All interrupts of @core are over. */
-void drop_nested(struct calls *c, struct core *core, struct calls_time at, uint32_t marks);
+void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks);
 
 /* Of ways of calling. -1: out of memory. */
 
@@ -117,7 +117,7 @@ int find_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t functi
 /** Also -1: there are CALLS_COSTS_MAX. */
 int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cost);
 /** NULL: @thread never called it. */
-struct calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t function);
+struct cvl_calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t function);
 
 uint32_t thread_number(const struct calls *c, const struct thread *t);
 

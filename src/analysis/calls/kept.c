@@ -7,20 +7,20 @@
 #include "analysis/calls/pairs.h"
 #include <coeval/array.h>
 
-void calls_kept_init(struct calls_kept *k, size_t most)
+void calls_kept_init(struct cvl_calls_kept *k, size_t most)
 {
-	*k = (struct calls_kept){ 0 };
+	*k = (struct cvl_calls_kept){ 0 };
 	k->spans.most = k->slices.most = k->aways.most = k->messages.most = k->gaps.most = most;
 }
 
-void calls_kept_free(struct calls_kept *k)
+void calls_kept_free(struct cvl_calls_kept *k)
 {
 	free(k->span);
 	free(k->slice);
 	free(k->away);
 	free(k->message);
 	free(k->gap);
-	*k = (struct calls_kept){ 0 };
+	*k = (struct cvl_calls_kept){ 0 };
 }
 
 static int by_length(const void *va, const void *vb)
@@ -32,8 +32,11 @@ static int by_length(const void *va, const void *vb)
 	return (a > b) - (a < b);
 }
 
-/* Leave the shorter half of the entries of @size bytes out; of those as long as the one in the middle the later ones. */
-static int thin(struct calls_list *l, char *entry, size_t size, int64_t (*length)(const void *))
+/*
+ * Leave the shorter half of the entries of @size bytes out; of those as long as the one in the
+ * middle the later ones.
+ */
+static int thin(struct cvl_calls_list *l, char *entry, size_t size, int64_t (*length)(const void *))
 {
 	int64_t *sorted = calloc(l->n, sizeof(*sorted));
 	size_t kept = 0, equal;
@@ -61,7 +64,7 @@ static int thin(struct calls_list *l, char *entry, size_t size, int64_t (*length
 	return 0;
 }
 
-static void keep(struct calls_kept *k, struct calls_list *l, void *list, const void *one,
+static void keep(struct cvl_calls_kept *k, struct cvl_calls_list *l, void *list, const void *one,
 		 size_t size, int64_t (*length)(const void *))
 {
 	char *entry;
@@ -87,60 +90,60 @@ static void keep(struct calls_kept *k, struct calls_list *l, void *list, const v
 
 static int64_t span_length(const void *v)
 {
-	const struct calls_span *s = v;
+	const struct cvl_calls_span *s = v;
 
 	return s->end.ns - s->begin.ns;
 }
 
 static int64_t slice_length(const void *v)
 {
-	const struct calls_slice *s = v;
+	const struct cvl_calls_slice *s = v;
 
 	return s->end.ns - s->begin.ns;
 }
 
 static int64_t away_length(const void *v)
 {
-	const struct calls_away *a = v;
+	const struct cvl_calls_away *a = v;
 
 	return a->end.ns - a->begin.ns;
 }
 
 static int64_t message_length(const void *v)
 {
-	const struct calls_message *m = v;
+	const struct cvl_calls_message *m = v;
 
 	return m->received.ns - m->wait_from.ns;
 }
 
 static int64_t gap_length(const void *v)
 {
-	const struct calls_gap *g = v;
+	const struct cvl_calls_gap *g = v;
 
 	return g->end.ns - g->begin.ns;
 }
 
-void calls_kept_span(struct calls_kept *k, const struct calls_span *s)
+void calls_kept_span(struct cvl_calls_kept *k, const struct cvl_calls_span *s)
 {
 	keep(k, &k->spans, &k->span, s, sizeof(*s), span_length);
 }
 
-void calls_kept_slice(struct calls_kept *k, const struct calls_slice *s)
+void calls_kept_slice(struct cvl_calls_kept *k, const struct cvl_calls_slice *s)
 {
 	keep(k, &k->slices, &k->slice, s, sizeof(*s), slice_length);
 }
 
-void calls_kept_away(struct calls_kept *k, const struct calls_away *a)
+void calls_kept_away(struct cvl_calls_kept *k, const struct cvl_calls_away *a)
 {
 	keep(k, &k->aways, &k->away, a, sizeof(*a), away_length);
 }
 
-void calls_kept_message(struct calls_kept *k, const struct calls_message *m)
+void calls_kept_message(struct cvl_calls_kept *k, const struct cvl_calls_message *m)
 {
 	keep(k, &k->messages, &k->message, m, sizeof(*m), message_length);
 }
 
-void calls_kept_gap(struct calls_kept *k, const struct calls_gap *g)
+void calls_kept_gap(struct cvl_calls_kept *k, const struct cvl_calls_gap *g)
 {
 	keep(k, &k->gaps, &k->gap, g, sizeof(*g), gap_length);
 }

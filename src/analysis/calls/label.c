@@ -37,7 +37,7 @@ int function_of(struct calls_read *r, const struct taken_value *given, const cha
 		v = (struct taken_value){
 			.has = fixed && *fixed, .is_text = true, .text = fixed, .len = strlen(fixed)
 		};
-	*out = CALLS_NONE;
+	*out = CVL_CALLS_NONE;
 	if (!v.has)
 		return 0;
 	key = v.is_text ? text_key(v.text, v.len) : v.number;
@@ -107,7 +107,7 @@ const char *calls_read_node(const struct calls_read *r, uint32_t node)
 
 const char *calls_read_core(struct calls_read *r, uint32_t core)
 {
-	const struct calls_core *k = calls_core(r->calls, core);
+	const struct cvl_calls_core *k = calls_core(r->calls, core);
 	const char *node = r->node[k->node].name;
 	struct core_name *name = &r->core[core];
 
@@ -120,10 +120,10 @@ const char *calls_read_core(struct calls_read *r, uint32_t core)
 
 const char *calls_read_thread(struct calls_read *r, uint32_t thread)
 {
-	const struct calls_thread *t = calls_thread(r->calls, thread);
+	const struct cvl_calls_thread *t = calls_thread(r->calls, thread);
 	struct task *task = &r->task[thread];
 	const char *at =
-		t->core == CALLS_NONE ? r->node[t->node].name : calls_read_core(r, t->core);
+		t->core == CVL_CALLS_NONE ? r->node[t->node].name : calls_read_core(r, t->core);
 
 	if (task->is_core || !t->name)
 		return at;

@@ -8,10 +8,9 @@
 
 int none_found(const struct calls_read *r, struct cvl_error *err)
 {
-	return cvl_fail(
-		err, CVL_E_NO, CVL_NO_OFFSET,
-		"%s: no event is called like a begin or an end of anything; name yours by --rules FILE (`coeval calls --rules help` prints those that are built in)",
-		cvl_session_path(cvl_timeline_session(r->tl)));
+	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			"%s: no event is called like a begin or an end of anything",
+			cvl_session_path(cvl_timeline_session(r->tl)));
 }
 
 static int bind_stream(struct calls_read *r, size_t s, bool *any)
@@ -20,7 +19,7 @@ static int bind_stream(struct calls_read *r, size_t s, bool *any)
 	struct stream *st = &r->stream[s];
 	int rc = 0;
 
-	st->core = CALLS_NONE;
+	st->core = CVL_CALLS_NONE;
 	st->n_classes = cvl_trace_events(trace);
 	st->class = calloc(st->n_classes + 1, sizeof(*st->class));
 	if (!st->class)
@@ -141,23 +140,29 @@ const struct calls *calls_read_calls(const struct calls_read *r)
 	return r->calls;
 }
 
+size_t calls_read_nodes(const struct calls_read *r)
+{
+	return r->n_nodes;
+}
+
 size_t calls_read_functions(const struct calls_read *r)
 {
 	return r->n_functions;
 }
 
-struct calls_read_counts calls_read_counts(const struct calls_read *r)
+struct cvl_calls_counts calls_read_counts(const struct calls_read *r)
 {
 	return r->counts;
 }
 
-void calls_read_range(const struct calls_read *r, struct calls_time *first, struct calls_time *last)
+void calls_read_range(const struct calls_read *r, struct cvl_calls_time *first,
+		      struct cvl_calls_time *last)
 {
 	*first = r->first;
 	*last = r->last;
 }
 
-struct cvl_bound calls_read_bound(const struct calls_read *r, struct calls_time at)
+struct cvl_bound calls_read_bound(const struct calls_read *r, struct cvl_calls_time at)
 {
 	struct cvl_tick tick = { at.tick };
 	struct cvl_batch batch = { .n = 1, .tick = &tick };
@@ -168,7 +173,8 @@ struct cvl_bound calls_read_bound(const struct calls_read *r, struct calls_time 
 	return cvl_timeline_bound_parts(r->tl, &slice, 0);
 }
 
-int64_t calls_read_apart(const struct calls_read *r, struct calls_time a, struct calls_time b)
+int64_t calls_read_apart(const struct calls_read *r, struct cvl_calls_time a,
+			 struct cvl_calls_time b)
 {
 	struct cvl_bound ba = calls_read_bound(r, a), bb = calls_read_bound(r, b);
 

@@ -8,18 +8,18 @@
 
 struct finder {
 	struct calls_path *path;
-	const struct calls_span **span; /* by thread, then begin, the outer first */
-	const struct calls_span **open; /* room for as many */
+	const struct cvl_calls_span **span; /* by thread, then begin, the outer first */
+	const struct cvl_calls_span **open; /* room for as many */
 	size_t n_spans;
-	const struct calls_away **away; /* by thread, then begin */
+	const struct cvl_calls_away **away; /* by thread, then begin */
 	size_t n_aways;
-	const struct calls_message **message; /* that were waited for: by receiver, then time */
+	const struct cvl_calls_message **message; /* that were waited for: by receiver, then time */
 	size_t n_messages;
 	int64_t shortest;
 	/* the segment that is being split, and the first of its steps */
 	size_t segment;
 	uint32_t thread;
-	struct calls_time from, to;
+	struct cvl_calls_time from, to;
 };
 
 static int order(uint32_t ta, uint32_t tb, int64_t a, int64_t b)
@@ -29,8 +29,8 @@ static int order(uint32_t ta, uint32_t tb, int64_t a, int64_t b)
 
 static int by_begin(const void *va, const void *vb)
 {
-	const struct calls_span *a = *(const struct calls_span *const *)va;
-	const struct calls_span *b = *(const struct calls_span *const *)vb;
+	const struct cvl_calls_span *a = *(const struct cvl_calls_span *const *)va;
+	const struct cvl_calls_span *b = *(const struct cvl_calls_span *const *)vb;
 	int by = order(a->thread, b->thread, a->begin.ns, b->begin.ns);
 
 	return by ? by : (a->depth > b->depth) - (a->depth < b->depth);
@@ -38,21 +38,21 @@ static int by_begin(const void *va, const void *vb)
 
 static int by_away(const void *va, const void *vb)
 {
-	const struct calls_away *a = *(const struct calls_away *const *)va;
-	const struct calls_away *b = *(const struct calls_away *const *)vb;
+	const struct cvl_calls_away *a = *(const struct cvl_calls_away *const *)va;
+	const struct cvl_calls_away *b = *(const struct cvl_calls_away *const *)vb;
 
 	return order(a->thread, b->thread, a->begin.ns, b->begin.ns);
 }
 
 static int by_received(const void *va, const void *vb)
 {
-	const struct calls_message *a = *(const struct calls_message *const *)va;
-	const struct calls_message *b = *(const struct calls_message *const *)vb;
+	const struct cvl_calls_message *a = *(const struct cvl_calls_message *const *)va;
+	const struct cvl_calls_message *b = *(const struct cvl_calls_message *const *)vb;
 
 	return order(a->to, b->to, a->received.ns, b->received.ns);
 }
 
-static int collect(struct finder *f, const struct calls_kept *k, int64_t from, int64_t to)
+static int collect(struct finder *f, const struct cvl_calls_kept *k, int64_t from, int64_t to)
 {
 	f->span = calloc(k->spans.n + 1, sizeof(*f->span));
 	f->open = calloc(k->spans.n + 1, sizeof(*f->open));
@@ -61,19 +61,19 @@ static int collect(struct finder *f, const struct calls_kept *k, int64_t from, i
 	if (!f->span || !f->open || !f->away || !f->message)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < k->spans.n; i++) {
-		const struct calls_span *s = &k->span[i];
+		const struct cvl_calls_span *s = &k->span[i];
 
 		if (s->end.ns > from && s->begin.ns < to && s->end.ns - s->begin.ns >= f->shortest)
 			f->span[f->n_spans++] = s;
 	}
 	for (size_t i = 0; i < k->aways.n; i++) {
-		const struct calls_away *a = &k->away[i];
+		const struct cvl_calls_away *a = &k->away[i];
 
 		if (a->end.ns > from && a->begin.ns < to && a->end.ns - a->begin.ns >= f->shortest)
 			f->away[f->n_aways++] = a;
 	}
 	for (size_t i = 0; i < k->messages.n; i++) {
-		const struct calls_message *m = &k->message[i];
+		const struct cvl_calls_message *m = &k->message[i];
 
 		if (m->wait_from.ns < m->received.ns && m->received.ns > from &&
 		    m->received.ns <= to)
@@ -85,11 +85,11 @@ static int collect(struct finder *f, const struct calls_kept *k, int64_t from, i
 	return 0;
 }
 
-static int add(struct finder *f, const struct calls_step *s)
+static int add(struct finder *f, const struct cvl_calls_step *s)
 {
 	struct calls_path *p = f->path;
 
-	struct calls_step *last = p->n > f->segment ? &p->step[p->n - 1] : NULL;
+	struct cvl_calls_step *last = p->n > f->segment ? &p->step[p->n - 1] : NULL;
 
 	if (s->end.ns <= s->begin.ns)
 		return 0;
@@ -122,39 +122,42 @@ static size_t first_away(const struct finder *f)
 	return lo;
 }
 
-static struct calls_time earlier(struct calls_time a, struct calls_time b)
+static struct cvl_calls_time earlier(struct cvl_calls_time a, struct cvl_calls_time b)
 {
 	return b.ns < a.ns ? b : a;
 }
 
-static struct calls_time later(struct calls_time a, struct calls_time b)
+static struct cvl_calls_time later(struct cvl_calls_time a, struct cvl_calls_time b)
 {
 	return b.ns > a.ns ? b : a;
 }
 
 /* @function was innermost from *@at to @to: it ran, or did not. */
-static int piece(struct finder *f, uint32_t function, struct calls_time *at, struct calls_time to)
+static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
+		 struct cvl_calls_time to)
 {
-	struct calls_step s = { .thread = f->thread, .function = function, .by = CALLS_NONE };
+	struct cvl_calls_step s = { .thread = f->thread,
+				    .function = function,
+				    .by = CVL_CALLS_NONE };
 	int rc = 0;
 
 	to = earlier(to, f->to);
 	for (size_t i = first_away(f); i < f->n_aways && f->away[i]->thread == f->thread && !rc;
 	     i++) {
-		const struct calls_away *a = f->away[i];
+		const struct cvl_calls_away *a = f->away[i];
 
 		if (a->end.ns <= at->ns)
 			continue;
 		if (a->begin.ns >= to.ns)
 			break;
-		s.kind = CALLS_STEP_RUN;
-		s.by = CALLS_NONE;
+		s.kind = CVL_CALLS_STEP_RUN;
+		s.by = CVL_CALLS_NONE;
 		s.begin = *at;
 		s.end = later(*at, a->begin);
 		rc = add(f, &s);
-		s.kind = a->reason == CALLS_REASON_BLOCKED   ? CALLS_STEP_BLOCKED :
-			 a->reason == CALLS_REASON_PREEMPTED ? CALLS_STEP_PREEMPTED :
-							       CALLS_STEP_SWITCHED;
+		s.kind = a->reason == CVL_CALLS_REASON_BLOCKED   ? CVL_CALLS_STEP_BLOCKED :
+			 a->reason == CVL_CALLS_REASON_PREEMPTED ? CVL_CALLS_STEP_PREEMPTED :
+								   CVL_CALLS_STEP_SWITCHED;
 		s.by = a->by;
 		s.begin = s.end;
 		s.end = earlier(a->end, to);
@@ -162,8 +165,8 @@ static int piece(struct finder *f, uint32_t function, struct calls_time *at, str
 		if (!rc)
 			rc = add(f, &s);
 	}
-	s.kind = CALLS_STEP_RUN;
-	s.by = CALLS_NONE;
+	s.kind = CVL_CALLS_STEP_RUN;
+	s.by = CVL_CALLS_NONE;
 	s.begin = *at;
 	s.end = to;
 	if (to.ns > at->ns)
@@ -174,8 +177,8 @@ static int piece(struct finder *f, uint32_t function, struct calls_time *at, str
 /* What the thread did in the segment, by its innermost spans. */
 static int split(struct finder *f)
 {
-	const struct calls_span **open = f->open;
-	struct calls_time at = f->from;
+	const struct cvl_calls_span **open = f->open;
+	struct cvl_calls_time at = f->from;
 	size_t n = 0, lo = 0, hi = f->n_spans;
 	int rc = 0;
 
@@ -188,7 +191,7 @@ static int split(struct finder *f)
 			hi = mid;
 	}
 	for (; lo < f->n_spans && f->span[lo]->thread == f->thread && !rc; lo++) {
-		const struct calls_span *s = f->span[lo];
+		const struct cvl_calls_span *s = f->span[lo];
 
 		if (s->begin.ns >= f->to.ns)
 			break;
@@ -199,16 +202,17 @@ static int split(struct finder *f)
 			n--;
 		}
 		if (!rc && s->begin.ns > at.ns)
-			rc = piece(f, n ? open[n - 1]->function : CALLS_NONE, &at, s->begin);
+			rc = piece(f, n ? open[n - 1]->function : CVL_CALLS_NONE, &at, s->begin);
 		open[n++] = s;
 	}
 	for (; n && !rc; n--)
 		rc = piece(f, open[n - 1]->function, &at, open[n - 1]->end);
-	return rc ? rc : piece(f, CALLS_NONE, &at, f->to);
+	return rc ? rc : piece(f, CVL_CALLS_NONE, &at, f->to);
 }
 
 /* The last message that @thread got by @to, and had waited for. */
-static const struct calls_message *last_wait(const struct finder *f, uint32_t thread, int64_t to)
+static const struct cvl_calls_message *last_wait(const struct finder *f, uint32_t thread,
+						 int64_t to)
 {
 	size_t lo = 0, hi = f->n_messages;
 
@@ -226,21 +230,22 @@ static const struct calls_message *last_wait(const struct finder *f, uint32_t th
 static void reverse(struct calls_path *p, size_t from, size_t to)
 {
 	for (; from + 1 < to; from++, to--) {
-		struct calls_step s = p->step[from];
+		struct cvl_calls_step s = p->step[from];
 
 		p->step[from] = p->step[to - 1];
 		p->step[to - 1] = s;
 	}
 }
 
-static int walk(struct finder *f, uint32_t thread, struct calls_time from, struct calls_time to)
+static int walk(struct finder *f, uint32_t thread, struct cvl_calls_time from,
+		struct cvl_calls_time to)
 {
 	int rc = 0;
 
 	for (size_t hops = 0; !rc; hops++) {
-		const struct calls_message *m = last_wait(f, thread, to.ns);
+		const struct cvl_calls_message *m = last_wait(f, thread, to.ns);
 		size_t before = f->path->n;
-		struct calls_step way;
+		struct cvl_calls_step way;
 
 		f->segment = before;
 		f->thread = thread;
@@ -250,8 +255,12 @@ static int walk(struct finder *f, uint32_t thread, struct calls_time from, struc
 		reverse(f->path, before, f->path->n); /* all of it is, at the end */
 		if (!m || rc)
 			break;
-		way = (struct calls_step){ CALLS_STEP_MESSAGE,   thread,     CALLS_NONE, m->from,
-					   later(from, m->sent), m->received };
+		way = (struct cvl_calls_step){ .kind = CVL_CALLS_STEP_MESSAGE,
+					       .thread = thread,
+					       .function = CVL_CALLS_NONE,
+					       .by = m->from,
+					       .begin = later(from, m->sent),
+					       .end = m->received };
 		f->segment = f->path->n;
 		rc = add(f, &way);
 		if (m->sent.ns <= from.ns)
@@ -267,8 +276,8 @@ static int walk(struct finder *f, uint32_t thread, struct calls_time from, struc
 	return rc;
 }
 
-int calls_path_find(struct calls_path *path, const struct calls_kept *kept, uint32_t thread,
-		    struct calls_time from, struct calls_time to)
+int calls_path_find(struct calls_path *path, const struct cvl_calls_kept *kept, uint32_t thread,
+		    struct cvl_calls_time from, struct cvl_calls_time to)
 {
 	struct finder f = { .path = path, .shortest = (to.ns - from.ns) / 1000 };
 	int rc;
@@ -286,6 +295,8 @@ int calls_path_find(struct calls_path *path, const struct calls_kept *kept, uint
 
 void calls_path_free(struct calls_path *path)
 {
+	for (size_t i = 0; i < path->n; i++)
+		free(path->step[i].text);
 	free(path->step);
 	*path = (struct calls_path){ 0 };
 }

@@ -2,9 +2,10 @@
 /**
  * Critical path: what the end of a span waited for, back to its begin, on whatever core.
  *
- * From the end backwards: what the thread did, up to the last message that it had waited for; then the way of the message; then what
- * its sender did before it sent it; and so on. Each instant between begin and end is in one step. Spans and times off the core shorter than
- * a thousandth of the whole are part of what is around them.
+ * From the end backwards: what the thread did, up to the last message that it had waited for; then
+ * the way of the message; then what its sender did before it sent it; and so on. Each instant
+ * between begin and end is in one step. Spans and times off the core shorter than a thousandth of
+ * the whole are part of what is around them.
  */
 #ifndef ANALYSIS_CALLS_PATH_H
 #define ANALYSIS_CALLS_PATH_H
@@ -13,30 +14,15 @@
 
 #define CALLS_HOPS_MAX 10000
 
-enum calls_step_kind {
-	CALLS_STEP_RUN,
-	CALLS_STEP_PREEMPTED, /* @by ran */
-	CALLS_STEP_SWITCHED,  /* out: @by ran, and nobody said why */
-	CALLS_STEP_BLOCKED,
-	CALLS_STEP_MESSAGE, /* from @by to @thread */
-};
-
-struct calls_step {
-	enum calls_step_kind kind;
-	uint32_t thread, function; /* innermost, or CALLS_NONE */
-	uint32_t by;
-	struct calls_time begin, end;
-};
-
 struct calls_path {
-	struct calls_step *step; /* the earliest first */
+	struct cvl_calls_step *step; /* the earliest first */
 	size_t n, room;
 	bool cut; /* more than CALLS_HOPS_MAX messages: it begins later */
 };
 
 /** Of what @thread did from @from to @to. CVL_E_NOMEM. */
-int calls_path_find(struct calls_path *path, const struct calls_kept *kept, uint32_t thread,
-		    struct calls_time from, struct calls_time to);
+int calls_path_find(struct calls_path *path, const struct cvl_calls_kept *kept, uint32_t thread,
+		    struct cvl_calls_time from, struct cvl_calls_time to);
 void calls_path_free(struct calls_path *path);
 
 #endif

@@ -8,7 +8,7 @@
 #include "analysis/clocks.h"
 
 static int interrupt(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
-		     struct calls_time at)
+		     struct cvl_calls_time at)
 {
 	const struct taken_value *v = &t->slot[CALLS_SLOT_NAME];
 	char text[140] = "interrupt";
@@ -29,12 +29,12 @@ static int interrupt(struct calls_read *r, uint32_t node, uint32_t core, const s
 	return rc ? rc : calls_begin(r->calls, thread, at, function, 0, r->err);
 }
 
-static int interrupt_over(struct calls_read *r, uint32_t core, struct calls_time at)
+static int interrupt_over(struct calls_read *r, uint32_t core, struct cvl_calls_time at)
 {
 	uint32_t thread = calls_running(r->calls, core);
 	int rc = 0;
 
-	if (thread != CALLS_NONE && calls_thread(r->calls, thread)->interrupt) {
+	if (thread != CVL_CALLS_NONE && calls_thread(r->calls, thread)->interrupt) {
 		/* all that it called is over with it */
 		const char *name = calls_thread(r->calls, thread)->name;
 		uint32_t function;
@@ -47,15 +47,15 @@ static int interrupt_over(struct calls_read *r, uint32_t core, struct calls_time
 }
 
 static int switched(struct calls_read *r, uint32_t node, uint32_t core, const struct taken *t,
-		    struct calls_time at)
+		    struct cvl_calls_time at)
 {
 	const struct taken_value *blocked = &t->slot[CALLS_SLOT_BLOCKED];
-	enum calls_reason reason = t->class->reason;
+	enum cvl_calls_reason reason = t->class->reason;
 	uint32_t thread;
 	int rc;
 
 	if (blocked->has)
-		reason = blocked->number ? CALLS_REASON_BLOCKED : CALLS_REASON_PREEMPTED;
+		reason = blocked->number ? CVL_CALLS_REASON_BLOCKED : CVL_CALLS_REASON_PREEMPTED;
 	if (!t->slot[CALLS_SLOT_NEXT].has && !t->slot[CALLS_SLOT_NAME].has) {
 		r->counts.unnamed++;
 		return 0;
@@ -68,18 +68,18 @@ static int switched(struct calls_read *r, uint32_t node, uint32_t core, const st
 }
 
 static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bool begin,
-		uint64_t id, bool overlap, struct calls_time at)
+		uint64_t id, bool overlap, struct cvl_calls_time at)
 {
 	uint32_t function;
 	int rc = function_of(r, &t->slot[CALLS_SLOT_NAME], t->class->stem, &function);
 
 	if (rc)
 		return rc;
-	if (begin && function == CALLS_NONE) {
+	if (begin && function == CVL_CALLS_NONE) {
 		r->counts.unnamed++;
 		rc = function_of(r, &t->slot[CALLS_SLOT_NAME], "?", &function);
 	}
-	if (!rc && !begin && function == CALLS_NONE && t->class->want[CALLS_SLOT_NAME])
+	if (!rc && !begin && function == CVL_CALLS_NONE && t->class->want[CALLS_SLOT_NAME])
 		r->counts.unnamed++;
 	if (rc)
 		return rc;
@@ -95,7 +95,7 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 
 	for (int k = 0; k < n; k++) {
 		const struct match_end *e = &end[k];
-		struct calls_message m = {
+		struct cvl_calls_message m = {
 			.rule = e->rule,
 			.from = e->sender,
 			.to = e->receiver,
@@ -112,7 +112,7 @@ static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, 
 }
 
 static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
-		 const struct bound_class *b, struct calls_time at)
+		 const struct bound_class *b, struct cvl_calls_time at)
 {
 	uint32_t node = r->node_of[sl->clock], core, thread;
 	struct taken t;
@@ -146,7 +146,7 @@ static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 
 /* A span of cvl_writer_span(). */
 static int own_span(struct calls_read *r, const struct cvl_slice *sl, size_t i,
-		    struct calls_time at)
+		    struct cvl_calls_time at)
 {
 	char no_stem[] = "";
 	const struct bound_class none = { .stem = no_stem };
@@ -173,21 +173,21 @@ static int own_span(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 
 /* ---- losses ---- */
 
-static int gap(struct calls_read *r, size_t stream, uint32_t node, struct calls_time from,
-	       struct calls_time to, uint64_t lost)
+static int gap(struct calls_read *r, size_t stream, uint32_t node, struct cvl_calls_time from,
+	       struct cvl_calls_time to, uint64_t lost)
 {
 	uint32_t core = r->stream[stream].core;
 
 	if (r->node[node].moves)
-		core = CALLS_NONE;
+		core = CVL_CALLS_NONE;
 	return calls_gap(r->calls, node, core, from, to, lost, r->err);
 }
 
 static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
-		   struct calls_time from)
+		   struct cvl_calls_time from)
 {
 	struct stream *s = &r->stream[sl->stream];
-	struct calls_time to = from;
+	struct cvl_calls_time to = from;
 	uint64_t lost = sl->batch->kind[i] == CVL_GAP ? sl->batch->value[i] : CVL_LOST_UNKNOWN;
 
 	if (sl->batch->kind[i] == CVL_GAP && sl->batch->aux[i] == CVL_TICK_UNKNOWN) {
@@ -205,7 +205,7 @@ static int see_gap(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 	return gap(r, sl->stream, r->node_of[sl->clock], from, to.ns < from.ns ? from : to, lost);
 }
 
-static int end_gap(struct calls_read *r, size_t stream, uint32_t node, struct calls_time to)
+static int end_gap(struct calls_read *r, size_t stream, uint32_t node, struct cvl_calls_time to)
 {
 	struct stream *s = &r->stream[stream];
 
@@ -222,7 +222,8 @@ int calls_read_push(struct calls_read *r, const struct cvl_slice *sl, struct cvl
 
 	r->err = err;
 	for (size_t i = sl->begin; i < sl->end && !rc; i++) {
-		struct calls_time at = { sl->time[i].ns, b->tick[i].count, (uint32_t)sl->clock };
+		struct cvl_calls_time at = { sl->time[i].ns, b->tick[i].count,
+					     (uint32_t)sl->clock };
 
 		if (!r->begun)
 			r->first = at;

@@ -20,8 +20,8 @@ struct calls_names {
 };
 
 /**
- * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or with 0x in base 16, else in base 10.
- * Lines without a number and what follows '#' are left out.
+ * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or
+ * with 0x in base 16, else in base 10. Lines without a number and what follows '#' are left out.
  */
 int calls_names_load(struct calls_names *names, const char *path, struct cvl_error *err);
 void calls_names_free(struct calls_names *names);
@@ -48,33 +48,32 @@ void calls_read_close(struct calls_read *r);
 
 const struct calls *calls_read_calls(const struct calls_read *r);
 size_t calls_read_functions(const struct calls_read *r);
-/** Whether any address that stands for a function lies in the code of @opts.symbols; false: @first is one that does not. True where there are none. */
+/**
+ * Whether any address that stands for a function lies in the code of @opts.symbols; false: @first
+ * is one that does not. True where there are none.
+ */
 bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first);
-/** CALLS_NONE: "?". Belongs to @r. */
+/** CVL_CALLS_NONE: "?". Belongs to @r. */
 const char *calls_read_function(struct calls_read *r, uint32_t function);
 /** "node", "node/1" (its core), "node/task". Belongs to @r. */
 const char *calls_read_thread(struct calls_read *r, uint32_t thread);
 /** The last part alone: "task". */
 const char *calls_read_task(struct calls_read *r, uint32_t thread);
+size_t calls_read_nodes(const struct calls_read *r);
 const char *calls_read_node(const struct calls_read *r, uint32_t node);
 /** "node" or "node/1". Belongs to @r. */
 const char *calls_read_core(struct calls_read *r, uint32_t core);
 
 /** What bounds a time: see cvl_timeline_bound_parts(). */
-struct cvl_bound calls_read_bound(const struct calls_read *r, struct calls_time at);
+struct cvl_bound calls_read_bound(const struct calls_read *r, struct cvl_calls_time at);
 /** Of the times of two records; @ns: their distance. */
-int64_t calls_read_apart(const struct calls_read *r, struct calls_time a, struct calls_time b);
+int64_t calls_read_apart(const struct calls_read *r, struct cvl_calls_time a,
+			 struct cvl_calls_time b);
 
 /** From the first record to the last. */
-void calls_read_range(const struct calls_read *r, struct calls_time *first,
-		      struct calls_time *last);
+void calls_read_range(const struct calls_read *r, struct cvl_calls_time *first,
+		      struct cvl_calls_time *last);
 
-struct calls_read_counts {
-	uint64_t events;  /* that a rule named */
-	uint64_t unnamed; /* of them without the field that names their function */
-	uint64_t late;    /* records out of order */
-	uint64_t messages, unmatched, duplicates;
-};
-struct calls_read_counts calls_read_counts(const struct calls_read *r);
+struct cvl_calls_counts calls_read_counts(const struct calls_read *r);
 
 #endif

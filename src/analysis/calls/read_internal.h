@@ -26,10 +26,10 @@ struct core_name {
 struct stream {
 	struct bound_class *class;
 	size_t n_classes;
-	uint32_t core;     /* of its last record; CALLS_NONE: not known yet */
+	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not known yet */
 	uint64_t core_key; /* of its */
 	bool gap;          /* one whose end is not known */
-	struct calls_time gap_from;
+	struct cvl_calls_time gap_from;
 	uint64_t gap_lost;
 };
 
@@ -38,7 +38,7 @@ struct node {
 	uint32_t cores;
 	bool moves; /* its threads tell by themselves who they are */
 	bool begun;
-	struct calls_time first, last;
+	struct cvl_calls_time first, last;
 };
 
 struct calls_read {
@@ -62,13 +62,16 @@ struct calls_read {
 	size_t n_cores, room_cores;
 	struct calls_pairs functions, tasks, cores;
 	struct calls_pairs names; /* of tasks that are numbered, by node */
-	struct calls_read_counts counts;
+	struct cvl_calls_counts counts;
 	bool begun;
-	struct calls_time first, last;
+	struct cvl_calls_time first, last;
 	struct cvl_error *err;
 };
 
-/** Number of the function that @v names; @fixed, if there is no value. CALLS_NONE in *@out: neither. */
+/**
+ * Number of the function that @v names; @fixed, if there is no value. CVL_CALLS_NONE in *@out:
+ * neither.
+ */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
 		uint32_t *out);
 /** CVL_E_NO: no event is a begin or an end. */

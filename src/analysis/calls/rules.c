@@ -130,7 +130,7 @@ static const struct config_key rule_keys[] = {
 	FIELDS("next", CALLS_SLOT_NEXT),
 	FIELDS("blocked", CALLS_SLOT_BLOCKED),
 	{ "reason", CONFIG_WORD, .offset = offsetof(struct raw, rule.reason), .words = reasons,
-	  .min = CALLS_REASON_PREEMPTED },
+	  .min = CVL_CALLS_REASON_PREEMPTED },
 	{ 0 },
 };
 static const struct config_shape rule_shape = {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which events are begins and ends of spans, switches and interrupts: rules, built in or of YAML (docs/calls.md).
+ * Which events are begins and ends of spans, switches and interrupts: rules, built in or of YAML
+ * (docs/calls.md).
  *
  * The first rule that an event's name fits counts.
  */
@@ -39,7 +40,7 @@ struct calls_rule {
 	enum calls_rule_kind kind;
 	const char *begin, *end; /* globs. SWITCH: begin alone. IDLE: of names of tasks */
 	struct calls_fields slot[CALLS_SLOTS];
-	enum calls_reason reason; /* SWITCH: where no field says it */
+	enum cvl_calls_reason reason; /* SWITCH: where no field says it */
 };
 
 struct calls_rules {
@@ -50,7 +51,10 @@ struct calls_rules {
 
 /** Those that are built in, behind what @set has. */
 int calls_rules_builtin(struct calls_rules *set, struct cvl_error *err);
-/** Those of YAML @text, behind what @set has; @name for messages. On failure @set is to be freed all the same. */
+/**
+ * Those of YAML @text, behind what @set has; @name for messages. On failure @set is to be freed all
+ * the same.
+ */
 int calls_rules_parse(struct calls_rules *set, const char *text, size_t n, const char *name,
 		      struct cvl_error *err);
 int calls_rules_load(struct calls_rules *set, const char *path, struct cvl_error *err);

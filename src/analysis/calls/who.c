@@ -91,8 +91,8 @@ static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t si
 }
 
 /*
- * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and called by its program and its
- * number.
+ * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and
+ * called by its program and its number.
  */
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
@@ -131,7 +131,7 @@ int find_task(struct calls_read *r, const struct taken_value *number,
 		if (rc)
 			return rc;
 	}
-	return find_thread(r, key, node, moves ? CALLS_NONE : core, text, thread);
+	return find_thread(r, key, node, moves ? CVL_CALLS_NONE : core, text, thread);
 }
 
 /* The core of a record: by a field, else by its stream. */
@@ -144,10 +144,10 @@ int core_of(struct calls_read *r, const struct cvl_slice *sl, const struct taken
 	struct taken_value own;
 	int rc = 0;
 
-	if (v->has && (s->core == CALLS_NONE || s->core_key != key)) {
+	if (v->has && (s->core == CVL_CALLS_NONE || s->core_key != key)) {
 		rc = find_core(r, node, v, key, &s->core);
 		s->core_key = key;
-	} else if (!v->has && s->core == CALLS_NONE) {
+	} else if (!v->has && s->core == CVL_CALLS_NONE) {
 		own = (struct taken_value){ .number = r->streams_of[sl->clock]++ };
 		s->core_key = thread_key(KEY_PROCESSOR, node, own.number);
 		rc = find_core(r, node, &own, s->core_key, &s->core);
@@ -165,7 +165,7 @@ int thread_of(struct calls_read *r, uint32_t node, uint32_t core, const struct t
 				 node, core, thread);
 	}
 	*thread = calls_running(r->calls, core);
-	if (*thread != CALLS_NONE)
+	if (*thread != CVL_CALLS_NONE)
 		return 0;
 	return find_thread(r, thread_key(KEY_CORE, core, 0), node, core, NULL, thread);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B came for sure, or none can
- * come any more. One B may answer several A.
+ * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B came
+ * for sure, or none can come any more. One B may answer several A.
  */
 #include "analysis/check/internal.h"
 
@@ -19,13 +19,13 @@ static void resolve(struct check *c, struct monitor *m, struct pending *p, const
 	if (!p->maybe && !p->lossy && !b->blind && !source_reaches(c, b, until))
 		p->lossy = p->cut = true;
 	if (p->maybe)
-		case_unknown(c, m, CHECK_BOUNDS, &p->a, &p->b);
+		case_unknown(c, m, CVL_CHECK_BOUNDS, &p->a, &p->b);
 	else if (p->lossy)
-		case_unknown(c, m, p->cut ? CHECK_CUT : CHECK_LOSS, &p->a, NULL);
+		case_unknown(c, m, p->cut ? CVL_CHECK_CUT : CVL_CHECK_LOSS, &p->a, NULL);
 	else if (forbids(m))
 		case_held(m);
 	else
-		case_violated(c, m, late ? CHECK_TOO_LONG : CHECK_NONE_CAME, &p->a, late);
+		case_violated(c, m, late ? CVL_CHECK_TOO_LONG : CVL_CHECK_NONE_CAME, &p->a, late);
 }
 
 static void expire(struct check *c, struct monitor *m, int64_t now, const struct occ *late)
@@ -48,8 +48,8 @@ static int64_t furthest(const struct check *c, const struct occ *o)
 }
 
 /*
- * Whether one that came already answers @a; it is put into m->last. Of those that can only do so because of their bounds
- * the one that reaches furthest is enough.
+ * Whether one that came already answers @a; it is put into m->last. Of those that can only do so
+ * because of their bounds the one that reaches furthest is enough.
  */
 static enum tri earlier(struct check *c, struct monitor *m, const struct occ *a, int64_t from)
 {
@@ -102,7 +102,7 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 	enum tri answered = NO;
 
 	if (reach == CVL_BOUND_UNKNOWN) {
-		case_unknown(c, m, CHECK_BOUNDS, a, NULL);
+		case_unknown(c, m, CVL_CHECK_BOUNDS, a, NULL);
 		return;
 	}
 	expire(c, m, a->ns, NULL);
@@ -110,14 +110,14 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 		answered = earlier(c, m, a, cvl_add_sat(m->rule->min, -reach));
 	if (answered == YES) {
 		if (forbids(m))
-			case_violated(c, m, CHECK_HAPPENED, a, &m->last);
+			case_violated(c, m, CVL_CHECK_HAPPENED, a, &m->last);
 		else
 			case_held(m);
 		return;
 	}
 	p = queue_push(c, &m->a);
 	if (!p) {
-		case_unknown(c, m, CHECK_CROWDED, a, NULL);
+		case_unknown(c, m, CVL_CHECK_CROWDED, a, NULL);
 		return;
 	}
 	p->a = *a;
@@ -137,7 +137,7 @@ static bool settled(struct check *c, struct monitor *m, struct pending *p, const
 
 	if (t == YES) {
 		if (forbids(m))
-			case_violated(c, m, CHECK_HAPPENED, &p->a, b);
+			case_violated(c, m, CVL_CHECK_HAPPENED, &p->a, b);
 		else
 			case_held(m);
 		return true;
@@ -187,7 +187,7 @@ void after_event(struct check *c, struct monitor *m, size_t role, const struct o
 void after_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from)
 {
 	if (!role) {
-		case_unknown(c, m, CHECK_LOSS, from, NULL);
+		case_unknown(c, m, CVL_CHECK_LOSS, from, NULL);
 		return;
 	}
 	expire(c, m, from->ns, NULL);

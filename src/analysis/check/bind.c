@@ -35,7 +35,7 @@ static int add_stream(struct source *s, uint32_t stream)
 }
 
 /* Its streams on one more clock, and what of them. */
-static int feed_clock(struct check *c, uint32_t source, size_t clock, const char *name)
+static int feed_clock(struct check *c, uint32_t source, size_t clock)
 {
 	struct source *s = &c->source[source];
 	const struct cvl_clock *k = clock_at(c, clock);
@@ -43,8 +43,8 @@ static int feed_clock(struct check *c, uint32_t source, size_t clock, const char
 	int found = 0;
 
 	for (size_t i = 0; i < c->n_streams; i++) {
-		int n = stream_may_be(c, i, clock) ?
-				feed_stream(c, i, clock, s->phrase, name, source) :
+		int n = cvl_select_stream(c->tl, i, clock) ?
+				feed_stream(c, i, clock, s->meaning, source) :
 				0;
 
 		if (n < 0 || (n > 0 && add_stream(s, (uint32_t)i)))
@@ -63,31 +63,33 @@ static int feed_clock(struct check *c, uint32_t source, size_t clock, const char
 	return 0;
 }
 
-static struct source *new_source(struct check *c, const struct check_phrase *p, const char *node)
+static struct source *new_source(struct check *c, const struct meaning *m, const char *node)
 {
 	struct source *s;
 
 	if (cvl_room(&c->source, c->n_sources, &c->room_sources, sizeof(*c->source)))
 		return NULL;
 	s = &c->source[c->n_sources++];
-	*s = (struct source){ .phrase = p, .node = node, .one_clock = true, .root = UINT32_MAX };
+	*s = (struct source){ .meaning = m, .node = node, .one_clock = true, .root = UINT32_MAX };
 	return s;
 }
 
-/* Whether clock @i is one of those that @sp asks for, seen from a source on @from (NULL: the first of the rule). */
-static bool asked(const struct check *c, size_t i, const struct check_phrase *p,
-		  const struct split *sp, const char *from)
+static bool relative(const struct meaning *m)
 {
-	const char *node = clock_at(c, i)->node;
-	bool is;
+	return !*m->sel.node || !strcmp(m->sel.node, "same") || !strcmp(m->sel.node, "other");
+}
 
-	if (from && (!*sp->node || !strcmp(sp->node, "same")))
-		is = !strcmp(node, from);
-	else if (from && !strcmp(sp->node, "other"))
-		is = strcmp(node, from) != 0;
-	else
-		is = !*sp->node || node_matches(c, i, sp->node);
-	return is && clock_has(c, i, p, sp->name);
+/*
+ * Whether clock @i is one of those that @m asks for, seen from a source on @from (NULL: the first
+ * of the rule).
+ */
+static bool asked(const struct check *c, size_t i, const struct meaning *m, const char *from)
+{
+	bool other = !strcmp(m->sel.node, "other");
+	bool is = from && relative(m) ? (strcmp(clock_at(c, i)->node, from) != 0) == other :
+					relative(m) || cvl_selector_clock(&m->sel, c->tl, i);
+
+	return is && clock_has(c, i, m);
 }
 
 static int put(struct list *l, uint32_t source, struct cvl_error *err)
@@ -98,10 +100,10 @@ static int put(struct list *l, uint32_t source, struct cvl_error *err)
 	return 0;
 }
 
-static uint32_t find_source(const struct check *c, const struct check_phrase *p, const char *node)
+static uint32_t find_source(const struct check *c, const struct meaning *m, const char *node)
 {
 	for (size_t i = c->n_sources; i-- > 0;)
-		if (c->source[i].phrase == p && c->source[i].node == node)
+		if (c->source[i].meaning == m && c->source[i].node == node)
 			return (uint32_t)i;
 	return UINT32_MAX;
 }
@@ -126,9 +128,10 @@ static const char *node_name(const struct check *c, size_t clock)
 }
 
 /* One source a node; with `any` one for all. */
-static int find_sources(struct check *c, const struct check_phrase *p, const struct split *sp,
-			const char *from, struct list *out, struct cvl_error *err)
+static int find_sources(struct check *c, const struct meaning *m, const char *from,
+			struct list *out, struct cvl_error *err)
 {
+	const struct check_phrase *p = m->phrase;
 	size_t before = c->n_sources;
 	uint32_t source = UINT32_MAX;
 
@@ -136,23 +139,23 @@ static int find_sources(struct check *c, const struct check_phrase *p, const str
 	for (size_t i = 0; i < c->n_clocks; i++) {
 		const char *node = node_name(c, i);
 
-		if (!asked(c, i, p, sp, from))
+		if (!asked(c, i, m, from))
 			continue;
 		if (!p->any)
-			source = find_source(c, p, node);
+			source = find_source(c, m, node);
 		if (source < before) { /* made for another monitor, with all of its clocks */
 			if (!listed(out, source) && put(out, source, err))
 				return CVL_E_NOMEM;
 			continue;
 		}
 		if (source == UINT32_MAX) {
-			if (!new_source(c, p, p->any ? "any" : node))
+			if (!new_source(c, m, p->any ? "any" : node))
 				return cvl_no_memory(err);
 			source = (uint32_t)c->n_sources - 1;
 			if (put(out, source, err))
 				return CVL_E_NOMEM;
 		}
-		if (feed_clock(c, source, i, sp->name))
+		if (feed_clock(c, source, i))
 			return cvl_no_memory(err);
 		if (check_is_state(p) && c->source[source].whats > 1)
 			return check_fail(
@@ -222,7 +225,7 @@ static int add_monitor(struct check *c, size_t rule, const uint32_t *source, str
 }
 
 /* The monitors of a rule whose first phrase is source[0]. */
-static int bind_rest(struct check *c, size_t rule, const struct split *sp, uint32_t *source,
+static int bind_rest(struct check *c, size_t rule, const struct meaning *m, uint32_t *source,
 		     struct list *list, bool *bound, struct cvl_error *err)
 {
 	const struct check_rule *r = &c->rules->rule[rule];
@@ -231,15 +234,13 @@ static int bind_rest(struct check *c, size_t rule, const struct split *sp, uint3
 
 	for (size_t i = 1; i < r->n_phrases; i++) {
 		const struct check_phrase *p = &r->phrase[i];
-		bool relative =
-			!*sp[i].node || !strcmp(sp[i].node, "same") || !strcmp(sp[i].node, "other");
 
-		if (r->phrase[0].any && relative)
+		if (r->phrase[0].any && relative(&m[i]))
 			return check_fail(
 				c, p, err,
 				"the first event is of any node, so that there is no %s one; name a node or say `any *.%s`",
-				*sp[i].node ? sp[i].node : "same", sp[i].name);
-		rc = find_sources(c, p, &sp[i], from, list, err);
+				*m[i].sel.node ? m[i].sel.node : "same", m[i].sel.name);
+		rc = find_sources(c, &m[i], from, list, err);
 		if (rc)
 			return rc;
 		if (!list->n)
@@ -266,28 +267,28 @@ static int bind_rule(struct check *c, size_t rule, struct cvl_error *err)
 {
 	const struct check_rule *r = &c->rules->rule[rule];
 	struct list first = { 0 }, rest = { 0 };
-	struct split sp[CHECK_STEPS_MAX];
+	struct meaning *m = &c->meaning[c->n_meanings];
 	uint32_t source[CHECK_STEPS_MAX];
 	bool bound = false;
 	int rc = 0;
 
 	for (size_t i = 0; i < r->n_phrases && !rc; i++)
-		rc = phrase_split(c, &r->phrase[i], &sp[i], err);
-	if (!rc && (!strcmp(sp[0].node, "same") || !strcmp(sp[0].node, "other")))
+		rc = find_meaning(c, &r->phrase[i], &c->meaning[c->n_meanings++], err);
+	if (!rc && *m[0].sel.node && relative(&m[0]))
 		rc = check_fail(c, &r->phrase[0], err,
 				"it comes first in its rule: there is nothing to be %s to",
-				sp[0].node);
+				m[0].sel.node);
 	if (!rc)
-		rc = find_sources(c, &r->phrase[0], &sp[0], NULL, &first, err);
+		rc = find_sources(c, &m[0], NULL, &first, err);
 	for (size_t i = 0; i < first.n && !rc; i++) {
 		source[0] = first.source[i];
-		rc = bind_rest(c, rule, sp, source, &rest, &bound, err);
+		rc = bind_rest(c, rule, m, source, &rest, &bound, err);
 	}
 	if (!rc && !bound)
 		rc = check_fail(
 			c, &r->phrase[r->n_phrases - 1], err,
 			"no node that has %s has this too; name the node, or say `other.%s`",
-			r->phrase[0].what, sp[r->n_phrases - 1].name);
+			r->phrase[0].text, m[r->n_phrases - 1].sel.name);
 	free(first.source);
 	free(rest.source);
 	return rc;
@@ -349,10 +350,35 @@ static int list_sources(struct check *c)
 	return 0;
 }
 
+/* The first phrase that is in an old spelling. */
+static void tell_old(const struct check *c)
+{
+	const struct cvl_report *report = cvl_timeline_report(c->tl);
+	struct cvl_error note;
+
+	for (size_t i = 0; i < c->n_meanings; i++) {
+		const struct check_phrase *p = c->meaning[i].phrase;
+
+		if (!p->sel.old)
+			continue;
+		cvl_fail(&note, CVL_OK, CVL_NO_OFFSET,
+			 "%s:%zu:%zu: '%.100s' is now written %s%.100s", c->rules->file, p->line,
+			 p->column, p->text, p->any ? "any " : "", p->sel.old);
+		cvl_tell(report, &note);
+		return;
+	}
+}
+
 int check_bind(struct check *c, struct cvl_error *err)
 {
+	size_t phrases = 0;
 	int rc = 0;
 
+	for (size_t i = 0; i < c->rules->n; i++)
+		phrases += c->rules->rule[i].n_phrases;
+	c->meaning = calloc(phrases + 1, sizeof(*c->meaning));
+	if (!c->meaning)
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < c->rules->n && !rc; i++)
 		rc = bind_rule(c, i, err);
 	for (size_t i = 0; i < c->n_streams && !rc; i++) {
@@ -366,5 +392,9 @@ int check_bind(struct check *c, struct cvl_error *err)
 	}
 	if (!rc && list_sources(c))
 		rc = cvl_no_memory(err);
-	return rc ? rc : check_same(c, err);
+	if (!rc)
+		rc = check_same(c, err);
+	if (!rc)
+		tell_old(c);
+	return rc;
 }

@@ -5,11 +5,38 @@
 
 #include "analysis/check/internal.h"
 
-const char *check_verdict_name(enum check_verdict v)
+const char *cvl_check_verdict_name(enum cvl_check_verdict v)
 {
 	static const char *const names[] = { "holds", "violated", "cannot tell", "not tried" };
 
 	return names[v];
+}
+
+static const struct {
+	const char *name, *text;
+} reasons[CVL_CHECK_REASONS] = {
+	[CVL_CHECK_BOUNDS] = { "bounds", "the bounds are too wide to say" },
+	[CVL_CHECK_LOSS] = { "gap", "a gap may hide it" },
+	[CVL_CHECK_CUT] = { "capture ends", "the capture begins or ends in it" },
+	[CVL_CHECK_LATE] = { "out of order", "a record came out of order" },
+	[CVL_CHECK_CROWDED] = { "too crowded", "more at once than are kept" },
+	[CVL_CHECK_TOO_SHORT] = { "too short", "too short" },
+	[CVL_CHECK_TOO_LONG] = { "too long", "too long" },
+	[CVL_CHECK_NONE_CAME] = { "none came", "none came" },
+	[CVL_CHECK_HAPPENED] = { "it came", "it came" },
+	[CVL_CHECK_OVERLAP] = { "both at once", "both at once" },
+	[CVL_CHECK_WRONG_ORDER] = { "order", "wrong order" },
+	[CVL_CHECK_TOO_MANY] = { "too many", "one too many" },
+};
+
+const char *cvl_check_reason_name(enum cvl_check_reason r)
+{
+	return reasons[r].name;
+}
+
+const char *cvl_check_reason_text(enum cvl_check_reason r)
+{
+	return reasons[r].text;
 }
 
 void case_held(struct monitor *m)
@@ -17,40 +44,40 @@ void case_held(struct monitor *m)
 	m->result->held++;
 }
 
-static void fill(struct check *c, const struct monitor *m, struct check_case *out,
-		 enum check_reason why, const struct occ *a, const struct occ *b)
+static void fill(struct check *c, const struct monitor *m, struct cvl_check_case *out,
+		 enum cvl_check_reason why, const struct occ *a, const struct occ *b)
 {
 	const struct source *from = &c->source[m->source[0]];
 
-	*out = (struct check_case){ .reason = why, .from = from->node, .step = -1, .before = -1 };
+	*out = (struct cvl_check_case){ .reason = why, .from = from->node };
 	if (m->rule->n_phrases == 2 && m->rule->kind != CHECK_ORDER)
 		out->to = c->source[m->source[1]].node;
 	out->time.ns = a->ns;
-	out->bound = occ_own_bound(c, a);
+	out->bound_ns = occ_own_bound(c, a);
 	if (b) {
 		out->has_value = true;
-		out->value = b->ns - a->ns;
-		out->value_bound = occ_bound(c, a, b);
+		out->value_ns = b->ns - a->ns;
+		out->value_bound_ns = occ_bound(c, a, b);
 	}
 }
 
-void case_violated(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		   const struct occ *b)
+void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		   const struct occ *a, const struct occ *b)
 {
-	struct check_result *r = m->result;
+	struct cvl_check_outcome *r = m->result;
 
-	if (r->violated < CHECK_CASES_MAX)
+	if (r->violated < CVL_CHECK_CASES_MAX)
 		fill(c, m, &r->first_violated[r->violated], why, a, b);
 	r->violated++;
 	r->why[why]++;
 }
 
-void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		  const struct occ *b)
+void case_unknown(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		  const struct occ *a, const struct occ *b)
 {
-	struct check_result *r = m->result;
+	struct cvl_check_outcome *r = m->result;
 
-	if (r->unknown < CHECK_CASES_MAX)
+	if (r->unknown < CVL_CHECK_CASES_MAX)
 		fill(c, m, &r->first_unknown[r->unknown], why, a, b);
 	r->unknown++;
 	r->why[why]++;

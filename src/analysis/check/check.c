@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* The engine: from records to the monitors that listen. */
-#include "analysis/check/check.h"
-
 #include "analysis/check/internal.h"
 
 /* ---- streams ---- */
@@ -58,7 +56,9 @@ static __attribute__((noinline)) int64_t own_capture(struct check *c, struct str
 	return capture;
 }
 
-/* Half-width of what the capture of record @i cannot resolve. What was heard may be told by this. */
+/*
+ * Half-width of what the capture of record @i cannot resolve. What was heard may be told by this.
+ */
 static inline int64_t capture_of(struct check *c, struct stream_state *st,
 				 const struct cvl_slice *sl, size_t i)
 {
@@ -99,7 +99,7 @@ static bool state_level(const struct feed *f, uint64_t levels)
 /* Whether @source is of lines, so that only levels make it known. */
 static bool of_lines(const struct check *c, uint32_t source)
 {
-	return c->source[source].phrase->verb != CHECK_HAPPENS;
+	return c->source[source].meaning->of_lines;
 }
 
 /* What is not of lines is known. */
@@ -155,7 +155,8 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 		const struct source *s = &c->source[st->source[k]];
 
 		for (size_t i = 0; i < s->n_listeners; i++)
-			case_unknown(c, &c->monitor[s->listener[i].monitor], CHECK_LATE, o, NULL);
+			case_unknown(c, &c->monitor[s->listener[i].monitor], CVL_CHECK_LATE, o,
+				     NULL);
 	}
 }
 
@@ -205,13 +206,13 @@ static void levels(struct check *c, struct stream_state *st, const struct cvl_sl
 static void event(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i,
 		  uint32_t class)
 {
-	struct cvl_stream *stream = cvl_timeline_stream(c->tl, sl->stream);
 	size_t k = st->class.first[class], end = st->class.first[class + 1];
 
 	for (; k < end; k++) {
-		const struct check_phrase *p = c->source[st->class.feed[k].source].phrase;
+		const struct feed *f = &st->class.feed[k];
 
-		if (!p->n_conditions || where_holds(stream, sl->batch, i, p))
+		if (!f->test ||
+		    cvl_selector_holds(&c->source[f->source].meaning->sel, c->tl, sl, i))
 			tell(c, st, sl, i, CVL_LINES_MAX + class, st->target + st->class_first[k],
 			     st->target + st->class_first[k + 1]);
 	}
@@ -223,7 +224,10 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 	struct occ o = occ_at(c, st, sl, i);
 
 	dark(c, st, &o);
-	/* across a slip nothing is as long as it seems: as if something were lost up to the next record */
+	/*
+	 * across a slip nothing is as long as it seems: as if something were lost up to the next
+	 * record
+	 */
 	if (b->kind[i] != CVL_GAP || b->aux[i] == CVL_TICK_UNKNOWN)
 		return;
 	o.tick = b->aux[i];
@@ -235,7 +239,10 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 	light(c, st, &o);
 }
 
-/* What is not of lines is known from the first record on, and from the one behind a gap whose end nobody knows. */
+/*
+ * What is not of lines is known from the first record on, and from the one behind a gap whose end
+ * nobody knows.
+ */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
 	struct occ o = occ_at(c, st, sl, i);
@@ -279,8 +286,9 @@ static __attribute__((noinline)) void record(struct check *c, struct stream_stat
 	}
 }
 
-int check_push(struct check *c, const struct cvl_slice *sl, struct cvl_error *err)
+int check_push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
 {
+	struct check *c = (struct check *)a;
 	struct stream_state *st = &c->stream[sl->stream];
 	const struct cvl_batch *b = sl->batch;
 

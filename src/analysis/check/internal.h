@@ -2,9 +2,10 @@
 /**
  * Shared by the parts of the engine.
  *
- * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule bound to sources, one
- * for each of its phrases: a rule over a group has one monitor for each node, or pair of nodes. Records reach sources by
- * the tables of their stream, and sources tell the monitors that listen.
+ * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule
+ * bound to sources, one for each of its phrases: a rule over a group has one monitor for each node,
+ * or pair of nodes. Records reach sources by the tables of their stream, and sources tell the
+ * monitors that listen.
  */
 #ifndef ANALYSIS_CHECK_INTERNAL_H
 #define ANALYSIS_CHECK_INTERNAL_H
@@ -56,7 +57,7 @@ struct queue {
 
 struct monitor {
 	const struct check_rule *rule;
-	struct check_result *result;
+	struct cvl_check_outcome *result;
 	uint32_t *source;   /* of each phrase */
 	bool same_clock;    /* all of its sources are on one */
 	bool has_last;      /* `last` is set */
@@ -75,8 +76,15 @@ struct listener {
 	uint32_t monitor, role;
 };
 
-struct source {
+/** What a phrase means on this timeline. */
+struct meaning {
 	const struct check_phrase *phrase;
+	struct cvl_selector sel; /* settled */
+	bool of_lines;           /* else of events */
+};
+
+struct source {
+	const struct meaning *meaning;
 	const char *node; /* "any" of several */
 	struct listener *listener;
 	size_t n_listeners, room;
@@ -99,6 +107,7 @@ struct feed {
 	uint32_t what, source;
 	bool rise, fall, low; /* of lines */
 	bool state;
+	bool test; /* of events: their fields decide */
 };
 
 /** What is told together, and the news of a rule that may wait for it. */
@@ -169,11 +178,15 @@ static inline void no_ticks(struct stream_state *st)
 }
 
 struct check {
-	const struct check_rules *rules;
+	struct cvl_analysis base;
+	struct cvl_check_result pub;
+	const struct cvl_check_rules *rules;
 	struct cvl_timeline *tl;
-	struct check_result *result;
+	struct cvl_check_outcome *result; /* of each rule */
 	struct monitor *monitor;
 	size_t n_monitors, room_monitors;
+	struct meaning *meaning; /* of each phrase of each rule */
+	size_t n_meanings;
 	struct source *source;
 	size_t n_sources, room_sources;
 	struct stream_state *stream;
@@ -188,7 +201,7 @@ struct check {
 	int nomem; /* a queue could not grow */
 };
 
-/* ---- check_time.c ---- */
+/* ---- time.c ---- */
 
 /** Half-width of b - a. */
 int64_t occ_bound(const struct check *c, const struct occ *a, const struct occ *b);
@@ -198,22 +211,26 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 /** Whether lo <= b - a <= hi. */
 enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
 		    int64_t hi);
-/** What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN. */
+/**
+ * What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN.
+ */
 int64_t monitor_reach(const struct check *c, const struct monitor *m);
 /** The greatest bound of @clock from tick @lo to @hi, or at its map's knots if @all. */
 int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all);
 
-/** Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end. */
+/**
+ * Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end.
+ */
 bool source_reaches(const struct check *c, struct source *s, int64_t ns);
 
-/* ---- check_case.c ---- */
+/* ---- case.c ---- */
 
 /** What a case shows beside its time. Distances: from a to b, or a alone. */
 void case_held(struct monitor *m);
-void case_violated(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		   const struct occ *b);
-void case_unknown(struct check *c, struct monitor *m, enum check_reason why, const struct occ *a,
-		  const struct occ *b);
+void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		   const struct occ *a, const struct occ *b);
+void case_unknown(struct check *c, struct monitor *m, enum cvl_check_reason why,
+		  const struct occ *a, const struct occ *b);
 
 /** Make more room; false if there are CHECK_PENDING_MAX, or no memory is left. */
 bool queue_grow(struct check *c, struct queue *q);
@@ -242,7 +259,7 @@ static inline void queue_pop(struct queue *q)
 	q->n--;
 }
 
-/* ---- check_after.c, check_never.c, check_row.c: one a kind ---- */
+/* ---- after.c, never.c, row.c: one a kind ---- */
 
 /** Something happened in role @role; of states, @level is whether it is now so. */
 void after_event(struct check *c, struct monitor *m, size_t role, const struct occ *o);
@@ -262,7 +279,7 @@ void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ 
 void row_light(struct check *c, struct monitor *m, const struct occ *at, bool level);
 void row_end(struct check *c, struct monitor *m);
 
-/* ---- check_tell.c ---- */
+/* ---- tell.c ---- */
 
 /** Tell the monitors what was heard: before anything that they judge by changes. */
 void tell_all(struct check *c);
@@ -271,44 +288,30 @@ void tell_dark(struct check *c, struct source *s, const struct occ *from);
 /** One of its streams is known again, or for the first time. */
 void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
 
-/* ---- check_bind.c, check_names.c ---- */
+/* ---- check.c ---- */
+
+int check_push(struct cvl_analysis *a, const struct cvl_slice *slice, struct cvl_error *err);
+
+/* ---- bind.c, names.c ---- */
 
 int check_bind(struct check *c, struct cvl_error *err);
 
-struct split {
-	char node[256]; /* glob, "same", "other", or "" */
-	char name[256];
-};
-
-/** Whether clock @clock has what @phrase calls @name. */
-bool clock_has(const struct check *c, size_t clock, const struct check_phrase *phrase,
-	       const char *name);
-bool node_matches(const struct check *c, size_t clock, const char *glob);
-/** Where the node ends and the name begins in @phrase->what. */
-int phrase_split(const struct check *c, const struct check_phrase *phrase, struct split *out,
+/** Find out what @p means on the timeline. */
+int find_meaning(const struct check *c, const struct check_phrase *p, struct meaning *m,
 		 struct cvl_error *err);
+/** Whether clock @clock has any of what is meant. The node is not looked at. */
+bool clock_has(const struct check *c, size_t clock, const struct meaning *m);
 int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /**
- * Add to the tables of stream @s all lines or events of @clock that @phrase means there, for source @source. Returns how
- * many, or a negative code.
+ * Add to the tables of stream @s all lines or events of @clock that are meant there, for source
+ * @source. Returns how many, or CVL_E_NOMEM.
  */
-int feed_stream(struct check *c, size_t s, size_t clock, const struct check_phrase *phrase,
-		const char *name, uint32_t source);
-/** Whether records of @clock may be in that stream. */
-bool stream_may_be(const struct check *c, size_t stream, size_t clock);
-/** Whether @class is of that name and on clock @clock. */
-bool class_is(const struct check *c, const struct cvl_trace *trace, size_t class, size_t clock,
-	      const char *name);
+int feed_stream(struct check *c, size_t s, size_t clock, const struct meaning *m, uint32_t source);
 
-/* ---- check_same.c ---- */
+/* ---- same.c ---- */
 
 /** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
 int check_same(const struct check *c, struct cvl_error *err);
-
-/* ---- check_where.c ---- */
-
-bool where_holds(struct cvl_stream *stream, const struct cvl_batch *b, size_t i,
-		 const struct check_phrase *p);
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A never while B. Both are intervals: an event is one without length, and what a gap hides is one that may or may not have
- * been (a shadow). Two overlap if each begins before the other ends. A pair is judged once the first of the two lies so
- * far back that nothing within the bounds can still meet it.
+ * A never while B. Both are intervals: an event is one without length, and what a gap hides is one
+ * that may or may not have been (a shadow). Two overlap if each begins before the other ends. A
+ * pair is judged once the first of the two lies so far back that nothing within the bounds can
+ * still meet it.
  */
 #include "analysis/check/internal.h"
 
@@ -36,12 +37,12 @@ static void judge(const struct check *c, struct interval *a, const struct interv
 static void finish(struct check *c, struct monitor *m, struct interval *a)
 {
 	if (a->hit)
-		case_violated(c, m, CHECK_OVERLAP, &a->at, NULL);
+		case_violated(c, m, CVL_CHECK_OVERLAP, &a->at, NULL);
 	else if (a->unsure)
 		case_unknown(c, m,
-			     !a->lossy ? CHECK_BOUNDS :
-			     a->cut    ? CHECK_CUT :
-					 CHECK_LOSS,
+			     !a->lossy ? CVL_CHECK_BOUNDS :
+			     a->cut    ? CVL_CHECK_CUT :
+					 CVL_CHECK_LOSS,
 			     &a->s, NULL);
 	else if (!a->shadow)
 		case_held(m);
@@ -63,7 +64,7 @@ static void begin(struct check *c, struct monitor *m, size_t role, const struct 
 	}
 	i = queue_push(c, q);
 	if (!i) {
-		case_unknown(c, m, CHECK_CROWDED, o, NULL);
+		case_unknown(c, m, CVL_CHECK_CROWDED, o, NULL);
 		return;
 	}
 	*i = (struct interval){ .s = *o, .open = true, .shadow = shadow };
@@ -79,7 +80,10 @@ static void end(struct monitor *m, size_t role, const struct occ *o)
 	}
 }
 
-/* A source that was captured no further than this: what it showed last ends, and of B nothing is known from there on. */
+/*
+ * A source that was captured no further than this: what it showed last ends, and of B nothing is
+ * known from there on.
+ */
 static void capture_ended(struct check *c, struct monitor *m, size_t role)
 {
 	const struct source *src = &c->source[m->source[role]];
@@ -140,12 +144,12 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 
 	c->source[m->source[role]].seen |= level;
 	if (alone(m)) {
-		case_violated(c, m, CHECK_HAPPENED, o, NULL);
+		case_violated(c, m, CVL_CHECK_HAPPENED, o, NULL);
 		return;
 	}
 	if (m->reach == CVL_BOUND_UNKNOWN) {
 		if (!role && level)
-			case_unknown(c, m, CHECK_BOUNDS, o, NULL);
+			case_unknown(c, m, CVL_CHECK_BOUNDS, o, NULL);
 		return;
 	}
 	advance(c, m, o->ns);
@@ -162,7 +166,7 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 void never_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from)
 {
 	if (alone(m)) {
-		case_unknown(c, m, CHECK_LOSS, from, NULL);
+		case_unknown(c, m, CVL_CHECK_LOSS, from, NULL);
 		return;
 	}
 	if (m->reach == CVL_BOUND_UNKNOWN)

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #include "analysis/check/internal.h"
+#include <coeval/files.h>
+
+#define FILE_MAX (1u << 20)
 
 /* What @source tells its listeners; returns how many. */
 static size_t put_targets(const struct check *c, uint32_t source, bool level, struct target *out)
@@ -35,17 +38,18 @@ static void set_ends(struct check *c, struct cvl_time last)
 	}
 }
 
-static enum check_verdict verdict(const struct check_result *r, bool tried)
+static enum cvl_check_verdict verdict(const struct cvl_check_outcome *r, bool tried)
 {
 	if (r->violated)
-		return CHECK_VIOLATED;
+		return CVL_CHECK_VIOLATED;
 	if (r->unknown)
-		return CHECK_CANNOT_TELL;
-	return tried ? CHECK_HOLDS : CHECK_VACUOUS;
+		return CVL_CHECK_CANNOT_TELL;
+	return tried ? CVL_CHECK_HOLDS : CVL_CHECK_VACUOUS;
 }
 
-int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
+static int check_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
 {
+	struct check *c = (struct check *)a;
 	bool *tried = calloc(c->rules->n + 1, sizeof(*tried));
 
 	if (!tried)
@@ -62,7 +66,10 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 		case CHECK_NEVER: never_end(c, m); break;
 		default: row_end(c, m);
 		}
-		/* of `never A while B` both have to be there; an A alone that never comes is what is wanted */
+		/*
+		 * of `never A while B` both have to be there; an A alone that never comes is what
+		 * is wanted
+		 */
 		if (m->rule->kind == CHECK_NEVER)
 			tried[rule] =
 				tried[rule] || !last_phrase ||
@@ -70,15 +77,17 @@ int check_end(struct check *c, struct cvl_time last, struct cvl_error *err)
 		else
 			tried[rule] = tried[rule] || m->result->held;
 	}
-	for (size_t i = 0; i < c->rules->n; i++)
+	for (size_t i = 0; i < c->rules->n; i++) {
 		c->result[i].verdict = verdict(&c->result[i], tried[i]);
+		c->pub.count[c->result[i].verdict]++;
+	}
 	free(tried);
 	return c->nomem ? cvl_no_memory(err) : 0;
 }
 
-const struct check_result *check_result(const struct check *c, size_t i)
+const struct cvl_check_result *cvl_check_result(const struct cvl_analysis *a)
 {
-	return &c->result[i];
+	return &((const struct check *)a)->pub;
 }
 
 static int allocate(struct check *c)
@@ -96,7 +105,8 @@ static int allocate(struct check *c)
 	if (!c->inbox || !c->result || !c->stream || !c->hi || !c->drift || !c->root)
 		return CVL_E_NOMEM;
 	for (size_t i = 0; i < c->rules->n; i++) {
-		c->result[i].rule = &c->rules->rule[i];
+		c->result[i].name = c->rules->rule[i].name;
+		c->result[i].line = c->rules->rule[i].line;
 		c->inbox[i].kind = c->rules->rule[i].kind;
 	}
 	for (size_t i = 0; i < c->n_clocks; i++) {
@@ -167,42 +177,25 @@ static int ask_for(struct check *c, size_t stream)
 	for (size_t k = 0; k < CVL_KINDS; k++)
 		if (st->kind_source[k] >= 0)
 			st->pick.kinds |= 1u << k;
-	cvl_timeline_pick(c->tl, stream, &st->pick);
 	return 0;
 }
 
-int check_open(struct check **out, const struct check_rules *rules, struct cvl_timeline *tl,
-	       struct cvl_error *err)
+static void check_want(struct cvl_analysis *a, size_t stream, struct cvl_pick *pick)
 {
-	struct check *c = calloc(1, sizeof(*c));
-	int rc;
-
-	*out = NULL;
-	if (!c)
-		return cvl_no_memory(err);
-	c->rules = rules;
-	c->tl = tl;
-	rc = allocate(c) ? cvl_no_memory(err) : check_bind(c, err);
-	for (size_t i = 0; i < c->n_monitors && !rc; i++)
-		c->monitor[i].reach = monitor_reach(c, &c->monitor[i]);
-	for (size_t i = 0; i < c->n_streams && !rc; i++)
-		rc = list_targets(c, &c->stream[i]) || ask_for(c, i) ? cvl_no_memory(err) : 0;
-	if (rc)
-		check_close(c);
-	else
-		*out = c;
-	return rc;
+	*pick = ((struct check *)a)->stream[stream].pick;
 }
 
-void check_close(struct check *c)
+static void check_free(struct cvl_analysis *a)
 {
-	if (!c)
-		return;
+	struct check *c = (struct check *)a;
+
 	for (size_t i = 0; i < c->n_monitors; i++) {
 		free(c->monitor[i].source);
 		free(c->monitor[i].a.item);
 		free(c->monitor[i].b.item);
 	}
+	for (size_t i = 0; i < c->n_meanings; i++)
+		cvl_selector_free(&c->meaning[i].sel);
 	for (size_t i = 0; i < c->n_sources; i++) {
 		free(c->source[i].listener);
 		free(c->source[i].stream);
@@ -219,6 +212,7 @@ void check_close(struct check *c)
 		free((void *)(uintptr_t)c->stream[i].pick.classes);
 	}
 	free(c->monitor);
+	free(c->meaning);
 	free(c->source);
 	free(c->stream);
 	free(c->result);
@@ -227,4 +221,73 @@ void check_close(struct check *c)
 	free(c->drift);
 	free(c->root);
 	free(c);
+}
+
+int cvl_check_open(struct cvl_analysis **out, struct cvl_timeline *tl,
+		   const struct cvl_check_opts *opts, struct cvl_error *err)
+{
+	static const struct cvl_analysis_kind kind = { .name = "check",
+						       .want = check_want,
+						       .push = check_push,
+						       .end = check_end,
+						       .free = check_free };
+	struct check *c = calloc(1, sizeof(*c));
+	int rc;
+
+	*out = NULL;
+	if (!c)
+		return cvl_no_memory(err);
+	c->base.kind = &kind;
+	c->rules = opts->rules;
+	c->tl = tl;
+	rc = allocate(c) ? cvl_no_memory(err) : check_bind(c, err);
+	for (size_t i = 0; i < c->n_monitors && !rc; i++)
+		c->monitor[i].reach = monitor_reach(c, &c->monitor[i]);
+	for (size_t i = 0; i < c->n_streams && !rc; i++)
+		rc = list_targets(c, &c->stream[i]) || ask_for(c, i) ? cvl_no_memory(err) : 0;
+	c->pub = (struct cvl_check_result){ .file = c->rules->file,
+					    .n = c->rules->n,
+					    .rule = c->result };
+	if (rc)
+		check_free(&c->base);
+	else
+		*out = &c->base;
+	return rc;
+}
+
+/* ---- rules ---- */
+
+int cvl_check_rules_parse(struct cvl_check_rules **rules, const char *text, size_t n,
+			  const char *name, struct cvl_error *err)
+{
+	int rc;
+
+	*rules = calloc(1, sizeof(**rules));
+	if (!*rules)
+		return cvl_no_memory(err);
+	rc = check_rules_parse(*rules, text, n, name, err);
+	if (rc) {
+		cvl_check_rules_free(*rules);
+		*rules = NULL;
+	}
+	return rc;
+}
+
+int cvl_check_rules_load(struct cvl_check_rules **rules, const char *path, struct cvl_error *err)
+{
+	size_t n;
+	char *text = cvl_read_whole(path, FILE_MAX, &n, err);
+	int rc = text ? cvl_check_rules_parse(rules, text, n, path, err) : (int)err->code;
+
+	if (!text)
+		*rules = NULL;
+	free(text);
+	return rc;
+}
+
+void cvl_check_rules_free(struct cvl_check_rules *rules)
+{
+	if (rules)
+		check_rules_free(rules);
+	free(rules);
 }

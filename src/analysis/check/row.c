@@ -15,20 +15,21 @@ static void too_long_or_short(struct check *c, struct monitor *m, const struct o
 	if (t == YES)
 		case_held(m);
 	else if (t == MAYBE)
-		case_unknown(c, m, CHECK_BOUNDS, a, b);
+		case_unknown(c, m, CVL_CHECK_BOUNDS, a, b);
 	else
 		case_violated(c, m,
-			      occ_within(c, a, b, m->rule->min, INT64_MAX) == NO ? CHECK_TOO_SHORT :
-										   CHECK_TOO_LONG,
+			      occ_within(c, a, b, m->rule->min, INT64_MAX) == NO ?
+				      CVL_CHECK_TOO_SHORT :
+				      CVL_CHECK_TOO_LONG,
 			      a, b);
 }
 
 /* A stay of which only this much was seen. */
 static void partly(struct check *c, struct monitor *m, const struct occ *a, const struct occ *b,
-		   enum check_reason why)
+		   enum cvl_check_reason why)
 {
 	if (m->rule->max != INT64_MAX && occ_within(c, a, b, INT64_MIN, m->rule->max) == NO)
-		case_violated(c, m, CHECK_TOO_LONG, a, b);
+		case_violated(c, m, CVL_CHECK_TOO_LONG, a, b);
 	else if (m->rule->max == INT64_MAX && occ_within(c, a, b, m->rule->min, INT64_MAX) == YES)
 		case_held(m);
 	else
@@ -46,7 +47,7 @@ static void stay(struct check *c, struct monitor *m, const struct occ *o, bool l
 		too_long_or_short(c, m, &m->last, o,
 				  occ_within(c, &m->last, o, m->rule->min, m->rule->max));
 	} else {
-		partly(c, m, &m->last, o, m->lost ? CHECK_LOSS : CHECK_CUT);
+		partly(c, m, &m->last, o, m->lost ? CVL_CHECK_LOSS : CVL_CHECK_CUT);
 	}
 	m->open = level;
 }
@@ -74,15 +75,15 @@ static void count(struct check *c, struct monitor *m, const struct occ *o)
 
 		t = occ_within(c, oldest, o, INT64_MIN, m->rule->max - 1);
 		if (t == YES)
-			case_violated(c, m, CHECK_TOO_MANY, oldest, o);
+			case_violated(c, m, CVL_CHECK_TOO_MANY, oldest, o);
 		else if (t == MAYBE)
-			case_unknown(c, m, CHECK_BOUNDS, oldest, o);
+			case_unknown(c, m, CVL_CHECK_BOUNDS, oldest, o);
 		queue_pop(&m->a);
 	}
 	if (t == NO && m->lost &&
 	    (c->source[m->source[0]].blind ||
 	     occ_within(c, &m->last_loss, o, INT64_MIN, m->rule->max - 1) != NO))
-		case_unknown(c, m, CHECK_LOSS, o, NULL);
+		case_unknown(c, m, CVL_CHECK_LOSS, o, NULL);
 	else if (t == NO)
 		case_held(m);
 	slot = queue_push(c, &m->a);
@@ -92,31 +93,36 @@ static void count(struct check *c, struct monitor *m, const struct occ *o)
 
 /* ---- order ---- */
 
-static void say_steps(struct check_case *first, uint64_t n, int step, int before)
+static void say_steps(const struct check_rule *rule, struct cvl_check_case *first, uint64_t n,
+		      int step, int before)
 {
-	if (n <= CHECK_CASES_MAX) {
-		first[n - 1].step = step;
-		first[n - 1].before = before;
+	if (n <= CVL_CHECK_CASES_MAX) {
+		first[n - 1].event = rule->phrase[step].text;
+		first[n - 1].after = rule->phrase[before].text;
 	}
 }
 
-/* The first @n that wait: one whose place is sure, or several whose order among themselves cannot be told. */
+/*
+ * The first @n that wait: one whose place is sure, or several whose order among themselves cannot
+ * be told.
+ */
 static void close_cluster(struct check *c, struct monitor *m, size_t n)
 {
 	const struct ordered *first = queue_first(&m->a);
 	int steps = (int)m->rule->n_phrases, step = first->step;
 
 	if (n > 1) {
-		case_unknown(c, m, CHECK_BOUNDS, &first->o, NULL);
-		say_steps(m->result->first_unknown, m->result->unknown,
+		case_unknown(c, m, CVL_CHECK_BOUNDS, &first->o, NULL);
+		say_steps(m->rule, m->result->first_unknown, m->result->unknown,
 			  ((struct ordered *)queue_at(&m->a, 1))->step, step);
 		step = -1;
 	} else if (m->step >= 0) {
 		if (step == (m->step + 1) % steps) {
 			case_held(m);
 		} else {
-			case_violated(c, m, CHECK_WRONG_ORDER, &first->o, NULL);
-			say_steps(m->result->first_violated, m->result->violated, step, m->step);
+			case_violated(c, m, CVL_CHECK_WRONG_ORDER, &first->o, NULL);
+			say_steps(m->rule, m->result->first_violated, m->result->violated, step,
+				  m->step);
 		}
 	}
 	m->step = step;
@@ -149,7 +155,7 @@ static bool all_captured(struct check *c, struct monitor *m, const struct occ *o
 	for (size_t i = 0; i < m->rule->n_phrases && !m->ended; i++)
 		if (!source_reaches(c, &c->source[m->source[i]], o->ns)) {
 			close_all(c, m);
-			case_unknown(c, m, CHECK_CUT, o, NULL);
+			case_unknown(c, m, CVL_CHECK_CUT, o, NULL);
 			m->ended = true;
 		}
 	return !m->ended;
@@ -164,7 +170,7 @@ static void step(struct check *c, struct monitor *m, size_t role, const struct o
 	if (!all_captured(c, m, o))
 		return;
 	if (reach == CVL_BOUND_UNKNOWN) {
-		case_unknown(c, m, CHECK_BOUNDS, o, NULL);
+		case_unknown(c, m, CVL_CHECK_BOUNDS, o, NULL);
 		return;
 	}
 	settle(c, m, o->ns, reach);
@@ -176,7 +182,7 @@ static void step(struct check *c, struct monitor *m, size_t role, const struct o
 	slot = queue_push(c, &m->a);
 	if (!slot) {
 		close_all(c, m);
-		case_unknown(c, m, CHECK_CROWDED, o, NULL);
+		case_unknown(c, m, CVL_CHECK_CROWDED, o, NULL);
 		m->step = -1;
 		return;
 	}
@@ -200,11 +206,11 @@ void row_dark(struct check *c, struct monitor *m, size_t role, const struct occ 
 {
 	(void)role;
 	if (m->rule->kind == CHECK_STATE && m->open) {
-		partly(c, m, &m->last, from, CHECK_LOSS);
+		partly(c, m, &m->last, from, CVL_CHECK_LOSS);
 	} else {
 		if (m->rule->kind == CHECK_ORDER)
 			close_all(c, m);
-		case_unknown(c, m, CHECK_LOSS, from, NULL);
+		case_unknown(c, m, CVL_CHECK_LOSS, from, NULL);
 	}
 	m->open = m->has_last = false;
 	m->step = -1;
@@ -231,9 +237,9 @@ void row_end(struct check *c, struct monitor *m)
 	if (m->rule->kind == CHECK_ORDER)
 		close_all(c, m);
 	if (m->rule->kind == CHECK_STATE && m->open)
-		partly(c, m, &m->last, end, CHECK_CUT);
+		partly(c, m, &m->last, end, CVL_CHECK_CUT);
 	/* one that stopped */
 	if (m->rule->kind == CHECK_EVERY && m->has_last &&
 	    occ_within(c, &m->last, end, INT64_MIN, m->rule->max) == NO)
-		case_violated(c, m, CHECK_NONE_CAME, &m->last, NULL);
+		case_violated(c, m, CVL_CHECK_NONE_CAME, &m->last, NULL);
 }

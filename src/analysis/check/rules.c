@@ -60,7 +60,7 @@ static const struct shape {
 	{ CHECK_EVERY, BIT(EVENT) | BIT(EVERY), 0, { EVENT } },
 };
 
-void check_rules_free(struct check_rules *set)
+void check_rules_free(struct cvl_check_rules *set)
 {
 	for (size_t i = 0; i < set->n; i++)
 		for (size_t k = 0; k < set->rule[i].n_phrases; k++)
@@ -68,7 +68,7 @@ void check_rules_free(struct check_rules *set)
 	config_free(&set->memory);
 	free(set->rule);
 	free(set->file);
-	*set = (struct check_rules){ 0 };
+	*set = (struct cvl_check_rules){ 0 };
 }
 
 /* What is read at the moment, and the rule that is made of it. */
@@ -97,7 +97,7 @@ static int phrase(struct reader *r, const char *const *text, bool state)
 	if (rc)
 		return bad(r, text, why.text);
 	if (state && !check_is_state(p))
-		return bad(r, text, "a state is needed here: `LINE is high` or `LINE is low`");
+		return bad(r, text, "a state is needed here: LINE:high or LINE:low");
 	return 0;
 }
 
@@ -107,7 +107,7 @@ static int event(struct reader *r, const char *const *text)
 
 	if (!rc && check_is_state(&r->rule->phrase[r->rule->n_phrases - 1]))
 		rc = bad(r, text,
-			 "an event is needed here, not a state: say `rises` instead of `is high`");
+			 "an event is needed here, not a state: say :rise instead of :high");
 	return rc;
 }
 
@@ -330,7 +330,7 @@ static int find_shape(struct config *c, const struct raw *raw, const struct shap
 
 static int end_rule(struct config *c, void *to)
 {
-	struct check_rules *set = config_user(c);
+	struct cvl_check_rules *set = config_user(c);
 	struct reader r = { .c = c, .raw = to };
 	struct config_mark mark = config_mark_in(c, to);
 	const struct shape *shape = NULL;
@@ -361,7 +361,7 @@ static int end_rule(struct config *c, void *to)
 		key, CONFIG_TEXT, .offset = offsetof(struct raw, member), .is = config_is_line, \
 				  __VA_ARGS__                                                   \
 	}
-#define PHRASE .min = 1, .what = "an event or a state, such as `n1.TX rises`"
+#define PHRASE .min = 1, .what = "an event or a state, such as n1.TX:rise"
 #define TIME .min = 1, .what = "a time, such as 500us, 2ms or 1.5s"
 
 static const struct config_key rule_keys[] = {
@@ -431,7 +431,7 @@ static const char *clash(const struct check_rule *a, const struct check_rule *b)
 	return NULL;
 }
 
-static int find_clashes(const struct check_rules *set, const char *file, struct cvl_error *err)
+static int find_clashes(const struct cvl_check_rules *set, const char *file, struct cvl_error *err)
 {
 	for (size_t i = 1; i < set->n; i++)
 		for (size_t k = 0; k < i; k++) {
@@ -447,7 +447,7 @@ static int find_clashes(const struct check_rules *set, const char *file, struct 
 	return 0;
 }
 
-int check_rules_parse(struct check_rules *set, const char *text, size_t n, const char *file,
+int check_rules_parse(struct cvl_check_rules *set, const char *text, size_t n, const char *file,
 		      struct cvl_error *err)
 {
 	struct raws raws;

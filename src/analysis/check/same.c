@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of which one record is two sides. An edge of a line is where one of its states ends and the other begins, so that
- * "never A rises while A is high" could only ever be answered by a convention; and an edge that is two steps of an order has
- * no place in it. Both are refused.
+ * Rules of which one record is two sides. An edge of a line is where one of its states ends and the
+ * other begins, so that "never A rises while A is high" could only ever be answered by a
+ * convention; and an edge that is two steps of an order has no place in it. Both are refused.
  */
 #include "analysis/check/internal.h"
 
@@ -13,7 +13,7 @@ static bool both(const struct check_rule *r, const struct feed *a, const struct 
 
 static bool of_line(const struct check *c, const struct monitor *m, size_t i)
 {
-	return c->source[m->source[i]].phrase->verb != CHECK_HAPPENS;
+	return c->source[m->source[i]].meaning->of_lines;
 }
 
 /* Whether a change of one line may be phrase @i and phrase @k. */

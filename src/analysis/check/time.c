@@ -2,8 +2,9 @@
 /*
  * Order and distance of two occurrences.
  *
- * Bounds cost a search in a clock map each. Nearly all questions are decided without, by the greatest bound that a clock had so
- * far; only where that is not enough the exact ones are worked out.
+ * Bounds cost a search in a clock map each. Nearly all questions are decided without, by the
+ * greatest bound that a clock had so far; only where that is not enough the exact ones are worked
+ * out.
  */
 #include "analysis/check/internal.h"
 
@@ -14,7 +15,10 @@ static bool one_clock(const struct check *c, const struct occ *a, const struct o
 	return a->clock == b->clock || c->root[a->clock] == c->root[b->clock];
 }
 
-/* What a map may err by in the distance of two ticks of its clock: what its rate can be off, on either side. */
+/*
+ * What a map may err by in the distance of two ticks of its clock: what its rate can be off, on
+ * either side.
+ */
 static int64_t drift(const struct check *c, uint32_t clock, int64_t distance, bool tied)
 {
 	double d = (double)(distance < 0 ? -(distance + 1) : distance) * c->drift[clock];
@@ -197,8 +201,8 @@ int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64
 }
 
 /*
- * The timeline has read the next packet of each stream that goes on, so that a stream's packets reach to now or
- * further, unless it is over.
+ * The timeline has read the next packet of each stream that goes on, so that a stream's packets
+ * reach to now or further, unless it is over.
  */
 static void find_end(const struct check *c, struct source *s)
 {

@@ -2,11 +2,13 @@
 /*
  * Two paths that cannot be told apart.
  *
- * Two different paths with the same symbols part at some point: there one goes on to a point whose code begins with
- * the whole code of the other's. From there on one of the two is ahead by the rest of its last code, and the one behind goes on
- * with a point whose code begins with that rest, or is a beginning of it. They are the same symbols once nothing is left. What is left is an
- * end of some code, so the states (point ahead, how much of its code is matched, point behind) are finite, and searching them
- * breadth first finds the shortest pair. Without a graph this is the test of Sardinas and Patterson (1953).
+ * Two different paths with the same symbols part at some point: there one goes on to a point whose
+ * code begins with the whole code of the other's. From there on one of the two is ahead by the rest
+ * of its last code, and the one behind goes on with a point whose code begins with that rest, or is
+ * a beginning of it. They are the same symbols once nothing is left. What is left is an end of some
+ * code, so the states (point ahead, how much of its code is matched, point behind) are finite, and
+ * searching them breadth first finds the shortest pair. Without a graph this is the test of
+ * Sardinas and Patterson (1953).
  */
 #include "analysis/flow/flow.h"
 
@@ -17,7 +19,7 @@
 #define STATES_MAX (1u << 22)
 
 struct state {
-	uint32_t parent; /* FLOW_NONE: the paths part here */
+	uint32_t parent; /* CVL_FLOW_NONE: the paths part here */
 	uint16_t ahead, behind;
 	uint8_t matched;     /* symbols of the code of `ahead` */
 	bool first_is_ahead; /* the path that goes on last is number 1, else number 0 */
@@ -26,7 +28,7 @@ struct state {
 };
 
 struct search {
-	const struct flow_map *map;
+	const struct cvl_flow_map *map;
 	struct state *state;
 	size_t n, room;
 	uint8_t *seen; /* a bit for each (ahead, behind, matched) */
@@ -36,7 +38,8 @@ struct search {
 
 static bool add(struct search *s, struct state new, int *rc)
 {
-	size_t key = ((size_t) new.ahead * s->map->n + new.behind) * FLOW_CODE_MAX + new.matched;
+	size_t key =
+		((size_t) new.ahead * s->map->n + new.behind) * CVL_FLOW_CODE_MAX + new.matched;
 
 	if (s->seen[key / 8] >> (key % 8) & 1)
 		return true;
@@ -62,7 +65,10 @@ static bool add(struct search *s, struct state new, int *rc)
 	return true;
 }
 
-/* The two paths up to @last (or, FLOW_NONE, none), and one more point each that is not FLOW_NONE. */
+/*
+ * The two paths up to @last (or, CVL_FLOW_NONE, none), and one more point each that is not
+ * CVL_FLOW_NONE.
+ */
 static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_t more1,
 		  struct flow_ambiguity *out)
 {
@@ -70,7 +76,7 @@ static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_
 	size_t depth = 0, i;
 
 	*out = (struct flow_ambiguity){ .from = s->from };
-	for (uint32_t k = last; k != FLOW_NONE; k = s->state[k].parent)
+	for (uint32_t k = last; k != CVL_FLOW_NONE; k = s->state[k].parent)
 		depth++;
 	link = calloc(depth + 1, sizeof(*link));
 	out->path[0] = calloc(depth + 3, sizeof(uint32_t));
@@ -81,12 +87,12 @@ static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_
 		return cvl_no_memory(s->err);
 	}
 	i = depth;
-	for (uint32_t k = last; k != FLOW_NONE; k = s->state[k].parent)
+	for (uint32_t k = last; k != CVL_FLOW_NONE; k = s->state[k].parent)
 		link[--i] = k;
 	for (i = 0; i < depth; i++) {
 		const struct state *t = &s->state[link[i]];
 
-		if (t->parent == FLOW_NONE) { /* path 0 is ahead at the parting */
+		if (t->parent == CVL_FLOW_NONE) { /* path 0 is ahead at the parting */
 			out->path[0][out->n[0]++] = t->ahead;
 			out->path[1][out->n[1]++] = t->behind;
 		} else {
@@ -95,15 +101,15 @@ static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_
 			out->path[which][out->n[which]++] = t->step;
 		}
 	}
-	if (more0 != FLOW_NONE)
+	if (more0 != CVL_FLOW_NONE)
 		out->path[0][out->n[0]++] = more0;
-	if (more1 != FLOW_NONE)
+	if (more1 != CVL_FLOW_NONE)
 		out->path[1][out->n[1]++] = more1;
 	free(link);
 	return 1;
 }
 
-static bool begins(const struct flow_point *p, const uint16_t *with, size_t n)
+static bool begins(const struct cvl_flow_point *p, const uint16_t *with, size_t n)
 {
 	return p->n_code >= n && !memcmp(p->code, with, n * sizeof(*with));
 }
@@ -111,7 +117,7 @@ static bool begins(const struct flow_point *p, const uint16_t *with, size_t n)
 /* Where paths can part behind @from: pairs of which one code begins with the other. */
 static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 {
-	const struct flow_map *map = s->map;
+	const struct cvl_flow_map *map = s->map;
 	size_t n;
 	const uint32_t *next = flow_map_follow(map, from, &n);
 	int rc = 0;
@@ -119,17 +125,17 @@ static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 	s->from = from;
 	/* In the order of codes those that begin with a code stand right behind it. */
 	for (size_t i = 0; i < n; i++) {
-		const struct flow_point *p = &map->point[next[i]];
+		const struct cvl_flow_point *p = &map->point[next[i]];
 
 		for (size_t k = i + 1; k < n; k++) {
-			const struct flow_point *q = &map->point[next[k]];
+			const struct cvl_flow_point *q = &map->point[next[k]];
 
 			if (!begins(q, p->code, p->n_code))
 				break;
 			if (q->n_code == p->n_code)
-				return report(s, FLOW_NONE, next[i], next[k], found);
+				return report(s, CVL_FLOW_NONE, next[i], next[k], found);
 			if (!add(s,
-				 (struct state){ .parent = FLOW_NONE,
+				 (struct state){ .parent = CVL_FLOW_NONE,
 						 .ahead = (uint16_t)next[k],
 						 .behind = (uint16_t)next[i],
 						 .matched = (uint8_t)p->n_code,
@@ -144,24 +150,24 @@ static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 /* Let the path behind of state @k go on by a point. */
 static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
 {
-	const struct flow_map *map = s->map;
+	const struct cvl_flow_map *map = s->map;
 	const struct state now = s->state[k];
-	const struct flow_point *ahead = &map->point[now.ahead];
+	const struct cvl_flow_point *ahead = &map->point[now.ahead];
 	const uint16_t *rest = ahead->code + now.matched;
 	size_t n_rest = ahead->n_code - now.matched, n;
 	const uint32_t *next = flow_map_follow(map, now.behind, &n);
 	int rc = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		const struct flow_point *p = &map->point[next[i]];
+		const struct cvl_flow_point *p = &map->point[next[i]];
 		struct state new = { .parent = k,
 				     .step = (uint16_t)next[i],
 				     .step_first = !now.first_is_ahead };
 
 		if (begins(p, rest, n_rest)) {
 			if (p->n_code == n_rest)
-				return report(s, k, now.first_is_ahead ? FLOW_NONE : next[i],
-					      now.first_is_ahead ? next[i] : FLOW_NONE, found);
+				return report(s, k, now.first_is_ahead ? CVL_FLOW_NONE : next[i],
+					      now.first_is_ahead ? next[i] : CVL_FLOW_NONE, found);
 			new.ahead = (uint16_t)next[i];
 			new.behind = now.ahead;
 			new.matched = (uint8_t)n_rest;
@@ -181,17 +187,21 @@ static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
 	return 0;
 }
 
-/* All pairs that part at one point are searched together; what one search has seen to come to nothing does so in the next. */
-int flow_ambiguous(const struct flow_map *map, struct flow_ambiguity *found, struct cvl_error *err)
+/*
+ * All pairs that part at one point are searched together; what one search has seen to come to
+ * nothing does so in the next.
+ */
+int flow_ambiguous(const struct cvl_flow_map *map, struct flow_ambiguity *found,
+		   struct cvl_error *err)
 {
 	struct search s = { .map = map, .err = err };
 	int rc = 0;
 
-	s.seen = calloc(map->n * map->n * FLOW_CODE_MAX / 8 + 1, 1);
+	s.seen = calloc(map->n * map->n * CVL_FLOW_CODE_MAX / 8 + 1, 1);
 	if (!s.seen)
 		return cvl_no_memory(err);
 	for (uint32_t u = 0; !rc && u <= map->n; u++) {
-		uint32_t from = u < map->n ? u : FLOW_NONE;
+		uint32_t from = u < map->n ? u : CVL_FLOW_NONE;
 
 		if (map->graph ? u < map->n && !map->point[u].n_code : u < map->n)
 			continue;

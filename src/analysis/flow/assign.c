@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels: words that end with none. */
+/*
+ * Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels:
+ * words that end with none.
+ */
 #include "analysis/flow/flow.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Wires and port writes of microcontrollers are closer; a marker takes longer. */
+#define SETTLE_NS 100
 
 struct rank {
 	uint32_t point;
@@ -101,10 +108,10 @@ static void level_out(struct rank *rank, size_t n)
 		rank[i].weight = (rank[i].weight + sum) / 2;
 }
 
-static int assign_changes(struct flow_map *map, struct rank *rank, size_t n,
+static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 			  const uint16_t *symbols, size_t ways, struct cvl_error *err)
 {
-	unsigned digit[FLOW_CODE_MAX] = { 0 }, depth = 0;
+	unsigned digit[CVL_FLOW_CODE_MAX] = { 0 }, depth = 0;
 	struct tree *t;
 
 	if (ways == 1 && n > 1)
@@ -117,14 +124,17 @@ static int assign_changes(struct flow_map *map, struct rank *rank, size_t n,
 	} else {
 		if (!(t = calloc(2 * n + 1, sizeof(*t))))
 			return cvl_no_memory(err);
-		while (huffman(rank, n, ways, t) > FLOW_CODE_MAX)
+		while (huffman(rank, n, ways, t) > CVL_FLOW_CODE_MAX)
 			level_out(rank, n);
 		free(t);
 	}
 	qsort(rank, n, sizeof(*rank), by_depth);
-	/* Count up in base `ways`, with another digit whenever codes grow longer: none begins like one before it. */
+	/*
+	 * Count up in base `ways`, with another digit whenever codes grow longer: none begins like
+	 * one before it.
+	 */
 	for (size_t i = 0; i < n; i++) {
-		struct flow_point *p = &map->point[rank[i].point];
+		struct cvl_flow_point *p = &map->point[rank[i].point];
 
 		for (unsigned k = depth; i && k-- > 0;) {
 			if (++digit[k] < ways)
@@ -142,7 +152,10 @@ static int assign_changes(struct flow_map *map, struct rank *rank, size_t n,
 
 /* ---- levels ---- */
 
-/* Number @i of the words of @len symbols of which no two neighbours are alike; false if there are not so many. */
+/*
+ * Number @i of the words of @len symbols of which no two neighbours are alike; false if there are
+ * not so many.
+ */
 static bool level_word(const uint16_t *symbols, size_t ways, size_t i, unsigned len, uint16_t *code)
 {
 	size_t before = 0;
@@ -162,8 +175,8 @@ static bool level_word(const uint16_t *symbols, size_t ways, size_t i, unsigned 
 	return !i;
 }
 
-static int assign_levels(struct flow_map *map, struct rank *rank, size_t n, const uint16_t *symbols,
-			 size_t ways, struct cvl_error *err)
+static int assign_levels(struct cvl_flow_map *map, struct rank *rank, size_t n,
+			 const uint16_t *symbols, size_t ways, struct cvl_error *err)
 {
 	unsigned len = 1;
 	size_t next = 0;
@@ -172,10 +185,10 @@ static int assign_levels(struct flow_map *map, struct rank *rank, size_t n, cons
 		rank[i].depth = 0;
 	qsort(rank, n, sizeof(*rank), by_depth);
 	for (size_t i = 0; i < n; i++) {
-		struct flow_point *p = &map->point[rank[i].point];
+		struct cvl_flow_point *p = &map->point[rank[i].point];
 
 		while (!level_word(symbols, ways, next, len, p->code)) {
-			if (++len == FLOW_CODE_MAX || ways == 1)
+			if (++len == CVL_FLOW_CODE_MAX || ways == 1)
 				return cvl_fail(
 					err, CVL_E_USAGE, CVL_NO_OFFSET,
 					"%s: the levels of one pin tell one point, not %zu: take 2 pins or more",
@@ -189,15 +202,72 @@ static int assign_levels(struct flow_map *map, struct rank *rank, size_t n, cons
 	return 0;
 }
 
-int flow_assign(struct flow_map *map, const struct flow_assign_opts *opts, struct cvl_error *err)
+/* ---- pins ---- */
+
+static void forget_pins(struct cvl_flow_map *map, size_t from)
+{
+	for (size_t i = from; i < map->n_pins; i++)
+		free(map->pin[i]);
+	map->n_pins = from;
+}
+
+static int add_pin(struct cvl_flow_map *map, const char *name, struct cvl_error *err)
+{
+	if (!name[strspn(name, "0123456789")] || strlen(name) > CVL_FLOW_NAME_MAX ||
+	    name[strcspn(name, "-?+[]{}#&*!|>'\"%@`\\: \t\r\n")] || !strcmp(name, "none"))
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"'%.100s' cannot be the name of a pin", name);
+	for (size_t i = 0; i < map->n_pins; i++)
+		if (!strcmp(map->pin[i], name))
+			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "duplicate pin %s", name);
+	if (map->n_pins == CVL_FLOW_PINS_MAX)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "more than %d pins",
+				CVL_FLOW_PINS_MAX);
+	map->pin[map->n_pins] = strdup(name);
+	if (!map->pin[map->n_pins])
+		return cvl_no_memory(err);
+	map->n_pins++;
+	return 0;
+}
+
+int cvl_flow_map_pins(struct cvl_flow_map *map, const char *const *name, size_t n,
+		      struct cvl_error *err)
+{
+	char plain[24];
+	int rc = 0;
+
+	if (!name && map->n_pins && n > map->n_pins)
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s names %zu pins, not %zu",
+				map->file, map->n_pins, n);
+	if (!name && map->n_pins) {
+		forget_pins(map, n);
+		return 0;
+	}
+	forget_pins(map, 0);
+	for (size_t i = 0; i < n && !rc; i++) {
+		snprintf(plain, sizeof(plain), "P%zu", i);
+		rc = add_pin(map, name ? name[i] : plain, err);
+	}
+	return rc;
+}
+
+/* ---- codes ---- */
+
+int cvl_flow_assign(struct cvl_flow_map *map, const struct cvl_flow_assign_opts *opts,
+		    struct cvl_error *err)
 {
 	uint16_t *symbols = calloc(1u << map->n_pins, sizeof(*symbols));
 	struct rank *rank = calloc(map->n, sizeof(*rank));
 	size_t n = 0, ways;
 	int rc = symbols && rank ? 0 : cvl_no_memory(err);
 
+	if (opts->has_settle)
+		map->settle_ns = opts->settle_ns;
+	else if (!map->settle_ns && (opts->levels || opts->together))
+		map->settle_ns = SETTLE_NS;
+
 	if (!rc) {
-		map->codes = opts->levels ? FLOW_LEVELS : FLOW_CHANGES;
+		map->codes = opts->levels ? CVL_FLOW_LEVELS : CVL_FLOW_CHANGES;
 		ways = make_symbols(map->n_pins, opts->levels || opts->together, symbols);
 		for (uint32_t i = 0; i < map->n; i++)
 			if (!map->point[i].plain)

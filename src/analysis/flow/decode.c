@@ -8,19 +8,20 @@ struct flow_decoder {
 	struct flow_search search;
 	bool known, open;
 	uint16_t levels, before;
-	struct flow_stamp group[2]; /* first and last change of the symbol that is open */
+	struct cvl_flow_stamp group[2]; /* first and last change of the symbol that is open */
 };
 
-const char *flow_what_name(enum flow_what what)
+const char *cvl_flow_what_name(enum cvl_flow_what what)
 {
-	static const char *const names[FLOW_WHATS] = { "point", "jump",   "unexpected", "undecided",
-						       "cut",   "glitch", "gap" };
+	static const char *const names[CVL_FLOW_WHATS] = { "point",     "jump", "unexpected",
+							   "undecided", "cut",  "glitch",
+							   "gap" };
 
 	return names[what];
 }
 
-struct flow_decoder *flow_decoder_new(const struct flow_map *map, bool from_start,
-				      int (*emit)(void *ctx, const struct flow_item *item),
+struct flow_decoder *flow_decoder_new(const struct cvl_flow_map *map, bool from_start,
+				      int (*emit)(void *ctx, const struct cvl_flow_item *item),
 				      void *ctx)
 {
 	struct flow_decoder *d = calloc(1, sizeof(*d));
@@ -41,7 +42,7 @@ void flow_decoder_free(struct flow_decoder *d)
 
 static int close_group(struct flow_decoder *d)
 {
-	struct flow_stamp at = d->group[0];
+	struct cvl_flow_stamp at = d->group[0];
 	int64_t apart = d->group[1].time.ns - d->group[0].time.ns;
 	uint16_t changed = d->before ^ d->levels;
 
@@ -49,10 +50,10 @@ static int close_group(struct flow_decoder *d)
 		return 0;
 	d->open = false;
 	if (!changed) {
-		struct flow_item item = { .what = FLOW_GLITCH,
-					  .point = d->search.last,
-					  .begin = d->group[0],
-					  .end = d->group[1] };
+		struct cvl_flow_item item = { .what = CVL_FLOW_GLITCH,
+					      .point = d->search.last,
+					      .begin = d->group[0],
+					      .end = d->group[1] };
 
 		return d->search.emit(d->search.ctx, &item);
 	}
@@ -60,23 +61,25 @@ static int close_group(struct flow_decoder *d)
 	at.time.ns += apart / 2;
 	at.bound.capture = cvl_add_sat(at.bound.capture, (apart + 1) / 2);
 	return flow_search_take(&d->search,
-				d->search.map->codes == FLOW_LEVELS ? d->levels : changed, &at);
+				d->search.map->codes == CVL_FLOW_LEVELS ? d->levels : changed, &at);
 }
 
-int flow_decoder_gap(struct flow_decoder *d, const struct flow_stamp *stamp, enum cvl_gap why)
+int flow_decoder_gap(struct flow_decoder *d, const struct cvl_flow_stamp *stamp, enum cvl_gap why)
 {
-	struct flow_item item = { .what = FLOW_GAP, .begin = *stamp, .end = *stamp, .why = why };
+	struct cvl_flow_item item = {
+		.what = CVL_FLOW_GAP, .begin = *stamp, .end = *stamp, .why = why
+	};
 	int rc = close_group(d);
 
 	if (!rc)
-		rc = flow_search_flush(&d->search, FLOW_CUT);
+		rc = flow_search_flush(&d->search, CVL_FLOW_CUT);
 	item.point = d->search.last;
 	d->known = false;
 	flow_search_forget(&d->search);
 	return rc ? rc : d->search.emit(d->search.ctx, &item);
 }
 
-int flow_decoder_levels(struct flow_decoder *d, const struct flow_stamp *stamp, uint16_t levels,
+int flow_decoder_levels(struct flow_decoder *d, const struct cvl_flow_stamp *stamp, uint16_t levels,
 			bool state)
 {
 	int rc = 0;
@@ -106,5 +109,5 @@ int flow_decoder_end(struct flow_decoder *d)
 {
 	int rc = close_group(d);
 
-	return rc ? rc : flow_search_flush(&d->search, FLOW_CUT);
+	return rc ? rc : flow_search_flush(&d->search, CVL_FLOW_CUT);
 }

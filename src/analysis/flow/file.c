@@ -21,7 +21,7 @@ struct raw_map {
 	const char *program, *start;
 	const char **pin;
 	size_t n_pins;
-	enum flow_codes codes;
+	enum cvl_flow_codes codes;
 	int64_t settle_ns;
 	struct raw_point *point;
 	size_t n;
@@ -43,8 +43,8 @@ static bool is_place(const char *s)
 	return !strpbrk(s, "\r\n\\*");
 }
 
-#define NAME                                           \
-	.min = 1, .max = FLOW_NAME_MAX, .is = is_name, \
+#define NAME                                               \
+	.min = 1, .max = CVL_FLOW_NAME_MAX, .is = is_name, \
 	.what = "a name of up to 63 letters, digits and '_'"
 #define AT(member) .offset = offsetof(struct raw_point, member)
 #define LENGTH(member) .length = offsetof(struct raw_point, member)
@@ -54,10 +54,10 @@ static const struct config_key point_keys[] = {
 	{ "at", CONFIG_TEXT, AT(at), .max = 200, .is = is_place,
 	  .what = "a place such as main.c:12" },
 	{ "code", CONFIG_TEXT, AT(code), LENGTH(n_code), .min = 1, .many = CONFIG_ONE_OR_LIST,
-	  .least = 1, .most = FLOW_CODE_MAX,
+	  .least = 1, .most = CVL_FLOW_CODE_MAX,
 	  .what = "a list of pins such as [D0, D1, D0+D1], or of numbers" },
 	{ "next", CONFIG_TEXT, AT(next), LENGTH(n_next), .many = CONFIG_LIST,
-	  .most = FLOW_POINTS_MAX, .what = "a list of points" },
+	  .most = CVL_FLOW_POINTS_MAX, .what = "a list of points" },
 	{ "weight", CONFIG_REAL, AT(weight), .max = 1e12 },
 	{ "mark", CONFIG_BOOL, AT(mark) },
 	{ 0 },
@@ -77,14 +77,14 @@ static const char *const codes[] = { "changes", "levels", NULL };
 
 static const struct config_key map_keys[] = {
 	{ "program", CONFIG_TEXT, AT(program), NAME },
-	{ "pins", CONFIG_TEXT, AT(pin), LENGTH(n_pins), .min = 1, .max = FLOW_NAME_MAX,
-	  .many = CONFIG_LIST, .least = 1, .most = FLOW_PINS_MAX, .is = is_pin,
+	{ "pins", CONFIG_TEXT, AT(pin), LENGTH(n_pins), .min = 1, .max = CVL_FLOW_NAME_MAX,
+	  .many = CONFIG_LIST, .least = 1, .most = CVL_FLOW_PINS_MAX, .is = is_pin,
 	  .what = "a list of lines such as [D0, D1]" },
 	{ "codes", CONFIG_WORD, AT(codes), .words = codes },
 	{ "settle", CONFIG_TIME, AT(settle_ns), .max = 0x1p63, .what = "a time such as 200ns" },
 	{ "start", CONFIG_TEXT, AT(start), .min = 1 },
 	{ "points", CONFIG_MAP, AT(point), LENGTH(n), .must = true, .many = CONFIG_LIST, .least = 1,
-	  .most = FLOW_POINTS_MAX, .shape = &point_shape },
+	  .most = CVL_FLOW_POINTS_MAX, .shape = &point_shape },
 	{ 0 },
 };
 
@@ -92,7 +92,7 @@ static const struct config_key map_keys[] = {
 
 struct reader {
 	struct config *c;
-	struct flow_map *map;
+	struct cvl_flow_map *map;
 	bool program; /* codes may be missing */
 };
 
@@ -102,7 +102,7 @@ static int copy(const struct reader *r, const char *text, char **out)
 	return *out ? 0 : config_no_memory(r->c);
 }
 
-static int find_pin(const struct flow_map *map, const char *name, size_t len)
+static int find_pin(const struct cvl_flow_map *map, const char *name, size_t len)
 {
 	for (size_t i = 0; i < map->n_pins; i++)
 		if (strlen(map->pin[i]) == len && !memcmp(map->pin[i], name, len))
@@ -113,7 +113,7 @@ static int find_pin(const struct flow_map *map, const char *name, size_t len)
 static int take_pins(const struct reader *r, const struct raw_map *raw)
 {
 	const struct config_mark mark = config_mark(r->c, &raw->pin);
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 
 	if (!raw->n_pins && !r->program)
 		return config_fail_in(r->c, raw, CVL_E_SYNTAX, "missing key 'pins' of a map");
@@ -152,7 +152,7 @@ static bool number(const char *s, unsigned long *v)
 /* "D0", "D0+D2", "none", or a number whose bit 0 is the first pin. */
 static int take_symbol(const struct reader *r, const char *const *text, uint16_t *out)
 {
-	const struct flow_map *map = r->map;
+	const struct cvl_flow_map *map = r->map;
 	const char *s = *text;
 	unsigned long v = 0;
 
@@ -177,13 +177,13 @@ static int take_symbol(const struct reader *r, const char *const *text, uint16_t
 			s += len;
 		}
 	}
-	if (!*out && map->codes == FLOW_CHANGES)
+	if (!*out && map->codes == CVL_FLOW_CHANGES)
 		return config_fail(r->c, text, CVL_E_RANGE,
 				   "a change of no pin cannot be seen: name the pins that change");
 	return 0;
 }
 
-static int take_code(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
+static int take_code(const struct reader *r, const struct raw_point *raw, struct cvl_flow_point *p)
 {
 	int rc = 0;
 
@@ -192,7 +192,7 @@ static int take_code(const struct reader *r, const struct raw_point *raw, struct
 				   "%s has a code and `mark: false`: take one away", p->name);
 	for (; !rc && p->n_code < raw->n_code; p->n_code++) {
 		rc = take_symbol(r, &raw->code[p->n_code], &p->code[p->n_code]);
-		if (!rc && r->map->codes == FLOW_LEVELS && p->n_code &&
+		if (!rc && r->map->codes == CVL_FLOW_LEVELS && p->n_code &&
 		    p->code[p->n_code] == p->code[p->n_code - 1])
 			rc = config_fail(
 				r->c, &raw->code[p->n_code], CVL_E_MISMATCH,
@@ -201,7 +201,7 @@ static int take_code(const struct reader *r, const struct raw_point *raw, struct
 	return rc;
 }
 
-static int take_point(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
+static int take_point(const struct reader *r, const struct raw_point *raw, struct cvl_flow_point *p)
 {
 	const struct config_mark mark = config_mark_in(r->c, raw);
 	uint32_t twin;
@@ -215,7 +215,7 @@ static int take_point(const struct reader *r, const struct raw_point *raw, struc
 		rc = copy(r, raw->at, &p->at);
 	if (!rc)
 		rc = take_code(r, raw, p);
-	twin = rc ? 0 : flow_map_find(r->map, p->name);
+	twin = rc ? 0 : cvl_flow_map_find(r->map, p->name);
 	if (!rc && &r->map->point[twin] != p)
 		rc = config_fail_in(r->c, raw, CVL_E_MISMATCH,
 				    "there are two points %s, the other in line %u: rename one",
@@ -223,9 +223,9 @@ static int take_point(const struct reader *r, const struct raw_point *raw, struc
 	return rc;
 }
 
-static int take_next(const struct reader *r, const struct raw_point *raw, struct flow_point *p)
+static int take_next(const struct reader *r, const struct raw_point *raw, struct cvl_flow_point *p)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 
 	if (!raw->next)
 		return config_fail_in(
@@ -235,9 +235,9 @@ static int take_next(const struct reader *r, const struct raw_point *raw, struct
 	if (!(p->next = calloc(raw->n_next + 1, sizeof(*p->next))))
 		return config_no_memory(r->c);
 	for (size_t i = 0; i < raw->n_next; i++) {
-		uint32_t k = flow_map_find(map, raw->next[i]);
+		uint32_t k = cvl_flow_map_find(map, raw->next[i]);
 
-		if (k == FLOW_NONE)
+		if (k == CVL_FLOW_NONE)
 			return config_fail(
 				r->c, &raw->next[i], CVL_E_UNKNOWN_ID,
 				"there is no point '%.64s' to follow %s; `points` names them",
@@ -255,7 +255,7 @@ static int take_next(const struct reader *r, const struct raw_point *raw, struct
 
 static int take_points(const struct reader *r, const struct raw_map *raw)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	int rc = 0;
 
 	if (!(map->point = calloc(raw->n, sizeof(*map->point))))
@@ -272,16 +272,16 @@ static int take_points(const struct reader *r, const struct raw_map *raw)
 
 static int take_start(const struct reader *r, const struct raw_map *raw)
 {
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 
-	map->start = map->graph ? 0 : FLOW_NONE;
+	map->start = map->graph ? 0 : CVL_FLOW_NONE;
 	if (!raw->start)
 		return 0;
 	if (!map->graph)
 		return config_fail(r->c, &raw->start, CVL_E_MISMATCH,
 				   "`start` says nothing where no point says what is `next`");
-	map->start = flow_map_find(map, raw->start);
-	return map->start != FLOW_NONE ?
+	map->start = cvl_flow_map_find(map, raw->start);
+	return map->start != CVL_FLOW_NONE ?
 		       0 :
 		       config_fail(r->c, &raw->start, CVL_E_UNKNOWN_ID,
 				   "there is no point '%.64s' to start with; `points` names them",
@@ -292,7 +292,7 @@ static int end_map(struct config *c, void *to)
 {
 	struct reader *r = config_user(c);
 	const struct raw_map *raw = to;
-	struct flow_map *map = r->map;
+	struct cvl_flow_map *map = r->map;
 	int rc;
 
 	r->c = c;
@@ -311,7 +311,7 @@ static const struct config_shape map_shape = {
 static const struct config_key root = { .type = CONFIG_MAP, .shape = &map_shape };
 
 /* @text NULL: the file. */
-static int read_map(struct flow_map *map, const char *text, size_t n, const char *name,
+static int read_map(struct cvl_flow_map *map, const char *text, size_t n, const char *name,
 		    bool program, struct cvl_error *err)
 {
 	struct config_memory *memory = NULL;
@@ -322,24 +322,25 @@ static int read_map(struct flow_map *map, const char *text, size_t n, const char
 	};
 	int rc;
 
-	*map = (struct flow_map){ .file = strdup(name), .start = FLOW_NONE };
+	*map = (struct cvl_flow_map){ .file = strdup(name), .start = CVL_FLOW_NONE };
 	rc = !map->file ? cvl_no_memory(err) :
 	     text       ? config_parse(&source, text, n, err) :
 			  config_load(&source, err);
 	config_free(&memory);
 	rc = rc ? rc : flow_map_finish(map, program, err);
 	if (rc)
-		flow_map_free(map);
+		cvl_flow_map_free(map);
 	return rc;
 }
 
-int flow_map_parse(struct flow_map *map, const char *text, size_t n, const char *name, bool program,
-		   struct cvl_error *err)
+int cvl_flow_map_parse(struct cvl_flow_map *map, const char *text, size_t n, const char *name,
+		       bool program, struct cvl_error *err)
 {
 	return read_map(map, text, n, name, program, err);
 }
 
-int flow_map_load(struct flow_map *map, const char *path, bool program, struct cvl_error *err)
+int cvl_flow_map_load(struct cvl_flow_map *map, const char *path, bool program,
+		      struct cvl_error *err)
 {
 	return read_map(map, NULL, 0, path, program, err);
 }

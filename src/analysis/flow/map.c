@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What the points of a flow map are to each other: reached, ways between markers, codes that cannot be seen. */
+/*
+ * What the points of a flow map are to each other: reached, ways between markers, codes that cannot
+ * be seen.
+ */
 #include "analysis/flow/flow.h"
 
 #include <stdarg.h>
@@ -7,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static __attribute__((format(printf, 4, 5))) int bad(const struct flow_map *map,
+static __attribute__((format(printf, 4, 5))) int bad(const struct cvl_flow_map *map,
 						     struct cvl_error *err,
-						     const struct flow_point *at, const char *fmt,
-						     ...)
+						     const struct cvl_flow_point *at,
+						     const char *fmt, ...)
 {
 	char text[CVL_ERROR_TEXT];
 	va_list ap;
@@ -22,7 +25,7 @@ static __attribute__((format(printf, 4, 5))) int bad(const struct flow_map *map,
 			at->column, text);
 }
 
-void flow_map_free(struct flow_map *map)
+void cvl_flow_map_free(struct cvl_flow_map *map)
 {
 	for (size_t i = 0; i < map->n; i++) {
 		free(map->point[i].name);
@@ -37,25 +40,25 @@ void flow_map_free(struct flow_map *map)
 	free(map->ways);
 	free(map->follow);
 	free(map->follow_at);
-	*map = (struct flow_map){ 0 };
+	*map = (struct cvl_flow_map){ 0 };
 }
 
-uint32_t flow_map_find(const struct flow_map *map, const char *name)
+uint32_t cvl_flow_map_find(const struct cvl_flow_map *map, const char *name)
 {
 	for (size_t i = 0; i < map->n; i++)
 		if (map->point[i].name && !strcmp(map->point[i].name, name))
 			return (uint32_t)i;
-	return FLOW_NONE;
+	return CVL_FLOW_NONE;
 }
 
 /* ---- the graph ---- */
 
-static bool marked(const struct flow_map *map, bool program, uint32_t i)
+static bool marked(const struct cvl_flow_map *map, bool program, uint32_t i)
 {
 	return program ? !map->point[i].plain : map->point[i].n_code > 0;
 }
 
-static int check_reached(const struct flow_map *map, struct cvl_error *err)
+static int check_reached(const struct cvl_flow_map *map, struct cvl_error *err)
 {
 	bool *seen = calloc(map->n, sizeof(*seen));
 	uint32_t *stack = calloc(map->n, sizeof(*stack));
@@ -67,7 +70,7 @@ static int check_reached(const struct flow_map *map, struct cvl_error *err)
 		seen[map->start] = true;
 	}
 	while (!rc && depth) {
-		const struct flow_point *p = &map->point[stack[--depth]];
+		const struct cvl_flow_point *p = &map->point[stack[--depth]];
 
 		for (size_t i = 0; i < p->n_next; i++)
 			if (!seen[p->next[i]]) {
@@ -87,10 +90,10 @@ static int check_reached(const struct flow_map *map, struct cvl_error *err)
 }
 
 /*
- * Unmarked points in an order in which each stands behind all those that follow it, into @order; they have none if they go in a
- * circle.
+ * Unmarked points in an order in which each stands behind all those that follow it, into @order;
+ * they have none if they go in a circle.
  */
-static int sort_unmarked(const struct flow_map *map, bool program, uint32_t *order, size_t *n,
+static int sort_unmarked(const struct cvl_flow_map *map, bool program, uint32_t *order, size_t *n,
 			 struct cvl_error *err)
 {
 	enum { NEW, OPEN, DONE };
@@ -136,7 +139,7 @@ static int sort_unmarked(const struct flow_map *map, bool program, uint32_t *ord
 	return rc;
 }
 
-static void count_ways(struct flow_map *map, uint32_t u)
+static void count_ways(struct cvl_flow_map *map, uint32_t u)
 {
 	uint8_t *ways = &map->ways[u * map->n];
 
@@ -156,7 +159,7 @@ static void count_ways(struct flow_map *map, uint32_t u)
 /* ---- codes ---- */
 
 struct sort_key {
-	const struct flow_point *point;
+	const struct cvl_flow_point *point;
 	uint32_t index;
 };
 
@@ -173,7 +176,7 @@ static int by_code(const void *va, const void *vb)
 }
 
 /* Marked points in the order of their codes. */
-static size_t sort_codes(const struct flow_map *map, struct sort_key *key)
+static size_t sort_codes(const struct cvl_flow_map *map, struct sort_key *key)
 {
 	size_t n = 0;
 
@@ -184,7 +187,7 @@ static size_t sort_codes(const struct flow_map *map, struct sort_key *key)
 	return n;
 }
 
-static int make_follow(struct flow_map *map, const struct sort_key *key, size_t n,
+static int make_follow(struct cvl_flow_map *map, const struct sort_key *key, size_t n,
 		       struct cvl_error *err)
 {
 	size_t total = n, at = 0;
@@ -209,13 +212,13 @@ static int make_follow(struct flow_map *map, const struct sort_key *key, size_t 
 	return 0;
 }
 
-const uint32_t *flow_map_follow(const struct flow_map *map, uint32_t point, size_t *n)
+const uint32_t *flow_map_follow(const struct cvl_flow_map *map, uint32_t point, size_t *n)
 {
 	if (!map->graph) {
 		*n = map->follow_at[map->n];
 		return map->follow;
 	}
-	if (point == FLOW_NONE) {
+	if (point == CVL_FLOW_NONE) {
 		point = map->start;
 		if (map->point[point].n_code) {
 			*n = 1;
@@ -226,14 +229,14 @@ const uint32_t *flow_map_follow(const struct flow_map *map, uint32_t point, size
 	return map->follow + map->follow_at[point];
 }
 
-int flow_map_between(const struct flow_map *map, uint32_t from, uint32_t to,
-		     uint32_t path[FLOW_POINTS_MAX])
+int cvl_flow_map_between(const struct cvl_flow_map *map, uint32_t from, uint32_t to,
+			 uint32_t path[CVL_FLOW_POINTS_MAX])
 {
 	int n = 0;
 
 	if (!map->graph)
 		return 0;
-	if (from == FLOW_NONE) {
+	if (from == CVL_FLOW_NONE) {
 		from = map->start;
 		if (map->point[from].n_code)
 			return 0;
@@ -242,16 +245,16 @@ int flow_map_between(const struct flow_map *map, uint32_t from, uint32_t to,
 	if (map->ways[from * map->n + to] != 1)
 		return -1;
 	for (;;) {
-		const struct flow_point *p = &map->point[from];
-		uint32_t step = FLOW_NONE;
+		const struct cvl_flow_point *p = &map->point[from];
+		uint32_t step = CVL_FLOW_NONE;
 
-		for (size_t i = 0; i < p->n_next && step == FLOW_NONE; i++) {
+		for (size_t i = 0; i < p->n_next && step == CVL_FLOW_NONE; i++) {
 			uint32_t v = p->next[i];
 
 			if (map->point[v].n_code ? v == to : map->ways[v * map->n + to])
 				step = v;
 		}
-		if (step == to || step == FLOW_NONE)
+		if (step == to || step == CVL_FLOW_NONE)
 			return n;
 		path[n++] = step;
 		from = step;
@@ -259,12 +262,12 @@ int flow_map_between(const struct flow_map *map, uint32_t from, uint32_t to,
 }
 
 /* A marker whose first levels are there already changes nothing. */
-static int check_seen(const struct flow_map *map, struct cvl_error *err)
+static int check_seen(const struct cvl_flow_map *map, struct cvl_error *err)
 {
-	char text[FLOW_SYMBOLS_TEXT];
+	char text[CVL_FLOW_SYMBOLS_TEXT];
 
-	for (uint32_t u = 0; map->codes == FLOW_LEVELS && u < map->n; u++) {
-		const struct flow_point *a = &map->point[u];
+	for (uint32_t u = 0; map->codes == CVL_FLOW_LEVELS && u < map->n; u++) {
+		const struct cvl_flow_point *a = &map->point[u];
 		const uint32_t *next;
 		size_t n;
 
@@ -272,11 +275,11 @@ static int check_seen(const struct flow_map *map, struct cvl_error *err)
 			continue;
 		next = flow_map_follow(map, u, &n);
 		for (size_t i = 0; i < n; i++) {
-			const struct flow_point *b = &map->point[next[i]];
+			const struct cvl_flow_point *b = &map->point[next[i]];
 
 			if (a->code[a->n_code - 1] != b->code[0])
 				continue;
-			flow_symbols_text(map, b->code, 1, text);
+			cvl_flow_symbols_text(map, b->code, 1, text);
 			return bad(
 				map, err, b,
 				"%s cannot be seen after %s (line %u), which leaves the pins at %s already: let one end with other levels, such as none",
@@ -288,13 +291,13 @@ static int check_seen(const struct flow_map *map, struct cvl_error *err)
 
 /* ---- ambiguous maps ---- */
 
-static size_t put_path(const struct flow_map *map, const struct flow_ambiguity *a, unsigned which,
-		       char *w, size_t room)
+static size_t put_path(const struct cvl_flow_map *map, const struct flow_ambiguity *a,
+		       unsigned which, char *w, size_t room)
 {
 	size_t used = 0;
 
 	w[0] = '\0';
-	if (a->from != FLOW_NONE)
+	if (a->from != CVL_FLOW_NONE)
 		used = (size_t)snprintf(w, room, "%s", map->point[a->from].name);
 	for (size_t i = 0; i < a->n[which]; i++) {
 		const char *name = map->point[a->path[which][i]].name;
@@ -308,29 +311,29 @@ static size_t put_path(const struct flow_map *map, const struct flow_ambiguity *
 	return used;
 }
 
-static int refuse(const struct flow_map *map, const struct flow_ambiguity *a, struct cvl_error *err)
+static int refuse(const struct cvl_flow_map *map, const struct flow_ambiguity *a,
+		  struct cvl_error *err)
 {
-	char one[100], two[100], codes[FLOW_SYMBOLS_TEXT];
-	uint16_t symbol[FLOW_CODE_MAX];
+	char one[100], two[100], codes[CVL_FLOW_SYMBOLS_TEXT];
+	uint16_t symbol[CVL_FLOW_CODE_MAX];
 	size_t n = 0;
 
 	for (size_t i = 0; i < a->n[0]; i++) {
-		const struct flow_point *p = &map->point[a->path[0][i]];
+		const struct cvl_flow_point *p = &map->point[a->path[0][i]];
 
-		for (size_t k = 0; k < p->n_code && n < FLOW_CODE_MAX; k++)
+		for (size_t k = 0; k < p->n_code && n < CVL_FLOW_CODE_MAX; k++)
 			symbol[n++] = p->code[k];
 	}
 	put_path(map, a, 0, one, sizeof(one));
 	put_path(map, a, 1, two, sizeof(two));
-	flow_symbols_text(map, symbol, n, codes);
+	cvl_flow_symbols_text(map, symbol, n, codes);
 	codes[80] = '\0';
-	return bad(
-		map, err, &map->point[a->path[1][0]],
-		"ambiguous: [%s] and [%s] both show as %s: give one of them another code (`coeval flow assign` finds codes)",
-		one, two, codes);
+	return bad(map, err, &map->point[a->path[1][0]],
+		   "ambiguous: [%s] and [%s] both show as %s: give one of them another code", one,
+		   two, codes);
 }
 
-int flow_map_finish(struct flow_map *map, bool program, struct cvl_error *err)
+int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *err)
 {
 	struct flow_ambiguity ambiguity;
 	uint32_t *order = calloc(map->n + 1, sizeof(*order));

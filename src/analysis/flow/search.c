@@ -8,16 +8,16 @@
 #define NOTHING UINT32_MAX      /* the search began with it */
 #define MERGED (UINT32_MAX - 1) /* several paths lead to it */
 
-int flow_search_init(struct flow_search *d, const struct flow_map *map, bool from_start,
-		     int (*emit)(void *ctx, const struct flow_item *item), void *ctx)
+int flow_search_init(struct flow_search *d, const struct cvl_flow_map *map, bool from_start,
+		     int (*emit)(void *ctx, const struct cvl_flow_item *item), void *ctx)
 {
-	size_t states = map->n * (FLOW_CODE_MAX + 1);
+	size_t states = map->n * (CVL_FLOW_CODE_MAX + 1);
 
 	*d = (struct flow_search){ .map = map,
 				   .emit = emit,
 				   .ctx = ctx,
-				   .locked = FLOW_NONE,
-				   .last = FLOW_NONE,
+				   .locked = CVL_FLOW_NONE,
+				   .last = CVL_FLOW_NONE,
 				   .at_start = from_start,
 				   .joined = from_start };
 	d->place = calloc(states, sizeof(*d->place));
@@ -40,17 +40,17 @@ static size_t step_end(const struct flow_search *d, size_t step)
 	return step + 1 < d->steps ? d->step[step + 1].first : d->entries;
 }
 
-static int tell_steps(struct flow_search *d, enum flow_what what, size_t from, size_t to)
+static int tell_steps(struct flow_search *d, enum cvl_flow_what what, size_t from, size_t to)
 {
-	uint16_t symbol[FLOW_SYMBOLS_TOLD];
-	struct flow_item item = { .what = what, .point = d->last, .symbol = symbol };
+	uint16_t symbol[CVL_FLOW_SYMBOLS_TOLD];
+	struct cvl_flow_item item = { .what = what, .point = d->last, .symbol = symbol };
 
 	if (from >= to)
 		return 0;
 	item.begin = d->step[from].stamp;
 	item.end = d->step[to - 1].stamp;
 	item.n = to - from;
-	item.n_symbols = item.n < FLOW_SYMBOLS_TOLD ? (size_t)item.n : FLOW_SYMBOLS_TOLD;
+	item.n_symbols = item.n < CVL_FLOW_SYMBOLS_TOLD ? (size_t)item.n : CVL_FLOW_SYMBOLS_TOLD;
 	for (size_t i = 0; i < item.n_symbols; i++)
 		symbol[i] = d->step[from + i].symbol;
 	d->joined = false;
@@ -58,8 +58,8 @@ static int tell_steps(struct flow_search *d, enum flow_what what, size_t from, s
 }
 
 /*
- * The latest entry that all hypotheses have behind them, and its step: that of the last step if it is the only one. Returns
- * false if they have none in common.
+ * The latest entry that all hypotheses have behind them, and its step: that of the last step if it
+ * is the only one. Returns false if they have none in common.
  */
 static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, uint32_t *scratch)
 {
@@ -90,12 +90,12 @@ static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, u
 }
 
 /*
- * Tell the points of the path that ends with @entry at @step, as far as their codes are complete, and what was seen before the path
- * begins. Returns in @next the first step that is not told.
+ * Tell the points of the path that ends with @entry at @step, as far as their codes are complete,
+ * and what was seen before the path begins. Returns in @next the first step that is not told.
  */
 static int tell_path(struct flow_search *d, size_t step, uint32_t entry, size_t *next)
 {
-	enum flow_what before = FLOW_UNDECIDED;
+	enum cvl_flow_what before = CVL_FLOW_UNDECIDED;
 	size_t first = step;
 	uint32_t *path = calloc(step + 1, sizeof(*path));
 	int rc = 0;
@@ -109,7 +109,7 @@ static int tell_path(struct flow_search *d, size_t step, uint32_t entry, size_t 
 			break;
 	}
 	if (!first) /* the search may have begun within a code */
-		before = FLOW_CUT;
+		before = CVL_FLOW_CUT;
 	while (first <= step && d->entry[path[first]].offset != 1)
 		first++;
 	*next = 0;
@@ -121,7 +121,7 @@ static int tell_path(struct flow_search *d, size_t step, uint32_t entry, size_t 
 	*next = first;
 	for (size_t i = first, begin = first; i <= step && !rc; i++) {
 		const struct flow_entry *e = &d->entry[path[i]];
-		struct flow_item item = { .what = FLOW_POINT, .point = e->point };
+		struct cvl_flow_item item = { .what = CVL_FLOW_POINT, .point = e->point };
 
 		if (e->offset == 1)
 			begin = i;
@@ -146,22 +146,22 @@ static void drop(struct flow_search *d, uint32_t locked)
 	d->locked = locked;
 }
 
-int flow_search_flush(struct flow_search *d, enum flow_what rest)
+int flow_search_flush(struct flow_search *d, enum cvl_flow_what rest)
 {
 	uint32_t *scratch, entry;
 	size_t step, told = 0;
 	/* What was sought from anywhere and never settled fitted more than one path. */
-	enum flow_what before = d->locked == FLOW_NONE ? FLOW_UNDECIDED : rest;
+	enum cvl_flow_what before = d->locked == CVL_FLOW_NONE ? CVL_FLOW_UNDECIDED : rest;
 	bool one;
 	int rc = 0;
 
 	if (!d->steps) {
-		drop(d, FLOW_NONE);
+		drop(d, CVL_FLOW_NONE);
 		return 0;
 	}
 	if (d->doubt) {
-		rc = tell_steps(d, rest == FLOW_CUT ? FLOW_UNDECIDED : rest, 0, d->steps);
-		drop(d, FLOW_NONE);
+		rc = tell_steps(d, rest == CVL_FLOW_CUT ? CVL_FLOW_UNDECIDED : rest, 0, d->steps);
+		drop(d, CVL_FLOW_NONE);
 		return rc;
 	}
 	scratch = calloc(d->entries - d->step[d->steps - 1].first + 1, sizeof(*scratch));
@@ -173,7 +173,7 @@ int flow_search_flush(struct flow_search *d, enum flow_what rest)
 		rc = tell_path(d, step, entry, &told);
 	if (!rc)
 		rc = tell_steps(d, one || d->steps == 1 ? rest : before, told, d->steps);
-	drop(d, FLOW_NONE);
+	drop(d, CVL_FLOW_NONE);
 	return rc;
 }
 
@@ -194,7 +194,7 @@ static void *grow(void *array, size_t *room, size_t n, size_t size)
 
 static int add(struct flow_search *d, uint32_t point, size_t offset, uint32_t back)
 {
-	size_t state = point * (FLOW_CODE_MAX + 1) + offset;
+	size_t state = point * (CVL_FLOW_CODE_MAX + 1) + offset;
 	struct flow_entry *grown;
 
 	if (d->made[state] == d->round) {
@@ -211,7 +211,7 @@ static int add(struct flow_search *d, uint32_t point, size_t offset, uint32_t ba
 	return 0;
 }
 
-/* Those points behind @point (FLOW_NONE: the first) whose code begins with @symbol. */
+/* Those points behind @point (CVL_FLOW_NONE: the first) whose code begins with @symbol. */
 static int add_following(struct flow_search *d, uint32_t point, uint16_t symbol, uint32_t back)
 {
 	size_t n, low = 0, high;
@@ -250,7 +250,7 @@ static int advance(struct flow_search *d, size_t step, uint16_t symbol)
 
 	for (size_t i = d->step[step].first; !rc && i < end; i++) {
 		const struct flow_entry e = d->entry[i];
-		const struct flow_point *p = &d->map->point[e.point];
+		const struct cvl_flow_point *p = &d->map->point[e.point];
 
 		if (e.offset == p->n_code)
 			rc = add_following(d, e.point, symbol, (uint32_t)i);
@@ -271,8 +271,8 @@ static unsigned whole_codes(const struct flow_search *d, uint32_t entry)
 }
 
 /*
- * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them are asked for, one following the
- * other: a change too many makes a code of the ones about it.
+ * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them
+ * are asked for, one following the other: a change too many makes a code of the ones about it.
  */
 static int settle(struct flow_search *d)
 {
@@ -287,16 +287,18 @@ static int settle(struct flow_search *d)
 		return 0;
 	d->doubt = false;
 	rc = tell_path(d, d->steps - 1, (uint32_t)(d->entries - 1), &told);
-	/* Nothing was told if the code began before the search did: its rest is all that was seen. */
+	/*
+	 * Nothing was told if the code began before the search did: its rest is all that was seen.
+	 */
 	if (!rc && told < d->steps)
-		rc = tell_steps(d, FLOW_CUT, told, d->steps);
+		rc = tell_steps(d, CVL_FLOW_CUT, told, d->steps);
 	drop(d, point);
 	return rc;
 }
 
-static int symbol(struct flow_search *d, uint16_t symbol, const struct flow_stamp *stamp)
+static int symbol(struct flow_search *d, uint16_t symbol, const struct cvl_flow_stamp *stamp)
 {
-	bool fresh = !d->steps, anywhere = fresh && d->locked == FLOW_NONE && !d->at_start;
+	bool fresh = !d->steps, anywhere = fresh && d->locked == CVL_FLOW_NONE && !d->at_start;
 	struct flow_step *grown = grow(d->step, &d->room_steps, d->steps, sizeof(*grown));
 	int rc;
 
@@ -304,7 +306,7 @@ static int symbol(struct flow_search *d, uint16_t symbol, const struct flow_stam
 		return CVL_E_NOMEM;
 	d->step = grown;
 	if (++d->round == 0) {
-		memset(d->made, 0, d->map->n * (FLOW_CODE_MAX + 1) * sizeof(*d->made));
+		memset(d->made, 0, d->map->n * (CVL_FLOW_CODE_MAX + 1) * sizeof(*d->made));
 		d->round = 1;
 	}
 	d->step[d->steps++] =
@@ -319,22 +321,23 @@ static int symbol(struct flow_search *d, uint16_t symbol, const struct flow_stam
 	if (rc)
 		return rc;
 	if (d->entries > d->step[d->steps - 1].first)
-		return d->entries > FLOW_HELD ? flow_search_flush(d, FLOW_UNDECIDED) : settle(d);
+		return d->entries > FLOW_HELD ? flow_search_flush(d, CVL_FLOW_UNDECIDED) :
+						settle(d);
 	if (anywhere) {
 		d->doubt = d->map->graph;
-		rc = tell_steps(d, FLOW_UNEXPECTED, d->steps - 1, d->steps);
-		drop(d, FLOW_NONE);
+		rc = tell_steps(d, CVL_FLOW_UNEXPECTED, d->steps - 1, d->steps);
+		drop(d, CVL_FLOW_NONE);
 		return rc;
 	}
 	/* It fits no path: what was in hand ends, and it may be of any code. */
 	d->steps--;
-	rc = flow_search_flush(d, FLOW_UNEXPECTED);
+	rc = flow_search_flush(d, CVL_FLOW_UNEXPECTED);
 	d->joined = false;
 	d->doubt = d->map->graph;
 	return rc;
 }
 
-static bool in_some_code(const struct flow_map *map, uint16_t symbol)
+static bool in_some_code(const struct cvl_flow_map *map, uint16_t symbol)
 {
 	for (size_t p = 0; p < map->n; p++)
 		for (size_t k = 0; k < map->point[p].n_code; k++)
@@ -344,21 +347,21 @@ static bool in_some_code(const struct flow_map *map, uint16_t symbol)
 }
 
 /* What fits nothing in hand is tried again from anywhere. */
-int flow_search_take(struct flow_search *d, uint16_t s, const struct flow_stamp *stamp)
+int flow_search_take(struct flow_search *d, uint16_t s, const struct cvl_flow_stamp *stamp)
 {
-	bool anywhere = !d->steps && d->locked == FLOW_NONE && !d->at_start;
-	struct flow_item jump = { .what = FLOW_JUMP,
-				  .begin = *stamp,
-				  .end = *stamp,
-				  .symbol = &s,
-				  .n_symbols = 1,
-				  .n = 1 };
+	bool anywhere = !d->steps && d->locked == CVL_FLOW_NONE && !d->at_start;
+	struct cvl_flow_item jump = { .what = CVL_FLOW_JUMP,
+				      .begin = *stamp,
+				      .end = *stamp,
+				      .symbol = &s,
+				      .n_symbols = 1,
+				      .n = 1 };
 	bool doubted = d->doubt;
 	size_t held = d->entries;
 	int rc = symbol(d, s, stamp);
 
 	/* Nothing in hand now: it did not fit, or there was too much in hand. */
-	if (rc || anywhere || d->steps || d->locked != FLOW_NONE || held > FLOW_HELD / 2)
+	if (rc || anywhere || d->steps || d->locked != CVL_FLOW_NONE || held > FLOW_HELD / 2)
 		return rc;
 	jump.point = d->last;
 	if (!doubted && in_some_code(d->map, s))
@@ -369,5 +372,5 @@ int flow_search_take(struct flow_search *d, uint16_t s, const struct flow_stamp 
 void flow_search_forget(struct flow_search *d)
 {
 	d->joined = d->at_start = d->doubt = false;
-	d->last = FLOW_NONE;
+	d->last = CVL_FLOW_NONE;
 }

@@ -8,7 +8,7 @@
 
 /* ---- symbols ---- */
 
-static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, size_t room)
+static size_t symbol_text(const struct cvl_flow_map *map, uint16_t symbol, char *w, size_t room)
 {
 	size_t n = 0;
 
@@ -21,9 +21,9 @@ static size_t symbol_text(const struct flow_map *map, uint16_t symbol, char *w, 
 	return n;
 }
 
-#define SYMBOL_TEXT (FLOW_PINS_MAX * (FLOW_NAME_MAX + 1) + 1)
+#define SYMBOL_TEXT (CVL_FLOW_PINS_MAX * (CVL_FLOW_NAME_MAX + 1) + 1)
 
-void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct cvl_out *o)
+void flow_symbol_put(const struct cvl_flow_map *map, uint16_t symbol, struct cvl_out *o)
 {
 	char text[SYMBOL_TEXT];
 
@@ -31,8 +31,8 @@ void flow_symbol_put(const struct flow_map *map, uint16_t symbol, struct cvl_out
 	cvl_out_text(o, text);
 }
 
-void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_t n,
-		       char text[FLOW_SYMBOLS_TEXT])
+void cvl_flow_symbols_text(const struct cvl_flow_map *map, const uint16_t *symbol, size_t n,
+			   char text[CVL_FLOW_SYMBOLS_TEXT])
 {
 	size_t used = 0;
 
@@ -41,11 +41,12 @@ void flow_symbols_text(const struct flow_map *map, const uint16_t *symbol, size_
 		char one[SYMBOL_TEXT];
 		size_t len = symbol_text(map, symbol[i], one, sizeof(one));
 
-		if (used + len + 6 > FLOW_SYMBOLS_TEXT) {
-			snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s...", used ? " " : "");
+		if (used + len + 6 > CVL_FLOW_SYMBOLS_TEXT) {
+			snprintf(text + used, CVL_FLOW_SYMBOLS_TEXT - used, "%s...",
+				 used ? " " : "");
 			return;
 		}
-		used += (size_t)snprintf(text + used, FLOW_SYMBOLS_TEXT - used, "%s%s",
+		used += (size_t)snprintf(text + used, CVL_FLOW_SYMBOLS_TEXT - used, "%s%s",
 					 used ? " " : "", one);
 	}
 }
@@ -63,7 +64,8 @@ static void put_quoted(struct cvl_out *o, const char *s)
 	cvl_out_char(o, '\'');
 }
 
-static void put_list(struct cvl_out *o, const struct flow_map *map, const struct flow_point *p)
+static void put_list(struct cvl_out *o, const struct cvl_flow_map *map,
+		     const struct cvl_flow_point *p)
 {
 	cvl_out_text(o, ", next: [");
 	for (size_t i = 0; i < p->n_next; i++) {
@@ -73,17 +75,17 @@ static void put_list(struct cvl_out *o, const struct flow_map *map, const struct
 	cvl_out_char(o, ']');
 }
 
-void flow_map_write(const struct flow_map *map, struct cvl_out *o)
+void cvl_flow_map_write(const struct cvl_flow_map *map, struct cvl_out *o)
 {
 	cvl_out_printf(
 		o,
-		"# Made by `coeval flow assign`. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
+		"# Codes were given out by coeval. docs/flow.md tells what the keys mean.\nprogram: %s\npins: [",
 		map->program);
 	for (size_t i = 0; i < map->n_pins; i++) {
 		cvl_out_text(o, i ? ", " : "");
 		cvl_out_text(o, map->pin[i]);
 	}
-	cvl_out_printf(o, "]\ncodes: %s\n", map->codes == FLOW_LEVELS ? "levels" : "changes");
+	cvl_out_printf(o, "]\ncodes: %s\n", map->codes == CVL_FLOW_LEVELS ? "levels" : "changes");
 	if (map->settle_ns) {
 		cvl_out_text(o, "settle: ");
 		cvl_out_i64(o, map->settle_ns);
@@ -93,7 +95,7 @@ void flow_map_write(const struct flow_map *map, struct cvl_out *o)
 		cvl_out_printf(o, "start: %s\n", map->point[map->start].name);
 	cvl_out_text(o, "points:\n");
 	for (size_t i = 0; i < map->n; i++) {
-		const struct flow_point *p = &map->point[i];
+		const struct cvl_flow_point *p = &map->point[i];
 
 		cvl_out_printf(o, "  - { name: %s", p->name);
 		if (p->at) {
@@ -131,19 +133,18 @@ static void put_guard(struct cvl_out *o, const char *before, const char *name)
 	cvl_out_text(o, "_H\n");
 }
 
-void flow_header_write(const struct flow_map *map, struct cvl_out *o)
+void cvl_flow_header_write(const struct cvl_flow_map *map, struct cvl_out *o)
 {
-	const char *hal = map->codes == FLOW_LEVELS ? "FLOW_LEVELS" : "FLOW_CHANGE";
+	const char *hal = map->codes == CVL_FLOW_LEVELS ? "CVL_FLOW_LEVELS" : "FLOW_CHANGE";
 
-	cvl_out_printf(
-		o, "/* Markers of %s, made by `coeval flow assign` together with their map. */\n",
-		map->program);
+	cvl_out_printf(o, "/* Markers of %s, made by coeval together with their map. */\n",
+		       map->program);
 	put_guard(o, "#ifndef", map->program);
 	put_guard(o, "#define", map->program);
 	cvl_out_text(o, "\n/*\n * The board says how, before this file is included:\n *\n");
 	cvl_out_printf(
 		o,
-		map->codes == FLOW_LEVELS ?
+		map->codes == CVL_FLOW_LEVELS ?
 			" * %s(pins)  makes the pins whose bits are 1 high, and the others low\n" :
 			" * %s(pins)  changes the pins whose bits are 1, and no others\n",
 		hal);
@@ -159,7 +160,7 @@ void flow_header_write(const struct flow_map *map, struct cvl_out *o)
 		"#ifndef FLOW_ENTER\n#define FLOW_ENTER() ((void)0)\n#define FLOW_LEAVE() ((void)0)\n#endif\n",
 		hal, hal);
 	for (size_t i = 0; i < map->n; i++) {
-		const struct flow_point *p = &map->point[i];
+		const struct cvl_flow_point *p = &map->point[i];
 
 		if (!p->n_code)
 			continue;

@@ -3,8 +3,10 @@
 #ifndef ANALYSIS_POWER_INTERNAL_H
 #define ANALYSIS_POWER_INTERNAL_H
 
+#include <coeval/power.h>
+
 #include "analysis/clocks.h"
-#include "analysis/power/power.h"
+#include "analysis/energy.h"
 
 /* Readings that are kept to look back at from a mark; what lies further back counts as the greatest ever. */
 #define POWER_RING 1024
@@ -18,7 +20,7 @@ struct power_at {
 
 /** An interval that is open, or waits for readings about its end. */
 struct power_open {
-	struct power_span span;
+	struct cvl_power_interval span;
 	struct power_at begin, end;
 	bool closed;
 	struct cvl_bound first, last; /* of its readings */
@@ -47,27 +49,27 @@ struct power_reader {
 
 /** A stream, as far as it marks intervals. */
 struct power_marker {
-	bool looked;
-	int line[2];    /* bit of from's and to's line; -1: it has none */
-	uint8_t *event; /* of each event class: bit 0 it is `from`, bit 1 `to` */
-	struct cvl_levels levels;
+	bool begun;         /* there was an edge since the beginning, or the last gap */
+	bool known;         /* the level of the line whose states are asked for */
 	struct power_at at; /* its last edge */
 };
 
 struct power_study {
-	struct power_result *r;
-	struct power_reader *reader; /* of each source */
-	struct power_marker *marker; /* of each stream */
+	struct cvl_analysis analysis;
+	struct cvl_power_result r;
+	size_t rows_room, intervals_room;
+	struct power_reader *reader;     /* of each source */
+	struct power_marker *marker;     /* of each stream */
+	struct cvl_selection *selection; /* of the line, or the two points; NULL: of none */
+	struct cvl_selector *selector[2];
 	uint32_t *root;
 	uint8_t *
 		lane; /* of each clock, whether an interval is open there; one more for those of named nodes */
 	struct cvl_timeline *tl;
-	const struct power_opts *opts;
-	bool seen[2];           /* a `from`, a `to` could be */
+	struct cvl_power_opts opts;
+	uint64_t seen;          /* points that were there, a bit each */
 	struct cvl_time latest; /* of all records so far */
-	int (*put)(void *ctx, const struct power_span *span);
-	void *ctx;
-	struct cvl_error *err;
+	struct cvl_error *err;  /* of the call */
 };
 
 int power_no_memory(const struct power_study *s);

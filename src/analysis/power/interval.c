@@ -37,16 +37,55 @@ static double look_back(const struct power_reader *r, struct cvl_time at, int64_
 int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
 		    const struct power_at *mark)
 {
-	const struct power_source *source = &s->r->source[i];
+	const struct cvl_power_source *source = &s->r.source[i];
 
 	if (source->stream == mark->stream)
 		reading.capture = 0;
 	return clocks_pair(s->root[mark->clock] == s->root[source->clock], reading, mark->bound);
 }
 
+static struct cvl_power_row *row_of(struct power_study *s, const struct cvl_power_interval *span)
+{
+	struct cvl_power_result *r = &s->r;
+
+	for (size_t i = 0; i < r->n_rows; i++)
+		if (r->row[i].source == span->source && r->row[i].clock == span->clock &&
+		    r->row[i].high == span->high)
+			return &r->row[i];
+	if (cvl_room(&r->row, r->n_rows, &s->rows_room, sizeof(*r->row)))
+		return NULL;
+	r->row[r->n_rows] = (struct cvl_power_row){ .source = span->source,
+						    .clock = span->clock,
+						    .high = span->high };
+	return &r->row[r->n_rows++];
+}
+
+static int hand_on(struct power_study *s, const struct cvl_power_interval *span)
+{
+	struct cvl_power_result *r = &s->r;
+	struct cvl_power_row *row = row_of(s, span);
+	struct cvl_power_sum one = { 0 };
+
+	if (!row)
+		return power_no_memory(s);
+	cvl_power_sum_add(&one, span);
+	cvl_power_sum_add(&row->sum, span);
+	if (one.sampled && (!row->least.n || one.energy.joule < row->least.energy.joule))
+		row->least = one;
+	if (one.sampled && (!row->most.n || one.energy.joule > row->most.energy.joule))
+		row->most = one;
+	if (s->opts.keep) {
+		if (cvl_room(&r->interval, r->n_intervals, &s->intervals_room,
+			     sizeof(*r->interval)))
+			return power_no_memory(s);
+		r->interval[r->n_intervals++] = *span;
+	}
+	return s->opts.put ? s->opts.put(s->opts.ctx, span, r) : 0;
+}
+
 int power_emit(struct power_study *s, struct power_open *o)
 {
-	struct power_span *span = &o->span;
+	struct cvl_power_interval *span = &o->span;
 	int64_t ns = span->end.ns - span->begin.ns;
 
 	span->bound = s->root[o->begin.clock] == s->root[o->end.clock] ?
@@ -60,7 +99,7 @@ int power_emit(struct power_study *s, struct power_open *o)
 				  (double)clocks_duration(covered, o->first, o->last) /
 				  span->energy.covered_ns;
 	}
-	return s->put(s->ctx, span);
+	return hand_on(s, span);
 }
 
 /*
@@ -96,10 +135,9 @@ static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
 	if (r->n_open == OPEN_MAX)
 		return cvl_fail(
 			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d intervals before the next readings of %s: look at a part by --from and --to",
+			"more than %d intervals before the next readings of %s; look at a part of it",
 			OPEN_MAX,
-			cvl_session_clock(cvl_timeline_session(s->tl), s->r->source[i].clock)
-				->name);
+			cvl_session_clock(cvl_timeline_session(s->tl), s->r.source[i].clock)->name);
 	if (cvl_room(&r->open, r->n_open, &r->room, sizeof(*r->open)))
 		return power_no_memory(s);
 	new = &r->open[r->n_open++];
@@ -118,17 +156,17 @@ int power_open(struct power_study *s, size_t lane, bool high, const struct power
 	bool own = false;
 	int rc = 0;
 
-	for (size_t i = 0; i < s->r->n_sources; i++)
-		own = own || !strcmp(node_of(s, s->r->source[i].clock), node);
-	for (size_t i = 0; i < s->r->n_sources && !rc; i++)
-		if (!own || !strcmp(node_of(s, s->r->source[i].clock), node))
+	for (size_t i = 0; i < s->r.n_sources; i++)
+		own = own || !strcmp(node_of(s, s->r.source[i].clock), node);
+	for (size_t i = 0; i < s->r.n_sources && !rc; i++)
+		if (!own || !strcmp(node_of(s, s->r.source[i].clock), node))
 			rc = open_at(s, i, lane, high, at);
 	return rc;
 }
 
 void power_close(struct power_study *s, size_t lane, const struct power_at *at)
 {
-	for (size_t i = 0; i < s->r->n_sources; i++)
+	for (size_t i = 0; i < s->r.n_sources; i++)
 		for (size_t k = s->reader[i].n_open; k-- > 0;) {
 			struct power_open *o = &s->reader[i].open[k];
 
@@ -146,7 +184,7 @@ void power_close(struct power_study *s, size_t lane, const struct power_at *at)
 
 void power_drop(struct power_study *s, size_t lane)
 {
-	for (size_t i = 0; i < s->r->n_sources; i++) {
+	for (size_t i = 0; i < s->r.n_sources; i++) {
 		struct power_reader *r = &s->reader[i];
 		size_t kept = 0;
 

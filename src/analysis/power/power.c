@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/power/power.h"
+#include <coeval/power.h>
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,52 +18,14 @@ int power_not_tied(const struct power_study *s, size_t a, size_t b)
 
 	return cvl_fail(
 		s->err, CVL_E_NO, CVL_NO_OFFSET,
-		"%s: intervals are marked on clock %s and power is read on %s, but nothing ties the two: run `coeval sync` first",
+		"%s: intervals are marked on clock %s and power is read on %s, and nothing ties the two; synchronise the session first",
 		cvl_session_path(session), cvl_session_clock(session, a)->name,
 		cvl_session_clock(session, b)->name);
 }
 
-/* ---- points ---- */
-
-static bool names_node(const struct cvl_session *session, const char *text, size_t n)
-{
-	for (size_t i = 0; i < cvl_session_clocks(session); i++) {
-		const struct cvl_clock *c = cvl_session_clock(session, i);
-
-		if ((strlen(c->name) == n && !memcmp(c->name, text, n)) ||
-		    (strlen(c->node) == n && !memcmp(c->node, text, n)))
-			return true;
-	}
-	return false;
-}
-
-int power_point_parse(struct power_point *point, const char *text,
-		      const struct cvl_session *session, struct cvl_error *err)
-{
-	static const char *const whens[] = { NULL, "rise", "fall", "begin", "end" };
-	const char *colon = strrchr(text, ':');
-	size_t n = strlen(text), node = 0;
-
-	*point = (struct power_point){ .when = POWER_PLAIN };
-	for (unsigned i = POWER_RISE; colon && i <= POWER_END; i++)
-		if (!strcmp(colon + 1, whens[i])) {
-			point->when = (enum power_when)i;
-			n = (size_t)(colon - text);
-		}
-	for (size_t i = 1; i < n; i++)
-		if (text[i] == '.' && names_node(session, text, i))
-			node = i;
-	if (n == (node ? node + 1 : 0) || n >= POWER_NAME_MAX)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"'%.40s' names no line, event or span", text);
-	memcpy(point->node, text, node);
-	memcpy(point->name, text + (node ? node + 1 : 0), n - (node ? node + 1 : 0));
-	return 0;
-}
-
 /* ---- sums ---- */
 
-void power_sum_add(struct power_sum *sum, const struct power_span *span)
+void cvl_power_sum_add(struct cvl_power_sum *sum, const struct cvl_power_interval *span)
 {
 	double ns = (double)(span->end.ns - span->begin.ns);
 
@@ -82,10 +44,10 @@ void power_sum_add(struct power_sum *sum, const struct power_span *span)
 	energy_sum_add(&sum->energy, &span->energy);
 }
 
-struct power_figures power_figures(const struct power_sum *sum, double rounded_w)
+struct cvl_power_figures cvl_power_figures(const struct cvl_power_sum *sum, double rounded_w)
 {
 	double seconds = sum->energy.covered_ns * 1e-9;
-	struct power_figures f = { .joule = sum->energy.joule };
+	struct cvl_power_figures f = { .joule = sum->energy.joule };
 
 	f.joule_half = energy_half(&sum->energy) + sum->stretch_j + 0.5 * fabs(rounded_w) * seconds;
 	f.watt = seconds > 0 ? f.joule / seconds : 0;
@@ -95,33 +57,32 @@ struct power_figures power_figures(const struct power_sum *sum, double rounded_w
 	return f;
 }
 
-/* ---- the study ---- */
+/* ---- the analysis ---- */
 
-static int check_points(const struct power_study *s)
+/* Which spans there are is known only when all were seen. */
+static int check_spans(const struct power_study *s)
 {
-	const char *path = cvl_session_path(cvl_timeline_session(s->tl));
-	const struct power_point *p = s->seen[0] ? &s->opts->to : &s->opts->from;
+	for (size_t i = 0; s->selection && i < 2 && s->selector[i]; i++) {
+		const struct cvl_selector *sel = s->selector[i];
 
-	if (s->opts->how == POWER_WHOLE ||
-	    (s->seen[0] && (s->seen[1] || s->opts->how == POWER_STATES)))
-		return 0;
-	return cvl_fail(
-		s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-		"%s: no clock%s%s has a line%s%s; `coeval info` lists lines, `coeval show` events",
-		path, p->node[0] ? " of " : "", p->node,
-		s->opts->how == POWER_STATES ? " " : ", an event or a span ", p->name);
+		if (sel->span && !sel->line && !sel->event && !(s->seen >> i & 1))
+			return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+					"%s: '%s' is no line or event, and no span is called so",
+					cvl_session_path(cvl_timeline_session(s->tl)), sel->text);
+	}
+	return 0;
 }
 
 static int record(struct power_study *s, const struct cvl_slice *sl, size_t i)
 {
-	int rc = s->opts->how == POWER_WHOLE ? 0 : power_mark(s, sl, i);
+	int rc = s->selection ? power_mark(s, sl, i) : 0;
 
 	if (sl->time[i].ns > s->latest.ns)
 		s->latest = sl->time[i];
 	if (sl->batch->kind[i] != CVL_SAMPLE && sl->batch->kind[i] != CVL_GAP)
 		return rc;
-	for (size_t k = 0; k < s->r->n_sources && !rc; k++) {
-		if (s->r->source[k].stream != sl->stream)
+	for (size_t k = 0; k < s->r.n_sources && !rc; k++) {
+		if (s->r.source[k].stream != sl->stream)
 			continue;
 		if (sl->batch->kind[i] == CVL_GAP)
 			power_lose(s, k);
@@ -131,57 +92,117 @@ static int record(struct power_study *s, const struct cvl_slice *sl, size_t i)
 	return rc;
 }
 
-static void study_free(struct power_study *s)
+static void power_want(struct cvl_analysis *a, size_t stream, struct cvl_pick *pick)
 {
-	for (size_t i = 0; s->reader && i < s->r->n_sources; i++)
+	const struct power_study *s = (const struct power_study *)a;
+
+	if (s->selection)
+		cvl_select_want(s->selection, stream, pick);
+	for (size_t k = 0; k < s->r.n_sources; k++)
+		if (s->r.source[k].stream == stream)
+			pick->kinds |= 1u << CVL_SAMPLE;
+}
+
+static int power_push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct power_study *s = (struct power_study *)a;
+	int rc = 0;
+
+	s->err = err;
+	for (size_t i = sl->begin; i < sl->end && !rc; i++)
+		rc = record(s, sl, i);
+	return rc;
+}
+
+static int power_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
+{
+	struct power_study *s = (struct power_study *)a;
+	int rc;
+
+	(void)last;
+	s->err = err;
+	rc = check_spans(s);
+	if (rc)
+		return rc;
+	power_mark_end(s);
+	return power_read_end(s);
+}
+
+static void power_free(struct cvl_analysis *a)
+{
+	struct power_study *s = (struct power_study *)a;
+
+	for (size_t i = 0; s->reader && i < s->r.n_sources; i++)
 		free(s->reader[i].open);
-	for (size_t i = 0; s->marker && i < cvl_timeline_streams(s->tl); i++)
-		free(s->marker[i].event);
+	cvl_select_close(s->selection);
 	free(s->reader);
 	free(s->marker);
 	free(s->lane);
 	free(s->root);
+	free(s->r.source);
+	free(s->r.row);
+	free(s->r.interval);
+	free(s);
 }
 
-int power_study(struct power_result *r, struct cvl_timeline *tl, const struct power_opts *opts,
-		int (*put)(void *ctx, const struct power_span *span), void *ctx,
-		struct cvl_error *err)
+static const struct cvl_analysis_kind power_kind = {
+	.name = "power",
+	.want = power_want,
+	.push = power_push,
+	.end = power_end,
+	.free = power_free,
+};
+
+static int bind(struct power_study *s)
+{
+	const bool states = s->r.of == CVL_POWER_STATES;
+	const struct cvl_select_opts how = { .line = states ? CVL_WHEN_HIGH : CVL_WHEN_RISE,
+					     .spans = !states };
+
+	if (s->r.of == CVL_POWER_ALL)
+		return 0;
+	if (states && s->opts.line->when)
+		return cvl_fail(s->err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"states are those of a line, not of '%s'", s->opts.line->text);
+	s->selector[0] = states ? s->opts.line : &s->opts.between[0];
+	s->selector[1] = states ? NULL : &s->opts.between[1];
+	return cvl_select_open(&s->selection, s->selector, states ? 1 : 2, s->tl, &how, s->err);
+}
+
+int cvl_power_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+		   const struct cvl_power_opts *opts, struct cvl_error *err)
 {
 	struct cvl_session *session = cvl_timeline_session(tl);
-	struct power_study s = {
-		.r = r,
-		.tl = tl,
-		.opts = opts,
-		.put = put,
-		.ctx = ctx,
-		.err = err,
-		.latest = CVL_TIME_MIN,
-	};
-	struct cvl_slice sl;
+	struct power_study *s = calloc(1, sizeof(*s));
 	int rc;
 
-	*r = (struct power_result){ 0 };
-	s.root = clocks_roots(session);
-	s.marker = calloc(cvl_timeline_streams(tl) + 1, sizeof(*s.marker));
-	s.lane = calloc(cvl_session_clocks(session) + 1, sizeof(*s.lane));
-	rc = s.root && s.marker && s.lane ? power_readers(&s) : power_no_memory(&s);
-	while (!rc && (rc = cvl_timeline_next(tl, &sl, err)) > 0) {
-		rc = 0;
-		for (size_t i = sl.begin; i < sl.end && !rc; i++)
-			rc = record(&s, &sl, i);
-	}
+	*a = NULL;
+	if (!s)
+		return cvl_no_memory(err);
+	*s = (struct power_study){
+		.analysis.kind = &power_kind,
+		.tl = tl,
+		.opts = *opts,
+		.err = err,
+		.latest = CVL_TIME_MIN,
+		.r.of = opts->line    ? CVL_POWER_STATES :
+			opts->between ? CVL_POWER_BETWEEN :
+					CVL_POWER_ALL,
+	};
+	s->root = clocks_roots(session);
+	s->marker = calloc(cvl_timeline_streams(tl) + 1, sizeof(*s->marker));
+	s->lane = calloc(cvl_session_clocks(session) + 1, sizeof(*s->lane));
+	rc = s->root && s->marker && s->lane ? power_readers(s) : power_no_memory(s);
 	if (!rc)
-		rc = check_points(&s);
-	if (!rc) {
-		power_mark_end(&s);
-		rc = power_read_end(&s);
-	}
-	study_free(&s);
+		rc = bind(s);
+	if (rc)
+		power_free(&s->analysis);
+	else
+		*a = &s->analysis;
 	return rc;
 }
 
-void power_free(struct power_result *r)
+const struct cvl_power_result *cvl_power_result(const struct cvl_analysis *a)
 {
-	free(r->source);
-	*r = (struct power_result){ 0 };
+	return &((const struct power_study *)a)->r;
 }

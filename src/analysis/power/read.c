@@ -9,7 +9,7 @@
 
 /* ---- channels ---- */
 
-static const char *main_channel(const struct power_opts *o)
+static const char *main_channel(const struct cvl_power_opts *o)
 {
 	return o->watts ? o->watts : o->amperes;
 }
@@ -62,13 +62,13 @@ static int clock_of(const struct power_study *s, const struct cvl_trace *trace)
 
 int power_readers(struct power_study *s)
 {
-	const struct power_opts *o = s->opts;
+	const struct cvl_power_opts *o = &s->opts;
 	size_t streams = cvl_timeline_streams(s->tl);
 	bool any = false;
 
 	s->reader = calloc(streams + 1, sizeof(*s->reader));
-	s->r->source = calloc(streams + 1, sizeof(*s->r->source));
-	if (!s->reader || !s->r->source)
+	s->r.source = calloc(streams + 1, sizeof(*s->r.source));
+	if (!s->reader || !s->r.source)
 		return power_no_memory(s);
 	for (size_t i = 0; i < streams; i++) {
 		const struct cvl_trace *trace = cvl_timeline_trace(s->tl, i);
@@ -78,12 +78,12 @@ int power_readers(struct power_study *s)
 		any = any || channel >= 0;
 		if (channel < 0 || clock < 0 || (o->volts && volts < 0))
 			continue;
-		s->r->source[s->r->n_sources] =
-			(struct power_source){ .stream = i, .clock = (size_t)clock };
-		s->reader[s->r->n_sources].channel = channel;
-		s->reader[s->r->n_sources++].volts = volts;
+		s->r.source[s->r.n_sources] =
+			(struct cvl_power_source){ .stream = i, .clock = (size_t)clock };
+		s->reader[s->r.n_sources].channel = channel;
+		s->reader[s->r.n_sources++].volts = volts;
 	}
-	if (s->r->n_sources)
+	if (s->r.n_sources)
 		return 0;
 	return no_channel(s, any ? o->volts : main_channel(o));
 }
@@ -94,7 +94,7 @@ int power_readers(struct power_study *s)
 static int add_reading(struct power_study *s, struct power_open *o, const struct power_reader *r,
 		       const struct energy_pair *p, double w)
 {
-	struct power_span *span = &o->span;
+	struct cvl_power_interval *span = &o->span;
 	int64_t t = r->time.ns, end = o->closed ? span->end.ns : INT64_MAX;
 	int64_t begin = span->whole ? INT64_MIN : span->begin.ns, apart = 0;
 
@@ -106,7 +106,7 @@ static int add_reading(struct power_study *s, struct power_open *o, const struct
 		apart = at_end > apart ? at_end : apart;
 	}
 	if (apart == CVL_BOUND_UNKNOWN)
-		return power_not_tied(s, span->clock, s->r->source[span->source].clock);
+		return power_not_tied(s, span->clock, s->r.source[span->source].clock);
 	if (t >= begin && t <= end && (!o->read || w > span->peak_w)) {
 		span->peak_w = w;
 		span->peak_at = r->time;
@@ -138,7 +138,7 @@ static void remember(struct power_reader *r, const struct energy_pair *p)
 
 static int reading(struct power_study *s, size_t i, double w)
 {
-	struct power_source *source = &s->r->source[i];
+	struct cvl_power_source *source = &s->r.source[i];
 	struct power_reader *r = &s->reader[i];
 	struct energy_pair pair = { r->last.ns, r->time.ns, r->watt, w };
 	bool is_pair = r->known && r->time.ns > r->last.ns;
@@ -150,7 +150,7 @@ static int reading(struct power_study *s, size_t i, double w)
 	source->last = r->time;
 	r->whole.span.whole = true;
 	r->whole.span.source = i;
-	if (s->opts->how == POWER_WHOLE)
+	if (s->r.of == CVL_POWER_ALL)
 		rc = add_reading(s, &r->whole, r, is_pair ? &pair : NULL, w);
 	for (size_t k = 0; k < r->n_open; k++) {
 		if (!rc)
@@ -175,7 +175,7 @@ static void give_up(struct power_study *s, size_t i)
 {
 	struct power_reader *r = &s->reader[i];
 
-	s->r->source[i].unlike += r->pending;
+	s->r.source[i].unpaired += r->pending;
 	r->pending = r->have[0] = r->have[1] = false;
 }
 
@@ -183,7 +183,7 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 {
 	struct power_reader *r = &s->reader[i];
 	const uint32_t cls = sl->batch->cls[k];
-	double w, volts = 1;
+	double w, volts = 1, rounded;
 
 	if (cls != (uint32_t)r->channel && (r->volts < 0 || cls != (uint32_t)r->volts))
 		return 0;
@@ -200,16 +200,17 @@ int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size
 		return 0;
 	r->pending = r->have[0] = r->have[1] = false;
 	r->bound = cvl_timeline_bound_parts(s->tl, sl, k);
-	w = r->value[0] * s->opts->unit;
-	if (s->opts->amperes)
-		volts = r->volts >= 0 ? r->value[1] : s->opts->fixed_volts;
+	w = r->value[0] * s->opts.unit;
+	if (s->opts.amperes)
+		volts = r->volts >= 0 ? r->value[1] : s->opts.fixed_volts;
 	w *= volts;
-	if (fabs(w) <= POWER_MOST && fabs(volts) <= POWER_MOST) {
-		s->r->source[i].most_volts = fmax(s->r->source[i].most_volts, fabs(volts));
+	if (fabs(w) <= CVL_POWER_MOST && fabs(volts) <= CVL_POWER_MOST) {
+		rounded = s->opts.rounded * s->opts.unit * fabs(volts);
+		s->r.source[i].rounded_w = fmax(s->r.source[i].rounded_w, rounded);
 		return reading(s, i, w);
 	}
 	r->known = false;
-	s->r->source[i].senseless++;
+	s->r.source[i].out_of_range++;
 	return 0;
 }
 
@@ -219,7 +220,7 @@ void power_lose(struct power_study *s, size_t i)
 
 	give_up(s, i);
 	r->known = false;
-	s->r->source[i].gaps++;
+	s->r.source[i].gaps++;
 	r->whole.span.gaps++;
 	for (size_t k = 0; k < r->n_open; k++)
 		r->open[k].span.gaps += !r->open[k].closed;
@@ -227,7 +228,7 @@ void power_lose(struct power_study *s, size_t i)
 
 static int end_whole(struct power_study *s, size_t i)
 {
-	const struct power_source *source = &s->r->source[i];
+	const struct cvl_power_source *source = &s->r.source[i];
 	struct power_open *o = &s->reader[i].whole;
 
 	if (!source->samples)
@@ -242,33 +243,33 @@ static int end_whole(struct power_study *s, size_t i)
 
 int power_read_end(struct power_study *s)
 {
-	uint64_t samples = 0, unlike = 0, senseless = 0;
+	uint64_t samples = 0, unpaired = 0, out_of_range = 0;
 	int rc = 0;
 
-	for (size_t i = 0; i < s->r->n_sources && !rc; i++) {
+	for (size_t i = 0; i < s->r.n_sources && !rc; i++) {
 		struct power_reader *r = &s->reader[i];
 
 		give_up(s, i);
-		samples += s->r->source[i].samples;
-		unlike += s->r->source[i].unlike;
-		senseless += s->r->source[i].senseless;
+		samples += s->r.source[i].samples;
+		unpaired += s->r.source[i].unpaired;
+		out_of_range += s->r.source[i].out_of_range;
 		for (size_t k = 0; k < r->n_open && !rc; k++)
 			rc = r->open[k].closed ? power_emit(s, &r->open[k]) : 0;
 		r->n_open = 0;
-		if (!rc && s->opts->how == POWER_WHOLE)
+		if (!rc && s->r.of == CVL_POWER_ALL)
 			rc = end_whole(s, i);
 	}
-	if (!rc && !samples && senseless)
+	if (!rc && !samples && out_of_range)
 		return cvl_fail(
 			s->err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: all %llu readings are beyond %.0e W or V, which no power is: is this the right channel, and --unit?",
+			"%s: all %llu readings are beyond %.0e W or V, which no power is: check the channel and its unit",
 			cvl_session_path(cvl_timeline_session(s->tl)),
-			(unsigned long long)senseless, POWER_MOST);
-	if (!rc && !samples && unlike)
+			(unsigned long long)out_of_range, CVL_POWER_MOST);
+	if (!rc && !samples && unpaired)
 		return cvl_fail(
 			s->err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: %s and %s are never read at the same time; give the volts as a number by --volts",
-			cvl_session_path(cvl_timeline_session(s->tl)), s->opts->amperes,
-			s->opts->volts);
+			"%s: %s and %s are never read at the same time; give the volts as a number",
+			cvl_session_path(cvl_timeline_session(s->tl)), s->opts.amperes,
+			s->opts.volts);
 	return rc;
 }

@@ -3,7 +3,9 @@
 #ifndef ANALYSIS_PRECISION_INTERNAL_H
 #define ANALYSIS_PRECISION_INTERNAL_H
 
-#include "analysis/precision/precision.h"
+#include <coeval/precision.h>
+
+#include "analysis/durations.h"
 
 #define PRECISION_FIELDS 24
 
@@ -20,11 +22,10 @@ struct precision_fields {
 /** A stream, as far as it marks ends of durations. */
 struct precision_mark {
 	bool looked;
-	int bit[2];  /* of the line of from and to, or -1 */
-	bool change; /* it has the class that tells lines of a loop */
-	struct cvl_levels levels;
-	bool dark;                   /* one of the two lines is unknown */
-	bool open;                   /* a duration */
+	uint64_t lines,
+		known; /* selectors of lines in it, and those whose level is known: a bit each */
+	bool dark;     /* one of these lines is unknown */
+	bool open;     /* a duration */
 	uint64_t from, half;         /* its begin */
 	bool gap;                    /* nobody looked since: */
 	uint64_t gap_from;           /* the first time */
@@ -33,11 +34,15 @@ struct precision_mark {
 };
 
 struct precision_reader {
-	struct precision *p;
+	struct cvl_analysis analysis;
+	struct cvl_precision_result p;
 	struct cvl_timeline *tl;
-	const struct precision_opts *opts;
-	struct precision_mark *mark; /* of each stream */
-	struct cvl_error *err;
+	struct cvl_precision_opts opts;
+	struct cvl_selector *selector[2];
+	struct cvl_selection *selection; /* NULL: no durations are asked for */
+	struct precision_mark *mark;     /* of each stream */
+	size_t n_streams;
+	struct cvl_error *err; /* of the call */
 };
 
 int precision_no_memory(const struct precision_reader *r);
@@ -51,8 +56,10 @@ uint64_t precision_number_of(const struct precision_fields *f, const char *name)
 
 /** Nobody looked from @from to @to, or it was not kept. */
 void precision_mark_gap(struct precision_mark *m, uint64_t from, uint64_t to);
-/** A record that may begin or end a duration; @name: of its class, or NULL. */
-int precision_mark(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
-		   const char *name);
+/** A record that may begin or end a duration. */
+int precision_mark(struct precision_reader *r, const struct cvl_slice *sl, size_t i);
+
+/** Put @b in its place. CVL_E_NOMEM. */
+int precision_bin_add(struct cvl_precision_bins *bins, const struct cvl_precision_bin *b);
 
 #endif

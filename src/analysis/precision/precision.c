@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/precision/precision.h"
+#include "analysis/precision/internal.h"
 
 #include <coeval/array.h>
 
 #include <stdlib.h>
 #include <string.h>
 
-const double precision_levels[PRECISION_LEVELS] = { 0.5, 0.9, 0.955, 0.99, 0.997, 0.9999, 1 };
+const double cvl_precision_levels[CVL_PRECISION_LEVELS] = {
+	0.5, 0.9, 0.955, 0.99, 0.997, 0.9999, 1
+};
 
-int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b)
+int precision_bin_add(struct cvl_precision_bins *bins, const struct cvl_precision_bin *b)
 {
 	size_t at = bins->n;
 
@@ -17,7 +19,7 @@ int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b
 	while (at && bins->bin[at - 1].low > b->low)
 		at--;
 	if (at && bins->bin[at - 1].low == b->low) {
-		struct precision_bin *same = &bins->bin[at - 1];
+		struct cvl_precision_bin *same = &bins->bin[at - 1];
 
 		same->count += b->count;
 		same->ticks += b->ticks;
@@ -33,7 +35,7 @@ int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b
 }
 
 /* Where the bins up to it take @share of the time. */
-static size_t reaches(const struct precision_bins *b, double share, uint64_t *count,
+static size_t reaches(const struct cvl_precision_bins *b, double share, uint64_t *count,
 		      uint64_t *ticks)
 {
 	size_t i = 0;
@@ -46,9 +48,9 @@ static size_t reaches(const struct precision_bins *b, double share, uint64_t *co
 	return i < b->n ? i : b->n - 1;
 }
 
-struct precision_level precision_at(const struct precision_clock *c, double share)
+struct cvl_precision_level cvl_precision_at(const struct cvl_precision_clock *c, double share)
 {
-	struct precision_level l = { .share = share, .time = 1, .steps = 1 };
+	struct cvl_precision_level l = { .share = share, .time = 1, .steps = 1 };
 	uint64_t count, ticks;
 	size_t i;
 
@@ -72,24 +74,10 @@ struct precision_level precision_at(const struct precision_clock *c, double shar
 	return l;
 }
 
-void precision_free(struct precision *p)
+int64_t cvl_precision_ns(const struct cvl_precision_clock *c, uint64_t ticks)
 {
-	for (size_t i = 0; i < p->n; i++) {
-		struct precision_clock *c = &p->clock[i];
+	unsigned __int128 ns = (unsigned __int128)ticks * 1000000000u + c->rate_hz - 1;
 
-		for (size_t k = 0; k < c->n_facts; k++) {
-			free(c->fact[k].name);
-			free(c->fact[k].value);
-			free(c->fact[k].state);
-		}
-		free(c->fact);
-		free(c->step.bin);
-		free(c->span.bin);
-	}
-	for (size_t i = 0; i < p->n_gaps; i++)
-		free(p->gap[i].detail);
-	free(p->clock);
-	free(p->gap);
-	flow_times_free(&p->times);
-	*p = (struct precision){ 0 };
+	ns /= c->rate_hz;
+	return ns > INT64_MAX - 1 ? INT64_MAX - 1 : (int64_t)ns;
 }

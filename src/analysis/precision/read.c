@@ -75,35 +75,35 @@ static const char *text_of(const struct precision_fields *f, const char *name)
 
 /* ---- what a loop told ---- */
 
-static struct precision_clock *clock_of(struct precision_reader *r, const struct cvl_slice *sl)
+static struct cvl_precision_clock *clock_of(struct precision_reader *r, const struct cvl_slice *sl)
 {
 	const struct cvl_clock *clock;
-	struct precision_clock *c;
+	struct cvl_precision_clock *c;
 
-	for (size_t i = 0; i < r->p->n; i++)
-		if (r->p->clock[i].clock == sl->clock)
-			return &r->p->clock[i];
-	c = reallocarray(r->p->clock, r->p->n + 1, sizeof(*c));
+	for (size_t i = 0; i < r->p.n; i++)
+		if (r->p.clock[i].clock == sl->clock)
+			return &r->p.clock[i];
+	c = reallocarray(r->p.clock, r->p.n + 1, sizeof(*c));
 	if (!c)
 		return NULL;
-	r->p->clock = c;
-	c += r->p->n++;
+	r->p.clock = c;
+	c += r->p.n++;
 	clock = cvl_session_clock(cvl_timeline_session(r->tl), sl->clock);
-	*c = (struct precision_clock){ .clock = sl->clock,
-				       .rate_hz = clock->rate_hz,
-				       .resolution = clock->resolution ? clock->resolution : 1,
-				       .half_least = UINT64_MAX };
+	*c = (struct cvl_precision_clock){ .clock = sl->clock,
+					   .rate_hz = clock->rate_hz,
+					   .resolution = clock->resolution ? clock->resolution : 1,
+					   .half_least = UINT64_MAX };
 	return c;
 }
 
-static void count_cause(struct precision_clock *c, const char *name, uint64_t ticks)
+static void count_cause(struct cvl_precision_clock *c, const char *name, uint64_t ticks)
 {
 	size_t i = 0;
 
 	while (i < c->n_causes && strcmp(c->cause[i].name, name) != 0)
 		i++;
 	/* more causes than anybody tells: the last takes the rest */
-	if (i == PRECISION_CAUSES)
+	if (i == CVL_PRECISION_CAUSES)
 		i--;
 	else if (i == c->n_causes)
 		snprintf(c->cause[c->n_causes++].name, sizeof(c->cause[i].name), "%s", name);
@@ -113,40 +113,40 @@ static void count_cause(struct precision_clock *c, const char *name, uint64_t ti
 
 static int by_length(const void *va, const void *vb)
 {
-	const struct precision_gap *a = va, *b = vb;
+	const struct cvl_precision_gap *a = va, *b = vb;
 
 	return (a->ticks < b->ticks) - (a->ticks > b->ticks);
 }
 
 static int by_time(const void *va, const void *vb)
 {
-	const struct precision_gap *a = va, *b = vb;
+	const struct cvl_precision_gap *a = va, *b = vb;
 
 	return a->clock != b->clock ? (a->clock > b->clock) - (a->clock < b->clock) :
 				      (a->end > b->end) - (a->end < b->end);
 }
 
-static void drop_short_gaps(struct precision *p)
+static void drop_short_gaps(struct cvl_precision_result *p)
 {
 	qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_length);
-	while (p->n_gaps > PRECISION_GAPS)
+	while (p->n_gaps > CVL_PRECISION_GAPS)
 		free(p->gap[--p->n_gaps].detail);
 }
 
-static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64_t tick,
+static int add_gap(struct precision_reader *r, struct cvl_precision_clock *c, uint64_t tick,
 		   const struct precision_fields *f)
 {
-	struct precision *p = r->p;
-	struct precision_gap g = { .clock = c->clock, .end = tick };
+	struct cvl_precision_result *p = &r->p;
+	struct cvl_precision_gap g = { .clock = c->clock, .end = tick };
 
 	g.ticks = precision_number_of(f, "ticks");
 	snprintf(g.cause, sizeof(g.cause), "%s", text_of(f, "cause"));
 	c->gaps++;
 	c->gap_sum += g.ticks;
 	count_cause(c, g.cause, g.ticks);
-	if (p->n_gaps == 2 * PRECISION_GAPS)
+	if (p->n_gaps == 2 * CVL_PRECISION_GAPS)
 		drop_short_gaps(p);
-	if (!p->gap && !(p->gap = calloc(2 * PRECISION_GAPS, sizeof(*p->gap))))
+	if (!p->gap && !(p->gap = calloc(2 * CVL_PRECISION_GAPS, sizeof(*p->gap))))
 		return precision_no_memory(r);
 	g.detail = strdup(text_of(f, "detail"));
 	if (!g.detail)
@@ -155,13 +155,13 @@ static int add_gap(struct precision_reader *r, struct precision_clock *c, uint64
 	return 0;
 }
 
-static int add_bin(struct precision_reader *r, struct precision_bins *bins,
+static int add_bin(struct precision_reader *r, struct cvl_precision_bins *bins,
 		   const struct precision_fields *f)
 {
-	const struct precision_bin b = { precision_number_of(f, "low"),
-					 precision_number_of(f, "high"),
-					 precision_number_of(f, "count"),
-					 precision_number_of(f, "ticks") };
+	const struct cvl_precision_bin b = { precision_number_of(f, "low"),
+					     precision_number_of(f, "high"),
+					     precision_number_of(f, "count"),
+					     precision_number_of(f, "ticks") };
 
 	if (bins->n > 65536)
 		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
@@ -169,10 +169,10 @@ static int add_bin(struct precision_reader *r, struct precision_bins *bins,
 	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
 }
 
-static int add_fact(struct precision_reader *r, struct precision_clock *c,
+static int add_fact(struct precision_reader *r, struct cvl_precision_clock *c,
 		    struct precision_fields *f)
 {
-	struct precision_fact *grown;
+	struct cvl_precision_fact *grown;
 
 	/* a capture gone on with tells them anew */
 	if (c->n_facts == FACTS)
@@ -189,7 +189,7 @@ static int add_fact(struct precision_reader *r, struct precision_clock *c,
 	return grown->name && grown->value && grown->state ? 0 : precision_no_memory(r);
 }
 
-static void add_loop(struct precision_clock *c, const struct precision_fields *f)
+static void add_loop(struct cvl_precision_clock *c, const struct precision_fields *f)
 {
 	const uint64_t longest = precision_number_of(f, "longest"),
 		       widest = precision_number_of(f, "widest");
@@ -202,12 +202,12 @@ static void add_loop(struct precision_clock *c, const struct precision_fields *f
 	c->gap_ticks = gap > c->gap_ticks ? gap : c->gap_ticks;
 }
 
-static void add_counter(struct precision_clock *c, const struct precision_fields *f)
+static void add_counter(struct cvl_precision_clock *c, const struct precision_fields *f)
 {
 	const uint64_t step = precision_number_of(f, "step"),
 		       apart = precision_number_of(f, "apart"),
 		       limit = precision_number_of(f, "limit");
-	struct precision_counter *k = &c->counter;
+	struct cvl_precision_counter *k = &c->counter;
 
 	c->resolution = step > c->resolution ? step : c->resolution;
 	k->cpu = precision_number_of(f, "cpu");
@@ -217,12 +217,12 @@ static void add_counter(struct precision_clock *c, const struct precision_fields
 }
 
 /* Bins that are not wider than 1/32 of what they hold. */
-static int add_step(struct precision_reader *r, struct precision_bins *bins, uint64_t ticks)
+static int add_step(struct precision_reader *r, struct cvl_precision_bins *bins, uint64_t ticks)
 {
 	const unsigned drop = ticks < 64 ? 0 : 58u - (unsigned)__builtin_clzll(ticks);
-	const struct precision_bin b = { ticks >> drop << drop,
-					 (ticks >> drop << drop) + (UINT64_C(1) << drop) - 1, 1,
-					 ticks };
+	const struct cvl_precision_bin b = { ticks >> drop << drop,
+					     (ticks >> drop << drop) + (UINT64_C(1) << drop) - 1, 1,
+					     ticks };
 
 	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
 }
@@ -232,7 +232,7 @@ static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl
 			  const char *name)
 {
 	const bool run = !strcmp(name, "run");
-	struct precision_clock *c;
+	struct cvl_precision_clock *c;
 	struct precision_fields f;
 	uint64_t longest;
 	int rc = 0;
@@ -262,7 +262,7 @@ static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl
 /* 1: it tells of the loop. */
 static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i, const char *name)
 {
-	struct precision_clock *c;
+	struct cvl_precision_clock *c;
 	struct precision_fields f;
 	int rc = 0;
 
@@ -291,7 +291,7 @@ static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i
 /* Its half-width is in its first field: the batch has it. */
 static int bracketed(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 {
-	struct precision_clock *c = clock_of(r, sl);
+	struct cvl_precision_clock *c = clock_of(r, sl);
 	const uint64_t half = sl->batch->bracket[i];
 
 	if (!c)
@@ -323,12 +323,13 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 	const struct cvl_batch *b = sl->batch;
 	struct precision_mark *m = &r->mark[sl->stream];
 	const struct cvl_event_class *class;
-	struct precision_clock *c;
+	struct cvl_precision_clock *c;
 	int rc = 0;
 
 	if (b->kind[i] == CVL_GAP) {
-		m->levels.known = 0;
 		precision_mark_gap(m, b->tick[i].count, b->aux[i]);
+		if (r->selection)
+			precision_mark(r, sl, i);
 		if (b->cls[i] != CVL_GAP_OVERFLOW)
 			return 0;
 		c = clock_of(r, sl);
@@ -347,35 +348,105 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 		return rc;
 	if (!rc && b->bracket && has_bracket(r, sl, i, class))
 		rc = bracketed(r, sl, i);
-	if (rc < 0 || !r->opts->from)
+	if (rc < 0 || !r->selection)
 		return rc < 0 ? rc : 0;
-	return precision_mark(r, sl, i, class ? class->name : NULL);
+	return precision_mark(r, sl, i);
 }
 
-int precision_study(struct precision *p, struct cvl_timeline *tl, const struct precision_opts *opts,
-		    struct cvl_error *err)
+static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
 {
-	struct precision_reader r = { p, tl, opts, NULL, err };
-	struct cvl_slice sl;
-	int rc;
+	struct precision_reader *r = (struct precision_reader *)a;
+	int rc = 0;
 
-	*p = (struct precision){ 0 };
-	r.mark = calloc(cvl_timeline_streams(tl) + 1, sizeof(*r.mark));
-	if (!r.mark)
-		return precision_no_memory(&r);
-	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
-		for (size_t i = sl.begin; i < sl.end; i++) {
-			rc = see(&r, &sl, i);
-			if (rc)
-				goto end;
-		}
-end:
-	for (size_t i = 0; i < cvl_timeline_streams(tl); i++)
-		p->open += r.mark[i].open;
-	free(r.mark);
-	if (p->n_gaps > PRECISION_GAPS)
+	r->err = err;
+	for (size_t i = sl->begin; i < sl->end && !rc; i++)
+		rc = see(r, sl, i);
+	return rc;
+}
+
+static int end_all(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
+{
+	struct precision_reader *r = (struct precision_reader *)a;
+	struct cvl_precision_result *p = &r->p;
+
+	(void)last;
+	r->err = err;
+	for (size_t i = 0; i < r->n_streams; i++)
+		p->open += r->mark[i].open;
+	if (p->n_gaps > CVL_PRECISION_GAPS)
 		drop_short_gaps(p);
 	if (p->n_gaps)
 		qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_time);
+	return durations_conclude(&p->times) ? precision_no_memory(r) : 0;
+}
+
+static void free_all(struct cvl_analysis *a)
+{
+	struct precision_reader *r = (struct precision_reader *)a;
+	struct cvl_precision_result *p = &r->p;
+
+	for (size_t i = 0; i < p->n; i++) {
+		struct cvl_precision_clock *c = &p->clock[i];
+
+		for (size_t k = 0; k < c->n_facts; k++) {
+			free(c->fact[k].name);
+			free(c->fact[k].value);
+			free(c->fact[k].state);
+		}
+		free(c->fact);
+		free(c->step.bin);
+		free(c->span.bin);
+	}
+	for (size_t i = 0; i < p->n_gaps; i++)
+		free(p->gap[i].detail);
+	free(p->clock);
+	free(p->gap);
+	durations_free(&p->times);
+	cvl_select_close(r->selection);
+	free(r->mark);
+	free(r);
+}
+
+static const struct cvl_analysis_kind precision_kind = {
+	.name = "precision",
+	.push = push,
+	.end = end_all,
+	.free = free_all,
+};
+
+int cvl_precision_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+		       const struct cvl_precision_opts *opts, struct cvl_error *err)
+{
+	static const struct cvl_select_opts how = {
+		.line = CVL_WHEN_RISE,
+		.kinds = 1u << CVL_EDGE | 1u << CVL_BEACON | 1u << CVL_PULSE | 1u << CVL_MESSAGE,
+	};
+	struct precision_reader *r = calloc(1, sizeof(*r));
+	int rc = 0;
+
+	*a = NULL;
+	if (!r)
+		return cvl_no_memory(err);
+	r->analysis.kind = &precision_kind;
+	r->tl = tl;
+	r->opts = *opts;
+	r->n_streams = cvl_timeline_streams(tl);
+	r->mark = calloc(r->n_streams + 1, sizeof(*r->mark));
+	if (!r->mark)
+		rc = cvl_no_memory(err);
+	if (!rc && opts->between) {
+		r->selector[0] = &opts->between[0];
+		r->selector[1] = &opts->between[1];
+		rc = cvl_select_open(&r->selection, r->selector, 2, tl, &how, err);
+	}
+	if (rc)
+		free_all(&r->analysis);
+	else
+		*a = &r->analysis;
 	return rc;
+}
+
+const struct cvl_precision_result *cvl_precision_result(const struct cvl_analysis *a)
+{
+	return &((const struct precision_reader *)a)->p;
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/tasks/figures.h"
+#include <coeval/tasks.h>
+
+#include "analysis/energy.h"
 
 #include <math.h>
 #include <string.h>
@@ -14,13 +16,13 @@
 /* sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an interval of length 1. */
 #define HOEFFDING_999 1.9494747
 
-void task_sum_add(struct task_sum *sum, const struct task_run *r)
+void cvl_task_sum_add(struct cvl_task_sum *sum, const struct cvl_task_run *r)
 {
 	double ns = (double)(r->end.time.ns - r->begin.time.ns);
 
 	sum->runs++;
 	sum->lost += r->gaps > 0;
-	for (unsigned i = 0; i < TASK_WHATS; i++) {
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++) {
 		sum->sure[i] += r->count[i].sure;
 		sum->maybe[i] += r->count[i].maybe;
 	}
@@ -40,38 +42,40 @@ void task_sum_add(struct task_sum *sum, const struct task_run *r)
 	energy_sum_add(&sum->energy, &r->energy);
 }
 
-double task_half(const struct task_figure *f)
+double cvl_task_half(const struct cvl_task_figure *f)
 {
 	return 0.5 * (f->high - f->low);
 }
 
-static struct task_figure about(double value, double half, bool at_least)
+static struct cvl_task_figure about(double value, double half, bool at_least)
 {
-	return (struct task_figure){ true, at_least, value, fmax(0, value - half), value + half };
+	return (struct cvl_task_figure){ true, at_least, value, fmax(0, value - half),
+					 value + half };
 }
 
 /* ---- counts ---- */
 
-static double per_packet(const struct task_scale *scale, unsigned what)
+static double per_packet(const struct cvl_tasks_opts *scale, unsigned what)
 {
-	return what == TASK_CYC  ? (double)scale->cycles_per_packet :
-	       what <= TASK_FOLD ? COUNTS_PER_PACKET :
-				   1;
+	return what == CVL_TASK_CYC  ? (double)scale->cycles_per_packet :
+	       what <= CVL_TASK_FOLD ? COUNTS_PER_PACKET :
+				       1;
 }
 
 /* Whole packets, or accesses, that the remainders at both ends may hide in all runs. */
-static double hidden(const struct task_sum *sum, unsigned what, bool *statistical)
+static double hidden(const struct cvl_task_sum *sum, unsigned what, bool *statistical)
 {
 	double n = (double)sum->runs, likely = HOEFFDING_999 * sqrt(n);
 
-	if (what > TASK_FOLD || likely >= n)
+	if (what > CVL_TASK_FOLD || likely >= n)
 		return n;
 	*statistical = true;
 	return likely;
 }
 
-static struct task_figure counted(const struct task_sum *sum, const struct task_scale *scale,
-				  unsigned what, bool *statistical)
+static struct cvl_task_figure counted(const struct cvl_task_sum *sum,
+				      const struct cvl_tasks_opts *scale, unsigned what,
+				      bool *statistical)
 {
 	double unit = per_packet(scale, what), least = (double)sum->sure[what];
 	double most = least + (double)sum->maybe[what], middle = 0.5 * (least + most);
@@ -79,29 +83,30 @@ static struct task_figure counted(const struct task_sum *sum, const struct task_
 
 	if (!scale->edges || scale->counting != what)
 		return about(unit * middle, unit * (slack + 0.5 * (most - least)), sum->lost);
-	if (what <= TASK_FOLD) {
+	if (what <= CVL_TASK_FOLD) {
 		unit /= EDGES_PER_COUNTER;
 		slack = EDGES_PER_COUNTER * slack + 0.5 * (most - least);
 		return about(unit * middle, unit * slack, sum->lost);
 	}
-	return (struct task_figure){ true, sum->lost, middle / EDGES_PER_ACCESS,
-				     fmax(0, least / EDGES_PER_ACCESS_MAX - slack),
-				     most / EDGES_PER_ACCESS_MIN + slack };
+	return (struct cvl_task_figure){ true, sum->lost, middle / EDGES_PER_ACCESS,
+					 fmax(0, least / EDGES_PER_ACCESS_MAX - slack),
+					 most / EDGES_PER_ACCESS_MIN + slack };
 }
 
 /* ---- of intervals: not known where what was lost could make them greater or smaller ---- */
 
-static struct task_figure ratio(struct task_figure a, struct task_figure b)
+static struct cvl_task_figure ratio(struct cvl_task_figure a, struct cvl_task_figure b)
 {
 	if (!a.known || !b.known || b.at_least || b.low <= 0)
-		return (struct task_figure){ 0 };
-	return (struct task_figure){ true, a.at_least, a.value / b.value,
-				     a.low / (a.low < 0 ? b.low : b.high),
-				     a.high / (a.high < 0 ? b.high : b.low) };
+		return (struct cvl_task_figure){ 0 };
+	return (struct cvl_task_figure){ true, a.at_least, a.value / b.value,
+					 a.low / (a.low < 0 ? b.low : b.high),
+					 a.high / (a.high < 0 ? b.high : b.low) };
 }
 
 /* a + factor * b */
-static struct task_figure plus(struct task_figure a, double factor, struct task_figure b)
+static struct cvl_task_figure plus(struct cvl_task_figure a, double factor,
+				   struct cvl_task_figure b)
 {
 	a.known = a.known && b.known && !(b.at_least && factor < 0);
 	a.at_least = a.at_least || b.at_least;
@@ -112,55 +117,96 @@ static struct task_figure plus(struct task_figure a, double factor, struct task_
 }
 
 /* Thesis, equation 4.1. What was not counted is taken for none, but for the two that nearly every program has. */
-static struct task_figure instructions(const struct task_figures *f)
+static struct cvl_task_figure instructions(const struct cvl_task_figures *f)
 {
-	struct task_figure sum = f->cycles;
+	struct cvl_task_figure sum = f->cycles;
 
-	if (!f->count[TASK_CPI].known || !f->count[TASK_LSU].known)
-		return (struct task_figure){ 0 };
-	for (unsigned i = TASK_CPI; i <= TASK_FOLD; i++)
+	if (!f->count[CVL_TASK_CPI].known || !f->count[CVL_TASK_LSU].known)
+		return (struct cvl_task_figure){ 0 };
+	for (unsigned i = CVL_TASK_CPI; i <= CVL_TASK_FOLD; i++)
 		if (f->count[i].known)
-			sum = plus(sum, i == TASK_FOLD ? 1 : -1, f->count[i]);
+			sum = plus(sum, i == CVL_TASK_FOLD ? 1 : -1, f->count[i]);
 	sum.low = fmax(0, sum.low);
-	return sum.known ? sum : (struct task_figure){ 0 };
+	return sum.known ? sum : (struct cvl_task_figure){ 0 };
 }
 
-static void energy(const struct task_sum *sum, const struct task_scale *scale,
-		   struct task_figures *out)
+static void energy(const struct cvl_task_sum *sum, const struct cvl_tasks_opts *scale,
+		   struct cvl_task_figures *out)
 {
 	double joule = sum->energy.joule - scale->tracing_w * sum->sampled_ns * 1e-9, half;
 
 	if (!sum->sampled)
 		return;
 	half = energy_half(&sum->energy) + scale->tracing_w * sum->sampled_bound_ns * 1e-9;
-	out->joule = (struct task_figure){ true, sum->energy.covered_ns < sum->sampled_ns - 1,
-					   joule, joule - half, joule + half };
+	out->joule = (struct cvl_task_figure){ true, sum->energy.covered_ns < sum->sampled_ns - 1,
+					       joule, joule - half, joule + half };
 	out->watt = ratio(out->joule,
 			  about(sum->sampled_ns * 1e-9, sum->sampled_bound_ns * 1e-9, false));
 }
 
-void task_figure(const struct task_sum *sum, const struct task_scale *scale,
-		 const uint64_t seen[TASK_WHATS], struct task_figures *out)
+void cvl_task_figures(const struct cvl_tasks_result *r, const struct cvl_task_sum *sum,
+		      struct cvl_task_figures *out)
 {
+	const struct cvl_tasks_opts *scale = &r->opts;
 	memset(out, 0, sizeof(*out));
 	if (sum->timed)
 		out->seconds = about(sum->ns * 1e-9, sum->bound_ns * 1e-9, false);
-	for (unsigned i = 0; i < TASK_WHATS; i++)
-		if (seen[i] || (scale->enabled >> i & 1))
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++)
+		if (r->measured >> i & 1)
 			out->count[i] = counted(sum, scale, i, &out->statistical);
-	out->cycles = out->count[TASK_CYC];
+	out->cycles = out->count[CVL_TASK_CYC];
 	if (scale->cpu_hz > 0)
-		out->cycles =
-			(struct task_figure){ sum->timed, false, out->seconds.value * scale->cpu_hz,
-					      out->seconds.low * scale->cpu_hz,
-					      out->seconds.high * scale->cpu_hz };
+		out->cycles = (struct cvl_task_figure){ sum->timed, false,
+							out->seconds.value * scale->cpu_hz,
+							out->seconds.low * scale->cpu_hz,
+							out->seconds.high * scale->cpu_hz };
 	out->instructions = instructions(out);
 	out->cycles_per_instruction = ratio(out->cycles, out->instructions);
-	for (unsigned i = TASK_CPI; i < TASK_WHATS; i++)
+	for (unsigned i = CVL_TASK_CPI; i < CVL_TASK_WHATS; i++)
 		out->share[i] = ratio(out->count[i], out->cycles);
-	if (out->count[TASK_LSU].known && out->count[TASK_RAM].known)
-		out->combined = ratio(
-			plus(out->count[TASK_LSU], -scale->cycles_per_access, out->count[TASK_RAM]),
-			out->cycles);
+	if (out->count[CVL_TASK_LSU].known && out->count[CVL_TASK_RAM].known)
+		out->combined = ratio(plus(out->count[CVL_TASK_LSU], -scale->cycles_per_access,
+					   out->count[CVL_TASK_RAM]),
+				      out->cycles);
 	energy(sum, scale, out);
+}
+
+void cvl_task_run_figures(const struct cvl_tasks_result *r, const struct cvl_task_run *run,
+			  struct cvl_task_figures *out)
+{
+	struct cvl_task_sum sum = { 0 };
+
+	cvl_task_sum_add(&sum, run);
+	cvl_task_figures(r, &sum, out);
+}
+
+static void divide(struct cvl_task_figure *f, uint64_t by)
+{
+	double n = by ? (double)by : 1;
+
+	f->value /= n;
+	f->low /= n;
+	f->high /= n;
+}
+
+bool cvl_task_mean(const struct cvl_tasks_result *r, size_t task, struct cvl_task_figures *out)
+{
+	const struct cvl_task_sum *sum = &r->task[task].sum, *whole = &r->task[task].whole;
+	const struct cvl_task_sum *counted = whole->runs ? whole : sum;
+	struct cvl_task_figures all;
+
+	if (!sum->runs)
+		return false;
+	cvl_task_figures(r, sum, &all);
+	cvl_task_figures(r, counted, out);
+	out->seconds = all.seconds;
+	out->joule = all.joule;
+	out->watt = all.watt;
+	divide(&out->seconds, sum->timed);
+	divide(&out->joule, sum->sampled);
+	divide(&out->cycles, counted->runs);
+	divide(&out->instructions, counted->runs);
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++)
+		divide(&out->count[i], counted->runs);
+	return true;
 }

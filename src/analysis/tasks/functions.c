@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/binomial.h"
 #include "analysis/tasks/internal.h"
 
 #define FUNCTIONS_MAX (1u << 18)
@@ -16,8 +17,8 @@ static uint64_t hash(uint32_t task, const char *name)
 	return h ^ h >> 32;
 }
 
-static struct task_function *slot(struct task_function *at, size_t size, uint32_t task,
-				  const char *name)
+static struct cvl_task_function *slot(struct cvl_task_function *at, size_t size, uint32_t task,
+				      const char *name)
 {
 	size_t i = (size_t)hash(task, name) & (size - 1);
 
@@ -26,10 +27,11 @@ static struct task_function *slot(struct task_function *at, size_t size, uint32_
 	return &at[i];
 }
 
-static int grow(struct task_study *s, struct task_function_table *t)
+static int grow(struct task_study *s)
 {
+	struct task_function_table *t = &s->functions;
 	size_t size = t->size ? 2 * t->size : 256;
-	struct task_function *at = calloc(size, sizeof(*at));
+	struct cvl_task_function *at = calloc(size, sizeof(*at));
 
 	if (!at)
 		return task_no_memory(s);
@@ -42,32 +44,36 @@ static int grow(struct task_study *s, struct task_function_table *t)
 	return 0;
 }
 
-int task_function_add(struct task_study *s, struct task_function_table *t, uint32_t task,
-		      const char *name)
+const char *task_function_add(struct task_study *s, uint32_t task, const char *name)
 {
-	struct task_function *f;
+	struct task_function_table *t = &s->functions;
+	struct cvl_task_function *f;
 
-	if (2 * t->used >= t->size && grow(s, t))
-		return CVL_E_NOMEM;
+	if (2 * t->used >= t->size && grow(s))
+		return NULL;
 	f = slot(t->at, t->size, task, name);
 	if (!f->name) {
-		if (t->used == FUNCTIONS_MAX)
-			return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-					"more than %u functions of tasks", FUNCTIONS_MAX);
+		if (t->used == FUNCTIONS_MAX) {
+			cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				 "more than %u functions of tasks", FUNCTIONS_MAX);
+			return NULL;
+		}
 		f->name = strdup(name);
-		if (!f->name)
-			return task_no_memory(s);
+		if (!f->name) {
+			task_no_memory(s);
+			return NULL;
+		}
 		f->task = task;
 		t->used++;
 	}
 	f->samples++;
-	return 0;
+	return f->name;
 }
 
 /* Tasks in their order, those of any time last. */
 static int by_samples(const void *va, const void *vb)
 {
-	const struct task_function *a = va, *b = vb;
+	const struct cvl_task_function *a = va, *b = vb;
 
 	if (a->task != b->task)
 		return a->task < b->task ? -1 : 1;
@@ -76,15 +82,29 @@ static int by_samples(const void *va, const void *vb)
 	return strcmp(a->name, b->name);
 }
 
-void task_function_end(struct task_study *s, struct task_function_table *t)
+void task_function_end(struct task_study *s)
 {
-	size_t n = 0;
+	struct task_function_table *t = &s->functions;
+	size_t n = 0, last;
 
 	for (size_t i = 0; i < t->size; i++)
 		if (t->at[i].name)
 			t->at[n++] = t->at[i];
 	if (n)
 		qsort(t->at, n, sizeof(*t->at), by_samples);
-	s->t->function = t->at;
-	s->t->n_functions = n;
+	for (size_t i = 0; i < n; i = last) {
+		uint64_t all = 0;
+
+		for (last = i; last < n && t->at[last].task == t->at[i].task; last++)
+			all += t->at[last].samples;
+		for (size_t k = i; k < last; k++) {
+			struct cvl_task_function *f = &t->at[k];
+
+			f->share = (double)f->samples / (double)all;
+			binomial_999(f->samples, all, &f->low, &f->high);
+		}
+	}
+	s->r.function = t->at;
+	s->r.n_functions = n;
+	*t = (struct task_function_table){ 0 };
 }

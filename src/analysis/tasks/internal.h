@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by the two readings of the timeline. */
+/** Shared by the parts of the analysis of tasks. */
 #ifndef ANALYSIS_TASKS_INTERNAL_H
 #define ANALYSIS_TASKS_INTERNAL_H
 
+#include <stdio.h>
+
+#include <coeval/tasks.h>
+
 #include "analysis/clocks.h"
-#include "analysis/tasks/tasks.h"
+#include "analysis/energy.h"
 
 /** What an event class says of tasks. */
 enum task_role {
@@ -30,57 +34,96 @@ struct task_active {
 struct task_stream {
 	uint8_t *role; /* of each event class */
 	uint64_t place;
-	struct cvl_levels levels;
-	int pin[TASK_PINS_MAX]; /* bit of the line, -1: it has none */
-	int edges;              /* likewise */
-	int channel;            /* of power */
-	bool lines;             /* the five above are looked up */
-	int64_t line_time[3];   /* latest times of its events that differ, the newest first */
+	int channel;          /* of power */
+	bool lines;           /* it was looked up */
+	int64_t line_time[3]; /* latest times of its events that differ, the newest first */
 	struct task_active active;
 	bool on_line; /* its times are of packets on a line, not of what they tell of */
 	bool counts;  /* its gaps lose counts or marks */
 };
 
-struct task_study {
-	struct tasks *t;
-	struct cvl_timeline *tl;
-	const struct task_opts *opts;
-	struct task_stream *stream;
-	uint32_t *root; /* of each clock: the first that is this very clock */
-	size_t room_tasks, room_runs, n_all;
-	uint64_t match[TASK_COMPARATORS][ROLE_MATCHES];
-	enum task_role match_role[TASK_COMPARATORS]; /* the kind that is counted */
-	size_t last_task;
-	uint32_t saw_pins; /* a bit each */
-	bool saw_edges, saw_channel;
-	int64_t reach; /* greatest half-width, ns, of what may lie about an end */
-	struct cvl_error *err;
+/** What may have happened during runs, kept till they are known. */
+enum task_fact_kind { FACT_COUNTS, FACT_MATCH, FACT_PC, FACT_SAMPLE, FACT_GAP };
+
+struct task_fact {
+	int64_t time, first; /* ns; first: see task_earliest() */
+	uint64_t place, tick;
+	int64_t capture; /* part of its bound */
+	union {
+		int64_t to;       /* FACT_GAP: its end, ns */
+		double watt;      /* FACT_SAMPLE; NaN: power is not known from here on */
+		const char *name; /* FACT_PC: function */
+	};
+	uint32_t stream, clock;
+	uint16_t what; /* FACT_COUNTS: bit per enum cvl_task_what */
+	uint8_t kind, role, comparator;
 };
 
-struct task_fields {
-	uint64_t port, value, comparator;
-	uint64_t counter[6]; /* in the order of enum task_what */
-	char symbol[200];
+struct task_log {
+	struct task_fact *fact;
+	size_t n;
+	FILE *spill; /* those before these; NULL: there are none */
+};
+
+/** PC samples by task and function: open addressing; name NULL: free. */
+struct task_function_table {
+	struct cvl_task_function *at;
+	size_t size, used;
+};
+
+struct task_power {
+	bool known;
+	int64_t time;
+	uint32_t clock;
+	double watt;
+	struct task_active active;
+};
+
+struct task_study {
+	struct cvl_analysis analysis;
+	struct cvl_tasks_result r;
+	struct cvl_timeline *tl;
+	struct cvl_selector *pins[CVL_TASK_PINS_MAX], *edges; /* those that differ */
+	size_t n_pins;
+	struct cvl_selection *pin_lines, *edge_lines; /* or NULL */
+	struct task_stream *stream;
+	size_t n_streams;
+	uint32_t *root; /* of each clock: the first that is this very clock */
+	size_t room_tasks, room_runs;
+	uint64_t match[CVL_TASK_COMPARATORS][ROLE_MATCHES];
+	enum task_role match_role[CVL_TASK_COMPARATORS]; /* the kind that is counted */
+	size_t last_task;
+	bool saw_channel;
+	int64_t reach;       /* greatest half-width, ns, of what may lie about an end */
+	int64_t *end_so_far; /* latest end of each run and those before it */
+	struct task_log log;
+	struct task_power power;
+	struct task_function_table functions;
+	struct cvl_error *err; /* of the call */
 };
 
 int task_no_memory(const struct task_study *s);
 enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_t i);
 void task_look_up(struct task_study *s, const struct cvl_slice *sl);
+
+struct task_fields {
+	uint64_t port, value, comparator;
+	uint64_t counter[6]; /* in the order of enum cvl_task_what */
+	char symbol[200];
+};
+
 bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 		 struct task_fields *out);
 
-/** First reading: all runs into s->t->run, finished or not, in the order of their begins. */
-int task_runs(struct task_study *s);
-/** Second reading: what happened during them. */
+/** A record: runs begin and end, into s->r.run, and what else may matter goes into the log. */
+int task_record(struct task_study *s, const struct cvl_slice *sl, size_t i);
+/** Runs are known: count what the log has. */
 int task_counts(struct task_study *s);
 
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b);
 
 /** What a half-width may be in all; CVL_BOUND_UNKNOWN: nothing is known of when that record was. */
 int64_t task_reach_of(struct cvl_bound b);
-
-/** An event of this stream is at @ns: for task_earliest(). */
-void task_see_time(struct task_stream *stream, int64_t ns);
 
 /**
  * Earliest time of what an event at @ns tells of.
@@ -92,33 +135,25 @@ void task_see_time(struct task_stream *stream, int64_t ns);
  */
 int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns);
 
-/** A record of this slice will be held against ends of runs: remember how far off it may be. */
-void task_reach(struct task_study *s, struct cvl_bound bound);
-
 /** Those that overlap @from to @to, or are so near that nobody can tell; @from must not fall. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);
 
-/* power */
-struct task_power {
-	bool known;
-	struct cvl_time time;
-	uint32_t clock;
-	double watt;
-	struct task_active active;
-};
+/** Append what is known of record @i; the rest is the caller's to fill. NULL: out of memory or disk, s->err says so. */
+struct task_fact *task_log_add(struct task_study *s, const struct cvl_slice *sl, size_t i,
+			       enum task_fact_kind kind);
+/** Each in order; the first that is not 0 ends it. */
+int task_log_each(struct task_study *s,
+		  int (*fn)(struct task_study *s, const struct task_fact *fact));
+void task_log_free(struct task_log *log);
 
-int task_power_sample(struct task_study *s, struct task_power *p, const struct cvl_slice *sl,
-		      size_t i);
+/** Bound of a fact's time. */
+struct cvl_bound task_fact_bound(const struct task_study *s, const struct task_fact *fact);
 
-/* functions */
-struct task_function_table {
-	struct task_function *at; /* open addressing; name NULL: free */
-	size_t size, used;
-};
+int task_power_sample(struct task_study *s, const struct task_fact *fact);
 
-int task_function_add(struct task_study *s, struct task_function_table *t, uint32_t task,
-		      const char *name);
-/** Sorted into s->t; @t is freed. */
-void task_function_end(struct task_study *s, struct task_function_table *t);
+/** One sample more; the function's name, that stays where it is. NULL: out of memory, or too many. */
+const char *task_function_add(struct task_study *s, uint32_t task, const char *name);
+/** Sorted into s->r. */
+void task_function_end(struct task_study *s);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* First reading: where tasks began and ended. */
+/* First step: where tasks began and ended, and what happened that may belong to them. */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,16 +12,16 @@
 /* Runs of one task that are open together, as far as an end is looked for. */
 #define NEST_MAX 1000
 
-/* The task of that number or name on that clock, made if there is none. TASK_NONE: @rc says why. */
+/* The task of that number or name on that clock, made if there is none. CVL_TASK_NONE: @rc says why. */
 static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
 			int *rc)
 {
-	struct tasks *t = s->t;
-	struct task *new;
+	struct cvl_tasks_result *t = &s->r;
+	struct cvl_task *new;
 
 	for (size_t k = 0; k < t->n; k++) {
 		size_t i = (s->last_task + k) % t->n;
-		const struct task *task = &t->task[i];
+		const struct cvl_task *task = &t->task[i];
 
 		if (task->clock == clock && task->number == number && !task->name == !name &&
 		    (!name || !strcmp(task->name, name))) {
@@ -29,29 +30,37 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 		}
 	}
 	if (t->n == TASKS_MAX) {
-		*rc = cvl_fail(
-			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d different tasks: do these ports or spans mark tasks? (--ports names others)",
-			TASKS_MAX);
-		return TASK_NONE;
+		*rc = cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+			       "more than %d different tasks: do these ports or spans mark tasks?",
+			       TASKS_MAX);
+		return CVL_TASK_NONE;
 	}
 	if (cvl_room(&t->task, t->n, &s->room_tasks, sizeof(*t->task))) {
 		*rc = task_no_memory(s);
-		return TASK_NONE;
+		return CVL_TASK_NONE;
 	}
 	new = &t->task[t->n];
-	*new = (struct task){ .number = number, .clock = clock, .open = TASK_NONE };
+	*new = (struct cvl_task){ .number = number, .clock = clock, .open = CVL_TASK_NONE };
 	if (name && !(new->name = strdup(name))) {
 		*rc = task_no_memory(s);
-		return TASK_NONE;
+		return CVL_TASK_NONE;
 	}
 	return (uint32_t)t->n++;
 }
 
-/* A mark by a packet stands in the middle of the times that it may be of. */
-static struct task_border border(struct task_study *s, const struct cvl_slice *sl, size_t i)
+/* A record will be held against ends of runs: remember how far off it may be. */
+static void reach(struct task_study *s, struct cvl_bound bound)
 {
-	struct task_border b = {
+	int64_t far = task_reach_of(bound);
+
+	if (far != CVL_BOUND_UNKNOWN && far > s->reach)
+		s->reach = far;
+}
+
+/* A mark by a packet stands in the middle of the times that it may be of. */
+static struct cvl_task_border border(struct task_study *s, const struct cvl_slice *sl, size_t i)
+{
+	struct cvl_task_border b = {
 		.time = sl->time[i],
 		.bound = cvl_timeline_bound_parts(s->tl, sl, i),
 		.place = s->stream[sl->stream].place,
@@ -67,22 +76,21 @@ static struct task_border border(struct task_study *s, const struct cvl_slice *s
 		b.time.ns -= half;
 		b.bound.capture = cvl_add_sat(b.bound.capture, half);
 	}
-	task_reach(s, b.bound);
+	reach(s, b.bound);
 	return b;
 }
 
 static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
 		 uint64_t id, bool packets)
 {
-	struct tasks *t = s->t;
+	struct cvl_tasks_result *t = &s->r;
 
 	if (t->n_runs == RUNS_MAX)
 		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"more than %u runs of tasks: look at a part by --from and --to",
-				RUNS_MAX);
+				"more than %u runs of tasks; look at a part of it", RUNS_MAX);
 	if (cvl_room(&t->run, t->n_runs, &s->room_runs, sizeof(*t->run)))
 		return task_no_memory(s);
-	t->run[t->n_runs] = (struct task_run){
+	t->run[t->n_runs] = (struct cvl_task_run){
 		.task = task,
 		.stream = (uint32_t)sl->stream,
 		.clock = (uint32_t)sl->clock,
@@ -99,17 +107,18 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
 		uint64_t id)
 {
-	struct task *of = &s->t->task[task];
+	struct cvl_task *of = &s->r.task[task];
 	uint32_t *link = &of->open;
-	struct task_run *run;
+	struct cvl_task_run *run;
 
-	for (unsigned k = 0; k < NEST_MAX && *link != TASK_NONE && s->t->run[*link].id != id; k++)
-		link = &s->t->run[*link].outer;
-	if (*link == TASK_NONE || s->t->run[*link].id != id) {
+	for (unsigned k = 0; k < NEST_MAX && *link != CVL_TASK_NONE && s->r.run[*link].id != id;
+	     k++)
+		link = &s->r.run[*link].outer;
+	if (*link == CVL_TASK_NONE || s->r.run[*link].id != id) {
 		of->unbegun++;
 		return;
 	}
-	run = &s->t->run[*link];
+	run = &s->r.run[*link];
 	*link = run->outer;
 	run->end = border(s, sl, i);
 	run->finished = run->stream == sl->stream && run->end.time.ns >= run->begin.time.ns;
@@ -122,7 +131,7 @@ static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool
 	uint32_t task = task_of(s, s->root[sl->clock], name ? 0 : number, name, &rc);
 	uint64_t id = name ? number : 0;
 
-	if (task == TASK_NONE)
+	if (task == CVL_TASK_NONE)
 		return rc;
 	if (begins)
 		return begin(s, sl, i, task, id, packets);
@@ -130,8 +139,74 @@ static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool
 	return 0;
 }
 
+/* What of @what is counted by packets: the rest by edges. */
+static unsigned by_packets(const struct task_study *s, unsigned what)
+{
+	return s->edges ? what & ~(1u << s->r.opts.counting) : what;
+}
+
+static int pc_sample(struct task_study *s, const struct cvl_slice *sl, size_t i, const char *name)
+{
+	const char *kept = task_function_add(s, CVL_TASK_NONE, name);
+	struct task_fact *fact = kept ? task_log_add(s, sl, i, FACT_PC) : NULL;
+
+	if (!fact)
+		return s->err->code;
+	fact->name = kept;
+	return 0;
+}
+
+static int counters(struct task_study *s, const struct cvl_slice *sl, size_t i,
+		    const struct task_fields *f)
+{
+	struct task_fact *fact;
+	unsigned what = 0;
+
+	for (unsigned k = 0; k <= CVL_TASK_FOLD; k++) {
+		s->r.packets[k] += f->counter[k] != 0;
+		what |= f->counter[k] ? 1u << k : 0;
+	}
+	what = by_packets(s, what);
+	fact = what ? task_log_add(s, sl, i, FACT_COUNTS) : NULL;
+	if (fact)
+		fact->what = (uint16_t)what;
+	return what && !fact ? (int)s->err->code : 0;
+}
+
+static int match(struct task_study *s, const struct cvl_slice *sl, size_t i, enum task_role role,
+		 uint64_t comparator)
+{
+	unsigned what;
+	struct task_fact *fact;
+
+	if (comparator >= CVL_TASK_COMPARATORS)
+		return 0;
+	s->match[comparator][role - ROLE_ADDRESS]++;
+	what = s->r.opts.region[comparator] < CVL_TASK_WHATS ?
+		       by_packets(s, 1u << s->r.opts.region[comparator]) :
+		       0;
+	fact = what ? task_log_add(s, sl, i, FACT_MATCH) : NULL;
+	if (fact) {
+		fact->what = (uint16_t)what;
+		fact->role = (uint8_t)role;
+		fact->comparator = (uint8_t)comparator;
+	}
+	return what && !fact ? (int)s->err->code : 0;
+}
+
+/* An event of this stream is at @ns: for task_earliest(). */
+static void see_time(struct task_stream *stream, int64_t ns)
+{
+	if (ns <= stream->line_time[0])
+		return;
+	stream->line_time[2] = stream->line_time[1];
+	stream->line_time[1] = stream->line_time[0];
+	stream->line_time[0] = ns;
+}
+
 static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
+	const struct cvl_tasks_opts *o = &s->r.opts;
 	enum task_role role = task_role(s, sl, i);
 	struct task_stream *stream = &s->stream[sl->stream];
 	struct task_fields f;
@@ -139,43 +214,84 @@ static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 	if (role == ROLE_NONE)
 		return 0;
 	stream->counts = true;
-	task_see_time(stream, sl->time[i].ns);
-	task_reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
-	if (role == ROLE_PC || role == ROLE_SLEEP || !task_fields(s, sl, i, &f))
+	see_time(stream, sl->time[i].ns);
+	reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
+	if (role == ROLE_SLEEP)
+		return o->functions ? pc_sample(s, sl, i, "(sleep)") : 0;
+	if ((role == ROLE_PC && !o->functions) || !task_fields(s, sl, i, &f))
 		return 0;
+	if (role == ROLE_PC)
+		return pc_sample(s, sl, i, f.symbol);
 	if (role == ROLE_SOFTWARE)
-		return f.port == s->opts->port_begin || f.port == s->opts->port_end ?
-			       mark(s, sl, i, f.port == s->opts->port_begin, f.value, NULL, true) :
+		return f.port == o->port_begin || f.port == o->port_end ?
+			       mark(s, sl, i, f.port == o->port_begin, f.value, NULL, true) :
 			       0;
-	if (role == ROLE_COUNTERS)
-		for (unsigned k = 0; k <= TASK_FOLD; k++)
-			s->t->packets[k] += f.counter[k] != 0;
-	else if (f.comparator < TASK_COMPARATORS)
-		s->match[f.comparator][role - ROLE_ADDRESS]++;
-	return 0;
+	return role == ROLE_COUNTERS ? counters(s, sl, i, &f) : match(s, sl, i, role, f.comparator);
 }
 
 /* A line that shows a task already when it is first seen: its begin was not. */
-static int edge(struct task_study *s, const struct cvl_slice *sl, size_t i)
+static int pins(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	struct task_stream *stream = &s->stream[sl->stream];
-	uint64_t changed = cvl_levels_take(&stream->levels, sl->batch, i);
-	uint64_t levels = stream->levels.now;
+	struct cvl_match m;
 	int rc = 0;
 
-	if (stream->edges >= 0)
-		task_reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
-	for (size_t p = 0; p < s->opts->n_pins && !rc; p++) {
-		const struct task_pin *pin = &s->opts->pin[p];
-		int bit = stream->pin[p];
-
-		if (bit < 0)
-			continue;
-		s->saw_pins |= 1u << p;
-		if (changed >> bit & 1)
-			rc = mark(s, sl, i, (levels >> bit & 1) != pin->low, 0, pin->line, false);
-	}
+	if (!cvl_select_match(s->pin_lines, sl, i, &m))
+		return 0;
+	for (size_t p = 0; p < s->n_pins && !rc; p++)
+		if ((m.happened | m.ended) >> p & 1)
+			rc = mark(s, sl, i, m.happened >> p & 1, 0, s->pins[p]->name, false);
 	return rc;
+}
+
+static int edges(struct task_study *s, const struct cvl_slice *sl, size_t i)
+{
+	struct task_fact *fact;
+	struct cvl_match m;
+
+	if (sl->batch->kind[i] == CVL_EDGE && cvl_select_in(s->edge_lines, 0, sl->stream))
+		reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
+	cvl_select_match(s->edge_lines, sl, i, &m);
+	if (!m.happened)
+		return 0;
+	s->r.packets[s->r.opts.counting]++;
+	fact = task_log_add(s, sl, i, FACT_COUNTS);
+	if (!fact)
+		return s->err->code;
+	fact->what = (uint16_t)(1u << s->r.opts.counting);
+	return 0;
+}
+
+static int sample(struct task_study *s, const struct cvl_slice *sl, size_t i)
+{
+	int channel = s->stream[sl->stream].channel;
+	struct task_fact *fact;
+
+	if (channel < 0)
+		return 0;
+	reach(s, cvl_timeline_bound_parts(s->tl, sl, i));
+	if (sl->batch->cls[i] != (uint32_t)channel)
+		return 0;
+	fact = task_log_add(s, sl, i, FACT_SAMPLE);
+	if (!fact)
+		return s->err->code;
+	memcpy(&fact->watt, &sl->batch->value[i], sizeof(fact->watt));
+	fact->watt *= s->r.opts.watts;
+	s->r.samples += isfinite(fact->watt) != 0;
+	return 0;
+}
+
+static int gap(struct task_study *s, const struct cvl_slice *sl, size_t i)
+{
+	struct task_fact *fact = task_log_add(s, sl, i, FACT_GAP);
+
+	if (!fact)
+		return s->err->code;
+	fact->to = INT64_MAX;
+	if (sl->batch->aux[i] != CVL_TICK_UNKNOWN)
+		fact->to = cvl_map_time(cvl_timeline_map(s->tl, sl->clock),
+					(struct cvl_tick){ sl->batch->aux[i] }, NULL)
+				   .ns;
+	return 0;
 }
 
 static int span(struct task_study *s, const struct cvl_slice *sl, size_t i)
@@ -189,32 +305,23 @@ static int span(struct task_study *s, const struct cvl_slice *sl, size_t i)
 		    false);
 }
 
-int task_runs(struct task_study *s)
+int task_record(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
-	struct cvl_slice sl;
-	int rc;
+	const enum cvl_kind kind = (enum cvl_kind)sl->batch->kind[i];
+	int rc = 0;
 
-	while ((rc = cvl_timeline_next(s->tl, &sl, s->err)) > 0) {
-		struct task_stream *stream = &s->stream[sl.stream];
-
-		task_look_up(s, &sl);
-		rc = 0;
-		for (size_t i = sl.begin; i < sl.end && !rc; i++, stream->place++) {
-			switch (sl.batch->kind[i]) {
-			case CVL_EVENT: rc = event(s, &sl, i); break;
-			case CVL_EDGE: rc = edge(s, &sl, i); break;
-			case CVL_BEGIN:
-			case CVL_END: rc = span(s, &sl, i); break;
-			case CVL_SAMPLE:
-				if (stream->channel >= 0)
-					task_reach(s, cvl_timeline_bound_parts(s->tl, &sl, i));
-				break;
-			case CVL_GAP: stream->levels.known = 0; break;
-			default: break;
-			}
+	if ((kind == CVL_EDGE || kind == CVL_GAP) && s->pin_lines)
+		rc = pins(s, sl, i);
+	if ((kind == CVL_EDGE || kind == CVL_GAP) && s->edge_lines && !rc)
+		rc = edges(s, sl, i);
+	if (!rc)
+		switch (kind) {
+		case CVL_EVENT: return event(s, sl, i);
+		case CVL_BEGIN:
+		case CVL_END: return span(s, sl, i);
+		case CVL_SAMPLE: return sample(s, sl, i);
+		case CVL_GAP: return gap(s, sl, i);
+		default: break;
 		}
-		if (rc)
-			return rc;
-	}
 	return rc;
 }

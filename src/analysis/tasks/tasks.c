@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: MIT */
-#include "analysis/tasks/tasks.h"
+#include <coeval/tasks.h>
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/clocks.h"
 #include "analysis/tasks/internal.h"
+#include "wire/swo_marks.h"
 
-static const char *const names[TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
-					       "fold", "flash", "ram", "peripheral" };
+_Static_assert(CVL_TASK_PORT_BEGIN == SWO_PORT_BEGIN && CVL_TASK_PORT_END == SWO_PORT_END,
+	       "targets mark tasks so");
 
-const char *task_what_name(enum task_what what)
+static const char *const names[CVL_TASK_WHATS] = { "cyc",  "cpi",   "exc", "sleep",     "lsu",
+						   "fold", "flash", "ram", "peripheral" };
+
+const char *cvl_task_what_name(enum cvl_task_what what)
 {
 	return names[what];
 }
 
-enum task_what task_what_find(const char *name)
+enum cvl_task_what cvl_task_what_find(const char *name)
 {
 	unsigned i = 0;
 
-	while (i < TASK_WHATS && strcmp(name, names[i]))
+	while (i < CVL_TASK_WHATS && strcmp(name, names[i]))
 		i++;
-	return (enum task_what)i;
+	return (enum cvl_task_what)i;
 }
 
 int task_no_memory(const struct task_study *s)
@@ -35,7 +39,7 @@ int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)
 
 	return cvl_fail(
 		s->err, CVL_E_NO, CVL_NO_OFFSET,
-		"%s: tasks are on clock %s, and what is to be counted or measured on %s, but nothing ties the two: run `coeval sync` first",
+		"%s: tasks are on clock %s, and what is to be counted or measured on %s, and nothing ties the two; synchronise the session first",
 		cvl_session_path(session), cvl_session_clock(session, a)->name,
 		cvl_session_clock(session, b)->name);
 }
@@ -45,39 +49,12 @@ int64_t task_reach_of(struct cvl_bound b)
 	return cvl_add_sat(b.map == CVL_BOUND_UNKNOWN ? 0 : b.map, b.capture);
 }
 
-void task_reach(struct task_study *s, struct cvl_bound bound)
-{
-	int64_t reach = task_reach_of(bound);
-
-	if (reach != CVL_BOUND_UNKNOWN && reach > s->reach)
-		s->reach = reach;
-}
-
-void task_see_time(struct task_stream *stream, int64_t ns)
-{
-	if (ns <= stream->line_time[0])
-		return;
-	stream->line_time[2] = stream->line_time[1];
-	stream->line_time[1] = stream->line_time[0];
-	stream->line_time[0] = ns;
-}
-
 int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns)
 {
 	if (!s->stream[stream].on_line)
 		return ns;
-	return s->opts->has_delay ? cvl_add_sat(ns, -s->opts->delay_ns) :
-				    s->stream[stream].line_time[2];
-}
-
-static void forget_times(struct task_study *s, size_t streams)
-{
-	for (size_t i = 0; i < streams; i++) {
-		s->stream[i].place = 0;
-		s->stream[i].levels.known = 0;
-		for (unsigned k = 0; k < 3; k++)
-			s->stream[i].line_time[k] = INT64_MIN;
-	}
+	return s->r.opts.has_delay ? cvl_add_sat(ns, -s->r.opts.delay_ns) :
+				     s->stream[stream].line_time[2];
 }
 
 /* ---- roles and fields ---- */
@@ -132,16 +109,11 @@ void task_look_up(struct task_study *s, const struct cvl_slice *sl)
 		return;
 	stream->lines = true;
 	stream->on_line = clock->same_as >= 0 && !strcmp(clock->format, "swo");
-	for (size_t i = 0; i < s->opts->n_pins; i++) {
-		stream->pin[i] = clocks_find(trace, "line", s->opts->pin[i].line);
-		stream->counts = stream->counts || stream->pin[i] >= 0;
-		if (stream->pin[i] >= CVL_LINES_MAX)
-			stream->pin[i] = -1;
-	}
-	stream->edges = clocks_find(trace, "line", s->opts->edges);
-	stream->channel = clocks_find(trace, "channel", s->opts->power);
-	stream->counts = stream->counts || stream->edges >= 0;
-	s->saw_edges = s->saw_edges || stream->edges >= 0;
+	for (size_t i = 0; i < s->n_pins; i++)
+		stream->counts = stream->counts || cvl_select_in(s->pin_lines, i, sl->stream);
+	stream->counts =
+		stream->counts || (s->edges && cvl_select_in(s->edge_lines, 0, sl->stream));
+	stream->channel = clocks_find(trace, "channel", s->r.opts.power);
 	s->saw_channel = s->saw_channel || stream->channel >= 0;
 }
 
@@ -149,7 +121,7 @@ static void take_field(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct task_fields *f = ctx;
 	bool number = v->type->kind == CVL_TYPE_INT;
-	enum task_what what;
+	enum cvl_task_what what;
 
 	if (!name)
 		return;
@@ -160,7 +132,7 @@ static void take_field(void *ctx, const char *name, const struct cvl_value *v)
 		f->value = v->u;
 	else if (number && !strcmp(name, "comparator"))
 		f->comparator = v->u;
-	else if (number && (what = task_what_find(name)) <= TASK_FOLD)
+	else if (number && (what = cvl_task_what_find(name)) <= CVL_TASK_FOLD)
 		f->counter[what] = v->u;
 	else if (v->type->kind == CVL_TYPE_STRING && !strcmp(name, "symbol")) {
 		size_t n = v->s.len < sizeof(f->symbol) ? v->s.len : sizeof(f->symbol) - 1;
@@ -191,16 +163,16 @@ bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 				 NULL);
 }
 
-/* ---- the two readings ---- */
+/* ---- runs ---- */
 
-static int64_t duration(const struct task_run *r)
+static int64_t duration(const struct cvl_task_run *r)
 {
 	return r->end.time.ns - r->begin.time.ns;
 }
 
 static int by_begin(const void *va, const void *vb)
 {
-	const struct task_run *a = va, *b = vb;
+	const struct cvl_task_run *a = va, *b = vb;
 
 	if (a->begin.time.ns != b->begin.time.ns)
 		return a->begin.time.ns < b->begin.time.ns ? -1 : 1;
@@ -212,7 +184,7 @@ static int by_begin(const void *va, const void *vb)
 /* Deeper nests are not told apart. */
 #define DEPTH_MAX 64
 
-static bool holds(const struct task_run *outer, const struct task_run *inner)
+static bool holds(const struct cvl_task_run *outer, const struct cvl_task_run *inner)
 {
 	if (outer->stream != inner->stream)
 		return false;
@@ -220,13 +192,13 @@ static bool holds(const struct task_run *outer, const struct task_run *inner)
 }
 
 /* Time of each run goes to the innermost of those that hold it. */
-static void share_time(struct tasks *t)
+static void share_time(struct cvl_tasks_result *t)
 {
 	uint32_t open[DEPTH_MAX];
 	unsigned n = 0;
 
 	for (uint32_t i = 0; i < t->n_runs; i++) {
-		struct task_run *r = &t->run[i];
+		struct cvl_task_run *r = &t->run[i];
 		unsigned kept = 0;
 
 		for (unsigned k = 0; k < n; k++)
@@ -247,11 +219,11 @@ static void share_time(struct tasks *t)
 /* Only those that ended are left. */
 static void keep_finished(struct task_study *s)
 {
-	struct tasks *t = s->t;
+	struct cvl_tasks_result *t = &s->r;
 	size_t n = 0;
 
 	for (size_t i = 0; i < t->n_runs; i++) {
-		struct task_run *r = &t->run[i];
+		struct cvl_task_run *r = &t->run[i];
 
 		if (!r->finished) {
 			t->task[r->task].unfinished++;
@@ -270,15 +242,15 @@ static void keep_finished(struct task_study *s)
 /* A comparator may tell of one access by several packets: the kind that came most often counts accesses. */
 static void choose_matches(struct task_study *s)
 {
-	for (size_t c = 0; c < TASK_COMPARATORS; c++) {
+	for (size_t c = 0; c < CVL_TASK_COMPARATORS; c++) {
 		unsigned best = 0;
 
 		for (unsigned k = 1; k < ROLE_MATCHES; k++)
 			if (s->match[c][k] > s->match[c][best])
 				best = k;
 		s->match_role[c] = (enum task_role)(ROLE_ADDRESS + best);
-		if (s->opts->region[c] < TASK_WHATS)
-			s->t->packets[s->opts->region[c]] += s->match[c][best];
+		if (s->r.opts.region[c] < CVL_TASK_WHATS)
+			s->r.packets[s->r.opts.region[c]] += s->match[c][best];
 	}
 }
 
@@ -286,75 +258,184 @@ static int check_names(const struct task_study *s)
 {
 	const char *path = cvl_session_path(cvl_timeline_session(s->tl));
 
-	const char *line = s->opts->edges && !s->saw_edges ? s->opts->edges : NULL;
-
-	for (size_t i = 0; i < s->opts->n_pins; i++)
-		if (!(s->saw_pins >> i & 1))
-			line = s->opts->pin[i].line;
-	if (line)
-		return cvl_fail(
-			s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"%s: no clock has edges of a line %s; `coeval info` lists the lines", path,
-			line);
-	if (s->opts->power && !s->saw_channel)
-		return cvl_fail(
-			s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"%s: no clock has samples of a channel %s; `coeval info` lists the channels",
-			path, s->opts->power);
-	if (s->t->n)
+	if (s->r.opts.power && !s->saw_channel)
+		return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
+				"%s: no clock has samples of a channel %s", path, s->r.opts.power);
+	if (s->r.n)
 		return 0;
 	return cvl_fail(
 		s->err, CVL_E_NO, CVL_NO_OFFSET,
-		"%s: no task is marked: neither writes to stimulus ports %llu and %llu (--ports names others) nor spans; a line that shows one is named by --pin",
-		path, (unsigned long long)s->opts->port_begin,
-		(unsigned long long)s->opts->port_end);
+		"%s: no task is marked: neither by writes to stimulus ports %llu and %llu, nor spans, nor a line that was named",
+		path, (unsigned long long)s->r.opts.port_begin,
+		(unsigned long long)s->r.opts.port_end);
 }
 
-int tasks_study(struct tasks *tasks, struct cvl_timeline *tl, const struct task_opts *opts,
-		struct cvl_error *err)
-{
-	struct cvl_session *session = cvl_timeline_session(tl);
-	size_t streams = cvl_timeline_streams(tl);
-	struct task_study s = { .t = tasks, .tl = tl, .opts = opts, .err = err };
-	int rc;
+/* ---- the analysis ---- */
 
-	*tasks = (struct tasks){ 0 };
-	s.stream = calloc(streams + 1, sizeof(*s.stream));
-	s.root = clocks_roots(session);
-	rc = s.stream && s.root ? 0 : task_no_memory(&s);
-	if (!rc) {
-		forget_times(&s, streams);
-		rc = task_runs(&s);
-	}
-	if (!rc)
-		rc = check_names(&s);
-	if (!rc) {
-		keep_finished(&s);
-		choose_matches(&s);
-		forget_times(&s, streams);
-		rc = cvl_timeline_rewind(tl, err);
-	}
-	if (!rc)
-		rc = task_counts(&s);
-	for (size_t i = 0; s.stream && i < streams; i++) {
-		free(s.stream[i].role);
-		free(s.stream[i].active.run);
-	}
-	free(s.stream);
-	free(s.root);
-	if (rc)
-		tasks_free(tasks);
+static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	struct task_study *s = (struct task_study *)a;
+	int rc = 0;
+
+	s->err = err;
+	task_look_up(s, sl);
+	for (size_t i = sl->begin; i < sl->end && !rc; i++, s->stream[sl->stream].place++)
+		rc = task_record(s, sl, i);
 	return rc;
 }
 
-void tasks_free(struct tasks *t)
+static void sum_up(struct cvl_tasks_result *t)
 {
-	for (size_t i = 0; i < t->n; i++)
-		free(t->task[i].name);
-	for (size_t i = 0; i < t->n_functions; i++)
-		free(t->function[i].name);
-	free(t->task);
-	free(t->run);
-	free(t->function);
-	*t = (struct tasks){ 0 };
+	for (size_t i = 0; i < t->n_runs; i++) {
+		const struct cvl_task_run *r = &t->run[i];
+
+		cvl_task_sum_add(&t->task[r->task].sum, r);
+		if (!r->gaps && r->bound != CVL_BOUND_UNKNOWN)
+			cvl_task_sum_add(&t->task[r->task].whole, r);
+	}
+	t->measured = t->opts.enabled;
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++)
+		t->measured |= t->packets[i] ? 1u << i : 0;
+}
+
+static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err)
+{
+	struct task_study *s = (struct task_study *)a;
+	int rc;
+
+	(void)last;
+	s->err = err;
+	rc = check_names(s);
+	if (rc)
+		return rc;
+	keep_finished(s);
+	choose_matches(s);
+	rc = task_counts(s);
+	task_function_end(s);
+	task_log_free(&s->log);
+	sum_up(&s->r);
+	return rc;
+}
+
+static void tasks_free(struct cvl_analysis *a)
+{
+	struct task_study *s = (struct task_study *)a;
+
+	for (size_t i = 0; s->stream && i < s->n_streams; i++) {
+		free(s->stream[i].role);
+		free(s->stream[i].active.run);
+	}
+	for (size_t i = 0; i < s->r.n; i++)
+		free(s->r.task[i].name);
+	for (size_t i = 0; i < s->r.n_functions; i++)
+		free(s->r.function[i].name);
+	for (size_t i = 0; i < s->functions.size; i++)
+		free(s->functions.at[i].name);
+	task_log_free(&s->log);
+	cvl_select_close(s->pin_lines);
+	cvl_select_close(s->edge_lines);
+	free(s->functions.at);
+	free(s->power.active.run);
+	free(s->end_so_far);
+	free(s->stream);
+	free(s->root);
+	free(s->r.task);
+	free(s->r.run);
+	free(s->r.function);
+	free(s);
+}
+
+static const struct cvl_analysis_kind tasks_kind = {
+	.name = "tasks",
+	.push = push,
+	.end = end,
+	.free = tasks_free,
+};
+
+/* A line that is named twice is one, or its runs would count twice. */
+static bool is_named(const struct task_study *s, const struct cvl_selector *pin)
+{
+	for (size_t i = 0; i < s->n_pins; i++)
+		if (s->pins[i]->means == pin->means && !strcmp(s->pins[i]->name, pin->name) &&
+		    !strcmp(s->pins[i]->node, pin->node))
+			return true;
+	return false;
+}
+
+static int bind(struct task_study *s)
+{
+	static const struct cvl_select_opts state = { .line = CVL_WHEN_HIGH },
+					    rise = { .line = CVL_WHEN_RISE };
+	const struct cvl_tasks_opts *o = &s->r.opts;
+	int rc = 0;
+
+	if (o->n_pins > CVL_TASK_PINS_MAX)
+		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"more than %d lines that show tasks", CVL_TASK_PINS_MAX);
+	for (size_t i = 0; i < o->n_pins && !rc; i++) {
+		struct cvl_selector *pin = &o->pin[i];
+
+		rc = cvl_selector_settle(pin, s->tl, &state, s->err);
+		if (!rc && pin->means != CVL_WHEN_HIGH && pin->means != CVL_WHEN_LOW)
+			rc = cvl_fail(
+				s->err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"a task runs while a line is high or low; '%s' is no such state",
+				pin->text);
+		if (!rc && !is_named(s, pin))
+			s->pins[s->n_pins++] = pin;
+	}
+	if (!rc && s->n_pins)
+		rc = cvl_select_open(&s->pin_lines, s->pins, s->n_pins, s->tl, &state, s->err);
+	s->edges = o->edges;
+	if (!rc && s->edges)
+		rc = cvl_select_open(&s->edge_lines, &s->edges, 1, s->tl, &rise, s->err);
+	return rc;
+}
+
+static struct cvl_tasks_opts with_defaults(struct cvl_tasks_opts o)
+{
+	if (!o.port_begin && !o.port_end) {
+		o.port_begin = CVL_TASK_PORT_BEGIN;
+		o.port_end = CVL_TASK_PORT_END;
+	}
+	for (unsigned i = 0; i < CVL_TASK_COMPARATORS; i++)
+		if (o.region[i] <= CVL_TASK_FOLD)
+			o.region[i] = CVL_TASK_WHATS;
+	if (!o.cycles_per_packet)
+		o.cycles_per_packet = 1024;
+	if (!(o.cycles_per_access > 0))
+		o.cycles_per_access = 1;
+	return o;
+}
+
+int cvl_tasks_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+		   const struct cvl_tasks_opts *opts, struct cvl_error *err)
+{
+	struct task_study *s = calloc(1, sizeof(*s));
+	int rc;
+
+	*a = NULL;
+	if (!s)
+		return cvl_no_memory(err);
+	s->analysis.kind = &tasks_kind;
+	s->r.opts = with_defaults(*opts);
+	s->tl = tl;
+	s->err = err;
+	s->n_streams = cvl_timeline_streams(tl);
+	s->stream = calloc(s->n_streams + 1, sizeof(*s->stream));
+	s->root = clocks_roots(cvl_timeline_session(tl));
+	rc = s->stream && s->root ? bind(s) : task_no_memory(s);
+	for (size_t i = 0; s->stream && i < s->n_streams; i++)
+		for (unsigned k = 0; k < 3; k++)
+			s->stream[i].line_time[k] = INT64_MIN;
+	if (rc)
+		tasks_free(&s->analysis);
+	else
+		*a = &s->analysis;
+	return rc;
+}
+
+const struct cvl_tasks_result *cvl_tasks_result(const struct cvl_analysis *a)
+{
+	return &((const struct task_study *)a)->r;
 }

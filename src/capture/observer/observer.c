@@ -169,7 +169,7 @@ static void link_control(const struct cvl_capture *o, bool there)
 	unlink(path);
 	socket = there ? realpath(o->opts->control, NULL) : NULL;
 	if (socket && symlink(socket, path))
-		tell(o, true, "the session does not tell of its socket: name that to coeval act");
+		tell(o, true, "the session does not tell of its socket: name the socket itself to steer it");
 	free(socket);
 }
 

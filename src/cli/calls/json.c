@@ -1,197 +1,188 @@
 /* SPDX-License-Identifier: MIT */
 #include "calls/view.h"
 
-#include <jansson.h>
-#include <stdlib.h>
-#include <string.h>
+#include "json.h"
 
-static void key_name(struct cvl_out *o, const char *key, const char *name)
+static void put_parts(struct js *j, const struct cvl_calls_parts *p)
 {
-	cvl_out_text(o, key);
-	cvl_out_json(o, name, strlen(name));
+	js_int(j, "preempted_ns", p->preempted);
+	js_int(j, "switched_out_ns", p->switched);
+	js_int(j, "blocked_ns", p->blocked);
+	js_int(j, "waiting_ns", p->waiting);
+	js_int(j, "hidden_ns", p->hidden);
 }
 
-static void key_number(struct cvl_out *o, const char *key, int64_t n)
+static void put_lanes(struct js *j, const struct cvl_calls_result *r)
 {
-	cvl_out_text(o, key);
-	cvl_out_i64(o, n);
-}
+	js_open(j, "lanes", '[');
+	for (size_t i = 0; i < r->n_threads; i++) {
+		const struct cvl_calls_thread *t = &r->thread[i];
 
-static void key_known(struct cvl_out *o, const char *key, int64_t n, bool known)
-{
-	cvl_out_text(o, key);
-	if (known)
-		cvl_out_i64(o, n);
-	else
-		cvl_out_text(o, "null");
-}
-
-static void key_bound(struct cvl_out *o, const char *key, int64_t bound)
-{
-	key_known(o, key, bound, bound != CVL_BOUND_UNKNOWN);
-}
-
-static void put_parts(struct cvl_out *o, const struct calls_parts *p)
-{
-	key_number(o, ",\"preempted_ns\":", p->preempted);
-	key_number(o, ",\"switched_out_ns\":", p->switched);
-	key_number(o, ",\"blocked_ns\":", p->blocked);
-	key_number(o, ",\"waiting_ns\":", p->waiting);
-	key_number(o, ",\"hidden_ns\":", p->hidden);
-}
-
-static void put_lanes(const struct calls_view *v, struct cvl_out *o)
-{
-	cvl_out_text(o, "\"lanes\":[");
-	for (size_t i = 0; i < calls_threads(v->c); i++) {
-		const struct calls_thread *t = calls_thread(v->c, i);
-
-		key_name(o, i ? ",{\"lane\":" : "{\"lane\":", calls_read_thread(v->r, (uint32_t)i));
-		key_name(o, ",\"node\":", calls_read_node(v->r, t->node));
-		key_number(o, ",\"spans\":", (int64_t)t->spans);
-		key_number(o, ",\"busy_ns\":", t->busy);
-		put_parts(o, &t->part);
-		cvl_out_char(o, '}');
+		js_open(j, NULL, '{');
+		js_text(j, "lane", t->label);
+		js_text(j, "node", r->node[t->node]);
+		js_int(j, "spans", (int64_t)t->spans);
+		js_int(j, "busy_ns", t->busy);
+		put_parts(j, &t->part);
+		js_close(j, '}');
 	}
-	cvl_out_text(o, "],\n\"functions\":[");
+	js_close(j, ']');
 }
 
-static void put_costs(const struct calls_view *v, struct cvl_out *o)
+static void put_costs(struct js *j, const struct cvl_calls_result *r)
 {
-	bool first = true;
-
-	for (size_t i = 0; i < calls_costs(v->c); i++) {
-		const struct calls_cost *k = calls_cost(v->c, i);
+	js_open(j, "functions", '[');
+	for (size_t i = 0; i < r->n_costs; i++) {
+		const struct cvl_calls_cost *k = &r->cost[i];
 
 		if (!k->calls)
 			continue;
-		key_name(o, first ? "{\"function\":" : ",\n{\"function\":",
-			 calls_read_function(v->r, k->function));
-		first = false;
-		key_name(o, ",\"lane\":", calls_read_thread(v->r, k->thread));
-		key_number(o, ",\"calls\":", (int64_t)k->calls);
-		key_number(o, ",\"repaired\":", (int64_t)k->repaired);
-		key_number(o, ",\"made_up\":", (int64_t)k->made_up);
-		key_number(o, ",\"made_up_ns\":", k->made_up_ns);
-		key_number(o, ",\"total_ns\":", k->total);
-		key_bound(o, ",\"total_bound_ns\":", calls_view_total_bound(v, k));
-		key_number(o, ",\"self_ns\":", k->self);
-		key_known(o, ",\"mean_ns\":", k->whole ? k->sum / (int64_t)k->whole : 0, k->whole);
-		key_known(o, ",\"min_ns\":", k->min, k->whole);
-		key_known(o, ",\"max_ns\":", k->max, k->whole);
-		put_parts(o, &k->part);
-		cvl_out_char(o, '}');
+		js_open(j, NULL, '{');
+		js_text(j, "function", cvl_calls_function_name(r, k->function));
+		js_text(j, "lane", r->thread[k->thread].label);
+		js_int(j, "calls", (int64_t)k->calls);
+		js_int(j, "repaired", (int64_t)k->repaired);
+		js_int(j, "made_up", (int64_t)k->made_up);
+		js_int(j, "made_up_ns", k->made_up_ns);
+		js_int(j, "total_ns", k->total);
+		js_bound(j, "total_bound_ns", k->total_bound);
+		js_int(j, "self_ns", k->self);
+		js_known(j, "mean_ns", k->whole ? k->sum / (int64_t)k->whole : 0, k->whole);
+		js_known(j, "min_ns", k->min, k->whole);
+		js_known(j, "max_ns", k->max, k->whole);
+		put_parts(j, &k->part);
+		js_close(j, '}');
 	}
-	cvl_out_text(o, "],\n\"callers\":[");
-	first = true;
-	for (size_t i = 0; i < calls_nodes(v->c); i++) {
-		const struct calls_node *n = calls_node(v->c, i);
-		const struct calls_node *by =
-			n->parent == CALLS_NONE ? NULL : calls_node(v->c, n->parent);
-
-		if (!by || by->function == CALLS_NONE || n->function == CALLS_NONE || !n->calls)
-			continue;
-		key_name(o,
-			 first ? "{\"lane\":" : ",{\"lane\":", calls_read_thread(v->r, n->thread));
-		first = false;
-		key_name(o, ",\"function\":", calls_read_function(v->r, n->function));
-		key_name(o, ",\"caller\":", calls_read_function(v->r, by->function));
-		key_number(o, ",\"calls\":", (int64_t)n->calls);
-		key_number(o, ",\"total_ns\":", n->total);
-		cvl_out_char(o, '}');
-	}
-	cvl_out_text(o, "],\n\"findings\":[");
+	js_close(j, ']');
 }
 
-static void put_findings(const struct calls_view *v, struct cvl_out *o)
+static void put_callers(struct js *j, const struct cvl_calls_result *r)
 {
-	static const char *const causes[CALLS_CAUSES] = { "preempted", "switched out", "blocked",
-							  "waited",    "hidden",       "itself" };
+	js_open(j, "callers", '[');
+	for (size_t i = 0; i < r->n_ways; i++) {
+		const struct cvl_calls_way *w = &r->way[i];
+		const struct cvl_calls_way *by =
+			w->parent == CVL_CALLS_NONE ? NULL : &r->way[w->parent];
 
-	for (size_t i = 0; i < v->n_groups; i++) {
-		char *text = calls_view_sentence(v, &v->group[i]);
-
-		key_name(o, i ? ",\n{\"text\":" : "{\"text\":", text ? text : "");
-		free(text);
-		key_name(o, ",\"cause\":", causes[v->group[i].first->cause]);
-		key_name(o, ",\"where\":", v->group[i].where);
-		key_number(o, ",\"spans\":", (int64_t)v->group[i].n);
-		key_number(o, ",\"least_ns\":", v->group[i].least);
-		key_number(o, ",\"most_ns\":", v->group[i].most);
-		key_number(o, ",\"median_ns\":", v->group[i].first->median);
-		cvl_out_char(o, '}');
+		if (!by || by->function == CVL_CALLS_NONE || w->function == CVL_CALLS_NONE ||
+		    !w->calls)
+			continue;
+		js_open(j, NULL, '{');
+		js_text(j, "lane", r->thread[w->thread].label);
+		js_text(j, "function", cvl_calls_function_name(r, w->function));
+		js_text(j, "caller", cvl_calls_function_name(r, by->function));
+		js_int(j, "calls", (int64_t)w->calls);
+		js_int(j, "total_ns", w->total);
+		js_close(j, '}');
 	}
-	cvl_out_text(o, "],\n\"path\":");
+	js_close(j, ']');
 }
 
-static void put_path(const struct calls_view *v, struct cvl_out *o)
+static void put_findings(struct js *j, const struct cvl_calls_result *r)
+{
+	static const char *const causes[CVL_CALLS_CAUSES] = { "preempted", "switched out",
+							      "blocked",   "waited",
+							      "hidden",    "itself" };
+
+	js_open(j, "findings", '[');
+	for (size_t i = 0; i < r->n_groups; i++) {
+		const struct cvl_calls_group *g = &r->group[i];
+
+		js_open(j, NULL, '{');
+		js_text(j, "text", g->text);
+		js_text(j, "cause", causes[g->first->cause]);
+		js_text(j, "where", g->where);
+		js_int(j, "spans", (int64_t)g->n);
+		js_int(j, "least_ns", g->least);
+		js_int(j, "most_ns", g->most);
+		js_int(j, "median_ns", g->first->median);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+}
+
+static void put_step(struct js *j, const struct calls_view *v, const struct cvl_calls_step *s)
 {
 	static const char *const kinds[] = { "run", "preempted", "switched out", "blocked",
 					     "message" };
 
-	if (!v->chosen) {
-		cvl_out_text(o, "null");
-		return;
-	}
-	key_name(o, "{\"lane\":", calls_read_thread(v->r, v->chosen->thread));
-	key_name(o, ",\"function\":", calls_read_function(v->r, v->chosen->function));
-	key_number(o, ",\"from_ns\":", v->chosen->begin.ns);
-	key_number(o, ",\"to_ns\":", v->chosen->end.ns);
-	cvl_out_text(o,
-		     v->critical.cut ? ",\"cut\":true,\"steps\":[" : ",\"cut\":false,\"steps\":[");
-	for (size_t i = 0; i < v->critical.n; i++) {
-		const struct calls_step *s = &v->critical.step[i];
-
-		key_name(o, i ? ",\n{\"lane\":" : "{\"lane\":", calls_read_thread(v->r, s->thread));
-		key_name(o, ",\"kind\":", kinds[s->kind]);
-		if (s->function != CALLS_NONE)
-			key_name(o, ",\"function\":", calls_read_function(v->r, s->function));
-		if (s->by != CALLS_NONE)
-			key_name(o, ",\"by\":", calls_read_thread(v->r, s->by));
-		key_number(o, ",\"from_ns\":", s->begin.ns);
-		key_number(o, ",\"to_ns\":", s->end.ns);
-		key_bound(o, ",\"bound_ns\":", calls_read_apart(v->r, s->begin, s->end));
-		cvl_out_char(o, '}');
-	}
-	cvl_out_text(o, "]}");
+	js_open(j, NULL, '{');
+	js_text(j, "lane", v->r->thread[s->thread].label);
+	js_text(j, "kind", kinds[s->kind]);
+	if (s->function != CVL_CALLS_NONE)
+		js_text(j, "function", cvl_calls_function_name(v->r, s->function));
+	if (s->by != CVL_CALLS_NONE)
+		js_text(j, "by", v->r->thread[s->by].label);
+	js_int(j, "from_ns", s->begin.ns);
+	js_int(j, "to_ns", s->end.ns);
+	js_bound(j, "bound_ns", cvl_calls_apart(v->a, s->begin, s->end));
+	js_close(j, '}');
 }
 
-static void put_repairs(const struct calls_view *v, struct cvl_out *o)
+static void put_path(struct js *j, const struct calls_view *v)
 {
-	const struct calls_repairs *p = calls_repairs(v->c);
-	struct calls_read_counts n = calls_read_counts(v->r);
+	const struct cvl_calls_span *s = v->r->chosen;
 
-	key_number(o, "\"gaps\":", (int64_t)p->gaps);
-	key_number(o, ",\"lost_entries\":", (int64_t)p->lost_entries);
-	key_number(o, ",\"lost_exits\":", (int64_t)p->lost_exits);
-	key_number(o, ",\"open\":", (int64_t)p->open);
-	key_number(o, ",\"guessed\":", (int64_t)p->guessed);
-	key_number(o, ",\"too_deep\":", (int64_t)p->too_deep);
-	key_number(o, ",\"paths\":", (int64_t)p->paths);
-	key_number(o, ",\"backwards\":", (int64_t)p->backwards);
-	key_number(o, ",\"strays\":", (int64_t)p->strays);
-	key_number(o, ",\"unnamed\":", (int64_t)n.unnamed);
-	key_number(o, ",\"unmatched\":", (int64_t)n.unmatched);
-	key_number(o, ",\"duplicates\":", (int64_t)n.duplicates);
+	if (!s) {
+		js_text(j, "path", NULL);
+		return;
+	}
+	js_open(j, "path", '{');
+	js_text(j, "lane", v->r->thread[s->thread].label);
+	js_text(j, "function", cvl_calls_function_name(v->r, s->function));
+	js_int(j, "from_ns", s->begin.ns);
+	js_int(j, "to_ns", s->end.ns);
+	js_bool(j, "cut", v->r->cut);
+	js_open(j, "steps", '[');
+	for (size_t i = 0; i < v->r->n_steps; i++)
+		put_step(j, v, &v->r->step[i]);
+	js_close(j, ']');
+	js_close(j, '}');
+}
+
+static void put_repairs(struct js *j, const struct cvl_calls_result *r)
+{
+	const struct {
+		const char *key;
+		uint64_t n;
+	} count[] = {
+		{ "gaps", r->repairs.gaps },
+		{ "lost_entries", r->repairs.lost_entries },
+		{ "lost_exits", r->repairs.lost_exits },
+		{ "open", r->repairs.open },
+		{ "guessed", r->repairs.guessed },
+		{ "too_deep", r->repairs.too_deep },
+		{ "paths", r->repairs.paths },
+		{ "backwards", r->repairs.backwards },
+		{ "strays", r->repairs.strays },
+		{ "unnamed", r->counts.unnamed },
+		{ "unmatched", r->counts.unmatched },
+		{ "duplicates", r->counts.duplicates },
+	};
+
+	js_open(j, "repairs", '{');
+	for (size_t i = 0; i < sizeof(count) / sizeof(*count); i++)
+		js_int(j, count[i].key, (int64_t)count[i].n);
+	js_close(j, '}');
 }
 
 void calls_view_json(const struct calls_view *v, struct cvl_out *o)
 {
-	struct calls_time first, last;
+	const struct cvl_calls_result *r = v->r;
+	struct js j = { .o = o };
 
-	calls_read_range(v->r, &first, &last);
-	key_name(o, "{\"session\":", v->path);
-	cvl_out_text(o, cvl_timeline_sync(v->tl) ? ",\"synchronised\":true" :
-						   ",\"synchronised\":false");
-	key_number(o, ",\"from_ns\":", first.ns);
-	key_number(o, ",\"to_ns\":", last.ns);
-	key_number(o, ",\"messages\":", (int64_t)calls_read_counts(v->r).messages);
-	cvl_out_text(o, ",\n\"repairs\":{");
-	put_repairs(v, o);
-	cvl_out_text(o, "},\n");
-	put_lanes(v, o);
-	put_costs(v, o);
-	put_findings(v, o);
-	put_path(v, o);
-	cvl_out_text(o, "}\n");
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", v->session);
+	js_bool(&j, "synchronised", r->synchronised);
+	js_int(&j, "from_ns", r->first.ns);
+	js_int(&j, "to_ns", r->last.ns);
+	js_int(&j, "messages", (int64_t)r->counts.messages);
+	put_repairs(&j, r);
+	put_lanes(&j, r);
+	put_costs(&j, r);
+	put_callers(&j, r);
+	put_findings(&j, r);
+	put_path(&j, v);
+	js_close(&j, '}');
+	js_end(&j);
 }

@@ -4,7 +4,7 @@
 
 #include <coeval/record.h>
 
-#include <string.h>
+#include "json.h"
 
 static void put_bound(struct cvl_out *o, struct cvl_bound b)
 {
@@ -21,130 +21,112 @@ static void put_bound(struct cvl_out *o, struct cvl_bound b)
 }
 
 /* What is wrong with an item that is no point. */
-static void put_what(struct cvl_out *o, const struct flow_map *map, const struct flow_item *item)
+static void put_what(struct cvl_out *o, const struct cvl_flow_map *map,
+		     const struct cvl_flow_item *item)
 {
-	char symbols[FLOW_SYMBOLS_TEXT];
-	const char *after = item->point == FLOW_NONE ? NULL : map->point[item->point].name;
+	char symbols[CVL_FLOW_SYMBOLS_TEXT];
+	const char *after = item->point == CVL_FLOW_NONE ? NULL : map->point[item->point].name;
 
-	if (item->what == FLOW_GAP) {
+	if (item->what == CVL_FLOW_GAP) {
 		cvl_out_printf(o, "gap: %s", cvl_gap_name(item->why));
 		return;
 	}
-	if (item->what == FLOW_GLITCH) {
+	if (item->what == CVL_FLOW_GLITCH) {
 		cvl_out_text(o, "glitch: pins changed and were back within the settle time");
 		return;
 	}
-	flow_symbols_text(map, item->symbol, item->n_symbols, symbols);
-	cvl_out_printf(o, "%s: %s%s", flow_what_name(item->what), symbols,
+	cvl_flow_symbols_text(map, item->symbol, item->n_symbols, symbols);
+	cvl_out_printf(o, "%s: %s%s", cvl_flow_what_name(item->what), symbols,
 		       item->n > item->n_symbols ? " ..." : "");
 	if (item->n > 1)
 		cvl_out_printf(o, " (%llu changes)", (unsigned long long)item->n);
-	cvl_out_text(o, item->what == FLOW_JUMP       ? ", to which no path leads" :
-			item->what == FLOW_UNEXPECTED ? ", which fits no path" :
-			item->what == FLOW_UNDECIDED  ? ", which fits several paths" :
-							", a part of a code");
+	cvl_out_text(o, item->what == CVL_FLOW_JUMP       ? ", to which no path leads" :
+			item->what == CVL_FLOW_UNEXPECTED ? ", which fits no path" :
+			item->what == CVL_FLOW_UNDECIDED  ? ", which fits several paths" :
+							    ", a part of a code");
 	if (after)
 		cvl_out_printf(o, ", after %s", after);
 }
 
-static void put_via(struct flow_view *v, const struct flow_item *item)
+static void put_point(struct cvl_out *o, const struct cvl_flow_map *map,
+		      const struct cvl_flow_item *item)
 {
-	uint32_t path[FLOW_POINTS_MAX];
-	int n;
+	uint32_t path[CVL_FLOW_POINTS_MAX];
+	int n = 0;
 
-	if (!item->follows)
-		return;
-	n = flow_map_between(v->map, item->before, item->point, path);
-	if (v->json) {
-		cvl_out_text(v->out, ",\"via\":");
-		cvl_out_text(v->out, n < 0 ? "null" : "[");
-		for (int i = 0; i < n; i++)
-			cvl_out_printf(v->out, "%s\"%s\"", i ? "," : "",
-				       v->map->point[path[i]].name);
-		cvl_out_text(v->out, n < 0 ? "" : "]");
-		return;
-	}
+	cvl_out_text(o, map->point[item->point].name);
+	if (map->point[item->point].at)
+		cvl_out_printf(o, "  %s", map->point[item->point].at);
+	if (item->follows)
+		n = cvl_flow_map_between(map, item->before, item->point, path);
 	if (n < 0)
-		cvl_out_text(v->out, "  by one of several ways");
+		cvl_out_text(o, "  by one of several ways");
 	for (int i = 0; i < n; i++)
-		cvl_out_printf(v->out, "%s%s", i ? ", " : "  by ", v->map->point[path[i]].name);
+		cvl_out_printf(o, "%s%s", i ? ", " : "  by ", map->point[path[i]].name);
 }
 
-static void put_json(struct flow_view *v, const struct flow_node *node,
-		     const struct flow_item *item)
+static void put_via(struct js *j, const struct cvl_flow_map *map, const struct cvl_flow_item *item)
 {
-	struct cvl_out *o = v->out;
-	int64_t bound = cvl_bound_total(item->begin.bound);
+	uint32_t path[CVL_FLOW_POINTS_MAX];
+	int n = cvl_flow_map_between(map, item->before, item->point, path);
 
-	cvl_out_text(o, "{\"t_ns\":");
-	cvl_out_i64(o, item->begin.time.ns);
-	cvl_out_text(o, ",\"bound_ns\":");
-	if (bound == CVL_BOUND_UNKNOWN)
-		cvl_out_text(o, "null");
-	else
-		cvl_out_i64(o, bound);
-	cvl_out_text(o, ",\"end_ns\":");
-	cvl_out_i64(o, item->end.time.ns);
-	cvl_out_text(o, ",\"clock\":");
-	cvl_out_json(o, node->name, strlen(node->name));
-	cvl_out_printf(o, ",\"what\":\"%s\"", flow_what_name(item->what));
-	if (item->what == FLOW_POINT) {
-		cvl_out_printf(o, ",\"point\":\"%s\",\"follows\":%s",
-			       v->map->point[item->point].name, item->follows ? "true" : "false");
-		put_via(v, item);
-	} else {
-		char symbols[FLOW_SYMBOLS_TEXT];
-
-		flow_symbols_text(v->map, item->symbol, item->n_symbols, symbols);
-		if (item->point != FLOW_NONE)
-			cvl_out_printf(o, ",\"after\":\"%s\"", v->map->point[item->point].name);
-		if (item->n) {
-			cvl_out_printf(o, ",\"n\":%llu,\"changes\":", (unsigned long long)item->n);
-			cvl_out_json(o, symbols, strlen(symbols));
-		}
-		if (item->what == FLOW_GAP)
-			cvl_out_printf(o, ",\"why\":\"%s\"", cvl_gap_name(item->why));
+	if (n < 0) {
+		js_text(j, "via", NULL);
+		return;
 	}
-	cvl_out_text(o, "}\n");
+	js_open(j, "via", '[');
+	for (int i = 0; i < n; i++)
+		js_text(j, NULL, map->point[path[i]].name);
+	js_close(j, ']');
 }
 
-void flow_view_item(struct flow_view *v, const struct flow_node *node, const struct flow_item *item)
+static void put_json(struct js *j, const struct cvl_flow_map *map, const char *clock,
+		     const struct cvl_flow_item *item)
 {
-	struct cvl_out *o = v->out;
+	char symbols[CVL_FLOW_SYMBOLS_TEXT];
 
-	if (v->json) {
-		put_json(v, node, item);
+	js_open(j, NULL, '{');
+	js_int(j, "t_ns", item->begin.time.ns);
+	js_bound(j, "bound_ns", cvl_bound_total(item->begin.bound));
+	js_int(j, "end_ns", item->end.time.ns);
+	js_text(j, "clock", clock);
+	js_text(j, "what", cvl_flow_what_name(item->what));
+	if (item->what == CVL_FLOW_POINT) {
+		js_text(j, "point", map->point[item->point].name);
+		js_bool(j, "follows", item->follows);
+		if (item->follows)
+			put_via(j, map, item);
+	} else if (item->point != CVL_FLOW_NONE) {
+		js_text(j, "after", map->point[item->point].name);
+	}
+	if (item->what != CVL_FLOW_POINT && item->n) {
+		cvl_flow_symbols_text(map, item->symbol, item->n_symbols, symbols);
+		js_int(j, "n", (int64_t)item->n);
+		js_text(j, "changes", symbols);
+	}
+	if (item->what == CVL_FLOW_GAP)
+		js_text(j, "why", cvl_gap_name(item->why));
+	js_close(j, '}');
+	js_end(j);
+}
+
+void flow_view_item(const struct cvl_flow_map *map, const char *clock,
+		    const struct cvl_flow_item *item, bool json, struct cvl_out *o)
+{
+	if (json) {
+		put_json(&(struct js){ .o = o }, map, clock, item);
 		return;
 	}
 	cvl_out_time(o, item->begin.time, 14);
 	put_bound(o, item->begin.bound);
 	cvl_out_text(o, "  ");
-	cvl_out_name(o, node->name);
+	cvl_out_name(o, clock);
 	cvl_out_text(o, "  ");
-	if (item->what != FLOW_POINT) {
-		cvl_out_text(o, "-- ");
-		put_what(o, v->map, item);
+	if (item->what == CVL_FLOW_POINT) {
+		put_point(o, map, item);
 	} else {
-		cvl_out_text(o, v->map->point[item->point].name);
-		if (v->map->point[item->point].at)
-			cvl_out_printf(o, "  %s", v->map->point[item->point].at);
-		put_via(v, item);
+		cvl_out_text(o, "-- ");
+		put_what(o, map, item);
 	}
 	cvl_out_char(o, '\n');
-}
-
-void flow_view_keep(struct flow_view *v, const struct flow_node *node, const struct flow_item *item)
-{
-	struct flow_misfit *m = &v->misfit[v->n_misfits];
-
-	if (item->what == FLOW_POINT)
-		return;
-	v->misfits++;
-	if (v->n_misfits == FLOW_MISFITS_SHOWN)
-		return;
-	v->n_misfits++;
-	*m = (struct flow_misfit){ .node = node, .item = *item };
-	if (item->n_symbols)
-		memcpy(m->symbol, item->symbol, item->n_symbols * sizeof(*m->symbol));
-	m->item.symbol = m->symbol;
 }

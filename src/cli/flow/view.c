@@ -2,60 +2,12 @@
 /* The summary of `coeval flow`: coverage, what did not fit, times. */
 #include "flow/view.h"
 
-#include <jansson.h>
-#include <string.h>
+#include "cli.h"
+#include "durations.h"
 
-#include "clocks_print.h"
-
-static uint64_t points_passed(const struct flow_view *v, const struct flow_stats *s)
+static void put_missed(const struct cvl_flow_map *map, const struct cvl_flow_node *s,
+		       struct cvl_out *o)
 {
-	uint64_t n = 0;
-
-	for (size_t i = 0; i < v->map->n; i++)
-		n += s->passed[i] > 0;
-	return n;
-}
-
-static uint64_t branches_taken(const struct flow_view *v, const struct flow_stats *s)
-{
-	uint64_t n = 0;
-
-	for (uint64_t i = 0; i < v->map->branches; i++)
-		n += s->branch[i] > 0;
-	return n;
-}
-
-static int add_up(struct flow_view *v)
-{
-	if (flow_stats_init(&v->all, v->map, 0))
-		return CVL_E_NOMEM;
-	for (size_t i = 0; i < v->study.n; i++) {
-		const struct flow_stats *s = &v->study.node[i].stats;
-
-		if (!v->study.node[i].has)
-			continue;
-		v->nodes++;
-		for (size_t k = 0; k < v->map->n; k++)
-			v->all.passed[k] += s->passed[k];
-		for (size_t k = 0; k < v->map->branches; k++)
-			v->all.branch[k] += s->branch[k];
-	}
-	return 0;
-}
-
-/* ---- text ---- */
-
-/* Sections are apart by a line. */
-static void begin(struct flow_view *v)
-{
-	cvl_out_text(v->out, v->begun ? "\n" : "");
-	v->begun = true;
-}
-
-static void put_missed(struct flow_view *v, const struct flow_stats *s)
-{
-	const struct flow_map *map = v->map;
-	struct cvl_out *o = v->out;
 	unsigned n = 0;
 
 	for (size_t i = 0; i < map->n; i++)
@@ -73,37 +25,32 @@ static void put_missed(struct flow_view *v, const struct flow_stats *s)
 	cvl_out_text(o, n ? "\n" : "");
 }
 
-static void put_coverage(struct flow_view *v, const struct flow_stats *s)
+static void put_coverage(const struct cvl_flow_map *map, const struct cvl_flow_node *s,
+			 struct cvl_out *o)
 {
-	const struct flow_map *map = v->map;
-	struct cvl_out *o = v->out;
-
-	cvl_out_printf(o, "%llu of %zu points passed", (unsigned long long)points_passed(v, s),
+	cvl_out_printf(o, "%llu of %zu points passed", (unsigned long long)s->points_passed,
 		       map->n);
 	if (map->graph)
 		cvl_out_printf(o, ", %llu of %llu branches taken",
-			       (unsigned long long)branches_taken(v, s),
+			       (unsigned long long)s->branches_taken,
 			       (unsigned long long)map->branches);
 	cvl_out_char(o, '\n');
 }
 
-static void put_node(struct flow_view *v, const struct flow_node *node)
+static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node *s,
+		     struct cvl_out *o)
 {
-	const struct flow_stats *s = &node->stats;
-	const struct flow_map *map = v->map;
-	struct cvl_out *o = v->out;
 	struct table t;
 
-	begin(v);
-	cvl_out_name(o, node->name);
+	cvl_out_name(o, s->clock);
 	cvl_out_text(o, ": ");
-	cli_count(o, s->told[FLOW_POINT], "marker");
+	cli_count(o, s->items[CVL_FLOW_POINT], "marker");
 	cvl_out_text(o, ", ");
-	put_coverage(v, s);
+	put_coverage(map, s, o);
 	table_init(&t, 3);
 	table_heads(&t, (const char *[]){ "point", "passed", "at", NULL });
 	for (size_t i = 0; i < map->n; i++) {
-		const struct flow_point *p = &map->point[i];
+		const struct cvl_flow_point *p = &map->point[i];
 
 		table_cell(&t, "%s", p->name);
 		table_cell(&t, "%llu", (unsigned long long)s->passed[i]);
@@ -113,7 +60,7 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 				       "(no marker)");
 	}
 	table_print(&t, o, "lrl", "  ");
-	put_missed(v, s);
+	put_missed(map, s, o);
 	if (s->unresolved) {
 		cvl_out_text(o, "  between ");
 		cli_count(o, s->unresolved, "pair");
@@ -121,127 +68,119 @@ static void put_node(struct flow_view *v, const struct flow_node *node)
 			o,
 			" of markers several ways lead: what they passed there is not counted\n");
 	}
-	for (unsigned w = FLOW_JUMP; w < FLOW_WHATS; w++)
-		if (s->told[w])
-			cvl_out_printf(o, "  %s: %llu\n", flow_what_name((enum flow_what)w),
-				       (unsigned long long)s->told[w]);
+	for (unsigned w = CVL_FLOW_JUMP; w < CVL_FLOW_WHATS; w++)
+		if (s->items[w])
+			cvl_out_printf(o, "  %s: %llu\n", cvl_flow_what_name((enum cvl_flow_what)w),
+				       (unsigned long long)s->items[w]);
 }
 
-static void put_misfits(struct flow_view *v)
+static void put_misfits(const struct cvl_flow_result *r, struct cvl_out *o)
 {
-	if (!v->misfits)
-		return;
-	begin(v);
-	cvl_out_text(v->out, "what did not fit:\n");
-	for (size_t i = 0; i < v->n_misfits; i++)
-		flow_view_item(v, v->misfit[i].node, &v->misfit[i].item);
-	if (v->misfits > v->n_misfits)
-		cvl_out_printf(v->out, "  and %llu more: --path shows them all\n",
-			       (unsigned long long)(v->misfits - v->n_misfits));
+	cvl_out_text(o, "what did not fit:\n");
+	for (size_t i = 0; i < r->n_misfits; i++)
+		flow_view_item(r->map, r->misfit[i].clock, &r->misfit[i].item, false, o);
+	if (r->misfits > r->n_misfits)
+		cvl_out_printf(o, "  and %llu more: --path shows them all\n",
+			       (unsigned long long)(r->misfits - r->n_misfits));
 }
 
-static int put_times(struct flow_view *v, const struct flow_times *times)
+static void put_times(const struct cvl_flow_map *map, const struct cvl_flow_times *t,
+		      struct cvl_out *o)
 {
-	const struct flow_map *map = v->map;
-	struct cvl_out *o = v->out;
-
-	begin(v);
-	cvl_out_printf(o, "%s to %s: ", map->point[times->pair.from].name,
-		       map->point[times->pair.to].name);
-	cli_count(o, times->n, "time");
-	if (times->broken) {
+	cvl_out_printf(o, "%s to %s: ", map->point[t->pair.from].name, map->point[t->pair.to].name);
+	cli_count(o, t->times.n, "time");
+	if (t->times.broken)
 		cvl_out_printf(
 			o,
 			", and %llu not counted, as something was lost or did not fit in between",
-			(unsigned long long)times->broken);
-	}
+			(unsigned long long)t->times.broken);
 	cvl_out_char(o, '\n');
-	return flow_times_text(o, times);
+	durations_text(o, &t->times);
 }
 
-int flow_view_text(struct flow_view *v, struct cvl_error *err)
+/* Sections are apart by a line. */
+void flow_view_text(const struct cvl_flow_result *r, struct cvl_out *o)
 {
-	int rc = add_up(v);
-
-	for (size_t i = 0; !rc && i < v->study.n; i++)
-		if (v->study.node[i].has)
-			put_node(v, &v->study.node[i]);
-	if (!rc && v->nodes > 1) {
-		begin(v);
-		cvl_out_printf(v->out, "all %zu nodes: ", v->nodes);
-		put_coverage(v, &v->all);
-		put_missed(v, &v->all);
+	for (size_t i = 0; i < r->n_nodes; i++) {
+		cvl_out_text(o, i ? "\n" : "");
+		put_node(r->map, &r->node[i], o);
 	}
-	if (!rc)
-		put_misfits(v);
-	for (size_t i = 0; i < v->study.pairs && !rc; i++)
-		rc = put_times(v, &v->study.times[i]);
-	flow_stats_free(&v->all);
-	return rc ? cvl_no_memory(err) : 0;
+	if (r->n_nodes > 1) {
+		cvl_out_printf(o, "\nall %zu nodes: ", r->n_nodes);
+		put_coverage(r->map, &r->all, o);
+		put_missed(r->map, &r->all, o);
+	}
+	if (r->misfits) {
+		cvl_out_char(o, '\n');
+		put_misfits(r, o);
+	}
+	for (size_t i = 0; i < r->n_times; i++) {
+		cvl_out_char(o, '\n');
+		put_times(r->map, &r->times[i], o);
+	}
 }
 
 /* ---- JSON ---- */
 
-static json_t *node_json(const struct flow_view *v, const struct flow_node *node)
+static void node_json(struct js *j, const struct cvl_flow_map *map, const struct cvl_flow_node *s)
 {
-	const struct flow_stats *s = &node->stats;
-	const struct flow_map *map = v->map;
-	json_t *points = json_array(), *branches = json_array(), *j;
-
+	js_open(j, NULL, '{');
+	js_text(j, "clock", s->clock);
+	js_int(j, "markers", (int64_t)s->items[CVL_FLOW_POINT]);
+	js_int(j, "points_passed", (int64_t)s->points_passed);
+	js_int(j, "branches_taken", (int64_t)s->branches_taken);
+	js_open(j, "points", '[');
 	for (size_t i = 0; i < map->n; i++) {
-		const struct flow_point *p = &map->point[i];
-
-		json_array_append_new(points,
-				      json_pack("{s:s, s:b, s:I}", "point", p->name, "marked",
-						p->n_code > 0, "passed", (json_int_t)s->passed[i]));
-		for (size_t k = 0; k < p->n_next; k++)
-			json_array_append_new(
-				branches, json_pack("{s:s, s:s, s:I}", "from", p->name, "to",
-						    map->point[p->next[k]].name, "taken",
-						    (json_int_t)s->branch[p->first_branch + k]));
+		js_open(j, NULL, '{');
+		js_text(j, "point", map->point[i].name);
+		js_bool(j, "marked", map->point[i].n_code > 0);
+		js_int(j, "passed", (int64_t)s->passed[i]);
+		js_close(j, '}');
 	}
-	j = json_pack("{s:s, s:I, s:I, s:I, s:o, s:o, s:I}", "clock", node->name, "markers",
-		      (json_int_t)s->told[FLOW_POINT], "points_passed",
-		      (json_int_t)points_passed(v, s), "branches_taken",
-		      (json_int_t)branches_taken(v, s), "points", points, "branches", branches,
-		      "unresolved", (json_int_t)s->unresolved);
-	for (unsigned w = FLOW_JUMP; w < FLOW_WHATS; w++)
-		json_object_set_new(j, flow_what_name((enum flow_what)w),
-				    json_integer((json_int_t)s->told[w]));
-	return j;
+	js_close(j, ']');
+	js_open(j, "branches", '[');
+	for (size_t i = 0; i < map->n; i++)
+		for (size_t k = 0; k < map->point[i].n_next; k++) {
+			const struct cvl_flow_point *p = &map->point[i];
+
+			js_open(j, NULL, '{');
+			js_text(j, "from", p->name);
+			js_text(j, "to", map->point[p->next[k]].name);
+			js_int(j, "taken", (int64_t)s->branch[p->first_branch + k]);
+			js_close(j, '}');
+		}
+	js_close(j, ']');
+	js_int(j, "unresolved", (int64_t)s->unresolved);
+	for (unsigned w = CVL_FLOW_JUMP; w < CVL_FLOW_WHATS; w++)
+		js_int(j, cvl_flow_what_name((enum cvl_flow_what)w), (int64_t)s->items[w]);
+	js_close(j, '}');
 }
 
-int flow_view_json(struct flow_view *v, struct cvl_error *err)
+void flow_view_json(const struct cvl_flow_result *r, const char *session, struct cvl_out *o)
 {
-	json_t *nodes = json_array(), *between = json_array(), *all;
-	char *text;
+	const struct cvl_flow_map *map = r->map;
+	struct js j = { .o = o };
 
-	if (add_up(v)) {
-		json_decref(nodes);
-		json_decref(between);
-		flow_stats_free(&v->all);
-		return cvl_no_memory(err);
+	js_open(&j, NULL, '{');
+	js_text(&j, "session", session);
+	js_text(&j, "program", map->program);
+	js_int(&j, "points", (int64_t)map->n);
+	js_int(&j, "branches", (int64_t)map->branches);
+	js_int(&j, "points_passed", (int64_t)r->all.points_passed);
+	js_int(&j, "branches_taken", (int64_t)r->all.branches_taken);
+	js_open(&j, "nodes", '[');
+	for (size_t i = 0; i < r->n_nodes; i++)
+		node_json(&j, map, &r->node[i]);
+	js_close(&j, ']');
+	js_open(&j, "between", '[');
+	for (size_t i = 0; i < r->n_times; i++) {
+		js_open(&j, NULL, '{');
+		js_text(&j, "from", map->point[r->times[i].pair.from].name);
+		js_text(&j, "to", map->point[r->times[i].pair.to].name);
+		durations_json(&j, &r->times[i].times);
+		js_close(&j, '}');
 	}
-	for (size_t i = 0; i < v->study.n; i++)
-		if (v->study.node[i].has)
-			json_array_append_new(nodes, node_json(v, &v->study.node[i]));
-	for (size_t i = 0; i < v->study.pairs; i++)
-		json_array_append_new(
-			between, flow_times_json(&v->study.times[i],
-						 v->map->point[v->study.times[i].pair.from].name,
-						 v->map->point[v->study.times[i].pair.to].name));
-	all = json_pack("{s:o, s:s, s:I, s:I, s:I, s:I, s:o, s:o}", "session", report_text(v->path),
-			"program", v->map->program, "points", (json_int_t)v->map->n, "branches",
-			(json_int_t)v->map->branches, "points_passed",
-			(json_int_t)points_passed(v, &v->all), "branches_taken",
-			(json_int_t)branches_taken(v, &v->all), "nodes", nodes, "between", between);
-	text = all ? json_dumps(all, JSON_COMPACT) : NULL;
-	json_decref(all);
-	flow_stats_free(&v->all);
-	if (!text)
-		return cvl_no_memory(err);
-	cvl_out_bytes(v->out, text, strlen(text));
-	cvl_out_char(v->out, '\n');
-	free(text);
-	return 0;
+	js_close(&j, ']');
+	js_close(&j, '}');
+	js_end(&j);
 }

@@ -69,3 +69,14 @@ void task_names_free(struct task_view *v)
 		free(v->alias[i].name);
 	free(v->alias);
 }
+
+const char *task_view_name(const struct task_view *v, const struct cvl_task *t, char text[24])
+{
+	if (t->name)
+		return t->name;
+	for (size_t i = 0; i < v->n_aliases; i++)
+		if (v->alias[i].number == t->number)
+			return v->alias[i].name;
+	snprintf(text, 24, "%llu", (unsigned long long)t->number);
+	return text;
+}

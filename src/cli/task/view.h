@@ -3,7 +3,8 @@
 #ifndef CLI_TASK_VIEW_H
 #define CLI_TASK_VIEW_H
 
-#include "analysis/tasks/figures.h"
+#include <coeval/tasks.h>
+
 #include "cli.h"
 
 struct task_alias {
@@ -14,11 +15,8 @@ struct task_alias {
 struct task_view {
 	struct cvl_session *session;
 	struct cvl_timeline *tl;
-	struct task_opts opts;
-	struct task_scale scale;
-	struct tasks tasks;
-	struct task_sum *sum;   /* of all runs of each task */
-	struct task_sum *whole; /* of those that no gap overlaps, at times that are known */
+	struct cvl_tasks_opts opts;
+	const struct cvl_tasks_result *tasks;
 	struct task_alias *alias;
 	size_t n_aliases;
 	bool each;                             /* every run, too */
@@ -32,18 +30,8 @@ int task_names_add(struct task_view *v, const char *text, struct cvl_error *err)
 int task_names_load(struct task_view *v, const char *path, struct cvl_error *err);
 void task_names_free(struct task_view *v);
 
-/** Sum up v->tasks; -1: out of memory. */
-int task_view_sum(struct task_view *v);
-
 /** Name of a task: as it was given or marked, else its number, into @text. */
-const char *task_view_name(const struct task_view *v, const struct task *t, char text[24]);
-
-/**
- * Figures of all runs of a task, divided by their number; false if none ended. What is counted by packets is of the runs that no gap
- * overlaps, as long as there is one.
- */
-bool task_view_mean(const struct task_view *v, size_t task, struct task_sum *sum,
-		    struct task_figures *out);
+const char *task_view_name(const struct task_view *v, const struct cvl_task *t, char text[24]);
 
 void task_view_text(const struct task_view *v, struct cvl_out *o);
 void task_view_json(const struct task_view *v, struct cvl_out *o);

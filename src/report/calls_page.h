@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** page.html, as the build puts it into the program. */
-#ifndef CLI_CALLS_PAGE_H
-#define CLI_CALLS_PAGE_H
+/** calls_page.html, as the build puts it into the library. */
+#ifndef REPORT_CALLS_PAGE_H
+#define REPORT_CALLS_PAGE_H
 
 #include <stddef.h>
 

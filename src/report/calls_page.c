@@ -1,45 +1,53 @@
 /* SPDX-License-Identifier: MIT */
-/* The page: page.html, with what is to be seen as JSON in it. Names are data there, in a script of their own, and never markup. */
-#include "calls/page.h"
+/*
+ * The page: calls_page.html, with what is to be seen as JSON in it. Names are data there, in a
+ * script of their own, and never markup.
+ */
+#include "report/calls_page.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/view.h"
+#include <coeval/calls.h>
 
 static const char marker[] = "/*DATA*/";
 
-/* Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to entry[first[i + 1]], without the latter. */
+/*
+ * Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to
+ * entry[first[i + 1]], without the latter.
+ */
 struct by_lane {
 	size_t *first, *entry;
 };
 
 struct page {
-	const struct calls_view *v;
+	const struct cvl_analysis *a;
+	const struct cvl_calls_result *r;
+	size_t findings;
 	struct by_lane spans, aways, slices;
 	struct cvl_out *o;
 	struct cvl_out *scratch;
 	int64_t zero;
 };
 
-static uint32_t lane_of_span(const struct calls_kept *k, size_t i)
+static uint32_t lane_of_span(const struct cvl_calls_kept *k, size_t i)
 {
 	return k->span[i].thread;
 }
 
-static uint32_t lane_of_away(const struct calls_kept *k, size_t i)
+static uint32_t lane_of_away(const struct cvl_calls_kept *k, size_t i)
 {
 	return k->away[i].thread;
 }
 
-static uint32_t lane_of_slice(const struct calls_kept *k, size_t i)
+static uint32_t lane_of_slice(const struct cvl_calls_kept *k, size_t i)
 {
 	return k->slice[i].core;
 }
 
-static int group(struct by_lane *g, const struct calls_kept *kept, size_t n, size_t lanes,
-		 uint32_t (*lane_of)(const struct calls_kept *, size_t))
+static int group(struct by_lane *g, const struct cvl_calls_kept *kept, size_t n, size_t lanes,
+		 uint32_t (*lane_of)(const struct cvl_calls_kept *, size_t))
 {
 	g->first = calloc(lanes + 2, sizeof(*g->first));
 	g->entry = calloc(n + 1, sizeof(*g->entry));
@@ -88,9 +96,9 @@ static void put_key(const struct page *p, const char *key, const char *value)
 	put_string(p, value);
 }
 
-static int64_t bound(const struct page *p, struct calls_time at)
+static int64_t bound(const struct page *p, struct cvl_calls_time at)
 {
-	int64_t b = calls_view_bound(p->v, at);
+	int64_t b = cvl_calls_bound(p->a, at);
 
 	return b == CVL_BOUND_UNKNOWN ? -1 : b;
 }
@@ -100,12 +108,12 @@ static void put_spans(const struct page *p, uint32_t thread)
 	bool first = true;
 
 	for (size_t i = p->spans.first[thread]; i < p->spans.first[thread + 1]; i++) {
-		const struct calls_span *s = &p->v->kept.span[p->spans.entry[i]];
+		const struct cvl_calls_span *s = &p->r->kept->span[p->spans.entry[i]];
 		const int64_t cell[] = {
 			s->begin.ns - p->zero,
 			s->end.ns - p->zero,
 			s->depth,
-			s->function == CALLS_NONE ? 0 : (int64_t)s->function + 1,
+			s->function == CVL_CALLS_NONE ? 0 : (int64_t)s->function + 1,
 			s->marks,
 			s->self,
 			s->part.preempted,
@@ -127,7 +135,7 @@ static void put_slices(const struct page *p, uint32_t core)
 	bool first = true;
 
 	for (size_t i = p->slices.first[core]; i < p->slices.first[core + 1]; i++) {
-		const struct calls_slice *s = &p->v->kept.slice[p->slices.entry[i]];
+		const struct cvl_calls_slice *s = &p->r->kept->slice[p->slices.entry[i]];
 
 		put_number(p, s->begin.ns - p->zero, &first);
 		put_number(p, s->end.ns - p->zero, &first);
@@ -141,13 +149,18 @@ static void put_aways(const struct page *p, uint32_t thread)
 	bool first = true;
 
 	for (size_t i = p->aways.first[thread]; i < p->aways.first[thread + 1]; i++) {
-		const struct calls_away *a = &p->v->kept.away[p->aways.entry[i]];
+		const struct cvl_calls_away *a = &p->r->kept->away[p->aways.entry[i]];
 
 		put_number(p, a->begin.ns - p->zero, &first);
 		put_number(p, a->end.ns - p->zero, &first);
-		put_number(p, a->by == CALLS_NONE ? -1 : (int64_t)a->by, &first);
+		put_number(p, a->by == CVL_CALLS_NONE ? -1 : (int64_t)a->by, &first);
 		put_number(p, a->reason, &first);
 	}
+}
+
+static int64_t core_of(const struct cvl_calls_thread *t)
+{
+	return t->core == CVL_CALLS_NONE ? -1 : (int64_t)t->core;
 }
 
 static void put_lane(const struct page *p, const char *name, int64_t node, int64_t core,
@@ -177,74 +190,62 @@ static void comma(const struct page *p, bool *first)
 }
 
 /* A core whose threads are known, then those that have spans. */
-static int put_lanes(const struct page *p)
+static void put_lanes(const struct page *p)
 {
-	const struct calls *c = p->v->c;
-	uint32_t *order = calls_view_order(p->v), before = CALLS_NONE;
+	const struct cvl_calls_result *r = p->r;
+	uint32_t before = CVL_CALLS_NONE;
 	bool first = true;
 
-	if (!order)
-		return -1;
 	cvl_out_text(p->o, "\"lanes\":[");
-	for (size_t k = 0; k < calls_threads(c); k++) {
-		uint32_t i = order[k];
-		const struct calls_thread *t = calls_thread(c, i);
+	for (size_t k = 0; k < r->n_threads; k++) {
+		const struct cvl_calls_thread *t = &r->thread[r->order[k]];
 
-		if (t->core != before && t->core != CALLS_NONE &&
-		    calls_core(c, t->core)->switches) {
+		if (t->core != before && t->core != CVL_CALLS_NONE && r->core[t->core].switches) {
 			comma(p, &first);
-			put_lane(p, calls_read_core(p->v->r, t->core), t->node, t->core, -1, 0);
+			put_lane(p, r->core[t->core].label, t->node, t->core, -1, 0);
 		}
 		before = t->core;
 		if (!t->spans)
 			continue;
 		comma(p, &first);
-		put_lane(p, calls_read_thread(p->v->r, i), t->node,
-			 t->core == CALLS_NONE ? -1 : (int64_t)t->core, i, t->depth_min);
+		put_lane(p, t->label, t->node, core_of(t), r->order[k], t->depth_min);
 	}
-	free(order);
 	cvl_out_text(p->o, "],\n\"threads\":[");
-	for (size_t i = 0; i < calls_threads(c); i++) {
-		put_key(p,
-			i ? ",{\"name\":" : "{\"name\":", calls_read_thread(p->v->r, (uint32_t)i));
-		put_key(p, ",\"task\":", calls_read_task(p->v->r, (uint32_t)i));
-		cvl_out_printf(p->o, ",\"core\":%d",
-			       calls_thread(c, i)->core == CALLS_NONE ?
-				       -1 :
-				       (int)calls_thread(c, i)->core);
-		cvl_out_text(p->o,
-			     calls_thread(c, i)->idle ? ",\"idle\":true}" : ",\"idle\":false}");
+	for (size_t i = 0; i < r->n_threads; i++) {
+		put_key(p, i ? ",{\"name\":" : "{\"name\":", r->thread[i].label);
+		put_key(p, ",\"task\":", r->thread[i].task);
+		cvl_out_printf(p->o, ",\"core\":%" PRId64 ",\"idle\":%s}", core_of(&r->thread[i]),
+			       r->thread[i].idle ? "true" : "false");
 	}
 	cvl_out_text(p->o, "],\n\"names\":[\"?\"");
-	for (size_t i = 0; i < calls_read_functions(p->v->r); i++)
-		put_key(p, ",", calls_read_function(p->v->r, (uint32_t)i));
+	for (size_t i = 0; i < r->n_functions; i++)
+		put_key(p, ",", r->function[i].name);
 	cvl_out_text(p->o, "],\n");
-	return 0;
 }
 
 static void put_messages(const struct page *p)
 {
 	cvl_out_text(p->o, "\"messages\":[");
-	for (size_t i = 0; i < p->v->kept.messages.n; i++) {
-		const struct calls_message *m = &p->v->kept.message[i];
+	for (size_t i = 0; i < p->r->kept->messages.n; i++) {
+		const struct cvl_calls_message *m = &p->r->kept->message[i];
 
 		cvl_out_printf(p->o, "%s[%u,%u,%" PRId64 ",%" PRId64 ",%" PRId64 "]", i ? "," : "",
 			       m->from, m->to, m->sent.ns - p->zero, m->received.ns - p->zero,
 			       m->wait_from.ns - p->zero);
 	}
 	cvl_out_text(p->o, "],\n\"gaps\":[");
-	for (size_t i = 0; i < p->v->kept.gaps.n; i++) {
-		const struct calls_gap *g = &p->v->kept.gap[i];
+	for (size_t i = 0; i < p->r->kept->gaps.n; i++) {
+		const struct cvl_calls_gap *g = &p->r->kept->gap[i];
 
 		cvl_out_printf(
 			p->o, "%s[%" PRId64 ",%" PRId64 ",%d,%u,%" PRId64 "]", i ? "," : "",
 			g->begin.ns - p->zero, g->end.ns - p->zero,
-			g->core == CALLS_NONE ? -1 : (int)g->core, g->node,
+			g->core == CVL_CALLS_NONE ? -1 : (int)g->core, g->node,
 			g->lost == CVL_LOST_UNKNOWN || g->lost > INT64_MAX ? -1 : (int64_t)g->lost);
 	}
 	cvl_out_text(p->o, "],\n\"path\":[");
-	for (size_t i = 0; i < p->v->critical.n; i++) {
-		const struct calls_step *s = &p->v->critical.step[i];
+	for (size_t i = 0; i < p->r->n_steps; i++) {
+		const struct cvl_calls_step *s = &p->r->step[i];
 
 		cvl_out_printf(p->o, "%s[%u,%" PRId64 ",%" PRId64 ",%d]", i ? "," : "", s->thread,
 			       s->begin.ns - p->zero, s->end.ns - p->zero, (int)s->kind);
@@ -255,12 +256,10 @@ static void put_messages(const struct page *p)
 static void put_findings(const struct page *p)
 {
 	cvl_out_text(p->o, "\"findings\":[");
-	for (size_t i = 0; i < p->v->n_groups && i < p->v->top; i++) {
-		const struct calls_finding *f = p->v->group[i].first;
-		char *text = calls_view_sentence(p->v, &p->v->group[i]);
+	for (size_t i = 0; i < p->r->n_groups && i < p->findings; i++) {
+		const struct cvl_calls_finding *f = p->r->group[i].first;
 
-		put_key(p, i ? ",{\"text\":" : "{\"text\":", text ? text : "");
-		free(text);
+		put_key(p, i ? ",{\"text\":" : "{\"text\":", p->r->group[i].text);
 		cvl_out_printf(p->o, ",\"thread\":%u,\"begin\":%" PRId64 ",\"end\":%" PRId64 "}",
 			       f->span.thread, f->span.begin.ns - p->zero,
 			       f->span.end.ns - p->zero);
@@ -268,7 +267,7 @@ static void put_findings(const struct page *p)
 	cvl_out_text(p->o, "],\n");
 }
 
-static void put_note(const struct page *p, bool *first, const struct calls_list *l,
+static void put_note(const struct page *p, bool *first, const struct cvl_calls_list *l,
 		     const char *what)
 {
 	char shortest[CVL_TIME_TEXT], text[160];
@@ -284,8 +283,8 @@ static void put_note(const struct page *p, bool *first, const struct calls_list 
 
 static void put_notes(const struct page *p)
 {
-	const struct calls_kept *k = &p->v->kept;
-	const struct calls_repairs *r = calls_repairs(p->v->c);
+	const struct cvl_calls_kept *k = p->r->kept;
+	const struct cvl_calls_repairs *r = &p->r->repairs;
 	bool first = true;
 	char text[160];
 
@@ -303,30 +302,27 @@ static void put_notes(const struct page *p)
 		comma(p, &first);
 		put_string(p, text);
 	}
-	if (!cvl_timeline_sync(p->v->tl)) {
+	if (!p->r->synchronised) {
 		comma(p, &first);
 		put_string(p, "not synchronised: times of different clocks cannot be compared");
 	}
 	cvl_out_text(p->o, "]");
 }
 
-static int put_data(struct page *p)
+static int put_data(struct page *p, const char *title)
 {
-	const struct calls_kept *kept = &p->v->kept;
-	size_t threads = calls_threads(p->v->c);
-	struct calls_time first, last;
+	const struct cvl_calls_result *r = p->r;
+	const struct cvl_calls_kept *kept = r->kept;
 
-	if (group(&p->spans, kept, kept->spans.n, threads, lane_of_span) ||
-	    group(&p->aways, kept, kept->aways.n, threads, lane_of_away) ||
-	    group(&p->slices, kept, kept->slices.n, calls_cores(p->v->c), lane_of_slice))
+	if (group(&p->spans, kept, kept->spans.n, r->n_threads, lane_of_span) ||
+	    group(&p->aways, kept, kept->aways.n, r->n_threads, lane_of_away) ||
+	    group(&p->slices, kept, kept->slices.n, r->n_cores, lane_of_slice))
 		return -1;
-	calls_read_range(p->v->r, &first, &last);
-	p->zero = first.ns;
-	put_key(p, "{\"title\":", p->v->path);
-	cvl_out_printf(p->o, ",\"from\":%" PRId64 ",\"length\":%" PRId64 ",\n", first.ns,
-		       last.ns - first.ns);
-	if (put_lanes(p))
-		return -1;
+	p->zero = r->first.ns;
+	put_key(p, "{\"title\":", title);
+	cvl_out_printf(p->o, ",\"from\":%" PRId64 ",\"length\":%" PRId64 ",\n", r->first.ns,
+		       r->last.ns - r->first.ns);
+	put_lanes(p);
 	put_messages(p);
 	put_findings(p);
 	put_notes(p);
@@ -334,30 +330,25 @@ static int put_data(struct page *p)
 	return 0;
 }
 
-int calls_view_page(const struct calls_view *v, const char *path, struct cvl_error *err)
+int cvl_calls_page(const struct cvl_analysis *a, const char *title, size_t findings,
+		   struct cvl_out *out, struct cvl_error *err)
 {
 	const char *text = (const char *)calls_page;
 	const char *at = memmem(text, calls_page_bytes, marker, sizeof(marker) - 1);
-	struct page p = { .v = v };
-	int rc;
+	struct page p = { .a = a, .r = cvl_calls_result(a), .findings = findings, .o = out };
+	int rc = -1;
 
-	p.o = malloc(sizeof(*p.o));
 	p.scratch = malloc(sizeof(*p.scratch));
-	rc = p.o && p.scratch ? cvl_out_open(p.o, path, err) : cvl_no_memory(err);
-	if (!rc) {
+	if (p.scratch) {
 		cvl_out_init(p.scratch, -1, "memory");
-		cvl_out_long(p.o, text, (size_t)(at - text));
-		if (put_data(&p))
-			rc = cvl_no_memory(err);
+		cvl_out_long(out, text, (size_t)(at - text));
+		rc = put_data(&p, title);
 		at += sizeof(marker) - 1;
-		cvl_out_long(p.o, at, calls_page_bytes - (size_t)(at - text));
-		if (cvl_out_close(p.o, rc ? NULL : err) && !rc)
-			rc = CVL_E_IO;
+		cvl_out_long(out, at, calls_page_bytes - (size_t)(at - text));
 	}
 	ungroup(&p.spans);
 	ungroup(&p.aways);
 	ungroup(&p.slices);
-	free(p.o);
 	free(p.scratch);
-	return rc;
+	return rc ? cvl_no_memory(err) : 0;
 }

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/view.h"
-#include "output.h"
+#include <coeval/calls.h>
+
 #include "report/svg.h"
 
 #define WIDTH 1200.0
@@ -16,11 +16,12 @@
 #define DEEPEST 200
 #define FOLDED_DEEPEST 1000
 
-static const char *label(const struct calls_view *v, const struct calls_node *n)
+static const char *label(const struct cvl_calls_result *r, const struct cvl_calls_way *n)
 {
-	if (n->parent == CALLS_NONE)
-		return calls_read_thread(v->r, n->thread);
-	return n->function == CALLS_NONE ? "(other ways)" : calls_read_function(v->r, n->function);
+	if (n->parent == CVL_CALLS_NONE)
+		return r->thread[n->thread].label;
+	return n->function == CVL_CALLS_NONE ? "(other ways)" :
+					       cvl_calls_function_name(r, n->function);
 }
 
 /* What reads folded stacks cuts at semicolons and at the last blank. */
@@ -31,11 +32,11 @@ static void put_folded_name(struct cvl_out *o, const char *s)
 }
 
 /* The way to node @i, outermost first, into @way, which has room. */
-static size_t way_of(const struct calls_view *v, uint32_t i, uint32_t *way)
+static size_t way_of(const struct cvl_calls_result *r, uint32_t i, uint32_t *way)
 {
 	size_t n = 0;
 
-	for (; i != CALLS_NONE; i = calls_node(v->c, i)->parent)
+	for (; i != CVL_CALLS_NONE; i = r->way[i].parent)
 		way[n++] = i;
 	for (size_t k = 0; k < n / 2; k++) {
 		uint32_t w = way[k];
@@ -46,42 +47,45 @@ static size_t way_of(const struct calls_view *v, uint32_t i, uint32_t *way)
 	return n;
 }
 
-void calls_view_folded(const struct calls_view *v, struct cvl_out *o)
+int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl_error *err)
 {
-	uint32_t *way = calloc(calls_nodes(v->c) + 1, sizeof(*way));
+	const struct cvl_calls_result *r = cvl_calls_result(a);
+	uint32_t *way = calloc(r->n_ways + 1, sizeof(*way));
 
-	for (size_t i = 0; way && i < calls_nodes(v->c) && !o->closed; i++) {
-		const struct calls_node *n = calls_node(v->c, i);
+	if (!way)
+		return cvl_no_memory(err);
+	for (size_t i = 0; i < r->n_ways && !o->closed; i++) {
+		const struct cvl_calls_way *n = &r->way[i];
 		size_t depth;
 
 		if (n->self <= 0)
 			continue;
-		depth = way_of(v, (uint32_t)i, way);
+		depth = way_of(r, (uint32_t)i, way);
 		for (size_t k = 0; k < depth; k++) {
-			if (k ==
-			    FOLDED_DEEPEST) { /* lines of recursions would grow with their square */
+			if (k == FOLDED_DEEPEST) {
+				/* lines of recursions would grow with their square */
 				cvl_out_text(o, ";(deeper)");
 				break;
 			}
 			if (k)
 				cvl_out_char(o, ';');
-			put_folded_name(o, label(v, calls_node(v->c, way[k])));
+			put_folded_name(o, label(r, &r->way[way[k]]));
 		}
 		cvl_out_char(o, ' ');
 		cvl_out_i64(o, n->self);
 		cvl_out_char(o, '\n');
 	}
 	free(way);
+	return 0;
 }
 
 /* ---- the graph ---- */
 
 struct flame {
-	const struct calls_view *v;
-	struct cvl_out *o;
-	int64_t whole;
-	int64_t *width; /* of each node: self time of it and all below */
-	double scale;   /* pixels a ns */
+	const struct cvl_calls_result *r;
+	struct cvl_out *o; /* NULL: how high it is, and no more */
+	int64_t *width;    /* of each way: self time of it and all below */
+	double scale;      /* pixels a ns */
 	size_t deepest, left_out;
 };
 
@@ -95,10 +99,10 @@ static void colour_of(const char *name, char out[8])
 	snprintf(out, 8, "#%02x%02x%02x", 215 + h % 40, 120 + h / 40 % 100, 70 + h / 4000 % 50);
 }
 
-static void rect(const struct flame *fl, const struct calls_node *n, int64_t width, double x,
+static void rect(const struct flame *fl, const struct cvl_calls_way *n, int64_t width, double x,
 		 double y)
 {
-	const char *name = label(fl->v, n);
+	const char *name = label(fl->r, n);
 	double w = (double)width * fl->scale;
 	size_t letters = w > 2 * LETTER ? (size_t)((w - 4) / LETTER) : 0;
 	char colour[8], total[CVL_TIME_TEXT], self[CVL_TIME_TEXT];
@@ -108,12 +112,13 @@ static void rect(const struct flame *fl, const struct calls_node *n, int64_t wid
 	cvl_bound_text(self, n->self);
 	cvl_out_text(fl->o, "<g><title>");
 	svg_escape(fl->o, name, 200);
-	if (n->parent != CALLS_NONE)
+	if (n->parent != CVL_CALLS_NONE)
 		cvl_out_printf(fl->o, ": %llu calls,", (unsigned long long)n->calls);
-	cvl_out_printf(fl->o,
+	cvl_out_printf(
+		fl->o,
 		" %s, itself %s</title><rect x=\"%.2f\" y=\"%.1f\" width=\"%.2f\" height=\"%.1f\" rx=\"1\" fill=\"%s\"/>",
 		total, self, x, y, w > 0.6 ? w - 0.3 : w, ROW - 1,
-		n->parent == CALLS_NONE ? "#c9d4e0" : colour);
+		n->parent == CVL_CALLS_NONE ? "#c9d4e0" : colour);
 	if (letters > 2) {
 		const struct svg_words words = {
 			.x = x + 3, .y = y + ROW - 5, .size = 11, .most = letters
@@ -127,7 +132,7 @@ static void rect(const struct flame *fl, const struct calls_node *n, int64_t wid
 /* @i, and what is on it; @x is its left edge. Depth is bounded by DEEPEST. */
 static void draw(struct flame *fl, uint32_t i, size_t depth, double x, double base)
 {
-	const struct calls_node *n = calls_node(fl->v->c, i);
+	const struct cvl_calls_way *n = &fl->r->way[i];
 
 	if ((double)fl->width[i] * fl->scale < NARROWEST || depth >= DEEPEST) {
 		fl->left_out += fl->width[i] > 0;
@@ -137,7 +142,7 @@ static void draw(struct flame *fl, uint32_t i, size_t depth, double x, double ba
 		fl->deepest = depth + 1;
 	if (fl->o)
 		rect(fl, n, fl->width[i], x, base - (double)(depth + 1) * ROW);
-	for (uint32_t k = n->child; k != CALLS_NONE; k = calls_node(fl->v->c, k)->next) {
+	for (uint32_t k = n->child; k != CVL_CALLS_NONE; k = fl->r->way[k].next) {
 		draw(fl, k, depth + 1, x, base);
 		x += (double)fl->width[k] * fl->scale;
 	}
@@ -148,8 +153,8 @@ static void draw_all(struct flame *fl, double base)
 	double x = MARGIN;
 
 	fl->left_out = 0;
-	for (size_t i = 0; i < calls_threads(fl->v->c); i++) {
-		uint32_t root = calls_thread(fl->v->c, i)->root;
+	for (size_t i = 0; i < fl->r->n_threads; i++) {
+		uint32_t root = fl->r->thread[i].root;
 
 		if (!fl->width[root])
 			continue;
@@ -158,9 +163,8 @@ static void draw_all(struct flame *fl, double base)
 	}
 }
 
-static void put_graph(struct cvl_out *o, const void *graph)
+static void put_graph(struct flame *fl, const char *title, int64_t whole, struct cvl_out *o)
 {
-	struct flame copy = *(const struct flame *)graph, *fl = &copy;
 	char total[CVL_TIME_TEXT], text[160];
 	double height;
 	struct svg_words head = { .x = MARGIN, .y = 22, .size = 15, .bold = true };
@@ -171,9 +175,9 @@ static void put_graph(struct cvl_out *o, const void *graph)
 	height = TOP + (double)fl->deepest * ROW + 30;
 	foot.y = height - 8;
 	svg_begin(o, WIDTH, height, "flame graph");
-	svg_text(o, &head, fl->v->path);
+	svg_text(o, &head, title);
 	draw_all(fl, height - 26);
-	cvl_bound_text(total, fl->whole);
+	cvl_bound_text(total, whole);
 	snprintf(text, sizeof(text),
 		 "%s of self time; %zu ways of calling too narrow or deep to be drawn", total,
 		 fl->left_out);
@@ -181,28 +185,24 @@ static void put_graph(struct cvl_out *o, const void *graph)
 	svg_end(o);
 }
 
-int calls_view_svg(const struct calls_view *v, const char *path, struct cvl_error *err)
+int cvl_calls_flame(const struct cvl_analysis *a, const char *title, struct cvl_out *out,
+		    struct cvl_error *err)
 {
-	struct flame fl = { .v = v };
+	const struct cvl_calls_result *r = cvl_calls_result(a);
+	struct flame fl = { .r = r, .width = calloc(r->n_ways + 1, sizeof(*fl.width)) };
 	int64_t whole = 0;
-	int rc;
 
-	fl.width = calloc(calls_nodes(v->c) + 1, sizeof(*fl.width));
 	if (!fl.width)
 		return cvl_no_memory(err);
-	/* parents come before their children */
-	for (size_t i = calls_nodes(v->c); i-- > 0;) {
-		const struct calls_node *n = calls_node(v->c, i);
-
-		fl.width[i] += n->self > 0 ? n->self : 0;
-		if (n->parent != CALLS_NONE)
-			fl.width[n->parent] += fl.width[i];
+	for (size_t i = r->n_ways; i-- > 0;) {
+		fl.width[i] += r->way[i].self > 0 ? r->way[i].self : 0;
+		if (r->way[i].parent != CVL_CALLS_NONE)
+			fl.width[r->way[i].parent] += fl.width[i];
 		else
 			whole += fl.width[i];
 	}
 	fl.scale = whole ? (WIDTH - 2 * MARGIN) / (double)whole : 0;
-	fl.whole = whole;
-	rc = output_write(path, put_graph, &fl, err);
+	put_graph(&fl, title, whole, out);
 	free(fl.width);
-	return rc;
+	return 0;
 }

@@ -10,108 +10,100 @@
  * What is proven of each event is its bracket, two steps long, since the clock is read once between readings of the lines: see
  * drivers/poll/loop.h. A pulse as long as a bracket may be is not missed.
  */
-#ifndef ANALYSIS_PRECISION_H
-#define ANALYSIS_PRECISION_H
+#ifndef COEVAL_PRECISION_H
+#define COEVAL_PRECISION_H
 
-#include <coeval/timeline.h>
+#include <coeval/analysis.h>
+#include <coeval/api.h>
+#include <coeval/durations.h>
+#include <coeval/select.h>
 
-#include "analysis/flow/stats.h"
+CVL_BEGIN_DECLS
 
 /** Steps, or spans of two, of low to high ticks. */
-struct precision_bin {
+struct cvl_precision_bin {
 	uint64_t low, high, count, ticks;
 };
 
 /** Sorted by low; those of one range are one. */
-struct precision_bins {
-	struct precision_bin *bin;
+struct cvl_precision_bins {
+	struct cvl_precision_bin *bin;
 	size_t n, room;
 	uint64_t count, ticks; /* of all */
 };
 
-struct precision_gap {
+struct cvl_precision_gap {
 	size_t clock;
 	uint64_t end, ticks; /* up to this tick, for so long */
 	char cause[24];
 	char *detail;
 };
 
-struct precision_fact {
+struct cvl_precision_fact {
 	char *name, *value, *state;
 };
 
-struct precision_cause {
+struct cvl_precision_cause {
 	char name[24];
 	uint64_t n, ticks;
 };
-#define PRECISION_CAUSES 12
+#define CVL_PRECISION_CAUSES 12
 
 /** The clock's counter beside that of another processor, ticks: the worst that was told. */
-struct precision_counter {
+struct cvl_precision_counter {
 	bool told;
 	uint64_t cpu, apart, limit; /* shown to differ by; may differ by at most */
 };
 
 /** A clock with a loop that stamps, or with brackets. */
-struct precision_clock {
+struct cvl_precision_clock {
 	size_t clock;
 	uint64_t rate_hz,
 		resolution; /* resolution: epsilon, ticks; not below the step in which the counter advances */
-	struct precision_counter counter;
+	struct cvl_precision_counter counter;
 	bool looped; /* it tells of a loop */
 	uint64_t steps, longest, widest, gap_ticks;
-	struct precision_bins step, span;
-	struct precision_cause cause[PRECISION_CAUSES];
+	struct cvl_precision_bins step, span;
+	struct cvl_precision_cause cause[CVL_PRECISION_CAUSES];
 	size_t n_causes;
 	uint64_t gaps, gap_sum;   /* and ticks in them */
 	uint64_t overflows, lost; /* losses because something was full; records, as far as known */
 	uint64_t events, half_least, half_most; /* with a bracket, and their half-widths, ticks */
 	double half_sum;
-	struct precision_fact *fact;
+	struct cvl_precision_fact *fact;
 	size_t n_facts;
 };
 
-#define PRECISION_WITH 4
-
-/** An edge of a line, or an event, or one with fields of given values. */
-struct precision_point {
-	char name[96]; /* LINE or EVENT */
-	char side;     /* 'r', 'f', or 0: an event, or a line that rises */
-	unsigned n;    /* fields: */
-	struct {
-		char field[48];
-		uint64_t value;
-	} with[PRECISION_WITH];
-};
-
-/** `LINE`, `LINE:rise`, `LINE:fall`, `EVENT`, `EVENT:FIELD=NUMBER,...`. CVL_E_USAGE. */
-int precision_point_parse(struct precision_point *p, const char *text, size_t n,
-			  struct cvl_error *err);
-
-struct precision_opts {
-	const struct precision_point *from, *to; /* of durations, or NULL */
+struct cvl_precision_opts {
+	/** Of durations, on one clock: two, settled here, that outlive the analysis; or NULL. A line's name alone means its rise. */
+	struct cvl_selector *between;
 	bool across; /* also durations within which nobody looked for a while */
 };
 
-struct precision {
-	struct precision_clock *clock; /* of those that have something to tell */
+struct cvl_precision_result {
+	struct cvl_precision_clock *clock; /* of those that have something to tell */
 	size_t n;
-	struct precision_gap *gap; /* the longest, in order of time, of each clock */
+	struct cvl_precision_gap *gap; /* the longest, in order of time, of each clock */
 	size_t n_gaps;
-	struct flow_times times; /* broken: a loss lies within */
-	uint64_t open;           /* began, and did not end before another did */
+	struct cvl_durations times; /* between the two; broken: a loss lies within */
+	uint64_t open;              /* began, and did not end before another did */
 };
 
 /** Gaps that are kept one by one: the longest. All of them are counted. */
-#define PRECISION_GAPS 100000
+#define CVL_PRECISION_GAPS 100000
 
-/** Read @tl from its start. CVL_E_NOMEM, CVL_E_LIMIT. Free @p whatever is returned. */
-int precision_study(struct precision *p, struct cvl_timeline *tl, const struct precision_opts *opts,
-		    struct cvl_error *err);
-void precision_free(struct precision *p);
+/** @opts is copied. CVL_E_UNKNOWN_ID, CVL_E_USAGE: of the selectors. Later CVL_E_LIMIT: more than memory is spent on. */
+CVL_API int cvl_precision_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+			       const struct cvl_precision_opts *opts, struct cvl_error *err);
+
+/** Of an analysis that cvl_precision_open() made, when it has ended. */
+CVL_API const struct cvl_precision_result *cvl_precision_result(const struct cvl_analysis *a);
+
+/** @ticks of @c in ns, rounded up: bounds hold. */
+CVL_API int64_t cvl_precision_ns(const struct cvl_precision_clock *c, uint64_t ticks);
 
 /** At one level of assurance, ticks. */
-struct precision_level {
+struct cvl_precision_level {
 	double share;       /* of the time, that is asked for */
 	uint64_t tau;       /* steps up to this take at least that share of the time */
 	double time, steps; /* shares that they take, and that they are */
@@ -120,13 +112,13 @@ struct precision_level {
 };
 
 /** @c->looped. A @share of 1 is all there was. */
-struct precision_level precision_at(const struct precision_clock *c, double share);
+CVL_API struct cvl_precision_level cvl_precision_at(const struct cvl_precision_clock *c,
+						    double share);
 
 /** The levels shown: those of the paper's table, and some around. */
-#define PRECISION_LEVELS 7
-extern const double precision_levels[PRECISION_LEVELS];
+#define CVL_PRECISION_LEVELS 7
+CVL_API extern const double cvl_precision_levels[CVL_PRECISION_LEVELS];
 
-/** Put @b in its place. CVL_E_NOMEM. */
-int precision_bin_add(struct precision_bins *bins, const struct precision_bin *b);
+CVL_END_DECLS
 
 #endif

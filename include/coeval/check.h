@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * Checks: rules that a timeline must obey, and for each whether it holds, is violated, or cannot be
+ * told.
+ *
+ * Rules are read from YAML (docs/check.md) and bound to a timeline, whose slices the analysis is
+ * then pushed (coeval/analysis.h). It keeps what the rules' windows and the bounds reach back to,
+ * and no more.
+ *
+ * A case is one try of a rule: an event that asks for another, a stay of a line, two events in a
+ * row. It is *held* or *violated* only if that is so for all times within the bounds. What a gap,
+ * the end of the capture, or a record that comes out of order may have hidden cannot be told
+ * either.
+ *
+ * Bounds are taken to grow not faster than time does. Records with a capture bound of their own
+ * (CVL_HALF_WIDTH) are waited for as long as the greatest of these bounds so far.
+ */
+#ifndef COEVAL_CHECK_H
+#define COEVAL_CHECK_H
+
+#include <coeval/analysis.h>
+#include <coeval/api.h>
+
+CVL_BEGIN_DECLS
+
+/** First cases of a rule that are kept, of each verdict. */
+#define CVL_CHECK_CASES_MAX 5
+
+struct cvl_check_rules;
+
+/**
+ * The rules of the YAML file @path, or of the @n bytes of @text, which is called @name in messages.
+ * To be freed; *@rules is NULL on failure: CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
+ */
+CVL_API int cvl_check_rules_load(struct cvl_check_rules **rules, const char *path,
+				 struct cvl_error *err);
+CVL_API int cvl_check_rules_parse(struct cvl_check_rules **rules, const char *text, size_t n,
+				  const char *name, struct cvl_error *err);
+/** NULL is allowed. */
+CVL_API void cvl_check_rules_free(struct cvl_check_rules *rules);
+
+enum cvl_check_verdict {
+	CVL_CHECK_HOLDS,
+	CVL_CHECK_VIOLATED,
+	CVL_CHECK_CANNOT_TELL,
+	CVL_CHECK_VACUOUS, /* what the rule is about did not happen */
+	CVL_CHECK_VERDICTS
+};
+
+/** "holds", "violated", "cannot tell", "not tried" */
+CVL_API const char *cvl_check_verdict_name(enum cvl_check_verdict v);
+
+/** Why a case was violated, or cannot be told. */
+enum cvl_check_reason {
+	CVL_CHECK_BOUNDS,  /* too wide to say */
+	CVL_CHECK_LOSS,    /* a gap */
+	CVL_CHECK_CUT,     /* the capture begins later or ends sooner */
+	CVL_CHECK_LATE,    /* a record came out of order */
+	CVL_CHECK_CROWDED, /* more at once than are kept */
+	CVL_CHECK_TOO_SHORT,
+	CVL_CHECK_TOO_LONG,
+	CVL_CHECK_NONE_CAME,
+	CVL_CHECK_HAPPENED,
+	CVL_CHECK_OVERLAP,
+	CVL_CHECK_WRONG_ORDER,
+	CVL_CHECK_TOO_MANY,
+	CVL_CHECK_REASONS
+};
+
+/** Short and stable: "bounds", "gap", "too long". */
+CVL_API const char *cvl_check_reason_name(enum cvl_check_reason r);
+/** For people: "the bounds are too wide to say". */
+CVL_API const char *cvl_check_reason_text(enum cvl_check_reason r);
+
+/** A case that was violated or cannot be told. */
+struct cvl_check_case {
+	enum cvl_check_reason reason;
+	struct cvl_time time; /* of what began it */
+	int64_t bound_ns;     /* of time; CVL_BOUND_UNKNOWN */
+	const char *from;     /* node; "any" */
+	const char *to;       /* the other node, or NULL */
+	bool has_value;
+	int64_t value_ns, value_bound_ns; /* a distance or a length */
+	const char *event, *after;        /* of an order: what came, and after what; else NULL */
+};
+
+/** What came of one rule. */
+struct cvl_check_outcome {
+	const char *name;
+	size_t line; /* of the file */
+	enum cvl_check_verdict verdict;
+	uint64_t held, violated, unknown; /* cases */
+	uint64_t why[CVL_CHECK_REASONS];  /* of the violated and unknown ones */
+	struct cvl_check_case first_violated[CVL_CHECK_CASES_MAX];
+	struct cvl_check_case first_unknown[CVL_CHECK_CASES_MAX];
+};
+
+struct cvl_check_result {
+	const char *file; /* of the rules */
+	size_t n;
+	const struct cvl_check_outcome *rule; /* in the order of the file */
+	size_t count[CVL_CHECK_VERDICTS];     /* rules of each verdict */
+};
+
+struct cvl_check_opts {
+	const struct cvl_check_rules *rules; /* must outlive the analysis */
+};
+
+/**
+ * Bind the rules to @tl, which must outlive the analysis. CVL_E_UNKNOWN_ID: a node, line or event
+ * that is not there; CVL_E_LIMIT: more cases side by side than memory is spent on. The options are
+ * copied.
+ */
+CVL_API int cvl_check_open(struct cvl_analysis **a, struct cvl_timeline *tl,
+			   const struct cvl_check_opts *opts, struct cvl_error *err);
+
+/** Of an analysis that cvl_check_open() made and that was ended. It belongs to @a. */
+CVL_API const struct cvl_check_result *cvl_check_result(const struct cvl_analysis *a);
+
+CVL_END_DECLS
+
+#endif

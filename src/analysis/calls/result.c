@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: MIT */
+/* What came of it, as plain structs. */
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/calls/pairs.h"
+#include "analysis/calls/study.h"
+
+/* ---- lanes ---- */
+
+static int list_lanes(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->n_nodes = calls_read_nodes(s->read);
+	r->n_cores = calls_cores(s->calls);
+	r->n_threads = calls_threads(s->calls);
+	s->node = calloc(r->n_nodes + 1, sizeof(*s->node));
+	s->core = calloc(r->n_cores + 1, sizeof(*s->core));
+	s->thread = calloc(r->n_threads + 1, sizeof(*s->thread));
+	if (!s->node || !s->core || !s->thread)
+		return -1;
+	for (uint32_t i = 0; i < r->n_nodes; i++)
+		s->node[i] = calls_read_node(s->read, i);
+	for (uint32_t i = 0; i < r->n_cores; i++) {
+		s->core[i] = *calls_core(s->calls, i);
+		s->core[i].label = calls_read_core(s->read, i);
+	}
+	for (uint32_t i = 0; i < r->n_threads; i++) {
+		s->thread[i] = *calls_thread(s->calls, i);
+		s->thread[i].label = calls_read_thread(s->read, i);
+		s->thread[i].task = calls_read_task(s->read, i);
+	}
+	r->node = s->node;
+	r->core = s->core;
+	r->thread = s->thread;
+	return 0;
+}
+
+static uint64_t core_number(const struct cvl_calls_result *r, const struct cvl_calls_thread *t)
+{
+	return t->core == CVL_CALLS_NONE ? UINT64_MAX : r->core[t->core].number;
+}
+
+static int by_place(const void *va, const void *vb, void *result)
+{
+	const struct cvl_calls_result *r = result;
+	uint32_t a = *(const uint32_t *)va, b = *(const uint32_t *)vb;
+	const struct cvl_calls_thread *ta = &r->thread[a], *tb = &r->thread[b];
+
+	if (ta->node != tb->node)
+		return ta->node < tb->node ? -1 : 1;
+	if (ta->core != tb->core)
+		return core_number(r, ta) < core_number(r, tb) ? -1 : 1;
+	return (a > b) - (a < b);
+}
+
+static int order_lanes(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	s->order = calloc(r->n_threads + 1, sizeof(*s->order));
+	if (!s->order)
+		return -1;
+	for (uint32_t i = 0; i < r->n_threads; i++)
+		s->order[i] = i;
+	qsort_r(s->order, r->n_threads, sizeof(*s->order), by_place, r);
+	r->order = s->order;
+	return 0;
+}
+
+/* ---- functions ---- */
+
+/* Each of the spans may be off by what two stamps and the clock's rate may be. */
+static int64_t total_bound(const struct study *s, const struct cvl_calls_cost *k)
+{
+	const struct cvl_calls_time at = { .clock = s->result.thread[k->thread].clock };
+	const struct cvl_bound b = calls_read_bound(s->read, at);
+	int64_t bound;
+
+	if (__builtin_mul_overflow(b.capture, (int64_t)(2 * k->calls), &bound))
+		return CVL_BOUND_UNKNOWN;
+	/* the rate's limit, of the clock and of its map */
+	return cvl_add_sat(bound, (int64_t)((double)k->total * 2 * b.drift_ppm * 1e-6) +
+					  (int64_t)k->calls);
+}
+
+static void add_cost(struct cvl_calls_function *f, const struct cvl_calls_cost *k)
+{
+	if (!f->threads) {
+		f->min = INT64_MAX;
+		f->max = INT64_MIN;
+	}
+	f->threads++;
+	f->calls += k->calls;
+	f->repaired += k->repaired;
+	f->whole += k->whole;
+	f->total += k->total;
+	f->self += k->self;
+	f->sum += k->sum;
+	f->min = k->min < f->min ? k->min : f->min;
+	f->max = k->max > f->max ? k->max : f->max;
+	f->total_bound = cvl_add_sat(f->total_bound, k->total_bound);
+	f->part.preempted += k->part.preempted;
+	f->part.switched += k->part.switched;
+	f->part.blocked += k->part.blocked;
+	f->part.waiting += k->part.waiting;
+	f->part.hidden += k->part.hidden;
+}
+
+/* Who calls whom, and how often. */
+static int add_callers(struct study *s)
+{
+	const struct cvl_calls_result *r = &s->result;
+	struct calls_pairs pairs = { 0 };
+	uint64_t *calls = calloc(r->n_ways + 1, sizeof(*calls));
+	uint64_t *most = calloc(r->n_functions + 1, sizeof(*most));
+	int rc = calls && most ? 0 : -1;
+
+	for (size_t i = 0; i < r->n_ways && !rc; i++) {
+		const struct cvl_calls_way *w = &r->way[i];
+		uint32_t caller, *at;
+		uint64_t key;
+
+		if (w->function == CVL_CALLS_NONE || w->parent == CVL_CALLS_NONE)
+			continue;
+		caller = r->way[w->parent].function;
+		if (caller == CVL_CALLS_NONE)
+			continue;
+		key = (uint64_t)w->function << 32 | caller;
+		if (!calls_pairs_find(&pairs, key)) {
+			rc = calls_pairs_add(&pairs, key, (uint32_t)pairs.n);
+			s->function[w->function].callers++;
+		}
+		at = rc ? NULL : calls_pairs_find(&pairs, key);
+		if (!at)
+			continue;
+		calls[*at] += w->calls;
+		if (calls[*at] >= most[w->function]) {
+			most[w->function] = calls[*at];
+			s->function[w->function].caller = caller;
+		}
+	}
+	free(pairs.slot);
+	free(calls);
+	free(most);
+	return rc;
+}
+
+static int by_self(const void *va, const void *vb, void *functions)
+{
+	const struct cvl_calls_function *f = functions;
+	uint32_t ia = *(const uint32_t *)va, ib = *(const uint32_t *)vb;
+	const struct cvl_calls_function *a = &f[ia], *b = &f[ib];
+
+	if (a->self != b->self)
+		return a->self > b->self ? -1 : 1;
+	if (a->total != b->total)
+		return a->total > b->total ? -1 : 1;
+	return (ia > ib) - (ia < ib);
+}
+
+static int list_functions(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->n_functions = calls_read_functions(s->read);
+	r->n_ways = calls_nodes(s->calls);
+	r->n_costs = calls_costs(s->calls);
+	r->way = r->n_ways ? calls_node(s->calls, 0) : NULL;
+	r->cost = r->n_costs ? calls_cost(s->calls, 0) : NULL;
+	s->function = calloc(r->n_functions + 1, sizeof(*s->function));
+	s->hot = calloc(r->n_functions + 1, sizeof(*s->hot));
+	if (!s->function || !s->hot)
+		return -1;
+	for (uint32_t i = 0; i < r->n_functions; i++)
+		s->function[i] =
+			(struct cvl_calls_function){ .name = calls_read_function(s->read, i),
+						     .caller = CVL_CALLS_NONE };
+	for (size_t i = 0; i < r->n_costs; i++) {
+		struct cvl_calls_cost *k = calls_cost(s->calls, i);
+
+		k->total_bound = total_bound(s, k);
+		r->made_up += k->made_up;
+		r->made_up_ns = cvl_add_sat(r->made_up_ns, k->made_up_ns);
+		if (k->calls && k->function != CVL_CALLS_NONE)
+			add_cost(&s->function[k->function], k);
+	}
+	r->function = s->function;
+	if (add_callers(s))
+		return -1;
+	for (uint32_t i = 0; i < r->n_functions; i++)
+		if (s->function[i].calls)
+			s->hot[r->n_hot++] = i;
+	qsort_r(s->hot, r->n_hot, sizeof(*s->hot), by_self, s->function);
+	r->hot = s->hot;
+	return 0;
+}
+
+/* ---- the critical path ---- */
+
+/* By the name of its function, or by that behind its node's. */
+static bool is_called(const struct study *s, const struct cvl_calls_span *span)
+{
+	const struct cvl_calls_result *r = &s->result;
+	const char *function = cvl_calls_function_name(r, span->function);
+	const char *node = r->node[r->thread[span->thread].node];
+	size_t n = strlen(node);
+
+	return !fnmatch(s->glob, function, 0) || (!strncmp(s->glob, node, n) && s->glob[n] == '.' &&
+						  !fnmatch(s->glob + n + 1, function, 0));
+}
+
+/*
+ * The longest of those asked for; if none is, the longest that is in no other. Of those that are
+ * equal the first to end.
+ */
+static const struct cvl_calls_span *choose(const struct study *s)
+{
+	const struct cvl_calls_span *best = NULL;
+	bool best_whole = false;
+
+	for (size_t i = 0; i < s->kept.spans.n; i++) {
+		const struct cvl_calls_span *span = &s->kept.span[i];
+		bool whole = !span->marks;
+
+		if (s->glob ? !is_called(s, span) :
+			      span->depth > s->result.thread[span->thread].depth_min)
+			continue;
+		if (best && (whole != best_whole ? !whole :
+						   span->end.ns - span->begin.ns <=
+							   best->end.ns - best->begin.ns))
+			continue;
+		best = span;
+		best_whole = whole;
+	}
+	return best;
+}
+
+static int find_path(struct study *s)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->chosen = choose(s);
+	if (!r->chosen)
+		return 0;
+	if (calls_path_find(&s->critical, &s->kept, r->chosen->thread, r->chosen->begin,
+			    r->chosen->end))
+		return -1;
+	r->step = s->critical.step;
+	r->n_steps = s->critical.n;
+	r->cut = s->critical.cut;
+	return study_steps(s);
+}
+
+int study_conclude(struct study *s, struct cvl_error *err)
+{
+	struct cvl_calls_result *r = &s->result;
+
+	r->other_program =
+		s->config->symbols && !calls_read_known_addresses(s->read, &r->first_address);
+	calls_read_range(s->read, &r->first, &r->last);
+	r->synchronised = cvl_timeline_sync(s->tl) != NULL;
+	r->kept = &s->kept;
+	r->repairs = *calls_repairs(s->calls);
+	r->counts = calls_read_counts(s->read);
+	if (list_lanes(s) || order_lanes(s) || list_functions(s))
+		return cvl_no_memory(err);
+	s->finding = calls_find_all(s->find, r->last.ns - r->first.ns, &s->n_findings);
+	if ((!s->finding && s->n_findings) || study_group(s) || find_path(s))
+		return cvl_no_memory(err);
+	return 0;
+}
+
+void study_forget(struct study *s)
+{
+	for (size_t i = 0; i < s->result.n_groups; i++) {
+		free(s->group[i].where);
+		free(s->group[i].text);
+	}
+	free(s->group);
+	free(s->share);
+	free(s->finding);
+	free(s->node);
+	free(s->core);
+	free(s->thread);
+	free(s->function);
+	free(s->order);
+	free(s->hot);
+}
