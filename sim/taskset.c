@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "sim/taskset.h"
 
+#include <coeval/sim.h>
+
+#include "analysis/freq/freq.h"
+
 #include "core/random.h"
 
 #include <math.h>
@@ -163,4 +167,25 @@ int taskset_make(struct task_table *t, const struct device *d, enum taskset_kind
 		}
 	}
 	return 0;
+}
+
+const char *cvl_sim_tasks_kind_name(size_t kind)
+{
+	return kind < TASKSET_KINDS ? taskset_kinds[kind] : NULL;
+}
+
+int cvl_sim_tasks_make(struct cvl_freq_table **out, const struct cvl_freq_device *device,
+		       enum cvl_sim_tasks_kind kind, uint64_t seed, size_t n, struct cvl_error *err)
+{
+	struct cvl_freq_table *t = freq_table_new("simulated tasks");
+	int rc = t ? taskset_make(freq_table_of(t), freq_device_of(device), (enum taskset_kind)kind,
+				  seed, n, err) :
+		     cvl_no_memory(err);
+
+	*out = t;
+	if (rc) {
+		cvl_freq_table_free(t);
+		*out = NULL;
+	}
+	return rc;
 }

@@ -19,6 +19,7 @@
 
 #include <coeval/api.h>
 #include <coeval/error.h>
+#include <coeval/freq.h>
 #include <coeval/session.h>
 
 CVL_BEGIN_DECLS
@@ -129,6 +130,29 @@ struct cvl_sim_demo_score {
 CVL_API int cvl_sim_demo_compare(const struct cvl_sim_demo *demo, struct cvl_session *session,
 				 bool nominal, struct cvl_sim_demo_score *score,
 				 struct cvl_error *err);
+
+/* ---- tasks of a simulated processor, for trying rules that choose a frequency: see coeval/freq.h ---- */
+
+/** As many as the thesis on task characterization measured. */
+#define CVL_SIM_TASKS 69
+
+enum cvl_sim_tasks_kind {
+	CVL_SIM_TASKS_MIXED,     /* some miss in the flash cache, some wait for a time */
+	CVL_SIM_TASKS_COMPUTING, /* none waits for a time, as in the benchmark suite of the thesis */
+	CVL_SIM_TASKS_CONSTANT, /* nor do waiting cycles switch less: energy is exactly equation 2.6 */
+	CVL_SIM_TASKS_KINDS
+};
+
+/** "mixed", ...; NULL past the last. */
+CVL_API const char *cvl_sim_tasks_kind_name(size_t kind);
+
+/**
+ * @n tasks, each under every policy of @device, with and without wait-state adaption and cache, at every frequency, with their
+ * true energies. The same @seed gives the same ones. CVL_E_NOMEM.
+ */
+CVL_API int cvl_sim_tasks_make(struct cvl_freq_table **table, const struct cvl_freq_device *device,
+			       enum cvl_sim_tasks_kind kind, uint64_t seed, size_t n,
+			       struct cvl_error *err);
 
 CVL_END_DECLS
 

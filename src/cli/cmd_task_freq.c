@@ -1,48 +1,41 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "task/freq_report.h"
+#include "task/freq_view.h"
 #include "clocks_print.h"
 
-#include <coeval/time.h>
+#include <coeval/sim.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "sim/taskset.h"
-
 #define TASKS_MAX 1000
 #define SEEDS_MAX 1000
 
 struct request {
 	const char *device, *table, *write, *model;
-	struct freq_slice slice;
-	bool synthetic, list, json;
-	uint64_t seed, other_hz; /* other_hz 0: the lowest */
+	struct cvl_freq_opts opts;
+	bool synthetic, json;
+	uint64_t seed;
 	unsigned seeds, tasks;
-	unsigned kind; /* enum taskset_kind */
+	unsigned kind; /* enum cvl_sim_tasks_kind */
 };
-
-static const char *kind_name(size_t i)
-{
-	return i < TASKSET_KINDS ? taskset_kinds[i] : NULL;
-}
 
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
 	{ "device", 'd', "FILE", OPTION_FILE, AT(device),
 	  "its frequencies, voltages, wait states and what a cycle costs (YAML)", .must = true },
-	{ "policy", 0, "NAME", OPTION_TEXT, AT(slice.policy),
+	{ "policy", 0, "NAME", OPTION_TEXT, AT(opts.policy),
 	  "of voltage scaling (default: the device's first)" },
-	{ "adaption", 0, "on|off", OPTION_SWITCH, AT(slice.adaption),
+	{ "adaption", 0, "on|off", OPTION_SWITCH, AT(opts.adaption),
 	  "of wait states to the frequency (default: on)" },
-	{ "cache", 0, "on|off", OPTION_SWITCH, AT(slice.cache),
+	{ "cache", 0, "on|off", OPTION_SWITCH, AT(opts.cache),
 	  "of the flash memory (default: on)" },
-	{ "other", 0, "RATE", OPTION_RATE, AT(other_hz),
+	{ "other", 0, "RATE", OPTION_RATE, AT(opts.other_hz),
 	  "second frequency at which rules know the cycles (default: the lowest)" },
-	{ "list", 0, NULL, OPTION_FLAG, AT(list),
+	{ "list", 0, NULL, OPTION_FLAG, AT(opts.choices),
 	  "also each task's best frequency, and what the learned rule chooses" },
 	{ "model", 0, "FILE", OPTION_FILE, AT(model),
 	  "write the learned rule, fitted to all tasks, as C for the target" },
@@ -52,7 +45,7 @@ static const struct cli_option options[] = {
 	  OPTION_GIVEN(struct request, synthetic) },
 	{ "kind", 0, "KIND", OPTION_CHOICE, AT(kind),
 	  "mixed (default), computing (none waits), constant (alpha does not change)",
-	  .word = kind_name },
+	  .word = cvl_sim_tasks_kind_name },
 	{ "tasks", 0, "N", OPTION_NUMBER, AT(tasks), "how many (default: 69)", 1, TASKS_MAX },
 	{ "seeds", 0, "N", OPTION_NUMBER, AT(seeds), "this seed and the next ones, all together", 1,
 	  SEEDS_MAX },
@@ -71,7 +64,7 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 		return rc;
 	if (operands.n == r->synthetic)
 		return cli_usage(verb, "name one table of measurements, or --synthetic SEED");
-	if (r->seeds > 1 && (r->list || r->model))
+	if (r->seeds > 1 && (r->opts.choices || r->model))
 		return cli_usage(verb,
 				 "--list and --model are of one set of tasks, without --seeds");
 	if (!r->synthetic && (r->write || r->seeds > 1))
@@ -80,170 +73,114 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 	return -1;
 }
 
-static int choose_other(struct freq_set *set, uint64_t hz, struct cvl_error *err)
-{
-	struct swo_device d = freq_device(set);
-	uint32_t p = hz > UINT32_MAX ? 0 : swo_point_near(&d, (uint32_t)hz);
-
-	if (!hz)
-		return 0;
-	if (!p)
-		return cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"--other: no frequency of the device below its highest is near %llu Hz",
-			(unsigned long long)hz);
-	set->other = p;
-	return 0;
-}
-
-/* Tasks from the file, or those of seed number @k. */
-static int get(const struct request *r, const struct device *d, unsigned k, struct task_table *t,
-	       struct freq_set *set, struct problems *problems, struct cvl_error *err)
-{
-	int rc;
-
-	*set = (struct freq_set){ 0 };
-	if (r->synthetic) {
-		*t = (struct task_table){ .name = "simulated tasks" };
-		rc = taskset_make(t, d, (enum taskset_kind)r->kind, r->seed + k, r->tasks, err);
-	} else {
-		rc = table_load(t, r->table, err);
-	}
-	if (!rc)
-		rc = freq_set_make(set, t, d, &r->slice, &problems->report, err);
-	if (!rc)
-		rc = choose_other(set, r->other_hz, err);
-	if (!rc && set->n > TASKS_MAX)
-		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			      "%s: more than %d tasks; rules are fitted once for each of them",
-			      t->name, TASKS_MAX);
-	return rc;
-}
-
-/* The table or the model, to a file of its own. */
-static int write_file(const char *path, const struct task_table *t, const struct freq_set *set,
-		      const struct fitted *learned, struct cvl_error *err)
+/* The table of measurements, or the learned rule, to a file of its own. */
+static int write_file(const char *path, const struct cvl_freq_table *table,
+		      const struct cvl_freq *freq, struct cvl_error *err)
 {
 	struct cvl_out *o = malloc(sizeof(*o));
 	int rc;
 
 	if (!o)
 		return cvl_no_memory(err);
-	rc = cvl_out_open(o, path, err);
+	/* what cannot be written leaves the file as it was */
+	if (!table && cvl_freq_result(freq)->learned_from < 2)
+		rc = cvl_freq_write_model(freq, o, err);
+	else
+		rc = cvl_out_open(o, path, err);
 	if (!rc) {
-		if (t)
-			table_write(t, o);
+		if (table)
+			cvl_freq_table_write(table, o);
 		else
-			freq_write_model(o, set, learned);
+			cvl_freq_write_model(freq, o, err);
 		rc = cvl_out_close(o, err);
 	}
 	free(o);
 	return rc;
 }
 
-/* No energies to judge rules by: only what they choose. */
-static void tell_choices(const struct request *r, const struct freq_set *set, struct cvl_out *o)
-{
-	if (r->json) {
-		report_json(o, json_pack("{s:I, s:o}", "tasks", (json_int_t)set->n, "not_measured",
-					 freq_more_json(set)));
-		return;
-	}
-	cvl_out_text(
-		o,
-		"Fewer than two tasks have their energy at every frequency: rules cannot be judged.\n");
-	freq_print_more(o, set);
-}
-
-static void tell_one(const struct request *r, const struct freq_set *set, const struct contest *c,
+static void tell_one(const struct request *r, const struct cvl_freq_result *found,
 		     struct cvl_out *o)
 {
 	if (r->json) {
-		json_t *root = freq_set_json(set);
-
-		json_object_set_new(root, "rules", freq_contest_json(c));
-		json_object_set_new(root, "not_known", freq_lacks_json(c));
-		json_object_set_new(root, "learned_from",
-				    json_integer((json_int_t)c->learned_from));
-		if (r->list)
-			json_object_set_new(root, "choices", freq_tasks_json(set));
-		json_object_set_new(root, "not_measured", freq_more_json(set));
-		report_json(o, root);
+		report_json(o, freq_json(found));
 		return;
 	}
-	if (r->synthetic)
-		cvl_out_printf(o, "Simulated (%s, seed %llu): ", taskset_kinds[r->kind],
+	if (r->synthetic && found->n >= 2)
+		cvl_out_printf(o, "Simulated (%s, seed %llu): ", cvl_sim_tasks_kind_name(r->kind),
 			       (unsigned long long)r->seed);
-	freq_print_set(o, set);
-	freq_print_contest(o, c);
-	if (r->list)
-		freq_print_tasks(o, set);
-	freq_print_more(o, set);
+	freq_text(o, found);
 }
 
-static void tell_all(const struct request *r, const struct freq_tally *tally,
-		     const struct contest *c, struct cvl_out *o)
+static void tell_all(const struct request *r, const struct cvl_freq_tally *tally,
+		     const struct cvl_freq_result *found, struct cvl_out *o)
 {
 	if (r->json) {
-		report_json(o, freq_tally_json(tally, c));
+		report_json(o, freq_tally_json(tally, found));
 		return;
 	}
 	cvl_out_printf(o, "Simulated (%s): %u tasks of each of seeds %llu to %llu.\n\n",
-		       taskset_kinds[r->kind], r->tasks, (unsigned long long)r->seed,
+		       cvl_sim_tasks_kind_name(r->kind), r->tasks, (unsigned long long)r->seed,
 		       (unsigned long long)(r->seed + r->seeds - 1));
-	freq_print_tally(o, tally, c);
+	freq_tally_text(o, tally, found);
+}
+
+/* Tasks from the file, or those of seed number @k: what was found goes into @tally, and is told with the last one. */
+static int work_on(const struct request *r, const struct cvl_freq_device *device, unsigned k,
+		   struct cvl_freq_tally *tally, struct problems *problems, struct cvl_out *o,
+		   struct cvl_error *err)
+{
+	struct cvl_freq_table *table = NULL;
+	struct cvl_freq *freq = NULL;
+	int rc = r->synthetic ? cvl_sim_tasks_make(&table, device, (enum cvl_sim_tasks_kind)r->kind,
+						   r->seed + k, r->tasks, err) :
+				cvl_freq_table_load(&table, r->table, err);
+
+	if (!rc)
+		rc = cvl_freq_open(&freq, device, table, &r->opts, &problems->report, err);
+	if (!rc && r->write && !k)
+		rc = write_file(r->write, table, NULL, err);
+	if (!rc && r->model)
+		rc = write_file(r->model, NULL, freq, err);
+	if (!rc) {
+		const struct cvl_freq_result *found = cvl_freq_result(freq);
+
+		if (r->seeds == 1) {
+			tell_one(r, found, o);
+		} else {
+			cvl_freq_tally_add(tally, found);
+			if (k + 1 == r->seeds)
+				tell_all(r, tally, found, o);
+		}
+	}
+	cvl_freq_close(freq);
+	cvl_freq_table_free(table);
+	return rc;
 }
 
 static int work(const struct request *r, struct problems *problems, struct cvl_out *o,
 		struct cvl_error *err)
 {
-	struct contest *c = malloc(sizeof(*c));
-	struct freq_tally tally = { 0 };
+	struct cvl_freq_tally tally = { 0 };
+	struct cvl_freq_device *device;
 	struct progress progress;
-	struct device device;
-	int rc = c ? device_load(&device, r->device, err) : cvl_no_memory(err);
+	int rc = cvl_freq_device_load(&device, r->device, err);
 
 	progress_init(&progress, "fitting rules");
 	for (unsigned k = 0; k < r->seeds && !rc; k++) {
-		struct task_table t;
-		struct freq_set set;
-		struct fitted learned;
-
-		rc = get(r, &device, k, &t, &set, problems, err);
-		if (!rc && r->write && !k)
-			rc = write_file(r->write, &t, NULL, NULL, err);
-		if (!rc && r->model && set.n < 2)
-			rc = cvl_fail(
-				err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: --model needs two tasks at least that have their energy at every frequency",
-				t.name);
-		if (!rc && r->model)
-			rc = freq_learn(&learned, &set, err);
-		if (!rc && r->model)
-			rc = write_file(r->model, NULL, &set, &learned, err);
-		if (!rc && set.n < 2) {
-			tell_choices(r, &set, o);
-		} else if (!rc) {
-			contest_make(c, &set);
-			freq_tally_add(&tally, c);
-			if (r->seeds == 1)
-				tell_one(r, &set, c, o);
-			else
-				progress_show(&progress, k + 1, r->seeds);
-		}
-		freq_set_free(&set);
-		table_free(&t);
+		rc = work_on(r, device, k, &tally, problems, o, err);
+		if (r->seeds > 1)
+			progress_show(&progress, k + 1, r->seeds);
 	}
 	progress_clear(&progress);
-	if (!rc && r->seeds > 1)
-		tell_all(r, &tally, c, o);
-	free(c);
+	cvl_freq_device_free(device);
 	return rc ? rc : cvl_out_flush(o, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .slice = { NULL, true, true }, .seeds = 1, .tasks = TASKSET_TASKS };
+	struct request r = { .opts = { .adaption = true, .cache = true },
+			     .seeds = 1,
+			     .tasks = CVL_SIM_TASKS };
 	struct problems problems;
 	struct cvl_error err;
 	static struct cvl_out o;

@@ -1,62 +1,24 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "task/plan_ranges.h"
 #include "clocks_print.h"
 
+#include <coeval/plan.h>
 #include <coeval/time.h>
 
 #include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "analysis/plan/edges.h"
-#include "analysis/plan/plan.h"
+#define RANGES 16
 
 struct request {
-	uint64_t cpu_hz, timer_hz;
-	uint64_t accesses; /* a second; 0: as many as there can be */
-	bool fixed, json;
-	uint32_t acpr; /* if fixed */
-	struct plan_ranges ranges;
-};
-
-struct column {
-	struct plan_line line;
-	bool has_best;
-	uint32_t best;
-	double most; /* packets a second that can come */
-	double edges, manchester;
-	struct plan_delay delay;
+	struct cvl_plan_opts opts;
+	struct cvl_plan_range range[RANGES];
+	bool json;
 };
 
 /* The fastest clock, as in a device file. */
 #define RATE_MAX INT64_C(4000000000)
-/* A load or store takes two cycles at least. */
-#define ACCESS_CYCLES 2
-
-static void work_out(const struct request *r, struct column col[PLAN_PACKETS])
-{
-	struct edges_count nrz = { 0 }, manchester = { 0 };
-
-	for (int k = 0; k < PLAN_PACKETS; k++) {
-		struct column *c = &col[k];
-
-		c->line = (struct plan_line){ r->cpu_hz, r->timer_hz, r->acpr };
-		c->has_best = plan_best(&c->line, (enum plan_packet)k, &c->best);
-		if (!r->fixed)
-			c->line.acpr = c->has_best ? c->best : 0;
-		c->delay = plan_delay(&c->line, (enum plan_packet)k);
-	}
-	col[PLAN_ECP].most = plan_counter_rate(&col[PLAN_ECP].line);
-	col[PLAN_DTAOP].most =
-		r->accesses ? (double)r->accesses : (double)r->cpu_hz / ACCESS_CYCLES;
-	col[PLAN_ECP].edges = (double)edges_ecp(edges_nrz, 1);
-	col[PLAN_ECP].manchester = (double)edges_ecp(edges_manchester, 1);
-	edges_dtaops(&nrz, edges_nrz, 0, EDGES_COMPARATORS - 1, 1);
-	edges_dtaops(&manchester, edges_manchester, 0, EDGES_COMPARATORS - 1, 1);
-	col[PLAN_DTAOP].edges = (double)nrz.edges / (double)nrz.packets;
-	col[PLAN_DTAOP].manchester = (double)manchester.edges / (double)manchester.packets;
-}
 
 /* "312.5 k" */
 static const char *si(char text[24], double v)
@@ -84,15 +46,15 @@ static const char *percent(char text[24], double share)
 	return text;
 }
 
-static const char *range(char text[24], const struct plan_delay *d)
+static const char *range(char text[24], const struct cvl_plan_line *l)
 {
-	snprintf(text, 24, "%.0f..%.0f", d->least, d->most);
+	snprintf(text, 24, "%.0f..%.0f", l->delay_least, l->delay_most);
 	return text;
 }
 
-static const char *best(char text[24], const struct column *c)
+static const char *best(char text[24], const struct cvl_plan_line *l)
 {
-	return c->has_best ? number(text, c->best) : "none";
+	return l->has_best ? number(text, l->best) : "none";
 }
 
 static void row(struct table *t, const char *what, const char *counter, const char *access,
@@ -104,59 +66,64 @@ static void row(struct table *t, const char *what, const char *counter, const ch
 	table_cell(t, "%s", thesis);
 }
 
-static void print_text(struct cvl_out *o, const struct column col[PLAN_PACKETS])
+/* A number of both kinds of packets. */
+static void put(struct table *t, const char *what, const char *(*text)(char text[24], double v),
+		double counter, double access, const char *thesis)
 {
-	const struct column *e = &col[PLAN_ECP], *d = &col[PLAN_DTAOP];
+	char a[24], b[24];
+
+	row(t, what, text(a, counter), text(b, access), thesis);
+}
+
+static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
+{
+	const struct cvl_plan_line *e = &plan->line[CVL_PLAN_COUNTER],
+				   *d = &plan->line[CVL_PLAN_ACCESS];
 	char a[24], b[24];
 	struct table t;
 
 	table_init(&t, 4);
 	row(&t, "", "counter", "access", "the thesis");
-	row(&t, "prescaler", number(a, e->line.acpr), number(b, d->line.acpr), "1, 0");
-	row(&t, "bits a second", si(a, plan_bit_rate(&e->line)), si(b, plan_bit_rate(&d->line)),
-	    "26 M, 40 M: see below");
-	row(&t, "  rising edges, at most", si(a, plan_edge_rate(&e->line)),
-	    si(b, plan_edge_rate(&d->line)), "-");
-	row(&t, "bits a packet", number(a, plan_bits(PLAN_ECP)), number(b, plan_bits(PLAN_DTAOP)),
-	    "16, 24: without start and stop bits");
-	row(&t, "edges a packet", number(a, e->edges), number(b, d->edges), "5, 8.254 measured");
-	row(&t, "  in Manchester coding", number(a, e->manchester), number(b, d->manchester), "15");
-	row(&t, "packets a second, carried", si(a, plan_carried(&e->line, PLAN_ECP)),
-	    si(b, plan_carried(&d->line, PLAN_DTAOP)), "access: 1.6 M");
-	row(&t, "  that come", si(a, e->most), si(b, d->most), "312.5 k, 40 M");
-	row(&t, "  lost", percent(a, plan_lost(&e->line, PLAN_ECP, e->most)),
-	    percent(b, plan_lost(&d->line, PLAN_DTAOP, d->most)), "-");
-	row(&t, "bits a second they need", si(a, e->most * plan_bits(PLAN_ECP)),
-	    si(b, d->most * plan_bits(PLAN_DTAOP)), "5 M, 960 M");
-	row(&t, "counted after, ns", range(a, &e->delay), range(b, &d->delay),
-	    "260..720, 160..570");
+	put(&t, "prescaler", number, e->prescaler, d->prescaler, "1, 0");
+	put(&t, "bits a second", si, e->bits_per_s, d->bits_per_s, "26 M, 40 M: see below");
+	put(&t, "  rising edges, at most", si, e->edges_per_s, d->edges_per_s, "-");
+	put(&t, "bits a packet", number, e->bits, d->bits, "16, 24: without start and stop bits");
+	put(&t, "edges a packet", number, e->edges, d->edges, "5, 8.254 measured");
+	put(&t, "  in Manchester coding", number, e->edges_manchester, d->edges_manchester, "15");
+	put(&t, "packets a second, carried", si, e->carried_per_s, d->carried_per_s,
+	    "access: 1.6 M");
+	put(&t, "  that come", si, e->come_per_s, d->come_per_s, "312.5 k, 40 M");
+	put(&t, "  lost", percent, e->lost, d->lost, "-");
+	put(&t, "bits a second they need", si, e->come_per_s * e->bits, d->come_per_s * d->bits,
+	    "5 M, 960 M");
+	row(&t, "counted after, ns", range(a, e), range(b, d), "260..720, 160..570");
 	row(&t, "best prescaler", best(a, e), best(b, d), "1, 0");
 	table_print(&t, o, "lrrl", "");
 }
 
-static void print_notes(struct cvl_out *o, const struct request *r,
-			const struct column col[PLAN_PACKETS])
+static void print_notes(struct cvl_out *o, const struct cvl_plan_opts *opts,
+			const struct cvl_plan *plan)
 {
-	const double edges = plan_edge_rate(&col[PLAN_ECP].line);
+	const struct cvl_plan_line *e = &plan->line[CVL_PLAN_COUNTER];
 	char text[24];
 
 	cvl_out_printf(
 		o,
 		"\ncounter: a profiling counter that counts every cycle, read by a packet every %d.\n",
-		EDGES_ECP_UNITS);
+		CVL_PLAN_COUNTS);
 	cvl_out_printf(o, "access: of a comparator's addresses, %s.\n",
-		       r->accesses ? "as often as you say" :
-				     "every second cycle; --accesses tells how often");
-	if (r->fixed && edges >= (double)r->timer_hz)
+		       opts->accesses ? "as often as you say" :
+					"every second cycle; --accesses tells how often");
+	if (opts->fixed && e->edges_per_s >= (double)opts->timer_hz)
 		cvl_out_printf(
 			o,
 			"At this prescaler edges come as fast as the timer can count (%sHz): counts are too low.\n",
-			si(text, (double)r->timer_hz));
-	if (!col[PLAN_ECP].has_best)
+			si(text, (double)opts->timer_hz));
+	if (!e->has_best)
 		cvl_out_text(
 			o,
 			"No prescaler both carries a counter's packets and has edges that the timer can count: use a faster timer input.\n");
-	if (!col[PLAN_DTAOP].has_best)
+	if (!plan->line[CVL_PLAN_ACCESS].has_best)
 		cvl_out_text(o, "No prescaler has edges that the timer can count.\n");
 	cvl_out_text(
 		o,
@@ -164,28 +131,87 @@ static void print_notes(struct cvl_out *o, const struct request *r,
 		"of alternating bits, each of two bits; no prescaler gives its 26 MHz (docs/task.md).\n");
 }
 
-static json_t *column_json(const struct column *c, enum plan_packet kind)
+static void print_passes(struct cvl_out *o, const struct cvl_plan_opts *opts,
+			 const struct cvl_plan *plan)
 {
-	json_t *best = c->has_best ? json_integer(c->best) : json_null();
+	char a[24], b[24];
+	struct table t;
 
+	table_init(&t, 3);
+	table_heads(&t, (const char *[]){ "to measure", "passes", "comparators", NULL });
+	table_heads(&t, (const char *[]){ "cycles (read, not traced)", "0", "-", NULL });
+	table_heads(&t, (const char *[]){ "a profiling counter", "1", "-", NULL });
+	snprintf(a, sizeof(a), "%d", CVL_PLAN_CPI_PASSES);
+	table_heads(&t, (const char *[]){ "cycles an instruction", a, "-", NULL });
+	snprintf(a, sizeof(a), "%llu", (unsigned long long)plan->passes);
+	snprintf(b, sizeof(b), "%llu", (unsigned long long)plan->comparators);
+	if (opts->n_ranges)
+		table_heads(&t, (const char *[]){ "accesses of the ranges", a, b, NULL });
+	cvl_out_char(o, '\n');
+	table_print(&t, o, "lrr", "");
+	for (size_t i = 0; i < plan->n_blocks; i++)
+		cvl_out_printf(o, "%s0x%08x mask %u",
+			       i % 4 ? "   " :
+			       i     ? "\n  " :
+				       "  ",
+			       plan->block[i].address, plan->block[i].mask);
+	if (plan->comparators > plan->n_blocks)
+		cvl_out_printf(o, "\n  and %llu more",
+			       (unsigned long long)(plan->comparators - plan->n_blocks));
+	if (opts->n_ranges)
+		cvl_out_char(o, '\n');
+}
+
+static json_t *line_json(const struct cvl_plan_line *l, const char *packet)
+{
 	return json_pack("{s:s, s:i, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:i}",
-			 "packet", kind == PLAN_ECP ? "counter" : "access", "prescaler",
-			 (int)c->line.acpr, "bits_per_second", plan_bit_rate(&c->line),
-			 "rising_edges_per_second_max", plan_edge_rate(&c->line), "bits",
-			 (int)plan_bits(kind), "edges", c->edges, "edges_manchester", c->manchester,
-			 "carried_per_second", plan_carried(&c->line, kind), "come_per_second",
-			 c->most, "lost_share", plan_lost(&c->line, kind, c->most), "delay_ns_min",
-			 c->delay.least, "delay_ns_max", c->delay.most, "best_prescaler", best,
-			 "thesis_bits", (int)plan_thesis_bits(kind));
+			 "packet", packet, "prescaler", (int)l->prescaler, "bits_per_second",
+			 l->bits_per_s, "rising_edges_per_second_max", l->edges_per_s, "bits",
+			 (int)l->bits, "edges", l->edges, "edges_manchester", l->edges_manchester,
+			 "carried_per_second", l->carried_per_s, "come_per_second", l->come_per_s,
+			 "lost_share", l->lost, "delay_ns_min", l->delay_least, "delay_ns_max",
+			 l->delay_most, "best_prescaler",
+			 l->has_best ? json_integer(l->best) : json_null(), "thesis_bits",
+			 (int)l->data_bits);
+}
+
+static json_t *ranges_json(const struct cvl_plan *plan)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < plan->n_blocks; i++)
+		json_array_append_new(list, json_pack("{s:I, s:i}", "address",
+						      (json_int_t)plan->block[i].address, "mask",
+						      (int)plan->block[i].mask));
+	return json_pack("{s:I, s:I, s:b, s:o}", "comparators", (json_int_t)plan->comparators,
+			 "passes", (json_int_t)plan->passes, "blocks_cut",
+			 plan->comparators > plan->n_blocks, "blocks", list);
+}
+
+/* "0x08000000-0x080FFFFF" */
+static bool parse_range(const char *text, struct cvl_plan_range *out)
+{
+	unsigned long long from, to;
+	char *end;
+
+	if (*text == '-')
+		return false;
+	from = strtoull(text, &end, 0);
+	if (end == text || *end != '-' || end[1] == '-' || !end[1])
+		return false;
+	text = end + 1;
+	to = strtoull(text, &end, 0);
+	*out = (struct cvl_plan_range){ (uint32_t)from, (uint32_t)to };
+	return end != text && !*end && from <= to && to <= UINT32_MAX;
 }
 
 static int take_range(const struct verb *verb, void *to, char *text)
 {
-	struct plan_ranges *r = to;
+	struct request *r = to;
 
-	if (r->n == PLAN_RANGES)
-		return cli_usage(verb, "at most %d ranges", PLAN_RANGES);
-	if (!plan_range_parse(text, &r->range[r->n++]))
+	if (r->opts.n_ranges == RANGES)
+		return cli_usage(verb, "at most %d ranges", RANGES);
+	if (!parse_range(text, &r->range[r->opts.n_ranges++]))
 		return cli_usage(
 			verb, "--range takes FIRST-LAST, such as 0x08000000-0x080FFFFF, not '%s'",
 			text);
@@ -195,65 +221,61 @@ static int take_range(const struct verb *verb, void *to, char *text)
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
-	{ "cpu", 0, "RATE", OPTION_RATE, AT(cpu_hz),
+	{ "cpu", 0, "RATE", OPTION_RATE, AT(opts.cpu_hz),
 	  "clock of the processor and of its trace port (default: 80MHz)", .most = RATE_MAX },
-	{ "prescaler", 0, "N", OPTION_NUMBER, AT(acpr),
+	{ "prescaler", 0, "N", OPTION_NUMBER, AT(opts.prescaler),
 	  "of the trace port, TPIU_ACPR (default: the best for each kind of packet)", 0,
-	  PLAN_ACPR_MAX, OPTION_GIVEN(struct request, fixed) },
-	{ "timer", 0, "RATE", OPTION_RATE, AT(timer_hz),
+	  CVL_PLAN_PRESCALER_MAX, OPTION_GIVEN(struct request, opts.fixed) },
+	{ "timer", 0, "RATE", OPTION_RATE, AT(opts.timer_hz),
 	  "fastest edges that the counting timer takes (default: 40MHz)", .most = RATE_MAX },
-	{ "accesses", 0, "RATE", OPTION_RATE, AT(accesses),
+	{ "accesses", 0, "RATE", OPTION_RATE, AT(opts.accesses),
 	  "accesses a second (default: one every second cycle)" },
-	{ "range", 0, "FIRST-LAST", OPTION_TEXT, AT(ranges),
+	{ "range", 0, "FIRST-LAST", OPTION_TEXT, 0,
 	  "addresses to be counted by comparators; may be repeated", .take = take_range },
-	{ "comparators", 0, "N", OPTION_NUMBER, AT(ranges.comparators),
+	{ "comparators", 0, "N", OPTION_NUMBER, AT(opts.comparators),
 	  "that the chip has (default: 4)", 1, 16 },
-	{ "mask", 0, "BITS", OPTION_NUMBER, AT(ranges.mask),
-	  "of an address that a comparator can leave out, at most (default: 15)", 1, SWO_MASK_MAX },
+	{ "mask", 0, "BITS", OPTION_NUMBER, AT(opts.mask),
+	  "of an address that a comparator can leave out, at most (default: 15)", 1,
+	  CVL_PLAN_MASK_MAX },
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };
 
-/* Returns an exit status, or -1 to go on. */
-static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
-{
-	struct operands operands;
-	int rc = options_read(verb, r, argc, argv, &operands);
-
-	if (rc >= 0)
-		return rc;
-	if (r->ranges.n && !swo_cover_valid(r->ranges.range, r->ranges.n))
-		return cli_usage(verb, "two --range have addresses in common");
-	return -1;
-}
-
 static int run(int argc, char **argv, const struct verb *verb)
 {
-	struct request r = { .cpu_hz = 80000000,
-			     .timer_hz = 40000000,
-			     .ranges = { .comparators = 4, .mask = 15 } };
-	struct column col[PLAN_PACKETS] = { 0 };
+	struct request r = { .opts = { .cpu_hz = 80000000,
+				       .timer_hz = 40000000,
+				       .range = r.range,
+				       .comparators = 4,
+				       .mask = 15 } };
+	struct operands operands;
+	struct cvl_plan plan;
 	struct cvl_error err;
 	static struct cvl_out o;
-	int rc = parse(argc, argv, verb, &r);
+	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	work_out(&r, col);
+	rc = cvl_plan_make(&plan, &r.opts, &err);
+	if (rc)
+		return rc == CVL_E_USAGE ? cli_usage(verb, "two --range have addresses in common") :
+					   cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
-		json_t *root = json_pack(
-			"{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.cpu_hz, "timer_hz",
-			(json_int_t)r.timer_hz, "packets", column_json(&col[PLAN_ECP], PLAN_ECP),
-			column_json(&col[PLAN_DTAOP], PLAN_DTAOP), "cpi_passes", PLAN_CPI_PASSES);
+		json_t *root =
+			json_pack("{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.opts.cpu_hz,
+				  "timer_hz", (json_int_t)r.opts.timer_hz, "packets",
+				  line_json(&plan.line[CVL_PLAN_COUNTER], "counter"),
+				  line_json(&plan.line[CVL_PLAN_ACCESS], "access"), "cpi_passes",
+				  CVL_PLAN_CPI_PASSES);
 
-		if (r.ranges.n)
-			json_object_set_new(root, "ranges", plan_ranges_json(&r.ranges));
+		if (r.opts.n_ranges)
+			json_object_set_new(root, "ranges", ranges_json(&plan));
 		report_json(&o, root);
 	} else {
-		print_text(&o, col);
-		print_notes(&o, &r, col);
-		plan_ranges_print(&o, &r.ranges);
+		print_text(&o, &plan);
+		print_notes(&o, &r.opts, &plan);
+		print_passes(&o, &r.opts, &plan);
 	}
 	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;

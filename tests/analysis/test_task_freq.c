@@ -184,7 +184,7 @@ static void choices_count_as_best_better_and_no_worse(void **state)
 	add_task(&t, "saving", saving);
 	assert_int_equal(freq_set_make(&set, &t, &d, &all_on, NULL, &err), 0);
 	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++) {
-		struct freq_score s = { 0 };
+		struct cvl_freq_score s = { 0 };
 
 		freq_score_add(&s, &set, &set.c[1], table[i].point);
 		freq_score_end(&s);
@@ -194,7 +194,7 @@ static void choices_count_as_best_better_and_no_worse(void **state)
 		assert_int_equal(s.said, table[i].point >= 0);
 		assert_int_equal(lround(1000 * s.could_be), 200);
 	}
-	struct freq_score s = { 0 };
+	struct cvl_freq_score s = { 0 };
 
 	freq_score_add(&s, &set, &set.c[0],
 		       4); /* as good as the highest, and as slow as 80 / 13.3 */

@@ -16,7 +16,7 @@ struct contest_line {
 	enum contest_how how;
 	enum fit_kind kind;
 	uint32_t needs; /* SWO_NEED_... */
-	struct freq_score score;
+	struct cvl_freq_score score;
 };
 
 #define CONTEST_LINES 64

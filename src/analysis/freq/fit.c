@@ -142,11 +142,11 @@ int fit_choose(const struct fitted *f, const struct freq_set *set, const struct 
 }
 
 void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool leave_out,
-	       struct freq_score *out)
+	       struct cvl_freq_score *out)
 {
 	struct fitted f = { 0 };
 
-	*out = (struct freq_score){ 0 };
+	*out = (struct cvl_freq_score){ 0 };
 	if (!leave_out)
 		f = fit_make(rule, set, FIT_NONE);
 	for (size_t i = 0; i < set->n; i++) {
@@ -157,9 +157,9 @@ void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool lea
 	freq_score_end(out);
 }
 
-void fit_score_given(const struct fitted *f, const struct freq_set *set, struct freq_score *out)
+void fit_score_given(const struct fitted *f, const struct freq_set *set, struct cvl_freq_score *out)
 {
-	*out = (struct freq_score){ 0 };
+	*out = (struct cvl_freq_score){ 0 };
 	for (size_t i = 0; i < set->n; i++)
 		freq_score_add(out, set, &set->c[i], fit_choose(f, set, &set->c[i]));
 	freq_score_end(out);

@@ -76,8 +76,8 @@ unsigned fit_passes(uint32_t needs);
 
 /** How a rule does on every task of @set: fitted to all of them, or for each to the others (@leave_out). */
 void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool leave_out,
-	       struct freq_score *out);
+	       struct cvl_freq_score *out);
 /** The same of what is given. */
-void fit_score_given(const struct fitted *f, const struct freq_set *set, struct freq_score *out);
+void fit_score_given(const struct fitted *f, const struct freq_set *set, struct cvl_freq_score *out);
 
 #endif

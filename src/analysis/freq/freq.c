@@ -217,7 +217,7 @@ static double time_at(const struct freq_set *set, const struct freq_case *c, uin
 	return (double)c->cycles[p] / set->point[p].hz;
 }
 
-void freq_score_add(struct freq_score *s, const struct freq_set *set, const struct freq_case *c,
+void freq_score_add(struct cvl_freq_score *s, const struct freq_set *set, const struct freq_case *c,
 		    int point)
 {
 	uint32_t p = point < 0 ? 0 : (uint32_t)point, best = freq_best(set, c);
@@ -233,7 +233,7 @@ void freq_score_add(struct freq_score *s, const struct freq_set *set, const stru
 	s->slower += time_at(set, c, p) / time_at(set, c, 0) - 1;
 }
 
-void freq_score_end(struct freq_score *s)
+void freq_score_end(struct cvl_freq_score *s)
 {
 	double n = s->n ? (double)s->n : 1;
 

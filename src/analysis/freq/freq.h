@@ -6,6 +6,7 @@
 #define TASK_FREQ_H
 
 #include <coeval/error.h>
+#include <coeval/freq.h>
 
 #include "analysis/freq/device.h"
 #include "analysis/freq/table.h"
@@ -57,25 +58,10 @@ struct swo_device freq_device(const struct freq_set *set);
 /** Point with the least true energy; of two alike the higher frequency. */
 uint32_t freq_best(const struct freq_set *set, const struct freq_case *c);
 
-/**
- * How well chosen. A choice is
- * - best: no other point takes less energy;
- * - best or better: best, or less energy than the highest frequency. So a task that could save and is left at the highest is neither;
- * - no worse: no more energy than at the highest frequency.
- * The thesis counts by the second for cycles an instruction, and by the third for saved cycles and for the energy estimate.
- */
-struct freq_score {
-	size_t n, best, better, no_worse;
-	size_t said;     /* tasks of which the rule said something */
-	double saved;    /* mean over tasks of 1 - energy / energy at the highest frequency */
-	double slower;   /* mean over tasks of time / time at the highest frequency - 1 */
-	double could_be; /* saved by the best choice of all */
-};
-
-void freq_score_add(struct freq_score *s, const struct freq_set *set, const struct freq_case *c,
+void freq_score_add(struct cvl_freq_score *s, const struct freq_set *set, const struct freq_case *c,
 		    int point);
 /** After the last one: sums become means. */
-void freq_score_end(struct freq_score *s);
+void freq_score_end(struct cvl_freq_score *s);
 
 /* ---- what goes with what (10.4.3, 10.4.5, 10.4.6) ---- */
 
@@ -97,5 +83,12 @@ double freq_cpi_cycles(const struct freq_set *set, enum freq_group group, uint32
 double freq_static_w(const struct freq_set *set);
 /** Mean of alpha * C over tasks and points by equation 10.5, F, with the device's static powers, without task @skip. */
 double freq_alpha_c(const struct freq_set *set, size_t skip);
+
+/* ---- what is behind the public types, for whoever simulates tasks ---- */
+
+const struct device *freq_device_of(const struct cvl_freq_device *device);
+/** Empty; @name must outlive it. NULL: out of memory. */
+struct cvl_freq_table *freq_table_new(const char *name);
+struct task_table *freq_table_of(struct cvl_freq_table *table);
 
 #endif

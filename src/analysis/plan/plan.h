@@ -1,18 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * What a target can trace of its own tasks: how fast its SWO line is, how many packets it carries, how late they are counted,
- * which prescaler is best, and which comparators cover which addresses.
- *
- * The line's rate is Arm's f / (ACPR + 1), a bit each. Three figures of the thesis on task characterization bear it out, where
- * the 40 and 26 MHz that it gives for the line do not:
- * - A comparator's counter never passed 0.03 accesses a cycle (10.1, 10.2, 10.4.4). Prescaler 0 carries a packet of 30 bits in 30 cycles:
- *   0.0333, counted as 0.0313 when all accesses are of words. At half that rate it would have ended at 0.0167.
- * - A packet was counted 570 ns after its access at most, at 80 MHz (table 9.1): 45.6 cycles. From its first to its last edge
- *   are 29 bits, which at half that rate would be 58 cycles alone.
- * - A timer that takes 40 MHz lost edges at prescaler 0 (7.2.1): alternating bits of 80 Mbit/s rise every 25 ns.
- * So the 25 ns "between two neighbouring flanks" were between rising ones. 26 MHz would be 80 MHz / 3, which no prescaler
- * gives, or what prescaler 0 gives at 53.3 MHz; prescaler 1 gives 20 MHz of rising edges at 80 MHz.
- */
+/** What coeval/plan.h tells, piece by piece. */
 #ifndef TASK_PLAN_H
 #define TASK_PLAN_H
 
@@ -66,8 +53,5 @@ struct plan_delay plan_delay(const struct plan_line *line, enum plan_packet kind
  * Returns false if there is none: the counter's packets do not fit, or the timer is too slow for every prescaler.
  */
 bool plan_best(const struct plan_line *line, enum plan_packet kind, uint32_t *acpr);
-
-/** Passes to measure cycles an instruction (equation 4.1): CPI, EXC, SLEEP, LSU, FOLD; the cycle counter can be read (10.5). */
-#define PLAN_CPI_PASSES 5
 
 #endif
