@@ -38,11 +38,6 @@ struct judge {
 	struct cvl_error *err;
 };
 
-static int no_memory(const struct judge *j)
-{
-	return cvl_no_memory(j->err);
-}
-
 static int read_log(struct judge *j, const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -55,7 +50,7 @@ static int read_log(struct judge *j, const char *path)
 
 		if (!grown) {
 			fclose(f);
-			return no_memory(j);
+			return cvl_no_memory(j->err);
 		}
 		j->segment = grown;
 		j->segment[j->n_segments++] = s;
@@ -78,7 +73,7 @@ static int add_knot(struct judge *j, uint64_t true_tick, int64_t bound)
 	if (j->n_knots && k.tick.count <= j->knot[j->n_knots - 1].tick.count)
 		return 0;
 	if (cvl_room(&j->knot, j->n_knots, &j->cap_knots, sizeof(*j->knot)))
-		return no_memory(j);
+		return cvl_no_memory(j->err);
 	j->knot[j->n_knots++] = k;
 	return 0;
 }
@@ -294,7 +289,7 @@ int judge_clock(struct judgement *out, struct cvl_clock_sync *truth,
 		truth->verdict = CVL_GOOD;
 		snprintf(truth->reason, sizeof(truth->reason), "simulated");
 		if (!truth->clock)
-			rc = no_memory(&j);
+			rc = cvl_no_memory(j.err);
 	}
 	free(j.segment);
 	free(j.knot);

@@ -321,7 +321,7 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 		rc = make_unique(names, n, i);
 	}
 	if (rc)
-		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	return 0;
 }
 

@@ -240,7 +240,7 @@ static int write_metadata(struct exporter *x, const char *dir, struct cvl_error 
 	put_metadata(x);
 	fclose(x->types.f);
 	if (x->types.no_memory)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	x->types.f = f = fopen(path, "we");
 	if (!f)
 		return cvl_fail_errno(err, "create", path);

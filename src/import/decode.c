@@ -460,7 +460,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	int rc;
 
 	if (!j)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", copy.name);
+		return cvl_no_memory(err);
 	j->d = d;
 	j->clock = &copy;
 	j->report = report;

@@ -302,8 +302,7 @@ static int run(struct cvl_input *in, struct cvl_session *s, const struct cvl_imp
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	f->opts = opts;
 	f->in = in;
 	f->err = err;

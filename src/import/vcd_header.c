@@ -332,12 +332,6 @@ static int parse_width(const struct vcd_word *w, unsigned *width)
 	return 0;
 }
 
-static int no_memory(const struct declaring *d, struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-			cvl_input_name(d->words->in));
-}
-
 static int read_var(struct declaring *d, struct cvl_error *err)
 {
 	const char *name = cvl_input_name(d->words->in);
@@ -385,7 +379,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 		/* its other name was not chosen; this one may be */
 		known->kind = var.kind;
 		rc = section_text(d->words, ref, sizeof(ref), err);
-		return rc || place(d, known, ref, offset) ? rc : no_memory(d, err);
+		return rc || place(d, known, ref, offset) ? rc : cvl_no_memory(err);
 	}
 	var.id = malloc(w.n);
 	var.id_len = w.n;
@@ -402,7 +396,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 	if (place(d, &h->var[h->n_vars - 1], ref, offset))
 		return 0;
 no_memory:
-	return no_memory(d, err);
+	return cvl_no_memory(err);
 }
 
 static int read_scope(struct declaring *d, struct cvl_error *err)

@@ -140,7 +140,7 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 	return 0;
 no_memory:
 	closedir(dir);
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", t->path);
+	return cvl_no_memory(err);
 }
 
 int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_report *report,
@@ -158,7 +158,7 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	t = new_trace(path, metadata);
 	if (!t)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	if (access(metadata, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
 		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file",
 			      metadata);
@@ -201,7 +201,7 @@ int cvl_trace_parse(struct cvl_trace **out, const char *text, size_t n, const ch
 
 	*out = NULL;
 	if (!t)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+		return cvl_no_memory(err);
 	rc = parse(t, text, n, err);
 	if (rc)
 		cvl_trace_close(t);

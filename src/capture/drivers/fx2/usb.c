@@ -84,7 +84,7 @@ static int add(struct usb *u, libusb_device *dev, struct cvl_error *err)
 		u->analyzer = grown;
 	if (!grown || !a) {
 		free(a);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+		return cvl_no_memory(err);
 	}
 	a->usb = u;
 	a->index = u->n;
@@ -289,7 +289,7 @@ static int fx2_open(void **state, const struct cvl_device_opts *opts,
 
 	*state = NULL;
 	if (!u)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+		return cvl_no_memory(err);
 	u->opts = opts;
 	u->sink = sink;
 	rc = fx2_settings_for(&settings, opts->rate_hz, opts->lines ? opts->lines : 8, &tight, err);
@@ -310,7 +310,7 @@ static int fx2_open(void **state, const struct cvl_device_opts *opts,
 	if (!rc) {
 		u->list = calloc(u->n, sizeof(*u->list));
 		if (!u->list)
-			rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+			rc = cvl_no_memory(err);
 	}
 	if (rc) {
 		fx2_close(u);
