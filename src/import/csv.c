@@ -156,8 +156,8 @@ static int sigrok_header(struct csv *c, char *line, uint64_t offset, bool ended,
 
 	c->rate_hz = c->opts->rate_hz ? c->opts->rate_hz : k->rate_hz;
 	if (!c->rate_hz)
-		return wrong(c, CVL_E_MISSING, offset, "no `; Samplerate` is said: pass --rate HZ",
-			     err);
+		return cvl_hint(err, CVL_HINT_RATE,
+				wrong(c, CVL_E_MISSING, offset, "no `; Samplerate`", err));
 	if (!csv_sigrok_header(k, line, c->rate_hz)) {
 		c->pending = line;
 		c->pending_at = offset;
@@ -248,10 +248,12 @@ static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 		}
 	}
 	if (lines > CVL_LINES_MAX)
-		return cvl_fail(
-			err, CVL_E_LIMIT, 0,
-			"%s: has %zu digital lines, and a clock holds %d: choose some of them by --lines GLOB",
-			cvl_input_name(c->in), lines, CVL_LINES_MAX);
+		return cvl_hint(
+			err, CVL_HINT_LINES,
+			cvl_fail(
+				err, CVL_E_LIMIT, 0,
+				"%s: has %zu digital lines, and a clock holds %d: choose some of them",
+				cvl_input_name(c->in), lines, CVL_LINES_MAX));
 	if (c->opts->lines && !c->n_lines && !c->n_channels && !left_out)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no column is called '%.100s'",
 				cvl_input_name(c->in), c->opts->lines);

@@ -423,7 +423,7 @@ static void judge_packets(const struct job *j)
 			 where, j->nothing, j->packets);
 		cvl_tell(j->report, &problem);
 	}
-	swo_pipe_judge(&j->pipe, where, ":stream=", j->report);
+	swo_pipe_judge(&j->pipe, where, CVL_HINT_DECODE_STREAM, j->report);
 }
 
 /* Read the line and store nothing: what was decoded from it before stays if it cannot be read now. */

@@ -47,8 +47,8 @@ int swo_pipe_hole(struct swo_pipe *p, struct itm_when when);
 /** No more comes. */
 int swo_pipe_end(struct swo_pipe *p);
 
-/** Tell @report what was wrong with the frames, if there should be any. @where they are; @option that names a stream: "--stream ". */
-void swo_pipe_judge(const struct swo_pipe *p, const char *where, const char *option,
+/** Tell @report what was wrong with the frames, if there should be any. @where they are; @hint to name a stream. */
+void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint hint,
 		    const struct cvl_report *report);
 
 #endif

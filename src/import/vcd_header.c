@@ -503,12 +503,14 @@ static int check(struct declaring *d, struct cvl_error *err)
 		cvl_tell(d->words->opts->report, &e);
 	}
 	if (d->lines > CVL_LINES_MAX)
-		return cvl_fail(
-			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"%s: has %" PRIu64
-			" digital lines%s, and a clock holds %d: choose some of them by --lines GLOB, such as --lines '%.60s'",
-			name, d->lines, d->words->opts->lines ? " of those names" : "",
-			CVL_LINES_MAX, example(d->h->line[0]));
+		return cvl_hint(
+			err, CVL_HINT_LINES,
+			cvl_fail(
+				err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: has %" PRIu64
+				" digital lines%s, and a clock holds %d: choose some of them, such as '%.60s'",
+				name, d->lines, d->words->opts->lines ? " of those names" : "",
+				CVL_LINES_MAX, example(d->h->line[0])));
 	if (d->words->opts->lines && !d->h->n_lines && !any_vector(d->h))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"%s: no line or vector is called '%.100s'", name,

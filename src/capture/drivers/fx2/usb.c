@@ -123,11 +123,10 @@ static int choose(struct usb *u, struct cvl_error *err)
 	if (rc)
 		return rc;
 	if (!u->n && !u->opts->devices)
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"no FX2 analyzer found (looked for %s): plug one in; `coeval devices` shows "
-			"what is there",
-			fx2_ids_text());
+		return cvl_hint(err, CVL_HINT_DEVICES,
+				cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					 "no FX2 analyzer found (looked for %s): plug one in",
+					 fx2_ids_text()));
 	for (const char *p = u->opts->devices; p && *p; p += *p == ',') {
 		size_t k = strcspn(p, ","), i = 0;
 
@@ -135,10 +134,9 @@ static int choose(struct usb *u, struct cvl_error *err)
 		       (strncmp(u->analyzer[i]->place.text, p, k) || u->analyzer[i]->place.text[k]))
 			i++;
 		if (i == u->n)
-			return cvl_fail(
-				err, CVL_E_ENV, CVL_NO_OFFSET,
-				"usb %.*s: there is no FX2 analyzer: `coeval devices` shows what is there",
-				(int)k, p);
+			return cvl_hint(err, CVL_HINT_DEVICES,
+					cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+						 "usb %.*s: no FX2 analyzer there", (int)k, p));
 		p += k;
 	}
 	qsort(u->analyzer, u->n, sizeof(struct analyzer *), by_place);
