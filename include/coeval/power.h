@@ -157,6 +157,7 @@ CVL_API int cvl_power_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 /** Of an analysis that cvl_power_open() made: complete when it has ended. */
 CVL_API const struct cvl_power_result *cvl_power_result(const struct cvl_analysis *a);
 
+/** Take in one more. */
 CVL_API void cvl_power_sum_add(struct cvl_power_sum *sum,
 			       const struct cvl_power_interval *interval);
 

@@ -184,6 +184,7 @@ struct cvl_task_figures {
 	bool statistical; /* bounds of counts are of 99.9 % */
 };
 
+/** Take in one more. */
 CVL_API void cvl_task_sum_add(struct cvl_task_sum *sum, const struct cvl_task_run *run);
 
 /** What a sum of runs of @r comes to: all of it, not the mean. */

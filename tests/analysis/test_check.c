@@ -475,7 +475,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { after: A is hihg, then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
 	       "rules:1:12: 'A is hihg': the session has no line or event A is hihg");
 	refuse(&x, "- { after: 'A:hihg', then: B rises, within: 1ms }", CVL_E_UNKNOWN_ID,
-	       "no line or event A:hihg");
+	       "not hihg");
 	refuse(&x, "- { state: A rises, at most: 1ms }", CVL_E_SYNTAX, "a state is needed");
 	refuse(&x, "- { state: A is high, at most: 1ms, at least: 2ms }", CVL_E_SYNTAX,
 	       "nothing can be both");

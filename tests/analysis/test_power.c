@@ -252,6 +252,7 @@ static int study(struct world *w, const struct cvl_power_opts *opts, struct got 
 	struct cvl_timeline *tl;
 	int rc;
 
+	drop(got);
 	got->n = 0;
 	with.put = take;
 	with.ctx = got;
@@ -614,6 +615,7 @@ static void what_cannot_be_said_is_refused(void **state)
 	cvl_selector_free(&selector[0]);
 	ok(cvl_selector_parse(&selector[0], "LED:rise", 8, &err), &err);
 	assert_int_equal(study(&w, &opts, &got, &err), CVL_E_USAGE);
+	drop(&got);
 	unmake(&w);
 }
 

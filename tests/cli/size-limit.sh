@@ -57,7 +57,7 @@ limited() {
 	) 2>&1 | cat # the shell's own output is not limited
 	echo "status ${PIPESTATUS[0]}"
 }
-limited 200 join -o j whole
+limited 200 session join -o j whole
 limited 1 export whole --to csv -o whole.csv
 limited 0 import -o none --format raw --channels 8 --rate 10k --node a samples.raw
 limited 0 sync whole --pulse D7:rise:25600us | grep -v desk

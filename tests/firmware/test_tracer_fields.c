@@ -271,7 +271,7 @@ static void any_declarations_are_read_as_they_were_written(void **state)
 		snprintf(
 			command, sizeof(command),
 			"cd %s && %s -std=c99 -pedantic -Wall -Wextra -Werror -I. -I" COEVAL_SOURCE_DIR
-			"/firmware program.c " COEVAL_SOURCE_DIR
+			"/firmware/lib program.c " COEVAL_SOURCE_DIR
 			"/firmware/lib/tracer/tracer.c " COEVAL_SOURCE_DIR
 			"/firmware/lib/tracer/metadata.c -o program && ./program",
 			scratch, compilers[i % 4]);
