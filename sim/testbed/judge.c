@@ -22,9 +22,9 @@ struct judge {
 	struct judgement *j;
 	const struct bed_course *course;
 	struct segment *segment;
-	size_t n_segments, at; /* segment that is being read */
-	int64_t shift;         /* true tick minus stored one */
-	size_t edge;           /* next one that is expected */
+	size_t n_segments, room, at; /* segment that is being read */
+	int64_t shift;               /* true tick minus stored one */
+	size_t edge;                 /* next one that is expected */
 	uint8_t pins;
 	bool known;     /* what the pins were */
 	uint64_t first; /* true tick at which the stored segment begins */
@@ -46,13 +46,10 @@ static int read_log(struct judge *j, const char *path)
 	if (!f)
 		return cvl_fail_errno(j->err, "open", path);
 	while (fscanf(f, "%" SCNu64 " %" SCNu64, &s.first, &s.end) == 2) {
-		struct segment *grown = realloc(j->segment, (j->n_segments + 1) * sizeof(*grown));
-
-		if (!grown) {
+		if (cvl_room(&j->segment, j->n_segments, &j->room, sizeof(*j->segment))) {
 			fclose(f);
 			return cvl_no_memory(j->err);
 		}
-		j->segment = grown;
 		j->segment[j->n_segments++] = s;
 	}
 	fclose(f);

@@ -58,7 +58,7 @@ static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 static int find_source(struct watcher *w, const char *name, bool numbered, int64_t period)
 {
 	struct sync_problem *p = w->p;
-	struct sync_source *grown;
+	struct sync_source *new;
 
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (!strcmp(p->source[i].name, name))
@@ -66,12 +66,11 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	if (p->n_sources == SOURCES_MAX)
 		return cvl_fail(w->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"beacons of more than %d senders were heard", SOURCES_MAX);
-	grown = realloc(p->source, (p->n_sources + 1) * sizeof(*grown));
-	if (!grown)
+	if (cvl_room(&p->source, p->n_sources, &p->room_sources, sizeof(*p->source)))
 		return cvl_no_memory(w->err);
-	p->source = grown;
-	grown[p->n_sources] = (struct sync_source){ .numbered = numbered, .period_ns = period };
-	snprintf(grown[p->n_sources].name, sizeof(grown->name), "%s", name);
+	new = &p->source[p->n_sources];
+	*new = (struct sync_source){ .numbered = numbered, .period_ns = period };
+	snprintf(new->name, sizeof(new->name), "%s", name);
 	return (int)p->n_sources++;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/internal.h"
 
+#include <coeval/array.h>
+
 #include <coeval/files.h>
 #include "store/ctf/wire.h"
 
@@ -110,7 +112,7 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 {
 	DIR *dir = opendir(t->path);
 	struct dirent *d;
-	size_t capacity = 0;
+	size_t room = 0;
 
 	if (!dir)
 		return cvl_fail_errno(err, "open", t->path);
@@ -120,15 +122,8 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 		if (d->d_name[0] == '.' || !strcmp(d->d_name, "metadata") ||
 		    fstatat(dirfd(dir), d->d_name, &st, 0) || !S_ISREG(st.st_mode))
 			continue;
-		if (t->n_files == capacity) {
-			struct stream_file *grown;
-
-			capacity = capacity ? 2 * capacity : 16;
-			grown = realloc(t->file, capacity * sizeof(*grown));
-			if (!grown)
-				goto no_memory;
-			t->file = grown;
-		}
+		if (cvl_room(&t->file, t->n_files, &room, sizeof(*t->file)))
+			goto no_memory;
 		t->file[t->n_files].name = strdup(d->d_name);
 		if (!t->file[t->n_files].name)
 			goto no_memory;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/drivers/driver.h"
 
+#include <coeval/array.h>
+
 #ifdef HAVE_LIBUSB
 #include "capture/drivers/fx2/usb_internal.h"
 
@@ -77,12 +79,9 @@ static void fx2_close(void *state)
 
 static int add(struct usb *u, libusb_device *dev, struct cvl_error *err)
 {
-	struct analyzer **grown = realloc(u->analyzer, (u->n + 1) * sizeof(struct analyzer *));
 	struct analyzer *a = calloc(1, sizeof(*a));
 
-	if (grown)
-		u->analyzer = grown;
-	if (!grown || !a) {
+	if (!a || cvl_room(&u->analyzer, u->n, &u->room, sizeof(*u->analyzer))) {
 		free(a);
 		return cvl_no_memory(err);
 	}
