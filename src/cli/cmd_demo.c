@@ -97,7 +97,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       d->csv);
 	cvl_out_printf(
 		o,
-		"Look further:  coeval info %s\n               coeval show %s --from 2 --to 2.1 --bounds\n",
+		"Look further:  coeval info %s\n               coeval show %s --from 2 --until 2.1 --bounds\n",
 		d->session, d->session);
 }
 

@@ -190,7 +190,7 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	for (size_t i = 0; i < s->n_samples; i++)
 		cvl_out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
 	next_command(s, !w->senders, command);
-	cvl_out_printf(o, "\nNext:  %s\n", command);
+	cvl_out_printf(o, "\nnext: %s\n", command);
 	if (w->senders && w->pulses) {
 		next_command(s, true, command);
 		cvl_out_printf(o, "  or:  %s\n", command);
