@@ -43,7 +43,10 @@ enum cvl_code {
 	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
-/** What would help, for a program to put into words of its own: options of a command, buttons of a window. */
+/**
+ * What would help, for a program to put into words of its own: options of a command, buttons of a
+ * window.
+ */
 enum cvl_hint {
 	CVL_HINT_NONE,
 	CVL_HINT_NO_SESSION,  /* import something into a session of that name */

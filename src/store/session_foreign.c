@@ -71,7 +71,10 @@ int64_t session_claimed_start(const struct cvl_clock_class *c)
 	return ns > INT64_MAX || ns < INT64_MIN ? 0 : (int64_t)ns;
 }
 
-/* The rate of clock class @class, or what was said of it if the metadata have none. What is assumed is told. */
+/*
+ * The rate of clock class @class, or what was said of it if the metadata have none. What is
+ * assumed is told.
+ */
 static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 			const struct cvl_trace_opts *opts)
 {
@@ -98,7 +101,8 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 }
 
 /*
- * What a clock of @trace is called: as its node is, but for a process that LTTng-UST traced by itself, of which a node has many: PROCNAME-VPID.
+ * What a clock of @trace is called: as its node is, but for a process that LTTng-UST traced by
+ * itself, of which a node has many: PROCNAME-VPID.
  */
 static void name_clock(const struct cvl_trace *trace, const char *node,
 		       const struct cvl_clock_class *class, const struct cvl_trace_opts *opts,

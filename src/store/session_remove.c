@@ -150,7 +150,10 @@ static int forget_anchor(const struct cvl_session *s, const char *name, struct c
 	return 0;
 }
 
-/* The directory of all traces, if it is one: what a stranger's link leads to is not ours to remove. */
+/*
+ * The directory of all traces, if it is one: what a stranger's link leads to is not ours to
+ * remove.
+ */
 static int traces_of(const struct cvl_session *s, char path[CVL_PATH_MAX], struct cvl_error *err)
 {
 	struct stat st;

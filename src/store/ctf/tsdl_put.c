@@ -237,7 +237,10 @@ static void put_enum(FILE *f, const struct cvl_type *t)
 	fputs(" }", f);
 }
 
-/* A field of the packet's context that is called like one of the copy's own, and is shown because it is signed. */
+/*
+ * A field of the packet's context that is called like one of the copy's own, and is shown because
+ * it is signed.
+ */
 static const char *free_name(enum cvl_scope scope, const char *name)
 {
 	static const char *const taken[] = { "_timestamp_begin", "_timestamp_end",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The one writer of TSDL: of what our traces are, and of what any trace's fields are when they are copied.
+ * The one writer of TSDL: of what our traces are, and of what any trace's fields are when they are
+ * copied.
  *
- * The store goes on with a trace only if its metadata are what they would be now: what is put here never changes.
+ * The store goes on with a trace only if its metadata are what they would be now: what is put here
+ * never changes.
  */
 #ifndef TSDL_PUT_H
 #define TSDL_PUT_H
@@ -29,7 +31,10 @@ void tsdl_put_int(FILE *f, const struct tsdl_int *i);
 /** That integer by the name @name. */
 void tsdl_put_alias(FILE *f, const char *name, const struct tsdl_int *i);
 
-/** uint8_t to int64_t, @extra called @name, double; and the trace with its packet header: magic, UUID, stream. */
+/**
+ * uint8_t to int64_t, @extra called @name, double; and the trace with its packet header: magic,
+ * UUID, stream.
+ */
 void tsdl_put_trace(FILE *f, const char *name, const struct tsdl_int *extra,
 		    const uint8_t uuid[16]);
 
@@ -49,7 +54,8 @@ void tsdl_put_event(FILE *f, size_t stream, uint32_t id, const char *name);
 /* ---- types ---- */
 
 /*
- * Types of a trace for a copy of its fields in whole little-endian bytes: names, scopes, sizes and labels stay.
+ * Types of a trace for a copy of its fields in whole little-endian bytes: names, scopes, sizes and
+ * labels stay.
  *
  * So do references: the length of a sequence and the tag of a variant are where they were. Those in
  * a scope that is not copied (a header, sizes of a packet) are written in front of the sequence or
@@ -76,8 +82,8 @@ void tsdl_put_scope(struct tsdl_put *p, enum cvl_scope scope);
 bool tsdl_has_scope(const struct tsdl_put *p, enum cvl_scope scope);
 
 /**
- * Whether sequence or variant @t has a 32-bit length or option number of ours in front. Known when all that uses it was put once: put
- * everything twice.
+ * Whether sequence or variant @t has a 32-bit length or option number of ours in front. Known when
+ * all that uses it was put once: put everything twice.
  */
 bool tsdl_is_own(const struct tsdl_put *p, const struct cvl_type *t);
 
