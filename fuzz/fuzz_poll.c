@@ -5,7 +5,7 @@
 
 #include "capture/drivers/poll/facts.h"
 #include "capture/drivers/poll/source.h"
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 
 static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t n,
 	       struct cvl_error *err)
@@ -14,7 +14,7 @@ static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t
 
 	(void)analyzer, (void)err;
 	for (size_t i = 0; i < n; i++)
-		*sum += r[i].tick + (r[i].what == DRIVER_EVENT && r[i].cls == TOLD_GAP ?
+		*sum += r[i].tick + (r[i].what == DRIVER_EVENT && r[i].cls == POLL_RECORD_GAP ?
 					     strlen(r[i].field[2].s) :
 					     0);
 	return 0;
@@ -22,7 +22,7 @@ static int see(void *ctx, size_t analyzer, const struct driver_record *r, size_t
 
 static void records(const uint8_t *data, size_t n)
 {
-	static struct told t;
+	static struct poll_records t;
 	struct poll_watch watch = { .root = "/there/is/none", .msr = -1 };
 	uint64_t sum = 0, at = 1000;
 	const struct driver_sink sink = { .records = see, .ctx = &sum };
@@ -36,12 +36,12 @@ static void records(const uint8_t *data, size_t n)
 		s.from = at + data[i + 2];
 		s.to = s.from + data[i + 3];
 		s.moved = data[i] & 64;
-		told_seen(&t, &s, NULL);
+		poll_records_seen(&t, &s, NULL);
 		if (data[i] & 128)
-			told_until(&t, at, NULL);
+			poll_records_until(&t, at, NULL);
 		at += data[i + 1];
 	}
-	told_until(&t, UINT64_MAX, NULL);
+	poll_records_until(&t, UINT64_MAX, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

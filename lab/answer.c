@@ -45,7 +45,7 @@ int answer_read(struct answer *a, const char *text, size_t n, const char *name,
 	for (size_t i = 0; i < length; i++)
 		if (result[i] < ' ' || result[i] > '~')
 			return cvl_fail(err, CVL_E_SYNTAX, (uint64_t)(result - text) + i,
-					"%s: the answer holds what is no text: %s", name,
+					"%s: the answer is not text: %s", name,
 					lab_excerpt(seen, sizeof(seen), result, length));
 	memcpy(a->line, result, length);
 	return 0;

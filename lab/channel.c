@@ -73,7 +73,7 @@ static int connected(const struct channel *c, struct cvl_error *err)
 	if (!rc)
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: nobody answers; see that the instrument is on and in this network",
+			"%s: no response; check that the instrument is on and in this network",
 			c->name);
 	if (getsockopt(c->fd, SOL_SOCKET, SO_ERROR, &failed, &size))
 		failed = errno;

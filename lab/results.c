@@ -189,8 +189,7 @@ int results_save(const struct results *r, const char *path, struct cvl_error *er
 		}
 		fputc('\n', f);
 	}
-	rc = fclose(f) ? cvl_no_memory(err) :
-			 results_write(path, text, n, err);
+	rc = fclose(f) ? cvl_no_memory(err) : results_write(path, text, n, err);
 	free(text);
 	return rc;
 }
@@ -201,8 +200,7 @@ int results_write(const char *path, const char *text, size_t n, struct cvl_error
 
 	/* replacing a device by a file is nothing that anybody wants */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: it is no file, and a file is to be there", path);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: not a regular file", path);
 	return cvl_write_whole(path, text, n, err);
 }
 
@@ -319,8 +317,7 @@ static int read_head(struct reader *r, char *line)
 	for (int c = C_TASK; c <= C_REPETITION; c++)
 		if (!seen[c])
 			return cvl_fail(r->err, CVL_E_MISSING, CVL_NO_OFFSET,
-					"%s: line 1: there is no column %s", r->path,
-					column_name(c));
+					"%s: line 1: missing column %s", r->path, column_name(c));
 	return 0;
 }
 

@@ -128,8 +128,9 @@ static int read_head(struct scpi *s, const char *line, unsigned char *bytes, siz
 					s->channel->name, line, *length);
 		if (head || *have == 11)
 			return cvl_fail(err, CVL_E_SYNTAX, 0,
-					"%s: the answer to `%s` is no block: %s", s->channel->name,
-					line, lab_excerpt(seen, sizeof(seen), bytes, *have));
+					"%s: the answer to `%s` is not a block: %s",
+					s->channel->name, line,
+					lab_excerpt(seen, sizeof(seen), bytes, *have));
 		rc = read_all(s, line, bytes, *have < 2 ? 2 : *have + 1, have, err);
 		if (rc)
 			return rc;
@@ -174,7 +175,7 @@ static int read_message(struct scpi *s, const char *line, size_t expect, unsigne
 			room = head ? (size_t)head + length + 64 : 2 * room;
 	}
 	free(b);
-	return head < 0 ? cvl_fail(err, CVL_E_SYNTAX, 0, "%s: the answer to `%s` is no block",
+	return head < 0 ? cvl_fail(err, CVL_E_SYNTAX, 0, "%s: the answer to `%s` is not a block",
 				   s->channel->name, line) :
 			  cvl_fail(err, CVL_E_TRUNCATED, have,
 				   "%s: the answer to `%s` stops after %zu bytes", s->channel->name,
@@ -241,7 +242,7 @@ int scpi_check(struct scpi *s, const char *after, struct cvl_error *err)
 			return rc;
 		if (scpi_error(text, &number))
 			return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET,
-					"%s: the answer to `%s` is no error number: %.100s",
+					"%s: the answer to `%s` is not an error number: %.100s",
 					s->channel->name, s->error_query, text);
 		if (!number)
 			break;
@@ -294,8 +295,8 @@ int scpi_number(const char *text, double *value, const char *name, struct cvl_er
 	const char *end;
 
 	if (!read_number(text, value, &end) || *end)
-		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: '%.80s' is no number", name,
-				text);
+		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: '%.80s' is not a number",
+				name, text);
 	if (not_valid(*value))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
 				"%s: it says %.20s: it measured nothing", name, text);
@@ -314,7 +315,7 @@ int scpi_numbers(const char *text, double *value, size_t max, const char *name,
 
 		if (!read_number(at, &v, &end) || (*end && *end != ',') || not_valid(v))
 			return cvl_fail(err, CVL_E_SYNTAX, (uint64_t)(at - text),
-					"%s: '%.40s' is no reading", name, at);
+					"%s: '%.40s' is not a reading", name, at);
 		if (n == max)
 			return cvl_fail(err, CVL_E_LIMIT, (uint64_t)(at - text),
 					"%s: more than %zu readings", name, max);

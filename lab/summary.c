@@ -112,8 +112,7 @@ int summary_save_table(const struct summary *s, const char *path, struct cvl_err
 	fputs(",energy_uj\n", f);
 	for (size_t i = 0; i < s->n; i++)
 		put_group(f, &s->group[i]);
-	rc = fclose(f) ? cvl_no_memory(err) :
-			 results_write(path, text, n, err);
+	rc = fclose(f) ? cvl_no_memory(err) : results_write(path, text, n, err);
 	free(text);
 	return rc;
 }

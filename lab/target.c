@@ -42,10 +42,9 @@ int target_prepare(struct target *t, const struct lab_step *s, struct cvl_error 
 	if (rc || !*command)
 		return rc;
 	if (answer_u64(&a, "hz", &hz) && hz != s->key.hz)
-		return cvl_fail(
-			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			"%s: the target took %llu Hz when told %llu Hz: a frequency it has not",
-			c->port, (unsigned long long)hz, (unsigned long long)s->key.hz);
+		return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+				"%s: the target runs at %llu Hz, not at the %llu Hz asked for",
+				c->port, (unsigned long long)hz, (unsigned long long)s->key.hz);
 	return 0;
 }
 

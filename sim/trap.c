@@ -385,8 +385,7 @@ int trap_make(struct trap *w, uint64_t seed, enum trap_ties ties, const char *pa
 
 	*w = (struct trap){ .seed = seed, .ties = ties };
 	draw(&m);
-	rc = m.failed ? cvl_no_memory(err) :
-			cvl_session_create(&s, path, err);
+	rc = m.failed ? cvl_no_memory(err) : cvl_session_create(&s, path, err);
 	if (!rc) {
 		for (size_t i = 0; i < w->n && !rc; i++)
 			rc = record(&m, s, i, err);

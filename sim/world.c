@@ -97,9 +97,7 @@ static int new_truth(struct cvl_sync **out, const struct world *w, const struct 
 	s->reference = strdup("true time");
 	s->settings = strdup(settings);
 	s->epoch_unix_ns = UNIX_START;
-	return s->estimator && s->reference && s->settings ?
-		       0 :
-		       cvl_no_memory(err);
+	return s->estimator && s->reference && s->settings ? 0 : cvl_no_memory(err);
 }
 
 /* ---- the capture ---- */
@@ -256,8 +254,8 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 	return rc;
 }
 
-int world_run(const struct world *w, const char *path,
-	      const struct cvl_progress *progress, struct cvl_error *err)
+int world_run(const struct world *w, const char *path, const struct cvl_progress *progress,
+	      struct cvl_error *err)
 {
 	struct cvl_session *s = NULL;
 	struct cvl_sync *truth = NULL;
@@ -267,7 +265,7 @@ int world_run(const struct world *w, const char *path,
 	if (rc)
 		return rc;
 	if (!access(path, F_OK))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: is there already", path);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: already exists", path);
 	rc = air_make(&air, w, err);
 	if (!rc)
 		rc = new_truth(&truth, w, &air, err);

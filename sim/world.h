@@ -167,8 +167,8 @@ int world_check(const struct world *w, struct cvl_error *err);
  * beside it: the true clock maps, in the form of sync.json with bound 0. A clock whose ticks go back has a true map up
  * to there. @progress may be NULL.
  */
-int world_run(const struct world *w, const char *path,
-	      const struct cvl_progress *progress, struct cvl_error *err);
+int world_run(const struct world *w, const char *path, const struct cvl_progress *progress,
+	      struct cvl_error *err);
 
 /**
  * Write clock @clock's lines (the beacons' line of each sender, then pulses, then programs' pins) as raw samples, one

@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++)
 		c.seen[i].known = true;
 	rc = driver->start(state, &err);
-	began = driver_now();
+	began = driver_boottime_ns();
 	for (int going = rc ? rc : 1; going > 0;) {
 		struct pollfd fds[64];
 		int timeout = 1000;
@@ -170,7 +170,7 @@ int main(int argc, char **argv)
 		for (size_t i = 0; i < n; i++)
 			enough &= c.seen[i].samples >= bytes;
 		if (until)
-			enough = driver_now() - began >= until;
+			enough = driver_boottime_ns() - began >= until;
 		if (going > 0 && enough && !stopped) {
 			stopped = true;
 			rc = driver->stop(state, &err);
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	}
 	fprintf(stderr, "%.1f MB/s\n",
 		(double)(c.seen[0].samples + c.seen[1].samples) * 1e3 /
-			(double)(driver_now() - began));
+			(double)(driver_boottime_ns() - began));
 	driver->close(state);
 	return status;
 }

@@ -21,7 +21,7 @@
 
 struct world {
 	struct fpga *fpga;
-	int64_t begin;                 /* driver_waited() */
+	int64_t begin;                 /* driver_monotonic_ns() */
 	uint64_t burst, start, second; /* second: cycles from one PPS to the next */
 	int64_t gone;                  /* ns after begin; 0: never */
 	bool begun, over;
@@ -82,7 +82,7 @@ static void pass(void *ctx)
 
 	if (w->over)
 		exit(0);
-	fpga_run(w->fpga, (uint64_t)(driver_waited() - w->begin) / 10);
+	fpga_run(w->fpga, (uint64_t)(driver_monotonic_ns() - w->begin) / 10);
 }
 
 static void uart_in(void *ctx, const uint8_t *bytes, size_t n)
@@ -100,7 +100,7 @@ static void spi(void *ctx, uint8_t *bytes, size_t n)
 	struct world *w = ctx;
 
 	fpga_spi(w->fpga, bytes, n);
-	w->over = w->gone && driver_waited() - w->begin > w->gone && !fpga_waiting(w->fpga);
+	w->over = w->gone && driver_monotonic_ns() - w->begin > w->gone && !fpga_waiting(w->fpga);
 }
 
 /* What SPI shows in so many seconds of fine mode, read every 100 ms. */
@@ -122,7 +122,7 @@ static int write_file(struct world *w, double seconds)
 
 int main(int argc, char **argv)
 {
-	struct world w = { .begin = driver_waited(), .second = 100000000 + PPM * 100 };
+	struct world w = { .begin = driver_monotonic_ns(), .second = 100000000 + PPM * 100 };
 	const struct fpga_opts opts = { next, reading, &w, 0 };
 	struct served o = { pass, uart_in, uart_out, spi, &w, false, NULL };
 	int rc;

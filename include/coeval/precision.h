@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How precise the stamps of a loop are: from what it told of itself (formats/loop_events.h), and from the brackets of its events.
+ * How precise the stamps of a loop are: from what it told of itself (src/store/loop_events.h), and from the brackets of its events.
  *
  * After Martins and Casimiro, "Event Timestamping Tool", DI/FCUL TR-00-4, 2000, section 4: with tau_max the longest step of the
  * loop and epsilon the clock's resolution, a stamp is precise to pi = tau_max + epsilon, a duration too, and events

@@ -20,7 +20,8 @@ struct cvl_timeline;
 
 struct cvl_timeline_opts {
 	bool has_from, has_until;
-	struct cvl_time from, until; /* records at from <= t <= until; CVL_E_USAGE if until < from */
+	struct cvl_time from,
+		until; /* records at from <= t <= until; CVL_E_USAGE if until < from */
 	const char
 		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
 	bool nominal;  /* leave sync.json aside */

@@ -122,7 +122,7 @@ int bed_make(struct bed *b, const struct world *w, struct cvl_error *err)
 			      "a test bed needs a sender with an id from 1 to 65535");
 	if (!rc && cc1101_configure(&b->radio, &cc1101_profiles[0].wanted))
 		rc = cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			      "the radio's default profile is no valid one");
+			      "the radio's default profile is invalid");
 	if (!rc)
 		rc = oscillator_make(&node->osc, w, &w->sender[0].oscillator, "sync node", err);
 	if (!rc) {

@@ -104,7 +104,7 @@ static int plan_faults(struct node_event *event, size_t *n, const struct bed_run
 		if (!add_faults(event, n, at, len, o, node, c->group->rate_hz, &r))
 			return cvl_fail(
 				err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"there is no fault '%.*s'; there are: overflow, unplug, kill, "
+				"unknown fault '%.*s'; expected one of overflow, unplug, kill, "
 				"die, deaf, step, full; each may have a count, \"kill:3\"",
 				(int)len, at);
 		at += len + (at[len] == ',');
@@ -212,7 +212,7 @@ static int run_one(const struct bed_run_opts *o, const struct bed *bed, struct c
 	while (i < bed->air.n_clocks && strcmp(bed->air.clock[i].name, o->only))
 		i++;
 	if (i == bed->air.n_clocks)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no node '%s'", o->only);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "unknown node '%s'", o->only);
 	if (!beside(coeval, "coeval") && !beside(coeval, "../../bin/coeval"))
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s is missing", coeval);
 	if (!beside(preload, "libcoeval-simclock.so"))
@@ -315,9 +315,8 @@ static int new_truth(struct cvl_sync **out, const struct cvl_session *s, size_t 
 		t->settings = strdup("{\"world\":\"testbed\"}");
 		snprintf(t->session, sizeof(t->session), "%s", cvl_session_uuid(s));
 	}
-	return t && t->clock && t->estimator && t->reference && t->settings ?
-		       0 :
-		       cvl_no_memory(err);
+	return t && t->clock && t->estimator && t->reference && t->settings ? 0 :
+									      cvl_no_memory(err);
 }
 
 /* Sessions of the nodes that came to anything, as one. */
@@ -446,28 +445,29 @@ static void print_text(struct cvl_out *out, const struct bed_run_opts *o, const 
 	cvl_out_printf(out, "  edges invented                     %" PRIu64 "\n", j->invented);
 	cvl_out_printf(out, "  edges lost without a gap           %" PRIu64 "\n", j->missing);
 	cvl_out_printf(out, "  edges lost within gaps             %" PRIu64 ", in %u gaps\n",
-		   j->in_gaps, j->gaps);
+		       j->in_gaps, j->gaps);
 	cvl_out_printf(out, "  slips wider than they say          %u of %u\n", j->narrow, j->slips);
 	cvl_out_printf(out, "  beacons given to a wrong edge      %" PRIu64 " of %" PRIu64 "\n\n",
-		   j->wrong_beacons, j->beacons);
-	cvl_out_printf(out,
-		   "  clocks                             %u good, %u degraded, %u unsynchronised\n",
-		   oc->good, oc->degraded, oc->lost);
+		       j->wrong_beacons, j->beacons);
+	cvl_out_printf(
+		out,
+		"  clocks                             %u good, %u degraded, %u unsynchronised\n",
+		oc->good, oc->degraded, oc->lost);
 	cvl_out_printf(out, "  error of a pair of clocks          %.0f ns rms, %.0f ns at worst\n",
-		   oc->score.rms, oc->score.max);
+		       oc->score.rms, oc->score.max);
 	cvl_out_printf(out, "  in the same world without devices  %.0f ns rms, %.0f ns at worst\n",
-		   oc->ideal.rms, oc->ideal.max);
+		       oc->ideal.rms, oc->ideal.max);
 	cvl_out_printf(
 		out,
 		"  bounds that hold the true time     %.3f %% (promised: 99.9 %%), median %" PRId64
 		" ns\n\n",
 		100 * oc->score.coverage, oc->score.median_bound);
 	cvl_out_printf(out,
-		   "  sessions  %s/NODE; what each capture said: %s/NODE.txt\n"
-		   "  joined    %s/joined\n\n"
-		   "Look further:  coeval info %s/joined\n"
-		   "               coeval report %s/joined -o testbed.html\n",
-		   o->output, o->output, o->output, o->output, o->output);
+		       "  sessions  %s/NODE; what each capture said: %s/NODE.txt\n"
+		       "  joined    %s/joined\n\n"
+		       "Look further:  coeval info %s/joined\n"
+		       "               coeval report %s/joined -o testbed.html\n",
+		       o->output, o->output, o->output, o->output, o->output);
 }
 
 static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const struct outcome *oc)
@@ -475,13 +475,13 @@ static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const 
 	const struct judgement *j = &oc->sum;
 
 	cvl_out_printf(out,
-		   "{\"nodes\":%u,\"seconds\":%.3f,\"seed\":%" PRIu64 ",\"beacons\":%" PRIu64
-		   ",\"wrong_beacons\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"invented\":%" PRIu64
-		   ",\"missing\":%" PRIu64 ",\"in_gaps\":%" PRIu64
-		   ",\"gaps\":%u,\"slips\":%u,\"narrow_slips\":%u,\"worst_slip\":%.3f,",
-		   o->nodes, (double)o->duration_ns * 1e-9, o->seed, j->beacons, j->wrong_beacons,
-		   j->edges, j->invented, j->missing, j->in_gaps, j->gaps, j->slips, j->narrow,
-		   j->worst_slip);
+		       "{\"nodes\":%u,\"seconds\":%.3f,\"seed\":%" PRIu64 ",\"beacons\":%" PRIu64
+		       ",\"wrong_beacons\":%" PRIu64 ",\"edges\":%" PRIu64 ",\"invented\":%" PRIu64
+		       ",\"missing\":%" PRIu64 ",\"in_gaps\":%" PRIu64
+		       ",\"gaps\":%u,\"slips\":%u,\"narrow_slips\":%u,\"worst_slip\":%.3f,",
+		       o->nodes, (double)o->duration_ns * 1e-9, o->seed, j->beacons,
+		       j->wrong_beacons, j->edges, j->invented, j->missing, j->in_gaps, j->gaps,
+		       j->slips, j->narrow, j->worst_slip);
 	cvl_out_printf(
 		out,
 		"\"good\":%u,\"degraded\":%u,\"unsynchronised\":%u,\"rms_ns\":%.1f,\"max_ns\":%.1f,"
@@ -490,10 +490,10 @@ static void print_json(struct cvl_out *out, const struct bed_run_opts *o, const 
 		oc->good, oc->degraded, oc->lost, oc->score.rms, oc->score.max, oc->score.coverage,
 		oc->score.median_bound, oc->ideal.rms, oc->ideal.max, oc->unopened);
 	cvl_out_printf(out,
-		   ",\"capture_cpu_s\":%.6f,\"samples_cpu_s\":%.6f,\"early_kib\":%ld,"
-		   "\"peak_kib\":%ld",
-		   oc->used.capture_cpu_s, oc->used.samples_cpu_s, oc->used.early_kib,
-		   oc->used.peak_kib);
+		       ",\"capture_cpu_s\":%.6f,\"samples_cpu_s\":%.6f,\"early_kib\":%ld,"
+		       "\"peak_kib\":%ld",
+		       oc->used.capture_cpu_s, oc->used.samples_cpu_s, oc->used.early_kib,
+		       oc->used.peak_kib);
 	for (size_t i = 0; i < NODE_FAULTS; i++)
 		cvl_out_printf(out, ",\"faults_%s\":%u", faults[i].name, oc->used.faults[i]);
 	cvl_out_text(out, "}\n");
@@ -554,7 +554,7 @@ int bed_run(const struct bed_run_opts *o, struct cvl_error *err)
 	else if (!rc && mkdir(o->output, 0777))
 		rc = errno == EEXIST ?
 			     cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				      "%s is there already; name another directory", o->output) :
+				      "%s already exists; name another directory", o->output) :
 			     cvl_fail_errno(err, "make the directory", o->output);
 	else if (!rc) {
 		rc = run_nodes(o, &bed, err);

@@ -239,7 +239,8 @@ int mock_add_fx2(struct mock *m, const char *port, struct fx2_device *d, struct 
 	struct usb_port *p;
 
 	if (strlen(port) >= PORT_MAX || atoi(port) < 1 || !strchr(port, '-') || find(m, port))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "'%s' is no free USB port", port);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "'%s' is not a free USB port",
+				port);
 	p = g_new0(struct usb_port, 1);
 	p->mock = m;
 	p->device = d;

@@ -142,7 +142,7 @@ static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)
 	memcpy(d->dir, base, sizeof(base));
 	if (cvl_is_dir(d->session))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s is there already; name another directory", d->session);
+				"%s already exists; name another directory", d->session);
 	return 0;
 }
 

@@ -36,7 +36,7 @@ static int find_point(const struct cvl_flow_map *map, const char *name, uint32_t
 	if (!map->point[*point].n_code)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"--between: %s has no marker (%s:%u), so nobody knows when it is passed",
+			"--between: %s has no marker (%s:%u), so the time of passing it is unknown",
 			name, map->file, map->point[*point].line);
 	return 0;
 }

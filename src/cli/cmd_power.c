@@ -124,8 +124,7 @@ static int check_found(const struct power_view *v, struct cvl_error *err)
 			"%s: no interval %s: %llu began without an end, %llu ended without a begin on the same node",
 			path, v->points, (unsigned long long)result->left.unfinished,
 			(unsigned long long)result->left.unbegun);
-	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: there are no readings of power in that part", path);
+	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: no power readings in that range", path);
 }
 
 static int study(void *request, struct cvl_session *session, struct cvl_error *err)

@@ -94,7 +94,7 @@ static int load(struct sim *s, struct cvl_error *err)
 					s->file, s->samples[i].clock);
 	if (!access(s->session, F_OK))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s is there already; name another directory", s->session);
+				"%s already exists; name another directory", s->session);
 	return 0;
 }
 

@@ -222,9 +222,8 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 	cvl_out_printf(o, "%s: ", v->between);
 	cli_count(o, times->n, "duration");
 	if (times->broken)
-		cvl_out_printf(
-			o, "; within %llu nobody looked for a while, and a pulse may be missing",
-			(unsigned long long)times->broken);
+		cvl_out_printf(o, "; %llu contain a pause, in which a pulse may be missing",
+			       (unsigned long long)times->broken);
 	if (v->study->open)
 		cvl_out_printf(o, "; %llu began and did not end",
 			       (unsigned long long)v->study->open);

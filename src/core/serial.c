@@ -28,7 +28,7 @@ int serial_why(const char *path, struct cvl_error *err)
 	case ENODEV:
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: there is no such port; plug it in, and see /dev/serial/by-id or /dev/usbtmc*",
+			"%s: no such port; plug it in, and see /dev/serial/by-id or /dev/usbtmc*",
 			path);
 	case EACCES:
 	case EPERM:
@@ -61,7 +61,7 @@ int serial_open(int *fd, const char *path, unsigned baud, struct cvl_error *err)
 	if (tcgetattr(*fd, &t)) {
 		close(*fd);
 		*fd = -1;
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: it is no serial port", path);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: not a serial port", path);
 	}
 	cfmakeraw(&t);
 	t.c_cflag &= ~(tcflag_t)(CRTSCTS | CSTOPB);

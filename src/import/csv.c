@@ -306,7 +306,7 @@ struct row {
 
 static int bad_cell(const struct csv *c, size_t column, uint64_t offset, struct cvl_error *err)
 {
-	return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: \"%.20s\" is no value for %s",
+	return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: \"%.20s\" is not a value for %s",
 			cvl_input_name(c->in), c->value[column], c->column[column].name);
 }
 

@@ -108,7 +108,7 @@ static int parse_row(struct power_file *f, char **cell, size_t n, uint64_t offse
 		return wrong(f, CVL_E_SYNTAX, offset, "not the id of an observer or node", err);
 	for (size_t i = 0; i < f->n_channels; i++)
 		if (cvl_text_real(cell[CURRENT + i], &row->value[i]))
-			return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: \"%.20s\" is no reading",
+			return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: \"%.20s\" is not a reading",
 					f->name, cell[CURRENT + i]);
 	row->value[0] /= MILLI;
 	return flocklab_tick(&f->start, f->s, f->name, cell[TIMESTAMP], offset, &row->tick, err);

@@ -77,7 +77,7 @@ static int unknown_format(const char *format, struct cvl_error *err)
 	char names[200];
 
 	list_names(names, sizeof(names), false);
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no format '%s', but these: %s",
+	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "unknown format '%s'; expected one of %s",
 			format, names);
 }
 

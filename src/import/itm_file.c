@@ -179,7 +179,7 @@ static int check_is_itm(const struct itm_file *f, bool framed)
 			 l->decoded, bytes);
 	return cvl_hint(f->err, framed ? CVL_HINT_STREAM : CVL_HINT_TPIU,
 			cvl_fail(f->err, CVL_E_MAGIC, 0,
-				 "%s: is no trace of an ITM: %s; is it an ETM's, or %s?",
+				 "%s: not an ITM trace: %s; is it an ETM's, or %s?",
 				 cvl_input_name(f->in), why,
 				 framed ? "another stream of the frames" : "in TPIU frames"));
 }

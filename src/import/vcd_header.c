@@ -59,7 +59,7 @@ static int read_timescale(struct vcd_header *h, struct vcd_words *words, struct 
 			h->ticks_per_unit = i ? 1 : number;
 			return 0;
 		}
-	return cvl_fail(err, CVL_E_SYNTAX, at, "%s: \"%s\" is no timescale",
+	return cvl_fail(err, CVL_E_SYNTAX, at, "%s: \"%s\" is not a timescale",
 			cvl_input_name(words->in), text);
 }
 
@@ -354,7 +354,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 		rc = parse_width(&w, &var.width);
 		if (rc)
 			return cvl_fail(err, (enum cvl_code)rc, w.offset,
-					"%s: \"%.*s\" is no width", name,
+					"%s: \"%.*s\" is not a width", name,
 					(int)(w.n < 20 ? w.n : 20), w.s);
 		rc = vcd_section_word(d->words, &w, err);
 	}

@@ -284,7 +284,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 	} else if (mkdir(path, 0777) && errno != EEXIST) {
 		rc = cvl_fail_errno(err, "make the directory", path);
 	} else if (!cvl_is_dir(path)) {
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is no directory",
+		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s exists and is not a directory",
 			      path);
 	} else {
 		s->lock_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -299,7 +299,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 		rc = session_load(s, file, jsonfile_read, err);
 	} else if (!rc && !is_empty_dir(path)) {
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%s holds files, but is no session; name another directory", path);
+			      "%s holds files, but is not a session; name another directory", path);
 	} else if (!rc) {
 		uint8_t uuid[16];
 		time_t now = time(NULL);

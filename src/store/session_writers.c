@@ -34,8 +34,8 @@ static int take_after(struct cvl_session *s, struct cvl_store_desc *d, const cha
 	int i = cvl_session_find(s, d->same_as);
 
 	if (i < 0)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: there is no clock %s",
-				s->path, d->same_as);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: unknown clock %s", s->path,
+				d->same_as);
 	d->rate_hz = s->clock[i].pub.rate_hz;
 	d->resolution = s->clock[i].pub.resolution;
 	d->start_unix_ns = s->clock[i].pub.start_unix_ns;

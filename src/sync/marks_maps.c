@@ -267,7 +267,7 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 	else if (count && count->aside)
 		sync_reason(
 			out, CVL_DEGRADED,
-			"%zu pulses stand behind pauses of %.0f s and more, in which nobody can tell "
+			"%zu pulses stand behind pauses of %.0f s and more, in which it cannot be known "
 			"how many passed: left out, and the bound there is a forecast",
 			count->aside, count->pause_ns * 1e-9);
 	else if (t->contradicted)

@@ -376,7 +376,7 @@ static int nothing(const struct finder *f, struct cvl_error *err)
 	if (is_misspelt(f))
 		return cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-			"'%.100s': behind the colon stands rise, fall, edge, high, low, begin or end, not %.60s",
+			"'%.100s': expected rise, fall, edge, high, low, begin or end after the colon, not %.60s",
 			sel->text, strrchr(sel->path, ':') + 1);
 	/* the longest node that there is; else a first part that is a node's but for a letter */
 	for (size_t cut = sel->n_cuts; cut-- > 0;) {

@@ -696,7 +696,8 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 	} bad[] = {
 		{ "pins: [A]\npoints:\n  - { name: a, code: B }\n", CVL_E_UNKNOWN_ID,
 		  "m:3:22: there is no pin 'B'" },
-		{ "pins: [A]\npoints:\n  - { name: a, code: 2 }\n", CVL_E_RANGE, "m:3:22: 2 is more" },
+		{ "pins: [A]\npoints:\n  - { name: a, code: 2 }\n", CVL_E_RANGE,
+		  "m:3:22: 2 is more" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: none }\n", CVL_E_RANGE,
 		  "m:3:22: a change" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: A }\n  - { name: a, code: A }\n",

@@ -14,7 +14,7 @@
 #include <coeval/precision.h>
 
 #include "analysis/durations.h"
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 #include "test_scratch.h"
 
 #define HZ 500000000 /* 2 ns, as the paper's */
@@ -22,7 +22,7 @@
 struct world {
 	struct cvl_session *session;
 	struct cvl_writer *w;
-	int class[TOLD_CLASSES];
+	int class[POLL_RECORD_CLASSES];
 	char path[300];
 };
 
@@ -37,9 +37,10 @@ static void begin(struct world *w, const char *name)
 	snprintf(w->path, sizeof(w->path), "%s/%s", scratch, name);
 	assert_int_equal(cvl_session_create(&w->session, w->path, NULL), 0);
 	assert_int_equal(cvl_session_add(w->session, &desc, &origin, &w->w, NULL), 0);
-	for (int i = 0; i < TOLD_CLASSES; i++) {
-		w->class[i] = cvl_writer_declare(w->w, told_events[i].name, told_events[i].field,
-						 told_events[i].n, NULL);
+	for (int i = 0; i < POLL_RECORD_CLASSES; i++) {
+		w->class[i] = cvl_writer_declare(w->w, poll_records_events[i].name,
+						 poll_records_events[i].field,
+						 poll_records_events[i].n, NULL);
 		assert_true(w->class[i] >= 0);
 	}
 }
@@ -136,13 +137,15 @@ static void what_a_loop_told_is_read(void **state)
 	edge(&w, 100, 3, 1);
 	edge(&w, 200, 40, 0);
 	gap(&w, 300, 900, CVL_GAP_UNKNOWN, CVL_LOST_UNKNOWN);
-	put_texts(&w, 900, TOLD_GAP, (union cvl_store_value){ .u = 600 }, "preempted", "once");
+	put_texts(&w, 900, POLL_RECORD_GAP, (union cvl_store_value){ .u = 600 }, "preempted",
+		  "once");
 	gap(&w, 910, 920, CVL_GAP_OVERFLOW, 7);
-	put(&w, 1000, TOLD_LOOP, 60, 590, 600, 50);
-	put(&w, 1000, TOLD_STEP, 5, 5, 59, 295);
-	put(&w, 1000, TOLD_STEP, 576, 591, 1, 590);
-	put(&w, 1000, TOLD_SPAN, 10, 10, 57, 570);
-	put_texts(&w, 1000, TOLD_FACT, (union cvl_store_value){ .s = "tsc" }, "constant", "good");
+	put(&w, 1000, POLL_RECORD_LOOP, 60, 590, 600, 50);
+	put(&w, 1000, POLL_RECORD_STEP, 5, 5, 59, 295);
+	put(&w, 1000, POLL_RECORD_STEP, 576, 591, 1, 590);
+	put(&w, 1000, POLL_RECORD_SPAN, 10, 10, 57, 570);
+	put_texts(&w, 1000, POLL_RECORD_FACT, (union cvl_store_value){ .s = "tsc" }, "constant",
+		  "good");
 	assert_int_equal(study(&w, 1000, &opts, &p), 0);
 	assert_int_equal(p.n, 1);
 	assert_true(p.clock[0].looped);
@@ -307,14 +310,14 @@ static void points_may_have_more_than_one_field(void **state)
 	(void)state;
 	opts = between("poll_step:low=7,count=1..poll_gap");
 	begin(&w, "fields");
-	put(&w, 100, TOLD_STEP, 7, 7, 1, 7);
-	put(&w, 150, TOLD_STEP, 7, 7, 2, 7);
-	put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+	put(&w, 100, POLL_RECORD_STEP, 7, 7, 1, 7);
+	put(&w, 150, POLL_RECORD_STEP, 7, 7, 2, 7);
+	put_texts(&w, 200, POLL_RECORD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
 	/* the first of two has no end of its own */
-	put(&w, 300, TOLD_STEP, 7, 7, 1, 7);
-	put(&w, 350, TOLD_STEP, 7, 7, 1, 7);
-	put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
-	put(&w, 500, TOLD_STEP, 7, 7, 1, 7);
+	put(&w, 300, POLL_RECORD_STEP, 7, 7, 1, 7);
+	put(&w, 350, POLL_RECORD_STEP, 7, 7, 1, 7);
+	put_texts(&w, 400, POLL_RECORD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+	put(&w, 500, POLL_RECORD_STEP, 7, 7, 1, 7);
 	assert_int_equal(study(&w, 2000, &opts, &p), 0);
 	assert_int_equal(p.times.n, 2);
 	assert_int_equal(p.times.ns[0], 200);
@@ -338,8 +341,10 @@ static void a_field_that_is_not_there_has_no_value(void **state)
 		opts = between(points[i]);
 		snprintf(name, sizeof(name), "none%zu", i);
 		begin(&w, name);
-		put_texts(&w, 200, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
-		put_texts(&w, 400, TOLD_GAP, (union cvl_store_value){ .u = 1 }, "unknown", "");
+		put_texts(&w, 200, POLL_RECORD_GAP, (union cvl_store_value){ .u = 1 }, "unknown",
+			  "");
+		put_texts(&w, 400, POLL_RECORD_GAP, (union cvl_store_value){ .u = 1 }, "unknown",
+			  "");
 		assert_int_equal(study(&w, 2000, &opts, &p), 0);
 		assert_int_equal(p.times.n + p.open, 0);
 		drop();
@@ -357,7 +362,7 @@ static void the_longest_gaps_are_kept(void **state)
 	(void)state;
 	begin(&w, "gaps");
 	for (unsigned i = 1; i <= n; i++)
-		put_texts(&w, 10 * (uint64_t)i, TOLD_GAP,
+		put_texts(&w, 10 * (uint64_t)i, POLL_RECORD_GAP,
 			  (union cvl_store_value){ .u = i % 3 ? 1 : 2 }, "unknown", "");
 	assert_int_equal(study(&w, 10 * (uint64_t)n, &opts, &p), 0);
 	assert_int_equal(p.clock[0].gaps, n);

@@ -69,7 +69,8 @@ static void wrong_device_files_are_refused_with_their_place(void **state)
 	device_error("", CVL_E_SYNTAX, 0, "expected a device");
 	device_error("[1]", CVL_E_SYNTAX, 0, "a mapping with name, alpha_c");
 	device_error("name: x\n", CVL_E_SYNTAX, 0, "missing key 'alpha_c' of a device");
-	device_error("name: x\ncolour: red\n", CVL_E_SYNTAX, 8, "unknown key 'colour'; expected one of name, alpha_c");
+	device_error("name: x\ncolour: red\n", CVL_E_SYNTAX, 8,
+		     "unknown key 'colour'; expected one of name, alpha_c");
 	device_error("name: x\nname: y\n", CVL_E_SYNTAX, 8, "duplicate key 'name'");
 	device_error("name: x\nalpha_c: 1\n", CVL_E_SYNTAX, 17, "`alpha_c` must be");
 	device_error("name: x\nalpha_c: nan\n", CVL_E_SYNTAX, 17, "`alpha_c` must be");

@@ -22,7 +22,7 @@
 #include "capture/drivers/poll/facts.h"
 #include "capture/drivers/poll/gpio.h"
 #include "capture/drivers/poll/skew.h"
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 #include "capture/drivers/poll/trial.h"
 #include "test_draw.h"
 #include "test_scratch.h"
@@ -350,7 +350,7 @@ static int keep(void *ctx, size_t analyzer, const struct driver_record *r, size_
 	(void)analyzer, (void)err;
 	for (size_t i = 0; i < n && k->n < 64; i++, k->n++) {
 		k->r[k->n] = r[i];
-		if (r[i].what == DRIVER_EVENT && r[i].cls == TOLD_GAP)
+		if (r[i].what == DRIVER_EVENT && r[i].cls == POLL_RECORD_GAP)
 			snprintf(k->cause[k->n], sizeof(k->cause[0]), "%s", r[i].field[1].s);
 	}
 	return 0;
@@ -359,7 +359,7 @@ static int keep(void *ctx, size_t analyzer, const struct driver_record *r, size_
 static void records_come_in_order_though_gaps_are_told_later(void **state)
 {
 	struct kept *k = calloc(1, sizeof(*k));
-	struct told *t = calloc(1, sizeof(*t));
+	struct poll_records *t = calloc(1, sizeof(*t));
 	const struct driver_sink sink = { .records = keep, .ctx = k };
 	struct poll_watch w;
 	const struct poll_seen seen[] = {
@@ -379,8 +379,8 @@ static void records_come_in_order_though_gaps_are_told_later(void **state)
 	t->sink = &sink;
 	t->watch = &w;
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(told_seen(t, &seen[i], NULL), 0);
-	assert_int_equal(told_until(t, 9500, NULL), 0);
+		assert_int_equal(poll_records_seen(t, &seen[i], NULL), 0);
+	assert_int_equal(poll_records_until(t, 9500, NULL), 0);
 	assert_int_equal(k->n, 6);
 	for (size_t i = 0; i < 6; i++) {
 		assert_int_equal(k->r[i].tick, told[i].tick);
@@ -403,7 +403,7 @@ static void records_come_in_order_though_gaps_are_told_later(void **state)
 static void edges_behind_a_loss_are_edges(void **state)
 {
 	struct kept *k = calloc(1, sizeof(*k));
-	struct told *t = calloc(1, sizeof(*t));
+	struct poll_records *t = calloc(1, sizeof(*t));
 	const struct driver_sink sink = { .records = keep, .ctx = k };
 	const struct poll_seen seen[] = {
 		{ .kind = POLL_LEVELS, .from = 1000, .to = 1010, .levels = 0 },
@@ -415,8 +415,8 @@ static void edges_behind_a_loss_are_edges(void **state)
 	(void)state;
 	t->sink = &sink;
 	for (size_t i = 0; i < 4; i++)
-		assert_int_equal(told_seen(t, &seen[i], NULL), 0);
-	assert_int_equal(told_until(t, 3000, NULL), 0);
+		assert_int_equal(poll_records_seen(t, &seen[i], NULL), 0);
+	assert_int_equal(poll_records_until(t, 3000, NULL), 0);
 	assert_int_equal(k->n, 6);
 	assert_int_equal(k->r[2].what, DRIVER_GAP);
 	assert_int_equal(k->r[2].tick, k->r[1].tick); /* not before what is known */

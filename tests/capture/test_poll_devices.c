@@ -23,7 +23,7 @@
 #include <unistd.h>
 
 #include "capture/drivers/driver.h"
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 #include "test_scratch.h"
 
 extern const struct driver driver_poll;
@@ -169,10 +169,10 @@ static int begin(struct run *r, const char *devices)
 /* Work for so long, or until there are @changes. */
 static int work(struct run *r, unsigned ms, size_t changes)
 {
-	const int64_t end = driver_waited() + (int64_t)ms * 1000000;
+	const int64_t end = driver_monotonic_ns() + (int64_t)ms * 1000000;
 	int rc = 1;
 
-	while (rc > 0 && driver_waited() < end && r->seen.changes < changes) {
+	while (rc > 0 && driver_monotonic_ns() < end && r->seen.changes < changes) {
 		rc = driver_poll.work(r->state, &r->err);
 		usleep(1000);
 	}
@@ -245,7 +245,7 @@ static char chip[400];
 
 static void edge(unsigned offset, uint32_t id, uint32_t seqno)
 {
-	const struct gpio_v2_line_event e = { .timestamp_ns = (uint64_t)driver_waited(),
+	const struct gpio_v2_line_event e = { .timestamp_ns = (uint64_t)driver_monotonic_ns(),
 					      .id = id,
 					      .offset = offset,
 					      .seqno = seqno };

@@ -323,7 +323,7 @@ static void what_is_not_there_is_told(void **state)
 		{ "n1.TXX:rise", "'n1.TXX:rise': n1 has no line TXX (did you mean TX?)" },
 		{ "n1.bot{a=1}", "'n1.bot{a=1}': n1 has no event bot (did you mean boot?)" },
 		{ "n1.TX:rises",
-		  "'n1.TX:rises': behind the colon stands rise, fall, edge, high, low, begin or end, not rises" },
+		  "'n1.TX:rises': expected rise, fall, edge, high, low, begin or end after the colon, not rises" },
 		{ "nn.TX:rise", "'nn.TX:rise': no node is called nn (did you mean n1, n2?)" },
 		{ "n2.sched_in",
 		  "'n2.sched_in': n2 has no line or event sched_in; there is TX, RX, boot" },

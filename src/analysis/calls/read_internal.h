@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of calls_read.h share. */
+/** What the files of read.h share. */
 #ifndef ANALYSIS_CALLS_READ_INTERNAL_H
 #define ANALYSIS_CALLS_READ_INTERNAL_H
 

@@ -171,7 +171,7 @@ static int take_symbol(const struct reader *r, const char *const *text, uint16_t
 
 			if (pin < 0)
 				return config_fail(r->c, text, CVL_E_UNKNOWN_ID,
-						   "there is no pin '%.*s'; `pins` names them",
+						   "unknown pin '%.*s'; `pins` lists them",
 						   (int)len, s);
 			*out |= (uint16_t)(1u << pin);
 			s += len;
@@ -238,10 +238,9 @@ static int take_next(const struct reader *r, const struct raw_point *raw, struct
 		uint32_t k = cvl_flow_map_find(map, raw->next[i]);
 
 		if (k == CVL_FLOW_NONE)
-			return config_fail(
-				r->c, &raw->next[i], CVL_E_UNKNOWN_ID,
-				"there is no point '%.64s' to follow %s; `points` names them",
-				raw->next[i], p->name);
+			return config_fail(r->c, &raw->next[i], CVL_E_UNKNOWN_ID,
+					   "unknown point '%.64s' after %s; `points` lists them",
+					   raw->next[i], p->name);
 		for (size_t j = 0; j < i; j++)
 			if (p->next[j] == k)
 				return config_fail(r->c, &raw->next[i], CVL_E_MISMATCH,
@@ -284,8 +283,7 @@ static int take_start(const struct reader *r, const struct raw_map *raw)
 	return map->start != CVL_FLOW_NONE ?
 		       0 :
 		       config_fail(r->c, &raw->start, CVL_E_UNKNOWN_ID,
-				   "there is no point '%.64s' to start with; `points` names them",
-				   raw->start);
+				   "unknown start point '%.64s'; `points` lists them", raw->start);
 }
 
 static int end_map(struct config *c, void *to)

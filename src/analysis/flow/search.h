@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** From symbols to points: the half of flow_decode.h that knows nothing of pins and times. */
+/** From symbols to points: the half of decode.h that knows nothing of pins and times. */
 #ifndef ANALYSIS_FLOW_SEARCH_H
 #define ANALYSIS_FLOW_SEARCH_H
 

@@ -237,7 +237,7 @@ static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *e
 	}
 	if (!rc && !f->read)
 		return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-				"there is no record where you ask for the path of %s", map->file);
+				"no record of %s in the range asked for", map->file);
 	if (!rc && !any)
 		return cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
@@ -268,7 +268,7 @@ static int check_point(const struct cvl_flow_map *map, uint32_t point, struct cv
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s has no such point", map->file);
 	if (!map->point[point].n_code)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s has no marker (%s:%u:%u), so nobody knows when it is passed",
+				"%s has no marker (%s:%u:%u), so the time of passing it is unknown",
 				map->point[point].name, map->file, map->point[point].line,
 				map->point[point].column);
 	return 0;

@@ -78,6 +78,7 @@ unsigned fit_passes(uint32_t needs);
 void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool leave_out,
 	       struct cvl_freq_score *out);
 /** The same of what is given. */
-void fit_score_given(const struct fitted *f, const struct freq_set *set, struct cvl_freq_score *out);
+void fit_score_given(const struct fitted *f, const struct freq_set *set,
+		     struct cvl_freq_score *out);
 
 #endif

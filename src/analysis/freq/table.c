@@ -86,7 +86,7 @@ static int read_head(struct reader *r, char **cells, size_t n)
 		if (k == N_COLUMNS)
 			return cvl_fail(
 				r->err, CVL_E_SYNTAX, r->offset,
-				"%s:%llu: there is no column '%.40s': the first line has some of task, frequency, policy, "
+				"%s:%llu: unknown column '%.40s': the first line has some of task, frequency, policy, "
 				"adaption, cache, cycles, cpi, exc, sleep, lsu, fold, ram, flash, peripheral, energy_uj",
 				r->name, (unsigned long long)r->offset, cells[i]);
 		if (seen >> k & 1)

@@ -62,7 +62,7 @@ static int check_spans(const struct power_study *s)
 
 		if (sel->span && !sel->line && !sel->event && !(s->seen >> i & 1))
 			return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-					"%s: '%s' is no line or event, and no span is called so",
+					"%s: no line, event or span is called '%s'",
 					cvl_session_path(cvl_timeline_session(s->tl)), sel->text);
 	}
 	return 0;

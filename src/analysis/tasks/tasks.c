@@ -372,10 +372,9 @@ static int bind(struct task_study *s)
 
 		rc = cvl_selector_settle(pin, s->tl, &state, s->err);
 		if (!rc && pin->means != CVL_WHEN_HIGH && pin->means != CVL_WHEN_LOW)
-			rc = cvl_fail(
-				s->err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"a task runs while a line is high or low; '%s' is no such state",
-				pin->text);
+			rc = cvl_fail(s->err, CVL_E_USAGE, CVL_NO_OFFSET,
+				      "a task runs while a line is high or low; '%s' is neither",
+				      pin->text);
 		if (!rc && !is_named(s, pin))
 			s->pins[s->n_pins++] = pin;
 	}

@@ -150,10 +150,10 @@ const struct driver *driver_find(const char *name);
 const struct driver *driver_of(const struct cvl_driver *pub);
 
 /** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
-int64_t driver_now(void);
+int64_t driver_boottime_ns(void);
 
 /** The same for how long to wait for something: time in which the machine slept does not count (CLOCK_MONOTONIC). */
-int64_t driver_waited(void);
+int64_t driver_monotonic_ns(void);
 
 /** By how much the crystal of an analyzer may be off: 154.9 ppm was measured (Grace, IV-B) and 200 are promised, but 515 were seen. */
 #define DRIVER_CRYSTAL_PPM 1000

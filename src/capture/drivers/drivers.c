@@ -45,12 +45,12 @@ static int64_t clock_ns(clockid_t id)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int64_t driver_now(void)
+int64_t driver_boottime_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-int64_t driver_waited(void)
+int64_t driver_monotonic_ns(void)
 {
 	return clock_ns(CLOCK_MONOTONIC);
 }

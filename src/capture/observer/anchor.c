@@ -38,7 +38,7 @@ static void this_boot(char id[40])
 static struct anchor with_wall_clock(uint64_t tick, int64_t early, int64_t late)
 {
 	struct anchor a = { .tick = tick, .early = early, .late = late };
-	int64_t off = wall_now() - driver_now();
+	int64_t off = wall_now() - driver_boottime_ns();
 
 	a.unix_early = early + off;
 	a.unix_late = late + off;
@@ -72,7 +72,7 @@ int64_t anchor_utc_error(void)
 struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)
 {
 	double ns = (double)(tick - a->tick) * 1e9 / (double)rate_hz, off = ns * DRIVER_CRYSTAL_PPM;
-	int64_t now = driver_now(), early = a->early + (int64_t)(ns - off * 1e-6),
+	int64_t now = driver_boottime_ns(), early = a->early + (int64_t)(ns - off * 1e-6),
 		late = a->late + (int64_t)(ns + off * 1e-6) + 1;
 	struct anchor moved;
 

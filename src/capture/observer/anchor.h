@@ -29,7 +29,7 @@ struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick)
 /** Ticks are off by @slack more than they were. */
 void anchor_widen(struct anchor *a, uint64_t rate_hz, uint64_t slack);
 
-/** An anchor for a tick between two readings of driver_now(). */
+/** An anchor for a tick between two readings of driver_boottime_ns(). */
 struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late);
 
 /** What is missing from behind @from up to @to, which came later. */

@@ -84,7 +84,7 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 	}
 	if (!lstat(path, &there) && !S_ISSOCK(there.st_mode)) {
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%s: is there already, and no socket; name another one", path);
+			      "%s: exists and is not a socket; name another one", path);
 		goto fail;
 	}
 	c->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

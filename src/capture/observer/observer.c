@@ -169,7 +169,8 @@ static void link_control(const struct cvl_capture *o, bool there)
 	unlink(path);
 	socket = there ? realpath(o->opts->control, NULL) : NULL;
 	if (socket && symlink(socket, path))
-		tell(o, true, "the session does not tell of its socket: name the socket itself to steer it");
+		tell(o, true,
+		     "the session does not tell of its socket: name the socket itself to steer it");
 	free(socket);
 }
 
@@ -180,9 +181,9 @@ static int start(struct cvl_capture *o, struct cvl_error *err)
 
 	if (rc)
 		return rc;
-	before = driver_now();
+	before = driver_boottime_ns();
 	rc = o->how->start(o->driver, err);
-	o->began = driver_now();
+	o->began = driver_boottime_ns();
 	for (size_t i = 0; i < o->n && !rc; i++)
 		rc = stream_started(o->stream[i], before, o->began, err);
 	if (rc)
@@ -204,7 +205,7 @@ static int stop(struct cvl_capture *o, struct cvl_error *err)
 		return 0;
 	}
 	o->state = OBSERVER_STOPPING;
-	o->stopped = driver_waited();
+	o->stopped = driver_monotonic_ns();
 	return o->how->stop(o->driver, err);
 }
 
@@ -286,7 +287,7 @@ static char *command(void *ctx, char *line)
 
 static int housekeep(struct cvl_capture *o, struct cvl_error *err)
 {
-	int64_t now = driver_now(), longest = 0;
+	int64_t now = driver_boottime_ns(), longest = 0;
 	struct cvl_error problem;
 	int rc = 0;
 
@@ -325,7 +326,7 @@ static int timeout_ms(const struct cvl_capture *o)
 	int64_t ns = HOUSEKEEPING_NS;
 
 	if (o->state == OBSERVER_RUNNING)
-		ns = o->housekept + HOUSEKEEPING_NS - driver_now();
+		ns = o->housekept + HOUSEKEEPING_NS - driver_boottime_ns();
 	if (o->state == OBSERVER_PREPARED && o->start_at) {
 		ns = o->start_at == AT_ONCE ? 0 : o->start_at - unix_now();
 		ns = ns > HOUSEKEEPING_NS ? HOUSEKEEPING_NS : ns;
@@ -366,7 +367,7 @@ int cvl_capture_work(struct cvl_capture *o, struct cvl_error *err)
 		rc = start(o, err);
 	if (!rc && (o->state == OBSERVER_RUNNING || o->state == OBSERVER_STOPPING)) {
 		rc = o->how->work(o->driver, err);
-		if (!rc || (o->stopped && driver_waited() - o->stopped > STOPPING_NS))
+		if (!rc || (o->stopped && driver_monotonic_ns() - o->stopped > STOPPING_NS))
 			o->state = OBSERVER_DONE;
 		rc = rc < 0 ? rc : 0;
 	}

@@ -30,8 +30,8 @@ struct cvl_capture {
 	struct control *control;
 	struct stream *stream[ANALYZERS_MAX];
 	int64_t start_at;         /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
-	int64_t began, housekept; /* driver_now() */
-	int64_t stopped;          /* driver_waited(); 0: no */
+	int64_t began, housekept; /* driver_boottime_ns() */
+	int64_t stopped;          /* driver_monotonic_ns(); 0: no */
 	struct cvl_error last;    /* what a command ended with */
 };
 

@@ -26,7 +26,7 @@ struct radio {
 	struct radio_ear *ear[EARS_MAX];
 	size_t n_ears;
 	uint64_t errors;
-	int64_t drained; /* driver_now() */
+	int64_t drained; /* driver_boottime_ns() */
 	bool failing;
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void *ctx;
@@ -41,7 +41,7 @@ int radio_open(struct radio **out, const struct radio_opts *opts, struct cvl_err
 
 	*out = NULL;
 	if (!profile)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "there is no radio profile '%s'",
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "unknown radio profile '%s'",
 				opts->profile);
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -68,7 +68,7 @@ static void drain(struct radio *r)
 	struct cvl_error err;
 	int n = cc1101_drain(r->chip, heard, DRAIN_MAX, &err);
 
-	r->drained = driver_now();
+	r->drained = driver_boottime_ns();
 	if (n < 0) {
 		r->errors++;
 		if (!r->failing && r->tell)
@@ -87,7 +87,7 @@ static void drain(struct radio *r)
 
 void radio_look(struct radio *r)
 {
-	if (r->drained && driver_now() - r->drained < SILENT_NS)
+	if (r->drained && driver_boottime_ns() - r->drained < SILENT_NS)
 		return;
 	drain(r);
 	for (size_t e = 0; e < r->n_ears; e++) {

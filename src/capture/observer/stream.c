@@ -118,7 +118,8 @@ static int open_clock(struct stream *s, const struct driver_analyzer *a, const c
 static int see_rise(void *ctx, struct cvl_tick tick, struct cvl_writer *w, struct cvl_error *err)
 {
 	struct stream *s = ctx;
-	double since = (double)(driver_now() - s->start.late) * (1 - DRIVER_CRYSTAL_PPM * 1e-6);
+	double since =
+		(double)(driver_boottime_ns() - s->start.late) * (1 - DRIVER_CRYSTAL_PPM * 1e-6);
 	struct cvl_tick now = { s->start.tick };
 
 	if (since > 0)
@@ -482,7 +483,7 @@ bool stream_ended(const struct stream *s)
 {
 	/* the clock of packets may have stood still: the host's counts */
 	if (s->packets && s->started && s->opts.duration_ns &&
-	    driver_now() - s->start.early >= s->opts.duration_ns)
+	    driver_boottime_ns() - s->start.early >= s->opts.duration_ns)
 		return true;
 	return s->ended;
 }

@@ -42,7 +42,7 @@ struct stream;
 int stream_open(struct stream **s, struct cvl_session *session, const struct driver_analyzer *a,
 		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err);
 
-/** Its first sample is taken between two readings of driver_now(). */
+/** Its first sample is taken between two readings of driver_boottime_ns(). */
 int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err);
 
 /** @n bytes more; 0 also when the stream has stopped. */

@@ -128,7 +128,7 @@ int watch_metrics(const struct cvl_capture *o, const char *path, struct cvl_erro
 	    seconds_of);
 	put(f, o, "edges_total", "counter", "records stored", edges_of);
 	put(f, o, "gaps_total", "counter", "known losses", gaps_of);
-	put(f, o, "lost_seconds_total", "counter", "time that nobody saw", lost_of);
+	put(f, o, "lost_seconds_total", "counter", "time not observed", lost_of);
 	put(f, o, "beacons_total", "counter", "beacons heard and given to their edge", beacons_of);
 	put(f, o, "beacons_without_edge_total", "counter", "beacons whose edge is not known",
 	    unpaired_of);

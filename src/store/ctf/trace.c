@@ -155,8 +155,7 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 	if (!t)
 		return cvl_no_memory(err);
 	if (access(metadata, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
-		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: there is no such file",
-			      metadata);
+		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: no such file", metadata);
 		goto fail;
 	}
 	text = cvl_read_whole(metadata, CTF_METADATA_MAX, &n, err);

@@ -93,9 +93,9 @@ static int file_open(void **state, const struct cvl_device_opts *o, const struct
 			err, CVL_HINT_DEVICE,
 			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "name the file of samples"));
 	if (!stat(o->devices, &st) && !S_ISREG(st.st_mode))
-		return cvl_hint(
-			err, CVL_HINT_PIPE,
-			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s is not a file", o->devices));
+		return cvl_hint(err, CVL_HINT_PIPE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "%s is not a regular file", o->devices));
 	return open_at(state, o, sink, o->devices, 0, err);
 }
 

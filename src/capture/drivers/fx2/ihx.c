@@ -90,7 +90,7 @@ int fx2_ihx_parse(struct fx2_program *program, const char *text, size_t n, const
 		if (len < 0)
 			return cvl_fail(
 				err, CVL_E_SYNTAX, at,
-				"%s: the record at byte %zu is no even number of hex digits", name,
+				"%s: the record at byte %zu has an odd number of hex digits", name,
 				at);
 		rc = record(program, r, len, at, name, &end, err);
 		if (rc)
@@ -98,6 +98,6 @@ int fx2_ihx_parse(struct fx2_program *program, const char *text, size_t n, const
 		at += 1 + 2 * (size_t)len;
 	}
 	if (!end)
-		return cvl_fail(err, CVL_E_TRUNCATED, n, "%s: there is no end record", name);
+		return cvl_fail(err, CVL_E_TRUNCATED, n, "%s: no end record", name);
 	return 0;
 }

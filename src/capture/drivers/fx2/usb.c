@@ -22,7 +22,7 @@ static void look(struct usb *u)
 	/* libusb takes some completions at a time: only when there are none left has everything been seen. */
 	for (int i = 0; i < 16; i++) {
 		struct timeval zero = { 0, 0 };
-		const int64_t now = driver_now();
+		const int64_t now = driver_boottime_ns();
 
 		u->progress = false;
 		libusb_handle_events_timeout_completed(u->ctx, &zero, NULL);
@@ -36,7 +36,7 @@ static void look(struct usb *u)
 static void fx2_close(void *state)
 {
 	struct usb *u = state;
-	const int64_t until = driver_waited() + 2000 * MS;
+	const int64_t until = driver_monotonic_ns() + 2000 * MS;
 	unsigned out = 0;
 
 	if (!u)
@@ -55,7 +55,7 @@ static void fx2_close(void *state)
 			out += u->analyzer[i]->out;
 		if (out)
 			libusb_handle_events_timeout_completed(u->ctx, &wait, NULL);
-	} while (out && driver_waited() < until);
+	} while (out && driver_monotonic_ns() < until);
 	for (size_t i = 0; i < u->n; i++) {
 		struct analyzer *a = u->analyzer[i];
 
@@ -234,7 +234,7 @@ static void drop_one(struct usb *u, size_t i)
 
 static int open_all(struct usb *u, struct cvl_error *err)
 {
-	const int64_t begin = driver_waited(), until = begin + RENUMBER_WAIT;
+	const int64_t begin = driver_monotonic_ns(), until = begin + RENUMBER_WAIT;
 	const struct timespec nap = { 0, 10 * MS };
 
 	for (size_t left = u->n; left;) {
@@ -249,8 +249,8 @@ static int open_all(struct usb *u, struct cvl_error *err)
 			rc = open_one(a, &again, err);
 			/* udev sets permissions a moment after the device is there; and one that somebody else has just
 			 * loaded is leaving. */
-			if ((rc == CVL_E_ENV && a->left && driver_waited() < until) ||
-			    (rc == CVL_E_MISSING && driver_waited() < begin + LEAVE_WAIT))
+			if ((rc == CVL_E_ENV && a->left && driver_monotonic_ns() < until) ||
+			    (rc == CVL_E_MISSING && driver_monotonic_ns() < begin + LEAVE_WAIT))
 				again = true;
 			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
 			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
@@ -260,7 +260,7 @@ static int open_all(struct usb *u, struct cvl_error *err)
 					err->code = CVL_E_ENV;
 				return err->code;
 			}
-			if (again && driver_waited() >= until)
+			if (again && driver_monotonic_ns() >= until)
 				return cvl_fail(
 					err, CVL_E_ENV, CVL_NO_OFFSET,
 					"%s: firmware was loaded, but the device did not come back: plug it in "

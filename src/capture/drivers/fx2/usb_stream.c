@@ -79,7 +79,7 @@ static void LIBUSB_CALL completed(struct libusb_transfer *lt)
 	struct transfer *t = lt->user_data;
 
 	t->done = true;
-	t->end = (struct span){ t->a->usb->looked, driver_now() };
+	t->end = (struct span){ t->a->usb->looked, driver_boottime_ns() };
 	t->a->out--;
 	t->a->usb->progress = true;
 }
@@ -208,7 +208,7 @@ int fx2_start(struct analyzer *a, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: cannot read samples (%s)",
 				a->where, libusb_error_name(rc));
 	}
-	first.early = driver_now();
+	first.early = driver_boottime_ns();
 	rc = libusb_control_transfer(a->handle, 0x40, FX2_START, 0, 0, (unsigned char *)&settings,
 				     sizeof(settings), CONTROL_MS);
 	if (rc != sizeof(settings))
@@ -219,7 +219,7 @@ int fx2_start(struct analyzer *a, struct cvl_error *err)
 				rc < 0 ? libusb_error_name(rc) : "short answer");
 	rc = libusb_control_transfer(a->handle, 0xc0, FX2_STATUS, 0, 0, (unsigned char *)&st,
 				     sizeof(st), CONTROL_MS);
-	first.late = driver_now();
+	first.late = driver_boottime_ns();
 	if (rc == sizeof(st))
 		fx2_stream_began(&a->stream, fx2_get32(st.started));
 	else
@@ -231,7 +231,7 @@ int fx2_start(struct analyzer *a, struct cvl_error *err)
 			return rc;
 	}
 	a->last = first;
-	a->alive = driver_waited();
+	a->alive = driver_monotonic_ns();
 	a->phase = RUNNING;
 	return 0;
 }
@@ -247,7 +247,7 @@ static int hand_on(struct analyzer *a, struct transfer *t, struct cvl_error *err
 
 	t->done = false;
 	if (is_short)
-		a->waiting_since = driver_waited();
+		a->waiting_since = driver_monotonic_ns();
 	if (n != got)
 		fx2_tell(a, true, "half a sample before a loss was left out");
 	if (!n)
@@ -255,7 +255,7 @@ static int hand_on(struct analyzer *a, struct transfer *t, struct cvl_error *err
 	taken(a, n / a->unit, t, !cut && !is_short);
 	a->any = true;
 	a->barren = 0;
-	a->alive = driver_waited();
+	a->alive = driver_monotonic_ns();
 	return a->usb->sink->samples(a->usb->sink->ctx, a->index, t->t->buffer, n, err);
 }
 
@@ -294,7 +294,7 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 	char note[FX2_NOTE];
 	int n, rc;
 
-	if (driver_waited() < a->due)
+	if (driver_monotonic_ns() < a->due)
 		return 0;
 	n = libusb_control_transfer(a->handle, 0xc0, FX2_LOSS, 0, 0, record, sizeof(record),
 				    CONTROL_MS);
@@ -307,12 +307,12 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 		if (*note)
 			fx2_tell(a, true, "%s", note);
 		later(a, loss.samples - loss.slack, loss.samples + loss.slack);
-		a->alive = driver_waited();
+		a->alive = driver_monotonic_ns();
 		a->any = true;
 		rc = a->usb->sink->lost(a->usb->sink->ctx, a->index, &loss, err);
 		return rc;
 	}
-	a->due = driver_waited() + 1 * MS;
+	a->due = driver_monotonic_ns() + 1 * MS;
 	if (n == LIBUSB_ERROR_NO_DEVICE) {
 		ended(a, LIBUSB_TRANSFER_NO_DEVICE);
 		return 0;
@@ -325,7 +325,7 @@ static int ask_loss(struct analyzer *a, struct cvl_error *err)
 			return 0;
 		}
 	}
-	if (driver_waited() - a->waiting_since > RECORD_WAIT) {
+	if (driver_monotonic_ns() - a->waiting_since > RECORD_WAIT) {
 		fx2_tell(
 			a, true,
 			"the analyzer sent a short packet, but tells of no loss; it is started again");
@@ -364,11 +364,11 @@ static int run(struct analyzer *a, struct cvl_error *err)
 			ended(a, t->t->status);
 		}
 	}
-	if (!rc && a->phase == RUNNING && driver_waited() - a->alive > SILENCE) {
+	if (!rc && a->phase == RUNNING && driver_monotonic_ns() - a->alive > SILENCE) {
 		fx2_tell(a, true, "no samples for a second; the analyzer is started again");
 		drain(a, CVL_GAP_UNKNOWN, false);
 	}
-	if (!rc && a->phase == STOPPING && driver_waited() > a->due + STOP_WAIT) {
+	if (!rc && a->phase == STOPPING && driver_monotonic_ns() > a->due + STOP_WAIT) {
 		fx2_tell(a, true, "the analyzer does not stop; its last samples may be missing");
 		drain(a, CVL_GAP_UNKNOWN, false);
 	}
@@ -393,7 +393,7 @@ static int drained(struct analyzer *a, struct cvl_error *err)
 		return rc;
 	if (a->usb->stopping) {
 		if (a->gone || a->phase == GONE) {
-			struct span now = { driver_now(), driver_now() };
+			struct span now = { driver_boottime_ns(), driver_boottime_ns() };
 
 			if (a->any)
 				rc = lost_between(a, CVL_GAP_DISCONNECTED, &now, err);
@@ -437,7 +437,7 @@ static int drained(struct analyzer *a, struct cvl_error *err)
 /* Is there something at its place again? Bare: load it, and wait for it to come back once more. */
 static int look_for(struct analyzer *a, struct cvl_error *err)
 {
-	const int64_t now = driver_waited();
+	const int64_t now = driver_monotonic_ns();
 	libusb_device_handle *handle = NULL;
 	uint16_t vendor, product;
 	struct cvl_error problem;
@@ -503,13 +503,13 @@ void fx2_ask_end(struct analyzer *a)
 	switch (a->phase) {
 	case RUNNING:
 		a->phase = STOPPING;
-		a->due = driver_waited();
+		a->due = driver_monotonic_ns();
 		if (libusb_control_transfer(a->handle, 0x40, FX2_STOP, 0, 0, NULL, 0, CONTROL_MS) <
 		    0)
 			drain(a, CVL_GAP_UNKNOWN, false);
 		break;
 	case GONE: {
-		struct span now = { driver_now(), driver_now() };
+		struct span now = { driver_boottime_ns(), driver_boottime_ns() };
 		struct cvl_error err;
 
 		if (a->any)

@@ -7,28 +7,29 @@
 
 #include "capture/drivers/poll/facts.h"
 
-static int tell(struct told *t, const char *name, const char *value, enum cvl_fact_state state,
-		struct cvl_error *err)
+static int tell(struct poll_records *t, const char *name, const char *value,
+		enum cvl_fact_state state, struct cvl_error *err)
 {
 	const union cvl_store_value v[] = { { .s = name },
 					    { .s = value },
 					    { .s = cvl_fact_state_name(state) } };
 
-	return told_about(t, TOLD_FACT, v, err);
+	return poll_records_about(t, POLL_RECORD_FACT, v, err);
 }
 
-int about_counters(struct told *t, const struct poll_skew *skew, int other, struct cvl_error *err)
+int about_counters(struct poll_records *t, const struct poll_skew *skew, int other,
+		   struct cvl_error *err)
 {
 	const union cvl_store_value v[] = { { .u = (uint64_t)other },
 					    { .u = skew->step },
 					    { .u = skew->apart },
 					    { .u = poll_skew_limit(skew) } };
 
-	return skew->exchanges ? told_about(t, TOLD_COUNTER, v, err) : 0;
+	return skew->exchanges ? poll_records_about(t, POLL_RECORD_COUNTER, v, err) : 0;
 }
 
-int about_machine(struct told *t, const struct poll_source *s, uint64_t rate_hz, uint64_t off_ppb,
-		  const struct poll_skew *skew, int other, struct cvl_error *err)
+int about_machine(struct poll_records *t, const struct poll_source *s, uint64_t rate_hz,
+		  uint64_t off_ppb, const struct poll_skew *skew, int other, struct cvl_error *err)
 {
 	const bool loops = s->kind != POLL_GPIOCHIP;
 	struct cvl_host_fact facts[CVL_HOST_FACTS];

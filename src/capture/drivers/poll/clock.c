@@ -33,7 +33,7 @@ static struct both look(void)
 
 	for (int i = 0; i < TRIES; i++) {
 		uint64_t before = poll_clock(&cpu), after;
-		int64_t ns = driver_waited();
+		int64_t ns = driver_monotonic_ns();
 
 		after = poll_clock(&cpu);
 		if (after > before && after - before < best.apart)

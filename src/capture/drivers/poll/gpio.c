@@ -25,7 +25,7 @@ int poll_gpio_open(struct poll_source *s, struct cvl_error *err)
 	close(chip);
 	if (rc)
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: its lines cannot be had: %s; `gpioinfo` tells who uses them",
+				"%s: cannot get its lines: %s; `gpioinfo` shows who uses them",
 				s->text, strerror(error));
 	s->fd = r.fd;
 	fcntl(s->fd, F_SETFL, fcntl(s->fd, F_GETFL) | O_NONBLOCK);

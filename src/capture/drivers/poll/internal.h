@@ -8,7 +8,7 @@
 
 #include "capture/drivers/poll/gpio.h"
 #include "capture/drivers/poll/skew.h"
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 
 struct device {
 	const struct driver_sink *sink;
@@ -17,7 +17,7 @@ struct device {
 	struct poll_loop *loop;
 	struct poll_watch watch;
 	struct poll_gpio gpio;
-	struct told told;
+	struct poll_records told;
 	pthread_t thread;
 	cpu_set_t others, before; /* processors of the observer's thread: now and before */
 	uint64_t off_ppb;

@@ -62,9 +62,8 @@ static int choose_cpu(struct device *d, struct cvl_error *err)
 	d->others = d->before;
 	CPU_CLR((size_t)d->source.cpu, &d->others);
 	if (!CPU_COUNT(&d->others))
-		poll_say(
-			d, true,
-			"there is no processor beside the loop's: gaps will be as long as time slices");
+		poll_say(d, true,
+			 "no other processor than the loop's: gaps will be as long as time slices");
 	return 0;
 }
 
@@ -153,8 +152,8 @@ static int poll_open(void **state, const struct cvl_device_opts *opts,
 		.unit = 8,
 		.resolution = 1,
 		.edges_within = true,
-		.events = told_events,
-		.n_events = TOLD_CLASSES,
+		.events = poll_records_events,
+		.n_events = POLL_RECORD_CLASSES,
 	};
 	d->gpio.source = &d->source;
 	if (!rc && loops(d))
@@ -199,9 +198,9 @@ static int start_gpio(struct device *d, struct cvl_error *err)
 	struct poll_seen now = { .kind = POLL_LEVELS };
 	int error;
 
-	now.from = (uint64_t)driver_waited();
+	now.from = (uint64_t)driver_monotonic_ns();
 	error = poll_gpio_levels(&d->source, &now.levels);
-	now.to = (uint64_t)driver_waited();
+	now.to = (uint64_t)driver_monotonic_ns();
 	if (error)
 		return cvl_fail(err, CVL_E_IO, CVL_NO_OFFSET, "%s: cannot be read: %s",
 				d->source.text, strerror(error));
@@ -211,13 +210,13 @@ static int start_gpio(struct device *d, struct cvl_error *err)
 	d->gpio.sure = now.to + (uint64_t)d->source.latency_ns;
 	/* a bracket may begin so much earlier */
 	d->told.origin = now.from - (uint64_t)d->source.latency_ns;
-	return told_seen(&d->told, &now, err);
+	return poll_records_seen(&d->told, &now, err);
 }
 
 static int poll_start(void *state, struct cvl_error *err)
 {
 	struct device *d = state;
-	const int64_t until = driver_waited() + BEGIN_NS;
+	const int64_t until = driver_monotonic_ns() + BEGIN_NS;
 	int rc;
 
 	if (!loops(d))
@@ -229,7 +228,7 @@ static int poll_start(void *state, struct cvl_error *err)
 				strerror(rc));
 	d->threaded = true;
 	while (!atomic_load(&d->loop->head))
-		if (driver_waited() > until)
+		if (driver_monotonic_ns() > until)
 			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
 					"processor %d does not get to the loop: what runs there?",
 					d->source.cpu);
@@ -264,12 +263,12 @@ static int drain(struct device *d, struct cvl_error *err)
 	int rc = 0, n = 0;
 
 	while (n < TURN && !rc && poll_take(d->loop, &seen)) {
-		rc = told_seen(&d->told, &seen, err);
+		rc = poll_records_seen(&d->told, &seen, err);
 		n++;
 	}
 	d->busy = n == TURN;
 	if (!rc && !d->busy && safe)
-		rc = told_until(&d->told, safe, err);
+		rc = poll_records_until(&d->told, safe, err);
 	return rc;
 }
 
@@ -277,7 +276,7 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 {
 	struct gpio_v2_line_event e[64];
 	struct poll_seen made[POLL_GPIO_MADE];
-	const int64_t now = driver_waited();
+	const int64_t now = driver_monotonic_ns();
 	int rc = d->told.origin ? 0 : start_gpio(d, err);
 
 	while (!rc) {
@@ -292,13 +291,13 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 			unsigned n = poll_gpio_event(&d->gpio, &e[i], made);
 
 			for (unsigned k = 0; k < n && !rc; k++)
-				rc = told_seen(&d->told, &made[k], err);
+				rc = poll_records_seen(&d->told, &made[k], err);
 		}
 	}
 	/* what is stamped later may be told of as so much earlier, and the kernel hands it on in a thread */
 	return rc ? rc :
-		    told_until(&d->told, (uint64_t)(now - d->source.latency_ns - HANDED_ON_NS),
-			       err);
+		    poll_records_until(&d->told,
+				       (uint64_t)(now - d->source.latency_ns - HANDED_ON_NS), err);
 }
 
 static int poll_work(void *state, struct cvl_error *err)
@@ -318,13 +317,13 @@ static int poll_work(void *state, struct cvl_error *err)
 		return rc;
 	if (!ended || d->busy)
 		return 1;
-	rc = told_rest(&d->told, err);
+	rc = poll_records_rest(&d->told, err);
 	if (!rc && loops(d)) {
 		measure_counters(d);
 		rc = about_counters(&d->told, &d->skew, d->other, err);
 	}
 	if (!rc && loops(d) && !d->gone)
-		rc = told_stats(&d->told, d->loop, err);
+		rc = poll_records_stats(&d->told, d->loop, err);
 	if (!rc && loops(d))
 		rc = poll_broke_off(d, err);
 	if (!rc)

@@ -162,7 +162,7 @@ static bool wait_for(struct pair *p, uint64_t turn)
 			return false;
 		if (++spins % SPINS)
 			continue;
-		if (driver_waited() > p->until)
+		if (driver_monotonic_ns() > p->until)
 			return false;
 		sched_yield(); /* both may have one processor */
 	}
@@ -190,7 +190,7 @@ static void *ask(void *state)
 
 	if (refused)
 		atomic_store(&p->refused, refused);
-	while (!atomic_load(&p->there) && driver_waited() < p->until)
+	while (!atomic_load(&p->there) && driver_monotonic_ns() < p->until)
 		sched_yield();
 	if (atomic_load(&p->refused))
 		return NULL;
@@ -215,7 +215,7 @@ int poll_skew_measure(struct poll_skew *s, const struct poll_skew_opts *opts)
 	int rc;
 
 	poll_skew_open(s);
-	p.until = driver_waited() + (int64_t)opts->ms * 1000000;
+	p.until = driver_monotonic_ns() + (int64_t)opts->ms * 1000000;
 	rc = pthread_create(&thread[1], NULL, answer, &p);
 	if (rc)
 		return rc;

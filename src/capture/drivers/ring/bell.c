@@ -24,7 +24,7 @@ static int open_queue(struct bell_list *l, const char *name, struct cvl_error *e
 	if (queue < 0)
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"mq:%s: no such message queue can be had: %s; its name is a / and a word",
+			"mq:%s: cannot open that message queue: %s; its name is a / and a word",
 			name, strerror(errno));
 	l->bell[l->n].fd = queue;
 	if (mq_getattr(queue, &attr) || attr.mq_msgsize < 1 || attr.mq_msgsize > MESSAGE_MAX) {
@@ -62,9 +62,10 @@ static int open_file(struct bell_list *l, char *path, struct cvl_error *err)
 	} else if (S_ISCHR(st.st_mode))
 		rc = serial_open(fd, path, baud, err);
 	else if (!S_ISFIFO(st.st_mode))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: is no doorbell: a FIFO, a socket, a serial port or mq:/NAME",
-				path);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"%s: not a doorbell; expected a FIFO, a socket, a serial port or mq:/NAME",
+			path);
 	else {
 		/* for writing too, so that it does not end when who rings goes */
 		*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);

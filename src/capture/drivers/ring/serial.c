@@ -98,10 +98,9 @@ static int open_line(struct line *l, struct cvl_error *err)
 	if (!strcmp(l->path, "-"))
 		return 0;
 	if (stat(l->path, &st))
-		return errno == ENOENT ?
-			       cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-					"%s: there is no such line; is it plugged in?", l->path) :
-			       cvl_fail_errno(err, "look at", l->path);
+		return errno == ENOENT ? cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+						  "%s: no such line; is it plugged in?", l->path) :
+					 cvl_fail_errno(err, "look at", l->path);
 	if (S_ISSOCK(st.st_mode))
 		return serial_connect(&l->fd, l->path, err);
 	if (S_ISCHR(st.st_mode))

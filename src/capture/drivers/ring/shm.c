@@ -143,7 +143,7 @@ static int shm_open_rings(void **state, const struct cvl_device_opts *o,
 			  const struct driver_sink *sink, struct cvl_error *err)
 {
 	struct shm *s = calloc(1, sizeof(*s));
-	int64_t until = driver_waited() + PATIENCE_NS;
+	int64_t until = driver_monotonic_ns() + PATIENCE_NS;
 	bool all = false;
 	int rc;
 
@@ -165,13 +165,12 @@ static int shm_open_rings(void **state, const struct cvl_device_opts *o,
 				continue;
 			rc = look_for_rings(s, m, err);
 			all = all && m->answered;
-			if (!rc && !m->answered && driver_waited() > until)
+			if (!rc && !m->answered && driver_monotonic_ns() > until)
 				rc = cvl_fail(
 					err, CVL_E_ENV, CVL_NO_OFFSET,
 					"%s (%s): %s; start the traced core, which calls tracer_init()",
 					m->name, m->path,
-					m->at ? "no ring in this memory" :
-						"there is no such memory");
+					m->at ? "no ring in this memory" : "no such memory");
 		}
 		if (!rc && !all)
 			nanosleep(&(struct timespec){ .tv_nsec = 20000000 }, NULL);
@@ -210,9 +209,9 @@ static size_t shm_wait_for(void *state, struct pollfd *fds, size_t max, int *tim
 
 static void check_memories(struct shm *s)
 {
-	if (driver_waited() - s->checked < CHECK_NS)
+	if (driver_monotonic_ns() - s->checked < CHECK_NS)
 		return;
-	s->checked = driver_waited();
+	s->checked = driver_monotonic_ns();
 	for (size_t i = 0; i < s->n; i++)
 		source_check_memory(&s->source[i]);
 }
@@ -260,7 +259,7 @@ static int shm_work(void *state, struct cvl_error *err)
 		rc = source_drain(&s->source[i], err);
 		s->more = s->more || rc > 0;
 	}
-	if (rc < 0 || !s->stopping || (s->more && driver_waited() < s->until))
+	if (rc < 0 || !s->stopping || (s->more && driver_monotonic_ns() < s->until))
 		return rc < 0 ? rc : 1;
 	rc = 0;
 	for (size_t i = 0; i < s->n && !rc; i++)
@@ -276,7 +275,7 @@ static int shm_stop(void *state, struct cvl_error *err)
 
 	(void)err;
 	s->stopping = true;
-	s->until = driver_waited() + LAST_NS;
+	s->until = driver_monotonic_ns() + LAST_NS;
 	for (size_t i = 0; i < s->n; i++)
 		s->source[i].until = s->until;
 	return 0;

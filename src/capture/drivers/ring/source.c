@@ -80,8 +80,8 @@ static void look_stuck(struct source *q)
 	if (!tracer_drain_waits(&q->ring))
 		q->waits = 0;
 	else if (!q->waits)
-		q->waits = driver_waited();
-	else if (driver_waited() - q->waits > STUCK_NS)
+		q->waits = driver_monotonic_ns();
+	else if (driver_monotonic_ns() - q->waits > STUCK_NS)
 		say(q, &q->told_stuck,
 		    "an event was begun and not ended; until it is, nothing behind it can be read");
 }
@@ -165,7 +165,7 @@ static int drain_behind(struct source *q, struct cvl_error *err)
 		say(q, &q->told_stuck,
 		    "an event was begun and not ended: the packet that it is in is left out");
 		tracer_drain_pass(&q->ring);
-		while ((rc = source_drain(q, err)) > 0 && driver_waited() < q->until)
+		while ((rc = source_drain(q, err)) > 0 && driver_monotonic_ns() < q->until)
 			;
 		if (rc < 0)
 			return rc;

@@ -19,7 +19,7 @@ struct source {
 	char name[120];
 	void *packet;
 	unsigned resets; /* since the last packet */
-	int64_t waits; /* since when the next packet holds back others, driver_waited(); 0: it does not */
+	int64_t waits; /* since when the next packet holds back others, driver_monotonic_ns(); 0: it does not */
 	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
 };
 

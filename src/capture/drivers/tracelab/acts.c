@@ -172,7 +172,7 @@ static int observer_now(const struct acts *a, struct tracelab_io *io, uint64_t *
 			struct cvl_error *err)
 {
 	struct tracelab_command c = { .command = TL_STATUS };
-	int64_t asked = driver_waited(), gone;
+	int64_t asked = driver_monotonic_ns(), gone;
 	struct tracelab_status status;
 	struct tracelab_answer got;
 	int rc = tracelab_io_ask(io, &c, &got, err);
@@ -182,7 +182,7 @@ static int observer_now(const struct acts *a, struct tracelab_io *io, uint64_t *
 	if (!tracelab_status_read(&status, &got))
 		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s",
 				tracelab_answer_text(got.status));
-	gone = driver_waited() - asked;
+	gone = driver_monotonic_ns() - asked;
 	*now = status.time + units(a, gone + gone / (1000000 / DRIVER_CRYSTAL_PPM));
 	return 0;
 }

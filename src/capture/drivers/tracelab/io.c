@@ -40,7 +40,7 @@ int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_err
 			err, CVL_HINT_DEVICE,
 			cvl_fail(
 				err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: not a file; of an observer name both, SPI and serial port: %s,/dev/ttyUSB0",
+				"%s: does not exist; name both SPI and serial port of an observer: %s,/dev/ttyUSB0",
 				devices, devices));
 	snprintf(io->serial, sizeof(io->serial), "%s", comma + 1);
 	*comma = '\0';
@@ -149,10 +149,10 @@ int tracelab_io_ask(struct tracelab_io *io, struct tracelab_command *c, struct t
 	errno = EIO; /* if it took a part only */
 	if (write(io->uart, out, n) != (ssize_t)n)
 		return cvl_fail_errno(err, "write to", io->serial);
-	end = driver_waited() + ANSWER_NS;
+	end = driver_monotonic_ns() + ANSWER_NS;
 	while (!take_answer(io, c, a)) {
 		struct pollfd fd = { .fd = io->uart, .events = POLLIN };
-		int64_t left = end - driver_waited();
+		int64_t left = end - driver_monotonic_ns();
 
 		if (left <= 0 || (poll(&fd, 1, (int)(left / 1000000) + 1) > 0 &&
 				  fd.revents & (POLLHUP | POLLERR | POLLNVAL)))

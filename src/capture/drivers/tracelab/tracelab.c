@@ -27,7 +27,7 @@ struct device {
 	bool paper, busy, stopping, told_stuck;
 	int quiet;     /* looks without anything */
 	uint64_t end;  /* when it was stopped, as the observer counts; 0: not known */
-	int64_t began; /* driver_waited() */
+	int64_t began; /* driver_monotonic_ns() */
 	struct driver_record out[RECORDS];
 };
 
@@ -53,7 +53,7 @@ static int read_mask(struct device *o, struct cvl_error *err)
 		if (line < 0)
 			return cvl_hint(err, CVL_HINT_MASK,
 					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						 "no line '%.*s' to choose; there are %s", (int)n,
+						 "unknown line '%.*s'; expected one of %s", (int)n,
 						 p,
 						 o->opts->names ? o->opts->names : tracelab_lines));
 		o->mask |= 1u << line;
@@ -72,7 +72,7 @@ static int read_period(const struct device *o, unsigned *period, struct cvl_erro
 		return 0;
 	return cvl_hint(err, CVL_HINT_POWER,
 			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				 "from %u to %u readings of power a second can be had",
+				 "power is read from %u to %u times a second",
 				 (unsigned)(tick_hz / UINT16_MAX + 1),
 				 (unsigned)(tick_hz / TL_PERIOD_MIN)));
 }
@@ -172,7 +172,7 @@ static int tl_start(void *state, struct cvl_error *err)
 	const unsigned period = o->proto.opts.period;
 	int rc;
 
-	o->began = driver_waited();
+	o->began = driver_monotonic_ns();
 	if (o->io.bus == TRACELAB_FILE)
 		return 0;
 	rc = greet(o, err);
@@ -304,7 +304,7 @@ static void watch_link(struct device *o, const uint8_t *bytes)
 {
 	char text[800];
 
-	if (o->told_stuck || o->proto.link.begun || driver_waited() - o->began < STUCK_NS)
+	if (o->told_stuck || o->proto.link.begun || driver_monotonic_ns() - o->began < STUCK_NS)
 		return;
 	o->told_stuck = true;
 	snprintf(text, sizeof(text),

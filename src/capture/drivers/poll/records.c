@@ -1,48 +1,48 @@
 /* SPDX-License-Identifier: MIT */
-#include "capture/drivers/poll/told.h"
+#include "capture/drivers/poll/records.h"
 
 #include <string.h>
 
 #include "store/loop_events.h"
 
-const struct driver_event told_events[TOLD_CLASSES] = {
-	[TOLD_LOOP] = { LOOP_LOOP,
-			{ { "steps", CVL_STORE_U64 },
-			  { "longest", CVL_STORE_U64 },
-			  { "widest", CVL_STORE_U64 },
-			  { "gap_ticks", CVL_STORE_U64 } },
-			4 },
-	[TOLD_STEP] = { LOOP_STEP,
-			{ { "low", CVL_STORE_U64 },
-			  { "high", CVL_STORE_U64 },
-			  { "count", CVL_STORE_U64 },
-			  { "ticks", CVL_STORE_U64 } },
-			4 },
-	[TOLD_SPAN] = { LOOP_SPAN,
-			{ { "low", CVL_STORE_U64 },
-			  { "high", CVL_STORE_U64 },
-			  { "count", CVL_STORE_U64 },
-			  { "ticks", CVL_STORE_U64 } },
-			4 },
-	[TOLD_GAP] = { LOOP_GAP,
-		       { { "ticks", CVL_STORE_U64 },
-			 { "cause", CVL_STORE_STRING },
-			 { "detail", CVL_STORE_STRING } },
-		       3 },
-	[TOLD_COUNTER] = { LOOP_COUNTER,
-			   { { "cpu", CVL_STORE_U64 },
-			     { "step", CVL_STORE_U64 },
-			     { "apart", CVL_STORE_U64 },
-			     { "limit", CVL_STORE_U64 } },
-			   4 },
-	[TOLD_FACT] = { LOOP_FACT,
-			{ { "name", CVL_STORE_STRING },
-			  { "value", CVL_STORE_STRING },
-			  { "state", CVL_STORE_STRING } },
-			3 },
+const struct driver_event poll_records_events[POLL_RECORD_CLASSES] = {
+	[POLL_RECORD_LOOP] = { LOOP_LOOP,
+			       { { "steps", CVL_STORE_U64 },
+				 { "longest", CVL_STORE_U64 },
+				 { "widest", CVL_STORE_U64 },
+				 { "gap_ticks", CVL_STORE_U64 } },
+			       4 },
+	[POLL_RECORD_STEP] = { LOOP_STEP,
+			       { { "low", CVL_STORE_U64 },
+				 { "high", CVL_STORE_U64 },
+				 { "count", CVL_STORE_U64 },
+				 { "ticks", CVL_STORE_U64 } },
+			       4 },
+	[POLL_RECORD_SPAN] = { LOOP_SPAN,
+			       { { "low", CVL_STORE_U64 },
+				 { "high", CVL_STORE_U64 },
+				 { "count", CVL_STORE_U64 },
+				 { "ticks", CVL_STORE_U64 } },
+			       4 },
+	[POLL_RECORD_GAP] = { LOOP_GAP,
+			      { { "ticks", CVL_STORE_U64 },
+				{ "cause", CVL_STORE_STRING },
+				{ "detail", CVL_STORE_STRING } },
+			      3 },
+	[POLL_RECORD_COUNTER] = { LOOP_COUNTER,
+				  { { "cpu", CVL_STORE_U64 },
+				    { "step", CVL_STORE_U64 },
+				    { "apart", CVL_STORE_U64 },
+				    { "limit", CVL_STORE_U64 } },
+				  4 },
+	[POLL_RECORD_FACT] = { LOOP_FACT,
+			       { { "name", CVL_STORE_STRING },
+				 { "value", CVL_STORE_STRING },
+				 { "state", CVL_STORE_STRING } },
+			       3 },
 };
 
-static int flush(struct told *t, struct cvl_error *err)
+static int flush(struct poll_records *t, struct cvl_error *err)
 {
 	size_t n = t->n;
 
@@ -50,19 +50,19 @@ static int flush(struct told *t, struct cvl_error *err)
 	return n ? t->sink->records(t->sink->ctx, 0, t->record, n, err) : 0;
 }
 
-static int put(struct told *t, const struct driver_record *r, struct cvl_error *err)
+static int put(struct poll_records *t, const struct driver_record *r, struct cvl_error *err)
 {
 	t->record[t->n++] = *r;
-	return t->n == TOLD_BATCH ? flush(t, err) : 0;
+	return t->n == POLL_RECORD_BATCH ? flush(t, err) : 0;
 }
 
 static bool has_text(const struct driver_record *r)
 {
-	return r->what == DRIVER_EVENT && r->cls == TOLD_GAP;
+	return r->what == DRIVER_EVENT && r->cls == POLL_RECORD_GAP;
 }
 
 /* Hand on the first @n that are held. Their texts are ours: those go at once. */
-static int let_go(struct told *t, size_t n, struct cvl_error *err)
+static int let_go(struct poll_records *t, size_t n, struct cvl_error *err)
 {
 	int rc = 0;
 
@@ -81,9 +81,10 @@ static int let_go(struct told *t, size_t n, struct cvl_error *err)
 }
 
 /* Where @r has its place among those that are held; its text, if it has one, is for the caller to fill. */
-static int hold(struct told *t, const struct driver_record *r, char **detail, struct cvl_error *err)
+static int hold(struct poll_records *t, const struct driver_record *r, char **detail,
+		struct cvl_error *err)
 {
-	int rc = t->n_held == TOLD_HELD ? let_go(t, TOLD_HELD / 2, err) : 0;
+	int rc = t->n_held == POLL_RECORD_HELD ? let_go(t, POLL_RECORD_HELD / 2, err) : 0;
 	size_t at = t->n_held;
 
 	while (at && t->held[at - 1].record.tick > r->tick)
@@ -96,7 +97,7 @@ static int hold(struct told *t, const struct driver_record *r, char **detail, st
 	return rc;
 }
 
-static int see_change(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+static int see_change(struct poll_records *t, const struct poll_seen *s, struct cvl_error *err)
 {
 	const uint64_t width = s->to - s->from + t->step;
 	struct driver_record r = { .what = DRIVER_LEVELS };
@@ -118,10 +119,10 @@ static int see_change(struct told *t, const struct poll_seen *s, struct cvl_erro
 	return hold(t, &r, NULL, err);
 }
 
-static int see_gap(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+static int see_gap(struct poll_records *t, const struct poll_seen *s, struct cvl_error *err)
 {
 	struct driver_record r = { .what = DRIVER_GAP, .tick = s->from - t->origin };
-	struct driver_record why = { .what = DRIVER_EVENT, .cls = TOLD_GAP };
+	struct driver_record why = { .what = DRIVER_EVENT, .cls = POLL_RECORD_GAP };
 	char text[POLL_DETAIL], *detail;
 	int rc;
 
@@ -149,7 +150,7 @@ static int see_gap(struct told *t, const struct poll_seen *s, struct cvl_error *
 	return rc;
 }
 
-int told_seen(struct told *t, const struct poll_seen *s, struct cvl_error *err)
+int poll_records_seen(struct poll_records *t, const struct poll_seen *s, struct cvl_error *err)
 {
 	if (!t->origin)
 		t->origin = s->from;
@@ -157,7 +158,7 @@ int told_seen(struct told *t, const struct poll_seen *s, struct cvl_error *err)
 							     see_change(t, s, err);
 }
 
-int told_until(struct told *t, uint64_t now, struct cvl_error *err)
+int poll_records_until(struct poll_records *t, uint64_t now, struct cvl_error *err)
 {
 	struct driver_record r = { .what = DRIVER_NOTHING, .tick = now - t->origin };
 	int rc;
@@ -173,26 +174,26 @@ int told_until(struct told *t, uint64_t now, struct cvl_error *err)
 	return rc ? rc : flush(t, err);
 }
 
-int told_about(struct told *t, unsigned cls, const union cvl_store_value *values,
-	       struct cvl_error *err)
+int poll_records_about(struct poll_records *t, unsigned cls, const union cvl_store_value *values,
+		       struct cvl_error *err)
 {
 	struct driver_record r = { .what = DRIVER_SUMMARY, .cls = cls };
 	int rc;
 
-	for (size_t i = 0; i < told_events[cls].n; i++)
+	for (size_t i = 0; i < poll_records_events[cls].n; i++)
 		r.field[i] = values[i];
 	rc = put(t, &r, err);
 	return rc ? rc : flush(t, err);
 }
 
-int told_rest(struct told *t, struct cvl_error *err)
+int poll_records_rest(struct poll_records *t, struct cvl_error *err)
 {
 	int rc = let_go(t, t->n_held, err);
 
 	return rc ? rc : flush(t, err);
 }
 
-static int put_bins(struct told *t, unsigned cls, const struct poll_bin *bins,
+static int put_bins(struct poll_records *t, unsigned cls, const struct poll_bin *bins,
 		    struct cvl_error *err)
 {
 	int rc = 0;
@@ -204,12 +205,12 @@ static int put_bins(struct told *t, unsigned cls, const struct poll_bin *bins,
 						    { .u = bins[i].ticks } };
 
 		if (bins[i].count)
-			rc = told_about(t, cls, v, err);
+			rc = poll_records_about(t, cls, v, err);
 	}
 	return rc;
 }
 
-int told_stats(struct told *t, const struct poll_loop *l, struct cvl_error *err)
+int poll_records_stats(struct poll_records *t, const struct poll_loop *l, struct cvl_error *err)
 {
 	union cvl_store_value v[] = { { .u = 0 },
 				      { .u = l->stats.longest },
@@ -219,8 +220,8 @@ int told_stats(struct told *t, const struct poll_loop *l, struct cvl_error *err)
 
 	for (unsigned i = 0; i < POLL_BINS; i++)
 		v[0].u += l->stats.step[i].count;
-	rc = told_about(t, TOLD_LOOP, v, err);
+	rc = poll_records_about(t, POLL_RECORD_LOOP, v, err);
 	if (!rc)
-		rc = put_bins(t, TOLD_STEP, l->stats.step, err);
-	return rc ? rc : put_bins(t, TOLD_SPAN, l->stats.span, err);
+		rc = put_bins(t, POLL_RECORD_STEP, l->stats.step, err);
+	return rc ? rc : put_bins(t, POLL_RECORD_SPAN, l->stats.span, err);
 }

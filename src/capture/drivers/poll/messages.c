@@ -59,8 +59,7 @@ void poll_say_oddities(const struct device *d)
 			" changes were seen and found no room: they came faster than they are stored",
 			d->told.full);
 	if (d->source.kind == POLL_IOPORT && !(d->told.zeros & mask))
-		poll_say(d, true,
-			 "%s: reads FF for ever: there is no port, or nothing is wired to it",
+		poll_say(d, true, "%s: always reads FF: no port there, or nothing wired to it",
 			 d->source.text);
 	else if (!d->told.changes)
 		poll_say(d, false, "%s: no line changed", d->source.text);
