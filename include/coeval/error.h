@@ -43,7 +43,10 @@ enum cvl_code {
 	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
-/** What would help, for a program to put into words of its own: options of a command, buttons of a window. */
+/**
+ * What would help, for a program to put into words of its own: options of a command, buttons of a
+ * window.
+ */
 enum cvl_hint {
 	CVL_HINT_NONE,
 	CVL_HINT_NO_SESSION,  /* import something into a session of that name */
@@ -55,6 +58,28 @@ enum cvl_hint {
 	CVL_HINT_PULSES,      /* name a line of pulses */
 	CVL_HINT_SYNC,        /* synchronise again */
 	CVL_HINT_CALIBRATE,   /* calibrate (again) */
+	/* what to import, and how */
+	CVL_HINT_RATE, /* state the rate at which samples were taken, or ticks are counted */
+	CVL_HINT_CHANNELS_RATE, /* state that, and how many digital channels there are */
+	CVL_HINT_RAW,           /* the same, of samples without a header */
+	CVL_HINT_LINES,         /* choose lines by their names */
+	CVL_HINT_LINE_NAMES,    /* name lines */
+	CVL_HINT_TPIU,          /* read it as TPIU frames */
+	CVL_HINT_STREAM,        /* choose a stream of the frames */
+	CVL_HINT_DECODE_STREAM, /* the same of frames that are decoded from a line */
+	/* what to capture, and how */
+	CVL_HINT_DEVICE,     /* name the device */
+	CVL_HINT_DEVICES,    /* see what devices there are */
+	CVL_HINT_PIPE,       /* read it by the driver of pipes */
+	CVL_HINT_RATE_LINES, /* state rate and number of lines */
+	CVL_HINT_BELL,       /* name the doorbell */
+	CVL_HINT_METADATA,   /* give the metadata of a traced program */
+	CVL_HINT_MASK,       /* choose lines of an observer */
+	CVL_HINT_MODE,       /* choose an observer's mode */
+	CVL_HINT_POWER,      /* choose how often it reads the power */
+	/* what to look at */
+	CVL_HINT_NODE,   /* choose a node */
+	CVL_HINT_POLICY, /* choose a policy, adaption and cache */
 	CVL_HINTS
 };
 

@@ -22,9 +22,9 @@ struct judge {
 	struct judgement *j;
 	const struct bed_course *course;
 	struct segment *segment;
-	size_t n_segments, at; /* segment that is being read */
-	int64_t shift;         /* true tick minus stored one */
-	size_t edge;           /* next one that is expected */
+	size_t n_segments, room, at; /* segment that is being read */
+	int64_t shift;               /* true tick minus stored one */
+	size_t edge;                 /* next one that is expected */
 	uint8_t pins;
 	bool known;     /* what the pins were */
 	uint64_t first; /* true tick at which the stored segment begins */
@@ -38,11 +38,6 @@ struct judge {
 	struct cvl_error *err;
 };
 
-static int no_memory(const struct judge *j)
-{
-	return cvl_no_memory(j->err);
-}
-
 static int read_log(struct judge *j, const char *path)
 {
 	FILE *f = fopen(path, "re");
@@ -51,13 +46,10 @@ static int read_log(struct judge *j, const char *path)
 	if (!f)
 		return cvl_fail_errno(j->err, "open", path);
 	while (fscanf(f, "%" SCNu64 " %" SCNu64, &s.first, &s.end) == 2) {
-		struct segment *grown = realloc(j->segment, (j->n_segments + 1) * sizeof(*grown));
-
-		if (!grown) {
+		if (cvl_room(&j->segment, j->n_segments, &j->room, sizeof(*j->segment))) {
 			fclose(f);
-			return no_memory(j);
+			return cvl_no_memory(j->err);
 		}
-		j->segment = grown;
 		j->segment[j->n_segments++] = s;
 	}
 	fclose(f);
@@ -78,7 +70,7 @@ static int add_knot(struct judge *j, uint64_t true_tick, int64_t bound)
 	if (j->n_knots && k.tick.count <= j->knot[j->n_knots - 1].tick.count)
 		return 0;
 	if (cvl_room(&j->knot, j->n_knots, &j->cap_knots, sizeof(*j->knot)))
-		return no_memory(j);
+		return cvl_no_memory(j->err);
 	j->knot[j->n_knots++] = k;
 	return 0;
 }
@@ -294,7 +286,7 @@ int judge_clock(struct judgement *out, struct cvl_clock_sync *truth,
 		truth->verdict = CVL_GOOD;
 		snprintf(truth->reason, sizeof(truth->reason), "simulated");
 		if (!truth->clock)
-			rc = no_memory(&j);
+			rc = cvl_no_memory(j.err);
 	}
 	free(j.segment);
 	free(j.knot);

@@ -103,7 +103,7 @@ static int recall(struct job *j, const struct cvl_session *session)
 	if (rc > 0)
 		rc = sync_options_recall(&j->given, j->last, &err);
 	if (rc == CVL_E_NOMEM)
-		return cvl_fail(&j->err, rc, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(&j->err);
 	if (rc < 0)
 		fprintf(stderr, "coeval: the rules of the last synchronisation are not used: %s\n",
 			err.text);

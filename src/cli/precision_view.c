@@ -367,7 +367,7 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 	cvl_out_init(o, STDOUT_FILENO, "standard output");
 	rc = v->json ? put_json(v, o) : put_text(v, o);
 	if (rc)
-		cvl_fail(err, rc, CVL_NO_OFFSET, "out of memory");
+		cvl_no_memory(err);
 	else
 		rc = cvl_out_flush(o, err);
 	free(o);

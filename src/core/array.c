@@ -6,7 +6,7 @@
 
 int cvl_room(void *list, size_t n, size_t *room, size_t size)
 {
-	size_t more = *room ? 2 * *room : 1;
+	size_t more = *room ? 2 * *room : 8;
 	void *old, *grown;
 
 	if (n < *room)

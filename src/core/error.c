@@ -38,7 +38,7 @@ int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path)
 	int saved = errno;
 
 	if (saved == ENOMEM)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	return cvl_fail(
 		err, saved == ENOSPC || saved == EDQUOT || saved == EFBIG ? CVL_E_FULL : CVL_E_IO,
 		CVL_NO_OFFSET, "%s: cannot %s: %s", path, what, strerror(saved));

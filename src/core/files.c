@@ -152,8 +152,7 @@ char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *
 			char *grown = realloc(text, size = size ? 2 * size : 65536);
 
 			if (!grown) {
-				cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-					 path);
+				cvl_no_memory(err);
 				goto fail;
 			}
 			text = grown;

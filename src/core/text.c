@@ -308,20 +308,22 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 	}
 	rc = cvl_text_rename(list, names, n);
 	if (rc == CVL_E_USAGE)
-		return cvl_fail(err, rc, CVL_NO_OFFSET,
-				"--names has more names than there are lines (%zu)", n);
+		return cvl_hint(err, CVL_HINT_LINE_NAMES,
+				cvl_fail(err, rc, CVL_NO_OFFSET,
+					 "more names than there are lines (%zu)", n));
 	for (const char *p = list; p && *p; p++)
 		listed += *p == ',';
 	for (size_t i = 0; i < n && !rc; i++) {
 		if (same_name(names, i) == i)
 			continue;
 		if (i < listed)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"--names: two lines are called %.60s", names[i]);
+			return cvl_hint(err, CVL_HINT_LINE_NAMES,
+					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						 "two lines are called %.60s", names[i]));
 		rc = make_unique(names, n, i);
 	}
 	if (rc)
-		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET, "out of memory");
+		return cvl_no_memory(err);
 	return 0;
 }
 

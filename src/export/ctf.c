@@ -6,11 +6,11 @@
  */
 #include "export/exporters.h"
 #include "timeline/survey.h"
-#include "export/tsdl_put.h"
 
 #include <coeval/files.h>
 #include <coeval/out.h>
 #include "core/uuid.h"
+#include "store/ctf/tsdl_put.h"
 #include "store/ctf/wire.h"
 
 #include <endian.h>
@@ -77,10 +77,8 @@ struct exporter {
 
 static void put_event(FILE *f, size_t stream, uint32_t id, const char *name, const char *fields)
 {
-	fputs("event {\n\tname = ", f);
-	tsdl_put_text(f, name);
-	fprintf(f, ";\n\tid = %u;\n\tstream_id = %zu;\n\tfields := struct {%s };\n};\n\n", id,
-		stream, fields);
+	tsdl_put_event(f, stream, id, name);
+	fprintf(f, "\tfields := struct {%s };\n};\n\n", fields);
 }
 
 static void put_class(struct exporter *x, size_t stream, uint32_t id,
@@ -89,9 +87,7 @@ static void put_class(struct exporter *x, size_t stream, uint32_t id,
 	FILE *f = x->types.f;
 
 	x->types.event = e;
-	fputs("event {\n\tname = ", f);
-	tsdl_put_text(f, e->name);
-	fprintf(f, ";\n\tid = %u;\n\tstream_id = %zu;\n", id, stream);
+	tsdl_put_event(f, stream, id, e->name);
 	if (e->type[CVL_SCOPE_EVENT_CONTEXT]) {
 		fputs("\tcontext := struct {", f);
 		tsdl_put_scope(&x->types, CVL_SCOPE_EVENT_CONTEXT);
@@ -142,10 +138,7 @@ static void put_stream(struct exporter *x, size_t s)
 		return;
 	x->types.trace = trace;
 	x->types.event = o->any;
-	fprintf(f, "stream {\n\tid = %zu;\n\tpacket.context := struct {\n", s);
-	fputs("\t\tstamp_t timestamp_begin;\n\t\tstamp_t timestamp_end;\n\t\tuint64_t content_size;\n"
-	      "\t\tuint64_t packet_size;\n\t\tuint64_t packet_seq_num;\n\t\tuint64_t events_discarded;\n",
-	      f);
+	tsdl_put_stream(f, s, "stamp_t");
 	put_clock_names(x);
 	if (o->has_context) {
 		fputc('\t', f);
@@ -208,53 +201,26 @@ static void put_metadata(struct exporter *x)
 	const char *node = only_node(x);
 	struct cvl_session *session = cvl_timeline_session(x->tl);
 	const struct cvl_sync *sync = cvl_timeline_sync(x->tl);
-	int64_t unix_ns = cvl_add_sat(cvl_session_epoch(session), x->zero),
-		s = unix_ns / 1000000000;
-	char uuid[CVL_UUID_TEXT], buf[24];
+	char buf[24];
 
-	cvl_uuid_text(x->uuid, uuid);
-	if (unix_ns % 1000000000 < 0)
-		s--;
-	fputs("/* CTF 1.8 */\n\n", f);
-	for (unsigned bits = 8; bits <= 64; bits *= 2) {
-		fprintf(f,
-			"typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n",
-			bits, bits);
-		fprintf(f,
-			"typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n",
-			bits, bits);
-	}
-	fputs("typealias integer { size = 64; align = 8; signed = false; base = 16; } := hex64_t;\n"
-	      "typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n",
-	      f);
-	fprintf(f,
-		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n"
-		"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n"
-		"\t};\n};\n\n",
-		uuid);
-	fputs("env {\n\tdomain = \"coeval\";\n\ttracer_name = \"" CVL_EXPORT_TRACER
-	      "\";\n\ttimeline_reference = ",
-	      f);
-	tsdl_put_text(f, sync ? sync->reference : "");
-	fputs(";\n", f);
-	if (node) {
-		fputs("\thostname = ", f);
-		tsdl_put_text(f, node);
-		fputs(";\n", f);
-	}
+	tsdl_put_trace(f, "hex64_t", &(struct tsdl_int){ 64, 8, "false", 16, NULL }, x->uuid);
+	fputs("env {\n\tdomain = \"coeval\";\n\ttracer_name = \"" CVL_EXPORT_TRACER "\";\n", f);
+	tsdl_put_env(f, "timeline_reference", -1, sync ? sync->reference : "");
+	if (node)
+		tsdl_put_env(f, "hostname", -1, node);
 	for (size_t i = 0; i < x->survey.n; i++)
 		for (size_t l = 0; x->survey.stream[i].clock >= 0 && l < x->survey.stream[i].lines;
 		     l++) {
-			fprintf(f, "\tclock%d_line%zu = ", x->survey.stream[i].clock, l);
-			tsdl_put_text(f, cvl_timeline_line(x->tl, i, l, buf));
-			fputs(";\n", f);
+			char name[32];
+
+			snprintf(name, sizeof(name), "clock%d_line", x->survey.stream[i].clock);
+			tsdl_put_env(f, name, (int)l, cvl_timeline_line(x->tl, i, l, buf));
 		}
-	fprintf(f,
-		"};\n\nclock {\n\tname = timeline;\n\tdescription = \"the session's timeline\";\n\tfreq = 1000000000;\n"
-		"\toffset_s = %" PRId64 ";\n\toffset = %" PRId64 ";\n};\n\n",
-		s, unix_ns - s * 1000000000);
-	fputs("typealias integer { size = 64; align = 8; signed = false; map = clock.timeline.value; } := stamp_t;\n\n",
-	      f);
+	fputs("};\n\n", f);
+	tsdl_put_clock(f, "timeline", "the session's timeline", 1000000000,
+		       cvl_add_sat(cvl_session_epoch(session), x->zero));
+	tsdl_put_alias(f, "stamp_t", &(struct tsdl_int){ 64, 8, "false", 0, "timeline" });
+	fputc('\n', f);
 	for (size_t i = 0; i < x->survey.n; i++)
 		put_stream(x, i);
 }
@@ -274,7 +240,7 @@ static int write_metadata(struct exporter *x, const char *dir, struct cvl_error 
 	put_metadata(x);
 	fclose(x->types.f);
 	if (x->types.no_memory)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	x->types.f = f = fopen(path, "we");
 	if (!f)
 		return cvl_fail_errno(err, "create", path);

@@ -112,10 +112,10 @@ static int prepare_stream(struct flocklab *f, size_t i, char last[300], struct c
 		size_t n = strcspn(f->stream[j].ids, ",");
 
 		if (n == strlen(observer) && !strncmp(f->stream[j].ids, observer, n))
-			return cvl_fail(
-				err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-				"two clocks would be observer \"%s\" (%s is one): export them by --node",
-				observer, clock->name);
+			return cvl_hint(err, CVL_HINT_NODE,
+					cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
+						 "two clocks would be observer \"%s\" (%s is one)",
+						 observer, clock->name));
 	}
 	return 0;
 }

@@ -128,8 +128,7 @@ int cvl_beacons_open(struct cvl_beacons **out, const struct cvl_import_opts *opt
 
 	*out = NULL;
 	if (!b)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				opts->beacons);
+		return cvl_no_memory(err);
 	b->opts = opts;
 	rc = cvl_input_open(&b->in, opts->beacons, err);
 	if (rc)

@@ -66,11 +66,6 @@ static int wrong(const struct csv *c, enum cvl_code code, uint64_t offset, const
 	return cvl_fail(err, code, offset, "%s: %s", cvl_input_name(c->in), what);
 }
 
-static int no_memory(const struct csv *c, struct cvl_error *err)
-{
-	return wrong(c, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
-}
-
 /* ---- header ---- */
 
 /* Whether @cell heads a column of times, and in which unit. */
@@ -134,7 +129,7 @@ static int first_line(struct csv *c, char **line, uint64_t *offset, bool *ended,
 		if (!is_comment(*line) && !csv_sigrok_skips(&c->sigrok, *line))
 			return 1;
 		if (csv_sigrok_comment(&c->sigrok, *line))
-			return no_memory(c, err);
+			return cvl_no_memory(err);
 	}
 }
 
@@ -143,11 +138,11 @@ static int add_columns(struct csv *c, char *const *names, size_t n, struct cvl_e
 	c->column = calloc(n, sizeof(*c->column));
 	c->cell = calloc(n + 2, sizeof(*c->cell));
 	if (!c->column || !c->cell)
-		return no_memory(c, err);
+		return cvl_no_memory(err);
 	for (; c->n_columns < n; c->n_columns++) {
 		c->column[c->n_columns].name = strdup(names[c->n_columns]);
 		if (!c->column[c->n_columns].name)
-			return no_memory(c, err);
+			return cvl_no_memory(err);
 	}
 	c->value = c->cell + 1;
 	return 0;
@@ -161,8 +156,8 @@ static int sigrok_header(struct csv *c, char *line, uint64_t offset, bool ended,
 
 	c->rate_hz = c->opts->rate_hz ? c->opts->rate_hz : k->rate_hz;
 	if (!c->rate_hz)
-		return wrong(c, CVL_E_MISSING, offset, "no `; Samplerate` is said: pass --rate HZ",
-			     err);
+		return cvl_hint(err, CVL_HINT_RATE,
+				wrong(c, CVL_E_MISSING, offset, "no `; Samplerate`", err));
 	if (!csv_sigrok_header(k, line, c->rate_hz)) {
 		c->pending = line;
 		c->pending_at = offset;
@@ -191,7 +186,7 @@ static int read_header(struct csv *c, struct cvl_error *err)
 		n += *p == ',';
 	name = calloc(n, sizeof(*name));
 	if (!name)
-		return no_memory(c, err);
+		return cvl_no_memory(err);
 	n = cvl_text_split(line, name, n);
 	if (!n || !is_time(name[0], &c->exp10))
 		rc = wrong(c, CVL_E_MAGIC, offset, "the header does not begin with a time", err);
@@ -253,10 +248,12 @@ static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 		}
 	}
 	if (lines > CVL_LINES_MAX)
-		return cvl_fail(
-			err, CVL_E_LIMIT, 0,
-			"%s: has %zu digital lines, and a clock holds %d: choose some of them by --lines GLOB",
-			cvl_input_name(c->in), lines, CVL_LINES_MAX);
+		return cvl_hint(
+			err, CVL_HINT_LINES,
+			cvl_fail(
+				err, CVL_E_LIMIT, 0,
+				"%s: has %zu digital lines, and a clock holds %d: choose some of them",
+				cvl_input_name(c->in), lines, CVL_LINES_MAX));
 	if (c->opts->lines && !c->n_lines && !c->n_channels && !left_out)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no column is called '%.100s'",
 				cvl_input_name(c->in), c->opts->lines);
@@ -295,7 +292,7 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 		return rc;
 	c->real = calloc(c->n_channels + 1, sizeof(*c->real));
 	if (!c->real)
-		return no_memory(c, err);
+		return cvl_no_memory(err);
 	return cvl_session_add(c->s, &desc, &origin, &c->w, err);
 }
 

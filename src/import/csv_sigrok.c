@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "csv_sigrok.h"
 
+#include <coeval/array.h>
+
 #include <coeval/time.h>
 
 #include <errno.h>
@@ -18,16 +20,14 @@ bool csv_sigrok_probe(const char *head, size_t n)
 /* "D0, D1, A0" */
 static int take_names(struct csv_sigrok *s, const char *list)
 {
+	size_t room = 0;
+
 	csv_sigrok_free(s);
 	while (*list) {
 		size_t len = strcspn(list, ",");
-		char **grown = reallocarray(s->name, s->n + 1, sizeof(*grown));
 
-		if (!grown)
-			return CVL_E_NOMEM;
-		s->name = grown;
-		grown[s->n] = strndup(list, len);
-		if (!grown[s->n])
+		if (cvl_room(&s->name, s->n, &room, sizeof(*s->name)) ||
+		    !(s->name[s->n] = strndup(list, len)))
 			return CVL_E_NOMEM;
 		s->n++;
 		list += len;

@@ -423,7 +423,7 @@ static void judge_packets(const struct job *j)
 			 where, j->nothing, j->packets);
 		cvl_tell(j->report, &problem);
 	}
-	swo_pipe_judge(&j->pipe, where, ":stream=", j->report);
+	swo_pipe_judge(&j->pipe, where, CVL_HINT_DECODE_STREAM, j->report);
 }
 
 /* Read the line and store nothing: what was decoded from it before stays if it cannot be read now. */
@@ -460,7 +460,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	int rc;
 
 	if (!j)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", copy.name);
+		return cvl_no_memory(err);
 	j->d = d;
 	j->clock = &copy;
 	j->report = report;

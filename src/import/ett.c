@@ -311,8 +311,7 @@ static int ett_import(struct cvl_input *in, struct cvl_session *s,
 	int rc;
 
 	if (!e)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	e->in = in;
 	e->opts = opts;
 	e->name = cvl_input_name(in);

@@ -75,11 +75,6 @@ static int wrong(const struct flocklab *f, enum cvl_code code, uint64_t offset, 
 	return cvl_fail(err, code, offset, "%s: %s", cvl_input_name(f->in), what);
 }
 
-static int no_memory(const struct flocklab *f, struct cvl_error *err)
-{
-	return wrong(f, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
-}
-
 /* ---- the window ---- */
 
 static bool before(const struct row *a, const struct row *b)
@@ -167,7 +162,7 @@ static int push(struct flocklab *f, struct observer *o, const struct row *row,
 		struct cvl_error *err)
 {
 	if (cvl_room(&o->heap, o->n, &o->max, sizeof(*o->heap)))
-		return no_memory(f, err);
+		return cvl_no_memory(err);
 	heap_push(o->heap, o->n++, row);
 	return o->n < WINDOW ? 0 : store_first(f, o, err);
 }
@@ -196,7 +191,7 @@ static int add(struct flocklab *f, const char *id, const char *node, uint64_t of
 				cvl_input_name(f->in), FLOCKLAB_OBSERVERS_MAX);
 	o = calloc(1, sizeof(*o));
 	if (!o)
-		return no_memory(f, err);
+		return cvl_no_memory(err);
 	strcpy(o->id, id);
 	strcpy(o->node, node);
 	rc = flocklab_clock(f->s, f->in, f->opts, &f->start, "flocklab", id, node, &desc, &o->w,

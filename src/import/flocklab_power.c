@@ -223,8 +223,7 @@ static int power_import(struct cvl_input *in, struct cvl_session *s,
 	int rc, failed = 0;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	f->in = in;
 	f->name = cvl_input_name(in);
 	f->opts = opts;

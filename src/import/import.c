@@ -110,10 +110,9 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 		return 0;
 	}
 	list_names(names, sizeof(names), true);
-	return cvl_fail(err, CVL_E_MAGIC, 0,
-			"%s: looks like none of: %s; `--format raw --channels N --rate HZ` reads "
-			"headerless samples",
-			cvl_input_name(in), names);
+	return cvl_hint(err, CVL_HINT_RAW,
+			cvl_fail(err, CVL_E_MAGIC, 0, "%s: looks like none of: %s",
+				 cvl_input_name(in), names));
 }
 
 /* Import @in, which is open. */
@@ -138,9 +137,10 @@ static int import(struct cvl_session *s, struct cvl_input *in, const char *path,
 	else if (!importer)
 		rc = probe(in, path, opts, &importer, err);
 	if (!rc && opts->lines && !importer->selects)
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "%s: --lines chooses lines of vcd and csv, not of %s",
-			      cvl_input_name(in), importer->name);
+		rc = cvl_hint(err, CVL_HINT_LINES,
+			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "%s: lines can be chosen of vcd and csv, not of %s",
+				       cvl_input_name(in), importer->name));
 	if (rc)
 		return rc;
 	rc = importer->import(in, s, opts, err);

@@ -47,7 +47,7 @@ static int input_new(struct cvl_input **out, const char *path, const char *name,
 
 	*out = NULL;
 	if (!in)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+		return cvl_no_memory(err);
 	/* Not zeroed as a whole: the window is large, and a small input touches little of it. */
 	memset(in, 0, sizeof(*in));
 	in->fd = -1;
@@ -57,7 +57,7 @@ static int input_new(struct cvl_input **out, const char *path, const char *name,
 	in->path = path ? strdup(path) : NULL;
 	if (!in->name || (path && !in->path)) {
 		cvl_input_close(in);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+		return cvl_no_memory(err);
 	}
 	*out = in;
 	return 0;

@@ -177,9 +177,11 @@ static int check_is_itm(const struct itm_file *f, bool framed)
 	else
 		snprintf(why, sizeof(why), "only %" PRIu64 " of %" PRIu64 " bytes can be packets",
 			 l->decoded, bytes);
-	return cvl_fail(f->err, CVL_E_MAGIC, 0, "%s: not an ITM trace: %s; is it an ETM's, or %s?",
-			cvl_input_name(f->in), why,
-			framed ? "another stream of the frames" : "in TPIU frames (--format tpiu)");
+	return cvl_hint(f->err, framed ? CVL_HINT_STREAM : CVL_HINT_TPIU,
+			cvl_fail(f->err, CVL_E_MAGIC, 0,
+				 "%s: not an ITM trace: %s; is it an ETM's, or %s?",
+				 cvl_input_name(f->in), why,
+				 framed ? "another stream of the frames" : "in TPIU frames"));
 }
 
 /* ---- the importers ---- */
@@ -193,10 +195,11 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 
 	f->timed = f->look.local || f->look.global;
 	if (f->timed && !f->opts->rate_hz)
-		return cvl_fail(
-			f->err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"%s: has timestamps; pass `--rate HZ`, the rate of the clock they count",
-			cvl_input_name(f->in));
+		return cvl_hint(
+			f->err, CVL_HINT_RATE,
+			cvl_fail(f->err, CVL_E_MISSING, CVL_NO_OFFSET,
+				 "%s: has timestamps; the rate of the clock they count is missing",
+				 cvl_input_name(f->in)));
 	desc.rate_hz = f->timed ? f->opts->rate_hz : BYTE_RATE_HZ;
 	if (!f->timed) {
 		cvl_fail(&problem, CVL_E_NO, CVL_NO_OFFSET,
@@ -249,7 +252,7 @@ static void judge(const struct itm_file *f)
 	uint64_t bad = itm_store_count(f->store, ITM_BAD);
 	struct cvl_error problem;
 
-	swo_pipe_judge(&f->pipe, cvl_input_name(f->in), "--stream ", f->opts->report);
+	swo_pipe_judge(&f->pipe, cvl_input_name(f->in), CVL_HINT_STREAM, f->opts->report);
 	if (bad) {
 		cvl_fail(&problem, CVL_E_SYNTAX, CVL_NO_OFFSET,
 			 "%s: %llu runs of bytes are no packets: gaps stand where they were",
@@ -301,8 +304,7 @@ static int run(struct cvl_input *in, struct cvl_session *s, const struct cvl_imp
 	int rc;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	f->opts = opts;
 	f->in = in;
 	f->err = err;

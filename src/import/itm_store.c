@@ -89,7 +89,7 @@ int itm_store_open(struct itm_store **out, struct cvl_session *s, const struct c
 
 	*out = NULL;
 	if (!st)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", desc->clock);
+		return cvl_no_memory(err);
 	st->session = s;
 	st->symbols = symbols;
 	rc = cvl_session_add(s, desc, origin, &st->w, err);

@@ -46,10 +46,10 @@ static int check(const struct cvl_input *in, const struct cvl_import_opts *opts,
 	const char *name = cvl_input_name(in);
 
 	if (!opts->channels || !rate_hz)
-		return cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s: raw samples do not say what they are: pass `--channels N --rate HZ`",
-			name);
+		return cvl_hint(err, CVL_HINT_CHANNELS_RATE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "%s: raw samples need a rate and a number of channels",
+					 name));
 	if (opts->channels > CVL_LINES_MAX)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: at most %d channels", name,
 				CVL_LINES_MAX);

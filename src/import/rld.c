@@ -335,8 +335,7 @@ static int rld_import(struct cvl_input *in, struct cvl_session *s,
 	int rc;
 
 	if (!r)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	r->in = in;
 	r->opts = opts;
 	r->name = cvl_input_name(in);

@@ -99,7 +99,7 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 	h->comment = strndup((const char *)p + RLD_LEAD_BYTES, comment);
 	h->channel = calloc(h->n_lines + h->n_channels, sizeof(*h->channel));
 	if (!h->comment || !h->channel)
-		return wrong(name, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+		return cvl_no_memory(err);
 	return 0;
 }
 

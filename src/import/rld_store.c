@@ -12,11 +12,6 @@ static struct cvl_tick tick(uint64_t count)
 	return (struct cvl_tick){ count };
 }
 
-static int no_memory(const struct rld_store *st, struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", st->name);
-}
-
 /* ---- channels ---- */
 
 static const struct rld_channel *analog(const struct rld_store *st, size_t i)
@@ -66,14 +61,14 @@ static int names(struct rld_store *st, const struct cvl_import_opts *opts, char 
 	for (size_t i = 0; i < st->h->n_lines; i++) {
 		line[i] = strdup(st->h->channel[i].name);
 		if (!line[i])
-			return no_memory(st, err);
+			return cvl_no_memory(err);
 	}
 	rc = cvl_text_rename(opts->names, line, st->h->n_lines);
 	if (rc)
-		return cvl_fail(err, (enum cvl_code)rc, CVL_NO_OFFSET,
-				rc == CVL_E_USAGE ? "%s: has fewer lines than there are names" :
-						    "%s: out of memory",
-				st->name);
+		return rc == CVL_E_USAGE ?
+			       cvl_fail(err, rc, CVL_NO_OFFSET,
+					"%s: has fewer lines than there are names", st->name) :
+			       cvl_no_memory(err);
 	for (size_t i = 0; i < st->h->n_channels; i++)
 		channel[i] = analog(st, i)->name;
 	for (size_t i = 0; i < st->n_merged; i++)
@@ -138,7 +133,7 @@ int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_sessio
 
 	st->reading = calloc(st->h->n_channels + 1, sizeof(*st->reading));
 	if (!st->reading)
-		return no_memory(st, err);
+		return cvl_no_memory(err);
 	find_merged(st);
 	desc.n_channels = st->h->n_channels + st->n_merged;
 	cvl_input_clock_name(in, opts, clock, sizeof(clock));

@@ -80,8 +80,9 @@ static int check_meta(struct sr *r, struct cvl_error *err)
 
 	r->rate_hz = r->opts->rate_hz ? r->opts->rate_hz : m->rate_hz;
 	if (!r->rate_hz)
-		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s:metadata: no samplerate: pass `--rate HZ`", name);
+		return cvl_hint(err, CVL_HINT_RATE,
+				cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+					 "%s:metadata: no samplerate", name));
 	if (!r->logic.last) {
 		if (m->n_analog)
 			return 0;
@@ -212,8 +213,7 @@ static int sr_import(struct cvl_input *in, struct cvl_session *s,
 	int rc;
 
 	if (!r)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-				cvl_input_name(in));
+		return cvl_no_memory(err);
 	r->opts = opts;
 	rc = sr_open(r, in, err);
 	if (!rc)

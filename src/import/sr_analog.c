@@ -36,7 +36,7 @@ int cvl_sr_analog_open(struct sr_analog **out, struct sr_zip *z, const struct sr
 		return 0;
 	a = calloc(1, sizeof(*a) + meta->n_analog * sizeof(a->channel[0]));
 	if (!a)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", z->name);
+		return cvl_no_memory(err);
 	a->z = z;
 	a->n = meta->n_analog;
 	a->at = BLOCK;

@@ -42,12 +42,12 @@ static int number(const char *s, uint64_t *out)
 	return *end || errno ? -1 : 0;
 }
 
-static int keep(const struct parser *p, char **to, const char *value, struct cvl_error *err)
+static int keep(char **to, const char *value, struct cvl_error *err)
 {
 	char *copy = strdup(value);
 
 	if (!copy)
-		return wrong(p, CVL_E_NOMEM, p->text, "out of memory", err);
+		return cvl_no_memory(err);
 	free(*to);
 	*to = copy;
 	return 0;
@@ -86,15 +86,15 @@ static int channel(struct parser *p, const char *key, const char *value, struct 
 			return wrong(p, CVL_E_UNSUPPORTED, key, "more than 64 lines", err);
 		if (n > m->n_probes)
 			m->n_probes = (size_t)n;
-		return keep(p, &m->probe[n - 1], value, err);
+		return keep(&m->probe[n - 1], value, err);
 	}
 	for (size_t i = 0; i < m->n_analog; i++)
 		if (m->analog[i].number == n)
-			return keep(p, &m->analog[i].name, value, err);
+			return keep(&m->analog[i].name, value, err);
 	if (m->n_analog == SR_ANALOG_MAX)
 		return wrong(p, CVL_E_LIMIT, key, "more than 64 analog channels", err);
 	m->analog[m->n_analog].number = n;
-	return keep(p, &m->analog[m->n_analog++].name, value, err);
+	return keep(&m->analog[m->n_analog++].name, value, err);
 }
 
 static int key_value(struct parser *p, const char *key, const char *value, struct cvl_error *err)
@@ -103,7 +103,7 @@ static int key_value(struct parser *p, const char *key, const char *value, struc
 	uint64_t n;
 
 	if (!strcmp(key, "capturefile"))
-		return keep(p, &m->capture, value, err);
+		return keep(&m->capture, value, err);
 	if (!strcmp(key, "samplerate")) {
 		/* A rate the user gave is taken whatever stands here. */
 		if (cvl_rate_parse(value, &m->rate_hz) && !p->opts->rate_hz)

@@ -135,7 +135,7 @@ static size_t list_streams(const struct tpiu_counts *c, char *text, size_t room)
 	return n;
 }
 
-void swo_pipe_judge(const struct swo_pipe *p, const char *where, const char *option,
+void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint hint,
 		    const struct cvl_report *report)
 {
 	const struct tpiu_counts *c = &p->tpiu.counts;
@@ -161,9 +161,9 @@ void swo_pipe_judge(const struct swo_pipe *p, const char *where, const char *opt
 	}
 	if (!c->stream[p->stream]) {
 		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			 "%s: no stream %u in %" PRIu64
-			 " TPIU frames, but %s: choose one of those by %sN",
-			 where, p->stream, c->frames, streams, option);
+			 "%s: no stream %u in %" PRIu64 " TPIU frames, but %s: choose one of those",
+			 where, p->stream, c->frames, streams);
+		cvl_hint(&problem, hint, 0);
 		cvl_tell(report, &problem);
 	}
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the bytes of SWO to the packets of its ITM: through the frames of a TPIU if there are any, and with the time that each packet
- * was on the line.
+ * From the bytes of SWO to the packets of its ITM: through the frames of a TPIU if there are any,
+ * and with the time that each packet was on the line.
  */
 #ifndef SWO_PIPE_H
 #define SWO_PIPE_H
@@ -37,7 +37,10 @@ struct swo_pipe {
 	uint64_t last; /* tick at which the last packet ended */
 };
 
-/** @stream: of the TPIU whose frames the bytes are in; 0: there are none. @err is kept for the sink's failures. */
+/**
+ * @stream: of the TPIU whose frames the bytes are in; 0: there are none. @err is kept for the
+ * sink's failures.
+ */
 void swo_pipe_init(struct swo_pipe *p, unsigned stream, const struct swo_sink *sink,
 		   struct cvl_error *err);
 /** A byte from a line. Returns 0 or the sink's failure, like the others. */
@@ -47,8 +50,11 @@ int swo_pipe_hole(struct swo_pipe *p, struct itm_when when);
 /** No more comes. */
 int swo_pipe_end(struct swo_pipe *p);
 
-/** Tell @report what was wrong with the frames, if there should be any. @where they are; @option that names a stream: "--stream ". */
-void swo_pipe_judge(const struct swo_pipe *p, const char *where, const char *option,
+/**
+ * Tell @report what was wrong with the frames, if there should be any. @where they are; @hint to
+ * name a stream.
+ */
+void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint hint,
 		    const struct cvl_report *report);
 
 #endif

@@ -227,7 +227,7 @@ int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const ch
 	int rc, closed;
 
 	if (!p)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", copy.name);
+		return cvl_no_memory(err);
 	p->clock = &copy;
 	p->session = s;
 	p->number = port;

@@ -39,7 +39,7 @@ int uart_store_open(struct uart_store **out, struct cvl_session *s,
 
 	*out = NULL;
 	if (!st)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", desc->clock);
+		return cvl_no_memory(err);
 	st->session = s;
 	rc = cvl_session_add(s, desc, origin, &st->w, err);
 	if (rc) {

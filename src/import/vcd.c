@@ -303,8 +303,7 @@ static int put_vector(struct vcd *v, struct vcd_var *var, struct vector vec, con
 		free(var->text);
 		var->text = wide_text(var, bits, n);
 		if (!var->text)
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-					name_of(v));
+			return cvl_no_memory(err);
 	} else if ((vec.x | vec.z) & mask) {
 		var->real = (double)NAN;
 	} else {
@@ -393,7 +392,7 @@ static int read_vector(struct vcd *v, struct vcd_word *w, struct vector vec, str
 	if (n > sizeof(few))
 		bits = malloc(n);
 	if (!bits)
-		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+		return cvl_no_memory(err);
 	memcpy(bits, w->s + 1, n);
 	rc = read_id(v, w, &var, err);
 	if (!rc)
@@ -470,7 +469,7 @@ static int read_string(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 	}
 	text = strndup(w->s + 1, len);
 	if (!text)
-		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+		return cvl_no_memory(err);
 	rc = read_id(v, w, &var, err);
 	if (rc || var->kind == VCD_LEFT_OUT) {
 		free(text);
@@ -625,7 +624,7 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 		return rc;
 	v->pending = malloc(v->h.n_vars * sizeof(*v->pending));
 	if (!v->pending)
-		return wrong(v, CVL_E_NOMEM, CVL_NO_OFFSET, "out of memory", err);
+		return cvl_no_memory(err);
 	v->never_known = true;
 	if (v->h.n_lines)
 		v->all = UINT64_MAX >> (64 - v->h.n_lines);

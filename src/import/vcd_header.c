@@ -332,12 +332,6 @@ static int parse_width(const struct vcd_word *w, unsigned *width)
 	return 0;
 }
 
-static int no_memory(const struct declaring *d, struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-			cvl_input_name(d->words->in));
-}
-
 static int read_var(struct declaring *d, struct cvl_error *err)
 {
 	const char *name = cvl_input_name(d->words->in);
@@ -385,7 +379,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 		/* its other name was not chosen; this one may be */
 		known->kind = var.kind;
 		rc = section_text(d->words, ref, sizeof(ref), err);
-		return rc || place(d, known, ref, offset) ? rc : no_memory(d, err);
+		return rc || place(d, known, ref, offset) ? rc : cvl_no_memory(err);
 	}
 	var.id = malloc(w.n);
 	var.id_len = w.n;
@@ -402,7 +396,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 	if (place(d, &h->var[h->n_vars - 1], ref, offset))
 		return 0;
 no_memory:
-	return no_memory(d, err);
+	return cvl_no_memory(err);
 }
 
 static int read_scope(struct declaring *d, struct cvl_error *err)
@@ -509,12 +503,14 @@ static int check(struct declaring *d, struct cvl_error *err)
 		cvl_tell(d->words->opts->report, &e);
 	}
 	if (d->lines > CVL_LINES_MAX)
-		return cvl_fail(
-			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"%s: has %" PRIu64
-			" digital lines%s, and a clock holds %d: choose some of them by --lines GLOB, such as --lines '%.60s'",
-			name, d->lines, d->words->opts->lines ? " of those names" : "",
-			CVL_LINES_MAX, example(d->h->line[0]));
+		return cvl_hint(
+			err, CVL_HINT_LINES,
+			cvl_fail(
+				err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: has %" PRIu64
+				" digital lines%s, and a clock holds %d: choose some of them, such as '%.60s'",
+				name, d->lines, d->words->opts->lines ? " of those names" : "",
+				CVL_LINES_MAX, example(d->h->line[0])));
 	if (d->words->opts->lines && !d->h->n_lines && !any_vector(d->h))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"%s: no line or vector is called '%.100s'", name,

@@ -11,11 +11,6 @@
 
 #define CHECKSUM "sha256"
 
-static int no_memory(const char *path, struct cvl_error *err)
-{
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
-}
-
 /* Of @root without its checksum, however its text is laid out: false when out of memory. */
 static bool checksum(json_t *root, char hex[CVL_SHA256_TEXT])
 {
@@ -48,7 +43,7 @@ int jsonfile_write(const char *path, json_t *root, int digits, struct cvl_error 
 		text = json_dumps(root, flags);
 	json_decref(again);
 	json_decref(root);
-	rc = text ? cvl_write_whole(path, text, strlen(text), err) : no_memory(path, err);
+	rc = text ? cvl_write_whole(path, text, strlen(text), err) : cvl_no_memory(err);
 	free(text);
 	return rc;
 }
@@ -97,7 +92,7 @@ json_t *jsonfile_read(const char *path, const char *kind, int version, struct cv
 	if (!root || !sum)
 		return root;
 	if (!checksum(root, hex))
-		no_memory(path, err);
+		cvl_no_memory(err);
 	else if (!json_is_string(sum) || strcmp(json_string_value(sum), hex) != 0)
 		cvl_fail(err, CVL_E_CHECKSUM, 0,
 			 "%s:0: its checksum is wrong: it was damaged or edited", path);

@@ -41,7 +41,7 @@ static int new_samples(struct cvl_samples **out, struct cvl_session *session,
 	assert(unit >= 1 && unit <= 8 && desc->n_lines <= 8 * unit);
 	*out = s = calloc(1, sizeof(*s));
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", desc->clock);
+		return cvl_no_memory(err);
 	s->session = session;
 	s->fresh = true;
 	s->scan = cvl_scan_best(NULL);

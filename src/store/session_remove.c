@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Taking clocks out of a session, with what is known of them elsewhere in it. */
-#include <coeval/session.h>
+#include "store/session_internal.h"
 
 #include <coeval/files.h>
 #include <coeval/sync.h>
@@ -11,8 +11,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "store/stored.h"
 
 static int file_of(const struct cvl_session *s, const char *name, char path[CVL_PATH_MAX],
 		   struct cvl_error *err)
@@ -152,7 +150,10 @@ static int forget_anchor(const struct cvl_session *s, const char *name, struct c
 	return 0;
 }
 
-/* The directory of all traces, if it is one: what a stranger's link leads to is not ours to remove. */
+/*
+ * The directory of all traces, if it is one: what a stranger's link leads to is not ours to
+ * remove.
+ */
 static int traces_of(const struct cvl_session *s, char path[CVL_PATH_MAX], struct cvl_error *err)
 {
 	struct stat st;
@@ -203,6 +204,42 @@ static int check(const struct cvl_session *s, const bool *out, struct cvl_error 
 		}
 	}
 	return 0;
+}
+
+static bool has_trace(const struct cvl_session *s, const char *trace)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!strcmp(s->clock[i].trace, trace))
+			return true;
+	return false;
+}
+
+int session_take_out(struct cvl_session *s, const bool *out, struct cvl_error *err)
+{
+	struct session_entry *gone = malloc((s->n + 1) * sizeof(*gone));
+	size_t all = s->n, n_gone = 0;
+	struct stat st;
+	int rc;
+
+	if (!gone)
+		return cvl_no_memory(err);
+	s->n = 0;
+	for (size_t i = 0; i < all; i++)
+		if (out[i])
+			gone[n_gone++] = s->clock[i];
+		else
+			s->clock[s->n++] = s->clock[i];
+	for (size_t i = 0; i < s->n; i++)
+		s->clock[i].pub.same_as = session_find_same(s, i);
+	s->made = false; /* it had clocks */
+	rc = session_save(s, err);
+	for (size_t i = 0; i < n_gone; i++) {
+		if (!rc && !has_trace(s, gone[i].trace) && !lstat(gone[i].trace, &st))
+			rc = cvl_remove_tree(gone[i].trace, err);
+		session_entry_free(&gone[i]);
+	}
+	free(gone);
+	return rc;
 }
 
 int cvl_session_remove(struct cvl_session *s, const size_t *clocks, size_t n, struct cvl_error *err)

@@ -83,7 +83,7 @@ int stored_look(struct stored *st, const char *trace, struct cvl_error *err)
 	if (!rc)
 		return 0;
 	stored_free(st);
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", trace);
+	return cvl_no_memory(err);
 }
 
 /* ---- as JSON ---- */

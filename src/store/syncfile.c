@@ -193,7 +193,7 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "malformed map");
 	knots = calloc(json_array_size(list), sizeof(*knots));
 	if (!knots)
-		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+		return cvl_no_memory(err);
 	json_array_foreach(list, i, k)
 	{
 		json_int_t tick, ns, frac, bound;
@@ -248,7 +248,7 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "%s", e.text);
 	c->clock = strdup(name);
 	if (!c->clock)
-		return cvl_fail(err, CVL_E_NOMEM, 0, "out of memory");
+		return cvl_no_memory(err);
 	snprintf(c->reason, sizeof(c->reason), "%s", reason);
 	for (int v = CVL_UNSYNCHRONISED; v <= CVL_GOOD; v++)
 		if (!strcmp(verdict, cvl_verdict_name((enum cvl_verdict)v)))

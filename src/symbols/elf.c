@@ -36,11 +36,6 @@ struct reader {
 	struct cvl_error *err;
 };
 
-static int no_memory(const struct reader *r)
-{
-	return cvl_fail(r->err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", r->path);
-}
-
 static int damaged(const struct reader *r, uint64_t offset, const char *what)
 {
 	return cvl_fail(r->err, CVL_E_RANGE, offset,
@@ -112,7 +107,7 @@ static int read_section(struct reader *r, size_t i, size_t names)
 						  .end = section->end,
 						  .start = section->from,
 						  .name = section->name }))
-		return no_memory(r);
+		return cvl_no_memory(r->err);
 	if (head.sh_type == SHT_SYMTAB || (head.sh_type == SHT_DYNSYM && !r->table)) {
 		Elf_Data *data = elf_getdata(scn, NULL);
 
@@ -134,11 +129,11 @@ static int read_sections(struct reader *r)
 		return damaged(r, r->head.e_shoff, "the table of sections");
 	r->section = calloc(r->n_sections + 1, sizeof(*r->section));
 	if (!r->section)
-		return no_memory(r);
+		return cvl_no_memory(r->err);
 	for (size_t i = 0; i < r->n_sections && !rc; i++)
 		rc = read_section(r, i, names);
 	if (!rc && spans_flatten(&r->s->text))
-		rc = no_memory(r);
+		rc = cvl_no_memory(r->err);
 	if (rc)
 		return rc;
 	if (!r->n_symbols)
@@ -215,7 +210,7 @@ static int find_starts(struct reader *r)
 
 	r->start = calloc(r->n_symbols, sizeof(*r->start));
 	if (!r->start)
-		return no_memory(r);
+		return cvl_no_memory(r->err);
 	for (size_t i = 0; i < r->n_symbols; i++)
 		if (symbol_at(r, i, &sym, &span, &section) &&
 		    (is_function(&sym) || is_label(&sym, section)))
@@ -249,7 +244,7 @@ static int add(struct reader *r, struct spans *to, struct span span, uint64_t en
 {
 	span.start = span.from;
 	span.end = end;
-	return spans_add(to, span) ? no_memory(r) : 0;
+	return spans_add(to, span) ? cvl_no_memory(r->err) : 0;
 }
 
 static int read_functions_and_objects(struct reader *r)
@@ -272,7 +267,7 @@ static int read_functions_and_objects(struct reader *r)
 		}
 	}
 	if (!rc && (spans_flatten(&r->s->code) || spans_flatten(&r->s->data)))
-		rc = no_memory(r);
+		rc = cvl_no_memory(r->err);
 	return rc;
 }
 
@@ -292,9 +287,9 @@ static int read_labels(struct reader *r)
 				rc = add(r, &labels, span, code_end(r, section, span.from));
 		}
 	for (size_t i = 0; i < labels.n && !rc; i++)
-		rc = spans_add(&r->s->code, labels.at[i]) ? no_memory(r) : 0;
+		rc = spans_add(&r->s->code, labels.at[i]) ? cvl_no_memory(r->err) : 0;
 	spans_free(&labels);
-	return rc ? rc : spans_flatten(&r->s->code) ? no_memory(r) : 0;
+	return rc ? rc : spans_flatten(&r->s->code) ? cvl_no_memory(r->err) : 0;
 }
 
 /* ---- vector table ---- */
@@ -328,7 +323,7 @@ static int take_vectors(struct reader *r, const struct section *section, uint64_
 		return 0;
 	s->vector = calloc((size_t)n, sizeof(*s->vector));
 	if (!s->vector)
-		return no_memory(r);
+		return cvl_no_memory(r->err);
 	s->n_vectors = (size_t)n;
 	for (uint64_t i = 0; i < n; i++)
 		s->vector[i] = word_at(r, section, from + 4 * i);
@@ -390,7 +385,7 @@ int symbols_read(struct symbols *s, const char *path, struct cvl_error *err)
 	if (!rc && s->thumb)
 		rc = find_vectors(&r);
 	if (!rc && symbols_read_lines(s))
-		rc = no_memory(&r);
+		rc = cvl_no_memory(r.err);
 	free(r.section);
 	free(r.start);
 	return rc;

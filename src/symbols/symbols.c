@@ -16,7 +16,7 @@ int symbols_open(struct symbols **out, const char *path, struct cvl_error *err)
 
 	*out = NULL;
 	if (!s)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	rc = symbols_read(s, path, err);
 	if (rc) {
 		symbols_close(s);

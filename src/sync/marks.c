@@ -10,11 +10,6 @@
 #define GO_ON_MARKS (1 << 16)    /* between two questions whether to go on */
 #define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
 
-static int no_memory(struct marks *w)
-{
-	return cvl_no_memory(w->err);
-}
-
 /* ---- what was heard ---- */
 
 static int by_clock(const void *pa, const void *pb)
@@ -57,7 +52,7 @@ static int make_room(struct marks *w)
 	return w->heard && w->order && w->list && w->begin && w->source_begin && w->clock &&
 			       w->source && w->origin && w->jumps && w->count && w->doubt ?
 		       0 :
-		       no_memory(w);
+		       cvl_no_memory(w->err);
 }
 
 /* Marks so far away that sums of times could overflow are none. */
@@ -156,7 +151,7 @@ static int count_source(struct marks *w, size_t source)
 		rc = count_pulses(list, n, period, p->epoch_unix_ns % period, p->clock[c].drift_ppm,
 				  marks_count(w, c, source));
 	}
-	return rc ? no_memory(w) : 0;
+	return rc ? cvl_no_memory(w->err) : 0;
 }
 
 /*
@@ -183,7 +178,7 @@ static int number_source(struct marks *w, size_t source)
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {
 			free(seen);
-			return no_memory(w);
+			return cvl_no_memory(w->err);
 		}
 		seen = grown;
 		for (size_t i = 0; i < n_jumps; i++)
@@ -297,7 +292,7 @@ static int tracker_failed(struct marks *w, int rc)
 	if (rc == CVL_E_NO || rc == CVL_E_RANGE)
 		return 0; /* it is not tied by these marks */
 	return rc == CVL_E_NOMEM ?
-		       no_memory(w) :
+		       cvl_no_memory(w->err) :
 		       cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
 }
 
@@ -342,7 +337,7 @@ static int track_clock(struct marks *w, size_t c)
 	int rc = 0;
 
 	if (!from)
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	t->marks = t->bad = 0;
 	t->sources = 0;
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !rc; i++) {
@@ -368,7 +363,7 @@ static int track_clock(struct marks *w, size_t c)
 			state = w->tracker->open(&setup, &t->track.report);
 			if (!state) {
 				free(from);
-				return no_memory(w);
+				return cvl_no_memory(w->err);
 			}
 			t->first = h->x;
 			any = true;
@@ -476,14 +471,14 @@ static int track_source(struct marks *w, size_t s)
 	}
 	scratch = malloc(2 * (w->p->n_clocks + 1) * sizeof(*scratch));
 	if (!scratch)
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	qsort(w->list, n, sizeof(struct heard *), by_number);
 	w->origin[s] = w->list[0]->number;
 	open_track(t, w->list[0]->x + w->clock[w->list[0]->clock].track.base);
 	state = tracker->open(&setup, &t->track.report);
 	if (!state) {
 		free(scratch);
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	}
 	for (size_t i = 0, end; i < n && !rc; i = end) {
 		struct track_mark m;

@@ -33,11 +33,6 @@ struct watcher {
 
 /* ---- messages ---- */
 
-static int no_memory(struct watcher *w)
-{
-	return cvl_no_memory(w->err);
-}
-
 static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	struct match_loose end[MATCH_ROLES_MAX];
@@ -63,7 +58,7 @@ static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 static int find_source(struct watcher *w, const char *name, bool numbered, int64_t period)
 {
 	struct sync_problem *p = w->p;
-	struct sync_source *grown;
+	struct sync_source *new;
 
 	for (size_t i = 0; i < p->n_sources; i++)
 		if (!strcmp(p->source[i].name, name))
@@ -71,12 +66,11 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	if (p->n_sources == SOURCES_MAX)
 		return cvl_fail(w->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"beacons of more than %d senders were heard", SOURCES_MAX);
-	grown = realloc(p->source, (p->n_sources + 1) * sizeof(*grown));
-	if (!grown)
-		return no_memory(w);
-	p->source = grown;
-	grown[p->n_sources] = (struct sync_source){ .numbered = numbered, .period_ns = period };
-	snprintf(grown[p->n_sources].name, sizeof(grown->name), "%s", name);
+	if (cvl_room(&p->source, p->n_sources, &p->room_sources, sizeof(*p->source)))
+		return cvl_no_memory(w->err);
+	new = &p->source[p->n_sources];
+	*new = (struct sync_source){ .numbered = numbered, .period_ns = period };
+	snprintf(new->name, sizeof(new->name), "%s", name);
 	return (int)p->n_sources++;
 }
 
@@ -109,7 +103,7 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		return 0;
 	}
 	if (cvl_room(&p->mark, p->n_marks, &p->cap_marks, sizeof(*p->mark)))
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	p->mark[p->n_marks++] = (struct sync_mark){
 		.clock = (uint32_t)sl->clock,
 		.source = (uint32_t)source,
@@ -126,7 +120,7 @@ static int add_align(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	struct sync_problem *p = w->p;
 
 	if (cvl_room(&p->align, p->n_align, &p->cap_align, sizeof(*p->align)))
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	p->align[p->n_align++] =
 		(struct sync_edge){ (uint32_t)sl->clock, sl->batch->tick[i].count };
 	return 0;
@@ -194,7 +188,7 @@ static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	if (c->n_slips && slip.to < c->slip[c->n_slips - 1].to)
 		return 0;
 	if (cvl_room(&c->slip, c->n_slips, &c->cap_slips, sizeof(*c->slip)))
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	c->slip[c->n_slips++] = slip;
 	return 0;
 }
@@ -273,7 +267,7 @@ static int leave_out_vague(struct watcher *w, size_t clock)
 		return 0;
 	half = malloc(n * sizeof(*half));
 	if (!half)
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	n = 0;
 	for (size_t i = 0; i < p->n_marks; i++)
 		if (p->mark[i].clock == clock && p->mark[i].half)
@@ -300,7 +294,7 @@ static int prefer_exact(struct watcher *w)
 	size_t kept = 0;
 
 	if (!exact)
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	for (size_t i = 0; i < p->n_marks; i++)
 		if (p->mark[i].exact)
 			exact[pair_of(p, &p->mark[i])] = true;
@@ -354,7 +348,7 @@ static int prepare(struct watcher *w)
 
 	w->lines = calloc(n + 1, sizeof(*w->lines));
 	if (!w->lines)
-		return no_memory(w);
+		return cvl_no_memory(w->err);
 	for (size_t s = 0; s < n; s++) {
 		int rc = prepare_lines(w, s, found);
 

@@ -76,7 +76,7 @@ struct sync_problem {
 	struct sync_mark *mark;
 	size_t n_marks, cap_marks;
 	struct sync_source *source; /* of pulses first */
-	size_t n_sources;
+	size_t n_sources, room_sources;
 	struct sync_edge *align; /* of the line to align by, as they come */
 	size_t n_align, cap_align;
 	int reference;         /* clock asked for, or -1 */

@@ -197,7 +197,7 @@ static void parts_that_are_missing_are_named(void **state)
 		  .rc = CVL_E_MISSING,
 		  .code = CVL_E_MISSING,
 		  .offset = CVL_NO_OFFSET,
-		  .in = "--rate HZ" },
+		  .in = "no samplerate" },
 		{ .entry = { TEXT("version", "2"), BYTES("logic-1-1", "\0\1"),
 			     TEXT("metadata", "[device 1]\nunitsize=1\ntotal probes=1\n") },
 		  .opts = { .rate_hz = 7 },

@@ -48,7 +48,7 @@ static void timestamps_need_a_rate(void **state)
 	(void)state;
 	import(&im, &cvl_import_swo, SYNC "\x01\x41\xc0\x64", 10, &plain);
 	assert_int_equal(im.rc, CVL_E_MISSING);
-	assert_non_null(strstr(im.err.text, "--rate"));
+	assert_int_equal(im.err.hint, CVL_HINT_RATE);
 	imported_free(&im);
 }
 

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <coeval/files.h>
 #include <coeval/timeline.h>
 
 #include "store/ctf/wire.h"
@@ -55,6 +56,66 @@ static struct cvl_trace *open_trace(const char *path)
 	assert_true(cvl_trace_ours(trace));
 	assert_int_equal(cvl_trace_streams(trace), 1);
 	return trace;
+}
+
+/* ---- metadata ---- */
+
+/* A trace is resumed only if its metadata are what they would be now: their text stays what it is. */
+static void metadata_text_stays(void **state)
+{
+	static const struct cvl_store_field fields[] = {
+		{ "count", CVL_STORE_U64 }, { "change", CVL_STORE_I64 },
+		{ "ratio", CVL_STORE_F64 }, { "name", CVL_STORE_STRING },
+		{ "state", CVL_STORE_U8 },  { "port", CVL_STORE_U32 },
+	};
+	const char *lines[] = { "plain", "quo\"ted", "back\\slash", "new\nline", "del\x7f",
+				"5",     "6",        "7",           "8" };
+	const char *channels[] = { "V", "I" };
+	const struct cvl_store_desc desc[] = {
+		{ .clock = "clock",
+		  .node = "a \"node\"",
+		  .rate_hz = 16000000,
+		  .resolution = 5,
+		  .start_unix_ns = 1700000000123456789,
+		  .lines = lines,
+		  .n_lines = 9,
+		  .edges_within = true,
+		  .lines_unknown = true,
+		  .channels = channels,
+		  .n_channels = 2 },
+		{ .clock = "early", .rate_hz = 1000, .start_unix_ns = -1500000000 },
+	};
+	struct cvl_error err;
+	char *text, *expected;
+	size_t n, n_expected, at = 0;
+
+	(void)state;
+	expected = cvl_read_whole(COEVAL_SOURCE_DIR "/tests/store/metadata.expected", 1 << 20,
+				  &n_expected, &err);
+	assert_non_null(expected);
+	for (size_t i = 0; i < 2; i++) {
+		struct cvl_writer *w;
+		char dir[600], path[700];
+
+		snprintf(dir, sizeof(dir), "%s", path_of(desc[i].clock));
+		snprintf(path, sizeof(path), "%s/metadata", dir);
+		ok(cvl_writer_open(&w, dir, &desc[i], &err), &err);
+		if (!i) {
+			ok(cvl_writer_declare(w, "all \"kinds\"", fields, 6, &err), &err);
+			ok(cvl_writer_declare(w, "none", NULL, 0, &err), &err);
+		}
+		ok(cvl_writer_levels(w, (struct cvl_tick){ 1 }, 0, &err), &err);
+		ok(cvl_writer_finish(w, (struct cvl_tick){ 2 }, NULL, &err), &err);
+		text = cvl_read_whole(path, 1 << 20, &n, &err);
+		assert_non_null(text);
+		memset(strstr(text, "uuid = \"") + 8, '0', 36);
+		assert_true(at + n <= n_expected);
+		assert_memory_equal(text, expected + at, n);
+		at += n;
+		free(text);
+	}
+	assert_int_equal(at, n_expected);
+	free(expected);
 }
 
 /* ---- what is written is read ---- */
@@ -927,6 +988,7 @@ static void finished_session_is_no_longer_unfinished(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(metadata_text_stays),
 		cmocka_unit_test(rows_are_events_of_their_class),
 		cmocka_unit_test(an_edge_may_have_a_bound_of_its_own),
 		cmocka_unit_test(levels_may_be_unknown),

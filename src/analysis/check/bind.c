@@ -21,15 +21,11 @@ static const struct cvl_clock *clock_at(const struct check *c, size_t i)
 
 static int add_stream(struct source *s, uint32_t stream)
 {
-	uint32_t *grown;
-
 	for (size_t i = 0; i < s->n_streams; i++)
 		if (s->stream[i] == stream)
 			return 0;
-	grown = reallocarray(s->stream, s->n_streams + 1, sizeof(*grown));
-	if (!grown)
+	if (cvl_room(&s->stream, s->n_streams, &s->room_streams, sizeof(*s->stream)))
 		return CVL_E_NOMEM;
-	s->stream = grown;
 	s->stream[s->n_streams++] = stream;
 	return 0;
 }

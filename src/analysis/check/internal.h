@@ -89,7 +89,7 @@ struct source {
 	struct listener *listener;
 	size_t n_listeners, room;
 	uint32_t *stream; /* that feed it */
-	size_t n_streams;
+	size_t n_streams, room_streams;
 	size_t whats;           /* lines or classes that are it */
 	size_t blind;           /* of these, how many nothing is known of now */
 	bool began;             /* something was known of all once */

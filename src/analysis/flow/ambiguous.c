@@ -12,6 +12,8 @@
  */
 #include "analysis/flow/flow.h"
 
+#include <coeval/array.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,22 +46,14 @@ static bool add(struct search *s, struct state new, int *rc)
 	if (s->seen[key / 8] >> (key % 8) & 1)
 		return true;
 	s->seen[key / 8] |= (uint8_t)(1u << (key % 8));
-	if (s->n == s->room) {
-		size_t room = s->room ? 2 * s->room : 256;
-		struct state *grown =
-			s->n < STATES_MAX ? realloc(s->state, room * sizeof(*grown)) : NULL;
-
-		if (!grown) {
-			*rc = s->n < STATES_MAX ?
-				      cvl_no_memory(s->err) :
-				      cvl_fail(
-					      s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-					      "%s: codes too tangled to tell whether they are ambiguous: use some of which none begins like another",
-					      s->map->file);
-			return false;
-		}
-		s->state = grown;
-		s->room = room;
+	if (s->n >= STATES_MAX || cvl_room(&s->state, s->n, &s->room, sizeof(*s->state))) {
+		*rc = s->n < STATES_MAX ?
+			      cvl_no_memory(s->err) :
+			      cvl_fail(
+				      s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				      "%s: codes too tangled to tell whether they are ambiguous: use some of which none begins like another",
+				      s->map->file);
+		return false;
 	}
 	s->state[s->n++] = new;
 	return true;

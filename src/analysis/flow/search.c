@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/flow/search.h"
 
+#include <coeval/array.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -179,32 +181,16 @@ int flow_search_flush(struct flow_search *d, enum cvl_flow_what rest)
 
 /* ---- symbols ---- */
 
-/* @array with room for one more than @n; NULL when out of memory. */
-static void *grow(void *array, size_t *room, size_t n, size_t size)
-{
-	size_t more = 2 * *room + 64;
-
-	if (n < *room)
-		return array;
-	array = reallocarray(array, more, size);
-	if (array)
-		*room = more;
-	return array;
-}
-
 static int add(struct flow_search *d, uint32_t point, size_t offset, uint32_t back)
 {
 	size_t state = point * (CVL_FLOW_CODE_MAX + 1) + offset;
-	struct flow_entry *grown;
 
 	if (d->made[state] == d->round) {
 		d->entry[d->place[state]].back = MERGED;
 		return 0;
 	}
-	grown = grow(d->entry, &d->room_entries, d->entries, sizeof(*grown));
-	if (!grown)
+	if (cvl_room(&d->entry, d->entries, &d->room_entries, sizeof(*d->entry)))
 		return CVL_E_NOMEM;
-	d->entry = grown;
 	d->made[state] = d->round;
 	d->place[state] = (uint32_t)d->entries;
 	d->entry[d->entries++] = (struct flow_entry){ point, back, (uint16_t)offset };
@@ -299,12 +285,10 @@ static int settle(struct flow_search *d)
 static int symbol(struct flow_search *d, uint16_t symbol, const struct cvl_flow_stamp *stamp)
 {
 	bool fresh = !d->steps, anywhere = fresh && d->locked == CVL_FLOW_NONE && !d->at_start;
-	struct flow_step *grown = grow(d->step, &d->room_steps, d->steps, sizeof(*grown));
 	int rc;
 
-	if (!grown)
+	if (cvl_room(&d->step, d->steps, &d->room_steps, sizeof(*d->step)))
 		return CVL_E_NOMEM;
-	d->step = grown;
 	if (++d->round == 0) {
 		memset(d->made, 0, d->map->n * (CVL_FLOW_CODE_MAX + 1) * sizeof(*d->made));
 		d->round = 1;

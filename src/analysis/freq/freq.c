@@ -182,12 +182,15 @@ int freq_set_make(struct freq_set *set, const struct task_table *table, const st
 	}
 	free(row);
 	if (!rc && set->n < 2 && !set->n_more)
-		rc = cvl_fail(
-			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"%s: tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: %zu; two at "
-			"least are needed (--policy, --adaption and --cache choose others)",
-			table->name, set->n_points, policy->name, slice->adaption ? "on" : "off",
-			slice->cache ? "on" : "off", set->n);
+		rc = cvl_hint(
+			err, CVL_HINT_POLICY,
+			cvl_fail(
+				err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"%s: tasks measured at all %u frequencies of policy '%s' with adaption %s and cache %s: %zu; two at "
+				"least are needed",
+				table->name, set->n_points, policy->name,
+				slice->adaption ? "on" : "off", slice->cache ? "on" : "off",
+				set->n));
 	if (rc)
 		freq_set_free(set);
 	return rc;

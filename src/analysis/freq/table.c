@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "analysis/freq/table.h"
 
+#include <coeval/array.h>
+
 #include <coeval/files.h>
 #include "core/text.h"
 
@@ -43,14 +45,8 @@ struct table_row *table_add(struct task_table *t)
 {
 	struct table_row *row;
 
-	/* at 0, 64, 128, 256 ...: full */
-	if (!t->n || (t->n >= 64 && !(t->n & (t->n - 1)))) {
-		struct table_row *grown = realloc(t->row, (t->n ? 2 * t->n : 64) * sizeof(*grown));
-
-		if (!grown)
-			return NULL;
-		t->row = grown;
-	}
+	if (cvl_room(&t->row, t->n, &t->room, sizeof(*t->row)))
+		return NULL;
 	row = &t->row[t->n++];
 	*row = (struct table_row){ .adaption = true, .cache = true, .energy_j = -1, .true_j = -1 };
 	memset(&row->count, 0xff, sizeof(row->count)); /* SWO_UNKNOWN */

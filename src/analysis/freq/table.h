@@ -37,7 +37,7 @@ struct table_row {
 struct task_table {
 	const char *name; /* of the file: must outlive the table */
 	struct table_row *row;
-	size_t n;
+	size_t n, room;
 };
 
 /**

@@ -72,7 +72,6 @@ struct power_study {
 	struct cvl_error *err;  /* of the call */
 };
 
-int power_no_memory(const struct power_study *s);
 int power_not_tied(const struct power_study *s, size_t a, size_t b);
 
 /** Find the channels. */

@@ -67,7 +67,7 @@ static int hand_on(struct power_study *s, const struct cvl_power_interval *span)
 	struct cvl_power_sum one = { 0 };
 
 	if (!row)
-		return power_no_memory(s);
+		return cvl_no_memory(s->err);
 	cvl_power_sum_add(&one, span);
 	cvl_power_sum_add(&row->sum, span);
 	if (one.sampled && (!row->least.n || one.energy.joule < row->least.energy.joule))
@@ -77,7 +77,7 @@ static int hand_on(struct power_study *s, const struct cvl_power_interval *span)
 	if (s->opts.keep) {
 		if (cvl_room(&r->interval, r->n_intervals, &s->intervals_room,
 			     sizeof(*r->interval)))
-			return power_no_memory(s);
+			return cvl_no_memory(s->err);
 		r->interval[r->n_intervals++] = *span;
 	}
 	return s->opts.put ? s->opts.put(s->opts.ctx, span, r) : 0;
@@ -139,7 +139,7 @@ static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
 			OPEN_MAX,
 			cvl_session_clock(cvl_timeline_session(s->tl), s->r.source[i].clock)->name);
 	if (cvl_room(&r->open, r->n_open, &r->room, sizeof(*r->open)))
-		return power_no_memory(s);
+		return cvl_no_memory(s->err);
 	new = &r->open[r->n_open++];
 	*new = (struct power_open){
 		.span = { .source = i, .clock = at->clock, .high = high, .begin = at->time },

@@ -7,11 +7,6 @@
 
 #include "analysis/power/internal.h"
 
-int power_no_memory(const struct power_study *s)
-{
-	return cvl_no_memory(s->err);
-}
-
 int power_not_tied(const struct power_study *s, size_t a, size_t b)
 {
 	struct cvl_session *session = cvl_timeline_session(s->tl);
@@ -192,7 +187,7 @@ int cvl_power_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 	s->root = clocks_roots(session);
 	s->marker = calloc(cvl_timeline_streams(tl) + 1, sizeof(*s->marker));
 	s->lane = calloc(cvl_session_clocks(session) + 1, sizeof(*s->lane));
-	rc = s->root && s->marker && s->lane ? power_readers(s) : power_no_memory(s);
+	rc = s->root && s->marker && s->lane ? power_readers(s) : cvl_no_memory(s->err);
 	if (!rc)
 		rc = bind(s);
 	if (rc)

@@ -69,7 +69,7 @@ int power_readers(struct power_study *s)
 	s->reader = calloc(streams + 1, sizeof(*s->reader));
 	s->r.source = calloc(streams + 1, sizeof(*s->r.source));
 	if (!s->reader || !s->r.source)
-		return power_no_memory(s);
+		return cvl_no_memory(s->err);
 	for (size_t i = 0; i < streams; i++) {
 		const struct cvl_trace *trace = cvl_timeline_trace(s->tl, i);
 		int channel = clocks_find(trace, "channel", main_channel(o));

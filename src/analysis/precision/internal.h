@@ -45,8 +45,6 @@ struct precision_reader {
 	struct cvl_error *err; /* of the call */
 };
 
-int precision_no_memory(const struct precision_reader *r);
-
 /** Fields of event @i; drop them afterwards. */
 void precision_read_fields(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
 			   struct precision_fields *f);

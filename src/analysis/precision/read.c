@@ -8,11 +8,6 @@
 
 #define FACTS 256
 
-int precision_no_memory(const struct precision_reader *r)
-{
-	return cvl_no_memory(r->err);
-}
-
 /* ---- fields ---- */
 
 static void take(void *ctx, const char *name, const struct cvl_value *v)
@@ -147,10 +142,10 @@ static int add_gap(struct precision_reader *r, struct cvl_precision_clock *c, ui
 	if (p->n_gaps == 2 * CVL_PRECISION_GAPS)
 		drop_short_gaps(p);
 	if (!p->gap && !(p->gap = calloc(2 * CVL_PRECISION_GAPS, sizeof(*p->gap))))
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	g.detail = strdup(text_of(f, "detail"));
 	if (!g.detail)
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	p->gap[p->n_gaps++] = g;
 	return 0;
 }
@@ -166,7 +161,7 @@ static int add_bin(struct precision_reader *r, struct cvl_precision_bins *bins,
 	if (bins->n > 65536)
 		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"more bins of steps than any loop tells");
-	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
+	return precision_bin_add(bins, &b) ? cvl_no_memory(r->err) : 0;
 }
 
 static int add_fact(struct precision_reader *r, struct cvl_precision_clock *c,
@@ -179,14 +174,14 @@ static int add_fact(struct precision_reader *r, struct cvl_precision_clock *c,
 		return 0;
 	grown = reallocarray(c->fact, c->n_facts + 1, sizeof(*grown));
 	if (!grown)
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	c->fact = grown;
 	grown += c->n_facts;
 	grown->name = strdup(text_of(f, "name"));
 	grown->value = strdup(text_of(f, "value"));
 	grown->state = strdup(text_of(f, "state"));
 	c->n_facts++;
-	return grown->name && grown->value && grown->state ? 0 : precision_no_memory(r);
+	return grown->name && grown->value && grown->state ? 0 : cvl_no_memory(r->err);
 }
 
 static void add_loop(struct cvl_precision_clock *c, const struct precision_fields *f)
@@ -224,7 +219,7 @@ static int add_step(struct precision_reader *r, struct cvl_precision_bins *bins,
 					     (ticks >> drop << drop) + (UINT64_C(1) << drop) - 1, 1,
 					     ticks };
 
-	return precision_bin_add(bins, &b) ? precision_no_memory(r) : 0;
+	return precision_bin_add(bins, &b) ? cvl_no_memory(r->err) : 0;
 }
 
 /* The kernel of firmware/apps/ett tells of its loop in words of its own: 1 if this is one. */
@@ -243,7 +238,7 @@ static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl
 		return 0;
 	c = clock_of(r, sl);
 	if (!c)
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	precision_read_fields(r, sl, i, &f);
 	if (run) {
 		longest = precision_number_of(&f, "step_most");
@@ -270,7 +265,7 @@ static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i
 		return told_by_kernel(r, sl, i, name);
 	c = clock_of(r, sl);
 	if (!c)
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	precision_read_fields(r, sl, i, &f);
 	if (!strcmp(name, LOOP_LOOP))
 		add_loop(c, &f);
@@ -295,7 +290,7 @@ static int bracketed(struct precision_reader *r, const struct cvl_slice *sl, siz
 	const uint64_t half = sl->batch->bracket[i];
 
 	if (!c)
-		return precision_no_memory(r);
+		return cvl_no_memory(r->err);
 	c->events++;
 	c->half_sum += (double)half;
 	c->half_least = half < c->half_least ? half : c->half_least;
@@ -334,7 +329,7 @@ static int see(struct precision_reader *r, const struct cvl_slice *sl, size_t i)
 			return 0;
 		c = clock_of(r, sl);
 		if (!c)
-			return precision_no_memory(r);
+			return cvl_no_memory(r->err);
 		c->overflows++;
 		c->lost += b->value[i] == CVL_LOST_UNKNOWN ? 0 : b->value[i];
 		return 0;
@@ -377,7 +372,7 @@ static int end_all(struct cvl_analysis *a, struct cvl_time last, struct cvl_erro
 		drop_short_gaps(p);
 	if (p->n_gaps)
 		qsort(p->gap, p->n_gaps, sizeof(*p->gap), by_time);
-	return durations_conclude(&p->times) ? precision_no_memory(r) : 0;
+	return durations_conclude(&p->times) ? cvl_no_memory(r->err) : 0;
 }
 
 static void free_all(struct cvl_analysis *a)

@@ -49,7 +49,7 @@ static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint
 	if (rc == CVL_E_LIMIT)
 		return cvl_fail(r->err, rc, CVL_NO_OFFSET,
 				"more durations than memory is spent on");
-	return rc ? precision_no_memory(r) : 0;
+	return rc ? cvl_no_memory(r->err) : 0;
 }
 
 static int see_ends(struct precision_reader *r, struct precision_mark *m,

@@ -22,7 +22,7 @@ int task_active_move(struct task_study *s, struct task_active *a, int64_t from, 
 		if (cvl_add_sat(t->run[a->next].end.time.ns, pad) < from)
 			continue;
 		if (cvl_room(&a->run, a->n, &a->room, sizeof(*a->run)))
-			return task_no_memory(s);
+			return cvl_no_memory(s->err);
 		a->run[a->n++] = (uint32_t)a->next;
 	}
 	return 0;
@@ -174,7 +174,7 @@ int task_counts(struct task_study *s)
 {
 	s->end_so_far = calloc(s->r.n_runs + 1, sizeof(*s->end_so_far));
 	if (!s->end_so_far)
-		return task_no_memory(s);
+		return cvl_no_memory(s->err);
 	for (size_t i = 0; i < s->r.n_runs; i++) {
 		int64_t before = i ? s->end_so_far[i - 1] : INT64_MIN,
 			end = s->r.run[i].end.time.ns;

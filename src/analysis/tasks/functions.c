@@ -34,7 +34,7 @@ static int grow(struct task_study *s)
 	struct cvl_task_function *at = calloc(size, sizeof(*at));
 
 	if (!at)
-		return task_no_memory(s);
+		return cvl_no_memory(s->err);
 	for (size_t i = 0; i < t->size; i++)
 		if (t->at[i].name)
 			*slot(at, size, t->at[i].task, t->at[i].name) = t->at[i];
@@ -60,7 +60,7 @@ const char *task_function_add(struct task_study *s, uint32_t task, const char *n
 		}
 		f->name = strdup(name);
 		if (!f->name) {
-			task_no_memory(s);
+			cvl_no_memory(s->err);
 			return NULL;
 		}
 		f->task = task;

@@ -102,7 +102,6 @@ struct task_study {
 	struct cvl_error *err; /* of the call */
 };
 
-int task_no_memory(const struct task_study *s);
 enum task_role task_role(struct task_study *s, const struct cvl_slice *sl, size_t i);
 void task_look_up(struct task_study *s, const struct cvl_slice *sl);
 

@@ -28,7 +28,7 @@ struct task_fact *task_log_add(struct task_study *s, const struct cvl_slice *sl,
 	struct task_fact *fact;
 
 	if (!log->fact && !(log->fact = calloc(KEPT, sizeof(*log->fact)))) {
-		task_no_memory(s);
+		cvl_no_memory(s->err);
 		return NULL;
 	}
 	if (log->n == KEPT && spill(s))

@@ -36,13 +36,13 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 		return CVL_TASK_NONE;
 	}
 	if (cvl_room(&t->task, t->n, &s->room_tasks, sizeof(*t->task))) {
-		*rc = task_no_memory(s);
+		*rc = cvl_no_memory(s->err);
 		return CVL_TASK_NONE;
 	}
 	new = &t->task[t->n];
 	*new = (struct cvl_task){ .number = number, .clock = clock, .open = CVL_TASK_NONE };
 	if (name && !(new->name = strdup(name))) {
-		*rc = task_no_memory(s);
+		*rc = cvl_no_memory(s->err);
 		return CVL_TASK_NONE;
 	}
 	return (uint32_t)t->n++;
@@ -89,7 +89,7 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"more than %u runs of tasks; look at a part of it", RUNS_MAX);
 	if (cvl_room(&t->run, t->n_runs, &s->room_runs, sizeof(*t->run)))
-		return task_no_memory(s);
+		return cvl_no_memory(s->err);
 	t->run[t->n_runs] = (struct cvl_task_run){
 		.task = task,
 		.stream = (uint32_t)sl->stream,

@@ -28,11 +28,6 @@ enum cvl_task_what cvl_task_what_find(const char *name)
 	return (enum cvl_task_what)i;
 }
 
-int task_no_memory(const struct task_study *s)
-{
-	return cvl_no_memory(s->err);
-}
-
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b)
 {
 	struct cvl_session *session = cvl_timeline_session(s->tl);
@@ -423,7 +418,7 @@ int cvl_tasks_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 	s->n_streams = cvl_timeline_streams(tl);
 	s->stream = calloc(s->n_streams + 1, sizeof(*s->stream));
 	s->root = clocks_roots(cvl_timeline_session(tl));
-	rc = s->stream && s->root ? bind(s) : task_no_memory(s);
+	rc = s->stream && s->root ? bind(s) : cvl_no_memory(s->err);
 	for (size_t i = 0; s->stream && i < s->n_streams; i++)
 		for (unsigned k = 0; k < 3; k++)
 			s->stream[i].line_time[k] = INT64_MIN;

@@ -46,12 +46,13 @@ static int cannot_open(const char *path, struct cvl_error *err)
 	case ENOENT:
 	case ENODEV:
 	case ENXIO:
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: no such SPI device: switch SPI on (Raspberry Pi: dtparam=spi=on in "
-			"config.txt; else an overlay such as spi0-1cs) and start again; "
-			"`coeval devices` lists what is there",
-			path);
+		return cvl_hint(
+			err, CVL_HINT_DEVICES,
+			cvl_fail(
+				err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: no such SPI device: switch SPI on (Raspberry Pi: dtparam=spi=on in "
+				"config.txt; else an overlay such as spi0-1cs) and start again",
+				path));
 	case EACCES:
 	case EPERM:
 		spidev_permission(path, what, sizeof(what));

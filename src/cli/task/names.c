@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "task/view.h"
 
+#include <coeval/array.h>
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +15,6 @@ int task_names_add(struct task_view *v, const char *text, struct cvl_error *err)
 {
 	char *end;
 	uint64_t number = strtoull(text, &end, 10);
-	struct task_alias *grown;
 
 	if (end == text || (*end != '=' && *end != ' ' && *end != '\t'))
 		return 0;
@@ -23,10 +24,8 @@ int task_names_add(struct task_view *v, const char *text, struct cvl_error *err)
 	if (v->n_aliases == NAMES_MAX)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "more than %d names of tasks",
 				NAMES_MAX);
-	grown = reallocarray(v->alias, v->n_aliases + 1, sizeof(*grown));
-	if (!grown)
+	if (cvl_room(&v->alias, v->n_aliases, &v->room_aliases, sizeof(*v->alias)))
 		return cvl_no_memory(err);
-	v->alias = grown;
 	v->alias[v->n_aliases] = (struct task_alias){ number, strdup(end) };
 	if (!v->alias[v->n_aliases].name)
 		return cvl_no_memory(err);

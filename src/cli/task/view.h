@@ -18,7 +18,7 @@ struct task_view {
 	struct cvl_tasks_opts opts;
 	const struct cvl_tasks_result *tasks;
 	struct task_alias *alias;
-	size_t n_aliases;
+	size_t n_aliases, room_aliases;
 	bool each;                             /* every run, too */
 	uint64_t hz;                           /* that --cpu told; for CSV */
 	const char *policy, *adaption, *cache; /* for CSV; NULL: no such column */

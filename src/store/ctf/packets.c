@@ -27,7 +27,7 @@ int cvl_packets_open(struct cvl_packets **out, const char *path, const char *met
 
 	*out = NULL;
 	if (!p)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	p->end = 0;
 	p->fd = -1;
 	if (!cvl_path_join(file, path, "metadata") ||
@@ -59,7 +59,7 @@ int cvl_packets_resume(struct cvl_packets **out, const char *path, uint64_t keep
 
 	*out = NULL;
 	if (!p)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	p->end = keep;
 	p->fd = -1;
 	if (!cvl_path_join(p->path, path, WIRE_STREAM_FILE))

@@ -87,7 +87,7 @@ static int new_stream(struct cvl_stream **out, const struct cvl_trace *trace, co
 		s->name = strdup(name);
 	if (!s || !s->name) {
 		free(s);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+		return cvl_no_memory(err);
 	}
 	s->trace = trace;
 	if (opts)

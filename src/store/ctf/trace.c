@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "store/ctf/internal.h"
 
+#include <coeval/array.h>
+
 #include <coeval/files.h>
 #include "store/ctf/wire.h"
 
@@ -110,7 +112,7 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 {
 	DIR *dir = opendir(t->path);
 	struct dirent *d;
-	size_t capacity = 0;
+	size_t room = 0;
 
 	if (!dir)
 		return cvl_fail_errno(err, "open", t->path);
@@ -120,15 +122,8 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 		if (d->d_name[0] == '.' || !strcmp(d->d_name, "metadata") ||
 		    fstatat(dirfd(dir), d->d_name, &st, 0) || !S_ISREG(st.st_mode))
 			continue;
-		if (t->n_files == capacity) {
-			struct stream_file *grown;
-
-			capacity = capacity ? 2 * capacity : 16;
-			grown = realloc(t->file, capacity * sizeof(*grown));
-			if (!grown)
-				goto no_memory;
-			t->file = grown;
-		}
+		if (cvl_room(&t->file, t->n_files, &room, sizeof(*t->file)))
+			goto no_memory;
 		t->file[t->n_files].name = strdup(d->d_name);
 		if (!t->file[t->n_files].name)
 			goto no_memory;
@@ -140,7 +135,7 @@ static int find_files(struct cvl_trace *t, struct cvl_error *err)
 	return 0;
 no_memory:
 	closedir(dir);
-	return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", t->path);
+	return cvl_no_memory(err);
 }
 
 int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_report *report,
@@ -158,7 +153,7 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 	t = new_trace(path, metadata);
 	if (!t)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	if (access(metadata, F_OK) && (errno == ENOENT || errno == ENOTDIR)) {
 		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: no such file", metadata);
 		goto fail;
@@ -200,7 +195,7 @@ int cvl_trace_parse(struct cvl_trace **out, const char *text, size_t n, const ch
 
 	*out = NULL;
 	if (!t)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", name);
+		return cvl_no_memory(err);
 	rc = parse(t, text, n, err);
 	if (rc)
 		cvl_trace_close(t);

@@ -35,9 +35,12 @@ int tsdl_load(struct tsdl_list *l, const char *files, struct cvl_error *err)
 {
 	*l = (struct tsdl_list){ 0 };
 	if (!files || !*files)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"say what the packets hold: --metadata FILE, which the program's "
-				"tracepoints print when they are compiled for this machine");
+		return cvl_hint(
+			err, CVL_HINT_METADATA,
+			cvl_fail(
+				err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"say what the packets hold: the metadata that the program's tracepoints "
+				"print when they are compiled for this machine"));
 	for (const char *at = files; at; at = strchr(at, ',')) {
 		int rc;
 

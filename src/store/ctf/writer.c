@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include <coeval/store.h>
 
-#include "core/crc32c.h"
+#include <coeval/array.h>
 #include <coeval/files.h>
+
+#include "core/crc32c.h"
 #include "core/sha256.h"
 #include "core/uuid.h"
 #include "store/ctf/internal.h"
+#include "store/ctf/tsdl_put.h"
 #include "store/ctf/wire.h"
 
 #include <endian.h>
@@ -48,7 +51,7 @@ struct cvl_writer {
 	uint64_t rate_hz, resolution;
 	int64_t start_unix_ns;
 	struct user_class *class;
-	size_t n_classes;
+	size_t n_classes, classes_room;
 	bool started; /* metadata are written, and with them the classes fixed */
 	bool resumed; /* they were already, by one who is gone */
 
@@ -74,86 +77,36 @@ struct cvl_writer {
 
 /* ---- metadata ---- */
 
-static void put_quoted(FILE *f, const char *s)
-{
-	fputc('"', f);
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			fprintf(f, "\\%c", *s);
-		else if ((unsigned char)*s < 32 || *s == 127)
-			fprintf(f, "\\%03o", (unsigned char)*s);
-		else
-			fputc(*s, f);
-	}
-	fputc('"', f);
-}
-
 static void put_event(FILE *f, unsigned id, const char *name, const char *fields)
 {
-	fprintf(f, "event {\n\tname = ");
-	put_quoted(f, name);
-	fprintf(f, ";\n\tid = %u;\n\tstream_id = 0;\n\tfields := struct {\n%s\t};\n};\n\n", id,
-		fields);
+	tsdl_put_event(f, 0, id, name);
+	fprintf(f, "\tfields := struct {\n%s\t};\n};\n\n", fields);
 }
 
 static void put_metadata(const struct cvl_writer *w, FILE *f)
 {
-	char uuid[CVL_UUID_TEXT], levels[64], within[128], unknown[128];
-	int64_t s = w->start_unix_ns / 1000000000, ns = w->start_unix_ns % 1000000000;
+	char levels[64], within[128], unknown[128];
 
-	if (ns < 0) {
-		ns += 1000000000;
-		s--;
-	}
-	cvl_uuid_text(w->uuid, uuid);
-	fputs("/* CTF 1.8 */\n\n", f);
-	for (unsigned bits = 8; bits <= 64; bits *= 2) {
-		fprintf(f,
-			"typealias integer { size = %u; align = 8; signed = false; } := uint%u_t;\n",
-			bits, bits);
-		fprintf(f,
-			"typealias integer { size = %u; align = 8; signed = true; } := int%u_t;\n",
-			bits, bits);
-	}
-	fputs("typealias integer { size = 5; align = 1; signed = false; } := uint5_t;\n", f);
-	fputs("typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n",
-	      f);
-	fprintf(f, "trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n",
-		uuid);
-	fputs("\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n\t\tuint32_t stream_id;\n\t};\n};\n\n",
-	      f);
-	fputs("env {\n\thostname = ", f);
-	put_quoted(f, w->node);
+	tsdl_put_trace(f, "uint5_t", &(struct tsdl_int){ 5, 1, "false", 0, NULL }, w->uuid);
+	fputs("env {\n", f);
+	tsdl_put_env(f, "hostname", -1, w->node);
 	fprintf(f,
-		";\n\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER
+		"\tdomain = \"coeval\";\n\ttracer_name = \"" WIRE_TRACER
 		"\";\n\ttracer_major = %d;\n"
 		"\tresolution = %" PRIu64 ";\n\tlines = %zu;\n",
 		WIRE_VERSION, w->resolution, w->n_lines);
-	for (size_t i = 0; i < w->n_lines; i++) {
-		fprintf(f, "\tline%zu = ", i);
-		put_quoted(f, w->line[i]);
-		fputs(";\n", f);
-	}
+	for (size_t i = 0; i < w->n_lines; i++)
+		tsdl_put_env(f, "line", (int)i, w->line[i]);
 	fprintf(f, "\tchannels = %zu;\n", w->n_channels);
-	for (size_t i = 0; i < w->n_channels; i++) {
-		fprintf(f, "\tchannel%zu = ", i);
-		put_quoted(f, w->channel[i]);
-		fputs(";\n", f);
-	}
-	fprintf(f, "};\n\nclock {\n\tname = " WIRE_CLOCK ";\n\tdescription = ");
-	put_quoted(f, w->clock);
-	fprintf(f,
-		";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
-		";\n};\n\n",
-		w->rate_hz, s,
-		(uint64_t)((unsigned __int128)(uint64_t)ns * w->rate_hz / 1000000000u));
-	fputs("typealias integer { size = 27; align = 1; map = clock." WIRE_CLOCK
-	      ".value; } := stamp27_t;\n"
-	      "typealias integer { size = 64; align = 8; map = clock." WIRE_CLOCK
-	      ".value; } := stamp64_t;\n\n"
-	      "stream {\n\tid = 0;\n\tpacket.context := struct {\n\t\tstamp64_t timestamp_begin;\n"
-	      "\t\tstamp64_t timestamp_end;\n\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n"
-	      "\t\tuint64_t packet_seq_num;\n\t\tuint64_t events_discarded;\n\t};\n"
+	for (size_t i = 0; i < w->n_channels; i++)
+		tsdl_put_env(f, "channel", (int)i, w->channel[i]);
+	fputs("};\n\n", f);
+	tsdl_put_clock(f, WIRE_CLOCK, w->clock, w->rate_hz, w->start_unix_ns);
+	tsdl_put_alias(f, "stamp27_t", &(struct tsdl_int){ 27, 1, NULL, 0, WIRE_CLOCK });
+	tsdl_put_alias(f, "stamp64_t", &(struct tsdl_int){ 64, 8, NULL, 0, WIRE_CLOCK });
+	fputc('\n', f);
+	tsdl_put_stream(f, 0, "stamp64_t");
+	fputs("\t};\n"
 	      "\tevent.header := struct {\n\t\tenum : uint5_t { compact = 0 ... 30, extended = 31 } id;\n"
 	      "\t\tvariant <id> {\n\t\t\tstruct { stamp27_t timestamp; } compact;\n"
 	      "\t\t\tstruct { uint32_t id; stamp64_t timestamp; } extended;\n\t\t} v;\n\t} align(8);\n};\n\n",
@@ -187,10 +140,8 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 						     "string",   "uint8_t", "uint32_t" };
 		const struct user_class *c = &w->class[i];
 
-		fprintf(f, "event {\n\tname = ");
-		put_quoted(f, c->name);
-		fprintf(f, ";\n\tid = %zu;\n\tstream_id = 0;\n\tfields := struct {\n",
-			WIRE_USER + i);
+		tsdl_put_event(f, 0, (uint32_t)(WIRE_USER + i), c->name);
+		fputs("\tfields := struct {\n", f);
 		for (size_t k = 0; k < c->n; k++)
 			fprintf(f, "\t\t%s _%s;\n", types[c->field[k].type], c->field[k].name);
 		fputs("\t};\n};\n\n", f);
@@ -206,10 +157,10 @@ static int compare_metadata(const struct cvl_writer *w, const char *path, struct
 	int rc = 0;
 
 	if (!f)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+		return cvl_no_memory(err);
 	put_metadata(w, f);
 	if (fclose(f))
-		rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+		rc = cvl_no_memory(err);
 	else if (!(there = cvl_read_whole(path, METADATA_MAX, &size, err)))
 		rc = err ? (int)err->code : CVL_E_IO;
 	else if (size != n || memcmp(text, there, n))
@@ -354,7 +305,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 			CVL_LINES_MAX, CVL_CHANNELS_MAX);
 	w = malloc(sizeof(*w));
 	if (!w)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	memset(w, 0,
 	       offsetof(struct cvl_writer,
 			buf)); /* the buffer is large, and written before it is read */
@@ -365,7 +316,7 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	if (!w->dir || !w->clock || !w->node || !copy_names(&w->line, d->lines, d->n_lines) ||
 	    !copy_names(&w->channel, d->channels, d->n_channels)) {
 		writer_free(w);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	}
 	w->n_lines = d->n_lines;
 	w->edges_within = d->edges_within;
@@ -546,7 +497,7 @@ static bool is_field_name(const char *s)
 int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_store_field *fields,
 		       size_t n, struct cvl_error *err)
 {
-	struct user_class *grown, *c;
+	struct user_class *c;
 
 	if (w->started || w->n_classes >= CLASSES_MAX || n > FIELDS_MAX)
 		return cvl_fail(
@@ -557,10 +508,8 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 		if (!is_field_name(fields[i].name))
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 					"%s: '%s' cannot name a field", w->dir, fields[i].name);
-	grown = realloc(w->class, (w->n_classes + 1) * sizeof(*grown));
-	if (!grown)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
-	w->class = grown;
+	if (cvl_room(&w->class, w->n_classes, &w->classes_room, sizeof(*w->class)))
+		return cvl_no_memory(err);
 	c = &w->class[w->n_classes];
 	*c = (struct user_class){ .name = strdup(name), .field = calloc(n + 1, sizeof(*c->field)) };
 	w->n_classes++;
@@ -571,7 +520,7 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 			break;
 	}
 	if (!c->name || c->n < n)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", w->dir);
+		return cvl_no_memory(err);
 	return (int)(w->n_classes - 1);
 }
 

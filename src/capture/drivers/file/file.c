@@ -38,8 +38,9 @@ static void file_close(void *state)
 static int check(const struct cvl_device_opts *o, unsigned *unit, struct cvl_error *err)
 {
 	if (!o->rate_hz || !o->lines)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"samples do not say what they are: pass --rate HZ and --lines N");
+		return cvl_hint(err, CVL_HINT_RATE_LINES,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "samples need a rate and a number of lines"));
 	*unit = o->unit;
 	if (!*unit)
 		for (*unit = 1; *unit * 8 < o->lines; *unit *= 2)
@@ -88,11 +89,13 @@ static int file_open(void **state, const struct cvl_device_opts *o, const struct
 	struct stat st;
 
 	if (!o->devices)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"name the file of samples: --device PATH");
+		return cvl_hint(
+			err, CVL_HINT_DEVICE,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "name the file of samples"));
 	if (!stat(o->devices, &st) && !S_ISREG(st.st_mode))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s is not a regular file; --driver pipe reads pipes", o->devices);
+		return cvl_hint(err, CVL_HINT_PIPE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "%s is not a regular file", o->devices));
 	return open_at(state, o, sink, o->devices, 0, err);
 }
 

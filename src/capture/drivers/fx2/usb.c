@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "capture/drivers/driver.h"
 
+#include <coeval/array.h>
+
 #ifdef HAVE_LIBUSB
 #include "capture/drivers/fx2/usb_internal.h"
 
@@ -77,14 +79,11 @@ static void fx2_close(void *state)
 
 static int add(struct usb *u, libusb_device *dev, struct cvl_error *err)
 {
-	struct analyzer **grown = realloc(u->analyzer, (u->n + 1) * sizeof(struct analyzer *));
 	struct analyzer *a = calloc(1, sizeof(*a));
 
-	if (grown)
-		u->analyzer = grown;
-	if (!grown || !a) {
+	if (!a || cvl_room(&u->analyzer, u->n, &u->room, sizeof(*u->analyzer))) {
 		free(a);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+		return cvl_no_memory(err);
 	}
 	a->usb = u;
 	a->index = u->n;
@@ -123,11 +122,10 @@ static int choose(struct usb *u, struct cvl_error *err)
 	if (rc)
 		return rc;
 	if (!u->n && !u->opts->devices)
-		return cvl_fail(
-			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"no FX2 analyzer found (looked for %s): plug one in; `coeval devices` shows "
-			"what is there",
-			fx2_ids_text());
+		return cvl_hint(err, CVL_HINT_DEVICES,
+				cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+					 "no FX2 analyzer found (looked for %s): plug one in",
+					 fx2_ids_text()));
 	for (const char *p = u->opts->devices; p && *p; p += *p == ',') {
 		size_t k = strcspn(p, ","), i = 0;
 
@@ -135,10 +133,9 @@ static int choose(struct usb *u, struct cvl_error *err)
 		       (strncmp(u->analyzer[i]->place.text, p, k) || u->analyzer[i]->place.text[k]))
 			i++;
 		if (i == u->n)
-			return cvl_fail(
-				err, CVL_E_ENV, CVL_NO_OFFSET,
-				"usb %.*s: there is no FX2 analyzer: `coeval devices` shows what is there",
-				(int)k, p);
+			return cvl_hint(err, CVL_HINT_DEVICES,
+					cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+						 "usb %.*s: no FX2 analyzer there", (int)k, p));
 		p += k;
 	}
 	qsort(u->analyzer, u->n, sizeof(struct analyzer *), by_place);
@@ -289,7 +286,7 @@ static int fx2_open(void **state, const struct cvl_device_opts *opts,
 
 	*state = NULL;
 	if (!u)
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+		return cvl_no_memory(err);
 	u->opts = opts;
 	u->sink = sink;
 	rc = fx2_settings_for(&settings, opts->rate_hz, opts->lines ? opts->lines : 8, &tight, err);
@@ -310,7 +307,7 @@ static int fx2_open(void **state, const struct cvl_device_opts *opts,
 	if (!rc) {
 		u->list = calloc(u->n, sizeof(*u->list));
 		if (!u->list)
-			rc = cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb: out of memory");
+			rc = cvl_no_memory(err);
 	}
 	if (rc) {
 		fx2_close(u);

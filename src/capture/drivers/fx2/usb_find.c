@@ -96,9 +96,7 @@ static int refuse(int rc, const struct place *place, struct cvl_error *err)
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"usb %s: in use by another program: end that one, or name other devices",
 			place->text);
-	case LIBUSB_ERROR_NO_MEM:
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "usb %s: out of memory",
-				place->text);
+	case LIBUSB_ERROR_NO_MEM: return cvl_no_memory(err);
 	default:
 		return cvl_fail(
 			err, rc == LIBUSB_ERROR_NO_DEVICE ? CVL_E_MISSING : CVL_E_ENV,
@@ -201,7 +199,7 @@ int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_er
 	text = malloc(16 * FX2_RAM);
 	if (!text) {
 		fclose(f);
-		return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory", path);
+		return cvl_no_memory(err);
 	}
 	n = fread(text, 1, 16 * FX2_RAM, f);
 	if (ferror(f))

@@ -81,7 +81,7 @@ struct usb {
 	bool progress;  /* a transfer completed during this look */
 	struct analyzer **analyzer;
 	struct driver_analyzer *list;
-	size_t n;
+	size_t n, room;
 };
 
 /* ---- usb_find.c: devices at places, permissions, firmware ---- */

@@ -131,8 +131,7 @@ int fx2_transfers_new(struct analyzer *a, struct cvl_error *err)
 		t->t = libusb_alloc_transfer(0);
 		if (!t->t || !buffer) {
 			free(buffer);
-			return cvl_fail(err, CVL_E_NOMEM, CVL_NO_OFFSET, "%s: out of memory",
-					a->where);
+			return cvl_no_memory(err);
 		}
 		libusb_fill_bulk_transfer(t->t, a->handle, FX2_ENDPOINT, buffer, (int)bytes,
 					  completed, t, 0);

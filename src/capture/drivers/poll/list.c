@@ -19,10 +19,10 @@ int poll_source_list(void (*row)(void *ctx, const struct cvl_device *row), void 
 {
 	(void)err;
 	row_of(row, ctx, "/dev/gpiochip0", "GPIO chip",
-	       "for `coeval capture --driver poll --device gpiochip:/dev/gpiochip0,lines=3`");
+	       "the driver poll reads it as gpiochip:/dev/gpiochip0,lines=3");
 	row_of(row, ctx, "/dev/gpiomem", "registers of GPIO lines",
-	       "for `coeval capture --driver poll --device mmio:/dev/gpiomem@0x34`");
+	       "the driver poll reads them as mmio:/dev/gpiomem@0x34");
 	row_of(row, ctx, "/dev/parport0", "parallel port",
-	       "for `coeval capture --driver poll --device ioport:0x378,reverse`, as root");
+	       "the driver poll reads it as ioport:0x378,reverse, as root");
 	return 0;
 }

@@ -27,10 +27,9 @@ void poll_say_refused(const struct device *d)
 			 d->pinned == EINVAL ? "it is offline, or not in this program's cpuset" :
 					       strerror(d->pinned));
 	if (d->prior)
-		poll_say(
-			d, true,
-			"no priority of real time (%s): other programs take turns with the loop; see `coeval doctor`",
-			strerror(d->prior));
+		poll_say(d, true,
+			 "no priority of real time (%s): other programs take turns with the loop",
+			 strerror(d->prior));
 	if (d->locked)
 		poll_say(d, true,
 			 "memory is not locked (%s): page faults may widen brackets; ulimit -l",

@@ -30,7 +30,8 @@ static const unsigned widths[] = { 8, 4, 1, 8 };
 
 static int bad(const char *text, const char *what, struct cvl_error *err)
 {
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--device %s: %s", text, what);
+	return cvl_hint(err, CVL_HINT_DEVICE,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: %s", text, what));
 }
 
 static bool number(const char *text, size_t n, uint64_t most, uint64_t *out)
@@ -186,9 +187,10 @@ int poll_source_parse(struct poll_source *s, const char *text, struct cvl_error 
 		.fd = -1, .cpu = -1, .gap_ns = GAP_NS, .latency_ns = LATENCY_NS
 	};
 	if (!text || !(colon = strchr(text, ':')))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"say what to read: --device shm:PATH, mmio:PATH@OFFSET, "
-				"ioport:ADDRESS or gpiochip:PATH,lines=N+M");
+		return cvl_hint(err, CVL_HINT_DEVICE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "say what to read: shm:PATH, mmio:PATH@OFFSET, "
+					 "ioport:ADDRESS or gpiochip:PATH,lines=N+M"));
 	while (k < 4 && (strlen(names[k]) != (size_t)(colon - text) ||
 			 memcmp(names[k], text, strlen(names[k])) != 0))
 		k++;

@@ -93,8 +93,9 @@ int bell_open(struct bell_list *l, const char *text, struct cvl_error *err)
 			rc = open_file(l, one, err);
 	}
 	if (!rc && !l->n)
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "name a doorbell: --bell PATH or --bell mq:/NAME");
+		rc = cvl_hint(err, CVL_HINT_BELL,
+			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "name a doorbell: PATH or mq:/NAME"));
 	free(copy);
 	if (rc)
 		bell_close(l);

@@ -15,10 +15,11 @@
 
 static int bad_device(const char *text, struct cvl_error *err)
 {
-	return cvl_fail(
-		err, CVL_E_USAGE, CVL_NO_OFFSET,
-		"'%s': name the memory that holds rings: --device [NAME=]PATH[@OFFSET[+BYTES]],...",
-		text);
+	return cvl_hint(
+		err, CVL_HINT_DEVICE,
+		cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+			 "'%s': name the memory that holds rings: [NAME=]PATH[@OFFSET[+BYTES]],...",
+			 text));
 }
 
 static int read_device(struct memory *m, const char *text, struct cvl_error *err)
@@ -102,10 +103,12 @@ int memory_map(struct memory *m, struct cvl_error *err)
 	}
 	if (m->offset % (uint64_t)page || (!length && !S_ISREG(st.st_mode))) {
 		close(fd);
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: its part needs an offset of whole pages (%ld) and a length: "
-				"--device NAME=%s@OFFSET+BYTES",
-				m->path, page, m->path);
+		return cvl_hint(
+			err, CVL_HINT_DEVICE,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				 "%s: its part needs an offset of whole pages (%ld) and a length: "
+				 "NAME=%s@OFFSET+BYTES",
+				 m->path, page, m->path));
 	}
 	if (length < sizeof(struct tracer_ring)) {
 		close(fd);

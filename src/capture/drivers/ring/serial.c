@@ -65,8 +65,9 @@ static int read_device(struct line *l, const char *text, size_t n, struct cvl_er
 	char copy[CVL_PATH_MAX], *path = copy, *mark, *end;
 
 	if (n >= sizeof(copy) || !n)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"name the lines: --device [NAME=]PATH[:BAUD],...");
+		return cvl_hint(err, CVL_HINT_DEVICE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "name the lines: [NAME=]PATH[:BAUD],..."));
 	memcpy(copy, text, n);
 	copy[n] = '\0';
 	l->baud = BAUD;

@@ -24,9 +24,10 @@ int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_err
 
 	*io = (struct tracelab_io){ .spi = -1, .uart = -1 };
 	if (!devices || strlen(devices) >= sizeof(io->where))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"name the observer's SPI and serial port: --device "
-				"spidev0.0,/dev/ttyUSB0; or a file of SPI bytes");
+		return cvl_hint(err, CVL_HINT_DEVICE,
+				cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+					 "name the observer's SPI and serial port: "
+					 "spidev0.0,/dev/ttyUSB0; or a file of SPI bytes"));
 	snprintf(io->where, sizeof(io->where), "%s", devices);
 	if (!stat(io->where, &st) && S_ISREG(st.st_mode)) {
 		io->bus = TRACELAB_FILE;
@@ -35,10 +36,12 @@ int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_err
 	}
 	comma = strchr(io->where, ',');
 	if (!comma)
-		return cvl_fail(
-			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s: does not exist; name both SPI and serial port of an observer: --device %s,/dev/ttyUSB0",
-			devices, devices);
+		return cvl_hint(
+			err, CVL_HINT_DEVICE,
+			cvl_fail(
+				err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"%s: does not exist; name both SPI and serial port of an observer: %s,/dev/ttyUSB0",
+				devices, devices));
 	snprintf(io->serial, sizeof(io->serial), "%s", comma + 1);
 	*comma = '\0';
 	if (!stat(io->where, &st) && S_ISSOCK(st.st_mode)) {

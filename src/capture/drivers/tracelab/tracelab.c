@@ -51,9 +51,11 @@ static int read_mask(struct device *o, struct cvl_error *err)
 		int line = tracelab_line(o->opts->names, p, n);
 
 		if (line < 0)
-			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"--mask: unknown line '%.*s'; expected one of %s", (int)n,
-					p, o->opts->names ? o->opts->names : tracelab_lines);
+			return cvl_hint(err, CVL_HINT_MASK,
+					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+						 "unknown line '%.*s'; expected one of %s", (int)n,
+						 p,
+						 o->opts->names ? o->opts->names : tracelab_lines));
 		o->mask |= 1u << line;
 		p += n + (p[n] == ',');
 	}
@@ -68,9 +70,11 @@ static int read_period(const struct device *o, unsigned *period, struct cvl_erro
 	*period = hz ? (unsigned)((tick_hz + hz / 2) / hz) : 0;
 	if (!hz || (*period >= TL_PERIOD_MIN && *period <= UINT16_MAX))
 		return 0;
-	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"--power: takes from %u to %u readings a second",
-			(unsigned)(tick_hz / UINT16_MAX + 1), (unsigned)(tick_hz / TL_PERIOD_MIN));
+	return cvl_hint(err, CVL_HINT_POWER,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				 "power is read from %u to %u times a second",
+				 (unsigned)(tick_hz / UINT16_MAX + 1),
+				 (unsigned)(tick_hz / TL_PERIOD_MIN)));
 }
 
 static int read_options(struct device *o, struct cvl_error *err)
@@ -80,8 +84,9 @@ static int read_options(struct device *o, struct cvl_error *err)
 	int rc = read_mask(o, err);
 
 	if (!rc && !t.paper && strcmp(mode, "fine") != 0)
-		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "--mode is fine or paper, not '%s'",
-			      mode);
+		rc = cvl_hint(err, CVL_HINT_MODE,
+			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				       "the mode is fine or paper, not '%s'", mode));
 	if (!rc)
 		rc = read_period(o, &t.period, err);
 	o->paper = t.paper;
@@ -268,13 +273,13 @@ static int check_file(const struct device *o, struct cvl_error *err)
 	if (!o->paper && settings)
 		return cvl_fail(
 			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			"%s: was sent in paper mode, and its times are wrong in this session: capture it anew with --mode paper",
+			"%s: was sent in paper mode, and its times are wrong in this session: capture it anew in paper mode",
 			o->io.where);
 	if (o->paper && !settings && o->proto.newest > SETTING_CYCLES)
 		return cvl_fail(
 			err, CVL_E_MISMATCH, CVL_NO_OFFSET,
 			"%s: tells no settings of a divider, which come each second in paper mode: its times are wrong in "
-			"this session if it was sent in fine mode: capture it anew with --mode fine",
+			"this session if it was sent in fine mode: capture it anew in fine mode",
 			o->io.where);
 	return 0;
 }
@@ -366,8 +371,7 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 	return acts_command(&o->acts, &o->io, line, err);
 }
 
-#define BY_NAME \
-	"an observer has two names, SPI and its serial port: --device spidev1.0,/dev/ttyUSB0"
+#define BY_NAME "an observer has two names, SPI and its serial port: spidev1.0,/dev/ttyUSB0"
 
 /* Nobody is asked: words on a bus may mean something to another device. */
 static int tl_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
@@ -375,7 +379,7 @@ static int tl_list(void (*row)(void *ctx, const struct cvl_device *row), void *c
 {
 	static const struct spidev_use observer = {
 		.may_be = "SPI device, where a TraceLab observer may be",
-		.ready = "for `coeval capture --driver tracelab`: " BY_NAME,
+		.ready = "for the driver tracelab: " BY_NAME,
 		.none = "no SPI device, which a TraceLab observer could be wired to",
 		.advice = "only for TraceLab: switch SPI on (on a Raspberry Pi: "
 			  "dtoverlay=spi1-1cs in config.txt), then look again; " BY_NAME,

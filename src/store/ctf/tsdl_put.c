@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-#include "export/tsdl_put.h"
+#include "store/ctf/tsdl_put.h"
 
 #include <coeval/array.h>
+
+#include "core/uuid.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+static const struct tsdl_int uint32 = { 32, 8, "false", 0, NULL };
 
 /* A struct or variant whose members are being put: those before the @n-th are in sight. */
 struct frame {
@@ -18,18 +22,102 @@ struct frame {
 static void put_member(struct tsdl_put *p, const struct frame *in, const char *name,
 		       const struct cvl_type *t);
 
+/* ---- parts of metadata ---- */
+
 void tsdl_put_text(FILE *f, const char *s)
 {
 	fputc('"', f);
 	for (; *s; s++) {
 		if (*s == '"' || *s == '\\')
 			fputc('\\', f);
-		if ((unsigned char)*s < 32)
+		if ((unsigned char)*s < 32 || *s == 127)
 			fprintf(f, "\\%03o", (unsigned char)*s);
 		else
 			fputc(*s, f);
 	}
 	fputc('"', f);
+}
+
+void tsdl_put_int(FILE *f, const struct tsdl_int *i)
+{
+	fprintf(f, "integer { size = %u; align = %u;", i->size, i->align);
+	if (i->is_signed)
+		fprintf(f, " signed = %s;", i->is_signed);
+	if (i->base)
+		fprintf(f, " base = %u;", i->base);
+	if (i->clock)
+		fprintf(f, " map = clock.%s.value;", i->clock);
+	fputs(" }", f);
+}
+
+void tsdl_put_alias(FILE *f, const char *name, const struct tsdl_int *i)
+{
+	fputs("typealias ", f);
+	tsdl_put_int(f, i);
+	fprintf(f, " := %s;\n", name);
+}
+
+void tsdl_put_trace(FILE *f, const char *name, const struct tsdl_int *extra, const uint8_t uuid[16])
+{
+	char text[CVL_UUID_TEXT], alias[16];
+
+	fputs("/* CTF 1.8 */\n\n", f);
+	for (unsigned bits = 8; bits <= 64; bits *= 2) {
+		snprintf(alias, sizeof(alias), "uint%u_t", bits);
+		tsdl_put_alias(f, alias, &(struct tsdl_int){ bits, 8, "false", 0, NULL });
+		tsdl_put_alias(f, alias + 1, &(struct tsdl_int){ bits, 8, "true", 0, NULL });
+	}
+	tsdl_put_alias(f, name, extra);
+	cvl_uuid_text(uuid, text);
+	fprintf(f,
+		"typealias floating_point { exp_dig = 11; mant_dig = 53; align = 8; } := double;\n\n"
+		"trace {\n\tmajor = 1;\n\tminor = 8;\n\tuuid = \"%s\";\n\tbyte_order = le;\n"
+		"\tpacket.header := struct {\n\t\tuint32_t magic;\n\t\tuint8_t uuid[16];\n"
+		"\t\tuint32_t stream_id;\n\t};\n};\n\n",
+		text);
+}
+
+void tsdl_put_env(FILE *f, const char *name, int number, const char *text)
+{
+	fprintf(f, "\t%s", name);
+	if (number >= 0)
+		fprintf(f, "%d", number);
+	fputs(" = ", f);
+	tsdl_put_text(f, text);
+	fputs(";\n", f);
+}
+
+void tsdl_put_clock(FILE *f, const char *name, const char *description, uint64_t rate_hz,
+		    int64_t unix_ns)
+{
+	int64_t s = unix_ns / 1000000000, ns = unix_ns % 1000000000;
+
+	if (ns < 0) {
+		ns += 1000000000;
+		s--;
+	}
+	fprintf(f, "clock {\n\tname = %s;\n\tdescription = ", name);
+	tsdl_put_text(f, description);
+	fprintf(f,
+		";\n\tfreq = %" PRIu64 ";\n\toffset_s = %" PRId64 ";\n\toffset = %" PRIu64
+		";\n};\n\n",
+		rate_hz, s, (uint64_t)((unsigned __int128)(uint64_t)ns * rate_hz / 1000000000u));
+}
+
+void tsdl_put_stream(FILE *f, size_t id, const char *stamp)
+{
+	fprintf(f,
+		"stream {\n\tid = %zu;\n\tpacket.context := struct {\n\t\t%s timestamp_begin;\n"
+		"\t\t%s timestamp_end;\n\t\tuint64_t content_size;\n\t\tuint64_t packet_size;\n"
+		"\t\tuint64_t packet_seq_num;\n\t\tuint64_t events_discarded;\n",
+		id, stamp, stamp);
+}
+
+void tsdl_put_event(FILE *f, size_t stream, uint32_t id, const char *name)
+{
+	fputs("event {\n\tname = ", f);
+	tsdl_put_text(f, name);
+	fprintf(f, ";\n\tid = %" PRIu32 ";\n\tstream_id = %zu;\n", id, stream);
 }
 
 /* ---- references ---- */
@@ -126,8 +214,8 @@ static bool make_own(struct tsdl_put *p, const struct frame *in, const struct cv
 
 static void put_int(FILE *f, const struct cvl_type *t)
 {
-	fprintf(f, "integer { size = %u; align = 8; signed = %s; base = %u; }", t->size,
-		t->is_signed ? "true" : "false", t->base);
+	tsdl_put_int(f, &(struct tsdl_int){ t->size, 8, t->is_signed ? "true" : "false", t->base,
+					    NULL });
 }
 
 static void put_enum(FILE *f, const struct cvl_type *t)
@@ -149,7 +237,10 @@ static void put_enum(FILE *f, const struct cvl_type *t)
 	fputs(" }", f);
 }
 
-/* A field of the packet's context that is called like one of the copy's own, and is shown because it is signed. */
+/*
+ * A field of the packet's context that is called like one of the copy's own, and is shown because
+ * it is signed.
+ */
 static const char *free_name(enum cvl_scope scope, const char *name)
 {
 	static const char *const taken[] = { "_timestamp_begin", "_timestamp_end",
@@ -247,7 +338,9 @@ static void put_own_variant(struct tsdl_put *p, const struct frame *in, const ch
 {
 	const char *plain = cvl_plain_name(name);
 
-	fputs(" enum : integer { size = 32; align = 8; signed = false; } {", p->f);
+	fputs(" enum : ", p->f);
+	tsdl_put_int(p->f, &uint32);
+	fputs(" {", p->f);
 	for (uint32_t i = 0; i < t->n; i++) {
 		fputc(' ', p->f);
 		tsdl_put_text(p->f, t->member[i].name);
@@ -263,9 +356,9 @@ static void put_own_sequence(struct tsdl_put *p, const struct frame *in, const c
 {
 	const char *plain = cvl_plain_name(name);
 
-	fprintf(p->f,
-		" integer { size = 32; align = 8; signed = false; } " TSDL_OWN "length_of_%s; ",
-		plain);
+	fputc(' ', p->f);
+	tsdl_put_int(p->f, &uint32);
+	fprintf(p->f, " " TSDL_OWN "length_of_%s; ", plain);
 	put_type(p, in, t);
 	fprintf(p->f, " %s[" TSDL_OWN "length_of_%s]", name, plain);
 	if (!tsdl_is_own(p, t->elem))

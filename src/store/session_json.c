@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: MIT */
+/* session.json. */
+#include "store/session_internal.h"
+
+#include "store/jsonfile.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#define SESSION_VERSION 1
+
+static json_t *clock_json(const struct cvl_session *s, const struct session_entry *e)
+{
+	const struct cvl_clock *c = &e->pub;
+	json_t *stored = stored_json(&e->stored), *j;
+
+	if (!stored && e->stored.n)
+		return NULL;
+	j = json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
+		      "name", c->name, "node", c->node, "trace", c->trace + strlen(s->path) + 1,
+		      "clock_class", c->clock_class, "rate_hz", (json_int_t)c->rate_hz,
+		      "resolution_ticks", (json_int_t)c->resolution, "start_unix_ns",
+		      (json_int_t)c->start_unix_ns, "base_tick", (json_int_t)c->base_tick, "uuid",
+		      e->uuid, "format", c->format, "origin", c->origin, "hash", c->hash, "foreign",
+		      c->foreign, "finished", !c->unfinished);
+	session_put_facts(j, c);
+	if (stored && json_object_set_new(j, "stored", stored)) {
+		json_decref(j);
+		return NULL;
+	}
+	return j;
+}
+
+int session_save(struct cvl_session *s, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	json_t *root, *list = json_array();
+
+	if (!cvl_path_join(path, s->path, "session.json")) {
+		json_decref(list);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->path);
+	}
+	for (size_t i = 0; i < s->n; i++)
+		json_array_append_new(list, clock_json(s, &s->clock[i]));
+	if (json_array_size(list) != s->n) {
+		json_decref(list);
+		return cvl_no_memory(err);
+	}
+	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid",
+			 s->uuid, "created", s->created, "epoch_unix_ns", (json_int_t)s->epoch,
+			 "clocks", list);
+	return jsonfile_write(path, root, 0, err);
+}
+
+/* A path below the session: "a..b" is one, "../b" is not. */
+static bool good_relative(const char *path)
+{
+	if (!*path || *path == '/')
+		return false;
+	for (const char *part = path; part; part = strchr(part, '/')) {
+		part += *part == '/';
+		if (!strncmp(part, "..", 2) && (!part[2] || part[2] == '/'))
+			return false;
+	}
+	return true;
+}
+
+/* Whether somebody still holds the lock that a writer takes on its stream. */
+static bool writer_alive(const char *trace)
+{
+	char path[CVL_PATH_MAX];
+	bool alive = false;
+	int fd;
+
+	if (!cvl_path_join(path, trace, "stream"))
+		return false;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd >= 0) {
+		alive = flock(fd, LOCK_SH | LOCK_NB) && errno == EWOULDBLOCK;
+		close(fd);
+	}
+	return alive;
+}
+
+static int load_clock(struct cvl_session *s, const json_t *j, const char *path, size_t i,
+		      struct cvl_error *err)
+{
+	struct cvl_clock c = { 0 };
+	struct stored stored;
+	struct session_entry *entry;
+	const char *relative, *uuid;
+	char trace[CVL_PATH_MAX];
+	json_int_t rate, resolution, start, base;
+	int foreign, finished, rc;
+	json_error_t e;
+
+	if (json_unpack_ex((json_t *)(uintptr_t)j, &e, 0,
+			   "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:s, s:b, s:b}",
+			   "name", &c.name, "node", &c.node, "trace", &relative, "clock_class",
+			   &c.clock_class, "rate_hz", &rate, "resolution_ticks", &resolution,
+			   "start_unix_ns", &start, "base_tick", &base, "uuid", &uuid, "format",
+			   &c.format, "origin", &c.origin, "hash", &c.hash, "foreign", &foreign,
+			   "finished", &finished))
+		return cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: clock %zu: %s", path, i,
+				e.text);
+	if (rate <= 0 || resolution <= 0 || !good_relative(relative) || !*c.name ||
+	    !cvl_path_join(trace, s->path, relative))
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
+				"%s: clock %zu has impossible values", path, i);
+	c.trace = trace;
+	c.rate_hz = (uint64_t)rate;
+	c.resolution = (uint64_t)resolution;
+	c.start_unix_ns = start;
+	c.base_tick = (uint64_t)base;
+	c.foreign = foreign;
+	session_take_facts(j, &c);
+	c.growing = !finished && writer_alive(trace);
+	c.unfinished = !finished && !c.growing;
+	rc = stored_load(&stored, json_object_get(j, "stored"));
+	if (rc == CVL_E_SYNTAX)
+		return cvl_fail(err, rc, CVL_NO_OFFSET,
+				"%s: clock %zu: 'stored' is not what it should be", path, i);
+	entry = rc ? NULL : session_add_entry(s, &c, uuid);
+	if (!entry) {
+		stored_free(&stored);
+		return cvl_no_memory(err);
+	}
+	entry->stored = stored;
+	return 0;
+}
+
+int session_load(struct cvl_session *s, const char *path, session_reader *read_file,
+		 struct cvl_error *err)
+{
+	json_error_t e;
+	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, err), *list, *j;
+	json_int_t epoch;
+	const char *uuid, *created;
+	size_t i;
+	int rc = 0;
+
+	if (!root)
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:I, s:o}", "uuid", &uuid, "created", &created,
+			   "epoch_unix_ns", &epoch, "clocks", &list)) {
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, e.text);
+	} else if (json_array_size(list) > SESSION_CLOCKS_MAX) {
+		rc = cvl_fail(err, CVL_E_LIMIT, 0, "%s:0: more than %d clocks", path,
+			      SESSION_CLOCKS_MAX);
+	} else {
+		snprintf(s->uuid, sizeof(s->uuid), "%s", uuid);
+		snprintf(s->created, sizeof(s->created), "%s", created);
+		s->epoch = epoch;
+		s->has_epoch = epoch != 0;
+		json_array_foreach(list, i, j)
+		{
+			rc = load_clock(s, j, path, i, err);
+			if (rc)
+				break;
+		}
+	}
+	json_decref(root);
+	return rc;
+}
