@@ -2,10 +2,12 @@
 /**
  * Harness of the benchmarks: rows that compare ours with a reference measured in the same run.
  *
- * What is timed is CPU time (user and system), taken several times, ours and the reference in turns, so
- * that a busy machine disturbs both alike. The best of each makes the ratio; the medians stand beside it.
+ * What is timed is CPU time (user and system), taken several times, ours and the reference in
+ * turns, so that a busy machine disturbs both alike. The best of each makes the ratio; the medians
+ * stand beside it.
  *
- * Functions return 0 or a negative enum cvl_code, after they have said on standard error what went wrong.
+ * Functions return 0 or a negative enum cvl_code, after they have said on standard error what went
+ * wrong.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -62,7 +64,9 @@ double bench_median(const struct bench_series *s);
 void bench_heads(const struct bench *b);
 void bench_put(const struct bench *b, const struct bench_row *row);
 
-/** A quantity with a goal of its own, measured for each seed of a simulated world, or several times. */
+/**
+ * A quantity with a goal of its own, measured for each seed of a simulated world, or several times.
+ */
 struct bench_figure {
 	const char *name;
 	const char *unit;
@@ -76,8 +80,10 @@ struct bench_figure {
 
 void bench_figure_heads(const struct bench *b);
 
-/** Print the median (of figures with @every: the worst) and every seed's, and by how much it misses the
- * goal. */
+/**
+ * Print the median (of figures with @every: the worst) and every seed's, and by how much it misses
+ * the goal.
+ */
 void bench_figure_put(const struct bench *b, const struct bench_figure *f);
 
 /** Say what goes on, on a terminal. */
@@ -129,8 +135,8 @@ int bench_run(const struct bench *b, const struct bench_command *c, struct bench
 #define BENCH_LONG_S 60
 
 /**
- * Run @ours and @reference in turns, @runs times, and print @row in seconds. Without a reference (see
- * bench_installed()) only ours runs.
+ * Run @ours and @reference in turns, @runs times, and print @row in seconds. Without a reference
+ * (see bench_installed()) only ours runs.
  */
 int bench_compare(const struct bench *b, struct bench_row *row, size_t runs,
 		  const struct bench_command *ours, const struct bench_command *reference);

@@ -22,7 +22,10 @@ static uint64_t draw(uint64_t *state)
 	return *state;
 }
 
-/* Four tasks that call functions by address, and a switch of tasks after every sixteen events or so. */
+/*
+ * Four tasks that call functions by address, and a switch of tasks after every sixteen events or
+ * so.
+ */
 static int write_node(struct cvl_session *s, unsigned node, unsigned events, struct cvl_error *err)
 {
 	static const struct cvl_origin origin = { .format = "bench", .path = "-" };
@@ -50,7 +53,10 @@ static int write_node(struct cvl_session *s, unsigned node, unsigned events, str
 
 		tick += 1 + r % 40;
 		if (r >> 32 & 1 ? *d < DEEPEST : !*d) {
-			/* what calls what is given: a program has so many ways of calling and no more */
+			/*
+			 * what calls what is given: a program has so many ways of calling and no
+			 * more
+			 */
 			v.u = 0x400000 + 16 * ((*d * 3 + (*d % 4 ? 0 : (r >> 40) % 2)) % FUNCTIONS);
 			stack[task][(*d)++] = v.u;
 			class = entry;

@@ -30,8 +30,8 @@ struct work {
 
 /*
  * Stamps are whole ticks. As in est_interval.c, a receive may have come up to a resolution and 1 ns
- * later than it says; all clocks here have the same resolution, so it is the same slack whichever end
- * was rounded.
+ * later than it says; all clocks here have the same resolution, so it is the same slack whichever
+ * end was rounded.
  */
 static int add_clock(struct work *w, size_t clock, const struct causal_instant *at, size_t n_at,
 		     struct cvl_error *err)
@@ -136,7 +136,10 @@ static bool sweep(struct work *w)
 	return changed;
 }
 
-/* Bellman and Ford: as many rounds as a path has edges at most; a few do, as each round goes along whole clocks. */
+/*
+ * Bellman and Ford: as many rounds as a path has edges at most; a few do, as each round goes along
+ * whole clocks.
+ */
 static int solve(struct work *w, struct cvl_error *err)
 {
 	for (size_t i = 0; i < w->n; i++) {

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The tightest bounds that messages and a drift limit allow, for comparison with the estimator "interval".
+ * The tightest bounds that messages and a drift limit allow, for comparison with the estimator
+ * "interval".
  *
- * Unknown are the offsets theta = T - x of all clocks at the ends of all messages and at the instants
- * asked for. Each message says that it was sent before it was received; between successive points of
- * one clock theta changes by at most the drift limit times their distance. To find the least and the
- * greatest theta at an instant is a linear programme, but one of differences only: theta_a - theta_b
- * <= w. The greatest theta_a is then the length of the shortest path from the reference (whose theta
- * is 0) to a, in the graph that has an edge of length w from b to a, so that no solver of linear
- * programmes is needed (Cormen et al.: Introduction to Algorithms, "Difference constraints and
- * shortest paths"); the least is minus the one in the graph with its edges turned round.
+ * Unknown are the offsets theta = T - x of all clocks at the ends of all messages and at the
+ * instants asked for. Each message says that it was sent before it was received; between successive
+ * points of one clock theta changes by at most the drift limit times their distance. To find the
+ * least and the greatest theta at an instant is a linear programme, but one of differences only:
+ * theta_a - theta_b <= w. The greatest theta_a is then the length of the shortest path from the
+ * reference (whose theta is 0) to a, in the graph that has an edge of length w from b to a, so that
+ * no solver of linear programmes is needed (Cormen et al.: Introduction to Algorithms, "Difference
+ * constraints and shortest paths"); the least is minus the one in the graph with its edges turned
+ * round.
  */
 #ifndef BENCH_CAUSAL_H
 #define BENCH_CAUSAL_H

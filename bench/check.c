@@ -12,7 +12,10 @@
 #define EVENTS 10000000 /* of all nodes */
 #define HZ 8000000
 
-/* Rules of every kind, over single nodes, groups and pairs; what the rules are about happens all the time. */
+/*
+ * Rules of every kind, over single nodes, groups and pairs; what the rules are about happens all
+ * the time.
+ */
 static const char rules[] =
 	"- { after: n1.SEND:rise, then: other.RECEIVE:rise, within: 500us }\n"
 	"- { after: SEND:rise, never: RECEIVE:rise, within: 5us }\n"
@@ -52,7 +55,10 @@ static uint64_t draw(uint64_t *state)
 	return *state;
 }
 
-/* A line changes every 40 us or so, each of the eight as often as any other, but for FAULT, which never does. */
+/*
+ * A line changes every 40 us or so, each of the eight as often as any other, but for FAULT, which
+ * never does.
+ */
 static int write_node(struct cvl_session *s, unsigned node, struct cvl_error *err)
 {
 	static const char *const lines[] = { "SEND",  "RECEIVE", "LED",   "WAKE",

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Clocks that hear the pulses of a reference, of which some are withheld: marks straight for an estimator, without a capture, and
- * what comes out of them at the withheld ones. For bench/truth.c and tests/sync/test_reference.c.
+ * Clocks that hear the pulses of a reference, of which some are withheld: marks straight for an
+ * estimator, without a capture, and what comes out of them at the withheld ones. For bench/truth.c
+ * and tests/sync/test_reference.c.
  *
- * A column is one clock: 1000 pulses each 100 ms, of which those in 5 s of every 15 s are withheld. The truth is where the
- * reference stood, without the jitter of the single pulse.
+ * A column is one clock: 1000 pulses each 100 ms, of which those in 5 s of every 15 s are withheld.
+ * The truth is where the reference stood, without the jitter of the single pulse.
  */
 #ifndef BENCH_COLUMNS_H
 #define BENCH_COLUMNS_H
@@ -86,7 +87,10 @@ struct column_sums {
 	size_t n_gap, n_mark, cap;
 };
 
-/* A clock of 1 ns/s/sqrt(s) and 0.15 ns/s^2/sqrt(s), off by some 20 ppm, in steps that are short against a period. */
+/*
+ * A clock of 1 ns/s/sqrt(s) and 0.15 ns/s^2/sqrt(s), off by some 20 ppm, in steps that are short
+ * against a period.
+ */
 static int column_make(struct column *c, const struct column_world *w, uint64_t seed,
 		       unsigned number, struct cvl_error *err)
 {

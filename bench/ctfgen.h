@@ -9,8 +9,8 @@
 #define CTFGEN_CPUS 2
 
 /**
- * Make the trace of host @host (0 or 1) in the new directory @path: @events events on CTFGEN_CPUS streams.
- * The traces of the hosts cover the same time. Always the same bytes.
+ * Make the trace of host @host (0 or 1) in the new directory @path: @events events on CTFGEN_CPUS
+ * streams. The traces of the hosts cover the same time. Always the same bytes.
  */
 int ctfgen_make(const struct bench *b, const char *path, unsigned host, uint64_t events);
 

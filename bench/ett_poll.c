@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The polling loop on this machine: beside a bare loop that reads the clock and memory with the same fences, and against a writer that
- * stamps its stores by the same clock.
+ * The polling loop on this machine: beside a bare loop that reads the clock and memory with the
+ * same fences, and against a writer that stamps its stores by the same clock.
  */
 #include "ett.h"
 
@@ -51,7 +51,10 @@ static double median(const struct poll_bin *bins)
 	return NAN;
 }
 
-/* The clock ticks in steps of its own: what half of the steps are below does not say by how much. So, the mean of all that are not beyond twice the median. */
+/*
+ * The clock ticks in steps of its own: what half of the steps are below does not say by how much.
+ * So, the mean of all that are not beyond twice the median.
+ */
 static double usual(const struct poll_bin *bins)
 {
 	const double most = 2 * median(bins);

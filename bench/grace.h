@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Parts of the group grace: what Grace does, from an analyzer's samples to times, ours against its own way. */
+/**
+ * Parts of the group grace: what Grace does, from an analyzer's samples to times, ours against its
+ * own way.
+ */
 #ifndef BENCH_GRACE_H
 #define BENCH_GRACE_H
 
@@ -8,8 +11,10 @@
 #include "bench.h"
 #include "store/samples.h"
 
-/** First argument by which this program is started again for a long capture from memory; then HOURS, and a FILE for the
- * result. */
+/**
+ * First argument by which this program is started again for a long capture from memory; then HOURS,
+ * and a FILE for the result.
+ */
 #define GRACE_DAY_VERB "graceday"
 
 #define GRACE_BEACON 0x80 /* the line that beacons raise */
@@ -26,7 +31,10 @@ int grace_long(const struct bench *b);
 /** The process of GRACE_DAY_VERB. Returns its exit status. */
 int grace_day_main(const char *hours, const char *file);
 
-/** A capture from memory: the lower seven lines show anything, the eighth rises at beacons, numbered from 0 on. */
+/**
+ * A capture from memory: the lower seven lines show anything, the eighth rises at beacons, numbered
+ * from 0 on.
+ */
 struct grace_record {
 	struct cvl_session *session;
 	struct cvl_samples *samples;
@@ -58,7 +66,9 @@ struct grace_bed_run {
 	char result[16384]; /* what it printed, JSON */
 };
 
-/** Why there is no test bed, in @why; false if there is one. @mounting: disks of its own are needed. */
+/**
+ * Why there is no test bed, in @why; false if there is one. @mounting: disks of its own are needed.
+ */
 bool grace_no_bed(const struct bench *b, bool mounting, char why[200]);
 /** Run it. A verdict of wrong is no failure. */
 int grace_bed_start(const struct bench *b, struct grace_bed_run *r);

@@ -18,7 +18,10 @@
 #define SLOW_PPM 37
 #define MINUTE_NS 60e9
 #define GROWTH 1.1
-/* A tick, in ns: more than that the mapping must not have drifted from the first minute to the last. */
+/*
+ * A tick, in ns: more than that the mapping must not have drifted from the first minute to the
+ * last.
+ */
 #define TICK_NS (1e9 / RATE)
 
 /* ---- the process that captures a day ---- */
@@ -29,7 +32,9 @@ static uint64_t tick_at(double s)
 	return (uint64_t)ceil(s * RATE * (1 - SLOW_PPM * 1e-6));
 }
 
-/* Samples of second @k of the analyzer: a beacon a true second, a quarter late; and edges between. */
+/*
+ * Samples of second @k of the analyzer: a beacon a true second, a quarter late; and edges between.
+ */
 static void fill(uint8_t *sample, uint64_t k)
 {
 	const uint64_t first = k * RATE;

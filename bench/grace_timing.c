@@ -18,7 +18,9 @@
 #define LATE_NS 2000 /* that a beacon may be */
 #define RUNS 5
 #define STAMPS_MAX ((size_t)(SECONDS + 1) * (SLOTS + 1) * 2)
-/* What our times may differ from the truth by: half of what a beacon may be late, and twice a tick. */
+/*
+ * What our times may differ from the truth by: half of what a beacon may be late, and twice a tick.
+ */
 #define TRUE_NS (LATE_NS / 2 + 250)
 
 /* Edges and the times that they were given. */

@@ -36,8 +36,8 @@
 /* ---- the process ---- */
 
 /*
- * One clock of the nominal world and its beacons, made as they are needed: sim/oscillator.h keeps the
- * whole curve, and its memory would hide the smoother's. The rate holds still for a second.
+ * One clock of the nominal world and its beacons, made as they are needed: sim/oscillator.h keeps
+ * the whole curve, and its memory would hide the smoother's. The rate holds still for a second.
  */
 struct source {
 	struct sim_random r;

@@ -9,7 +9,10 @@
 #define INSTANTS 2000
 #define DIFFUSE 1e12 /* variance of what is not known in the beginning: ns^2, (ns/s)^2 */
 
-/* A beacon heard, or an instant at which the clock is asked for. Values are of x - t, without what is known of it. */
+/*
+ * A beacon heard, or an instant at which the clock is asked for. Values are of x - t, without what
+ * is known of it.
+ */
 struct point {
 	double t;
 	bool mark;

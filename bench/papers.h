@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Figures of the two papers whose clocks Coeval has, in worlds that are made of what the papers say of
- * their hardware (examples/worlds/grace.yaml, tracelab.yaml) and of nothing else: by the same algorithm,
- * and by Coeval's default. Where that does not give the paper's figure, the factor says so.
+ * Figures of the two papers whose clocks Coeval has, in worlds that are made of what the papers say
+ * of their hardware (examples/worlds/grace.yaml, tracelab.yaml) and of nothing else: by the same
+ * algorithm, and by Coeval's default. Where that does not give the paper's figure, the factor says
+ * so.
  */
 #ifndef BENCH_PAPERS_H
 #define BENCH_PAPERS_H
@@ -38,10 +39,12 @@ paper_seed_fn grace_frequency, grace_sending, grace_receiving, grace_two_receive
 
 /** What the observers of the whole system stamp, once a second. */
 enum tracelab_edges {
-	TRACELAB_SECONDS, /* the second of a receiver of their own, with 30 ns of jitter, as the paper's Fig. 10 */
+	/* the second of a receiver of their own, with 30 ns of jitter, as the paper's Fig. 10 */
+	TRACELAB_SECONDS,
 	TRACELAB_OWN,  /* each something else, at any time */
 	TRACELAB_SAME, /* all the same, at any time */
-	TRACELAB_CLOCKS, /* the same again, and not in ticks: what the clocks show in the cycle of 10 ns */
+	/* the same again, and not in ticks: what the clocks show in the cycle of 10 ns */
+	TRACELAB_CLOCKS,
 	TRACELAB_EDGES
 };
 
@@ -49,7 +52,8 @@ enum tracelab_edges {
 struct tracelab_means {
 	double paper; /* by the paper's algorithm, in its ticks of 500 ns */
 	double fine;  /* by Coeval's default, from stamps of 10 ns */
-	double steered; /* by Coeval's default, from the raw cycle of the middle of the tick that the edge was in */
+	/* by Coeval's default, from the raw cycle of the middle of the tick that the edge was in */
+	double steered;
 };
 
 /** An hour of 31 observers whose pulses are the simulated floods of tracelab_floods(). */

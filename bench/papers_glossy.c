@@ -34,7 +34,10 @@ static void add(struct errors *e, double v)
 	e->squares += v * v;
 }
 
-/* As the paper measures it: a node's reference time from its own receiver's pulse, less the same of the initiator. */
+/*
+ * As the paper measures it: a node's reference time from its own receiver's pulse, less the same of
+ * the initiator.
+ */
 static void second(void *ctx, uint32_t k, const struct glossy_net_heard *h)
 {
 	struct floods *f = ctx;
@@ -171,8 +174,8 @@ static double at_any_time(unsigned k, struct sim_random *r)
 }
 
 /*
- * What observer @i stamps the edges with: the steered clock's tick, raw time, and the raw time of the middle of that tick.
- * TRACELAB_CLOCKS: what its clocks show at that cycle, without ticks.
+ * What observer @i stamps the edges with: the steered clock's tick, raw time, and the raw time of
+ * the middle of that tick. TRACELAB_CLOCKS: what its clocks show at that cycle, without ticks.
  */
 static int stamp_edges(struct observers *o, unsigned i, struct sim_random *r)
 {

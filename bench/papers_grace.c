@@ -75,7 +75,9 @@ int grace_sending(const struct bench *b, uint64_t seed, struct paper_row *row)
 	return rc;
 }
 
-/* What is heard, against what was sent, both set to the same at the first; the mean over all nodes. */
+/*
+ * What is heard, against what was sent, both set to the same at the first; the mean over all nodes.
+ */
 int grace_receiving(const struct bench *b, uint64_t seed, struct paper_row *row)
 {
 	const struct readings_of all = { .clocks = "*" };

@@ -89,7 +89,10 @@ int tracelab_one_observer(const struct bench *b, uint64_t seed, struct paper_row
 	return rc;
 }
 
-/* For every pulse the one of five observers that is furthest from the first; their stamps are whole units. */
+/*
+ * For every pulse the one of five observers that is furthest from the first; their stamps are whole
+ * units.
+ */
 static int furthest(const struct happened *h, const struct readings *r, double unit,
 		    struct values *l)
 {

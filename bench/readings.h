@@ -33,7 +33,9 @@ struct readings {
 	double *t; /* of clock c and mark k at [c * marks + k] */
 };
 
-/** Marks are the beacons of the only sender, or the rising edges of line @line, by number from 0 on. */
+/**
+ * Marks are the beacons of the only sender, or the rising edges of line @line, by number from 0 on.
+ */
 struct readings_of {
 	const char *line;   /* NULL: beacons */
 	const char *clocks; /* glob */

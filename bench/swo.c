@@ -111,7 +111,10 @@ static void hole(void *ctx, uint64_t from, uint64_t to)
 	(void)to;
 }
 
-/* The ITM's stream of the real capture; all bytes that came in are accounted for in @c. False: it is not here. */
+/*
+ * The ITM's stream of the real capture; all bytes that came in are accounted for in @c. False: it
+ * is not here.
+ */
 static bool real_stream(struct taken *t, struct tpiu_counts *c)
 {
 	const char *shared = getenv("COEVAL_SHARED");
@@ -135,7 +138,10 @@ static bool real_stream(struct taken *t, struct tpiu_counts *c)
 	return t->n > 0;
 }
 
-/* The packets that three other decoders agree on, by their number; tests/cli/swo.sh compares them one by one, from the samples on. */
+/*
+ * The packets that three other decoders agree on, by their number; tests/cli/swo.sh compares them
+ * one by one, from the samples on.
+ */
 #define CAPTURE_PACKETS 586
 
 static void capture_row(const struct bench *b, const struct taken *t, const struct tpiu_counts *c)

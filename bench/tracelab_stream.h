@@ -21,7 +21,10 @@ struct tracelab_stream {
 /** Fill in bytes and n. */
 int tracelab_stream(const struct bench *b, struct tracelab_stream *s);
 
-/** Rows: what memory `coeval capture` and `coeval power` take of sessions of which one is ten times as long. */
+/**
+ * Rows: what memory `coeval capture` and `coeval power` take of sessions of which one is ten times
+ * as long.
+ */
 int tracelab_memory(const struct bench *b);
 
 #endif

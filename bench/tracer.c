@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What an event costs, and what workloads cost that are traced (Bertauld and Dagenais 2017, 6.1, tables 1 and 2), beside barectf on
- * emulated boards, where instructions are counted, and beside LTTng-UST here, in time.
+ * What an event costs, and what workloads cost that are traced (Bertauld and Dagenais 2017, 6.1,
+ * tables 1 and 2), beside barectf on emulated boards, where instructions are counted, and beside
+ * LTTng-UST here, in time.
  */
 #include "tracer_system.h"
 
@@ -144,7 +145,10 @@ static int native(const struct bench *b)
 	return 0;
 }
 
-/* Text of the runtime and four events on a Cortex-M4, as the build prints it: "m4 runtime clock events small ...". */
+/*
+ * Text of the runtime and four events on a Cortex-M4, as the build prints it: "m4 runtime clock
+ * events small ...".
+ */
 static int text(const struct bench *b)
 {
 	char dir[BENCH_PATH_MAX], output[BENCH_PATH_MAX], line[300];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Worlds made to mislead, synchronised and held against their truth. For tests/sync/test_traps.c and bench/truth.c.
+ * Worlds made to mislead, synchronised and held against their truth. For tests/sync/test_traps.c
+ * and bench/truth.c.
  */
 #ifndef BENCH_TRAPS_H
 #define BENCH_TRAPS_H
@@ -21,11 +22,12 @@
 struct trap_tally {
 	unsigned worlds, clocks, good, ambiguous;
 	unsigned decidable,
-		decidable_good; /* clocks that something ties by construction, in undisturbed worlds */
+		/* clocks that something ties by construction, in undisturbed worlds */
+		decidable_good;
 	uint64_t proven, proven_outside; /* times of pairs */
 	uint64_t likely, likely_outside; /* the same of clocks called good, bounds of 99.9 % */
-	unsigned
-		by_period; /* pairs of clocks called good whose times are off by half a period or more */
+	/* pairs of clocks called good whose times are off by half a period or more */
+	unsigned by_period;
 	uint64_t first_bad; /* seed; 0: none */
 };
 
@@ -117,7 +119,10 @@ static inline void trap_count(const struct trap *w, const struct cvl_sync *sync,
 	}
 }
 
-/** Make the world of @seed and @ties in directory @dir, synchronise it, and count what came of it. A world that nothing ties is one, too. */
+/**
+ * Make the world of @seed and @ties in directory @dir, synchronise it, and count what came of it. A
+ * world that nothing ties is one, too.
+ */
 static inline int trap_run(uint64_t seed, enum trap_ties ties, const char *dir,
 			   struct trap_tally *t, struct cvl_error *err)
 {

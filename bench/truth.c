@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whether bounds hold: pulses of a reference are withheld from an estimator, and looked at afterwards. Only clocks that it calls good
- * count; how many those are is told, too.
+ * Whether bounds hold: pulses of a reference are withheld from an estimator, and looked at
+ * afterwards. Only clocks that it calls good count; how many those are is told, too.
  */
 #include "bench.h"
 
@@ -20,8 +20,8 @@
 #define TRAPS 100 /* worlds of each kind that are made to mislead */
 
 /*
- * Wilson's interval of the share @within / @n, in %. Pulses of one gap are not independent: what is within or not is mostly a whole
- * gap, so @n are gaps here.
+ * Wilson's interval of the share @within / @n, in %. Pulses of one gap are not independent: what is
+ * within or not is mostly a whole gap, so @n are gaps here.
  */
 static void interval(double share, double n, double *low, double *high)
 {
@@ -132,7 +132,10 @@ static bool is_hidden(int64_t x)
 	return x % EVERY_NS >= EVERY_NS - HIDDEN_NS;
 }
 
-/* How far the edge is off the whole second that it is nearest to; false: so far that it is no pulse. */
+/*
+ * How far the edge is off the whole second that it is nearest to; false: so far that it is no
+ * pulse.
+ */
 static bool off_second(const struct cvl_map *map, int64_t edge, double *off, int64_t *bound)
 {
 	int64_t t = cvl_map_time(map, (struct cvl_tick){ (uint64_t)edge }, bound).ns % SECOND_NS;
@@ -141,7 +144,10 @@ static bool off_second(const struct cvl_map *map, int64_t edge, double *off, int
 	return fabs(*off) < SECOND_NS / 8.0;
 }
 
-/* Of the pulses of each hidden stretch the middle error: it tests the map, and not the jitter of a pulse. */
+/*
+ * Of the pulses of each hidden stretch the middle error: it tests the map, and not the jitter of a
+ * pulse.
+ */
 static void score_capture(const struct cvl_map *map, const int64_t *edge, size_t n,
 			  struct column_sums *s)
 {
@@ -245,7 +251,10 @@ static void trap_figure(const struct bench *b, const char *name, const char *uni
 	bench_figure_put(b, &f);
 }
 
-/* Worlds made to mislead: what is proven or good in them is not wrong, and what something decides is decided. */
+/*
+ * Worlds made to mislead: what is proven or good in them is not wrong, and what something decides
+ * is decided.
+ */
 static int traps(const struct bench *b)
 {
 	struct trap_tally all = { 0 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes in the radio's FIFO, any edges and any beacons between them, any bytes on the SPI of the model. */
+/*
+ * Any bytes in the radio's FIFO, any edges and any beacons between them, any bytes on the SPI of
+ * the model.
+ */
 #include <assert.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Any program on the simulated trace units: register writes, calls of firmware/lib/swotrace, steps of the processor, in any order. */
+/*
+ * Any program on the simulated trace units: register writes, calls of firmware/lib/swotrace, steps
+ * of the processor, in any order.
+ */
 #include <stdlib.h>
 
 #include "sim/devices/dwt.h"

@@ -20,7 +20,10 @@ static void put_crc(uint8_t *bytes, size_t n, size_t at)
 	memcpy(bytes + at, &crc, sizeof(crc));
 }
 
-/* Checksums that hold, and blocks of this run where they are expected, so that what is in them is reached. */
+/*
+ * Checksums that hold, and blocks of this run where they are expected, so that what is in them is
+ * reached.
+ */
 static void make_sound(uint8_t *data, size_t n)
 {
 	struct ett_header h;

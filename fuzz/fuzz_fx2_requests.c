@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The FX2LP's firmware under any requests while its buffers fill and empty. Bytes of the input, 14 a step: what happens in the chip,
- * a SETUP packet, and the data that a host sends if they are asked for.
+ * The FX2LP's firmware under any requests while its buffers fill and empty. Bytes of the input, 14
+ * a step: what happens in the chip, a SETUP packet, and the data that a host sends if they are
+ * asked for.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,7 +39,9 @@ uint8_t chip_revision(void)
 
 void chip_prepare(uint8_t flags, const uint8_t waveform[FX2_WAVEFORM])
 {
-	/* The engine must find a way out of it: a state that goes idle where the buffers are full. */
+	/*
+	 * The engine must find a way out of it: a state that goes idle where the buffers are full.
+	 */
 	bool ends = false;
 
 	for (int i = 0; i < 7; i++)

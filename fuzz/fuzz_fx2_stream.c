@@ -5,8 +5,8 @@
 #include "../src/capture/drivers/fx2/proto.h"
 
 /*
- * A device that says anything: settings first, then transfers (two bytes of length) and, where one was short, the record that
- * follows it.
+ * A device that says anything: settings first, then transfers (two bytes of length) and, where one
+ * was short, the record that follows it.
  */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A node of the flooding network: packets of any bytes, at any time, some of them well made; pulses. Each packet is answered
- * once, by a packet of a flood or by silence, and seconds never come closer than half of one.
+ * A node of the flooding network: packets of any bytes, at any time, some of them well made;
+ * pulses. Each packet is answered once, by a packet of a flood or by silence, and seconds never
+ * come closer than half of one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -110,7 +111,10 @@ static void pass(struct board *b, struct glossy *g, uint32_t counts)
 		abort();
 }
 
-/* The first byte: role and filter. Then pieces: what happens, how much later, and of packets the bytes. */
+/*
+ * The first byte: role and filter. Then pieces: what happens, how much later, and of packets the
+ * bytes.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	struct board b = { .count = 0xfff00000 };

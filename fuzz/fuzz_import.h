@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * What the fuzz targets of importers share: bytes go through one importer into a scratch session,
- * which is removed afterwards. It is in memory (/dev/shm) if TMPDIR does not say otherwise: on a disk
- * making and syncing its files takes a hundred times longer than to import.
+ * which is removed afterwards. It is in memory (/dev/shm) if TMPDIR does not say otherwise: on a
+ * disk making and syncing its files takes a hundred times longer than to import.
  */
 #ifndef FUZZ_IMPORT_H
 #define FUZZ_IMPORT_H
@@ -19,7 +19,10 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
-/* By default what is freed is kept by the hundred MB, and all memory is always fresh, which costs more than anything else. */
+/*
+ * By default what is freed is kept by the hundred MB, and all memory is always fresh, which costs
+ * more than anything else.
+ */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What comes over the wires of a bench and out of its files. The first byte says which: a shell's answer, an instrument's numbers and
- * blocks, a configuration, results, commands to a target's shell.
+ * What comes over the wires of a bench and out of its files. The first byte says which: a shell's
+ * answer, an instrument's numbers and blocks, a configuration, results, commands to a target's
+ * shell.
  */
 #include <math.h>
 #include <stdbool.h>

@@ -2,8 +2,9 @@
 /*
  * Marks of any kind pushed through every tracker, and numbered.
  *
- * The first bytes choose rate, period, resolution and base; then each mark is 9 bytes: how far x is from where the next one
- * is due (two bytes and a shift), how far off the offset is (likewise), its variance, and its source.
+ * The first bytes choose rate, period, resolution and base; then each mark is 9 bytes: how far x is
+ * from where the next one is due (two bytes and a shift), how far off the offset is (likewise), its
+ * variance, and its source.
  */
 #include "../src/sync/count.h"
 #include "../src/sync/problem.h"

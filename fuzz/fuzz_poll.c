@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What users say of sources, points and processors; and any run of what a loop may see, made into records. */
+/*
+ * What users say of sources, points and processors; and any run of what a loop may see, made into
+ * records.
+ */
 #include <stdlib.h>
 #include <string.h>
 

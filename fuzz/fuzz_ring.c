@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A drain of whatever a memory holds, which changes while it looks: the first byte says how often. */
+/*
+ * A drain of whatever a memory holds, which changes while it looks: the first byte says how often.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

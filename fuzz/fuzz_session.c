@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* session.json and sync.json with any bytes in them. The first byte chooses which of the two is hostile. */
+/*
+ * session.json and sync.json with any bytes in them. The first byte chooses which of the two is
+ * hostile.
+ */
 #include <coeval/session.h>
 #include <coeval/sync.h>
 #include <coeval/timeline.h>

@@ -50,7 +50,10 @@ static size_t wrap(const struct tracelab_link *l, const uint8_t *data, size_t n,
 	return at;
 }
 
-/* The first byte: mode, power, how it is cut, and whether the rest is bytes of SPI or packets. Answers get the same. */
+/*
+ * The first byte: mode, power, how it is cut, and whether the rest is bytes of SPI or packets.
+ * Answers get the same.
+ */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static struct driver_record out[64];

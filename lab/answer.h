@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a target's shell answers: lines, the last of which that begins with `ok` or `error` is the result, with key=value behind it (see
- * firmware/apps/taskbench/shell.h). Pure: any bytes may come.
+ * What a target's shell answers: lines, the last of which that begins with `ok` or `error` is the
+ * result, with key=value behind it (see firmware/apps/taskbench/shell.h). Pure: any bytes may come.
  */
 #ifndef LAB_ANSWER_H
 #define LAB_ANSWER_H
@@ -20,8 +20,8 @@ struct answer {
 };
 
 /**
- * Find the result in @n bytes of @text, called @name in messages. CVL_E_MISSING if there is none, CVL_E_LIMIT if it is longer than
- * ANSWER_LINE, CVL_E_SYNTAX if it holds what is no text.
+ * Find the result in @n bytes of @text, called @name in messages. CVL_E_MISSING if there is none,
+ * CVL_E_LIMIT if it is longer than ANSWER_LINE, CVL_E_SYNTAX if it holds what is no text.
  */
 int answer_read(struct answer *a, const char *text, size_t n, const char *name,
 		struct cvl_error *err);

@@ -57,7 +57,8 @@ struct lab_instrument {
 	enum lab_result result;
 	enum lab_format format;
 	double sample_hz; /* of current */
-	double window_tolerance; /* share by which the time sampled may differ from the target's; 0: not checked */
+	/* share by which the time sampled may differ from the target's; 0: not checked */
+	double window_tolerance;
 	double chunk; /* readings fetched at once */
 	double done_timeout_s;
 	struct lab_texts setup, arm, stop; /* commands sent once, before and after each run */

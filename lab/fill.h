@@ -12,8 +12,9 @@ struct fill {
 };
 
 /**
- * Write @text into @out of @size with each {name} replaced. "{{" is a "{". CVL_E_UNKNOWN_ID for a name that is not in @fill of @n, CVL_E_SYNTAX
- * for a brace without its other, CVL_E_LIMIT if it does not fit.
+ * Write @text into @out of @size with each {name} replaced. "{{" is a "{". CVL_E_UNKNOWN_ID for a
+ * name that is not in @fill of @n, CVL_E_SYNTAX for a brace without its other, CVL_E_LIMIT if it
+ * does not fit.
  */
 int fill_text(char *out, size_t size, const char *text, const struct fill *fill, size_t n,
 	      struct cvl_error *err);

@@ -112,7 +112,10 @@ static double decode(const unsigned char *b, enum lab_format f)
 	return d;
 }
 
-/* Ask @line for up to @max numbers. Returns how many, or an error. @exact: it must be so many, and is the size of a block that does not say. */
+/*
+ * Ask @line for up to @max numbers. Returns how many, or an error. @exact: it must be so many, and
+ * is the size of a block that does not say.
+ */
 static int ask_numbers(struct instrument *i, const char *line, double *v, size_t max, bool exact,
 		       struct cvl_error *err)
 {

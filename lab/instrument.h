@@ -14,8 +14,9 @@ struct instrument {
 };
 
 /**
- * Open it, see that it is what it should be, and set it up. CVL_E_ENV if it is not there, is another, or does not answer; CVL_E_MISMATCH if
- * it refuses a command. Must be closed if it could be opened.
+ * Open it, see that it is what it should be, and set it up. CVL_E_ENV if it is not there, is
+ * another, or does not answer; CVL_E_MISMATCH if it refuses a command. Must be closed if it could
+ * be opened.
  */
 int instrument_open(struct instrument *i, const struct lab_instrument *config, int stop_fd,
 		    struct cvl_error *err);
@@ -25,14 +26,16 @@ void instrument_close(struct instrument *i);
 int instrument_arm(struct instrument *i, struct cvl_error *err);
 
 /**
- * What it measured of a run that took @seconds by the target: for a current, its integral in coulomb over that time; else a time in
- * seconds. CVL_E_MISMATCH if it saw nothing, or saw it for another time than the target says; what scpi_*() say.
+ * What it measured of a run that took @seconds by the target: for a current, its integral in
+ * coulomb over that time; else a time in seconds. CVL_E_MISMATCH if it saw nothing, or saw it for
+ * another time than the target says; what scpi_*() say.
  */
 int instrument_read(struct instrument *i, double seconds, double *value, struct cvl_error *err);
 
 /**
- * Samples from the first edge of @v to the last, by the crossings of the middle between least and greatest, with a hysteresis of a
- * tenth of their difference; between samples on a straight line. Returns 0, or -1 if there are less than two edges.
+ * Samples from the first edge of @v to the last, by the crossings of the middle between least and
+ * greatest, with a hysteresis of a tenth of their difference; between samples on a straight line.
+ * Returns 0, or -1 if there are less than two edges.
  */
 int waveform_width(const double *v, size_t n, double *samples);
 

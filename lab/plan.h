@@ -6,7 +6,10 @@
 #include "lab/config.h"
 #include "lab/fill.h"
 
-/** One cell of the results. Repetitions are outermost: whatever is stopped has few of all, and not all of few. */
+/**
+ * One cell of the results. Repetitions are outermost: whatever is stopped has few of all, and not
+ * all of few.
+ */
 struct lab_step {
 	const struct lab_experiment *experiment;
 	const struct lab_workload *workload;
@@ -20,7 +23,10 @@ struct lab_plan {
 	size_t n;
 };
 
-/** CVL_E_LIMIT for more than a million runs, CVL_E_USAGE if two ask for the same cell. Free it with lab_plan_free(), whatever is returned. */
+/**
+ * CVL_E_LIMIT for more than a million runs, CVL_E_USAGE if two ask for the same cell. Free it with
+ * lab_plan_free(), whatever is returned.
+ */
 int lab_plan_make(struct lab_plan *p, const struct lab_config *c, struct cvl_error *err);
 void lab_plan_free(struct lab_plan *p);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a bench measured: a table with a row for each task, setting and repetition, kept as CSV. Each run fills cells of one row; an
- * empty cell has not been measured. `coeval task freq` reads the same file.
+ * What a bench measured: a table with a row for each task, setting and repetition, kept as CSV.
+ * Each run fills cells of one row; an empty cell has not been measured. `coeval task freq` reads
+ * the same file.
  */
 #ifndef LAB_RESULTS_H
 #define LAB_RESULTS_H
@@ -16,7 +17,10 @@
 
 enum quantity {
 	Q_CYCLES,
-	Q_CPI, /* cycles spent on more than the first of an instruction, and so on: counts of a whole run */
+	/*
+	 * cycles spent on more than the first of an instruction, and so on: counts of a whole run
+	 */
+	Q_CPI,
 	Q_EXC,
 	Q_SLEEP,
 	Q_LSU,
@@ -58,8 +62,8 @@ struct results {
 };
 
 /**
- * Read @path, which was saved by results_save(). A file that is not there is no error: an empty table. CVL_E_SYNTAX, CVL_E_MISSING
- * and the like with line and column. @r must be zeros.
+ * Read @path, which was saved by results_save(). A file that is not there is no error: an empty
+ * table. CVL_E_SYNTAX, CVL_E_MISSING and the like with line and column. @r must be zeros.
  */
 int results_load(struct results *r, const char *path, struct cvl_error *err);
 
@@ -81,7 +85,10 @@ struct results_row *results_row(struct results *r, const struct results_key *key
 
 void results_free(struct results *r);
 
-/** Whether @name may stand for a task or policy: letters, digits, and "-_.@+", not longer than RESULTS_NAME. */
+/**
+ * Whether @name may stand for a task or policy: letters, digits, and "-_.@+", not longer than
+ * RESULTS_NAME.
+ */
 bool results_name(const char *name);
 
 #endif

@@ -9,7 +9,8 @@
 struct robust {
 	size_t n;
 	double median;
-	double spread; /* estimates a standard deviation: 1.4826 times the median distance from the median */
+	/* estimates a standard deviation: 1.4826 times the median distance from the median */
+	double spread;
 	double step; /* the least distance that counts */
 };
 
@@ -17,9 +18,10 @@ struct robust {
 struct robust robust_of(double *v, size_t n);
 
 /**
- * Whether @v is an outlier: by more than 3.5 spreads off the median, as Iglewicz and Hoaglin (1993) advise. Fewer than four numbers have
- * none. When more than half of the numbers are equal, the spread is 0, and 1.2533 times the mean distance takes its place, as they do;
- * what is off by a millionth or less never is one.
+ * Whether @v is an outlier: by more than 3.5 spreads off the median, as Iglewicz and Hoaglin (1993)
+ * advise. Fewer than four numbers have none. When more than half of the numbers are equal, the
+ * spread is 0, and 1.2533 times the mean distance takes its place, as they do; what is off by a
+ * millionth or less never is one.
  */
 bool robust_is_outlier(const struct robust *r, double v);
 

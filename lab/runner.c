@@ -32,7 +32,10 @@ static void note(const struct bench *b, bool problem, const char *text)
 		b->o->note(b->o->ctx, problem, text);
 }
 
-/* As many iterations as the least time takes at the fastest setting that the experiment has (thesis section 8.1.2). */
+/*
+ * As many iterations as the least time takes at the fastest setting that the experiment has (thesis
+ * section 8.1.2).
+ */
 static int search_iterations(struct bench *b, const struct lab_step *s, uint64_t *iterations,
 			     struct cvl_error *err)
 {
@@ -157,7 +160,10 @@ static int store(struct bench *b, const struct lab_step *s, uint64_t iterations,
 	return results_save(b->results, b->o->output, err);
 }
 
-/* One step with its retries. Returns 0 also if it failed for good, which *@failed tells; an error is one of the whole. */
+/*
+ * One step with its retries. Returns 0 also if it failed for good, which *@failed tells; an error
+ * is one of the whole.
+ */
 static int make(struct bench *b, const struct lab_step *s, bool *failed, struct cvl_error *err)
 {
 	char name[200], text[700];
@@ -176,7 +182,10 @@ static int make(struct bench *b, const struct lab_step *s, bool *failed, struct 
 		snprintf(text, sizeof(text), "%s: %s", lab_step_name(s, name, sizeof(name)),
 			 err->text);
 		note(b, true, text);
-		/* a port that is gone, or a target that hangs: begin anew, which fails for good if there is no port */
+		/*
+		 * a port that is gone, or a target that hangs: begin anew, which fails for good if
+		 * there is no port
+		 */
 		if (rc == CVL_E_ENV) {
 			rc = target_revive(b->target, err);
 			if (rc)

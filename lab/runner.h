@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Makes the runs of a plan: the target rebooted before each (thesis section 8.1.1), set, told to work, and what it and the
- * instruments say put into the results, which are saved after each run. What is in the results already is not made again.
+ * Makes the runs of a plan: the target rebooted before each (thesis section 8.1.1), set, told to
+ * work, and what it and the instruments say put into the results, which are saved after each run.
+ * What is in the results already is not made again.
  */
 #ifndef LAB_RUNNER_H
 #define LAB_RUNNER_H
@@ -27,9 +28,9 @@ struct runner_result {
 };
 
 /**
- * Make what @p asks for and @r has not. Returns 0 also if runs failed; CVL_E_ENV if the target or an instrument is not there or
- * `give_up_after` runs failed in a row, CVL_E_IO if the results cannot be saved. Whatever is returned, what was measured is in @r
- * and, but for CVL_E_IO, saved.
+ * Make what @p asks for and @r has not. Returns 0 also if runs failed; CVL_E_ENV if the target or
+ * an instrument is not there or `give_up_after` runs failed in a row, CVL_E_IO if the results
+ * cannot be saved. Whatever is returned, what was measured is in @r and, but for CVL_E_IO, saved.
  */
 int runner_run(const struct lab_config *c, const struct lab_plan *p, struct results *r,
 	       const struct runner_opts *o, struct runner_result *result, struct cvl_error *err);

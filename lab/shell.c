@@ -21,7 +21,10 @@ static bool at_prompt(struct shell *s)
 	return true;
 }
 
-/* Read on until the prompt. Returns 1, 0 at the deadline, or an error. @after: the text that must come first, or "". */
+/*
+ * Read on until the prompt. Returns 1, 0 at the deadline, or an error. @after: the text that must
+ * come first, or "".
+ */
 static int read_on(struct shell *s, const char *after, int64_t deadline_ms, struct cvl_error *err)
 {
 	const char *name = s->channel->name;

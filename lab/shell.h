@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A shell with a prompt at the other end of a channel. A command is sent as a line; what comes up to the next prompt is the answer.
- * What came before the command is thrown away, so that a late answer is never taken for another.
+ * A shell with a prompt at the other end of a channel. A command is sent as a line; what comes up
+ * to the next prompt is the answer. What came before the command is thrown away, so that a late
+ * answer is never taken for another.
  */
 #ifndef LAB_SHELL_H
 #define LAB_SHELL_H
@@ -18,12 +19,15 @@ struct shell {
 	char text[SHELL_BYTES + 1]; /* what came, ended by NUL; the prompt cut off */
 };
 
-/** Get to a prompt: send an empty line until one comes. CVL_E_ENV with what was received instead. */
+/**
+ * Get to a prompt: send an empty line until one comes. CVL_E_ENV with what was received instead.
+ */
 int shell_find(struct shell *s, int64_t timeout_ms, struct cvl_error *err);
 
 /**
- * Send @line and wait for the prompt; the answer is in s->text. CVL_E_ENV if no prompt comes in time or in SHELL_BYTES,
- * CVL_E_MISMATCH if the target was reset meanwhile; what channel_read() says.
+ * Send @line and wait for the prompt; the answer is in s->text. CVL_E_ENV if no prompt comes in
+ * time or in SHELL_BYTES, CVL_E_MISMATCH if the target was reset meanwhile; what channel_read()
+ * says.
  */
 int shell_ask(struct shell *s, const char *line, int64_t timeout_ms, struct cvl_error *err);
 

@@ -23,7 +23,10 @@ struct summary {
 int summary_make(struct summary *s, struct results *r, struct cvl_error *err);
 void summary_free(struct summary *s);
 
-/** The medians as a table for `coeval task freq`. Energies are those of all iterations together. CVL_E_IO. */
+/**
+ * The medians as a table for `coeval task freq`. Energies are those of all iterations together.
+ * CVL_E_IO.
+ */
 int summary_save_table(const struct summary *s, const char *path, struct cvl_error *err);
 
 #endif

@@ -23,24 +23,28 @@ struct target_run {
 };
 
 /**
- * Open its port and find its prompt, after its `reset_program` if it must be. All of @t but channel and shell is filled in; it must be closed
- * also after an error. CVL_E_ENV.
+ * Open its port and find its prompt, after its `reset_program` if it must be. All of @t but channel
+ * and shell is filled in; it must be closed also after an error. CVL_E_ENV.
  */
 int target_open(struct target *t, struct cvl_error *err);
 void target_close(struct target *t);
 
 /**
- * Reset a target that does not answer by the program that the config names; without one there is only the port to try. What is
- * returned tells whether there is a port, and not whether the target lives: CVL_E_ENV, CVL_E_NO if stopped.
+ * Reset a target that does not answer by the program that the config names; without one there is
+ * only the port to try. What is returned tells whether there is a port, and not whether the target
+ * lives: CVL_E_ENV, CVL_E_NO if stopped.
  */
 int target_revive(struct target *t, struct cvl_error *err);
 
-/** A clean target at the setting of @s: rebooted if the experiment wants that. CVL_E_MISMATCH if it refuses, or takes another frequency. */
+/**
+ * A clean target at the setting of @s: rebooted if the experiment wants that. CVL_E_MISMATCH if it
+ * refuses, or takes another frequency.
+ */
 int target_prepare(struct target *t, const struct lab_step *s, struct cvl_error *err);
 
 /**
- * Have it run @s with @iterations. What it says that it did must be what it was told: else CVL_E_MISMATCH; CVL_E_MISSING if
- * something is not said; what shell_ask() and answer_read() say.
+ * Have it run @s with @iterations. What it says that it did must be what it was told: else
+ * CVL_E_MISMATCH; CVL_E_MISSING if something is not said; what shell_ask() and answer_read() say.
  */
 int target_work(struct target *t, const struct lab_step *s, uint64_t iterations, uint64_t pass,
 		struct target_run *run, struct cvl_error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where its numbers come from: clocks within 200 ppm and beacons once a second as in Grace (Sec. III), receiver jitter
- * of 487 ns as its Fig. 5a gives for a pair, some beacons missed and some late as any radio has them. The rates hold
- * still: this world is short.
+ * Where its numbers come from: clocks within 200 ppm and beacons once a second as in Grace (Sec.
+ * III), receiver jitter of 487 ns as its Fig. 5a gives for a pair, some beacons missed and some
+ * late as any radio has them. The rates hold still: this world is short.
  */
 #include <coeval/sim.h>
 

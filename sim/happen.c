@@ -204,7 +204,10 @@ static struct receiver receiver_for(const struct world *w, const struct world_ji
 	return rx;
 }
 
-/* The same number of draws each time, so that worlds which differ in one number stay alike in all else. */
+/*
+ * The same number of draws each time, so that worlds which differ in one number stay alike in all
+ * else.
+ */
 static double delay_of(struct receiver *rx)
 {
 	const struct world_jitter *j = rx->j;

@@ -64,13 +64,18 @@ void air_free(struct world_air *air);
 /** Names of a clock's lines, bit 0 first; at most 64. They belong to the world or are constants. */
 size_t clock_lines(const struct world_air *air, const struct world_clock *c, const char **line);
 
-/** What clock @c has counted at true time @t since its capture began; before that it is negative. */
+/**
+ * What clock @c has counted at true time @t since its capture began; before that it is negative.
+ */
 double clock_counts(const struct world_clock *c, const struct oscillator *o, double t);
 
 /** First look at which it sees what happens at @t. */
 uint64_t clock_stamp(const struct world_clock *c, const struct oscillator *o, double t);
 
-/** Everything that clock @c stamps. Fails with CVL_E_NOMEM; h->at is freed by the caller in any case. */
+/**
+ * Everything that clock @c stamps. Fails with CVL_E_NOMEM; h->at is freed by the caller in any
+ * case.
+ */
 int clock_happenings(struct happenings *h, const struct world_air *air, const struct world_clock *c,
 		     struct cvl_error *err);
 

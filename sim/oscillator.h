@@ -6,7 +6,9 @@
 #include "core/random.h"
 #include "sim/world.h"
 
-/** x(t) = t + ahead(t), ns; @ahead is known at every step and straight between, but for the jumps. */
+/**
+ * x(t) = t + ahead(t), ns; @ahead is known at every step and straight between, but for the jumps.
+ */
 struct oscillator {
 	double step_ns;
 	size_t n; /* steps; ahead has n + 1 entries, without the jumps */
@@ -18,8 +20,8 @@ struct oscillator {
 };
 
 /**
- * Draw an oscillator for the whole of @w, with the faults that name @who. Fails with CVL_E_NOMEM; freed by
- * oscillator_free() in any case.
+ * Draw an oscillator for the whole of @w, with the faults that name @who. Fails with CVL_E_NOMEM;
+ * freed by oscillator_free() in any case.
  */
 int oscillator_make(struct oscillator *o, const struct world *w,
 		    const struct world_oscillator *spec, const char *who, struct cvl_error *err);

@@ -32,8 +32,8 @@ static void draw_bursts(struct reference *r, const struct world_reference *spec,
 }
 
 /*
- * Stationary: g'' + 2 l g' + l^2 g = noise of density 4 l^3 sd^2 (a Matern process of order 3/2), or g' + l g = noise of 2 l sd^2 where it
- * is rough; in steps that are short against 1 / l.
+ * Stationary: g'' + 2 l g' + l^2 g = noise of density 4 l^3 sd^2 (a Matern process of order 3/2),
+ * or g' + l g = noise of 2 l sd^2 where it is rough; in steps that are short against 1 / l.
  */
 static void draw_wander(struct reference *r, const struct world_reference *spec,
 			struct sim_random rnd, double period)
@@ -64,7 +64,10 @@ static void draw_wander(struct reference *r, const struct world_reference *spec,
 	}
 }
 
-/* Kicks rise and fall as a servo lets them: A (e^(-t/fall) - e^(-t/rise)), scaled to A at its height or thereabouts. */
+/*
+ * Kicks rise and fall as a servo lets them: A (e^(-t/fall) - e^(-t/rise)), scaled to A at its
+ * height or thereabouts.
+ */
 static void draw_kicks(struct reference *r, const struct world_reference *spec,
 		       struct sim_random rnd, double period)
 {

@@ -114,7 +114,10 @@ void cvl_sim_info(const struct cvl_sim *sim, struct cvl_sim_info *info)
 		.pulses = w->n_pulses,
 		.messages = w->n_messages,
 	};
-	/* Of several lines, one that most clocks have ties them; the others are there to compare with. */
+	/*
+	 * Of several lines, one that most clocks have ties them; the others are there to compare
+	 * with.
+	 */
 	for (size_t i = 0; i < w->n_pulses; i++) {
 		size_t n = count_clocks(sim, w->pulse[i].clocks);
 

@@ -66,7 +66,9 @@ struct course {
 	double energy_j, time_s;
 };
 
-/* Without the cache a fetch of 64 bits for some four instructions waits, and every load from flash. */
+/*
+ * Without the cache a fetch of 64 bits for some four instructions waits, and every load from flash.
+ */
 #define FETCHES_PER_CYCLE 0.25
 #define WAIT_LSU 0.4        /* of a loop that reads a status (10.2) */
 #define WAIT_PERIPHERAL 0.1 /* reads in a cycle of it */

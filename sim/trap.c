@@ -196,7 +196,10 @@ static void message(struct maker *m, size_t from, size_t to, double t, uint64_t 
 		happen(m, to, t + flight(m), RECEIVED, key);
 }
 
-/* Messages between neighbours, both ways; @bits: of their keys, a counter for each direction of each pair. */
+/*
+ * Messages between neighbours, both ways; @bits: of their keys, a counter for each direction of
+ * each pair.
+ */
 static void messages(struct maker *m, double span, unsigned bits, bool regular)
 {
 	struct trap *w = m->w;

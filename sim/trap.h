@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Worlds made to mislead: captures started by hand, pulses with bursts of noise and long pauses, keys that wrap, packets that are
- * forwarded, clocks that are stepped, rates beyond what is stated. Each is drawn from a seed, with its truth.
+ * Worlds made to mislead: captures started by hand, pulses with bursts of noise and long pauses,
+ * keys that wrap, packets that are forwarded, clocks that are stepped, rates beyond what is stated.
+ * Each is drawn from a seed, with its truth.
  */
 #ifndef SIM_TRAP_H
 #define SIM_TRAP_H
@@ -49,7 +50,8 @@ struct trap {
 	double period_s; /* of its pulses, or 0 */
 	char rules[400]; /* of its messages, as YAML; "" none */
 	bool align;
-	double reference_s; /* how far each clock's reference may be off, 99.9 % of the time; 0: there is one */
+	/* how far each clock's reference may be off, 99.9 % of the time; 0: there is one */
+	double reference_s;
 	int64_t stated_period_ns; /* may be wrong */
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Recording of a simulated world: each clock's ticks as a capture would have stored them, and the truth beside it. */
+/*
+ * Recording of a simulated world: each clock's ticks as a capture would have stored them, and the
+ * truth beside it.
+ */
 #include "sim/happen.h"
 #include "sim/runs.h"
 
@@ -14,7 +17,9 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Wall-clock time at the world's start, and how well observers know it (NTP on a wireless network). */
+/*
+ * Wall-clock time at the world's start, and how well observers know it (NTP on a wireless network).
+ */
 #define UNIX_START 1700000000000000000
 #define WALL_CLOCK_SD_NS 5e6
 #define WALL_CLOCK_BOUND 5 /* sd, that the claim is stated to be within */

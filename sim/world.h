@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Simulated worlds: clocks, senders, receivers, pulses, messages and node programs, all drawn from one seed, with the
- * truth kept. world_keys.c reads a world from YAML (docs/sim.md); world.c makes it happen.
+ * Simulated worlds: clocks, senders, receivers, pulses, messages and node programs, all drawn from
+ * one seed, with the truth kept. world_keys.c reads a world from YAML (docs/sim.md); world.c makes
+ * it happen.
  *
- * True time is in ns from the world's start. Every entity draws from a stream of its own, seeded by the world's seed
- * and its name, so that adding one does not change what happens to the others.
+ * True time is in ns from the world's start. Every entity draws from a stream of its own, seeded by
+ * the world's seed and its name, so that adding one does not change what happens to the others.
  */
 #ifndef SIM_WORLD_H
 #define SIM_WORLD_H
@@ -84,7 +85,10 @@ struct world_reference {
 	double burst_factor;               /* of wander and jitter in them */
 };
 
-/** Pulses at true multiples of the period, and what their reference is off, on a line of the clocks that match. */
+/**
+ * Pulses at true multiples of the period, and what their reference is off, on a line of the clocks
+ * that match.
+ */
 struct world_pulse {
 	char line[WORLD_NAME];
 	char clocks[WORLD_NAME]; /* glob */
@@ -94,7 +98,9 @@ struct world_pulse {
 	double missed, extra; /* shares; extra ones at random times */
 };
 
-/** Messages between every ordered pair of a clock that matches @from and another that matches @to. */
+/**
+ * Messages between every ordered pair of a clock that matches @from and another that matches @to.
+ */
 struct world_message {
 	char from[WORLD_NAME], to[WORLD_NAME];
 	double per_second;                     /* of one pair, at random times */
@@ -116,7 +122,8 @@ struct world_program {
 enum world_fault_kind {
 	WORLD_OUTAGE, /* who hears no beacons and pulses from at for a time */
 	WORLD_LOSS,   /* who misses @amount (share) of them, from at for a time */
-	WORLD_PHASE_STEP, /* clock who: its counter jumps by @amount ns at at (back: its ticks go back) */
+	/* clock who: its counter jumps by @amount ns at at (back: its ticks go back) */
+	WORLD_PHASE_STEP,
 	WORLD_RATE_STEP,   /* clock or sender who: its rate changes by @amount ppm */
 	WORLD_BIAS,        /* clock who hears everything @amount ns late from at on */
 	WORLD_NUMBER_JUMP, /* sender who: its numbers jump by @amount (a whole number) */
@@ -149,9 +156,10 @@ struct world {
 };
 
 /**
- * Read a world from YAML text; @name stands in errors. CVL_E_SYNTAX with the byte offset for what is no world:
- * unknown keys, numbers that cannot be (negative jitter, shares above 1, rate 0, NaN, more than WORLD_CLOCKS_MAX clocks,
- * a duration above 31 days or more than 2^31 marks in all). Keys left out mean 0, or what docs/sim.md says.
+ * Read a world from YAML text; @name stands in errors. CVL_E_SYNTAX with the byte offset for what
+ * is no world: unknown keys, numbers that cannot be (negative jitter, shares above 1, rate 0, NaN,
+ * more than WORLD_CLOCKS_MAX clocks, a duration above 31 days or more than 2^31 marks in all). Keys
+ * left out mean 0, or what docs/sim.md says.
  */
 int world_parse(struct world *w, const char *text, size_t len, const char *name,
 		struct cvl_error *err);
@@ -163,16 +171,16 @@ int world_load(struct world *w, const char *path, struct cvl_error *err);
 int world_check(const struct world *w, struct cvl_error *err);
 
 /**
- * Let @w happen and store what capture would have stored as the session @path (must not exist), with truth.json
- * beside it: the true clock maps, in the form of sync.json with bound 0. A clock whose ticks go back has a true map up
- * to there. @progress may be NULL.
+ * Let @w happen and store what capture would have stored as the session @path (must not exist),
+ * with truth.json beside it: the true clock maps, in the form of sync.json with bound 0. A clock
+ * whose ticks go back has a true map up to there. @progress may be NULL.
  */
 int world_run(const struct world *w, const char *path, const struct cvl_progress *progress,
 	      struct cvl_error *err);
 
 /**
- * Write clock @clock's lines (the beacons' line of each sender, then pulses, then programs' pins) as raw samples, one
- * byte each, at its rate.
+ * Write clock @clock's lines (the beacons' line of each sender, then pulses, then programs' pins)
+ * as raw samples, one byte each, at its rate.
  */
 int world_samples(const struct world *w, const char *clock, const char *path,
 		  struct cvl_error *err);

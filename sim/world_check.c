@@ -340,7 +340,10 @@ static bool check_faults(const struct checker *c)
 	return false;
 }
 
-/* About, and rather too many: a frame of @n nodes has a slot, sendings and receptions in every slot. */
+/*
+ * About, and rather too many: a frame of @n nodes has a slot, sendings and receptions in every
+ * slot.
+ */
 static double marks(const struct checker *c)
 {
 	const struct world *w = c->w;

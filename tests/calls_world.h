@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A simulated system of nine cores, each with a clock of its own, and what is true of it: a master has an image filtered by eight slaves,
- * several times. The master asks slave0 for memory, sends each slave its part, and collects the answers. Once, on two slaves, a
- * task X of higher priority preempts the filter, and its two instances exchange messages. Include after cmocka.h and test_draw.h.
+ * A simulated system of nine cores, each with a clock of its own, and what is true of it: a master
+ * has an image filtered by eight slaves, several times. The master asks slave0 for memory, sends
+ * each slave its part, and collects the answers. Once, on two slaves, a task X of higher priority
+ * preempts the filter, and its two instances exchange messages. Include after cmocka.h and
+ * test_draw.h.
  */
 #ifndef CALLS_WORLD_H
 #define CALLS_WORLD_H
@@ -133,7 +135,10 @@ static inline void world_get(struct world_core *k, const struct world_mail *m)
 	world_put(k, k->now, k->msg_recv, v);
 }
 
-/* Task X on both slaves, exchanging messages until its time is over: it begins when @from says, on either. */
+/*
+ * Task X on both slaves, exchanging messages until its time is over: it begins when @from says, on
+ * either.
+ */
 static inline void world_preempt(struct calls_world *w, const int64_t from[2])
 {
 	struct world_core *a = &w->core[1 + w->a], *b = &w->core[1 + w->b];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What tests know of the FX2LP from its manual, and share: its sampling engine (GPIF), which runs a waveform's bytes.
+ * What tests know of the FX2LP from its manual, and share: its sampling engine (GPIF), which runs a
+ * waveform's bytes.
  */
 #ifndef TESTS_FX2_MODEL_H
 #define TESTS_FX2_MODEL_H
@@ -15,8 +16,8 @@ struct gpif {
 };
 
 /*
- * Run to the next sample. @full: the FIFO's flag is up. Returns its cycle, or -1 if the engine went idle without one. A
- * waveform that does neither in 5000 cycles gives -2.
+ * Run to the next sample. @full: the FIFO's flag is up. Returns its cycle, or -1 if the engine went
+ * idle without one. A waveform that does neither in 5000 cycles gives -2.
  */
 static inline long gpif_next(struct gpif *g, bool full)
 {
@@ -29,7 +30,10 @@ static inline long gpif_next(struct gpif *g, bool full)
 		if (s == 7)
 			return -1;
 		if (!(w[8 + s] & 1)) {
-			/* A delay; its length 0 is 256. Such a state never samples in these waveforms. */
+			/*
+			 * A delay; its length 0 is 256. Such a state never samples in these
+			 * waveforms.
+			 */
 			g->clock += w[s] ? w[s] : 256;
 			g->state = s + 1;
 			if (w[8 + s] & 2)
@@ -47,7 +51,10 @@ static inline long gpif_next(struct gpif *g, bool full)
 	return -2;
 }
 
-/* Whether @waveform samples every @divisor cycles, from the first sample on, and ends where the FIFO is full. */
+/*
+ * Whether @waveform samples every @divisor cycles, from the first sample on, and ends where the
+ * FIFO is full.
+ */
 static inline bool gpif_is_regular(const uint8_t *waveform, unsigned divisor)
 {
 	struct gpif g = { .waveform = waveform };

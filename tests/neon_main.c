@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Every scan against the plain one on random input: built for Arm by tests/cli/neon.sh and run in an emulator. */
+/*
+ * Every scan against the plain one on random input: built for Arm by tests/cli/neon.sh and run in
+ * an emulator.
+ */
 #include "store/scan.h"
 
 #include <stdio.h>

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The scenarios of test_scenarios.c: a world of examples/worlds, what is changed in it, and what must come out.
+ * The scenarios of test_scenarios.c: a world of examples/worlds, what is changed in it, and what
+ * must come out.
  *
- * Unless they say otherwise: 25 minutes, at most 6 clocks of a group, the estimator that is the default.
+ * Unless they say otherwise: 25 minutes, at most 6 clocks of a group, the estimator that is the
+ * default.
  *
- * Limits come from theory or from the stated goals, never from what came out. Nominal: two clocks smoothed offline differ
- * by 136 ns sd, 738 ns at worst within an hour, and by 240 ns sd where nothing follows, which is at an end; bounds
- * cover 99.9 %. Where a world is none that the estimators assume, 99 %, or the clock must be called degraded.
- * A scenario that fails a sensible limit stays as it is and says why in @known.
+ * Limits come from theory or from the stated goals, never from what came out. Nominal: two clocks
+ * smoothed offline differ by 136 ns sd, 738 ns at worst within an hour, and by 240 ns sd where
+ * nothing follows, which is at an end; bounds cover 99.9 %. Where a world is none that the
+ * estimators assume, 99 %, or the clock must be called degraded. A scenario that fails a sensible
+ * limit stays as it is and says why in @known.
  */
 #ifndef SCENARIOS_H
 #define SCENARIOS_H
@@ -170,7 +173,10 @@ static const struct scenario scenarios[] = {
 	  .limit = { { "*", 0, 0, 1800, 230, 0.99 } } },
 	{ "grace", "grace", .expect = { { "*", GOOD } },
 	  .limit = { { "*", 0, 0, 1400, 200, 0.999 } } },
-	/* errors that last ten beacons are as few marks: sqrt((1 + 0.9) / (1 - 0.9)) = 4.4 times the noise */
+	/*
+	 * errors that last ten beacons are as few marks: sqrt((1 + 0.9) / (1 - 0.9)) = 4.4 times
+	 * the noise
+	 */
 	{ "correlated", "correlated", .expect = { { "*", TIED } },
 	  .limit = { { "*", 0, 0, 5300, 750, 0.99 } } },
 	{ "tracelab", "tracelab", .pulse = "PPS1", .expect = { { "*", TIED } },
@@ -238,14 +244,19 @@ static const struct scenario scenarios[] = {
 	{ "outage_of_60_s_at_one", "nominal", .fault = { OUTAGE("node2", 600, 60) },
 	  .expect = { { "*", GOOD } },
 	  .limit = { { "*", 0, 0, 2500, 200, 0.999 }, { "node[!2]", 0, 0, NOMINAL } } },
-	/* a cubic over half a wave of 1 ppm in 20 minutes misses it by 191 us pi^4 / 384 = 48 us a clock */
+	/*
+	 * a cubic over half a wave of 1 ppm in 20 minutes misses it by 191 us pi^4 / 384 = 48 us a
+	 * clock
+	 */
 	{ "outage_of_10_min", "nominal", .minutes = 35, .fault = { OUTAGE("*", 600, 600) },
 	  .expect = { { "*", TIED } },
 	  .limit = { { "*", 0, 598, AWAY },
 		     { "*", 1202, 0, AWAY },
 		     { "*", 600, 1200, 150e3, 60e3, 0.99 } } },
-	/* three waves go unseen; what the drift at an end, 5.2 ppb/s, makes of the gap is off by h^2 / 32 of it, and that at
-	 * both ends, of two clocks */
+	/*
+	 * three waves go unseen; what the drift at an end, 5.2 ppb/s, makes of the gap is off by
+	 * h^2 / 32 of it, and that at both ends, of two clocks
+	 */
 	{ "outage_of_1_h", "nominal", .minutes = 100, .fault = { OUTAGE("*", 1200, 3600) },
 	  .expect = { { "*", TIED } },
 	  .limit = { { "*", 0, 1198, AWAY },
@@ -336,7 +347,10 @@ static const struct scenario scenarios[] = {
 		     { "*", 302, 0, AWAY },
 		     { "*", 0, 300, 0, 0, 0.99 } } },
 
-	/* ---- a count that is unsure: an analyzer unplugged, buffers that were full, a capture that died ---- */
+	/*
+	 * ---- a count that is unsure: an analyzer unplugged, buffers that were full, a capture
+	 * that died ----
+	 */
 	{ "slip_of_20_ms", "nominal",
 	  .fault = { { WORLD_SLIP, "node2", 600 * SECOND, 5 * SECOND, 20e6 } },
 	  .expect = { { "*", GOOD } },
@@ -543,7 +557,10 @@ static const struct scenario scenarios[] = {
 	{ "one_hears_no_jump_of_the_numbers", "nominal",
 	  .fault = { OUTAGE("node2", 590, 30), AT(WORLD_NUMBER_JUMP, "beacon 1", 600, 7) },
 	  .expect = { { "*", TIED } }, .limit = { { "*", 0, 588, AWAY }, { "*", 622, 0, AWAY } } },
-	/* the jitter is the same for all, but not all hear the same beacons: smoothed over some ten minutes */
+	/*
+	 * the jitter is the same for all, but not all hear the same beacons: smoothed over some ten
+	 * minutes
+	 */
 	{ "sender_of_1_ms_jitter", "nominal", .set = { SET(sender[0].jitter_ns, 1e6) },
 	  .expect = { { "*", TIED } }, .limit = { { "*", 0, 0, 400e3, 80e3, 0.99 } } },
 	{ "sender_of_a_wandering_rate", "nominal",
@@ -580,7 +597,9 @@ static const struct scenario scenarios[] = {
 	  .expect = { { "node2", DOUBTED }, { "*", GOOD } },
 	  .limit = { { "node[!2]", 0, 0, NOMINAL }, { "*", 0, 597, AWAY } } },
 
-	/* 80 ns of a servo, 14 ns of jitter: the boards hear the same, and in the gaps nobody knows */
+	/*
+	 * 80 ns of a servo, 14 ns of jitter: the boards hear the same, and in the gaps nobody knows
+	 */
 	{ "reference_behind_a_servo", "servo", .minutes = 5, .pulse = "PPS",
 	  .expect = { { "*", GOOD, "its reference wanders" } },
 	  .limit = { { "*", 0, 0, 1000, 100, 0.999 } } },
@@ -605,7 +624,10 @@ static const struct scenario scenarios[] = {
 	{ "messages_and_a_silent_host", "messages-only", .minutes = 5,
 	  .fault = { FOR(WORLD_NO_RECORDS, "host3", 60, 120) }, .expect = { { "*", GOOD } },
 	  .limit = { { "*", 0, 0, 30e6, 10e6, 1 } } },
-	/* the clock breaks the limit that the proof rests on: it may be degraded, and no other may be wrong */
+	/*
+	 * the clock breaks the limit that the proof rests on: it may be degraded, and no other may
+	 * be wrong
+	 */
 	{ "messages_and_a_phase_step", "messages-only", .minutes = 3,
 	  .fault = { AT(WORLD_PHASE_STEP, "host3", 90, 10e6) },
 	  .expect = { { "host3", DOUBTED }, { "*", TIED } },

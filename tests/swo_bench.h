@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The library of firmware/lib/swotrace on a simulated chip that runs a random program: seeded, with the packets of the line decoded beside.
+ * The library of firmware/lib/swotrace on a simulated chip that runs a random program: seeded, with
+ * the packets of the line decoded beside.
  */
 #ifndef SWO_BENCH_H
 #define SWO_BENCH_H
@@ -97,7 +98,10 @@ static inline void bench_step(struct bench *b, const struct dwt_step *s)
 	dwt_chip_step(&b->chip, s);
 }
 
-/* @n instructions: of one cycle, of several, folded, loads and stores all over the memory, interrupts, sleep. */
+/*
+ * @n instructions: of one cycle, of several, folded, loads and stores all over the memory,
+ * interrupts, sleep.
+ */
 static inline void bench_run(struct bench *b, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {

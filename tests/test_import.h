@@ -330,8 +330,8 @@ static inline void import_check(const struct cvl_importer *importer, const struc
 }
 
 /**
- * Every beginning of @text (every seventh in the quick tier): never a crash, and what was whole is kept: each longer one holds no
- * less.
+ * Every beginning of @text (every seventh in the quick tier): never a crash, and what was whole is
+ * kept: each longer one holds no less.
  */
 static inline void import_truncations(const struct cvl_importer *importer, const char *text)
 {

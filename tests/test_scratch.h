@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** A directory for the files of a test program: make_scratch() and remove_scratch() are for cmocka_run_group_tests(). After cmocka.h. */
+/**
+ * A directory for the files of a test program: make_scratch() and remove_scratch() are for
+ * cmocka_run_group_tests(). After cmocka.h.
+ */
 #ifndef TEST_SCRATCH_H
 #define TEST_SCRATCH_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a run of the tests is given: COEVAL_TIER, how much of a test is run (`make check` is quick, FULL=1 what CI runs, `make soak` takes
- * hours); COEVAL_SEED, so that a run can be repeated.
+ * What a run of the tests is given: COEVAL_TIER, how much of a test is run (`make check` is quick,
+ * FULL=1 what CI runs, `make soak` takes hours); COEVAL_SEED, so that a run can be repeated.
  */
 #ifndef TESTS_TIER_H
 #define TESTS_TIER_H

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated TraceLab observer in real time: SPI behind a Unix socket, the UART behind a pseudo-terminal. Its world: T1
- * toggles every 10 ms from START on, T2 makes a burst of edges one cycle apart each second if --burst says how many, the PPS
- * comes 0.3 s after START and each 1.00001 s from then on. The ADC reads a ramp. In a file PPM says how fast the crystal is.
+ * A simulated TraceLab observer in real time: SPI behind a Unix socket, the UART behind a
+ * pseudo-terminal. Its world: T1 toggles every 10 ms from START on, T2 makes a burst of edges one
+ * cycle apart each second if --burst says how many, the PPS comes 0.3 s after START and each
+ * 1.00001 s from then on. The ADC reads a ramp. In a file PPM says how fast the crystal is.
  *
  *   tracelab_device SOCKET TTY [--burst N] [--stuck] [--spill FILE] [--gone SECONDS]
  *   tracelab_device --file SECONDS PPM >SPI-BYTES
  *
- * TTY is made a link to the terminal. It ends when the host hangs up. --stuck: SPI shows zeros. --spill: what SPI showed goes there too.
- * --gone: it is unplugged so long after its begin, when it has shown what it had.
+ * TTY is made a link to the terminal. It ends when the host hangs up. --stuck: SPI shows zeros.
+ * --spill: what SPI showed goes there too. --gone: it is unplugged so long after its begin, when it
+ * has shown what it had.
  */
 #include "capture/drivers/driver.h"
 #include "capture/drivers/tracelab/command.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verilated gateware of a TraceLab observer as a simulated device: it runs as fast as it can, so its time is not the host's.
- * Its world: T1 toggles every 50,000 cycles (500 us); the PPS rises once, 10 ms after reset; the ADC reads the time in
- * steps of 1 ms.
+ * The verilated gateware of a TraceLab observer as a simulated device: it runs as fast as it can,
+ * so its time is not the host's. Its world: T1 toggles every 50,000 cycles (500 us); the PPS rises
+ * once, 10 ms after reset; the ADC reads the time in steps of 1 ms.
  *
  *   tracelab_gateware SOCKET TTY
  */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What simulated TraceLab observers share: SPI behind a Unix socket, the UART behind a pseudo-terminal. */
+/**
+ * What simulated TraceLab observers share: SPI behind a Unix socket, the UART behind a
+ * pseudo-terminal.
+ */
 #ifndef TRACELAB_SERVE_H
 #define TRACELAB_SERVE_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The verilated gateware in a world whose true time is known: a crystal that is 50 ppm fast and drifts by 10 ppb each second, a PPS
- * with 10 ns of jitter to each side, T1 turning over at times that are drawn. Writes what SPI shows, and when T1 did turn over.
+ * The verilated gateware in a world whose true time is known: a crystal that is 50 ppm fast and
+ * drifts by 10 ppb each second, a PPS with 10 ns of jitter to each side, T1 turning over at times
+ * that are drawn. Writes what SPI shows, and when T1 did turn over.
  *
  *   tracelab_truth fine|paper SECONDS SEED SPI-BYTES >TRUE-TIMES (ns, one a line)
  */

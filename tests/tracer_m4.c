@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Cortex-M4 that traces from its program and from two interrupts, one of which breaks into the other, at moments drawn from SEED. The
- * program drains the ring meanwhile. Writes packets.bin and counts.bin where the emulator runs.
+ * A Cortex-M4 that traces from its program and from two interrupts, one of which breaks into the
+ * other, at moments drawn from SEED. The program drains the ring meanwhile. Writes packets.bin and
+ * counts.bin where the emulator runs.
  */
 #define TRACER_POINTS "tracer_points.h"
 #include "cortexm/start.h"

@@ -77,8 +77,8 @@ static inline struct cvl_trace *read_metadata(const struct tracer_declarations *
 }
 
 /**
- * Call @tell with each event and gap in the packets at @bytes. Returns how many there were, or -1 if they cannot be read to the end
- * without a complaint.
+ * Call @tell with each event and gap in the packets at @bytes. Returns how many there were, or -1
+ * if they cannot be read to the end without a complaint.
  */
 static inline long read_packets(const struct cvl_trace *trace, const void *bytes, size_t n,
 				void (*tell)(void *ctx, const struct read_event *e), void *ctx)

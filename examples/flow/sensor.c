@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A simulated node with markers in its program: prints what its pins do as VCD, in ns. On a board FLOW_CHANGE() would be
- * a write to the register that changes pins, and nothing else here would differ.
+ * A simulated node with markers in its program: prints what its pins do as VCD, in ns. On a board
+ * FLOW_CHANGE() would be a write to the register that changes pins, and nothing else here would
+ * differ.
  */
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The use case of Bertauld and Dagenais, section 6.2: an image cut into parts, which slaves filter. */
+/*
+ * The use case of Bertauld and Dagenais, section 6.2: an image cut into parts, which slaves filter.
+ */
 #include "master.h"
 
 #include "link.h"

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The master: a Linux process that has slaves filter images, and exchanges with them all the while so that their clocks can be tied.
+ * The master: a Linux process that has slaves filter images, and exchanges with them all the while
+ * so that their clocks can be tied.
  *
  *   master DIRECTORY SLAVES [frames=6] [busy=4] [rate=20] [reset=SLAVE] [die=SLAVE]
  *
- * In the directory are the memory that all share (shared), the master's ring (ring) and the sockets of the bells. What is known of the
- * slaves' clocks is printed as lines "truth SLAVE BOOT TICKS EARLY LATE".
+ * In the directory are the memory that all share (shared), the master's ring (ring) and the sockets
+ * of the bells. What is known of the slaves' clocks is printed as lines "truth SLAVE BOOT TICKS
+ * EARLY LATE".
  */
 #include "master.h"
 
@@ -38,7 +40,9 @@ static void ring(void *ctx, unsigned slave)
 	link_ring(((struct master *)ctx)->slave[slave].bell);
 }
 
-/* Short round trips come from looking without a pause; a slave that is busy may need the processor. */
+/*
+ * Short round trips come from looking without a pause; a slave that is busy may need the processor.
+ */
 static void pause_between(void *ctx, uint64_t waited_ns)
 {
 	(void)ctx;

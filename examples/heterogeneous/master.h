@@ -33,27 +33,32 @@ void master_send(struct master *m, unsigned to, struct message *message);
 void master_interrupt(struct master *m, unsigned to, struct message *message);
 
 /**
- * The next answer of this kind of any slave, whose number comes back; -1 after @patience_ns. Answers of other kinds come too
- * late for whoever waited for them.
+ * The next answer of this kind of any slave, whose number comes back; -1 after @patience_ns.
+ * Answers of other kinds come too late for whoever waited for them.
  */
 int master_wait(struct master *m, enum message_kind kind, struct message *answer,
 		uint64_t patience_ns);
 
 /**
- * One image, cut and filtered by all slaves that are there, and compared with what the master makes of it alone. @talk_ns: two of
- * them have something urgent to do for so long. Returns how long it took in ns, 0 if the result is wrong or an answer is missing.
+ * One image, cut and filtered by all slaves that are there, and compared with what the master makes
+ * of it alone. @talk_ns: two of them have something urgent to do for so long. Returns how long it
+ * took in ns, 0 if the result is wrong or an answer is missing.
  */
 uint64_t master_frame(struct master *m, uint16_t frame, uint64_t talk_ns);
 
 /**
- * What is known of how a slave's timer stands to the master's clock: it showed @ticks between the two times. Both sides look at the same
- * word of memory, so that is a microsecond or so. Not traced.
+ * What is known of how a slave's timer stands to the master's clock: it showed @ticks between the
+ * two times. Both sides look at the same word of memory, so that is a microsecond or so. Not
+ * traced.
  */
 struct compared {
 	uint64_t ticks, early_ns, late_ns;
 };
 
-/** Compare with a slave until it is known to a microsecond, or for a tenth of a second. Returns 0 if it does not answer. */
+/**
+ * Compare with a slave until it is known to a microsecond, or for a tenth of a second. Returns 0 if
+ * it does not answer.
+ */
 int master_compare(struct master *m, unsigned slave, struct compared *c);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Traced message queues in shared memory, for both ends. A message is stamped before it can be seen and after it was seen, so that the
- * two stamps are in order on the true time. To be included after tracer/points.h.
+ * Traced message queues in shared memory, for both ends. A message is stamped before it can be seen
+ * and after it was seen, so that the two stamps are in order on the true time. To be included after
+ * tracer/points.h.
  */
 #ifndef HETEROGENEOUS_QUEUE_H
 #define HETEROGENEOUS_QUEUE_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The memory that the master and all slaves share (hypothesis H2), 16 MiB: a station for each slave, and memory for images that the
- * leader, slave 0, gives away. Zero at first.
+ * The memory that the master and all slaves share (hypothesis H2), 16 MiB: a station for each
+ * slave, and memory for images that the leader, slave 0, gives away. Zero at first.
  */
 #ifndef HETEROGENEOUS_SHARED_H
 #define HETEROGENEOUS_SHARED_H
@@ -22,7 +22,8 @@
 
 enum message_kind {
 	MEMORY = 1, /* arg: bytes; the answer's: where */
-	FILTER, /* arg: where the image begins, where the result goes, width, height, first row, rows */
+	/* arg: where the image begins, where the result goes, width, height, first row, rows */
+	FILTER,
 	TALK,    /* arg: who speaks with whom (1: begins), ticks of the clock that it goes on for */
 	WORD,    /* between two that talk; arg: 1 for the last one */
 	COMPARE, /* clocks, by the struct of that name */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A slave: a main task that waits for messages, and an urgent one that runs in an interrupt and to its end. The idle task is what the
- * processor does while the main one waits.
+ * A slave: a main task that waits for messages, and an urgent one that runs in an interrupt and to
+ * its end. The idle task is what the processor does while the main one waits.
  */
 #define TRACER_POINTS "slave_points.h"
 #include "tracer/points.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The records of a session in the order of time, a line each: time and half-width of its bound in ns, node, kind.
+ * The records of a session in the order of time, a line each: time and half-width of its bound in
+ * ns, node, kind.
  *
  *   cc merged.c -o merged $(pkg-config --cflags --libs coeval)
  *   ./merged SESSION [FROM UNTIL]        (in ns)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A program that traces: a LED blinks, a sensor is read. On a microcontroller the counter would be a timer's register, and whoever drains
- * the ring would stand at the other end of a wire, or of a shared memory. Here both are this program, and what it prints is a trace:
+ * A program that traces: a LED blinks, a sensor is read. On a microcontroller the counter would be
+ * a timer's register, and whoever drains the ring would stand at the other end of a wire, or of a
+ * shared memory. Here both are this program, and what it prints is a trace:
  *
  *   blink DIRECTORY
  */

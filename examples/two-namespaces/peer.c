@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One of two programs that exchange UDP datagrams and trace it: `peer ask` sends and waits for an answer, `peer answer` answers. Its
- * clock may be made to begin elsewhere and to run at another rate than the machine's, so that the truth is known; that is written down.
+ * One of two programs that exchange UDP datagrams and trace it: `peer ask` sends and waits for an
+ * answer, `peer answer` answers. Its clock may be made to begin elsewhere and to run at another
+ * rate than the machine's, so that the truth is known; that is written down.
  *
  *   peer ask|answer TRACE ADDRESS EXCHANGES [PHASE_NS RATE_PPB TRUTH]
  */

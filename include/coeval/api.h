@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What every public header begins with: which names the shared library shows, and C linkage for C++. */
+/**
+ * What every public header begins with: which names the shared library shows, and C linkage for
+ * C++.
+ */
 #ifndef COEVAL_API_H
 #define COEVAL_API_H
 

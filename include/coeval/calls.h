@@ -5,7 +5,8 @@
  * one.
  *
  *   core     a processor. Its running thread is known once a switch was seen
- *   thread   what has a stack of its own: a task, an interrupt, or a core of which no tasks are known
+ *   thread   what has a stack of its own: a task, an interrupt, or a core of which no tasks are
+ *            known
  *   span     one execution of a function, or whatever lies between a begin and an end
  *   slice    a thread running on a core without a break
  *   way      a way of calling: a function within another within ...
@@ -14,11 +15,12 @@
  *
  *   self       its thread ran, and it was the innermost span
  *   callees    the self times of spans within it
- *   preempted  its thread did not run, others did, and it could have: an interrupt, or a switch that
- *              said so
- *   switched   its thread did not run, others did, and the switch did not say why: it may have waited
- *   blocked    its thread did not run, and the core was idle, or the switch said that the thread could
- *              not go on
+ *   preempted  its thread did not run, others did, and it could have: an interrupt, or a switch
+ *              that said so
+ *   switched   its thread did not run, others did, and the switch did not say why: it may have
+ *              waited
+ *   blocked    its thread did not run, and the core was idle, or the switch said that the thread
+ *              could not go on
  *   waiting    its thread waited for a message
  *   hidden     records were lost
  *
@@ -184,7 +186,8 @@ struct cvl_calls_gap {
 /** A way of calling: a function within another within ... */
 struct cvl_calls_way {
 	uint32_t thread,
-		function; /* CVL_CALLS_NONE: the thread itself; or what was too much to be kept apart */
+		/* CVL_CALLS_NONE: the thread itself; or what was too much to be kept apart */
+		function;
 	uint32_t parent, child, next; /* ways; CVL_CALLS_NONE */
 	uint32_t cost;                /* struct cvl_calls_cost */
 	uint64_t calls;

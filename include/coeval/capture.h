@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Capture: drivers, the devices that they find, and the observer, which makes a session of what analyzers and a radio see.
+ * Capture: drivers, the devices that they find, and the observer, which makes a session of what
+ * analyzers and a radio see.
  *
- * Memory is bounded, packets go to disk at least once a second, and whatever is lost is a gap. Going on with a session that a dead
- * observer left behind is the same as starting. All calls for one capture are made by one thread.
+ * Memory is bounded, packets go to disk at least once a second, and whatever is lost is a gap.
+ * Going on with a session that a dead observer left behind is the same as starting. All calls for
+ * one capture are made by one thread.
  */
 #ifndef COEVAL_CAPTURE_H
 #define COEVAL_CAPTURE_H
@@ -48,8 +50,8 @@ struct cvl_devices {
 };
 
 /**
- * Look for the devices of all drivers, and for radios. Where one kind cannot be looked for, that is a device whose state says so. Only
- * CVL_E_NOMEM fails.
+ * Look for the devices of all drivers, and for radios. Where one kind cannot be looked for, that is
+ * a device whose state says so. Only CVL_E_NOMEM fails.
  */
 CVL_API int cvl_devices_find(struct cvl_devices **devices, struct cvl_error *err);
 /** NULL is allowed. */
@@ -81,8 +83,9 @@ struct cvl_host {
 };
 
 /**
- * Read what /proc and /sys tell about processor @cpu; -1: an isolated one, or the last that may be used. @root is put in front of both: ""
- * for this machine, whose processors' counters are then compared too, which takes them a third of a second. CVL_E_ENV: nothing is told.
+ * Read what /proc and /sys tell about processor @cpu; -1: an isolated one, or the last that may be
+ * used. @root is put in front of both: "" for this machine, whose processors' counters are then
+ * compared too, which takes them a third of a second. CVL_E_ENV: nothing is told.
  */
 CVL_API int cvl_host_look(struct cvl_host *host, const char *root, int cpu, struct cvl_error *err);
 
@@ -92,10 +95,13 @@ CVL_API int cvl_host_look(struct cvl_host *host, const char *root, int cpu, stru
 struct cvl_device_opts {
 	uint64_t rate_hz;
 	unsigned lines; /* of each analyzer; 0: what it has */
-	const char *
-		devices; /* "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the path */
-	unsigned
-		unit; /* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	/*
+	 * "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the
+	 * path
+	 */
+	const char *devices;
+	/* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	unsigned unit;
 	const char
 		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
 	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
@@ -120,13 +126,19 @@ struct cvl_capture_opts {
 	bool wait;             /* until the control socket says start */
 	const char *control;   /* path of the socket, or NULL */
 	const char *metrics;   /* path of a file for Prometheus' text collector, or NULL */
-	/** Something worth knowing, in a whole sentence; @problem: it needs somebody's attention. May be NULL. */
+	/**
+	 * Something worth knowing, in a whole sentence; @problem: it needs somebody's attention.
+	 * May be NULL.
+	 */
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void *ctx;
 	struct cvl_progress progress; /* once a second, ns of capture, of its duration */
 };
 
-/** Whether @opts fit each other. CVL_E_USAGE: what does not, in a text that begins with an option's name. */
+/**
+ * Whether @opts fit each other. CVL_E_USAGE: what does not, in a text that begins with an option's
+ * name.
+ */
 CVL_API int cvl_capture_check(const struct cvl_capture_opts *opts, struct cvl_error *err);
 
 /** How it went, summed over the analyzers. */
@@ -140,40 +152,55 @@ struct cvl_capture_result {
 
 struct cvl_capture;
 
-/** Make ready for capturing, and open the control socket. What @opts points to outlives @c. CVL_E_ENV if a device is missing. */
+/**
+ * Make ready for capturing, and open the control socket. What @opts points to outlives @c.
+ * CVL_E_ENV if a device is missing.
+ */
 CVL_API int cvl_capture_open(struct cvl_capture **c, const struct cvl_capture_opts *opts,
 			     struct cvl_error *err);
 
-/** What to poll(2) for before cvl_capture_work(), at most @max; *@timeout_ms is lowered if that is due earlier. */
+/**
+ * What to poll(2) for before cvl_capture_work(), at most @max; *@timeout_ms is lowered if that is
+ * due earlier.
+ */
 CVL_API size_t cvl_capture_wait_for(struct cvl_capture *c, struct pollfd *fds, size_t max,
 				    int *timeout_ms);
 
-/** Do what is due, without waiting: 1: go on; 0: it has ended; negative: an error, after which only closing makes sense. */
+/**
+ * Do what is due, without waiting: 1: go on; 0: it has ended; negative: an error, after which only
+ * closing makes sense.
+ */
 CVL_API int cvl_capture_work(struct cvl_capture *c, struct cvl_error *err);
 
-/** End it: what was captured until now still arrives by cvl_capture_work(). A second time: at once. */
+/**
+ * End it: what was captured until now still arrives by cvl_capture_work(). A second time: at once.
+ */
 CVL_API int cvl_capture_stop(struct cvl_capture *c, struct cvl_error *err);
 
 /**
- * Finish the session's clocks and free @c. @result is filled in any case. CVL_E_IO if a stream could not be written to its end. NULL is
- * allowed.
+ * Finish the session's clocks and free @c. @result is filled in any case. CVL_E_IO if a stream
+ * could not be written to its end. NULL is allowed.
  */
 CVL_API int cvl_capture_close(struct cvl_capture *c, struct cvl_capture_result *result,
 			      struct cvl_error *err);
 
 /**
- * All of that: capture until the duration is over, the driver's source ends, or somebody says stop: on the control socket, or by making
- * @stop_fd readable, as signalfd(2) is; a second time: at once. -1: none. @result is filled in any case.
+ * All of that: capture until the duration is over, the driver's source ends, or somebody says stop:
+ * on the control socket, or by making
+ * @stop_fd readable, as signalfd(2) is; a second time: at once. -1: none. @result is filled in any
+ *          case.
  */
 CVL_API int cvl_capture_run(const struct cvl_capture_opts *opts, int stop_fd,
 			    struct cvl_capture_result *result, struct cvl_error *err);
 
 /**
- * Send a line to the control socket at @path, or of the session @path that is being captured, and return the answer: one line of JSON, to be
- * freed; NULL with @err filled. What was refused is {"error":TEXT}.
+ * Send a line to the control socket at @path, or of the session @path that is being captured, and
+ * return the answer: one line of JSON, to be freed; NULL with @err filled. What was refused is
+ * {"error":TEXT}.
  *
  *   prepare        find devices, load firmware, make the session: a start then takes ms
- *   start [WHEN]   at once, at a Unix time in s ("1700000000.5"), or after "+SECONDS"; prepares first if need be
+ *   start [WHEN]   at once, at a Unix time in s ("1700000000.5"), or after "+SECONDS"; prepares
+ *                  first if need be
  *   stop           end the capture; the observer finishes its session and ends
  *   status         how it stands
  *   act set|clear|pulse LINE TIME, acted ID    of drivers that can actuate: docs/tracelab.md

@@ -90,8 +90,8 @@ CVL_API struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time 
 CVL_API double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick);
 
 /**
- * The least half-width that the map keeps to for half of the time from @from to @to or longer, ns; CVL_BOUND_UNKNOWN if
- * nothing is known. @to is not before @from.
+ * The least half-width that the map keeps to for half of the time from @from to @to or longer, ns;
+ * CVL_BOUND_UNKNOWN if nothing is known. @to is not before @from.
  */
 CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from,
 				     struct cvl_tick to);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Reading CTF 1.8 traces: metadata (TSDL) into types, streams into batches of records, and the fields
- * of a record on demand.
+ * Reading CTF 1.8 traces: metadata (TSDL) into types, streams into batches of records, and the
+ * fields of a record on demand.
  *
  * Files are mapped, so that reading needs no memory beyond one batch a stream.
  *
- * What cannot be decoded is told to the struct cvl_report and becomes a CVL_GAP record; reading goes
- * on at the next packet. With opts.strict it ends the stream with an error instead.
+ * What cannot be decoded is told to the struct cvl_report and becomes a CVL_GAP record; reading
+ * goes on at the next packet. With opts.strict it ends the stream with an error instead.
  *
  * A struct cvl_trace may be shared by threads once it is open; a struct cvl_stream may not.
  */
@@ -83,7 +83,8 @@ struct cvl_clock_class {
 	uint64_t rate_hz;
 	int64_t offset_s;
 	uint64_t offset; /* ticks */
-	bool implied; /* the metadata name none for their stamps: of 1 GHz, as nothing says otherwise */
+	/* the metadata name none for their stamps: of 1 GHz, as nothing says otherwise */
+	bool implied;
 };
 
 /** Where in a record a field stands, outermost first. */
@@ -131,11 +132,15 @@ CVL_API const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *
 #define CVL_LINE_NONE (-1)
 #define CVL_LINE_AMBIGUOUS (-2)
 /**
- * Number of the digital line of @trace that @name means: the one that is called so, or else the only one whose name ends so behind its
- * scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: there is none; CVL_LINE_AMBIGUOUS: several end so.
+ * Number of the digital line of @trace that @name means: the one that is called so, or else the
+ * only one whose name ends so behind its scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: there is
+ * none; CVL_LINE_AMBIGUOUS: several end so.
  */
 CVL_API int cvl_trace_line(const struct cvl_trace *trace, const char *name);
-/** Append to the list @text the lines of @trace whose names are like @name, as far as they fit. Returns how many there are. */
+/**
+ * Append to the list @text the lines of @trace whose names are like @name, as far as they fit.
+ * Returns how many there are.
+ */
 CVL_API size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *name, char *text,
 				    size_t size);
 
@@ -145,11 +150,17 @@ CVL_API uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char 
 /** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
 CVL_API bool cvl_trace_ours(const struct cvl_trace *trace);
 
-/** What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its own fields. */
+/**
+ * What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its
+ * own fields.
+ */
 #define CVL_EXPORT_TRACER "coeval-export"
 #define CVL_EXPORT_FIELD "coeval_"
 
-/** Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone, nor about an export. */
+/**
+ * Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone,
+ * nor about an export.
+ */
 CVL_API bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
 			     const struct cvl_type *type);
 
@@ -168,12 +179,16 @@ struct cvl_stream;
 struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
-	/* packets wholly outside are skipped, but for that which tells the levels at the beginning; to 0 means no limit */
+	/*
+	 * packets wholly outside are skipped, but for that which tells the levels at the beginning;
+	 * to 0 means no limit
+	 */
 	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 	bool growing;    /* its writer is at work: see cvl_stream_grow() */
 	/*
-	 * What the stream held when it was finished, where that is known: if it holds less now, a CVL_GAP_TRUNCATED stands at the end.
+	 * What the stream held when it was finished, where that is known: if it holds less now, a
+	 * CVL_GAP_TRUNCATED stands at the end.
 	 */
 	uint64_t bytes;              /* 0: not known */
 	uint64_t records;            /* 0: not known */
@@ -193,7 +208,10 @@ struct cvl_stream_stats {
 	bool beyond;         /* it went on with packets behind the range, which were left unread */
 };
 
-/** Open stream @i of @trace; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what its first packet does not hold to. */
+/**
+ * Open stream @i of @trace; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what its first packet
+ * does not hold to.
+ */
 CVL_API int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
 			    const struct cvl_stream_opts *opts, struct cvl_error *err);
 /** A stream over bytes in memory, which must outlive it: for tests and fuzzers. */
@@ -203,13 +221,16 @@ CVL_API int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace
 CVL_API void cvl_stream_close(struct cvl_stream *stream);
 
 /**
- * The file of a stream opened as growing may have grown: go on behind the last whole packet that was read, as if it had always been so
- * large. Until then cvl_stream_next() finds no more. @opts: what holds from now on, among it whether it still grows. The current batch stays.
+ * The file of a stream opened as growing may have grown: go on behind the last whole packet that
+ * was read, as if it had always been so large. Until then cvl_stream_next() finds no more. @opts:
+ * what holds from now on, among it whether it still grows. The current batch stays.
  */
 CVL_API int cvl_stream_grow(struct cvl_stream *stream, const struct cvl_stream_opts *opts,
 			    struct cvl_error *err);
 
-/** Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet. */
+/**
+ * Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet.
+ */
 CVL_API int cvl_stream_clock(const struct cvl_stream *stream);
 
 /**
@@ -243,22 +264,29 @@ struct cvl_visitor {
 	/** Integers, floats, enums, strings and arrays of characters. */
 	void (*value)(void *ctx, const char *name, const struct cvl_value *value);
 	/**
-	 * A struct, array, sequence or variant begins; @n members or elements follow, then end(). For a
-	 * variant, n is the index of the option chosen and exactly one member follows.
+	 * A struct, array, sequence or variant begins; @n members or elements follow, then end().
+	 * For a variant, n is the index of the option chosen and exactly one member follows.
 	 */
 	void (*begin)(void *ctx, const char *name, const struct cvl_type *type, uint64_t n);
 	void (*end)(void *ctx, const struct cvl_type *type);
-	/** A scope begins, if it exists and is not empty; NULL where nobody cares. Its struct follows by begin(). */
+	/**
+	 * A scope begins, if it exists and is not empty; NULL where nobody cares. Its struct
+	 * follows by begin().
+	 */
 	bool (*scope)(void *ctx, enum cvl_scope scope); /* false: skip this scope */
 	void *ctx;
 };
 
-/** Number of the packet that the current batch is of: as long as it stays the same, so does the packet's context. */
+/**
+ * Number of the packet that the current batch is of: as long as it stays the same, so does the
+ * packet's context.
+ */
 CVL_API uint64_t cvl_stream_packet(const struct cvl_stream *stream);
 
 /**
- * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event header is
- * left out, and what is only about the packet (sizes, timestamps, counters). Returns 0, or a negative code if the bytes run out.
+ * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event
+ * header is left out, and what is only about the packet (sizes, timestamps, counters). Returns 0,
+ * or a negative code if the bytes run out.
  */
 CVL_API int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
 			     const struct cvl_visitor *visitor, struct cvl_error *err);

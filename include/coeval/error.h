@@ -38,8 +38,8 @@ enum cvl_code {
 	CVL_E_NOMEM = -14,       /* out of memory */
 	CVL_E_ENV = -15,         /* a device, program or permission is missing */
 	CVL_E_MISMATCH = -16,    /* two parts that should agree do not, though both can be read */
-	CVL_E_FULL =
-		-17, /* no room to write to: of the disk, a quota, or the size that a file may have */
+	/* no room to write to: of the disk, a quota, or the size that a file may have */
+	CVL_E_FULL = -17,
 	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
@@ -97,8 +97,9 @@ struct cvl_report {
 };
 
 /**
- * Told now and then how far a long call is, in bytes or what its options say; @total 0: unknown. Called by the thread that made the call.
- * Returning false cancels it: the call ends soon with CVL_E_CANCELLED, what it opened is closed, and what was stored so far is kept.
+ * Told now and then how far a long call is, in bytes or what its options say; @total 0: unknown.
+ * Called by the thread that made the call. Returning false cancels it: the call ends soon with
+ * CVL_E_CANCELLED, what it opened is closed, and what was stored so far is kept.
  */
 struct cvl_progress {
 	bool (*fn)(void *ctx, uint64_t done, uint64_t total); /* NULL: nobody is told */
@@ -122,7 +123,9 @@ CVL_API int cvl_hint(struct cvl_error *err, enum cvl_hint hint, int rc);
 /** Memory ran out: CVL_E_NOMEM. */
 CVL_API int cvl_no_memory(struct cvl_error *err);
 
-/** The same for a failed system call: appends strerror(errno). CVL_E_IO, CVL_E_FULL or CVL_E_NOMEM. */
+/**
+ * The same for a failed system call: appends strerror(errno). CVL_E_IO, CVL_E_FULL or CVL_E_NOMEM.
+ */
 CVL_API int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
 
 /** Pass a problem on; nothing happens when there is no one to tell. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What records are called and what they hold: names, fields by name, and records as text and JSON, as everything shows them.
+ * What records are called and what they hold: names, fields by name, and records as text and JSON,
+ * as everything shows them.
  *
- * Nothing here keeps more than a stream's last levels and names. One thread at a time for each formatter and each stream.
+ * Nothing here keeps more than a stream's last levels and names. One thread at a time for each
+ * formatter and each stream.
  */
 #ifndef COEVAL_FIELDS_H
 #define COEVAL_FIELDS_H
@@ -17,7 +19,10 @@ CVL_BEGIN_DECLS
 
 /* ---- names ---- */
 
-/** How many lines the trace of @stream has, at most CVL_LINES_MAX; analog channels, at most CVL_CHANNELS_MAX. 0 of foreign traces. */
+/**
+ * How many lines the trace of @stream has, at most CVL_LINES_MAX; analog channels, at most
+ * CVL_CHANNELS_MAX. 0 of foreign traces.
+ */
 CVL_API size_t cvl_timeline_lines(const struct cvl_timeline *tl, size_t stream);
 CVL_API size_t cvl_timeline_channels(const struct cvl_timeline *tl, size_t stream);
 
@@ -27,7 +32,10 @@ CVL_API const char *cvl_timeline_line(const struct cvl_timeline *tl, size_t stre
 CVL_API const char *cvl_timeline_channel(const struct cvl_timeline *tl, size_t stream,
 					 size_t channel, char buf[24]);
 
-/** What record @i is called: its event class, or its kind; "levels" if it is an edge that restates them. */
+/**
+ * What record @i is called: its event class, or its kind; "levels" if it is an edge that restates
+ * them.
+ */
 CVL_API const char *cvl_record_name(const struct cvl_timeline *tl, const struct cvl_slice *slice,
 				    size_t i);
 
@@ -43,17 +51,23 @@ static inline double cvl_sample(uint64_t bits)
 }
 
 /**
- * The field of event @i that is called @name, without the underscore that TSDL may put before it: the outermost, if several are. False: there
- * is none. Its text belongs to the stream's batch.
+ * The field of event @i that is called @name, without the underscore that TSDL may put before it:
+ * the outermost, if several are. False: there is none. Its text belongs to the stream's batch.
  */
 CVL_API bool cvl_field(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i,
 		       const char *name, struct cvl_value *value);
 
-/** A value as text in babeltrace2's style, and as JSON: an enumeration is {"value":1,"labels":["A"]}, what JSON cannot hold null. */
+/**
+ * A value as text in babeltrace2's style, and as JSON: an enumeration is
+ * {"value":1,"labels":["A"]}, what JSON cannot hold null.
+ */
 CVL_API void cvl_value_text(struct cvl_out *o, const struct cvl_value *value);
 CVL_API void cvl_value_json(struct cvl_out *o, const struct cvl_value *value);
 
-/** The fields of event @i: `{ cpu_id = 0 }, { a = 1, b = "x" }`, a group each scope. CVL_E_TRUNCATED: its bytes run out. */
+/**
+ * The fields of event @i: `{ cpu_id = 0 }, { a = 1, b = "x" }`, a group each scope.
+ * CVL_E_TRUNCATED: its bytes run out.
+ */
 CVL_API int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream,
 			    const struct cvl_batch *batch, size_t i, struct cvl_error *err);
 /** `{"cpu_id":0,"a":1,"b":"x"}`: all scopes in one object. */
@@ -62,20 +76,26 @@ CVL_API int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream,
 
 /* ---- whole records ---- */
 
-/** Writes the records of a timeline. Of an edge it shows the lines that changed, so that it has to see all. */
+/**
+ * Writes the records of a timeline. Of an edge it shows the lines that changed, so that it has to
+ * see all.
+ */
 struct cvl_formatter;
 
 /** @tl has to outlive it. CVL_E_NOMEM. */
 CVL_API int cvl_formatter_open(struct cvl_formatter **f, struct cvl_timeline *tl,
 			       struct cvl_error *err);
-/** Go on with @tl, opened on the same session anew: what the lines last showed is kept. CVL_E_NOMEM. */
+/**
+ * Go on with @tl, opened on the same session anew: what the lines last showed is kept. CVL_E_NOMEM.
+ */
 CVL_API int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
 				   struct cvl_error *err);
 CVL_API void cvl_formatter_close(struct cvl_formatter *f);
 
 /**
- * Record @i is the current one: each in its turn, shown or not. False if it says nothing new: packets restate levels for whoever begins
- * there. The slice has to live as long as the record is current.
+ * Record @i is the current one: each in its turn, shown or not. False if it says nothing new:
+ * packets restate levels for whoever begins there. The slice has to live as long as the record is
+ * current.
  */
 CVL_API bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *slice, size_t i);
 
@@ -83,13 +103,17 @@ CVL_API bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice 
 CVL_API int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err);
 
 /**
- * The current record as an object: t_ns, bound_ns (null: unknown), bound, tick, node, clock, kind, name, and what it holds. @utc: t_ns since
- * 1970, and the same as text; the session has to have an epoch.
+ * The current record as an object: t_ns, bound_ns (null: unknown), bound, tick, node, clock, kind,
+ * name, and what it holds. @utc: t_ns since 1970, and the same as text; the session has to have an
+ * epoch.
  */
 CVL_API int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc,
 			       struct cvl_error *err);
 
-/** Date and time of day of the current record, with @between in the middle: `2026-01-31T23:59:59.000000001`. */
+/**
+ * Date and time of day of the current record, with @between in the middle:
+ * `2026-01-31T23:59:59.000000001`.
+ */
 CVL_API void cvl_formatter_utc(struct cvl_formatter *f, struct cvl_out *o, char between);
 
 CVL_END_DECLS

@@ -27,27 +27,31 @@ CVL_API bool cvl_is_dir(const char *path);
 CVL_API bool cvl_is_file(const char *path);
 
 /**
- * Replace @path by @n bytes as a whole: written beside it, synced, renamed. When this returns it survives a crash of the machine.
+ * Replace @path by @n bytes as a whole: written beside it, synced, renamed. When this returns it
+ * survives a crash of the machine.
  */
 CVL_API int cvl_write_whole(const char *path, const void *bytes, size_t n, struct cvl_error *err);
 
 /** The same, in less time: after a crash of the machine @path may be what it was before. */
 CVL_API int cvl_write_soon(const char *path, const void *bytes, size_t n, struct cvl_error *err);
 
-/** Let the names in the directory @path survive a crash of the machine: files that were made in it, or renamed. */
+/**
+ * Let the names in the directory @path survive a crash of the machine: files that were made in it,
+ * or renamed.
+ */
 CVL_API int cvl_sync_dir(const char *path, struct cvl_error *err);
 /** The same for the directory that @path is in. */
 CVL_API int cvl_sync_parent(const char *path, struct cvl_error *err);
 
 /**
- * All of @path, @max bytes at most, with a NUL behind it; free() it. NULL with @err filled: CVL_E_LIMIT, what
- * cvl_fail_errno() says, CVL_E_NOMEM.
+ * All of @path, @max bytes at most, with a NUL behind it; free() it. NULL with @err filled:
+ * CVL_E_LIMIT, what cvl_fail_errno() says, CVL_E_NOMEM.
  */
 CVL_API char *cvl_read_whole(const char *path, size_t max, size_t *n, struct cvl_error *err);
 
 /**
- * Copy the tree @from to the new directory @to: regular files and directories, links followed. @progress, in bytes, may be NULL. A failure
- * leaves what was copied so far.
+ * Copy the tree @from to the new directory @to: regular files and directories, links followed.
+ * @progress, in bytes, may be NULL. A failure leaves what was copied so far.
  */
 CVL_API int cvl_copy_tree(const char *from, const char *to, const struct cvl_progress *progress,
 			  struct cvl_error *err);

@@ -70,7 +70,8 @@ struct cvl_flow_map {
 	/* made of the above when the map was read */
 	uint8_t *ways;    /* ways[from * n + to]: 0, 1, or 2 for more, through unmarked points */
 	uint32_t *follow; /* marked points that may follow a point, in the order of their codes */
-	size_t *follow_at; /* where those of each point begin, and one more; n + 1 entries; of a graph */
+	/* where those of each point begin, and one more; n + 1 entries; of a graph */
+	size_t *follow_at;
 };
 
 /**
@@ -114,7 +115,8 @@ struct cvl_flow_assign_opts {
 	bool levels;   /* pin levels that go back to none; else pin changes */
 	bool together; /* several pins may change at once (levels always do) */
 	bool has_settle;
-	int64_t settle_ns; /* else the map's; if that is 0, and several pins change at once, 100 ns */
+	/* else the map's; if that is 0, and several pins change at once, 100 ns */
+	int64_t settle_ns;
 };
 
 /**
@@ -142,7 +144,10 @@ enum cvl_flow_what {
 	CVL_FLOW_JUMP, /* a change of some code, but no path leads to it from the point before */
 	CVL_FLOW_UNEXPECTED, /* changes that fit no path */
 	CVL_FLOW_UNDECIDED,  /* changes that fit several paths */
-	CVL_FLOW_CUT, /* beginning of a code that a gap or the end of the capture cut off, or its rest behind one */
+	/*
+	 * beginning of a code that a gap or the end of the capture cut off, or its rest behind one
+	 */
+	CVL_FLOW_CUT,
 	CVL_FLOW_GLITCH, /* pins changed and were back within the settle time */
 	CVL_FLOW_GAP,
 	CVL_FLOW_WHATS
@@ -156,7 +161,8 @@ struct cvl_flow_item {
 	struct cvl_flow_stamp begin,
 		end;    /* of a point: the first and the last change of its code */
 	uint32_t point; /* that was passed, or after which it happened; or CVL_FLOW_NONE */
-	bool follows; /* a point: what the program passed before is `before`, with nothing lost in between */
+	/* a point: what the program passed before is `before`, with nothing lost in between */
+	bool follows;
 	uint32_t before;        /* CVL_FLOW_NONE: it has begun */
 	const uint16_t *symbol; /* changes that are no point's, the first n_symbols of n */
 	size_t n_symbols;

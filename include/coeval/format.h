@@ -18,14 +18,14 @@ struct cvl_input;
 struct cvl_import_opts {
 	const char *node; /* name of node and clock; NULL: from the file's name */
 	uint64_t rate_hz; /* of raw samples, or of the clock that CSV seconds are put on */
-	uint64_t
-		clock_rate_hz; /* of the timestamps of a CTF trace that declares no clock; 0: 1 GHz */
-	unsigned channels;     /* lines of raw samples */
-	unsigned unit_size;    /* bytes of a raw sample; 0: as few as hold the channels */
+	/* of the timestamps of a CTF trace that declares no clock; 0: 1 GHz */
+	uint64_t clock_rate_hz;
+	unsigned channels;  /* lines of raw samples */
+	unsigned unit_size; /* bytes of a raw sample; 0: as few as hold the channels */
 	const char
 		*names; /* "a,b,c": names of the lines; NULL: D0, D1, ... or what the file says */
-	const char *
-		lines; /* "a*,b": globs of names or of their last parts: the lines wanted; NULL: all */
+	/* "a*,b": globs of names or of their last parts: the lines wanted; NULL: all */
+	const char *lines;
 	const char *beacons;             /* path of a sidecar CSV `tick,sender,seq`, or NULL */
 	unsigned stream;                 /* of TPIU frames, that is the ITM's; 0: 1 */
 	unsigned prescaler;              /* of an ITM's local timestamps; 0: 1 */
@@ -40,16 +40,16 @@ struct cvl_import_opts {
 struct cvl_importer {
 	const char *name; /* as in --format */
 	const char *what; /* one line for the help */
-	const struct cvl_option *
-		options; /* those of struct cvl_import_opts that it heeds, besides what every format does; or NULL */
+	/* those of struct cvl_import_opts that it heeds, besides what every format does; or NULL */
+	const struct cvl_option *options;
 	/**
 	 * How likely @head (the first @n bytes of the file called @path) is of this format: 0 no,
 	 * up to 100 certain. NULL: only by --format.
 	 */
 	int (*probe)(const uint8_t *head, size_t n, const char *path);
 	/**
-	 * Read @in to its end into new clocks of @s. Constant memory. What was read before an error stays
-	 * in the session, with a gap where the trouble began.
+	 * Read @in to its end into new clocks of @s. Constant memory. What was read before an error
+	 * stays in the session, with a gap where the trouble began.
 	 */
 	int (*import)(struct cvl_input *in, struct cvl_session *s,
 		      const struct cvl_import_opts *opts, struct cvl_error *err);
@@ -63,21 +63,25 @@ CVL_API extern const struct cvl_importer *const cvl_importers[];
 CVL_API const struct cvl_importer *cvl_importer_find(const char *name);
 
 /**
- * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL: probed). What seems to be in the session
- * already is told to opts->report as CVL_E_MISMATCH, and imported again.
+ * Import @path ("-": standard input; a directory: CTF) with the importer called @format (NULL:
+ * probed). What seems to be in the session already is told to opts->report as CVL_E_MISMATCH, and
+ * imported again.
  */
 CVL_API int cvl_import(struct cvl_session *s, const char *path, const char *format,
 		       const struct cvl_import_opts *opts, struct cvl_error *err);
 
 /**
- * The same from the @n bytes at @bytes, which stay there until it returns. @name stands for the path: in messages, as the clock's name
- * and origin, and where a suffix tells the format.
+ * The same from the @n bytes at @bytes, which stay there until it returns. @name stands for the
+ * path: in messages, as the clock's name and origin, and where a suffix tells the format.
  */
 CVL_API int cvl_import_memory(struct cvl_session *s, const char *name, const void *bytes, size_t n,
 			      const char *format, const struct cvl_import_opts *opts,
 			      struct cvl_error *err);
 
-/** The same from what is left of the open file, pipe or socket @fd, which is not closed; where it stands afterwards is not stated. */
+/**
+ * The same from what is left of the open file, pipe or socket @fd, which is not closed; where it
+ * stands afterwards is not stated.
+ */
 CVL_API int cvl_import_fd(struct cvl_session *s, const char *name, int fd, const char *format,
 			  const struct cvl_import_opts *opts, struct cvl_error *err);
 
@@ -101,18 +105,24 @@ struct cvl_decode {
 };
 
 /**
- * Read `LINE[:BAUD][:8N1][:inverted]` (UART: data bits, parity N, E or O, stop bits) or `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose
- * protocol is set. CVL_E_USAGE says what is wrong.
+ * Read `LINE[:BAUD][:8N1][:inverted]` (UART: data bits, parity N, E or O, stop bits) or
+ * `LINE[:BAUD][:manchester][:tpiu][:stream=N][:inverted]` (SWO) into @d, whose protocol is set.
+ * CVL_E_USAGE says what is wrong.
  */
 CVL_API int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *err);
 
-/** Whether clock @clock of @s, whose trace is ours, has a line called @line. False also if its trace cannot be read. */
+/**
+ * Whether clock @clock of @s, whose trace is ours, has a line called @line. False also if its trace
+ * cannot be read.
+ */
 CVL_API bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line);
 
 /**
- * Read the edges of clock @clock of @s back from its store, decode a line of it, and store what comes of it as another trace of
- * that clock, named after both. So it serves every importer and driver, and can be done again with other settings: what was decoded
- * from the line before is replaced, unless it cannot be read now; a failure leaves nothing. What cannot be read becomes gaps; a rate that is wrong is told to
+ * Read the edges of clock @clock of @s back from its store, decode a line of it, and store what
+ * comes of it as another trace of that clock, named after both. So it serves every importer and
+ * driver, and can be done again with other settings: what was decoded from the line before is
+ * replaced, unless it cannot be read now; a failure leaves nothing. What cannot be read becomes
+ * gaps; a rate that is wrong is told to
  * @report, with the likely one. CVL_E_MISSING: no such line; CVL_E_MISMATCH: nothing could be read.
  */
 CVL_API int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
@@ -123,9 +133,11 @@ CVL_API int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_dec
 CVL_API bool cvl_decode_has_ports(const struct cvl_session *s, size_t clock);
 
 /**
- * What a tracer (firmware/lib/tracer) wrote to stimulus port @port of the ITM whose trace clock @clock is: it becomes a trace on a clock of
- * its own, NAME-portN. @metadata: path of the file that the traced program's declarations print. What is no packet, or came twice, is
- * left out and told to @report. CVL_E_MISMATCH: there are no packets of that program; CVL_E_USAGE: it was decoded already.
+ * What a tracer (firmware/lib/tracer) wrote to stimulus port @port of the ITM whose trace clock
+ * @clock is: it becomes a trace on a clock of its own, NAME-portN. @metadata: path of the file that
+ * the traced program's declarations print. What is no packet, or came twice, is left out and told
+ * to @report. CVL_E_MISMATCH: there are no packets of that program; CVL_E_USAGE: it was decoded
+ * already.
  */
 CVL_API int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port,
 			    const char *metadata, const struct cvl_report *report,
@@ -138,7 +150,10 @@ struct cvl_exporter {
 	const char *what;
 	const struct cvl_option *options; /* or NULL */
 	const char *suffix;               /* of its files, with the dot; "" for a directory */
-	/** Write the whole of @tl to @path (NULL or "-": standard output, where the format allows it). */
+	/**
+	 * Write the whole of @tl to @path (NULL or "-": standard output, where the format allows
+	 * it).
+	 */
 	int (*write)(struct cvl_timeline *tl, const char *path, struct cvl_error *err);
 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which frequency a task should run at: tasks that were measured at every frequency of a device, what
- * goes with what, and how well rules choose, those of the thesis on task characterization (chapter 10)
- * and one learned from several counters at once.
+ * Which frequency a task should run at: tasks that were measured at every frequency of a device,
+ * what goes with what, and how well rules choose, those of the thesis on task characterization
+ * (chapter 10) and one learned from several counters at once.
  *
- * A rule is fitted to the measured energies of all tasks but one, so that it is judged by a task that
- * it has not seen (leave-one-out). Thresholds and frequencies minimise the sum over tasks of energy at
- * the chosen frequency over energy at the highest; linear rules are ridge regressions of that ratio,
- * and the estimate's alpha * C is the mean by equation 10.5.
+ * A rule is fitted to the measured energies of all tasks but one, so that it is judged by a task
+ * that it has not seen (leave-one-out). Thresholds and frequencies minimise the sum over tasks of
+ * energy at the chosen frequency over energy at the highest; linear rules are ridge regressions of
+ * that ratio, and the estimate's alpha * C is the mean by equation 10.5.
  *
  * Correlations are Pearson's, of cycles and energies over those at the highest frequency; NaN where
  * something does not vary or was not measured. One thread at a time for each object.
@@ -28,7 +28,10 @@ CVL_BEGIN_DECLS
 /** A device's settings and what a cycle costs there (examples/devices/). */
 struct cvl_freq_device;
 
-/** From YAML or JSON. CVL_E_SYNTAX with the place of what is wrong; CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM. */
+/**
+ * From YAML or JSON. CVL_E_SYNTAX with the place of what is wrong; CVL_E_LIMIT, CVL_E_IO,
+ * CVL_E_NOMEM.
+ */
 CVL_API int cvl_freq_device_load(struct cvl_freq_device **device, const char *path,
 				 struct cvl_error *err);
 CVL_API void cvl_freq_device_free(struct cvl_freq_device *device);
@@ -37,8 +40,8 @@ CVL_API void cvl_freq_device_free(struct cvl_freq_device *device);
 struct cvl_freq_table;
 
 /**
- * From CSV. CVL_E_SYNTAX, CVL_E_RANGE, CVL_E_LIMIT with the offset of the line that is wrong; CVL_E_MISSING: no column of tasks,
- * frequencies or cycles, or no line; CVL_E_IO, CVL_E_NOMEM.
+ * From CSV. CVL_E_SYNTAX, CVL_E_RANGE, CVL_E_LIMIT with the offset of the line that is wrong;
+ * CVL_E_MISSING: no column of tasks, frequencies or cycles, or no line; CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_freq_table_load(struct cvl_freq_table **table, const char *path,
 				struct cvl_error *err);
@@ -50,8 +53,8 @@ struct cvl_freq_opts {
 	const char *policy; /* of voltage scaling; NULL: the device's first */
 	bool adaption;      /* of wait states to the frequency */
 	bool cache;         /* of the flash memory */
-	uint64_t
-		other_hz; /* second frequency at which rules know the cycles: the nearest is taken; 0: the lowest */
+	/* second frequency at which rules know the cycles: the nearest is taken; 0: the lowest */
+	uint64_t other_hz;
 	bool choices; /* also what the learned rule chooses for each task */
 };
 
@@ -62,7 +65,10 @@ struct cvl_freq_point {
 	double cycles_energy; /* correlation of the two here (table 10.3) */
 };
 
-/** A counter's share at the highest frequency with the cycles at the point where they go best together (table 10.5). */
+/**
+ * A counter's share at the highest frequency with the cycles at the point where they go best
+ * together (table 10.5).
+ */
 struct cvl_freq_counter {
 	const char *name;
 	uint32_t point; /* 0: nowhere */
@@ -73,7 +79,10 @@ struct cvl_freq_counter {
 
 enum cvl_freq_group { CVL_FREQ_ALL, CVL_FREQ_SAVING, CVL_FREQ_NOT_SAVING, CVL_FREQ_GROUPS };
 
-/** Cycles an instruction with the cycles at the lowest frequency (table 10.7); saving: tasks of the least energy at a lower one. */
+/**
+ * Cycles an instruction with the cycles at the lowest frequency (table 10.7); saving: tasks of the
+ * least energy at a lower one.
+ */
 struct cvl_freq_correlation {
 	size_t n; /* tasks */
 	double cycles;
@@ -83,7 +92,10 @@ struct cvl_freq_correlation {
 struct cvl_freq_choice {
 	const char *task;
 	uint32_t best,
-		chosen; /* chosen by the learned rule, that has not seen the task; 0 where it says nothing */
+		/*
+		 * chosen by the learned rule, that has not seen the task; 0 where it says nothing
+		 */
+		chosen;
 	double best_saves, chosen_saves;
 };
 
@@ -96,9 +108,11 @@ struct cvl_freq_guess {
 /**
  * How well chosen. A choice is
  * - best: no other point takes less energy;
- * - best or better: best, or less energy than the highest frequency. So a task that could save and is left at the highest is neither;
+ * - best or better: best, or less energy than the highest frequency. So a task that could save and
+ *   is left at the highest is neither;
  * - no worse: no more energy than at the highest frequency.
- * The thesis counts by the second for cycles an instruction, and by the third for saved cycles and for the energy estimate.
+ * The thesis counts by the second for cycles an instruction, and by the third for saved cycles and
+ * for the energy estimate.
  */
 struct cvl_freq_score {
 	size_t n, best, better, no_worse;
@@ -128,7 +142,8 @@ struct cvl_freq_rule {
 
 struct cvl_freq_result {
 	size_t n, left_out; /* tasks */
-	bool true_known; /* true energies: what rules are judged by; they are fitted to measured ones */
+	/* true energies: what rules are judged by; they are fitted to measured ones */
+	bool true_known;
 	const struct cvl_freq_point *point;
 	size_t n_points;
 	const struct cvl_freq_guess *guess;
@@ -145,7 +160,11 @@ struct cvl_freq_result {
 	size_t n_rules;
 	size_t learned;      /* the learned rule, left out; CVL_FREQ_NONE: there is none */
 	size_t learned_from; /* tasks that have all that it looks at */
-	bool won; /* it saves more than every other rule that was not fitted to what it is judged by, but linear ones; */
+	/*
+	 * it saves more than every other rule that was not fitted to what it is judged by, but
+	 * linear ones;
+	 */
+	bool won;
 	size_t closest;                         /* of which this saves most */
 	const char *unknown[CVL_FREQ_FEATURES]; /* what is not known of any task */
 	size_t n_unknown;
@@ -157,10 +176,12 @@ struct cvl_freq_result {
 struct cvl_freq;
 
 /**
- * What cannot be used is told to @report and left out: lines at a frequency that the device does not have (none within 3 %), tasks that
- * lack a frequency, its cycles or its energy. @device and @table must outlive it. CVL_E_SYNTAX: a task was measured twice at one setting;
- * CVL_E_MISSING: no such policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_USAGE: no frequency below the
- * highest is near @opts->other_hz; CVL_E_LIMIT: more than 1000 tasks; CVL_E_NOMEM.
+ * What cannot be used is told to @report and left out: lines at a frequency that the device does
+ * not have (none within 3 %), tasks that lack a frequency, its cycles or its energy. @device and
+ * @table must outlive it. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING: no
+ * such policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_USAGE: no
+ * frequency below the highest is near @opts->other_hz; CVL_E_LIMIT: more than 1000 tasks;
+ * CVL_E_NOMEM.
  */
 CVL_API int cvl_freq_open(struct cvl_freq **freq, const struct cvl_freq_device *device,
 			  const struct cvl_freq_table *table, const struct cvl_freq_opts *opts,
@@ -169,13 +190,17 @@ CVL_API const struct cvl_freq_result *cvl_freq_result(const struct cvl_freq *fre
 CVL_API void cvl_freq_close(struct cvl_freq *freq);
 
 /**
- * The learned rule, fitted to all tasks that have what it looks at, as C for the target (firmware/lib/swotrace/rules.h). CVL_E_MISSING:
- * there are no two such tasks; nothing is written then.
+ * The learned rule, fitted to all tasks that have what it looks at, as C for the target
+ * (firmware/lib/swotrace/rules.h). CVL_E_MISSING: there are no two such tasks; nothing is written
+ * then.
  */
 CVL_API int cvl_freq_write_model(const struct cvl_freq *freq, struct cvl_out *out,
 				 struct cvl_error *err);
 
-/** Several sets of tasks: sums of scores, and how often the learned rule saved more. Begin with all zeros. */
+/**
+ * Several sets of tasks: sums of scores, and how often the learned rule saved more. Begin with all
+ * zeros.
+ */
 struct cvl_freq_tally {
 	size_t sets, won;
 	double could_be;

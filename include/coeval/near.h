@@ -25,7 +25,10 @@ struct cvl_near {
 /** There is something called @name. Longer ones than 63 bytes are passed over. */
 CVL_API void cvl_near_add(struct cvl_near *near, const char *name);
 
-/** How to end a message that begins "unknown line 'TXX'": " (did you mean TX?)", "; there is RX, PPS", or "". Returns @text. */
+/**
+ * How to end a message that begins "unknown line 'TXX'": " (did you mean TX?)", "; there is RX,
+ * PPS", or "". Returns @text.
+ */
 CVL_API const char *cvl_near_text(const struct cvl_near *near, char text[CVL_NEAR_TEXT]);
 
 CVL_END_DECLS

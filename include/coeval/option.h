@@ -2,8 +2,8 @@
 /**
  * What a format, a driver or an estimator can be told, for whoever shows it to people.
  *
- * Each member of a table names the options that it heeds, by the names that the options have everywhere (those of its options' struct, with
- * dashes between words), and what they mean to it.
+ * Each member of a table names the options that it heeds, by the names that the options have
+ * everywhere (those of its options' struct, with dashes between words), and what they mean to it.
  */
 #ifndef COEVAL_OPTION_H
 #define COEVAL_OPTION_H

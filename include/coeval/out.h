@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Buffered text output for those who write millions of lines: no locks, no formats, one write(2) for each
- * 64 KiB. Errors are kept until cvl_out_close() or cvl_out_flush(); a reader that closed the pipe is not one.
+ * Buffered text output for those who write millions of lines: no locks, no formats, one write(2)
+ * for each 64 KiB. Errors are kept until cvl_out_close() or cvl_out_flush(); a reader that closed
+ * the pipe is not one.
  *
- * Names and texts come from files that anybody wrote. On standard output nothing of them reaches a terminal as a command: see `plain`. In
- * a line of text names go through cvl_out_name(), in CSV through cvl_out_csv(), in JSON, XML and quotes through theirs.
+ * Names and texts come from files that anybody wrote. On standard output nothing of them reaches a
+ * terminal as a command: see `plain`. In a line of text names go through cvl_out_name(), in CSV
+ * through cvl_out_csv(), in JSON, XML and quotes through theirs.
  */
 #ifndef COEVAL_OUT_H
 #define COEVAL_OUT_H
@@ -26,7 +28,11 @@ struct cvl_out {
 	int fd;
 	bool own;    /* close it */
 	bool closed; /* the reader is gone: everything is thrown away from now on */
-	bool plain; /* text for people: control characters but tab and newline, and what is no UTF-8, are escaped as C does */
+	/*
+	 * text for people: control characters but tab and newline, and what is no UTF-8, are
+	 * escaped as C does
+	 */
+	bool plain;
 	unsigned char n_tail;
 	char tail[4]; /* begin of a character whose rest has not come yet */
 	int error;    /* first errno of a failed write */
@@ -38,7 +44,10 @@ struct cvl_out {
 /** Write to @fd, called @path in messages; plainly to standard output. */
 CVL_API void cvl_out_init(struct cvl_out *o, int fd, const char *path);
 
-/** Create @path ("-" or NULL: standard output, plainly if that is a terminal). The path must outlive @o. */
+/**
+ * Create @path ("-" or NULL: standard output, plainly if that is a terminal). The path must outlive
+ * @o.
+ */
 CVL_API int cvl_out_open(struct cvl_out *o, const char *path, struct cvl_error *err);
 
 /** Write what is pending, whatever comes of it: to have room. */
@@ -77,7 +86,10 @@ static inline void cvl_out_bytes(struct cvl_out *o, const char *s, size_t n)
 	o->n += n;
 }
 
-/** The same from memory that may be read up to CVL_OUT_SLACK bytes past its end: copied in whole blocks, without a call. */
+/**
+ * The same from memory that may be read up to CVL_OUT_SLACK bytes past its end: copied in whole
+ * blocks, without a call.
+ */
 #define CVL_OUT_SLACK 31
 
 static inline void cvl_out_slack(struct cvl_out *o, const char *s, size_t n)
@@ -99,10 +111,14 @@ static inline void cvl_out_text(struct cvl_out *o, const char *s)
 	cvl_out_bytes(o, s, strlen(s));
 }
 
-/** Room that cvl_text_u64() and the like need: they may overwrite some bytes behind what they write. */
+/**
+ * Room that cvl_text_u64() and the like need: they may overwrite some bytes behind what they write.
+ */
 #define CVL_OUT_NUMBER 32
 
-/** @v in decimal at @w. Returns where it ends, to go on there without touching @o: see cvl_out_to(). */
+/**
+ * @v in decimal at @w. Returns where it ends, to go on there without touching @o: see cvl_out_to().
+ */
 CVL_API char *cvl_text_u64(char *w, uint64_t v);
 CVL_API char *cvl_text_i64(char *w, int64_t v);
 /** In base 16, in capitals, without prefix. */
@@ -125,15 +141,22 @@ CVL_API void cvl_out_double(struct cvl_out *o, double v);
 CVL_API void cvl_out_time(struct cvl_out *o, struct cvl_time t, size_t width);
 /** @s in double quotes, escaped as C does (for JSON: out_json). */
 CVL_API void cvl_out_quoted(struct cvl_out *o, const char *s, size_t n);
-/** @s as part of a line of text: control characters, line ends with them, and what is no UTF-8 are escaped as C does. */
+/**
+ * @s as part of a line of text: control characters, line ends with them, and what is no UTF-8 are
+ * escaped as C does.
+ */
 CVL_API void cvl_out_name(struct cvl_out *o, const char *s);
 /** The same into @to, which has room for 4 * strlen(@s) + 1 bytes. */
 CVL_API void cvl_text_name(char *to, const char *s);
-/** @s within XML 1.0, in text or quotes; bytes that are no UTF-8, and what XML cannot hold, become U+FFFD. */
+/**
+ * @s within XML 1.0, in text or quotes; bytes that are no UTF-8, and what XML cannot hold, become
+ * U+FFFD.
+ */
 CVL_API void cvl_out_xml(struct cvl_out *o, const char *s);
 /**
- * @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma, a quote or a line's end. What a spreadsheet
- * would take for a formula (it begins with = + - @, tab or CR) gets a ' in front, and quotes.
+ * @s as a cell of CSV: as it is, or in double quotes with those in it doubled if it holds a comma,
+ *    a quote or a line's end. What a spreadsheet would take for a formula (it begins with = + - @,
+ *    tab or CR) gets a ' in front, and quotes.
  */
 CVL_API void cvl_out_csv(struct cvl_out *o, const char *s, size_t n);
 /** The same, in quotes whatever it holds. */

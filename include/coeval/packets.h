@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Storing the packets of a CTF trace that somebody else writes, as they arrive: a tracer on another processor. They are kept
- * byte for byte; what they lost they say themselves (events_discarded, packet_seq_num), and readers show it.
+ * Storing the packets of a CTF trace that somebody else writes, as they arrive: a tracer on another
+ * processor. They are kept byte for byte; what they lost they say themselves (events_discarded,
+ * packet_seq_num), and readers show it.
  *
  * A packet is complete or absent: it is written with one call, and taken back if that fails.
  *
@@ -21,13 +22,16 @@ CVL_BEGIN_DECLS
 struct cvl_packets;
 
 /**
- * Make the directory @path (its parent must exist): @metadata, TSDL of @n bytes, and one stream without packets.
- * Fails with CVL_E_IO, CVL_E_NOMEM, CVL_E_LIMIT.
+ * Make the directory @path (its parent must exist): @metadata, TSDL of @n bytes, and one stream
+ * without packets. Fails with CVL_E_IO, CVL_E_NOMEM, CVL_E_LIMIT.
  */
 CVL_API int cvl_packets_open(struct cvl_packets **p, const char *path, const char *metadata,
 			     size_t n, struct cvl_error *err);
 
-/** Go on with the directory @path that a writer left, which was killed: what is behind the first @keep bytes of its stream is cut off. */
+/**
+ * Go on with the directory @path that a writer left, which was killed: what is behind the first
+ * @keep bytes of its stream is cut off.
+ */
 CVL_API int cvl_packets_resume(struct cvl_packets **p, const char *path, uint64_t keep,
 			       struct cvl_error *err);
 

@@ -8,13 +8,13 @@
  * - A comparator's counter never passed 0.03 accesses a cycle (10.1, 10.2, 10.4.4). Prescaler 0
  *   carries a packet of 30 bits in 30 cycles: 0.0333, counted as 0.0313 when all accesses are of
  *   words. At half that rate it would have ended at 0.0167.
- * - A packet was counted 570 ns after its access at most, at 80 MHz (table 9.1): 45.6 cycles. From its
- *   first to its last edge are 29 bits, which at half that rate would be 58 cycles alone.
+ * - A packet was counted 570 ns after its access at most, at 80 MHz (table 9.1): 45.6 cycles. From
+ *   its first to its last edge are 29 bits, which at half that rate would be 58 cycles alone.
  * - A timer that takes 40 MHz lost edges at prescaler 0 (7.2.1): alternating bits of 80 Mbit/s rise
  *   every 25 ns.
- * So the 25 ns "between two neighbouring flanks" were between rising ones. 26 MHz would be 80 MHz / 3,
- * which no prescaler gives, or what prescaler 0 gives at 53.3 MHz; prescaler 1 gives 20 MHz of rising
- * edges at 80 MHz.
+ * So the 25 ns "between two neighbouring flanks" were between rising ones. 26 MHz would be 80 MHz /
+ * 3, which no prescaler gives, or what prescaler 0 gives at 53.3 MHz; prescaler 1 gives 20 MHz of
+ * rising edges at 80 MHz.
  */
 #ifndef COEVAL_PLAN_H
 #define COEVAL_PLAN_H
@@ -34,7 +34,10 @@ CVL_BEGIN_DECLS
 #define CVL_PLAN_BLOCKS 64
 /** Counts that a packet of a profiling counter stands for. */
 #define CVL_PLAN_COUNTS 256
-/** Passes to measure cycles an instruction (thesis, equation 4.1): CPI, EXC, SLEEP, LSU, FOLD; cycles are read (10.5). */
+/**
+ * Passes to measure cycles an instruction (thesis, equation 4.1): CPI, EXC, SLEEP, LSU, FOLD;
+ * cycles are read (10.5).
+ */
 #define CVL_PLAN_CPI_PASSES 5
 
 enum cvl_plan_packet {
@@ -52,7 +55,8 @@ struct cvl_plan_opts {
 	uint64_t cpu_hz;   /* of the processor and its trace port, Hz; above 0 */
 	uint64_t timer_hz; /* the fastest edges that the counting timer takes */
 	uint64_t accesses; /* a second; 0: one every second cycle */
-	bool fixed; /* this prescaler (0 to CVL_PLAN_PRESCALER_MAX), else the best for each packet: */
+	/* this prescaler (0 to CVL_PLAN_PRESCALER_MAX), else the best for each packet: */
+	bool fixed;
 	uint32_t prescaler;
 	const struct cvl_plan_range *range; /* that comparators are to cover */
 	uint32_t n_ranges;
@@ -64,7 +68,11 @@ struct cvl_plan_opts {
 /** The line, as far as packets of one kind are on it. */
 struct cvl_plan_line {
 	uint32_t prescaler;
-	bool has_best; /* some prescaler carries all packets of a counter, with edges that the timer takes; the line is fastest at: */
+	/*
+	 * some prescaler carries all packets of a counter, with edges that the timer takes; the
+	 * line is fastest at:
+	 */
+	bool has_best;
 	uint32_t best;
 	double bits_per_s;
 	double edges_per_s;             /* rising ones of alternating bits, the fastest there are */

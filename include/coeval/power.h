@@ -134,12 +134,16 @@ struct cvl_power_opts {
 	double unit;    /* what 1 of `watts` or `amperes` is, in W or A */
 	double rounded; /* to what readings are rounded, in their own units; 0: not known */
 	/**
-	 * Of what: a line's states, or between a pair, of any node unless they name one; both NULL: CVL_POWER_ALL. A line's name alone
-	 * means its rise. They are settled here, and outlive the analysis.
+	 * Of what: a line's states, or between a pair, of any node unless they name one; both NULL:
+	 * CVL_POWER_ALL. A line's name alone means its rise. They are settled here, and outlive the
+	 * analysis.
 	 */
 	struct cvl_selector *line;
 	struct cvl_selector *between; /* two */
-	/** Given each interval as it is done; not 0: that is what push or end return. NULL: none is wanted. */
+	/**
+	 * Given each interval as it is done; not 0: that is what push or end return. NULL: none is
+	 * wanted.
+	 */
 	int (*put)(void *ctx, const struct cvl_power_interval *interval,
 		   const struct cvl_power_result *so_far);
 	void *ctx;
@@ -147,9 +151,10 @@ struct cvl_power_opts {
 };
 
 /**
- * @opts is copied, its strings and selectors are not. CVL_E_UNKNOWN_ID: a channel, line or event that there is not; CVL_E_USAGE. Later
- * CVL_E_NO: nothing ties the clocks of marks and readings, or volts are never read with the current, or all readings are out of range;
- * CVL_E_UNKNOWN_ID: no such span; CVL_E_LIMIT: too many intervals at once.
+ * @opts is copied, its strings and selectors are not. CVL_E_UNKNOWN_ID: a channel, line or event
+ *       that there is not; CVL_E_USAGE. Later CVL_E_NO: nothing ties the clocks of marks and
+ *       readings, or volts are never read with the current, or all readings are out of range;
+ *       CVL_E_UNKNOWN_ID: no such span; CVL_E_LIMIT: too many intervals at once.
  */
 CVL_API int cvl_power_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_power_opts *opts, struct cvl_error *err);

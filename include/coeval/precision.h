@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How precise the stamps of a loop are: from what it told of itself (src/store/loop_events.h), and from the brackets of its events.
+ * How precise the stamps of a loop are: from what it told of itself (src/store/loop_events.h), and
+ * from the brackets of its events.
  *
- * After Martins and Casimiro, "Event Timestamping Tool", DI/FCUL TR-00-4, 2000, section 4: with tau_max the longest step of the
- * loop and epsilon the clock's resolution, a stamp is precise to pi = tau_max + epsilon, a duration too, and events
- * further apart than tau_max are told apart. For a lesser tau the paper gives the share of steps that are not longer. An event does
- * not fall into each step alike: more likely into a long one. So the share of the time that such steps take stands beside it.
+ * After Martins and Casimiro, "Event Timestamping Tool", DI/FCUL TR-00-4, 2000, section 4: with
+ * tau_max the longest step of the loop and epsilon the clock's resolution, a stamp is precise to pi
+ * = tau_max + epsilon, a duration too, and events further apart than tau_max are told apart. For a
+ * lesser tau the paper gives the share of steps that are not longer. An event does not fall into
+ * each step alike: more likely into a long one. So the share of the time that such steps take
+ * stands beside it.
  *
- * What is proven of each event is its bracket, two steps long, since the clock is read once between readings of the lines: see
- * drivers/poll/loop.h. A pulse as long as a bracket may be is not missed.
+ * What is proven of each event is its bracket, two steps long, since the clock is read once between
+ * readings of the lines: see drivers/poll/loop.h. A pulse as long as a bracket may be is not
+ * missed.
  */
 #ifndef COEVAL_PRECISION_H
 #define COEVAL_PRECISION_H
@@ -59,7 +63,8 @@ struct cvl_precision_counter {
 struct cvl_precision_clock {
 	size_t clock;
 	uint64_t rate_hz,
-		resolution; /* resolution: epsilon, ticks; not below the step in which the counter advances */
+		/* resolution: epsilon, ticks; not below the step in which the counter advances */
+		resolution;
 	struct cvl_precision_counter counter;
 	bool looped; /* it tells of a loop */
 	uint64_t steps, longest, widest, gap_ticks;
@@ -75,7 +80,10 @@ struct cvl_precision_clock {
 };
 
 struct cvl_precision_opts {
-	/** Of durations, on one clock: two, settled here, that outlive the analysis; or NULL. A line's name alone means its rise. */
+	/**
+	 * Of durations, on one clock: two, settled here, that outlive the analysis; or NULL. A
+	 * line's name alone means its rise.
+	 */
 	struct cvl_selector *between;
 	bool across; /* also durations within which nobody looked for a while */
 };
@@ -92,7 +100,10 @@ struct cvl_precision_result {
 /** Gaps that are kept one by one: the longest. All of them are counted. */
 #define CVL_PRECISION_GAPS 100000
 
-/** @opts is copied. CVL_E_UNKNOWN_ID, CVL_E_USAGE: of the selectors. Later CVL_E_LIMIT: more than memory is spent on. */
+/**
+ * @opts is copied. CVL_E_UNKNOWN_ID, CVL_E_USAGE: of the selectors. Later CVL_E_LIMIT: more than
+ * memory is spent on.
+ */
 CVL_API int cvl_precision_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			       const struct cvl_precision_opts *opts, struct cvl_error *err);
 

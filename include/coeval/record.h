@@ -5,7 +5,8 @@
  * A record is small and fixed. What it means depends on its kind:
  *
  *   kind     what                       cls              value                aux
- *   EDGE     lines changed              0                levels after it      lines whose level is unknown
+ *   EDGE     lines changed              0                levels after it      lines whose level is
+ *            unknown
  *   SAMPLE   analog reading             channel          IEEE double's bits   0
  *   EVENT    record with fields         event class      -                    payload position
  *   BEGIN    a span starts              event class      span id              payload position
@@ -16,8 +17,9 @@
  *   GAP      known loss                 enum cvl_gap     how many, or unknown last lost tick
  *   SLIP     the count may be off       0                half-width, ticks    last sure tick
  *
- * From a SLIP on ticks may be off by its half-width against those up to its last sure tick: a clock was restarted, or
- * stopped for a time that nobody knows exactly. Between themselves ticks on either side hold.
+ * From a SLIP on ticks may be off by its half-width against those up to its last sure tick: a clock
+ * was restarted, or stopped for a time that nobody knows exactly. Between themselves ticks on
+ * either side hold.
  *
  * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
  */
@@ -92,7 +94,10 @@ struct cvl_batch {
 	uint64_t *bracket; /* half-width in ticks of each record's own capture, or NULL */
 };
 
-/** What is known of a stream's lines, from record to record. All zero: nothing. Behind a gap `known` is to be 0. */
+/**
+ * What is known of a stream's lines, from record to record. All zero: nothing. Behind a gap `known`
+ * is to be 0.
+ */
 struct cvl_levels {
 	uint64_t now;   /* levels; 0 where they are unknown */
 	uint64_t known; /* lines whose level is known */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A session's report: how well its clocks are synchronised, as a page to be read and printed, and each figure of it. What is told is a
- * study (coeval/study.h). Errors of writing stay in the struct cvl_out, as for everything that is written there.
+ * A session's report: how well its clocks are synchronised, as a page to be read and printed, and
+ * each figure of it. What is told is a study (coeval/study.h). Errors of writing stay in the struct
+ * cvl_out, as for everything that is written there.
  */
 #ifndef COEVAL_REPORT_H
 #define COEVAL_REPORT_H
@@ -19,7 +20,9 @@ struct cvl_report_page {
 	const struct cvl_sync_opts *opts; /* that the study was made with */
 };
 
-/** The page: HTML that is XML as well, with all figures in it; it needs no network and no scripts. */
+/**
+ * The page: HTML that is XML as well, with all figures in it; it needs no network and no scripts.
+ */
 CVL_API void cvl_report_html(struct cvl_out *out, const struct cvl_study *study,
 			     const struct cvl_report_page *page);
 

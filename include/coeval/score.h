@@ -26,10 +26,11 @@ struct cvl_score {
 };
 
 /**
- * At random instants, what happens is stamped by every clock as its capture would (the first tick that is not before
- * it), and the times that @sync's maps give to those ticks are compared pair by pair. The bound of a pair is
- * cvl_bound_pair() of the clocks' bounds, each with what the capture cannot resolve. Instants at which @truth itself has a bound are left out. @errors: where to store the
- * differences, of n; freed by the caller; or NULL. CVL_E_NOMEM.
+ * At random instants, what happens is stamped by every clock as its capture would (the first tick
+ * that is not before it), and the times that @sync's maps give to those ticks are compared pair by
+ * pair. The bound of a pair is cvl_bound_pair() of the clocks' bounds, each with what the capture
+ * cannot resolve. Instants at which @truth itself has a bound are left out. @errors: where to store
+ * the differences, of n; freed by the caller; or NULL. CVL_E_NOMEM.
  */
 CVL_API int cvl_score(struct cvl_score *score, const struct cvl_sync *sync,
 		      const struct cvl_sync *truth, const struct cvl_session *session,

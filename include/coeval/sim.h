@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Simulated worlds whose truth is known: libcoeval-sim, a library of its own beside libcoeval, so that nothing that
- * is simulated can find its way into what is measured.
+ * Simulated worlds whose truth is known: libcoeval-sim, a library of its own beside libcoeval, so
+ * that nothing that is simulated can find its way into what is measured.
  *
- * A world is clocks, what ties them (senders of beacons, pulses, messages), programs on observed nodes, and faults; it
- * is read from YAML (docs/sim.md says what may be in it) and drawn from one seed. Simulating it gives the session that
- * captures of it would have given, with truth.json beside: the true clock maps, which cvl_score() compares with.
+ * A world is clocks, what ties them (senders of beacons, pulses, messages), programs on observed
+ * nodes, and faults; it is read from YAML (docs/sim.md says what may be in it) and drawn from one
+ * seed. Simulating it gives the session that captures of it would have given, with truth.json
+ * beside: the true clock maps, which cvl_score() compares with.
  *
- * True time is in ns from the world's start. Nothing is shared between worlds: each may be used by a thread of its own,
- * and a world that does not change by several.
+ * True time is in ns from the world's start. Nothing is shared between worlds: each may be used by
+ * a thread of its own, and a world that does not change by several.
  */
 #ifndef COEVAL_SIM_H
 #define COEVAL_SIM_H
@@ -28,8 +29,8 @@ CVL_BEGIN_DECLS
 struct cvl_sim;
 
 /**
- * Read a world from @len bytes of YAML, called @name in messages. CVL_E_SYNTAX with the byte offset for what is no
- * world, CVL_E_RANGE, CVL_E_LIMIT, CVL_E_NOMEM. cvl_sim_free() it.
+ * Read a world from @len bytes of YAML, called @name in messages. CVL_E_SYNTAX with the byte offset
+ * for what is no world, CVL_E_RANGE, CVL_E_LIMIT, CVL_E_NOMEM. cvl_sim_free() it.
  */
 CVL_API int cvl_sim_parse(struct cvl_sim **sim, const char *text, size_t len, const char *name,
 			  struct cvl_error *err);
@@ -44,8 +45,9 @@ CVL_API void cvl_sim_free(struct cvl_sim *sim);
 CVL_API void cvl_sim_seed(struct cvl_sim *sim, uint64_t seed);
 
 /**
- * Let it last @ns instead, up to 31 days. Faults that would begin after that are dropped; @dropped, which may be NULL,
- * gets their number. CVL_E_USAGE if the world cannot last that long: it is then what it was.
+ * Let it last @ns instead, up to 31 days. Faults that would begin after that are dropped; @dropped,
+ * which may be NULL, gets their number. CVL_E_USAGE if the world cannot last that long: it is then
+ * what it was.
  */
 CVL_API int cvl_sim_duration(struct cvl_sim *sim, int64_t ns, size_t *dropped,
 			     struct cvl_error *err);
@@ -74,21 +76,25 @@ CVL_API void cvl_sim_info(const struct cvl_sim *sim, struct cvl_sim_info *info);
 CVL_API bool cvl_sim_clock(const struct cvl_sim *sim, size_t i, char name[CVL_SIM_NAME]);
 
 /**
- * Let the world happen, and store what captures would have stored as the new session @path, with truth.json in it: the
- * form of sync.json, with bounds of 0. A clock whose ticks go back has a true map up to there. @progress counts clocks, and
- * may be NULL. The same world gives the same session. CVL_E_USAGE if @path exists; CVL_E_CANCELLED leaves what was written.
+ * Let the world happen, and store what captures would have stored as the new session @path, with
+ * truth.json in it: the form of sync.json, with bounds of 0. A clock whose ticks go back has a true
+ * map up to there. @progress counts clocks, and may be NULL. The same world gives the same session.
+ * CVL_E_USAGE if @path exists; CVL_E_CANCELLED leaves what was written.
  */
 CVL_API int cvl_sim_run(const struct cvl_sim *sim, const char *path,
 			const struct cvl_progress *progress, struct cvl_error *err);
 
 /**
- * Write the lines of @clock (each sender's beacons, then pulses, then programs' pins) to the file @path as raw samples, a
- * byte each, at the clock's rate. CVL_E_USAGE if there is no such clock.
+ * Write the lines of @clock (each sender's beacons, then pulses, then programs' pins) to the file
+ * @path as raw samples, a byte each, at the clock's rate. CVL_E_USAGE if there is no such clock.
  */
 CVL_API int cvl_sim_samples(const struct cvl_sim *sim, const char *clock, const char *path,
 			    struct cvl_error *err);
 
-/** The world of a demonstration: observers that sample 8 lines at 8 MHz by clocks that are off, and all hear a beacon a second. */
+/**
+ * The world of a demonstration: observers that sample 8 lines at 8 MHz by clocks that are off, and
+ * all hear a beacon a second.
+ */
 struct cvl_sim_demo;
 
 #define CVL_SIM_DEMO_OBSERVERS 4
@@ -106,8 +112,9 @@ CVL_API void cvl_sim_demo_free(struct cvl_sim_demo *demo);
 CVL_API double cvl_sim_demo_rate_off_ppm(const struct cvl_sim_demo *demo, unsigned i);
 
 /**
- * Write what the observers sampled and which beacons they heard to files in the directory @dir, and import them into the
- * new session @path. The samples, a byte each, are removed again; the beacons stay as observerN-beacons.csv.
+ * Write what the observers sampled and which beacons they heard to files in the directory @dir, and
+ * import them into the new session @path. The samples, a byte each, are removed again; the beacons
+ * stay as observerN-beacons.csv.
  */
 CVL_API int cvl_sim_demo_capture(const struct cvl_sim_demo *demo, const char *dir, const char *path,
 				 struct cvl_error *err);
@@ -123,23 +130,28 @@ struct cvl_sim_demo_score {
 };
 
 /**
- * Compare each edge of @session, which cvl_sim_demo_capture() made of @demo, with the truth; @nominal: by nominal clocks,
- * not by its clock maps. The timeline begins where the first observer did, whole seconds from the sender's time: these
- * are taken off.
+ * Compare each edge of @session, which cvl_sim_demo_capture() made of @demo, with the truth;
+ * @nominal: by nominal clocks, not by its clock maps. The timeline begins where the first observer
+ * did, whole seconds from the sender's time: these are taken off.
  */
 CVL_API int cvl_sim_demo_compare(const struct cvl_sim_demo *demo, struct cvl_session *session,
 				 bool nominal, struct cvl_sim_demo_score *score,
 				 struct cvl_error *err);
 
-/* ---- tasks of a simulated processor, for trying rules that choose a frequency: see coeval/freq.h ---- */
+/*
+ * ---- tasks of a simulated processor, for trying rules that choose a frequency: see coeval/freq.h
+ * ----
+ */
 
 /** As many as the thesis on task characterization measured. */
 #define CVL_SIM_TASKS 69
 
 enum cvl_sim_tasks_kind {
-	CVL_SIM_TASKS_MIXED,     /* some miss in the flash cache, some wait for a time */
-	CVL_SIM_TASKS_COMPUTING, /* none waits for a time, as in the benchmark suite of the thesis */
-	CVL_SIM_TASKS_CONSTANT, /* nor do waiting cycles switch less: energy is exactly equation 2.6 */
+	CVL_SIM_TASKS_MIXED, /* some miss in the flash cache, some wait for a time */
+	/* none waits for a time, as in the benchmark suite of the thesis */
+	CVL_SIM_TASKS_COMPUTING,
+	/* nor do waiting cycles switch less: energy is exactly equation 2.6 */
+	CVL_SIM_TASKS_CONSTANT,
 	CVL_SIM_TASKS_KINDS
 };
 
@@ -147,8 +159,8 @@ enum cvl_sim_tasks_kind {
 CVL_API const char *cvl_sim_tasks_kind_name(size_t kind);
 
 /**
- * @n tasks, each under every policy of @device, with and without wait-state adaption and cache, at every frequency, with their
- * true energies. The same @seed gives the same ones. CVL_E_NOMEM.
+ * @n tasks, each under every policy of @device, with and without wait-state adaption and cache, at
+ *    every frequency, with their true energies. The same @seed gives the same ones. CVL_E_NOMEM.
  */
 CVL_API int cvl_sim_tasks_make(struct cvl_freq_table **table, const struct cvl_freq_device *device,
 			       enum cvl_sim_tasks_kind kind, uint64_t seed, size_t n,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One session seen by every estimator that can use its observations, and in depth by one of them: how estimators compare, and the
- * numbers that a report (coeval/report.h) tells and draws.
+ * One session seen by every estimator that can use its observations, and in depth by one of them:
+ * how estimators compare, and the numbers that a report (coeval/report.h) tells and draws.
  */
 #ifndef COEVAL_STUDY_H
 #define COEVAL_STUDY_H
@@ -34,7 +34,9 @@ struct cvl_study_result {
 	double quantile[CVL_STUDY_QUANTILES]; /* of absolute errors, ns, if score.n */
 };
 
-/** Course of one clock. Times are seconds from the study's begin; values that are not there are NaN. */
+/**
+ * Course of one clock. Times are seconds from the study's begin; values that are not there are NaN.
+ */
 struct cvl_study_clock {
 	const struct cvl_clock_sync *sync;
 	double usual_rate; /* ppm, the median of the points below */
@@ -63,13 +65,14 @@ struct cvl_study {
 };
 
 /**
- * Make the study of @session, which stays as it is and must outlive it. Observations are read as @opts say. With truth.json beside the
- * session each estimator is scored as well.
+ * Make the study of @session, which stays as it is and must outlive it. Observations are read as
+ * @opts say. With truth.json beside the session each estimator is scored as well.
  *
- * @estimator  the one to look at in depth; NULL, or one that these observations do not fit: the default
+ * @estimator  the one to look at in depth; NULL, or one that these observations do not fit: the
+ *             default
  *
- * Returns 0, or what keeps every estimator from it: CVL_E_NO when nothing ties the clocks; what cvl_observe() and cvl_truth_load() say.
- * Free it by cvl_study_free(). One thread at a time.
+ * Returns 0, or what keeps every estimator from it: CVL_E_NO when nothing ties the clocks; what
+ * cvl_observe() and cvl_truth_load() say. Free it by cvl_study_free(). One thread at a time.
  */
 CVL_API int cvl_study_make(struct cvl_study **study, struct cvl_session *session,
 			   const struct cvl_sync_opts *opts, const char *estimator,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a session holds, counted in one pass over its timeline: records, gaps and losses of each clock, what each stream has. How well each
- * clock is tied stands beside it, as sync.json has it.
+ * What a session holds, counted in one pass over its timeline: records, gaps and losses of each
+ * clock, what each stream has. How well each clock is tied stands beside it, as sync.json has it.
  *
  * An analysis (coeval/analysis.h).
  */
@@ -64,7 +64,10 @@ struct cvl_summary {
 CVL_API int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			     struct cvl_error *err);
 
-/** What was counted; final once it was ended, and so far what was pushed, but for streams' statistics and ends. */
+/**
+ * What was counted; final once it was ended, and so far what was pushed, but for streams'
+ * statistics and ends.
+ */
 CVL_API const struct cvl_summary *cvl_summary_result(const struct cvl_analysis *a);
 
 CVL_END_DECLS

@@ -2,9 +2,9 @@
 /**
  * Synchronisation: observations in, one clock map for each clock out.
  *
- * cvl_sync_run() reads the observations of a session (stored, or derived now by rules), hands them to an
- * estimator, and returns what sync.json holds. Nothing in the store changes, so it can be run again
- * with other settings for ever.
+ * cvl_sync_run() reads the observations of a session (stored, or derived now by rules), hands them
+ * to an estimator, and returns what sync.json holds. Nothing in the store changes, so it can be run
+ * again with other settings for ever.
  */
 #ifndef COEVAL_SYNC_H
 #define COEVAL_SYNC_H
@@ -19,8 +19,13 @@ CVL_BEGIN_DECLS
 
 enum cvl_verdict {
 	CVL_UNSYNCHRONISED, /* nothing ties it to the reference, or too little */
-	CVL_AMBIGUOUS, /* tied, but for whole periods (of pulses, or of keys that come again): more than one answer fits */
-	CVL_DEGRADED, /* tied, but observations contradict each other: the bound is not to be trusted */
+	/*
+	 * tied, but for whole periods (of pulses, or of keys that come again): more than one answer
+	 * fits
+	 */
+	CVL_AMBIGUOUS,
+	/* tied, but observations contradict each other: the bound is not to be trusted */
+	CVL_DEGRADED,
 	CVL_GOOD,
 };
 
@@ -36,14 +41,18 @@ struct cvl_pulse_rule {
 	bool rising;
 	int64_t period_ns;
 	/*
-	 * How far the line's source may be off true time, where each clock has a source of its own; its slow part is common to
-	 * neighbouring pulses. 0: all clocks hear one source, or sources that agree exactly.
+	 * How far the line's source may be off true time, where each clock has a source of its own;
+	 * its slow part is common to neighbouring pulses. 0: all clocks hear one source, or sources
+	 * that agree exactly.
 	 */
 	int64_t error_ns;
 	bool error_is_max; /* error_ns is never exceeded; else it holds 99.9 % of the time */
 };
 
-/** Fixed delays of receivers, which no estimator can see: found from one edge that is wired to several observers. */
+/**
+ * Fixed delays of receivers, which no estimator can see: found from one edge that is wired to
+ * several observers.
+ */
 struct cvl_calibration {
 	char line[64]; /* that it was found from */
 	size_t n;
@@ -58,18 +67,22 @@ struct cvl_calibration {
 struct cvl_sync_opts {
 	const char *estimator; /* NULL: by the kind of observations */
 	const char *reference; /* clock whose time becomes the timeline; NULL: see docs/sync.md */
-	const char *
-		sender; /* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
+	/* "pulse LINE" or "beacon N", whose time it becomes if no clock's; NULL: likewise */
+	const char *sender;
 	const char *const *match; /* names of built-in rules, or paths of YAML files */
 	size_t n_match;
-	const char *
-		recalled; /* settings of a struct cvl_sync, whose matching rules count with those; or NULL */
+	/* settings of a struct cvl_sync, whose matching rules count with those; or NULL */
+	const char *recalled;
 	struct cvl_pulse_rule pulse[CVL_RULES_MAX];
 	size_t n_pulse;
 	int64_t beacon_period_ns; /* time from one sequence number to the next; 0: 1 s */
-	char align[64];         /* a line: its first edge is the same one at all clocks; "": none */
-	int64_t start_bound_ns; /* claimed starts are taken to be within this of UTC, where nothing is stated; 0: they say nothing */
-	double max_drift_ppm;   /* how far a clock's rate may be off; 0: as stated of each clock */
+	char align[64]; /* a line: its first edge is the same one at all clocks; "": none */
+	/*
+	 * claimed starts are taken to be within this of UTC, where nothing is stated; 0: they say
+	 * nothing
+	 */
+	int64_t start_bound_ns;
+	double max_drift_ppm; /* how far a clock's rate may be off; 0: as stated of each clock */
 	struct {
 		const char *clock;
 		double ppm;
@@ -104,12 +117,16 @@ struct cvl_clock_sync {
 	int64_t bound_min, bound_max; /* between its first and last record, ns */
 	int64_t bound_median;         /* over the time between them */
 	/*
-	 * Clocks of one group are apart by what their maps say; those of different groups by unknown whole periods besides. 0: the
-	 * timeline's group. Of another group turn_ns is the period.
+	 * Clocks of one group are apart by what their maps say; those of different groups by
+	 * unknown whole periods besides. 0: the timeline's group. Of another group turn_ns is the
+	 * period.
 	 */
 	uint32_t group;
 	int64_t turn_ns;
-	/* How far the source of its pulses may be off, if it is its own: in every bound against clocks of another source. 0: none. */
+	/*
+	 * How far the source of its pulses may be off, if it is its own: in every bound against
+	 * clocks of another source. 0: none.
+	 */
 	int64_t reference_ns;
 	bool reference_is_max;
 	char decided_by[100]; /* what decided which pulses it heard, or "" */
@@ -127,20 +144,25 @@ struct cvl_sync {
 };
 
 /**
- * Synchronise. Returns 0 with *@sync filled when it could be run at all; whether each clock is tied is
- * in its verdict. CVL_E_USAGE for options that make no sense, CVL_E_NO when there are no observations.
+ * Synchronise. Returns 0 with *@sync filled when it could be run at all; whether each clock is tied
+ * is in its verdict. CVL_E_USAGE for options that make no sense, CVL_E_NO when there are no
+ * observations.
  */
 CVL_API int cvl_sync_run(struct cvl_sync **sync, struct cvl_session *session,
 			 const struct cvl_sync_opts *opts, struct cvl_error *err);
 
 /**
- * Ask for what @sync was made with: its rules, if @opts has none (match, pulses, the period of beacons), and then its limits and its
- * reference, as far as they were asked for and @opts has none. Rules in @opts replace all. @sync must outlive @opts. CVL_E_SYNTAX, CVL_E_NOMEM.
+ * Ask for what @sync was made with: its rules, if @opts has none (match, pulses, the period of
+ * beacons), and then its limits and its reference, as far as they were asked for and @opts has
+ * none. Rules in @opts replace all. @sync must outlive @opts. CVL_E_SYNTAX, CVL_E_NOMEM.
  */
 CVL_API int cvl_sync_recall(struct cvl_sync_opts *opts, const struct cvl_sync *sync,
 			    struct cvl_error *err);
 
-/** Call @see with the name of each matching rule that cvl_sync_recall() put into @opts; rules of one name in a row once. */
+/**
+ * Call @see with the name of each matching rule that cvl_sync_recall() put into @opts; rules of one
+ * name in a row once.
+ */
 CVL_API void cvl_sync_recalled(const struct cvl_sync_opts *opts,
 			       void (*see)(void *ctx, const char *name), void *ctx);
 
@@ -152,7 +174,10 @@ CVL_API int cvl_observe(struct cvl_observations **obs, struct cvl_session *sessi
 			const struct cvl_sync_opts *opts, struct cvl_error *err);
 CVL_API void cvl_observations_free(struct cvl_observations *obs);
 
-/** Tick of the mark before the last @back marks that clock @clock heard; false if it did not hear so many. */
+/**
+ * Tick of the mark before the last @back marks that clock @clock heard; false if it did not hear so
+ * many.
+ */
 CVL_API bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
 				   struct cvl_tick *tick);
 
@@ -161,9 +186,10 @@ CVL_API int cvl_sync_solve(struct cvl_sync **sync, const struct cvl_observations
 			   const char *estimator, struct cvl_error *err);
 
 /**
- * Call @see for every pulse and beacon that clock @clock heard, in no order between sources: when by its map, and how
- * far that is from when the mark was sent (sources the timeline is made of), or from the mean of what all clocks
- * say that heard it. Nothing is called for a clock without a map. Returns 0 or CVL_E_NOMEM.
+ * Call @see for every pulse and beacon that clock @clock heard, in no order between sources: when
+ * by its map, and how far that is from when the mark was sent (sources the timeline is made of), or
+ * from the mean of what all clocks say that heard it. Nothing is called for a clock without a map.
+ * Returns 0 or CVL_E_NOMEM.
  */
 CVL_API int cvl_sync_residuals(const struct cvl_sync *sync, const struct cvl_observations *obs,
 			       size_t clock,
@@ -178,7 +204,10 @@ struct cvl_advice_run {
 };
 
 #define CVL_ADVICE_RUNS 9
-/** So many times as many exchanges as there are is what the model is made for, and so many are not asked of it. */
+/**
+ * So many times as many exchanges as there are is what the model is made for, and so many are not
+ * asked of it.
+ */
 #define CVL_ADVICE_TRIED 4
 #define CVL_ADVICE_FAR 64
 
@@ -195,21 +224,29 @@ struct cvl_clock_advice {
 	size_t n;
 	struct cvl_advice_run
 		run[CVL_ADVICE_RUNS]; /* fewest exchanges first; none if nothing can be said */
-	/** As many times the exchanges keep the median or worst bound to what was wanted: INFINITY: no rate does; NAN: nothing was. */
+	/**
+	 * As many times the exchanges keep the median or worst bound to what was wanted: INFINITY:
+	 * no rate does; NAN: nothing was.
+	 */
 	double times_median, times_worst;
 };
 
 struct cvl_advice {
 	char *reference;
-	bool reached; /* of every clock of which something can be said some rate keeps the median to what was wanted, if anything was */
+	/*
+	 * of every clock of which something can be said some rate keeps the median to what was
+	 * wanted, if anything was
+	 */
+	bool reached;
 	size_t n;
 	struct cvl_clock_advice *clock;
 };
 
 /**
- * How bounds from messages would change with fewer or more of them. Fewer are measured: every second, fourth, ... exchange is kept, and
- * all is solved again. More are predicted by a model that is fitted to that (docs/sync.md). @estimator: NULL or one that works on
- * messages. @wanted_ns: a bound to find a rate for, or 0. CVL_E_NO where nothing can be said.
+ * How bounds from messages would change with fewer or more of them. Fewer are measured: every
+ * second, fourth, ... exchange is kept, and all is solved again. More are predicted by a model that
+ * is fitted to that (docs/sync.md). @estimator: NULL or one that works on messages. @wanted_ns: a
+ * bound to find a rate for, or 0. CVL_E_NO where nothing can be said.
  */
 CVL_API int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,
 			    const char *estimator, double wanted_ns, struct cvl_error *err);
@@ -227,9 +264,10 @@ CVL_API int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *sess
 			  struct cvl_error *err);
 
 /**
- * Find how much later than others each clock's receiver hears: by rising edges of @line, which stands at the same wire for
- * all clocks that have a line of that name, on the timeline that @session's sync.json makes (solved without a
- * calibration). CVL_E_NO when no edge was seen by two clocks within 1 ms. @progress, in bytes, may be NULL.
+ * Find how much later than others each clock's receiver hears: by rising edges of @line, which
+ * stands at the same wire for all clocks that have a line of that name, on the timeline that
+ * @session's sync.json makes (solved without a calibration). CVL_E_NO when no edge was seen by two
+ * clocks within 1 ms. @progress, in bytes, may be NULL.
  */
 CVL_API int cvl_calibrate(struct cvl_calibration **calibration, struct cvl_session *session,
 			  const char *line, const struct cvl_progress *progress,
@@ -240,13 +278,16 @@ CVL_API void cvl_calibration_free(struct cvl_calibration *calibration);
 CVL_API int cvl_calibration_save(const struct cvl_calibration *calibration,
 				 const struct cvl_session *session, struct cvl_error *err);
 
-/** Read a calibration.json; a directory stands for the one in it. CVL_E_SYNTAX, CVL_E_ENV if there is none. */
+/**
+ * Read a calibration.json; a directory stands for the one in it. CVL_E_SYNTAX, CVL_E_ENV if there
+ * is none.
+ */
 CVL_API int cvl_calibration_load(struct cvl_calibration **calibration, const char *path,
 				 struct cvl_error *err);
 
 /**
- * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json. Their times are
- * true time from the world's start.
+ * The true maps of a simulated session, kept beside it as truth.json in the form of sync.json.
+ * Their times are true time from the world's start.
  */
 CVL_API int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
 			   struct cvl_error *err);
@@ -257,8 +298,8 @@ CVL_API int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *se
 CVL_API const struct cvl_clock_sync *cvl_sync_find(const struct cvl_sync *sync, const char *name);
 
 /**
- * What is known of clock @i of @session; NULL: nothing. A trace that came after the synchronisation and is of a clock that it tied
- * (decoded from one of its lines) is tied with it.
+ * What is known of clock @i of @session; NULL: nothing. A trace that came after the synchronisation
+ * and is of a clock that it tied (decoded from one of its lines) is tied with it.
  */
 CVL_API const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
 						 const struct cvl_session *session, size_t i);
@@ -268,7 +309,8 @@ struct cvl_estimator_info {
 	bool messages; /* works on messages; else on pulses and beacons */
 	const struct cvl_option
 		*options; /* those of struct cvl_sync_opts that change how it works; or NULL */
-	bool follows; /* what it says of a time depends on the marks before it alone: see coeval/follow.h */
+	/* what it says of a time depends on the marks before it alone: see coeval/follow.h */
+	bool follows;
 };
 
 /** Estimator @i, or NULL past the last. The first of each kind is its default. */

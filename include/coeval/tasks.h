@@ -3,17 +3,17 @@
  * What the tasks of traced programs cost: time, cycles, instructions, accesses and energy, each
  * within a bound.
  *
- * A run of a task lasts from its begin to its end as the timeline shows them: writes to two stimulus
- * ports, a line that is high or low while it runs, or a span. What happened on the stream of the
- * marks is before or after a mark as it is there; on others it is so by its time, and what lies too
- * close to tell is counted as half, with a bound that says so. Counts are of the whole run, with
- * tasks that ran within it.
+ * A run of a task lasts from its begin to its end as the timeline shows them: writes to two
+ * stimulus ports, a line that is high or low while it runs, or a span. What happened on the stream
+ * of the marks is before or after a mark as it is there; on others it is so by its time, and what
+ * lies too close to tell is counted as half, with a bound that says so. Counts are of the whole
+ * run, with tasks that ran within it.
  *
  * A packet of a counter says that it has wrapped: 256 counts. What was left in the counter at the
- * begin, and what is left at the end, is between 0 and 255, so that n packets within a run mean 256 n
- * counts to within one packet. Summed over n runs that is n packets (proven). Where the remainder at
- * a begin is as likely to be any as any other, unless tasks run in step with the counter, a run that
- * counts c gives c / 256 packets on the average, rounded up or down: the sum is then within
+ * begin, and what is left at the end, is between 0 and 255, so that n packets within a run mean 256
+ * n counts to within one packet. Summed over n runs that is n packets (proven). Where the remainder
+ * at a begin is as likely to be any as any other, unless tasks run in step with the counter, a run
+ * that counts c gives c / 256 packets on the average, rounded up or down: the sum is then within
  * 1.95 sqrt(n) packets 99.9 % of the time (Hoeffding 1963), which is taken from 4 runs on.
  *
  * When runs are is known only when all were seen: what may have happened during them is kept till
@@ -57,25 +57,35 @@ CVL_API enum cvl_task_what cvl_task_what_find(const char *name);
 /** All zeros is usual. */
 struct cvl_tasks_opts {
 	uint64_t port_begin, port_end; /* both 0: CVL_TASK_PORT_BEGIN and CVL_TASK_PORT_END */
-	/** Lines that are high, or low, while a task runs. They are settled here, and outlive the analysis; what means the same line is one. */
+	/**
+	 * Lines that are high, or low, while a task runs. They are settled here, and outlive the
+	 * analysis; what means the same line is one.
+	 */
 	struct cvl_selector *pin;
 	size_t n_pins;
-	/** What each comparator watches: CVL_TASK_FLASH, CVL_TASK_RAM or CVL_TASK_PERIPHERAL, else nothing that is counted. */
+	/**
+	 * What each comparator watches: CVL_TASK_FLASH, CVL_TASK_RAM or CVL_TASK_PERIPHERAL, else
+	 * nothing that is counted.
+	 */
 	uint8_t region[CVL_TASK_COMPARATORS];
-	struct cvl_selector *
-		edges; /* line with packets of `counting` alone, which are counted by its edges, or NULL; as pin */
+	/* line with packets of `counting` alone, which are counted by its edges, or NULL; as pin */
+	struct cvl_selector *edges;
 	enum cvl_task_what counting;
 	const char *power; /* channel, or NULL */
 	double watts;      /* that one unit of the channel is */
 	bool functions;
-	bool has_delay; /* packets come out at most delay_ns after what they tell of; else at most as late as the last two times that some did */
+	/*
+	 * packets come out at most delay_ns after what they tell of; else at most as late as the
+	 * last two times that some did
+	 */
+	bool has_delay;
 	int64_t delay_ns;
 
 	/* how counts become figures */
 	uint64_t cycles_per_packet; /* of CYC: 64 or 1024 times (POSTPRESET + 1); 0: 1024 */
 	double cpu_hz;              /* cycles are duration times it; 0: they are counted */
-	uint32_t
-		enabled; /* bit per enum cvl_task_what: counted, though there may be no packet of it */
+	/* bit per enum cvl_task_what: counted, though there may be no packet of it */
+	uint32_t enabled;
 	double tracing_w;         /* what tracing itself takes, off the energy */
 	double cycles_per_access; /* of RAM, in the combined counter; 0: 1 */
 };
@@ -149,16 +159,17 @@ struct cvl_tasks_result {
 	struct cvl_task_function *function; /* by task, the most samples first */
 	size_t n_functions;
 	uint64_t packets[CVL_TASK_WHATS]; /* in the whole session */
-	uint32_t
-		measured; /* bit per enum cvl_task_what: there were packets of it, or it is enabled */
+	/* bit per enum cvl_task_what: there were packets of it, or it is enabled */
+	uint32_t measured;
 	uint64_t samples;   /* of power */
 	uint64_t lost_gaps; /* that overlap no run */
 };
 
 /**
- * @opts is copied, its strings and selectors are not. CVL_E_UNKNOWN_ID: a line or channel that there is not; CVL_E_USAGE. Later CVL_E_NO:
- * no task is marked, or clocks whose order matters are not tied; CVL_E_LIMIT: more tasks or runs than memory is spent on; CVL_E_IO,
- * CVL_E_FULL: the temporary file.
+ * @opts is copied, its strings and selectors are not. CVL_E_UNKNOWN_ID: a line or channel that
+ *       there is not; CVL_E_USAGE. Later CVL_E_NO: no task is marked, or clocks whose order matters
+ *       are not tied; CVL_E_LIMIT: more tasks or runs than memory is spent on; CVL_E_IO,
+ *       CVL_E_FULL: the temporary file.
  */
 CVL_API int cvl_tasks_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_tasks_opts *opts, struct cvl_error *err);
@@ -178,7 +189,10 @@ struct cvl_task_figures {
 	struct cvl_task_figure seconds, cycles, instructions, cycles_per_instruction;
 	struct cvl_task_figure count[CVL_TASK_WHATS]; /* cycles, instructions or accesses */
 	struct cvl_task_figure share[CVL_TASK_WHATS]; /* of the cycles; accesses a cycle */
-	/** Counters combined: (LSU - RAM * cycles_per_access) / cycles: thesis on task characterization, equation 10.1 */
+	/**
+	 * Counters combined: (LSU - RAM * cycles_per_access) / cycles: thesis on task
+	 * characterization, equation 10.1
+	 */
 	struct cvl_task_figure combined;
 	struct cvl_task_figure joule, watt;
 	bool statistical; /* bounds of counts are of 99.9 % */
@@ -196,8 +210,8 @@ CVL_API void cvl_task_run_figures(const struct cvl_tasks_result *r, const struct
 				  struct cvl_task_figures *out);
 
 /**
- * Means over the runs of task number @task; false if none ended. What is counted by packets is of the runs that no gap overlaps, as
- * long as there is one.
+ * Means over the runs of task number @task; false if none ended. What is counted by packets is of
+ * the runs that no gap overlaps, as long as there is one.
  */
 CVL_API bool cvl_task_mean(const struct cvl_tasks_result *r, size_t task,
 			   struct cvl_task_figures *out);

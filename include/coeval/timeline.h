@@ -2,10 +2,11 @@
 /**
  * The timeline: all streams of a session merged through their clock maps, in time order.
  *
- * It is read as slices: runs of records of one stream that come before anything else. Memory is one batch a
- * stream, however long the session. One thread at a time.
+ * It is read as slices: runs of records of one stream that come before anything else. Memory is one
+ * batch a stream, however long the session. One thread at a time.
  *
- * A range begins, for each stream whose levels are known there, with a CVL_STATE edge at its very beginning that restates them.
+ * A range begins, for each stream whose levels are known there, with a CVL_STATE edge at its very
+ * beginning that restates them.
  */
 #ifndef COEVAL_TIMELINE_H
 #define COEVAL_TIMELINE_H
@@ -39,12 +40,18 @@ struct cvl_slice {
 	size_t begin, end;
 };
 
-/** Open @session, which must outlive it, at its beginning; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what is wrong with the streams. */
+/**
+ * Open @session, which must outlive it, at its beginning; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM,
+ * and what is wrong with the streams.
+ */
 CVL_API int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *session,
 			      const struct cvl_timeline_opts *opts, struct cvl_error *err);
 CVL_API void cvl_timeline_close(struct cvl_timeline *tl);
 
-/** Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at CVL_LATE. */
+/**
+ * Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at
+ * CVL_LATE.
+ */
 CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice,
 			      struct cvl_error *err);
 
@@ -52,15 +59,17 @@ CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice,
 struct cvl_pick {
 	uint32_t kinds; /* of records: bits 1 << enum cvl_kind */
 	uint64_t lines; /* of CVL_EDGE those that change one of these */
-	const bool *
-		classes; /* of CVL_EVENT, CVL_BEGIN and CVL_END those of class k where this is set */
+	/* of CVL_EVENT, CVL_BEGIN and CVL_END those of class k where this is set */
+	const bool *classes;
 	size_t n_classes;
 };
 
 /**
- * Of stream @stream only what @pick asks for is handed out, before the first slice is: the rest is left out before streams are merged. Gaps,
- * slips, late records and edges by which levels become known come all the same, and the first and last record of each batch, so that it is known
- * up to where there are records. Not with a range: what is known at its begin may stand in any record. @pick outlives the last slice; NULL: all there is.
+ * Of stream @stream only what @pick asks for is handed out, before the first slice is: the rest is
+ * left out before streams are merged. Gaps, slips, late records and edges by which levels become
+ * known come all the same, and the first and last record of each batch, so that it is known up to
+ * where there are records. Not with a range: what is known at its begin may stand in any record.
+ * @pick outlives the last slice; NULL: all there is.
  */
 CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
 
@@ -72,8 +81,8 @@ CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
 
 /**
  * Half-width of record @i's time in ns: the map's, and what the capture cannot resolve (a tick of
- * resolution where the bound is proven, half of it where the map runs through readings that were rounded
- * alike). CVL_BOUND_UNKNOWN if the clock is not synchronised.
+ * resolution where the bound is proven, half of it where the map runs through readings that were
+ * rounded alike). CVL_BOUND_UNKNOWN if the clock is not synchronised.
  */
 CVL_API int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice,
 				   size_t i);
@@ -83,16 +92,25 @@ struct cvl_bound {
 	int64_t map;     /* of the clock map; CVL_BOUND_UNKNOWN: nothing is known */
 	int64_t capture; /* what the capture cannot resolve */
 	enum cvl_bound_kind kind;
-	int64_t reference; /* how far the source of its clock's pulses may be off true time; 0: as far as all others' */
+	/*
+	 * how far the source of its clock's pulses may be off true time; 0: as far as all others'
+	 */
+	int64_t reference;
 	bool reference_is_max;
 	uint32_t group;   /* of clocks that are apart by known periods; 0: the timeline's */
 	double drift_ppm; /* how far its clock's rate can be off; 0: not known */
 };
 
-/** Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or not to this timeline's period. */
+/**
+ * Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or not to this
+ * timeline's period.
+ */
 CVL_API int64_t cvl_bound_total(struct cvl_bound b);
 
-/** The parts of cvl_timeline_bound() that the clock alone decides: all but capture, at @tick of clock @clock. */
+/**
+ * The parts of cvl_timeline_bound() that the clock alone decides: all but capture, at @tick of
+ * clock @clock.
+ */
 CVL_API struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
 						  struct cvl_tick tick);
 
@@ -103,17 +121,21 @@ CVL_API struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 /**
  * Half-width of the difference of two times, of different clocks.
  *
- * Proven bounds add, and so do a proven one and a statistical one. The maps' parts of two statistical ones make
- * sqrt(a^2 + b^2): what the clocks err by is independent, or has a common part, which only lessens the difference. What the
- * captures cannot resolve is uniform, where that rule fails: it always adds. So does what sources of their own may be off, which may be
- * all bias: of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two groups are apart by whole
- * periods that nobody knows: CVL_BOUND_UNKNOWN.
+ * Proven bounds add, and so do a proven one and a statistical one. The maps' parts of two
+ * statistical ones make sqrt(a^2 + b^2): what the clocks err by is independent, or has a common
+ * part, which only lessens the difference. What the captures cannot resolve is uniform, where that
+ * rule fails: it always adds. So does what sources of their own may be off, which may be all bias:
+ * of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two
+ * groups are apart by whole periods that nobody knows: CVL_BOUND_UNKNOWN.
  */
 CVL_API int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 
-/** Whether a comes before b, given the bound of the pair. Two records of one stream: their order there. */
+/**
+ * Whether a comes before b, given the bound of the pair. Two records of one stream: their order
+ * there.
+ */
 CVL_API enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
 
 /** That it was opened on. */

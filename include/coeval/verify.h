@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Whether a session still is what was stored: every byte of it is read, and compared with the counts and digests that it carries.
+ * Whether a session still is what was stored: every byte of it is read, and compared with the
+ * counts and digests that it carries.
  */
 #ifndef COEVAL_VERIFY_H
 #define COEVAL_VERIFY_H
@@ -45,8 +46,9 @@ struct cvl_verify_opts {
 };
 
 /**
- * Verify the session in @path, which has to have a session.json. What does not hold is in *@v, no error; free it by cvl_verify_free().
- * Fails as cvl_session_open() if there is no session that can be opened.
+ * Verify the session in @path, which has to have a session.json. What does not hold is in *@v, no
+ * error; free it by cvl_verify_free(). Fails as cvl_session_open() if there is no session that can
+ * be opened.
  */
 CVL_API int cvl_verify_session(struct cvl_verify **v, const char *path,
 			       const struct cvl_verify_opts *opts, struct cvl_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A simulated bench behind pseudo-terminals: a target, a multimeter and an oscilloscope that see what it does, in a process of their
- * own. It can be told to misbehave.
+ * A simulated bench behind pseudo-terminals: a target, a multimeter and an oscilloscope that see
+ * what it does, in a process of their own. It can be told to misbehave.
  */
 #ifndef SIM_LAB_H
 #define SIM_LAB_H

@@ -130,7 +130,10 @@ static char *multimeter(struct sim_instrument *i, const char *line, size_t *n)
 
 /* ---- oscilloscope ---- */
 
-/* A pulse from line 0's edge to line 1's, as the difference of both lines shows it, in the middle of the screen. */
+/*
+ * A pulse from line 0's edge to line 1's, as the difference of both lines shows it, in the middle
+ * of the screen.
+ */
 static char *scope_waveform(struct sim_instrument *i, size_t *n)
 {
 	char *out = malloc(SCOPE_POINTS + 16);

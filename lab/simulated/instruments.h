@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Simulated instruments: a digitising multimeter and an oscilloscope, as far as examples/taskbench uses them. Lines of SCPI in,
- * answers out; what they measure is told to them. Pure.
+ * Simulated instruments: a digitising multimeter and an oscilloscope, as far as examples/taskbench
+ * uses them. Lines of SCPI in, answers out; what they measure is told to them. Pure.
  */
 #ifndef SIM_INSTRUMENTS_H
 #define SIM_INSTRUMENTS_H

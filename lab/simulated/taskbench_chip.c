@@ -8,8 +8,9 @@
 #define REALLY 1000u
 
 /*
- * What one iteration (8 operations, see firmware/apps/workloads/synthetic.c) costs: cycles of one and more per instruction, and accesses. Made
- * up from what the Cortex-M4's manual says of instructions; the chip has no pipeline.
+ * What one iteration (8 operations, see firmware/apps/workloads/synthetic.c) costs: cycles of one
+ * and more per instruction, and accesses. Made up from what the Cortex-M4's manual says of
+ * instructions; the chip has no pipeline.
  */
 struct cost {
 	const char *name;
@@ -203,7 +204,9 @@ static double work(struct sim_chip *c, const struct workload *w, double iteratio
 		return n[BENCH_CYCLES];
 	}
 	if (!strcmp(w->name, "spi")) {
-		/* two accesses to the peripheral and one to RAM a byte, or as long as the bus takes */
+		/*
+		 * two accesses to the peripheral and one to RAM a byte, or as long as the bus takes
+		 */
 		double bus = 1024 * 8 * c->setting.hz / (arg > 0 ? arg : 1), busy = 1024 * 12;
 
 		n[BENCH_CYCLES] = iterations * (bus > busy ? bus : busy);

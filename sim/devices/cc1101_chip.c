@@ -109,7 +109,10 @@ static void after(struct cc1101_chip *c, unsigned mode, enum cc1101_state was)
 		go(c, to);
 }
 
-/* A packet begins to leave as soon as the TX FIFO has its first byte; until then the preamble goes on (section 15.4). */
+/*
+ * A packet begins to leave as soon as the TX FIFO has its first byte; until then the preamble goes
+ * on (section 15.4).
+ */
 static void try_send(struct cc1101_chip *c)
 {
 	struct chip_air out = { .start_ns = c->now_ns,
@@ -121,7 +124,10 @@ static void try_send(struct cc1101_chip *c)
 
 	if (c->state != CC1101_IN_TX || c->sending || !c->n_tx)
 		return;
-	/* The preamble began with TX, and is as long as it is set, or longer if the first byte was late. */
+	/*
+	 * The preamble began with TX, and is as long as it is set, or longer if the first byte was
+	 * late.
+	 */
 	if (c->tx_since_ns > out.start_ns - bits_ns(c, PREAMBLE_BITS))
 		out.start_ns = c->tx_since_ns;
 	else
@@ -130,7 +136,10 @@ static void try_send(struct cc1101_chip *c)
 	c->sending = true;
 	c->next_ns = out.start_ns + (int64_t)cc1101_air_ns(c->reg, c->tx[0]);
 	if (whole > c->n_tx) {
-		/* Ends when the FIFO runs dry. Bytes that would be written meanwhile are not modelled. */
+		/*
+		 * Ends when the FIFO runs dry. Bytes that would be written meanwhile are not
+		 * modelled.
+		 */
 		c->next_ns = out.start_ns +
 			     bits_ns(c, PREAMBLE_BITS + SYNC_BITS + 8 * (unsigned)c->n_tx);
 		c->next = CC1101_IN_TX_UNDERFLOW;
@@ -203,7 +212,10 @@ static void finish(struct cc1101_chip *c)
 {
 	c->receiving = false;
 	if (c->in.crc_bad && c->reg[CC1101_PKTCTRL1] & 0x08) {
-		/* CRC_AUTOFLUSH takes what else is in the FIFO with it (section 15.3.4 demands one packet only). */
+		/*
+		 * CRC_AUTOFLUSH takes what else is in the FIFO with it (section 15.3.4 demands one
+		 * packet only).
+		 */
 		c->flushed += c->n_rx;
 		c->n_rx = 0;
 		c->crc_pin = false;
@@ -455,7 +467,10 @@ int chip_transfer(void *chip, const uint8_t *tx, uint8_t *rx, size_t n)
 			header = mosi;
 			at = header & CC1101_ADDRESS_BITS;
 			miso = chip_status(c, header);
-			/* 30 to 3D are strobes, or with the burst bit status registers (section 10.4). */
+			/*
+			 * 30 to 3D are strobes, or with the burst bit status registers (section
+			 * 10.4).
+			 */
 			if (at >= CC1101_SRES && at <= CC1101_SNOP && !(header & CC1101_BURST))
 				strobe(c, at);
 			else

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A CC1101 as its SPI and its pins show it, in simulated time: what drivers and firmware are tried on.
+ * A CC1101 as its SPI and its pins show it, in simulated time: what drivers and firmware are tried
+ * on.
  *
- * After the data sheet, TI SWRS061I (sections are named in the source), and its errata, SWRZ020. Modelled: SPI, registers,
- * strobes, states with their transition times, both FIFOs, the packet handler with variable length, GDO0 and GDO2. Not
- * modelled: wake-on-radio, fixed and infinite length, FEC, Manchester, the analog side (a packet is on the channel or not).
+ * After the data sheet, TI SWRS061I (sections are named in the source), and its errata, SWRZ020.
+ * Modelled: SPI, registers, strobes, states with their transition times, both FIFOs, the packet
+ * handler with variable length, GDO0 and GDO2. Not modelled: wake-on-radio, fixed and infinite
+ * length, FEC, Manchester, the analog side (a packet is on the channel or not).
  */
 #ifndef SIM_CC1101_CHIP_H
 #define SIM_CC1101_CHIP_H
@@ -44,7 +46,10 @@ struct cc1101_chip {
 	int64_t spi_byte_ns; /* how long a byte takes on SPI; 0: no time passes */
 	bool unsteady;       /* RXBYTES is wrong once after each byte that came in (SWRZ020) */
 	void (*on_pin)(void *ctx, int pin, bool level, int64_t now_ns); /* GDO0 and GDO2 */
-	/* When the first byte after the preamble is there; the first bit may have left by then, but no sync word. */
+	/*
+	 * When the first byte after the preamble is there; the first bit may have left by then, but
+	 * no sync word.
+	 */
 	void (*on_sent)(void *ctx, const struct chip_air *air);
 	void *ctx;
 

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The trace units of a Cortex-M3, M4 or M7 in a chip, as a program sees them: registers to read and write, and a processor that
- * runs. DWT, ITM, trace port with its line, the debug port, and of an STM32 the pins and the timer that
- * firmware/lib/swotrace uses. What really happened is kept beside.
+ * The trace units of a Cortex-M3, M4 or M7 in a chip, as a program sees them: registers to read and
+ * write, and a processor that runs. DWT, ITM, trace port with its line, the debug port, and of an
+ * STM32 the pins and the timer that firmware/lib/swotrace uses. What really happened is kept
+ * beside.
  *
- * Time is counted in cycles of the processor, from 0 on. A step of the processor is an instruction or a piece of one: what it counts
- * and does happens at its end, and counters that wrap then share a packet. Nothing here knows how long an instruction takes.
- * Sources: ARMv7-M Architecture Reference Manual, C1.8 to C1.10 and appendix D4; thesis chapters 6 and 7.
+ * Time is counted in cycles of the processor, from 0 on. A step of the processor is an instruction
+ * or a piece of one: what it counts and does happens at its end, and counters that wrap then share
+ * a packet. Nothing here knows how long an instruction takes. Sources: ARMv7-M Architecture
+ * Reference Manual, C1.8 to C1.10 and appendix D4; thesis chapters 6 and 7.
  *
- * Ideal where chips differ: a packet enters the output in the cycle in which its cause happened, and local timestamps are exact.
+ * Ideal where chips differ: a packet enters the output in the cycle in which its cause happened,
+ * and local timestamps are exact.
  */
 #ifndef SIM_DWT_H
 #define SIM_DWT_H
@@ -30,7 +33,10 @@ struct dwt_chip_config {
 	bool no_counters; /* but for the cycle counter */
 	bool no_packets;
 	bool jtag; /* the debug port awaits JTAG: the trace pin is not the trace's */
-	/* A bit takes so many cycles and the prescaler's value: 1 by the architecture, 2 in the thesis (25 ns at 80 MHz). */
+	/*
+	 * A bit takes so many cycles and the prescaler's value: 1 by the architecture, 2 in the
+	 * thesis (25 ns at 80 MHz).
+	 */
 	uint8_t bit_cycles;
 	uint8_t fifo_bytes;    /* 20 at least; more than these are lost */
 	uint8_t access_cycles; /* of a register, 1 at least */
@@ -40,7 +46,9 @@ struct dwt_chip_config {
 /** Four comparators of 15 bits, as in the thesis. */
 extern const struct dwt_chip_config dwt_chip_l476;
 
-/** A step of the processor: what it adds to counters (CPI, EXC, SLEEP, LSU, FOLD), and what it does. */
+/**
+ * A step of the processor: what it adds to counters (CPI, EXC, SLEEP, LSU, FOLD), and what it does.
+ */
 struct dwt_step {
 	uint8_t cycles;
 	uint8_t add[5];
@@ -108,7 +116,10 @@ struct dwt_chip {
 void dwt_chip_init(struct dwt_chip *c, const struct dwt_chip_config *config, swo_edge_fn *edge,
 		   void *ctx);
 
-/** A load or store of the program: struct swo_bus (firmware/lib/swotrace/bus.h) takes them as they are. @chip: struct dwt_chip. */
+/**
+ * A load or store of the program: struct swo_bus (firmware/lib/swotrace/bus.h) takes them as they
+ * are. @chip: struct dwt_chip.
+ */
 uint32_t dwt_chip_read(void *chip, uint32_t address);
 void dwt_chip_write(void *chip, uint32_t address, uint32_t value);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What of an STM32 stands between the trace port and the timer: clock control, pins, timer 2, and the debug port that owns the pin. */
+/*
+ * What of an STM32 stands between the trace port and the timer: clock control, pins, timer 2, and
+ * the debug port that owns the pin.
+ */
 #include "sim/devices/dwt_internal.h"
 
 #include <assert.h>
@@ -132,7 +135,10 @@ static void set_pins(struct dwt_chip *c, uint32_t value)
 
 /* ---- */
 
-/* Bits of the clock control of an L476 that follow others: oscillators that are on are ready, the source asked for is in use. */
+/*
+ * Bits of the clock control of an L476 that follow others: oscillators that are on are ready, the
+ * source asked for is in use.
+ */
 static uint32_t follows(const struct dwt_chip *c, uint32_t address, unsigned *shift)
 {
 	if (c->config.kind == DWT_CHIP_L476 && address == 0x40021000u) {

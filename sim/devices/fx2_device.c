@@ -225,7 +225,9 @@ static int load(struct fx2_device *d, bool in, uint16_t address, uint8_t *data, 
 		}
 		return 1;
 	}
-	/* Only under reset may program memory be written without the program noticing (TRM, 3.8). */
+	/*
+	 * Only under reset may program memory be written without the program noticing (TRM, 3.8).
+	 */
 	if (address + (size_t)length > FX2_RAM || !(d->cpucs & 1))
 		return STALL;
 	if (in)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Model of an FX2LP analyzer as USB sees it: bare until firmware is loaded, then as firmware/lib/wire/fx2_wire.h says.
+ * Model of an FX2LP analyzer as USB sees it: bare until firmware is loaded, then as
+ * firmware/lib/wire/fx2_wire.h says.
  *
- * Time is counted in sampling periods, called ticks, from the first FX2_START on. It goes on only by samples that the
- * host takes, by losses that were ordered, and by fx2_device_skip(): so a busy host makes nothing overflow.
+ * Time is counted in sampling periods, called ticks, from the first FX2_START on. It goes on only
+ * by samples that the host takes, by losses that were ordered, and by fx2_device_skip(): so a busy
+ * host makes nothing overflow.
  */
 #ifndef SIM_FX2_DEVICE_H
 #define SIM_FX2_DEVICE_H
@@ -14,7 +16,10 @@
 
 struct fx2_device;
 
-/** What the lines show at @n ticks from @first on: a byte each, or two (low one first) if more than 8 lines are sampled. */
+/**
+ * What the lines show at @n ticks from @first on: a byte each, or two (low one first) if more than
+ * 8 lines are sampled.
+ */
 typedef void fx2_levels_fn(void *ctx, uint64_t first, size_t n, uint8_t *out);
 
 struct fx2_device_opts {
@@ -33,7 +38,8 @@ void fx2_device_free(struct fx2_device *d);
 
 /** What may go wrong with it. @at: the tick from which on; @n as said. */
 enum fx2_trouble {
-	FX2_OVERFLOW, /* the buffers are full, @n ticks are lost (at the end of the packet with that tick) */
+	/* the buffers are full, @n ticks are lost (at the end of the packet with that tick) */
+	FX2_OVERFLOW,
 	FX2_STALL,       /* the endpoint stalls until its halt is cleared */
 	FX2_BABBLE,      /* one transfer gets more than was asked for */
 	FX2_SILENT,      /* nothing more until the next FX2_START */

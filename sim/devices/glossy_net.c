@@ -120,7 +120,9 @@ static double when(const struct node *n, double count)
 	return n->at + (count - n->counts) / n->rate;
 }
 
-/* The count now. Rounding in when() must not leave the timer one short of where it was waited for. */
+/*
+ * The count now. Rounding in when() must not leave the timer one short of where it was waited for.
+ */
 static uint64_t count_now(const struct node *n)
 {
 	return (uint64_t)floor(counts_at(n, n->net->t) + 1e-3);
@@ -365,7 +367,10 @@ static void begin_second(struct net *net, double second)
 	}
 }
 
-/* Counts from the receiver's pulse to @q. The firmware's 64-bit count is the timer's, as both began below 2^32. */
+/*
+ * Counts from the receiver's pulse to @q. The firmware's 64-bit count is the timer's, as both began
+ * below 2^32.
+ */
 static double since_pulse(const struct node *n, uint64_t q)
 {
 	uint64_t count = n->glossy.count;

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A simulated network of nodes that run firmware/apps/glossy (everything but the board and the radio chip), with its truth.
+ * A simulated network of nodes that run firmware/apps/glossy (everything but the board and the
+ * radio chip), with its truth.
  *
- * Each node has a crystal, a 32-bit timer, a radio and, to compare with, a GPS receiver. True time is in ns; second k is at k * 10^9.
+ * Each node has a crystal, a 32-bit timer, a radio and, to compare with, a GPS receiver. True time
+ * is in ns; second k is at k * 10^9.
  *
  * What errs:
  *   a crystal is off by a fixed part and walks, a step every second;
- *   the radio's and the timer's clock are one: a sync word is noticed at the next tick, and the answer leaves a whole number of ticks
- *   after it;
- *   each reception is off by a normal error (hop_ns), which is the model of all that a demodulator does;
- *   a pulse of a GPS receiver is off by a normal error (gps_ns).
+ *   the radio's and the timer's clock are one: a sync word is noticed at the next tick, and the
+ *   answer leaves a whole number of ticks after it; each reception is off by a normal error
+ *   (hop_ns), which is the model of all that a demodulator does; a pulse of a GPS receiver is off
+ *   by a normal error (gps_ns).
  *
- * Who hears whom: path loss by distance, a fade drawn for each packet and link, a threshold. Of several that send the same within
- * half a symbol the strongest is heard and sets the time (the others do not disturb it); another that is not 3 dB weaker ruins the packet.
+ * Who hears whom: path loss by distance, a fade drawn for each packet and link, a threshold. Of
+ * several that send the same within half a symbol the strongest is heard and sets the time (the
+ * others do not disturb it); another that is not 3 dB weaker ruins the packet.
  */
 #ifndef SIM_GLOSSY_NET_H
 #define SIM_GLOSSY_NET_H
@@ -33,8 +36,8 @@ struct glossy_net_config {
 	uint64_t seed;
 	unsigned nodes;
 	const struct glossy_net_place *place;
-	struct glossy_config
-		node; /* of all; id is the place in the list and one, initiator as @initiators says */
+	/* of all; id is the place in the list and one, initiator as @initiators says */
+	struct glossy_config node;
 	uint64_t initiators;  /* a bit each */
 	uint64_t deaf_pulses; /* initiators whose receiver gives no pulses, a bit each */
 	uint32_t timer_hz;
@@ -63,23 +66,30 @@ struct glossy_net_heard {
 	double pps_ns; /* true time of its pulse, from the second on */
 };
 
-/** What air and chip make of the time between a slot's beginning and its stamp, and of a slot: to be set in a node's configuration. */
+/**
+ * What air and chip make of the time between a slot's beginning and its stamp, and of a slot: to be
+ * set in a node's configuration.
+ */
 uint32_t glossy_net_heard_ns(void);
 uint32_t glossy_net_slot_ns(void);
 
-/** 31 nodes up to four hops from the first, as chosen: rings about it, closed at one and two hops. */
+/**
+ * 31 nodes up to four hops from the first, as chosen: rings about it, closed at one and two hops.
+ */
 extern const struct glossy_net_place glossy_net_office[GLOSSY_NET_OFFICE];
 
 /**
- * The paper's network for its 6 h: 13 MHz, a flood a second, alpha 0.1, GPS receivers of 30 ns. The error of a reception and the walk
- * of crystals are fitted to the two standard deviations of node 3 in Table III, one hop from the initiator, and to nothing else. What
- * the paper does not say (M, how many packets, places) is chosen; see docs/glossy.md.
+ * The paper's network for its 6 h: 13 MHz, a flood a second, alpha 0.1, GPS receivers of 30 ns. The
+ * error of a reception and the walk of crystals are fitted to the two standard deviations of node 3
+ * in Table III, one hop from the initiator, and to nothing else. What the paper does not say (M,
+ * how many packets, places) is chosen; see docs/glossy.md.
  */
 struct glossy_net_config glossy_net_paper(uint64_t seed);
 
 /**
- * Run it. @second is called after each second with what all nodes made of it. Returns NULL, or what is wrong with
- * the configuration. @end, if not NULL, gets the nodes' states, to look at their counters only.
+ * Run it. @second is called after each second with what all nodes made of it. Returns NULL, or what
+ * is wrong with the configuration. @end, if not NULL, gets the nodes' states, to look at their
+ * counters only.
  */
 const char *glossy_net_run(const struct glossy_net_config *c,
 			   void (*second)(void *ctx, uint32_t k, const struct glossy_net_heard *h),

@@ -22,7 +22,9 @@ static uint8_t any_size(struct sim_random *r)
 	return size[sim_u64(r) % 3];
 }
 
-/* A number that takes exactly @size groups of seven bits, as chips write them: as few as hold it. */
+/*
+ * A number that takes exactly @size groups of seven bits, as chips write them: as few as hold it.
+ */
 static uint64_t groups(struct sim_random *r, unsigned size, unsigned bits)
 {
 	uint64_t v = sim_u64(r) & ((1ull << bits) - 1);

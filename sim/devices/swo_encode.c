@@ -123,8 +123,8 @@ void swo_tpiu_init(struct swo_tpiu *t)
 }
 
 /*
- * Byte 15 holds bit 0 of the seven data bytes at even places; where a switch of stream stands at one, whether the byte after it is
- * still of the stream before.
+ * Byte 15 holds bit 0 of the seven data bytes at even places; where a switch of stream stands at
+ * one, whether the byte after it is still of the stream before.
  */
 static size_t finish_frame(struct swo_tpiu *t, uint8_t *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The sending side of SWO, simulated: packets to bytes, bytes to TPIU frames, bytes to changes of the line.
- * The inverse of src/decode/, for the register model, tests and benchmarks.
+ * The sending side of SWO, simulated: packets to bytes, bytes to TPIU frames, bytes to changes of
+ * the line. The inverse of src/decode/, for the register model, tests and benchmarks.
  */
 #ifndef SWO_ENCODE_H
 #define SWO_ENCODE_H
@@ -11,8 +11,8 @@
 #define SWO_PACKET_MAX 16
 
 /**
- * Write packet @p. @page: of the encoder, begun as 0; a port on another page has its page packet put in front. Returns the
- * number of bytes, up to SWO_PACKET_MAX. ITM_BAD writes nothing.
+ * Write packet @p. @page: of the encoder, begun as 0; a port on another page has its page packet
+ * put in front. Returns the number of bytes, up to SWO_PACKET_MAX. ITM_BAD writes nothing.
  */
 size_t swo_put_packet(uint32_t *page, const struct itm_packet *p, uint8_t out[SWO_PACKET_MAX]);
 
@@ -23,7 +23,10 @@ struct swo_tpiu {
 };
 
 void swo_tpiu_init(struct swo_tpiu *t);
-/** Take a byte of @stream (1 to 111); full frames are appended to @out (up to 32 bytes). Returns how many bytes were. */
+/**
+ * Take a byte of @stream (1 to 111); full frames are appended to @out (up to 32 bytes). Returns how
+ * many bytes were.
+ */
 size_t swo_tpiu_put(struct swo_tpiu *t, uint8_t stream, uint8_t byte, uint8_t out[32]);
 /** Fill up the frame in hand with the null stream. Returns 0 or 16. */
 size_t swo_tpiu_flush(struct swo_tpiu *t, uint8_t out[16]);
@@ -45,8 +48,8 @@ struct swo_line {
 /** The line idles: high in NRZ, low in Manchester. Tells of no change. */
 void swo_line_init(struct swo_line *l, bool manchester, double bit, swo_edge_fn *edge, void *ctx);
 /**
- * Send @n bytes, not before @when and not before the line is free. In Manchester mode they are one packet: one start
- * bit, and an end. Returns when the line is free again.
+ * Send @n bytes, not before @when and not before the line is free. In Manchester mode they are one
+ * packet: one start bit, and an end. Returns when the line is free again.
  */
 double swo_line_send(struct swo_line *l, double when, const uint8_t *bytes, size_t n);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Random packets there and back: encoded, framed or not, sent on a line, sampled, and decoded again. For tests and benchmarks. */
+/**
+ * Random packets there and back: encoded, framed or not, sent on a line, sampled, and decoded
+ * again. For tests and benchmarks.
+ */
 #ifndef SWO_ROUND_H
 #define SWO_ROUND_H
 
@@ -26,8 +29,8 @@ struct swo_round {
 };
 
 /**
- * NRZ or Manchester, with or without frames, with the rate given or found, from 3 ticks a bit on: as @seed draws it. False: a packet is
- * lost, invented or changed.
+ * NRZ or Manchester, with or without frames, with the rate given or found, from 3 ticks a bit on:
+ * as @seed draws it. False: a packet is lost, invented or changed.
  */
 bool swo_round(struct swo_round *w, uint64_t seed);
 

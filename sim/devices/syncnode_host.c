@@ -39,8 +39,10 @@ static double counts_at(const struct host *h, double t)
 	return w->counts ? w->counts(w->ctx, t) - h->base : (t - w->begin_ns) * 1e-9 * w->timer_hz;
 }
 
-/* True time at which the timer comes to @count, not before now: by the nominal rate, which clocks nearly have, and by halving
- * for clocks that jump or stand. */
+/*
+ * True time at which the timer comes to @count, not before now: by the nominal rate, which clocks
+ * nearly have, and by halving for clocks that jump or stand.
+ */
 static double when(const struct host *h, double count)
 {
 	double ns = 1e9 / h->w->timer_hz, t = h->t, low = h->t, high;
@@ -68,7 +70,10 @@ static double when(const struct host *h, double count)
 	return high;
 }
 
-/* The count now, 64 bits. Rounding in when() must not leave the timer one short of where it was waited for. */
+/*
+ * The count now, 64 bits. Rounding in when() must not leave the timer one short of where it was
+ * waited for.
+ */
 static uint64_t count_now(const struct host *h)
 {
 	return (uint64_t)floor(counts_at(h, h->t) + 1e-3);

@@ -44,7 +44,10 @@ int64_t tracelab_clock_begin(const struct tracelab_clock *c, int64_t tick)
 	return c->cycle + TL_TICK_CYCLES * n + floor_div(n * c->steer + half, 2 * half);
 }
 
-/* A good edge at @at: the mean rate over 1, 2, 4 and 8 seconds as they become known, later over 8 alone. */
+/*
+ * A good edge at @at: the mean rate over 1, 2, 4 and 8 seconds as they become known, later over 8
+ * alone.
+ */
 static void good_edge(struct tracelab_clock *c, int64_t at)
 {
 	int64_t cycles = c->size.second * TL_TICK_CYCLES;

@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The disciplined clock of a TraceLab observer in paper mode (gateware/rtl/tl_clock.v), event by event: hours of PPS in no time.
- * A test holds it equal to the gateware, tick for tick and packet for packet.
+ * The disciplined clock of a TraceLab observer in paper mode (gateware/rtl/tl_clock.v), event by
+ * event: hours of PPS in no time. A test holds it equal to the gateware, tick for tick and packet
+ * for packet.
  *
- * Time here is the observer's own, in cycles of nominally 10 ns from the start; an edge's cycle is that in which the synchronised
- * line is first seen high. firmware/lib/wire/tracelab_wire.h (enum tl_clock) has the rules.
+ * Time here is the observer's own, in cycles of nominally 10 ns from the start; an edge's cycle is
+ * that in which the synchronised line is first seen high. firmware/lib/wire/tracelab_wire.h (enum
+ * tl_clock) has the rules.
  */
 #ifndef SIM_TRACELAB_CLOCK_H
 #define SIM_TRACELAB_CLOCK_H
 
 #include <stdint.h>
 
-/** How long a second is, in ticks; what is near its begin, in cycles; when the divider is set, in ticks. */
+/**
+ * How long a second is, in ticks; what is near its begin, in cycles; when the divider is set, in
+ * ticks.
+ */
 struct tracelab_clock_size {
 	int64_t second, window, steer_tick;
 };
@@ -20,8 +25,9 @@ struct tracelab_clock_size {
 extern const struct tracelab_clock_size tracelab_clock_usual;
 
 /**
- * What the clock tells: kind is of enum tl_clock, without TL_CLOCK_PPS. value is the offset in cycles, the steering value,
- * or for STEER_AT and ALIGN the tick that begins; 0 for REJECTED. cycle: when.
+ * What the clock tells: kind is of enum tl_clock, without TL_CLOCK_PPS. value is the offset in
+ * cycles, the steering value, or for STEER_AT and ALIGN the tick that begins; 0 for REJECTED.
+ * cycle: when.
  */
 typedef void tracelab_clock_tell(void *ctx, int kind, int64_t cycle, int64_t value);
 
@@ -61,8 +67,8 @@ void tracelab_clock_advance(struct tracelab_clock *clock, int64_t cycle);
 void tracelab_clock_edge(struct tracelab_clock *clock, int64_t cycle);
 
 /**
- * The cycle in which @tick begins, as far as is known now: right for ticks from the last STEER_AT to the next, which comes a
- * second later.
+ * The cycle in which @tick begins, as far as is known now: right for ticks from the last STEER_AT
+ * to the next, which comes a second later.
  */
 int64_t tracelab_clock_begin(const struct tracelab_clock *clock, int64_t tick);
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Model of a TraceLab observer as SPI and UART see it: firmware/lib/wire/tracelab_wire.h without the gateware. Events, samples and
- * actuations go through two queues and a ring to SPI; what finds no room is counted, and told when there is room.
+ * Model of a TraceLab observer as SPI and UART see it: firmware/lib/wire/tracelab_wire.h without
+ * the gateware. Events, samples and actuations go through two queues and a ring to SPI; what finds
+ * no room is counted, and told when there is room.
  *
- * Time is counted in cycles of its clock from fpga_new() on, and goes on by fpga_run() only. In paper mode the divider gets the settings that
- * the caller draws by fpga_steer(); the controller itself is in tracelab_clock.h.
+ * Time is counted in cycles of its clock from fpga_new() on, and goes on by fpga_run() only. In
+ * paper mode the divider gets the settings that the caller draws by fpga_steer(); the controller
+ * itself is in tracelab_clock.h.
  */
 #ifndef SIM_TRACELAB_FPGA_H
 #define SIM_TRACELAB_FPGA_H
@@ -18,7 +20,10 @@
 struct fpga;
 
 struct fpga_opts {
-	/** The next change of target lines and PPS behind cycle @after (of the model): its cycle and *levels; UINT64_MAX: none. */
+	/**
+	 * The next change of target lines and PPS behind cycle @after (of the model): its cycle and
+	 * *levels; UINT64_MAX: none.
+	 */
 	uint64_t (*next)(void *ctx, uint64_t after, uint16_t *levels);
 	/** Reading number @n. Bit 16: the ADC's frame is bad. */
 	uint32_t (*sample)(void *ctx, uint64_t n);

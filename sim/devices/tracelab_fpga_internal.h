@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by tracelab_fpga.c, what happens and how it gets to SPI, and tracelab_fpga_uart.c, the commands. */
+/**
+ * Shared by tracelab_fpga.c, what happens and how it gets to SPI, and tracelab_fpga_uart.c, the
+ * commands.
+ */
 #ifndef SIM_TRACELAB_FPGA_INTERNAL_H
 #define SIM_TRACELAB_FPGA_INTERNAL_H
 

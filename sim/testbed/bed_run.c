@@ -20,12 +20,18 @@
 
 #define NODES_MAX 64
 #define EVENTS_MAX 256
-/* The least that a bound must hold, where 99.9 % are promised: of some hundred thousand differences of a few hours' errors. */
+/*
+ * The least that a bound must hold, where 99.9 % are promised: of some hundred thousand differences
+ * of a few hours' errors.
+ */
 #define COVERAGE_LEAST 0.99
 
 /* ---- the world ---- */
 
-/* The clock room's nominal world, so long, with so many nodes; their pins move often enough to say something. */
+/*
+ * The clock room's nominal world, so long, with so many nodes; their pins move often enough to say
+ * something.
+ */
 static int make_world(struct world *w, const struct bed_run_opts *o, struct cvl_error *err)
 {
 	int rc = world_parse(w, (const char *)world_text, world_text_bytes, "nominal.yaml", err);
@@ -62,7 +68,10 @@ static int by_tick(const void *pa, const void *pb)
 	return a->tick < b->tick ? -1 : a->tick > b->tick;
 }
 
-/* One fault of the list in so many nodes: without a count each of the kinds befalls a third of them, once. */
+/*
+ * One fault of the list in so many nodes: without a count each of the kinds befalls a third of
+ * them, once.
+ */
 static bool add_faults(struct node_event *event, size_t *n, const char *word, size_t len,
 		       const struct bed_run_opts *o, size_t node, uint64_t rate_hz,
 		       struct sim_random *r)

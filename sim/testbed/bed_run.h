@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** A whole test bed on one machine: nodes run as processes, their sessions joined, synchronised and judged. */
+/**
+ * A whole test bed on one machine: nodes run as processes, their sessions joined, synchronised and
+ * judged.
+ */
 #ifndef TESTBED_BED_RUN_H
 #define TESTBED_BED_RUN_H
 
@@ -13,8 +16,8 @@ struct bed_run_opts {
 	unsigned nodes;     /* 1 to 64 */
 	int64_t duration_ns;
 	uint64_t seed;
-	const char *
-		faults; /* "unplug,overflow,deaf,kill,step,die", or NULL; "kill:3": so many on every node */
+	/* "unplug,overflow,deaf,kill,step,die", or NULL; "kill:3": so many on every node */
+	const char *faults;
 	unsigned jobs;       /* nodes that run at once; 0: as many as there are processors */
 	uint64_t disk_bytes; /* of a file system that is mounted for each node's session; 0: none */
 	bool json;
@@ -22,8 +25,8 @@ struct bed_run_opts {
 };
 
 /**
- * Run it and print how it went. Returns the exit status: 1 if anything was invented, lost without a gap, or out of its
- * bound; or a negative code with @err filled.
+ * Run it and print how it went. Returns the exit status: 1 if anything was invented, lost without a
+ * gap, or out of its bound; or a negative code with @err filled.
  */
 int bed_run(const struct bed_run_opts *opts, struct cvl_error *err);
 

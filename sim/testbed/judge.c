@@ -29,7 +29,10 @@ struct judge {
 	bool known;     /* what the pins were */
 	uint64_t first; /* true tick at which the stored segment begins */
 	bool in_gap;
-	/* before the last slip, which was at @slip_tick; for one that follows on it without a sample between */
+	/*
+	 * before the last slip, which was at @slip_tick; for one that follows on it without a
+	 * sample between
+	 */
 	uint64_t slip_tick, half;
 	size_t slip_at;
 	int64_t slip_shift;
@@ -92,7 +95,10 @@ static int add_knots(struct judge *j, uint64_t from, uint64_t to)
 
 /* ---- edges ---- */
 
-/* Everything that was there before true tick @to, which is behind what is stored: none of it may be missing. */
+/*
+ * Everything that was there before true tick @to, which is behind what is stored: none of it may be
+ * missing.
+ */
 static void expect_all(struct judge *j, uint64_t to)
 {
 	const struct bed_course *c = j->course;

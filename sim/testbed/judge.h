@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What came of a test bed, held against the truth: every edge that is stored must be one that was there, every one that was
- * there must be stored or lie in a gap, and slips must be as wide as they say.
+ * What came of a test bed, held against the truth: every edge that is stored must be one that was
+ * there, every one that was there must be stored or lie in a gap, and slips must be as wide as they
+ * say.
  */
 #ifndef TESTBED_JUDGE_H
 #define TESTBED_JUDGE_H
@@ -25,7 +26,8 @@ struct judgement {
 };
 
 /**
- * Judge clock @clock of @session, which was captured on @course; @log is what node_run() wrote. @truth gets its true map.
+ * Judge clock @clock of @session, which was captured on @course; @log is what node_run() wrote.
+ * @truth gets its true map.
  */
 int judge_clock(struct judgement *j, struct cvl_clock_sync *truth,
 		const struct cvl_session *session, size_t clock, const struct bed_course *course,

@@ -50,7 +50,10 @@ static const struct {
 	{ "no-renumber", FX2_NO_RENUMBER },
 };
 
-/* Line k is bit k + 3 of the tick: so every tick shows which it is, modulo 2^11 or 2^19, in eighths. */
+/*
+ * Line k is bit k + 3 of the tick: so every tick shows which it is, modulo 2^11 or 2^19, in
+ * eighths.
+ */
 static void counter(void *ctx, uint64_t first, size_t n, uint8_t *out)
 {
 	struct fx2_device *const *d = ctx;

@@ -32,7 +32,9 @@ struct mock *mock_new(struct cvl_error *err)
 {
 	struct mock *m = g_new0(struct mock, 1);
 
-	/* Transfers are copied through blocks of 256 KiB: not to be mapped and unmapped for each. */
+	/*
+	 * Transfers are copied through blocks of 256 KiB: not to be mapped and unmapped for each.
+	 */
 	mallopt(M_MMAP_THRESHOLD, 8 << 20);
 	mallopt(M_TRIM_THRESHOLD, 64 << 20);
 	m->testbed = umockdev_testbed_new();
@@ -211,7 +213,10 @@ static int plug_in(struct usb_port *p, struct cvl_error *err)
 	return rc;
 }
 
-/* umockdev leaves a call without an answer that is under way when its device is removed: by then all have had theirs. */
+/*
+ * umockdev leaves a call without an answer that is under way when its device is removed: by then
+ * all have had theirs.
+ */
 static gboolean forget(gpointer ctx)
 {
 	struct plug *plug = ctx;

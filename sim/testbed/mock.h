@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Simulated devices for real programs: what a child process opens under /dev and /sys are models, by way of umockdev.
- * libusb and spidev code in it run unmodified.
+ * Simulated devices for real programs: what a child process opens under /dev and /sys are models,
+ * by way of umockdev. libusb and spidev code in it run unmodified.
  *
- * Models are asked by a thread of umockdev's; everything here is called by the thread that calls mock_run(), which also
- * calls the callbacks of mock_after() and of a child's end. Whoever touches a model while a child runs holds mock_lock();
- * a model's own callbacks are called with it held.
+ * Models are asked by a thread of umockdev's; everything here is called by the thread that calls
+ * mock_run(), which also calls the callbacks of mock_after() and of a child's end. Whoever touches
+ * a model while a child runs holds mock_lock(); a model's own callbacks are called with it held.
  */
 #ifndef TESTBED_MOCK_H
 #define TESTBED_MOCK_H
@@ -21,8 +21,9 @@
 struct mock;
 
 /**
- * The first thing in main(): runs the program once more with umockdev's library in front, without which no child would hear of
- * devices that come and go. Returns in the second run; negative: it cannot.
+ * The first thing in main(): runs the program once more with umockdev's library in front, without
+ * which no child would hear of devices that come and go. Returns in the second run; negative: it
+ * cannot.
  */
 int mock_main(char **argv, struct cvl_error *err);
 
@@ -58,8 +59,9 @@ void mock_after(struct mock *m, double seconds, void (*fn)(void *ctx), void *ctx
 typedef void mock_exit_fn(void *ctx, pid_t pid, int status);
 
 /**
- * Run @argv (found in PATH) among the devices, with the variables of @env ("NAME=value", ended by NULL; or NULL) on top of ours.
- * Negative: it cannot be run. Devices outlive it: another can be run after it, or beside it.
+ * Run @argv (found in PATH) among the devices, with the variables of @env ("NAME=value", ended by
+ * NULL; or NULL) on top of ours. Negative: it cannot be run. Devices outlive it: another can be run
+ * after it, or beside it.
  */
 pid_t mock_spawn(struct mock *m, char *const argv[], const char *const env[], mock_exit_fn *fn,
 		 void *ctx, struct cvl_error *err);

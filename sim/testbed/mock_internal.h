@@ -43,10 +43,16 @@ struct mock {
 
 /** The ioctls of usbfs. */
 UMockdevIoctlBase *mock_usb_handler(struct plug *plug);
-/** Called under the lock when firmware was loaded: arranges for the port's device to come back as another. */
+/**
+ * Called under the lock when firmware was loaded: arranges for the port's device to come back as
+ * another.
+ */
 void mock_renumber(struct usb_port *port);
 
-/** Complete the system call of @client after a millisecond: else whoever asks again and again eats a processor. */
+/**
+ * Complete the system call of @client after a millisecond: else whoever asks again and again eats a
+ * processor.
+ */
 void mock_complete_later(UMockdevIoctlClient *client, int error);
 
 #endif

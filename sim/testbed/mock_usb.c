@@ -251,8 +251,8 @@ static int control_now(struct plug *plug, UMockdevIoctlData *data)
 /* ---- the rest ---- */
 
 /*
- * How many open files there are of a device. umockdev does not always notice the end of a process that was killed within a
- * system call; the kernel does.
+ * How many open files there are of a device. umockdev does not always notice the end of a process
+ * that was killed within a system call; the kernel does.
  */
 static unsigned open_files(const struct plug *plug)
 {

@@ -344,7 +344,10 @@ static void look_at_memory(struct node *n, uint64_t tick)
 		n->used.peak_kib = kib;
 }
 
-/* What the capture's own metrics say of its work on samples; a killed one takes its last second with it. */
+/*
+ * What the capture's own metrics say of its work on samples; a killed one takes its last second
+ * with it.
+ */
 static void add_samples_cpu(struct node *n)
 {
 	char line[512];
@@ -423,7 +426,10 @@ static void capture_ended(void *ctx, pid_t pid, int status)
 	struct node *n = ctx;
 	enum node_fault what = n->now ? n->now->what : NODE_FAULTS;
 	bool killed = what == NODE_KILL || what == NODE_FULL;
-	/* one that fails by itself is started again as a service is: the analyzer may have gone just as it began */
+	/*
+	 * one that fails by itself is started again as a service is: the analyzer may have gone
+	 * just as it began
+	 */
 	bool failed = status && what != NODE_DIE && n->restarts < RESTARTS_MAX;
 
 	(void)pid;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One node of the test bed: an FX2 analyzer and a CC1101, simulated, and a real `coeval capture` that observes by them.
+ * One node of the test bed: an FX2 analyzer and a CC1101, simulated, and a real `coeval capture`
+ * that observes by them.
  *
- * All runs on the node's simulated time, which goes on as samples are taken. What went wrong when is written down, so that
- * the judge knows which of the clock's ticks each stored tick was.
+ * All runs on the node's simulated time, which goes on as samples are taken. What went wrong when
+ * is written down, so that the judge knows which of the clock's ticks each stored tick was.
  */
 #ifndef TESTBED_NODE_H
 #define TESTBED_NODE_H
@@ -40,15 +41,16 @@ struct node_opts {
 /** What happened, and what its captures took. */
 struct node_usage {
 	unsigned faults[NODE_FAULTS]; /* that befell it */
-	double capture_cpu_s; /* of whole processes: with libusb, the kernel, and the emulation's library in them */
+	/* of whole processes: with libusb, the kernel, and the emulation's library in them */
+	double capture_cpu_s;
 	double samples_cpu_s; /* of that our work on samples, by the captures' own count */
 	long early_kib,
 		peak_kib; /* peak memory of a capture in the first tenth of the time, and ever */
 };
 
 /**
- * Run the node from its start to the end of the world. Returns the exit status of its last capture, or a negative code
- * with @err filled.
+ * Run the node from its start to the end of the world. Returns the exit status of its last capture,
+ * or a negative code with @err filled.
  */
 int node_run(const struct bed *bed, size_t i, const struct node_opts *opts, struct node_usage *used,
 	     struct cvl_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The host's clocks in simulated time, for a child that runs with preload/simclock.c in front: it finds the page by the
- * environment.
+ * The host's clocks in simulated time, for a child that runs with preload/simclock.c in front: it
+ * finds the page by the environment.
  */
 #ifndef TESTBED_SIMCLOCK_H
 #define TESTBED_SIMCLOCK_H

@@ -6,7 +6,10 @@
 #define TAIL 0.0005
 #define TERMS_MAX 2000
 
-/* Continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by the method of Lentz. */
+/*
+ * Continued fraction of the incomplete beta function (Abramowitz and Stegun 26.5.8), by the method
+ * of Lentz.
+ */
 static double fraction(double a, double b, double x)
 {
 	double c = 1, d = 1 - (a + b) * x / (a + 1), h;

@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /**
- * Interval that holds the probability of what was seen @k times in @n independent samples, at the least 99.9 % of the time: Clopper and
- * Pearson 1934, by the incomplete beta function. @n of 0: from 0 to 1.
+ * Interval that holds the probability of what was seen @k times in @n independent samples, at the
+ * least 99.9 % of the time: Clopper and Pearson 1934, by the incomplete beta function. @n of 0:
+ * from 0 to 1.
  */
 void binomial_999(uint64_t k, uint64_t n, double *low, double *high);
 

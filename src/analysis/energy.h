@@ -12,8 +12,8 @@ struct energy_pair {
 };
 
 /**
- * Add what the readings @p say of the interval from @begin to @end (INT64_MIN, INT64_MAX: open there). @apart: half-width of
- * its ends against these readings.
+ * Add what the readings @p say of the interval from @begin to @end (INT64_MIN, INT64_MAX: open
+ * there). @apart: half-width of its ends against these readings.
  */
 void energy_add(struct cvl_energy *e, int64_t begin, int64_t end, const struct energy_pair *p,
 		int64_t apart);

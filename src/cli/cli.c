@@ -252,7 +252,9 @@ void table_heads(struct table *t, const char *const *heads)
 		table_cell(t, "%s", *heads);
 }
 
-/* Columns on the screen, for text without control characters: UTF-8 continuation bytes take none. */
+/*
+ * Columns on the screen, for text without control characters: UTF-8 continuation bytes take none.
+ */
 static size_t text_width(const char *s)
 {
 	size_t n = 0;

@@ -71,9 +71,14 @@ int cli_end(int rc, const struct cvl_error *err, const struct problems *p);
 int cli_flush(void);
 
 /**
- * A line of progress on standard error, when that is a terminal: "what  42 %". Call as often as you like;
- * it draws ten times a second. total 0: bytes so far. The percentage runs once: of a second pass it is told that there is one. Clear it
- * before printing anything else.
+ * A line of progress on standard error, when that is a terminal: "what  42 %". Call as often as you
+ *                                                                       like; it draws ten times a
+ *                                                                       second. total 0: bytes so
+ *                                                                       far. The percentage runs
+ *                                                                       once: of a second pass it
+ *                                                                       is told that there is one.
+ *                                                                       Clear it before printing
+ *                                                                       anything else.
  */
 struct progress {
 	const char *what;
@@ -88,8 +93,9 @@ bool progress_show(void *progress, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);
 
 /**
- * Hand the session at @path to @study, with @timeline made ready to open it by: problems are told, and progress is shown as @doing; @study clears it
- * (timeline->progress.ctx) before it prints. Returns the exit status.
+ * Hand the session at @path to @study, with @timeline made ready to open it by: problems are told,
+ * and progress is shown as @doing; @study clears it (timeline->progress.ctx) before it prints.
+ * Returns the exit status.
  */
 int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *timeline,
 	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),
@@ -97,7 +103,10 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 
 /** "1 gap", "2 gaps"; thousands separated. */
 void cli_count(struct cvl_out *o, uint64_t n, const char *one);
-/** Rows of tables of options that verbs share, over struct cvl_timeline_opts: --from, --until and --node. */
+/**
+ * Rows of tables of options that verbs share, over struct cvl_timeline_opts: --from, --until and
+ * --node.
+ */
 extern const struct cli_option range_options[];
 
 #define RANGE_OPTIONS(offset)                                                \
@@ -131,7 +140,9 @@ void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(pri
 void table_heads(struct table *t, const char *const *heads);
 /** Free it unprinted. */
 void table_drop(struct table *t);
-/** Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front. */
+/**
+ * Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front.
+ */
 void table_print(struct table *t, struct cvl_out *o, const char *align, const char *indent);
 
 #endif

@@ -12,7 +12,9 @@
 /** One row a clock: verdict, rate, observations, bounds and what they promise. */
 void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);
 
-/** Why each is what it is, but for good ones if not @all; and what would decide for ambiguous ones. */
+/**
+ * Why each is what it is, but for good ones if not @all; and what would decide for ambiguous ones.
+ */
 void clocks_reasons(const struct cvl_sync *sync, struct cvl_out *o, bool all, const char *indent);
 
 /** The same of one clock, as members of an object. */

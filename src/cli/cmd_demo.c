@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far it is off.
+ * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far
+ * it is off.
  */
 #include "beside.h"
 #include "cli.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A world from a file, made into the session that captures of it would have given, with the truth beside it.
+ * A world from a file, made into the session that captures of it would have given, with the truth
+ * beside it.
  */
 #include "cli.h"
 
@@ -130,7 +131,8 @@ static void period_text(char text[32], int64_t ns)
 #define COMMAND (CVL_PATH_MAX + 200)
 
 /*
- * The command that puts this world onto one timeline. Beacons are in the session; pulses and messages must be named.
+ * The command that puts this world onto one timeline. Beacons are in the session; pulses and
+ * messages must be named.
  */
 static void next_command(const struct sim *s, bool with_pulses, char text[COMMAND])
 {

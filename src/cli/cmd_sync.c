@@ -90,7 +90,10 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 	return solve(j, session, sync);
 }
 
-/* The rules of the last time, unless there are some. What cannot be read is written anew: it is no reason to fail. */
+/*
+ * The rules of the last time, unless there are some. What cannot be read is written anew: it is no
+ * reason to fail.
+ */
 static int recall(struct job *j, const struct cvl_session *session)
 {
 	const struct cvl_sync_opts *o = &j->given.opts;

@@ -4,7 +4,10 @@
 
 #include <string.h>
 
-/* What is wrong with the words, or asks for help, is told here: that needs no program that may be missing. */
+/*
+ * What is wrong with the words, or asks for help, is told here: that needs no program that may be
+ * missing.
+ */
 int bench_run(int argc, char **argv, const struct verb *verb)
 {
 	struct bench_request r = { 0 };

@@ -124,7 +124,10 @@ static void tell_all(const struct request *r, const struct cvl_freq_tally *tally
 	freq_tally_text(o, tally, found);
 }
 
-/* Tasks from the file, or those of seed number @k: what was found goes into @tally, and is told with the last one. */
+/*
+ * Tasks from the file, or those of seed number @k: what was found goes into @tally, and is told
+ * with the last one.
+ */
 static int work_on(const struct request *r, const struct cvl_freq_device *device, unsigned k,
 		   struct cvl_freq_tally *tally, struct problems *problems, struct cvl_out *o,
 		   struct cvl_error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completion: `coeval complete WORD...` prints what the last word can become, one a line, with what it is behind a tab; ":files" and ":dirs" ask
- * the shell for names of files. Scripts for shells only ask that.
+ * Completion: `coeval complete WORD...` prints what the last word can become, one a line, with what
+ * it is behind a tab; ":files" and ":dirs" ask the shell for names of files. Scripts for shells
+ * only ask that.
  */
 #include "help.h"
 
@@ -43,7 +44,10 @@ static bool is_session(const char *path)
 	return cvl_path_join(file, path, "session.json") && !stat(file, &st);
 }
 
-/* Behind the dots of "A..B" the first point stays as it was typed; a name may have its clock in front. */
+/*
+ * Behind the dots of "A..B" the first point stays as it was typed; a name may have its clock in
+ * front.
+ */
 static void put_named(const struct completion *c, const char *clock, const char *name,
 		      const char *what)
 {
@@ -134,7 +138,10 @@ static void put_options(const struct completion *c)
 	put(c, "--help", "explain this command");
 }
 
-/* Those in lower case are words that have to be typed as they are; of others the shell knows the files. */
+/*
+ * Those in lower case are words that have to be typed as they are; of others the shell knows the
+ * files.
+ */
 static void put_operand(const struct completion *c)
 {
 	const char *w = c->verb->operands, *last = NULL;

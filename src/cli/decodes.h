@@ -24,7 +24,10 @@ extern const struct cli_option decodes_options[];
 		.kind = OPTION_GROUP, .at = (offset), .group = decodes_options \
 	}
 
-/** Decode the lines on those of the session's clocks from number @first on, and of name @clock (NULL: all), that have them. */
+/**
+ * Decode the lines on those of the session's clocks from number @first on, and of name @clock
+ * (NULL: all), that have them.
+ */
 int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const char *clock,
 		const struct cvl_report *report, struct cvl_error *err);
 

@@ -6,8 +6,8 @@
 #include <coeval/sync.h>
 
 /**
- * Until nobody writes to the session at @path any more: write sync.json, and print the records up to where no mark can change a time any
- * more. Returns 0 or a negative code.
+ * Until nobody writes to the session at @path any more: write sync.json, and print the records up
+ * to where no mark can change a time any more. Returns 0 or a negative code.
  */
 int follow_session(const char *path, const struct cvl_sync_opts *opts, bool json,
 		   struct cvl_error *err);

@@ -35,7 +35,10 @@ void put_usage(FILE *f, const struct verb *verb)
 		fprintf(f, " %s", verb->operands);
 }
 
-/* Words of @text up to @columns, lines after the first behind @indent blanks; it begins in column @at. */
+/*
+ * Words of @text up to @columns, lines after the first behind @indent blanks; it begins in column
+ * @at.
+ */
 static void wrap(FILE *f, const char *text, int indent, int at)
 {
 	bool first = true;

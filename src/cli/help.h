@@ -8,7 +8,9 @@
 /** "sync [OPTIONS] SESSION", without a line's end. */
 void put_usage(FILE *f, const struct verb *verb);
 
-/** What `coeval help VERB` prints, or of one of its members alone. Returns 0, or the exit status. */
+/**
+ * What `coeval help VERB` prints, or of one of its members alone. Returns 0, or the exit status.
+ */
 int help_verb(const struct verb *verb, const char *member);
 
 /** What `coeval help` prints of @list, which NULL ends. */

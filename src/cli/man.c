@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Manual pages, out of the tables: `coeval man` prints coeval(1), `coeval man VERB` coeval-VERB(1). */
+/*
+ * Manual pages, out of the tables: `coeval man` prints coeval(1), `coeval man VERB` coeval-VERB(1).
+ */
 #include "help.h"
 
 #include <coeval/files.h>

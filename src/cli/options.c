@@ -48,7 +48,10 @@ const char *option_word(const struct cli_option *o, size_t i)
 	return o->word ? o->word(i) : words ? words[i] : NULL;
 }
 
-/* As it is written out; else, of those that are told, the only one that begins so. Old spellings give way to an option of the verb's own. */
+/*
+ * As it is written out; else, of those that are told, the only one that begins so. Old spellings
+ * give way to an option of the verb's own.
+ */
 const struct cli_option *option_find(const struct verb *verb, const char *name, size_t n,
 				     size_t *base)
 {

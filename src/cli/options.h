@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a verb: one table, from which the command line is read, and help, manual pages and completion are made.
+ * The options of a verb: one table, from which the command line is read, and help, manual pages and
+ * completion are made.
  *
- * A row says where in the verb's request its value goes, as an offset. Offsets in a group that several verbs share count from where the verb's
- * row for the group says.
+ * A row says where in the verb's request its value goes, as an offset. Offsets in a group that
+ * several verbs share count from where the verb's row for the group says.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -20,7 +21,8 @@ struct verb;
 enum option_kind {
 	OPTION_FLAG,  /* bool: true */
 	OPTION_UNSET, /* bool: false */
-	OPTION_TEXT, /* const char *, as are the next ones, which differ in how they are completed */
+	/* const char *, as are the next ones, which differ in how they are completed */
+	OPTION_TEXT,
 	OPTION_FILE,
 	OPTION_DIR,
 	OPTION_CLOCK,
@@ -62,7 +64,10 @@ struct cli_option {
 	bool must;       /* it has to be given */
 	bool optional;   /* its argument need not be given */
 	bool hidden;     /* not told, but taken */
-	/* Read @arg into @to, in place of what the kind does. Returns 0, the exit status of wrong usage, or -1: all is done. */
+	/*
+	 * Read @arg into @to, in place of what the kind does. Returns 0, the exit status of wrong
+	 * usage, or -1: all is done.
+	 */
 	int (*take)(const struct verb *verb, void *to, char *arg);
 };
 
@@ -84,7 +89,10 @@ const struct cli_option *option_next(struct option_walk *w);
 /** Word @i that @o can be, or NULL past the last. */
 const char *option_word(const struct cli_option *o, size_t i);
 
-/** The option of @verb called @name, of @n bytes; NULL if there is none. *@base is added to its offsets. */
+/**
+ * The option of @verb called @name, of @n bytes; NULL if there is none. *@base is added to its
+ * offsets.
+ */
 const struct cli_option *option_find(const struct verb *verb, const char *name, size_t n,
 				     size_t *base);
 const struct cli_option *option_letter(const struct verb *verb, char letter, size_t *base);
@@ -96,13 +104,16 @@ struct operands {
 };
 
 /**
- * Read the options of @verb into @request, and see that there are as many operands as it takes, which @operands gets. argv[0] is the verb. Returns -1 to go
- * on, or the exit status: what is wrong was told, or the help.
+ * Read the options of @verb into @request, and see that there are as many operands as it takes,
+ * which @operands gets. argv[0] is the verb. Returns -1 to go on, or the exit status: what is wrong
+ * was told, or the help.
  */
 int options_read(const struct verb *verb, void *request, int argc, char **argv,
 		 struct operands *operands);
 
-/** Of the words that @word gives, the one that was most likely meant by @text; NULL: none is near. */
+/**
+ * Of the words that @word gives, the one that was most likely meant by @text; NULL: none is near.
+ */
 const char *nearest_word(const char *text, const char *(*word)(const void *list, size_t i),
 			 const void *list);
 

@@ -2,8 +2,9 @@
 /**
  * A file or directory that has its name when it is whole, and not before.
  *
- * It is written beside that name, and renamed at the end. A failure, SIGINT, SIGTERM or SIGHUP removes it: what stood under the name
- * stays. What is no plain file (a pipe, a device, standard output) is written to directly. One at a time.
+ * It is written beside that name, and renamed at the end. A failure, SIGINT, SIGTERM or SIGHUP
+ * removes it: what stood under the name stays. What is no plain file (a pipe, a device, standard
+ * output) is written to directly. One at a time.
  */
 #ifndef CLI_OUTPUT_H
 #define CLI_OUTPUT_H
@@ -24,7 +25,10 @@ struct output {
 	sigset_t signals, before;
 };
 
-/** Prepare to write @path, "-" or NULL for standard output. Returns 0, CVL_E_IO, CVL_E_LIMIT. @o must stay where it is. */
+/**
+ * Prepare to write @path, "-" or NULL for standard output. Returns 0, CVL_E_IO, CVL_E_LIMIT. @o
+ * must stay where it is.
+ */
 int output_begin(struct output *o, const char *path, bool is_dir, struct cvl_error *err);
 
 /** Where to write to. */

@@ -97,7 +97,10 @@ static void put_claims(struct cvl_out *o, const struct cvl_precision_clock *c)
 	cvl_out_text(o, "\n");
 }
 
-/* What stamps of this clock are worth beside stamps that another processor of the machine took itself. */
+/*
+ * What stamps of this clock are worth beside stamps that another processor of the machine took
+ * itself.
+ */
 static void put_counter(struct cvl_out *o, const struct cvl_precision_clock *c)
 {
 	char slack[CVL_TIME_TEXT], limit[CVL_TIME_TEXT];

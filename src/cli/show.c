@@ -49,7 +49,10 @@ static int put_json(struct show *s, struct cvl_error *err)
 	return rc;
 }
 
-/* Whether record @i is asked for: of a state its begin and its end, and that it holds where something is known first. */
+/*
+ * Whether record @i is asked for: of a state its begin and its end, and that it holds where
+ * something is known first.
+ */
 static bool selected(struct show *s, const struct cvl_slice *sl, size_t i)
 {
 	struct cvl_match m;
@@ -71,7 +74,10 @@ int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err
 	return rc;
 }
 
-/* What the selection does not ask for need not be merged; but of edges all, as what changed is shown. */
+/*
+ * What the selection does not ask for need not be merged; but of edges all, as what changed is
+ * shown.
+ */
 static int pick(struct show *s, struct cvl_error *err)
 {
 	size_t n = cvl_timeline_streams(s->tl);

@@ -11,8 +11,8 @@
 struct sync_options {
 	struct cvl_sync_opts opts;
 	const char *match[CVL_RULES_MAX];
-	const char *
-		calibration; /* session or file, "none", or NULL: the session's own if there is one */
+	/* session or file, "none", or NULL: the session's own if there is one */
+	const char *calibration;
 	struct cvl_calibration *loaded;
 };
 

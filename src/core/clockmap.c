@@ -42,8 +42,10 @@ static struct cvl_time coarse(fine_time t)
 	return (struct cvl_time){ (int64_t)t };
 }
 
-/* distance * slope in 2^-32 ns: each partial product has at most 128 bits, and the whole part is cut off
- * where no int64 time could hold it anyway. */
+/*
+ * distance * slope in 2^-32 ns: each partial product has at most 128 bits, and the whole part is
+ * cut off where no int64 time could hold it anyway.
+ */
 static u128 advance(const struct segment *s, uint64_t distance)
 {
 	u128 whole = (u128)distance * s->slope_int;
@@ -74,7 +76,10 @@ static void slope_from_ratio(struct segment *s, u128 rise_fine, uint64_t run)
 
 static void slope_from_rate(struct segment *s, uint64_t rate_hz, double rate_ppb)
 {
-	/* 1e9 / (rate * (1 + ppb 1e-9)), the nominal part exact and the small correction in long double */
+	/*
+	 * 1e9 / (rate * (1 + ppb 1e-9)), the nominal part exact and the small correction in long
+	 * double
+	 */
 	long double ns = 1e9L / ((long double)rate_hz * (1 + (long double)rate_ppb * 1e-9L));
 
 	if (fabs(rate_ppb) < 1e-12) {
@@ -278,7 +283,10 @@ int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, st
 	return low;
 }
 
-/* Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as segment_time(). */
+/*
+ * Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as
+ * segment_time().
+ */
 static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n,
 			 uint64_t last, struct cvl_time *time)
 {

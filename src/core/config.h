@@ -73,7 +73,8 @@ struct config_key {
 	enum config_many many;
 	size_t length;      /* of lists: offset of its size_t */
 	size_t least, most; /* entries; most 0: CONFIG_LIST_MAX */
-	bool inside; /* the list is an array of @most in the struct; else a pointer to one in the memory */
+	/* the list is an array of @most in the struct; else a pointer to one in the memory */
+	bool inside;
 };
 
 struct config_shape {
@@ -82,7 +83,9 @@ struct config_shape {
 	size_t size;
 	const void *defaults;   /* of entries of lists, and of the root; NULL: zeros */
 	const char *short_form; /* the key that something else than a mapping stands for, or NULL */
-	/* Called when a struct is filled: 0, or a negative code after config_fail(). May be NULL. */
+	/*
+	 * Called when a struct is filled: 0, or a negative code after config_fail(). May be NULL.
+	 */
 	int (*end)(struct config *c, void *to);
 };
 

@@ -262,9 +262,9 @@ static inline unsigned count_digits(uint64_t v)
 }
 
 /*
- * Eight decimal digits of @v, which is below 10^8, one a byte, the first in the lowest: halves, quarters and
- * digits are split off in all lanes of the word at once. The factors are 1/100 and 1/10, right for up to 9999
- * and 99.
+ * Eight decimal digits of @v, which is below 10^8, one a byte, the first in the lowest: halves,
+ * quarters and digits are split off in all lanes of the word at once. The factors are 1/100 and
+ * 1/10, right for up to 9999 and 99.
  */
 static inline uint64_t eight_digits(uint64_t v)
 {
@@ -287,7 +287,10 @@ static const char pairs[] =
 	"40414243444546474849505152535455565758596061626364656667686970717273747576777879"
 	"8081828384858687888990919293949596979899";
 
-/* More than eight digits. Apart from the short ones, which are many more and then need no registers saved. */
+/*
+ * More than eight digits. Apart from the short ones, which are many more and then need no registers
+ * saved.
+ */
 static __attribute__((noinline)) char *text_long(char *w, uint64_t v)
 {
 	w = cvl_text_u64(w, v / 100000000);
@@ -407,7 +410,10 @@ static inline bool plain8(uint64_t x)
 {
 	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
 	uint64_t del = x ^ ones * 127, quote = x ^ ones * '"', slash = x ^ ones * '\\';
-	/* (y - ones * n) & ~y has a top bit set if and only if some byte of y is below n, which is at most 128 */
+	/*
+	 * (y - ones * n) & ~y has a top bit set if and only if some byte of y is below n, which is
+	 * at most 128
+	 */
 	uint64_t found = ((x - ones * 32) & ~x) | ((del - ones) & ~del) |
 			 ((quote - ones) & ~quote) | ((slash - ones) & ~slash);
 
@@ -415,8 +421,8 @@ static inline bool plain8(uint64_t x)
 }
 
 /*
- * Copy up to 16 characters to @w, as two halves that may overlap, so that no loop depends on their number. Returns
- * false if one of them needs an escape.
+ * Copy up to 16 characters to @w, as two halves that may overlap, so that no loop depends on their
+ * number. Returns false if one of them needs an escape.
  */
 static inline bool copy_plain(char *w, const char *s, size_t n)
 {
@@ -491,7 +497,10 @@ void cvl_out_json(struct cvl_out *o, const char *s, size_t n)
 	cvl_out_char(o, '"');
 }
 
-/* XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. U+0080 to U+009F are controls, too. */
+/*
+ * XML 1.0, section 2.2: no controls but tab and the ends of lines, nor U+FFFE and U+FFFF. U+0080 to
+ * U+009F are controls, too.
+ */
 static bool is_xml(const char *s, size_t len)
 {
 	unsigned char c = (unsigned char)*s;

@@ -206,7 +206,10 @@ int cvl_text_rename(const char *list, char **names, size_t n)
 	return 0;
 }
 
-/* A glob of @n characters. Only the last '*' is ever gone back to, so that it takes no more than both lengths multiplied. */
+/*
+ * A glob of @n characters. Only the last '*' is ever gone back to, so that it takes no more than
+ * both lengths multiplied.
+ */
 static bool matches(const char *glob, size_t n, const char *s)
 {
 	const char *end = glob + n, *star = NULL, *from = NULL;

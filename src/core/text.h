@@ -48,8 +48,8 @@ size_t cvl_text_split(char *line, char **cells, size_t max);
 int cvl_text_rename(const char *list, char **names, size_t n);
 
 /**
- * Whether @name, or what stands behind its last '.', is one of the globs of @list ("a*,b"). In them '*' is any characters and '?' one;
- * nothing else is special, so that "bus[3]" is what it says.
+ * Whether @name, or what stands behind its last '.', is one of the globs of @list ("a*,b"). In them
+ * '*' is any characters and '?' one; nothing else is special, so that "bus[3]" is what it says.
  */
 bool cvl_text_chosen(const char *list, const char *name);
 
@@ -70,9 +70,9 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 		    enum cvl_code code, const char *name, const char *what);
 
 /**
- * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the rest. What a file calls alike gets
- * "-2", "-3", ... appended; two of @list are CVL_E_USAGE.
- * Free them with cvl_names_free(), whatever is returned.
+ * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the
+ * rest. What a file calls alike gets "-2", "-3", ... appended; two of @list are CVL_E_USAGE. Free
+ * them with cvl_names_free(), whatever is returned.
  */
 int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);
 void cvl_names_free(char **names, size_t n);

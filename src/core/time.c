@@ -67,7 +67,10 @@ size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns)
 	return (size_t)len;
 }
 
-/* Digits with an optional point, times 10^@exp, cut below 1. Returns the first byte not read, or NULL. */
+/*
+ * Digits with an optional point, times 10^@exp, cut below 1. Returns the first byte not read, or
+ * NULL.
+ */
 static const char *parse_decimal(const char *s, int exp, uint64_t *out)
 {
 	unsigned __int128 v = 0;

@@ -11,7 +11,10 @@
 /* How far a pulse may be from a multiple: share of a unit, beside a tick's rounding. */
 #define SPREAD 0.15
 #define ROUNDING 0.75
-/* Share of the pulses that must be multiples. High ones of a serial line may hold a pause of any length. */
+/*
+ * Share of the pulses that must be multiples. High ones of a serial line may hold a pause of any
+ * length.
+ */
 #define MULTIPLES 0.66
 
 bool baud_keep(struct baud *b, uint64_t tick, bool level)
@@ -44,8 +47,8 @@ static double shortest(const double *sorted, unsigned n)
 }
 
 /*
- * Least squares of length = k x unit over the pulses of up to @longest units that are multiples, k being the nearest number. @share: of
- * those up to @longest, how many are.
+ * Least squares of length = k x unit over the pulses of up to @longest units that are multiples, k
+ * being the nearest number. @share: of those up to @longest, how many are.
  */
 static double fit(const double *sorted, unsigned n, double unit, unsigned longest, double *share)
 {

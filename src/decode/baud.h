@@ -15,17 +15,24 @@ struct baud {
 	bool level[BAUD_LEARN];
 };
 
-/** Keep what the line shows from @tick on, if that is a change. Returns false when there is room for no more after it. */
+/**
+ * Keep what the line shows from @tick on, if that is a change. Returns false when there is room for
+ * no more after it.
+ */
 bool baud_keep(struct baud *b, uint64_t tick, bool level);
 
 /**
- * Length of the unit of which the pulses kept are multiples, in ticks: the shortest pulses give it roughly, a least-squares fit of those
- * up to @longest units exactly. A pulse's length is known to a tick, so lines of at least three ticks a unit can be read. 0 if there are
- * too few pulses, or if they are multiples of nothing.
+ * Length of the unit of which the pulses kept are multiples, in ticks: the shortest pulses give it
+ * roughly, a least-squares fit of those up to @longest units exactly. A pulse's length is known to
+ * a tick, so lines of at least three ticks a unit can be read. 0 if there are too few pulses, or if
+ * they are multiples of nothing.
  */
 double baud_unit(const struct baud *b, unsigned longest);
 
-/** Level of the pulses that are longer than @unit x @longest: what the line idles at. -1: there are none, or of both levels alike. */
+/**
+ * Level of the pulses that are longer than @unit x @longest: what the line idles at. -1: there are
+ * none, or of both levels alike.
+ */
 int baud_idle(const struct baud *b, double unit, unsigned longest);
 
 #endif

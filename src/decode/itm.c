@@ -90,7 +90,10 @@ static size_t synchronised(struct itm *d, struct itm_packet *out)
 	return 1;
 }
 
-/* Zero bytes at the end of the payload before: where decoding was out of step, a synchronisation packet began there. */
+/*
+ * Zero bytes at the end of the payload before: where decoding was out of step, a synchronisation
+ * packet began there.
+ */
 static unsigned zeros_before(const struct itm *d)
 {
 	unsigned n = 0;

@@ -2,13 +2,15 @@
 /**
  * The packets of an Instrumentation Trace Macrocell, with those of the DWT that travel with them.
  *
- * Bytes in, packets out: all packets of ARMv7-M (Architecture Reference Manual, appendix D4) and what ARMv8-M adds to the same
- * protocol. Source of the encodings: those manuals, as two independent decoders read them.
+ * Bytes in, packets out: all packets of ARMv7-M (Architecture Reference Manual, appendix D4) and
+ * what ARMv8-M adds to the same protocol. Source of the encodings: those manuals, as two
+ * independent decoders read them.
  *
- * A packet means the same however the bytes are cut into pieces. A row of at least 47 zero bits and a one is a
- * synchronisation packet wherever it stands, also in the middle of what was taken for another packet: no packet holds so
- * many zeros. Bytes that are no packet become ITM_BAD; from there up to the next synchronisation packet nothing is
- * decoded, unless the stream has had none yet.
+ * A packet means the same however the bytes are cut into pieces. A row of at least 47 zero bits and
+ * a one is a synchronisation packet wherever it stands, also in the middle of what was taken for
+ * another packet: no packet holds so many zeros. Bytes that are no packet become ITM_BAD; from
+ * there up to the next synchronisation packet nothing is decoded, unless the stream has had none
+ * yet.
  */
 #ifndef DECODE_ITM_H
 #define DECODE_ITM_H
@@ -90,14 +92,17 @@ struct itm {
 void itm_init(struct itm *d);
 
 /**
- * Decode up to @n bytes into up to @room packets (at least 2). @used: how many bytes were taken; fewer than @n only when there is
- * no more room. Returns the number of packets.
+ * Decode up to @n bytes into up to @room packets (at least 2). @used: how many bytes were taken;
+ * fewer than @n only when there is no more room. Returns the number of packets.
  */
 size_t itm_feed(struct itm *d, const uint8_t *bytes, size_t n, struct itm_packet *out, size_t room,
 		size_t *used);
 
-/** Bytes are missing here (a framing error, a hole): what is in hand is dropped, and decoding goes on at the next synchronisation
- * packet, or, in a stream without any, at the next byte. Returns the number of packets: 0 or 1. */
+/**
+ * Bytes are missing here (a framing error, a hole): what is in hand is dropped, and decoding goes
+ * on at the next synchronisation packet, or, in a stream without any, at the next byte. Returns the
+ * number of packets: 0 or 1.
+ */
 size_t itm_hole(struct itm *d, struct itm_packet *out);
 
 /** The stream ends. A packet that is cut becomes ITM_BAD. Returns the number of packets: 0 or 1. */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
-/* A local timestamp takes at least two bytes to count up to this; one of one byte counts up to six. */
+/*
+ * A local timestamp takes at least two bytes to count up to this; one of one byte counts up to six.
+ */
 #define LOCAL_MAX ((1ull << 28) - 1)
 #define LOCAL_BYTES 5
 #define LOW_BITS 26
@@ -38,8 +40,9 @@ static void drop(struct itm_clock *c, size_t n)
 /* ---- the global clock ---- */
 
 /*
- * Where a packet at local ticks @from to @to stands between the last anchor and @next: on the line through both, which were somewhere in
- * their own local spans. Growing with the packet's tick, falling with those of the anchors.
+ * Where a packet at local ticks @from to @to stands between the last anchor and @next: on the line
+ * through both, which were somewhere in their own local spans. Growing with the packet's tick,
+ * falling with those of the anchors.
  */
 static struct itm_when between(const struct itm_clock *c, const struct itm_held *p,
 			       const struct itm_held *next)
@@ -61,7 +64,10 @@ static struct itm_when between(const struct itm_clock *c, const struct itm_held 
 	return w;
 }
 
-/* Before the first anchor nothing but local ticks tells how long ago a packet was; they are taken for global ones. */
+/*
+ * Before the first anchor nothing but local ticks tells how long ago a packet was; they are taken
+ * for global ones.
+ */
 static struct itm_when before(const struct itm_held *p, const struct itm_held *next)
 {
 	uint64_t ago = (next->to == ITM_OPEN ? next->from : next->to) - p->from;

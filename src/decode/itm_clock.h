@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The timestamps of an ITM stream made into one clock: packets in, packets with the ticks between which they happened out.
+ * The timestamps of an ITM stream made into one clock: packets in, packets with the ticks between
+ * which they happened out.
  *
- * Local timestamps tell how many ticks have passed since the one before; what stands between two of them happened between
- * them, and what stands right before one that is exact, at its tick. The chip counts them once every so many cycles (the
- * prescaler); it goes on counting while its buffer overflows, so that an overflow loses packets and no time.
+ * Local timestamps tell how many ticks have passed since the one before; what stands between two of
+ * them happened between them, and what stands right before one that is exact, at its tick. The chip
+ * counts them once every so many cycles (the prescaler); it goes on counting while its buffer
+ * overflows, so that an overflow loses packets and no time.
  *
- * Global timestamps tell a count of another counter, absolutely. In a stream that has them that count is the clock: what stands
- * between two of them happened between them, and local timestamps tell how far between, if the ratio of both counters did not change meanwhile
- * (ARMv7-M marks a clock change). So neither a prescaler nor a lost span has to be known.
+ * Global timestamps tell a count of another counter, absolutely. In a stream that has them that
+ * count is the clock: what stands between two of them happened between them, and local timestamps
+ * tell how far between, if the ratio of both counters did not change meanwhile (ARMv7-M marks a
+ * clock change). So neither a prescaler nor a lost span has to be known.
  *
- * Where bytes were lost in a stream of local timestamps alone, timestamps may have been among them: a slip tells how much may be missing.
+ * Where bytes were lost in a stream of local timestamps alone, timestamps may have been among them:
+ * a slip tells how much may be missing.
  */
 #ifndef DECODE_ITM_CLOCK_H
 #define DECODE_ITM_CLOCK_H
@@ -55,7 +59,8 @@ struct itm_clock {
 	uint64_t anchor, anchor_from,
 		anchor_to; /* the last one; local ticks between which it was */
 	bool anchored,
-		broken; /* broken: the ratio of local and global changed since, or packets were lost */
+		/* broken: the ratio of local and global changed since, or packets were lost */
+		broken;
 	struct itm_held held[ITM_CLOCK_HOLD];
 	size_t n, timed; /* held; those of them whose local ticks are known */
 };

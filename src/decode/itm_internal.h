@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by the two ways to decode an ITM's packets: byte by byte (itm.c), and whole packets at once (itm_quick.c). */
+/**
+ * Shared by the two ways to decode an ITM's packets: byte by byte (itm.c), and whole packets at
+ * once (itm_quick.c).
+ */
 #ifndef DECODE_ITM_INTERNAL_H
 #define DECODE_ITM_INTERNAL_H
 
@@ -46,15 +49,18 @@ static inline unsigned itm_payload(uint8_t header)
 /** Bits of a global timestamp of four groups that are its value; the rest are flags. */
 #define ITM_GLOBAL1_MASK 0x3ffffffu
 
-/** Say what packet of software or hardware @p is, whose value and size are set; @page of the ports. */
+/**
+ * Say what packet of software or hardware @p is, whose value and size are set; @page of the ports.
+ */
 void itm_source(uint32_t page, uint8_t header, struct itm_packet *p);
 
 /** Make the table that itm_quick() goes by. */
 void itm_quick_init(struct itm *d);
 
 /**
- * Decode packets that lie whole before @end as long as one follows the other, in a decoder that stands at a header. Leaves what is rare,
- * cut or wrong to be done byte by byte. Returns how many; @bytes is moved behind them.
+ * Decode packets that lie whole before @end as long as one follows the other, in a decoder that
+ * stands at a header. Leaves what is rare, cut or wrong to be done byte by byte. Returns how many;
+ * @bytes is moved behind them.
  */
 size_t itm_quick(struct itm *d, const uint8_t **bytes, const uint8_t *end, struct itm_packet *out,
 		 size_t room);

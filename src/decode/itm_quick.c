@@ -133,7 +133,10 @@ void itm_quick_init(struct itm *d)
 	}
 }
 
-/* Bytes of a number whose bytes but the last have bit 7 set, @x holding the first eight; more than eight: 9. */
+/*
+ * Bytes of a number whose bytes but the last have bit 7 set, @x holding the first eight; more than
+ * eight: 9.
+ */
 static unsigned groups(uint64_t x)
 {
 	uint64_t ends = ~x & 0x8080808080808080u;

@@ -2,8 +2,8 @@
 /**
  * What decoders of a line hand out: bytes, each with the ticks between which it was on the line.
  *
- * A decoder is pushed: it is told of each change of its line, and calls its sink for each byte. It holds no file,
- * allocates nothing after its init, and survives any edges.
+ * A decoder is pushed: it is told of each change of its line, and calls its sink for each byte. It
+ * holds no file, allocates nothing after its init, and survives any edges.
  */
 #ifndef DECODE_LINE_H
 #define DECODE_LINE_H

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * SWO in its Manchester mode: idle low; a one is a high half and a low half, a zero a low half and a high half. A start bit (a one),
- * bytes with the least significant bit first, and an end: no edge where a bit would have one in its middle.
- * Source: CoreSight Components TRM, serial wire output; which half is which follows from the 15 rising edges of an event counter
- * packet that were measured (Westphal 2022, 7.1).
+ * SWO in its Manchester mode: idle low; a one is a high half and a low half, a zero a low half and
+ * a high half. A start bit (a one), bytes with the least significant bit first, and an end: no edge
+ * where a bit would have one in its middle. Source: CoreSight Components TRM, serial wire output;
+ * which half is which follows from the 15 rising edges of an event counter packet that were
+ * measured (Westphal 2022, 7.1).
  *
- * A packet begins only behind an idle line. With a bit of 0 ticks its length is found as in decode/uart.h.
+ * A packet begins only behind an idle line. With a bit of 0 ticks its length is found as in
+ * decode/uart.h.
  */
 #ifndef DECODE_MANCHESTER_H
 #define DECODE_MANCHESTER_H

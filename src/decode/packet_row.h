@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Packets of one tracer, as they come over a line, by their numbers: which follow, which came before already, and where the core began
- * again. Pure.
+ * Packets of one tracer, as they come over a line, by their numbers: which follow, which came
+ * before already, and where the core began again. Pure.
  */
 #ifndef DECODE_PACKET_ROW_H
 #define DECODE_PACKET_ROW_H
@@ -15,7 +15,8 @@
 enum packet_row_is {
 	PACKET_FOLLOWS,  /* what is missing in front of it its number tells */
 	PACKET_REPEATED, /* its number was there: to be left out */
-	PACKET_RESTARTED /* the core began again: its clock has nothing to do with the packets before */
+	/* the core began again: its clock has nothing to do with the packets before */
+	PACKET_RESTARTED
 };
 
 #define PACKET_ROW_KEPT 64
@@ -32,8 +33,8 @@ struct packet_row {
 };
 
 /**
- * What @p, of @n bytes, is. A core whose memory does not keep the count of its boots looks as before the reset: its numbers go back to
- * the first few, in packets that are not those of before.
+ * What @p, of @n bytes, is. A core whose memory does not keep the count of its boots looks as
+ * before the reset: its numbers go back to the first few, in packets that are not those of before.
  */
 enum packet_row_is packet_row_put(struct packet_row *r, const struct tracer_packet *p, size_t n);
 

@@ -96,7 +96,10 @@ static bool emit(void *ctx, uint8_t stream, uint8_t value)
 	return true;
 }
 
-/* Whether the 16 bytes at @frame can be a frame that begins in @stream; says in @stream how it ends. */
+/*
+ * Whether the 16 bytes at @frame can be a frame that begins in @stream; says in @stream how it
+ * ends.
+ */
 static bool try_frame(const struct tpiu_raw *frame, uint8_t *stream, unsigned *ids)
 {
 	struct walk w = { .byte = may_be };
@@ -146,7 +149,9 @@ static void lose(struct tpiu *t)
 
 /* ---- where frames begin ---- */
 
-/* Frames from place @phase on: how many there are, or 0 if one cannot be. @ids: switches in them. */
+/*
+ * Frames from place @phase on: how many there are, or 0 if one cannot be. @ids: switches in them.
+ */
 static unsigned fits(const struct tpiu *t, unsigned phase, unsigned *ids)
 {
 	uint8_t stream = TPIU_UNKNOWN;
@@ -159,7 +164,10 @@ static unsigned fits(const struct tpiu *t, unsigned phase, unsigned *ids)
 	return n;
 }
 
-/* The place where frames fit, that with the fewest switches where several do; TPIU_FRAME if none does. */
+/*
+ * The place where frames fit, that with the fewest switches where several do; TPIU_FRAME if none
+ * does.
+ */
 static unsigned best_phase(const struct tpiu *t)
 {
 	unsigned best = TPIU_FRAME, fewest = UINT_MAX;

@@ -2,13 +2,16 @@
 /**
  * Frames of a Trace Port Interface Unit: 16 bytes that hold the bytes of several streams.
  *
- * Bytes at even places whose bit 0 is set switch to the stream in their upper bits; the others have their bit 0 in byte 15, which
- * says also whether a switch takes effect one byte later. FF FF FF 7F (full) and FF 7F (half), at an even place, are
- * synchronisation and no part of a frame. Source: CoreSight Architecture Specification, D4.2.
+ * Bytes at even places whose bit 0 is set switch to the stream in their upper bits; the others have
+ * their bit 0 in byte 15, which says also whether a switch takes effect one byte later. FF FF FF 7F
+ * (full) and FF 7F (half), at an even place, are synchronisation and no part of a frame. Source:
+ * CoreSight Architecture Specification, D4.2.
  *
- * Where frames begin is told by a full synchronisation. As long as there has been none, it is found from TPIU_LEARN bytes: frames can begin in 16 places,
- * and in all but one of them streams that are reserved or padding that is not zero turn up sooner or later. Where several are left, that with the fewest switches is taken: that is a
- * guess, and is counted as one. When what cannot be turns up later, what is in hand is dropped and the search begins again.
+ * Where frames begin is told by a full synchronisation. As long as there has been none, it is found
+ * from TPIU_LEARN bytes: frames can begin in 16 places, and in all but one of them streams that are
+ * reserved or padding that is not zero turn up sooner or later. Where several are left, that with
+ * the fewest switches is taken: that is a guess, and is counted as one. When what cannot be turns
+ * up later, what is in hand is dropped and the search begins again.
  */
 #ifndef DECODE_TPIU_H
 #define DECODE_TPIU_H

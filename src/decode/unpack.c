@@ -27,8 +27,9 @@ static int take(struct unpack *l, struct tracer_packet *p, size_t n, struct cvl_
 }
 
 /*
- * How many bytes at @at, of @n, are a packet with its checksum: 0 if there is none, SIZE_MAX if more have to come to know. The
- * layout proves nothing yet: what another program sends should be told from noise.
+ * How many bytes at @at, of @n, are a packet with its checksum: 0 if there is none, SIZE_MAX if
+ * more have to come to know. The layout proves nothing yet: what another program sends should be
+ * told from noise.
  */
 static size_t packet_at(const uint8_t *at, size_t n)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Bytes of a line (wire/trace_link.h) to packets. Pure: bytes in, packets out, counters beside. What is damaged is left out, and the
- * packets that follow say by their numbers what is missing.
+ * Bytes of a line (wire/trace_link.h) to packets. Pure: bytes in, packets out, counters beside.
+ * What is damaged is left out, and the packets that follow say by their numbers what is missing.
  */
 #ifndef DECODE_UNPACK_H
 #define DECODE_UNPACK_H
@@ -23,8 +23,8 @@ struct unpack {
 	uint32_t layout;
 	uint64_t packets;
 	uint64_t skipped; /* bytes that belong to no good packet */
-	uint64_t
-		foreign; /* packets with a good checksum, of another program or another core than the first */
+	/* packets with a good checksum, of another program or another core than the first */
+	uint64_t foreign;
 	uint32_t foreign_layout;
 	uint16_t core, foreign_core;
 	size_t have;

@@ -21,7 +21,10 @@ static int by_name(const void *pa, const void *pb)
 	return strcmp(*a, *b);
 }
 
-/* Whether there is a class called like the first @stem characters of @name and @suffix. 1, 0, or -1 out of memory. */
+/*
+ * Whether there is a class called like the first @stem characters of @name and @suffix. 1, 0, or -1
+ * out of memory.
+ */
 static int exists(const char **sorted, size_t n, const char *name, size_t stem, const char *suffix)
 {
 	char *other = malloc(stem + strlen(suffix) + 1);

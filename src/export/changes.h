@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A timeline as changes of single lines, for formats that have nothing else. What they cannot hold is counted, and told at
- * the end.
+ * A timeline as changes of single lines, for formats that have nothing else. What they cannot hold
+ * is counted, and told at the end.
  */
 #ifndef CHANGES_H
 #define CHANGES_H

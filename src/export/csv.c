@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One row a change: time_s,bound_ns,clock,kind,name,value,detail. The bound is empty where nothing is known
- * of it. Quoting follows RFC 4180.
+ * One row a change: time_s,bound_ns,clock,kind,name,value,detail. The bound is empty where nothing
+ * is known of it. Quoting follows RFC 4180.
  */
 #include "export/exporters.h"
 #include <coeval/fields.h>

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass: a stream for each stream of the session, all on one
- * clock class `timeline` in ns. Events keep their fields in their scopes, brought to whole bytes (tsdl_put.h), and packets their
- * context. What is added is called coeval_...: the bound of each time in the events' common context, the clock's name in that of packets.
+ * The timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass: a stream for each stream of
+ * the session, all on one clock class `timeline` in ns. Events keep their fields in their scopes,
+ * brought to whole bytes (tsdl_put.h), and packets their context. What is added is called
+ * coeval_...: the bound of each time in the events' common context, the clock's name in that of
+ * packets.
  */
 #include "export/exporters.h"
 #include "timeline/survey.h"
@@ -392,7 +394,8 @@ static bool is_member(const struct cvl_type *t, const char *name)
 }
 
 /*
- * A value for member @t of the events' common context, @context, where a gap has none: zeros. False: it cannot be of zeros.
+ * A value for member @t of the events' common context, @context, where a gap has none: zeros.
+ * False: it cannot be of zeros.
  */
 static bool put_nothing(struct exporter *x, const struct cvl_type *context,
 			const struct cvl_type *t)
@@ -500,8 +503,8 @@ static uint32_t id_of(const struct cvl_slice *sl, size_t i)
 }
 
 /*
- * Make the packet's context that of the source's packet which record @i is of. All of a batch is of one packet, so an event
- * of it tells for a gap, too.
+ * Make the packet's context that of the source's packet which record @i is of. All of a batch is of
+ * one packet, so an event of it tells for a gap, too.
  */
 static int follow_context(struct exporter *x, const struct cvl_slice *sl, size_t i,
 			  struct cvl_error *err)
@@ -563,7 +566,10 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 	x->to = &o->packet;
 	if (o->open && o->packet.n >= PACKET_BYTES)
 		end_packet(x, sl->stream);
-	/* CTF readers want rising time within a stream; what came out of order stands where it came, and its bound tells by how much */
+	/*
+	 * CTF readers want rising time within a stream; what came out of order stands where it
+	 * came, and its bound tells by how much
+	 */
 	if (t < o->last) {
 		if (bound != CVL_BOUND_UNKNOWN)
 			bound = cvl_add_sat(bound, (int64_t)(o->last - t));
@@ -592,7 +598,10 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 
 /* ---- all of it ---- */
 
-/* A stream of the session is one of the same name; of several traces, that of its clock comes first. */
+/*
+ * A stream of the session is one of the same name; of several traces, that of its clock comes
+ * first.
+ */
 static int name_file(const struct exporter *x, size_t s, const char *dir, char path[CVL_PATH_MAX])
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(x->tl, s);

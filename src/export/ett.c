@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The text of the Event Timestamping Tool's fextract (Martins and Casimiro, DI/FCUL TR-00-4, 3.3.2): a line an event, its time in
- * ns, its code and its probe. Every event that has a probe and a code is one. A line cannot hold a bracket: the time stands in the
- * middle of it. Nor can it hold a gap: how many are left out is told.
+ * The text of the Event Timestamping Tool's fextract (Martins and Casimiro, DI/FCUL TR-00-4,
+ * 3.3.2): a line an event, its time in ns, its code and its probe. Every event that has a probe and
+ * a code is one. A line cannot hold a bracket: the time stands in the middle of it. Nor can it hold
+ * a gap: how many are left out is told.
  */
 #include "export/changes.h"
 #include "export/exporters.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FlockLab's gpiotracing.csv: timestamp,observer_id,node_id,pin_name,value, with UTC seconds and seven decimals.
+ * FlockLab's gpiotracing.csv: timestamp,observer_id,node_id,pin_name,value, with UTC seconds and
+ * seven decimals.
  *
- * FlockLab knows nine pins by name, and takes a pin to be low until a row says otherwise. So lines are named after pins, and of
- * the levels at the beginning those that are high are written.
+ * FlockLab knows nine pins by name, and takes a pin to be low until a row says otherwise. So lines
+ * are named after pins, and of the levels at the beginning those that are high are written.
  */
 #include "export/changes.h"
 #include "export/exporters.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CSV of Grace (Harms et al., DCOSS 2022, III-F): timestamp,host,channel,state, in the order of time. Timestamps
- * are whole ns from the timeline's zero; channels are numbered from 0. The levels at each host's beginning are written first,
- * so that a reader need not guess them.
+ * The CSV of Grace (Harms et al., DCOSS 2022, III-F): timestamp,host,channel,state, in the order of
+ * time. Timestamps are whole ns from the timeline's zero; channels are numbered from 0. The levels
+ * at each host's beginning are written first, so that a reader need not guess them.
  */
 #include "export/changes.h"
 #include "export/exporters.h"

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The fields of an event as notes of a Perfetto event, and what they say about where it belongs. */
+/**
+ * The fields of an event as notes of a Perfetto event, and what they say about where it belongs.
+ */
 #ifndef NOTES_H
 #define NOTES_H
 
@@ -24,11 +26,12 @@ struct notes_about {
 };
 
 /**
- * Write all fields of record @i as notes called @prefix and their path ("hdr.seq", "data[3]"); an enumeration's label as one
- * called "PATH.label".
+ * Write all fields of record @i as notes called @prefix and their path ("hdr.seq", "data[3]"); an
+ * enumeration's label as one called "PATH.label".
  *
- * A task is what vtid, tid, task or thread in a context, or task or thread in the event itself, say; a core cpu_id, cpu
- * or core in a context, or core in the event. A name is a text called function, func or name, or the address addr.
+ * A task is what vtid, tid, task or thread in a context, or task or thread in the event itself,
+ * say; a core cpu_id, cpu or core in a context, or core in the event. A name is a text called
+ * function, func or name, or the address addr.
  */
 int notes_fields(struct perfetto *p, struct cvl_stream *stream, const struct cvl_batch *batch,
 		 size_t i, const char *prefix, struct notes_about *about, struct cvl_error *err);

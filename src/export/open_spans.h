@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Spans that have begun and not ended, so that those of one name that overlap can be kept apart. */
+/**
+ * Spans that have begun and not ended, so that those of one name that overlap can be kept apart.
+ */
 #ifndef OPEN_SPANS_H
 #define OPEN_SPANS_H
 
@@ -17,7 +19,10 @@ struct open_spans {
 	} span[OPEN_SPANS_MAX];
 };
 
-/** A span begins. Returns its slot: the first that no open span of its name has; -1 if too many are open. */
+/**
+ * A span begins. Returns its slot: the first that no open span of its name has; -1 if too many are
+ * open.
+ */
 int open_spans_begin(struct open_spans *s, uint64_t name, uint64_t id);
 /** It ends. Returns its slot, or -1 if it never began. */
 int open_spans_end(struct open_spans *s, uint64_t name, uint64_t id);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Protocol Buffers wire format, for writing: fields put one after the other into memory of fixed size
- * (protobuf.dev, "Encoding"). What does not fit is left out as a whole field, and said by `full`.
+ * Protocol Buffers wire format, for writing: fields put one after the other into memory of fixed
+ * size (protobuf.dev, "Encoding"). What does not fit is left out as a whole field, and said by
+ * `full`.
  */
 #ifndef PB_H
 #define PB_H
@@ -16,7 +17,10 @@ struct pb {
 	bool full; /* something was left out */
 };
 
-/** Field @field of type uint64, uint32, int64, enum or bool; negative numbers as their two's complement. */
+/**
+ * Field @field of type uint64, uint32, int64, enum or bool; negative numbers as their two's
+ * complement.
+ */
 void pb_u64(struct pb *p, unsigned field, uint64_t v);
 /** Of type fixed64. */
 void pb_fixed64(struct pb *p, unsigned field, uint64_t v);

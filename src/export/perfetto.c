@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Perfetto trace: a track for each node, and under it those of its lines (slices called high), tasks and cores (slices
- * and instants), what tasks cores run (slices), spans, channels (counters), marks and gaps (slices). Arrows are messages, paired by the rules that the
- * session was synchronised with. Every event has a note bound_ns, and ends of slices one called end.bound_ns.
+ * A Perfetto trace: a track for each node, and under it those of its lines (slices called high),
+ * tasks and cores (slices and instants), what tasks cores run (slices), spans, channels (counters),
+ * marks and gaps (slices). Arrows are messages, paired by the rules that the session was
+ * synchronised with. Every event has a note bound_ns, and ends of slices one called end.bound_ns.
  */
 #include "export/brackets.h"
 #include "export/exporters.h"
@@ -213,7 +214,10 @@ static void put_mark(struct exporter *x, const struct cvl_slice *sl, size_t i)
 
 /* ---- events ---- */
 
-/* An end without its beginning stays visible as an instant; so does a beginning where too many are open. */
+/*
+ * An end without its beginning stays visible as an instant; so does a beginning where too many are
+ * open.
+ */
 static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		       const struct notes_about *about, struct perfetto_event *e)
 {
@@ -335,7 +339,10 @@ static void tell(const struct exporter *x, enum cvl_code code, const char *text)
 	cvl_tell(cvl_timeline_report(x->tl), &problem);
 }
 
-/* Time stamps are wall-clock time if a clock claims one, else times of the timeline; but none is below 0. */
+/*
+ * Time stamps are wall-clock time if a clock claims one, else times of the timeline; but none is
+ * below 0.
+ */
 static void set_base(struct exporter *x)
 {
 	int64_t first = x->survey.any ? x->survey.first.ns : 0,

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Writing Perfetto traces: a stream of packets (perfetto.dev, "Synthetic TrackEvent"), each a track that begins to exist, or
- * something that happened on one. Field numbers are those of Perfetto's public trace_packet.proto, track_event.proto,
- * track_descriptor.proto and debug_annotation.proto.
+ * Writing Perfetto traces: a stream of packets (perfetto.dev, "Synthetic TrackEvent"), each a track
+ * that begins to exist, or something that happened on one. Field numbers are those of Perfetto's
+ * public trace_packet.proto, track_event.proto, track_descriptor.proto and debug_annotation.proto.
  *
  * Memory does not grow with the trace: one packet, and a table of the tracks.
  */
@@ -77,8 +77,8 @@ uint64_t perfetto_find(const struct perfetto *p, struct perfetto_key key);
 uint64_t perfetto_add(struct perfetto *p, const struct perfetto_track *t);
 
 /**
- * Something happened: first its notes (debug annotations) and flows, then what it is. Notes beyond some 64 KiB are left out,
- * and counted in one called left_out.
+ * Something happened: first its notes (debug annotations) and flows, then what it is. Notes beyond
+ * some 64 KiB are left out, and counted in one called left_out.
  */
 void perfetto_begin(struct perfetto *p);
 void perfetto_note_u64(struct perfetto *p, const char *name, uint64_t v);

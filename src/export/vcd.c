@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Value Change Dump (IEEE 1364-2005, clause 18): lines as wires, channels as reals, event classes as events.
- * A gap turns the lines of its clock to x until they are known again, and raises a wire called gap.
+ * Value Change Dump (IEEE 1364-2005, clause 18): lines as wires, channels as reals, event classes
+ * as events. A gap turns the lines of its clock to x until they are known again, and raises a wire
+ * called gap.
  */
 #include "export/exporters.h"
 #include "timeline/survey.h"

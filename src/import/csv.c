@@ -4,8 +4,8 @@
  * for each channel. Columns of 0 and 1 (or x and z: unknown) become lines, columns of other numbers
  * analog channels.
  *
- * What `sigrok-cli -O csv` writes is one too: names and rate stand in comments, and a row is a sample, with or
- * without a time.
+ * What `sigrok-cli -O csv` writes is one too: names and rate stand in comments, and a row is a
+ * sample, with or without a time.
  */
 #include <inttypes.h>
 #include <stdlib.h>
@@ -148,7 +148,10 @@ static int add_columns(struct csv *c, char *const *names, size_t n, struct cvl_e
 	return 0;
 }
 
-/* Columns are those of the comments; a header names them again, or tells their units, or is not there. */
+/*
+ * Columns are those of the comments; a header names them again, or tells their units, or is not
+ * there.
+ */
 static int sigrok_header(struct csv *c, char *line, uint64_t offset, bool ended,
 			 struct cvl_error *err)
 {

@@ -267,7 +267,10 @@ static void init_decoders(struct job *j)
 
 /* ---- stores ---- */
 
-/* What was decoded from a line, if anything was, is called that. Streams of frames stand beside each other. */
+/*
+ * What was decoded from a line, if anything was, is called that. Streams of frames stand beside
+ * each other.
+ */
 static void name_store(const struct job *j, char name[200])
 {
 	int n = snprintf(name, 200, "%.100s-%s", j->clock->name, j->d->line);
@@ -350,7 +353,10 @@ static int close_store(struct job *j, int rc)
 
 /* ---- what is to be said ---- */
 
-/* What the pulses of a line say of how it is read. Returns whether that is surely wrong: it idles at the other level, or has pulses shorter than a bit. */
+/*
+ * What the pulses of a line say of how it is read. Returns whether that is surely wrong: it idles
+ * at the other level, or has pulses shorter than a bit.
+ */
 static bool advise(const struct job *j, double bit, char advice[160])
 {
 	const struct cvl_decode *d = j->d;
@@ -381,7 +387,10 @@ static bool advise(const struct job *j, double bit, char advice[160])
 	return inverted || (likely > 0 && bit > 0 && likely < SHORT * bit);
 }
 
-/* Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the others. */
+/*
+ * Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the
+ * others.
+ */
 static int judge_line(const struct job *j, bool *doubtful)
 {
 	const struct cvl_decode *d = j->d;
@@ -426,7 +435,9 @@ static void judge_packets(const struct job *j)
 	swo_pipe_judge(&j->pipe, where, CVL_HINT_DECODE_STREAM, j->report);
 }
 
-/* Read the line and store nothing: what was decoded from it before stays if it cannot be read now. */
+/*
+ * Read the line and store nothing: what was decoded from it before stays if it cannot be read now.
+ */
 static int try_line(struct job *j, const struct cvl_trace *trace)
 {
 	const struct cvl_report *report = j->report;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the event timestamping kernel saved (firmware/apps/ett): a disk, an image of one, or what its serial port sent. See
- * wire/ett_image.h for the bytes, ett_store.h for what is stored.
+ * What the event timestamping kernel saved (firmware/apps/ett): a disk, an image of one, or what
+ * its serial port sent. See wire/ett_image.h for the bytes, ett_store.h for what is stored.
  */
 #include <wire/ett_image.h>
 
@@ -178,8 +178,9 @@ static bool has_those(const struct ett_block *head, enum ett_kind kind, uint64_t
 }
 
 /*
- * How far to go on from where a block should be and is none: to where the next may begin, for what a serial line lost moves all
- * that follows. In place if there is none, or it is no less than a block away.
+ * How far to go on from where a block should be and is none: to where the next may begin, for what
+ * a serial line lost moves all that follows. In place if there is none, or it is no less than a
+ * block away.
  */
 static ssize_t to_next(struct ett *e, struct cvl_error *err)
 {
@@ -210,7 +211,10 @@ static int tell_bad(struct ett *e, bool *bad, struct cvl_error *err)
 		       0;
 }
 
-/* The blocks of @total records of @kind. *@lost: how many of the last ones are not there, because the file is cut. */
+/*
+ * The blocks of @total records of @kind. *@lost: how many of the last ones are not there, because
+ * the file is cut.
+ */
 static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64_t *lost,
 		       struct cvl_error *err)
 {

@@ -213,7 +213,10 @@ static void put64(uint8_t *p, uint64_t v)
 	memcpy(p, &v, sizeof(v));
 }
 
-/* A row of two numbers behind its half-width, of the class that has room for that: see declare_pair(). */
+/*
+ * A row of two numbers behind its half-width, of the class that has room for that: see
+ * declare_pair().
+ */
 static inline void put_pair(struct cvl_store_row *row, uint64_t at, uint64_t half, uint8_t a,
 			    uint8_t b)
 {
@@ -284,8 +287,9 @@ static uint64_t half_of(const struct ett_record *r)
 }
 
 /*
- * put_record() of what nearly all records are, events with half-widths of 32 bits, at a third of the cost. Returns how many of the
- * first @n are such; there is room for their rows, and those that wait are of the same class.
+ * put_record() of what nearly all records are, events with half-widths of 32 bits, at a third of
+ * the cost. Returns how many of the first @n are such; there is room for their rows, and those that
+ * wait are of the same class.
  */
 static size_t put_events(struct ett_store *st, const unsigned char *records, size_t n)
 {

@@ -3,12 +3,13 @@
  * What is stored of an image of the event timestamping kernel. On its clock, the TSC:
  *
  *   run     how the capture went, at its beginning
- *   event   a probe shows another code; its tick stands in the middle of its bracket, whose half-width is its own bound
+ *   event   a probe shows another code; its tick stands in the middle of its bracket, whose
+ *           half-width is its own bound
  *   step    worst-case mode: a step of the loop that saw nothing, and its length in ticks
  *   gap     blocks that are damaged or not there; all behind the end, if the memory was full
  *
- * and, of a self-test, on a second trace of the same clock: `store`, a value that the other processor wrote, between its TSC before
- * and behind that.
+ * and, of a self-test, on a second trace of the same clock: `store`, a value that the other
+ * processor wrote, between its TSC before and behind that.
  */
 #ifndef ETT_STORE_H
 #define ETT_STORE_H
@@ -17,7 +18,10 @@
 
 #include <wire/ett_image.h>
 
-/** Rows that are given to the writer at a time: a block's, if all probes change in each of its records. */
+/**
+ * Rows that are given to the writer at a time: a block's, if all probes change in each of its
+ * records.
+ */
 #define ETT_ROWS_MAX (8 * ETT_BLOCK_RECORDS)
 
 struct ett_store {

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FlockLab's powerprofiling.csv: `timestamp,observer_id,node_id,current_mA,voltage_V`, or in version 1 of the testbed
- * `# timestamp,observer_id,node_id,value_mA`. Rows are grouped by observer, those of an observer in the order of time.
+ * FlockLab's powerprofiling.csv: `timestamp,observer_id,node_id,current_mA,voltage_V`, or in
+ * version 1 of the testbed `# timestamp,observer_id,node_id,value_mA`. Rows are grouped by
+ * observer, those of an observer in the order of time.
  *
- * Each observer becomes a clock with the channels `current` (amperes) and, where it is there, `voltage` (volts); see
- * flocklab_clock.h for how it is that of the gpiotracing.csv beside it.
+ * Each observer becomes a clock with the channels `current` (amperes) and, where it is there,
+ * `voltage` (volts); see flocklab_clock.h for how it is that of the gpiotracing.csv beside it.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -36,11 +36,14 @@ const char *cvl_input_origin(const struct cvl_input *in);
 const char *cvl_input_path(const struct cvl_input *in);
 /** All the bytes of an input over memory; NULL: it is none. */
 const void *cvl_input_bytes(const struct cvl_input *in, size_t *n);
-/** The descriptor and where reading it began, of a file that can be read at any place; -1: it cannot. */
+/**
+ * The descriptor and where reading it began, of a file that can be read at any place; -1: it
+ * cannot.
+ */
 int cvl_input_file(const struct cvl_input *in, uint64_t *begin);
 /**
- * A digest of the size and of one KiB in 64 of what was read so far: who imports the same file twice hardly means it, and reading all of
- * it again for that would cost more than importing it.
+ * A digest of the size and of one KiB in 64 of what was read so far: who imports the same file
+ * twice hardly means it, and reading all of it again for that would cost more than importing it.
  */
 void cvl_input_digest(const struct cvl_input *in, char out[CVL_HASH_TEXT]);
 /** Bytes consumed so far: the offset that errors carry. */
@@ -50,7 +53,8 @@ uint64_t cvl_input_size(const struct cvl_input *in);
 
 /**
  * Look at up to CVL_INPUT_WINDOW bytes ahead without consuming them. Waits for data until at least
- * @want bytes are there or the input ends. Returns how many there are (0 at the end), or a negative code.
+ * @want bytes are there or the input ends. Returns how many there are (0 at the end), or a negative
+ *       code.
  */
 ssize_t cvl_input_peek(struct cvl_input *in, size_t want, const unsigned char **bytes,
 		       struct cvl_error *err);
@@ -58,10 +62,10 @@ ssize_t cvl_input_peek(struct cvl_input *in, size_t want, const unsigned char **
 void cvl_input_skip(struct cvl_input *in, size_t n);
 
 /**
- * Next line without its end ("\n" or "\r\n"), NUL-terminated and valid until the next call. Returns 1, 0
- * at the end of the input, or a negative code (CVL_E_LIMIT: longer than the window). @offset: of its
- * first byte. @ended: whether a newline was there (false: the file was cut in this line). A NUL byte
- * inside is CVL_E_SYNTAX.
+ * Next line without its end ("\n" or "\r\n"), NUL-terminated and valid until the next call. Returns
+ * 1, 0 at the end of the input, or a negative code (CVL_E_LIMIT: longer than the window). @offset:
+ * of its first byte. @ended: whether a newline was there (false: the file was cut in this line). A
+ * NUL byte inside is CVL_E_SYNTAX.
  */
 int cvl_input_line(struct cvl_input *in, char **line, size_t *len, uint64_t *offset, bool *ended,
 		   struct cvl_error *err);
@@ -70,7 +74,10 @@ int cvl_input_line(struct cvl_input *in, char **line, size_t *len, uint64_t *off
 void cvl_input_clock_name(const struct cvl_input *in, const struct cvl_import_opts *opts, char *out,
 			  size_t size);
 
-/** Whom to tell how far @in is, each time that more of it is read, which fails when that is cancelled. */
+/**
+ * Whom to tell how far @in is, each time that more of it is read, which fails when that is
+ * cancelled.
+ */
 void cvl_input_progress(struct cvl_input *in, const struct cvl_progress *progress);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of a trace port in a file, as debug probes write them: an ITM's packets (itm), or a TPIU's frames with them (tpiu), or either
- * (swo). Their only time is that of the timestamps among them; without any, a tick is a byte and its time means nothing.
+ * Bytes of a trace port in a file, as debug probes write them: an ITM's packets (itm), or a TPIU's
+ * frames with them (tpiu), or either (swo). Their only time is that of the timestamps among them;
+ * without any, a tick is a byte and its time means nothing.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -135,8 +136,9 @@ static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsig
 }
 
 /*
- * Whether the bytes are frames: less is left that is no packet when they are taken for frames, or they are full of other streams. That
- * FF FF FF 7F stands in them tells nothing: it may be a number in a packet.
+ * Whether the bytes are frames: less is left that is no packet when they are taken for frames, or
+ * they are full of other streams. That FF FF FF 7F stands in them tells nothing: it may be a number
+ * in a packet.
  */
 static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t n, unsigned stream)
 {
@@ -153,8 +155,9 @@ static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t 
 }
 
 /*
- * Nearly any byte begins some packet of an ITM, so that something can be made of anything: of an ETM's trace, or of text. A stream is an
- * ITM's if most of its bytes are packets; and where no synchronisation packet says where they begin, few runs of bytes are none.
+ * Nearly any byte begins some packet of an ITM, so that something can be made of anything: of an
+ * ETM's trace, or of text. A stream is an ITM's if most of its bytes are packets; and where no
+ * synchronisation packet says where they begin, few runs of bytes are none.
  */
 #define LEAST_BYTES 64
 #define DOUBTFUL 16

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headerless samples, as analyzers dump them: little-endian units of 1 to 8 bytes, bit 0 the first line.
- * The one line of text that sigrok-cli puts before them is understood.
+ * Headerless samples, as analyzers dump them: little-endian units of 1 to 8 bytes, bit 0 the first
+ * line. The one line of text that sigrok-cli puts before them is understood.
  */
 #include <string.h>
 
@@ -13,7 +13,10 @@
 
 #define META "META samplerate:"
 
-/* Skip the line that sigrok-cli begins with, if it is there; its rate goes to @rate_hz if that is 0. */
+/*
+ * Skip the line that sigrok-cli begins with, if it is there; its rate goes to @rate_hz if that is
+ * 0.
+ */
 static int skip_meta(struct cvl_input *in, uint64_t *rate_hz, struct cvl_error *err)
 {
 	const size_t len = strlen(META);

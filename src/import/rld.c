@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * RocketLogger data files: readings of volts and amperes, and digital lines, in blocks. See rld_header.h for the bytes,
- * rld_stamps.h for the clock, rld_store.h for what is stored.
+ * RocketLogger data files: readings of volts and amperes, and digital lines, in blocks. See
+ * rld_header.h for the bytes, rld_stamps.h for the clock, rld_store.h for what is stored.
  */
 #include <inttypes.h>
 #include <limits.h>
@@ -101,7 +101,10 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 	return rld_store_block(&r->store, wall, mono, err);
 }
 
-/* @n samples of a block; @bad: they are left out. Returns 0 or a code; *@ended: the file ended before them. */
+/*
+ * @n samples of a block; @bad: they are left out. Returns 0 or a code; *@ended: the file ended
+ * before them.
+ */
 static int take_rows(struct rld *r, uint64_t n, bool bad, bool *ended, struct cvl_error *err)
 {
 	uint64_t first = r->stamps.position, from = rld_tick(&r->stamps, first);
@@ -168,8 +171,9 @@ static int read_blocks(struct rld *r, bool *cut, struct cvl_error *err)
 /* ---- the file ---- */
 
 /*
- * RocketLogger 2.0.0 and 2.0.1 wrote an empty word of binary channels into each sample though there are none (the project's
- * issue 57). The size of the file tells; where that is unknown, the second block's stamp does.
+ * RocketLogger 2.0.0 and 2.0.1 wrote an empty word of binary channels into each sample though there
+ * are none (the project's issue 57). The size of the file tells; where that is unknown, the second
+ * block's stamp does.
  */
 static bool is_stuffed(const struct rld *r, const unsigned char *head, size_t n)
 {

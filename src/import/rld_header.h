@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The header of a RocketLogger data file (.rld), versions 2 to 4. Little-endian. Facts: the project's wiki, "data format", and
- * its change log.
+ * The header of a RocketLogger data file (.rld), versions 2 to 4. Little-endian. Facts: the
+ * project's wiki, "data format", and its change log.
  *
  *   offset  bytes
  *   0       4  "%RLD"
@@ -16,10 +16,12 @@
  *   48      4  length of the comment
  *   52    2x2  binary channels, analog channels
  *   56         comment; then 28 bytes a channel, the binary ones first:
- *              4 unit, 4 power of ten, 2 bytes of a reading, 2 link to the channel that tells whether it is valid, 16 name
+ *              4 unit, 4 power of ten, 2 bytes of a reading, 2 link to the channel that tells
+ *              whether it is valid, 16 name
  *
- * Links count from 1 in version 2, from 0 later. A block is its time on two clocks, 2x8 bytes each (wall clock, then the
- * system's monotonic clock), and its samples: a bit a binary channel in whole words of 32 bits, then signed integers.
+ * Links count from 1 in version 2, from 0 later. A block is its time on two clocks, 2x8 bytes each
+ * (wall clock, then the system's monotonic clock), and its samples: a bit a binary channel in whole
+ * words of 32 bits, then signed integers.
  */
 #ifndef RLD_HEADER_H
 #define RLD_HEADER_H
@@ -69,8 +71,8 @@ int64_t rld_int(const unsigned char *p, unsigned bytes);
 size_t rld_header_bytes(const unsigned char *lead);
 
 /**
- * Read a header whose @n bytes are all there. @name: of the file, for messages. Free it with rld_header_free(), whatever is
- * returned.
+ * Read a header whose @n bytes are all there. @name: of the file, for messages. Free it with
+ * rld_header_free(), whatever is returned.
  */
 int rld_header_parse(struct rld_header *h, const unsigned char *bytes, size_t n, const char *name,
 		     struct cvl_error *err);

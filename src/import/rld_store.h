@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a RocketLogger data file holds, as a stored clock: its channels, its lines, and two events: `rocketlogger` once, with
- * what the file says of itself, and `block` at each block, with its stamps as they are.
+ * What a RocketLogger data file holds, as a stored clock: its channels, its lines, and two events:
+ * `rocketlogger` once, with what the file says of itself, and `block` at each block, with its
+ * stamps as they are.
  *
- * A current that is read in two ranges, I1L while a line says that it is valid, and I1H, also becomes one channel I1.
+ * A current that is read in two ranges, I1L while a line says that it is valid, and I1H, also
+ * becomes one channel I1.
  */
 #ifndef RLD_STORE_H
 #define RLD_STORE_H
@@ -37,13 +39,19 @@ struct rld_store {
 	uint64_t last;   /* tick of the last sample */
 };
 
-/** Add the clock; @start_unix_ns: of tick 0, or 0. Free with rld_store_free() whatever is returned; st->w is the caller's to finish. */
+/**
+ * Add the clock; @start_unix_ns: of tick 0, or 0. Free with rld_store_free() whatever is returned;
+ * st->w is the caller's to finish.
+ */
 int rld_store_open(struct rld_store *st, struct cvl_input *in, struct cvl_session *s,
 		   const struct cvl_import_opts *opts, int64_t start_unix_ns,
 		   struct cvl_error *err);
 void rld_store_free(struct rld_store *st);
 
-/** Store the sample whose bytes are at @p, as that at stamps->position, and move on. @offset: for errors. */
+/**
+ * Store the sample whose bytes are at @p, as that at stamps->position, and move on. @offset: for
+ * errors.
+ */
 int rld_store_row(struct rld_store *st, const unsigned char *p, uint64_t offset,
 		  struct cvl_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions of sigrok (.sr): a zip archive with the entries `version`, `metadata`, the samples of the lines
- * in `logic-1` or chunks `logic-1-1`, `logic-1-2`, ..., and readings in `analog-1-N-K`.
+ * Sessions of sigrok (.sr): a zip archive with the entries `version`, `metadata`, the samples of
+ * the lines in `logic-1` or chunks `logic-1-1`, `logic-1-2`, ..., and readings in `analog-1-N-K`.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -22,8 +22,8 @@ struct sr_meta {
 };
 
 /**
- * Read @n bytes of @text, which are followed by a NUL and are cut into lines in place. Only the first
- * device counts. @name is of file and entry, for errors.
+ * Read @n bytes of @text, which are followed by a NUL and are cut into lines in place. Only the
+ * first device counts. @name is of file and entry, for errors.
  */
 int cvl_sr_meta_parse(struct sr_meta *meta, char *text, size_t n, const char *name,
 		      const struct cvl_import_opts *opts, struct cvl_error *err);

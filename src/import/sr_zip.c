@@ -11,7 +11,9 @@
 
 #include "input.h"
 
-/* Deflate packs 1032 to 1 at the most; archives that claim more are made to fill memory or disks. */
+/*
+ * Deflate packs 1032 to 1 at the most; archives that claim more are made to fill memory or disks.
+ */
 #define RATIO_MAX 1100
 #define SMALL_MAX (1u << 20)
 

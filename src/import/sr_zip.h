@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The zip archive of a sigrok session, and the streams in it: one entry, or chunks PREFIX-1, PREFIX-2, ...
- * read as one.
+ * The zip archive of a sigrok session, and the streams in it: one entry, or chunks PREFIX-1,
+ * PREFIX-2, ... read as one.
  *
  * Errors name the archive and the entry; their offset is inside the entry's contents.
  */
@@ -35,7 +35,10 @@ struct sr_stream {
 	bool hole;              /* ended early: a chunk is missing, which was reported */
 };
 
-/** Open the archive @in: a file, or memory. CVL_E_LIMIT if it claims to unpack to more than it can; CVL_E_UNSUPPORTED: a pipe. */
+/**
+ * Open the archive @in: a file, or memory. CVL_E_LIMIT if it claims to unpack to more than it can;
+ * CVL_E_UNSUPPORTED: a pipe.
+ */
 int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_import_opts *opts,
 		    struct cvl_error *err);
 void cvl_sr_zip_close(struct sr_zip *z);
@@ -44,8 +47,8 @@ void cvl_sr_zip_close(struct sr_zip *z);
 int cvl_sr_stream_open(struct sr_stream *s, struct sr_zip *z, const char *prefix,
 		       struct cvl_error *err);
 /**
- * Up to @n bytes; 0 at the end. A chunk that is missing ends the stream: what follows it has no known
- * place. That is reported, and with opts->strict CVL_E_MISSING.
+ * Up to @n bytes; 0 at the end. A chunk that is missing ends the stream: what follows it has no
+ * known place. That is reported, and with opts->strict CVL_E_MISSING.
  */
 ssize_t cvl_sr_stream_read(struct sr_stream *s, void *buf, size_t n, struct cvl_error *err);
 void cvl_sr_stream_close(struct sr_stream *s);

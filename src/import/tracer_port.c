@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets of a tracer that were written to a stimulus port of the ITM (firmware/lib/tracer/platform/swo.h), out of the `software` events of
- * a trace that was decoded from SWO: they become a trace of their own, on the clock of the traced core.
+ * The packets of a tracer that were written to a stimulus port of the ITM
+ * (firmware/lib/tracer/platform/swo.h), out of the `software` events of a trace that was decoded
+ * from SWO: they become a trace of their own, on the clock of the traced core.
  */
 #include <coeval/format.h>
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Bytes of a serial line to stored records: an event `uart` for each line of text, or run of bytes that a pause, a length or a gap ends.
+ * Bytes of a serial line to stored records: an event `uart` for each line of text, or run of bytes
+ * that a pause, a length or a gap ends.
  *
  *   half_width   of its time, which is that of its first byte
  *   ticks        from the first byte's start to the last one's end
  *   bytes        how many
- *   text         printable ones as they are, the others as \xNN, \r, \t, \\; without the newline that ends a line
+ *   text         printable ones as they are, the others as \xNN, \r, \t, \\; without the newline
+ *                that ends a line
  */
 #ifndef UART_STORE_H
 #define UART_STORE_H

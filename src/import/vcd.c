@@ -6,8 +6,8 @@
  * shows x or z is unknown. When nothing is known of any line (all show x, or dumping is off) it is
  * a gap. Files of our own exporter say with a wire called gap where there is one.
  *
- * A vector is a number: a channel, with nan where one of its bits is unknown. One that a sample cannot
- * hold whole is an event with its value as text.
+ * A vector is a number: a channel, with nan where one of its bits is unknown. One that a sample
+ * cannot hold whole is an event with its value as text.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -249,7 +249,10 @@ static void put_line(struct vcd *v, unsigned line, enum level level)
 		v->off = false;
 }
 
-/* The value of a vector wider than a sample holds, in base 16: x where a bit of the digit is unknown. NULL: no memory. */
+/*
+ * The value of a vector wider than a sample holds, in base 16: x where a bit of the digit is
+ * unknown. NULL: no memory.
+ */
 static char *wide_text(const struct vcd_var *var, const char *bits, size_t n)
 {
 	enum level lead = level_of(bits[0]);

@@ -44,7 +44,11 @@ int vcd_skip_section(struct vcd_words *words, struct cvl_error *err);
 
 enum vcd_kind {
 	VCD_LINE,
-	VCD_VECTOR, /* several bits, a number: a channel, or events with it as text where a sample cannot hold it */
+	/*
+	 * several bits, a number: a channel, or events with it as text where a sample cannot hold
+	 * it
+	 */
+	VCD_VECTOR,
 	VCD_REAL,
 	VCD_EVENT,
 	VCD_STRING,

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** What figures of all kinds share: their width, their colours, and how numbers are written in them. */
+/**
+ * What figures of all kinds share: their width, their colours, and how numbers are written in them.
+ */
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
 

@@ -10,7 +10,10 @@
 
 #define WIDTH FIGURE_WIDTH
 
-/* Okabe, Ito: Color Universal Design, 2008; without its yellow, which is no colour for lines on white. */
+/*
+ * Okabe, Ito: Color Universal Design, 2008; without its yellow, which is no colour for lines on
+ * white.
+ */
 #define BLUE FIGURE_BLUE
 #define VERMILLION FIGURE_VERMILLION
 
@@ -196,7 +199,10 @@ static int by_median(const void *pa, const void *pb)
 	return x < y ? -1 : x > y;
 }
 
-/* Every line has its name at the right, at a height of its own, and a leader from where it passes that height. */
+/*
+ * Every line has its name at the right, at a height of its own, and a leader from where it passes
+ * that height.
+ */
 static void draw_name(const struct svg_plot *p, const struct cvl_study_result *r, bool main,
 		      double level, const double x[CVL_STUDY_QUANTILES])
 {

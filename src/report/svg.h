@@ -2,9 +2,10 @@
 /**
  * Drawing of plots as SVG: axes, lines, bands, bars and words, and nothing of what they mean.
  *
- * A figure is one <svg>; a plot is a rectangle in it with two axes, in whose numbers things are drawn.
- * Values that are no numbers leave a hole; what lies outside the axes is cut off at them. Sizes are in CSS
- * pixels, from the upper left corner of the figure. Errors of writing stay in the struct cvl_out.
+ * A figure is one <svg>; a plot is a rectangle in it with two axes, in whose numbers things are
+ * drawn. Values that are no numbers leave a hole; what lies outside the axes is cut off at them.
+ * Sizes are in CSS pixels, from the upper left corner of the figure. Errors of writing stay in the
+ * struct cvl_out.
  */
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
@@ -44,10 +45,15 @@ struct svg_style {
 void svg_axis_see(struct svg_axis *a, double v);
 /** An axis that has seen nothing yet. */
 struct svg_axis svg_axis_empty(const char *label);
-/** Make it one that can be drawn, whatever it has seen, with @margin (share of its length) at both ends. */
+/**
+ * Make it one that can be drawn, whatever it has seen, with @margin (share of its length) at both
+ * ends.
+ */
 void svg_axis_settle(struct svg_axis *a, double margin);
 
-/** Step between ticks, 1, 2 or 5 times a power of ten, so that there are about @n of them in @span. */
+/**
+ * Step between ticks, 1, 2 or 5 times a power of ten, so that there are about @n of them in @span.
+ */
 double svg_nice_step(double span, unsigned n);
 
 /** @text by cvl_out_xml(), not more than @most (up to 250) characters of it; 0: all. */

@@ -195,7 +195,9 @@ void stored_check(const struct stored *st, const char *trace, const struct cvl_r
 		if (!cvl_path_join(path, trace, st->file[i].name))
 			continue;
 		if (stat(path, &found) || !S_ISREG(found.st_mode)) {
-			/* without metadata nothing can be read at all, which is an error by itself */
+			/*
+			 * without metadata nothing can be read at all, which is an error by itself
+			 */
 			if (!strcmp(st->file[i].name, "metadata"))
 				continue;
 			cvl_fail(&e, CVL_E_MISSING, CVL_NO_OFFSET,

@@ -267,7 +267,10 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	return 0;
 }
 
-/* The map of a clock that the session has is one of its rate. What the session had no more is not asked for. */
+/*
+ * The map of a clock that the session has is one of its rate. What the session had no more is not
+ * asked for.
+ */
 static int compare(const struct cvl_clock_sync *c, const struct cvl_session *session,
 		   struct cvl_error *err)
 {

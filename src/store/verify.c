@@ -360,7 +360,10 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 
 /* ---- files ---- */
 
-/* Version and checksum of the JSON file @name, if it is there: its part's index, or a negative code. -1: it is not there. */
+/*
+ * Version and checksum of the JSON file @name, if it is there: its part's index, or a negative
+ * code. -1: it is not there.
+ */
 static int check_file(struct job *j, const char *name, const char *kind, int *part,
 		      struct cvl_error *err)
 {

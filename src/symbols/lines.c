@@ -13,7 +13,10 @@ static const char *base_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* A sequence of rows that ends at @end is of code that is there: a function ends there, but for what fills up words. */
+/*
+ * A sequence of rows that ends at @end is of code that is there: a function ends there, but for
+ * what fills up words.
+ */
 static bool ends_code(struct symbols *s, uint64_t end)
 {
 	const struct span *last = end ? spans_find(&s->code, end - 1) : NULL;
@@ -22,8 +25,9 @@ static bool ends_code(struct symbols *s, uint64_t end)
 }
 
 /*
- * Functions that the linker threw away keep their rows, which it puts at address 0 and up. If such are among the rows of a
- * unit (they begin where no function is), its rows cannot be trusted up to where the longest of them ends.
+ * Functions that the linker threw away keep their rows, which it puts at address 0 and up. If such
+ * are among the rows of a unit (they begin where no function is), its rows cannot be trusted up to
+ * where the longest of them ends.
  */
 static uint64_t end_of_dead(struct symbols *s, Dwarf_Lines *lines, size_t n)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Ranges of addresses: from what lies one upon another to a sorted row without overlaps, in which an address is found fast. */
+/**
+ * Ranges of addresses: from what lies one upon another to a sorted row without overlaps, in which
+ * an address is found fast.
+ */
 #ifndef SYMBOLS_SPANS_H
 #define SYMBOLS_SPANS_H
 
@@ -11,8 +14,8 @@ struct span {
 	uint64_t start;     /* where the whole of it began, of which this may be a piece */
 	const char *name;
 	uint32_t line;
-	uint32_t
-		rank; /* of several that start at one place and are of one length the lowest is taken */
+	/* of several that start at one place and are of one length the lowest is taken */
+	uint32_t rank;
 };
 
 struct spans {
@@ -25,8 +28,8 @@ struct spans {
 int spans_add(struct spans *s, struct span span);
 
 /**
- * Sort and cut, so that no two overlap: the innermost one (which starts last, of those the shortest) is on top. -1: out of
- * memory.
+ * Sort and cut, so that no two overlap: the innermost one (which starts last, of those the
+ * shortest) is on top. -1: out of memory.
  */
 int spans_flatten(struct spans *s);
 

@@ -91,7 +91,10 @@ static void cover(struct symbols_low *low, uint64_t from, uint64_t to, size_t ob
 	low[to].high -= high;
 }
 
-/* How often each value of the low bits is held, by differences that are summed up: the time does not depend on sizes. */
+/*
+ * How often each value of the low bits is held, by differences that are summed up: the time does
+ * not depend on sizes.
+ */
 static bool make_low(struct symbols *s, unsigned n_bits)
 {
 	uint64_t n = (uint64_t)1 << n_bits;

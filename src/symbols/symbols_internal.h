@@ -35,10 +35,16 @@ struct symbols {
 	void *file, *dwarf, *bytes; /* hold the strings */
 };
 
-/** Fill an empty @s from the file @path, which is read as a whole. What is filled in on failure is freed by symbols_close(). */
+/**
+ * Fill an empty @s from the file @path, which is read as a whole. What is filled in on failure is
+ * freed by symbols_close().
+ */
 int symbols_read(struct symbols *s, const char *path, struct cvl_error *err);
 
-/** Source lines, as far as they can be read, from the debug information of s->file. -1: out of memory. */
+/**
+ * Source lines, as far as they can be read, from the debug information of s->file. -1: out of
+ * memory.
+ */
 int symbols_read_lines(struct symbols *s);
 
 /** Free what symbols_read() opened. */

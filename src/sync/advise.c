@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fewer exchanges are tried: the problem is solved again with every second, fourth, ... of them. More are predicted by
+ * Fewer exchanges are tried: the problem is solved again with every second, fourth, ... of them.
+ * More are predicted by
  *
- *	bound(k) = floor + (bound(1) - floor) * k^-p	with k times as many exchanges.
+ * 	bound(k) = floor + (bound(1) - floor) * k^-p	with k times as many exchanges.
  *
- * The floor is half the shortest round trip: at any instant two messages as quick as that are the best there can be. What is above it
- * comes of the drift limit rho: the earliest that a clock can be is max over messages (limit - rho * distance). With delays that exceed
- * their least by e of distribution G and messages at rate r, that is missed by more than z with probability exp(-2 r / rho * integral
- * of G from 0 to z): where G(e) goes as e^q the excess goes as r^-(1/(1+q)). So p is 1 where all messages are alike (the distance alone
- * counts), 1/2 where delays are exponential above their least, less where few are quick. It is fitted to the thinned runs, those near
- * the present rate first.
+ * The floor is half the shortest round trip: at any instant two messages as quick as that are the
+ * best there can be. What is above it comes of the drift limit rho: the earliest that a clock can
+ * be is max over messages (limit - rho * distance). With delays that exceed their least by e of
+ * distribution G and messages at rate r, that is missed by more than z with probability exp(-2 r /
+ * rho * integral of G from 0 to z): where G(e) goes as e^q the excess goes as r^-(1/(1+q)). So p is
+ * 1 where all messages are alike (the distance alone counts), 1/2 where delays are exponential
+ * above their least, less where few are quick. It is fitted to the thinned runs, those near the
+ * present rate first.
  */
 #include "sync/advise.h"
 
@@ -96,7 +99,9 @@ struct work {
 	struct cvl_error *err;
 };
 
-/* Every @step-th exchange: means over where it begins. A clock that is lost once has no such run. */
+/*
+ * Every @step-th exchange: means over where it begins. A clock that is lost once has no such run.
+ */
 static int measure(struct work *w, size_t step)
 {
 	size_t phases = step < PHASES_MAX ? step : PHASES_MAX, n = w->advice->n;
@@ -145,7 +150,10 @@ static double value_of(const struct cvl_advice_run *r, bool worst)
 	return worst ? r->worst_ns : r->median_ns;
 }
 
-/* The power p by which the excess over the floor falls; 0 where it cannot be told. Runs count by how many exchanges they had. */
+/*
+ * The power p by which the excess over the floor falls; 0 where it cannot be told. Runs count by
+ * how many exchanges they had.
+ */
 static double fit(const struct cvl_clock_advice *a, bool worst)
 {
 	double now = value_of(&a->run[0], worst) - a->floor_ns, up = 0, down = 0;
@@ -169,7 +177,10 @@ static double predict(const struct cvl_clock_advice *a, bool worst, double times
 	return a->floor_ns + fmax(now - a->floor_ns, 0) * pow(times, -fit(a, worst));
 }
 
-/* How many times as many exchanges keep to @wanted: between measured runs by their logarithms, beyond by the model. */
+/*
+ * How many times as many exchanges keep to @wanted: between measured runs by their logarithms,
+ * beyond by the model.
+ */
 static double times_for(const struct cvl_clock_advice *a, size_t measured, bool worst,
 			double wanted)
 {

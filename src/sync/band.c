@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Drift limit only: low(x) = max_i (l_i - rho |x - x_i|), high(x) = min_i (h_i + rho |x - x_i|): cones. Exact in two
- * sweeps; the points of the band are the limits that count and the crossings of the cones between them.
+ * Drift limit only: low(x) = max_i (l_i - rho |x - x_i|), high(x) = min_i (h_i + rho |x - x_i|):
+ * cones. Exact in two sweeps; the points of the band are the limits that count and the crossings of
+ * the cones between them.
  *
- * With a wander limit: at a point x0, theta(x) = theta0 + r d + e, d = x - x0, |e| <= w d^2 / 2 (Taylor), |r| <= rho, so
- * each limit is a half-plane in (theta0, r), and the extremes of theta0 are two small linear programmes. Between
- * points at distance h a curve with |theta''| <= w leaves its chord by at most w h^2 / 8, which is added.
+ * With a wander limit: at a point x0, theta(x) = theta0 + r d + e, d = x - x0, |e| <= w d^2 / 2
+ * (Taylor), |r| <= rho, so each limit is a half-plane in (theta0, r), and the extremes of theta0
+ * are two small linear programmes. Between points at distance h a curve with |theta''| <= w leaves
+ * its chord by at most w h^2 / 8, which is added.
  */
 #include "sync/band.h"
 
@@ -151,8 +153,10 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 		bool counts = (l[i].lower && c[i].low == (long double)l[i].bound) ||
 			      (!l[i].lower && c[i].high == (long double)l[i].bound);
 
-		/* a limit that others outdo is no point of the band: the crossings between those that count say
-		 * what is there */
+		/*
+		 * a limit that others outdo is no point of the band: the crossings between those
+		 * that count say what is there
+		 */
 		if (!counts && i && i + 1 < n)
 			continue;
 		if (last && b->rho > 0) {
@@ -216,7 +220,10 @@ static struct side carried(const struct side *side, int64_t at, int64_t x, doubl
 	return (struct side){ side->low - d, side->high + d };
 }
 
-/* The union of both sides at @x, @before and @after being the last limit up to it and the first from it on. */
+/*
+ * The union of both sides at @x, @before and @after being the last limit up to it and the first
+ * from it on.
+ */
 static int add_union(struct band *b, const struct sides *s, size_t before, size_t after, int64_t x,
 		     struct cvl_error *err)
 {
@@ -304,7 +311,10 @@ static size_t last_conflict(const struct sides *s, size_t begin, size_t end)
 	return begin;
 }
 
-/* Parts without a contradiction, [begin, end) of the limits each. Returns how many; more than BAND_CUTS_MAX + 1: too many. */
+/*
+ * Parts without a contradiction, [begin, end) of the limits each. Returns how many; more than
+ * BAND_CUTS_MAX + 1: too many.
+ */
 static size_t find_parts(const struct sides *s, size_t part[BAND_CUTS_MAX + 2][2])
 {
 	size_t n = 0, begin = 0;
@@ -317,7 +327,10 @@ static size_t find_parts(const struct sides *s, size_t part[BAND_CUTS_MAX + 2][2
 		n++;
 		if (right == s->n)
 			return n;
-		/* one step lies in every contradiction: between the last that begins and the first that ends */
+		/*
+		 * one step lies in every contradiction: between the last that begins and the first
+		 * that ends
+		 */
 		left = last_conflict(s, begin, s->n);
 		if (left >= right)
 			left = last_conflict(s, begin, right + 1);

@@ -45,7 +45,9 @@ static bool is_one_happening(const struct bias_edge *g, size_t n)
 	return n > 1;
 }
 
-/* Each clock's distance from the mean of all, as if what is known of their lateness were put right. */
+/*
+ * Each clock's distance from the mean of all, as if what is known of their lateness were put right.
+ */
 static void see_happening(struct series *s, const struct bias_edge *g, size_t n)
 {
 	const double w = 1 / (double)n;
@@ -108,8 +110,10 @@ static void fit(struct series *s, size_t n_clocks, const struct bias_edge *e, si
 }
 
 /*
- * For how long an error lasts: half a step, and the autocorrelation summed until it is lost in the noise; longer lags in strides.
- * @too_small: by how much each value of it comes out too small, as the mean that is taken off is that of the series itself.
+ * For how long an error lasts: half a step, and the autocorrelation summed until it is lost in the
+ * noise; longer lags in strides.
+ * @too_small: by how much each value of it comes out too small, as the mean that is taken off is
+ * that of the series itself.
  */
 static double correlated_for(const struct series *c, double mean, double too_small)
 {
@@ -142,7 +146,9 @@ static double correlated_for(const struct series *c, double mean, double too_sma
 	return sum * step;
 }
 
-/* The mean of a series of which so many parts are independent varies by that part of the variance. */
+/*
+ * The mean of a series of which so many parts are independent varies by that part of the variance.
+ */
 static void find_tau(struct series *c)
 {
 	const double mean = mean_late(c), span = (double)(c->last - c->first);
@@ -198,7 +204,10 @@ int bias_find(struct bias_edge *edge, size_t n, struct bias *bias, size_t n_cloc
 		tau += s[c].tau_ns;
 		tied++;
 	}
-	/* how long errors last is common to most of what is heard alike: a short series may show too little of it */
+	/*
+	 * how long errors last is common to most of what is heard alike: a short series may show
+	 * too little of it
+	 */
 	for (size_t c = 0; c < n_clocks && !rc; c++) {
 		if (!bias[c].edges)
 			continue;

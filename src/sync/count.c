@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look first: |sum exp(2 pi i x / T)| / n is near 1 if pulses are T apart (missing, extra and jittery ones only lower it), and near 0 for twice
- * the true period.
+ * Look first: |sum exp(2 pi i x / T)| / n is near 1 if pulses are T apart (missing, extra and
+ * jittery ones only lower it), and near 0 for twice the true period.
  *
- * Then the course of their phase, x mod T, is found as the path through a grid of phases that the most pulses lie on (Viterbi), in blocks of
- * a few periods. From one block to the next the phase moves no further than the clock's rate allows, or it jumps at the price of
- * JUMP_COST pulses. The path, unwrapped, says which period each pulse is of.
+ * Then the course of their phase, x mod T, is found as the path through a grid of phases that the
+ * most pulses lie on (Viterbi), in blocks of a few periods. From one block to the next the phase
+ * moves no further than the clock's rate allows, or it jumps at the price of JUMP_COST pulses. The
+ * path, unwrapped, says which period each pulse is of.
  *
- * Where a pause is so long that the clock may have gained or lost half a period in it, the count behind it is another one. It is joined to
- * the one before if the rates that were seen on both sides leave one whole number of periods.
+ * Where a pause is so long that the clock may have gained or lost half a period in it, the count
+ * behind it is another one. It is joined to the one before if the rates that were seen on both
+ * sides leave one whole number of periods.
  */
 #include "sync/count.h"
 
@@ -118,8 +120,8 @@ static int by_size(const void *pa, const void *pb)
 }
 
 /*
- * The period that the pulses do have: the most usual distances of a pulse from the next few, their parts and multiples, and of
- * those that fit about as well the longest. 0: there is none.
+ * The period that the pulses do have: the most usual distances of a pulse from the next few, their
+ * parts and multiples, and of those that fit about as well the longest. 0: there is none.
  */
 static double search_period(struct heard *const *m, size_t n)
 {
@@ -158,7 +160,10 @@ static double search_period(struct heard *const *m, size_t n)
 	return most >= COHERENT ? found : 0;
 }
 
-/* How many times the period that fits the true one is: the pulses stand in one of so many places only. */
+/*
+ * How many times the period that fits the true one is: the pulses stand in one of so many places
+ * only.
+ */
 static int multiple_of(const struct look *l)
 {
 	double periods = track_span(l->m[l->n - 1]->x, l->m[0]->x) / l->period;
@@ -192,7 +197,10 @@ static enum pulse_finding look_first(struct heard *const *m, size_t n, double pe
 
 /* ---- the course of their phase ---- */
 
-/* A block of periods in which there are pulses [begin, end), and the bin that the course has there, unwrapped. */
+/*
+ * A block of periods in which there are pulses [begin, end), and the bin that the course has there,
+ * unwrapped.
+ */
 struct block {
 	int64_t number;
 	size_t begin, end;
@@ -206,8 +214,10 @@ struct course {
 	int bins;
 	double drift; /* the rate's limit, ns a ns */
 	int *score, *before;
-	int16_t *
-		from; /* [block of the chunk][bin]: where the best path came from, as a move; NO_MOVE: by a jump */
+	/*
+	 * [block of the chunk][bin]: where the best path came from, as a move; NO_MOVE: by a jump
+	 */
+	int16_t *from;
 	int *jump; /* [block of the chunk] the bin that jumps come from */
 	struct block *block;
 	size_t blocks;
@@ -245,7 +255,10 @@ static int wrapped(const struct course *c, int bin)
 	return (bin % c->bins + c->bins) % c->bins;
 }
 
-/* Of the bins within @reach of each one that with the greatest score: a queue of those that may yet be it, best first. */
+/*
+ * Of the bins within @reach of each one that with the greatest score: a queue of those that may yet
+ * be it, best first.
+ */
 static void best_within(const struct course *c, int reach, int *best)
 {
 	int queue[2 * BINS_MAX], first = 0, last = 0;
@@ -405,7 +418,10 @@ static double phase_at(const struct course *c, size_t i, size_t k)
 	return (own->bin + (other->bin - own->bin) * part + 0.5) * c->bin;
 }
 
-/* Numbers from 0 on and how far each is off the course; what is further off than @gate is bad. Returns how many count. */
+/*
+ * Numbers from 0 on and how far each is off the course; what is further off than @gate is bad.
+ * Returns how many count.
+ */
 static size_t number_by(const struct course *c, double gate)
 {
 	size_t kept = 0, last = 0, k = 0;
@@ -467,7 +483,10 @@ static double jitter_of(struct heard *const *m, size_t n, double period)
 	return 1.4826 * median_of(off, w);
 }
 
-/* Robust sd of the pulses that count: neighbours share course and rate, so half the variance of one against the next. */
+/*
+ * Robust sd of the pulses that count: neighbours share course and rate, so half the variance of one
+ * against the next.
+ */
 static double sd_about(const struct course *c, double *scratch)
 {
 	double before = 0;
@@ -569,7 +588,10 @@ static size_t last_kept(struct heard *const *m, const struct stretch *s)
 	return i;
 }
 
-/* How many periods passed between pulses @a and @b, by a rate within limits; false: more than one number may be right. */
+/*
+ * How many periods passed between pulses @a and @b, by a rate within limits; false: more than one
+ * number may be right.
+ */
 static bool periods_between(const struct heard *a, const struct heard *b, double period, double low,
 			    double high, double jitter, int64_t *by)
 {
@@ -612,7 +634,10 @@ static void leave_aside(struct heard *const *m, const struct stretch *s, struct 
 	}
 }
 
-/* Numbers of all stretches; those that cannot be joined to the one with the most pulses are left aside. */
+/*
+ * Numbers of all stretches; those that cannot be joined to the one with the most pulses are left
+ * aside.
+ */
 static void join_all(struct heard *const *m, struct stretch *s, size_t n, double period,
 		     double drift, struct pulse_count *found)
 {
@@ -640,7 +665,9 @@ static void join_all(struct heard *const *m, struct stretch *s, size_t n, double
 			leave_aside(m, &s[i], found);
 }
 
-/* Cut where the clock, at its worst, may have gained or lost half a period since the pulse before. */
+/*
+ * Cut where the clock, at its worst, may have gained or lost half a period since the pulse before.
+ */
 static size_t cut(struct heard *const *m, size_t n, double period, double drift, double jitter,
 		  struct stretch *s)
 {
@@ -659,7 +686,10 @@ static size_t cut(struct heard *const *m, size_t n, double period, double drift,
 	return count;
 }
 
-/* Stretches without a pulse that counts are no stretches; those with a pause in what counts are two. */
+/*
+ * Stretches without a pulse that counts are no stretches; those with a pause in what counts are
+ * two.
+ */
 static size_t settle(struct heard *const *m, size_t n, double period, double drift, double jitter,
 		     struct stretch *s)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Counting pulses, which carry no number: how many periods passed from one to the next, whatever is missing, extra or noise.
+ * Counting pulses, which carry no number: how many periods passed from one to the next, whatever is
+ * missing, extra or noise.
  *
- * The count never follows the pulses by a rate of their own: it is held to how far the clock's rate can be off. So a burst of noise is a
- * gap, and nothing in it counts.
+ * The count never follows the pulses by a rate of their own: it is held to how far the clock's rate
+ * can be off. So a burst of noise is a gap, and nothing in it counts.
  */
 #ifndef SYNC_COUNT_H
 #define SYNC_COUNT_H
@@ -25,13 +26,15 @@ struct pulse_count {
 	double jitter_ns; /* robust sd about the count's own course */
 	double rate_ppm;  /* how far the clock is off by these pulses. Positive: it runs fast */
 	bool too_fast;    /* they fit only if it is off by more than was stated */
-	size_t aside; /* pulses behind (or before) a pause so long that nobody can tell how many were missed */
+	/* pulses behind (or before) a pause so long that nobody can tell how many were missed */
+	size_t aside;
 	double pause_ns; /* the shortest of these pauses */
 };
 
 /**
- * Number the @n pulses @m of one sender at one clock, by x; those that count get numbers that rise, from where the clock itself
- * puts the first of them (x + @grid being where periods begin); the others become bad.
+ * Number the @n pulses @m of one sender at one clock, by x; those that count get numbers that rise,
+ * from where the clock itself puts the first of them (x + @grid being where periods begin); the
+ * others become bad.
  *
  * @period     ns, as stated
  * @drift_ppm  how far the clock's rate can be off

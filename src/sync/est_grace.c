@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grace's clock (grace_clock.h) as an estimator, to compare with. It has no bound of its own: what is told is 99.9 % of a
- * normal distribution with the spread of its errors at the last 256 beacons.
+ * Grace's clock (grace_clock.h) as an estimator, to compare with. It has no bound of its own: what
+ * is told is 99.9 % of a normal distribution with the spread of its errors at the last 256 beacons.
  */
 #include "sync/grace_clock.h"
 #include "sync/problem.h"

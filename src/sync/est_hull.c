@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Convex hull (Duda et al. 1987; Jabbarifar 2013): clock B's time as one straight line of clock A's. A message
- * from A to B is a point the line must not pass below, one from B to A a point it must not pass above. The hulls of these points
- * say the same as all of them. At each instant the lines that do leave an interval: its middle is told, half of it is
- * the bound; both bend at the hulls' points only. The rate lies between those of the steepest and the flattest line. All comparisons
- * are exact: differences of int64 coordinates have 64 bits, their products 128.
+ * Convex hull (Duda et al. 1987; Jabbarifar 2013): clock B's time as one straight line of clock
+ * A's. A message from A to B is a point the line must not pass below, one from B to A a point it
+ * must not pass above. The hulls of these points say the same as all of them. At each instant the
+ * lines that do leave an interval: its middle is told, half of it is the bound; both bend at the
+ * hulls' points only. The rate lies between those of the steepest and the flattest line. All
+ * comparisons are exact: differences of int64 coordinates have 64 bits, their products 128.
  *
- * Clocks that share no messages with the reference are reached through the neighbours with the most messages.
+ * Clocks that share no messages with the reference are reached through the neighbours with the most
+ * messages.
  */
 #include "sync/band.h"
 #include "sync/problem.h"
@@ -35,7 +37,10 @@ static i128 cross(struct point o, struct point a, struct point b)
 	return (i128)(a.x - o.x) * (b.y - o.y) - (i128)(a.y - o.y) * (b.x - o.x);
 }
 
-/* In-place hull of @p sorted by x: the upper one (@sign > 0) or the lower one. Returns how many remain. */
+/*
+ * In-place hull of @p sorted by x: the upper one (@sign > 0) or the lower one. Returns how many
+ * remain.
+ */
 static size_t hull(struct point *p, size_t n, int sign)
 {
 	size_t out = 0;
@@ -90,8 +95,9 @@ static long double skew_of(const struct pair *p)
 }
 
 /*
- * The lines between all @below (which they must not pass below) and @above, of which only the hulls are left: the slopes, less 1, of the
- * flattest and the steepest. 0, 1 if there are too few points, 2 if there is no such line.
+ * The lines between all @below (which they must not pass below) and @above, of which only the hulls
+ * are left: the slopes, less 1, of the flattest and the steepest. 0, 1 if there are too few points,
+ * 2 if there is no such line.
  */
 static int fit(struct point *below, size_t *n, struct point *above, size_t *m, long double *least,
 	       long double *most)
@@ -102,7 +108,10 @@ static int fit(struct point *below, size_t *n, struct point *above, size_t *m, l
 	qsort(above, *m, sizeof(*above), by_x);
 	*n = hull(below, *n, 1);
 	*m = hull(above, *m, -1);
-	/* turning the line up is stopped by a point it leaves below on the left and one above on the right */
+	/*
+	 * turning the line up is stopped by a point it leaves below on the left and one above on
+	 * the right
+	 */
 	steep = extreme(below, *n, above, *m, -1);
 	flat = extreme(above, *m, below, *n, 1);
 	if (!steep.found || !flat.found)
@@ -198,7 +207,10 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 	return rc;
 }
 
-/* Earliest and latest time of the reference at x of clock @c: later on one clock is later on the next. */
+/*
+ * Earliest and latest time of the reference at x of clock @c: later on one clock is later on the
+ * next.
+ */
 static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *low,
 		  long double *high)
 {
@@ -223,7 +235,10 @@ static int by_count(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Ticks of @clock where its map may bend: where its own band does, and others on its way to the reference. NULL: no memory. */
+/*
+ * Ticks of @clock where its map may bend: where its own band does, and others on its way to the
+ * reference. NULL: no memory.
+ */
 static uint64_t *bends(const struct work *w, size_t clock, size_t ref, size_t *n)
 {
 	const struct sync_problem *p = w->p;
@@ -244,7 +259,10 @@ static uint64_t *bends(const struct work *w, size_t clock, size_t ref, size_t *n
 			int64_t x = w->link[c].band.point[i].x;
 			uint64_t at;
 
-			/* where x of another clock is on this one: near enough, what lies between is a chord of a convex band */
+			/*
+			 * where x of another clock is on this one: near enough, what lies between
+			 * is a chord of a convex band
+			 */
 			chain(w, canon(p, clock), c, x, &low, &high);
 			at = sync_tick(p, clock, x - (int64_t)((low + high) / 2));
 			tick[(*n)++] = at;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guaranteed bounds from messages. Each message says that its sending came before its receiving. With a limit on how
- * far two clocks' rates can be apart, that bounds the offset at every instant (band.h). A host that is
- * tied through others takes over their bands: at what it received from one, its time is not before the earliest
- * that this one's can have been. Bands only ever shrink, by sound steps, so repeating until nothing
- * changes is safe at any point.
+ * Guaranteed bounds from messages. Each message says that its sending came before its receiving.
+ * With a limit on how far two clocks' rates can be apart, that bounds the offset at every instant
+ * (band.h). A host that is tied through others takes over their bands: at what it received from
+ * one, its time is not before the earliest that this one's can have been. Bands only ever shrink,
+ * by sound steps, so repeating until nothing changes is safe at any point.
  */
 #include "sync/band.h"
 #include "sync/problem.h"
@@ -49,7 +49,10 @@ static bool is_known(const struct work *w, size_t clock)
 	return clock == w->ref || (w->tied && w->tied[clock].map);
 }
 
-/* dT/dx = (1 + r) / (1 + c), of the rates of the reference and the clock: off by most where it is slow. */
+/*
+ * dT/dx = (1 + r) / (1 + c), of the rates of the reference and the clock: off by most where it is
+ * slow.
+ */
 static double pair_drift(const struct work *w, size_t clock)
 {
 	return (1 + timeline_drift(w)) / (1 - drift_of(w, clock)) - 1;
@@ -88,8 +91,10 @@ static bool peer_band(const struct work *w, size_t peer, int64_t x, long double 
 	return band_at(&w->band[peer], x, low, high);
 }
 
-/* What the messages of @clock say, given what is known of its peers. Stamps are read before they are due by less than a
- * resolution: a receive may have been that much later than its stamp. */
+/*
+ * What the messages of @clock say, given what is known of its peers. Stamps are read before they
+ * are due by less than a resolution: a receive may have been that much later than its stamp.
+ */
 static size_t gather(struct work *w, size_t clock)
 {
 	const struct sync_problem *p = w->p;
@@ -127,7 +132,10 @@ static long double total_width(const struct band *b)
 	return b->n ? sum / (long double)b->n : INFINITY;
 }
 
-/* Whether its time against the timeline may step: because it was set, or the clock whose time that is. */
+/*
+ * Whether its time against the timeline may step: because it was set, or the clock whose time that
+ * is.
+ */
 static bool may_step(const struct work *w, size_t clock)
 {
 	return w->cut || w->p->clock[clock].settable ||
@@ -181,7 +189,10 @@ static int settle(struct work *w, bool *empty, struct cvl_error *err)
 	return 0;
 }
 
-/* Smallest scale of the drift limits, up to @top, at which all messages agree, to 1 %. 0: none up to DRIFT_MAX_PPM. */
+/*
+ * Smallest scale of the drift limits, up to @top, at which all messages agree, to 1 %. 0: none up
+ * to DRIFT_MAX_PPM.
+ */
 static int relax(struct work *w, double top, double *scale, struct cvl_error *err)
 {
 	double low = 1, high = 1, most = 1;
@@ -244,7 +255,10 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 	++*n;
 }
 
-/* Limits that had to be widened, clocks that were set though nobody said that they can be, or more than once, prove nothing. */
+/*
+ * Limits that had to be widened, clocks that were set though nobody said that they can be, or more
+ * than once, prove nothing.
+ */
 static enum cvl_bound_kind kind_of(const struct work *w, const struct band *b, double relaxed)
 {
 	if (relaxed > 1 || w->cut || b->cuts > 1)
@@ -441,8 +455,9 @@ static int by_tick(const void *pa, const void *pb)
 }
 
 /*
- * Cut the map that @out has from its marks by what its messages allow. Ends of map and band are taken, and the middles
- * between them, where one of two straight lines may give way to the other: what is lost there by a chord is added.
+ * Cut the map that @out has from its marks by what its messages allow. Ends of map and band are
+ * taken, and the middles between them, where one of two straight lines may give way to the other:
+ * what is lost there by a chord is added.
  */
 static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, struct cvl_error *err)
 {
@@ -504,7 +519,10 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 
 /* ---- solving ---- */
 
-/* Bands of all; drift limits are widened if need be, and who contradicts itself whatever its clock does is left out. */
+/*
+ * Bands of all; drift limits are widened if need be, and who contradicts itself whatever its clock
+ * does is left out.
+ */
 static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 {
 	const struct sync_problem *p = w->p;
@@ -521,7 +539,10 @@ static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 		for (size_t c = 0; c < p->n_clocks; c++)
 			if (w->band[c].empty && !is_known(w, c))
 				who = c;
-		/* a rate that is somewhat further off, a clock that was set, or a rate that is far off */
+		/*
+		 * a rate that is somewhat further off, a clock that was set, or a rate that is far
+		 * off
+		 */
 		rc = relax(w, RELAX_FIRST, relaxed, err);
 		if (rc || *relaxed > 0)
 			return rc;

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Online: what it says of a time follows from the marks before it (kalman), or from those up to a delay after it (lag), and is
- * never taken back.
+ * Online: what it says of a time follows from the marks before it (kalman), or from those up to a
+ * delay after it (lag), and is never taken back.
  *
- * A bank of Kalman filters, each with other process noise, runs side by side; how likely each found the last marks
- * (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight. Some let the reference of pulses wander
- * (kalman.h). Innovations are held at 3 sd
- * (Huber). The jitter follows the squared innovations slowly. Innovations that are correlated by r widen the bound by
- * sqrt((1 + r) / (1 - r)), and so do those that were large lately. Marks far off are left out, unless several
- * in turn agree: then the phase has jumped.
+ * A bank of Kalman filters, each with other process noise, runs side by side; how likely each found
+ * the last marks (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight.
+ * Some let the reference of pulses wander (kalman.h). Innovations are held at 3 sd (Huber). The
+ * jitter follows the squared innovations slowly. Innovations that are correlated by r widen the
+ * bound by sqrt((1 + r) / (1 - r)), and so do those that were large lately. Marks far off are left
+ * out, unless several in turn agree: then the phase has jumped.
  *
- * The delay is that after which marks to come change little, by the likeliest filter: with A = F (I - K h'), what those behind
- * the next L take off the variance is the sum over j > L of (h' A^j P h)^2 / f, P being that before a mark.
+ * The delay is that after which marks to come change little, by the likeliest filter: with A = F (I
+ * - K h'), what those behind the next L take off the variance is the sum over j > L of (h' A^j P
+ * h)^2 / f, P being that before a mark.
  */
 #include "sync/kalman.h"
 #include "sync/local.h"
@@ -140,7 +141,10 @@ static double bound_sd(const struct bank *b)
 	return widen * (b->n > 200 ? sd : sd / TRACK_999 * student_999((double)b->n - 2));
 }
 
-/* Mean of the filters, of which these are the states, by their weights; variances take in how far they are apart. */
+/*
+ * Mean of the filters, of which these are the states, by their weights; variances take in how far
+ * they are apart.
+ */
 static void mix(const struct bank *b, const struct kalman *k, double a[3], double var[3])
 {
 	static const int diagonal[3] = { KALMAN_OFFSET, KALMAN_RATE, KALMAN_DRIFT };
@@ -304,7 +308,10 @@ static int start(struct bank *b)
 
 	if (b->n < TRACK_MARKS_MIN || !start_line(b, &slope, &offset, &scale))
 		return CVL_E_NO;
-	/* variances of a line through n equally distant marks, those of medians being pi/2 times as great */
+	/*
+	 * variances of a line through n equally distant marks, those of medians being pi/2 times as
+	 * great
+	 */
 	sd_slope = scale * 1.26 * sqrt(12 / n) / span;
 	q = BOUND_SD / TRACK_999 * student_999(n - 2);
 	for (size_t i = 0; i < b->n && !rc; i++) {
@@ -351,7 +358,10 @@ static void foresee(struct bank *b)
 	};
 }
 
-/* What is known, from the last point to just before @until. A wander comes and goes as no curve of a forecast does. */
+/*
+ * What is known, from the last point to just before @until. A wander comes and goes as no curve of
+ * a forecast does.
+ */
 static int tell_ahead(struct bank *b, int64_t until)
 {
 	double span = (double)(until - 1 - b->x),
@@ -473,7 +483,10 @@ static int emit_late(struct bank *b, const struct late *late, size_t n)
 	return rc;
 }
 
-/* All points up to @until that were not told yet; unless @all are wanted, once there are enough of them. */
+/*
+ * All points up to @until that were not told yet; unless @all are wanted, once there are enough of
+ * them.
+ */
 static int tell_late(struct bank *b, int64_t until, bool all)
 {
 	size_t waiting = b->steps - b->told, n = 0;
@@ -553,14 +566,20 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 	double floor = b->setup.resolution_ns * b->setup.resolution_ns / 12 + 1e-4;
 	double f = p00 + b->jitter2 + var, u = fmin(v * v / f, 9);
 
-	/* of normal innovations 0.27 % are cut, of others more: what is cut is 1.5 % of the variance */
+	/*
+	 * of normal innovations 0.27 % are cut, of others more: what is cut is 1.5 % of the
+	 * variance
+	 */
 	b->jitter_n = fmin(b->jitter_n + 1, 300);
 	b->jitter2 =
 		fmax(b->jitter2 + (u * f / 0.985 - p00 - var - b->jitter2) / b->jitter_n, floor);
 	b->jitter2 = fmax(b->jitter2, floor);
 }
 
-/* How far the mark in the middle of three is off the chord of the others, in its variance; negative if they are too far apart. */
+/*
+ * How far the mark in the middle of three is off the chord of the others, in its variance; negative
+ * if they are too far apart.
+ */
 static double off_chord(const struct bank *b, const struct track_mark m[3])
 {
 	double span = (double)(m[2].x - m[0].x), u = (double)(m[1].x - m[0].x) / span;

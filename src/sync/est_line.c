@@ -2,9 +2,10 @@
 /*
  * A straight line through all marks, for clocks whose rates hold still while they are watched.
  *
- * It is fitted by iteratively reweighted least squares with Tukey's biweight (c = 4.685, scale from the median absolute
- * residual), from a start that wild marks cannot spoil. Its uncertainty is that of weighted regression, widened by
- * (1 + r) / (1 - r) when successive residuals are correlated by r, times Student's quantile.
+ * It is fitted by iteratively reweighted least squares with Tukey's biweight (c = 4.685, scale from
+ * the median absolute residual), from a start that wild marks cannot spoil. Its uncertainty is that
+ * of weighted regression, widened by (1 + r) / (1 - r) when successive residuals are correlated by
+ * r, times Student's quantile.
  */
 #include <coeval/array.h>
 #include "sync/problem.h"
@@ -15,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of Tukey's biweight: 95 % efficient. A scale found from few residuals is uncertain, so with few it takes more to be
- * thrown out; else the bound would come out too small. */
+/*
+ * Of Tukey's biweight: 95 % efficient. A scale found from few residuals is uncertain, so with few
+ * it takes more to be thrown out; else the bound would come out too small.
+ */
 #define BIWEIGHT_C 4.685
 #define BIWEIGHT_FEW 12.0
 #define RATE_SEARCH 2000e-6
@@ -55,8 +58,9 @@ static void find_residuals(struct liner *l)
 }
 
 /*
- * A start that wild marks cannot spoil: the median slope between marks half the series apart, within what a clock can
- * be off, and the median offset from it. Marks far from that line begin without weight.
+ * A start that wild marks cannot spoil: the median slope between marks half the series apart,
+ * within what a clock can be off, and the median offset from it. Marks far from that line begin
+ * without weight.
  */
 static void start_line(struct liner *l, double floor)
 {
@@ -155,8 +159,9 @@ static void describe(struct liner *l, double noise)
 }
 
 /*
- * Variance of one mark that stands for what the robust fit is worth: Huber's proposal for M-estimates with two
- * parameters (Robust Statistics, 7.6), K^2 [sum psi^2 / (n - 2)] / [sum psi' / n]^2. @sxx: spread of x of the marks used.
+ * Variance of one mark that stands for what the robust fit is worth: Huber's proposal for
+ * M-estimates with two parameters (Robust Statistics, 7.6), K^2 [sum psi^2 / (n - 2)] / [sum psi' /
+ * n]^2. @sxx: spread of x of the marks used.
  */
 static double estimate_variance(const struct liner *l, double floor, double *sxx)
 {

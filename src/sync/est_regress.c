@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sliding regression, online: a line through the last marks, as many (4 to 64) as are one line by the test of runs.
- * Residuals of a line change sign about every other time, 1 + (n - 1) / 2 runs are expected; when there are fewer,
- * the oldest mark goes. (chrony's way, by a test of its own kind.)
+ * Sliding regression, online: a line through the last marks, as many (4 to 64) as are one line by
+ * the test of runs. Residuals of a line change sign about every other time, 1 + (n - 1) / 2 runs
+ * are expected; when there are fewer, the oldest mark goes. (chrony's way, by a test of its own
+ * kind.)
  */
 #include "sync/local.h"
 #include "sync/problem.h"

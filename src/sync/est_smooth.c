@@ -2,20 +2,22 @@
 /*
  * Offline smoother, in overlapping windows so that memory does not grow with the capture.
  *
- * In each window: marks far from their neighbours lose their say, and places where the offset jumps for good are
- * found, by comparing neighbours. The noise of the clock (two densities) is the point of a grid with the greatest
- * likelihood under Student's t with 4 degrees of freedom; the jitter comes from the median squared innovation. A fixed-interval
- * smoother (de Jong: Smoothing and interpolation with the state-space model, JASA 84, 1989) gives offset and
- * variance at every mark; its auxiliary residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998)
- * tell where the rate changed suddenly, and there the model is told so. Marks are then reweighted by Student's t
- * and smoothed again.
+ * In each window: marks far from their neighbours lose their say, and places where the offset jumps
+ * for good are found, by comparing neighbours. The noise of the clock (two densities) is the point
+ * of a grid with the greatest likelihood under Student's t with 4 degrees of freedom; the jitter
+ * comes from the median squared innovation. A fixed-interval smoother (de Jong: Smoothing and
+ * interpolation with the state-space model, JASA 84, 1989) gives offset and variance at every mark;
+ * its auxiliary residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998)
+ * tell where the rate changed suddenly, and there the model is told so. Marks are then reweighted
+ * by Student's t and smoothed again.
  *
- * Jitter may be correlated from mark to mark: e(k) = c e(k-1) + w(k). Then z(k) - c z(k-1) has white noise again, and reads
- * (1 - c) offset + c dt rate - c dt^2 / 2 drift. c is a third axis of the grid.
+ * Jitter may be correlated from mark to mark: e(k) = c e(k-1) + w(k). Then z(k) - c z(k-1) has
+ * white noise again, and reads (1 - c) offset + c dt rate - c dt^2 / 2 drift. c is a third axis of
+ * the grid.
  *
- * Or, where the marks are pulses, their reference may wander about true time, as one behind a servo does: kalman.h has
- * two states for that, its sd and time are two more axes, and it takes the place of c. The offset told is that against the
- * reference as it stands.
+ * Or, where the marks are pulses, their reference may wander about true time, as one behind a servo
+ * does: kalman.h has two states for that, its sd and time are two more axes, and it takes the place
+ * of c. The offset told is that against the reference as it stands.
  *
  * Noise may come in bursts. The bound takes in how large innovations were nearby.
  */
@@ -45,8 +47,10 @@
 #define CORRELATION_GAIN 4 /* of the log-likelihood, for which correlation is believed */
 #define WANDERS 4          /* from this index of rates on */
 #define POWERS 64          /* correlation over more periods than that is none */
-/* Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite data; and where the reference
- * wanders, of which less is learned. */
+/*
+ * Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite
+ * data; and where the reference wanders, of which less is learned.
+ */
 #define BOUND_SD 3.7
 #define BOUND_SD_WANDER 5.0
 #define SDS 9         /* of wander, against that of the jitter; the first is none */
@@ -83,7 +87,8 @@ struct point {
 	bool mark;
 	uint32_t source;
 	double gap,
-		z_before; /* s since the mark of the same source before, and its z; gap 0: there is none */
+		/* s since the mark of the same source before, and its z; gap 0: there is none */
+		z_before;
 	struct kalman_step step;
 	double u;   /* innovation against what was expected of it */
 	double loc; /* how much greater variances are here than elsewhere, at least 1 */
@@ -112,7 +117,10 @@ struct smoother {
 	struct kalman_noise q; /* what it comes to */
 	struct noise calm;     /* the likeliest without wander */
 	double calm_likelihood;
-	bool rounded; /* stamps are coarser than what they stamp: their errors beat slowly, and do not average out */
+	/*
+	 * stamps are coarser than what they stamp: their errors beat slowly, and do not average out
+	 */
+	bool rounded;
 	double power[POWERS]; /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
@@ -123,7 +131,10 @@ struct smoother {
 
 /* ---- the filter ---- */
 
-/* How many of the first marks to begin with: no slip lies between them, if enough come before the first one. */
+/*
+ * How many of the first marks to begin with: no slip lies between them, if enough come before the
+ * first one.
+ */
 static size_t start_marks(const struct smoother *s)
 {
 	size_t n = s->n < START_MARKS ? s->n : START_MARKS, at, k = 0;
@@ -147,7 +158,10 @@ static double start_slips(const struct smoother *s)
 	return var;
 }
 
-/* Four times as far as the line's median offset and slope may be off, so that the marks are not counted twice. */
+/*
+ * Four times as far as the line's median offset and slope may be off, so that the marks are not
+ * counted twice.
+ */
 static struct kalman first_state(const struct smoother *s, double offset, double slope,
 				 double scale)
 {
@@ -194,8 +208,10 @@ static double reading(const struct smoother *s, const struct point *p, double h[
 	return p->z - e * p->z_before;
 }
 
-/* One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations against what
- * was expected of them. */
+/*
+ * One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations
+ * against what was expected of them.
+ */
 KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
 				  size_t *n_ratio)
 {
@@ -241,8 +257,10 @@ KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int state
 	return sum - 0.5 * log(product);
 }
 
-/* One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked, and by how
- * much (a square). */
+/*
+ * One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked,
+ * and by how much (a square).
+ */
 KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, double *size)
 {
 	struct kalman_back b = { 0 };
@@ -398,7 +416,10 @@ static int lay_out(struct smoother *s, bool last)
 	return rc;
 }
 
-/* Median slope between marks a quarter of the first few apart, and the median offset from it at the first. */
+/*
+ * Median slope between marks a quarter of the first few apart, and the median offset from it at the
+ * first.
+ */
 static void start_line(const struct smoother *s, double *offset, double *slope, double *scale)
 {
 	size_t n = start_marks(s), k = 0, lag = n > 4 ? n / 4 : 1;
@@ -418,7 +439,10 @@ static void start_line(const struct smoother *s, double *offset, double *slope, 
 	*scale = 1.4826 * median_of(s->scratch, n);
 }
 
-/* Jitter from how far each mark is off the chord of its neighbours: no clock wanders much in that time. */
+/*
+ * Jitter from how far each mark is off the chord of its neighbours: no clock wanders much in that
+ * time.
+ */
 static double rough_jitter2(const struct smoother *s)
 {
 	size_t k = 0;
@@ -437,8 +461,9 @@ static double rough_jitter2(const struct smoother *s)
 }
 
 /*
- * Marks that have no neighbour near them lose their say; where two on both sides agree among themselves but not across,
- * the phase jumped. What clocks may wander in between (20 ppm, about their median slope) is allowed for.
+ * Marks that have no neighbour near them lose their say; where two on both sides agree among
+ * themselves but not across, the phase jumped. What clocks may wander in between (20 ppm, about
+ * their median slope) is allowed for.
  */
 static void find_wild(struct smoother *s, double jitter)
 {
@@ -508,7 +533,10 @@ static void find_gaps(struct smoother *s)
 
 enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
 
-/* Whether a wander of that time can be told from jitter, and came and went often enough to be learned. */
+/*
+ * Whether a wander of that time can be told from jitter, and came and went often enough to be
+ * learned.
+ */
 static bool tau_fits(const struct smoother *s, int tau)
 {
 	double span = (double)(s->mark[s->n - 1].x - s->mark[0].x);
@@ -579,8 +607,9 @@ static double climb(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose jitter is correlated look
- * alike from afar: where either is found, or in the beginning, the climb is also tried from each.
+ * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose
+ * jitter is correlated look alike from afar: where either is found, or in the beginning, the climb
+ * is also tried from each.
  */
 static void learn_calm(struct smoother *s, const struct kalman *start)
 {
@@ -608,8 +637,8 @@ static void learn_calm(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * A clock that wanders much explains a reference that does nearly as well: the climb begins where the clock is quiet, at the best of
- * a few places.
+ * A clock that wanders much explains a reference that does nearly as well: the climb begins where
+ * the clock is quiet, at the best of a few places.
  */
 static void find_wander(struct smoother *s, const struct kalman *start)
 {
@@ -637,7 +666,10 @@ static void find_wander(struct smoother *s, const struct kalman *start)
 	set_noise(s, likeliest);
 }
 
-/* What the last window found to wander, this one is asked too; else only where the clock alone would have to be a bad one. */
+/*
+ * What the last window found to wander, this one is asked too; else only where the clock alone
+ * would have to be a bad one.
+ */
 static void learn_noise(struct smoother *s, const struct kalman *start)
 {
 	const struct noise before = s->at;
@@ -713,8 +745,9 @@ static void add_to_mixture(struct point *p, double share, bool first)
 }
 
 /*
- * How much a reference wanders, and for how long, is little known after some minutes, and bounds hang on it: what is told is the mean of
- * all that may be, each by its likelihood, and the variance takes in how far they are apart.
+ * How much a reference wanders, and for how long, is little known after some minutes, and bounds
+ * hang on it: what is told is the mean of all that may be, each by its likelihood, and the variance
+ * takes in how far they are apart.
  */
 static void mix(struct smoother *s, const struct kalman *start)
 {
@@ -941,8 +974,9 @@ static int feed_smooth(void *state, const struct track_mark *m)
 }
 
 /*
- * Growth of the half-width beyond the marks, where the map goes on straight: k sqrt(P11) t, the drift's (|a2| + k sqrt(P22)) t^2 / 2, and the random walk's
- * k q1 sqrt(t^3 / 3), which is below k q1 / sqrt(3) * (5 t + 0.05 t^2) by t^1.5 <= (t sqrt(h) + t^2 / sqrt(h)) / 2 at h = 100 s.
+ * Growth of the half-width beyond the marks, where the map goes on straight: k sqrt(P11) t, the
+ * drift's (|a2| + k sqrt(P22)) t^2 / 2, and the random walk's k q1 sqrt(t^3 / 3), which is below k
+ * q1 / sqrt(3) * (5 t + 0.05 t^2) by t^1.5 <= (t sqrt(h) + t^2 / sqrt(h)) / 2 at h = 100 s.
  */
 static void set_edges(struct smoother *s)
 {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of TraceLab (Lim et al., LCN Workshops 2015, Sec. IV-B and IV-E) as an estimator, to compare with.
+ * The clock of TraceLab (Lim et al., LCN Workshops 2015, Sec. IV-B and IV-E) as an estimator, to
+ * compare with.
  *
- * Reference times are first filtered, equation 1: T'(i) = a T(i) + (1 - a) (T'(i-1) + mean interval), a = 0.1. The mean is over
- * the last M intervals; the paper leaves M open, here it is N. Then a system time is steered: the open loop takes the rate
- * from the last N = 8 periods, the P controller (gain 1) adds the offset seen at the pulse, and the sum, in whole clock
- * cycles, is spread evenly over the next second. The divider of 49 to 51 limits it to 2 %. After a second without
- * a pulse the offset has been worked off and only the open loop goes on.
+ * Reference times are first filtered, equation 1: T'(i) = a T(i) + (1 - a) (T'(i-1) + mean
+ * interval), a = 0.1. The mean is over the last M intervals; the paper leaves M open, here it is N.
+ * Then a system time is steered: the open loop takes the rate from the last N = 8 periods, the P
+ * controller (gain 1) adds the offset seen at the pulse, and the sum, in whole clock cycles, is
+ * spread evenly over the next second. The divider of 49 to 51 limits it to 2 %. After a second
+ * without a pulse the offset has been worked off and only the open loop goes on.
  */
 #include "sync/problem.h"
 #include "sync/track.h"
@@ -28,7 +30,8 @@ struct steered {
 	double y[N + 1];     /* what time they are, ns from the first */
 	size_t n;
 	double at, time, slope, end,
-		slope_after; /* system time: from x = at on, the offset being worked off up to end */
+		/* system time: from x = at on, the offset being worked off up to end */
+		slope_after;
 	struct forecast_errors errors;
 	struct residual_sums residuals;
 };
@@ -74,7 +77,9 @@ static void *open_tracelab(const struct track_setup *setup, struct track_report 
 	return s;
 }
 
-/* From the pulse at @x, time @y, on: whole cycles of the clock more or less over the next second. */
+/*
+ * From the pulse at @x, time @y, on: whole cycles of the clock more or less over the next second.
+ */
 static void steer(struct steered *s, double x, double y)
 {
 	size_t k = s->n - 1 < N ? s->n - 1 : N; /* intervals that there are */

@@ -15,12 +15,12 @@
  *   are worked out as exact fractions. Only results are rounded, to the nearest whole number:
  *   freq_adj (halves up), offset_adj (halves away from zero). By this the clock drifts up to
  *   rate / 2^61: 3.5 ps/s at 8 MHz.
- * - freq_adj is held in 0 ... 2^58, a quarter of a second a sample: a clock may stand still, but its
- *   frequency never goes back, and a tick cannot pass more than one second.
+ * - freq_adj is held in 0 ... 2^58, a quarter of a second a sample: a clock may stand still, but
+ *   its frequency never goes back, and a tick cannot pass more than one second.
  * - A beacon with ticks_actual = 0, a second one in the same sample, has no factor: frequency and
  *   state stay what they are (lines 6 to 12 are left out). The rest is done.
- * - If seconds_ref is neither seconds nor seconds + 1, then seconds is set to it and the accumulator
- *   stays; the phase is not corrected (offset and error_remaining are 0).
+ * - If seconds_ref is neither seconds nor seconds + 1, then seconds is set to it and the
+ *   accumulator stays; the phase is not corrected (offset and error_remaining are 0).
  * - seconds and ticks_actual wrap around at 2^64.
  *
  * From these follows, whatever beacons come: -2^58 < accumulator <= 2^60 between calls, and nothing
@@ -80,7 +80,10 @@ void grace_beacon(struct grace_clock *g, uint64_t seconds_ref);
  */
 int64_t grace_time_ns(const struct grace_clock *g, uint32_t *frac);
 
-/** Ticks until the correction of the phase ends, 0 if there is none: so long the rate stays the same. */
+/**
+ * Ticks until the correction of the phase ends, 0 if there is none: so long the rate stays the
+ * same.
+ */
 uint64_t grace_correction_left(const struct grace_clock *g);
 
 #endif

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Kalman filter of a clock: offset (ns), slope (ns/s) and curvature (ns/s^2), each driven by white noise; and, where the
- * reference is thought to wander, that wander g (ns) and its slope (ns/s).
+ * Kalman filter of a clock: offset (ns), slope (ns/s) and curvature (ns/s^2), each driven by white
+ * noise; and, where the reference is thought to wander, that wander g (ns) and its slope (ns/s).
  *
- * The clock's model is the usual one of oscillators (Zucca, Tavella: The clock model and its relationship with the Allan
- * and related variances, IEEE UFFC 52(2), 2005): q1 drives the rate's random walk, q2 the drift's. The wander is a Matern
- * process of order 3/2 (Hartikainen, Saerkkae: Kalman filtering and smoothing solutions to temporal Gaussian process
- * regression models, MLSP 2010): stationary, with a slope that is continuous, as a servo leaves it.
+ * The clock's model is the usual one of oscillators (Zucca, Tavella: The clock model and its
+ * relationship with the Allan and related variances, IEEE UFFC 52(2), 2005): q1 drives the rate's
+ * random walk, q2 the drift's. The wander is a Matern process of order 3/2 (Hartikainen, Saerkkae:
+ * Kalman filtering and smoothing solutions to temporal Gaussian process regression models, MLSP
+ * 2010): stationary, with a slope that is continuous, as a servo leaves it.
  *
- * The offset is that of the clock against the reference as it stands, wander and all: so a reading, a slip and a jump
- * are of the first state alone, and what is told is that state. Where the wander moves, the offset moves with it.
+ * The offset is that of the clock against the reference as it stands, wander and all: so a reading,
+ * a slip and a jump are of the first state alone, and what is told is that state. Where the wander
+ * moves, the offset moves with it.
  */
 #ifndef SYNC_KALMAN_H
 #define SYNC_KALMAN_H
@@ -23,13 +25,19 @@
 /* Twice as fast where the number of states is known to the compiler. */
 #define KALMAN_INLINE __attribute__((always_inline)) static inline
 
-/** Noise densities: rate ns/s per sqrt(s), drift ns/s^2 per sqrt(s); and sd (ns) and time (s) of the wander. */
+/**
+ * Noise densities: rate ns/s per sqrt(s), drift ns/s^2 per sqrt(s); and sd (ns) and time (s) of the
+ * wander.
+ */
 struct kalman_noise {
 	double rate, drift;
 	double wander, tau; /* wander 0: there is none, and three states are all */
 };
 
-/** Symmetric matrices are packed row by row up to the diagonal, so that the clock's part comes first. */
+/**
+ * Symmetric matrices are packed row by row up to the diagonal, so that the clock's part comes
+ * first.
+ */
 struct kalman {
 	double a[KALMAN_ALL];
 	double p[KALMAN_PAIRS];
@@ -171,8 +179,11 @@ static inline void kalman_predict(struct kalman *k, double dt, const struct kalm
 	p[5] += q2 * dt;
 }
 
-/** Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of that innovation and
- * @g = P h. */
+/**
+ * Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of
+ * that innovation and
+ * @g = P h.
+ */
 KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KALMAN_ALL], double v,
 				 double f)
 {
@@ -239,10 +250,12 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt, const stru
 }
 
 /**
- * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes L' N L + h h' / f.
+ * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes
+ * L' N L + h h' / f.
  *
- * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 but for the twelfth digit. That rest
- * decides, so it is taken from the reading's own variance, and not from 1 - g[0] h[0].
+ * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 but for the
+ * twelfth digit. That rest decides, so it is taken from the reading's own variance, and not from 1
+ * - g[0] h[0].
  */
 KALMAN_INLINE void kalman_take_back(struct kalman_back *b, const struct kalman_step *p, int states)
 {

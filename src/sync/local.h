@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How noisy marks are at some place, against what they are elsewhere: from innovations, each against what was expected of it.
+ * How noisy marks are at some place, against what they are elsewhere: from innovations, each
+ * against what was expected of it.
  *
- * The mean of the squared median of three neighbours (Andersen, Dobrev, Schaumburg: Jump-robust volatility estimation using
- * nearest neighbor truncation, J. Econometrics 169, 2012) over LOCAL_NEAR and LOCAL_FAR marks, whichever is more. An outlier
- * alone does not show in it; a burst does. Where no more than chance is seen, 1 comes of it.
+ * The mean of the squared median of three neighbours (Andersen, Dobrev, Schaumburg: Jump-robust
+ * volatility estimation using nearest neighbor truncation, J. Econometrics 169, 2012) over
+ * LOCAL_NEAR and LOCAL_FAR marks, whichever is more. An outlier alone does not show in it; a burst
+ * does. Where no more than chance is seen, 1 comes of it.
  */
 #ifndef SYNC_LOCAL_H
 #define SYNC_LOCAL_H
@@ -25,7 +27,10 @@ static inline double local_square(double a, double b, double c)
 	return fmin(1.4194 * m * m, LOCAL_MAX); /* pi / (6 - 4 sqrt(3) + pi) */
 }
 
-/** Of @n such squares with the sum @sum; @luck: sd of their mean (3 / n of normal ones) that count for nothing. */
+/**
+ * Of @n such squares with the sum @sum; @luck: sd of their mean (3 / n of normal ones) that count
+ * for nothing.
+ */
 static inline double local_mean(double sum, double n, double luck)
 {
 	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / fmax(n, 1)));

@@ -122,7 +122,10 @@ struct jump_seen {
 	uint32_t clock;
 };
 
-/* How many clocks heard numbers jump by the same, at what may be the same place; @first: the first of them. */
+/*
+ * How many clocks heard numbers jump by the same, at what may be the same place; @first: the first
+ * of them.
+ */
 static size_t voters(const struct jump_seen *seen, size_t n, const struct number_jump *j,
 		     size_t *first)
 {
@@ -155,8 +158,9 @@ static int count_source(struct marks *w, size_t source)
 }
 
 /*
- * Look at the numbers of one sender's beacons at all clocks. Where most of those that heard it saw its numbers jump, it was the
- * sender, and the numbers are taken back; where one alone did, its own clock has jumped, and they stay.
+ * Look at the numbers of one sender's beacons at all clocks. Where most of those that heard it saw
+ * its numbers jump, it was the sender, and the numbers are taken back; where one alone did, its own
+ * clock has jumped, and they stay.
  */
 static int number_source(struct marks *w, size_t source)
 {
@@ -213,7 +217,10 @@ static int64_t source_x(const struct marks *w, size_t source, int64_t number)
 	return x;
 }
 
-/* What number @number of a tied source stands at: whole ns, and what is to be added; and how sure that is. */
+/*
+ * What number @number of a tied source stands at: whole ns, and what is to be added; and how sure
+ * that is.
+ */
 static int64_t source_time(const struct marks *w, size_t source, int64_t number, double *add,
 			   double *var)
 {
@@ -249,8 +256,9 @@ static void choose_root(struct marks *w)
 }
 
 /*
- * Numbers of beacons count from somewhere: move them by whole periods to where the first clock puts the first it heard. Pulses
- * stand where their clocks put them, at whole periods of UTC if it is known.
+ * Numbers of beacons count from somewhere: move them by whole periods to where the first clock puts
+ * the first it heard. Pulses stand where their clocks put them, at whole periods of UTC if it is
+ * known.
  */
 static void place_root(struct marks *w)
 {
@@ -281,7 +289,9 @@ static bool usable(const struct marks *w, const struct heard *h)
 	if (h->bad || !w->source[h->source].tied ||
 	    (w->doubt[h->source] && w->clock[h->clock].sure))
 		return false;
-	/* what a clock that may be off by whole periods hears besides says nothing of the timeline */
+	/*
+	 * what a clock that may be off by whole periods hears besides says nothing of the timeline
+	 */
 	if (w->clock[h->clock].group && h->source != w->clock[h->clock].via)
 		return false;
 	return !w->tracker->whole_periods || h->source == w->root;
@@ -403,8 +413,10 @@ static int by_number(const void *pa, const void *pb)
 	return a->clock < b->clock ? -1 : a->clock > b->clock;
 }
 
-/* When mark number n of a source was sent, by all tied clocks that heard it: the weighted mean of those near the
- * median. */
+/*
+ * When mark number n of a source was sent, by all tied clocks that heard it: the weighted mean of
+ * those near the median.
+ */
 static struct track_mark combine(struct marks *w, struct heard *const *h, size_t n, int64_t x,
 				 int64_t base, double *scratch)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by marks.c, which ties clocks and sources, and marks_maps.c, which tells what came of it. */
+/**
+ * Shared by marks.c, which ties clocks and sources, and marks_maps.c, which tells what came of it.
+ */
 #ifndef SYNC_MARKS_INTERNAL_H
 #define SYNC_MARKS_INTERNAL_H
 
@@ -26,8 +28,8 @@ struct marks_tie {
 	unsigned jumps;      /* of numbers, not its senders' */
 	int64_t first, last; /* x of the first and last */
 	size_t unaware;      /* slips that the tracker does not know of */
-	uint32_t
-		group; /* of clocks that are apart by a known number of periods; 0: the timeline's */
+	/* of clocks that are apart by a known number of periods; 0: the timeline's */
+	uint32_t group;
 	int64_t turn_ns;       /* of another group: the period */
 	unsigned decided_by;   /* which pulses it heard: 1 << enum turn_kind */
 	unsigned contradicted; /* what was left out for that, as it contradicts the rest */
@@ -50,7 +52,8 @@ struct marks {
 	struct pulse_count *count; /* [clock][source of pulses] */
 	size_t n_pulse_sources;    /* they come first */
 	uint32_t n_groups;
-	bool *doubt; /* sources whose own clocks did not hold still: for those who hear nothing else */
+	/* sources whose own clocks did not hold still: for those who hear nothing else */
+	bool *doubt;
 	struct cvl_error *err;
 };
 
@@ -63,8 +66,8 @@ static inline struct pulse_count *marks_count(const struct marks *w, size_t cloc
 }
 
 /**
- * Decide by how many whole periods the counts of those who heard the pulses of @source are apart; clocks for which nothing decides it
- * get a group of their own.
+ * Decide by how many whole periods the counts of those who heard the pulses of @source are apart;
+ * clocks for which nothing decides it get a group of their own.
  */
 int marks_decide(struct marks *w, size_t source);
 

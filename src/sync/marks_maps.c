@@ -35,7 +35,8 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		return;
 	time = cvl_add_sat(x, m->track->base);
 	if (m->via) {
-		double common; /* what its sender's time is off is no jitter: no smoothing lessens it */
+		/* what its sender's time is off is no jitter: no smoothing lessens it */
+		double common;
 
 		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
 		bound = hypot(bound, common);
@@ -44,7 +45,10 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		int64_t at = track_inverse(m->reference, time + (int64_t)llround(offset));
 		double other;
 
-		/* near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at slope 1 */
+		/*
+		 * near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at
+		 * slope 1
+		 */
 		offset += track_span(cvl_add_sat(time, -at), m->reference->base) -
 			  track_at(m->reference, at, &other);
 		time = at;
@@ -58,7 +62,9 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 	k->bound_ns = (int64_t)fmin(ceil(bound + m->rounding), 9e18);
 	if (m->n &&
 	    (k->time.ns < k[-1].time.ns || (k->time.ns == k[-1].time.ns && k->frac < k[-1].frac))) {
-		/* a tracker that only knows the past may take time back; the map holds it instead */
+		/*
+		 * a tracker that only knows the past may take time back; the map holds it instead
+		 */
 		k->bound_ns += k[-1].time.ns - k->time.ns + 1;
 		k->time = k[-1].time;
 		k->frac = k[-1].frac;
@@ -111,7 +117,10 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 	if (p->reference >= 0) {
 		ref = &w->clock[p->clock[p->reference].same_as].track;
 		m.reference = ref;
-		/* what is read off the reference was rounded like its marks, by half a step on average */
+		/*
+		 * what is read off the reference was rounded like its marks, by half a step on
+		 * average
+		 */
 		m.rounding = (double)((p->clock[p->reference].resolution_ns + 1) / 2);
 	}
 	m.knot = calloc(t->n + (ref ? ref->n : 0) + 1, sizeof(*m.knot));
@@ -378,7 +387,10 @@ static void note_references(const struct marks *w, struct sync_solution *s)
 	}
 }
 
-/* The timeline is the time of clock @ref: its group is the timeline's, and those that were are another. */
+/*
+ * The timeline is the time of clock @ref: its group is the timeline's, and those that were are
+ * another.
+ */
 static void regroup(struct marks *w, size_t ref)
 {
 	const uint32_t own = w->clock[ref].group;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pulses carry no number: two clocks that count the same ones may be apart by any whole number of periods. What else is known of the
- * two is put in periods here, and turns.c says what is left.
+ * Pulses carry no number: two clocks that count the same ones may be apart by any whole number of
+ * periods. What else is known of the two is put in periods here, and turns.c says what is left.
  */
 #include "sync/marks_internal.h"
 
@@ -177,7 +177,10 @@ static const struct sync_edge *next_edge(const struct sync_problem *p, size_t cl
 	return NULL;
 }
 
-/* The first edges of both are the same one, unless those that follow are others: then one of them missed some, or began later. */
+/*
+ * The first edges of both are the same one, unless those that follow are others: then one of them
+ * missed some, or began later.
+ */
 static int align(struct deciding *k, size_t a, size_t b)
 {
 	const size_t ca = k->node[a].clock, cb = k->node[b].clock;

@@ -40,8 +40,10 @@ struct matcher {
 
 /* ---- keys ---- */
 
-/* Two independent mixings of 64 bits (the finaliser of MurmurHash3, public domain, with different constants): a chance
- * equality of both is out of reach for any trace. */
+/*
+ * Two independent mixings of 64 bits (the finaliser of MurmurHash3, public domain, with different
+ * constants): a chance equality of both is out of reach for any trace.
+ */
 static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
 {
 	h ^= v;
@@ -60,7 +62,10 @@ struct key_reader {
 	uint64_t value[RULE_KEYS_MAX][2];
 };
 
-/* A field of that name, wherever in the event it is: protocol headers are nested. The outermost counts. */
+/*
+ * A field of that name, wherever in the event it is: protocol headers are nested. The outermost
+ * counts.
+ */
 static void key_value(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct key_reader *k = ctx;
@@ -137,7 +142,10 @@ static int by_seen(const void *pa, const void *pb)
 	return a->seen < b->seen ? 1 : a->seen > b->seen ? -1 : 0;
 }
 
-/* Make the table @size large. Where that is too large, the half seen last stays; what goes counts as unmatched. */
+/*
+ * Make the table @size large. Where that is too large, the half seen last stays; what goes counts
+ * as unmatched.
+ */
 static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 {
 	struct ends *old = m->table;
@@ -168,8 +176,9 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 }
 
 /*
- * One end of a message. Of several sends with one key (retransmissions) the first counts and of several receives the
- * first, which is sound: what was received came after the first sending. Returns 1 if @out was filled.
+ * One end of a message. Of several sends with one key (retransmissions) the first counts and of
+ * several receives the first, which is sound: what was received came after the first sending.
+ * Returns 1 if @out was filled.
  */
 static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t rule,
 		   bool receive, uint32_t who, struct match_end *out, struct cvl_error *err)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time passes between two marks by whole periods of a clock that is off by little: round(dx / period) tells how many,
- * even over hours once the rate is known to some ppm. A beacon whose number disagrees is numbered wrongly, unless those
- * after it agree with it: then its sender's numbers, or this clock, have jumped.
+ * Time passes between two marks by whole periods of a clock that is off by little: round(dx /
+ * period) tells how many, even over hours once the rate is known to some ppm. A beacon whose number
+ * disagrees is numbered wrongly, unless those after it agree with it: then its sender's numbers, or
+ * this clock, have jumped.
  */
 #include "sync/number.h"
 

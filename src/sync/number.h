@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which mark of its sender a clock heard: numbers of beacons may be wrong. Pulses carry none, see count.h.
+ * Which mark of its sender a clock heard: numbers of beacons may be wrong. Pulses carry none, see
+ * count.h.
  */
 #ifndef SYNC_NUMBER_H
 #define SYNC_NUMBER_H
@@ -26,7 +27,8 @@ struct number_jump {
 #define NUMBER_JUMPS_MAX 32
 
 /**
- * Look whether the numbers of the @n beacons of one sender at one clock, by x, fit the time that passed: those that do not are bad.
+ * Look whether the numbers of the @n beacons of one sender at one clock, by x, fit the time that
+ * passed: those that do not are bad.
  * @period in ns. Jumps of numbers that last are told, up to NUMBER_JUMPS_MAX, and left as they are.
  */
 void check_numbers(struct heard *const *m, size_t n, int64_t period, struct number_jump *jump,

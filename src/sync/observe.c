@@ -24,9 +24,9 @@ struct watcher {
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
 		int align;               /* bit of the line to align by, or -1 */
 		uint64_t step;           /* its resolution */
-		uint64_t
-			early; /* ticks that an edge's stamp is early on average, beside a pulse record's */
-	} * lines;             /* [stream] */
+		/* ticks that an edge's stamp is early on average, beside a pulse record's */
+		uint64_t early;
+	} * lines; /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
 	struct cvl_error *err;
 };
@@ -145,16 +145,17 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 }
 
 /*
- * A pulse record is a rising edge that stands at its own tick, whatever the resolution. Edges beside it stand where their step
- * of the resolution began. The map has to run through what an edge's stamp would have been on average: then half a
- * step beside the map holds every other edge.
+ * A pulse record is a rising edge that stands at its own tick, whatever the resolution. Edges
+ * beside it stand where their step of the resolution began. The map has to run through what an
+ * edge's stamp would have been on average: then half a step beside the map holds every other edge.
  */
 static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	int rc = 0;
 
 	if (sl->batch->flags[i] & CVL_LATE)
-		return 0; /* its driver waited for the tick in vain, and put it where the edge was */
+		/* its driver waited for the tick in vain, and put it where the edge was */
+		return 0;
 	for (size_t r = 0; r < w->opts->n_pulse && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
 
@@ -252,8 +253,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * The marks of a clock count as known no better than the worst of them. Those of edges whose bounds are much wider than is usual
- * there go: the observer was looking elsewhere.
+ * The marks of a clock count as known no better than the worst of them. Those of edges whose bounds
+ * are much wider than is usual there go: the observer was looking elsewhere.
  */
 static int leave_out_vague(struct watcher *w, size_t clock)
 {
@@ -286,7 +287,10 @@ static int leave_out_vague(struct watcher *w, size_t clock)
 	return 0;
 }
 
-/* Where a clock has pulse records of a sender, edges of the same say less, and go. What is left is counted. */
+/*
+ * Where a clock has pulse records of a sender, edges of the same say less, and go. What is left is
+ * counted.
+ */
 static int prefer_exact(struct watcher *w)
 {
 	struct sync_problem *p = w->p;

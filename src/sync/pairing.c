@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that come again. Of two clocks A and B let delta be what B's nominal time is behind A's. A message that A sent at s and B received at
- * r took r + delta - s, which is not below 0 and, if the rule states a window, not above it: so its delta lies in [s - r, s - r + window] for
- * one of the sends that have its key. In a short stretch, where clocks drift little, delta is the same for all messages: how many of
- * them each delta explains is found by sweeping over the ends of these intervals. A delta counts only as far as the other's log would
- * have held the send.
+ * Keys that come again. Of two clocks A and B let delta be what B's nominal time is behind A's. A
+ * message that A sent at s and B received at r took r + delta - s, which is not below 0 and, if the
+ * rule states a window, not above it: so its delta lies in [s - r, s - r + window] for one of the
+ * sends that have its key. In a short stretch, where clocks drift little, delta is the same for all
+ * messages: how many of them each delta explains is found by sweeping over the ends of these
+ * intervals. A delta counts only as far as the other's log would have held the send.
  *
- * One delta fits: it is followed from there on both ways, within what the clocks' rates allow, and each end is paired with the only
- * one that fits. Where numbers come at regular times, a shift by a whole wrap fits as well.
+ * One delta fits: it is followed from there on both ways, within what the clocks' rates allow, and
+ * each end is paired with the only one that fits. Where numbers come at regular times, a shift by a
+ * whole wrap fits as well.
  */
 #include "sync/pairing.h"
 
@@ -68,7 +70,8 @@ struct solver {
 	struct sync_problem *p;
 	const struct rule_set *rules;
 	struct cvl_error *err;
-	double again; /* the longest after which a message of the rule was sent again; 0: none was */
+	/* the longest after which a message of the rule was sent again; 0: none was */
+	double again;
 	double hold; /* the longest after which a clock sent on what it had received; 0: none did */
 	bool forwards;      /* some key is sent by several clocks */
 	int64_t *log_begin; /* [clock] x of its first end by the rule */
@@ -111,8 +114,9 @@ static size_t first_of(const struct group *g, uint32_t clock, size_t from, size_
 }
 
 /*
- * Where packets are forwarded under one key: the send of the only clock that sent it without having received it. It came before every
- * receive, whoever sent that on. NULL: there is none, or more than one, or it may have been received before its clock was traced.
+ * Where packets are forwarded under one key: the send of the only clock that sent it without having
+ * received it. It came before every receive, whoever sent that on. NULL: there is none, or more
+ * than one, or it may have been received before its clock was traced.
  */
 static const struct pairing_end *origin(const struct solver *s, const struct group *g)
 {
@@ -131,7 +135,10 @@ static const struct pairing_end *origin(const struct solver *s, const struct gro
 	return found;
 }
 
-/* The only clock but @receiver that sends this key, as its first send; NULL: there is none, or (*@several) more than one. */
+/*
+ * The only clock but @receiver that sends this key, as its first send; NULL: there is none, or
+ * (*@several) more than one.
+ */
 static const struct pairing_end *only_sender(const struct group *g, uint32_t receiver,
 					     bool *several)
 {
@@ -158,7 +165,10 @@ static bool comes_again(const struct group *g, uint32_t sender)
 	return n > 1;
 }
 
-/* Whether @sent may be a copy of what was sent before its clock was traced: the receive may be of that. */
+/*
+ * Whether @sent may be a copy of what was sent before its clock was traced: the receive may be of
+ * that.
+ */
 static bool may_be_copy(const struct solver *s, const struct pairing_end *sent)
 {
 	return s->again > 0 && track_span(sent->x, s->log_begin[sent->of]) <= s->again;
@@ -223,8 +233,8 @@ static size_t group_at(const struct pairing *p, size_t i, struct group *g)
 }
 
 /*
- * The time between equal keys of a rule's ends [@i, @end): of a counter that wraps about the same for all, with many sends in between. 0:
- * keys do not come again, but for some that are sent again.
+ * The time between equal keys of a rule's ends [@i, @end): of a counter that wraps about the same
+ * for all, with many sends in between. 0: keys do not come again, but for some that are sent again.
  */
 static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t end, double *wrap)
 {
@@ -327,7 +337,10 @@ struct range {
 	double low, high;
 };
 
-/* delta by which send @e and receive @r are one message: x of the first clock = x of the second + delta. */
+/*
+ * delta by which send @e and receive @r are one message: x of the first clock = x of the second +
+ * delta.
+ */
 static struct range reach(const struct two *t, const struct pairing_end *e,
 			  const struct pairing_end *r)
 {
@@ -382,7 +395,10 @@ static int add_range(struct changes *c, struct range r, bool explains)
 	return 0;
 }
 
-/* What receive @r says of delta, which may differ by @slack from what it is at the stretch's middle. */
+/*
+ * What receive @r says of delta, which may differ by @slack from what it is at the stretch's
+ * middle.
+ */
 static int add_receive(const struct two *t, struct changes *c, const struct pairing_end *r,
 		       double slack)
 {
@@ -460,7 +476,10 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 			if (counts && share >= FITS && s->n < SHIFTS_MAX) {
 				if (!in)
 					s->sure[s->n] = false, last = &s->fit[s->n++];
-				/* of the sure parts of one that fits, all between the first and the last */
+				/*
+				 * of the sure parts of one that fits, all between the first and the
+				 * last
+				 */
 				if (!in || (share >= SURE && !s->sure[s->n - 1]))
 					last->low = fmax(begin, asked.low);
 				if (share >= SURE || !s->sure[s->n - 1])
@@ -478,7 +497,10 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 	}
 }
 
-/* What the receives of clock @receiver allow: those in the middle, which follow each other so closely that clocks drift little. */
+/*
+ * What the receives of clock @receiver allow: those in the middle, which follow each other so
+ * closely that clocks drift little.
+ */
 static int find_shifts(const struct two *t, int receiver, struct shifts *s)
 {
 	const struct received *r = t->received[receiver];
@@ -501,7 +523,10 @@ static int find_shifts(const struct two *t, int receiver, struct shifts *s)
 	return rc;
 }
 
-/* The shifts that both directions allow: what they say at other times may differ by the drift between. */
+/*
+ * The shifts that both directions allow: what they say at other times may differ by the drift
+ * between.
+ */
 static void intersect(const struct two *t, struct shifts *a, const struct shifts *b)
 {
 	size_t n = 0;
@@ -526,7 +551,9 @@ static void intersect(const struct two *t, struct shifts *a, const struct shifts
 	a->refuted = a->refuted || b->refuted;
 }
 
-/* Pairs [@from, @to), in the order in which delta is followed from where it is within @s, at @at. */
+/*
+ * Pairs [@from, @to), in the order in which delta is followed from where it is within @s, at @at.
+ */
 static int follow(struct two *t, const struct received *r, size_t from, size_t to, int step,
 		  struct range s, double at)
 {
@@ -601,8 +628,8 @@ static void ambiguous(struct two *t)
 }
 
 /*
- * A shift is believed if no other fits, and either another one could have been told from it, or what is stated of the clocks leaves
- * no room for another.
+ * A shift is believed if no other fits, and either another one could have been told from it, or
+ * what is stated of the clocks leaves no room for another.
  */
 static bool is_decided(const struct two *t, const struct shifts *s)
 {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which send and which receive are one message, for clocks of which nobody knows yet how far they are apart.
+ * Which send and which receive are one message, for clocks of which nobody knows yet how far they
+ * are apart.
  *
- * Only what cannot be otherwise becomes a message. A key that more than one clock sends (a packet that is forwarded) says nothing to a
- * receive that both may have caused. Keys that come again, such as numbers that wrap, fit several shifts of one clock against the other:
- * all are tried, and if more than one fits, none of these messages counts.
+ * Only what cannot be otherwise becomes a message. A key that more than one clock sends (a packet
+ * that is forwarded) says nothing to a receive that both may have caused. Keys that come again,
+ * such as numbers that wrap, fit several shifts of one clock against the other: all are tried, and
+ * if more than one fits, none of these messages counts.
  */
 #ifndef SYNC_PAIRING_H
 #define SYNC_PAIRING_H

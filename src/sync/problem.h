@@ -2,8 +2,8 @@
 /**
  * What an estimator is given and what it gives back.
  *
- * Clocks are seen in nominal time: ns that the clock itself would claim, from the session's epoch (x). An
- * estimator finds for each clock the time T(x) on the timeline.
+ * Clocks are seen in nominal time: ns that the clock itself would claim, from the session's epoch
+ * (x). An estimator finds for each clock the time T(x) on the timeline.
  */
 #ifndef SYNC_PROBLEM_H
 #define SYNC_PROBLEM_H
@@ -28,8 +28,10 @@ struct sync_clock {
 	uint64_t went_back;             /* marks whose ticks were before those of earlier ones */
 	uint64_t vague;                 /* marks left out, since others are known much better */
 	bool settable;                  /* somebody may have set it */
-	int64_t again_ns; /* keys of its messages come again after that, and several shifts of it fit; 0: no */
-	int64_t start_x; /* where its records begin: what it claims of wall-clock time was true there */
+	/* keys of its messages come again after that, and several shifts of it fit; 0: no */
+	int64_t again_ns;
+	/* where its records begin: what it claims of wall-clock time was true there */
+	int64_t start_x;
 	int64_t start_bound_ns;  /* how far that may be off UTC; 0: not stated */
 	const char *host;        /* whose clock it claims that by, "": nobody's */
 	int64_t host_bound_ns;   /* how far it may be off that; 0: not stated */
@@ -49,7 +51,8 @@ struct sync_mark {
 	uint64_t tick;
 	uint64_t half; /* ticks to either side, of an edge with a bound of its own; else 0 */
 	int64_t index; /* sequence number; of pulses unknown, 0 */
-	bool exact; /* from a pulse record: known to a tick, put where an edge's stamp is on average */
+	/* from a pulse record: known to a tick, put where an edge's stamp is on average */
+	bool exact;
 };
 
 /** An edge that all are said to have seen. */
@@ -58,12 +61,16 @@ struct sync_edge {
 	uint64_t tick;
 };
 
-/** A sender of pulses or beacons: a clock without records, on whose time mark k stands at k * period. */
+/**
+ * A sender of pulses or beacons: a clock without records, on whose time mark k stands at k *
+ * period.
+ */
 struct sync_source {
 	char name[80];
 	bool numbered;
 	int64_t period_ns;
-	int64_t error_ns; /* each clock has a source of its own, which may be off by that; 0: there is one source */
+	/* each clock has a source of its own, which may be off by that; 0: there is one source */
+	int64_t error_ns;
 	bool error_is_max;
 	uint64_t marks;
 };
@@ -110,7 +117,10 @@ struct estimator {
 extern const struct estimator estimator_hull, estimator_interval, estimator_line, estimator_grace,
 	estimator_tracelab, estimator_regress, estimator_kalman, estimator_lag, estimator_smooth;
 
-/** Whether whoever asked wants it to go on: 0, or CVL_E_CANCELLED. Asked between clocks, and each so many marks or rounds. */
+/**
+ * Whether whoever asked wants it to go on: 0, or CVL_E_CANCELLED. Asked between clocks, and each so
+ * many marks or rounds.
+ */
 static inline int sync_go_on(const struct sync_problem *p, struct cvl_error *err)
 {
 	return cvl_progress_tell(&p->progress, 0, 0, err);
@@ -128,7 +138,10 @@ uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
-/** Say that @clock is ambiguous by the time after which keys of its messages come again, and return true; false: they do not. */
+/**
+ * Say that @clock is ambiguous by the time after which keys of its messages come again, and return
+ * true; false: they do not.
+ */
 bool sync_again(const struct sync_problem *p, size_t clock, struct cvl_clock_sync *out);
 
 /** What the pairing of messages rests on, as the rest of a sentence; "": nothing. */
@@ -138,8 +151,9 @@ const char *sync_assumed(const struct sync_problem *p, char *out, size_t size);
 void sync_period_text(char out[CVL_TIME_TEXT], double ns);
 
 /**
- * One solution of marks and messages: clocks in @s that have maps from marks tie others by messages, and where messages
- * allow less than a map's bound, the map is cut; where they contradict it, its clock is degraded.
+ * One solution of marks and messages: clocks in @s that have maps from marks tie others by
+ * messages, and where messages allow less than a map's bound, the map is cut; where they contradict
+ * it, its clock is degraded.
  */
 int interval_join(const struct sync_problem *p, struct sync_solution *s, struct cvl_error *err);
 
@@ -151,7 +165,10 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, size_t ref,
 		       struct cvl_error *err);
 
-/** What estimators heed: of messages, of those with a limit of drift, of beacons alone, and of pulses and beacons. */
+/**
+ * What estimators heed: of messages, of those with a limit of drift, of beacons alone, and of
+ * pulses and beacons.
+ */
 extern const struct cvl_option sync_message_options[], sync_interval_options[],
 	sync_beacon_options[], sync_mark_options[];
 

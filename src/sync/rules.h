@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Matching rules: which events are the two ends of a message, and which fields tell one message from another.
- * They are data: built in by name, or read from YAML (docs/sync.md).
+ * Matching rules: which events are the two ends of a message, and which fields tell one message
+ * from another. They are data: built in by name, or read from YAML (docs/sync.md).
  */
 #ifndef SYNC_RULES_H
 #define SYNC_RULES_H

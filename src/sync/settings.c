@@ -111,7 +111,10 @@ static void recall_limits(struct cvl_sync_opts *o, json_t *from, const struct cv
 
 	if (json_number_value(drift) > 0)
 		o->max_drift_ppm = json_number_value(drift);
-	/* files that do not tell what was asked for tell what each clock had, which was 200 unless somebody said otherwise */
+	/*
+	 * files that do not tell what was asked for tell what each clock had, which was 200 unless
+	 * somebody said otherwise
+	 */
 	if (json_is_object(drift))
 		recall_drift(o, drift, 200, sync);
 	else

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a synchronisation as sync.json keeps them, so that it can be done again: one function each way (cvl_sync_recall() of
- * coeval/sync.h reads them). Matching rules are kept by rules_json.h.
+ * The options of a synchronisation as sync.json keeps them, so that it can be done again: one
+ * function each way (cvl_sync_recall() of coeval/sync.h reads them). Matching rules are kept by
+ * rules_json.h.
  */
 #ifndef SYNC_SETTINGS_H
 #define SYNC_SETTINGS_H

@@ -72,7 +72,10 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
 	c->bound_max = bound > c->bound_max ? bound : c->bound_max;
 }
 
-/* Best and worst bound: at the knots, and at the first and last record, where maps are carried on; and the middle one. */
+/*
+ * Best and worst bound: at the knots, and at the first and last record, where maps are carried on;
+ * and the middle one.
+ */
 static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
 {
 	struct cvl_map_spec m;
@@ -204,7 +207,10 @@ static void share_aliases(struct sync_problem *p)
 	}
 }
 
-/* Limits of drift say nothing across a slip: where marks tie the clocks, messages of those that slipped stand back. */
+/*
+ * Limits of drift say nothing across a slip: where marks tie the clocks, messages of those that
+ * slipped stand back.
+ */
 static void leave_out_slipped(struct sync_problem *p)
 {
 	size_t kept = 0;
@@ -235,7 +241,10 @@ static int no_estimator(const char *name, struct cvl_error *err)
 			"unknown estimator '%s'; expected one of %s", name, names);
 }
 
-/* Whether all streams are of one clock, whose time then is the timeline: there is nothing to be tied. */
+/*
+ * Whether all streams are of one clock, whose time then is the timeline: there is nothing to be
+ * tied.
+ */
 static bool is_one_clock(const struct sync_problem *p)
 {
 	for (size_t i = 1; i < p->n_clocks; i++)
@@ -298,7 +307,10 @@ static void doubt_slipped(const struct sync_problem *p, struct sync_solution *s)
 	}
 }
 
-/* A message that arrives before it was sent, by more than the bounds allow, proves one of them wrong. */
+/*
+ * A message that arrives before it was sent, by more than the bounds allow, proves one of them
+ * wrong.
+ */
 static void check_causality(const struct sync_problem *p, struct sync_solution *s)
 {
 	for (size_t c = 0; c < p->n_clocks; c++) {

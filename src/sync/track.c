@@ -163,8 +163,8 @@ static int hand_on(struct knot_thinner *t, const struct track_knot *k)
 }
 
 /*
- * Whether the chord from the last knot to @k may stand for the pending ones, each by what it tolerates itself. @short_by: by
- * how much k's bound falls short of theirs.
+ * Whether the chord from the last knot to @k may stand for the pending ones, each by what it
+ * tolerates itself. @short_by: by how much k's bound falls short of theirs.
  */
 static bool chord_fits(const struct knot_thinner *t, const struct track_knot *k, double *short_by)
 {
@@ -290,7 +290,10 @@ void residual_end(const struct residual_sums *s, struct track_report *r)
 	r->residuals.sd = sqrt(fmax(s->sum2 / n - r->residuals.mean * r->residuals.mean, 0));
 }
 
-/* Hoare's selection: afterwards v[k] is what it would be if sorted, and nothing before it is greater. */
+/*
+ * Hoare's selection: afterwards v[k] is what it would be if sorted, and nothing before it is
+ * greater.
+ */
 static double select_nth(double *v, size_t n, size_t k)
 {
 	size_t low = 0, high = n - 1;

@@ -2,9 +2,10 @@
 /**
  * One clock against the times of what it heard.
  *
- * A tracker is pushed the marks of one clock in the order of its ticks, each with the time at which it was sent, and
- * gives knots: the offset T - x of the timeline at some of the clock's nominal times x, with its half-width. Offsets
- * are relative to a base of whole ns, so that doubles keep all digits whatever the clock's epoch.
+ * A tracker is pushed the marks of one clock in the order of its ticks, each with the time at which
+ * it was sent, and gives knots: the offset T - x of the timeline at some of the clock's nominal
+ * times x, with its half-width. Offsets are relative to a base of whole ns, so that doubles keep
+ * all digits whatever the clock's epoch.
  */
 #ifndef SYNC_TRACK_H
 #define SYNC_TRACK_H
@@ -33,7 +34,10 @@ struct track_knot {
 	double offset, bound; /* ns */
 };
 
-/** From @to on the clock may be off by @half_ns against what it was up to @from. No marks lie in between. */
+/**
+ * From @to on the clock may be off by @half_ns against what it was up to @from. No marks lie in
+ * between.
+ */
 struct track_slip {
 	int64_t from, to; /* x */
 	double half_ns;
@@ -47,10 +51,14 @@ struct track_setup {
 	int64_t base;                  /* of the offsets */
 	const struct track_slip *slip; /* in order; outlive the tracker */
 	size_t n_slips;
-	bool pulses; /* of a reference: what wanders slowly in them is taken to be the reference's own time */
+	/* of a reference: what wanders slowly in them is taken to be the reference's own time */
+	bool pulses;
 };
 
-/** What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the tracker with that code. */
+/**
+ * What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the
+ * tracker with that code.
+ */
 struct track_report {
 	int (*emit)(void *ctx, const struct track_knot *k);
 	void *ctx;
@@ -70,8 +78,10 @@ struct tracker {
 	/* Start; NULL when out of memory. @r outlives the state. */
 	void *(*open)(const struct track_setup *s, struct track_report *r);
 	int (*feed)(void *state, const struct track_mark *m);
-	/* Emit what is left, and free @state; with @rc not 0 only that. Returns @rc or what went wrong; CVL_E_NO when
-	 * there was too little to go by. */
+	/*
+	 * Emit what is left, and free @state; with @rc not 0 only that. Returns @rc or what went
+	 * wrong; CVL_E_NO when there was too little to go by.
+	 */
 	int (*close)(void *state, int rc);
 	bool whole_periods; /* works only on times that are multiples of the period */
 	bool slips;         /* knows what to do where a clock slipped */
@@ -91,8 +101,8 @@ struct track {
 };
 
 /**
- * Carry @t over the slips before its first knot and behind its last one: by its edges, and with a half-width that grows by
- * the slip's. CVL_E_NOMEM.
+ * Carry @t over the slips before its first knot and behind its last one: by its edges, and with a
+ * half-width that grows by the slip's. CVL_E_NOMEM.
  */
 int track_carry(struct track *t, const struct track_slip *slip, size_t n);
 
@@ -124,7 +134,10 @@ static inline double track_span(int64_t a, int64_t b)
 	return __builtin_sub_overflow(a, b, &d) ? (double)a - (double)b : (double)d;
 }
 
-/** Rate against nominal of a clock whose offset changes by @slope ns a ns; held at what maps refuse as absurd. */
+/**
+ * Rate against nominal of a clock whose offset changes by @slope ns a ns; held at what maps refuse
+ * as absurd.
+ */
 static inline double track_rate_ppb(double slope)
 {
 	return slope > -0.5 && slope < 1 ? (1 / (1 + slope) - 1) * 1e9 : slope > 0 ? -5e8 : 5e8;
@@ -141,7 +154,10 @@ int64_t track_inverse(const struct track *t, int64_t time);
 /** Hand on a knot. CVL_E_RANGE if it is no number; one whose x does not rise is left out. */
 int track_emit(struct track_report *r, const struct track_knot *k);
 
-/** Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never cut. */
+/**
+ * Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never
+ * cut.
+ */
 #define THINNER_PENDING 32
 
 struct knot_thinner {
@@ -174,7 +190,10 @@ struct forecast_errors {
 	uint64_t n;
 };
 
-/** @error of a forecast, ns; single wild ones are held at 5 times what is usual. True: it is 10 times that. */
+/**
+ * @error of a forecast, ns; single wild ones are held at 5 times what is usual. True: it is 10
+ * times that.
+ */
 bool forecast_error(struct forecast_errors *e, double error);
 double forecast_bound(const struct forecast_errors *e);
 

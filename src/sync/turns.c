@@ -152,7 +152,10 @@ static bool fits(const struct turns *t, unsigned kinds, int64_t *low, int64_t *h
 	return true;
 }
 
-/* Which clocks are decided against one of them that is in no group yet; each round is one more group. */
+/*
+ * Which clocks are decided against one of them that is in no group yet; each round is one more
+ * group.
+ */
 static void make_groups(const struct turns *t, unsigned kinds, uint32_t *group, int64_t *low,
 			int64_t *high)
 {

@@ -2,9 +2,10 @@
 /**
  * By how many whole periods the counts of several clocks are apart.
  *
- * Each clock's count of a sender's pulses is right but for a whole number n of periods. Whatever else is known says that n_a - n_b is not
- * below some number. These are difference constraints between integers: shortest paths give the exact hull of what is possible
- * (Bellman 1958), without a search.
+ * Each clock's count of a sender's pulses is right but for a whole number n of periods. Whatever
+ * else is known says that n_a - n_b is not below some number. These are difference constraints
+ * between integers: shortest paths give the exact hull of what is possible (Bellman 1958), without
+ * a search.
  */
 #ifndef SYNC_TURNS_H
 #define SYNC_TURNS_H
@@ -13,7 +14,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What a constraint follows from. In the order in which they give way where they contradict each other. */
+/**
+ * What a constraint follows from. In the order in which they give way where they contradict each
+ * other.
+ */
 enum turn_kind {
 	TURN_CLAIM,   /* when the clocks claim to have been started, within what was stated */
 	TURN_MESSAGE, /* sent before received */
@@ -42,13 +46,14 @@ int turns_between(struct turns *t, size_t a, size_t b, double low, double high,
 struct turn {
 	int64_t low, high; /* of n against the root's; -TURN_UNKNOWN, TURN_UNKNOWN: without limit */
 	unsigned decided_by; /* 1 << enum turn_kind: without any of these it would not be decided */
-	uint32_t
-		group; /* clocks decided against each other have the same; 0: against the root too */
+	/* clocks decided against each other have the same; 0: against the root too */
+	uint32_t group;
 };
 
 /**
- * Solve into @out, one a clock. The root is a clock of the largest group, or @root unless that is SIZE_MAX. Returns kinds that were left
- * out, as they contradict the others (1 << enum turn_kind), or CVL_E_NOMEM.
+ * Solve into @out, one a clock. The root is a clock of the largest group, or @root unless that is
+ * SIZE_MAX. Returns kinds that were left out, as they contradict the others (1 << enum turn_kind),
+ * or CVL_E_NOMEM.
  */
 int turns_solve(const struct turns *t, size_t root, struct turn *out);
 

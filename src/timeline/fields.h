@@ -16,8 +16,8 @@ struct fields_lead {
 };
 
 /**
- * What would else be worked out again for each event of a stream: the context of its current packet as text, and
- * the leads. Begin with {0}.
+ * What would else be worked out again for each event of a stream: the context of its current packet
+ * as text, and the leads. Begin with {0}.
  */
 struct fields_cache {
 	uint64_t packet;

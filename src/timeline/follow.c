@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each look reads the observations anew. That is simple, and what an estimator that follows says of a time depends on the marks before
- * it, so that every look finds the same; only the last few marks of each clock may still turn out to be numbered wrongly.
+ * Each look reads the observations anew. That is simple, and what an estimator that follows says of
+ * a time depends on the marks before it, so that every look finds the same; only the last few marks
+ * of each clock may still turn out to be numbered wrongly.
  */
 #include <coeval/follow.h>
 
@@ -35,7 +36,10 @@ struct cvl_follow {
 
 /* ---- what is settled ---- */
 
-/* Up to when all growing clocks are settled, but for their last @hold marks. @who: the one that is settled least. */
+/*
+ * Up to when all growing clocks are settled, but for their last @hold marks. @who: the one that is
+ * settled least.
+ */
 static bool find_horizon(const struct cvl_follow *f, const struct cvl_session *session,
 			 const struct cvl_observations *obs, const struct cvl_sync *sync,
 			 size_t hold, int64_t *horizon, const char **who)

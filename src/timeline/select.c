@@ -200,8 +200,8 @@ static bool at_edge(const char *from, const char *at, const char *end)
 }
 
 /*
- * [@from, @end) into sel->path, and the dots that may end the node: those beside quotes if there are quotes, else all outside. In old
- * spellings quotes are about blanks alone.
+ * [@from, @end) into sel->path, and the dots that may end the node: those beside quotes if there
+ * are quotes, else all outside. In old spellings quotes are about blanks alone.
  */
 static int read_path(struct reader *r, const char *from, const char *end, bool old)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a selector means on a timeline: where its node ends and its name begins, and what of each stream is called so. */
+/*
+ * What a selector means on a timeline: where its node ends and its name begins, and what of each
+ * stream is called so.
+ */
 #include <coeval/select.h>
 
 #include <fnmatch.h>
@@ -344,7 +347,10 @@ static int no_name(const struct finder *f, const struct reading *r, struct cvl_e
 			cvl_near_text(&near, text));
 }
 
-/* Whether there would be something without what stands behind the last colon, which is no edge or state. */
+/*
+ * Whether there would be something without what stands behind the last colon, which is no edge or
+ * state.
+ */
 static bool is_misspelt(const struct finder *f)
 {
 	char path[CVL_SELECTOR_MAX + 1];

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a timeline holds, found out by reading it once: for exporters whose file begins with declarations.
+ * What a timeline holds, found out by reading it once: for exporters whose file begins with
+ * declarations.
  */
 #ifndef SURVEY_H
 #define SURVEY_H

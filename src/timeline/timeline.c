@@ -13,7 +13,8 @@
 struct source {
 	struct cvl_stream *stream;
 	size_t trace, file;
-	char *missing; /* name of a stream that was stored, and whose file is not there: in place of file */
+	/* name of a stream that was stored, and whose file is not there: in place of file */
+	char *missing;
 	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
@@ -190,8 +191,8 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 }
 
 /*
- * Leave out of the batch what nobody asks for. Whether an edge is asked for cannot be foreseen, so that all are copied, and the next
- * one goes over those that are not.
+ * Leave out of the batch what nobody asks for. Whether an edge is asked for cannot be foreseen, so
+ * that all are copied, and the next one goes over those that are not.
  */
 static void pick(struct source *s)
 {
@@ -225,7 +226,10 @@ static void pick(struct source *s)
 
 /* ---- levels at the beginning of a range ---- */
 
-/* Take what the records before the range tell of the levels. Sets begun at the first record that is not before it. */
+/*
+ * Take what the records before the range tell of the levels. Sets begun at the first record that is
+ * not before it.
+ */
 static void note_levels(const struct cvl_timeline *tl, struct source *s)
 {
 	const struct cvl_batch *b = &s->batch;
@@ -380,7 +384,10 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 
 /* ---- opening ---- */
 
-/* Whether the writer of @c died before its metadata were whole, so that nothing of the clock was ever stored. */
+/*
+ * Whether the writer of @c died before its metadata were whole, so that nothing of the clock was
+ * ever stored.
+ */
 static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code,
 		      const struct cvl_error *err)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `coeval task bench` against a simulated target and simulated instruments behind pseudo-terminals, well-behaved and not. */
+/*
+ * `coeval task bench` against a simulated target and simulated instruments behind pseudo-terminals,
+ * well-behaved and not.
+ */
 #include <math.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -182,7 +185,10 @@ static void a_trace_fills_every_cell(void **state)
 	end(&w);
 }
 
-/* By text, and by blocks of floats; the energy is the simulated chip's: current times 3.3 V times seconds. */
+/*
+ * By text, and by blocks of floats; the energy is the simulated chip's: current times 3.3 V times
+ * seconds.
+ */
 static void energy_is_current_times_voltage_times_time(void **state)
 {
 	(void)state;

@@ -227,8 +227,8 @@ static void whole_trees_come_out_as_they_are(void **state)
 /* ---- losses ---- */
 
 /*
- * Records are lost in stretches that are told as gaps. A span that is not marked is a true one, and every true one that no gap touches
- * is told without a mark. No begin that was seen is lost.
+ * Records are lost in stretches that are told as gaps. A span that is not marked is a true one, and
+ * every true one that no gap touches is told without a mark. No begin that was seen is lost.
  */
 static void what_is_not_marked_is_true(void **state)
 {
@@ -292,7 +292,10 @@ static void what_is_not_marked_is_true(void **state)
 	}
 }
 
-/* Whatever comes, in whatever order, and lost without a word: nothing runs backwards, and what was begun comes out once. */
+/*
+ * Whatever comes, in whatever order, and lost without a word: nothing runs backwards, and what was
+ * begun comes out once.
+ */
 static void any_events_leave_spans_in_order(void **state)
 {
 	(void)state;
@@ -366,8 +369,9 @@ static int64_t overlap(int64_t a, int64_t b, int64_t from, int64_t to)
 }
 
 /*
- * Threads take turns; each goes on with its tree when it runs. Thread 0 is idle: whoever did not run meanwhile was blocked. A
- * thread that was out while others ran was preempted if its switch said so, blocked if it said so, and else nobody knows.
+ * Threads take turns; each goes on with its tree when it runs. Thread 0 is idle: whoever did not
+ * run meanwhile was blocked. A thread that was out while others ran was preempted if its switch
+ * said so, blocked if it said so, and else nobody knows.
  */
 static void preempted_time_is_what_others_ran(void **state)
 {
@@ -633,7 +637,10 @@ static void overlapping_spans_end_by_their_number(void **state)
 	calls_free(c);
 }
 
-/* What calls itself, or is taken to since an exit was lost, counts once; and what is closed by another, for that alone. */
+/*
+ * What calls itself, or is taken to since an exit was lost, counts once; and what is closed by
+ * another, for that alone.
+ */
 static void what_lies_in_a_made_up_span_is_counted(void **state)
 {
 	struct told told;

@@ -157,7 +157,10 @@ static void preemption_is_no_self_time(void **state)
 	assert_in_range(preempted, 2 * world.x_ns - OFF, 2 * world.x_ns + OFF);
 }
 
-/* The longest run is the bad one: back from its end through the answer of a slave that was preempted. */
+/*
+ * The longest run is the bad one: back from its end through the answer of a slave that was
+ * preempted.
+ */
 static void the_critical_path_goes_through_a_preempted_slave(void **state)
 {
 	const json_t *path = json_object_get(found, "path"), *step;

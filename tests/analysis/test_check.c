@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules against timelines that are known: each kind holds, is violated, or cannot be told; and against a plain search over all
- * pairs of records of random timelines with bounds and gaps.
+ * Rules against timelines that are known: each kind holds, is violated, or cannot be told; and
+ * against a plain search over all pairs of records of random timelines with bounds and gaps.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -836,7 +836,10 @@ static struct tally all_never(void)
 	return n;
 }
 
-/* A rises while another's B is high: an edge is a stay without length, and what a gap hides of A one that may have been. */
+/*
+ * A rises while another's B is high: an edge is a stay without length, and what a gap hides of A
+ * one that may have been.
+ */
 static struct tally all_edges_never(void)
 {
 	struct tally n = { 0 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Markers to control flow: programs that walk at random over random graphs, through codes that were given out, the header's
- * macros, pins that change one after the other, and back; ambiguity against a search through all short paths.
+ * Markers to control flow: programs that walk at random over random graphs, through codes that were
+ * given out, the header's macros, pins that change one after the other, and back; ambiguity against
+ * a search through all short paths.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,7 +43,10 @@ static void link_points(struct program *p, uint32_t from, uint32_t to)
 	p->next[from][p->n_next[from]++] = to;
 }
 
-/* A ring, so that all are reached and none is the end, with shortcuts; no unmarked point leads to another. */
+/*
+ * A ring, so that all are reached and none is the end, with shortcuts; no unmarked point leads to
+ * another.
+ */
 static void draw_program(struct draw *d, struct program *p)
 {
 	size_t at;

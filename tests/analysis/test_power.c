@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Energies lie where they are said to lie: a node whose power follows its line and more, drawn from a seed, watched by a logic
- * analyzer and by a meter whose clocks err, against the integral of what was drawn.
+ * Energies lie where they are said to lie: a node whose power follows its line and more, drawn from
+ * a seed, watched by a logic analyzer and by a meter whose clocks err, against the integral of what
+ * was drawn.
  */
 #include <setjmp.h>
 #include <stdarg.h>

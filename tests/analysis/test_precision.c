@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What sessions tell of loops, and durations between events of one clock, with what gaps do to them. */
+/*
+ * What sessions tell of loops, and durations between events of one clock, with what gaps do to
+ * them.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -167,7 +170,10 @@ static void what_a_loop_told_is_read(void **state)
 	drop();
 }
 
-/* Steps one by one, as the kernel of firmware/apps/ett tells of them in its worst-case mode; the figures of the paper, section 5. */
+/*
+ * Steps one by one, as the kernel of firmware/apps/ett tells of them in its worst-case mode; the
+ * figures of the paper, section 5.
+ */
 static void a_kernel_tells_in_its_own_words(void **state)
 {
 	static const struct cvl_store_field run[] = { { "ended_by", CVL_STORE_STRING },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session holds, counted; a study of it by every estimator; and the page that is made of that. */
+/*
+ * What a session holds, counted; a study of it by every estimator; and the page that is made of
+ * that.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -392,7 +392,10 @@ static void fitting_never_does_worse_than_what_is_given_on_its_own_tasks(void **
 		for (size_t r = 0; r < fit_rules_n; r++) {
 			struct fitted given = fit_given(&fit_rules[r], 0), f;
 
-			/* alpha * C is fitted to powers, not to choices; two thresholds lie on a grid */
+			/*
+			 * alpha * C is fitted to powers, not to choices; two thresholds lie on a
+			 * grid
+			 */
 			if (fit_rules[r].kind != FIT_RULE || fit_rules[r].rule == SWO_RULE_ENERGY ||
 			    fit_rules[r].rule == SWO_RULE_LOW ||
 			    fit_rules[r].rule == SWO_RULE_CPI_LSU)
@@ -449,7 +452,10 @@ static void the_learned_rule_beats_every_other_on_simulated_tasks(void **state)
 	}
 }
 
-/* An empty column: what needs it is left out, the learned rule is fitted to the others, and to as many tasks as it says. */
+/*
+ * An empty column: what needs it is left out, the learned rule is fitted to the others, and to as
+ * many tasks as it says.
+ */
 static void what_no_task_has_is_left_out(void **state)
 {
 	static struct contest c;

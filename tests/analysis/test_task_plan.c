@@ -91,7 +91,10 @@ static void what_finds_no_room_is_lost(void **state)
 	assert_int_equal(lround(1e6 * plan_lost(&l, PLAN_DTAOP, 0)), 0);
 }
 
-/* Table 9.1 of the thesis: its highest delays are within ours, less than two cycles off the end; its lowest are less than a packet lasts. */
+/*
+ * Table 9.1 of the thesis: its highest delays are within ours, less than two cycles off the end;
+ * its lowest are less than a packet lasts.
+ */
 static void delays_agree_with_the_highest_that_were_measured(void **state)
 {
 	static const struct {
@@ -113,7 +116,10 @@ static void delays_agree_with_the_highest_that_were_measured(void **state)
 		assert_true(table[i].high > d.least && table[i].high <= d.most);
 		assert_true(d.most - table[i].high < 4e9 / (double)table[i].cpu_hz);
 		assert_true(table[i].low < d.least);
-		/* at the rates that the thesis gives, f / (ACPR + 2), a packet alone would last longer, or leave no time before it */
+		/*
+		 * at the rates that the thesis gives, f / (ACPR + 2), a packet alone would last
+		 * longer, or leave no time before it
+		 */
 		l.acpr++;
 		assert_true(plan_delay(&l, table[i].kind).least >
 			    table[i].high - 2e9 / (double)l.cpu_hz);

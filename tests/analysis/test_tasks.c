@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What is said of tasks lies where it is said to lie: programs whose counters, time, functions and energy are known, drawn from
- * a seed, traced by counters that wrap at 256 and read back from a session.
+ * What is said of tasks lies where it is said to lie: programs whose counters, time, functions and
+ * energy are known, drawn from a seed, traced by counters that wrap at 256 and read back from a
+ * session.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -931,7 +932,10 @@ static void watch_line(struct cvl_session *s, const struct target *t)
 	ok(cvl_session_finish(s, w, foreign(1), &err), &err);
 }
 
-/* What lies too near an end to tell is told as such: the bound holds, and is wider than by marks in the same stream. */
+/*
+ * What lies too near an end to tell is told as such: the bound holds, and is wider than by marks in
+ * the same stream.
+ */
 static void counts_on_another_clock_lie_within_their_bounds(void **state)
 {
 	struct draw d = draw_begin(12);

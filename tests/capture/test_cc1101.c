@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The radio: its register values, its FIFO, and the driver on the model of the chip (all simulated). */
+/*
+ * The radio: its register values, its FIFO, and the driver on the model of the chip (all
+ * simulated).
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,8 +48,8 @@ static void these_registers(const struct cc1101_config *c, const uint8_t (*want)
 }
 
 /*
- * What Grace's published receiver and sender write, and worked out by hand from the data sheet's formulas. Its FREQ is
- * 10A7E1, 201 Hz above 433.050 MHz; the nearest is one step lower.
+ * What Grace's published receiver and sender write, and worked out by hand from the data sheet's
+ * formulas. Its FREQ is 10A7E1, 201 Hz above 433.050 MHz; the nearest is one step lower.
  */
 static void grace_has_the_registers_of_grace(void **state)
 {
@@ -64,7 +67,10 @@ static void grace_has_the_registers_of_grace(void **state)
 	(void)state;
 	configure(&c, "grace");
 	these_registers(&c, want, sizeof(want) / sizeof(want[0]));
-	/* 1091552 * 26 MHz / 2^16, (256 + 228) * 2^7 * 26 MHz / 2^28, 9 * 2^3 * 26 MHz / 2^17, 26 MHz / (8 * 7 * 8). */
+	/*
+	 * 1091552 * 26 MHz / 2^16, (256 + 228) * 2^7 * 26 MHz / 2^28, 9 * 2^3 * 26 MHz / 2^17, 26
+	 * MHz / (8 * 7 * 8).
+	 */
 	assert_int_equal(cc1101_carrier_milli(c.reg), 433049804688);
 	assert_int_equal(cc1101_rate_milli(c.reg), 6000519);
 	assert_int_equal(cc1101_deviation_milli(c.reg), 14282227);
@@ -156,7 +162,10 @@ static uint64_t apart(uint64_t a, uint64_t b)
 	return a > b ? a - b : b - a;
 }
 
-/* No other value of the registers is nearer: the decoded value is within half a step of what was asked. */
+/*
+ * No other value of the registers is nearer: the decoded value is within half a step of what was
+ * asked.
+ */
 static void values_are_within_half_a_step(void **state)
 {
 	struct sim_random x;
@@ -471,7 +480,10 @@ static void other_channels_are_not_heard(void **state)
 	cc1101_close(b.radio);
 }
 
-/* Whenever the drain begins: nothing is lost, nothing twice, and the FIFO is not read empty under a packet. */
+/*
+ * Whenever the drain begins: nothing is lost, nothing twice, and the FIFO is not read empty under a
+ * packet.
+ */
 static void a_packet_in_the_middle_of_a_drain_is_read_whole(void **state)
 {
 	struct beacon_heard h[CC1101_DRAIN_MOST];

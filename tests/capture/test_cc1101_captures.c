@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a CC1101 says on its SPI, against our names and against the model: registers as its data sheet has them after a reset, and where
- * they are at hand what real ones said (sigrok's captures).
+ * What a CC1101 says on its SPI, against our names and against the model: registers as its data
+ * sheet has them after a reset, and where they are at hand what real ones said (sigrok's captures).
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -83,8 +83,8 @@ static size_t bytes_of(const char *line, uint8_t *out, size_t max)
 }
 
 /*
- * The same bytes into the model: it must answer as the chip did. It begins as a real chip was: with a packet in the FIFO, or in RX.
- * The bits that only the air decides are left out: PKTSTATUS.
+ * The same bytes into the model: it must answer as the chip did. It begins as a real chip was: with
+ * a packet in the FIFO, or in RX. The bits that only the air decides are left out: PKTSTATUS.
  */
 static void the_model_answers_as_the_chip_did(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pairing on simulated lines whose truth is known: the line of SWRS061I, table 41, function 7, samples that are scanned late,
- * drains that are later still, noise, loss, restarts, and senders that share an id.
+ * Pairing on simulated lines whose truth is known: the line of SWRS061I, table 41, function 7,
+ * samples that are scanned late, drains that are later still, noise, loss, restarts, and senders
+ * that share an id.
  */
 #include <setjmp.h>
 #include <stdarg.h>

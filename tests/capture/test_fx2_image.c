@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The very image that is loaded into FX2LP analyzers, run by an 8051 simulator (s51 of ucsim). The simulator knows nothing of the
- * FX2LP: its registers are memory, and this test plays the hardware behind them each time the firmware's main loop comes round. The
- * simulator's timer counts once in 12 clocks, as an 8051's does, and its instructions take an 8051's cycles; the chip's are other, so
- * that only equalities of times mean something here.
+ * The very image that is loaded into FX2LP analyzers, run by an 8051 simulator (s51 of ucsim). The
+ * simulator knows nothing of the FX2LP: its registers are memory, and this test plays the hardware
+ * behind them each time the firmware's main loop comes round. The simulator's timer counts once in
+ * 12 clocks, as an 8051's does, and its instructions take an 8051's cycles; the chip's are other,
+ * so that only equalities of times mean something here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,11 +42,17 @@ static struct {
 
 static char output[1 << 16];
 
-/* What the chip's memory holds where it last stopped, and how many clocks it had had: what is read of it. */
+/*
+ * What the chip's memory holds where it last stopped, and how many clocks it had had: what is read
+ * of it.
+ */
 static uint8_t xram[0x10000], sfr[0x100], rom[0x3000];
 static unsigned long long clocks;
 
-/* Commands to be given with the next one that is waited for: the simulator sleeps for 100 ms where it finds none waiting. */
+/*
+ * Commands to be given with the next one that is waited for: the simulator sleeps for 100 ms where
+ * it finds none waiting.
+ */
 static char queue[1 << 14];
 static size_t queued;
 
@@ -63,8 +70,8 @@ __attribute__((format(printf, 1, 2))) static void command(const char *format, ..
 }
 
 /*
- * Give all commands, and have what the simulator prints in output[]. It shows no prompt to a pipe: a dump of a byte of the
- * program's memory, of an address of its own, tells where the answer ends.
+ * Give all commands, and have what the simulator prints in output[]. It shows no prompt to a pipe:
+ * a dump of a byte of the program's memory, of an address of its own, tells where the answer ends.
  */
 static void give_commands(void)
 {
@@ -90,7 +97,9 @@ static void give_commands(void)
 	fail_msg("s51 ended: %s", output);
 }
 
-/* The bytes of a dump in output[] that begins with @address: "0xe400    0a 00 ...   .." and so on. */
+/*
+ * The bytes of a dump in output[] that begins with @address: "0xe400    0a 00 ...   .." and so on.
+ */
 static void dumped(const char *memory, unsigned address, uint8_t *bytes, unsigned n)
 {
 	const char *line;
@@ -446,7 +455,10 @@ static void set_timer(uint16_t value)
 	poke_1("sfr", 0x8a, (uint8_t)value);
 }
 
-/* Over a start of the engine: clocks from where TL0 is read, at *@read, to where the engine has been started. */
+/*
+ * Over a start of the engine: clocks from where TL0 is read, at *@read, to where the engine has
+ * been started.
+ */
 static unsigned long long time_of_start(unsigned long long *read)
 {
 	unsigned long long done;
@@ -462,7 +474,10 @@ static unsigned long long time_of_start(unsigned long long *read)
 	return done - *read;
 }
 
-/* Things that read the timer: what happens before, so that the next round of the loop does it; what it read. */
+/*
+ * Things that read the timer: what happens before, so that the next round of the loop does it; what
+ * it read.
+ */
 static void about_to_start(void)
 {
 	const uint8_t settings[4] = { 0, 0, 2, 0 };
@@ -510,7 +525,10 @@ static uint32_t overflows(void)
 	return number(data + 12) >> 16;
 }
 
-/* @about_to start, @to_overflow counts before timer 0 overflows. Returns how long it took; the time must be right. */
+/*
+ * @about_to start, @to_overflow counts before timer 0 overflows. Returns how long it took; the time
+ * must be right.
+ */
 static unsigned long long start_near_overflow(void (*about_to)(void), uint32_t (*when)(void),
 					      unsigned to_overflow, unsigned *until_read)
 {
@@ -532,7 +550,10 @@ static unsigned long long start_near_overflow(void (*about_to)(void), uint32_t (
 	return took;
 }
 
-/* Whatever the timer and its interrupt do meanwhile: the same time from reading it to starting, and the right time. */
+/*
+ * Whatever the timer and its interrupt do meanwhile: the same time from reading it to starting, and
+ * the right time.
+ */
 static void every_start_is_timed_alike(void **state)
 {
 	uint8_t code[14];
@@ -540,7 +561,10 @@ static void every_start_is_timed_alike(void **state)
 	unsigned long long took;
 
 	(void)state;
-	/* mov low,TL0; mov high,TH0; mov GPIFTRIG,#4: on the chip 3 cycles each, 6 from one read to the write. */
+	/*
+	 * mov low,TL0; mov high,TH0; mov GPIFTRIG,#4: on the chip 3 cycles each, 6 from one read to
+	 * the write.
+	 */
 	memcpy(code, rom + at_start_read - 5, sizeof(code));
 	/* Interrupts are off: clr EA; mov high,TH0. */
 	assert_int_equal(code[0], 0xc2);
@@ -617,7 +641,10 @@ static void a_reset_of_the_bus_ends_everything(void **state)
 	assert_int_equal(start(0, 2), -1);
 }
 
-/* No code of it touches the I2C bus, and so no EEPROM: registers I2CS, I2DAT, I2CTL are at 0xe678 to 0xe67a. */
+/*
+ * No code of it touches the I2C bus, and so no EEPROM: registers I2CS, I2DAT, I2CTL are at 0xe678
+ * to 0xe67a.
+ */
 static void the_eeprom_is_out_of_reach(void **state)
 {
 	unsigned registers = 0;

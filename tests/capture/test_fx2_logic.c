@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The logic of the FX2LP's firmware, built for this machine, on a model of what it asks of the chip. */
+/*
+ * The logic of the FX2LP's firmware, built for this machine, on a model of what it asks of the
+ * chip.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,7 +183,9 @@ static void every_divisor_has_a_waveform(void **state)
 static void read_timer_at(uint64_t t, unsigned gap, bool interrupt_late)
 {
 	const uint64_t first = t - gap, after = t + gap, flag = t + 2 * gap;
-	/* Interrupts were taken up to a moment before the first read, or the last one just was not. */
+	/*
+	 * Interrupts were taken up to a moment before the first read, or the last one just was not.
+	 */
 	const uint64_t counted = first / 65536 - interrupt_late;
 	const struct timer_reading reading = {
 		.high_before = (uint8_t)(first >> 8),

@@ -215,7 +215,10 @@ static void hand_on(struct host *h, const struct lines *l, const uint8_t *bytes,
 	size_t at = 0;
 	uint64_t skip = h->bytes / l->unit;
 
-	/* The i-th sample that was handed on is the i-th that was taken: nothing invented, nothing turned. */
+	/*
+	 * The i-th sample that was handed on is the i-th that was taken: nothing invented, nothing
+	 * turned.
+	 */
 	while (at < l->seen.n && skip >= l->seen.s[at].n)
 		skip -= l->seen.s[at++].n;
 	for (size_t i = 0; i < n; i += l->unit) {
@@ -363,7 +366,10 @@ static void random_losses_are_all_found_and_no_sample_is_invented(void **state)
 
 		assert_non_null(d);
 		for (size_t i = 0; i < planned; i++) {
-			/* From half a millisecond to more than the timer's range of 358 s less some. */
+			/*
+			 * From half a millisecond to more than the timer's range of 358 s less
+			 * some.
+			 */
 			uint64_t n = kinds[k].rate / 2000 + sim_u64(&r) % 3000;
 
 			if (sim_u64(&r) % 4 == 0)

@@ -299,7 +299,9 @@ static void write_packets(struct written *k, const char *dir, const char *stream
 	read_all(k, stream);
 }
 
-/* Resume after @cut bytes, of which @whole packets are good, and look at what is there afterwards. */
+/*
+ * Resume after @cut bytes, of which @whole packets are good, and look at what is there afterwards.
+ */
 static void go_on(const struct written *k, const char *dir, const char *stream, size_t cut,
 		  size_t whole)
 {

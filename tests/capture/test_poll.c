@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The polling loop: against a writer that stamps its stores by the same clock, alone and beside others who want the processor; its bins,
- * its ring, what it is told, and the kernel's GPIO events.
+ * The polling loop: against a writer that stamps its stores by the same clock, alone and beside
+ * others who want the processor; its bins, its ring, what it is told, and the kernel's GPIO events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,7 +86,10 @@ static void so_it_does_under_load(void **state)
 
 /* ---- two counters ---- */
 
-/* Counters that advance in steps, and of which the second is ahead at times. In thousandths of a tick. */
+/*
+ * Counters that advance in steps, and of which the second is ahead at times. In thousandths of a
+ * tick.
+ */
 struct counters {
 	struct draw *d;
 	uint64_t now, step, often; /* of so many exchanges in one */
@@ -116,7 +119,10 @@ static void exchange(struct counters *c, struct poll_skew *s, uint64_t flight)
 	poll_skew_add(s, ahead, stamp, count_of(c, false, off));
 }
 
-/* Stores by the second processor that the first sees at once: how many miss their brackets by more than @slack. */
+/*
+ * Stores by the second processor that the first sees at once: how many miss their brackets by more
+ * than @slack.
+ */
 static uint64_t misses(struct counters *c, uint64_t slack, uint64_t stores, uint64_t *worst)
 {
 	uint64_t missed = 0;
@@ -140,7 +146,10 @@ static uint64_t misses(struct counters *c, uint64_t slack, uint64_t stores, uint
 	return missed;
 }
 
-/* What no exchange shows, as it takes longer than the counters differ by, is less than a step where they are one that is scaled. */
+/*
+ * What no exchange shows, as it takes longer than the counters differ by, is less than a step where
+ * they are one that is scaled.
+ */
 static void counters_a_tick_apart_count_in_comparisons(void **state)
 {
 	struct draw d = draw_begin(90);
@@ -161,7 +170,10 @@ static void counters_a_tick_apart_count_in_comparisons(void **state)
 	assert_true(poll_skew_limit(&s) >= 1 && poll_skew_limit(&s) < 300);
 }
 
-/* More than an exchange takes is seen in one, however seldom; and what is more than was measured is not let pass. */
+/*
+ * More than an exchange takes is seen in one, however seldom; and what is more than was measured is
+ * not let pass.
+ */
 static void counters_far_apart_are_shown_to_be(void **state)
 {
 	struct draw d = draw_begin(91);
@@ -304,7 +316,10 @@ static void a_full_ring_is_a_loss_that_is_told(void **state)
 		uint64_t since;
 
 		__atomic_store_n(&t->word, v, __ATOMIC_SEQ_CST);
-		/* until the loop has been there: the second look that is counted from here on began behind the store */
+		/*
+		 * until the loop has been there: the second look that is counted from here on began
+		 * behind the store
+		 */
 		since = looks(&t->loop);
 		while (looks(&t->loop) < since + 2)
 			sched_yield();
@@ -740,7 +755,10 @@ static void an_isolated_processor_is_best(void **state)
 	assert_int_equal(others, 0);
 }
 
-/* Each span is a gap: they are told in parts, in order, and nothing is said to be over that may still come. */
+/*
+ * Each span is a gap: they are told in parts, in order, and nothing is said to be over that may
+ * still come.
+ */
 static void gaps_that_never_end_are_told_in_parts(void **state)
 {
 	struct timed *t = aligned_alloc(64, sizeof(*t));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The poll driver on devices that this machine need not have: a parallel port, whose instructions trap and are carried out here, and a GPIO
- * chip, whose ioctls end here.
+ * The poll driver on devices that this machine need not have: a parallel port, whose instructions
+ * trap and are carried out here, and a GPIO chip, whose ioctls end here.
  */
 #include <setjmp.h>
 #include <stdarg.h>

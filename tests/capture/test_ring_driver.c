@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The drivers shm and serial against cores that do what cores do when things go wrong, and against memory that anybody writes to. */
+/*
+ * The drivers shm and serial against cores that do what cores do when things go wrong, and against
+ * memory that anybody writes to.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -462,7 +465,9 @@ static void *scribble(void *ctx)
 	return NULL;
 }
 
-/* Never a crash, nor a packet that is not of the size that it says, nor an end that does not come. */
+/*
+ * Never a crash, nor a packet that is not of the size that it says, nor an end that does not come.
+ */
 static void no_bytes_in_the_memory_hurt(void **state)
 {
 	struct bed *b = *state;

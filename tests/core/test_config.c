@@ -276,7 +276,10 @@ static void damaged_text_never_gives_what_cannot_be(void **state)
 		rc = parse(&t, text, n, &memory, &err);
 		assert_int_equal(rc, err.code);
 		assert_true(!rc || (err.offset <= n && !strncmp(err.text, "f:", 2)));
-		/* texts and words that were left out are NULL and none, which is no flaw of the file */
+		/*
+		 * texts and words that were left out are NULL and none, which is no flaw of the
+		 * file
+		 */
 		t.part = (struct part){ "p", 2, RED };
 		for (size_t k = 0; !rc && k < t.n_list; k++)
 			assert_true(t.list[k].weight >= 1 && t.list[k].weight <= 20);

@@ -102,7 +102,10 @@ static void a_gap_of_the_capture_is_a_gap_of_what_is_decoded(void **state)
 	assert_int_equal(cvl_decode(s, 0, &d, NULL, NULL, &err), 0);
 	assert_int_equal(cvl_session_clocks(s), 2);
 	assert_int_equal(cvl_session_clock(s, 1)->same_as, 0);
-	/* "one", what came of "two", the gap, "four"; half a byte of ten bits, and a tick, either way. */
+	/*
+	 * "one", what came of "two", the gap, "four"; half a byte of ten bits, and a tick, either
+	 * way.
+	 */
 	read_back(s, 1, text, sizeof(text));
 	assert_string_equal(text, "e51e51-e51");
 

@@ -273,7 +273,10 @@ static void any_packets_come_back_as_they_were_sent(void **state)
 	}
 }
 
-/* Whole, and cut anywhere with hardly room for what comes of it: the same, also for bytes that are nonsense. */
+/*
+ * Whole, and cut anywhere with hardly room for what comes of it: the same, also for bytes that are
+ * nonsense.
+ */
 static void pieces_make_no_difference(void **state)
 {
 	static struct itm_packet sent[150];

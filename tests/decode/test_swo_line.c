@@ -429,12 +429,18 @@ static void decode_tpiu(const uint8_t *bytes, size_t n)
 
 static void a_frame_is_what_the_architecture_says(void **state)
 {
-	/* Full synchronisation; stream 1: its first byte is still of the stream before (none); then a half synchronisation. */
+	/*
+	 * Full synchronisation; stream 1: its first byte is still of the stream before (none); then
+	 * a half synchronisation.
+	 */
 	static const uint8_t bytes[] = { 0xff, 0xff, 0xff, 0x7f, 0x03, 0x11, 0x22, 0x33,
 					 0xff, 0x7f, 0x05, 0x44, 0x54, 0x66, 0x00, 0x00,
 					 0x00, 0x00, 0x00, 0x00, 0x00, 0x0c };
-	/*  place 0: stream 1 at once; 1: 11; 2: 22, bit 0 from flag 1 (0); 3: 33; 4: stream 2 behind the next byte
-	 *  (flag 2); 5: 44 of stream 1; 6: 54, bit 0 from flag 3 (1): 55; 7: 66; then zeros of stream 2 */
+	/*
+	 *  place 0: stream 1 at once; 1: 11; 2: 22, bit 0 from flag 1 (0); 3: 33; 4: stream 2
+	 *  behind the next byte (flag 2); 5: 44 of stream 1; 6: 54, bit 0 from flag 3 (1): 55; 7:
+	 *  66; then zeros of stream 2
+	 */
 	(void)state;
 	decode_tpiu(bytes, sizeof(bytes));
 	assert_int_equal(streams.n[1], 4);
@@ -494,7 +500,10 @@ static void streams_come_back_from_frames(void **state)
 	}
 }
 
-/* Cut anywhere at the front, without synchronisation: the place where frames begin is found, almost always. */
+/*
+ * Cut anywhere at the front, without synchronisation: the place where frames begin is found, almost
+ * always.
+ */
 static void the_place_of_frames_is_found(void **state)
 {
 	static struct streams sent;
@@ -552,7 +561,10 @@ static void random_bytes_are_all_accounted_for(void **state)
 
 /* ---- all of it ---- */
 
-/* Packets, perhaps framed with another stream, on a line, sampled: all of them come back, none is invented. */
+/*
+ * Packets, perhaps framed with another stream, on a line, sampled: all of them come back, none is
+ * invented.
+ */
 static void packets_come_back_from_a_sampled_line(void **state)
 {
 	static struct swo_round round;

@@ -72,7 +72,10 @@ static void feed(struct unpack *u, struct draw *d, const uint8_t *bytes, size_t 
 	assert_int_equal(unpack_end(u, NULL), 0);
 }
 
-/* Noise between packets, damaged ones and ones cut short: all others come, in order, and nothing else. */
+/*
+ * Noise between packets, damaged ones and ones cut short: all others come, in order, and nothing
+ * else.
+ */
 static void damage_costs_the_packets_it_is_in(void **state)
 {
 	struct draw d;

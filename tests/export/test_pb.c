@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes expected are those of the examples in Protocol Buffers' own description of its encoding, or follow from its tables. */
+/*
+ * The bytes expected are those of the examples in Protocol Buffers' own description of its
+ * encoding, or follow from its tables.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What a small reader of the wire format, written here, finds in Perfetto traces of sessions made here. */
+/*
+ * What a small reader of the wire format, written here, finds in Perfetto traces of sessions made
+ * here.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -127,7 +127,10 @@ static void only_the_kernels_name_may_stand_without_a_value(void **state)
 
 /* ---- two clocks ---- */
 
-/* An exchange at @t: its stamp, by a clock that is @ahead and of a rate higher by @ppm, lies anywhere within it. */
+/*
+ * An exchange at @t: its stamp, by a clock that is @ahead and of a rate higher by @ppm, lies
+ * anywhere within it.
+ */
 static void exchange(struct ett_apart *a, struct draw *d, uint64_t t, int64_t ahead, uint64_t ppm)
 {
 	uint64_t wide = 1 + draw_below(d, 500), at = t + draw_below(d, wide + 1);
@@ -457,8 +460,8 @@ static void a_store_of_what_the_lines_show_cannot_be_seen(void **state)
 }
 
 /*
- * A loop of random steps looks at lines that are driven at random: whatever they do, no verdict finds fault with it; and with one bracket
- * moved by more than it is wide, one does.
+ * A loop of random steps looks at lines that are driven at random: whatever they do, no verdict
+ * finds fault with it; and with one bracket moved by more than it is wide, one does.
  */
 static void a_loop_that_is_sound_is_found_so(void **state)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's disk driver, against the task file of a disk larger than any that a test could have. */
+/*
+ * The kernel's disk driver, against the task file of a disk larger than any that a test could have.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel's parallel port, against a port with an extended control register, which no emulator has. */
+/*
+ * The kernel's parallel port, against a port with an extended control register, which no emulator
+ * has.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -16,7 +16,10 @@
 static const struct swo_range spi[] = { { 0x40013000, 0x400133ff }, { 0x40003800, 0x40003fff } };
 static const struct swo_range flash = { FLASH, FLASH + FLASH_BYTES - 1 };
 
-/* In a hundred instructions: how many wait for the flash, divide (12 cycles), sleep, ask a peripheral. */
+/*
+ * In a hundred instructions: how many wait for the flash, divide (12 cycles), sleep, ask a
+ * peripheral.
+ */
 struct job {
 	unsigned instructions, flash, divide, sleep, spi;
 };
@@ -170,8 +173,9 @@ static void a_change_that_costs_more_than_it_saves_is_not_made(void **state)
 		struct swo_choose c;
 		struct bench b;
 		/*
-		 * A cycle takes 593 pJ at 80 MHz and 1.2 V, 477 at 26 MHz and 1.0 V: 20 runs of 68,000 save 158 uJ. Measuring
-		 * takes 5 runs of 40 uJ 8 % more; changing 47 mW, twice: 1497 us are left.
+		 * A cycle takes 593 pJ at 80 MHz and 1.2 V, 477 at 26 MHz and 1.0 V: 20 runs of
+		 * 68,000 save 158 uJ. Measuring takes 5 runs of 40 uJ 8 % more; changing 47 mW,
+		 * twice: 1497 us are left.
 		 */
 		int pays = us < 1500;
 

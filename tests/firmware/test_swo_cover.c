@@ -47,7 +47,10 @@ static void blocks_cover_each_address_once_and_no_other(void **state)
 	}
 }
 
-/* The fewest there can be, found by trying all: least[end] from least[start] and each block that ends there. */
+/*
+ * The fewest there can be, found by trying all: least[end] from least[start] and each block that
+ * ends there.
+ */
 static void no_exact_cover_has_fewer_blocks(void **state)
 {
 	struct draw d = draw_begin(2);

@@ -52,8 +52,8 @@ static void comparators_count_the_accesses_of_their_ranges(void **state)
 }
 
 /*
- * Addresses of words have fewer edges than the average of all addresses, 7.75 and not 8.25; comparators 0 to 2, which the RAM
- * takes, more than the average of four: 8 together.
+ * Addresses of words have fewer edges than the average of all addresses, 7.75 and not 8.25;
+ * comparators 0 to 2, which the RAM takes, more than the average of four: 8 together.
  */
 static void the_estimate_of_word_accesses_of_ram_is_two_per_cent_low(void **state)
 {
@@ -95,7 +95,10 @@ static void what_the_line_cannot_carry_is_told_as_an_overflow(void **state)
 	bench_done(&b);
 }
 
-/* A packet takes 30 bits: accesses by the clock, so that the load is the share of the time between two of them. */
+/*
+ * A packet takes 30 bits: accesses by the clock, so that the load is the share of the time between
+ * two of them.
+ */
 static void the_load_tells_how_busy_the_line_was(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Declarations drawn at random, in a header that a program is compiled with: what the program prints as metadata, and writes into its
- * ring, gives the values it was told to write.
+ * Declarations drawn at random, in a header that a program is compiled with: what the program
+ * prints as metadata, and writes into its ring, gives the values it was told to write.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tracer, interrupted at every instruction: the processor traps after each one, and at the k-th the trap does what an interrupt
- * would, for all k. Interrupts are interrupted as well.
+ * The tracer, interrupted at every instruction: the processor traps after each one, and at the k-th
+ * the trap does what an interrupt would, for all k. Interrupts are interrupted as well.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -263,7 +263,10 @@ static struct work draw_work(struct draw *d)
 			      (uint32_t)draw_below(d, 2) * (uint32_t)draw_below(d, 0x3fff0000u) };
 }
 
-/* The paths there are: an event that fits, one that closes a packet and opens the next, or finds none free; flush; keeping time. */
+/*
+ * The paths there are: an event that fits, one that closes a packet and opens the next, or finds
+ * none free; flush; keeping time.
+ */
 static void an_interrupt_after_any_instruction_tears_nothing(void **state)
 {
 	static const struct work programs[] = {

@@ -216,7 +216,10 @@ static void rows_of_sigrok_are_samples(void **state)
 		  SIGROK "; Samplerate: 1 kHz\nlogic,logic,V DC,Trigger\n0,1,0.5,0\n"
 			 "1,1,2,1\n",
 		  .store = "=2@0 0~0=0.5 1:3 1~0=2" },
-		/* a sample of 700 kHz is 1 whole us, one of 12 Hz 83 ms; a row like the one before may be left out */
+		/*
+		 * a sample of 700 kHz is 1 whole us, one of 12 Hz 83 ms; a row like the one before
+		 * may be left out
+		 */
 		{ "times",
 		  SIGROK "; Samplerate: 700 kHz\nmicroseconds,logic,logic,V DC\n"
 			 "1,0,1,0.5\n2,1,1,2\n4,0,1,2\n",

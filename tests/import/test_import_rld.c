@@ -277,7 +277,10 @@ static void a_short_last_block_is_read(void **state)
 	imported_free(&im);
 }
 
-/* Version 2.0.0 of the logger's software: an empty word in each sample of a file without binary channels. */
+/*
+ * Version 2.0.0 of the logger's software: an empty word in each sample of a file without binary
+ * channels.
+ */
 static void the_empty_word_of_no_lines_is_skipped(void **state)
 {
 	(void)state;

@@ -603,7 +603,10 @@ static char *plain_edges(const char *command, unsigned lines)
 	return text;
 }
 
-/* That the edges of @file are those of what @reader, a command with a %s for the path, prints of it; own and real. */
+/*
+ * That the edges of @file are those of what @reader, a command with a %s for the path, prints of
+ * it; own and real.
+ */
 static void compare_capture(const char *file, unsigned lines, const char *reader)
 {
 	char path[512], command[1100];

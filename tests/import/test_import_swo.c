@@ -117,7 +117,10 @@ static void a_number_that_looks_like_synchronisation_makes_no_frames(void **stat
 
 static void a_gap_and_a_packet_in_one_frame_stand_in_order(void **state)
 {
-	/* Stream 1: synchronisation, a byte that is no packet, synchronisation; then the same and packets behind an overflow. */
+	/*
+	 * Stream 1: synchronisation, a byte that is no packet, synchronisation; then the same and
+	 * packets behind an overflow.
+	 */
 	static const char frames[] =
 		"\xff\xff\xff\x7f"
 		"\x03\x00\x00\x00\x00\x00\x80\x90\x00\x00\x00\x00\x00\x80\x00\x00"
@@ -133,7 +136,9 @@ static void a_gap_and_a_packet_in_one_frame_stand_in_order(void **state)
 	imported_free(&im);
 }
 
-/* Branch addresses and P-headers of an ETMv3, which are not what the packets of an ITM begin with. */
+/*
+ * Branch addresses and P-headers of an ETMv3, which are not what the packets of an ITM begin with.
+ */
 static size_t make_etm(char *bytes, size_t n, bool synced)
 {
 	uint64_t x = 88172645463325252u;

@@ -58,7 +58,10 @@ static bool swo_elf(char *out, size_t size, unsigned which)
 	return capture_file(out, size, which, "sigrok/stm32f105-swo/trace_example.elf");
 }
 
-/* Functions that differ in kind: static, inlined, weak, an alias, one without debug information; objects of all sizes. */
+/*
+ * Functions that differ in kind: static, inlined, weak, an alias, one without debug information;
+ * objects of all sizes.
+ */
 static const char source[] =
 	"#include <stdint.h>\n"
 	"volatile uint32_t word = 5; volatile uint8_t byte; const volatile uint16_t table[70] = { 1, 2 };\n"
@@ -123,7 +126,10 @@ static bool nm_knows(const char *nm, const char *path, const char *name, uint64_
 	return known;
 }
 
-/* Whether nm -S knows of a symbol that holds the address: addr2line takes the one before for what lies between two. */
+/*
+ * Whether nm -S knows of a symbol that holds the address: addr2line takes the one before for what
+ * lies between two.
+ */
 static bool nm_covers(const char *nm, const char *path, uint64_t address)
 {
 	char line[600], type;
@@ -138,7 +144,9 @@ static bool nm_covers(const char *nm, const char *path, uint64_t address)
 	return covers;
 }
 
-/* Every instruction address of .text: the function, the file and the line as addr2line says them. */
+/*
+ * Every instruction address of .text: the function, the file and the line as addr2line says them.
+ */
 static void check_code(const char *prefix, const char *path, uint64_t step)
 {
 	char function[500], place[900], nm[60], line[400];
@@ -191,7 +199,10 @@ static void check_code(const char *prefix, const char *path, uint64_t step)
 	symbols_close(s);
 }
 
-/* Every function and object that nm gives a size, at its first and its last byte; the low bits lead back to it. */
+/*
+ * Every function and object that nm gives a size, at its first and its last byte; the low bits lead
+ * back to it.
+ */
 static unsigned check_symbols(const char *prefix, const char *path)
 {
 	char line[700], name[500], nm[60];
@@ -331,7 +342,10 @@ static void addresses_of_another_program_are_told(void **state)
 	}
 }
 
-/* A function that is thrown away leaves its lines at address 0, where another one is: no line is told rather than its. */
+/*
+ * A function that is thrown away leaves its lines at address 0, where another one is: no line is
+ * told rather than its.
+ */
 static void lines_of_what_was_thrown_away_are_not_told(void **state)
 {
 	static const char text[] = "volatile int w;\n"

@@ -163,7 +163,10 @@ static void an_excerpt_shows_the_end_of_what_came(void **state)
 	}
 }
 
-/* Of ten draws of a normal distribution with one far off, that one is found; the median does not follow it. */
+/*
+ * Of ten draws of a normal distribution with one far off, that one is found; the median does not
+ * follow it.
+ */
 static void an_outlier_is_found_and_does_not_move_the_median(void **state)
 {
 	struct sim_random r = { SEED };
@@ -182,7 +185,10 @@ static void an_outlier_is_found_and_does_not_move_the_median(void **state)
 		assert_true(robust_is_outlier(&robust, 5000 + far));
 		wrong += robust_is_outlier(&robust, 5000);
 	}
-	/* where nine draws spread little by chance, the middle of the distribution itself may be one */
+	/*
+	 * where nine draws spread little by chance, the middle of the distribution itself may be
+	 * one
+	 */
 	assert_in_range(wrong, 0, 10);
 }
 

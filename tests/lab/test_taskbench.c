@@ -131,7 +131,10 @@ static void a_reboot_forgets_the_setting(void **state)
 	sim_chip_free(&c);
 }
 
-/* Every workload that is listed runs, by every command, and the host's reader understands what is said. */
+/*
+ * Every workload that is listed runs, by every command, and the host's reader understands what is
+ * said.
+ */
 static void every_workload_listed_runs(void **state)
 {
 	static const char *const commands[] = { "trace", "energy", "delay" };

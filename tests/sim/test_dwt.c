@@ -11,7 +11,10 @@
 
 #include "swo_bench.h"
 
-/* Everything on: @control of the DWT, @tcr beside what is needed, @protocol of the line, prescaler 1. */
+/*
+ * Everything on: @control of the DWT, @tcr beside what is needed, @protocol of the line, prescaler
+ * 1.
+ */
 static void on(struct bench *b, uint32_t control, uint32_t tcr, uint32_t protocol)
 {
 	swo_port_stm32l476.count_on(&swo_port_stm32l476, &b->bus);
@@ -68,8 +71,8 @@ static void manchester_has_three_times_the_edges(void **state)
 }
 
 /*
- * Thesis 7.2.1, with start and stop bits: a packet of 20 bits every 256 cycles needs a bit in 12.8 cycles, which is 6.25 MHz at
- * 80 MHz.
+ * Thesis 7.2.1, with start and stop bits: a packet of 20 bits every 256 cycles needs a bit in 12.8
+ * cycles, which is 6.25 MHz at 80 MHz.
  */
 static void counters_need_a_bit_in_twelve_cycles(void **state)
 {
@@ -89,7 +92,10 @@ static void counters_need_a_bit_in_twelve_cycles(void **state)
 	}
 }
 
-/* Thesis 7.2.2, with start and stop bits: a packet of 30 bits; at 40 Mbit/s, two cycles a bit at 80 MHz, 1.33 million a second. */
+/*
+ * Thesis 7.2.2, with start and stop bits: a packet of 30 bits; at 40 Mbit/s, two cycles a bit at 80
+ * MHz, 1.33 million a second.
+ */
 static void comparators_need_thirty_bits_an_access(void **state)
 {
 	(void)state;
@@ -127,7 +133,10 @@ static void random_programs(uint32_t control, uint32_t tcr, bool manchester, boo
 		on(&b, control, tcr, manchester ? TPIU_SPPR_MANCHESTER : TPIU_SPPR_NRZ);
 		bench_run(&b, 3000);
 		swo_write(&b.bus, DWT_CTRL, DWT_CTRL_CYCCNTENA);
-		/* a last one without a predecessor in the queue: tells of what was lost; fills the frame in hand */
+		/*
+		 * a last one without a predecessor in the queue: tells of what was lost; fills the
+		 * frame in hand
+		 */
 		for (unsigned i = 0; i < (frames ? 12 : 1); i++) {
 			dwt_chip_rest(&b.chip);
 			swo_write(&b.bus, ITM_STIM(0), 1);

@@ -658,8 +658,9 @@ static long sd(double n, double sum, double squares)
 }
 
 /*
- * Fitted to node 3 of Table III: 1.94 ticks without the filter, 1.71 with it. The others' with it are predicted: 2.01 and 1.82 at two
- * hops, 1.88 and 2.02 at four. And what Fig. 10 says of pulses: 99.9 % within 1 us.
+ * Fitted to node 3 of Table III: 1.94 ticks without the filter, 1.71 with it. The others' with it
+ * are predicted: 2.01 and 1.82 at two hops, 1.88 and 2.02 at four. And what Fig. 10 says of pulses:
+ * 99.9 % within 1 us.
  */
 static void the_model_errs_as_the_paper_has_it(void **state)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Whole nodes, chip and all: firmware/apps/glossy with its driver on three simulated CC1101 in a line, of which the first and the last do not hear
- * each other.
+ * Whole nodes, chip and all: firmware/apps/glossy with its driver on three simulated CC1101 in a
+ * line, of which the first and the last do not hear each other.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -204,7 +204,10 @@ static void start(struct line *l)
 		trx_hal(&n->trx, &n->flood);
 		c.id = (uint16_t)(i + 1);
 		c.initiator = !i;
-		/* the chip goes from FSTXON to TX in 22 us, which the others have to know and the first has not */
+		/*
+		 * the chip goes from FSTXON to TX in 22 us, which the others have to know and the
+		 * first has not
+		 */
 		c.heard_ns = n->trx.sync_ns + 22000;
 		assert_null(glossy_init(&n->glossy, &n->flood, &c));
 	}

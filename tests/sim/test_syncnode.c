@@ -64,7 +64,9 @@ static double bench_counts(void *ctx, double t)
 	return (t + b->ahead[i] + (s - i) * (b->ahead[i + 1] - b->ahead[i])) * 1e-9 * HZ;
 }
 
-/* Pulses of a receiver that errs: some come late or not at all, and some seconds have one too many. */
+/*
+ * Pulses of a receiver that errs: some come late or not at all, and some seconds have one too many.
+ */
 static int bench_pulse(void *ctx, double after, double *t)
 {
 	struct bench *b = ctx;
@@ -538,7 +540,10 @@ static void a_lost_time_is_not_claimed(void **state)
 	bench_free(b);
 }
 
-/* A receiver that is wrong by a constant from some time on: many pulses that agree beat what was believed. */
+/*
+ * A receiver that is wrong by a constant from some time on: many pulses that agree beat what was
+ * believed.
+ */
 static void pulses_that_move_for_good_are_followed(void **state)
 {
 	struct discipline d;
@@ -802,7 +807,10 @@ static void commands_are_obeyed(void **state)
 	b->w.n_lines = 8;
 	b->w.duration_ns = 40.9 * S;
 	bench_run(b);
-	/* 10 by the second, 31 by the half second until the node keeps silent: it shares the air and has no pulse */
+	/*
+	 * 10 by the second, 31 by the half second until the node keeps silent: it shares the air
+	 * and has no pulse
+	 */
 	assert_int_equal(b->n, 10 + 31);
 	assert_int_equal(b->heard[9].b.sender, 1);
 	assert_int_equal(b->heard[10].b.sender, 3);

@@ -36,7 +36,10 @@ static int by_size(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* 99th percentile in ns, after the first minute, for a crystal 50 ppm off that wanders by 1 ppb a second. */
+/*
+ * 99th percentile in ns, after the first minute, for a crystal 50 ppm off that wanders by 1 ppb a
+ * second.
+ */
 static int64_t percentile(double jitter_ns)
 {
 	static struct offsets o;

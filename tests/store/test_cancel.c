@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Long calls are cancelled by who is told of their progress: at once and midway; what was stored by then is whole. */
+/*
+ * Long calls are cancelled by who is told of their progress: at once and midway; what was stored by
+ * then is whole.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

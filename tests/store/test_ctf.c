@@ -1042,7 +1042,9 @@ static void stamps_that_no_clock_is_named_for_are_nanoseconds(void **state)
 	expect(&result, CLOCKLESS("u32 content_size;"), &e,
 	       "a@10{v = 1} a@4000000000{v = 2} a@4294967301{v = 3} a@4294967302{v = 4}");
 
-	/* one clock is declared and nothing says that it is not the one; of two, nothing says which */
+	/*
+	 * one clock is declared and nothing says that it is not the one; of two, nothing says which
+	 */
 	trace = trace_of("clock { name = c; freq = 1000; };" CLOCKLESS("u32 content_size;"));
 	assert_int_equal(cvl_trace_clocks(trace), 1);
 	assert_false(cvl_trace_clock(trace, 0)->implied);

@@ -32,7 +32,9 @@ struct result {
 	uint64_t level[SAMPLES];
 };
 
-/* Scan with @fn, at most @max edges a call, and with the reference; every call must give the same. */
+/*
+ * Scan with @fn, at most @max edges a call, and with the reference; every call must give the same.
+ */
 static void compare(cvl_scan_fn *fn, const char *name, const uint8_t *p, size_t n, unsigned unit,
 		    uint64_t mask, uint64_t base, uint64_t last, size_t max)
 {

@@ -60,7 +60,9 @@ static struct cvl_trace *open_trace(const char *path)
 
 /* ---- metadata ---- */
 
-/* A trace is resumed only if its metadata are what they would be now: their text stays what it is. */
+/*
+ * A trace is resumed only if its metadata are what they would be now: their text stays what it is.
+ */
 static void metadata_text_stays(void **state)
 {
 	static const struct cvl_store_field fields[] = {
@@ -463,7 +465,10 @@ static void what_makes_no_sense_is_refused(void **state)
 
 #define ROWS 30000
 
-/* Over many packets, each row's tick and half-width come back; a later test of an importer reads the other fields. */
+/*
+ * Over many packets, each row's tick and half-width come back; a later test of an importer reads
+ * the other fields.
+ */
 static void rows_are_events_of_their_class(void **state)
 {
 	static const struct cvl_store_field fields[] = { { CVL_HALF_WIDTH, CVL_STORE_U32 },
@@ -522,7 +527,10 @@ static void rows_are_events_of_their_class(void **state)
 	cvl_trace_close(trace);
 }
 
-/* Edges with bounds of their own, beside some that have none, over many packets that restate the lines. */
+/*
+ * Edges with bounds of their own, beside some that have none, over many packets that restate the
+ * lines.
+ */
 static void an_edge_may_have_a_bound_of_its_own(void **state)
 {
 	static const char *const lines[] = { "a", "b", "c", "d", "e", "f", "g", "h", "i" };

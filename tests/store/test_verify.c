@@ -239,7 +239,10 @@ static void put_byte(const char *path, long at, int byte)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Whether the file says what @was says all the same ("1e-05" and "1E-05"), or has no checksum any more, as older ones. */
+/*
+ * Whether the file says what @was says all the same ("1e-05" and "1E-05"), or has no checksum any
+ * more, as older ones.
+ */
 static bool says_the_same(const char *path, const char *was)
 {
 	json_t *before = json_loads(was, 0, NULL), *now = json_load_file(path, 0, NULL);
@@ -289,7 +292,9 @@ static void a_changed_byte_is_seen_anywhere(void **state)
 	expect_whole(session);
 }
 
-/* Reads the session and says how many gaps of @why there are, and up to where the last one lasts. */
+/*
+ * Reads the session and says how many gaps of @why there are, and up to where the last one lasts.
+ */
 static unsigned gaps_of(const char *path, enum cvl_gap why, uint64_t *to, uint64_t *lost)
 {
 	struct cvl_session *s;

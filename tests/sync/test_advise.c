@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Advice against worlds simulated here: messages between clocks whose rates are off, with random delays, at some rate; what
- * is predicted for more of them is compared with the same world where there are more.
+ * Advice against worlds simulated here: messages between clocks whose rates are off, with random
+ * delays, at some rate; what is predicted for more of them is compared with the same world where
+ * there are more.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -140,7 +141,10 @@ static const struct cvl_advice_run *run_at(const struct cvl_clock_advice *a, dou
 	return NULL;
 }
 
-/* Of how many predictions: those within a factor of what came, and as many had nothing been thought to change. */
+/*
+ * Of how many predictions: those within a factor of what came, and as many had nothing been thought
+ * to change.
+ */
 struct tally {
 	unsigned n, within, unchanged_within;
 	double factor;
@@ -204,7 +208,10 @@ static void more_is_predicted(void **state)
 	}
 }
 
-/* A rate that is advised is asked of the world: it keeps to the bound, or nearly. None is advised below the floor. */
+/*
+ * A rate that is advised is asked of the world: it keeps to the bound, or nearly. None is advised
+ * below the floor.
+ */
 static void an_advised_rate_keeps_to_the_bound(void **state)
 {
 	struct draw d = draw_begin(2);
@@ -238,7 +245,10 @@ static void an_advised_rate_keeps_to_the_bound(void **state)
 	assert_true(t.n > 0 && t.within * 5 >= t.n * 4);
 }
 
-/* Every second exchange of each pair, from number @from on: two messages each, one pair after the other. */
+/*
+ * Every second exchange of each pair, from number @from on: two messages each, one pair after the
+ * other.
+ */
 static void halve(struct sync_problem *p, size_t from)
 {
 	size_t kept = 0, number = 0;
@@ -256,7 +266,10 @@ static void halve(struct sync_problem *p, size_t from)
 	p->n_messages = kept;
 }
 
-/* What is measured with every second exchange is what there is when the others were never there, but for the ends. */
+/*
+ * What is measured with every second exchange is what there is when the others were never there,
+ * but for the ends.
+ */
 static void fewer_is_measured(void **state)
 {
 	struct draw d = draw_begin(3);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Marks that make little sense or none, to every estimator, with and without a reference: a verdict and its reason or an
- * error, no number that is none, nothing that takes long, and no clock called good that is not.
+ * Marks that make little sense or none, to every estimator, with and without a reference: a verdict
+ * and its reason or an error, no number that is none, nothing that takes long, and no clock called
+ * good that is not.
  *
  *   BAD_MARKS=N, BAD_MARKS=:I           so much garbage, or only that of number I
  */
@@ -409,7 +410,10 @@ static void hear(struct bad *b, struct draw *d, size_t c, uint64_t from, uint64_
 		     sender, from + k);
 }
 
-/* All that are called good give mark @k of the first clock and of the others the same time, nearly always. */
+/*
+ * All that are called good give mark @k of the first clock and of the others the same time, nearly
+ * always.
+ */
 static void good_agree(const struct look *l, const struct cvl_sync *sync)
 {
 	const struct bad *b = l->b;

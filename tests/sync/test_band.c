@@ -291,8 +291,8 @@ static bool feasible(const struct band_limit *l, size_t n, int64_t x0, long doub
 }
 
 /*
- * The extremes of a linear programme lie at vertices: lines through two limits, or through one at the
- * greatest rate allowed.
+ * The extremes of a linear programme lie at vertices: lines through two limits, or through one at
+ * the greatest rate allowed.
  */
 static void extremes(const struct band_limit *l, size_t n, double rho, int64_t x, long double *low,
 		     long double *high)
@@ -377,7 +377,9 @@ static void wander_band_tells_a_contradiction(void **state)
 #define MESSAGES 600
 #define SPAN 120000000000
 
-/* Messages both ways in two minutes, 150 us and exponential beyond; theta steps by @step at @when. */
+/*
+ * Messages both ways in two minutes, 150 us and exponential beyond; theta steps by @step at @when.
+ */
 static void stepped(struct draw *d, struct band_limit *l, int64_t when, int64_t step, double rate)
 {
 	for (size_t i = 0; i < MESSAGES; i++) {

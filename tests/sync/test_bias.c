@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Fixed delays of receivers from edges that all of them stamp: how often their bounds hold, and how wide they are. */
+/*
+ * Fixed delays of receivers from edges that all of them stamp: how often their bounds hold, and how
+ * wide they are.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +20,10 @@
 #define CLOCKS_MAX 6
 #define EDGES_MAX 8192
 
-/* The error of a map: noise that lasts for @tau, with a slope that lasts, too (Matern 3/2), as pulses of a servo leave it. */
+/*
+ * The error of a map: noise that lasts for @tau, with a slope that lasts, too (Matern 3/2), as
+ * pulses of a servo leave it.
+ */
 struct wander {
 	double g, slope, sd, tau;
 };
@@ -113,7 +119,10 @@ static void bounds_hold_as_promised(void **state)
 	unsigned cases = 0, held = 0;
 
 	(void)state;
-	/* A bad world misses with all its clocks, so that the count scatters: a poor one is judged by four times as many. */
+	/*
+	 * A bad world misses with all its clocks, so that the count scatters: a poor one is judged
+	 * by four times as many.
+	 */
 	for (int round = 0, rounds = 1500; round < rounds; round++) {
 		struct bias bias[CLOCKS_MAX];
 		struct world w;
@@ -159,7 +168,10 @@ static void a_minute_is_enough(void **state)
 	assert_true(sum > 0.7 * 100 * sqrt(0.75) && sum < 1.8 * 100 * sqrt(0.75));
 }
 
-/* Edges with wide brackets among others are no worse than none; where all of a clock's are wide, the truth may lie anywhere within. */
+/*
+ * Edges with wide brackets among others are no worse than none; where all of a clock's are wide,
+ * the truth may lie anywhere within.
+ */
 static void brackets_do_not_average_out(void **state)
 {
 	static struct bias_edge edge[EDGES_MAX];

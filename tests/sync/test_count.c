@@ -148,7 +148,10 @@ static void a_rate_beyond_what_was_stated_is_told(void **state)
 	assert_int_equal(wrong(&counted), 0);
 }
 
-/* 20 ppm fast; pauses of an hour are bridged by the rate that was seen, where too little was seen they are not. */
+/*
+ * 20 ppm fast; pauses of an hour are bridged by the rate that was seen, where too little was seen
+ * they are not.
+ */
 static void a_pause_is_bridged_only_by_what_is_known(void **state)
 {
 	struct sim_random r = { seed() };
@@ -195,7 +198,10 @@ static void what_is_not_decided_is_a_group_of_its_own(void **state)
 	struct turn turn[5];
 
 	(void)state;
-	/* 0 and 1 by beacons, 1 and 2 by claims that are tight enough; 3 and 4 against each other only */
+	/*
+	 * 0 and 1 by beacons, 1 and 2 by claims that are tight enough; 3 and 4 against each other
+	 * only
+	 */
 	assert_int_equal(turns_between(t, 0, 1, 2.8, 3.2, TURN_BEACON), 0);
 	assert_int_equal(turns_between(t, 1, 2, -0.9, 0.4, TURN_CLAIM), 0);
 	assert_int_equal(turns_between(t, 2, 3, -0.9, 1.4, TURN_CLAIM), 0);

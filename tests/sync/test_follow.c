@@ -411,7 +411,10 @@ static void clocks_may_be_added(void **state)
 	assert_int_equal(cvl_follow_wait(f, 0, &err), CVL_FOLLOW_MORE);
 	push_all(f, &d, 1);
 	assert_int_equal(renewed, 1);
-	/* each second a beacon, ten edges and a packet's levels, but for its first; the second timeline begins with levels of two lines */
+	/*
+	 * each second a beacon, ten edges and a packet's levels, but for its first; the second
+	 * timeline begins with levels of two lines
+	 */
 	assert_in_range(first + d.records, (2 * 60 + 30) * 12 - 3, (2 * 60 + 30) * 12 + 2);
 	cvl_analysis_free(&d.analysis);
 	cvl_follow_close(f);

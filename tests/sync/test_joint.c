@@ -44,7 +44,10 @@ static int remove_dir(void **state)
 	return nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Three nodes that hear beacons and one that hears none; all send each other messages of at least 5 us. */
+/*
+ * Three nodes that hear beacons and one that hears none; all send each other messages of at least 5
+ * us.
+ */
 static struct world make_world(void)
 {
 	struct world w = { .name = "joint", .seed = 4, .duration_ns = 30 * MINUTE_NS };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A pulse record beside the edges of its line: what it makes of a clock whose edges are known to 500 ns only. */
+/*
+ * A pulse record beside the edges of its line: what it makes of a clock whose edges are known to
+ * 500 ns only.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

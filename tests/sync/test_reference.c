@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* References that wander, and noise that comes in bursts: estimators of pulses against the truth, at pulses that they were not shown. */
+/*
+ * References that wander, and noise that comes in bursts: estimators of pulses against the truth,
+ * at pulses that they were not shown.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -144,7 +147,9 @@ static void a_reference_that_wanders_is_named(void **state)
 	cvl_map_free(told.map);
 }
 
-/* Beacons are stamped by a radio: what errs slowly there is the receiver, and nobody else's time. */
+/*
+ * Beacons are stamped by a radio: what errs slowly there is the receiver, and nobody else's time.
+ */
 static void only_pulses_have_a_reference(void **state)
 {
 	static struct column c;
@@ -202,7 +207,10 @@ static void noise_of_one_kind_is_none_of_bursts(void **state)
 
 #define POINTS 6
 
-/* Smoothed by filter and back, and by the joint covariance of all readings: the same mean and variance. */
+/*
+ * Smoothed by filter and back, and by the joint covariance of all readings: the same mean and
+ * variance.
+ */
 static void smoother_is_that_of_the_joint_distribution(void **state)
 {
 	struct sim_random r = { seed() };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Worlds of examples/worlds with something wrong in each, through the whole path: simulated, stored, read again,
- * observed, solved and compared with the truth. The table is scenarios.h.
+ * Worlds of examples/worlds with something wrong in each, through the whole path: simulated,
+ * stored, read again, observed, solved and compared with the truth. The table is scenarios.h.
  *
  *   test_scenarios [GLOB]    only those whose names match
  */
@@ -185,8 +185,9 @@ static size_t score_of(const struct run *r, const struct limit *l, struct cvl_sc
 }
 
 /*
- * Errors last some ten seconds, so how many of a short time exceed their bound is a matter of luck. Whole runs of the default
- * seed have what the limit says; parts of one, and other seeds, so much less that one in a thousand has it.
+ * Errors last some ten seconds, so how many of a short time exceed their bound is a matter of luck.
+ * Whole runs of the default seed have what the limit says; parts of one, and other seeds, so much
+ * less that one in a thousand has it.
  */
 static double least_coverage(const struct run *r, const struct limit *l, size_t clocks)
 {
@@ -246,7 +247,10 @@ static int by_value(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Middle coverage of its pairs with other good clocks: few clocks that are wrong cannot blacken those that are right. */
+/*
+ * Middle coverage of its pairs with other good clocks: few clocks that are wrong cannot blacken
+ * those that are right.
+ */
 static double own_coverage(const struct run *r, size_t clock)
 {
 	double share[WORLD_LIST * 2];

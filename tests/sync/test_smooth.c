@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The smoother works in overlapping windows: where one ends and the next begins nothing may be seen of it. */
+/*
+ * The smoother works in overlapping windows: where one ends and the next begins nothing may be seen
+ * of it.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

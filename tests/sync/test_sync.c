@@ -199,8 +199,8 @@ static void message(struct world *w, size_t from, size_t to, long double sent, l
 }
 
 /*
- * @n messages between two clocks in the middle half of the world. The ways there and back differ, and
- * some take very much longer than others.
+ * @n messages between two clocks in the middle half of the world. The ways there and back differ,
+ *    and some take very much longer than others.
  */
 static void chatter(struct draw *d, struct world *w, size_t a, size_t b, size_t n)
 {
@@ -507,7 +507,9 @@ static void more_messages_never_widen_a_bound(void **state)
 						     (struct cvl_tick){ tick }, &bound[r]);
 					sum[r] += (long double)bound[r];
 				}
-				/* repeating ends when a band shrinks by less than 1 ns on average */
+				/*
+				 * repeating ends when a band shrinks by less than 1 ns on average
+				 */
 				if (bound[1] > bound[0] + (c == 1 ? 4 : 100))
 					fail_msg("clock %zu of %zu: %" PRId64 " ns became %" PRId64,
 						 c, n, bound[0], bound[1]);
@@ -927,7 +929,10 @@ struct score {
 	uint64_t probes, covered, rates, rates_covered, degraded, untied, clocks;
 };
 
-/* Time on the timeline of what happened at true time @t, as far as whole periods. Pulses stand at those of UTC. */
+/*
+ * Time on the timeline of what happened at true time @t, as far as whole periods. Pulses stand at
+ * those of UTC.
+ */
 struct expectation {
 	const struct world *w;
 	const struct cvl_session *s;
@@ -1120,7 +1125,10 @@ static void line_of_pulses_keeps_its_promise(void **state)
 	check_score(&score, "pulses");
 }
 
-/* Few marks, and clocks so steady that a line is right: what a smoother may not make worse than its bound. */
+/*
+ * Few marks, and clocks so steady that a line is right: what a smoother may not make worse than its
+ * bound.
+ */
 static void smooth_keeps_its_promise_with_few_marks(void **state)
 {
 	struct draw d = draw_begin(23);

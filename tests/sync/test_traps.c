@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Worlds made to mislead: nothing that is called proven or good may be wrong in them, and what something decides is decided. COEVAL_WORLDS
- * says of how many each.
+ * Worlds made to mislead: nothing that is called proven or good may be wrong in them, and what
+ * something decides is decided. COEVAL_WORLDS says of how many each.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -120,7 +120,9 @@ static void keys_of_several_hops(void **state)
 	run_kind(TRAP_HOPS);
 }
 
-/* The last of the tests. Pairs of one world err together: 24 times of one may lie outside at once. */
+/*
+ * The last of the tests. Pairs of one world err together: 24 times of one may lie outside at once.
+ */
 static void over_all_worlds(void **state)
 {
 	(void)state;

@@ -51,7 +51,10 @@ static int remove_dir(void **state)
 	return nftw(dir, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* How many of the stamps that random happenings get are within their bounds of UTC, over all clocks. */
+/*
+ * How many of the stamps that random happenings get are within their bounds of UTC, over all
+ * clocks.
+ */
 static void count(const struct cvl_sync *sync, const struct cvl_sync *truth, struct tally *tally)
 {
 	struct sim_random r = { 9 };
@@ -117,7 +120,9 @@ static void run_world(uint64_t seed, bool outage, struct tally *tally)
 	nftw(session, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The error of the sender's time is common to all and lasts: seeds are independent, times are not. */
+/*
+ * The error of the sender's time is common to all and lasts: seeds are independent, times are not.
+ */
 static void run_seeds(bool outage, double share, int64_t worst)
 {
 	struct tally tally = { 0 };

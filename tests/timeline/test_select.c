@@ -150,7 +150,9 @@ static void pairs_are_read(void **state)
 	assert_int_equal(cvl_selector_pair_parse(pair, "a..b..c", 7, &err), CVL_E_SYNTAX);
 }
 
-/* What is quoted is read as it was; what is written in an old spelling means the same in today's. */
+/*
+ * What is quoted is read as it was; what is written in an old spelling means the same in today's.
+ */
 static void names_survive_quoting(void **state)
 {
 	struct draw d = draw_begin(1);
@@ -193,7 +195,10 @@ struct made {
 
 static const struct cvl_origin origin = { .format = "test", .path = "-" };
 
-/* A clock @name of 1 MHz: its @lines change at ticks 10, 20, ..., one after the other up and then down; then its @events. */
+/*
+ * A clock @name of 1 MHz: its @lines change at ticks 10, 20, ..., one after the other up and then
+ * down; then its @events.
+ */
 static void add_clock(struct cvl_session *s, const char *name, const char *node,
 		      const char *const *lines, size_t n_lines, const char *const *events,
 		      size_t n_events)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Cortex-M4 on Arm's MPS2 board with image AN386 (DAI 0386, and the CMSDK's manual DDI 0479), as QEMU has it. The board's 16 MiB of
- * PSRAM is the shared memory, a byte on UART 0 the master's interrupt, UART 1 the link to another slave.
+ * A Cortex-M4 on Arm's MPS2 board with image AN386 (DAI 0386, and the CMSDK's manual DDI 0479), as
+ * QEMU has it. The board's 16 MiB of PSRAM is the shared memory, a byte on UART 0 the master's
+ * interrupt, UART 1 the link to another slave.
  */
 #include "board.h"
 #include "cortexm/start.h"
@@ -69,7 +70,10 @@ board_tick board_ticks(void)
 	return ~TIMER_VALUE;
 }
 
-/* What came since the last look is what an interrupt that is held back tells of, so that none is missed. */
+/*
+ * What came since the last look is what an interrupt that is held back tells of, so that none is
+ * missed.
+ */
 void board_wait(int (*ready)(void))
 {
 	__asm__ volatile("cpsid i" ::: "memory");

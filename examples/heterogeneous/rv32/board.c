@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A RISC-V core of 32 bits on QEMU's board `virt`. The second part of its memory is the shared one, a byte on the UART (a 16550)
- * the master's interrupt. It has no link to another slave.
+ * A RISC-V core of 32 bits on QEMU's board `virt`. The second part of its memory is the shared one,
+ * a byte on the UART (a 16550) the master's interrupt. It has no link to another slave.
  */
 #include "board.h"
 #include "riscv/start.h"

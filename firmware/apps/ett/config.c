@@ -11,7 +11,9 @@ static bool is(const char *word, const char *name)
 	return !*name && (*word == '\0' || *word == ' ' || *word == '=');
 }
 
-/* A number of base @base; *@end: what stands behind it. NULL if there is none, or it is too large. */
+/*
+ * A number of base @base; *@end: what stands behind it. NULL if there is none, or it is too large.
+ */
 static const char *number(const char *s, unsigned base, uint64_t *out)
 {
 	const char *begin = s;

@@ -1,15 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the kernel is told on its command line: `key=value`, blanks between. A path may stand ahead of them: the kernel's own name.
+ * What the kernel is told on its command line: `key=value`, blanks between. A path may stand ahead
+ * of them: the kernel's own name.
  *
- *   source=lpt|serial|mmio|port   base=378   port (hex; 0: 378 or 3f8) or address of a register of 32 bits
- *   pci=VVVV:DDDD            bar=0          or: the register lies in this device, at base= behind this BAR
+ *   source=lpt|serial|mmio|port   base=378   port (hex; 0: 378 or 3f8) or address of a register of
+ *                                 32 bits
+ *   pci=VVVV:DDDD            bar=0          or: the register lies in this device, at base= behind
+ *                            this BAR
  *   shift=0   mask=ff        of the register's bits; the lines are what is left of them
  *   probes=1|2|8             of 8, 4 or 1 bits (2)
  *   length=10s|500ms         how long a capture is; 0: as long as there is memory
  *   zero=on|off              a probe of 4 or more bits that shows code 0 ends it (on)
- *   keys=other|loop|off      who looks for a key that ends it: a second processor, or the loop once a ms (other; loop, if that
- *                            one drives the self-test or is not there)
+ *   keys=other|loop|off      who looks for a key that ends it: a second processor, or the loop once
+ *                            a ms (other; loop, if that one drives the self-test or is not there)
  *   steps=on                 worst-case mode: a record for each step of the loop
  *   ecr=on|off               set byte mode in a parallel port's extended control register (on)
  *   disk=0..3|off            which ATA disk is saved to (0)

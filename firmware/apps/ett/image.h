@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Records to the image of wire/ett_image.h: its blocks, one at a time, so that no second copy of the record is needed. */
+/**
+ * Records to the image of wire/ett_image.h: its blocks, one at a time, so that no second copy of
+ * the record is needed.
+ */
 #ifndef ETT_IMAGE_H
 #define ETT_IMAGE_H
 
@@ -23,8 +26,8 @@ uint64_t ett_image_blocks(const struct ett_image *im);
 void ett_image_block(struct ett_image *im, uint64_t i, void *block);
 
 /**
- * Where on a disk an image may be written, by its first sector: the sector it begins at; false if the disk is not marked as ours, and
- * so nothing may be written.
+ * Where on a disk an image may be written, by its first sector: the sector it begins at; false if
+ * the disk is not marked as ours, and so nothing may be written.
  */
 bool ett_image_place(const uint8_t sector[ETT_SECTOR_BYTES], uint32_t *lba);
 

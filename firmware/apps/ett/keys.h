@@ -17,7 +17,10 @@ enum {
 	ETT_KEY_END,
 };
 
-/** Key that is pressed by scan code @code; ETT_KEY_NONE: none (it was released, or means nothing to us). */
+/**
+ * Key that is pressed by scan code @code; ETT_KEY_NONE: none (it was released, or means nothing to
+ * us).
+ */
 int ett_key(uint8_t code);
 
 #endif

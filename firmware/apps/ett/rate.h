@@ -18,14 +18,15 @@ struct ett_rate {
 };
 
 /**
- * Rate of the TSC from two readings of a counter of @hz. The counter's edge may lie anywhere in a tick of it and in the reading:
- * least and most follow from that, not from how far its crystal is off. All 0 if the readings do not tell.
+ * Rate of the TSC from two readings of a counter of @hz. The counter's edge may lie anywhere in a
+ * tick of it and in the reading: least and most follow from that, not from how far its crystal is
+ * off. All 0 if the readings do not tell.
  */
 struct ett_rate ett_rate(const struct ett_reading *a, const struct ett_reading *b, uint64_t hz);
 
 /**
- * What CPUID claims: leaf 15h (EAX denominator, EBX numerator, ECX crystal's Hz), else leaf 16h (EAX MHz). 0: nothing.
- * Intel's manual, volume 2A, CPUID.
+ * What CPUID claims: leaf 15h (EAX denominator, EBX numerator, ECX crystal's Hz), else leaf 16h
+ * (EAX MHz). 0: nothing. Intel's manual, volume 2A, CPUID.
  */
 uint64_t ett_rate_cpuid(const uint32_t leaf15[4], const uint32_t leaf16[4]);
 

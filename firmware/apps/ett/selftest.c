@@ -27,7 +27,10 @@ uint8_t ett_edges_next(struct ett_edges *e, uint8_t before)
 
 uint64_t ett_edges_hold(struct ett_edges *e)
 {
-	/* a power of two between 1 and dwell, then anything below it: short ones are as likely as long ones */
+	/*
+	 * a power of two between 1 and dwell, then anything below it: short ones are as likely as
+	 * long ones
+	 */
 	uint64_t most = e->dwell >> draw(e) % 12;
 
 	return most ? draw(e) % most : 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Edges at known times: what a second processor drives through the port's latch while the first one captures, and whether what was
- * captured agrees with it.
+ * Edges at known times: what a second processor drives through the port's latch while the first one
+ * captures, and whether what was captured agrees with it.
  */
 #ifndef ETT_SELFTEST_H
 #define ETT_SELFTEST_H
@@ -24,14 +24,15 @@ uint64_t ett_edges_hold(struct ett_edges *e);
 struct ett_verdict {
 	uint64_t stores, seen;
 	uint64_t apart; /* records whose bracket meets no store of what they show */
-	uint64_t
-		missed; /* stores held for longer than the shortest pulse that cannot be missed, and not seen */
+	/* stores held for longer than the shortest pulse that cannot be missed, and not seen */
+	uint64_t missed;
 	uint64_t shorter; /* other stores not seen */
 };
 
 /**
- * Hold @n records against @m stores. @pulse: ticks that a value has to be held to be surely seen: two reads are never further apart
- * than two steps of the loop, from the TSC ahead of the one to the TSC behind the other. @end: tick of the last read.
+ * Hold @n records against @m stores. @pulse: ticks that a value has to be held to be surely seen:
+ * two reads are never further apart than two steps of the loop, from the TSC ahead of the one to
+ * the TSC behind the other. @end: tick of the last read.
  */
 struct ett_verdict ett_judge(const struct ett_record *record, uint64_t n,
 			     const struct ett_record *store, uint64_t m, uint64_t pulse,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A capture: from FX2_START to the packet that ends the stream, with what is lost between (see fx2_wire.h, "Loss").
+ * A capture: from FX2_START to the packet that ends the stream, with what is lost between (see
+ * fx2_wire.h, "Loss").
  *
  * There is one, as there is one sampling engine.
  */
@@ -15,7 +16,10 @@
 /** No capture, no records, nothing that waits for the host. */
 void capture_reset(void);
 
-/** Begin, and forget any capture before this one with all that it had not sent. False: @settings make no sense. */
+/**
+ * Begin, and forget any capture before this one with all that it had not sent. False: @settings
+ * make no sense.
+ */
 bool capture_start(const struct fx2_settings *settings);
 
 /** Stop sampling; capture_poll() sends the rest. */

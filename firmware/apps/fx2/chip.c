@@ -34,9 +34,10 @@ static uint32_t joined(void)
 }
 
 /*
- * From the read of TL0 to the write of GPIFTRIG: two instructions, "mov direct,direct" and "mov direct,#data", of 3 cycles each
- * (TRM, table "EZ-USB instruction set"), so 6 cycles or 24 of CLKOUT, 0.5 us; interrupts are off, and nothing else stops
- * the processor. Timer 0 counts once a cycle (CKCON.T0M), so what is read has no phase to it either.
+ * From the read of TL0 to the write of GPIFTRIG: two instructions, "mov direct,direct" and "mov
+ * direct,#data", of 3 cycles each (TRM, table "EZ-USB instruction set"), so 6 cycles or 24 of
+ * CLKOUT, 0.5 us; interrupts are off, and nothing else stops the processor. Timer 0 counts once a
+ * cycle (CKCON.T0M), so what is read has no phase to it either.
  *
  * A second overflow cannot come while interrupts are off: that would take 5 ms.
  */
@@ -82,7 +83,10 @@ uint32_t chip_timer(void)
 
 uint32_t chip_start(void)
 {
-	/* The engine wants to be told of one transaction; the waveform never returns to idle to count it. */
+	/*
+	 * The engine wants to be told of one transaction; the waveform never returns to idle to
+	 * count it.
+	 */
 	SYNCDELAY();
 	GPIFTCB3 = 0;
 	SYNCDELAY();
@@ -123,7 +127,10 @@ void chip_commit(void)
 void chip_flush(void)
 {
 	chip_abort();
-	/* By the TRM (chapter 15, FIFORESET): refuse the host meanwhile; and in manual mode, so that nothing is committed. */
+	/*
+	 * By the TRM (chapter 15, FIFORESET): refuse the host meanwhile; and in manual mode, so
+	 * that nothing is committed.
+	 */
 	FIFORESET = FIFORESET_NAKALL;
 	SYNCDELAY();
 	EP2FIFOCFG = FIFOCFG_ZEROLENIN;
@@ -217,7 +224,10 @@ void chip_init(void)
 	EP8FIFOCFG = 0;
 	SYNCDELAY();
 
-	/* EP2's FIFO and waveform 0 for reading; the lines are inputs even while the engine is idle. */
+	/*
+	 * EP2's FIFO and waveform 0 for reading; the lines are inputs even while the engine is
+	 * idle.
+	 */
 	GPIFWFSELECT = 0xe4;
 	GPIFIDLECS = 0;
 	GPIFIDLECTL = 0;

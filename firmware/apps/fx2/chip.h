@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the analyzer's logic asks of the chip. chip.c does it with registers; tests do it with a model, so that the logic
- * runs on any machine.
+ * What the analyzer's logic asks of the chip. chip.c does it with registers; tests do it with a
+ * model, so that the logic runs on any machine.
  */
 #ifndef FX2_CHIP_H
 #define FX2_CHIP_H
@@ -35,7 +35,9 @@ void chip_abort(void);
 /** Packets that wait for the host, 0 to FX2_BUFFERS. */
 uint8_t chip_packets(void);
 
-/** Make a packet of what is in the buffer that is being filled, be it nothing. Needs a free buffer. */
+/**
+ * Make a packet of what is in the buffer that is being filled, be it nothing. Needs a free buffer.
+ */
 void chip_commit(void);
 
 /** Abort, and throw away whatever waits for the host. */

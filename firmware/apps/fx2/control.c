@@ -7,7 +7,10 @@
 #include "usb.h"
 #include "wire/fx2_wire.h"
 
-/* Hubs see that a device has left after 2.5 us and hosts ask them every quarter of a second (USB 2.0, 7.1.7.3, 11.12). */
+/*
+ * Hubs see that a device has left after 2.5 us and hosts ask them every quarter of a second (USB
+ * 2.0, 7.1.7.3, 11.12).
+ */
 #define AWAY (FX2_TIMER_HZ * 3 / 10)
 
 static bool want_data; /* the host is to send the data of its request */
@@ -25,7 +28,10 @@ void control_connect(void)
 	USBCS = USBCS_RENUM;
 }
 
-/* Let the status stage end; a request that was refused is answered with STALL until the next SETUP packet. */
+/*
+ * Let the status stage end; a request that was refused is answered with STALL until the next SETUP
+ * packet.
+ */
 static void finish(bool done)
 {
 	if (!done)
@@ -35,8 +41,11 @@ static void finish(bool done)
 
 static void setup(void)
 {
-	/* Answers go to a buffer of our own first: a new SETUP packet may come at any time, and then nothing of this
-	 * request may reach endpoint 0. Descriptors go the same way, not by SUDPTR, which wants them at even addresses. */
+	/*
+	 * Answers go to a buffer of our own first: a new SETUP packet may come at any time, and
+	 * then nothing of this request may reach endpoint 0. Descriptors go the same way, not by
+	 * SUDPTR, which wants them at even addresses.
+	 */
 	static uint8_t packet[8], data[USB_PACKET];
 	enum usb_answer answer;
 	uint8_t length, i;

@@ -8,7 +8,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Each is shorter than a packet of endpoint 0 (64), so that one packet always is the whole answer. */
+/*
+ * Each is shorter than a packet of endpoint 0 (64), so that one packet always is the whole answer.
+ */
 #define FX2_DESCRIPTOR_MAX 63
 
 /**

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Firmware of an FX2LP logic analyzer. Samples go from the pins to the host without the processor; it answers requests and
- * watches for full buffers.
+ * Firmware of an FX2LP logic analyzer. Samples go from the pins to the host without the processor;
+ * it answers requests and watches for full buffers.
  */
 #include "capture.h"
 #include "hardware.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The chip's registers that the firmware uses, by the names of the EZ-USB TRM (chapter 15, "Registers"). sdcc only.
+ * The chip's registers that the firmware uses, by the names of the EZ-USB TRM (chapter 15,
+ * "Registers"). sdcc only.
  */
 #ifndef FX2_REGS_H
 #define FX2_REGS_H
@@ -114,9 +115,10 @@ REGISTERS(0xe740, EP0BUF, 64);
 #define FLGSEL_FULL 2
 
 /*
- * The FIFO's registers are written through the clock of the interface: between two writes, or a write and what depends on it,
- * at least 1.5 * (interface clock's period / processor clock's period + 1) processor cycles must pass (TRM 15.14, "Synchronization
- * delay"): four at 30 MHz. A NOP is one instruction cycle, four of the processor's; being generous costs nothing here.
+ * The FIFO's registers are written through the clock of the interface: between two writes, or a
+ * write and what depends on it, at least 1.5 * (interface clock's period / processor clock's period
+ * + 1) processor cycles must pass (TRM 15.14, "Synchronization delay"): four at 30 MHz. A NOP is
+ * one instruction cycle, four of the processor's; being generous costs nothing here.
  */
 #define SYNCDELAY() __asm__("nop\nnop\nnop\nnop")
 

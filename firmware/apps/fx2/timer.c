@@ -3,7 +3,10 @@
 
 uint32_t timer_join(const struct timer_reading *r)
 {
-	/* Where the high bytes differ, the low byte wrapped between them: just before it was read, or just after. */
+	/*
+	 * Where the high bytes differ, the low byte wrapped between them: just before it was read,
+	 * or just after.
+	 */
 	const uint8_t high = r->low & 0x80 ? r->high_before : r->high_after;
 	uint16_t overflows = r->overflows;
 

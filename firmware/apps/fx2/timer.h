@@ -7,7 +7,10 @@
 
 #include <stdint.h>
 
-/** Read in this order while interrupts are off. The timer runs on meanwhile, by far less than half of its range. */
+/**
+ * Read in this order while interrupts are off. The timer runs on meanwhile, by far less than half
+ * of its range.
+ */
 struct timer_reading {
 	uint8_t high_before; /* TH0 */
 	uint8_t low;         /* TL0: the moment that the whole stands for */

@@ -43,7 +43,10 @@ void usb_reset(void)
 	capture_reset();
 }
 
-/* USB 2.0, 9.1.1.5: a configuration or an interface that is set, be it the same, begins with DATA0 and no halt. */
+/*
+ * USB 2.0, 9.1.1.5: a configuration or an interface that is set, be it the same, begins with DATA0
+ * and no halt.
+ */
 static void begin_anew(void)
 {
 	capture_reset();

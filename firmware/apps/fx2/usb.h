@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Requests to the device: those of USB 2.0, chapter 9, that the chip does not answer itself, and ours (fx2_wire.h).
+ * Requests to the device: those of USB 2.0, chapter 9, that the chip does not answer itself, and
+ * ours (fx2_wire.h).
  */
 #ifndef FX2_USB_H
 #define FX2_USB_H

@@ -2,10 +2,12 @@
 #include "waveform.h"
 
 /*
- * A descriptor (EZ-USB TRM, "GPIF waveform descriptors") has a byte of each row for states 0 to 6; state 7 is idle:
+ * A descriptor (EZ-USB TRM, "GPIF waveform descriptors") has a byte of each row for states 0 to 6;
+ * state 7 is idle:
  *   0-6    of a delay state its length in cycles, where 0 means 256;
  *          of a decision state where to go: bits 5-3 if the condition holds, bits 2-0 if not
- *   8-14   opcode: bit 1 takes a sample into the FIFO, bit 0 makes it a decision state, which lasts one cycle
+ *   8-14   opcode: bit 1 takes a sample into the FIFO, bit 0 makes it a decision state, which lasts
+ *          one cycle
  *   16-22  levels of the control outputs: none is used
  *   24-30  condition: bits 7-6 the function (0: and), bits 5-3 and 2-0 its two terms
  */
@@ -34,8 +36,10 @@ void waveform_build(uint16_t divisor, uint8_t waveform[FX2_WAVEFORM])
 		waveform[i] = 0;
 
 	if (rest == 0) {
-		/* Two states in turn: one that went on to itself would only wait for its condition, unless its re-execute
-		 * bit is set, and that bit has surprised people. */
+		/*
+		 * Two states in turn: one that went on to itself would only wait for its condition,
+		 * unless its re-execute bit is set, and that bit has surprised people.
+		 */
 		sample(waveform, 0, 1);
 		sample(waveform, 1, 0);
 		return;

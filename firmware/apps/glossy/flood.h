@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One flood as one node sees it (Ferrari, Zimmerling, Thiele, Saukh: Efficient network flooding and time synchronization with
- * Glossy, IPSN 2011).
+ * One flood as one node sees it (Ferrari, Zimmerling, Thiele, Saukh: Efficient network flooding and
+ * time synchronization with Glossy, IPSN 2011).
  *
- * Time is cut into slots of a fixed length, the first beginning at the reference time, when the initiator's first bit leaves. A packet
- * tells its slot by the relay counter. Whoever hears one sends it in the next slot with the counter raised, until it has sent so
- * often as is set; neighbours send the same bits at the same time. From each packet heard follows the reference
- * time: when it was heard, less what reception takes, less as many slots as its counter says. The estimate is the mean over
- * the first few of a flood.
+ * Time is cut into slots of a fixed length, the first beginning at the reference time, when the
+ * initiator's first bit leaves. A packet tells its slot by the relay counter. Whoever hears one
+ * sends it in the next slot with the counter raised, until it has sent so often as is set;
+ * neighbours send the same bits at the same time. From each packet heard follows the reference
+ * time: when it was heard, less what reception takes, less as many slots as its counter says. The
+ * estimate is the mean over the first few of a flood.
  *
  * Times are counts in 1/65536 (JITTER_ONE).
  */
@@ -18,8 +19,8 @@
 
 struct flood_rules {
 	uint64_t slot; /* length */
-	uint64_t
-		heard; /* from a slot's beginning to the end of the sync word as a receiver stamps it */
+	/* from a slot's beginning to the end of the sync word as a receiver stamps it */
+	uint64_t heard;
 	uint8_t transmissions; /* of each node, 1 and up */
 	uint8_t slots;         /* of a flood: none is sent in a later one */
 	uint8_t stamps;        /* packets that the estimate uses, 1 and up */
@@ -39,7 +40,8 @@ struct flood {
 void flood_begin(struct flood *f, const struct flood_packet *p, uint64_t reference);
 
 /**
- * @p was heard, its sync word at @at. One of another flood begins it. Returns 1 if @answer is to be sent in the next slot, else 0.
+ * @p was heard, its sync word at @at. One of another flood begins it. Returns 1 if @answer is to be
+ *    sent in the next slot, else 0.
  */
 int flood_heard(struct flood *f, const struct flood_rules *r, const struct flood_packet *p,
 		uint64_t at, struct flood_packet *answer);

@@ -2,12 +2,14 @@
 /**
  * A node that makes a 1-PPS from floods, as TraceLab's observers do (Lim et al. 2015, Sec. IV-E).
  *
- * One node, the initiator, has a GPS receiver, whose pulse comes early: @early_ns before the second. With each it begins a flood,
- * @lead_ns after the pulse. All nodes, itself too, estimate the flood's reference time, filter it (jitter.h), and raise their
- * pin @early_ns - @lead_ns after it: at the second. When no flood comes, the pin goes on by the mean interval, for as many
- * seconds as are set.
+ * One node, the initiator, has a GPS receiver, whose pulse comes early: @early_ns before the
+ * second. With each it begins a flood,
+ * @lead_ns after the pulse. All nodes, itself too, estimate the flood's reference time, filter it
+ *          (jitter.h), and raise their pin @early_ns - @lead_ns after it: at the second. When no
+ *          flood comes, the pin goes on by the mean interval, for as many seconds as are set.
  *
- * Where several nodes have a receiver, the one of lowest id that is heard is the initiator, and the others relay for it.
+ * Where several nodes have a receiver, the one of lowest id that is heard is the initiator, and the
+ * others relay for it.
  */
 #ifndef COEVAL_GLOSSY_H
 #define COEVAL_GLOSSY_H
@@ -27,8 +29,10 @@ struct glossy_config {
 	uint16_t alpha_pm; /* 1000: no filter */
 	uint8_t average;   /* M */
 	uint16_t holdover; /* seconds without a flood that the pin goes on */
-	uint32_t
-		odd_ns; /* a reference time farther from where it is expected is odd, and three of them begin anew */
+	/*
+	 * a reference time farther from where it is expected is odd, and three of them begin anew
+	 */
+	uint32_t odd_ns;
 };
 
 struct glossy {
@@ -61,8 +65,8 @@ const char *glossy_init(struct glossy *g, const struct glossy_hal *hal,
 			const struct glossy_config *config);
 
 /**
- * Do what is to be done now; to be called at once when a packet came. Returns the count (64 bits) at which it wants to be called
- * again at the latest, at most an eighth of the timer's range ahead.
+ * Do what is to be done now; to be called at once when a packet came. Returns the count (64 bits)
+ * at which it wants to be called again at the latest, at most an eighth of the timer's range ahead.
  */
 uint64_t glossy_poll(struct glossy *g);
 

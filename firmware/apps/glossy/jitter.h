@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The jitter filter of TraceLab (Lim et al. 2015, Sec. IV-E, equation 1) over the reference times of floods:
+ * The jitter filter of TraceLab (Lim et al. 2015, Sec. IV-E, equation 1) over the reference times
+ * of floods:
  *
  *   T'(i) = a T(i) + (1 - a) (T'(i-1) + mean interval)
  *
- * The paper leaves M open, and whether the mean is of filtered times. Here it is that of the unfiltered reference times before flood
- * i: what the last one and the one M periods before it are apart, divided by M. Periods without a flood pass too; where one of
- * the two is missing, the oldest within the M periods takes its place.
+ * The paper leaves M open, and whether the mean is of filtered times. Here it is that of the
+ * unfiltered reference times before flood i: what the last one and the one M periods before it are
+ * apart, divided by M. Periods without a flood pass too; where one of the two is missing, the
+ * oldest within the M periods takes its place.
  *
  * Times are counts of the timer in 1/65536, modulo 2^64; only differences count.
  */
@@ -34,7 +36,9 @@ struct jitter {
 	uint32_t index;
 };
 
-/** Forget all. @m is 1 to JITTER_M_MOST, @alpha 1 to JITTER_ALPHA_ONE, @period the nominal interval. */
+/**
+ * Forget all. @m is 1 to JITTER_M_MOST, @alpha 1 to JITTER_ALPHA_ONE, @period the nominal interval.
+ */
 void jitter_init(struct jitter *j, uint16_t alpha, uint8_t m, uint64_t period);
 
 /** The mean interval, or the nominal one while there are no two reference times. */

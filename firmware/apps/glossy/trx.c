@@ -91,7 +91,10 @@ static void set_up(struct trx *t)
 	listen(t);
 }
 
-/* The packet has ended. Whatever is not whole and of our length is thrown away, and the chip, which turns to TX, called back. */
+/*
+ * The packet has ended. Whatever is not whole and of our length is thrown away, and the chip, which
+ * turns to TX, called back.
+ */
 static void take(struct trx *t)
 {
 	static const uint8_t out[1 + PACKET_BYTES + CC1101_APPENDED] = { RADIO_FIFO | RADIO_BURST |

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A CC1101 that takes part in floods: what glossy_hal wants of a radio, on the sync node's board. Facts from SWRS061.
+ * A CC1101 that takes part in floods: what glossy_hal wants of a radio, on the sync node's board.
+ * Facts from SWRS061.
  *
- * The chip turns by itself: RXOFF_MODE TX and TXOFF_MODE RX (section 29.1, MCSM1), so that an answer leaves a fixed time after the
- * packet, whatever the processor does. It has until the end of the preamble to fill the FIFO: 128 us and the
- * turnaround (section 15.4: a preamble goes on while the FIFO is empty, and the answer would be late). GDO0 rises at the end of a
- * sync word, sent or heard, and the timer captures it.
+ * The chip turns by itself: RXOFF_MODE TX and TXOFF_MODE RX (section 29.1, MCSM1), so that an
+ * answer leaves a fixed time after the packet, whatever the processor does. It has until the end of
+ * the preamble to fill the FIFO: 128 us and the turnaround (section 15.4: a preamble goes on while
+ * the FIFO is empty, and the answer would be late). GDO0 rises at the end of a sync word, sent or
+ * heard, and the timer captures it.
  *
- * Nothing waits: trx_poll() is to be called again and again, and at least every 20 us while packets come.
+ * Nothing waits: trx_poll() is to be called again and again, and at least every 20 us while packets
+ * come.
  */
 #ifndef COEVAL_GLOSSY_TRX_H
 #define COEVAL_GLOSSY_TRX_H
@@ -19,7 +22,10 @@
 /** The board, and what it has beyond a sync node's. */
 struct trx_board {
 	const struct hal *hal;
-	/** The timer's count at a rising edge of GDO0. Returns 1, or 0 if there was none since the last call. */
+	/**
+	 * The timer's count at a rising edge of GDO0. Returns 1, or 0 if there was none since the
+	 * last call.
+	 */
 	int (*sync)(void *ctx, uint32_t *count);
 	void (*raise)(void *ctx, uint32_t count); /* as glossy_hal */
 };

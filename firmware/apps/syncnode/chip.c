@@ -13,7 +13,10 @@ int chip_strobe(const struct hal *hal, uint8_t which)
 
 static int read_register(const struct hal *hal, uint8_t address, uint8_t *value)
 {
-	/* status registers share addresses with strobes; the burst bit tells them apart (section 10.3) */
+	/*
+	 * status registers share addresses with strobes; the burst bit tells them apart (section
+	 * 10.3)
+	 */
 	const uint8_t out[2] = { (uint8_t)(address | RADIO_READ |
 					   (address >= 0x30 ? RADIO_BURST : 0)) };
 	uint8_t in[2];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** A CC1101 over a board's SPI: strobes, registers, setting it up. Facts from its data sheet, SWRS061. Functions return 0, or -1. */
+/**
+ * A CC1101 over a board's SPI: strobes, registers, setting it up. Facts from its data sheet,
+ * SWRS061. Functions return 0, or -1.
+ */
 #ifndef COEVAL_SYNCNODE_CHIP_H
 #define COEVAL_SYNCNODE_CHIP_H
 
@@ -7,7 +10,10 @@
 
 int chip_strobe(const struct hal *hal, uint8_t which);
 
-/** A status register; one that changes while it is read is read until it is the same twice (errata SWRZ020). */
+/**
+ * A status register; one that changes while it is read is read until it is the same twice (errata
+ * SWRZ020).
+ */
 int chip_status(const struct hal *hal, uint8_t address, uint8_t *value);
 
 /** Whether the chip has kept all settings. */

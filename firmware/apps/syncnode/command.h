@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Lines that come in over the UART: commands, and the sentences of a GPS receiver. Pure: bytes in, commands out.
+ * Lines that come in over the UART: commands, and the sentences of a GPS receiver. Pure: bytes in,
+ * commands out.
  */
 #ifndef COEVAL_SYNCNODE_COMMAND_H
 #define COEVAL_SYNCNODE_COMMAND_H
@@ -17,7 +18,8 @@ enum command_kind {
 	COMMAND_SLOT,     /* value, of: k/n */
 	COMMAND_PAYLOAD,  /* value: version, 0 is Grace's */
 	COMMAND_UTC,      /* value: seconds since 1970 of the second now running */
-	COMMAND_GPS_UTC, /* the same, from a ZDA or RMC sentence with a good checksum and a whole second */
+	/* the same, from a ZDA or RMC sentence with a good checksum and a whole second */
+	COMMAND_GPS_UTC,
 	COMMAND_STATUS
 };
 

@@ -54,7 +54,9 @@ static double seconds(const struct discipline *d, uint64_t from, uint64_t to)
 	return (double)(int64_t)(to - from) / d->hz;
 }
 
-/* The most that the crystal can have done in @s seconds to the rate (ns/s), and to the phase (ns). */
+/*
+ * The most that the crystal can have done in @s seconds to the rate (ns/s), and to the phase (ns).
+ */
 static double wander_rate(const struct discipline *d, double s)
 {
 	double rate = d->limits.wander_ppb_s * s;
@@ -119,8 +121,8 @@ static void carry(struct discipline *d, uint64_t count)
 	d->lag += s * d->lag_rate + wander(d, s);
 	d->lag_rate += wander_rate(d, s);
 	/*
-	 * What the crystal did was one movement, of phase and rate alike. The most that it can do is taken
-	 * for a standard deviation: with less, the filter lags more than it smooths.
+	 * What the crystal did was one movement, of phase and rate alike. The most that it can do
+	 * is taken for a standard deviation: with less, the filter lags more than it smooths.
 	 */
 	d->pp = phase_variance(d, s) + phase * phase;
 	d->pr += s * d->rr + phase * rate;
@@ -166,8 +168,8 @@ static int64_t lock(struct discipline *d)
 }
 
 /*
- * A pulse that own time does not expect. Returns whether enough of them agree. One that comes too early for the run is
- * taken for noise; one that is late ends the run, and begins another.
+ * A pulse that own time does not expect. Returns whether enough of them agree. One that comes too
+ * early for the run is taken for noise; one that is late ends the run, and begins another.
  */
 static int run(struct discipline *d, uint64_t count)
 {

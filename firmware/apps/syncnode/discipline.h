@@ -2,11 +2,12 @@
 /**
  * The sync node's own time: counts of its timer, disciplined by a 1-PPS where there is one.
  *
- * Without pulses, own time is counts at the nominal rate. A run of pulses that agree with each other locks it: own time then
- * steps so that pulses are at whole seconds (forward, up to a second; by less than STEP_BACK_NS it may go back),
- * and follows them by a two-state Kalman filter (phase, rate). Pulses that do not fit are outliers; when they agree with each
- * other for long enough, they are right and the filter is not, and it locks anew. When pulses stop, own time goes on
- * at the last rate (holdover), and its uncertainty grows by what the crystal may do at the most.
+ * Without pulses, own time is counts at the nominal rate. A run of pulses that agree with each
+ * other locks it: own time then steps so that pulses are at whole seconds (forward, up to a second;
+ * by less than STEP_BACK_NS it may go back), and follows them by a two-state Kalman filter (phase,
+ * rate). Pulses that do not fit are outliers; when they agree with each other for long enough, they
+ * are right and the filter is not, and it locks anew. When pulses stop, own time goes on at the
+ * last rate (holdover), and its uncertainty grows by what the crystal may do at the most.
  *
  * Counts are 64 bits wide here; a caller extends those of its timer.
  */
@@ -43,9 +44,15 @@ struct discipline {
 	uint64_t at;
 	int64_t ns;
 	double part, rate;
-	/* variances of phase (ns^2) and rate (ns^2/s^2), their covariance, and the variance of pulses, at @at */
+	/*
+	 * variances of phase (ns^2) and rate (ns^2/s^2), their covariance, and the variance of
+	 * pulses, at @at
+	 */
 	double pp, pr, rr, noise;
-	/* how far phase (ns) and rate (ns/s) lag behind a crystal that wanders as fast as it may, one way */
+	/*
+	 * how far phase (ns) and rate (ns/s) lag behind a crystal that wanders as fast as it may,
+	 * one way
+	 */
 	double lag, lag_rate;
 	double offset_ns; /* of the last accepted pulse from where it was expected */
 
@@ -61,12 +68,14 @@ void discipline_init(struct discipline *d, uint32_t timer_hz,
 		     const struct discipline_limits *limits);
 
 /**
- * A pulse at count @count, not before the last one. Returns how far own time stepped, in whole ns: 0 unless it locked
- * just now.
+ * A pulse at count @count, not before the last one. Returns how far own time stepped, in whole ns:
+ * 0 unless it locked just now.
  */
 int64_t discipline_pulse(struct discipline *d, uint64_t count);
 
-/** Time has come to @count: notice that pulses stopped. To be called about once a second at least. */
+/**
+ * Time has come to @count: notice that pulses stopped. To be called about once a second at least.
+ */
 void discipline_pass(struct discipline *d, uint64_t count);
 
 /** Own time at @count, ns, and the count at which it is nearest to @ns. */

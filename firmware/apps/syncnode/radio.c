@@ -99,8 +99,9 @@ int radio_prepare(struct radio *r, const uint8_t *packet, unsigned n, uint64_t n
 	for (unsigned i = 0; i < n; i++)
 		out[i + 1] = packet[i];
 	/*
-	 * A chip that lost its supply for a moment would send on another frequency, so look before each
-	 * packet. SFTX is allowed in IDLE only (table 42), which the chip may have left by itself.
+	 * A chip that lost its supply for a moment would send on another frequency, so look before
+	 * each packet. SFTX is allowed in IDLE only (table 42), which the chip may have left by
+	 * itself.
 	 */
 	if (chip_status(r->hal, RADIO_MARCSTATE, &marc) ||
 	    !chip_holds(r->hal, r->settings, r->n_settings)) {

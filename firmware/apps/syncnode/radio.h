@@ -2,12 +2,13 @@
 /**
  * A CC1101 that sends one packet at an instant set by a timer. Facts from its data sheet, SWRS061.
  *
- * Between beacons the chip is in IDLE. For a beacon: load, synthesizer on and calibrated (FSTXON, section 19), then the
- * strobe STX by the timer, and after the packet the chip falls back to IDLE by itself (the settings must say so:
- * MCSM1.TXOFF_MODE 0; and MCSM0.FS_AUTOCAL 1, calibration on the way from IDLE to FSTXON).
+ * Between beacons the chip is in IDLE. For a beacon: load, synthesizer on and calibrated (FSTXON,
+ * section 19), then the strobe STX by the timer, and after the packet the chip falls back to IDLE
+ * by itself (the settings must say so: MCSM1.TXOFF_MODE 0; and MCSM0.FS_AUTOCAL 1, calibration on
+ * the way from IDLE to FSTXON).
  *
- * Whatever goes wrong is counted and leads to RADIO_DOWN; radio_poll() then resets the chip and sets it up again.
- * Nothing waits: radio_poll() is called until the state is the wanted one.
+ * Whatever goes wrong is counted and leads to RADIO_DOWN; radio_poll() then resets the chip and
+ * sets it up again. Nothing waits: radio_poll() is called until the state is the wanted one.
  */
 #ifndef COEVAL_SYNCNODE_RADIO_H
 #define COEVAL_SYNCNODE_RADIO_H
@@ -86,16 +87,22 @@ struct radio {
 void radio_init(struct radio *r, const struct hal *hal, const struct radio_setting *settings,
 		unsigned n_settings);
 
-/** Look at the chip, at count @now. Returns the count at which to look again, or UINT64_MAX: nothing to wait for. */
+/**
+ * Look at the chip, at count @now. Returns the count at which to look again, or UINT64_MAX: nothing
+ * to wait for.
+ */
 uint64_t radio_poll(struct radio *r, uint64_t now);
 
 /**
- * Load a packet (length byte, address, payload) and start the synthesizer. Returns 1, or 0 if the radio is not in
- * RADIO_IDLE or failed. RADIO_READY follows within a millisecond.
+ * Load a packet (length byte, address, payload) and start the synthesizer. Returns 1, or 0 if the
+ * radio is not in RADIO_IDLE or failed. RADIO_READY follows within a millisecond.
  */
 int radio_prepare(struct radio *r, const uint8_t *packet, unsigned n, uint64_t now);
 
-/** The strobe was due; @status is what hal.disarm() returned. The packet should have left at @over and must by @until. */
+/**
+ * The strobe was due; @status is what hal.disarm() returned. The packet should have left at @over
+ * and must by @until.
+ */
 void radio_strobed(struct radio *r, int status, uint64_t over, uint64_t until);
 
 /** Give up what it is doing: back to IDLE, the FIFO flushed. */

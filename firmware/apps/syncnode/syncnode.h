@@ -2,11 +2,11 @@
 /**
  * A sync node: sends beacons at instants that its timer sets, and follows a 1-PPS if there is one.
  *
- * One object, one function called again and again, no allocation, no waiting. Commands and status over the UART
- * are described in docs/hardware.md.
+ * One object, one function called again and again, no allocation, no waiting. Commands and status
+ * over the UART are described in docs/hardware.md.
  *
- * The schedule never slips: a beacon that cannot be sent, for whatever reason, counts as due all the same, and the watchdog
- * is fed when a beacon has come due, and at no other time.
+ * The schedule never slips: a beacon that cannot be sent, for whatever reason, counts as due all
+ * the same, and the watchdog is fed when a beacon has come due, and at no other time.
  */
 #ifndef COEVAL_SYNCNODE_H
 #define COEVAL_SYNCNODE_H
@@ -24,8 +24,8 @@ struct syncnode_config {
 	uint16_t id;     /* 1 and up */
 	uint8_t version; /* of the payload: 0 Grace's, or BEACON_VERSION */
 	uint32_t baud;   /* of the radio, as its settings have it */
-	uint32_t
-		strobe_ns; /* from the timer's compare to the first bit of the preamble, the same for every beacon */
+	/* from the timer's compare to the first bit of the preamble, the same for every beacon */
+	uint32_t strobe_ns;
 	struct discipline_limits limits;
 	const struct radio_setting *settings;
 	unsigned n_settings;
@@ -68,14 +68,16 @@ struct syncnode {
 	uint32_t wrong_lines;
 };
 
-/** Starts; own time is 0 now. The configuration is copied. Returns NULL, or what is wrong with it. */
+/**
+ * Starts; own time is 0 now. The configuration is copied. Returns NULL, or what is wrong with it.
+ */
 const char *syncnode_init(struct syncnode *s, const struct hal *hal,
 			  const struct syncnode_config *config);
 
 /**
- * Do what is to be done now. Returns the count (64 bits, of the timer as extended by @s) at which it wants to be called
- * again at the latest; earlier calls, and calls whenever a pulse or a byte came, are welcome. At most an eighth of the
- * timer's range ahead.
+ * Do what is to be done now. Returns the count (64 bits, of the timer as extended by @s) at which
+ * it wants to be called again at the latest; earlier calls, and calls whenever a pulse or a byte
+ * came, are welcome. At most an eighth of the timer's range ahead.
  */
 uint64_t syncnode_poll(struct syncnode *s);
 

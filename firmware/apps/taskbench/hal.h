@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the task bench needs of a board. A function that a board has not is NULL, and the shell says so.
+ * What the task bench needs of a board. A function that a board has not is NULL, and the shell says
+ * so.
  */
 #ifndef COEVAL_TASKBENCH_HAL_H
 #define COEVAL_TASKBENCH_HAL_H
@@ -22,7 +23,10 @@ struct bench_setting {
 	int cache;    /* the flash's cache is on */
 };
 
-/** What one trace counts: packets of one kind, since a counter of edges cannot tell kinds apart (thesis table 6.2). */
+/**
+ * What one trace counts: packets of one kind, since a counter of edges cannot tell kinds apart
+ * (thesis table 6.2).
+ */
 enum bench_counter {
 	BENCH_CYCLES,
 	BENCH_CPI,
@@ -45,8 +49,8 @@ struct bench_trace {
 	enum bench_counter counter;
 	unsigned n_ranges;
 	struct bench_range range[BENCH_MAX_RANGES];
-	uint32_t
-		pass; /* from 0: ranges that take more comparators than there are, take several traces */
+	/* from 0: ranges that take more comparators than there are, take several traces */
+	uint32_t pass;
 };
 
 /** What a trace gave. */
@@ -74,10 +78,16 @@ struct bench_hal {
 	/** Microseconds since some instant. Goes on whatever the processor is set to. */
 	uint64_t (*now_us)(void *ctx);
 
-	/** Level of trigger line @line: 0 frames the work, 1 is raised at its end (for delays between two lines). */
+	/**
+	 * Level of trigger line @line: 0 frames the work, 1 is raised at its end (for delays
+	 * between two lines).
+	 */
 	void (*trigger)(void *ctx, unsigned line, int high);
 
-	/** Set the processor; @s is changed to what came of it, such as the nearest frequency. enum bench_status. */
+	/**
+	 * Set the processor; @s is changed to what came of it, such as the nearest frequency. enum
+	 * bench_status.
+	 */
 	int (*set)(void *ctx, struct bench_setting *s);
 
 	/** Begin and end a trace. enum bench_status. */

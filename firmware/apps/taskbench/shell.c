@@ -233,7 +233,10 @@ static void energy(const struct bench_shell *s, const char *words)
 	say_end(hal);
 }
 
-/* The same kind of edge at both ends, so that what a line takes to rise falls out (thesis section 8.2.3). */
+/*
+ * The same kind of edge at both ends, so that what a line takes to rise falls out (thesis section
+ * 8.2.3).
+ */
 static void delay(const struct bench_shell *s, const char *words)
 {
 	const struct bench_hal *hal = s->hal;

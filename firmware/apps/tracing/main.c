@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A Cortex-M4 on Arm's MPS2 board, as QEMU has it, that traces itself and gets it out by one of three ways: LINE_UART, LINE_SEMIHOST,
- * LINE_SHARED (memory that the host sees, and a byte on the UART as the doorbell). It works in bursts that are more than the line takes,
- * so that events are dropped; the last event says how many there were.
+ * A Cortex-M4 on Arm's MPS2 board, as QEMU has it, that traces itself and gets it out by one of
+ * three ways: LINE_UART, LINE_SEMIHOST, LINE_SHARED (memory that the host sees, and a byte on the
+ * UART as the doorbell). It works in bursts that are more than the line takes, so that events are
+ * dropped; the last event says how many there were.
  */
 #include "cortexm/start.h"
 #include "tracing/uart.h"

@@ -19,7 +19,9 @@ void tracer_uart_init(struct tracer_uart *u, uintptr_t base, uint32_t divider,
 
 void tracer_uart_kick(struct tracer_uart *u)
 {
-	/* the interrupt comes when a byte has left: as long as one is there, it sends on by itself */
+	/*
+	 * the interrupt comes when a byte has left: as long as one is there, it sends on by itself
+	 */
 	while (!(u->base[STATE] & TX_FULL)) {
 		int byte = tracer_link_byte(u->link);
 

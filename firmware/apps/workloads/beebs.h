@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Benchmarks of BEEBS (the Bristol/Embecosm Embedded Benchmark Suite) as workloads. None of its source is here: `firmware/apps/workloads/beebs`
- * compiles what a checkout of yours has.
+ * Benchmarks of BEEBS (the Bristol/Embecosm Embedded Benchmark Suite) as workloads. None of its
+ * source is here: `firmware/apps/workloads/beebs` compiles what a checkout of yours has.
  *
  * A BEEBS benchmark has three functions, called the same in each of them:
  *
@@ -9,8 +9,9 @@
  *     int benchmark(void)      one run
  *     int verify_benchmark(int result)   1 right, 0 wrong, -1 it cannot tell
  *
- * The build renames them to NAME_initialise_benchmark and so on, where NAME has '_' for whatever no identifier may have.
- * A benchmark may lack the first and the last: then they are nothing, and "cannot tell".
+ * The build renames them to NAME_initialise_benchmark and so on, where NAME has '_' for whatever no
+ * identifier may have. A benchmark may lack the first and the last: then they are nothing, and
+ * "cannot tell".
  */
 #ifndef COEVAL_WORKLOADS_BEEBS_H
 #define COEVAL_WORKLOADS_BEEBS_H

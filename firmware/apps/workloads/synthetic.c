@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Work on one kind of memory with one kind of arithmetic (thesis section 10.1): operands in registers, read from and written to
- * RAM, or read from flash; add, multiply, divide; 32-bit integers, and float and double in registers (section 10.4.4). Then a
- * transfer by SPI (10.2), and sleep (10.3).
+ * Work on one kind of memory with one kind of arithmetic (thesis section 10.1): operands in
+ * registers, read from and written to RAM, or read from flash; add, multiply, divide; 32-bit
+ * integers, and float and double in registers (section 10.4.4). Then a transfer by SPI (10.2), and
+ * sleep (10.3).
  *
  * One iteration is UNROLL operations, so that the loop itself weighs little.
  */
@@ -11,8 +12,9 @@
 #define UNROLL 8
 
 /*
- * The compiler must take @x, which it may keep in a register, for changed here. Even one that may reorder real numbers then has to
- * do one operation after the other, and may not divide once and multiply then.
+ * The compiler must take @x, which it may keep in a register, for changed here. Even one that may
+ * reorder real numbers then has to do one operation after the other, and may not divide once and
+ * multiply then.
  */
 #if !defined(__GNUC__)
 #define OPAQUE(x) (x) = *(volatile uint32_t *)&(x)
@@ -93,7 +95,10 @@ INTEGER_WORKLOAD(ram_div, RAM_STEP)
 INTEGER_WORKLOAD(flash_div, FLASH_STEP)
 #undef OPERATION
 
-/* Near 1, so that neither infinity nor denormal numbers, which some processors take longer for, come up. */
+/*
+ * Near 1, so that neither infinity nor denormal numbers, which some processors take longer for,
+ * come up.
+ */
 #define REAL_STEP(i)         \
 	x = OPERATION(x, y); \
 	OPAQUE_REAL(x);      \

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What the compiler calls for copies of structures, where there is no library: for the one file of an image that starts it. */
+/**
+ * What the compiler calls for copies of structures, where there is no library: for the one file of
+ * an image that starts it.
+ */
 #ifndef BARE_MEMORY_H
 #define BARE_MEMORY_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From what the lines show to events: 1, 2 or 8 probes of 8, 4 or 1 bits, the first one the lowest bits. An event is a probe that
- * shows another code. Equal codes one after the other cannot be told apart: to signal the same again, a source has to show another
- * code in between.
+ * From what the lines show to events: 1, 2 or 8 probes of 8, 4 or 1 bits, the first one the lowest
+ * bits. An event is a probe that shows another code. Equal codes one after the other cannot be told
+ * apart: to signal the same again, a source has to show another code in between.
  */
 #ifndef ETT_PROBES_H
 #define ETT_PROBES_H

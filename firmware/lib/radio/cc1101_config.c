@@ -5,7 +5,10 @@
 #define PREAMBLE_AND_SYNC_BYTES (4 + 2)
 #define CRC_BYTES 2
 
-/* Section 4.1 (bands), section 12 (rates by modulation), sections 13 and 16 (what the formulas can give). */
+/*
+ * Section 4.1 (bands), section 12 (rates by modulation), sections 13 and 16 (what the formulas can
+ * give).
+ */
 #define RATE_LEAST 600u
 #define RATE_MOST_2FSK 500000u
 #define RATE_MOST_GFSK 250000u
@@ -114,7 +117,10 @@ static const char *refused(const struct cc1101_wanted *w)
 
 static void set_receiver(uint8_t *reg, int narrow)
 {
-	/* ADC_RETENTION with TEST2, TEST1: better sensitivity up to 325 kHz (sections 13 and 29.1, FIFOTHR). */
+	/*
+	 * ADC_RETENTION with TEST2, TEST1: better sensitivity up to 325 kHz (sections 13 and 29.1,
+	 * FIFOTHR).
+	 */
 	reg[CC1101_FIFOTHR] = narrow ? 0x47 : 0x07;
 	reg[CC1101_TEST2] = narrow ? 0x81 : 0x88;
 	reg[CC1101_TEST1] = narrow ? 0x35 : 0x31;
@@ -142,7 +148,10 @@ static void set_packets(uint8_t *reg, const struct cc1101_wanted *w)
 	reg[CC1101_SYNC1] = (uint8_t)(w->sync_word >> 8);
 	reg[CC1101_SYNC0] = (uint8_t)w->sync_word;
 	reg[CC1101_PKTLEN] = w->length;
-	/* Preamble quality 2 (section 17.2), CRC_AUTOFLUSH, APPEND_STATUS, ADR_CHK without broadcast (section 15.3). */
+	/*
+	 * Preamble quality 2 (section 17.2), CRC_AUTOFLUSH, APPEND_STATUS, ADR_CHK without
+	 * broadcast (section 15.3).
+	 */
 	reg[CC1101_PKTCTRL1] = (uint8_t)(2 << 5 | 0x08 | 0x04 | (w->check_address ? 1 : 0));
 	/* WHITE_DATA, CRC_EN, variable length (sections 15.1, 15.2). */
 	reg[CC1101_PKTCTRL0] = 0x45;
@@ -151,7 +160,9 @@ static void set_packets(uint8_t *reg, const struct cc1101_wanted *w)
 	reg[CC1101_MDMCFG1] = 0x22;
 	reg[CC1101_MDMCFG0] = 0xf8;
 	reg[CC1101_MCSM2] = 0x07;
-	/* RXOFF_MODE 3: stays in RX; TXOFF_MODE 0: to IDLE; no listening before STX (section 19.4). */
+	/*
+	 * RXOFF_MODE 3: stays in RX; TXOFF_MODE 0: to IDLE; no listening before STX (section 19.4).
+	 */
 	reg[CC1101_MCSM1] = 0x0c;
 	/* Calibrates when it leaves IDLE; waits 150 us for the crystal (section 22.1, 29.1). */
 	reg[CC1101_MCSM0] = 0x18;

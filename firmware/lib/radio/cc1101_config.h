@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Register values of a CC1101, computed from what is wanted (C99, integers only, no libc: sync node and host).
+ * Register values of a CC1101, computed from what is wanted (C99, integers only, no libc: sync node
+ * and host).
  *
- * Formulas and limits: CC1101 data sheet, TI SWRS061I, the section named at each. Values that no formula gives are
- * those that TI's SmartRF Studio writes.
+ * Formulas and limits: CC1101 data sheet, TI SWRS061I, the section named at each. Values that no
+ * formula gives are those that TI's SmartRF Studio writes.
  */
 #ifndef COEVAL_CC1101_CONFIG_H
 #define COEVAL_CC1101_CONFIG_H
@@ -14,7 +15,9 @@
 
 enum cc1101_modulation { CC1101_2FSK = 0, CC1101_GFSK = 1 };
 
-/** What is wanted. Preamble: 4 bytes; variable length; CRC; whitening; two status bytes appended. */
+/**
+ * What is wanted. Preamble: 4 bytes; variable length; CRC; whitening; two status bytes appended.
+ */
 struct cc1101_wanted {
 	uint32_t carrier_hz;
 	uint32_t bandwidth_hz; /* of the receiver's channel filter */
@@ -28,7 +31,10 @@ struct cc1101_wanted {
 	uint8_t power;         /* PATABLE's first byte (section 24) */
 };
 
-/** A computed configuration. Errors: what the chip does minus what was wanted, in thousandths of a Hz or Bd. */
+/**
+ * A computed configuration. Errors: what the chip does minus what was wanted, in thousandths of a
+ * Hz or Bd.
+ */
 struct cc1101_config {
 	uint8_t reg[CC1101_REGS];
 	uint8_t power;
@@ -39,7 +45,8 @@ struct cc1101_config {
 };
 
 /**
- * Compute @config. Returns 0, or a sentence that names the limit which is passed; @config is then not to be used.
+ * Compute @config. Returns 0, or a sentence that names the limit which is passed; @config is then
+ * not to be used.
  */
 const char *cc1101_configure(struct cc1101_config *config, const struct cc1101_wanted *wanted);
 
@@ -49,13 +56,19 @@ uint64_t cc1101_bandwidth_milli(const uint8_t *reg);
 uint64_t cc1101_deviation_milli(const uint8_t *reg);
 uint64_t cc1101_rate_milli(const uint8_t *reg);
 
-/** From the first bit of the preamble to the last of the CRC, ns, of a packet with @length bytes after the length byte. */
+/**
+ * From the first bit of the preamble to the last of the CRC, ns, of a packet with @length bytes
+ * after the length byte.
+ */
 uint64_t cc1101_air_ns(const uint8_t *reg, unsigned length);
 
 /** What a register is called ("FSCTRL1"), or "". */
 const char *cc1101_reg_name(unsigned reg);
 
-/** A way to use the radio that some law permits. Whoever transmits answers for it; see docs/radio.md. */
+/**
+ * A way to use the radio that some law permits. Whoever transmits answers for it; see
+ * docs/radio.md.
+ */
 struct cc1101_profile {
 	const char *name, *what, *legal;
 	struct cc1101_wanted wanted;
@@ -67,7 +80,10 @@ struct cc1101_profile {
 extern const struct cc1101_profile cc1101_profiles[];
 const struct cc1101_profile *cc1101_profile_find(const char *name);
 
-/** Share of the time on the air, ppm, rounded up, of one packet with @length every @period_ms (above 0). */
+/**
+ * Share of the time on the air, ppm, rounded up, of one packet with @length every @period_ms (above
+ * 0).
+ */
 uint32_t cc1101_duty_ppm(const uint8_t *reg, unsigned length, uint32_t period_ms);
 
 #endif

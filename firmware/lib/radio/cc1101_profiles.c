@@ -6,8 +6,8 @@
 #define LENGTH (1 + BEACON_BYTES)
 
 /*
- * PATABLE: SWRS061I, section 24, table 39, at 25 degrees: +10 dBm at 433 MHz is C0, +10 dBm at 868 MHz is C2,
- * -10 dBm at 915 MHz is 27. An antenna with gain makes more of it.
+ * PATABLE: SWRS061I, section 24, table 39, at 25 degrees: +10 dBm at 433 MHz is C0, +10 dBm at 868
+ * MHz is C2, -10 dBm at 915 MHz is 27. An antenna with gain makes more of it.
  */
 const struct cc1101_profile cc1101_profiles[] = {
 	{
@@ -17,7 +17,10 @@ const struct cc1101_profile cc1101_profiles[] = {
 			"Not in the band: half of the channel lies below 433.050 MHz, where the 433.050-434.790 MHz "
 			"of ERC/REC 70-03 annex 1 (band f, 10 mW e.r.p., 10 %) begin; ask your authority, or use "
 			"eu433",
-		/* Grace does not send the address byte that its paper has: ADR_CHK must be off to hear it. */
+		/*
+		 * Grace does not send the address byte that its paper has: ADR_CHK must be off to
+		 * hear it.
+		 */
 		.wanted = { 433050000, 58036, 14282, 6000, CC1101_2FSK, BEACON_SYNC_WORD,
 			    BEACON_ADDRESS, 0, LENGTH, 0x60 },
 		.duty_ppm = 100000,

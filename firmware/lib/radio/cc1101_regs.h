@@ -67,7 +67,10 @@ enum cc1101_reg {
 	CC1101_REGS = 0x2f /* how many */
 };
 
-/* Command strobes (section 10.4, table 42); the same addresses with the burst bit are status registers. */
+/*
+ * Command strobes (section 10.4, table 42); the same addresses with the burst bit are status
+ * registers.
+ */
 enum cc1101_strobe {
 	CC1101_SRES = 0x30,
 	CC1101_SFSTXON = 0x31,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Runs a task at the frequency and voltage that suit it (thesis, section 3.1): measures it at the default setting, one counter
- * a run, lets a rule choose, changes the setting if that pays, and measures again after a while. In between
- * the trace units are off, to save energy.
+ * Runs a task at the frequency and voltage that suit it (thesis, section 3.1): measures it at the
+ * default setting, one counter a run, lets a rule choose, changes the setting if that pays, and
+ * measures again after a while. In between the trace units are off, to save energy.
  *
- *	swo_choose_init(&c, &config);
- *	for (;;) {
- *		wait_for_work();
- *		swo_choose_begin(&c);
- *		task();
- *		swo_choose_end(&c);
- *	}
+ * 	swo_choose_init(&c, &config);
+ * 	for (;;) {
+ * 		wait_for_work();
+ * 		swo_choose_begin(&c);
+ * 		task();
+ * 		swo_choose_end(&c);
+ * 	}
  *
- * The runs of a task are taken to be alike: what is counted in one of them is scaled to the cycles of the first.
+ * The runs of a task are taken to be alike: what is counted in one of them is scaled to the cycles
+ * of the first.
  */
 #ifndef COEVAL_SWOTRACE_CHOOSE_H
 #define COEVAL_SWOTRACE_CHOOSE_H
@@ -30,12 +31,12 @@ struct swo_choose_config {
 		const struct swo_range *range;
 		uint32_t n; /* 0: not measured */
 	} memory[SWO_MEMORIES];
-	uint32_t
-		other_point; /* where a rule that compares settings has the task measured a second time */
-	uint32_t runs;       /* between two measurements; 0: never again */
+	/* where a rule that compares settings has the task measured a second time */
+	uint32_t other_point;
+	uint32_t runs;      /* between two measurements; 0: never again */
 	uint32_t switch_us; /* a change of the setting takes */
-	uint32_t
-		measure_milli; /* thousandths of energy that a measured run takes more: 63 to 80 in the thesis */
+	/* thousandths of energy that a measured run takes more: 63 to 80 in the thesis */
+	uint32_t measure_milli;
 	uint32_t mark; /* number of the task in the trace; 0: none */
 };
 
@@ -61,9 +62,10 @@ void swo_choose_begin(struct swo_choose *c);
 void swo_choose_end(struct swo_choose *c);
 
 /**
- * Does running at @point until the next measurement save more than two changes of the setting and the measurement cost? By the energy
- * of equations 2.6 and 10.2, with the same number of cycles if it is not known how many the setting saves. Where the
- * device's constants are unknown (alpha_c_ff 0): is there a hundred times more work than changing?
+ * Does running at @point until the next measurement save more than two changes of the setting and
+ * the measurement cost? By the energy of equations 2.6 and 10.2, with the same number of cycles if
+ * it is not known how many the setting saves. Where the device's constants are unknown (alpha_c_ff
+ * 0): is there a hundred times more work than changing?
  */
 int swo_choose_pays(const struct swo_choose *c, uint32_t point);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Address ranges covered by comparators: each matches 2^mask addresses, aligned to as many, and a chip has few of them. Pure
- * functions, for the library on the target and for planning on the host.
+ * Address ranges covered by comparators: each matches 2^mask addresses, aligned to as many, and a
+ * chip has few of them. Pure functions, for the library on the target and for planning on the host.
  *
- * A cover is exact: every address of the ranges by one comparator, no other address by any. It has the fewest comparators
- * that an exact one can have: from its first address on, each is as large as alignment, range and @max_mask allow.
+ * A cover is exact: every address of the ranges by one comparator, no other address by any. It has
+ * the fewest comparators that an exact one can have: from its first address on, each is as large as
+ * alignment, range and @max_mask allow.
  */
 #ifndef COEVAL_SWOTRACE_COVER_H
 #define COEVAL_SWOTRACE_COVER_H
@@ -24,7 +25,10 @@ struct swo_block {
 	uint32_t mask; /* as in DWT_MASK: bits of the address that do not matter */
 };
 
-/** Are these ranges from a lower to a higher address, without one in common? Two comparators would report a common one twice. */
+/**
+ * Are these ranges from a lower to a higher address, without one in common? Two comparators would
+ * report a common one twice.
+ */
 int swo_cover_valid(const struct swo_range *range, uint32_t n);
 
 /** On the way through a cover; without divisions or 64-bit numbers, for the target. */
@@ -33,12 +37,16 @@ struct swo_cover {
 	uint32_t n, max_mask, at; /* ranges that are left, and the next address of the first */
 };
 
-/** @range: valid, and there as long as the cover is. @max_mask: what the chip has, up to SWO_MASK_MAX. */
+/**
+ * @range: valid, and there as long as the cover is. @max_mask: what the chip has, up to
+ * SWO_MASK_MAX.
+ */
 void swo_cover_begin(struct swo_cover *c, const struct swo_range *range, uint32_t n,
 		     uint32_t max_mask);
 
 /**
- * The next blocks of one size, side by side. Returns how many, and the first in @first; 0 at the end.
+ * The next blocks of one size, side by side. Returns how many, and the first in @first; 0 at the
+ * end.
  */
 uint32_t swo_cover_run(struct swo_cover *c, struct swo_block *first);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the library needs of a chip and its board. A port is a constant table; nothing in it waits without limit.
+ * What the library needs of a chip and its board. A port is a constant table; nothing in it waits
+ * without limit.
  */
 #ifndef COEVAL_SWOTRACE_PORT_H
 #define COEVAL_SWOTRACE_PORT_H
@@ -12,7 +13,10 @@ struct swo_port {
 	const void *board; /* the port's own */
 	uint32_t count;    /* address of a 32-bit register: rising edges of the trace line; wraps */
 
-	/** Lead the trace to its pin and have the timer count it. Off: timer and input pin are as nothing needs them. */
+	/**
+	 * Lead the trace to its pin and have the timer count it. Off: timer and input pin are as
+	 * nothing needs them.
+	 */
 	void (*count_on)(const struct swo_port *p, const struct swo_bus *b);
 	void (*count_off)(const struct swo_port *p, const struct swo_bus *b);
 
@@ -21,8 +25,10 @@ struct swo_port {
 	/** One clock of the debug port, which sees @bit (0 or 1) at its rising edge. */
 	void (*wire_bit)(const struct swo_port *p, const struct swo_bus *b, int bit);
 
-	/** Settings that the chip can run at, and a call that brings it to the one of index @point. Returns 0, or -1 and the
-	 * setting is the one before, or a safe one. */
+	/**
+	 * Settings that the chip can run at, and a call that brings it to the one of index @point.
+	 * Returns 0, or -1 and the setting is the one before, or a safe one.
+	 */
 	struct swo_device device;
 	int (*set)(const struct swo_port *p, const struct swo_bus *b, uint32_t point);
 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Registers that the library writes, and that the model in sim/devices/dwt.h has: addresses, and what their bits are called.
- * Source: ARMv7-M Architecture Reference Manual, C1.7 to C1.10; CoreSight Components TRM for the trace port.
+ * Registers that the library writes, and that the model in sim/devices/dwt.h has: addresses, and
+ * what their bits are called. Source: ARMv7-M Architecture Reference Manual, C1.7 to C1.10;
+ * CoreSight Components TRM for the trace port.
  */
 #ifndef COEVAL_SWOTRACE_REGS_H
 #define COEVAL_SWOTRACE_REGS_H

@@ -63,7 +63,10 @@ static uint64_t field(const struct swo_task *task, uint32_t need)
 	}
 }
 
-/* @part * @scale / @whole, rounded down, without overflow; @scale up to 2^20, @part up to 16 times @whole. */
+/*
+ * @part * @scale / @whole, rounded down, without overflow; @scale up to 2^20, @part up to 16 times
+ * @whole.
+ */
 static uint64_t share(uint64_t part, uint64_t whole, uint64_t scale)
 {
 	while (part >> 40 || whole >> 40) {
@@ -164,7 +167,10 @@ uint64_t swo_cycle_fj(const struct swo_device *d, uint32_t p)
 	return fj ? fj : 1;
 }
 
-/* Energies are compared, so 24 bits of the cycles and a common factor 2^-shift are enough; 40 are for the energy of one. */
+/*
+ * Energies are compared, so 24 bits of the cycles and a common factor 2^-shift are enough; 40 are
+ * for the energy of one.
+ */
 static int least_energy(const struct swo_device *d, const struct swo_task *task,
 			const struct swo_task *other, uint32_t other_point)
 {
@@ -265,7 +271,10 @@ int swo_rule_choose(enum swo_rule rule, const struct swo_thresholds *t, const st
 		if (value == SWO_UNKNOWN)
 			return -1;
 		return value >= t->cpi_milli ? (int)swo_point_near(d, t->cpi_hz) : 0;
-	/* what was not measured is no lower than any threshold, and excluded where high is asked for */
+	/*
+	 * what was not measured is no lower than any threshold, and excluded where high is asked
+	 * for
+	 */
 	case SWO_RULE_LOW: return when(cpi < t->low_cpi && lsu < t->low_lsu, 0);
 	case SWO_RULE_CPI_LSU:
 		return when(cpi != SWO_UNKNOWN && cpi > t->high_cpi && lsu < t->high_lsu, 0);

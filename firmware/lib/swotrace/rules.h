@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which frequency a task should run at, from what was counted of it: the rules of the thesis on task characterization
- * (chapter 10), and one learned from several counters at once.
+ * Which frequency a task should run at, from what was counted of it: the rules of the thesis on
+ * task characterization (chapter 10), and one learned from several counters at once.
  *
- * The same code runs on the target and on the host: C99, integer arithmetic, no memory of its own, no I/O. Counts are those of
- * the unit, not edges of the trace line: src/analysis/plan/edges.h tells how edges become counts.
+ * The same code runs on the target and on the host: C99, integer arithmetic, no memory of its own,
+ * no I/O. Counts are those of the unit, not edges of the trace line: src/analysis/plan/edges.h
+ * tells how edges become counts.
  */
 #ifndef COEVAL_SWOTRACE_RULES_H
 #define COEVAL_SWOTRACE_RULES_H
@@ -37,7 +38,8 @@ struct swo_device {
 
 enum swo_rule {
 	SWO_RULE_CPI, /* many cycles an instruction: cpi_hz; else the highest (10.4.6) */
-	SWO_RULE_LOW, /* CPI and LSU counters both low: the highest; else nothing is said (10.4.6) */
+	/* CPI and LSU counters both low: the highest; else nothing is said (10.4.6) */
+	SWO_RULE_LOW,
 	SWO_RULE_CPI_LSU,    /* CPI counter high and LSU low: the highest; else nothing (10.4.6) */
 	SWO_RULE_SLEEP,      /* mostly asleep: the lowest; else nothing (10.3) */
 	SWO_RULE_PERIPHERAL, /* many accesses of peripherals: the lowest; else nothing (10.2) */
@@ -75,7 +77,11 @@ enum swo_feature {
 	SWO_F_RAM, /* accesses a cycle */
 	SWO_F_FLASH,
 	SWO_F_PERIPHERAL,
-	SWO_F_SAVED, /* share of cycles that one wait state less saves (equation 10.2), by a task at another frequency */
+	/*
+	 * share of cycles that one wait state less saves (equation 10.2), by a task at another
+	 * frequency
+	 */
+	SWO_F_SAVED,
 	SWO_FEATURES
 };
 
@@ -83,8 +89,8 @@ enum swo_feature {
 #define SWO_MODEL_POINTS 8
 
 /**
- * Energy at each point over that at point 0, as a linear function of features. @weight[p][0] is the constant, 2^-16;
- * weight [p][1 + i] that of feature[i], 2^-16. Point 0 has none: its ratio is 1.
+ * Energy at each point over that at point 0, as a linear function of features. @weight[p][0] is the
+ * constant, 2^-16; weight [p][1 + i] that of feature[i], 2^-16. Point 0 has none: its ratio is 1.
  */
 struct swo_model {
 	uint8_t n_features, n_points;
@@ -92,7 +98,10 @@ struct swo_model {
 	int32_t weight[SWO_MODEL_POINTS][1 + SWO_MODEL_FEATURES];
 };
 
-/** What a rule needs to be measured: a bit for each field of struct swo_task, from cycles on, and SWO_NEED_OTHER. */
+/**
+ * What a rule needs to be measured: a bit for each field of struct swo_task, from cycles on, and
+ * SWO_NEED_OTHER.
+ */
 #define SWO_NEED_CYCLES 0x001u
 #define SWO_NEED_CPI 0x002u
 #define SWO_NEED_EXC 0x004u
@@ -106,16 +115,20 @@ struct swo_model {
 
 uint32_t swo_rule_needs(enum swo_rule rule, const struct swo_thresholds *t);
 
-/** Thousandths of a cycle an instruction (equation 4.1); SWO_UNKNOWN if a counter is missing, or the counters exceed the cycles. */
+/**
+ * Thousandths of a cycle an instruction (equation 4.1); SWO_UNKNOWN if a counter is missing, or the
+ * counters exceed the cycles.
+ */
 uint64_t swo_cpi_milli(const struct swo_task *task);
 
 /** The point whose frequency is nearest to @hz; of two as near, the higher one. @d has a point. */
 uint32_t swo_point_near(const struct swo_device *d, uint32_t hz);
 
 /**
- * Cycles of a task at point @p from those at point 0 and at @other_point: a straight line over wait states (equations 10.2, 10.3),
- * through what was measured where the wait states are those of a measured point. SWO_UNKNOWN if something is missing, or if both
- * points have the same wait states and @p has others.
+ * Cycles of a task at point @p from those at point 0 and at @other_point: a straight line over wait
+ * states (equations 10.2, 10.3), through what was measured where the wait states are those of a
+ * measured point. SWO_UNKNOWN if something is missing, or if both points have the same wait states
+ * and @p has others.
  */
 uint64_t swo_cycles_at(const struct swo_device *d, const struct swo_task *task,
 		       const struct swo_task *other, uint32_t other_point, uint32_t p);
@@ -123,7 +136,10 @@ uint64_t swo_cycles_at(const struct swo_device *d, const struct swo_task *task,
 /** Energy of a cycle at point @p, in 1e-15 J: alpha C V^2 + P / f (equation 2.6). Never 0. */
 uint64_t swo_cycle_fj(const struct swo_device *d, uint32_t p);
 
-/** Feature @f of a task measured at point 0, 2^-16; INT32_MIN if it was not measured. @other may be NULL. */
+/**
+ * Feature @f of a task measured at point 0, 2^-16; INT32_MIN if it was not measured. @other may be
+ * NULL.
+ */
 int32_t swo_feature_of(enum swo_feature f, const struct swo_device *d, const struct swo_task *task,
 		       const struct swo_task *other, uint32_t other_point);
 
@@ -133,8 +149,8 @@ int32_t swo_feature_of(enum swo_feature f, const struct swo_device *d, const str
  * @task   measured at point 0
  * @other  measured at point @other_point, or NULL; only its cycles are looked at
  *
- * Returns the index of a point, or -1: the rule says nothing, because it has nothing to say about such a task, or something
- * that it needs was not measured.
+ * Returns the index of a point, or -1: the rule says nothing, because it has nothing to say about
+ * such a task, or something that it needs was not measured.
  */
 int swo_rule_choose(enum swo_rule rule, const struct swo_thresholds *t, const struct swo_device *d,
 		    const struct swo_task *task, const struct swo_task *other,

@@ -6,8 +6,9 @@
 
 #define BUS_ID 1u
 /*
- * One packet in 256 cycles for the cycle counter as for the others: its divider sees a change of bit 6 every 64 cycles (C1.8.8). The
- * counter itself is not set to 0, as programs use it for a clock; so the first packet comes up to 64 cycles early.
+ * One packet in 256 cycles for the cycle counter as for the others: its divider sees a change of
+ * bit 6 every 64 cycles (C1.8.8). The counter itself is not set to 0, as programs use it for a
+ * clock; so the first packet comes up to 64 cycles early.
  */
 #define POST 3u
 #define QUIET_BITS 12u     /* a byte has a rising edge at least every 10 */
@@ -166,7 +167,9 @@ void swo_deinit(struct swo *s)
 
 /* ---- start and stop ---- */
 
-/* Until no edge has come for longer than any byte goes without one. Returns 0 if that was not seen. */
+/*
+ * Until no edge has come for longer than any byte goes without one. Returns 0 if that was not seen.
+ */
 static uint8_t drain(const struct swo *s)
 {
 	uint32_t quiet = QUIET_BITS * SWO_BIT_CYCLES(s->prescaler) + QUIET_CYCLES;
@@ -239,8 +242,8 @@ uint32_t swo_passes(const struct swo *s, const struct swo_range *range, uint32_t
 }
 
 /*
- * The comparators of a pass, not on yet. Returns whether there are more blocks than these. What comes before @skip is of passes
- * before.
+ * The comparators of a pass, not on yet. Returns whether there are more blocks than these. What
+ * comes before @skip is of passes before.
  */
 static int set_comparators(struct swo *s, struct swo_cover *cover, uint64_t skip)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Taking packets out of a tracer's ring: on another processor that sees the same memory, or on the traced core itself, which then sends
- * them somewhere. C99, nothing is allocated. What the ring says of itself is checked once, and not believed again.
+ * Taking packets out of a tracer's ring: on another processor that sees the same memory, or on the
+ * traced core itself, which then sends them somewhere. C99, nothing is allocated. What the ring
+ * says of itself is checked once, and not believed again.
  *
- * There is one drain a ring. In a ring that overwrites it may be overtaken, and counts what it missed.
+ * There is one drain a ring. In a ring that overwrites it may be overtaken, and counts what it
+ * missed.
  */
 #ifndef TRACER_DRAIN_H
 #define TRACER_DRAIN_H
@@ -32,14 +34,16 @@ struct tracer_drain {
 };
 
 /**
- * Find the ring that begins at @memory, of which @bytes can be seen, and go on where a drain before stopped. Returns TRACER_PACKET if it is there; TRACER_NONE if the core has not begun; TRACER_BROKEN if it is
- * none that can be read.
+ * Find the ring that begins at @memory, of which @bytes can be seen, and go on where a drain before
+ * stopped. Returns TRACER_PACKET if it is there; TRACER_NONE if the core has not begun;
+ * TRACER_BROKEN if it is none that can be read.
  */
 enum tracer_drained tracer_drain_open(struct tracer_drain *d, void *memory, uint64_t bytes);
 
 /**
- * Look at the next packet, which stays where it is up to tracer_drain_pass(), unless the ring overwrites. A broken one is passed over
- * in the same way. Packets come in order: one that an event is still being written to holds back those after it.
+ * Look at the next packet, which stays where it is up to tracer_drain_pass(), unless the ring
+ * overwrites. A broken one is passed over in the same way. Packets come in order: one that an event
+ * is still being written to holds back those after it.
  */
 enum tracer_drained tracer_drain_look(struct tracer_drain *d, const struct tracer_packet **packet);
 /** Done with it. Returns 0 if it was overwritten meanwhile, and what was read is worth nothing. */

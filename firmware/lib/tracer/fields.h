@@ -2,8 +2,8 @@
 /**
  * Types of fields, what each costs, and how it is written. For points.h and metadata.h alone.
  *
- * TRACER_T_type says what a type is: a class, and what belongs to it. What is done with a field is an operation of which there is one
- * macro a class: TRACER_DO(operation, type, name).
+ * TRACER_T_type says what a type is: a class, and what belongs to it. What is done with a field is
+ * an operation of which there is one macro a class: TRACER_DO(operation, type, name).
  */
 #ifndef TRACER_FIELDS_H
 #define TRACER_FIELDS_H
@@ -152,7 +152,10 @@
 #define TRACER_MEMBER_STRUCT TRACER_DECLARE_STRUCT
 #define TRACER_MEMBER_ARRAY(n, class, ...) TRACER_DECLARE_##class(__VA_ARGS__)[n]
 
-/* ---- what is done in the function of a tracepoint: tracer_bits grows to its size, then tracer_o goes over it again ---- */
+/*
+ * ---- what is done in the function of a tracepoint: tracer_bits grows to its size, then tracer_o
+ * goes over it again ----
+ */
 
 #define TRACER_SIZE(type, name) TRACER_DO(SIZE, type, name)
 #define TRACER_ADD(align, bits) tracer_bits = TRACER_UP(tracer_bits, 0u + (align)) + (bits);
@@ -189,7 +192,10 @@
 #define TRACER_ELEMENT_F64(bits, name) TRACER_PUT_F64(bits, (name)[tracer_i])
 #define TRACER_ELEMENT_ENUM(e, name) TRACER_PUT_ENUM(e, (name)[tracer_i])
 
-/** Write the lowest @bits of @v behind position @o of an event. Returns the position behind it. Folds where these are constants. */
+/**
+ * Write the lowest @bits of @v behind position @o of an event. Returns the position behind it.
+ * Folds where these are constants.
+ */
 PORT_INLINE uint32_t tracer_put_bits(uint8_t *at, uint32_t o, uint32_t align, uint32_t bits,
 				     uint64_t v)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The declarations of a program's tracepoints as a table, and as metadata of CTF 1.8: for the host. After tracer/points.h,
+ * The declarations of a program's tracepoints as a table, and as metadata of CTF 1.8: for the host.
+ * After tracer/points.h,
  *
  *   #include "tracer/metadata.h"
- *   tracer_metadata(file, &tracer_declared, &(struct tracer_origin){ .node = "probe" , .rate_hz = 25000000 });
+ *   tracer_metadata(file, &tracer_declared, &(struct tracer_origin){ .node = "probe" , .rate_hz =
+ *   25000000 });
  *
  * prints what belongs beside the packets of a ring in a file called metadata.
  */

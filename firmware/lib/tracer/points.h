@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Tracepoints, declared in a header of the program's own, which holds nothing but lines like these and comments, and no guard, as it is
- * read several times:
+ * Tracepoints, declared in a header of the program's own, which holds nothing but lines like these
+ * and comments, and no guard, as it is read several times:
  *
- *   ENUM(mode, u8, (idle, 0), (run, 1))              enum trace_mode { trace_mode_idle = 0, trace_mode_run = 1 }
+ *   ENUM(mode, u8, (idle, 0), (run, 1))              enum trace_mode { trace_mode_idle = 0,
+ *                                                    trace_mode_run = 1 }
  *   STRUCT(pos, (i16, x), (i16, y))                  struct trace_pos { int16_t x, y; }
  *   TRACEPOINT(started)
- *   TRACEPOINT(sample, (u32, value), (array(u16, 4), adc), (str, name), (enumerated(mode), m), (structure(pos), p))
+ *   TRACEPOINT(sample, (u32, value), (array(u16, 4), adc), (str, name), (enumerated(mode), m),
+ *   (structure(pos), p))
  *
  * Then
  *
@@ -15,13 +17,16 @@
  *
  * gives for each tracepoint its identifier, trace_id_sample, and a function
  *
- *   trace_sample(struct tracer *, uint32_t value, const uint16_t *adc, const char *name, enum trace_mode m, struct trace_pos p)
+ *   trace_sample(struct tracer *, uint32_t value, const uint16_t *adc, const char *name, enum
+ *   trace_mode m, struct trace_pos p)
  *
- * Types are u8 u16 u32 u64, i8 i16 i32 i64, uint(N) and sint(N) of 1 to 64 bits, f32, f64, str, enumerated(NAME), structure(NAME) and
- * array(TYPE, N) of integers, floats or enums. A value keeps as many of its lowest bits as its type has. Strings end after
- * TRACER_STRING_BYTES; they do not go into structs. Up to 16 fields each.
+ * Types are u8 u16 u32 u64, i8 i16 i32 i64, uint(N) and sint(N) of 1 to 64 bits, f32, f64, str,
+ * enumerated(NAME), structure(NAME) and array(TYPE, N) of integers, floats or enums. A value keeps
+ * as many of its lowest bits as its type has. Strings end after TRACER_STRING_BYTES; they do not go
+ * into structs. Up to 16 fields each.
  *
- * A tracepoint for which TRACER_OFF_name is defined as 1, or any if TRACER_OFF is, is no code at all.
+ * A tracepoint for which TRACER_OFF_name is defined as 1, or any if TRACER_OFF is, is no code at
+ * all.
  */
 #ifndef TRACER_POINTS
 #error "define TRACER_POINTS as the name of the header that declares the tracepoints"

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The few atomic steps that a tracer takes, on a word that interrupts, other threads and a drain look at too.
+ * The few atomic steps that a tracer takes, on a word that interrupts, other threads and a drain
+ * look at too.
  *
- * A word is changed by port_begin(), which reads it, and port_end(), which writes it and fails if it was written in between. Cores that
- * have exclusives (LDREX, LR) or compare-and-swap use them, so that events may come from interrupts of any priority. Where there are
- * none (Cortex-M0+, RISC-V without A) interrupts are masked for a few instructions, and events may not come from an NMI.
+ * A word is changed by port_begin(), which reads it, and port_end(), which writes it and fails if
+ * it was written in between. Cores that have exclusives (LDREX, LR) or compare-and-swap use them,
+ * so that events may come from interrupts of any priority. Where there are none (Cortex-M0+, RISC-V
+ * without A) interrupts are masked for a few instructions, and events may not come from an NMI.
  */
 #ifndef TRACER_PORT_H
 #define TRACER_PORT_H
@@ -23,7 +25,10 @@
 
 #if defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__) || defined(__ARM_ARCH_8M_MAIN__)
 
-/* An exception in between makes port_end() fail (ARMv7-M Architecture Reference Manual, A3.4), whatever it did. */
+/*
+ * An exception in between makes port_end() fail (ARMv7-M Architecture Reference Manual, A3.4),
+ * whatever it did.
+ */
 PORT_INLINE uint32_t port_begin(volatile uint32_t *word)
 {
 	uint32_t value;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** What a ring holds besides complete packets, for a drain whose core has ended, or whose patience has. C99. */
+/**
+ * What a ring holds besides complete packets, for a drain whose core has ended, or whose patience
+ * has. C99.
+ */
 #ifndef TRACER_REST_H
 #define TRACER_REST_H
 
@@ -8,16 +11,23 @@
 enum tracer_rest {
 	TRACER_REST_NOTHING,
 	TRACER_REST_EVENTS, /* a packet that ends behind the last event */
-	TRACER_REST_TORN, /* one of no events, which says that one is lost: which was begun and not ended cannot be told */
+	/*
+	 * one of no events, which says that one is lost: which was begun and not ended cannot be
+	 * told
+	 */
+	TRACER_REST_TORN,
 };
 
 /**
- * What stands in the packet that is being filled, when all before it were read: copied to @packet, which has room for one. Its timestamp_end
- * is to be filled in.
+ * What stands in the packet that is being filled, when all before it were read: copied to @packet,
+ * which has room for one. Its timestamp_end is to be filled in.
  */
 enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet);
 
-/** Whether packets behind the next one are complete or begun, and it is not complete. tracer_drain_pass() leaves it out for good. */
+/**
+ * Whether packets behind the next one are complete or begun, and it is not complete.
+ * tracer_drain_pass() leaves it out for good.
+ */
 int tracer_drain_waits(const struct tracer_drain *d);
 
 #endif

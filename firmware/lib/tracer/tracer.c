@@ -7,8 +7,9 @@
 #define SELDOM __attribute__((cold))
 
 /*
- * A counter of 32 bits is in the half period that was seen last, or in the one after if its highest bit says so. Whoever finds it there
- * moves the count on; the count is read before and after the clock, as one who interrupts may do it in between.
+ * A counter of 32 bits is in the half period that was seen last, or in the one after if its highest
+ * bit says so. Whoever finds it there moves the count on; the count is read before and after the
+ * clock, as one who interrupts may do it in between.
  */
 SELDOM uint64_t tracer_time(struct tracer *t)
 {
@@ -53,7 +54,10 @@ static uint32_t offset_of(const struct tracer *t, uint32_t position)
 	return (position >> 3) & t->ring_mask;
 }
 
-/* Whether the slot of the packet that would begin at @start is there to be filled: nobody still writes to it, or has to read it. */
+/*
+ * Whether the slot of the packet that would begin at @start is there to be filled: nobody still
+ * writes to it, or has to read it.
+ */
 static SELDOM int slot_free(struct tracer *t, uint32_t start)
 {
 	const struct tracer_ring *r = t->ring;
@@ -81,8 +85,9 @@ static SELDOM void written(struct tracer *t, uint32_t offset, uint32_t bits)
 #define FLUSH UINT32_MAX
 
 /*
- * One step at a time, each by whoever gets to it: close the packet that is being filled, so that head stands between two; open the next;
- * reserve. Each is a change of head, and whoever makes it then writes what belongs to it.
+ * One step at a time, each by whoever gets to it: close the packet that is being filled, so that
+ * head stands between two; open the next; reserve. Each is a change of head, and whoever makes it
+ * then writes what belongs to it.
  */
 static SELDOM tracer_place turn(struct tracer *t, uint32_t size)
 {
@@ -122,7 +127,10 @@ static SELDOM tracer_place turn(struct tracer *t, uint32_t size)
 		} else {
 			stamp = p->timestamp_begin;
 			p->packet_seq_num += t->ring->packets;
-			/* its slot's count goes on from the end of the packet before to that of this one */
+			/*
+			 * its slot's count goes on from the end of the packet before to that of
+			 * this one
+			 */
 			next = TRACE_PACKET_HEADER_BITS + t->others;
 		}
 		stamp[0] = (uint32_t)time;
@@ -161,8 +169,9 @@ SELDOM void tracer_keep_time(struct tracer *t)
 	if ((int32_t)(half - *(volatile uint32_t *)&t->ring->half) <= 0)
 		return;
 	/*
-	 * The event first: whoever interrupts this for long finds the count where it was, and writes another. Where there is no room for
-	 * it, what follows begins with the whole time, and it is not counted as lost.
+	 * The event first: whoever interrupts this for long finds the count where it was, and
+	 * writes another. Where there is no room for it, what follows begins with the whole time,
+	 * and it is not counted as lost.
 	 */
 	if (TRACER_STAMP_BITS == 32) {
 		place = turn(t, bits);

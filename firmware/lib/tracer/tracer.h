@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A tracer for cores without an operating system, and for programs on Linux: events into a ring in memory (wire/trace_ring.h), as
- * CTF 1.8. C99, nothing is allocated, no lock is held.
+ * A tracer for cores without an operating system, and for programs on Linux: events into a ring in
+ * memory (wire/trace_ring.h), as CTF 1.8. C99, nothing is allocated, no lock is held.
  *
- * Tracepoints are declared by tracer/points.h. Events may come from any context: the program, interrupts of any priority that break
- * into one another (tracer/port.h has the one exception), threads that share a ring. Each core has a ring of its own. The time of an
- * event is read while its place is reserved, so that the order in the ring is the order of times.
+ * Tracepoints are declared by tracer/points.h. Events may come from any context: the program,
+ * interrupts of any priority that break into one another (tracer/port.h has the one exception),
+ * threads that share a ring. Each core has a ring of its own. The time of an event is read while
+ * its place is reserved, so that the order in the ring is the order of times.
  */
 #ifndef TRACER_TRACER_H
 #define TRACER_TRACER_H
@@ -14,11 +15,14 @@
  * TRACER_CONFIG names a header that may define, for all files of a program alike:
  *
  *   TRACER_CLOCK(t)      an expression for the clock, instead of what the platform says
- *   TRACER_STAMP_BITS    64: events carry whole times, for clocks of 64 bits; costs 4 bytes an event
+ *   TRACER_STAMP_BITS    64: events carry whole times, for clocks of 64 bits; costs 4 bytes an
+ *                        event
  *   TRACER_SWITCHES      tracepoints that can be switched one by one
  *   TRACER_STRING_BYTES  longest string with its end; what is longer is cut
- *   TRACER_SMALL         tracepoints share the code that reserves and commits: less text, nearly twice the instructions
- *   TRACER_PACKET_BYTES  the size of packets that will be asked for: what cannot fit is refused when it is compiled
+ *   TRACER_SMALL         tracepoints share the code that reserves and commits: less text, nearly
+ *                        twice the instructions
+ *   TRACER_PACKET_BYTES  the size of packets that will be asked for: what cannot fit is refused
+ *                        when it is compiled
  */
 #ifdef TRACER_CONFIG
 #include TRACER_CONFIG
@@ -48,19 +52,23 @@ typedef uint32_t tracer_stamp;
 #define TRACER_UP(bits, align) (((bits) + ((align)-1u)) & ~((align)-1u))
 
 /**
- * What the tracer asks of a platform. One of the clocks has to be there: a counter in memory is the fastest. Counters go up; they may
- * have any start. On cores with exclusives a clock may not use them itself.
+ * What the tracer asks of a platform. One of the clocks has to be there: a counter in memory is the
+ * fastest. Counters go up; they may have any start. On cores with exclusives a clock may not use
+ * them itself.
  */
 struct tracer_platform {
 	const volatile uint32_t *counter; /* of 32 bits, in memory */
 	uint32_t (*clock32)(void *ctx);   /* of 32 bits, by a call */
 	uint64_t (*clock64)(void *ctx);   /* of 64 bits: does not wrap */
 	/**
-	 * The packet that ends before position @end is complete. Called from the context of the event that completed it, of which one
-	 * may have interrupted another: set a flag, wake someone. NULL: nobody wants to know.
+	 * The packet that ends before position @end is complete. Called from the context of the
+	 * event that completed it, of which one may have interrupted another: set a flag, wake
+	 * someone. NULL: nobody wants to know.
 	 */
 	void (*packet_done)(void *ctx, uint32_t end);
-	/** Whether another packet would be one too many, besides what the ring knows. NULL: never. */
+	/**
+	 * Whether another packet would be one too many, besides what the ring knows. NULL: never.
+	 */
 	int (*full)(void *ctx);
 	void *ctx;
 };
@@ -82,8 +90,8 @@ struct tracer {
 	volatile uint32_t *head, *commit; /* of the ring */
 	uint8_t *data;
 	uint32_t packet_mask; /* bits of a packet, less 1 */
-	uint32_t
-		quick_mask; /* the same; 0 if the clock takes a call: then there is no room for the quick way */
+	/* the same; 0 if the clock takes a call: then there is no room for the quick way */
+	uint32_t quick_mask;
 	uint32_t ring_mask; /* bytes of all packets, less 1 */
 	uint32_t others;    /* bits of all packets but one */
 	const volatile uint32_t *counter;
@@ -106,15 +114,20 @@ struct tracer_layout {
 
 enum tracer_refusal {
 	TRACER_OK,
-	TRACER_BAD_SIZES, /* not powers of two, too small, too large, or the memory is too small or not aligned to 8 */
+	/*
+	 * not powers of two, too small, too large, or the memory is too small or not aligned to 8
+	 */
+	TRACER_BAD_SIZES,
 	TRACER_BAD_MODE,
 	TRACER_NO_CLOCK,
 	TRACER_TOO_LARGE /* an event would not fit a packet */
 };
 
 /**
- * Begin to trace into @memory, which is to be aligned to 8 bytes; all tracepoints on. A drain that looks in the meantime sees no ring.
- * @layout is &tracer_layout of points.h. What is refused is known when it is compiled if @config is constant: then this costs nothing.
+ * Begin to trace into @memory, which is to be aligned to 8 bytes; all tracepoints on. A drain that
+ * looks in the meantime sees no ring.
+ * @layout is &tracer_layout of points.h. What is refused is known when it is compiled if @config is
+ *         constant: then this costs nothing.
  */
 static inline enum tracer_refusal tracer_init(struct tracer *t, void *memory, uint32_t bytes,
 					      const struct tracer_config *config,
@@ -124,8 +137,9 @@ static inline enum tracer_refusal tracer_init(struct tracer *t, void *memory, ui
 void tracer_flush(struct tracer *t);
 
 /**
- * To be called at least once in every half period of a 32-bit counter (2^31 ticks), from anywhere: a periodic interrupt will do.
- * Then times are right however long no event comes. Also with a 64-bit clock, unless events carry 64 bits.
+ * To be called at least once in every half period of a 32-bit counter (2^31 ticks), from anywhere:
+ * a periodic interrupt will do. Then times are right however long no event comes. Also with a
+ * 64-bit clock, unless events carry 64 bits.
  */
 void tracer_keep_time(struct tracer *t);
 
@@ -157,11 +171,14 @@ typedef uint64_t tracer_place; /* so that it is returned in registers */
 #define TRACER_LOST 1u
 
 /**
- * The long way to a place for an event of @size: a packet is closed and another opened where there is no room, and clocks may be asked by
- * a call. An event that is lost is counted.
+ * The long way to a place for an event of @size: a packet is closed and another opened where there
+ * is no room, and clocks may be asked by a call. An event that is lost is counted.
  */
 tracer_place tracer_reserve(struct tracer *t, uint32_t size);
-/** Something of a packet was written. If it is complete by that, and ends before @end, the platform is told. */
+/**
+ * Something of a packet was written. If it is complete by that, and ends before @end, the platform
+ * is told.
+ */
 void tracer_done(struct tracer *t, uint32_t end);
 
 #ifdef TRACER_CLOCK
@@ -234,7 +251,10 @@ void tracer_end(struct tracer *t, const struct tracer_slot *s, uint32_t bits);
 #define tracer_end tracer_end_here
 #endif
 
-/** Switch a tracepoint on or off by its identifier, trace_id_NAME; those that are TRACER_SWITCHES apart share one. */
+/**
+ * Switch a tracepoint on or off by its identifier, trace_id_NAME; those that are TRACER_SWITCHES
+ * apart share one.
+ */
 static inline void tracer_switch(struct tracer *t, unsigned id, int on)
 {
 	t->on[id % TRACER_SWITCHES] = (uint8_t)(on != 0);

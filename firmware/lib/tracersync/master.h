@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The master's side of tying clocks (page.h): what a synchronisation daemon does. C99, nothing is allocated.
+ * The master's side of tying clocks (page.h): what a synchronisation daemon does. C99, nothing is
+ * allocated.
  *
- * tracersync_master_work(), called again after as long as it says, exchanges with each slave once a period. It waits for the answer, and
- * what it calls while it does decides between a short round trip and an idle processor.
+ * tracersync_master_work(), called again after as long as it says, exchanges with each slave once a
+ * period. It waits for the answer, and what it calls while it does decides between a short round
+ * trip and an idle processor.
  */
 #ifndef TRACERSYNC_MASTER_H
 #define TRACERSYNC_MASTER_H
@@ -44,9 +46,14 @@ struct tracersync_master {
 	uint64_t (*now_ns)(void *ctx);
 	/** Raise the interrupt of peer number @peer, which may not be there. */
 	void (*interrupt)(void *ctx, unsigned peer);
-	/** Once for each look at the answer: @waited_ns since the interrupt. NULL: look again at once. */
+	/**
+	 * Once for each look at the answer: @waited_ns since the interrupt. NULL: look again at
+	 * once.
+	 */
 	void (*wait)(void *ctx, uint64_t waited_ns);
-	/** Something besides TRACERSYNC_DONE and _ABSENT became of peer number @peer. May be NULL. */
+	/**
+	 * Something besides TRACERSYNC_DONE and _ABSENT became of peer number @peer. May be NULL.
+	 */
 	void (*tell)(void *ctx, unsigned peer, enum tracersync_news news);
 	void *ctx;
 	uint64_t period_ns;  /* between two exchanges with one slave */
@@ -54,13 +61,18 @@ struct tracersync_master {
 	unsigned patience;   /* slave is given up after so many timeouts in a row; 0: never */
 };
 
-/** Begin: the fields above are set. Slaves take their turns, a part of the period after one another. */
+/**
+ * Begin: the fields above are set. Slaves take their turns, a part of the period after one another.
+ */
 void tracersync_master_init(struct tracersync_master *m);
 
 /** Exchange with peer number @peer, now. */
 enum tracersync_news tracersync_master_exchange(struct tracersync_master *m, unsigned peer);
 
-/** Exchange with the slave whose turn has come, if one's has. Returns nanoseconds until the next one's. */
+/**
+ * Exchange with the slave whose turn has come, if one's has. Returns nanoseconds until the next
+ * one's.
+ */
 uint64_t tracersync_master_work(struct tracersync_master *m);
 
 /** In words. */

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a master and one of its slaves share in memory to tie their clocks, after section 5 of Bertauld and Dagenais, Low-level trace
- * correlation on heterogeneous embedded systems (2017). Each slave has a page of its own, aligned to 4 bytes, which was zero once.
+ * What a master and one of its slaves share in memory to tie their clocks, after section 5 of
+ * Bertauld and Dagenais, Low-level trace correlation on heterogeneous embedded systems (2017). Each
+ * slave has a page of its own, aligned to 4 bytes, which was zero once.
  *
- * An exchange has an even number n, which is never used again. The master traces sending n, writes it to request and interrupts the
- * slave. The slave traces receiving n, traces sending n + 1 and writes that to answer. The master sees it there and traces receiving it.
+ * An exchange has an even number n, which is never used again. The master traces sending n, writes
+ * it to request and interrupts the slave. The slave traces receiving n, traces sending n + 1 and
+ * writes that to answer. The master sees it there and traces receiving it.
  */
 #ifndef TRACERSYNC_PAGE_H
 #define TRACERSYNC_PAGE_H
@@ -32,8 +34,9 @@ struct tracersync_page {
 };
 
 /**
- * Everything before is done, and seen by others, before anything after: stores and loads of memory and the reading of clocks, be
- * they devices or registers of the core. What the barrier of tracer/port.h does not do is the latter.
+ * Everything before is done, and seen by others, before anything after: stores and loads of memory
+ * and the reading of clocks, be they devices or registers of the core. What the barrier of
+ * tracer/port.h does not do is the latter.
  */
 static inline __attribute__((always_inline, unused)) void tracersync_fence(void)
 {
@@ -49,7 +52,10 @@ static inline __attribute__((always_inline, unused)) void tracersync_fence(void)
 	/* a read of the time counts as input (RISC-V unprivileged specification, Zicsr) */
 	__asm__ volatile("fence iorw, iorw" ::: "memory");
 #elif defined(__x86_64__)
-	/* what was stored is to be seen before the time-stamp counter is read, and the other way round */
+	/*
+	 * what was stored is to be seen before the time-stamp counter is read, and the other way
+	 * round
+	 */
 	__asm__ volatile("mfence\n\tlfence" ::: "memory");
 #else
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);

@@ -6,10 +6,11 @@
  *   #include "tracer/points.h"
  *   #include "tracersync/slave.h"
  *
- *   tracersync_slave_init(&sync, page, 3, &tracer, trace_tracer_sync_send, trace_tracer_sync_receive);
+ *   tracersync_slave_init(&sync, page, 3, &tracer, trace_tracer_sync_send,
+ *   trace_tracer_sync_receive);
  *
- * From then on the interrupt that the master raises calls tracersync_slave_answer(): the earlier in it, the tighter the bound. It may be
- * called from any interrupt and as often as one likes.
+ * From then on the interrupt that the master raises calls tracersync_slave_answer(): the earlier in
+ * it, the tighter the bound. It may be called from any interrupt and as often as one likes.
  */
 #ifndef TRACERSYNC_SLAVE_H
 #define TRACERSYNC_SLAVE_H
@@ -27,10 +28,12 @@ struct tracersync_slave {
 };
 
 enum tracersync_answer {
-	TRACERSYNC_IDLE, /* no request that was not answered: the interrupt was for something else */
+	/* no request that was not answered: the interrupt was for something else */
+	TRACERSYNC_IDLE,
 	TRACERSYNC_ANSWERED,
 	TRACERSYNC_REFUSED, /* a number that had been there, or none that a master gives */
-	TRACERSYNC_TWIN /* another began with this page: two have one id. It is the other's now; stop tracing */
+	/* another began with this page: two have one id. It is the other's now; stop tracing */
+	TRACERSYNC_TWIN
 };
 
 /** Begin, after tracer_init(). A request from before is not answered: its interrupt is gone. */

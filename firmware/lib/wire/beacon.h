@@ -2,14 +2,15 @@
 /**
  * Beacons on the air, declared once for sync node and observer (C99, no libc).
  *
- * A CC1101 sends preamble, sync word D3 91, length, address, payload, CRC. Length counts address and payload. (Grace's published
- * firmware sends no address, though its paper has one: observers understand both.) Two
- * payloads are understood, told apart by their length:
+ * A CC1101 sends preamble, sync word D3 91, length, address, payload, CRC. Length counts address
+ * and payload. (Grace's published firmware sends no address, though its paper has one: observers
+ * understand both.) Two payloads are understood, told apart by their length:
  *
- *   Grace's, 4 bytes: seconds since the sender was turned on (Harms et al., DCOSS 2022, III-G), sender 0;
- *   ours, version 1, BEACON_BYTES.
+ *   Grace's, 4 bytes: seconds since the sender was turned on (Harms et al., DCOSS 2022, III-G),
+ *   sender 0; ours, version 1, BEACON_BYTES.
  *
- * Numbers are little-endian. "Sent" is when the first bit of the preamble leaves, set by the sender's timer.
+ * Numbers are little-endian. "Sent" is when the first bit of the preamble leaves, set by the
+ * sender's timer.
  */
 #ifndef COEVAL_BEACON_H
 #define COEVAL_BEACON_H
@@ -85,7 +86,10 @@ static inline unsigned beacon_encode(const struct beacon *b, uint8_t *out)
 	return BEACON_BYTES;
 }
 
-/** Read a payload of @n bytes. Returns 1, or 0 if it is neither kind (wrong length, version, impossible numbers). */
+/**
+ * Read a payload of @n bytes. Returns 1, or 0 if it is neither kind (wrong length, version,
+ * impossible numbers).
+ */
 static inline int beacon_decode(const uint8_t *in, unsigned n, struct beacon *b)
 {
 	if (n == BEACON_GRACE_BYTES) {

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the event timestamping kernel (firmware/apps/ett) leaves on a disk or sends by its serial port, and `coeval import` reads.
- * Little-endian.
+ * What the event timestamping kernel (firmware/apps/ett) leaves on a disk or sends by its serial
+ * port, and `coeval import` reads. Little-endian.
  *
  *   0      struct ett_header, and again at ETT_COPY_AT
- *   4096   blocks of ETT_BLOCK_BYTES: those of records, then those of the self-test's truth, each kind numbered from 0
+ *   4096   blocks of ETT_BLOCK_BYTES: those of records, then those of the self-test's truth, each
+ *          kind numbered from 0
  *
- * On a disk that the kernel boots from, the image begins at a sector which the boot sector names. Each block has a checksum and says
- * which run it is of, so that what is whole is kept when something is not, and what an earlier run left is not taken for this one's.
+ * On a disk that the kernel boots from, the image begins at a sector which the boot sector names.
+ * Each block has a checksum and says which run it is of, so that what is whole is kept when
+ * something is not, and what an earlier run left is not taken for this one's.
  *
- * A record is a read of the lines that showed something else than the read before it. The event behind it happened in its bracket:
- * not before the time stamp counter (TSC) was read ahead of the previous read, and not after it was read behind this one. So a slow
- * step of the loop widens the bracket of its own event and no other.
+ * A record is a read of the lines that showed something else than the read before it. The event
+ * behind it happened in its bracket: not before the time stamp counter (TSC) was read ahead of the
+ * previous read, and not after it was read behind this one. So a slow step of the loop widens the
+ * bracket of its own event and no other.
  */
 #ifndef WIRE_ETT_IMAGE_H
 #define WIRE_ETT_IMAGE_H
@@ -25,7 +28,10 @@
 #define ETT_BLOCK_BYTES 4096
 #define ETT_SECTOR_BYTES 512
 
-/** A boot sector of ours: ETT_BOOT_MARK at 3, and the sector of the image at ETT_BOOT_IMAGE_AT, 32 bits. */
+/**
+ * A boot sector of ours: ETT_BOOT_MARK at 3, and the sector of the image at ETT_BOOT_IMAGE_AT, 32
+ * bits.
+ */
 #define ETT_BOOT_MARK "COEVALET"
 #define ETT_BOOT_MARK_AT 3
 #define ETT_BOOT_IMAGE_AT 12
@@ -77,7 +83,10 @@ struct ett_header {
 	uint32_t number;                      /* of runs since the boot */
 	uint64_t records, truths, room;       /* how many, and how many records would have fitted */
 	uint64_t steps, step_least, step_most; /* of the loop, ticks */
-	/* Ticks by which the other processor's TSC is ahead, at the least and the most; least above most: it did not stay the same. */
+	/*
+	 * Ticks by which the other processor's TSC is ahead, at the least and the most; least above
+	 * most: it did not stay the same.
+	 */
 	int64_t apart_least, apart_most;
 	uint32_t cpu;  /* CPUID's signature */
 	uint8_t first; /* what the first read showed */

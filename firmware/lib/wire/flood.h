@@ -2,8 +2,9 @@
 /**
  * Packets of a flood on the air, declared once for all nodes (C99, no libc).
  *
- * As beacons they are sent with length, address (wire/beacon.h), payload, CRC. Their payload has another length than any beacon's, so
- * that neither is taken for the other. Numbers are little-endian.
+ * As beacons they are sent with length, address (wire/beacon.h), payload, CRC. Their payload has
+ * another length than any beacon's, so that neither is taken for the other. Numbers are
+ * little-endian.
  */
 #ifndef COEVAL_FLOOD_H
 #define COEVAL_FLOOD_H
@@ -40,7 +41,10 @@ static inline void flood_encode(const struct flood_packet *p, uint8_t *out)
 	beacon_put(out + FLOOD_AT_SECOND, p->second, 4);
 }
 
-/** Read a payload of @n bytes. Returns 1, or 0 if it is none of a flood (length, version, impossible numbers). */
+/**
+ * Read a payload of @n bytes. Returns 1, or 0 if it is none of a flood (length, version, impossible
+ * numbers).
+ */
 static inline int flood_decode(const uint8_t *in, unsigned n, struct flood_packet *p)
 {
 	if (n != FLOOD_BYTES || in[FLOOD_AT_VERSION] != FLOOD_VERSION)

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The memory of a tracer, as the traced core and whoever drains it see it: a control block, and behind it packets of CTF 1.8. All
- * platforms are drains of such a ring. The core and its drains are little-endian.
+ * The memory of a tracer, as the traced core and whoever drains it see it: a control block, and
+ * behind it packets of CTF 1.8. All platforms are drains of such a ring. The core and its drains
+ * are little-endian.
  *
- * Positions count bits, as sizes do in CTF, from the start of tracing and for ever (modulo 2^32). Packet number n of the ring's life
- * begins at position n * packet bits, and stands in slot n % packets. A packet that begins at position p is complete, and stays as it
- * is until it is overwritten, when head is at p + packet bits or beyond and commit[slot] is p + packet bits.
+ * Positions count bits, as sizes do in CTF, from the start of tracing and for ever (modulo 2^32).
+ * Packet number n of the ring's life begins at position n * packet bits, and stands in slot n %
+ * packets. A packet that begins at position p is complete, and stays as it is until it is
+ * overwritten, when head is at p + packet bits or beyond and commit[slot] is p + packet bits.
  */
 #ifndef WIRE_TRACE_RING_H
 #define WIRE_TRACE_RING_H
@@ -14,7 +16,10 @@
 
 #define TRACE_RING_MAGIC 0x676e5274u /* "tRng" in memory */
 #define TRACE_RING_VERSION 1
-/* Of a packet in bytes, by their binary logarithm; of packets; of all in bytes, so that differences of positions have a sign. */
+/*
+ * Of a packet in bytes, by their binary logarithm; of packets; of all in bytes, so that differences
+ * of positions have a sign.
+ */
 #define TRACE_PACKET_LOG2_MIN 7
 #define TRACE_PACKET_LOG2_MAX 24
 #define TRACE_PACKETS_MIN 2
@@ -47,15 +52,18 @@ struct tracer_ring {
 	uint32_t half;      /* time in half periods of a 32-bit counter, as last looked at */
 	uint32_t heartbeat; /* counts calls of tracer_keep_time() */
 	/* written by the drain */
-	uint32_t
-		consumed; /* position up to which packets have been read, the end of one; stays 0 where the ring stops when it is full */
+	/*
+	 * position up to which packets have been read, the end of one; stays 0 where the ring stops
+	 * when it is full
+	 */
+	uint32_t consumed;
 
 	uint32_t commit[]; /* one a slot */
 };
 
 /*
- * Events begin at multiples of 32 bits. Where the last one ends within such a word, the lowest bits of head count the bits that it has in
- * there, and the others stand at the end of the word.
+ * Events begin at multiples of 32 bits. Where the last one ends within such a word, the lowest bits
+ * of head count the bits that it has in there, and the others stand at the end of the word.
  */
 #define TRACE_HEAD_NEXT(head) ((head) & ~31u)
 #define TRACE_HEAD_END(head) ((head)&31u ? (head)-32u : (head))
@@ -63,8 +71,9 @@ struct tracer_ring {
 #define TRACE_PACKET_MAGIC 0xc1fc1fc1u /* CTF 1.8, 5.2 */
 
 /**
- * What a packet begins with: packet header and packet context of CTF. Sizes in bits. The layout stands where the context is aligned to 64
- * bits: drains see it, and viewers need not show it with every event.
+ * What a packet begins with: packet header and packet context of CTF. Sizes in bits. The layout
+ * stands where the context is aligned to 64 bits: drains see it, and viewers need not show it with
+ * every event.
  */
 struct tracer_packet {
 	uint32_t magic;
@@ -81,7 +90,10 @@ struct tracer_packet {
 
 #define TRACE_PACKET_HEADER_BITS (8u * (uint32_t)sizeof(struct tracer_packet))
 
-/** Identifier of the event that keeps readers from missing a wrap of 32-bit stamps. Those of a program's own events follow. */
+/**
+ * Identifier of the event that keeps readers from missing a wrap of 32-bit stamps. Those of a
+ * program's own events follow.
+ */
 #define TRACE_ID_CLOCK 0
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* In front of a child's C library: its CLOCK_BOOTTIME and CLOCK_REALTIME are those of the simulation. */
+/*
+ * In front of a child's C library: its CLOCK_BOOTTIME and CLOCK_REALTIME are those of the
+ * simulation.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>

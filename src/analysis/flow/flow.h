@@ -25,8 +25,8 @@ int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *er
  * one.
  */
 struct flow_ambiguity {
-	uint32_t
-		from; /* CVL_FLOW_NONE: they begin with the program, or (without a graph) anywhere */
+	/* CVL_FLOW_NONE: they begin with the program, or (without a graph) anywhere */
+	uint32_t from;
 	uint32_t *path[2];
 	size_t n[2];
 };

@@ -24,7 +24,8 @@ struct contest_line {
 struct contest {
 	struct contest_line line[CONTEST_LINES];
 	size_t n,
-		learned; /* learned: the line of the learned rule, left out; SIZE_MAX: there is none */
+		/* learned: the line of the learned rule, left out; SIZE_MAX: there is none */
+		learned;
 	uint32_t lacks; /* features that no task has: what needs them has no line */
 	const char *unusable[CONTEST_LINES]; /* names of such rules */
 	size_t n_unusable;
@@ -39,7 +40,10 @@ void contest_make(struct contest *c, const struct freq_set *set);
 /** The learned rule as far as @set has what it looks at; false: nothing of it. */
 bool contest_learned(const struct freq_set *set, struct fit_rule *rule);
 
-/** Does line @i take part against the learned rule? Not those fitted to what they are judged by, nor linear ones. */
+/**
+ * Does line @i take part against the learned rule? Not those fitted to what they are judged by, nor
+ * linear ones.
+ */
 bool contest_rival(const struct contest *c, size_t i);
 
 /** Does the learned rule save more than every rival? @closest: the rival that saves most. */

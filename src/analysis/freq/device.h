@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is known of a device whose frequency is to be chosen, from a YAML file (examples/devices/): its settings under
- * each policy of voltage scaling, and what a cycle costs.
+ * What is known of a device whose frequency is to be chosen, from a YAML file (examples/devices/):
+ * its settings under each policy of voltage scaling, and what a cycle costs.
  */
 #ifndef TASK_DEVICE_H
 #define TASK_DEVICE_H
@@ -31,8 +31,8 @@ struct device {
 };
 
 /**
- * Read a device from @len bytes of YAML, called @name in messages. Returns 0; CVL_E_SYNTAX with the byte offset of what is wrong;
- * CVL_E_LIMIT, CVL_E_NOMEM.
+ * Read a device from @len bytes of YAML, called @name in messages. Returns 0; CVL_E_SYNTAX with the
+ * byte offset of what is wrong; CVL_E_LIMIT, CVL_E_NOMEM.
  */
 int device_parse(struct device *d, const char *text, size_t len, const char *name,
 		 struct cvl_error *err);

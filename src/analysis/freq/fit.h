@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Rules that choose a frequency, as they are given and fitted to tasks. A rule is fitted to the measured energies of all tasks of a set
- * but one, so that it can be judged by a task that it has not seen (leave-one-out).
+ * Rules that choose a frequency, as they are given and fitted to tasks. A rule is fitted to the
+ * measured energies of all tasks of a set but one, so that it can be judged by a task that it has
+ * not seen (leave-one-out).
  *
- * Thresholds and frequencies minimise the sum over tasks of energy at the chosen frequency over energy at the highest; linear
- * rules are regressions of that ratio, and the estimate's alpha * C is the mean by equation 10.5.
+ * Thresholds and frequencies minimise the sum over tasks of energy at the chosen frequency over
+ * energy at the highest; linear rules are regressions of that ratio, and the estimate's alpha * C
+ * is the mean by equation 10.5.
  */
 #ifndef TASK_FIT_H
 #define TASK_FIT_H
@@ -17,7 +19,11 @@ enum fit_kind {
 	FIT_CONSTANT, /* always the same point */
 	FIT_RULE,     /* a rule of the thesis */
 	FIT_STEP,     /* one threshold on one feature: a point on either side of it */
-	FIT_LINEAR, /* energy over that at point 0 as a linear function of features, by ridge regression: SWO_RULE_LEARNED */
+	/*
+	 * energy over that at point 0 as a linear function of features, by ridge regression:
+	 * SWO_RULE_LEARNED
+	 */
+	FIT_LINEAR,
 };
 
 struct fit_rule {
@@ -47,16 +53,20 @@ struct fitted {
 extern const struct fit_rule fit_rules[];
 extern const size_t fit_rules_n;
 
-/** The features that no task of @set has, a bit each (1 << enum swo_feature): as of an empty column. */
+/**
+ * The features that no task of @set has, a bit each (1 << enum swo_feature): as of an empty column.
+ */
 uint32_t fit_lacks(const struct freq_set *set);
 
 /**
- * @rule as far as @set can be used for it, in *@out: a linear rule without the features that @lacks names. False: nothing of it is
- * left, or it cannot do without one of them.
+ * @rule as far as @set can be used for it, in *@out: a linear rule without the features that @lacks
+ *       names. False: nothing of it is left, or it cannot do without one of them.
  */
 bool fit_usable(const struct fit_rule *rule, uint32_t lacks, struct fit_rule *out);
 
-/** The rule as it is given, with the thesis's thresholds. Only FIT_CONSTANT (@point) and FIT_RULE. */
+/**
+ * The rule as it is given, with the thesis's thresholds. Only FIT_CONSTANT (@point) and FIT_RULE.
+ */
 struct fitted fit_given(const struct fit_rule *rule, uint32_t point);
 
 /** Fit @rule to @set without task @skip (or FIT_NONE). */
@@ -69,12 +79,16 @@ int fit_choose(const struct fitted *f, const struct freq_set *set, const struct 
 uint32_t fit_needs(const struct fit_rule *rule);
 
 /**
- * Runs of a task that it takes to measure @needs at the highest frequency, counting one thing at a time (6.4); cycles are read, so they
- * take none of their own, and 1 MB of flash memory takes 8 (6.3.1). A second frequency takes one run more, not counted here.
+ * Runs of a task that it takes to measure @needs at the highest frequency, counting one thing at a
+ * time (6.4); cycles are read, so they take none of their own, and 1 MB of flash memory takes 8
+ * (6.3.1). A second frequency takes one run more, not counted here.
  */
 unsigned fit_passes(uint32_t needs);
 
-/** How a rule does on every task of @set: fitted to all of them, or for each to the others (@leave_out). */
+/**
+ * How a rule does on every task of @set: fitted to all of them, or for each to the others
+ * (@leave_out).
+ */
 void fit_score(const struct fit_rule *rule, const struct freq_set *set, bool leave_out,
 	       struct cvl_freq_score *out);
 /** The same of what is given. */

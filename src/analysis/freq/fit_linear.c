@@ -6,8 +6,8 @@
 #define N (1 + SWO_MODEL_FEATURES)
 
 /*
- * Pull of the weights to 0, for features of mean 0 and variance 1, in tasks: weak beside some dozen of them, and enough for features
- * that hardly vary or follow from others. Not tuned.
+ * Pull of the weights to 0, for features of mean 0 and variance 1, in tasks: weak beside some dozen
+ * of them, and enough for features that hardly vary or follow from others. Not tuned.
  */
 #define RIDGE 1.0
 
@@ -60,7 +60,10 @@ static size_t standardise(const struct freq_set *set, const struct fit_rule *rul
 	return n;
 }
 
-/* Solve a symmetric positive definite system by Cholesky's factors, in place; the ridge makes it one. */
+/*
+ * Solve a symmetric positive definite system by Cholesky's factors, in place; the ridge makes it
+ * one.
+ */
 static void solve(double a[N][N], double b[N], unsigned n)
 {
 	for (unsigned j = 0; j < n; j++) {

@@ -44,8 +44,8 @@ static uint32_t least(const double *cost, uint32_t n, uint32_t mask)
 }
 
 /*
- * The step of least energy over sorted samples: a threshold halfway between two values, or below or above them all. A step
- * in the middle must gain something over none.
+ * The step of least energy over sorted samples: a threshold halfway between two values, or below or
+ * above them all. A step in the middle must gain something over none.
  */
 static void best_step(const struct sample *s, size_t n, uint32_t points, struct sides sides,
 		      struct fitted *f)
@@ -150,7 +150,10 @@ static void cost_otherwise(const struct fitted *f, const struct freq_set *set, s
 	}
 }
 
-/* Two thresholds on a grid from 0 to 1000 thousandths, denser below, and the point for what they say nothing of. */
+/*
+ * Two thresholds on a grid from 0 to 1000 thousandths, denser below, and the point for what they
+ * say nothing of.
+ */
 static void fit_two(const struct freq_set *set, size_t skip, uint32_t *cpi, uint32_t *lsu,
 		    struct fitted *f)
 {

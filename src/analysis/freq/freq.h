@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Tasks that were measured at every frequency of a device, and how well a choice of frequencies does on them.
+ * Tasks that were measured at every frequency of a device, and how well a choice of frequencies
+ * does on them.
  */
 #ifndef TASK_FREQ_H
 #define TASK_FREQ_H
@@ -23,8 +24,8 @@ struct freq_case {
 	struct swo_task task; /* at point 0 */
 	uint64_t cycles[DEVICE_POINTS];
 	double energy[DEVICE_POINTS]; /* measured, J: what rules are fitted to */
-	double truth
-		[DEVICE_POINTS]; /* what they are judged by: the true energy if it is known, else the same */
+	/* what they are judged by: the true energy if it is known, else the same */
+	double truth[DEVICE_POINTS];
 };
 
 struct freq_set {
@@ -35,17 +36,21 @@ struct freq_set {
 	struct freq_case *c; /* by name */
 	size_t n;
 	size_t left_out; /* tasks */
-	/* those of them whose cycles are known at point 0: rules may choose for them; 0 where cycles are not known */
+	/*
+	 * those of them whose cycles are known at point 0: rules may choose for them; 0 where
+	 * cycles are not known
+	 */
 	struct freq_case *more;
 	size_t n_more;
 	bool true_known; /* of every task */
 };
 
 /**
- * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at a frequency that
- * the device does not have (none within 3 %), tasks that lack a frequency, its cycles or its energy. CVL_E_SYNTAX: a task was
- * measured twice at one setting; CVL_E_MISSING: no such policy, or fewer than two tasks are left
- * and none that rules may choose for; CVL_E_NOMEM. The table must outlive the set.
+ * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at
+ * a frequency that the device does not have (none within 3 %), tasks that lack a frequency, its
+ * cycles or its energy. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING: no
+ * such policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_NOMEM.
+ * The table must outlive the set.
  */
 int freq_set_make(struct freq_set *set, const struct task_table *table, const struct device *device,
 		  const struct freq_slice *slice, const struct cvl_report *report,
@@ -74,14 +79,23 @@ double freq_cycles_energy(const struct freq_set *set, uint32_t p);
 double freq_counter_cycles(const struct freq_set *set, enum swo_feature f, uint32_t p);
 
 enum freq_group { FREQ_ALL, FREQ_SAVING, FREQ_NOT_SAVING };
-/** Of cycles an instruction at point 0 with cycles as above (table 10.7); saving: those of the least energy at a lower frequency. */
+/**
+ * Of cycles an instruction at point 0 with cycles as above (table 10.7); saving: those of the least
+ * energy at a lower frequency.
+ */
 double freq_cpi_cycles(const struct freq_set *set, enum freq_group group, uint32_t p, size_t *n);
 
 /* ---- constants from measurements (10.4.7) ---- */
 
-/** Power at 0 Hz by a straight line through mean powers at points of the voltage of point 0, W; NaN with fewer than two. */
+/**
+ * Power at 0 Hz by a straight line through mean powers at points of the voltage of point 0, W; NaN
+ * with fewer than two.
+ */
 double freq_static_w(const struct freq_set *set);
-/** Mean of alpha * C over tasks and points by equation 10.5, F, with the device's static powers, without task @skip. */
+/**
+ * Mean of alpha * C over tasks and points by equation 10.5, F, with the device's static powers,
+ * without task @skip.
+ */
 double freq_alpha_c(const struct freq_set *set, size_t skip);
 
 /* ---- what is behind the public types, for whoever simulates tasks ---- */

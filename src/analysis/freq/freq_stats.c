@@ -3,7 +3,10 @@
 
 #include <math.h>
 
-/* Sums of pairs, for correlations and straight lines. Values are near 1, and there are thousands at most. */
+/*
+ * Sums of pairs, for correlations and straight lines. Values are near 1, and there are thousands at
+ * most.
+ */
 struct pairs {
 	double n, x, y, xx, yy, xy;
 };

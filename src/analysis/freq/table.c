@@ -15,7 +15,10 @@
 #define FILE_MAX (64u << 20)
 #define ROWS_MAX 200000
 #define COLUMNS_MAX 32
-/* Of all cells read: more is no count that a machine of ours reaches, and sums of them cannot overflow. */
+/*
+ * Of all cells read: more is no count that a machine of ours reaches, and sums of them cannot
+ * overflow.
+ */
 #define COUNT_MAX ((uint64_t)1 << 56)
 
 enum kind { TEXT_TASK, TEXT_POLICY, RATE, SWITCH, COUNT, ENERGY };

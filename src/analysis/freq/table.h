@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What was measured of tasks at each setting of a device, from CSV. The first line names the columns, in any order:
+ * What was measured of tasks at each setting of a device, from CSV. The first line names the
+ * columns, in any order:
  *
  *   task       name                                             must be there
  *   frequency  such as 80MHz                                    must be there
@@ -8,7 +9,8 @@
  *   adaption   on, off: of wait states to the frequency         without it: on
  *   cache      on, off: of the flash memory                     without it: on
  *   cycles cpi exc sleep lsu fold ram flash peripheral          counts, whole numbers
- *   energy_uj energy_true_uj                                    of the task, microjoule; the latter of simulated tasks
+ *   energy_uj energy_true_uj                                    of the task, microjoule; the latter
+ *                                                               of simulated tasks
  *
  * An empty cell was not measured. Empty lines and lines beginning with '#' are passed over.
  */
@@ -41,8 +43,9 @@ struct task_table {
 };
 
 /**
- * Read @text of @len bytes (it is cut up). Returns 0; CVL_E_SYNTAX, CVL_E_RANGE or CVL_E_LIMIT with the offset of the line that is wrong;
- * CVL_E_MISSING: no column of tasks, frequencies or cycles, or no line; CVL_E_NOMEM. Free it with table_free(), whatever is returned.
+ * Read @text of @len bytes (it is cut up). Returns 0; CVL_E_SYNTAX, CVL_E_RANGE or CVL_E_LIMIT with
+ * the offset of the line that is wrong; CVL_E_MISSING: no column of tasks, frequencies or cycles,
+ * or no line; CVL_E_NOMEM. Free it with table_free(), whatever is returned.
  */
 int table_parse(struct task_table *t, char *text, size_t len, const char *name,
 		struct cvl_error *err);

@@ -25,7 +25,10 @@ uint64_t edges_manchester(const uint8_t *bytes, size_t n)
 	bool high = false; /* before the next bit */
 	uint64_t edges = 1;
 
-	/* A zero rises in its middle and ends high; a one begins high, by a rise if the line was low, and ends low. */
+	/*
+	 * A zero rises in its middle and ends high; a one begins high, by a rise if the line was
+	 * low, and ends low.
+	 */
 	for (size_t i = 0; i < 8 * n; i++) {
 		bool one = bytes[i / 8] >> i % 8 & 1;
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Rising edges of trace packets on the SWO line, and counts from edges: for targets that count the edges of their own
- * trace output with a timer, and cannot tell one packet from another.
+ * Rising edges of trace packets on the SWO line, and counts from edges: for targets that count the
+ * edges of their own trace output with a timer, and cannot tell one packet from another.
  *
- * NRZ: idle high; a byte is a start bit 0, eight bits from the least significant one, a stop bit 1. Every byte begins and ends
- * high, so bytes one after another have the edges they have apart.
- * Manchester: idle low; a one is high then low, a zero low then high; a start bit 1, then the bits of all bytes
- * without anything between them, then idle.
+ * NRZ: idle high; a byte is a start bit 0, eight bits from the least significant one, a stop bit 1.
+ * Every byte begins and ends high, so bytes one after another have the edges they have apart.
+ * Manchester: idle low; a one is high then low, a zero low then high; a start bit 1, then the bits
+ * of all bytes without anything between them, then idle.
  */
 #ifndef TASK_EDGES_H
 #define TASK_EDGES_H
@@ -29,7 +29,10 @@ uint64_t edges_manchester(const uint8_t *bytes, size_t n);
 
 typedef uint64_t edges_fn(const uint8_t *bytes, size_t n);
 
-/** Edges of an event counter packet with counters @bits (1 to 63: CYC FOLD LSU SLEEP EXC CPI from bit 5). */
+/**
+ * Edges of an event counter packet with counters @bits (1 to 63: CYC FOLD LSU SLEEP EXC CPI from
+ * bit 5).
+ */
 uint64_t edges_ecp(edges_fn *line, unsigned bits);
 /** Edges of a data trace address offset packet of @comparator, 0 to 3. */
 uint64_t edges_dtaop(edges_fn *line, unsigned comparator, uint16_t offset);
@@ -48,9 +51,9 @@ void edges_dtaops(struct edges_count *c, edges_fn *line, unsigned first, unsigne
 		  unsigned step);
 
 /*
- * Counts from edges on an NRZ line, to the nearest whole one. A profiling counter sends a packet every 256; as long as no two
- * counters wrap at once it has 5 edges. An access sends one of 8.25 edges on average, if every offset and comparator
- * is as likely as another.
+ * Counts from edges on an NRZ line, to the nearest whole one. A profiling counter sends a packet
+ * every 256; as long as no two counters wrap at once it has 5 edges. An access sends one of 8.25
+ * edges on average, if every offset and comparator is as likely as another.
  */
 #define EDGES_ECP_UNITS 256
 #define EDGES_ECP_EDGES 5
@@ -59,8 +62,9 @@ uint64_t edges_to_cycles(uint64_t edges);
 uint64_t edges_to_accesses(uint64_t edges);
 
 /**
- * Accesses that edges_to_accesses() counts for each that is made, less 1, in millionths: of accesses at multiples of @step
- * (1, 2 or 4) over all offsets of comparators @first to @last. Negative: too few are counted.
+ * Accesses that edges_to_accesses() counts for each that is made, less 1, in millionths: of
+ * accesses at multiples of @step (1, 2 or 4) over all offsets of comparators @first to @last.
+ * Negative: too few are counted.
  */
 int64_t edges_bias_ppm(unsigned first, unsigned last, unsigned step);
 

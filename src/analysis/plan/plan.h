@@ -8,7 +8,10 @@
 #include <stdint.h>
 
 #define PLAN_ACPR_MAX 65535
-/** From a packet's making to its first edge, at most: what table 9.1's highest figures leave beside the packet's own length. */
+/**
+ * From a packet's making to its first edge, at most: what table 9.1's highest figures leave beside
+ * the packet's own length.
+ */
 #define PLAN_FIRST_EDGE_CYCLES 20
 
 enum plan_packet {
@@ -46,11 +49,13 @@ struct plan_delay {
 struct plan_delay plan_delay(const struct plan_line *line, enum plan_packet kind);
 
 /**
- * The best prescaler: the line is fast, and its edges can be counted. A counter's packets are few: no edge may be lost, so the
- * fastest edges stay below the timer's limit (at it, edges were lost: 7.2.1). An access's are more than any line carries, and
- * packets that find no room cost more than lost edges do (7.2.2): the limit itself is allowed.
+ * The best prescaler: the line is fast, and its edges can be counted. A counter's packets are few:
+ * no edge may be lost, so the fastest edges stay below the timer's limit (at it, edges were lost:
+ * 7.2.1). An access's are more than any line carries, and packets that find no room cost more than
+ * lost edges do (7.2.2): the limit itself is allowed.
  *
- * Returns false if there is none: the counter's packets do not fit, or the timer is too slow for every prescaler.
+ * Returns false if there is none: the counter's packets do not fit, or the timer is too slow for
+ * every prescaler.
  */
 bool plan_best(const struct plan_line *line, enum plan_packet kind, uint32_t *acpr);
 

@@ -8,7 +8,10 @@
 #include "analysis/clocks.h"
 #include "analysis/energy.h"
 
-/* Readings that are kept to look back at from a mark; what lies further back counts as the greatest ever. */
+/*
+ * Readings that are kept to look back at from a mark; what lies further back counts as the greatest
+ * ever.
+ */
 #define POWER_RING 1024
 
 /** Where an interval begins or ends. */
@@ -63,8 +66,8 @@ struct power_study {
 	struct cvl_selection *selection; /* of the line, or the two points; NULL: of none */
 	struct cvl_selector *selector[2];
 	uint32_t *root;
-	uint8_t *
-		lane; /* of each clock, whether an interval is open there; one more for those of named nodes */
+	/* of each clock, whether an interval is open there; one more for those of named nodes */
+	uint8_t *lane;
 	struct cvl_timeline *tl;
 	struct cvl_power_opts opts;
 	uint64_t seen;          /* points that were there, a bit each */

@@ -33,7 +33,10 @@ static double look_back(const struct power_reader *r, struct cvl_time at, int64_
 	return fmax(most, r->most);
 }
 
-/* Of one stream both stand at the same looks, so that what is unknown is only since when the line had been so. */
+/*
+ * Of one stream both stand at the same looks, so that what is unknown is only since when the line
+ * had been so.
+ */
 int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
 		    const struct power_at *mark)
 {
@@ -103,8 +106,8 @@ int power_emit(struct power_study *s, struct power_open *o)
 }
 
 /*
- * Readings may have ended long ago. What ended since then without one within will never have one, as readings that come are
- * later: it need not wait.
+ * Readings may have ended long ago. What ended since then without one within will never have one,
+ * as readings that come are later: it need not wait.
  */
 static int emit_unread(struct power_study *s, struct power_reader *r)
 {

@@ -7,7 +7,10 @@
 #define FROM 1
 #define TO 2
 
-/* An interval is open in one lane at a time: of a line's states in that of its stream, else in that of its node. */
+/*
+ * An interval is open in one lane at a time: of a line's states in that of its stream, else in that
+ * of its node.
+ */
 static size_t lane_of(const struct power_study *s, size_t clock)
 {
 	const struct cvl_session *session = cvl_timeline_session(s->tl);

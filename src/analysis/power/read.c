@@ -170,7 +170,10 @@ static int reading(struct power_study *s, size_t i, double w)
 	return rc;
 }
 
-/* What was read of the current without the volts, or the other way round, tells nothing of the power. */
+/*
+ * What was read of the current without the volts, or the other way round, tells nothing of the
+ * power.
+ */
 static void give_up(struct power_study *s, size_t i)
 {
 	struct power_reader *r = &s->reader[i];

@@ -86,7 +86,10 @@ static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to
 	return cvl_map_tick(map, (struct cvl_time){ from });
 }
 
-/* Mean rate from one tick to another, ppm. Times are whole ns: over less than a second the rate between is finer. */
+/*
+ * Mean rate from one tick to another, ppm. Times are whole ns: over less than a second the rate
+ * between is finer.
+ */
 static double mean_rate(const struct cvl_map *map, struct cvl_tick a, struct cvl_tick b)
 {
 	double ns = (double)(cvl_map_time(map, b, NULL).ns - cvl_map_time(map, a, NULL).ns),
@@ -243,7 +246,10 @@ static bool choose(struct cvl_study *s, const char *name)
 	return false;
 }
 
-/* @sync, which is taken over, by an estimator that said no when it was asked for by name: a clock that nothing ties, and needs no tie. */
+/*
+ * @sync, which is taken over, by an estimator that said no when it was asked for by name: a clock
+ * that nothing ties, and needs no tie.
+ */
 static void add_main(struct cvl_study *s, struct cvl_sync *sync)
 {
 	const struct cvl_estimator_info *info;
@@ -285,7 +291,10 @@ static int choose_main(struct cvl_study *s, const struct cvl_observations *obs, 
 
 /* ---- the main one in depth ---- */
 
-/* Rates against their median, which a step of the phase does not move; NaN are not there. Returns it. */
+/*
+ * Rates against their median, which a step of the phase does not move; NaN are not there. Returns
+ * it.
+ */
 static double centre(double v[CVL_STUDY_POINTS])
 {
 	double sorted[CVL_STUDY_POINTS], middle = 0;
@@ -403,7 +412,10 @@ static int look_deep(struct cvl_study *s, const struct cvl_observations *obs, st
 
 /* ---- all of it ---- */
 
-/* Not more than half of a short session is left out, and not more pairs are looked at than it takes. */
+/*
+ * Not more than half of a short session is left out, and not more pairs are looked at than it
+ * takes.
+ */
 static void plan_scores(struct cvl_study *s)
 {
 	double pairs = (double)s->truth->n * (double)(s->truth->n - 1) / 2;

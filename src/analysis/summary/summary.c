@@ -56,7 +56,10 @@ static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_e
 
 /* ---- what is known at the end ---- */
 
-/* A capture goes on behind its last record: nothing happened there, which is not the same as an end. */
+/*
+ * A capture goes on behind its last record: nothing happened there, which is not the same as an
+ * end.
+ */
 static void see_end(struct summary *s, size_t stream, size_t clock, struct cvl_time until)
 {
 	struct cvl_summary_clock *c = &s->sum.clock[clock];

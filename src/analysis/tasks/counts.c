@@ -60,7 +60,9 @@ static int about(struct task_study *s, const struct task_fact *f, struct task_ac
 	return task_active_move(s, *out, f->first, f->time);
 }
 
-/* The first reading of a run on another clock, without any tie, makes every later figure a guess. */
+/*
+ * The first reading of a run on another clock, without any tie, makes every later figure a guess.
+ */
 static bool tied(const struct task_study *s, const struct cvl_task_run *r, uint32_t clock,
 		 struct cvl_bound b)
 {
@@ -120,7 +122,10 @@ static int pc_sample(struct task_study *s, const struct task_fact *f)
 	return rc;
 }
 
-/* A gap belongs to all runs that it may overlap. In the stream of a run's marks it stands before, between or after them. */
+/*
+ * A gap belongs to all runs that it may overlap. In the stream of a run's marks it stands before,
+ * between or after them.
+ */
 static bool loses(const struct task_fact *f, const struct cvl_task_run *r, int64_t pad)
 {
 	if (r->stream == f->stream)

@@ -10,10 +10,15 @@
 /* Rising edges of a packet on a UART line: measured over all packets that can be. */
 #define EDGES_PER_COUNTER 5.0
 #define EDGES_PER_ACCESS 8.25
-/* Means over evenly spread offsets, of comparator 3 with aligned words, and of the others with any. */
+/*
+ * Means over evenly spread offsets, of comparator 3 with aligned words, and of the others with any.
+ */
 #define EDGES_PER_ACCESS_MIN 7.0
 #define EDGES_PER_ACCESS_MAX 8.5
-/* sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an interval of length 1. */
+/*
+ * sqrt(ln(2 / 0.001) / 2): Hoeffding 1963, theorem 2, of the mean of independent values in an
+ * interval of length 1.
+ */
 #define HOEFFDING_999 1.9494747
 
 void cvl_task_sum_add(struct cvl_task_sum *sum, const struct cvl_task_run *r)
@@ -116,7 +121,10 @@ static struct cvl_task_figure plus(struct cvl_task_figure a, double factor,
 	return a;
 }
 
-/* Thesis, equation 4.1. What was not counted is taken for none, but for the two that nearly every program has. */
+/*
+ * Thesis, equation 4.1. What was not counted is taken for none, but for the two that nearly every
+ * program has.
+ */
 static struct cvl_task_figure instructions(const struct cvl_task_figures *f)
 {
 	struct cvl_task_figure sum = f->cycles;

@@ -127,17 +127,22 @@ int64_t task_reach_of(struct cvl_bound b);
 /**
  * Earliest time of what an event at @ns tells of.
  *
- * A packet comes out later than what it tells of: it waits for those before it, and where it travels in frames for its frame to
- * fill. Its time on the line is known, its delay is not; but it was not made before what had already come out: the
- * frame before it was complete, and a second one covers what the tracing hardware's own buffers hold. A packet of a line is therefore of
- * any time from the last line time but one up to its own. Timestamps in a stream tell of the causes: nothing is added.
+ * A packet comes out later than what it tells of: it waits for those before it, and where it
+ * travels in frames for its frame to fill. Its time on the line is known, its delay is not; but it
+ * was not made before what had already come out: the frame before it was complete, and a second one
+ * covers what the tracing hardware's own buffers hold. A packet of a line is therefore of any time
+ * from the last line time but one up to its own. Timestamps in a stream tell of the causes: nothing
+ * is added.
  */
 int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns);
 
 /** Those that overlap @from to @to, or are so near that nobody can tell; @from must not fall. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);
 
-/** Append what is known of record @i; the rest is the caller's to fill. NULL: out of memory or disk, s->err says so. */
+/**
+ * Append what is known of record @i; the rest is the caller's to fill. NULL: out of memory or disk,
+ * s->err says so.
+ */
 struct task_fact *task_log_add(struct task_study *s, const struct cvl_slice *sl, size_t i,
 			       enum task_fact_kind kind);
 /** Each in order; the first that is not 0 ends it. */
@@ -150,7 +155,9 @@ struct cvl_bound task_fact_bound(const struct task_study *s, const struct task_f
 
 int task_power_sample(struct task_study *s, const struct task_fact *fact);
 
-/** One sample more; the function's name, that stays where it is. NULL: out of memory, or too many. */
+/**
+ * One sample more; the function's name, that stays where it is. NULL: out of memory, or too many.
+ */
 const char *task_function_add(struct task_study *s, uint32_t task, const char *name);
 /** Sorted into s->r. */
 void task_function_end(struct task_study *s);

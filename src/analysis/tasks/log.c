@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What happened, kept in order till the runs are known: the latest in memory, those before in a file. */
+/*
+ * What happened, kept in order till the runs are known: the latest in memory, those before in a
+ * file.
+ */
 #include <stdlib.h>
 
 #include "analysis/tasks/internal.h"

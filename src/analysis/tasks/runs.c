@@ -12,7 +12,10 @@
 /* Runs of one task that are open together, as far as an end is looked for. */
 #define NEST_MAX 1000
 
-/* The task of that number or name on that clock, made if there is none. CVL_TASK_NONE: @rc says why. */
+/*
+ * The task of that number or name on that clock, made if there is none. CVL_TASK_NONE: @rc says
+ * why.
+ */
 static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
 			int *rc)
 {

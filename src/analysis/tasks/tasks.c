@@ -234,7 +234,10 @@ static void keep_finished(struct task_study *s)
 	share_time(t);
 }
 
-/* A comparator may tell of one access by several packets: the kind that came most often counts accesses. */
+/*
+ * A comparator may tell of one access by several packets: the kind that came most often counts
+ * accesses.
+ */
 static void choose_matches(struct task_study *s)
 {
 	for (size_t c = 0; c < CVL_TASK_COMPARATORS; c++) {

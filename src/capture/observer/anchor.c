@@ -13,7 +13,9 @@
 
 #define VERSION 1
 
-/* By how much the wall clock may have been set between two boots, unless it was wrong altogether. */
+/*
+ * By how much the wall clock may have been set between two boots, unless it was wrong altogether.
+ */
 #define WALL_CLOCK_NS 1000000000
 
 static int64_t wall_now(void)

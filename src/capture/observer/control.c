@@ -172,7 +172,10 @@ static void serve(struct control *c, struct client *k)
 	}
 }
 
-/* A place for one more: if all are taken, that of the client which has said nothing for the longest time. */
+/*
+ * A place for one more: if all are taken, that of the client which has said nothing for the longest
+ * time.
+ */
 static struct client *make_room(struct control *c)
 {
 	struct client *idlest = &c->client[0];

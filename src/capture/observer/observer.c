@@ -158,7 +158,10 @@ static int open_streams(struct cvl_capture *o, struct cvl_error *err)
 	return rc;
 }
 
-/* So that who knows the session finds its socket: SESSION/capture/control. Without it they must name the socket. */
+/*
+ * So that who knows the session finds its socket: SESSION/capture/control. Without it they must
+ * name the socket.
+ */
 static void link_control(const struct cvl_capture *o, bool there)
 {
 	char path[CVL_PATH_MAX], *socket;
@@ -465,7 +468,10 @@ int cvl_capture_close(struct cvl_capture *o, struct cvl_capture_result *result,
 	return rc;
 }
 
-/* Wait for something to do, and see whether the end is asked for. One signal at a time: until it is read it would be asked again and again. */
+/*
+ * Wait for something to do, and see whether the end is asked for. One signal at a time: until it is
+ * read it would be asked again and again.
+ */
 static bool wait_for_work(struct cvl_capture *o, int stop_fd)
 {
 	char signal[sizeof(struct signalfd_siginfo)];

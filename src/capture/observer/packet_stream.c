@@ -115,7 +115,10 @@ static bool is_called(const char *name, const char *wanted)
 	       (*name == '-' && name[1] && strspn(name + 1, "0123456789") == strlen(name + 1));
 }
 
-/* Another capture wrote packets of this program, and was killed, or ended: whether they are followed by ours the first one tells. */
+/*
+ * Another capture wrote packets of this program, and was killed, or ended: whether they are
+ * followed by ours the first one tells.
+ */
 static int resume(struct packet_stream *p, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
@@ -174,13 +177,15 @@ int packet_stream_open(struct packet_stream **out, struct cvl_session *session,
 enum first {
 	FOLLOWS,
 	IS_THERE,
-	IS_FULLER, /* the last one was not complete when it was stored: this is it, with what came after */
+	/* the last one was not complete when it was stored: this is it, with what came after */
+	IS_FULLER,
 	IS_ANOTHERS
 };
 
 /*
- * What a packet is that comes when a trace is gone on with. Another run of the core may have begun; a capture that was killed may have
- * stored it; a ring that stops when it is full gives all it has again.
+ * What a packet is that comes when a trace is gone on with. Another run of the core may have begun;
+ * a capture that was killed may have stored it; a ring that stops when it is full gives all it has
+ * again.
  */
 static enum first look_at_first(struct packet_stream *p, const struct driver_packet *packet)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a tracer on another processor wrote, packet by packet, becomes a clock of the session. When that processor is reset its
- * clock begins again: what follows is a clock of its own, NAME-2, as nothing says how far apart the two are.
+ * What a tracer on another processor wrote, packet by packet, becomes a clock of the session. When
+ * that processor is reset its clock begins again: what follows is a clock of its own, NAME-2, as
+ * nothing says how far apart the two are.
  */
 #ifndef OBSERVER_PACKET_STREAM_H
 #define OBSERVER_PACKET_STREAM_H
@@ -16,14 +17,18 @@ struct packet_stream;
 #define PACKET_STREAM_RESTARTS 1000
 
 /**
- * Strings of @clock, @node, @a and @driver outlive it. If the session has such a clock, of the same program and place, which another
- * capture left, it is gone on with, unless the first packet shows that the core began again meanwhile.
+ * Strings of @clock, @node, @a and @driver outlive it. If the session has such a clock, of the same
+ * program and place, which another capture left, it is gone on with, unless the first packet shows
+ * that the core began again meanwhile.
  */
 int packet_stream_open(struct packet_stream **p, struct cvl_session *session,
 		       const struct driver_analyzer *a, const char *driver, const char *clock,
 		       const char *node, struct cvl_error *err);
 
-/** @p's trace ended and another began if @packet says so: *restarted. CVL_E_IO, CVL_E_LIMIT: nothing of it is stored. */
+/**
+ * @p's trace ended and another began if @packet says so: *restarted. CVL_E_IO, CVL_E_LIMIT: nothing
+ * of it is stored.
+ */
 int packet_stream_add(struct packet_stream *p, const struct driver_packet *packet, bool *restarted,
 		      struct cvl_error *err);
 

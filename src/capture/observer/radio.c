@@ -61,7 +61,10 @@ void radio_tell(struct radio *r, void (*tell)(void *ctx, bool problem, const cha
 	r->ctx = ctx;
 }
 
-/* What has come is there for every ear. A chip that does not answer is told of once, until it does again. */
+/*
+ * What has come is there for every ear. A chip that does not answer is told of once, until it does
+ * again.
+ */
 static void drain(struct radio *r)
 {
 	struct beacon_heard heard[DRAIN_MAX];

@@ -2,8 +2,8 @@
 /**
  * The observer's radio: what it heard, given to the edges it made on a line of each analyzer.
  *
- * One radio may be wired to several analyzers. It is drained when the first of them shows the edge; the others find what
- * was drained when they come to theirs.
+ * One radio may be wired to several analyzers. It is drained when the first of them shows the edge;
+ * the others find what was drained when they come to theirs.
  */
 #ifndef OBSERVER_RADIO_H
 #define OBSERVER_RADIO_H
@@ -43,8 +43,8 @@ struct radio_ear *radio_listen(struct radio *r, uint64_t rate_hz);
 /** Declare what is stored of a beacon beside its number; before the first record. */
 int radio_declare(struct radio_ear *e, struct cvl_writer *w, struct cvl_error *err);
 /**
- * The line rose at @tick: whatever beacon made it is stored. @now is the tick that the analyzer takes just now, rather too early
- * than too late.
+ * The line rose at @tick: whatever beacon made it is stored. @now is the tick that the analyzer
+ * takes just now, rather too early than too late.
  */
 int radio_rise(struct radio_ear *e, struct cvl_tick tick, struct cvl_tick now, struct cvl_writer *w,
 	       struct cvl_error *err);

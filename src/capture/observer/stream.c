@@ -201,7 +201,10 @@ __attribute__((format(printf, 3, 4))) static void say(const struct stream *s, bo
 	s->opts.tell(s->opts.ctx, problem, text);
 }
 
-/* Whether @rc is about writing, or a core went mad. Then this stream ends here, with what can still be said of it, and the rest goes on. */
+/*
+ * Whether @rc is about writing, or a core went mad. Then this stream ends here, with what can still
+ * be said of it, and the rest goes on.
+ */
 static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 {
 	bool full = rc == CVL_E_FULL;
@@ -248,7 +251,10 @@ static void set_stop(struct stream *s)
 			       (uint64_t)((double)s->opts.duration_ns * 1e-9 * (double)s->rate_hz);
 }
 
-/* @ticks of @loss are stored: what is left is at least one tick, whatever part of the range that cuts off. */
+/*
+ * @ticks of @loss are stored: what is left is at least one tick, whatever part of the range that
+ * cuts off.
+ */
 static void take_off(struct driver_loss *loss, uint64_t ticks)
 {
 	int64_t left = (int64_t)loss->samples - (int64_t)ticks, slack = (int64_t)loss->slack;
@@ -259,7 +265,10 @@ static void take_off(struct driver_loss *loss, uint64_t ticks)
 	loss->slack = loss->samples - least;
 }
 
-/* State how well the claimed start is known: by this machine's clock, and by UTC if something disciplines that. */
+/*
+ * State how well the claimed start is known: by this machine's clock, and by UTC if something
+ * disciplines that.
+ */
 static int state_start(struct stream *s, struct cvl_error *err)
 {
 	const int64_t start = s->opts.start_unix_ns, utc = anchor_utc_error();

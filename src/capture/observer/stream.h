@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One analyzer of an observer: its samples become a stored clock, and losses gaps. A stream that cannot be written any
- * more stops by itself, with a gap, and leaves the others alone.
+ * One analyzer of an observer: its samples become a stored clock, and losses gaps. A stream that
+ * cannot be written any more stops by itself, with a gap, and leaves the others alone.
  */
 #ifndef OBSERVER_STREAM_H
 #define OBSERVER_STREAM_H
@@ -36,8 +36,8 @@ struct stream_opts {
 struct stream;
 
 /**
- * Add a clock for @a to @session, or go on with the one of that name. Strings of @opts outlive the stream.
- * CVL_E_USAGE if that one has other lines or another rate.
+ * Add a clock for @a to @session, or go on with the one of that name. Strings of @opts outlive the
+ * stream. CVL_E_USAGE if that one has other lines or another rate.
  */
 int stream_open(struct stream **s, struct cvl_session *session, const struct driver_analyzer *a,
 		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of this room: the parsed trace and the flat programs its layout is compiled to.
+ * Shared by the files of this room: the parsed trace and the flat programs its layout is compiled
+ * to.
  */
 #ifndef CTF_INTERNAL_H
 #define CTF_INTERNAL_H
@@ -10,7 +11,9 @@
 #define CTF_MAGIC 0xc1fc1fc1u
 #define TSDL_MAGIC 0x75d11d57u
 
-/** Depth of nested types, tokens of a declaration, ops of a program: what no honest trace reaches. */
+/**
+ * Depth of nested types, tokens of a declaration, ops of a program: what no honest trace reaches.
+ */
 #define CTF_DEPTH_MAX 64
 #define CTF_OPS_MAX 65536
 #define CTF_MEMBERS_MAX 4096
@@ -34,8 +37,8 @@ void arena_free(struct arena *arena);
 /* ---- programs ---- */
 
 /**
- * One step of decoding. A program is a flat array of these, ended by OP_STOP; nothing in it needs the
- * metadata again.
+ * One step of decoding. A program is a flat array of these, ended by OP_STOP; nothing in it needs
+ * the metadata again.
  */
 enum op_code {
 	OP_STOP,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types to programs. Each scope of each class is compiled twice: once in full, for whoever wants the
- * fields, and once reduced to what is needed to find the end of the event.
+ * Types to programs. Each scope of each class is compiled twice: once in full, for whoever wants
+ * the fields, and once reduced to what is needed to find the end of the event.
  */
 #include "store/ctf/internal.h"
 #include "store/ctf/wire.h"
@@ -29,7 +29,8 @@ struct compiler {
 	struct node *here;
 	struct stream_class *stream;
 	enum cvl_scope scope;
-	bool unmapped; /* no field of the event header names a clock: `timestamp` shows the stream's */
+	/* no field of the event header names a clock: `timestamp` shows the stream's */
+	bool unmapped;
 	unsigned depth;
 	uint32_t total; /* ops of all programs */
 	struct cvl_error *err;
@@ -460,7 +461,9 @@ static bool merge_advance(struct op *a, const struct op *b)
 	return !__builtin_add_overflow(bits, b->bits, &a->bits);
 }
 
-/* A loop whose body is one move is one move itself. @loop is its op, the body the last op of @out. */
+/*
+ * A loop whose body is one move is one move itself. @loop is its op, the body the last op of @out.
+ */
 static bool collapse_loop(struct program *out, uint32_t loop)
 {
 	struct op *op = &out->op[loop], *body = &out->op[out->n - 1];
@@ -568,8 +571,10 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 
 /* ---- the whole trace ---- */
 
-/* The headers that lttng-tools and our own writer use, byte-aligned and little-endian: recognised by their
- * shape, so that reading them needs no program. */
+/*
+ * The headers that lttng-tools and our own writer use, byte-aligned and little-endian: recognised
+ * by their shape, so that reading them needs no program.
+ */
 static enum header_shape shape_of(const struct cvl_type *h)
 {
 	const struct cvl_type *id, *v, *small, *large;
@@ -657,8 +662,9 @@ static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned dep
 }
 
 /*
- * Clock of stream @s: that which its fields name; or if none does, and there are fields that are called as stamps are, the only
- * one there is, or if there is none, one of nanoseconds, as babeltrace2 has it.
+ * Clock of stream @s: that which its fields name; or if none does, and there are fields that are
+ * called as stamps are, the only one there is, or if there is none, one of nanoseconds, as
+ * babeltrace2 has it.
  */
 static void find_clock(struct compiler *c, struct stream_class *s)
 {
@@ -743,7 +749,10 @@ static uint8_t begins_bounded(const struct event_class *e)
 		       0;
 }
 
-/* Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer puts it; else 0. */
+/*
+ * Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer
+ * puts it; else 0.
+ */
 static uint8_t begins_bracketed(const struct event_class *e)
 {
 	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS], *first;
@@ -809,8 +818,10 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 		for (uint32_t i = 0; i < s->n_events && !c.code; i++) {
 			struct event_class *e = s->event[i];
 
-			/* the stream's own context may be read with lengths from different events' scopes, so
-			 * each event has a copy */
+			/*
+			 * the stream's own context may be read with lengths from different events'
+			 * scopes, so each event has a copy
+			 */
 			compile_scope(&c, CVL_SCOPE_STREAM_CONTEXT, s->event_context,
 				      &e->full[CVL_SCOPE_STREAM_CONTEXT]);
 			compile_scope(&c, CVL_SCOPE_EVENT_CONTEXT,

@@ -15,9 +15,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable, times unsure. */
+/*
+ * Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable, times
+ * unsure.
+ */
 #define GAPS_MAX 5
-/* A step back by less than this part of a wrap is more likely disorder than a silence of all but a wrap. */
+/*
+ * A step back by less than this part of a wrap is more likely disorder than a silence of all but a
+ * wrap.
+ */
 #define LITTLE_STEP 16
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
@@ -231,7 +237,10 @@ static void add_gap(struct cvl_stream *s, uint64_t from, uint64_t to, uint64_t l
 
 /* ---- packets ---- */
 
-/* Next place after @from where a packet can begin: the magic number, and the UUID where there is one. */
+/*
+ * Next place after @from where a packet can begin: the magic number, and the UUID where there is
+ * one.
+ */
 static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *found)
 {
 	const struct cvl_type *h = s->trace->packet_header;
@@ -348,8 +357,8 @@ static void count_losses(struct cvl_stream *s)
 }
 
 /*
- * What lies well behind need not stay in memory. It stays readable: payloads of records that were handed out are read
- * from the file again, if somebody asks that late.
+ * What lies well behind need not stay in memory. It stays readable: payloads of records that were
+ * handed out are read from the file again, if somebody asks that late.
  */
 static void let_go(struct cvl_stream *s)
 {
@@ -531,7 +540,10 @@ static inline int skip_event(struct machine *m, const struct event_class *e)
 
 /* ---- stamps ---- */
 
-/* Clock at the last event of the packet, if wraps of its stamps come with steps back and only then. False: there is no event. */
+/*
+ * Clock at the last event of the packet, if wraps of its stamps come with steps back and only then.
+ * False: there is no event.
+ */
 static bool last_stamp(struct cvl_stream *s, uint64_t *last)
 {
 	const struct machine saved = s->m;
@@ -558,9 +570,10 @@ static bool last_stamp(struct cvl_stream *s, uint64_t *last)
 }
 
 /*
- * How the stamps of the packet that begins are to be read, where they have fewer bits than the clock and the packet says when it ends. Its
- * own stamps decide where they can: in less than a wrap each stamp has one place. In more, wraps are where stamps step back; if
- * after that there is room for others before the end, or there was none for those, nobody knows which stamps are off.
+ * How the stamps of the packet that begins are to be read, where they have fewer bits than the
+ * clock and the packet says when it ends. Its own stamps decide where they can: in less than a wrap
+ * each stamp has one place. In more, wraps are where stamps step back; if after that there is room
+ * for others before the end, or there was none for those, nobody knows which stamps are off.
  */
 static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 {
@@ -608,8 +621,9 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 }
 
 /*
- * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock stood at @before. What steps back a
- * little is a wrap like what steps back far, as in babeltrace2, but may as well have come out of order.
+ * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock
+ * stood at @before. What steps back a little is a wrap like what steps back far, as in babeltrace2,
+ * but may as well have come out of order.
  */
 static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, struct cvl_error *err)
 {
@@ -651,8 +665,8 @@ static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *e
 }
 
 /*
- * Whether the range begins after this packet of ours and before the next: then the levels at its beginning are those that this one
- * ends with.
+ * Whether the range begins after this packet of ours and before the next: then the levels at its
+ * beginning are those that this one ends with.
  */
 static bool range_begins_behind(const struct cvl_stream *s)
 {
@@ -667,8 +681,8 @@ static bool range_begins_behind(const struct cvl_stream *s)
 }
 
 /*
- * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not readable, or
- * outside the time range, and s->offset has moved on; negative: an error.
+ * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not
+ * readable, or outside the time range, and s->offset has moved on; negative: an error.
  */
 static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 {
@@ -785,8 +799,8 @@ static void ignore_end(void *ctx, const struct cvl_type *t)
 }
 
 /*
- * A record of one of our own kinds, its fields at bit @pos; @payload is for cvl_stream_visit(). Returns 0, or as
- * machine_run().
+ * A record of one of our own kinds, its fields at bit @pos; @payload is for cvl_stream_visit().
+ * Returns 0, or as machine_run().
  */
 static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t tick, uint64_t pos,
 		   uint64_t payload)
@@ -935,7 +949,10 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	return 0;
 }
 
-/* Whether the file goes on with a packet that is whole: the next may be half written. Of what cannot be read anything may be said. */
+/*
+ * Whether the file goes on with a packet that is whole: the next may be half written. Of what
+ * cannot be read anything may be said.
+ */
 static bool holds_packet(const struct cvl_stream *s)
 {
 	const uint64_t left = s->offset < s->size ? s->size - s->offset : 0;

@@ -16,7 +16,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Header of a packet of packetised metadata (CTF 1.8, section 7.1): fields are in the trace's byte order. */
+/*
+ * Header of a packet of packetised metadata (CTF 1.8, section 7.1): fields are in the trace's byte
+ * order.
+ */
 struct metadata_header {
 	uint32_t magic;
 	uint8_t uuid[16];

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * TSDL, the metadata language of CTF 1.8 (specification, section 7 and appendix C), by recursive descent: the declarations of a trace.
- * Types are built while parsing; byte order and clocks, which may be declared after their use, are filled in at the end.
+ * TSDL, the metadata language of CTF 1.8 (specification, section 7 and appendix C), by recursive
+ * descent: the declarations of a trace. Types are built while parsing; byte order and clocks, which
+ * may be declared after their use, are filled in at the end.
  */
 #include "store/ctf/tsdl.h"
 

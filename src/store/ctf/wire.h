@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The layout of the traces that we write, declared once for writer and reader (docs/session.md draws it).
- * All of it is little-endian and byte-aligned, but for the 5 + 27 bits of an event header.
+ * The layout of the traces that we write, declared once for writer and reader (docs/session.md
+ * draws it). All of it is little-endian and byte-aligned, but for the 5 + 27 bits of an event
+ * header.
  */
 #ifndef CTF_WIRE_H
 #define CTF_WIRE_H
@@ -14,8 +15,9 @@
 #define WIRE_CLOCK "ticks"
 
 /**
- * Packet header and context. Behind the content, in what a CTF reader skips as padding, stand four bytes: the CRC-32C of
- * all before them. There it needs no field that every other tool would warn of or show with each event.
+ * Packet header and context. Behind the content, in what a CTF reader skips as padding, stand four
+ * bytes: the CRC-32C of all before them. There it needs no field that every other tool would warn
+ * of or show with each event.
  */
 #define WIRE_CRC_BYTES 4
 
@@ -62,7 +64,9 @@ enum wire_export_event {
 	WIRE_EXPORT_FIRST,
 };
 
-/** Event header: id in the low 5 bits, the clock's low 27 above; id 31 announces the extended form. */
+/**
+ * Event header: id in the low 5 bits, the clock's low 27 above; id 31 announces the extended form.
+ */
 #define WIRE_ID_BITS 5
 #define WIRE_STAMP_BITS 27
 #define WIRE_EXTENDED 31

@@ -884,7 +884,9 @@ static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
 		const uint64_t tick = rows[i].tick.count;
 
 		p += header(p, id, tick, last);
-		/* all of it, whose length is known: there is room, and the next one covers the rest */
+		/*
+		 * all of it, whose length is known: there is room, and the next one covers the rest
+		 */
 		memcpy(p, rows[i].fields, CVL_STORE_ROW);
 		p += bytes;
 		last = tick;

@@ -58,5 +58,11 @@ void reset(void)
 }
 
 __attribute__((section(".vectors"), used)) static void (*const vectors[76])(void) = {
-	(void (*)(void))(uintptr_t)0x20001000, reset, unused, HardFault, [4 ... 43] = unused, TIM2_IRQ, [45 ... 75] = unused,
+	(void (*)(void))(uintptr_t)0x20001000,
+	reset,
+	unused,
+	HardFault,
+	[4 ... 43] = unused,
+	TIM2_IRQ,
+	[45 ... 75] = unused,
 };

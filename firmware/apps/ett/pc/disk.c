@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ATA disks by programmed I/O (ATA/ATAPI-6, 8 and 9): task file at the base port, each command's data sector by sector whenever the disk
- * asks for it. 48-bit addresses go in two halves, the upper one first.
+ * ATA disks by programmed I/O (ATA/ATAPI-6, 8 and 9): task file at the base port, each command's
+ * data sector by sector whenever the disk asks for it. 48-bit addresses go in two halves, the upper
+ * one first.
  */
 #include "machine.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** A disk that the kernel boots from: boot sector, what it is told, the kernel, then from here on the image. */
+/**
+ * A disk that the kernel boots from: boot sector, what it is told, the kernel, then from here on
+ * the image.
+ */
 #ifndef ETT_DISK_LAYOUT_H
 #define ETT_DISK_LAYOUT_H
 

@@ -42,8 +42,9 @@ static inline void out16_many(uint16_t port, const void *from, uint64_t n)
 }
 
 /**
- * The TSC, read behind all that was begun before it and ahead of all that follows: RDTSC alone is not ordered (Intel's manual,
- * volume 2B, RDTSC). On AMD's processors LFENCE takes timer_order() for that.
+ * The TSC, read behind all that was begun before it and ahead of all that follows: RDTSC alone is
+ * not ordered (Intel's manual, volume 2B, RDTSC). On AMD's processors LFENCE takes timer_order()
+ * for that.
  */
 static inline uint64_t tsc(void)
 {

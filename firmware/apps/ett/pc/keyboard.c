@@ -12,7 +12,10 @@
 #define LET_GO 0x80
 #define PREFIXES 0xe0
 
-/* The next code, 0: there is none. *@anew: a key went down, and is no repetition of the one that is held. */
+/*
+ * The next code, 0: there is none. *@anew: a key went down, and is no repetition of the one that is
+ * held.
+ */
 static uint8_t next_code(bool *anew)
 {
 	static uint8_t held;

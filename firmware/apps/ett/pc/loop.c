@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The loop. Each step reads the lines, then the TSC, with nothing between two steps, so that the TSC behind one read is the one ahead
- * of the next: an event seen by this read happened between the TSC of two steps ago and this step's.
+ * The loop. Each step reads the lines, then the TSC, with nothing between two steps, so that the
+ * TSC behind one read is the one ahead of the next: an event seen by this read happened between the
+ * TSC of two steps ago and this step's.
  */
 #include "machine.h"
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** The PC: what each file of this directory offers to main.c. Interrupts are off, always; nothing here allocates. */
+/**
+ * The PC: what each file of this directory offers to main.c. Interrupts are off, always; nothing
+ * here allocates.
+ */
 #ifndef ETT_MACHINE_H
 #define ETT_MACHINE_H
 
@@ -42,7 +45,10 @@ uint64_t acpi_hpet(void);
 
 /* ---- pci.c ---- */
 
-/** Address of a device's register behind its BAR; 0: there is no such device or BAR. *@port: it is a port. */
+/**
+ * Address of a device's register behind its BAR; 0: there is no such device or BAR. *@port: it is a
+ * port.
+ */
 uint64_t pci_register(const struct ett_config *c, bool *port);
 
 /** Devices whose bus mastering was on. */
@@ -65,7 +71,10 @@ struct port {
 	bool byte_mode; /* set in an extended control register */
 };
 
-/** Find and set up what @c names. Returns NULL or what is wrong. @drive: lines are driven from here, for the self-test. */
+/**
+ * Find and set up what @c names. Returns NULL or what is wrong. @drive: lines are driven from here,
+ * for the self-test.
+ */
 const char *port_open(struct port *p, const struct ett_config *c, bool drive);
 
 /* ---- loop.c ---- */
@@ -75,7 +84,8 @@ struct loop {
 	unsigned bits;
 	bool zero, keys, every;
 	uint64_t look,
-		length; /* ticks from one look at keys and length to the next; of the capture, 0: no end */
+		/* ticks from one look at keys and length to the next; of the capture, 0: no end */
+		length;
 	struct ett_record *record;
 	uint64_t room;
 	volatile uint32_t *go, *stop; /* told that it began; an enum ett_end tells it to end */

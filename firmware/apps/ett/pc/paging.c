@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Entries of the page tables: Intel's manual, volume 3A, 4.5. start.S made those of the first 4 GiB. */
+/*
+ * Entries of the page tables: Intel's manual, volume 3A, 4.5. start.S made those of the first 4
+ * GiB.
+ */
 #include "machine.h"
 
 #include <string.h>

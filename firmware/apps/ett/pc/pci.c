@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Configuration mechanism 1 (PCI Local Bus Specification 3.0, 3.2.2.3.2): address to CF8h, data at CFCh. */
+/*
+ * Configuration mechanism 1 (PCI Local Bus Specification 3.0, 3.2.2.3.2): address to CF8h, data at
+ * CFCh.
+ */
 #include "machine.h"
 
 #include "io.h"

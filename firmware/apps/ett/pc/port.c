@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sources of lines. Parallel port: IEEE 1284, data at base, control at base + 2 with the direction in bit 5; where there is an
- * extended control register (ECR, base + 402h, "Extended Capabilities Port Protocol and ISA Interface Standard" 1.09), bits 7 to 5
- * of it have to be 001, byte mode, for that bit to count. Serial port: modem status at base + 6.
+ * Sources of lines. Parallel port: IEEE 1284, data at base, control at base + 2 with the direction
+ * in bit 5; where there is an extended control register (ECR, base + 402h, "Extended Capabilities
+ * Port Protocol and ISA Interface Standard" 1.09), bits 7 to 5 of it have to be 001, byte mode, for
+ * that bit to count. Serial port: modem status at base + 6.
  */
 #include "machine.h"
 
@@ -19,7 +20,10 @@ static bool set_byte_mode(uint16_t base)
 {
 	if (base == 0x3bc) /* where there is no room for one */
 		return false;
-	/* Whatever else is there, or nothing at all, does not show an empty FIFO, and again behind this write. */
+	/*
+	 * Whatever else is there, or nothing at all, does not show an empty FIFO, and again behind
+	 * this write.
+	 */
 	if ((in8((uint16_t)(base + ECR)) & ECR_STATE) != 1)
 		return false;
 	out8((uint16_t)(base + ECR), ECR_BYTE_MODE);

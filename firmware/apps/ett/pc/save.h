@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Saving an image; Esc stops it. Functions return NULL or what is wrong. *@saved: blocks that are saved. */
+/**
+ * Saving an image; Esc stops it. Functions return NULL or what is wrong. *@saved: blocks that are
+ * saved.
+ */
 #ifndef ETT_SAVE_H
 #define ETT_SAVE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A second processor: woken by INIT and two SIPIs to all others (Intel's manual, volume 3A, 8.4.4), of which the first to come works
- * for us. It does one job at a time, which stands in a variable.
+ * A second processor: woken by INIT and two SIPIs to all others (Intel's manual, volume 3A, 8.4.4),
+ * of which the first to come works for us. It does one job at a time, which stands in a variable.
  */
 #include "machine.h"
 
@@ -140,7 +140,10 @@ static void hold(uint64_t ticks)
 
 static void watch(void)
 {
-	/* Seldom: the keyboard's controller may be on the bus that the lines are read by, and keep a read waiting. */
+	/*
+	 * Seldom: the keyboard's controller may be on the bus that the lines are read by, and keep
+	 * a read waiting.
+	 */
 	while (!second.rest && !key_anew())
 		hold(second.look);
 	if (!second.rest)

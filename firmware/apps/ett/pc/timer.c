@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The TSC against the 8254's channel 2 (ports 42h, 43h, its gate in port 61h), or against the HPET where a machine stops the 8254's
- * clock. Intel 8254 data sheet; IA-PC HPET specification 1.0a, 2.3.
+ * The TSC against the 8254's channel 2 (ports 42h, 43h, its gate in port 61h), or against the HPET
+ * where a machine stops the 8254's clock. Intel 8254 data sheet; IA-PC HPET specification 1.0a,
+ * 2.3.
  */
 #include "machine.h"
 
@@ -129,8 +130,9 @@ static struct ett_rate by_hpet(void)
 }
 
 /*
- * AMD's LFENCE waits for all that was begun before it only where bit 1 of MSR C001_1029 is set ("Software Techniques for Managing
- * Speculation on AMD Processors", 2018); families Fh and 11h do without. A hypervisor sees to it itself.
+ * AMD's LFENCE waits for all that was begun before it only where bit 1 of MSR C001_1029 is set
+ * ("Software Techniques for Managing Speculation on AMD Processors", 2018); families Fh and 11h do
+ * without. A hypervisor sees to it itself.
  */
 void timer_order(void)
 {

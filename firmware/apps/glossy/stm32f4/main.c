@@ -21,9 +21,10 @@
 #endif
 
 /*
- * From the timer's compare to the initiator's first bit (the strobe's 8 bits at 5.25 MHz, and the chip from FSTXON to TX); from the
- * sender's sync word to the receiver's; the turn from receiving to sending. They are the same in all chips of one profile, so that all
- * seconds are off alike for each hop. None has been measured; see docs/glossy.md.
+ * From the timer's compare to the initiator's first bit (the strobe's 8 bits at 5.25 MHz, and the
+ * chip from FSTXON to TX); from the sender's sync word to the receiver's; the turn from receiving
+ * to sending. They are the same in all chips of one profile, so that all seconds are off alike for
+ * each hop. None has been measured; see docs/glossy.md.
  */
 #define START_NS 23500
 #define DEMODULATE_NS 8000

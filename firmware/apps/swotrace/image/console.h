@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Text out of USART2 (PA2, 115200 baud), which a Nucleo's debugger hands to the host. One word or number at a time. */
+/**
+ * Text out of USART2 (PA2, 115200 baud), which a Nucleo's debugger hands to the host. One word or
+ * number at a time.
+ */
 #ifndef CONSOLE_H
 #define CONSOLE_H
 

@@ -4,7 +4,9 @@
 
 #include "swotrace/swotrace.h"
 
-/** Call all of the library on registers that are only remembered, each call between two of mark(). */
+/**
+ * Call all of the library on registers that are only remembered, each call between two of mark().
+ */
 void measure(const struct swo_port *port);
 /** A place that an instruction log shows. */
 void mark(int number);

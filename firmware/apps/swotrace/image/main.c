@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Counts what a small task of its own does, by every counter and by the comparators, and says so on the console. The emulated board
- * has none of the units; there the calls are timed as well.
+ * Counts what a small task of its own does, by every counter and by the comparators, and says so on
+ * the console. The emulated board has none of the units; there the calls are timed as well.
  */
 #include "cortexm/start.h"
 #include "console.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a call of the library costs, on an emulator without trace units: registers are remembered in memory, the few that must answer do,
- * and a log of instructions shows what happened between two marks. What model_read and model_write do is none of the cost: on a chip
- * they are a load or store, and a return.
+ * What a call of the library costs, on an emulator without trace units: registers are remembered in
+ * memory, the few that must answer do, and a log of instructions shows what happened between two
+ * marks. What model_read and model_write do is none of the cost: on a chip they are a load or
+ * store, and a return.
  */
 #include "swotrace/choose.h"
 #include "swotrace/regs.h"

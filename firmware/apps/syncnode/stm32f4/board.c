@@ -5,8 +5,9 @@
 #include "stm32f4.h"
 
 /*
- * BOARD_HSE_MHZ is the crystal's: 25 on a BlackPill, 8 on a Nucleo (from its debugger). BOARD_EMULATED: an emulator that has
- * no clock tree and counts the timer at 1 GHz before its prescaler.
+ * BOARD_HSE_MHZ is the crystal's: 25 on a BlackPill, 8 on a Nucleo (from its debugger).
+ * BOARD_EMULATED: an emulator that has no clock tree and counts the timer at 1 GHz before its
+ * prescaler.
  */
 #ifndef BOARD_HSE_MHZ
 #define BOARD_HSE_MHZ 25
@@ -50,7 +51,10 @@ static int wait_for(volatile uint32_t *reg, uint32_t mask, uint32_t value)
 
 /* ---- clocks and pins ---- */
 
-/* 84 MHz from the crystal or the internal 16 MHz: 1 MHz into the PLL, 336 out, by 4 (section 6.3.2). */
+/*
+ * 84 MHz from the crystal or the internal 16 MHz: 1 MHz into the PLL, 336 out, by 4 (section
+ * 6.3.2).
+ */
 static enum board_clock start_clocks(void)
 {
 	uint32_t source = RCC_PLLCFGR_HSE, divide = BOARD_HSE_MHZ;
@@ -80,7 +84,8 @@ static enum board_clock start_clocks(void)
 #endif
 	RCC_AHB1ENR |= RCC_AHB1_GPIOA | RCC_AHB1_GPIOB | RCC_AHB1_DMA1;
 	RCC_APB1ENR |= RCC_APB1_TIM2 | RCC_APB1_SPI2 | RCC_APB1_USART2;
-	(void)RCC_APB1ENR; /* it takes two cycles to hold: the errata sheet's delay after enabling a clock */
+	/* it takes two cycles to hold: the errata sheet's delay after enabling a clock */
+	(void)RCC_APB1ENR;
 	return clock;
 }
 
@@ -177,14 +182,17 @@ out:
 
 static void start_spi(void)
 {
-	/* 42 MHz / 8 = 5.25 MHz; the CC1101 takes 6.5 without a pause between bytes (SWRS061, table 22) */
+	/*
+	 * 42 MHz / 8 = 5.25 MHz; the CC1101 takes 6.5 without a pause between bytes (SWRS061, table
+	 * 22)
+	 */
 	SPI_CR1 = SPI_CR1_MASTER | SPI_CR1_DIV_8 | SPI_CR1_SSM | SPI_CR1_SSI;
 	SPI_CR1 |= SPI_CR1_SPE;
 }
 
 /*
- * The compare event of channel 1 asks DMA stream 5 for one byte, which goes to the data register of SPI2 and so
- * onto the wire: no instruction is involved (sections 9.3.4, 13.3.8).
+ * The compare event of channel 1 asks DMA stream 5 for one byte, which goes to the data register of
+ * SPI2 and so onto the wire: no instruction is involved (sections 9.3.4, 13.3.8).
  */
 static void arm(void *ctx, uint32_t count, uint8_t strobe)
 {

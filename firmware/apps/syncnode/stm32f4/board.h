@@ -22,15 +22,21 @@ enum board_clock {
 enum board_clock board_init(struct hal *hal);
 
 /**
- * After board_init(), for floods: GDO0 is captured, and the marker out rises at seconds (board_raise()) and no longer with the
- * strobe.
+ * After board_init(), for floods: GDO0 is captured, and the marker out rises at seconds
+ * (board_raise()) and no longer with the strobe.
  */
 void board_flood(void);
 
-/** The timer's count at a rising edge of GDO0. Returns 1, or 0 if there was none since the last call. @ctx is not used. */
+/**
+ * The timer's count at a rising edge of GDO0. Returns 1, or 0 if there was none since the last
+ * call. @ctx is not used.
+ */
 int board_sync(void *ctx, uint32_t *count);
 
-/** Raise the marker out when the timer comes to @count, for 10 ms. Not while a strobe is armed. @ctx is not used. */
+/**
+ * Raise the marker out when the timer comes to @count, for 10 ms. Not while a strobe is armed. @ctx
+ * is not used.
+ */
 void board_raise(void *ctx, uint32_t count);
 
 /** Queue text for the UART, if there is room for it. */

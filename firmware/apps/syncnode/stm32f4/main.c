@@ -4,12 +4,16 @@
 #include "board.h"
 
 /*
- * From the timer's compare to the strobe's last bit: 8 bits at 5.25 MHz. What the chip takes from there to the first bit of the
- * preamble is the same every time and stands in no data sheet; receivers cannot tell it from their own delay.
+ * From the timer's compare to the strobe's last bit: 8 bits at 5.25 MHz. What the chip takes from
+ * there to the first bit of the preamble is the same every time and stands in no data sheet;
+ * receivers cannot tell it from their own delay.
  */
 #define STROBE_NS 1524
 
-/* What the node is after a reset, before any command: set by the build, so that no reset makes it speak out of turn. */
+/*
+ * What the node is after a reset, before any command: set by the build, so that no reset makes it
+ * speak out of turn.
+ */
 #ifndef SYNCNODE_ID
 #define SYNCNODE_ID 1
 #endif
@@ -43,7 +47,10 @@ int main(void)
 	};
 
 	if (board_init(&hal) == BOARD_NO_CRYSTAL) {
-		/* beacons 1 % off would mislead everybody who hears them: say so until the watchdog tries again */
+		/*
+		 * beacons 1 % off would mislead everybody who hears them: say so until the watchdog
+		 * tries again
+		 */
 		for (uint32_t last = hal.now(0);; board_pass())
 			if (hal.now(0) - last >= hal.timer_hz) {
 				last += hal.timer_hz;

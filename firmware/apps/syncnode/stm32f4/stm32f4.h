@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The registers of an STM32F401 that the sync node uses, from its reference manual RM0368. The STM32F405 has them at
- * the same addresses (RM0090), which is what emulators model.
+ * The registers of an STM32F401 that the sync node uses, from its reference manual RM0368. The
+ * STM32F405 has them at the same addresses (RM0090), which is what emulators model.
  */
 #ifndef STM32F4_H
 #define STM32F4_H
@@ -107,7 +107,10 @@ enum gpio_mode { GPIO_INPUT, GPIO_OUTPUT, GPIO_ALTERNATE };
 #define USART_CR1_UE (1u << 13)
 #define USART2_IRQ 38 /* section 10.2, table 38 */
 
-/* Section 9.5, DMA. Stream 5, channel 3 is TIM2_CH1 (table 27); the peripheral port of DMA1 reaches APB1 only, hence SPI2. */
+/*
+ * Section 9.5, DMA. Stream 5, channel 3 is TIM2_CH1 (table 27); the peripheral port of DMA1 reaches
+ * APB1 only, hence SPI2.
+ */
 #define DMA_HISR REG(DMA1 + 0x04)
 #define DMA_HIFCR REG(DMA1 + 0x0c)
 #define DMA_S5(offset) REG(DMA1 + 0x10 + 0x18 * 5 + (offset))

@@ -150,7 +150,10 @@ int board_flash(const struct bench_setting *s)
 {
 	uint32_t latency = FLASH_ACR & FLASH_LATENCY;
 
-	/* where the port takes the lower voltage, fast flash takes the higher one, which needs fewer wait states (RM0351 table 11) */
+	/*
+	 * where the port takes the lower voltage, fast flash takes the higher one, which needs
+	 * fewer wait states (RM0351 table 11)
+	 */
 	if (s->policy == BENCH_FAST_FLASH && s->hz <= 26000000) {
 		PWR_CR1 = (PWR_CR1 & ~PWR_VOS) | PWR_RANGE_1;
 		if (wait_for(0x40007014, PWR_VOSF, 0))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A Nucleo-L476RG: what the task bench needs of it but for the trace. Registers: RM0351; pins: DS10198 and UM1724.
+ * A Nucleo-L476RG: what the task bench needs of it but for the trace. Registers: RM0351; pins:
+ * DS10198 and UM1724.
  *
  *   PA2, PA3  USART2, which the debugger hands to the host
  *   PC8       trigger line 0 (CN10 pin 2)
@@ -17,13 +18,16 @@
 /** Turn on what is needed. Call board_clock() then. */
 void board_init(void);
 
-/** The processor runs at @hz now: UART and timer follow. What was being sent must be out: board_flush(). */
+/**
+ * The processor runs at @hz now: UART and timer follow. What was being sent must be out:
+ * board_flush().
+ */
 void board_clock(uint32_t hz);
 void board_flush(void);
 
 /**
- * After the port has set frequency and voltage: wait states and voltage by policy, as far as they differ from the port's,
- * and the flash's cache. Returns 0, or -1 if the chip does not do so.
+ * After the port has set frequency and voltage: wait states and voltage by policy, as far as they
+ * differ from the port's, and the flash's cache. Returns 0, or -1 if the chip does not do so.
  */
 int board_flash(const struct bench_setting *s);
 /** Before the port changes the frequency: slow enough for every frequency. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The task bench on Arm's MPS2 board, which is what QEMU emulates. It has one frequency, no flash and no trace pin: cycles come from a
- * timer at the processor's clock, and other counters it cannot trace.
+ * The task bench on Arm's MPS2 board, which is what QEMU emulates. It has one frequency, no flash
+ * and no trace pin: cycles come from a timer at the processor's clock, and other counters it cannot
+ * trace.
  */
 #include "cortexm/start.h"
 #include "taskbench/mps2/mps2.h"
@@ -27,7 +28,10 @@ void interrupt(unsigned number)
 		UART_CLEAR = UART_CLEAR_RX;
 }
 
-/* Sleep until a byte comes. An interrupt that is held back still ends the sleep, so that none is missed. */
+/*
+ * Sleep until a byte comes. An interrupt that is held back still ends the sleep, so that none is
+ * missed.
+ */
 static void idle(void)
 {
 	__asm__ volatile("cpsid i" ::: "memory");
@@ -55,7 +59,9 @@ static void put(void *ctx, const char *bytes, unsigned n)
 	}
 }
 
-/* Cycles since the start, if this is called at least once in 171 s, which is when the timer wraps. */
+/*
+ * Cycles since the start, if this is called at least once in 171 s, which is when the timer wraps.
+ */
 static uint64_t now(void)
 {
 	static uint32_t last;

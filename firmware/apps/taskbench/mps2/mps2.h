@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Registers of Arm's MPS2 board with image AN386 (DAI 0386, and the CMSDK's manual DDI 0479), as QEMU has it. */
+/**
+ * Registers of Arm's MPS2 board with image AN386 (DAI 0386, and the CMSDK's manual DDI 0479), as
+ * QEMU has it.
+ */
 #ifndef COEVAL_TASKBENCH_MPS2_H
 #define COEVAL_TASKBENCH_MPS2_H
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STM32F401 at 84 MHz, and others of the F4 line that have timer 2, PA15 and PB3 at the same places. The voltage stays: it can be
- * changed with the PLL off only (RM0368 section 5.1.3). The frequency is that of the AHB divider, so the PLL runs on; wait states
- * for 2.7 V and more (section 3.4.1). The peripheral clocks are divided as they were.
+ * STM32F401 at 84 MHz, and others of the F4 line that have timer 2, PA15 and PB3 at the same
+ * places. The voltage stays: it can be changed with the PLL off only (RM0368 section 5.1.3). The
+ * frequency is that of the AHB divider, so the PLL runs on; wait states for 2.7 V and more (section
+ * 3.4.1). The peripheral clocks are divided as they were.
  */
 #include "stm32.h"
 

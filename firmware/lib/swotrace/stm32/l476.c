@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * STM32L476, on a Nucleo-L476RG as in the thesis: TRACESWO is at CN4 pin 6 as well. Clock and voltage: RM0351 sections 3.3.3 (wait
- * states), 5.1.8 (voltage ranges), 6.2.4 (PLL). HCLK and both peripheral clocks are the same, so timer 2 runs at HCLK.
+ * STM32L476, on a Nucleo-L476RG as in the thesis: TRACESWO is at CN4 pin 6 as well. Clock and
+ * voltage: RM0351 sections 3.3.3 (wait states), 5.1.8 (voltage ranges), 6.2.4 (PLL). HCLK and both
+ * peripheral clocks are the same, so timer 2 runs at HCLK.
  */
 #include "stm32.h"
 
@@ -39,9 +40,9 @@ static const struct stm32_board board = {
 };
 
 /*
- * The thesis's frequencies (section 8.4.1; low voltage goes before few wait states): the PLL makes @n times 4 MHz, which is
- * divided by @r. In the low range it makes 128 MHz at most. Static power: 2.78 mW at 1.2 V in the thesis; at 1.0 V in
- * proportion to the voltage.
+ * The thesis's frequencies (section 8.4.1; low voltage goes before few wait states): the PLL makes
+ * @n times 4 MHz, which is divided by @r. In the low range it makes 128 MHz at most. Static power:
+ * 2.78 mW at 1.2 V in the thesis; at 1.0 V in proportion to the voltage.
  */
 static const struct setting {
 	uint8_t n, r, range;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the STM32 ports share: pins, timer 2 and the debug unit are the same but for addresses. Sources: reference manuals RM0351 (L4)
- * and RM0090/RM0368 (F4); data sheets DS10198 (L476) and DS8626/DS10086 (F4), tables of alternate functions.
+ * What the STM32 ports share: pins, timer 2 and the debug unit are the same but for addresses.
+ * Sources: reference manuals RM0351 (L4) and RM0090/RM0368 (F4); data sheets DS10198 (L476) and
+ * DS8626/DS10086 (F4), tables of alternate functions.
  *
  *   PB3  TRACESWO (AF0), leads to
  *   PA15 TIM2_CH1 (AF1): timer 2 counts its rising edges (external clock mode 1 on TI1FP1)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the workloads run on: Arm's MPS2 board (Cortex-M4) or QEMU's RISC-V board, with a clock that goes by instructions (-icount
- * shift=0), or Linux.
+ * What the workloads run on: Arm's MPS2 board (Cortex-M4) or QEMU's RISC-V board, with a clock that
+ * goes by instructions (-icount shift=0), or Linux.
  */
 #ifndef TRACER_BENCH_BOARD_H
 #define TRACER_BENCH_BOARD_H

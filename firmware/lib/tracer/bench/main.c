@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Runs the workloads and prints a line for each: its name, events lost, and what it took, in instructions, or in nanoseconds on Linux.
+ * Runs the workloads and prints a line for each: its name, events lost, and what it took, in
+ * instructions, or in nanoseconds on Linux.
  */
 #include "board.h"
 #include "hooks.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The workloads of Bertauld and Dagenais, Tracing heterogeneous systems (2017), 6.1: how much longer do they take when they are traced?
+ * The workloads of Bertauld and Dagenais, Tracing heterogeneous systems (2017), 6.1: how much
+ * longer do they take when they are traced?
  */
 #ifndef TRACER_BENCH_WORKLOADS_H
 #define TRACER_BENCH_WORKLOADS_H
@@ -13,7 +14,10 @@ struct bench_workload {
 	uint32_t events;
 };
 
-/** Ends with a row without a name. The first is a loop that does nothing else but an event, then one of two fields. */
+/**
+ * Ends with a row without a name. The first is a loop that does nothing else but an event, then one
+ * of two fields.
+ */
 extern const struct bench_workload bench_workloads[];
 
 /** A number out of all that was computed, so that nothing is left out. */

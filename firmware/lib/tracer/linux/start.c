@@ -138,7 +138,10 @@ static int open_bell(const char *path)
 	program.bell_is = strncmp(path, "mq:", 3) ? FIFO : QUEUE;
 	if (program.bell_is == QUEUE)
 		program.bell = mq_open(path + 3, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-	else /* for reading too: it is there before who reads it, and no signal comes when that one goes */
+	/*
+	 * for reading too: it is there before who reads it, and no signal comes when that one goes
+	 */
+	else
 		program.bell = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 	return program.bell < 0 ? -1 : 0;
 }
@@ -249,7 +252,10 @@ static int make_trace(const char *to, const struct tracer_declarations *d,
 	return open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 }
 
-/* Memory for the ring: @fd -1: of this program and its children alone. What a file had before stays, so that its drain sees the restart. */
+/*
+ * Memory for the ring: @fd -1: of this program and its children alone. What a file had before
+ * stays, so that its drain sees the restart.
+ */
 static void *map_ring(int fd, uint64_t bytes)
 {
 	struct stat st;

@@ -12,7 +12,9 @@ struct writer {
 	uint64_t ring_bytes;
 	void *packet; /* room for one */
 	int stream;   /* the file */
-	/* a socket: a byte comes when a packet is complete, and its end when all who trace are gone */
+	/*
+	 * a socket: a byte comes when a packet is complete, and its end when all who trace are gone
+	 */
 	int line;
 };
 

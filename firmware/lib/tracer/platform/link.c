@@ -61,7 +61,10 @@ static int next_packet(struct tracer_link *l)
 	return 1;
 }
 
-/* All of the packet was sent: its slot may be used again. The checksum tells whether it was used too early. */
+/*
+ * All of the packet was sent: its slot may be used again. The checksum tells whether it was used
+ * too early.
+ */
 static void finish(struct tracer_link *l)
 {
 	int good = tracer_drain_pass(&l->drain);

@@ -5,7 +5,10 @@
 
 /* A sender that was not heard for more numbers than that, an hour at one a second, has jumped. */
 #define SILENT_MOST 3600
-/* A sequence left and taken up again so often is another sender's; a restart leaves its old one for good. */
+/*
+ * A sequence left and taken up again so often is another sender's; a restart leaves its old one for
+ * good.
+ */
 #define SWITCHES_OF_TWINS 3
 /* SWRS061I, 17.3. */
 #define RSSI_OFFSET_HALF_DB (2 * 74)
@@ -68,7 +71,10 @@ static void watch(struct packets *p, const struct beacon *b)
 	} else if (now->live && b->sequence == now->last && b->sent_ns == now->sent_ns) {
 		p->count.repeated++;
 	} else if (goes_on(other, b)) {
-		/* What it left out it may have sent under the other's number, so nothing counts as missed. */
+		/*
+		 * What it left out it may have sent under the other's number, so nothing counts as
+		 * missed.
+		 */
 		s->current = !s->current;
 		if (s->switches < SWITCHES_OF_TWINS)
 			s->switches++;

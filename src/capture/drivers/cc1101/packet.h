@@ -2,8 +2,8 @@
 /**
  * Bytes of the radio's RX FIFO to beacons. Pure: no I/O, no allocation.
  *
- * A packet in the FIFO is its length byte, so many bytes, and two that the chip appends: RSSI, then CRC_OK and LQI
- * (SWRS061I, 15.3). Three bodies are understood, told apart by their lengths:
+ * A packet in the FIFO is its length byte, so many bytes, and two that the chip appends: RSSI, then
+ * CRC_OK and LQI (SWRS061I, 15.3). Three bodies are understood, told apart by their lengths:
  *
  *   4        Grace's as its published firmware sends it: seconds, without an address
  *   5        Grace's as its paper has it (III-G): address, seconds
@@ -39,8 +39,8 @@ struct packet_counters {
 	uint64_t forward;   /* jumps of a sender's numbers, by more than it can have been silent */
 	uint64_t back;
 	uint64_t twins; /* beacons of a sender that is two, see packet_twins() */
-	uint64_t
-		senders; /* beacons of senders beyond PACKET_SENDERS: their sequence is not watched */
+	/* beacons of senders beyond PACKET_SENDERS: their sequence is not watched */
+	uint64_t senders;
 };
 
 #define PACKET_SENDERS 32
@@ -68,9 +68,10 @@ struct packets {
 void packets_init(struct packets *p);
 
 /**
- * Read @n bytes of the FIFO, which begin with a packet. Stores at most @max beacons; further ones are counted as
- * truncated. Returns how many. *used, unless NULL, is where the first packet begins that was not read whole, or @n.
- * What follows on a packet of impossible length cannot be found and is skipped with it.
+ * Read @n bytes of the FIFO, which begin with a packet. Stores at most @max beacons; further ones
+ * are counted as truncated. Returns how many. *used, unless NULL, is where the first packet begins
+ * that was not read whole, or @n. What follows on a packet of impossible length cannot be found and
+ * is skipped with it.
  */
 size_t packets_read(struct packets *p, const uint8_t *fifo, size_t n, struct beacon_heard *out,
 		    size_t max, size_t *used);

@@ -8,10 +8,16 @@
 #define TOLERANCE_MOST_NS 1000000
 /* Rates are taken over at least this long, so that jitter does not make them worthless. */
 #define BASELINE_NS (8ll * NS)
-/* How much a rate may change: by so much at once, and so much more in each second after, up to PAIR_WANDER_PPM. */
+/*
+ * How much a rate may change: by so much at once, and so much more in each second after, up to
+ * PAIR_WANDER_PPM.
+ */
 #define WANDER_AT_ONCE_PPM 2
 #define WANDER_SECONDS_PER_PPM 10
-/* One agreement may be chance; so many, each within this time of the last, are two senders with one id. */
+/*
+ * One agreement may be chance; so many, each within this time of the last, are two senders with one
+ * id.
+ */
 #define TWINS_LEAST 2
 #define TWINS_NS (60ll * NS)
 
@@ -40,7 +46,10 @@ static int64_t ticks_ns(const struct pair *p, uint64_t a, uint64_t b)
 	return ns > INT64_MAX / 4 ? INT64_MAX / 4 : (int64_t)ns;
 }
 
-/* From @a to @b in the ticks minus in the sender's time, and how long that is; false if the sender's time does not advance. */
+/*
+ * From @a to @b in the ticks minus in the sender's time, and how long that is; false if the
+ * sender's time does not advance.
+ */
 static bool gained(const struct pair *p, const struct pair_mark *a, const struct pair_mark *b,
 		   int64_t *gain, int64_t *length)
 {
@@ -71,8 +80,8 @@ static bool within(int64_t x, int64_t most)
 }
 
 /*
- * Does @m follow on @a and @b, the older first? Their rate foretells what @m gains on @b; it is off by the jitter of both
- * ends, carried on in proportion, and by the wander.
+ * Does @m follow on @a and @b, the older first? Their rate foretells what @m gains on @b; it is off
+ * by the jitter of both ends, carried on in proportion, and by the wander.
  */
 static bool follows(const struct pair *p, const struct pair_mark *a, const struct pair_mark *b,
 		    const struct pair_mark *m)
@@ -135,7 +144,10 @@ static void expire(struct pair *p)
 	}
 }
 
-/* The beacon that was waiting for an edge just here; @p->n_waiting if there is none or more than one. */
+/*
+ * The beacon that was waiting for an edge just here; @p->n_waiting if there is none or more than
+ * one.
+ */
 static size_t expected(struct pair *p, uint64_t tick)
 {
 	size_t found = p->n_waiting;
@@ -157,8 +169,8 @@ static size_t expected(struct pair *p, uint64_t tick)
 }
 
 /*
- * Is this edge where another sender had a beacon due, which was then flushed or not read? If senders keep their distance,
- * such edges agree with each other about the wrong sender.
+ * Is this edge where another sender had a beacon due, which was then flushed or not read? If
+ * senders keep their distance, such edges agree with each other about the wrong sender.
  */
 static bool due_of_another(const struct pair *p, const struct pair_sender *not_this, uint64_t tick)
 {
@@ -191,9 +203,10 @@ static void go_on(const struct pair *p, struct pair_sender *s, const struct pair
 }
 
 /*
- * Could @m, with two that were tried before, be the sender? The two just before it will do; if others came between, which must
- * be noise, a fourth has to agree, since among many some agree by chance. Likewise if there is more than one sender: the edge of
- * one whose packet was flushed is found with the packet of the next, and they may keep their distance.
+ * Could @m, with two that were tried before, be the sender? The two just before it will do; if
+ * others came between, which must be noise, a fourth has to agree, since among many some agree by
+ * chance. Likewise if there is more than one sender: the edge of one whose packet was flushed is
+ * found with the packet of the next, and they may keep their distance.
  */
 static bool agreed(const struct pair *p, const struct pair_sender *s, const struct pair_mark *m,
 		   struct pair_mark *a, struct pair_mark *b)
@@ -221,7 +234,10 @@ static bool agreed(const struct pair *p, const struct pair_sender *s, const stru
 	return false;
 }
 
-/* An edge that nothing was known to wait for, and the first beacon of its drain. Returns whether they are a pair. */
+/*
+ * An edge that nothing was known to wait for, and the first beacon of its drain. Returns whether
+ * they are a pair.
+ */
 static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_mark *m)
 {
 	struct pair_mark a, b;

@@ -1,25 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which beacon belongs to which rising edge of the radio's line. Pure and pushed: no I/O, no allocation.
+ * Which beacon belongs to which rising edge of the radio's line. Pure and pushed: no I/O, no
+ * allocation.
  *
- * The line (GDO0, function 7: SWRS061I, table 41) rises when a packet with a good CRC is in the FIFO and falls when its
- * first byte is read. Its edges are seen in samples that were taken up to a second before, and the FIFO is drained only
- * then. So what a drain finds need not have made the edge that led to it:
+ * The line (GDO0, function 7: SWRS061I, table 41) rises when a packet with a good CRC is in the
+ * FIFO and falls when its first byte is read. Its edges are seen in samples that were taken up to a
+ * second before, and the FIFO is drained only then. So what a drain finds need not have made the
+ * edge that led to it:
  *
  *   - of several packets only the first had an edge, since the line was high when the others came;
- *   - a packet that came during or just before a drain was read with it, and its edge comes later in the stream;
- *   - a noise pulse makes an edge without a packet, but the drain may find one that came after the pulse.
+ *   - a packet that came during or just before a drain was read with it, and its edge comes later
+ *     in the stream;
+ *   - a noise pulse makes an edge without a packet, but the drain may find one that came after the
+ *     pulse.
  *
- * Therefore no edge is believed by itself. Of each sender, pairs of edge and beacon are collected until three agree: their
- * ticks are as far apart as their times of sending, within what crystals can do (PAIR_PPM between the clocks,
- * PAIR_WANDER_PPM of change). From then on a beacon is paired with the edge that comes where it must, whichever drain it
- * came with, and with no other. A sender that contradicts its history is followed again after as many more pairs that agree,
- * if nothing has agreed with the history meanwhile; else there are two senders with one id, and the newer is refused.
+ * Therefore no edge is believed by itself. Of each sender, pairs of edge and beacon are collected
+ * until three agree: their ticks are as far apart as their times of sending, within what crystals
+ * can do (PAIR_PPM between the clocks, PAIR_WANDER_PPM of change). From then on a beacon is paired
+ * with the edge that comes where it must, whichever drain it came with, and with no other. A sender
+ * that contradicts its history is followed again after as many more pairs that agree, if nothing
+ * has agreed with the history meanwhile; else there are two senders with one id, and the newer is
+ * refused.
  *
  * Three are enough if they follow each other and there is one sender only; else four must agree.
  *
- * The price: the first two or three beacons of a sender are not paired, nor those after its restart. What cannot be seen: noise
- * that keeps the period of a sender to within the tolerance, and hides its edges besides.
+ * The price: the first two or three beacons of a sender are not paired, nor those after its
+ * restart. What cannot be seen: noise that keeps the period of a sender to within the tolerance,
+ * and hides its edges besides.
  */
 #ifndef DRIVERS_CC1101_PAIR_H
 #define DRIVERS_CC1101_PAIR_H
@@ -71,8 +78,8 @@ struct pair_mark {
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
-	uint64_t
-		strange_at; /* tick of the newest time that marks agreed with each other and not with it */
+	/* tick of the newest time that marks agreed with each other and not with it */
+	uint64_t strange_at;
 	unsigned strange;              /* how often, of late */
 	struct pair_mark last;         /* the newest that was paired */
 	uint64_t period_ns;            /* shortest time between two of its beacons; 0: not known */
@@ -83,8 +90,8 @@ struct pair_sender {
 
 struct pair_waiting {
 	struct beacon_heard heard;
-	uint64_t
-		since; /* tick of the edge that led to its drain, or of the one before it was found */
+	/* tick of the edge that led to its drain, or of the one before it was found */
+	uint64_t since;
 	uint64_t sent_ns;
 };
 
@@ -102,20 +109,24 @@ struct pair {
 void pair_init(struct pair *p, const struct pair_opts *opts);
 
 /**
- * The line rose at @tick, and the drain at once after that was seen found @found, oldest first. Ticks do not go back. Returns
- * whether the beacon of this edge is known: then it is in *out.
+ * The line rose at @tick, and the drain at once after that was seen found @found, oldest first.
+ * Ticks do not go back. Returns whether the beacon of this edge is known: then it is in *out.
  */
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out);
 
 /**
- * Before each drain: the analyzer's clock now, as far as the host can tell, rather too early than too late. Packets that the
- * next drain finds came after this one, and so did their edges. Without it, noise can begin a chain in which each edge's drain
- * finds the packet of the next edge, of another sender, and a sender that is new just then is taken for another.
+ * Before each drain: the analyzer's clock now, as far as the host can tell, rather too early than
+ * too late. Packets that the next drain finds came after this one, and so did their edges. Without
+ * it, noise can begin a chain in which each edge's drain finds the packet of the next edge, of
+ * another sender, and a sender that is new just then is taken for another.
  */
 void pair_clock(struct pair *p, struct cvl_tick now);
 
-/** A drain without an edge (at the start, or of a watchdog) found @found. Their edges may still come. */
+/**
+ * A drain without an edge (at the start, or of a watchdog) found @found. Their edges may still
+ * come.
+ */
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n);
 
 /** Ticks no longer follow on those before, by an unknown number: all histories end. */

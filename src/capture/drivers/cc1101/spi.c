@@ -9,8 +9,8 @@
 #define STEADY_TRIES 8
 #define START_TRIES 20
 /*
- * The synthesizer drifts with temperature and should be calibrated now and then (SWRS061I, 22.1); leaving IDLE does it. A
- * beacon a second gives one calibration in five minutes; each takes 0.8 ms.
+ * The synthesizer drifts with temperature and should be calibrated now and then (SWRS061I, 22.1);
+ * leaving IDLE does it. A beacon a second gives one calibration in five minutes; each takes 0.8 ms.
  */
 #define CALIBRATE_DRAINS 300
 
@@ -50,7 +50,10 @@ static int read_once(struct cc1101 *r, uint8_t header, struct cvl_error *err)
 	return rc ? rc : rx[1];
 }
 
-/* A status register that the radio changes by itself is right when it reads the same twice (SWRZ020). */
+/*
+ * A status register that the radio changes by itself is right when it reads the same twice
+ * (SWRZ020).
+ */
 static int read_steady(struct cc1101 *r, enum cc1101_status reg, struct cvl_error *err)
 {
 	const uint8_t header = (uint8_t)(reg | CC1101_READ | CC1101_BURST);
@@ -147,7 +150,10 @@ static int write_config(struct cc1101 *r, struct cvl_error *err)
 	if ((rc = transfer(r, tx, rx, sizeof(tx), err)))
 		return rc;
 	for (unsigned i = 0; i < CC1101_REGS; i++)
-		/* What calibration measures, and FSTEST and the like, which are for tests only, may differ. */
+		/*
+		 * What calibration measures, and FSTEST and the like, which are for tests only, may
+		 * differ.
+		 */
 		if (rx[1 + i] != r->config.reg[i] && (i < CC1101_FSCAL3 || i > CC1101_AGCTEST))
 			return cvl_fail(
 				err, CVL_E_ENV, CVL_NO_OFFSET,
@@ -213,7 +219,10 @@ fail:
 	return rc;
 }
 
-/* The last bytes of the first packet, or the FIFO would be read empty while another comes: wait for its first byte. */
+/*
+ * The last bytes of the first packet, or the FIFO would be read empty while another comes: wait for
+ * its first byte.
+ */
 static int read_last(struct cc1101 *r, uint8_t *to, size_t n, struct cvl_error *err)
 {
 	int rc = n > 1 ? read_fifo(r, to, n - 1, err) : 0, state, left;
@@ -231,8 +240,8 @@ static int read_last(struct cc1101 *r, uint8_t *to, size_t n, struct cvl_error *
 }
 
 /*
- * Takes one packet from a FIFO of @have bytes that begins with a whole one. Sets *used, 0 if the FIFO makes no sense: where
- * its packets begin is then unknown.
+ * Takes one packet from a FIFO of @have bytes that begins with a whole one. Sets *used, 0 if the
+ * FIFO makes no sense: where its packets begin is then unknown.
  */
 static int take_packet(struct cc1101 *r, size_t have, uint8_t *to, size_t *used,
 		       struct cvl_error *err)
@@ -255,8 +264,8 @@ static int take_packet(struct cc1101 *r, size_t have, uint8_t *to, size_t *used,
 }
 
 /*
- * Bytes in the FIFO that may be read: once GDO0 is high, since it then begins with a whole packet, or once none is coming,
- * at most a packet's time from now. Returns RXBYTES.
+ * Bytes in the FIFO that may be read: once GDO0 is high, since it then begins with a whole packet,
+ * or once none is coming, at most a packet's time from now. Returns RXBYTES.
  */
 static int settled(struct cc1101 *r, struct cvl_error *err)
 {
@@ -324,7 +333,10 @@ int cc1101_drain(struct cc1101 *r, struct beacon_heard *list, size_t max, struct
 		if ((rc = take_packet(r, (size_t)bytes & CC1101_BYTES_COUNT, packet, &used, err)))
 			return rc;
 		if (!used) {
-			/* The packet that overflowed is cut off; anything else is not as it should be. */
+			/*
+			 * The packet that overflowed is cut off; anything else is not as it should
+			 * be.
+			 */
 			r->packets.count.truncated++;
 			r->packets.count.overflows += overflow;
 			rc = restart(r, err);

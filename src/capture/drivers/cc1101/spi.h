@@ -15,7 +15,10 @@
 
 /** How to reach the chip. */
 struct cc1101_bus {
-	/** One transaction: chip select, @n bytes both ways, chip select. 0, or negative with errno set. */
+	/**
+	 * One transaction: chip select, @n bytes both ways, chip select. 0, or negative with errno
+	 * set.
+	 */
 	int (*transfer)(void *ctx, const uint8_t *tx, uint8_t *rx, size_t n);
 	void (*wait)(void *ctx, unsigned us);
 	void (*close)(void *ctx); /* or NULL */
@@ -33,8 +36,9 @@ struct cc1101_counters {
 struct cc1101;
 
 /**
- * Open "spidev0.0" or "/dev/spidev0.0", reset the chip there, write @profile and begin to receive. Fails with CVL_E_ENV if
- * no such device, permission or radio is there, saying what to do; CVL_E_UNSUPPORTED if the chip cannot do what @profile says.
+ * Open "spidev0.0" or "/dev/spidev0.0", reset the chip there, write @profile and begin to receive.
+ * Fails with CVL_E_ENV if no such device, permission or radio is there, saying what to do;
+ * CVL_E_UNSUPPORTED if the chip cannot do what @profile says.
  */
 int cc1101_open(struct cc1101 **r, const char *device, const struct cc1101_profile *profile,
 		struct cvl_error *err);
@@ -44,11 +48,12 @@ int cc1101_open_bus(struct cc1101 **r, const struct cc1101_bus *bus, const char 
 		    const struct cc1101_profile *profile, struct cvl_error *err);
 
 /**
- * Read all packets that have come, oldest first, into @list of @max (CC1101_DRAIN_MOST is always enough). A packet that is
- * just coming is waited for, at most its time on the air. Returns how many beacons, or a negative code.
+ * Read all packets that have come, oldest first, into @list of @max (CC1101_DRAIN_MOST is always
+ * enough). A packet that is just coming is waited for, at most its time on the air. Returns how
+ * many beacons, or a negative code.
  *
- * To be called when the line has risen; also once after sampling has begun and every few seconds without a rise, since a
- * line that is high cannot rise.
+ * To be called when the line has risen; also once after sampling has begun and every few seconds
+ * without a rise, since a line that is high cannot rise.
  */
 int cc1101_drain(struct cc1101 *r, struct beacon_heard *list, size_t max, struct cvl_error *err);
 
@@ -65,7 +70,10 @@ bool cc1101_twins(const struct cc1101 *r, uint16_t sender);
 
 void cc1101_close(struct cc1101 *r);
 
-/** A row for each SPI device that a radio may be wired to, or one that says there is none, for `coeval devices`. @dir is "/dev". */
+/**
+ * A row for each SPI device that a radio may be wired to, or one that says there is none, for
+ * `coeval devices`. @dir is "/dev".
+ */
 int cc1101_list(const char *dir, void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		struct cvl_error *err);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Samples from a file or a pipe: any analyzer whose program writes them there. Samples are little-endian units of 1 to 8
- * bytes, without a header.
+ * Samples from a file or a pipe: any analyzer whose program writes them there. Samples are
+ * little-endian units of 1 to 8 bytes, without a header.
  */
 #include "capture/drivers/driver.h"
 

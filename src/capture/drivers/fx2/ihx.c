@@ -20,7 +20,10 @@ static int nibble(char c)
 	return -1;
 }
 
-/* Up to 255 data bytes. Returns how many bytes the digits at @text make, or -1 if they are odd or none. */
+/*
+ * Up to 255 data bytes. Returns how many bytes the digits at @text make, or -1 if they are odd or
+ * none.
+ */
 static int digits(const char *text, size_t n, uint8_t out[HEAD + 255 + TAIL])
 {
 	size_t k;

@@ -6,9 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The firmware sees that sampling has stopped as soon as it is not busy with a request: within 5 ms. */
+/*
+ * The firmware sees that sampling has stopped as soon as it is not busy with a request: within 5
+ * ms.
+ */
 #define SEEN_COUNTS ((int64_t)(FX2_TIMER_HZ / 200))
-/* A record may contradict the samples by this much (1 ms) without being taken for a turn of the timer. */
+/*
+ * A record may contradict the samples by this much (1 ms) without being taken for a turn of the
+ * timer.
+ */
 #define ODD_COUNTS 12000
 #define TURN (UINT64_C(1) << 32)
 
@@ -167,8 +173,9 @@ static uint64_t scale(uint64_t v, uint64_t mul, uint64_t div)
 }
 
 /*
- * Counts of the timer from @from to @to, while @run samples were taken and then some were not: the first time that fits and is
- * not before the last sample (but for @odd counts, which is what records may contradict each other by).
+ * Counts of the timer from @from to @to, while @run samples were taken and then some were not: the
+ * first time that fits and is not before the last sample (but for @odd counts, which is what
+ * records may contradict each other by).
  */
 static int64_t elapsed(const struct fx2_stream *s, uint32_t from, uint32_t to, uint64_t odd)
 {
@@ -179,8 +186,8 @@ static int64_t elapsed(const struct fx2_stream *s, uint32_t from, uint32_t to, u
 }
 
 /*
- * How many samples more than arrived the analyzer must have taken between its timer's @before and @stopped: 0 if these are no more
- * than it may have taken to see that sampling had stopped.
+ * How many samples more than arrived the analyzer must have taken between its timer's @before and
+ * @stopped: 0 if these are no more than it may have taken to see that sampling had stopped.
  */
 static int64_t sampled_more(const struct fx2_stream *s, uint32_t before, uint32_t stopped)
 {
@@ -220,7 +227,10 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 		slack += (uint64_t)(more < 0 ? -more : more);
 	}
 
-	/* The run began when the last record, or FX2_START, says: both sides must mean the same moment. */
+	/*
+	 * The run began when the last record, or FX2_START, says: both sides must mean the same
+	 * moment.
+	 */
 	from = s->began_known ? s->began : fx2_get32(r.before);
 	apart = fx2_get32(r.before) - from;
 	if (apart) {
@@ -234,8 +244,9 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 	}
 
 	/*
-	 * Where the next sample lies since FX2_START, not since the run began: what the timer is read wrong by does not add
-	 * up over losses. Of two such places the difference is within one slack, as the header promises of two readings.
+	 * Where the next sample lies since FX2_START, not since the run began: what the timer is
+	 * read wrong by does not add up over losses. Of two such places the difference is within
+	 * one slack, as the header promises of two readings.
 	 */
 	counts = elapsed(s, from, fx2_get32(r.after),
 			 ODD_COUNTS + scale(slack, FX2_TIMER_HZ, s->rate_hz));

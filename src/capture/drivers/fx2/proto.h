@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The host's side of firmware/lib/wire/fx2_wire.h, without a device: settings for a rate, answers, and what a stream of
- * transfers and loss records means. Pure; nothing is allocated.
+ * The host's side of firmware/lib/wire/fx2_wire.h, without a device: settings for a rate, answers,
+ * and what a stream of transfers and loss records means. Pure; nothing is allocated.
  */
 #ifndef DRIVERS_FX2_PROTO_H
 #define DRIVERS_FX2_PROTO_H
@@ -15,7 +15,10 @@
 #include "capture/drivers/driver.h"
 #include "wire/fx2_wire.h"
 
-/** High-speed bulk carries 13 packets of 512 bytes a microframe (USB 2.0, 5.8.4): 53 MB/s; hosts reach about 40. */
+/**
+ * High-speed bulk carries 13 packets of 512 bytes a microframe (USB 2.0, 5.8.4): 53 MB/s; hosts
+ * reach about 40.
+ */
 #define FX2_BYTES_MAX 40000000u
 /** Above this, four buffers of 512 bytes are full after 85 us without a transfer. */
 #define FX2_BYTES_SAFE 24000000u
@@ -43,8 +46,9 @@ static inline void fx2_put32(unsigned char *p, uint32_t v)
 }
 
 /**
- * Settings for @rate_hz samples a second of @lines (1 to 16) lines. CVL_E_USAGE: no clock divides to it exactly (the nearest
- * rates that do are named), or the bus cannot carry it. *tight: it can, but hardly.
+ * Settings for @rate_hz samples a second of @lines (1 to 16) lines. CVL_E_USAGE: no clock divides
+ * to it exactly (the nearest rates that do are named), or the bus cannot carry it. *tight: it can,
+ * but hardly.
  */
 int fx2_settings_for(struct fx2_settings *settings, uint64_t rate_hz, unsigned lines, bool *tight,
 		     struct cvl_error *err);
@@ -57,8 +61,8 @@ struct fx2_who {
 };
 
 /**
- * Read the answer of @n bytes to FX2_IDENTIFY. CVL_E_TRUNCATED, CVL_E_MAGIC: not our firmware; CVL_E_UNSUPPORTED: ours, of
- * another version; CVL_E_RANGE: it contradicts the declaration.
+ * Read the answer of @n bytes to FX2_IDENTIFY. CVL_E_TRUNCATED, CVL_E_MAGIC: not our firmware;
+ * CVL_E_UNSUPPORTED: ours, of another version; CVL_E_RANGE: it contradicts the declaration.
  */
 int fx2_identity_read(struct fx2_who *who, const void *answer, size_t n, struct cvl_error *err);
 
@@ -83,23 +87,27 @@ void fx2_stream_init(struct fx2_stream *s, uint64_t rate_hz, unsigned unit);
 void fx2_stream_began(struct fx2_stream *s, uint32_t timer);
 
 /**
- * A transfer completed with @n bytes. @is_short: by a packet below FX2_PACKET bytes (a transfer that was cancelled or ran
- * out of time is not; its bytes are as good). Returns how many of its bytes to hand on: all, but half a sample before
- * a loss. After a short one s->waiting is set.
+ * A transfer completed with @n bytes. @is_short: by a packet below FX2_PACKET bytes (a transfer
+ * that was cancelled or ran out of time is not; its bytes are as good). Returns how many of its
+ * bytes to hand on: all, but half a sample before a loss. After a short one s->waiting is set.
  */
 size_t fx2_stream_transfer(struct fx2_stream *s, size_t n, bool is_short);
 
 #define FX2_NOTE 300
 
 /**
- * The loss record that was waited for. Fills @loss; samples that follow are those after it. In @note what is odd about
- * the record, in a sentence, or "". CVL_E_TRUNCATED if @n is not the size of a record; then nothing changes.
+ * The loss record that was waited for. Fills @loss; samples that follow are those after it. In
+ * @note what is odd about the record, in a sentence, or "". CVL_E_TRUNCATED if @n is not the size
+ * of a record; then nothing changes.
  */
 int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct driver_loss *loss,
 		    char note[FX2_NOTE], struct cvl_error *err);
 
-/** A transfer's size for about 10 ms at @bytes_per_s, whole packets; and how many to queue for about 400 ms within
- *  @pool bytes (of usbfs, for this device). */
+/**
+ * A transfer's size for about 10 ms at @bytes_per_s, whole packets; and how many to queue for about
+ * 400 ms within
+ *  @pool bytes (of usbfs, for this device).
+ */
 size_t fx2_transfer_bytes(uint64_t bytes_per_s);
 unsigned fx2_transfer_count(uint64_t bytes_per_s, size_t transfer, uint64_t pool);
 

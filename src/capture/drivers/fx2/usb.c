@@ -19,7 +19,10 @@
 
 static void look(struct usb *u)
 {
-	/* libusb takes some completions at a time: only when there are none left has everything been seen. */
+	/*
+	 * libusb takes some completions at a time: only when there are none left has everything
+	 * been seen.
+	 */
 	for (int i = 0; i < 16; i++) {
 		struct timeval zero = { 0, 0 };
 		const int64_t now = driver_boottime_ns();
@@ -173,7 +176,10 @@ static int adopt(struct analyzer *a, libusb_device *dev, const struct fx2_who *w
 	return 0;
 }
 
-/* Open what is at the place; if it does not run our firmware, load it: *again, it comes back as another. */
+/*
+ * Open what is at the place; if it does not run our firmware, load it: *again, it comes back as
+ * another.
+ */
 static int open_one(struct analyzer *a, bool *again, struct cvl_error *err)
 {
 	libusb_device *dev = fx2_at(a->usb->ctx, &a->place, a->left);
@@ -247,12 +253,17 @@ static int open_all(struct usb *u, struct cvl_error *err)
 			if (a->handle)
 				continue;
 			rc = open_one(a, &again, err);
-			/* udev sets permissions a moment after the device is there; and one that somebody else has just
-			 * loaded is leaving. */
+			/*
+			 * udev sets permissions a moment after the device is there; and one that
+			 * somebody else has just loaded is leaving.
+			 */
 			if ((rc == CVL_E_ENV && a->left && driver_monotonic_ns() < until) ||
 			    (rc == CVL_E_MISSING && driver_monotonic_ns() < begin + LEAVE_WAIT))
 				again = true;
-			/* The id is for anybody's tests: what is not ours is left alone, unless it was asked for. */
+			/*
+			 * The id is for anybody's tests: what is not ours is left alone, unless it
+			 * was asked for.
+			 */
 			else if (rc == CVL_E_MAGIC && !u->opts->devices && u->n > 1)
 				drop_one(u, i--);
 			else if (rc) {

@@ -10,8 +10,9 @@
 #include "capture/drivers/fx2/image.h"
 
 /*
- * Ids of devices with an FX2 inside, as listed in libsigrok's public udev rules (60-libsigrok.rules). They may run other firmware: the
- * chip takes 0xA0 all the same (EZ-USB TRM, 3.8).
+ * Ids of devices with an FX2 inside, as listed in libsigrok's public udev rules
+ * (60-libsigrok.rules). They may run other firmware: the chip takes 0xA0 all the same (EZ-USB TRM,
+ * 3.8).
  */
 static const struct {
 	uint16_t vendor, product;

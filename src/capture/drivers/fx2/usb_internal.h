@@ -109,7 +109,9 @@ int fx2_load(libusb_device_handle *handle, const struct fx2_program *program,
 	     const struct place *place, struct cvl_error *err);
 /** The image to load: @path, or the built-in one. */
 int fx2_program_get(struct fx2_program *program, const char *path, struct cvl_error *err);
-/** The device at @place, with a reference, or NULL. @not: its number on the bus is another (0: any). */
+/**
+ * The device at @place, with a reference, or NULL. @not: its number on the bus is another (0: any).
+ */
 libusb_device *fx2_at(libusb_context *ctx, const struct place *place, uint8_t not_number);
 int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 	     struct cvl_error *err);

@@ -45,9 +45,10 @@ static void later(struct analyzer *a, uint64_t least, uint64_t most)
 }
 
 /*
- * After @samples more. They follow on those before, each a period later; and the last one was taken before its
- * transfer was seen complete, but not longer before the last look that did not see it than the analyzer's buffers hold (or else
- * they would have been full, and the short packet after them would have come first).
+ * After @samples more. They follow on those before, each a period later; and the last one was taken
+ * before its transfer was seen complete, but not longer before the last look that did not see it
+ * than the analyzer's buffers hold (or else they would have been full, and the short packet after
+ * them would have come first).
  */
 static void taken(struct analyzer *a, uint64_t samples, const struct transfer *t, bool whole)
 {

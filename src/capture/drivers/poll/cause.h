@@ -28,8 +28,9 @@ void poll_watch_open(struct poll_watch *w, const char *root, unsigned cpu);
 void poll_watch_close(struct poll_watch *w);
 
 /**
- * "migration", "page fault", "preempted", "stopped", "smi", "steal", "frequency" or "unknown"; @detail gets a sentence. What is counted of the
- * processor is asked when this is called, soon behind the gap.
+ * "migration", "page fault", "preempted", "stopped", "smi", "steal", "frequency" or "unknown";
+ * @detail gets a sentence. What is counted of the processor is asked when this is called, soon
+ * behind the gap.
  */
 const char *poll_cause(struct poll_watch *w, const struct poll_seen *gap, char detail[POLL_DETAIL]);
 

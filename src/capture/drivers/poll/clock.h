@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The processor's own counter, read in order with loads from memory: what was read before was read, and what is read behind is not
- * read yet, when it is.
+ * The processor's own counter, read in order with loads from memory: what was read before was read,
+ * and what is read behind is not read yet, when it is.
  *
- * x86: RDTSCP waits until all earlier loads are done, and LFENCE lets no later one begin before it is (Intel SDM 2B, RDTSCP; AMD
- * APM 3). It tells the processor that it ran on, too. Elsewhere CLOCK_MONOTONIC_RAW, ns.
+ * x86: RDTSCP waits until all earlier loads are done, and LFENCE lets no later one begin before it
+ * is (Intel SDM 2B, RDTSCP; AMD APM 3). It tells the processor that it ran on, too. Elsewhere
+ * CLOCK_MONOTONIC_RAW, ns.
  */
 #ifndef DRIVERS_POLL_CLOCK_H
 #define DRIVERS_POLL_CLOCK_H
@@ -34,7 +35,10 @@ static inline uint64_t poll_clock(uint32_t *cpu)
 /** Whether this machine has it. */
 bool poll_clock_there(void);
 
-/** Ticks a second, held against CLOCK_MONOTONIC for @ms, and by how much that may be off, in parts of 1e9. */
+/**
+ * Ticks a second, held against CLOCK_MONOTONIC for @ms, and by how much that may be off, in parts
+ * of 1e9.
+ */
 uint64_t poll_clock_rate(unsigned ms, uint64_t *off_ppb);
 
 #endif

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Lines of a Linux GPIO chip by its character device, version 2 (Documentation/userspace-api/gpio/chardev.rst): the kernel stamps
- * edges in their interrupt, on CLOCK_MONOTONIC.
+ * Lines of a Linux GPIO chip by its character device, version 2
+ * (Documentation/userspace-api/gpio/chardev.rst): the kernel stamps edges in their interrupt, on
+ * CLOCK_MONOTONIC.
  *
  * A stamp is never early. How late it is, nobody bounds: the user says what they trust in.
  */

@@ -97,7 +97,10 @@ static void end_gap(struct mind *m)
 	tell(m, &m->gap);
 }
 
-/* Gaps that touch are one, but for part_ticks, as nothing is told while one is open. Parts share a step: not a long one. */
+/*
+ * Gaps that touch are one, but for part_ticks, as nothing is told while one is open. Parts share a
+ * step: not a long one.
+ */
 static void see_gap(struct mind *m, uint64_t from, uint64_t to, bool moved)
 {
 	const uint64_t part = m->l->part_ticks;

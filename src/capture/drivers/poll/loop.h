@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A loop that reads lines as often as it can, knows between which two readings of the clock each change happened, and measures itself.
+ * A loop that reads lines as often as it can, knows between which two readings of the clock each
+ * change happened, and measures itself.
  *
- * The clock is read once between two readings of the lines. A change seen now happened behind the clock that was read before the
- * last reading, and ahead of the one behind this: its bracket is two steps long, whatever a step takes. So a slow step widens its own
- * events and no others. Two changes closer together than that may be seen as one, or as none.
+ * The clock is read once between two readings of the lines. A change seen now happened behind the
+ * clock that was read before the last reading, and ahead of the one behind this: its bracket is two
+ * steps long, whatever a step takes. So a slow step widens its own events and no others. Two
+ * changes closer together than that may be seen as one, or as none.
  *
- * What it sees goes into a ring that one other thread empties. If that is full the loop goes on and counts what it could not tell.
+ * What it sees goes into a ring that one other thread empties. If that is full the loop goes on and
+ * counts what it could not tell.
  */
 #ifndef DRIVERS_POLL_LOOP_H
 #define DRIVERS_POLL_LOOP_H
@@ -43,7 +46,8 @@ struct poll_seen {
 };
 
 /**
- * Numbers counted into bins: of their own up to 63, then 32 for each doubling, so that a bin is not wider than 1/32 of what it holds.
+ * Numbers counted into bins: of their own up to 63, then 32 for each doubling, so that a bin is not
+ * wider than 1/32 of what it holds.
  */
 #define POLL_FINE 32u
 #define POLL_BINS (60u * POLL_FINE)

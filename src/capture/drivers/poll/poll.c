@@ -120,7 +120,10 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	poll_skew_open(&d->skew);
 	d->other = poll_skew_other(d->source.cpu);
 	measure_counters(d);
-	/* the rate was measured wherever this thread ran, and both of its ends may be of different processors */
+	/*
+	 * the rate was measured wherever this thread ran, and both of its ends may be of different
+	 * processors
+	 */
 	d->off_ppb += 2 * poll_skew_slack(&d->skew) * 1000000000 / (hz / 1000 * CALIBRATE_MS + 1);
 	rc = make_loop(d, hz, err);
 	if (!rc)
@@ -294,7 +297,10 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 				rc = poll_records_seen(&d->told, &made[k], err);
 		}
 	}
-	/* what is stamped later may be told of as so much earlier, and the kernel hands it on in a thread */
+	/*
+	 * what is stamped later may be told of as so much earlier, and the kernel hands it on in a
+	 * thread
+	 */
 	return rc ? rc :
 		    poll_records_until(&d->told,
 				       (uint64_t)(now - d->source.latency_ns - HANDED_ON_NS), err);

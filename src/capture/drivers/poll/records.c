@@ -80,7 +80,10 @@ static int let_go(struct poll_records *t, size_t n, struct cvl_error *err)
 	return rc;
 }
 
-/* Where @r has its place among those that are held; its text, if it has one, is for the caller to fill. */
+/*
+ * Where @r has its place among those that are held; its text, if it has one, is for the caller to
+ * fill.
+ */
 static int hold(struct poll_records *t, const struct driver_record *r, char **detail,
 		struct cvl_error *err)
 {

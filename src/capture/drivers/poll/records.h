@@ -25,14 +25,17 @@ struct poll_records {
 	const struct driver_sink *sink;
 	struct poll_watch *watch;
 	uint64_t origin; /* what the clock showed at tick 0 */
-	uint64_t
-		step; /* in which the clock advances: it shows what ends a bracket for so long; 0: not at all */
+	/* in which the clock advances: it shows what ends a bracket for so long; 0: not at all */
+	uint64_t step;
 	uint64_t last; /* tick of the last change */
-	bool unknown; /* changes were lost: what lines showed before the next one is only told there */
+	/* changes were lost: what lines showed before the next one is only told there */
+	bool unknown;
 	uint64_t changes, gaps, full;
 	uint64_t ones; /* lines that were ever high */
 	uint64_t zeros;
-	/* records that may come behind others which are not known yet, in the order of their ticks */
+	/*
+	 * records that may come behind others which are not known yet, in the order of their ticks
+	 */
 	size_t n_held;
 	struct poll_records_held {
 		struct driver_record record;

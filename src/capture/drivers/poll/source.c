@@ -19,7 +19,10 @@
 
 #define GAP_NS 20000
 #define LATENCY_NS 100000
-/* The parallel port's control register is two behind its data; this bit makes the data lines inputs (IEEE 1284, byte mode). */
+/*
+ * The parallel port's control register is two behind its data; this bit makes the data lines inputs
+ * (IEEE 1284, byte mode).
+ */
 #define CONTROL 2
 #define INPUTS 0x20
 

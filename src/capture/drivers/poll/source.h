@@ -4,10 +4,12 @@
  *
  *   shm:PATH[@OFFSET]       memory that a program on this machine writes: a file, /dev/shm/NAME
  *   mmio:PATH[@OFFSET]      registers: /dev/gpiomem, /dev/mem, a resource of a PCI device
- *   ioport:ADDRESS          a byte of the I/O space: the data register of a parallel port is at 0x378
+ *   ioport:ADDRESS          a byte of the I/O space: the data register of a parallel port is at
+ *                           0x378
  *   gpiochip:PATH           edges that the kernel stamps: /dev/gpiochip0, with lines=3+4
  *
- * then, each behind a comma: width=BYTES, mask=BITS, cpu=N, prio=1..99, gap=TIME, reverse; lines=A+B, latency=TIME.
+ * then, each behind a comma: width=BYTES, mask=BITS, cpu=N, prio=1..99, gap=TIME, reverse;
+ * lines=A+B, latency=TIME.
  */
 #ifndef DRIVERS_POLL_SOURCE_H
 #define DRIVERS_POLL_SOURCE_H

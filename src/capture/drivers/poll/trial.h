@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A loop against the truth: another thread counts up a word of memory, and stamps each store by the same clock, before and after. Each
- * store must meet the bracket that the loop gave it; each value that was there for longer than the loop's gaps must have been
- * seen, or lie in a gap. The two read the counters of two processors: what these differ by is measured before and behind
- * (skew.h), and counts in each comparison.
+ * A loop against the truth: another thread counts up a word of memory, and stamps each store by the
+ * same clock, before and after. Each store must meet the bracket that the loop gave it; each value
+ * that was there for longer than the loop's gaps must have been seen, or lie in a gap. The two read
+ * the counters of two processors: what these differ by is measured before and behind (skew.h), and
+ * counts in each comparison.
  */
 #ifndef DRIVERS_POLL_TRIAL_H
 #define DRIVERS_POLL_TRIAL_H
@@ -26,7 +27,10 @@ struct poll_trial {
 	uint64_t pause;           /* ticks from one store to the next, at least */
 	uint64_t gap_ticks;       /* of the loop */
 	int loop_cpu, writer_cpu; /* -1: any */
-	/* where each store that does not meet its bracket is written, as CSV without a head; or NULL */
+	/*
+	 * where each store that does not meet its bracket is written, as CSV without a head; or
+	 * NULL
+	 */
 	FILE *unmet;
 };
 
@@ -35,15 +39,17 @@ struct poll_trial {
 
 struct poll_trial_result {
 	uint64_t seen; /* stores that the loop told of */
-	uint64_t
-		met; /* of those, whose brackets meet the writer's interval, within what the counters differ by */
+	/*
+	 * of those, whose brackets meet the writer's interval, within what the counters differ by
+	 */
+	uint64_t met;
 	uint64_t beside; /* of those, that only met within that */
 	uint64_t off;    /* by which any bracket missed its interval, at worst */
 	uint64_t missed; /* the others */
-	uint64_t
-		excused; /* of those, that lie inside of a gap, or were there for no longer than one */
-	uint64_t
-		claimed; /* of those missed, that were there for as long as the widest span: none may be */
+	/* of those, that lie inside of a gap, or were there for no longer than one */
+	uint64_t excused;
+	/* of those missed, that were there for as long as the widest span: none may be */
+	uint64_t claimed;
 	uint64_t gaps, full;
 	/* while both were at it: the writer not held up, and no gap of the loop */
 	uint64_t at_work, seen_at_work; /* ticks, and stores seen in them */

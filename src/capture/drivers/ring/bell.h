@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Doorbells: what a traced core rings when a packet is complete, so that who drains its memory may sleep. Something is written to a
- * FIFO, a socket, a serial port or a POSIX message queue; what it is does not matter.
+ * Doorbells: what a traced core rings when a packet is complete, so that who drains its memory may
+ * sleep. Something is written to a FIFO, a socket, a serial port or a POSIX message queue; what it
+ * is does not matter.
  */
 #ifndef DRIVERS_RING_BELL_H
 #define DRIVERS_RING_BELL_H
@@ -22,15 +23,17 @@ struct bell_list {
 };
 
 /**
- * Open "PATH[:BAUD],mq:/NAME,...". CVL_E_USAGE: too many, or a file that cannot ring. CVL_E_ENV: one is not there, or may not be
- * opened. @list is empty then.
+ * Open "PATH[:BAUD],mq:/NAME,...". CVL_E_USAGE: too many, or a file that cannot ring. CVL_E_ENV:
+ * one is not there, or may not be opened. @list is empty then.
  */
 int bell_open(struct bell_list *list, const char *text, struct cvl_error *err);
 
 /** Those that may still ring, at most @max. */
 size_t bell_wait_for(const struct bell_list *list, struct pollfd *fds, size_t max);
 
-/** Take what rang. Does not wait. Returns whether one broke: nobody holds its other end any more. */
+/**
+ * Take what rang. Does not wait. Returns whether one broke: nobody holds its other end any more.
+ */
 int bell_hush(struct bell_list *list);
 
 void bell_close(struct bell_list *list);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** Memory that holds rings, as `--device [NAME=]PATH[@OFFSET[+BYTES]],...` names it, and mapping it. */
+/**
+ * Memory that holds rings, as `--device [NAME=]PATH[@OFFSET[+BYTES]],...` names it, and mapping it.
+ */
 #ifndef DRIVERS_RING_MEMORY_H
 #define DRIVERS_RING_MEMORY_H
 

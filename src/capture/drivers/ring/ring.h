@@ -7,7 +7,10 @@
 
 #include "wire/trace_ring.h"
 
-/** Offset of the first ring in @n bytes of @memory from offset @from on, which is a multiple of 8; SIZE_MAX if there is none. */
+/**
+ * Offset of the first ring in @n bytes of @memory from offset @from on, which is a multiple of 8;
+ * SIZE_MAX if there is none.
+ */
 size_t ring_find(const void *memory, size_t n, size_t from);
 
 #endif

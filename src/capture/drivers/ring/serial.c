@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets of tracers from lines of bytes: a serial port, a socket of an emulator, a FIFO, or a file that was made of such bytes. The
- * driver sleeps until something arrives.
+ * Packets of tracers from lines of bytes: a serial port, a socket of an emulator, a FIFO, or a file
+ * that was made of such bytes. The driver sleeps until something arrives.
  */
 #include "capture/drivers/driver.h"
 

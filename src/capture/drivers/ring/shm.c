@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings of tracers in memory that other processors share with this one: a file that an emulator keeps its RAM in, POSIX shared
- * memory of a process, /dev/mem.
+ * Rings of tracers in memory that other processors share with this one: a file that an emulator
+ * keeps its RAM in, POSIX shared memory of a process, /dev/mem.
  */
 #include "capture/drivers/driver.h"
 

@@ -87,8 +87,9 @@ static void look_stuck(struct source *q)
 }
 
 /*
- * The next packet, copied and then checked: the memory may be written to by anybody at any time. Its slot is kept until it is stored,
- * so that nothing is lost if we are killed; one that may be overwritten is passed at once, to know whether it was.
+ * The next packet, copied and then checked: the memory may be written to by anybody at any time.
+ * Its slot is kept until it is stored, so that nothing is lost if we are killed; one that may be
+ * overwritten is passed at once, to know whether it was.
  */
 static enum tracer_drained read_packet(struct source *q)
 {
@@ -140,7 +141,10 @@ int source_drain(struct source *q, struct cvl_error *err)
 	return !q->gone;
 }
 
-/* Events were dropped since the last packet, and none will say so any more: an empty one behind it does. */
+/*
+ * Events were dropped since the last packet, and none will say so any more: an empty one behind it
+ * does.
+ */
 static int tell_lost(struct source *q, struct cvl_error *err)
 {
 	struct tracer_packet *p = q->packet;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** One ring in memory that is shared, as it is drained: its packets, resets, torn events and its end. */
+/**
+ * One ring in memory that is shared, as it is drained: its packets, resets, torn events and its
+ * end.
+ */
 #ifndef DRIVERS_RING_SOURCE_H
 #define DRIVERS_RING_SOURCE_H
 
@@ -19,11 +22,15 @@ struct source {
 	char name[120];
 	void *packet;
 	unsigned resets; /* since the last packet */
-	int64_t waits; /* since when the next packet holds back others, driver_monotonic_ns(); 0: it does not */
+	/* since when the next packet holds back others, driver_monotonic_ns(); 0: it does not */
+	int64_t waits;
 	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
 };
 
-/** Hand on what has come, up to a turn's worth. Returns 1 if there may be more, 0 if not, or the sink's error. */
+/**
+ * Hand on what has come, up to a turn's worth. Returns 1 if there may be more, 0 if not, or the
+ * sink's error.
+ */
 int source_drain(struct source *q, struct cvl_error *err);
 
 /** The capture ends: what else there is. source_drain() has said 0, or until has passed. */

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Actuations of a TraceLab observer: ordered by a line of text, done at their time, told of by what the observer sends.
+ * Actuations of a TraceLab observer: ordered by a line of text, done at their time, told of by what
+ * the observer sends.
  *
  *   act set|clear|pulse LINE[:WIDTH] TIME    TIME: "+50ms" from now, "12.5s" since the start
  *   acted ID
  *
- * Answers are JSON: id, state (waiting, done, late, unknown), at_s, done_s, end_s (of a pulse), reason.
+ * Answers are JSON: id, state (waiting, done, late, unknown), at_s, done_s, end_s (of a pulse),
+ * reason.
  */
 #ifndef DRIVERS_TRACELAB_ACTS_H
 #define DRIVERS_TRACELAB_ACTS_H

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/** Commands to a TraceLab observer as bytes of its UART, and its answers. Pure. The layout is in firmware/lib/wire/tracelab_wire.h. */
+/**
+ * Commands to a TraceLab observer as bytes of its UART, and its answers. Pure. The layout is in
+ * firmware/lib/wire/tracelab_wire.h.
+ */
 #ifndef DRIVERS_TRACELAB_COMMAND_H
 #define DRIVERS_TRACELAB_COMMAND_H
 
@@ -11,7 +14,10 @@
 
 #define TRACELAB_FRAME_MAX (TL_PAYLOAD_MAX + 5)
 #define TRACELAB_DATA_MAX 64
-/** How far ahead an actuation must be when it arrives (Lim et al. 2015, IV-D: sent at least 70 us in advance). */
+/**
+ * How far ahead an actuation must be when it arrives (Lim et al. 2015, IV-D: sent at least 70 us in
+ * advance).
+ */
 #define TRACELAB_AHEAD_NS 70000
 
 struct tracelab_command {

@@ -3,7 +3,10 @@
 
 #include <string.h>
 
-/* The count of packets goes round at 65536. One that is half of that ahead may as well have gone back: bytes came twice. */
+/*
+ * The count of packets goes round at 65536. One that is half of that ahead may as well have gone
+ * back: bytes came twice.
+ */
 #define MISSING_MAX 32768u
 
 static uint32_t get32(const uint8_t *p)

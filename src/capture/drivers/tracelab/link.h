@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a TraceLab observer sends over SPI, as bytes: blocks that are whole, and what is missing between them. Pure; nothing is
- * allocated. The layout is in firmware/lib/wire/tracelab_wire.h.
+ * What a TraceLab observer sends over SPI, as bytes: blocks that are whole, and what is missing
+ * between them. Pure; nothing is allocated. The layout is in firmware/lib/wire/tracelab_wire.h.
  *
- * Transactions need no boundaries here: each begins with a SYNC word that is checked by itself. A block is handed on when
- * the SYNC behind it has proved it. After bytes that were lost, added or turned the next SYNC is looked for, byte by byte (a
- * transaction begins with a byte), and believed if the whole block behind it holds.
+ * Transactions need no boundaries here: each begins with a SYNC word that is checked by itself. A
+ * block is handed on when the SYNC behind it has proved it. After bytes that were lost, added or
+ * turned the next SYNC is looked for, byte by byte (a transaction begins with a byte), and believed
+ * if the whole block behind it holds.
  */
 #ifndef DRIVERS_TRACELAB_LINK_H
 #define DRIVERS_TRACELAB_LINK_H

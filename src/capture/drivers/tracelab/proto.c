@@ -4,7 +4,10 @@
 #include <assert.h>
 #include <string.h>
 
-/* The events' queue holds 1024, and takes 16 cycles of SRAM each; when SPI is what limits, 3 us each. */
+/*
+ * The events' queue holds 1024, and takes 16 cycles of SRAM each; when SPI is what limits, 3 us
+ * each.
+ */
 #define HOLD_CYCLES (20 * (uint64_t)(TL_CLOCK_HZ / 1000))
 #define BACK_CYCLES ((uint64_t)TL_CLOCK_HZ)
 #define STEER_ROUND 16000000 /* TL_PPS_AVERAGE * TL_SECOND_TICKS */
@@ -106,7 +109,9 @@ uint64_t tracelab_raw(const struct tracelab *t, uint64_t time)
 	while (i > oldest && t->steer[i % TRACELAB_STEERS].at > time);
 	n = (int64_t)(time - t->steer[i % TRACELAB_STEERS].at);
 	raw = (int64_t)t->steer[i % TRACELAB_STEERS].raw + TL_TICK_CYCLES * n;
-	/* a setting holds for a second; far beyond that, which is months, the product would not fit */
+	/*
+	 * a setting holds for a second; far beyond that, which is months, the product would not fit
+	 */
 	if (n < STEERED_MAX && n > -STEERED_MAX)
 		raw += longer(n, t->steer[i % TRACELAB_STEERS].eighths);
 	return raw < 0 ? 0 : (uint64_t)raw;
@@ -177,7 +182,10 @@ static void end_old_gap(struct tracelab *t, uint64_t tick, struct sink *s)
 		end_gap(t, OTHERS, tick, s);
 }
 
-/* Divider settings may be missing; the next one comes within a second. Nobody knows what they were, but how far they go. */
+/*
+ * Divider settings may be missing; the next one comes within a second. Nobody knows what they were,
+ * but how far they go.
+ */
 static void slip(struct tracelab *t, uint64_t tick, struct sink *s)
 {
 	size_t last = (t->n_steers - 1) % TRACELAB_STEERS;
@@ -266,7 +274,10 @@ static uint64_t sample_time(const struct tracelab *t, uint64_t number)
 	return t->power_time + number * period;
 }
 
-/* The number of a sample after some were lost: the one of those that end so whose time is nearest to now. */
+/*
+ * The number of a sample after some were lost: the one of those that end so whose time is nearest
+ * to now.
+ */
 static uint64_t number_near(const struct tracelab *t, uint16_t low)
 {
 	uint64_t period = (uint64_t)t->opts.period * TL_TICK_CYCLES, now = t->number;
@@ -444,8 +455,8 @@ static void take_acted(struct tracelab *t, uint32_t p, struct sink *s)
 }
 
 /*
- * False: no room; the same again, then. Where time goes back by more than any queue holds, bytes came a second time, or those
- * of another run: what they tell has no place here.
+ * False: no room; the same again, then. Where time goes back by more than any queue holds, bytes
+ * came a second time, or those of another run: what they tell has no place here.
  */
 static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 {
@@ -543,7 +554,10 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 	return true;
 }
 
-/* From when on events may be missing: those that are older have come, or nobody waits for them any more. */
+/*
+ * From when on events may be missing: those that are older have come, or nobody waits for them any
+ * more.
+ */
 static uint64_t not_before(const struct tracelab *t)
 {
 	uint64_t held_back = t->newest > HOLD_CYCLES ? t->newest - HOLD_CYCLES : 0;

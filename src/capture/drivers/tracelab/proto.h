@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Packets of a TraceLab observer to records. Pure; nothing is allocated. The layout is in firmware/lib/wire/tracelab_wire.h.
+ * Packets of a TraceLab observer to records. Pure; nothing is allocated. The layout is in
+ * firmware/lib/wire/tracelab_wire.h.
  *
- * Ticks are cycles of the observer's clock (10 ns) in both modes. In paper mode stamps are ticks of the steered system time; the
- * cycle with which a tick began is rebuilt from the divider's settings. So a stamp is early by up to a tick: the resolution is
- * TL_TICK_CYCLES. A good PPS stands at its own cycle, by the offset detector.
+ * Ticks are cycles of the observer's clock (10 ns) in both modes. In paper mode stamps are ticks of
+ * the steered system time; the cycle with which a tick began is rebuilt from the divider's
+ * settings. So a stamp is early by up to a tick: the resolution is TL_TICK_CYCLES. A good PPS
+ * stands at its own cycle, by the offset detector.
  *
- * Records come in order. What overtook the events (samples, pulses, actuations) is held back until the events have come
- * as far, or for HOLD_NS.
+ * Records come in order. What overtook the events (samples, pulses, actuations) is held back until
+ * the events have come as far, or for HOLD_NS.
  *
- * A loss is a gap, from the first tick of which something may be missing to one behind which nothing is: behind it
- * the lines come as DRIVER_LEVELS. What the gateware dropped is counted exactly; so are packets that SPI lost, by 65536. Packets
- * whose time cannot be told, as the marker before them was lost, are counted as lost.
- * Where settings of the divider may have been lost, a slip says by how much raw time may be off.
+ * A loss is a gap, from the first tick of which something may be missing to one behind which
+ * nothing is: behind it the lines come as DRIVER_LEVELS. What the gateware dropped is counted
+ * exactly; so are packets that SPI lost, by 65536. Packets whose time cannot be told, as the marker
+ * before them was lost, are counted as lost. Where settings of the divider may have been lost, a
+ * slip says by how much raw time may be off.
  */
 #ifndef DRIVERS_TRACELAB_PROTO_H
 #define DRIVERS_TRACELAB_PROTO_H
@@ -52,8 +55,8 @@ struct tracelab_gap {
 	bool on;
 	uint64_t from, lost;
 	enum cvl_gap why;
-	uint64_t
-		seen; /* the latest tick when it was last told of: HOLD_NS behind it nothing is missing */
+	/* the latest tick when it was last told of: HOLD_NS behind it nothing is missing */
+	uint64_t seen;
 };
 
 struct tracelab {
@@ -98,8 +101,8 @@ struct tracelab {
 void tracelab_init(struct tracelab *t, const struct tracelab_opts *opts);
 
 /**
- * Take of @n bytes of SPI, cut anywhere, what gives at most @max records (TRACELAB_OUT_MIN and up). Returns how many, *used of the
- * bytes; less than @n only if @out is full.
+ * Take of @n bytes of SPI, cut anywhere, what gives at most @max records (TRACELAB_OUT_MIN and up).
+ * Returns how many, *used of the bytes; less than @n only if @out is full.
  */
 size_t tracelab_feed(struct tracelab *t, const uint8_t *bytes, size_t n, struct driver_record *out,
 		     size_t max, size_t *used);
