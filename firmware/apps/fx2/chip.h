@@ -35,7 +35,7 @@ void chip_abort(void);
 /** Packets that wait for the host, 0 to FX2_BUFFERS. */
 uint8_t chip_packets(void);
 
-/** Make a packet of what is in the buffer that is being filled, be it nothing. Needs a free buffer. */
+/** Make a packet of what is in the buffer that is being filled, even if empty. Needs a free buffer. */
 void chip_commit(void);
 
 /** Abort, and throw away whatever waits for the host. */
