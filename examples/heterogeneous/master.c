@@ -187,7 +187,7 @@ static void begin_tracing(struct master *m, const char *directory)
 	}
 }
 
-/* Events stay in the ring until somebody reads them; wait for him. */
+/* Events stay in the ring until they are read; wait for that. */
 static void wait_for_drain(struct master *m)
 {
 	const uint64_t from = link_now();
@@ -196,7 +196,8 @@ static void wait_for_drain(struct master *m)
 	tracer_flush(&m->tracer);
 	while (!tracersync_load(&m->tracer.ring->consumed)) {
 		if (link_now() - from > START_NS) {
-			fprintf(stderr, "nobody reads the traces: coeval capture --driver shm\n");
+			fprintf(stderr,
+				"no reader for the traces; start one with coeval capture --driver shm\n");
 			exit(4);
 		}
 		link_sleep(5000000);

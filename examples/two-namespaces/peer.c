@@ -85,7 +85,7 @@ static int ask(struct tracer *t, int fd, uint32_t exchanges)
 	for (uint32_t i = 0, tries = 0; i < exchanges; i++) {
 		trace_work(t, "measure", i);
 		if (put(t, fd, 2 * i) || get(t, fd, &seq)) {
-			/* nobody answers yet */
+			/* no response yet */
 			if (!answers && ++tries == TRIES)
 				return fail("no answer");
 			pause_ms(50);
@@ -103,7 +103,7 @@ static int answer(struct tracer *t, int fd)
 
 	for (;;) {
 		if (get(t, fd, &seq))
-			return fail("nobody asks");
+			return fail("no request received");
 		if (seq == UINT32_MAX)
 			return 0;
 		trace_work(t, "control", work++);
@@ -158,7 +158,7 @@ int main(int argc, char **argv)
 		setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 		if (recvfrom(fd, NULL, 0, MSG_PEEK, (struct sockaddr *)&a, &n) < 0 ||
 		    connect(fd, (struct sockaddr *)&a, n))
-			return fail("nobody asks");
+			return fail("no request received");
 	}
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	return asks ? ask(t, fd, (uint32_t)atoi(argv[4])) : answer(t, fd);

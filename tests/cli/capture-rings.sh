@@ -20,7 +20,7 @@ clocks() {
 	coeval info "$1" | awk '$1 ~ /^program/ && /MHz/ { print $1 }'
 }
 
-echo "== killed, and gone on with: one clock, and nothing is missing"
+echo "== killed, and resumed: one clock, and nothing is missing"
 ./program ring-slow 200000 $ring &
 program=$!
 for _ in 1 2 3; do
@@ -35,7 +35,7 @@ capture s --duration 300ms >/dev/null
 clocks s
 coeval show s --json >s.json && python3 "$SRC/tests/tracer/count.py" s.json 0:200000
 
-echo "== ended in the middle of a packet, and gone on with"
+echo "== ended in the middle of a packet, and resumed"
 rm -f $ring $ring.metadata
 ./program ring-slow 30000 $ring &
 until [ -e $ring ]; do sleep 0.01; done

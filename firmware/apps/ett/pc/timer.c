@@ -101,7 +101,7 @@ static struct ett_rate measure(struct counter *c)
 	}
 	last = look_well(c);
 	r = ett_rate(&first, &last, c->hz);
-	/* Where nobody looked for that long, it may have gone round unseen. */
+	/* If not read for that long, it may have wrapped unnoticed. */
 	return 2 * ett_ns(c->longest, r.hz) < ett_ns(c->mask, c->hz) ? r : none;
 }
 
