@@ -41,7 +41,7 @@ int scpi_ask_block(struct scpi *s, const char *line, size_t expect, unsigned cha
  */
 int scpi_check(struct scpi *s, const char *after, struct cvl_error *err);
 
-/** Throw away errors, and answers nobody waits for. */
+/** Throw away errors, and unexpected answers. */
 int scpi_clear(struct scpi *s, struct cvl_error *err);
 
 /**

@@ -154,7 +154,7 @@ static void claims(struct maker *m, double most)
 	}
 }
 
-/* Analyzers that were started by hand say nothing of when, or something that nobody vouches for. */
+/* Analyzers that were started by hand say nothing of when, or something unreliable. */
 static void no_claims(struct maker *m)
 {
 	for (size_t c = 0; c < m->w->n; c++)

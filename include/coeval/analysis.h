@@ -18,7 +18,7 @@ CVL_BEGIN_DECLS
 struct cvl_analysis;
 
 /**
- * What an analysis is made of, for whoever writes one. Functions return 0 or a negative code with
+ * What an analysis is made of, for authors of one. Functions return 0 or a negative code with
  * @err filled.
  */
 struct cvl_analysis_kind {

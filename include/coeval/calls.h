@@ -218,7 +218,7 @@ struct cvl_calls_thread {
 	char *name;        /* NULL: the core itself */
 	const char *label; /* "node", "node/1" (its core), "node/task" */
 	const char *task;  /* the last part of it alone: "task" */
-	bool idle;         /* nobody runs when it does */
+	bool idle;         /* the core is idle when it runs */
 	bool interrupt;
 	uint64_t spans;
 	int64_t busy; /* ns that it ran, as far as known */
@@ -245,7 +245,7 @@ struct cvl_calls_repairs {
 /** What made a span longer than usual. */
 enum cvl_calls_cause {
 	CVL_CALLS_PREEMPTED,
-	CVL_CALLS_SWITCHED, /* out, and nobody said why */
+	CVL_CALLS_SWITCHED, /* out, for an unknown reason */
 	CVL_CALLS_BLOCKED,
 	CVL_CALLS_WAITED,
 	CVL_CALLS_HIDDEN,
@@ -273,7 +273,7 @@ struct cvl_calls_finding {
 enum cvl_calls_step_kind {
 	CVL_CALLS_STEP_RUN,
 	CVL_CALLS_STEP_PREEMPTED, /* @by ran */
-	CVL_CALLS_STEP_SWITCHED,  /* out: @by ran, and nobody said why */
+	CVL_CALLS_STEP_SWITCHED,  /* out: @by ran, for an unknown reason */
 	CVL_CALLS_STEP_BLOCKED,
 	CVL_CALLS_STEP_MESSAGE, /* from @by to @thread */
 };

@@ -100,7 +100,7 @@ CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick 
 CVL_API enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
 CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 
-/** The knots and ends a map was made of, for whoever stores it. The array belongs to the map. */
+/** The knots and ends a map was made of, for storing it. The array belongs to the map. */
 CVL_API void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
 
 CVL_END_DECLS

@@ -270,7 +270,7 @@ struct cvl_visitor {
 	void (*begin)(void *ctx, const char *name, const struct cvl_type *type, uint64_t n);
 	void (*end)(void *ctx, const struct cvl_type *type);
 	/**
-	 * A scope begins, if it exists and is not empty; NULL where nobody cares. Its struct
+	 * A scope begins, if it exists and is not empty; NULL: not wanted. Its struct
 	 * follows by begin().
 	 */
 	bool (*scope)(void *ctx, enum cvl_scope scope); /* false: skip this scope */

@@ -102,7 +102,7 @@ struct cvl_report {
  * CVL_E_CANCELLED, what it opened is closed, and what was stored so far is kept.
  */
 struct cvl_progress {
-	bool (*fn)(void *ctx, uint64_t done, uint64_t total); /* NULL: nobody is told */
+	bool (*fn)(void *ctx, uint64_t done, uint64_t total); /* NULL: not called */
 	void *ctx;
 };
 

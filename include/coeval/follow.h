@@ -55,7 +55,7 @@ enum cvl_follow_news {
 	 * clocks were added: the timeline is another one, which goes on where the one before ended
 	 */
 	CVL_FOLLOW_RENEWED,
-	CVL_FOLLOW_ENDED, /* nobody writes to the session any more, and all of it was handed out */
+	CVL_FOLLOW_ENDED, /* the session is no longer written to, and all of it was handed out */
 };
 
 /**

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a format, a driver or an estimator can be told, for whoever shows it to people.
+ * What a format, a driver or an estimator can be told, for help texts.
  *
  * Each member of a table names the options that it heeds, by the names that the options have
  * everywhere (those of its options' struct, with dashes between words), and what they mean to it.

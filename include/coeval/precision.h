@@ -85,7 +85,7 @@ struct cvl_precision_opts {
 	 * line's name alone means its rise.
 	 */
 	struct cvl_selector *between;
-	bool across; /* also durations within which nobody looked for a while */
+	bool across; /* also durations with a pause in the observation */
 };
 
 struct cvl_precision_result {

@@ -18,7 +18,7 @@
  *   SLIP     the count may be off       0                half-width, ticks    last sure tick
  *
  * From a SLIP on ticks may be off by its half-width against those up to its last sure tick: a clock
- * was restarted, or stopped for a time that nobody knows exactly. Between themselves ticks on
+ * was restarted, or stopped for a time not known exactly. Between themselves ticks on
  * either side hold.
  *
  * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
@@ -66,9 +66,9 @@ enum cvl_gap {
 	CVL_GAPS
 };
 
-/** How many, when nobody knows. */
+/** How many, when unknown. */
 #define CVL_LOST_UNKNOWN UINT64_MAX
-/** Last lost tick, when nobody knows: the gap is open-ended. */
+/** Last lost tick, when unknown: the gap is open-ended. */
 #define CVL_TICK_UNKNOWN UINT64_MAX
 
 /** Short stable names, such as "edge" and "overflow". */

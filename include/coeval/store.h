@@ -122,8 +122,8 @@ CVL_API int cvl_writer_edge_within(struct cvl_writer *w, struct cvl_tick tick, u
 				   uint64_t levels, struct cvl_error *err);
 
 /**
- * Lines show @levels from @tick on, but for those in @unknown, of which nobody knows what they
- * show; of a clock described so. Before any record it says what was known at the beginning.
+ * Lines show @levels from @tick on, but for those in @unknown, whose level is unknown; of a clock
+ * described so. Before any record it says what was known at the beginning.
  */
 CVL_API int cvl_writer_edge_unknown(struct cvl_writer *w, struct cvl_tick tick, uint64_t levels,
 				    uint64_t unknown, struct cvl_error *err);
@@ -219,7 +219,7 @@ struct cvl_stored {
 	uint64_t metadata_bytes;
 	uint64_t bytes; /* of the stream */
 	uint64_t packets;
-	/* as struct cvl_stream_stats counts them; CVL_LOST_UNKNOWN: nobody counted */
+	/* as struct cvl_stream_stats counts them; CVL_LOST_UNKNOWN: not counted */
 	uint64_t records;
 	uint64_t seen,
 		gaps; /* records without restated levels, and gaps; CVL_LOST_UNKNOWN as well */

@@ -126,7 +126,7 @@ CVL_API struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
  * part, which only lessens the difference. What the captures cannot resolve is uniform, where that
  * rule fails: it always adds. So does what sources of their own may be off, which may be all bias:
  * of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two
- * groups are apart by whole periods that nobody knows: CVL_BOUND_UNKNOWN.
+ * groups are apart by an unknown number of periods: CVL_BOUND_UNKNOWN.
  */
 CVL_API int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 

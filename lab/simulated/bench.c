@@ -18,8 +18,9 @@
 enum { TARGET, MULTIMETER, SCOPE, TERMINALS };
 
 struct terminal {
-	int master, slave; /* the slave is kept open, so that nobody's leaving hangs up */
-	char line[1024];   /* of an instrument, as far as it came */
+	int master,
+		slave;   /* the slave is kept open, so that a client that closes does not hang up */
+	char line[1024]; /* of an instrument, as far as it came */
 	size_t n;
 };
 
@@ -55,7 +56,7 @@ static bool is_time(const struct world *w, enum sim_fault fault, unsigned number
 	       (!w->o.times || w->faults < w->o.times);
 }
 
-/* Write all, unless nobody reads: terminals take 4096 bytes. */
+/* Write all, unless it is not read: terminals take 4096 bytes. */
 static void put(struct world *w, int which, const void *bytes, size_t n)
 {
 	const char *b = bytes;

@@ -67,7 +67,7 @@ static bool keep(struct sync_node *n, double t, const uint8_t *packet, size_t le
 	return true;
 }
 
-/* What leaves before the world begins is nobody's. */
+/* What leaves before the world begins is not recorded. */
 static void node_sent(void *ctx, double t, const uint8_t *packet, size_t n)
 {
 	struct sync_node *node = ctx;

@@ -80,7 +80,7 @@ static uint8_t *buffer(struct urb *u)
 
 /* ---- control ---- */
 
-/* FX2_START: time goes on while nobody samples. */
+/* FX2_START: time goes on while nothing is sampled. */
 static void before_start(struct usb_port *p)
 {
 	const gint64 now = g_get_monotonic_time();

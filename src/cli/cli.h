@@ -83,7 +83,7 @@ int cli_flush(void);
 struct progress {
 	const char *what;
 	bool on, drawn;
-	bool again; /* what is done went back: a second pass, whose share of all nobody knows */
+	bool again; /* what is done went back: a second pass, whose share of the whole is unknown */
 	uint64_t done;
 	int64_t last_ms;
 };

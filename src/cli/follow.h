@@ -6,7 +6,7 @@
 #include <coeval/sync.h>
 
 /**
- * Until nobody writes to the session at @path any more: write sync.json, and print the records up
+ * Until the session at @path is no longer written to: write sync.json, and print the records up
  * to where no mark can change a time any more. Returns 0 or a negative code.
  */
 int follow_session(const char *path, const struct cvl_sync_opts *opts, bool json,

@@ -126,7 +126,7 @@ static int put_gaps(const struct precision_view *v, struct cvl_out *o,
 		return 0;
 	cvl_out_text(o, "\ngaps: ");
 	cli_count(o, c->gaps, "time");
-	cvl_out_text(o, " nobody looked");
+	cvl_out_text(o, " unobserved");
 	if (c->step.ticks)
 		cvl_out_printf(o, ", %.4g %% of all",
 			       100 * (double)c->gap_sum / (double)c->step.ticks);

@@ -358,7 +358,7 @@ static int build_tree(struct config *c)
 		b.at = b.begin = 3;
 	if (!yaml_parser_initialize(&b.parser))
 		return cvl_no_memory(c->err);
-	/* UTF-16 has other offsets, and nobody writes it */
+	/* UTF-16 has other offsets, and is not in use */
 	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b.parser, (const unsigned char *)c->text + b.begin,
 				     c->len - b.begin);

@@ -23,7 +23,7 @@
 
 /** Packets that wait for a timestamp; more are given away with an open end. */
 #define ITM_CLOCK_HOLD 4096
-/** An end that nobody knows. */
+/** An unknown end. */
 #define ITM_OPEN UINT64_MAX
 /** A slip of which nothing is known. */
 #define ITM_SLIP_UNKNOWN ((uint64_t)INT64_MAX)

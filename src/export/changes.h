@@ -14,7 +14,7 @@ struct change {
 	struct cvl_time time;
 	bool level;
 	bool first;    /* the stream's levels at its beginning: nothing changed here */
-	bool restated; /* the same after nothing was known of it: nobody knows whether it changed */
+	bool restated; /* the same after nothing was known of it: whether it changed is unknown */
 };
 
 struct changes {

@@ -126,7 +126,7 @@ static int64_t gap_end(const struct exporter *x, const struct cvl_slice *sl, siz
 	return until < sl->time[i].ns ? sl->time[i].ns : until;
 }
 
-/* Lines are not known to be high any more. A gap whose end nobody knows has none here either. */
+/* Lines are not known to be high any more. A gap of unknown end has none here either. */
 static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;

@@ -438,7 +438,7 @@ static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 	text[w->n - 1] = '\0';
 	number = strlen(text) == w->n - 1 && !cvl_text_real(text, &value);
 	if (!number && !strcasecmp(text, "nan")) {
-		number = true; /* a value that nobody knows */
+		number = true; /* an unknown value */
 		value = (double)NAN;
 	}
 	/* simulators do print inf; there is no reading behind it */

@@ -70,7 +70,7 @@ struct vcd_var {
 	uint8_t *line;  /* of a vector: the line that each of its lowest bits is; NULL: none is */
 	char *id;
 	size_t id_len;
-	char *name; /* NULL once nobody needs it */
+	char *name; /* NULL once it is not needed */
 	/* What it did at the current time; kept here until the time goes on. */
 	uint64_t times;
 	double real;

@@ -9,14 +9,14 @@
  *   poll_step   low, high, count, ticks       so many steps of low to high ticks, and their sum
  *   poll_span   low, high, count, ticks       the same of two steps, the bracket that an event
  *               would have got
- *   poll_gap    ticks, cause, detail          nobody looked for so long, up to its own tick
+ *   poll_gap    ticks, cause, detail          not observed for so long, up to its own tick
  *   poll_counter cpu, step, apart, limit      of the clock's processor beside that of another: the
  *                                            step in which they advance, by how many ticks they
  *                                            were shown to differ at worst, and by how many they
  *                                            may at most
  *   poll_fact   name, value, state            of the machine: state is "good", "bad" or "unknown"
  *
- * Numbers are u64, the others strings. Several poll_loop of one clock (a capture gone on with) add
+ * Numbers are u64, the others strings. Several poll_loop of one clock (a resumed capture) add
  * up.
  */
 #ifndef FORMATS_LOOP_EVENTS_H

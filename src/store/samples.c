@@ -197,7 +197,10 @@ static int put_watched(struct cvl_samples *s, size_t n, struct cvl_error *err)
 	return rc;
 }
 
-/* Whatever the first sample shows is the level from there on, be it an edge from 0 or not. */
+/*
+ * Whatever the first sample shows is the level from there on, whether that is an edge from 0 or
+ * not.
+ */
 static int put_levels(struct cvl_samples *s, const unsigned char *p, struct cvl_error *err)
 {
 	const struct cvl_scan_out one = { s->tick, s->level, 1 };

@@ -91,7 +91,7 @@ static int forget_sync(const struct cvl_session *s, const bool *out, struct cvl_
 	return rc;
 }
 
-/* A truth that cannot be read is left to be told by whoever needs it. */
+/* A truth that cannot be read is reported where it is needed. */
 static int forget_truth(const struct cvl_session *s, const bool *out, struct cvl_error *err)
 {
 	struct cvl_sync *truth;

@@ -32,11 +32,11 @@ struct band_point {
 struct band {
 	struct band_point *point;
 	size_t n, capacity;
-	double rho;                 /* of the limits it was made with, ns per ns */
-	bool empty;                 /* contradiction: no theta fulfils all limits */
-	size_t cuts;                /* places where theta stepped, of a clock that can be set */
-	int64_t cut_from, cut_to;   /* x between which the first of them is */
-	int64_t sure_from, sure_to; /* x between which one step that nobody saw is allowed for */
+	double rho;                     /* of the limits it was made with, ns per ns */
+	bool empty;                     /* contradiction: no theta fulfils all limits */
+	size_t cuts;                    /* places where theta stepped, of a clock that can be set */
+	int64_t cut_from, cut_to;       /* x between which the first of them is */
+	int64_t sure_from, sure_to;     /* x between which one unobserved step is allowed for */
 	uint32_t worst_low, worst_high; /* the observations that contradict most */
 	long double worst;              /* by how many ns */
 };

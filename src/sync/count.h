@@ -26,7 +26,7 @@ struct pulse_count {
 	double jitter_ns; /* robust sd about the count's own course */
 	double rate_ppm;  /* how far the clock is off by these pulses. Positive: it runs fast */
 	bool too_fast;    /* they fit only if it is off by more than was stated */
-	/* pulses behind (or before) a pause so long that nobody can tell how many were missed */
+	/* pulses behind (or before) a pause so long that the number missed is unknown */
 	size_t aside;
 	double pause_ns; /* the shortest of these pauses */
 };

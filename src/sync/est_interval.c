@@ -27,7 +27,7 @@ struct work {
 	double timeline_drift_ppm; /* where the timeline is no clock's */
 	struct band *band;         /* one a clock */
 	size_t *canonical;
-	size_t ref;   /* whose time is the timeline; SIZE_MAX: nobody's */
+	size_t ref;   /* whose time is the timeline; SIZE_MAX: none */
 	double scale; /* of the drift limits */
 	bool cut;     /* no clock is believed not to have been set */
 	struct band_limit *limit;
@@ -256,8 +256,8 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 }
 
 /*
- * Limits that had to be widened, clocks that were set though nobody said that they can be, or more
- * than once, prove nothing.
+ * Limits that had to be widened, clocks that were set though it was not stated that they can be, or
+ * more than once, prove nothing.
  */
 static enum cvl_bound_kind kind_of(const struct work *w, const struct band *b, double relaxed)
 {

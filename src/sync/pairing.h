@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which send and which receive are one message, for clocks of which nobody knows yet how far they
- * are apart.
+ * Which send and which receive are one message, for clocks of which it is not yet known how far
+ * they are apart.
  *
  * Only what cannot be otherwise becomes a message. A key that more than one clock sends (a packet
  * that is forwarded) says nothing to a receive that both may have caused. Keys that come again,

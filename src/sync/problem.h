@@ -33,7 +33,7 @@ struct sync_clock {
 	/* where its records begin: what it claims of wall-clock time was true there */
 	int64_t start_x;
 	int64_t start_bound_ns;  /* how far that may be off UTC; 0: not stated */
-	const char *host;        /* whose clock it claims that by, "": nobody's */
+	const char *host;        /* whose clock it claims that by, "": none */
 	int64_t host_bound_ns;   /* how far it may be off that; 0: not stated */
 	struct track_slip *slip; /* in nominal time; in order */
 	size_t n_slips, cap_slips;
@@ -118,7 +118,7 @@ extern const struct estimator estimator_hull, estimator_interval, estimator_line
 	estimator_tracelab, estimator_regress, estimator_kalman, estimator_lag, estimator_smooth;
 
 /**
- * Whether whoever asked wants it to go on: 0, or CVL_E_CANCELLED. Asked between clocks, and each so
+ * Whether the caller wants it to continue: 0, or CVL_E_CANCELLED. Asked between clocks, and each so
  * many marks or rounds.
  */
 static inline int sync_go_on(const struct sync_problem *p, struct cvl_error *err)

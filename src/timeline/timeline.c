@@ -191,7 +191,7 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 }
 
 /*
- * Leave out of the batch what nobody asks for. Whether an edge is asked for cannot be foreseen, so
+ * Leave out of the batch what is not asked for. Whether an edge is asked for cannot be foreseen, so
  * that all are copied, and the next one goes over those that are not.
  */
 static void pick(struct source *s)

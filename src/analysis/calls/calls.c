@@ -131,7 +131,7 @@ static void add_parts(struct cvl_calls_parts *to, const struct cvl_calls_parts *
 	to->hidden += p->hidden;
 }
 
-/* Count a span, which is closed, and tell of it. @f: its frame; NULL: nobody saw it begin. */
+/* Count a span, which is closed, and tell of it. @f: its frame; NULL: its begin was not seen. */
 static void told(struct calls *c, struct thread *t, const struct cvl_calls_span *s, uint32_t cost,
 		 const struct frame *f)
 {

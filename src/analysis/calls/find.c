@@ -232,7 +232,7 @@ int calls_find_span(struct calls_find *f, const struct cvl_calls_span *s)
 	uint64_t at;
 
 	if (s->marks & unsure || s->function == CVL_CALLS_NONE)
-		return 0; /* how long it took nobody knows */
+		return 0; /* how long it took is unknown */
 	while (f->n_functions <= s->function) {
 		if (cvl_room(&f->function, f->n_functions, &f->room_functions,
 			     sizeof(*f->function)))

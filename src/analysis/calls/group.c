@@ -17,7 +17,7 @@ static const char *where(const struct study *s, const struct cvl_calls_finding *
 	return t->core == CVL_CALLS_NONE ? s->node[t->node] : s->core[t->core].label;
 }
 
-/* Whoever ran instead by its name on its core; whoever was waited for with it. */
+/* What ran instead by its name on its core; what was waited for with it. */
 static const char *culprit(const struct study *s, const struct cvl_calls_finding *f)
 {
 	return f->by == CVL_CALLS_NONE      ? "" :

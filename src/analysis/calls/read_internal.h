@@ -10,17 +10,17 @@
 struct function {
 	uint64_t number;
 	bool is_number, hex;
-	char *name; /* NULL as long as nobody asked for the one of a number */
+	char *name; /* NULL until the one of a number is asked for */
 };
 
 struct task {
-	char *label;  /* whole; NULL as long as nobody asked */
+	char *label;  /* whole; NULL until it is asked for */
 	bool is_core; /* of which no tasks are known */
 };
 
 struct core_name {
 	char *text;  /* its number or name */
-	char *label; /* whole; NULL as long as nobody asked */
+	char *label; /* whole; NULL until it is asked for */
 };
 
 struct stream {

@@ -178,7 +178,7 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 
 	if (rc)
 		return rc;
-	/* exchanges that only tie clocks are nobody's messages, unless they are asked for */
+	/* exchanges that only tie clocks are not messages, unless they are asked for */
 	rules_drop(&s->recalled, 0, "tracer");
 	calls_kept_init(&s->kept, opts->kept ? opts->kept : KEPT);
 	if (!opts->config)

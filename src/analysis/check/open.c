@@ -159,7 +159,7 @@ static int list_targets(const struct check *c, struct stream_state *st)
 	return 0;
 }
 
-/* Of what nobody listens to, the timeline need not tell. */
+/* What is not listened to need not be delivered. */
 static int ask_for(struct check *c, size_t stream)
 {
 	struct stream_state *st = &c->stream[stream];

@@ -88,7 +88,7 @@ int flow_decoder_levels(struct flow_decoder *d, const struct cvl_flow_stamp *sta
 		rc = close_group(d);
 	if (rc || (d->known && levels == d->levels))
 		return rc;
-	if (d->known && state) /* they changed, and nobody saw it */
+	if (d->known && state) /* they changed unseen */
 		rc = flow_decoder_gap(d, stamp, CVL_GAP_UNKNOWN);
 	if (!d->known) {
 		d->known = true;

@@ -98,7 +98,7 @@ double freq_static_w(const struct freq_set *set);
  */
 double freq_alpha_c(const struct freq_set *set, size_t skip);
 
-/* ---- what is behind the public types, for whoever simulates tasks ---- */
+/* ---- what is behind the public types, for the simulator of tasks ---- */
 
 const struct device *freq_device_of(const struct cvl_freq_device *device);
 /** Empty; @name must outlive it. NULL: out of memory. */

@@ -27,7 +27,7 @@ struct precision_mark {
 	bool dark;     /* one of these lines is unknown */
 	bool open;     /* a duration */
 	uint64_t from, half;         /* its begin */
-	bool gap;                    /* nobody looked since: */
+	bool gap;                    /* not observed since: */
 	uint64_t gap_from;           /* the first time */
 	uint64_t last_from, last_to; /* latest gap */
 	bool any_gap;

@@ -169,7 +169,7 @@ static int add_fact(struct precision_reader *r, struct cvl_precision_clock *c,
 {
 	struct cvl_precision_fact *grown;
 
-	/* a capture gone on with tells them anew */
+	/* a resumed capture tells them anew */
 	if (c->n_facts == FACTS)
 		return 0;
 	grown = reallocarray(c->fact, c->n_facts + 1, sizeof(*grown));

@@ -136,7 +136,7 @@ int64_t task_reach_of(struct cvl_bound b);
  */
 int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns);
 
-/** Those that overlap @from to @to, or are so near that nobody can tell; @from must not fall. */
+/** Those that overlap @from to @to, or are so near that it cannot be told; @from must not fall. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);
 
 /**

@@ -21,7 +21,7 @@
 #include <coeval/record.h>
 #include <coeval/store.h>
 
-/** The clock of @analyzer ran on, but nobody saw its samples. */
+/** The clock of @analyzer ran on, but its samples were not seen. */
 struct driver_loss {
 	enum cvl_gap why;
 	uint64_t samples; /* missing; the middle of what is possible */
@@ -30,7 +30,7 @@ struct driver_loss {
 
 /** What an analyzer that stamps by itself tells, in place of samples. */
 enum driver_what {
-	/* what the lines show, nobody having seen them change: at the start, and behind a gap */
+	/* what the lines show, their change not having been seen: at the start, and behind a gap */
 	DRIVER_LEVELS,
 	DRIVER_EDGE,
 	DRIVER_SAMPLE,

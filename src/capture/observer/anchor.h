@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * When a tick was, by the host's clock: kept on disk beside a session's traces, so that a capture
- * which died can be gone on with and the time in between be known to a few ms.
+ * which died can be resumed and the time in between be known to a few ms.
  */
 #ifndef OBSERVER_ANCHOR_H
 #define OBSERVER_ANCHOR_H
@@ -22,7 +22,7 @@ struct anchor {
 
 /**
  * Move @a, made at the start of a capture, to @tick, whose sample has been handed on: it is not
- * later than now. How old it is nobody knows, since the host may have been busy for long; the
+ * later than now. How old it is is unknown, since the host may have been busy for long; the
  * crystal may be off by DRIVER_CRYSTAL_PPM.
  */
 struct anchor anchor_at(const struct anchor *a, uint64_t rate_hz, uint64_t tick);
@@ -41,7 +41,7 @@ struct driver_loss anchor_loss(const struct anchor *from, const struct anchor *t
 
 /**
  * Name of the wall clock that @a was read off: of this machine, since it was started, and as long
- * as nobody sets the clock. Two captures with one name agree on the time as well as they were read.
+ * as the clock is not set. Two captures with one name agree on the time as well as they were read.
  */
 void anchor_host(const struct anchor *a, char host[ANCHOR_HOST]);
 

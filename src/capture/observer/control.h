@@ -22,8 +22,8 @@ int control_open(struct control **c, const char *path, char *(*command)(void *ct
 		 void *ctx, struct cvl_error *err);
 size_t control_wait_for(const struct control *c, struct pollfd *fds, size_t max);
 /**
- * Serve whoever has written or wants in; never waits. There is always room for one more: the client
- * that was idle longest goes.
+ * Serve clients that have written or connect; never waits. There is always room for one more: the
+ * client that was idle longest goes.
  */
 void control_work(struct control *c);
 /** Closes and removes the socket. NULL is allowed. */

@@ -22,7 +22,7 @@ struct packet_stream {
 	bool begun;           /* the trace holds a packet */
 	uint64_t first, last; /* ticks of it */
 	uint64_t before;      /* ticks of the traces that ended */
-	/* of a trace that is gone on with, up to the first packet that is not in it: */
+	/* of a resumed trace, up to the first packet that is not in it: */
 	bool resumed, rereading;
 	size_t clock; /* its number in the session */
 	uint16_t boot;
@@ -183,7 +183,7 @@ enum first {
 };
 
 /*
- * What a packet is that comes when a trace is gone on with. Another run of the core may have begun;
+ * What a packet is that comes when a trace is resumed. Another run of the core may have begun;
  * a capture that was killed may have stored it; a ring that stops when it is full gives all it has
  * again.
  */

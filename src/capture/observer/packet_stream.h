@@ -18,7 +18,7 @@ struct packet_stream;
 
 /**
  * Strings of @clock, @node, @a and @driver outlive it. If the session has such a clock, of the same
- * program and place, which another capture left, it is gone on with, unless the first packet shows
+ * program and place, which another capture left, it is resumed, unless the first packet shows
  * that the core began again meanwhile.
  */
 int packet_stream_open(struct packet_stream **p, struct cvl_session *session,

@@ -34,8 +34,8 @@ struct stream {
 	unsigned unit;
 	int event[EVENTS_MAX]; /* classes of its analyzer, as the writer knows them */
 	bool resumed, started, ended, failed, edges_within;
-	bool replayed;        /* out of a file or a pipe: nobody knows when it was */
-	struct cvl_tick last; /* of the capture that is gone on with */
+	bool replayed;        /* from a file or a pipe: its time is unknown */
+	struct cvl_tick last; /* of the capture that is resumed */
 	struct anchor start;
 	uint64_t stop_tick; /* nothing is taken from here on; 0: no end */
 	struct stream_counters count;

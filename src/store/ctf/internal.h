@@ -42,7 +42,7 @@ void arena_free(struct arena *arena);
  */
 enum op_code {
 	OP_STOP,
-	OP_ADVANCE, /* align, then move by @bits: fields nobody asked for */
+	OP_ADVANCE, /* align, then move by @bits: fields not asked for */
 	OP_INT,     /* integer or enum of @bits into a value, a slot, a role */
 	OP_FLOAT,
 	OP_STRING,

@@ -423,7 +423,7 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 
 /* ---- reduced programs ---- */
 
-/* What an op comes to when nobody asks for its value; false if it must stay. */
+/* What an op comes to when its value is not asked for; false if it must stay. */
 static bool as_advance(const struct op *op, struct op *advance)
 {
 	*advance = (struct op){

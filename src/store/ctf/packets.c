@@ -46,7 +46,7 @@ int cvl_packets_open(struct cvl_packets **out, const char *path, const char *met
 		free(p);
 		return rc;
 	}
-	flock(p->fd, LOCK_EX | LOCK_NB); /* tells whoever opens the session that we are alive */
+	flock(p->fd, LOCK_EX | LOCK_NB); /* tells readers that the writer is alive */
 	*out = p;
 	return 0;
 }

@@ -573,7 +573,7 @@ static bool last_stamp(struct cvl_stream *s, uint64_t *last)
  * How the stamps of the packet that begins are to be read, where they have fewer bits than the
  * clock and the packet says when it ends. Its own stamps decide where they can: in less than a wrap
  * each stamp has one place. In more, wraps are where stamps step back; if after that there is room
- * for others before the end, or there was none for those, nobody knows which stamps are off.
+ * for others before the end, or there was none for those, it is unknown which stamps are off.
  */
 static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 {

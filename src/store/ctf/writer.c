@@ -56,13 +56,13 @@ struct cvl_writer {
 	bool resumed; /* they were already, by one who is gone */
 
 	bool levels_known;
-	uint64_t levels, unknown; /* of which lines nobody knows them */
+	uint64_t levels, unknown; /* of lines whose level is unknown */
 	unsigned level_bytes;
 
 	uint64_t count, lost, sequence, offset;
 	uint64_t packets;
 	uint64_t restated; /* levels at the begin of packets, which are not counted as records */
-	uint64_t stated;   /* all records that tell levels which nobody saw change */
+	uint64_t stated;   /* all records that tell levels whose change was not seen */
 	uint64_t gaps;
 	bool miscounted;           /* a packet could not be written, or was there when we came */
 	uint64_t first, end;       /* ticks of what is stored */
@@ -148,7 +148,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	}
 }
 
-/* A trace that is gone on with must be described by the very metadata that it has. */
+/* A resumed trace must be described by exactly the metadata it has. */
 static int compare_metadata(const struct cvl_writer *w, const char *path, struct cvl_error *err)
 {
 	char *text = NULL, *there = NULL;
@@ -285,7 +285,7 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (w->fd < 0)
 		return cvl_fail_errno(err, "create", path);
-	flock(w->fd, LOCK_EX | LOCK_NB); /* tells whoever opens the session that we are alive */
+	flock(w->fd, LOCK_EX | LOCK_NB); /* tells readers that the writer is alive */
 	return open_index(w, O_EXCL, err);
 }
 

@@ -217,7 +217,7 @@ int fx2_stream_loss(struct fx2_stream *s, const void *record, size_t n, struct d
 		note_add(note, "loss record %" PRIu32 " instead of %" PRIu32, fx2_get32(r.number),
 			 s->losses + 1);
 
-	/* What it took and did not arrive, or the reverse. Where in the run, nobody can tell. */
+	/* What it took and did not arrive, or the reverse. Where in the run is unknown. */
 	more = sampled_more(s, fx2_get32(r.before), fx2_get32(r.stopped));
 	if (more) {
 		note_add(note,

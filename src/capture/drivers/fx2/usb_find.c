@@ -118,7 +118,7 @@ int fx2_claim(libusb_device *dev, const struct place *place, libusb_device_handl
 	}
 	libusb_set_auto_detach_kernel_driver(*handle, 1);
 	rc = libusb_claim_interface(*handle, FX2_INTERFACE);
-	/* Firmware of others may have no such interface; then nobody can be using it. */
+	/* Firmware of others may have no such interface; then it cannot be in use. */
 	if (rc && rc != LIBUSB_ERROR_NOT_FOUND) {
 		libusb_close(*handle);
 		*handle = NULL;

@@ -4,7 +4,7 @@
  * (Documentation/userspace-api/gpio/chardev.rst): the kernel stamps edges in their interrupt, on
  * CLOCK_MONOTONIC.
  *
- * A stamp is never early. How late it is, nobody bounds: the user says what they trust in.
+ * A stamp is never early. How late it is has no bound: the user states one.
  */
 #ifndef DRIVERS_POLL_GPIO_H
 #define DRIVERS_POLL_GPIO_H

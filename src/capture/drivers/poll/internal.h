@@ -44,7 +44,7 @@ void poll_say_clock(const struct device *d);
 /** At the end: what was odd. */
 void poll_say_oddities(const struct device *d);
 
-/** Why the loop ended though nobody asked for that; 0: somebody did. */
+/** Why the loop ended without being asked to; 0: it was asked. */
 int poll_broke_off(const struct device *d, struct cvl_error *err);
 
 #endif

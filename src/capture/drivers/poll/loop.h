@@ -30,7 +30,7 @@ struct poll_lines {
 enum poll_kind {
 	POLL_LEVELS, /* what the lines show at the start */
 	POLL_CHANGE,
-	POLL_GAP,  /* nobody looked: pulses within may be missing */
+	POLL_GAP,  /* not observed: pulses within may be missing */
 	POLL_FULL, /* changes were seen and could not be told, @lost of them */
 };
 

@@ -65,7 +65,7 @@ void poll_say_oddities(const struct device *d)
 		poll_say(d, false, "%s: no line changed", d->source.text);
 }
 
-/* The loop is at its end, though nobody asked for that. */
+/* The loop ended without being asked to. */
 int poll_broke_off(const struct device *d, struct cvl_error *err)
 {
 	if (d->gone)

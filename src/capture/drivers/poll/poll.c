@@ -29,7 +29,7 @@ static void poll_close(void *state)
 
 	if (d->threaded) {
 		atomic_store(&d->loop->stop, true);
-		/* what it waits to tell, nobody will take */
+		/* what it waits to report will not be taken */
 		for (struct poll_seen seen; !atomic_load(&d->ended);)
 			if (!poll_take(d->loop, &seen))
 				sched_yield();

@@ -32,7 +32,7 @@ int bell_open(struct bell_list *list, const char *text, struct cvl_error *err);
 size_t bell_wait_for(const struct bell_list *list, struct pollfd *fds, size_t max);
 
 /**
- * Take what rang. Does not wait. Returns whether one broke: nobody holds its other end any more.
+ * Take what rang. Does not wait. Returns whether one broke: its other end was closed.
  */
 int bell_hush(struct bell_list *list);
 

@@ -12,7 +12,7 @@
 /* A command of 20 bytes of 10 bits. */
 #define SENDING_NS (20 * 10 * (1000000000ll / TL_BAUD))
 #define TIME_BITS (TL_LOW_BITS + TL_UPPER_BITS)
-#define PATIENCE_S 2 /* after its time, until nobody will tell any more that it was done */
+#define PATIENCE_S 2 /* after its time, until no report that it was done is expected any more */
 
 const char tracelab_lines[] = "T1,T2,T3,T4,T5,ACT1,ACT2,ACT3,PPS";
 

@@ -19,7 +19,7 @@
 struct act_order {
 	struct tracelab_act act;
 	uint64_t id;        /* from 1 on; 0: none */
-	uint64_t done, end; /* when; end: of a pulse. 0: not yet, or nobody knows */
+	uint64_t done, end; /* when; end: of a pulse. 0: not yet, or unknown */
 	bool late;
 };
 

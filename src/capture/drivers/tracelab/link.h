@@ -21,7 +21,7 @@
 #define LINK_BLOCK_BYTES (TL_BLOCK_WORDS * 4u)
 /** Packets of a block at the most. */
 #define LINK_PACKETS (TL_BLOCK_WORDS - 1)
-/** How many are missing, when nobody knows: more than their count can tell. */
+/** How many are missing, when unknown: more than their count can tell. */
 #define LINK_MISSING_UNKNOWN UINT64_MAX
 
 struct tracelab_link {

@@ -433,7 +433,7 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 		break;
 	case TL_CLOCK_REJECTED:
 		r.cls = TRACELAB_REJECTED;
-		if (t->pps_waits) /* to a tick: nobody has measured it better */
+		if (t->pps_waits) /* to a tick: not measured better */
 			put_pulse(t, tracelab_raw(t, t->pps), s);
 		break;
 	case TL_CLOCK_STEER_AT: return;
@@ -555,8 +555,8 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 }
 
 /*
- * From when on events may be missing: those that are older have come, or nobody waits for them any
- * more.
+ * From when on events may be missing: those that are older have come, or they are not waited for
+ * any more.
  */
 static uint64_t not_before(const struct tracelab *t)
 {
