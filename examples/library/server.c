@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A server's loop: commands on standard input; the last line of each answer begins with "ok" or
- * "error".
+ * A server's loop: commands on standard input; each answer ends with a line "ok" or "error ...".
  *
  *   open DIR            a session
  *   range FROM UNTIL    its records (ns): time, bound (CVL_BOUND_UNKNOWN if it is), node, kind

@@ -320,7 +320,7 @@ static void a_fault_that_passes_costs_a_retry(void **state)
 		const char *experiments, *says;
 	} cases[] = {
 		{ SIM_RESET, TRACE, "reset while it was at `trace" },
-		{ SIM_BINARY, TRACE, "holds what is no text: " },
+		{ SIM_BINARY, TRACE, "is not text: " },
 		{ SIM_REFUSE, ENERGY, "refuses `INIT`: -221" },
 		{ SIM_REFUSE, DELAY, "refuses `:SING`: -221" },
 		{ SIM_SHORT, ENERGY, "it sampled for" },
@@ -598,7 +598,7 @@ static void a_frequency_that_the_target_has_not_is_said(void **state)
 	begin(&w, &how);
 	go(&w);
 	assert_int_equal(w.result.failed, 1);
-	SAYS(w.notes, "took 40000000 Hz when told 48000000 Hz");
+	SAYS(w.notes, "runs at 40000000 Hz, not at the 48000000 Hz");
 	end(&w);
 }
 

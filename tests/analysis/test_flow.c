@@ -699,7 +699,7 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 		const char *says;
 	} bad[] = {
 		{ "pins: [A]\npoints:\n  - { name: a, code: B }\n", CVL_E_UNKNOWN_ID,
-		  "m:3:22: there is no pin 'B'" },
+		  "m:3:22: unknown pin 'B'" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: 2 }\n", CVL_E_RANGE,
 		  "m:3:22: 2 is more" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: none }\n", CVL_E_RANGE,
@@ -707,7 +707,7 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 		{ "pins: [A]\npoints:\n  - { name: a, code: A }\n  - { name: a, code: A }\n",
 		  CVL_E_MISMATCH, "m:4:5: there are two points a" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: A, next: [b] }\n", CVL_E_UNKNOWN_ID,
-		  "m:3:32: there is no point 'b'" },
+		  "m:3:32: unknown point 'b'" },
 		{ "pins: [A, B]\npoints:\n  - { name: a, code: A, next: [a] }\n"
 		  "  - { name: b, code: B, next: [a] }\n",
 		  CVL_E_MISMATCH, "m:4:5: nothing leads from a to b" },

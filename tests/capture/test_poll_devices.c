@@ -198,7 +198,7 @@ static void a_port_that_is_not_there_is_said_to_be_so(void **state)
 	assert_int_equal(begin(&r, "ioport:0x378"), 0);
 	assert_int_equal(work(&r, 50, 64), 1);
 	finish(&r);
-	assert_non_null(strstr(r.seen.told, "reads FF for ever"));
+	assert_non_null(strstr(r.seen.told, "always reads FF"));
 	assert_int_equal(r.seen.changes, 1); /* what it shows at the start */
 	assert_int_equal(r.seen.change[0].levels, 0xff);
 }

@@ -31,6 +31,7 @@ static int hand_on(struct source *q, struct cvl_error *err)
 		.restarted = q->restarted,
 	};
 
+	q->last = *p;
 	q->restarted = false;
 	q->any = true;
 	q->resets = 0;
@@ -150,8 +151,9 @@ static int tell_lost(struct source *q, struct cvl_error *err)
 	struct tracer_packet *p = q->packet;
 	uint32_t lost = tracer_drain_lost(&q->ring);
 
-	if (!q->any || q->gone || p->events_discarded == lost)
+	if (!q->any || q->gone || q->last.events_discarded == lost)
 		return 0;
+	*p = q->last; /* what is there may have been refused */
 	p->content_size = TRACE_PACKET_HEADER_BITS;
 	p->timestamp_begin[0] = p->timestamp_end[0];
 	p->timestamp_begin[1] = p->timestamp_end[1];

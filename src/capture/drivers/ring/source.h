@@ -24,6 +24,7 @@ struct source {
 	unsigned resets; /* since the last packet */
 	/* since when the next packet holds back others, driver_monotonic_ns(); 0: it does not */
 	int64_t waits;
+	struct tracer_packet last; /* header of the last one handed on, if any was */
 	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
 };
 
