@@ -48,7 +48,7 @@ cat >world.c <<'END'
 
 int main(int argc, char **argv)
 {
-	struct cvl_sim *sim;
+	struct cvl_sim *sim = NULL;
 	struct cvl_error err;
 	int rc = argc == 3 ? cvl_sim_load(&sim, argv[1], &err) : 2;
 
@@ -56,6 +56,7 @@ int main(int argc, char **argv)
 		rc = cvl_sim_run(sim, argv[2], NULL, &err);
 	if (rc)
 		fprintf(stderr, "%s\n", err.text);
+	cvl_sim_free(sim);
 	return rc;
 }
 END
