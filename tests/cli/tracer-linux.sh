@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# room: firmware
+# room: firmware; full
 # Programs that trace themselves and end in all the ways there are: what they wrote is in the trace, or counted as lost.
 need cc
 need python3
