@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Analyses: questions asked of a timeline. Each is opened by a function of its own header
- * (coeval/check.h, coeval/calls.h, ...) on a timeline, is given slices, is ended, and then holds a
- * result as plain structs, which another function of that header reads.
+ * (coeval/check.h, coeval/calls.h, ...) on a timeline, receives slices, is ended, and then holds a
+ * result as plain structs, which another function of that header returns.
  *
- * So several are answered in one pass, and each on a session that still grows: whoever has slices
+ * Several can run in one pass, and each on a session that is still growing: whatever has slices
  * pushes them. One thread at a time.
  */
 #ifndef COEVAL_ANALYSIS_H
@@ -24,17 +24,17 @@ struct cvl_analysis;
 struct cvl_analysis_kind {
 	const char *name;
 	/**
-	 * What it asks of stream @stream; @pick is all zeros before, and what it points to lives as
-	 * long as the analysis. NULL: all there is. It may be given more than it asked for.
+	 * What it needs of stream @stream; @pick is all zeros before, and what it points to lives
+	 * as long as the analysis. NULL: everything. It may be given more than it asked for.
 	 */
 	void (*want)(struct cvl_analysis *a, size_t stream, struct cvl_pick *pick);
 	int (*push)(struct cvl_analysis *a, const struct cvl_slice *slice, struct cvl_error *err);
-	/** @last: nothing later was asked for; CVL_TIME_MAX: the timeline ended by itself. */
+	/** @last: end of the requested range; CVL_TIME_MAX: the timeline has none. */
 	int (*end)(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err);
 	void (*free)(struct cvl_analysis *a);
 };
 
-/** The beginning of each analysis' own struct. */
+/** First member of each analysis' own struct. */
 struct cvl_analysis {
 	const struct cvl_analysis_kind *kind;
 };
@@ -47,18 +47,18 @@ CVL_API int cvl_analysis_push(struct cvl_analysis *a, const struct cvl_slice *sl
 			      struct cvl_error *err);
 
 /**
- * The last slice was pushed. @last: nothing later was asked for; CVL_TIME_MAX: the timeline ended
- * by itself.
+ * The last slice was pushed. @last: end of the requested range; CVL_TIME_MAX: the timeline has
+ * none.
  */
 CVL_API int cvl_analysis_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *err);
 
-/** NULL is allowed. Results belong to the analysis, and go with it. */
+/** NULL is allowed. Results belong to the analysis and are freed with it. */
 CVL_API void cvl_analysis_free(struct cvl_analysis *a);
 
 /**
  * Read @tl to its end and push all of it to each of the @n analyses, which were opened on it; then
- * end them. What none of them asks for is left out before streams are merged. @tl is at its start.
- * The first error ends all; progress is told, and cancelled, by the timeline's options.
+ * end them. What none of them needs is left out before streams are merged. @tl is at its start. The
+ * first error ends all; progress is reported, and cancelled, through the timeline's options.
  */
 CVL_API int cvl_analyse(struct cvl_timeline *tl, struct cvl_analysis *const *analyses, size_t n,
 			struct cvl_error *err);

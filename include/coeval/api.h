@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What every public header begins with: which names the shared library shows, and C linkage for
- * C++.
+ * Included by every public header: which names the shared library exports, and C linkage for C++.
  */
 #ifndef COEVAL_API_H
 #define COEVAL_API_H

@@ -5,17 +5,17 @@
  * one.
  *
  *   core     a processor. Its running thread is known once a switch was seen
- *   thread   what has a stack of its own: a task, an interrupt, or a core of which no tasks are
+ *   thread   what has a stack of its own: a task, an interrupt, or a core whose tasks are not
  *            known
- *   span     one execution of a function, or whatever lies between a begin and an end
+ *   span     one execution of a function, or what lies between a begin and an end
  *   slice    a thread running on a core without a break
- *   way      a way of calling: a function within another within ...
+ *   way      a call path: a function within another within ...
  *
  * The wall time of a span is the sum of seven parts:
  *
  *   self       its thread ran, and it was the innermost span
  *   callees    the self times of spans within it
- *   preempted  its thread did not run, others did, and it could have: an interrupt, or a switch
+ *   preempted  its thread did not run, others did, and it was ready: an interrupt, or a switch
  *              that said so
  *   switched   its thread did not run, others did, and the switch did not say why: it may have
  *              waited
@@ -24,8 +24,8 @@
  *   waiting    its thread waited for a message
  *   hidden     records were lost
  *
- * What is missing is repaired visibly: each repair marks its span (CVL_CALLS_LOST_ENTRY, ...) and
- * is counted. Spans of which an end is made up (CVL_CALLS_MADE_UP) are in no total.
+ * Missing entries and exits are repaired visibly: each repair marks its span (CVL_CALLS_LOST_ENTRY,
+ * ...) and is counted. Spans with a made-up end (CVL_CALLS_MADE_UP) are in no total.
  *
  * All times are ns. Threads, functions, cores, nodes and ways are numbered: indexes into the
  * result.
@@ -39,20 +39,18 @@
 
 CVL_BEGIN_DECLS
 
-/* ---- what to look for ---- */
+/* ---- configuration ---- */
 
-/** Rules, names and a program: what there is to know besides the timeline. */
+/** Rules, names and a program: what is known besides the timeline. */
 struct cvl_calls_config;
 
-/**
- * NULL: out of memory. Holds the rules that are built in, and whatever is added counts before them.
- */
+/** NULL: out of memory. Holds the built-in rules; those that are added take precedence. */
 CVL_API struct cvl_calls_config *cvl_calls_config_new(void);
 /** NULL is allowed. */
 CVL_API void cvl_calls_config_free(struct cvl_calls_config *c);
 
 /**
- * Events that are begins, ends and switches, by YAML rules (docs/calls.md), behind those that were
+ * Events that are begins, ends and switches, by YAML rules (docs/calls.md), after those that were
  * added before: of the file @path, or the @n bytes of @text, called @name in messages.
  * CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
@@ -64,76 +62,76 @@ CVL_API int cvl_calls_config_rules_text(struct cvl_calls_config *c, const char *
 /**
  * Names of addresses and numbers: lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them)
  * of the file @path; numbers of 8 or 16 digits or with 0x are of base 16, else of base 10. Lines
- * without a number, and what follows '#', are left out. CVL_E_SYNTAX: there is none.
+ * without a number, and what follows '#', are ignored. CVL_E_SYNTAX: no line has one.
  */
 CVL_API int cvl_calls_config_names(struct cvl_calls_config *c, const char *path,
 				   struct cvl_error *err);
 
 /**
- * Names of addresses out of the ELF file @path, for numbers that have no name otherwise. @loaded:
- * what the program's addresses are above those of its file. One program; CVL_E_USAGE: there is one
- * already. CVL_E_ENV: built without elfutils; CVL_E_MAGIC, CVL_E_MISSING, ...
+ * Names of addresses from the ELF file @path, for numbers that have no name otherwise. @loaded:
+ * load bias, what is added to the file's addresses. CVL_E_USAGE: a second program. CVL_E_ENV: built
+ * without elfutils; CVL_E_MAGIC, CVL_E_MISSING, ...
  */
 CVL_API int cvl_calls_config_program(struct cvl_calls_config *c, const char *path, uint64_t loaded,
 				     struct cvl_error *err);
 
 /**
  * Messages by the matching rule called @rule, or those of the YAML file @rule (docs/sync.md),
- * besides those that the session was synchronised by.
+ * besides those used for synchronisation.
  */
 CVL_API int cvl_calls_config_messages(struct cvl_calls_config *c, const char *rule,
 				      struct cvl_error *err);
 
-/** The YAML text of the rules that are built in. */
+/** The YAML text of the built-in rules. */
 CVL_API const char *cvl_calls_builtin_rules(void);
 
 struct cvl_calls_opts {
 	const struct cvl_calls_config
-		*config; /* must outlive the analysis; NULL: what is built in */
-	size_t kept;     /* most spans, slices, ... that are kept, of each kind; 0: 65536 */
+		*config; /* must outlive the analysis; NULL: the built-in rules */
+	size_t kept;     /* max. spans, slices, ... kept, of each kind; 0: 65536 */
 	/**
-	 * [NODE.]GLOB over names of functions: the critical path is that of the longest span called
-	 * so. NULL: of the longest span that is in no other.
+	 * [NODE.]GLOB over names of functions: the critical path is that of the longest matching
+	 * span. NULL: of the longest outermost span.
 	 */
 	const char *path;
 };
 
 /**
- * Open on @tl, which must outlive the analysis. CVL_E_NO, here or at the end: no event of @tl is
- * one that a rule names.
+ * Open on @tl, which must outlive the analysis. CVL_E_NO, here or at the end: no event of @tl
+ * matches a rule.
  */
 CVL_API int cvl_calls_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_calls_opts *opts, struct cvl_error *err);
 
-/* ---- what happened ---- */
+/* ---- the result ---- */
 
 /** No thread, function, core, way or record. */
 #define CVL_CALLS_NONE UINT32_MAX
 
-/** A time of the timeline, and the record it is of: see cvl_calls_bound(). */
+/** A time of the timeline and its record: see cvl_calls_bound(). */
 struct cvl_calls_time {
 	int64_t ns;
 	uint64_t tick;
-	uint32_t clock; /* of the session; CVL_CALLS_NONE: of no record */
+	uint32_t clock; /* in the session; CVL_CALLS_NONE: no record */
 };
 
-/** What was repaired or may be hidden. */
+/** What was repaired or may be missing. */
 enum cvl_calls_mark {
-	CVL_CALLS_LOST_ENTRY = 1, /* an exit without entry: it begins where nothing else is known */
-	CVL_CALLS_LOST_EXIT = 2,  /* closed by the end of a span around it */
+	CVL_CALLS_LOST_ENTRY = 1, /* exit without entry: begins where nothing else is known */
+	CVL_CALLS_LOST_EXIT = 2,  /* closed by the end of an enclosing span */
 	CVL_CALLS_OPEN = 4,       /* still open at the end */
 	CVL_CALLS_GAP = 8,        /* records were lost within it */
-	CVL_CALLS_GUESSED = 16, /* an exit that names nothing, behind a loss: it may be another's */
+	CVL_CALLS_GUESSED = 16,   /* an exit without a name, after a loss: may be another span's */
 };
 
-/** An end of the span was not seen. */
+/** The begin or end of the span was not seen. */
 #define CVL_CALLS_MADE_UP (CVL_CALLS_LOST_ENTRY | CVL_CALLS_LOST_EXIT | CVL_CALLS_GUESSED)
 
-/** Why a thread does not run any more, as far as the switch says. */
+/** Why a thread stopped running, according to the switch. */
 enum cvl_calls_reason {
-	CVL_CALLS_REASON_NONE,      /* it does not */
-	CVL_CALLS_REASON_PREEMPTED, /* it could go on */
-	CVL_CALLS_REASON_BLOCKED,   /* it could not */
+	CVL_CALLS_REASON_NONE,      /* unknown */
+	CVL_CALLS_REASON_PREEMPTED, /* still ready */
+	CVL_CALLS_REASON_BLOCKED,   /* waiting for something */
 };
 
 /** Where time went, ns. */
@@ -144,7 +142,7 @@ struct cvl_calls_parts {
 /** One execution. */
 struct cvl_calls_span {
 	uint32_t thread, function, node; /* node: struct cvl_calls_way */
-	int32_t depth;                   /* below 0: around what was known first */
+	int32_t depth;                   /* below 0: encloses what was known first */
 	uint32_t marks;                  /* enum cvl_calls_mark */
 	struct cvl_calls_time begin, end;
 	int64_t self;
@@ -157,22 +155,22 @@ struct cvl_calls_slice {
 	struct cvl_calls_time begin, end;
 };
 
-/** A thread not running, and whom the core ran for the longest meanwhile. */
+/** A thread not running, and which thread ran longest on its core meanwhile. */
 struct cvl_calls_away {
 	uint32_t thread, core;
 	uint32_t by;                  /* thread; CVL_CALLS_NONE: idle or unknown */
 	enum cvl_calls_reason reason; /* BLOCKED also where the core was idle for most of it */
 	int64_t by_ns;                /* that it ran */
-	int64_t others;               /* ns in all that others ran */
+	int64_t others;               /* total ns that others ran */
 	struct cvl_calls_time begin, end;
 };
 
-/** A message, and how long its receiver had waited for it. */
+/** A message, and how long its receiver waited for it. */
 struct cvl_calls_message {
-	uint32_t rule;     /* that paired it; those of the options first */
+	uint32_t rule;     /* that paired it; those of the configuration first */
 	uint32_t from, to; /* threads */
 	struct cvl_calls_time sent, received;
-	struct cvl_calls_time wait_from; /* since when; received: it did not wait */
+	struct cvl_calls_time wait_from; /* since when; equal to received: it did not wait */
 };
 
 /** A loss. */
@@ -183,10 +181,10 @@ struct cvl_calls_gap {
 	uint64_t lost; /* CVL_LOST_UNKNOWN */
 };
 
-/** A way of calling: a function within another within ... */
+/** A call path: a function within another within ... */
 struct cvl_calls_way {
 	uint32_t thread,
-		/* CVL_CALLS_NONE: the thread itself; or what was too much to be kept apart */
+		/* CVL_CALLS_NONE: the thread itself, or paths beyond the limit, summed up */
 		function;
 	uint32_t parent, child, next; /* ways; CVL_CALLS_NONE */
 	uint32_t cost;                /* struct cvl_calls_cost */
@@ -194,34 +192,34 @@ struct cvl_calls_way {
 	int64_t self, total;
 };
 
-/** A function on a thread, whatever called it. */
+/** A function on a thread, by any caller. */
 struct cvl_calls_cost {
 	uint32_t thread, function;
 	uint32_t active; /* open now */
 	uint64_t calls, repaired;
-	int64_t total; /* of the outermost where it calls itself */
+	int64_t total; /* of the outermost calls, if recursive */
 	int64_t self;
-	uint64_t made_up;      /* of the repaired: in neither of these two, nor in the parts */
-	int64_t made_up_ns;    /* their lengths in all */
-	int64_t min, max, sum; /* of the @whole ones */
-	uint64_t whole;        /* not repaired, nothing hidden */
+	uint64_t made_up;            /* repaired: not in the two above, nor in the parts */
+	int64_t made_up_ns;          /* their total length */
+	int64_t min, max, sum;       /* of the @whole ones */
+	uint64_t whole;              /* neither repaired nor with losses */
 	struct cvl_calls_parts part; /* of the outermost ones */
 	int64_t total_bound;         /* half-width of total */
 };
 
 /** A lane. */
 struct cvl_calls_thread {
-	uint32_t node;     /* index in the result's nodes */
+	uint32_t node;     /* in the result's nodes */
 	uint32_t core;     /* that it ran on last, or CVL_CALLS_NONE */
 	uint32_t root;     /* struct cvl_calls_way */
 	uint32_t clock;    /* of its first record */
 	char *name;        /* NULL: the core itself */
 	const char *label; /* "node", "node/1" (its core), "node/task" */
-	const char *task;  /* the last part of it alone: "task" */
+	const char *task;  /* only its last part: "task" */
 	bool idle;         /* the core is idle when it runs */
 	bool interrupt;
 	uint64_t spans;
-	int64_t busy; /* ns that it ran, as far as known */
+	int64_t busy; /* ns that it is known to have run */
 	struct cvl_calls_parts part;
 	int32_t depth_min, depth_max;
 };
@@ -236,16 +234,16 @@ struct cvl_calls_core {
 struct cvl_calls_repairs {
 	uint64_t lost_entries, lost_exits, open, guessed;
 	uint64_t gaps;
-	uint64_t too_deep;  /* spans beyond 65536 within each other */
-	uint64_t paths;     /* calls whose way was one too many */
-	uint64_t backwards; /* times that went back: taken as the one before */
-	uint64_t strays;    /* returns of interrupts that never came */
+	uint64_t too_deep;  /* spans nested deeper than 65536 */
+	uint64_t paths;     /* calls on paths beyond the limit */
+	uint64_t backwards; /* timestamps that went back: replaced by the previous one */
+	uint64_t strays;    /* returns from interrupts that never began */
 };
 
 /** What made a span longer than usual. */
 enum cvl_calls_cause {
 	CVL_CALLS_PREEMPTED,
-	CVL_CALLS_SWITCHED, /* out, for an unknown reason */
+	CVL_CALLS_SWITCHED, /* switched out, for an unknown reason */
 	CVL_CALLS_BLOCKED,
 	CVL_CALLS_WAITED,
 	CVL_CALLS_HIDDEN,
@@ -254,38 +252,37 @@ enum cvl_calls_cause {
 };
 
 /**
- * A span that took much longer than others of its name: more than 1.5 times the median, and at
- * least a thousandth of the capture longer. It is explained by the part that exceeds what is usual
- * of that part by most. Spans in each other, of one thread, that are prolonged by the same are one
- * finding: of the outermost that is usually shorter.
+ * A span that took much longer than others of the same name: more than 1.5 times the median, and at
+ * least a thousandth of the capture longer. It is explained by the part that exceeds its own median
+ * by most. Nested spans of one thread that are prolonged by the same cause are one finding: of the
+ * outermost that is usually shorter.
  */
 struct cvl_calls_finding {
 	struct cvl_calls_span span;
-	int64_t median; /* ns, of spans of that name */
-	uint64_t of;    /* how many there were */
+	int64_t median; /* ns, of spans of the same name */
+	uint64_t of;    /* number of them */
 	enum cvl_calls_cause cause;
-	int64_t ns;    /* that it took for that cause; CVL_CALLS_ITSELF: longer than usual */
-	uint32_t by;   /* thread that ran, or was waited for, for the longest; CVL_CALLS_NONE */
+	int64_t ns;    /* spent on that cause; CVL_CALLS_ITSELF: longer than usual */
+	uint32_t by;   /* thread that ran, or was waited for, longest; or CVL_CALLS_NONE */
 	int64_t by_ns; /* of @ns */
 };
 
-/** What a step of the critical path is. */
+/** Kinds of steps of the critical path. */
 enum cvl_calls_step_kind {
 	CVL_CALLS_STEP_RUN,
 	CVL_CALLS_STEP_PREEMPTED, /* @by ran */
-	CVL_CALLS_STEP_SWITCHED,  /* out: @by ran, for an unknown reason */
+	CVL_CALLS_STEP_SWITCHED,  /* switched out for an unknown reason: @by ran */
 	CVL_CALLS_STEP_BLOCKED,
 	CVL_CALLS_STEP_MESSAGE, /* from @by to @thread */
 };
 
 /**
- * A step of the critical path: what the end of a span waited for, back to its begin, on whatever
- * core.
+ * A step of the critical path: what the end of a span waited for, back to its begin, on any core.
  *
- * From the end backwards: what the thread did, up to the last message that it had waited for; then
- * the way of the message; then what its sender did before it sent it; and so on. Each instant
- * between begin and end is in one step. Spans and times off the core shorter than a thousandth of
- * the whole are part of what is around them.
+ * From the end backwards: what the thread did since the last message that it had waited for; then
+ * the transfer of the message; then what its sender did before sending it; and so on. Each instant
+ * between begin and end is in exactly one step. Spans and times off the core shorter than a
+ * thousandth of the whole are part of what is around them.
  */
 struct cvl_calls_step {
 	enum cvl_calls_step_kind kind;
@@ -295,47 +292,47 @@ struct cvl_calls_step {
 	char *text; /* "main, preempted by task X" */
 };
 
-/** How many of one kind were kept. */
+/** How many of one kind are kept. */
 struct cvl_calls_list {
 	size_t n;
-	size_t room, most; /* of who fills it */
+	size_t room, most; /* capacity; limit */
 	uint64_t left_out;
-	int64_t shortest; /* ns; those left out are as long, or shorter */
+	int64_t shortest; /* ns; those left out are no longer than this */
 };
 
 /**
- * What is kept to be drawn, or followed: everything, as long as there is not too much of it; then
- * the longer half of each kind, again and again.
+ * What is kept for drawing and for the critical path: everything up to a limit; each time it is
+ * reached, the longer half of that kind.
  */
 struct cvl_calls_kept {
 	struct cvl_calls_span *span;
 	struct cvl_calls_slice *slice;
 	struct cvl_calls_away *away;
-	struct cvl_calls_message *message; /* how long each was waited for counts */
+	struct cvl_calls_message *message; /* by how long each was waited for */
 	struct cvl_calls_gap *gap;
 	struct cvl_calls_list spans, slices, aways, messages, gaps;
-	bool no_memory; /* of who fills it */
+	bool no_memory; /* private */
 };
 
-/** What went by. */
+/** What was read. */
 struct cvl_calls_counts {
-	uint64_t events;  /* that a rule named */
-	uint64_t unnamed; /* of them without the field that names their function */
+	uint64_t events;  /* that match a rule */
+	uint64_t unnamed; /* of these, without the field that names their function */
 	uint64_t late;    /* records out of order */
 	uint64_t messages, unmatched, duplicates;
 };
 
-/** Findings of one function, cause and culprit. */
+/** Findings of one function and cause, due to the same thread. */
 struct cvl_calls_group {
 	const struct cvl_calls_finding *first;
 	char *where; /* "slave1 and slave2" */
 	char *text;  /* "slave1: main preempted by task X for 204 ms (took ...)" */
 	size_t n;
-	int64_t least, most;           /* ns that it took for the cause */
+	int64_t least, most;           /* ns spent on the cause */
 	int64_t took_least, took_most; /* ns, the whole spans */
 };
 
-/** A function over all threads. */
+/** A function, over all threads. */
 struct cvl_calls_function {
 	const char *name;
 	size_t threads;
@@ -347,7 +344,7 @@ struct cvl_calls_function {
 	size_t callers;
 };
 
-/** Of the critical path, what one thread spent in steps of one text. */
+/** Time of the critical path that one thread spent in steps of one text. */
 struct cvl_calls_share {
 	uint32_t thread;
 	const char *text;
@@ -359,11 +356,11 @@ struct cvl_calls_result {
 	struct cvl_calls_time first, last; /* records; ns 0 if there are none */
 	bool synchronised;
 	/**
-	 * No address lies in the code of the program: another one ran, or it was somewhere else in
-	 * memory.
+	 * No address lies in the code of the program: another one ran, or it was loaded at another
+	 * address.
 	 */
 	bool other_program;
-	uint64_t first_address;  /* that does not; of other_program */
+	uint64_t first_address;  /* with other_program: the first such address */
 	const char *const *node; /* names of nodes */
 	size_t n_nodes;
 	const struct cvl_calls_core *core;
@@ -373,24 +370,23 @@ struct cvl_calls_result {
 	const uint32_t *order; /* threads by node, then core */
 	const struct cvl_calls_function *function;
 	size_t n_functions;
-	const uint32_t *hot; /* functions that were called, those of most self time first */
+	const uint32_t *hot; /* functions that were called, by self time, most first */
 	size_t n_hot;
-	const struct cvl_calls_way *way; /* parents come before what they call */
+	const struct cvl_calls_way *way; /* parents come before children */
 	size_t n_ways;
 	const struct cvl_calls_cost *cost;
 	size_t n_costs;
-	const struct cvl_calls_group *group; /* of findings; what was lost most first */
+	const struct cvl_calls_group *group; /* of findings; most time lost first */
 	size_t n_groups;
 	const struct cvl_calls_kept *kept;
-	const struct cvl_calls_span
-		*chosen; /* whose critical path it is; NULL: no span is called so */
-	const struct cvl_calls_step *step; /* of it, the earliest first */
+	const struct cvl_calls_span *chosen; /* of the critical path; NULL: no span matches */
+	const struct cvl_calls_step *step;   /* of the path, the earliest first */
 	size_t n_steps;
-	bool cut; /* more messages than are followed: the path begins later */
+	bool cut;                            /* too many messages: the path begins later */
 	const struct cvl_calls_share *share; /* of the path, the longest first */
 	size_t n_shares;
 	uint64_t made_up;   /* spans that are in no total */
-	int64_t made_up_ns; /* their lengths in all */
+	int64_t made_up_ns; /* their total length */
 	struct cvl_calls_repairs repairs;
 	struct cvl_calls_counts counts;
 };
@@ -398,7 +394,7 @@ struct cvl_calls_result {
 /** Of an analysis that cvl_calls_open() made and that was ended. All of it belongs to @a. */
 CVL_API const struct cvl_calls_result *cvl_calls_result(const struct cvl_analysis *a);
 
-/** Half-width of a time of the result, ns; CVL_BOUND_UNKNOWN. */
+/** Half-width of a time of the result, ns, or CVL_BOUND_UNKNOWN. */
 CVL_API int64_t cvl_calls_bound(const struct cvl_analysis *a, struct cvl_calls_time at);
 /** Half-width of the difference of two times. */
 CVL_API int64_t cvl_calls_apart(const struct cvl_analysis *a, struct cvl_calls_time from,
@@ -407,11 +403,11 @@ CVL_API int64_t cvl_calls_apart(const struct cvl_analysis *a, struct cvl_calls_t
 /** The name of a function, "?" for CVL_CALLS_NONE. */
 CVL_API const char *cvl_calls_function_name(const struct cvl_calls_result *r, uint32_t function);
 
-/* ---- documents; errors of writing are kept in @out ---- */
+/* ---- documents; write errors are kept in @out ---- */
 
 /**
- * Folded stacks: a line for each way of calling, its names joined by semicolons, then its self time
- * in ns. Semicolons and control characters in names become underscores. CVL_E_NOMEM.
+ * Folded stacks: a line for each call path, its names joined by semicolons, then its self time in
+ * ns. Semicolons and control characters in names become underscores. CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *out,
 			     struct cvl_error *err);
@@ -421,8 +417,8 @@ CVL_API int cvl_calls_flame(const struct cvl_analysis *a, const char *title, str
 			    struct cvl_error *err);
 
 /**
- * A page of HTML that shows all threads over time; it needs nothing else. @findings: groups that
- * are told, at the most. Names are data in it and never markup. CVL_E_NOMEM.
+ * A self-contained HTML page that shows all threads over time. @findings: max. groups shown. Names
+ * are escaped. CVL_E_NOMEM.
  */
 CVL_API int cvl_calls_page(const struct cvl_analysis *a, const char *title, size_t findings,
 			   struct cvl_out *out, struct cvl_error *err);

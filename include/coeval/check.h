@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Checks: rules that a timeline must obey, and for each whether it holds, is violated, or cannot be
- * told.
+ * Checks: rules that a timeline must obey, and for each whether it holds, is violated, or is
+ * undecided.
  *
- * Rules are read from YAML (docs/check.md) and bound to a timeline, whose slices the analysis is
- * then pushed (coeval/analysis.h). It keeps what the rules' windows and the bounds reach back to,
- * and no more.
+ * Rules are read from YAML (docs/check.md) and bound to a timeline, whose slices are then pushed to
+ * the analysis (coeval/analysis.h). It keeps only what the rules' windows and the bounds reach back
+ * to.
  *
- * A case is one try of a rule: an event that asks for another, a stay of a line, two events in a
- * row. It is *held* or *violated* only if that is so for all times within the bounds. What a gap,
- * the end of the capture, or a record that comes out of order may have hidden cannot be told
- * either.
+ * A case is one instance of a rule: an event that requires another, a line's stay in a state, two
+ * events in a row. It is *held* or *violated* only if that is so for all times within the bounds.
+ * It is undecided as well if a gap, the end of the capture, or a record out of order may have
+ * hidden something.
  *
- * Bounds are taken to grow not faster than time does. Records with a capture bound of their own
- * (CVL_HALF_WIDTH) are waited for as long as the greatest of these bounds so far.
+ * Bounds are assumed to grow no faster than time. A case waits for records with a capture bound of
+ * their own for as long as the greatest of these bounds so far.
  */
 #ifndef COEVAL_CHECK_H
 #define COEVAL_CHECK_H
@@ -23,14 +23,14 @@
 
 CVL_BEGIN_DECLS
 
-/** First cases of a rule that are kept, of each verdict. */
+/** How many cases of a rule are kept, of each verdict: the first. */
 #define CVL_CHECK_CASES_MAX 5
 
 struct cvl_check_rules;
 
 /**
- * The rules of the YAML file @path, or of the @n bytes of @text, which is called @name in messages.
- * To be freed; *@rules is NULL on failure: CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
+ * The rules of the YAML file @path, or of the @n bytes of @text, called @name in messages. To be
+ * freed; *@rules is NULL on failure: CVL_E_SYNTAX, CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_check_rules_load(struct cvl_check_rules **rules, const char *path,
 				 struct cvl_error *err);
@@ -50,13 +50,13 @@ enum cvl_check_verdict {
 /** "holds", "violated", "cannot tell", "not tried" */
 CVL_API const char *cvl_check_verdict_name(enum cvl_check_verdict v);
 
-/** Why a case was violated, or cannot be told. */
+/** Why a case was violated or is undecided. */
 enum cvl_check_reason {
-	CVL_CHECK_BOUNDS,  /* too wide to say */
+	CVL_CHECK_BOUNDS,  /* too wide to decide */
 	CVL_CHECK_LOSS,    /* a gap */
-	CVL_CHECK_CUT,     /* the capture begins later or ends sooner */
+	CVL_CHECK_CUT,     /* the capture begins or ends within it */
 	CVL_CHECK_LATE,    /* a record came out of order */
-	CVL_CHECK_CROWDED, /* more at once than are kept */
+	CVL_CHECK_CROWDED, /* too many at once to be kept */
 	CVL_CHECK_TOO_SHORT,
 	CVL_CHECK_TOO_LONG,
 	CVL_CHECK_NONE_CAME,
@@ -72,19 +72,19 @@ CVL_API const char *cvl_check_reason_name(enum cvl_check_reason r);
 /** For people: "the bounds are too wide to say". */
 CVL_API const char *cvl_check_reason_text(enum cvl_check_reason r);
 
-/** A case that was violated or cannot be told. */
+/** A case that was violated or is undecided. */
 struct cvl_check_case {
 	enum cvl_check_reason reason;
-	struct cvl_time time; /* of what began it */
+	struct cvl_time time; /* of the event that began it */
 	int64_t bound_ns;     /* of time; CVL_BOUND_UNKNOWN */
 	const char *from;     /* node; "any" */
 	const char *to;       /* the other node, or NULL */
 	bool has_value;
 	int64_t value_ns, value_bound_ns; /* a distance or a length */
-	const char *event, *after;        /* of an order: what came, and after what; else NULL */
+	const char *event, *after;        /* of an order: which came, and after which; else NULL */
 };
 
-/** What came of one rule. */
+/** The result of one rule. */
 struct cvl_check_outcome {
 	const char *name;
 	size_t line; /* of the file */
@@ -107,9 +107,8 @@ struct cvl_check_opts {
 };
 
 /**
- * Bind the rules to @tl, which must outlive the analysis. CVL_E_UNKNOWN_ID: a node, line or event
- * that is not there; CVL_E_LIMIT: more cases side by side than memory is spent on. The options are
- * copied.
+ * Bind the rules to @tl, which must outlive the analysis. CVL_E_UNKNOWN_ID: an unknown node, line
+ * or event; CVL_E_LIMIT: more pending cases than memory allows. The options are copied.
  */
 CVL_API int cvl_check_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_check_opts *opts, struct cvl_error *err);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What records are called and what they hold: names, fields by name, and records as text and JSON,
- * as everything shows them.
+ * Names of records, their fields by name, and records as text and JSON.
  *
- * Nothing here keeps more than a stream's last levels and names. One thread at a time for each
- * formatter and each stream.
+ * Memory: a stream's last levels and names. One thread at a time for each formatter and each
+ * stream.
  */
 #ifndef COEVAL_FIELDS_H
 #define COEVAL_FIELDS_H
@@ -33,8 +32,7 @@ CVL_API const char *cvl_timeline_channel(const struct cvl_timeline *tl, size_t s
 					 size_t channel, char buf[24]);
 
 /**
- * What record @i is called: its event class, or its kind; "levels" if it is an edge that restates
- * them.
+ * Name of record @i: its event class, or its kind; "levels" if it is an edge that restates them.
  */
 CVL_API const char *cvl_record_name(const struct cvl_timeline *tl, const struct cvl_slice *slice,
 				    size_t i);
@@ -51,8 +49,8 @@ static inline double cvl_sample(uint64_t bits)
 }
 
 /**
- * The field of event @i that is called @name, without the underscore that TSDL may put before it:
- * the outermost, if several are. False: there is none. Its text belongs to the stream's batch.
+ * The field @name of event @i, without the underscore that TSDL may prefix: the outermost, if there
+ * are several. False: there is none. Its text belongs to the stream's batch.
  */
 CVL_API bool cvl_field(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i,
 		       const char *name, struct cvl_value *value);
@@ -66,7 +64,7 @@ CVL_API void cvl_value_json(struct cvl_out *o, const struct cvl_value *value);
 
 /**
  * The fields of event @i: `{ cpu_id = 0 }, { a = 1, b = "x" }`, a group each scope.
- * CVL_E_TRUNCATED: its bytes run out.
+ * CVL_E_TRUNCATED: the packet ends within it.
  */
 CVL_API int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream,
 			    const struct cvl_batch *batch, size_t i, struct cvl_error *err);
@@ -77,25 +75,26 @@ CVL_API int cvl_fields_json(struct cvl_out *o, struct cvl_stream *stream,
 /* ---- whole records ---- */
 
 /**
- * Writes the records of a timeline. Of an edge it shows the lines that changed, so that it has to
- * see all.
+ * Writes the records of a timeline. It shows which lines an edge changed, so it must be given every
+ * edge.
  */
 struct cvl_formatter;
 
-/** @tl has to outlive it. CVL_E_NOMEM. */
+/** @tl must outlive it. CVL_E_NOMEM. */
 CVL_API int cvl_formatter_open(struct cvl_formatter **f, struct cvl_timeline *tl,
 			       struct cvl_error *err);
 /**
- * Go on with @tl, opened on the same session anew: what the lines last showed is kept. CVL_E_NOMEM.
+ * Continue with @tl, opened again on the same session: the last levels of lines are kept.
+ * CVL_E_NOMEM.
  */
 CVL_API int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl,
 				   struct cvl_error *err);
 CVL_API void cvl_formatter_close(struct cvl_formatter *f);
 
 /**
- * Record @i is the current one: each in its turn, shown or not. False if it says nothing new:
- * packets restate levels for whoever begins there. The slice has to live as long as the record is
- * current.
+ * Make record @i the current one: call it for every record in order, shown or not. False if it says
+ * nothing new: packets restate levels for readers that begin there. The slice must live as long as
+ * the record is current.
  */
 CVL_API bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *slice, size_t i);
 
@@ -104,7 +103,7 @@ CVL_API int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struc
 
 /**
  * The current record as an object: t_ns, bound_ns (null: unknown), bound, tick, node, clock, kind,
- * name, and what it holds. @utc: t_ns since 1970, and the same as text; the session has to have an
+ * name, and its contents. @utc: t_ns since 1970, and the same as text; the session must have an
  * epoch.
  */
 CVL_API int cvl_formatter_json(struct cvl_formatter *f, struct cvl_out *o, bool utc,

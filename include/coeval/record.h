@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Records, and the columnar batches they travel in.
+ * Records, and the columnar batches that carry them.
  *
  * A record is small and fixed. What it means depends on its kind:
  *
@@ -17,9 +17,9 @@
  *   GAP      known loss                 enum cvl_gap     how many, or unknown last lost tick
  *   SLIP     the count may be off       0                half-width, ticks    last sure tick
  *
- * From a SLIP on ticks may be off by its half-width against those up to its last sure tick: a clock
- * was restarted, or stopped for a time not known exactly. Between themselves ticks on
- * either side hold.
+ * From a SLIP on, ticks may be off by its half-width against those up to its last sure tick: a
+ * clock was restarted, or stopped for a time not known exactly. Ticks on the same side remain
+ * consistent.
  *
  * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
  */
@@ -47,22 +47,21 @@ enum cvl_kind {
 
 /** Flags of a record. */
 enum {
-	CVL_LATE = 1, /* its tick is before an earlier record's of the same stream */
-	CVL_STATE =
-		2, /* an EDGE that restates the levels (start of a packet): no line changed here */
+	CVL_LATE = 1,  /* its tick is before an earlier record's of the same stream */
+	CVL_STATE = 2, /* an EDGE that restates the levels (start of a packet): no line changed */
 };
 
 /** Why something is missing. The numbers are stored: append only. */
 enum cvl_gap {
 	CVL_GAP_UNKNOWN = 0,
 	CVL_GAP_OVERFLOW = 1,     /* a buffer was full */
-	CVL_GAP_DISCARDED = 2,    /* the tracer counted records it dropped */
+	CVL_GAP_DISCARDED = 2,    /* the tracer counted records that it dropped */
 	CVL_GAP_PACKETS = 3,      /* whole packets missing; the count is of packets */
-	CVL_GAP_TRUNCATED = 4,    /* the file ends too early */
-	CVL_GAP_CORRUPT = 5,      /* bytes that could not be decoded, or a checksum that is wrong */
-	CVL_GAP_UNFINISHED = 6,   /* the writer died before it closed the stream */
+	CVL_GAP_TRUNCATED = 4,    /* the file is truncated */
+	CVL_GAP_CORRUPT = 5,      /* undecodable bytes, or a wrong checksum */
+	CVL_GAP_UNFINISHED = 6,   /* the writer did not close the stream */
 	CVL_GAP_DISCONNECTED = 7, /* the device went away */
-	CVL_GAP_DISK_FULL = 8,    /* no room to write to */
+	CVL_GAP_DISK_FULL = 8,    /* the disk was full */
 	CVL_GAPS
 };
 
@@ -75,12 +74,12 @@ enum cvl_gap {
 CVL_API const char *cvl_kind_name(enum cvl_kind kind);
 CVL_API const char *cvl_gap_name(enum cvl_gap why);
 
-/** Records a batch holds at the most. */
+/** Max. records in a batch. */
 #define CVL_BATCH_MAX 4096
 
 /**
  * A run of records of one stream, in the order of the stream. Ticks do not decrease except at
- * records flagged CVL_LATE. Arrays belong to the reader and live until its next call.
+ * records flagged CVL_LATE. Arrays belong to the reader and are valid until its next call.
  */
 struct cvl_batch {
 	size_t n;
@@ -95,15 +94,18 @@ struct cvl_batch {
 };
 
 /**
- * What is known of a stream's lines, from record to record. All zero: nothing. Behind a gap `known`
- * is to be 0.
+ * What is known of a stream's lines, from record to record. All zero: nothing. Set `known` to 0
+ * after a gap.
  */
 struct cvl_levels {
 	uint64_t now;   /* levels; 0 where they are unknown */
 	uint64_t known; /* lines whose level is known */
 };
 
-/** Take in EDGE record @i. Returns the lines that changed: an edge is known before and after it. */
+/**
+ * Apply EDGE record @i. Returns the lines that changed, of those whose level is known before and
+ * after it.
+ */
 static inline uint64_t cvl_levels_take(struct cvl_levels *l, const struct cvl_batch *b, size_t i)
 {
 	uint64_t known = ~b->aux[i], changed = (l->now ^ b->value[i]) & l->known & known;

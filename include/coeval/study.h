@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One session seen by every estimator that can use its observations, and in depth by one of them:
- * how estimators compare, and the numbers that a report (coeval/report.h) tells and draws.
+ * One session solved by every estimator that can use its observations, and one of them in depth:
+ * how estimators compare, and the data of a report (coeval/report.h).
  */
 #ifndef COEVAL_STUDY_H
 #define COEVAL_STUDY_H
@@ -16,27 +16,27 @@ CVL_BEGIN_DECLS
 #define CVL_STUDY_QUANTILES 201
 #define CVL_STUDY_POINTS 300
 #define CVL_STUDY_ESTIMATORS 32
-/** Instants after the start that do not count in scores: clocks of captures settle in it. */
+/**
+ * Instants this soon after the start do not count in scores: captured clocks are still settling.
+ */
 #define CVL_STUDY_SETTLE_NS 30000000000
 
-/** What one estimator made of the observations. */
+/** The result of one estimator. */
 struct cvl_study_result {
 	const struct cvl_estimator_info *info;
 	size_t index;                         /* in the table of estimators */
 	struct cvl_sync *sync;                /* NULL: it failed, and */
 	char why[CVL_ERROR_TEXT];             /* this is why */
 	size_t tied, degraded;                /* clocks */
-	uint64_t residuals;                   /* 0: it does not see pulses or beacons */
+	uint64_t residuals;                   /* 0: it does not use pulses or beacons */
 	double residual_sd;                   /* ns */
 	double residual_median;               /* of absolute values, ns */
-	double median_bound;                  /* of a clock, ns; below 0: none is known */
-	struct cvl_score score;               /* n is 0 where the truth is not known */
+	double median_bound;                  /* of a clock, ns; below 0: unknown */
+	struct cvl_score score;               /* n is 0 if the truth is unknown */
 	double quantile[CVL_STUDY_QUANTILES]; /* of absolute errors, ns, if score.n */
 };
 
-/**
- * Course of one clock. Times are seconds from the study's begin; values that are not there are NaN.
- */
+/** Course of one clock. Times are seconds from the study's begin; missing values are NaN. */
 struct cvl_study_clock {
 	const struct cvl_clock_sync *sync;
 	double usual_rate; /* ppm, the median of the points below */
@@ -44,23 +44,23 @@ struct cvl_study_clock {
 	double rate[CVL_STUDY_POINTS];  /* ppm against the median */
 	double truth[CVL_STUDY_POINTS]; /* the same of the true rate */
 	double bound[CVL_STUDY_POINTS]; /* ns */
-	double *mark_t, *residual;      /* of each mark it heard, ns; in the order of time */
+	double *mark_t, *residual;      /* of each mark it heard, ns; in order of time */
 	size_t n_marks;
 };
 
 struct cvl_study {
 	const struct cvl_session *session;
-	struct cvl_sync *truth; /* NULL: not known */
+	struct cvl_sync *truth; /* NULL: unknown */
 	double settled_s;       /* scores count from this long after the start */
 	size_t instants;        /* of the scores */
 	struct cvl_study_result result[CVL_STUDY_ESTIMATORS];
 	size_t n;
-	size_t main;                   /* result that is looked at in depth */
+	size_t main;                   /* index of the result examined in depth */
 	struct cvl_study_clock *clock; /* one for each of main's */
 	size_t n_clocks;
-	double length_s;  /* the courses lie in 0..length_s */
-	double *error;    /* of pairs by main, ns, by size; score.n of them */
-	double *residual; /* all of main's, by size */
+	double length_s;  /* the courses span 0..length_s */
+	double *error;    /* of pairs by main, ns, sorted; score.n of them */
+	double *residual; /* all of main's, sorted */
 	size_t n_residuals;
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * What a session holds, counted in one pass over its timeline: records, gaps and losses of each
- * clock, what each stream has. How well each clock is tied stands beside it, as sync.json has it.
+ * clock, what each stream has. How well each clock is tied comes with it, from sync.json.
  *
  * An analysis (coeval/analysis.h).
  */
@@ -16,20 +16,20 @@ CVL_BEGIN_DECLS
 /** Gaps of one cause. */
 struct cvl_summary_gaps {
 	uint64_t gaps;
-	uint64_t lost; /* as far as it is known: records, or packets for CVL_GAP_PACKETS */
+	uint64_t lost; /* as far as known: records, or packets for CVL_GAP_PACKETS */
 };
 
 struct cvl_summary_clock {
 	const struct cvl_clock *clock;
 	const struct cvl_clock_sync
-		*sync; /* verdict, bounds, what decided; NULL: nothing is known */
+		*sync; /* verdict, bounds, what decided; NULL: not synchronised */
 	size_t streams;
 	uint64_t records;          /* without gaps and restated levels */
-	uint64_t kinds[CVL_KINDS]; /* all, by enum cvl_kind */
+	uint64_t kinds[CVL_KINDS]; /* all records, by enum cvl_kind */
 	uint64_t late;
-	uint64_t gaps, lost; /* lost: records that are known to be */
+	uint64_t gaps, lost; /* lost: records known to be lost */
 	struct cvl_summary_gaps why[CVL_GAPS];
-	bool any;                    /* records, between */
+	bool any;                    /* there are records, between */
 	struct cvl_time first, last; /* these; a stream of ours ends where its capture did */
 };
 
@@ -46,7 +46,7 @@ struct cvl_summary_stream {
 	size_t n_lines, n_channels; /* 0 for a foreign trace */
 	const char **line, **channel;
 	size_t n_events;
-	struct cvl_summary_event *event; /* that came, in the order of their declarations */
+	struct cvl_summary_event *event; /* that occurred, in the order of declaration */
 };
 
 /** Names belong to the timeline and its session. */
@@ -65,8 +65,8 @@ CVL_API int cvl_summary_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			     struct cvl_error *err);
 
 /**
- * What was counted; final once it was ended, and so far what was pushed, but for streams'
- * statistics and ends.
+ * The counts: final once the analysis has ended; before that of what was pushed so far, without
+ * streams' statistics and ends.
  */
 CVL_API const struct cvl_summary *cvl_summary_result(const struct cvl_analysis *a);
 

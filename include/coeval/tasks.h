@@ -58,7 +58,7 @@ CVL_API enum cvl_task_what cvl_task_what_find(const char *name);
 struct cvl_tasks_opts {
 	uint64_t port_begin, port_end; /* both 0: CVL_TASK_PORT_BEGIN and CVL_TASK_PORT_END */
 	/**
-	 * Lines that are high, or low, while a task runs. They are settled here, and outlive the
+	 * Lines that are high, or low, while a task runs. They are resolved here, and outlive the
 	 * analysis; what means the same line is one.
 	 */
 	struct cvl_selector *pin;

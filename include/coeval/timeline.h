@@ -2,11 +2,11 @@
 /**
  * The timeline: all streams of a session merged through their clock maps, in time order.
  *
- * It is read as slices: runs of records of one stream that come before anything else. Memory is one
- * batch a stream, however long the session. One thread at a time.
+ * It is read as slices: runs of records of one stream that precede all others. Memory is one batch
+ * per stream, however long the session. One thread at a time.
  *
- * A range begins, for each stream whose levels are known there, with a CVL_STATE edge at its very
- * beginning that restates them.
+ * In each stream whose levels are known at the begin of a range, the range begins with a CVL_STATE
+ * edge that restates them.
  */
 #ifndef COEVAL_TIMELINE_H
 #define COEVAL_TIMELINE_H
@@ -25,10 +25,10 @@ struct cvl_timeline_opts {
 		until; /* records at from <= t <= until; CVL_E_USAGE if until < from */
 	const char
 		*node; /* glob over clock and node names; NULL: all; CVL_E_USAGE if none matches */
-	bool nominal;  /* leave sync.json aside */
+	bool nominal;  /* ignore sync.json */
 	bool strict;
 	const struct cvl_report *report;
-	struct cvl_progress progress; /* bytes; cvl_timeline_next() is what it cancels */
+	struct cvl_progress progress; /* in bytes; it cancels cvl_timeline_next() */
 };
 
 /** Records [begin, end) of @batch; time[i] belongs to record i. Valid until the next call. */
@@ -49,34 +49,34 @@ CVL_API int cvl_timeline_open(struct cvl_timeline **tl, struct cvl_session *sess
 CVL_API void cvl_timeline_close(struct cvl_timeline *tl);
 
 /**
- * Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not fall but at
- * CVL_LATE.
+ * Next slice: 1 and @slice filled, 0 at the end, or a negative code. Times do not decrease except
+ * at CVL_LATE.
  */
 CVL_API int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice,
 			      struct cvl_error *err);
 
-/** What is asked of a stream. */
+/** What is wanted of a stream. */
 struct cvl_pick {
 	uint32_t kinds; /* of records: bits 1 << enum cvl_kind */
-	uint64_t lines; /* of CVL_EDGE those that change one of these */
-	/* of CVL_EVENT, CVL_BEGIN and CVL_END those of class k where this is set */
+	uint64_t lines; /* CVL_EDGE: those that change one of these lines */
+	/* CVL_EVENT, CVL_BEGIN and CVL_END: those of class k with classes[k] */
 	const bool *classes;
 	size_t n_classes;
 };
 
 /**
- * Of stream @stream only what @pick asks for is handed out, before the first slice is: the rest is
- * left out before streams are merged. Gaps, slips, late records and edges by which levels become
- * known come all the same, and the first and last record of each batch, so that it is known up to
- * where there are records. Not with a range: what is known at its begin may stand in any record.
- * @pick outlives the last slice; NULL: all there is.
+ * Deliver of stream @stream only what @pick selects; the rest is left out before streams are
+ * merged. Call it before the first slice. Gaps, slips, late records and edges by which levels
+ * become known come all the same, as do the first and last record of each batch, which show how far
+ * the stream reaches. Ignored with a range, since the levels at its begin may come from any record.
+ * @pick must outlive the last slice; NULL: everything.
  */
 CVL_API void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *pick);
 
-/** The last time that was asked for; CVL_TIME_MAX: all there is. */
+/** End of the requested range; CVL_TIME_MAX: none was given. */
 CVL_API struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl);
 
-/** Begin again from the start. */
+/** Start over from the beginning. */
 CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
 
 /**
@@ -87,28 +87,26 @@ CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
 CVL_API int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice,
 				   size_t i);
 
-/** What a half-width is made of, ns. */
+/** The parts of a half-width, ns. */
 struct cvl_bound {
 	int64_t map;     /* of the clock map; CVL_BOUND_UNKNOWN: nothing is known */
 	int64_t capture; /* what the capture cannot resolve */
 	enum cvl_bound_kind kind;
-	/*
-	 * how far the source of its clock's pulses may be off true time; 0: as far as all others'
-	 */
+	/* how far the source of its clock's pulses may be off true time; 0: all share one source */
 	int64_t reference;
 	bool reference_is_max;
-	uint32_t group;   /* of clocks that are apart by known periods; 0: the timeline's */
-	double drift_ppm; /* how far its clock's rate can be off; 0: not known */
+	uint32_t group;   /* of clocks whose distance in periods is known; 0: the timeline's */
+	double drift_ppm; /* how far its clock's rate can be off; 0: unknown */
 };
 
 /**
- * Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or not to this
- * timeline's period.
+ * Half-width of a time against the timeline; CVL_BOUND_UNKNOWN if nothing ties it, or only up to
+ * whole periods.
  */
 CVL_API int64_t cvl_bound_total(struct cvl_bound b);
 
 /**
- * The parts of cvl_timeline_bound() that the clock alone decides: all but capture, at @tick of
+ * The parts of cvl_timeline_bound() that depend only on the clock: all but capture, at @tick of
  * clock @clock.
  */
 CVL_API struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
@@ -122,27 +120,27 @@ CVL_API struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
  * Half-width of the difference of two times, of different clocks.
  *
  * Proven bounds add, and so do a proven one and a statistical one. The maps' parts of two
- * statistical ones make sqrt(a^2 + b^2): what the clocks err by is independent, or has a common
- * part, which only lessens the difference. What the captures cannot resolve is uniform, where that
- * rule fails: it always adds. So does what sources of their own may be off, which may be all bias:
- * of two that hold 99.9 % of the time the root of their squares, else their sum. Clocks of two
- * groups are apart by an unknown number of periods: CVL_BOUND_UNKNOWN.
+ * statistical ones make sqrt(a^2 + b^2): the clocks' errors are independent, or have a common part,
+ * which only makes the difference smaller. What the captures cannot resolve is uniformly
+ * distributed, where that rule fails: it always adds. So do the errors of separate pulse sources,
+ * which may be all bias: if both hold 99.9 % of the time the root of their squares, else their sum.
+ * Clocks of two groups are an unknown number of periods apart: CVL_BOUND_UNKNOWN.
  */
 CVL_API int64_t cvl_bound_pair(struct cvl_bound a, struct cvl_bound b);
 
 enum cvl_order { CVL_BEFORE = -1, CVL_CANNOT_TELL = 0, CVL_AFTER = 1 };
 
 /**
- * Whether a comes before b, given the bound of the pair. Two records of one stream: their order
- * there.
+ * Whether a comes before b, given the bound of the pair. Two records of one stream are in their
+ * order there.
  */
 CVL_API enum cvl_order cvl_timeline_order(struct cvl_time a, struct cvl_time b, int64_t bound);
 
-/** That it was opened on. */
+/** The session that it was opened on. */
 CVL_API struct cvl_session *cvl_timeline_session(const struct cvl_timeline *tl);
-/** NULL if the session is not synchronised (or nominal was asked for). */
+/** NULL if the session is not synchronised, or the options said nominal. */
 CVL_API const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl);
-/** Where problems are told, as given in the options; may be NULL. */
+/** Where problems are reported, as given in the options; may be NULL. */
 CVL_API const struct cvl_report *cvl_timeline_report(const struct cvl_timeline *tl);
 CVL_API const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock);
 CVL_API enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock);
@@ -153,7 +151,7 @@ CVL_API size_t cvl_timeline_streams(const struct cvl_timeline *tl);
 CVL_API struct cvl_stream *cvl_timeline_stream(const struct cvl_timeline *tl, size_t i);
 CVL_API const struct cvl_trace *cvl_timeline_trace(const struct cvl_timeline *tl, size_t stream);
 CVL_API const char *cvl_timeline_stream_name(const struct cvl_timeline *tl, size_t i);
-/** Clock a stream is on, or -1 while nothing of it was read. */
+/** Clock of a stream, or -1 before anything of it was read. */
 CVL_API int cvl_timeline_stream_clock(const struct cvl_timeline *tl, size_t i);
 
 CVL_END_DECLS

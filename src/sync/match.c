@@ -327,7 +327,7 @@ static int find_events(struct matcher *m, struct cvl_error *err)
 
 		if (rc)
 			return rc;
-		rc = cvl_selector_settle(&m->event[r], m->tl, &opts, err);
+		rc = cvl_selector_resolve(&m->event[r], m->tl, &opts, err);
 		if (rc == CVL_E_UNKNOWN_ID)
 			cvl_selector_free(&m->event[r]);
 		else if (rc)

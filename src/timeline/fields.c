@@ -65,20 +65,20 @@ const char *cvl_record_name(const struct cvl_timeline *tl, const struct cvl_slic
 struct level {
 	uint64_t n; /* members written */
 	enum cvl_type_kind kind;
-	bool leads; /* names of members are kept in the cache */
+	bool prefixes; /* names of members are kept in the cache */
 };
 
 struct printer {
 	struct cvl_out *o;
 	unsigned depth;
 	unsigned groups; /* scopes written */
-	bool packet;     /* in the packet context, of which a group is made */
-	bool group_open; /* only when it has members */
+	bool packet;     /* in the packet context, which makes a group */
+	bool group_open; /* only once it has members */
 	struct fields_cache *cache;
-	unsigned next_lead;  /* in the cache */
-	uint64_t number;     /* of the packet */
-	size_t packet_from;  /* where in the output its text began */
-	struct level *level; /* the innermost of levels, at depth */
+	unsigned next_prefix; /* in the cache */
+	uint64_t number;      /* of the packet */
+	size_t packet_from;   /* start of its text in the output */
+	struct level *level;  /* the innermost of levels, at depth */
 	struct level levels[DEPTH_MAX];
 };
 
@@ -89,7 +89,7 @@ static uint64_t cut_to(uint64_t v, unsigned bits)
 	return bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v;
 }
 
-/* All digits of a negative number that its size has, no more. */
+/* Negative numbers have exactly the digits of their size. */
 static inline char *text_prefixed_hex(char *w, const struct cvl_type *t, uint64_t v)
 {
 	memcpy(w, "0x", 2);
@@ -117,7 +117,7 @@ static void put_int(struct cvl_out *o, const struct cvl_type *t, uint64_t v)
 	}
 }
 
-/* Labels whose range holds @v: each is given to @put. */
+/* Pass each label whose range contains @v to @put. */
 static unsigned each_label(struct cvl_out *o, const struct cvl_type *t, uint64_t v,
 			   void (*put)(struct cvl_out *, const char *, unsigned))
 {
@@ -203,23 +203,23 @@ void cvl_value_json(struct cvl_out *o, const struct cvl_value *v)
 
 /* ---- text ---- */
 
-/* Remember @name in @lead, which has no room for very long ones. */
-static void make_lead(struct fields_lead *lead, const char *name)
+/* Remember @name in @prefix, which has no room for very long ones. */
+static void make_prefix(struct fields_prefix *prefix, const char *name)
 {
 	const char *plain = cvl_plain_name(name);
 	size_t n = strlen(plain);
 
-	if (n + 4 > FIELDS_LEAD_MAX)
+	if (n + 4 > FIELDS_PREFIX_MAX)
 		return;
-	lead->text[0] = ' ';
-	memcpy(lead->text + 1, plain, n);
-	memcpy(lead->text + 1 + n, " = ", 3);
-	lead->n = n + 4;
-	lead->name = name;
+	prefix->text[0] = ' ';
+	memcpy(prefix->text + 1, plain, n);
+	memcpy(prefix->text + 1 + n, " = ", 3);
+	prefix->n = n + 4;
+	prefix->name = name;
 }
 
-/* What stands before a value: ", name = " in a struct. */
-static void lead_text(struct printer *p, const char *name)
+/* Text before a value: ", name = " in a struct. */
+static void prefix_text(struct printer *p, const char *name)
 {
 	uint64_t before = p->level->n++;
 	char *w = cvl_out_room(p->o, 8 + CVL_OUT_NUMBER);
@@ -276,37 +276,37 @@ static void pop(struct printer *p)
 	p->level = &p->levels[--p->depth];
 }
 
-/* As value_text(), for all that it does not do itself. */
+/* The cases that value_text() does not handle itself. */
 static __attribute__((noinline)) void other_value_text(struct printer *p, const char *name,
 						       const struct cvl_value *v)
 {
 	open_packet_group(p);
-	if (p->level->leads)
-		make_lead(&p->cache->lead[p->next_lead++ % FIELDS_LEADS], name);
-	lead_text(p, name);
+	if (p->level->prefixes)
+		make_prefix(&p->cache->prefix[p->next_prefix++ % FIELDS_PREFIXES], name);
+	prefix_text(p, name);
 	cvl_value_text(p->o, v);
 }
 
-/* The leads of a class follow each other in the cache as its fields do in an event. */
+/* The prefixes of a class follow each other in the cache as its fields do in an event. */
 static void value_text(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
 	struct cvl_out *o = p->o;
 	const struct cvl_type *t = v->type;
-	const struct fields_lead *lead =
-		p->level->leads ? &p->cache->lead[p->next_lead % FIELDS_LEADS] : NULL;
+	const struct fields_prefix *prefix =
+		p->level->prefixes ? &p->cache->prefix[p->next_prefix % FIELDS_PREFIXES] : NULL;
 	char *w = o->buf + o->n;
 
-	if (!lead || lead->name != name ||
-	    CVL_OUT_BYTES - o->n < 1 + FIELDS_LEAD_MAX + CVL_OUT_NUMBER) {
+	if (!prefix || prefix->name != name ||
+	    CVL_OUT_BYTES - o->n < 1 + FIELDS_PREFIX_MAX + CVL_OUT_NUMBER) {
 		other_value_text(p, name, v);
 		return;
 	}
-	p->next_lead++;
+	p->next_prefix++;
 	*w = ',';
 	w += p->level->n++ > 0;
-	memcpy(w, lead->text, FIELDS_LEAD_MAX);
-	w += lead->n;
+	memcpy(w, prefix->text, FIELDS_PREFIX_MAX);
+	w += prefix->n;
 	if (t->kind == CVL_TYPE_INT && t->base == 10) {
 		cvl_out_to(o, t->is_signed ? cvl_text_i64(w, v->i) : cvl_text_u64(w, v->u));
 		return;
@@ -328,7 +328,7 @@ static void begin_text(void *ctx, const char *name, const struct cvl_type *t, ui
 			open_group(p);
 	} else {
 		open_packet_group(p);
-		lead_text(p, name);
+		prefix_text(p, name);
 		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');
 	}
 	push(p, shape(t));
@@ -369,7 +369,7 @@ static bool text_scope(void *ctx, enum cvl_scope scope)
 		return false;
 	}
 	cvl_out_room(p->o,
-		     sizeof(p->cache->text)); /* all of it in the buffer, to be copied from there */
+		     sizeof(p->cache->text)); /* all of it in the buffer, to copy it from there */
 	p->packet_from = p->o->n;
 	return true;
 }
@@ -383,7 +383,7 @@ int fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct cvl_b
 	p.o = o;
 	p.depth = p.groups = 0;
 	p.cache = cache;
-	p.next_lead = batch->cls[i] * 16;
+	p.next_prefix = batch->cls[i] * 16;
 	p.number = cvl_stream_packet(stream);
 	return cvl_stream_visit(stream, batch, i, &visitor, err);
 }
@@ -394,9 +394,9 @@ int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream, const struct c
 	return fields_text(o, stream, batch, i, NULL, err);
 }
 
-/* ---- JSON: all scopes flow into one object ---- */
+/* ---- JSON: all scopes in one object ---- */
 
-static void lead_json(struct printer *p, const char *name)
+static void prefix_json(struct printer *p, const char *name)
 {
 	if (p->level->n++)
 		cvl_out_char(p->o, ',');
@@ -411,7 +411,7 @@ static void value_json(void *ctx, const char *name, const struct cvl_value *v)
 {
 	struct printer *p = ctx;
 
-	lead_json(p, name);
+	prefix_json(p, name);
 	cvl_value_json(p->o, v);
 }
 
@@ -425,7 +425,7 @@ static void begin_json(void *ctx, const char *name, const struct cvl_type *t, ui
 		p->level = &p->levels[1];
 		return;
 	}
-	lead_json(p, name);
+	prefix_json(p, name);
 	/* a variant is shown as what it holds */
 	if (t->kind != CVL_TYPE_VARIANT)
 		cvl_out_char(p->o, shape(t) == CVL_TYPE_ARRAY ? '[' : '{');

@@ -1,29 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/** Within the room: the fields of many events of one stream. */
+/** Internal to src/timeline: the fields of many events of one stream. */
 #ifndef TIMELINE_FIELDS_H
 #define TIMELINE_FIELDS_H
 
 #include <coeval/fields.h>
 
-#define FIELDS_LEADS 256
-#define FIELDS_LEAD_MAX 32
+#define FIELDS_PREFIXES 256
+#define FIELDS_PREFIX_MAX 32
 
-/** What stands before a value: " name = ". */
-struct fields_lead {
+/** Text before a value: " name = ". */
+struct fields_prefix {
 	const char *name; /* by its address: names live as long as their trace */
 	size_t n;
 	char text[48];
 };
 
 /**
- * What would else be worked out again for each event of a stream: the context of its current packet
- * as text, and the leads. Begin with {0}.
+ * Cached for the events of a stream: the context of its current packet as text, and the text before
+ * values. Begin with {0}.
  */
 struct fields_cache {
 	uint64_t packet;
 	size_t n;
 	char text[512 + CVL_OUT_SLACK];
-	struct fields_lead lead[FIELDS_LEADS];
+	struct fields_prefix prefix[FIELDS_PREFIXES];
 };
 
 /** cvl_fields_text(). @cache: of this stream, or NULL. */

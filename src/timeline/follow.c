@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Each look reads the observations anew. That is simple, and what an estimator that follows says of
- * a time depends on the marks before it, so that every look finds the same; only the last few marks
- * of each clock may still turn out to be numbered wrongly.
+ * Each pass reads all observations again. That is simple, and since the times of a following
+ * estimator depend only on earlier marks, every pass finds the same; only the numbers of the last
+ * few marks of each clock may still change.
  */
 #include <coeval/follow.h>
 
@@ -15,20 +15,20 @@
 #include "timeline/live.h"
 
 #define HOLD_MARKS 6
-#define FIRST_MARKS 20 /* before a clock has heard so many nothing is handed out */
+#define FIRST_MARKS 20 /* a clock needs so many before anything is delivered */
 #define LOOK_MS 500
-#define NAP_MS 20 /* a cancel is seen after so long */
+#define NAP_MS 20 /* delay until a cancel is noticed */
 
 struct cvl_follow {
 	char *path;
 	struct cvl_follow_opts opts;
-	char sender[100]; /* the timeline is its time, from the first look on */
+	char sender[100]; /* whose time is the timeline's, from the first pass on */
 	atomic_bool cancelled;
 	struct cvl_session *session; /* of the timeline */
 	struct cvl_timeline *tl;
 	struct cvl_session *old_session; /* of the timeline that was replaced */
 	struct cvl_timeline *old;
-	int64_t settled, estimated, limit; /* limit: of what was handed out */
+	int64_t settled, estimated, limit; /* limit: of what was delivered */
 	bool begun, growing;
 	char waits_for[200];
 	int64_t looked_ms; /* when */
@@ -37,8 +37,8 @@ struct cvl_follow {
 /* ---- what is settled ---- */
 
 /*
- * Up to when all growing clocks are settled, but for their last @hold marks. @who: the one that is
- * settled least.
+ * Time up to which all growing clocks are settled, leaving out their last @hold marks. @who: the
+ * clock that is furthest behind.
  */
 static bool find_horizon(const struct cvl_follow *f, const struct cvl_session *session,
 			 const struct cvl_observations *obs, const struct cvl_sync *sync,
@@ -68,9 +68,9 @@ static bool find_horizon(const struct cvl_follow *f, const struct cvl_session *s
 	return true;
 }
 
-/* ---- looks ---- */
+/* ---- passes ---- */
 
-/* A timeline of @now, which is taken: from where the last one was handed out. */
+/* A timeline of @now, which it takes over, from where the last one ended. */
 static int renew(struct cvl_follow *f, struct cvl_session *now, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts opts = {
@@ -100,7 +100,7 @@ static void drop_old(struct cvl_follow *f)
 	f->old_session = NULL;
 }
 
-/* Hand out more, by @sync, which is taken. Returns what is new. @taken: @session is kept. */
+/* Deliver more, by @sync, which it takes over. Returns what is new. @taken: @session is kept. */
 static int advance(struct cvl_follow *f, struct cvl_session *session, struct cvl_sync *sync,
 		   bool *taken, struct cvl_error *err)
 {

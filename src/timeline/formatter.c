@@ -6,8 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* What stands before the fields of a class, made once: "node name: ". */
-struct lead {
+/* Text before the fields of a class, made once: "node name: ". */
+struct prefix {
 	char *text; /* NULL until it is needed */
 	size_t n;
 };
@@ -15,8 +15,8 @@ struct lead {
 struct stream {
 	struct fields_cache cache;
 	struct cvl_levels levels; /* last seen */
-	struct lead *lead; /* of event classes, then of other kinds, then of restated levels */
-	size_t n_leads;
+	struct prefix *prefix; /* of event classes, then of other kinds, then of restated levels */
+	size_t n_prefixes;
 };
 
 struct cvl_formatter {
@@ -28,21 +28,21 @@ struct cvl_formatter {
 	const struct cvl_slice *sl;
 	size_t i;
 	uint64_t lines; /* of an edge: shown */
-	char day[16];   /* date of the last one in UTC */
+	char day[16];   /* date of the last record, UTC */
 	int64_t day_number;
 };
 
 /* ---- begin and end ---- */
 
-/* Leads belong to a timeline; what the lines last showed stays. */
-static void drop_leads(struct cvl_formatter *f)
+/* Prefixes belong to a timeline; the last levels of lines are kept. */
+static void drop_prefixes(struct cvl_formatter *f)
 {
 	for (size_t i = 0; i < f->n_streams; i++) {
-		for (size_t k = 0; k < f->stream[i].n_leads; k++)
-			free(f->stream[i].lead[k].text);
-		free(f->stream[i].lead);
-		f->stream[i].lead = NULL;
-		f->stream[i].n_leads = 0;
+		for (size_t k = 0; k < f->stream[i].n_prefixes; k++)
+			free(f->stream[i].prefix[k].text);
+		free(f->stream[i].prefix);
+		f->stream[i].prefix = NULL;
+		f->stream[i].n_prefixes = 0;
 	}
 }
 
@@ -50,7 +50,7 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 {
 	size_t n = cvl_timeline_streams(tl);
 
-	drop_leads(f);
+	drop_prefixes(f);
 	f->tl = tl;
 	f->epoch = cvl_session_epoch(cvl_timeline_session(tl));
 	if (n > f->n_streams) {
@@ -64,13 +64,13 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 	}
 	for (size_t i = 0; i < n; i++) {
 		struct stream *st = &f->stream[i];
-		size_t leads = cvl_trace_events(cvl_timeline_trace(tl, i)) + CVL_KINDS + 1;
+		size_t prefixes = cvl_trace_events(cvl_timeline_trace(tl, i)) + CVL_KINDS + 1;
 
 		memset(&st->cache, 0, sizeof(st->cache));
-		st->lead = calloc(leads, sizeof(*st->lead));
-		if (!st->lead)
+		st->prefix = calloc(prefixes, sizeof(*st->prefix));
+		if (!st->prefix)
 			return cvl_no_memory(err);
-		st->n_leads = leads;
+		st->n_prefixes = prefixes;
 	}
 	return 0;
 }
@@ -94,7 +94,7 @@ void cvl_formatter_close(struct cvl_formatter *f)
 {
 	if (!f)
 		return;
-	drop_leads(f);
+	drop_prefixes(f);
 	free(f->stream);
 	free(f);
 }
@@ -111,7 +111,7 @@ bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *sl, siz
 	f->i = i;
 	if (b->kind[i] != CVL_EDGE)
 		return true;
-	/* lines that changed, or became known or unknown; where nothing was known, all */
+	/* lines that changed, or became known or unknown; all, if nothing was known */
 	f->lines = cvl_levels_take(l, b, i) | (before.known ^ l->known);
 	if (state || !before.known)
 		f->lines = UINT64_MAX;
@@ -119,32 +119,32 @@ bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *sl, siz
 }
 
 /* NULL when out of memory. */
-static const struct lead *lead_of(struct cvl_formatter *f)
+static const struct prefix *prefix_of(struct cvl_formatter *f)
 {
 	const struct cvl_batch *b = f->sl->batch;
 	struct stream *st = &f->stream[f->sl->stream];
-	size_t classes = st->n_leads - CVL_KINDS - 1, at = classes + b->kind[f->i];
+	size_t classes = st->n_prefixes - CVL_KINDS - 1, at = classes + b->kind[f->i];
 	const char *node, *name;
-	struct lead *lead;
+	struct prefix *prefix;
 
 	if (b->kind[f->i] == CVL_EVENT || b->kind[f->i] == CVL_BEGIN || b->kind[f->i] == CVL_END)
 		at = b->cls[f->i];
 	else if (b->kind[f->i] == CVL_EDGE && b->flags[f->i] & CVL_STATE)
 		at = classes + CVL_KINDS;
-	lead = &st->lead[at];
-	if (lead->text)
-		return lead;
+	prefix = &st->prefix[at];
+	if (prefix->text)
+		return prefix;
 	node = cvl_session_clock(cvl_timeline_session(f->tl), f->sl->clock)->node;
 	name = cvl_record_name(f->tl, f->sl, f->i);
-	lead->text = calloc(1, 4 * (strlen(node) + strlen(name)) + 4 + CVL_OUT_SLACK);
-	if (!lead->text)
+	prefix->text = calloc(1, 4 * (strlen(node) + strlen(name)) + 4 + CVL_OUT_SLACK);
+	if (!prefix->text)
 		return NULL;
-	cvl_text_name(lead->text, node);
-	strcat(lead->text, " ");
-	cvl_text_name(lead->text + strlen(lead->text), name);
-	strcat(lead->text, ": ");
-	lead->n = strlen(lead->text);
-	return lead;
+	cvl_text_name(prefix->text, node);
+	strcat(prefix->text, " ");
+	cvl_text_name(prefix->text + strlen(prefix->text), name);
+	strcat(prefix->text, ": ");
+	prefix->n = strlen(prefix->text);
+	return prefix;
 }
 
 /* ---- text ---- */
@@ -196,14 +196,14 @@ static void gap_text(struct cvl_formatter *f, struct cvl_out *o)
 int cvl_formatter_text(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;
-	const struct lead *lead = lead_of(f);
+	const struct prefix *prefix = prefix_of(f);
 	const size_t i = f->i, stream = f->sl->stream;
 	char buf[24];
 	int rc = 0;
 
-	if (!lead)
+	if (!prefix)
 		return cvl_no_memory(err);
-	cvl_out_slack(o, lead->text, lead->n);
+	cvl_out_slack(o, prefix->text, prefix->n);
 	switch ((enum cvl_kind)b->kind[i]) {
 	case CVL_EDGE: levels_text(f, o); break;
 	case CVL_SAMPLE:
@@ -295,7 +295,7 @@ static void edge_json(struct cvl_formatter *f, struct cvl_out *o)
 	cvl_out_char(o, '}');
 }
 
-/* What a record of its kind holds. */
+/* Values that depend on the kind of record. */
 static int own_json(struct cvl_formatter *f, struct cvl_out *o, struct cvl_error *err)
 {
 	const struct cvl_batch *b = f->sl->batch;

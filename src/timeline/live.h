@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A timeline of a session that grows: handed out up to a limit, which moves on as more is stored
- * and tied.
+ * The timeline of a growing session: delivered up to a limit, which advances as more is stored and
+ * synchronised.
  */
 #ifndef TIMELINE_LIVE_H
 #define TIMELINE_LIVE_H
@@ -9,17 +9,17 @@
 #include <coeval/timeline.h>
 
 /**
- * As cvl_timeline_open(), without maps: nothing is handed out before timeline_grow(). Ranges have a
- * begin at the most.
+ * Like cvl_timeline_open(), but without maps: nothing is delivered before timeline_grow(). A range
+ * may only have a begin.
  */
 int timeline_open_live(struct cvl_timeline **tl, struct cvl_session *session,
 		       const struct cvl_timeline_opts *opts, struct cvl_error *err);
 
 /**
- * Go on by the maps of @sync, which is taken, with what is stored by now, up to @limit: slices come
- * up to there, then cvl_timeline_next() returns 0. Every clock that grows has to have stored all of
- * its records earlier than that. @now: the session as it is, opened anew; the first of its clocks
- * are those of the timeline's. INT64_MAX: to the end.
+ * Continue with the maps of @sync, which it takes over, and with what is stored by now, up to
+ * @limit (INT64_MAX: to the end): slices come up to there, then cvl_timeline_next() returns 0.
+ * Every growing clock must have stored all of its records before @limit. @now: the session, opened
+ * again; the timeline's clocks come first in it.
  */
 int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct cvl_sync *sync,
 		  int64_t limit, struct cvl_error *err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Selectors: from text to its parts. What they mean is found out in select_settle.c. */
+/* Selectors: parsing. select_resolve.c resolves them. */
 #include <coeval/select.h>
 
 #include <ctype.h>
@@ -33,7 +33,7 @@ const char *cvl_when_name(enum cvl_when when)
 struct reader {
 	struct cvl_selector *sel;
 	const char *text; /* NUL-terminated */
-	char *free;       /* behind what was put into sel->memory */
+	char *free;       /* end of the used part of sel->memory */
 	struct cvl_error *err;
 };
 
@@ -55,7 +55,7 @@ static char *past_blanks(char *at)
 	return at;
 }
 
-/* Cut the blanks at the end of what begins at @from. */
+/* Trim trailing blanks of the text [@from, @end). */
 static char *before_blanks(char *from, char *end)
 {
 	while (end > from && blank(end[-1]))
@@ -63,7 +63,7 @@ static char *before_blanks(char *from, char *end)
 	return end;
 }
 
-/* Behind the quote that closes the one at @at; NULL: none does. */
+/* Position after the quote that closes the one at @at; NULL: unclosed. */
 static char *past_quotes(char *at)
 {
 	for (at++; *at; at++) {
@@ -138,33 +138,32 @@ static int read_condition(struct reader *r, char *at, char *end, bool old)
 	if (sel->n_conditions == CVL_CONDITIONS_MAX)
 		return bad(r, at, "more than 8 conditions");
 	if (!op || op >= end)
-		return bad(r, at, "a condition is FIELD=VALUE, or with !=, <, <=, > or >=");
+		return bad(r, at, "expected FIELD=VALUE, or with !=, <, <=, > or >=");
 	name_end = before_blanks(at, op);
 	c->field = keep(r, at, name_end);
 	if (!*c->field)
-		return bad(r, at, "a field's name is missing");
+		return bad(r, at, "missing name of a field");
 	value = read_operator(op, &c->op);
 	if (!value)
-		return bad(r, op, "conditions are =, !=, <, <=, > or >=");
+		return bad(r, op, "expected =, !=, <, <=, > or >=");
 	value = past_blanks(value);
 	end = before_blanks(value, end);
 	if (end <= value)
-		return bad(r, value, "a value is missing");
+		return bad(r, value, "missing value");
 	quoted = *value == '"';
 	if (memchr(value, '"', (size_t)(end - value)) && (!quoted || past_quotes(value) != end))
-		return bad(r, value, "quotes go around a whole value");
+		return bad(r, value, "quote the whole value");
 	if (old && !quoted && find_plain(value, " \t\n") < end)
-		return bad(r, value,
-			   "conditions are joined by `and`; a value with blanks is quoted");
+		return bad(r, value, "join conditions with `and`; quote a value that has blanks");
 	c->text = keep(r, value, end);
 	c->is_number = !quoted && number(c->text, &c->number);
 	if (!c->is_number && c->op > CVL_NE)
-		return bad(r, value, "only numbers are less or greater");
+		return bad(r, value, "only numbers can be compared with <, <=, > or >=");
 	sel->n_conditions++;
 	return 0;
 }
 
-/* Conditions between @at and @end, which stands at their end: with @old, `and` between them. */
+/* Conditions from @at to @end. With @old they are joined by `and`. */
 static int read_conditions(struct reader *r, char *at, char *end, bool old)
 {
 	int rc = 0;
@@ -200,8 +199,8 @@ static bool at_edge(const char *from, const char *at, const char *end)
 }
 
 /*
- * [@from, @end) into sel->path, and the dots that may end the node: those beside quotes if there
- * are quotes, else all outside. In old spellings quotes are about blanks alone.
+ * Copy [@from, @end) to sel->path, and note the dots that may end the node: those next to quotes if
+ * there are quotes, else all outside them. In old spellings quotes only protect blanks.
  */
 static int read_path(struct reader *r, const char *from, const char *end, bool old)
 {
@@ -213,7 +212,7 @@ static int read_path(struct reader *r, const char *from, const char *end, bool o
 	for (const char *at = from; at < end; at++) {
 		if (*at == '"') {
 			if (!old && !at_edge(from, quoted ? at + 1 : at, end))
-				return bad(r, at, "quotes go around a whole name");
+				return bad(r, at, "quote the whole name");
 			quoted = !quoted;
 			any = true;
 			continue;
@@ -229,9 +228,8 @@ static int read_path(struct reader *r, const char *from, const char *end, bool o
 	}
 	*r->free++ = '\0';
 	if (!*sel->path)
-		return bad(
-			r, from,
-			"a name is missing; a selector is NODE.LINE:rise or NODE.EVENT{FIELD=VALUE}");
+		return bad(r, from,
+			   "missing name; a selector is NODE.LINE:rise or NODE.EVENT{FIELD=VALUE}");
 	if (old)
 		return 0;
 	if (!any && sel->when) {
@@ -260,7 +258,7 @@ static bool find_when(const char *word, size_t n, enum cvl_when *when)
 
 /* ---- the forms ---- */
 
-/* " rises" and the like at the end: where that begins, or NULL. */
+/* Where " rises" or the like begins at the end, or NULL. */
 static char *old_verb(char *from, char *end, enum cvl_when *when)
 {
 	static const struct {
@@ -325,7 +323,7 @@ static int read_new(struct reader *r, char *from, char *brace, char *end)
 	close = find_plain(brace, "}");
 	if (!close || close + 1 != end)
 		return bad(r, close && *close ? close + 1 : brace,
-			   "conditions are {FIELD=VALUE,...}, at the end");
+			   "conditions must come last: EVENT{FIELD=VALUE,...}");
 	return read_conditions(r, brace + 1, close, false);
 }
 
@@ -338,8 +336,7 @@ static int read_forms(struct reader *r, char *from, char *end, bool *old)
 		return bad(r, from, "unclosed quotes");
 	for (char *at = from; (at = find_plain(at, ".{")) && *at == '.'; at++)
 		if (at[1] == '.')
-			return bad(r, at,
-				   "a pair A..B where one is expected; names with '..' are quoted");
+			return bad(r, at, "unexpected pair A..B; quote names that contain '..'");
 	*old = true;
 	where = old_where(from);
 	if (where && (!*brace || where < brace))
@@ -352,12 +349,11 @@ static int read_forms(struct reader *r, char *from, char *end, bool *old)
 		return read_old(r, from, colon, colon + 1, end);
 	*old = false;
 	if (!*brace && *find_plain(from, "="))
-		return bad(r, find_plain(from, "="),
-			   "conditions stand in braces: EVENT{FIELD=VALUE}");
+		return bad(r, find_plain(from, "="), "conditions need braces: EVENT{FIELD=VALUE}");
 	return read_new(r, from, brace, end);
 }
 
-/* ---- today's spelling ---- */
+/* ---- the current spelling ---- */
 
 static bool needs_quotes(const char *s, const char *special)
 {
@@ -414,7 +410,7 @@ static void put_new(struct reader *r, size_t room)
 
 /* ---- one, and two ---- */
 
-/* What is kept of a text: itself, its parts, today's spelling, and the node by itself. */
+/* What is kept of a text: itself, its parts, the current spelling, and the node. */
 static size_t memory_for(size_t n)
 {
 	return 9 * n + 64 * CVL_CONDITIONS_MAX;
@@ -482,7 +478,7 @@ int cvl_selector_pair_parse(struct cvl_selector pair[2], const char *text, size_
 	pair[0] = pair[1] = (struct cvl_selector){ 0 };
 	if (!dots)
 		return cvl_fail(err, CVL_E_SYNTAX, n,
-				"'%.*s': a pair is A..B, such as TX:rise..TX:fall",
+				"'%.*s': expected a pair A..B, such as TX:rise..TX:fall",
 				(int)(n < 150 ? n : 150), text);
 	rc = cvl_selector_parse(&pair[0], text, (size_t)(dots - text), err);
 	if (rc)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bound selectors against records. */
+/* Resolved selectors against records. */
 #include <coeval/select.h>
 
 #include <fnmatch.h>
@@ -15,8 +15,8 @@
 struct look {
 	const struct cvl_selector *sel;
 	bool is_span;
-	bool named;   /* the span is called as it should be */
-	unsigned met; /* a bit a condition */
+	bool named;   /* the span's name matches */
+	unsigned met; /* a bit for each condition */
 };
 
 static bool compare(const struct cvl_condition *c, long double v)
@@ -96,7 +96,7 @@ static void take_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
-/* Fields of records that are no events, as they are shown. */
+/* Fields of records other than events, as they are shown. */
 static bool plain_holds(const struct cvl_condition *c, const struct cvl_batch *b, size_t i)
 {
 	switch ((enum cvl_kind)b->kind[i]) {
@@ -156,10 +156,10 @@ struct bound {
 	size_t n_lines;
 	uint64_t watched;   /* lines */
 	uint64_t *by_class; /* selectors of each event class, */
-	uint64_t *to_test;  /* and those of them whose fields have to be looked at */
+	uint64_t *to_test;  /* and those of them that need the fields */
 	size_t n_classes;
 	uint64_t by_kind[CVL_KINDS + 1], conditional;
-	bool *classes; /* what is asked for */
+	bool *classes; /* wanted event classes */
 };
 
 struct cvl_selection {
@@ -189,9 +189,10 @@ static int bind_lines(struct cvl_selection *s, size_t i, size_t stream, const ch
 	if (!l.lines)
 		return 0;
 	if (state && l.lines & (l.lines - 1))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"'%.100s' means several lines of %.60s; a state is of one line",
-				sel->text, node);
+		return cvl_fail(
+			err, CVL_E_USAGE, CVL_NO_OFFSET,
+			"'%.100s' matches several lines of %.60s; a state must be of one line",
+			sel->text, node);
 	b->line[b->n_lines++] = l;
 	b->watched |= l.lines;
 	return 0;
@@ -267,7 +268,7 @@ int cvl_select_open(struct cvl_selection **out, struct cvl_selector *const *sele
 	if (!s->stream)
 		rc = cvl_no_memory(err);
 	for (size_t i = 0; i < n && !rc; i++)
-		rc = cvl_selector_settle(selectors[i], tl, opts, err);
+		rc = cvl_selector_resolve(selectors[i], tl, opts, err);
 	for (size_t i = 0; i < s->n_streams && !rc; i++)
 		rc = bind_stream(s, i, err);
 	if (rc)
@@ -323,7 +324,7 @@ bool cvl_select_in(const struct cvl_selection *s, size_t i, size_t stream)
 	return any & bit(i);
 }
 
-/* The change of the levels, of which @was were known before, to what they are now. */
+/* Match a change of levels; @was: lines known before. */
 static void match_lines(const struct bound *b, uint64_t was, uint64_t changed, struct cvl_match *m)
 {
 	const uint64_t now = b->levels.now, known = b->levels.known;
@@ -360,7 +361,7 @@ static uint64_t states_in(const struct bound *b)
 	return in;
 }
 
-/* Leave of @may those whose conditions, if they are in @test, hold. */
+/* Of @may those that have no conditions (are not in @test), or whose conditions hold. */
 static uint64_t tested(const struct cvl_selection *s, const struct cvl_slice *sl, size_t i,
 		       uint64_t may, uint64_t test)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a timeline holds, found out by reading it once: for exporters whose file begins with
+ * Contents of a timeline, found by reading it once: for exporters whose files begin with
  * declarations.
  */
 #ifndef SURVEY_H
@@ -9,13 +9,13 @@
 #include <coeval/fields.h>
 
 struct survey_stream {
-	int clock; /* of the session, -1 if nothing was seen */
+	int clock; /* in the session; -1: nothing was read of it */
 	uint64_t records;
-	uint8_t *used; /* one a class of the stream's trace: whether an event of it occurs */
+	uint8_t *used; /* for each class of the stream's trace: whether it occurs */
 	bool has_kind[CVL_KINDS];
 	bool has_levels;
 	uint64_t levels, unknown; /* before the first change */
-	bool any_unknown;         /* lines are, now and then */
+	bool any_unknown;         /* the level of a line is unknown at times */
 	size_t lines, channels;
 };
 

@@ -13,19 +13,19 @@
 struct source {
 	struct cvl_stream *stream;
 	size_t trace, file;
-	/* name of a stream that was stored, and whose file is not there: in place of file */
+	/* name of a stored stream whose file is missing; then there is no file */
 	char *missing;
 	int clock; /* of the session */
 	struct cvl_batch batch;
 	struct cvl_time time[CVL_BATCH_MAX];
-	size_t pos, end;             /* not yet handed out */
-	bool ragged;                 /* late records in between lie outside the asked range */
+	size_t pos, end;             /* not yet delivered */
+	bool ragged;                 /* late records in between lie outside the requested range */
 	const struct cvl_pick *pick; /* or NULL: everything */
-	uint64_t levels, unknown;    /* of its lines, where they are known */
+	uint64_t levels, unknown;    /* of its lines, if known */
 	bool known;
-	bool begun; /* records of the asked range were reached */
+	bool begun; /* the requested range was reached */
 	struct cvl_batch
-		held; /* waits while the levels at the beginning of the range are handed out */
+		held; /* held back while the levels at the begin of the range are delivered */
 	bool holds;
 	struct state {
 		struct cvl_tick tick;
@@ -35,13 +35,13 @@ struct source {
 	} state;
 };
 
-/* First record of a source that was not handed out. */
+/* First record of a source that was not yet delivered. */
 struct head {
 	int64_t ns;
 	size_t source;
 };
 
-/* A trace is opened once, however many of its clocks are in the session. */
+/* A trace is opened once, even if several of its clocks are in the session. */
 struct opened {
 	struct cvl_trace *trace;
 	const char *path;
@@ -55,8 +55,8 @@ struct cvl_timeline {
 	struct cvl_session *session;
 	struct cvl_timeline_opts opts;
 	struct cvl_sync *sync;
-	struct cvl_map **map; /* one a clock */
-	struct cvl_bound *of; /* one a clock: what is the same for all of its ticks */
+	struct cvl_map **map; /* for each clock */
+	struct cvl_bound *of; /* for each clock: what is the same for all of its ticks */
 	struct opened *trace;
 	size_t n_traces;
 	struct source **source;
@@ -64,9 +64,9 @@ struct cvl_timeline {
 	struct head *heap; /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
-	bool handed;   /* a slice of the source on top of the heap */
+	bool handed;   /* a slice of the source on top of the heap is in use */
 	bool live;     /* see live.h: */
-	int64_t limit; /* only what is earlier is handed out */
+	int64_t limit; /* only earlier records are delivered */
 };
 
 /* ---- heap ---- */
@@ -105,7 +105,7 @@ static bool wanted(const struct cvl_timeline *tl, size_t clock)
 	       !fnmatch(tl->opts.node, c->node, 0);
 }
 
-/* Fails if the asked range of nodes is empty: a name that is misspelt is no answer. */
+/* Fails if no node was selected: the name may be misspelt. */
 static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
 {
 	char names[240];
@@ -132,7 +132,7 @@ static int check_node(const struct cvl_timeline *tl, struct cvl_error *err)
 			len ? "its nodes are " : "it has none", names);
 }
 
-/* Session clock of the stream, known once its first packet is read. */
+/* Session clock of the stream, once its first packet has been read. */
 static int clock_of(const struct cvl_timeline *tl, const struct source *s)
 {
 	const struct opened *t = &tl->trace[s->trace];
@@ -153,7 +153,7 @@ static void skip_outside(const struct cvl_timeline *tl, struct source *s)
 		s->pos++;
 }
 
-/* The part of the batch within the asked range, as [pos, end). Late records may stand anywhere. */
+/* The part of the batch within the requested range, as [pos, end). Late records may be anywhere. */
 static void cut_range(const struct cvl_timeline *tl, struct source *s)
 {
 	s->pos = 0;
@@ -168,7 +168,7 @@ static void cut_range(const struct cvl_timeline *tl, struct source *s)
 		s->ragged = s->ragged || !inside(tl, s->time[i]);
 }
 
-/* Whether record @i, which is no ordinary edge, is asked for or has to come anyhow. */
+/* Whether record @i, which is not an ordinary edge, is wanted or must be delivered anyway. */
 static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 {
 	const struct cvl_pick *p = s->pick;
@@ -176,7 +176,7 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 	if (b->kind[i] == CVL_EDGE) {
 		s->levels = b->value[i];
 		s->unknown = b->aux[i];
-		s->known = !(b->flags[i] & CVL_LATE); /* whose levels consumers may pass over */
+		s->known = !(b->flags[i] & CVL_LATE); /* late: consumers may ignore its levels */
 		return true;
 	}
 	if (b->kind[i] == CVL_GAP || b->kind[i] == CVL_SLIP) {
@@ -191,8 +191,8 @@ static bool picked(struct source *s, const struct cvl_batch *b, size_t i)
 }
 
 /*
- * Leave out of the batch what is not asked for. Whether an edge is asked for cannot be foreseen, so
- * that all are copied, and the next one goes over those that are not.
+ * Drop unwanted records from the batch. Whether an edge is wanted is not known in advance, so each
+ * is copied, and the next one overwrites it if it is not.
  */
 static void pick(struct source *s)
 {
@@ -227,8 +227,8 @@ static void pick(struct source *s)
 /* ---- levels at the beginning of a range ---- */
 
 /*
- * Take what the records before the range tell of the levels. Sets begun at the first record that is
- * not before it.
+ * Track levels through the records before the range. Sets begun at the first record that is not
+ * before it.
  */
 static void note_levels(const struct cvl_timeline *tl, struct source *s)
 {
@@ -276,7 +276,7 @@ static void put_state(const struct cvl_timeline *tl, struct source *s)
 	s->ragged = false;
 }
 
-/* Whether the stream, which ended before the range had begun, goes on up to where it does. */
+/* Whether the stream, which has no more records, reaches the begin of the range. */
 static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
 {
 	struct cvl_stream_stats stats;
@@ -286,7 +286,7 @@ static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
 	       cvl_map_time(tl->map[s->clock], stats.end, NULL).ns >= tl->opts.from.ns;
 }
 
-/* Read until there is a record to hand out. 1, 0 at the end, or negative. */
+/* Read until there is a record to deliver. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
 	int rc = 1;
@@ -327,7 +327,7 @@ static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *e
 	return 1;
 }
 
-/* Ticks that bound the asked range on @clock, widened so that rounding loses nothing. */
+/* Ticks that bound the requested range on @clock, widened so that rounding loses nothing. */
 static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stream_opts *o)
 {
 	if (clock < 0)
@@ -349,7 +349,7 @@ static int only_clock(const struct opened *t)
 	return n == 1 ? t->clock[0] : n ? -1 : t->any;
 }
 
-/* How the stream of @s is read, by what @session knows of it. */
+/* Options for reading the stream of @s, from what @session knows of it. */
 static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
 			const struct cvl_session *session, struct cvl_stream_opts *o)
 {
@@ -385,8 +385,8 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 /* ---- opening ---- */
 
 /*
- * Whether the writer of @c died before its metadata were whole, so that nothing of the clock was
- * ever stored.
+ * Whether the writer of @c died before its metadata were complete, so that nothing of the clock was
+ * stored.
  */
 static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, int code,
 		      const struct cvl_error *err)
@@ -449,7 +449,7 @@ static int open_traces(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
-/* A stream of trace @t: its @file, or the one that is missing. */
+/* A stream of trace @t: its @file, or the missing one. */
 static int add_source(struct cvl_timeline *tl, size_t t, size_t file, const char *missing,
 		      struct cvl_error *err)
 {
@@ -557,7 +557,7 @@ static int open_timeline(struct cvl_timeline **out, struct cvl_session *session,
 	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
 		free(tl);
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"the range that is asked for ends before it begins");
+				"the requested range ends before it begins");
 	}
 	if (tl->opts.node)
 		rc = check_node(tl, err);
@@ -625,7 +625,7 @@ int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
-/* Records that wait get the times of the new maps; the heap is made anew. */
+/* Pending records get the times of the new maps; the heap is rebuilt. */
 static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 {
 	tl->n_heap = 0;
@@ -723,7 +723,7 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 	return 0;
 }
 
-/* End of the run of records of @s, from pos on, that come no later than @limit. */
+/* End of the run of records of @s, from pos on, with times up to @limit. */
 static size_t run_end(const struct source *s, int64_t limit)
 {
 	size_t i = s->pos + 1;
@@ -733,7 +733,7 @@ static size_t run_end(const struct source *s, int64_t limit)
 	return i;
 }
 
-/* The same with a run that ends at @end, and a time that is not reached. */
+/* The same for a run within [pos, @end) and times before @limit. */
 static size_t run_end_before(const struct source *s, size_t end, int64_t limit)
 {
 	size_t i = s->pos + 1;
@@ -754,7 +754,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		if (rc)
 			return rc;
 	} else if (tl->n_heap && tl->handed) {
-		/* what was handed out last is still on top; its arrays were in use until now */
+		/* the source of the last slice is still on top; its arrays were in use until now */
 		s = tl->source[tl->heap[0].source];
 		if (s->ragged)
 			skip_outside(tl, s);
@@ -802,7 +802,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 	return 1;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
 					  struct cvl_tick tick)
@@ -840,7 +840,7 @@ int64_t cvl_bound_total(struct cvl_bound b)
 	return cvl_add_sat(b.map, cvl_add_sat(b.capture, b.reference));
 }
 
-/* Of two independent ones, each held 99.9 % of the time. */
+/* Combine two independent ones that each hold 99.9 % of the time. */
 static int64_t both(int64_t a, int64_t b)
 {
 	return (int64_t)fminl(ceill(hypotl((long double)a, (long double)b)), 9.2e18L);

@@ -303,7 +303,7 @@ static void the_longest_name_that_exists_is_meant(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct cvl_selector sel = parse(cases[i].text);
-		int rc = cvl_selector_settle(&sel, m.tl, NULL, &err);
+		int rc = cvl_selector_resolve(&sel, m.tl, NULL, &err);
 
 		if (cases[i].node) {
 			ok(rc, &err);
@@ -315,7 +315,7 @@ static void the_longest_name_that_exists_is_meant(void **state)
 			assert_int_equal(rc, CVL_E_USAGE);
 			assert_string_equal(
 				err.text,
-				"'a.b.x' may mean a.\"b.x\" or \"a.b\".x; put the names in quotes");
+				"'a.b.x' is ambiguous: a.\"b.x\" or \"a.b\".x; quote the names");
 		}
 		cvl_selector_free(&sel);
 	}
@@ -345,12 +345,12 @@ static void what_is_not_there_is_told(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		sel = parse(cases[i][0]);
-		assert_int_equal(cvl_selector_settle(&sel, m.tl, NULL, &err), CVL_E_UNKNOWN_ID);
+		assert_int_equal(cvl_selector_resolve(&sel, m.tl, NULL, &err), CVL_E_UNKNOWN_ID);
 		assert_string_equal(err.text, cases[i][1]);
 		cvl_selector_free(&sel);
 	}
 	sel = parse("same.TX:rise");
-	ok(cvl_selector_settle(&sel, m.tl, &relative, &err), &err);
+	ok(cvl_selector_resolve(&sel, m.tl, &relative, &err), &err);
 	assert_string_equal(sel.node, "same");
 	cvl_selector_free(&sel);
 	unmake(&m);
@@ -453,7 +453,7 @@ static void a_state_is_known_at_the_begin_of_a_range(void **state)
 	ok(cvl_timeline_open(&m.tl, m.s, &range, &err), &err);
 	assert_int_equal(cvl_select_open(&s, &one, 1, m.tl, NULL, &err), CVL_E_USAGE);
 	assert_string_equal(err.text,
-			    "'n1.?X:high' means several lines of n1; a state is of one line");
+			    "'n1.?X:high' matches several lines of n1; a state must be of one line");
 	ok(cvl_select_open(&s, list, 3, m.tl, NULL, &err), &err);
 	assert_true(cvl_select_in(s, 0, 0) && !cvl_select_in(s, 0, 1));
 	while (cvl_timeline_next(m.tl, &sl, &err) > 0)

@@ -79,7 +79,7 @@ struct listener {
 /** What a phrase means on this timeline. */
 struct meaning {
 	const struct check_phrase *phrase;
-	struct cvl_selector sel; /* settled */
+	struct cvl_selector sel; /* resolved */
 	bool of_lines;           /* else of events */
 };
 

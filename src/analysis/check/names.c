@@ -39,7 +39,7 @@ int find_meaning(const struct check *c, const struct check_phrase *p, struct mea
 	m->phrase = p;
 	if (rc)
 		return rc;
-	rc = cvl_selector_settle(&m->sel, c->tl, &opts, &why);
+	rc = cvl_selector_resolve(&m->sel, c->tl, &opts, &why);
 	if (rc == CVL_E_NOMEM)
 		return cvl_no_memory(err);
 	if (rc)

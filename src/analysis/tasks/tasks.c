@@ -373,7 +373,7 @@ static int bind(struct task_study *s)
 	for (size_t i = 0; i < o->n_pins && !rc; i++) {
 		struct cvl_selector *pin = &o->pin[i];
 
-		rc = cvl_selector_settle(pin, s->tl, &state, s->err);
+		rc = cvl_selector_resolve(pin, s->tl, &state, s->err);
 		if (!rc && pin->means != CVL_WHEN_HIGH && pin->means != CVL_WHEN_LOW)
 			rc = cvl_fail(s->err, CVL_E_USAGE, CVL_NO_OFFSET,
 				      "a task runs while a line is high or low; '%s' is neither",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What a selector means on a timeline: where its node ends and its name begins, and what of each
- * stream is called so.
+ * Resolves selectors on a timeline: where the node ends and the name begins, and what in each
+ * stream has that name.
  */
 #include <coeval/select.h>
 
@@ -22,7 +22,7 @@ static const char *kind_name(unsigned kind)
 	return kind == CVL_KINDS ? "levels" : cvl_kind_name((enum cvl_kind)kind);
 }
 
-/* Names may have brackets in them: data[3]. */
+/* Names may contain brackets: data[3]. */
 static bool is_called(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || !fnmatch(pattern, name, 0);
@@ -38,7 +38,7 @@ static bool is_span_kind(enum cvl_kind kind)
 	return kind == CVL_BEGIN || kind == CVL_END;
 }
 
-/* ---- what there is ---- */
+/* ---- lookup ---- */
 
 bool cvl_select_stream(const struct cvl_timeline *tl, size_t stream, size_t clock)
 {
@@ -56,7 +56,7 @@ static bool class_on(const struct cvl_timeline *tl, size_t stream, size_t cls, s
 	       !strcmp(cvl_trace_clock(t, (size_t)on)->name, want);
 }
 
-/* ---- whether it is meant ---- */
+/* ---- matching ---- */
 
 static bool node_is(const struct cvl_timeline *tl, size_t clock, const char *node)
 {
@@ -70,7 +70,7 @@ bool cvl_selector_clock(const struct cvl_selector *sel, const struct cvl_timelin
 	return node_is(tl, clock, sel->node);
 }
 
-/* A line may be called by the last part of its name, if that is one line's alone. */
+/* A line may be given by the last part of its name, if that is unique. */
 static bool line_is(const struct cvl_timeline *tl, size_t stream, size_t line, const char *name)
 {
 	const struct cvl_trace *t = cvl_timeline_trace(tl, stream);
@@ -117,7 +117,7 @@ bool cvl_selector_class(const struct cvl_selector *sel, const struct cvl_timelin
 	return (sel->event && class_is_called(tl, stream, cls, sel->name)) || is_span(sel, kind);
 }
 
-/* Whether class @cls is one of spans, by whose names it has to be found out which are meant. */
+/* Whether class @cls is one of spans, which have to be selected by their names. */
 bool cvl_selector_spans(const struct cvl_selector *sel, const struct cvl_timeline *tl,
 			size_t stream, size_t cls)
 {
@@ -177,7 +177,7 @@ static bool any_node(const struct finder *f, const char *node)
 	return !*node || (f->opts->relative && (!strcmp(node, "same") || !strcmp(node, "other")));
 }
 
-/* Look at what @stream has on @clock. */
+/* Look at @stream on @clock. */
 static void look(const struct finder *f, size_t stream, size_t clock, struct reading *r)
 {
 	const enum cvl_when when = r->when;
@@ -208,7 +208,7 @@ static void look(const struct finder *f, size_t stream, size_t clock, struct rea
 	r->event = r->event || (plain && kinds_called(f->tl, stream, r->name, f->opts));
 }
 
-/* Fill @r with what exists by that reading; false: nothing. */
+/* Fill @r with what exists in that reading; false: nothing does. */
 static bool exists(const struct finder *f, struct reading *r)
 {
 	size_t clocks = cvl_session_clocks(cvl_timeline_session(f->tl));
@@ -222,7 +222,7 @@ static bool exists(const struct finder *f, struct reading *r)
 	return r->line || r->event || r->span;
 }
 
-/* The reading of @path whose node ends at cut @cut; at none if that is n_cuts. */
+/* The reading of @path whose node ends at cut @cut; n_cuts: without a node. */
 static void make_reading(const struct cvl_selector *sel, const char *path, size_t cut,
 			 struct reading *r)
 {
@@ -235,7 +235,7 @@ static void make_reading(const struct cvl_selector *sel, const char *path, size_
 	r->longest = n > rest ? n : rest;
 }
 
-/* A name that was found is better than one that a span may have; of such nodes alone are known. */
+/* A name that exists beats one that a span may have; of the latter only the node is known. */
 static bool better(const struct reading *a, const struct reading *b)
 {
 	bool sure_a = a->line || a->event, sure_b = b->line || b->event;
@@ -259,11 +259,11 @@ static int two_readings(const struct finder *f, const struct reading *a, const s
 				 sizeof(text[i]), r[i]->name);
 	}
 	return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"'%.100s' may mean %s or %s; put the names in quotes", f->sel->text,
-			text[0], text[1]);
+			"'%.100s' is ambiguous: %s or %s; quote the names", f->sel->text, text[0],
+			text[1]);
 }
 
-/* ---- names that there are not ---- */
+/* ---- unknown names ---- */
 
 static const char *last_part(const char *name)
 {
@@ -299,7 +299,7 @@ static void near_names(const struct finder *f, const char *node, bool lines, str
 	}
 }
 
-/* Several lines end so: none of them is the one. */
+/* Several lines have this last part, so it is ambiguous. */
 static bool lines_ending(const struct finder *f, const char *node, const char *name,
 			 struct cvl_near *near)
 {
@@ -348,7 +348,7 @@ static int no_name(const struct finder *f, const struct reading *r, struct cvl_e
 }
 
 /*
- * Whether there would be something without what stands behind the last colon, which is no edge or
+ * Whether something would match without the text after the last colon, which is not an edge or
  * state.
  */
 static bool is_misspelt(const struct finder *f)
@@ -384,7 +384,7 @@ static int nothing(const struct finder *f, struct cvl_error *err)
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
 			"'%.100s': expected rise, fall, edge, high, low, begin or end after the colon, not %.60s",
 			sel->text, strrchr(sel->path, ':') + 1);
-	/* the longest node that there is; else a first part that is a node's but for a letter */
+	/* the longest existing node; else a first part that is nearly a node's name */
 	for (size_t cut = sel->n_cuts; cut-- > 0;) {
 		make_reading(sel, sel->path, cut, &r);
 		for (size_t c = 0; c < clocks; c++)
@@ -402,8 +402,8 @@ static int nothing(const struct finder *f, struct cvl_error *err)
 			cvl_near_text(&near, text));
 }
 
-int cvl_selector_settle(struct cvl_selector *sel, const struct cvl_timeline *tl,
-			const struct cvl_select_opts *opts, struct cvl_error *err)
+int cvl_selector_resolve(struct cvl_selector *sel, const struct cvl_timeline *tl,
+			 const struct cvl_select_opts *opts, struct cvl_error *err)
 {
 	static const struct cvl_select_opts usual = { 0 };
 	const struct finder f = { sel, tl, opts ? opts : &usual };
