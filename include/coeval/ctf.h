@@ -186,6 +186,7 @@ struct cvl_stream_opts {
 	struct cvl_tick from, to;
 	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
 	bool growing;    /* its writer is at work: see cvl_stream_grow() */
+	size_t batch;    /* records a batch has at most; 0: CVL_BATCH_MAX */
 	/*
 	 * What the stream held when it was finished, where that is known: if it holds less now, a
 	 * CVL_GAP_TRUNCATED stands at the end.

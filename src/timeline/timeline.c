@@ -9,6 +9,11 @@
 #include "store/stored.h"
 #include "timeline/live.h"
 
+/* What the batches of all streams may take together, if a few records each need no more. */
+#define BATCHES_BYTES (24u << 20)
+#define BATCH_LEAST 64
+#define RECORD_BYTES 46 /* of a batch, with its time */
+
 /* A stream and its current batch. */
 struct source {
 	struct cvl_stream *stream;
@@ -17,7 +22,8 @@ struct source {
 	char *missing;
 	int clock; /* of the session */
 	struct cvl_batch batch;
-	struct cvl_time time[CVL_BATCH_MAX];
+	struct cvl_time *time; /* of the batch, room for so many */
+	size_t room;
 	size_t pos, end;             /* not yet delivered */
 	bool ragged;                 /* late records in between lie outside the requested range */
 	const struct cvl_pick *pick; /* or NULL: everything */
@@ -61,6 +67,7 @@ struct cvl_timeline {
 	size_t n_traces;
 	struct source **source;
 	size_t n_sources;
+	size_t batch;      /* records that each may have at hand */
 	struct head *heap; /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
@@ -286,6 +293,24 @@ static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
 	       cvl_map_time(tl->map[s->clock], stats.end, NULL).ns >= tl->opts.from.ns;
 }
 
+/* Room for the times of the batch, as much as it may come to have. */
+static int make_room(struct source *s, struct cvl_error *err)
+{
+	size_t room = s->room ? s->room : BATCH_LEAST;
+	struct cvl_time *time;
+
+	while (room < s->batch.n)
+		room *= 4;
+	if (room == s->room)
+		return 0;
+	time = realloc(s->time, room * sizeof(*time));
+	if (!time)
+		return cvl_no_memory(err);
+	s->time = time;
+	s->room = room;
+	return 0;
+}
+
 /* Read until there is a record to deliver. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
 {
@@ -296,6 +321,8 @@ static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *e
 			s->batch = s->held;
 		else
 			rc = cvl_stream_next(s->stream, &s->batch, err);
+		if (rc > 0 && make_room(s, err))
+			return CVL_E_NOMEM;
 		if (rc <= 0)
 			break;
 		s->holds = false;
@@ -360,6 +387,7 @@ static void stream_opts(const struct cvl_timeline *tl, const struct source *s,
 		.report = tl->opts.report,
 		.unfinished = t->unfinished,
 		.growing = tl->live && t->growing,
+		.batch = tl->batch,
 	};
 	tick_range(tl, only_clock(t), o);
 	stored_expect(session_stored(session, t->first),
@@ -484,6 +512,9 @@ static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
 	for (size_t t = 0; t < tl->n_traces; t++)
 		n += cvl_trace_streams(tl->trace[t].trace) +
 		     session_stored(tl->session, tl->trace[t].first)->n;
+	tl->batch = n ? BATCHES_BYTES / RECORD_BYTES / n : 0;
+	if (tl->batch < BATCH_LEAST)
+		tl->batch = BATCH_LEAST;
 	tl->source = calloc(n + 1, sizeof(*tl->source));
 	tl->heap = calloc(n + 1, sizeof(*tl->heap));
 	if (!tl->source || !tl->heap)
@@ -595,6 +626,7 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 	for (size_t i = 0; i < tl->n_sources; i++) {
 		cvl_stream_close(tl->source[i]->stream);
 		free(tl->source[i]->missing);
+		free(tl->source[i]->time);
 		free(tl->source[i]);
 	}
 	free(tl->source);

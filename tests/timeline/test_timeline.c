@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <coeval/files.h>
 #include <coeval/timeline.h>
 
 #include "test_draw.h"
@@ -388,6 +389,140 @@ static void levels_are_known_where_a_range_begins(void **state)
 	cvl_session_close(s);
 }
 
+/* ---- the index of packets ---- */
+
+static char *path_of(struct cvl_session *s, size_t clock, const char *file)
+{
+	static char path[600];
+
+	snprintf(path, sizeof(path), "%s/%s", cvl_session_clock(s, clock)->trace, file);
+	return path;
+}
+
+/* Change the file in one of several ways; @bytes is what it held. */
+static void damage(struct draw *d, const char *path, const uint8_t *bytes, size_t n)
+{
+	uint8_t *now = malloc(n + 1);
+	const size_t entry = 72, entries = (n - 16) / entry;
+	FILE *f;
+
+	assert_non_null(now);
+	memcpy(now, bytes, n);
+	switch (draw_below(d, 6)) {
+	case 0: n = draw_below(d, n + 1); break;
+	case 1: now[draw_below(d, n)] ^= (uint8_t)(1 << draw_below(d, 8)); break;
+	case 2: now[16 + entry * draw_below(d, entries) + 32 + draw_below(d, 8)] ^= 1; break;
+	case 3:
+		if (entries > 1)
+			memmove(now + 16, now + 16 + entry, (entries - 1) * entry);
+		break;
+	case 4:
+		if (entries > 1)
+			memcpy(now + 16, now + 16 + entry * draw_below(d, entries), entry);
+		break;
+	default: break; /* as it was */
+	}
+	f = fopen(path, "wb");
+	assert_non_null(f);
+	assert_int_equal(fwrite(now, 1, n, f), n);
+	fclose(f);
+	free(now);
+}
+
+static void a_range_is_the_same_whatever_its_index_says(void **state)
+{
+	struct draw d = draw_begin(5);
+	struct cvl_session *s = random_session(&d, "index");
+	struct list all = read_apart(s);
+	struct cvl_error err;
+
+	(void)state;
+	for (int round = 0; round < 300; round++) {
+		const char *path = path_of(s, draw_below(&d, CLOCKS), "index/stream.idx");
+		const struct cvl_timeline_opts opts = {
+			.has_from = true, .from = { all.r[draw_below(&d, all.n)].time }
+		};
+		size_t n;
+		char *bytes = cvl_read_whole(path, 1 << 20, &n, &err);
+		struct cvl_timeline *tl;
+		struct list want, have;
+		FILE *f;
+
+		assert_non_null(bytes);
+		damage(&d, path, (uint8_t *)bytes, n);
+		tl = open_timeline(s, &opts);
+		want = filter(s, &all, &opts, true, true);
+		have = read_merged(tl);
+		same(&have, &want, false);
+		free(want.r);
+		free(have.r);
+		cvl_timeline_close(tl);
+		f = fopen(path, "wb");
+		assert_non_null(f);
+		assert_int_equal(fwrite(bytes, 1, n, f), n);
+		fclose(f);
+		free(bytes);
+	}
+	free(all.r);
+	cvl_session_close(s);
+}
+
+static void count_problem(void *ctx, const struct cvl_error *e)
+{
+	(void)e;
+	++*(int *)ctx;
+}
+
+/* Damage in a packet well before the range is met only where that packet is read. */
+static void packets_before_a_range_are_not_read(void **state)
+{
+	const struct cvl_store_desc desc = {
+		.clock = "c", .rate_hz = 1000000000, .lines = (const char *[]){ "x" }, .n_lines = 1
+	};
+	char path[512];
+	struct cvl_session *s;
+	struct cvl_writer *w;
+	struct cvl_error err;
+	size_t edges;
+	FILE *f;
+
+	(void)state;
+	snprintf(path, sizeof(path), "%s/before", scratch);
+	ok(cvl_session_create(&s, path, &err), &err);
+	ok(cvl_session_add(s, &desc, &origin, &w, &err), &err);
+	for (uint64_t i = 0; i < 1000; i++) {
+		ok(cvl_writer_edges(w, &(struct cvl_tick){ 10 * i }, &(uint64_t){ i % 2 }, 1, &err),
+		   &err);
+		if (i % 10 == 9)
+			ok(cvl_writer_flush(w, &err), &err);
+	}
+	ok(cvl_session_finish(s, w, (struct cvl_tick){ 10000 }, &err), &err);
+	f = fopen(path_of(s, 0, "stream"), "r+b");
+	assert_non_null(f);
+	fseek(f, 120, SEEK_SET); /* an event of the first packet */
+	fputc(255, f);
+	fclose(f);
+	for (int with_index = 1; with_index >= 0; with_index--) {
+		int problems = 0;
+		const struct cvl_report report = { count_problem, &problems };
+		const struct cvl_timeline_opts opts = { .has_from = true,
+							.from = { 5000 },
+							.report = &report };
+		struct cvl_timeline *tl = open_timeline(s, &opts);
+		struct list have = read_merged(tl);
+
+		edges = 0;
+		for (size_t i = 0; i < have.n; i++)
+			edges += !(have.r[i].flags & CVL_STATE);
+		assert_int_equal(edges, 500);
+		assert_int_equal(problems, !with_index);
+		free(have.r);
+		cvl_timeline_close(tl);
+		unlink(path_of(s, 0, "index/stream.idx"));
+	}
+	cvl_session_close(s);
+}
+
 static void nodes_are_chosen_by_glob(void **state)
 {
 	static const struct {
@@ -562,6 +697,8 @@ int main(void)
 		cmocka_unit_test(merge_gives_every_record_once_in_order),
 		cmocka_unit_test(a_range_gives_what_filtering_by_hand_gives),
 		cmocka_unit_test(levels_are_known_where_a_range_begins),
+		cmocka_unit_test(a_range_is_the_same_whatever_its_index_says),
+		cmocka_unit_test(packets_before_a_range_are_not_read),
 		cmocka_unit_test(nodes_are_chosen_by_glob),
 		cmocka_unit_test(late_records_outside_the_range_are_left_out),
 		cmocka_unit_test(order_is_told_only_where_bounds_allow),

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/ctf/index.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/machine.h"
 #include "store/ctf/wire.h"
@@ -25,6 +26,7 @@
  * wrap.
  */
 #define LITTLE_STEP 16
+#define BATCH_MIN 256           /* records that the first batch has room for */
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
 struct gap {
@@ -57,7 +59,7 @@ struct cvl_stream {
 	uint64_t unsure;   /* the same, of steps back up to here that nothing decided upon */
 
 	/* from packet to packet */
-	bool done;
+	bool begun, done;
 	int failed; /* strict: the error that comes after this batch */
 	struct cvl_error failure;
 	bool told_late, told_overlap, told_outside, told_step;
@@ -70,13 +72,13 @@ struct cvl_stream {
 	unsigned n_gaps;
 	struct cvl_stream_stats stats;
 
-	/* the batch */
-	struct cvl_tick tick[CVL_BATCH_MAX];
-	uint8_t kind[CVL_BATCH_MAX], flags[CVL_BATCH_MAX];
-	uint32_t cls[CVL_BATCH_MAX];
-	uint64_t value[CVL_BATCH_MAX], aux[CVL_BATCH_MAX], bracket[CVL_BATCH_MAX];
+	/* the batch: columns of one allocation, which grows while batches fill it */
+	struct cvl_tick *tick;
+	uint64_t *value, *aux, *bracket;
+	uint32_t *cls;
+	uint8_t *kind, *flags;
 	uint64_t resolution; /* the bracket of records that carry none */
-	size_t n;
+	size_t n, room;
 
 	uint64_t slot[]; /* as many as the trace's programs use */
 };
@@ -169,11 +171,12 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 	if (rc)
 		return rc;
 	rc = map_file(s, err);
-	if (rc)
+	if (rc) {
 		cvl_stream_close(s);
-	else
-		*out = s;
-	return rc;
+		return rc;
+	}
+	*out = s;
+	return 0;
 }
 
 int cvl_stream_grow(struct cvl_stream *s, const struct cvl_stream_opts *opts, struct cvl_error *err)
@@ -190,6 +193,7 @@ void cvl_stream_close(struct cvl_stream *s)
 		return;
 	if (s->mapped)
 		munmap((void *)(uintptr_t)s->file, (size_t)s->size);
+	free(s->tick);
 	free(s->name);
 	free(s);
 }
@@ -434,7 +438,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 
 static void put_gaps(struct cvl_stream *s)
 {
-	for (unsigned i = 0; i < s->n_gaps && s->n < CVL_BATCH_MAX; i++)
+	for (unsigned i = 0; i < s->n_gaps && s->n < s->room; i++)
 		/* before the first packet nothing is known of time */
 		put(s, s->gap[i].from == CVL_TICK_UNKNOWN ? s->m.clock : s->gap[i].from, CVL_GAP,
 		    s->gap[i].why, s->gap[i].lost, s->gap[i].to);
@@ -893,7 +897,7 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	uint32_t align = c->event_header ? c->event_header->align - 1 : 0;
 	const bool narrow = c->stamp_bits && c->stamp_bits < 64;
 
-	while (s->n < CVL_BATCH_MAX) {
+	while (s->n < s->room) {
 		uint64_t start = (m->pos + align) & ~(uint64_t)align, fields, payload, id;
 		uint64_t before;
 		const struct event_class *e;
@@ -949,48 +953,137 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 	return 0;
 }
 
+/* What the file holds at a place where a packet should begin. */
+enum found { WHOLE, CUT, NO_PACKET };
+
+/*
+ * Read header and context of the packet at byte @at, without a change to the stream; @m keeps what
+ * they say.
+ */
+static enum found peek(const struct cvl_stream *s, uint64_t at, struct machine *m,
+		       uint64_t role[ROLES])
+{
+	const struct stream_class *c;
+	uint64_t packet;
+
+	*m = s->m;
+	m->role = role;
+	m->bytes = s->file + at;
+	m->pos = 0;
+	m->end = (s->size - at) * 8;
+	m->has = 0;
+	if (machine_run(m, &s->trace->header, NULL))
+		return CUT;
+	if (has(m, ROLE_MAGIC) && role[ROLE_MAGIC] != CTF_MAGIC)
+		return NO_PACKET;
+	c = find_class(s, has(m, ROLE_STREAM_ID), role[ROLE_STREAM_ID]);
+	if (!c)
+		return NO_PACKET;
+	if (machine_run(m, &c->context, NULL))
+		return CUT;
+	packet = has(m, ROLE_PACKET_SIZE)  ? role[ROLE_PACKET_SIZE] :
+		 has(m, ROLE_CONTENT_SIZE) ? role[ROLE_CONTENT_SIZE] :
+					     m->end;
+	return packet <= m->end ? WHOLE : CUT;
+}
+
 /*
  * Whether the file goes on with a packet that is whole: the next may be half written. Of what
  * cannot be read anything may be said.
  */
 static bool holds_packet(const struct cvl_stream *s)
 {
-	const uint64_t left = s->offset < s->size ? s->size - s->offset : 0;
-	struct machine m = s->m;
-	const struct stream_class *c;
-	uint64_t role[ROLES], packet;
+	struct machine m;
+	uint64_t role[ROLES];
 
-	if (!left)
-		return false;
-	m.role = role;
-	m.bytes = s->file + s->offset;
-	m.pos = 0;
-	m.end = left * 8;
-	m.has = 0;
-	if (machine_run(&m, &s->trace->header, NULL))
-		return false;
-	if (has(&m, ROLE_MAGIC) && role[ROLE_MAGIC] != CTF_MAGIC)
-		return true;
-	c = find_class(s, has(&m, ROLE_STREAM_ID), role[ROLE_STREAM_ID]);
-	if (!c)
-		return true;
-	if (machine_run(&m, &c->context, NULL))
-		return false;
-	packet = has(&m, ROLE_PACKET_SIZE)  ? role[ROLE_PACKET_SIZE] :
-		 has(&m, ROLE_CONTENT_SIZE) ? role[ROLE_CONTENT_SIZE] :
-					      m.end;
-	return packet <= m.end;
+	return s->offset < s->size && peek(s, s->offset, &m, role) != CUT;
+}
+
+/* Whether the packet that the index tells of is there. */
+static bool is_there(const struct cvl_stream *s, const struct wire_index_entry *e)
+{
+	const unsigned all = 1u << ROLE_BEGIN | 1u << ROLE_PACKET_END | 1u << ROLE_PACKET_SIZE;
+	struct machine m;
+	uint64_t role[ROLES];
+
+	return peek(s, e->offset, &m, role) == WHOLE && (m.has & all) == all &&
+	       m.clock == e->timestamp_begin && role[ROLE_PACKET_END] == e->timestamp_end &&
+	       role[ROLE_PACKET_SIZE] == e->packet_size &&
+	       (!has(&m, ROLE_SEQUENCE) || role[ROLE_SEQUENCE] == e->packet_seq_num) &&
+	       (!has(&m, ROLE_DISCARDED) || role[ROLE_DISCARDED] == e->events_discarded);
+}
+
+/*
+ * Begin before the range rather than at the first packet, as if all before had been skipped by
+ * their headers. Strict readers are to meet every damage, so they read all.
+ */
+static void seek(struct cvl_stream *s)
+{
+	struct index_spot spot;
+	char path[4096];
+	const char *file = strrchr(s->name, '/');
+
+	if (!s->opts.from.count || s->opts.strict || !s->mapped || !file ||
+	    (size_t)snprintf(path, sizeof(path), "%s/index%s.idx", s->trace->path, file) >=
+		    sizeof(path) ||
+	    !index_find(path, s->size, s->opts.from.count, &spot) || !is_there(s, &spot.first) ||
+	    (spot.has_before && !is_there(s, &spot.before)))
+		return;
+	s->offset = spot.first.offset;
+	s->let_go = s->offset - s->offset % LET_GO_BYTES;
+	if (!spot.has_before)
+		return;
+	s->any_packet = s->known_discarded = s->known_sequence = true;
+	s->last_end = spot.before.timestamp_end;
+	s->discarded = spot.before.events_discarded;
+	s->sequence = spot.before.packet_seq_num;
+}
+
+/* ---- the batch ---- */
+
+/* Room for the next batch: little at first, more when the last one was full. */
+static int make_room(struct cvl_stream *s, struct cvl_error *err)
+{
+	const size_t most =
+		s->opts.batch && s->opts.batch < CVL_BATCH_MAX ? s->opts.batch : CVL_BATCH_MAX;
+	const size_t least = most < BATCH_MIN ? most : BATCH_MIN;
+	const size_t room = s->room ? 4 * s->room : least;
+	const size_t each = sizeof(*s->tick) + 3 * sizeof(*s->value) + sizeof(*s->cls) +
+			    sizeof(*s->kind) + sizeof(*s->flags);
+
+	if (s->room && (s->n < s->room || s->room >= most))
+		return 0;
+	free(s->tick);
+	s->room = room < most ? room : most;
+	s->tick = malloc(s->room * each);
+	if (!s->tick) {
+		s->room = 0;
+		return cvl_no_memory(err);
+	}
+	s->value = (uint64_t *)(s->tick + s->room);
+	s->aux = s->value + s->room;
+	s->bracket = s->aux + s->room;
+	s->cls = (uint32_t *)(s->bracket + s->room);
+	s->kind = (uint8_t *)(s->cls + s->room);
+	s->flags = s->kind + s->room;
+	return 0;
 }
 
 int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_error *err)
 {
-	int rc = 0;
+	int rc;
 
-	s->n = 0;
 	if (s->failed && err)
 		*err = s->failure;
 	if (s->failed)
 		return s->failed;
+	if (!s->begun)
+		seek(s);
+	s->begun = true;
+	rc = make_room(s, err);
+	if (rc)
+		return rc;
+	s->n = 0;
 	while (!s->n && rc >= 0) {
 		if (s->n_gaps) {
 			put_gaps(s);

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The index of a stream's packets, as our writer and lttng-tools 1.1 keep it beside the stream. It
+ * is derived: what it says is checked, and without it packets are found by their headers.
+ */
+#ifndef CTF_INDEX_H
+#define CTF_INDEX_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "store/ctf/wire.h"
+
+/** Where to begin reading for a range, in the byte order of the host. */
+struct index_spot {
+	struct wire_index_entry first;  /* the packet to begin with */
+	struct wire_index_entry before; /* the one before it, if any */
+	bool has_before;
+};
+
+/**
+ * The packet before the first that ends at tick @from or later: its end tells the levels at @from.
+ * False where there is no index at @path, or where it does not describe packets that follow each
+ * other in bytes and in time up to there, within @size bytes.
+ */
+bool index_find(const char *path, uint64_t size, uint64_t from, struct index_spot *spot);
+
+#endif
