@@ -62,7 +62,7 @@ echo "== its writer is killed: the program does not notice"
 killed=
 while [ -z "$killed" ] && kill -0 $! 2>/dev/null; do
 	for process in /proc/[0-9]*; do
-		[ "$(readlink "$process/exe")" = "$PWD/program" ] && [ "$process" != /proc/$! ] && kill -9 "${process#/proc/}" &&
+		[ "$process/exe" -ef program ] && [ "$process" != /proc/$! ] && kill -9 "${process#/proc/}" &&
 			killed=yes && echo killed
 	done
 done
