@@ -17,13 +17,13 @@ struct fields_prefix {
 
 /**
  * Cached for the events of a stream: the context of its current packet as text, and the text before
- * values. Begin with {0}.
+ * values. Begin with {0}, and prefixes that are {0}, which streams may share, of any traces.
  */
 struct fields_cache {
 	uint64_t packet;
 	size_t n;
 	char text[512 + CVL_OUT_SLACK];
-	struct fields_prefix prefix[FIELDS_PREFIXES];
+	struct fields_prefix *prefix; /* FIELDS_PREFIXES of them */
 };
 
 /** cvl_fields_text(). @cache: of this stream, or NULL. */

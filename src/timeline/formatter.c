@@ -19,9 +19,13 @@ struct stream {
 	size_t n_prefixes;
 };
 
+/* Streams take turns in them, so that many streams need no more memory. */
+#define PREFIX_SETS 64
+
 struct cvl_formatter {
 	struct cvl_timeline *tl;
 	int64_t epoch;
+	struct fields_prefix *set[PREFIX_SETS];
 	struct stream *stream;
 	size_t n_streams;
 	/* the current record */
@@ -62,11 +66,18 @@ int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline *tl, str
 		f->stream = grown;
 		f->n_streams = n;
 	}
+	for (size_t i = 0; i < n && i < PREFIX_SETS; i++) {
+		free(f->set[i]);
+		f->set[i] = calloc(FIELDS_PREFIXES, sizeof(*f->set[i]));
+		if (!f->set[i])
+			return cvl_no_memory(err);
+	}
 	for (size_t i = 0; i < n; i++) {
 		struct stream *st = &f->stream[i];
 		size_t prefixes = cvl_trace_events(cvl_timeline_trace(tl, i)) + CVL_KINDS + 1;
 
 		memset(&st->cache, 0, sizeof(st->cache));
+		st->cache.prefix = f->set[i % PREFIX_SETS];
 		st->prefix = calloc(prefixes, sizeof(*st->prefix));
 		if (!st->prefix)
 			return cvl_no_memory(err);
@@ -95,6 +106,8 @@ void cvl_formatter_close(struct cvl_formatter *f)
 	if (!f)
 		return;
 	drop_prefixes(f);
+	for (size_t i = 0; i < PREFIX_SETS; i++)
+		free(f->set[i]);
 	free(f->stream);
 	free(f);
 }

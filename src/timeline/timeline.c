@@ -6,13 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "store/ctf/pages.h"
 #include "store/stored.h"
 #include "timeline/live.h"
 
 /* What the batches of all streams may take together, if a few records each need no more. */
 #define BATCHES_BYTES (24u << 20)
-#define BATCH_LEAST 64
-#define RECORD_BYTES 46 /* of a batch, with its time */
+#define BATCH_LEAST 32
+#define IN_MEMORY_MAX (12u << 20) /* bytes of the streams' files in memory */
+#define RECORD_BYTES 46           /* of a batch, with its time */
 
 /* A stream and its current batch. */
 struct source {
@@ -24,6 +26,8 @@ struct source {
 	struct cvl_batch batch;
 	struct cvl_time *time; /* of the batch, room for so many */
 	size_t room;
+	uint64_t in_memory;          /* bytes of its file in memory; 0: it is not in use */
+	uint64_t done, total;        /* bytes of its file: read, and in all */
 	size_t pos, end;             /* not yet delivered */
 	bool ragged;                 /* late records in between lie outside the requested range */
 	const struct cvl_pick *pick; /* or NULL: everything */
@@ -67,8 +71,12 @@ struct cvl_timeline {
 	size_t n_traces;
 	struct source **source;
 	size_t n_sources;
-	size_t batch;      /* records that each may have at hand */
-	struct head *heap; /* sources with records left, smallest (time, index) on top */
+	size_t batch;   /* records that each may have at hand */
+	size_t *in_use; /* streams whose files take memory, and how much that is at most */
+	size_t n_in_use;
+	uint64_t in_memory;
+	uint64_t done, total; /* bytes of all streams */
+	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
 	bool handed;   /* a slice of the source on top of the heap is in use */
@@ -311,16 +319,51 @@ static int make_room(struct source *s, struct cvl_error *err)
 	return 0;
 }
 
-/* Read until there is a record to deliver. 1, 0 at the end, or negative. */
-static int refill(struct cvl_timeline *tl, struct source *s, struct cvl_error *err)
+/* Stream @s was opened, read, or has grown. */
+static void note_progress(struct cvl_timeline *tl, struct source *s)
 {
+	struct cvl_stream_stats st;
+
+	cvl_stream_stats(s->stream, &st);
+	tl->done += st.position - s->done;
+	tl->total += st.bytes - s->total;
+	s->done = st.position;
+	s->total = st.bytes;
+}
+
+/* The file of stream @i is about to be read; those of others make room. */
+static void use(struct cvl_timeline *tl, size_t i)
+{
+	struct source *s = tl->source[i];
+
+	if (tl->in_memory > IN_MEMORY_MAX) {
+		for (size_t k = 0; k < tl->n_in_use; k++) {
+			stream_let_go(tl->source[tl->in_use[k]]->stream);
+			tl->source[tl->in_use[k]]->in_memory = 0;
+		}
+		tl->n_in_use = tl->in_memory = 0;
+	}
+	if (!s->in_memory)
+		tl->in_use[tl->n_in_use++] = i;
+	tl->in_memory -= s->in_memory;
+	s->in_memory = stream_held(s->stream);
+	tl->in_memory += s->in_memory;
+}
+
+/* Read until there is a record to deliver. 1, 0 at the end, or negative. */
+static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
+{
+	struct source *s = tl->source[i];
 	int rc = 1;
+
+	use(tl, i);
 
 	for (;;) {
 		if (s->holds)
 			s->batch = s->held;
 		else
 			rc = cvl_stream_next(s->stream, &s->batch, err);
+		note_progress(tl, s);
 		if (rc > 0 && make_room(s, err))
 			return CVL_E_NOMEM;
 		if (rc <= 0)
@@ -400,14 +443,18 @@ static int open_source(struct cvl_timeline *tl, struct source *s, struct cvl_err
 {
 	const struct opened *t = &tl->trace[s->trace];
 	struct cvl_stream_opts o;
+	int rc;
 
 	stream_opts(tl, s, tl->session, &o);
 	cvl_stream_close(s->stream);
 	s->stream = NULL;
 	s->pos = s->end = 0;
 	s->known = s->begun = s->holds = false;
-	return s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
-			    cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
+	rc = s->missing ? cvl_stream_memory(&s->stream, t->trace, "", 0, s->missing, &o, err) :
+			  cvl_stream_open(&s->stream, t->trace, s->file, &o, err);
+	if (!rc)
+		note_progress(tl, s);
+	return rc;
 }
 
 /* ---- opening ---- */
@@ -517,7 +564,8 @@ static int open_sources(struct cvl_timeline *tl, struct cvl_error *err)
 		tl->batch = BATCH_LEAST;
 	tl->source = calloc(n + 1, sizeof(*tl->source));
 	tl->heap = calloc(n + 1, sizeof(*tl->heap));
-	if (!tl->source || !tl->heap)
+	tl->in_use = calloc(n + 1, sizeof(*tl->in_use));
+	if (!tl->source || !tl->heap || !tl->in_use)
 		return cvl_no_memory(err);
 	for (size_t t = 0; t < tl->n_traces; t++) {
 		const struct cvl_trace *trace = tl->trace[t].trace;
@@ -631,6 +679,7 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 	}
 	free(tl->source);
 	free(tl->heap);
+	free(tl->in_use);
 	for (size_t i = 0; i < tl->n_traces; i++) {
 		cvl_trace_close(tl->trace[i].trace);
 		free(tl->trace[i].clock);
@@ -666,7 +715,7 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 		int rc = 1;
 
 		if (s->pos >= s->end)
-			rc = refill(tl, s, err);
+			rc = refill(tl, i, err);
 		else if (s->batch.tick != &s->state.tick)
 			cvl_map_times(tl->map[s->clock], s->batch.tick + s->pos, s->end - s->pos,
 				      s->time + s->pos);
@@ -700,6 +749,7 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 
 		stream_opts(tl, tl->source[i], now, &o);
 		rc = cvl_stream_grow(tl->source[i]->stream, &o, err);
+		note_progress(tl, tl->source[i]);
 	}
 	tl->started = true;
 	return rc ? rc : refresh(tl, err);
@@ -720,18 +770,7 @@ struct cvl_time cvl_timeline_until(const struct cvl_timeline *tl)
 
 static int tell_progress(const struct cvl_timeline *tl, struct cvl_error *err)
 {
-	uint64_t done = 0, total = 0;
-
-	if (!tl->opts.progress.fn)
-		return 0;
-	for (size_t i = 0; i < tl->n_sources; i++) {
-		struct cvl_stream_stats st;
-
-		cvl_stream_stats(tl->source[i]->stream, &st);
-		done += st.position;
-		total += st.bytes;
-	}
-	return cvl_progress_tell(&tl->opts.progress, done, total, err);
+	return cvl_progress_tell(&tl->opts.progress, tl->done, tl->total, err);
 }
 
 static int start(struct cvl_timeline *tl, struct cvl_error *err)
@@ -742,7 +781,7 @@ static int start(struct cvl_timeline *tl, struct cvl_error *err)
 		return rc;
 	tl->started = true;
 	for (size_t i = 0; i < tl->n_sources; i++) {
-		rc = refill(tl, tl->source[i], err);
+		rc = refill(tl, i, err);
 
 		if (rc < 0)
 			return rc;
@@ -793,7 +832,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 		if (s->pos >= s->end) {
 			rc = tell_progress(tl, err);
 			if (!rc)
-				rc = refill(tl, s, err);
+				rc = refill(tl, tl->heap[0].source, err);
 			if (rc < 0)
 				return rc;
 			if (!rc)
@@ -822,6 +861,8 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			end = i;
 	if (tl->live && s->time[end - 1].ns >= tl->limit)
 		end = run_end_before(s, end, tl->limit);
+	if (!s->in_memory)
+		use(tl, top); /* the payloads of its events */
 	*slice = (struct cvl_slice){
 		.clock = (size_t)s->clock,
 		.stream = top,

@@ -149,6 +149,10 @@ kernel "probes=3 steps start=key" "see=ready" "line=not understood" --
 kernel "source=mmio base=3 start=now" "line=Cannot" --
 kernel "pci=ffff:1 start=now" "line=Cannot" "line=WARNING: there" --
 kernel "start=now" "line=Cannot" -- -m 4
-kernel "start=now timer=hpet length=1ms" "see=ended by its length" key=esc see=ready "line=by the 8254" -- -machine pc,hpet=off |
-	sed 's/[0-9].*Hz by/by/; s/,.*//'
+# on a busy machine the emulated timer may be too uneven to measure by
+for _ in 1 2 3; do
+	kernel "start=now timer=hpet length=1ms" "see=ended by its length" key=esc see=ready "line=by the 8254" -- -machine pc,hpet=off >by-8254
+	! grep -q "by the 8254" by-8254 || break
+done
+sed 's/[0-9].*Hz by/by/; s/,.*//' by-8254
 unset PARALLEL

@@ -2,6 +2,7 @@
 #include "store/ctf/index.h"
 #include "store/ctf/internal.h"
 #include "store/ctf/machine.h"
+#include "store/ctf/pages.h"
 #include "store/ctf/wire.h"
 #include "core/crc32c.h"
 
@@ -27,6 +28,7 @@
  */
 #define LITTLE_STEP 16
 #define BATCH_MIN 256           /* records that the first batch has room for */
+#define FAULT_AROUND 65536      /* what Linux maps with a page that is touched */
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
 struct gap {
@@ -373,6 +375,20 @@ static void let_go(struct cvl_stream *s)
 	n = (n - 1) * LET_GO_BYTES;
 	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)n, MADV_DONTNEED);
 	s->let_go += n;
+}
+
+uint64_t stream_held(const struct cvl_stream *s)
+{
+	const uint64_t end = s->offset + s->packet_bits / 8 + FAULT_AROUND;
+
+	return s->mapped ? (end < s->size ? end : s->size) - s->let_go + 1 : 1;
+}
+
+void stream_let_go(const struct cvl_stream *s)
+{
+	if (s->mapped)
+		madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)(s->size - s->let_go),
+			MADV_DONTNEED);
 }
 
 static void close_packet(struct cvl_stream *s)
