@@ -452,8 +452,8 @@ static void a_state_is_known_at_the_begin_of_a_range(void **state)
 	cvl_timeline_close(m.tl);
 	ok(cvl_timeline_open(&m.tl, m.s, &range, &err), &err);
 	assert_int_equal(cvl_select_open(&s, &one, 1, m.tl, NULL, &err), CVL_E_USAGE);
-	assert_string_equal(err.text,
-			    "'n1.?X:high' matches several lines of n1; a state must be of one line");
+	assert_string_equal(
+		err.text, "'n1.?X:high' matches several lines of n1; a state must be of one line");
 	ok(cvl_select_open(&s, list, 3, m.tl, NULL, &err), &err);
 	assert_true(cvl_select_in(s, 0, 0) && !cvl_select_in(s, 0, 1));
 	while (cvl_timeline_next(m.tl, &sl, &err) > 0)

@@ -27,7 +27,8 @@
  * wrap.
  */
 #define LITTLE_STEP 16
-#define BATCH_MIN 256           /* records that the first batch has room for */
+#define BATCH_MIN 256 /* records that the first batch has room for */
+#define PAGE 4096
 #define FAULT_AROUND 65536      /* what Linux maps with a page that is touched */
 #define LET_GO_BYTES (1u << 20) /* whole pages on any machine */
 
@@ -380,8 +381,9 @@ static void let_go(struct cvl_stream *s)
 uint64_t stream_held(const struct cvl_stream *s)
 {
 	const uint64_t end = s->offset + s->packet_bits / 8 + FAULT_AROUND;
+	const uint64_t bytes = (end < s->size ? end : s->size) - s->let_go;
 
-	return s->mapped ? (end < s->size ? end : s->size) - s->let_go + 1 : 1;
+	return s->mapped ? (bytes / PAGE + 1) * PAGE : 1;
 }
 
 void stream_let_go(const struct cvl_stream *s)
