@@ -86,7 +86,7 @@ void bench_figure_heads(const struct bench *b);
  */
 void bench_figure_put(const struct bench *b, const struct bench_figure *f);
 
-/** Say what goes on, on a terminal. */
+/** Show progress on a terminal. */
 void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_done(const struct bench *b);
 
@@ -131,7 +131,7 @@ struct bench_usage {
 /** Run @c to its end. */
 int bench_run(const struct bench *b, const struct bench_command *c, struct bench_usage *u);
 
-/** Runs of which not more than one is made, when one takes longer than this. */
+/** If a run takes longer than this, only one is made. */
 #define BENCH_LONG_S 60
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What happens in a world, before anybody records it. */
+/** What happens in a world, before it is recorded. */
 #ifndef SIM_HAPPEN_H
 #define SIM_HAPPEN_H
 

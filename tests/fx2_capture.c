@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++) {
 		const struct seen *s = &c.seen[i];
 
-		/* Farther than half a round nobody can tell by the counter. */
+		/* Beyond half a round the counter does not tell. */
 		const bool near = (uint64_t)llabs(s->worst) <= s->slack;
 
 		if (s->wrong || !near || s->slack >= c.round / 2)

@@ -4,7 +4,7 @@
  * the gateware. Events, samples and actuations go through two queues and a ring to SPI; what finds
  * no room is counted, and told when there is room.
  *
- * Time is counted in cycles of its clock from fpga_new() on, and goes on by fpga_run() only. In
+ * Time is counted in cycles of its clock from fpga_new() on, and advances by fpga_run() only. In
  * paper mode the divider gets the settings that the caller draws by fpga_steer(); the controller
  * itself is in tracelab_clock.h.
  */
@@ -35,7 +35,7 @@ struct fpga_opts {
 struct fpga *fpga_new(const struct fpga_opts *opts);
 void fpga_free(struct fpga *f);
 
-/** Time goes on to @cycle. */
+/** Advance time to @cycle. */
 void fpga_run(struct fpga *f, uint64_t cycle);
 
 /** What the host's UART sends, and what it gets: *n of at most @max bytes. */

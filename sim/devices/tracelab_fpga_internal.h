@@ -46,7 +46,7 @@ struct fpga {
 	uint16_t sent;
 	unsigned period;
 	uint64_t power_at, samples; /* time of sample 0 */
-	bool power_cut; /* packets of the second queue were lost: say when samples go on */
+	bool power_cut; /* packets of the second queue were lost: report when samples resume */
 	struct fpga_act act[TL_ACT_QUEUE];
 	size_t n_acts;
 	uint64_t ordered, lost; /* ordered: time of the last one */
@@ -62,7 +62,7 @@ struct fpga {
 void fpga_push(struct fpga *f, uint32_t packet, bool timed, uint64_t time);
 /** The lines are looked at; @anyway: told though they have not changed. */
 void fpga_look(struct fpga *f, uint64_t cycle, bool anyway);
-/** All that waits goes to the ring, as far as there is room. */
+/** Move waiting packets to the ring, up to its free space. */
 void fpga_drain(struct fpga *f);
 
 #endif

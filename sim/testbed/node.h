@@ -3,7 +3,7 @@
  * One node of the test bed: an FX2 analyzer and a CC1101, simulated, and a real `coeval capture`
  * that observes by them.
  *
- * All runs on the node's simulated time, which goes on as samples are taken. What went wrong when
+ * All runs on the node's simulated time, which advances as samples are taken. What went wrong when
  * is written down, so that the judge knows which of the clock's ticks each stored tick was.
  */
 #ifndef TESTBED_NODE_H

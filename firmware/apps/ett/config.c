@@ -12,7 +12,7 @@ static bool is(const char *word, const char *name)
 }
 
 /*
- * A number of base @base; *@end: what stands behind it. NULL if there is none, or it is too large.
+ * A number of base @base; *@end: the text after it. NULL if there is none, or it is too large.
  */
 static const char *number(const char *s, unsigned base, uint64_t *out)
 {

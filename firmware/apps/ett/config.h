@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the kernel is told on its command line: `key=value`, blanks between. A path may stand ahead
+ * The kernel's command line: `key=value`, blanks between. A path may stand ahead
  * of them: the kernel's own name.
  *
  *   source=lpt|serial|mmio|port   base=378   port (hex; 0: 378 or 3f8) or address of a register of

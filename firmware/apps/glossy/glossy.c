@@ -237,7 +237,7 @@ static void take_packet(struct glossy *g, const struct glossy_event *e)
 		return;
 	}
 	if (p.initiator == g->config.id && !g->flood.initiated) {
-		g->wrong++; /* somebody else has our id */
+		g->wrong++; /* another node has our id */
 	} else if (!heard_before(g, &p) && follow(g, p.initiator) &&
 		   flood_heard(&g->flood, &g->rules, &p, at, &next)) {
 		flood_encode(&next, payload);

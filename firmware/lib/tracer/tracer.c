@@ -32,7 +32,7 @@ SELDOM uint64_t tracer_time(struct tracer *t)
 	return (uint64_t)((half + ((half ^ now >> 31) & 1u)) >> 1) << 32 | now;
 }
 
-/* Move the count of half periods on to @half, unless somebody who interrupts has been quicker. */
+/* Advance the count of half periods to @half, unless an interrupt has done so already. */
 static SELDOM void pass_half(struct tracer *t, uint32_t half)
 {
 	volatile uint32_t *seen = &t->ring->half;

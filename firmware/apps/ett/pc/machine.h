@@ -89,7 +89,7 @@ struct loop {
 	struct ett_record *record;
 	uint64_t room;
 	volatile uint32_t *go, *stop; /* told that it began; an enum ett_end tells it to end */
-	/* what came of it */
+	/* the result */
 	uint64_t n, begin, end, steps, least, most;
 	uint8_t first, moved; /* what was read first; lines that changed, ever */
 	enum ett_end why;
