@@ -31,8 +31,7 @@ struct lab_target {
 	const char *port, *prompt, *boot_text;
 	double baud, boot_timeout_s, answer_timeout_s;
 	struct lab_commands commands;
-	struct lab_texts
-		reset_program; /* a program on the host that resets a hanging target */
+	struct lab_texts reset_program; /* a program on the host that resets a hanging target */
 };
 
 enum lab_result {
@@ -62,9 +61,8 @@ struct lab_instrument {
 	double chunk; /* readings fetched at once */
 	double done_timeout_s;
 	struct lab_texts setup, arm, stop; /* commands sent once, before and after each run */
-	const char *done_query,
-		*done_is; /* sent until the answer matches; "": do not wait */
-	const char *count_query; /* how many readings there are */
+	const char *done_query, *done_is;  /* sent until the answer matches; "": do not wait */
+	const char *count_query;           /* how many readings there are */
 	const char *fetch_query;
 	const char *increment_query; /* of a waveform: seconds between two samples */
 };

@@ -24,10 +24,9 @@
 #include <unistd.h>
 
 #define PORT "1-1"
-#define PINS 64       /* changes of the radio's line that are waiting for their tick */
-#define HEARD_AHEAD 4 /* packets that the chip knows to be coming */
-#define CHIP_AHEAD_NS \
-	50000000 /* most of a host's wait that counts as the chip's time, at once */
+#define PINS 64                /* changes of the radio's line that are waiting for their tick */
+#define HEARD_AHEAD 4          /* packets that the chip knows to be coming */
+#define CHIP_AHEAD_NS 50000000 /* most of a host's wait that counts as the chip's time, at once */
 #define LOOK_S 0.002
 #define RESTART_S 0.1
 #define RESTARTS_MAX 20

@@ -74,7 +74,7 @@ static bool read_length(const char *s, uint64_t *us)
 		scale = 1000;
 	else if (!is(unit, "us") && !(ends(unit) && !*us))
 		return false;
-	if (*us > UINT64_C(100) * 86400 * 1000000 / scale) /* as a number of ticks it still fits */
+	if (*us > UINT64_C(100) * 86400 * 1000000 / scale) /* still fits as a number of ticks */
 		return false;
 	*us *= scale;
 	return true;

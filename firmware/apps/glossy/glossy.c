@@ -2,10 +2,10 @@
 #include "glossy.h"
 
 #define LEAD_LEAST_NS 1500000 /* the radio is made ready to send after the pulse */
-#define RAISE_US 20           /* at least so long ahead is the pin set */
-#define FOLLOW_S 3            /* an initiator is gone when it was not heard for so long */
+#define RAISE_US 20           /* the pin is set at least this long ahead */
+#define FOLLOW_S 3            /* an initiator not heard for this long is gone */
 #define ODD_RUN 3
-#define PERIODS_MOST 64 /* across a longer silence the mean interval is worth nothing */
+#define PERIODS_MOST 64 /* across a longer silence the mean interval is useless */
 #define CRYSTAL_PPM \
 	300 /* two crystals off from each other, both ways, before the interval is known */
 
