@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# Captures of rings that are killed, that find the disk full, and whose core begins again.
+# Captures of rings that are killed, that find the disk full, and whose core restarts.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# A capture of memory that another process writes, and what it says of itself. What the machine is busy with must not matter.
+# A capture of memory that another process writes, and its report on itself. Load on the machine must not matter.
 need python3
 head -c 4096 /dev/zero >port
 cat >writer.py <<'P'

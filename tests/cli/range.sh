@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store
-# A range that begins in the midst of a capture: the levels of its lines are known at its beginning.
+# A range that begins in the middle of a capture: the levels of its lines are known at its beginning.
 {
 	echo '$timescale 1 us $end $scope module m $end'
 	for i in 0 1 2 3 4 5 6 7; do echo "\$var wire 1 $i D$i \$end"; done

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # room: firmware; full
-# The image that traces itself, on an emulated STM32F405: it has no trace units, and the library says so. What the calls of the
-# library cost there, in instructions, beside what the thesis measured in time (section 9.2, 80 MHz).
+# The image that traces itself, on an emulated STM32F405: it has no trace units, and the library
+# says so. The cost of the library's calls there, in instructions, beside the times in the thesis
+# (section 9.2, 80 MHz).
 need qemu-system-arm
 need arm-none-eabi-gcc
 need arm-none-eabi-nm

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: firmware; full
-# Programs that trace themselves and end in all the ways there are: what they wrote is in the trace, or counted as lost.
+# Programs that trace themselves and end in every possible way: their events are in the trace, or counted as lost.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer
