@@ -55,8 +55,8 @@ static uint32_t offset_of(const struct tracer *t, uint32_t position)
 }
 
 /*
- * Whether the slot of the packet that would begin at @start is there to be filled: nobody still
- * writes to it, or has to read it.
+ * Whether the slot of the packet that would begin at @start is free: no event is still being
+ * written to it, and no drain has to read it.
  */
 static SELDOM int slot_free(struct tracer *t, uint32_t start)
 {
