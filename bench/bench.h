@@ -3,11 +3,10 @@
  * Harness of the benchmarks: rows that compare ours with a reference measured in the same run.
  *
  * What is timed is CPU time (user and system), taken several times, ours and the reference in
- * turns, so that a busy machine disturbs both alike. The best of each makes the ratio; the medians
- * stand beside it.
+ * turns, so that a busy machine disturbs both alike. The ratio is of the best of each; the medians
+ * are printed beside it.
  *
- * Functions return 0 or a negative enum cvl_code, after they have said on standard error what went
- * wrong.
+ * Functions return 0 or a negative enum cvl_code, after printing the error on standard error.
  */
 #ifndef BENCH_H
 #define BENCH_H
@@ -33,7 +32,7 @@ struct bench_group {
 	const char *name;
 	const char *what;
 	int (*run)(const struct bench *b);
-	bool only_alone; /* it takes long: only when it is asked for */
+	bool only_alone; /* it takes long: only on request */
 };
 
 extern const struct bench_group bench_core, bench_clocks, bench_papers, bench_grace, bench_swo,
@@ -52,7 +51,7 @@ struct bench_row {
 	const char *name;
 	const char *unit;
 	bool less_is_better; /* of values; in ratios more is always better */
-	double goal;         /* the ratio that is wanted */
+	double goal;         /* the required ratio */
 	struct bench_series ours, reference;
 	char skip[200]; /* why there is no reference, or "" */
 };
@@ -82,16 +81,16 @@ struct bench_figure {
 void bench_figure_heads(const struct bench *b);
 
 /**
- * Print the median (of figures with @every: the worst) and every seed's, and by how much it misses
- * the goal.
+ * Print the median (of figures with @every: the worst) and every seed's, and by how much the goal
+ * is missed.
  */
 void bench_figure_put(const struct bench *b, const struct bench_figure *f);
 
-/** Say what goes on, on a terminal. */
+/** Show progress on a terminal. */
 void bench_doing(const struct bench *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 void bench_done(const struct bench *b);
 
-/** Say what went wrong and return @code. */
+/** Print the error and return @code. */
 int bench_fail(const struct bench *b, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 
@@ -117,10 +116,10 @@ struct bench_command {
 	const char *const *argv;
 	const char *fresh;  /* removed before each run, or NULL */
 	const char *output; /* file for its output, or NULL: thrown away */
-	int *status;        /* gets its exit status, which is no failure then; or NULL */
+	int *status;        /* gets its exit status, which then is not an error; or NULL */
 };
 
-/** What a program took. */
+/** Resources that a program used. */
 struct bench_usage {
 	bool watch_memory;
 	double cpu_s;
@@ -132,7 +131,7 @@ struct bench_usage {
 /** Run @c to its end. */
 int bench_run(const struct bench *b, const struct bench_command *c, struct bench_usage *u);
 
-/** Runs of which not more than one is made, when one takes longer than this. */
+/** If a run takes longer than this, only one is made. */
 #define BENCH_LONG_S 60
 
 /**

@@ -54,8 +54,7 @@ static int write_node(struct cvl_session *s, unsigned node, unsigned events, str
 		tick += 1 + r % 40;
 		if (r >> 32 & 1 ? *d < DEEPEST : !*d) {
 			/*
-			 * what calls what is given: a program has so many ways of calling and no
-			 * more
+			 * the call graph is fixed: a program has a limited number of call paths
 			 */
 			v.u = 0x400000 + 16 * ((*d * 3 + (*d % 4 ? 0 : (r >> 40) % 2)) % FUNCTIONS);
 			stack[task][(*d)++] = v.u;

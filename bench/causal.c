@@ -87,7 +87,7 @@ static int by_clock(const void *pa, const void *pb)
 	return a->x < b->x ? -1 : a->x > b->x;
 }
 
-/* Let @a know what @b is known to be: theta_a <= theta_b + most, theta_a >= theta_b - least. */
+/* Propagate the limits of @b to @a: theta_a <= theta_b + most, theta_a >= theta_b - least. */
 static bool relax(struct point *a, const struct point *b, double least, double most)
 {
 	bool changed = false;

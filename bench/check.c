@@ -13,8 +13,7 @@
 #define HZ 8000000
 
 /*
- * Rules of every kind, over single nodes, groups and pairs; what the rules are about happens all
- * the time.
+ * Rules of every kind, over single nodes, groups and pairs, whose events occur all the time.
  */
 static const char rules[] =
 	"- { after: n1.SEND:rise, then: other.RECEIVE:rise, within: 500us }\n"

@@ -19,7 +19,7 @@
 #define EDGES_A_SECOND 100
 #define RUNS 5
 
-/* So often the closed form does its work in one run: once is too short to be measured. */
+/* Repetitions of the closed form in one run: once is too short to measure. */
 #define REPEAT 500
 
 /* The line of the radio, high for a millisecond after each beacon. */

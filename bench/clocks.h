@@ -5,10 +5,10 @@
 
 #include "bench.h"
 
-/** What estimators err in simulated worlds, against goals. */
+/** Errors of estimators in simulated worlds, against goals. */
 int clocks_accuracy(const struct bench *b);
 
-/** That bounds from messages hold, and how wide they are. */
+/** Whether bounds from messages hold, and how wide they are. */
 int clocks_messages(const struct bench *b);
 
 #endif

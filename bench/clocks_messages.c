@@ -16,7 +16,7 @@
 #define HOSTS 3
 #define SHORT_NS 60000000000
 #define LOOKS 30        /* of each clock */
-#define DRIFT_PPM 200.0 /* what is taken where nothing is said */
+#define DRIFT_PPM 200.0 /* the default */
 
 /* How a simulated node's messages are matched. */
 static int write_rule(const struct bench *b, char path[BENCH_PATH_MAX])

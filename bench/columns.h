@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Clocks that hear the pulses of a reference, of which some are withheld: marks straight for an
+ * Clocks that hear the pulses of a reference, some of them withheld: marks straight for an
  * estimator, without a capture, and what comes out of them at the withheld ones. For bench/truth.c
  * and tests/sync/test_reference.c.
  *
@@ -78,7 +78,7 @@ struct column {
 	double stood[COLUMN_PULSES], read[COLUMN_PULSES];
 };
 
-/** What came of an estimator. */
+/** Results of an estimator. */
 struct column_sums {
 	unsigned columns, good, degraded, untied;
 	uint64_t n, within; /* withheld pulses of good clocks */

@@ -8,7 +8,7 @@
 /** Samples to edges, in this process. */
 int core_scan(const struct bench *b);
 
-/** @n samples of 8 lines, of which one in @spacing on average differs from the one before it. */
+/** @n samples of 8 lines; on average one in @spacing differs from the one before it. */
 void core_samples(uint8_t *samples, size_t n, double spacing);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The best that anybody could do with what the receivers of a world heard, who knew all of the
+ * The best possible result from what the receivers of a world heard, knowing all of the
  * world but its random numbers: how far each rate wanders, how much the receivers jitter, the wave
  * and the steps of each rate, when beacons were sent, and which of them are outliers. What is left
  * is a random walk of the rate and white noise, for which the Kalman filter (of those that only

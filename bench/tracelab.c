@@ -39,7 +39,7 @@ static uint64_t decode(const struct tracelab_stream *s, struct tracelab *t, uint
 	return sum;
 }
 
-/* Every word and the CRC's bytes nobody looks at. */
+/* Every word, and the CRC's bytes, which are not checked. */
 static uint64_t plain(const struct tracelab_stream *s)
 {
 	uint64_t sum = 0, upper = 0;

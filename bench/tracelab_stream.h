@@ -22,8 +22,7 @@ struct tracelab_stream {
 int tracelab_stream(const struct bench *b, struct tracelab_stream *s);
 
 /**
- * Rows: what memory `coeval capture` and `coeval power` take of sessions of which one is ten times
- * as long.
+ * Rows: memory of `coeval capture` and `coeval power` for two sessions, one ten times as long.
  */
 int tracelab_memory(const struct bench *b);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Worlds made to mislead, synchronised and held against their truth. For tests/sync/test_traps.c
+ * Worlds made to mislead, synchronised and compared with their truth. For tests/sync/test_traps.c
  * and bench/truth.c.
  */
 #ifndef BENCH_TRAPS_H
@@ -18,7 +18,7 @@
 
 #define TRAP_TIMES 24 /* at which a pair of clocks is looked at */
 
-/** What came of some worlds. */
+/** Results of some worlds. */
 struct trap_tally {
 	unsigned worlds, clocks, good, ambiguous;
 	unsigned decidable,
@@ -120,7 +120,7 @@ static inline void trap_count(const struct trap *w, const struct cvl_sync *sync,
 }
 
 /**
- * Make the world of @seed and @ties in directory @dir, synchronise it, and count what came of it. A
+ * Make the world of @seed and @ties in directory @dir, synchronise it, and count the results. A
  * world that nothing ties is one, too.
  */
 static inline int trap_run(uint64_t seed, enum trap_ties ties, const char *dir,

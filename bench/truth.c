@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Whether bounds hold: pulses of a reference are withheld from an estimator, and looked at
- * afterwards. Only clocks that it calls good count; how many those are is told, too.
+ * afterwards. Only clocks that it calls good count; their number is printed, too.
  */
 #include "bench.h"
 

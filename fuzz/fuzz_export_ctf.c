@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A trace, its metadata up to the first NUL and then its stream, is exported as CTF. What comes of
- * it must be readable without a word, and have as many records and gaps.
+ * A trace, its metadata up to the first NUL and then its stream, is exported as CTF. The result
+ * must be readable without a message, and have as many records and gaps.
  */
 #include <coeval/format.h>
 #include <coeval/timeline.h>

@@ -102,7 +102,7 @@ static void results(const char *text, size_t n)
 	results_free(&a);
 }
 
-/* The shell on the target: whatever it is told, it answers and prompts. */
+/* The shell on the target: whatever it receives, it answers and prompts. */
 static void target(const char *text, size_t n)
 {
 	struct sim_chip c;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The memory of a tracer's ring as anybody may have left it, through the driver that drains it, and
+ * The memory of a tracer's ring with arbitrary content, through the driver that drains it, and
  * the packets that it hands on through the reader; or, the bytes of a line through the unpacker.
  * The input is the ring's control block and what follows, and then patches of it, made while it is
  * drained.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The sync node's UART: bytes go into a running node, some of them between beacons, some during.
- * Whatever they say, the schedule goes on and packets are whole.
+ * Whatever they say, the schedule continues and packets are intact.
  */
 #include <stdbool.h>
 #include <stdlib.h>

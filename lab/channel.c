@@ -36,7 +36,7 @@ static int stopped(struct cvl_error *err)
 static int gone(const struct channel *c, struct cvl_error *err)
 {
 	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: it is gone; see that it is plugged in and has power, then go on",
+			"%s: it is gone; check that it is plugged in and has power, then try again",
 			c->name);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Bytes to and from something on a bench: a target's UART, an instrument. Every wait has an end: a
- * deadline, or the descriptor that says stop.
+ * Bytes to and from something on a bench: a target's UART, an instrument. Every wait ends: at a
+ * deadline, or on the stop descriptor.
  *
  * Addresses: /dev/usbtmc0 and the like (USB Test & Measurement, whose reads are whole messages),
  * tcp:HOST:PORT (raw SCPI, usually port 5025 or 5555), and any other path, which is a serial port
@@ -23,12 +23,12 @@ struct channel {
 	const char *name; /* its address; must outlive the channel */
 };
 
-/** Milliseconds of a clock that only goes on. */
+/** Milliseconds of a monotonic clock. */
 int64_t lab_now_ms(void);
 
 /**
- * Open @address. @baud: of serial ports. CVL_E_ENV with what to do; CVL_E_USAGE for an address or
- * rate that cannot be.
+ * Open @address. @baud: of serial ports. CVL_E_ENV with what to do; CVL_E_USAGE for an invalid
+ * address or rate.
  */
 int channel_open(struct channel *c, const char *address, unsigned baud, int stop_fd,
 		 struct cvl_error *err);
@@ -48,7 +48,7 @@ int channel_read(struct channel *c, void *bytes, size_t n, int64_t deadline_ms,
 int channel_write(struct channel *c, const void *bytes, size_t n, int64_t deadline_ms,
 		  struct cvl_error *err);
 
-/** Throw away what came in unasked. Fails as channel_read() does. */
+/** Discard pending input. Fails as channel_read() does. */
 int channel_drain(struct channel *c, struct cvl_error *err);
 
 /** Wait @ms, unless stopped: CVL_E_NO. */

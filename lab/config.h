@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What `coeval task bench` is to do: a JSON or YAML file that names the target, the instruments
- * with their command sets, and the experiments. docs/task-bench.md tells what the keys mean.
+ * The job of `coeval task bench`: a JSON or YAML file that names the target, the instruments
+ * with their command sets, and the experiments. docs/task-bench.md documents the keys.
  */
 #ifndef LAB_CONFIG_H
 #define LAB_CONFIG_H
@@ -22,7 +22,7 @@ struct lab_flags {
 	size_t n;
 };
 
-/** How the target is told what to do; what it answers is as in firmware/apps/taskbench/shell.h. */
+/** Commands to the target; its answers are as in firmware/apps/taskbench/shell.h. */
 struct lab_commands {
 	const char *set, *trace, *ranges, *energy, *delay, *reboot;
 };
@@ -31,8 +31,7 @@ struct lab_target {
 	const char *port, *prompt, *boot_text;
 	double baud, boot_timeout_s, answer_timeout_s;
 	struct lab_commands commands;
-	struct lab_texts
-		reset_program; /* a program of the host's that resets a target that hangs */
+	struct lab_texts reset_program; /* a program on the host that resets a hanging target */
 };
 
 enum lab_result {
@@ -62,9 +61,8 @@ struct lab_instrument {
 	double chunk; /* readings fetched at once */
 	double done_timeout_s;
 	struct lab_texts setup, arm, stop; /* commands sent once, before and after each run */
-	const char *done_query,
-		*done_is; /* asked until the answer is so; "" if nothing is to be waited for */
-	const char *count_query; /* how many readings there are */
+	const char *done_query, *done_is;  /* sent until the answer matches; "": do not wait */
+	const char *count_query;           /* how many readings there are */
 	const char *fetch_query;
 	const char *increment_query; /* of a waveform: seconds between two samples */
 };
@@ -79,7 +77,7 @@ struct lab_counter {
 	const char *name; /* of the column */
 	enum quantity quantity;
 	struct lab_texts ranges; /* "HEX-HEX": first and last address, of a memory */
-	char text[100];          /* all of them, as the target takes them */
+	char text[100];          /* all of them, in the target's format */
 };
 
 enum lab_kind { KIND_TRACE, KIND_ENERGY, KIND_DELAY };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Commands with places to fill: "set hz={hz}". Pure. */
+/** Command templates: "set hz={hz}". Pure. */
 #ifndef LAB_FILL_H
 #define LAB_FILL_H
 
@@ -13,7 +13,7 @@ struct fill {
 
 /**
  * Write @text into @out of @size with each {name} replaced. "{{" is a "{". CVL_E_UNKNOWN_ID for a
- * name that is not in @fill of @n, CVL_E_SYNTAX for a brace without its other, CVL_E_LIMIT if it
+ * name that is not in @fill of @n, CVL_E_SYNTAX for an unmatched brace, CVL_E_LIMIT if it
  * does not fit.
  */
 int fill_text(char *out, size_t size, const char *text, const struct fill *fill, size_t n,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** An instrument, steered by the command set that its configuration gives. */
+/** An instrument, controlled by the command set of its configuration. */
 #ifndef LAB_INSTRUMENT_H
 #define LAB_INSTRUMENT_H
 
@@ -14,8 +14,8 @@ struct instrument {
 };
 
 /**
- * Open it, see that it is what it should be, and set it up. CVL_E_ENV if it is not there, is
- * another, or does not answer; CVL_E_MISMATCH if it refuses a command. Must be closed if it could
+ * Open it, check its identity, and set it up. CVL_E_ENV if it is missing, another, or does not
+ * answer; CVL_E_MISMATCH if it refuses a command. Must be closed if it could
  * be opened.
  */
 int instrument_open(struct instrument *i, const struct lab_instrument *config, int stop_fd,
@@ -27,8 +27,8 @@ int instrument_arm(struct instrument *i, struct cvl_error *err);
 
 /**
  * What it measured of a run that took @seconds by the target: for a current, its integral in
- * coulomb over that time; else a time in seconds. CVL_E_MISMATCH if it saw nothing, or saw it for
- * another time than the target says; what scpi_*() say.
+ * coulomb over that time; else a time in seconds. CVL_E_MISMATCH if it saw nothing, or for another
+ * time than the target says; errors of scpi_*().
  */
 int instrument_read(struct instrument *i, double seconds, double *value, struct cvl_error *err);
 

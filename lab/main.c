@@ -86,7 +86,7 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 	return cvl_out_close(&o, NULL) ? 4 : 0;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 static void print_settings(struct cvl_out *o, const struct results_key *key)
 {
@@ -299,7 +299,7 @@ static int bench(struct bench_cli *k, struct lab_config *c, const struct lab_pla
 		status = status ? status : 4;
 	summary_free(&s);
 	if (!status && res.stopped)
-		fprintf(stderr, "coeval: stopped; the same command goes on from here\n");
+		fprintf(stderr, "coeval: stopped; run the same command to resume\n");
 	return status ? status : res.failed || res.stopped ? 1 : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a configuration asks for, run by run. Pure. */
+/** The runs that a configuration asks for. Pure. */
 #ifndef LAB_PLAN_H
 #define LAB_PLAN_H
 
@@ -7,8 +7,7 @@
 #include "lab/fill.h"
 
 /**
- * One cell of the results. Repetitions are outermost: whatever is stopped has few of all, and not
- * all of few.
+ * One cell of the results. Repetitions are outermost: an interrupted bench has a few of everything.
  */
 struct lab_step {
 	const struct lab_experiment *experiment;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** A program of the host's, such as one that resets a board by its debugger. */
+/** A program on the host, such as one that resets a board by its debugger. */
 #ifndef LAB_PROGRAM_H
 #define LAB_PROGRAM_H
 

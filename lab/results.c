@@ -198,7 +198,7 @@ int results_write(const char *path, const char *text, size_t n, struct cvl_error
 {
 	struct stat st;
 
-	/* replacing a device by a file is nothing that anybody wants */
+	/* never replace a device by a file */
 	if (!stat(path, &st) && !S_ISREG(st.st_mode))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: not a regular file", path);
 	return cvl_write_whole(path, text, n, err);

@@ -40,7 +40,7 @@ const char *quantity_name(enum quantity q);
 /** The quantity of column @name, or -1. */
 int quantity_find(const char *name);
 
-/** What a row is of. */
+/** What a row describes. */
 struct results_key {
 	char task[RESULTS_NAME];
 	uint64_t hz;
@@ -62,8 +62,8 @@ struct results {
 };
 
 /**
- * Read @path, which was saved by results_save(). A file that is not there is no error: an empty
- * table. CVL_E_SYNTAX, CVL_E_MISSING and the like with line and column. @r must be zeros.
+ * Read @path, which was saved by results_save(). A missing file is not an error: the table is
+ * empty. CVL_E_SYNTAX, CVL_E_MISSING and the like with line and column. @r must be zeros.
  */
 int results_load(struct results *r, const char *path, struct cvl_error *err);
 
@@ -71,7 +71,7 @@ int results_load(struct results *r, const char *path, struct cvl_error *err);
 int results_parse(struct results *r, const char *text, size_t n, const char *name,
 		  struct cvl_error *err);
 
-/** Replace @path as a whole. CVL_E_IO; CVL_E_USAGE if something is there that is no file. */
+/** Replace @path as a whole. CVL_E_IO; CVL_E_USAGE if @path is not a regular file. */
 int results_save(const struct results *r, const char *path, struct cvl_error *err);
 
 /** The same with @n bytes of @text. */
@@ -86,7 +86,7 @@ struct results_row *results_row(struct results *r, const struct results_key *key
 void results_free(struct results *r);
 
 /**
- * Whether @name may stand for a task or policy: letters, digits, and "-_.@+", not longer than
+ * Whether @name is valid for a task or policy: letters, digits, and "-_.@+", not longer than
  * RESULTS_NAME.
  */
 bool results_name(const char *name);

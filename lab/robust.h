@@ -20,7 +20,7 @@ struct robust robust_of(double *v, size_t n);
 /**
  * Whether @v is an outlier: by more than 3.5 spreads off the median, as Iglewicz and Hoaglin (1993)
  * advise. Fewer than four numbers have none. When more than half of the numbers are equal, the
- * spread is 0, and 1.2533 times the mean distance takes its place, as they do; what is off by a
+ * spread is 0, and 1.2533 times the mean distance is used instead, as they do; a deviation of a
  * millionth or less never is one.
  */
 bool robust_is_outlier(const struct robust *r, double v);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the search for a number of iterations begins, and how often it goes on. */
+/* Where the search for a number of iterations begins, and its maximum steps. */
 #define FIRST_ITERATIONS 16
 #define MAX_SEARCH 24
 #define MAX_PASSES 4096
@@ -183,7 +183,7 @@ static int make(struct bench *b, const struct lab_step *s, bool *failed, struct 
 			 err->text);
 		note(b, true, text);
 		/*
-		 * a port that is gone, or a target that hangs: begin anew, which fails for good if
+		 * a port that is gone, or a target that hangs: start over, which fails for good if
 		 * there is no port
 		 */
 		if (rc == CVL_E_ENV) {

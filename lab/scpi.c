@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An error queue that says the same for ever is not believed. */
+/* An error queue that never ends is not trusted. */
 #define MAX_ERRORS 32
 
 static int64_t deadline(const struct scpi *s)
@@ -91,7 +91,7 @@ int scpi_block_head(const void *bytes, size_t n, size_t *length)
 	return *length > SCPI_BLOCK ? CVL_E_LIMIT : (int)(2 + digits);
 }
 
-/* Read until @n bytes are at @bytes, of which *@have are there. */
+/* Read until @n bytes are at @bytes; *@have of them are there already. */
 static int read_all(struct scpi *s, const char *line, unsigned char *bytes, size_t n, size_t *have,
 		    struct cvl_error *err)
 {

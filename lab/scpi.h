@@ -29,31 +29,31 @@ int scpi_ask(struct scpi *s, const char *line, char *text, size_t size, struct c
 
 /**
  * Send @line and read a block, whose bytes go to *@bytes, to be freed. @expect: bytes of a block of
- * unknown length (#0), 0: none may come. CVL_E_TRUNCATED if it ends early, with how much came;
- * CVL_E_SYNTAX if it is no block.
+ * unknown length (#0), 0: none may come. CVL_E_TRUNCATED if it ends early, with the length
+ * received; CVL_E_SYNTAX if it is not a block.
  */
 int scpi_ask_block(struct scpi *s, const char *line, size_t expect, unsigned char **bytes,
 		   size_t *n, struct cvl_error *err);
 
 /**
- * Empty the instrument's error queue. CVL_E_MISMATCH with what it says if it was not empty; @after
+ * Empty the instrument's error queue. CVL_E_MISMATCH with its content if it was not empty; @after
  * is the command to blame.
  */
 int scpi_check(struct scpi *s, const char *after, struct cvl_error *err);
 
-/** Throw away errors, and unexpected answers. */
+/** Discard errors and unexpected answers. */
 int scpi_clear(struct scpi *s, struct cvl_error *err);
 
 /**
  * Read the head of a definite (#512345...) or indefinite (#0...) block at @bytes. Returns its
- * length in bytes, 0 if more bytes are needed, CVL_E_SYNTAX if it is none, CVL_E_LIMIT if it says
- * more than SCPI_BLOCK. *@length: of the data; SIZE_MAX: it is not said.
+ * length in bytes, 0 if more bytes are needed, CVL_E_SYNTAX if invalid, CVL_E_LIMIT if longer than
+ * SCPI_BLOCK. *@length: of the data; SIZE_MAX: unknown.
  */
 int scpi_block_head(const void *bytes, size_t n, size_t *length);
 
 /**
- * One number that is all of @text but blanks and a unit of letters. CVL_E_SYNTAX; CVL_E_RANGE for
- * SCPI's 9.9e37, "not a number".
+ * A single number; @text may also contain blanks and a unit of letters. CVL_E_SYNTAX; CVL_E_RANGE
+ * for SCPI's 9.9e37, "not a number".
  */
 int scpi_number(const char *text, double *value, const char *name, struct cvl_error *err);
 

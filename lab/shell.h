@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A shell with a prompt at the other end of a channel. A command is sent as a line; what comes up
- * to the next prompt is the answer. What came before the command is thrown away, so that a late
- * answer is never taken for another.
+ * A shell with a prompt at the other end of a channel. A command is sent as a line; everything up
+ * to the next prompt is the answer. Input from before the command is discarded, so that a late
+ * answer is never mistaken for another.
  */
 #ifndef LAB_SHELL_H
 #define LAB_SHELL_H
@@ -14,9 +14,9 @@
 struct shell {
 	struct channel *channel;
 	const char *prompt;    /* as it stands at the start of a line */
-	const char *boot_text; /* what it says after a reset, or "" */
+	const char *boot_text; /* its text after a reset, or "" */
 	size_t n;
-	char text[SHELL_BYTES + 1]; /* what came, ended by NUL; the prompt cut off */
+	char text[SHELL_BYTES + 1]; /* the answer, NUL-terminated, without the prompt */
 };
 
 /**
@@ -26,8 +26,8 @@ int shell_find(struct shell *s, int64_t timeout_ms, struct cvl_error *err);
 
 /**
  * Send @line and wait for the prompt; the answer is in s->text. CVL_E_ENV if no prompt comes in
- * time or in SHELL_BYTES, CVL_E_MISMATCH if the target was reset meanwhile; what channel_read()
- * says.
+ * time or in SHELL_BYTES, CVL_E_MISMATCH if the target was reset meanwhile; errors of
+ * channel_read().
  */
 int shell_ask(struct shell *s, const char *line, int64_t timeout_ms, struct cvl_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The target of a bench: rebooted, set, told to work, and brought back when it hangs. */
+/** The target of a bench: rebooting, configuring and running it, and recovery when it hangs. */
 #ifndef LAB_TARGET_H
 #define LAB_TARGET_H
 
@@ -15,7 +15,7 @@ struct target {
 	struct shell shell;
 };
 
-/** What one run of a workload gave. */
+/** Results of one run of a workload. */
 struct target_run {
 	double seconds;
 	uint64_t count;  /* of a trace */
@@ -23,16 +23,16 @@ struct target_run {
 };
 
 /**
- * Open its port and find its prompt, after its `reset_program` if it must be. All of @t but channel
- * and shell is filled in; it must be closed also after an error. CVL_E_ENV.
+ * Open its port and find its prompt, running its `reset_program` if necessary. All of @t but
+ * channel and shell is filled in; it must be closed also after an error. CVL_E_ENV.
  */
 int target_open(struct target *t, struct cvl_error *err);
 void target_close(struct target *t);
 
 /**
  * Reset a target that does not answer by the program that the config names; without one there is
- * only the port to try. What is returned tells whether there is a port, and not whether the target
- * lives: CVL_E_ENV, CVL_E_NO if stopped.
+ * only the port to try. The result says whether there is a port, not whether the target is alive:
+ * CVL_E_ENV, CVL_E_NO if stopped.
  */
 int target_revive(struct target *t, struct cvl_error *err);
 
@@ -43,8 +43,8 @@ int target_revive(struct target *t, struct cvl_error *err);
 int target_prepare(struct target *t, const struct lab_step *s, struct cvl_error *err);
 
 /**
- * Have it run @s with @iterations. What it says that it did must be what it was told: else
- * CVL_E_MISMATCH; CVL_E_MISSING if something is not said; what shell_ask() and answer_read() say.
+ * Have it run @s with @iterations. Its answer must match the request: otherwise CVL_E_MISMATCH;
+ * CVL_E_MISSING if something is missing; errors of shell_ask() and answer_read().
  */
 int target_work(struct target *t, const struct lab_step *s, uint64_t iterations, uint64_t pass,
 		struct target_run *run, struct cvl_error *err);

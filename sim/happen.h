@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What happens in a world, before anybody records it. */
+/** What happens in a world, before it is recorded. */
 #ifndef SIM_HAPPEN_H
 #define SIM_HAPPEN_H
 
@@ -43,7 +43,7 @@ struct sent_message {
 	bool lost;
 };
 
-/** What all clocks share. */
+/** Shared by all clocks. */
 struct world_air {
 	const struct world *w;
 	struct world_clock *clock;
@@ -69,7 +69,7 @@ size_t clock_lines(const struct world_air *air, const struct world_clock *c, con
  */
 double clock_counts(const struct world_clock *c, const struct oscillator *o, double t);
 
-/** First look at which it sees what happens at @t. */
+/** First sample at which it sees what happens at @t. */
 uint64_t clock_stamp(const struct world_clock *c, const struct oscillator *o, double t);
 
 /**

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What a clock really counted: its nominal time as a piecewise linear function of true time. */
+/** The true count of a clock: its nominal time as a piecewise linear function of true time. */
 #ifndef SIM_OSCILLATOR_H
 #define SIM_OSCILLATOR_H
 

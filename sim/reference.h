@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How far a reference's pulses stand off true time: the slow part of their error, which all that
- * hear them share.
+ * Slow part of the error of a reference's pulses, shared by all that hear them.
  */
 #ifndef SIM_REFERENCE_H
 #define SIM_REFERENCE_H

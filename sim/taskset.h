@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Tasks of a simulated processor, measured as `coeval task bench` would: for trying rules that
- * choose a frequency where the truth is known. Nothing here was measured; what it rests on:
+ * Tasks of a simulated processor, measured as `coeval task bench` would: to test rules that choose
+ * a frequency with known truth. Nothing here was measured; its assumptions:
  *
  * - Cycles: those that the program takes, and those of a wait state for every fetch or load that
  *   the flash cache does not have. About a third of the tasks miss often, as 19 of the thesis's 69

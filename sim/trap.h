@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Worlds made to mislead: captures started by hand, pulses with bursts of noise and long pauses,
- * keys that wrap, packets that are forwarded, clocks that are stepped, rates beyond what is stated.
- * Each is drawn from a seed, with its truth.
+ * keys that wrap, packets that are forwarded, clocks that are stepped, rates beyond the stated
+ * limit. Each is drawn from a seed, with its truth.
  */
 #ifndef SIM_TRAP_H
 #define SIM_TRAP_H
@@ -18,13 +18,13 @@
 /** What ties the clocks of a world. */
 enum trap_ties {
 	TRAP_PULSES,
-	TRAP_PULSES_CLAIMS, /* captures that say when they began, and how sure that is */
-	TRAP_REFERENCES,    /* the same, each with a reference of its own */
+	TRAP_PULSES_CLAIMS, /* captures that state their start, with a bound */
+	TRAP_REFERENCES,    /* the same, each with its own reference */
 	TRAP_PULSES_BEACONS,
 	TRAP_PULSES_ALIGN,
 	TRAP_PULSES_MESSAGES,
-	TRAP_MESSAGES, /* keys that never come again */
-	TRAP_WRAPS,    /* keys that do, without any claim */
+	TRAP_MESSAGES, /* keys that are never reused */
+	TRAP_WRAPS,    /* reused keys, without any claim */
 	TRAP_WRAPS_CLAIMS,
 	TRAP_HOPS, /* packets that are forwarded under the same key */
 	TRAP_TIES
@@ -46,7 +46,7 @@ struct trap {
 	size_t n;
 	struct trap_clock clock[TRAP_CLOCKS];
 	bool decidable;  /* by how the world was made, every clock can be tied */
-	bool disturbed;  /* noise, pauses, steps, rates beyond what is stated */
+	bool disturbed;  /* noise, pauses, steps, rates beyond the stated limit */
 	double period_s; /* of its pulses, or 0 */
 	char rules[400]; /* of its messages, as YAML; "" none */
 	bool align;

@@ -22,7 +22,7 @@
 #define WORLD_STEP_NS 1000000000
 #define WORLD_CLOCKS_MAX 1024 /* in all groups */
 
-/** How an oscillator errs. Rates against nominal, positive: fast. */
+/** Errors of an oscillator. Rates against nominal, positive: fast. */
 struct world_oscillator {
 	double offset_ppm;      /* the same for all of a group */
 	double offset_sd_ppm;   /* gaussian, one draw a clock */
@@ -35,7 +35,7 @@ struct world_oscillator {
 	double rate_step_ppm;   /* their size, of random sign */
 };
 
-/** How a receiver or an input stamps what reaches it. */
+/** Errors of a receiver's or an input's stamps. */
 struct world_jitter {
 	double normal_ns;   /* gaussian, sd */
 	double uniform_ns;  /* uniform, 0 to this */
@@ -52,14 +52,14 @@ struct world_clocks {
 	char name[WORLD_NAME];
 	unsigned count;
 	uint64_t rate_hz;
-	uint64_t resolution; /* ticks from one look to the next */
+	uint64_t resolution; /* ticks from one sample to the next */
 	unsigned bits;       /* width of the counter: what is stored was extended at every record */
 	int64_t start_ns;    /* capture begins at a random time up to this */
 	struct world_oscillator oscillator;
 	double distance_m; /* from any sender, uniform up to this */
 };
 
-/** A sender of beacons. Those clocks hear it whose names match @heard_by (a glob). */
+/** A sender of beacons, heard by the clocks whose names match @heard_by (a glob). */
 struct world_sender {
 	uint32_t id;
 	int64_t period_ns;
@@ -74,7 +74,7 @@ struct world_sender {
 	double late_min_ns, late_max_ns;              /* by how much late ones are late */
 };
 
-/** How far a reference is off true time: slowly, for all that hear it alike. */
+/** Slow error of a reference, the same for all that hear it. */
 struct world_reference {
 	double wander_ns;                  /* stationary, sd */
 	int64_t wander_time_ns;            /* how long it lasts */
@@ -86,8 +86,8 @@ struct world_reference {
 };
 
 /**
- * Pulses at true multiples of the period, and what their reference is off, on a line of the clocks
- * that match.
+ * Pulses at true multiples of the period plus their reference's error, on a line of the clocks that
+ * match.
  */
 struct world_pulse {
 	char line[WORLD_NAME];
@@ -156,10 +156,10 @@ struct world {
 };
 
 /**
- * Read a world from YAML text; @name stands in errors. CVL_E_SYNTAX with the byte offset for what
- * is no world: unknown keys, numbers that cannot be (negative jitter, shares above 1, rate 0, NaN,
- * more than WORLD_CLOCKS_MAX clocks, a duration above 31 days or more than 2^31 marks in all). Keys
- * left out mean 0, or what docs/sim.md says.
+ * Read a world from YAML text; @name is used in errors. CVL_E_SYNTAX with the byte offset for an
+ * invalid world: unknown keys, impossible numbers (negative jitter, shares above 1, rate 0, NaN,
+ * more than WORLD_CLOCKS_MAX clocks, a duration above 31 days or more than 2^31 marks in all).
+ * Omitted keys mean 0, or the default in docs/sim.md.
  */
 int world_parse(struct world *w, const char *text, size_t len, const char *name,
 		struct cvl_error *err);
@@ -171,7 +171,7 @@ int world_load(struct world *w, const char *path, struct cvl_error *err);
 int world_check(const struct world *w, struct cvl_error *err);
 
 /**
- * Let @w happen and store what capture would have stored as the session @path (must not exist),
+ * Simulate @w and store what captures would have stored as the session @path (must not exist),
  * with truth.json beside it: the true clock maps, in the form of sync.json with bound 0. A clock
  * whose ticks go back has a true map up to there. @progress may be NULL.
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Stands in for a CC1101 that only sends: acts on SPI bytes as the data sheet (SWRS061) says, with
- * its times, and can be broken on purpose. No modem: what was sent is told by the strobe.
+ * its times, and can be broken on purpose. No modem: the strobe reports what was sent.
  */
 #ifndef CC1101_DOUBLE_H
 #define CC1101_DOUBLE_H

@@ -7,7 +7,7 @@
 Steps, in order:
     see=TEXT    wait until TEXT stands on the screen (60 s at the most)
     key=NAME    press a key, by QEMU's name for it (ret, pgdn, slash, a)
-    line=TEXT   print the row of the screen that TEXT stands in
+    line=TEXT   print the row of the screen that contains TEXT
     screen      print the screen
     wait=S      wait
     stop=S      stop the emulator, and its processors with it, for that long

@@ -186,7 +186,7 @@ int main(int argc, char **argv)
 	for (size_t i = 0; i < n; i++) {
 		const struct seen *s = &c.seen[i];
 
-		/* Farther than half a round nobody can tell by the counter. */
+		/* Beyond half a round the counter does not tell. */
 		const bool near = (uint64_t)llabs(s->worst) <= s->slack;
 
 		if (s->wrong || !near || s->slack >= c.round / 2)
@@ -194,7 +194,7 @@ int main(int argc, char **argv)
 		printf("%zu: %s, %" PRIu64 " losses, %" PRIu64 " wrong, off by %s\n", i,
 		       until || s->samples >= bytes ? "all samples" : "too few samples", s->losses,
 		       s->wrong,
-		       s->slack >= c.round / 2 ? "nobody knows how much" :
+		       s->slack >= c.round / 2 ? "an unknown amount" :
 		       near                    ? "no more than the slack" :
 						 "more than the slack");
 	}

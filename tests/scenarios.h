@@ -50,7 +50,7 @@ struct setting {
 struct limit {
 	const char *who;       /* glob */
 	double from_s, to_s;   /* true time; 0: begin, end */
-	double max_ns, rms_ns; /* 0: as it comes */
+	double max_ns, rms_ns; /* 0: any */
 	double coverage;       /* at least */
 	bool only_good; /* clocks called good alone; nothing to check where there are not two */
 };
@@ -78,7 +78,7 @@ struct scenario {
 	struct limit limit[LIMITS];
 	double utc_ns;     /* most that times may be off UTC; 0: not looked at */
 	const char *blind; /* glob: clocks whose error no observation can show */
-	const char *known; /* what goes wrong, as far as is known */
+	const char *known; /* known failure */
 };
 
 /* ---- worlds that take more than a number ---- */
@@ -288,7 +288,7 @@ static const struct scenario scenarios[] = {
 	  .limit = { { "node[!2]", 0, 0, NOMINAL },
 		     { "*", 0, 597, AWAY },
 		     { "*", 603, 0, AWAY } } },
-	/* as far as five times the jitter: it may be taken for that, but not confidently */
+	/* up to five times the jitter: it may pass for jitter, but not confidently */
 	{ "phase_step_of_3_us", "nominal", .fault = { AT(WORLD_PHASE_STEP, "node2", 600, 3e3) },
 	  .expect = { { "node2", TIED }, { "*", GOOD } },
 	  .limit = { { "node[!2]", 0, 0, NOMINAL },
@@ -598,7 +598,7 @@ static const struct scenario scenarios[] = {
 	  .limit = { { "node[!2]", 0, 0, NOMINAL }, { "*", 0, 597, AWAY } } },
 
 	/*
-	 * 80 ns of a servo, 14 ns of jitter: the boards hear the same, and in the gaps nobody knows
+	 * 80 ns of a servo, 14 ns of jitter: the boards hear the same; unknown in the gaps
 	 */
 	{ "reference_behind_a_servo", "servo", .minutes = 5, .pulse = "PPS",
 	  .expect = { { "*", GOOD, "its reference wanders" } },

@@ -67,7 +67,7 @@ static int serve(const struct served *o, int spi, int tty)
 					{ .fd = tty, .events = POLLIN } };
 		ssize_t n;
 
-		/* a terminal that nobody has opened yet says so all the time */
+		/* a terminal that is not open yet reports that all the time */
 		if (poll(fds, 2, 5) < 0)
 			return 1;
 		o->pass(o->ctx);

@@ -31,7 +31,7 @@ uint8_t *board_shared(void);
 /** Ticks of the board's timer. */
 board_tick board_ticks(void);
 
-/** Sleep until @ready says so, or for ever. */
+/** Sleep until @ready returns true, or forever. */
 void board_wait(int (*ready)(void));
 
 /** Run urgent() in an interrupt of low priority, as soon as that is possible. */

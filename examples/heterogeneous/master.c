@@ -237,7 +237,7 @@ struct plan {
 	unsigned frames, busy, rate, reset, die;
 };
 
-/* Tell a slave to begin again, and wait until it has. */
+/* Tell a slave to restart, and wait until it has. */
 static void reset_slave(struct master *m, unsigned slave)
 {
 	struct message q = { .kind = RESET };

@@ -24,10 +24,10 @@ enum message_kind {
 	MEMORY = 1, /* arg: bytes; the answer's: where */
 	/* arg: where the image begins, where the result goes, width, height, first row, rows */
 	FILTER,
-	TALK,    /* arg: who speaks with whom (1: begins), ticks of the clock that it goes on for */
+	TALK,    /* arg: who talks to whom (1: begins), for how many ticks */
 	WORD,    /* between two that talk; arg: 1 for the last one */
 	COMPARE, /* clocks, by the struct of that name */
-	RESET,   /* begin again */
+	RESET,   /* restart */
 	DIE      /* in the middle of an event */
 };
 

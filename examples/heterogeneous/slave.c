@@ -67,7 +67,7 @@ void bell(void)
 	if (tracersync_slave_answer(&sync) == TRACERSYNC_TWIN)
 		board_die();
 	tracer_keep_time(&tracer);
-	/* what stands in a packet that is not full would be lost when this slave begins again */
+	/* a partly filled packet would be lost when this slave restarts */
 	if (++bells % FLUSH_BELLS == 0)
 		tracer_flush(&tracer);
 	if (queue_waits(&station->urgent))

@@ -28,7 +28,7 @@ static void print_slice(const struct cvl_timeline *tl, const struct cvl_slice *s
 		int64_t bound = cvl_timeline_bound(tl, slice, i);
 
 		if (batch->flags[i] & CVL_STATE)
-			continue; /* levels that are told again: nothing happened */
+			continue; /* restated levels: nothing happened */
 		printf("%" PRId64 " ", slice->time[i].ns);
 		if (bound == CVL_BOUND_UNKNOWN)
 			printf("unknown ");

@@ -5,7 +5,7 @@ import sys
 from ctypes import (CDLL, POINTER, Structure, byref, c_char, c_char_p, c_int, c_int64, c_size_t,
                     c_uint8, c_uint32, c_uint64, c_void_p)
 
-STATE = 2  # CVL_STATE: levels that are told again
+STATE = 2  # CVL_STATE: restated levels
 UNKNOWN = 2**63 - 1  # CVL_BOUND_UNKNOWN
 
 

@@ -23,7 +23,7 @@ static bool next_line(char *line)
 	return *line;
 }
 
-/* Is told how far a call is, and ends it when the next command says so. */
+/* Receives the progress of a call, and cancels it on the next command. */
 static bool go_on(void *ahead, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;

@@ -20,7 +20,7 @@ enum { TARGET, MULTIMETER, SCOPE, TERMINALS };
 struct terminal {
 	int master,
 		slave;   /* the slave is kept open, so that a client that closes does not hang up */
-	char line[1024]; /* of an instrument, as far as it came */
+	char line[1024]; /* of an instrument, incomplete */
 	size_t n;
 };
 
@@ -268,7 +268,7 @@ int sim_lab_start(struct sim_lab *l, const struct sim_lab_options *o, struct cvl
 		signal(SIGUSR1, on_reset);
 		signal(SIGINT, SIG_IGN); /* who started us decides when it ends */
 		sim_chip_init(&w->chip, o->seed, o->outlier_every);
-		w->chip.out_n = 0; /* it was turned on before anybody listened */
+		w->chip.out_n = 0; /* it was turned on before anything listened */
 		sim_instrument_init(&w->instrument[MULTIMETER], SIM_MULTIMETER, o->seed + 1);
 		sim_instrument_init(&w->instrument[SCOPE], SIM_SCOPE, o->seed + 2);
 		serve(w, ends[0]);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Simulated instruments: a digitising multimeter and an oscilloscope, as far as examples/taskbench
- * uses them. Lines of SCPI in, answers out; what they measure is told to them. Pure.
+ * Simulated instruments: a digitising multimeter and an oscilloscope, with the commands that
+ * examples/taskbench uses. Lines of SCPI in, answers out; the caller supplies what they measure.
+ * Pure.
  */
 #ifndef SIM_INSTRUMENTS_H
 #define SIM_INSTRUMENTS_H
@@ -34,11 +35,10 @@ struct sim_instrument {
 
 void sim_instrument_init(struct sim_instrument *i, enum sim_instrument_kind kind, uint64_t seed);
 
-/** The work is done: what it would see, if it was armed. */
+/** The work is done: record it, if armed. */
 void sim_instrument_see(struct sim_instrument *i, const struct sim_measured *m);
 
-/**
- * Obey @line. Returns the answer of *@n bytes, to be freed, or NULL if there is none.
+/** Execute @line. Returns the answer of *@n bytes, to be freed, or NULL if there is none.
  */
 char *sim_instrument_line(struct sim_instrument *i, const char *line, size_t *n);
 

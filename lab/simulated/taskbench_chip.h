@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The target's shell (firmware/apps/taskbench) on a simulated chip: an STM32L476 as far as the
- * thesis tells, with a table of what workloads take. Simulated work takes no time but a simulated
- * one; a share of it is done, so that what the workloads compute is true.
+ * The target's shell (firmware/apps/taskbench) on a simulated chip: an STM32L476 as described in
+ * the thesis, with a table of the workloads' costs. Simulated work takes simulated time only; a
+ * part of it is executed, so that the workloads' results are real.
  */
 #ifndef SIM_TASKBENCH_CHIP_H
 #define SIM_TASKBENCH_CHIP_H
@@ -33,8 +33,8 @@ struct sim_chip {
 void sim_chip_init(struct sim_chip *c, uint64_t seed, unsigned outlier_every);
 
 /**
- * Take in @n bytes. What the shell says is appended to c->out, of which the caller takes by setting
- * c->out_n to 0.
+ * Take in @n bytes. The shell's output is appended to c->out, from which the caller takes by
+ * setting c->out_n to 0.
  */
 void sim_chip_feed(struct sim_chip *c, const uint8_t *bytes, size_t n);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The world of a test bed: its first sender is the true firmware of a sync node, run on a simulated
- * timer and radio, and what its beacons' packets hold is kept. What an analyzer on one of its nodes
- * sees is a course: edges by tick, and packets by time.
+ * The world of a test bed: its first sender is the real firmware of a sync node, run on a simulated
+ * timer and radio, and the content of its beacons is kept. An analyzer on one of its nodes sees a
+ * course: edges by tick, and packets by time.
  *
  * Lines of the analyzer: bits 0 to 6 are the node's pins, bit 7 is the radio's.
  */
@@ -30,9 +30,9 @@ struct bed {
 };
 
 /**
- * Run the sync node for the world @w (checked; outlives it), whose first sender says how its
- * oscillator and its radio err. Fails with CVL_E_NOMEM, or CVL_E_USAGE if there is no sender, or
- * its period is none of a sync node. Freed by bed_free() in any case.
+ * Run the sync node for the world @w (checked; outlives it), whose first sender defines the errors
+ * of its oscillator and radio. Fails with CVL_E_NOMEM, or CVL_E_USAGE if there is no sender, or its
+ * period is not possible for a sync node. Freed by bed_free() in any case.
  */
 int bed_make(struct bed *b, const struct world *w, struct cvl_error *err);
 void bed_free(struct bed *b);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A CC1101 as its SPI and its pins show it, in simulated time: what drivers and firmware are tried
- * on.
+ * A CC1101 as seen at its SPI and its pins, in simulated time, to test drivers and firmware.
  *
  * After the data sheet, TI SWRS061I (sections are named in the source), and its errata, SWRZ020.
  * Modelled: SPI, registers, strobes, states with their transition times, both FIFOs, the packet
@@ -30,13 +29,13 @@ struct chip_air {
 	uint8_t rssi, lqi; /* as the chip appends them */
 };
 
-/** What the model does wrong on purpose. */
+/** Faults of the model. */
 enum chip_fault {
 	CHIP_SOUND,
 	CHIP_DEAD_LOW,   /* MISO always 0 */
 	CHIP_DEAD_HIGH,  /* MISO always 1 */
 	CHIP_DEAF,       /* MOSI is not connected: answers, but takes nothing */
-	CHIP_STUCK,      /* strobes do nothing but SRES and SNOP */
+	CHIP_STUCK,      /* ignores strobes except SRES and SNOP */
 	CHIP_NEVER_READY /* its crystal does not start */
 };
 
@@ -53,7 +52,7 @@ struct cc1101_chip {
 	void (*on_sent)(void *ctx, const struct chip_air *air);
 	void *ctx;
 
-	/* For looking at. */
+	/* Statistics. */
 	uint8_t reg[CC1101_REGS], pa[8];
 	uint8_t rx[CC1101_FIFO_BYTES], tx[CC1101_FIFO_BYTES];
 	size_t n_rx, n_tx;

@@ -2,8 +2,7 @@
 /**
  * The trace units of a Cortex-M3, M4 or M7 in a chip, as a program sees them: registers to read and
  * write, and a processor that runs. DWT, ITM, trace port with its line, the debug port, and of an
- * STM32 the pins and the timer that firmware/lib/swotrace uses. What really happened is kept
- * beside.
+ * STM32 the pins and the timer that firmware/lib/swotrace uses. The truth is kept separately.
  *
  * Time is counted in cycles of the processor, from 0 on. A step of the processor is an instruction
  * or a piece of one: what it counts and does happens at its end, and counters that wrap then share
@@ -108,7 +107,7 @@ struct dwt_chip {
 	uint8_t swj;
 	uint32_t swj_ones, swj_bits, swj_shift;
 
-	swo_edge_fn *edge; /* told of each change of the line, in cycles, maybe before it comes */
+	swo_edge_fn *edge; /* called for each change of the line, in cycles, maybe ahead of time */
 	void *ctx;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the model of trace units share. */
+/** Shared by the files of the model of trace units. */
 #ifndef SIM_DWT_INTERNAL_H
 #define SIM_DWT_INTERNAL_H
 
@@ -7,9 +7,9 @@
 
 /* dwt_output.c */
 
-/** Hand a packet to the output: at c->now. */
+/** Pass a packet to the output, at c->now. */
 void dwt_emit(struct dwt_chip *c, const struct itm_packet *p);
-/** Let the line and the timer come up to c->now. */
+/** Advance the line and the timer to c->now. */
 void dwt_flow(struct dwt_chip *c);
 bool dwt_output_busy(const struct dwt_chip *c);
 bool dwt_output_room(const struct dwt_chip *c, unsigned bytes);

@@ -3,7 +3,7 @@
  * Model of an FX2LP analyzer as USB sees it: bare until firmware is loaded, then as
  * firmware/lib/wire/fx2_wire.h says.
  *
- * Time is counted in sampling periods, called ticks, from the first FX2_START on. It goes on only
+ * Time is counted in sampling periods, called ticks, from the first FX2_START on. It advances only
  * by samples that the host takes, by losses that were ordered, and by fx2_device_skip(): so a busy
  * host makes nothing overflow.
  */
@@ -17,7 +17,7 @@
 struct fx2_device;
 
 /**
- * What the lines show at @n ticks from @first on: a byte each, or two (low one first) if more than
+ * The lines at @n ticks from @first on: a byte each, or two (low one first) if more than
  * 8 lines are sampled.
  */
 typedef void fx2_levels_fn(void *ctx, uint64_t first, size_t n, uint8_t *out);
@@ -27,7 +27,7 @@ struct fx2_device_opts {
 	const char *serial;       /* of our firmware; NULL: none. Copied */
 	unsigned lines;           /* that it has: 8 or 16; 0: 16 */
 	bool loaded;              /* our firmware already runs */
-	uint64_t seed;            /* of what real devices leave open */
+	uint64_t seed;            /* of behaviour that varies between real devices */
 	fx2_levels_fn *levels;
 	void *ctx;
 };
@@ -36,7 +36,7 @@ struct fx2_device_opts {
 struct fx2_device *fx2_device_new(const struct fx2_device_opts *opts);
 void fx2_device_free(struct fx2_device *d);
 
-/** What may go wrong with it. @at: the tick from which on; @n as said. */
+/** Possible faults. @at: from this tick on; @n: see each. */
 enum fx2_trouble {
 	/* the buffers are full, @n ticks are lost (at the end of the packet with that tick) */
 	FX2_OVERFLOW,
@@ -44,11 +44,11 @@ enum fx2_trouble {
 	FX2_BABBLE,      /* one transfer gets more than was asked for */
 	FX2_SILENT,      /* nothing more until the next FX2_START */
 	FX2_SPURIOUS,    /* a short packet without any loss */
-	FX2_COUNT_OFF,   /* the next loss record tells of @n samples that never came */
+	FX2_COUNT_OFF,   /* the next loss record claims @n samples that never came */
 	FX2_DROP,        /* @n packets get lost without a trace */
 	FX2_WRONG_MAGIC, /* from now on; so are the following */
 	FX2_WRONG_VERSION,
-	FX2_SHORT_ANSWERS, /* every answer is half of what it should be */
+	FX2_SHORT_ANSWERS, /* every answer is half as long as it should be */
 	FX2_NO_START,      /* FX2_START stalls */
 	FX2_NO_RENUMBER,   /* loaded firmware never shows up */
 };
@@ -81,7 +81,7 @@ void fx2_device_clear_halt(struct fx2_device *d);
 
 /** True once after firmware was loaded: it leaves the bus, and comes back as another. */
 bool fx2_device_renumbers(struct fx2_device *d);
-/** It lost its power: bare again. */
+/** Power loss: bare again. */
 void fx2_device_unplug(struct fx2_device *d);
 
 bool fx2_device_running(const struct fx2_device *d);
@@ -89,9 +89,9 @@ uint64_t fx2_device_rate(const struct fx2_device *d); /* of the last FX2_START; 
 unsigned fx2_device_unit(const struct fx2_device *d);
 /** How often it was started. */
 unsigned fx2_device_starts(const struct fx2_device *d);
-/** The next tick to come. */
+/** The next tick. */
 uint64_t fx2_device_tick(const struct fx2_device *d);
-/** Time goes on to @tick without any sample, if it is not later already: before FX2_START. */
+/** Advance time to @tick without any sample, unless it is later already: before FX2_START. */
 void fx2_device_skip(struct fx2_device *d, uint64_t tick);
 
 #endif

@@ -301,7 +301,7 @@ static void receive(struct node *n)
 {
 	n->heard_at = NEVER;
 	if (n->ruined)
-		return; /* the CRC is wrong; the chip goes on listening */
+		return; /* the CRC is wrong; the chip keeps listening */
 	n->event.sent = 0;
 	n->event.count = (uint32_t)n->stamp;
 	n->ready = true;

@@ -10,7 +10,7 @@
  *   a crystal is off by a fixed part and walks, a step every second;
  *   the radio's and the timer's clock are one: a sync word is noticed at the next tick, and the
  *   answer leaves a whole number of ticks after it; each reception is off by a normal error
- *   (hop_ns), which is the model of all that a demodulator does; a pulse of a GPS receiver is off
+ *   (hop_ns), which models the whole demodulator; a pulse of a GPS receiver is off
  *   by a normal error (gps_ns).
  *
  * Who hears whom: path loss by distance, a fade drawn for each packet and link, a threshold. Of
@@ -56,7 +56,7 @@ struct glossy_net_config {
 	void *ctx;
 };
 
-/** What a node made of one second. */
+/** A node's result for one second. */
 struct glossy_net_heard {
 	bool flood;       /* it took part in one, and has a reference time */
 	uint8_t hops;     /* 0: it was its own */
@@ -67,8 +67,8 @@ struct glossy_net_heard {
 };
 
 /**
- * What air and chip make of the time between a slot's beginning and its stamp, and of a slot: to be
- * set in a node's configuration.
+ * Delays of air and chip between a slot's beginning and its stamp, and the length of a slot, for a
+ * node's configuration.
  */
 uint32_t glossy_net_heard_ns(void);
 uint32_t glossy_net_slot_ns(void);
@@ -81,14 +81,14 @@ extern const struct glossy_net_place glossy_net_office[GLOSSY_NET_OFFICE];
 /**
  * The paper's network for its 6 h: 13 MHz, a flood a second, alpha 0.1, GPS receivers of 30 ns. The
  * error of a reception and the walk of crystals are fitted to the two standard deviations of node 3
- * in Table III, one hop from the initiator, and to nothing else. What the paper does not say (M,
- * how many packets, places) is chosen; see docs/glossy.md.
+ * in Table III, one hop from the initiator, and to nothing else. What the paper leaves open (M,
+ * number of packets, places) is chosen; see docs/glossy.md.
  */
 struct glossy_net_config glossy_net_paper(uint64_t seed);
 
 /**
- * Run it. @second is called after each second with what all nodes made of it. Returns NULL, or what
- * is wrong with the configuration. @end, if not NULL, gets the nodes' states, to look at their
+ * Run it. @second is called after each second with the results of all nodes. Returns NULL, or an
+ * error in the configuration. @end, if not NULL, gets the nodes' states, to look at their
  * counters only.
  */
 const char *glossy_net_run(const struct glossy_net_config *c,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Random packets, for tests and benchmarks: any that a chip can send, also the rarest. */
+/** Random packets, for tests and benchmarks: any that a chip can send, even rare ones. */
 #ifndef SWO_DRAW_H
 #define SWO_DRAW_H
 

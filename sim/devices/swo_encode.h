@@ -33,7 +33,7 @@ size_t swo_tpiu_flush(struct swo_tpiu *t, uint8_t out[16]);
 /** A full synchronisation: only between frames. Returns 4. */
 size_t swo_tpiu_sync(uint8_t out[4]);
 
-/** Told of each change of the line. @time in the line's own unit. */
+/** Called for each change of the line. @time in the line's own unit. */
 typedef void swo_edge_fn(void *ctx, double time, bool level);
 
 struct swo_line {
@@ -45,7 +45,7 @@ struct swo_line {
 	void *ctx;
 };
 
-/** The line idles: high in NRZ, low in Manchester. Tells of no change. */
+/** The line idles: high in NRZ, low in Manchester. Reports no change. */
 void swo_line_init(struct swo_line *l, bool manchester, double bit, swo_edge_fn *edge, void *ctx);
 /**
  * Send @n bytes, not before @when and not before the line is free. In Manchester mode they are one

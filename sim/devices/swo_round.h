@@ -15,7 +15,7 @@
 #define SWO_ROUND_BYTES 4096
 
 struct swo_round {
-	char why[120]; /* what came back otherwise than it was sent */
+	char why[120]; /* how the decoded packets differ from those sent */
 	/* private */
 	struct itm_packet sent[SWO_ROUND_PACKETS], got[4 * SWO_ROUND_PACKETS];
 	uint8_t bytes[SWO_ROUND_BYTES], line[SWO_ROUND_BYTES], itm[SWO_ROUND_BYTES];

@@ -45,7 +45,7 @@ struct syncnode_world {
 	 */
 	int (*pulse)(void *ctx, double after_ns, double *t_ns);
 
-	/** What the node writes on its UART. NULL: thrown away. */
+	/** Output of the node's UART. NULL: discarded. */
 	void (*text)(void *ctx, double t_ns, const char *bytes, unsigned n);
 
 	/** The watchdog is fed. May be NULL. */

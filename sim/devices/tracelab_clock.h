@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The disciplined clock of a TraceLab observer in paper mode (gateware/rtl/tl_clock.v), event by
- * event: hours of PPS in no time. A test holds it equal to the gateware, tick for tick and packet
+ * event, so that hours of PPS take little time. A test compares it with the gateware,
+ * tick for tick and packet
  * for packet.
  *
  * Time here is the observer's own, in cycles of nominally 10 ns from the start; an edge's cycle is
@@ -14,8 +15,8 @@
 #include <stdint.h>
 
 /**
- * How long a second is, in ticks; what is near its begin, in cycles; when the divider is set, in
- * ticks.
+ * Length of a second, in ticks; what counts as near its begin, in cycles; when the divider is set,
+ * in ticks.
  */
 struct tracelab_clock_size {
 	int64_t second, window, steer_tick;
@@ -25,7 +26,7 @@ struct tracelab_clock_size {
 extern const struct tracelab_clock_size tracelab_clock_usual;
 
 /**
- * What the clock tells: kind is of enum tl_clock, without TL_CLOCK_PPS. value is the offset in
+ * Reports of the clock: kind is of enum tl_clock, without TL_CLOCK_PPS. value is the offset in
  * cycles, the steering value, or for STEER_AT and ALIGN the tick that begins; 0 for REJECTED.
  * cycle: when.
  */
@@ -41,7 +42,7 @@ struct tracelab_clock {
 
 	/* Seconds. */
 	int64_t begin;   /* the tick with which this one began */
-	int64_t handled; /* ticks up to this one are done with */
+	int64_t handled; /* ticks up to this one are handled */
 	int64_t align;   /* the tick that begins a second by alignment, or -1 */
 	int64_t begun;   /* the cycle in which this second began, or -1: none has */
 	int64_t waiting; /* cycle of an edge that may be the next second's, or -1 */
@@ -60,7 +61,7 @@ struct tracelab_clock {
 void tracelab_clock_init(struct tracelab_clock *clock, const struct tracelab_clock_size *size,
 			 tracelab_clock_tell *tell, void *ctx);
 
-/** All that happens up to @cycle. Cycles of this and of edges never go back. */
+/** Advance to @cycle. Cycles of this and of edges never go back. */
 void tracelab_clock_advance(struct tracelab_clock *clock, int64_t cycle);
 
 /** A rising edge of the PPS at @cycle. */

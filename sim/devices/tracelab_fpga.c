@@ -38,7 +38,7 @@ uint64_t fpga_time(const struct fpga *f, uint64_t cycle)
 
 /* ---- queues ---- */
 
-/* A loss is told when an eighth is free again. */
+/* A loss is reported when an eighth is free again. */
 static void tell_loss(struct fpga_queue *q)
 {
 	const struct fpga_item loss = { .time = q->since, .lost = q->lost };

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Model of a TraceLab observer as SPI and UART see it: firmware/lib/wire/tracelab_wire.h without
- * the gateware. Events, samples and actuations go through two queues and a ring to SPI; what finds
- * no room is counted, and told when there is room.
+ * Model of a TraceLab observer as seen at SPI and UART: firmware/lib/wire/tracelab_wire.h without
+ * the gateware. Events, samples and actuations go through two queues and a ring to SPI; what does
+ * not fit is counted, and reported when there is room.
  *
- * Time is counted in cycles of its clock from fpga_new() on, and goes on by fpga_run() only. In
+ * Time is counted in cycles of its clock from fpga_new() on, and advances by fpga_run() only. In
  * paper mode the divider gets the settings that the caller draws by fpga_steer(); the controller
  * itself is in tracelab_clock.h.
  */
@@ -21,7 +21,7 @@ struct fpga;
 
 struct fpga_opts {
 	/**
-	 * The next change of target lines and PPS behind cycle @after (of the model): its cycle and
+	 * The next change of target lines and PPS after cycle @after (of the model): its cycle and
 	 * *levels; UINT64_MAX: none.
 	 */
 	uint64_t (*next)(void *ctx, uint64_t after, uint16_t *levels);
@@ -35,7 +35,7 @@ struct fpga_opts {
 struct fpga *fpga_new(const struct fpga_opts *opts);
 void fpga_free(struct fpga *f);
 
-/** Time goes on to @cycle. */
+/** Advance time to @cycle. */
 void fpga_run(struct fpga *f, uint64_t cycle);
 
 /** What the host's UART sends, and what it gets: *n of at most @max bytes. */

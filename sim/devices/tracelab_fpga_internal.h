@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by tracelab_fpga.c, what happens and how it gets to SPI, and tracelab_fpga_uart.c, the
- * commands.
+ * Shared by tracelab_fpga.c (events and their way to SPI) and tracelab_fpga_uart.c (commands).
  */
 #ifndef SIM_TRACELAB_FPGA_INTERNAL_H
 #define SIM_TRACELAB_FPGA_INTERNAL_H
@@ -20,7 +19,7 @@ struct fpga_item {
 struct fpga_queue {
 	struct fpga_item *item;
 	size_t max, at, n;
-	uint64_t since, lost; /* dropped and not yet told */
+	uint64_t since, lost; /* dropped and not yet reported */
 	unsigned number;      /* of the queue, in TL_LOSS */
 };
 
@@ -46,7 +45,7 @@ struct fpga {
 	uint16_t sent;
 	unsigned period;
 	uint64_t power_at, samples; /* time of sample 0 */
-	bool power_cut; /* packets of the second queue were lost: say when samples go on */
+	bool power_cut; /* packets of the second queue were lost: report when samples resume */
 	struct fpga_act act[TL_ACT_QUEUE];
 	size_t n_acts;
 	uint64_t ordered, lost; /* ordered: time of the last one */
@@ -60,9 +59,9 @@ struct fpga {
 
 /** Queue a packet of the second queue; @timed: with the low bits of @time. */
 void fpga_push(struct fpga *f, uint32_t packet, bool timed, uint64_t time);
-/** The lines are looked at; @anyway: told though they have not changed. */
+/** Sample the lines; @anyway: report even without a change. */
 void fpga_look(struct fpga *f, uint64_t cycle, bool anyway);
-/** All that waits goes to the ring, as far as there is room. */
+/** Move waiting packets to the ring, up to its free space. */
 void fpga_drain(struct fpga *f);
 
 #endif

@@ -163,7 +163,7 @@ static bool beside(char out[CVL_PATH_MAX], const char *name)
 	return access(out, R_OK) == 0;
 }
 
-/* ---- what a node tells of itself, in a file of numbers ---- */
+/* ---- a node's statistics, in a file of numbers ---- */
 
 static int save_usage(const struct node_usage *u, const char *path, int status,
 		      struct cvl_error *err)

@@ -25,7 +25,7 @@ struct bed_run_opts {
 };
 
 /**
- * Run it and print how it went. Returns the exit status: 1 if anything was invented, lost without a
+ * Run it and print the result. Returns the exit status: 1 if anything was invented, lost without a
  * gap, or out of its bound; or a negative code with @err filled.
  */
 int bed_run(const struct bed_run_opts *opts, struct cvl_error *err);

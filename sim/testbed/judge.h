@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What came of a test bed, held against the truth: every edge that is stored must be one that was
+ * The results of a test bed, compared with the truth: every stored edge must be one that was
  * there, every one that was there must be stored or lie in a gap, and slips must be as wide as they
  * say.
  */

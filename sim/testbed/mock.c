@@ -297,7 +297,7 @@ static gboolean come_back(gpointer ctx)
 void mock_renumber(struct usb_port *port)
 {
 	port->pulled = FALSE;
-	port->plug->gone = TRUE; /* at once; the hub tells of it a little later */
+	port->plug->gone = TRUE; /* at once; the hub reports it a little later */
 	g_timeout_add(RENUMBER_MS, leave, port);
 	g_timeout_add(RENUMBER_MS + 2 * FORGET_MS, come_back, port);
 }

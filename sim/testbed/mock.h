@@ -3,9 +3,9 @@
  * Simulated devices for real programs: what a child process opens under /dev and /sys are models,
  * by way of umockdev. libusb and spidev code in it run unmodified.
  *
- * Models are asked by a thread of umockdev's; everything here is called by the thread that calls
- * mock_run(), which also calls the callbacks of mock_after() and of a child's end. Whoever touches
- * a model while a child runs holds mock_lock(); a model's own callbacks are called with it held.
+ * Models are called by a thread of umockdev; everything here is called by the thread that calls
+ * mock_run(), which also calls the callbacks of mock_after() and of a child's end. Hold mock_lock()
+ * to access a model while a child runs; a model's own callbacks are called with it held.
  */
 #ifndef TESTBED_MOCK_H
 #define TESTBED_MOCK_H
@@ -21,8 +21,8 @@
 struct mock;
 
 /**
- * The first thing in main(): runs the program once more with umockdev's library in front, without
- * which no child would hear of devices that come and go. Returns in the second run; negative: it
+ * The first thing in main(): runs the program again with umockdev's library preloaded, without
+ * which no child would learn of devices that come and go. Returns in the second run; negative: it
  * cannot.
  */
 int mock_main(char **argv, struct cvl_error *err);
@@ -33,7 +33,7 @@ void mock_free(struct mock *m);
 
 /** Plug @d in at @port ("1-1", "1-2.4": bus 1). */
 int mock_add_fx2(struct mock *m, const char *port, struct fx2_device *d, struct cvl_error *err);
-/** Pull the device at @port out, and plug it in again: bare. */
+/** Unplug the device at @port, and replug it: bare. */
 void mock_unplug(struct mock *m, const char *port);
 int mock_replug(struct mock *m, const char *port, struct cvl_error *err);
 
@@ -43,10 +43,10 @@ typedef int mock_spi_fn(void *ctx, const uint8_t *tx, uint8_t *rx, size_t n);
 int mock_add_spidev(struct mock *m, const char *name, mock_spi_fn *fn, void *ctx,
 		    struct cvl_error *err);
 
-/** Seconds of simulated time in a second; 0 (first so): as fast as the child takes it. */
+/** Seconds of simulated time per second; 0 (the default): as fast as the child takes it. */
 void mock_set_speed(struct mock *m, double speed);
 
-/** What usbfs lets all transfers hold, as its parameter usbfs_memory_mb says; 16 at first. */
+/** Limit of usbfs on all transfers, its parameter usbfs_memory_mb; 16 by default. */
 void mock_set_usb_memory(struct mock *m, unsigned mb);
 
 void mock_lock(struct mock *m);

@@ -27,7 +27,7 @@ struct usb_port {
 	struct plug *plug; /* or NULL */
 	gboolean started;
 	gint64 origin_us; /* when tick 0 was, of real time */
-	gboolean pulled;  /* by hand: it does not come back by itself */
+	gboolean pulled;  /* explicitly: it is not replugged automatically */
 };
 
 struct mock {
@@ -50,8 +50,8 @@ UMockdevIoctlBase *mock_usb_handler(struct plug *plug);
 void mock_renumber(struct usb_port *port);
 
 /**
- * Complete the system call of @client after a millisecond: else whoever asks again and again eats a
- * processor.
+ * Complete the system call of @client after a millisecond: otherwise a polling client would take a
+ * whole processor.
  */
 void mock_complete_later(UMockdevIoctlClient *client, int error);
 

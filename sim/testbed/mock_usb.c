@@ -80,7 +80,7 @@ static uint8_t *buffer(struct urb *u)
 
 /* ---- control ---- */
 
-/* FX2_START: time goes on while nothing is sampled. */
+/* FX2_START: time advances while nothing is sampled. */
 static void before_start(struct usb_port *p)
 {
 	const gint64 now = g_get_monotonic_time();
@@ -136,7 +136,7 @@ static gboolean due(const struct usb_port *p, size_t n)
 		       (double)until;
 }
 
-/* The oldest bulk transfer, as far as it goes. */
+/* Fill the oldest bulk transfer as far as possible. */
 static void serve(struct plug *plug, struct file *f)
 {
 	struct urb *u = g_queue_peek_head(&f->pending);

@@ -24,10 +24,9 @@
 #include <unistd.h>
 
 #define PORT "1-1"
-#define PINS 64       /* changes of the radio's line that are waiting for their tick */
-#define HEARD_AHEAD 4 /* packets that the chip knows to be coming */
-#define CHIP_AHEAD_NS \
-	50000000 /* most that a host's waiting is taken for the chip's time, at once */
+#define PINS 64                /* changes of the radio's line that are waiting for their tick */
+#define HEARD_AHEAD 4          /* packets that the chip knows to be coming */
+#define CHIP_AHEAD_NS 50000000 /* most of a host's wait that counts as the chip's time, at once */
 #define LOOK_S 0.002
 #define RESTART_S 0.1
 #define RESTARTS_MAX 20
@@ -66,7 +65,7 @@ struct node {
 
 	FILE *log;
 	size_t next_event;
-	const struct node_event *now; /* what goes on */
+	const struct node_event *now; /* the current event */
 	uint64_t until;               /* tick */
 	pid_t pid;
 	int status;
@@ -255,7 +254,7 @@ static void finish(struct node *n)
 	mock_quit(n->mock);
 }
 
-/* Time goes on to the end of what happens, though nothing is sampled. */
+/* Advance time to the end of the event, though nothing is sampled. */
 static void pass_time(struct node *n)
 {
 	mock_lock(n->mock);

@@ -3,8 +3,8 @@
  * One node of the test bed: an FX2 analyzer and a CC1101, simulated, and a real `coeval capture`
  * that observes by them.
  *
- * All runs on the node's simulated time, which goes on as samples are taken. What went wrong when
- * is written down, so that the judge knows which of the clock's ticks each stored tick was.
+ * All runs on the node's simulated time, which advances as samples are taken. Faults are logged
+ * with their times, so that the judge knows which of the clock's ticks each stored tick was.
  */
 #ifndef TESTBED_NODE_H
 #define TESTBED_NODE_H
@@ -35,12 +35,12 @@ struct node_opts {
 	const struct node_event *event; /* by tick */
 	size_t n_events;
 	uint64_t disk_bytes; /* a file system of its own for the session, so large; 0: none */
-	bool quiet;          /* what the capture prints goes to session.txt beside the session */
+	bool quiet;          /* the capture's output goes to session.txt beside the session */
 };
 
-/** What happened, and what its captures took. */
+/** What happened, and what its captures consumed. */
 struct node_usage {
-	unsigned faults[NODE_FAULTS]; /* that befell it */
+	unsigned faults[NODE_FAULTS]; /* that it had */
 	/* of whole processes: with libusb, the kernel, and the emulation's library in them */
 	double capture_cpu_s;
 	double samples_cpu_s; /* of that our work on samples, by the captures' own count */

@@ -501,7 +501,7 @@ static void an_error_queue_is_emptied_and_its_first_error_told(void **state)
 	assert_int_equal(write(ends[1], "+0,\"No error\"\n", 15), 15);
 	assert_int_equal(scpi_check(&s, "FOO", &err), CVL_E_MISMATCH);
 	SAYS(err.text, "refuses `FOO`: -113");
-	/* one that never ends is not followed for ever */
+	/* one that never ends is not followed forever */
 	for (int i = 0; i < 40; i++)
 		assert_int_equal(write(ends[1], queue, sizeof(queue) - 1), sizeof(queue) - 1);
 	assert_int_equal(scpi_check(&s, "FOO", &err), CVL_E_MISMATCH);

@@ -227,8 +227,8 @@ static void whole_trees_come_out_as_they_are(void **state)
 /* ---- losses ---- */
 
 /*
- * Records are lost in stretches that are told as gaps. A span that is not marked is a true one, and
- * every true one that no gap touches is told without a mark. No begin that was seen is lost.
+ * Records are lost in stretches reported as gaps. An unmarked span is a true one, and every true
+ * one that no gap touches is reported unmarked. No begin that was seen is lost.
  */
 static void what_is_not_marked_is_true(void **state)
 {
@@ -371,7 +371,7 @@ static int64_t overlap(int64_t a, int64_t b, int64_t from, int64_t to)
 /*
  * Threads take turns; each goes on with its tree when it runs. Thread 0 is idle: whoever did not
  * run meanwhile was blocked. A thread that was out while others ran was preempted if its switch
- * said so, blocked if it said so, and else nobody knows.
+ * said so, blocked if it said so, and otherwise unknown.
  */
 static void preempted_time_is_what_others_ran(void **state)
 {

@@ -77,7 +77,7 @@ static void the_cause_is_named(void **state)
 	{
 		printf("%s\n", text(one, "text"));
 		hits += !strncmp(text(one, "text"), wanted, strlen(wanted));
-		/* nobody else is said to be preempted */
+		/* no other is reported as preempted */
 		if (!strcmp(text(one, "cause"), "preempted"))
 			assert_memory_equal(text(one, "text"), wanted, strcspn(wanted, ":"));
 	}

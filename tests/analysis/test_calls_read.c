@@ -134,7 +134,7 @@ static void interrupts_and_tasks_take_the_core_from_what_ran(void **state)
 	assert_int_equal(s->end.ns - s->begin.ns, 100 * US);
 	assert_int_equal(s->self, (10 + 10 + 20) * US);
 	assert_int_equal(s->part.preempted, 10 * US); /* by interrupts */
-	assert_int_equal(s->part.switched, 40 * US);  /* for the urgent task, nobody says why */
+	assert_int_equal(s->part.switched, 40 * US);  /* for the urgent task, without a reason */
 	assert_int_equal(s->part.blocked, 10 * US);
 	assert_int_equal(s->marks, 0);
 	s = find(&w, "n1/urgent", "7");
@@ -196,7 +196,7 @@ static void a_switch_or_its_rule_says_why(void **state)
 	}
 }
 
-static void a_loss_whose_end_nobody_knows_ends_with_the_next_record(void **state)
+static void a_loss_with_unknown_end_ends_with_the_next_record(void **state)
 {
 	const struct cvl_calls_span *s;
 	struct world w;
@@ -317,7 +317,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(interrupts_and_tasks_take_the_core_from_what_ran),
 		cmocka_unit_test(a_switch_or_its_rule_says_why),
-		cmocka_unit_test(a_loss_whose_end_nobody_knows_ends_with_the_next_record),
+		cmocka_unit_test(a_loss_with_unknown_end_ends_with_the_next_record),
 		cmocka_unit_test(a_stack_of_ten_thousand_is_read),
 		cmocka_unit_test(cores_are_told_apart_by_any_number_or_name),
 		cmocka_unit_test(tasks_of_one_name_are_told_apart_by_their_numbers),

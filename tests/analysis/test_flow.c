@@ -216,7 +216,7 @@ static size_t walk(struct run *r, const char *header, const struct trouble *trou
 				if (trouble->gap && draw_below(r->d, trouble->gap) == 0) {
 					struct cvl_flow_stamp when = stamp(r->now);
 
-					/* a change that nobody saw, and some that are seen again */
+					/* an unseen change, and some that are seen again */
 					assert_int_equal(flow_decoder_gap(r->decoder, &when,
 									  CVL_GAP_OVERFLOW),
 							 0);

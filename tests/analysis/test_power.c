@@ -351,7 +351,7 @@ static void energy_of_states_holds_as_often_as_it_says(void **state)
 	assert_true(sums_missed == 0);
 }
 
-/* Line and power read at the same looks by one clock: between two looks nobody knows. */
+/* Line and power sampled together by one clock: between two samples both are unknown. */
 static void rows_of_one_clock_hold_the_truth(void **state)
 {
 	static const char *const lines[] = { "LED" }, *const channels[] = { "watt" };

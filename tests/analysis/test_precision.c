@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What sessions tell of loops, and durations between events of one clock, with what gaps do to
+ * Loops recorded in sessions, and durations between events of one clock, with what gaps do to
  * them.
  */
 #include <setjmp.h>
@@ -171,7 +171,7 @@ static void what_a_loop_told_is_read(void **state)
 }
 
 /*
- * Steps one by one, as the kernel of firmware/apps/ett tells of them in its worst-case mode; the
+ * Single steps, as recorded by the kernel of firmware/apps/ett in its worst-case mode; the
  * figures of the paper, section 5.
  */
 static void a_kernel_tells_in_its_own_words(void **state)

@@ -354,7 +354,7 @@ static void together_as_alone(void **state)
 	cvl_session_close(q.s);
 }
 
-/* The errors of one end all, and whatever is asked of a timeline that has none of it is told. */
+/* An error of one ends all, and requests that the timeline cannot satisfy are reported. */
 static void what_cannot_be_asked_is_told(void **state)
 {
 	static const char missing[] = "pins: [P, X]\npoints: [ { name: a, code: P } ]\n";

@@ -155,7 +155,7 @@ static void one_cycle(struct target *t, const struct rates *rates, bool counted)
 						       { .u = 0 },
 						       { .u = 2 },
 						       { .s = "" } });
-			if (i == CVL_TASK_RAM) /* a comparator that tells of each access twice */
+			if (i == CVL_TASK_RAM) /* a comparator that reports each access twice */
 				put(t, EV_VALUE,
 				    (union cvl_store_value[]){
 					    { .u = 1 }, { .u = 1 }, { .u = 4 }, { .u = 7 } });
@@ -933,8 +933,8 @@ static void watch_line(struct cvl_session *s, const struct target *t)
 }
 
 /*
- * What lies too near an end to tell is told as such: the bound holds, and is wider than by marks in
- * the same stream.
+ * Records too near an end to decide are reported as such: the bound holds, and is wider than by
+ * marks in the same stream.
  */
 static void counts_on_another_clock_lie_within_their_bounds(void **state)
 {

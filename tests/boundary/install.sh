@@ -113,6 +113,6 @@ answers=$(grep -E '^(ok|error)' server.out | sed 's/:.*//' | paste -sd,)
 printf '%s\n' "follow $root/s" | ./server | sed 's/ 9223372036854775807 / unknown /' | sort >followed
 grep -qx ok followed || { echo "server: follow: $(grep error followed)"; exit 1; }
 comm -23 settled followed | head | sed 's/^/not followed: /' | grep . && exit 1
-# levels that are told again are edges, too
+# restated levels are edges, too
 comm -13 settled followed | grep -v -e ' edge$' -e '^ok$' | head | sed 's/^/followed, and not there: /' | grep . && exit 1
 exit 0

@@ -534,7 +534,7 @@ static void an_overflow_is_told_and_left(void **state)
 	assert_int_equal(b.rises, 2);
 	assert_int_equal(drain(&b, h), 1);
 	assert_int_equal(h[0].beacon.sequence, 4);
-	/* Somebody stopped it. */
+	/* It was stopped. */
 	bench_transfer(&b, (const uint8_t[]){ CC1101_SIDLE }, (uint8_t[1]){ 0 }, 1);
 	assert_int_equal(drain(&b, h), 0);
 	assert_int_equal(b.chip.state, CC1101_IN_RX);

@@ -36,7 +36,7 @@ struct line_opts {
 	double very_late, very_late_most; /* chance, and s */
 	double lost, bad_crc;             /* chance of each beacon; a bad one empties the FIFO */
 	double noise_hz;
-	double restarts; /* chance, at each beacon, that its sender begins anew */
+	double restarts; /* chance, at each beacon, that its sender restarts */
 	bool same_id, grace;
 	double least; /* share of the beacons with an edge of their own that must be paired */
 };
@@ -88,7 +88,7 @@ static void rise(struct line *l, double at, uint64_t packet)
 	l->edges += packet != 0;
 }
 
-/* Packet number @packet has come; the number stands in utc_s, unseen by the pairing. */
+/* Packet number @packet has come; the number is in utc_s, unseen by the pairing. */
 static void come(struct line *l, size_t i, double at)
 {
 	struct sender *s = &l->sender[i];

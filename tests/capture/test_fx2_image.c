@@ -278,7 +278,7 @@ static int ask(uint8_t type, uint8_t request, uint16_t value, uint16_t index, ui
 		send_data(data, wanted);
 		round_the_loop();
 	}
-	/* HSNAK must be written, or the host waits for ever. */
+	/* HSNAK must be written, or the host waits forever. */
 	assert_int_equal(peek_1("xram", 0xe6a0) & 0x80, 0x80);
 	if (peek_1("xram", 0xe6a0) & 0x01)
 		return -1;

@@ -315,7 +315,7 @@ static void a_halt_is_set_and_cleared(void **state)
 	assert_int_equal(chip.toggles, toggles + 1);
 	assert_int_equal(ask(0x82, 0, 0, FX2_ENDPOINT, 2), USB_IN);
 	assert_int_equal(data[0], 0);
-	/* An alternate setting that is set anew begins anew. */
+	/* Setting the alternate setting again restarts it. */
 	assert_int_equal(ask(0x02, 3, 0, FX2_ENDPOINT, 0), USB_DONE);
 	assert_int_equal(ask(0x01, 11, 0, 0, 0), USB_DONE);
 	assert_false(chip.halted);
@@ -384,7 +384,7 @@ static void a_capture_starts_and_ends(void **state)
 	capture_poll();
 	assert_int_equal(chip.commits, 0);
 
-	/* Full when it is told to stop: the end waits for a buffer. */
+	/* Full when it is stopped: the end waits for a buffer. */
 	chip.packets = FX2_BUFFERS;
 	assert_int_equal(ask(0x40, FX2_STOP, 0, 0, 0), USB_DONE);
 	assert_false(chip.sampling);

@@ -296,7 +296,7 @@ static void capture(struct fx2_device *d, struct host *h, struct lines *l, uint6
 	bool stopped = false;
 
 	for (unsigned idle = 0; idle < 100;) {
-		/* The kernel's side: transfers complete while nobody looks at them. */
+		/* The kernel's side: transfers complete while nothing reaps them. */
 		while (tail - head < 1 + sim_u64(r) % QUEUE) {
 			struct transfer *t = &queue[tail % QUEUE];
 			size_t n = (1 + sim_u64(r) % (TRANSFER / FX2_PACKET)) * FX2_PACKET;

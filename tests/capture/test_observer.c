@@ -114,7 +114,7 @@ static void between_boots_the_wall_clock_counts_to_a_second(void **state)
 	assert_true(holds(&l, 29 * RATE + 1));
 	assert_true(holds(&l, 31 * RATE - 1));
 	assert_true(l.slack < 2 * RATE);
-	/* nobody knows which boot: the same */
+	/* unknown boot: the same */
 	from.boot[0] = to.boot[0] = '\0';
 	l = anchor_loss(&from, &to, RATE, CVL_GAP_UNFINISHED);
 	assert_true(holds(&l, 30 * RATE));
@@ -208,7 +208,7 @@ static int idle_client(const char *path)
 	return fd;
 }
 
-static void idle_clients_lock_nobody_out(void **state)
+static void idle_clients_do_not_lock_out_others(void **state)
 {
 	struct control *c;
 	struct cvl_error err;
@@ -405,7 +405,7 @@ int main(void)
 		cmocka_unit_test(what_is_kept_is_read),
 		cmocka_unit_test(a_missing_or_damaged_anchor_is_none),
 		cmocka_unit_test(an_anchor_names_its_version),
-		cmocka_unit_test(idle_clients_lock_nobody_out),
+		cmocka_unit_test(idle_clients_do_not_lock_out_others),
 		cmocka_unit_test(a_stream_cut_anywhere_goes_on_with_its_whole_packets),
 		cmocka_unit_test(a_damaged_last_packet_is_cut_off),
 		cmocka_unit_test(other_lines_are_refused),

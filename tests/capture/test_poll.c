@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The polling loop: against a writer that stamps its stores by the same clock, alone and beside
- * others who want the processor; its bins, its ring, what it is told, and the kernel's GPIO events.
+ * others who want the processor; its bins, its ring, its options, and the kernel's GPIO events.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -756,7 +756,7 @@ static void an_isolated_processor_is_best(void **state)
 }
 
 /*
- * Each span is a gap: they are told in parts, in order, and nothing is said to be over that may
+ * Each span is a gap: they are reported in parts, in order, and nothing is said to be over that may
  * still come.
  */
 static void gaps_that_never_end_are_told_in_parts(void **state)

@@ -289,7 +289,7 @@ static void edges_of_a_chip_are_seen(void **state)
 	assert_int_equal(r.seen.change[1].levels, 0);
 	assert_int_equal(r.seen.change[2].levels, 2);
 	assert_int_equal(r.seen.change[2].half, 25000);
-	/* two are lost: what the lines showed ahead of the next is told with it */
+	/* two are lost: the levels before the next one are reported with it */
 	assert_int_equal(r.seen.change[3].what, DRIVER_LEVELS);
 	assert_int_equal(r.seen.change[3].levels, 2);
 	assert_int_equal(r.seen.change[4].what, DRIVER_EDGE);

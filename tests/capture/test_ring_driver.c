@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The drivers shm and serial against cores that do what cores do when things go wrong, and against
- * memory that anybody writes to.
+ * memory with arbitrary content.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -426,7 +426,7 @@ static void memory_that_is_replaced_is_told(void **state)
 	end_capture(b);
 }
 
-/* ---- memory that anybody writes to ---- */
+/* ---- memory with arbitrary content ---- */
 
 struct scribbler {
 	uint8_t *at;
@@ -497,7 +497,7 @@ static void no_bytes_in_the_memory_hurt(void **state)
 static void no_control_block_hurts(void **state)
 {
 	struct bed *b = *state;
-	/* by this seed a packet is refused, and lost events are told behind it */
+	/* with this seed a packet is refused, and lost events are reported after it */
 	struct draw d = draw_begin(500);
 
 	for (unsigned round = 0; round < 500; round++) {

@@ -313,7 +313,7 @@ static void a_burst_that_is_too_long_is_a_gap_of_exactly_what_is_missing(void **
 		size_t seen;
 
 		draw_edges(world, &r, 3000 + draw_u64(&r) % 10000, 1 + draw_u64(&r) % 3);
-		/* a quiet end, so that the loss is told */
+		/* a quiet end, so that the loss is reported */
 		for (size_t i = 0; i < 40; i++) {
 			world->cycle[world->n] = world->cycle[world->n - 1] + 100000;
 			world->levels[world->n] = (uint16_t)(world->levels[world->n - 1] ^ 1);
@@ -515,7 +515,7 @@ static void a_sample_behind_a_loss_waits_for_its_place(void **state)
 	assert_int_equal(sample[1]->value, 9);
 	assert_int_equal(gaps(world, &lost), 2);
 	assert_int_equal(lost - CVL_LOST_UNKNOWN,
-			 20001); /* in one, and nobody knows how many in the other */
+			 20001); /* in one, and an unknown number in the other */
 	assert_int_equal(world->decoder.count.lost, 20001);
 }
 

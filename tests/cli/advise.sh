@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync
-# Advice on the rate of messages: what it says, that it changes nothing, and what it cannot say.
+# Advice on the rate of messages: its results, that it changes nothing, and its limits.
 need python3
 ln -s "$SRC/examples" examples
 run() {

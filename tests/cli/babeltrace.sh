@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store; full
-# Foreign CTF traces: the same events as babeltrace2 shows; damage is told with its place.
+# Foreign CTF traces: the same events as babeltrace2 shows; damage is reported with its place.
 need babeltrace2
 need python3
 

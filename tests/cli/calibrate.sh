@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync
-# Receivers with fixed delays, which no estimator can see: one wire on all observers tells them. And all estimators
+# Receivers with fixed delays, which no estimator can see: one wire to all observers reveals them. And all estimators
 # on one session.
 
 cat >world.yaml <<'YAML'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# A program with the tracer needs no rules of its own, if its tracepoints are called as docs/calls.md says.
+# A program with the tracer needs no rules of its own, if its tracepoints are named as in docs/calls.md.
 need cc
 ln -s "$SRC/firmware" firmware
 cat >points_of_it.h <<'C'

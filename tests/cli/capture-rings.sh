@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# Captures of rings that are killed, that find the disk full, and whose core begins again.
+# Captures of rings that are killed, that find the disk full, and whose core restarts.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer
@@ -47,7 +47,7 @@ capture e --duration 300ms >/dev/null 2>&1 # there may be nothing left
 clocks e
 coeval show e --json >e.json && python3 "$SRC/tests/tracer/count.py" e.json 0:30000
 
-echo "== the core began again while nobody looked"
+echo "== the core restarted while there was no reader"
 ./program ring 1000 $ring
 capture s --duration 300ms 2>&1 | grep -o 'the clock program-2'
 clocks s

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# An observer from start to end, with samples from files and pipes: what it stores, how it ends, how it goes on, how
+# An observer from start to end, with samples from files and pipes: what it stores, how it ends, how it resumes, how
 # it is steered, what it refuses.
 need python3
 
-# A counter on eight lines at 10 kHz: edges on every tick of its lowest line, and every sample is told apart.
+# A counter on eight lines at 10 kHz: edges on every tick of its lowest line, and every sample is distinct.
 samples() {
 	python3 -c '
 import sys
 first, n = int(sys.argv[1]), int(sys.argv[2])
 sys.stdout.buffer.write(bytes(i >> 4 & 255 for i in range(first, first + n)))' "$1" "$2" 2>/dev/null
 }
-# In real time, for 15 s at the most; ends when nobody reads. In the pipe live.N, which the capture is to read.
+# In real time, for at most 15 s; ends when there is no reader. In the pipe live.N, which the capture is to read.
 live() {
 	mkfifo live.$1
 	timeout 15 python3 -c '
@@ -73,7 +73,7 @@ coeval capture -d pipe --rate 10k --lines 8 --name a -o crash <live.2 >/dev/null
 pid=$!
 until_true test -s crash/traces/a/stream
 sleep 0.5
-{ kill -9 $pid; wait $pid; } 2>/dev/null # the shell tells of it in one or the other
+{ kill -9 $pid; wait $pid; } 2>/dev/null # the shell reports it in one or the other
 coeval info crash >/dev/null 2>&1; echo "info: status $?"
 samples 0 3000 | cap --name a -o crash | vague
 coeval show crash >crash.txt; echo "show: status $?"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync
-# What nothing decides is ambiguous, and said to be; what decides it is named.
+# Undecided periods are reported as ambiguous; otherwise what decided is named.
 
 # A capture of a second pulse (and of one edge of T) by an analyzer: begin s, rate in ppm, pulses, period.
 capture() {

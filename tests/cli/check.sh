@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# Rules against the sessions of examples/: verdicts, exit statuses, JSON, JUnit; rules that are wrong.
+# Rules against the sessions of examples/: verdicts, exit statuses, JSON, JUnit; invalid rules.
 need python3
 ln -s "$SRC/examples" examples
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: cli
-# The demonstration keeps its promise in several worlds, and what it writes can be read by others.
+# The demonstration keeps its promise in several worlds, and other programs can read its files.
 status=0
 for seed in 1 2 3; do
 	coeval demo --seed $seed -o d$seed --json >$seed.json || status=1

@@ -33,7 +33,7 @@ while read -r command; do
 	coeval complete $command -- | cut -f 1 >"$OLDPWD/completed"
 	grep -hoE -e "coeval $command [^\`|&;#]*" README.md docs/*.md examples/README.md |
 		grep -oE -e ' --[a-z][a-z-]*' | sort -u | while read -r option; do
-		grep -qx -e "$option" "$OLDPWD/completed" || echo "coeval $command has no $option, which a document tells of"
+		grep -qx -e "$option" "$OLDPWD/completed" || echo "coeval $command has no $option, which a document mentions"
 	done
 done < <(printf '%s\n' "$commands" "$parts" | grep -vx -e task -e flow -e control -e doctor -e session) >"$OLDPWD/untrue"
 cat "$OLDPWD/untrue"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# The doctor beside a /proc and /sys that tell little, nothing, or nonsense: what cannot be read is unknown.
+# The doctor with a /proc and /sys that hold little, nothing, or garbage: unreadable values are unknown.
 need python3
 look() {
 	local status=0

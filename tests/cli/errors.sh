@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: cli
-# What is said when something is wrong, and with which exit status.
+# Error messages and their exit statuses.
 try() {
 	echo "\$ $*"
 	"$@" 2>&1 | head -n 3

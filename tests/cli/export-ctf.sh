@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: export
-# A trace is the same after it was exported as CTF: records, fields, scopes, streams, gaps.
+# A trace is the same after export as CTF: records, fields, scopes, streams, gaps.
 need python3
 
 # Fields that refer to headers, or change from packet to packet; contexts that a gap has no values for.

@@ -44,7 +44,7 @@ coeval import flocklab.csv -o back >/dev/null
 coeval export back --to flocklab -o again.csv
 cmp <(by_observer flocklab.csv) <(by_observer again.csv) && echo "FlockLab: reads back the same"
 
-# Damage is told of, and what is left can be read.
+# Damage is reported, and the rest can be read.
 size=$(stat -c %s s/traces/node3/stream)
 printf 'damage' | dd of=s/traces/node3/stream bs=1 seek=$((size / 2)) conv=notrunc status=none
 for format in grace flocklab; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# Markers to control flow: codes are given out, a program with their macros runs, and its path is found again.
+# Markers to control flow: codes are assigned, a program with their macros runs, and its path is recovered.
 need cc
 need python3
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: capture; full
 # The FX2 driver, through the real libusb, on simulated analyzers that show a counter: bare ones are loaded, every sample arrives, and
-# what goes wrong is told and bounded.
+# faults are reported and bounded.
 need coeval-testbed
 need setpriv
 build=$(dirname "$(command -v coeval)")
@@ -68,7 +68,7 @@ bed --loaded -- bash two.sh 2>&1 | grep -v -e CRITICAL -e '^stderr: $' -e Killed
 
 echo "== no permission"
 cat >closed.sh <<END
-cp "$build/coeval" "$capture" "\$UMOCKDEV_DIR" # where anybody may go
+cp "$build/coeval" "$capture" "\$UMOCKDEV_DIR" # readable by every user
 chmod -R a+rwX "\$UMOCKDEV_DIR"
 chmod 000 "\$UMOCKDEV_DIR"/dev/bus/usb/*/*
 as=

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: gateware; full
-# The TraceLab observer's gateware, simulated: no warning, and what the benches say.
+# The TraceLab observer's gateware, simulated: no warnings, and the output of the benches.
 need verilator
 need make
 need c++

@@ -42,7 +42,7 @@ see() {
 boot fw-relay/glossy.elf
 see 'coeval glossy node'
 see '^glossy relay id 1 following 0 hops 0 floods 0 missed 0 .* pps 0 no_pps 0 .* alpha_pm 100 average 8 .* lost 0 radio absent absent [1-9]'
-# and it goes on
+# and it continues
 see 'radio absent absent [3-9][0-9] '
 halt
 

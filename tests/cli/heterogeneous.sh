@@ -43,7 +43,7 @@ try all frames=5 busy=3 rate=10
 worked
 [ "$(grep -c '^.* 0 contradictions' log)" = 2 ] || { cat log; exit 1; }
 [ "$(grep -c ' good .* proven' log)" -ge 18 ] || { cat log; exit 1; }
-# the urgent task took the processor from the filter of slaves 1 and 2, and they spoke meanwhile; nobody else was disturbed
+# the urgent task took the processor from the filter of slaves 1 and 2, and they talked meanwhile; no other slave was disturbed
 coeval show all/session --json | python3 -c '
 import json, sys
 filtering, preempted, words = set(), {}, 0

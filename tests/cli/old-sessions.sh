@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store
-# Sessions that were stored before there were digests (tests/data/sessions) go on being read, synchronised, verified and added to.
+# Sessions that were stored before there were digests (tests/data/sessions) can still be read, synchronised, verified and added to.
 cp -r "$SRC/tests/data/sessions" .
 cd sessions || exit 1
 run() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: cli
-# Commands and options by the names that they had go on for one version, and say once what is new.
+# Old names of commands and options work for one more version, with one note that gives the new name.
 try() {
 	echo "\$ coeval $*"
 	coeval "$@" >out 2>err

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: capture
-# A capture of memory that another process writes, and what it says of itself. What the machine is busy with must not matter.
+# A capture of memory that another process writes, and its report on itself. Load on the machine must not matter.
 need python3
 head -c 4096 /dev/zero >port
 cat >writer.py <<'P'
@@ -67,7 +67,7 @@ vcd = [l for l in open("s.vcd") if l[0] in "01"]
 assert len(vcd) >= len(seen), (len(vcd), len(seen))
 P
 
-# One that is told to stop tells of its loop all the same.
+# A stopped capture still describes its loop.
 coeval capture --driver poll --device shm:port@8,width=1 --name desk -o told 2>notes >made &
 capture=$!
 until [ -e told/capture/desk.json ]; do

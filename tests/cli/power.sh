@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# Power as it is told: FlockLab's files side by side, a RocketLogger's file whole and cut.
+# Power reports: FlockLab's files side by side, a RocketLogger's file whole and cut.
 need python3
 
 python3 - <<'END'
@@ -8,7 +8,7 @@ import struct
 
 START = 1600000000
 
-# Node 4's LED is on for 2 ms every 10 ms, and takes 10 mA then, else 1 mA; a radio pin tells of node 7's.
+# Node 4's LED is on for 2 ms every 10 ms, and takes 10 mA then, else 1 mA; a radio pin shows node 7's.
 with open("gpiotracing.csv", "w") as f:
     f.write("timestamp,observer_id,node_id,pin_name,value\n")
     for i in range(50):

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# Durations with their bounds from lines of any session, the doctor on another machine's /proc and /sys, and what is refused.
+# Durations with their bounds from lines of any session, the doctor on another machine's /proc and /sys, and refusals.
 need python3
 refused() {
 	local status=0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync
-# A session that was tied by rules is tied by them again, where none are given: the file they were read from is not needed.
+# Without new rules a session is tied by its earlier ones again: their file is not needed.
 need python3
 
 run() {

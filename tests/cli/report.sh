@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# The page and its figures are well-formed, hold what they should and nothing from elsewhere; what cannot be is told.
+# The page and its figures are well-formed, hold what they should and nothing from elsewhere; impossible requests are reported.
 need python3
 
 cat >world.yaml <<'END'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: cli
-# Promises of docs/security.md that no other test holds: what a session names, what a page loads, who may give orders to a capture; and
+# Promises of docs/security.md that no other test checks: what a session names, what a page loads, who may give orders to a capture; and
 # that each test which the document names exists.
 need python3
 coeval import -o s "$SRC/examples/two-hosts" >import.log 2>&1 || cat import.log

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store
-# A clock is taken out of a session, and nothing that was found out with it is believed any more; clean removes what is left over.
+# A clock is removed from a session, and results derived from it are no longer used; clean removes leftovers.
 need python3
 
 run() {

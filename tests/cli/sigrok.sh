@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 # room: import; full
-# A capture reads alike from sigrok's session file and from each CSV that sigrok-cli makes of it; and a silence at its end is no end.
+# A capture reads alike from sigrok's session file and from each CSV that sigrok-cli makes of it; and silence at its end is not its end.
 need sigrok-cli
 
-# 40000 samples of 700 kHz: bursts of changes, and nothing behind the last.
+# 40000 samples of 700 kHz: bursts of changes, and none after the last.
 awk 'BEGIN {
 	srand(4)
 	for (i = 0; i < 30000; i++) {

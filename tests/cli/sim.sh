@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: sync
-# Worlds from files become sessions; the same seed makes the same world; what cannot be is refused with its place.
+# Worlds from files become sessions; the same seed makes the same world; invalid worlds are refused with the place.
 ln -s "$SRC/examples" examples
 
 run() {

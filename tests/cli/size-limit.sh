@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store
-# Where a file may not grow any more, it is as if the disk were full: a gap says so, and no signal ends anything.
+# A file size limit acts like a full disk: a gap says so, and no signal kills the process.
 need python3
 
 vague() { sed -E 's/[0-9]+\.[0-9]+ s/T s/; s/[0-9 ,]+ records/N records/'; }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store; full
-# What is stored and what is exported are CTF that babeltrace2 reads without a warning.
+# Stored and exported traces are CTF that babeltrace2 reads without a warning.
 need babeltrace2
 need python3
 

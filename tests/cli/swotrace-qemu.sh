@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: MIT
 # room: firmware; full
-# The image that traces itself, on an emulated STM32F405: it has no trace units, and the library says so. What the calls of the
-# library cost there, in instructions, beside what the thesis measured in time (section 9.2, 80 MHz).
+# The image that traces itself, on an emulated STM32F405: it has no trace units, and the library
+# says so. The cost of the library's calls there, in instructions, beside the times in the thesis
+# (section 9.2, 80 MHz).
 need qemu-system-arm
 need arm-none-eabi-gcc
 need arm-none-eabi-nm
@@ -43,7 +44,7 @@ grep -q '^done' out || { echo "it did not end"; cat out qemu.log; exit 1; }
 tr -d '\r' <out | diff expected - || exit 1
 
 # Between two marks, what is neither the mark nor the caller; a register costs a load or store and a return. How many there are depends
-# on the compiler, so they are printed, and held against the thesis's time: at 80 MHz an instruction takes a cycle at the least.
+# on the compiler, so they are printed, and compared with the thesis's time: at 80 MHz an instruction takes at least a cycle.
 arm-none-eabi-nm fw/swotrace.elf | awk '$3 == "model_read" || $3 == "model_write" { print $1 }' >entries
 awk 'NR == FNR { entry[$1] = 1; next }
 	$5 == "mark" { if (last != "mark") n++; last = $5; next }

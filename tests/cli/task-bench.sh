@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: lab
-# `coeval task bench` on a simulated bench: a plan, a whole run, one that is resumed, a run that is stopped, and what is wrong.
+# `coeval task bench` on a simulated bench: a plan, a whole run, a resumed one, a stopped one, and errors.
 need_pty
 config=$SRC/examples/taskbench/nucleo-l476.json
 show() {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# What tasks cost, as it is told: by the packets of a processor's trace, by a line, by edges and by samples of power.
+# Costs of tasks, reported by the packets of a processor's trace, by a line, by edges and by samples of power.
 need python3
 
 # A program of two tasks, one within the other, whose counters wrap; its seed is fixed.
@@ -125,7 +125,7 @@ run coeval task l --pin busy --current watt --volts 2 --unit 0.5 --each
 run coeval task l --pin busy:low --edges swo --counting lsu --cpu 80MHz
 run coeval task l --pin busy --edges swo --counting ram --cpu 80MHz
 
-# The simulated board never sleeps during its tasks, but packets that tell of sleep come out during them; and marks come out
+# The simulated board never sleeps during its tasks, but packets of the sleep counter come out during them; and marks come out
 # late, but the pin shows when the tasks ran.
 coeval import -o b --swo SWO "$SRC/examples/swo/board.vcd" >/dev/null
 coeval task b --power power --pin TASK --ports 98,99 --json --each >pin

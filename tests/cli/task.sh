@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: analysis
-# What a target can trace of its tasks, and the frequency at which each takes the least energy.
+# How much of its tasks a target can trace, and the frequency at which each takes the least energy.
 need python3
 ln -s "$SRC/examples" examples
 device=examples/devices/stm32l476.yaml

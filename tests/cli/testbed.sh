@@ -3,7 +3,7 @@
 # Whole nodes: real captures on simulated analyzers and radios, with and without faults, judged against the truth.
 need coeval-testbed
 need python3
-# An instrumented build has its own library to put in front.
+# An instrumented build has its own library to preload.
 export ASAN_OPTIONS=verify_asan_link_order=0:detect_leaks=0
 
 bed() {

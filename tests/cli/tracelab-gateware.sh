@@ -40,7 +40,7 @@ coeval show fine | grep 'power =' | awk -F'= ' '{ v = $2 + 0; if (v < last || v 
 echo "== actuation"
 observe -o act --duration 2s --control ctl >act.txt &
 until_true test -e act/capture/control
-# one after the other is done: the simulated observer is many times slower than the clock by which its "now" is told
+# one after the other is done: the simulated observer is many times slower than the clock that gives its "now"
 for order in "set ACT1" "clear ACT1" "pulse ACT2:1ms"; do
 	coeval control act act $order at +20ms | sed -E 's/[0-9.]+ s/T s/g'
 done

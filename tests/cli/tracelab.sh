@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # room: capture
 # A TraceLab observer from its pins to the timeline, simulated: SPI behind a socket, the UART behind a pseudo-terminal.
-# What it stores, actuation in time and too late, losses, a link that is stuck, what is refused, and its bytes from a file.
+# What it stores, actuation in time and too late, losses, a stuck link, refusals, and its bytes from a file.
 need_pty
 device=$(dirname "$(command -v coeval)")/tests/tracelab_device
 [ -x "$device" ] || skip "tracelab_device is not built"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: firmware; full
-# Programs that trace themselves and end in all the ways there are: what they wrote is in the trace, or counted as lost.
+# Programs that trace themselves and end in every possible way: their events are in the trace, or counted as lost.
 need cc
 need python3
 t=$SRC/firmware/lib/tracer
@@ -47,7 +47,7 @@ echo "== a child"
 ./program fork 20000 trace
 ended
 count 0:20000 1:20000
-echo "== a program that goes on: what it wrote is there after a second"
+echo "== a program that keeps running: what it wrote is there after a second"
 ./program wait 10 trace &
 for _ in $(seq 100); do
 	[ ! -s trace/stream ] || break

@@ -24,7 +24,7 @@ for core in cortex-m4 cortex-m0plus; do
 
 	coeval show --ticks trace >shown 2>errors || { cat seed errors; exit 1; }
 	od -An -v -tu4 counts.bin >counts
-	# numbers of each, program and interrupts, go up; with those that are told as lost they are as many as were begun
+	# numbers of each, program and interrupts, go up; together with those reported as lost they are as many as were begun
 	awk 'NR == FNR { begun = $1 + $2 + $3; lost = $4; next }
 		/gap: / { if (!/why = discarded/) bad = bad "\n" $0; sub(/.*lost = /, ""); told += $0; next }
 		/ tracer_clock: / { next }

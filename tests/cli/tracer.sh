@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: firmware
-# The tracer as a program builds it: every choice gives the same events, what is off is no code, and what cannot be is refused.
+# The tracer as built into a program: every option gives the same events, disabled ones produce no code, and invalid ones are refused.
 need cc
 tracer=$SRC/firmware/lib/tracer
 flags=(-std=c99 -pedantic -Wall -Wextra -Wshadow -Wconversion -Werror -I"$SRC/firmware/lib" -I"$SRC/firmware/boards" -I"$SRC/examples/tracer" -I.)

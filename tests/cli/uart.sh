@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: import
-# Serial text with any frame; a byte of wrong parity is one that is lost, and sigrok's decoder sees the same bytes.
+# Serial text with any frame; a byte of wrong parity counts as lost, and sigrok's decoder sees the same bytes.
 text='Hello, 7-bit world: {~}'
 
 # Samples of a line, 10 a bit: the text with a frame, byte number `wrong` with a wrong parity bit.

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: cli
-# A level that nobody knows is of its line alone, wherever edges are read: none begins or ends there.
+# An unknown level affects its line only, wherever edges are read: none begins or ends there.
 cat >w.vcd <<-'VCD'
 	$timescale 1 us $end
 	$scope module libsigrok $end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: store
-# What is lost from a stored session is seen: by whoever reads it, and in full by `session verify`.
+# Losses from a stored session are detected: by every reader, and in full by `session verify`.
 need python3
 sessions=$SRC/tests/data/sessions
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # room: lab; full
-# The compiler leaves the work of the synthetic workloads where it is, whatever it is told to optimise for: each iteration has its
+# The compiler keeps the work of the synthetic workloads, whatever it optimises for: each iteration has its
 # eight operations, of the kind that the workload is named after.
 need arm-none-eabi-gcc
 for level in -O1 -O2 -O3 -Os -Ofast; do

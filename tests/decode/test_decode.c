@@ -103,7 +103,7 @@ static void a_gap_of_the_capture_is_a_gap_of_what_is_decoded(void **state)
 	assert_int_equal(cvl_session_clocks(s), 2);
 	assert_int_equal(cvl_session_clock(s, 1)->same_as, 0);
 	/*
-	 * "one", what came of "two", the gap, "four"; half a byte of ten bits, and a tick, either
+	 * "one", the result of "two", the gap, "four"; half a byte of ten bits, and a tick, either
 	 * way.
 	 */
 	read_back(s, 1, text, sizeof(text));

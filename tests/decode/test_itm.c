@@ -274,7 +274,7 @@ static void any_packets_come_back_as_they_were_sent(void **state)
 }
 
 /*
- * Whole, and cut anywhere with hardly room for what comes of it: the same, also for bytes that are
+ * Whole, and cut anywhere with hardly room for the result: the same, also for bytes that are
  * nonsense.
  */
 static void pieces_make_no_difference(void **state)

@@ -171,7 +171,7 @@ static void local_timestamps_hold_what_they_stand_behind(void **state)
 	}
 }
 
-/* The global count is the clock; nobody tells the prescaler, and the clock's ratio changes. */
+/* The global count is the clock; the prescaler is unknown, and the clock's ratio changes. */
 static void global_timestamps_need_no_prescaler_and_stand_clock_changes(void **state)
 {
 	(void)state;

@@ -243,7 +243,7 @@ static struct cvl_session *session;
 static struct cvl_writer *writer;
 static struct cvl_error error;
 
-/* One clock of 1 GHz, whose tick @base stands at time 0. */
+/* One clock of 1 GHz, whose tick @base is at time 0. */
 static void begin_session(const char *called, uint64_t base)
 {
 	static const char *const names[] = { "led" };

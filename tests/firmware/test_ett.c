@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The event timestamping kernel, as far as it is no hardware. */
+/* The event timestamping kernel, without its hardware. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,7 +23,7 @@
 #include "core/crc32c.h"
 #include "test_draw.h"
 
-/* ---- what it is told ---- */
+/* ---- command line ---- */
 
 static void told_nothing_it_polls_two_probes_of_the_first_port(void **state)
 {
@@ -449,7 +449,7 @@ static void a_store_that_was_held_long_has_to_be_seen(void **state)
 
 static void a_store_of_what_the_lines_show_cannot_be_seen(void **state)
 {
-	/* 1, then 2 for so short that nobody sees it, then 1 for long */
+	/* 1, then 2 too briefly to be seen, then 1 for long */
 	const struct ett_record store[] = { record(1000, 10, 9, 1), record(2000, 10, 1, 2),
 					    record(2020, 10, 2, 1) };
 	const struct ett_record seen[] = { record(1020, 50, 9, 1) };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * examples/swo/board.vcd is what a 100 MHz analyzer sees of a simulated board: SWO, a pin, and the
- * power. Here it is made, and held against the file. COEVAL_BLESS=1 writes the file.
+ * power. Here it is made, and compared with the file. COEVAL_BLESS=1 writes the file.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -111,7 +111,7 @@ static void a_slow_timer_loses_edges_unless_the_prescaler_is_higher(void **state
 		count(&b, SWO_CYC, 20000, &data);
 		if (prescaler) {
 			assert_int_equal(b.chip.truth.missed, 0);
-			/* The cycle counter's tap need not stand at 0 when it begins. */
+			/* The cycle counter's tap need not be at 0 when it begins. */
 			assert_in_range(data.edges, 5 * (b.chip.truth.counted[5] / 256),
 					5 * (b.chip.truth.counted[5] / 256 + 1));
 		} else {

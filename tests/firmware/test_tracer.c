@@ -543,7 +543,7 @@ static void threads_may_share_a_ring(void **state)
 		job[i] = (struct job){ b, i };
 		assert_int_equal(pthread_create(&thread[i], NULL, trace_pairs, &job[i]), 0);
 	}
-	/* a third of what there will be is drained meanwhile, as it comes */
+	/* a third of the events is drained meanwhile */
 	for (unsigned packets = 0; packets < THREADS * EACH / 13 / 3; packets += drain(b))
 		if (b->t.ring->lost + packets * 13 > THREADS * EACH - 13 * 64)
 			break;

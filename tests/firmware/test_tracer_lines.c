@@ -241,7 +241,7 @@ static void send_words(struct bed *b, struct swo *s, struct draw *d, unsigned po
 		} else {
 			put_word(s, port, fifo);
 		}
-		if (!draw_below(d, 8)) /* somebody else prints */
+		if (!draw_below(d, 8)) /* other output in between */
 			put_word(s, 0, (uint32_t)draw_u64(d));
 		fifo = 1;
 	}

@@ -130,7 +130,7 @@ static void trapped(int signal, siginfo_t *info, void *context)
 	run.level = level;
 }
 
-/* ---- what came of it ---- */
+/* ---- results ---- */
 
 struct seen {
 	uint32_t next[LEVELS];
@@ -203,7 +203,7 @@ static bool try(const struct cvl_trace *trace, const struct setting *s)
 	while (s->drained && tracer_drain_read(&drain, out + n) == TRACER_PACKET)
 		n += 128;
 	step_through(0);
-	/* where no packet was free, the count of what was lost is told once there is one again */
+	/* if no packet was free, the count of losses is reported once there is one again */
 	for (unsigned i = 0; i < 2; i++) {
 		tracer_flush(&run.t);
 		while (tracer_drain_read(&drain, out + n) == TRACER_PACKET)

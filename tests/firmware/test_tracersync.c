@@ -224,7 +224,7 @@ static void who_never_answers_is_given_up_until_it_begins_again(void **state)
 	assert_int_equal(tracersync_master_exchange(&bed.master, 0), TRACERSYNC_GIVEN_UP);
 	assert_int_equal(logs[0].n, 3);
 	assert_int_equal(tracersync_master_exchange(&bed.master, 0), TRACERSYNC_GIVEN_UP);
-	assert_int_equal(logs[0].n, 3); /* no more of what nobody receives */
+	assert_int_equal(logs[0].n, 3); /* no more events that are never received */
 	assert_int_equal(bed.told, 3);
 	bed.deaf[0] = 0;
 	start_slave(0);

@@ -76,7 +76,7 @@ static void each_observer_has_its_clock(void **state)
 	imported_free(&im);
 }
 
-/* So that what the pins mark needs no tie to be held against the power. */
+/* So that intervals of the pins need no tie to the power. */
 static void power_is_on_the_clock_of_the_pins(void **state)
 {
 	static const char pins[] = "timestamp,observer_id,node_id,pin_name,value\n"

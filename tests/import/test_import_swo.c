@@ -21,7 +21,7 @@ static void packets_without_timestamps_stand_at_their_bytes(void **state)
 	assert_int_equal(im.rc, 0);
 	assert_int_equal(im.n_clocks, 1);
 	assert_string_equal(im.clock[0].text, "2*sync 6*software 6-8/overflow/? 9*event_counter");
-	/* That a tick is a byte is told. */
+	/* It reports that a tick is a byte. */
 	assert_int_equal(im.n_reports, 1);
 	assert_int_equal(im.report[0].code, CVL_E_NO);
 	imported_free(&im);

@@ -133,7 +133,7 @@ static void gaps_of_our_own_files_end_where_they_did(void **state)
 	assert_int_equal(im.n_reports, 0);
 	assert_string_equal(im.clock[0].text, "=3@0 5-9/unknown/? 12:2");
 	imported_free(&im);
-	/* anybody else's wire of that name is a line */
+	/* any other program's wire of that name is a line */
 	memcpy(strstr(text, "coeval"), "foobar", 6);
 	import_bytes(&im, &cvl_import_vcd, text, strlen(text), NULL);
 	assert_int_equal(im.rc, 0);
@@ -160,7 +160,7 @@ static void reals_and_events_have_their_records(void **state)
 	static const struct import_case cases[] = {
 		{ "a real", REAL "#0 r1.5 r #2 R-2e3 r\n", .store = "0~0=1.5 2~0=-2000" },
 		{ "the last one at a time counts", REAL "#0 r1 r r2 r\n", .store = "0~0=2" },
-		{ "nan is a value that nobody knows", REAL "#0 r1 r #1 rnan r #2\n",
+		{ "nan is an unknown value", REAL "#0 r1 r #1 rnan r #2\n",
 		  .store = "0~0=1 1~0=nan" },
 		{ "inf is no reading", REAL "#0 r1 r #1 r-inf r #2\n", .code = CVL_E_RANGE,
 		  .at = "r-inf", .store = "0~0=1" },

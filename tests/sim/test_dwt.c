@@ -134,7 +134,7 @@ static void random_programs(uint32_t control, uint32_t tcr, bool manchester, boo
 		bench_run(&b, 3000);
 		swo_write(&b.bus, DWT_CTRL, DWT_CTRL_CYCCNTENA);
 		/*
-		 * a last one without a predecessor in the queue: tells of what was lost; fills the
+		 * a last one without a predecessor in the queue: reports what was lost; fills the
 		 * frame in hand
 		 */
 		for (unsigned i = 0; i < (frames ? 12 : 1); i++) {

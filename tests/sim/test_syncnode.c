@@ -416,7 +416,7 @@ static void judge(const struct bench *b, double from, double to, struct coverage
 		off = fabs(t - utc);
 		c->n++;
 		c->covered += off <= m->uncertain_ns;
-		/* it is at a multiple of the interval as far as the time was known */
+		/* it is at a multiple of the interval, to within the uncertainty */
 		assert_true(fabs(utc - interval * floor(utc / interval + 0.5)) < 7);
 		c->sum += off;
 		if (off > c->worst)
@@ -454,7 +454,7 @@ static void pulses_discipline_within_what_is_claimed(void **state)
 	assert_true(all.sum / all.n < 60);
 }
 
-/* Pulses that jitter more than was taken for granted: the claim grows with them. */
+/* Pulses with more jitter than assumed: the claim grows with them. */
 static void worse_pulses_are_claimed_to_be_worse(void **state)
 {
 	static const double jitter_ns[] = { 0, 60, 100, 200, 300 };
@@ -509,7 +509,7 @@ static void holdover_is_covered_too(void **state)
 	assert_true(after.covered >= 0.999 * after.n);
 }
 
-/* Somebody pulls the plug of the antenna for ever: it must stop to claim a time. */
+/* The antenna is unplugged for good: it must stop claiming a time. */
 static void a_lost_time_is_not_claimed(void **state)
 {
 	struct bench *b = bench_new(7);

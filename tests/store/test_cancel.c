@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Long calls are cancelled by who is told of their progress: at once and midway; what was stored by
+ * Long calls are cancelled by their progress callback: at once and midway; what was stored by
  * then is whole.
  */
 #include <setjmp.h>
@@ -371,7 +371,7 @@ static void a_call_ends_where_it_is_cancelled(void **state)
 		assert_int_equal(calls[i].run(&count), 0);
 		check_left(calls[i].name);
 		if (!all.calls)
-			fail_msg("%s: nobody is told", calls[i].name);
+			fail_msg("%s: no progress", calls[i].name);
 		at[0] = 0;
 		at[1] = all.calls > 1;
 		at[2] = all.calls / 2;
@@ -383,7 +383,7 @@ static void a_call_ends_where_it_is_cancelled(void **state)
 			if (k && at[k] <= at[k - 1])
 				continue;
 			if (calls[i].run(&cancel) != CVL_E_CANCELLED)
-				fail_msg("%s: goes on after call %llu of %llu", calls[i].name,
+				fail_msg("%s: continues after call %llu of %llu", calls[i].name,
 					 (unsigned long long)at[k], (unsigned long long)all.calls);
 			assert_int_equal(one.calls, at[k] + 1);
 			check_left(calls[i].name);

@@ -47,7 +47,7 @@ static void put_bit(struct enc *e, unsigned bit)
 static void align(struct enc *e, unsigned bits)
 {
 	while (e->pos % bits)
-		put_bit(e, 1); /* padding is not zero, so that nobody relies on it */
+		put_bit(e, 1); /* padding is not zero, so that nothing relies on it */
 }
 
 static void put(struct enc *e, unsigned bits, uint64_t v)

@@ -762,7 +762,7 @@ static void damaged_packet_becomes_a_gap(void **state)
 	second = packet_offset(path_of("crc/stream"), 1);
 	third = packet_offset(path_of("crc/stream"), 2);
 	for (int round = 0; round < 100; round++) {
-		/* behind the header; damage there is told by other codes */
+		/* after the header; damage there has other codes */
 		uint64_t at = second + 24 + draw_below(&d, third - second - 24);
 		FILE *f = fopen(path_of("crc/stream"), "r+b");
 		int byte, bit = 1 << draw_below(&d, 8);

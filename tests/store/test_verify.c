@@ -193,7 +193,7 @@ static void what_was_stored_holds(void **state)
 	}
 }
 
-/* Goes on with the only clock of @name. */
+/* Resume the only clock of @name. */
 static void resume(const char *name, struct draw *d)
 {
 	struct cvl_session *s;

@@ -140,7 +140,7 @@ struct look {
 	const char *estimator, *reference;
 };
 
-/* Of the test that runs; they are told all, up to a limit, and make it fail in the end. */
+/* Of the running test; all are printed, up to a limit, and make it fail in the end. */
 static unsigned flaws;
 
 static int no_flaws(void **state)

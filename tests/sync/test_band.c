@@ -149,7 +149,7 @@ static void contradiction_names_the_worst_pair(void **state)
 			q = &l[b.worst_high];
 			assert_true(p->lower && !q->lower);
 			reported = (long double)(p->bound - q->bound) - rho * apart(p->x, q->x);
-			/* as far as 64 bits of an offset of decades go */
+			/* as precise as 64 bits allow with an offset of decades */
 			if (fabsl(b.worst - worst) > 0.5L || fabsl(reported - worst) > 0.5L)
 				fail_msg("worst by %.3Lf ns, said to be %.3Lf, of a pair by %.3Lf",
 					 worst, b.worst, reported);

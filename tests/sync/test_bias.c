@@ -102,7 +102,7 @@ static size_t run_world(struct world *w, struct sim_random *r, struct bias_edge 
 	return n;
 }
 
-/* What is told is against the mean of all. */
+/* The result is relative to the mean of all. */
 static double truth_of(const struct world *w, size_t c)
 {
 	double mean = 0;

@@ -24,7 +24,7 @@
 #define CLOCKS 3
 #define RATE 8000000
 #define SECONDS 150
-#define BREAK 60        /* in which second nobody hears anything for some time */
+#define BREAK 60        /* the second from which no clock hears anything for some time */
 #define SECOND_US 25000 /* how long a second of the world takes */
 
 static char dir[256], session[300];
@@ -121,7 +121,7 @@ static void capture(int ready)
 	_exit(0);
 }
 
-/* @writer: must still be at work when the first line comes; 0: nobody is. */
+/* @writer: must still be running when the first line comes; 0: none. */
 static char *output_of(const char *command, pid_t writer, size_t *lines)
 {
 	size_t n = 0, capacity = 1 << 22;
@@ -377,7 +377,7 @@ static void analyses_of_what_grows_find_what_they_find_in_the_end(void **state)
 	cvl_follow_close(f);
 }
 
-/* A clock that comes later: the timeline is another one, and goes on where the first one ended. */
+/* A clock that comes later: the timeline is another one, and continues where the first ended. */
 static void clocks_may_be_added(void **state)
 {
 	const struct cvl_follow_opts opts = { .save = true };

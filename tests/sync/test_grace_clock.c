@@ -517,7 +517,7 @@ static void constant_frequency_error_is_removed(void **state)
 
 			grace_beacon(&g, s);
 			worst = worst_in_second(&g, &now, per_s[i]);
-			if (s == 0) /* as nobody knows of it yet */
+			if (s == 0) /* not known yet */
 				assert_in_range(worst, 140000, 150000);
 			if (s >= 3 && worst > 2)
 				fail_msg("%" PRId64 " ns off in second %" PRIu64, worst, s);

@@ -32,7 +32,7 @@ static const struct column_world *world(const char *name)
 	return &column_worlds[w];
 }
 
-/* Score @n columns of @name by @e, and print what came of it. */
+/* Score @n columns of @name by @e, and print the result. */
 static struct column_sums score(const struct estimator *e, const char *name, unsigned n)
 {
 	static struct column c;
@@ -148,7 +148,7 @@ static void a_reference_that_wanders_is_named(void **state)
 }
 
 /*
- * Beacons are stamped by a radio: what errs slowly there is the receiver, and nobody else's time.
+ * Beacons are stamped by a radio: its slow errors are the receiver's, and of no other clock.
  */
 static void only_pulses_have_a_reference(void **state)
 {

@@ -930,7 +930,7 @@ struct score {
 };
 
 /*
- * Time on the timeline of what happened at true time @t, as far as whole periods. Pulses stand at
+ * Time on the timeline of what happened at true time @t, up to whole periods. Pulses stand at
  * those of UTC.
  */
 struct expectation {

@@ -12,7 +12,7 @@ static bool is(const char *word, const char *name)
 }
 
 /*
- * A number of base @base; *@end: what stands behind it. NULL if there is none, or it is too large.
+ * A number of base @base; *@end: the text after it. NULL if there is none, or it is too large.
  */
 static const char *number(const char *s, unsigned base, uint64_t *out)
 {
@@ -74,7 +74,7 @@ static bool read_length(const char *s, uint64_t *us)
 		scale = 1000;
 	else if (!is(unit, "us") && !(ends(unit) && !*us))
 		return false;
-	if (*us > UINT64_C(100) * 86400 * 1000000 / scale) /* as a number of ticks it still fits */
+	if (*us > UINT64_C(100) * 86400 * 1000000 / scale) /* still fits as a number of ticks */
 		return false;
 	*us *= scale;
 	return true;

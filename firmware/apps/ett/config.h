@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the kernel is told on its command line: `key=value`, blanks between. A path may stand ahead
+ * The kernel's command line: `key=value`, blanks between. A path may stand ahead
  * of them: the kernel's own name.
  *
  *   source=lpt|serial|mmio|port   base=378   port (hex; 0: 378 or 3f8) or address of a register of
@@ -21,7 +21,7 @@
  *   selftest=N               a second processor drives N edges through the port's latch
  *   timer=pit|hpet           what the TSC is held against (pit), where it counts; else the other
  *   dwell=50ms               each held for up to this (32 steps of the loop)
- *   record=N                 room for so many records at the most; 0: all memory
+ *   record=N                 room for at most so many records; 0: all memory
  */
 #ifndef ETT_CONFIG_H
 #define ETT_CONFIG_H
@@ -52,7 +52,7 @@ struct ett_config {
 	uint64_t records;  /* at the most; 0: as many as there is room for */
 };
 
-/** Read @text. Returns NULL, or the word that cannot be understood; the others hold. */
+/** Read @text. Returns NULL, or a word that is not understood; the others apply. */
 const char *ett_config_read(struct ett_config *c, const char *text);
 
 #endif

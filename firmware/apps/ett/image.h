@@ -20,7 +20,7 @@ struct ett_image {
 	const struct ett_record *record, *truth;
 };
 
-/** Blocks of the image, the one of the header counted. */
+/** Blocks of the image, including that of the header. */
 uint64_t ett_image_blocks(const struct ett_image *im);
 /** Fill @block (ETT_BLOCK_BYTES, aligned to 8) with block @i of the image. */
 void ett_image_block(struct ett_image *im, uint64_t i, void *block);

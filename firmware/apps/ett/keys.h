@@ -18,8 +18,7 @@ enum {
 };
 
 /**
- * Key that is pressed by scan code @code; ETT_KEY_NONE: none (it was released, or means nothing to
- * us).
+ * Key that is pressed by scan code @code; ETT_KEY_NONE: none (released, or not used).
  */
 int ett_key(uint8_t code);
 

@@ -11,7 +11,7 @@ struct entry {
 	bool usable;
 };
 
-/* The entry at *@at, which moves on; false at the end, or where the map makes no sense. */
+/* The entry at *@at, which moves on; false at the end, or if the map is invalid. */
 static bool next(const struct ett_memory *m, size_t *at, struct entry *e)
 {
 	uint64_t length;

@@ -19,7 +19,7 @@ struct ett_memory {
 	uint64_t from; /* what lies below is in use */
 };
 
-/** Page number behind the last usable byte. */
+/** Page number after the last usable byte. */
 uint64_t ett_memory_end(const struct ett_memory *m);
 /**
  * Whether all of page @page is usable: inside one entry that is, and touched by none that is not.

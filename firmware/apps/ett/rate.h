@@ -8,7 +8,7 @@
 /** Hz of the 8254's clock: a third of the 14.31818 MHz of the PC's crystal, by four. */
 #define ETT_PIT_HZ 1193182
 
-/** A counter was read, the TSC before and behind it. */
+/** A reading of a counter, and the TSC before and after it. */
 struct ett_reading {
 	uint64_t before, count, after; /* count: of a counter that goes up */
 };
@@ -19,8 +19,8 @@ struct ett_rate {
 
 /**
  * Rate of the TSC from two readings of a counter of @hz. The counter's edge may lie anywhere in a
- * tick of it and in the reading: least and most follow from that, not from how far its crystal is
- * off. All 0 if the readings do not tell.
+ * tick of it and in the reading: least and most follow from that, not from its crystal's error. All
+ * 0 if the readings do not suffice.
  */
 struct ett_rate ett_rate(const struct ett_reading *a, const struct ett_reading *b, uint64_t hz);
 

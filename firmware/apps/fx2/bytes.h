@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Numbers as the wire has them: lowest byte first. */
+/** Numbers in wire format: lowest byte first. */
 #ifndef FX2_BYTES_H
 #define FX2_BYTES_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A capture: from FX2_START to the packet that ends the stream, with what is lost between (see
+ * A capture: from FX2_START to the packet that ends the stream, with the losses in between (see
  * fx2_wire.h, "Loss").
  *
  * There is one, as there is one sampling engine.
@@ -13,19 +13,18 @@
 
 #include "wire/fx2_wire.h"
 
-/** No capture, no records, nothing that waits for the host. */
+/** No capture, no records, nothing waiting for the host. */
 void capture_reset(void);
 
 /**
- * Begin, and forget any capture before this one with all that it had not sent. False: @settings
- * make no sense.
+ * Begin, and discard any earlier capture with its unsent data. False: invalid @settings.
  */
 bool capture_start(const struct fx2_settings *settings);
 
 /** Stop sampling; capture_poll() sends the rest. */
 void capture_stop(void);
 
-/** To be called again and again. */
+/** To be called repeatedly. */
 void capture_poll(void);
 
 void capture_status(struct fx2_status *status);

@@ -84,7 +84,7 @@ uint32_t chip_timer(void)
 uint32_t chip_start(void)
 {
 	/*
-	 * The engine wants to be told of one transaction; the waveform never returns to idle to
+	 * The engine needs a transaction count of one; the waveform never returns to idle to
 	 * count it.
 	 */
 	SYNCDELAY();

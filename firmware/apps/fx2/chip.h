@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the analyzer's logic asks of the chip. chip.c does it with registers; tests do it with a
- * model, so that the logic runs on any machine.
+ * The logic's interface to the chip. chip.c implements it with registers, tests with a model,
+ * so that the logic runs on any machine.
  */
 #ifndef FX2_CHIP_H
 #define FX2_CHIP_H
@@ -40,7 +40,7 @@ uint8_t chip_packets(void);
  */
 void chip_commit(void);
 
-/** Abort, and throw away whatever waits for the host. */
+/** Abort, and discard whatever waits for the host. */
 void chip_flush(void);
 
 /** Now, in 1/FX2_TIMER_HZ. */

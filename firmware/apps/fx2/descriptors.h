@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the device says of itself (USB 2.0, 9.5 and 9.6).
+ * USB descriptors of the device (USB 2.0, 9.5 and 9.6).
  */
 #ifndef FX2_DESCRIPTORS_H
 #define FX2_DESCRIPTORS_H

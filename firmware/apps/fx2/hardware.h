@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Below the logic: what only the chip itself needs (sdcc).
+ * Below the logic: functions needed on the chip only (sdcc).
  */
 #ifndef FX2_HARDWARE_H
 #define FX2_HARDWARE_H
@@ -16,7 +16,7 @@ void timer_overflow(void) __interrupt(1);
 /** Leave the bus and come back as the analyzer. */
 void control_connect(void);
 
-/** Handle what came over endpoint 0. To be called again and again. */
+/** Handle requests on endpoint 0. To be called repeatedly. */
 void control_poll(void);
 
 #endif

@@ -38,7 +38,7 @@ void waveform_build(uint16_t divisor, uint8_t waveform[FX2_WAVEFORM])
 	if (rest == 0) {
 		/*
 		 * Two states in turn: one that went on to itself would only wait for its condition,
-		 * unless its re-execute bit is set, and that bit has surprised people.
+		 * unless its re-execute bit is set, and that bit is error-prone.
 		 */
 		sample(waveform, 0, 1);
 		sample(waveform, 1, 0);

@@ -11,7 +11,7 @@
 #define FX2_WAVEFORM 32
 
 /**
- * A program that takes a sample every @divisor cycles of the engine's clock for ever, and ends by
+ * A program that takes a sample every @divisor cycles of the engine's clock forever, and ends by
  * itself at the first sample for which no buffer is free.
  *
  * @divisor 1 to FX2_DIVISOR_MAX

@@ -4,10 +4,10 @@
  * time synchronization with Glossy, IPSN 2011).
  *
  * Time is cut into slots of a fixed length, the first beginning at the reference time, when the
- * initiator's first bit leaves. A packet tells its slot by the relay counter. Whoever hears one
- * sends it in the next slot with the counter raised, until it has sent so often as is set;
- * neighbours send the same bits at the same time. From each packet heard follows the reference
- * time: when it was heard, less what reception takes, less as many slots as its counter says. The
+ * initiator's first bit leaves. A packet tells its slot by the relay counter. A node that hears one
+ * sends it in the next slot with the counter incremented, up to the configured number of times;
+ * neighbours send the same bits at the same time. Each packet heard gives the reference time: its
+ * time of reception, minus the reception delay, minus as many slots as its counter says. The
  * estimate is the mean over the first few of a flood.
  *
  * Times are counts in 1/65536 (JITTER_ONE).
@@ -31,7 +31,7 @@ struct flood {
 	int initiated; /* by this node: the reference time is known */
 	struct flood_packet packet;
 	uint64_t reference; /* by the first packet, or as the initiator set it */
-	int64_t sum;        /* of what the others say, from @reference on */
+	int64_t sum;        /* of the other packets' times, relative to @reference */
 	unsigned stamps, heard, sent;
 	uint8_t first; /* relay counter of the first packet heard: hops less one */
 };

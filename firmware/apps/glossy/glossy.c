@@ -2,10 +2,10 @@
 #include "glossy.h"
 
 #define LEAD_LEAST_NS 1500000 /* the radio is made ready to send after the pulse */
-#define RAISE_US 20           /* at least so long ahead is the pin set */
-#define FOLLOW_S 3            /* an initiator is gone when it was not heard for so long */
+#define RAISE_US 20           /* the pin is set at least this long ahead */
+#define FOLLOW_S 3            /* an initiator not heard for this long is gone */
 #define ODD_RUN 3
-#define PERIODS_MOST 64 /* across a longer silence the mean interval is worth nothing */
+#define PERIODS_MOST 64 /* across a longer silence the mean interval is useless */
 #define CRYSTAL_PPM \
 	300 /* two crystals off from each other, both ways, before the interval is known */
 
@@ -237,7 +237,7 @@ static void take_packet(struct glossy *g, const struct glossy_event *e)
 		return;
 	}
 	if (p.initiator == g->config.id && !g->flood.initiated) {
-		g->wrong++; /* somebody else has our id */
+		g->wrong++; /* another node has our id */
 	} else if (!heard_before(g, &p) && follow(g, p.initiator) &&
 		   flood_heard(&g->flood, &g->rules, &p, at, &next)) {
 		flood_encode(&next, payload);

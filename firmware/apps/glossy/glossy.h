@@ -6,7 +6,7 @@
  * second. With each it begins a flood,
  * @lead_ns after the pulse. All nodes, itself too, estimate the flood's reference time, filter it
  *          (jitter.h), and raise their pin @early_ns - @lead_ns after it: at the second. When no
- *          flood comes, the pin goes on by the mean interval, for as many seconds as are set.
+ *          flood comes, the pin continues at the mean interval, for the configured time.
  *
  * Where several nodes have a receiver, the one of lowest id that is heard is the initiator, and the
  * others relay for it.
@@ -28,7 +28,7 @@ struct glossy_config {
 	uint32_t early_ns, lead_ns;
 	uint16_t alpha_pm; /* 1000: no filter */
 	uint8_t average;   /* M */
-	uint16_t holdover; /* seconds without a flood that the pin goes on */
+	uint16_t holdover; /* seconds that the pin continues without a flood */
 	/*
 	 * a reference time farther from where it is expected is odd, and three of them begin anew
 	 */

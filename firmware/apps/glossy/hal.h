@@ -3,7 +3,7 @@
  * What a node of the flooding network needs of a radio, a timer and two pins. Nothing here waits,
  * and nothing allocates.
  *
- * The timer is 32 bits wide, counts up at @timer_hz (nominal) for ever and wraps. The radio listens
+ * The timer is 32 bits wide, counts up at @timer_hz (nominal) forever and wraps. The radio listens
  * whenever it does not send, and turns by itself: from receiving to sending at the end of a packet,
  * from sending to receiving at the end of its own.
  */

@@ -50,7 +50,7 @@ uint64_t jitter_expect(const struct jitter *j, uint32_t periods);
 /** A reference time, @periods (1 and up, but for the first) after the last T'. Returns T'. */
 uint64_t jitter_put(struct jitter *j, uint64_t at, uint32_t periods);
 
-/** Nothing was heard for one period: T' goes on by the mean interval. Returns it. */
+/** Nothing was heard for one period: T' advances by the mean interval. Returns it. */
 uint64_t jitter_miss(struct jitter *j);
 
 #endif

@@ -18,7 +18,7 @@
 
 #define DISCIPLINE_UNKNOWN UINT32_MAX
 
-/** What is taken for granted of crystal and pulses; the uncertainty is right as long as this is. */
+/** Assumptions about crystal and pulses; the uncertainty holds as long as they do. */
 struct discipline_limits {
 	uint32_t crystal_ppb;  /* farthest from the nominal rate, ever */
 	uint32_t wander_ppb_s; /* fastest change of the rate in a second */

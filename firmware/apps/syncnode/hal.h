@@ -2,7 +2,7 @@
 /**
  * What the sync node needs of a board. Nothing here waits without limit, and nothing allocates.
  *
- * The timer is 32 bits wide, counts up at @timer_hz (nominal) for ever and wraps.
+ * The timer is 32 bits wide, counts up at @timer_hz (nominal) forever and wraps.
  */
 #ifndef COEVAL_SYNCNODE_HAL_H
 #define COEVAL_SYNCNODE_HAL_H

@@ -51,7 +51,7 @@ struct syncnode {
 	int stepped;            /* own time stepped, so that the next one is to be planned anew */
 	uint64_t due;           /* and the count at which to strobe; final once it is prepared */
 	uint32_t sequence;      /* of the next beacon */
-	uint32_t sent;          /* strobed, and gone out as far as the radio tells */
+	uint32_t sent;          /* strobed, and sent according to the radio */
 	uint32_t missed;        /* could not be sent */
 	uint32_t silent;        /* were not to be sent */
 	const char *why_silent; /* or NULL */

@@ -75,7 +75,7 @@ struct bench_hal {
 	/** Send @n bytes; waits until all are queued. */
 	void (*put)(void *ctx, const char *bytes, unsigned n);
 
-	/** Microseconds since some instant. Goes on whatever the processor is set to. */
+	/** Microseconds since some instant. Independent of the processor's settings. */
 	uint64_t (*now_us)(void *ctx);
 
 	/**
@@ -85,7 +85,7 @@ struct bench_hal {
 	void (*trigger)(void *ctx, unsigned line, int high);
 
 	/**
-	 * Set the processor; @s is changed to what came of it, such as the nearest frequency. enum
+	 * Set the processor; @s becomes the actual settings, such as the nearest frequency. enum
 	 * bench_status.
 	 */
 	int (*set)(void *ctx, struct bench_setting *s);

@@ -40,7 +40,7 @@
 #endif
 #endif
 
-/* Where results go, and where operands come from that nobody may know beforehand. */
+/* Results, and operands that the compiler must not know beforehand. */
 static volatile uint32_t sink_u32;
 static volatile float sink_float;
 static volatile double sink_double;

@@ -13,7 +13,7 @@ extern uint32_t stack_top, data_load, data_begin, data_end, bss_begin, bss_end;
 
 void reset(void);
 
-/* Nothing that an image knows of. Begin again. */
+/* Unexpected exception: restart. */
 static void fault(void)
 {
 	SCB_AIRCR = SCB_AIRCR_RESET;

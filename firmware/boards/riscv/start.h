@@ -2,7 +2,7 @@
 /**
  * What comes before main() on a RISC-V core in machine mode with a linker script of this room:
  * stack, memory, traps. Images are for 32 bits and run from RAM, which their loader filled. Harts
- * but the first sleep for ever.
+ * but the first sleep forever.
  */
 #ifndef RISCV_START_H
 #define RISCV_START_H

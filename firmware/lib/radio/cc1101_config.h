@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Register values of a CC1101, computed from what is wanted (C99, integers only, no libc: sync node
- * and host).
+ * Register values of a CC1101, computed from the wanted parameters (C99, integers only, no libc:
+ * sync node and host).
  *
  * Formulas and limits: CC1101 data sheet, TI SWRS061I, the section named at each. Values that no
  * formula gives are those that TI's SmartRF Studio writes.
@@ -45,8 +45,8 @@ struct cc1101_config {
 };
 
 /**
- * Compute @config. Returns 0, or a sentence that names the limit which is passed; @config is then
- * not to be used.
+ * Compute @config. Returns NULL, or a sentence that names the violated limit; @config is then
+ * invalid.
  */
 const char *cc1101_configure(struct cc1101_config *config, const struct cc1101_wanted *wanted);
 
@@ -62,17 +62,16 @@ uint64_t cc1101_rate_milli(const uint8_t *reg);
  */
 uint64_t cc1101_air_ns(const uint8_t *reg, unsigned length);
 
-/** What a register is called ("FSCTRL1"), or "". */
+/** Name of a register ("FSCTRL1"), or "". */
 const char *cc1101_reg_name(unsigned reg);
 
 /**
- * A way to use the radio that some law permits. Whoever transmits answers for it; see
- * docs/radio.md.
+ * Radio settings that some law permits. Whoever transmits is responsible; see docs/radio.md.
  */
 struct cc1101_profile {
 	const char *name, *what, *legal;
 	struct cc1101_wanted wanted;
-	uint32_t duty_ppm; /* most that may be on the air of each hour, ppm; 1000000: no limit */
+	uint32_t duty_ppm; /* maximum share of each hour on the air, ppm; 1000000: no limit */
 	uint32_t band_low_hz, band_high_hz;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The CC1101 as its SPI shows it: addresses, header bits, strobes, states (C99, no libc).
+ * The CC1101's SPI interface: addresses, header bits, strobes, states (C99, no libc).
  *
- * Names and numbers: CC1101 data sheet, TI SWRS061I; sections are named where they are.
+ * Names and numbers: CC1101 data sheet, TI SWRS061I; sections are given at each.
  */
 #ifndef COEVAL_CC1101_REGS_H
 #define COEVAL_CC1101_REGS_H

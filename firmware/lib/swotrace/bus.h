@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The way to the chip's registers: the processor's own loads and stores on a target, the model of
- * sim/devices/dwt.h on a host. Library and ports go through it alone, so that all of them run in
+ * sim/devices/dwt.h on a host. Library and ports use nothing else, so that all of them run in
  * tests.
  */
 #ifndef COEVAL_SWOTRACE_BUS_H

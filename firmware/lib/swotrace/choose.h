@@ -12,15 +12,15 @@
  * 		swo_choose_end(&c);
  * 	}
  *
- * The runs of a task are taken to be alike: what is counted in one of them is scaled to the cycles
- * of the first.
+ * The runs of a task are assumed to be alike: the counts of each are scaled to the cycles of the
+ * first.
  */
 #ifndef COEVAL_SWOTRACE_CHOOSE_H
 #define COEVAL_SWOTRACE_CHOOSE_H
 
 #include "swotrace.h"
 
-/** Memories whose accesses some rules ask for. */
+/** Memories whose accesses some rules need. */
 enum swo_memory { SWO_RAM, SWO_FLASH, SWO_PERIPHERAL, SWO_MEMORIES };
 
 struct swo_choose_config {
@@ -43,7 +43,7 @@ struct swo_choose_config {
 struct swo_choose {
 	struct swo_choose_config config;
 	struct swo_task task, other;
-	uint32_t need; /* what is to be measured yet, as SWO_NEED_* */
+	uint32_t need; /* still to be measured, as SWO_NEED_* */
 	uint32_t now;  /* what is being measured; 0: nothing */
 	uint8_t undecided;
 	uint32_t pass;     /* of its comparators */
@@ -51,7 +51,7 @@ struct swo_choose {
 	uint32_t left;     /* runs before the next measurement */
 	uint32_t measured; /* runs that it took */
 	enum swo_why why;  /* the last refusal */
-	/* what was done so far */
+	/* statistics */
 	uint32_t decisions, silent, unpaid, changes, failures;
 };
 

@@ -22,7 +22,7 @@ struct swo_range {
 /** What one comparator matches: addresses whose bits from @mask on are those of @address. */
 struct swo_block {
 	uint32_t address;
-	uint32_t mask; /* as in DWT_MASK: bits of the address that do not matter */
+	uint32_t mask; /* as in DWT_MASK: address bits that are ignored */
 };
 
 /**
@@ -31,7 +31,7 @@ struct swo_block {
  */
 int swo_cover_valid(const struct swo_range *range, uint32_t n);
 
-/** On the way through a cover; without divisions or 64-bit numbers, for the target. */
+/** Iterator over a cover; without divisions or 64-bit numbers, for the target. */
 struct swo_cover {
 	const struct swo_range *range;
 	uint32_t n, max_mask, at; /* ranges that are left, and the next address of the first */
@@ -50,7 +50,7 @@ void swo_cover_begin(struct swo_cover *c, const struct swo_range *range, uint32_
  */
 uint32_t swo_cover_run(struct swo_cover *c, struct swo_block *first);
 
-/** Comparators that valid ranges take. */
+/** Number of comparators that valid ranges need. */
 uint64_t swo_cover_count(const struct swo_range *range, uint32_t n, uint32_t max_mask);
 
 /** Comparator @i of them, from 0 up to the count. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What the library needs of a chip and its board. A port is a constant table; nothing in it waits
- * without limit.
+ * Interface to a chip and its board. A port is a constant table; nothing in it waits without limit.
  */
 #ifndef COEVAL_SWOTRACE_PORT_H
 #define COEVAL_SWOTRACE_PORT_H
@@ -14,8 +13,8 @@ struct swo_port {
 	uint32_t count;    /* address of a 32-bit register: rising edges of the trace line; wraps */
 
 	/**
-	 * Lead the trace to its pin and have the timer count it. Off: timer and input pin are as
-	 * nothing needs them.
+	 * Route the trace to its pin and let the timer count it. Off: timer and input pin are
+	 * unused.
 	 */
 	void (*count_on)(const struct swo_port *p, const struct swo_bus *b);
 	void (*count_off)(const struct swo_port *p, const struct swo_bus *b);

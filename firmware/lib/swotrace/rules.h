@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which frequency a task should run at, from what was counted of it: the rules of the thesis on
+ * Which frequency a task should run at, from its counters: the rules of the thesis on
  * task characterization (chapter 10), and one learned from several counters at once.
  *
  * The same code runs on the target and on the host: C99, integer arithmetic, no memory of its own,
@@ -14,7 +14,7 @@
 
 #define SWO_UNKNOWN UINT64_MAX
 
-/** What is known of a task at one frequency; SWO_UNKNOWN where not measured. */
+/** Measurements of a task at one frequency; SWO_UNKNOWN where not measured. */
 struct swo_task {
 	uint64_t cycles;
 	uint64_t cpi, exc, sleep, lsu,
@@ -99,7 +99,7 @@ struct swo_model {
 };
 
 /**
- * What a rule needs to be measured: a bit for each field of struct swo_task, from cycles on, and
+ * The inputs of a rule: a bit for each field of struct swo_task, from cycles on, and
  * SWO_NEED_OTHER.
  */
 #define SWO_NEED_CYCLES 0x001u
@@ -149,8 +149,8 @@ int32_t swo_feature_of(enum swo_feature f, const struct swo_device *d, const str
  * @task   measured at point 0
  * @other  measured at point @other_point, or NULL; only its cycles are looked at
  *
- * Returns the index of a point, or -1: the rule says nothing, because it has nothing to say about
- * such a task, or something that it needs was not measured.
+ * Returns the index of a point, or -1 if the rule does not apply to such a task, or one of its
+ * inputs was not measured.
  */
 int swo_rule_choose(enum swo_rule rule, const struct swo_thresholds *t, const struct swo_device *d,
 		    const struct swo_task *task, const struct swo_task *other,

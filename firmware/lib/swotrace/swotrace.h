@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A processor that counts, without spending cycles on it, what a piece of its own program does.
+ * Lets a processor count, without spending cycles on it, what a part of its own program does.
  *
  * The chip's trace unit sends a packet whenever a profiling counter overflows, or a comparator sees
  * an access; a wire leads the trace pin back to a timer, which counts the rising edges of the
  * packets. Source: T. Westphal, Design and Evaluation of a Task Characterization Model (thesis, HAW
  * Hamburg 2022), called "thesis" here: chapters 5 to 8.
  *
- * One thing is counted at a time: edges do not tell packets apart. Nothing allocates, and nothing
+ * One thing is counted at a time: edges do not distinguish packets. Nothing allocates, and nothing
  * waits without limit.
  */
 #ifndef COEVAL_SWOTRACE_H
@@ -35,7 +35,7 @@ enum swo_counter {
 	SWO_ACCESSES = SWO_COUNTERS /* in struct swo_data: not a counter, but comparators */
 };
 
-/** Why a request is refused. */
+/** Why a request was refused. */
 enum swo_why {
 	SWO_OK,
 	SWO_NO_TRACE,       /* the trace units do not answer */
@@ -68,10 +68,10 @@ struct swo_config {
 
 struct swo {
 	struct swo_config config;
-	/* what the chip was found to have */
+	/* detected features of the chip */
 	uint32_t counters; /* bit n: counter n */
 	uint32_t comparators, max_mask;
-	/* what is going on */
+	/* the current measurement */
 	uint8_t ready, busy, what, used; /* used: comparators */
 	uint16_t prescaler;
 	uint32_t mark; /* number of the task, or 0 */
@@ -116,7 +116,7 @@ enum swo_why swo_start_pass(struct swo *s, const struct swo_range *range, uint32
 /** How many passes; 0 for invalid ranges, or if the chip can match none. */
 uint32_t swo_passes(const struct swo *s, const struct swo_range *range, uint32_t n);
 
-/** End what was started, and wait until the trace line is quiet. */
+/** Stop counting, and wait until the trace line is quiet. */
 enum swo_why swo_stop(struct swo *s, struct swo_data *data);
 
 /**

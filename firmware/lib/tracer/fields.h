@@ -2,8 +2,8 @@
 /**
  * Types of fields, what each costs, and how it is written. For points.h and metadata.h alone.
  *
- * TRACER_T_type says what a type is: a class, and what belongs to it. What is done with a field is
- * an operation of which there is one macro a class: TRACER_DO(operation, type, name).
+ * TRACER_T_type defines a type: a class and its parameters. An operation on a field has one macro
+ * per class: TRACER_DO(operation, type, name).
  */
 #ifndef TRACER_FIELDS_H
 #define TRACER_FIELDS_H
@@ -30,7 +30,7 @@
 
 #define TRACER_WIDE(n, narrow, wide) \
 	__typeof__(__builtin_choose_expr((n) <= 32, (narrow)0, (wide)0))
-/* Bits that are no machine word are packed. */
+/* Sizes other than machine words are packed. */
 #define TRACER_ALIGN_OF(n) ((n) == 8 ? 8 : (n) == 16 ? 16 : (n) == 32 || (n) == 64 ? 32 : 1)
 
 #define TRACER_DO(op, type, name) TRACER_DO_(op, TRACER_T_##type, name)
@@ -214,7 +214,7 @@ PORT_INLINE uint32_t tracer_put_bits(uint8_t *at, uint32_t o, uint32_t align, ui
 			*(tracer_u64 *)(void *)to = v;
 		return o + bits;
 	}
-	/* whoever comes to a byte first writes the whole of it */
+	/* the first to reach a byte writes the whole of it */
 #pragma GCC unroll 9
 	while (bits) {
 		uint32_t from = o & 7u, n = bits < 8u - from ? bits : 8u - from;
@@ -258,7 +258,7 @@ static inline __attribute__((unused)) uint32_t tracer_length(const char *s)
 	return n;
 }
 
-/* Someone may change it meanwhile: it keeps the length it had. */
+/* The string may change meanwhile: it keeps the length it had. */
 static inline __attribute__((unused)) uint32_t tracer_put_string(uint8_t *at, uint32_t o,
 								 const char *s, uint32_t length)
 {

@@ -7,7 +7,7 @@
  *   tracer_metadata(file, &tracer_declared, &(struct tracer_origin){ .node = "probe" , .rate_hz =
  *   25000000 });
  *
- * prints what belongs beside the packets of a ring in a file called metadata.
+ * prints the metadata for the packets of a ring.
  */
 #ifndef TRACER_METADATA_H
 #define TRACER_METADATA_H
@@ -52,7 +52,7 @@ struct tracer_declarations {
 	unsigned stamp_bits;
 };
 
-/** What the declarations do not say. */
+/** Properties that are not in the declarations. */
 struct tracer_origin {
 	const char *node;  /* "hostname" in the metadata; NULL: none */
 	const char *clock; /* its description; NULL: none */
@@ -114,7 +114,7 @@ int tracer_metadata(FILE *f, const struct tracer_declarations *d, const struct t
 #define TRACER_STRING(name) TRACER_STRING_(name)
 #define TRACER_STRING_(name) #name
 
-/* Each table ends in an empty row: one without rows is no C. */
+/* Each table ends in an empty row: C has no empty arrays. */
 #define ENUM(name, type, ...)                                                                \
 	static const struct tracer_field tracer_row_##name[] = { TRACER_DO(ROW, type, name), \
 								 { 0 } };                    \

@@ -23,7 +23,7 @@ enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet)
 		return TRACER_REST_NOTHING;
 	for (uint32_t i = 0; i < bytes / 4; i++)
 		((uint32_t *)packet)[i] = port_load(&from[i]);
-	/* while it was copied somebody may have gone round to it */
+	/* while it was copied a writer may have wrapped round to it */
 	if (port_load(&d->ring->head) - d->at > d->packets * d->packet_bits)
 		return TRACER_REST_NOTHING;
 	p->content_size = whole ? filled : TRACE_PACKET_HEADER_BITS;

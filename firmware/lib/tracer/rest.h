@@ -19,7 +19,7 @@ enum tracer_rest {
 };
 
 /**
- * What stands in the packet that is being filled, when all before it were read: copied to @packet,
+ * The content of the packet that is being filled, once all before it were read: copied to @packet,
  * which has room for one. Its timestamp_end is to be filled in.
  */
 enum tracer_rest tracer_drain_rest(const struct tracer_drain *d, void *packet);

@@ -32,7 +32,7 @@ SELDOM uint64_t tracer_time(struct tracer *t)
 	return (uint64_t)((half + ((half ^ now >> 31) & 1u)) >> 1) << 32 | now;
 }
 
-/* Move the count of half periods on to @half, unless somebody who interrupts has been quicker. */
+/* Advance the count of half periods to @half, unless an interrupt has done so already. */
 static SELDOM void pass_half(struct tracer *t, uint32_t half)
 {
 	volatile uint32_t *seen = &t->ring->half;
@@ -55,8 +55,8 @@ static uint32_t offset_of(const struct tracer *t, uint32_t position)
 }
 
 /*
- * Whether the slot of the packet that would begin at @start is there to be filled: nobody still
- * writes to it, or has to read it.
+ * Whether the slot of the packet that would begin at @start is free: no event is still being
+ * written to it, and no drain has to read it.
  */
 static SELDOM int slot_free(struct tracer *t, uint32_t start)
 {

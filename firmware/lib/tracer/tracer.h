@@ -63,7 +63,7 @@ struct tracer_platform {
 	/**
 	 * The packet that ends before position @end is complete. Called from the context of the
 	 * event that completed it, of which one may have interrupted another: set a flag, wake
-	 * someone. NULL: nobody wants to know.
+	 * someone. NULL: not called.
 	 */
 	void (*packet_done)(void *ctx, uint32_t end);
 	/**

@@ -9,7 +9,7 @@ static enum tracersync_news told(struct tracersync_master *m, unsigned peer,
 	return news;
 }
 
-/* Numbers go on where the page says that they are. */
+/* Numbers continue from the page. */
 static void go_on(struct tracersync_peer *p)
 {
 	uint32_t answer = tracersync_load(&p->page->answer);

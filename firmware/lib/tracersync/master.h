@@ -16,7 +16,7 @@
 /** What became of an exchange, or is known of a slave. */
 enum tracersync_news {
 	TRACERSYNC_DONE,
-	TRACERSYNC_ABSENT,    /* it has not begun yet */
+	TRACERSYNC_ABSENT,    /* it has not started yet */
 	TRACERSYNC_TIMEOUT,   /* no answer came */
 	TRACERSYNC_GIVEN_UP,  /* nor to those before: it is asked again when it begins again */
 	TRACERSYNC_RESTARTED, /* it began again, and its clock with it */

@@ -9,7 +9,7 @@
  *
  * On a disk that the kernel boots from, the image begins at a sector which the boot sector names.
  * Each block has a checksum and says which run it is of, so that what is whole is kept when
- * something is not, and what an earlier run left is not taken for this one's.
+ * something is not, and remains of an earlier run are not mistaken for this one's.
  *
  * A record is a read of the lines that showed something else than the read before it. The event
  * behind it happened in its bracket: not before the time stamp counter (TSC) was read ahead of the
@@ -50,7 +50,7 @@ enum ett_source {
 enum ett_end {
 	ETT_END_NONE = 0,
 	ETT_END_ZERO = 1,   /* a probe showed code 0 */
-	ETT_END_KEY = 2,    /* somebody pressed a key */
+	ETT_END_KEY = 2,    /* a key was pressed */
 	ETT_END_FULL = 3,   /* the memory is full: what came later is lost */
 	ETT_END_LENGTH = 4, /* it was told to be this long */
 	ETT_END_TEST = 5,   /* the self-test drove its last edge */

@@ -3,7 +3,7 @@
  * Packets of a flood on the air, declared once for all nodes (C99, no libc).
  *
  * As beacons they are sent with length, address (wire/beacon.h), payload, CRC. Their payload has
- * another length than any beacon's, so that neither is taken for the other. Numbers are
+ * another length than any beacon's, so that they cannot be confused. Numbers are
  * little-endian.
  */
 #ifndef COEVAL_FLOOD_H

@@ -38,8 +38,8 @@
 #define COEVAL_FX2_WIRE_H
 
 /*
- * Id of an analyzer that runs our firmware: the test id 0x000c of pid.codes, which anybody may use
- * on their own machines but nobody may ship. FX2_IDENTIFY tells ours from others'.
+ * Id of an analyzer that runs our firmware: the test id 0x000c of pid.codes, which anyone may use
+ * on their own machines but must not ship. FX2_IDENTIFY tells ours from others'.
  */
 #define FX2_VENDOR 0x1209
 #define FX2_PRODUCT 0x000c

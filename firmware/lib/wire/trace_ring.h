@@ -4,8 +4,8 @@
  * behind it packets of CTF 1.8. All platforms are drains of such a ring. The core and its drains
  * are little-endian.
  *
- * Positions count bits, as sizes do in CTF, from the start of tracing and for ever (modulo 2^32).
- * Packet number n of the ring's life begins at position n * packet bits, and stands in slot n %
+ * Positions count bits, as sizes do in CTF, from the start of tracing (modulo 2^32).
+ * Packet number n of the ring's life begins at position n * packet bits, and is in slot n %
  * packets. A packet that begins at position p is complete, and stays as it is until it is
  * overwritten, when head is at p + packet bits or beyond and commit[slot] is p + packet bits.
  */

@@ -139,7 +139,7 @@ def power():
     write("rocketlogger/test_truncated.rld", bytes(out[:-10]))
 
 
-# ---- SWO: what a Cortex-M3 would tell of blink.c, in TPIU frames of which stream 2 is another's, at 8 MBd
+# ---- SWO: the trace of blink.c on a Cortex-M3, in TPIU frames; stream 2 is another source's; at 8 MBd
 
 def swo():
     there, here = "sigrok/stm32f105-swo/", os.path.join(HERE, "blink.c")

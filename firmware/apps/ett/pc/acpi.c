@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * ACPI's tables, as far as it takes to find the HPET: ACPI 6, 5.2.5 to 5.2.8; IA-PC HPET
+ * ACPI's tables, only to find the HPET: ACPI 6, 5.2.5 to 5.2.8; IA-PC HPET
  * specification 1.0a, 3.2.4.
  */
 #include "machine.h"

@@ -76,7 +76,7 @@ const char *disk_open(struct disk *d, const struct timer *t, int number)
 		return no_disk;
 	problem = wait(d, t, true);
 	if (problem)
-		return no_disk; /* or one that is no ATA disk: it aborts the command */
+		return no_disk; /* or not an ATA disk: it aborts the command */
 	in16_many(reg(d, DATA), id, WORDS);
 	d->lba48 = id[83] >> 10 & 1;
 	d->sectors = (uint64_t)id[61] << 16 | id[60];

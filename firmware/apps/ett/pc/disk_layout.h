@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A disk that the kernel boots from: boot sector, what it is told, the kernel, then from here on
- * the image.
+ * A disk that the kernel boots from: boot sector, command line, the kernel, then from here on the
+ * image.
  */
 #ifndef ETT_DISK_LAYOUT_H
 #define ETT_DISK_LAYOUT_H

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Instructions of the processor that C has no words for. */
+/** Instructions of the processor without a C equivalent. */
 #ifndef ETT_IO_H
 #define ETT_IO_H
 
@@ -42,7 +42,7 @@ static inline void out16_many(uint16_t port, const void *from, uint64_t n)
 }
 
 /**
- * The TSC, read behind all that was begun before it and ahead of all that follows: RDTSC alone is
+ * The TSC, read after everything before it and before everything after it: RDTSC alone is
  * not ordered (Intel's manual, volume 2B, RDTSC). On AMD's processors LFENCE takes timer_order()
  * for that.
  */

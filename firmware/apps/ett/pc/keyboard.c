@@ -13,8 +13,8 @@
 #define PREFIXES 0xe0
 
 /*
- * The next code, 0: there is none. *@anew: a key went down, and is no repetition of the one that is
- * held.
+ * The next code, 0: there is none. *@anew: a key went down, and it is not a repetition of the held
+ * one.
  */
 static uint8_t next_code(bool *anew)
 {

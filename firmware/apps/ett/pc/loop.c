@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The loop. Each step reads the lines, then the TSC, with nothing between two steps, so that the
- * TSC behind one read is the one ahead of the next: an event seen by this read happened between the
+ * TSC after one read is the one before the next: an event seen by this read happened between the
  * TSC of two steps ago and this step's.
  */
 #include "machine.h"
@@ -84,7 +84,7 @@ static inline __attribute__((always_inline)) void run(struct loop *l, bool reg, 
 	l->moved = moved;
 }
 
-/* One function each, so that a step decides nothing that is known before. */
+/* One function each, so that a step has no decisions known in advance. */
 static __attribute__((noinline)) void run_port(struct loop *l)
 {
 	run(l, false, false);

@@ -67,7 +67,7 @@ struct port {
 	uint16_t port;
 	uint16_t latch; /* that a self-test can drive the lines by; 0: none */
 	uint8_t shift, mask;
-	bool dead;      /* FF wherever one looks */
+	bool dead;      /* FF everywhere */
 	bool byte_mode; /* set in an extended control register */
 };
 
@@ -88,8 +88,8 @@ struct loop {
 		length;
 	struct ett_record *record;
 	uint64_t room;
-	volatile uint32_t *go, *stop; /* told that it began; an enum ett_end tells it to end */
-	/* what came of it */
+	volatile uint32_t *go, *stop; /* set when it began; an enum ett_end ends it */
+	/* the result */
 	uint64_t n, begin, end, steps, least, most;
 	uint8_t first, moved; /* what was read first; lines that changed, ever */
 	enum ett_end why;
@@ -104,7 +104,7 @@ uint64_t loop_step(const struct port *p);
 
 void screen_open(void);
 void screen_show(char text[ETT_ROWS][ETT_COLUMNS]);
-/** Row @row of what stands there already. */
+/** Row @row of the screen. */
 void screen_line(unsigned row, const char *text);
 
 /** Key that was pressed since, or ETT_KEY_NONE. One that is held comes over and over. */

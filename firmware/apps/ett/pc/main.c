@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Stages of the paper's tool: set up, capture, look; and again. */
+/* Stages of the paper's tool, repeated: set up, capture, view. */
 #include <string.h>
 
 #include "../keys.h"
@@ -29,7 +29,7 @@ extern const uint8_t bss_end[];
 void main(uint32_t magic, const struct boot_info *info);
 void fault(uint32_t vector, uint64_t code, uint64_t at);
 
-/* All there is: one machine, one run at a time. */
+/* All state: one machine, one run at a time. */
 static struct {
 	struct setup setup;
 	struct pci_masters masters;
@@ -168,7 +168,7 @@ static void capture(void)
 	ett.runs++;
 }
 
-/* A port that is not there reads FF; of a serial one's modem lines that may be a part. */
+/* A missing port reads FF; for a serial one's modem lines possibly only in part. */
 static bool only_ff(void)
 {
 	const struct loop *l = &ett.loop;
@@ -243,7 +243,7 @@ static void make_title(void)
 	ett_put(&t, " ns");
 }
 
-/* What the run has to say of itself, in the message line. */
+/* Summary of the run, in the message line. */
 static void first_message(void)
 {
 	struct ett_text t = { ett.view.message, 0 };

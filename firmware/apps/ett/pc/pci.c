@@ -65,7 +65,7 @@ void pci_masters_off(struct pci_masters *m)
 	while (m->n < sizeof(m->at) / sizeof(*m->at) && (a = next(&i))) {
 		uint16_t command = (uint16_t)get(a, COMMAND);
 
-		/* A bridge passes on what comes from behind it, where all will be silent. */
+		/* A bridge passes on traffic from behind it, where all will be silent. */
 		if (header_type(a) || !(command & COMMAND_MASTER))
 			continue;
 		set_command(a, (uint16_t)(command & ~COMMAND_MASTER));

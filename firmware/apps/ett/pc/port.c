@@ -21,8 +21,7 @@ static bool set_byte_mode(uint16_t base)
 	if (base == 0x3bc) /* where there is no room for one */
 		return false;
 	/*
-	 * Whatever else is there, or nothing at all, does not show an empty FIFO, and again behind
-	 * this write.
+	 * Other devices, or none, do not show an empty FIFO here, and again after this write.
 	 */
 	if ((in8((uint16_t)(base + ECR)) & ECR_STATE) != 1)
 		return false;

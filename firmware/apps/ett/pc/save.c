@@ -10,7 +10,7 @@ static const char stopped[] = "stopped by Esc";
 
 static uint64_t block[ETT_BLOCK_BYTES / 8];
 
-/* Show how far it is. False: the user does not want to wait for the rest. */
+/* Show the progress. False: the user cancelled. */
 static bool go_on(uint64_t i, uint64_t blocks)
 {
 	char row[ETT_COLUMNS + 1] = "";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * A second processor: woken by INIT and two SIPIs to all others (Intel's manual, volume 3A, 8.4.4),
- * of which the first to come works for us. It does one job at a time, which stands in a variable.
+ * of which the first to arrive works for us. It does one job at a time, given in a variable.
  */
 #include "machine.h"
 

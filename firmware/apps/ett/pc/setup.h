@@ -18,7 +18,7 @@ struct setup {
 	struct ett_apart apart;
 };
 
-/** What keeps it from capturing, or NULL. */
+/** Why it cannot capture, or NULL. */
 const char *setup_cannot(const struct setup *s);
 /** Whether the other processor has another TSC. */
 bool setup_apart(const struct setup *s);

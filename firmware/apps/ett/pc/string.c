@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a compiler takes for granted even without a C library. */
+/* Functions that a compiler needs even without a C library. */
 #include <string.h>
 
 void *memcpy(void *restrict to, const void *restrict from, size_t n)

@@ -43,7 +43,7 @@ static void pit_start(void)
 	out8(0x42, 0);
 }
 
-/* What is read while it goes up: the 8254, or the HPET. */
+/* A counter that goes up: the 8254, or the HPET. */
 struct counter {
 	volatile uint32_t *hpet; /* NULL: the 8254 */
 	uint64_t hz, count;
@@ -68,7 +68,7 @@ static struct ett_reading look(struct counter *c)
 	return r;
 }
 
-/* The quickest of some readings, which is the one that tells most. */
+/* The quickest of some readings, which is the tightest. */
 static struct ett_reading look_well(struct counter *c)
 {
 	struct ett_reading best = look(c);

@@ -5,7 +5,7 @@
 
 /*
  * From the timer's compare to the strobe's last bit: 8 bits at 5.25 MHz. What the chip takes from
- * there to the first bit of the preamble is the same every time and stands in no data sheet;
+ * there to the first bit of the preamble is the same every time and in no data sheet;
  * receivers cannot tell it from their own delay.
  */
 #define STROBE_NS 1524
@@ -48,7 +48,7 @@ int main(void)
 
 	if (board_init(&hal) == BOARD_NO_CRYSTAL) {
 		/*
-		 * beacons 1 % off would mislead everybody who hears them: say so until the watchdog
+		 * beacons 1 % off would mislead all receivers: say so until the watchdog
 		 * tries again
 		 */
 		for (uint32_t last = hal.now(0);; board_pass())

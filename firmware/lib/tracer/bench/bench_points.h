@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the workloads tell of; barectf.yaml declares the same. */
+/* The events of the workloads; barectf.yaml declares the same. */
 TRACEPOINT(hash, (u32, value))
 TRACEPOINT(pi, (u32, value))
 TRACEPOINT(sort, (u8, depth), (u32, elements))

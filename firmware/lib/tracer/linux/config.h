@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * For all files of a program on Linux: its clocks count 64 bits, and so do the stamps; nobody has
- * to keep time.
+ * For all files of a program on Linux: clocks and stamps have 64 bits, so tracer_keep_time() is not
+ * needed.
  */
 #ifndef TRACER_STAMP_BITS
 #define TRACER_STAMP_BITS 64

@@ -14,7 +14,7 @@
  *   cc -I. -Icoeval/firmware -DTRACER_CONFIG='"linux/config.h"' my.c $(ls $t/{,linux/}*.c)
  *
  * Other files that trace include the same two lines, and hand the pointer on. `coeval import trace`
- * reads what comes of it.
+ * reads the result.
  */
 #ifndef TRACER_LINUX_PROGRAM_H
 #define TRACER_LINUX_PROGRAM_H

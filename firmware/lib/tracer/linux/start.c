@@ -27,11 +27,11 @@
 #define SYNC_MS 5000 /* exit() waits for a slow disk no longer */
 #define NS 1000000000u
 
-/* Of the program, of which there is one. */
+/* One per program. */
 static struct program {
 	struct tracer t;
 	struct tracer_linux o;
-	int bell;                           /* rung when a packet is complete; -1: nobody listens */
+	int bell;                           /* rung when a packet is complete; -1: none */
 	enum { LINE, QUEUE, FIFO } bell_is; /* a line: to the writer */
 	pid_t pid;                          /* that began to trace */
 } program = { .bell = -1 };
@@ -41,7 +41,7 @@ static struct tracer silent;
 
 static struct tracer *refuse(const char *what, const char *name, const char *why)
 {
-	fprintf(stderr, "tracer: cannot %s %s: %s; the program goes on without a trace\n", what,
+	fprintf(stderr, "tracer: cannot %s %s: %s; the program continues without a trace\n", what,
 		name, why);
 	return &silent;
 }
@@ -159,7 +159,7 @@ static void close_all_but(int a, int b)
 	syscall(SYS_close_range, high + 1u, UINT_MAX, 0u);
 }
 
-/* A process that is nobody's child, so that no wait() of the program's meets it. */
+/* A process that is not a child of the program, so that its wait() never returns it. */
 static int start_writer(struct writer *w)
 {
 	sigset_t all, before;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The platform of a program on Linux: a ring in memory that is shared, and somebody else who drains
- * it.
+ * The platform of a program on Linux: a ring in shared memory, and another process that drains it.
  *
- * Either a process of the tracer's own writes a CTF trace (.to), and goes on until nobody is left
- * who could trace: what a program wrote that crashed or was killed is in the trace. Or the ring is
+ * Either a process of the tracer's own writes a CTF trace (.to), and runs until no process is left
+ * that could trace: events of a program that crashed or was killed are in the trace. Or the ring is
  * a file in memory (.ring), which `coeval capture --driver shm` drains, before or after the program
  * ended.
  *
  * Events may come from any thread and signal handler. A child that the program forks traces into
- * the same ring, until it calls exec. Where tracing cannot begin the program is told why on
- * standard error, and goes on without.
+ * the same ring, until it calls exec. If tracing cannot begin, the reason is printed on standard
+ * error and the program continues without.
  */
 #ifndef TRACER_LINUX_START_H
 #define TRACER_LINUX_START_H

@@ -72,7 +72,7 @@ static uint64_t stamp(const struct stream *s)
 	return now;
 }
 
-/* Nobody traces any more: what was begun stays as it is. */
+/* No process traces any more: what was begun stays as it is. */
 static void finish(struct stream *s)
 {
 	struct tracer_packet *p = s->w->packet;

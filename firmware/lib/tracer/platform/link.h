@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Packets of a ring as bytes of a line (wire/trace_link.h): what a UART, an ITM port, a debugger's
- * file or a socket is given to send.
+ * Packets of a ring as bytes of a line (wire/trace_link.h), for a UART, an ITM port, a debugger's
+ * file or a socket.
  *
  * The line pulls: it asks for what is next when it has room, from a transmit interrupt, a DMA's end
- * or the idle loop, and nobody waits. Nothing is copied but the header. A packet is trimmed to its
+ * or the idle loop, and neither side waits. Only the header is copied. A packet is trimmed to its
  * content. Its slot is free again when all of it was taken; if it was overwritten meanwhile
- * (TRACE_OVERWRITE) its checksum is spoilt, and the reader leaves it out and counts it.
+ * (TRACE_OVERWRITE) its checksum is made wrong, and the reader drops and counts it.
  *
  * The link is the ring's drain; all its calls are made from one context, or from contexts that do
  * not interrupt each other.
@@ -29,15 +29,14 @@ struct tracer_link {
 };
 
 /**
- * Begin to send what stands in the ring at @memory. It need not be there yet. To be called again
- * after each tracer_init().
+ * Begin to send the ring at @memory, which need not be there yet. To be called again after each
+ * tracer_init().
  */
 void tracer_link_init(struct tracer_link *l, void *memory, uint32_t bytes);
 
 /**
- * What is to be sent next, up to @most bytes at *@bytes. Returns how many, 0 if there is nothing
- * now. They are as good as sent: they stay where they are until the next call, which may be made
- * when they have left.
+ * The next bytes to send, up to @most, at *@bytes. Returns how many, 0 if there are none now. They
+ * count as sent, and stay valid until the next call, which may be made once they have left.
  */
 uint32_t tracer_link_take(struct tracer_link *l, uint32_t most, const uint8_t **bytes);
 
