@@ -19,9 +19,8 @@
 /** The only object at an address with these low bits. */
 struct symbols_low {
 	int64_t covers; /* addresses with these low bits that an object holds */
-	uint64_t
-		sum; /* sum of those objects' indices, modulo 2^64: the index if there is only one */
-	uint64_t high; /* of those addresses' high parts, likewise */
+	uint64_t sum;   /* of those objects' indices, modulo 2^64: the index if there is one */
+	uint64_t high;  /* of those addresses' high parts, likewise */
 };
 
 struct symbols {
