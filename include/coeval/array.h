@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Lists that grow as they are filled. */
+/** Growing arrays. */
 #ifndef COEVAL_ARRAY_H
 #define COEVAL_ARRAY_H
 
@@ -10,9 +10,9 @@
 CVL_BEGIN_DECLS
 
 /**
- * Room for one more in *@list, a pointer to any type, which holds @n elements of @size bytes and
- * has room for *@room: twice as many if it is full, and eight at first. 0, or -1 if memory ran
- * out: the list is what it was.
+ * Make room for one more element in *@list, a pointer to any type, which holds @n elements of @size
+ * bytes and has room for *@room. Starts at eight and doubles when full. Returns 0, or -1 when out
+ * of memory: the list is unchanged.
  */
 CVL_API int cvl_room(void *list, size_t n, size_t *room, size_t size);
 

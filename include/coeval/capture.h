@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Capture: drivers, the devices that they find, and the observer, which makes a session of what
- * analyzers and a radio see.
+ * Capture: drivers, the devices they find, and the observer, which records what analyzers and a
+ * radio see in a session.
  *
- * Memory is bounded, packets go to disk at least once a second, and whatever is lost is a gap.
- * Going on with a session that a dead observer left behind is the same as starting. All calls for
- * one capture are made by one thread.
+ * Memory is bounded, packets go to disk at least once a second, and every loss is a gap. Resuming
+ * the session of a dead observer is the same as starting one. All calls for one capture must be
+ * made by one thread.
  */
 #ifndef COEVAL_CAPTURE_H
 #define COEVAL_CAPTURE_H
@@ -23,7 +23,7 @@ CVL_BEGIN_DECLS
 
 /* ---- drivers and devices ---- */
 
-/** What captures from one kind of analyzer. */
+/** Captures from one kind of analyzer. */
 struct cvl_driver {
 	const char *name, *what;
 	const struct cvl_option
@@ -35,7 +35,7 @@ CVL_API const struct cvl_driver *cvl_driver_at(size_t i);
 /** The driver called @name, or NULL. */
 CVL_API const struct cvl_driver *cvl_driver_find(const char *name);
 
-/** A device, or what is in the way of using it. */
+/** A device, or what prevents its use. */
 struct cvl_device {
 	const char *driver; /* name of a driver, or "cc1101": a radio */
 	const char *where;  /* "usb 1-1.4", "/dev/spidev0.0" */
@@ -50,8 +50,8 @@ struct cvl_devices {
 };
 
 /**
- * Look for the devices of all drivers, and for radios. Where one kind cannot be looked for, that is
- * a device whose state says so. Only CVL_E_NOMEM fails.
+ * Find the devices of all drivers, and radios. If one kind cannot be searched for, the list has a
+ * device whose state says so. Fails only with CVL_E_NOMEM.
  */
 CVL_API int cvl_devices_find(struct cvl_devices **devices, struct cvl_error *err);
 /** NULL is allowed. */
@@ -67,49 +67,45 @@ CVL_API const char *cvl_fact_state_name(enum cvl_fact_state state);
 #define CVL_FACT_TEXT 160
 #define CVL_HOST_FACTS 24
 
-/** What of a machine lets a loop that polls lines look seldom, or not. */
+/** A property of the machine that affects how regularly a loop can poll lines. */
 struct cvl_host_fact {
 	const char *name;
 	enum cvl_fact_state state;
 	char value[CVL_FACT_TEXT];
-	const char *costs;  /* what it costs where it is not good */
+	const char *costs;  /* what it costs if it is not good */
 	const char *advice; /* what to do about it */
 };
 
 struct cvl_host {
-	unsigned cpu; /* that it is about */
+	unsigned cpu; /* the CPU examined */
 	struct cvl_host_fact fact[CVL_HOST_FACTS];
 	size_t n;
 };
 
 /**
- * Read what /proc and /sys tell about processor @cpu; -1: an isolated one, or the last that may be
- * used. @root is put in front of both: "" for this machine, whose processors' counters are then
- * compared too, which takes them a third of a second. CVL_E_ENV: nothing is told.
+ * Read /proc and /sys for processor @cpu; -1: an isolated one, or the last that may be used. @root
+ * is prefixed to both paths: "" for this machine, whose processors' counters are then compared too,
+ * which takes a third of a second. CVL_E_ENV: nothing could be read.
  */
 CVL_API int cvl_host_look(struct cvl_host *host, const char *root, int cpu, struct cvl_error *err);
 
 /* ---- the observer ---- */
 
-/** What is asked of the analyzers. Zero: not said. */
+/** Options for the analyzers. Zero: default. */
 struct cvl_device_opts {
 	uint64_t rate_hz;
 	unsigned lines; /* of each analyzer; 0: what it has */
-	/*
-	 * "1-1.4,1-1.5": where they are plugged in; NULL: all that are found. Of file and pipe: the
-	 * path
-	 */
+	/* "1-1.4,1-1.5": where they are plugged in; NULL: all found. For file and pipe: the path */
 	const char *devices;
-	/* bytes of a sample, where the driver cannot know; 0: as few as hold the lines */
+	/* bytes per sample, if the driver cannot know; 0: as few as hold the lines */
 	unsigned unit;
-	const char
-		*names; /* of the lines as the user calls them, "A,B"; NULL: as the driver does */
-	uint64_t power_hz;    /* readings of the supply current a second; 0: none */
+	const char *names;    /* line names chosen by the user, "A,B"; NULL: the driver's */
+	uint64_t power_hz;    /* readings of the supply current per second; 0: none */
 	const char *mask;     /* names of the lines to watch, "A,B"; NULL: all */
-	const char *mode;     /* of the analyzer's clock; NULL: as the driver likes */
+	const char *mode;     /* of the analyzer's clock; NULL: the driver's default */
 	const char *metadata; /* file of the TSDL that belongs to the packets */
-	const char *bells;    /* what rings when packets are there, "PATH,mq:/NAME" */
-	const char *firmware; /* Intel HEX to load in place of the built-in; NULL: that */
+	const char *bells;    /* doorbells that announce packets, "PATH,mq:/NAME" */
+	const char *firmware; /* Intel HEX to load; NULL: built-in */
 };
 
 struct cvl_capture_opts {
@@ -119,25 +115,22 @@ struct cvl_capture_opts {
 	const char *name;      /* of the observer and its clock; further analyzers: NAME-2, ... */
 	const char *radio;     /* "spidev0.0", or NULL: none */
 	const char *profile;   /* of the radio, or NULL */
-	unsigned radio_line;   /* that it is wired to, from 1; 0: 8 */
+	unsigned radio_line;   /* line it is wired to, from 1; 0: 8 */
 	int64_t period_ns;     /* of Grace's beacons, 0: 1 s */
 	int64_t duration_ns;   /* 0: until stopped */
 	int64_t start_unix_ns; /* 0: at once */
 	bool wait;             /* until the control socket says start */
 	const char *control;   /* path of the socket, or NULL */
 	const char *metrics;   /* path of a file for Prometheus' text collector, or NULL */
-	/**
-	 * Something worth knowing, in a whole sentence; @problem: it needs somebody's attention.
-	 * May be NULL.
-	 */
+	/** Called with a message; @problem: it needs attention. May be NULL. */
 	void (*tell)(void *ctx, bool problem, const char *text);
 	void *ctx;
 	struct cvl_progress progress; /* once a second, ns of capture, of its duration */
 };
 
 /**
- * Whether @opts fit each other. CVL_E_USAGE: what does not, in a text that begins with an option's
- * name.
+ * Check that @opts are consistent. CVL_E_USAGE: the text begins with the name of the offending
+ * option.
  */
 CVL_API int cvl_capture_check(const struct cvl_capture_opts *opts, struct cvl_error *err);
 
@@ -153,27 +146,28 @@ struct cvl_capture_result {
 struct cvl_capture;
 
 /**
- * Make ready for capturing, and open the control socket. What @opts points to outlives @c.
- * CVL_E_ENV if a device is missing.
+ * Prepare to capture, and open the control socket. What @opts points to must outlive @c. CVL_E_ENV
+ * if a device is missing.
  */
 CVL_API int cvl_capture_open(struct cvl_capture **c, const struct cvl_capture_opts *opts,
 			     struct cvl_error *err);
 
 /**
- * What to poll(2) for before cvl_capture_work(), at most @max; *@timeout_ms is lowered if that is
- * due earlier.
+ * Descriptors to poll(2) before cvl_capture_work(), at most @max; *@timeout_ms is lowered if work
+ * is due earlier.
  */
 CVL_API size_t cvl_capture_wait_for(struct cvl_capture *c, struct pollfd *fds, size_t max,
 				    int *timeout_ms);
 
 /**
- * Do what is due, without waiting: 1: go on; 0: it has ended; negative: an error, after which only
- * closing makes sense.
+ * Do what is due, without waiting. Returns 1 to continue, 0 at the end, or a negative code, after
+ * which @c can only be closed.
  */
 CVL_API int cvl_capture_work(struct cvl_capture *c, struct cvl_error *err);
 
 /**
- * End it: what was captured until now still arrives by cvl_capture_work(). A second time: at once.
+ * End the capture: what was captured so far still arrives by cvl_capture_work(). A second call ends
+ * it at once.
  */
 CVL_API int cvl_capture_stop(struct cvl_capture *c, struct cvl_error *err);
 
@@ -185,17 +179,16 @@ CVL_API int cvl_capture_close(struct cvl_capture *c, struct cvl_capture_result *
 			      struct cvl_error *err);
 
 /**
- * All of that: capture until the duration is over, the driver's source ends, or somebody says stop:
- * on the control socket, or by making
- * @stop_fd readable, as signalfd(2) is; a second time: at once. -1: none. @result is filled in any
- *          case.
+ * All of the above: capture until the duration is over, the driver's source ends, or stop is
+ * requested on the control socket or by @stop_fd becoming readable, such as a signalfd(2); a second
+ * request stops at once. @stop_fd -1: none. @result is filled in any case.
  */
 CVL_API int cvl_capture_run(const struct cvl_capture_opts *opts, int stop_fd,
 			    struct cvl_capture_result *result, struct cvl_error *err);
 
 /**
- * Send a line to the control socket at @path, or of the session @path that is being captured, and
- * return the answer: one line of JSON, to be freed; NULL with @err filled. What was refused is
+ * Send a line to the control socket at @path, or to that of the session @path being captured, and
+ * return the answer: one line of JSON, to be freed; NULL with @err filled. A refusal is
  * {"error":TEXT}.
  *
  *   prepare        find devices, load firmware, make the session: a start then takes ms

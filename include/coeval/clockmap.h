@@ -5,9 +5,9 @@
  *
  * A map is immutable once built, so any number of threads may read one.
  *
- * Arithmetic: between two knots, time = t0 + (tick - T0) * slope. The slope is kept as whole ns
- * and a 2^-64 fraction a tick, so the product of a 64-bit distance needs 128 bits and cannot
- * overflow; rounding is down and below 1 ns for any distance.
+ * Arithmetic: between two knots, time = t0 + (tick - T0) * slope. The slope is whole ns and a 2^-64
+ * fraction per tick, so the product of a 64-bit distance needs 128 bits and cannot overflow;
+ * rounding is down and below 1 ns for any distance.
  */
 #ifndef COEVAL_CLOCKMAP_H
 #define COEVAL_CLOCKMAP_H
@@ -26,16 +26,16 @@ struct cvl_knot {
 	int64_t bound_ns; /* half-width at this point, >= 0 */
 };
 
-/** What holds outside the knots, and for all of the map. */
+/** Rate and bounds outside the knots. */
 struct cvl_map_edge {
-	double rate_ppb;  /* rate beyond the end, against nominal. Positive: the clock runs fast */
-	double drift_ppb; /* growth of the bound with distance, ns a second */
+	double rate_ppb;     /* rate beyond the end, against nominal. Positive: the clock is fast */
+	double drift_ppb;    /* growth of the bound with distance, ns per second */
 	double wander_ppb_s; /* growth of that growth: the bound also gets wander/2 * distance^2 */
 };
 
 struct cvl_map_spec {
 	uint64_t rate_hz;             /* nominal */
-	const struct cvl_knot *knots; /* copied; ticks strictly rise, times never fall */
+	const struct cvl_knot *knots; /* copied; ticks strictly increase, times never decrease */
 	size_t n;                     /* at least 1 */
 	struct cvl_map_edge before, after;
 	enum cvl_bound_kind kind;
@@ -51,8 +51,8 @@ CVL_API int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec,
 			struct cvl_error *err);
 
 /**
- * The map of a clock that nothing ties: nominal rate from @tick at @time, bound unknown.
- * NULL when out of memory.
+ * The map of a clock without any tie: nominal rate from @tick at @time, bound unknown. NULL when
+ * out of memory.
  */
 CVL_API struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick,
 					struct cvl_time time);
@@ -61,46 +61,46 @@ CVL_API struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick,
 CVL_API void cvl_map_free(struct cvl_map *map);
 
 /**
- * Time at which the clock showed @tick.
+ * Time at which the clock read @tick.
  *
  * @tick  may lie before the first or after the last knot: the rate given for that side is
  *        carried on, and the bound grows with the distance
  * @bound where to store the half-width in ns (CVL_BOUND_UNKNOWN if nothing is known), or NULL
  *
- * Never fails; times beyond int64 are held at its ends. Monotone: a later tick never gives an
- * earlier time.
+ * Never fails; times saturate at the limits of int64. Monotone: a later tick never gives an earlier
+ * time.
  */
 CVL_API struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick,
 				     int64_t *bound);
 
-/** The same for @n ticks at once, without bounds. Ticks that rise are fastest. */
+/** The same for @n ticks at once, without bounds. Fastest for increasing ticks. */
 CVL_API void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_t n,
 			   struct cvl_time *time);
 
 /**
- * First tick whose time is not before @time: the inverse used to push a time range down to
- * packets. Held at 0 and UINT64_MAX.
+ * First tick whose time is not before @time: the inverse used to push a time range down to packets.
+ * Saturates at 0 and UINT64_MAX.
  */
 CVL_API struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time);
 
 /**
- * Rate against nominal over the segment that holds @tick, in ppb. Positive: the clock runs fast
+ * Rate relative to nominal over the segment that holds @tick, in ppb. Positive: the clock runs fast
  * (more ticks in a second of the timeline than nominal).
  */
 CVL_API double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick);
 
 /**
- * The least half-width that the map keeps to for half of the time from @from to @to or longer, ns;
- * CVL_BOUND_UNKNOWN if nothing is known. @to is not before @from.
+ * Median half-width of the map from @from to @to, in ns; CVL_BOUND_UNKNOWN if nothing is known. @to
+ * is not before @from.
  */
 CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from,
 				     struct cvl_tick to);
 
-/** What kind its bounds are of, and the nominal rate in Hz. */
+/** The kind of its bounds, and the nominal rate in Hz. */
 CVL_API enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
 CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 
-/** The knots and ends a map was made of, for storing it. The array belongs to the map. */
+/** The knots and edges of the map, for storing it. The array belongs to the map. */
 CVL_API void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
 
 CVL_END_DECLS

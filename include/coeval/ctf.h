@@ -3,10 +3,10 @@
  * Reading CTF 1.8 traces: metadata (TSDL) into types, streams into batches of records, and the
  * fields of a record on demand.
  *
- * Files are mapped, so that reading needs no memory beyond one batch a stream.
+ * Files are mapped, so reading needs no memory beyond one batch per stream.
  *
- * What cannot be decoded is told to the struct cvl_report and becomes a CVL_GAP record; reading
- * goes on at the next packet. With opts.strict it ends the stream with an error instead.
+ * What cannot be decoded is reported to the struct cvl_report and becomes a CVL_GAP record; reading
+ * continues at the next packet. With opts.strict it ends the stream with an error instead.
  *
  * A struct cvl_trace may be shared by threads once it is open; a struct cvl_stream may not.
  */
@@ -55,8 +55,8 @@ struct cvl_type {
 	bool is_signed;
 	bool big_endian;
 	bool text;                       /* an integer with an encoding: a character */
-	uint8_t base;                    /* 2, 8, 10 or 16: how its author wants it shown */
-	int clock;                       /* index of the clock it shows, or -1 */
+	uint8_t base;                    /* 2, 8, 10 or 16: preferred base for display */
+	int clock;                       /* index of the clock it is mapped to, or -1 */
 	const struct cvl_type *elem;     /* of array, sequence; container of an enum */
 	uint64_t length;                 /* of an array */
 	const char *ref;                 /* length of a sequence, tag of a variant: path in TSDL */
@@ -77,17 +77,17 @@ static inline const char *cvl_plain_name(const char *name)
 struct cvl_trace;
 
 struct cvl_clock_class {
-	const char *name; /* "" for the one that stamps without a clock are given */
+	const char *name; /* "" for the implied one */
 	const char *uuid;
 	const char *description;
 	uint64_t rate_hz;
 	int64_t offset_s;
 	uint64_t offset; /* ticks */
-	/* the metadata name none for their stamps: of 1 GHz, as nothing says otherwise */
+	/* the metadata declares no clock for its timestamps: 1 GHz is assumed */
 	bool implied;
 };
 
-/** Where in a record a field stands, outermost first. */
+/** Where a field is in a record, outermost first. */
 enum cvl_scope {
 	CVL_SCOPE_PACKET_HEADER,
 	CVL_SCOPE_PACKET_CONTEXT,
@@ -102,12 +102,12 @@ struct cvl_event_class {
 	const char *name;
 	uint64_t id;
 	const struct cvl_type *type[CVL_SCOPES]; /* NULL where it has none */
-	enum cvl_kind kind; /* CVL_EVENT, or what a trace of ours means by it */
+	enum cvl_kind kind; /* CVL_EVENT, or the record kind in a trace of ours */
 	int clock;          /* index of the clock its stream is on, -1 if none */
 };
 
 /**
- * Open the trace in directory @path, which holds a file called metadata. A metadata error is final,
+ * Open the trace in directory @path, which holds a file called metadata. A metadata error is fatal,
  * with the offset of the token.
  */
 CVL_API int cvl_trace_open(struct cvl_trace **trace, const char *path,
@@ -118,7 +118,7 @@ CVL_API void cvl_trace_close(struct cvl_trace *trace);
 CVL_API int cvl_trace_parse(struct cvl_trace **trace, const char *text, size_t n, const char *name,
 			    struct cvl_error *err);
 
-/** The directory, and the clock classes that its metadata declare; valid as long as the trace. */
+/** The directory, and the clock classes declared in its metadata; valid as long as the trace. */
 CVL_API const char *cvl_trace_path(const struct cvl_trace *trace);
 CVL_API size_t cvl_trace_clocks(const struct cvl_trace *trace);
 CVL_API const struct cvl_clock_class *cvl_trace_clock(const struct cvl_trace *trace, size_t i);
@@ -132,14 +132,14 @@ CVL_API const char *cvl_trace_env_at(const struct cvl_trace *trace, const char *
 #define CVL_LINE_NONE (-1)
 #define CVL_LINE_AMBIGUOUS (-2)
 /**
- * Number of the digital line of @trace that @name means: the one that is called so, or else the
- * only one whose name ends so behind its scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: there is
- * none; CVL_LINE_AMBIGUOUS: several end so.
+ * Number of the digital line of @trace that @name means: the one with that full name, or else the
+ * only one with that name after its scopes (PPS means libsigrok.PPS). CVL_LINE_NONE: none;
+ * CVL_LINE_AMBIGUOUS: several.
  */
 CVL_API int cvl_trace_line(const struct cvl_trace *trace, const char *name);
 /**
- * Append to the list @text the lines of @trace whose names are like @name, as far as they fit.
- * Returns how many there are.
+ * Append lines of @trace with names similar to @name to the list @text while they fit. Returns how
+ * many there are.
  */
 CVL_API size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *name, char *text,
 				    size_t size);
@@ -147,19 +147,16 @@ CVL_API size_t cvl_trace_lines_near(const struct cvl_trace *trace, const char *n
 /** Number in `env` entry @name, or 0. In a trace of ours: "lines", "channels", "resolution". */
 CVL_API uint64_t cvl_trace_env_number(const struct cvl_trace *trace, const char *name);
 
-/** Whether cvl_writer wrote it, so that its event names carry our record kinds. */
+/** Whether cvl_writer wrote it, so that its event names give our record kinds. */
 CVL_API bool cvl_trace_ours(const struct cvl_trace *trace);
 
-/**
- * What the exporter of CTF writes as `env` entry tracer_name, and the beginning of the names of its
- * own fields.
- */
+/** `env` entry tracer_name of our CTF exports, and prefix of the exporter's own fields. */
 #define CVL_EXPORT_TRACER "coeval-export"
 #define CVL_EXPORT_FIELD "coeval_"
 
 /**
- * Whether cvl_stream_visit() shows field @name of scope @scope: it is not about the packet alone,
- * nor about an export.
+ * Whether cvl_stream_visit() shows field @name of scope @scope: not those about the packet or the
+ * export itself.
  */
 CVL_API bool cvl_trace_shows(const struct cvl_trace *trace, enum cvl_scope scope, const char *name,
 			     const struct cvl_type *type);
@@ -180,20 +177,20 @@ struct cvl_stream_opts {
 	bool strict;
 	const struct cvl_report *report;
 	/*
-	 * packets wholly outside are skipped, but for that which tells the levels at the beginning;
-	 * to 0 means no limit
+	 * packets entirely outside are skipped, except the one that gives the levels at the start;
+	 * to 0: no limit
 	 */
 	struct cvl_tick from, to;
-	bool unfinished; /* its writer died: an open CVL_GAP_UNFINISHED stands at the end */
-	bool growing;    /* its writer is at work: see cvl_stream_grow() */
-	size_t batch;    /* records a batch has at most; 0: CVL_BATCH_MAX */
+	bool unfinished; /* its writer died: ends in an open CVL_GAP_UNFINISHED */
+	bool growing;    /* its writer is active: see cvl_stream_grow() */
+	size_t batch;    /* most records in a batch; 0: CVL_BATCH_MAX */
 	/*
-	 * What the stream held when it was finished, where that is known: if it holds less now, a
-	 * CVL_GAP_TRUNCATED stands at the end.
+	 * What the stream held when it was finished, if known: if it holds less now, it ends in a
+	 * CVL_GAP_TRUNCATED.
 	 */
-	uint64_t bytes;              /* 0: not known */
-	uint64_t records;            /* 0: not known */
-	struct cvl_tick first, last; /* both 0: not known */
+	uint64_t bytes;              /* 0: unknown */
+	uint64_t records;            /* 0: unknown */
+	struct cvl_tick first, last; /* both 0: unknown */
 };
 
 /** What is known of a stream so far. */
@@ -205,13 +202,13 @@ struct cvl_stream_stats {
 	uint64_t late;
 	uint64_t bytes;      /* size of the file */
 	uint64_t position;   /* bytes read */
-	struct cvl_tick end; /* up to which the packets read so far reach */
-	bool beyond;         /* it went on with packets behind the range, which were left unread */
+	struct cvl_tick end; /* end of the packets read so far */
+	bool beyond;         /* packets after the range were left unread */
 };
 
 /**
- * Open stream @i of @trace; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and what its first packet
- * does not hold to.
+ * Open stream @i of @trace; @opts may be NULL. CVL_E_IO, CVL_E_NOMEM, and errors of its first
+ * packet.
  */
 CVL_API int cvl_stream_open(struct cvl_stream **stream, const struct cvl_trace *trace, size_t i,
 			    const struct cvl_stream_opts *opts, struct cvl_error *err);
@@ -222,16 +219,14 @@ CVL_API int cvl_stream_memory(struct cvl_stream **stream, const struct cvl_trace
 CVL_API void cvl_stream_close(struct cvl_stream *stream);
 
 /**
- * The file of a stream opened as growing may have grown: go on behind the last whole packet that
- * was read, as if it had always been so large. Until then cvl_stream_next() finds no more. @opts:
- * what holds from now on, among it whether it still grows. The current batch stays.
+ * Let a stream opened as growing see new data: continue after the last complete packet read. Until
+ * then cvl_stream_next() finds no more. @opts: from now on, including whether it still grows. The
+ * current batch stays valid.
  */
 CVL_API int cvl_stream_grow(struct cvl_stream *stream, const struct cvl_stream_opts *opts,
 			    struct cvl_error *err);
 
-/**
- * Clock the stream's ticks are of (index into the trace's clocks), or -1 before the first packet.
- */
+/** Clock of the stream's ticks (index into the trace's clocks), or -1 before the first packet. */
 CVL_API int cvl_stream_clock(const struct cvl_stream *stream);
 
 /**
@@ -246,7 +241,7 @@ CVL_API void cvl_stream_stats(const struct cvl_stream *stream, struct cvl_stream
 
 /* ---- fields ---- */
 
-/** A scalar on its way to a visitor. */
+/** A scalar passed to a visitor. */
 struct cvl_value {
 	const struct cvl_type *type; /* for text arrays: the array's */
 	union {
@@ -271,23 +266,20 @@ struct cvl_visitor {
 	void (*begin)(void *ctx, const char *name, const struct cvl_type *type, uint64_t n);
 	void (*end)(void *ctx, const struct cvl_type *type);
 	/**
-	 * A scope begins, if it exists and is not empty; NULL: not wanted. Its struct
-	 * follows by begin().
+	 * A scope begins, if it exists and is not empty; may be NULL. Its struct follows by
+	 * begin().
 	 */
 	bool (*scope)(void *ctx, enum cvl_scope scope); /* false: skip this scope */
 	void *ctx;
 };
 
-/**
- * Number of the packet that the current batch is of: as long as it stays the same, so does the
- * packet's context.
- */
+/** Number of the current batch's packet: while it is the same, so is the packet's context. */
 CVL_API uint64_t cvl_stream_packet(const struct cvl_stream *stream);
 
 /**
- * Decode the fields of record @i of the stream's current batch. Scopes come in order; the event
- * header is left out, and what is only about the packet (sizes, timestamps, counters). Returns 0,
- * or a negative code if the bytes run out.
+ * Decode the fields of record @i of the stream's current batch. Scopes come in order, without the
+ * event header and fields about the packet itself (sizes, timestamps, counters). Returns 0, or a
+ * negative code if the bytes run out.
  */
 CVL_API int cvl_stream_visit(struct cvl_stream *stream, const struct cvl_batch *batch, size_t i,
 			     const struct cvl_visitor *visitor, struct cvl_error *err);

@@ -23,28 +23,28 @@ CVL_BEGIN_DECLS
 enum cvl_code {
 	CVL_OK = 0,
 	CVL_E_NO = -1,           /* the answer is no: sync impossible, a check failed */
-	CVL_E_USAGE = -2,        /* the caller asked for something that makes no sense */
-	CVL_E_TRUNCATED = -3,    /* input ends inside something */
+	CVL_E_USAGE = -2,        /* invalid request by the caller */
+	CVL_E_TRUNCATED = -3,    /* input ends early */
 	CVL_E_MAGIC = -4,        /* not the kind of file it should be */
 	CVL_E_SYNTAX = -5,       /* text that does not parse */
-	CVL_E_RANGE = -6,        /* a value or size that cannot be true */
+	CVL_E_RANGE = -6,        /* an impossible value or size */
 	CVL_E_UNKNOWN_ID = -7,   /* a reference to something never declared */
 	CVL_E_CHECKSUM = -8,     /* stored and computed checksum differ */
 	CVL_E_ORDER = -9,        /* time or sequence that goes back */
-	CVL_E_LIMIT = -10,       /* larger or deeper than we are willing to follow */
-	CVL_E_MISSING = -11,     /* a part that must be there is not */
+	CVL_E_LIMIT = -10,       /* larger or deeper than allowed */
+	CVL_E_MISSING = -11,     /* a required part is missing */
 	CVL_E_UNSUPPORTED = -12, /* valid, but not handled here */
 	CVL_E_IO = -13,          /* the system could not read or write */
 	CVL_E_NOMEM = -14,       /* out of memory */
 	CVL_E_ENV = -15,         /* a device, program or permission is missing */
 	CVL_E_MISMATCH = -16,    /* two parts that should agree do not, though both can be read */
-	/* no room to write to: of the disk, a quota, or the size that a file may have */
+	/* no room to write: disk full, quota, or file size limit */
 	CVL_E_FULL = -17,
 	CVL_E_CANCELLED = -18, /* the caller's progress function said so */
 };
 
 /**
- * What would help, for a program to put into words of its own: options of a command, buttons of a
+ * What would help, for a program to word in its own terms: options of a command, buttons of a
  * window.
  */
 enum cvl_hint {
@@ -90,15 +90,15 @@ struct cvl_error {
 	char text[CVL_ERROR_TEXT];
 };
 
-/** Receives what a reader found wrong but could live with. @ctx as given. */
+/** Receives problems that a reader could recover from. @ctx as given. */
 struct cvl_report {
 	void (*fn)(void *ctx, const struct cvl_error *problem);
 	void *ctx;
 };
 
 /**
- * Told now and then how far a long call is, in bytes or what its options say; @total 0: unknown.
- * Called by the thread that made the call. Returning false cancels it: the call ends soon with
+ * Reports the progress of a long call, in bytes or what its options say; @total 0: unknown. Called
+ * in the thread that made the call. Returning false cancels it: the call ends soon with
  * CVL_E_CANCELLED, what it opened is closed, and what was stored so far is kept.
  */
 struct cvl_progress {
@@ -106,7 +106,7 @@ struct cvl_progress {
 	void *ctx;
 };
 
-/** Tell @progress, which may be NULL; 0, or CVL_E_CANCELLED. */
+/** Call @progress, which may be NULL. Returns 0 or CVL_E_CANCELLED. */
 CVL_API int cvl_progress_tell(const struct cvl_progress *progress, uint64_t done, uint64_t total,
 			      struct cvl_error *err);
 
@@ -120,7 +120,7 @@ CVL_API int cvl_fail(struct cvl_error *err, enum cvl_code code, uint64_t offset,
 /** Add @hint to @err, which may be NULL and was just filled. Returns @rc. */
 CVL_API int cvl_hint(struct cvl_error *err, enum cvl_hint hint, int rc);
 
-/** Memory ran out: CVL_E_NOMEM. */
+/** Out of memory: CVL_E_NOMEM. */
 CVL_API int cvl_no_memory(struct cvl_error *err);
 
 /**
@@ -128,7 +128,7 @@ CVL_API int cvl_no_memory(struct cvl_error *err);
  */
 CVL_API int cvl_fail_errno(struct cvl_error *err, const char *what, const char *path);
 
-/** Pass a problem on; nothing happens when there is no one to tell. */
+/** Pass @problem to @report, which may be NULL. */
 CVL_API void cvl_tell(const struct cvl_report *report, const struct cvl_error *problem);
 
 /** Short stable name of a code, e.g. "truncated". Never NULL. */

@@ -2,8 +2,7 @@
 /**
  * Names of records, their fields by name, and records as text and JSON.
  *
- * Memory: a stream's last levels and names. One thread at a time for each formatter and each
- * stream.
+ * Memory: last levels and names of each stream. One thread at a time per formatter and stream.
  */
 #ifndef COEVAL_FIELDS_H
 #define COEVAL_FIELDS_H
@@ -19,13 +18,13 @@ CVL_BEGIN_DECLS
 /* ---- names ---- */
 
 /**
- * How many lines the trace of @stream has, at most CVL_LINES_MAX; analog channels, at most
- * CVL_CHANNELS_MAX. 0 of foreign traces.
+ * Number of lines of the trace of @stream, at most CVL_LINES_MAX; of analog channels, at most
+ * CVL_CHANNELS_MAX. 0 for foreign traces.
  */
 CVL_API size_t cvl_timeline_lines(const struct cvl_timeline *tl, size_t stream);
 CVL_API size_t cvl_timeline_channels(const struct cvl_timeline *tl, size_t stream);
 
-/** Name of a line or channel; made up in @buf ("D3", "A0") where the trace gives none. */
+/** Name of a line or channel; generated in @buf ("D3", "A0") if the trace has none. */
 CVL_API const char *cvl_timeline_line(const struct cvl_timeline *tl, size_t stream, size_t line,
 				      char buf[24]);
 CVL_API const char *cvl_timeline_channel(const struct cvl_timeline *tl, size_t stream,
@@ -49,22 +48,22 @@ static inline double cvl_sample(uint64_t bits)
 }
 
 /**
- * The field @name of event @i, without the underscore that TSDL may prefix: the outermost, if there
- * are several. False: there is none. Its text belongs to the stream's batch.
+ * The field @name of event @i, without the underscore that TSDL may prefix; the outermost of
+ * several. False: none. Its text belongs to the stream's batch.
  */
 CVL_API bool cvl_field(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i,
 		       const char *name, struct cvl_value *value);
 
 /**
  * A value as text in babeltrace2's style, and as JSON: an enumeration is
- * {"value":1,"labels":["A"]}, what JSON cannot hold null.
+ * {"value":1,"labels":["A"]}, a value that JSON cannot hold is null.
  */
 CVL_API void cvl_value_text(struct cvl_out *o, const struct cvl_value *value);
 CVL_API void cvl_value_json(struct cvl_out *o, const struct cvl_value *value);
 
 /**
- * The fields of event @i: `{ cpu_id = 0 }, { a = 1, b = "x" }`, a group each scope.
- * CVL_E_TRUNCATED: the packet ends within it.
+ * The fields of event @i: `{ cpu_id = 0 }, { a = 1, b = "x" }`, one group per scope.
+ * CVL_E_TRUNCATED: the packet ends inside it.
  */
 CVL_API int cvl_fields_text(struct cvl_out *o, struct cvl_stream *stream,
 			    const struct cvl_batch *batch, size_t i, struct cvl_error *err);
@@ -92,8 +91,8 @@ CVL_API int cvl_formatter_continue(struct cvl_formatter *f, struct cvl_timeline 
 CVL_API void cvl_formatter_close(struct cvl_formatter *f);
 
 /**
- * Make record @i the current one: call it for every record in order, shown or not. False if it says
- * nothing new: packets restate levels for readers that begin there. The slice must live as long as
+ * Make record @i the current one: call it for every record in order, shown or not. False if it is
+ * nothing new: packets restate levels for readers that start there. The slice must live as long as
  * the record is current.
  */
 CVL_API bool cvl_formatter_next(struct cvl_formatter *f, const struct cvl_slice *slice, size_t i);

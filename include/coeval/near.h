@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** "Did you mean ...?": the known names that are most like an unknown one. */
+/** "Did you mean ...?": the known names closest to an unknown one. */
 #ifndef COEVAL_NEAR_H
 #define COEVAL_NEAR_H
 
@@ -26,7 +26,7 @@ struct cvl_near {
 CVL_API void cvl_near_add(struct cvl_near *near, const char *name);
 
 /**
- * End of a message that begins "unknown line 'TXX'": " (did you mean TX?)", "; there is RX, PPS",
+ * Suffix for a message such as "unknown line 'TXX'": " (did you mean TX?)", "; there is RX, PPS",
  * or "". Returns @text.
  */
 CVL_API const char *cvl_near_text(const struct cvl_near *near, char text[CVL_NEAR_TEXT]);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a format, a driver or an estimator can be told, for help texts.
+ * Options of a format, driver or estimator, for help texts.
  *
- * Each member of a table names the options that it heeds, by the names that the options have
- * everywhere (those of its options' struct, with dashes between words), and what they mean to it.
+ * Each member of a table lists the options it supports, by their common names (the members of its
+ * options' struct, with dashes between words), and what they mean for it.
  */
 #ifndef COEVAL_OPTION_H
 #define COEVAL_OPTION_H
@@ -12,7 +12,7 @@
 
 CVL_BEGIN_DECLS
 
-/** Ends a list of options if its name is NULL. */
+/** One option; a NULL name ends the list. */
 struct cvl_option {
 	const char *name; /* "clock-rate" */
 	const char *arg;  /* word for its argument: "HZ"; NULL: it takes none */

@@ -17,9 +17,8 @@
  *   GAP      known loss                 enum cvl_gap     how many, or unknown last lost tick
  *   SLIP     the count may be off       0                half-width, ticks    last sure tick
  *
- * From a SLIP on, ticks may be off by its half-width against those up to its last sure tick: a
- * clock was restarted, or stopped for a time not known exactly. Ticks on the same side remain
- * consistent.
+ * From a SLIP on, ticks may be off by its half-width relative to those up to its last sure tick: a
+ * clock was restarted, or stopped for an uncertain time. Ticks on the same side remain consistent.
  *
  * "payload position" is private to the reader that made the batch; cvl_stream_visit() decodes it.
  */
@@ -47,7 +46,7 @@ enum cvl_kind {
 
 /** Flags of a record. */
 enum {
-	CVL_LATE = 1,  /* its tick is before an earlier record's of the same stream */
+	CVL_LATE = 1,  /* its tick is before that of an earlier record of the stream */
 	CVL_STATE = 2, /* an EDGE that restates the levels (start of a packet): no line changed */
 };
 
@@ -94,7 +93,7 @@ struct cvl_batch {
 };
 
 /**
- * What is known of a stream's lines, from record to record. All zero: nothing. Set `known` to 0
+ * Known levels of a stream's lines, updated per record. All zero: none known. Set `known` to 0
  * after a gap.
  */
 struct cvl_levels {

@@ -24,13 +24,13 @@ struct cvl_time {
 
 #define CVL_TIME_MIN ((struct cvl_time){ INT64_MIN })
 #define CVL_TIME_MAX ((struct cvl_time){ INT64_MAX })
-/** Half-width that says "nothing is known". */
+/** Half-width that means "unknown". */
 #define CVL_BOUND_UNKNOWN INT64_MAX
 
 /** What a bound promises. */
 enum cvl_bound_kind {
-	CVL_BOUND_NONE,  /* no tie to the timeline: nominal rate only, half-width unknown */
-	CVL_BOUND_GUESS, /* what was stated contradicts what was observed: nothing is promised */
+	CVL_BOUND_NONE,        /* not tied to the timeline: nominal rate only, half-width unknown */
+	CVL_BOUND_GUESS,       /* statements contradict observations: nothing is promised */
 	CVL_BOUND_STATISTICAL, /* covers the truth 99.9 % of the time, model permitting */
 	CVL_BOUND_PROVEN,      /* follows from stated limits (drift, resolution, causality) */
 };
@@ -47,16 +47,16 @@ CVL_API size_t cvl_time_text(char out[CVL_TIME_TEXT], struct cvl_time t);
 CVL_API size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns);
 
 /**
- * Read "1.2", "-3", "250ms", "10us", "5 ns", "2m", "1h"; bare numbers are seconds.
- * Exact decimal arithmetic; digits below 1 ns are cut. Returns 0, or -1 if @text is no duration
- * or does not fit.
+ * Read "1.2", "-3", "250ms", "10us", "5 ns", "2m", "1h"; bare numbers are seconds. Exact decimal
+ * arithmetic; digits below 1 ns are cut. Returns 0, or -1 if @text is not a duration or does not
+ * fit.
  */
 CVL_API int cvl_duration_parse(const char *text, int64_t *ns);
 
-/** Read "8M", "8 MHz", "32768", "1.5k" as hertz. Returns 0, or -1 if it is no rate above 0. */
+/** Read "8M", "8 MHz", "32768", "1.5k" as hertz. Returns 0, or -1 if it is not a rate above 0. */
 CVL_API int cvl_rate_parse(const char *text, uint64_t *hz);
 
-/** a + b, held at the ends of int64 instead of wrapping. */
+/** a + b, saturating at the limits of int64. */
 static inline int64_t cvl_add_sat(int64_t a, int64_t b)
 {
 	int64_t r;

@@ -13,7 +13,7 @@ typedef i128 fine_time;
 
 #define FRAC_BITS 32
 
-/* A line through (tick, time); slope in ns a tick, whole part and 2^-64 fraction. */
+/* A line through (tick, time); slope in ns per tick, whole part and 2^-64 fraction. */
 struct segment {
 	uint64_t tick;
 	fine_time time;
@@ -22,7 +22,7 @@ struct segment {
 };
 
 struct cvl_map {
-	struct cvl_map_spec spec; /* knots point behind the segments */
+	struct cvl_map_spec spec; /* knots are stored after the segments */
 	/* [0] before the first knot, [i] from knot i-1 to knot i, [n] from the last knot on */
 	struct segment seg[];
 };
@@ -44,7 +44,7 @@ static struct cvl_time coarse(fine_time t)
 
 /*
  * distance * slope in 2^-32 ns: each partial product has at most 128 bits, and the whole part is
- * cut off where no int64 time could hold it anyway.
+ * truncated where no int64 time could hold it anyway.
  */
 static u128 advance(const struct segment *s, uint64_t distance)
 {
@@ -107,7 +107,8 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map without %s",
 				n ? "a rate" : "knots");
 	if (!(fabs(spec->before.rate_ppb) < 5e8) || !(fabs(spec->after.rate_ppb) < 5e8))
-		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map with an absurd rate");
+		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
+				"clock map with an impossible rate");
 	if (!bound_grows(&spec->before) || !bound_grows(&spec->after))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
 				"clock map with a bound that shrinks outside");
@@ -117,7 +118,7 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 		if (k->bound_ns < 0)
 			return cvl_fail(err, CVL_E_RANGE, i, "knot %zu has a negative bound", i);
 		if (i && (k->tick.count <= k[-1].tick.count || fine(k) < fine(k - 1)))
-			return cvl_fail(err, CVL_E_ORDER, i, "knot %zu goes back", i);
+			return cvl_fail(err, CVL_E_ORDER, i, "knot %zu is out of order", i);
 	}
 	map = malloc(sizeof(*map) + (n + 1) * sizeof(struct segment) + n * sizeof(*knots));
 	if (!map)
@@ -215,12 +216,12 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 	return coarse(segment_time(&map->seg[seg], tick.count));
 }
 
-/* ---- the middle one of all bounds ---- */
+/* ---- the median bound ---- */
 
-/* Outside the knots the bound bends: so many straight pieces stand for it. */
+/* Outside the knots the bound is a curve, approximated by this many straight pieces. */
 #define BENDS 64
 
-/* Of a stretch of @ticks whose bound goes straight from @a to @b, how many keep to @limit. */
+/* How many of @ticks, over which the bound changes linearly from @a to @b, are within @limit. */
 static double ticks_within(uint64_t ticks, int64_t a, int64_t b, int64_t limit)
 {
 	int64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -232,7 +233,7 @@ static double ticks_within(uint64_t ticks, int64_t a, int64_t b, int64_t limit)
 	return (double)ticks * ((double)limit - (double)low) / ((double)high - (double)low);
 }
 
-/* The same between @from and @to, where no knot lies. */
+/* The same between @from and @to, with no knot in between. */
 static double outside_within(const struct cvl_map *map, uint64_t from, uint64_t to, int64_t limit)
 {
 	const uint64_t step = (to - from) / BENDS + 1;
@@ -284,8 +285,8 @@ int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, st
 }
 
 /*
- * Where neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same as
- * segment_time().
+ * While neither the distance nor its whole ns reach 2^61, 64-bit arithmetic gives the same result
+ * as segment_time().
  */
 static size_t times_near(const struct segment *s, const struct cvl_tick *tick, size_t n,
 			 uint64_t last, struct cvl_time *time)

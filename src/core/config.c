@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of configuration: one document, as a tree whose parts know where they are. */
+/* Configuration text: one document, as a tree whose nodes know their position. */
 #include "core/config_internal.h"
 
 #include <stdarg.h>
@@ -26,7 +26,7 @@ void *config_alloc(struct config_memory **memory, size_t n)
 	struct config_memory *m = *memory;
 	void *p;
 
-	n = (n + unit) / unit * unit; /* never nothing */
+	n = (n + unit) / unit * unit; /* never zero */
 	if (!m || m->size - m->used < n) {
 		size_t size = n > CHUNK ? n : CHUNK;
 
@@ -51,7 +51,7 @@ void config_free(struct config_memory **memory)
 	}
 }
 
-/* ---- complaints ---- */
+/* ---- errors ---- */
 
 static struct config_mark find_line(const struct config *c, size_t at)
 {
@@ -96,7 +96,7 @@ int config_no_memory(const struct config *c)
 	return cvl_no_memory(c->err);
 }
 
-/* A value is remembered after the mapping it is in, and a mapping after the one around it. */
+/* A value is recorded after its mapping, and a mapping after the enclosing one. */
 static const struct config_node *node_of_field(const struct config *c, const void *field)
 {
 	const char *at = field;
@@ -173,12 +173,12 @@ struct builder {
 	struct config *c;
 	yaml_parser_t parser;
 	size_t begin;    /* text begins after a byte order mark */
-	size_t at, mark; /* a byte, and its number in characters, to go on counting from */
+	size_t at, mark; /* a byte and its index in characters, to continue counting from */
 	struct anchor anchor[CONFIG_ANCHORS_MAX];
 	size_t n_anchors;
 };
 
-/* libyaml counts characters. Marks mostly grow. */
+/* libyaml counts characters. Marks mostly increase. */
 static size_t byte_of(struct builder *b, size_t mark)
 {
 	const struct config *c = b->c;
@@ -237,7 +237,7 @@ static int add_anchor(struct builder *b, const yaml_char_t *name, const struct c
 	return a->name ? 0 : cvl_no_memory(b->c->err);
 }
 
-/* What an alias stands for lives in another list, too: its head is copied. */
+/* The target of an alias stays in its own list, too: copy its head. */
 static int find_alias(struct builder *b, const char *name, struct config_node *node)
 {
 	for (size_t i = b->n_anchors; i-- > 0;)
@@ -255,7 +255,7 @@ static int find_alias(struct builder *b, const char *name, struct config_node *n
 static int build(struct builder *b, const yaml_event_t *e, unsigned depth,
 		 struct config_node **out);
 
-/* The anchor counts from the end on: nothing holds itself. */
+/* An anchor is valid only after its node ends, so nothing can contain itself. */
 static int build_children(struct builder *b, struct config_node *node, unsigned depth)
 {
 	const bool map = node->kind == NODE_MAP;
@@ -338,9 +338,8 @@ static int build_documents(struct builder *b)
 			break;
 		end = e.type == YAML_STREAM_END_EVENT;
 		if (e.type == YAML_DOCUMENT_START_EVENT && ++documents > 1)
-			rc = config_bad(
-				b->c, CVL_E_SYNTAX, byte_of(b, e.start_mark.index),
-				"more than one document; a file is one, and several of a kind are a list");
+			rc = config_bad(b->c, CVL_E_SYNTAX, byte_of(b, e.start_mark.index),
+					"more than one document; use a list for several of a kind");
 		else if (e.type != YAML_STREAM_START_EVENT && e.type != YAML_DOCUMENT_START_EVENT &&
 			 e.type != YAML_DOCUMENT_END_EVENT && !end)
 			rc = build(b, &e, 0, &b->c->root);
@@ -358,7 +357,7 @@ static int build_tree(struct config *c)
 		b.at = b.begin = 3;
 	if (!yaml_parser_initialize(&b.parser))
 		return cvl_no_memory(c->err);
-	/* UTF-16 has other offsets, and is not in use */
+	/* UTF-16 has other offsets, and is not used */
 	yaml_parser_set_encoding(&b.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&b.parser, (const unsigned char *)c->text + b.begin,
 				     c->len - b.begin);

@@ -7,7 +7,7 @@
 
 enum config_node_kind { NODE_SCALAR, NODE_LIST, NODE_MAP };
 
-/** A part of a document. In a mapping keys and values take turns. */
+/** A part of a document. In a mapping keys and values alternate. */
 struct config_node {
 	enum config_node_kind kind;
 	bool plain;       /* a scalar without quotes */
@@ -30,7 +30,7 @@ struct config {
 	const char *text;
 	size_t len;
 	struct config_memory *scratch; /* the nodes */
-	struct config_node *root;      /* NULL: there is nothing */
+	struct config_node *root;      /* NULL: empty */
 	size_t n_nodes;
 	struct config_place *place;
 	size_t n_places, room;

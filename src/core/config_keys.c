@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Structs filled from a document by tables of keys. */
+/* Fills structs from a document by tables of keys. */
 #include "core/config_internal.h"
 
 #include <assert.h>
@@ -13,7 +13,7 @@
 
 #include "core/text.h"
 
-/* ---- what is allowed, in words ---- */
+/* ---- descriptions of what is allowed ---- */
 
 /* In the largest unit that makes it a whole number. */
 static void time_text(char text[32], double ns)
@@ -59,7 +59,7 @@ static void text_says(const struct config_key *key, char text[CONFIG_SAYS])
 		snprintf(text, CONFIG_SAYS, "text%s", key->min > 0 ? " that is not empty" : "");
 }
 
-/* What one value must be. */
+/* Describe what one value must be. */
 static void value_says(const struct config_key *key, char text[CONFIG_SAYS])
 {
 	const char *zero = key->or_zero ? "0 or " : "";
@@ -158,7 +158,7 @@ static bool text_is(const struct config_key *key, const char *s)
 	       (!key->is || key->is(s));
 }
 
-/* Whether a value that a field can hold is one that it may have. */
+/* Whether the value of a field is within its limits. */
 static bool value_is(const struct config_key *key, const void *field)
 {
 	size_t words = 0;
@@ -232,7 +232,7 @@ static bool take_chars(const char *s, size_t longest, char *out)
 	return true;
 }
 
-/* A number, or one of the words that YAML and JSON have for something else than text. */
+/* Whether @s is a number, or a word that is not text in YAML or JSON. */
 static bool is_no_string(const char *s)
 {
 	double number;

@@ -23,11 +23,12 @@ uint32_t cvl_crc32c_plain(uint32_t crc, const void *bytes, size_t n)
 #include <wmmintrin.h>
 
 /*
- * The instruction takes three cycles, and one can begin in each: so three lanes side by side. What
- * @crc becomes over as many zero bytes is its product with x^(8 n - 33) modulo the polynomial
- * (reflected), reduced by the instruction itself; 33 are what that and the reflected product add.
+ * The instruction has a latency of three cycles and a throughput of one per cycle: so use three
+ * lanes. @crc after n zero bytes is its product with x^(8 n - 33) modulo the polynomial
+ * (reflected), reduced by the instruction itself; the 33 make up for that and the reflected
+ * product.
  */
-#define LANE 336 /* bytes: twelve lanes and a little are a block of 4096 */
+#define LANE 336 /* bytes: twelve lanes and a bit make a block of 4096 */
 #define X_LANE 0xa60ce07bu
 #define X_TWO_LANES 0xcec3662eu
 

@@ -9,7 +9,7 @@
 /** Continue @crc (0 to begin) over @n bytes. */
 uint32_t cvl_crc32c(uint32_t crc, const void *bytes, size_t n);
 
-/** The same bit by bit: what the hardware's way is tested against. */
+/** The same bit by bit, for testing the hardware version. */
 uint32_t cvl_crc32c_plain(uint32_t crc, const void *bytes, size_t n);
 
 #endif

@@ -65,8 +65,10 @@ int cvl_sync_dir(const char *path, struct cvl_error *err)
 	int fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), rc = 0;
 
 	if (fd < 0)
-		return errno == EACCES ? 0 : cvl_fail_errno(err, "open", path); /* made, not read */
-	/* file systems that cannot (EINVAL) keep names in their own way */
+		return errno == EACCES ?
+			       0 :
+			       cvl_fail_errno(err, "open", path); /* write-only directory */
+	/* some file systems cannot sync directories (EINVAL) */
 	if (fsync(fd) && errno != EINVAL)
 		rc = cvl_fail_errno(err, "sync", path);
 	close(fd);

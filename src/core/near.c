@@ -54,7 +54,7 @@ void cvl_near_add(struct cvl_near *near, const char *name)
 
 const char *cvl_near_text(const struct cvl_near *near, char text[CVL_NEAR_TEXT])
 {
-	/* a slip of the keyboard, not another word */
+	/* a typo, not another word */
 	size_t limit = 1 + strlen(near->name) / 4, n = 0, close = 0;
 
 	text[0] = '\0';

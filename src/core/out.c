@@ -61,7 +61,7 @@ static void write_all(struct cvl_out *o, const char *p, size_t n)
 
 /* ---- text for people ---- */
 
-/* Letters of C's escapes of the first characters; '.': it has none. */
+/* Letters of the C escapes of the first characters; '.': none. */
 static const char escapes[] = "0......abtnvfr.............e....";
 
 static bool is_control(const char *s)
@@ -71,7 +71,7 @@ static bool is_control(const char *s)
 	return *c < ' ' || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0);
 }
 
-/* How many bytes the character at @s has that may stand as it is; 0: it may not. */
+/* Length of the character at @s if it needs no escape, else 0. */
 static size_t plain_length(const char *s, size_t n, bool in_name)
 {
 	size_t len = utf8_length(s, n);
@@ -94,7 +94,7 @@ static char *escape(char *w, unsigned char c)
 	return w;
 }
 
-/* Returns where it ends; @to has four times the room. */
+/* Escape @n bytes into @to, which has four times the room. Returns the end. */
 static char *make_plain(char *to, const char *s, size_t n, bool in_name)
 {
 	for (size_t i = 0; i < n;) {
@@ -114,7 +114,7 @@ void cvl_text_name(char *to, const char *s)
 	*make_plain(to, s, strlen(s), true) = '\0';
 }
 
-/* Top bits of the bytes of @x that are 0. */
+/* The top bit of each byte of @x that is 0. */
 static inline uint64_t zeros8(uint64_t x)
 {
 	const uint64_t low = 0x7f7f7f7f7f7f7f7fu;
@@ -122,7 +122,7 @@ static inline uint64_t zeros8(uint64_t x)
 	return ~(((x & low) + low) | x | low);
 }
 
-/* Whether all is ASCII that may stand as it is: almost always. */
+/* Whether all is ASCII that needs no escape: the usual case. */
 static bool is_plain(const char *s, size_t n)
 {
 	const uint64_t ones = 0x0101010101010101u, tops = ones << 7;
@@ -156,7 +156,7 @@ void cvl_out_name(struct cvl_out *o, const char *s)
 	}
 }
 
-/* Bytes at the end of @s that may be the begin of a character. */
+/* Bytes at the end of @s that may be an incomplete character. */
 static size_t cut_off(const char *s, size_t n)
 {
 	for (size_t k = 1; k <= 3 && k <= n; k++) {
@@ -262,9 +262,9 @@ static inline unsigned count_digits(uint64_t v)
 }
 
 /*
- * Eight decimal digits of @v, which is below 10^8, one a byte, the first in the lowest: halves,
- * quarters and digits are split off in all lanes of the word at once. The factors are 1/100 and
- * 1/10, right for up to 9999 and 99.
+ * Eight decimal digits of @v, which is below 10^8, one per byte, the first in the lowest: halves,
+ * quarters and digits are split in all lanes of the word at once. The factors are 1/100 and 1/10,
+ * exact enough for up to 9999 and 99.
  */
 static inline uint64_t eight_digits(uint64_t v)
 {
@@ -288,8 +288,8 @@ static const char pairs[] =
 	"8081828384858687888990919293949596979899";
 
 /*
- * More than eight digits. Apart from the short ones, which are many more and then need no registers
- * saved.
+ * More than eight digits. Separate from the far more frequent short ones, which then need no
+ * registers saved.
  */
 static __attribute__((noinline)) char *text_long(char *w, uint64_t v)
 {
@@ -341,7 +341,7 @@ static inline uint64_t eight_hex(uint32_t v)
 	return (x >> 4 | x << 8) & 0x0f0f0f0f0f0f0f0fu;
 }
 
-/* As store_digits(); those from ten on are seven characters further. */
+/* As store_digits(); digits from ten on are seven characters further. */
 static inline void store_hex(char *w, uint64_t digits)
 {
 	store_digits(w, digits + ((digits + 0x0606060606060606u) >> 4 & 0x0101010101010101u) * 7);

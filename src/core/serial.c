@@ -28,7 +28,7 @@ int serial_why(const char *path, struct cvl_error *err)
 	case ENODEV:
 		return cvl_fail(
 			err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: no such port; plug it in, and see /dev/serial/by-id or /dev/usbtmc*",
+			"%s: no such port; plug it in, or see /dev/serial/by-id and /dev/usbtmc*",
 			path);
 	case EACCES:
 	case EPERM:
@@ -38,7 +38,7 @@ int serial_why(const char *path, struct cvl_error *err)
 			path);
 	case EBUSY:
 		return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				"%s: another program has it open; close that", path);
+				"%s: in use by another program; close that", path);
 	default: return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: %s", path, strerror(errno));
 	}
 }
@@ -53,7 +53,7 @@ int serial_open(int *fd, const char *path, unsigned baud, struct cvl_error *err)
 			speed = speeds[i].speed;
 	if (!speed)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: serial ports have no rate of %u baud; usual is 115200", path,
+				"%s: %u baud is not a rate of serial ports; 115200 is usual", path,
 				baud);
 	*fd = open(path, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
 	if (*fd < 0)
@@ -82,8 +82,7 @@ int serial_connect(int *fd, const char *path, struct cvl_error *err)
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 
 	if (strlen(path) >= sizeof(a.sun_path))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: too long a path of a socket",
-				path);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: socket path too long", path);
 	memcpy(a.sun_path, path, strlen(path));
 	*fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (*fd >= 0 && !connect(*fd, (struct sockaddr *)&a, sizeof(a)))

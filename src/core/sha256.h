@@ -7,12 +7,12 @@
 
 #include <nettle/sha2.h>
 
-#define CVL_SHA256_TEXT 65 /* digits, and the NUL */
+#define CVL_SHA256_TEXT 65 /* digits and NUL */
 
-/** Of what @sha was given; it begins anew. */
+/** Digest of what was added to @sha, which is reset. */
 void cvl_sha256_digits(struct sha256_ctx *sha, char hex[CVL_SHA256_TEXT]);
 
-/** Of @n bytes. */
+/** Digest of @n bytes. */
 void cvl_sha256(const void *bytes, size_t n, char hex[CVL_SHA256_TEXT]);
 
 #endif

@@ -8,7 +8,7 @@
 
 typedef unsigned __int128 u128;
 
-/* A decimal number as its text has it: digits, of which the first @whole stand before the point. */
+/* A decimal number as text: digits, of which the first @whole are before the point. */
 struct decimal {
 	const char *text;
 	size_t point; /* digits before the point, as written */
@@ -33,7 +33,7 @@ static unsigned digit(const struct decimal *d, int64_t i)
 
 static bool parse_decimal(const char *s, struct decimal *d)
 {
-	/* far outside what any clock can count, and far from overflowing */
+	/* far beyond any clock's range, and far from overflow */
 	const int64_t huge = (int64_t)1 << 40;
 	int64_t exp = 0;
 	bool exp_negative;
@@ -72,17 +72,17 @@ static bool parse_decimal(const char *s, struct decimal *d)
 }
 
 /*
- * Ticks in the fraction 0.d1 d2 ... dn of a second, cut to a whole tick: by Horner's rule from
- * the last digit, (d1 + (d2 + ...) / 10) * rate / 10. Cutting after each division gives the same
- * as cutting once at the end, since only whole numbers are added in between. The fraction that is
- * cut off at the end is a half or more exactly when the last remainder is 5 or more.
+ * Ticks in the fraction 0.d1 d2 ... dn of a second, cut to a whole tick: by Horner's rule from the
+ * last digit, (d1 + (d2 + ...) / 10) * rate / 10. Truncating each division gives the same as
+ * cutting once at the end, since only whole numbers are added in between. The fraction that is cut
+ * off at the end is a half or more exactly when the last remainder is 5 or more.
  */
 static uint64_t fraction_ticks(const struct decimal *d, uint64_t rate_hz, bool *half)
 {
 	u128 x = 0;
 	unsigned rest = 0;
 
-	/* 20 zeros behind the point leave less than half a tick of any 64-bit rate */
+	/* 20 zeros after the point leave less than half a tick of any 64-bit rate */
 	if (d->whole >= -20)
 		for (int64_t i = (int64_t)d->digits - 1; i >= d->whole; i--) {
 			x += (u128)digit(d, i) * rate_hz;
@@ -135,7 +135,7 @@ static bool is_blank(char c)
 }
 
 /*
- * Unquote in place the cell that starts behind the quote; returns the comma or NUL behind it, or
+ * Unquote in place the cell that starts after the quote; returns the comma or NUL after it, or
  * NULL.
  */
 static char *unquote(char *p)
@@ -207,8 +207,8 @@ int cvl_text_rename(const char *list, char **names, size_t n)
 }
 
 /*
- * A glob of @n characters. Only the last '*' is ever gone back to, so that it takes no more than
- * both lengths multiplied.
+ * Match a glob of @n characters. Backtracks only to the last '*', so the time is at most the
+ * product of both lengths.
  */
 static bool matches(const char *glob, size_t n, const char *s)
 {
@@ -263,7 +263,7 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 	cvl_tell(opts->report, &e);
 }
 
-/* Line before @i that is called as it is; @i: none is. */
+/* An earlier line with the name of line @i, or @i if none. */
 static size_t same_name(char *const *names, size_t i)
 {
 	size_t k = 0;
@@ -273,7 +273,7 @@ static size_t same_name(char *const *names, size_t i)
 	return k;
 }
 
-/* A name that no other line has. */
+/* Give line @i a unique name. */
 static int make_unique(char **names, size_t n, size_t i)
 {
 	char *old = names[i];
@@ -312,8 +312,7 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 	rc = cvl_text_rename(list, names, n);
 	if (rc == CVL_E_USAGE)
 		return cvl_hint(err, CVL_HINT_LINE_NAMES,
-				cvl_fail(err, rc, CVL_NO_OFFSET,
-					 "more names than there are lines (%zu)", n));
+				cvl_fail(err, rc, CVL_NO_OFFSET, "more names than lines (%zu)", n));
 	for (const char *p = list; p && *p; p++)
 		listed += *p == ',';
 	for (size_t i = 0; i < n && !rc; i++) {
@@ -322,7 +321,7 @@ int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *e
 		if (i < listed)
 			return cvl_hint(err, CVL_HINT_LINE_NAMES,
 					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						 "two lines are called %.60s", names[i]));
+						 "duplicate line name %.60s", names[i]));
 		rc = make_unique(names, n, i);
 	}
 	if (rc)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * What text formats share: exact times, cells of a CSV line, and problems that are counted.
- */
+/** Shared by text formats: exact times, cells of a CSV line, and counted problems. */
 #ifndef TEXT_H
 #define TEXT_H
 
@@ -11,7 +9,7 @@
 
 #include <coeval/format.h>
 
-/** A signed count of ticks: times before zero are legal text, though no clock shows them. */
+/** A signed count of ticks: times before zero are valid text, although no clock shows them. */
 struct cvl_text_ticks {
 	uint64_t count;
 	bool negative; /* never with a count of 0 */
@@ -27,33 +25,33 @@ struct cvl_text_ticks {
 int cvl_text_ticks(const char *s, int exp10, uint64_t rate_hz, struct cvl_text_ticks *out);
 
 /**
- * Read a finite decimal number. Returns 0 or CVL_E_SYNTAX. Needs the process to keep the "C"
- * numeric locale, which it has unless it asks for another.
+ * Read a finite decimal number. Returns 0 or CVL_E_SYNTAX. Needs the "C" numeric locale, which is
+ * the default.
  */
 int cvl_text_real(const char *s, double *out);
 
 /**
- * Cut @line at its commas, in place: cells lose the blanks around them and their quotes, a doubled
- * quote in a quoted cell becomes one. Up to @max cells are stored.
+ * Split @line at its commas, in place: surrounding blanks and quotes of cells are removed, a
+ * doubled quote in a quoted cell becomes one. Up to @max cells are stored.
  *
  * Returns how many cells there are (may be more than @max), or 0 if the quotes do not match.
  */
 size_t cvl_text_split(char *line, char **cells, size_t max);
 
 /**
- * Replace the names of @n lines by those of @list ("a,b,c", may be shorter than @n; NULL: keep
+ * Replace the names of @n lines with those of @list ("a,b,c", may be shorter than @n; NULL: keep
  * all). @names[i] are allocated with malloc. Returns 0, CVL_E_USAGE (more names than lines),
  * CVL_E_NOMEM.
  */
 int cvl_text_rename(const char *list, char **names, size_t n);
 
 /**
- * Whether @name, or what stands behind its last '.', is one of the globs of @list ("a*,b"). In them
- * '*' is any characters and '?' one; nothing else is special, so that "bus[3]" is what it says.
+ * Whether @name, or its part after the last '.', matches a glob of @list ("a*,b"). '*' matches any
+ * characters and '?' one; nothing else is special, so "bus[3]" is literal.
  */
 bool cvl_text_chosen(const char *list, const char *name);
 
-/** Something wrong that can be lived with: how often, and where it was first. */
+/** A recoverable problem: how often it occurred, and where first. */
 struct cvl_tally {
 	uint64_t n;
 	uint64_t offset;
@@ -70,9 +68,9 @@ void cvl_tally_tell(const struct cvl_tally *t, const struct cvl_import_opts *opt
 		    enum cvl_code code, const char *name, const char *what);
 
 /**
- * Complete the names of @n lines: @list ("a,b,c") goes before what is there, D0, D1, ... fill the
- * rest. What a file calls alike gets "-2", "-3", ... appended; two of @list are CVL_E_USAGE. Free
- * them with cvl_names_free(), whatever is returned.
+ * Complete the names of @n lines: @list ("a,b,c") overrides existing names, D0, D1, ... fill the
+ * rest. Duplicates in a file get "-2", "-3", ... appended; duplicates in @list are CVL_E_USAGE.
+ * Free with cvl_names_free() in any case.
  */
 int cvl_names_fill(char **names, size_t n, const char *list, struct cvl_error *err);
 void cvl_names_free(char **names, size_t n);

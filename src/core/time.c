@@ -68,7 +68,7 @@ size_t cvl_bound_text(char out[CVL_TIME_TEXT], int64_t bound_ns)
 }
 
 /*
- * Digits with an optional point, times 10^@exp, cut below 1. Returns the first byte not read, or
+ * Digits with an optional point, times 10^@exp, truncated. Returns the first byte not read, or
  * NULL.
  */
 static const char *parse_decimal(const char *s, int exp, uint64_t *out)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Telling UTF-8 from other bytes. */
+/** UTF-8 validation. */
 #ifndef CORE_UTF8_H
 #define CORE_UTF8_H
 

@@ -10,7 +10,7 @@
 void cvl_uuid_random(uint8_t uuid[16])
 {
 	if (getrandom(uuid, 16, 0) !=
-	    16) { /* only on kernels without it: time and process still differ */
+	    16) { /* kernels without it: time and process id still differ */
 		struct timespec now;
 		uint64_t x;
 

@@ -10,7 +10,7 @@
 
 void cvl_uuid_random(uint8_t uuid[16]);
 void cvl_uuid_text(const uint8_t uuid[16], char out[CVL_UUID_TEXT]);
-/** The UUID that @text is, with hyphens anywhere. */
+/** Parse the UUID @text, with hyphens anywhere. */
 bool cvl_uuid_parse(const char *text, uint8_t uuid[16]);
 
 #endif

@@ -4,16 +4,18 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Pulses by which a rate can be told. */
+/* Pulses needed to determine a rate. */
 #define ENOUGH 8
-/* One pulse in so many may be a glitch, shorter than any bit. */
+/* One pulse in this many may be a glitch, shorter than any bit. */
 #define GLITCHES 64
-/* How far a pulse may be from a multiple: share of a unit, beside a tick's rounding. */
+/*
+ * How far a pulse may be from a multiple, as a fraction of a unit, besides the rounding of a tick.
+ */
 #define SPREAD 0.15
 #define ROUNDING 0.75
 /*
- * Share of the pulses that must be multiples. High ones of a serial line may hold a pause of any
- * length.
+ * Fraction of the pulses that must be multiples. High pulses of a serial line may include a pause
+ * of any length.
  */
 #define MULTIPLES 0.66
 
@@ -35,7 +37,7 @@ static int by_length(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Mean of the shortest pulses: those up to half as long again as the shortest that is no glitch. */
+/* Mean of the shortest pulses: those up to 1.5 times the shortest that is not a glitch. */
 static double shortest(const double *sorted, unsigned n)
 {
 	double least = sorted[n / GLITCHES], sum = 0;
@@ -48,7 +50,7 @@ static double shortest(const double *sorted, unsigned n)
 
 /*
  * Least squares of length = k x unit over the pulses of up to @longest units that are multiples, k
- * being the nearest number. @share: of those up to @longest, how many are.
+ * being the nearest number. @share: the fraction that are, of those up to @longest.
  */
 static double fit(const double *sorted, unsigned n, double unit, unsigned longest, double *share)
 {

@@ -8,7 +8,7 @@
 enum state {
 	HEADER,  /* a packet begins at the next byte */
 	PAYLOAD, /* of known size */
-	MORE,    /* as long as bit 7 says so */
+	MORE,    /* continued while bit 7 is set */
 	ZEROS,   /* zero bytes where a packet would begin */
 	HUNT,    /* for the next synchronisation packet */
 };
@@ -48,7 +48,7 @@ void itm_init(struct itm *d)
 	itm_quick_init(d);
 }
 
-/* Ends what began at d->start with the byte before d->at. */
+/* Ends the packet from d->start with the byte before d->at. */
 static struct itm_packet *finish(struct itm *d, struct itm_packet *p)
 {
 	uint64_t n = d->at - d->start;
@@ -70,7 +70,7 @@ static size_t bad(struct itm *d, struct itm_packet *out)
 	return 1;
 }
 
-/* What began at d->start is no packet. */
+/* What began at d->start is not a packet. */
 static size_t lost(struct itm *d, struct itm_packet *out)
 {
 	if (!d->synced)
@@ -91,7 +91,7 @@ static size_t synchronised(struct itm *d, struct itm_packet *out)
 }
 
 /*
- * Zero bytes at the end of the payload before: where decoding was out of step, a synchronisation
+ * Zero bytes at the end of the previous payload: if decoding was out of step, a synchronisation
  * packet began there.
  */
 static unsigned zeros_before(const struct itm *d)
@@ -103,13 +103,13 @@ static unsigned zeros_before(const struct itm *d)
 	return n;
 }
 
-/* How far such a packet may go on: the payload bytes it may have, the longest last. */
+/* Whether a continued packet exceeds its maximum payload. */
 static bool too_long(const struct itm *d)
 {
 	return d->got >= (itm_begins(d->header) == BEGINS_GLOBAL2 ? 6 : 4);
 }
 
-/* The last byte of a packet that goes on as long as bit 7 is set. */
+/* The last byte of a packet that continues while bit 7 is set. */
 static size_t end_of_more(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
 	switch (itm_begins(d->header)) {
@@ -208,7 +208,7 @@ static size_t take_zeros(struct itm *d, uint8_t byte, struct itm_packet *out)
 	return lost(d, out);
 }
 
-/* May fill two packets: what was skipped, and the synchronisation. */
+/* May output two packets: what was skipped, and the synchronisation. */
 static size_t hunt(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
 	uint64_t at = d->at, zeros = d->zeros;
@@ -227,7 +227,7 @@ static size_t hunt(struct itm *d, uint8_t byte, struct itm_packet *out)
 	return 1 + synchronised(d, &out[1]);
 }
 
-/* One byte: the whole protocol, and what itm_quick() must be equal to. */
+/* Decode one byte: the whole protocol, which itm_quick() must be equivalent to. */
 static size_t take(struct itm *d, uint8_t byte, struct itm_packet *out)
 {
 	d->at++;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The packets of an Instrumentation Trace Macrocell, with those of the DWT that travel with them.
+ * The packets of an Instrumentation Trace Macrocell, including those of the DWT.
  *
  * Bytes in, packets out: all packets of ARMv7-M (Architecture Reference Manual, appendix D4) and
- * what ARMv8-M adds to the same protocol. Source of the encodings: those manuals, as two
- * independent decoders read them.
+ * what ARMv8-M adds to the same protocol. Source of the encodings: those manuals, checked against
+ * two independent decoders.
  *
- * A packet means the same however the bytes are cut into pieces. A row of at least 47 zero bits and
- * a one is a synchronisation packet wherever it stands, also in the middle of what was taken for
- * another packet: no packet holds so many zeros. Bytes that are no packet become ITM_BAD; from
- * there up to the next synchronisation packet nothing is decoded, unless the stream has had none
- * yet.
+ * The result does not depend on how the bytes are split into pieces. At least 47 zero bits followed
+ * by a one are a synchronisation packet anywhere, even inside what looked like another packet: no
+ * packet has so many zeros. Bytes that are not a packet become ITM_BAD; from there nothing is
+ * decoded up to the next synchronisation packet, unless the stream has had none yet.
  */
 #ifndef DECODE_ITM_H
 #define DECODE_ITM_H
@@ -22,12 +21,12 @@
 enum itm_kind {
 	ITM_SYNC,
 	ITM_OVERFLOW,
-	ITM_LOCAL_TS,      /* value: ticks since the one before; source: enum itm_relation */
+	ITM_LOCAL_TS,      /* value: ticks since the previous one; source: enum itm_relation */
 	ITM_GLOBAL_TS1,    /* value: the low bits, as many as the size says; source: ITM_GTS_* */
 	ITM_GLOBAL_TS2,    /* value: bits 26 and up */
 	ITM_PAGE,          /* value: page of the stimulus ports that follow */
 	ITM_EXTENSION,     /* of a hardware source: value */
-	ITM_SOFTWARE,      /* source: stimulus port, value: what was written there */
+	ITM_SOFTWARE,      /* source: stimulus port, value: what was written */
 	ITM_EVENT_COUNTER, /* value: ITM_CYC and so on */
 	ITM_EXCEPTION,     /* source: enum itm_action, value: number of the exception */
 	ITM_PC,            /* value: address */
@@ -40,7 +39,7 @@ enum itm_kind {
 	ITM_DATA_READ,     /* source: comparator, value: of size bytes */
 	ITM_DATA_WRITE,    /* source: comparator, value: of size bytes */
 	ITM_HARDWARE,      /* of an unknown source: its number, value */
-	ITM_BAD,           /* length bytes that are no packet */
+	ITM_BAD,           /* length bytes that are not a packet */
 	ITM_KINDS
 };
 
@@ -51,7 +50,7 @@ const char *itm_kind_name(enum itm_kind kind);
 enum itm_relation {
 	ITM_TS_EXACT = 0,
 	ITM_TS_LATE = 1,     /* the timestamp is later than the packets before it */
-	ITM_PACKET_LATE = 2, /* the packets before it are later than what they tell of */
+	ITM_PACKET_LATE = 2, /* the packets before it are later than their events */
 	ITM_BOTH_LATE = 3,
 };
 
@@ -66,12 +65,12 @@ struct itm_packet {
 	uint64_t at; /* offset of its first byte in the stream */
 	uint64_t value;
 	uint32_t source;
-	uint16_t length; /* bytes, the header's among them; 65535: so many or more */
+	uint16_t length; /* bytes, including the header; 65535: that many or more */
 	uint8_t kind;    /* enum itm_kind */
 	uint8_t size;    /* bytes of its payload */
 };
 
-/** What is known of a packet by its header; private. */
+/** What is known about a packet from its header; private. */
 struct itm_head {
 	uint8_t how, kind, source, size, value;
 	bool paged;
@@ -80,7 +79,7 @@ struct itm_head {
 struct itm {
 	uint64_t at;    /* offset of the next byte */
 	uint64_t zeros; /* zero bytes just before it */
-	uint64_t start; /* offset of the packet in hand */
+	uint64_t start; /* offset of the current packet */
 	uint64_t value;
 	uint32_t page;
 	uint8_t header, need, got;
@@ -99,13 +98,13 @@ size_t itm_feed(struct itm *d, const uint8_t *bytes, size_t n, struct itm_packet
 		size_t *used);
 
 /**
- * Bytes are missing here (a framing error, a hole): what is in hand is dropped, and decoding goes
- * on at the next synchronisation packet, or, in a stream without any, at the next byte. Returns the
- * number of packets: 0 or 1.
+ * Bytes are missing here (a framing error, a hole): the current packet is dropped, and decoding
+ * resumes at the next synchronisation packet, or, in a stream without any, at the next byte.
+ * Returns the number of packets: 0 or 1.
  */
 size_t itm_hole(struct itm *d, struct itm_packet *out);
 
-/** The stream ends. A packet that is cut becomes ITM_BAD. Returns the number of packets: 0 or 1. */
+/** The stream ends. A truncated packet becomes ITM_BAD. Returns the number of packets: 0 or 1. */
 size_t itm_end(struct itm *d, struct itm_packet *out);
 
 #endif

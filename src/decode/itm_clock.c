@@ -40,9 +40,9 @@ static void drop(struct itm_clock *c, size_t n)
 /* ---- the global clock ---- */
 
 /*
- * Where a packet at local ticks @from to @to stands between the last anchor and @next: on the line
- * through both, which were somewhere in their own local spans. Growing with the packet's tick,
- * falling with those of the anchors.
+ * Place a packet at local ticks @from to @to between the last anchor and @next: on the line through
+ * both, which were somewhere in their own local spans. Increases with the packet's tick, decreases
+ * with those of the anchors.
  */
 static struct itm_when between(const struct itm_clock *c, const struct itm_held *p,
 			       const struct itm_held *next)
@@ -65,8 +65,8 @@ static struct itm_when between(const struct itm_clock *c, const struct itm_held 
 }
 
 /*
- * Before the first anchor nothing but local ticks tells how long ago a packet was; they are taken
- * for global ones.
+ * Before the first anchor only local ticks tell how long ago a packet was; they are taken as global
+ * ones.
  */
 static struct itm_when before(const struct itm_held *p, const struct itm_held *next)
 {
@@ -75,7 +75,7 @@ static struct itm_when before(const struct itm_held *p, const struct itm_held *n
 	return (struct itm_when){ ago < next->global ? next->global - ago : 0, next->global };
 }
 
-/* All that is held up to anchor @i can be told. */
+/* Output everything held up to anchor @i. */
 static void settle(struct itm_clock *c, size_t i)
 {
 	const struct itm_held next = c->held[i];
@@ -95,7 +95,7 @@ static void settle(struct itm_clock *c, size_t i)
 	drop(c, i + 1);
 }
 
-/* As far as there are anchors. Returns whether there was one. */
+/* Output everything up to the last anchor. Returns whether there was one. */
 static bool settle_all(struct itm_clock *c)
 {
 	bool any = false;
@@ -105,7 +105,7 @@ static bool settle_all(struct itm_clock *c)
 			continue;
 		settle(c, i);
 		any = true;
-		i = SIZE_MAX; /* those behind it have moved to the front */
+		i = SIZE_MAX; /* those after it have moved to the front */
 	}
 	return any;
 }
@@ -117,7 +117,7 @@ static uint64_t absolute(const struct itm_clock *c)
 	return sum < INT64_MAX ? (uint64_t)sum : INT64_MAX;
 }
 
-/* The value that a global timestamp completes; false: not known yet. */
+/* The value completed by a global timestamp; false: not known yet. */
 static bool global_value(struct itm_clock *c, const struct itm_packet *p, uint64_t *value)
 {
 	unsigned bits = p->size >= 4 ? LOW_BITS : 7u * p->size;
@@ -138,12 +138,12 @@ static bool global_value(struct itm_clock *c, const struct itm_packet *p, uint64
 		if (c->wrapping || !c->low_known)
 			return false;
 	}
-	/* The packet that told of a wrap was lost: there was one. */
+	/* The packet that signals a wrap was lost, but there was one. */
 	if (p->kind == ITM_GLOBAL_TS1 && absolute(c) < c->latest)
 		c->high++;
 	*value = absolute(c);
 	if (*value < c->latest) {
-		/* The counter was set back: go on from where it was. */
+		/* The counter was set back: continue from where it was. */
 		c->shift += c->latest - *value;
 		*value = c->latest;
 		c->broken = true;
@@ -155,7 +155,7 @@ static bool global_value(struct itm_clock *c, const struct itm_packet *p, uint64
 
 /* ---- the local clock ---- */
 
-/* What stands between the last two local timestamps happened between them. */
+/* Packets between the last two local timestamps happened between them. */
 static void local_times(struct itm_clock *c, uint64_t from, uint64_t to, bool exact)
 {
 	for (; c->timed < c->n; c->timed++) {
@@ -187,7 +187,7 @@ static void local_timestamp(struct itm_clock *c, const struct itm_packet *p)
 
 /* ---- packets ---- */
 
-/* Too many wait: the first of them are told with what is known. */
+/* Too many are held: output the first with what is known. */
 static void make_room(struct itm_clock *c)
 {
 	local_times(c, c->local, ITM_OPEN, false);

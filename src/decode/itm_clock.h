@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The timestamps of an ITM stream made into one clock: packets in, packets with the ticks between
+ * Makes the timestamps of an ITM stream into one clock: packets in, packets with the ticks between
  * which they happened out.
  *
- * Local timestamps tell how many ticks have passed since the one before; what stands between two of
- * them happened between them, and what stands right before one that is exact, at its tick. The chip
- * counts them once every so many cycles (the prescaler); it goes on counting while its buffer
- * overflows, so that an overflow loses packets and no time.
+ * Local timestamps give the ticks since the previous one; packets between two of them happened
+ * between them, and packets right before an exact one at its tick. The chip counts them once per
+ * prescaler cycles; it keeps counting while its buffer overflows, so an overflow loses packets but
+ * no time.
  *
- * Global timestamps tell a count of another counter, absolutely. In a stream that has them that
- * count is the clock: what stands between two of them happened between them, and local timestamps
- * tell how far between, if the ratio of both counters did not change meanwhile (ARMv7-M marks a
- * clock change). So neither a prescaler nor a lost span has to be known.
+ * Global timestamps give the absolute count of another counter. In a stream that has them that
+ * count is the clock: packets between two of them happened between them, and local timestamps tell
+ * where, if the ratio of both counters did not change meanwhile (ARMv7-M marks a clock change). So
+ * neither the prescaler nor a lost span need be known.
  *
- * Where bytes were lost in a stream of local timestamps alone, timestamps may have been among them:
- * a slip tells how much may be missing.
+ * Bytes lost in a stream with only local timestamps may have included timestamps: a slip states how
+ * much may be missing.
  */
 #ifndef DECODE_ITM_CLOCK_H
 #define DECODE_ITM_CLOCK_H
 
 #include "decode/itm.h"
 
-/** Packets that wait for a timestamp; more are given away with an open end. */
+/** Packets held for a timestamp; more are output with an open end. */
 #define ITM_CLOCK_HOLD 4096
 /** An unknown end. */
 #define ITM_OPEN UINT64_MAX
-/** A slip of which nothing is known. */
+/** A slip of unknown size. */
 #define ITM_SLIP_UNKNOWN ((uint64_t)INT64_MAX)
 
 /** Ticks between which something happened, both included. */
@@ -55,11 +55,14 @@ struct itm_clock {
 	uint64_t low, high; /* of the global timestamp */
 	uint64_t shift;     /* added to it, because it was set back */
 	bool low_known, wrapping;
-	uint64_t latest; /* value of it, told or waiting */
+	uint64_t latest; /* its latest value, output or held */
 	uint64_t anchor, anchor_from,
 		anchor_to; /* the last one; local ticks between which it was */
 	bool anchored,
-		/* broken: the ratio of local and global changed since, or packets were lost */
+		/*
+		 * broken: the ratio of local and global ticks has changed since, or packets were
+		 * lost
+		 */
 		broken;
 	struct itm_held held[ITM_CLOCK_HOLD];
 	size_t n, timed; /* held; those of them whose local ticks are known */
@@ -70,7 +73,7 @@ void itm_clock_init(struct itm_clock *c, bool global, unsigned prescaler,
 		    const struct itm_clock_sink *sink);
 /** The next packet of the stream. */
 void itm_clock_put(struct itm_clock *c, const struct itm_packet *p);
-/** No more come. */
+/** End of stream. */
 void itm_clock_end(struct itm_clock *c);
 
 #endif

@@ -10,7 +10,7 @@
 
 /** What a header byte begins. */
 enum itm_begins {
-	BEGINS_SOURCE, /* a payload, whose size the low two bits tell */
+	BEGINS_SOURCE, /* a payload, with its size in the low two bits */
 	BEGINS_ZERO,
 	BEGINS_OVERFLOW,
 	BEGINS_SHORT_TS,
@@ -40,7 +40,7 @@ static inline enum itm_begins itm_begins(uint8_t b)
 	return (b & 0x0b) == 0x08 ? BEGINS_PAGE : BEGINS_NOTHING;
 }
 
-/** Bytes behind a header that begins a source's packet. */
+/** Payload bytes after the header of a source's packet. */
 static inline unsigned itm_payload(uint8_t header)
 {
 	return (header & 3) == 3 ? 4 : header & 3;
@@ -50,17 +50,18 @@ static inline unsigned itm_payload(uint8_t header)
 #define ITM_GLOBAL1_MASK 0x3ffffffu
 
 /**
- * Say what packet of software or hardware @p is, whose value and size are set; @page of the ports.
+ * Set the kind of the software or hardware packet @p, whose value and size are set; @page of the
+ * ports.
  */
 void itm_source(uint32_t page, uint8_t header, struct itm_packet *p);
 
-/** Make the table that itm_quick() goes by. */
+/** Build the table of itm_quick(). */
 void itm_quick_init(struct itm *d);
 
 /**
- * Decode packets that lie whole before @end as long as one follows the other, in a decoder that
- * stands at a header. Leaves what is rare, cut or wrong to be done byte by byte. Returns how many;
- * @bytes is moved behind them.
+ * Decode consecutive packets that are complete before @end, with the decoder at a header. Leaves
+ * what is rare, truncated or wrong to the byte-by-byte decoder. Returns how many; @bytes is moved
+ * past them.
  */
 size_t itm_quick(struct itm *d, const uint8_t **bytes, const uint8_t *end, struct itm_packet *out,
 		 size_t room);

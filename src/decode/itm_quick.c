@@ -4,17 +4,17 @@
 #include <endian.h>
 #include <string.h>
 
-/* Bytes that may be looked at from a header on. */
+/* Bytes that may be read from a header on. */
 #define AHEAD 9
-/* What the shortest synchronisation packet has behind its first byte. */
+/* The shortest synchronisation packet after its first byte. */
 #define SYNC_MASK 0xffffffffffu
 #define SYNC_REST 0x8000000000u
 
-/* How a packet goes on, once its header is known. */
+/* How a packet continues after its header. */
 enum how {
-	WHOLE, /* payload of known size, which does not change what it is */
-	LOOK,  /* the payload tells what it is */
-	MORE,  /* goes on as long as bit 7 is set */
+	WHOLE, /* payload of known size, which does not affect the kind */
+	LOOK,  /* the payload determines the kind */
+	MORE,  /* continues while bit 7 is set */
 	TURN,  /* to another page of ports, of up to 7 */
 	SYNC,  /* perhaps */
 	RARE,
@@ -152,7 +152,7 @@ static uint64_t squeeze(uint64_t x, unsigned n)
 	       (x >> 4 & 0x7f0000000) | (x >> 5 & 0x3f800000000);
 }
 
-/* A timestamp. False: it does not end where it may. */
+/* A timestamp. False: its length is invalid. */
 static bool take_groups(const struct itm_head *h, uint64_t x, struct itm_packet *p)
 {
 	unsigned n = groups(x);
@@ -175,7 +175,7 @@ size_t itm_quick(struct itm *d, const uint8_t **bytes, const uint8_t *end, struc
 	static const uint32_t mask[8] = { [1] = 0xff, [2] = 0xffff, [4] = 0xffffffff };
 	const uint8_t *p = *bytes;
 	const uint64_t base = d->at - (uint64_t)(uintptr_t)p;
-	uint64_t last = d->value; /* payload, and its bytes, of the packet before */
+	uint64_t last = d->value; /* payload of the previous packet, and its size */
 	uint8_t last_size = d->got;
 	size_t n = 0;
 

@@ -48,7 +48,7 @@ static void end_packet(struct manchester *m)
 	m->state = LOST;
 }
 
-/* Nothing changed for so long that a packet is over. */
+/* No change for so long that a packet is over. */
 static void rest(struct manchester *m, uint64_t tick)
 {
 	if (m->state >= START && (double)(tick - m->mid) > 1.25 * m->bit)

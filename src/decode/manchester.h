@@ -6,7 +6,7 @@
  * which half is which follows from the 15 rising edges of an event counter packet that were
  * measured (Westphal 2022, 7.1).
  *
- * A packet begins only behind an idle line. With a bit of 0 ticks its length is found as in
+ * A packet begins only after an idle line. If the bit is 0 ticks its length is found as in
  * decode/uart.h.
  */
 #ifndef DECODE_MANCHESTER_H
@@ -29,7 +29,7 @@ struct manchester {
 	uint8_t state;
 	uint64_t last;  /* edge */
 	uint64_t mid;   /* edge in the middle of a bit, or where the start bit began */
-	uint64_t start; /* of the byte in hand */
+	uint64_t start; /* of the current byte */
 	unsigned bits, data;
 	uint64_t bytes, broken, packets;
 };

@@ -3,7 +3,7 @@
 
 #include "core/crc32c.h"
 
-/* Of the first packets after a reset so many may be lost. */
+/* How many of the first packets after a reset may be lost. */
 #define FIRST 16
 
 enum packet_row_is packet_row_put(struct packet_row *r, const struct tracer_packet *p, size_t n)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Packets of one tracer, as they come over a line, by their numbers: which follow, which came
- * before already, and where the core began again. Pure.
+ * Classifies packets of one tracer received over a line by their numbers: which follow, which are
+ * repeated, and where the core restarted. Pure.
  */
 #ifndef DECODE_PACKET_ROW_H
 #define DECODE_PACKET_ROW_H
@@ -13,9 +13,9 @@
 #include "wire/trace_ring.h"
 
 enum packet_row_is {
-	PACKET_FOLLOWS,  /* what is missing in front of it its number tells */
-	PACKET_REPEATED, /* its number was there: to be left out */
-	/* the core began again: its clock has nothing to do with the packets before */
+	PACKET_FOLLOWS,  /* its number tells what is missing before it */
+	PACKET_REPEATED, /* repeated number: to be left out */
+	/* the core restarted: its clock is unrelated to earlier packets */
 	PACKET_RESTARTED
 };
 
@@ -25,7 +25,7 @@ enum packet_row_is {
 struct packet_row {
 	bool any;
 	uint16_t boot;
-	uint32_t next; /* number that should follow */
+	uint32_t next; /* next number expected */
 	struct {
 		uint32_t number, sum;
 		bool any;
@@ -33,8 +33,8 @@ struct packet_row {
 };
 
 /**
- * What @p, of @n bytes, is. A core whose memory does not keep the count of its boots looks as
- * before the reset: its numbers go back to the first few, in packets that are not those of before.
+ * Classify @p, of @n bytes. A core whose memory does not keep its boot count looks the same after a
+ * reset: its numbers restart at the first few, in packets that differ from earlier ones.
  */
 enum packet_row_is packet_row_put(struct packet_row *r, const struct tracer_packet *p, size_t n);
 

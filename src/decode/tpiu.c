@@ -6,7 +6,7 @@
 
 #define FULL_SYNC 0xffffff7fu
 #define TRIGGER 0x7d
-/* Frames by which their beginning is judged at the least. */
+/* Minimum number of frames for finding where they begin. */
 #define ENOUGH 3
 
 void tpiu_init(struct tpiu *t, const struct tpiu_sink *sink)
@@ -23,11 +23,11 @@ static bool reserved(unsigned stream)
 
 /* ---- frames ---- */
 
-/* A place of a frame: a switch of stream, or a byte of a stream. */
+/* A position in a frame: a switch of stream, or a byte of a stream. */
 struct place {
 	bool id;
 	uint8_t value;
-	bool later; /* the switch takes effect behind the next byte */
+	bool later; /* the switch takes effect after the next byte */
 };
 
 static struct place even_place(const struct tpiu_raw *frame, unsigned k)
@@ -40,9 +40,9 @@ static struct place even_place(const struct tpiu_raw *frame, unsigned k)
 	return (struct place){ .value = (uint8_t)(byte | flag) };
 }
 
-/* What a frame does, told place by place: by the decoder, and when frames are tried. */
+/* Callbacks for each position of a frame: used for decoding, and for trying frames. */
 struct walk {
-	bool (*byte)(void *ctx, uint8_t stream, uint8_t value); /* false: it cannot be */
+	bool (*byte)(void *ctx, uint8_t stream, uint8_t value); /* false: impossible */
 	void *ctx;
 	unsigned ids;
 };
@@ -69,7 +69,7 @@ static bool walk_frame(struct walk *w, const struct tpiu_raw *frame, uint8_t *st
 	return true;
 }
 
-/* Padding is zero, so something else shows that frames do not begin here. */
+/* Padding is zero, so anything else shows that frames do not begin here. */
 static bool may_be(void *ctx, uint8_t stream, uint8_t value)
 {
 	(void)ctx;
@@ -97,8 +97,8 @@ static bool emit(void *ctx, uint8_t stream, uint8_t value)
 }
 
 /*
- * Whether the 16 bytes at @frame can be a frame that begins in @stream; says in @stream how it
- * ends.
+ * Whether the 16 bytes at @frame can be a frame that begins in @stream; sets @stream to that at its
+ * end.
  */
 static bool try_frame(const struct tpiu_raw *frame, uint8_t *stream, unsigned *ids)
 {
@@ -120,7 +120,7 @@ static void take_frame(struct tpiu *t, const struct tpiu_raw *frame)
 	t->counts.frames++;
 }
 
-/* ---- what is in hand ---- */
+/* ---- the current frame ---- */
 
 static void forget(struct tpiu *t, unsigned n)
 {
@@ -138,7 +138,7 @@ static void skip(struct tpiu *t, unsigned n)
 	forget(t, n);
 }
 
-/* The frame in hand is none. */
+/* The current bytes are not a frame. */
 static void lose(struct tpiu *t)
 {
 	skip(t, t->n);
@@ -149,9 +149,7 @@ static void lose(struct tpiu *t)
 
 /* ---- where frames begin ---- */
 
-/*
- * Frames from place @phase on: how many there are, or 0 if one cannot be. @ids: switches in them.
- */
+/* Number of frames from position @phase on, or 0 if one is impossible. @ids: switches in them. */
 static unsigned fits(const struct tpiu *t, unsigned phase, unsigned *ids)
 {
 	uint8_t stream = TPIU_UNKNOWN;
@@ -165,8 +163,8 @@ static unsigned fits(const struct tpiu *t, unsigned phase, unsigned *ids)
 }
 
 /*
- * The place where frames fit, that with the fewest switches where several do; TPIU_FRAME if none
- * does.
+ * The position where frames fit, or if several do the one with the fewest switches; TPIU_FRAME if
+ * none does.
  */
 static unsigned best_phase(const struct tpiu *t)
 {
@@ -206,10 +204,10 @@ static void full_sync(struct tpiu *t)
 {
 	unsigned mine = t->n < 4 ? t->n : 4;
 
-	/* Where it was expected, the stream goes on. */
+	/* Where it was expected, the stream continues. */
 	if (!t->framed || t->n != 4)
 		t->stream = TPIU_UNKNOWN;
-	/* Less than four in hand: the others were skipped. */
+	/* Fewer than four held: the others were skipped. */
 	skip(t, t->n - mine);
 	forget(t, mine);
 	t->counts.sync += mine;

@@ -2,16 +2,16 @@
 /**
  * Frames of a Trace Port Interface Unit: 16 bytes that hold the bytes of several streams.
  *
- * Bytes at even places whose bit 0 is set switch to the stream in their upper bits; the others have
- * their bit 0 in byte 15, which says also whether a switch takes effect one byte later. FF FF FF 7F
- * (full) and FF 7F (half), at an even place, are synchronisation and no part of a frame. Source:
- * CoreSight Architecture Specification, D4.2.
+ * Bytes at even positions with bit 0 set switch to the stream in their upper bits; the others have
+ * their bit 0 in byte 15, which also tells whether a switch takes effect one byte later. FF FF FF
+ * 7F (full) and FF 7F (half), at an even position, are synchronisation and not part of a frame.
+ * Source: CoreSight Architecture Specification, D4.2.
  *
- * Where frames begin is told by a full synchronisation. As long as there has been none, it is found
- * from TPIU_LEARN bytes: frames can begin in 16 places, and in all but one of them streams that are
- * reserved or padding that is not zero turn up sooner or later. Where several are left, that with
- * the fewest switches is taken: that is a guess, and is counted as one. When what cannot be turns
- * up later, what is in hand is dropped and the search begins again.
+ * A full synchronisation marks where frames begin. Until there is one, it is found from TPIU_LEARN
+ * bytes: frames can begin at 16 positions, and at all but one of them reserved streams or non-zero
+ * padding turn up eventually. If several are left, the one with the fewest switches is used, and
+ * counted as a guess. If something impossible turns up later, the current bytes are dropped and the
+ * search starts over.
  */
 #ifndef DECODE_TPIU_H
 #define DECODE_TPIU_H
@@ -39,7 +39,7 @@ struct tpiu_sink {
 	void *ctx;
 };
 
-/** Where each byte that came in went: the others add up to taken once tpiu_end() was called. */
+/** What became of each input byte: the others add up to taken after tpiu_end(). */
 struct tpiu_counts {
 	uint64_t taken, data, ids, flags, padding, sync, skipped;
 	uint64_t frames, full_syncs, guesses, losses;
@@ -54,17 +54,17 @@ struct tpiu_raw {
 struct tpiu {
 	struct tpiu_sink sink;
 	struct tpiu_counts counts;
-	struct tpiu_raw held[TPIU_LEARN]; /* of the frame in hand, or for learning */
+	struct tpiu_raw held[TPIU_LEARN]; /* of the current frame, or for learning */
 	unsigned n;
 	uint32_t last; /* four bytes */
 	uint8_t stream;
-	bool framed; /* it is known where frames begin */
+	bool framed; /* the start of frames is known */
 };
 
 void tpiu_init(struct tpiu *t, const struct tpiu_sink *sink);
-/** @from, @to: ticks between which the byte was on the line, or any numbers that do not fall. */
+/** @from, @to: ticks between which the byte was on the line, or any non-decreasing numbers. */
 void tpiu_feed(struct tpiu *t, uint8_t byte, uint64_t from, uint64_t to);
-/** Bytes are missing here: what is in hand is dropped. */
+/** Bytes are missing here: the current frame is dropped. */
 void tpiu_hole(struct tpiu *t);
 /** No more bytes come. */
 void tpiu_end(struct tpiu *t);

@@ -9,7 +9,7 @@ static bool has_parity(const struct uart *u)
 	return u->opts.parity == 'E' || u->opts.parity == 'O';
 }
 
-/* Bits of the longest pulse inside of a byte: all of it is low up to the stop bit. */
+/* Bits of the longest pulse inside a byte: all low up to the stop bit. */
 static unsigned longest(const struct uart *u)
 {
 	return u->frame - u->opts.stop_bits;
@@ -56,7 +56,7 @@ static double middle(const struct uart *u)
 	return (double)u->start + (u->bits + 0.5) * u->bit;
 }
 
-/* The line kept its level up to @tick: read the bits whose middle lies before. */
+/* The line kept its level up to @tick: read the bits whose middle is before that. */
 static void pass(struct uart *u, uint64_t tick)
 {
 	while (u->in_byte && middle(u) < (double)tick) {
@@ -107,7 +107,7 @@ void uart_edge(struct uart *u, uint64_t tick, bool level)
 		return;
 	learnt(u);
 	if (!(u->bit > 0))
-		u->baud.n = 0; /* no serial line so far: look at what follows */
+		u->baud.n = 0; /* not a serial line so far: look at what follows */
 }
 
 static void cut(struct uart *u, uint64_t tick)
@@ -119,7 +119,7 @@ static void cut(struct uart *u, uint64_t tick)
 		return;
 	}
 	pass(u, tick);
-	/* A byte whose last bit is high need not be waited for. */
+	/* No need to wait for a byte whose last bit is high. */
 	if (u->in_byte && u->bits)
 		finish(u, tick, true, false);
 	u->in_byte = false;

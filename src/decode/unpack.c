@@ -27,9 +27,8 @@ static int take(struct unpack *l, struct tracer_packet *p, size_t n, struct cvl_
 }
 
 /*
- * How many bytes at @at, of @n, are a packet with its checksum: 0 if there is none, SIZE_MAX if
- * more have to come to know. The layout proves nothing yet: what another program sends should be
- * told from noise.
+ * Length of the packet and checksum at @at, of @n bytes: 0 if none, SIZE_MAX if more bytes are
+ * needed. Ignores the layout, to tell packets of another program from noise.
  */
 static size_t packet_at(const uint8_t *at, size_t n)
 {
@@ -53,7 +52,7 @@ static size_t packet_at(const uint8_t *at, size_t n)
 	return le32toh(crc) == cvl_crc32c(0, at, size) ? size : 0;
 }
 
-/* Take what is whole. @last: what is not whole now never will be. */
+/* Take complete packets. @last: incomplete ones will not be completed. */
 static int parse(struct unpack *l, bool last, struct cvl_error *err)
 {
 	size_t at = 0;

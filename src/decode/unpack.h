@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Bytes of a line (wire/trace_link.h) to packets. Pure: bytes in, packets out, counters beside.
- * What is damaged is left out, and the packets that follow say by their numbers what is missing.
+ * Extracts packets from the bytes of a line (wire/trace_link.h). Pure: bytes in, packets and
+ * counters out. Damaged packets are left out; the numbers of later packets show what is missing.
  */
 #ifndef DECODE_UNPACK_H
 #define DECODE_UNPACK_H
@@ -22,7 +22,7 @@ struct unpack {
 	void *ctx;
 	uint32_t layout;
 	uint64_t packets;
-	uint64_t skipped; /* bytes that belong to no good packet */
+	uint64_t skipped; /* bytes that are not part of a good packet */
 	/* packets with a good checksum, of another program or another core than the first */
 	uint64_t foreign;
 	uint32_t foreign_layout;
@@ -37,7 +37,7 @@ void unpack_init(struct unpack *l, uint32_t layout, unpack_fn *packet, void *ctx
 
 int unpack_push(struct unpack *l, const void *bytes, size_t n, struct cvl_error *err);
 
-/** Nothing more will come: what was taken for the beginning of a packet may hold others. */
+/** End of input: what looked like the start of a packet may contain others. */
 int unpack_end(struct unpack *l, struct cvl_error *err);
 
 #endif

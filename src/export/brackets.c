@@ -22,8 +22,8 @@ static int by_name(const void *pa, const void *pb)
 }
 
 /*
- * Whether there is a class called like the first @stem characters of @name and @suffix. 1, 0, or -1
- * out of memory.
+ * Whether a class is named by the first @stem characters of @name and @suffix. 1, 0, or -1: out of
+ * memory.
  */
 static int exists(const char **sorted, size_t n, const char *name, size_t stem, const char *suffix)
 {
@@ -39,7 +39,7 @@ static int exists(const char **sorted, size_t n, const char *name, size_t stem, 
 	return found;
 }
 
-/* Without the provider before it. */
+/* Compares without the provider prefix. */
 static bool is_called(const char *name, const char *one, const char *other)
 {
 	const char *colon = strrchr(name, ':');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * One row a change: time_s,bound_ns,clock,kind,name,value,detail. The bound is empty where nothing
- * is known of it. Quoting follows RFC 4180.
+ * One row per change: time_s,bound_ns,clock,kind,name,value,detail. The bound is empty if unknown.
+ * Quoting follows RFC 4180.
  */
 #include "export/exporters.h"
 #include <coeval/fields.h>
@@ -14,7 +14,7 @@
 struct csv {
 	struct cvl_out out, detail;
 	struct cvl_timeline *tl;
-	struct cvl_levels *levels; /* one a stream */
+	struct cvl_levels *levels; /* one per stream */
 };
 
 static void lead(struct csv *c, const struct cvl_slice *sl, size_t i, const char *kind,
@@ -86,7 +86,7 @@ static int put_event(struct csv *c, const struct cvl_slice *sl, size_t i, struct
 	cvl_out_char(&c->out, ',');
 	cvl_out_init(&c->detail, -1, "");
 	rc = cvl_fields_text(&c->detail, stream, sl->batch, i, err);
-	if (c->detail.error) /* it did not fit the buffer */
+	if (c->detail.error) /* it did not fit in the buffer */
 		cvl_out_text(&c->out, "(fields longer than 64 KiB are left out)");
 	else
 		cvl_out_csv(&c->out, c->detail.buf, c->detail.n);
@@ -161,7 +161,7 @@ out:
 
 const struct cvl_exporter cvl_export_csv = {
 	.name = "csv",
-	.what = "one row a change, for spreadsheets and scripts",
+	.what = "one row per change, for spreadsheets and scripts",
 	.suffix = ".csv",
 	.write = export_csv,
 };

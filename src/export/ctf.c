@@ -2,7 +2,7 @@
 /*
  * The timeline as one CTF 1.8 trace, for babeltrace2 and Trace Compass: a stream for each stream of
  * the session, all on one clock class `timeline` in ns. Events keep their fields in their scopes,
- * brought to whole bytes (tsdl_put.h), and packets their context. What is added is called
+ * widened to whole bytes (tsdl_put.h), and packets their context. Added fields are named
  * coeval_...: the bound of each time in the events' common context, the clock's name in that of
  * packets.
  */
@@ -46,17 +46,17 @@ struct bytes {
 	size_t n, capacity;
 };
 
-/* One a stream of the session. */
+/* One per stream of the session. */
 struct out_stream {
 	struct cvl_out out;
 	char path[CVL_PATH_MAX];
-	size_t class;                      /* the first stream whose declarations are the same */
+	size_t class;                      /* the first stream with the same declarations */
 	uint32_t first;                    /* id of the first event class of its trace */
 	const struct cvl_event_class *any; /* an event class that occurs, for the scopes; or NULL */
 	bool has_context;                  /* packets have fields of their own */
 	bool open;
 	struct bytes packet, context;
-	uint64_t source; /* packet that the context is of */
+	uint64_t source; /* packet of the context */
 	uint64_t begin, last, sequence, lost;
 };
 
@@ -70,9 +70,9 @@ struct exporter {
 	size_t clocks;
 	int code;                   /* first failure while encoding */
 	struct bytes *to;           /* what is encoded now */
-	enum cvl_scope from, scope; /* scopes before the first of these are left out */
-	unsigned unsure;            /* gaps that no place could be found for */
-	bool unknown;               /* levels of lines are, now and then */
+	enum cvl_scope from, scope; /* scopes before the first of these are skipped */
+	unsigned unsure;            /* gaps that could not be placed */
+	bool unknown;               /* some levels of lines are unknown */
 };
 
 /* ---- TSDL ---- */
@@ -129,7 +129,7 @@ static void put_gap_class(FILE *f, size_t stream)
 	put_event(f, stream, WIRE_EXPORT_GAP, "gap", fields);
 }
 
-/* The class of stream @s, if it is the first of it. */
+/* Declare the class of stream @s, if it is the first of that class. */
 static void put_stream(struct exporter *x, size_t s)
 {
 	const struct out_stream *o = &x->stream[s];
@@ -178,7 +178,7 @@ static void put_stream(struct exporter *x, size_t s)
 	}
 }
 
-/* The node of all clocks that are seen, or NULL. */
+/* The node of all clocks exported, or NULL. */
 static const char *only_node(const struct exporter *x)
 {
 	const char *node = NULL;
@@ -235,7 +235,7 @@ static int write_metadata(struct exporter *x, const char *dir, struct cvl_error 
 
 	if (!cvl_path_join(path, dir, "metadata"))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", dir);
-	/* once for nothing: then it is known which lengths and tags have to be added */
+	/* a first pass, discarded, finds which lengths and tags have to be added */
 	x->types.f = fopen("/dev/null", "we");
 	if (!x->types.f)
 		return cvl_fail_errno(err, "open", "/dev/null");
@@ -284,7 +284,7 @@ static void put_bytes(struct exporter *x, const void *bytes, size_t n)
 		memcpy(at, bytes, n);
 }
 
-/* As many whole bytes as hold @bits. */
+/* Write as many whole bytes as hold @bits. */
 static void put_uint(struct exporter *x, uint64_t v, unsigned bits)
 {
 	v = htole64(bits < 64 ? v & (((uint64_t)1 << bits) - 1) : v);
@@ -367,7 +367,7 @@ static void on_end(void *ctx, const struct cvl_type *t)
 	(void)ctx, (void)t;
 }
 
-/* The scopes that are asked for: the packet's, or all others. */
+/* The scopes requested: the packet's, or all others. */
 static bool on_scope(void *ctx, enum cvl_scope scope)
 {
 	const struct exporter *x = ctx;
@@ -394,8 +394,8 @@ static bool is_member(const struct cvl_type *t, const char *name)
 }
 
 /*
- * A value for member @t of the events' common context, @context, where a gap has none: zeros.
- * False: it cannot be of zeros.
+ * Write zeros for member @t of the events' common context, @context, which a gap does not have.
+ * False: it cannot be zeros.
  */
 static bool put_nothing(struct exporter *x, const struct cvl_type *context,
 			const struct cvl_type *t)
@@ -409,7 +409,7 @@ static bool put_nothing(struct exporter *x, const struct cvl_type *context,
 			    !put_nothing(x, context, t->member[i].type))
 				return false;
 		return true;
-	case CVL_TYPE_VARIANT: return false; /* whose option a tag of 0 need not choose */
+	case CVL_TYPE_VARIANT: return false; /* a tag of 0 need not select an option */
 	case CVL_TYPE_SEQUENCE:
 		if (t->text)
 			put_string(x, "", 0);
@@ -429,7 +429,7 @@ static bool put_nothing(struct exporter *x, const struct cvl_type *context,
 	}
 }
 
-/* The common context of a record that is no event. */
+/* The common context of a record that is not an event. */
 static bool put_no_context(struct exporter *x)
 {
 	const struct cvl_type *t =
@@ -503,8 +503,8 @@ static uint32_t id_of(const struct cvl_slice *sl, size_t i)
 }
 
 /*
- * Make the packet's context that of the source's packet which record @i is of. All of a batch is of
- * one packet, so an event of it tells for a gap, too.
+ * Set the packet context to that of the source packet of record @i. A batch is all of one packet,
+ * so an event in it serves for a gap, too.
  */
 static int follow_context(struct exporter *x, const struct cvl_slice *sl, size_t i,
 			  struct cvl_error *err)
@@ -533,7 +533,7 @@ static int follow_context(struct exporter *x, const struct cvl_slice *sl, size_t
 	return 0;
 }
 
-/* Whether a record that is no event can stand in a packet and have the contexts that go with it. */
+/* Whether a record that is not an event can be given the contexts of a packet. */
 static bool has_place(struct exporter *x, const struct out_stream *o)
 {
 	struct bytes scratch = { 0 };
@@ -567,8 +567,8 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 	if (o->open && o->packet.n >= PACKET_BYTES)
 		end_packet(x, sl->stream);
 	/*
-	 * CTF readers want rising time within a stream; what came out of order stands where it
-	 * came, and its bound tells by how much
+	 * CTF readers expect increasing time within a stream; records out of order stay in place,
+	 * with a bound that shows by how much
 	 */
 	if (t < o->last) {
 		if (bound != CVL_BOUND_UNKNOWN)
@@ -596,11 +596,10 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i, 
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole trace ---- */
 
 /*
- * A stream of the session is one of the same name; of several traces, that of its clock comes
- * first.
+ * Name the file like the stream of the session; with several traces, prefixed by its clock's name.
  */
 static int name_file(const struct exporter *x, size_t s, const char *dir, char path[CVL_PATH_MAX])
 {
@@ -622,7 +621,7 @@ static int name_file(const struct exporter *x, size_t s, const char *dir, char p
 	return cvl_path_join(path, dir, name);
 }
 
-/* Streams of one trace whose packets and events have the same contexts are of one class. */
+/* Streams of one trace with the same packet and event contexts share a class. */
 static int find_classes(struct exporter *x, struct cvl_error *err)
 {
 	for (size_t s = 0; s < x->survey.n; s++) {
@@ -639,8 +638,8 @@ static int find_classes(struct exporter *x, struct cvl_error *err)
 				       o->any->type[CVL_SCOPE_STREAM_CONTEXT] !=
 					       class->type[CVL_SCOPE_STREAM_CONTEXT]))
 				return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-						"%s/%s: its packets are of several stream classes; "
-						"one in each file can be exported",
+						"%s/%s: packets of several stream classes; "
+						"only one per file can be exported",
 						cvl_trace_path(trace),
 						cvl_timeline_stream_name(x->tl, s));
 			o->any = class;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The text of the Event Timestamping Tool's fextract (Martins and Casimiro, DI/FCUL TR-00-4,
- * 3.3.2): a line an event, its time in ns, its code and its probe. Every event that has a probe and
- * a code is one. A line cannot hold a bracket: the time stands in the middle of it. Nor can it hold
- * a gap: how many are left out is told.
+ * 3.3.2): one line per event: its time in ns, its code and its probe. Every event that has a probe
+ * and a code is written. A line cannot hold a bracket: the time is its middle. Nor can it hold a
+ * gap: the number left out is reported.
  */
 #include "export/changes.h"
 #include "export/exporters.h"
@@ -100,7 +100,7 @@ static int export_ett(struct cvl_timeline *tl, const char *path, struct cvl_erro
 		changes_tell(tl, "ett-text has no gaps: %" PRIu64 " of them left out", t.gaps);
 	if (rc >= 0 && !t.events && !t.out.error && !t.out.closed)
 		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-			      "no event has a probe and a code: ett-text has nothing else");
+			      "no event has a probe and a code, and ett-text holds nothing else");
 	return rc < 0 ? (cvl_out_close(&t.out, NULL), rc) : cvl_out_close(&t.out, err);
 }
 

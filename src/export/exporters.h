@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The exporters, named nowhere else than in the table of export.c. */
+/** The exporters, for the table in export.c. */
 #ifndef EXPORTERS_H
 #define EXPORTERS_H
 

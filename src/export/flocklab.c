@@ -3,8 +3,8 @@
  * FlockLab's gpiotracing.csv: timestamp,observer_id,node_id,pin_name,value, with UTC seconds and
  * seven decimals.
  *
- * FlockLab knows nine pins by name, and takes a pin to be low until a row says otherwise. So lines
- * are named after pins, and of the levels at the beginning those that are high are written.
+ * FlockLab has nine named pins, and assumes that a pin is low until a row says otherwise. So lines
+ * are mapped to pins, and only the initial levels that are high are written.
  */
 #include "export/changes.h"
 #include "export/exporters.h"
@@ -36,11 +36,11 @@ struct flocklab {
 	struct cvl_timeline *tl;
 	struct survey survey;
 	struct flocklab_stream *stream;
-	int64_t zero;    /* ns from 1970, or from wherever, to the timeline's zero */
-	uint64_t no_pin; /* changes of lines that got none */
+	int64_t zero;    /* ns from 1970, or another origin, to the timeline's zero */
+	uint64_t no_pin; /* changes of lines without one */
 };
 
-/* An id: @name without @prefix, of the characters that ids may have. */
+/* An id: @name without @prefix, limited to the characters allowed in ids. */
 static void make_id(char id[ID_BYTES], const char *name, const char *prefix)
 {
 	size_t n = 0;
@@ -58,7 +58,7 @@ static void make_id(char id[ID_BYTES], const char *name, const char *prefix)
 	id[n] = '\0';
 }
 
-/* Lines that are called as a pin get it; the others get the pins that are left, in order. */
+/* Lines with the name of a pin get it; the others get the remaining pins in order. */
 static void give_pins(struct flocklab *f, size_t i, char *told, size_t told_bytes)
 {
 	size_t lines = f->survey.stream[i].lines, free_pin = 0, n = 0;
@@ -115,7 +115,7 @@ static int prepare_stream(struct flocklab *f, size_t i, char last[300], struct c
 		if (n == strlen(observer) && !strncmp(f->stream[j].ids, observer, n))
 			return cvl_hint(err, CVL_HINT_NODE,
 					cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-						 "two clocks would be observer \"%s\" (%s is one)",
+						 "two clocks would be observer \"%s\" (one is %s)",
 						 observer, clock->name));
 	}
 	return 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The CSV of Grace (Harms et al., DCOSS 2022, III-F): timestamp,host,channel,state, in the order of
- * time. Timestamps are whole ns from the timeline's zero; channels are numbered from 0. The levels
- * at each host's beginning are written first, so that a reader need not guess them.
+ * The CSV of Grace (Harms et al., DCOSS 2022, III-F): timestamp,host,channel,state, in order of
+ * time. Timestamps are whole ns from the timeline's zero; channels are numbered from 0. The initial
+ * levels of each host are written first, so that readers need not guess them.
  */
 #include "export/changes.h"
 #include "export/exporters.h"
@@ -14,7 +14,7 @@ struct grace {
 	struct cvl_session *session;
 };
 
-/* Hosts are names of machines, but nothing keeps a comma out of ours. */
+/* Hosts are machine names, but ours may contain commas. */
 static void put_host(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Tracks stand in the order of their kinds; those of a kind, in that of their ids. */
+/* Tracks are ordered by kind, then by id. */
 #define RANK_KIND 100000u
-/* Owners of tracks that are of a stream where others of their kind are of a clock. */
+/* Marks owners of tracks that are per stream, not per clock like others of their kind. */
 #define RUNS_STREAM 0x80000000u
 
 static uint64_t track(struct lanes *x, enum lane_kind kind, size_t owner, uint64_t id,
@@ -31,7 +31,7 @@ static uint64_t find(const struct lanes *x, enum lane_kind kind, size_t owner, u
 	return perfetto_find(x->p, (struct perfetto_key){ kind, (uint32_t)owner, id });
 }
 
-/* Of a node, or of one of its clocks where that has a name of its own. */
+/* Track of a node, or of one of its clocks with another name. */
 static uint64_t clock_track(struct lanes *x, size_t clock)
 {
 	const struct cvl_session *session = cvl_timeline_session(x->tl);
@@ -96,7 +96,7 @@ uint64_t lanes_event(struct lanes *x, const struct cvl_slice *sl, const struct n
 uint64_t lanes_runs(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a,
 		    bool *is_new)
 {
-	/* cores are of a clock, streams of all: their numbers may be equal */
+	/* cores are numbered per clock, streams globally: numbers may coincide */
 	size_t owner = a->has_core ? sl->clock : RUNS_STREAM + sl->stream;
 	uint64_t id = a->has_core ? a->core : 0, found = find(x, LANE_RUNS, owner, id);
 	char text[40] = "runs";

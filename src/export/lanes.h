@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * On which Perfetto track a record of the timeline stands: one for each node, under it one for each
- * of its clocks that has another name, and under that those of lines, cores, tasks and so on. They
- * are made when first asked for.
+ * The Perfetto track of a record: one per node, under it one per clock with another name, and under
+ * that those of lines, cores, tasks and so on. They are created on first use.
  */
 #ifndef LANES_H
 #define LANES_H
@@ -12,7 +11,7 @@
 #include "export/notes.h"
 #include "export/perfetto_packets.h"
 
-/** Sorts of tracks, in the order in which they stand under their clock. */
+/** Kinds of tracks, in their order under a clock. */
 enum lane_kind {
 	LANE_NODE = 1,
 	LANE_CLOCK,
@@ -39,15 +38,12 @@ uint64_t lanes_channel(struct lanes *x, const struct cvl_slice *sl, uint32_t cha
 /** Of an event: its task's, else its core's, else that of all events of its stream. */
 uint64_t lanes_event(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a);
 
-/**
- * Of the tasks that the core of an event runs, or whatever its stream is of; @is_new: it was not
- * there.
- */
+/** Track of the tasks run by the core of an event, or by its stream; @is_new: just created. */
 uint64_t lanes_runs(struct lanes *x, const struct cvl_slice *sl, const struct notes_about *a,
 		    bool *is_new);
 
 /**
- * Number @id of a kind of its stream, called @name, with the stream's name where its clock may have
+ * Track @id of a kind in its stream, called @name, with the stream's name if its clock may have
  * several.
  */
 uint64_t lanes_stream(struct lanes *x, const struct cvl_slice *sl, enum lane_kind kind, uint64_t id,

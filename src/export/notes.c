@@ -11,8 +11,8 @@
 struct level {
 	size_t path;    /* bytes of the path up to here */
 	uint64_t n;     /* elements seen */
-	bool is_array;  /* its elements have numbers */
-	bool is_option; /* a variant: what it holds stands in its place */
+	bool is_array;  /* its elements are numbered */
+	bool is_option; /* a variant: replaced by its contents */
 };
 
 struct writer {
@@ -27,7 +27,7 @@ struct writer {
 
 /* ---- paths ---- */
 
-/* The path of the next member called @name; what does not fit is cut. Returns its length. */
+/* Append the next member @name to the path, truncated if too long. Returns its length. */
 static size_t extend(struct writer *w, const char *name)
 {
 	struct level *l = &w->level[w->depth];
@@ -44,7 +44,7 @@ static size_t extend(struct writer *w, const char *name)
 	return at + ((size_t)n < room ? (size_t)n : room - 1);
 }
 
-/* ---- who it is about ---- */
+/* ---- subject of the event ---- */
 
 static bool is_one_of(const char *name, const char *const *list)
 {
@@ -89,7 +89,7 @@ static void see_task(struct notes_about *a, const struct cvl_value *v)
 	}
 }
 
-/* Only what stands at the top of its scope is about the event as a whole. */
+/* Only top-level fields of a scope are about the event as a whole. */
 static void see_fact(struct writer *w, const char *name, const struct cvl_value *v)
 {
 	static const char *const tasks[] = { "vtid", "tid", "task", "thread", NULL },

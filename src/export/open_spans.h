@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * Spans that have begun and not ended, so that those of one name that overlap can be kept apart.
- */
+/** Open spans, so that overlapping ones of the same name can be kept apart. */
 #ifndef OPEN_SPANS_H
 #define OPEN_SPANS_H
 
@@ -20,8 +18,8 @@ struct open_spans {
 };
 
 /**
- * A span begins. Returns its slot: the first that no open span of its name has; -1 if too many are
- * open.
+ * A span begins. Returns its slot, the first not used by an open span of its name; -1 if too many
+ * are open.
  */
 int open_spans_begin(struct open_spans *s, uint64_t name, uint64_t id);
 /** It ends. Returns its slot, or -1 if it never began. */

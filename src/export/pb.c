@@ -21,7 +21,7 @@ static size_t varint(uint8_t out[VARINT_MAX], uint64_t v)
 	return n;
 }
 
-/* Whether @n more bytes may be written. Once something was left out, so is the rest. */
+/* Whether @n more bytes may be written. Once something did not fit, so does nothing after it. */
 static bool room(struct pb *p, size_t n)
 {
 	p->full = p->full || p->cap - p->n < n;
@@ -95,7 +95,7 @@ void pb_text(struct pb *p, unsigned field, const char *s, size_t n)
 	pb_end(p, begun);
 }
 
-/* One byte is kept for the length: most messages are short. Others are moved up in the end. */
+/* Reserves one byte for the length: most messages are short. Longer ones are moved at the end. */
 size_t pb_begin(struct pb *p, unsigned field)
 {
 	size_t begun = p->n;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Protocol Buffers wire format, for writing: fields put one after the other into memory of fixed
- * size (protobuf.dev, "Encoding"). What does not fit is left out as a whole field, and said by
- * `full`.
+ * Writes the Protocol Buffers wire format: fields in sequence in memory of fixed size
+ * (protobuf.dev, "Encoding"). A field that does not fit is left out completely, and sets `full`.
  */
 #ifndef PB_H
 #define PB_H
@@ -12,7 +11,7 @@
 #include <stdint.h>
 
 struct pb {
-	uint8_t *buf; /* of the caller */
+	uint8_t *buf; /* owned by the caller */
 	size_t n, cap;
 	bool full; /* something was left out */
 };
@@ -26,10 +25,10 @@ void pb_u64(struct pb *p, unsigned field, uint64_t v);
 void pb_fixed64(struct pb *p, unsigned field, uint64_t v);
 void pb_double(struct pb *p, unsigned field, double v);
 void pb_bytes(struct pb *p, unsigned field, const void *bytes, size_t n);
-/** Of type string: @s, where every byte that is no UTF-8 becomes U+FFFD. */
+/** Of type string: @s, with every invalid UTF-8 byte replaced by U+FFFD. */
 void pb_text(struct pb *p, unsigned field, const char *s, size_t n);
 
-/** A field that is a message begins; its own fields follow. Returns what pb_end() wants. */
+/** Begin a field that is a message; its own fields follow. Returns the argument for pb_end(). */
 size_t pb_begin(struct pb *p, unsigned field);
 void pb_end(struct pb *p, size_t begun);
 

@@ -20,17 +20,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Gaps of one stream that overlap get tracks of their own, up to so many. */
+/* Overlapping gaps of one stream get tracks of their own, up to this many. */
 #define GAPS_MAX 64
 #define IID_HIGH 1
 #define IID_CLASS 2
 
 struct stream {
-	struct bracket *bracket; /* one a class of its trace */
+	struct bracket *bracket; /* one per class of its trace */
 	uint32_t iid;            /* of its class 0 */
 	struct cvl_levels levels;
 	struct open_spans spans;
-	uint64_t runs; /* track of the core that switched last; 0: none runs anything known */
+	uint64_t runs; /* track of the core that switched last; 0: none runs a known task */
 	int64_t gap_until[GAPS_MAX];
 };
 
@@ -92,7 +92,7 @@ static void put_edge(struct exporter *x, const struct cvl_slice *sl, size_t i)
 		lanes_line(&x->lanes, sl, l); /* also of those that stay low */
 	cvl_levels_take(&s->levels, sl->batch, i);
 	changed = high ^
-		  s->levels.now; /* a level that becomes unknown is not known to be high any more */
+		  s->levels.now; /* a level that becomes unknown is no longer known to be high */
 	if (lines < 64)
 		changed &= ((uint64_t)1 << lines) - 1;
 	for (; changed; changed &= changed - 1) {
@@ -102,7 +102,7 @@ static void put_edge(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	}
 }
 
-/* The task that ran on @track does so no more. */
+/* The task on @track stops running. */
 static void end_run(struct exporter *x, const struct cvl_slice *sl, size_t i, uint64_t track)
 {
 	const struct perfetto_event e = { .type = PERFETTO_END,
@@ -126,7 +126,7 @@ static int64_t gap_end(const struct exporter *x, const struct cvl_slice *sl, siz
 	return until < sl->time[i].ns ? sl->time[i].ns : until;
 }
 
-/* Lines are not known to be high any more. A gap of unknown end has none here either. */
+/* Lines are no longer known to be high. A gap of unknown end has no end here either. */
 static void put_gap(struct exporter *x, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
@@ -214,10 +214,7 @@ static void put_mark(struct exporter *x, const struct cvl_slice *sl, size_t i)
 
 /* ---- events ---- */
 
-/*
- * An end without its beginning stays visible as an instant; so does a beginning where too many are
- * open.
- */
+/* An end without a beginning is shown as an instant; so is a beginning if too many are open. */
 static void place_span(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		       const struct notes_about *about, struct perfetto_event *e)
 {
@@ -246,7 +243,7 @@ static int put_flows(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	return n < 0 ? n : 0;
 }
 
-/* A switch of tasks, besides its instant. */
+/* A task switch, besides its instant. */
 static void put_run(struct exporter *x, const struct cvl_slice *sl, size_t i,
 		    const struct notes_about *about)
 {
@@ -329,7 +326,7 @@ static int put_record(struct exporter *x, const struct cvl_slice *sl, size_t i)
 	}
 }
 
-/* ---- all of it ---- */
+/* ---- the whole trace ---- */
 
 static void tell(const struct exporter *x, enum cvl_code code, const char *text)
 {
@@ -339,10 +336,7 @@ static void tell(const struct exporter *x, enum cvl_code code, const char *text)
 	cvl_tell(cvl_timeline_report(x->tl), &problem);
 }
 
-/*
- * Time stamps are wall-clock time if a clock claims one, else times of the timeline; but none is
- * below 0.
- */
+/* Timestamps are wall-clock time if a clock claims one, else timeline times; never below 0. */
 static void set_base(struct exporter *x)
 {
 	int64_t first = x->survey.any ? x->survey.first.ns : 0,
@@ -411,7 +405,7 @@ static int export_perfetto(struct cvl_timeline *tl, const char *path, struct cvl
 	if (x.p) {
 		if (x.p->crowded)
 			tell(&x, CVL_E_UNSUPPORTED,
-			     "more tracks than there may be: some events stand on that of their node");
+			     "too many tracks: some events are on that of their node");
 		closed = perfetto_close(x.p, rc ? NULL : err);
 	}
 	for (size_t s = 0; x.stream && s < x.survey.n; s++)

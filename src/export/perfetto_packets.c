@@ -52,7 +52,7 @@ enum { NOTE_UINT = 3, NOTE_INT = 4, NOTE_DOUBLE = 5, NOTE_STRING = 6, NOTE_NAME 
 
 /* ---- packets ---- */
 
-/* Returns what end_packet() wants. */
+/* Returns the argument for end_packet(). */
 static size_t begin_packet(struct pb *pb, uint8_t *buf, size_t cap, uint32_t flags)
 {
 	size_t packet;
@@ -131,7 +131,7 @@ void perfetto_wall_clock(struct perfetto *p, uint64_t timestamp, uint64_t unix_n
 
 /* ---- tracks ---- */
 
-/* Where a track is in the table, or would be. */
+/* Slot of a track in the table, or a free one for it. */
 static struct perfetto_slot *slot_of(const struct perfetto *p, struct perfetto_key key)
 {
 	uint64_t h = (key.id ^ (uint64_t)key.owner << 40 ^ (uint64_t)key.kind << 56) *
@@ -246,7 +246,7 @@ void perfetto_flow(struct perfetto *p, uint64_t id, bool last)
 	pb_fixed64(&p->pb, last ? EVENT_LAST_FLOW : EVENT_FLOW, id);
 }
 
-/* A name is told with its first use. */
+/* A name is written with its first use. */
 static void put_name(struct perfetto *p, uint32_t iid, const char *name)
 {
 	size_t data, entry;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Writing Perfetto traces: a stream of packets (perfetto.dev, "Synthetic TrackEvent"), each a track
- * that begins to exist, or something that happened on one. Field numbers are those of Perfetto's
- * public trace_packet.proto, track_event.proto, track_descriptor.proto and debug_annotation.proto.
+ * Writing Perfetto traces: a stream of packets (perfetto.dev, "Synthetic TrackEvent"), each a new
+ * track, or an event on one. Field numbers are those of Perfetto's public trace_packet.proto,
+ * track_event.proto, track_descriptor.proto and debug_annotation.proto.
  *
- * Memory does not grow with the trace: one packet, and a table of the tracks.
+ * Memory does not grow with the trace: one packet and a table of tracks.
  */
 #ifndef PERFETTO_H
 #define PERFETTO_H
@@ -22,7 +22,7 @@ enum perfetto_type {
 	PERFETTO_COUNTER = 4,
 };
 
-/** What tells a track from others; its meaning is the caller's. */
+/** Identifies a track; its meaning is up to the caller. */
 struct perfetto_key {
 	uint32_t kind, owner;
 	uint64_t id;
@@ -48,44 +48,44 @@ struct perfetto_event {
 
 struct perfetto {
 	struct cvl_out out;
-	struct pb pb; /* the packet at work */
+	struct pb pb; /* the current packet */
 	size_t packet, event;
 	uint64_t left_out; /* notes of it that did not fit */
-	bool *named;       /* names that the file has, by their number */
+	bool *named;       /* names already written, by number */
 	size_t n_names;
 	struct perfetto_slot {
 		struct perfetto_key key;
 		uint64_t uuid; /* 0: free */
 	} * track;             /* open addressing */
 	size_t tracks;         /* in it */
-	uint64_t crowded;      /* that there was no room for */
+	uint64_t crowded;      /* tracks without room */
 	uint8_t buf[CVL_OUT_BYTES + 4096];
 };
 
 /** Begin a trace at @path, with names numbered below @n_names. CVL_E_NOMEM, CVL_E_IO. */
 int perfetto_open(struct perfetto **p, const char *path, size_t n_names, struct cvl_error *err);
-/** Write what is left and free it. */
+/** Write what is pending and free @p. */
 int perfetto_close(struct perfetto *p, struct cvl_error *err);
 
-/** Say that @timestamp is @unix_ns of wall-clock time. */
+/** State that @timestamp is @unix_ns of wall-clock time. */
 void perfetto_wall_clock(struct perfetto *p, uint64_t timestamp, uint64_t unix_ns);
 
 /** Number of the track with that key, or 0. */
 uint64_t perfetto_find(const struct perfetto *p, struct perfetto_key key);
 
-/** Make it, and return its number. Where there are too many, that of its parent. */
+/** Create a track and return its number, or that of its parent if there are too many. */
 uint64_t perfetto_add(struct perfetto *p, const struct perfetto_track *t);
 
 /**
- * Something happened: first its notes (debug annotations) and flows, then what it is. Notes beyond
- * some 64 KiB are left out, and counted in one called left_out.
+ * Begin an event: first its notes (debug annotations) and flows, then the event itself. Notes
+ * beyond about 64 KiB are left out, and counted in one called left_out.
  */
 void perfetto_begin(struct perfetto *p);
 void perfetto_note_u64(struct perfetto *p, const char *name, uint64_t v);
 void perfetto_note_i64(struct perfetto *p, const char *name, int64_t v);
 void perfetto_note_double(struct perfetto *p, const char *name, double v);
 void perfetto_note_text(struct perfetto *p, const char *name, const char *s, size_t n);
-/** An arrow comes from, or (@last) ends at this: the two with the same @id. */
+/** An arrow starts at this event, or (@last) ends at it; both with the same @id. */
 void perfetto_flow(struct perfetto *p, uint64_t id, bool last);
 void perfetto_end(struct perfetto *p, const struct perfetto_event *e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Value Change Dump (IEEE 1364-2005, clause 18): lines as wires, channels as reals, event classes
- * as events. A gap turns the lines of its clock to x until they are known again, and raises a wire
+ * as events. A gap sets the lines of its clock to x until they are known again, and raises a wire
  * called gap.
  */
 #include "export/exporters.h"
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 struct vcd_stream {
-	unsigned line, channel, event, beacon, gap; /* first identifier of each sort */
+	unsigned line, channel, event, beacon, gap; /* first identifier of each kind */
 	struct cvl_levels levels;
 	bool in_gap;
 	int64_t gap_until;
@@ -39,7 +39,7 @@ static void put_id(struct cvl_out *o, unsigned n)
 	} while (n--);
 }
 
-/* VCD names end at white space. */
+/* VCD names end at whitespace. */
 static void put_name(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)
@@ -139,7 +139,7 @@ static void put_stamp(struct vcd *v, int64_t t)
 	cvl_out_char(&v->out, '\n');
 }
 
-/* Gaps whose end is known and has come. */
+/* End gaps whose known end has been reached. */
 static void end_gaps(struct vcd *v, int64_t t)
 {
 	for (;;) {

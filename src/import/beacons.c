@@ -19,7 +19,7 @@ struct cvl_beacons {
 	struct cvl_tally back;
 };
 
-/* A decimal number up to @max and the @end byte behind it. Returns what follows, or NULL. */
+/* Read a decimal number up to @max and the @end byte after it. Returns what follows, or NULL. */
 static const char *number(struct cvl_beacons *b, const char *line, const char *s, uint64_t offset,
 			  char end, uint64_t max, uint64_t *out, struct cvl_error *err)
 {
@@ -84,9 +84,10 @@ static int beacons_next(void *ctx, struct cvl_tick *tick, struct cvl_error *err)
 			return problem.code;
 		}
 		if (!ended) {
-			rc = cvl_fail(&problem, CVL_E_TRUNCATED, offset,
-				      "%s: the last line does not end: its number may be cut",
-				      cvl_input_name(b->in));
+			rc = cvl_fail(
+				&problem, CVL_E_TRUNCATED, offset,
+				"%s: the last line has no newline: its number may be truncated",
+				cvl_input_name(b->in));
 			if (b->opts->strict) {
 				if (err)
 					*err = problem;
@@ -96,7 +97,7 @@ static int beacons_next(void *ctx, struct cvl_tick *tick, struct cvl_error *err)
 		}
 		if (count < b->tick.count) {
 			if (b->opts->strict)
-				return cvl_fail(err, CVL_E_ORDER, offset, "%s: the tick goes back",
+				return cvl_fail(err, CVL_E_ORDER, offset, "%s: tick out of order",
 						cvl_input_name(b->in));
 			cvl_tally_add(&b->back, offset);
 			continue;
@@ -138,7 +139,7 @@ int cvl_beacons_open(struct cvl_beacons **out, const struct cvl_import_opts *opt
 		goto fail;
 	if (!rc || strcmp(line, HEADER)) {
 		rc = cvl_fail(err, rc ? CVL_E_SYNTAX : CVL_E_TRUNCATED, 0,
-			      "%s: does not begin with the line `" HEADER "`", opts->beacons);
+			      "%s: the first line is not `" HEADER "`", opts->beacons);
 		goto fail;
 	}
 	*out = b;
@@ -159,7 +160,7 @@ void cvl_beacons_close(struct cvl_beacons *b)
 		return;
 	if (b->in)
 		cvl_tally_tell(&b->back, b->opts, CVL_E_ORDER, cvl_input_name(b->in),
-			       "beacons dropped: their tick goes back");
+			       "beacons out of order; dropped");
 	cvl_input_close(b->in);
 	free(b);
 }

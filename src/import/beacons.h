@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Beacons from a sidecar: a CSV file with the header line `tick,sender,seq` and decimal numbers,
- * its ticks on the clock of the samples and not falling. Read a line at a time.
+ * Beacons from a sidecar: a CSV file with the header line `tick,sender,seq` and decimal numbers.
+ * Ticks are on the clock of the samples and must not decrease. Read line by line.
  */
 #ifndef BEACONS_H
 #define BEACONS_H
@@ -13,8 +13,8 @@
 struct cvl_beacons;
 
 /**
- * Open opts->beacons. A beacon whose tick goes back is dropped, and the count of those reported at
- * the end; with opts->strict it is CVL_E_ORDER.
+ * Open opts->beacons. Beacons whose tick goes back are dropped and their count is reported at the
+ * end; with opts->strict the first is CVL_E_ORDER.
  */
 int cvl_beacons_open(struct cvl_beacons **b, const struct cvl_import_opts *opts,
 		     struct cvl_error *err);

@@ -4,7 +4,7 @@
  * for each channel. Columns of 0 and 1 (or x and z: unknown) become lines, columns of other numbers
  * analog channels.
  *
- * What `sigrok-cli -O csv` writes is one too: names and rate stand in comments, and a row is a
+ * Also reads the output of `sigrok-cli -O csv`: names and rate are in comments, and a row is a
  * sample, with or without a time.
  */
 #include <inttypes.h>
@@ -32,21 +32,21 @@ struct csv {
 	struct cvl_input *in;
 	const struct cvl_import_opts *opts;
 	struct cvl_session *s;
-	struct cvl_writer *w; /* NULL until the first good row has told what the columns are */
+	struct cvl_writer *w; /* NULL until the first good row shows what the columns are */
 
 	struct column *column;
-	char **cell;  /* of the current row: the time first, if there is one */
-	char **value; /* behind the time */
+	char **cell;  /* of the current row: the time first, if any */
+	char **value; /* after the time */
 	double *real; /* of the current row, by channel */
 	size_t n_columns, n_lines, n_channels;
 	int exp10; /* unit of the times, 10^exp10 s */
 	uint64_t rate_hz;
 
-	uint64_t shift; /* added to the times, so that the first one is no less than 0 */
+	uint64_t shift; /* added to the times, so that the first is at least 0 */
 	uint64_t tick, end, levels, unknown;
 
 	struct csv_sigrok sigrok;
-	char *pending; /* first row, where no header stands before it */
+	char *pending; /* first row, if there is no header */
 	uint64_t pending_at;
 	bool pending_ended;
 
@@ -68,7 +68,7 @@ static int wrong(const struct csv *c, enum cvl_code code, uint64_t offset, const
 
 /* ---- header ---- */
 
-/* Whether @cell heads a column of times, and in which unit. */
+/* Whether @cell is the header of a time column, and its unit. */
 static bool is_time(const char *cell, int *exp10)
 {
 	static const struct {
@@ -111,7 +111,7 @@ static bool is_comment(const char *line)
 	return !*line || *line == ';' || *line == '#';
 }
 
-/* The first line that is no comment: 1, or a negative code. */
+/* Get the first line that is not a comment. Returns 1 or a negative code. */
 static int first_line(struct csv *c, char **line, uint64_t *offset, bool *ended,
 		      struct cvl_error *err)
 {
@@ -148,10 +148,7 @@ static int add_columns(struct csv *c, char *const *names, size_t n, struct cvl_e
 	return 0;
 }
 
-/*
- * Columns are those of the comments; a header names them again, or tells their units, or is not
- * there.
- */
+/* The comments define the columns; a header repeats the names, gives the units, or is missing. */
 static int sigrok_header(struct csv *c, char *line, uint64_t offset, bool ended,
 			 struct cvl_error *err)
 {
@@ -192,7 +189,8 @@ static int read_header(struct csv *c, struct cvl_error *err)
 		return cvl_no_memory(err);
 	n = cvl_text_split(line, name, n);
 	if (!n || !is_time(name[0], &c->exp10))
-		rc = wrong(c, CVL_E_MAGIC, offset, "the header does not begin with a time", err);
+		rc = wrong(c, CVL_E_MAGIC, offset, "the first column of the header is not a time",
+			   err);
 	else if (n == 1)
 		rc = wrong(c, ended ? CVL_E_MISSING : CVL_E_TRUNCATED, offset,
 			   "the header names no channel", err);
@@ -219,7 +217,7 @@ static int tell_left_out(struct csv *c, size_t left_out, struct cvl_error *err)
 	struct cvl_error e;
 
 	cvl_fail(&e, CVL_E_LIMIT, 0,
-		 "%s: %zu of %zu columns are left out: a clock holds %d channels",
+		 "%s: %zu of %zu columns ignored: a clock holds at most %d channels",
 		 cvl_input_name(c->in), left_out, c->n_columns, CVL_CHANNELS_MAX);
 	if (!c->opts->strict) {
 		cvl_tell(c->opts->report, &e);
@@ -230,7 +228,9 @@ static int tell_left_out(struct csv *c, size_t left_out, struct cvl_error *err)
 	return e.code;
 }
 
-/* Decide what each column is from the cells of the first good row; without one all are lines. */
+/*
+ * Decide what each column is from the cells of the first good row; if there is none all are lines.
+ */
 static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 {
 	size_t left_out = 0, lines = 0;
@@ -255,10 +255,10 @@ static int place_columns(struct csv *c, bool by_cells, struct cvl_error *err)
 			err, CVL_HINT_LINES,
 			cvl_fail(
 				err, CVL_E_LIMIT, 0,
-				"%s: has %zu digital lines, and a clock holds %d: choose some of them",
+				"%s: has %zu digital lines, but a clock holds at most %d: select some of them",
 				cvl_input_name(c->in), lines, CVL_LINES_MAX));
 	if (c->opts->lines && !c->n_lines && !c->n_channels && !left_out)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: no column is called '%.100s'",
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: unknown column '%.100s'",
 				cvl_input_name(c->in), c->opts->lines);
 	return left_out ? tell_left_out(c, left_out, err) : 0;
 }
@@ -301,7 +301,7 @@ static int open_writer(struct csv *c, struct cvl_error *err)
 
 /* ---- rows ---- */
 
-/* A row, read from its cells before any of it is stored. */
+/* A row, parsed before any of it is stored. */
 struct row {
 	struct cvl_text_ticks time;
 	uint64_t tick, levels, unknown;
@@ -322,16 +322,16 @@ static int split_row(struct csv *c, char *line, uint64_t offset, struct row *row
 
 	c->sigrok.row++;
 	if (!n)
-		return wrong(c, CVL_E_SYNTAX, offset, "quotes that do not match", err);
+		return wrong(c, CVL_E_SYNTAX, offset, "unbalanced quotes", err);
 	if (n != want + c->sigrok.has_trigger)
-		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells where the header has %zu",
+		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells, but the header has %zu",
 				cvl_input_name(c->in), n, want + c->sigrok.has_trigger);
 	if (c->sigrok.n)
 		rc = csv_sigrok_tick(&c->sigrok, before ? c->cell[0] : NULL, &row->time);
 	else
 		rc = cvl_text_ticks(c->cell[0], c->exp10, c->rate_hz, &row->time);
 	if (rc == CVL_E_RANGE)
-		return wrong(c, CVL_E_RANGE, offset, "a time out of range", err);
+		return wrong(c, CVL_E_RANGE, offset, "time out of range", err);
 	return rc ? wrong(c, CVL_E_SYNTAX, offset, "not a time", err) : 0;
 }
 
@@ -354,22 +354,22 @@ static int read_cells(struct csv *c, uint64_t offset, struct row *row, struct cv
 	return 0;
 }
 
-/* Ticks count from the first row if that is before the time's zero. */
+/* Ticks count from the first row if its time is negative. */
 static int place_row(struct csv *c, uint64_t offset, struct row *row, struct cvl_error *err)
 {
 	if (row->time.negative ? row->time.count > c->shift :
 				 __builtin_add_overflow(row->time.count, c->shift, &row->tick))
-		return wrong(c, CVL_E_RANGE, offset, "a time out of range", err);
+		return wrong(c, CVL_E_RANGE, offset, "time out of range", err);
 	if (row->time.negative)
 		row->tick = c->shift - row->time.count;
 	if (row->tick == CVL_TICK_UNKNOWN)
-		return wrong(c, CVL_E_RANGE, offset, "a time out of range", err);
+		return wrong(c, CVL_E_RANGE, offset, "time out of range", err);
 	if (row->tick < c->tick && c->opts->strict)
 		return wrong(c, CVL_E_ORDER, offset, "time goes back", err);
 	return 0;
 }
 
-/* The first good row tells what the columns are, and may be before the time's zero. */
+/* The first good row shows what the columns are, and may have a negative time. */
 static int begin(struct csv *c, uint64_t offset, const struct row *first, struct cvl_error *err)
 {
 	int rc = place_columns(c, true, err);
@@ -439,8 +439,8 @@ static int store_row(struct csv *c, const struct row *row, uint64_t offset, stru
 }
 
 /*
- * Read one row and store it. @fatal: whether a failure is of the store or of the file as a whole,
- * not of this row alone.
+ * Read one row and store it. @fatal: whether a failure concerns the store or the whole file, not
+ * just this row.
  */
 static int take_row(struct csv *c, char *line, uint64_t offset, bool *fatal, struct cvl_error *err)
 {
@@ -471,14 +471,14 @@ static int take_row(struct csv *c, char *line, uint64_t offset, bool *fatal, str
 	return store_row(c, &row, offset, err);
 }
 
-/* Store that rows were lost from the last good one on, for ever. */
+/* Store a gap from the last good row on, without an end. */
 static int open_gap(struct csv *c, enum cvl_gap why, struct cvl_error *err)
 {
 	return cvl_writer_gap(c->w, tick(c->tick), tick(CVL_TICK_UNKNOWN),
 			      c->bad ? c->bad : CVL_LOST_UNKNOWN, why, err);
 }
 
-/* The row that stood where a header may stand, or the next line. As cvl_input_line(). */
+/* The row found in place of a header, or the next line. As cvl_input_line(). */
 static int next_line(struct csv *c, char **line, uint64_t *offset, bool *ended,
 		     struct cvl_error *err)
 {
@@ -529,7 +529,7 @@ static int finish(struct csv *c, enum cvl_gap why, int trouble, struct cvl_error
 	int rc = 0, rc2;
 
 	if (!c->w) {
-		/* no good row: a clock that saw nothing, rather than no clock */
+		/* no good row: an empty clock rather than none */
 		rc = place_columns(c, false, err);
 		if (!rc)
 			rc = open_writer(c, err);
@@ -568,7 +568,7 @@ static int csv_import(struct cvl_input *in, struct cvl_session *s,
 			if (stored)
 				rc = stored;
 			cvl_tally_tell(&c.backwards, opts, CVL_E_ORDER, cvl_input_name(in),
-				       "times that go back; stored late");
+				       "times out of order; stored late");
 		}
 	}
 	for (size_t i = 0; i < c.n_columns; i++)
@@ -611,7 +611,7 @@ static int csv_probe(const uint8_t *head, size_t n, const char *path)
 		p++;
 		len--;
 	}
-	/* the byte behind tells "time" from "timestamp" */
+	/* the next byte tells "time" from "timestamp" */
 	if (len < 5 || strncasecmp(p, "time", 4) || !memchr(" ,[(\"", p[4], 5))
 		return 0;
 	return memchr(p, ',', len) ? 70 : 0;
@@ -619,7 +619,7 @@ static int csv_probe(const uint8_t *head, size_t n, const char *path)
 
 static const struct cvl_option csv_options[] = {
 	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
-	{ "rate", "HZ", "resolution of the times (default: what fits them)" },
+	{ "rate", "HZ", "resolution of the times (default: chosen to fit)" },
 	{ "names", "A,B,...", "names of the lines" },
 	{ "lines", "GLOB,...", "only these columns, by name or its last part" },
 	{ 0 },

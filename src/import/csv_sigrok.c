@@ -62,7 +62,7 @@ bool csv_sigrok_skips(const struct csv_sigrok *s, const char *line)
 	return false;
 }
 
-/* Units in which times are told at a rate, by their name or by the rule that they are chosen by. */
+/* Time units per second at a rate, from their name or by libsigrok's rule of choosing them. */
 static uint64_t units_of(const char *name, uint64_t rate)
 {
 	static const struct {
@@ -97,7 +97,7 @@ bool csv_sigrok_header(struct csv_sigrok *s, char *line, uint64_t rate)
 	if (comma)
 		*comma = ',';
 	s->has_trigger = last && !strcmp(last + 1, "Trigger");
-	/* channels may be called by numbers alone */
+	/* channel names may be plain numbers */
 	if (s->has_time)
 		return true;
 	for (size_t i = 0; i < s->n && names; i++) {
@@ -109,7 +109,7 @@ bool csv_sigrok_header(struct csv_sigrok *s, char *line, uint64_t rate)
 	return header || names;
 }
 
-/* libsigrok counts times in whole units, by so many a sample as there are whole ones in it. */
+/* libsigrok rounds the time of a sample down to whole units, and multiplies that. */
 static int sample_at(const struct csv_sigrok *s, const char *time, uint64_t *sample)
 {
 	uint64_t units, period = s->units / s->rate;

@@ -16,12 +16,12 @@
 #include "symbols/symbols.h"
 #include "uart_store.h"
 
-/* One byte in so many may be broken before the rate is doubted. */
+/* More than one broken byte in this many casts doubt on the rate. */
 #define DOUBT 8
-/* Pulses that are shorter than so much of a bit are those of another rate. */
+/* Pulses shorter than this fraction of a bit are of another rate. */
 #define SHORT 0.75
 
-/* ---- what is asked for ---- */
+/* ---- the request ---- */
 
 /* "8E1": data bits, parity, stop bits. */
 static bool take_frame(struct cvl_decode *d, const char *word)
@@ -66,7 +66,7 @@ int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *e
 	char word[32];
 
 	if (!n || n >= sizeof(d->line))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "'%s' names no line", text);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "'%s' does not name a line", text);
 	memcpy(d->line, text, n);
 	d->line[n] = '\0';
 	for (text += n; *text; text += n) {
@@ -75,8 +75,8 @@ int cvl_decode_parse(struct cvl_decode *d, const char *text, struct cvl_error *e
 		snprintf(word, sizeof(word), "%.*s", (int)n, text);
 		if (n >= sizeof(word) || !take_word(d, word))
 			return cvl_fail(
-				err, CVL_E_USAGE, CVL_NO_OFFSET, "'%.*s' is none of: %s", (int)n,
-				text,
+				err, CVL_E_USAGE, CVL_NO_OFFSET,
+				"unknown setting '%.*s'; expected %s", (int)n, text,
 				d->protocol == CVL_PROTOCOL_SWO ?
 					"a baud rate such as 2M, manchester, tpiu, stream=N (1 to 111), inverted" :
 					"a baud rate such as 115200, a frame such as 8N1, 7E1 or 8O2, inverted");
@@ -104,7 +104,7 @@ struct job {
 	struct uart_store *text;
 	struct symbols *symbols;
 	uint64_t end;
-	uint64_t nothing, packets; /* runs of bytes that are no packet; packets */
+	uint64_t nothing, packets; /* runs of bytes that are not packets; packets */
 };
 
 static void take_byte(void *ctx, const struct line_byte *b)
@@ -135,7 +135,7 @@ static void edge(struct job *j, uint64_t tick, bool level)
 		uart_edge(&j->uart, tick, level);
 }
 
-/* Nothing is known of the line from @from to @to. */
+/* The line is unknown from @from to @to. */
 static void hole(struct job *j, uint64_t from, uint64_t to)
 {
 	if (j->d->manchester)
@@ -150,7 +150,7 @@ static void hole(struct job *j, uint64_t from, uint64_t to)
 		j->rc = uart_store_gap(j->text, from, to, j->err);
 }
 
-/* Nobody knows what the line showed since its level became unknown, up to @tick. */
+/* End the time in which the line's level is unknown at @tick. */
 static void end_dark(struct job *j, uint64_t tick)
 {
 	if (j->dark)
@@ -209,7 +209,7 @@ static int read_edges(struct job *j, struct cvl_stream *stream)
 	cvl_stream_stats(stream, &stats);
 	j->end = stats.end.count;
 	end_dark(j, j->end);
-	/* The tick at which the capture ends was still looked at. */
+	/* The last tick of the capture was still observed. */
 	if (j->d->manchester)
 		manchester_end(&j->manchester, j->end + 1);
 	else
@@ -227,7 +227,7 @@ bool cvl_decode_has(const struct cvl_session *s, size_t clock, const char *line)
 
 	if (c->foreign || cvl_trace_open(&trace, c->trace, NULL, NULL))
 		return false;
-	has = cvl_trace_line(trace, line) != CVL_LINE_NONE; /* cvl_decode() says which are meant */
+	has = cvl_trace_line(trace, line) != CVL_LINE_NONE; /* cvl_decode() reports ambiguity */
 	cvl_trace_close(trace);
 	return has;
 }
@@ -241,12 +241,12 @@ static int look_up(struct job *j, const struct cvl_trace *trace)
 		cvl_trace_lines_near(trace, j->d->line, near, sizeof(near));
 	if (line == CVL_LINE_AMBIGUOUS)
 		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: '%s' is ambiguous: there are %s; name one in full",
+				"%s: '%s' is ambiguous: it matches %s; give the full name",
 				j->clock->name, j->d->line, near);
 	if (line < 0)
-		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: has no line called %s%s%s%s", j->clock->name, j->d->line,
-				near[0] ? "; did you mean " : "", near, near[0] ? "?" : "");
+		return cvl_fail(j->err, CVL_E_MISSING, CVL_NO_OFFSET, "%s: unknown line %s%s%s%s",
+				j->clock->name, j->d->line, near[0] ? "; did you mean " : "", near,
+				near[0] ? "?" : "");
 	j->line = (unsigned)line;
 	return 0;
 }
@@ -267,10 +267,7 @@ static void init_decoders(struct job *j)
 
 /* ---- stores ---- */
 
-/*
- * What was decoded from a line, if anything was, is called that. Streams of frames stand beside
- * each other.
- */
+/* Name of the clock decoded from a line. Each stream of TPIU frames has its own. */
 static void name_store(const struct job *j, char name[200])
 {
 	int n = snprintf(name, 200, "%.100s-%s", j->clock->name, j->d->line);
@@ -280,7 +277,7 @@ static void name_store(const struct job *j, char name[200])
 	cvl_path_clean(name);
 }
 
-/* What was decoded from the line before, or now; -1: nothing was. */
+/* Find what was decoded from the line, earlier or now; -1: nothing. */
 static int find_store(const struct job *j, const struct cvl_session *s)
 {
 	char name[200];
@@ -351,11 +348,11 @@ static int close_store(struct job *j, int rc)
 	return rc ? rc : closed;
 }
 
-/* ---- what is to be said ---- */
+/* ---- diagnostics ---- */
 
 /*
- * What the pulses of a line say of how it is read. Returns whether that is surely wrong: it idles
- * at the other level, or has pulses shorter than a bit.
+ * Advise on how to read a line from its pulses. Returns whether the settings are certainly wrong:
+ * it idles at the other level, or has pulses shorter than a bit.
  */
 static bool advise(const struct job *j, double bit, char advice[160])
 {
@@ -366,31 +363,28 @@ static bool advise(const struct job *j, double bit, char advice[160])
 
 	advice[0] = '\0';
 	if (inverted)
-		snprintf(advice, 160, "; it idles %s: try with%s :inverted",
+		snprintf(advice, 160, "; the line idles %s: try with%s :inverted",
 			 d->manchester != d->inverted ? "high" : "low", d->inverted ? "out" : "");
 	else if (!(likely > 0))
 		snprintf(
 			advice, 160,
-			"; its pulses are multiples of nothing: is it this line, and sampled fast enough?");
+			"; its pulses have no common unit: is this the right line, sampled fast enough?");
 	else if (!(bit > 0) || fabs(likely / bit - 1) > 0.04)
 		snprintf(advice, 160, "; its pulses are those of %.0f baud",
 			 (double)j->clock->rate_hz / likely);
 	else if (d->protocol == CVL_PROTOCOL_SWO)
 		snprintf(
 			advice, 160,
-			"; its pulses have that rate: try with%s :manchester, or is it another line?",
+			"; its pulses match that rate: try with%s :manchester, or is this the wrong line?",
 			d->manchester ? "out" : "");
 	else
 		snprintf(
 			advice, 160,
-			"; its pulses have that rate: is it a serial line, of that frame (such as :8N1, :8E1, :7O1)?");
+			"; its pulses match that rate: is it a serial line with that frame (such as :8N1, :8E1, :7O1)?");
 	return inverted || (likely > 0 && bit > 0 && likely < SHORT * bit);
 }
 
-/*
- * Says so if bytes are broken, or there is none. @doubtful: too many for anything to be made of the
- * others.
- */
+/* Report broken bytes, or that there are none at all. @doubtful: too many to trust the others. */
 static int judge_line(const struct job *j, bool *doubtful)
 {
 	const struct cvl_decode *d = j->d;
@@ -405,7 +399,7 @@ static int judge_line(const struct job *j, bool *doubtful)
 		return 0;
 	if (!bytes)
 		return cvl_fail(j->err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-				"%s: line %s: there is no %s byte on it%s", j->clock->name, d->line,
+				"%s: line %s: no %s byte found%s", j->clock->name, d->line,
 				d->manchester ? "Manchester" : "serial", advice);
 	cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
 		 "%s: line %s: %" PRIu64 " of %" PRIu64 " bytes are broken at %.0f baud%s",
@@ -428,16 +422,14 @@ static void judge_packets(const struct job *j)
 	if (!j->d->tpiu && j->nothing * DOUBT > j->packets) {
 		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
 			 "%s: %" PRIu64 " runs of bytes between %" PRIu64
-			 " packets are none: are they in frames? Try with :tpiu",
+			 " packets are not packets: are they in frames? Try with :tpiu",
 			 where, j->nothing, j->packets);
 		cvl_tell(j->report, &problem);
 	}
 	swo_pipe_judge(&j->pipe, where, CVL_HINT_DECODE_STREAM, j->report);
 }
 
-/*
- * Read the line and store nothing: what was decoded from it before stays if it cannot be read now.
- */
+/* Read the line without storing: an earlier decode is kept if it cannot be read now. */
 static int try_line(struct job *j, const struct cvl_trace *trace)
 {
 	const struct cvl_report *report = j->report;
@@ -447,7 +439,7 @@ static int try_line(struct job *j, const struct cvl_trace *trace)
 
 	if (rc)
 		return rc;
-	j->report = NULL; /* told when it is done for good */
+	j->report = NULL; /* reported in the real run */
 	init_decoders(j);
 	rc = read_edges(j, stream);
 	if (!rc)
@@ -461,7 +453,7 @@ int cvl_decode(struct cvl_session *s, size_t clock, const struct cvl_decode *d,
 	       const struct cvl_report *report, const struct cvl_progress *progress,
 	       struct cvl_error *err)
 {
-	/* A session moves its clocks when one is added. */
+	/* Clocks of a session move when one is added. */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
 	struct cvl_stream_opts opts = { .report = report };
 	struct job *j = calloc(1, sizeof(*j));

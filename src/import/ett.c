@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the event timestamping kernel saved (firmware/apps/ett): a disk, an image of one, or what
- * its serial port sent. See wire/ett_image.h for the bytes, ett_store.h for what is stored.
+ * Output of the event timestamping kernel (firmware/apps/ett): a disk, a disk image, or what its
+ * serial port sent. See wire/ett_image.h for the bytes, ett_store.h for what is stored.
  */
 #include <wire/ett_image.h>
 
@@ -30,7 +30,7 @@ static bool is_header(const unsigned char *p)
 	return !memcmp(p, ETT_MAGIC, sizeof(ETT_MAGIC) - 1);
 }
 
-/* Sector that a boot sector of ours says the image begins at, 0: it is none. */
+/* Sector at which the image begins according to our boot sector; 0: not our boot sector. */
 static uint32_t boot_image(const unsigned char *p)
 {
 	uint32_t lba;
@@ -53,11 +53,10 @@ static int skip(struct ett *e, uint64_t n, struct cvl_error *err)
 		if (have < 0)
 			return (int)have;
 		if (!have)
-			return cvl_fail(
-				err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
-				"%s:%" PRIu64
-				": the file ends before the image that its boot sector names",
-				e->name, cvl_input_offset(e->in));
+			return cvl_fail(err, CVL_E_TRUNCATED, cvl_input_offset(e->in),
+					"%s:%" PRIu64
+					": the file ends before the image given by its boot sector",
+					e->name, cvl_input_offset(e->in));
 		want = (uint64_t)have < n ? (uint64_t)have : n;
 		cvl_input_skip(e->in, (size_t)want);
 		n -= want;
@@ -81,13 +80,12 @@ static int check_header(const struct ett_header *h, uint64_t at, const char *nam
 				name, at);
 	if (le32toh(h->version) != ETT_VERSION)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, at + 8,
-				"%s:%" PRIu64 ": an image of version %" PRIu32
+				"%s:%" PRIu64 ": unsupported image version %" PRIu32
 				"; this reads version %d",
 				name, at + 8, le32toh(h->version), ETT_VERSION);
 	if (header_crc(*h) != le32toh(h->crc))
 		return cvl_fail(err, CVL_E_CHECKSUM, at + 12,
-				"%s:%" PRIu64
-				": the header's checksum is wrong, and so is its copy's",
+				"%s:%" PRIu64 ": wrong checksum in the header and in its copy",
 				name, at + 12);
 	if (!h->rate_hz || le64toh(h->rate_hz) > UINT64_C(1) << 40)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, rate_hz),
@@ -100,8 +98,8 @@ static int check_header(const struct ett_header *h, uint64_t at, const char *nam
 	if (le64toh(h->records) / ETT_BLOCK_RECORDS >= blocks_max ||
 	    le64toh(h->truths) / ETT_BLOCK_RECORDS >= blocks_max)
 		return cvl_fail(err, CVL_E_RANGE, at + offsetof(struct ett_header, records),
-				"%s:%" PRIu64 ": more records than any machine has memory for",
-				name, at + offsetof(struct ett_header, records));
+				"%s:%" PRIu64 ": impossible number of records", name,
+				at + offsetof(struct ett_header, records));
 	return 0;
 }
 
@@ -135,7 +133,7 @@ static int read_header(struct ett *e, struct cvl_error *err)
 		struct cvl_error problem;
 
 		cvl_fail(&problem, CVL_E_CHECKSUM, at,
-			 "%s:%" PRIu64 ": the header is damaged, its copy is not", e->name, at);
+			 "%s:%" PRIu64 ": the header is damaged; its copy is used", e->name, at);
 		cvl_tell(e->opts->report, &problem);
 		e->h = copy;
 		rc = e->opts->strict ? cvl_fail(err, problem.code, at, "%s", problem.text) : 0;
@@ -146,7 +144,7 @@ static int read_header(struct ett *e, struct cvl_error *err)
 
 /* ---- blocks ---- */
 
-/* Whether @p is a whole block of this run; @head: what it says of itself. */
+/* Whether @p is an intact block of this run; @head gets its header. */
 static bool is_block(const struct ett *e, const unsigned char *p, struct ett_block *head)
 {
 	static const unsigned char zeros[sizeof(uint32_t)];
@@ -167,7 +165,7 @@ static uint64_t records_from(uint64_t first, uint64_t total)
 	return total - first < ETT_BLOCK_RECORDS ? total - first : ETT_BLOCK_RECORDS;
 }
 
-/* Whether its records are some of those from number @from on. */
+/* Whether its records are of @kind and from number @from on. */
 static bool has_those(const struct ett_block *head, enum ett_kind kind, uint64_t from,
 		      uint64_t total)
 {
@@ -178,9 +176,8 @@ static bool has_those(const struct ett_block *head, enum ett_kind kind, uint64_t
 }
 
 /*
- * How far to go on from where a block should be and is none: to where the next may begin, for what
- * a serial line lost moves all that follows. In place if there is none, or it is no less than a
- * block away.
+ * How far to skip where a block should be but is not: to the possible start of the next one, since
+ * bytes lost on a serial line shift all that follows. In place if none is found within a block.
  */
 static ssize_t to_next(struct ett *e, struct cvl_error *err)
 {
@@ -196,7 +193,7 @@ static ssize_t to_next(struct ett *e, struct cvl_error *err)
 	return next ? next - p : ETT_BLOCK_BYTES;
 }
 
-/* Say, once, that records are missing from here on. */
+/* Report, once, that records are missing from here on. */
 static int tell_bad(struct ett *e, bool *bad, struct cvl_error *err)
 {
 	uint64_t at = cvl_input_offset(e->in);
@@ -206,19 +203,18 @@ static int tell_bad(struct ett *e, bool *bad, struct cvl_error *err)
 	*bad = true;
 	return e->opts->strict ?
 		       cvl_fail(err, CVL_E_CHECKSUM, at,
-				"%s:%" PRIu64 ": a block that is damaged or of another run",
-				e->name, at) :
+				"%s:%" PRIu64 ": block damaged or of another run", e->name, at) :
 		       0;
 }
 
 /*
- * The blocks of @total records of @kind. *@lost: how many of the last ones are not there, because
- * the file is cut.
+ * The blocks of @total records of @kind. *@lost: how many of the last ones are missing because the
+ * file is truncated.
  */
 static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64_t *lost,
 		       struct cvl_error *err)
 {
-	/* Where blocks are not where they should be, one more block's bytes are looked through. */
+	/* where blocks are out of place, search one more block's bytes */
 	const uint64_t more = ETT_BLOCK_BYTES;
 	uint64_t left =
 		(total + ETT_BLOCK_RECORDS - 1) / ETT_BLOCK_RECORDS * ETT_BLOCK_BYTES + more;
@@ -236,7 +232,7 @@ static int read_blocks(struct ett *e, enum ett_kind kind, uint64_t total, uint64
 			return (int)have;
 		if (have < ETT_BLOCK_BYTES) {
 			cvl_input_skip(e->in, (size_t)have);
-			if (left <= more) /* its last blocks are damaged, not cut off */
+			if (left <= more) /* its last blocks are damaged, not missing */
 				break;
 			*lost = total - i;
 			return 0;
@@ -277,7 +273,7 @@ static int tell_cut(struct ett *e, uint64_t lost, struct cvl_error *err)
 
 	cvl_fail(&problem, CVL_E_TRUNCATED, cvl_input_offset(e->in),
 		 "%s:%" PRIu64 ": the file ends before the image does: %" PRIu64
-		 " records are not there",
+		 " records are missing",
 		 e->name, cvl_input_offset(e->in), lost);
 	if (e->opts->strict)
 		return cvl_fail(err, problem.code, problem.offset, "%s", problem.text);
@@ -285,7 +281,7 @@ static int tell_cut(struct ett *e, uint64_t lost, struct cvl_error *err)
 	return 0;
 }
 
-/* ---- what the kernel had to say ---- */
+/* ---- reports of the kernel ---- */
 
 static void tell(const struct ett *e, uint32_t flag, bool set, enum cvl_code code, const char *what)
 {
@@ -300,11 +296,11 @@ static void tell(const struct ett *e, uint32_t flag, bool set, enum cvl_code cod
 static void tell_flags(const struct ett *e)
 {
 	tell(e, ETT_NO_PORT, true, CVL_E_UNSUPPORTED,
-	     "only FF was ever read: there was no port, or nothing connected to it");
+	     "only FF was read: the port does not exist, or nothing was connected to it");
 	tell(e, ETT_INVARIANT, false, CVL_E_UNSUPPORTED,
-	     "the processor did not say that its TSC runs at one rate; it is taken to");
+	     "the processor does not report an invariant TSC; a constant rate is assumed");
 	tell(e, ETT_APART, true, CVL_E_MISMATCH,
-	     "the self-test's processor has another TSC: its stores are on a clock of their own");
+	     "the self-test's processor has a different TSC: its stores are on a clock of their own");
 }
 
 static int ett_import(struct cvl_input *in, struct cvl_session *s,
@@ -340,7 +336,7 @@ static int ett_import(struct cvl_input *in, struct cvl_session *s,
 	rc = ett_store_close(&e->store, rc, err);
 	cvl_tally_tell(
 		&e->bad, opts, CVL_E_CHECKSUM, e->name,
-		"places where blocks are damaged, of another run, or not there; their records are left out");
+		"places where blocks are damaged, of another run, or missing; their records are dropped");
 out:
 	free(e);
 	return rc;
@@ -353,7 +349,7 @@ static int ett_probe(const uint8_t *head, size_t n, const char *path)
 		return 0;
 	if (is_header(head) || boot_image(head))
 		return 95;
-	/* a header of which only the copy is whole */
+	/* a header of which only the copy is intact */
 	return n >= ETT_COPY_AT + ETT_HEADER_BYTES && is_header(head + ETT_COPY_AT) ? 80 : 0;
 }
 
@@ -364,7 +360,7 @@ static const struct cvl_option ett_options[] = {
 
 const struct cvl_importer cvl_import_ett = {
 	.name = "ett",
-	.what = "a disk that the event timestamping kernel saved to",
+	.what = "disk or image saved by the event timestamping kernel",
 	.options = ett_options,
 	.probe = ett_probe,
 	.import = ett_import,

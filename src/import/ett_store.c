@@ -46,7 +46,7 @@ static const struct cvl_store_field step_fields[] = {
 #define ETT_PROBES_MAX 8
 #define COUNT(a) (sizeof(a) / sizeof(*(a)))
 
-/* Text of a header: @n bytes, shorter if a NUL ends it; what is no ASCII is left out. */
+/* Text of a header: up to @n bytes or a NUL; non-ASCII bytes are dropped. */
 static const char *text(const char *s, size_t n, char *out)
 {
 	size_t k = 0;
@@ -92,7 +92,7 @@ static int put_run(struct ett_store *st, struct cvl_error *err)
 	return cvl_writer_event(st->w, tick(le64toh(h->begin)), st->run, v, err);
 }
 
-/* Two classes of one name: half-widths of 32 bits, and those that need more. */
+/* Declare two classes of one name: for half-widths of 32 bits, and for larger ones. */
 static int declare_pair(struct ett_store *st, const char *name, const char *a, const char *b,
 			int class[2], struct cvl_error *err)
 {
@@ -182,10 +182,10 @@ static int flush(struct ett_store *st, struct cvl_error *err)
 	return n ? cvl_writer_rows(st->w, st->class, st->row, n, err) : 0;
 }
 
-/* A gap of the records left out, up to @to. */
+/* Store a gap for the dropped records, up to @to. */
 static int put_gap(struct ett_store *st, uint64_t to, enum cvl_gap why, struct cvl_error *err)
 {
-	/* A record is one event or more, unless there is but one probe. */
+	/* A record is one or more events; exactly one if there is only one probe. */
 	bool exact = st->h->probes == 1 && !st->every;
 	uint64_t n = st->missing;
 	int rc = flush(st, err);
@@ -196,7 +196,7 @@ static int put_gap(struct ett_store *st, uint64_t to, enum cvl_gap why, struct c
 				   exact ? n : CVL_LOST_UNKNOWN, why, err);
 }
 
-/* Make sure that the rows of a record fit behind those that wait, which are of one class. */
+/* Make room for the rows of a record after the pending ones, which are all of one class. */
 static inline int make_room(struct ett_store *st, int class, struct cvl_error *err)
 {
 	int rc = 0;
@@ -214,8 +214,7 @@ static void put64(uint8_t *p, uint64_t v)
 }
 
 /*
- * A row of two numbers behind its half-width, of the class that has room for that: see
- * declare_pair().
+ * A row of a half-width and two numbers, of the class that fits the half-width: see declare_pair().
  */
 static inline void put_pair(struct cvl_store_row *row, uint64_t at, uint64_t half, uint8_t a,
 			    uint8_t b)
@@ -231,12 +230,12 @@ static inline void put_pair(struct cvl_store_row *row, uint64_t at, uint64_t hal
 	}
 }
 
-/* A row for each probe that is at another code; there is one. Returns where the next row goes. */
+/* A row for each probe whose code changed (at least one). Returns where the next row goes. */
 static inline struct cvl_store_row *put_codes(struct cvl_store_row *row, const struct ett_record *r,
 					      uint64_t half, unsigned bits)
 {
 	const unsigned codes = (1u << bits) - 1;
-	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0; /* of a division by bits */
+	const unsigned shift = bits == 8 ? 3 : bits == 4 ? 2 : 0; /* to divide by bits */
 	unsigned changed = r->value ^ r->before;
 
 	do {
@@ -287,9 +286,9 @@ static uint64_t half_of(const struct ett_record *r)
 }
 
 /*
- * put_record() of what nearly all records are, events with half-widths of 32 bits, at a third of
- * the cost. Returns how many of the first @n are such; there is room for their rows, and those that
- * wait are of the same class.
+ * put_record() for nearly all records, events with half-widths of 32 bits, at a third of the cost.
+ * Returns how many of the first @n are such; there must be room for their rows, and pending rows
+ * must be of the same class.
  */
 static size_t put_events(struct ett_store *st, const unsigned char *records, size_t n)
 {

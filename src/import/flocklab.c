@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * FlockLab's gpiotracing.csv: `timestamp,observer_id,node_id,pin_name,value`, with "# " before
- * the header in version 1. Timestamps are UTC seconds with six or seven decimals; rows are
- * grouped by observer and nearly, not wholly, in the order of time.
+ * FlockLab's gpiotracing.csv: `timestamp,observer_id,node_id,pin_name,value`, with "# " before the
+ * header in version 1. Timestamps are UTC seconds with six or seven decimals; rows are grouped by
+ * observer and nearly, but not entirely, in order of time.
  *
- * Each observer becomes a clock. Its rows pass through a window in which they are put in order.
+ * Each observer becomes a clock. Its rows pass through a window that sorts them.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,12 +22,12 @@ static const char *const pins[] = {
 	"LED1", "LED2", "LED3", "INT1", "INT2", "SIG1", "SIG2", "nRST", "PPS",
 };
 #define PINS (sizeof(pins) / sizeof(*pins))
-/* In place of a pin: rows that could not be read. */
+/* In place of a pin: unreadable rows. */
 #define NO_PIN PINS
 
 enum { TIMESTAMP, OBSERVER, NODE, PIN, VALUE, CELLS };
 
-/* A row that waits in the window, or a gap. */
+/* A row pending in the window, or a gap. */
 struct row {
 	uint64_t tick;
 	uint64_t to;     /* last tick of a gap */
@@ -49,7 +49,7 @@ struct observer {
 	uint64_t stored; /* last tick that left the window */
 	uint64_t last;   /* tick of the last row read */
 	uint64_t end;
-	struct cvl_tally bad; /* rows since then that could not be read */
+	struct cvl_tally bad; /* unreadable rows since then */
 };
 
 struct flocklab {
@@ -110,8 +110,8 @@ static struct row heap_pop(struct row *heap, size_t n)
 }
 
 /*
- * Nothing says what a pin showed before its first row, but that row is a change: a pin that goes
- * low was high. Pins without a row in the window are taken to be low.
+ * A pin's first row is a change, so a pin that goes low was high before it. Pins without a row in
+ * the window are assumed low.
  */
 static int begin(struct observer *o, struct cvl_error *err)
 {
@@ -209,23 +209,23 @@ static int parse_row(struct flocklab *f, char **cell, size_t n, uint64_t offset,
 		     struct cvl_error *err)
 {
 	if (n != CELLS)
-		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells instead of %d",
+		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells, expected %d",
 				cvl_input_name(f->in), n, CELLS);
 	if (!flocklab_is_id(cell[OBSERVER]) || !flocklab_is_id(cell[NODE]))
-		return wrong(f, CVL_E_SYNTAX, offset, "not the id of an observer or node", err);
+		return wrong(f, CVL_E_SYNTAX, offset, "invalid observer or node id", err);
 	if (strcmp(cell[VALUE], "0") && strcmp(cell[VALUE], "1"))
 		return wrong(f, CVL_E_SYNTAX, offset, "a value other than 0 and 1", err);
 	row->value = cell[VALUE][0] == '1';
 	for (row->pin = 0; row->pin < PINS && strcmp(cell[PIN], pins[row->pin]); row->pin++)
 		;
 	if (row->pin == PINS)
-		return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: no pin is called \"%.20s\"",
+		return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: unknown pin \"%.20s\"",
 				cvl_input_name(f->in), cell[PIN]);
 	return flocklab_tick(&f->start, f->s, cvl_input_name(f->in), cell[TIMESTAMP], offset,
 			     &row->tick, err);
 }
 
-/* Store that rows after the last good one were lost, up to @to. */
+/* Store a gap for the rows lost after the last good one, up to @to. */
 static int put_gap(struct flocklab *f, struct observer *o, uint64_t to, enum cvl_gap why,
 		   struct cvl_error *err)
 {
@@ -238,7 +238,7 @@ static int put_gap(struct flocklab *f, struct observer *o, uint64_t to, enum cvl
 		.why = why,
 	};
 
-	/* order in the file need not be that of time */
+	/* the file need not be in order of time */
 	if (to < gap.tick) {
 		gap.tick = to;
 		gap.to = o->last;
@@ -248,8 +248,8 @@ static int put_gap(struct flocklab *f, struct observer *o, uint64_t to, enum cvl
 }
 
 /*
- * Read one row into its observer's window. @fatal: whether a failure is of the store or of the
- * file as a whole, not of this row alone.
+ * Read one row into its observer's window. @fatal: whether a failure concerns the store or the
+ * whole file, not just this row.
  */
 static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct cvl_error *err)
 {
@@ -265,10 +265,7 @@ static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct 
 	if (n > OBSERVER)
 		o = find(f, cell[OBSERVER]);
 	if (rc) {
-		/*
-		 * a row that does not even tell its observer most likely belongs to the group it
-		 * is in
-		 */
+		/* a row without a readable observer most likely belongs to the group it is in */
 		if (!o)
 			o = f->current;
 		cvl_tally_add(o ? &o->bad : &f->bad, offset);
@@ -284,7 +281,7 @@ static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct 
 		f->bad.n = 0;
 	}
 	if (f->opts->strict && o->begun && row.tick < o->stored)
-		return wrong(f, CVL_E_ORDER, offset, "a row too far out of order", err);
+		return wrong(f, CVL_E_ORDER, offset, "row too far out of order", err);
 	if (strcmp(o->node, cell[NODE]))
 		cvl_tally_add(&f->other_node, offset);
 	if (o->bad.n) {
@@ -314,7 +311,7 @@ static int check_header(struct flocklab *f, struct cvl_error *err)
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return wrong(f, CVL_E_TRUNCATED, 0, "an empty file", err);
+		return wrong(f, CVL_E_TRUNCATED, 0, "empty file", err);
 	line += strspn(line, "# ");
 	n = cvl_text_split(line, cell, CELLS);
 	for (size_t i = 0; i < CELLS && i < n; i++)
@@ -326,7 +323,7 @@ static int check_header(struct flocklab *f, struct cvl_error *err)
 		     "not the header of a gpiotracing.csv", err);
 }
 
-/* Store what is left of an observer and close its clock. */
+/* Store the rest of an observer's rows and close its clock. */
 static int finish(struct flocklab *f, struct observer *o, enum cvl_gap why, bool trouble,
 		  struct cvl_error *err)
 {
@@ -366,7 +363,7 @@ static int flocklab_import(struct cvl_input *in, struct cvl_session *s,
 	}
 	cvl_tally_tell(&f.late, opts, CVL_E_ORDER, name, "rows too far out of order; stored late");
 	cvl_tally_tell(&f.other_node, opts, CVL_E_UNSUPPORTED, name,
-		       "rows that name another node than their observer's first");
+		       "rows with a different node than their observer's first");
 	if (failed)
 		return failed;
 	if (rc) {
@@ -391,7 +388,7 @@ static int flocklab_probe(const uint8_t *head, size_t n, const char *path)
 }
 
 static const struct cvl_option flocklab_options[] = {
-	{ "node", "NAME", "goes in front of the names of the test's nodes" },
+	{ "node", "NAME", "prefix for the names of the test's nodes" },
 	{ 0 },
 };
 

@@ -21,7 +21,7 @@ static bool is_flocklab(const struct cvl_clock *c)
 	return !strncmp(c->format, "flocklab", 8) && c->rate_hz == FLOCKLAB_RATE_HZ;
 }
 
-/* A clock that another file of the same test made, if the row at @s UTC may be on it. */
+/* A clock from another file of the same test, if the row at @s UTC fits on it. */
 static const struct cvl_clock *earlier(const struct cvl_session *session, uint64_t s)
 {
 	for (size_t i = 0; i < cvl_session_clocks(session); i++) {
@@ -50,14 +50,14 @@ int flocklab_tick(struct flocklab_start *start, const struct cvl_session *s, con
 	if (rc == CVL_E_SYNTAX)
 		return wrong(name, CVL_E_SYNTAX, offset, "not a timestamp", err);
 	if (rc || time.negative)
-		return wrong(name, CVL_E_RANGE, offset, "a timestamp out of range", err);
+		return wrong(name, CVL_E_RANGE, offset, "timestamp out of range", err);
 	if (!start->known) {
 		const char *point = strchr(timestamp, '.');
 		uint64_t first = time.count / FLOCKLAB_RATE_HZ;
 		const struct cvl_clock *c;
 
 		if (first > INT64_MAX / NS_A_SECOND)
-			return wrong(name, CVL_E_RANGE, offset, "a timestamp beyond the year 2262",
+			return wrong(name, CVL_E_RANGE, offset, "timestamp beyond the year 2262",
 				     err);
 		c = earlier(s, first);
 		start->s = c                       ? (uint64_t)(c->start_unix_ns / NS_A_SECOND) :
@@ -68,12 +68,12 @@ int flocklab_tick(struct flocklab_start *start, const struct cvl_session *s, con
 	}
 	if (time.count < start->s * FLOCKLAB_RATE_HZ)
 		return wrong(name, CVL_E_RANGE, offset,
-			     "a timestamp more than a day before the first", err);
+			     "timestamp more than a day before the first", err);
 	*tick = time.count - start->s * FLOCKLAB_RATE_HZ;
 	return 0;
 }
 
-/* The observer's clock in the session, by another file of the same test. */
+/* The observer's clock in the session, from another file of the same test. */
 static const char *same_clock(const struct cvl_session *s, const char *clock,
 			      const struct flocklab_start *start, const char *format)
 {
@@ -130,7 +130,7 @@ int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, floc
 		}
 		if (rc && opts->strict)
 			return rc;
-		/* a run of bad rows is one gap, and told of once */
+		/* a run of bad rows is one gap, reported once */
 		if (rc && (!in_bad || !ended))
 			cvl_tell(opts->report, err);
 		in_bad = rc != 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What FlockLab's result files share: rows of `timestamp,observer_id,node_id,...`, timestamps in
- * UTC seconds, and a clock for each observer, whose ticks count from a day before the first row.
+ * Shared by FlockLab's result files: rows of `timestamp,observer_id,node_id,...`, timestamps in UTC
+ * seconds, and a clock for each observer, whose ticks count from a day before the first row.
  *
- * One test's files are all stamped by the same clock of an observer. So a second file brought into
- * the same session becomes another trace of the clock that the first one made.
+ * All files of a test are timestamped by the observer's one clock, so a second file imported into
+ * the same session becomes another trace of the clock from the first.
  */
 #ifndef FLOCKLAB_CLOCK_H
 #define FLOCKLAB_CLOCK_H
@@ -14,32 +14,31 @@
 #include "input.h"
 
 #define FLOCKLAB_RATE_HZ 10000000u
-/* Ticks that lie before the file's first timestamp: other observers may begin earlier. */
+/* Seconds of ticks before the file's first timestamp: other observers may begin earlier. */
 #define FLOCKLAB_LEAD_S 86400u
 #define FLOCKLAB_NAME_BYTES 32
 #define FLOCKLAB_OBSERVERS_MAX 256
 
-/** Where ticks count from, and how fine timestamps are. */
+/** Origin of ticks and resolution of timestamps. */
 struct flocklab_start {
 	bool known;
 	uint64_t s; /* UTC second of tick 0 */
 	uint64_t resolution;
 };
 
-/** Ids become parts of names: letters, digits, '_' and '-'. */
+/** Whether @s is an id that can be part of a name: letters, digits, '_' and '-'. */
 bool flocklab_is_id(const char *s);
 
 /**
- * Tick of a row's @timestamp. The first one sets @start, unless @s has clocks of FlockLab from
- * which it is taken. Returns 0, CVL_E_SYNTAX, CVL_E_RANGE.
+ * Tick of a row's @timestamp. The first one sets @start, unless @s has FlockLab clocks to take it
+ * from. Returns 0, CVL_E_SYNTAX, CVL_E_RANGE.
  */
 int flocklab_tick(struct flocklab_start *start, const struct cvl_session *s, const char *name,
 		  const char *timestamp, uint64_t offset, uint64_t *tick, struct cvl_error *err);
 
 /**
  * Add the clock `observer-ID` of node `node-NODE`, with the lines or channels of @desc, whose other
- * fields are filled in.
- * @format: of this file; opts->node goes in front of the clock's name.
+ * fields are filled in. @format: of this file; opts->node is a prefix of the clock's name.
  */
 int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl_import_opts *opts,
 		   const struct flocklab_start *start, const char *format, const char *id,
@@ -47,15 +46,15 @@ int flocklab_clock(struct cvl_session *s, struct cvl_input *in, const struct cvl
 		   struct cvl_error *err);
 
 /**
- * Take one row, which begins at byte @offset of the file. @fatal, when it fails: whether that is of
- * the store or of the file as a whole, not of this row alone.
+ * Take one row, which begins at byte @offset of the file. On failure @fatal tells whether it
+ * concerns the store or the whole file, not just this row.
  */
 typedef int flocklab_row_fn(void *ctx, char *line, uint64_t offset, bool *fatal,
 			    struct cvl_error *err);
 
 /**
- * Give all rows behind the header to @take. A run of bad rows is told of once; with opts->strict
- * the first one ends it. @why: of the gap that is left if it ends in trouble.
+ * Pass all rows after the header to @take. A run of bad rows is reported once; with opts->strict
+ * the first one is fatal. @why: of the gap left if reading fails.
  */
 int flocklab_rows(struct cvl_input *in, const struct cvl_import_opts *opts, flocklab_row_fn *take,
 		  void *ctx, enum cvl_gap *why, struct cvl_error *err);

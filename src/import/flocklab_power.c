@@ -2,10 +2,10 @@
 /*
  * FlockLab's powerprofiling.csv: `timestamp,observer_id,node_id,current_mA,voltage_V`, or in
  * version 1 of the testbed `# timestamp,observer_id,node_id,value_mA`. Rows are grouped by
- * observer, those of an observer in the order of time.
+ * observer, those of an observer in order of time.
  *
- * Each observer becomes a clock with the channels `current` (amperes) and, where it is there,
- * `voltage` (volts); see flocklab_clock.h for how it is that of the gpiotracing.csv beside it.
+ * Each observer becomes a clock with the channels `current` (amperes) and, if present, `voltage`
+ * (volts). It is the same clock as that of the test's gpiotracing.csv: see flocklab_clock.h.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ struct observer {
 	struct cvl_writer *w;
 	uint64_t last;        /* tick of the last row */
 	uint64_t end;         /* greatest */
-	struct cvl_tally bad; /* rows since then that could not be read */
+	struct cvl_tally bad; /* unreadable rows since then */
 };
 
 struct power_file {
@@ -60,7 +60,7 @@ static int wrong(const struct power_file *f, enum cvl_code code, uint64_t offset
 	return cvl_fail(err, code, offset, "%s: %s", f->name, what);
 }
 
-/* Analog channels that this line heads, 0: none, it is no header. */
+/* Number of analog channels in the header @line; 0: not a header. */
 static size_t header_channels(char *line)
 {
 	char *cell[CELLS];
@@ -91,7 +91,7 @@ static int check_header(struct power_file *f, struct cvl_error *err)
 	if (rc < 0)
 		return rc;
 	if (!rc)
-		return wrong(f, CVL_E_TRUNCATED, 0, "an empty file", err);
+		return wrong(f, CVL_E_TRUNCATED, 0, "empty file", err);
 	f->n_channels = header_channels(line);
 	if (f->n_channels)
 		return 0;
@@ -103,10 +103,10 @@ static int parse_row(struct power_file *f, char **cell, size_t n, uint64_t offse
 		     struct cvl_error *err)
 {
 	if (n != CURRENT + f->n_channels)
-		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells instead of %zu", f->name,
+		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: %zu cells, expected %zu", f->name,
 				n, CURRENT + f->n_channels);
 	if (!flocklab_is_id(cell[OBSERVER]) || !flocklab_is_id(cell[NODE]))
-		return wrong(f, CVL_E_SYNTAX, offset, "not the id of an observer or node", err);
+		return wrong(f, CVL_E_SYNTAX, offset, "invalid observer or node id", err);
 	for (size_t i = 0; i < f->n_channels; i++)
 		if (cvl_text_real(cell[CURRENT + i], &row->value[i]))
 			return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: \"%.20s\" is not a reading",
@@ -176,7 +176,7 @@ static int store_row(struct power_file *f, struct observer *o, const struct row 
 	return rc;
 }
 
-/* @fatal: whether a failure is of the store or of the file as a whole, not of this row alone. */
+/* @fatal: whether a failure concerns the store or the whole file, not just this row. */
 static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct cvl_error *err)
 {
 	struct power_file *f = ctx;
@@ -191,7 +191,7 @@ static int take_row(void *ctx, char *line, uint64_t offset, bool *fatal, struct 
 	if (n > OBSERVER)
 		o = find(f, cell[OBSERVER]);
 	if (rc) {
-		/* most likely of the group that it is in */
+		/* most likely of the group it is in */
 		o = o ? o : f->current;
 		cvl_tally_add(o ? &o->bad : &f->bad, offset);
 		return rc;
@@ -272,7 +272,7 @@ static int power_probe(const uint8_t *head, size_t n, const char *path)
 }
 
 static const struct cvl_option power_options[] = {
-	{ "node", "NAME", "goes in front of the names of the test's nodes" },
+	{ "node", "NAME", "prefix for the names of the test's nodes" },
 	{ 0 },
 };
 

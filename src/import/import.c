@@ -9,7 +9,7 @@
 #include "input.h"
 #include "store/stored.h"
 
-/* What probes may look at. */
+/* How much of the input probes may look at. */
 #define HEAD_BYTES 65536
 
 static int ctf_import(struct cvl_input *in, struct cvl_session *s,
@@ -25,7 +25,7 @@ static const struct cvl_option ctf_options[] = {
 	{ "node", "NAME", "name of the node (default: from the trace)" },
 	{ "clock-rate", "HZ",
 	  "rate of the timestamps of a trace that declares no clock (default: 1G, as if they were nanoseconds)" },
-	{ "link", NULL, "point at the trace instead of copying it" },
+	{ "link", NULL, "link to the trace instead of copying it" },
 	{ 0 },
 };
 
@@ -60,7 +60,7 @@ const struct cvl_importer *cvl_importer_find(const char *name)
 	return NULL;
 }
 
-/* "a, b, c": the importers, all or those that can tell their format from a file. */
+/* "a, b, c": all importers, or those that can detect their format. */
 static void list_names(char *out, size_t size, bool probing)
 {
 	size_t len = 0;
@@ -81,7 +81,7 @@ static int unknown_format(const char *format, struct cvl_error *err)
 			format, names);
 }
 
-/* The importer most certain of the input's beginning. */
+/* Find the importer that most likely matches the start of the input. */
 static int probe(struct cvl_input *in, const char *path, const struct cvl_import_opts *opts,
 		 const struct cvl_importer **importer, struct cvl_error *err)
 {
@@ -111,7 +111,7 @@ static int probe(struct cvl_input *in, const char *path, const struct cvl_import
 	}
 	list_names(names, sizeof(names), true);
 	return cvl_hint(err, CVL_HINT_RAW,
-			cvl_fail(err, CVL_E_MAGIC, 0, "%s: looks like none of: %s",
+			cvl_fail(err, CVL_E_MAGIC, 0, "%s: unknown format; not one of %s",
 				 cvl_input_name(in), names));
 }
 
@@ -133,14 +133,15 @@ static int import(struct cvl_session *s, struct cvl_input *in, const char *path,
 	if (n < 0)
 		rc = (int)n;
 	else if (!n)
-		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s: is empty", cvl_input_name(in));
+		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s: empty file", cvl_input_name(in));
 	else if (!importer)
 		rc = probe(in, path, opts, &importer, err);
 	if (!rc && opts->lines && !importer->selects)
-		rc = cvl_hint(err, CVL_HINT_LINES,
-			      cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				       "%s: lines can be chosen of vcd and csv, not of %s",
-				       cvl_input_name(in), importer->name));
+		rc = cvl_hint(
+			err, CVL_HINT_LINES,
+			cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
+				 "%s: lines can be selected only from vcd and csv, not from %s",
+				 cvl_input_name(in), importer->name));
 	if (rc)
 		return rc;
 	rc = importer->import(in, s, opts, err);
@@ -164,7 +165,7 @@ static int import_path(struct cvl_session *s, const char *path, const char *form
 			return unknown_format(format, err);
 		if (format && strcmp(format, cvl_import_ctf.name) != 0)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"%s: is a directory, which only the format ctf can be",
+					"%s: is a directory; only the format ctf reads directories",
 					path);
 		return cvl_session_add_trace(s, path, &trace, err);
 	}
@@ -176,7 +177,7 @@ static int import_path(struct cvl_session *s, const char *path, const char *form
 	return rc;
 }
 
-/* What was stated of every clock that came of it, from clock @first on. */
+/* Apply the stated @facts to every clock imported, from clock @first on. */
 static int state(struct cvl_session *s, size_t first, const struct cvl_clock_facts *facts,
 		 struct cvl_error *err)
 {

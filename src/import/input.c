@@ -14,19 +14,19 @@
 
 #include "core/sha256.h"
 
-/* What a digest is of. */
+/* Interval between the parts of the input that the digest covers. */
 #define DIGEST_EVERY 65536
 #define DIGEST_BYTES 1024
 
 /*
- * The bytes ahead are window[at .. end). They are moved to the front only when more are wanted than
- * there are, so with windows much larger than what is asked for nearly nothing is copied twice.
+ * The bytes ahead are window[at .. end). They are moved to the front only when more are needed, so
+ * as long as requests are much smaller than the window almost nothing is copied twice.
  */
 struct cvl_input {
 	int fd;                     /* -1: memory */
 	bool own;                   /* close it */
-	const unsigned char *bytes; /* the memory; size is how many */
-	uint64_t begin;             /* where the file stood */
+	const unsigned char *bytes; /* the memory, of size bytes */
+	uint64_t begin;             /* file position at the start */
 	char *path;
 	char *name;
 	uint64_t size;
@@ -34,10 +34,10 @@ struct cvl_input {
 	size_t at, end;
 	bool ended;
 	struct cvl_progress progress;
-	size_t room;  /* the window; no more than there is, if that is known */
+	size_t room;  /* size of the window; at most that of the file, if known */
 	uint64_t got; /* bytes read */
 	struct sha256_ctx digest;
-	unsigned char window[]; /* one more than that, for the NUL of a last line */
+	unsigned char window[]; /* room + 1, for the NUL after the last line */
 };
 
 static int input_new(struct cvl_input **out, const char *path, const char *name, size_t room,
@@ -169,7 +169,7 @@ int cvl_input_file(const struct cvl_input *in, uint64_t *begin)
 	return in->size ? in->fd : -1;
 }
 
-/* The @n bytes at @p were read: those of them that the digest is of. */
+/* Digest those of the @n bytes read at @p that it covers. */
 static void sample(struct cvl_input *in, const unsigned char *p, size_t n)
 {
 	for (size_t i = 0; i < n;) {
@@ -210,7 +210,7 @@ static ssize_t input_read(struct cvl_input *in, unsigned char *to, size_t room)
 	return (ssize_t)room;
 }
 
-/* Have @want bytes ahead, or all there are. */
+/* Read until @want bytes are ahead or the input ends. */
 static int input_fill(struct cvl_input *in, size_t want, struct cvl_error *err)
 {
 	ssize_t n;
@@ -289,7 +289,7 @@ int cvl_input_line(struct cvl_input *in, char **line, size_t *len, uint64_t *off
 	nul = memchr(start, '\0', n);
 	if (nul)
 		return cvl_fail(err, CVL_E_SYNTAX, in->offset + (size_t)(nul - start),
-				"%s: a NUL byte in what should be text", in->name);
+				"%s: NUL byte in text", in->name);
 	*offset = in->offset;
 	*ended = nl != NULL;
 	cvl_input_skip(in, nl ? n + 1 : n);
@@ -320,7 +320,7 @@ void cvl_input_clock_name(const struct cvl_input *in, const struct cvl_import_op
 		if (dot && dot != out)
 			*dot = '\0';
 	}
-	/* The name becomes that of a directory: a leading dot would hide it, or worse. */
+	/* The name is used for a directory: a leading dot would hide it, or worse. */
 	n = strlen(out);
 	for (size_t i = 0; i < n; i++)
 		if (!isalnum((unsigned char)out[i]) && !strchr("_-.", out[i]))

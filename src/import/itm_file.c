@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Bytes of a trace port in a file, as debug probes write them: an ITM's packets (itm), or a TPIU's
- * frames with them (tpiu), or either (swo). Their only time is that of the timestamps among them;
- * without any, a tick is a byte and its time means nothing.
+ * Trace port bytes in a file, as written by debug probes: an ITM's packets (itm), TPIU frames
+ * containing them (tpiu), or either (swo). Time comes only from the timestamps among them; without
+ * any, a tick is a byte and its time is meaningless.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #include "symbols/symbols.h"
 #include "store/samples.h"
 
-/* How far it is looked for timestamps and synchronisation before anything is stored. */
+/* How far to look for timestamps and synchronisation before anything is stored. */
 #define LOOK_BYTES (256 << 10)
 #define CHUNK 65536
 #define BYTE_RATE_HZ 1000000
@@ -24,9 +24,9 @@
 /* What a first look at the stream found. */
 struct look {
 	uint64_t local, global; /* timestamps */
-	uint64_t good, bad;     /* packets; runs of bytes that are none */
-	uint64_t syncs;         /* packets that begin at a known place */
-	uint64_t reserved;      /* packets of a kind that no ITM is known to send */
+	uint64_t good, bad;     /* packets; runs of bytes that are not packets */
+	uint64_t syncs;         /* packets that mark a known place */
+	uint64_t reserved;      /* packets of kinds that no known ITM sends */
 	uint64_t decoded;       /* bytes of packets */
 };
 
@@ -40,7 +40,7 @@ struct itm_file {
 	struct itm_clock clock;
 	struct look look;
 	bool timed; /* by timestamps */
-	bool cut;   /* the file ends inside of something */
+	bool cut;   /* the file is truncated */
 	int rc;
 	uint64_t end;
 };
@@ -76,7 +76,7 @@ static int packet(void *ctx, const struct itm_packet *p, struct itm_when when,
 	return f->rc;
 }
 
-/* Bytes that frames lost: how many is in their offsets. */
+/* Bytes lost in frames: their offsets give the number. */
 static int gap(void *ctx, struct itm_when when, enum cvl_gap why, struct cvl_error *err)
 {
 	struct itm_file *f = ctx;
@@ -136,9 +136,9 @@ static void look(struct itm_file *f, const unsigned char *bytes, size_t n, unsig
 }
 
 /*
- * Whether the bytes are frames: less is left that is no packet when they are taken for frames, or
- * they are full of other streams. That FF FF FF 7F stands in them tells nothing: it may be a number
- * in a packet.
+ * Whether the bytes are frames: decoding them as frames leaves fewer bytes that are not packets, or
+ * they are full of other streams. The sync word FF FF FF 7F proves nothing: it may be a number in a
+ * packet.
  */
 static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t n, unsigned stream)
 {
@@ -155,9 +155,9 @@ static bool looks_framed(struct itm_file *f, const unsigned char *bytes, size_t 
 }
 
 /*
- * Nearly any byte begins some packet of an ITM, so that something can be made of anything: of an
- * ETM's trace, or of text. A stream is an ITM's if most of its bytes are packets; and where no
- * synchronisation packet says where they begin, few runs of bytes are none.
+ * Nearly any byte begins some ITM packet, so anything decodes to something, even an ETM's trace or
+ * text. A stream is an ITM's if most of its bytes are packets and, without a synchronisation packet
+ * to show where they begin, few runs of bytes are not.
  */
 #define LEAST_BYTES 64
 #define DOUBTFUL 16
@@ -175,7 +175,7 @@ static int check_is_itm(const struct itm_file *f, bool framed)
 	if (mostly)
 		snprintf(why, sizeof(why),
 			 "%" PRIu64 " runs of bytes between %" PRIu64
-			 " packets are none, and there is no synchronisation packet",
+			 " packets are not packets, and there is no synchronisation packet",
 			 l->bad, l->good);
 	else
 		snprintf(why, sizeof(why), "only %" PRIu64 " of %" PRIu64 " bytes can be packets",
@@ -201,7 +201,7 @@ static int open_store(struct itm_file *f, struct cvl_session *s, const char *for
 		return cvl_hint(
 			f->err, CVL_HINT_RATE,
 			cvl_fail(f->err, CVL_E_MISSING, CVL_NO_OFFSET,
-				 "%s: has timestamps; the rate of the clock they count is missing",
+				 "%s: has timestamps, but the rate of their clock was not given",
 				 cvl_input_name(f->in)));
 	desc.rate_hz = f->timed ? f->opts->rate_hz : BYTE_RATE_HZ;
 	if (!f->timed) {
@@ -258,7 +258,7 @@ static void judge(const struct itm_file *f)
 	swo_pipe_judge(&f->pipe, cvl_input_name(f->in), CVL_HINT_STREAM, f->opts->report);
 	if (bad) {
 		cvl_fail(&problem, CVL_E_SYNTAX, CVL_NO_OFFSET,
-			 "%s: %llu runs of bytes are no packets: gaps stand where they were",
+			 "%s: %llu runs of bytes are not packets; stored as gaps",
 			 cvl_input_name(f->in), (unsigned long long)bad);
 		cvl_tell(f->opts->report, &problem);
 	}

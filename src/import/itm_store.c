@@ -18,7 +18,7 @@ struct itm_store {
 	uint64_t resolution;
 	int class[ITM_KINDS];
 	uint64_t count[ITM_KINDS];
-	uint64_t last;  /* tick up to which all was told */
+	uint64_t last;  /* tick up to which all was stored */
 	uint64_t put;   /* tick of the last record */
 	uint64_t ticks; /* of all local timestamps */
 };
@@ -34,7 +34,7 @@ struct itm_store {
 		name, CVL_STORE_STRING \
 	}
 
-/* Fields behind the half-width. */
+/* Fields after the half-width. */
 static const struct {
 	uint8_t kind;
 	struct cvl_store_field field[FIELDS_MAX];
@@ -150,7 +150,7 @@ static const char *exception_name(struct itm_store *st, uint64_t number)
 	return symbols_exception_name((unsigned)number);
 }
 
-/* The object at an address of which the low 16 bits, or all 32, are known. */
+/* The object at an address of which the low 16 or all 32 bits are known. */
 static const char *data_name(struct itm_store *st, const struct itm_packet *p)
 {
 	if (!st->symbols || p->size == 1)
@@ -190,7 +190,7 @@ int itm_store_slip(struct itm_store *st, struct itm_when when, uint64_t half_wid
 			       half_width, err);
 }
 
-/* The fields of @p behind the half-width. */
+/* The fields of @p after the half-width. */
 static void fill(struct itm_store *st, const struct itm_packet *p, union cvl_store_value *v,
 		 char line[LINE_TEXT])
 {
@@ -248,7 +248,7 @@ static void fill(struct itm_store *st, const struct itm_packet *p, union cvl_sto
 	}
 }
 
-/* From @middle to the farther end of @when. */
+/* Distance from @middle to the farther end of @when. */
 static uint64_t half_width(struct itm_when when, uint64_t middle)
 {
 	uint64_t before = middle - when.from, behind = when.to > middle ? when.to - middle : 0;
@@ -265,14 +265,14 @@ int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_w
 	char line[LINE_TEXT];
 
 	st->count[p->kind]++;
-	/* Records stand in order: behind a gap that began within the same frame. */
+	/* Keep records in order: after a gap that began within the same frame. */
 	if (middle < st->put)
 		middle = st->put;
 	if (open && middle < st->last)
 		middle = st->last;
 	if (p->kind == ITM_BAD)
 		return put_gap(st, when.from, when.to, CVL_GAP_CORRUPT, err);
-	/* What was lost was lost since the packet before. */
+	/* The loss was after the previous packet. */
 	if (p->kind == ITM_OVERFLOW) {
 		uint64_t since = st->last;
 		int rc = put_gap(st, since, when.to, CVL_GAP_OVERFLOW, err);

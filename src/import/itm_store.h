@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Trace packets of an ITM to stored records: one event class a kind of packet (docs/swo.md lists
- * them), overflows and bytes that are no packet as gaps. Every event has first the half-width of
- * its own time.
+ * Stores the trace packets of an ITM: one event class per kind of packet (listed in docs/swo.md),
+ * overflows and bytes that are not packets as gaps. The first field of every event is the
+ * half-width of its time.
  */
 #ifndef ITM_STORE_H
 #define ITM_STORE_H
@@ -15,24 +15,23 @@ struct symbols;
 struct itm_store;
 
 /**
- * Add a clock as @desc says to @s. @symbols: names for addresses and exceptions, or NULL; it must
- * outlive the store, which finds out whether the program's code is what was traced.
+ * Add a clock described by @desc to @s. @symbols: names for addresses and exceptions, or NULL; must
+ * outlive the store, which checks whether the traced code is that program's.
  */
 int itm_store_open(struct itm_store **st, struct cvl_session *s, const struct cvl_store_desc *desc,
 		   const struct cvl_origin *origin, struct symbols *symbols, struct cvl_error *err);
 
 /**
- * Store @p. The middles of @when do not fall from one to the next. An end that is ITM_OPEN makes
- * the bound unknown.
+ * Store @p. The middles of @when must not decrease. If @when ends at ITM_OPEN the bound is unknown.
  */
 int itm_store_put(struct itm_store *st, const struct itm_packet *p, struct itm_when when,
 		  struct cvl_error *err);
 
-/** Nothing is known of what happened then. */
+/** Nothing is known about the time @when. */
 int itm_store_gap(struct itm_store *st, struct itm_when when, enum cvl_gap why,
 		  struct cvl_error *err);
 
-/** From @when.to on ticks may be off by @half_width against those up to @when.from. */
+/** From @when.to on ticks may be off by @half_width relative to those up to @when.from. */
 int itm_store_slip(struct itm_store *st, struct itm_when when, uint64_t half_width,
 		   struct cvl_error *err);
 
@@ -40,8 +39,8 @@ int itm_store_slip(struct itm_store *st, struct itm_when when, uint64_t half_wid
 uint64_t itm_store_count(const struct itm_store *st, enum itm_kind kind);
 
 /**
- * Close the clock, which was captured up to @end. @st is gone in any case. @elf: the path of the
- * symbols' file; if it is of another program, @report is told.
+ * Close the clock, which was captured up to @end. Frees @st in any case. @elf: path of the symbol
+ * file; if it is of another program, that is reported to @report.
  */
 int itm_store_close(struct itm_store *st, uint64_t end, const char *elf,
 		    const struct cvl_report *report, struct cvl_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Headerless samples, as analyzers dump them: little-endian units of 1 to 8 bytes, bit 0 the first
- * line. The one line of text that sigrok-cli puts before them is understood.
+ * Headerless samples, as dumped by analyzers: little-endian units of 1 to 8 bytes, bit 0 is the
+ * first line. The text line that sigrok-cli puts first is understood.
  */
 #include <string.h>
 
@@ -13,10 +13,7 @@
 
 #define META "META samplerate:"
 
-/*
- * Skip the line that sigrok-cli begins with, if it is there; its rate goes to @rate_hz if that is
- * 0.
- */
+/* Skip the initial line of sigrok-cli, if present; its rate goes to @rate_hz if that is 0. */
 static int skip_meta(struct cvl_input *in, uint64_t *rate_hz, struct cvl_error *err)
 {
 	const size_t len = strlen(META);
@@ -116,7 +113,7 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 		return (int)n;
 	if ((size_t)n < unit)
 		return cvl_fail(err, CVL_E_TRUNCATED, cvl_input_offset(in),
-				"%s: holds no whole sample", cvl_input_name(in));
+				"%s: no complete sample", cvl_input_name(in));
 	rc = cvl_names_fill(names, desc.n_lines, opts->names, err);
 	if (!rc && opts->beacons)
 		rc = cvl_beacons_open(&beacons, opts, err);
@@ -135,9 +132,9 @@ static int raw_import(struct cvl_input *in, struct cvl_session *s,
 
 static const struct cvl_option raw_options[] = {
 	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
-	{ "rate", "HZ", "sampling rate; has to be given" },
-	{ "channels", "N", "lines in each sample; has to be given" },
-	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "rate", "HZ", "sampling rate; required" },
+	{ "channels", "N", "lines in each sample; required" },
+	{ "unit-size", "N", "bytes per sample (default: as few as hold the lines)" },
 	{ "names", "A,B,...", "names of the lines" },
 	{ "beacons", "FILE", "CSV `tick,sender,seq`: beacons heard during the capture" },
 	{ 0 },

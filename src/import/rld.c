@@ -17,7 +17,7 @@
 #include "core/text.h"
 #include "store/samples.h"
 
-/* Between what the wall clock and the monotonic one say of a block. */
+/* Difference between wall clock and monotonic clock that counts as a step. */
 #define WALL_STEP_NS 1000000000
 
 struct rld {
@@ -27,9 +27,9 @@ struct rld {
 	struct rld_header h;
 	struct rld_stamps stamps;
 	struct rld_store store;
-	size_t row;     /* bytes of a sample */
-	uint64_t done;  /* samples of the file gone through */
-	bool unstamped; /* no block with a time so far */
+	size_t row;     /* bytes per sample */
+	uint64_t done;  /* samples of the file processed */
+	bool unstamped; /* no block with a valid time yet */
 	uint64_t end;
 	int64_t wall_ns; /* wall clock minus monotonic clock, at the first block */
 	struct cvl_tally bad_stamps, back, wall;
@@ -42,7 +42,7 @@ static struct cvl_tick tick(uint64_t count)
 
 /* ---- blocks ---- */
 
-/* Something odd that @tally counts; its first @what is told, or refused. */
+/* Count an anomaly in @tally; the first is reported, or is an error if strict. */
 static int odd(const struct rld *r, struct cvl_tally *tally, enum cvl_code code, const char *what,
 	       struct cvl_error *err)
 {
@@ -52,11 +52,11 @@ static int odd(const struct rld *r, struct cvl_tally *tally, enum cvl_code code,
 	return cvl_fail(err, code, tally->offset, "%s: %s", r->name, what);
 }
 
-static const char bad_stamp[] = "a block whose time is none; its samples are left out";
-static const char back_stamp[] = "a block that is stamped before the samples ahead of it";
-static const char wall_stamp[] = "a block at which the wall clock had been set";
+static const char bad_stamp[] = "block with an invalid time; its samples are dropped";
+static const char back_stamp[] = "block timestamped before the samples ahead of it";
+static const char wall_stamp[] = "the wall clock was set before this block";
 
-/* Take the stamp at @p of the next block. *@bad: it is none. */
+/* Take the timestamp of the next block at @p. *@bad: it is invalid. */
 static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct cvl_error *err)
 {
 	int64_t wall, mono, back;
@@ -102,8 +102,8 @@ static int take_stamp(struct rld *r, const unsigned char *p, bool *bad, struct c
 }
 
 /*
- * @n samples of a block; @bad: they are left out. Returns 0 or a code; *@ended: the file ended
- * before them.
+ * Take @n samples of a block; @bad: drop them. Returns 0 or a code; *@ended: the file ended before
+ * them.
  */
 static int take_rows(struct rld *r, uint64_t n, bool bad, bool *ended, struct cvl_error *err)
 {
@@ -171,9 +171,9 @@ static int read_blocks(struct rld *r, bool *cut, struct cvl_error *err)
 /* ---- the file ---- */
 
 /*
- * RocketLogger 2.0.0 and 2.0.1 wrote an empty word of binary channels into each sample though there
- * are none (the project's issue 57). The size of the file tells; where that is unknown, the second
- * block's stamp does.
+ * RocketLogger 2.0.0 and 2.0.1 wrote an empty word of binary channels into each sample even if
+ * there are none (the project's issue 57). The file size shows this, or if unknown the second
+ * block's timestamp.
  */
 static bool is_stuffed(const struct rld *r, const unsigned char *head, size_t n)
 {
@@ -214,7 +214,7 @@ static int read_header(struct rld *r, struct cvl_session *s, struct cvl_error *e
 				(uint64_t)n, "%s: the file ends inside its header", r->name);
 	bytes = rld_header_bytes(p);
 	if (!bytes)
-		return cvl_fail(err, CVL_E_MAGIC, 0, "%s: is no RocketLogger data file", r->name);
+		return cvl_fail(err, CVL_E_MAGIC, 0, "%s: not a RocketLogger data file", r->name);
 	n = cvl_input_peek(r->in, CVL_INPUT_WINDOW, &p, err);
 	if (n < 0)
 		return (int)n;
@@ -242,7 +242,7 @@ static int read_header(struct rld *r, struct cvl_session *s, struct cvl_error *e
 	return rc;
 }
 
-/* The file ends too early: what its header promised is a gap. */
+/* The file ends early: leave a gap for the samples announced in its header. */
 static int tell_cut(struct rld *r, struct cvl_error *problem, struct cvl_error *err)
 {
 	uint64_t lost = r->h.samples > r->done ? r->h.samples - r->done : CVL_LOST_UNKNOWN;
@@ -269,12 +269,12 @@ static void tell_rest(struct rld *r)
 	struct cvl_error e;
 	ssize_t n = cvl_input_peek(r->in, 1, &p, &e);
 
-	/* the last block may be as long as the others all the same */
+	/* the last block may still be as long as the others */
 	if (n <= 0 || (part && cvl_input_size(r->in) ==
 				       cvl_input_offset(r->in) + (r->h.block - part) * r->row))
 		return;
 	cvl_fail(&e, CVL_E_MISMATCH, cvl_input_offset(r->in),
-		 "%s: goes on behind its last sample; that is left out", r->name);
+		 "%s: data after the last sample is ignored", r->name);
 	cvl_tell(r->opts->report, &e);
 }
 
@@ -301,7 +301,7 @@ static void tell_next_part(const struct rld *r)
 	if (access(next, F_OK))
 		return;
 	cvl_fail(&e, CVL_E_NO, cvl_input_offset(r->in),
-		 "%s: the measurement goes on in %s, to be imported as a clock of its own", r->name,
+		 "%s: the measurement continues in %s; import that as a clock of its own", r->name,
 		 next);
 	cvl_tell(r->opts->report, &e);
 }
@@ -352,11 +352,11 @@ static int rld_import(struct cvl_input *in, struct cvl_session *s,
 	if (!rc)
 		tell_next_part(r);
 	cvl_tally_tell(&r->bad_stamps, opts, CVL_E_RANGE, r->name,
-		       "blocks whose time is none; their samples are left out");
+		       "blocks with an invalid time; their samples are dropped");
 	cvl_tally_tell(&r->back, opts, CVL_E_ORDER, r->name,
-		       "blocks that are stamped before the samples ahead of them");
+		       "blocks timestamped before the samples ahead of them");
 	cvl_tally_tell(&r->wall, opts, CVL_E_MISMATCH, r->name,
-		       "blocks at which the wall clock was not what it was at the first");
+		       "blocks whose wall clock was set since the first");
 	rld_header_free(&r->h);
 	rld_store_free(&r->store);
 	free(r);

@@ -59,7 +59,7 @@ static int wrong(const char *name, enum cvl_code code, uint64_t offset, const ch
 	return cvl_fail(err, code, offset, "%s: %s", name, what);
 }
 
-/* What stands alone in the header. */
+/* The fixed part of the header. */
 static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, const char *name,
 		      struct cvl_error *err)
 {
@@ -68,8 +68,8 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 	h->version = (unsigned)rld_uint(p + 4, 2);
 	if (h->version < VERSION_MIN || h->version > VERSION_MAX)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, 4,
-				"%s: is of version %u; versions %d to %d can be read", name,
-				h->version, VERSION_MIN, VERSION_MAX);
+				"%s: version %u is not supported, only %d to %d", name, h->version,
+				VERSION_MIN, VERSION_MAX);
 	h->bytes = n;
 	h->block = (uint32_t)rld_uint(p + 8, 4);
 	h->blocks = (uint32_t)rld_uint(p + 12, 4);
@@ -81,18 +81,19 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 	h->n_lines = (size_t)rld_uint(p + 52, 2);
 	h->n_channels = (size_t)rld_uint(p + 54, 2);
 	if (!h->block)
-		return wrong(name, CVL_E_RANGE, 8, "blocks of no samples", err);
+		return wrong(name, CVL_E_RANGE, 8, "blocks without samples", err);
 	if (!h->rate)
 		return wrong(name, CVL_E_RANGE, 24, "a sampling rate of 0", err);
 	if (!h->n_lines && !h->n_channels)
 		return wrong(name, CVL_E_MISSING, 52, "no channels", err);
 	if (h->n_lines > CVL_LINES_MAX || h->n_channels > CVL_CHANNELS_MAX)
-		return cvl_fail(err, CVL_E_LIMIT, 52,
-				"%s: %zu binary and %zu analog channels; up to %d and %d can be",
-				name, h->n_lines, h->n_channels, CVL_LINES_MAX, CVL_CHANNELS_MAX);
+		return cvl_fail(
+			err, CVL_E_LIMIT, 52,
+			"%s: %zu binary and %zu analog channels; at most %d and %d are supported",
+			name, h->n_lines, h->n_channels, CVL_LINES_MAX, CVL_CHANNELS_MAX);
 	if (RLD_LEAD_BYTES + comment + (h->n_lines + h->n_channels) * RLD_CHANNEL_BYTES != n)
 		return cvl_fail(err, CVL_E_RANGE, 6,
-				"%s: a header of %zu bytes, but its comment and channels need %zu",
+				"%s: header of %zu bytes, but its comment and channels need %zu",
 				name, n,
 				RLD_LEAD_BYTES + comment +
 					(h->n_lines + h->n_channels) * RLD_CHANNEL_BYTES);
@@ -103,7 +104,7 @@ static int parse_lead(struct rld_header *h, const unsigned char *p, size_t n, co
 	return 0;
 }
 
-/* A name that a terminal and a table can show. */
+/* Make a name fit for terminals and tables. */
 static void clean_name(char *name, size_t number)
 {
 	for (size_t i = 0, n = strlen(name), len; i < n; i += len ? len : 1) {
@@ -115,7 +116,7 @@ static void clean_name(char *name, size_t number)
 		snprintf(name, NAME_BYTES, "channel%zu", number % 100000);
 }
 
-/* Whether one of the channels @from to @to other than number @i is called like it. */
+/* Whether another of the channels @from to @to has the name of channel @i. */
 static bool is_taken(const struct rld_header *h, size_t i, size_t from, size_t to)
 {
 	for (size_t k = from; k < to; k++)
@@ -124,7 +125,7 @@ static bool is_taken(const struct rld_header *h, size_t i, size_t from, size_t t
 	return false;
 }
 
-/* Of those that have one name the first keeps it, the others get their number too. */
+/* Make names unique: the first keeps its name, the others get their number appended. */
 static void tell_apart(struct rld_header *h, size_t from, size_t to)
 {
 	char old[RLD_NAME_MAX];
@@ -153,18 +154,18 @@ static int parse_channel(const struct rld_header *h, struct rld_channel *c, cons
 	if (unit > UNIT_LAST && unit != UNIT_UNDEFINED)
 		return cvl_fail(
 			err, CVL_E_RANGE, offset,
-			"%s: a channel of unit %lu, which there is not (RocketLogger 2.0.0 and 2.0.1 damaged the headers of files after the first of a measurement)",
+			"%s: channel of unknown unit %lu (RocketLogger 2.0.0 and 2.0.1 damaged the headers of files after the first of a measurement)",
 			name, (unsigned long)unit);
 	if (link != UNLINKED && link >= first && link - first < h->n_lines)
 		c->link = (int)(link - first);
 	if (c->binary)
 		return 0;
 	if (scale < -SCALE_MAX || scale > SCALE_MAX)
-		return wrong(name, CVL_E_RANGE, offset + 4, "a channel's power of ten out of range",
+		return wrong(name, CVL_E_RANGE, offset + 4, "channel's power of ten out of range",
 			     err);
 	if (c->bytes != 1 && c->bytes != 2 && c->bytes != 4 && c->bytes != 8)
 		return cvl_fail(err, CVL_E_RANGE, offset + 8,
-				"%s: readings of %u bytes; 1, 2, 4 and 8 can be", name, c->bytes);
+				"%s: readings of %u bytes; must be 1, 2, 4 or 8", name, c->bytes);
 	c->power = (int)scale;
 	c->scale = pow(10, (double)(scale < 0 ? -scale : scale));
 	return 0;
@@ -200,7 +201,7 @@ void rld_header_free(struct rld_header *h)
 	*h = (struct rld_header){ 0 };
 }
 
-/* 10^-9 is no double, 10^9 is: dividing by it rounds once. */
+/* 10^9 is exact in a double, 10^-9 is not: dividing rounds only once. */
 double rld_reading(const struct rld_channel *c, const unsigned char *p)
 {
 	double v = (double)rld_int(p, c->bytes);

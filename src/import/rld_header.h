@@ -41,18 +41,18 @@
 
 struct rld_channel {
 	char name[RLD_NAME_MAX]; /* UTF-8; no two lines, and no two others, have the same */
-	int power;               /* of ten, that 1 is in volts, amperes or whatever it reads */
+	int power;               /* power of ten of the unit: volts, amperes or other */
 	double scale;            /* 10^|power| */
 	unsigned bytes;          /* of a reading: 1, 2, 4 or 8 */
-	int link;                /* binary channel that tells whether it is valid, or RLD_NO_LINK */
+	int link;                /* binary channel that shows whether it is valid, or RLD_NO_LINK */
 	bool binary;
 };
 
 struct rld_header {
 	unsigned version, rate;
 	size_t bytes;
-	uint32_t block, blocks; /* samples a block; blocks */
-	uint64_t samples;       /* 0: the writer did not come to tell */
+	uint32_t block, blocks; /* samples per block; blocks */
+	uint64_t samples;       /* 0: the writer did not get to write it */
 	unsigned char mac[6];
 	int64_t start_ns; /* UTC */
 	char *comment;
@@ -60,19 +60,19 @@ struct rld_header {
 	struct rld_channel *channel; /* the binary ones first */
 };
 
-/** Time of 2x8 bytes, ns; false if they are none. */
+/** Time from 2x8 bytes, ns; false if invalid. */
 bool rld_stamp(const unsigned char *p, int64_t *ns);
 
 /** Number at @p, little-endian. */
 uint64_t rld_uint(const unsigned char *p, unsigned bytes);
 int64_t rld_int(const unsigned char *p, unsigned bytes);
 
-/** Length of the header that begins with these RLD_LEAD_BYTES; 0: it is none. */
+/** Length of the header that begins with these RLD_LEAD_BYTES; 0: not a header. */
 size_t rld_header_bytes(const unsigned char *lead);
 
 /**
- * Read a header whose @n bytes are all there. @name: of the file, for messages. Free it with
- * rld_header_free(), whatever is returned.
+ * Parse a complete header of @n bytes. @name: of the file, for messages. Free with
+ * rld_header_free() in any case.
  */
 int rld_header_parse(struct rld_header *h, const unsigned char *bytes, size_t n, const char *name,
 		     struct cvl_error *err);
@@ -81,9 +81,9 @@ void rld_header_free(struct rld_header *h);
 /** The reading at @p in the unit of its channel. */
 double rld_reading(const struct rld_channel *c, const unsigned char *p);
 
-/** Bytes of a sample's binary channels. */
+/** Bytes per sample for the binary channels. */
 size_t rld_line_bytes(const struct rld_header *h);
-/** Bytes of a sample. */
+/** Bytes per sample. */
 size_t rld_row_bytes(const struct rld_header *h);
 
 #endif

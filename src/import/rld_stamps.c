@@ -7,7 +7,10 @@
 #define TICKS_A_NOMINAL_SECOND 100352000u
 #define TICK_NS 10
 #define JITTER_NS 1000000
-/* No stamp earlier or later than this, against its neighbour, means that something is missing. */
+/*
+ * A timestamp off by less than this relative to its neighbour does not mean that samples are
+ * missing.
+ */
 #define JUMP_NS 10000000
 /* Some 1400 years. */
 #define TICK_MAX ((uint64_t)1 << 62)

@@ -30,7 +30,7 @@ static bool is_taken(const struct rld_store *st, const char *name)
 	return false;
 }
 
-/* "I1L" that a line says to be valid, and "I1H": "I1". */
+/* Pair "I1L", which has a line that shows its validity, and "I1H" to "I1". */
 static void find_merged(struct rld_store *st)
 {
 	for (size_t i = 0; i < st->h->n_channels; i++) {
@@ -65,10 +65,9 @@ static int names(struct rld_store *st, const struct cvl_import_opts *opts, char 
 	}
 	rc = cvl_text_rename(opts->names, line, st->h->n_lines);
 	if (rc)
-		return rc == CVL_E_USAGE ?
-			       cvl_fail(err, rc, CVL_NO_OFFSET,
-					"%s: has fewer lines than there are names", st->name) :
-			       cvl_no_memory(err);
+		return rc == CVL_E_USAGE ? cvl_fail(err, rc, CVL_NO_OFFSET,
+						    "%s: more names than lines", st->name) :
+					   cvl_no_memory(err);
 	for (size_t i = 0; i < st->h->n_channels; i++)
 		channel[i] = analog(st, i)->name;
 	for (size_t i = 0; i < st->n_merged; i++)

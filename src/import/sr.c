@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sessions of sigrok (.sr): a zip archive with the entries `version`, `metadata`, the samples of
- * the lines in `logic-1` or chunks `logic-1-1`, `logic-1-2`, ..., and readings in `analog-1-N-K`.
+ * sigrok sessions (.sr): a zip archive with the entries `version`, `metadata`, the samples of the
+ * lines in `logic-1` or chunks `logic-1-1`, `logic-1-2`, ..., and readings in `analog-1-N-K`.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static int read_meta(struct sr *r, struct cvl_error *err)
 	return rc;
 }
 
-/* Whether what the metadata say can be imported, and what for. */
+/* Check whether the capture that the metadata describes can be imported. */
 static int check_meta(struct sr *r, struct cvl_error *err)
 {
 	const struct sr_meta *m = &r->meta;
@@ -86,7 +86,7 @@ static int check_meta(struct sr *r, struct cvl_error *err)
 	if (!r->logic.last) {
 		if (m->n_analog)
 			return 0;
-		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: is missing", name,
+		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: missing", name,
 				r->logic.prefix);
 	}
 	if (!m->unit)
@@ -94,7 +94,7 @@ static int check_meta(struct sr *r, struct cvl_error *err)
 				name);
 	if (!m->n_probes && !m->probes)
 		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s:metadata: no total probes and no names of any", name);
+				"%s:metadata: no total probes and no probe names", name);
 	if (!m->n_probes && m->probes > CVL_LINES_MAX)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 				"%s:metadata: more than %d lines", name, CVL_LINES_MAX);
@@ -156,7 +156,7 @@ static int read_logic(struct sr *r, struct cvl_error *err)
 	return cvl_samples_tail(r->samples, name, r->logic.got, r->opts, err);
 }
 
-/* The lines' samples and the channels' readings are of the same ticks. */
+/* Check that the lines and the analog channels end at the same tick. */
 static int check_ends(const struct sr *r, struct cvl_error *err)
 {
 	struct cvl_error problem;
@@ -185,8 +185,7 @@ static int sr_open(struct sr *r, struct cvl_input *in, struct cvl_error *err)
 		return (int)n;
 	if (n < 4 || memcmp(head, "PK\3\4", 4))
 		return cvl_fail(err, n < 4 ? CVL_E_TRUNCATED : CVL_E_MAGIC, 0,
-				"%s: not a zip archive, which a sigrok session is",
-				cvl_input_name(in));
+				"%s: not a sigrok session: not a zip archive", cvl_input_name(in));
 	rc = cvl_sr_zip_open(&r->zip, in, r->opts, err);
 	if (!rc)
 		rc = check_version(r, err);
@@ -234,7 +233,7 @@ static int sr_import(struct cvl_input *in, struct cvl_session *s,
 
 static const struct cvl_option sr_options[] = {
 	{ "node", "NAME", "name of the node and its clock (default: from the file's name)" },
-	{ "rate", "HZ", "sampling rate, where the file says none" },
+	{ "rate", "HZ", "sampling rate, if the file has none" },
 	{ "names", "A,B,...", "names of the lines" },
 	{ "beacons", "FILE", "CSV `tick,sender,seq`: beacons heard during the capture" },
 	{ 0 },

@@ -48,8 +48,8 @@ int cvl_sr_analog_open(struct sr_analog **out, struct sr_zip *z, const struct sr
 		snprintf(prefix, sizeof(prefix), "analog-1-%" PRIu64, meta->analog[i].number);
 		rc = cvl_sr_stream_open(&c->stream, z, prefix, err);
 		if (!rc && !c->stream.last)
-			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: is missing",
-				      z->name, prefix);
+			rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET, "%s:%s: missing", z->name,
+				      prefix);
 		if (rc) {
 			cvl_sr_analog_close(a);
 			return rc;

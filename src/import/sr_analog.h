@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The analog channels of a sigrok session: one stream of little-endian floats each, all sampled at
- * the ticks of the lines.
+ * The analog channels of a sigrok session: one stream of little-endian floats each, all sampled
+ * with the lines.
  */
 #ifndef SR_ANALOG_H
 #define SR_ANALOG_H

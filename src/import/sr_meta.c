@@ -30,7 +30,7 @@ static int wrong(const struct parser *p, enum cvl_code code, const char *at, con
 	return cvl_fail(err, code, (uint64_t)(at - p->text), "%s: %s", p->name, what);
 }
 
-/* All of @s, in decimal. */
+/* Parse all of @s as a decimal number. */
 static int number(const char *s, uint64_t *out)
 {
 	char *end;
@@ -60,7 +60,7 @@ static int section(struct parser *p, const char *line, struct cvl_error *err)
 	p->ours = !strcmp(line, "[device 1]");
 	if (p->ours || strncmp(line, "[device", 7))
 		return 0;
-	wrong(p, CVL_E_UNSUPPORTED, line, "a second device, which is left out", &problem);
+	wrong(p, CVL_E_UNSUPPORTED, line, "second device ignored", &problem);
 	if (p->opts->strict) {
 		if (err)
 			*err = problem;
@@ -76,7 +76,7 @@ static int channel(struct parser *p, const char *key, const char *value, struct 
 	const bool analog = key[0] == 'a';
 	uint64_t n;
 
-	/* Other keys may begin alike; those with a number are channels. */
+	/* Other keys may have the same prefix; those with a number are channels. */
 	if (number(key + (analog ? 6 : 5), &n))
 		return 0;
 	if (!n)
@@ -105,16 +105,16 @@ static int key_value(struct parser *p, const char *key, const char *value, struc
 	if (!strcmp(key, "capturefile"))
 		return keep(&m->capture, value, err);
 	if (!strcmp(key, "samplerate")) {
-		/* A rate the user gave is taken whatever stands here. */
+		/* a rate given by the user overrides this */
 		if (cvl_rate_parse(value, &m->rate_hz) && !p->opts->rate_hz)
-			return wrong(p, CVL_E_SYNTAX, value, "not a sampling rate", err);
+			return wrong(p, CVL_E_SYNTAX, value, "invalid sampling rate", err);
 		return 0;
 	}
 	if (!strcmp(key, "unitsize")) {
 		if (number(value, &n))
-			return wrong(p, CVL_E_SYNTAX, value, "not a number of bytes", err);
+			return wrong(p, CVL_E_SYNTAX, value, "invalid number of bytes", err);
 		if (!n)
-			return wrong(p, CVL_E_RANGE, value, "samples of no bytes", err);
+			return wrong(p, CVL_E_RANGE, value, "samples of 0 bytes", err);
 		if (n > 8)
 			return wrong(p, CVL_E_UNSUPPORTED, value, "samples of more than 8 bytes",
 				     err);
@@ -123,7 +123,7 @@ static int key_value(struct parser *p, const char *key, const char *value, struc
 	}
 	if (!strcmp(key, "total probes")) {
 		if (number(value, &m->probes))
-			return wrong(p, CVL_E_SYNTAX, value, "not a number of probes", err);
+			return wrong(p, CVL_E_SYNTAX, value, "invalid number of probes", err);
 		return 0;
 	}
 	if (!strncmp(key, "probe", 5) || !strncmp(key, "analog", 6))
@@ -140,7 +140,7 @@ int cvl_sr_meta_parse(struct sr_meta *meta, char *text, size_t n, const char *na
 
 	memset(meta, 0, sizeof(*meta));
 	if (nul)
-		return wrong(&p, CVL_E_SYNTAX, nul, "a NUL byte in what should be text", err);
+		return wrong(&p, CVL_E_SYNTAX, nul, "NUL byte in text", err);
 	while (next) {
 		char *line = next, *equals;
 		int rc = 0;

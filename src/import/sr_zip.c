@@ -11,9 +11,7 @@
 
 #include "input.h"
 
-/*
- * Deflate packs 1032 to 1 at the most; archives that claim more are made to fill memory or disks.
- */
+/* Deflate compresses at most 1032 to 1; archives that claim more are zip bombs. */
 #define RATIO_MAX 1100
 #define SMALL_MAX (1u << 20)
 
@@ -50,7 +48,7 @@ static int count_sizes(struct sr_zip *z, uint64_t size, struct cvl_error *err)
 	if (z->total / RATIO_MAX > size)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%s: %" PRIu64 " bytes claim to unpack to %" PRIu64
-				", more than deflate can pack",
+				", which is impossible with deflate",
 				z->name, size, z->total);
 	return 0;
 }
@@ -94,7 +92,7 @@ int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_imp
 	if (!size)
 		return cvl_fail(
 			err, CVL_E_UNSUPPORTED, 0,
-			"%s: a sigrok session cannot be read from a pipe: save it to a file", name);
+			"%s: a sigrok session cannot be read from a pipe; save it to a file", name);
 	zip_error_init(&ze);
 	source = open_source(in, &ze);
 	z->zip = source ? zip_open_from_source(source, ZIP_RDONLY, &ze) : NULL;
@@ -107,13 +105,12 @@ int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_imp
 	}
 	zip_source_free(source);
 	code = code_of(zip_error_code_zip(&ze));
-	/* The directory of an archive stands at its end: the beginning was that of one. */
+	/* The directory is at the end of an archive, and this begins like one. */
 	if (zip_error_code_zip(&ze) == ZIP_ER_NOZIP)
-		rc = cvl_fail(err, CVL_E_TRUNCATED, size, "%s: a zip archive without its end",
-			      name);
+		rc = cvl_fail(err, CVL_E_TRUNCATED, size, "%s: truncated zip archive", name);
 	else
 		rc = cvl_fail(err, code, code == CVL_E_IO ? CVL_NO_OFFSET : 0,
-			      "%s: not a sound zip archive: %s", name, zip_error_strerror(&ze));
+			      "%s: damaged zip archive: %s", name, zip_error_strerror(&ze));
 	zip_error_fini(&ze);
 	return rc;
 }
@@ -125,7 +122,7 @@ void cvl_sr_zip_close(struct sr_zip *z)
 	z->zip = NULL;
 }
 
-/* The number K of an entry called PREFIX-K, 0 if it is none. */
+/* The number K of an entry called PREFIX-K, else 0. */
 static uint64_t chunk_number(const char *name, const char *prefix)
 {
 	size_t len = strlen(prefix);
@@ -149,8 +146,8 @@ int cvl_sr_stream_open(struct sr_stream *s, struct sr_zip *z, const char *prefix
 
 	*s = (struct sr_stream){ .z = z, .next = 1 };
 	if (len >= sizeof(s->prefix))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"%s: the name of an entry is too long", z->name);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: entry name too long",
+				z->name);
 	memcpy(s->prefix, prefix, len + 1);
 	memcpy(s->entry, prefix, len + 1);
 	if (zip_name_locate(z->zip, prefix, ZIP_FL_ENC_RAW) >= 0) {
@@ -177,7 +174,7 @@ static int stream_fail(const struct sr_stream *s, enum cvl_code code, const char
 static int missing(struct sr_stream *s, struct cvl_error *err)
 {
 	struct cvl_error problem;
-	int rc = stream_fail(s, CVL_E_MISSING, "is missing: what follows cannot be placed in time",
+	int rc = stream_fail(s, CVL_E_MISSING, "missing: what follows cannot be placed in time",
 			     &problem);
 
 	if (s->z->opts->strict) {
@@ -194,13 +191,13 @@ static int zip_trouble(const struct sr_stream *s, zip_error_t *ze, struct cvl_er
 {
 	enum cvl_code code = code_of(zip_error_code_zip(ze));
 
-	/* Fewer bytes than the directory says is an end come too early, more is a lie. */
+	/* Fewer bytes than the directory says is truncation, more is damage. */
 	if (code == CVL_E_RANGE && s->got < s->declared)
 		code = CVL_E_TRUNCATED;
 	return stream_fail(s, code, zip_error_strerror(ze), err);
 }
 
-/* Go on to the next entry: 1, or 0 if there is none, or a negative code. */
+/* Go to the next entry. Returns 1, 0 if there is none, or a negative code. */
 static int next_entry(struct sr_stream *s, struct cvl_error *err)
 {
 	zip_int64_t index;
@@ -215,7 +212,7 @@ static int next_entry(struct sr_stream *s, struct cvl_error *err)
 	if (index < 0)
 		return missing(s, err);
 	if (zip_stat_index(s->z->zip, (zip_uint64_t)index, 0, &st) || !(st.valid & ZIP_STAT_SIZE))
-		return stream_fail(s, CVL_E_MISSING, "its size is missing", err);
+		return stream_fail(s, CVL_E_MISSING, "no size given", err);
 	s->declared = st.size;
 	s->file = zip_fopen_index(s->z->zip, (zip_uint64_t)index, 0);
 	if (!s->file)
@@ -275,13 +272,13 @@ int cvl_sr_read_small(struct sr_zip *z, const char *entry, char **text, size_t *
 	if (rc)
 		return rc;
 	if (s.chunked || zip_stat(z->zip, entry, ZIP_FL_ENC_RAW, &st))
-		return stream_fail(&s, CVL_E_MISSING, "is missing", err);
+		return stream_fail(&s, CVL_E_MISSING, "missing", err);
 	if (st.size > SMALL_MAX)
 		return stream_fail(&s, CVL_E_LIMIT, "is larger than 1 MiB", err);
 	*text = malloc(st.size + 1);
 	if (!*text)
 		return stream_fail(&s, CVL_E_NOMEM, "out of memory", err);
-	/* Room for one byte more than declared shows whether there is one. */
+	/* Room for one byte more than declared detects excess data. */
 	while ((have = cvl_sr_stream_read(&s, *text + *n, st.size + 1 - *n, err)) > 0)
 		*n += (size_t)have;
 	cvl_sr_stream_close(&s);

@@ -28,32 +28,32 @@ struct sr_stream {
 	char prefix[SR_ENTRY_NAME];
 	char entry[SR_ENTRY_NAME + 24]; /* being read, or read last */
 	bool chunked;
-	uint64_t next, last; /* chunks; last is 0 if there is nothing of that name */
+	uint64_t next, last; /* chunks; last is 0 if there are none of that name */
 	zip_file_t *file;
 	uint64_t declared, got; /* bytes of the entry */
 	uint64_t size;          /* bytes read, of all chunks */
-	bool hole;              /* ended early: a chunk is missing, which was reported */
+	bool hole;              /* ended early: a missing chunk was reported */
 };
 
 /**
- * Open the archive @in: a file, or memory. CVL_E_LIMIT if it claims to unpack to more than it can;
+ * Open the archive @in, a file or memory. CVL_E_LIMIT: an impossible unpacked size;
  * CVL_E_UNSUPPORTED: a pipe.
  */
 int cvl_sr_zip_open(struct sr_zip *z, struct cvl_input *in, const struct cvl_import_opts *opts,
 		    struct cvl_error *err);
 void cvl_sr_zip_close(struct sr_zip *z);
 
-/** Look for the entry @prefix, or else its chunks. What was found is in s->last. */
+/** Look for the entry @prefix, or else its chunks. s->last tells what was found. */
 int cvl_sr_stream_open(struct sr_stream *s, struct sr_zip *z, const char *prefix,
 		       struct cvl_error *err);
 /**
- * Up to @n bytes; 0 at the end. A chunk that is missing ends the stream: what follows it has no
- * known place. That is reported, and with opts->strict CVL_E_MISSING.
+ * Read up to @n bytes; 0 at the end. A missing chunk ends the stream, as the position of what
+ * follows is unknown. This is reported; with opts->strict it is CVL_E_MISSING.
  */
 ssize_t cvl_sr_stream_read(struct sr_stream *s, void *buf, size_t n, struct cvl_error *err);
 void cvl_sr_stream_close(struct sr_stream *s);
 
-/** The whole of a small entry that must be there, with a NUL behind it; free() it. */
+/** Read all of a small required entry, and append a NUL; free() it. */
 int cvl_sr_read_small(struct sr_zip *z, const char *entry, char **text, size_t *n,
 		      struct cvl_error *err);
 

@@ -12,7 +12,7 @@ static void pass(struct swo_pipe *p, const struct itm_packet *packet, struct itm
 	p->last = when.to;
 }
 
-/* Broken bytes in a row are one gap. */
+/* Consecutive broken bytes are one gap. */
 static void flush_bad(struct swo_pipe *p)
 {
 	if (p->is_bad && !p->rc)
@@ -23,11 +23,11 @@ static void flush_bad(struct swo_pipe *p)
 	p->is_bad = false;
 }
 
-/* When @packet, whose last byte came at @now, was on the line. */
+/* When @packet, whose last byte was at @now, was on the line. */
 static struct itm_when when_of(const struct swo_pipe *p, const struct itm_packet *packet,
 			       struct itm_when now)
 {
-	/* Of a long one only the end is remembered: it began behind the one before. */
+	/* Only the end of a long one is in the ring: it began after the previous one. */
 	if (packet->length > SWO_RING || packet->kind == ITM_BAD)
 		return (struct itm_when){ p->last < now.to ? p->last : now.to, now.to };
 	return (struct itm_when){ p->ring[packet->at % SWO_RING].from, now.to };
@@ -49,7 +49,7 @@ static void itm_broken(struct swo_pipe *p, struct itm_when when)
 {
 	struct itm_packet out;
 
-	/* A packet that was cut is part of the gap. */
+	/* A truncated packet is part of the gap. */
 	if (itm_hole(&p->itm, &out) && !p->is_bad && p->last < when.from)
 		when.from = p->last;
 	if (!p->is_bad)
@@ -120,10 +120,10 @@ int swo_pipe_end(struct swo_pipe *p)
 	return p->rc;
 }
 
-/* If more than one byte in so many fits no frame, there are none. */
+/* If more than one byte in this many fits no frame, there are no frames. */
 #define LOST 4
 
-/* The streams that there are, as "1, 2". */
+/* List the streams found, as "1, 2". */
 static size_t list_streams(const struct tpiu_counts *c, char *text, size_t room)
 {
 	size_t n = 0;
@@ -147,7 +147,7 @@ void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint h
 	if (!list_streams(c, streams, sizeof(streams)) || c->skipped > c->taken / LOST) {
 		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
 			 "%s: %" PRIu64 " of %" PRIu64
-			 " bytes are in no TPIU frame: is there a TPIU? Try without its frames",
+			 " bytes are in no TPIU frame: is there a TPIU? Try without frames",
 			 where, c->skipped, c->taken);
 		cvl_tell(report, &problem);
 		return;
@@ -155,13 +155,14 @@ void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint h
 	if (c->guesses) {
 		cvl_fail(
 			&problem, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: no TPIU synchronisation; where its frames begin was taken from where they fit",
+			"%s: no TPIU synchronisation; the start of frames was guessed from what fits",
 			where);
 		cvl_tell(report, &problem);
 	}
 	if (!c->stream[p->stream]) {
 		cvl_fail(&problem, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			 "%s: no stream %u in %" PRIu64 " TPIU frames, but %s: choose one of those",
+			 "%s: no stream %u in %" PRIu64
+			 " TPIU frames, only %s: choose one of those",
 			 where, p->stream, c->frames, streams);
 		cvl_hint(&problem, hint, 0);
 		cvl_tell(report, &problem);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * From the bytes of SWO to the packets of its ITM: through the frames of a TPIU if there are any,
- * and with the time that each packet was on the line.
+ * From SWO bytes to ITM packets, through the frames of a TPIU if there are any, with the time at
+ * which each packet was on the line.
  */
 #ifndef SWO_PIPE_H
 #define SWO_PIPE_H
@@ -14,7 +14,7 @@
 
 #define SWO_RING 64
 
-/** Where packets go. Both return 0 or a negative code, which the pipe keeps and gives back. */
+/** Where packets go. Both return 0 or a negative code, which the pipe keeps and returns. */
 struct swo_sink {
 	int (*packet)(void *ctx, const struct itm_packet *p, struct itm_when when,
 		      struct cvl_error *err);
@@ -26,33 +26,33 @@ struct swo_sink {
 struct swo_pipe {
 	struct swo_sink sink;
 	struct cvl_error *err;
-	int rc; /* first failure of the sink: nothing is passed on from then */
+	int rc; /* first failure of the sink: nothing is passed on after that */
 	bool framed;
 	unsigned stream;
 	struct tpiu tpiu;
 	struct itm itm;
 	struct itm_when ring[SWO_RING]; /* of the last bytes of the ITM, by their offset */
-	struct itm_when bad;            /* bytes in a row that are worth nothing */
+	struct itm_when bad;            /* consecutive broken bytes */
 	bool is_bad, ending;
 	uint64_t last; /* tick at which the last packet ended */
 };
 
 /**
- * @stream: of the TPIU whose frames the bytes are in; 0: there are none. @err is kept for the
- * sink's failures.
+ * @stream: TPIU stream to extract; 0: the bytes are not in frames. @err is kept for the sink's
+ * failures.
  */
 void swo_pipe_init(struct swo_pipe *p, unsigned stream, const struct swo_sink *sink,
 		   struct cvl_error *err);
-/** A byte from a line. Returns 0 or the sink's failure, like the others. */
+/** Take a byte from a line. Returns 0 or the sink's failure, like the others. */
 int swo_pipe_byte(struct swo_pipe *p, const struct line_byte *byte);
-/** Nothing is known of what was on the line then. */
+/** The line is unknown at @when. */
 int swo_pipe_hole(struct swo_pipe *p, struct itm_when when);
-/** No more comes. */
+/** End of input. */
 int swo_pipe_end(struct swo_pipe *p);
 
 /**
- * Tell @report what was wrong with the frames, if there should be any. @where they are; @hint to
- * name a stream.
+ * Report to @report what was wrong with the frames, if frames were expected. @where: for the
+ * messages; @hint: how to select a stream.
  */
 void swo_pipe_judge(const struct swo_pipe *p, const char *where, enum cvl_hint hint,
 		    const struct cvl_report *report);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The packets of a tracer that were written to a stimulus port of the ITM
- * (firmware/lib/tracer/platform/swo.h), out of the `software` events of a trace that was decoded
- * from SWO: they become a trace of their own, on the clock of the traced core.
+ * Extracts the packets that a tracer wrote to a stimulus port of the ITM
+ * (firmware/lib/tracer/platform/swo.h) from the `software` events of a trace decoded from SWO. They
+ * become a trace of their own, on the clock of the traced core.
  */
 #include <coeval/format.h>
 
@@ -165,7 +165,7 @@ static int read_events(struct port *p, struct cvl_error *err)
 	return rc;
 }
 
-/* ---- what is to be said ---- */
+/* ---- diagnostics ---- */
 
 __attribute__((format(printf, 2, 3))) static void tell(const struct port *p, const char *fmt, ...)
 {
@@ -194,16 +194,16 @@ static int judge(const struct port *p, struct cvl_error *err)
 				p->tsdl->layout);
 	if (!p->stored)
 		return cvl_fail(err, CVL_E_MISMATCH, CVL_NO_OFFSET,
-				"%s: port %u has no packet of a tracer", p->clock->name, p->number);
+				"%s: port %u has no tracer packets", p->clock->name, p->number);
 	if (u->skipped)
-		tell(p, "%" PRIu64 " bytes are no packet: damaged ones are left out, as gaps",
+		tell(p, "%" PRIu64 " bytes are not packets; damaged packets are left out as gaps",
 		     u->skipped);
 	if (u->foreign)
 		tell(p, "%" PRIu64 " packets of another core or program are left out", u->foreign);
 	if (p->repeated)
-		tell(p, "%" PRIu64 " packets came again and are left out", p->repeated);
+		tell(p, "%" PRIu64 " repeated packets are left out", p->repeated);
 	if (p->restarts)
-		tell(p, "the processor was reset %" PRIu64 " times: each begins a clock of its own",
+		tell(p, "the processor was reset %" PRIu64 " times: each reset begins a new clock",
 		     p->restarts);
 	return 0;
 }
@@ -220,7 +220,7 @@ int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const ch
 		    const struct cvl_report *report, const struct cvl_progress *progress,
 		    struct cvl_error *err)
 {
-	/* a session moves its clocks when one is added */
+	/* clocks of a session move when one is added */
 	const struct cvl_clock copy = *cvl_session_clock(s, clock);
 	struct port *p = calloc(1, sizeof(*p));
 	struct tsdl_list tsdl;
@@ -238,11 +238,11 @@ int cvl_decode_port(struct cvl_session *s, size_t clock, unsigned port, const ch
 	rc = tsdl_load(&tsdl, metadata, err);
 	if (!rc && tsdl.n > 1)
 		rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-			      "a port is one program's: name one file of metadata");
+			      "a port belongs to one program: name one metadata file");
 	for (size_t i = 0; !rc && i < cvl_session_clocks(s); i++)
 		if (!strcmp(cvl_session_clock(s, i)->name, name))
 			rc = cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				      "%s: port %u was decoded already, as the clock %s", copy.name,
+				      "%s: port %u was already decoded, as clock %s", copy.name,
 				      port, name);
 	if (!rc) {
 		p->tsdl = &tsdl.item[0];

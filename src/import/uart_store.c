@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #define TEXT_BYTES 240
-/* A pause of so many bytes ends a run. */
+/* A pause of this many byte times ends a run. */
 #define PAUSE 20
 
 struct uart_store {
@@ -18,7 +18,7 @@ struct uart_store {
 	size_t len;
 	unsigned n;
 	uint8_t last;                 /* byte */
-	uint64_t from, first_end, to; /* of the run in hand */
+	uint64_t from, first_end, to; /* of the current run */
 	uint64_t bad_from, bad_to;
 	uint64_t lost; /* bytes of it, or CVL_LOST_UNKNOWN */
 	bool bad;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Bytes of a serial line to stored records: an event `uart` for each line of text, or run of bytes
- * that a pause, a length or a gap ends.
+ * Stores the bytes of a serial line: an event `uart` for each line of text, or run of bytes ended
+ * by a pause, the maximum length or a gap.
  *
  *   half_width   of its time, which is that of its first byte
  *   ticks        from the first byte's start to the last one's end
@@ -23,7 +23,7 @@ int uart_store_open(struct uart_store **st, struct cvl_session *s,
 		    struct cvl_error *err);
 int uart_store_byte(struct uart_store *st, const struct line_byte *b, struct cvl_error *err);
 int uart_store_gap(struct uart_store *st, uint64_t from, uint64_t to, struct cvl_error *err);
-/** @st is gone in any case. */
+/** Frees @st in any case. */
 int uart_store_close(struct uart_store *st, uint64_t end, struct cvl_error *err);
 
 #endif

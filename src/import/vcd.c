@@ -2,12 +2,12 @@
 /*
  * Value Change Dump (IEEE 1364-2005, clause 18) to edges, samples and events.
  *
- * What happens at one time is one change: it is collected until the time goes on. A line that
- * shows x or z is unknown. When nothing is known of any line (all show x, or dumping is off) it is
- * a gap. Files of our own exporter say with a wire called gap where there is one.
+ * All changes at one time are one: they are collected until the time advances. A line at x or z is
+ * unknown. While all lines are unknown (all at x, or dumping is off) there is a gap. Files of our
+ * own exporter mark gaps with a wire called gap.
  *
- * A vector is a number: a channel, with nan where one of its bits is unknown. One that a sample
- * cannot hold whole is an event with its value as text.
+ * A vector is a number: a channel, with nan while one of its bits is unknown. One too wide for a
+ * sample is an event with its value as text.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -35,14 +35,14 @@ struct vcd {
 	bool begun; /* the initial levels are stored */
 
 	uint64_t level, x, z;     /* at the current time; level is 0 where x or z is 1 */
-	uint64_t stored, unknown; /* level and x | z as they are stored */
+	uint64_t stored, unknown; /* level and x | z as stored */
 	uint64_t all;             /* a bit for every line */
-	bool never_known;         /* every line has shown x from the beginning */
+	bool never_known;         /* every line has been x from the beginning */
 	bool off;                 /* between $dumpoff and $dumpon */
 	unsigned marks;           /* gap marks that are 1 */
-	const char *block;        /* keyword whose $end has not come, or NULL */
+	const char *block;        /* keyword whose $end is still open, or NULL */
 
-	bool in_gap, was_gap; /* was: and nothing of the lines is stored since */
+	bool in_gap, was_gap; /* was: and no line record stored since */
 	uint64_t gap_from;
 
 	uint32_t *pending; /* variables other than lines that changed at the current time */
@@ -53,7 +53,7 @@ struct vcd {
 
 enum level { LEVEL_0, LEVEL_1, LEVEL_X, LEVEL_Z, LEVEL_NONE };
 
-/* The four values, and what VHDL's nine look like in a VCD. */
+/* The four values, and how VHDL's nine appear in a VCD. */
 static enum level level_of(char c)
 {
 	switch (c) {
@@ -86,7 +86,7 @@ static const char *name_of(const struct vcd *v)
 	return cvl_input_name(v->words.in);
 }
 
-/* ---- storing what happened at one time ---- */
+/* ---- storing the changes at one time ---- */
 
 static int end_gap(struct vcd *v, struct cvl_error *err)
 {
@@ -98,7 +98,7 @@ static int end_gap(struct vcd *v, struct cvl_error *err)
 			      err);
 }
 
-/* What the lines show from now on. */
+/* Store the state of the lines. */
 static int put_lines(struct vcd *v, uint64_t unknown, struct cvl_error *err)
 {
 	struct cvl_tick t = tick(v->now);
@@ -138,7 +138,7 @@ static int store_lines(struct vcd *v, struct cvl_error *err)
 	return cvl_writer_restate(v->w, tick(v->now), err);
 }
 
-/* A vector, if it is another than before. What has never been known is not told. */
+/* Store a vector if it changed. One that has never been known is not stored. */
 static int store_vector(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
 {
 	struct cvl_tick t = tick(v->now);
@@ -189,12 +189,12 @@ static int store_var(struct vcd *v, struct vcd_var *var, struct cvl_error *err)
 	return rc;
 }
 
-/* The current time is over: store what happened at it. */
+/* The current time is over: store its changes. */
 static int commit(struct vcd *v, struct cvl_error *err)
 {
 	int rc = store_lines(v, err);
 
-	/* what is stored within a gap cuts it in two, so that ticks do not fall */
+	/* a record within a gap splits it, so that ticks do not decrease */
 	if (!rc && v->n_pending && v->in_gap && v->now > v->gap_from) {
 		rc = end_gap(v, err);
 		v->in_gap = true;
@@ -214,11 +214,11 @@ static void touch(struct vcd *v, struct vcd_var *var)
 
 /* ---- reading ---- */
 
-/* A vector as its text has it, before its variable and with it the width is known. */
+/* A vector as read, before its variable and so its width is known. */
 struct vector {
 	uint64_t ones, x, z; /* lowest 64 bits */
 	unsigned n;          /* bits given, up to 64 */
-	enum level lead;     /* leftmost one: says what the missing ones are */
+	enum level lead;     /* leftmost one: determines the missing ones */
 };
 
 static bool parse_vector(const char *s, size_t n, struct vector *vec)
@@ -244,7 +244,7 @@ static void put_line(struct vcd *v, unsigned line, enum level level)
 	v->level = level == LEVEL_1 ? v->level | bit : v->level & ~bit;
 	v->x = level == LEVEL_X ? v->x | bit : v->x & ~bit;
 	v->z = level == LEVEL_Z ? v->z | bit : v->z & ~bit;
-	/* not every writer that turns dumping off says when it goes on */
+	/* not every writer that turns dumping off says when it is on again */
 	if (!v->block)
 		v->off = false;
 }
@@ -282,7 +282,7 @@ static char *wide_text(const struct vcd_var *var, const char *bits, size_t n)
 	return text;
 }
 
-/* @bits: as the file has them. */
+/* @bits: as in the file. */
 static int put_vector(struct vcd *v, struct vcd_var *var, struct vector vec, const char *bits,
 		      size_t n, struct cvl_error *err)
 {
@@ -330,12 +330,12 @@ static int find(struct vcd *v, const char *id, size_t n, uint64_t offset, struct
 		struct cvl_error *err)
 {
 	if (!n)
-		return wrong(v, CVL_E_SYNTAX, offset, "a value without an id", err);
+		return wrong(v, CVL_E_SYNTAX, offset, "value without an id", err);
 	*var = vcd_header_find(&v->h, id, n);
 	if (*var)
 		return 0;
-	return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: no variable is called \"%.*s\"",
-			name_of(v), (int)(n < 20 ? n : 20), id);
+	return cvl_fail(err, CVL_E_UNKNOWN_ID, offset, "%s: unknown variable \"%.*s\"", name_of(v),
+			(int)(n < 20 ? n : 20), id);
 }
 
 /* The id that follows a vector, real or string; @w becomes it. */
@@ -354,10 +354,10 @@ static int read_id(struct vcd *v, struct vcd_word *w, struct vcd_var **var, stru
 
 static int misfit(struct vcd *v, uint64_t offset, struct cvl_error *err)
 {
-	return wrong(v, CVL_E_SYNTAX, offset, "a value of another type than its variable", err);
+	return wrong(v, CVL_E_SYNTAX, offset, "value of a different type than its variable", err);
 }
 
-/* A value of bits for @var, whatever it is; @bits and @n: as the file has them. */
+/* Store a binary value for @var of any kind; @bits and @n: as in the file. */
 static int put_bits(struct vcd *v, struct vcd_var *var, struct vector vec, const char *bits,
 		    size_t n, uint64_t offset, struct cvl_error *err)
 {
@@ -383,7 +383,7 @@ static int put_bits(struct vcd *v, struct vcd_var *var, struct vector vec, const
 	}
 }
 
-/* Reading the id may move the bits away: they are kept. */
+/* Reading the id may move the bits: keep a copy. */
 static int read_vector(struct vcd *v, struct vcd_word *w, struct vector vec, struct cvl_error *err)
 {
 	uint64_t offset = w->offset;
@@ -414,7 +414,7 @@ static int read_bits(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 	int rc;
 
 	if (!parse_vector(w->s + !scalar, scalar ? 1 : w->n - 1, &vec))
-		return wrong(v, CVL_E_SYNTAX, offset, "not a value of bits", err);
+		return wrong(v, CVL_E_SYNTAX, offset, "not a binary value", err);
 	if (!scalar)
 		return read_vector(v, w, vec, err);
 	rc = find(v, w->s + 1, w->n - 1, offset, &var, err);
@@ -433,7 +433,7 @@ static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 	int rc;
 
 	if (w->n > sizeof(text))
-		return wrong(v, CVL_E_SYNTAX, offset, "a real number too long to be one", err);
+		return wrong(v, CVL_E_SYNTAX, offset, "real number too long", err);
 	memcpy(text, w->s + 1, w->n - 1);
 	text[w->n - 1] = '\0';
 	number = strlen(text) == w->n - 1 && !cvl_text_real(text, &value);
@@ -441,7 +441,7 @@ static int read_real(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 		number = true; /* an unknown value */
 		value = (double)NAN;
 	}
-	/* simulators do print inf; there is no reading behind it */
+	/* simulators do print inf; it is not a reading */
 	if (!number && !strchr("nNiI", text[text[0] == '-' || text[0] == '+']))
 		return wrong(v, CVL_E_SYNTAX, offset, "not a real number", err);
 	rc = read_id(v, w, &var, err);
@@ -499,12 +499,12 @@ static int read_time(struct vcd *v, const struct vcd_word *w, struct cvl_error *
 			return wrong(v, CVL_E_SYNTAX, w->offset, "not a time", err);
 		if (__builtin_mul_overflow(t, 10u, &t) ||
 		    __builtin_add_overflow(t, (uint64_t)(w->s[i] - '0'), &t))
-			return wrong(v, CVL_E_RANGE, w->offset, "a time of more than 64 bits", err);
+			return wrong(v, CVL_E_RANGE, w->offset, "time of more than 64 bits", err);
 	}
 	if (w->n == 1)
-		return wrong(v, CVL_E_SYNTAX, w->offset, "a time without digits", err);
+		return wrong(v, CVL_E_SYNTAX, w->offset, "time without digits", err);
 	if (__builtin_mul_overflow(t, v->h.ticks_per_unit, &t) || t == CVL_TICK_UNKNOWN)
-		return wrong(v, CVL_E_RANGE, w->offset, "a time of more than 64 bits", err);
+		return wrong(v, CVL_E_RANGE, w->offset, "time of more than 64 bits", err);
 	if (v->timed && t != v->now) {
 		if (t < v->now && (v->opts->strict || !w->ended))
 			return wrong(v, CVL_E_ORDER, w->offset, "time goes back", err);
@@ -527,7 +527,7 @@ static int read_keyword(struct vcd *v, const struct vcd_word *w, struct cvl_erro
 
 	if (vcd_word_is(w, "$end")) {
 		if (!v->block)
-			return wrong(v, CVL_E_SYNTAX, w->offset, "$end without a beginning", err);
+			return wrong(v, CVL_E_SYNTAX, w->offset, "$end without a keyword", err);
 		v->block = NULL;
 		return 0;
 	}
@@ -552,7 +552,8 @@ static int read_change(struct vcd *v, struct vcd_word *w, struct cvl_error *err)
 	case 's':
 	case 'S': return read_string(v, w, err);
 	case 'p':
-		return wrong(v, CVL_E_UNSUPPORTED, w->offset, "an extended VCD (port values)", err);
+		return wrong(v, CVL_E_UNSUPPORTED, w->offset,
+			     "extended VCD (port values) is not supported", err);
 	case 'b':
 	case 'B': return read_bits(v, w, err);
 	}
@@ -570,7 +571,7 @@ static int read_changes(struct vcd *v, struct cvl_error *err)
 	while ((rc = vcd_word(&v->words, &w, err)) > 0) {
 		offset = w.offset;
 		rc = read_change(v, &w, err);
-		/* what makes no sense and touches the end of the file was cut off there */
+		/* a malformed last word was truncated by the end of the file */
 		if (rc && !w.ended &&
 		    (rc == CVL_E_SYNTAX || rc == CVL_E_UNKNOWN_ID || rc == CVL_E_ORDER))
 			rc = wrong(v, CVL_E_TRUNCATED, offset,
@@ -635,7 +636,7 @@ static int begin(struct vcd *v, struct cvl_session *s, struct cvl_error *err)
 	return cvl_session_add(s, &desc, &origin, &v->w, err);
 }
 
-/* Store what is left, and where the trouble began if there was any. Returns the first error. */
+/* Store what is left, and a gap from where an error occurred, if any. Returns the first error. */
 static int finish(struct vcd *v, struct cvl_session *s, int trouble, struct cvl_error *err)
 {
 	int rc = commit(v, err);
@@ -657,12 +658,12 @@ static void tell(const struct vcd *v)
 	const struct cvl_import_opts *opts = v->opts;
 	const char *name = name_of(v);
 
-	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name, "times that go back; stored late");
+	cvl_tally_tell(&v->backwards, opts, CVL_E_ORDER, name, "times out of order; stored late");
 	cvl_tally_tell(&v->no_number, opts, CVL_E_RANGE, name,
-		       "reals that are no number; left out");
+		       "reals that are not numbers; dropped");
 	cvl_tally_tell(&v->no_string, opts, CVL_E_UNSUPPORTED, name,
-		       "strings for variables of another type; left out");
-	cvl_tally_tell(&v->cut, opts, CVL_E_LIMIT, name, "strings too long; cut");
+		       "strings for variables of another type; dropped");
+	cvl_tally_tell(&v->cut, opts, CVL_E_LIMIT, name, "strings too long; truncated");
 }
 
 static int vcd_import(struct cvl_input *in, struct cvl_session *s,

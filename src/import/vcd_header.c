@@ -14,7 +14,7 @@
 #define CLASSES_MAX 1024
 #define INDEX_TEXT 16
 
-/* The rest of a section without its blanks, as a string in @out. */
+/* Read the rest of a section without blanks into @out. */
 static int section_text(struct vcd_words *words, char *out, size_t size, struct cvl_error *err)
 {
 	size_t len = 0;
@@ -25,7 +25,7 @@ static int section_text(struct vcd_words *words, char *out, size_t size, struct 
 	while ((rc = vcd_section_word(words, &w, err)) > 0) {
 		if (w.n >= size - len)
 			return cvl_fail(err, CVL_E_LIMIT, w.offset,
-					"%s: a name of more than %zu bytes",
+					"%s: name of more than %zu bytes",
 					cvl_input_name(words->in), size - 1);
 		memcpy(out + len, w.s, w.n);
 		len += w.n;
@@ -59,7 +59,7 @@ static int read_timescale(struct vcd_header *h, struct vcd_words *words, struct 
 			h->ticks_per_unit = i ? 1 : number;
 			return 0;
 		}
-	return cvl_fail(err, CVL_E_SYNTAX, at, "%s: \"%s\" is not a timescale",
+	return cvl_fail(err, CVL_E_SYNTAX, at, "%s: invalid timescale \"%s\"",
 			cvl_input_name(words->in), text);
 }
 
@@ -74,7 +74,7 @@ static size_t id_hash(const char *id, size_t n)
 	return (size_t)(hash ^ hash >> 32);
 }
 
-/* Slot that holds @id, or the free one where it belongs. */
+/* Slot of @id, or the free one for it. */
 static uint32_t *id_slot(const struct vcd_header *h, const char *id, size_t n)
 {
 	for (size_t at = id_hash(id, n);; at++) {
@@ -122,17 +122,17 @@ static bool make_room(struct vcd_header *h)
 
 /* ---- variables ---- */
 
-/* What the header shows while it is read. */
+/* State while the header is read. */
 struct declaring {
 	struct vcd_header *h;
 	struct vcd_words *words;
-	char path[PATH_MAX_BYTES]; /* names of the open scopes, each with a '.' behind it */
+	char path[PATH_MAX_BYTES]; /* names of the open scopes, each followed by a '.' */
 	size_t path_len;
 	size_t outer[DEPTH_MAX]; /* path_len outside each open scope */
 	size_t depth;
 	bool timescale;
 	bool ours;      /* written by our exporter, which marks gaps with a wire */
-	uint64_t lines; /* of those chosen, with the ones that there is no room for */
+	uint64_t lines; /* of those selected, including those without room */
 	size_t classes; /* of events */
 	struct cvl_tally left_out, aliases;
 };
@@ -147,7 +147,7 @@ static enum vcd_kind kind_of(const struct vcd_word *type)
 	return vcd_word_is(type, "string") ? VCD_STRING : VCD_LINE;
 }
 
-/* Whether numbers of that type have a sign. */
+/* Whether numbers of that type are signed. */
 static bool has_sign(const struct vcd_word *type)
 {
 	static const char *const types[] = { "integer", "int", "shortint", "longint", "byte" };
@@ -158,7 +158,7 @@ static bool has_sign(const struct vcd_word *type)
 	return false;
 }
 
-/* The range at the end of @ref ("[7:0]" or "[3]"): where it starts, or NULL if there is none. */
+/* Where the range at the end of @ref ("[7:0]" or "[3]") starts, or NULL if there is none. */
 static const char *parse_range(const char *ref, int *msb, int *lsb)
 {
 	const char *open = strrchr(ref, '[');
@@ -176,7 +176,7 @@ static const char *parse_range(const char *ref, int *msb, int *lsb)
 	return NULL;
 }
 
-/* A new string of both parts, with room for an index behind them. */
+/* Join both parts in a new string, with room for an index after them. */
 static char *join(const char *path, size_t path_len, const char *ref, size_t ref_len)
 {
 	char *s = malloc(path_len + ref_len + INDEX_TEXT);
@@ -194,7 +194,7 @@ static bool chosen(const struct declaring *d, const char *name)
 	return !d->words->opts->lines || cvl_text_chosen(d->words->opts->lines, name);
 }
 
-/* One more line, or one more that there is no room for. Takes @name. */
+/* Add a line, or count one more without room. Takes ownership of @name. */
 static unsigned add_line(struct declaring *d, char *name)
 {
 	struct vcd_header *h = d->h;
@@ -224,7 +224,7 @@ static bool place_line(struct declaring *d, struct vcd_var *var, const char *ref
 	return true;
 }
 
-/* Bits of a vector that are asked for by name are lines besides. */
+/* Bits of a vector that are selected by name also become lines. */
 static bool choose_bits(struct declaring *d, struct vcd_var *var, const char *ref, size_t base,
 			int lsb, int step)
 {
@@ -251,7 +251,7 @@ static bool choose_bits(struct declaring *d, struct vcd_var *var, const char *re
 	return true;
 }
 
-/* A channel of samples, or a class of events; VCD_LEFT_OUT where there is no more room. */
+/* Make it a channel of samples or a class of events; VCD_LEFT_OUT if there is no more room. */
 static void place_record(struct declaring *d, struct vcd_var *var, bool is_channel, uint64_t offset)
 {
 	struct vcd_header *h = d->h;
@@ -267,7 +267,7 @@ static void place_record(struct declaring *d, struct vcd_var *var, bool is_chann
 	}
 }
 
-/* The width is what counts: a range that does not fit it is part of the name. */
+/* The width decides: a range that does not fit it is part of the name. */
 static bool place_vector(struct declaring *d, struct vcd_var *var, const char *ref, uint64_t offset)
 {
 	int msb = 0, lsb = 0;
@@ -354,7 +354,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 		rc = parse_width(&w, &var.width);
 		if (rc)
 			return cvl_fail(err, (enum cvl_code)rc, w.offset,
-					"%s: \"%.*s\" is not a width", name,
+					"%s: invalid width \"%.*s\"", name,
 					(int)(w.n < 20 ? w.n : 20), w.s);
 		rc = vcd_section_word(d->words, &w, err);
 	}
@@ -376,7 +376,7 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 			cvl_tally_add(&d->aliases, offset);
 			return vcd_skip_section(d->words, err);
 		}
-		/* its other name was not chosen; this one may be */
+		/* its other name was not selected; this one may be */
 		known->kind = var.kind;
 		rc = section_text(d->words, ref, sizeof(ref), err);
 		return rc || place(d, known, ref, offset) ? rc : cvl_no_memory(err);
@@ -385,14 +385,14 @@ static int read_var(struct declaring *d, struct cvl_error *err)
 	var.id_len = w.n;
 	if (!var.id)
 		goto no_memory;
-	memcpy(var.id, w.s, w.n); /* no string: damaged files have ids with a NUL in them */
+	memcpy(var.id, w.s, w.n); /* not a string: damaged files have ids with a NUL in them */
 	h->var[h->n_vars++] = var;
 	*slot = (uint32_t)h->n_vars;
 	rc = section_text(d->words, ref, sizeof(ref), err);
 	if (rc)
 		return rc;
 	if (!ref[0])
-		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: a $var without a name", name);
+		return cvl_fail(err, CVL_E_SYNTAX, offset, "%s: $var without a name", name);
 	if (place(d, &h->var[h->n_vars - 1], ref, offset))
 		return 0;
 no_memory:
@@ -408,7 +408,7 @@ static int read_scope(struct declaring *d, struct cvl_error *err)
 
 	if (rc < 0)
 		return rc;
-	/* the name, the '.' behind it and the NUL */
+	/* the name, the '.' after it and the NUL */
 	room = sizeof(d->path) - d->path_len;
 	if (d->depth == DEPTH_MAX || room < 3)
 		return cvl_fail(err, CVL_E_LIMIT, offset, "%s: scopes too deep",
@@ -456,7 +456,7 @@ static int read_section(struct declaring *d, const struct vcd_word *w, struct cv
 	return vcd_skip_section(d->words, err);
 }
 
-/* Tell what is odd, unless oddities are to be refused. */
+/* Report an anomaly, or fail if strict. */
 static int odd(const struct declaring *d, const struct cvl_error *e, struct cvl_error *err)
 {
 	if (!d->words->opts->strict) {
@@ -468,7 +468,7 @@ static int odd(const struct declaring *d, const struct cvl_error *e, struct cvl_
 	return e->code;
 }
 
-/* A glob that chooses less than everything: the first scope's lines, or that one line. */
+/* An example of a glob: the first scope's lines, or that one line. */
 static const char *example(char *line)
 {
 	char *dot = strrchr(line, '.');
@@ -494,12 +494,12 @@ static int check(struct declaring *d, struct cvl_error *err)
 
 	if (!d->h->n_vars)
 		return cvl_fail(err, CVL_E_MISSING, vcd_offset(d->words),
-				"%s: declares no variable", name);
+				"%s: no variables declared", name);
 	if (!d->timescale) {
 		d->h->rate_hz = 1000000000;
 		d->h->ticks_per_unit = 1;
-		cvl_fail(&e, CVL_OK, CVL_NO_OFFSET,
-			 "%s: no $timescale: times are taken for ns, as GTKWave does", name);
+		cvl_fail(&e, CVL_OK, CVL_NO_OFFSET, "%s: no $timescale: ns assumed, as in GTKWave",
+			 name);
 		cvl_tell(d->words->opts->report, &e);
 	}
 	if (d->lines > CVL_LINES_MAX)
@@ -508,18 +508,17 @@ static int check(struct declaring *d, struct cvl_error *err)
 			cvl_fail(
 				err, CVL_E_LIMIT, CVL_NO_OFFSET,
 				"%s: has %" PRIu64
-				" digital lines%s, and a clock holds %d: choose some of them, such as '%.60s'",
+				" digital lines%s, but a clock holds at most %d: select some of them, such as '%.60s'",
 				name, d->lines, d->words->opts->lines ? " of those names" : "",
 				CVL_LINES_MAX, example(d->h->line[0])));
 	if (d->words->opts->lines && !d->h->n_lines && !any_vector(d->h))
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: no line or vector is called '%.100s'", name,
-				d->words->opts->lines);
+				"%s: unknown line or vector '%.100s'", name, d->words->opts->lines);
 	if (!rc && d->left_out.n) {
 		cvl_fail(
 			&e, CVL_E_LIMIT, d->left_out.offset,
 			"%s: %" PRIu64
-			" variables are left out: a clock holds %d channels and %d sorts of events",
+			" variables ignored: a clock holds at most %d channels and %d event classes",
 			name, d->left_out.n, CVL_CHANNELS_MAX, CLASSES_MAX);
 		rc = odd(d, &e, err);
 	}
@@ -542,7 +541,7 @@ static int read_sections(struct declaring *d, struct cvl_error *err)
 					"%s: the file ends before $enddefinitions", name);
 		if (w.s[0] != '$')
 			return cvl_fail(err, first ? CVL_E_MAGIC : CVL_E_SYNTAX, w.offset,
-					"%s: a keyword should stand here, not \"%.*s\"", name,
+					"%s: expected a keyword, not \"%.*s\"", name,
 					(int)(w.n < 20 ? w.n : 20), w.s);
 		first = false;
 		last = vcd_word_is(&w, "$enddefinitions");
@@ -561,9 +560,9 @@ int vcd_header_read(struct vcd_header *h, struct vcd_words *words, struct cvl_er
 	if (!rc)
 		rc = check(&d, err);
 	if (!rc)
-		cvl_tally_tell(
-			&d.aliases, words->opts, CVL_E_UNSUPPORTED, cvl_input_name(words->in),
-			"further names of variables already declared; the first name is kept");
+		cvl_tally_tell(&d.aliases, words->opts, CVL_E_UNSUPPORTED,
+			       cvl_input_name(words->in),
+			       "duplicate names of variables; the first is kept");
 	return rc;
 }
 

@@ -14,8 +14,8 @@ uint64_t vcd_offset(const struct vcd_words *words)
 }
 
 /*
- * Drop what has been read and look further ahead: 1, 0 if the input has no more, or a negative
- * code.
+ * Drop what has been read and look further ahead. Returns 1, 0 at the end of the input, or a
+ * negative code.
  */
 static int refill(struct vcd_words *words, struct cvl_error *err)
 {
@@ -25,7 +25,7 @@ static int refill(struct vcd_words *words, struct cvl_error *err)
 
 	if (rest >= CVL_INPUT_WINDOW)
 		return cvl_fail(err, CVL_E_LIMIT, vcd_offset(words),
-				"%s: a word of more than %u bytes", cvl_input_name(words->in),
+				"%s: word of more than %u bytes", cvl_input_name(words->in),
 				CVL_INPUT_WINDOW);
 	cvl_input_skip(words->in, words->at);
 	words->at = words->n = 0;
@@ -86,8 +86,7 @@ int vcd_section_word(struct vcd_words *words, struct vcd_word *w, struct cvl_err
 		return rc;
 	if (!rc)
 		return cvl_fail(err, CVL_E_TRUNCATED, vcd_offset(words),
-				"%s: the file ends where a $end should come",
-				cvl_input_name(words->in));
+				"%s: the file ends before $end", cvl_input_name(words->in));
 	return !vcd_word_is(w, "$end");
 }
 

@@ -22,7 +22,7 @@ static void see(struct cvl_contents *c, const struct cvl_batch *b)
 	}
 }
 
-/* Read stream @i of @trace, if it is of the clock class @class; "": of any. */
+/* Read stream @i of @trace if its clock class is @class; "" matches any. */
 static int count_stream(struct cvl_contents *c, const struct cvl_trace *trace, size_t i,
 			const char *class, const struct cvl_progress *progress,
 			struct cvl_error *err)

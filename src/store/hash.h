@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** SHA-256 of what was imported, so that a copy can be told from its origin. */
+/** SHA-256 of imported input, to detect that the same data is imported again. */
 #ifndef SESSION_HASH_H
 #define SESSION_HASH_H
 
@@ -8,8 +8,9 @@
 #define CVL_HASH_TEXT 80
 
 /**
- * Hash of the tree under @path ("sha256:..."): of each regular file's relative path and contents,
- * in the order of the paths. For a file, of its contents alone. @progress, in bytes, may be NULL.
+ * Hash of the tree under @path ("sha256:..."): the relative path and contents of each regular file,
+ * in path order. If @path is a file, only its contents are hashed. @progress, in bytes, may be
+ * NULL.
  */
 int cvl_hash_tree(const char *path, char out[CVL_HASH_TEXT], const struct cvl_progress *progress,
 		  struct cvl_error *err);

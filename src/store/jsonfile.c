@@ -11,7 +11,9 @@
 
 #define CHECKSUM "sha256"
 
-/* Of @root without its checksum, however its text is laid out: false when out of memory. */
+/*
+ * Checksum of @root without its checksum member, independent of text layout. False: out of memory.
+ */
 static bool checksum(json_t *root, char hex[CVL_SHA256_TEXT])
 {
 	json_t *rest = json_copy(root);
@@ -33,7 +35,7 @@ int jsonfile_write(const char *path, json_t *root, int digits, struct cvl_error 
 {
 	const size_t flags = JSON_INDENT(1) | JSON_REAL_PRECISION(digits ? (size_t)digits : 17);
 	char hex[CVL_SHA256_TEXT], *text = root ? json_dumps(root, flags) : NULL;
-	/* as it will be read: with the digits that its reals keep */
+	/* reread it, so that reals have the digits that are kept */
 	json_t *again = text ? json_loads(text, 0, NULL) : NULL;
 	int rc;
 
@@ -75,10 +77,10 @@ json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version,
 		return root;
 	if (json_is_integer(is) && json_integer_value(is) > version)
 		cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-			 "%s:0: is of version %lld; this coeval reads up to %d", path,
+			 "%s:0: version %lld is not supported; this coeval reads up to %d", path,
 			 (long long)json_integer_value(is), version);
 	else
-		cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no version called '%s' in it", path, kind);
+		cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no version number '%s'", path, kind);
 	json_decref(root);
 	return NULL;
 }
@@ -95,7 +97,7 @@ json_t *jsonfile_read(const char *path, const char *kind, int version, struct cv
 		cvl_no_memory(err);
 	else if (!json_is_string(sum) || strcmp(json_string_value(sum), hex) != 0)
 		cvl_fail(err, CVL_E_CHECKSUM, 0,
-			 "%s:0: its checksum is wrong: it was damaged or edited", path);
+			 "%s:0: wrong checksum: the file was damaged or edited", path);
 	else
 		return root;
 	json_decref(root);

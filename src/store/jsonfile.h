@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The JSON files of a session: each names its kind and version, and carries the SHA-256 of all the
- * rest of it, so that one that was damaged or edited is not taken for what was written.
+ * The JSON files of a session: each has its kind, its version and a SHA-256 of everything else in
+ * it, so that damage and edits are detected.
  */
 #ifndef SESSION_JSONFILE_H
 #define SESSION_JSONFILE_H
@@ -11,19 +11,19 @@
 #include <coeval/error.h>
 
 /**
- * Replace @path by @root, which is taken over, with its checksum; reals have @digits digits (0:
+ * Replace @path with @root and its checksum; takes ownership of @root. Reals get @digits digits (0:
  * all). CVL_E_NOMEM if @root is NULL.
  */
 int jsonfile_write(const char *path, json_t *root, int digits, struct cvl_error *err);
 
 /**
- * Read @path, whose key @kind holds its version: @version and older can be read. A file without a
- * checksum is an older one and as good. NULL with @err filled: CVL_E_SYNTAX, CVL_E_UNSUPPORTED,
- * CVL_E_CHECKSUM, CVL_E_NOMEM, what cvl_fail_errno() says.
+ * Read @path, whose key @kind holds its version; versions up to @version can be read. Files without
+ * a checksum are older and accepted. On failure NULL with @err filled: CVL_E_SYNTAX,
+ * CVL_E_UNSUPPORTED, CVL_E_CHECKSUM, CVL_E_NOMEM, or as cvl_fail_errno().
  */
 json_t *jsonfile_read(const char *path, const char *kind, int version, struct cvl_error *err);
 
-/** The same whatever its checksum: of a file that is read to be looked at. */
+/** The same without verifying the checksum, for inspection. */
 json_t *jsonfile_read_as_it_is(const char *path, const char *kind, int version,
 			       struct cvl_error *err);
 

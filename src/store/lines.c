@@ -14,7 +14,7 @@ int lines_none(const struct cvl_timeline *tl, const char *name, struct cvl_error
 		cvl_trace_lines_near(trace, name, near, sizeof(near));
 		if (ambiguous)
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"'%.60s' is ambiguous: there are %s; name one in full",
+					"'%.60s' is ambiguous: it matches %s; give the full name",
 					name, near);
 	}
 	return cvl_hint(err, CVL_HINT_NAMES,

@@ -16,10 +16,10 @@ struct cvl_samples {
 	struct cvl_writer *writer;
 	cvl_scan_fn *scan;
 	unsigned unit;  /* of the bytes fed */
-	unsigned width; /* the power of two that holds it */
+	unsigned width; /* unit rounded up to a power of two */
 	uint64_t mask;
 	uint64_t count;
-	bool fresh;       /* the next sample says what the levels are, not what changed */
+	bool fresh;       /* the next sample states levels, not a change */
 	uint64_t last;    /* levels of the last sample */
 	uint64_t written; /* tick of the last record */
 	unsigned char part[8];
@@ -27,7 +27,7 @@ struct cvl_samples {
 	struct cvl_side sides[CVL_SIDES_MAX];
 	size_t n_sides;
 	struct cvl_watch watch;
-	bool watched_up; /* what its line was */
+	bool watched_up; /* last level of its line */
 	struct cvl_tick tick[BATCH];
 	uint64_t level[BATCH];
 	unsigned char wide[BATCH * 8];
@@ -52,7 +52,7 @@ static int new_samples(struct cvl_samples **out, struct cvl_session *session,
 	return 0;
 }
 
-/* Free what has no writer. */
+/* If opening failed, free *@s. */
 static int opened(struct cvl_samples **s, int rc)
 {
 	if (rc) {
@@ -105,7 +105,7 @@ uint64_t cvl_samples_count(const struct cvl_samples *s)
 	return s->count;
 }
 
-/* The side whose record is due first: 1, or 0 if all have ended, or a negative code. */
+/* Find the side whose record is due first. Returns 1, 0 if all have ended, or a negative code. */
 static int first_side(struct cvl_samples *s, struct cvl_side **side, struct cvl_tick *tick,
 		      struct cvl_error *err)
 {
@@ -124,7 +124,7 @@ static int first_side(struct cvl_samples *s, struct cvl_side **side, struct cvl_
 	return *side != NULL;
 }
 
-/* Write what the sides have at ticks up to @limit. */
+/* Write the sides' records at ticks up to @limit. */
 static int put_sides(struct cvl_samples *s, uint64_t limit, struct cvl_error *err)
 {
 	struct cvl_side *side;
@@ -171,7 +171,7 @@ static int put_edges(struct cvl_samples *s, size_t from, size_t n, struct cvl_er
 	return 0;
 }
 
-/* The same for all @n, stopping behind each rise that somebody wants to be told of. */
+/* The same for all @n, stopping after each rise to call the watch. */
 static int put_watched(struct cvl_samples *s, size_t n, struct cvl_error *err)
 {
 	size_t from = 0;
@@ -197,10 +197,7 @@ static int put_watched(struct cvl_samples *s, size_t n, struct cvl_error *err)
 	return rc;
 }
 
-/*
- * Whatever the first sample shows is the level from there on, whether that is an edge from 0 or
- * not.
- */
+/* The first sample states levels, whether or not they differ from 0. */
 static int put_levels(struct cvl_samples *s, const unsigned char *p, struct cvl_error *err)
 {
 	const struct cvl_scan_out one = { s->tick, s->level, 1 };
@@ -214,7 +211,7 @@ static int put_levels(struct cvl_samples *s, const unsigned char *p, struct cvl_
 	return cvl_writer_levels(s->writer, (struct cvl_tick){ s->count }, s->level[0], err);
 }
 
-/* @n whole samples of the width that the scans read. */
+/* Take @n whole samples of the width that the scans read. */
 static int take(struct cvl_samples *s, const unsigned char *p, size_t n, struct cvl_error *err)
 {
 	const struct cvl_scan_out out = { s->tick, s->level, BATCH };
@@ -291,7 +288,7 @@ int cvl_samples_feed(struct cvl_samples *s, const void *bytes, size_t n, struct 
 
 int cvl_samples_gap(struct cvl_samples *s, enum cvl_gap why, uint64_t lost, struct cvl_error *err)
 {
-	/* Where a side failed, its records of later ticks may be written already. */
+	/* if a side failed, its records of later ticks may have been written already */
 	const struct cvl_tick from = { s->count > s->written ? s->count : s->written };
 
 	return cvl_writer_gap(s->writer, from, (struct cvl_tick){ CVL_TICK_UNKNOWN }, lost, why,
@@ -334,7 +331,7 @@ int cvl_samples_tail(struct cvl_samples *s, const char *name, uint64_t offset,
 	if (!s->n_part)
 		return 0;
 	rc = cvl_fail(&problem, CVL_E_TRUNCATED, offset - s->n_part,
-		      "%s: ends inside a sample: %zu of its %u bytes are there", name, s->n_part,
+		      "%s: ends inside a sample, after %zu of its %u bytes", name, s->n_part,
 		      s->unit);
 	if (opts->strict) {
 		if (err)

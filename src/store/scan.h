@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Sample streams to edges: find where neighbouring samples differ.
+ * Finds edges in sample streams: where neighbouring samples differ.
  *
  * cvl_scan_plain is the reference, one sample a step; the others are tested against it. All read
  * @n samples of @unit bytes (1, 2, 4 or 8, little-endian), compare each with the one before it (the

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the scans share. */
+/** Shared by the scans. */
 #ifndef SCAN_INTERNAL_H
 #define SCAN_INTERNAL_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The loop of the vector scans. A file of one instruction set includes this after it defined
+ * The loop of the vector scans. The file for each instruction set includes this after defining
  *
  *   SCAN_NAME     the scan
  *   SCAN_TARGET   function attribute that allows the instructions
@@ -24,8 +24,9 @@ struct scan_run {
  * Store the edges in @bits, whose bit 0 stands for the first byte of sample @at. Returns false when
  * the output is full.
  *
- * Four at a time are stored whether there are so many or not: a loop that ends at the last edge
- * would be mispredicted nearly every time. Bit 63 keeps the position defined when none is left.
+ * Always stores four at a time, even if fewer are left: the branch that ends a loop at the last
+ * edge would be mispredicted nearly every time. Bit 63 keeps the position defined when none is
+ * left.
  */
 SCAN_INLINE SCAN_TARGET bool scan_store(struct scan_run *r, size_t at, uint64_t bits, unsigned unit)
 {

@@ -39,7 +39,7 @@ SCAN_INLINE bool scan_differ(const uint8_t *p, unsigned unit, uint64_t lanes, ui
 
 	if (!vmaxvq_u32(vreinterpretq_u32_u8(vorrq_u8(vorrq_u8(a, b), vorrq_u8(c, d)))))
 		return false;
-	/* There is no movemask: weigh the bytes and add neighbours up three times. */
+	/* NEON has no movemask: weight the bytes and add neighbours three times. */
 	a = vpaddq_u8(vandq_u8(spread(a, unit), weight), vandq_u8(spread(b, unit), weight));
 	c = vpaddq_u8(vandq_u8(spread(c, unit), weight), vandq_u8(spread(d, unit), weight));
 	a = vpaddq_u8(a, c);

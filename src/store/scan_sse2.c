@@ -17,7 +17,7 @@ SCAN_INLINE __m128i diff(const uint8_t *p, unsigned unit, uint64_t lanes)
 	return _mm_and_si128(_mm_xor_si128(now, before), _mm_set1_epi64x((long long)lanes));
 }
 
-/* SSE2 compares no 64-bit lanes: both halves must be zero. */
+/* SSE2 cannot compare 64-bit lanes: check that both halves are zero. */
 SCAN_INLINE __m128i zero64(__m128i d)
 {
 	__m128i half = _mm_cmpeq_epi32(d, _mm_setzero_si128());

@@ -46,7 +46,7 @@ void session_entry_free(struct session_entry *e)
 	stored_free(&e->stored);
 }
 
-/* A session that was made for an import that failed at once is of no use to anybody. */
+/* Remove a session that was created for an import that failed before storing anything. */
 static void remove_empty(const struct cvl_session *s)
 {
 	char path[CVL_PATH_MAX];
@@ -202,7 +202,7 @@ int session_open_as_it_is(struct cvl_session **out, const char *path, struct cvl
 			return rc;
 		cvl_session_close(s);
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: CTF traces, but no session: nothing to compare them with",
+				"%s: CTF traces, not a session: nothing to compare them with",
 				path);
 	}
 	s = session_new(path);
@@ -291,9 +291,10 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 		if (s->lock_fd < 0)
 			rc = cvl_fail_errno(err, "open", path);
 		else if (flock(s->lock_fd, LOCK_EX | LOCK_NB))
-			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				      "%s: another coeval is adding to this session; wait for it",
-				      path);
+			rc = cvl_fail(
+				err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: another coeval process is adding to this session; wait for it to finish",
+				path);
 	}
 	if (!rc && cvl_is_file(file)) {
 		rc = session_load(s, file, jsonfile_read, err);
@@ -318,7 +319,7 @@ int cvl_session_create(struct cvl_session **out, const char *path, struct cvl_er
 	return rc;
 }
 
-/* ---- asking ---- */
+/* ---- queries ---- */
 
 const char *cvl_session_path(const struct cvl_session *s)
 {

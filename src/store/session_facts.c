@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is stated of a clock beside what its trace says. */
+/* Facts stated about a clock in addition to its trace. */
 #include "store/session_internal.h"
 
 #include <stdlib.h>

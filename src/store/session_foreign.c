@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces of other programs: as a session of their own, or added to one. */
+/* Traces of other programs: opened as a session, or added to one. */
 #include "store/session_internal.h"
 
 #include "store/hash.h"
@@ -38,7 +38,7 @@ static int each_trace(const char *path, int depth,
 	return rc;
 }
 
-/* First tick of each clock of @trace, or 0; looks at the beginning of each stream only. */
+/* First tick of each clock of @trace, or 0; reads only the start of each stream. */
 static int first_ticks(const struct cvl_trace *trace, uint64_t *first, size_t n,
 		       struct cvl_error *err)
 {
@@ -72,8 +72,8 @@ int64_t session_claimed_start(const struct cvl_clock_class *c)
 }
 
 /*
- * The rate of clock class @class, or what was said of it if the metadata have none. What is
- * assumed is told.
+ * The rate of clock class @class, or the one given by the user if the metadata has none.
+ * Assumptions are reported.
  */
 static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 			const struct cvl_trace_opts *opts)
@@ -83,7 +83,8 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 
 	if (none) {
 		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			 "%s/metadata: its events have no timestamps: all stand at time 0", path);
+			 "%s/metadata: its events have no timestamps: all are placed at time 0",
+			 path);
 	} else if (class->implied && !opts->clock_rate_hz) {
 		cvl_fail(&told, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 			 "%s/metadata: no clock is declared for its timestamps: 1 GHz is assumed",
@@ -101,8 +102,8 @@ static uint64_t rate_of(const struct cvl_clock_class *class, const char *path,
 }
 
 /*
- * What a clock of @trace is called: as its node is, but for a process that LTTng-UST traced by
- * itself, of which a node has many: PROCNAME-VPID.
+ * Name for a clock of @trace: that of its node, or PROCNAME-VPID for a single process traced by
+ * LTTng-UST, since a node may have many.
  */
 static void name_clock(const struct cvl_trace *trace, const char *node,
 		       const struct cvl_clock_class *class, const struct cvl_trace_opts *opts,
@@ -119,7 +120,7 @@ static void name_clock(const struct cvl_trace *trace, const char *node,
 		 vpid ? vpid : "", several ? "." : "", several ? class->name : "");
 }
 
-/* One clock of ours for each clock class of @trace, which stands at @place. */
+/* Add one clock for each clock class of @trace, which is stored at @place. */
 static int add_clocks(struct cvl_session *s, const struct cvl_trace *trace, const char *node,
 		      const char *place, const char *origin, const char *hash,
 		      const struct stored *stored, const struct cvl_trace_opts *opts,
@@ -213,10 +214,9 @@ int cvl_session_add_trace(struct cvl_session *s, const char *path,
 	int rc = each_trace(path, 0, add_one_trace, &a, &found, err);
 
 	if (!rc && !found)
-		rc = cvl_fail(
-			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"%s: no CTF trace here: neither it nor a directory in it holds a file called metadata",
-			path);
+		rc = cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+			      "%s: no CTF trace: no metadata file in this directory or below it",
+			      path);
 	return rc;
 }
 
@@ -237,7 +237,7 @@ static int open_one_trace(void *ctx, const char *path, struct cvl_error *err)
 	return rc;
 }
 
-/* Sessions below a directory that is none: as many as a message can name. */
+/* Sessions below a directory that is not one: as many as a message can name. */
 struct below {
 	char names[200];
 	unsigned n;
@@ -253,7 +253,7 @@ static void add_below(struct below *b, const char *path)
 			 name);
 }
 
-/* Not into sessions, nor into directories that cannot be read. */
+/* Does not descend into sessions or unreadable directories. */
 static void find_sessions(const char *path, int depth, struct below *b)
 {
 	char sub[CVL_PATH_MAX], file[CVL_PATH_MAX];

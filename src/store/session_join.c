@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces that come into a session as they are, from directories or other sessions. */
+/* Traces added to a session unchanged, from directories or other sessions. */
 #include "store/session_internal.h"
 
 #include "store/hash.h"
@@ -85,10 +85,9 @@ void session_tell_again(const struct cvl_session *s, size_t n, const char *origi
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(s->clock[i].hash, hash) != 0)
 			continue;
-		cvl_fail(
-			&again, CVL_E_MISMATCH, CVL_NO_OFFSET,
-			"%s: seems to be in the session already, as the clock %s, imported from %s",
-			origin, s->clock[i].name, s->clock[i].origin);
+		cvl_fail(&again, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			 "%s: seems to be in the session already: clock %s, imported from %s",
+			 origin, s->clock[i].name, s->clock[i].origin);
 		cvl_tell(report, &again);
 		return;
 	}
@@ -126,7 +125,7 @@ int session_placed_with(const struct cvl_session *from, size_t i)
 	return -1;
 }
 
-/* As if the clocks from @first on had never been added. */
+/* Undo the addition of the clocks from @first on. */
 static void take_back(struct cvl_session *s, size_t first)
 {
 	while (s->n > first) {
@@ -151,9 +150,10 @@ int cvl_session_join(struct cvl_session *s, const struct cvl_session *from, bool
 		struct session_entry *e;
 
 		if (c.growing)
-			rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-				      "%s: the clock %s is still being captured; stop it first",
-				      from->path, c.name);
+			rc = cvl_fail(
+				err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: clock %s is still being captured; stop the capture first",
+				from->path, c.name);
 		else
 			rc = session_has_room(s, err);
 		if (rc)

@@ -56,7 +56,7 @@ int session_save(struct cvl_session *s, struct cvl_error *err)
 	return jsonfile_write(path, root, 0, err);
 }
 
-/* A path below the session: "a..b" is one, "../b" is not. */
+/* Whether @path stays below the session: "a..b" does, "../b" does not. */
 static bool good_relative(const char *path)
 {
 	if (!*path || *path == '/')
@@ -69,7 +69,7 @@ static bool good_relative(const char *path)
 	return true;
 }
 
-/* Whether somebody still holds the lock that a writer takes on its stream. */
+/* Whether a writer still holds the lock on its stream. */
 static bool writer_alive(const char *trace)
 {
 	char path[CVL_PATH_MAX];
@@ -122,8 +122,8 @@ static int load_clock(struct cvl_session *s, const json_t *j, const char *path, 
 	c.unfinished = !finished && !c.growing;
 	rc = stored_load(&stored, json_object_get(j, "stored"));
 	if (rc == CVL_E_SYNTAX)
-		return cvl_fail(err, rc, CVL_NO_OFFSET,
-				"%s: clock %zu: 'stored' is not what it should be", path, i);
+		return cvl_fail(err, rc, CVL_NO_OFFSET, "%s: clock %zu: malformed 'stored'", path,
+				i);
 	entry = rc ? NULL : session_add_entry(s, &c, uuid);
 	if (!entry) {
 		stored_free(&stored);

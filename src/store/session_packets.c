@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks whose packets come from others, and are stored as they come. */
+/* Clocks whose packets are received complete and stored unchanged. */
 #include "store/session_internal.h"
 
 #include <string.h>
@@ -18,8 +18,8 @@ int cvl_session_add_packets(struct cvl_session *s, const struct cvl_packets_desc
 	rc = cvl_trace_parse(&trace, d->metadata, d->n, origin->path, err);
 	if (!rc && cvl_trace_clocks(trace) != 1)
 		rc = cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-			      "%s: metadata of %zu clocks; packets are taken of one", origin->path,
-			      cvl_trace_clocks(trace));
+			      "%s: metadata of %zu clocks; packets can be stored for only one",
+			      origin->path, cvl_trace_clocks(trace));
 	if (!rc)
 		rc = session_has_room(s, err);
 	if (!rc) {
@@ -83,8 +83,8 @@ int cvl_session_resume_packets(struct cvl_session *s, size_t i, uint64_t keep,
 
 	*p = NULL;
 	if (!e->pub.foreign || e->packets)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the clock %s cannot be resumed", s->path, e->name);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: clock %s cannot be resumed",
+				s->path, e->name);
 	rc = cvl_packets_resume(p, e->trace, keep, err);
 	if (rc)
 		return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking clocks out of a session, with what is known of them elsewhere in it. */
+/* Removes clocks from a session, with everything the session stores about them. */
 #include "store/session_internal.h"
 
 #include <coeval/files.h>
@@ -32,7 +32,7 @@ static int drop_file(const struct cvl_session *s, const char *name, struct cvl_e
 						 cvl_sync_dir(cvl_session_path(s), err);
 }
 
-/* Whether clock @name of @s is one that goes. */
+/* Whether clock @name of @s is being removed. */
 static bool goes(const struct cvl_session *s, const bool *out, const char *name)
 {
 	for (size_t i = 0; i < cvl_session_clocks(s); i++)
@@ -41,7 +41,7 @@ static bool goes(const struct cvl_session *s, const bool *out, const char *name)
 	return false;
 }
 
-/* Entries of @sync without those that go. Returns how many went. */
+/* Drop the entries of removed clocks from @sync. Returns how many were dropped. */
 static size_t leave_out(struct cvl_sync *sync, const struct cvl_session *s, const bool *out)
 {
 	size_t all = sync->n;
@@ -60,7 +60,7 @@ static size_t leave_out(struct cvl_sync *sync, const struct cvl_session *s, cons
 	return all - sync->n;
 }
 
-/* Nothing is known of @c until it is synchronised again. */
+/* Mark @c as unsynchronised until the next sync. */
 static void untie(struct cvl_clock_sync *c)
 {
 	struct cvl_clock_sync none = { .clock = c->clock, .verdict = CVL_UNSYNCHRONISED };
@@ -78,7 +78,7 @@ static int forget_sync(const struct cvl_session *s, const bool *out, struct cvl_
 
 	if (rc == CVL_E_NOMEM || !rc)
 		return rc;
-	if (rc < 0) /* what cannot be read is not believed either */
+	if (rc < 0) /* a file that cannot be read is dropped too */
 		return drop_file(s, "sync.json", err);
 	rc = 0;
 	if (leave_out(sync, s, out)) {
@@ -91,7 +91,7 @@ static int forget_sync(const struct cvl_session *s, const bool *out, struct cvl_
 	return rc;
 }
 
-/* A truth that cannot be read is reported where it is needed. */
+/* An unreadable truth is reported where it is used. */
 static int forget_truth(const struct cvl_session *s, const bool *out, struct cvl_error *err)
 {
 	struct cvl_sync *truth;
@@ -131,7 +131,7 @@ static int forget_calibration(const struct cvl_session *s, const bool *out, stru
 	return rc;
 }
 
-/* What an observer keeps of the clock: a capture of that name is a new one. */
+/* Forget the observer's anchor of the clock: a capture of that name starts anew. */
 static int forget_anchor(const struct cvl_session *s, const char *name, struct cvl_error *err)
 {
 	static const char *const ends[] = { "json", "ballast" };
@@ -150,10 +150,7 @@ static int forget_anchor(const struct cvl_session *s, const char *name, struct c
 	return 0;
 }
 
-/*
- * The directory of all traces, if it is one: what a stranger's link leads to is not ours to
- * remove.
- */
+/* The directory of all traces, if it is a real directory: never remove what a link leads to. */
 static int traces_of(const struct cvl_session *s, char path[CVL_PATH_MAX], struct cvl_error *err)
 {
 	struct stat st;
@@ -172,7 +169,7 @@ static bool is_in(const char *trace, const char *traces)
 	       trace[n + 1] && !strchr(trace + n + 1, '/');
 }
 
-/* Traces go whole. */
+/* Traces can only be removed whole. */
 static int check(const struct cvl_session *s, const bool *out, struct cvl_error *err)
 {
 	char traces[CVL_PATH_MAX];
@@ -186,9 +183,10 @@ static int check(const struct cvl_session *s, const bool *out, struct cvl_error 
 		if (!out[i])
 			continue;
 		if (c->growing)
-			return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-					"%s: the clock %s is still being captured; stop it first",
-					cvl_session_path(s), c->name);
+			return cvl_fail(
+				err, CVL_E_ENV, CVL_NO_OFFSET,
+				"%s: clock %s is still being captured; stop the capture first",
+				cvl_session_path(s), c->name);
 		if (!is_in(c->trace, traces))
 			return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
 					"%s: the trace of clock %s is not in %s",
@@ -199,7 +197,7 @@ static int check(const struct cvl_session *s, const bool *out, struct cvl_error 
 			if (!out[k] && !strcmp(other->trace, c->trace))
 				return cvl_fail(
 					err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"%s: the clocks %s and %s are in one trace; remove both",
+					"%s: clocks %s and %s are in one trace; remove both",
 					cvl_session_path(s), c->name, other->name);
 		}
 	}
@@ -261,9 +259,9 @@ int cvl_session_remove(struct cvl_session *s, const size_t *clocks, size_t n, st
 	return rc;
 }
 
-/* ---- what nothing names ---- */
+/* ---- unreferenced traces ---- */
 
-/* Whether some clock's trace is @path, or below it, however session.json spells that. */
+/* Whether some clock's trace is at or below @path, however session.json spells that. */
 static bool is_named(const struct cvl_session *s, const char *path)
 {
 	struct stat it, st;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Clocks whose records are written here. */
+/* Clocks whose records are written by a cvl_writer. */
 #include "store/session_internal.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* UUID of clock @e, which gets one now if it has none: another trace is of the same clock. */
+/* UUID of clock @e, created if it has none: another trace has the same clock. */
 static const char *shared_uuid(struct session_entry *e)
 {
 	char text[CVL_UUID_TEXT], *copy;
@@ -27,7 +27,7 @@ static const char *shared_uuid(struct session_entry *e)
 	return copy;
 }
 
-/* The clock of session @s that @d is said to be becomes the model of @d; @uuid is theirs. */
+/* Complete @d from the clock of session @s that it names as the same; @uuid is that clock's. */
 static int take_after(struct cvl_session *s, struct cvl_store_desc *d, const char **uuid,
 		      struct cvl_error *err)
 {
@@ -71,7 +71,8 @@ int cvl_session_add(struct cvl_session *s, const struct cvl_store_desc *desc,
 	}
 	if (!d.rate_hz || d.rate_hz > INT64_MAX || d.resolution > INT64_MAX)
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
-				"%s: a clock cannot have %" PRIu64 " Hz", s->path, d.rate_hz);
+				"%s: %" PRIu64 " Hz is out of range for a clock", s->path,
+				d.rate_hz);
 	c.rate_hz = d.rate_hz;
 	c.resolution = d.resolution ? d.resolution : 1;
 	c.start_unix_ns = d.start_unix_ns;
@@ -119,8 +120,8 @@ int cvl_session_resume(struct cvl_session *s, size_t i, const struct cvl_store_d
 
 	*w = NULL;
 	if (e->pub.foreign || e->writer)
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the clock %s cannot be resumed", s->path, e->name);
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "%s: clock %s cannot be resumed",
+				s->path, e->name);
 	d.clock = e->name;
 	d.node = e->node;
 	d.start_unix_ns = e->pub.start_unix_ns;

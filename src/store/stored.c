@@ -116,7 +116,7 @@ json_t *stored_json(const struct stored *st)
 	return root;
 }
 
-/* Something in the directory of the trace itself. */
+/* Whether @name is a plain file name in the trace's own directory. */
 static bool is_plain_name(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/');
@@ -180,7 +180,7 @@ int stored_load(struct stored *st, const json_t *j)
 	return rc;
 }
 
-/* ---- compared with what is there ---- */
+/* ---- compared with the files ---- */
 
 void stored_check(const struct stored *st, const char *trace, const struct cvl_report *report)
 {
@@ -195,9 +195,7 @@ void stored_check(const struct stored *st, const char *trace, const struct cvl_r
 		if (!cvl_path_join(path, trace, st->file[i].name))
 			continue;
 		if (stat(path, &found) || !S_ISREG(found.st_mode)) {
-			/*
-			 * without metadata nothing can be read at all, which is an error by itself
-			 */
+			/* missing metadata is an error of its own */
 			if (!strcmp(st->file[i].name, "metadata"))
 				continue;
 			cvl_fail(&e, CVL_E_MISSING, CVL_NO_OFFSET,
@@ -249,8 +247,8 @@ static int compare(const struct cvl_clock *c, const struct cvl_trace *trace, str
 		return 0;
 	if (!class)
 		return cvl_fail(err, CVL_E_MISMATCH, 0,
-				"%s/metadata:0: no clock is called '%s', which session.json names",
-				c->trace, c->clock_class);
+				"%s/metadata:0: unknown clock '%s' in session.json", c->trace,
+				c->clock_class);
 	if (class->rate_hz != c->rate_hz && !class->implied)
 		return cvl_fail(err, CVL_E_MISMATCH, 0,
 				"%s/metadata:0: the clock has %" PRIu64 " Hz here, but %" PRIu64
@@ -265,7 +263,7 @@ static int compare(const struct cvl_clock *c, const struct cvl_trace *trace, str
 		return cvl_fail(err, CVL_E_MISMATCH, 0,
 				"%s/metadata:0: the clock is %s here, but %s in session.json",
 				c->trace, class->uuid, c->uuid);
-	/* metadata have whole ticks */
+	/* metadata has whole ticks */
 	if (!c->start_stated &&
 	    apart(session_claimed_start(class), c->start_unix_ns) > 1000000000 / c->rate_hz + 1)
 		return cvl_fail(err, CVL_E_MISMATCH, 0,

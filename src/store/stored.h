@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a finished clock's trace held when it was stored, as session.json keeps it: by that a loss
- * of later is found and shown.
+ * What a finished clock's trace held when it was stored, as kept in session.json, so that later
+ * losses are detected.
  */
 #ifndef SESSION_STORED_H
 #define SESSION_STORED_H
@@ -15,64 +15,58 @@ struct stored_file {
 	uint64_t bytes;
 };
 
-/** All zero: nothing is known. */
+/** All zero: unknown. */
 struct stored {
 	struct stored_file *file; /* metadata and streams */
 	size_t n;
-	bool counted; /* a trace of ours, of which this is known: */
+	bool counted; /* a trace of ours, for which this is known: */
 	struct cvl_stored sum;
 };
 
-/** What clock @i of @s held; it belongs to the session. */
+/** What clock @i of @s held; owned by the session. */
 const struct stored *session_stored(const struct cvl_session *s, size_t i);
 
 void stored_free(struct stored *st);
 /** CVL_E_NOMEM. */
 int stored_copy(struct stored *to, const struct stored *from);
-/** @st becomes what a writer of ours stored. CVL_E_NOMEM. */
+/** Set @st to what a writer of ours stored. CVL_E_NOMEM. */
 int stored_take(struct stored *st, const struct cvl_stored *sum);
-/**
- * @st becomes the files that are in the directory @trace now. CVL_E_NOMEM, what cvl_fail_errno()
- * says.
- */
+/** Set @st to the files now in directory @trace. CVL_E_NOMEM, or as cvl_fail_errno(). */
 int stored_look(struct stored *st, const char *trace, struct cvl_error *err);
 
 /** NULL if nothing is known, or when out of memory. */
 json_t *stored_json(const struct stored *st);
-/** The opposite; @j may be NULL. CVL_E_SYNTAX without a message, CVL_E_NOMEM. */
+/** The inverse; @j may be NULL. CVL_E_SYNTAX without a message, CVL_E_NOMEM. */
 int stored_load(struct stored *st, const json_t *j);
 
-/**
- * Tell of files in @trace that are missing, or of another size than they had. What is told is no
- * error: readers show the loss.
- */
+/** Report files in @trace that are missing or changed size. Not an error: readers show the loss. */
 void stored_check(const struct stored *st, const char *trace, const struct cvl_report *report);
 
-/** What reading the stream @file is to find. */
+/** Set in @opts what reading the stream @file should find. */
 void stored_expect(const struct stored *st, const char *file, struct cvl_stream_opts *opts);
 
-/** cvl_session_open() of a session.json, whatever its checksum: to be verified. */
+/** cvl_session_open() without checking the checksum of session.json, for verification. */
 int session_open_as_it_is(struct cvl_session **s, const char *path, struct cvl_error *err);
 
 /**
- * The clocks of @s for which @out is set are not in it any more: first session.json is without
- * them, then their traces are removed. Other files of the session stay as they are.
+ * Remove the clocks of @s for which @out is set: first from session.json, then their traces. Other
+ * files of the session are unchanged.
  */
 int session_take_out(struct cvl_session *s, const bool *out, struct cvl_error *err);
 
-/** Wall-clock time at tick 0, as the metadata claim it; 0: none. */
+/** Wall-clock time at tick 0 claimed by the metadata; 0: none. */
 int64_t session_claimed_start(const struct cvl_clock_class *class);
 
 /**
- * Open the trace of clock @i: what session.json says of the clock is what the metadata say (else
- * CVL_E_MISMATCH). Besides that, as cvl_trace_open().
+ * Open the trace of clock @i as cvl_trace_open() does; CVL_E_MISMATCH if session.json and the
+ * metadata disagree about the clock.
  */
 int session_open_trace(const struct cvl_session *s, size_t i, struct cvl_trace **trace,
 		       const struct cvl_report *report, struct cvl_error *err);
 
 /**
- * The clocks from @first on were imported from what has the digest @digest: kept as their hash, and
- * told if an earlier clock has the same.
+ * Set the hash of the clocks from @first on to @digest, that of their source; report an earlier
+ * clock with the same hash.
  */
 int session_source(struct cvl_session *s, size_t first, const char *digest,
 		   const struct cvl_report *report, struct cvl_error *err);

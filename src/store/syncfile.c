@@ -61,7 +61,7 @@ const struct cvl_clock_sync *cvl_sync_of(const struct cvl_sync *sync,
 
 /* ---- writing ---- */
 
-/* JSON has no infinity: what is not known is written as very large. */
+/* JSON has no infinity: unknown values are written as very large ones. */
 static json_t *real(double v)
 {
 	return json_real(isfinite(v) ? v : 1e300);
@@ -119,7 +119,7 @@ static json_t *clock_json(const struct cvl_clock_sync *c)
 	return j;
 }
 
-/* What only some clocks have. */
+/* Read what only some clocks have. */
 static void take_rest(const json_t *j, struct cvl_clock_sync *c)
 {
 	json_int_t group = json_integer_value(json_object_get(j, "group"));
@@ -219,7 +219,7 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 	return rc;
 }
 
-/* A file that does not say it does not say between which records either. */
+/* For files without this value, and so without the records it is between. */
 static int64_t median_between_knots(const struct cvl_map *map)
 {
 	struct cvl_map_spec m;
@@ -268,8 +268,8 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 }
 
 /*
- * The map of a clock that the session has is one of its rate. What the session had no more is not
- * asked for.
+ * The map of a clock in the session must be for its rate. Clocks no longer in the session are
+ * ignored.
  */
 static int compare(const struct cvl_clock_sync *c, const struct cvl_session *session,
 		   struct cvl_error *err)

@@ -31,7 +31,7 @@ struct job {
 
 /* ---- parts ---- */
 
-/* One more part: index of it, or a negative code. They move as there are more. */
+/* Add a part: returns its index or a negative code. Parts move when one is added. */
 static int add_part(struct job *j, const char *name, bool is_file, struct cvl_error *err)
 {
 	struct cvl_verify *v = j->v;
@@ -50,7 +50,7 @@ static void take_problem(void *ctx, const struct cvl_error *problem)
 	struct cvl_verify_part *p = ctx;
 
 	if (p->problems < CVL_VERIFY_TOLD)
-		p->problem[p->problems] = strdup(problem->text); /* NULL: counted all the same */
+		p->problem[p->problems] = strdup(problem->text); /* NULL: counted anyway */
 	p->problems++;
 }
 
@@ -93,7 +93,7 @@ static int tell_progress(struct job *j, uint64_t more, struct cvl_error *err)
 				 err);
 }
 
-/* While files are hashed that were counted already. */
+/* Progress while hashing files whose bytes were already counted. */
 static bool go_on(void *ctx, uint64_t done, uint64_t total)
 {
 	(void)done, (void)total;
@@ -102,7 +102,7 @@ static bool go_on(void *ctx, uint64_t done, uint64_t total)
 
 /* ---- packets of ours ---- */
 
-/* The packets as they stand in the stream, beside its index. */
+/* Walks the packets of a stream together with its index. */
 struct walk {
 	FILE *stream, *index;
 	uint64_t size, offset, packets, missing, wrong_entries;
@@ -110,7 +110,7 @@ struct walk {
 	struct sha256_ctx sha;
 };
 
-/* Reads the next header, and the checksum of its packet. False: there is no whole packet. */
+/* Read the next header and the checksum of its packet. False: no complete packet follows. */
 static bool next_packet(struct walk *w, struct wire_packet *h, uint8_t crc[WIRE_CRC_BYTES])
 {
 	uint64_t bytes;
@@ -179,18 +179,18 @@ static void open_index(struct walk *w, const char *path, struct cvl_verify_part 
 	w->index = NULL;
 }
 
-/* What the index says, once the stream was walked through. */
+/* Check the index after the stream was walked. */
 static void judge_index(const struct walk *w, const char *path, bool finished,
 			struct cvl_verify_part *p)
 {
 	if (w->wrong_entries)
-		say(p, "%s: %" PRIu64 " of %" PRIu64 " entries are not of their packets", path,
+		say(p, "%s: %" PRIu64 " of %" PRIu64 " entries do not match their packets", path,
 		    w->wrong_entries, w->packets);
-	/* an entry is written behind its packet: a writer that was killed leaves one out */
+	/* an entry is written after its packet: a killed writer may leave one out */
 	if (w->early && finished)
-		say(p, "%s: it ends before the stream does", path);
+		say(p, "%s: ends before the stream does", path);
 	if (w->index && !w->early && fgetc(w->index) != EOF && finished)
-		say(p, "%s: it has more entries than the stream has packets", path);
+		say(p, "%s: has more entries than the stream has packets", path);
 }
 
 static void walk_stream(const struct cvl_clock *c, const struct stored *st,
@@ -205,7 +205,7 @@ static void walk_stream(const struct cvl_clock *c, const struct stored *st,
 		return;
 	w.stream = fopen(stream, "re");
 	if (!w.stream)
-		return; /* told as missing, where it was stored */
+		return; /* reported as missing if it was stored */
 	sha256_init(&w.sha);
 	open_index(&w, index, p);
 	size = fseeko(w.stream, 0, SEEK_END) ? -1 : ftello(w.stream);
@@ -215,12 +215,12 @@ static void walk_stream(const struct cvl_clock *c, const struct stored *st,
 		judge_index(&w, index, !c->unfinished, p);
 	cvl_sha256_digits(&w.sha, hex);
 	if (st->counted && w.packets != st->sum.packets)
-		say(p, "%s: it has %" PRIu64 " packets; %" PRIu64 " were stored", stream, w.packets,
+		say(p, "%s: has %" PRIu64 " packets; %" PRIu64 " were stored", stream, w.packets,
 		    st->sum.packets);
 	else if (st->counted && strcmp(hex, st->sum.packets_sha256) != 0)
-		say(p, "%s: its packets are not those that were stored", stream);
+		say(p, "%s: the packets are not those that were stored", stream);
 	else if (!st->counted && w.missing)
-		say(p, "%s: %" PRIu64 " packets are missing, by their numbers", stream, w.missing);
+		say(p, "%s: %" PRIu64 " packets are missing from the sequence", stream, w.missing);
 	fclose(w.stream);
 	if (w.index)
 		fclose(w.index);
@@ -236,7 +236,7 @@ static void check_metadata(const struct cvl_clock *c, const struct stored *st,
 	size_t n;
 
 	if (!st->counted || !cvl_path_join(path, c->trace, "metadata") || !cvl_is_file(path))
-		return; /* that it is missing was said */
+		return; /* already reported as missing */
 	text = cvl_read_whole(path, CTF_METADATA_MAX, &n, &e);
 	if (!text) {
 		take_problem(p, &e);
@@ -244,11 +244,11 @@ static void check_metadata(const struct cvl_clock *c, const struct stored *st,
 	}
 	cvl_sha256(text, n, hex);
 	if (strcmp(hex, st->sum.metadata_sha256) != 0)
-		say(p, "%s: it is not what was stored", path);
+		say(p, "%s: differs from what was stored", path);
 	free(text);
 }
 
-/* Read stream @i of @trace to its end, and count. */
+/* Read stream @i of @trace to its end, counting records. */
 static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trace, size_t i,
 		       struct cvl_verify_part *p, struct cvl_error *err)
 {
@@ -282,7 +282,7 @@ static int read_stream(struct job *j, size_t clock, const struct cvl_trace *trac
 	return 0;
 }
 
-/* Its metadata fit, and all its streams can be read. */
+/* Check that the metadata matches and all streams can be read. */
 static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, struct cvl_error *err)
 {
 	struct cvl_trace *trace;
@@ -303,7 +303,7 @@ static int read_trace(struct job *j, size_t clock, struct cvl_verify_part *p, st
 	return rc;
 }
 
-/* The files of a trace of others: whether they are those that were stored. */
+/* Check whether the files of a foreign trace are those that were stored. */
 static int check_hash(struct job *j, const struct cvl_clock *c, struct cvl_verify_part *p,
 		      struct cvl_error *err)
 {
@@ -317,9 +317,9 @@ static int check_hash(struct job *j, const struct cvl_clock *c, struct cvl_verif
 	if (rc)
 		take_problem(p, &e);
 	else if (!strcmp(hash, c->hash))
-		forget_problems(p); /* it had them when it came */
+		forget_problems(p); /* it had them when imported */
 	else
-		say(p, "%s: its files are not those that were stored", c->trace);
+		say(p, "%s: the files are not those that were stored", c->trace);
 	return 0;
 }
 
@@ -343,26 +343,26 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
 		return 0;
 	stored_check(st, c->trace, &report);
 	rc = read_trace(j, i, p, err);
-	if (c->growing) /* its last packet is on its way */
+	if (c->growing) /* its last packet is being written */
 		forget_problems(p);
 	if (!rc && c->foreign && *c->hash)
 		return check_hash(j, c, p, err);
-	if (!rc && !c->foreign) { /* whatever its metadata say now */
+	if (!rc && !c->foreign) { /* whatever the metadata says now */
 		check_metadata(c, st, p);
 		walk_stream(c, st, p);
 	}
 	if (!rc && st->counted && st->sum.records != CVL_LOST_UNKNOWN &&
 	    p->records != st->sum.records)
-		say(p, "%s: it has %" PRIu64 " records; %" PRIu64 " were stored", c->trace,
-		    p->records, st->sum.records);
+		say(p, "%s: has %" PRIu64 " records; %" PRIu64 " were stored", c->trace, p->records,
+		    st->sum.records);
 	return rc;
 }
 
 /* ---- files ---- */
 
 /*
- * Version and checksum of the JSON file @name, if it is there: its part's index, or a negative
- * code. -1: it is not there.
+ * Check version and checksum of the JSON file @name, if it exists. @part: index of its part, -1: no
+ * such file.
  */
 static int check_file(struct job *j, const char *name, const char *kind, int *part,
 		      struct cvl_error *err)
@@ -388,7 +388,7 @@ static int check_file(struct job *j, const char *name, const char *kind, int *pa
 	return 0;
 }
 
-/* Clock maps: whether they can be read, and are of the session's clocks. */
+/* Check that clock maps can be read and are of the session's clocks. */
 static int check_maps(struct job *j, const char *name,
 		      int (*load)(struct cvl_sync **, const struct cvl_session *,
 				  struct cvl_error *),
@@ -415,7 +415,7 @@ static int check_maps(struct job *j, const char *name,
 	return 0;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole session ---- */
 
 static uint64_t bytes_of(const struct cvl_session *s)
 {

@@ -53,7 +53,7 @@ static int read_head(struct reader *r)
 	if (r->n_bytes < 4 || memcmp(bytes, ELFMAG, 4))
 		return cvl_fail(
 			r->err, CVL_E_MAGIC, 0,
-			"%s: no ELF file; name what the linker wrote (often .elf, .axf or .out)",
+			"%s: not an ELF file; name the linker's output (often .elf, .axf or .out)",
 			r->path);
 	if (r->n_bytes < EI_NIDENT ||
 	    r->n_bytes < (bytes[EI_CLASS] == ELFCLASS64 ? sizeof(Elf64_Ehdr) : sizeof(Elf32_Ehdr)))
@@ -67,13 +67,13 @@ static int read_head(struct reader *r)
 	if (r->head.e_type == ET_REL)
 		return cvl_fail(
 			r->err, CVL_E_UNSUPPORTED, 16,
-			"%s: an object file that is not linked, where nothing has its address yet: name the linked program",
+			"%s: an unlinked object file, in which nothing has an address yet: name the linked program",
 			r->path);
 	if (r->head.e_shoff > r->n_bytes ||
 	    (uint64_t)r->head.e_shnum * r->head.e_shentsize > r->n_bytes - r->head.e_shoff)
 		return cvl_fail(
 			r->err, CVL_E_TRUNCATED, r->n_bytes,
-			"%s: ends at byte %zu, before the end of its table of sections, which begins at byte %llu: copy it again",
+			"%s: ends at byte %zu, before the end of its section table, which begins at byte %llu: copy it again",
 			r->path, r->n_bytes, (unsigned long long)r->head.e_shoff);
 	r->s->thumb = r->head.e_machine == EM_ARM;
 	return 0;
@@ -86,7 +86,7 @@ static int read_section(struct reader *r, size_t i, size_t names)
 	GElf_Shdr head;
 
 	if (!scn || !gelf_getshdr(scn, &head))
-		return damaged(r, r->head.e_shoff, "a section's header");
+		return damaged(r, r->head.e_shoff, "a section header");
 	section->name = elf_strptr(r->s->file, names, head.sh_name);
 	section->name = section->name ? section->name : "";
 	section->has_bytes = head.sh_type != SHT_NOBITS && head.sh_type != SHT_NULL;
@@ -112,7 +112,7 @@ static int read_section(struct reader *r, size_t i, size_t names)
 		Elf_Data *data = elf_getdata(scn, NULL);
 
 		if (!data)
-			return damaged(r, head.sh_offset, "the table of symbols");
+			return damaged(r, head.sh_offset, "the symbol table");
 		r->table = data;
 		r->strings = head.sh_link;
 		r->n_symbols = head.sh_entsize ? (size_t)(head.sh_size / head.sh_entsize) : 0;
@@ -126,7 +126,7 @@ static int read_sections(struct reader *r)
 	int rc = 0;
 
 	if (elf_getshdrnum(r->s->file, &r->n_sections) || elf_getshdrstrndx(r->s->file, &names))
-		return damaged(r, r->head.e_shoff, "the table of sections");
+		return damaged(r, r->head.e_shoff, "the section table");
 	r->section = calloc(r->n_sections + 1, sizeof(*r->section));
 	if (!r->section)
 		return cvl_no_memory(r->err);
@@ -138,7 +138,7 @@ static int read_sections(struct reader *r)
 		return rc;
 	if (!r->n_symbols)
 		return cvl_fail(r->err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: has no symbols: name the file from before `strip`", r->path);
+				"%s: no symbols: name the file from before `strip`", r->path);
 	if (r->n_symbols > SYMBOLS_MAX)
 		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: more than %zu symbols",
 				r->path, SYMBOLS_MAX);
@@ -147,7 +147,7 @@ static int read_sections(struct reader *r)
 
 /* ---- symbols ---- */
 
-/* A symbol of a section that is loaded, with its name; false: none of ours. */
+/* A named symbol of a loaded section; false: not relevant. */
 static bool symbol_at(const struct reader *r, size_t i, GElf_Sym *sym, struct span *out,
 		      const struct section **section)
 {
@@ -158,7 +158,7 @@ static bool symbol_at(const struct reader *r, size_t i, GElf_Sym *sym, struct sp
 		return false;
 	*section = &r->section[sym->st_shndx];
 	name = elf_strptr(r->s->file, (size_t)r->strings, sym->st_name);
-	/* $t, $d and the like tell of the kind of code, they name nothing */
+	/* $t, $d and the like mark the kind of code, and name nothing */
 	if (!((*section)->flags & SHF_ALLOC) || !name || !*name || *name == '$')
 		return false;
 	*out = (struct span){ .from = sym->st_value, .name = name };
@@ -219,7 +219,7 @@ static int find_starts(struct reader *r)
 	return 0;
 }
 
-/* One without a size goes up to the next code symbol, or the end of its section. */
+/* A symbol without a size extends to the next code symbol, or the end of its section. */
 static uint64_t code_end(const struct reader *r, const struct section *section, uint64_t from)
 {
 	size_t low = 0, high = r->n_starts;
@@ -271,7 +271,7 @@ static int read_functions_and_objects(struct reader *r)
 	return rc;
 }
 
-/* Labels count only where no function is: many stand inside one. */
+/* Labels count only outside functions: many are inside one. */
 static int read_labels(struct reader *r)
 {
 	struct spans labels = { 0 };
@@ -304,7 +304,7 @@ static uint32_t word_at(const struct reader *r, const struct section *section, u
 		       (uint32_t)p[3] << 24 | (uint32_t)p[2] << 16 | (uint32_t)p[1] << 8 | p[0];
 }
 
-/* Words up to @end, if the first two can be a stack pointer and where code begins. */
+/* Take the words up to @end, if the first two can be a stack pointer and an entry point. */
 static int take_vectors(struct reader *r, const struct section *section, uint64_t from,
 			uint64_t end)
 {

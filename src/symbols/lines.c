@@ -14,8 +14,8 @@ static const char *base_of(const char *path)
 }
 
 /*
- * A sequence of rows that ends at @end is of code that is there: a function ends there, but for
- * what fills up words.
+ * Whether a row sequence that ends at @end is of existing code: a function ends there, apart from
+ * padding to whole words.
  */
 static bool ends_code(struct symbols *s, uint64_t end)
 {
@@ -25,9 +25,9 @@ static bool ends_code(struct symbols *s, uint64_t end)
 }
 
 /*
- * Functions that the linker threw away keep their rows, which it puts at address 0 and up. If such
- * are among the rows of a unit (they begin where no function is), its rows cannot be trusted up to
- * where the longest of them ends.
+ * Functions discarded by the linker keep their rows, which it places from address 0 on. If a unit
+ * has such rows (they begin where no function is), its rows cannot be trusted up to the end of the
+ * longest of them.
  */
 static uint64_t end_of_dead(struct symbols *s, Dwarf_Lines *lines, size_t n)
 {
@@ -47,7 +47,7 @@ static uint64_t end_of_dead(struct symbols *s, Dwarf_Lines *lines, size_t n)
 	return dead;
 }
 
-/* Rows of one unit, sorted by address: each holds up to the next. */
+/* Rows of one unit, sorted by address: each extends to the next. */
 static int unit_lines(struct symbols *s, Dwarf_Die *unit)
 {
 	Dwarf_Lines *lines;

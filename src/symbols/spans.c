@@ -16,7 +16,7 @@ int spans_add(struct spans *s, struct span span)
 	return 0;
 }
 
-/* By start; the longest first, so that what lies inside comes later; the one to be taken last. */
+/* By start; the longest first, so that nested ones come later; the preferred one last. */
 static int by_start(const void *va, const void *vb)
 {
 	const struct span *a = va, *b = vb;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * Ranges of addresses: from what lies one upon another to a sorted row without overlaps, in which
- * an address is found fast.
- */
+/** Address ranges: flattens overlapping ones to a sorted list without overlaps, for fast lookup. */
 #ifndef SYMBOLS_SPANS_H
 #define SYMBOLS_SPANS_H
 
@@ -11,25 +8,25 @@
 
 struct span {
 	uint64_t from, end; /* from <= address < end */
-	uint64_t start;     /* where the whole of it began, of which this may be a piece */
+	uint64_t start;     /* start of the whole, of which this may be a piece */
 	const char *name;
 	uint32_t line;
-	/* of several that start at one place and are of one length the lowest is taken */
+	/* of several with the same start and length the lowest wins */
 	uint32_t rank;
 };
 
 struct spans {
 	struct span *at;
 	size_t n, room;
-	size_t last; /* index of what was found last */
+	size_t last; /* index of the last one found */
 };
 
-/** CVL_E_NOMEM's sign: -1. An empty span is left out. */
+/** -1: out of memory. An empty span is ignored. */
 int spans_add(struct spans *s, struct span span);
 
 /**
- * Sort and cut, so that no two overlap: the innermost one (which starts last, of those the
- * shortest) is on top. -1: out of memory.
+ * Sort and split so that no two overlap: the innermost one (starting last, then the shortest) wins.
+ * -1: out of memory.
  */
 int spans_flatten(struct spans *s);
 

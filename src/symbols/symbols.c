@@ -6,7 +6,7 @@
 
 #include "symbols/symbols_internal.h"
 
-/* More of a trace's addresses outside the code are another program's. */
+/* A trace with more addresses outside the code is of another program. */
 #define OUTSIDE_PERCENT 1
 
 int symbols_open(struct symbols **out, const char *path, struct cvl_error *err)
@@ -92,8 +92,8 @@ static void cover(struct symbols_low *low, uint64_t from, uint64_t to, size_t ob
 }
 
 /*
- * How often each value of the low bits is held, by differences that are summed up: the time does
- * not depend on sizes.
+ * Count the uses of each value of the low bits by summing differences: the time does not depend on
+ * sizes.
  */
 static bool make_low(struct symbols *s, unsigned n_bits)
 {
@@ -116,8 +116,7 @@ static bool make_low(struct symbols *s, unsigned n_bits)
 			continue;
 		}
 		cover(low, from % n, n, i, high);
-		if ((last >> n_bits) - high >
-		    1) /* all values at least once, and more than one address: never the only one */
+		if ((last >> n_bits) - high > 1) /* all values at least once, so none is unique */
 			for (unsigned twice = 0; twice < 2; twice++)
 				cover(low, 0, n, i, 0);
 		cover(low, 0, last % n + 1, i, last >> n_bits);

@@ -2,9 +2,9 @@
 /**
  * What lies at an address of a traced program: functions, lines and objects of its ELF file.
  *
- * The file is read once, when it is opened, into sorted arrays; it may change or go afterwards.
- * Addresses are those of the program as it runs (virtual addresses). The lowest bit of a function's
- * address tells Thumb code on ARM, and is left out there. Needs elfutils (libdw): without it
+ * The file is read once, when it is opened, into sorted arrays; it may change or disappear
+ * afterwards. Addresses are those of the program as it runs (virtual addresses). On ARM the lowest
+ * bit of a function's address marks Thumb code, and is dropped. Needs elfutils (libdw): without it
  * symbols_open() says what to install.
  *
  * All strings live as long as the struct. Look-ups keep their last answer: one thread at a time.
@@ -20,24 +20,27 @@
 struct symbols;
 
 /**
- * Read the ELF file @path, of 32 or 64 bits and any machine. Debug information that is absent or
- * damaged leaves the lines out; the rest is there. CVL_E_MAGIC: no ELF file, CVL_E_TRUNCATED and
- * CVL_E_RANGE: a damaged one, CVL_E_MISSING: it has no symbols, CVL_E_LIMIT, CVL_E_ENV: no
- * elfutils, CVL_E_IO, CVL_E_NOMEM.
+ * Read the ELF file @path, of 32 or 64 bits and any machine. Absent or damaged debug information
+ * only means that there are no lines. CVL_E_MAGIC: not an ELF file, CVL_E_TRUNCATED and
+ * CVL_E_RANGE: damaged, CVL_E_MISSING: no symbols, CVL_E_LIMIT, CVL_E_ENV: no elfutils, CVL_E_IO,
+ * CVL_E_NOMEM.
  */
 int symbols_open(struct symbols **s, const char *path, struct cvl_error *err);
 void symbols_close(struct symbols *s);
 
-/** Function that holds @address, and where in it (@offset may be NULL); NULL: none. */
+/** Function that contains @address, and the offset in it (@offset may be NULL); NULL: none. */
 const char *symbols_code(struct symbols *s, uint64_t address, uint64_t *offset);
 
 /**
- * Source line of the instruction at @address; @file is the last component of its name. False: not
- * known.
+ * Source line of the instruction at @address; @file is the last component of its name. False:
+ * unknown.
  */
 bool symbols_line(struct symbols *s, uint64_t address, const char **file, unsigned *line);
 
-/** Object (a variable) that holds @address, and where in it (@offset may be NULL); NULL: none. */
+/**
+ * Object (a variable) that contains @address, and the offset in it (@offset may be NULL); NULL:
+ * none.
+ */
 const char *symbols_data(struct symbols *s, uint64_t address, uint64_t *offset);
 
 /**
@@ -51,17 +54,17 @@ const char *symbols_data_low(struct symbols *s, unsigned low_bits, unsigned n_bi
 /**
  * Handler of exception @number of a Cortex-M: its architectural name up to 15 ("HardFault",
  * "SysTick"), then the function whose address the vector table holds there, or "IRQn". The vector
- * table is looked for by its names in common start-up code, else at the lowest loaded address.
+ * table is found by its names in common start-up code, else at the lowest loaded address.
  */
 const char *symbols_exception(struct symbols *s, unsigned number);
 
 /**
- * The architectural names alone, for those who have no file: 0 is "Thread" (no exception), NULL
- * from 16 on.
+ * The architectural names alone, for use without a file: 0 is "Thread" (no exception), NULL from 16
+ * on.
  */
 const char *symbols_exception_name(unsigned number);
 
-/** Whether @address lies in what the file loads as code. */
+/** Whether @address is in code loaded from the file. */
 bool symbols_has_code(struct symbols *s, uint64_t address);
 
 /**
@@ -76,8 +79,8 @@ struct symbols_check {
 void symbols_check(struct symbols_check *check, struct symbols *s, uint64_t address);
 
 /**
- * False: CVL_E_MISMATCH in @err says the share that lies outside. More than one in a hundred is too
- * much: code in RAM and in the ROM of a chip is seldom more.
+ * False: too many lie outside; @err has CVL_E_MISMATCH and the percentage. The limit is one in a
+ * hundred: code in RAM and in the ROM of a chip is rarely more.
  */
 bool symbols_check_fits(const struct symbols_check *check, const char *path, struct cvl_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What is kept of an ELF file once it is read: between its reader and the look-ups. */
+/** What is kept of an ELF file after reading: between its reader and the look-ups. */
 #ifndef SYMBOLS_INTERNAL_H
 #define SYMBOLS_INTERNAL_H
 
@@ -19,32 +19,29 @@
 /** The only object at an address with these low bits. */
 struct symbols_low {
 	int64_t covers; /* addresses with these low bits that an object holds */
-	uint64_t sum;   /* of those objects' indices, modulo 2^64: the index where there is one */
+	uint64_t sum;   /* of those objects' indices, modulo 2^64: the index if there is one */
 	uint64_t high;  /* of those addresses' high parts, likewise */
 };
 
 struct symbols {
 	struct spans code, data, line,
 		text;     /* functions, objects, source lines, executable sections */
-	bool thumb;       /* bit 0 of a code address is no part of it */
+	bool thumb;       /* bit 0 is not part of a code address */
 	uint32_t *vector; /* words of the vector table, or NULL */
 	size_t n_vectors;
-	char *exception[SYMBOLS_EXCEPTIONS]; /* names that were made up: "IRQn" */
-	struct symbols_low *low;             /* made when first asked for */
+	char *exception[SYMBOLS_EXCEPTIONS]; /* generated names: "IRQn" */
+	struct symbols_low *low;             /* built on first use */
 	unsigned low_bits;
 	void *file, *dwarf, *bytes; /* hold the strings */
 };
 
 /**
- * Fill an empty @s from the file @path, which is read as a whole. What is filled in on failure is
- * freed by symbols_close().
+ * Fill an empty @s from the file @path, which is read completely. On failure symbols_close() frees
+ * what was filled in.
  */
 int symbols_read(struct symbols *s, const char *path, struct cvl_error *err);
 
-/**
- * Source lines, as far as they can be read, from the debug information of s->file. -1: out of
- * memory.
- */
+/** Read source lines, where possible, from the debug information of s->file. -1: out of memory. */
 int symbols_read_lines(struct symbols *s);
 
 /** Free what symbols_read() opened. */

@@ -184,7 +184,7 @@ static void an_anchor_names_its_version(void **state)
 	snprintf(text, sizeof(text), "{\"coeval_anchor\": 2, %s", rest);
 	put_file(path, text, strlen(text));
 	assert_int_equal(anchor_load(&a, path, &err), CVL_E_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "is of version 2; this coeval reads up to 1"));
+	assert_non_null(strstr(err.text, "version 2 is not supported; this coeval reads up to 1"));
 }
 
 /* ---- the control socket ---- */

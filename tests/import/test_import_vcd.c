@@ -212,7 +212,7 @@ static void bad_input_is_refused_at_its_place(void **state)
 		  .code = CVL_E_SYNTAX, .at = "r1..5", .store = "0~0=1 3-?/corrupt/?" },
 		{ "bits for a real", REAL "#0 r1 r #3 b1 r #4\n", .rc = CVL_E_SYNTAX,
 		  .code = CVL_E_SYNTAX, .at = "b1", .store = "0~0=1 3-?/corrupt/?" },
-		{ "a time of more than 64 bits", TWO "#0 0a 0b #18446744073709551616 1a\n",
+		{ "time of more than 64 bits", TWO "#0 0a 0b #18446744073709551616 1a\n",
 		  .rc = CVL_E_RANGE, .code = CVL_E_RANGE, .at = "#184",
 		  .store = "=0@0 0-?/corrupt/?" },
 		{ "a time that is none", TWO "#0 0a 0b #1x 1a\n", .rc = CVL_E_SYNTAX,

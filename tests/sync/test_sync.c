@@ -1448,7 +1448,7 @@ static void foreign_and_damaged_sync_json_is_refused(void **state)
 	assert_non_null(version);
 	version[strlen("\"coeval_sync\": ")] = '2';
 	assert_int_equal(load_text(s[0], text, n, &err), CVL_E_UNSUPPORTED);
-	assert_non_null(strstr(err.text, "is of version 2; this coeval reads up to 1"));
+	assert_non_null(strstr(err.text, "version 2 is not supported; this coeval reads up to 1"));
 	free(text);
 	for (int i = 0; i < 2; i++)
 		cvl_session_close(s[i]);

@@ -128,8 +128,8 @@ int anchor_load(struct anchor *a, const char *path, struct cvl_error *err)
 	if (root && !json_unpack(root, "{s:i}", "coeval_anchor", &version) && version > VERSION) {
 		json_decref(root);
 		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-				"%s:0: is of version %d; this coeval reads up to %d", path, version,
-				VERSION);
+				"%s:0: version %d is not supported; this coeval reads up to %d",
+				path, version, VERSION);
 	}
 	good = root && !json_unpack(root, "{s:I, s:I, s:I, s:I, s:I, s:s}", "tick", &tick,
 				    "early_ns", &early, "late_ns", &late, "unix_early_ns",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Shared by the files of this room: the parsed trace and the flat programs its layout is compiled
- * to.
+ * Shared by the files of this directory: the parsed trace and the flat programs that its layout is
+ * compiled to.
  */
 #ifndef CTF_INTERNAL_H
 #define CTF_INTERNAL_H
@@ -12,7 +12,8 @@
 #define TSDL_MAGIC 0x75d11d57u
 
 /**
- * Depth of nested types, tokens of a declaration, ops of a program: what no honest trace reaches.
+ * Limits that no legitimate trace reaches: depth of nested types, tokens of a declaration, ops of a
+ * program.
  */
 #define CTF_DEPTH_MAX 64
 #define CTF_OPS_MAX 65536
@@ -22,7 +23,7 @@
 #define CTF_SLOTS_MAX 4096
 #define CTF_STREAMS_MAX 4096
 
-/* ---- arena: everything a trace is made of is freed at once ---- */
+/* ---- arena: all memory of a trace, freed at once ---- */
 
 struct arena_block;
 struct arena {
@@ -37,28 +38,28 @@ void arena_free(struct arena *arena);
 /* ---- programs ---- */
 
 /**
- * One step of decoding. A program is a flat array of these, ended by OP_STOP; nothing in it needs
- * the metadata again.
+ * One step of decoding. A program is a flat array of these, ended by OP_STOP; running it does not
+ * need the metadata.
  */
 enum op_code {
 	OP_STOP,
-	OP_ADVANCE, /* align, then move by @bits: fields not asked for */
+	OP_ADVANCE, /* align, then skip @bits: fields not requested */
 	OP_INT,     /* integer or enum of @bits into a value, a slot, a role */
 	OP_FLOAT,
 	OP_STRING,
 	OP_TEXT,     /* array of characters, @count of them */
 	OP_TEXT_SEQ, /* the same, as many as slot @from says */
-	OP_SKIP_SEQ, /* move by @bits, as many times as slot @from says */
+	OP_SKIP_SEQ, /* skip @bits, as many times as slot @from says */
 	OP_BEGIN,    /* struct begins (align) */
 	OP_END,      /* struct, array or variant ends */
-	OP_LOOP,     /* array of @count: to @target when it has none */
+	OP_LOOP,     /* array of @count: jump to @target if it is empty */
 	OP_LOOP_SEQ, /* the same, as many as slot @from says */
 	OP_NEXT,     /* back to @target while elements are left */
-	OP_CHOOSE,   /* variant: goes to the option that slot @from selects */
+	OP_CHOOSE,   /* variant: jump to the option that slot @from selects */
 	OP_JUMP,
 };
 
-/** What a field means to the reader itself. */
+/** Fields that the reader itself uses. */
 enum op_role {
 	ROLE_NONE,
 	ROLE_MAGIC,
@@ -87,7 +88,7 @@ struct op {
 	uint8_t code;
 	uint8_t role;
 	uint8_t bits8;       /* log2 class of a fast integer: 1, 2, 4, 8 bytes, or 0 */
-	bool clocked;        /* shows the clock of the stream */
+	bool clocked;        /* updates the clock of the stream */
 	uint16_t slot;       /* where the value is kept for others, or NO_SLOT */
 	uint16_t from;       /* slot of length or tag */
 	uint32_t align_mask; /* bits - 1 */
@@ -113,12 +114,12 @@ struct event_class {
 	struct program skip[CVL_SCOPES];
 	uint32_t index;
 	size_t declared_at; /* byte of the metadata */
-	/* all scopes together, when fixed, byte-sized and byte-aligned: one addition an event */
+	/* all scopes together are of fixed size and byte-aligned: one addition per event */
 	bool simple;
 	uint64_t simple_bits;
-	bool bare; /* of an export: there is nothing but what we added in its common context */
-	uint8_t bracketed; /* its first field is CVL_HALF_WIDTH, of so many bytes; 0: it is not */
-	bool masked;       /* of lines: its last field is those whose level is unknown */
+	bool bare;         /* of an export: its common context holds only what we added */
+	uint8_t bracketed; /* bytes of CVL_HALF_WIDTH if that is its first field, else 0 */
+	bool masked;       /* of lines: its last field is the mask of unknown levels */
 };
 
 enum header_shape { HEADER_GENERAL, HEADER_COMPACT, HEADER_LARGE };
@@ -128,9 +129,9 @@ struct stream_class {
 	bool declared;
 	const struct cvl_type *packet_context, *event_header, *event_context;
 	struct program context, header;
-	enum header_shape shape; /* of a little-endian LTTng header, which has a fast path */
+	enum header_shape shape; /* little-endian LTTng headers have a fast path */
 	int clock;
-	unsigned stamp_bits;        /* of the widest stamp that an event can have, 0: none */
+	unsigned stamp_bits;        /* of the widest timestamp an event can have, 0: none */
 	struct event_class **event; /* sorted by id */
 	uint32_t n_events;
 	struct stream_class *next;
@@ -152,9 +153,9 @@ struct cvl_trace {
 	bool big_endian;
 	bool byte_order_known;
 	bool has_uuid;
-	bool ours;      /* written by cvl_writer: event names carry our record kinds */
-	bool exported;  /* by us, from a timeline: its gaps are events, its bounds half-widths */
-	bool bracketed; /* some of its events carry a half-width of their own */
+	bool ours;      /* written by cvl_writer: event names give our record kinds */
+	bool exported;  /* by us, from a timeline: gaps are events, bounds half-widths */
+	bool bracketed; /* some events have a half-width of their own */
 	uint8_t uuid[16];
 	const struct cvl_type *packet_header;
 	struct program header;

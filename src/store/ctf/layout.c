@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Types to programs. Each scope of each class is compiled twice: once in full, for whoever wants
- * the fields, and once reduced to what is needed to find the end of the event.
+ * Compiles types to programs. Each scope of each class is compiled twice: in full, for reading the
+ * fields, and reduced to what finding the end of the event needs.
  */
 #include "store/ctf/internal.h"
 #include "store/ctf/wire.h"
@@ -25,11 +25,11 @@ struct compiler {
 	struct cvl_trace *trace;
 	struct program *program;
 	uint32_t capacity;
-	struct node *root[CVL_SCOPES]; /* of the scopes that are in sight */
+	struct node *root[CVL_SCOPES]; /* of the visible scopes */
 	struct node *here;
 	struct stream_class *stream;
 	enum cvl_scope scope;
-	/* no field of the event header names a clock: `timestamp` shows the stream's */
+	/* no event header field names a clock: `timestamp` is of the stream's */
 	bool unmapped;
 	unsigned depth;
 	uint32_t total; /* ops of all programs */
@@ -139,7 +139,7 @@ static struct node *find_field(struct compiler *c, const char *path)
 	return NULL;
 }
 
-/* Slot that holds the value of the field @path names, made on first use. */
+/* Slot for the value of the field at @path, allocated on first use. */
 static uint16_t slot_of(struct compiler *c, const struct cvl_type *user, bool tag, const char *path,
 			const struct cvl_type **type)
 {
@@ -240,7 +240,7 @@ static int shown_clock(const struct cvl_type *t)
 	return t->kind == CVL_TYPE_ENUM ? t->elem->clock : t->clock;
 }
 
-/* Whether the event's own stamp stands in @name of its header. */
+/* Whether header field @name is the event's own timestamp. */
 static bool is_stamp(const char *name, const struct cvl_type *t, bool unmapped)
 {
 	if (t->kind != CVL_TYPE_INT && t->kind != CVL_TYPE_ENUM)
@@ -398,7 +398,7 @@ static void compile_type(struct compiler *c, const char *name, const struct cvl_
 	c->depth--;
 }
 
-/* Compile the struct @t as scope @scope; the scopes before it stay in sight. */
+/* Compile the struct @t as scope @scope; the scopes before it stay visible. */
 static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct cvl_type *t,
 			  struct program *program)
 {
@@ -423,7 +423,7 @@ static void compile_scope(struct compiler *c, enum cvl_scope scope, const struct
 
 /* ---- reduced programs ---- */
 
-/* What an op comes to when its value is not asked for; false if it must stay. */
+/* The skip that replaces an op whose value is not requested; false if the op must stay. */
 static bool as_advance(const struct op *op, struct op *advance)
 {
 	*advance = (struct op){
@@ -448,7 +448,7 @@ static bool as_advance(const struct op *op, struct op *advance)
 	}
 }
 
-/* Two moves in a row are one when the second's alignment divides the first's. */
+/* Two skips in a row become one if the second's alignment divides the first's. */
 static bool merge_advance(struct op *a, const struct op *b)
 {
 	uint64_t bits;
@@ -461,9 +461,7 @@ static bool merge_advance(struct op *a, const struct op *b)
 	return !__builtin_add_overflow(bits, b->bits, &a->bits);
 }
 
-/*
- * A loop whose body is one move is one move itself. @loop is its op, the body the last op of @out.
- */
+/* A loop whose body is one skip becomes one skip. @loop is its op, the body the last op of @out. */
 static bool collapse_loop(struct program *out, uint32_t loop)
 {
 	struct op *op = &out->op[loop], *body = &out->op[out->n - 1];
@@ -496,7 +494,7 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 	uint32_t *index = calloc(full->n + 1, sizeof(*index));
 	bool *leader = calloc(full->n + 1, sizeof(*leader));
 	uint32_t loops[CTF_DEPTH_MAX + 1], n_loops = 0;
-	bool merge = false; /* never into what stands before a place that is jumped to */
+	bool merge = false; /* never across a jump target */
 
 	out->op = arena_alloc(&trace->arena, full->n * sizeof(*out->op));
 	out->n = 0;
@@ -572,8 +570,8 @@ static int reduce(struct cvl_trace *trace, const struct program *full, struct pr
 /* ---- the whole trace ---- */
 
 /*
- * The headers that lttng-tools and our own writer use, byte-aligned and little-endian: recognised
- * by their shape, so that reading them needs no program.
+ * The byte-aligned little-endian headers of lttng-tools and our own writer are recognised by their
+ * shape, so that reading them needs no program.
  */
 static enum header_shape shape_of(const struct cvl_type *h)
 {
@@ -627,7 +625,7 @@ static int clock_in(const struct cvl_type *t, unsigned depth)
 	return clock;
 }
 
-/* Member called @name of struct @t, at any depth, that is a number. */
+/* Numeric member @name of struct @t, at any depth. */
 static const struct cvl_type *member_named(const struct cvl_type *t, const char *name,
 					   unsigned depth)
 {
@@ -645,7 +643,7 @@ static const struct cvl_type *member_named(const struct cvl_type *t, const char 
 	return found;
 }
 
-/* Bits of the widest stamp in event header @t. */
+/* Bits of the widest timestamp in event header @t. */
 static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned depth)
 {
 	unsigned bits = 0;
@@ -662,9 +660,9 @@ static unsigned stamp_bits(const struct cvl_type *t, bool unmapped, unsigned dep
 }
 
 /*
- * Clock of stream @s: that which its fields name; or if none does, and there are fields that are
- * called as stamps are, the only one there is, or if there is none, one of nanoseconds, as
- * babeltrace2 has it.
+ * Clock of stream @s: the one its fields name. If none does but some fields have the names of
+ * timestamps: the only clock declared, or, if none is declared, one of nanoseconds, as in
+ * babeltrace2.
  */
 static void find_clock(struct compiler *c, struct stream_class *s)
 {
@@ -686,8 +684,7 @@ static void find_clock(struct compiler *c, struct stream_class *s)
 			return;
 		if (trace->n_clocks > 1) {
 			fail(c, CVL_E_MISMATCH, stamp,
-			     "several clocks are declared, and nothing says which one is shown by",
-			     name);
+			     "several clocks are declared, but none is mapped to", name);
 			return;
 		}
 		if (!trace->n_clocks) {
@@ -723,7 +720,7 @@ static enum cvl_kind kind_of(const struct event_class *e)
 	return CVL_EVENT;
 }
 
-/* Fixed size of a scope made of whole bytes, or false. */
+/* Adds the size of a scope to @bits if it is fixed and in whole bytes, else false. */
 static bool simple_size(const struct program *p, uint64_t *bits)
 {
 	const struct op *op = p->op;
@@ -735,7 +732,7 @@ static bool simple_size(const struct program *p, uint64_t *bits)
 	return !__builtin_add_overflow(*bits, op->bits, bits);
 }
 
-/* Bytes of the bound that our exporter puts first of all behind the header; else 0. */
+/* Bytes of the bound that our exporter puts right after the header; else 0. */
 static uint8_t begins_bounded(const struct event_class *e)
 {
 	const struct cvl_type *context = e->pub.type[CVL_SCOPE_STREAM_CONTEXT], *first;
@@ -749,10 +746,7 @@ static uint8_t begins_bounded(const struct event_class *e)
 		       0;
 }
 
-/*
- * Bytes of the half-width of the event's own capture, if the fields begin with it, where our writer
- * puts it; else 0.
- */
+/* Bytes of the half-width that our writer puts first in an event's fields; 0 if there is none. */
 static uint8_t begins_bracketed(const struct event_class *e)
 {
 	const struct cvl_type *fields = e->pub.type[CVL_SCOPE_FIELDS], *first;
@@ -819,8 +813,7 @@ int layout_compile(struct cvl_trace *trace, struct cvl_error *err)
 			struct event_class *e = s->event[i];
 
 			/*
-			 * the stream's own context may be read with lengths from different events'
-			 * scopes, so each event has a copy
+			 * its lengths may come from scopes of the event, so each event has a copy
 			 */
 			compile_scope(&c, CVL_SCOPE_STREAM_CONTEXT, s->event_context,
 				      &e->full[CVL_SCOPE_STREAM_CONTEXT]);

@@ -20,7 +20,7 @@ static uint64_t lines_of(const struct cvl_trace *trace)
 	return n < CVL_LINES_MAX ? n : CVL_LINES_MAX;
 }
 
-/* What stands behind the last scope. */
+/* The part after the last scope. */
 static const char *last_part(const char *name)
 {
 	const char *dot = strrchr(name, '.');
@@ -42,7 +42,7 @@ int cvl_trace_line(const struct cvl_trace *trace, const char *name)
 	return found;
 }
 
-/* Whether one is the other but for a letter more, less or other, or two swapped. */
+/* Whether the names differ by one letter added, removed or changed, or two swapped. */
 static bool one_off(const char *a, const char *b)
 {
 	size_t head = 0, tail = 0, n = strlen(a), m = strlen(b);

@@ -4,7 +4,7 @@
 #include <endian.h>
 #include <string.h>
 
-/* Elements without any bits that a loop may have before we call it hostile. */
+/* Zero-bit elements that a loop may have before the trace is rejected. */
 #define EMPTY_ELEMENTS_MAX 4096
 
 uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool big_endian)
@@ -32,7 +32,7 @@ read_int(const struct machine *m, const struct op *op, uint64_t pos, uint64_t en
 	const unsigned bits = (unsigned)op->bits, rest = 64 - bits;
 	const bool be = op->type->big_endian;
 
-	/* most are of whole bytes, with others behind them in the packet: one way for all sizes */
+	/* most are whole bytes with data after them in the packet: one path for all sizes */
 	if (op->bits8 && end - pos >= 64) {
 		memcpy(v, m->bytes + pos / 8, 8);
 		*v = be ? be64toh(*v) : le64toh(*v) << rest;
@@ -71,7 +71,7 @@ static const struct choice *choose(const struct op *op, uint64_t tag)
 	return NULL;
 }
 
-/* What the clock will be when its low @bits next show @v. */
+/* The clock's value when its low @bits are next equal to @v. */
 static uint64_t ahead(const struct machine *m, uint64_t v, uint64_t bits)
 {
 	struct machine later = { .clock = m->clock };
@@ -88,7 +88,7 @@ static inline void tell(const struct cvl_visitor *visitor, const struct op *op,
 		visitor->value(visitor->ctx, op->name, value);
 }
 
-/* What integer @v, sign or not, means to the reader itself. */
+/* Use integer @v, signed or not, for the reader itself. */
 static __attribute__((noinline)) void use_int(struct machine *m, const struct op *op, uint64_t v)
 {
 	v = v << (64 - op->bits) >> (64 - op->bits);
@@ -142,7 +142,7 @@ run(struct machine *m, const struct program *program, const struct cvl_visitor *
 			if (op->slot != NO_SLOT)
 				m->slot[op->slot] = v;
 			value.u = v;
-			if (!op->role) /* what is for the reader itself is no field of the record */
+			if (!op->role) /* the reader's own fields are not fields of the record */
 				tell(visitor, op, &value);
 			break;
 		case OP_FLOAT:

@@ -12,10 +12,10 @@ struct machine {
 	uint64_t *slot; /* values that lengths and tags refer to; n_slots of the trace */
 	uint64_t clock; /* last value of the stream's clock */
 	uint64_t *role; /* ROLES values */
-	uint32_t has;   /* bit per role that was seen */
+	uint32_t has;   /* one bit per role seen */
 };
 
-/** Continue the clock with the low @bits of a new reading: a narrow counter wraps forward. */
+/** Advance the clock by the low @bits of a new reading: a narrow counter wraps forward. */
 static inline void machine_clock(struct machine *m, uint64_t value, unsigned bits)
 {
 	uint64_t mask;
@@ -32,9 +32,9 @@ static inline void machine_clock(struct machine *m, uint64_t value, unsigned bit
 uint64_t machine_bits(const uint8_t *bytes, uint64_t pos, unsigned bits, bool big_endian);
 
 /**
- * Run @program from m->pos, telling @visitor (or NULL) of each field. Returns 0, CVL_E_TRUNCATED
- * when a field would pass m->end, CVL_E_RANGE for a tag without an option, CVL_E_LIMIT for loops
- * that do not advance. m->pos is where it stopped.
+ * Run @program from m->pos, passing each field to @visitor (or NULL). Returns 0, CVL_E_TRUNCATED if
+ * a field would pass m->end, CVL_E_RANGE for a tag without an option, CVL_E_LIMIT for loops that do
+ * not advance. m->pos is where it stopped.
  */
 int machine_run(struct machine *m, const struct program *program,
 		const struct cvl_visitor *visitor);

@@ -46,7 +46,7 @@ int cvl_packets_open(struct cvl_packets **out, const char *path, const char *met
 		free(p);
 		return rc;
 	}
-	flock(p->fd, LOCK_EX | LOCK_NB); /* tells readers that the writer is alive */
+	flock(p->fd, LOCK_EX | LOCK_NB); /* shows readers that the writer is alive */
 	*out = p;
 	return 0;
 }
@@ -71,7 +71,7 @@ int cvl_packets_resume(struct cvl_packets **out, const char *path, uint64_t keep
 	}
 	if (!rc && flock(p->fd, LOCK_EX | LOCK_NB))
 		rc = cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-			      "%s: another capture writes there; end it first", p->path);
+			      "%s: another capture is writing to it; stop that first", p->path);
 	if (!rc && ftruncate(p->fd, (off_t)keep))
 		rc = cvl_fail_errno(err, "write", p->path);
 	if (rc) {

@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 /*
- * Gaps that one packet boundary can bring: packets lost, records discarded, bytes unreadable, times
- * unsure.
+ * Gaps that one packet boundary can produce: packets lost, records discarded, bytes unreadable,
+ * times uncertain.
  */
 #define GAPS_MAX 5
 /*
- * A step back by less than this part of a wrap is more likely disorder than a silence of all but a
- * wrap.
+ * A step back by less than this fraction of a wrap is more likely disorder than a pause of nearly a
+ * whole wrap.
  */
 #define LITTLE_STEP 16
 #define BATCH_MIN 256 /* records that the first batch has room for */
@@ -44,22 +44,21 @@ struct cvl_stream {
 	const uint8_t *file;
 	uint64_t size;
 	bool mapped;
-	uint64_t let_go; /* bytes, in whole pages, that memory has been freed of */
+	uint64_t let_go; /* bytes, in whole pages, dropped from memory */
 
 	/* the packet being read */
 	bool in_packet;
 	const struct stream_class *class;
 	uint64_t offset;      /* of the packet, bytes */
-	uint64_t packet_bits; /* with padding; to the end of the file when it is cut */
+	uint64_t packet_bits; /* with padding; to the end of the file if it is truncated */
 	uint64_t context_pos; /* of the packet context, bits */
-	bool cut;             /* the file ends inside it */
+	bool cut;             /* the file ends inside it: truncated */
 	struct machine m;
 	uint64_t role[ROLES];
-	uint64_t begin,
-		end; /* between which its stamps are told to stand; end UINT64_MAX: not known */
-	bool short_packet; /* a narrow stamp has one place in it */
-	uint64_t doubt;    /* ticks by which stamps may be off: wraps that nothing places */
-	uint64_t unsure;   /* the same, of steps back up to here that nothing decided upon */
+	uint64_t begin, end; /* time range the packet states; end UINT64_MAX: unknown */
+	bool short_packet;   /* shorter than a wrap: narrow timestamps are unambiguous */
+	uint64_t doubt;      /* ticks by which timestamps may be off: wraps of unknown place */
+	uint64_t unsure;     /* the same, from ambiguous steps back so far */
 
 	/* from packet to packet */
 	bool begun, done;
@@ -75,12 +74,12 @@ struct cvl_stream {
 	unsigned n_gaps;
 	struct cvl_stream_stats stats;
 
-	/* the batch: columns of one allocation, which grows while batches fill it */
+	/* the batch: columns in one allocation, which grows while batches fill it */
 	struct cvl_tick *tick;
 	uint64_t *value, *aux, *bracket;
 	uint32_t *cls;
 	uint8_t *kind, *flags;
-	uint64_t resolution; /* the bracket of records that carry none */
+	uint64_t resolution; /* the bracket of records without their own */
 	size_t n, room;
 
 	uint64_t slot[]; /* as many as the trace's programs use */
@@ -127,7 +126,7 @@ int cvl_stream_memory(struct cvl_stream **out, const struct cvl_trace *trace, co
 	return 0;
 }
 
-/* See the file as large as it is now. */
+/* Map the file at its present size. */
 static int map_file(struct cvl_stream *s, struct cvl_error *err)
 {
 	int fd = open(s->name, O_RDONLY | O_CLOEXEC), rc = 0;
@@ -142,7 +141,7 @@ static int map_file(struct cvl_stream *s, struct cvl_error *err)
 			rc = cvl_fail_errno(err, "map", s->name);
 		} else {
 			madvise(map, (size_t)st.st_size, MADV_SEQUENTIAL);
-			if (s->m.bytes) /* the packet whose records may still be asked for */
+			if (s->m.bytes) /* the packet whose records may still be visited */
 				s->m.bytes = (const uint8_t *)map + (s->m.bytes - s->file);
 			if (s->mapped)
 				munmap((void *)(uintptr_t)s->file, (size_t)s->size);
@@ -166,7 +165,8 @@ int cvl_stream_open(struct cvl_stream **out, const struct cvl_trace *trace, size
 	*out = NULL;
 	if (i >= trace->n_files)
 		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: the trace has no stream: its file is missing", trace->path);
+				"%s: the trace has no stream: the stream file is missing",
+				trace->path);
 	if ((size_t)snprintf(path, sizeof(path), "%s/%s", trace->path, trace->file[i].name) >=
 	    sizeof(path))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", trace->path);
@@ -215,7 +215,7 @@ void cvl_stream_stats(const struct cvl_stream *s, struct cvl_stream_stats *stats
 
 /* ---- what goes wrong ---- */
 
-/* Tell of a problem at @bit of the current packet. In strict mode it is final: returns its code. */
+/* Report a problem at @bit of the current packet. In strict mode it is fatal: returns its code. */
 static int problem(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
 		   const char *what)
 {
@@ -245,7 +245,7 @@ static void add_gap(struct cvl_stream *s, uint64_t from, uint64_t to, uint64_t l
 /* ---- packets ---- */
 
 /*
- * Next place after @from where a packet can begin: the magic number, and the UUID where there is
+ * Next offset after @from where a packet can begin: the magic number, and the UUID if the trace has
  * one.
  */
 static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *found)
@@ -270,13 +270,13 @@ static bool find_packet(const struct cvl_stream *s, uint64_t from, uint64_t *fou
 	return false;
 }
 
-/* Whether something is missing behind the last byte, which end_stream() tells of. */
+/* Whether data is missing after the last byte; end_stream() reports it. */
 static bool ends_early(const struct cvl_stream *s)
 {
 	return s->size < s->opts.bytes;
 }
 
-/* The bytes at s->offset are no packet that can be read: go to the next that can. */
+/* The bytes at s->offset are not a readable packet: skip to the next one that is. */
 static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct cvl_error *err,
 		  const char *what)
 {
@@ -297,7 +297,7 @@ static int resync(struct cvl_stream *s, enum cvl_code code, uint64_t bit, struct
 	return 0;
 }
 
-/* Our own packets end with a checksum behind the content. */
+/* Our own packets have a checksum after the content. */
 static bool crc_is_right(const struct cvl_stream *s, uint64_t content, uint64_t packet)
 {
 	const uint8_t *p = s->file + s->offset;
@@ -325,7 +325,7 @@ static bool has(const struct machine *m, enum op_role role)
 	return m->has >> role & 1;
 }
 
-/* Whether the packet whose header was read names another trace than the metadata do. */
+/* Whether the UUID in the packet header differs from the metadata's. */
 static bool is_of_another(const struct cvl_stream *s)
 {
 	const struct machine *m = &s->m;
@@ -334,7 +334,7 @@ static bool is_of_another(const struct cvl_stream *s)
 	       memcmp(m->bytes + m->role[ROLE_UUID], s->trace->uuid, 16) != 0;
 }
 
-/* Losses that the packet's counters tell of, as gaps from the end of the one before. */
+/* Add losses found from the packet's counters as gaps from the end of the previous packet. */
 static void count_losses(struct cvl_stream *s)
 {
 	const struct machine *m = &s->m;
@@ -353,7 +353,7 @@ static void count_losses(struct cvl_stream *s)
 		uint64_t count = m->role[ROLE_DISCARDED];
 		uint64_t before = s->known_discarded ? s->discarded : 0;
 
-		if (count > before && !s->trace->exported) { /* else a gap tells of it */
+		if (count > before && !s->trace->exported) { /* else a gap shows it */
 			add_gap(s, s->any_packet ? s->last_end : begin, end < begin ? begin : end,
 				count - before, CVL_GAP_DISCARDED);
 			s->stats.lost += count - before;
@@ -364,8 +364,8 @@ static void count_losses(struct cvl_stream *s)
 }
 
 /*
- * What lies well behind need not stay in memory. It stays readable: payloads of records that were
- * handed out are read from the file again, if somebody asks that late.
+ * Drop pages well behind the current position. They stay readable: payloads of records handed out
+ * earlier are read from the file again.
  */
 static void let_go(struct cvl_stream *s)
 {
@@ -396,7 +396,8 @@ void stream_let_go(const struct cvl_stream *s)
 static void close_packet(struct cvl_stream *s)
 {
 	const struct machine *m = &s->m;
-	bool ends = has(m, ROLE_PACKET_END) && !s->cut; /* a cut packet does not reach its end */
+	bool ends =
+		has(m, ROLE_PACKET_END) && !s->cut; /* a truncated packet does not reach its end */
 
 	s->last_end = ends && m->role[ROLE_PACKET_END] >= s->last_tick ? m->role[ROLE_PACKET_END] :
 									 s->last_tick;
@@ -408,7 +409,7 @@ static void close_packet(struct cvl_stream *s)
 		add_gap(s, s->last_tick, CVL_TICK_UNKNOWN, CVL_LOST_UNKNOWN, CVL_GAP_TRUNCATED);
 }
 
-/* What is missing behind the last byte. */
+/* Report what is missing after the last byte. */
 static void end_stream(struct cvl_stream *s)
 {
 	const struct cvl_stream_opts *o = &s->opts;
@@ -457,7 +458,7 @@ static void put(struct cvl_stream *s, uint64_t tick, enum cvl_kind kind, uint32_
 static void put_gaps(struct cvl_stream *s)
 {
 	for (unsigned i = 0; i < s->n_gaps && s->n < s->room; i++)
-		/* before the first packet nothing is known of time */
+		/* before the first packet no time is known */
 		put(s, s->gap[i].from == CVL_TICK_UNKNOWN ? s->m.clock : s->gap[i].from, CVL_GAP,
 		    s->gap[i].why, s->gap[i].lost, s->gap[i].to);
 	s->n_gaps = 0;
@@ -481,7 +482,7 @@ static const struct event_class *find_event(const struct stream_class *c, uint64
 	return low < c->n_events && c->event[low]->pub.id == id ? c->event[low] : NULL;
 }
 
-/* The two headers of lttng-tools, without a program. False: there is no room. */
+/* The two headers of lttng-tools, without a program. False: truncated. */
 static inline bool fast_header(struct machine *m, enum header_shape shape, uint64_t *id)
 {
 	uint64_t pos = (m->pos + 7) & ~(uint64_t)7, bits = shape == HEADER_COMPACT ? 32 : 48;
@@ -563,8 +564,8 @@ static inline int skip_event(struct machine *m, const struct event_class *e)
 /* ---- stamps ---- */
 
 /*
- * Clock at the last event of the packet, if wraps of its stamps come with steps back and only then.
- * False: there is no event.
+ * Clock at the last event of the packet, assuming that its timestamps wrap at each step back and
+ * nowhere else. False: the packet has no events.
  */
 static bool last_stamp(struct cvl_stream *s, uint64_t *last)
 {
@@ -592,10 +593,10 @@ static bool last_stamp(struct cvl_stream *s, uint64_t *last)
 }
 
 /*
- * How the stamps of the packet that begins are to be read, where they have fewer bits than the
- * clock and the packet says when it ends. Its own stamps decide where they can: in less than a wrap
- * each stamp has one place. In more, wraps are where stamps step back; if after that there is room
- * for others before the end, or there was none for those, it is unknown which stamps are off.
+ * Decide how to read the timestamps of a new packet if they have fewer bits than the clock and the
+ * packet states its end. In a packet shorter than a wrap each timestamp is unambiguous. In a longer
+ * one, timestamps wrap where they step back; if the packet's end leaves room for further wraps, or
+ * not enough for those, it is unknown which timestamps are off.
  */
 static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 {
@@ -628,24 +629,24 @@ static int settle_stamps(struct cvl_stream *s, struct cvl_error *err)
 	} else {
 		s->doubt = (end - last) / wrap * wrap;
 		if (!has(m, ROLE_BEGIN) && !s->any_packet)
-			m->clock += s->doubt; /* as close before the end as can be */
+			m->clock += s->doubt; /* as close to the end as possible */
 	}
 	if (!s->doubt)
 		return 0;
-	add_gap(s, s->begin, end, 0, CVL_GAP_UNKNOWN); /* of the count, not of records */
+	add_gap(s, s->begin, end, 0, CVL_GAP_UNKNOWN); /* time is uncertain, no records are lost */
 	return problem(
 		s, CVL_E_MISMATCH, s->context_pos, err,
 		last > end ?
-			"the packet ends earlier than its events' stamps, which step back more often than their counter "
+			"the packet ends before its events' timestamps, which step back more often than their counter "
 			"wrapped: their times may be off by whole wraps" :
-			"the packet ends more than a wrap of its events' stamps after the last of them: their times may be "
+			"the packet ends more than one wrap after the last of its events' timestamps: their times may be "
 			"off by whole wraps");
 }
 
 /*
- * The event at bit @start, of a packet whose end is not known, has a narrow stamp, and the clock
- * stood at @before. What steps back a little is a wrap like what steps back far, as in babeltrace2,
- * but may as well have come out of order.
+ * The event at bit @start has a narrow timestamp in a packet of unknown end; @before is the clock
+ * before it. A small step back is treated as a wrap like a large one, as in babeltrace2, but the
+ * event may as well be out of order.
  */
 static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, struct cvl_error *err)
 {
@@ -659,11 +660,11 @@ static int doubt_step(struct cvl_stream *s, uint64_t before, uint64_t start, str
 	s->told_step = true;
 	return problem(
 		s, CVL_E_ORDER, start, err,
-		"the timestamp steps back a little, which is taken for a wrap of its counter but may be disorder: from here on "
+		"the timestamp steps back slightly; this is treated as a counter wrap but may be disorder: from here on "
 		"times may be off by whole wraps");
 }
 
-/* Where in the packet the stamp of the event at bit @start stands. */
+/* Place the timestamp of the event at bit @start in the packet's time range. */
 static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *err)
 {
 	const unsigned bits = s->class->stamp_bits;
@@ -673,7 +674,7 @@ static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *e
 	if (s->short_packet) {
 		t = s->begin + ((t - s->begin) & (wrap - 1));
 		if (t > s->end && s->begin - (t - wrap) < t - s->end && t >= wrap)
-			t -= wrap; /* it is nearer to the beginning */
+			t -= wrap; /* nearer to the beginning */
 		s->m.clock = t;
 	} else if (s->doubt && t > s->end) {
 		s->m.clock = t -= (t - s->end + wrap - 1) / wrap * wrap;
@@ -681,14 +682,13 @@ static int place_stamp(struct cvl_stream *s, uint64_t start, struct cvl_error *e
 	if ((t <= s->end && (t >= s->begin || !s->short_packet)) || s->told_outside)
 		return 0;
 	s->told_outside = true;
-	return problem(
-		s, CVL_E_ORDER, start, err,
-		"the event is not within the time of its packet (the first of perhaps more)");
+	return problem(s, CVL_E_ORDER, start, err,
+		       "the event is outside its packet's time range (first occurrence)");
 }
 
 /*
  * Whether the range begins after this packet of ours and before the next: then the levels at its
- * beginning are those that this one ends with.
+ * beginning are the last ones of this packet.
  */
 static bool range_begins_behind(const struct cvl_stream *s)
 {
@@ -703,8 +703,8 @@ static bool range_begins_behind(const struct cvl_stream *s)
 }
 
 /*
- * Read header and context of the packet at s->offset. 1: s->m stands at its first event; 0: not
- * readable, or outside the time range, and s->offset has moved on; negative: an error.
+ * Read header and context of the packet at s->offset. 1: s->m is at its first event; 0: unreadable
+ * or outside the time range, s->offset has moved on; negative: an error.
  */
 static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 {
@@ -730,13 +730,13 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	s->class = find_class(s, has(m, ROLE_STREAM_ID), m->role[ROLE_STREAM_ID]);
 	if (!s->class)
 		return resync(s, CVL_E_UNKNOWN_ID, 0, err,
-			      "packet of a stream that the metadata do not declare");
+			      "packet of a stream that the metadata does not declare");
 	s->context_pos = m->pos;
 	rc = machine_run(m, &s->class->context, NULL);
 	if (rc)
 		return resync(s, CVL_E_TRUNCATED, m->pos, err,
 			      "the file ends inside a packet context");
-	/* one size alone is that of both; packets begin at whole bytes */
+	/* if one size is missing it equals the other; packets begin at whole bytes */
 	content = has(m, ROLE_CONTENT_SIZE) ? m->role[ROLE_CONTENT_SIZE] :
 		  has(m, ROLE_PACKET_SIZE)  ? m->role[ROLE_PACKET_SIZE] :
 					      m->end;
@@ -757,19 +757,18 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	} else if (s->trace->ours && !crc_is_right(s, content, packet)) {
 		return resync(s, CVL_E_CHECKSUM, 0, err, "the packet's checksum is wrong");
 	} else if (s->trace->ours && is_of_another(s)) {
-		/* nothing is damaged: these records are of another clock */
+		/* not damage: these records are of another clock */
 		s->opts.strict = true;
 		return problem(
 			s, CVL_E_MISMATCH, m->role[ROLE_UUID] * 8, err,
-			"the packet's UUID is not that of the metadata: the stream belongs to another trace");
+			"the packet's UUID differs from the metadata's: the stream belongs to another trace");
 	}
 	s->packet_bits = packet;
 	count_losses(s);
 	if (has(m, ROLE_BEGIN) && s->any_packet && m->clock < s->last_end && !s->told_overlap) {
 		s->told_overlap = true;
 		if (problem(s, CVL_E_ORDER, s->context_pos, err,
-			    "time goes back: the packet begins before the end of the one before it (the first of "
-			    "perhaps more)"))
+			    "time goes back: the packet begins before the previous one ends (first occurrence)"))
 			return CVL_E_ORDER;
 	}
 	if (s->opts.to.count && has(m, ROLE_BEGIN) && m->clock > s->opts.to.count) {
@@ -779,7 +778,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	}
 	if (has(m, ROLE_PACKET_END) && m->role[ROLE_PACKET_END] &&
 	    m->role[ROLE_PACKET_END] < s->opts.from.count && !range_begins_behind(s)) {
-		s->n_gaps = 0; /* before the range, like the packet */
+		s->n_gaps = 0; /* like the packet, before the range */
 		s->last_end = m->role[ROLE_PACKET_END];
 		s->offset += packet / 8;
 		let_go(s);
@@ -795,7 +794,7 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 	return 1;
 }
 
-/* The first numbers of a record of ours, in order. */
+/* The leading numbers of a record of ours, in order. */
 struct numbers {
 	uint64_t v[4];
 	unsigned n;
@@ -846,7 +845,7 @@ static int put_own(struct cvl_stream *s, const struct event_class *e, uint64_t t
 	}
 	m.pos = pos;
 	for (int sc = CVL_SCOPE_STREAM_CONTEXT; sc < CVL_SCOPE_FIELDS; sc++) {
-		rc = machine_run(&m, &e->skip[sc], NULL); /* of exports alone */
+		rc = machine_run(&m, &e->skip[sc], NULL); /* only in exports */
 		if (rc)
 			return rc;
 	}
@@ -883,15 +882,15 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 {
 	int rc;
 
-	if (s->cut && code == CVL_E_TRUNCATED) { /* told already */
+	if (s->cut && code == CVL_E_TRUNCATED) { /* already reported */
 		close_packet(s);
 		return 0;
 	}
 	rc = problem(s, code, pos, err,
 		     code == CVL_E_UNKNOWN_ID ?
-			     "event with an id that the metadata do not declare" :
+			     "event with an id that the metadata does not declare" :
 		     code == CVL_E_RANGE ? "variant with a tag that selects nothing" :
-		     code == CVL_E_LIMIT ? "event or array of elements without any bits" :
+		     code == CVL_E_LIMIT ? "event or array elements of zero bits" :
 					   "event that runs past the end of its packet");
 	close_packet(s);
 	add_gap(s, s->last_tick, s->last_end > s->last_tick ? s->last_end : CVL_TICK_UNKNOWN,
@@ -899,7 +898,7 @@ static int give_up_packet(struct cvl_stream *s, enum cvl_code code, uint64_t pos
 	return rc;
 }
 
-/* Of a bracketed record; skip_event() has found its fields inside of the packet. */
+/* Of a bracketed record; skip_event() has checked that its fields are inside the packet. */
 static uint64_t half_width(const uint8_t *fields, uint8_t bytes)
 {
 	uint64_t ticks = 0;
@@ -945,7 +944,7 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 		rc = skip_event(m, e);
 		if (rc)
 			return give_up_packet(s, rc, start, err);
-		if (m->pos == start) /* no bits at all: there would be no end of them */
+		if (m->pos == start) /* zero bits: would never end */
 			return give_up_packet(s, CVL_E_LIMIT, start, err);
 		if (e->pub.kind != CVL_EVENT) {
 			rc = put_own(s, e, s->last_tick, fields, payload);
@@ -957,13 +956,13 @@ static int read_events(struct cvl_stream *s, struct cvl_error *err)
 		if (e->bracketed) {
 			uint64_t ticks = half_width(m->bytes + (fields + 7) / 8, e->bracketed);
 
-			if (!s->trace->exported || ticks <= INT64_MAX) /* else it is not known */
+			if (!s->trace->exported || ticks <= INT64_MAX) /* else unknown */
 				s->bracket[s->n - 1] = ticks;
 		}
 		if (s->flags[s->n - 1] & CVL_LATE && !s->told_late) {
 			s->told_late = true;
 			rc = problem(s, CVL_E_ORDER, start, err,
-				     "time goes back here (the first of perhaps more)");
+				     "time goes back here (first occurrence)");
 			if (rc)
 				return rc;
 		}
@@ -1006,8 +1005,8 @@ static enum found peek(const struct cvl_stream *s, uint64_t at, struct machine *
 }
 
 /*
- * Whether the file goes on with a packet that is whole: the next may be half written. Of what
- * cannot be read anything may be said.
+ * Whether a complete packet follows: the next may be half written. Either answer will do for what
+ * cannot be read.
  */
 static bool holds_packet(const struct cvl_stream *s)
 {
@@ -1119,7 +1118,7 @@ int cvl_stream_next(struct cvl_stream *s, struct cvl_batch *batch, struct cvl_er
 			}
 			rc = open_packet(s, err);
 			if (rc <= 0)
-				continue; /* to the gap it left, the next packet, or out */
+				continue; /* on to its gap, the next packet or the end */
 			put_gaps(s);
 		}
 		rc = read_events(s, err);

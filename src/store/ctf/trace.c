@@ -16,10 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/*
- * Header of a packet of packetised metadata (CTF 1.8, section 7.1): fields are in the trace's byte
- * order.
- */
+/* Header of a packet of packetised metadata (CTF 1.8, section 7.1), in the trace's byte order. */
 struct metadata_header {
 	uint32_t magic;
 	uint8_t uuid[16];
@@ -29,7 +26,7 @@ struct metadata_header {
 	uint8_t compression, encryption, checksum_scheme, major, minor;
 } __attribute__((packed));
 
-/* Join the texts of metadata packets in place. Returns 0 and the new length. */
+/* Join the texts of metadata packets in place. Returns 0 and sets the new length. */
 static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_error *err)
 {
 	size_t in = 0, out = 0;
@@ -41,7 +38,7 @@ static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_e
 
 		if (*n - in < sizeof(h))
 			return cvl_fail(err, CVL_E_TRUNCATED, in,
-					"%s:%zu: metadata packet header cut short", path, in);
+					"%s:%zu: truncated metadata packet header", path, in);
 		memcpy(&h, text + in, sizeof(h));
 		be = be32toh(h.magic) == TSDL_MAGIC;
 		if (!be && le32toh(h.magic) != TSDL_MAGIC)
@@ -53,7 +50,7 @@ static int unpack_metadata(char *text, size_t *n, const char *path, struct cvl_e
 			return cvl_fail(
 				err, CVL_E_UNSUPPORTED,
 				in + offsetof(struct metadata_header, major),
-				"%s:%zu: metadata packet of CTF %u.%u; CTF 1.8 is what can be read",
+				"%s:%zu: metadata packet of CTF %u.%u; only CTF 1.8 can be read",
 				path, in + offsetof(struct metadata_header, major), h.major,
 				h.minor);
 		if (h.compression || h.encryption)
@@ -100,9 +97,10 @@ static int parse(struct cvl_trace *t, const char *text, size_t n, struct cvl_err
 	t->ours = tracer && !strcmp(tracer, WIRE_TRACER);
 	t->exported = tracer && !strcmp(tracer, CVL_EXPORT_TRACER);
 	if (t->ours && cvl_trace_env_number(t, "tracer_major") > WIRE_VERSION)
-		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-				"%s:0: stream of version %s; this coeval reads up to %d",
-				t->metadata_path, cvl_trace_env(t, "tracer_major"), WIRE_VERSION);
+		return cvl_fail(
+			err, CVL_E_UNSUPPORTED, 0,
+			"%s:0: stream version %s is not supported; this coeval reads up to %d",
+			t->metadata_path, cvl_trace_env(t, "tracer_major"), WIRE_VERSION);
 	return layout_compile(t, err);
 }
 
@@ -167,7 +165,7 @@ int cvl_trace_open(struct cvl_trace **out, const char *path, const struct cvl_re
 		goto fail;
 	}
 	if (!n) {
-		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s:0: the metadata is empty", metadata);
+		rc = cvl_fail(err, CVL_E_TRUNCATED, 0, "%s:0: empty metadata", metadata);
 		goto fail_text;
 	}
 	rc = 0;

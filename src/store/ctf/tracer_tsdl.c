@@ -26,7 +26,7 @@ static int load_one(struct tsdl *t, const char *path, size_t length, struct cvl_
 	t->layout = (uint32_t)cvl_trace_env_number(t->trace, "layout");
 	if (!t->layout)
 		return cvl_fail(err, CVL_E_UNSUPPORTED, CVL_NO_OFFSET,
-				"%s: metadata without the layout that firmware/lib/tracer writes",
+				"%s: metadata lacks the layout that firmware/lib/tracer writes",
 				t->path);
 	return 0;
 }
@@ -39,7 +39,7 @@ int tsdl_load(struct tsdl_list *l, const char *files, struct cvl_error *err)
 			err, CVL_HINT_METADATA,
 			cvl_fail(
 				err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"say what the packets hold: the metadata that the program's tracepoints "
+				"give the metadata for the packets, which the program's tracepoints "
 				"print when they are compiled for this machine"));
 	for (const char *at = files; at; at = strchr(at, ',')) {
 		int rc;
@@ -48,7 +48,7 @@ int tsdl_load(struct tsdl_list *l, const char *files, struct cvl_error *err)
 		if (l->n >= TSDL_MAX) {
 			tsdl_free(l);
 			return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"more than %d files of metadata", TSDL_MAX);
+					"more than %d metadata files", TSDL_MAX);
 		}
 		rc = load_one(&l->item[l->n++], at, strcspn(at, ","), err);
 		if (rc) {
@@ -66,8 +66,8 @@ const struct tsdl *tsdl_find(const struct tsdl_list *l, uint32_t layout, const c
 		if (l->item[i].layout == layout)
 			return &l->item[i];
 	cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-		 "%s: its program has tracepoints of layout %" PRIu32
-		 ", and %s%s of layout %" PRIu32 "; print the metadata of that program",
+		 "%s: its program has tracepoint layout %" PRIu32 ", and %s%s of layout %" PRIu32
+		 "; print the metadata of that program",
 		 where, layout, l->item[0].path, l->n > 1 ? " and the others are not, but" : " is",
 		 l->item[0].layout);
 	return NULL;

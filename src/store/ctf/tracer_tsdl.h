@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Metadata of the programs whose packets are read: which of several files belongs to a packet is
- * told by its layout.
+ * Metadata of the programs whose packets are read: a packet's layout number selects one of several
+ * files.
  */
 #ifndef TRACER_TSDL_H
 #define TRACER_TSDL_H
@@ -26,18 +26,17 @@ struct tsdl_list {
 };
 
 /**
- * Read the files "A,B,...". CVL_E_USAGE if @files is NULL or too many, else what reading and
- * parsing fail with; @l is empty then.
+ * Read the files "A,B,...". CVL_E_USAGE if @files is NULL or too many, or the error of reading or
+ * parsing; @l is empty then.
  */
 int tsdl_load(struct tsdl_list *l, const char *files, struct cvl_error *err);
 
-/** The one for @layout; NULL with @err filled if there is none: @where has another program. */
+/** The metadata for @layout; NULL with @err filled if none matches: @where has another program. */
 const struct tsdl *tsdl_find(const struct tsdl_list *l, uint32_t layout, const char *where,
 			     struct cvl_error *err);
 
 /**
- * Last tick of the events in the packet of @n bytes at @packet; its header's timestamp_end is set
- * to it.
+ * Set timestamp_end in the header of the @n byte packet at @packet to the tick of its last event.
  */
 void tsdl_set_end(const struct tsdl *t, void *packet, size_t n);
 

@@ -40,20 +40,18 @@ static void trace_attribute(struct tsdl_parser *p, struct block *b, const struct
 		b->has_major = true;
 		if (b->major != 1)
 			tsdl_bad(p, CVL_E_UNSUPPORTED, a->offset,
-				 "this is CTF %" PRIu64 ".x; CTF 1.8 is what can be read",
-				 b->major);
+				 "this is CTF %" PRIu64 ".x; only CTF 1.8 can be read", b->major);
 	} else if (tsdl_attribute_is(a, "minor")) {
 		b->minor = tsdl_attribute_uint(p, a, UINT32_MAX);
 		b->has_minor = true;
 		if (b->minor != 8)
 			tsdl_bad(p, CVL_E_UNSUPPORTED, a->offset,
-				 "this is CTF x.%" PRIu64 "; CTF 1.8 is what can be read",
-				 b->minor);
+				 "this is CTF x.%" PRIu64 "; only CTF 1.8 can be read", b->minor);
 	} else if (tsdl_attribute_is(a, "uuid")) {
 		const char *text = tsdl_attribute_text(p, a);
 
 		if (text && !cvl_uuid_parse(text, trace->uuid))
-			tsdl_bad(p, CVL_E_SYNTAX, a->offset, "'%s' is no UUID", text);
+			tsdl_bad(p, CVL_E_SYNTAX, a->offset, "'%s' is not a UUID", text);
 		trace->has_uuid = true;
 	} else if (tsdl_attribute_is(a, "byte_order")) {
 		int order = tsdl_attribute_order(p, a);
@@ -164,10 +162,10 @@ static struct stream_class *find_stream(struct tsdl_parser *p, uint64_t id)
 static void finish_trace(struct tsdl_parser *p, struct block *b, size_t offset)
 {
 	if (p->trace_seen)
-		tsdl_bad(p, CVL_E_SYNTAX, offset, "a second trace block");
+		tsdl_bad(p, CVL_E_SYNTAX, offset, "duplicate trace block");
 	p->trace_seen = true;
 	if (!b->has_major || !b->has_minor)
-		tsdl_bad(p, CVL_E_MISSING, offset, "trace block without major and minor version");
+		tsdl_bad(p, CVL_E_MISSING, offset, "trace block without a major and minor version");
 	if (!p->trace->byte_order_known)
 		tsdl_bad(p, CVL_E_MISSING, offset, "trace block without a byte order");
 }
@@ -179,7 +177,7 @@ static void finish_stream(struct tsdl_parser *p, struct block *b, size_t offset)
 	if (!s)
 		return;
 	if (s->declared) {
-		tsdl_bad(p, CVL_E_SYNTAX, offset, "stream %" PRIu64 " is declared twice", b->id);
+		tsdl_bad(p, CVL_E_SYNTAX, offset, "stream %" PRIu64 " is already declared", b->id);
 		return;
 	}
 	s->declared = true;
@@ -204,7 +202,7 @@ static void finish_event(struct tsdl_parser *p, struct block *b, size_t offset)
 	e->pub.kind = CVL_EVENT;
 	e->stream = s;
 	e->index = trace->n_events;
-	if ((trace->n_events & (trace->n_events - 1)) == 0) { /* grown at powers of two */
+	if ((trace->n_events & (trace->n_events - 1)) == 0) { /* doubled when full */
 		struct event_class **grown = tsdl_need_memory(
 			p, (trace->n_events ? 2 * trace->n_events : 1) * sizeof(*grown));
 
@@ -238,7 +236,7 @@ static void finish_clock(struct tsdl_parser *p, struct block *b, size_t offset)
 	}
 	for (uint32_t i = 0; i < trace->n_clocks; i++)
 		if (!strcmp(trace->clock[i].name, b->clock.name))
-			tsdl_bad(p, CVL_E_SYNTAX, offset, "clock '%s' is declared twice",
+			tsdl_bad(p, CVL_E_SYNTAX, offset, "clock '%s' is already declared",
 				 b->clock.name);
 	if (trace->n_clocks)
 		memcpy(grown, trace->clock, trace->n_clocks * sizeof(*grown));
@@ -330,7 +328,7 @@ static bool parse_declaration(struct tsdl_parser *p)
 	return false;
 }
 
-/* ---- what may be declared after its use ---- */
+/* ---- what may be used before it is declared ---- */
 
 static void resolve_types(struct tsdl_parser *p)
 {
@@ -380,7 +378,7 @@ static void resolve_events(struct tsdl_parser *p)
 
 		if (i && e->stream == sorted[i - 1]->stream && e->pub.id == sorted[i - 1]->pub.id)
 			tsdl_bad(p, CVL_E_SYNTAX, e->declared_at,
-				 "event id %" PRIu64 " is declared twice in stream %" PRIu64,
+				 "event id %" PRIu64 " is already declared in stream %" PRIu64,
 				 e->pub.id, e->stream->id);
 		if (!e->stream->n_events++)
 			e->stream->event = sorted + i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the TSDL parser share: tsdl_lex.c, tsdl_types.c, tsdl_attributes.c, tsdl.c. */
+/** Shared by the files of the TSDL parser: tsdl_lex.c, tsdl_types.c, tsdl_attributes.c, tsdl.c. */
 #ifndef STORE_CTF_TSDL_H
 #define STORE_CTF_TSDL_H
 
@@ -19,7 +19,7 @@ struct tsdl_token {
 	size_t offset;
 };
 
-/* A type, with what is filled in later. The list keeps the order of declaration. */
+/* A type and what is filled in later. The list is in order of declaration. */
 struct type {
 	struct cvl_type pub;
 	bool native_order;
@@ -41,7 +41,7 @@ struct tsdl_scope {
 };
 
 #define BUCKETS_MIN 64
-/* A declaration takes about so many bytes. */
+/* About how many bytes a declaration takes. */
 #define BYTES_A_BUCKET 32
 
 struct tsdl_parser {

@@ -60,7 +60,7 @@ bool tsdl_parse_attribute(struct tsdl_parser *p, struct tsdl_attribute *a)
 		a->num = p->tok.num;
 		if (a->negative && a->num > (uint64_t)INT64_MAX + 1)
 			return tsdl_bad(p, CVL_E_RANGE, p->tok.offset,
-					"number does not fit 64 bits");
+					"number does not fit in 64 bits");
 		tsdl_next(p);
 	} else if (p->tok.kind == T_TEXT) {
 		a->kind = A_TEXT;
@@ -92,7 +92,7 @@ uint64_t tsdl_attribute_uint(struct tsdl_parser *p, const struct tsdl_attribute 
 const char *tsdl_attribute_text(struct tsdl_parser *p, const struct tsdl_attribute *a)
 {
 	if (a->kind != A_TEXT)
-		return tsdl_bad(p, CVL_E_SYNTAX, a->offset, "'%s' must be a text", a->name);
+		return tsdl_bad(p, CVL_E_SYNTAX, a->offset, "'%s' must be a string", a->name);
 	return a->text;
 }
 

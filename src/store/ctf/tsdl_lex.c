@@ -47,7 +47,7 @@ static bool skip_space(struct tsdl_parser *p)
 			const char *end = memmem(s + 2, left - 2, "*/", 2);
 
 			if (!end) {
-				tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "comment without an end");
+				tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "unterminated comment");
 				return false;
 			}
 			p->pos = (size_t)(end - p->text) + 2;
@@ -81,7 +81,7 @@ static void lex_number(struct tsdl_parser *p)
 		if (d >= base)
 			break;
 		if (__builtin_mul_overflow(v, base, &v) || __builtin_add_overflow(v, d, &v)) {
-			tsdl_bad(p, CVL_E_RANGE, p->pos, "number does not fit 64 bits");
+			tsdl_bad(p, CVL_E_RANGE, p->pos, "number does not fit in 64 bits");
 			return;
 		}
 		digits = true;
@@ -138,7 +138,7 @@ static void lex_text(struct tsdl_parser *p, char quote)
 	while (close < end && *close != quote)
 		close += *close == '\\' && close + 1 < end ? 2 : 1;
 	if (close >= end) {
-		tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "text without a closing quote");
+		tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "unterminated string");
 		return;
 	}
 	out = tsdl_need_memory(p, (size_t)(close - s) + 1);
@@ -153,7 +153,7 @@ static void lex_text(struct tsdl_parser *p, char quote)
 			c = escape_value(&s, close);
 		if (c <= 0) {
 			tsdl_bad(p, CVL_E_SYNTAX, (size_t)(s - 1 - p->text),
-				 "character that text may not hold");
+				 "character not allowed in a string");
 			return;
 		}
 		out[n++] = (char)c;
@@ -241,7 +241,7 @@ bool tsdl_expect(struct tsdl_parser *p, int c)
 	if (tsdl_accept(p, c))
 		return true;
 	if (p->tok.kind == T_END)
-		tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "the text ends where '%s%c' should be",
+		tsdl_bad(p, CVL_E_TRUNCATED, p->pos, "unexpected end of file, expected '%s%c'",
 			 c == P_ASSIGN_TYPE ? ":" : "", c == P_ASSIGN_TYPE ? '=' : c);
 	else
 		tsdl_bad(p, CVL_E_SYNTAX, p->tok.offset, "expected '%s%c'",

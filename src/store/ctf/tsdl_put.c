@@ -11,7 +11,7 @@
 
 static const struct tsdl_int uint32 = { 32, 8, "false", 0, NULL };
 
-/* A struct or variant whose members are being put: those before the @n-th are in sight. */
+/* A struct or variant whose members are being written: those before the @n-th are visible. */
 struct frame {
 	const struct frame *up;
 	const struct cvl_type *type;
@@ -128,7 +128,10 @@ static bool is_text(const struct cvl_type *t)
 	       ((t->kind == CVL_TYPE_ARRAY || t->kind == CVL_TYPE_SEQUENCE) && t->text);
 }
 
-/* The first @n members of @t have one called as @path begins. @shown: so that it is copied. */
+/*
+ * Whether one of the first @n members of @t has the name that @path begins with. @shown: it is
+ * copied.
+ */
 static bool has_member(const struct tsdl_put *p, enum cvl_scope scope, const struct cvl_type *t,
 		       uint32_t n, const char *path, bool *shown)
 {
@@ -152,7 +155,7 @@ static bool in_scope(const struct tsdl_put *p, enum cvl_scope scope, const char 
 	return has_member(p, scope, t, t ? t->n : 0, path, shown);
 }
 
-/* Whether what @path refers to from within @in is copied, and found by the same path. */
+/* Whether the target of @path, seen from @in, is copied and found by the same path. */
 static bool is_copied(const struct tsdl_put *p, const struct frame *in, const char *path)
 {
 	static const struct {
@@ -194,7 +197,7 @@ bool tsdl_is_own(const struct tsdl_put *p, const struct cvl_type *t)
 	return false;
 }
 
-/* The same, for the first time. */
+/* The same, deciding it the first time. */
 static bool make_own(struct tsdl_put *p, const struct frame *in, const struct cvl_type *t)
 {
 	if ((t->kind != CVL_TYPE_SEQUENCE && t->kind != CVL_TYPE_VARIANT) || is_text(t))
@@ -238,8 +241,8 @@ static void put_enum(FILE *f, const struct cvl_type *t)
 }
 
 /*
- * A field of the packet's context that is called like one of the copy's own, and is shown because
- * it is signed.
+ * Renames a field of the packet context that is shown because it is signed, but has the name of one
+ * of the copy's own.
  */
 static const char *free_name(enum cvl_scope scope, const char *name)
 {
@@ -254,7 +257,7 @@ static const char *free_name(enum cvl_scope scope, const char *name)
 	return name;
 }
 
-/* Members that a visitor is shown. */
+/* The members that a visitor is shown. */
 static void put_members(struct tsdl_put *p, const struct frame *up, enum cvl_scope scope,
 			const struct cvl_type *t)
 {
@@ -286,7 +289,7 @@ static void put_options(struct tsdl_put *p, const struct frame *up, const struct
 	fputs(" }", p->f);
 }
 
-/* What stands before a declarator. Lengths of arrays stand behind it: see put_lengths(). */
+/* The part before a declarator. Lengths of arrays follow it: see put_lengths(). */
 static void put_type(struct tsdl_put *p, const struct frame *in, const struct cvl_type *t)
 {
 	if (is_text(t)) {

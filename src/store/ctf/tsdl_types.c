@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Types of TSDL, and the names that they have. */
+/* TSDL types and their names. */
 #include "store/ctf/tsdl.h"
 
 #include <stdio.h>
@@ -35,7 +35,7 @@ static void add_symbol(struct tsdl_parser *p, const char *name, const struct cvl
 
 	for (y = *bucket; y; y = y->shadowed)
 		if (y->scope == p->scope && !strcmp(y->name, name)) {
-			tsdl_bad(p, CVL_E_SYNTAX, offset, "type '%s' is declared twice", name);
+			tsdl_bad(p, CVL_E_SYNTAX, offset, "type '%s' is already declared", name);
 			return;
 		}
 	y = tsdl_need_memory(p, sizeof(*y));
@@ -184,7 +184,7 @@ static bool is_c_word(const struct tsdl_parser *p)
 	return false;
 }
 
-/* A name of a type: one name, or a run of C's words; then pointer stars. */
+/* A type name: one name, or a run of C keywords; then pointer stars. */
 static bool parse_alias_name(struct tsdl_parser *p, char *out, size_t size)
 {
 	size_t offset = p->tok.offset;
@@ -247,7 +247,7 @@ static void name_type(struct tsdl_parser *p, const char *kind, const char *name,
 		add_symbol(p, copy, t, offset);
 }
 
-/* Lengths behind a declarator: innermost last, so that `a[2][3]` is two arrays of three. */
+/* Lengths after a declarator: innermost last, so that `a[2][3]` is two arrays of three. */
 static const struct cvl_type *parse_lengths(struct tsdl_parser *p, const struct cvl_type *elem)
 {
 	const struct cvl_type *inner;
@@ -371,8 +371,8 @@ static bool parse_members(struct tsdl_parser *p, struct type *t)
 			hash = hash_name(l->m.name) % 256;
 			for (struct member_list *o = bucket[hash]; o; o = o->same_hash)
 				if (!strcmp(o->m.name, l->m.name))
-					tsdl_bad(p, CVL_E_SYNTAX, offset, "'%s' is declared twice",
-						 l->m.name);
+					tsdl_bad(p, CVL_E_SYNTAX, offset,
+						 "'%s' is already declared", l->m.name);
 			l->same_hash = bucket[hash];
 			bucket[hash] = l;
 			l->m.type = parse_lengths(p, base);
@@ -501,8 +501,7 @@ static bool parse_label_value(struct tsdl_parser *p, const struct cvl_type *cont
 	}
 	if (negative ? !container->is_signed || p->tok.num > (uint64_t)INT64_MAX + 1 :
 		       container->is_signed && p->tok.num > INT64_MAX) {
-		tsdl_bad(p, CVL_E_RANGE, offset,
-			 "value does not fit the container of the enumeration");
+		tsdl_bad(p, CVL_E_RANGE, offset, "value does not fit the enumeration's container");
 		return false;
 	}
 	*out = negative ? (int64_t)(0 - p->tok.num) : (int64_t)p->tok.num;
@@ -565,7 +564,8 @@ static const struct cvl_type *parse_enum(struct tsdl_parser *p)
 			return NULL;
 		if (container->is_signed ? l->l.high < l->l.low :
 					   (uint64_t)l->l.high < (uint64_t)l->l.low)
-			return tsdl_bad(p, CVL_E_RANGE, label_offset, "range that goes back");
+			return tsdl_bad(p, CVL_E_RANGE, label_offset,
+					"range ends before it begins");
 		auto_value = (int64_t)((uint64_t)l->l.high + 1);
 		*tail = l;
 		tail = &l->next;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The layout of the traces that we write, declared once for writer and reader (docs/session.md
- * draws it). All of it is little-endian and byte-aligned, but for the 5 + 27 bits of an event
- * header.
+ * The layout of the traces that we write, shared by writer and reader (see docs/session.md).
+ * Everything is little-endian and byte-aligned, except the 5 + 27 bits of an event header.
  */
 #ifndef CTF_WIRE_H
 #define CTF_WIRE_H
@@ -15,9 +14,9 @@
 #define WIRE_CLOCK "ticks"
 
 /**
- * Packet header and context. Behind the content, in what a CTF reader skips as padding, stand four
- * bytes: the CRC-32C of all before them. There it needs no field that every other tool would warn
- * of or show with each event.
+ * Packet header and context. After the content, in what a CTF reader skips as padding, follow four
+ * bytes: the CRC-32C of everything before them. There it needs no field that other tools would warn
+ * about or show with each event.
  */
 #define WIRE_CRC_BYTES 4
 
@@ -31,10 +30,10 @@ struct wire_packet {
 	uint64_t events_discarded; /* since the start */
 } __attribute__((packed));
 
-/** Last field of records of lines, if some may be unknown. */
+/** Last field of line records if some levels may be unknown. */
 #define WIRE_UNKNOWN "unknown"
 
-/** Event ids of our own kinds; classes that a user declares follow. */
+/** Event ids of our own kinds; user-declared classes follow. */
 enum wire_event {
 	WIRE_LEVELS,
 	WIRE_EDGE,
@@ -47,12 +46,12 @@ enum wire_event {
 	WIRE_END,
 	WIRE_SLIP,
 	WIRE_EDGE_WITHIN,    /* also called edge: its half-width before its levels */
-	WIRE_LEVELS_UNKNOWN, /* also called levels: behind them the lines whose level is unknown */
+	WIRE_LEVELS_UNKNOWN, /* also called levels: then the mask of unknown lines */
 	WIRE_EDGE_UNKNOWN,   /* likewise */
 	WIRE_USER,
 };
 
-/** Event ids of an export's records that are no events of a trace. */
+/** Event ids of an export's records that are not events of a trace. */
 enum wire_export_event {
 	WIRE_EXPORT_EDGE,
 	WIRE_EXPORT_SAMPLE,

@@ -23,15 +23,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A packet is closed when it has grown past this: what a crash can cost. */
+/* A packet is closed when it grows past this; a crash loses at most that much. */
 #define PACKET_BYTES 65536
-/* Longest record; the buffer has this much room behind PACKET_BYTES. */
+/* Longest record; the buffer has this much room after PACKET_BYTES. */
 #define RECORD_BYTES 65536
 #define HEADER_BYTES 13 /* extended */
 #define CLASSES_MAX 65536
 #define FIELDS_MAX 1024
 #define METADATA_MAX ((size_t)16 << 20) /* ours are far smaller */
-/* Of the size that a file may have: for the gap that says that it may not be larger. */
+/* Reserved of the largest file size, for the gap that reports that the file is full. */
 #define RESERVE_BYTES 1024
 
 struct user_class {
@@ -52,8 +52,8 @@ struct cvl_writer {
 	int64_t start_unix_ns;
 	struct user_class *class;
 	size_t n_classes, classes_room;
-	bool started; /* metadata are written, and with them the classes fixed */
-	bool resumed; /* they were already, by one who is gone */
+	bool started; /* metadata is written, so classes are fixed */
+	bool resumed; /* metadata was written by an earlier writer */
 
 	bool levels_known;
 	uint64_t levels, unknown; /* of lines whose level is unknown */
@@ -61,13 +61,13 @@ struct cvl_writer {
 
 	uint64_t count, lost, sequence, offset;
 	uint64_t packets;
-	uint64_t restated; /* levels at the begin of packets, which are not counted as records */
-	uint64_t stated;   /* all records that tell levels whose change was not seen */
+	uint64_t restated; /* levels at packet starts, not counted as records */
+	uint64_t stated;   /* all records of levels whose change was not seen */
 	uint64_t gaps;
-	bool miscounted;           /* a packet could not be written, or was there when we came */
+	bool miscounted;           /* a packet could not be written, or was there before us */
 	uint64_t first, end;       /* ticks of what is stored */
-	uint64_t largest;          /* size that a file may have */
-	bool last_words;           /* the packet being filled may use what is reserved */
+	uint64_t largest;          /* largest file size allowed */
+	bool last_words;           /* the packet being filled may use RESERVE_BYTES */
 	struct sha256_ctx sha;     /* of the checksums of the packets */
 	uint64_t begin, last, max; /* ticks of the packet being filled */
 	bool open;
@@ -148,7 +148,7 @@ static void put_metadata(const struct cvl_writer *w, FILE *f)
 	}
 }
 
-/* A resumed trace must be described by exactly the metadata it has. */
+/* A resumed trace must have exactly the metadata that would be written now. */
 static int compare_metadata(const struct cvl_writer *w, const char *path, struct cvl_error *err)
 {
 	char *text = NULL, *there = NULL;
@@ -166,7 +166,7 @@ static int compare_metadata(const struct cvl_writer *w, const char *path, struct
 	else if (size != n || memcmp(text, there, n))
 		rc = cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s was captured with other lines or another rate: go on as before, or name another clock",
+			"%s was captured with other lines or another rate: use the same, or name another clock",
 			w->dir);
 	free(text);
 	free(there);
@@ -285,11 +285,11 @@ static int make_files(struct cvl_writer *w, struct cvl_error *err)
 	w->fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 	if (w->fd < 0)
 		return cvl_fail_errno(err, "create", path);
-	flock(w->fd, LOCK_EX | LOCK_NB); /* tells readers that the writer is alive */
+	flock(w->fd, LOCK_EX | LOCK_NB); /* shows readers that the writer is alive */
 	return open_index(w, O_EXCL, err);
 }
 
-/* A writer that knows what is to be written, and has no files yet. */
+/* A writer without files yet. */
 static int new_writer(struct cvl_writer **out, const char *path, const struct cvl_store_desc *d,
 		      struct cvl_error *err)
 {
@@ -301,14 +301,14 @@ static int new_writer(struct cvl_writer **out, const char *path, const struct cv
 	    d->n_channels > CVL_CHANNELS_MAX)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s: a clock needs a name, a rate, at most %d lines and %d channels", path,
-			CVL_LINES_MAX, CVL_CHANNELS_MAX);
+			"%s: a clock needs a name, a rate, and at most %d lines and %d channels",
+			path, CVL_LINES_MAX, CVL_CHANNELS_MAX);
 	w = malloc(sizeof(*w));
 	if (!w)
 		return cvl_no_memory(err);
 	memset(w, 0,
 	       offsetof(struct cvl_writer,
-			buf)); /* the buffer is large, and written before it is read */
+			buf)); /* skip the buffer: large, and written before it is read */
 	w->fd = w->index_fd = -1;
 	w->dir = strdup(path);
 	w->clock = strdup(d->clock);
@@ -350,9 +350,9 @@ int cvl_writer_open(struct cvl_writer **out, const char *path, const struct cvl_
 	return rc;
 }
 
-/* ---- going on ---- */
+/* ---- resuming ---- */
 
-/* The UUID that the metadata of @w's directory name. */
+/* Read the UUID from the metadata in @w's directory. */
 static int read_uuid(struct cvl_writer *w, struct cvl_error *err)
 {
 	char path[4096], digits[CVL_UUID_TEXT] = "", *text;
@@ -368,12 +368,15 @@ static int read_uuid(struct cvl_writer *w, struct cvl_error *err)
 	if (at)
 		snprintf(digits, sizeof(digits), "%s", at + 8);
 	if (!cvl_uuid_parse(digits, w->uuid))
-		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no UUID in it", path);
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no UUID", path);
 	free(text);
 	return rc;
 }
 
-/* Whether the packet at w->offset is whole, and its own. Its last tick becomes the writer's. */
+/*
+ * Whether the packet at w->offset is complete and of this trace. Its last tick becomes the
+ * writer's.
+ */
 static bool whole_packet(struct cvl_writer *w, uint64_t size, struct wire_packet *h)
 {
 	uint64_t bytes;
@@ -400,7 +403,7 @@ static bool crc_holds(struct cvl_writer *w, const uint8_t crc[WIRE_CRC_BYTES])
 	return le32toh(is) == cvl_crc32c(0, w->buf, w->n - WIRE_CRC_BYTES);
 }
 
-/* Walk the packets, cut off what is behind the last whole one, and write the index anew. */
+/* Walk the packets, truncate after the last complete one, and rewrite the index. */
 static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_error *err)
 {
 	uint8_t crc[WIRE_CRC_BYTES];
@@ -424,7 +427,7 @@ static int find_end(struct cvl_writer *w, struct cvl_tick *last, struct cvl_erro
 		    (ssize_t)sizeof(crc))
 			return cvl_fail_errno(err, "read", w->dir);
 		if (w->offset + w->n == (uint64_t)st.st_size && !crc_holds(w, crc))
-			break; /* the machine died while it reached the disk */
+			break; /* the machine died while it was being written */
 		sha256_update(&w->sha, sizeof(crc), crc);
 		if (!w->offset)
 			w->first = le64toh(h.timestamp_begin);
@@ -466,7 +469,7 @@ int cvl_writer_resume(struct cvl_writer **out, const char *path, const struct cv
 		goto fail;
 	}
 	snprintf(file, sizeof(file), "%s/metadata", path);
-	w->resumed = access(file, F_OK) == 0; /* else it never came to a record */
+	w->resumed = access(file, F_OK) == 0; /* else no record was ever written */
 	if (w->resumed)
 		rc = read_uuid(w, err);
 	if (!rc)
@@ -526,7 +529,7 @@ int cvl_writer_declare(struct cvl_writer *w, const char *name, const struct cvl_
 
 /* ---- packets ---- */
 
-/* The packet that is full goes to the stream. */
+/* Write the packet to the stream. */
 static int write_packet(struct cvl_writer *w)
 {
 	if (w->largest != RLIM_INFINITY && !w->last_words &&
@@ -570,10 +573,10 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 		int saved = errno;
 
 		w->miscounted = true;
-		/* absent, not half there; if even this fails the reader will see a cut packet */
+		/* remove the partial packet; if even this fails readers see a truncated one */
 		if (ftruncate(w->fd, (off_t)w->offset) == 0)
 			lseek(w->fd, (off_t)w->offset, SEEK_SET);
-		w->sequence++; /* so that a reader misses it, should others follow */
+		w->sequence++; /* so that readers see the loss if others follow */
 		errno = saved;
 		return cvl_fail_errno(err, "write a packet", w->dir);
 	}
@@ -589,7 +592,7 @@ static int finish_packet(struct cvl_writer *w, uint64_t end, struct cvl_error *e
 	return 0;
 }
 
-/* Write to @p the header of an event with @id at @tick, behind one at @last. Returns its length. */
+/* Write to @p the header of an event with @id at @tick, after one at @last. Returns its length. */
 static inline size_t header(uint8_t *p, uint32_t id, uint64_t tick, uint64_t last)
 {
 	uint64_t stamp = htole64(tick);
@@ -607,7 +610,7 @@ static inline size_t header(uint8_t *p, uint32_t id, uint64_t tick, uint64_t las
 	return HEADER_BYTES;
 }
 
-/* There is room for it: see start_record(). */
+/* start_record() has made room for it. */
 static void put_header(struct cvl_writer *w, uint32_t id, uint64_t tick)
 {
 	w->n += header(w->buf + w->n, id, tick, w->last);
@@ -623,7 +626,7 @@ static void put_uint(struct cvl_writer *w, uint64_t v, unsigned bytes)
 	w->n += bytes;
 }
 
-/* What the lines show, as levels or as an edge. */
+/* Write the state of the lines, as levels or as an edge. */
 static void put_levels(struct cvl_writer *w, uint64_t tick, bool edge)
 {
 	if (w->unknown)
@@ -647,7 +650,7 @@ static void open_packet(struct cvl_writer *w, uint64_t tick)
 	}
 }
 
-/* Make sure that a packet is open in which a record at @tick fits. */
+/* Make sure that a packet with room for a record at @tick is open. */
 static int start_record(struct cvl_writer *w, uint64_t tick, struct cvl_error *err)
 {
 	int rc = 0;
@@ -683,7 +686,7 @@ static int state_levels(struct cvl_writer *w, uint64_t tick, uint64_t levels, ui
 	w->stated += within;
 	if (within)
 		put_levels(w, tick, false);
-	else /* opening the packet has written them */
+	else /* opening the packet wrote them */
 		w->restated--;
 	return 0;
 }
@@ -715,7 +718,7 @@ int cvl_writer_edges(struct cvl_writer *w, const struct cvl_tick *tick, const ui
 		if (rc)
 			return rc;
 		i = 1;
-		w->count--; /* it is counted with the others */
+		w->count--; /* already counted */
 	}
 	while (i < n) {
 		rc = start_record(w, tick[i].count, err);
@@ -827,7 +830,7 @@ int cvl_writer_span(struct cvl_writer *w, struct cvl_tick tick, bool begin, uint
 
 	if (n > RECORD_BYTES - 64)
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"%s: a span's name of %zu bytes is too long", w->dir, n);
+				"%s: span name of %zu bytes is too long", w->dir, n);
 	rc = put_record(w, begin ? WIRE_BEGIN : WIRE_END, tick.count, err);
 	if (rc)
 		return rc;
@@ -872,7 +875,7 @@ static unsigned field_bytes(enum cvl_store_type type)
 	return type == CVL_STORE_U8 ? 1 : type == CVL_STORE_U32 ? 4 : 8;
 }
 
-/* As many of @n rows as the packet has room for: returns how many. */
+/* Write as many of @n rows as the packet has room for; returns how many. */
 static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
 		       const struct cvl_store_row *rows, size_t n)
 {
@@ -885,7 +888,8 @@ static size_t put_rows(struct cvl_writer *w, uint32_t id, size_t bytes,
 
 		p += header(p, id, tick, last);
 		/*
-		 * all of it, whose length is known: there is room, and the next one covers the rest
+		 * copy the full row, which has a constant size: there is room, and the next row
+		 * overwrites the rest
 		 */
 		memcpy(p, rows[i].fields, CVL_STORE_ROW);
 		p += bytes;
@@ -910,8 +914,7 @@ int cvl_writer_rows(struct cvl_writer *w, int event_class, const struct cvl_stor
 								field_bytes(c->field[i].type);
 	if (bytes > CVL_STORE_ROW)
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"%s: the fields of '%s' are more than a row holds", w->dir,
-				c->name);
+				"%s: the fields of '%s' do not fit in a row", w->dir, c->name);
 	for (size_t i = 0; i < n;) {
 		int rc = start_record(w, rows[i].tick.count, err);
 
@@ -971,7 +974,7 @@ uint64_t cvl_writer_count(const struct cvl_writer *w)
 	return w->count;
 }
 
-/* What the files of @w hold, which are written to the end. */
+/* Fill in what the completely written files of @w hold. */
 static int take_stock(struct cvl_writer *w, struct cvl_stored *out, struct cvl_error *err)
 {
 	char path[4096], *text;

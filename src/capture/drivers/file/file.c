@@ -160,9 +160,9 @@ static int file_stop(void *state, struct cvl_error *err)
 
 static const struct cvl_option file_options[] = {
 	{ "device", "FILE", "the path; has to be given" },
-	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "rate", "HZ", "sampling rate; required" },
 	{ "lines", "N", "1 to 64 (default: 8)" },
-	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "unit-size", "N", "bytes per sample (default: as few as hold the lines)" },
 	{ "names", "A,B,...", "names of the lines" },
 	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
 	{ "profile", "NAME", "its settings (default: grace)" },
@@ -186,9 +186,9 @@ const struct driver driver_file = {
 
 static const struct cvl_option pipe_options[] = {
 	{ "device", "FILE", "the path (default: standard input)" },
-	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "rate", "HZ", "sampling rate; required" },
 	{ "lines", "N", "1 to 64 (default: 8)" },
-	{ "unit-size", "N", "bytes of a sample (default: as few as hold the lines)" },
+	{ "unit-size", "N", "bytes per sample (default: as few as hold the lines)" },
 	{ "names", "A,B,...", "names of the lines" },
 	{ "radio", "DEVICE", "CC1101 that hears beacons: spidev0.0" },
 	{ "profile", "NAME", "its settings (default: grace)" },

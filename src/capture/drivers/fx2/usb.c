@@ -482,7 +482,7 @@ static int fx2_list(void (*row)(void *ctx, const struct cvl_device *row), void *
 
 extern const struct driver driver_fx2;
 static const struct cvl_option fx2_options[] = {
-	{ "rate", "HZ", "sampling rate; has to be given" },
+	{ "rate", "HZ", "sampling rate; required" },
 	{ "device", "PLACE,...",
 	  "where on the bus, such as 1-1.4,1-2 (default: all that are found)" },
 	{ "lines", "N", "of each analyzer: 8 (default) or 16" },
