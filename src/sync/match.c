@@ -175,7 +175,6 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 }
 
 /*
-/*
  * One end of a message. Of several sends with one key (retransmissions) the first counts, and so
  * does the first of several receives. This is sound: a receive is later than the first send.
  * Returns 1 if @out was filled.
