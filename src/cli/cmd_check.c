@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	{ "junit", 0, "FILE", OPTION_FILE, AT(junit),
 	  "also write the verdicts as JUnit XML, for continuous integration" },
 	{ "strict", 0, NULL, OPTION_FLAG, AT(strict),
-	  "exit status 1 also for rules that cannot be told or were not tried" },
+	  "exit status 1 also for rules that are undecided or were not tried" },
 	NOMINAL_OPTION(AT(opts.nominal)),
 	JSON_OPTION(AT(json)),
 	{ 0 },
@@ -47,7 +47,7 @@ static int print(const struct cvl_check_result *result, const struct request *r,
 	return rc ? rc : cvl_out_flush(o, err);
 }
 
-/* The answer as a status: 0, or CVL_E_NO and why. */
+/* The result as a status: 0, or CVL_E_NO with the reason. */
 static int answer(const struct cvl_check_result *result, const struct request *r,
 		  struct cvl_error *err)
 {

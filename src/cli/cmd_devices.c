@@ -26,7 +26,7 @@ void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *in
 	cvl_out_printf(o, "\n%s]", indent);
 }
 
-/* What to do stands below the table, each once: sentences do not fit into columns. */
+/* Remedies are printed below the table, each once: sentences do not fit into columns. */
 static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 {
 	static const char *const heads[] = { "driver", "where", "state", "device", NULL };

@@ -58,7 +58,7 @@ static void put_json(struct cvl_out *o, const struct cvl_host *h, const struct c
 	cvl_out_text(o, "\n}\n");
 }
 
-/* What there is of this machine's, in short. */
+/* A summary of this machine. */
 static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
 {
 	bool unready = false;
@@ -78,7 +78,7 @@ static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
 }
 
 struct request {
-	unsigned cpu; /* if chosen */
+	unsigned cpu; /* if given */
 	bool chosen, json;
 	const char *root;
 };

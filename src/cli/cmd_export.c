@@ -22,7 +22,7 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	return output_end(&output, exporter->write(tl, output_path(&output), err), err);
 }
 
-/* Most formats have no place for it. */
+/* Most formats cannot express it. */
 static void warn_of_ambiguous(const struct cvl_sync *sync)
 {
 	for (size_t i = 0; sync && i < sync->n; i++)
@@ -68,7 +68,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* What was written, counted on the timeline: a pass of its own, for those who ask. */
+/* Count the records on the timeline in a separate pass, on request. */
 struct written {
 	const char *format, *path;
 	const struct cvl_summary *sum;

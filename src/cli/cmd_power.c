@@ -12,7 +12,7 @@ struct request {
 	struct cvl_selector select[2]; /* the line, or the pair */
 };
 
-/* A number of volts, or the channel that they are read on. */
+/* A number of volts, or the channel they are measured on. */
 static int take_volts(const struct verb *verb, void *to, char *text)
 {
 	struct cvl_power_opts *o = to;
@@ -77,7 +77,7 @@ static int check(const struct verb *verb, const struct request *r)
 	return 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;

@@ -176,7 +176,7 @@ struct changed {
 	size_t left; /* clocks */
 };
 
-/* To change what is there: nothing is made. */
+/* Open it for changes; it is not created. */
 static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
 {
 	int rc = cvl_session_open(s, path, NULL, err);

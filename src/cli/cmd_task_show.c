@@ -217,7 +217,7 @@ static int check(const struct verb *verb, struct request *r)
 	return 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;
