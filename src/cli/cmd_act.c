@@ -199,7 +199,7 @@ const struct verb control_act = {
 	.operands = "SESSION|SOCKET set|clear|pulse LINE at TIME...",
 	.options = options,
 	.notes =
-		"The session is one that is being captured with --driver tracelab and --control; or name the socket. LINE is ACT1 to ACT3; of a pulse LINE:WIDTH (default: 1ms). TIME is +50ms: from now on, or 12.5s: since the capture began, by the analyzer's clock.\n"
+		"SESSION must be being captured with --driver tracelab and --control; or give the socket. LINE is ACT1 to ACT3, for a pulse LINE:WIDTH (default: 1ms). TIME is +50ms: from now, or 12.5s: since the capture began, by the analyzer's clock.\n"
 		"\n"
 		"What would arrive less than 70 us ahead is refused. Exit status 1: something was refused, or came too late.\n",
 	.examples = "  coeval control act s/ set ACT1 at +50ms clear ACT1 at +60ms\n"

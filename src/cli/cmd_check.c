@@ -119,7 +119,7 @@ const struct verb verb_check = {
 		 "  - { order: [boot, ready, TX:rise] }\n"
 		 "  - { count: any n*.TX:rise, at most: 5, in: 1s }\n"
 		 "  - { event: n1.TICK:rise, every: 100ms +- 2ms }\n"
-		 "A rule that names no node is checked on each node by itself.\n"
+		 "A rule that names no node is checked on each node separately.\n"
 		 "\n"
 		 "Exit status: 0 if no rule is violated, 1 if one is.\n",
 	.examples = "  coeval check s/ rules.yaml --junit results.xml\n",

@@ -94,7 +94,7 @@ const struct verb verb_decode = {
 	.operands = "SESSION",
 	.options = options,
 	.notes =
-		"The result is another trace of the same clock, called CLOCK-LINE; the edges stay as they are. Decoding a line again replaces its former trace. What was on a port becomes a clock of its own, CLOCK-portN.\n",
+		"The result is another trace of the same clock, named CLOCK-LINE; the edges are kept. Decoding a line again replaces its former trace. The data of a port become a clock of its own, CLOCK-portN.\n",
 	.examples = "  coeval decode s/ --swo SWO:8M:tpiu --elf firmware.elf\n",
 	.run = run,
 };

@@ -96,7 +96,7 @@ const struct verb doctor_devices = {
 	.what = "list capture devices, and what is missing to use them",
 	.options = options,
 	.notes =
-		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that gives it), firmware, or that another program lets it go.\n",
+		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that grants it), firmware, or that another program releases it.\n",
 	.examples = "  coeval doctor devices\n",
 	.run = run,
 };

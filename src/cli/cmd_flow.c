@@ -214,7 +214,7 @@ const struct verb verb_flow = {
 	.options = options,
 	.parts = parts,
 	.notes =
-		"The map tells which changes of pins mean which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
+		"The map says which pin changes mark which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
 	.examples = "  coeval flow s/ map.yaml --between loop..loop\n"
 		    "  coeval flow s/ map.yaml --path --node n1\n",
 	.run = run,

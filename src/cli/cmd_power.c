@@ -184,7 +184,7 @@ const struct verb verb_power = {
 	.operands = "SESSION",
 	.options = options,
 	.notes =
-		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; where it has none, by all there is.\n",
+		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; if it has none, by all channels.\n",
 	.examples = "  coeval power s/ --current I1 --volts V1\n"
 		    "  coeval power s/ --current current --volts voltage --line LED1\n"
 		    "  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n",

@@ -301,7 +301,7 @@ static const char bash[] =
 	"\t\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen \"$text\" -- \"${cur#--*=}\")\n"
 	"\t\t\t;;\n"
 	"\t\t*)\n"
-	"\t\t\t# bash replaces what is behind the last of its word breaks alone\n"
+	"\t\t\t# bash replaces only what follows the last of its word breaks\n"
 	"\t\t\tcase $cur in --*=*) text=${cur%%=*}=$text ;; esac\n"
 	"\t\t\tCOMPREPLY+=(\"${text#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
 	"\t\t\t;;\n"

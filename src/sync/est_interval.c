@@ -24,7 +24,7 @@ struct work {
 	const struct cvl_clock_sync *tied; /* by marks: their maps hold. NULL: only ref is known */
 	bool *left_out;                    /* clocks whose messages contradict each other */
 	double timeline_drift_ppm;         /* if the timeline is not a clock's */
-	struct band *band;                 /* one a clock */
+	struct band *band;                 /* one per clock */
 	size_t *canonical;
 	size_t ref;   /* whose time is the timeline; SIZE_MAX: none */
 	double scale; /* of the drift limits */

@@ -214,8 +214,7 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "repaired: ", p->lost_exits, "span",
 		    " without exit: ended by what is around it, or by a gap");
 	put_counted(o, &any, "", p->open, "span", " still open at the end");
-	put_counted(o, &any, "guessed: ", p->guessed, "exit",
-		    " behind a gap that does not say of what");
+	put_counted(o, &any, "guessed: ", p->guessed, "exit", " after a gap, of an unknown span");
 	put_counted(o, &any, "left out: ", v->r->made_up, "span", made_up);
 	put_counted(o, &any, "left out: ", p->too_deep, "span", " deeper than 65536");
 	put_counted(o, &any, "summed up: ", p->paths, "call", " by more paths than are kept apart");
