@@ -3,8 +3,8 @@
  * Synchronisation: observations in, one clock map for each clock out.
  *
  * cvl_sync_run() reads the observations of a session (stored, or derived now by rules), hands them
- * to an estimator, and returns what sync.json holds. Nothing in the store changes, so it can be repeated
- * with other settings at any time.
+ * to an estimator, and returns what sync.json holds. Nothing in the store changes, so it can be
+ * repeated with other settings at any time.
  */
 #ifndef COEVAL_SYNC_H
 #define COEVAL_SYNC_H

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/** The command line of `coeval task bench`, executed by coeval-lab: both parse it with one table. */
+/**
+ * The command line of `coeval task bench`, executed by coeval-lab: both parse it with one table.
+ */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 

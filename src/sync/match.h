@@ -37,9 +37,8 @@ struct match_end {
 };
 
 struct match_counts {
-	uint64_t unmatched; /* ends without their other end, so far */
-	uint64_t
-		duplicates; /* repeated sends or receives of one message: the first of each counts */
+	uint64_t unmatched;  /* ends without their other end, so far */
+	uint64_t duplicates; /* repeated sends or receives of one message, ignored */
 };
 
 struct matcher;
