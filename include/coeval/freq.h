@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Which frequency a task should run at: tasks that were measured at every frequency of a device,
- * what goes with what, and how well rules choose, those of the thesis on task characterization
- * (chapter 10) and one learned from several counters at once.
+ * Which frequency a task should run at: tasks measured at every frequency of a device,
+ * correlations, and how well rules choose: those of the thesis on task characterization (chapter
+ * 10) and one learned from several counters at once.
  *
  * A rule is fitted to the measured energies of all tasks but one, so that it is judged by a task
  * that it has not seen (leave-one-out). Thresholds and frequencies minimise the sum over tasks of
@@ -25,22 +25,21 @@
 
 CVL_BEGIN_DECLS
 
-/** A device's settings and what a cycle costs there (examples/devices/). */
+/** A device's settings and the energy of a cycle there (examples/devices/). */
 struct cvl_freq_device;
 
 /**
- * From YAML or JSON. CVL_E_SYNTAX with the place of what is wrong; CVL_E_LIMIT, CVL_E_IO,
- * CVL_E_NOMEM.
+ * From YAML or JSON. CVL_E_SYNTAX with the place of the error; CVL_E_LIMIT, CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_freq_device_load(struct cvl_freq_device **device, const char *path,
 				 struct cvl_error *err);
 CVL_API void cvl_freq_device_free(struct cvl_freq_device *device);
 
-/** What was measured of tasks at each setting (docs/task.md). */
+/** Measurements of tasks at each setting (docs/task.md). */
 struct cvl_freq_table;
 
 /**
- * From CSV. CVL_E_SYNTAX, CVL_E_RANGE, CVL_E_LIMIT with the offset of the line that is wrong;
+ * From CSV. CVL_E_SYNTAX, CVL_E_RANGE, CVL_E_LIMIT with the offset of the bad line;
  * CVL_E_MISSING: no column of tasks, frequencies or cycles, or no line; CVL_E_IO, CVL_E_NOMEM.
  */
 CVL_API int cvl_freq_table_load(struct cvl_freq_table **table, const char *path,
@@ -53,7 +52,7 @@ struct cvl_freq_opts {
 	const char *policy; /* of voltage scaling; NULL: the device's first */
 	bool adaption;      /* of wait states to the frequency */
 	bool cache;         /* of the flash memory */
-	/* second frequency at which rules know the cycles: the nearest is taken; 0: the lowest */
+	/* second frequency at which rules know the cycles: the nearest is used; 0: the lowest */
 	uint64_t other_hz;
 	bool choices; /* also what the learned rule chooses for each task */
 };
@@ -66,8 +65,8 @@ struct cvl_freq_point {
 };
 
 /**
- * A counter's share at the highest frequency with the cycles at the point where they go best
- * together (table 10.5).
+ * A counter's share at the highest frequency with the cycles at the point where they correlate best
+ * (table 10.5).
  */
 struct cvl_freq_counter {
 	const char *name;
@@ -80,21 +79,19 @@ struct cvl_freq_counter {
 enum cvl_freq_group { CVL_FREQ_ALL, CVL_FREQ_SAVING, CVL_FREQ_NOT_SAVING, CVL_FREQ_GROUPS };
 
 /**
- * Cycles an instruction with the cycles at the lowest frequency (table 10.7); saving: tasks of the
- * least energy at a lower one.
+ * Cycles per instruction with the cycles at the lowest frequency (table 10.7); saving: tasks with
+ * their least energy at a lower one.
  */
 struct cvl_freq_correlation {
 	size_t n; /* tasks */
 	double cycles;
 };
 
-/** Points, and the share of energy that they save. */
+/** Chosen points, and the share of energy they save. */
 struct cvl_freq_choice {
 	const char *task;
 	uint32_t best,
-		/*
-		 * chosen by the learned rule, that has not seen the task; 0 where it says nothing
-		 */
+		/* chosen by the learned rule, not fitted to the task; 0 where it is undecided */
 		chosen;
 	double best_saves, chosen_saves;
 };
@@ -106,7 +103,7 @@ struct cvl_freq_guess {
 };
 
 /**
- * How well chosen. A choice is
+ * Quality of choices. A choice is
  * - best: no other point takes less energy;
  * - best or better: best, or less energy than the highest frequency. So a task that could save and
  *   is left at the highest is neither;
@@ -116,22 +113,22 @@ struct cvl_freq_guess {
  */
 struct cvl_freq_score {
 	size_t n, best, better, no_worse;
-	size_t said;     /* tasks of which the rule said something */
+	size_t said;     /* tasks for which the rule decided */
 	double saved;    /* mean over tasks of 1 - energy / energy at the highest frequency */
 	double slower;   /* mean over tasks of time / time at the highest frequency - 1 */
-	double could_be; /* saved by the best choice of all */
+	double could_be; /* saved by the best choices */
 };
 
 enum cvl_freq_how {
 	CVL_FREQ_GIVEN,    /* a constant frequency, or a rule with the thesis's thresholds */
-	CVL_FREQ_FITTED,   /* to the tasks that it is judged by: too good */
-	CVL_FREQ_LEFT_OUT, /* for each task to all the others */
+	CVL_FREQ_FITTED,   /* to the tasks it is judged by: optimistic */
+	CVL_FREQ_LEFT_OUT, /* for each task to all others */
 };
 
 struct cvl_freq_rule {
 	char name[32];
 	enum cvl_freq_how how;
-	unsigned passes; /* runs of a task to measure what it needs, one thing at a time (6.4) */
+	unsigned passes; /* runs of a task to measure what it needs, one quantity at a time (6.4) */
 	unsigned frequencies; /* at which: 0 to 2 */
 	struct cvl_freq_score score;
 };
@@ -142,45 +139,45 @@ struct cvl_freq_rule {
 
 struct cvl_freq_result {
 	size_t n, left_out; /* tasks */
-	/* true energies: what rules are judged by; they are fitted to measured ones */
+	/* true energies: rules are judged by these, but fitted to measured ones */
 	bool true_known;
 	const struct cvl_freq_point *point;
 	size_t n_points;
 	const struct cvl_freq_guess *guess;
 	size_t n_guesses;
 
-	/* with two tasks and more: */
+	/* with at least two tasks: */
 	double could_be; /* share of energy that the best choice for each task saves */
 	struct cvl_freq_counter counter[CVL_FREQ_COUNTERS];
 	struct cvl_freq_correlation per_instruction[CVL_FREQ_GROUPS];
-	double static_w, device_static_w; /* power carried to 0 Hz; as the device file says */
-	double alpha_c, device_alpha_c;   /* F, mean by equation 10.5; as the device file says */
+	double static_w, device_static_w; /* power extrapolated to 0 Hz; as in the device file */
+	double alpha_c, device_alpha_c;   /* F, mean by equation 10.5; as in the device file */
 	const struct cvl_freq_choice *choice; /* with choices: of each task */
 	struct cvl_freq_rule rule[CVL_FREQ_RULES];
 	size_t n_rules;
-	size_t learned;      /* the learned rule, left out; CVL_FREQ_NONE: there is none */
-	size_t learned_from; /* tasks that have all that it looks at */
+	size_t learned;      /* the learned rule, left out; CVL_FREQ_NONE: none */
+	size_t learned_from; /* tasks that have all its features */
 	/*
-	 * it saves more than every other rule that was not fitted to what it is judged by, but
-	 * linear ones;
+	 * it saves more than every other rule, except linear ones and those fitted to the tasks
+	 * they are judged by;
 	 */
 	bool won;
-	size_t closest;                         /* of which this saves most */
-	const char *unknown[CVL_FREQ_FEATURES]; /* what is not known of any task */
+	size_t closest;                         /* the best of these */
+	const char *unknown[CVL_FREQ_FEATURES]; /* features known of no task */
 	size_t n_unknown;
-	const char *unusable[CVL_FREQ_RULES]; /* rules that need it */
+	const char *unusable[CVL_FREQ_RULES]; /* rules that need them */
 	size_t n_unusable;
 };
 
-/** Tasks of a device, and what was found. */
+/** Tasks of a device, and the results. */
 struct cvl_freq;
 
 /**
- * What cannot be used is told to @report and left out: lines at a frequency that the device does
+ * Unusable entries are reported to @report and dropped: lines at a frequency that the device does
  * not have (none within 3 %), tasks that lack a frequency, its cycles or its energy. @device and
- * @table must outlive it. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING: no
- * such policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_USAGE: no
- * frequency below the highest is near @opts->other_hz; CVL_E_LIMIT: more than 1000 tasks;
+ * @table must outlive it. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING:
+ * unknown policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_USAGE:
+ * no frequency below the highest is near @opts->other_hz; CVL_E_LIMIT: more than 1000 tasks;
  * CVL_E_NOMEM.
  */
 CVL_API int cvl_freq_open(struct cvl_freq **freq, const struct cvl_freq_device *device,
@@ -190,8 +187,8 @@ CVL_API const struct cvl_freq_result *cvl_freq_result(const struct cvl_freq *fre
 CVL_API void cvl_freq_close(struct cvl_freq *freq);
 
 /**
- * The learned rule, fitted to all tasks that have what it looks at, as C for the target
- * (firmware/lib/swotrace/rules.h). CVL_E_MISSING: there are no two such tasks; nothing is written
+ * The learned rule, fitted to all tasks that have its features, as C for the target
+ * (firmware/lib/swotrace/rules.h). CVL_E_MISSING: fewer than two such tasks; nothing is written
  * then.
  */
 CVL_API int cvl_freq_write_model(const struct cvl_freq *freq, struct cvl_out *out,

@@ -68,10 +68,10 @@ struct cvl_study {
  * Make the study of @session, which stays as it is and must outlive it. Observations are read as
  * @opts say. With truth.json beside the session each estimator is scored as well.
  *
- * @estimator  the one to look at in depth; NULL, or one that these observations do not fit: the
+ * @estimator  the one to examine in depth; NULL, or one that cannot use these observations: the
  *             default
  *
- * Returns 0, or what keeps every estimator from it: CVL_E_NO when nothing ties the clocks; what
+ * Returns 0, or why no estimator can run: CVL_E_NO when nothing ties the clocks; what
  * cvl_observe() and cvl_truth_load() say. Free it by cvl_study_free(). One thread at a time.
  */
 CVL_API int cvl_study_make(struct cvl_study **study, struct cvl_session *session,

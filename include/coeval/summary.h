@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What a session holds, counted in one pass over its timeline: records, gaps and losses of each
+ * Contents of a session, counted in one pass over its timeline: records, gaps and losses of each
  * clock, what each stream has. How well each clock is tied comes with it, from sync.json.
  *
  * An analysis (coeval/analysis.h).

@@ -19,9 +19,9 @@ void cvl_analysis_free(struct cvl_analysis *a)
 		a->kind->free(a);
 }
 
-/* What is asked of the streams by any of several. */
+/* What several analyses together need of the streams. */
 struct wanted {
-	struct cvl_pick *pick; /* of each stream */
+	struct cvl_pick *pick; /* per stream */
 	bool **classes;
 	size_t n;
 };

@@ -27,7 +27,7 @@ int64_t clocks_duration(int64_t ns, struct cvl_bound begin, struct cvl_bound end
 {
 	int64_t maps = cvl_bound_pair((struct cvl_bound){ .map = begin.map, .kind = begin.kind },
 				      (struct cvl_bound){ .map = end.map, .kind = end.kind });
-	/* what the map may err by within a run */
+	/* error of the map within a run */
 	int64_t rate = (int64_t)((double)ns * fmax(begin.drift_ppm, end.drift_ppm) * 1e-6) + 1;
 
 	if (begin.map != CVL_BOUND_UNKNOWN)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How far two records may be apart from what their times say, and which clocks are one.
+ * Bounds of the distance of two records, and which clocks are identical.
  */
 #ifndef ANALYSIS_CLOCKS_H
 #define ANALYSIS_CLOCKS_H
@@ -8,29 +8,29 @@
 #include <coeval/timeline.h>
 
 /**
- * Of each clock of @session the first that is this very clock. To be freed; NULL: out of memory.
+ * For each clock of @session the first that is identical to it. To be freed; NULL: out of memory.
  */
 uint32_t *clocks_roots(const struct cvl_session *session);
 
 /**
- * Half-width of the difference of two times, ns; @same: of one clock, whose map errs alike for
- * both.
+ * Half-width of the difference of two times, ns; @same: of one clock, where the map's error is
+ * common.
  */
 int64_t clocks_pair(bool same, struct cvl_bound a, struct cvl_bound b);
 
 /**
- * Half-width of the @ns between two records of one clock. What its map errs by is common to both
- * but for the rate, which is within the limit on both sides: of the map and of the truth.
+ * Half-width of the @ns between two records of one clock. The map's error is common to both except
+ * for the rate, which is within the limit on both sides: of the map and of the truth.
  */
 int64_t clocks_duration(int64_t ns, struct cvl_bound begin, struct cvl_bound end);
 
 /**
- * Number of the @what ("line", "channel") of @trace that is called @name (of lines see
- * cvl_trace_line()); negative: there is none, or @name is NULL.
+ * Number of the @what ("line", "channel") of @trace named @name (for lines see cvl_trace_line());
+ * negative: none, or @name is NULL.
  */
 int clocks_find(const struct cvl_trace *trace, const char *what, const char *name);
 
-/** What an end of a span is called. */
+/** Name of a span at its begin or end. */
 struct clocks_span {
 	char text[200];
 };

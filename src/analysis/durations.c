@@ -6,8 +6,8 @@
 #include <coeval/error.h>
 
 #define DURATIONS_MAX (1u << 24)
-#define LEFT_OUT 100 /* at most one in so many, at each end */
-#define CROWDED 4    /* if the others are in one in so many bins, or fewer */
+#define LEFT_OUT 100 /* at most one in this many, at each end */
+#define CROWDED 4    /* if the others occupy at most one in this many bins */
 
 static const unsigned permille[CVL_PERCENTILES] = { 500, 900, 990, 999 };
 
@@ -60,11 +60,11 @@ static int sum_up(struct cvl_durations *t)
 	high = low + t->n;
 	for (size_t i = 0; i < t->n; i++) {
 		v[i] = t->ns[i];
-		/* no time runs backwards */
+		/* durations are not negative */
 		low[i] = t->bound_ns[i] < v[i] ? v[i] - t->bound_ns[i] : 0;
 		high[i] = cvl_add_sat(v[i], t->bound_ns[i]);
 	}
-	/* whole ns are rounded down, which is the ns more of the high end */
+	/* the mean is rounded down, hence one ns more at the high end */
 	t->mean = (struct cvl_figure){ mean_of(v, t->n), mean_of(low, t->n),
 				       cvl_add_sat(mean_of(high, t->n), 1) };
 	qsort(v, t->n, sizeof(*v), by_value);
@@ -96,7 +96,7 @@ static int64_t round_step(double raw)
 			 raw <= 7.5 * unit ? 5 * unit :
 					     10 * unit);
 }
-/* Bins from @least to @most; what is outside of them is left out. */
+/* Bins from @least to @most; others are left out. */
 static void fill_between(struct cvl_bins *b, const struct cvl_durations *t, int64_t least,
 			 int64_t most)
 {
@@ -126,7 +126,7 @@ static void fill_between(struct cvl_bins *b, const struct cvl_durations *t, int6
 	}
 }
 
-/* The least and the most of the times from *@least to *@most. There is one. */
+/* Least and greatest of the times within *@least to *@most, of which there is at least one. */
 static void tighten(const struct cvl_durations *t, int64_t *least, int64_t *most)
 {
 	int64_t lo = *most, hi = *least;

@@ -5,9 +5,9 @@
 
 #include <coeval/durations.h>
 
-/** CVL_E_NOMEM, CVL_E_LIMIT: more than memory is spent on. */
+/** CVL_E_NOMEM, CVL_E_LIMIT: too many to keep in memory. */
 int durations_add(struct cvl_durations *d, int64_t ns, int64_t bound_ns);
-/** All came: fill the figures and the bins. CVL_E_NOMEM. */
+/** After all were added: fill the figures and bins. CVL_E_NOMEM. */
 int durations_conclude(struct cvl_durations *d);
 void durations_free(struct cvl_durations *d);
 

@@ -12,15 +12,15 @@ struct energy_pair {
 };
 
 /**
- * Add what the readings @p say of the interval from @begin to @end (INT64_MIN, INT64_MAX: open
- * there). @apart: half-width of its ends against these readings.
+ * Add what the readings @p contribute to the interval from @begin to @end (INT64_MIN, INT64_MAX:
+ * open). @apart: half-width of its ends relative to these readings.
  */
 void energy_add(struct cvl_energy *e, int64_t begin, int64_t end, const struct energy_pair *p,
 		int64_t apart);
 
 void energy_sum_add(struct cvl_energy_sum *sum, const struct cvl_energy *e);
 
-/** Half-width of the sum, joule: 99.9 % of the time as far as noise goes. */
+/** Half-width of the sum, joule; the noise part at 99.9 %. */
 double energy_half(const struct cvl_energy_sum *sum);
 
 #endif

@@ -51,7 +51,7 @@ static void print_runs(struct cvl_out *o, const struct cvl_advice *advice)
 	table_print(&t, o, "lrrrrl", "");
 }
 
-/* What it takes to keep to a bound. */
+/* The rate needed to meet a bound. */
 static void print_rate(struct cvl_out *o, const struct cvl_clock_advice *a, const char *which,
 		       double times)
 {
@@ -80,7 +80,7 @@ static void print_clock(struct cvl_out *o, const struct cvl_clock_advice *a, int
 	bound_text(drift, a->drift_ns);
 	cvl_out_printf(
 		o,
-		"%s: half the shortest round trip is %s, and only quicker messages better that; a drift limit of %.4g ppm "
+		"%s: half the shortest round trip is %s, and only faster messages improve on that; a drift limit of %.4g ppm "
 		"with the reference adds %s in half of the %s between exchanges\n",
 		a->clock, bound_text(text, a->floor_ns), a->drift_ppm, drift, gap);
 	if (!wanted_ns)

@@ -10,8 +10,8 @@
 #include <coeval/out.h>
 
 /**
- * Print it. @wanted_ns: a bound to find a rate for, or 0. Nothing is written to the session.
- * @reached is cleared if no rate keeps the median bound of some clock to what is wanted.
+ * Print it. @wanted_ns: a bound to find a rate for, or 0. Nothing is written to the session. Clears
+ * @reached if no rate meets the wanted median bound for some clock.
  */
 int advise_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		 int64_t wanted_ns, bool json, bool *reached, struct cvl_error *err);

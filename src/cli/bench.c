@@ -24,7 +24,7 @@ const struct verb task_bench = {
 	.operands = "CONFIG.json",
 	.options = options,
 	.notes =
-		"SIGINT ends it cleanly: what was measured is kept. Exit status 1: some runs failed or are left. docs/task-bench.md tells how to wire it and what a configuration holds.\n",
+		"SIGINT ends it cleanly: what was measured is kept. Exit status 1: some runs failed or remain. docs/task-bench.md describes the wiring and the configuration.\n",
 	.examples =
 		"  coeval task bench examples/taskbench/nucleo-l476.json --dry-run\n"
 		"  coeval task bench examples/taskbench/nucleo-l476.json -o results.csv -t table.csv\n",

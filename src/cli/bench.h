@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** The command line of `coeval task bench`, which coeval-lab does: both read it by one table. */
+/**
+ * The command line of `coeval task bench`, executed by coeval-lab: both parse it with one table.
+ */
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
 #include "cli.h"
 
-/** What its options are read into. */
+/** Its parsed options. */
 struct bench_request {
 	const char *output, *table;
 	bool dry_run, json, simulated;
@@ -14,7 +16,7 @@ struct bench_request {
 
 extern const struct verb task_bench;
 
-/** Its run(): the command hands the words on, coeval-lab does what they say. */
+/** Its run(): the command passes the arguments on, coeval-lab executes them. */
 int bench_run(int argc, char **argv, const struct verb *verb);
 
 #endif

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/** Programs of Coeval's own that the command starts. */
+/** Coeval's own helper programs. */
 #ifndef CLI_BESIDE_H
 #define CLI_BESIDE_H
 
 #include "cli.h"
 
 /**
- * Become @program, which lies beside this one (where it was built) or in libexec (where it was
- * installed); argv[0] stands for its name. Returns only if it cannot: says so, and to @install
- * what, and gives the exit status.
+ * Exec @program, found beside this one (in the build) or in libexec (installed); argv[0] stands for
+ * its name. Returns the exit status only on failure, which is reported with the hint @install.
  */
 int become(const char *program, char *const argv[], const char *install);
 

@@ -13,10 +13,10 @@
 
 #include <coeval/array.h>
 
-/* Problems of one kind can come by the million; what they cost is in the gaps and counts. */
+/* There can be millions of problems of one kind; their effects are in the gaps and counts. */
 #define PROBLEMS_TOLD 20
 
-/* What the library says would help, by the options and commands that do it. */
+/* Hints of the library, as options and commands. */
 static const char *const hints[CVL_HINTS] = {
 	[CVL_HINT_NO_SESSION] = "; `coeval import -o SESSION FILE` makes one",
 	[CVL_HINT_NOT_SESSION] = "; `coeval import -o SESSION FILE` makes one of it",
@@ -49,7 +49,7 @@ static const char *const hints[CVL_HINTS] = {
 	[CVL_HINT_POLICY] = " (--policy, --adaption and --cache choose others)",
 };
 
-/* Messages have names from files in them. */
+/* Messages contain names from files. */
 static void say(const char *what, const struct cvl_error *err)
 {
 	const char *hint = err->hint < CVL_HINTS ? hints[err->hint] : NULL;

@@ -15,10 +15,10 @@
 
 #include "options.h"
 
-/** What `coeval help` lists a verb under. */
+/** Sections of `coeval help`. */
 enum verb_group { VERB_GET, VERB_TIE, VERB_LOOK, VERB_ASK, VERB_HARDWARE, VERB_HELP, VERB_GROUPS };
 
-/** A format, a driver or an estimator, and what it heeds. */
+/** A format, driver or estimator, and its options. */
 struct verb_member {
 	const char *name, *what;
 	const struct cvl_option *options; /* or NULL */
@@ -31,59 +31,54 @@ struct verb_members {
 };
 
 struct verb {
-	const char *name; /* of a part both words: "session verify" */
+	const char *name; /* for a part both words: "session verify" */
 	enum verb_group group;
 	const char *what;     /* one line for `coeval help` */
 	const char *operands; /* "SESSION [FILE...]": words without blanks; NULL: none */
 	const struct cli_option *options;
 	const char *notes;    /* paragraphs below the options; or NULL */
-	const char *examples; /* a line each */
+	const char *examples; /* one per line */
 	const struct verb_members *members;
-	const struct verb *const *parts; /* ended by NULL */
-	/* argv[0] is the verb. NULL: it is its parts only. */
+	const struct verb *const *parts; /* NULL-terminated */
+	/* argv[0] is the verb. NULL: it only has parts. */
 	int (*run)(int argc, char **argv, const struct verb *verb);
 };
 
-/** All verbs, as they are told, ended by NULL. */
+/** All verbs, in display order, NULL-terminated. */
 extern const struct verb *const verbs[];
 
-/** The verb or part that argv[0], argv[1] name; *@used words. NULL: none. */
+/** The verb or part named by argv[0] and argv[1]; *@used: words consumed. NULL: none. */
 const struct verb *verb_find(int argc, char **argv, int *used);
 
-/** Problems that were survived: told on standard error, counted for the exit status. */
+/** Non-fatal problems: printed on standard error, counted for the exit status. */
 struct problems {
-	unsigned long told, damage; /* damage: those of bad input, which make the exit status 3 */
+	unsigned long told, damage; /* damage: those of bad input, for exit status 3 */
 	struct cvl_report report;
 };
 
 void problems_init(struct problems *p);
 
-/** Say what went wrong and return the exit status that goes with it. */
+/** Print an error and return its exit status. */
 int cli_fail(const struct cvl_error *err);
 
-/** Wrong usage: says so with the verb's usage line; returns 2. */
+/** Print a usage error with the verb's usage line; returns 2. */
 int cli_usage(const struct verb *verb, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-/** Exit status at the end of a verb: @rc's, else 3 if damage was told, else 0. */
+/** Exit status at the end of a verb: @rc's, else 3 if damage was reported, else 0. */
 int cli_end(int rc, const struct cvl_error *err, const struct problems *p);
 
-/** Write out what printf() was given; says so if it cannot, and returns the exit status. */
+/** Flush stdout; reports failure and returns the exit status. */
 int cli_flush(void);
 
 /**
- * A line of progress on standard error, when that is a terminal: "what  42 %". Call as often as you
- *                                                                       like; it draws ten times a
- *                                                                       second. total 0: bytes so
- *                                                                       far. The percentage runs
- *                                                                       once: of a second pass it
- *                                                                       is told that there is one.
- *                                                                       Clear it before printing
- *                                                                       anything else.
+ * A line of progress on standard error, if that is a terminal: "what  42 %". Call as often as you
+ * like; it draws ten times a second. total 0: bytes so far. The percentage runs once: a second pass
+ * is only announced. Clear it before printing anything else.
  */
 struct progress {
 	const char *what;
 	bool on, drawn;
-	bool again; /* what is done went back: a second pass, whose share of the whole is unknown */
+	bool again; /* a second pass, whose share of the whole is unknown */
 	uint64_t done;
 	int64_t last_ms;
 };
@@ -93,7 +88,7 @@ bool progress_show(void *progress, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);
 
 /**
- * Hand the session at @path to @study, with @timeline made ready to open it by: problems are told,
+ * Run @study on the session at @path, with @timeline prepared for opening it: problems are printed,
  * and progress is shown as @doing; @study clears it (timeline->progress.ctx) before it prints.
  * Returns the exit status.
  */
@@ -104,8 +99,7 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 /** "1 gap", "2 gaps"; thousands separated. */
 void cli_count(struct cvl_out *o, uint64_t n, const char *one);
 /**
- * Rows of tables of options that verbs share, over struct cvl_timeline_opts: --from, --until and
- * --node.
+ * Shared option rows, over struct cvl_timeline_opts: --from, --until and --node.
  */
 extern const struct cli_option range_options[];
 
@@ -128,7 +122,7 @@ extern const struct cli_option range_options[];
 			"leave sync.json aside: times as the clocks claim them" \
 	}
 
-/** Print the columns of a table so that they align: rows of @n cells, freed by table_print(). */
+/** A table with aligned columns: rows of @n cells, freed by table_print(). */
 struct table {
 	size_t columns, rows, capacity;
 	char **cell;
@@ -136,12 +130,13 @@ struct table {
 
 void table_init(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** A row of headings, ended by NULL. */
+/** A row of headings, NULL-terminated. */
 void table_heads(struct table *t, const char *const *heads);
-/** Free it unprinted. */
+/** Free it without printing. */
 void table_drop(struct table *t);
 /**
- * Columns whose letter in @align is 'r' are flushed right. Two blanks between; @indent in front.
+ * Columns whose letter in @align is 'r' are right-aligned, separated by two blanks; @indent
+ * precedes.
  */
 void table_print(struct table *t, struct cvl_out *o, const char *align, const char *indent);
 

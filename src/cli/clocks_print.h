@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How well clocks are tied, as more than one verb tells it. */
+/** How well clocks are tied, as printed by several verbs. */
 #ifndef CLI_CLOCKS_PRINT_H
 #define CLI_CLOCKS_PRINT_H
 
@@ -9,18 +9,18 @@
 
 #include "json.h"
 
-/** One row a clock: verdict, rate, observations, bounds and what they promise. */
+/** One row per clock: verdict, rate, observations, bounds and their kind. */
 void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent);
 
 /**
- * Why each is what it is, but for good ones if not @all; and what would decide for ambiguous ones.
+ * The reason for each verdict, except good ones unless @all; and what would decide ambiguous ones.
  */
 void clocks_reasons(const struct cvl_sync *sync, struct cvl_out *o, bool all, const char *indent);
 
-/** The same of one clock, as members of an object. */
+/** The same for one clock, as members of an object. */
 void clocks_put(struct js *j, const struct cvl_clock_sync *clock);
 
-/** @s as JSON, which knows UTF-8 only: else each byte beyond ASCII becomes '?'. */
+/** @s as JSON, which must be UTF-8: if it is not, each byte beyond ASCII becomes '?'. */
 json_t *report_text(const char *s);
 
 /** Write @root on one line and drop it. */

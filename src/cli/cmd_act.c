@@ -15,7 +15,7 @@
 struct act {
 	const char *verb, *line, *at;
 	json_int_t id;
-	json_t *answer; /* the last */
+	json_t *answer; /* the last one */
 };
 
 struct acts {
@@ -33,8 +33,7 @@ static json_t *ask(const struct acts *a, const char *line, struct cvl_error *err
 	const char *refused = json_string_value(json_object_get(root, "error"));
 
 	if (text && !root)
-		cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: answers what is no JSON",
-			 a->socket);
+		cvl_fail(err, CVL_E_SYNTAX, CVL_NO_OFFSET, "%s: the answer is not JSON", a->socket);
 	free(text);
 	if (refused) {
 		cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s", refused);
@@ -62,7 +61,7 @@ static int order(const struct acts *a, struct act *t, struct cvl_error *err)
 
 	if (snprintf(line, sizeof(line), "act %s %s %s", t->verb, t->line, t->at) >=
 	    (int)sizeof(line))
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "too long a name of a line");
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "the name of a line is too long");
 	t->answer = ask(a, line, err);
 	if (!t->answer)
 		return err->code;
@@ -70,7 +69,7 @@ static int order(const struct acts *a, struct act *t, struct cvl_error *err)
 	return 0;
 }
 
-/* Until each was done or can no longer be. */
+/* Wait until each was done or can no longer be. */
 static int wait_for_all(const struct acts *a, struct act *list, struct cvl_error *err)
 {
 	const struct timespec pause = { 0, POLL_MS * 1000000l };
@@ -200,7 +199,7 @@ const struct verb control_act = {
 	.operands = "SESSION|SOCKET set|clear|pulse LINE at TIME...",
 	.options = options,
 	.notes =
-		"The session is one that is being captured with --driver tracelab and --control; or name the socket. LINE is ACT1 to ACT3; of a pulse LINE:WIDTH (default: 1ms). TIME is +50ms: from now on, or 12.5s: since the capture began, by the analyzer's clock.\n"
+		"SESSION must be being captured with --driver tracelab and --control; or give the socket. LINE is ACT1 to ACT3, for a pulse LINE:WIDTH (default: 1ms). TIME is +50ms: from now, or 12.5s: since the capture began, by the analyzer's clock.\n"
 		"\n"
 		"What would arrive less than 70 us ahead is refused. Exit status 1: something was refused, or came too late.\n",
 	.examples = "  coeval control act s/ set ACT1 at +50ms clear ACT1 at +60ms\n"

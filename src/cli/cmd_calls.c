@@ -79,14 +79,14 @@ static void warn_of_program(const struct calls_view *v, const struct request *r)
 	cvl_tell(r->opts.report, &problem);
 }
 
-/* What to do about it. */
+/* Add a hint to the error. */
 static void advise(struct cvl_error *err)
 {
 	size_t n = strlen(err->text);
 
 	snprintf(
 		err->text + n, sizeof(err->text) - n,
-		"; name yours by --rules FILE (`coeval calls --rules help` prints those that are built in)");
+		"; name yours by --rules FILE (`coeval calls --rules help` prints the built-in ones)");
 }
 
 static int calls(void *request, struct cvl_session *session, struct cvl_error *err)
@@ -113,8 +113,8 @@ static int calls(void *request, struct cvl_session *session, struct cvl_error *e
 	if (!rc && v.r->other_program)
 		warn_of_program(&v, r);
 	if (!rc && r->chosen && !v.r->chosen)
-		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-			      "%s: --path %s: no function is called so", r->session, r->chosen);
+		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: --path %s: no such function",
+			      r->session, r->chosen);
 	if (!rc)
 		rc = print(&v, r, err);
 	cvl_analysis_free(a);
@@ -141,11 +141,11 @@ static int open_program(struct request *r, struct cvl_error *err)
 	if (end > text && !*end)
 		*at = '\0';
 	else
-		loaded = 0; /* part of its name */
+		loaded = 0; /* part of the name */
 	return cvl_calls_config_program(r->config, text, loaded, err);
 }
 
-/* Read the files that were named. */
+/* Read the given files. */
 static int load(struct request *r, struct cvl_error *err)
 {
 	int rc = r->rules ? cvl_calls_config_rules(r->config, r->rules, err) : 0;
@@ -197,14 +197,14 @@ static int run(int argc, char **argv, const struct verb *verb)
 		cvl_no_memory(&err);
 		return cli_fail(&err);
 	}
-	/* the only question that needs no session */
+	/* the only request without a session */
 	if (argc == 3 && !strcmp(argv[1], "--rules") && !strcmp(argv[2], "help")) {
 		cvl_calls_config_free(r.config);
 		return print_rules();
 	}
 	status = options_read(verb, &r, argc, argv, &operands);
 	if (status < 0 && r.json && r.folded)
-		status = cli_usage(verb, "--json or --folded: one of them");
+		status = cli_usage(verb, "--json and --folded exclude each other");
 	if (status < 0 && load(&r, &err))
 		status = cli_fail(&err);
 	if (status < 0) {

@@ -136,7 +136,7 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
 	return cvl_out_close(&out, NULL) ? 4 : 0;
 }
 
-/* Signals become readable, so that a capture ends between two steps of its loop. */
+/* Read signals from a descriptor, so that a capture ends between two steps of its loop. */
 static int catch_signals(void)
 {
 	sigset_t set;
@@ -173,7 +173,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 	progress_init(&k.progress, k.opts.session);
 	rc = cvl_capture_run(&k.opts, catch_signals(), &result, &err);
 	progress_clear(&k.progress);
-	/* of a capture that was refused there is nothing to say */
+	/* nothing to report for a refused capture */
 	if ((!rc || result.bytes || result.edges) && result.clocks && print_result(&k, &result) &&
 	    !rc)
 		return 4;

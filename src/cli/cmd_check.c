@@ -21,7 +21,7 @@ static const struct cli_option options[] = {
 	{ "junit", 0, "FILE", OPTION_FILE, AT(junit),
 	  "also write the verdicts as JUnit XML, for continuous integration" },
 	{ "strict", 0, NULL, OPTION_FLAG, AT(strict),
-	  "exit status 1 also for rules that cannot be told or were not tried" },
+	  "exit status 1 also for rules that are undecided or were not tried" },
 	NOMINAL_OPTION(AT(opts.nominal)),
 	JSON_OPTION(AT(json)),
 	{ 0 },
@@ -47,7 +47,7 @@ static int print(const struct cvl_check_result *result, const struct request *r,
 	return rc ? rc : cvl_out_flush(o, err);
 }
 
-/* The answer as a status: 0, or CVL_E_NO and why. */
+/* The result as a status: 0, or CVL_E_NO with the reason. */
 static int answer(const struct cvl_check_result *result, const struct request *r,
 		  struct cvl_error *err)
 {
@@ -119,7 +119,7 @@ const struct verb verb_check = {
 		 "  - { order: [boot, ready, TX:rise] }\n"
 		 "  - { count: any n*.TX:rise, at most: 5, in: 1s }\n"
 		 "  - { event: n1.TICK:rise, every: 100ms +- 2ms }\n"
-		 "A rule that names no node is checked on each node by itself.\n"
+		 "A rule that names no node is checked on each node separately.\n"
 		 "\n"
 		 "Exit status: 0 if no rule is violated, 1 if one is.\n",
 	.examples = "  coeval check s/ rules.yaml --junit results.xml\n",

@@ -25,7 +25,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* What a tracer wrote to @port, of the clock called @clock or of all that have ports. */
+/* What a tracer wrote to @port, of clock @clock or of all with ports. */
 static int decode_port(struct cvl_session *s, unsigned port, const char *metadata,
 		       const char *clock, const struct cvl_report *report, struct cvl_error *err)
 {
@@ -69,7 +69,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 				 "say what to decode: --swo LINE, --uart LINE or --port NUMBER");
 	if ((r.port == UINT_MAX) != !r.metadata)
 		return cli_usage(verb, "--port and --metadata go together");
-	/* It must be there: cvl_session_create() would make it. */
+	/* It must exist: cvl_session_create() would create it. */
 	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
@@ -94,7 +94,7 @@ const struct verb verb_decode = {
 	.operands = "SESSION",
 	.options = options,
 	.notes =
-		"The result is another trace of the same clock, called CLOCK-LINE; the edges stay as they are. Decoding a line again replaces its former trace. What was on a port becomes a clock of its own, CLOCK-portN.\n",
+		"The result is another trace of the same clock, named CLOCK-LINE; the edges are kept. Decoding a line again replaces its former trace. The data of a port become a clock of its own, CLOCK-portN.\n",
 	.examples = "  coeval decode s/ --swo SWO:8M:tpiu --elf firmware.elf\n",
 	.run = run,
 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The whole of Coeval on a world whose truth is known: raw samples in, a timeline out, and how far
- * it is off.
+ * All of Coeval on a world with known truth: raw samples in, a timeline out, and its errors.
  */
 #include "beside.h"
 #include "cli.h"
@@ -48,7 +47,7 @@ static int export(struct cvl_session *s, const char *format, const char *path,
 	return rc;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       const struct cvl_sim_demo_score *before,
@@ -96,7 +95,7 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 			       (unsigned long long)after->unmatched);
 	cvl_out_printf(o, "\n\n  session  %s\n  VCD      %s\n  CSV      %s\n\n", d->session, d->vcd,
 		       d->csv);
-	/* As it was called: what was just built need not be on the PATH. */
+	/* As invoked: a fresh build need not be on the PATH. */
 	cvl_out_printf(
 		o,
 		"Look further:  %s info %s\n               %s show %s --from 2 --until 2.1 --bounds\n",

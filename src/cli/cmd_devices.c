@@ -26,7 +26,7 @@ void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *in
 	cvl_out_printf(o, "\n%s]", indent);
 }
 
-/* What to do stands below the table, each once: sentences do not fit into columns. */
+/* Remedies are printed below the table, each once: sentences do not fit into columns. */
 static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 {
 	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
@@ -96,7 +96,7 @@ const struct verb doctor_devices = {
 	.what = "list capture devices, and what is missing to use them",
 	.options = options,
 	.notes =
-		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that gives it), firmware, or that another program lets it go.\n",
+		"Every device that a driver knows is listed, with what is missing before it can be used: a permission (and the udev rule that grants it), firmware, or that another program releases it.\n",
 	.examples = "  coeval doctor devices\n",
 	.run = run,
 };

@@ -25,8 +25,7 @@ static void put_text(struct cvl_out *o, const struct cvl_host *h)
 			cvl_out_printf(o, "\n%s: %s\n  costs: %s\n  do: %s\n", h->fact[i].name,
 				       h->fact[i].value, h->fact[i].costs, h->fact[i].advice);
 	if (!bad)
-		cvl_out_printf(o, "\nnothing to do%s\n",
-			       unknown ? ", as far as it can be told" : "");
+		cvl_out_printf(o, "\nnothing to do%s\n", unknown ? ", as far as known" : "");
 }
 
 static void put_json(struct cvl_out *o, const struct cvl_host *h, const struct cvl_devices *l)
@@ -58,7 +57,7 @@ static void put_json(struct cvl_out *o, const struct cvl_host *h, const struct c
 	cvl_out_text(o, "\n}\n");
 }
 
-/* What there is of this machine's, in short. */
+/* A summary of this machine. */
 static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
 {
 	bool unready = false;
@@ -78,7 +77,7 @@ static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
 }
 
 struct request {
-	unsigned cpu; /* if chosen */
+	unsigned cpu; /* if given */
 	bool chosen, json;
 	const char *root;
 };
@@ -137,7 +136,7 @@ const struct verb verb_doctor = {
 	.options = options,
 	.parts = parts,
 	.notes =
-		"Exit status: 0 nothing to do; 1 something of the machine is bad: what it costs and what to do is told.\n",
+		"Exit status: 0 nothing to do; 1 something of the machine is bad: its effect and the remedy are printed.\n",
 	.examples = "  coeval doctor\n",
 	.run = run,
 };

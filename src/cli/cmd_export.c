@@ -22,7 +22,7 @@ static int export_to(const struct cvl_exporter *exporter, struct cvl_timeline *t
 	return output_end(&output, exporter->write(tl, output_path(&output), err), err);
 }
 
-/* Most formats have no place for it. */
+/* Most formats cannot express it. */
 static void warn_of_ambiguous(const struct cvl_sync *sync)
 {
 	for (size_t i = 0; sync && i < sync->n; i++)
@@ -68,7 +68,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* What was written, counted on the timeline: a pass of its own, for those who ask. */
+/* Count the records on the timeline in a separate pass, on request. */
 struct written {
 	const char *format, *path;
 	const struct cvl_summary *sum;
@@ -167,7 +167,7 @@ const struct verb verb_export = {
 	.options = options,
 	.members = &formats,
 	.notes =
-		"Gaps stay visible: as x and a wire called gap in VCD, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: how many are left out is told. A level that is unknown is x in VCD and an empty cell in CSV.\n"
+		"Gaps stay visible: as x and a wire called gap in VCD, rows in CSV, events in CTF, slices in Perfetto. The files of Grace, FlockLab and ett-text cannot hold them: the number left out is printed. An unknown level is x in VCD and an empty cell in CSV.\n"
 		"\n"
 		"OUT gets its name when it is complete: after a failure or a signal, what was there before is still there.\n",
 	.examples = "  coeval export s/ --to vcd -o out.vcd\n",

@@ -70,7 +70,7 @@ static void put_svg(struct cvl_out *o, const void *result)
 	cvl_durations_svg("times between points", name, times, r->n_times, o);
 }
 
-/* What to do about what the library says. */
+/* Add a hint to the library's error. */
 static void advise(int rc, struct cvl_error *err)
 {
 	const size_t n = strlen(err->text);
@@ -115,7 +115,7 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
 		rc = print(r, cvl_flow_result(a), err);
-	/* What was found before it went wrong is shown, too. */
+	/* Results from before the error are shown, too. */
 	flushed = rc && !r->path ? 0 : cvl_out_flush(r->out, rc ? &late : err);
 	cvl_analysis_free(a);
 	cvl_timeline_close(tl);
@@ -158,7 +158,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;
@@ -214,7 +214,7 @@ const struct verb verb_flow = {
 	.options = options,
 	.parts = parts,
 	.notes =
-		"The map tells which changes of pins mean which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
+		"The map says which pin changes mark which point of the program (docs/flow.md); `coeval flow assign` makes one. Every clock that has the map's pins is decoded.\n",
 	.examples = "  coeval flow s/ map.yaml --between loop..loop\n"
 		    "  coeval flow s/ map.yaml --path --node n1\n",
 	.run = run,

@@ -15,7 +15,7 @@ struct request {
 	struct cvl_flow_assign_opts opts;
 };
 
-/* The first of those that the program names, or P0, P1 ..., or those that are named. */
+/* The program's first pins, or P0, P1 ..., or those named by the user. */
 static int take_pins(const struct verb *verb, const struct request *r, struct cvl_flow_map *map)
 {
 	const char *name[CVL_FLOW_PINS_MAX + 1];

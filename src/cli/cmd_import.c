@@ -16,7 +16,7 @@ struct request {
 	struct contents told;
 };
 
-/* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: it is none. */
+/* Digits of a date and time, UTC: "2026-01-31T12:00:00.5Z" to ns since 1970. False: not a date. */
 static bool read_date(const char *text, int64_t *unix_ns)
 {
 	struct tm tm = { 0 };
@@ -51,7 +51,7 @@ static int take_start(const struct verb *verb, void *to, char *text)
 	return good ? 0 :
 		      cli_usage(
 			      verb,
-			      "--start takes a time and how sure it is, such as 2026-01-31T12:00:00Z+-100ms or "
+			      "--start takes a time and its error, such as 2026-01-31T12:00:00Z+-100ms or "
 			      "1769860800.5+-20ms");
 }
 
@@ -92,7 +92,7 @@ static int take_prescaler(const struct verb *verb, void *to, char *text)
 	return cli_usage(verb, "--ts-prescaler takes 1, 4, 16 or 64, not '%s'", text);
 }
 
-/* It may come again: one list of all. */
+/* May be repeated: all go into one list. */
 static int take_lines(const struct verb *verb, void *to, char *more)
 {
 	struct request *r = to;
@@ -134,7 +134,7 @@ static const struct cli_option options[] = {
 	  .word = format_name },
 	{ "node", 'n', "NAME", OPTION_TEXT, AT(opts.node),
 	  "name of the node or observer (default: from the file or trace)" },
-	{ .kind = OPTION_HEADING, .what = "What formats need to be told" },
+	{ .kind = OPTION_HEADING, .what = "What formats need" },
 	{ "rate", 'r', "HZ", OPTION_RATE, AT(opts.rate_hz),
 	  "sampling rate of raw samples; resolution of CSV times; rate that an ITM's timestamps count at (8M, 1.5k)" },
 	{ "clock-rate", 0, "HZ", OPTION_RATE, AT(opts.clock_rate_hz),

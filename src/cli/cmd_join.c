@@ -60,7 +60,7 @@ const struct verb session_join = {
 	.operands = "SESSION...",
 	.options = options,
 	.notes =
-		"Clock maps are not taken along: `coeval sync` ties all clocks anew. A session that is still being captured is refused; a clock whose name is taken gets a number.\n",
+		"Clock maps are not copied: run `coeval sync` to tie all clocks again. A session that is still being captured is refused; a clock whose name is taken gets a number.\n",
 	.examples = "  coeval session join n01/ n02/ n03/ -o all/ && coeval sync all/\n",
 	.run = run,
 };

@@ -12,7 +12,7 @@ struct request {
 	struct cvl_selector select[2]; /* the line, or the pair */
 };
 
-/* A number of volts, or the channel that they are read on. */
+/* A number of volts, or the channel they are measured on. */
 static int take_volts(const struct verb *verb, void *to, char *text)
 {
 	struct cvl_power_opts *o = to;
@@ -77,7 +77,7 @@ static int check(const struct verb *verb, const struct request *r)
 	return 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;
@@ -184,7 +184,7 @@ const struct verb verb_power = {
 	.operands = "SESSION",
 	.options = options,
 	.notes =
-		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; where it has none, by all there is.\n",
+		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; if it has none, by all channels.\n",
 	.examples = "  coeval power s/ --current I1 --volts V1\n"
 		    "  coeval power s/ --current current --volts voltage --line LED1\n"
 		    "  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n",

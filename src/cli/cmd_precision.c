@@ -28,7 +28,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;

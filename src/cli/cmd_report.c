@@ -199,7 +199,7 @@ const struct verb verb_report = {
 	.options = options,
 	.members = &estimator_members,
 	.notes =
-		"The session stays as it is. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also says how far each is off. It is one file that needs no network and no scripts.\n",
+		"The session is not changed. Every estimator that fits is tried, and one is shown in depth: the one of --estimator, or else of sync.json; with truth.json beside the session (see `coeval help sim`) the page also shows the error of each. It is one file that needs no network and no scripts.\n",
 	.examples = "  coeval report s/ -o s.html\n"
 		    "  coeval report g/ --pulse PPS:rise:1s --svg figures/\n",
 	.run = run,

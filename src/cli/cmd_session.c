@@ -164,7 +164,7 @@ static const struct verb session_verify = {
 	.operands = "SESSION",
 	.options = verify_options,
 	.notes =
-		"Every packet, count, digest and checksum is compared. Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none at all, and are checked as far as that goes.\n",
+		"Every packet, count, digest and checksum is compared. Exit status 1: something does not match. A clock that is not finished has no digest yet; sessions of older versions have none, and are checked without it.\n",
 	.examples = "  coeval session verify s/\n",
 	.run = run_verify,
 };
@@ -176,7 +176,7 @@ struct changed {
 	size_t left; /* clocks */
 };
 
-/* To change what is there: nothing is made. */
+/* Open it for changes; it is not created. */
 static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
 {
 	int rc = cvl_session_open(s, path, NULL, err);
@@ -244,7 +244,7 @@ static const struct verb session_remove = {
 	.what = "take clocks out of a session, with their traces",
 	.operands = "SESSION CLOCK...",
 	.notes =
-		"The traces are deleted; of a linked one the link. After that the session has to be synchronised again: `coeval sync` uses the rules of before. Clocks of one trace can only go together.\n",
+		"The traces are deleted; of a linked one the link. After that the session has to be synchronised again: `coeval sync` uses the previous rules. Clocks of one trace can only go together.\n",
 	.examples = "  coeval session remove all/ n02 && coeval sync all/\n",
 	.run = run_remove,
 };

@@ -43,7 +43,7 @@ static int show_session(struct cvl_session *session, const struct request *r, st
 	return rc;
 }
 
-/* What was asked for as selectors. */
+/* The requested selectors. */
 static int show_selected(struct cvl_session *session, struct request *r, struct cvl_error *err)
 {
 	struct cvl_selector sel[CVL_SELECTION_MAX] = { 0 }, *list[CVL_SELECTION_MAX];

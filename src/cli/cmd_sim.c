@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A world from a file, made into the session that captures of it would have given, with the truth
- * beside it.
+ * Simulate a world from a file: the session that captures of it would have produced, and the truth.
  */
 #include "cli.h"
 
@@ -70,7 +69,7 @@ static bool has_clock(const struct cvl_sim *world, const char *wanted)
 	return false;
 }
 
-/* Whatever can be refused is, before anything is made. */
+/* Check everything before creating anything. */
 static int load(struct sim *s, struct cvl_error *err)
 {
 	int rc = cvl_sim_load(&s->world, s->file, err);
@@ -113,7 +112,7 @@ static int make(struct sim *s, struct cvl_error *err)
 	return rc;
 }
 
-/* ---- telling ---- */
+/* ---- output ---- */
 
 static void period_text(char text[32], int64_t ns)
 {

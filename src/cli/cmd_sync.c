@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* ---- what came of it ---- */
+/* ---- output ---- */
 
 static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
 {
@@ -44,13 +44,13 @@ static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 	js_end(&j);
 }
 
-/* What was asked for, and what is needed for it. */
+/* The request, and the state needed for it. */
 struct job {
 	struct sync_options given;
 	struct cvl_sync *last; /* as the session was synchronised, or NULL */
 	bool json, compare, follow, advise;
 	int64_t wanted_ns; /* bound to advise a rate for, or 0 */
-	bool reached;      /* some rate keeps to it */
+	bool reached;      /* some rate meets it */
 	const char *calibrate;
 	struct cvl_calibration *cal;
 	struct problems problems;
@@ -91,8 +91,7 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 }
 
 /*
- * The rules of the last time, unless there are some. What cannot be read is written anew: it is no
- * reason to fail.
+ * The previous rules, unless some are given. Unreadable ones are overwritten: that is not an error.
  */
 static int recall(struct job *j, const struct cvl_session *session)
 {
@@ -113,14 +112,14 @@ static int recall(struct job *j, const struct cvl_session *session)
 	return 0;
 }
 
-/* --follow opens the session itself, again and again. */
+/* --follow opens the session itself, repeatedly. */
 static int recall_from(struct job *j, const char *path)
 {
 	struct cvl_session *session;
 	int rc = cvl_session_open(&session, path, NULL, &j->err);
 
 	if (rc)
-		return 0; /* it may not be there yet */
+		return 0; /* it may not exist yet */
 	rc = recall(j, session);
 	cvl_session_close(session);
 	return rc;

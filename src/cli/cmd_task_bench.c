@@ -5,8 +5,7 @@
 #include <string.h>
 
 /*
- * What is wrong with the words, or asks for help, is told here: that needs no program that may be
- * missing.
+ * Usage errors and requests for help are handled here, without the program, which may be missing.
  */
 int bench_run(int argc, char **argv, const struct verb *verb)
 {

@@ -54,7 +54,7 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;
@@ -73,7 +73,7 @@ static int parse(int argc, char **argv, const struct verb *verb, struct request 
 	return -1;
 }
 
-/* The table of measurements, or the learned rule, to a file of its own. */
+/* The table of measurements, or the learned rule, to a separate file. */
 static int write_file(const char *path, const struct cvl_freq_table *table,
 		      const struct cvl_freq *freq, struct cvl_error *err)
 {
@@ -82,7 +82,7 @@ static int write_file(const char *path, const struct cvl_freq_table *table,
 
 	if (!o)
 		return cvl_no_memory(err);
-	/* what cannot be written leaves the file as it was */
+	/* a failed write leaves the file unchanged */
 	if (!table && cvl_freq_result(freq)->learned_from < 2)
 		rc = cvl_freq_write_model(freq, o, err);
 	else
@@ -125,8 +125,8 @@ static void tell_all(const struct request *r, const struct cvl_freq_tally *tally
 }
 
 /*
- * Tasks from the file, or those of seed number @k: what was found goes into @tally, and is told
- * with the last one.
+ * Tasks from the file, or those of seed number @k: results go into @tally, which is printed with
+ * the last one.
  */
 static int work_on(const struct request *r, const struct cvl_freq_device *device, unsigned k,
 		   struct cvl_freq_tally *tally, struct problems *problems, struct cvl_out *o,

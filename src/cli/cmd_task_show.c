@@ -169,7 +169,7 @@ static const struct cli_option options[] = {
 	{ "counting", 0, "WHAT", OPTION_TEXT, 0,
 	  "cyc, cpi, exc, sleep, lsu, fold, flash, ram or peripheral", .take = take_counting },
 	{ "delay", 0, "TIME", OPTION_DURATION, AT(view.opts.delay_ns),
-	  "packets come out at most TIME after what they tell of, where marks are on another line (default: the last two times that packets came out before)",
+	  "packets come out at most TIME after their cause, where marks are on another line (default: the last two times that packets came out before)",
 	  0, INT64_MAX, OPTION_GIVEN(struct request, view.opts.has_delay) },
 	{ "functions", 0, NULL, OPTION_FLAG, AT(view.opts.functions),
 	  "what the program counter samples say of functions" },
@@ -217,7 +217,7 @@ static int check(const struct verb *verb, struct request *r)
 	return 0;
 }
 
-/* Returns an exit status, or -1 to go on. */
+/* Returns an exit status, or -1 to continue. */
 static int parse_options(int argc, char **argv, const struct verb *verb, struct request *r)
 {
 	struct operands operands;

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* "110 ns", or "-" where nothing is known. */
+/* "110 ns", or "-" if unknown. */
 static void cell_ns(struct table *t, double ns, bool known)
 {
 	char text[CVL_TIME_TEXT];

@@ -8,12 +8,12 @@
 #include "json.h"
 
 /**
- * Solve by every estimator that fits, and print what came of it. Nothing is written to the session.
+ * Solve by every estimator that fits, and print the results. Nothing is written to the session.
  */
 int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err);
 
-/** What each estimator made of the observations: "estimators". */
+/** The result of each estimator, as member "estimators". */
 void compare_put(struct js *j, const struct cvl_study *study);
 
 #endif

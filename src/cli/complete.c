@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Completion: `coeval complete WORD...` prints what the last word can become, one a line, with what
- * it is behind a tab; ":files" and ":dirs" ask the shell for names of files. Scripts for shells
- * only ask that.
+ * Completion: `coeval complete WORD...` prints the candidates for the last word, one per line, with
+ * a description after a tab; ":files" and ":dirs" make the shell complete file names. The shell
+ * scripts only call that.
  */
 #include "help.h"
 
@@ -16,8 +16,8 @@
 struct completion {
 	const struct verb *verb;
 	int argc;
-	char **argv;      /* words behind the verb; the last is to be completed */
-	const char *word; /* that one */
+	char **argv;      /* words after the verb; the last is to be completed */
+	const char *word; /* the last word */
 	int operand;      /* its number, if it is one */
 	const char *session;
 };
@@ -45,8 +45,7 @@ static bool is_session(const char *path)
 }
 
 /*
- * Behind the dots of "A..B" the first point stays as it was typed; a name may have its clock in
- * front.
+ * After the dots of "A..B" the first point stays as typed; a name may be preceded by its clock.
  */
 static void put_named(const struct completion *c, const char *clock, const char *name,
 		      const char *what)
@@ -139,8 +138,7 @@ static void put_options(const struct completion *c)
 }
 
 /*
- * Those in lower case are words that have to be typed as they are; of others the shell knows the
- * files.
+ * Lower-case operands are literal words; for others the shell completes files.
  */
 static void put_operand(const struct completion *c)
 {
@@ -206,7 +204,7 @@ static const struct cli_option *option_before(struct completion *c)
 	return NULL;
 }
 
-/* The session may be named behind the word. */
+/* The session may follow the word. */
 static void find_session(struct completion *c, int argc, char **argv)
 {
 	for (int i = 0; i < argc && !c->session; i++)
@@ -231,7 +229,7 @@ static void put_members(const struct completion *c)
 		put(c, m.name, m.what);
 }
 
-/* argv: all words behind "coeval"; the last is to be completed. */
+/* argv: all words after "coeval"; the last is to be completed. */
 static void complete(int argc, char **argv)
 {
 	struct completion c = { .argc = argc, .argv = argv, .word = argv[argc - 1] };
@@ -303,7 +301,7 @@ static const char bash[] =
 	"\t\t\tmapfile -t -O \"${#COMPREPLY[@]}\" COMPREPLY < <(compgen \"$text\" -- \"${cur#--*=}\")\n"
 	"\t\t\t;;\n"
 	"\t\t*)\n"
-	"\t\t\t# bash replaces what is behind the last of its word breaks alone\n"
+	"\t\t\t# bash replaces only what follows the last of its word breaks\n"
 	"\t\t\tcase $cur in --*=*) text=${cur%%=*}=$text ;; esac\n"
 	"\t\t\tCOMPREPLY+=(\"${text#\"${cur%\"${cur##*[:=]}\"}\"}\")\n"
 	"\t\t\t;;\n"

@@ -79,7 +79,7 @@ static void put_text(struct cvl_out *o, const struct cvl_session *s, const struc
 {
 	static const char *const heads[] = { "clock",   "rate Hz", "lines",  "channels", "events",
 					     "records", "gaps",    "from s", "to s",     NULL };
-	size_t apart = 0; /* clocks that are not one and the same */
+	size_t apart = 0; /* distinct clocks */
 	struct table t;
 
 	cvl_out_name(o, cvl_session_path(s));

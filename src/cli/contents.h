@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** What came into a session, as import, decode and join tell it. */
+/** What was added to a session, as printed by import, decode and join. */
 #ifndef CLI_CONTENTS_H
 #define CLI_CONTENTS_H
 
 #include "cli.h"
 
-/** Where clocks came from, and what to do next. */
+/** Origin of the new clocks, and what to do next. */
 struct contents {
-	size_t first;     /* clock of the session from which on they are new */
-	const char *what; /* "input", "session": of how many they are; NULL: not told */
+	size_t first;     /* first new clock of the session */
+	const char *what; /* "input", "session": what they come from; NULL: not printed */
 	size_t n;
 	bool json;
 };
 
-/** Print what the clocks of @s hold that are new; negative: @err says why not. */
+/** Print the contents of the new clocks of @s; negative: see @err. */
 int contents_print(const struct cvl_session *s, const struct contents *c, struct cvl_error *err);
 
 #endif

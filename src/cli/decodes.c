@@ -67,7 +67,7 @@ int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const ch
 		if (!found)
 			return cvl_fail(
 				err, CVL_E_MISSING, CVL_NO_OFFSET,
-				"%s: no clock has a line called %s; `coeval info %s` lists the lines",
+				"%s: no clock has a line %s; `coeval info %s` lists the lines",
 				cvl_session_path(s), one->line, cvl_session_path(s));
 	}
 	return 0;

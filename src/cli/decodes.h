@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The options --swo, --uart and --elf, of verbs that decode lines of captures. */
+/** The options --swo, --uart and --elf, for verbs that decode lines of captures. */
 #ifndef CLI_DECODES_H
 #define CLI_DECODES_H
 
@@ -25,8 +25,8 @@ extern const struct cli_option decodes_options[];
 	}
 
 /**
- * Decode the lines on those of the session's clocks from number @first on, and of name @clock
- * (NULL: all), that have them.
+ * Decode the lines on those of the session's clocks that have them, from number @first on, and with
+ * name @clock (NULL: all).
  */
 int decodes_run(struct decodes *d, struct cvl_session *s, size_t first, const char *clock,
 		const struct cvl_report *report, struct cvl_error *err);

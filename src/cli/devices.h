@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Devices as `coeval doctor` and `coeval doctor devices` tell them. */
+/** Devices as printed by `coeval doctor` and `coeval doctor devices`. */
 #ifndef CLI_DEVICES_H
 #define CLI_DEVICES_H
 
@@ -7,7 +7,7 @@
 
 #include "cli.h"
 
-/** An array, whose lines begin with @indent but for the first. */
+/** An array; all lines but the first begin with @indent. */
 void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *indent);
 
 #endif

@@ -10,7 +10,7 @@
 /** Tables of @d; nothing if it is empty. */
 void durations_text(struct cvl_out *o, const struct cvl_durations *d);
 
-/** Members of the object that is open. */
+/** As members of the open object. */
 void durations_json(struct js *j, const struct cvl_durations *d);
 
 #endif

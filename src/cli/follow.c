@@ -6,9 +6,9 @@
 
 #include <coeval/follow.h>
 
-#define PATIENCE_MS 10000 /* after which it is told who keeps everybody waiting */
+#define PATIENCE_MS 10000 /* after which the clocks that delay the output are reported */
 
-/* What is new, and whether there will be more. */
+/* New data, and whether there will be more. */
 static int show_more(struct cvl_follow *f, struct show *show, int news, struct cvl_timeline **shown,
 		     struct cvl_error *err)
 {

@@ -6,8 +6,8 @@
 #include <coeval/sync.h>
 
 /**
- * Until the session at @path is no longer written to: write sync.json, and print the records up
- * to where no mark can change a time any more. Returns 0 or a negative code.
+ * Until the session at @path is closed by its writer: write sync.json, and print the records whose
+ * times no later mark can change. Returns 0 or a negative code.
  */
 int follow_session(const char *path, const struct cvl_sync_opts *opts, bool json,
 		   struct cvl_error *err);

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define COLUMNS 80
-/* Of options; longer ones stand on a line of their own. */
+/* Width of the option column; longer ones get a line of their own. */
 #define NAME_COLUMNS 25
 
 const char *const group_titles[VERB_GROUPS] = {
@@ -36,8 +36,7 @@ void put_usage(FILE *f, const struct verb *verb)
 }
 
 /*
- * Words of @text up to @columns, lines after the first behind @indent blanks; it begins in column
- * @at.
+ * Wrap @text, which begins in column @at, at @columns; continuation lines are indented by @indent.
  */
 static void wrap(FILE *f, const char *text, int indent, int at)
 {
@@ -59,7 +58,7 @@ static void wrap(FILE *f, const char *text, int indent, int at)
 	fputc('\n', f);
 }
 
-/* Lines of @text; those that are indented stay as they are. */
+/* Lines of @text; indented ones are kept as they are. */
 static void paragraphs(FILE *f, const char *text)
 {
 	while (*text) {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/** What is told of verbs, out of their tables: help and manual pages. */
+/** Help and manual pages, generated from the tables of verbs. */
 #ifndef CLI_HELP_H
 #define CLI_HELP_H
 
 #include "cli.h"
 
-/** "sync [OPTIONS] SESSION", without a line's end. */
+/** "sync [OPTIONS] SESSION", without a newline. */
 void put_usage(FILE *f, const struct verb *verb);
 
 /**
- * What `coeval help VERB` prints, or of one of its members alone. Returns 0, or the exit status.
+ * Print `coeval help VERB`, or just one of its members. Returns 0, or the exit status.
  */
 int help_verb(const struct verb *verb, const char *member);
 
-/** What `coeval help` prints of @list, which NULL ends. */
+/** Print the verbs in @list, NULL-terminated, as in `coeval help`. */
 void help_all(FILE *f, const struct verb *const *list);
 
 /** "-o, --output FILE". */

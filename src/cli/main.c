@@ -7,7 +7,7 @@
 extern const struct verb verb_capture, verb_import, verb_decode, verb_sim, verb_demo, verb_sync,
 	verb_info, verb_show, verb_export, verb_report, verb_session, verb_check, verb_calls,
 	verb_power, verb_precision, verb_task, verb_flow, verb_doctor, verb_control;
-/* For shells and for the build: not told. */
+/* For shells and for the build: undocumented. */
 extern const struct verb verb_complete, verb_completion, verb_man;
 
 static int run_help(int argc, char **argv, const struct verb *verb);
@@ -100,7 +100,7 @@ static int unknown_command(const char *name)
 		char copy[40], *one[] = { copy };
 
 		snprintf(copy, sizeof(copy), "%s", word);
-		word = verb_find(1, one, &used)->name; /* of an old name the new one */
+		word = verb_find(1, one, &used)->name; /* the new name for an old one */
 	}
 	fprintf(stderr, "coeval: unknown command '%s'%s%s%s; `coeval help` lists them\n", name,
 		word ? " (did you mean " : "", word ? word : "", word ? "?)" : "");
@@ -145,9 +145,8 @@ int main(int argc, char **argv)
 	const struct verb *verb;
 	int used;
 
-	signal(SIGPIPE, SIG_IGN); /* a reader that leaves early is no error: writes see EPIPE */
-	signal(SIGXFSZ,
-	       SIG_IGN); /* nor is a limit of files' sizes: writes see EFBIG, as of a full disk */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe is not a signal: writes fail with EPIPE */
+	signal(SIGXFSZ, SIG_IGN); /* nor is a file size limit: writes fail with EFBIG */
 	if (argc < 2) {
 		help_all(stderr, verbs);
 		return 2;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Manual pages, out of the tables: `coeval man` prints coeval(1), `coeval man VERB` coeval-VERB(1).
+ * Manual pages, from the tables: `coeval man` prints coeval(1), `coeval man VERB` coeval-VERB(1).
  */
 #include "help.h"
 
@@ -59,7 +59,7 @@ static void whole(FILE *f, const char *s)
 	text(f, s, strlen(s));
 }
 
-/* Lines that are indented keep their form. */
+/* Indented lines are preformatted. */
 static void paragraphs(FILE *f, const char *s)
 {
 	bool literal = false;
@@ -264,7 +264,7 @@ static const struct cli_option man_options[] = {
 	{ 0 },
 };
 
-/* The page of @verb, or coeval(1), into a file of its name. */
+/* The page of @verb, or coeval(1), into a file named after it. */
 static int write_page(const char *dir, const struct verb *verb, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX], *text = NULL;

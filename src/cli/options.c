@@ -49,8 +49,8 @@ const char *option_word(const struct cli_option *o, size_t i)
 }
 
 /*
- * As it is written out; else, of those that are told, the only one that begins so. Old spellings
- * give way to an option of the verb's own.
+ * An exact match; else the only visible option with this prefix. Old spellings yield to the verb's
+ * own options.
  */
 const struct cli_option *option_find(const struct verb *verb, const char *name, size_t n,
 				     size_t *base)
@@ -89,9 +89,9 @@ const struct cli_option *option_letter(const struct verb *verb, char letter, siz
 	return NULL;
 }
 
-/* ---- what was meant ---- */
+/* ---- suggestions ---- */
 
-/* Letters to insert, remove, replace or swap to get from @a to @b. */
+/* Edit distance from @a to @b: insertions, removals, replacements, swaps. */
 static size_t distance(const char *a, const char *b)
 {
 	size_t row[3][NEAR_MAX + 1] = { { 0 } }, na = strlen(a), nb = strlen(b);
@@ -162,7 +162,7 @@ static int unknown_option(const struct verb *verb, const char *given, const char
 
 /* ---- values ---- */
 
-/* An option as it was called. */
+/* An option as given. */
 struct use {
 	const struct verb *verb;
 	const struct cli_option *o;
@@ -309,7 +309,7 @@ static int take_value(const struct use *u)
 struct line {
 	const struct verb *verb;
 	char *request;
-	int argc, at; /* of argv, the next word to be read */
+	int argc, at; /* of argv, index of the next word */
 	char **argv;
 };
 
@@ -331,7 +331,7 @@ static int use_option(struct line *l, const struct cli_option *o, size_t base, c
 	return o->take ? o->take(verb, u.to, arg) : take_value(&u);
 }
 
-/* An argument that need not be there is the next word if it can be read as one. */
+/* An optional argument is the next word if it parses as one. */
 static char *optional_argument(const struct line *l)
 {
 	char *next = l->at < l->argc ? l->argv[l->at] : NULL;
@@ -393,7 +393,7 @@ static int read_letters(struct line *l, char *word)
 	return 0;
 }
 
-/* "SESSION [FILE...]": as many as are in no brackets, and any number if there are dots. */
+/* "SESSION [FILE...]": at least those outside brackets, and any number with dots. */
 static int check_operands(const struct verb *verb, const struct operands *p)
 {
 	const char *all = verb->operands ? verb->operands : "";
@@ -435,7 +435,7 @@ int options_read(const struct verb *verb, void *request, int argc, char **argv,
 		char *word = argv[l.at++];
 
 		if (only_operands || word[0] != '-' || !word[1])
-			argv[operands->n++] = word; /* never ahead of what is being read */
+			argv[operands->n++] = word; /* never ahead of the reader */
 		else if (!strcmp(word, "--"))
 			only_operands = true;
 		else

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a verb: one table, from which the command line is read, and help, manual pages and
- * completion are made.
+ * The options of a verb: one table, which drives parsing, help, manual pages and completion.
  *
- * A row says where in the verb's request its value goes, as an offset. Offsets in a group that
- * several verbs share count from where the verb's row for the group says.
+ * A row gives the offset of its value in the verb's request. Offsets in a shared group are relative
+ * to the offset in the verb's row for the group.
  */
 #ifndef CLI_OPTIONS_H
 #define CLI_OPTIONS_H
@@ -13,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Rows of a table end where nothing more is to be said. */
+/* Rows of a table omit trailing fields. */
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 struct verb;
@@ -21,7 +20,7 @@ struct verb;
 enum option_kind {
 	OPTION_FLAG,  /* bool: true */
 	OPTION_UNSET, /* bool: false */
-	/* const char *, as are the next ones, which differ in how they are completed */
+	/* const char *, as are the next ones, which differ in completion */
 	OPTION_TEXT,
 	OPTION_FILE,
 	OPTION_DIR,
@@ -38,11 +37,11 @@ enum option_kind {
 	OPTION_NUMBER,   /* unsigned, from least to most */
 	OPTION_WHOLE,    /* uint64_t */
 	OPTION_REAL,     /* double, from OPTION_REAL_MIN to OPTION_REAL_MAX */
-	OPTION_GROUP,    /* options that several verbs have */
-	OPTION_HEADING,  /* text above those that follow */
+	OPTION_GROUP,    /* options shared by several verbs */
+	OPTION_HEADING,  /* heading above the following options */
 };
 
-/* No quantity needs more, and no product of some goes out of range. */
+/* Enough for any quantity, and products stay in range. */
 #define OPTION_REAL_MIN 1e-15
 #define OPTION_REAL_MAX 1e15
 
@@ -50,23 +49,23 @@ enum option_kind {
 struct cli_option {
 	const char *name; /* without dashes */
 	char letter;      /* short form, or 0 */
-	const char *arg;  /* word for its argument, or NULL: it takes none */
+	const char *arg;  /* name of its argument, or NULL if it takes none */
 	enum option_kind kind;
-	size_t at;        /* where in the request it goes */
+	size_t at;        /* offset in the request */
 	const char *what; /* one line of help */
 	int64_t least, most;
-	size_t given; /* 1 + offset of a bool that becomes true; 0: none */
-	size_t count; /* 1 + offset of a size_t: it may be repeated, and at is an array of @most */
-	const char *const *words;      /* ended by NULL */
-	const char *(*word)(size_t i); /* word @i, or NULL: instead of words */
+	size_t given; /* 1 + offset of a bool to set; 0: none */
+	size_t count; /* 1 + offset of a size_t: repeatable: `at` is an array of @most */
+	const char *const *words;      /* NULL-terminated */
+	const char *(*word)(size_t i); /* instead of words: word @i, or NULL */
 	const struct cli_option *group;
-	const char *now; /* it is an old spelling of that option */
-	bool must;       /* it has to be given */
-	bool optional;   /* its argument need not be given */
-	bool hidden;     /* not told, but taken */
+	const char *now; /* the option that replaces this old spelling */
+	bool must;       /* it is mandatory */
+	bool optional;   /* its argument is optional */
+	bool hidden;     /* accepted but undocumented */
 	/*
-	 * Read @arg into @to, in place of what the kind does. Returns 0, the exit status of wrong
-	 * usage, or -1: all is done.
+	 * Custom parser of @arg into @to. Returns 0, the exit status of a usage error, or -1: all
+	 * is done.
 	 */
 	int (*take)(const struct verb *verb, void *to, char *arg);
 };
@@ -76,43 +75,42 @@ struct cli_option {
 	.at = offsetof(type, array), .count = 1 + offsetof(type, n), \
 	.most = sizeof(((type *)0)->array) / sizeof(*((type *)0)->array)
 
-/** Goes through a table and the groups in it. */
+/** Iterates over a table and its groups. */
 struct option_walk {
 	const struct cli_option *next, *outer;
-	size_t base; /* to be added to offsets */
+	size_t base; /* added to offsets */
 };
 
 void option_walk(struct option_walk *w, const struct verb *verb);
 /** The next option or heading, or NULL. */
 const struct cli_option *option_next(struct option_walk *w);
 
-/** Word @i that @o can be, or NULL past the last. */
+/** Word @i accepted by @o, or NULL past the last. */
 const char *option_word(const struct cli_option *o, size_t i);
 
 /**
- * The option of @verb called @name, of @n bytes; NULL if there is none. *@base is added to its
- * offsets.
+ * The option @name of @verb, @n bytes long; NULL if unknown. *@base is added to its offset.
  */
 const struct cli_option *option_find(const struct verb *verb, const char *name, size_t n,
 				     size_t *base);
 const struct cli_option *option_letter(const struct verb *verb, char letter, size_t *base);
 
-/** Operands: what is no option. */
+/** Operands: arguments that are not options. */
 struct operands {
 	int n;
 	char **v;
 };
 
 /**
- * Read the options of @verb into @request, and see that there are as many operands as it takes,
- * which @operands gets. argv[0] is the verb. Returns -1 to go on, or the exit status: what is wrong
- * was told, or the help.
+ * Parse the options of @verb into @request, and its operands, whose number is checked, into
+ * @operands. argv[0] is the verb. Returns -1 to continue, or the exit status after an error was
+ * reported or help printed.
  */
 int options_read(const struct verb *verb, void *request, int argc, char **argv,
 		 struct operands *operands);
 
 /**
- * Of the words that @word gives, the one that was most likely meant by @text; NULL: none is near.
+ * The word given by @word that was most likely meant by @text; NULL: none is similar.
  */
 const char *nearest_word(const char *text, const char *(*word)(const void *list, size_t i),
 			 const void *list);

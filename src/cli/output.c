@@ -14,7 +14,7 @@ static void discard(const struct output *o)
 	cvl_remove_tree(o->beside, NULL);
 }
 
-/* Waits for what ends the program, and clears up before it does. */
+/* Waits for terminating signals, and cleans up. */
 static void *watch(void *arg)
 {
 	struct output *o = arg;
@@ -24,7 +24,7 @@ static void *watch(void *arg)
 	if (sigwait(&o->signals, &sig))
 		return NULL;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
-	pthread_mutex_lock(&o->lock); /* never unlocked: nothing gets its name any more */
+	pthread_mutex_lock(&o->lock); /* never unlocked: nothing is renamed any more */
 	discard(o);
 	signal(sig, SIG_DFL);
 	sigemptyset(&one);
@@ -49,13 +49,13 @@ static void start_watching(struct output *o)
 	pthread_sigmask(SIG_BLOCK, &o->signals, &o->before);
 	if (pthread_create(&o->watcher, NULL, watch, o)) {
 		pthread_sigmask(SIG_SETMASK, &o->before, NULL);
-		sigemptyset(&o->signals); /* no watcher: a signal leaves the file that is beside */
+		sigemptyset(&o->signals); /* no watcher: a signal leaves the temporary file */
 	}
 }
 
 static void stop_watching(struct output *o)
 {
-	pthread_mutex_lock(&o->lock); /* who comes too late waits here for the end */
+	pthread_mutex_lock(&o->lock); /* a late caller waits here for the exit */
 	if (!sigisemptyset(&o->signals)) {
 		pthread_cancel(o->watcher);
 		pthread_join(o->watcher, NULL);
@@ -69,7 +69,7 @@ static void stopped(struct output *o)
 	pthread_sigmask(SIG_SETMASK, &o->before, NULL);
 }
 
-/* The mode that @path has, or that a new file of that name would get. */
+/* The mode of @path, or that of a new file. */
 static mode_t mode_of(const char *path, bool is_dir)
 {
 	mode_t mask = umask(0);
@@ -92,10 +92,10 @@ int output_begin(struct output *o, const char *path, bool is_dir, struct cvl_err
 		return 0;
 	exists = !stat(path, &st);
 	if (exists && !(is_dir ? S_ISDIR(st.st_mode) : S_ISREG(st.st_mode)))
-		return 0; /* a pipe or a device; or it fails where it is opened */
+		return 0; /* a pipe or a device; or opening it fails later */
 	if (exists && access(path, W_OK))
 		return cvl_fail_errno(err, "write", path);
-	if (!exists || !realpath(path, o->final)) { /* a link stays one */
+	if (!exists || !realpath(path, o->final)) { /* a link is preserved */
 		if (strlen(path) >= sizeof(o->final))
 			return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", path);
 		strcpy(o->final, path);
@@ -119,7 +119,7 @@ int output_begin(struct output *o, const char *path, bool is_dir, struct cvl_err
 	return 0;
 }
 
-/* The files of a directory into one that is there already and has some. */
+/* Move the files of a directory into an existing one that is not empty. */
 static int move_files(const struct output *o)
 {
 	char from[CVL_PATH_MAX], to[CVL_PATH_MAX];
@@ -150,7 +150,7 @@ static int give_name(const struct output *o)
 	return rc && o->is_dir && (errno == ENOTEMPTY || errno == EEXIST) ? move_files(o) : rc;
 }
 
-/* Messages name what the user named. */
+/* Messages use the name given by the user. */
 static void rename_in_message(const struct output *o, struct cvl_error *err)
 {
 	char *at = strstr(err->text, o->beside), rest[CVL_ERROR_TEXT];

@@ -50,8 +50,8 @@ static int put_json(struct show *s, struct cvl_error *err)
 }
 
 /*
- * Whether record @i is asked for: of a state its begin and its end, and that it holds where
- * something is known first.
+ * Whether record @i is requested: for a state its begin and end, and where it is first known to
+ * hold.
  */
 static bool selected(struct show *s, const struct cvl_slice *sl, size_t i)
 {
@@ -75,8 +75,7 @@ int show_slice(struct show *s, const struct cvl_slice *sl, struct cvl_error *err
 }
 
 /*
- * What the selection does not ask for need not be merged; but of edges all, as what changed is
- * shown.
+ * Request only what the selection needs; but all edges, as changes are shown.
  */
 static int pick(struct show *s, struct cvl_error *err)
 {

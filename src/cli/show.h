@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Records of a session on standard output, as text or JSON lines. */
+/** Print records of a session on standard output, as text or JSON lines. */
 #ifndef CLI_SHOW_H
 #define CLI_SHOW_H
 
@@ -7,7 +7,7 @@
 #include <coeval/select.h>
 
 struct show_style {
-	struct cvl_selector *const *select; /* only what these match; none: everything */
+	struct cvl_selector *const *select; /* only what these match; empty: everything */
 	size_t n_select;
 	bool bounds, ticks, absolute, json;
 };
@@ -20,13 +20,13 @@ struct show *show_new(const struct show_style *style);
 /** Print the slices of @tl to its end. */
 int show_timeline(struct show *s, struct cvl_timeline *tl, struct cvl_error *err);
 
-/** Begin with @tl, or go on with it where the one before ended; then a slice of it. */
+/** Start or continue with @tl; then print slices of it. */
 int show_begin(struct show *s, struct cvl_timeline *tl, struct cvl_error *err);
 int show_slice(struct show *s, const struct cvl_slice *slice, struct cvl_error *err);
-/** Write out what is pending. */
+/** Flush. */
 int show_flush(struct show *s, struct cvl_error *err);
 
-/** The reader closed the pipe, or nothing can be written any more. */
+/** Whether the pipe was closed or writing failed. */
 bool show_is_over(const struct show *s);
 
 void show_free(struct show *s);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cut the last word off @text, behind a colon; NULL: there is none. */
+/* Cut the last word off @text, after a colon; NULL: none. */
 static char *last_word(char *text)
 {
 	char *at = strrchr(text, ':');
@@ -160,7 +160,7 @@ const struct cli_option sync_options_table[] = {
 	{ 0 },
 };
 
-/* ---- as it was done before ---- */
+/* ---- recalled settings ---- */
 
 static void put_match(void *ctx, const char *name)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Self times by way of calling: folded stacks, and a flame graph. */
+/* Self times by call path: folded stacks, and a flame graph. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #define MARGIN 10.0
 #define TOP 40.0
 #define ROW 17.0
-#define LETTER 6.6 /* about the width of one */
+#define LETTER 6.6 /* approximate width of a character */
 #define NARROWEST 0.3
 #define DEEPEST 200
 #define FOLDED_DEEPEST 1000
@@ -24,14 +24,14 @@ static const char *label(const struct cvl_calls_result *r, const struct cvl_call
 					       cvl_calls_function_name(r, n->function);
 }
 
-/* What reads folded stacks cuts at semicolons and at the last blank. */
+/* Readers of folded stacks split at semicolons and at the last blank. */
 static void put_folded_name(struct cvl_out *o, const char *s)
 {
 	for (; *s; s++)
 		cvl_out_char(o, *s == ';' || (unsigned char)*s < ' ' ? '_' : *s);
 }
 
-/* The way to node @i, outermost first, into @way, which has room. */
+/* The call path of node @i, outermost first, into @way, which must be large enough. */
 static size_t way_of(const struct cvl_calls_result *r, uint32_t i, uint32_t *way)
 {
 	size_t n = 0;
@@ -63,7 +63,7 @@ int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl
 		depth = way_of(r, (uint32_t)i, way);
 		for (size_t k = 0; k < depth; k++) {
 			if (k == FOLDED_DEEPEST) {
-				/* lines of recursions would grow with their square */
+				/* recursion would need quadratic space */
 				cvl_out_text(o, ";(deeper)");
 				break;
 			}
@@ -83,13 +83,13 @@ int cvl_calls_folded(const struct cvl_analysis *a, struct cvl_out *o, struct cvl
 
 struct flame {
 	const struct cvl_calls_result *r;
-	struct cvl_out *o; /* NULL: how high it is, and no more */
-	int64_t *width;    /* of each way: self time of it and all below */
-	double scale;      /* pixels a ns */
+	struct cvl_out *o; /* NULL: only measure the height */
+	int64_t *width;    /* per call path: self time of it and everything below */
+	double scale;      /* pixels per ns */
 	size_t deepest, left_out;
 };
 
-/* A colour by its name, so that it is the same everywhere; warm ones. */
+/* A warm colour derived from the name, so that it is the same everywhere. */
 static void colour_of(const char *name, char out[8])
 {
 	unsigned h = 5381;
@@ -129,7 +129,7 @@ static void rect(const struct flame *fl, const struct cvl_calls_way *n, int64_t 
 	cvl_out_text(fl->o, "</g>\n");
 }
 
-/* @i, and what is on it; @x is its left edge. Depth is bounded by DEEPEST. */
+/* Draw @i and everything on it; @x is its left edge. Depth is bounded by DEEPEST. */
 static void draw(struct flame *fl, uint32_t i, size_t depth, double x, double base)
 {
 	const struct cvl_calls_way *n = &fl->r->way[i];
@@ -170,7 +170,7 @@ static void put_graph(struct flame *fl, const char *title, int64_t whole, struct
 	struct svg_words head = { .x = MARGIN, .y = 22, .size = 15, .bold = true };
 	struct svg_words foot = { .x = MARGIN, .size = 11, .colour = SVG_FAINT };
 
-	draw_all(fl, 0); /* how high it is */
+	draw_all(fl, 0); /* measure the height */
 	fl->o = o;
 	height = TOP + (double)fl->deepest * ROW + 30;
 	foot.y = height - 8;
@@ -179,7 +179,7 @@ static void put_graph(struct flame *fl, const char *title, int64_t whole, struct
 	draw_all(fl, height - 26);
 	cvl_bound_text(total, whole);
 	snprintf(text, sizeof(text),
-		 "%s of self time; %zu ways of calling too narrow or deep to be drawn", total,
+		 "%s of self time; %zu call paths too narrow or deep to be drawn", total,
 		 fl->left_out);
 	svg_text(o, &foot, text);
 	svg_end(o);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The page: calls_page.html, with what is to be seen as JSON in it. Names are data there, in a
- * script of their own, and never markup.
+ * The page: calls_page.html with its data inserted as JSON. Names are only data, in a script
+ * element of their own, and never markup.
  */
 #include "report/calls_page.h"
 
@@ -14,8 +14,8 @@
 static const char marker[] = "/*DATA*/";
 
 /*
- * Entries of a list by the lane that they are of: those of lane i are entry[first[i]] to
- * entry[first[i + 1]], without the latter.
+ * Entries of a list grouped by lane: those of lane i are entry[first[i]] up to, but not including,
+ * entry[first[i + 1]].
  */
 struct by_lane {
 	size_t *first, *entry;
@@ -68,7 +68,7 @@ static void ungroup(struct by_lane *g)
 	free(g->entry);
 }
 
-/* JSON that may stand in a script: nothing in it can end that. */
+/* JSON that is safe inside a script element: nothing in it can end that. */
 static void put_string(const struct page *p, const char *s)
 {
 	size_t n = strnlen(s, 4000);
@@ -143,7 +143,7 @@ static void put_slices(const struct page *p, uint32_t core)
 	}
 }
 
-/* Times that a thread did not run: begin, end, who ran for the longest (-1: none), the reason. */
+/* Times when a thread did not run: begin, end, who ran for the longest (-1: none), the reason. */
 static void put_aways(const struct page *p, uint32_t thread)
 {
 	bool first = true;
@@ -189,7 +189,7 @@ static void comma(const struct page *p, bool *first)
 	*first = false;
 }
 
-/* A core whose threads are known, then those that have spans. */
+/* A core if its threads are known, then its threads with spans. */
 static void put_lanes(const struct page *p)
 {
 	const struct cvl_calls_result *r = p->r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What clocks looked like over time: the figures with a panel for each. */
+/* Clocks over time: the figures with a panel for each clock. */
 #include "report/session.h"
 
 #include "core/order.h"
@@ -43,7 +43,7 @@ static void see(struct figure_span *s, const double *v, size_t n)
 	}
 }
 
-/* All but this share of the outermost at either side. */
+/* The range of all but this share of the values at either end. */
 static void see_most(struct figure_span *s, const double *v, size_t n, double share)
 {
 	double *sorted = malloc((n + 1) * sizeof(*sorted));
@@ -104,8 +104,8 @@ static void rate_caption(struct cvl_out *o, const struct cvl_study *s)
 {
 	cvl_out_printf(
 		o,
-		"Rate of each clock by its map, means over %d stretches; positive: it runs faster than "
-		"usual. Each scale holds 96 %% of a clock's; what is beyond runs along its edge.",
+		"Rate of each clock by its map, means over %d stretches; positive: faster than "
+		"usual. Each scale covers 96 %% of a clock's values; the rest is drawn along its edge.",
 		CVL_STUDY_POINTS);
 	if (s->truth)
 		cvl_out_text(
@@ -166,7 +166,7 @@ static void bound_caption(struct cvl_out *o, const struct cvl_study *s)
 	(void)s;
 	cvl_out_printf(
 		o,
-		"Bound of each clock's map, %d points; what a capture cannot resolve comes on top.",
+		"Bound of each clock's map, %d points; the resolution of a capture comes on top.",
 		CVL_STUDY_POINTS);
 }
 
@@ -184,7 +184,7 @@ static bool has_marks(const struct cvl_study_clock *c)
 	return c->n_marks > 0 && c->sync->map;
 }
 
-/* One mark that was heard wrong hides all others. */
+/* Outliers must not hide all other marks. */
 static struct figure_span residual_span(const struct cvl_study_clock *c)
 {
 	struct figure_span s = { 0, 0 };
@@ -198,7 +198,7 @@ struct binned {
 	double x[BINS_MAX], lo[BINS_MAX], hi[BINS_MAX], median[BINS_MAX];
 };
 
-/* Marks in the order of time into bins of two pixels. */
+/* Put marks, in time order, into bins of two pixels. */
 static bool bin_marks(struct binned *b, const struct svg_plot *p, const struct cvl_study_clock *c,
 		      double t_unit, double unit)
 {
@@ -277,8 +277,8 @@ static void residual_caption(struct cvl_out *o, const struct cvl_study *s)
 	figure_count(o, s->n_residuals);
 	cvl_out_text(
 		o,
-		" residuals. Dots, or where there are more than pixels the range of them with their median as "
-		"a line. Each scale holds 99 % of a clock's; what is beyond lies at its edge.");
+		" residuals. Dots, or where they exceed the pixels their range with the median as "
+		"a line. Each scale covers 99 % of a clock's values; the rest is drawn at its edge.");
 }
 
 const struct figure figure_residuals = {

@@ -8,7 +8,7 @@
 #include "report/svg.h"
 
 #define PLOT_HEIGHT 150.0
-#define STRIDE 230.0 /* how far one is above the next */
+#define STRIDE 230.0 /* vertical distance of histograms */
 #define LEFT 64.0
 
 static void draw(struct cvl_out *o, const char *name, const struct cvl_durations *d, double top)
@@ -32,7 +32,7 @@ static void draw(struct cvl_out *o, const char *name, const struct cvl_durations
 	for (size_t i = 0; i < b->n; i++) {
 		const double thin = (double)b->most * 1.05 / PLOT_HEIGHT;
 
-		/* a single one among a million is seen, too */
+		/* even one in a million stays visible */
 		height[i] = b->count[i] && (double)b->count[i] < thin ? thin : (double)b->count[i];
 	}
 	snprintf(label, sizeof(label), "time, %s", u.name);

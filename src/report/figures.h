@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What figures of all kinds share: their width, their colours, and how numbers are written in them.
+ * Shared by all figures: width, colours, and number formats.
  */
 #ifndef REPORT_FIGURES_H
 #define REPORT_FIGURES_H
@@ -11,7 +11,7 @@
 #define FIGURE_BLUE "#0072b2"
 #define FIGURE_VERMILLION "#d55e00"
 
-/** A unit that gives @ns a number that can be read. */
+/** A unit in which @ns is readable. */
 struct figure_unit {
 	double ns;
 	const char *name;

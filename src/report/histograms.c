@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Distributions of residuals and errors, and estimators beside each other. */
+/* Distributions of residuals and errors, and estimators side by side. */
 #include "report/session.h"
 
 #include "report/figures.h"
@@ -11,8 +11,7 @@
 #define WIDTH FIGURE_WIDTH
 
 /*
- * Okabe, Ito: Color Universal Design, 2008; without its yellow, which is no colour for lines on
- * white.
+ * Okabe, Ito: Color Universal Design, 2008; without its yellow, unsuitable for lines on white.
  */
 #define BLUE FIGURE_BLUE
 #define VERMILLION FIGURE_VERMILLION
@@ -33,13 +32,13 @@ struct histogram {
 	size_t outside;
 };
 
-/* @v by size. All but 0.2 % of the values, unless that presses most of them into a few bins. */
+/* @v by size. All but 0.2 % of the values, unless that squeezes most of them into a few bins. */
 static double usual_reach(const double *v, size_t n)
 {
 	return n ? fmin(fabs(v[(size_t)(0.998 * (double)(n - 1))]), 8 * fabs(v[n / 2])) : 0;
 }
 
-/* Bins of a nice width to both sides of 0. */
+/* Bins of a round width on both sides of 0. */
 static void count(struct histogram *h, const double *v, size_t n, double reach)
 {
 	double limit = fmax(fmax(usual_reach(v, n), reach), 1);
@@ -60,7 +59,7 @@ static void count(struct histogram *h, const double *v, size_t n, double reach)
 	}
 }
 
-/* The bound is drawn when that does not press the bars into a few either. */
+/* The bound is drawn if that does not squeeze the bars, either. */
 static double bound_reach(const struct cvl_study *s)
 {
 	const struct cvl_score *score = &study_main(s)->score;
@@ -177,7 +176,7 @@ static void error_histogram_caption(struct cvl_out *o, const struct cvl_study *s
 	say_outside(o, s->error, score->n, bound_reach(s));
 }
 
-/* ---- estimators beside each other ---- */
+/* ---- estimators side by side ---- */
 
 static size_t scored(const struct cvl_study *s,
 		     const struct cvl_study_result *list[CVL_STUDY_ESTIMATORS])
@@ -200,8 +199,8 @@ static int by_median(const void *pa, const void *pb)
 }
 
 /*
- * Every line has its name at the right, at a height of its own, and a leader from where it passes
- * that height.
+ * Every line has its name at the right, at its own height, with a leader from the point where it
+ * passes that height.
  */
 static void draw_name(const struct svg_plot *p, const struct cvl_study_result *r, bool main,
 		      double level, const double x[CVL_STUDY_QUANTILES])
@@ -266,9 +265,9 @@ static void cdf_caption(struct cvl_out *o, const struct cvl_study *s)
 
 	cvl_out_printf(o, "Cumulative distribution of the absolute error of pairs, ");
 	figure_count(o, study_main(s)->score.n);
-	cvl_out_printf(
-		o, " differences for each of %zu estimators. Bold: %s, the one looked at below.", n,
-		study_main(s)->info->name);
+	cvl_out_printf(o,
+		       " differences for each of %zu estimators. Bold: %s, the one examined below.",
+		       n, study_main(s)->info->name);
 }
 
 /* ---- the figures ---- */

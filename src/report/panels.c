@@ -10,12 +10,12 @@
 
 #define HEAD 16.0       /* above the panels */
 #define SIDE 26.0       /* left of them, for the label of all */
-#define PANEL_LEFT 44.0 /* within a panel, for its numbers */
+#define PANEL_LEFT 44.0 /* within a panel, for its tick labels */
 #define PANEL_TOP 24.0
 #define PANEL_PLOT 84.0
 #define PANEL_STRIDE 138.0
 #define FOOT 34.0
-#define OWN_SCALE 4.0 /* so many times the usual span is too much for the scale of the others */
+#define OWN_SCALE 4.0 /* a clock with this many times the usual span gets its own scale */
 
 struct layout {
 	size_t which[FIGURE_CLOCKS], n, of; /* of: clocks that could be shown */
@@ -25,7 +25,7 @@ struct layout {
 	bool any_own, any_degraded;
 };
 
-/* ---- which, and on what scale ---- */
+/* ---- selection and scales ---- */
 
 struct ranked {
 	size_t index;
@@ -231,7 +231,7 @@ void panels_draw(struct cvl_out *o, const struct cvl_study *s, const struct figu
 	svg_end(o);
 }
 
-/* What the signs mean, and what is not there. */
+/* Explain the signs and what is missing. */
 void panels_say(struct cvl_out *o, const struct cvl_study *s, const struct figure_panels *course)
 {
 	struct layout l;

@@ -8,14 +8,14 @@
 
 #include "report/svg.h"
 
-/** Clocks that one figure of many panels shows at most: the worst of them. */
+/** Most clocks in one figure of panels: the worst are shown. */
 #define FIGURE_CLOCKS 24
 
 struct figure_span {
 	double lo, hi;
 };
 
-/** A panel for each clock, side by side: what of a clock it draws, and how. */
+/** A panel for each clock, side by side: what it draws, and how. */
 struct figure_panels {
 	const char *label; /* the unit of ns is added */
 	bool has_unit;     /* values are ns */
@@ -43,7 +43,7 @@ bool panels_fit(const struct cvl_study *s, const struct figure_panels *panels);
 void panels_draw(struct cvl_out *o, const struct cvl_study *s, const struct figure_panels *panels,
 		 const char *title);
 
-/** For the caption: what the signs beside names mean, and which clocks are not there. */
+/** For the caption: what the signs beside names mean, and which clocks are missing. */
 void panels_say(struct cvl_out *o, const struct cvl_study *s, const struct figure_panels *panels);
 
 /** Standard deviation of a clock's residuals, ns. */

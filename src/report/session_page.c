@@ -135,13 +135,13 @@ static void put_head(struct cvl_out *o, const struct cvl_study *s, const struct 
 	row(o, "session", p->path);
 	row(o, "id", cvl_session_uuid(s->session));
 	row(o, "kind",
-	    !is_simulated(s) ? "a capture: what the true times were is not known" :
+	    !is_simulated(s) ? "a capture: the true times are unknown" :
 	    s->truth         ? "simulated; the true times are known (truth.json)" :
-			       "simulated; the true times are not here");
+			       "simulated; the true times are not available");
 	put_clock_count(o, s);
 	row(o, "estimator in sync.json",
 	    p->saved ? p->saved->estimator : "none: the session has not been synchronised");
-	cvl_out_text(o, "<tr><th>looked at here</th><td>");
+	cvl_out_text(o, "<tr><th>examined here</th><td>");
 	cvl_out_xml(o, used);
 	if (p->saved && strcmp(p->saved->estimator, used))
 		cvl_out_text(o, ", not the one in sync.json");
@@ -221,7 +221,7 @@ static void put_results(struct cvl_out *o, const struct cvl_study *s)
 	cvl_out_text(o, "</tbody></table>\n<p class=\"note\">");
 	cvl_out_printf(
 		o,
-		"Bold: the one looked at below. Residuals of all pulses and beacons about the final maps; "
+		"Bold: the one examined below. Residuals of all pulses and beacons about the final maps; "
 		"bounds are half-widths, their medians over %d points of each clock.",
 		CVL_STUDY_POINTS);
 	if (s->truth)

@@ -13,9 +13,9 @@
 
 /* ---- text ---- */
 
-#define CUT_MAX 250 /* characters that a text is cut to at the most */
+#define CUT_MAX 250 /* longest text, in characters */
 
-/* Bytes of the character at @s; 1 for a byte that is none. */
+/* Bytes of the character at @s; 1 for an invalid byte. */
 static size_t character(const char *s)
 {
 	size_t n = utf8_length(s, strlen(s));
@@ -32,7 +32,7 @@ static size_t characters(const char *s)
 	return n;
 }
 
-/* Names of one kind differ at their ends: what is too much is left out in the middle. */
+/* Similar names differ at their ends, so long ones are cut in the middle. */
 void svg_escape(struct cvl_out *o, const char *text, size_t most)
 {
 	size_t all = characters(text), tail = most / 2, head = most ? most - tail - 1 : 0;
@@ -128,7 +128,7 @@ double svg_y(const struct svg_plot *p, double y)
 struct ticks {
 	size_t n;
 	double at[TICKS_MAX];
-	bool small[TICKS_MAX]; /* without a number */
+	bool small[TICKS_MAX]; /* without a label */
 	double step;           /* 0: decades */
 };
 
@@ -286,7 +286,7 @@ void svg_end(struct cvl_out *o)
 	cvl_out_text(o, "</svg>\n");
 }
 
-/* A hole ends a path; the next value begins another. What is beyond the axis runs along its end. */
+/* A hole ends a path; the next value begins another. Values beyond the axis are clamped to it. */
 void svg_line(const struct svg_plot *p, const double *x, const double *y, size_t n,
 	      const struct svg_style *style)
 {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Drawing of plots as SVG: axes, lines, bands, bars and words, and nothing of what they mean.
+ * Drawing of plots as SVG: axes, lines, bands, bars and text, independent of their meaning.
  *
- * A figure is one <svg>; a plot is a rectangle in it with two axes, in whose numbers things are
- * drawn. Values that are no numbers leave a hole; what lies outside the axes is cut off at them.
- * Sizes are in CSS pixels, from the upper left corner of the figure. Errors of writing stay in the
- * struct cvl_out.
+ * A figure is one <svg>; a plot is a rectangle in it with two axes, in whose units things are
+ * drawn. NaN values leave a hole; anything outside of the axes is cut off. Sizes are in CSS pixels,
+ * from the upper left corner of the figure. Write errors are kept in the struct cvl_out.
  */
 #ifndef REPORT_SVG_H
 #define REPORT_SVG_H
@@ -19,9 +18,9 @@
 #define SVG_FAINT "#8a8a8a"
 
 struct svg_axis {
-	double lo, hi; /* lo < hi; of a logarithmic one both are above 0 */
+	double lo, hi; /* lo < hi; both above 0 on a logarithmic axis */
 	bool log;
-	bool plain;        /* no numbers at its ticks */
+	bool plain;        /* no labels at its ticks */
 	unsigned ticks;    /* about how many, 0: 5 */
 	const char *label; /* or NULL */
 };
@@ -41,13 +40,12 @@ struct svg_style {
 	const char *dash; /* "4 2", or NULL */
 };
 
-/** Make room for @v, unless it is no number. */
+/** Extend the axis to @v, unless NaN. */
 void svg_axis_see(struct svg_axis *a, double v);
-/** An axis that has seen nothing yet. */
+/** An axis without values. */
 struct svg_axis svg_axis_empty(const char *label);
 /**
- * Make it one that can be drawn, whatever it has seen, with @margin (share of its length) at both
- * ends.
+ * Make it drawable, whatever values it has, with @margin (share of its length) at both ends.
  */
 void svg_axis_settle(struct svg_axis *a, double margin);
 
@@ -67,10 +65,10 @@ void svg_axes(const struct svg_plot *p);
 
 void svg_line(const struct svg_plot *p, const double *x, const double *y, size_t n,
 	      const struct svg_style *style);
-/** The area from @lo to @hi; holes where one is no number. */
+/** The area from @lo to @hi; holes where one is NaN. */
 void svg_band(const struct svg_plot *p, const double *x, const double *lo, const double *hi,
 	      size_t n, const struct svg_style *style);
-/** Bar @i stands from @first + @i * @step to the next. */
+/** Bar @i extends from @first + @i * @step to the next. */
 void svg_bars(const struct svg_plot *p, double first, double step, const double *height, size_t n,
 	      const struct svg_style *style);
 void svg_dots(const struct svg_plot *p, const double *x, const double *y, size_t n, double radius,
@@ -78,7 +76,7 @@ void svg_dots(const struct svg_plot *p, const double *x, const double *y, size_t
 /** An upright line across the plot. */
 void svg_upright(const struct svg_plot *p, double x, const struct svg_style *style);
 
-/** Where a value lies in the figure, held at the ends of its axis. */
+/** Position of a value in the figure, clamped to its axis. */
 double svg_x(const struct svg_plot *p, double x);
 double svg_y(const struct svg_plot *p, double y);
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Fewer exchanges are tried: the problem is solved again with every second, fourth, ... of them.
- * More are predicted by
+ * For fewer exchanges the problem is solved again with every second, fourth, ... of them. For more
+ * the bound is predicted by
  *
  * 	bound(k) = floor + (bound(1) - floor) * k^-p	with k times as many exchanges.
  *
- * The floor is half the shortest round trip: at any instant two messages as quick as that are the
- * best there can be. What is above it comes of the drift limit rho: the earliest that a clock can
- * be is max over messages (limit - rho * distance). With delays that exceed their least by e of
- * distribution G and messages at rate r, that is missed by more than z with probability exp(-2 r /
- * rho * integral of G from 0 to z): where G(e) goes as e^q the excess goes as r^-(1/(1+q)). So p is
- * 1 where all messages are alike (the distance alone counts), 1/2 where delays are exponential
- * above their least, less where few are quick. It is fitted to the thinned runs, those near the
- * present rate first.
+ * The floor is half the shortest round trip: two such messages at the same instant do no better.
+ * The excess over it comes from the drift limit rho: the earliest possible time of a clock is the
+ * max over messages of (limit - rho * distance). With message rate r and delays that exceed their
+ * minimum by e with distribution G, it is missed by more than z with probability exp(-2 r / rho *
+ * integral of G from 0 to z): where G(e) goes as e^q the excess goes as r^-(1/(1+q)). So p is 1
+ * for constant delays (only distance counts), 1/2 for a shifted exponential distribution, less if
+ * fast messages are rare. It is fitted to the thinned runs, nearest to the present rate first.
  */
 #include "sync/advise.h"
 
@@ -23,11 +22,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define INSTANTS 1000    /* at which a clock's bound is looked at */
-#define PHASES_MAX 4     /* of one thinning that are averaged */
-#define STEP_MAX 64      /* the thinnest */
-#define EXCHANGES_MIN 8  /* that must be left of a clock */
-#define POWER_LEAST 0.05 /* of the fit */
+#define INSTANTS 1000    /* where a clock's bound is sampled */
+#define PHASES_MAX 4     /* averaged for each thinning */
+#define STEP_MAX 64      /* largest thinning step */
+#define EXCHANGES_MIN 8  /* that a clock must keep after thinning */
+#define POWER_LEAST 0.05 /* smallest exponent fitted */
 #define POWER_MOST 1.0
 
 struct look {
@@ -35,7 +34,7 @@ struct look {
 	bool ok;
 };
 
-/* Bounds between a clock's first and last exchange of the whole capture. */
+/* Samples a clock's bounds between its first and last exchange in the whole capture. */
 static struct look look_at(const struct cvl_clock_sync *c, const struct cvl_map *whole,
 			   const struct exchanges *x, size_t clock)
 {
@@ -91,7 +90,7 @@ struct work {
 	const struct sync_problem *p;
 	const struct estimator *e;
 	struct cvl_advice *advice;
-	struct cvl_clock_sync *whole; /* solved with all messages */
+	struct cvl_clock_sync *whole; /* solution with all messages */
 	struct exchanges x;
 	struct sync_message *message; /* of a thinned problem */
 	size_t *index;                /* clock of each entry of the advice */
@@ -100,7 +99,8 @@ struct work {
 };
 
 /*
- * Every @step-th exchange: means over where it begins. A clock that is lost once has no such run.
+ * Keep every @step-th exchange, averaged over starting phases. A clock lost in one phase is not
+ * measured at this step.
  */
 static int measure(struct work *w, size_t step)
 {
@@ -151,8 +151,8 @@ static double value_of(const struct cvl_advice_run *r, bool worst)
 }
 
 /*
- * The power p by which the excess over the floor falls; 0 where it cannot be told. Runs count by
- * how many exchanges they had.
+ * The power p by which the excess over the floor falls; 0 if it cannot be fitted. Runs are weighted
+ * by their number of exchanges.
  */
 static double fit(const struct cvl_clock_advice *a, bool worst)
 {
@@ -178,8 +178,8 @@ static double predict(const struct cvl_clock_advice *a, bool worst, double times
 }
 
 /*
- * How many times as many exchanges keep to @wanted: between measured runs by their logarithms,
- * beyond by the model.
+ * How many times as many exchanges reach @wanted: between measured runs by log-log interpolation,
+ * beyond them by the model.
  */
 static double times_for(const struct cvl_clock_advice *a, size_t measured, bool worst,
 			double wanted)
@@ -225,9 +225,9 @@ static void foresee(struct cvl_clock_advice *a, double wanted)
 	qsort(a->run, a->n, sizeof(*a->run), by_times);
 }
 
-/* ---- all of it ---- */
+/* ---- everything ---- */
 
-/* What there is of a clock before anything is thinned. */
+/* A clock's entry before thinning. */
 static void begin_clock(struct work *w, struct cvl_clock_advice *a, size_t c)
 {
 	const struct cvl_clock_sync *whole = &w->whole[c];
@@ -284,7 +284,7 @@ static int begin(struct work *w)
 	return w->advice->reference ? 0 : cvl_no_memory(w->err);
 }
 
-/* Whether thinning by @step leaves enough of any clock. */
+/* Whether thinning by @step leaves any clock with enough exchanges. */
 static bool worth(const struct work *w, size_t step)
 {
 	for (size_t i = 0; i < w->advice->n; i++)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Drift limit only: low(x) = max_i (l_i - rho |x - x_i|), high(x) = min_i (h_i + rho |x - x_i|):
- * cones. Exact in two sweeps; the points of the band are the limits that count and the crossings of
- * the cones between them.
+ * cones. Computed exactly in two sweeps; the points of the band are the limits that matter and the
+ * crossings of the cones between them.
  *
  * With a wander limit: at a point x0, theta(x) = theta0 + r d + e, d = x - x0, |e| <= w d^2 / 2
  * (Taylor), |r| <= rho, so each limit is a half-plane in (theta0, r), and the extremes of theta0
- * are two small linear programmes. Between points at distance h a curve with |theta''| <= w leaves
+ * are two small linear programs. Between points at distance h a curve with |theta''| <= w leaves
  * its chord by at most w h^2 / 8, which is added.
  */
 #include "sync/band.h"
@@ -16,8 +16,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define GRID 129        /* points at which the wander band is worked out */
-#define LIMITS_MAX 2048 /* limits it uses; leaving one out is safe, the band only gets wider */
+#define GRID 129        /* points where the wander band is computed */
+#define LIMITS_MAX 2048 /* limits used; dropping one is safe, it only widens the band */
 #define SEARCH_STEPS 100
 
 void band_free(struct band *b)
@@ -44,7 +44,9 @@ static int by_x(const void *pa, const void *pb)
 	return a->x < b->x ? -1 : a->x > b->x;
 }
 
-/* An empty band for @limits, sorted. False: they are of one direction, and say nothing. */
+/*
+ * An empty band for @limits, sorted. False if they are all of one direction, so there is no band.
+ */
 static bool begin_band(struct band *b, struct band_limit *limits, size_t n, double rho)
 {
 	bool low = false, high = false;
@@ -67,7 +69,7 @@ static bool begin_band(struct band *b, struct band_limit *limits, size_t n, doub
 struct cone {
 	int64_t x;
 	long double low, high;    /* the band here */
-	uint32_t low_id, high_id; /* observations that make it so */
+	uint32_t low_id, high_id; /* observations that set it */
 };
 
 /* The band at every limit's x. */
@@ -114,7 +116,7 @@ static void between(const struct cone *a, const struct cone *b, double rho, int6
 	*high = fminl(a->high + da, b->high + db);
 }
 
-/* Points around the place where the cones of two neighbours cross: on both sides, as x is whole. */
+/* Points on both sides of where the cones of two neighbours cross: x is an integer. */
 static int add_crossing(struct band *b, const struct cone *p, const struct cone *q,
 			long double shift, struct cvl_error *err)
 {
@@ -154,8 +156,8 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 			      (!l[i].lower && c[i].high == (long double)l[i].bound);
 
 		/*
-		 * a limit that others outdo is no point of the band: the crossings between those
-		 * that count say what is there
+			 * a limit that others dominate is not a point of the band: the crossings
+			 * between those that matter define it there
 		 */
 		if (!counts && i && i + 1 < n)
 			continue;
@@ -179,7 +181,7 @@ static int make_cones(struct band *b, const struct band_limit *l, size_t n, stru
 
 /* ---- a clock that may have been set ---- */
 
-/* What limits [begin, end) allow at x, by those up to it and by those from it on. */
+/* What limits [begin, end) allow at x: from those up to x, and from those at x or later. */
 struct sides {
 	const struct band_limit *l;
 	size_t n;
@@ -212,7 +214,7 @@ static void find_sides(struct sides *s)
 			i + 1 < s->n ? s->l[i + 1].x : 0, s->rho);
 }
 
-/* What limit @at of @side says at x. */
+/* @side of limit @at, widened to x. */
 static struct side carried(const struct side *side, int64_t at, int64_t x, double rho)
 {
 	long double d = rho * fabsl((long double)x - (long double)at);
@@ -233,7 +235,7 @@ static int add_union(struct band *b, const struct sides *s, size_t before, size_
 		p = carried(&s->upto[before], s->l[before].x, x, s->rho);
 	if (after < s->n)
 		q = carried(&s->from[after], s->l[after].x, x, s->rho);
-	if (isinf(p.low) || isinf(p.high)) { /* nothing is known of a step so far out */
+	if (isinf(p.low) || isinf(p.high)) { /* a step this far out is unbounded */
 		p.low = isinf(p.low) ? q.low : p.low;
 		p.high = isinf(p.high) ? q.high : p.high;
 	}
@@ -280,7 +282,7 @@ static int make_union(struct band *b, const struct sides *s, struct cvl_error *e
 	return rc;
 }
 
-/* The first limit from @begin on up to which they contradict each other; s->n: none does. */
+/* First limit at which those from @begin on become contradictory; s->n: never. */
 static size_t first_conflict(const struct sides *s, size_t begin)
 {
 	struct side now = { 0 };
@@ -295,7 +297,7 @@ static size_t first_conflict(const struct sides *s, size_t begin)
 	return s->n;
 }
 
-/* The last limit down to @begin from which on, up to @end, they contradict each other. */
+/* Last limit, down to @begin, from which those up to @end are contradictory. */
 static size_t last_conflict(const struct sides *s, size_t begin, size_t end)
 {
 	struct side now = { 0 };
@@ -312,8 +314,8 @@ static size_t last_conflict(const struct sides *s, size_t begin, size_t end)
 }
 
 /*
- * Parts without a contradiction, [begin, end) of the limits each. Returns how many; more than
- * BAND_CUTS_MAX + 1: too many.
+ * Split into parts without a contradiction, [begin, end) of the limits each. Returns their number;
+ * more than BAND_CUTS_MAX + 1: too many.
  */
 static size_t find_parts(const struct sides *s, size_t part[BAND_CUTS_MAX + 2][2])
 {
@@ -358,7 +360,7 @@ static int make_part(struct band *b, const struct band_limit *l, size_t n, struc
 	return make_cones(part, l, n, err);
 }
 
-/* Both sides of the bracket between the last point of the band and the first of @next. */
+/* Adds both sides of the bracket between the band's last point and the first of @next. */
 static int bridge(struct band *b, const struct band *next, struct cvl_error *err)
 {
 	const struct band_point *p = &b->point[b->n - 1], *q = &next->point[0];
@@ -442,7 +444,7 @@ static void at_rate(const struct programme *p, long double r, long double *ceili
 {
 	long double up = INFINITY, down = -INFINITY;
 
-	/* most of the time of an estimation is spent here: no fminl(), which is a call */
+	/* the hot loop of an estimation: fminl() would be a function call */
 	for (size_t i = 0; i < p->n; i++) {
 		const struct band_limit *l = &p->limit[i];
 		long double d = (long double)(l->x - p->x0), slack = p->wander * d * d / 2;
@@ -482,7 +484,7 @@ static long double best_rate(const struct programme *p, long double a, long doub
 	return (a + b) / 2;
 }
 
-/* Rate nearest to @outside at which the limits can still be met; @inside is one. */
+/* Rate nearest to @outside that still satisfies the limits; @inside does. */
 static long double edge_rate(const struct programme *p, long double inside, long double outside)
 {
 	if (value_at(p, outside, WIDTH) >= 0)
@@ -513,7 +515,7 @@ static long double solve_at(const struct programme *p, long double *low, long do
 	return 0;
 }
 
-/* Keep the tightest limits of each direction in each part of the time. */
+/* Keep the tightest limits of each direction in each time slot. */
 static size_t thin(struct band_limit *l, size_t n)
 {
 	size_t parts = LIMITS_MAX / 2, out = 0, i = 0;
@@ -544,7 +546,7 @@ static size_t thin(struct band_limit *l, size_t n)
 	return out;
 }
 
-/* The band at @x: what the chord may cut off of a curve between points is @chord. */
+/* The band at @x. @chord: how far a curve may leave the chord between points. */
 static int add_solved(struct band *b, struct programme *p, int64_t x, long double chord,
 		      struct cvl_error *err)
 {

@@ -10,18 +10,18 @@
 #include "sync/student.h"
 
 #define PASSES 10
-/* What the maps promise counts as so many independent edges. */
+/* The maps' own bounds count as this many independent edges. */
 #define PRIOR 10
-/* Below that, a lag of the autocorrelation is noise. */
+/* Autocorrelation below this is noise. */
 #define CORRELATED 0.05
 #define LAGS_FINE 32
 
-/* How far one edge of a clock was from the mean of its happening. */
+/* Distance of one clock's edge from the mean of all stamps of that edge. */
 struct distance {
 	double late, weight, variance, fixed;
 };
 
-/* Of a clock. */
+/* One clock's distances. */
 struct series {
 	struct distance *d;
 	size_t n;
@@ -46,7 +46,7 @@ static bool is_one_happening(const struct bias_edge *g, size_t n)
 }
 
 /*
- * Each clock's distance from the mean of all, as if what is known of their lateness were put right.
+ * Each clock's distance from the mean of all, corrected by the biases found so far.
  */
 static void see_happening(struct series *s, const struct bias_edge *g, size_t n)
 {
@@ -62,7 +62,7 @@ static void see_happening(struct series *s, const struct bias_edge *g, size_t n)
 		struct series *c = &s[g[i].clock];
 		struct distance *d = &c->d[c->n++];
 
-		/* who hears late has a map that tells times too early */
+		/* a receiver that hears late has a map that is early */
 		d->late = mean - (double)(g[i].time - g[0].time);
 		d->variance = variance + (1 - 2 * w) * g[i].sd * g[i].sd;
 		d->fixed = fixed + (1 - 2 * w) * g[i].fixed;
@@ -84,7 +84,7 @@ static double mean_late(const struct series *c)
 	return sum / weights;
 }
 
-/* Alternating least squares: the happenings' times from the biases and the biases from those. */
+/* Alternating least squares: the edges' true times from the biases, then the biases from those. */
 static void fit(struct series *s, size_t n_clocks, const struct bias_edge *e, size_t n)
 {
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -110,10 +110,10 @@ static void fit(struct series *s, size_t n_clocks, const struct bias_edge *e, si
 }
 
 /*
- * For how long an error lasts: half a step, and the autocorrelation summed until it is lost in the
- * noise; longer lags in strides.
- * @too_small: by how much each value of it comes out too small, as the mean that is taken off is
- * that of the series itself.
+ * How long an error lasts: half a step plus the autocorrelation summed until it is lost in noise,
+ * with larger strides at longer lags.
+ * @too_small: how much the autocorrelation is underestimated, as the mean removed is that of the
+ * series itself.
  */
 static double correlated_for(const struct series *c, double mean, double too_small)
 {
@@ -147,7 +147,7 @@ static double correlated_for(const struct series *c, double mean, double too_sma
 }
 
 /*
- * The mean of a series of which so many parts are independent varies by that part of the variance.
+ * The variance of a series' mean is that of the series over its number of independent parts.
  */
 static void find_tau(struct series *c)
 {
@@ -205,8 +205,8 @@ int bias_find(struct bias_edge *edge, size_t n, struct bias *bias, size_t n_cloc
 		tied++;
 	}
 	/*
-	 * how long errors last is common to most of what is heard alike: a short series may show
-	 * too little of it
+		 * the error duration is common to most of what is heard alike: a short series may
+		 * underestimate it
 	 */
 	for (size_t c = 0; c < n_clocks && !rc; c++) {
 		if (!bias[c].edges)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * By how much later than the mean of all each clock stamps the same edges, and how well that is
+ * How much later than the mean of all clocks each clock stamps the same edges, and how well that is
  * known.
  *
- * What the maps err by lasts, so edges close together in time tell the same thing again. How long
- * it lasts is seen in the distances from edge to edge (their autocorrelation); how much it is, in
- * their variance, beside what the maps themselves promise: that counts as much as ten more edges,
- * since a short series that is correlated shows too little of it.
+ * Map errors last, so edges close together in time are not independent. How long they last is
+ * estimated from the autocorrelation of the edge distances; how large they are, from their variance
+ * together with the maps' own bounds. The latter weigh as ten more edges, since a short correlated
+ * series underestimates the variance.
  */
 #ifndef SYNC_BIAS_H
 #define SYNC_BIAS_H
@@ -18,24 +18,24 @@
 struct bias_edge {
 	int64_t time;
 	size_t clock;
-	double sd; /* of the time, by the map's bound and by what the capture cannot resolve */
+	double sd; /* of the time: the map's bound and the capture's resolution */
 	/*
-	 * half-width of a bracket of its own: within it the truth may always be at the same place
+	 * half-width of the edge's own bracket: the truth may be at the same place in all of them
 	 */
 	double fixed;
 };
 
 struct bias {
 	double late_ns, bound_ns; /* 99.9 % */
-	uint64_t edges;           /* 0: nothing is known */
+	uint64_t edges;           /* 0: unknown */
 };
 
-/** Edges of one happening lie within that. */
+/** Stamps this close together are the same edge. */
 #define BIAS_TOGETHER_NS 1000000
 
 /**
- * Find @bias of each of @n_clocks clocks. @edge is put in order of time. Edges that one clock alone
- * has, or twice, count for nothing. CVL_E_NOMEM.
+ * Find @bias of each of @n_clocks clocks. @edge is sorted by time. Edges seen by one clock only, or
+ * twice by the same clock, are ignored. CVL_E_NOMEM.
  */
 int bias_find(struct bias_edge *edge, size_t n, struct bias *bias, size_t n_clocks);
 

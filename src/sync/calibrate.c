@@ -24,7 +24,7 @@ struct edges {
 
 /* ---- the edges ---- */
 
-/* What a bound of 99.9 % is to a standard deviation. */
+/* 99.9 % bound in standard deviations. */
 #define SD_999 3.29
 
 static int add(struct edges *e, const struct cvl_timeline *tl, const struct cvl_slice *sl, size_t i)
@@ -39,7 +39,7 @@ static int add(struct edges *e, const struct cvl_timeline *tl, const struct cvl_
 	e->at[e->n++] = (struct bias_edge){
 		.time = sl->time[i].ns,
 		.clock = sl->clock,
-		/* what is rounded is off by anything within */
+		/* rounding errors are uniform */
 		.sd = bracketed ? map : hypot(map, (double)b.capture / sqrt(3)),
 		.fixed = bracketed ? (double)b.capture : 0,
 	};
@@ -209,7 +209,7 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 		free(cal);
 		return cvl_hint(
 			err, CVL_HINT_CALIBRATE,
-			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no calibration there", path));
+			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no calibration found", path));
 	}
 	root = jsonfile_read(path, "coeval_calibration", VERSION, err);
 	if (!root) {
@@ -239,6 +239,6 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 	cvl_calibration_free(cal);
 	if (rc == CVL_E_NOMEM)
 		return cvl_no_memory(err);
-	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: no calibration%s%s", path,
+	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: not a calibration%s%s", path,
 			e.text[0] ? ": " : "", e.text);
 }

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Look first: |sum exp(2 pi i x / T)| / n is near 1 if pulses are T apart (missing, extra and
- * jittery ones only lower it), and near 0 for twice the true period.
+ * Check the period first: |sum exp(2 pi i x / T)| / n is near 1 if pulses are T apart (missing,
+ * extra and jittery ones only lower it), and near 0 for twice the true period.
  *
- * Then the course of their phase, x mod T, is found as the path through a grid of phases that the
- * most pulses lie on (Viterbi), in blocks of a few periods. From one block to the next the phase
- * moves no further than the clock's rate allows, or it jumps at the price of JUMP_COST pulses. The
- * path, unwrapped, says which period each pulse is of.
+ * Then track the phase, x mod T, as the path through a grid of phases that collects the most pulses
+ * (Viterbi), in blocks of a few periods. From block to block the phase moves no further than the
+ * clock's rate allows, or it jumps at a cost of JUMP_COST pulses. The unwrapped path gives the
+ * period of each pulse.
  *
- * Where a pause is so long that the clock may have gained or lost half a period in it, the count
- * behind it is another one. It is joined to the one before if the rates that were seen on both
- * sides leave one whole number of periods.
+ * After a pause so long that the clock may have gained or lost half a period, a new count starts.
+ * It is joined to the one before if the rates observed on both sides leave only one whole number of
+ * periods.
  */
 #include "sync/count.h"
 
@@ -20,31 +20,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE_PPM 2000.0 /* rates that are looked for */
-#define WINDOW 240      /* pulses looked at together */
+#define WIDE_PPM 2000.0 /* range of rates searched */
+#define WINDOW 240      /* pulses examined together */
 #define WINDOW_PERIODS 4096
 #define WINDOWS 8
 #define COHERENT 0.5
-#define LOOK_MARKS 8 /* from these on a period can be told to be another */
+#define LOOK_MARKS 8 /* fewest that can show another period */
 #define MULTIPLES 128
 #define FILLED 0.6
 
 #define BINS_MAX 512
-#define BINS_MIN 12 /* a pulse further than an eighth of a period from where one is due is none */
+#define BINS_MIN 12 /* pulses more than 1/8 period off are noise */
 #define BLOCK 16    /* periods */
-#define CHUNK 2048  /* blocks whose choices are kept */
+#define CHUNK 2048  /* blocks with stored back pointers */
 #define JUMP_COST 24
 #define NO_SCORE (-1000000)
 
-#define RATE_MARKS 32    /* a rate is taken over so many */
-#define WANDER_PPB_S 2.0 /* a rate that was seen may change by, in a pause */
-#define GATE_SD 5.0      /* of the jitter, that a pulse may be off */
-#define SETTLED_MARKS 16 /* a count of fewer says nothing of a rate */
+#define RATE_MARKS 32    /* pulses a rate is measured over */
+#define WANDER_PPB_S 2.0 /* by which a rate may change in a pause */
+#define GATE_SD 5.0      /* of the jitter; pulses further off are rejected */
+#define SETTLED_MARKS 16 /* fewest that give a rate */
 #define RATE_SD 3.7
-#define MEDIAN_SD 1.8  /* of a median of rates between two pulses each, against that of a mean */
-#define JITTER_PART 20 /* of a period: more jitter than that does not make a count less sure */
+#define MEDIAN_SD 1.8  /* of a median of two-pulse rates, relative to that of a mean */
+#define JITTER_PART 20 /* of a period: jitter beyond that is not held against a count */
 
-/* ---- whether they are so far apart ---- */
+/* ---- checking the period ---- */
 
 static double coherence(struct heard *const *m, size_t n, double period)
 {
@@ -76,7 +76,7 @@ static double best_near(struct heard *const *m, size_t n, double period, double 
 	return best;
 }
 
-/* So many from the first of @m on as can be looked at together in reasonable time. */
+/* How many from the first of @m can be examined together: limited in span and number. */
 static size_t window_of(struct heard *const *m, size_t n, double period)
 {
 	size_t w = n < WINDOW ? n : WINDOW;
@@ -120,8 +120,8 @@ static int by_size(const void *pa, const void *pb)
 }
 
 /*
- * The period that the pulses do have: the most usual distances of a pulse from the next few, their
- * parts and multiples, and of those that fit about as well the longest. 0: there is none.
+ * The actual period: candidates are the most common distances of a pulse from the next few, their
+ * fractions and multiples; of those that fit about equally well the longest. 0: none.
  */
 static double search_period(struct heard *const *m, size_t n)
 {
@@ -161,8 +161,8 @@ static double search_period(struct heard *const *m, size_t n)
 }
 
 /*
- * How many times the period that fits the true one is: the pulses stand in one of so many places
- * only.
+ * By which factor the true period is longer than the fitted one: pulses then occupy only one of
+ * that many places.
  */
 static int multiple_of(const struct look *l)
 {
@@ -184,7 +184,7 @@ static enum pulse_finding look_first(struct heard *const *m, size_t n, double pe
 	int times;
 
 	if (n < TRACK_MARKS_MIN)
-		return PULSES_COUNTED; /* too few to look at */
+		return PULSES_COUNTED; /* too few to check */
 	l = look_at(m, n, period);
 	if (l.coherence < COHERENT && n >= LOOK_MARKS) {
 		found->period_ns = search_period(l.m, window_of(l.m, l.n, l.period));
@@ -195,11 +195,10 @@ static enum pulse_finding look_first(struct heard *const *m, size_t n, double pe
 	return times > 1 ? PULSES_OTHER : PULSES_COUNTED;
 }
 
-/* ---- the course of their phase ---- */
+/* ---- tracking the phase ---- */
 
 /*
- * A block of periods in which there are pulses [begin, end), and the bin that the course has there,
- * unwrapped.
+ * A block of periods that has pulses [begin, end), and the bin of the phase there, unwrapped.
  */
 struct block {
 	int64_t number;
@@ -214,11 +213,9 @@ struct course {
 	int bins;
 	double drift; /* the rate's limit, ns a ns */
 	int *score, *before;
-	/*
-	 * [block of the chunk][bin]: where the best path came from, as a move; NO_MOVE: by a jump
-	 */
+	/* [block of the chunk][bin]: the move that led here; NO_MOVE: a jump */
 	int16_t *from;
-	int *jump; /* [block of the chunk] the bin that jumps come from */
+	int *jump; /* [block of the chunk] the bin that jumps start from */
 	struct block *block;
 	size_t blocks;
 };
@@ -230,7 +227,7 @@ static double blocks_to(const struct course *c, size_t i)
 	return track_span(c->m[i]->x, c->m[0]->x) / (c->period * BLOCK);
 }
 
-/* Its pulses add to the bins that they and their neighbours are in, once a period. */
+/* Each pulse adds to its own bin and the neighbouring ones, once per period. */
 static void add_pulses(const struct course *c, const struct block *k, int *add, int64_t *last)
 {
 	for (int b = 0; b < c->bins; b++)
@@ -255,10 +252,7 @@ static int wrapped(const struct course *c, int bin)
 	return (bin % c->bins + c->bins) % c->bins;
 }
 
-/*
- * Of the bins within @reach of each one that with the greatest score: a queue of those that may yet
- * be it, best first.
- */
+/* For each bin the best-scoring one within @reach: a queue of candidates, best first. */
 static void best_within(const struct course *c, int reach, int *best)
 {
 	int queue[2 * BINS_MAX], first = 0, last = 0;
@@ -293,7 +287,7 @@ static void step(struct course *c, size_t row, int reach, const int *add)
 		int move = b - within[b], is = c->before[wrapped(c, within[b])];
 
 		if (c->before[b] == is)
-			move = 0; /* of equals the one that does not move */
+			move = 0; /* on a tie, stay */
 		if (is < c->before[most] - JUMP_COST) {
 			is = c->before[most] - JUMP_COST;
 			move = NO_MOVE;
@@ -324,7 +318,7 @@ static void trace_back(struct course *c, size_t first, size_t last)
 	}
 }
 
-/* Moves the path of a chunk so that its first block goes on from where the last chunk ended. */
+/* Shifts a chunk's path so that its first block continues the last chunk. */
 static void hang_on(struct course *c, size_t first, size_t last, int at)
 {
 	int by = at - c->block[first].bin;
@@ -391,7 +385,7 @@ static int follow(struct course *c)
 			trace_back(c, first, k);
 			if (first)
 				hang_on(c, first, k, at);
-			/* the next chunk begins where this one ended: other ways are given up */
+			/* the next chunk starts where this one ended: other paths are dropped */
 			at = wrapped(c, c->block[k].bin);
 			for (int b = 0; b < c->bins; b++)
 				c->score[b] = b == at ? 0 : NO_SCORE;
@@ -403,7 +397,7 @@ static int follow(struct course *c)
 	return 0;
 }
 
-/* Where the course has the phase at pulse @i of block @k: between the middles of blocks. */
+/* Phase of the path at pulse @i of block @k, interpolated between block centres. */
 static double phase_at(const struct course *c, size_t i, size_t k)
 {
 	const struct block *own = &c->block[k], *other = own;
@@ -419,7 +413,7 @@ static double phase_at(const struct course *c, size_t i, size_t k)
 }
 
 /*
- * Numbers from 0 on and how far each is off the course; what is further off than @gate is bad.
+ * Assign numbers from 0 and distances from the path; pulses further off than @gate are bad.
  * Returns how many count.
  */
 static size_t number_by(const struct course *c, double gate)
@@ -458,11 +452,11 @@ static size_t number_by(const struct course *c, double gate)
 struct stretch {
 	size_t begin, end; /* of the pulses */
 	size_t kept;
-	double rate_low, rate_high; /* x - numbers * period, ns a ns: what was seen of it */
+	double rate_low, rate_high; /* x - numbers * period, ns per ns: as observed */
 	bool rate_known;
 };
 
-/* Robust sd of the phase about its course in the window looked at. */
+/* Robust sd of the phase about its path in the window. */
 static double jitter_of(struct heard *const *m, size_t n, double period)
 {
 	double off[WINDOW], re = 0, im = 0, phase;
@@ -484,8 +478,8 @@ static double jitter_of(struct heard *const *m, size_t n, double period)
 }
 
 /*
- * Robust sd of the pulses that count: neighbours share course and rate, so half the variance of one
- * against the next.
+ * Robust sd of the pulses that count: neighbours share path and rate, so half the variance of their
+ * differences.
  */
 static double sd_about(const struct course *c, double *scratch)
 {
@@ -544,7 +538,7 @@ static int count_stretch(struct heard *const *m, struct stretch *s, double perio
 	return rc;
 }
 
-/* What the rate was, over every RATE_MARKS pulses that count. */
+/* Observe the rate over every RATE_MARKS pulses that count. */
 static void see_rate(struct heard *const *m, struct stretch *s, double period, double jitter)
 {
 	size_t from = s->begin, n = 0;
@@ -589,8 +583,8 @@ static size_t last_kept(struct heard *const *m, const struct stretch *s)
 }
 
 /*
- * How many periods passed between pulses @a and @b, by a rate within limits; false: more than one
- * number may be right.
+ * How many periods passed between pulses @a and @b, given rate limits; false if more than one
+ * number is possible.
  */
 static bool periods_between(const struct heard *a, const struct heard *b, double period, double low,
 			    double high, double jitter, int64_t *by)
@@ -603,7 +597,7 @@ static bool periods_between(const struct heard *a, const struct heard *b, double
 	return *by >= 1 && floor(most) == ceil(least);
 }
 
-/* Joins @b's numbers to those of @a, which come before; false if that is not decided. */
+/* Joins @b's numbers to those of @a, the earlier ones; false if undecided. */
 static bool join(struct heard *const *m, const struct stretch *a, const struct stretch *b,
 		 double period, double drift, double jitter)
 {
@@ -635,7 +629,7 @@ static void leave_aside(struct heard *const *m, const struct stretch *s, struct 
 }
 
 /*
- * Numbers of all stretches; those that cannot be joined to the one with the most pulses are left
+ * Number all stretches alike; those that cannot be joined to the one with the most pulses are set
  * aside.
  */
 static void join_all(struct heard *const *m, struct stretch *s, size_t n, double period,
@@ -666,7 +660,7 @@ static void join_all(struct heard *const *m, struct stretch *s, size_t n, double
 }
 
 /*
- * Cut where the clock, at its worst, may have gained or lost half a period since the pulse before.
+ * Cut where the clock, at worst, may have gained or lost half a period since the pulse before.
  */
 static size_t cut(struct heard *const *m, size_t n, double period, double drift, double jitter,
 		  struct stretch *s)
@@ -687,8 +681,7 @@ static size_t cut(struct heard *const *m, size_t n, double period, double drift,
 }
 
 /*
- * Stretches without a pulse that counts are no stretches; those with a pause in what counts are
- * two.
+ * Drop stretches in which no pulse counts; split those with a pause between pulses that count.
  */
 static size_t settle(struct heard *const *m, size_t n, double period, double drift, double jitter,
 		     struct stretch *s)
@@ -714,7 +707,7 @@ static size_t settle(struct heard *const *m, size_t n, double period, double dri
 	return count;
 }
 
-/* The median rate over every RATE_MARKS pulses that count, or what there are; @scratch holds n. */
+/* The median rate over every RATE_MARKS pulses that count, or all if fewer; @scratch holds n. */
 static void find_rate(struct heard *const *m, size_t n, double period, double *scratch,
 		      struct pulse_count *found)
 {
@@ -760,7 +753,7 @@ static int count_all(struct heard *const *m, size_t n, double period, double dri
 	found->jitter_ns = fmin(found->jitter_ns, period / JITTER_PART);
 	if (!rc) {
 		find_rate(m, n, period, scratch, found);
-		/* jumps of the course follow a rate that is too great as well */
+		/* the path can also follow too high a rate by jumping */
 		found->too_fast =
 			found->too_fast ||
 			fabs(found->rate_ppm) >
@@ -772,7 +765,7 @@ static int count_all(struct heard *const *m, size_t n, double period, double dri
 		return rc;
 	if (found->too_fast)
 		drift = WIDE_PPM * 1e-6;
-	/* numbers of stretches begin anew: those that are one by what counts are found again */
+	/* stretches are numbered anew: rebuild them from the pulses that count */
 	n_s = settle(m, n, period, drift, found->jitter_ns, NULL);
 	s = calloc(n_s + 1, sizeof(*s));
 	if (!s)

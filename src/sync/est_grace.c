@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Grace's clock (grace_clock.h) as an estimator, to compare with. It has no bound of its own: what
- * is told is 99.9 % of a normal distribution with the spread of its errors at the last 256 beacons.
+ * Grace's clock (grace_clock.h) as an estimator, for comparison. It has no bound of its own: the
+ * bound given is 99.9 % of a normal distribution with the spread of its errors at the last 256
+ * beacons.
  */
 #include "sync/grace_clock.h"
 #include "sync/problem.h"
@@ -22,7 +23,7 @@ struct steered {
 	struct residual_sums residuals;
 };
 
-/* The clock's time where it is, against x. */
+/* Offset of the clock's current time from x. */
 static double offset_now(const struct steered *s, int64_t x)
 {
 	uint32_t frac;
@@ -40,7 +41,7 @@ static int emit(struct steered *s, int64_t x)
 	return track_emit(s->r, &k);
 }
 
-/* On to @x; where the correction of the phase ends, the rate changes. */
+/* Advance to @x; the rate changes where the phase correction ends. */
 static int run_to(struct steered *s, int64_t x)
 {
 	uint64_t ticks = (uint64_t)llround((double)(x - s->x) / s->ns_a_tick);
@@ -133,7 +134,7 @@ static const struct tracker tracker = { open_grace, feed, close_grace, true, fal
 
 const struct estimator estimator_grace = {
 	.info = { .name = "grace",
-		  .what = "beacons, online: the clock of the Grace paper, to compare with",
+		  .what = "beacons, online: the clock of the Grace paper, for comparison",
 		  .options = sync_beacon_options },
 	.tracker = &tracker,
 };

@@ -2,13 +2,13 @@
 /*
  * Convex hull (Duda et al. 1987; Jabbarifar 2013): clock B's time as one straight line of clock
  * A's. A message from A to B is a point the line must not pass below, one from B to A a point it
- * must not pass above. The hulls of these points say the same as all of them. At each instant the
- * lines that do leave an interval: its middle is told, half of it is the bound; both bend at the
- * hulls' points only. The rate lies between those of the steepest and the flattest line. All
- * comparisons are exact: differences of int64 coordinates have 64 bits, their products 128.
+ * must not pass above. Only the hulls of these points matter. At each instant the lines that
+ * satisfy them span an interval: its middle is the estimate, half its width the bound; both bend
+ * only at points of the hulls. The rate lies between those of the steepest and the flattest line.
+ * All comparisons are exact: differences of int64 coordinates have 64 bits, their products 128.
  *
- * Clocks that share no messages with the reference are reached through the neighbours with the most
- * messages.
+ * Clocks that share no messages with the reference are reached through the neighbours that share
+ * the most messages.
  */
 #include "sync/band.h"
 #include "sync/problem.h"
@@ -95,9 +95,9 @@ static long double skew_of(const struct pair *p)
 }
 
 /*
- * The lines between all @below (which they must not pass below) and @above, of which only the hulls
- * are left: the slopes, less 1, of the flattest and the steepest. 0, 1 if there are too few points,
- * 2 if there is no such line.
+ * The lines between all @below (which they must not pass below) and @above; only the hulls of these
+ * are kept: the slopes, less 1, of the flattest and the steepest. 0, 1 if there are too few points,
+ * 2 if no such line exists.
  */
 static int fit(struct point *below, size_t *n, struct point *above, size_t *m, long double *least,
 	       long double *most)
@@ -109,7 +109,7 @@ static int fit(struct point *below, size_t *n, struct point *above, size_t *m, l
 	*n = hull(below, *n, 1);
 	*m = hull(above, *m, -1);
 	/*
-	 * turning the line up is stopped by a point it leaves below on the left and one above on
+	 * a line is steepest when it touches a lower limit on the left and an upper one on
 	 * the right
 	 */
 	steep = extreme(below, *n, above, *m, -1);
@@ -128,7 +128,7 @@ static int fit(struct point *below, size_t *n, struct point *above, size_t *m, l
 struct link {
 	size_t parent;
 	bool tied;
-	struct band band;        /* of all lines that fit, against the parent */
+	struct band band;        /* of all lines that fit, relative to the parent */
 	long double least, most; /* slopes of these, less 1 */
 	uint64_t messages;
 	int failed;
@@ -186,7 +186,7 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 	l->messages = n + m;
 	l->failed = fit(w->below, &n, w->above, &m, &l->least, &l->most);
 	w->shared[child * p->n_clocks + parent] =
-		0; /* tried: another clock may do if this one does not */
+		0; /* tried: another clock may work if this one fails */
 	if (l->failed)
 		return 0;
 	for (size_t i = 0; i < n; i++, k++) {
@@ -208,13 +208,13 @@ static int tie(struct work *w, size_t child, size_t parent, struct cvl_error *er
 }
 
 /*
- * Earliest and latest time of the reference at x of clock @c: later on one clock is later on the
+ * Earliest and latest time of the reference at x of clock @c: later on one clock means later on the
  * next.
  */
 static void chain(const struct work *w, size_t c, size_t ref, int64_t x, long double *low,
 		  long double *high)
 {
-	long double first = 0, last = 0; /* of what was gained on x */
+	long double first = 0, last = 0; /* offset from x so far */
 
 	for (; c != ref; c = w->link[c].parent) {
 		long double a = 0, b = 0, other;
@@ -236,8 +236,8 @@ static int by_count(const void *pa, const void *pb)
 }
 
 /*
- * Ticks of @clock where its map may bend: where its own band does, and others on its way to the
- * reference. NULL: no memory.
+ * Ticks of @clock where its map may bend: where its own band bends, or another on the way to the
+ * reference. NULL: out of memory.
  */
 static uint64_t *bends(const struct work *w, size_t clock, size_t ref, size_t *n)
 {
@@ -260,8 +260,8 @@ static uint64_t *bends(const struct work *w, size_t clock, size_t ref, size_t *n
 			uint64_t at;
 
 			/*
-			 * where x of another clock is on this one: near enough, what lies between
-			 * is a chord of a convex band
+			 * where another clock's x falls on this one: near enough, as a chord
+			 * only widens a convex band
 			 */
 			chain(w, canon(p, clock), c, x, &low, &high);
 			at = sync_tick(p, clock, x - (int64_t)((low + high) / 2));
@@ -321,7 +321,7 @@ static int make_map(const struct work *w, size_t clock, size_t ref, struct cvl_c
 	return rc;
 }
 
-/* The clock not yet tied that shares the most messages with one that is, and that one. */
+/* The untied clock that shares the most messages with a tied one, and that tied one. */
 static bool next_to_tie(const struct work *w, size_t *child, size_t *parent)
 {
 	const struct sync_problem *p = w->p;
@@ -417,7 +417,7 @@ out:
 
 const struct estimator estimator_hull = {
 	.info = { .name = "hull",
-		  .what = "messages and constant rates: convex hull, all straight lines that fit",
+		  .what = "messages and constant rates: convex hull of all straight lines that fit",
 		  .messages = true,
 		  .options = sync_message_options },
 	.solve = solve,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Guaranteed bounds from messages. Each message says that its sending came before its receiving.
- * With a limit on how far two clocks' rates can be apart, that bounds the offset at every instant
- * (band.h). A host that is tied through others takes over their bands: at what it received from
- * one, its time is not before the earliest that this one's can have been. Bands only ever shrink,
- * by sound steps, so repeating until nothing changes is safe at any point.
+ * Guaranteed bounds from messages. Each message was sent before it was received. With a limit on
+ * how far two clocks' rates can be apart, that bounds the offset at every instant (band.h). A clock
+ * tied through others takes over their bands: when it receives from a peer, its time is not before
+ * the peer's earliest. Bands only ever shrink, by sound steps, so stopping the iteration at any
+ * point is safe.
  */
 #include "sync/band.h"
 #include "sync/problem.h"
@@ -15,21 +15,20 @@
 #include <string.h>
 
 #define ROUNDS_EXTRA 8
-/* A drift limit that had to be widened further than this means that causality itself is broken. */
+/* If the drift limit must be widened beyond this, causality itself is broken. */
 #define DRIFT_MAX_PPM 100000.0
 #define RELAX_FIRST 4.0
 
 struct work {
 	const struct sync_problem *p;
-	const struct cvl_clock_sync
-		*tied;  /* by marks; those with a map are where it says. NULL: only ref is known */
-	bool *left_out; /* clocks whose messages contradict each other */
-	double timeline_drift_ppm; /* where the timeline is no clock's */
-	struct band *band;         /* one a clock */
+	const struct cvl_clock_sync *tied; /* by marks: their maps hold. NULL: only ref is known */
+	bool *left_out;                    /* clocks whose messages contradict each other */
+	double timeline_drift_ppm;         /* if the timeline is not a clock's */
+	struct band *band;                 /* one per clock */
 	size_t *canonical;
 	size_t ref;   /* whose time is the timeline; SIZE_MAX: none */
 	double scale; /* of the drift limits */
-	bool cut;     /* no clock is believed not to have been set */
+	bool cut;     /* any clock may have been set */
 	struct band_limit *limit;
 	uint64_t *used;
 };
@@ -50,8 +49,8 @@ static bool is_known(const struct work *w, size_t clock)
 }
 
 /*
- * dT/dx = (1 + r) / (1 + c), of the rates of the reference and the clock: off by most where it is
- * slow.
+ * dT/dx = (1 + r) / (1 + c), r and c being the rates of the reference and the clock: worst where
+ * the clock is slow.
  */
 static double pair_drift(const struct work *w, size_t clock)
 {
@@ -92,8 +91,8 @@ static bool peer_band(const struct work *w, size_t peer, int64_t x, long double 
 }
 
 /*
- * What the messages of @clock say, given what is known of its peers. Stamps are read before they
- * are due by less than a resolution: a receive may have been that much later than its stamp.
+ * What the messages of @clock imply, given the bands of its peers. Stamps are early by less than a
+ * resolution: a receive may have been that much later than its stamp.
  */
 static size_t gather(struct work *w, size_t clock)
 {
@@ -133,8 +132,8 @@ static long double total_width(const struct band *b)
 }
 
 /*
- * Whether its time against the timeline may step: because it was set, or the clock whose time that
- * is.
+ * Whether its time against the timeline may step: because it was set, or the clock that the
+ * timeline follows was.
  */
 static bool may_step(const struct work *w, size_t clock)
 {
@@ -246,7 +245,7 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 	mid = (low + high) / 2;
 	k[*n].tick.count = tick;
 	k[*n].time.ns = x + (int64_t)floorl(mid);
-	/* 3 ns: of rounding x, the middle, and what lies between knots */
+	/* 3 ns: rounding of x, of the middle, and between knots */
 	k[*n].bound_ns = (int64_t)ceill((high - low) / 2) + 3;
 	if (*n && k[*n].time.ns < k[*n - 1].time.ns) {
 		k[*n].bound_ns += k[*n - 1].time.ns - k[*n].time.ns;
@@ -256,8 +255,8 @@ static void add_knot(const struct work *w, size_t clock, const struct band *b, u
 }
 
 /*
- * Limits that had to be widened, clocks that were set though it was not stated that they can be, or
- * more than once, prove nothing.
+ * Limits that had to be widened, or a clock set unexpectedly or more than once, make a bound no
+ * guarantee.
  */
 static enum cvl_bound_kind kind_of(const struct work *w, const struct band *b, double relaxed)
 {
@@ -391,9 +390,9 @@ static int finish(struct work *w, size_t clock, double relaxed, struct cvl_clock
 	return 0;
 }
 
-/* ---- with marks ---- */
+/* ---- combined with marks ---- */
 
-/* Knots of a map that was cut. */
+/* Knots of a map cut by a band. */
 struct cutter {
 	const struct work *w;
 	size_t clock;
@@ -401,7 +400,7 @@ struct cutter {
 	const struct band *band;
 	struct cvl_knot *knot;
 	size_t n;
-	int64_t worst; /* ns by which map and band miss each other */
+	int64_t worst; /* ns gap between map and band */
 	int64_t worst_x;
 	bool narrower;
 };
@@ -455,9 +454,9 @@ static int by_tick(const void *pa, const void *pb)
 }
 
 /*
- * Cut the map that @out has from its marks by what its messages allow. Ends of map and band are
- * taken, and the middles between them, where one of two straight lines may give way to the other:
- * what is lost there by a chord is added.
+ * Cut the map that @out has from its marks by what its messages allow. Knots are the ends of map
+ * and band and the middles between them, where the tighter of two straight lines may change: the
+ * error of the chord there is added.
  */
 static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, struct cvl_error *err)
 {
@@ -520,8 +519,8 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 /* ---- solving ---- */
 
 /*
- * Bands of all; drift limits are widened if need be, and who contradicts itself whatever its clock
- * does is left out.
+ * Bands of all clocks; drift limits are widened if necessary, and clocks that still contradict
+ * themselves are left out.
  */
 static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 {
@@ -540,14 +539,14 @@ static int settle_all(struct work *w, double *relaxed, struct cvl_error *err)
 			if (w->band[c].empty && !is_known(w, c))
 				who = c;
 		/*
-		 * a rate that is somewhat further off, a clock that was set, or a rate that is far
-		 * off
+			 * first a slightly larger rate, then a clock that was set, then a rate that
+			 * is far off
 		 */
 		rc = relax(w, RELAX_FIRST, relaxed, err);
 		if (rc || *relaxed > 0)
 			return rc;
 		w->scale = *relaxed = 1;
-		w->cut = !p->clock[who].has_wander; /* a limit that was stated may be the reason */
+		w->cut = !p->clock[who].has_wander; /* the stated limit may be the reason */
 		if (w->cut) {
 			rc = settle(w, &empty, err);
 			if (rc || !empty)
@@ -607,7 +606,7 @@ static int work_out(struct work *w, struct sync_solution *s, struct cvl_error *e
 	} else {
 		for (size_t c = 0; c < p->n_clocks; c++)
 			w->canonical[c] = p->clock[c].same_as;
-		/* clocks that may be off by whole periods say nothing of the timeline */
+		/* clocks that may be off by whole periods do not tie the timeline */
 		for (size_t c = 0; w->tied && c < p->n_clocks; c++)
 			w->left_out[c] = w->tied[c].group != 0;
 		rc = settle_all(w, &relaxed, err);

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Online: what it says of a time follows from the marks before it (kalman), or from those up to a
- * delay after it (lag), and is never taken back.
+ * Online: the estimate at a time depends only on the marks before it (kalman), or up to a delay
+ * after it (lag), and is never revised.
  *
- * A bank of Kalman filters, each with other process noise, runs side by side; how likely each found
- * the last marks (Student's t with 4 degrees of freedom, half forgotten after 300 s) is its weight.
- * Some let the reference of pulses wander (kalman.h). Innovations are held at 3 sd (Huber). The
- * jitter follows the squared innovations slowly. Innovations that are correlated by r widen the
- * bound by sqrt((1 + r) / (1 - r)), and so do those that were large lately. Marks far off are left
- * out, unless several in turn agree: then the phase has jumped.
+ * A bank of Kalman filters with different process noise runs side by side; the likelihood of recent
+ * marks (Student's t with 4 degrees of freedom, half forgotten after 300 s) weights each filter.
+ * Some let the reference of pulses wander (kalman.h). Innovations are clipped at 3 sd (Huber). The
+ * jitter follows the squared innovations slowly. Innovations correlated by r widen the bound by
+ * sqrt((1 + r) / (1 - r)), and so do recent large ones. Outlying marks are dropped, unless several
+ * in turn agree: then the phase has jumped.
  *
- * The delay is that after which marks to come change little, by the likeliest filter: with A = F (I
- * - K h'), what those behind the next L take off the variance is the sum over j > L of (h' A^j P
- * h)^2 / f, P being that before a mark.
+ * The delay is that after which later marks change little, by the likeliest filter: with A = F (I -
+ * K h'), the marks after the next L reduce the variance by the sum over j > L of (h' A^j P h)^2 /
+ * f, P being that before a mark.
  */
 #include "sync/kalman.h"
 #include "sync/local.h"
@@ -24,49 +24,49 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CLOCKS 12 /* filters of a clock alone */
-#define WANDERS 8 /* and with a reference that wanders */
+#define CLOCKS 12 /* filters without reference wander */
+#define WANDERS 8 /* filters with it */
 #define BANK (CLOCKS + WANDERS)
-#define FIRST_MARKS 12 /* for the line to start from */
+#define FIRST_MARKS 12 /* to fit the initial line to */
 #define HALF_LIFE_S 300.0
 #define DOF 4.0
-#define CORE 0.83 /* squared scale of that t whose middle is that of a normal distribution */
+#define CORE 0.83 /* squared scale of the t that matches a normal in the middle */
 #define HUBER 3.0
-#define WILD 8.0 /* sd from which on a mark is left out */
-#define AGREE 4  /* wild marks in turn that make a jump */
+#define WILD 8.0 /* sd beyond which a mark is rejected */
+#define AGREE 4  /* consecutive rejected marks that make a jump */
 #define LAG_LEAST_NS 16e9
 #define LAG_MOST_NS 128e9
-#define LAG_REST 0.0113 /* of the variance, that later marks would change: 10 % of the bound */
-#define LAG_LEARNED 64  /* marks from one look at the delay to the next */
-#define LAG_POINTS 64   /* kept for going back, at first */
+#define LAG_REST 0.0113 /* of the variance, left to later marks: 10 % of the bound */
+#define LAG_LEARNED 64  /* marks between updates of the delay */
+#define LAG_POINTS 64   /* initially kept for the backward pass */
 #define LAG_POINTS_MAX 4096
 #define LAG_PIECE \
-	8 /* an eighth of what waits is told at a time: each time all of it is gone back over */
-#define SHARE_MIN 0.02      /* of the likeliest filter's; what is less likely does not count */
-#define BOUND_SD 3.5        /* 99.9 %, and some for noise that is being learned */
-#define BOUND_SD_PULSES 4.8 /* of references less is learned */
-#define WANDER_PRIOR 3      /* of log-likelihood: where marks do not tell, a reference wanders */
+	8 /* emit an eighth of the pending points at a time: each backward pass covers all */
+#define SHARE_MIN 0.02      /* of the likeliest filter's; smaller weights are ignored */
+#define BOUND_SD 3.5        /* 99.9 %, and a margin for estimated noise */
+#define BOUND_SD_PULSES 4.8 /* references are known less well */
+#define WANDER_PRIOR 3      /* of log-likelihood, in favour of wander */
 #define CHORD_PERIODS 2.5
-#define TAU_PERIODS 2        /* shorter wander cannot be told from jitter */
-#define AHEAD_STEP_NS 0.25e9 /* of a forecast where a reference may wander */
-#define AHEAD_NS 6e9         /* after that time it is forgotten where it was */
+#define TAU_PERIODS 2        /* shorter wander looks like jitter */
+#define AHEAD_STEP_NS 0.25e9 /* step of a forecast if the reference may wander */
+#define AHEAD_NS 6e9         /* horizon of a forecast, after which wander is unknown */
 #define STEP_KICK_PPB 1000.0
 
 static const double rates[3] = { 1, 3, 10 };               /* ns/s/sqrt(s) */
 static const double drifts[4] = { 0.001, 0.03, 0.1, 0.3 }; /* ns/s^2/sqrt(s) */
 static const struct {
-	double sd, tau; /* sd against that of the jitter; s */
+	double sd, tau; /* sd relative to the jitter's; s */
 } wanders[WANDERS] = { { 0.4, 0.5 }, { 1.2, 0.5 }, { 4, 0.5 }, { 12, 0.5 },
 		       { 0.4, 1.5 }, { 1.2, 1.5 }, { 4, 1.5 }, { 12, 1.5 } };
 
 struct filter {
 	struct kalman_noise q;
-	double sd; /* of wander, against the jitter */
+	double sd; /* of wander, relative to the jitter */
 	double log_weight;
 	struct kalman_step *step; /* of each place */
 };
 
-/* A point gone by, and what was read there. */
+/* A past point and its reading. */
 struct place {
 	int64_t x;
 	double z, loc;
@@ -78,22 +78,22 @@ struct bank {
 	struct track_report *r;
 	double lag_ns; /* 0: kalman */
 	struct track_mark first[FIRST_MARKS];
-	size_t n; /* marks seen that were not wild */
+	size_t n; /* marks accepted */
 	struct filter filter[BANK];
 	struct kalman k[BANK];
 	int filters;
 	double jitter2, jitter_n;
 	int64_t x;           /* of the last mark */
 	size_t steps;        /* taken in all */
-	size_t told;         /* of them, by lag */
+	size_t told;         /* of them, emitted by lag */
 	struct place *place; /* ring of the last steps, a power of two */
 	size_t room;
 	struct local_noise local;
-	struct track_mark near[3]; /* the last */
+	struct track_mark near[3]; /* the last three */
 	struct forecast now;
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
-	double product, squares, before; /* of innovations, the first two fading */
+	double product, squares, before; /* of innovations; the first two decay */
 	double wild[AGREE];
 	unsigned wilds;
 	bool slipped; /* since the last mark */
@@ -142,8 +142,7 @@ static double bound_sd(const struct bank *b)
 }
 
 /*
- * Mean of the filters, of which these are the states, by their weights; variances take in how far
- * they are apart.
+ * Weighted mean of the filters' states; the variance includes their spread.
  */
 static void mix(const struct bank *b, const struct kalman *k, double a[3], double var[3])
 {
@@ -229,7 +228,7 @@ static int grow(struct bank *b)
 	return 0;
 }
 
-/* All filters to @x, a point of the ring. */
+/* Advance all filters to @x, a point of the ring. */
 static int go_to(struct bank *b, int64_t x)
 {
 	double dt = (double)(x - b->x) * 1e-9;
@@ -279,7 +278,7 @@ static void start_filters(struct bank *b, double offset, double slope, double va
 	}
 }
 
-/* Median line through the first marks; false if they make no sense. */
+/* Median line through the first marks; false if it fits no clock. */
 static bool start_line(struct bank *b, double *slope, double *offset, double *scale)
 {
 	double v[FIRST_MARKS * FIRST_MARKS];
@@ -299,7 +298,7 @@ static bool start_line(struct bank *b, double *slope, double *offset, double *sc
 	return k && isfinite(*slope);
 }
 
-/* The first marks are told as their line; the filters begin at the last of them. */
+/* Emit the line through the first marks; the filters begin at the last of them. */
 static int start(struct bank *b)
 {
 	double slope, offset, scale, span = (double)(b->first[b->n - 1].x - b->first[0].x) * 1e-9;
@@ -309,8 +308,8 @@ static int start(struct bank *b)
 	if (b->n < TRACK_MARKS_MIN || !start_line(b, &slope, &offset, &scale))
 		return CVL_E_NO;
 	/*
-	 * variances of a line through n equally distant marks, those of medians being pi/2 times as
-	 * great
+	 * variances of a line through n equally spaced marks; those of medians are pi/2 times
+	 * larger
 	 */
 	sd_slope = scale * 1.26 * sqrt(12 / n) / span;
 	q = BOUND_SD / TRACK_999 * student_999(n - 2);
@@ -338,7 +337,7 @@ static int start(struct bank *b)
 	return rc;
 }
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 static void foresee(struct bank *b)
 {
@@ -359,8 +358,8 @@ static void foresee(struct bank *b)
 }
 
 /*
- * What is known, from the last point to just before @until. A wander comes and goes as no curve of
- * a forecast does.
+ * Emit the forecast from the last point to just before @until. Wander is not a polynomial, so it
+ * needs points in between.
  */
 static int tell_ahead(struct bank *b, int64_t until)
 {
@@ -396,7 +395,7 @@ static int likeliest(const struct bank *b)
 	return best;
 }
 
-/* After how many marks those to come change little: see above. */
+/* After how many marks later ones change little: see the top of the file. */
 static void learn_lag(struct bank *b)
 {
 	int best = likeliest(b);
@@ -431,12 +430,12 @@ static void learn_lag(struct bank *b)
 	b->lag_ns = fmin(fmax((double)marks * b->setup.period_ns, LAG_LEAST_NS), LAG_MOST_NS);
 }
 
-/* What filters make of a point: means by their weights, of offsets against the first one's. */
+/* Weighted means of the filters at a point; offsets are relative to the first filter's. */
 struct late {
 	double first, offset, square;
 };
 
-/* Back with filter @f from the last point to all that wait, of which the first @n are wanted. */
+/* Backward pass of filter @f from the last point over all pending ones; the first @n are used. */
 static void go_back(const struct bank *b, const struct filter *f, double share, size_t n,
 		    struct late *late, bool first)
 {
@@ -484,8 +483,7 @@ static int emit_late(struct bank *b, const struct late *late, size_t n)
 }
 
 /*
- * All points up to @until that were not told yet; unless @all are wanted, once there are enough of
- * them.
+ * Emit pending points up to @until; unless @all, only once there are enough of them.
  */
 static int tell_late(struct bank *b, int64_t until, bool all)
 {
@@ -521,7 +519,7 @@ static int step_told(struct bank *b)
 	return b->lag_ns > 0 ? tell_late(b, b->x - (int64_t)b->lag_ns, false) : 0;
 }
 
-/* Points without a mark in a gap, so that what is told there bends as it should. */
+/* Add points without a mark in a gap, so that the output can bend there. */
 static int fill_gap(struct bank *b, int64_t x)
 {
 	int64_t from = b->x;
@@ -537,7 +535,7 @@ static int fill_gap(struct bank *b, int64_t x)
 
 /* ---- marks ---- */
 
-/* Whether the wild marks seen last agree that the phase is elsewhere. */
+/* Whether the last rejected marks agree on another phase. */
 static bool has_jumped(const struct bank *b)
 {
 	double low = INFINITY, high = -INFINITY;
@@ -567,7 +565,7 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 	double f = p00 + b->jitter2 + var, u = fmin(v * v / f, 9);
 
 	/*
-	 * of normal innovations 0.27 % are cut, of others more: what is cut is 1.5 % of the
+	 * clipping affects 0.27 % of normal innovations, more of others, and removes 1.5 % of the
 	 * variance
 	 */
 	b->jitter_n = fmin(b->jitter_n + 1, 300);
@@ -577,8 +575,8 @@ static void follow_jitter(struct bank *b, double v, double p00, double var)
 }
 
 /*
- * How far the mark in the middle of three is off the chord of the others, in its variance; negative
- * if they are too far apart.
+ * Distance of the middle one of three marks from the chord of the others, squared over its
+ * variance; negative if they are too far apart.
  */
 static double off_chord(const struct bank *b, const struct track_mark m[3])
 {
@@ -590,7 +588,7 @@ static double off_chord(const struct bank *b, const struct track_mark m[3])
 	return off * off / (1 + u * u + (1 - u) * (1 - u));
 }
 
-/* What wanders cannot be told from jitter by innovations, but neighbours have it in common. */
+/* Innovations cannot separate wander from jitter, but neighbouring marks share the wander. */
 static void follow_chord(struct bank *b, const struct track_mark *m)
 {
 	double floor = b->setup.resolution_ns * b->setup.resolution_ns / 12 + 1e-4, off;
@@ -606,7 +604,7 @@ static void follow_chord(struct bank *b, const struct track_mark *m)
 	b->jitter2 = fmax(b->jitter2, floor);
 }
 
-/* A point without a mark. */
+/* Add a point without a mark. */
 static int pass(struct bank *b, int64_t x, double slip)
 {
 	int rc = go_to(b, x);
@@ -621,7 +619,7 @@ static int pass(struct bank *b, int64_t x, double slip)
 	return rc;
 }
 
-/* Over the slips before @x. What is told up to each is told by what was known before it. */
+/* Pass the slips before @x. Output up to each slip uses only what came before it. */
 static int pass_slips(struct bank *b, int64_t x)
 {
 	int rc = 0;
@@ -643,7 +641,7 @@ static int pass_slips(struct bank *b, int64_t x)
 	return rc;
 }
 
-/* What innovation @v, of variance @f, tells of the noise. */
+/* Update the noise from innovation @v of variance @f. */
 static void follow_noise(struct bank *b, const struct track_mark *m, double v, double f, double p00)
 {
 	double u = fmax(fmin(v / sqrt(f), HUBER), -HUBER);
@@ -695,7 +693,7 @@ static int feed_filters(struct bank *b, const struct track_mark *m)
 	b->r->used++;
 	for (int i = 0; i < b->filters; i++)
 		take(b, i, m->offset, m->var, dt);
-	if (!slipped) /* behind a slip how far it is off tells of that */
+	if (!slipped) /* after a slip the innovation is that of the slip */
 		follow_noise(b, m, v, f, var[0]);
 	b->place[at(b, b->steps)] = (struct place){
 		.x = m->x, .z = m->offset, .loc = local_noise_now(&b->local), .mark = true
@@ -714,7 +712,7 @@ static void *open_bank(const struct track_setup *setup, struct track_report *r, 
 	b->setup = *setup;
 	b->r = r;
 	b->lag_ns = lag_ns;
-	b->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* of references less is sure */
+	b->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* references are known less well */
 	b->thinner = (struct knot_thinner){ .r = r, .tolerance = lag_ns > 0 ? 2 : 0 };
 	return b;
 }
@@ -761,7 +759,7 @@ static int feed(void *state, const struct track_mark *m)
 
 			return rc ? rc : feed_filters(b, m);
 		}
-		b->r->used -= b->n; /* too few to go by on their side */
+		b->r->used -= b->n; /* too few on that side */
 		b->r->rejected += b->n;
 		b->n = 0;
 	}
@@ -770,7 +768,7 @@ static int feed(void *state, const struct track_mark *m)
 	return b->n == FIRST_MARKS ? begin(b) : 0;
 }
 
-/* Up to where a wander would be forgotten, but not beyond a slip. */
+/* End of a forecast: where wander becomes unknown, but not beyond a slip. */
 static int64_t end_of_forecast(const struct bank *b)
 {
 	size_t slip = track_slip_from(&b->setup, b->x);
@@ -781,7 +779,7 @@ static int64_t end_of_forecast(const struct bank *b)
 		       end;
 }
 
-/* The wander that is likeliest, if one is likelier than none. */
+/* Report the likeliest wander, if likelier than none. */
 static void report_wander(const struct bank *b)
 {
 	double share[BANK], most = 0;
@@ -834,7 +832,7 @@ static const struct tracker lag = { open_lag, feed, close_bank, false, true };
 
 const struct estimator estimator_kalman = {
 	.info = { .name = "kalman",
-		  .what = "pulses and beacons, online: a bank of Kalman filters, nothing is taken back",
+		  .what = "pulses and beacons, online: a bank of Kalman filters, never revised",
 		  .options = sync_mark_options,
 		  .follows = true },
 	.tracker = &kalman,
@@ -842,7 +840,7 @@ const struct estimator estimator_kalman = {
 
 const struct estimator estimator_lag = {
 	.info = { .name = "lag",
-		  .what = "the same, told once later marks would change little, at the earliest 16 s late",
+		  .what = "the same, delayed until later marks would change little (at least 16 s)",
 		  .options = sync_mark_options },
 	.tracker = &lag,
 };

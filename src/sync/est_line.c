@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A straight line through all marks, for clocks whose rates hold still while they are watched.
+ * A straight line through all marks, for clocks whose rates are constant during the capture.
  *
  * It is fitted by iteratively reweighted least squares with Tukey's biweight (c = 4.685, scale from
  * the median absolute residual), from a start that wild marks cannot spoil. Its uncertainty is that
@@ -17,8 +17,8 @@
 #include <string.h>
 
 /*
- * Of Tukey's biweight: 95 % efficient. A scale found from few residuals is uncertain, so with few
- * it takes more to be thrown out; else the bound would come out too small.
+ * Of Tukey's biweight: 95 % efficient. With few residuals the scale itself is uncertain, so
+ * rejection is more lenient then; else the bound would come out too small.
  */
 #define BIWEIGHT_C 4.685
 #define BIWEIGHT_FEW 12.0
@@ -87,7 +87,7 @@ static void start_line(struct liner *l, double floor)
 		l->s[i].weight = fabs(l->s[i].residual) <= 10 * scale ? 1 : 0;
 }
 
-/* Weighted regression. Returns false if there is too little to go by. */
+/* Weighted regression. Returns false if there are too few marks. */
 static bool regress(struct liner *l)
 {
 	double w = 0, sx = 0, sz = 0, sxz = 0, sxx = 0;
@@ -159,7 +159,7 @@ static void describe(struct liner *l, double noise)
 }
 
 /*
- * Variance of one mark that stands for what the robust fit is worth: Huber's proposal for
+ * Variance of one mark that stands for the precision of the robust fit: Huber's proposal for
  * M-estimates with two parameters (Robust Statistics, 7.6), K^2 [sum psi^2 / (n - 2)] / [sum psi' /
  * n]^2. @sxx: spread of x of the marks used.
  */
@@ -267,7 +267,7 @@ static const struct tracker tracker = { open_line, feed_line, close_line, false,
 
 const struct estimator estimator_line = {
 	.info = { .name = "line",
-		  .what = "pulses and beacons: one robust straight line a clock",
+		  .what = "pulses and beacons: one robust straight line per clock",
 		  .options = sync_mark_options },
 	.tracker = &tracker,
 };

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Sliding regression, online: a line through the last marks, as many (4 to 64) as are one line by
- * the test of runs. Residuals of a line change sign about every other time, 1 + (n - 1) / 2 runs
- * are expected; when there are fewer, the oldest mark goes. (chrony's way, by a test of its own
- * kind.)
+ * Sliding regression, online: a line through the last marks, as many (4 to 64) as pass a runs test.
+ * Residuals of a line change sign about every other time, so 1 + (n - 1) / 2 runs are expected;
+ * with fewer, the oldest mark is dropped. (As in chrony, with a different test.)
  */
 #include "sync/local.h"
 #include "sync/problem.h"
@@ -15,8 +14,8 @@
 #include <string.h>
 
 #define MARKS_MAX 64
-#define WILD 10.0 /* sd of forecasts from which on a mark is left out */
-#define AGREE 4   /* so many in turn, and all starts anew */
+#define WILD 10.0 /* sd of forecasts beyond which a mark is rejected */
+#define AGREE 4   /* consecutive rejected marks that restart the fit */
 
 struct regression {
 	struct track_setup setup;
@@ -46,7 +45,7 @@ static unsigned runs_of(const struct regression *g, double mean, double slope, d
 	return runs;
 }
 
-/* Line through all marks, drop the oldest and again until the runs are enough. */
+/* Fit a line through all marks, dropping the oldest until there are enough runs. */
 static void fit(struct regression *g)
 {
 	for (;;) {
@@ -72,7 +71,7 @@ static void fit(struct regression *g)
 			rest += (g->mark[i].offset - z - slope * d) *
 				(g->mark[i].offset - z - slope * d);
 		}
-		/* by how much more forecasts were off than marks are: the clock was no line */
+		/* excess of forecast errors over the marks' own: the clock was not a line */
 		missed = TRACK_999 *
 			 sqrt(fmax(g->errors.mean2 - g->r->jitter_ns * g->r->jitter_ns, 0));
 		d = (double)(g->mark[g->n - 1].x - g->mark[0].x) - x;
@@ -99,7 +98,7 @@ static void *open_regression(const struct track_setup *setup, struct track_repor
 	if (g) {
 		g->setup = *setup;
 		g->r = r;
-		g->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* of references less is sure */
+		g->local.luck = setup->pulses ? 0 : LOCAL_LUCK; /* references are known less well */
 	}
 	return g;
 }
@@ -112,7 +111,7 @@ static void add_mark(struct regression *g, const struct track_mark *m)
 	g->r->used++;
 }
 
-/* Before the first forecast the line of the first marks holds, back to where they begin. */
+/* Before the first forecast the line of the first marks applies, back to where they begin. */
 static int begin(struct regression *g)
 {
 	struct track_knot k = { .x = g->mark[0].x };

@@ -3,23 +3,25 @@
  * Offline smoother, in overlapping windows so that memory does not grow with the capture.
  *
  * In each window: marks far from their neighbours lose their say, and places where the offset jumps
- * for good are found, by comparing neighbours. The noise of the clock (two densities) is the point
- * of a grid with the greatest likelihood under Student's t with 4 degrees of freedom; the jitter
- * comes from the median squared innovation. A fixed-interval smoother (de Jong: Smoothing and
- * interpolation with the state-space model, JASA 84, 1989) gives offset and variance at every mark;
- * its auxiliary residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998)
- * tell where the rate changed suddenly, and there the model is told so. Marks are then reweighted
- * by Student's t and smoothed again.
+ * In each window: marks far from their neighbours lose their weight, and lasting phase jumps are
+ * found, by comparing neighbours. The noise of the clock (two densities) is the point of a grid
+ * with the greatest likelihood under Student's t with 4 degrees of freedom; the jitter comes from
+ * the median squared innovation. A fixed-interval smoother (de Jong: Smoothing and interpolation
+ * with the state-space model, JASA 84, 1989) gives offset and variance at every mark; its auxiliary
+ * residuals r^2/N (de Jong, Penzer: Diagnosing shocks in time series, JASA 93, 1998) show where the
+ * rate changed suddenly, and the model is extended there. Marks are then reweighted by Student's t
+ * and smoothed again.
  *
  * Jitter may be correlated from mark to mark: e(k) = c e(k-1) + w(k). Then z(k) - c z(k-1) has
  * white noise again, and reads (1 - c) offset + c dt rate - c dt^2 / 2 drift. c is a third axis of
  * the grid.
  *
- * Or, where the marks are pulses, their reference may wander about true time, as one behind a servo
- * does: kalman.h has two states for that, its sd and time are two more axes, and it takes the place
- * of c. The offset told is that against the reference as it stands.
+ * Alternatively, where the marks are pulses, their reference may wander about true time, as one
+ * disciplined by a servo does: kalman.h has two states for that, its sd and time constant are two
+ * more axes, replacing c. The offset reported is that against the reference itself, wander
+ * included.
  *
- * Noise may come in bursts. The bound takes in how large innovations were nearby.
+ * Noise may come in bursts. The bound accounts for the size of nearby innovations.
  */
 #include "sync/kalman.h"
 #include "sync/local.h"
@@ -34,35 +36,35 @@
 #define WINDOW 1536
 #define OVERLAP 128
 #define DOF 4.0          /* of Student's t */
-#define CORE 0.83        /* squared scale of that t whose middle is that of a normal distribution */
+#define CORE 0.83        /* squared scale of the t that matches a normal in the middle */
 #define MEDIAN_1 0.455   /* of a squared standard normal variable */
 #define PASSES 3         /* of reweighting */
-#define SHOCK 30.0       /* auxiliary residual, squared, from which on it is one */
+#define SHOCK 30.0       /* squared auxiliary residual that makes a shock */
 #define SHOCKS_MAX 12    /* in a window */
-#define START_MARKS 16   /* for the line to start from */
+#define START_MARKS 16   /* to fit the initial line to */
 #define DRIFT_PRIOR 20.0 /* ppb/s */
 #define RATES 8
 #define DRIFTS 9
 #define CORRELATIONS 7
-#define CORRELATION_GAIN 4 /* of the log-likelihood, for which correlation is believed */
-#define WANDERS 4          /* from this index of rates on */
-#define POWERS 64          /* correlation over more periods than that is none */
+#define CORRELATION_GAIN 4 /* of the log-likelihood, needed to accept correlation */
+#define WANDERS 4          /* searched from this index of rates on */
+#define POWERS 64          /* periods over which correlation is counted */
 /*
- * Sd of an offset that its bound covers: 99.9 %, and some for noise that was learned from finite
- * data; and where the reference wanders, of which less is learned.
+ * Sd covered by the bound of an offset: 99.9 %, and a margin for noise estimated from finite data;
+ * more where the reference wanders, which is known less well.
  */
 #define BOUND_SD 3.7
 #define BOUND_SD_WANDER 5.0
-#define SDS 9         /* of wander, against that of the jitter; the first is none */
-#define TAUS 6        /* of wander */
-#define WANDER_LOSS 1 /* of the log-likelihood, up to which wander is thought possible */
+#define SDS 9         /* of wander, relative to the jitter; the first is none */
+#define TAUS 6        /* time constants of wander */
+#define WANDER_LOSS 1 /* of the log-likelihood, up to which wander stays possible */
 #define TAU_PERIODS 2
 #define TAU_SPANS 8
-#define AHEAD 8 /* points beyond either end, of which those within AHEAD_TAUS count */
+#define AHEAD 8 /* points beyond either end; only those within AHEAD_TAUS are used */
 #define AHEAD_TAUS 4
-#define AROUND 2 /* steps of the grid that may be so, too */
+#define AROUND 2 /* grid steps around the likeliest that are also weighed */
 #define MAYBES (1 + (2 * AROUND + 1) * (2 * AROUND + 1))
-#define SHARE_MIN 0.02 /* of the likeliest; what is less likely is left out */
+#define SHARE_MIN 0.02 /* of the likeliest; anything less likely is dropped */
 
 static const double rates[RATES] = { 0.1, 0.3, 1, 3, 10, 30, 100, 300 }; /* ns/s/sqrt(s) */
 static const double drifts[DRIFTS] = {
@@ -73,7 +75,7 @@ static const double sds[SDS] = { 0, 0.2, 0.4, 0.8, 1.6, 3, 6, 12, 25 };
 static const double taus[TAUS] = { 0.25, 0.5, 1, 2, 4, 8 };           /* s */
 static const double ahead[AHEAD] = { 0.25, 0.5, 1, 2, 4, 8, 16, 32 }; /* s */
 
-/* Means over what may be so, by how likely it is; offsets against the first one's. */
+/* Means over the candidates, weighted by likelihood; offsets relative to the first one's. */
 struct mixture {
 	double first, offset, square, u2, rate, var_rate;
 };
@@ -81,17 +83,17 @@ struct mixture {
 struct point {
 	int64_t x;
 	double z, var;     /* of the mark */
-	double weight;     /* 0: no mark, or one that does not count */
-	double jump, kick; /* variance that phase and rate get before this point */
-	double slip;       /* the same, known beforehand */
+	double weight;     /* 0: no mark, or a rejected one */
+	double jump, kick; /* variance added to phase and rate before this point */
+	double slip;       /* the same, for a known slip */
 	bool mark;
 	uint32_t source;
 	double gap,
-		/* s since the mark of the same source before, and its z; gap 0: there is none */
+		/* s since the previous mark of the same source, and its z; gap 0: none */
 		z_before;
 	struct kalman_step step;
-	double u;   /* innovation against what was expected of it */
-	double loc; /* how much greater variances are here than elsewhere, at least 1 */
+	double u;   /* normalised innovation */
+	double loc; /* local variance relative to the usual, at least 1 */
 	double offset, var_offset, rate, var_rate, drift; /* smoothed */
 	struct mixture mixed;
 };
@@ -107,33 +109,33 @@ struct smoother {
 	struct track_report *r;
 	struct track_mark *mark;
 	size_t n;        /* marks waiting */
-	int64_t emitted; /* x up to which knots are out */
+	int64_t emitted; /* x up to which knots were emitted */
 	bool any;
 	struct point *p;
 	size_t n_points, cap_points;
 	size_t first, last; /* points that are the first and last marks */
 	double *scratch;
 	struct noise at;
-	struct kalman_noise q; /* what it comes to */
-	struct noise calm;     /* the likeliest without wander */
+	struct kalman_noise q; /* noise densities of @at */
+	struct noise calm;     /* the likeliest noise without wander */
 	double calm_likelihood;
 	/*
-	 * stamps are coarser than what they stamp: their errors beat slowly, and do not average out
+	 * stamps are coarser than what they stamp: their errors beat slowly and do not average out
 	 */
 	bool rounded;
 	double power[POWERS]; /* of the correlation */
 	struct knot_thinner thinner;
 	struct residual_sums residuals;
 	double jitter_sum, correlation_sum;
-	double wander2_sum, tau_sum; /* of windows with wander */
+	double wander2_sum, tau_sum; /* over windows with wander */
 	unsigned windows, wandering;
 };
 
 /* ---- the filter ---- */
 
 /*
- * How many of the first marks to begin with: no slip lies between them, if enough come before the
- * first one.
+ * Number of first marks to begin with: no slip between them, if there are enough before the first
+ * slip.
  */
 static size_t start_marks(const struct smoother *s)
 {
@@ -147,7 +149,7 @@ static size_t start_marks(const struct smoother *s)
 	return k >= TRACK_MARKS_MIN ? k : n;
 }
 
-/* Variance of the slips between the first marks, which the line through them may be off by. */
+/* Variance of the slips between the first marks: the line through them may be off by as much. */
 static double start_slips(const struct smoother *s)
 {
 	double var = 0;
@@ -159,8 +161,8 @@ static double start_slips(const struct smoother *s)
 }
 
 /*
- * Four times as far as the line's median offset and slope may be off, so that the marks are not
- * counted twice.
+ * Four times the error of the marks' median offset and slope, so that the marks are not counted
+ * twice.
  */
 static struct kalman first_state(const struct smoother *s, double offset, double slope,
 				 double scale)
@@ -209,13 +211,13 @@ static double reading(const struct smoother *s, const struct point *p, double h[
 }
 
 /*
- * One pass forward. Returns the log-likelihood; @n_ratio: in scratch so many squared innovations
- * against what was expected of them.
+ * One pass forward. Returns the log-likelihood; @n_ratio: number of normalised squared innovations
+ * in scratch.
  */
 KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int states, bool robust,
 				  size_t *n_ratio)
 {
-	double sum = 0, product = 1; /* logarithms are taken of products of terms */
+	double sum = 0, product = 1; /* one logarithm for several terms */
 
 	*n_ratio = 0;
 	kalman_begin_wander(&k, &s->q);
@@ -258,8 +260,8 @@ KALMAN_INLINE double pass_forward(struct smoother *s, struct kalman k, int state
 }
 
 /*
- * One pass back: smoothed offsets. Returns the point before which the rate was most clearly kicked,
- * and by how much (a square).
+ * One pass back: smoothed offsets. Returns the point before which the rate most clearly jumped, and
+ * by how much (squared).
  */
 KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, double *size)
 {
@@ -288,7 +290,7 @@ KALMAN_INLINE size_t pass_back(struct smoother *s, int states, double *shock, do
 	return at;
 }
 
-/* Each for a number of states that the compiler knows. */
+/* Specialised by number of states, known to the compiler. */
 static double forward(struct smoother *s, const struct kalman *k, bool robust, size_t *n_ratio)
 {
 	return s->q.wander > 0 ? pass_forward(s, *k, KALMAN_ALL, robust, n_ratio) :
@@ -323,7 +325,7 @@ static int add_point(struct smoother *s, const struct point *p)
 	return 0;
 }
 
-/* Points after @from at which no clock wanders far from one to the next, and then @p. */
+/* Add points after @from, so close that no clock wanders far in between, and then @p. */
 static int fill_up_to(struct smoother *s, int64_t from, struct point p)
 {
 	double gap = (double)(p.x - from);
@@ -339,7 +341,9 @@ static int fill_up_to(struct smoother *s, int64_t from, struct point p)
 	return rc ? rc : add_point(s, &p);
 }
 
-/* Both sides of the slips between marks at *@from and @to; *@from gets where the last one ends. */
+/*
+ * Add both sides of the slips between marks at *@from and @to; sets *@from to the last one's end.
+ */
 static int lay_slips(struct smoother *s, int64_t *from, int64_t to)
 {
 	int rc = 0;
@@ -360,7 +364,7 @@ static int lay_slips(struct smoother *s, int64_t *from, int64_t to)
 	return rc;
 }
 
-/* Points beyond an end, for a wander to come and go in; none beyond a slip. */
+/* Add points beyond an end for wander to decay in; none beyond a slip. */
 static int lay_beyond(struct smoother *s, bool before)
 {
 	int64_t end = s->mark[before ? 0 : s->n - 1].x, at = end;
@@ -417,8 +421,8 @@ static int lay_out(struct smoother *s, bool last)
 }
 
 /*
- * Median slope between marks a quarter of the first few apart, and the median offset from it at the
- * first.
+ * Median slope between marks a quarter of the first few apart, and the median offset from that line
+ * at the first.
  */
 static void start_line(const struct smoother *s, double *offset, double *slope, double *scale)
 {
@@ -440,8 +444,8 @@ static void start_line(const struct smoother *s, double *offset, double *slope, 
 }
 
 /*
- * Jitter from how far each mark is off the chord of its neighbours: no clock wanders much in that
- * time.
+ * Jitter from the distance of each mark from the chord of its neighbours: no clock wanders much in
+ * that time.
  */
 static double rough_jitter2(const struct smoother *s)
 {
@@ -461,9 +465,9 @@ static double rough_jitter2(const struct smoother *s)
 }
 
 /*
- * Marks that have no neighbour near them lose their say; where two on both sides agree among
- * themselves but not across, the phase jumped. What clocks may wander in between (20 ppm, about
- * their median slope) is allowed for.
+ * Marks without a neighbour near them lose their weight; where two on either side agree among
+ * themselves but not across, the phase jumped. Clock wander in between (20 ppm around the median
+ * slope) is allowed for.
  */
 static void find_wild(struct smoother *s, double jitter)
 {
@@ -474,7 +478,7 @@ static void find_wild(struct smoother *s, double jitter)
 		double reach, slope[5], y[5];
 
 		if (s->p[i].slip > jitter * jitter)
-			have = 0; /* neighbours across it tell nothing */
+			have = 0; /* neighbours across a slip are no comparison */
 		if (!s->p[i].mark)
 			continue;
 		memmove(m, m + 1, 4 * sizeof(*m));
@@ -505,7 +509,7 @@ static void find_wild(struct smoother *s, double jitter)
 	}
 }
 
-/* Of few sources at a time: those heard last. */
+/* Only this many sources at a time: those heard last. */
 #define SOURCES_KEPT 4
 
 static void find_gaps(struct smoother *s)
@@ -534,8 +538,8 @@ static void find_gaps(struct smoother *s)
 enum axis { RATE, DRIFT, CORRELATION, SD, TAU, AXES };
 
 /*
- * Whether a wander of that time can be told from jitter, and came and went often enough to be
- * learned.
+ * Whether wander of that time constant is distinguishable from jitter, and recurred often enough to
+ * be estimated.
  */
 static bool tau_fits(const struct smoother *s, int tau)
 {
@@ -563,7 +567,7 @@ static bool step_along(const struct smoother *s, enum axis axis, int by, struct 
 	return false;
 }
 
-/* Log-likelihood with the white part that makes the middle innovation what it should be. */
+/* Log-likelihood, the white part being scaled so that the median innovation is as expected. */
 static double likelihood(struct smoother *s, const struct kalman *start)
 {
 	double floor = s->setup.resolution_ns * s->setup.resolution_ns / 12 + 1e-4, sum = 0;
@@ -607,9 +611,9 @@ static double climb(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * Climb on the grid from where the last window was. A clock that wanders much and a quiet one whose
- * jitter is correlated look alike from afar: where either is found, or in the beginning, the climb
- * is also tried from each.
+ * Climb the grid from the last window's optimum. From afar a clock that wanders much looks like a
+ * quiet one with correlated jitter: where either is found, or at the start, the climb is also tried
+ * from each.
  */
 static void learn_calm(struct smoother *s, const struct kalman *start)
 {
@@ -637,7 +641,7 @@ static void learn_calm(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * A clock that wanders much explains a reference that does nearly as well: the climb begins where
+ * A clock that wanders much explains a wandering reference nearly as well: the climb begins where
  * the clock is quiet, at the best of a few places.
  */
 static void find_wander(struct smoother *s, const struct kalman *start)
@@ -667,8 +671,8 @@ static void find_wander(struct smoother *s, const struct kalman *start)
 }
 
 /*
- * What the last window found to wander, this one is asked too; else only where the clock alone
- * would have to be a bad one.
+ * If the last window found wander, search for it here too; else only if the clock alone would have
+ * to be a bad one.
  */
 static void learn_noise(struct smoother *s, const struct kalman *start)
 {
@@ -688,14 +692,14 @@ static void learn_noise(struct smoother *s, const struct kalman *start)
 		set_noise(s, s->calm);
 }
 
-/* ---- what may be so ---- */
+/* ---- averaging over noise models ---- */
 
 struct maybe {
 	struct noise noise;
 	double share;
 };
 
-/* Other wanders near the likeliest, and none, by their likelihood. */
+/* Wanders near the likeliest, and none, with their likelihoods. */
 static int list_maybes(struct smoother *s, const struct kalman *start, struct maybe *list)
 {
 	const struct noise likeliest = s->at;
@@ -745,9 +749,9 @@ static void add_to_mixture(struct point *p, double share, bool first)
 }
 
 /*
- * How much a reference wanders, and for how long, is little known after some minutes, and bounds
- * hang on it: what is told is the mean of all that may be, each by its likelihood, and the variance
- * takes in how far they are apart.
+ * After a few minutes the size and time constant of a reference's wander are still poorly known,
+ * and bounds depend on them: output the mean of all candidates weighted by likelihood; the variance
+ * includes their spread.
  */
 static void mix(struct smoother *s, const struct kalman *start)
 {
@@ -792,11 +796,11 @@ static void reweight(struct smoother *s)
 	}
 }
 
-/* How much noisier it is near each point than elsewhere: see local.h. */
+/* Local noise near each point relative to elsewhere: see local.h. */
 static void look_around(struct smoother *s)
 {
 	static const size_t reach[2] = { LOCAL_NEAR, LOCAL_FAR };
-	/* where there is wander less is sure, and what may be luck counts too */
+	/* with wander less is certain: no allowance for chance */
 	double luck = s->at.sd ? 0 : LOCAL_LUCK, *sum = s->scratch;
 	size_t n = 0, k = 0;
 
@@ -828,11 +832,11 @@ static double bound_sd(const struct smoother *s)
 	double sd = s->at.sd ? BOUND_SD_WANDER : BOUND_SD;
 	double k = s->n > 200 ? sd : sd / TRACK_999 * student_999((double)s->n - 3);
 
-	/* correlated jitter cannot wholly be told from a clock that wanders */
+	/* correlated jitter cannot be fully separated from clock wander */
 	return k * (1 + s->power[1] / 4);
 }
 
-/* Whether @p stands within the marks, or where a wander that was found comes and goes. */
+/* Whether @p is emitted: within the marks, or where a wander that was found decays. */
 static bool is_told(const struct smoother *s, const struct point *p)
 {
 	double far = fmax((double)(s->p[s->first].x - p->x), (double)(p->x - s->p[s->last].x));
@@ -974,9 +978,10 @@ static int feed_smooth(void *state, const struct track_mark *m)
 }
 
 /*
- * Growth of the half-width beyond the marks, where the map goes on straight: k sqrt(P11) t, the
- * drift's (|a2| + k sqrt(P22)) t^2 / 2, and the random walk's k q1 sqrt(t^3 / 3), which is below k
- * q1 / sqrt(3) * (5 t + 0.05 t^2) by t^1.5 <= (t sqrt(h) + t^2 / sqrt(h)) / 2 at h = 100 s.
+ * Growth of the half-width beyond the marks, where the map continues as a straight line: k
+ * sqrt(P11) t, the drift's (|a2| + k sqrt(P22)) t^2 / 2, and the random walk's k q1 sqrt(t^3 / 3),
+ * which is below k q1 / sqrt(3) * (5 t + 0.05 t^2) by t^1.5 <= (t sqrt(h) + t^2 / sqrt(h)) / 2 at h
+ * = 100 s.
  */
 static void set_edges(struct smoother *s)
 {
@@ -1030,7 +1035,7 @@ const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, 
 
 const struct estimator estimator_smooth = {
 	.info = { .name = "smooth",
-		  .what = "pulses and beacons: offline smoother that learns each clock's noise (default for them)",
+		  .what = "pulses and beacons: offline smoother that estimates each clock's noise (default for these)",
 		  .options = sync_mark_options },
 	.tracker = &tracker_smooth,
 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The clock of TraceLab (Lim et al., LCN Workshops 2015, Sec. IV-B and IV-E) as an estimator, to
- * compare with.
+ * The clock of TraceLab (Lim et al., LCN Workshops 2015, Sec. IV-B and IV-E) as an estimator, for
+ * comparison.
  *
  * Reference times are first filtered, equation 1: T'(i) = a T(i) + (1 - a) (T'(i-1) + mean
  * interval), a = 0.1. The mean is over the last M intervals; the paper leaves M open, here it is N.
  * Then a system time is steered: the open loop takes the rate from the last N = 8 periods, the P
  * controller (gain 1) adds the offset seen at the pulse, and the sum, in whole clock cycles, is
  * spread evenly over the next second. The divider of 49 to 51 limits it to 2 %. After a second
- * without a pulse the offset has been worked off and only the open loop goes on.
+ * without a pulse the offset has been worked off and only the open loop remains.
  */
 #include "sync/problem.h"
 #include "sync/track.h"
@@ -24,10 +24,9 @@
 struct steered {
 	struct track_setup setup;
 	struct track_report *r;
-	int64_t x0; /* x of the first mark; the rest is relative to it */
-	double raw[N + 1],
-		seen[N + 1]; /* the last reference times, as they came and filtered, x in ns */
-	double y[N + 1];     /* what time they are, ns from the first */
+	int64_t x0;                     /* x of the first mark; the rest is relative to it */
+	double raw[N + 1], seen[N + 1]; /* the last reference times, raw and filtered, x in ns */
+	double y[N + 1];                /* their times, ns from the first */
 	size_t n;
 	double at, time, slope, end,
 		/* system time: from x = at on, the offset being worked off up to end */
@@ -54,14 +53,14 @@ static int emit(struct steered *s, double x)
 	return track_emit(s->r, &k);
 }
 
-/* Equation 1. Missed pulses count as so many mean intervals. */
+/* Equation 1. Each missed pulse counts as one mean interval. */
 static double filtered(const struct steered *s, double x, double y)
 {
 	size_t k = s->n < N ? s->n : N;
 	double interval;
 
 	if (s->n < 2)
-		return x; /* there is no interval yet */
+		return x; /* no interval yet */
 	interval = (s->raw[N] - s->raw[N + 1 - k]) / (s->y[N] - s->y[N + 1 - k]);
 	return ALPHA * x + (1 - ALPHA) * (s->seen[N] + interval * (y - s->y[N]));
 }
@@ -77,12 +76,10 @@ static void *open_tracelab(const struct track_setup *setup, struct track_report 
 	return s;
 }
 
-/*
- * From the pulse at @x, time @y, on: whole cycles of the clock more or less over the next second.
- */
+/* From the pulse at @x, time @y: whole clock cycles more or fewer over the next second. */
 static void steer(struct steered *s, double x, double y)
 {
-	size_t k = s->n - 1 < N ? s->n - 1 : N; /* intervals that there are */
+	size_t k = s->n - 1 < N ? s->n - 1 : N; /* intervals available */
 	double period = s->setup.period_ns, cycle = 1e9 / (double)s->setup.rate_hz;
 	double offset = y - system_time(s, x), rate, both;
 
@@ -123,7 +120,7 @@ static int feed(void *state, const struct track_mark *m)
 	s->y[N] = y;
 	s->r->used++;
 	if (s->n++) {
-		if (s->n == 2) { /* the first second is told by the rate of the first interval */
+		if (s->n == 2) { /* the first second uses the rate of the first interval */
 			s->at = s->end = x;
 			s->time = y;
 			s->slope = s->slope_after = 1;
@@ -160,7 +157,7 @@ static const struct tracker tracker = { open_tracelab, feed, close_tracelab, tru
 
 const struct estimator estimator_tracelab = {
 	.info = { .name = "tracelab",
-		  .what = "pulses, online: the controller of the TraceLab paper, to compare with",
+		  .what = "pulses, online: the controller of the TraceLab paper, for comparison",
 		  .options = sync_mark_options },
 	.tracker = &tracker,
 };

@@ -89,7 +89,7 @@ static void pair_up(struct exchanges *x, const struct sync_problem *p, const str
 	}
 }
 
-/* Shortest ways from the reference (Bellman and Ford). */
+/* Shortest paths from the reference (Bellman and Ford). */
 static void find_floors(struct exchanges *x, size_t n_clocks, size_t reference)
 {
 	bool changed = true;

@@ -67,9 +67,10 @@ uint64_t grace_correction_left(const struct grace_clock *g)
 }
 
 /*
- * @n ticks that all add @step. A step is less than a second, so each tick takes off at most one,
- *    and leaves more than 0 and not more than a second: however many it were, the sum tells how
- *    many. A step of 0 or less lasts only for a correction, which ends near 0.
+ * @n ticks that all add @step. A step is less than a second, so each tick carries at most one
+ * second
+ *    over, leaving more than 0 and at most a second: the sum gives the number of seconds. A step of
+ *    0 or less lasts only for a correction, which ends near 0.
  */
 static void advance(struct grace_clock *g, int64_t step, uint64_t n)
 {
@@ -102,7 +103,8 @@ void grace_run(struct grace_clock *g, uint64_t ticks)
 }
 
 /*
- * Lines 6 to 12: the old frequency and that since the last beacon, weighted, in 128-bit fractions.
+ * Lines 6 to 12: the old frequency and the one since the last beacon, weighted, in 128-bit
+ * fractions.
  */
 static int64_t frequency(const struct grace_clock *g, uint64_t seconds_ref)
 {

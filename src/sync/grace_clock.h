@@ -4,16 +4,16 @@
  *
  * Algorithms 1 (tick) and 2 (beacon) and equation 1 of Harms, Richter, Landsiedel, "Grace: Low-Cost
  * Time-Synchronized GPIO Tracing for IoT Testbeds" (DCOSS 2022), with its constants: the
- * accumulator counts 2^-60 s, a new frequency has the weight 0.9. Fields have the names of the
+ * accumulator counts 2^-60 s, a new frequency has weight 0.9. Fields have the names of the
  * paper. Order within one sample: the beacon if there is one, then the time of whatever changed,
  * then the tick.
  *
- * What the paper leaves open is settled thus:
+ * Points that the paper leaves open:
  *
  * - Until the first factor the frequency is nominal. At the first beacon the accumulator is zero.
  * - freq_nominal * factor is 2^60 (seconds_ref - seconds_previous) / ticks_actual; this and WEIGHT
- *   are worked out as exact fractions. Only results are rounded, to the nearest whole number:
- *   freq_adj (halves up), offset_adj (halves away from zero). By this the clock drifts up to
+ *   are computed as exact fractions. Only results are rounded, to the nearest whole number:
+ *   freq_adj (halves up), offset_adj (halves away from zero). The clock therefore drifts up to
  *   rate / 2^61: 3.5 ps/s at 8 MHz.
  * - freq_adj is held in 0 ... 2^58, a quarter of a second a sample: a clock may stand still, but
  *   its frequency never goes back, and a tick cannot pass more than one second.
@@ -23,7 +23,7 @@
  *   accumulator stays; the phase is not corrected (offset and error_remaining are 0).
  * - seconds and ticks_actual wrap around at 2^64.
  *
- * From these follows, whatever beacons come: -2^58 < accumulator <= 2^60 between calls, and nothing
+ * It follows, for any beacons, that -2^58 < accumulator <= 2^60 between calls, and nothing
  * overflows. Time can go back: while a phase is corrected by more than the frequency (a step of 0
  * or less), and at beacons that set the seconds.
  *
@@ -37,12 +37,12 @@
 /** TICKS_PER_SECOND of the paper: the accumulator at a full second. */
 #define GRACE_SECOND ((int64_t)1 << 60)
 
-/** Rates that the clock can be made for. */
+/** Supported rates. */
 #define GRACE_RATE_MIN 8
 #define GRACE_RATE_MAX UINT64_C(10000000000)
 
 enum grace_state {
-	GRACE_WAIT,   /* no beacon yet; the clock stands at 0 */
+	GRACE_WAIT,   /* no beacon yet; the clock reads 0 */
 	GRACE_OFFSET, /* one beacon: seconds are right, frequency nominal */
 	GRACE_FREQ,   /* steered; from here on the paper gives events a time */
 };
@@ -55,35 +55,32 @@ struct grace_clock {
 	uint64_t seconds_previous; /* what the last beacon said */
 	int64_t accumulator;       /* since seconds, in 2^-60 s */
 	int64_t freq_adj;          /* added each tick, in 2^-60 s */
-	int64_t offset_adj;        /* taken away each tick as long as the phase is corrected */
+	int64_t offset_adj;        /* taken away each tick while the phase is corrected */
 	int64_t error_remaining;   /* phase still to be corrected, in 2^-60 s */
 };
 
 /** @rate_hz  GRACE_RATE_MIN ... GRACE_RATE_MAX; the caller has checked it */
 void grace_init(struct grace_clock *g, uint64_t rate_hz);
 
-/** Algorithm 1: one sample passes. The plain reference of grace_run(). */
+/** Algorithm 1: one sample passes. Plain reference for grace_run(). */
 void grace_tick(struct grace_clock *g);
 
 /** The same as @ticks times grace_tick(), in constant time. */
 void grace_run(struct grace_clock *g, uint64_t ticks);
 
-/** Algorithm 2: the sample that is reached is that of a beacon which says @seconds_ref. */
+/** Algorithm 2: the current sample is that of a beacon carrying @seconds_ref. */
 void grace_beacon(struct grace_clock *g, uint64_t seconds_ref);
 
 /**
- * Equation 1: time of the sample that is reached, in ns of the sender's time.
+ * Equation 1: time of the current sample, in ns of the sender's time.
  *
- * @frac  where to store the rest, in 2^-32 ns, or NULL
+ * @frac  where to store the remainder, in 2^-32 ns, or NULL
  *
  * Rounded down; beyond INT64_MAX ns (292 years) it stays there.
  */
 int64_t grace_time_ns(const struct grace_clock *g, uint32_t *frac);
 
-/**
- * Ticks until the correction of the phase ends, 0 if there is none: so long the rate stays the
- * same.
- */
+/** Ticks until the phase correction ends, 0 if none: until then the rate stays the same. */
 uint64_t grace_correction_left(const struct grace_clock *g);
 
 #endif

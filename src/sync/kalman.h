@@ -7,11 +7,11 @@
  * relationship with the Allan and related variances, IEEE UFFC 52(2), 2005): q1 drives the rate's
  * random walk, q2 the drift's. The wander is a Matern process of order 3/2 (Hartikainen, Saerkkae:
  * Kalman filtering and smoothing solutions to temporal Gaussian process regression models, MLSP
- * 2010): stationary, with a slope that is continuous, as a servo leaves it.
+ * 2010): stationary, with a continuous slope, as a servo produces.
  *
- * The offset is that of the clock against the reference as it stands, wander and all: so a reading,
- * a slip and a jump are of the first state alone, and what is told is that state. Where the wander
- * moves, the offset moves with it.
+ * The offset is that of the clock against the reference as it stands, wander included: a reading, a
+ * slip and a jump therefore affect the first state only, and that state is the output. When the
+ * wander moves, the offset moves with it.
  */
 #ifndef SYNC_KALMAN_H
 #define SYNC_KALMAN_H
@@ -31,7 +31,7 @@
  */
 struct kalman_noise {
 	double rate, drift;
-	double wander, tau; /* wander 0: there is none, and three states are all */
+	double wander, tau; /* wander 0: none, only three states */
 };
 
 /**
@@ -56,7 +56,7 @@ static inline int kalman_states(const struct kalman_noise *q)
 	return q->wander > 0 ? KALMAN_ALL : KALMAN_CLOCK;
 }
 
-/** The wander as it is where nothing was read yet; the offset has it on top. */
+/** Prior of the wander, before any reading; the offset includes it. */
 static inline void kalman_begin_wander(struct kalman *k, const struct kalman_noise *q)
 {
 	double s2 = q->wander * q->wander;
@@ -68,7 +68,7 @@ static inline void kalman_begin_wander(struct kalman *k, const struct kalman_noi
 	k->p[kalman_at(4, 4)] = s2 / (q->tau * q->tau);
 }
 
-/** How the wander and its slope go on over some time, and what noise they take up in it. */
+/** Transition of the wander and its slope over some time, and the noise added. */
 struct kalman_drag {
 	double gg, gs, sg, ss; /* wander from wander, wander from slope, ... */
 	double q11, q12, q22;
@@ -83,7 +83,7 @@ static inline struct kalman_drag kalman_drag(double dt, const struct kalman_nois
 		.gs = e * dt,
 		.sg = -e * l * z,
 		.ss = e * (1 - z),
-		/* where the difference has few digits left, the first terms of its series */
+		/* where the difference would cancel, the first terms of its series */
 		.q11 = z < 1e-3 ? s2 * z * z * z * (4.0 / 3 - 2 * z) :
 				  s2 * (1 - e2 * (1 + 2 * z + 2 * z * z)),
 		.q12 = 2 * s2 * l * z * z * e2,
@@ -135,7 +135,7 @@ static inline void kalman_carry_both(double p[KALMAN_PAIRS], double dt, const st
 	}
 }
 
-/* Carry the three states of a clock on. */
+/* Predict the three states of a clock. */
 static inline void kalman_predict_clock(struct kalman *k, double dt)
 {
 	double *p = k->p, *a = k->a, h = dt * dt / 2;
@@ -151,7 +151,7 @@ static inline void kalman_predict_clock(struct kalman *k, double dt)
 	p[4] = p12 + dt * p22;
 }
 
-/** Carry on over @dt seconds. */
+/** Predict @dt seconds ahead. */
 static inline void kalman_predict(struct kalman *k, double dt, const struct kalman_noise *q)
 {
 	double q1 = q->rate * q->rate, q2 = q->drift * q->drift, *p = k->p;
@@ -180,8 +180,7 @@ static inline void kalman_predict(struct kalman *k, double dt, const struct kalm
 }
 
 /**
- * Take in a reading of h[0] a[0] + h[1] a[1] + h[2] a[2], @v away from it, @f being the variance of
- * that innovation and
+ * Update with a reading of h[0] a[0] + h[1] a[1] + h[2] a[2]: innovation @v of variance @f, and
  * @g = P h.
  */
 KALMAN_INLINE void kalman_update(struct kalman *k, int states, const double g[KALMAN_ALL], double v,
@@ -213,7 +212,7 @@ KALMAN_INLINE void kalman_gain(const double *p, int states, const double h[3], d
 	g[4] = p[10] * h[0] + p[11] * h[1] + p[12] * h[2];
 }
 
-/** What the filter did at one point, for going back over it. */
+/** One filter step, for the backward pass. */
 struct kalman_step {
 	struct kalman predicted;
 	double h[3];
@@ -222,7 +221,7 @@ struct kalman_step {
 	double dt;   /* s since the point before */
 };
 
-/** The smoother's r and N, going back (de Jong 1989). */
+/** The smoother's r and N, backwards (de Jong 1989). */
 struct kalman_back {
 	double r[KALMAN_ALL], n[KALMAN_PAIRS]; /* n packed as p of struct kalman */
 };
@@ -253,9 +252,9 @@ static inline void kalman_pull_back(struct kalman_back *b, double dt, const stru
  * Back over a reading: with g = P h / f and L = I - g h', r becomes L' r + h v / f, and N becomes
  * L' N L + h h' / f.
  *
- * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 but for the
- * twelfth digit. That rest decides, so it is taken from the reading's own variance, and not from 1
- * - g[0] h[0].
+ * L' x = x - h (g' x). Where little was known before, as after a slip, g[0] h[0] is 1 up to the
+ * twelfth digit. The rest matters, so it is computed from the reading's own variance and not as 1 -
+ * g[0] h[0].
  */
 KALMAN_INLINE void kalman_take_back(struct kalman_back *b, const struct kalman_step *p, int states)
 {
@@ -311,7 +310,7 @@ KALMAN_INLINE double kalman_quadratic(const double *n, int states, const double 
 	return sum;
 }
 
-/** Smoothed state @i and its variance at @step, going back with @b over the marks behind it. */
+/** Smoothed state @i and its variance at @step, @b having come back over the later marks. */
 KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
 				     const struct kalman_back *b, int i, double *var)
 {

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * How noisy marks are at some place, against what they are elsewhere: from innovations, each
- * against what was expected of it.
+ * Local noise of marks relative to elsewhere, from normalised innovations.
  *
  * The mean of the squared median of three neighbours (Andersen, Dobrev, Schaumburg: Jump-robust
  * volatility estimation using nearest neighbor truncation, J. Econometrics 169, 2012) over
- * LOCAL_NEAR and LOCAL_FAR marks, whichever is more. An outlier alone does not show in it; a burst
- * does. Where no more than chance is seen, 1 comes of it.
+ * LOCAL_NEAR and LOCAL_FAR marks, whichever is greater. A single outlier does not affect it; a
+ * burst does. If it does not exceed chance, the result is 1.
  */
 #ifndef SYNC_LOCAL_H
 #define SYNC_LOCAL_H
 
 #include <math.h>
 
-#define LOCAL_NEAR 30 /* marks; to either side, where both are known */
+#define LOCAL_NEAR 30 /* marks; on either side, if both are known */
 #define LOCAL_FAR 80
-#define LOCAL_PRIOR 4  /* marks as usual that are thought to be there too */
-#define LOCAL_MAX 900  /* of one mark */
-#define LOCAL_LUCK 1.5 /* sd of that mean which are luck */
+#define LOCAL_PRIOR 4  /* weight of the prior, in marks with usual noise */
+#define LOCAL_MAX 900  /* limit for one mark */
+#define LOCAL_LUCK 1.5 /* sd of that mean attributed to chance */
 
 /** Squared median of the sizes of three innovations, whose mean is 1 for normal ones. */
 static inline double local_square(double a, double b, double c)
@@ -28,15 +27,15 @@ static inline double local_square(double a, double b, double c)
 }
 
 /**
- * Of @n such squares with the sum @sum; @luck: sd of their mean (3 / n of normal ones) that count
- * for nothing.
+ * Mean of @n such squares with sum @sum; @luck: how many sd (3 / n for normal ones) of it are
+ * ignored.
  */
 static inline double local_mean(double sum, double n, double luck)
 {
 	return (LOCAL_PRIOR + sum) / (LOCAL_PRIOR + n) / (1 + luck * sqrt(3 / fmax(n, 1)));
 }
 
-/** For one who only knows the past: sums that fade. */
+/** For online estimators: decaying sums. */
 struct local_noise {
 	double sum[2], n[2], before[2], luck;
 };

@@ -7,10 +7,10 @@
 
 #define SEVERAL_MARKS \
 	32 /* with fewer, senders that were tied by these very clocks would count as independent */
-#define GO_ON_MARKS (1 << 16)    /* between two questions whether to go on */
+#define GO_ON_MARKS (1 << 16)    /* between checks for cancellation */
 #define X_MAX ((int64_t)1 << 61) /* ns: 73 years from the session's epoch */
 
-/* ---- what was heard ---- */
+/* ---- marks heard ---- */
 
 static int by_clock(const void *pa, const void *pb)
 {
@@ -55,7 +55,7 @@ static int make_room(struct marks *w)
 		       cvl_no_memory(w->err);
 }
 
-/* Marks so far away that sums of times could overflow are none. */
+/* False for marks so far away that sums of times could overflow. */
 static bool within_reach(int64_t x, int64_t number, int64_t period)
 {
 	int64_t time;
@@ -123,8 +123,8 @@ struct jump_seen {
 };
 
 /*
- * How many clocks heard numbers jump by the same, at what may be the same place; @first: the first
- * of them.
+ * Number of clocks that saw numbers jump by the same amount, possibly at the same place; @first:
+ * the first of them.
  */
 static size_t voters(const struct jump_seen *seen, size_t n, const struct number_jump *j,
 		     size_t *first)
@@ -158,9 +158,9 @@ static int count_source(struct marks *w, size_t source)
 }
 
 /*
- * Look at the numbers of one sender's beacons at all clocks. Where most of those that heard it saw
- * its numbers jump, it was the sender, and the numbers are taken back; where one alone did, its own
- * clock has jumped, and they stay.
+ * Check the numbers of one sender's beacons at all clocks. Where most clocks that heard it saw its
+ * numbers jump, the sender jumped, and the numbers are corrected; where only one did, that clock
+ * has jumped, and they stay.
  */
 static int number_source(struct marks *w, size_t source)
 {
@@ -218,8 +218,7 @@ static int64_t source_x(const struct marks *w, size_t source, int64_t number)
 }
 
 /*
- * What number @number of a tied source stands at: whole ns, and what is to be added; and how sure
- * that is.
+ * Time of number @number of a tied source: whole ns, and in @add the rest; and how certain that is.
  */
 static int64_t source_time(const struct marks *w, size_t source, int64_t number, double *add,
 			   double *var)
@@ -256,9 +255,9 @@ static void choose_root(struct marks *w)
 }
 
 /*
- * Numbers of beacons count from somewhere: move them by whole periods to where the first clock puts
- * the first it heard. Pulses stand where their clocks put them, at whole periods of UTC if it is
- * known.
+ * The origin of beacon numbers is arbitrary: shift them by whole periods to where the first clock
+ * puts the first it heard. Pulses stay where their clocks put them, at whole periods of UTC if UTC
+ * is known.
  */
 static void place_root(struct marks *w)
 {
@@ -289,9 +288,7 @@ static bool usable(const struct marks *w, const struct heard *h)
 	if (h->bad || !w->source[h->source].tied ||
 	    (w->doubt[h->source] && w->clock[h->clock].sure))
 		return false;
-	/*
-	 * what a clock that may be off by whole periods hears besides says nothing of the timeline
-	 */
+	/* other marks of a clock that may be off by whole periods do not tie the timeline */
 	if (w->clock[h->clock].group && h->source != w->clock[h->clock].via)
 		return false;
 	return !w->tracker->whole_periods || h->source == w->root;
@@ -300,7 +297,7 @@ static bool usable(const struct marks *w, const struct heard *h)
 static int tracker_failed(struct marks *w, int rc)
 {
 	if (rc == CVL_E_NO || rc == CVL_E_RANGE)
-		return 0; /* it is not tied by these marks */
+		return 0; /* not tied by these marks */
 	return rc == CVL_E_NOMEM ?
 		       cvl_no_memory(w->err) :
 		       cvl_fail(w->err, (enum cvl_code)rc, CVL_NO_OFFSET, "the tracker stopped");
@@ -323,7 +320,7 @@ static size_t slips_within(const struct track *t, const struct sync_clock *c)
 	return n;
 }
 
-/* Pulses come from references, beacons from receivers' radios: who errs slowly is not the same. */
+/* Pulses come from references, beacons from radios: their slow errors differ. */
 static bool hears_pulses_alone(const struct marks *w, size_t c)
 {
 	for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
@@ -446,13 +443,12 @@ static struct track_mark combine(struct marks *w, struct heard *const *h, size_t
 		worst = fmin(worst, bound * bound);
 	}
 	m.offset = weights > 0 ? sum / weights : mid;
-	m.var = weights > 0 ?
-			worst :
-			1e12; /* of what the clocks err in common; the smoother sees the rest */
+	m.var = weights > 0 ? worst :
+			      1e12; /* common error of the clocks; the smoother sees the rest */
 	return m;
 }
 
-/* A sender whose time is worked out counts beside others only if its clock behaved. */
+/* A sender with a computed time counts alongside others only if its clock behaved. */
 static bool trustworthy(const struct track_report *r)
 {
 	return !r->steps && !(r->correlation > CORRELATION_DEGRADED) &&
@@ -538,7 +534,7 @@ static int spread(struct marks *w)
 				several = several || w->source[s].tied;
 			}
 	}
-	/* with all sources tied, what is heard of the others also counts */
+	/* with all sources tied, marks of the other sources count too */
 	for (size_t c = 0; c < p->n_clocks && several && !rc && !w->tracker->whole_periods; c++)
 		if (w->clock[c].tied && w->clock[c].marks >= SEVERAL_MARKS)
 			rc = track_clock(w, c);

@@ -2,10 +2,10 @@
 /**
  * The graph of clocks and of the senders they heard, solved by one tracker.
  *
- * The timeline is the time of one source (pulses before beacons, as they come from a better clock;
- * else the one heard most). Clocks that heard it are tied by it; sources that those heard get times
- * from them, and tie further clocks. With a reference clock asked for, all is told in that clock's
- * time in the end.
+ * The timeline is the time of one source: pulses before beacons, as their clock is better; else the
+ * one heard most. Clocks that heard it are tied by it; sources that those heard get times from
+ * them, and tie further clocks. If a reference clock was requested, all times are finally expressed
+ * in that clock's time.
  */
 #ifndef SYNC_MARKS_H
 #define SYNC_MARKS_H

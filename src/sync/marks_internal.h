@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * Shared by marks.c, which ties clocks and sources, and marks_maps.c, which tells what came of it.
- */
+/** Shared by marks.c, which ties clocks and sources, and marks_maps.c, which makes the maps. */
 #ifndef SYNC_MARKS_INTERNAL_H
 #define SYNC_MARKS_INTERNAL_H
 
@@ -9,7 +7,7 @@
 #include "sync/marks.h"
 #include "sync/number.h"
 
-/* From these on a clock is not to be trusted blindly. */
+/* Beyond these a clock is degraded. */
 #define CORRELATION_DEGRADED 0.2
 #define MISSED_DEGRADED 0.5
 #define REJECTED_DEGRADED 0.1
@@ -21,18 +19,18 @@ struct marks_tie {
 	bool sure; /* of a clock: tied by sources that are not in doubt */
 	struct track track;
 	size_t sources;      /* that tied it */
-	size_t via;          /* the one of them that it heard most */
+	size_t via;          /* the one it heard most */
 	uint64_t marks;      /* heard of tied sources */
-	uint64_t bad;        /* numbered wrongly */
+	uint64_t bad;        /* wrongly numbered */
 	uint64_t periods;    /* from the first to the last of them */
-	unsigned jumps;      /* of numbers, not its senders' */
+	unsigned jumps;      /* of numbers, not due to the sender */
 	int64_t first, last; /* x of the first and last */
-	size_t unaware;      /* slips that the tracker does not know of */
-	/* of clocks that are apart by a known number of periods; 0: the timeline's */
+	size_t unaware;      /* slips that the tracker ignores */
+	/* clocks a known number of periods apart share a group; 0: the timeline's */
 	uint32_t group;
 	int64_t turn_ns;       /* of another group: the period */
-	unsigned decided_by;   /* which pulses it heard: 1 << enum turn_kind */
-	unsigned contradicted; /* what was left out for that, as it contradicts the rest */
+	unsigned decided_by;   /* evidence for which pulses it heard: 1 << enum turn_kind */
+	unsigned contradicted; /* evidence left out since it contradicts the rest */
 };
 
 struct marks {
@@ -46,18 +44,18 @@ struct marks {
 	struct heard **list;  /* scratch: n */
 	struct marks_tie *clock, *source;
 	size_t root;
-	int64_t *origin;           /* of each source: its number that stands at its own time 0 */
-	int64_t root_time;         /* where that of the root stands on the timeline */
+	int64_t *origin;           /* per source: the number at its own time 0 */
+	int64_t root_time;         /* that of the root on the timeline */
 	unsigned *jumps;           /* of each source's numbers */
 	struct pulse_count *count; /* [clock][source of pulses] */
-	size_t n_pulse_sources;    /* they come first */
+	size_t n_pulse_sources;    /* listed first */
 	uint32_t n_groups;
-	/* sources whose own clocks did not hold still: for those who hear nothing else */
+	/* sources whose own clocks were unstable: used only by clocks that hear nothing else */
 	bool *doubt;
 	struct cvl_error *err;
 };
 
-/** The marks of @source that @clock heard, by x; not only those that count. */
+/** The marks of @source that @clock heard, by x, including bad ones. */
 size_t marks_list(const struct marks *w, size_t clock, size_t source, struct heard *const **list);
 
 static inline struct pulse_count *marks_count(const struct marks *w, size_t clock, size_t source)
@@ -66,8 +64,8 @@ static inline struct pulse_count *marks_count(const struct marks *w, size_t cloc
 }
 
 /**
- * Decide by how many whole periods the counts of those who heard the pulses of @source are apart;
- * clocks for which nothing decides it get a group of their own.
+ * Decide by how many whole periods the counts of those that heard the pulses of @source differ;
+ * undecided clocks get a group of their own.
  */
 int marks_decide(struct marks *w, size_t source);
 

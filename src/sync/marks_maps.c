@@ -14,7 +14,7 @@
 struct map_maker {
 	const struct marks *w;
 	size_t clock;
-	const struct track *track, *reference; /* reference: told in that clock's time, or NULL */
+	const struct track *track, *reference; /* reference: of the time used, or NULL */
 	const struct track
 		*via; /* of the source heard most, if its time is not the timeline itself */
 	struct cvl_knot *knot;
@@ -35,7 +35,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		return;
 	time = cvl_add_sat(x, m->track->base);
 	if (m->via) {
-		/* what its sender's time is off is no jitter: no smoothing lessens it */
+		/* the error of its sender's time is not jitter: smoothing does not reduce it */
 		double common;
 
 		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
@@ -46,7 +46,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 		double other;
 
 		/*
-		 * near x_ref, T_ref = x_ref + base + offset: what is missing is carried over at
+		 * near x_ref, T_ref = x_ref + base + offset: the remainder is carried over at
 		 * slope 1
 		 */
 		offset += track_span(cvl_add_sat(time, -at), m->reference->base) -
@@ -62,9 +62,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 	k->bound_ns = (int64_t)fmin(ceil(bound + m->rounding), 9e18);
 	if (m->n &&
 	    (k->time.ns < k[-1].time.ns || (k->time.ns == k[-1].time.ns && k->frac < k[-1].frac))) {
-		/*
-		 * a tracker that only knows the past may take time back; the map holds it instead
-		 */
+		/* an online tracker may step back in time; the map holds the time instead */
 		k->bound_ns += k[-1].time.ns - k->time.ns + 1;
 		k->time = k[-1].time;
 		k->frac = k[-1].frac;
@@ -72,7 +70,7 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 	m->n++;
 }
 
-/* Knots of the clock's track, and of the reference's where it bends in between. */
+/* Knots of the clock's track, plus those of the reference's in between. */
 static void add_knots(struct map_maker *m)
 {
 	const struct track *t = m->track, *r = m->reference;
@@ -92,7 +90,7 @@ static void add_knots(struct map_maker *m)
 	}
 }
 
-/* Rate of a clock against one that is itself off. */
+/* Rate of a clock relative to another one. */
 static double against(double rate_ppb, double reference_ppb)
 {
 	return (rate_ppb - reference_ppb) / (1 + reference_ppb * 1e-9);
@@ -118,7 +116,7 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 		ref = &w->clock[p->clock[p->reference].same_as].track;
 		m.reference = ref;
 		/*
-		 * what is read off the reference was rounded like its marks, by half a step on
+		 * times read off the reference were rounded like its marks, by half a step on
 		 * average
 		 */
 		m.rounding = (double)((p->clock[p->reference].resolution_ns + 1) / 2);
@@ -126,7 +124,7 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 	m.knot = calloc(t->n + (ref ? ref->n : 0) + 1, sizeof(*m.knot));
 	if (!m.knot)
 		return cvl_no_memory(w->err);
-	m.rounding += 1; /* of whole ns */
+	m.rounding += 1; /* whole ns */
 	add_knots(&m);
 	out->rate_ppb = t->report.rate_ppb;
 	out->rate_bound_ppb = t->report.rate_bound_ppb;
@@ -147,7 +145,7 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 
 /* ---- verdicts ---- */
 
-/* Mean rate between the first and last mark, unless the tracker said better. */
+/* Mean rate between the first and last mark, unless the tracker gave a better one. */
 static void find_rate(struct marks_tie *t)
 {
 	struct track_report *r = &t->track.report;
@@ -177,7 +175,7 @@ static void tell_good(const struct marks *w, const struct marks_tie *t, struct c
 		    *out->decided_by ? "; which ones: by " : "", out->decided_by, wander);
 }
 
-/* The pulses that a clock heard fit no period that was stated. False: they do, or it heard none. */
+/* Whether the pulses of a clock fit no stated period. False: they do, or it heard none. */
 static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
 	const struct sync_problem *p = w->p;
@@ -186,7 +184,7 @@ static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync 
 	for (size_t s = 0; s < w->n_pulse_sources; s++) {
 		const struct pulse_count *k = marks_count(w, c, s);
 		double times = k->period_ns / (double)p->source[s].period_ns;
-		const char *line = strchr(p->source[s].name, ' ') + 1; /* behind "pulse" */
+		const char *line = strchr(p->source[s].name, ' ') + 1; /* after "pulse" */
 
 		sync_period_text(stated, (double)p->source[s].period_ns);
 		sync_period_text(is, k->period_ns);
@@ -215,7 +213,7 @@ static bool fits_nothing(const struct marks *w, size_t c, struct cvl_clock_sync 
 	return false;
 }
 
-/* More than one whole number of periods fits. */
+/* Report that more than one whole number of periods fits. */
 static void say_ambiguous(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 {
 	const struct marks_tie *t = &w->clock[c];
@@ -230,7 +228,7 @@ static void say_ambiguous(const struct marks *w, size_t c, struct cvl_clock_sync
 		period, strchr(w->p->source[t->via].name, ' ') + 1);
 }
 
-/* The worst of its counts of pulses that tie it. */
+/* The worst pulse count of those that tie it. */
 static const struct pulse_count *count_of(const struct marks *w, size_t c)
 {
 	const struct pulse_count *worst = NULL;
@@ -276,23 +274,23 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 	else if (count && count->aside)
 		sync_reason(
 			out, CVL_DEGRADED,
-			"%zu pulses stand behind pauses of %.0f s and more, in which it cannot be known "
-			"how many passed: left out, and the bound there is a forecast",
+			"%zu pulses follow pauses of %.0f s or more, in which an unknown number "
+			"was missed: left out, and the bound there is a forecast",
 			count->aside, count->pause_ns * 1e-9);
 	else if (t->contradicted)
-		sync_reason(out, CVL_DEGRADED,
-			    "%s contradict what else says which pulses it heard, and were left out",
-			    turns_text(t->contradicted, left_out, sizeof(left_out)));
-	else if (t->unaware)
 		sync_reason(
 			out, CVL_DEGRADED,
-			"its count is unsure at %zu places, of which this estimator does not know; "
-			"smooth, lag and kalman do",
-			t->unaware);
+			"%s contradict the other evidence of which pulses it heard, and were left out",
+			turns_text(t->contradicted, left_out, sizeof(left_out)));
+	else if (t->unaware)
+		sync_reason(out, CVL_DEGRADED,
+			    "its count is unsure at %zu places, which this estimator ignores; "
+			    "smooth, lag and kalman handle them",
+			    t->unaware);
 	else if (r->correlation > CORRELATION_DEGRADED)
 		sync_reason(
 			out, CVL_DEGRADED,
-			"its rate did not hold still, or what it heard drifted: successive residuals are "
+			"its rate was unstable, or what it heard drifted: successive residuals are "
 			"correlated by %.2f",
 			r->correlation);
 	else if (t->jumps)
@@ -302,7 +300,7 @@ static void judge(const struct marks *w, size_t c, struct cvl_clock_sync *out)
 		sync_reason(out, CVL_DEGRADED, "the numbers of what it heard jump %u times", jumps);
 	else if (!t->sure)
 		sync_reason(out, CVL_DEGRADED,
-			    "what it heard came from a sender whose own clock did not hold still");
+			    "what it heard came from a sender whose own clock was unstable");
 	else if (r->steps)
 		sync_reason(
 			out, CVL_DEGRADED,
@@ -365,7 +363,7 @@ static int finish(struct marks *w, size_t clock, struct cvl_clock_sync *out)
 	return 0;
 }
 
-/* Pulses that several clocks heard, and of whose sources nothing is stated. */
+/* Note pulses heard by several clocks whose sources are not described. */
 static void note_references(const struct marks *w, struct sync_solution *s)
 {
 	const struct sync_problem *p = w->p;
@@ -380,15 +378,15 @@ static void note_references(const struct marks *w, struct sync_solution *s)
 			continue;
 		snprintf(
 			s->note, sizeof(s->note),
-			"%s of %zu clocks is taken to be one wire, or references that agree exactly; if each clock has "
-			"its own, say how far they may be off, as in PPS:rise:1s:+-300ns",
+			"%s of %zu clocks is taken as one wire, or as references that agree exactly; if each clock has "
+			"its own, state their error, as in PPS:rise:1s:+-300ns",
 			line, n);
 		return;
 	}
 }
 
 /*
- * The timeline is the time of clock @ref: its group is the timeline's, and those that were are
+ * Make the time of clock @ref the timeline: its group becomes the timeline's, the former one
  * another.
  */
 static void regroup(struct marks *w, size_t ref)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Pulses carry no number: two clocks that count the same ones may be apart by any whole number of
- * periods. What else is known of the two is put in periods here, and turns.c says what is left.
+ * Pulses carry no number: the counts of two clocks may differ by any whole number of periods. What
+ * else is known of the two is converted to periods here; turns.c solves for what remains.
  */
 #include "sync/marks_internal.h"
 
@@ -11,16 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SLACK_SD 5.0     /* of a count's jitter */
-#define SLACK_PART 0.001 /* of a period: of what a count's course may be off besides */
-#define BEACONS 64       /* that two clocks both heard, and that are looked at */
+#define SLACK_SD 5.0     /* of a count's jitter, as slack */
+#define SLACK_PART 0.001 /* of a period: other error of a count's phase */
+#define BEACONS 64       /* common beacons examined per pair of clocks */
 #define BEACONS_LEAST 4
-#define BEACONS_APART 0.1 /* of a period, that they may scatter */
+#define BEACONS_APART 0.1 /* of a period: their largest scatter */
 #define BEACON_SLACK 0.2
-#define PAIRS_MAX \
-	512 /* clocks of which all pairs are looked at; of more only those with the first */
-#define ALIGNED_NS \
-	1000000.0 /* that the same edge may be apart at two clocks, beyond their counts' jitter */
+#define PAIRS_MAX 512 /* clocks examined in all pairs; with more, only pairs with the first */
+#define ALIGNED_NS 1000000.0 /* ns by which the same edge may differ at two clocks, beyond jitter */
 
 /* The clocks that heard the source, and each one's count of it. */
 struct node {
@@ -29,7 +27,7 @@ struct node {
 	size_t n;
 	const struct heard *first; /* that counts */
 	double jitter;             /* in periods */
-	double drift;              /* ns a ns */
+	double drift;              /* ns per ns */
 	double rate;
 };
 
@@ -62,7 +60,7 @@ static const struct heard *kept_from(const struct node *d, size_t i)
 	return NULL;
 }
 
-/* Where @x is in the clock's count, in periods, and how sure that is. */
+/* Where @x is in the clock's count, in periods, and how certain that is. */
 static double count_at(const struct deciding *k, const struct node *d, int64_t x, double *within)
 {
 	size_t low = 0, high = d->n;
@@ -92,7 +90,7 @@ static double count_at(const struct deciding *k, const struct node *d, int64_t x
 	return (double)a->number + far / (k->period * (1 + d->rate));
 }
 
-/* What happened at @xa of one clock and @xb of another was the same, within @slack ns. */
+/* Constraint: @xa of one clock and @xb of another are the same instant, within @slack ns. */
 static int same(struct deciding *k, size_t a, int64_t xa, size_t b, int64_t xb, double slack,
 		enum turn_kind kind)
 {
@@ -102,9 +100,9 @@ static int same(struct deciding *k, size_t a, int64_t xa, size_t b, int64_t xb, 
 	return turns_between(k->turns, a, b, at - within, at + within, kind);
 }
 
-/* ---- what is known besides ---- */
+/* ---- other evidence ---- */
 
-/* By how much what the clock claims at @x may be off; negative: nothing was stated. */
+/* Error bound of the clock's claimed time at @x; negative: not stated. */
 static double claim_at(const struct deciding *k, const struct node *d, int64_t x, int64_t bound)
 {
 	const struct sync_clock *c = &k->p->clock[d->clock];
@@ -112,7 +110,7 @@ static double claim_at(const struct deciding *k, const struct node *d, int64_t x
 	return bound <= 0 ? -1 : (double)bound + d->drift * fabs(track_span(x, c->start_x));
 }
 
-/* Clocks that claim their start by the same host's clock, or both by UTC. */
+/* Clocks with starts claimed by the same host's clock, or both by UTC. */
 static int claims(struct deciding *k, size_t a, size_t b)
 {
 	const struct sync_clock *ca = &k->p->clock[k->node[a].clock],
@@ -138,7 +136,7 @@ static int by_size(const void *pa, const void *pb)
 	return *a < *b ? -1 : *a > *b;
 }
 
-/* Beacons of @source that both heard. */
+/* Beacons of @source heard by both. */
 static int beacons(struct deciding *k, size_t a, size_t b, size_t source)
 {
 	struct heard *const *la, *const *lb;
@@ -167,7 +165,7 @@ static int beacons(struct deciding *k, size_t a, size_t b, size_t source)
 	return turns_between(k->turns, a, b, mid - BEACON_SLACK, mid + BEACON_SLACK, TURN_BEACON);
 }
 
-/* The edge of clock @clock on the line to align by that comes after @at; NULL: there is none. */
+/* The edge of clock @clock on the line to align by after @at; NULL: none. */
 static const struct sync_edge *next_edge(const struct sync_problem *p, size_t clock,
 					 const struct sync_edge *at)
 {
@@ -178,8 +176,8 @@ static const struct sync_edge *next_edge(const struct sync_problem *p, size_t cl
 }
 
 /*
- * The first edges of both are the same one, unless those that follow are others: then one of them
- * missed some, or began later.
+ * The first edges of both are the same one, unless the following ones do not match: then one of
+ * them missed some, or began later.
  */
 static int align(struct deciding *k, size_t a, size_t b)
 {
@@ -206,7 +204,7 @@ static int align(struct deciding *k, size_t a, size_t b)
 	return ea || eb ? 0 : same(k, a, xa, b, xb, ALIGNED_NS, TURN_ALIGN);
 }
 
-/* Both clocks' times are known: their counts say the same of the same moment. */
+/* Both clocks' times are known: their counts must agree at the same moment. */
 static int maps(struct deciding *k, size_t a, size_t b)
 {
 	const struct marks_tie *ta = &k->w->clock[k->node[a].clock],
@@ -291,7 +289,7 @@ static int gather(struct deciding *k)
 	return rc ? rc : messages(k);
 }
 
-/* One that is tied to the timeline already, or else the one whose time that is. */
+/* A clock already tied to the timeline, or else the one whose time it is. */
 static size_t root_of(const struct deciding *k)
 {
 	for (size_t i = 0; i < k->n; i++)
@@ -302,7 +300,7 @@ static size_t root_of(const struct deciding *k)
 	return SIZE_MAX;
 }
 
-/* Nothing decides: as near to where the clock itself puts it as what is known allows. */
+/* Undecided: the possible value nearest to the clock's own claim. */
 static int64_t best_guess(const struct turn *t)
 {
 	return t->low > 0 ? t->low : t->high < 0 ? t->high : 0;

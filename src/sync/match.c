@@ -9,29 +9,29 @@
 /* Ends of messages that wait for their other end; the oldest give way. */
 #define PENDING_MAX (1u << 20)
 
-/* A message of which one end or both were seen. */
+/* A message with one or both ends seen. */
 struct ends {
 	struct match_key key;
-	struct match_end end; /* what is known of both; number 0: nothing */
+	struct match_end end; /* what is known of both; number 0: empty slot */
 	bool used, sent, received;
-	int64_t seen; /* time of the last look at it */
+	int64_t seen; /* when it was last accessed */
 };
 
-/* What an event class is to the rules. */
+/* Role of an event class in the rules. */
 struct role {
 	uint8_t n;
 	struct {
 		uint16_t rule;
 		bool receive;
-		bool tests; /* its fields decide whether it is one */
+		bool tests; /* its fields must be tested */
 	} as[MATCH_ROLES_MAX];
 };
 
 struct matcher {
 	struct cvl_timeline *tl;
 	const struct rule_set *rules;
-	struct cvl_selector *event; /* of each rule, what is sent and what is received */
-	struct role **role;         /* [stream][class]; NULL: no class of that stream is an end */
+	struct cvl_selector *event; /* per rule: the sent and the received event */
+	struct role **role;         /* [stream][class]; NULL: no class of the stream is an end */
 	struct ends *table;         /* open addressing */
 	size_t table_size, table_used;
 	uint64_t numbers;
@@ -42,7 +42,7 @@ struct matcher {
 
 /*
  * Two independent mixings of 64 bits (the finaliser of MurmurHash3, public domain, with different
- * constants): a chance equality of both is out of reach for any trace.
+ * constants): a collision of both is practically impossible.
  */
 static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
 {
@@ -57,14 +57,13 @@ static uint64_t mix(uint64_t h, uint64_t v, uint64_t m)
 struct key_reader {
 	const struct rule_side *side;
 	unsigned depth;
-	uint32_t found;             /* bit per key field */
+	uint32_t found;             /* one bit per key field */
 	unsigned at[RULE_KEYS_MAX]; /* depth it was found at */
 	uint64_t value[RULE_KEYS_MAX][2];
 };
 
 /*
- * A field of that name, wherever in the event it is: protocol headers are nested. The outermost
- * counts.
+ * A field of that name anywhere in the event, as protocol headers are nested; the outermost counts.
  */
 static void key_value(void *ctx, const char *name, const struct cvl_value *v)
 {
@@ -143,8 +142,8 @@ static int by_seen(const void *pa, const void *pb)
 }
 
 /*
- * Make the table @size large. Where that is too large, the half seen last stays; what goes counts
- * as unmatched.
+ * Resize the table to @size. If that is too large, the half seen last is kept; the rest counts as
+ * unmatched.
  */
 static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 {
@@ -176,8 +175,8 @@ static int rebuild(struct matcher *m, size_t size, struct cvl_error *err)
 }
 
 /*
- * One end of a message. Of several sends with one key (retransmissions) the first counts and of
- * several receives the first, which is sound: what was received came after the first sending.
+ * One end of a message. Of several sends with one key (retransmissions) the first counts, and so
+ * does the first of several receives. This is sound: a receive is later than the first send.
  * Returns 1 if @out was filled.
  */
 static int see_end(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t rule,
@@ -239,7 +238,7 @@ static const struct role *role_of(const struct matcher *m, size_t stream, uint32
 	return m->role[stream] ? &m->role[stream][cls] : NULL;
 }
 
-/* Whether record @i is what its class may be by role @k. */
+/* Whether record @i is an end by role @k of its class. */
 static bool is_end(const struct matcher *m, const struct role *role, uint8_t k,
 		   const struct cvl_slice *sl, size_t i)
 {
@@ -310,9 +309,9 @@ struct match_counts matcher_counts(const struct matcher *m)
 	return counts;
 }
 
-/* ---- all of it ---- */
+/* ---- setup ---- */
 
-/* Read what the rules call events, and find them; one that there is not is no end of anything. */
+/* Resolve the events that the rules name; an unknown one matches nothing. */
 static int find_events(struct matcher *m, struct cvl_error *err)
 {
 	const struct cvl_select_opts opts = { .events = true };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The two ends of messages, paired by rules while the records of a timeline go by. Memory is
- * bounded: ends that wait for their other end are kept up to about a million, then the oldest half
- * of them give way.
+ * Pairs the two ends of messages by rules while the records of a timeline pass. Memory is bounded:
+ * about a million unpaired ends are kept, then the oldest half is dropped.
  */
 #ifndef SYNC_MATCH_H
 #define SYNC_MATCH_H
@@ -11,42 +10,42 @@
 
 #include "sync/rules.h"
 
-/** What tells one message from another: two independent mixings of its key fields. */
+/** Identity of a message: two independent hashes of its key fields. */
 struct match_key {
 	uint64_t a, b;
 };
 
-/** As many rules as one event may be an end for. */
+/** Most rules that one event may be an end for. */
 #define MATCH_ROLES_MAX 4
 
 /** An end of a message. */
 struct match_end {
-	/* of the message: its two ends have the same one, no other message has it. From 1 */
+	/* number of the message, from 1: shared by its two ends, otherwise unique */
 	uint64_t number;
 	uint32_t rule;     /* index in the rules */
 	bool receive;      /* received here; else sent */
-	bool complete;     /* the other end went by before: what follows is known */
+	bool complete;     /* the other end came before: the following fields are set */
 	uint32_t from, to; /* clocks of the session */
 	uint64_t sent,
 		/*
-		 * ticks; of records with bounds of their own the first and the last one possible:
-		 * no message came before it went
+		 * ticks; for records with bounds of their own the first and the last possible one:
+		 * a message is received after it is sent
 		 */
 		received;
 	int64_t sent_ns, received_ns;
-	uint32_t sender, receiver; /* as matcher_see() was told */
+	uint32_t sender, receiver; /* as given to matcher_see() */
 };
 
 struct match_counts {
 	uint64_t unmatched;  /* ends without their other end, so far */
-	uint64_t duplicates; /* more sends or receives of one message: the first of each counts */
+	uint64_t duplicates; /* repeated sends or receives of one message, ignored */
 };
 
 struct matcher;
 
 /**
- * @tl and @rules must outlive it. CVL_E_SYNTAX: an event's name is no selector; CVL_E_USAGE: it may
- * mean two things; CVL_E_NOMEM.
+ * @tl and @rules must outlive it. CVL_E_SYNTAX: an event is not a valid selector; CVL_E_USAGE: it
+ * is ambiguous; CVL_E_NOMEM.
  */
 int matcher_new(struct matcher **m, struct cvl_timeline *tl, const struct rule_set *rules,
 		struct cvl_error *err);
@@ -56,8 +55,8 @@ void matcher_free(struct matcher *m);
 bool matcher_wants(const struct matcher *m, size_t stream, uint32_t cls);
 
 /**
- * Look at record @i of @sl, an event, of whomever @who stands for to the caller. Returns of how
- * many messages it is an end and fills as many of @out; a negative code if memory ran out.
+ * Process record @i of @sl, an event; @who identifies its source to the caller. Returns the number
+ * of messages it is an end of and fills as many of @out; a negative code if out of memory.
  */
 int matcher_see(struct matcher *m, const struct cvl_slice *sl, size_t i, uint32_t who,
 		struct match_end out[MATCH_ROLES_MAX], struct cvl_error *err);
@@ -70,9 +69,7 @@ struct match_loose {
 	uint64_t tick; /* as sent and received of struct match_end */
 };
 
-/**
- * The same look at a record, without pairing: fills as many of @out as messages it is an end of.
- */
+/** As matcher_see() without pairing: fills @out for each message the record is an end of. */
 int matcher_ends(struct matcher *m, const struct cvl_slice *sl, size_t i,
 		 struct match_loose out[MATCH_ROLES_MAX]);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Time passes between two marks by whole periods of a clock that is off by little: round(dx /
- * period) tells how many, even over hours once the rate is known to some ppm. A beacon whose number
- * disagrees is numbered wrongly, unless those after it agree with it: then its sender's numbers, or
- * this clock, have jumped.
+ * The time between two marks is a whole number of periods of a clock that is off by little:
+ * round(dx / period) gives the number, even over hours once the rate is known to some ppm. A beacon
+ * whose number disagrees is wrongly numbered, unless those after it agree with it: then its
+ * sender's numbers, or this clock, have jumped.
  */
 #include "sync/number.h"
 
@@ -12,16 +12,16 @@
 
 #define RATE_SEARCH 2000e-6
 #define AGREE 3       /* marks that confirm a jump */
-#define RATE_MARKS 16 /* the rate is taken over so many */
+#define RATE_MARKS 16 /* marks a rate is measured over */
 
 struct follower {
 	struct heard *const *m;
-	double period; /* as the clock sees it */
+	double period; /* by the clock's own time */
 	size_t recent[RATE_MARKS];
 	size_t n;
 };
 
-/* How many periods after the last good mark @i is. */
+/* Periods from the last good mark to mark @i. */
 static int64_t expected(const struct follower *f, size_t last, size_t i)
 {
 	return (int64_t)llround((double)(f->m[i]->x - f->m[last]->x) / f->period);

@@ -21,10 +21,12 @@ struct watcher {
 	struct pairing pairing;
 	struct {
 		struct cvl_levels levels;
-		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, -1: it has none */
+		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, or -1 */
 		int align;               /* bit of the line to align by, or -1 */
 		uint64_t step;           /* its resolution */
-		/* ticks that an edge's stamp is early on average, beside a pulse record's */
+		/*
+		 * ticks by which an edge's stamp is early on average, relative to a pulse record's
+		 */
 		uint64_t early;
 	} * lines; /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
@@ -74,7 +76,7 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 	return (int)p->n_sources++;
 }
 
-/* Of a bound of its own, in ticks to either side; 0: it has none. */
+/* Half-width of the record's own bound in ticks; 0: none. */
 static uint64_t half_of(const struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
@@ -145,16 +147,16 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
 }
 
 /*
- * A pulse record is a rising edge that stands at its own tick, whatever the resolution. Edges
- * beside it stand where their step of the resolution began. The map has to run through what an
- * edge's stamp would have been on average: then half a step beside the map holds every other edge.
+ * A pulse record is a rising edge at its own tick, whatever the resolution. Plain edges are stamped
+ * at the start of their resolution step. The map must run through the average stamp of an edge:
+ * half a step from the map then covers every other edge.
  */
 static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
 {
 	int rc = 0;
 
 	if (sl->batch->flags[i] & CVL_LATE)
-		/* its driver waited for the tick in vain, and put it where the edge was */
+		/* its driver got no tick and stamped it at the edge */
 		return 0;
 	for (size_t r = 0; r < w->opts->n_pulse && !rc; r++) {
 		int line = w->lines[sl->stream].line[r];
@@ -185,7 +187,7 @@ static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	};
 
 	if (slip.from > slip.to || (c->n_slips && slip.from < c->slip[c->n_slips - 1].to))
-		slip.from = slip.to; /* nonsense in the file */
+		slip.from = slip.to; /* invalid in the file */
 	if (c->n_slips && slip.to < c->slip[c->n_slips - 1].to)
 		return 0;
 	if (cvl_room(&c->slip, c->n_slips, &c->cap_slips, sizeof(*c->slip)))
@@ -239,7 +241,7 @@ static int64_t ticks_ns(const struct sync_clock *c, uint64_t ticks)
 	return ns > INT32_MAX ? INT32_MAX : (int64_t)ns;
 }
 
-/* Of a clock and a sender. */
+/* Index of a clock and sender. */
 static size_t pair_of(const struct sync_problem *p, const struct sync_mark *m)
 {
 	return p->clock[m->clock].same_as * p->n_sources + m->source;
@@ -253,8 +255,8 @@ static int by_size(const void *a, const void *b)
 }
 
 /*
- * The marks of a clock count as known no better than the worst of them. Those of edges whose bounds
- * are much wider than is usual there go: the observer was looking elsewhere.
+ * All marks of a clock count as no better than the worst of them, so edges whose bounds are much
+ * wider than usual there are dropped: the observer was busy elsewhere.
  */
 static int leave_out_vague(struct watcher *w, size_t clock)
 {
@@ -288,8 +290,8 @@ static int leave_out_vague(struct watcher *w, size_t clock)
 }
 
 /*
- * Where a clock has pulse records of a sender, edges of the same say less, and go. What is left is
- * counted.
+ * Where a clock has pulse records of a sender, plain edges of it are less precise and are dropped.
+ * The rest is counted.
  */
 static int prefer_exact(struct watcher *w)
 {
@@ -321,7 +323,7 @@ static int prefer_exact(struct watcher *w)
 	return 0;
 }
 
-/* Which bit of a stream each pulse rule is about, and the edge to align by. */
+/* Find a stream's bit for each pulse rule, and for the edge to align by. */
 static int prepare_lines(struct watcher *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Keys that come again. Of two clocks A and B let delta be what B's nominal time is behind A's. A
- * message that A sent at s and B received at r took r + delta - s, which is not below 0 and, if the
- * rule states a window, not above it: so its delta lies in [s - r, s - r + window] for one of the
- * sends that have its key. In a short stretch, where clocks drift little, delta is the same for all
- * messages: how many of them each delta explains is found by sweeping over the ends of these
- * intervals. A delta counts only as far as the other's log would have held the send.
+ * Keys that recur. For two clocks A and B let delta be how far B's nominal time is behind A's. A
+ * message that A sent at s and B received at r took r + delta - s, which is at least 0 and, if the
+ * rule states a window, at most the window: so its delta lies in [s - r, s - r + window] for one of
+ * the sends with its key. In a short stretch, where clocks drift little, delta is the same for all
+ * messages: how many of them each delta explains is found by a sweep over the ends of these
+ * intervals. A delta is tested only where the other log would contain the send.
  *
- * One delta fits: it is followed from there on both ways, within what the clocks' rates allow, and
- * each end is paired with the only one that fits. Where numbers come at regular times, a shift by a
- * whole wrap fits as well.
+ * If exactly one delta fits, it is followed from there in both directions, within the clocks' rate
+ * limits, and each end is paired with the only one that fits. If numbers come at regular times, a
+ * shift by a whole wrap fits as well.
  */
 #include "sync/pairing.h"
 
@@ -19,16 +19,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STRETCH 256        /* ends looked at together */
-#define STRETCH_DRIFT 0.05 /* of a wrap, that the clocks may drift within them */
-#define FITS 0.9           /* share of what must be explained, from which on a shift is one */
-#define SURE 0.98          /* of the one that is believed */
-#define EVIDENCE \
-	24 /* ends that a shift must be able to explain, for being believed or refuted by them */
-#define EVEN \
-	0.2 /* of the median, that the times between equal keys of a counter that wraps differ */
+#define STRETCH 256        /* ends examined together */
+#define STRETCH_DRIFT 0.05 /* of a wrap: allowed drift within a stretch */
+#define FITS 0.9           /* least share of ends explained by a possible shift */
+#define SURE 0.98          /* of ends explained by an accepted shift */
+#define EVIDENCE 24        /* fewest ends that can confirm or refute a shift */
+#define EVEN 0.2 /* of the median: spread of times between equal keys of a wrapping counter */
 #define SHIFTS_MAX 64
-#define MANY 16 /* sends between equal keys: else they are sent again */
+#define MANY 16 /* sends between equal keys; with fewer they are retransmissions */
 
 void pairing_free(struct pairing *p)
 {
@@ -70,9 +68,9 @@ struct solver {
 	struct sync_problem *p;
 	const struct rule_set *rules;
 	struct cvl_error *err;
-	/* the longest after which a message of the rule was sent again; 0: none was */
+	/* longest time after which a message of the rule was resent; 0: none was */
 	double again;
-	double hold; /* the longest after which a clock sent on what it had received; 0: none did */
+	double hold;        /* longest time after which a clock forwarded a message; 0: none did */
 	bool forwards;      /* some key is sent by several clocks */
 	int64_t *log_begin; /* [clock] x of its first end by the rule */
 };
@@ -89,7 +87,7 @@ static int add_message(struct solver *s, const struct pairing_end *sent,
 	return 0;
 }
 
-/* ---- keys that come once ---- */
+/* ---- unique keys ---- */
 
 /* The ends of one key: sends [0, sends), then receives up to n. */
 struct group {
@@ -98,14 +96,14 @@ struct group {
 	int64_t window;
 };
 
-/* Whether send @i is the same message as the one before: sent again. */
+/* Whether send @i repeats the message before it. */
 static bool is_copy(const struct group *g, size_t i)
 {
 	return i && g->end[i].of == g->end[i - 1].of && g->window > 0 &&
 	       g->end[i].x - g->end[i - 1].x <= g->window;
 }
 
-/* Where @clock's first end of the key is, in [from, to); to: it has none. */
+/* Index of @clock's first end of the key in [from, to); to: none. */
 static size_t first_of(const struct group *g, uint32_t clock, size_t from, size_t to)
 {
 	while (from < to && g->end[from].of != clock)
@@ -114,9 +112,9 @@ static size_t first_of(const struct group *g, uint32_t clock, size_t from, size_
 }
 
 /*
- * Where packets are forwarded under one key: the send of the only clock that sent it without having
- * received it. It came before every receive, whoever sent that on. NULL: there is none, or more
- * than one, or it may have been received before its clock was traced.
+ * If packets are forwarded under one key: the send of the only clock that sent it without having
+ * received it. It came before every receive, whoever forwarded it. NULL: none, or several, or it
+ * may have been received before the clock was traced.
  */
 static const struct pairing_end *origin(const struct solver *s, const struct group *g)
 {
@@ -127,7 +125,7 @@ static const struct pairing_end *origin(const struct solver *s, const struct gro
 		size_t r = first_of(g, e->of, g->sends, g->n);
 
 		if ((i && e[-1].of == e->of) || (r < g->n && g->end[r].x <= e->x))
-			continue; /* not its first, or sent on */
+			continue; /* not its first, or forwarded */
 		if (found || track_span(e->x, s->log_begin[e->of]) <= 2 * s->hold)
 			return NULL;
 		found = e;
@@ -136,8 +134,8 @@ static const struct pairing_end *origin(const struct solver *s, const struct gro
 }
 
 /*
- * The only clock but @receiver that sends this key, as its first send; NULL: there is none, or
- * (*@several) more than one.
+ * The only clock but @receiver that sends this key, as its first send; NULL: none, or (*@several)
+ * more than one.
  */
 static const struct pairing_end *only_sender(const struct group *g, uint32_t receiver,
 					     bool *several)
@@ -155,7 +153,7 @@ static const struct pairing_end *only_sender(const struct group *g, uint32_t rec
 	return found;
 }
 
-/* Sends of this key by one clock that are not one message, as far as anybody can tell. */
+/* Whether one clock's sends of this key may be different messages. */
 static bool comes_again(const struct group *g, uint32_t sender)
 {
 	size_t n = 0;
@@ -166,8 +164,8 @@ static bool comes_again(const struct group *g, uint32_t sender)
 }
 
 /*
- * Whether @sent may be a copy of what was sent before its clock was traced: the receive may be of
- * that.
+ * Whether @sent may repeat a send from before its clock was traced, which may then be the one
+ * received.
  */
 static bool may_be_copy(const struct solver *s, const struct pairing_end *sent)
 {
@@ -187,7 +185,7 @@ static int pair_once(struct solver *s, const struct group *g)
 		bool several;
 
 		if (i > g->sends && e[-1].of == e->of) {
-			s->p->duplicates++; /* what came first says more */
+			s->p->duplicates++; /* the first is the tighter bound */
 			continue;
 		}
 		sent = only_sender(g, e->of, &several);
@@ -202,7 +200,7 @@ static int pair_once(struct solver *s, const struct group *g)
 			rc = add_message(s, sent, e);
 			paired++;
 		} else if (g->sends) {
-			others++; /* its own sends only: a host that talks to itself ties nothing */
+			others++; /* its own sends only: messages of a host to itself tie nothing */
 		} else {
 			s->p->unmatched++;
 		}
@@ -212,7 +210,7 @@ static int pair_once(struct solver *s, const struct group *g)
 	return rc;
 }
 
-/* ---- keys that come again ---- */
+/* ---- recurring keys ---- */
 
 static int by_size(const void *pa, const void *pb)
 {
@@ -233,8 +231,8 @@ static size_t group_at(const struct pairing *p, size_t i, struct group *g)
 }
 
 /*
- * The time between equal keys of a rule's ends [@i, @end): of a counter that wraps about the same
- * for all, with many sends in between. 0: keys do not come again, but for some that are sent again.
+ * The time between equal keys of a rule's ends [@i, @end): for a wrapping counter about the same
+ * for all, with many sends in between. 0: keys do not recur, apart from retransmissions.
  */
 static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t end, double *wrap)
 {
@@ -284,7 +282,7 @@ static int find_wrap(struct solver *s, const struct pairing *p, size_t i, size_t
 	return 0;
 }
 
-/* A receive, and when it was by the second clock's time. */
+/* A receive, and its time by the second clock. */
 struct received {
 	const struct pairing_end *end;
 	double x;
@@ -296,9 +294,9 @@ struct two {
 	uint32_t clock[2];
 	int64_t window;
 	double wrap, drift;
-	struct received *received[2]; /* by each of them from the other, by its x */
+	struct received *received[2]; /* by each from the other, by x */
 	size_t n_received[2];
-	const struct pairing_end **sent[2]; /* by each of them, by key, then x */
+	const struct pairing_end **sent[2]; /* by each, by key, then x */
 	size_t n_sent[2];
 	int64_t first[2], last[2]; /* x of each one's log */
 };
@@ -354,7 +352,7 @@ static struct range reach(const struct two *t, const struct pairing_end *e,
 	return (struct range){ d - window, d };
 }
 
-/* delta by which the send of @r is in the other's log for certain. */
+/* delta for which the other's log certainly contains the send of @r. */
 static struct range logged(const struct two *t, const struct pairing_end *r)
 {
 	double window = (double)t->window;
@@ -366,7 +364,7 @@ static struct range logged(const struct two *t, const struct pairing_end *r)
 			       track_span(r->x, t->first[1]) - window };
 }
 
-/* Where delta begins or ends to explain a receive, or its send to be in the other's log. */
+/* A delta where a receive starts or stops being explained, or its send being in the other's log. */
 struct change {
 	double delta;
 	int by;
@@ -396,8 +394,8 @@ static int add_range(struct changes *c, struct range r, bool explains)
 }
 
 /*
- * What receive @r says of delta, which may differ by @slack from what it is at the stretch's
- * middle.
+ * Add the deltas allowed by receive @r, which may differ by @slack from the one at the middle of
+ * the stretch.
  */
 static int add_receive(const struct two *t, struct changes *c, const struct pairing_end *r,
 		       double slack)
@@ -415,7 +413,7 @@ static int add_receive(const struct two *t, struct changes *c, const struct pair
 	rc = add_range(c, in, false);
 	last = in.low;
 	for (size_t k = 0; k < to - from && !rc; k++) {
-		/* by rising delta, whichever way it went; none is counted twice */
+		/* by rising delta, in either direction; none is counted twice */
 		size_t i = sender ? to - 1 - k : from + k;
 		struct range d = reach(t, t->sent[sender][i], r);
 
@@ -432,13 +430,13 @@ static int add_receive(const struct two *t, struct changes *c, const struct pair
 /* The shifts that one direction allows. */
 struct shifts {
 	struct range fit[SHIFTS_MAX];
-	bool sure[SHIFTS_MAX]; /* all but a few are explained */
+	bool sure[SHIFTS_MAX]; /* all but a few receives are explained */
 	size_t n;
-	bool refuted; /* some other shift was possible, and does not fit */
-	double at;    /* where: x of the receiver */
+	bool refuted; /* another shift was possible, and does not fit */
+	double at;    /* x of the receiver */
 };
 
-/* What is stated of when the two began, as limits of delta. */
+/* Limits of delta from the stated start times. */
 static struct range prior(const struct two *t)
 {
 	const struct sync_clock *a = &t->s->p->clock[t->clock[0]],
@@ -476,10 +474,7 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 			if (counts && share >= FITS && s->n < SHIFTS_MAX) {
 				if (!in)
 					s->sure[s->n] = false, last = &s->fit[s->n++];
-				/*
-				 * of the sure parts of one that fits, all between the first and the
-				 * last
-				 */
+				/* of several sure parts of one shift, keep the whole span */
 				if (!in || (share >= SURE && !s->sure[s->n - 1]))
 					last->low = fmax(begin, asked.low);
 				if (share >= SURE || !s->sure[s->n - 1])
@@ -498,8 +493,8 @@ static void sweep(const struct two *t, struct changes *c, struct shifts *s)
 }
 
 /*
- * What the receives of clock @receiver allow: those in the middle, which follow each other so
- * closely that clocks drift little.
+ * The shifts that the receives of clock @receiver allow, using those in the middle that are dense
+ * enough that clocks drift little.
  */
 static int find_shifts(const struct two *t, int receiver, struct shifts *s)
 {
@@ -524,8 +519,8 @@ static int find_shifts(const struct two *t, int receiver, struct shifts *s)
 }
 
 /*
- * The shifts that both directions allow: what they say at other times may differ by the drift
- * between.
+ * The shifts that both directions allow; they apply at different times, so the drift in between is
+ * allowed for.
  */
 static void intersect(const struct two *t, struct shifts *a, const struct shifts *b)
 {
@@ -535,7 +530,7 @@ static void intersect(const struct two *t, struct shifts *a, const struct shifts
 		return;
 	for (size_t i = 0; i < a->n; i++)
 		for (size_t k = 0; k < b->n && n < SHIFTS_MAX; k++) {
-			/* b's shifts hold at an x of the first clock */
+			/* b's shifts apply at an x of the first clock */
 			double mid = (b->fit[k].low + b->fit[k].high) / 2;
 			double slack = t->drift * fabs(b->at - mid - a->at);
 			struct range both = { fmax(a->fit[i].low, b->fit[k].low - slack),
@@ -552,7 +547,7 @@ static void intersect(const struct two *t, struct shifts *a, const struct shifts
 }
 
 /*
- * Pairs [@from, @to), in the order in which delta is followed from where it is within @s, at @at.
+ * Pairs [@from, @to), by @step, following delta from where it is within @s, at @at.
  */
 static int follow(struct two *t, const struct received *r, size_t from, size_t to, int step,
 		  struct range s, double at)
@@ -590,7 +585,7 @@ static int follow(struct two *t, const struct received *r, size_t from, size_t t
 	return rc;
 }
 
-/* All receives by the second clock's time, delta being known. */
+/* All receives by the second clock's time, once delta is known. */
 static int follow_all(struct two *t, struct range s, double at)
 {
 	size_t n = t->n_received[0] + t->n_received[1], mid = 0;
@@ -628,8 +623,8 @@ static void ambiguous(struct two *t)
 }
 
 /*
- * A shift is believed if no other fits, and either another one could have been told from it, or
- * what is stated of the clocks leaves no room for another.
+ * A shift is accepted if no other fits, and either another one would have been distinguishable, or
+ * the stated start times exclude it.
  */
 static bool is_decided(const struct two *t, const struct shifts *s)
 {
@@ -668,7 +663,7 @@ static int pair_shifted(struct two *t)
 	return follow_all(t, s[1].fit[0], at);
 }
 
-/* Whether other clocks than @a and @b send the key of @g. */
+/* Whether clocks other than @a and @b send the key of @g. */
 static bool others_send(const struct group *g, uint32_t a, uint32_t b)
 {
 	for (size_t i = 0; i < g->sends; i++)
@@ -696,7 +691,7 @@ static void two_free(struct two *t)
 	}
 }
 
-/* The ends of one key that are these two clocks'. */
+/* Take these two clocks' ends of one key. */
 static void take_group(struct two *t, const struct group *g)
 {
 	bool clear = !others_send(g, t->clock[0], t->clock[1]);
@@ -718,7 +713,7 @@ static void take_group(struct two *t, const struct group *g)
 	}
 }
 
-/* Ends [@i, @end) of one rule whose keys come again, between clocks @a and @b. */
+/* Pair ends [@i, @end) of one rule with recurring keys between clocks @a and @b. */
 static int pair_two(struct solver *s, const struct pairing *p, size_t i, size_t end, uint32_t a,
 		    uint32_t b, double wrap)
 {

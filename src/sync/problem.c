@@ -38,9 +38,9 @@ bool sync_again(const struct sync_problem *p, size_t clock, struct cvl_clock_syn
 	out->turn_ns = again;
 	sync_reason(
 		out, CVL_AMBIGUOUS,
-		"ambiguous by whole times of %s: keys of its messages come again after that, and more than one shift "
-		"fits, or nothing rules out another. Any of these would decide: a longer key, a `window` below half of "
-		"that, when captures began",
+		"ambiguous by multiples of %s: keys of its messages recur after that, and more than one shift "
+		"fits, or another cannot be ruled out. Any of these would decide: a longer key, a `window` below half of "
+		"that, the start times of captures",
 		text);
 	return true;
 }
@@ -52,10 +52,10 @@ const char *sync_assumed(const struct sync_problem *p, char *out, size_t size)
 
 	out[0] = '\0';
 	if (p->unique_keys)
-		n = (size_t)snprintf(out, size, ", keys taken not to come again");
+		n = (size_t)snprintf(out, size, ", keys assumed unique");
 	if (p->arrive_within_ns && n < size) {
 		sync_period_text(text, (double)p->arrive_within_ns);
-		snprintf(out + n, size - n, ", messages taken to arrive within %s", text);
+		snprintf(out + n, size - n, ", messages assumed to arrive within %s", text);
 	}
 	return out;
 }

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One hearing of one beacon, placed by its clock's map. */
+/* A beacon heard by one clock, placed by its clock's map. */
 struct placed {
 	uint32_t source, clock;
 	int64_t index;

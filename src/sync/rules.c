@@ -14,7 +14,7 @@
 
 static const char *const builtin_names[] = { "lttng-tcp", "tracer", NULL };
 
-/* In the form that users write theirs in. */
+/* In the users' own format. */
 static const char *const builtin_texts[] = {
 	"# TCP segments in LTTng kernel traces with the inet_sock_local tracepoints\n"
 	"name: lttng-tcp\n"
@@ -83,7 +83,8 @@ static int end_rule(struct config *c, void *to)
 
 	return rule->send.n_keys == rule->receive.n_keys ?
 		       0 :
-		       config_fail_in(c, rule, CVL_E_SYNTAX, "both sides need as many key fields");
+		       config_fail_in(c, rule, CVL_E_SYNTAX,
+				      "both sides need the same number of key fields");
 }
 
 #define RULE_KEYS                                                                                  \
@@ -99,7 +100,7 @@ static const struct config_key rule_keys[] = {
 	  .what = "a time above 0, such as 10s" },
 	{ 0 },
 };
-/* As sync.json has them. */
+/* As stored in sync.json. */
 static const struct config_key kept_keys[] = {
 	RULE_KEYS,
 	{ "window_ns", CONFIG_U64, AT(match_rule, window_ns), .max = 0x1p62 },
@@ -120,7 +121,7 @@ static const struct config_key roots[] = { ROOT(&shapes[0]), ROOT(&shapes[1]) };
 
 /* ---- reading ---- */
 
-/* Behind those that @set has; @text NULL: the file. */
+/* Append to @set; @text NULL: read the file. */
 static int add(struct rule_set *set, const struct config_key *root, const char *text, size_t n,
 	       const char *name, struct cvl_error *err)
 {
@@ -173,7 +174,7 @@ int rules_add(struct rule_set *set, const char *name, struct cvl_error *err)
 	if (access(name, F_OK) && errno == ENOENT)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"no matching rule '%s', and no file of that name; built in: lttng-tcp, tracer",
+			"unknown matching rule '%s', and no file of that name; built in: lttng-tcp, tracer",
 			name);
 	return add(set, &roots[0], NULL, 0, name, err);
 }

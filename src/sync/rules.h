@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Matching rules: which events are the two ends of a message, and which fields tell one message
- * from another. They are data: built in by name, or read from YAML (docs/sync.md).
+ * Matching rules: which events are the two ends of a message, and which fields identify it. They
+ * are data: built in by name, or read from YAML (docs/sync.md).
  */
 #ifndef SYNC_RULES_H
 #define SYNC_RULES_H
@@ -31,23 +31,23 @@ struct rule_set {
 	struct config_memory *memory; /* owns their texts */
 };
 
-/** Add the rules called @name (built in) or in the file @name to @set. */
+/** Add the built-in rules @name, or those in the file @name, to @set. */
 int rules_add(struct rule_set *set, const char *name, struct cvl_error *err);
 
 /** Parse YAML text; @name for messages. */
 int rules_parse(struct rule_set *set, const char *text, size_t n, const char *name,
 		struct cvl_error *err);
 
-/** The same as sync.json keeps them: their window is `window_ns`. */
+/** The same for rules stored in sync.json, whose window is `window_ns`. */
 int rules_parse_kept(struct rule_set *set, const char *text, size_t n, const char *name,
 		     struct cvl_error *err);
 
-/** Remove the rules called @name from the one with index @first on. */
+/** Remove the rules called @name, starting at index @first. */
 void rules_drop(struct rule_set *set, size_t first, const char *name);
 
 void rules_free(struct rule_set *set);
 
-/** Names of the built-in rules, ended by NULL. */
+/** Names of the built-in rules, NULL-terminated. */
 const char *const *rules_builtin(void);
 
 #endif

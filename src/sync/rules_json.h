@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Matching rules as sync.json keeps them: the rules themselves, not where they were read from, as a
- * file may change.
+ * Matching rules as stored in sync.json: the rules themselves, not the path they were read from, as
+ * a file may change.
  */
 #ifndef SYNC_RULES_JSON_H
 #define SYNC_RULES_JSON_H
@@ -15,7 +15,7 @@ json_t *rules_json(const struct rule_set *rules);
 
 /**
  * Add to @set the rules that @settings (of a struct cvl_sync; may be NULL) were made with.
- * CVL_E_SYNTAX if there are some that cannot be read.
+ * CVL_E_SYNTAX if any cannot be read.
  */
 int rules_recall(struct rule_set *set, const char *settings, struct cvl_error *err);
 

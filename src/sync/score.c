@@ -16,8 +16,8 @@
 struct scored_clock {
 	const struct cvl_map *map, *truth;
 	uint64_t resolution;
-	int64_t first, last; /* true times between which the truth is known */
-	double error;        /* at the instant looked at */
+	int64_t first, last; /* true times that bound the known truth */
+	double error;        /* at the current instant */
 	struct cvl_bound bound;
 	bool there;
 };

@@ -90,7 +90,7 @@ static int recall_pulses(struct cvl_sync_opts *o, json_t *list, struct cvl_error
 	return 0;
 }
 
-/* @sync has names that outlive the JSON. Limits of @usual are left out. */
+/* @sync has names that outlive the JSON. Limits equal to @usual are left out. */
 static void recall_drift(struct cvl_sync_opts *o, json_t *drift, double usual,
 			 const struct cvl_sync *sync)
 {
@@ -111,10 +111,7 @@ static void recall_limits(struct cvl_sync_opts *o, json_t *from, const struct cv
 
 	if (json_number_value(drift) > 0)
 		o->max_drift_ppm = json_number_value(drift);
-	/*
-	 * files that do not tell what was asked for tell what each clock had, which was 200 unless
-	 * somebody said otherwise
-	 */
+	/* older files store only each clock's limit, which was 200 unless the user changed it */
 	if (json_is_object(drift))
 		recall_drift(o, drift, 200, sync);
 	else

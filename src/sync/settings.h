@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The options of a synchronisation as sync.json keeps them, so that it can be done again: one
- * function each way (cvl_sync_recall() of coeval/sync.h reads them). Matching rules are kept by
- * rules_json.h.
+ * The options of a synchronisation as stored in sync.json, so that it can be repeated: one function
+ * each way (cvl_sync_recall() of coeval/sync.h reads them). For matching rules see rules_json.h.
  */
 #ifndef SYNC_SETTINGS_H
 #define SYNC_SETTINGS_H
@@ -14,7 +13,7 @@
 /** The pulse rules, a new list. */
 json_t *settings_pulses(const struct cvl_sync_opts *opts);
 
-/** What was asked for beside rules: limits and a reference, as far as any were. A new object. */
+/** The options other than rules (limits, reference) as given. A new object. */
 json_t *settings_asked(const struct cvl_sync_opts *opts);
 
 #endif

@@ -61,7 +61,7 @@ const struct cvl_estimator_info *cvl_sync_estimator(size_t i)
 	return i < sizeof(estimators) / sizeof(*estimators) - 1 ? &estimators[i]->info : NULL;
 }
 
-/* ---- the bounds that come of it ---- */
+/* ---- resulting bounds ---- */
 
 static void widen(struct cvl_clock_sync *c, uint64_t tick)
 {
@@ -73,8 +73,8 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
 }
 
 /*
- * Best and worst bound: at the knots, and at the first and last record, where maps are carried on;
- * and the middle one.
+ * Best, worst and median bound: at the knots, and at the first and last record, to where maps are
+ * extrapolated.
  */
 static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
 {
@@ -127,7 +127,7 @@ static int set_drift(struct sync_problem *p, const struct cvl_session *session,
 		if (c < 0)
 			return cvl_hint(err, CVL_HINT_NAMES,
 					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						 "a drift limit is given for '%s': no such clock",
+						 "drift limit for unknown clock '%s'",
 						 o->drift[k].clock));
 		for (size_t i = 0; i < p->n_clocks; i++)
 			if (p->clock[i].same_as == p->clock[c].same_as)
@@ -189,13 +189,12 @@ static int set_up(struct sync_problem *p, const struct cvl_session *session,
 		if (p->reference < 0)
 			return cvl_hint(err, CVL_HINT_NAMES,
 					cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-						 "the reference '%s': no such clock",
-						 o->reference));
+						 "unknown reference clock '%s'", o->reference));
 	}
 	return set_drift(p, session, o, err);
 }
 
-/* Aliases share what was seen of their clock. */
+/* Aliases share what was observed of their clock. */
 static void share_aliases(struct sync_problem *p)
 {
 	for (size_t i = 0; i < p->n_clocks; i++) {
@@ -208,8 +207,8 @@ static void share_aliases(struct sync_problem *p)
 }
 
 /*
- * Limits of drift say nothing across a slip: where marks tie the clocks, messages of those that
- * slipped stand back.
+ * Drift limits do not hold across a slip: where marks tie the clocks, messages of those that
+ * slipped are left out.
  */
 static void leave_out_slipped(struct sync_problem *p)
 {
@@ -242,8 +241,7 @@ static int no_estimator(const char *name, struct cvl_error *err)
 }
 
 /*
- * Whether all streams are of one clock, whose time then is the timeline: there is nothing to be
- * tied.
+ * Whether all streams are of one clock, whose time is then the timeline: nothing to tie.
  */
 static bool is_one_clock(const struct sync_problem *p)
 {
@@ -293,7 +291,7 @@ static int choose_estimator(const struct sync_problem *p, const struct cvl_sync_
 
 /* ---- after the estimator ---- */
 
-/* Estimators of messages alone do not know of slips. */
+/* Estimators for messages alone ignore slips. */
 static void doubt_slipped(const struct sync_problem *p, struct sync_solution *s)
 {
 	for (size_t c = 0; c < p->n_clocks; c++) {
@@ -302,14 +300,13 @@ static void doubt_slipped(const struct sync_problem *p, struct sync_solution *s)
 		if (n && s->clock[c].verdict == CVL_GOOD)
 			sync_reason(
 				&s->clock[c], CVL_DEGRADED,
-				"its count is unsure at %zu places, and messages do not tell by how much",
+				"its count is unsure at %zu places, and messages do not show by how much",
 				n);
 	}
 }
 
 /*
- * A message that arrives before it was sent, by more than the bounds allow, proves one of them
- * wrong.
+ * A message that arrives before it was sent, by more than the bounds allow, proves a bound wrong.
  */
 static void check_causality(const struct sync_problem *p, struct sync_solution *s)
 {

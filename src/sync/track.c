@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define OFFSET_MAX 0x1p61 /* ns */
-#define TOLERATED 0.04    /* of its bound a knot may be off a chord */
+#define TOLERATED 0.04    /* part of its bound that a knot may be off a chord */
 
 int track_emit(struct track_report *r, const struct track_knot *k)
 {
@@ -42,7 +42,7 @@ static bool has_room(struct track *t, size_t more)
 	return true;
 }
 
-/* What an edge grows by from @d ns beyond its knot on, so that a knot may be put there. */
+/* Growth of an edge from @d ns beyond its knot, so that a knot may be placed there. */
 static void steepen(struct cvl_map_edge *e, double d)
 {
 	e->drift_ppb += e->wander_ppb_s * fabs(d) * 1e-9;
@@ -97,7 +97,7 @@ void track_free(struct track *t)
 	*t = (struct track){ 0 };
 }
 
-/* Beyond an end: the rate against nominal is carried on, dT/dx = 1 / (1 + rate). */
+/* Beyond an end: the rate against nominal continues, dT/dx = 1 / (1 + rate). */
 static double beyond(const struct track_knot *k, const struct cvl_map_edge *e, double d,
 		     double *bound)
 {
@@ -141,7 +141,7 @@ int64_t track_inverse(const struct track *t, int64_t time)
 	if (__builtin_sub_overflow(time, t->base, &from))
 		from = time < 0 ? INT64_MIN : INT64_MAX;
 	x = from;
-	/* offsets change by parts in ten thousand of x: each round gains more than three digits */
+	/* offset slopes are a few 1e-4: each round gains more than three digits */
 	for (int i = 0; i < 8; i++) {
 		double off = fmax(fmin(track_at(t, x, NULL), OFFSET_MAX), -OFFSET_MAX);
 		int64_t next = cvl_add_sat(from, -(int64_t)llround(off));
@@ -163,8 +163,8 @@ static int hand_on(struct knot_thinner *t, const struct track_knot *k)
 }
 
 /*
- * Whether the chord from the last knot to @k may stand for the pending ones, each by what it
- * tolerates itself. @short_by: by how much k's bound falls short of theirs.
+ * Whether the chord from the last knot to @k may replace the pending ones, each within its own
+ * tolerance. @short_by: how much k's bound falls short of theirs.
  */
 static bool chord_fits(const struct knot_thinner *t, const struct track_knot *k, double *short_by)
 {
@@ -291,8 +291,7 @@ void residual_end(const struct residual_sums *s, struct track_report *r)
 }
 
 /*
- * Hoare's selection: afterwards v[k] is what it would be if sorted, and nothing before it is
- * greater.
+ * Hoare's selection: afterwards v[k] is as if sorted, and nothing before it is greater.
  */
 static double select_nth(double *v, size_t n, size_t k)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One clock against the times of what it heard.
+ * One clock against the times of the marks it heard.
  *
- * A tracker is pushed the marks of one clock in the order of its ticks, each with the time at which
- * it was sent, and gives knots: the offset T - x of the timeline at some of the clock's nominal
- * times x, with its half-width. Offsets are relative to a base of whole ns, so that doubles keep
- * all digits whatever the clock's epoch.
+ * A tracker is pushed the marks of one clock in tick order, each with its time of sending, and
+ * emits knots: the offset T - x of the timeline at some of the clock's nominal times x, with its
+ * half-width. Offsets are relative to a base of whole ns, so that doubles keep all digits whatever
+ * the clock's epoch.
  */
 #ifndef SYNC_TRACK_H
 #define SYNC_TRACK_H
@@ -25,7 +25,7 @@
 struct track_mark {
 	int64_t x;
 	double offset; /* ns */
-	double var;    /* ns^2: of the time of sending, beyond the receiver's jitter */
+	double var;    /* ns^2: of the time of sending, in addition to the receiver's jitter */
 	uint32_t source;
 };
 
@@ -35,7 +35,7 @@ struct track_knot {
 };
 
 /**
- * From @to on the clock may be off by @half_ns against what it was up to @from. No marks lie in
+ * From @to on the clock may be off by @half_ns relative to before @from. There are no marks in
  * between.
  */
 struct track_slip {
@@ -43,7 +43,7 @@ struct track_slip {
 	double half_ns;
 };
 
-/** What a tracker is told of its clock. */
+/** A tracker's input about its clock. */
 struct track_setup {
 	uint64_t rate_hz;
 	double period_ns;              /* from mark to mark, nominal */
@@ -51,13 +51,13 @@ struct track_setup {
 	int64_t base;                  /* of the offsets */
 	const struct track_slip *slip; /* in order; outlive the tracker */
 	size_t n_slips;
-	/* of a reference: what wanders slowly in them is taken to be the reference's own time */
+	/* from a reference: slow wander in them is attributed to the reference's own time */
 	bool pulses;
 };
 
 /**
- * What a tracker found out. Its knots go to emit(), by track_emit(); a non-zero return stops the
- * tracker with that code.
+ * A tracker's results. Its knots go to emit(), by track_emit(); a non-zero return stops the tracker
+ * with that code.
  */
 struct track_report {
 	int (*emit)(void *ctx, const struct track_knot *k);
@@ -67,9 +67,9 @@ struct track_report {
 	uint64_t used, rejected;
 	struct cvl_residuals residuals;
 	double correlation;         /* of successive innovations or residuals */
-	double jitter_ns;           /* sd of a mark, as far as it was found out */
-	double wander_ns, wander_s; /* sd and time of the reference's wander; 0: none was found */
-	unsigned steps;             /* sudden changes of rate or phase that were found */
+	double jitter_ns;           /* sd of a mark, as estimated */
+	double wander_ns, wander_s; /* sd and time of the reference's wander; 0: none found */
+	unsigned steps;             /* sudden changes of rate or phase found */
 	struct cvl_map_edge before, after; /* beyond the knots; rates against nominal */
 	double rate_ppb, rate_bound_ppb;
 };
@@ -79,17 +79,17 @@ struct tracker {
 	void *(*open)(const struct track_setup *s, struct track_report *r);
 	int (*feed)(void *state, const struct track_mark *m);
 	/*
-	 * Emit what is left, and free @state; with @rc not 0 only that. Returns @rc or what went
-	 * wrong; CVL_E_NO when there was too little to go by.
+	 * Emit the rest and free @state; if @rc is not 0, only free it. Returns @rc or the error;
+	 * CVL_E_NO if there were too few marks.
 	 */
 	int (*close)(void *state, int rc);
 	bool whole_periods; /* works only on times that are multiples of the period */
-	bool slips;         /* knows what to do where a clock slipped */
+	bool slips;         /* handles slips */
 };
 
 extern const struct tracker tracker_smooth;
 
-/** Marks below which nothing is said about a clock. */
+/** Fewest marks that tie a clock. */
 #define TRACK_MARKS_MIN 4
 
 /** Knots in memory, and the report that goes with them. */
@@ -101,7 +101,7 @@ struct track {
 };
 
 /**
- * Carry @t over the slips before its first knot and behind its last one: by its edges, and with a
+ * Extend @t over the slips before its first knot and after its last one: by its edges, and with a
  * half-width that grows by the slip's. CVL_E_NOMEM.
  */
 int track_carry(struct track *t, const struct track_slip *slip, size_t n);
@@ -126,7 +126,7 @@ static inline size_t track_slip_from(const struct track_setup *setup, int64_t x)
 	return low;
 }
 
-/** a - b as a double, wherever they are. */
+/** a - b as a double, without overflow. */
 static inline double track_span(int64_t a, int64_t b)
 {
 	int64_t d;
@@ -135,15 +135,15 @@ static inline double track_span(int64_t a, int64_t b)
 }
 
 /**
- * Rate against nominal of a clock whose offset changes by @slope ns a ns; held at what maps refuse
- * as absurd.
+ * Rate against nominal of a clock whose offset changes by @slope ns per ns; clamped to what maps
+ * accept.
  */
 static inline double track_rate_ppb(double slope)
 {
 	return slope > -0.5 && slope < 1 ? (1 / (1 + slope) - 1) * 1e9 : slope > 0 ? -5e8 : 5e8;
 }
 
-/** Offset (without base) and half-width at @x; beyond the ends the edges hold. @t has knots. */
+/** Offset (without base) and half-width at @x; beyond the ends by the edges. @t has knots. */
 double track_at(const struct track *t, int64_t x, double *bound);
 
 /** The nominal time x whose time is @time. */
@@ -151,12 +151,12 @@ int64_t track_inverse(const struct track *t, int64_t time);
 
 /* ---- for trackers ---- */
 
-/** Hand on a knot. CVL_E_RANGE if it is no number; one whose x does not rise is left out. */
+/** Emit a knot. CVL_E_RANGE if it is not finite; one whose x does not rise is dropped. */
 int track_emit(struct track_report *r, const struct track_knot *k);
 
 /**
- * Hands on only those knots that are needed for chords within a tolerance. Bounds are raised, never
- * cut.
+ * Emits only those knots that are needed for chords within a tolerance. Bounds are raised, never
+ * lowered.
  */
 #define THINNER_PENDING 32
 
@@ -172,7 +172,7 @@ struct knot_thinner {
 int thinner_put(struct knot_thinner *t, const struct track_knot *k);
 int thinner_end(struct knot_thinner *t);
 
-/** What a clock is expected to do from x on, by one who only knows the past. Distances in s. */
+/** Forecast of a clock from x on, from past marks only. Distances in s. */
 struct forecast {
 	int64_t x;
 	double offset, slope, curve; /* ns, ns/s, ns/s^2: offset + slope d + curve d^2 / 2 */
@@ -181,19 +181,16 @@ struct forecast {
 
 /** Emit @f from its x up to just before @until, where what was known changes. */
 int forecast_emit(struct track_report *r, const struct forecast *f, int64_t until);
-/** Let @r's after-edge carry @f on. */
+/** Continue @f by @r's after-edge. */
 void forecast_last(struct track_report *r, const struct forecast *f);
 
-/** Marks are pushed, the last few hundred squared errors of forecasts give a half-width. */
+/** Half-width from the squared errors of the last few hundred forecasts. */
 struct forecast_errors {
 	double mean2;
 	uint64_t n;
 };
 
-/**
- * @error of a forecast, ns; single wild ones are held at 5 times what is usual. True: it is 10
- * times that.
- */
+/** @error of a forecast, ns, clipped at 5 times the usual. Returns true if it is 10 times that. */
 bool forecast_error(struct forecast_errors *e, double error);
 double forecast_bound(const struct forecast_errors *e);
 
@@ -209,7 +206,7 @@ struct residual_sums {
 };
 
 void residual_add(struct residual_sums *s, double v);
-/** Products are counted only up to @clip, so that single wild ones do not decide. */
+/** Products are counted only up to @clip, so that single outliers do not dominate. */
 void residual_end(const struct residual_sums *s, struct track_report *r);
 
 double median_of(double *v, size_t n); /* reorders @v */

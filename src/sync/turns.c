@@ -10,8 +10,7 @@
 
 #include <coeval/array.h>
 
-#define GROUPS_MAX \
-	256 /* clocks that are not decided, for which it is found out which belong together */
+#define GROUPS_MAX 256 /* undecided clocks that are still grouped */
 #define ALL ((1u << TURN_KINDS) - 1)
 
 /* n_a - n_b >= least. */
@@ -109,7 +108,7 @@ int turns_between(struct turns *t, size_t a, size_t b, double low, double high, 
 	return rc ? rc : turns_at_least(t, b, a, -high, kind);
 }
 
-/* The hull of n against @root's, by edges of @kinds. False: they contradict each other. */
+/* The hull of n relative to @root's, by edges of @kinds. False: contradictory. */
 static bool hull(const struct turns *t, size_t root, unsigned kinds, int64_t *low, int64_t *high)
 {
 	bool changed = true;
@@ -143,7 +142,7 @@ static bool hull(const struct turns *t, size_t root, unsigned kinds, int64_t *lo
 	return true;
 }
 
-/* Whether constraints of @kinds do not contradict each other. */
+/* Whether constraints of @kinds are consistent. */
 static bool fits(const struct turns *t, unsigned kinds, int64_t *low, int64_t *high)
 {
 	for (size_t i = 0; i < t->n && i < GROUPS_MAX; i++)
@@ -153,8 +152,8 @@ static bool fits(const struct turns *t, unsigned kinds, int64_t *low, int64_t *h
 }
 
 /*
- * Which clocks are decided against one of them that is in no group yet; each round is one more
- * group.
+ * Group clocks that are decided relative to each other: each round takes an ungrouped clock and
+ * makes one more group.
  */
 static void make_groups(const struct turns *t, unsigned kinds, uint32_t *group, int64_t *low,
 			int64_t *high)
@@ -209,7 +208,7 @@ static void find_deciding(const struct turns *t, size_t root, unsigned kinds, st
 			if (!out[i].group && i != root && low[i] != high[i])
 				out[i].decided_by |= 1u << k;
 	}
-	/* where each of several would do alone, all of these decide */
+	/* where any of several would suffice alone, all of them are credited */
 	for (int k = 0; k < TURN_KINDS; k++) {
 		if (!(present >> k & 1))
 			continue;
@@ -235,7 +234,7 @@ int turns_solve(const struct turns *t, size_t root, struct turn *out)
 	}
 	for (size_t i = 0; i < t->n_edges; i++)
 		present |= 1u << t->edge[i].kind;
-	/* one kind is left out, whichever gives way first, or as many as need be */
+	/* leave out the first kind to give way, or as many as necessary */
 	for (int k = 0; k < TURN_KINDS && kinds == ALL && !fits(t, ALL, low, high); k++)
 		if (fits(t, ALL & ~(1u << k), low, high))
 			kinds &= ~(1u << k);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * By how many whole periods the counts of several clocks are apart.
+ * By how many whole periods the counts of several clocks differ.
  *
- * Each clock's count of a sender's pulses is right but for a whole number n of periods. Whatever
- * else is known says that n_a - n_b is not below some number. These are difference constraints
- * between integers: shortest paths give the exact hull of what is possible (Bellman 1958), without
- * a search.
+ * Each clock's count of a sender's pulses is right up to a whole number n of periods. All other
+ * evidence says that n_a - n_b is at least some number. These are difference constraints between
+ * integers: shortest paths give the exact hull of the possible values (Bellman 1958), without a
+ * search.
  */
 #ifndef SYNC_TURNS_H
 #define SYNC_TURNS_H
@@ -15,15 +15,14 @@
 #include <stdint.h>
 
 /**
- * What a constraint follows from. In the order in which they give way where they contradict each
- * other.
+ * Origin of a constraint, in the order in which they give way where they contradict each other.
  */
 enum turn_kind {
-	TURN_CLAIM,   /* when the clocks claim to have been started, within what was stated */
-	TURN_MESSAGE, /* sent before received */
-	TURN_ALIGN,   /* an edge that the user says all saw */
-	TURN_BEACON,  /* numbered beacons that both heard */
-	TURN_MAP,     /* both clocks' times are known already */
+	TURN_CLAIM,   /* claimed start times, within their stated error */
+	TURN_MESSAGE, /* messages are sent before received */
+	TURN_ALIGN,   /* an edge that the user states all saw */
+	TURN_BEACON,  /* numbered beacons heard by both */
+	TURN_MAP,     /* both clocks' times are already known */
 	TURN_KINDS
 };
 
@@ -33,7 +32,7 @@ struct turns;
 struct turns *turns_new(size_t n);
 void turns_free(struct turns *t);
 
-/** n_@a - n_@b >= @least, which need not be whole. Returns 0 or CVL_E_NOMEM. */
+/** n_@a - n_@b >= @least, which need not be an integer. Returns 0 or CVL_E_NOMEM. */
 int turns_at_least(struct turns *t, size_t a, size_t b, double least, enum turn_kind kind);
 
 /** Both ways: @low <= n_@a - n_@b <= @high. */
@@ -42,18 +41,17 @@ int turns_between(struct turns *t, size_t a, size_t b, double low, double high,
 
 #define TURN_UNKNOWN ((int64_t)1 << 60)
 
-/** What came of it for a clock. */
+/** Result for one clock. */
 struct turn {
-	int64_t low, high; /* of n against the root's; -TURN_UNKNOWN, TURN_UNKNOWN: without limit */
-	unsigned decided_by; /* 1 << enum turn_kind: without any of these it would not be decided */
-	/* clocks decided against each other have the same; 0: against the root too */
+	int64_t low, high;   /* of n against the root's; -TURN_UNKNOWN, TURN_UNKNOWN: unlimited */
+	unsigned decided_by; /* 1 << enum turn_kind: without any of these it would be undecided */
+	/* equal for clocks decided relative to each other; 0: the root's group */
 	uint32_t group;
 };
 
 /**
- * Solve into @out, one a clock. The root is a clock of the largest group, or @root unless that is
- * SIZE_MAX. Returns kinds that were left out, as they contradict the others (1 << enum turn_kind),
- * or CVL_E_NOMEM.
+ * Solve into @out, one per clock. The root is a clock of the largest group, or @root unless that is
+ * SIZE_MAX. Returns the kinds left out as contradictory (1 << enum turn_kind), or CVL_E_NOMEM.
  */
 int turns_solve(const struct turns *t, size_t root, struct turn *out);
 

@@ -491,7 +491,7 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { event: e, every: 1s }", CVL_E_SYNTAX, "how exact");
 	refuse(&x, "- { event: e, every: 1s +- 2s }", CVL_E_SYNTAX, "less than the period");
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
-	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "twice");
+	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "duplicate");
 	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes around");
 	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
 	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");

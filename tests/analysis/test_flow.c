@@ -705,7 +705,7 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 		{ "pins: [A]\npoints:\n  - { name: a, code: none }\n", CVL_E_RANGE,
 		  "m:3:22: a change" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: A }\n  - { name: a, code: A }\n",
-		  CVL_E_MISMATCH, "m:4:5: there are two points a" },
+		  CVL_E_MISMATCH, "m:4:5: duplicate point a" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: A, next: [b] }\n", CVL_E_UNKNOWN_ID,
 		  "m:3:32: unknown point 'b'" },
 		{ "pins: [A, B]\npoints:\n  - { name: a, code: A, next: [a] }\n"
@@ -725,7 +725,7 @@ static void maps_that_cannot_be_are_refused_with_their_line(void **state)
 		  "  - { name: b, code: B }\n",
 		  CVL_E_MISMATCH, "b cannot be seen after a (line 4)" },
 		{ "pins: [A, A]\npoints:\n  - { name: a, code: A }\n", CVL_E_MISMATCH,
-		  "m:1:11: there are two pins A" },
+		  "m:1:11: duplicate pin A" },
 		{ "pins: [A]\npoints:\n  - { name: a, code: A }\npoints: []\n", CVL_E_SYNTAX,
 		  "m:4:1: duplicate key 'points'" },
 		{ "pins: [A]\nsettle: -1us\npoints:\n  - { name: a, code: A }\n", CVL_E_SYNTAX,

@@ -156,11 +156,11 @@ static void wrong_tables_are_refused_with_the_line_s_place(void **state)
 	(void)state;
 	table_error("", CVL_E_MISSING, CVL_NO_OFFSET, "no tasks");
 	table_error("task,frequency,cycles\n", CVL_E_MISSING, CVL_NO_OFFSET, "no tasks");
-	table_error("task,cycles\n", CVL_E_MISSING, 0, "frequency: this column");
-	table_error("task,frequency,energy_uj\n", CVL_E_MISSING, 0, "cycles: this column");
+	table_error("task,cycles\n", CVL_E_MISSING, 0, "frequency: missing column");
+	table_error("task,frequency,energy_uj\n", CVL_E_MISSING, 0, "cycles: missing column");
 	table_error("#\ntask,frequency,cylces\n", CVL_E_SYNTAX, 2, "unknown column 'cylces'");
-	table_error("task,task\n", CVL_E_SYNTAX, 0, "two columns");
-	table_error("task,frequency,cycles\na,1M\n", CVL_E_SYNTAX, 22, "as many cells");
+	table_error("task,task\n", CVL_E_SYNTAX, 0, "duplicate column");
+	table_error("task,frequency,cycles\na,1M\n", CVL_E_SYNTAX, 22, "number of cells");
 	table_error("task,frequency,cycles\na,1M,-1\n", CVL_E_RANGE, 22, "cycles: not a whole");
 	table_error("task,frequency,cycles\na,1M,99999999999999999999\n", CVL_E_RANGE, 22,
 		    "cycles: not a whole");

@@ -96,7 +96,7 @@ run coeval report s -o messages.html --match "$SRC/examples/rules/radio.yaml" --
 sed "s|$SRC|SRC|" messages.txt
 check messages.html
 words messages.html
-grep -o 'simulated; the true times are not here' messages.html
+grep -o 'simulated; the true times are not available' messages.html
 
 # Names are only names.
 python3 - <<'END'

@@ -109,7 +109,7 @@ static void bad_rules_are_refused_with_their_place(void **state)
 		  "q]", "1 to 16" },
 		{ "unequal counts",
 		  "send: { event: tx, key: [a, b] }\nreceive: { event: rx, key: [a] }\n",
-		  "send:", "as many" },
+		  "send:", "same number" },
 		{ "a window that is no time", RADIO "window: soon\n", "soon", "window" },
 		{ "a window of nothing", RADIO "window: 0s\n", "0s", "window" },
 		{ "a window back in time", RADIO "window: -1s\n", "-1s", "window" },

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where no rule says otherwise. */
+/* Unless a rule says otherwise. */
 static const struct calls_fields defaults[CALLS_SLOTS] = {
 	[CALLS_SLOT_THREAD] = { .field = { (char[]){ "vtid" }, (char[]){ "thread" } }, .n = 2 },
 	[CALLS_SLOT_CORE] = { .field = { (char[]){ "cpu_id" }, (char[]){ "core" },
@@ -13,7 +13,7 @@ static const struct calls_fields defaults[CALLS_SLOTS] = {
 			      .n = 3 },
 };
 
-/* The member called so, innermost scope first; context fields alone for what no rule named. */
+/* The member @name, innermost scope first; only context fields if no rule named it. */
 static const char *find_field(const struct cvl_event_class *class, const char *name, bool context,
 			      bool scope[CVL_SCOPES])
 {
@@ -41,13 +41,13 @@ static void find_slots(struct bound_class *b, const struct calls_rule *rule,
 			b->want[s] = find_field(class, f->field[i], !own && s == CALLS_SLOT_THREAD,
 						b->scope);
 	}
-	/* beside a number of a thread the name of its program says who it is */
+	/* along with a thread's number, its program's name identifies it */
 	if (b->want[CALLS_SLOT_THREAD] && !b->want[CALLS_SLOT_NEXT] &&
 	    !(rule && rule->slot[CALLS_SLOT_NEXT].n))
 		b->want[CALLS_SLOT_NEXT] = find_field(class, "procname", true, b->scope);
 }
 
-/* The part of @name that the last asterisk of @glob stands for. */
+/* The part of @name that matches the last asterisk of @glob. */
 static char *stem_of(const char *name, const char *glob)
 {
 	const char *star = strrchr(glob, '*');
@@ -57,11 +57,11 @@ static char *stem_of(const char *name, const char *glob)
 	if (!star)
 		return strdup(name);
 	if (before && memchr(glob, '*', before))
-		before = 0; /* where the first one ends is not known */
+		before = 0; /* where the first one ends is unknown */
 	return n > before + behind ? strndup(name + before, n - before - behind) : strdup(name);
 }
 
-/* Whether @trace declares an event called like @glob with @stem for its asterisk. */
+/* Whether @trace declares an event named @glob with its asterisk replaced by @stem. */
 static bool declares(const struct cvl_trace *trace, const char *glob, const char *stem)
 {
 	const char *star = strrchr(glob, '*');
@@ -74,7 +74,7 @@ static bool declares(const struct cvl_trace *trace, const char *glob, const char
 		    !strncmp(name + n - behind - middle, stem, middle))
 			return true;
 	}
-	return !star; /* one name for all of them */
+	return !star; /* one name for all */
 }
 
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
@@ -98,7 +98,7 @@ int bound_class(struct bound_class *b, const struct calls_rules *rules,
 								    NULL;
 		if (!glob)
 			continue;
-		/* where a field is to tell and does not, an end is of whatever is innermost */
+		/* without a value for the name field, an end closes the innermost span */
 		b->stem = r->slot[CALLS_SLOT_NAME].n ? strdup("") :
 			  strchr(glob, '*')          ? stem_of(class->name, glob) :
 						       strdup(r->begin);

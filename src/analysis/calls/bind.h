@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What each event class is to the rules, and its fields. */
+/** The role of each event class in the rules, and its fields. */
 #ifndef ANALYSIS_CALLS_BIND_H
 #define ANALYSIS_CALLS_BIND_H
 
@@ -18,18 +18,18 @@ enum bound_kind {
 struct bound_class {
 	enum bound_kind kind;
 	const char *want[CALLS_SLOTS]; /* names of fields, by their address; NULL: none */
-	bool scope[CVL_SCOPES];        /* any of them is in it */
+	bool scope[CVL_SCOPES];        /* any of them is in this scope */
 	enum cvl_calls_reason reason;  /* of a switch */
-	char *stem; /* what the rule's asterisk stands for: its name if no field tells; "" */
+	char *stem; /* match of the rule's asterisk: the name if no field gives one; "" */
 };
 
 /**
- * What @class of @trace is by @rules; @b begins as {0}. Where an asterisk makes the name, both ends
- * must be declared: there is no end of what nothing begins. CVL_E_NOMEM.
+ * The role of @class of @trace in @rules; @b begins as {0}. If an asterisk gives the name, both
+ * begin and end must be declared. CVL_E_NOMEM.
  */
 int bound_class(struct bound_class *b, const struct calls_rules *rules,
 		const struct cvl_trace *trace, const struct cvl_event_class *class);
-/** Of an event that is no more than an end of a message. */
+/** For an event that is only an end of a message. */
 void bound_message(struct bound_class *b, const struct cvl_event_class *class);
 
 /** A field's value. */
@@ -45,7 +45,7 @@ struct taken {
 	struct taken_value slot[CALLS_SLOTS];
 };
 
-/** What record @i tells; false: its fields cannot be read. */
+/** Read the fields of record @i; false: unreadable. */
 bool take(struct taken *t, const struct bound_class *class, struct cvl_stream *stream,
 	  const struct cvl_batch *batch, size_t i);
 

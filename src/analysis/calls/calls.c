@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The stacks of threads: spans, and what is repaired of them. */
+/* The stacks of threads: spans and their repair. */
 #include "analysis/calls/calls.h"
 
 #include <stdlib.h>
@@ -8,14 +8,14 @@
 #include "analysis/calls/internal.h"
 #include <coeval/array.h>
 
-/* Of what find_cost() or find_node() could not make. */
+/* Error for find_cost() and find_node(). */
 static int no_room(const struct calls *c, struct cvl_error *err)
 {
 	if (c->n_costs < CALLS_COSTS_MAX)
 		return cvl_no_memory(err);
 	return cvl_fail(
 		err, CVL_E_LIMIT, CVL_NO_OFFSET,
-		"more than %u functions of threads; does a rule take a field for the name or the thread that is none?",
+		"more than %u functions of threads; does a rule use a wrong field for the name or the thread?",
 		CALLS_COSTS_MAX);
 }
 
@@ -58,7 +58,7 @@ int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *
 	if (c->n_threads == CALLS_THREADS_MAX)
 		return cvl_fail(
 			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d threads; does a rule take a field for the thread that is none?",
+			"more than %d threads; does a rule use a wrong field for the thread?",
 			CALLS_THREADS_MAX);
 	if (cvl_room(&c->thread, c->n_threads, &c->room_threads, sizeof(*c->thread)))
 		return cvl_no_memory(err);
@@ -84,7 +84,7 @@ uint32_t thread_number(const struct calls *c, const struct thread *t)
 	return c->node[t->pub.root].thread;
 }
 
-/* A time that goes back is taken as the one before. */
+/* A time that goes back is replaced by the one before. */
 static void forward(struct calls *c, struct thread *t, struct cvl_calls_time *at)
 {
 	if (at->ns < t->last) {
@@ -131,7 +131,7 @@ static void add_parts(struct cvl_calls_parts *to, const struct cvl_calls_parts *
 	to->hidden += p->hidden;
 }
 
-/* Count a span, which is closed, and tell of it. @f: its frame; NULL: its begin was not seen. */
+/* Count a closed span and pass it to the sink. @f: its frame; NULL: its begin was not seen. */
 static void told(struct calls *c, struct thread *t, const struct cvl_calls_span *s, uint32_t cost,
 		 const struct frame *f)
 {
@@ -169,7 +169,7 @@ static void told(struct calls *c, struct thread *t, const struct cvl_calls_span 
 		c->sink.span(c->sink.ctx, s);
 }
 
-/* Frame @i, which goes. */
+/* Close frame @i. */
 static void closed(struct calls *c, struct thread *t, size_t i, struct cvl_calls_time at,
 		   uint32_t marks, const struct cvl_calls_parts *now)
 {
@@ -191,8 +191,7 @@ static void closed(struct calls *c, struct thread *t, size_t i, struct cvl_calls
 }
 
 /*
- * What an exit that was never seen leaves to the span around it: what its thread did behind the
- * loss.
+ * Time that a lost exit leaves to the enclosing span: what its thread did after the loss.
  */
 static int64_t behind_gap(const struct thread *t, size_t i)
 {
@@ -200,8 +199,8 @@ static int64_t behind_gap(const struct thread *t, size_t i)
 }
 
 /*
- * All spans within frame @keep - 1 go, though their exits were never seen. Those that were not
- * known to be open after records were lost are taken to have ended there.
+ * Close all spans above frame @keep - 1, whose exits are missing. Those not known to be open after
+ * records were lost are taken to have ended there.
  */
 static void close_lost(struct calls *c, struct thread *t, size_t keep, struct cvl_calls_time at)
 {
@@ -278,8 +277,8 @@ int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint
 }
 
 /*
- * An exit of what is not open. It began where nothing else is known of the thread: around all else
- * that is known, if nothing is open.
+ * An exit of something not open. It began where the thread's record does: around everything known
+ * of it, if nothing is open.
  */
 static int lost_entry(struct calls *c, struct thread *t, struct cvl_calls_time at,
 		      uint32_t function, struct cvl_calls_time last_sign, struct cvl_error *err)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Calls: entries and exits of functions, switches of tasks and messages become spans, with where
- * their time went.
+ * Calls: entries and exits of functions, task switches and messages become spans, with a breakdown
+ * of their time.
  *
- * The machine below is pure: it is pushed what happened, in order of time, and tells a sink what
- * came of it. It keeps the open spans of each thread and no closed one, so that its memory grows
- * with the depth of stacks, and with the number of threads, functions and ways of calling them
- * (CALLS_NODES_MAX), not with the length of a capture. What the words mean: coeval/calls.h.
+ * This machine is pure: it is pushed events in time order and passes results to a sink. It keeps
+ * the open spans of each thread and no closed ones, so its memory grows with the depth of stacks
+ * and the number of threads, functions and call paths (CALLS_NODES_MAX), not with the length of a
+ * capture. Terms are defined in coeval/calls.h.
  */
 #ifndef ANALYSIS_CALLS_H
 #define ANALYSIS_CALLS_H
@@ -19,13 +19,13 @@
 
 #define CALLS_THREADS_MAX 65536
 #define CALLS_FUNCTIONS_MAX (1u << 20)
-/** Functions, each counted once a thread. */
+/** Functions, each counted once per thread. */
 #define CALLS_COSTS_MAX (1u << 22)
-/** Different paths from an outermost span to one within; what comes on top is summed up as one. */
+/** Different call paths from an outermost span; any more are summed up as one. */
 #define CALLS_NODES_MAX (1u << 18)
-/** Open spans of a thread. Deeper ones are counted and left out. */
+/** Open spans of a thread. Deeper ones are counted but not kept. */
 #define CALLS_DEPTH_MAX 65536
-/** Names of interrupts that interrupt each other. */
+/** Depth of nested interrupts. */
 #define CALLS_NESTED_MAX 32
 
 /** Any of these may be NULL. */
@@ -44,23 +44,23 @@ struct calls;
 struct calls *calls_new(const struct calls_sink *sink);
 void calls_free(struct calls *c);
 
-/* All below that return a code: 0, CVL_E_NOMEM or CVL_E_LIMIT. */
+/* All functions below that return a code: 0, CVL_E_NOMEM or CVL_E_LIMIT. */
 
 int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *core,
 		   struct cvl_error *err);
-/** @name is copied, and may be NULL. Its stack is taken to begin at @since. */
+/** @name is copied, and may be NULL. Its stack begins at @since. */
 int calls_add_thread(struct calls *c, uint32_t node, uint32_t core, const char *name,
 		     struct cvl_calls_time since, uint32_t *thread, struct cvl_error *err);
-/** Number of a function is the caller's, from 0 on without holes. */
+/** Function numbers are the caller's, consecutive from 0. */
 int calls_begin(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 		uint64_t id, struct cvl_error *err);
 /**
- * @function: CVL_CALLS_NONE ends whatever is innermost. @id tells spans of one function from each
- * other; with @overlap those within it go on.
+ * @function: CVL_CALLS_NONE ends the innermost span. @id distinguishes spans of one function; with
+ * @overlap those within it continue.
  */
 int calls_end(struct calls *c, uint32_t thread, struct cvl_calls_time at, uint32_t function,
 	      uint64_t id, bool overlap, struct cvl_error *err);
-/** @core runs @thread from here on; the one before does not, for @reason. */
+/** @core runs @thread from here on; the previous one stopped for @reason. */
 int calls_switch(struct calls *c, uint32_t core, uint32_t thread, enum cvl_calls_reason reason,
 		 struct cvl_calls_time at, struct cvl_error *err);
 /** An interrupt begins on @core: a thread like others. */
@@ -68,21 +68,21 @@ int calls_interrupt(struct calls *c, uint32_t core, uint32_t thread, struct cvl_
 		    struct cvl_error *err);
 /** The innermost interrupt of @core is over. */
 int calls_return(struct calls *c, uint32_t core, struct cvl_calls_time at, struct cvl_error *err);
-/** The thread that @core runs, or CVL_CALLS_NONE if no switch told. */
+/** The thread that @core runs, or CVL_CALLS_NONE before any switch. */
 uint32_t calls_running(const struct calls *c, uint32_t core);
-/** Records of @core (CVL_CALLS_NONE: of all of @node) were lost from @from to @to. */
+/** Records of @core (CVL_CALLS_NONE: all cores of @node) were lost from @from to @to. */
 int calls_gap(struct calls *c, uint32_t node, uint32_t core, struct cvl_calls_time from,
 	      struct cvl_calls_time to, uint64_t lost, struct cvl_error *err);
 /**
- * @m->to received at @m->received what @m->from had sent at @m->sent. If it was sent after the
+ * @m->to received at @m->received what @m->from sent at @m->sent. If it was sent after the
  * receiver's last sign of life (begin or end of a span, sending or receiving), the receiver had
- * waited for it since that sign: else it would have taken it. @m->wait_from is filled, and the sink
- * told. Before calls_sign() of the same record.
+ * waited since that sign: else it would have taken the message earlier. Fills @m->wait_from and
+ * calls the sink. Call before calls_sign() of the same record.
  */
 void calls_received(struct calls *c, struct cvl_calls_message *m);
 /** A sign of life of @thread: it sent or received something. */
 void calls_sign(struct calls *c, uint32_t thread, struct cvl_calls_time at);
-/** Nothing of @node comes any more: up to @at it is known. */
+/** @node's records end; it is known up to @at. */
 void calls_finish(struct calls *c, uint32_t node, struct cvl_calls_time at);
 
 size_t calls_threads(const struct calls *c);

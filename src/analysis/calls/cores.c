@@ -11,10 +11,9 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 	struct core *k;
 
 	if (c->n_cores == CALLS_THREADS_MAX)
-		return cvl_fail(
-			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d cores; does a rule take a field for the core that is none?",
-			CALLS_THREADS_MAX);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"more than %d cores; does a rule use a wrong field for the core?",
+				CALLS_THREADS_MAX);
 	if (cvl_room(&c->core, c->n_cores, &c->room_cores, sizeof(*c->core)))
 		return cvl_no_memory(err);
 	k = calloc(1, sizeof(*k));
@@ -31,7 +30,7 @@ int calls_add_core(struct calls *c, uint32_t node, uint32_t number, uint32_t *co
 	return 0;
 }
 
-/* A time that goes back is taken as the one before. */
+/* A time that goes back is replaced by the one before. */
 static void forward(struct calls *c, struct core *core, struct cvl_calls_time *at)
 {
 	if (at->ns < core->last) {
@@ -55,7 +54,7 @@ void stop_thread(struct calls *c, struct core *core, uint32_t thread, enum cvl_c
 	const struct cvl_calls_slice slice = { core->index, thread, core->slice_from, at };
 
 	account(t, at.ns);
-	if (t->pub.core == core->index) { /* else it runs on another one already */
+	if (t->pub.core == core->index) { /* else it already runs on another one */
 		t->out = true;
 		t->done = done;
 		t->out_reason = reason;
@@ -74,7 +73,7 @@ struct runner {
 	int64_t ns;
 };
 
-/* Sum of what a core ran since @from. The slices lie in the order of time. */
+/* Sum up what a core ran since @from. The slices are in time order. */
 static size_t runners(const struct core *core, int64_t from, struct runner out[RECENT])
 {
 	size_t n = 0;
@@ -142,14 +141,14 @@ static void start_thread(struct calls *c, uint32_t core, uint32_t thread, struct
 
 	if (t->out && !t->done)
 		away_ends(c, t, at);
-	if (!t->scheduled && !t->n) /* nothing is known of it from before */
+	if (!t->scheduled && !t->n) /* nothing known of it yet */
 		sign_of_life(t, at);
-	if (t->scheduled) /* it may run on another core still */
+	if (t->scheduled) /* it may still run on another core */
 		account(t, at.ns);
 	t->out = t->done = false;
 	t->scheduled = true;
 	t->pub.core = core;
-	if (t->since < at.ns) /* it was over, or is new */
+	if (t->since < at.ns) /* it had ended, or is new */
 		t->since = at.ns;
 	c->core[core]->slice_from = at;
 }

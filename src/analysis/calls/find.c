@@ -8,16 +8,16 @@
 #include "core/random.h"
 #include <coeval/array.h>
 
-/* Times that a thread did not run, or waited, that are looked back at. */
+/* Periods off the core or waiting that are remembered per thread. */
 #define RECENT 256
-/* Spans of a name that make a median. */
+/* Fewest spans that give a median. */
 #define FEWEST 3
-/* One that waited so many times the median is of those whose length says nothing. */
+/* Spans that waited this many times the median have no typical length. */
 #define WAITS 100
-/* Long spans that are compared with each other. */
+/* Long spans compared with each other. */
 #define FINDINGS_MAX 1000
 
-/* What is compared: the whole, and its parts. */
+/* Compared figures: the whole and its parts. */
 enum { WHOLE = CVL_CALLS_CAUSES, FIGURES };
 
 struct one {
@@ -27,14 +27,14 @@ struct one {
 };
 
 struct function {
-	uint64_t n;                 /* seen */
+	uint64_t n;                 /* spans seen */
 	int64_t (*sample)[FIGURES]; /* up to CALLS_SAMPLE */
 	size_t room_sample;
 	struct one *longest; /* up to CALLS_LONGEST */
 	size_t n_longest, room_longest;
 };
 
-/* A time that a thread lost to another. */
+/* Time that a thread lost to another. */
 struct lost {
 	int64_t from, to;
 	uint32_t by;
@@ -95,7 +95,7 @@ static void figures(const struct cvl_calls_span *s, int64_t out[FIGURES])
 	out[WHOLE] = whole;
 }
 
-/* ---- what threads lost ---- */
+/* ---- lost time ---- */
 
 static struct thread *thread_of(struct calls_find *f, uint32_t i)
 {
@@ -142,7 +142,7 @@ int calls_find_message(struct calls_find *f, const struct cvl_calls_message *m)
 	t = thread_of(f, m->to);
 	if (!t)
 		return CVL_E_NOMEM;
-	/* that it did not run meanwhile is part of its waiting */
+	/* time off the core meanwhile is part of its waiting */
 	for (uint64_t k = t->n; k-- > 0 && t->n - k < RECENT;) {
 		struct lost *o = &t->recent[k % RECENT];
 
@@ -154,7 +154,7 @@ int calls_find_message(struct calls_find *f, const struct cvl_calls_message *m)
 	return add_lost(f, m->to, &l);
 }
 
-/* To whom @one lost most, by cause. */
+/* Find to whom @one lost most, by cause. */
 static void blame(const struct calls_find *f, struct one *one)
 {
 	const struct thread *t =
@@ -232,7 +232,7 @@ int calls_find_span(struct calls_find *f, const struct cvl_calls_span *s)
 	uint64_t at;
 
 	if (s->marks & unsure || s->function == CVL_CALLS_NONE)
-		return 0; /* how long it took is unknown */
+		return 0; /* its length is unknown */
 	while (f->n_functions <= s->function) {
 		if (cvl_room(&f->function, f->n_functions, &f->room_functions,
 			     sizeof(*f->function)))
@@ -244,7 +244,7 @@ int calls_find_span(struct calls_find *f, const struct cvl_calls_span *s)
 	k = f->function[s->function];
 	if (!k)
 		return CVL_E_NOMEM;
-	/* each of all spans is as likely in the sample (Vitter 1985, algorithm R) */
+	/* every span is equally likely in the sample (Vitter 1985, algorithm R) */
 	at = k->n < CALLS_SAMPLE ? k->n : sim_u64(&f->random) % (k->n + 1);
 	if (k->n < CALLS_SAMPLE &&
 	    cvl_room(&k->sample, (size_t)k->n, &k->room_sample, sizeof(*k->sample)))
@@ -282,7 +282,7 @@ int64_t calls_find_median(const struct calls_find *f, uint32_t function)
 	return k ? median(k, WHOLE) : INT64_MIN;
 }
 
-/* The part that exceeds what is usual by most. */
+/* Find the part that exceeds its usual value by most. */
 static void explain(const struct one *one, const int64_t usual[FIGURES],
 		    struct cvl_calls_finding *out)
 {
@@ -322,7 +322,7 @@ static int add_function(const struct function *k, int64_t capture_ns,
 						   .median = usual[WHOLE],
 						   .of = k->n };
 		explain(one, usual, out);
-		/* what waits for whatever comes has no usual length */
+		/* waiting for arbitrary events has no usual length */
 		if ((out->cause == CVL_CALLS_WAITED || out->cause == CVL_CALLS_BLOCKED) &&
 		    length(one) / WAITS > usual[WHOLE])
 			--*n;
@@ -336,12 +336,12 @@ static bool within(const struct cvl_calls_span *in, const struct cvl_calls_span 
 	       in->end.ns <= out->end.ns && in->depth > out->depth;
 }
 
-/* Of @in and @out around it, which is one too many? -1: @in, 1: @out, 0: neither. */
+/* Which of @in and the enclosing @out is redundant? -1: @in, 1: @out, 0: neither. */
 static int redundant(const struct cvl_calls_finding *in, const struct cvl_calls_finding *out)
 {
 	if (!within(&in->span, &out->span))
 		return 0;
-	if (out->cause == CVL_CALLS_ITSELF) /* by what is within it, which says more */
+	if (out->cause == CVL_CALLS_ITSELF) /* explained by what is within it */
 		return in->span.end.ns - in->span.begin.ns - in->median > out->ns / 2;
 	return in->cause == out->cause && in->by == out->by ? -1 : 0;
 }

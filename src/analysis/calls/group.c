@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Findings of one kind put together, and told in words; likewise the steps of the critical path. */
+/* Findings of one kind grouped and put in words; likewise the steps of the critical path. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analysis/calls/study.h"
 
-/* More shares of a path are not told apart. */
+/* Most shares of a path that are distinguished. */
 #define SHARES_MAX 4096
 
 /* Where a finding was: a core, or a node whose tasks move. */
@@ -17,7 +17,7 @@ static const char *where(const struct study *s, const struct cvl_calls_finding *
 	return t->core == CVL_CALLS_NONE ? s->node[t->node] : s->core[t->core].label;
 }
 
-/* What ran instead by its name on its core; what was waited for with it. */
+/* What ran instead by its name on its core; what was waited for, with its core. */
 static const char *culprit(const struct study *s, const struct cvl_calls_finding *f)
 {
 	return f->by == CVL_CALLS_NONE      ? "" :
@@ -25,7 +25,7 @@ static const char *culprit(const struct study *s, const struct cvl_calls_finding
 					      s->thread[f->by].task;
 }
 
-/* A task by its name; cores of which none are known are alike. */
+/* A task by its name; cores without known tasks are alike. */
 static const char *task(const struct study *s, uint32_t thread)
 {
 	const char *name = s->thread[thread].name;
@@ -41,7 +41,7 @@ static bool same(const struct study *s, const struct cvl_calls_finding *a,
 	       !strcmp(task(s, a->span.thread), task(s, b->span.thread));
 }
 
-/* "a, b and c (3 times)" of those that are like @g's first. */
+/* "a, b and c (3 times)" of the findings like @like. */
 static char *places(const struct study *s, const struct cvl_calls_finding *like)
 {
 	char *text = NULL, *longer;
@@ -60,7 +60,7 @@ static char *places(const struct study *s, const struct cvl_calls_finding *like)
 			name[n++] = where(s, &s->finding[i]);
 		times[k]++;
 	}
-	for (size_t i = 1; i < n; i++) /* in the order of their names */
+	for (size_t i = 1; i < n; i++) /* sorted by name */
 		for (size_t k = i; k && strverscmp(name[k - 1], name[k]) > 0; k--) {
 			const char *later = name[k];
 			size_t t = times[k];
@@ -114,7 +114,7 @@ static void range_text(char out[2 * CVL_TIME_TEXT + 8], int64_t least, int64_t m
 		snprintf(out, 2 * CVL_TIME_TEXT + 8, "%s", a);
 }
 
-/* "task X", or the name alone where it says what it is. */
+/* "task X", or just the name if it is clear. */
 static void who_text(const struct study *s, char *out, size_t size, uint32_t thread)
 {
 	const char *name = s->thread[thread].task;
@@ -156,17 +156,14 @@ static char *cause_text(const struct study *s, const struct cvl_calls_group *g)
 				     s->thread[f->by].label) :
 			    asprintf(&text, "waited for %s for %s", s->thread[f->by].label, ns);
 		break;
-	case CVL_CALLS_HIDDEN:
-		n = asprintf(&text, "has %s in it of which records were lost", ns);
-		break;
+	case CVL_CALLS_HIDDEN: n = asprintf(&text, "has %s in it with lost records", ns); break;
 	default: n = asprintf(&text, "computed %s longer than usual", ns); break;
 	}
 	return n < 0 ? NULL : text;
 }
 
 /*
- * Whether other tasks of its core run this function too, so that it has to be told which one is
- * meant.
+ * Whether other tasks of its core run this function too, so that the task must be named.
  */
 static bool ambiguous(const struct study *s, const struct cvl_calls_finding *f)
 {
@@ -235,7 +232,7 @@ int study_group(struct study *s)
 
 /* ---- the critical path ---- */
 
-/* What goes on in a step: "main, preempted by task X"; to be freed. */
+/* Description of a step: "main, preempted by task X"; to be freed. */
 static char *step_text(const struct study *s, const struct cvl_calls_step *k)
 {
 	const char *function = k->function == CVL_CALLS_NONE ?

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the machine share: see calls.h. */
+/** Shared by the files of the machine: see calls.h. */
 #ifndef ANALYSIS_CALLS_INTERNAL_H
 #define ANALYSIS_CALLS_INTERNAL_H
 
 #include "analysis/calls/calls.h"
 #include "analysis/calls/pairs.h"
 
-/** Slices of a core that are looked back at to say who ran instead. */
+/** Slices remembered per core, to tell who ran instead. */
 #define RECENT 128
 
 struct frame {
@@ -14,10 +14,13 @@ struct frame {
 	uint64_t gaps; /* of the thread when it began */
 	uint64_t id;
 	struct cvl_calls_time begin;
-	int64_t alive; /* when it was last seen to be open: a span within it began or ended */
+	int64_t alive; /* when it was last known to be open: a span within it began or ended */
 	int64_t self;
 	struct cvl_calls_parts before; /* of the thread when it began */
-	/* of its function on this thread then: what is counted until it ends lies within it */
+	/*
+	 * total of its function on this thread at its begin: what is added until its end is within
+	 * it
+	 */
 	int64_t total;
 	struct cvl_calls_parts part;
 };
@@ -26,23 +29,23 @@ struct thread {
 	struct cvl_calls_thread pub;
 	struct frame *frame;
 	size_t n, room;
-	uint64_t too_deep; /* open, and not kept */
-	int64_t since;     /* up to which its time is accounted for */
+	uint64_t too_deep; /* open but not kept */
+	int64_t since;     /* time accounted for up to here */
 	int64_t last;      /* time of its last record */
 	struct cvl_calls_time first;
-	bool scheduled, out, done; /* out: it does not run. done: because it is over */
+	bool scheduled, out, done; /* out: not running. done: since it ended */
 	enum cvl_calls_reason out_reason;
 	uint32_t out_core;
 	struct cvl_calls_time out_from;
 	int64_t out_hidden;
 	struct cvl_calls_time sign; /* of life */
-	int64_t sign_self;          /* that it ran since then */
+	int64_t sign_self;          /* time it ran since then */
 	struct cvl_calls_parts sign_part;
 	uint64_t gaps;
 	struct cvl_calls_time gap_from, gap_to; /* the last one */
-	struct cvl_calls_parts gap_part;        /* at its beginning */
+	struct cvl_calls_parts gap_part;        /* at its start */
 	size_t gap_top;                         /* the innermost span then */
-	int64_t gap_self;                       /* its */
+	int64_t gap_self;                       /* its own time then */
 	int32_t base;                           /* depth of the outermost span */
 };
 
@@ -55,7 +58,7 @@ struct core {
 	struct cvl_calls_core pub;
 	uint32_t index;
 	int64_t last;  /* time of its last switch */
-	uint32_t task; /* CVL_CALLS_NONE: not known */
+	uint32_t task; /* CVL_CALLS_NONE: unknown */
 	uint32_t nested[CALLS_NESTED_MAX];
 	uint32_t n_nested;
 	uint32_t too_nested;
@@ -78,7 +81,7 @@ struct calls {
 	struct cvl_calls_repairs repairs;
 };
 
-/** Time of @t up to @ns goes to its innermost span, if it runs. */
+/** Account @t's time up to @ns to its innermost span, if it runs. */
 static inline void account(struct thread *t, int64_t ns)
 {
 	int64_t d = ns - t->since;
@@ -99,22 +102,22 @@ static inline void account(struct thread *t, int64_t ns)
 void sign_of_life(struct thread *t, struct cvl_calls_time at);
 /** Close all spans of @t, the innermost first. */
 void close_all(struct calls *c, struct thread *t, struct cvl_calls_time at, uint32_t marks);
-/** @t, that @core ran, does not run any more; @done: it is over. */
+/** @t stops running on @core; @done: it ended. */
 void stop_thread(struct calls *c, struct core *core, uint32_t t, enum cvl_calls_reason reason,
 		 bool done, struct cvl_calls_time at);
-/** What time @t spent while it did not run. */
+/** Account for the time that @t was off the core. */
 void away_ends(struct calls *c, struct thread *t, struct cvl_calls_time at);
-/** All interrupts of @core are over. */
+/** End all interrupts of @core. */
 void drop_nested(struct calls *c, struct core *core, struct cvl_calls_time at, uint32_t marks);
 
-/* Of ways of calling. -1: out of memory. */
+/* Call paths. -1: out of memory. */
 
 int new_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t function, uint32_t cost,
 	     uint32_t *node);
-/** Where the limit is reached, all that is new below a thread is one node of it. */
+/** At the limit, all new paths of a thread share one node. */
 int find_node(struct calls *c, uint32_t thread, uint32_t parent, uint32_t function, uint32_t cost,
 	      uint32_t *node);
-/** Also -1: there are CALLS_COSTS_MAX. */
+/** Also -1: CALLS_COSTS_MAX reached. */
 int find_cost(struct calls *c, uint32_t thread, uint32_t function, uint32_t *cost);
 /** NULL: @thread never called it. */
 struct cvl_calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t function);

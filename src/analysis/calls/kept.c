@@ -33,8 +33,7 @@ static int by_length(const void *va, const void *vb)
 }
 
 /*
- * Leave the shorter half of the entries of @size bytes out; of those as long as the one in the
- * middle the later ones.
+ * Drop the shorter half of the entries of @size bytes; of those of median length the later ones.
  */
 static int thin(struct cvl_calls_list *l, char *entry, size_t size, int64_t (*length)(const void *))
 {
@@ -49,7 +48,7 @@ static int thin(struct cvl_calls_list *l, char *entry, size_t size, int64_t (*le
 	l->shortest = sorted[l->n / 2];
 	for (equal = l->n / 2; equal < l->n && sorted[equal] == l->shortest; equal++)
 		;
-	equal -= l->n / 2; /* of them may stay */
+	equal -= l->n / 2; /* so many of these may stay */
 	free(sorted);
 	for (size_t i = 0; i < l->n; i++) {
 		int64_t ns = length(entry + i * size);

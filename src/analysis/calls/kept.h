@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is kept of a capture to be drawn, or followed: everything, as long as there is not too much
- * of it; then the longer half of each kind, again and again. What was left out is shorter than
- * @shortest of its kind, and counted.
+ * What is kept of a capture for drawing and for the critical path: everything, up to a limit; then
+ * repeatedly the longer half of each kind. What was dropped is shorter than @shortest of its kind,
+ * and counted.
  */
 #ifndef ANALYSIS_CALLS_KEPT_H
 #define ANALYSIS_CALLS_KEPT_H

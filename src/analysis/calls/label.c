@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Names of functions, threads and cores, as they are shown. */
+/* Names of functions, threads and cores, as shown. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "analysis/calls/read_internal.h"
 #include <coeval/array.h>
 
-/* FNV-1a, which is in the public domain. */
+/* FNV-1a (public domain). */
 uint64_t text_key(const char *text, size_t len)
 {
 	uint64_t h = 0xcbf29ce484222325u;
@@ -46,12 +46,12 @@ int function_of(struct calls_read *r, const struct taken_value *given, const cha
 			*out = *known;
 			return 0;
 		}
-		key += 0x9e3779b97f4a7c15u; /* a text and a number, or two texts, of one key */
+		key += 0x9e3779b97f4a7c15u; /* collision of a text with a number or another text */
 	}
 	if (r->n_functions == CALLS_FUNCTIONS_MAX)
 		return cvl_fail(
 			r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %u functions; does a rule take a field for the name that is none?",
+			"more than %u functions; does a rule use a wrong field for the name?",
 			CALLS_FUNCTIONS_MAX);
 	if (cvl_room(&r->function, r->n_functions, &r->room_functions, sizeof(*r->function)) ||
 	    calls_pairs_add(&r->functions, key, (uint32_t)r->n_functions))

@@ -19,7 +19,7 @@ void calls_names_free(struct calls_names *names)
 	*names = (struct calls_names){ 0 };
 }
 
-/* Where the number ends; NULL: there is none. */
+/* Parse a number; returns what follows it, NULL if there is none. */
 static char *number(char *text, uint64_t *out)
 {
 	size_t digits = strspn(text, "0123456789abcdefABCDEF");
@@ -43,7 +43,7 @@ static int add_line(struct calls_names *names, char *line)
 	if (!text)
 		return 0;
 	len = strcspn(text, " \t");
-	if (len == 1 && text[1]) /* what nm says of the kind: of data there is nothing to call */
+	if (len == 1 && text[1]) /* the symbol type printed by nm */
 		text += 1 + strspn(text + 1, " \t");
 	for (len = strlen(text); len && strchr(" \t", text[len - 1]); len--)
 		text[len - 1] = '\0';
@@ -86,7 +86,7 @@ int calls_names_load(struct calls_names *names, const char *path, struct cvl_err
 	if (names->n == before)
 		return cvl_fail(
 			err, CVL_E_SYNTAX, 0,
-			"%s:0: no line of a number and a name, such as `0000000000401aac t draw` or `3 worker`",
+			"%s:0: no line with a number and a name, such as `0000000000401aac t draw` or `3 worker`",
 			path);
 	qsort(names->name, names->n, sizeof(*names->name), by_number);
 	return 0;

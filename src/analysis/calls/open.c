@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening, closing, and what is asked of a reader. */
+/* Opening, closing, and accessors of a reader. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 int none_found(const struct calls_read *r, struct cvl_error *err)
 {
 	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: no event is called like a begin or an end of anything",
+			"%s: no event name matches the begin or end of anything",
 			cvl_session_path(cvl_timeline_session(r->tl)));
 }
 
@@ -133,7 +133,7 @@ void calls_read_close(struct calls_read *r)
 	free(r);
 }
 
-/* ---- to be read ---- */
+/* ---- accessors ---- */
 
 const struct calls *calls_read_calls(const struct calls_read *r)
 {

@@ -23,7 +23,7 @@ static inline uint64_t calls_mix(uint64_t v)
 	return v ^ v >> 31;
 }
 
-/** Where the number of @key is, or NULL. */
+/** Pointer to the number of @key, or NULL. */
 static inline uint32_t *calls_pairs_find(const struct calls_pairs *p, uint64_t key)
 {
 	for (size_t i = (size_t)calls_mix(key);; i++) {
@@ -39,7 +39,7 @@ static inline uint32_t *calls_pairs_find(const struct calls_pairs *p, uint64_t k
 	}
 }
 
-/** Add what is not there yet; -1: out of memory. */
+/** Add a new key; -1: out of memory. */
 int calls_pairs_add(struct calls_pairs *p, uint64_t key, uint32_t value);
 
 #endif

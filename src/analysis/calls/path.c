@@ -9,14 +9,14 @@
 struct finder {
 	struct calls_path *path;
 	const struct cvl_calls_span **span; /* by thread, then begin, the outer first */
-	const struct cvl_calls_span **open; /* room for as many */
+	const struct cvl_calls_span **open; /* scratch of the same size */
 	size_t n_spans;
 	const struct cvl_calls_away **away; /* by thread, then begin */
 	size_t n_aways;
-	const struct cvl_calls_message **message; /* that were waited for: by receiver, then time */
+	const struct cvl_calls_message **message; /* those waited for, by receiver, then time */
 	size_t n_messages;
 	int64_t shortest;
-	/* the segment that is being split, and the first of its steps */
+	/* the segment being split, and its first step */
 	size_t segment;
 	uint32_t thread;
 	struct cvl_calls_time from, to;
@@ -93,7 +93,7 @@ static int add(struct finder *f, const struct cvl_calls_step *s)
 
 	if (s->end.ns <= s->begin.ns)
 		return 0;
-	/* what is too short to be told, or more of the same, is part of what was before */
+	/* a step too short, or equal to the last, is merged into the last */
 	if (last &&
 	    (s->end.ns - s->begin.ns < f->shortest ||
 	     (s->kind == last->kind && s->function == last->function && s->by == last->by))) {
@@ -132,7 +132,7 @@ static struct cvl_calls_time later(struct cvl_calls_time a, struct cvl_calls_tim
 	return b.ns > a.ns ? b : a;
 }
 
-/* @function was innermost from *@at to @to: it ran, or did not. */
+/* @function was innermost from *@at to @to: add steps for when it ran and did not. */
 static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
 		 struct cvl_calls_time to)
 {
@@ -174,7 +174,7 @@ static int piece(struct finder *f, uint32_t function, struct cvl_calls_time *at,
 	return rc ? rc : add(f, &s);
 }
 
-/* What the thread did in the segment, by its innermost spans. */
+/* Split the segment by the thread's innermost spans. */
 static int split(struct finder *f)
 {
 	const struct cvl_calls_span **open = f->open;
@@ -210,7 +210,7 @@ static int split(struct finder *f)
 	return rc ? rc : piece(f, CVL_CALLS_NONE, &at, f->to);
 }
 
-/* The last message that @thread got by @to, and had waited for. */
+/* The last message up to @to that @thread had waited for. */
 static const struct cvl_calls_message *last_wait(const struct finder *f, uint32_t thread,
 						 int64_t to)
 {
@@ -252,7 +252,7 @@ static int walk(struct finder *f, uint32_t thread, struct cvl_calls_time from,
 		f->from = m ? m->received : from;
 		f->to = to;
 		rc = split(f);
-		reverse(f->path, before, f->path->n); /* all of it is, at the end */
+		reverse(f->path, before, f->path->n); /* the whole is reversed at the end */
 		if (!m || rc)
 			break;
 		way = (struct cvl_calls_step){ .kind = CVL_CALLS_STEP_MESSAGE,

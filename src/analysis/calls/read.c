@@ -35,7 +35,7 @@ static int interrupt_over(struct calls_read *r, uint32_t core, struct cvl_calls_
 	int rc = 0;
 
 	if (thread != CVL_CALLS_NONE && calls_thread(r->calls, thread)->interrupt) {
-		/* all that it called is over with it */
+		/* everything it called ends with it */
 		const char *name = calls_thread(r->calls, thread)->name;
 		uint32_t function;
 
@@ -87,7 +87,7 @@ static int span(struct calls_read *r, uint32_t thread, const struct taken *t, bo
 		       calls_end(r->calls, thread, at, function, id, overlap, r->err);
 }
 
-/* Record @i of @thread may be the end of messages; those that are whole by it are told. */
+/* Record @i of @thread may be an end of messages; completed ones are passed on. */
 static int messages(struct calls_read *r, const struct cvl_slice *sl, size_t i, uint32_t thread)
 {
 	struct match_end end[MATCH_ROLES_MAX];
@@ -119,7 +119,7 @@ static int event(struct calls_read *r, const struct cvl_slice *sl, size_t i,
 	int rc;
 
 	if (!take(&t, b, cvl_timeline_stream(r->tl, sl->stream), sl->batch, i))
-		return 0; /* the reader of the stream has told of it */
+		return 0; /* already reported by the reader of the stream */
 	rc = core_of(r, sl, &t, &core);
 	if (rc)
 		return rc;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** From the records of a timeline to calls.h, and the names of what is in there. */
+/** Feeds the records of a timeline to calls.h, and provides names. */
 #ifndef ANALYSIS_CALLS_READ_H
 #define ANALYSIS_CALLS_READ_H
 
@@ -20,8 +20,8 @@ struct calls_names {
 };
 
 /**
- * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as nm prints them); numbers are of 16 digits or
- * with 0x in base 16, else in base 10. Lines without a number and what follows '#' are left out.
+ * Read lines `NUMBER NAME` or `NUMBER LETTER NAME` (as printed by nm); numbers with 16 digits or 0x
+ * are hexadecimal, others decimal. Lines without a number and text after '#' are ignored.
  */
 int calls_names_load(struct calls_names *names, const char *path, struct cvl_error *err);
 void calls_names_free(struct calls_names *names);
@@ -32,25 +32,25 @@ struct calls_read_opts {
 	const struct rule_set *match;    /* of messages; or NULL */
 	const struct calls_names *names; /* or NULL */
 	struct symbols *symbols;         /* or NULL */
-	uint64_t loaded; /* what the program's addresses are above those of its file */
+	uint64_t loaded;                 /* load offset of the program relative to its file */
 };
 
 struct calls_read;
 
-/** All that is pointed to must outlive it. CVL_E_NO: no event of @tl is one that a rule names. */
+/** All pointers must outlive it. CVL_E_NO: no event of @tl matches a rule. */
 int calls_read_open(struct calls_read **r, struct cvl_timeline *tl,
 		    const struct calls_read_opts *opts, const struct calls_sink *sink,
 		    struct cvl_error *err);
 int calls_read_push(struct calls_read *r, const struct cvl_slice *slice, struct cvl_error *err);
-/** The timeline is at its end. */
+/** End of the timeline. */
 int calls_read_end(struct calls_read *r, struct cvl_error *err);
 void calls_read_close(struct calls_read *r);
 
 const struct calls *calls_read_calls(const struct calls_read *r);
 size_t calls_read_functions(const struct calls_read *r);
 /**
- * Whether any address that stands for a function lies in the code of @opts.symbols; false: @first
- * is one that does not. True where there are none.
+ * Whether any function address lies in the code of @opts.symbols; false: @first is one that does
+ * not. True without symbols.
  */
 bool calls_read_known_addresses(const struct calls_read *r, uint64_t *first);
 /** CVL_CALLS_NONE: "?". Belongs to @r. */
@@ -64,9 +64,9 @@ const char *calls_read_node(const struct calls_read *r, uint32_t node);
 /** "node" or "node/1". Belongs to @r. */
 const char *calls_read_core(struct calls_read *r, uint32_t core);
 
-/** What bounds a time: see cvl_timeline_bound_parts(). */
+/** Bound of a time: see cvl_timeline_bound_parts(). */
 struct cvl_bound calls_read_bound(const struct calls_read *r, struct cvl_calls_time at);
-/** Of the times of two records; @ns: their distance. */
+/** Bound of the distance of two records; @ns: their distance. */
 int64_t calls_read_apart(const struct calls_read *r, struct cvl_calls_time a,
 			 struct cvl_calls_time b);
 

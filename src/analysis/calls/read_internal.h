@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of read.h share. */
+/** Shared by the files of read.h. */
 #ifndef ANALYSIS_CALLS_READ_INTERNAL_H
 #define ANALYSIS_CALLS_READ_INTERNAL_H
 
@@ -10,25 +10,25 @@
 struct function {
 	uint64_t number;
 	bool is_number, hex;
-	char *name; /* NULL until the one of a number is asked for */
+	char *name; /* NULL until the name of a number is needed */
 };
 
 struct task {
-	char *label;  /* whole; NULL until it is asked for */
-	bool is_core; /* of which no tasks are known */
+	char *label;  /* full; NULL until needed */
+	bool is_core; /* a core without known tasks */
 };
 
 struct core_name {
 	char *text;  /* its number or name */
-	char *label; /* whole; NULL until it is asked for */
+	char *label; /* full; NULL until needed */
 };
 
 struct stream {
 	struct bound_class *class;
 	size_t n_classes;
-	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not known yet */
-	uint64_t core_key; /* of its */
-	bool gap;          /* one whose end is not known */
+	uint32_t core;     /* of its last record; CVL_CALLS_NONE: not yet known */
+	uint64_t core_key; /* key of that core */
+	bool gap;          /* in a gap with unknown end */
 	struct cvl_calls_time gap_from;
 	uint64_t gap_lost;
 };
@@ -36,7 +36,7 @@ struct stream {
 struct node {
 	const char *name;
 	uint32_t cores;
-	bool moves; /* its threads tell by themselves who they are */
+	bool moves; /* its records identify their threads */
 	bool begun;
 	struct cvl_calls_time first, last;
 };
@@ -51,27 +51,24 @@ struct calls_read {
 	struct node *node;
 	size_t n_nodes;
 	uint32_t *node_of;    /* clock -> node */
-	uint32_t *root_of;    /* clock -> the first that is this very clock */
-	uint32_t *streams_of; /* clock -> how many of the streams before have been on it */
-	uint64_t *bracket;    /* clock -> greatest half-width of a record of its own */
+	uint32_t *root_of;    /* clock -> the first clock identical to it */
+	uint32_t *streams_of; /* clock -> number of earlier streams on it */
+	uint64_t *bracket;    /* clock -> greatest half-width of a record with its own bound */
 	struct function *function;
 	size_t n_functions, room_functions;
-	struct task *task; /* one a thread */
+	struct task *task; /* one per thread */
 	size_t n_tasks, room_tasks;
 	struct core_name *core;
 	size_t n_cores, room_cores;
 	struct calls_pairs functions, tasks, cores;
-	struct calls_pairs names; /* of tasks that are numbered, by node */
+	struct calls_pairs names; /* of numbered tasks, by node */
 	struct cvl_calls_counts counts;
 	bool begun;
 	struct cvl_calls_time first, last;
 	struct cvl_error *err;
 };
 
-/**
- * Number of the function that @v names; @fixed, if there is no value. CVL_CALLS_NONE in *@out:
- * neither.
- */
+/* Number of the function that @v names, else @fixed. CVL_CALLS_NONE in *@out: neither is given. */
 int function_of(struct calls_read *r, const struct taken_value *v, const char *fixed,
 		uint32_t *out);
 /** CVL_E_NO: no event is a begin or an end. */
@@ -79,18 +76,18 @@ int none_found(const struct calls_read *r, struct cvl_error *err);
 /** 64 bits of @text. */
 uint64_t text_key(const char *text, size_t len);
 
-/* Who a record is of. */
+/* Assigning records to threads. */
 
-/* Keys of what is numbered or named: what it is, where, and who it is there. */
+/* Kinds of keys, for anything numbered or named. */
 enum { KEY_CORE = 1, KEY_TASK, KEY_IDLE, KEY_INTERRUPT, KEY_PROCESSOR, KEY_NAME };
 
 uint64_t thread_key(unsigned what, uint32_t where, uint64_t who);
 uint64_t value_key(const struct taken_value *v);
 
-/** The thread of @key; made, and called @name, if it is new. */
+/** The thread of @key; created with name @name if new. */
 int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core, const char *name,
 		uint32_t *thread);
-/** A task by its number or name; one that @moves is of no core. */
+/** A task by its number or name; one that @moves belongs to no core. */
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,
 	      uint32_t *thread);

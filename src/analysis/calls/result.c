@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What came of it, as plain structs. */
+/* The results, as plain structs. */
 #include <fnmatch.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,7 +72,7 @@ static int order_lanes(struct study *s)
 
 /* ---- functions ---- */
 
-/* Each of the spans may be off by what two stamps and the clock's rate may be. */
+/* Each span may be off by two stamps and by the clock's rate. */
 static int64_t total_bound(const struct study *s, const struct cvl_calls_cost *k)
 {
 	const struct cvl_calls_time at = { .clock = s->result.thread[k->thread].clock };
@@ -200,7 +200,7 @@ static int list_functions(struct study *s)
 
 /* ---- the critical path ---- */
 
-/* By the name of its function, or by that behind its node's. */
+/* By the name of its function, or by "node/name". */
 static bool is_called(const struct study *s, const struct cvl_calls_span *span)
 {
 	const struct cvl_calls_result *r = &s->result;
@@ -213,8 +213,8 @@ static bool is_called(const struct study *s, const struct cvl_calls_span *span)
 }
 
 /*
- * The longest of those asked for; if none is, the longest that is in no other. Of those that are
- * equal the first to end.
+ * The longest of those requested; if none is, the longest outermost one. Of equal ones the first to
+ * end.
  */
 static const struct cvl_calls_span *choose(const struct study *s)
 {

@@ -8,7 +8,7 @@
 
 #include "core/config.h"
 
-/* In the form that users write theirs in. */
+/* In the users' own format. */
 static const char builtin[] =
 	"- { begin: 'lttng_ust_cyg_profile*:func_entry', end: 'lttng_ust_cyg_profile*:func_exit', name: addr }\n"
 	"- { begin: func_entry, end: func_exit, name: [addr, function, name] }\n"
@@ -43,7 +43,7 @@ void calls_rules_free(struct calls_rules *set)
 
 /* ---- the tables ---- */
 
-/* A rule as it stands in the file. */
+/* A rule as written in the file. */
 struct raw {
 	struct calls_rule rule;
 	const char *begin, *change, *interrupt; /* what kind it is; at most one */
@@ -96,7 +96,7 @@ static int end_rule(struct config *c, void *to)
 	for (size_t i = 0; i < CALLS_SLOTS; i++)
 		if (slot[i].n)
 			return config_fail(c, slot[i].field, CVL_E_SYNTAX,
-					   "no field is taken of `idle`");
+					   "`idle` takes no fields");
 	for (size_t i = 0; !rc && i < raw->n_idle; i++)
 		rc = add_rule(c, raw, CALLS_RULE_IDLE, raw->idle[i], NULL);
 	return rc;

@@ -9,7 +9,7 @@
 
 #define KEPT 65536
 
-/* ---- what is known beforehand ---- */
+/* ---- setup ---- */
 
 struct cvl_calls_config *cvl_calls_config_new(void)
 {
@@ -178,7 +178,7 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 
 	if (rc)
 		return rc;
-	/* exchanges that only tie clocks are not messages, unless they are asked for */
+	/* exchanges that only tie clocks are not messages, unless requested */
 	rules_drop(&s->recalled, 0, "tracer");
 	calls_kept_init(&s->kept, opts->kept ? opts->kept : KEPT);
 	if (!opts->config)
@@ -202,7 +202,7 @@ static int open_study(struct study *s, const struct cvl_calls_opts *opts, struct
 int cvl_calls_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 		   const struct cvl_calls_opts *opts, struct cvl_error *err)
 {
-	/* All records are wanted: any tells how far its node was recorded, and ends a gap. */
+	/* All records are needed: any shows how far its node was recorded, and ends a gap. */
 	static const struct cvl_analysis_kind kind = {
 		.name = "calls", .push = push, .end = end, .free = release
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The analysis of coeval/calls.h: what its files share. */
+/** The analysis of coeval/calls.h: shared by its files. */
 #ifndef ANALYSIS_CALLS_STUDY_H
 #define ANALYSIS_CALLS_STUDY_H
 
@@ -15,18 +15,18 @@ struct cvl_calls_config {
 	struct calls_names names;
 	struct rule_set match;
 	struct symbols *symbols;
-	uint64_t loaded; /* where the program was, beside the addresses in its file */
+	uint64_t loaded; /* load offset of the program relative to its file */
 	char *program;
 };
 
 struct study {
 	struct cvl_analysis base;
 	struct cvl_timeline *tl;
-	struct cvl_calls_config *own; /* where none was given */
+	struct cvl_calls_config *own; /* used if none was given */
 	const struct cvl_calls_config *config;
-	char *glob; /* whose critical path is asked for; NULL: the longest */
+	char *glob; /* span whose critical path is requested; NULL: the longest */
 	struct rule_set recalled;
-	/* those of the configuration and others, one behind the other; what is in them is theirs */
+	/* rules of the configuration, then others; their contents are borrowed */
 	struct calls_rules rules;
 	struct rule_set match;
 	struct calls_read *read;
@@ -34,7 +34,7 @@ struct study {
 	struct cvl_calls_kept kept;
 	struct calls_find *find;
 	struct calls_path critical;
-	bool no_memory; /* what the sink is told could not be kept */
+	bool no_memory; /* the sink could not store something */
 
 	struct cvl_calls_result result;
 	const char **node;
@@ -48,13 +48,13 @@ struct study {
 	struct cvl_calls_share *share;
 };
 
-/** All records went by: fill s->result. CVL_E_NOMEM. */
+/** After all records: fill s->result. CVL_E_NOMEM. */
 int study_conclude(struct study *s, struct cvl_error *err);
 void study_forget(struct study *s);
 
-/** s->finding to s->group. -1: out of memory. */
+/** Group s->finding into s->group. -1: out of memory. */
 int study_group(struct study *s);
-/** What goes on in each step of the path, in words, and what comes of that. -1: out of memory. */
+/** Describe each step of the path in words, and sum up the shares. -1: out of memory. */
 int study_steps(struct study *s);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ways of calling, functions by thread, and what is read of them all. */
+/* Call paths, functions by thread, and accessors. */
 #include "analysis/calls/internal.h"
 #include <coeval/array.h>
 
@@ -75,7 +75,7 @@ struct cvl_calls_cost *known_cost(struct calls *c, uint32_t thread, uint32_t fun
 	return known ? &c->cost[*known] : NULL;
 }
 
-/* ---- to be read ---- */
+/* ---- accessors ---- */
 
 size_t calls_threads(const struct calls *c)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which core and which thread a record is of. */
+/* Assigns records to cores and threads. */
 #include <fnmatch.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ static bool is_idle(const struct calls_read *r, const char *name)
 	return false;
 }
 
-/* The thread of @key; made, and called @name, if it is new. */
+/* The thread of @key; created with name @name if new. */
 int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core, const char *name,
 		uint32_t *thread)
 {
@@ -78,7 +78,7 @@ int find_thread(struct calls_read *r, uint64_t key, uint32_t node, uint32_t core
 	return 0;
 }
 
-/* A second task of one name gets its number behind it. */
+/* A second task with the same name gets its number appended. */
 static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t size, uint64_t number)
 {
 	uint64_t key = thread_key(KEY_NAME, node, text_key(text, strlen(text)));
@@ -91,8 +91,8 @@ static int tell_apart(struct calls_read *r, uint32_t node, char *text, size_t si
 }
 
 /*
- * A task by its number or name. Tasks that idle are one a core. One that @moves is of no core, and
- * called by its program and its number.
+ * A task by its number or name. There is one idle task per core. One that @moves belongs to no core
+ * and is named by its program and number.
  */
 int find_task(struct calls_read *r, const struct taken_value *number,
 	      const struct taken_value *name, bool moves, uint32_t node, uint32_t core,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B came
- * for sure, or none can come any more. One B may answer several A.
+ * After A, B comes (or never comes) within a time. Role 0 is A, 1 is B. Each A waits until B
+ * certainly came, or can no longer come. One B may answer several A.
  */
 #include "analysis/check/internal.h"
 
@@ -10,7 +10,7 @@ static bool forbids(const struct monitor *m)
 	return m->rule->kind == CHECK_THEN_NOT;
 }
 
-/* No B can be within its time any more. @late: the one that showed it, or NULL. */
+/* No B can come within its time any more. @late: the B that showed it, or NULL. */
 static void resolve(struct check *c, struct monitor *m, struct pending *p, const struct occ *late)
 {
 	struct source *b = &c->source[m->source[1]];
@@ -48,8 +48,8 @@ static int64_t furthest(const struct check *c, const struct occ *o)
 }
 
 /*
- * Whether one that came already answers @a; it is put into m->last. Of those that can only do so
- * because of their bounds the one that reaches furthest is enough.
+ * Whether an earlier B already answers @a; stored in m->last. Of those that do so only because of
+ * their bounds the one that reaches furthest is enough.
  */
 static enum tri earlier(struct check *c, struct monitor *m, const struct occ *a, int64_t from)
 {
@@ -80,7 +80,7 @@ static void remember(struct check *c, struct monitor *m, const struct occ *b)
 
 		while (m->b.n && ((struct occ *)queue_first(&m->b))->ns < cvl_add_sat(b->ns, from))
 			queue_pop(&m->b);
-		if (m->b.n == CHECK_PENDING_MAX) { /* one is forgotten: as if it were lost */
+		if (m->b.n == CHECK_PENDING_MAX) { /* one is dropped, as if lost */
 			m->last_loss = *(struct occ *)queue_first(&m->b);
 			m->lost = true;
 			queue_pop(&m->b);
@@ -129,7 +129,7 @@ static void trigger(struct check *c, struct monitor *m, const struct occ *a)
 	p->cut = p->lossy && (b->blind ? !b->began : m->lost_by_start);
 }
 
-/* Whether @p is settled by @b; else it goes on waiting. */
+/* Whether @p is settled by @b; else it keeps waiting. */
 static bool settled(struct check *c, struct monitor *m, struct pending *p, const struct occ *b,
 		    int64_t reach)
 {
@@ -162,7 +162,7 @@ static void answer(struct check *c, struct monitor *m, const struct occ *b)
 
 		if (m->rule->min > 0 && soon < cvl_add_sat(p->a.ns, m->rule->min)) {
 			if (kept == i)
-				return; /* too soon for this one, and for those behind it */
+				return; /* too soon for this one, and for those after it */
 		} else if (settled(c, m, p, b, reach)) {
 			continue;
 		}

@@ -6,7 +6,7 @@
 #include "analysis/check/internal.h"
 #include <coeval/array.h>
 
-/* Sources that a phrase means. */
+/* Sources that a phrase refers to. */
 struct list {
 	uint32_t *source;
 	size_t n, room;
@@ -30,7 +30,7 @@ static int add_stream(struct source *s, uint32_t stream)
 	return 0;
 }
 
-/* Its streams on one more clock, and what of them. */
+/* Add one more clock's streams to a source. */
 static int feed_clock(struct check *c, uint32_t source, size_t clock)
 {
 	struct source *s = &c->source[source];
@@ -76,7 +76,7 @@ static bool relative(const struct meaning *m)
 }
 
 /*
- * Whether clock @i is one of those that @m asks for, seen from a source on @from (NULL: the first
+ * Whether clock @i matches @m, for a phrase whose first source is on @from (NULL: it is the first
  * of the rule).
  */
 static bool asked(const struct check *c, size_t i, const struct meaning *m, const char *from)
@@ -112,7 +112,7 @@ static bool listed(const struct list *l, uint32_t source)
 	return false;
 }
 
-/* The same address for all clocks of a node. */
+/* Same pointer for all clocks of a node. */
 static const char *node_name(const struct check *c, size_t clock)
 {
 	const char *node = clock_at(c, clock)->node;
@@ -123,7 +123,7 @@ static const char *node_name(const struct check *c, size_t clock)
 	return node;
 }
 
-/* One source a node; with `any` one for all. */
+/* One source per node; with `any` one for all. */
 static int find_sources(struct check *c, const struct meaning *m, const char *from,
 			struct list *out, struct cvl_error *err)
 {
@@ -139,7 +139,7 @@ static int find_sources(struct check *c, const struct meaning *m, const char *fr
 			continue;
 		if (!p->any)
 			source = find_source(c, m, node);
-		if (source < before) { /* made for another monitor, with all of its clocks */
+		if (source < before) { /* created for another monitor, with all its clocks */
 			if (!listed(out, source) && put(out, source, err))
 				return CVL_E_NOMEM;
 			continue;
@@ -156,8 +156,7 @@ static int find_sources(struct check *c, const struct meaning *m, const char *fr
 		if (check_is_state(p) && c->source[source].whats > 1)
 			return check_fail(
 				c, p, err,
-				"several lines of %s are meant; a state is of one line: name it",
-				node);
+				"several lines of %s match; a state is of one line: name it", node);
 	}
 	return 0;
 }
@@ -234,18 +233,18 @@ static int bind_rest(struct check *c, size_t rule, const struct meaning *m, uint
 		if (r->phrase[0].any && relative(&m[i]))
 			return check_fail(
 				c, p, err,
-				"the first event is of any node, so that there is no %s one; name a node or say `any *.%s`",
+				"the first event is of any node, so '%s' has no meaning; name a node or say `any *.%s`",
 				*m[i].sel.node ? m[i].sel.node : "same", m[i].sel.name);
 		rc = find_sources(c, &m[i], from, list, err);
 		if (rc)
 			return rc;
 		if (!list->n)
-			return 0; /* this node has none: it is not one of those that are meant */
+			return 0; /* no match on this node: it is not among those meant */
 		if (i + 1 < r->n_phrases || r->kind == CHECK_ORDER) {
 			if (list->n > 1)
 				return check_fail(
 					c, p, err,
-					"several nodes are meant; in an order name one node, `same`, or `any`");
+					"several nodes match; in an order name one node, `same`, or `any`");
 			source[i] = list->source[0];
 		}
 	}
@@ -272,7 +271,7 @@ static int bind_rule(struct check *c, size_t rule, struct cvl_error *err)
 		rc = find_meaning(c, &r->phrase[i], &c->meaning[c->n_meanings++], err);
 	if (!rc && *m[0].sel.node && relative(&m[0]))
 		rc = check_fail(c, &r->phrase[0], err,
-				"it comes first in its rule: there is nothing to be %s to",
+				"it comes first in its rule: '%s' has nothing to refer to",
 				m[0].sel.node);
 	if (!rc)
 		rc = find_sources(c, &m[0], NULL, &first, err);
@@ -281,10 +280,9 @@ static int bind_rule(struct check *c, size_t rule, struct cvl_error *err)
 		rc = bind_rest(c, rule, m, source, &rest, &bound, err);
 	}
 	if (!rc && !bound)
-		rc = check_fail(
-			c, &r->phrase[r->n_phrases - 1], err,
-			"no node that has %s has this too; name the node, or say `other.%s`",
-			r->phrase[0].text, m[r->n_phrases - 1].sel.name);
+		rc = check_fail(c, &r->phrase[r->n_phrases - 1], err,
+				"no node with %s has this too; name the node, or say `other.%s`",
+				r->phrase[0].text, m[r->n_phrases - 1].sel.name);
 	free(first.source);
 	free(rest.source);
 	return rc;
@@ -346,7 +344,7 @@ static int list_sources(struct check *c)
 	return 0;
 }
 
-/* The first phrase that is in an old spelling. */
+/* Report the first phrase in an old spelling. */
 static void tell_old(const struct check *c)
 {
 	const struct cvl_report *report = cvl_timeline_report(c->tl);

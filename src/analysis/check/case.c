@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What came of a case, and queues of those that are pending. */
+/* Results of cases, and queues of pending ones. */
 #include <stdlib.h>
 #include <string.h>
 

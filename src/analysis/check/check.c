@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine: from records to the monitors that listen. */
+/* The engine: from records to monitors. */
 #include "analysis/check/internal.h"
 
 /* ---- streams ---- */
 
-/* Keeps c->hi true for the ticks to come. */
+/* Keep c->hi valid for the next ticks. */
 static __attribute__((noinline)) void widen(struct check *c, struct stream_state *st,
 					    const struct cvl_slice *sl, size_t i)
 {
@@ -26,7 +26,7 @@ static __attribute__((noinline)) void widen(struct check *c, struct stream_state
 
 		if (s->capture >= st->capture && s->reach >= reach)
 			continue;
-		tell_all(c); /* what happened before is judged by what was known then */
+		tell_all(c); /* earlier events are judged by what was known then */
 		s->capture = s->capture > st->capture ? s->capture : st->capture;
 		s->reach = s->reach > reach ? s->reach : reach;
 		for (size_t n = 0; n < s->n_listeners; n++) {
@@ -56,9 +56,7 @@ static __attribute__((noinline)) int64_t own_capture(struct check *c, struct str
 	return capture;
 }
 
-/*
- * Half-width of what the capture of record @i cannot resolve. What was heard may be told by this.
- */
+/* Half-width due to the resolution of record @i's capture. May flush the news. */
 static inline int64_t capture_of(struct check *c, struct stream_state *st,
 				 const struct cvl_slice *sl, size_t i)
 {
@@ -96,13 +94,13 @@ static bool state_level(const struct feed *f, uint64_t levels)
 	return (levels >> f->what & 1) != f->low;
 }
 
-/* Whether @source is of lines, so that only levels make it known. */
+/* Whether @source is of lines, so that it needs levels to be known. */
 static bool of_lines(const struct check *c, uint32_t source)
 {
 	return c->source[source].meaning->of_lines;
 }
 
-/* What is not of lines is known. */
+/* Sources that are not of lines become known. */
 static void light(struct check *c, struct stream_state *st, const struct occ *o)
 {
 	for (size_t k = 0; k < st->n_sources; k++)
@@ -115,7 +113,7 @@ static bool all_known(uint64_t lines, uint64_t known)
 	return (lines & known) == lines;
 }
 
-/* Sources see as long as all of their lines are known; these were those in @was. */
+/* A source sees while all of its lines are known; @was: the lines known before. */
 static void lines_known(struct check *c, struct stream_state *st, const struct occ *o, uint64_t was)
 {
 	for (size_t k = 0; k < st->n_sources; k++) {
@@ -142,7 +140,7 @@ static void dark(struct check *c, struct stream_state *st, const struct occ *o)
 	st->levels.known = 0;
 	lines_known(c, st, o, was);
 	for (size_t k = 0; k < st->n_sources; k++)
-		/* what is dark already stays so */
+		/* what is already dark stays so */
 		if (!of_lines(c, st->source[k]) && st->begun && !st->dark)
 			tell_dark(c, &c->source[st->source[k]], o);
 	st->dark = true;
@@ -162,7 +160,7 @@ static void late(struct check *c, struct stream_state *st, const struct occ *o)
 
 /* ---- records ---- */
 
-/* Record @i is to be told to these. */
+/* Queue record @i for these. */
 static inline void tell(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
 			size_t i, uint32_t what, const struct target *first,
 			const struct target *end)
@@ -178,7 +176,7 @@ static inline void tell(struct check *c, struct stream_state *st, const struct c
 	fill(&h->occ, st, sl, i, capture, what);
 }
 
-/* An edge where the levels were known; @changed are the lines that are looked at. */
+/* An edge where the levels were known; @changed: the watched lines. */
 static inline void edge(struct check *c, struct stream_state *st, const struct cvl_slice *sl,
 			size_t i, uint64_t changed)
 {
@@ -225,7 +223,7 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 
 	dark(c, st, &o);
 	/*
-	 * across a slip nothing is as long as it seems: as if something were lost up to the next
+	 * across a slip durations are unreliable: as if something were lost up to the next
 	 * record
 	 */
 	if (b->kind[i] != CVL_GAP || b->aux[i] == CVL_TICK_UNKNOWN)
@@ -240,8 +238,8 @@ static void gap(struct check *c, struct stream_state *st, const struct cvl_slice
 }
 
 /*
- * What is not of lines is known from the first record on, and from the one behind a gap whose end
- * nobody knows.
+ * Sources not of lines are known from the first record on, and from the one after a gap with an
+ * unknown end.
  */
 static void begin(struct check *c, struct stream_state *st, const struct cvl_slice *sl, size_t i)
 {
@@ -301,7 +299,7 @@ int check_push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_er
 			record(c, st, sl, i);
 			continue;
 		}
-		/* the commonest by far: what is known has begun, and is not dark */
+		/* by far the most common case: begun, known and not dark */
 		changed = (st->levels.now ^ b->value[i]) & st->mask;
 		st->levels.now = b->value[i];
 		if (changed)

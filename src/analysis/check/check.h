@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Rules as they are read: see coeval/check.h. */
+/** Rules as read: see coeval/check.h. */
 #ifndef ANALYSIS_CHECK_H
 #define ANALYSIS_CHECK_H
 
@@ -24,11 +24,11 @@ enum check_kind {
 };
 
 struct check_phrase {
-	char *text; /* as it was written */
+	char *text; /* as written */
 	bool any;   /* the nodes together, as one */
 	struct cvl_selector
-		sel; /* parsed, and never bound: rules may be held against several timelines */
-	size_t line, column; /* of the file */
+		sel;         /* parsed, never bound: rules may be checked on several timelines */
+	size_t line, column; /* in the file */
 };
 
 struct check_rule {
@@ -49,14 +49,13 @@ struct cvl_check_rules {
 };
 
 /**
- * Add the rules of YAML @text to @set; @file for messages. On failure @set is to be freed all the
- * same.
+ * Append the rules of YAML @text to @set; @file for messages. @set must be freed even on failure.
  */
 int check_rules_parse(struct cvl_check_rules *set, const char *text, size_t n, const char *file,
 		      struct cvl_error *err);
 void check_rules_free(struct cvl_check_rules *set);
 
-/** Read one phrase. The error has no place in it. */
+/** Read one phrase. The error has no position. */
 int check_phrase_parse(struct check_phrase *p, const char *text, struct cvl_error *err);
 void check_phrase_free(struct check_phrase *p);
 

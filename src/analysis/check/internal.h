@@ -2,17 +2,17 @@
 /**
  * Shared by the parts of the engine.
  *
- * A *source* is what a phrase means on one node (or, with `any`, on several). A *monitor* is a rule
- * bound to sources, one for each of its phrases: a rule over a group has one monitor for each node,
- * or pair of nodes. Records reach sources by the tables of their stream, and sources tell the
- * monitors that listen.
+ * A *source* is what a phrase refers to on one node (or, with `any`, on several). A *monitor* is a
+ * rule bound to sources, one for each of its phrases: a rule over a group has one monitor for each
+ * node, or pair of nodes. Records reach sources by the tables of their stream, and sources notify
+ * their monitors.
  */
 #ifndef ANALYSIS_CHECK_INTERNAL_H
 #define ANALYSIS_CHECK_INTERNAL_H
 
 #include "analysis/check/check.h"
 
-/** When something was, and how to find its bound. */
+/** Time of an occurrence, and how to find its bound. */
 struct occ {
 	int64_t ns;
 	uint64_t tick;
@@ -30,14 +30,14 @@ enum tri { NO = -1, MAYBE = 0, YES = 1 };
 struct interval {
 	struct occ s, e;
 	bool open;
-	bool shadow; /* nothing is known here: it may or may not have been */
-	bool cut;    /* a shadow for want of a capture, not by a loss */
+	bool shadow; /* unknown: it may or may not have occurred */
+	bool cut;    /* a shadow outside of the capture, not due to a loss */
 	bool hit, unsure, lossy;
-	struct occ at; /* hit: since when both were */
+	struct occ at; /* hit: since when both hold */
 };
 
 struct pending {
-	struct occ a, b; /* b: what may have been within its time, if `maybe` */
+	struct occ a, b; /* b: a possible match within its time, if `maybe` */
 	bool maybe, lossy, cut;
 };
 
@@ -45,10 +45,10 @@ struct pending {
 struct ordered {
 	struct occ o;
 	int step;
-	bool linked; /* whether it, or one before it, came before the next one cannot be told */
+	bool linked; /* the order of it, or one before it, and the next is uncertain */
 };
 
-/** A queue; the first that went in is first out. */
+/** A FIFO queue. */
 struct queue {
 	void *item;
 	size_t size; /* of an item */
@@ -59,14 +59,14 @@ struct monitor {
 	const struct check_rule *rule;
 	struct cvl_check_outcome *result;
 	uint32_t *source;   /* of each phrase */
-	bool same_clock;    /* all of its sources are on one */
+	bool same_clock;    /* all its sources are on one */
 	bool has_last;      /* `last` is set */
-	bool start_seen;    /* STATE: the stay began before our eyes */
-	bool open;          /* STATE: in it */
+	bool start_seen;    /* STATE: the start of the stay was observed */
+	bool open;          /* STATE: in the state */
 	bool lost;          /* `last_loss` is set */
-	bool lost_by_start; /* it was the start of the capture */
+	bool lost_by_start; /* that loss was the start of the capture */
 	bool ended;         /* the capture of one source ended: nothing more is judged */
-	int step;           /* ORDER: the last one that is sure; -1: none */
+	int step;           /* ORDER: the last certain one; -1: none */
 	int64_t reach;      /* monitor_reach() now */
 	struct occ last, last_loss;
 	struct queue a, b; /* pending, interval, occ or ordered */
@@ -76,7 +76,7 @@ struct listener {
 	uint32_t monitor, role;
 };
 
-/** What a phrase means on this timeline. */
+/** A phrase resolved on this timeline. */
 struct meaning {
 	const struct check_phrase *phrase;
 	struct cvl_selector sel; /* resolved */
@@ -88,15 +88,15 @@ struct source {
 	const char *node; /* "any" of several */
 	struct listener *listener;
 	size_t n_listeners, room;
-	uint32_t *stream; /* that feed it */
+	uint32_t *stream; /* streams that feed it */
 	size_t n_streams, room_streams;
-	size_t whats;           /* lines or classes that are it */
-	size_t blind;           /* of these, how many nothing is known of now */
-	bool began;             /* something was known of all once */
+	size_t whats;           /* number of its lines or classes */
+	size_t blind;           /* how many of these are now unknown */
+	bool began;             /* all were known at some time */
 	bool level;             /* of states */
-	bool seen;              /* it happened once, or was in the state */
+	bool seen;              /* it occurred, or was in the state */
 	int64_t capture, reach; /* greatest; reach: with the map's part */
-	struct occ end;         /* up to where it is known to have been captured */
+	struct occ end;         /* captured at least up to here */
 	bool ended;             /* the capture of one of its streams ended before others did */
 	bool one_clock;
 	uint32_t root; /* the clock, if it is one */
@@ -110,11 +110,11 @@ struct feed {
 	bool test; /* of events: their fields decide */
 };
 
-/** What is told together, and the news of a rule that may wait for it. */
+/** Occurrences delivered together, and news queued per rule. */
 #define CHECK_ROUND 512
 #define CHECK_INBOX 128
 
-/** What a monitor is to be told: something happened in this role. */
+/** A notification for a monitor: something happened in this role. */
 struct news {
 	uint32_t monitor;
 	uint16_t heard; /* index */
@@ -128,16 +128,16 @@ struct inbox {
 	struct news news[CHECK_INBOX];
 };
 
-/** What a change of a line in one direction, or an event, means to one monitor. */
+/** Notification of one monitor for an edge of a line or an event. */
 struct target {
 	struct inbox *in; /* of its rule */
-	struct news news; /* but for what was heard */
+	struct news news; /* except for what was heard */
 	uint32_t source;  /* if it has several streams; else NO_SOURCE */
 };
 
 #define NO_SOURCE UINT32_MAX
 
-/** What happened, and who is to be told. */
+/** An occurrence with its source. */
 struct heard {
 	struct occ occ;
 	const struct target *first, *end;
@@ -146,23 +146,23 @@ struct heard {
 struct feeds {
 	struct feed *feed; /* by what */
 	size_t n, room;
-	uint32_t *first; /* one more than there are classes or lines: index in feed */
+	uint32_t *first; /* index in feed; one entry more than classes or lines */
 	size_t n_whats;
 };
 
 struct stream_state {
 	struct feeds line, class;
-	uint64_t mask;        /* lines that are looked at */
-	struct cvl_pick pick; /* what it has to be told of; owns its classes */
+	uint64_t mask;        /* watched lines */
+	struct cvl_pick pick; /* what it needs; owns its classes */
 	struct target *target;
 	uint32_t target_first[2 * CVL_LINES_MAX + 1]; /* by twice the line, and one if it rises */
 	uint32_t *class_first; /* likewise of each feed of a class, and one more */
 	struct cvl_levels levels;
 	uint64_t place;
 	bool dark;                      /* in a gap */
-	bool begun;                     /* something was read of it */
+	bool begun;                     /* something was read */
 	int32_t kind_source[CVL_KINDS]; /* of beacons and pulses: a class of its own, or -1 */
-	uint32_t *source;               /* that it feeds */
+	uint32_t *source;               /* sources it feeds */
 	uint64_t *source_lines;         /* which of its lines each of these is of; 0: of none */
 	size_t n_sources;
 	uint64_t tick_lo,
@@ -170,7 +170,7 @@ struct stream_state {
 	int64_t capture;
 };
 
-/** Nothing is known of the bounds of any tick. */
+/** Forget the bounds of all ticks. */
 static inline void no_ticks(struct stream_state *st)
 {
 	st->tick_lo = CVL_TICK_UNKNOWN;
@@ -191,9 +191,9 @@ struct check {
 	size_t n_sources, room_sources;
 	struct stream_state *stream;
 	size_t n_streams;
-	int64_t *hi;    /* of each clock: no bound of its map was greater so far */
-	double *drift;  /* of each clock: how far its rate can be off, ns a ns */
-	uint32_t *root; /* of each clock: which it is the same as */
+	int64_t *hi;    /* per clock: greatest bound of its map so far */
+	double *drift;  /* of each clock: limit of its rate error, ns per ns */
+	uint32_t *root; /* of each clock: the clock it is the same as */
 	size_t n_clocks;
 	struct inbox *inbox; /* of each rule */
 	struct heard heard[CHECK_ROUND];
@@ -212,20 +212,20 @@ enum tri occ_before(const struct check *c, const struct occ *a, const struct occ
 enum tri occ_within(const struct check *c, const struct occ *a, const struct occ *b, int64_t lo,
 		    int64_t hi);
 /**
- * What a distance that @m judges may err by at the most, as far as is known now; CVL_BOUND_UNKNOWN.
+ * The largest error of a distance that @m judges, as far as known now; CVL_BOUND_UNKNOWN.
  */
 int64_t monitor_reach(const struct check *c, const struct monitor *m);
 /** The greatest bound of @clock from tick @lo to @hi, or at its map's knots if @all. */
 int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all);
 
 /**
- * Whether @s was captured up to @ns: a stream that ended before says nothing of it. Sets s->end.
+ * Whether @s was captured up to @ns: a stream that ended before is no evidence. Sets s->end.
  */
 bool source_reaches(const struct check *c, struct source *s, int64_t ns);
 
 /* ---- case.c ---- */
 
-/** What a case shows beside its time. Distances: from a to b, or a alone. */
+/** Result of a case. Distances: from a to b, or of a alone. */
 void case_held(struct monitor *m);
 void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why,
 		   const struct occ *a, const struct occ *b);
@@ -259,9 +259,9 @@ static inline void queue_pop(struct queue *q)
 	q->n--;
 }
 
-/* ---- after.c, never.c, row.c: one a kind ---- */
+/* ---- after.c, never.c, row.c: one per kind ---- */
 
-/** Something happened in role @role; of states, @level is whether it is now so. */
+/** Something happened in role @role; for states, @level is the new state. */
 void after_event(struct check *c, struct monitor *m, size_t role, const struct occ *o);
 void after_dark(struct check *c, struct monitor *m, size_t role, const struct occ *from);
 void after_light(struct check *c, struct monitor *m, size_t role, const struct occ *at, bool first);
@@ -281,9 +281,9 @@ void row_end(struct check *c, struct monitor *m);
 
 /* ---- tell.c ---- */
 
-/** Tell the monitors what was heard: before anything that they judge by changes. */
+/** Deliver queued news to the monitors: before anything that they judge by changes. */
 void tell_all(struct check *c);
-/** Nothing is known of one of its streams from @from on. */
+/** One of its streams is unknown from @from on. */
 void tell_dark(struct check *c, struct source *s, const struct occ *from);
 /** One of its streams is known again, or for the first time. */
 void tell_light(struct check *c, struct source *s, const struct occ *at, bool level);
@@ -296,22 +296,22 @@ int check_push(struct cvl_analysis *a, const struct cvl_slice *slice, struct cvl
 
 int check_bind(struct check *c, struct cvl_error *err);
 
-/** Find out what @p means on the timeline. */
+/** Resolve @p on the timeline. */
 int find_meaning(const struct check *c, const struct check_phrase *p, struct meaning *m,
 		 struct cvl_error *err);
-/** Whether clock @clock has any of what is meant. The node is not looked at. */
+/** Whether clock @clock has anything that @m matches, ignoring the node. */
 bool clock_has(const struct check *c, size_t clock, const struct meaning *m);
 int check_fail(const struct check *c, const struct check_phrase *p, struct cvl_error *err,
 	       const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /**
- * Add to the tables of stream @s all lines or events of @clock that are meant there, for source
- * @source. Returns how many, or CVL_E_NOMEM.
+ * Add all matching lines or events of @clock to the tables of stream @s, for source @source.
+ * Returns their number, or CVL_E_NOMEM.
  */
 int feed_stream(struct check *c, size_t s, size_t clock, const struct meaning *m, uint32_t source);
 
 /* ---- same.c ---- */
 
-/** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. For when all is bound. */
+/** CVL_E_UNKNOWN_ID: one record would be two sides of a rule. Call when all is bound. */
 int check_same(const struct check *c, struct cvl_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What phrases mean on a timeline, and which lines and events of a stream that is. */
+/* Resolves phrases on a timeline, to lines and events of a stream. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,9 +44,7 @@ int find_meaning(const struct check *c, const struct check_phrase *p, struct mea
 		return cvl_no_memory(err);
 	if (rc)
 		return fail_at(c, p, err, why.text);
-	/*
-	 * a pattern that fits lines and events is about events, as long as nothing is said of edges
-	 */
+	/* a pattern that matches lines and events means events, unless edges are specified */
 	m->of_lines = m->sel.line && !m->sel.event;
 	return 0;
 }
@@ -58,8 +56,8 @@ static const enum cvl_kind plain_kinds[] = { CVL_BEACON, CVL_PULSE, CVL_MESSAGE 
 #define PLAIN_KINDS (sizeof(plain_kinds) / sizeof(*plain_kinds))
 
 /*
- * Whether line or class @what of @stream, seen from @clock, is meant; behind the classes are the
- * plain kinds.
+ * Whether line or class @what of @stream, seen from @clock, matches; the plain kinds follow the
+ * classes.
  */
 static bool means(const struct check *c, const struct meaning *m, size_t stream, size_t clock,
 		  size_t what)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A never while B. Both are intervals: an event is one without length, and what a gap hides is one
- * that may or may not have been (a shadow). Two overlap if each begins before the other ends. A
- * pair is judged once the first of the two lies so far back that nothing within the bounds can
- * still meet it.
+ * A never while B. Both are intervals: an event is one without length, and a gap hides one that may
+ * or may not exist (a shadow). Two overlap if each begins before the other ends. A pair is judged
+ * once the first of the two lies so far back that nothing within the bounds can still meet it.
  */
 #include "analysis/check/internal.h"
 
@@ -25,7 +24,7 @@ static void judge(const struct check *c, struct interval *a, const struct interv
 		a->hit = true;
 		return;
 	}
-	/* what ends about when the capture of the other does is judged by what was captured */
+	/* what ends near the end of the other's capture is judged by what was captured */
 	if (b->cut && (first == MAYBE || second == MAYBE))
 		return;
 	a->unsure = true;
@@ -81,8 +80,7 @@ static void end(struct monitor *m, size_t role, const struct occ *o)
 }
 
 /*
- * A source that was captured no further than this: what it showed last ends, and of B nothing is
- * known from there on.
+ * A source's capture ends here: its last interval ends, and B is unknown from there on.
  */
 static void capture_ended(struct check *c, struct monitor *m, size_t role)
 {
@@ -154,7 +152,7 @@ void never_event(struct check *c, struct monitor *m, size_t role, const struct o
 	}
 	advance(c, m, o->ns);
 	i = newest(role ? &m->b : &m->a);
-	dark = !state && i && i->open; /* another of its streams is */
+	dark = !state && i && i->open; /* another of its streams is dark */
 	if (level)
 		begin(c, m, role, o, false);
 	if (!level || !state)
@@ -182,7 +180,7 @@ void never_light(struct check *c, struct monitor *m, size_t role, const struct o
 
 	if (alone(m) || m->reach == CVL_BOUND_UNKNOWN)
 		return;
-	if (first && role) { /* B was or was not before anybody looked */
+	if (first && role) { /* B's earlier state is unknown */
 		begin(c, m, role, &OCC_FIRST, true);
 		i = newest(&m->b);
 		if (i)

@@ -8,7 +8,7 @@
 
 #define FILE_MAX (1u << 20)
 
-/* What @source tells its listeners; returns how many. */
+/* List the notifications of @source's listeners; returns their number. */
 static size_t put_targets(const struct check *c, uint32_t source, bool level, struct target *out)
 {
 	const struct source *s = &c->source[source];
@@ -67,8 +67,8 @@ static int check_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_er
 		default: row_end(c, m);
 		}
 		/*
-		 * of `never A while B` both have to be there; an A alone that never comes is what
-		 * is wanted
+			 * for `never A while B` both have to exist; an A alone that never comes is
+			 * fine
 		 */
 		if (m->rule->kind == CHECK_NEVER)
 			tried[rule] =
@@ -124,7 +124,7 @@ static int allocate(struct check *c)
 	return 0;
 }
 
-/* What an edge or an event means, so that it costs one walk over what listens. */
+/* Precompute the targets of each edge or event, so that it costs one walk. */
 static int list_targets(const struct check *c, struct stream_state *st)
 {
 	size_t room = 0, n = 0;
@@ -159,7 +159,7 @@ static int list_targets(const struct check *c, struct stream_state *st)
 	return 0;
 }
 
-/* What is not listened to need not be delivered. */
+/* Request only what has listeners. */
 static int ask_for(struct check *c, size_t stream)
 {
 	struct stream_state *st = &c->stream[stream];

@@ -12,7 +12,7 @@ void check_phrase_free(struct check_phrase *p)
 	*p = (struct check_phrase){ 0 };
 }
 
-/* Behind @word and the blanks after it, or NULL. */
+/* Skip @word and the blanks after it, or NULL. */
 static const char *past_word(const char *text, const char *word)
 {
 	size_t n = strlen(word);

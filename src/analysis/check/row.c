@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules about one thing after the other: stays of a line, periods, counts in a window, order. */
+/* Rules about sequences: stays of a line, periods, counts in a window, order. */
 #include "analysis/check/internal.h"
 
 static const struct occ *end_of(const struct check *c, const struct monitor *m)
@@ -24,7 +24,7 @@ static void too_long_or_short(struct check *c, struct monitor *m, const struct o
 			      a, b);
 }
 
-/* A stay of which only this much was seen. */
+/* A stay that was only partly observed. */
 static void partly(struct check *c, struct monitor *m, const struct occ *a, const struct occ *b,
 		   enum cvl_check_reason why)
 {
@@ -103,8 +103,8 @@ static void say_steps(const struct check_rule *rule, struct cvl_check_case *firs
 }
 
 /*
- * The first @n that wait: one whose place is sure, or several whose order among themselves cannot
- * be told.
+ * Close the first @n waiting: one with a certain place, or several with an uncertain order among
+ * themselves.
  */
 static void close_cluster(struct check *c, struct monitor *m, size_t n)
 {
@@ -130,7 +130,7 @@ static void close_cluster(struct check *c, struct monitor *m, size_t n)
 		queue_pop(&m->a);
 }
 
-/* Judge what no event from @now on can come before any more. */
+/* Judge what no event from @now on can precede. */
 static void settle(struct check *c, struct monitor *m, int64_t now, int64_t reach)
 {
 	while (m->a.n) {
@@ -238,7 +238,7 @@ void row_end(struct check *c, struct monitor *m)
 		close_all(c, m);
 	if (m->rule->kind == CHECK_STATE && m->open)
 		partly(c, m, &m->last, end, CVL_CHECK_CUT);
-	/* one that stopped */
+	/* a period that stopped */
 	if (m->rule->kind == CHECK_EVERY && m->has_last &&
 	    occ_within(c, &m->last, end, INT64_MIN, m->rule->max) == NO)
 		case_violated(c, m, CVL_CHECK_NONE_CAME, &m->last, NULL);

@@ -13,7 +13,7 @@
 	"a rule is one of: after+then+within, after+never+within, state+at most, never+while, " \
 	"order, count+at most+in, event+every"
 
-/* The keys that a rule may have, in the order of KEYS. */
+/* The keys that a rule may have. */
 enum key {
 	NAME,
 	AFTER,
@@ -36,7 +36,7 @@ static const char *const key_names[KEYS] = { "name",   "after", "then",    "neve
 					     "within", "state", "at most", "at least", "order",
 					     "count",  "in",    "event",   "every" };
 
-/* A rule as it stands in the file: the text of each key, NULL where there is none. */
+/* A rule as written in the file: the text of each key, or NULL. */
 struct raw {
 	const char *v[KEYS];
 	const char **order;
@@ -71,7 +71,7 @@ void check_rules_free(struct cvl_check_rules *set)
 	*set = (struct cvl_check_rules){ 0 };
 }
 
-/* What is read at the moment, and the rule that is made of it. */
+/* The rule being read, and the rule made from it. */
 struct reader {
 	struct config *c;
 	const struct raw *raw;
@@ -127,7 +127,7 @@ static int signed_duration(const struct reader *r, enum key key, const char *tex
 	return rc;
 }
 
-/* "A to B" or "A +- B", in two; or "A" alone, and NULL. */
+/* "A to B" or "A +- B", split in two; for "A" alone returns NULL. */
 static char *halves(char *text, const char *between)
 {
 	char *at = strstr(text, between);
@@ -200,7 +200,8 @@ static int lengths(struct reader *r)
 	if (!rc && !rule->max)
 		rc = bad(r, &r->raw->v[AT_MOST], "at most zero: say `never` instead");
 	if (!rc && least && !rule->min && !most)
-		rc = bad(r, &r->raw->v[AT_LEAST], "at least zero is always so; say a time above 0");
+		rc = bad(r, &r->raw->v[AT_LEAST],
+			 "at least zero is always true; use a time above 0");
 	if (!rc && rule->min > rule->max)
 		rc = bad(r, &r->raw->v[AT_LEAST],
 			 "`at least` is more than `at most`: nothing can be both");
@@ -232,7 +233,7 @@ static int steps(struct reader *r)
 		rc = event(r, &raw->order[i]);
 		for (size_t k = 0; !rc && k < i; k++)
 			if (!strcmp(raw->order[k], raw->order[i]))
-				rc = bad(r, &raw->order[i], "the same event twice in an order");
+				rc = bad(r, &raw->order[i], "duplicate event in an order");
 	}
 	return rc;
 }
@@ -267,7 +268,7 @@ static int limits(struct reader *r)
 	}
 }
 
-/* Bytes of @s to be shown, up to @most, not ending within a character. */
+/* Length of @s for display, up to @most bytes, not ending within a character. */
 static int some(const char *s, size_t most)
 {
 	size_t n = strnlen(s, most + 1);
@@ -281,7 +282,7 @@ static int some(const char *s, size_t most)
 
 #define PART 80 /* bytes of a phrase in a name */
 
-/* "after n1.TX rises then RX rises", where the user gave no name. */
+/* "after n1.TX rises then RX rises", if the user gave no name. */
 static int make_name(struct reader *r)
 {
 	const struct raw *raw = r->raw;
@@ -316,7 +317,7 @@ static int find_shape(struct config *c, const struct raw *raw, const struct shap
 			*out = &shapes[i];
 			return 0;
 		}
-	/* the rule that is meant, by its first key, and what it lacks */
+	/* guess the rule by its first key, and report what is missing */
 	for (size_t i = 0; i < sizeof(shapes) / sizeof(*shapes); i++) {
 		unsigned lacks = shapes[i].must & ~has;
 
@@ -325,7 +326,7 @@ static int find_shape(struct config *c, const struct raw *raw, const struct shap
 			return config_fail_in(c, raw, CVL_E_SYNTAX, "missing key '%s' of this rule",
 					      key_names[__builtin_ctz(lacks)]);
 	}
-	return config_fail_in(c, raw, CVL_E_SYNTAX, "no rule has these keys together; " HINT_KINDS);
+	return config_fail_in(c, raw, CVL_E_SYNTAX, "no rule combines these keys; " HINT_KINDS);
 }
 
 static int end_rule(struct config *c, void *to)
@@ -401,7 +402,7 @@ static const struct config_key root = {
 	.most = CHECK_RULES_MAX,
 };
 
-/* ---- rules that cannot all hold ---- */
+/* ---- conflicting rules ---- */
 
 static bool same_phrases(const struct check_rule *a, const struct check_rule *b)
 {

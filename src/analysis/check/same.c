@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rules of which one record is two sides. An edge of a line is where one of its states ends and the
- * other begins, so that "never A rises while A is high" could only ever be answered by a
- * convention; and an edge that is two steps of an order has no place in it. Both are refused.
+ * Rules in which one record is two sides. At an edge of a line one state ends and the other begins,
+ * so the answer to "never A rises while A is high" would depend on a convention only; and an edge
+ * that is two steps of an order has no place in it. Both are refused.
  */
 #include "analysis/check/internal.h"
 

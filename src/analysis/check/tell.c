@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * News wait until there are some for each rule: told record by record, every one would be to
- * another rule than the one before, and the processor would guess wrong at each turn. Rules know
- * nothing of each other, and the news of one stay in order, so that nothing else changes by it.
+ * News are queued until a rule has several: delivered record by record, each would go to another
+ * rule than the last one, and branch prediction would fail every time. Rules are independent, and
+ * the news of each stay in order, so results do not change.
  */
 #include "analysis/check/internal.h"
 

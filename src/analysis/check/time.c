@@ -2,9 +2,8 @@
 /*
  * Order and distance of two occurrences.
  *
- * Bounds cost a search in a clock map each. Nearly all questions are decided without, by the
- * greatest bound that a clock had so far; only where that is not enough the exact ones are worked
- * out.
+ * Each bound costs a search in a clock map. Nearly all questions are decided by the greatest bound
+ * of a clock so far; only if that is not enough the exact ones are computed.
  */
 #include "analysis/check/internal.h"
 
@@ -16,8 +15,7 @@ static bool one_clock(const struct check *c, const struct occ *a, const struct o
 }
 
 /*
- * What a map may err by in the distance of two ticks of its clock: what its rate can be off, on
- * either side.
+ * Error of a map in the distance of two ticks of its clock: the rate limit on either side.
  */
 static int64_t drift(const struct check *c, uint32_t clock, int64_t distance, bool tied)
 {
@@ -114,7 +112,7 @@ enum tri occ_within(const struct check *c, const struct occ *a, const struct occ
 	int64_t d = apart(a, b), w;
 	enum tri quick;
 
-	if (a->stream == b->stream && !lo) { /* their order is sure */
+	if (a->stream == b->stream && !lo) { /* their order is certain */
 		if (a->place > b->place || (a->place == b->place && a->what == b->what))
 			return NO;
 		if (a->place < b->place)
@@ -134,7 +132,7 @@ static int64_t reach_between(const struct check *c, const struct monitor *m, siz
 
 	if (!m->same_clock)
 		return cvl_add_sat(sa->reach, sb->reach);
-	/* what the rate errs by within the distance and this reach */
+	/* rate error within the distance and this reach */
 	return cvl_add_sat(cvl_add_sat(sa->capture, sb->capture),
 			   cvl_add_sat(drift(c, sa->root, distance, true), 4)) +
 	       drift(c, sa->root, sa->capture, true) + drift(c, sa->root, sb->capture, true);
@@ -158,7 +156,7 @@ int64_t monitor_reach(const struct check *c, const struct monitor *m)
 	if (m->rule->kind == CHECK_ORDER)
 		return order_reach(c, m);
 	if (m->rule->n_phrases < 2)
-		return 0; /* it needs none */
+		return 0; /* none needed */
 	return reach_between(c, m, 0, 1, m->rule->kind == CHECK_NEVER ? 0 : m->rule->max);
 }
 
@@ -201,8 +199,8 @@ int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64
 }
 
 /*
- * The timeline has read the next packet of each stream that goes on, so that a stream's packets
- * reach to now or further, unless it is over.
+ * The timeline has read the next packet of each stream that continues, so a stream's packets reach
+ * to now or beyond, unless it has ended.
  */
 static void find_end(const struct check *c, struct source *s)
 {
@@ -213,7 +211,7 @@ static void find_end(const struct check *c, struct source *s)
 		struct cvl_stream_stats stats;
 		struct occ o = { .stream = stream, .place = UINT64_MAX };
 
-		if (clock < 0) /* nothing was ever read of it: it is blind */
+		if (clock < 0) /* nothing was read: it is blind */
 			continue;
 		cvl_stream_stats(cvl_timeline_stream(c->tl, stream), &stats);
 		o.tick = stats.end.count;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Two paths that cannot be told apart.
+ * Two paths that are indistinguishable.
  *
- * Two different paths with the same symbols part at some point: there one goes on to a point whose
- * code begins with the whole code of the other's. From there on one of the two is ahead by the rest
- * of its last code, and the one behind goes on with a point whose code begins with that rest, or is
- * a beginning of it. They are the same symbols once nothing is left. What is left is an end of some
- * code, so the states (point ahead, how much of its code is matched, point behind) are finite, and
- * searching them breadth first finds the shortest pair. Without a graph this is the test of
- * Sardinas and Patterson (1953).
+ * Two different paths with the same symbols part at some point: one continues with a point whose
+ * code begins with the whole code of the other's. From there on one path is ahead by the rest of
+ * its last code, and the other continues with a point whose code begins with that rest, or is a
+ * prefix of it. They show the same symbols once no rest remains. A rest is a suffix of some code,
+ * so the states (point ahead, how much of its code is matched, point behind) are finite, and a
+ * breadth-first search finds the shortest pair. Without a graph this is the test of Sardinas and
+ * Patterson (1953).
  */
 #include "analysis/flow/flow.h"
 
@@ -17,14 +17,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* States that are looked at before a map is called too large: some 100 MB. */
+/* States examined before a map is refused as too large: some 100 MB. */
 #define STATES_MAX (1u << 22)
 
 struct state {
 	uint32_t parent; /* CVL_FLOW_NONE: the paths part here */
 	uint16_t ahead, behind;
 	uint8_t matched;     /* symbols of the code of `ahead` */
-	bool first_is_ahead; /* the path that goes on last is number 1, else number 0 */
+	bool first_is_ahead; /* path 1 is behind, else path 0 */
 	uint16_t step;       /* the point that the transition added */
 	bool step_first;     /* to path 0 */
 };
@@ -51,7 +51,7 @@ static bool add(struct search *s, struct state new, int *rc)
 			      cvl_no_memory(s->err) :
 			      cvl_fail(
 				      s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				      "%s: codes too tangled to tell whether they are ambiguous: use some of which none begins like another",
+				      "%s: codes too tangled to tell whether they are ambiguous: use codes of which none is a prefix of another",
 				      s->map->file);
 		return false;
 	}
@@ -60,8 +60,7 @@ static bool add(struct search *s, struct state new, int *rc)
 }
 
 /*
- * The two paths up to @last (or, CVL_FLOW_NONE, none), and one more point each that is not
- * CVL_FLOW_NONE.
+ * The two paths up to @last (CVL_FLOW_NONE: none), and one more point each unless CVL_FLOW_NONE.
  */
 static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_t more1,
 		  struct flow_ambiguity *out)
@@ -86,7 +85,7 @@ static int report(const struct search *s, uint32_t last, uint32_t more0, uint32_
 	for (i = 0; i < depth; i++) {
 		const struct state *t = &s->state[link[i]];
 
-		if (t->parent == CVL_FLOW_NONE) { /* path 0 is ahead at the parting */
+		if (t->parent == CVL_FLOW_NONE) { /* path 0 is ahead where they part */
 			out->path[0][out->n[0]++] = t->ahead;
 			out->path[1][out->n[1]++] = t->behind;
 		} else {
@@ -108,7 +107,7 @@ static bool begins(const struct cvl_flow_point *p, const uint16_t *with, size_t 
 	return p->n_code >= n && !memcmp(p->code, with, n * sizeof(*with));
 }
 
-/* Where paths can part behind @from: pairs of which one code begins with the other. */
+/* Where paths can part after @from: pairs where one code is a prefix of the other. */
 static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 {
 	const struct cvl_flow_map *map = s->map;
@@ -117,7 +116,7 @@ static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 	int rc = 0;
 
 	s->from = from;
-	/* In the order of codes those that begin with a code stand right behind it. */
+	/* In code order, those that begin with a code directly follow it. */
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_flow_point *p = &map->point[next[i]];
 
@@ -141,7 +140,7 @@ static int part(struct search *s, uint32_t from, struct flow_ambiguity *found)
 	return 0;
 }
 
-/* Let the path behind of state @k go on by a point. */
+/* Extend the path behind in state @k by a point. */
 static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
 {
 	const struct cvl_flow_map *map = s->map;
@@ -182,8 +181,8 @@ static int advance(struct search *s, uint32_t k, struct flow_ambiguity *found)
 }
 
 /*
- * All pairs that part at one point are searched together; what one search has seen to come to
- * nothing does so in the next.
+ * All pairs that part at one point are searched together; a state that led nowhere in one search
+ * does so in the next.
  */
 int flow_ambiguous(const struct cvl_flow_map *map, struct flow_ambiguity *found,
 		   struct cvl_error *err)

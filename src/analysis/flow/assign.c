@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Codes for points. Of changes: Huffman's (1952), over as many symbols as there are. Of levels:
- * words that end with none.
+ * Codes for points. For changes: Huffman's (1952), over all available symbols. For levels: words
+ * that end with none.
  */
 #include "analysis/flow/flow.h"
 
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Wires and port writes of microcontrollers are closer; a marker takes longer. */
+/* Skew of wires and port writes is smaller; a marker takes longer. */
 #define SETTLE_NS 100
 
 struct rank {
@@ -50,7 +50,7 @@ struct tree {
 	bool taken;
 };
 
-/* The lightest that is not taken; of equals the first. */
+/* The lightest free one; of equals the first. */
 static size_t lightest(const struct tree *t, size_t n)
 {
 	size_t best = n;
@@ -70,7 +70,7 @@ static unsigned huffman(struct rank *rank, size_t n, size_t ways, struct tree *t
 	for (size_t i = 0; i < n; i++)
 		t[i] = (struct tree){ .weight = rank[i].weight };
 	left = n;
-	/* The first node gets as many as leave full ones for all others. */
+	/* The first node gets as many as leave all other nodes full. */
 	take = (n - 1) % (ways - 1) + 1;
 	take = take == 1 ? ways : take;
 	while (left > 1) {
@@ -97,7 +97,7 @@ static unsigned huffman(struct rank *rank, size_t n, size_t ways, struct tree *t
 	return deepest;
 }
 
-/* Weights that differ less, so that no code grows too long. */
+/* Compress the weights, so that no code grows too long. */
 static void level_out(struct rank *rank, size_t n)
 {
 	double sum = 0;
@@ -117,7 +117,7 @@ static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 	if (ways == 1 && n > 1)
 		return cvl_fail(
 			err, CVL_E_USAGE, CVL_NO_OFFSET,
-			"%s: the changes of one pin are all alike and tell one point, not %zu: take 2 pins or more",
+			"%s: the changes of one pin can mark one point only, not %zu: use 2 pins or more",
 			map->file, n);
 	if (ways == 1) {
 		rank[0].depth = 1;
@@ -130,8 +130,8 @@ static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 	}
 	qsort(rank, n, sizeof(*rank), by_depth);
 	/*
-	 * Count up in base `ways`, with another digit whenever codes grow longer: none begins like
-	 * one before it.
+	 * Count up in base `ways`, appending a digit whenever codes grow longer: none begins like
+	 * an earlier one.
 	 */
 	for (size_t i = 0; i < n; i++) {
 		struct cvl_flow_point *p = &map->point[rank[i].point];
@@ -153,8 +153,7 @@ static int assign_changes(struct cvl_flow_map *map, struct rank *rank, size_t n,
 /* ---- levels ---- */
 
 /*
- * Number @i of the words of @len symbols of which no two neighbours are alike; false if there are
- * not so many.
+ * Number @i of the words of @len symbols with no two equal neighbours; false if there are fewer.
  */
 static bool level_word(const uint16_t *symbols, size_t ways, size_t i, unsigned len, uint16_t *code)
 {
@@ -191,7 +190,7 @@ static int assign_levels(struct cvl_flow_map *map, struct rank *rank, size_t n,
 			if (++len == CVL_FLOW_CODE_MAX || ways == 1)
 				return cvl_fail(
 					err, CVL_E_USAGE, CVL_NO_OFFSET,
-					"%s: the levels of one pin tell one point, not %zu: take 2 pins or more",
+					"%s: the levels of one pin can mark one point only, not %zu: use 2 pins or more",
 					map->file, n);
 			next = 0;
 		}

@@ -8,7 +8,7 @@ struct flow_decoder {
 	struct flow_search search;
 	bool known, open;
 	uint16_t levels, before;
-	struct cvl_flow_stamp group[2]; /* first and last change of the symbol that is open */
+	struct cvl_flow_stamp group[2]; /* first and last change of the open symbol */
 };
 
 const char *cvl_flow_what_name(enum cvl_flow_what what)
@@ -57,7 +57,7 @@ static int close_group(struct flow_decoder *d)
 
 		return d->search.emit(d->search.ctx, &item);
 	}
-	/* Nobody knows which of the changes was the marker's time. */
+	/* Any of the changes may be the time of the marker. */
 	at.time.ns += apart / 2;
 	at.bound.capture = cvl_add_sat(at.bound.capture, (apart + 1) / 2);
 	return flow_search_take(&d->search,
@@ -88,7 +88,7 @@ int flow_decoder_levels(struct flow_decoder *d, const struct cvl_flow_stamp *sta
 		rc = close_group(d);
 	if (rc || (d->known && levels == d->levels))
 		return rc;
-	if (d->known && state) /* they changed unseen */
+	if (d->known && state) /* changed unobserved */
 		rc = flow_decoder_gap(d, stamp, CVL_GAP_UNKNOWN);
 	if (!d->known) {
 		d->known = true;

@@ -5,15 +5,14 @@
 
 #include "analysis/flow/flow.h"
 
-/** Hypotheses; what takes more to settle is told as undecided. */
+/** Most hypotheses; beyond that the path is reported as undecided. */
 #define FLOW_HELD 65536
 
 struct flow_decoder;
 
 /**
- * @from_start: the first change that will be seen is of the first marker after @map's start
- * (without a graph: of some marker's beginning). @map must outlive the decoder. NULL when out of
- * memory.
+ * @from_start: the first change will be of the first marker after @map's start (without a graph: at
+ * the beginning of some marker). @map must outlive the decoder. NULL when out of memory.
  */
 struct flow_decoder *flow_decoder_new(const struct cvl_flow_map *map, bool from_start,
 				      int (*emit)(void *ctx, const struct cvl_flow_item *item),
@@ -21,8 +20,8 @@ struct flow_decoder *flow_decoder_new(const struct cvl_flow_map *map, bool from_
 void flow_decoder_free(struct flow_decoder *d);
 
 /**
- * The map's pins show @levels from @stamp on. @state: they did so before, see CVL_STATE. What is
- * known for the first time is taken for the initial levels. Returns 0, what emit() returned, or
+ * The map's pins show @levels from @stamp on. @state: they already did before, see CVL_STATE. The
+ * first known levels are taken as the initial ones. Returns 0, the return value of emit(), or
  * CVL_E_NOMEM; so do the next two.
  */
 int flow_decoder_levels(struct flow_decoder *d, const struct cvl_flow_stamp *stamp, uint16_t levels,

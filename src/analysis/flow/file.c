@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow maps from YAML. What the points are to each other is checked in map.c. */
+/* Flow maps from YAML. The relations of points are checked in map.c. */
 #include "analysis/flow/flow.h"
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ static const struct config_key map_keys[] = {
 	{ 0 },
 };
 
-/* ---- what the tables cannot say ---- */
+/* ---- checks beyond the tables ---- */
 
 struct reader {
 	struct config *c;
@@ -123,8 +123,8 @@ static int take_pins(const struct reader *r, const struct raw_map *raw)
 		const char *name = raw->pin[i];
 
 		if (find_pin(map, name, strlen(name)) >= 0)
-			return config_fail(r->c, &raw->pin[i], CVL_E_MISMATCH,
-					   "there are two pins %s", name);
+			return config_fail(r->c, &raw->pin[i], CVL_E_MISMATCH, "duplicate pin %s",
+					   name);
 		if (copy(r, name, &map->pin[i]))
 			return CVL_E_NOMEM;
 		map->n_pins++;
@@ -189,14 +189,14 @@ static int take_code(const struct reader *r, const struct raw_point *raw, struct
 
 	if (raw->n_code && p->plain)
 		return config_fail(r->c, &raw->code, CVL_E_MISMATCH,
-				   "%s has a code and `mark: false`: take one away", p->name);
+				   "%s has a code and `mark: false`: remove one of them", p->name);
 	for (; !rc && p->n_code < raw->n_code; p->n_code++) {
 		rc = take_symbol(r, &raw->code[p->n_code], &p->code[p->n_code]);
 		if (!rc && r->map->codes == CVL_FLOW_LEVELS && p->n_code &&
 		    p->code[p->n_code] == p->code[p->n_code - 1])
 			rc = config_fail(
 				r->c, &raw->code[p->n_code], CVL_E_MISMATCH,
-				"the same levels twice cannot be seen: put others in between");
+				"the same levels twice in a row cannot be seen: put others in between");
 	}
 	return rc;
 }
@@ -218,8 +218,8 @@ static int take_point(const struct reader *r, const struct raw_point *raw, struc
 	twin = rc ? 0 : cvl_flow_map_find(r->map, p->name);
 	if (!rc && &r->map->point[twin] != p)
 		rc = config_fail_in(r->c, raw, CVL_E_MISMATCH,
-				    "there are two points %s, the other in line %u: rename one",
-				    p->name, r->map->point[twin].line);
+				    "duplicate point %s, also in line %u: rename one", p->name,
+				    r->map->point[twin].line);
 	return rc;
 }
 
@@ -278,7 +278,7 @@ static int take_start(const struct reader *r, const struct raw_map *raw)
 		return 0;
 	if (!map->graph)
 		return config_fail(r->c, &raw->start, CVL_E_MISMATCH,
-				   "`start` says nothing where no point says what is `next`");
+				   "`start` has no meaning if no point has `next`");
 	map->start = cvl_flow_map_find(map, raw->start);
 	return map->start != CVL_FLOW_NONE ?
 		       0 :

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/** What the files of the room share of maps: see coeval/flow.h. */
+/** Shared functions for flow maps: see coeval/flow.h. */
 #ifndef ANALYSIS_FLOW_H
 #define ANALYSIS_FLOW_H
 
 #include <coeval/flow.h>
 
 /**
- * Marked points that may be the next one after @point (CVL_FLOW_NONE: the first of all), in the
- * order of their codes.
+ * Marked points that may follow @point (CVL_FLOW_NONE: the first of all), in code order.
  */
 const uint32_t *flow_map_follow(const struct cvl_flow_map *map, uint32_t point, size_t *n);
 
@@ -15,14 +14,13 @@ const uint32_t *flow_map_follow(const struct cvl_flow_map *map, uint32_t point, 
 void flow_symbol_put(const struct cvl_flow_map *map, uint16_t symbol, struct cvl_out *o);
 
 /**
- * Work out and check what follows from the points: for who made them otherwise than by
+ * Derive and check everything that follows from the points: for maps not made by
  * cvl_flow_map_parse().
  */
 int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *err);
 
 /**
- * Two different paths that begin alike and make the same symbols, as the points after their common
- * one.
+ * Two different paths with the same symbols after a common point, as the points after it.
  */
 struct flow_ambiguity {
 	/* CVL_FLOW_NONE: they begin with the program, or (without a graph) anywhere */
@@ -32,9 +30,9 @@ struct flow_ambiguity {
 };
 
 /**
- * Whether @map (of codes that are seen, with follow made) is ambiguous: 1 and @found filled, to be
- * freed; 0 if not; CVL_E_LIMIT or CVL_E_NOMEM. Sardinas and Patterson (1953), carried from codes to
- * paths in a graph: docs/flow.md.
+ * Whether @map (with visible codes and `follow` filled) is ambiguous: 1 and @found filled, to be
+ * freed; 0 if not; CVL_E_LIMIT or CVL_E_NOMEM. Sardinas and Patterson (1953), extended from codes
+ * to paths in a graph: docs/flow.md.
  */
 int flow_ambiguous(const struct cvl_flow_map *map, struct flow_ambiguity *found,
 		   struct cvl_error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What the points of a flow map are to each other: reached, ways between markers, codes that cannot
- * be seen.
+ * Relations of the points of a flow map: reachability, ways between markers, codes that cannot be
+ * seen.
  */
 #include "analysis/flow/flow.h"
 
@@ -90,8 +90,8 @@ static int check_reached(const struct cvl_flow_map *map, struct cvl_error *err)
 }
 
 /*
- * Unmarked points in an order in which each stands behind all those that follow it, into @order;
- * they have none if they go in a circle.
+ * Sort unmarked points into @order, each after all its successors; impossible if they form a
+ * cycle.
  */
 static int sort_unmarked(const struct cvl_flow_map *map, bool program, uint32_t *order, size_t *n,
 			 struct cvl_error *err)
@@ -261,7 +261,7 @@ int cvl_flow_map_between(const struct cvl_flow_map *map, uint32_t from, uint32_t
 	}
 }
 
-/* A marker whose first levels are there already changes nothing. */
+/* A marker whose first levels are already set cannot be seen. */
 static int check_seen(const struct cvl_flow_map *map, struct cvl_error *err)
 {
 	char text[CVL_FLOW_SYMBOLS_TEXT];
@@ -348,7 +348,7 @@ int flow_map_finish(struct cvl_flow_map *map, bool program, struct cvl_error *er
 	for (uint32_t i = 0; !rc && !map->graph && i < map->n; i++)
 		if (!marked(map, program, i))
 			rc = bad(map, err, &map->point[i],
-				 "%s has no code, and no `next` tells when it is passed",
+				 "%s has no code, and no `next` to tell when it is passed",
 				 map->point[i].name);
 	if (!rc && map->graph)
 		rc = check_reached(map, err);

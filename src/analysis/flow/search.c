@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What an entry has behind it. */
+/* Predecessors of an entry. */
 #define NOTHING UINT32_MAX      /* the search began with it */
 #define MERGED (UINT32_MAX - 1) /* several paths lead to it */
 
@@ -35,7 +35,7 @@ void flow_search_free(struct flow_search *d)
 	free(d->made);
 }
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 static size_t step_end(const struct flow_search *d, size_t step)
 {
@@ -60,8 +60,8 @@ static int tell_steps(struct flow_search *d, enum cvl_flow_what what, size_t fro
 }
 
 /*
- * The latest entry that all hypotheses have behind them, and its step: that of the last step if it
- * is the only one. Returns false if they have none in common.
+ * The latest entry common to all hypotheses, and its step: that of the last step if it is the only
+ * one. Returns false if they have none in common.
  */
 static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, uint32_t *scratch)
 {
@@ -79,7 +79,7 @@ static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, u
 
 			if (back >= MERGED)
 				return false;
-			/* Entries are in the order in which those behind them are. */
+			/* Entries are in the order of their predecessors. */
 			if (!kept || scratch[kept - 1] != back)
 				scratch[kept++] = back;
 		}
@@ -92,8 +92,8 @@ static bool common(const struct flow_search *d, size_t *step, uint32_t *entry, u
 }
 
 /*
- * Tell the points of the path that ends with @entry at @step, as far as their codes are complete,
- * and what was seen before the path begins. Returns in @next the first step that is not told.
+ * Emit the points of the path that ends with @entry at @step whose codes are complete, and whatever
+ * was seen before the path begins. Sets @next to the first step that is not emitted.
  */
 static int tell_path(struct flow_search *d, size_t step, uint32_t entry, size_t *next)
 {
@@ -152,7 +152,7 @@ int flow_search_flush(struct flow_search *d, enum cvl_flow_what rest)
 {
 	uint32_t *scratch, entry;
 	size_t step, told = 0;
-	/* What was sought from anywhere and never settled fitted more than one path. */
+	/* A search from anywhere that never settled fitted more than one path. */
 	enum cvl_flow_what before = d->locked == CVL_FLOW_NONE ? CVL_FLOW_UNDECIDED : rest;
 	bool one;
 	int rc = 0;
@@ -197,7 +197,7 @@ static int add(struct flow_search *d, uint32_t point, size_t offset, uint32_t ba
 	return 0;
 }
 
-/* Those points behind @point (CVL_FLOW_NONE: the first) whose code begins with @symbol. */
+/* Add the points after @point (CVL_FLOW_NONE: the first) whose code begins with @symbol. */
 static int add_following(struct flow_search *d, uint32_t point, uint16_t symbol, uint32_t back)
 {
 	size_t n, low = 0, high;
@@ -246,7 +246,7 @@ static int advance(struct flow_search *d, size_t step, uint16_t symbol)
 	return rc;
 }
 
-/* Whole codes on the way to an entry that ends one. */
+/* Number of whole codes on the way to an entry that ends one. */
 static unsigned whole_codes(const struct flow_search *d, uint32_t entry)
 {
 	unsigned n = 0;
@@ -257,8 +257,8 @@ static unsigned whole_codes(const struct flow_search *d, uint32_t entry)
 }
 
 /*
- * One way alone is left, and ends with a whole code. Behind a change that did not fit two of them
- * are asked for, one following the other: a change too many makes a code of the ones about it.
+ * Settle if only one way is left and ends with a whole code. After a change that did not fit, two
+ * consecutive whole codes are required: a spurious change makes a code with its neighbours.
  */
 static int settle(struct flow_search *d)
 {
@@ -274,7 +274,8 @@ static int settle(struct flow_search *d)
 	d->doubt = false;
 	rc = tell_path(d, d->steps - 1, (uint32_t)(d->entries - 1), &told);
 	/*
-	 * Nothing was told if the code began before the search did: its rest is all that was seen.
+		 * Nothing was emitted if the code began before the search: its rest is all there
+		 * is.
 	 */
 	if (!rc && told < d->steps)
 		rc = tell_steps(d, CVL_FLOW_CUT, told, d->steps);
@@ -313,7 +314,7 @@ static int symbol(struct flow_search *d, uint16_t symbol, const struct cvl_flow_
 		drop(d, CVL_FLOW_NONE);
 		return rc;
 	}
-	/* It fits no path: what was in hand ends, and it may be of any code. */
+	/* It fits no path: the hypotheses end, and it may be part of any code. */
 	d->steps--;
 	rc = flow_search_flush(d, CVL_FLOW_UNEXPECTED);
 	d->joined = false;
@@ -330,7 +331,7 @@ static bool in_some_code(const struct cvl_flow_map *map, uint16_t symbol)
 	return false;
 }
 
-/* What fits nothing in hand is tried again from anywhere. */
+/* A symbol that fits no hypothesis is tried again from anywhere. */
 int flow_search_take(struct flow_search *d, uint16_t s, const struct cvl_flow_stamp *stamp)
 {
 	bool anywhere = !d->steps && d->locked == CVL_FLOW_NONE && !d->at_start;
@@ -344,7 +345,7 @@ int flow_search_take(struct flow_search *d, uint16_t s, const struct cvl_flow_st
 	size_t held = d->entries;
 	int rc = symbol(d, s, stamp);
 
-	/* Nothing in hand now: it did not fit, or there was too much in hand. */
+	/* No hypotheses now: it did not fit, or there were too many. */
 	if (rc || anywhere || d->steps || d->locked != CVL_FLOW_NONE || held > FLOW_HELD / 2)
 		return rc;
 	jump.point = d->last;

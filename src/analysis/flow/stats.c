@@ -36,7 +36,7 @@ static void count_branch(struct flow_stats *s, uint32_t from, uint32_t to)
 		}
 }
 
-/* What lies between two markers is known if one way alone leads from the one to the other. */
+/* The points between two markers are known if only one way leads from one to the other. */
 static void count_way(struct flow_stats *s, uint32_t from, uint32_t to)
 {
 	uint32_t path[CVL_FLOW_POINTS_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flow maps against a timeline: the path of each node that has the map's pins. */
+/* Flow maps on a timeline: the path of each node that has the map's pins. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 struct node {
 	struct flow *flow;
-	const char *clock; /* belongs to the session; NULL: nothing was read of it yet */
+	const char *clock; /* belongs to the session; NULL: nothing read yet */
 	bool has;          /* the pins, and edges */
 	uint8_t bit[CVL_FLOW_PINS_MAX];
 	bool dark; /* the level of one of these is unknown */
@@ -20,7 +20,7 @@ struct flow {
 	struct cvl_flow_opts opts;
 	const struct cvl_flow_map *map;
 	struct cvl_timeline *tl;
-	bool read;         /* anything */
+	bool read;         /* anything read */
 	struct node *node; /* of each stream of the timeline */
 	size_t n;
 	struct cvl_flow_times times[CVL_FLOW_PAIRS_MAX];
@@ -56,8 +56,7 @@ static int emit(void *ctx, const struct cvl_flow_item *item)
 }
 
 /*
- * Bits of the map's pins in the lines of @trace; returns how many there are, and one that is
- * missing.
+ * Bits of the map's pins in the lines of @trace; returns how many exist, and one that is missing.
  */
 static size_t find_pins(const struct cvl_flow_map *map, const struct cvl_trace *trace,
 			uint8_t bit[CVL_FLOW_PINS_MAX], size_t *missing)
@@ -74,7 +73,7 @@ static size_t find_pins(const struct cvl_flow_map *map, const struct cvl_trace *
 	return found;
 }
 
-/* A stream's clock, and whether it is left out, is known once something of it was read. */
+/* A stream's clock, and whether to skip it, is known once something was read. */
 static int look_up(struct flow *f, const struct cvl_slice *sl, struct cvl_error *err)
 {
 	const struct cvl_flow_map *map = f->map;
@@ -148,14 +147,13 @@ static int explain(const struct flow *f, int rc, struct cvl_error *err)
 	if (rc == CVL_E_NOMEM)
 		return cvl_no_memory(err);
 	if (rc == CVL_E_LIMIT)
-		return cvl_fail(
-			err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"%s: more times between two points than memory is spent on: look at a part",
-			f->map->file);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET,
+				"%s: too many times between two points: look at a part",
+				f->map->file);
 	return rc;
 }
 
-/* Any edge ends what settles: all of them are wanted. */
+/* Any edge ends the settle time, so all are needed. */
 static void want(struct cvl_analysis *a, size_t stream, struct cvl_pick *pick)
 {
 	const struct flow *f = (const struct flow *)a;
@@ -237,7 +235,7 @@ static int end(struct cvl_analysis *a, struct cvl_time last, struct cvl_error *e
 	}
 	if (!rc && !f->read)
 		return cvl_fail(err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-				"no record of %s in the range asked for", map->file);
+				"no record of %s in the requested range", map->file);
 	if (!rc && !any)
 		return cvl_fail(
 			err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,

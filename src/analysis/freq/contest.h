@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** All rules side by side on one set of tasks. */
+/** All rules compared on one set of tasks. */
 #ifndef TASK_CONTEST_H
 #define TASK_CONTEST_H
 
@@ -7,8 +7,8 @@
 
 enum contest_how {
 	CONTEST_GIVEN,    /* a constant frequency, or a rule with the thesis's thresholds */
-	CONTEST_FITTED,   /* to the tasks that it is judged by: too good */
-	CONTEST_LEFT_OUT, /* for each task to all the others */
+	CONTEST_FITTED,   /* to the tasks it is judged by: optimistic */
+	CONTEST_LEFT_OUT, /* for each task to all others */
 };
 
 struct contest_line {
@@ -24,29 +24,29 @@ struct contest_line {
 struct contest {
 	struct contest_line line[CONTEST_LINES];
 	size_t n,
-		/* learned: the line of the learned rule, left out; SIZE_MAX: there is none */
+		/* learned: the line of the learned rule, left out; SIZE_MAX: none */
 		learned;
-	uint32_t lacks; /* features that no task has: what needs them has no line */
+	uint32_t lacks; /* features that no task has; rules that need them have no line */
 	const char *unusable[CONTEST_LINES]; /* names of such rules */
 	size_t n_unusable;
-	size_t learned_from; /* tasks that have all that the learned rule looks at */
+	size_t learned_from; /* tasks that have all features of the learned rule */
 };
 
-/** The rule that is put forward: the last of fit_rules, of saved cycles and counters. */
+/** The proposed rule: the last of fit_rules, from saved cycles and counters. */
 #define CONTEST_LEARNED (fit_rules_n - 1)
 
 void contest_make(struct contest *c, const struct freq_set *set);
 
-/** The learned rule as far as @set has what it looks at; false: nothing of it. */
+/** The learned rule restricted to features that @set has; false: it has none. */
 bool contest_learned(const struct freq_set *set, struct fit_rule *rule);
 
 /**
- * Does line @i take part against the learned rule? Not those fitted to what they are judged by, nor
- * linear ones.
+ * Whether line @i competes with the learned rule: not those fitted to the tasks they are judged by,
+ * nor linear ones.
  */
 bool contest_rival(const struct contest *c, size_t i);
 
-/** Does the learned rule save more than every rival? @closest: the rival that saves most. */
+/** Whether the learned rule saves more than every rival. @closest: the rival that saves most. */
 bool contest_won(const struct contest *c, size_t *closest);
 
 #endif

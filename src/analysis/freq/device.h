@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What is known of a device whose frequency is to be chosen, from a YAML file (examples/devices/):
- * its settings under each policy of voltage scaling, and what a cycle costs.
+ * Description of a device whose frequency is to be chosen, from a YAML file (examples/devices/):
+ * its settings under each policy of voltage scaling, and the energy of a cycle.
  */
 #ifndef TASK_DEVICE_H
 #define TASK_DEVICE_H
@@ -32,13 +32,13 @@ struct device {
 
 /**
  * Read a device from @len bytes of YAML, called @name in messages. Returns 0; CVL_E_SYNTAX with the
- * byte offset of what is wrong; CVL_E_LIMIT, CVL_E_NOMEM.
+ * byte offset of the error; CVL_E_LIMIT, CVL_E_NOMEM.
  */
 int device_parse(struct device *d, const char *text, size_t len, const char *name,
 		 struct cvl_error *err);
 int device_load(struct device *d, const char *path, struct cvl_error *err);
 
-/** The policy called @name, or the first if @name is NULL; NULL if there is none. */
+/** The policy called @name, or the first if @name is NULL; NULL if unknown. */
 const struct device_policy *device_policy(const struct device *d, const char *name);
 
 /** The same for the rules: points into @policy. */

@@ -101,7 +101,7 @@ bool fit_usable(const struct fit_rule *rule, uint32_t lacks, struct fit_rule *ou
 	for (unsigned k = 0; k < rule->n_features; k++)
 		if (!(lacks >> rule->feature[k] & 1))
 			out->feature[out->n_features++] = rule->feature[k];
-	/* saved cycles are worked out otherwise by the rules of the thesis */
+	/* the thesis's rules compute saved cycles differently */
 	for (uint8_t f = 0; f < SWO_FEATURES; f++)
 		if ((lacks >> f & 1) && f != SWO_F_SAVED)
 			counters |= fit_needs(&(struct fit_rule){

@@ -9,8 +9,8 @@
 int32_t fit_feature(const struct freq_set *set, const struct freq_case *c, uint8_t feature);
 
 /**
- * Ridge regression of each point's energy ratio on @rule's features; returns to how many tasks. To
- * none: each ratio is 1.
+ * Ridge regression of each point's energy ratio on @rule's features; returns the number of tasks
+ * used. If 0, each ratio is 1.
  */
 size_t fit_linear(struct swo_model *m, const struct fit_rule *rule, const struct freq_set *set,
 		  size_t skip);

@@ -6,13 +6,13 @@
 #define N (1 + SWO_MODEL_FEATURES)
 
 /*
- * Pull of the weights to 0, for features of mean 0 and variance 1, in tasks: weak beside some dozen
- * of them, and enough for features that hardly vary or follow from others. Not tuned.
+ * Ridge penalty, for features of mean 0 and variance 1, in tasks: weak relative to some dozen of
+ * them, and enough for features that hardly vary or depend on others. Not tuned.
  */
 #define RIDGE 1.0
 
 struct feature_stat {
-	double mean, scale; /* 1 / standard deviation, or 0: it does not vary */
+	double mean, scale; /* 1 / standard deviation, or 0 if it does not vary */
 };
 
 static double value(const struct freq_set *set, size_t i, uint8_t feature)
@@ -22,7 +22,7 @@ static double value(const struct freq_set *set, size_t i, uint8_t feature)
 	return x == INT32_MIN ? (double)NAN : x / 65536.0;
 }
 
-/* Rows of tasks that lack a feature are passed over. Returns how many there are. */
+/* Rows of tasks that lack a feature are skipped. Returns their number. */
 static size_t read_row(const struct freq_set *set, const struct fit_rule *rule, size_t i,
 		       size_t skip, double *x)
 {
@@ -61,8 +61,8 @@ static size_t standardise(const struct freq_set *set, const struct fit_rule *rul
 }
 
 /*
- * Solve a symmetric positive definite system by Cholesky's factors, in place; the ridge makes it
- * one.
+ * Solve a symmetric positive definite system in place by Cholesky factorisation; the ridge makes it
+ * positive definite.
  */
 static void solve(double a[N][N], double b[N], unsigned n)
 {

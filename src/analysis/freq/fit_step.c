@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Thresholds of two counters are tried at so many of their values each. */
+/* Values tried per threshold when two counters are fitted. */
 #define GRID 16
 
 /* ---- one threshold ---- */
@@ -26,7 +26,7 @@ static double ratio(const struct freq_case *c, uint32_t p)
 	return c->energy[p] / c->energy[0];
 }
 
-/* Which points may stand on a side of the step. */
+/* Points allowed on each side of the step. */
 struct sides {
 	uint32_t below_mask, above_mask;
 };
@@ -45,7 +45,7 @@ static uint32_t least(const double *cost, uint32_t n, uint32_t mask)
 
 /*
  * The step of least energy over sorted samples: a threshold halfway between two values, or below or
- * above them all. A step in the middle must gain something over none.
+ * above all of them. A step in the middle must be better than none.
  */
 static void best_step(const struct sample *s, size_t n, uint32_t points, struct sides sides,
 		      struct fitted *f)
@@ -107,7 +107,7 @@ static int32_t cpi_value(const struct freq_set *set, const struct freq_case *c, 
 	return milli > INT32_MAX ? INT32_MIN : (int32_t)milli;
 }
 
-/* Thousandths, as the rules compare them. */
+/* Thousandths, as compared by the rules. */
 static int32_t milli_value(const struct freq_set *set, const struct freq_case *c, uint8_t feature)
 {
 	int32_t x = fit_feature(set, c, feature);
@@ -130,7 +130,7 @@ static int32_t saved_value(const struct freq_set *set, const struct freq_case *c
 	return (int32_t)(1000 * fmax(saved, 0));
 }
 
-/* A threshold that nothing reaches for INT32_MAX, one that everything does for INT32_MIN. */
+/* INT32_MAX becomes a threshold that nothing reaches, INT32_MIN one that everything does. */
 static uint32_t threshold(int32_t step)
 {
 	return step < 0 ? 0 : step == INT32_MAX ? UINT32_MAX : (uint32_t)step;
@@ -151,8 +151,8 @@ static void cost_otherwise(const struct fitted *f, const struct freq_set *set, s
 }
 
 /*
- * Two thresholds on a grid from 0 to 1000 thousandths, denser below, and the point for what they
- * say nothing of.
+ * Two thresholds on a grid from 0 to 1000 thousandths, denser at the low end, and the point where
+ * they do not decide.
  */
 static void fit_two(const struct freq_set *set, size_t skip, uint32_t *cpi, uint32_t *lsu,
 		    struct fitted *f)

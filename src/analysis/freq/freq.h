@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Tasks that were measured at every frequency of a device, and how well a choice of frequencies
- * does on them.
+ * Tasks measured at every frequency of a device, and scores of frequency choices on them.
  */
 #ifndef TASK_FREQ_H
 #define TASK_FREQ_H
@@ -18,13 +17,13 @@ struct freq_slice {
 	bool adaption, cache;
 };
 
-/** A task that was measured at every point. */
+/** A task measured at every point. */
 struct freq_case {
 	const char *name;     /* of the table */
 	struct swo_task task; /* at point 0 */
 	uint64_t cycles[DEVICE_POINTS];
-	double energy[DEVICE_POINTS]; /* measured, J: what rules are fitted to */
-	/* what they are judged by: the true energy if it is known, else the same */
+	double energy[DEVICE_POINTS]; /* measured, J: rules are fitted to this */
+	/* rules are judged by this: the true energy if known, else the measured one */
 	double truth[DEVICE_POINTS];
 };
 
@@ -37,8 +36,7 @@ struct freq_set {
 	size_t n;
 	size_t left_out; /* tasks */
 	/*
-	 * those of them whose cycles are known at point 0: rules may choose for them; 0 where
-	 * cycles are not known
+	 * those whose cycles are known at point 0, so rules may choose for them; 0: unknown cycles
 	 */
 	struct freq_case *more;
 	size_t n_more;
@@ -46,10 +44,10 @@ struct freq_set {
 };
 
 /**
- * Take the tasks of @table at @slice. What cannot be used is told to @report and left out: lines at
- * a frequency that the device does not have (none within 3 %), tasks that lack a frequency, its
- * cycles or its energy. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING: no
- * such policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_NOMEM.
+ * Take the tasks of @table at @slice. Unusable entries are reported to @report and dropped: lines
+ * at a frequency that the device does not have (none within 3 %), tasks that lack a frequency, its
+ * cycles or its energy. CVL_E_SYNTAX: a task was measured twice at one setting; CVL_E_MISSING:
+ * unknown policy, or fewer than two tasks are left and none that rules may choose for; CVL_E_NOMEM.
  * The table must outlive the set.
  */
 int freq_set_make(struct freq_set *set, const struct task_table *table, const struct device *device,
@@ -60,15 +58,15 @@ void freq_set_free(struct freq_set *set);
 /** For the rules; points into @set. */
 struct swo_device freq_device(const struct freq_set *set);
 
-/** Point with the least true energy; of two alike the higher frequency. */
+/** Point with the least true energy; on a tie the higher frequency. */
 uint32_t freq_best(const struct freq_set *set, const struct freq_case *c);
 
 void freq_score_add(struct cvl_freq_score *s, const struct freq_set *set, const struct freq_case *c,
 		    int point);
-/** After the last one: sums become means. */
+/** Call after the last one: sums become means. */
 void freq_score_end(struct cvl_freq_score *s);
 
-/* ---- what goes with what (10.4.3, 10.4.5, 10.4.6) ---- */
+/* ---- correlations (10.4.3, 10.4.5, 10.4.6) ---- */
 
 /** Pearson's correlation of @n pairs; NaN if one side does not vary. */
 double freq_pearson(const double *x, const double *y, size_t n);
@@ -98,7 +96,7 @@ double freq_static_w(const struct freq_set *set);
  */
 double freq_alpha_c(const struct freq_set *set, size_t skip);
 
-/* ---- what is behind the public types, for the simulator of tasks ---- */
+/* ---- internals of the public types, for the task simulator ---- */
 
 const struct device *freq_device_of(const struct cvl_freq_device *device);
 /** Empty; @name must outlive it. NULL: out of memory. */

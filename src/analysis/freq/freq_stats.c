@@ -26,7 +26,7 @@ static double pearson(const struct pairs *s)
 	double xx = s->xx - s->x * s->x / s->n, yy = s->yy - s->y * s->y / s->n;
 	double xy = s->xy - s->x * s->y / s->n;
 
-	/* what rounding leaves of no variation */
+	/* constant up to rounding */
 	if (!(s->n >= 2) || xx <= 1e-12 * s->xx || yy <= 1e-12 * s->yy)
 		return (double)NAN;
 	return fmax(-1, fmin(1, xy / sqrt(xx * yy)));

@@ -122,7 +122,7 @@ static int choose_other(struct freq_set *set, uint64_t hz, struct cvl_error *err
 	return 0;
 }
 
-/* The point at which a counter goes best with the cycles. */
+/* The point at which a counter correlates best with the cycles. */
 static void find_counter(const struct freq_set *set, size_t i, struct cvl_freq_counter *out)
 {
 	*out = (struct cvl_freq_counter){ .name = counters[i].name, .cycles = (double)NAN };
@@ -190,7 +190,7 @@ static void judge(struct cvl_freq *f, struct contest *c)
 		r->unusable[r->n_unusable++] = c->unusable[i];
 }
 
-/* Each task by a rule that has not seen it. */
+/* Each task by a rule not fitted to it. */
 static void choose(struct cvl_freq *f)
 {
 	const struct freq_set *set = &f->set;
@@ -313,15 +313,14 @@ int cvl_freq_write_model(const struct cvl_freq *freq, struct cvl_out *o, struct 
 	bool any = false;
 
 	if (set->n < 2)
-		return cvl_fail(
-			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"a model needs two tasks at least that have their energy at every frequency");
+		return cvl_fail(err, CVL_E_MISSING, CVL_NO_OFFSET,
+				"a model needs at least two tasks with energy at every frequency");
 	if (contest_learned(set, &rule))
 		f = fit_make(&rule, set, FIT_NONE);
 	if (f.tasks < 2)
 		return cvl_fail(
 			err, CVL_E_MISSING, CVL_NO_OFFSET,
-			"no two tasks have all the counters that the rule looks at: nothing to fit it to");
+			"fewer than two tasks have all counters of the rule: nothing to fit it to");
 	cvl_out_printf(o, "/* Fitted to %zu tasks; the second frequency is %u Hz.", f.tasks,
 		       set->point[set->other].hz);
 	if (m->n_features < fit_rules[CONTEST_LEARNED].n_features) {

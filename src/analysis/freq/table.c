@@ -16,8 +16,7 @@
 #define ROWS_MAX 200000
 #define COLUMNS_MAX 32
 /*
- * Of all cells read: more is no count that a machine of ours reaches, and sums of them cannot
- * overflow.
+ * Limit of all cells read: our machines do not reach higher counts, and sums cannot overflow.
  */
 #define COUNT_MAX ((uint64_t)1 << 56)
 
@@ -66,7 +65,7 @@ struct reader {
 	struct task_table *t;
 	const char *name;
 	struct cvl_error *err;
-	int column[COLUMNS_MAX]; /* of the file: which of ours */
+	int column[COLUMNS_MAX]; /* file column to our column */
 	size_t n;
 	uint64_t offset; /* of the line */
 };
@@ -93,7 +92,7 @@ static int read_head(struct reader *r, char **cells, size_t n)
 				"adaption, cache, cycles, cpi, exc, sleep, lsu, fold, ram, flash, peripheral, energy_uj",
 				r->name, (unsigned long long)r->offset, cells[i]);
 		if (seen >> k & 1)
-			return bad(r, CVL_E_SYNTAX, columns[k].name, "two columns of this name");
+			return bad(r, CVL_E_SYNTAX, columns[k].name, "duplicate column");
 		seen |= 1u << k;
 		r->column[i] = (int)k;
 	}
@@ -102,7 +101,7 @@ static int read_head(struct reader *r, char **cells, size_t n)
 		if ((columns[k].kind == TEXT_TASK || columns[k].kind == RATE ||
 		     columns[k].offset == AT(count.cycles)) &&
 		    !(seen >> k & 1))
-			return bad(r, CVL_E_MISSING, columns[k].name, "this column must be there");
+			return bad(r, CVL_E_MISSING, columns[k].name, "missing column");
 	return 0;
 }
 
@@ -181,12 +180,12 @@ static int read_line(struct reader *r, char *line)
 	int rc = 0;
 
 	if (!n)
-		return bad(r, CVL_E_SYNTAX, "", "quotes that do not match");
+		return bad(r, CVL_E_SYNTAX, "", "unbalanced quotes");
 	if (!r->n)
 		return n > COLUMNS_MAX ? bad(r, CVL_E_LIMIT, "", "too many columns") :
 					 read_head(r, cells, n);
 	if (n != r->n)
-		return bad(r, CVL_E_SYNTAX, "", "not as many cells as the first line has");
+		return bad(r, CVL_E_SYNTAX, "", "number of cells differs from the first line");
 	if (r->t->n == ROWS_MAX)
 		return bad(r, CVL_E_LIMIT, "", "more than 200000 lines");
 	row = table_add(r->t);
@@ -205,7 +204,7 @@ int table_parse(struct task_table *t, char *text, size_t len, const char *name,
 	int rc = 0;
 
 	*t = (struct task_table){ .name = name };
-	/* Spreadsheets begin a file with a byte order mark. */
+	/* Spreadsheets write a byte order mark. */
 	for (size_t at = len >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0; at < len && !rc;) {
 		char *line = text + at, *end = memchr(line, '\n', len - at);
 		size_t n = end ? (size_t)(end - line) : len - at;
@@ -216,7 +215,7 @@ int table_parse(struct task_table *t, char *text, size_t len, const char *name,
 			return bad(&r, CVL_E_SYNTAX, "", "a byte 0: not text");
 		if (n && line[n - 1] == '\r')
 			n--;
-		line[n] = '\0'; /* on the line's end, or behind the text */
+		line[n] = '\0'; /* at the end of the line or text */
 		if (line[strspn(line, " \t")] && *line != '#')
 			rc = read_line(&r, line);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * What was measured of tasks at each setting of a device, from CSV. The first line names the
- * columns, in any order:
+ * Measurements of tasks at each setting of a device, from CSV. The first line names the columns, in
+ * any order:
  *
  *   task       name                                             must be there
  *   frequency  such as 80MHz                                    must be there
@@ -12,7 +12,7 @@
  *   energy_uj energy_true_uj                                    of the task, microjoule; the latter
  *                                                               of simulated tasks
  *
- * An empty cell was not measured. Empty lines and lines beginning with '#' are passed over.
+ * An empty cell was not measured. Empty lines and lines beginning with '#' are skipped.
  */
 #ifndef TASK_TABLE_H
 #define TASK_TABLE_H
@@ -32,7 +32,7 @@ struct table_row {
 	uint64_t hz;
 	bool adaption, cache;
 	struct swo_task count;
-	double energy_j, true_j; /* negative if not known */
+	double energy_j, true_j; /* negative if unknown */
 	uint64_t offset;         /* of the line in the file */
 };
 
@@ -43,9 +43,9 @@ struct task_table {
 };
 
 /**
- * Read @text of @len bytes (it is cut up). Returns 0; CVL_E_SYNTAX, CVL_E_RANGE or CVL_E_LIMIT with
- * the offset of the line that is wrong; CVL_E_MISSING: no column of tasks, frequencies or cycles,
- * or no line; CVL_E_NOMEM. Free it with table_free(), whatever is returned.
+ * Parse @text of @len bytes (modified). Returns 0; CVL_E_SYNTAX, CVL_E_RANGE or CVL_E_LIMIT with
+ * the offset of the bad line; CVL_E_MISSING: no column of tasks, frequencies or cycles, or no line;
+ * CVL_E_NOMEM. Free it with table_free() in any case.
  */
 int table_parse(struct task_table *t, char *text, size_t len, const char *name,
 		struct cvl_error *err);

@@ -12,7 +12,7 @@ uint64_t edges_nrz(const uint8_t *bytes, size_t n)
 	uint64_t edges = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		/* bit 0 is the start, bit 9 the stop; a rise ends at every one behind a zero */
+		/* bit 0 is the start, bit 9 the stop; a one after a zero is a rise */
 		unsigned line = (unsigned)bytes[i] << 1 | 1u << 9;
 
 		edges += (unsigned)__builtin_popcount(line & ~(line << 1) & 0x3fe);
@@ -69,7 +69,7 @@ void edges_dtaops(struct edges_count *c, edges_fn *line, unsigned first, unsigne
 			edges_add(c, edges_dtaop(line, k, (uint16_t)offset));
 }
 
-/* @edges * @num / @den to the nearest, without overflow; what does not fit is UINT64_MAX. */
+/* @edges * @num / @den rounded to nearest, without overflow; UINT64_MAX if too large. */
 static uint64_t scaled(uint64_t edges, uint64_t num, uint64_t den)
 {
 	uint64_t whole = edges / den, rest = edges % den, out;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * Rising edges of trace packets on the SWO line, and counts from edges: for targets that count the
- * edges of their own trace output with a timer, and cannot tell one packet from another.
+ * edges of their own trace output with a timer and cannot distinguish packets.
  *
  * NRZ: idle high; a byte is a start bit 0, eight bits from the least significant one, a stop bit 1.
  * Every byte begins and ends high, so bytes one after another have the edges they have apart.
  * Manchester: idle low; a one is high then low, a zero low then high; a start bit 1, then the bits
- * of all bytes without anything between them, then idle.
+ * of all bytes without gaps, then idle.
  */
 #ifndef TASK_EDGES_H
 #define TASK_EDGES_H
@@ -20,7 +20,7 @@
 #define EDGES_DTAOP_BYTES 3 /* data trace address offset packet: header, offset */
 #define EDGES_ECP_PAYLOADS 64
 #define EDGES_COMPARATORS 4
-/** No packet of up to 5 bytes has more: five a byte in NRZ. */
+/** No packet of up to 5 bytes has more: five per byte in NRZ. */
 #define EDGES_MAX 32
 
 uint64_t edges_nrz(const uint8_t *bytes, size_t n);
@@ -43,7 +43,7 @@ struct edges_count {
 	uint64_t with[EDGES_MAX];
 };
 
-/** Take in a packet of @edges, less than EDGES_MAX. */
+/** Count a packet of @edges, less than EDGES_MAX. */
 void edges_add(struct edges_count *c, uint64_t edges);
 
 /** Every offset that is a multiple of @step (1, 2 or 4), of comparators @first to @last. */
@@ -62,9 +62,8 @@ uint64_t edges_to_cycles(uint64_t edges);
 uint64_t edges_to_accesses(uint64_t edges);
 
 /**
- * Accesses that edges_to_accesses() counts for each that is made, less 1, in millionths: of
- * accesses at multiples of @step (1, 2 or 4) over all offsets of comparators @first to @last.
- * Negative: too few are counted.
+ * Relative error of edges_to_accesses(), in millionths, for accesses at multiples of @step (1, 2 or
+ * 4) over all offsets of comparators @first to @last. Negative: too few are counted.
  */
 int64_t edges_bias_ppm(unsigned first, unsigned last, unsigned step);
 

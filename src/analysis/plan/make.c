@@ -11,7 +11,7 @@ _Static_assert(CVL_PLAN_MASK_MAX == SWO_MASK_MAX && CVL_PLAN_COUNTS == EDGES_ECP
 		       CVL_PLAN_PRESCALER_MAX == PLAN_ACPR_MAX,
 	       "as the target has it");
 
-/* A load or store takes two cycles at least. */
+/* A load or store takes at least two cycles. */
 #define ACCESS_CYCLES 2
 
 static void make_line(struct cvl_plan_line *out, const struct cvl_plan_opts *o,
@@ -56,8 +56,7 @@ static int cover(struct cvl_plan *plan, const struct cvl_plan_opts *o, struct cv
 		range[i] = (struct swo_range){ o->range[i].from, o->range[i].to };
 	if (!swo_cover_valid(range, o->n_ranges)) {
 		free(range);
-		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"two ranges have addresses in common");
+		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET, "two ranges overlap");
 	}
 	plan->comparators = swo_cover_count(range, o->n_ranges, o->mask);
 	plan->passes = swo_cover_passes(plan->comparators, o->comparators);

@@ -56,7 +56,7 @@ bool plan_best(const struct plan_line *line, enum plan_packet kind, uint32_t *ac
 
 	if (!half || !line->cpu_hz)
 		return false;
-	/* cpu / (acpr + 1) / 2: at most, or less than, what the timer takes */
+	/* cpu / (acpr + 1) / 2: at most, or less than, the timer's limit */
 	steps = kind == PLAN_ECP ? line->cpu_hz / half + 1 : (line->cpu_hz + half - 1) / half;
 	if (steps > PLAN_ACPR_MAX + 1)
 		return false;

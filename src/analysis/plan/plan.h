@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What coeval/plan.h tells, piece by piece. */
+/** The parts of coeval/plan.h. */
 #ifndef TASK_PLAN_H
 #define TASK_PLAN_H
 
@@ -9,7 +9,7 @@
 
 #define PLAN_ACPR_MAX 65535
 /**
- * From a packet's making to its first edge, at most: what table 9.1's highest figures leave beside
+ * From the creation of a packet to its first edge, at most: the highest figures of table 9.1 less
  * the packet's own length.
  */
 #define PLAN_FIRST_EDGE_CYCLES 20
@@ -28,20 +28,20 @@ struct plan_line {
 
 /** Bits a second. */
 double plan_bit_rate(const struct plan_line *line);
-/** Rising edges a second of alternating bits, the fastest there are. */
+/** Rising edges per second of alternating bits, the highest rate. */
 double plan_edge_rate(const struct plan_line *line);
 
 unsigned plan_bits(enum plan_packet kind); /* with start and stop bits */
 unsigned plan_thesis_bits(enum plan_packet kind);
 
-/** Packets a second that the line carries. */
+/** Packets per second that the line carries. */
 double plan_carried(const struct plan_line *line, enum plan_packet kind);
-/** Packets a second of one counter that counts every cycle. */
+/** Packets per second of one counter that counts every cycle. */
 double plan_counter_rate(const struct plan_line *line);
-/** Share of packets that come at @per_second and find no room. */
+/** Share of packets lost at @per_second. */
 double plan_lost(const struct plan_line *line, enum plan_packet kind, double per_second);
 
-/** From a packet's making to its last edge, ns. */
+/** From the creation of a packet to its last edge, ns. */
 struct plan_delay {
 	double least, most;
 };
@@ -51,8 +51,8 @@ struct plan_delay plan_delay(const struct plan_line *line, enum plan_packet kind
 /**
  * The best prescaler: the line is fast, and its edges can be counted. A counter's packets are few:
  * no edge may be lost, so the fastest edges stay below the timer's limit (at it, edges were lost:
- * 7.2.1). An access's are more than any line carries, and packets that find no room cost more than
- * lost edges do (7.2.2): the limit itself is allowed.
+ * 7.2.1). Access packets exceed the capacity of any line, and lost packets cost more than lost
+ * edges (7.2.2): the limit itself is allowed.
  *
  * Returns false if there is none: the counter's packets do not fit, or the timer is too slow for
  * every prescaler.

@@ -9,8 +9,7 @@
 #include "analysis/energy.h"
 
 /*
- * Readings that are kept to look back at from a mark; what lies further back counts as the greatest
- * ever.
+ * Readings kept to look back at from a mark; older ones count as the greatest ever.
  */
 #define POWER_RING 1024
 
@@ -21,7 +20,7 @@ struct power_at {
 	struct cvl_bound bound;
 };
 
-/** An interval that is open, or waits for readings about its end. */
+/** An interval that is open, or waits for readings around its end. */
 struct power_open {
 	struct cvl_power_interval span;
 	struct power_at begin, end;
@@ -31,29 +30,29 @@ struct power_open {
 	size_t lane;
 };
 
-/** A channel that is read, and the intervals held against it. */
+/** A channel, and the intervals measured on it. */
 struct power_reader {
 	int channel, volts; /* numbers, -1: none */
-	double value[2];    /* of the tick that is being read: current or power, volts */
+	double value[2];    /* of the current tick: current or power, volts */
 	bool have[2], pending;
 	struct cvl_time time; /* of that tick */
 	struct cvl_bound bound;
-	bool known; /* a reading stands before it: */
+	bool known; /* there is a previous reading: */
 	struct cvl_time last;
 	struct cvl_bound last_bound;
 	double watt;
 	struct energy_pair ring[POWER_RING];
-	size_t n_ring; /* ever */
+	size_t n_ring; /* in total */
 	double most;   /* greatest |watts| of pairs that have left the ring */
 	struct power_open *open;
 	size_t n_open, room;
 	struct power_open whole;
 };
 
-/** A stream, as far as it marks intervals. */
+/** Marks of intervals in a stream. */
 struct power_marker {
-	bool begun;         /* there was an edge since the beginning, or the last gap */
-	bool known;         /* the level of the line whose states are asked for */
+	bool begun;         /* an edge was seen since the beginning, or the last gap */
+	bool known;         /* the level of the line whose states are requested */
 	struct power_at at; /* its last edge */
 };
 
@@ -70,7 +69,7 @@ struct power_study {
 	uint8_t *lane;
 	struct cvl_timeline *tl;
 	struct cvl_power_opts opts;
-	uint64_t seen;          /* points that were there, a bit each */
+	uint64_t seen;          /* points that were seen, a bit each */
 	struct cvl_time latest; /* of all records so far */
 	struct cvl_error *err;  /* of the call */
 };
@@ -83,20 +82,20 @@ int power_readers(struct power_study *s);
 int power_read(struct power_study *s, size_t i, const struct cvl_slice *sl, size_t k);
 /** Readings of source @i are lost. */
 void power_lose(struct power_study *s, size_t i);
-/** No more will be read. */
+/** End of the readings. */
 int power_read_end(struct power_study *s);
 
-/** An interval of @lane begins, against all sources that it is held against. */
+/** An interval of @lane begins, for all sources it is measured on. */
 int power_open(struct power_study *s, size_t lane, bool high, const struct power_at *at);
 /** The interval of @lane ends. */
 void power_close(struct power_study *s, size_t lane, const struct power_at *at);
-/** The interval of @lane is forgotten: nothing is known of its end. */
+/** The interval of @lane is dropped: its end is unknown. */
 void power_drop(struct power_study *s, size_t lane);
 
-/** Half-width of a reading of source @i against @mark. */
+/** Half-width of a reading of source @i relative to @mark. */
 int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
 		    const struct power_at *mark);
-/** Hand on what is known of @o. */
+/** Emit the result of @o. */
 int power_emit(struct power_study *s, struct power_open *o);
 
 /** A record of any stream. */

@@ -7,7 +7,7 @@
 #include "analysis/power/internal.h"
 #include <coeval/array.h>
 
-/* Intervals that may wait for readings at a time. */
+/* Most intervals waiting for readings. */
 #define OPEN_MAX 65536
 
 static const char *node_of(const struct power_study *s, size_t clock)
@@ -15,7 +15,7 @@ static const char *node_of(const struct power_study *s, size_t clock)
 	return cvl_session_clock(cvl_timeline_session(s->tl), clock)->node;
 }
 
-/* Greatest |watts| of the readings so far about @at, give or take @pad. */
+/* Greatest |watts| of the readings so far about @at, within @pad. */
 static double look_back(const struct power_reader *r, struct cvl_time at, int64_t pad)
 {
 	size_t kept = r->n_ring < POWER_RING ? r->n_ring : POWER_RING;
@@ -34,8 +34,8 @@ static double look_back(const struct power_reader *r, struct cvl_time at, int64_
 }
 
 /*
- * Of one stream both stand at the same looks, so that what is unknown is only since when the line
- * had been so.
+ * In one stream both are stamped at the same polls, so only the time of the change before the poll
+ * is uncertain.
  */
 int64_t power_apart(const struct power_study *s, size_t i, struct cvl_bound reading,
 		    const struct power_at *mark)
@@ -106,8 +106,8 @@ int power_emit(struct power_study *s, struct power_open *o)
 }
 
 /*
- * Readings may have ended long ago. What ended since then without one within will never have one,
- * as readings that come are later: it need not wait.
+ * Readings may have ended long ago. An interval that ended since then without a reading will never
+ * get one, as later readings are later still: it need not wait.
  */
 static int emit_unread(struct power_study *s, struct power_reader *r)
 {
@@ -138,7 +138,7 @@ static int open_at(struct power_study *s, size_t i, size_t lane, bool high,
 	if (r->n_open == OPEN_MAX)
 		return cvl_fail(
 			s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-			"more than %d intervals before the next readings of %s; look at a part of it",
+			"more than %d intervals before the next readings of %s; look at a part",
 			OPEN_MAX,
 			cvl_session_clock(cvl_timeline_session(s->tl), s->r.source[i].clock)->name);
 	if (cvl_room(&r->open, r->n_open, &r->room, sizeof(*r->open)))

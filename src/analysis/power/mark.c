@@ -8,8 +8,8 @@
 #define TO 2
 
 /*
- * An interval is open in one lane at a time: of a line's states in that of its stream, else in that
- * of its node.
+ * One interval may be open per lane: for a line's states the lane of its stream, else that of its
+ * node.
  */
 static size_t lane_of(const struct power_study *s, size_t clock)
 {
@@ -32,7 +32,7 @@ static struct power_at at(const struct power_study *s, const struct cvl_slice *s
 
 /* ---- between two points ---- */
 
-/* Nobody knows the end of the interval that may be open. */
+/* The end of an open interval is unknown. */
 static void cut(struct power_study *s, size_t lane)
 {
 	if (s->lane[lane]) {
@@ -71,7 +71,7 @@ static int between(struct power_study *s, const struct cvl_slice *sl, size_t i,
 	struct power_marker *m = &s->marker[sl->stream];
 	enum cvl_kind kind = (enum cvl_kind)sl->batch->kind[i];
 
-	/* the end may have been while its line was unknown */
+	/* the end may have occurred while its line was unknown */
 	if (match->found & TO && m->begun)
 		cut(s, lane_of(s, sl->clock));
 	if (kind == CVL_GAP && (cvl_select_in(s->selection, 0, sl->stream) ||
@@ -109,7 +109,7 @@ int power_mark(struct power_study *s, const struct cvl_slice *sl, size_t i)
 	return s->r.of == CVL_POWER_STATES ? states(s, sl, i, &match) : between(s, sl, i, &match);
 }
 
-/* A line keeps its level up to where its stream ends. */
+/* A line keeps its level until its stream ends. */
 static void last_state(struct power_study *s, size_t stream)
 {
 	struct power_marker *m = &s->marker[stream];

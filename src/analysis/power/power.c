@@ -54,7 +54,7 @@ struct cvl_power_figures cvl_power_figures(const struct cvl_power_sum *sum, doub
 
 /* ---- the analysis ---- */
 
-/* Which spans there are is known only when all were seen. */
+/* Unknown span names can be reported only at the end. */
 static int check_spans(const struct power_study *s)
 {
 	for (size_t i = 0; s->selection && i < 2 && s->selector[i]; i++) {
@@ -62,7 +62,7 @@ static int check_spans(const struct power_study *s)
 
 		if (sel->span && !sel->line && !sel->event && !(s->seen >> i & 1))
 			return cvl_fail(s->err, CVL_E_UNKNOWN_ID, CVL_NO_OFFSET,
-					"%s: no line, event or span is called '%s'",
+					"%s: unknown line, event or span '%s'",
 					cvl_session_path(cvl_timeline_session(s->tl)), sel->text);
 	}
 	return 0;
@@ -158,7 +158,7 @@ static int bind(struct power_study *s)
 		return 0;
 	if (states && s->opts.line->when)
 		return cvl_fail(s->err, CVL_E_USAGE, CVL_NO_OFFSET,
-				"states are those of a line, not of '%s'", s->opts.line->text);
+				"only a line has states; '%s' is not one", s->opts.line->text);
 	s->selector[0] = states ? s->opts.line : &s->opts.between[0];
 	s->selector[1] = states ? NULL : &s->opts.between[1];
 	return cvl_select_open(&s->selection, s->selector, states ? 1 : 2, s->tl, &how, s->err);

@@ -14,7 +14,7 @@ static const char *main_channel(const struct cvl_power_opts *o)
 	return o->watts ? o->watts : o->amperes;
 }
 
-/* "V1, I1": the channels that there are. */
+/* "V1, I1": the available channels. */
 static void list_channels(const struct power_study *s, char *out, size_t size)
 {
 	size_t len = 0;
@@ -90,7 +90,7 @@ int power_readers(struct power_study *s)
 
 /* ---- readings ---- */
 
-/* One more reading of an interval: @p, if there was one before it. */
+/* One more reading of an interval: @p, if there was a previous one. */
 static int add_reading(struct power_study *s, struct power_open *o, const struct power_reader *r,
 		       const struct energy_pair *p, double w)
 {
@@ -171,8 +171,7 @@ static int reading(struct power_study *s, size_t i, double w)
 }
 
 /*
- * What was read of the current without the volts, or the other way round, tells nothing of the
- * power.
+ * A reading of the current without the volts, or the other way round, does not give the power.
  */
 static void give_up(struct power_study *s, size_t i)
 {
@@ -265,7 +264,7 @@ int power_read_end(struct power_study *s)
 	if (!rc && !samples && out_of_range)
 		return cvl_fail(
 			s->err, CVL_E_NO, CVL_NO_OFFSET,
-			"%s: all %llu readings are beyond %.0e W or V, which no power is: check the channel and its unit",
+			"%s: all %llu readings are beyond %.0e W or V: check the channel and its unit",
 			cvl_session_path(cvl_timeline_session(s->tl)),
 			(unsigned long long)out_of_range, CVL_POWER_MOST);
 	if (!rc && !samples && unpaired)

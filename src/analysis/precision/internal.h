@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by those who read what a session tells of its loops. */
+/** Shared by the readers of a session's loop statistics. */
 #ifndef ANALYSIS_PRECISION_INTERNAL_H
 #define ANALYSIS_PRECISION_INTERNAL_H
 
@@ -19,7 +19,7 @@ struct precision_fields {
 	} f[PRECISION_FIELDS];
 };
 
-/** A stream, as far as it marks ends of durations. */
+/** Marks of durations in a stream. */
 struct precision_mark {
 	bool looked;
 	uint64_t lines,
@@ -39,7 +39,7 @@ struct precision_reader {
 	struct cvl_timeline *tl;
 	struct cvl_precision_opts opts;
 	struct cvl_selector *selector[2];
-	struct cvl_selection *selection; /* NULL: no durations are asked for */
+	struct cvl_selection *selection; /* NULL: no durations requested */
 	struct precision_mark *mark;     /* of each stream */
 	size_t n_streams;
 	struct cvl_error *err; /* of the call */
@@ -49,15 +49,15 @@ struct precision_reader {
 void precision_read_fields(const struct precision_reader *r, const struct cvl_slice *sl, size_t i,
 			   struct precision_fields *f);
 void precision_drop_fields(struct precision_fields *f);
-/** The field called @name, or 0. */
+/** The field @name, or 0. */
 uint64_t precision_number_of(const struct precision_fields *f, const char *name);
 
-/** Nobody looked from @from to @to, or it was not kept. */
+/** Not observed, or not kept, from @from to @to. */
 void precision_mark_gap(struct precision_mark *m, uint64_t from, uint64_t to);
 /** A record that may begin or end a duration. */
 int precision_mark(struct precision_reader *r, const struct cvl_slice *sl, size_t i);
 
-/** Put @b in its place. CVL_E_NOMEM. */
+/** Insert @b in order. CVL_E_NOMEM. */
 int precision_bin_add(struct cvl_precision_bins *bins, const struct cvl_precision_bin *b);
 
 #endif

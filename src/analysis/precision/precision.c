@@ -34,7 +34,7 @@ int precision_bin_add(struct cvl_precision_bins *bins, const struct cvl_precisio
 	return 0;
 }
 
-/* Where the bins up to it take @share of the time. */
+/* The bin at which the bins so far cover @share of the time. */
 static size_t reaches(const struct cvl_precision_bins *b, double share, uint64_t *count,
 		      uint64_t *ticks)
 {

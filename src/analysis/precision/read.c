@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session tells of its loops, and the durations between two of its events. */
+/* Reads loop statistics of a session, and durations between two of its events. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -68,7 +68,7 @@ static const char *text_of(const struct precision_fields *f, const char *name)
 	return "";
 }
 
-/* ---- what a loop told ---- */
+/* ---- reports of a loop ---- */
 
 static struct cvl_precision_clock *clock_of(struct precision_reader *r, const struct cvl_slice *sl)
 {
@@ -97,7 +97,7 @@ static void count_cause(struct cvl_precision_clock *c, const char *name, uint64_
 
 	while (i < c->n_causes && strcmp(c->cause[i].name, name) != 0)
 		i++;
-	/* more causes than anybody tells: the last takes the rest */
+	/* more causes than expected: the last takes the rest */
 	if (i == CVL_PRECISION_CAUSES)
 		i--;
 	else if (i == c->n_causes)
@@ -159,8 +159,7 @@ static int add_bin(struct precision_reader *r, struct cvl_precision_bins *bins,
 					     precision_number_of(f, "ticks") };
 
 	if (bins->n > 65536)
-		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"more bins of steps than any loop tells");
+		return cvl_fail(r->err, CVL_E_LIMIT, CVL_NO_OFFSET, "too many bins of steps");
 	return precision_bin_add(bins, &b) ? cvl_no_memory(r->err) : 0;
 }
 
@@ -169,7 +168,7 @@ static int add_fact(struct precision_reader *r, struct cvl_precision_clock *c,
 {
 	struct cvl_precision_fact *grown;
 
-	/* a resumed capture tells them anew */
+	/* a resumed capture reports them again */
 	if (c->n_facts == FACTS)
 		return 0;
 	grown = reallocarray(c->fact, c->n_facts + 1, sizeof(*grown));
@@ -207,11 +206,11 @@ static void add_counter(struct cvl_precision_clock *c, const struct precision_fi
 	c->resolution = step > c->resolution ? step : c->resolution;
 	k->cpu = precision_number_of(f, "cpu");
 	k->apart = apart > k->apart ? apart : k->apart;
-	k->limit = limit; /* the later ones know what was measured before */
+	k->limit = limit; /* later ones include earlier measurements */
 	k->told = true;
 }
 
-/* Bins that are not wider than 1/32 of what they hold. */
+/* Bins not wider than 1/32 of their value. */
 static int add_step(struct precision_reader *r, struct cvl_precision_bins *bins, uint64_t ticks)
 {
 	const unsigned drop = ticks < 64 ? 0 : 58u - (unsigned)__builtin_clzll(ticks);
@@ -222,7 +221,7 @@ static int add_step(struct precision_reader *r, struct cvl_precision_bins *bins,
 	return precision_bin_add(bins, &b) ? cvl_no_memory(r->err) : 0;
 }
 
-/* The kernel of firmware/apps/ett tells of its loop in words of its own: 1 if this is one. */
+/* The kernel of firmware/apps/ett reports its loop by events of its own: 1 if this is one. */
 static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl, size_t i,
 			  const char *name)
 {
@@ -254,7 +253,7 @@ static int told_by_kernel(struct precision_reader *r, const struct cvl_slice *sl
 	return rc ? rc : 1;
 }
 
-/* 1: it tells of the loop. */
+/* 1: it is a report of the loop. */
 static int told(struct precision_reader *r, const struct cvl_slice *sl, size_t i, const char *name)
 {
 	struct cvl_precision_clock *c;

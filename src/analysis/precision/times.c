@@ -47,8 +47,7 @@ static int add_time(struct precision_reader *r, const struct cvl_slice *sl, uint
 			       (int64_t)((double)half * ns) + 2);
 
 	if (rc == CVL_E_LIMIT)
-		return cvl_fail(r->err, rc, CVL_NO_OFFSET,
-				"more durations than memory is spent on");
+		return cvl_fail(r->err, rc, CVL_NO_OFFSET, "too many durations");
 	return rc ? cvl_no_memory(r->err) : 0;
 }
 
@@ -76,7 +75,7 @@ static int see_ends(struct precision_reader *r, struct precision_mark *m,
 		m->open = true;
 		m->from = tick;
 		m->half = half;
-		/* a gap that A itself lies in may go on behind it */
+		/* a gap that A lies in may extend beyond it */
 		m->gap = m->any_gap && m->last_to > tick + half;
 		m->gap_from = m->last_from;
 	}

@@ -11,7 +11,7 @@
 
 #define INSTANTS_MOST 2000
 #define INSTANTS_LEAST 50
-#define PAIRS_WANTED 400000 /* differences looked at: enough for 99.9 % of them */
+#define PAIRS_WANTED 400000 /* differences sampled: enough for the 99.9 % quantile */
 
 /* A pulse or beacon that was heard. */
 struct mark {
@@ -66,7 +66,7 @@ static void extent(const struct cvl_sync *sync, int64_t *from, int64_t *to)
 		*from = *to = 0;
 }
 
-/* What a map is looked at over: its own length, or that of all maps where it has none. */
+/* The range studied: the map's own, or that of all maps if it has no length. */
 static void stretch(const struct cvl_map *map, int64_t *from, int64_t *to)
 {
 	int64_t a, b;
@@ -78,7 +78,7 @@ static void stretch(const struct cvl_map *map, int64_t *from, int64_t *to)
 	*to = b;
 }
 
-/* Where @k of its CVL_STUDY_POINTS lies; halves are between. */
+/* Position of point @k of CVL_STUDY_POINTS; halves are in between. */
 static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to, double k)
 {
 	stretch(map, &from, &to);
@@ -87,8 +87,8 @@ static struct cvl_tick point(const struct cvl_map *map, int64_t from, int64_t to
 }
 
 /*
- * Mean rate from one tick to another, ppm. Times are whole ns: over less than a second the rate
- * between is finer.
+ * Mean rate from one tick to another, ppm. Times are whole ns, too coarse below a second, so the
+ * rate in between is used there.
  */
 static double mean_rate(const struct cvl_map *map, struct cvl_tick a, struct cvl_tick b)
 {
@@ -202,7 +202,7 @@ static int measure(struct cvl_study *s, struct cvl_study_result *r,
 	return rc;
 }
 
-/* Estimators of a kind that all say no have no observations of theirs here. */
+/* Drop kinds of estimators that all failed: they have no observations here. */
 static void drop_strangers(struct cvl_study *s)
 {
 	bool of_use[2] = { false, false };
@@ -247,8 +247,8 @@ static bool choose(struct cvl_study *s, const char *name)
 }
 
 /*
- * @sync, which is taken over, by an estimator that said no when it was asked for by name: a clock
- * that nothing ties, and needs no tie.
+ * Add @sync, which is taken over, by an estimator that failed when requested by name: a clock that
+ * nothing ties and that needs no tie.
  */
 static void add_main(struct cvl_study *s, struct cvl_sync *sync)
 {
@@ -264,7 +264,7 @@ static void add_main(struct cvl_study *s, struct cvl_sync *sync)
 		}
 }
 
-/* The one asked for; else the default; else one that worked. */
+/* The requested one, else the default, else one that worked. */
 static int choose_main(struct cvl_study *s, const struct cvl_observations *obs, const char *wanted,
 		       struct cvl_error *err)
 {
@@ -289,11 +289,10 @@ static int choose_main(struct cvl_study *s, const struct cvl_observations *obs, 
 	return rc;
 }
 
-/* ---- the main one in depth ---- */
+/* ---- details of the main one ---- */
 
 /*
- * Rates against their median, which a step of the phase does not move; NaN are not there. Returns
- * it.
+ * Centre rates on their median, which a phase step does not move; NaN: missing. Returns the median.
  */
 static double centre(double v[CVL_STUDY_POINTS])
 {
@@ -413,8 +412,7 @@ static int look_deep(struct cvl_study *s, const struct cvl_observations *obs, st
 /* ---- all of it ---- */
 
 /*
- * Not more than half of a short session is left out, and not more pairs are looked at than it
- * takes.
+ * Trim at most half of a short session, and sample only as many pairs as needed.
  */
 static void plan_scores(struct cvl_study *s)
 {

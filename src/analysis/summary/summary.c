@@ -7,7 +7,7 @@ struct summary {
 	struct cvl_analysis analysis;
 	struct cvl_timeline *tl;
 	struct cvl_summary sum;
-	uint64_t **events; /* of each stream, by class */
+	uint64_t **events; /* per stream, by class */
 	size_t *classes;
 };
 
@@ -54,10 +54,10 @@ static int push(struct cvl_analysis *a, const struct cvl_slice *sl, struct cvl_e
 	return 0;
 }
 
-/* ---- what is known at the end ---- */
+/* ---- at the end ---- */
 
 /*
- * A capture goes on behind its last record: nothing happened there, which is not the same as an
+ * A capture continues after its last record: nothing happened there, which is different from its
  * end.
  */
 static void see_end(struct summary *s, size_t stream, size_t clock, struct cvl_time until)

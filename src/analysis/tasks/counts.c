@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Second step: what happened during the runs. */
+/* Second step: count what happened during the runs. */
 #include <stdlib.h>
 
 #include "analysis/tasks/internal.h"
@@ -53,16 +53,14 @@ static enum place place_of(const struct task_study *s, const struct cvl_task_run
 		       MAYBE;
 }
 
-/* Runs that it may be in. */
+/* Runs that may contain it. */
 static int about(struct task_study *s, const struct task_fact *f, struct task_active **out)
 {
 	*out = &s->stream[f->stream].active;
 	return task_active_move(s, *out, f->first, f->time);
 }
 
-/*
- * The first reading of a run on another clock, without any tie, makes every later figure a guess.
- */
+/* Fails at the first reading on another clock without any tie: later figures would be guesses. */
 static bool tied(const struct task_study *s, const struct cvl_task_run *r, uint32_t clock,
 		 struct cvl_bound b)
 {
@@ -78,7 +76,7 @@ static void add(struct cvl_task_run *r, enum place place, unsigned what)
 	}
 }
 
-/* Add one to what @what names, in all runs that it was in. */
+/* Add one to the counts in @what, in all runs that contain it. */
 static int count(struct task_study *s, const struct task_fact *f, unsigned what)
 {
 	struct cvl_bound bound = task_fact_bound(s, f);
@@ -101,7 +99,7 @@ static int count(struct task_study *s, const struct task_fact *f, unsigned what)
 	return rc;
 }
 
-/* A sample too close to an end to tell counts where it seems to be. */
+/* A sample too close to a border counts where it appears to be. */
 static int pc_sample(struct task_study *s, const struct task_fact *f)
 {
 	struct cvl_bound bound = task_fact_bound(s, f);
@@ -123,8 +121,8 @@ static int pc_sample(struct task_study *s, const struct task_fact *f)
 }
 
 /*
- * A gap belongs to all runs that it may overlap. In the stream of a run's marks it stands before,
- * between or after them.
+ * A gap belongs to all runs that it may overlap. In the stream of a run's marks its order relative
+ * to them is known.
  */
 static bool loses(const struct task_fact *f, const struct cvl_task_run *r, int64_t pad)
 {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define COUNTS_PER_PACKET 256.0
-/* Rising edges of a packet on a UART line: measured over all packets that can be. */
+/* Rising edges of a packet on a UART line: the mean over all possible packets. */
 #define EDGES_PER_COUNTER 5.0
 #define EDGES_PER_ACCESS 8.25
 /*
@@ -67,7 +67,7 @@ static double per_packet(const struct cvl_tasks_opts *scale, unsigned what)
 				       1;
 }
 
-/* Whole packets, or accesses, that the remainders at both ends may hide in all runs. */
+/* Whole packets, or accesses, hidden by the remainders at both ends of all runs. */
 static double hidden(const struct cvl_task_sum *sum, unsigned what, bool *statistical)
 {
 	double n = (double)sum->runs, likely = HOEFFDING_999 * sqrt(n);
@@ -98,7 +98,7 @@ static struct cvl_task_figure counted(const struct cvl_task_sum *sum,
 					 most / EDGES_PER_ACCESS_MIN + slack };
 }
 
-/* ---- of intervals: not known where what was lost could make them greater or smaller ---- */
+/* ---- intervals: unknown where losses could make them greater or smaller ---- */
 
 static struct cvl_task_figure ratio(struct cvl_task_figure a, struct cvl_task_figure b)
 {
@@ -122,7 +122,7 @@ static struct cvl_task_figure plus(struct cvl_task_figure a, double factor,
 }
 
 /*
- * Thesis, equation 4.1. What was not counted is taken for none, but for the two that nearly every
+ * Thesis, equation 4.1. Anything not counted is taken as none, except for the two that nearly every
  * program has.
  */
 static struct cvl_task_figure instructions(const struct cvl_task_figures *f)

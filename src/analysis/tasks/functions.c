@@ -70,7 +70,7 @@ const char *task_function_add(struct task_study *s, uint32_t task, const char *n
 	return f->name;
 }
 
-/* Tasks in their order, those of any time last. */
+/* Tasks in order, samples outside of tasks last. */
 static int by_samples(const void *va, const void *vb)
 {
 	const struct cvl_task_function *a = va, *b = vb;

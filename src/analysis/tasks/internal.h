@@ -10,7 +10,7 @@
 #include "analysis/clocks.h"
 #include "analysis/energy.h"
 
-/** What an event class says of tasks. */
+/** Role of an event class for tasks. */
 enum task_role {
 	ROLE_NONE,
 	ROLE_SOFTWARE,
@@ -21,28 +21,28 @@ enum task_role {
 	ROLE_DATA_PC,
 	ROLE_PC,
 	ROLE_SLEEP,
-	ROLE_UNKNOWN = 255, /* not looked at yet */
+	ROLE_UNKNOWN = 255, /* not yet determined */
 };
 #define ROLE_MATCHES 4 /* from ROLE_ADDRESS on */
 
-/** Runs about a moment that only moves on. */
+/** Runs around a moment that only moves forward. */
 struct task_active {
 	uint32_t *run;
 	size_t n, room, next;
 };
 
 struct task_stream {
-	uint8_t *role; /* of each event class */
+	uint8_t *role; /* per event class */
 	uint64_t place;
 	int channel;          /* of power */
-	bool lines;           /* it was looked up */
-	int64_t line_time[3]; /* latest times of its events that differ, the newest first */
+	bool lines;           /* channel and lines were looked up */
+	int64_t line_time[3]; /* latest distinct times of its events, newest first */
 	struct task_active active;
-	bool on_line; /* its times are of packets on a line, not of what they tell of */
+	bool on_line; /* its times are those of packets on a line, not of their causes */
 	bool counts;  /* its gaps lose counts or marks */
 };
 
-/** What may have happened during runs, kept till they are known. */
+/** Facts that may belong to runs, kept until the runs are known. */
 enum task_fact_kind { FACT_COUNTS, FACT_MATCH, FACT_PC, FACT_SAMPLE, FACT_GAP };
 
 struct task_fact {
@@ -51,7 +51,7 @@ struct task_fact {
 	int64_t capture; /* part of its bound */
 	union {
 		int64_t to;       /* FACT_GAP: its end, ns */
-		double watt;      /* FACT_SAMPLE; NaN: power is not known from here on */
+		double watt;      /* FACT_SAMPLE; NaN: power is unknown from here on */
 		const char *name; /* FACT_PC: function */
 	};
 	uint32_t stream, clock;
@@ -62,7 +62,7 @@ struct task_fact {
 struct task_log {
 	struct task_fact *fact;
 	size_t n;
-	FILE *spill; /* those before these; NULL: there are none */
+	FILE *spill; /* earlier ones; NULL: none */
 };
 
 /** PC samples by task and function: open addressing; name NULL: free. */
@@ -83,18 +83,18 @@ struct task_study {
 	struct cvl_analysis analysis;
 	struct cvl_tasks_result r;
 	struct cvl_timeline *tl;
-	struct cvl_selector *pins[CVL_TASK_PINS_MAX], *edges; /* those that differ */
+	struct cvl_selector *pins[CVL_TASK_PINS_MAX], *edges; /* without duplicates */
 	size_t n_pins;
 	struct cvl_selection *pin_lines, *edge_lines; /* or NULL */
 	struct task_stream *stream;
 	size_t n_streams;
-	uint32_t *root; /* of each clock: the first that is this very clock */
+	uint32_t *root; /* per clock: the first identical to it */
 	size_t room_tasks, room_runs;
 	uint64_t match[CVL_TASK_COMPARATORS][ROLE_MATCHES];
-	enum task_role match_role[CVL_TASK_COMPARATORS]; /* the kind that is counted */
+	enum task_role match_role[CVL_TASK_COMPARATORS]; /* the kind counted */
 	size_t last_task;
 	bool saw_channel;
-	int64_t reach;       /* greatest half-width, ns, of what may lie about an end */
+	int64_t reach;       /* greatest half-width, ns, of records that may be near an end */
 	int64_t *end_so_far; /* latest end of each run and those before it */
 	struct task_log log;
 	struct task_power power;
@@ -114,38 +114,36 @@ struct task_fields {
 bool task_fields(struct task_study *s, const struct cvl_slice *sl, size_t i,
 		 struct task_fields *out);
 
-/** A record: runs begin and end, into s->r.run, and what else may matter goes into the log. */
+/** Process a record: runs go into s->r.run, other relevant facts into the log. */
 int task_record(struct task_study *s, const struct cvl_slice *sl, size_t i);
-/** Runs are known: count what the log has. */
+/** After all runs are known: count from the log. */
 int task_counts(struct task_study *s);
 
 int task_not_tied(const struct task_study *s, uint32_t a, uint32_t b);
 
-/** What a half-width may be in all; CVL_BOUND_UNKNOWN: nothing is known of when that record was. */
+/** Total half-width; CVL_BOUND_UNKNOWN: the record's time is unknown. */
 int64_t task_reach_of(struct cvl_bound b);
 
 /**
- * Earliest time of what an event at @ns tells of.
+ * Earliest time of the cause of an event at @ns.
  *
- * A packet comes out later than what it tells of: it waits for those before it, and where it
- * travels in frames for its frame to fill. Its time on the line is known, its delay is not; but it
- * was not made before what had already come out: the frame before it was complete, and a second one
- * covers what the tracing hardware's own buffers hold. A packet of a line is therefore of any time
- * from the last line time but one up to its own. Timestamps in a stream tell of the causes: nothing
- * is added.
+ * A packet comes out later than its cause: it waits for those before it, and if it travels in
+ * frames, for its frame to fill. Its time on the line is known, its delay is not; but it was not
+ * created before what had already come out: the frame before it was complete, and a second one
+ * covers the tracing hardware's own buffers. The cause of a packet is therefore between the last
+ * but one line time and its own. Timestamps in a stream are those of the causes: nothing is added.
  */
 int64_t task_earliest(const struct task_study *s, size_t stream, int64_t ns);
 
-/** Those that overlap @from to @to, or are so near that it cannot be told; @from must not fall. */
+/** Runs that overlap @from to @to, or may do so within bounds; @from must not decrease. */
 int task_active_move(struct task_study *s, struct task_active *a, int64_t from, int64_t to);
 
 /**
- * Append what is known of record @i; the rest is the caller's to fill. NULL: out of memory or disk,
- * s->err says so.
+ * Append record @i; the caller fills in the rest. NULL: out of memory or disk, see s->err.
  */
 struct task_fact *task_log_add(struct task_study *s, const struct cvl_slice *sl, size_t i,
 			       enum task_fact_kind kind);
-/** Each in order; the first that is not 0 ends it. */
+/** Call for each in order; stops at the first result that is not 0. */
 int task_log_each(struct task_study *s,
 		  int (*fn)(struct task_study *s, const struct task_fact *fact));
 void task_log_free(struct task_log *log);
@@ -156,10 +154,11 @@ struct cvl_bound task_fact_bound(const struct task_study *s, const struct task_f
 int task_power_sample(struct task_study *s, const struct task_fact *fact);
 
 /**
- * One sample more; the function's name, that stays where it is. NULL: out of memory, or too many.
+ * Count a sample; returns the function's name, at its permanent address. NULL: out of memory, or
+ * too many.
  */
 const char *task_function_add(struct task_study *s, uint32_t task, const char *name);
-/** Sorted into s->r. */
+/** Sort them into s->r. */
 void task_function_end(struct task_study *s);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * What happened, kept in order till the runs are known: the latest in memory, those before in a
- * file.
+ * Facts kept in order until the runs are known: the latest in memory, earlier ones in a file.
  */
 #include <stdlib.h>
 

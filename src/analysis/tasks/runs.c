@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* First step: where tasks began and ended, and what happened that may belong to them. */
+/* First step: find runs of tasks, and log what may belong to them. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +9,11 @@
 
 #define TASKS_MAX 4096
 #define RUNS_MAX (1u << 20)
-/* Runs of one task that are open together, as far as an end is looked for. */
+/* Open runs of one task that are searched for an end. */
 #define NEST_MAX 1000
 
 /*
- * The task of that number or name on that clock, made if there is none. CVL_TASK_NONE: @rc says
- * why.
+ * The task of that number or name on that clock, created if new. CVL_TASK_NONE: error in @rc.
  */
 static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, const char *name,
 			int *rc)
@@ -51,7 +50,7 @@ static uint32_t task_of(struct task_study *s, uint32_t clock, uint64_t number, c
 	return (uint32_t)t->n++;
 }
 
-/* A record will be held against ends of runs: remember how far off it may be. */
+/* Remember the largest half-width of records to be compared with ends of runs. */
 static void reach(struct task_study *s, struct cvl_bound bound)
 {
 	int64_t far = task_reach_of(bound);
@@ -60,7 +59,7 @@ static void reach(struct task_study *s, struct cvl_bound bound)
 		s->reach = far;
 }
 
-/* A mark by a packet stands in the middle of the times that it may be of. */
+/* A mark by a packet is placed in the middle of its possible times. */
 static struct cvl_task_border border(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
 	struct cvl_task_border b = {
@@ -90,7 +89,7 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 
 	if (t->n_runs == RUNS_MAX)
 		return cvl_fail(s->err, CVL_E_LIMIT, CVL_NO_OFFSET,
-				"more than %u runs of tasks; look at a part of it", RUNS_MAX);
+				"more than %u runs of tasks; look at a part", RUNS_MAX);
 	if (cvl_room(&t->run, t->n_runs, &s->room_runs, sizeof(*t->run)))
 		return cvl_no_memory(s->err);
 	t->run[t->n_runs] = (struct cvl_task_run){
@@ -106,7 +105,7 @@ static int begin(struct task_study *s, const struct cvl_slice *sl, size_t i, uin
 	return 0;
 }
 
-/* Ends the run of the task that began last; of spans, that of this id. */
+/* End the task's latest run; for spans, the one with this id. */
 static void end(struct task_study *s, const struct cvl_slice *sl, size_t i, uint32_t task,
 		uint64_t id)
 {
@@ -142,7 +141,7 @@ static int mark(struct task_study *s, const struct cvl_slice *sl, size_t i, bool
 	return 0;
 }
 
-/* What of @what is counted by packets: the rest by edges. */
+/* The part of @what counted by packets; the rest by edges. */
 static unsigned by_packets(const struct task_study *s, unsigned what)
 {
 	return s->edges ? what & ~(1u << s->r.opts.counting) : what;
@@ -197,7 +196,7 @@ static int match(struct task_study *s, const struct cvl_slice *sl, size_t i, enu
 	return what && !fact ? (int)s->err->code : 0;
 }
 
-/* An event of this stream is at @ns: for task_earliest(). */
+/* Record the time @ns of an event of this stream, for task_earliest(). */
 static void see_time(struct task_stream *stream, int64_t ns)
 {
 	if (ns <= stream->line_time[0])
@@ -232,7 +231,7 @@ static int event(struct task_study *s, const struct cvl_slice *sl, size_t i)
 	return role == ROLE_COUNTERS ? counters(s, sl, i, &f) : match(s, sl, i, role, f.comparator);
 }
 
-/* A line that shows a task already when it is first seen: its begin was not. */
+/* If a line already shows a task when first seen, the task's begin was not observed. */
 static int pins(struct task_study *s, const struct cvl_slice *sl, size_t i)
 {
 	struct cvl_match m;

@@ -176,7 +176,7 @@ static int by_begin(const void *va, const void *vb)
 	return a->begin.place < b->begin.place ? -1 : a->begin.place > b->begin.place;
 }
 
-/* Deeper nests are not told apart. */
+/* Deepest nesting distinguished. */
 #define DEPTH_MAX 64
 
 static bool holds(const struct cvl_task_run *outer, const struct cvl_task_run *inner)
@@ -186,7 +186,7 @@ static bool holds(const struct cvl_task_run *outer, const struct cvl_task_run *i
 	return outer->begin.place < inner->begin.place && inner->end.place < outer->end.place;
 }
 
-/* Time of each run goes to the innermost of those that hold it. */
+/* Attribute time to the innermost run. */
 static void share_time(struct cvl_tasks_result *t)
 {
 	uint32_t open[DEPTH_MAX];
@@ -211,7 +211,7 @@ static void share_time(struct cvl_tasks_result *t)
 	}
 }
 
-/* Only those that ended are left. */
+/* Keep only runs that ended. */
 static void keep_finished(struct task_study *s)
 {
 	struct cvl_tasks_result *t = &s->r;
@@ -235,8 +235,7 @@ static void keep_finished(struct task_study *s)
 }
 
 /*
- * A comparator may tell of one access by several packets: the kind that came most often counts
- * accesses.
+ * A comparator may emit several packets for one access: the most frequent kind counts accesses.
  */
 static void choose_matches(struct task_study *s)
 {
@@ -350,7 +349,7 @@ static const struct cvl_analysis_kind tasks_kind = {
 	.free = tasks_free,
 };
 
-/* A line that is named twice is one, or its runs would count twice. */
+/* A line named twice counts once, or its runs would count twice. */
 static bool is_named(const struct task_study *s, const struct cvl_selector *pin)
 {
 	for (size_t i = 0; i < s->n_pins; i++)

@@ -177,12 +177,12 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 	if (r->n_steps > v->top)
 		cvl_out_printf(o, "  ... and %zu more steps (--top)\n", r->n_steps - v->top);
 	if (r->cut)
-		cvl_out_text(o, "  (more messages than are followed: it begins later)\n");
+		cvl_out_text(o, "  (too many messages to follow: its beginning is missing)\n");
 	if (r->n_steps > 1)
 		put_shares(v, o, s->end.ns - s->begin.ns);
 }
 
-/* The first of them is set off by an empty line. */
+/* The first is preceded by an empty line. */
 static void put_counted(struct cvl_out *o, bool *any, const char *lead, uint64_t n, const char *one,
 			const char *rest)
 {
@@ -214,11 +214,10 @@ static void put_repairs(const struct calls_view *v, struct cvl_out *o)
 	put_counted(o, &any, "repaired: ", p->lost_exits, "span",
 		    " without exit: ended by what is around it, or by a gap");
 	put_counted(o, &any, "", p->open, "span", " still open at the end");
-	put_counted(o, &any, "guessed: ", p->guessed, "exit",
-		    " behind a gap that does not say of what");
+	put_counted(o, &any, "guessed: ", p->guessed, "exit", " after a gap, of an unknown span");
 	put_counted(o, &any, "left out: ", v->r->made_up, "span", made_up);
 	put_counted(o, &any, "left out: ", p->too_deep, "span", " deeper than 65536");
-	put_counted(o, &any, "summed up: ", p->paths, "call", " by more ways than are kept apart");
+	put_counted(o, &any, "summed up: ", p->paths, "call", " by more paths than are kept apart");
 	put_counted(o, &any, "", p->backwards, "record",
 		    " before an earlier one of its lane: taken as of the same time");
 	put_counted(o, &any, "", p->strays, "return", " of an interrupt that never came");

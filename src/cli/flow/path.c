@@ -20,7 +20,7 @@ static void put_bound(struct cvl_out *o, struct cvl_bound b)
 	cvl_out_text(o, text);
 }
 
-/* What is wrong with an item that is no point. */
+/* Description of an item that is not a point. */
 static void put_what(struct cvl_out *o, const struct cvl_flow_map *map,
 		     const struct cvl_flow_item *item)
 {

@@ -98,7 +98,7 @@ static void put_times(const struct cvl_flow_map *map, const struct cvl_flow_time
 	durations_text(o, &t->times);
 }
 
-/* Sections are apart by a line. */
+/* Separate sections by an empty line. */
 void flow_view_text(const struct cvl_flow_result *r, struct cvl_out *o)
 {
 	for (size_t i = 0; i < r->n_nodes; i++) {

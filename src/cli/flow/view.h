@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** How `coeval flow` shows what it found. */
+/** Output of `coeval flow`. */
 #ifndef CLI_FLOW_VIEW_H
 #define CLI_FLOW_VIEW_H
 
