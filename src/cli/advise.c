@@ -96,8 +96,7 @@ static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wa
 	js_open(j, NULL, '{');
 	js_text(j, "clock", a->clock);
 	js_count(j, "exchanges", a->exchanges);
-	js_real(j, "per_second", a->per_second);
-	js_real(j, "drift_ppm", a->drift_ppm);
+	js_reals(j, "per_second drift_ppm", a->per_second, a->drift_ppm);
 	if (!a->n)
 		js_text(j, "reason", a->reason);
 	if (a->n) {
@@ -109,24 +108,21 @@ static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wa
 			js_open(j, NULL, '{');
 			js_real(j, "times", r->times);
 			js_bool(j, "measured", r->measured);
-			js_real(j, "median_ns", r->median_ns);
-			js_real(j, "worst_ns", r->worst_ns);
+			js_reals(j, "median_ns worst_ns", r->median_ns, r->worst_ns);
 			js_close(j, '}');
 		}
 		js_close(j, ']');
 	}
 	if (a->n && wanted_ns) {
-		js_real(j, "times_for_median", a->times_median);
-		js_real(j, "times_for_worst", a->times_worst);
+		js_reals(j, "times_for_median times_for_worst", a->times_median, a->times_worst);
 	}
 	js_close(j, '}');
 }
 
 static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
 {
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
 	js_text(&j, "reference", advice->reference);
 	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < advice->n; i++)
@@ -134,7 +130,6 @@ static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64
 	js_close(&j, ']');
 	if (wanted_ns)
 		js_int(&j, "wanted_ns", wanted_ns);
-	js_close(&j, '}');
 	js_end(&j);
 }
 

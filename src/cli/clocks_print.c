@@ -3,10 +3,6 @@
 
 #include "cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t bound)
 {
 	char text[CVL_TIME_TEXT];
@@ -67,42 +63,11 @@ void clocks_put(struct js *j, const struct cvl_clock_sync *c)
 {
 	bool tied = c->map != NULL;
 
-	js_text(j, "verdict", cvl_verdict_name(c->verdict));
-	js_text(j, "reason", c->reason);
-	js_real(j, "rate_ppb", c->rate_ppb);
-	js_real(j, "rate_bound_ppb", c->rate_bound_ppb);
-	js_count(j, "used", c->used);
-	js_count(j, "rejected", c->rejected);
+	js_texts(j, "verdict reason", cvl_verdict_name(c->verdict), c->reason);
+	js_reals(j, "rate_ppb rate_bound_ppb", c->rate_ppb, c->rate_bound_ppb);
+	js_counts(j, "used rejected", c->used, c->rejected);
 	js_known(j, "bound_min_ns", c->bound_min, tied);
 	js_known(j, "bound_median_ns", c->bound_median, tied);
 	js_known(j, "bound_max_ns", c->bound_max, tied);
 	js_text(j, "bound", cvl_bound_kind_name(tied ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
-}
-
-json_t *report_text(const char *s)
-{
-	json_t *j = json_string(s);
-	char *plain = j ? NULL : strdup(s);
-
-	if (!plain)
-		return j;
-	for (char *p = plain; *p; p++)
-		if (*p & 0x80)
-			*p = '?';
-	j = json_string(plain);
-	free(plain);
-	return j;
-}
-
-void report_json(struct cvl_out *o, json_t *root)
-{
-	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-
-	if (text)
-		cvl_out_text(o, text);
-	else
-		o->error = ENOMEM;
-	cvl_out_char(o, '\n');
-	free(text);
-	json_decref(root);
 }

@@ -92,19 +92,15 @@ static void print_text(struct cvl_out *o, const void *request)
 static void put_part(struct js *j, const struct cvl_verify_part *p)
 {
 	js_open(j, NULL, '{');
-	js_text(j, "name", p->name);
-	js_text(j, "digest", digest_name(p));
+	js_texts(j, "name digest", p->name, digest_name(p));
 	js_bool(j, "ok", !p->problems);
 	js_count(j, "problems", p->problems);
 	js_open(j, "what", '[');
 	for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++)
 		js_text(j, NULL, p->problem[k]);
 	js_close(j, ']');
-	if (!p->is_file && !p->shares) {
-		js_count(j, "packets", p->packets);
-		js_count(j, "records", p->records);
-		js_count(j, "bytes", p->bytes);
-	}
+	if (!p->is_file && !p->shares)
+		js_counts(j, "packets records bytes", p->packets, p->records, p->bytes);
 	js_close(j, '}');
 }
 
@@ -112,9 +108,8 @@ static void print_json(struct cvl_out *o, const void *request)
 {
 	const struct verify_request *r = request;
 	const struct cvl_verify *v = r->v;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
 	js_text(&j, "session", r->path);
 	js_bool(&j, "ok", !v->problems);
 	for (int files = 0; files < 2; files++) {
@@ -124,7 +119,6 @@ static void print_json(struct cvl_out *o, const void *request)
 				put_part(&j, &v->part[i]);
 		js_close(&j, ']');
 	}
-	js_close(&j, '}');
 	js_end(&j);
 }
 

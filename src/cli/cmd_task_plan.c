@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "clocks_print.h"
+#include "json.h"
 
 #include <coeval/plan.h>
 #include <coeval/time.h>
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -162,30 +161,52 @@ static void print_passes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 		cvl_out_char(o, '\n');
 }
 
-static json_t *line_json(const struct cvl_plan_line *l, const char *packet)
+static void put_line(struct js *j, const struct cvl_plan_line *l, const char *packet)
 {
-	return json_pack("{s:s, s:i, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:i}",
-			 "packet", packet, "prescaler", (int)l->prescaler, "bits_per_second",
-			 l->bits_per_s, "rising_edges_per_second_max", l->edges_per_s, "bits",
-			 (int)l->bits, "edges", l->edges, "edges_manchester", l->edges_manchester,
-			 "carried_per_second", l->carried_per_s, "come_per_second", l->come_per_s,
-			 "lost_share", l->lost, "delay_ns_min", l->delay_least, "delay_ns_max",
-			 l->delay_most, "best_prescaler",
-			 l->has_best ? json_integer(l->best) : json_null(), "thesis_bits",
-			 (int)l->data_bits);
+	js_open(j, NULL, '{');
+	js_text(j, "packet", packet);
+	js_int(j, "prescaler", l->prescaler);
+	js_reals(j, "bits_per_second rising_edges_per_second_max", l->bits_per_s, l->edges_per_s);
+	js_int(j, "bits", l->bits);
+	js_reals(
+		j,
+		"edges edges_manchester carried_per_second come_per_second lost_share delay_ns_min delay_ns_max",
+		l->edges, l->edges_manchester, l->carried_per_s, l->come_per_s, l->lost,
+		l->delay_least, l->delay_most);
+	js_known(j, "best_prescaler", l->best, l->has_best);
+	js_int(j, "thesis_bits", l->data_bits);
+	js_close(j, '}');
 }
 
-static json_t *ranges_json(const struct cvl_plan *plan)
+static void put_ranges(struct js *j, const struct cvl_plan *plan)
 {
-	json_t *list = json_array();
+	js_open(j, "ranges", '{');
+	js_counts(j, "comparators passes", plan->comparators, plan->passes);
+	js_bool(j, "blocks_cut", plan->comparators > plan->n_blocks);
+	js_open(j, "blocks", '[');
+	for (size_t i = 0; i < plan->n_blocks; i++) {
+		js_open(j, NULL, '{');
+		js_ints(j, "address mask", plan->block[i].address, plan->block[i].mask);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+	js_close(j, '}');
+}
 
-	for (size_t i = 0; i < plan->n_blocks; i++)
-		json_array_append_new(list, json_pack("{s:I, s:i}", "address",
-						      (json_int_t)plan->block[i].address, "mask",
-						      (int)plan->block[i].mask));
-	return json_pack("{s:I, s:I, s:b, s:o}", "comparators", (json_int_t)plan->comparators,
-			 "passes", (json_int_t)plan->passes, "blocks_cut",
-			 plan->comparators > plan->n_blocks, "blocks", list);
+static void print_json(struct cvl_out *o, const struct cvl_plan_opts *opts,
+		       const struct cvl_plan *plan)
+{
+	struct js j = js_begin(o);
+
+	js_counts(&j, "cpu_hz timer_hz", opts->cpu_hz, opts->timer_hz);
+	js_open(&j, "packets", '[');
+	put_line(&j, &plan->line[CVL_PLAN_COUNTER], "counter");
+	put_line(&j, &plan->line[CVL_PLAN_ACCESS], "access");
+	js_close(&j, ']');
+	js_int(&j, "cpi_passes", CVL_PLAN_CPI_PASSES);
+	if (opts->n_ranges)
+		put_ranges(&j, plan);
+	js_end(&j);
 }
 
 /* "0x08000000-0x080FFFFF" */
@@ -262,16 +283,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 					   cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
-		json_t *root =
-			json_pack("{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.opts.cpu_hz,
-				  "timer_hz", (json_int_t)r.opts.timer_hz, "packets",
-				  line_json(&plan.line[CVL_PLAN_COUNTER], "counter"),
-				  line_json(&plan.line[CVL_PLAN_ACCESS], "access"), "cpi_passes",
-				  CVL_PLAN_CPI_PASSES);
-
-		if (r.opts.n_ranges)
-			json_object_set_new(root, "ranges", ranges_json(&plan));
-		report_json(&o, root);
+		print_json(&o, &r.opts, &plan);
 	} else {
 		print_text(&o, &plan);
 		print_notes(&o, &r.opts, &plan);

@@ -72,11 +72,8 @@ static void put_score(struct js *j, const struct cvl_score *e)
 {
 	js_open(j, "pairs", '{');
 	js_count(j, "n", e->n);
-	js_real(j, "mean_abs_ns", e->mean_abs);
-	js_real(j, "sd_ns", e->sd);
-	js_real(j, "p999_ns", e->p999);
-	js_real(j, "max_ns", e->max);
-	js_real(j, "coverage", e->coverage);
+	js_reals(j, "mean_abs_ns sd_ns p999_ns max_ns coverage", e->mean_abs, e->sd, e->p999,
+		 e->max, e->coverage);
 	js_int(j, "median_bound_ns", e->median_bound);
 	js_close(j, '}');
 }
@@ -90,9 +87,7 @@ void compare_put(struct js *j, const struct cvl_study *s)
 		js_open(j, NULL, '{');
 		js_text(j, "estimator", r->info->name);
 		if (r->sync) {
-			js_count(j, "clocks", r->sync->n);
-			js_count(j, "tied", r->tied);
-			js_count(j, "degraded", r->degraded);
+			js_counts(j, "clocks tied degraded", r->sync->n, r->tied, r->degraded);
 		} else {
 			js_text(j, "error", r->why);
 		}
@@ -110,16 +105,15 @@ void compare_put(struct js *j, const struct cvl_study *s)
 int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err)
 {
-	struct js j = { .o = o };
 	struct cvl_study *s;
 	int rc = cvl_study_make(&s, session, opts, NULL, err);
 
 	if (rc)
 		return rc;
 	if (json) {
-		js_open(&j, NULL, '{');
+		struct js j = js_begin(o);
+
 		compare_put(&j, s);
-		js_close(&j, '}');
 		js_end(&j);
 	} else {
 		print_text(o, s);

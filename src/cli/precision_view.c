@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "precision_view.h"
 
-#include <jansson.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "durations.h"
-#include "clocks_print.h"
 #include "output.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
@@ -237,127 +235,105 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 
 /* ---- as JSON ---- */
 
-static json_t *bins_json(const struct cvl_precision_bins *b)
+static void put_bins(struct js *j, const char *key, const struct cvl_precision_bins *b)
 {
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < b->n; i++)
-		json_array_append_new(all, json_pack("[I,I,I,I]", (json_int_t)b->bin[i].low,
-						     (json_int_t)b->bin[i].high,
-						     (json_int_t)b->bin[i].count,
-						     (json_int_t)b->bin[i].ticks));
-	return all;
+	js_open(j, key, '[');
+	for (size_t i = 0; i < b->n; i++) {
+		js_open(j, NULL, '[');
+		js_counts(j, NULL, b->bin[i].low, b->bin[i].high, b->bin[i].count, b->bin[i].ticks);
+		js_close(j, ']');
+	}
+	js_close(j, ']');
 }
 
-static json_t *levels_json(const struct cvl_precision_clock *c)
+static void levels_json(struct js *j, const struct cvl_precision_clock *c)
 {
-	json_t *all = json_array();
-
+	js_open(j, "levels", '[');
 	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1;
 	     i < CVL_PRECISION_LEVELS && c->looped; i++) {
 		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
-		json_array_append_new(
-			all,
-			json_pack("{s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "assurance", l.share,
-				  "tau_ns", (json_int_t)cvl_precision_ns(c, l.tau), "of_time",
-				  l.time, "of_steps", l.steps, "precision_ns",
-				  (json_int_t)cvl_precision_ns(c, l.tau + c->resolution),
-				  "bracket_ns", (json_int_t)cvl_precision_ns(c, l.bracket),
-				  "duration_assurance", l.share > 0.5 ? 2 * l.share - 1 : 0.0));
+		js_open(j, NULL, '{');
+		js_real(j, "assurance", l.share);
+		js_int(j, "tau_ns", cvl_precision_ns(c, l.tau));
+		js_reals(j, "of_time of_steps", l.time, l.steps);
+		js_ints(j, "precision_ns bracket_ns", cvl_precision_ns(c, l.tau + c->resolution),
+			cvl_precision_ns(c, l.bracket));
+		js_real(j, "duration_assurance", l.share > 0.5 ? 2 * l.share - 1 : 0);
+		js_close(j, '}');
 	}
-	return all;
+	js_close(j, ']');
 }
 
-static json_t *gaps_json(const struct precision_view *v, const struct cvl_precision_clock *c)
+static void gaps_json(struct js *j, const struct precision_view *v,
+		      const struct cvl_precision_clock *c)
 {
-	const struct cvl_precision_result *p = v->study;
-	json_t *all = json_array();
+	js_open(j, "gap_list", '[');
+	for (size_t i = 0; i < v->study->n_gaps; i++) {
+		const struct cvl_precision_gap *g = &v->study->gap[i];
 
-	for (size_t i = 0; i < p->n_gaps; i++)
-		if (p->gap[i].clock == c->clock)
-			json_array_append_new(
-				all, json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
-					       (json_int_t)p->gap[i].end, "ns",
-					       (json_int_t)cvl_precision_ns(c, p->gap[i].ticks),
-					       "cause", report_text(p->gap[i].cause), "detail",
-					       report_text(p->gap[i].detail)));
-	return all;
-}
-
-static json_t *clock_json(const struct precision_view *v, const struct cvl_precision_clock *c)
-{
-	json_t *facts = json_array(), *j;
-
-	for (size_t i = 0; i < c->n_facts; i++)
-		json_array_append_new(facts, json_pack("{s:o, s:o, s:o}", "name",
-						       report_text(c->fact[i].name), "state",
-						       report_text(c->fact[i].state), "value",
-						       report_text(c->fact[i].value)));
-	j = json_pack("{s:o, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clock",
-		      report_text(clock_name(v, c->clock)), "rate_hz", (json_int_t)c->rate_hz,
-		      "loop", c->looped, "steps", (json_int_t)c->steps, "ticks",
-		      (json_int_t)c->step.ticks, "epsilon_ns",
-		      (json_int_t)cvl_precision_ns(c, c->resolution), "tau_max_ns",
-		      (json_int_t)cvl_precision_ns(c, c->longest), "bracket_max_ns",
-		      (json_int_t)cvl_precision_ns(c, c->widest), "gap_ns",
-		      (json_int_t)cvl_precision_ns(c, c->gap_ticks), "gaps", (json_int_t)c->gaps,
-		      "lost", (json_int_t)c->lost, "events", (json_int_t)c->events);
-	json_object_set_new(j, "levels", levels_json(c));
-	if (c->counter.told)
-		json_object_set_new(
-			j, "counter",
-			json_pack("{s:I, s:I, s:I}", "cpu", (json_int_t)c->counter.cpu, "apart_ns",
-				  (json_int_t)cvl_precision_ns(c, c->counter.apart), "limit_ns",
-				  (json_int_t)cvl_precision_ns(c, c->counter.limit)));
-	json_object_set_new(j, "step_bins", bins_json(&c->step));
-	json_object_set_new(j, "span_bins", bins_json(&c->span));
-	json_object_set_new(j, "gap_list", gaps_json(v, c));
-	json_object_set_new(j, "facts", facts);
-	return j;
-}
-
-static json_t *times_json(const struct cvl_durations *d)
-{
-	struct cvl_out *o = malloc(sizeof(*o));
-	struct js j = { .o = o };
-	json_t *times = NULL;
-
-	if (o) {
-		cvl_out_init(o, -1, "memory");
-		js_open(&j, NULL, '{');
-		durations_json(&j, d);
-		js_close(&j, '}');
-		times = json_loadb(o->buf, o->n, 0, NULL);
+		if (g->clock != c->clock)
+			continue;
+		js_open(j, NULL, '{');
+		js_count(j, "end_tick", g->end);
+		js_int(j, "ns", cvl_precision_ns(c, g->ticks));
+		js_texts(j, "cause detail", g->cause, g->detail);
+		js_close(j, '}');
 	}
-	free(o);
-	return times;
+	js_close(j, ']');
 }
 
-static int put_json(const struct precision_view *v, struct cvl_out *o)
+static void clock_json(struct js *j, const struct precision_view *v,
+		       const struct cvl_precision_clock *c)
 {
-	json_t *clocks = json_array(), *all;
-	char *text;
+	js_open(j, NULL, '{');
+	js_text(j, "clock", clock_name(v, c->clock));
+	js_count(j, "rate_hz", c->rate_hz);
+	js_bool(j, "loop", c->looped);
+	js_counts(j, "steps ticks", c->steps, c->step.ticks);
+	js_ints(j, "epsilon_ns tau_max_ns bracket_max_ns gap_ns",
+		cvl_precision_ns(c, c->resolution), cvl_precision_ns(c, c->longest),
+		cvl_precision_ns(c, c->widest), cvl_precision_ns(c, c->gap_ticks));
+	js_counts(j, "gaps lost events", c->gaps, c->lost, c->events);
+	levels_json(j, c);
+	if (c->counter.told) {
+		js_open(j, "counter", '{');
+		js_ints(j, "cpu apart_ns limit_ns", (int64_t)c->counter.cpu,
+			cvl_precision_ns(c, c->counter.apart),
+			cvl_precision_ns(c, c->counter.limit));
+		js_close(j, '}');
+	}
+	put_bins(j, "step_bins", &c->step);
+	put_bins(j, "span_bins", &c->span);
+	gaps_json(j, v, c);
+	js_open(j, "facts", '[');
+	for (size_t i = 0; i < c->n_facts; i++) {
+		js_open(j, NULL, '{');
+		js_texts(j, "name state value", c->fact[i].name, c->fact[i].state,
+			 c->fact[i].value);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+	js_close(j, '}');
+}
 
+static void put_json(const struct precision_view *v, struct cvl_out *o)
+{
+	struct js j = js_begin(o);
+
+	js_text(&j, "session", cvl_session_path(v->session));
+	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < v->study->n; i++)
-		json_array_append_new(clocks, clock_json(v, &v->study->clock[i]));
-	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)),
-			"clocks", clocks);
+		clock_json(&j, v, &v->study->clock[i]);
+	js_close(&j, ']');
 	if (v->between) {
-		json_t *times = times_json(&v->study->times);
-
-		json_object_set_new(times, "between", report_text(v->between));
-		json_object_set_new(times, "open", json_integer((json_int_t)v->study->open));
-		json_object_set_new(all, "durations", times);
+		js_open(&j, "durations", '{');
+		durations_json(&j, &v->study->times);
+		js_text(&j, "between", v->between);
+		js_count(&j, "open", v->study->open);
+		js_close(&j, '}');
 	}
-	text = json_dumps(all, JSON_INDENT(2));
-	json_decref(all);
-	if (!text)
-		return CVL_E_NOMEM;
-	cvl_out_long(o, text, strlen(text));
-	cvl_out_char(o, '\n');
-	free(text);
-	return 0;
+	js_end(&j);
 }
 
 int precision_view_put(struct precision_view *v, struct cvl_error *err)
@@ -368,7 +344,9 @@ int precision_view_put(struct precision_view *v, struct cvl_error *err)
 	if (!o)
 		return cvl_no_memory(err);
 	cvl_out_init(o, STDOUT_FILENO, "standard output");
-	rc = v->json ? put_json(v, o) : put_text(v, o);
+	if (v->json)
+		put_json(v, o);
+	rc = v->json ? 0 : put_text(v, o);
 	if (rc)
 		cvl_no_memory(err);
 	else
