@@ -173,12 +173,9 @@ static void print_json(const struct bench_cli *k, struct cvl_out *o, const struc
 /* A row for each quantity of each task and setting, outliers told beside. */
 static void print_table(struct cvl_out *o, const struct summary *s)
 {
-	static const char *const heads[] = { "task",   "MHz",    "policy",   "quantity", "n",
-					     "median", "spread", "outliers", NULL };
 	struct table t;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "task|MHz|policy|quantity|n|median|spread|outliers");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct summary_group *g = &s->group[i];
 

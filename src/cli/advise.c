@@ -4,12 +4,16 @@
 #include "cli.h"
 #include "json.h"
 
-#include <inttypes.h>
 #include <math.h>
+
+static int64_t rounded(double ns)
+{
+	return ns < 9e18 ? llround(ns) : INT64_MAX - 1;
+}
 
 static const char *bound_text(char text[CVL_TIME_TEXT], double ns)
 {
-	cvl_bound_text(text, ns < 9e18 ? llround(ns) : INT64_MAX - 1);
+	cvl_bound_text(text, rounded(ns));
 	return text;
 }
 
@@ -28,24 +32,19 @@ static void print_runs(struct cvl_out *o, const struct cvl_advice *advice)
 {
 	struct table t;
 
-	table_init(&t, 6);
-	for (size_t i = 0; i < 6; i++)
-		table_cell(&t, "%s",
-			   (const char *[]){ "clock", "exchanges", "a second", "bound", "at worst",
-					     "" }[i]);
+	table_heads(&t, "clock|exchanges|a second|bound|at worst|");
 	for (size_t c = 0; c < advice->n; c++) {
 		const struct cvl_clock_advice *a = &advice->clock[c];
 
 		for (size_t i = 0; i < a->n; i++) {
 			const struct cvl_advice_run *r = &a->run[i];
-			char text[CVL_TIME_TEXT];
 
 			table_cell(&t, "%s", i ? "" : a->clock);
 			cell_times(&t, r->times);
 			table_cell(&t, "%.3g", a->per_second * r->times);
-			table_cell(&t, "%s", bound_text(text, r->median_ns));
-			table_cell(&t, "%s", bound_text(text, r->worst_ns));
-			table_cell(&t, "%s", r->measured ? "measured" : "predicted");
+			table_bound(&t, true, rounded(r->median_ns));
+			table_bound(&t, true, rounded(r->worst_ns));
+			table_row(&t, r->measured ? "measured" : "predicted");
 		}
 	}
 	table_print(&t, o, "lrrrrl", "");

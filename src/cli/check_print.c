@@ -58,21 +58,15 @@ static void say_cases(const struct cvl_check_case *first, uint64_t n, const char
 
 void check_print_text(const struct cvl_check_result *r, struct cvl_out *o)
 {
-	static const char *const heads[] = { "rule",     "verdict",     "cases",
-					     "violated", "cannot tell", NULL };
 	struct table t;
 	bool blank = false;
 
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "rule|verdict|cases|violated|cannot tell");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cvl_check_outcome *x = &r->rule[i];
 
-		table_cell(&t, "%s", x->name);
-		table_cell(&t, "%s", cvl_check_verdict_name(x->verdict));
-		table_cell(&t, "%llu", (unsigned long long)cases_of(x));
-		table_cell(&t, "%llu", (unsigned long long)x->violated);
-		table_cell(&t, "%llu", (unsigned long long)x->unknown);
+		table_row(&t, x->name, cvl_check_verdict_name(x->verdict));
+		table_counts(&t, cases_of(x), x->violated, x->unknown);
 	}
 	table_print(&t, o, "llrrr", "  ");
 	for (size_t i = 0; i < r->n; i++) {

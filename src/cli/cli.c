@@ -246,10 +246,45 @@ void table_cell(struct table *t, const char *fmt, ...)
 	t->cell[t->rows++] = cell;
 }
 
-void table_heads(struct table *t, const char *const *heads)
+void table_heads(struct table *t, const char *heads)
 {
-	for (; *heads; heads++)
-		table_cell(t, "%s", *heads);
+	size_t columns = 1;
+
+	for (const char *c = heads; *c; c++)
+		columns += *c == '|';
+	table_init(t, columns);
+	for (size_t n; columns; columns--, heads += n + 1) {
+		n = strcspn(heads, "|");
+		table_cell(t, "%.*s", (int)n, heads);
+	}
+}
+
+void table_put(struct table *t, const char *const *cell, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*cell); i++)
+		table_cell(t, "%s", cell[i]);
+}
+
+void table_numbers(struct table *t, const uint64_t *n, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*n); i++)
+		table_cell(t, "%llu", (unsigned long long)n[i]);
+}
+
+void table_bound(struct table *t, bool known, int64_t ns)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_bound_text(text, ns);
+	table_cell(t, "%s", known ? text : "-");
+}
+
+void table_time(struct table *t, bool known, struct cvl_time at)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_time_text(text, at);
+	table_cell(t, "%s", known ? text : "-");
 }
 
 /*

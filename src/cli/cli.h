@@ -136,8 +136,18 @@ struct table {
 
 void table_init(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** A row of headings, ended by NULL. */
-void table_heads(struct table *t, const char *const *heads);
+/** Begin with a row of headings: "task|mean us". */
+void table_heads(struct table *t, const char *heads);
+/** Cells of text. */
+#define table_row(t, ...) \
+	table_put(t, (const char *[]){ __VA_ARGS__ }, sizeof((const char *[]){ __VA_ARGS__ }))
+void table_put(struct table *t, const char *const *cell, size_t bytes);
+#define table_counts(t, ...) \
+	table_numbers(t, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }))
+void table_numbers(struct table *t, const uint64_t *n, size_t bytes);
+/** Where it is not @known: "-". */
+void table_bound(struct table *t, bool known, int64_t ns);
+void table_time(struct table *t, bool known, struct cvl_time at);
 /** Free it unprinted. */
 void table_drop(struct table *t);
 /**

@@ -3,37 +3,23 @@
 
 #include "cli.h"
 
-static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t bound)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_bound_text(text, bound);
-	table_cell(t, "%s", c->map ? text : "-");
-}
-
 void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent)
 {
-	static const char *const heads[] = { "clock",    "verdict",  "rate off",
-					     "used",     "rejected", "median bound",
-					     "at worst", "promise",  NULL };
 	struct table t;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|verdict|rate off|used|rejected|median bound|at worst|promise");
 	for (size_t i = 0; i < sync->n; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 
-		table_cell(&t, "%s", c->clock);
-		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
+		table_row(&t, c->clock, cvl_verdict_name(c->verdict));
 		if (c->map && c->used)
 			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000,
 				   c->rate_bound_ppb / 1000);
 		else
 			table_cell(&t, "-");
-		table_cell(&t, "%llu", (unsigned long long)c->used);
-		table_cell(&t, "%llu", (unsigned long long)c->rejected);
-		put_bound(&t, c, c->bound_median);
-		put_bound(&t, c, c->bound_max);
+		table_counts(&t, c->used, c->rejected);
+		table_bound(&t, c->map, c->bound_median);
+		table_bound(&t, c->map, c->bound_max);
 		table_cell(&t, "%s",
 			   cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
 	}

@@ -20,42 +20,19 @@ static const char *rate_text(char out[40], uint64_t hz)
 
 /* ---- text ---- */
 
-static void put_seconds(struct table *t, bool known, struct cvl_time at)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, at);
-	table_cell(t, "%s", known ? text : "-");
-}
-
-static void put_count(struct table *t, uint64_t n)
-{
-	table_cell(t, "%llu", (unsigned long long)n);
-}
-
 static void print_clocks(const struct cvl_summary *s, struct cvl_out *o)
 {
-	static const char *const heads[] = { "clock",   "node", "rate", "streams",
-					     "records", "gaps", "lost", "late",
-					     "from s",  "to s", NULL };
 	struct table t;
 	char text[40];
 
-	table_init(&t, 10);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|node|rate|streams|records|gaps|lost|late|from s|to s");
 	for (size_t i = 0; i < s->n_clocks; i++) {
 		const struct cvl_summary_clock *c = &s->clock[i];
 
-		table_cell(&t, "%s", c->clock->name);
-		table_cell(&t, "%s", c->clock->node);
-		table_cell(&t, "%s", rate_text(text, c->clock->rate_hz));
-		put_count(&t, c->streams);
-		put_count(&t, c->records);
-		put_count(&t, c->gaps);
-		put_count(&t, c->lost);
-		put_count(&t, c->late);
-		put_seconds(&t, c->any, c->first);
-		put_seconds(&t, c->any, c->last);
+		table_row(&t, c->clock->name, c->clock->node, rate_text(text, c->clock->rate_hz));
+		table_counts(&t, c->streams, c->records, c->gaps, c->lost, c->late);
+		table_time(&t, c->any, c->first);
+		table_time(&t, c->any, c->last);
 	}
 	table_print(&t, o, "llrrrrrrrr", "  ");
 }
@@ -75,23 +52,16 @@ static void print_sync(const struct cvl_sync *sync, struct cvl_out *o)
 
 static void print_streams(const struct cvl_summary *s, struct cvl_out *o)
 {
-	static const char *const heads[] = { "stream", "clock", "packets", "records",
-					     "gaps",   "late",  "bytes",   NULL };
 	struct table t;
 
 	cvl_out_text(o, "\nstreams\n");
-	table_init(&t, 7);
-	table_heads(&t, heads);
+	table_heads(&t, "stream|clock|packets|records|gaps|late|bytes");
 	for (size_t i = 0; i < s->n_streams; i++) {
 		const struct cvl_summary_stream *st = &s->stream[i];
 
-		table_cell(&t, "%s", st->name);
-		table_cell(&t, "%s", st->clock ? st->clock->clock->name : "-");
-		put_count(&t, st->stats.packets);
-		put_count(&t, st->stats.records);
-		put_count(&t, st->stats.gaps);
-		put_count(&t, st->stats.late);
-		put_count(&t, st->stats.bytes);
+		table_row(&t, st->name, st->clock ? st->clock->clock->name : "-");
+		table_counts(&t, st->stats.packets, st->stats.records, st->stats.gaps,
+			     st->stats.late, st->stats.bytes);
 	}
 	table_print(&t, o, "llrrrrr", "  ");
 }

@@ -32,7 +32,7 @@ static void put_count(struct table *t, const struct cvl_verify_part *p, uint64_t
 	if (p->is_file || p->shares)
 		table_cell(t, "-");
 	else
-		table_cell(t, "%llu", (unsigned long long)n);
+		table_counts(t, n);
 }
 
 static void print_part(const struct cvl_verify_part *p, struct table *t)
@@ -53,13 +53,10 @@ static void print_text(struct cvl_out *o, const void *request)
 {
 	const struct verify_request *r = request;
 	const struct cvl_verify *v = r->v;
-	static const char *const heads[] = { "",       "packets", "records", "bytes",
-					     "digest", "result",  NULL };
 	unsigned without = 0;
 	struct table t;
 
-	table_init(&t, 6);
-	table_heads(&t, heads);
+	table_heads(&t, "|packets|records|bytes|digest|result");
 	for (size_t i = 0; i < v->n; i++) {
 		print_part(&v->part[i], &t);
 		without += v->part[i].digest != CVL_DIGEST_THERE;

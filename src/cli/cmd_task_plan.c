@@ -56,22 +56,13 @@ static const char *best(char text[24], const struct cvl_plan_line *l)
 	return l->has_best ? number(text, l->best) : "none";
 }
 
-static void row(struct table *t, const char *what, const char *counter, const char *access,
-		const char *thesis)
-{
-	table_cell(t, "%s", what);
-	table_cell(t, "%s", counter);
-	table_cell(t, "%s", access);
-	table_cell(t, "%s", thesis);
-}
-
 /* A number of both kinds of packets. */
 static void put(struct table *t, const char *what, const char *(*text)(char text[24], double v),
 		double counter, double access, const char *thesis)
 {
 	char a[24], b[24];
 
-	row(t, what, text(a, counter), text(b, access), thesis);
+	table_row(t, what, text(a, counter), text(b, access), thesis);
 }
 
 static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
@@ -82,7 +73,7 @@ static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
 	struct table t;
 
 	table_init(&t, 4);
-	row(&t, "", "counter", "access", "the thesis");
+	table_row(&t, "", "counter", "access", "the thesis");
 	put(&t, "prescaler", number, e->prescaler, d->prescaler, "1, 0");
 	put(&t, "bits a second", si, e->bits_per_s, d->bits_per_s, "26 M, 40 M: see below");
 	put(&t, "  rising edges, at most", si, e->edges_per_s, d->edges_per_s, "-");
@@ -95,8 +86,8 @@ static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
 	put(&t, "  lost", percent, e->lost, d->lost, "-");
 	put(&t, "bits a second they need", si, e->come_per_s * e->bits, d->come_per_s * d->bits,
 	    "5 M, 960 M");
-	row(&t, "counted after, ns", range(a, e), range(b, d), "260..720, 160..570");
-	row(&t, "best prescaler", best(a, e), best(b, d), "1, 0");
+	table_row(&t, "counted after, ns", range(a, e), range(b, d), "260..720, 160..570");
+	table_row(&t, "best prescaler", best(a, e), best(b, d), "1, 0");
 	table_print(&t, o, "lrrl", "");
 }
 
@@ -133,19 +124,17 @@ static void print_notes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 static void print_passes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 			 const struct cvl_plan *plan)
 {
-	char a[24], b[24];
 	struct table t;
 
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "to measure", "passes", "comparators", NULL });
-	table_heads(&t, (const char *[]){ "cycles (read, not traced)", "0", "-", NULL });
-	table_heads(&t, (const char *[]){ "a profiling counter", "1", "-", NULL });
-	snprintf(a, sizeof(a), "%d", CVL_PLAN_CPI_PASSES);
-	table_heads(&t, (const char *[]){ "cycles an instruction", a, "-", NULL });
-	snprintf(a, sizeof(a), "%llu", (unsigned long long)plan->passes);
-	snprintf(b, sizeof(b), "%llu", (unsigned long long)plan->comparators);
-	if (opts->n_ranges)
-		table_heads(&t, (const char *[]){ "accesses of the ranges", a, b, NULL });
+	table_heads(&t, "to measure|passes|comparators");
+	table_row(&t, "cycles (read, not traced)", "0", "-", "a profiling counter", "1", "-");
+	table_row(&t, "cycles an instruction");
+	table_counts(&t, CVL_PLAN_CPI_PASSES);
+	table_row(&t, "-");
+	if (opts->n_ranges) {
+		table_row(&t, "accesses of the ranges");
+		table_counts(&t, plan->passes, plan->comparators);
+	}
 	cvl_out_char(o, '\n');
 	table_print(&t, o, "lrr", "");
 	for (size_t i = 0; i < plan->n_blocks; i++)

@@ -8,26 +8,19 @@
 /* "110 ns", or "-" where nothing is known. */
 static void cell_ns(struct table *t, double ns, bool known)
 {
-	char text[CVL_TIME_TEXT];
-
-	if (!known || !(ns >= 0) || ns > 9e18) {
-		table_cell(t, "-");
-		return;
-	}
-	cvl_bound_text(text, llround(ns));
-	table_cell(t, "%s", text);
+	known = known && ns >= 0 && ns <= 9e18;
+	table_bound(t, known, known ? llround(ns) : 0);
 }
 
 static void print_text(struct cvl_out *o, const struct cvl_study *s)
 {
-	static const char *const heads[] = { "estimator", "tied",       "degraded", "residual sd",
-					     "bound",     "mean error", "sd",       "99.9 %",
-					     "max",       "covered",    NULL };
 	struct table t;
 
-	table_init(&t, s->truth ? 10 : 5);
-	for (size_t i = 0; i < t.columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(
+		&t,
+		s->truth ?
+			"estimator|tied|degraded|residual sd|bound|mean error|sd|99.9 %|max|covered" :
+			"estimator|tied|degraded|residual sd|bound");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct cvl_study_result *r = &s->result[i];
 		const struct cvl_score *e = &r->score;

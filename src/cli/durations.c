@@ -30,17 +30,15 @@ static void put_left_out(struct table *t, const char *what, uint64_t n)
 {
 	if (!n)
 		return;
-	table_cell(t, "%s", what);
-	table_cell(t, "%s", "");
-	table_cell(t, "%llu", (unsigned long long)n);
+	table_row(t, what, "");
+	table_counts(t, n);
 }
 
 static void put_bins(struct cvl_out *o, const struct cvl_bins *b)
 {
 	struct table t;
 
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
+	table_heads(&t, "from us||times");
 	put_left_out(&t, "shorter", b->shorter);
 	for (size_t i = 0; i < b->n; i++) {
 		int64_t from = b->first + b->width * (int64_t)i;
@@ -49,7 +47,7 @@ static void put_bins(struct cvl_out *o, const struct cvl_bins *b)
 		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "",
 			   (long long)(llabs(from) / 1000), (long long)(llabs(from) % 1000));
 		table_cell(&t, "%.*s", len, "########################################");
-		table_cell(&t, "%llu", (unsigned long long)b->count[i]);
+		table_counts(&t, b->count[i]);
 	}
 	put_left_out(&t, "longer", b->longer);
 	table_print(&t, o, "rlr", "  ");

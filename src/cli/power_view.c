@@ -237,7 +237,6 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	const struct cvl_power_sum *sum = &row->sum;
 	const double n = (double)sum->sampled;
 	const struct cvl_power_figures *f = &s->f;
-	char text[CVL_TIME_TEXT];
 
 	if (what >= MEAN && !sum->sampled) {
 		table_cell(t, "-");
@@ -249,12 +248,12 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	case MARKED_ON: table_cell(t, "%s", node_name(v, row->clock)); break;
 	case LINE: table_cell(t, "%s", v->opts.line->name); break;
 	case LEVEL: table_cell(t, "%s", row->high ? "high" : "low"); break;
-	case TIMES: table_cell(t, "%llu", (unsigned long long)sum->n); break;
-	case SAMPLED: table_cell(t, "%llu", (unsigned long long)sum->sampled); break;
+	case TIMES: table_counts(t, sum->n); break;
+	case SAMPLED: table_counts(t, sum->sampled); break;
 	case SECONDS: table_cell(t, "%.6f", sum->ns * 1e-9); break;
 	case MEAN_US: table_cell(t, "%.3f", sum->ns / (double)sum->n * 1e-3); break;
-	case READINGS: table_cell(t, "%llu", (unsigned long long)s->source->samples); break;
-	case GAPS: table_cell(t, "%llu", (unsigned long long)s->source->gaps); break;
+	case READINGS: table_counts(t, s->source->samples); break;
+	case GAPS: table_counts(t, s->source->gaps); break;
 	case MEAN: si_cell(t, f->watt, f->watt_half, "W"); break;
 	case ENERGY: si_cell(t, f->joule, f->joule_half, "J"); break;
 	/* each may err by as much as the sum does in parts */
@@ -262,10 +261,7 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	case LEAST: joule_cell(s, t, &row->least); break;
 	case MOST: joule_cell(s, t, &row->most); break;
 	case PEAK: si_cell(t, sum->peak_w, NO_HALF, "W"); break;
-	case PEAK_AT:
-		cvl_time_text(text, sum->peak_at);
-		table_cell(t, "%s", text);
-		break;
+	case PEAK_AT: table_time(t, true, sum->peak_at); break;
 	case COVERED: table_cell(t, "%.2f %%", 100 * f->covered); break;
 	}
 }

@@ -17,14 +17,6 @@ static uint64_t plus(uint64_t a, uint64_t b)
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-static void ns_cell(struct table *t, int64_t ns)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_bound_text(text, ns);
-	table_cell(t, "%s", text);
-}
-
 /* So many nines as there are. */
 static void share_cell(struct table *t, double share)
 {
@@ -62,20 +54,18 @@ static void put_levels(struct cvl_out *o, const struct cvl_precision_clock *c)
 	const int64_t epsilon = cvl_precision_ns(c, c->resolution);
 	struct table t;
 
-	table_init(&t, 7);
-	table_heads(&t, (const char *[]){ "assurance", "tau", "of time", "of steps", "epsilon",
-					  "tau + epsilon", "bracket", NULL });
+	table_heads(&t, "assurance|tau|of time|of steps|epsilon|tau + epsilon|bracket");
 	/* without each step there is the longest alone */
 	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1; i < CVL_PRECISION_LEVELS; i++) {
 		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
 		table_cell(&t, "%g", l.share);
-		ns_cell(&t, cvl_precision_ns(c, l.tau));
+		table_bound(&t, true, cvl_precision_ns(c, l.tau));
 		share_cell(&t, l.time);
 		share_cell(&t, l.steps);
-		ns_cell(&t, epsilon);
-		ns_cell(&t, cvl_precision_ns(c, l.tau + c->resolution));
-		ns_cell(&t, cvl_precision_ns(c, l.bracket));
+		table_bound(&t, true, epsilon);
+		table_bound(&t, true, cvl_precision_ns(c, l.tau + c->resolution));
+		table_bound(&t, true, cvl_precision_ns(c, l.bracket));
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 }
@@ -132,23 +122,20 @@ static int put_gaps(const struct precision_view *v, struct cvl_out *o,
 	g = longest(v, c, &n);
 	if (!g)
 		return CVL_E_NOMEM;
-	table_init(&t, 4);
-	table_heads(&t, (const char *[]){ "up to s", "for", "cause", "", NULL });
+	table_heads(&t, "up to s|for|cause|");
 	for (size_t i = 0; i < n; i++) {
 		table_cell(&t, "%.9f", (double)g[i]->end / (double)c->rate_hz);
-		ns_cell(&t, cvl_precision_ns(c, g[i]->ticks));
-		table_cell(&t, "%s", g[i]->cause);
-		table_cell(&t, "%s", g[i]->detail);
+		table_bound(&t, true, cvl_precision_ns(c, g[i]->ticks));
+		table_row(&t, g[i]->cause, g[i]->detail);
 	}
 	free(g);
 	table_print(&t, o, "rrll", "  ");
 	cvl_out_text(o, "\n");
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "cause", "gaps", "in all", NULL });
+	table_heads(&t, "cause|gaps|in all");
 	for (size_t i = 0; i < c->n_causes; i++) {
 		table_cell(&t, "%s", c->cause[i].name);
-		table_cell(&t, "%llu", (unsigned long long)c->cause[i].n);
-		ns_cell(&t, cvl_precision_ns(c, c->cause[i].ticks));
+		table_counts(&t, c->cause[i].n);
+		table_bound(&t, true, cvl_precision_ns(c, c->cause[i].ticks));
 	}
 	table_print(&t, o, "lrr", "  ");
 	return 0;
@@ -163,9 +150,7 @@ static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
 	cvl_out_text(o, "\nthe machine:\n");
 	table_init(&t, 3);
 	for (size_t i = 0; i < c->n_facts; i++) {
-		table_cell(&t, "%s", c->fact[i].name);
-		table_cell(&t, "%s", c->fact[i].state);
-		table_cell(&t, "%s", c->fact[i].value);
+		table_row(&t, c->fact[i].name, c->fact[i].state, c->fact[i].value);
 	}
 	table_print(&t, o, "lll", "  ");
 }

@@ -24,35 +24,16 @@ static void name_cell(struct table *t, const char *name)
 
 static void ns_cell(struct table *t, int64_t ns)
 {
-	char text[CVL_TIME_TEXT];
-
-	if (ns == INT64_MAX || ns == INT64_MIN) {
-		table_cell(t, "-");
-		return;
-	}
-	cvl_bound_text(text, ns);
-	table_cell(t, "%s", text);
-}
-
-static void time_cell(struct table *t, int64_t ns)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, (struct cvl_time){ ns });
-	table_cell(t, "%s", text);
+	table_bound(t, ns != INT64_MAX && ns != INT64_MIN, ns);
 }
 
 static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "lane",      "spans",        "busy",
-					     "preempted", "switched out", "blocked",
-					     "waiting",   "hidden",       NULL };
 	const struct cvl_calls_result *r = v->r;
 	struct table t;
 	size_t left_out = 0, rows = 0;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "lane|spans|busy|preempted|switched out|blocked|waiting|hidden");
 	for (size_t i = 0; i < r->n_threads; i++) {
 		const struct cvl_calls_thread *k = &r->thread[r->order[i]];
 
@@ -79,16 +60,13 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 
 static void put_functions(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "function", "calls", "total", "+-",     "self", "mean",
-					     "min",      "max",   "lanes", "caller", NULL };
 	const struct cvl_calls_result *r = v->r;
 	struct table t;
 
 	if (!r->n_hot)
 		return;
 	cvl_out_char(o, '\n');
-	table_init(&t, 10);
-	table_heads(&t, heads);
+	table_heads(&t, "function|calls|total|+-|self|mean|min|max|lanes|caller");
 	for (size_t i = 0; i < r->n_hot && i < v->top; i++) {
 		const struct cvl_calls_function *f = &r->function[r->hot[i]];
 
@@ -147,7 +125,6 @@ static void put_shares(const struct calls_view *v, struct cvl_out *o, int64_t wh
 
 static void put_path(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "from s", "for", "+-", "lane", "what", NULL };
 	const struct cvl_calls_result *r = v->r;
 	const struct cvl_calls_span *s = r->chosen;
 	char from[CVL_TIME_TEXT], length[CVL_TIME_TEXT];
@@ -162,12 +139,11 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 	cvl_out_text(o, " on ");
 	cvl_out_name(o, r->thread[s->thread].label);
 	cvl_out_printf(o, ", from %s s for %s:\n", from, length);
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "from s|for|+-|lane|what");
 	for (size_t i = 0; i < r->n_steps && i < v->top; i++) {
 		const struct cvl_calls_step *k = &r->step[i];
 
-		time_cell(&t, k->begin.ns);
+		table_time(&t, true, (struct cvl_time){ k->begin.ns });
 		ns_cell(&t, k->end.ns - k->begin.ns);
 		ns_cell(&t, cvl_calls_apart(v->a, k->begin, k->end));
 		name_cell(&t, r->thread[k->thread].label);

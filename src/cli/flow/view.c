@@ -47,13 +47,12 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 	cli_count(o, s->items[CVL_FLOW_POINT], "marker");
 	cvl_out_text(o, ", ");
 	put_coverage(map, s, o);
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "point", "passed", "at", NULL });
+	table_heads(&t, "point|passed|at");
 	for (size_t i = 0; i < map->n; i++) {
 		const struct cvl_flow_point *p = &map->point[i];
 
 		table_cell(&t, "%s", p->name);
-		table_cell(&t, "%llu", (unsigned long long)s->passed[i]);
+		table_counts(&t, s->passed[i]);
 		table_cell(&t, "%s%s", p->at ? p->at : "",
 			   p->n_code ? "" :
 			   p->at     ? " (no marker)" :

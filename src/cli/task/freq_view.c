@@ -62,12 +62,9 @@ static void correlations(struct cvl_out *o, const struct cvl_freq_result *r)
 {
 	struct table t;
 
-	table_init(&t, 3);
 	table_heads(
 		&t,
-		(const char *[]){
-			"what goes with what (Pearson), cycles and energy over those at the highest frequency",
-			"here", "the thesis", NULL });
+		"what goes with what (Pearson), cycles and energy over those at the highest frequency|here|the thesis");
 	for (size_t p = 1; p < r->n_points; p++) {
 		table_cell(&t, "  cycles and energy at %.1f MHz", mhz(r, p));
 		number_cell(&t, r->point[p].cycles_energy);
@@ -140,22 +137,16 @@ static void unknown_text(struct cvl_out *o, const struct cvl_freq_result *r)
 /* The cells that name a rule. */
 static void rule_cells(struct table *t, const struct cvl_freq_rule *rule)
 {
-	table_cell(t, "%s", rule->name);
-	table_cell(t, "%s", how_names[rule->how]);
+	table_row(t, rule->name, how_names[rule->how]);
 	table_cell(t, "%u", rule->passes);
 	table_cell(t, "%u", rule->frequencies);
 }
 
 static void rules_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "rule",     "numbers", "passes",
-					     "freqs",    "best",    "best or better",
-					     "no worse", "saves",   "slower",
-					     NULL };
 	struct table t;
 
-	table_init(&t, 9);
-	table_heads(&t, heads);
+	table_heads(&t, "rule|numbers|passes|freqs|best|best or better|no worse|saves|slower");
 	for (size_t i = 0; i < r->n_rules; i++) {
 		const struct cvl_freq_score *s = &r->rule[i].score;
 
@@ -184,13 +175,9 @@ static void rules_text(struct cvl_out *o, const struct cvl_freq_result *r)
 
 static void choices_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = {
-		"task", "best, MHz", "saves", "chosen", "saves", NULL
-	};
 	struct table t;
 
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "task|best, MHz|saves|chosen|saves");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cvl_freq_choice *c = &r->choice[i];
 
@@ -214,14 +201,11 @@ static void point_cell(struct table *t, const struct cvl_freq_result *r, int p)
 
 static void guesses_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "not measured everywhere", "energy estimate, MHz",
-					     "learned, MHz", NULL };
 	struct table t;
 
 	if (!r->n_guesses)
 		return;
-	table_init(&t, 3);
-	table_heads(&t, heads);
+	table_heads(&t, "not measured everywhere|energy estimate, MHz|learned, MHz");
 	for (size_t i = 0; i < r->n_guesses; i++) {
 		table_cell(&t, "%s", r->guess[i].task);
 		point_cell(&t, r, r->guess[i].estimate);
@@ -367,14 +351,12 @@ static double deviation(const struct cvl_freq_tally *t, size_t i)
 void freq_tally_text(struct cvl_out *o, const struct cvl_freq_tally *t,
 		     const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "rule", "numbers",        "passes",   "freqs",
-					     "best", "best or better", "no worse", "saves",
-					     "sd",   "slower",         "beaten",   NULL };
 	double n = (double)t->sets;
 	struct table table;
 
-	table_init(&table, 11);
-	table_heads(&table, heads);
+	table_heads(
+		&table,
+		"rule|numbers|passes|freqs|best|best or better|no worse|saves|sd|slower|beaten");
 	for (size_t i = 0; i < r->n_rules; i++) {
 		if (r->rule[i].how == CVL_FREQ_FITTED)
 			continue;
