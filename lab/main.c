@@ -66,9 +66,9 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 			       p->n, p->n - left, left, seconds);
 		return cvl_out_close(&o, NULL) ? 4 : 0;
 	}
-	cli_count(&o, p->n, "run");
+	cli_count(&o, "", p->n, "run", "");
 	cvl_out_text(&o, ", ");
-	cli_count(&o, p->n - left, "");
+	cli_count(&o, "", p->n - left, "", "");
 	cvl_out_printf(&o, " of them in %s; the rest takes at least %.0f s, and reboots.\n",
 		       k->r.output, seconds);
 	if (first < p->n && !lab_set_command(c, &p->step[first], set, NULL) &&
@@ -201,7 +201,7 @@ static void print_text(const struct bench_cli *k, struct cvl_out *o, const struc
 		       const struct runner_result *res)
 {
 	cvl_out_printf(o, "%s: ", k->r.output);
-	cli_count(o, res->made, "run");
+	cli_count(o, "", res->made, "run", "");
 	cvl_out_printf(o, " made%s", k->r.simulated ? " (simulated)" : "");
 	if (res->there)
 		cvl_out_printf(o, ", %zu were there", res->there);
@@ -216,7 +216,7 @@ static void print_text(const struct bench_cli *k, struct cvl_out *o, const struc
 		print_table(o, s);
 	if (s->outliers) {
 		cvl_out_char(o, '\n');
-		cli_count(o, s->outliers, "outlier");
+		cli_count(o, "", s->outliers, "outlier", "");
 		cvl_out_text(
 			o,
 			" marked in the file (more than 3.5 spreads off the median), none removed.\n");

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <coeval/error.h>
+#include <coeval/select.h>
 #include <coeval/session.h>
 #include <coeval/timeline.h>
 
@@ -101,8 +102,17 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),
 	      void *request);
 
-/** "1 gap", "2 gaps"; thousands separated. */
-void cli_count(struct cvl_out *o, uint64_t n, const char *one);
+/** The two of "A..B", as somebody gave it; old spellings are told to @report. */
+int cli_pair(struct cvl_selector pair[2], const char *text, const struct cvl_report *report,
+	     struct cvl_error *err);
+
+/** Open a session to change it: unlike cvl_session_create() nothing is made. */
+int cli_change(struct cvl_session **s, const char *path, const struct cvl_report *report,
+	       struct cvl_error *err);
+
+/** "1 gap", "2 gaps"; thousands separated; between @before and @after. */
+void cli_count(struct cvl_out *o, const char *before, uint64_t n, const char *one,
+	       const char *after);
 /**
  * Rows of tables of options that verbs share, over struct cvl_timeline_opts: --from, --until and
  * --node.

@@ -120,16 +120,14 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
 		js_end(&j);
 	} else {
 		cvl_out_printf(&out, "%s: ", k->opts.session);
-		cli_count(&out, r->clocks, "clock");
+		cli_count(&out, "", r->clocks, "clock", "");
 		cvl_out_printf(&out, ", %.3f s, ", r->seconds);
 		if (r->packets) {
-			cli_count(&out, r->packets, "packet");
+			cli_count(&out, "", r->packets, "packet", "");
 		} else {
-			cli_count(&out, r->edges, "record");
-			cvl_out_text(&out, ", ");
-			cli_count(&out, r->beacons, "beacon");
-			cvl_out_text(&out, ", ");
-			cli_count(&out, r->gaps, "gap");
+			cli_count(&out, "", r->edges, "record", ", ");
+			cli_count(&out, "", r->beacons, "beacon", ", ");
+			cli_count(&out, "", r->gaps, "gap", "");
 		}
 		cvl_out_char(&out, '\n');
 	}

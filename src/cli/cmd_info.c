@@ -103,15 +103,10 @@ static void print_text(struct cvl_out *o, const void *summary)
 	bool any = false;
 
 	cvl_out_name(o, cvl_session_path(s->session));
-	cvl_out_text(o, ": ");
-	cli_count(o, s->n_clocks, "clock");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->n_streams, "stream");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->records, "record");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->gaps, "gap");
-	cvl_out_char(o, '\n');
+	cli_count(o, ": ", s->n_clocks, "clock", ", ");
+	cli_count(o, "", s->n_streams, "stream", ", ");
+	cli_count(o, "", s->records, "record", ", ");
+	cli_count(o, "", s->gaps, "gap", "\n");
 	print_epoch(s->session, o);
 	cvl_out_text(o, "\nclocks\n");
 	print_clocks(s, o);

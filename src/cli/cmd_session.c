@@ -167,17 +167,6 @@ struct changed {
 	size_t left; /* clocks */
 };
 
-/* To change what is there: nothing is made. */
-static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
-{
-	int rc = cvl_session_open(s, path, NULL, err);
-
-	if (rc)
-		return rc;
-	cvl_session_close(*s);
-	return cvl_session_create(s, path, err);
-}
-
 static int remove_clocks(struct cvl_session *s, char *const *names, size_t n, struct cvl_error *err)
 {
 	size_t *clocks = calloc(n + 1, sizeof(*clocks));
@@ -203,9 +192,7 @@ static void put_left(struct cvl_out *o, const void *changed)
 	const struct changed *c = changed;
 
 	cvl_out_text(o, c->path);
-	cvl_out_text(o, ": ");
-	cli_count(o, c->left, "clock");
-	cvl_out_text(o, " left\n");
+	cli_count(o, ": ", c->left, "clock", " left\n");
 }
 
 static int run_remove(int argc, char **argv, const struct verb *verb)
@@ -219,7 +206,7 @@ static int run_remove(int argc, char **argv, const struct verb *verb)
 	if (rc >= 0)
 		return rc;
 	c.path = operands.v[0];
-	rc = open_to_change(&s, c.path, &err);
+	rc = cli_change(&s, c.path, NULL, &err);
 	if (!rc) {
 		rc = remove_clocks(s, operands.v + 1, (size_t)operands.n - 1, &err);
 		c.left = cvl_session_clocks(s);
@@ -272,7 +259,7 @@ static int run_clean(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
-	rc = open_to_change(&s, operands.v[0], &err);
+	rc = cli_change(&s, operands.v[0], NULL, &err);
 	if (!rc) {
 		rc = cvl_session_clean(s, see, &r, &err);
 		cvl_session_close(s);

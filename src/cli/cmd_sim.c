@@ -180,14 +180,13 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	char command[COMMAND];
 
 	cvl_out_printf(o, "%s: ", w->name);
-	cli_count(o, w->clocks, "clock");
+	cli_count(o, "", w->clocks, "clock", "");
 	cvl_out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
 		       (unsigned long long)w->seed);
-	cli_count(o, records, "record");
-	cvl_out_text(o, ".\n");
+	cli_count(o, "", records, "record", ".\n");
 	if (s->n_late) {
-		cli_count(o, s->n_late, "fault");
-		cvl_out_text(o, " of this world would come after that, and did not.\n");
+		cli_count(o, "", s->n_late, "fault",
+			  " of this world would come after that, and did not.\n");
 	}
 	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
 	for (size_t i = 0; i < s->n_samples; i++)

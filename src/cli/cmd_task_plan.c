@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "json.h"
+#include "output.h"
 
 #include <coeval/plan.h>
 #include <coeval/time.h>
 
 #include <stdlib.h>
-#include <unistd.h>
 
 #define RANGES 16
 
 struct request {
 	struct cvl_plan_opts opts;
 	struct cvl_plan_range range[RANGES];
+	struct cvl_plan plan;
 	bool json;
 };
 
@@ -251,6 +252,19 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+static void print(struct cvl_out *o, const void *request)
+{
+	const struct request *r = request;
+
+	if (r->json) {
+		print_json(o, &r->opts, &r->plan);
+		return;
+	}
+	print_text(o, &r->plan);
+	print_notes(o, &r->opts, &r->plan);
+	print_passes(o, &r->opts, &r->plan);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .opts = { .cpu_hz = 80000000,
@@ -259,26 +273,16 @@ static int run(int argc, char **argv, const struct verb *verb)
 				       .comparators = 4,
 				       .mask = 15 } };
 	struct operands operands;
-	struct cvl_plan plan;
 	struct cvl_error err;
-	static struct cvl_out o;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	rc = cvl_plan_make(&plan, &r.opts, &err);
+	rc = cvl_plan_make(&r.plan, &r.opts, &err);
 	if (rc)
 		return rc == CVL_E_USAGE ? cli_usage(verb, "two --range have addresses in common") :
 					   cli_fail(&err);
-	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (r.json) {
-		print_json(&o, &r.opts, &plan);
-	} else {
-		print_text(&o, &plan);
-		print_notes(&o, &r.opts, &plan);
-		print_passes(&o, &r.opts, &plan);
-	}
-	rc = cvl_out_flush(&o, &err);
+	rc = output_print(print, &r, &err);
 	return rc ? cli_fail(&err) : 0;
 }
 

@@ -32,7 +32,7 @@ static void print_text(struct cvl_out *o, const struct cvl_study *s)
 			continue;
 		}
 		table_cell(&t, "%zu/%zu", r->tied, r->sync->n);
-		table_cell(&t, "%zu", r->degraded);
+		table_counts(&t, r->degraded);
 		cell_ns(&t, r->residual_sd, r->residuals);
 		cell_ns(&t, r->median_bound, true);
 		if (!s->truth)

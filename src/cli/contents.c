@@ -62,11 +62,9 @@ static void put_text(struct cvl_out *o, const struct cvl_session *s, const struc
 	struct table t;
 
 	cvl_out_name(o, cvl_session_path(s));
-	cvl_out_text(o, ": ");
-	cli_count(o, n, "clock");
+	cli_count(o, ": ", n, "clock", "");
 	if (c->what) {
-		cvl_out_text(o, " of ");
-		cli_count(o, c->n, c->what);
+		cli_count(o, " of ", c->n, c->what, "");
 	}
 	cvl_out_char(o, '\n');
 	table_heads(&t, "clock|rate Hz|lines|channels|events|records|gaps|from s|to s");

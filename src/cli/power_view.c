@@ -319,8 +319,7 @@ static void left_out(const struct power_view *v)
 			cvl_out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
 				       lines[i].what);
 	if (gaps) {
-		cli_count(v->out, gaps, "gap");
-		cvl_out_text(v->out, " in the readings: their energy is in no sum\n");
+		cli_count(v->out, "", gaps, "gap", " in the readings: their energy is in no sum\n");
 	}
 }
 

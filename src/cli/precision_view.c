@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "precision_view.h"
 
+#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "durations.h"
 #include "output.h"
@@ -103,25 +103,23 @@ static void put_counter(struct cvl_out *o, const struct cvl_precision_clock *c)
 		(unsigned long long)c->counter.cpu, slack, limit);
 }
 
-static int put_gaps(const struct precision_view *v, struct cvl_out *o,
-		    const struct cvl_precision_clock *c)
+static void put_gaps(const struct precision_view *v, struct cvl_out *o,
+		     const struct cvl_precision_clock *c)
 {
 	struct cvl_precision_gap **g;
 	struct table t;
 	size_t n;
 
 	if (!c->gaps)
-		return 0;
-	cvl_out_text(o, "\ngaps: ");
-	cli_count(o, c->gaps, "time");
-	cvl_out_text(o, " unobserved");
+		return;
+	cli_count(o, "\ngaps: ", c->gaps, "time", " unobserved");
 	if (c->step.ticks)
 		cvl_out_printf(o, ", %.4g %% of all",
 			       100 * (double)c->gap_sum / (double)c->step.ticks);
 	cvl_out_text(o, "; the longest:\n");
 	g = longest(v, c, &n);
 	if (!g)
-		return CVL_E_NOMEM;
+		o->error = ENOMEM;
 	table_heads(&t, "up to s|for|cause|");
 	for (size_t i = 0; i < n; i++) {
 		table_cell(&t, "%.9f", (double)g[i]->end / (double)c->rate_hz);
@@ -138,7 +136,6 @@ static int put_gaps(const struct precision_view *v, struct cvl_out *o,
 		table_bound(&t, true, cvl_precision_ns(c, c->cause[i].ticks));
 	}
 	table_print(&t, o, "lrr", "  ");
-	return 0;
 }
 
 static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
@@ -155,16 +152,14 @@ static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
 	table_print(&t, o, "lll", "  ");
 }
 
-static int put_clock(const struct precision_view *v, struct cvl_out *o,
-		     const struct cvl_precision_clock *c)
+static void put_clock(const struct precision_view *v, struct cvl_out *o,
+		      const struct cvl_precision_clock *c)
 {
 	char least[CVL_TIME_TEXT], most[CVL_TIME_TEXT];
-	int rc = 0;
 
 	cvl_out_printf(o, "%s: ", clock_name(v, c->clock));
 	if (c->looped) {
-		cli_count(o, c->steps, "step");
-		cvl_out_text(o, " of a loop");
+		cli_count(o, "", c->steps, "step", " of a loop");
 		if (c->step.ticks)
 			cvl_out_printf(o, " in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
 	} else {
@@ -174,8 +169,7 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 	if (c->events) {
 		cvl_bound_text(least, cvl_precision_ns(c, 2 * c->half_least));
 		cvl_bound_text(most, cvl_precision_ns(c, 2 * c->half_most));
-		cvl_out_text(o, "; ");
-		cli_count(o, c->events, "event");
+		cli_count(o, "; ", c->events, "event", "");
 		cvl_out_printf(o, " with brackets of %s to %s", least, most);
 	}
 	cvl_out_char(o, '\n');
@@ -185,28 +179,26 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 		put_claims(o, c);
 		put_counter(o, c);
 	}
-	rc = put_gaps(v, o, c);
+	put_gaps(v, o, c);
 	if (c->overflows)
 		cvl_out_printf(o, "\n%llu times something was full: %llu records are lost\n",
 			       (unsigned long long)c->overflows, (unsigned long long)c->lost);
 	put_facts(o, c);
-	return rc;
 }
 
-static int put_text(const struct precision_view *v, struct cvl_out *o)
+static void put_text(const struct precision_view *v, struct cvl_out *o)
 {
 	const struct cvl_durations *times = &v->study->times;
-	int rc = 0;
 
-	for (size_t i = 0; i < v->study->n && !rc && !v->between; i++) {
+	for (size_t i = 0; i < v->study->n && !v->between; i++) {
 		if (i)
 			cvl_out_char(o, '\n');
-		rc = put_clock(v, o, &v->study->clock[i]);
+		put_clock(v, o, &v->study->clock[i]);
 	}
-	if (!v->between || rc)
-		return rc;
+	if (!v->between)
+		return;
 	cvl_out_printf(o, "%s: ", v->between);
-	cli_count(o, times->n, "duration");
+	cli_count(o, "", times->n, "duration", "");
 	if (times->broken)
 		cvl_out_printf(o, "; %llu contain a pause, in which a pulse may be missing",
 			       (unsigned long long)times->broken);
@@ -215,7 +207,6 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 			       (unsigned long long)v->study->open);
 	cvl_out_char(o, '\n');
 	durations_text(o, times);
-	return 0;
 }
 
 /* ---- as JSON ---- */
@@ -321,23 +312,16 @@ static void put_json(const struct precision_view *v, struct cvl_out *o)
 	js_end(&j);
 }
 
-int precision_view_put(struct precision_view *v, struct cvl_error *err)
+static void put_view(struct cvl_out *o, const void *view)
 {
-	struct cvl_out *o = malloc(sizeof(*o));
-	int rc;
+	const struct precision_view *v = view;
 
-	if (!o)
-		return cvl_no_memory(err);
-	cvl_out_init(o, STDOUT_FILENO, "standard output");
-	if (v->json)
-		put_json(v, o);
-	rc = v->json ? 0 : put_text(v, o);
-	if (rc)
-		cvl_no_memory(err);
-	else
-		rc = cvl_out_flush(o, err);
-	free(o);
-	return rc;
+	(v->json ? put_json : put_text)(v, o);
+}
+
+int precision_view_put(const struct precision_view *v, struct cvl_error *err)
+{
+	return output_print(put_view, v, err);
 }
 
 static void put_svg(struct cvl_out *o, const void *view)

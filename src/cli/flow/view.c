@@ -43,9 +43,7 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 	struct table t;
 
 	cvl_out_name(o, s->clock);
-	cvl_out_text(o, ": ");
-	cli_count(o, s->items[CVL_FLOW_POINT], "marker");
-	cvl_out_text(o, ", ");
+	cli_count(o, ": ", s->items[CVL_FLOW_POINT], "marker", ", ");
 	put_coverage(map, s, o);
 	table_heads(&t, "point|passed|at");
 	for (size_t i = 0; i < map->n; i++) {
@@ -61,8 +59,7 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 	table_print(&t, o, "lrl", "  ");
 	put_missed(map, s, o);
 	if (s->unresolved) {
-		cvl_out_text(o, "  between ");
-		cli_count(o, s->unresolved, "pair");
+		cli_count(o, "  between ", s->unresolved, "pair", "");
 		cvl_out_text(
 			o,
 			" of markers several ways lead: what they passed there is not counted\n");
@@ -87,7 +84,7 @@ static void put_times(const struct cvl_flow_map *map, const struct cvl_flow_time
 		      struct cvl_out *o)
 {
 	cvl_out_printf(o, "%s to %s: ", map->point[t->pair.from].name, map->point[t->pair.to].name);
-	cli_count(o, t->times.n, "time");
+	cli_count(o, "", t->times.n, "time", "");
 	if (t->times.broken)
 		cvl_out_printf(
 			o,

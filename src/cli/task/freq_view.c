@@ -138,8 +138,7 @@ static void unknown_text(struct cvl_out *o, const struct cvl_freq_result *r)
 static void rule_cells(struct table *t, const struct cvl_freq_rule *rule)
 {
 	table_row(t, rule->name, how_names[rule->how]);
-	table_cell(t, "%u", rule->passes);
-	table_cell(t, "%u", rule->frequencies);
+	table_counts(t, rule->passes, rule->frequencies);
 }
 
 static void rules_text(struct cvl_out *o, const struct cvl_freq_result *r)
@@ -370,7 +369,7 @@ void freq_tally_text(struct cvl_out *o, const struct cvl_freq_tally *t,
 		if (i == r->learned)
 			table_cell(&table, "-");
 		else
-			table_cell(&table, "%zu", t->rule[i].beaten);
+			table_counts(&table, t->rule[i].beaten);
 	}
 	table_print(&table, o, "llrrrrrrrrr", "");
 	cvl_out_printf(o, "\nThe best choice for each task saves %.2f %%.\n",

@@ -244,7 +244,7 @@ static void runs(const struct task_view *v, struct cvl_out *o)
 		cell(&t, &f.cycles, 0, 1);
 		cell(&t, &f.instructions, 0, 1);
 		cell(&t, &f.joule, 4, 1e6);
-		table_cell(&t, "%u", r->gaps);
+		table_counts(&t, r->gaps);
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 }
@@ -329,11 +329,8 @@ static void notes(const struct task_view *v, struct cvl_out *o)
 void task_view_text(const struct task_view *v, struct cvl_out *o)
 {
 	cvl_out_text(o, cvl_session_path(v->session));
-	cvl_out_text(o, ": ");
-	cli_count(o, v->tasks->n, "task");
-	cvl_out_text(o, ", ");
-	cli_count(o, v->tasks->n_runs, "run");
-	cvl_out_text(o, "\n\n");
+	cli_count(o, ": ", v->tasks->n, "task", ", ");
+	cli_count(o, "", v->tasks->n_runs, "run", "\n\n");
 	times(v, o);
 	all_counts(v, o);
 	if (v->opts.power)
