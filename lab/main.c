@@ -66,9 +66,9 @@ static int print_plan(const struct bench_cli *k, const struct lab_config *c,
 			       p->n, p->n - left, left, seconds);
 		return cvl_out_close(&o, NULL) ? 4 : 0;
 	}
-	cli_count(&o, p->n, "run");
+	cli_count(&o, "", p->n, "run", "");
 	cvl_out_text(&o, ", ");
-	cli_count(&o, p->n - left, "");
+	cli_count(&o, "", p->n - left, "", "");
 	cvl_out_printf(&o, " of them in %s; the rest takes at least %.0f s, and reboots.\n",
 		       k->r.output, seconds);
 	if (first < p->n && !lab_set_command(c, &p->step[first], set, NULL) &&
@@ -173,12 +173,9 @@ static void print_json(const struct bench_cli *k, struct cvl_out *o, const struc
 /* A row for each quantity of each task and setting, outliers told beside. */
 static void print_table(struct cvl_out *o, const struct summary *s)
 {
-	static const char *const heads[] = { "task",   "MHz",    "policy",   "quantity", "n",
-					     "median", "spread", "outliers", NULL };
 	struct table t;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "task|MHz|policy|quantity|n|median|spread|outliers");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct summary_group *g = &s->group[i];
 
@@ -204,7 +201,7 @@ static void print_text(const struct bench_cli *k, struct cvl_out *o, const struc
 		       const struct runner_result *res)
 {
 	cvl_out_printf(o, "%s: ", k->r.output);
-	cli_count(o, res->made, "run");
+	cli_count(o, "", res->made, "run", "");
 	cvl_out_printf(o, " made%s", k->r.simulated ? " (simulated)" : "");
 	if (res->there)
 		cvl_out_printf(o, ", %zu were there", res->there);
@@ -219,7 +216,7 @@ static void print_text(const struct bench_cli *k, struct cvl_out *o, const struc
 		print_table(o, s);
 	if (s->outliers) {
 		cvl_out_char(o, '\n');
-		cli_count(o, s->outliers, "outlier");
+		cli_count(o, "", s->outliers, "outlier", "");
 		cvl_out_text(
 			o,
 			" marked in the file (more than 3.5 spreads off the median), none removed.\n");

@@ -4,12 +4,16 @@
 #include "cli.h"
 #include "json.h"
 
-#include <inttypes.h>
 #include <math.h>
+
+static int64_t rounded(double ns)
+{
+	return ns < 9e18 ? llround(ns) : INT64_MAX - 1;
+}
 
 static const char *bound_text(char text[CVL_TIME_TEXT], double ns)
 {
-	cvl_bound_text(text, ns < 9e18 ? llround(ns) : INT64_MAX - 1);
+	cvl_bound_text(text, rounded(ns));
 	return text;
 }
 
@@ -28,24 +32,19 @@ static void print_runs(struct cvl_out *o, const struct cvl_advice *advice)
 {
 	struct table t;
 
-	table_init(&t, 6);
-	for (size_t i = 0; i < 6; i++)
-		table_cell(&t, "%s",
-			   (const char *[]){ "clock", "exchanges", "a second", "bound", "at worst",
-					     "" }[i]);
+	table_heads(&t, "clock|exchanges|a second|bound|at worst|");
 	for (size_t c = 0; c < advice->n; c++) {
 		const struct cvl_clock_advice *a = &advice->clock[c];
 
 		for (size_t i = 0; i < a->n; i++) {
 			const struct cvl_advice_run *r = &a->run[i];
-			char text[CVL_TIME_TEXT];
 
 			table_cell(&t, "%s", i ? "" : a->clock);
 			cell_times(&t, r->times);
 			table_cell(&t, "%.3g", a->per_second * r->times);
-			table_cell(&t, "%s", bound_text(text, r->median_ns));
-			table_cell(&t, "%s", bound_text(text, r->worst_ns));
-			table_cell(&t, "%s", r->measured ? "measured" : "predicted");
+			table_bound(&t, true, rounded(r->median_ns));
+			table_bound(&t, true, rounded(r->worst_ns));
+			table_row(&t, r->measured ? "measured" : "predicted");
 		}
 	}
 	table_print(&t, o, "lrrrrl", "");
@@ -96,8 +95,7 @@ static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wa
 	js_open(j, NULL, '{');
 	js_text(j, "clock", a->clock);
 	js_count(j, "exchanges", a->exchanges);
-	js_real(j, "per_second", a->per_second);
-	js_real(j, "drift_ppm", a->drift_ppm);
+	js_reals(j, "per_second drift_ppm", a->per_second, a->drift_ppm);
 	if (!a->n)
 		js_text(j, "reason", a->reason);
 	if (a->n) {
@@ -109,24 +107,21 @@ static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wa
 			js_open(j, NULL, '{');
 			js_real(j, "times", r->times);
 			js_bool(j, "measured", r->measured);
-			js_real(j, "median_ns", r->median_ns);
-			js_real(j, "worst_ns", r->worst_ns);
+			js_reals(j, "median_ns worst_ns", r->median_ns, r->worst_ns);
 			js_close(j, '}');
 		}
 		js_close(j, ']');
 	}
 	if (a->n && wanted_ns) {
-		js_real(j, "times_for_median", a->times_median);
-		js_real(j, "times_for_worst", a->times_worst);
+		js_reals(j, "times_for_median times_for_worst", a->times_median, a->times_worst);
 	}
 	js_close(j, '}');
 }
 
 static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64_t wanted_ns)
 {
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
 	js_text(&j, "reference", advice->reference);
 	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < advice->n; i++)
@@ -134,7 +129,6 @@ static void print_json(struct cvl_out *o, const struct cvl_advice *advice, int64
 	js_close(&j, ']');
 	if (wanted_ns)
 		js_int(&j, "wanted_ns", wanted_ns);
-	js_close(&j, '}');
 	js_end(&j);
 }
 

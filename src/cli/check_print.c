@@ -58,21 +58,15 @@ static void say_cases(const struct cvl_check_case *first, uint64_t n, const char
 
 void check_print_text(const struct cvl_check_result *r, struct cvl_out *o)
 {
-	static const char *const heads[] = { "rule",     "verdict",     "cases",
-					     "violated", "cannot tell", NULL };
 	struct table t;
 	bool blank = false;
 
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "rule|verdict|cases|violated|cannot tell");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cvl_check_outcome *x = &r->rule[i];
 
-		table_cell(&t, "%s", x->name);
-		table_cell(&t, "%s", cvl_check_verdict_name(x->verdict));
-		table_cell(&t, "%llu", (unsigned long long)cases_of(x));
-		table_cell(&t, "%llu", (unsigned long long)x->violated);
-		table_cell(&t, "%llu", (unsigned long long)x->unknown);
+		table_row(&t, x->name, cvl_check_verdict_name(x->verdict));
+		table_counts(&t, cases_of(x), x->violated, x->unknown);
 	}
 	table_print(&t, o, "llrrr", "  ");
 	for (size_t i = 0; i < r->n; i++) {
@@ -107,15 +101,13 @@ static void put_cases(struct js *j, const char *key, const struct cvl_check_case
 		js_text(j, "why", cvl_check_reason_name(c->reason));
 		js_int(j, "t_ns", c->time.ns);
 		js_bound(j, "bound_ns", c->bound_ns);
-		js_text(j, "from", c->from);
-		js_text(j, "to", c->to);
+		js_texts(j, "from to", c->from, c->to);
 		if (c->has_value) {
 			js_int(j, "value_ns", c->value_ns);
 			js_bound(j, "value_bound_ns", c->value_bound_ns);
 		}
 		if (c->event) {
-			js_text(j, "event", c->event);
-			js_text(j, "after", c->after);
+			js_texts(j, "event after", c->event, c->after);
 		}
 		js_close(j, '}');
 	}
@@ -126,12 +118,10 @@ static void put_rule(struct js *j, const struct cvl_check_outcome *x)
 {
 	js_open(j, NULL, '{');
 	js_text(j, "name", x->name);
-	js_int(j, "line", (int64_t)x->line);
+	js_count(j, "line", x->line);
 	js_text(j, "verdict", cvl_check_verdict_name(x->verdict));
-	js_int(j, "cases", (int64_t)cases_of(x));
-	js_int(j, "held", (int64_t)x->held);
-	js_int(j, "violated", (int64_t)x->violated);
-	js_int(j, "cannot_tell", (int64_t)x->unknown);
+	js_counts(j, "cases held violated cannot_tell", cases_of(x), x->held, x->violated,
+		  x->unknown);
 	js_open(j, "why", '{');
 	for (unsigned k = 0; k < CVL_CHECK_REASONS; k++)
 		if (x->why[k])
@@ -145,16 +135,13 @@ static void put_rule(struct js *j, const struct cvl_check_outcome *x)
 
 void check_print_json(const struct cvl_check_result *r, const char *session, struct cvl_out *o)
 {
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "session", session);
-	js_text(&j, "rules", r->file);
+	js_texts(&j, "session rules", session, r->file);
 	js_open(&j, "checks", '[');
 	for (size_t i = 0; i < r->n; i++)
 		put_rule(&j, &r->rule[i]);
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }
 

@@ -133,6 +133,27 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 	return cli_end(rc, &err, &problems);
 }
 
+int cli_pair(struct cvl_selector pair[2], const char *text, const struct cvl_report *report,
+	     struct cvl_error *err)
+{
+	int rc = cvl_selector_pair_parse(pair, text, strlen(text), err);
+
+	for (unsigned i = 0; i < 2 && !rc; i++)
+		cvl_selector_tell_old(&pair[i], report);
+	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
+}
+
+int cli_change(struct cvl_session **s, const char *path, const struct cvl_report *report,
+	       struct cvl_error *err)
+{
+	int rc = cvl_session_open(s, path, report, err);
+
+	if (rc)
+		return rc;
+	cvl_session_close(*s);
+	return cvl_session_create(s, path, err);
+}
+
 int cli_flush(void)
 {
 	if (!fflush(stdout) || errno == EPIPE)
@@ -203,23 +224,21 @@ void progress_clear(struct progress *p)
 
 /* ---- tables ---- */
 
-void cli_count(struct cvl_out *o, uint64_t n, const char *one)
+void cli_count(struct cvl_out *o, const char *before, uint64_t n, const char *one,
+	       const char *after)
 {
-	char digits[24], text[32];
-	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n), k = 0;
+	char digits[24];
+	int len = snprintf(digits, sizeof(digits), "%llu", (unsigned long long)n);
 
+	cvl_out_text(o, before);
 	for (int i = 0; i < len; i++) {
 		if (i && (len - i) % 3 == 0)
-			text[k++] = ',';
-		text[k++] = digits[i];
+			cvl_out_char(o, ',');
+		cvl_out_char(o, digits[i]);
 	}
-	cvl_out_bytes(o, text, (size_t)k);
-	if (*one) {
-		cvl_out_char(o, ' ');
-		cvl_out_text(o, one);
-		if (n != 1)
-			cvl_out_char(o, 's');
-	}
+	if (*one)
+		cvl_out_printf(o, " %s%s", one, n == 1 ? "" : "s");
+	cvl_out_text(o, after);
 }
 
 void table_init(struct table *t, size_t columns)
@@ -246,10 +265,45 @@ void table_cell(struct table *t, const char *fmt, ...)
 	t->cell[t->rows++] = cell;
 }
 
-void table_heads(struct table *t, const char *const *heads)
+void table_heads(struct table *t, const char *heads)
 {
-	for (; *heads; heads++)
-		table_cell(t, "%s", *heads);
+	size_t columns = 1;
+
+	for (const char *c = heads; *c; c++)
+		columns += *c == '|';
+	table_init(t, columns);
+	for (size_t n; columns; columns--, heads += n + 1) {
+		n = strcspn(heads, "|");
+		table_cell(t, "%.*s", (int)n, heads);
+	}
+}
+
+void table_put(struct table *t, const char *const *cell, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*cell); i++)
+		table_cell(t, "%s", cell[i]);
+}
+
+void table_numbers(struct table *t, const uint64_t *n, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(*n); i++)
+		table_cell(t, "%llu", (unsigned long long)n[i]);
+}
+
+void table_bound(struct table *t, bool known, int64_t ns)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_bound_text(text, ns);
+	table_cell(t, "%s", known ? text : "-");
+}
+
+void table_time(struct table *t, bool known, struct cvl_time at)
+{
+	char text[CVL_TIME_TEXT];
+
+	cvl_time_text(text, at);
+	table_cell(t, "%s", known ? text : "-");
 }
 
 /*

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include <coeval/error.h>
+#include <coeval/select.h>
 #include <coeval/session.h>
 #include <coeval/timeline.h>
 
@@ -96,8 +97,17 @@ int cli_study(const char *path, const char *doing, struct cvl_timeline_opts *tim
 	      int (*study)(void *request, struct cvl_session *session, struct cvl_error *err),
 	      void *request);
 
-/** "1 gap", "2 gaps"; thousands separated. */
-void cli_count(struct cvl_out *o, uint64_t n, const char *one);
+/** The two of "A..B", as given; old spellings are reported to @report. */
+int cli_pair(struct cvl_selector pair[2], const char *text, const struct cvl_report *report,
+	     struct cvl_error *err);
+
+/** Open a session to change it: unlike cvl_session_create() none is created. */
+int cli_change(struct cvl_session **s, const char *path, const struct cvl_report *report,
+	       struct cvl_error *err);
+
+/** "1 gap", "2 gaps"; thousands separated; between @before and @after. */
+void cli_count(struct cvl_out *o, const char *before, uint64_t n, const char *one,
+	       const char *after);
 /**
  * Shared option rows, over struct cvl_timeline_opts: --from, --until and --node.
  */
@@ -130,8 +140,18 @@ struct table {
 
 void table_init(struct table *t, size_t columns);
 void table_cell(struct table *t, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/** A row of headings, NULL-terminated. */
-void table_heads(struct table *t, const char *const *heads);
+/** Begin with a row of headings: "task|mean us". */
+void table_heads(struct table *t, const char *heads);
+/** Cells of text. */
+#define table_row(t, ...) \
+	table_put(t, (const char *[]){ __VA_ARGS__ }, sizeof((const char *[]){ __VA_ARGS__ }))
+void table_put(struct table *t, const char *const *cell, size_t bytes);
+#define table_counts(t, ...) \
+	table_numbers(t, (const uint64_t[]){ __VA_ARGS__ }, sizeof((uint64_t[]){ __VA_ARGS__ }))
+void table_numbers(struct table *t, const uint64_t *n, size_t bytes);
+/** Where it is not @known: "-". */
+void table_bound(struct table *t, bool known, int64_t ns);
+void table_time(struct table *t, bool known, struct cvl_time at);
 /** Free it without printing. */
 void table_drop(struct table *t);
 /**

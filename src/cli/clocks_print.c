@@ -3,41 +3,23 @@
 
 #include "cli.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-static void put_bound(struct table *t, const struct cvl_clock_sync *c, int64_t bound)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_bound_text(text, bound);
-	table_cell(t, "%s", c->map ? text : "-");
-}
-
 void clocks_table(const struct cvl_sync *sync, struct cvl_out *o, const char *indent)
 {
-	static const char *const heads[] = { "clock",    "verdict",  "rate off",
-					     "used",     "rejected", "median bound",
-					     "at worst", "promise",  NULL };
 	struct table t;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|verdict|rate off|used|rejected|median bound|at worst|promise");
 	for (size_t i = 0; i < sync->n; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 
-		table_cell(&t, "%s", c->clock);
-		table_cell(&t, "%s", cvl_verdict_name(c->verdict));
+		table_row(&t, c->clock, cvl_verdict_name(c->verdict));
 		if (c->map && c->used)
 			table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000,
 				   c->rate_bound_ppb / 1000);
 		else
 			table_cell(&t, "-");
-		table_cell(&t, "%llu", (unsigned long long)c->used);
-		table_cell(&t, "%llu", (unsigned long long)c->rejected);
-		put_bound(&t, c, c->bound_median);
-		put_bound(&t, c, c->bound_max);
+		table_counts(&t, c->used, c->rejected);
+		table_bound(&t, c->map, c->bound_median);
+		table_bound(&t, c->map, c->bound_max);
 		table_cell(&t, "%s",
 			   cvl_bound_kind_name(c->map ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
 	}
@@ -67,42 +49,11 @@ void clocks_put(struct js *j, const struct cvl_clock_sync *c)
 {
 	bool tied = c->map != NULL;
 
-	js_text(j, "verdict", cvl_verdict_name(c->verdict));
-	js_text(j, "reason", c->reason);
-	js_real(j, "rate_ppb", c->rate_ppb);
-	js_real(j, "rate_bound_ppb", c->rate_bound_ppb);
-	js_count(j, "used", c->used);
-	js_count(j, "rejected", c->rejected);
+	js_texts(j, "verdict reason", cvl_verdict_name(c->verdict), c->reason);
+	js_reals(j, "rate_ppb rate_bound_ppb", c->rate_ppb, c->rate_bound_ppb);
+	js_counts(j, "used rejected", c->used, c->rejected);
 	js_known(j, "bound_min_ns", c->bound_min, tied);
 	js_known(j, "bound_median_ns", c->bound_median, tied);
 	js_known(j, "bound_max_ns", c->bound_max, tied);
 	js_text(j, "bound", cvl_bound_kind_name(tied ? cvl_map_kind(c->map) : CVL_BOUND_NONE));
-}
-
-json_t *report_text(const char *s)
-{
-	json_t *j = json_string(s);
-	char *plain = j ? NULL : strdup(s);
-
-	if (!plain)
-		return j;
-	for (char *p = plain; *p; p++)
-		if (*p & 0x80)
-			*p = '?';
-	j = json_string(plain);
-	free(plain);
-	return j;
-}
-
-void report_json(struct cvl_out *o, json_t *root)
-{
-	char *text = root ? json_dumps(root, JSON_COMPACT | JSON_REAL_PRECISION(12)) : NULL;
-
-	if (text)
-		cvl_out_text(o, text);
-	else
-		o->error = ENOMEM;
-	cvl_out_char(o, '\n');
-	free(text);
-	json_decref(root);
 }

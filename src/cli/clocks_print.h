@@ -3,8 +3,6 @@
 #ifndef CLI_CLOCKS_PRINT_H
 #define CLI_CLOCKS_PRINT_H
 
-#include <jansson.h>
-
 #include <coeval/sync.h>
 
 #include "json.h"
@@ -19,11 +17,5 @@ void clocks_reasons(const struct cvl_sync *sync, struct cvl_out *o, bool all, co
 
 /** The same for one clock, as members of an object. */
 void clocks_put(struct js *j, const struct cvl_clock_sync *clock);
-
-/** @s as JSON, which must be UTF-8: if it is not, each byte beyond ASCII becomes '?'. */
-json_t *report_text(const char *s);
-
-/** Write @root on one line and drop it. */
-void report_json(struct cvl_out *o, json_t *root);
 
 #endif

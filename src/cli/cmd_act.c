@@ -3,7 +3,6 @@
 
 #include <coeval/capture.h>
 
-#include <inttypes.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
+#include "json.h"
 
 #include <coeval/capture.h>
 
-#include <inttypes.h>
 #include <signal.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
@@ -108,28 +109,25 @@ static int print_result(const struct capture *k, const struct cvl_capture_result
 
 	cvl_out_init(&out, STDOUT_FILENO, "standard output");
 	if (k->json) {
-		cvl_out_text(&out, "{\"session\":");
-		cvl_out_json(&out, k->opts.session, strlen(k->opts.session));
-		cvl_out_printf(
-			&out,
-			",\"clocks\":%zu,\"failed\":%zu,\"seconds\":%.6f,\"records\":%" PRIu64
-			",\"packets\":%" PRIu64 ",\"beacons\":%" PRIu64 ",\"gaps\":%" PRIu64
-			",\"lost_samples\":%" PRIu64 ",\"bytes\":%" PRIu64
-			",\"cpu_seconds\":%.6f}\n",
-			r->clocks, r->failed, r->seconds, r->edges, r->packets, r->beacons, r->gaps,
-			r->lost, r->bytes, r->cpu_s);
+		struct js j = js_begin(&out);
+
+		js_text(&j, "session", k->opts.session);
+		js_counts(&j, "clocks failed", r->clocks, r->failed);
+		js_real(&j, "seconds", round(r->seconds * 1e6) / 1e6);
+		js_counts(&j, "records packets beacons gaps lost_samples bytes", r->edges,
+			  r->packets, r->beacons, r->gaps, r->lost, r->bytes);
+		js_real(&j, "cpu_seconds", round(r->cpu_s * 1e6) / 1e6);
+		js_end(&j);
 	} else {
 		cvl_out_printf(&out, "%s: ", k->opts.session);
-		cli_count(&out, r->clocks, "clock");
+		cli_count(&out, "", r->clocks, "clock", "");
 		cvl_out_printf(&out, ", %.3f s, ", r->seconds);
 		if (r->packets) {
-			cli_count(&out, r->packets, "packet");
+			cli_count(&out, "", r->packets, "packet", "");
 		} else {
-			cli_count(&out, r->edges, "record");
-			cvl_out_text(&out, ", ");
-			cli_count(&out, r->beacons, "beacon");
-			cvl_out_text(&out, ", ");
-			cli_count(&out, r->gaps, "gap");
+			cli_count(&out, "", r->edges, "record", ", ");
+			cli_count(&out, "", r->beacons, "beacon", ", ");
+			cli_count(&out, "", r->gaps, "gap", "");
 		}
 		cvl_out_char(&out, '\n');
 	}

@@ -69,12 +69,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 				 "say what to decode: --swo LINE, --uart LINE or --port NUMBER");
 	if ((r.port == UINT_MAX) != !r.metadata)
 		return cli_usage(verb, "--port and --metadata go together");
-	/* It must exist: cvl_session_create() would create it. */
-	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
-	if (rc)
-		return cli_fail(&err);
-	cvl_session_close(session);
-	rc = cvl_session_create(&session, operands.v[0], &err);
+	rc = cli_change(&session, operands.v[0], &problems.report, &err);
 	if (rc)
 		return cli_fail(&err);
 	rc = decodes_run(&r.decodes, session, 0, r.clock, &problems.report, &err);

@@ -4,6 +4,7 @@
  */
 #include "beside.h"
 #include "cli.h"
+#include "json.h"
 
 #include <coeval/files.h>
 #include <coeval/format.h>
@@ -11,6 +12,7 @@
 #include <coeval/sync.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -53,8 +55,6 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		       const struct cvl_sim_demo_score *before,
 		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
-	static const char *const heads[] = { "clock",    "true rate off", "found",    "beacons",
-					     "rejected", "median bound",  "at worst", NULL };
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
@@ -65,20 +65,16 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 	cvl_out_printf(o,
 		       "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
 		       sync->reference);
-	table_init(&t, 7);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|true rate off|found|beacons|rejected|median bound|at worst");
 	for (unsigned i = 0; i < CVL_SIM_DEMO_OBSERVERS; i++) {
 		const struct cvl_clock_sync *c = &sync->clock[i];
 
-		cvl_bound_text(text[0], c->bound_median);
-		cvl_bound_text(text[1], c->bound_max);
 		table_cell(&t, "%s", c->clock);
 		table_cell(&t, "%+.3f ppm", cvl_sim_demo_rate_off_ppm(d->world, i));
 		table_cell(&t, "%+.3f +-%.3f ppm", c->rate_ppb / 1000, c->rate_bound_ppb / 1000);
-		table_cell(&t, "%llu", (unsigned long long)c->used);
-		table_cell(&t, "%llu", (unsigned long long)c->rejected);
-		table_cell(&t, "%s", c->map ? text[0] : "-");
-		table_cell(&t, "%s", c->map ? text[1] : "-");
+		table_counts(&t, c->used, c->rejected);
+		table_bound(&t, c->map, c->bound_median);
+		table_bound(&t, c->map, c->bound_max);
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 	cvl_bound_text(text[0], (int64_t)before->apart_ns);
@@ -105,21 +101,17 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before,
 		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
 {
-	cvl_out_printf(
-		o,
-		"{\"seed\":%llu,\"seconds\":%u,\"edges\":%llu,\"unmatched\":%llu,\"apart_before_ns\":%.0f,",
-		(unsigned long long)d->seed, d->seconds, (unsigned long long)after->edges,
-		(unsigned long long)after->unmatched, before->apart_ns);
-	cvl_out_printf(
-		o, "\"error_mean_ns\":%.1f,\"error_max_ns\":%.1f,\"coverage\":%.6f,\"session\":",
-		after->mean_ns, after->worst_ns,
-		(double)after->covered / (double)(after->edges ? after->edges : 1));
-	cvl_out_json(o, d->session, strlen(d->session));
-	cvl_out_text(o, ",\"vcd\":");
-	cvl_out_json(o, d->vcd, strlen(d->vcd));
-	cvl_out_text(o, ",\"csv\":");
-	cvl_out_json(o, d->csv, strlen(d->csv));
-	cvl_out_text(o, "}\n");
+	double edges = (double)(after->edges ? after->edges : 1);
+	struct js j = js_begin(o);
+
+	js_counts(&j, "seed seconds edges unmatched", d->seed, d->seconds, after->edges,
+		  after->unmatched);
+	js_int(&j, "apart_before_ns", llround(before->apart_ns));
+	js_reals(&j, "error_mean_ns error_max_ns coverage", round(10 * after->mean_ns) / 10,
+		 round(10 * after->worst_ns) / 10,
+		 round(1e6 * (double)after->covered / edges) / 1e6);
+	js_texts(&j, "session vcd csv", d->session, d->vcd, d->csv);
+	js_end(&j);
 }
 
 static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)

@@ -4,44 +4,31 @@
 #include <string.h>
 #include <unistd.h>
 
-void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *indent)
+void devices_json(struct js *j, const char *key, const struct cvl_devices *l)
 {
-	cvl_out_char(o, '[');
+	js_open(j, key, '[');
 	for (size_t i = 0; i < l->n; i++) {
 		const struct cvl_device *d = &l->device[i];
-		const char *const pair[][2] = { { "driver", d->driver },
-						{ "where", d->where },
-						{ "what", d->what },
-						{ "state", d->state },
-						{ "advice", d->advice } };
 
-		for (size_t k = 0; k < sizeof(pair) / sizeof(*pair); k++) {
-			if (!k)
-				cvl_out_printf(o, "%s\n%s  {", i ? "," : "", indent);
-			cvl_out_printf(o, "%s\n%s    \"%s\": ", k ? "," : "", indent, pair[k][0]);
-			cvl_out_json(o, pair[k][1], strlen(pair[k][1]));
-		}
-		cvl_out_printf(o, "\n%s  }", indent);
+		js_open(j, NULL, '{');
+		js_texts(j, "driver where what state advice", d->driver, d->where, d->what,
+			 d->state, d->advice);
+		js_close(j, '}');
 	}
-	cvl_out_printf(o, "\n%s]", indent);
+	js_close(j, ']');
 }
 
 /* Remedies are printed below the table, each once: sentences do not fit into columns. */
 static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 {
-	static const char *const heads[] = { "driver", "where", "state", "device", NULL };
 	bool any = false;
 	struct table t;
 
-	table_init(&t, 4);
-	table_heads(&t, heads);
+	table_heads(&t, "driver|where|state|device");
 	for (size_t i = 0; i < l->n; i++) {
 		const struct cvl_device *d = &l->device[i];
 
-		table_cell(&t, "%s", d->driver);
-		table_cell(&t, "%s", d->where);
-		table_cell(&t, "%s", d->state);
-		table_cell(&t, "%s", d->what);
+		table_row(&t, d->driver, d->where, d->state, d->what);
 	}
 	table_print(&t, o, "llll", "");
 	for (size_t i = 0; i < l->n; i++) {
@@ -81,7 +68,7 @@ static int run(int argc, char **argv, const struct verb *verb)
 		return cli_fail(&err);
 	cvl_out_init(&o, STDOUT_FILENO, "standard output");
 	if (r.json) {
-		devices_json(&o, l, "");
+		devices_json(&(struct js){ .o = &o }, NULL, l);
 		cvl_out_char(&o, '\n');
 	} else {
 		put_text(&o, l);

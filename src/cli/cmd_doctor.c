@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "devices.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 static void put_text(struct cvl_out *o, const struct cvl_host *h)
@@ -13,9 +11,8 @@ static void put_text(struct cvl_out *o, const struct cvl_host *h)
 	cvl_out_printf(o, "processor %u, for a loop of coeval capture --driver poll\n\n", h->cpu);
 	table_init(&t, 3);
 	for (size_t i = 0; i < h->n; i++) {
-		table_cell(&t, "%s", h->fact[i].name);
-		table_cell(&t, "%s", cvl_fact_state_name(h->fact[i].state));
-		table_cell(&t, "%s", h->fact[i].value);
+		table_row(&t, h->fact[i].name, cvl_fact_state_name(h->fact[i].state),
+			  h->fact[i].value);
 		bad += h->fact[i].state == CVL_FACT_BAD;
 		unknown += h->fact[i].state == CVL_FACT_UNKNOWN;
 	}
@@ -30,31 +27,22 @@ static void put_text(struct cvl_out *o, const struct cvl_host *h)
 
 static void put_json(struct cvl_out *o, const struct cvl_host *h, const struct cvl_devices *l)
 {
-	cvl_out_printf(o, "{\n  \"cpu\": %u,\n  \"points\": [", h->cpu);
+	struct js j = js_begin(o);
+
+	js_int(&j, "cpu", h->cpu);
+	js_open(&j, "points", '[');
 	for (size_t i = 0; i < h->n; i++) {
 		const struct cvl_host_fact *f = &h->fact[i];
-		const char *const pair[][2] = { { "name", f->name },
-						{ "state", cvl_fact_state_name(f->state) },
-						{ "value", f->value },
-						{ "costs", f->costs },
-						{ "advice", f->advice } };
 
-		for (size_t k = 0; k < sizeof(pair) / sizeof(*pair); k++) {
-			cvl_out_printf(o, "%s\n      \"%s\": ",
-				       k ? "," :
-				       i ? ",\n    {" :
-					   "\n    {",
-				       pair[k][0]);
-			cvl_out_json(o, pair[k][1], strlen(pair[k][1]));
-		}
-		cvl_out_text(o, "\n    }");
+		js_open(&j, NULL, '{');
+		js_texts(&j, "name state value costs advice", f->name,
+			 cvl_fact_state_name(f->state), f->value, f->costs, f->advice);
+		js_close(&j, '}');
 	}
-	cvl_out_text(o, "\n  ]");
-	if (l) {
-		cvl_out_text(o, ",\n  \"devices\": ");
-		devices_json(o, l, "  ");
-	}
-	cvl_out_text(o, "\n}\n");
+	js_close(&j, ']');
+	if (l)
+		devices_json(&j, "devices", l);
+	js_end(&j);
 }
 
 /* A summary of this machine. */
@@ -66,9 +54,7 @@ static void put_devices(struct cvl_out *o, const struct cvl_devices *l)
 	cvl_out_text(o, "\ncapture devices\n\n");
 	table_init(&t, 3);
 	for (size_t i = 0; i < l->n; i++) {
-		table_cell(&t, "%s", l->device[i].driver);
-		table_cell(&t, "%s", l->device[i].state);
-		table_cell(&t, "%s", l->device[i].where);
+		table_row(&t, l->device[i].driver, l->device[i].state, l->device[i].where);
 		unready |= *l->device[i].advice;
 	}
 	table_print(&t, o, "lll", "  ");

@@ -77,14 +77,11 @@ struct written {
 static void put_written(struct cvl_out *o, const void *written)
 {
 	const struct written *w = written;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "session", cvl_session_path(w->sum->session));
-	js_text(&j, "format", w->format);
-	js_text(&j, "output", w->path);
-	js_count(&j, "records", w->sum->records);
-	js_count(&j, "gaps", w->sum->gaps);
+	js_texts(&j, "session format output", cvl_session_path(w->sum->session), w->format,
+		 w->path);
+	js_counts(&j, "records gaps", w->sum->records, w->sum->gaps);
 	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < w->sum->n_clocks; i++) {
 		const struct cvl_summary_clock *c = &w->sum->clock[i];
@@ -92,17 +89,13 @@ static void put_written(struct cvl_out *o, const void *written)
 		if (!c->any)
 			continue;
 		js_open(&j, NULL, '{');
-		js_text(&j, "clock", c->clock->name);
-		js_text(&j, "verdict", c->sync ? cvl_verdict_name(c->sync->verdict) : NULL);
-		js_count(&j, "records", c->records);
-		js_count(&j, "gaps", c->gaps);
-		js_count(&j, "lost", c->lost);
-		js_int(&j, "from_ns", c->first.ns);
-		js_int(&j, "to_ns", c->last.ns);
+		js_texts(&j, "clock verdict", c->clock->name,
+			 c->sync ? cvl_verdict_name(c->sync->verdict) : NULL);
+		js_counts(&j, "records gaps lost", c->records, c->gaps, c->lost);
+		js_ints(&j, "from_ns to_ns", c->first.ns, c->last.ns);
 		js_close(&j, '}');
 	}
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }
 

@@ -20,42 +20,19 @@ static const char *rate_text(char out[40], uint64_t hz)
 
 /* ---- text ---- */
 
-static void put_seconds(struct table *t, bool known, struct cvl_time at)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, at);
-	table_cell(t, "%s", known ? text : "-");
-}
-
-static void put_count(struct table *t, uint64_t n)
-{
-	table_cell(t, "%llu", (unsigned long long)n);
-}
-
 static void print_clocks(const struct cvl_summary *s, struct cvl_out *o)
 {
-	static const char *const heads[] = { "clock",   "node", "rate", "streams",
-					     "records", "gaps", "lost", "late",
-					     "from s",  "to s", NULL };
 	struct table t;
 	char text[40];
 
-	table_init(&t, 10);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|node|rate|streams|records|gaps|lost|late|from s|to s");
 	for (size_t i = 0; i < s->n_clocks; i++) {
 		const struct cvl_summary_clock *c = &s->clock[i];
 
-		table_cell(&t, "%s", c->clock->name);
-		table_cell(&t, "%s", c->clock->node);
-		table_cell(&t, "%s", rate_text(text, c->clock->rate_hz));
-		put_count(&t, c->streams);
-		put_count(&t, c->records);
-		put_count(&t, c->gaps);
-		put_count(&t, c->lost);
-		put_count(&t, c->late);
-		put_seconds(&t, c->any, c->first);
-		put_seconds(&t, c->any, c->last);
+		table_row(&t, c->clock->name, c->clock->node, rate_text(text, c->clock->rate_hz));
+		table_counts(&t, c->streams, c->records, c->gaps, c->lost, c->late);
+		table_time(&t, c->any, c->first);
+		table_time(&t, c->any, c->last);
 	}
 	table_print(&t, o, "llrrrrrrrr", "  ");
 }
@@ -75,23 +52,16 @@ static void print_sync(const struct cvl_sync *sync, struct cvl_out *o)
 
 static void print_streams(const struct cvl_summary *s, struct cvl_out *o)
 {
-	static const char *const heads[] = { "stream", "clock", "packets", "records",
-					     "gaps",   "late",  "bytes",   NULL };
 	struct table t;
 
 	cvl_out_text(o, "\nstreams\n");
-	table_init(&t, 7);
-	table_heads(&t, heads);
+	table_heads(&t, "stream|clock|packets|records|gaps|late|bytes");
 	for (size_t i = 0; i < s->n_streams; i++) {
 		const struct cvl_summary_stream *st = &s->stream[i];
 
-		table_cell(&t, "%s", st->name);
-		table_cell(&t, "%s", st->clock ? st->clock->clock->name : "-");
-		put_count(&t, st->stats.packets);
-		put_count(&t, st->stats.records);
-		put_count(&t, st->stats.gaps);
-		put_count(&t, st->stats.late);
-		put_count(&t, st->stats.bytes);
+		table_row(&t, st->name, st->clock ? st->clock->clock->name : "-");
+		table_counts(&t, st->stats.packets, st->stats.records, st->stats.gaps,
+			     st->stats.late, st->stats.bytes);
 	}
 	table_print(&t, o, "llrrrrr", "  ");
 }
@@ -133,15 +103,10 @@ static void print_text(struct cvl_out *o, const void *summary)
 	bool any = false;
 
 	cvl_out_name(o, cvl_session_path(s->session));
-	cvl_out_text(o, ": ");
-	cli_count(o, s->n_clocks, "clock");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->n_streams, "stream");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->records, "record");
-	cvl_out_text(o, ", ");
-	cli_count(o, s->gaps, "gap");
-	cvl_out_char(o, '\n');
+	cli_count(o, ": ", s->n_clocks, "clock", ", ");
+	cli_count(o, "", s->n_streams, "stream", ", ");
+	cli_count(o, "", s->records, "record", ", ");
+	cli_count(o, "", s->gaps, "gap", "\n");
 	print_epoch(s->session, o);
 	cvl_out_text(o, "\nclocks\n");
 	print_clocks(s, o);
@@ -164,8 +129,7 @@ static void put_gaps(struct js *j, const struct cvl_summary_clock *c)
 		if (!c->why[why].gaps)
 			continue;
 		js_open(j, cvl_gap_name((enum cvl_gap)why), '{');
-		js_count(j, "gaps", c->why[why].gaps);
-		js_count(j, "known_lost", c->why[why].lost);
+		js_counts(j, "gaps known_lost", c->why[why].gaps, c->why[why].lost);
 		js_close(j, '}');
 	}
 	js_close(j, '}');
@@ -176,18 +140,11 @@ static void put_clock(struct js *j, const struct cvl_summary_clock *k)
 	const struct cvl_clock *c = k->clock;
 
 	js_open(j, NULL, '{');
-	js_text(j, "name", c->name);
-	js_text(j, "node", c->node);
-	js_count(j, "rate_hz", c->rate_hz);
-	js_count(j, "resolution_ticks", c->resolution);
-	js_text(j, "format", c->format);
-	js_text(j, "origin", c->origin);
-	js_text(j, "hash", c->hash);
+	js_texts(j, "name node", c->name, c->node);
+	js_counts(j, "rate_hz resolution_ticks", c->rate_hz, c->resolution);
+	js_texts(j, "format origin hash", c->format, c->origin, c->hash);
 	js_bool(j, "finished", !c->unfinished);
-	js_count(j, "records", k->records);
-	js_count(j, "gaps", k->gaps);
-	js_count(j, "lost", k->lost);
-	js_count(j, "late", k->late);
+	js_counts(j, "records gaps lost late", k->records, k->gaps, k->lost, k->late);
 	js_open(j, "kinds", '{');
 	for (int n = 0; n < CVL_KINDS; n++)
 		if (k->kinds[n])
@@ -205,28 +162,16 @@ static void put_clock(struct js *j, const struct cvl_summary_clock *k)
 	js_close(j, '}');
 }
 
-static void put_names(struct js *j, const char *key, const char *const *name, size_t n)
-{
-	if (!n)
-		return;
-	js_open(j, key, '[');
-	for (size_t i = 0; i < n; i++)
-		js_text(j, NULL, name[i]);
-	js_close(j, ']');
-}
-
 static void put_stream(struct js *j, const struct cvl_summary_stream *st)
 {
 	js_open(j, NULL, '{');
-	js_text(j, "name", st->name);
-	js_text(j, "clock", st->clock ? st->clock->clock->name : NULL);
-	js_count(j, "packets", st->stats.packets);
-	js_count(j, "records", st->stats.records);
-	js_count(j, "gaps", st->stats.gaps);
-	js_count(j, "late", st->stats.late);
-	js_count(j, "bytes", st->stats.bytes);
-	put_names(j, "lines", st->line, st->n_lines);
-	put_names(j, "channels", st->channel, st->n_channels);
+	js_texts(j, "name clock", st->name, st->clock ? st->clock->clock->name : NULL);
+	js_counts(j, "packets records gaps late bytes", st->stats.packets, st->stats.records,
+		  st->stats.gaps, st->stats.late, st->stats.bytes);
+	if (st->n_lines)
+		js_list(j, "lines", st->line, st->n_lines);
+	if (st->n_channels)
+		js_list(j, "channels", st->channel, st->n_channels);
 	if (st->n_events) {
 		js_open(j, "events", '[');
 		for (size_t i = 0; i < st->n_events; i++) {
@@ -243,14 +188,12 @@ static void put_stream(struct js *j, const struct cvl_summary_stream *st)
 static void print_json(struct cvl_out *o, const void *summary)
 {
 	const struct cvl_summary *s = summary;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "session", cvl_session_path(s->session));
-	js_text(&j, "uuid", cvl_session_uuid(s->session));
+	js_texts(&j, "session uuid", cvl_session_path(s->session), cvl_session_uuid(s->session));
 	js_int(&j, "epoch_unix_ns", cvl_session_epoch(s->session));
-	js_text(&j, "estimator", s->sync ? s->sync->estimator : NULL);
-	js_text(&j, "reference", s->sync ? s->sync->reference : NULL);
+	js_texts(&j, "estimator reference", s->sync ? s->sync->estimator : NULL,
+		 s->sync ? s->sync->reference : NULL);
 	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < s->n_clocks; i++)
 		put_clock(&j, &s->clock[i]);
@@ -259,7 +202,6 @@ static void print_json(struct cvl_out *o, const void *summary)
 	for (size_t i = 0; i < s->n_streams; i++)
 		put_stream(&j, &s->stream[i]);
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }
 

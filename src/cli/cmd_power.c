@@ -95,18 +95,18 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 static int parse_selectors(struct request *r, struct cvl_error *err)
 {
 	struct cvl_power_opts *o = &r->view.opts;
-	int rc = 0;
+	int rc;
 
-	if (r->line) {
-		rc = cvl_selector_parse(&r->select[0], r->line, strlen(r->line), err);
-		o->line = r->select;
-	} else if (r->view.points) {
-		rc = cvl_selector_pair_parse(r->select, r->view.points, strlen(r->view.points),
-					     err);
+	if (r->view.points) {
 		o->between = r->select;
+		return cli_pair(r->select, r->view.points, r->timeline.report, err);
 	}
-	for (unsigned i = 0; i < 2 && !rc; i++)
-		cvl_selector_tell_old(&r->select[i], r->timeline.report);
+	if (!r->line)
+		return 0;
+	o->line = r->select;
+	rc = cvl_selector_parse(r->select, r->line, strlen(r->line), err);
+	if (!rc)
+		cvl_selector_tell_old(r->select, r->timeline.report);
 	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
 }
 

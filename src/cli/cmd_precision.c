@@ -42,17 +42,6 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 	return -1;
 }
 
-static int parse_selectors(struct request *r, struct cvl_error *err)
-{
-	const char *text = r->view.between;
-	int rc = text ? cvl_selector_pair_parse(r->select, text, strlen(text), err) : 0;
-
-	r->opts.between = text ? r->select : NULL;
-	for (unsigned i = 0; i < 2 && !rc; i++)
-		cvl_selector_tell_old(&r->select[i], r->timeline.report);
-	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
-}
-
 static int check_found(const struct request *r, struct cvl_error *err)
 {
 	const struct cvl_precision_result *p = r->view.study;
@@ -76,8 +65,9 @@ static int study(void *request, struct cvl_session *session, struct cvl_error *e
 	struct precision_view *v = &r->view;
 	struct cvl_analysis *a = NULL;
 	struct cvl_timeline *tl = NULL;
-	int rc = parse_selectors(r, err);
+	int rc = v->between ? cli_pair(r->select, v->between, r->timeline.report, err) : 0;
 
+	r->opts.between = v->between ? r->select : NULL;
 	v->session = session;
 	if (!rc)
 		rc = cvl_timeline_open(&tl, session, &r->timeline, err);

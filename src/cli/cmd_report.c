@@ -77,16 +77,12 @@ static int write_files(struct report *r, struct cvl_error *err)
 static void put_json(struct cvl_out *o, const void *report)
 {
 	const struct report *r = report;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "session", r->path);
-	js_text(&j, "output", r->output);
-	js_text(&j, "svg", r->svg);
-	js_count(&j, "clocks", r->study->n_clocks);
-	js_count(&j, "figures", r->figures);
-	js_text(&j, "estimator", r->study->result[r->study->main].info->name);
-	js_text(&j, "reference", r->study->result[r->study->main].sync->reference);
+	js_texts(&j, "session output svg", r->path, r->output, r->svg);
+	js_counts(&j, "clocks figures", r->study->n_clocks, r->figures);
+	js_texts(&j, "estimator reference", r->study->result[r->study->main].info->name,
+		 r->study->result[r->study->main].sync->reference);
 	js_real(&j, "length_s", r->study->length_s);
 	compare_put(&j, r->study);
 	js_open(&j, "by_clock", '[');
@@ -97,7 +93,6 @@ static void put_json(struct cvl_out *o, const void *report)
 		js_close(&j, '}');
 	}
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }
 

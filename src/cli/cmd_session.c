@@ -32,7 +32,7 @@ static void put_count(struct table *t, const struct cvl_verify_part *p, uint64_t
 	if (p->is_file || p->shares)
 		table_cell(t, "-");
 	else
-		table_cell(t, "%llu", (unsigned long long)n);
+		table_counts(t, n);
 }
 
 static void print_part(const struct cvl_verify_part *p, struct table *t)
@@ -53,13 +53,10 @@ static void print_text(struct cvl_out *o, const void *request)
 {
 	const struct verify_request *r = request;
 	const struct cvl_verify *v = r->v;
-	static const char *const heads[] = { "",       "packets", "records", "bytes",
-					     "digest", "result",  NULL };
 	unsigned without = 0;
 	struct table t;
 
-	table_init(&t, 6);
-	table_heads(&t, heads);
+	table_heads(&t, "|packets|records|bytes|digest|result");
 	for (size_t i = 0; i < v->n; i++) {
 		print_part(&v->part[i], &t);
 		without += v->part[i].digest != CVL_DIGEST_THERE;
@@ -92,19 +89,15 @@ static void print_text(struct cvl_out *o, const void *request)
 static void put_part(struct js *j, const struct cvl_verify_part *p)
 {
 	js_open(j, NULL, '{');
-	js_text(j, "name", p->name);
-	js_text(j, "digest", digest_name(p));
+	js_texts(j, "name digest", p->name, digest_name(p));
 	js_bool(j, "ok", !p->problems);
 	js_count(j, "problems", p->problems);
 	js_open(j, "what", '[');
 	for (size_t k = 0; k < CVL_VERIFY_TOLD && p->problem[k]; k++)
 		js_text(j, NULL, p->problem[k]);
 	js_close(j, ']');
-	if (!p->is_file && !p->shares) {
-		js_count(j, "packets", p->packets);
-		js_count(j, "records", p->records);
-		js_count(j, "bytes", p->bytes);
-	}
+	if (!p->is_file && !p->shares)
+		js_counts(j, "packets records bytes", p->packets, p->records, p->bytes);
 	js_close(j, '}');
 }
 
@@ -112,9 +105,8 @@ static void print_json(struct cvl_out *o, const void *request)
 {
 	const struct verify_request *r = request;
 	const struct cvl_verify *v = r->v;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
 	js_text(&j, "session", r->path);
 	js_bool(&j, "ok", !v->problems);
 	for (int files = 0; files < 2; files++) {
@@ -124,7 +116,6 @@ static void print_json(struct cvl_out *o, const void *request)
 				put_part(&j, &v->part[i]);
 		js_close(&j, ']');
 	}
-	js_close(&j, '}');
 	js_end(&j);
 }
 
@@ -176,17 +167,6 @@ struct changed {
 	size_t left; /* clocks */
 };
 
-/* Open it for changes; it is not created. */
-static int open_to_change(struct cvl_session **s, const char *path, struct cvl_error *err)
-{
-	int rc = cvl_session_open(s, path, NULL, err);
-
-	if (rc)
-		return rc;
-	cvl_session_close(*s);
-	return cvl_session_create(s, path, err);
-}
-
 static int remove_clocks(struct cvl_session *s, char *const *names, size_t n, struct cvl_error *err)
 {
 	size_t *clocks = calloc(n + 1, sizeof(*clocks));
@@ -212,9 +192,7 @@ static void put_left(struct cvl_out *o, const void *changed)
 	const struct changed *c = changed;
 
 	cvl_out_text(o, c->path);
-	cvl_out_text(o, ": ");
-	cli_count(o, c->left, "clock");
-	cvl_out_text(o, " left\n");
+	cli_count(o, ": ", c->left, "clock", " left\n");
 }
 
 static int run_remove(int argc, char **argv, const struct verb *verb)
@@ -228,7 +206,7 @@ static int run_remove(int argc, char **argv, const struct verb *verb)
 	if (rc >= 0)
 		return rc;
 	c.path = operands.v[0];
-	rc = open_to_change(&s, c.path, &err);
+	rc = cli_change(&s, c.path, NULL, &err);
 	if (!rc) {
 		rc = remove_clocks(s, operands.v + 1, (size_t)operands.n - 1, &err);
 		c.left = cvl_session_clocks(s);
@@ -281,7 +259,7 @@ static int run_clean(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
-	rc = open_to_change(&s, operands.v[0], &err);
+	rc = cli_change(&s, operands.v[0], NULL, &err);
 	if (!rc) {
 		rc = cvl_session_clean(s, see, &r, &err);
 		cvl_session_close(s);

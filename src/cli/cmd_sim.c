@@ -3,6 +3,7 @@
  * Simulate a world from a file: the session that captures of it would have produced, and the truth.
  */
 #include "cli.h"
+#include "json.h"
 
 #include <coeval/files.h>
 #include <coeval/sim.h>
@@ -178,14 +179,13 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	char command[COMMAND];
 
 	cvl_out_printf(o, "%s: ", w->name);
-	cli_count(o, w->clocks, "clock");
+	cli_count(o, "", w->clocks, "clock", "");
 	cvl_out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
 		       (unsigned long long)w->seed);
-	cli_count(o, records, "record");
-	cvl_out_text(o, ".\n");
+	cli_count(o, "", records, "record", ".\n");
 	if (s->n_late) {
-		cli_count(o, s->n_late, "fault");
-		cvl_out_text(o, " of this world would come after that, and did not.\n");
+		cli_count(o, "", s->n_late, "fault",
+			  " of this world would come after that, and did not.\n");
 	}
 	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
 	for (size_t i = 0; i < s->n_samples; i++)
@@ -198,37 +198,28 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	}
 }
 
-static void put_member(struct cvl_out *o, const char *key, const char *text)
-{
-	cvl_out_printf(o, "\"%s\":", key);
-	cvl_out_json(o, text, strlen(text));
-}
-
 static void print_json(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
 {
 	const struct cvl_sim_info *w = &s->info;
+	struct js j = js_begin(o);
 	char command[COMMAND];
 
-	cvl_out_text(o, "{\"simulated\":true,");
-	put_member(o, "world", w->name);
-	cvl_out_printf(o, ",\"seed\":%llu,\"duration_ns\":%lld,\"clocks\":%zu,\"records\":%llu,",
-		       (unsigned long long)w->seed, (long long)w->duration_ns, w->clocks,
-		       (unsigned long long)records);
-	put_member(o, "session", s->session);
-	cvl_out_char(o, ',');
-	put_member(o, "truth", truth);
-	cvl_out_text(o, ",\"samples\":[");
+	js_bool(&j, "simulated", true);
+	js_text(&j, "world", w->name);
+	js_count(&j, "seed", w->seed);
+	js_int(&j, "duration_ns", w->duration_ns);
+	js_counts(&j, "clocks records", w->clocks, records);
+	js_texts(&j, "session truth", s->session, truth);
+	js_open(&j, "samples", '[');
 	for (size_t i = 0; i < s->n_samples; i++) {
-		cvl_out_text(o, i ? ",{" : "{");
-		put_member(o, "clock", s->samples[i].clock);
-		cvl_out_char(o, ',');
-		put_member(o, "file", s->samples[i].path);
-		cvl_out_char(o, '}');
+		js_open(&j, NULL, '{');
+		js_texts(&j, "clock file", s->samples[i].clock, s->samples[i].path);
+		js_close(&j, '}');
 	}
+	js_close(&j, ']');
 	next_command(s, !w->senders, command);
-	cvl_out_text(o, "],");
-	put_member(o, "next", command);
-	cvl_out_text(o, "}\n");
+	js_text(&j, "next", command);
+	js_end(&j);
 }
 
 static int tell(const struct sim *s, struct cvl_error *err)

@@ -26,12 +26,9 @@ static void print_text(struct cvl_out *o, const struct cvl_sync *sync)
 
 static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 {
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "estimator", sync->estimator);
-	js_text(&j, "reference", sync->reference);
-	js_text(&j, "note", sync->note);
+	js_texts(&j, "estimator reference note", sync->estimator, sync->reference, sync->note);
 	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < sync->n; i++) {
 		js_open(&j, NULL, '{');
@@ -40,7 +37,6 @@ static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 		js_close(&j, '}');
 	}
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "task/freq_view.h"
-#include "clocks_print.h"
 
 #include <coeval/sim.h>
 
@@ -102,7 +101,7 @@ static void tell_one(const struct request *r, const struct cvl_freq_result *foun
 		     struct cvl_out *o)
 {
 	if (r->json) {
-		report_json(o, freq_json(found));
+		freq_json(o, found);
 		return;
 	}
 	if (r->synthetic && found->n >= 2)
@@ -115,7 +114,7 @@ static void tell_all(const struct request *r, const struct cvl_freq_tally *tally
 		     const struct cvl_freq_result *found, struct cvl_out *o)
 {
 	if (r->json) {
-		report_json(o, freq_tally_json(tally, found));
+		freq_tally_json(o, tally, found);
 		return;
 	}
 	cvl_out_printf(o, "Simulated (%s): %u tasks of each of seeds %llu to %llu.\n\n",

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
-#include "clocks_print.h"
+#include "json.h"
+#include "output.h"
 
 #include <coeval/plan.h>
 #include <coeval/time.h>
 
-#include <jansson.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #define RANGES 16
 
 struct request {
 	struct cvl_plan_opts opts;
 	struct cvl_plan_range range[RANGES];
+	struct cvl_plan plan;
 	bool json;
 };
 
@@ -57,22 +57,13 @@ static const char *best(char text[24], const struct cvl_plan_line *l)
 	return l->has_best ? number(text, l->best) : "none";
 }
 
-static void row(struct table *t, const char *what, const char *counter, const char *access,
-		const char *thesis)
-{
-	table_cell(t, "%s", what);
-	table_cell(t, "%s", counter);
-	table_cell(t, "%s", access);
-	table_cell(t, "%s", thesis);
-}
-
 /* A number of both kinds of packets. */
 static void put(struct table *t, const char *what, const char *(*text)(char text[24], double v),
 		double counter, double access, const char *thesis)
 {
 	char a[24], b[24];
 
-	row(t, what, text(a, counter), text(b, access), thesis);
+	table_row(t, what, text(a, counter), text(b, access), thesis);
 }
 
 static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
@@ -83,7 +74,7 @@ static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
 	struct table t;
 
 	table_init(&t, 4);
-	row(&t, "", "counter", "access", "the thesis");
+	table_row(&t, "", "counter", "access", "the thesis");
 	put(&t, "prescaler", number, e->prescaler, d->prescaler, "1, 0");
 	put(&t, "bits a second", si, e->bits_per_s, d->bits_per_s, "26 M, 40 M: see below");
 	put(&t, "  rising edges, at most", si, e->edges_per_s, d->edges_per_s, "-");
@@ -96,8 +87,8 @@ static void print_text(struct cvl_out *o, const struct cvl_plan *plan)
 	put(&t, "  lost", percent, e->lost, d->lost, "-");
 	put(&t, "bits a second they need", si, e->come_per_s * e->bits, d->come_per_s * d->bits,
 	    "5 M, 960 M");
-	row(&t, "counted after, ns", range(a, e), range(b, d), "260..720, 160..570");
-	row(&t, "best prescaler", best(a, e), best(b, d), "1, 0");
+	table_row(&t, "counted after, ns", range(a, e), range(b, d), "260..720, 160..570");
+	table_row(&t, "best prescaler", best(a, e), best(b, d), "1, 0");
 	table_print(&t, o, "lrrl", "");
 }
 
@@ -134,19 +125,17 @@ static void print_notes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 static void print_passes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 			 const struct cvl_plan *plan)
 {
-	char a[24], b[24];
 	struct table t;
 
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "to measure", "passes", "comparators", NULL });
-	table_heads(&t, (const char *[]){ "cycles (read, not traced)", "0", "-", NULL });
-	table_heads(&t, (const char *[]){ "a profiling counter", "1", "-", NULL });
-	snprintf(a, sizeof(a), "%d", CVL_PLAN_CPI_PASSES);
-	table_heads(&t, (const char *[]){ "cycles an instruction", a, "-", NULL });
-	snprintf(a, sizeof(a), "%llu", (unsigned long long)plan->passes);
-	snprintf(b, sizeof(b), "%llu", (unsigned long long)plan->comparators);
-	if (opts->n_ranges)
-		table_heads(&t, (const char *[]){ "accesses of the ranges", a, b, NULL });
+	table_heads(&t, "to measure|passes|comparators");
+	table_row(&t, "cycles (read, not traced)", "0", "-", "a profiling counter", "1", "-");
+	table_row(&t, "cycles an instruction");
+	table_counts(&t, CVL_PLAN_CPI_PASSES);
+	table_row(&t, "-");
+	if (opts->n_ranges) {
+		table_row(&t, "accesses of the ranges");
+		table_counts(&t, plan->passes, plan->comparators);
+	}
 	cvl_out_char(o, '\n');
 	table_print(&t, o, "lrr", "");
 	for (size_t i = 0; i < plan->n_blocks; i++)
@@ -162,30 +151,52 @@ static void print_passes(struct cvl_out *o, const struct cvl_plan_opts *opts,
 		cvl_out_char(o, '\n');
 }
 
-static json_t *line_json(const struct cvl_plan_line *l, const char *packet)
+static void put_line(struct js *j, const struct cvl_plan_line *l, const char *packet)
 {
-	return json_pack("{s:s, s:i, s:f, s:f, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:o, s:i}",
-			 "packet", packet, "prescaler", (int)l->prescaler, "bits_per_second",
-			 l->bits_per_s, "rising_edges_per_second_max", l->edges_per_s, "bits",
-			 (int)l->bits, "edges", l->edges, "edges_manchester", l->edges_manchester,
-			 "carried_per_second", l->carried_per_s, "come_per_second", l->come_per_s,
-			 "lost_share", l->lost, "delay_ns_min", l->delay_least, "delay_ns_max",
-			 l->delay_most, "best_prescaler",
-			 l->has_best ? json_integer(l->best) : json_null(), "thesis_bits",
-			 (int)l->data_bits);
+	js_open(j, NULL, '{');
+	js_text(j, "packet", packet);
+	js_int(j, "prescaler", l->prescaler);
+	js_reals(j, "bits_per_second rising_edges_per_second_max", l->bits_per_s, l->edges_per_s);
+	js_int(j, "bits", l->bits);
+	js_reals(
+		j,
+		"edges edges_manchester carried_per_second come_per_second lost_share delay_ns_min delay_ns_max",
+		l->edges, l->edges_manchester, l->carried_per_s, l->come_per_s, l->lost,
+		l->delay_least, l->delay_most);
+	js_known(j, "best_prescaler", l->best, l->has_best);
+	js_int(j, "thesis_bits", l->data_bits);
+	js_close(j, '}');
 }
 
-static json_t *ranges_json(const struct cvl_plan *plan)
+static void put_ranges(struct js *j, const struct cvl_plan *plan)
 {
-	json_t *list = json_array();
+	js_open(j, "ranges", '{');
+	js_counts(j, "comparators passes", plan->comparators, plan->passes);
+	js_bool(j, "blocks_cut", plan->comparators > plan->n_blocks);
+	js_open(j, "blocks", '[');
+	for (size_t i = 0; i < plan->n_blocks; i++) {
+		js_open(j, NULL, '{');
+		js_ints(j, "address mask", plan->block[i].address, plan->block[i].mask);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+	js_close(j, '}');
+}
 
-	for (size_t i = 0; i < plan->n_blocks; i++)
-		json_array_append_new(list, json_pack("{s:I, s:i}", "address",
-						      (json_int_t)plan->block[i].address, "mask",
-						      (int)plan->block[i].mask));
-	return json_pack("{s:I, s:I, s:b, s:o}", "comparators", (json_int_t)plan->comparators,
-			 "passes", (json_int_t)plan->passes, "blocks_cut",
-			 plan->comparators > plan->n_blocks, "blocks", list);
+static void print_json(struct cvl_out *o, const struct cvl_plan_opts *opts,
+		       const struct cvl_plan *plan)
+{
+	struct js j = js_begin(o);
+
+	js_counts(&j, "cpu_hz timer_hz", opts->cpu_hz, opts->timer_hz);
+	js_open(&j, "packets", '[');
+	put_line(&j, &plan->line[CVL_PLAN_COUNTER], "counter");
+	put_line(&j, &plan->line[CVL_PLAN_ACCESS], "access");
+	js_close(&j, ']');
+	js_int(&j, "cpi_passes", CVL_PLAN_CPI_PASSES);
+	if (opts->n_ranges)
+		put_ranges(&j, plan);
+	js_end(&j);
 }
 
 /* "0x08000000-0x080FFFFF" */
@@ -241,6 +252,19 @@ static const struct cli_option options[] = {
 	{ 0 },
 };
 
+static void print(struct cvl_out *o, const void *request)
+{
+	const struct request *r = request;
+
+	if (r->json) {
+		print_json(o, &r->opts, &r->plan);
+		return;
+	}
+	print_text(o, &r->plan);
+	print_notes(o, &r->opts, &r->plan);
+	print_passes(o, &r->opts, &r->plan);
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .opts = { .cpu_hz = 80000000,
@@ -249,35 +273,16 @@ static int run(int argc, char **argv, const struct verb *verb)
 				       .comparators = 4,
 				       .mask = 15 } };
 	struct operands operands;
-	struct cvl_plan plan;
 	struct cvl_error err;
-	static struct cvl_out o;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
-	rc = cvl_plan_make(&plan, &r.opts, &err);
+	rc = cvl_plan_make(&r.plan, &r.opts, &err);
 	if (rc)
 		return rc == CVL_E_USAGE ? cli_usage(verb, "two --range have addresses in common") :
 					   cli_fail(&err);
-	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (r.json) {
-		json_t *root =
-			json_pack("{s:I, s:I, s:[o,o], s:i}", "cpu_hz", (json_int_t)r.opts.cpu_hz,
-				  "timer_hz", (json_int_t)r.opts.timer_hz, "packets",
-				  line_json(&plan.line[CVL_PLAN_COUNTER], "counter"),
-				  line_json(&plan.line[CVL_PLAN_ACCESS], "access"), "cpi_passes",
-				  CVL_PLAN_CPI_PASSES);
-
-		if (r.opts.n_ranges)
-			json_object_set_new(root, "ranges", ranges_json(&plan));
-		report_json(&o, root);
-	} else {
-		print_text(&o, &plan);
-		print_notes(&o, &r.opts, &plan);
-		print_passes(&o, &r.opts, &plan);
-	}
-	rc = cvl_out_flush(&o, &err);
+	rc = output_print(print, &r, &err);
 	return rc ? cli_fail(&err) : 0;
 }
 

@@ -8,26 +8,19 @@
 /* "110 ns", or "-" if unknown. */
 static void cell_ns(struct table *t, double ns, bool known)
 {
-	char text[CVL_TIME_TEXT];
-
-	if (!known || !(ns >= 0) || ns > 9e18) {
-		table_cell(t, "-");
-		return;
-	}
-	cvl_bound_text(text, llround(ns));
-	table_cell(t, "%s", text);
+	known = known && ns >= 0 && ns <= 9e18;
+	table_bound(t, known, known ? llround(ns) : 0);
 }
 
 static void print_text(struct cvl_out *o, const struct cvl_study *s)
 {
-	static const char *const heads[] = { "estimator", "tied",       "degraded", "residual sd",
-					     "bound",     "mean error", "sd",       "99.9 %",
-					     "max",       "covered",    NULL };
 	struct table t;
 
-	table_init(&t, s->truth ? 10 : 5);
-	for (size_t i = 0; i < t.columns; i++)
-		table_cell(&t, "%s", heads[i]);
+	table_heads(
+		&t,
+		s->truth ?
+			"estimator|tied|degraded|residual sd|bound|mean error|sd|99.9 %|max|covered" :
+			"estimator|tied|degraded|residual sd|bound");
 	for (size_t i = 0; i < s->n; i++) {
 		const struct cvl_study_result *r = &s->result[i];
 		const struct cvl_score *e = &r->score;
@@ -39,7 +32,7 @@ static void print_text(struct cvl_out *o, const struct cvl_study *s)
 			continue;
 		}
 		table_cell(&t, "%zu/%zu", r->tied, r->sync->n);
-		table_cell(&t, "%zu", r->degraded);
+		table_counts(&t, r->degraded);
 		cell_ns(&t, r->residual_sd, r->residuals);
 		cell_ns(&t, r->median_bound, true);
 		if (!s->truth)
@@ -72,11 +65,8 @@ static void put_score(struct js *j, const struct cvl_score *e)
 {
 	js_open(j, "pairs", '{');
 	js_count(j, "n", e->n);
-	js_real(j, "mean_abs_ns", e->mean_abs);
-	js_real(j, "sd_ns", e->sd);
-	js_real(j, "p999_ns", e->p999);
-	js_real(j, "max_ns", e->max);
-	js_real(j, "coverage", e->coverage);
+	js_reals(j, "mean_abs_ns sd_ns p999_ns max_ns coverage", e->mean_abs, e->sd, e->p999,
+		 e->max, e->coverage);
 	js_int(j, "median_bound_ns", e->median_bound);
 	js_close(j, '}');
 }
@@ -90,9 +80,7 @@ void compare_put(struct js *j, const struct cvl_study *s)
 		js_open(j, NULL, '{');
 		js_text(j, "estimator", r->info->name);
 		if (r->sync) {
-			js_count(j, "clocks", r->sync->n);
-			js_count(j, "tied", r->tied);
-			js_count(j, "degraded", r->degraded);
+			js_counts(j, "clocks tied degraded", r->sync->n, r->tied, r->degraded);
 		} else {
 			js_text(j, "error", r->why);
 		}
@@ -110,16 +98,15 @@ void compare_put(struct js *j, const struct cvl_study *s)
 int compare_print(struct cvl_out *o, struct cvl_session *session, const struct cvl_sync_opts *opts,
 		  bool json, struct cvl_error *err)
 {
-	struct js j = { .o = o };
 	struct cvl_study *s;
 	int rc = cvl_study_make(&s, session, opts, NULL, err);
 
 	if (rc)
 		return rc;
 	if (json) {
-		js_open(&j, NULL, '{');
+		struct js j = js_begin(o);
+
 		compare_put(&j, s);
-		js_close(&j, '}');
 		js_end(&j);
 	} else {
 		print_text(o, s);

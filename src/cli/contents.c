@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "contents.h"
+#include "json.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 struct held {
@@ -32,79 +31,52 @@ static int look(const struct cvl_session *s, size_t clock, struct held *h, struc
 	return 0;
 }
 
-static void put_string(struct cvl_out *o, const char *before, const char *text)
-{
-	cvl_out_text(o, before);
-	cvl_out_json(o, text, strlen(text));
-}
-
 static void put_json(struct cvl_out *o, const struct cvl_session *s, const struct contents *c,
 		     const struct held *held, size_t n)
 {
-	put_string(o, "{\"session\":", cvl_session_path(s));
-	cvl_out_text(o, ",\"clocks\":[");
+	struct js j = js_begin(o);
+
+	js_text(&j, "session", cvl_session_path(s));
+	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock *clock = cvl_session_clock(s, c->first + i);
 		const struct held *h = &held[i];
 
-		put_string(o, i ? ",{\"name\":" : "{\"name\":", clock->name);
-		put_string(o, ",\"node\":", clock->node);
-		put_string(o, ",\"format\":", clock->format);
-		put_string(o, ",\"origin\":", clock->origin);
-		cvl_out_printf(o,
-			       ",\"rate_hz\":%" PRIu64 ",\"lines\":%" PRIu64
-			       ",\"channels\":%" PRIu64 ",\"events\":%zu,\"records\":%" PRIu64
-			       ",\"gaps\":%" PRIu64,
-			       clock->rate_hz, h->in.lines, h->in.channels, h->in.events,
-			       h->in.records, h->in.gaps);
-		if (h->in.any)
-			cvl_out_printf(o, ",\"from_ns\":%" PRId64 ",\"to_ns\":%" PRId64 "}",
-				       h->from, h->to);
-		else
-			cvl_out_text(o, ",\"from_ns\":null,\"to_ns\":null}");
+		js_open(&j, NULL, '{');
+		js_texts(&j, "name node format origin", clock->name, clock->node, clock->format,
+			 clock->origin);
+		js_counts(&j, "rate_hz lines channels events records gaps", clock->rate_hz,
+			  h->in.lines, h->in.channels, h->in.events, h->in.records, h->in.gaps);
+		js_known(&j, "from_ns", h->from, h->in.any);
+		js_known(&j, "to_ns", h->to, h->in.any);
+		js_close(&j, '}');
 	}
-	cvl_out_text(o, "]}\n");
-}
-
-static void put_time(struct table *t, bool known, int64_t ns)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, (struct cvl_time){ ns });
-	table_cell(t, "%s", known ? text : "-");
+	js_close(&j, ']');
+	js_end(&j);
 }
 
 static void put_text(struct cvl_out *o, const struct cvl_session *s, const struct contents *c,
 		     const struct held *held, size_t n)
 {
-	static const char *const heads[] = { "clock",   "rate Hz", "lines",  "channels", "events",
-					     "records", "gaps",    "from s", "to s",     NULL };
 	size_t apart = 0; /* distinct clocks */
 	struct table t;
 
 	cvl_out_name(o, cvl_session_path(s));
-	cvl_out_text(o, ": ");
-	cli_count(o, n, "clock");
+	cli_count(o, ": ", n, "clock", "");
 	if (c->what) {
-		cvl_out_text(o, " of ");
-		cli_count(o, c->n, c->what);
+		cli_count(o, " of ", c->n, c->what, "");
 	}
 	cvl_out_char(o, '\n');
-	table_init(&t, 9);
-	table_heads(&t, heads);
+	table_heads(&t, "clock|rate Hz|lines|channels|events|records|gaps|from s|to s");
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock *clock = cvl_session_clock(s, c->first + i);
 		const struct held *h = &held[i];
 
 		table_cell(&t, "%s", clock->name);
-		table_cell(&t, "%" PRIu64, clock->rate_hz);
-		table_cell(&t, "%" PRIu64, h->in.lines);
-		table_cell(&t, "%" PRIu64, h->in.channels);
-		table_cell(&t, "%zu", h->in.events);
-		table_cell(&t, "%" PRIu64, h->in.records);
-		table_cell(&t, "%" PRIu64, h->in.gaps);
-		put_time(&t, h->in.any, h->from);
-		put_time(&t, h->in.any, h->to);
+		table_counts(&t, clock->rate_hz, h->in.lines, h->in.channels, h->in.events,
+			     h->in.records, h->in.gaps);
+		table_time(&t, h->in.any, (struct cvl_time){ h->from });
+		table_time(&t, h->in.any, (struct cvl_time){ h->to });
 	}
 	table_print(&t, o, "lrrrrrrrr", "  ");
 	for (size_t i = 0; i < cvl_session_clocks(s); i++)

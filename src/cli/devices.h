@@ -6,8 +6,8 @@
 #include <coeval/capture.h>
 
 #include "cli.h"
+#include "json.h"
 
-/** An array; all lines but the first begin with @indent. */
-void devices_json(struct cvl_out *o, const struct cvl_devices *l, const char *indent);
+void devices_json(struct js *j, const char *key, const struct cvl_devices *l);
 
 #endif

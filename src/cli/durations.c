@@ -30,17 +30,15 @@ static void put_left_out(struct table *t, const char *what, uint64_t n)
 {
 	if (!n)
 		return;
-	table_cell(t, "%s", what);
-	table_cell(t, "%s", "");
-	table_cell(t, "%llu", (unsigned long long)n);
+	table_row(t, what, "");
+	table_counts(t, n);
 }
 
 static void put_bins(struct cvl_out *o, const struct cvl_bins *b)
 {
 	struct table t;
 
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "from us", "", "times", NULL });
+	table_heads(&t, "from us||times");
 	put_left_out(&t, "shorter", b->shorter);
 	for (size_t i = 0; i < b->n; i++) {
 		int64_t from = b->first + b->width * (int64_t)i;
@@ -49,7 +47,7 @@ static void put_bins(struct cvl_out *o, const struct cvl_bins *b)
 		table_cell(&t, "%s%lld.%03lld", from < 0 ? "-" : "",
 			   (long long)(llabs(from) / 1000), (long long)(llabs(from) % 1000));
 		table_cell(&t, "%.*s", len, "########################################");
-		table_cell(&t, "%llu", (unsigned long long)b->count[i]);
+		table_counts(&t, b->count[i]);
 	}
 	put_left_out(&t, "longer", b->longer);
 	table_print(&t, o, "rlr", "  ");
@@ -82,9 +80,7 @@ static void figure_json(struct js *j, const char *key, const struct cvl_figure *
 			unsigned permille)
 {
 	js_open(j, key, '{');
-	js_int(j, "ns", f->value);
-	js_int(j, "low_ns", f->low);
-	js_int(j, "high_ns", f->high);
+	js_ints(j, "ns low_ns high_ns", f->value, f->low, f->high);
 	if (permille)
 		js_int(j, "permille", permille);
 	js_close(j, '}');
@@ -94,11 +90,9 @@ void durations_json(struct js *j, const struct cvl_durations *d)
 {
 	const struct cvl_bins *b = &d->bins;
 
-	js_int(j, "times", (int64_t)d->n);
-	js_int(j, "not_counted", (int64_t)d->broken);
+	js_counts(j, "times not_counted", d->n, d->broken);
 	if (d->n) {
-		js_int(j, "histogram_shorter", (int64_t)b->shorter);
-		js_int(j, "histogram_longer", (int64_t)b->longer);
+		js_counts(j, "histogram_shorter histogram_longer", b->shorter, b->longer);
 		figure_json(j, "best", &d->best, 0);
 		figure_json(j, "mean", &d->mean, 0);
 		figure_json(j, "worst", &d->worst, 0);
@@ -110,8 +104,7 @@ void durations_json(struct js *j, const struct cvl_durations *d)
 	js_open(j, "histogram", '[');
 	for (size_t i = 0; d->n && i < b->n; i++) {
 		js_open(j, NULL, '{');
-		js_int(j, "from_ns", b->first + b->width * (int64_t)i);
-		js_int(j, "times", (int64_t)b->count[i]);
+		js_ints(j, "from_ns times", b->first + b->width * (int64_t)i, (int64_t)b->count[i]);
 		js_close(j, '}');
 	}
 	js_close(j, ']');

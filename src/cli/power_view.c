@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "power_view.h"
-#include "clocks_print.h"
 
-#include <jansson.h>
 #include <math.h>
-#include <stdlib.h>
 
 static const char *clock_name(const struct power_view *v, size_t clock)
 {
@@ -60,67 +57,61 @@ static void si_cell(struct table *t, double value, double half, const char *unit
 
 /* ---- intervals as they come ---- */
 
-static json_t *figures_json(const struct power_view *v, size_t source,
-			    const struct cvl_power_sum *sum)
+static void put_figures(struct power_view *v, size_t source, const struct cvl_power_sum *sum)
 {
 	struct cvl_power_figures f = figures_of(v, source, sum);
-	json_t *j;
+	bool known = sum->sampled && isfinite(f.joule + f.joule_half + f.watt + f.watt_half);
+	struct js *j = &v->js;
 
-	if (!sum->sampled || !isfinite(f.joule + f.joule_half + f.watt + f.watt_half))
-		return json_pack("{s:n, s:n, s:n, s:n, s:f}", "joule", "watt", "peak_watt",
-				 "peak_ns", "covered", 0.0);
-	j = json_pack("{s:{s:f, s:f, s:f}, s:{s:f, s:f, s:f}}", "joule", "value", f.joule, "low",
-		      f.joule - f.joule_half, "high", f.joule + f.joule_half, "watt", "value",
-		      f.watt, "low", f.watt - f.watt_half, "high", f.watt + f.watt_half);
-	json_object_set_new(j, "peak_watt", json_real(sum->peak_w));
-	json_object_set_new(j, "peak_ns", json_integer(sum->peak_at.ns));
-	json_object_set_new(j, "covered", json_real(f.covered));
-	return j;
+	js_range(j, "joule", known, f.joule, f.joule - f.joule_half, f.joule + f.joule_half);
+	js_range(j, "watt", known, f.watt, f.watt - f.watt_half, f.watt + f.watt_half);
+	js_real(j, "peak_watt", known ? sum->peak_w : NAN);
+	js_known(j, "peak_ns", sum->peak_at.ns, known);
+	js_real(j, "covered", known ? f.covered : 0);
 }
 
 /* Where it was read, and what marks it. */
-static void set_names(const struct power_view *v, json_t *j, size_t source, size_t clock, bool high)
+static void put_names(struct power_view *v, size_t source, size_t clock, bool high)
 {
 	size_t read = v->result->source[source].clock;
+	struct js *j = &v->js;
 
-	json_object_set_new(j, "clock", json_string(clock_name(v, read)));
-	json_object_set_new(j, "node", json_string(cvl_session_clock(v->session, read)->node));
+	js_texts(j, "clock node", clock_name(v, read), node_name(v, read));
 	if (v->result->of == CVL_POWER_ALL)
 		return;
-	json_object_set_new(j, "marked_on", json_string(clock_name(v, clock)));
+	js_text(j, "marked_on", clock_name(v, clock));
 	if (v->result->of == CVL_POWER_STATES) {
-		json_object_set_new(j, "line", json_string(v->opts.line->name));
-		json_object_set_new(j, "level", json_integer(high));
+		js_text(j, "line", v->opts.line->name);
+		js_int(j, "level", high);
 	} else {
-		json_object_set_new(j, "between", json_string(v->points));
+		js_text(j, "between", v->points);
 	}
 }
 
-static void put_json(struct cvl_out *o, json_t *j)
+static void begin_json(struct power_view *v)
 {
-	char *text = json_dumps(j, JSON_COMPACT | JSON_ENCODE_ANY);
-
-	if (text)
-		cvl_out_text(o, text);
-	free(text);
-	json_decref(j);
+	if (v->listed)
+		return;
+	v->js = js_begin(v->out);
+	if (v->each)
+		js_open(&v->js, "intervals", '[');
 }
 
 static void list_json(struct power_view *v, const struct cvl_power_interval *span,
 		      const struct cvl_power_sum *sum)
 {
-	json_t *j = figures_json(v, span->source, sum);
+	struct js *j = &v->js;
 
-	set_names(v, j, span->source, span->clock, span->high);
-	json_object_set_new(j, "begin_ns", json_integer(span->begin.ns));
-	json_object_set_new(j, "end_ns", json_integer(span->end.ns));
-	json_object_set_new(j, "duration_bound_ns",
-			    span->bound == CVL_BOUND_UNKNOWN ? json_null() :
-							       json_integer(span->bound));
-	json_object_set_new(j, "readings", json_integer(span->energy.samples));
-	json_object_set_new(j, "gaps", json_integer(span->gaps));
-	cvl_out_text(v->out, v->listed ? ",\n" : "{\"intervals\":[\n");
-	put_json(v->out, j);
+	begin_json(v);
+	cvl_out_char(v->out, '\n'); /* a line each */
+	js_open(j, NULL, '{');
+	put_figures(v, span->source, sum);
+	put_names(v, span->source, span->clock, span->high);
+	js_ints(j, "begin_ns end_ns", span->begin.ns, span->end.ns);
+	js_bound(j, "duration_bound_ns", span->bound);
+	js_count(j, "readings", span->energy.samples);
+	js_int(j, "gaps", span->gaps);
+	js_close(j, '}');
 }
 
 static void list_text(struct power_view *v, const struct cvl_power_interval *span,
@@ -246,7 +237,6 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	const struct cvl_power_sum *sum = &row->sum;
 	const double n = (double)sum->sampled;
 	const struct cvl_power_figures *f = &s->f;
-	char text[CVL_TIME_TEXT];
 
 	if (what >= MEAN && !sum->sampled) {
 		table_cell(t, "-");
@@ -258,12 +248,12 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	case MARKED_ON: table_cell(t, "%s", node_name(v, row->clock)); break;
 	case LINE: table_cell(t, "%s", v->opts.line->name); break;
 	case LEVEL: table_cell(t, "%s", row->high ? "high" : "low"); break;
-	case TIMES: table_cell(t, "%llu", (unsigned long long)sum->n); break;
-	case SAMPLED: table_cell(t, "%llu", (unsigned long long)sum->sampled); break;
+	case TIMES: table_counts(t, sum->n); break;
+	case SAMPLED: table_counts(t, sum->sampled); break;
 	case SECONDS: table_cell(t, "%.6f", sum->ns * 1e-9); break;
 	case MEAN_US: table_cell(t, "%.3f", sum->ns / (double)sum->n * 1e-3); break;
-	case READINGS: table_cell(t, "%llu", (unsigned long long)s->source->samples); break;
-	case GAPS: table_cell(t, "%llu", (unsigned long long)s->source->gaps); break;
+	case READINGS: table_counts(t, s->source->samples); break;
+	case GAPS: table_counts(t, s->source->gaps); break;
 	case MEAN: si_cell(t, f->watt, f->watt_half, "W"); break;
 	case ENERGY: si_cell(t, f->joule, f->joule_half, "J"); break;
 	/* each may err by as much as the sum does in parts */
@@ -271,10 +261,7 @@ static void cell(const struct power_view *v, struct table *t, const struct shown
 	case LEAST: joule_cell(s, t, &row->least); break;
 	case MOST: joule_cell(s, t, &row->most); break;
 	case PEAK: si_cell(t, sum->peak_w, NO_HALF, "W"); break;
-	case PEAK_AT:
-		cvl_time_text(text, sum->peak_at);
-		table_cell(t, "%s", text);
-		break;
+	case PEAK_AT: table_time(t, true, sum->peak_at); break;
 	case COVERED: table_cell(t, "%.2f %%", 100 * f->covered); break;
 	}
 }
@@ -332,8 +319,7 @@ static void left_out(const struct power_view *v)
 			cvl_out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
 				       lines[i].what);
 	if (gaps) {
-		cli_count(v->out, gaps, "gap");
-		cvl_out_text(v->out, " in the readings: their energy is in no sum\n");
+		cli_count(v->out, "", gaps, "gap", " in the readings: their energy is in no sum\n");
 	}
 }
 
@@ -367,43 +353,43 @@ void power_view_text(struct power_view *v)
 
 /* ---- JSON ---- */
 
+static void put_row(struct power_view *v, const struct cvl_power_row *row)
+{
+	const struct cvl_power_source *source = &v->result->source[row->source];
+	struct js *j = &v->js;
+
+	js_open(j, NULL, '{');
+	put_figures(v, row->source, &row->sum);
+	put_names(v, row->source, row->clock, row->high);
+	js_counts(j, "times sampled", row->sum.n, row->sum.sampled);
+	js_real(j, "seconds", row->sum.ns * 1e-9);
+	js_counts(j, "readings gaps unpaired alone out_of_range senseless", source->samples,
+		  source->gaps, source->unpaired, source->unpaired, source->out_of_range,
+		  source->out_of_range);
+	js_open(j, "least", '{');
+	put_figures(v, row->source, &row->least);
+	js_close(j, '}');
+	js_open(j, "most", '{');
+	put_figures(v, row->source, &row->most);
+	js_close(j, '}');
+	js_close(j, '}');
+}
+
 void power_view_json(struct power_view *v)
 {
 	const struct cvl_power_left *l = &v->result->left;
-	json_t *rows = json_array(), *left;
+	struct js *j = &v->js;
 
-	for (size_t i = 0; i < v->result->n_rows; i++) {
-		const struct cvl_power_row *row = &v->result->row[i];
-		const struct cvl_power_source *source = &v->result->source[row->source];
-		json_t *j = figures_json(v, row->source, &row->sum);
-
-		set_names(v, j, row->source, row->clock, row->high);
-		json_object_set_new(j, "times", json_integer((json_int_t)row->sum.n));
-		json_object_set_new(j, "sampled", json_integer((json_int_t)row->sum.sampled));
-		json_object_set_new(j, "seconds", json_real(row->sum.ns * 1e-9));
-		json_object_set_new(j, "readings", json_integer((json_int_t)source->samples));
-		json_object_set_new(j, "gaps", json_integer((json_int_t)source->gaps));
-		json_object_set_new(j, "unpaired", json_integer((json_int_t)source->unpaired));
-		json_object_set_new(j, "alone", json_integer((json_int_t)source->unpaired));
-		json_object_set_new(j, "out_of_range",
-				    json_integer((json_int_t)source->out_of_range));
-		json_object_set_new(j, "senseless", json_integer((json_int_t)source->out_of_range));
-		json_object_set_new(j, "least", figures_json(v, row->source, &row->least));
-		json_object_set_new(j, "most", figures_json(v, row->source, &row->most));
-		json_array_append_new(rows, j);
-	}
-	left = json_pack("{s:I, s:I, s:I, s:I}", "unfinished", (json_int_t)l->unfinished, "unbegun",
-			 (json_int_t)l->unbegun, "again", (json_int_t)l->again, "cut",
-			 (json_int_t)l->cut);
+	begin_json(v);
 	if (v->each)
-		cvl_out_text(v->out, v->listed ? "\n],\n" : "{\"intervals\":[],\n");
-	else
-		cvl_out_char(v->out, '{');
-	cvl_out_text(v->out, "\"session\":");
-	put_json(v->out, report_text(cvl_session_path(v->session)));
-	cvl_out_text(v->out, ",\"left_out\":");
-	put_json(v->out, left);
-	cvl_out_text(v->out, ",\"rows\":");
-	put_json(v->out, rows);
-	cvl_out_text(v->out, "}\n");
+		js_close(j, ']');
+	js_text(j, "session", cvl_session_path(v->session));
+	js_open(j, "left_out", '{');
+	js_counts(j, "unfinished unbegun again cut", l->unfinished, l->unbegun, l->again, l->cut);
+	js_close(j, '}');
+	js_open(j, "rows", '[');
+	for (size_t i = 0; i < v->result->n_rows; i++)
+		put_row(v, &v->result->row[i]);
+	js_close(j, ']');
+	js_end(j);
 }

@@ -6,6 +6,7 @@
 #include <coeval/power.h>
 
 #include "cli.h"
+#include "json.h"
 
 struct power_view {
 	struct cvl_session *session;
@@ -16,6 +17,7 @@ struct power_view {
 	const struct cvl_power_result *result;
 	uint64_t listed;
 	struct cvl_out *out;
+	struct js js; /* on out */
 };
 
 /** Write an interval at once: a cvl_power_opts' put, with the view as its ctx. */

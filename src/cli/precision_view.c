@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "precision_view.h"
 
-#include <jansson.h>
+#include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "durations.h"
-#include "clocks_print.h"
 #include "output.h"
 
 static const char *clock_name(const struct precision_view *v, size_t clock)
@@ -17,14 +15,6 @@ static const char *clock_name(const struct precision_view *v, size_t clock)
 static uint64_t plus(uint64_t a, uint64_t b)
 {
 	return a > UINT64_MAX - b ? UINT64_MAX : a + b;
-}
-
-static void ns_cell(struct table *t, int64_t ns)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_bound_text(text, ns);
-	table_cell(t, "%s", text);
 }
 
 /* So many nines as there are. */
@@ -64,20 +54,18 @@ static void put_levels(struct cvl_out *o, const struct cvl_precision_clock *c)
 	const int64_t epsilon = cvl_precision_ns(c, c->resolution);
 	struct table t;
 
-	table_init(&t, 7);
-	table_heads(&t, (const char *[]){ "assurance", "tau", "of time", "of steps", "epsilon",
-					  "tau + epsilon", "bracket", NULL });
+	table_heads(&t, "assurance|tau|of time|of steps|epsilon|tau + epsilon|bracket");
 	/* without each step there is the longest alone */
 	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1; i < CVL_PRECISION_LEVELS; i++) {
 		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
 		table_cell(&t, "%g", l.share);
-		ns_cell(&t, cvl_precision_ns(c, l.tau));
+		table_bound(&t, true, cvl_precision_ns(c, l.tau));
 		share_cell(&t, l.time);
 		share_cell(&t, l.steps);
-		ns_cell(&t, epsilon);
-		ns_cell(&t, cvl_precision_ns(c, l.tau + c->resolution));
-		ns_cell(&t, cvl_precision_ns(c, l.bracket));
+		table_bound(&t, true, epsilon);
+		table_bound(&t, true, cvl_precision_ns(c, l.tau + c->resolution));
+		table_bound(&t, true, cvl_precision_ns(c, l.bracket));
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 }
@@ -115,45 +103,39 @@ static void put_counter(struct cvl_out *o, const struct cvl_precision_clock *c)
 		(unsigned long long)c->counter.cpu, slack, limit);
 }
 
-static int put_gaps(const struct precision_view *v, struct cvl_out *o,
-		    const struct cvl_precision_clock *c)
+static void put_gaps(const struct precision_view *v, struct cvl_out *o,
+		     const struct cvl_precision_clock *c)
 {
 	struct cvl_precision_gap **g;
 	struct table t;
 	size_t n;
 
 	if (!c->gaps)
-		return 0;
-	cvl_out_text(o, "\ngaps: ");
-	cli_count(o, c->gaps, "time");
-	cvl_out_text(o, " unobserved");
+		return;
+	cli_count(o, "\ngaps: ", c->gaps, "time", " unobserved");
 	if (c->step.ticks)
 		cvl_out_printf(o, ", %.4g %% of all",
 			       100 * (double)c->gap_sum / (double)c->step.ticks);
 	cvl_out_text(o, "; the longest:\n");
 	g = longest(v, c, &n);
 	if (!g)
-		return CVL_E_NOMEM;
-	table_init(&t, 4);
-	table_heads(&t, (const char *[]){ "up to s", "for", "cause", "", NULL });
+		o->error = ENOMEM;
+	table_heads(&t, "up to s|for|cause|");
 	for (size_t i = 0; i < n; i++) {
 		table_cell(&t, "%.9f", (double)g[i]->end / (double)c->rate_hz);
-		ns_cell(&t, cvl_precision_ns(c, g[i]->ticks));
-		table_cell(&t, "%s", g[i]->cause);
-		table_cell(&t, "%s", g[i]->detail);
+		table_bound(&t, true, cvl_precision_ns(c, g[i]->ticks));
+		table_row(&t, g[i]->cause, g[i]->detail);
 	}
 	free(g);
 	table_print(&t, o, "rrll", "  ");
 	cvl_out_text(o, "\n");
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "cause", "gaps", "in all", NULL });
+	table_heads(&t, "cause|gaps|in all");
 	for (size_t i = 0; i < c->n_causes; i++) {
 		table_cell(&t, "%s", c->cause[i].name);
-		table_cell(&t, "%llu", (unsigned long long)c->cause[i].n);
-		ns_cell(&t, cvl_precision_ns(c, c->cause[i].ticks));
+		table_counts(&t, c->cause[i].n);
+		table_bound(&t, true, cvl_precision_ns(c, c->cause[i].ticks));
 	}
 	table_print(&t, o, "lrr", "  ");
-	return 0;
 }
 
 static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
@@ -165,23 +147,19 @@ static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
 	cvl_out_text(o, "\nthe machine:\n");
 	table_init(&t, 3);
 	for (size_t i = 0; i < c->n_facts; i++) {
-		table_cell(&t, "%s", c->fact[i].name);
-		table_cell(&t, "%s", c->fact[i].state);
-		table_cell(&t, "%s", c->fact[i].value);
+		table_row(&t, c->fact[i].name, c->fact[i].state, c->fact[i].value);
 	}
 	table_print(&t, o, "lll", "  ");
 }
 
-static int put_clock(const struct precision_view *v, struct cvl_out *o,
-		     const struct cvl_precision_clock *c)
+static void put_clock(const struct precision_view *v, struct cvl_out *o,
+		      const struct cvl_precision_clock *c)
 {
 	char least[CVL_TIME_TEXT], most[CVL_TIME_TEXT];
-	int rc = 0;
 
 	cvl_out_printf(o, "%s: ", clock_name(v, c->clock));
 	if (c->looped) {
-		cli_count(o, c->steps, "step");
-		cvl_out_text(o, " of a loop");
+		cli_count(o, "", c->steps, "step", " of a loop");
 		if (c->step.ticks)
 			cvl_out_printf(o, " in %.3f s", (double)c->step.ticks / (double)c->rate_hz);
 	} else {
@@ -191,8 +169,7 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 	if (c->events) {
 		cvl_bound_text(least, cvl_precision_ns(c, 2 * c->half_least));
 		cvl_bound_text(most, cvl_precision_ns(c, 2 * c->half_most));
-		cvl_out_text(o, "; ");
-		cli_count(o, c->events, "event");
+		cli_count(o, "; ", c->events, "event", "");
 		cvl_out_printf(o, " with brackets of %s to %s", least, most);
 	}
 	cvl_out_char(o, '\n');
@@ -202,28 +179,26 @@ static int put_clock(const struct precision_view *v, struct cvl_out *o,
 		put_claims(o, c);
 		put_counter(o, c);
 	}
-	rc = put_gaps(v, o, c);
+	put_gaps(v, o, c);
 	if (c->overflows)
 		cvl_out_printf(o, "\n%llu times something was full: %llu records are lost\n",
 			       (unsigned long long)c->overflows, (unsigned long long)c->lost);
 	put_facts(o, c);
-	return rc;
 }
 
-static int put_text(const struct precision_view *v, struct cvl_out *o)
+static void put_text(const struct precision_view *v, struct cvl_out *o)
 {
 	const struct cvl_durations *times = &v->study->times;
-	int rc = 0;
 
-	for (size_t i = 0; i < v->study->n && !rc && !v->between; i++) {
+	for (size_t i = 0; i < v->study->n && !v->between; i++) {
 		if (i)
 			cvl_out_char(o, '\n');
-		rc = put_clock(v, o, &v->study->clock[i]);
+		put_clock(v, o, &v->study->clock[i]);
 	}
-	if (!v->between || rc)
-		return rc;
+	if (!v->between)
+		return;
 	cvl_out_printf(o, "%s: ", v->between);
-	cli_count(o, times->n, "duration");
+	cli_count(o, "", times->n, "duration", "");
 	if (times->broken)
 		cvl_out_printf(o, "; %llu contain a pause, in which a pulse may be missing",
 			       (unsigned long long)times->broken);
@@ -232,149 +207,121 @@ static int put_text(const struct precision_view *v, struct cvl_out *o)
 			       (unsigned long long)v->study->open);
 	cvl_out_char(o, '\n');
 	durations_text(o, times);
-	return 0;
 }
 
 /* ---- as JSON ---- */
 
-static json_t *bins_json(const struct cvl_precision_bins *b)
+static void put_bins(struct js *j, const char *key, const struct cvl_precision_bins *b)
 {
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < b->n; i++)
-		json_array_append_new(all, json_pack("[I,I,I,I]", (json_int_t)b->bin[i].low,
-						     (json_int_t)b->bin[i].high,
-						     (json_int_t)b->bin[i].count,
-						     (json_int_t)b->bin[i].ticks));
-	return all;
+	js_open(j, key, '[');
+	for (size_t i = 0; i < b->n; i++) {
+		js_open(j, NULL, '[');
+		js_counts(j, NULL, b->bin[i].low, b->bin[i].high, b->bin[i].count, b->bin[i].ticks);
+		js_close(j, ']');
+	}
+	js_close(j, ']');
 }
 
-static json_t *levels_json(const struct cvl_precision_clock *c)
+static void levels_json(struct js *j, const struct cvl_precision_clock *c)
 {
-	json_t *all = json_array();
-
+	js_open(j, "levels", '[');
 	for (size_t i = c->step.n ? 0 : CVL_PRECISION_LEVELS - 1;
 	     i < CVL_PRECISION_LEVELS && c->looped; i++) {
 		struct cvl_precision_level l = cvl_precision_at(c, cvl_precision_levels[i]);
 
-		json_array_append_new(
-			all,
-			json_pack("{s:f, s:I, s:f, s:f, s:I, s:I, s:f}", "assurance", l.share,
-				  "tau_ns", (json_int_t)cvl_precision_ns(c, l.tau), "of_time",
-				  l.time, "of_steps", l.steps, "precision_ns",
-				  (json_int_t)cvl_precision_ns(c, l.tau + c->resolution),
-				  "bracket_ns", (json_int_t)cvl_precision_ns(c, l.bracket),
-				  "duration_assurance", l.share > 0.5 ? 2 * l.share - 1 : 0.0));
+		js_open(j, NULL, '{');
+		js_real(j, "assurance", l.share);
+		js_int(j, "tau_ns", cvl_precision_ns(c, l.tau));
+		js_reals(j, "of_time of_steps", l.time, l.steps);
+		js_ints(j, "precision_ns bracket_ns", cvl_precision_ns(c, l.tau + c->resolution),
+			cvl_precision_ns(c, l.bracket));
+		js_real(j, "duration_assurance", l.share > 0.5 ? 2 * l.share - 1 : 0);
+		js_close(j, '}');
 	}
-	return all;
+	js_close(j, ']');
 }
 
-static json_t *gaps_json(const struct precision_view *v, const struct cvl_precision_clock *c)
+static void gaps_json(struct js *j, const struct precision_view *v,
+		      const struct cvl_precision_clock *c)
 {
-	const struct cvl_precision_result *p = v->study;
-	json_t *all = json_array();
+	js_open(j, "gap_list", '[');
+	for (size_t i = 0; i < v->study->n_gaps; i++) {
+		const struct cvl_precision_gap *g = &v->study->gap[i];
 
-	for (size_t i = 0; i < p->n_gaps; i++)
-		if (p->gap[i].clock == c->clock)
-			json_array_append_new(
-				all, json_pack("{s:I, s:I, s:o, s:o}", "end_tick",
-					       (json_int_t)p->gap[i].end, "ns",
-					       (json_int_t)cvl_precision_ns(c, p->gap[i].ticks),
-					       "cause", report_text(p->gap[i].cause), "detail",
-					       report_text(p->gap[i].detail)));
-	return all;
-}
-
-static json_t *clock_json(const struct precision_view *v, const struct cvl_precision_clock *c)
-{
-	json_t *facts = json_array(), *j;
-
-	for (size_t i = 0; i < c->n_facts; i++)
-		json_array_append_new(facts, json_pack("{s:o, s:o, s:o}", "name",
-						       report_text(c->fact[i].name), "state",
-						       report_text(c->fact[i].state), "value",
-						       report_text(c->fact[i].value)));
-	j = json_pack("{s:o, s:I, s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "clock",
-		      report_text(clock_name(v, c->clock)), "rate_hz", (json_int_t)c->rate_hz,
-		      "loop", c->looped, "steps", (json_int_t)c->steps, "ticks",
-		      (json_int_t)c->step.ticks, "epsilon_ns",
-		      (json_int_t)cvl_precision_ns(c, c->resolution), "tau_max_ns",
-		      (json_int_t)cvl_precision_ns(c, c->longest), "bracket_max_ns",
-		      (json_int_t)cvl_precision_ns(c, c->widest), "gap_ns",
-		      (json_int_t)cvl_precision_ns(c, c->gap_ticks), "gaps", (json_int_t)c->gaps,
-		      "lost", (json_int_t)c->lost, "events", (json_int_t)c->events);
-	json_object_set_new(j, "levels", levels_json(c));
-	if (c->counter.told)
-		json_object_set_new(
-			j, "counter",
-			json_pack("{s:I, s:I, s:I}", "cpu", (json_int_t)c->counter.cpu, "apart_ns",
-				  (json_int_t)cvl_precision_ns(c, c->counter.apart), "limit_ns",
-				  (json_int_t)cvl_precision_ns(c, c->counter.limit)));
-	json_object_set_new(j, "step_bins", bins_json(&c->step));
-	json_object_set_new(j, "span_bins", bins_json(&c->span));
-	json_object_set_new(j, "gap_list", gaps_json(v, c));
-	json_object_set_new(j, "facts", facts);
-	return j;
-}
-
-static json_t *times_json(const struct cvl_durations *d)
-{
-	struct cvl_out *o = malloc(sizeof(*o));
-	struct js j = { .o = o };
-	json_t *times = NULL;
-
-	if (o) {
-		cvl_out_init(o, -1, "memory");
-		js_open(&j, NULL, '{');
-		durations_json(&j, d);
-		js_close(&j, '}');
-		times = json_loadb(o->buf, o->n, 0, NULL);
+		if (g->clock != c->clock)
+			continue;
+		js_open(j, NULL, '{');
+		js_count(j, "end_tick", g->end);
+		js_int(j, "ns", cvl_precision_ns(c, g->ticks));
+		js_texts(j, "cause detail", g->cause, g->detail);
+		js_close(j, '}');
 	}
-	free(o);
-	return times;
+	js_close(j, ']');
 }
 
-static int put_json(const struct precision_view *v, struct cvl_out *o)
+static void clock_json(struct js *j, const struct precision_view *v,
+		       const struct cvl_precision_clock *c)
 {
-	json_t *clocks = json_array(), *all;
-	char *text;
+	js_open(j, NULL, '{');
+	js_text(j, "clock", clock_name(v, c->clock));
+	js_count(j, "rate_hz", c->rate_hz);
+	js_bool(j, "loop", c->looped);
+	js_counts(j, "steps ticks", c->steps, c->step.ticks);
+	js_ints(j, "epsilon_ns tau_max_ns bracket_max_ns gap_ns",
+		cvl_precision_ns(c, c->resolution), cvl_precision_ns(c, c->longest),
+		cvl_precision_ns(c, c->widest), cvl_precision_ns(c, c->gap_ticks));
+	js_counts(j, "gaps lost events", c->gaps, c->lost, c->events);
+	levels_json(j, c);
+	if (c->counter.told) {
+		js_open(j, "counter", '{');
+		js_ints(j, "cpu apart_ns limit_ns", (int64_t)c->counter.cpu,
+			cvl_precision_ns(c, c->counter.apart),
+			cvl_precision_ns(c, c->counter.limit));
+		js_close(j, '}');
+	}
+	put_bins(j, "step_bins", &c->step);
+	put_bins(j, "span_bins", &c->span);
+	gaps_json(j, v, c);
+	js_open(j, "facts", '[');
+	for (size_t i = 0; i < c->n_facts; i++) {
+		js_open(j, NULL, '{');
+		js_texts(j, "name state value", c->fact[i].name, c->fact[i].state,
+			 c->fact[i].value);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+	js_close(j, '}');
+}
 
+static void put_json(const struct precision_view *v, struct cvl_out *o)
+{
+	struct js j = js_begin(o);
+
+	js_text(&j, "session", cvl_session_path(v->session));
+	js_open(&j, "clocks", '[');
 	for (size_t i = 0; i < v->study->n; i++)
-		json_array_append_new(clocks, clock_json(v, &v->study->clock[i]));
-	all = json_pack("{s:o, s:o}", "session", report_text(cvl_session_path(v->session)),
-			"clocks", clocks);
+		clock_json(&j, v, &v->study->clock[i]);
+	js_close(&j, ']');
 	if (v->between) {
-		json_t *times = times_json(&v->study->times);
-
-		json_object_set_new(times, "between", report_text(v->between));
-		json_object_set_new(times, "open", json_integer((json_int_t)v->study->open));
-		json_object_set_new(all, "durations", times);
+		js_open(&j, "durations", '{');
+		durations_json(&j, &v->study->times);
+		js_text(&j, "between", v->between);
+		js_count(&j, "open", v->study->open);
+		js_close(&j, '}');
 	}
-	text = json_dumps(all, JSON_INDENT(2));
-	json_decref(all);
-	if (!text)
-		return CVL_E_NOMEM;
-	cvl_out_long(o, text, strlen(text));
-	cvl_out_char(o, '\n');
-	free(text);
-	return 0;
+	js_end(&j);
 }
 
-int precision_view_put(struct precision_view *v, struct cvl_error *err)
+static void put_view(struct cvl_out *o, const void *view)
 {
-	struct cvl_out *o = malloc(sizeof(*o));
-	int rc;
+	const struct precision_view *v = view;
 
-	if (!o)
-		return cvl_no_memory(err);
-	cvl_out_init(o, STDOUT_FILENO, "standard output");
-	rc = v->json ? put_json(v, o) : put_text(v, o);
-	if (rc)
-		cvl_no_memory(err);
-	else
-		rc = cvl_out_flush(o, err);
-	free(o);
-	return rc;
+	(v->json ? put_json : put_text)(v, o);
+}
+
+int precision_view_put(const struct precision_view *v, struct cvl_error *err)
+{
+	return output_print(put_view, v, err);
 }
 
 static void put_svg(struct cvl_out *o, const void *view)

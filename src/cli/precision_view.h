@@ -17,7 +17,7 @@ struct precision_view {
 };
 
 /** On standard output. CVL_E_NOMEM, CVL_E_IO. */
-int precision_view_put(struct precision_view *v, struct cvl_error *err);
+int precision_view_put(const struct precision_view *v, struct cvl_error *err);
 /** The histogram of durations, into v->svg. */
 int precision_view_svg(const struct precision_view *v, struct cvl_error *err);
 

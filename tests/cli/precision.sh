@@ -54,7 +54,7 @@ P
 coeval import -o far far.vcd > /dev/null
 refused precision far --between m.A:rise..m.A:fall --svg far.svg
 grep -o "2 shorter, 3 longer" far.svg
-coeval precision far --between m.A:rise..m.A:fall --json | grep -E '"histogram_(shorter|longer)"'
+coeval precision far --between m.A:rise..m.A:fall --json | grep -oE '"histogram_(shorter|longer)":[0-9]+'
 
 refused precision s --between A
 refused precision s --between A:up..B

@@ -5,11 +5,8 @@
 
 static void put_parts(struct js *j, const struct cvl_calls_parts *p)
 {
-	js_int(j, "preempted_ns", p->preempted);
-	js_int(j, "switched_out_ns", p->switched);
-	js_int(j, "blocked_ns", p->blocked);
-	js_int(j, "waiting_ns", p->waiting);
-	js_int(j, "hidden_ns", p->hidden);
+	js_ints(j, "preempted_ns switched_out_ns blocked_ns waiting_ns hidden_ns", p->preempted,
+		p->switched, p->blocked, p->waiting, p->hidden);
 }
 
 static void put_lanes(struct js *j, const struct cvl_calls_result *r)
@@ -19,10 +16,8 @@ static void put_lanes(struct js *j, const struct cvl_calls_result *r)
 		const struct cvl_calls_thread *t = &r->thread[i];
 
 		js_open(j, NULL, '{');
-		js_text(j, "lane", t->label);
-		js_text(j, "node", r->node[t->node]);
-		js_int(j, "spans", (int64_t)t->spans);
-		js_int(j, "busy_ns", t->busy);
+		js_texts(j, "lane node", t->label, r->node[t->node]);
+		js_ints(j, "spans busy_ns", (int64_t)t->spans, t->busy);
 		put_parts(j, &t->part);
 		js_close(j, '}');
 	}
@@ -38,13 +33,10 @@ static void put_costs(struct js *j, const struct cvl_calls_result *r)
 		if (!k->calls)
 			continue;
 		js_open(j, NULL, '{');
-		js_text(j, "function", cvl_calls_function_name(r, k->function));
-		js_text(j, "lane", r->thread[k->thread].label);
-		js_int(j, "calls", (int64_t)k->calls);
-		js_int(j, "repaired", (int64_t)k->repaired);
-		js_int(j, "made_up", (int64_t)k->made_up);
-		js_int(j, "made_up_ns", k->made_up_ns);
-		js_int(j, "total_ns", k->total);
+		js_texts(j, "function lane", cvl_calls_function_name(r, k->function),
+			 r->thread[k->thread].label);
+		js_ints(j, "calls repaired made_up made_up_ns total_ns", (int64_t)k->calls,
+			(int64_t)k->repaired, (int64_t)k->made_up, k->made_up_ns, k->total);
 		js_bound(j, "total_bound_ns", k->total_bound);
 		js_int(j, "self_ns", k->self);
 		js_known(j, "mean_ns", k->whole ? k->sum / (int64_t)k->whole : 0, k->whole);
@@ -68,11 +60,10 @@ static void put_callers(struct js *j, const struct cvl_calls_result *r)
 		    !w->calls)
 			continue;
 		js_open(j, NULL, '{');
-		js_text(j, "lane", r->thread[w->thread].label);
-		js_text(j, "function", cvl_calls_function_name(r, w->function));
-		js_text(j, "caller", cvl_calls_function_name(r, by->function));
-		js_int(j, "calls", (int64_t)w->calls);
-		js_int(j, "total_ns", w->total);
+		js_texts(j, "lane function caller", r->thread[w->thread].label,
+			 cvl_calls_function_name(r, w->function),
+			 cvl_calls_function_name(r, by->function));
+		js_ints(j, "calls total_ns", (int64_t)w->calls, w->total);
 		js_close(j, '}');
 	}
 	js_close(j, ']');
@@ -89,13 +80,9 @@ static void put_findings(struct js *j, const struct cvl_calls_result *r)
 		const struct cvl_calls_group *g = &r->group[i];
 
 		js_open(j, NULL, '{');
-		js_text(j, "text", g->text);
-		js_text(j, "cause", causes[g->first->cause]);
-		js_text(j, "where", g->where);
-		js_int(j, "spans", (int64_t)g->n);
-		js_int(j, "least_ns", g->least);
-		js_int(j, "most_ns", g->most);
-		js_int(j, "median_ns", g->first->median);
+		js_texts(j, "text cause where", g->text, causes[g->first->cause], g->where);
+		js_ints(j, "spans least_ns most_ns median_ns", (int64_t)g->n, g->least, g->most,
+			g->first->median);
 		js_close(j, '}');
 	}
 	js_close(j, ']');
@@ -107,14 +94,12 @@ static void put_step(struct js *j, const struct calls_view *v, const struct cvl_
 					     "message" };
 
 	js_open(j, NULL, '{');
-	js_text(j, "lane", v->r->thread[s->thread].label);
-	js_text(j, "kind", kinds[s->kind]);
+	js_texts(j, "lane kind", v->r->thread[s->thread].label, kinds[s->kind]);
 	if (s->function != CVL_CALLS_NONE)
 		js_text(j, "function", cvl_calls_function_name(v->r, s->function));
 	if (s->by != CVL_CALLS_NONE)
 		js_text(j, "by", v->r->thread[s->by].label);
-	js_int(j, "from_ns", s->begin.ns);
-	js_int(j, "to_ns", s->end.ns);
+	js_ints(j, "from_ns to_ns", s->begin.ns, s->end.ns);
 	js_bound(j, "bound_ns", cvl_calls_apart(v->a, s->begin, s->end));
 	js_close(j, '}');
 }
@@ -128,10 +113,9 @@ static void put_path(struct js *j, const struct calls_view *v)
 		return;
 	}
 	js_open(j, "path", '{');
-	js_text(j, "lane", v->r->thread[s->thread].label);
-	js_text(j, "function", cvl_calls_function_name(v->r, s->function));
-	js_int(j, "from_ns", s->begin.ns);
-	js_int(j, "to_ns", s->end.ns);
+	js_texts(j, "lane function", v->r->thread[s->thread].label,
+		 cvl_calls_function_name(v->r, s->function));
+	js_ints(j, "from_ns to_ns", s->begin.ns, s->end.ns);
 	js_bool(j, "cut", v->r->cut);
 	js_open(j, "steps", '[');
 	for (size_t i = 0; i < v->r->n_steps; i++)
@@ -142,47 +126,30 @@ static void put_path(struct js *j, const struct calls_view *v)
 
 static void put_repairs(struct js *j, const struct cvl_calls_result *r)
 {
-	const struct {
-		const char *key;
-		uint64_t n;
-	} count[] = {
-		{ "gaps", r->repairs.gaps },
-		{ "lost_entries", r->repairs.lost_entries },
-		{ "lost_exits", r->repairs.lost_exits },
-		{ "open", r->repairs.open },
-		{ "guessed", r->repairs.guessed },
-		{ "too_deep", r->repairs.too_deep },
-		{ "paths", r->repairs.paths },
-		{ "backwards", r->repairs.backwards },
-		{ "strays", r->repairs.strays },
-		{ "unnamed", r->counts.unnamed },
-		{ "unmatched", r->counts.unmatched },
-		{ "duplicates", r->counts.duplicates },
-	};
+	const struct cvl_calls_repairs *f = &r->repairs;
 
 	js_open(j, "repairs", '{');
-	for (size_t i = 0; i < sizeof(count) / sizeof(*count); i++)
-		js_int(j, count[i].key, (int64_t)count[i].n);
+	js_counts(j, "gaps lost_entries lost_exits open guessed too_deep paths backwards strays",
+		  f->gaps, f->lost_entries, f->lost_exits, f->open, f->guessed, f->too_deep,
+		  f->paths, f->backwards, f->strays);
+	js_counts(j, "unnamed unmatched duplicates", r->counts.unnamed, r->counts.unmatched,
+		  r->counts.duplicates);
 	js_close(j, '}');
 }
 
 void calls_view_json(const struct calls_view *v, struct cvl_out *o)
 {
 	const struct cvl_calls_result *r = v->r;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
 	js_text(&j, "session", v->session);
 	js_bool(&j, "synchronised", r->synchronised);
-	js_int(&j, "from_ns", r->first.ns);
-	js_int(&j, "to_ns", r->last.ns);
-	js_int(&j, "messages", (int64_t)r->counts.messages);
+	js_ints(&j, "from_ns to_ns messages", r->first.ns, r->last.ns, (int64_t)r->counts.messages);
 	put_repairs(&j, r);
 	put_lanes(&j, r);
 	put_costs(&j, r);
 	put_callers(&j, r);
 	put_findings(&j, r);
 	put_path(&j, v);
-	js_close(&j, '}');
 	js_end(&j);
 }

@@ -22,37 +22,19 @@ static void name_cell(struct table *t, const char *name)
 	table_cell(t, "%.*s...", (int)n, name);
 }
 
-static void ns_cell(struct table *t, int64_t ns)
+static void ns_cells(struct table *t, size_t n, const int64_t *ns)
 {
-	char text[CVL_TIME_TEXT];
-
-	if (ns == INT64_MAX || ns == INT64_MIN) {
-		table_cell(t, "-");
-		return;
-	}
-	cvl_bound_text(text, ns);
-	table_cell(t, "%s", text);
-}
-
-static void time_cell(struct table *t, int64_t ns)
-{
-	char text[CVL_TIME_TEXT];
-
-	cvl_time_text(text, (struct cvl_time){ ns });
-	table_cell(t, "%s", text);
+	for (; n; n--, ns++)
+		table_bound(t, *ns != INT64_MAX && *ns != INT64_MIN, *ns);
 }
 
 static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "lane",      "spans",        "busy",
-					     "preempted", "switched out", "blocked",
-					     "waiting",   "hidden",       NULL };
 	const struct cvl_calls_result *r = v->r;
 	struct table t;
 	size_t left_out = 0, rows = 0;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "lane|spans|busy|preempted|switched out|blocked|waiting|hidden");
 	for (size_t i = 0; i < r->n_threads; i++) {
 		const struct cvl_calls_thread *k = &r->thread[r->order[i]];
 
@@ -64,13 +46,10 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 		}
 		rows++;
 		name_cell(&t, k->label);
-		table_cell(&t, "%" PRIu64, k->spans);
-		ns_cell(&t, k->busy);
-		ns_cell(&t, k->part.preempted);
-		ns_cell(&t, k->part.switched);
-		ns_cell(&t, k->part.blocked);
-		ns_cell(&t, k->part.waiting);
-		ns_cell(&t, k->part.hidden);
+		table_counts(&t, k->spans);
+		ns_cells(&t, 6,
+			 (const int64_t[]){ k->busy, k->part.preempted, k->part.switched,
+					    k->part.blocked, k->part.waiting, k->part.hidden });
 	}
 	table_print(&t, o, "lrrrrrrr", "  ");
 	if (left_out)
@@ -79,35 +58,29 @@ static void put_lanes(const struct calls_view *v, struct cvl_out *o)
 
 static void put_functions(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "function", "calls", "total", "+-",     "self", "mean",
-					     "min",      "max",   "lanes", "caller", NULL };
 	const struct cvl_calls_result *r = v->r;
 	struct table t;
 
 	if (!r->n_hot)
 		return;
 	cvl_out_char(o, '\n');
-	table_init(&t, 10);
-	table_heads(&t, heads);
+	table_heads(&t, "function|calls|total|+-|self|mean|min|max|lanes|caller");
 	for (size_t i = 0; i < r->n_hot && i < v->top; i++) {
 		const struct cvl_calls_function *f = &r->function[r->hot[i]];
 
 		name_cell(&t, f->name);
-		table_cell(&t, "%" PRIu64, f->calls);
-		ns_cell(&t, f->total);
-		ns_cell(&t, f->total_bound);
-		ns_cell(&t, f->self);
-		ns_cell(&t, f->whole ? f->sum / (int64_t)f->whole : INT64_MAX);
-		ns_cell(&t, f->min);
-		ns_cell(&t, f->max);
-		table_cell(&t, "%zu", f->threads);
-		if (f->caller == CVL_CALLS_NONE) {
+		table_counts(&t, f->calls);
+		ns_cells(&t, 6,
+			 (const int64_t[]){ f->total, f->total_bound, f->self,
+					    f->whole ? f->sum / (int64_t)f->whole : INT64_MAX,
+					    f->min, f->max });
+		table_counts(&t, f->threads);
+		if (f->caller == CVL_CALLS_NONE)
 			table_cell(&t, "-");
-		} else if (f->callers == 1) {
+		else if (f->callers == 1)
 			name_cell(&t, r->function[f->caller].name);
-		} else {
+		else
 			table_cell(&t, "%.60s +%zu", r->function[f->caller].name, f->callers - 1);
-		}
 	}
 	table_print(&t, o, "lrrrrrrrrl", "  ");
 	if (r->n_hot > v->top)
@@ -138,7 +111,7 @@ static void put_shares(const struct calls_view *v, struct cvl_out *o, int64_t wh
 		const struct cvl_calls_share *s = &r->share[i];
 
 		table_cell(&t, "%.1f %%", whole ? 100.0 * (double)s->ns / (double)whole : 0.0);
-		ns_cell(&t, s->ns);
+		ns_cells(&t, 1, (const int64_t[]){ s->ns });
 		name_cell(&t, r->thread[s->thread].label);
 		name_cell(&t, s->text);
 	}
@@ -147,7 +120,6 @@ static void put_shares(const struct calls_view *v, struct cvl_out *o, int64_t wh
 
 static void put_path(const struct calls_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "from s", "for", "+-", "lane", "what", NULL };
 	const struct cvl_calls_result *r = v->r;
 	const struct cvl_calls_span *s = r->chosen;
 	char from[CVL_TIME_TEXT], length[CVL_TIME_TEXT];
@@ -162,14 +134,14 @@ static void put_path(const struct calls_view *v, struct cvl_out *o)
 	cvl_out_text(o, " on ");
 	cvl_out_name(o, r->thread[s->thread].label);
 	cvl_out_printf(o, ", from %s s for %s:\n", from, length);
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "from s|for|+-|lane|what");
 	for (size_t i = 0; i < r->n_steps && i < v->top; i++) {
 		const struct cvl_calls_step *k = &r->step[i];
 
-		time_cell(&t, k->begin.ns);
-		ns_cell(&t, k->end.ns - k->begin.ns);
-		ns_cell(&t, cvl_calls_apart(v->a, k->begin, k->end));
+		table_time(&t, true, (struct cvl_time){ k->begin.ns });
+		ns_cells(&t, 2,
+			 (const int64_t[]){ k->end.ns - k->begin.ns,
+					    cvl_calls_apart(v->a, k->begin, k->end) });
 		name_cell(&t, r->thread[k->thread].label);
 		name_cell(&t, k->text);
 	}
@@ -191,9 +163,7 @@ static void put_counted(struct cvl_out *o, bool *any, const char *lead, uint64_t
 	if (!*any)
 		cvl_out_char(o, '\n');
 	*any = true;
-	cvl_out_text(o, lead);
-	cli_count(o, n, one);
-	cvl_out_text(o, rest);
+	cli_count(o, lead, n, one, rest);
 	cvl_out_char(o, '\n');
 }
 
@@ -235,14 +205,10 @@ void calls_view_text(const struct calls_view *v, struct cvl_out *o)
 		spans += r->thread[i].spans;
 	cvl_bound_text(length, r->last.ns - r->first.ns);
 	cvl_out_name(o, v->session);
-	cvl_out_text(o, ": ");
-	cli_count(o, spans, "span");
-	cvl_out_text(o, " of ");
-	cli_count(o, r->n_functions, "function");
-	cvl_out_text(o, " on ");
-	cli_count(o, r->n_threads, "lane");
-	cvl_out_text(o, ", ");
-	cli_count(o, r->counts.messages, "message");
+	cli_count(o, ": ", spans, "span", " of ");
+	cli_count(o, "", r->n_functions, "function", " on ");
+	cli_count(o, "", r->n_threads, "lane", ", ");
+	cli_count(o, "", r->counts.messages, "message", "");
 	cvl_out_printf(o, ", %s\n\n", length);
 	put_lanes(v, o);
 	put_functions(v, o);

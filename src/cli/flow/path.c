@@ -80,17 +80,16 @@ static void put_via(struct js *j, const struct cvl_flow_map *map, const struct c
 	js_close(j, ']');
 }
 
-static void put_json(struct js *j, const struct cvl_flow_map *map, const char *clock,
+static void put_json(struct cvl_out *o, const struct cvl_flow_map *map, const char *clock,
 		     const struct cvl_flow_item *item)
 {
 	char symbols[CVL_FLOW_SYMBOLS_TEXT];
+	struct js line = js_begin(o), *j = &line;
 
-	js_open(j, NULL, '{');
 	js_int(j, "t_ns", item->begin.time.ns);
 	js_bound(j, "bound_ns", cvl_bound_total(item->begin.bound));
 	js_int(j, "end_ns", item->end.time.ns);
-	js_text(j, "clock", clock);
-	js_text(j, "what", cvl_flow_what_name(item->what));
+	js_texts(j, "clock what", clock, cvl_flow_what_name(item->what));
 	if (item->what == CVL_FLOW_POINT) {
 		js_text(j, "point", map->point[item->point].name);
 		js_bool(j, "follows", item->follows);
@@ -101,12 +100,11 @@ static void put_json(struct js *j, const struct cvl_flow_map *map, const char *c
 	}
 	if (item->what != CVL_FLOW_POINT && item->n) {
 		cvl_flow_symbols_text(map, item->symbol, item->n_symbols, symbols);
-		js_int(j, "n", (int64_t)item->n);
+		js_count(j, "n", item->n);
 		js_text(j, "changes", symbols);
 	}
 	if (item->what == CVL_FLOW_GAP)
 		js_text(j, "why", cvl_gap_name(item->why));
-	js_close(j, '}');
 	js_end(j);
 }
 
@@ -114,7 +112,7 @@ void flow_view_item(const struct cvl_flow_map *map, const char *clock,
 		    const struct cvl_flow_item *item, bool json, struct cvl_out *o)
 {
 	if (json) {
-		put_json(&(struct js){ .o = o }, map, clock, item);
+		put_json(o, map, clock, item);
 		return;
 	}
 	cvl_out_time(o, item->begin.time, 14);

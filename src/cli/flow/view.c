@@ -43,17 +43,14 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 	struct table t;
 
 	cvl_out_name(o, s->clock);
-	cvl_out_text(o, ": ");
-	cli_count(o, s->items[CVL_FLOW_POINT], "marker");
-	cvl_out_text(o, ", ");
+	cli_count(o, ": ", s->items[CVL_FLOW_POINT], "marker", ", ");
 	put_coverage(map, s, o);
-	table_init(&t, 3);
-	table_heads(&t, (const char *[]){ "point", "passed", "at", NULL });
+	table_heads(&t, "point|passed|at");
 	for (size_t i = 0; i < map->n; i++) {
 		const struct cvl_flow_point *p = &map->point[i];
 
 		table_cell(&t, "%s", p->name);
-		table_cell(&t, "%llu", (unsigned long long)s->passed[i]);
+		table_counts(&t, s->passed[i]);
 		table_cell(&t, "%s%s", p->at ? p->at : "",
 			   p->n_code ? "" :
 			   p->at     ? " (no marker)" :
@@ -62,8 +59,7 @@ static void put_node(const struct cvl_flow_map *map, const struct cvl_flow_node 
 	table_print(&t, o, "lrl", "  ");
 	put_missed(map, s, o);
 	if (s->unresolved) {
-		cvl_out_text(o, "  between ");
-		cli_count(o, s->unresolved, "pair");
+		cli_count(o, "  between ", s->unresolved, "pair", "");
 		cvl_out_text(
 			o,
 			" of markers several ways lead: what they passed there is not counted\n");
@@ -88,7 +84,7 @@ static void put_times(const struct cvl_flow_map *map, const struct cvl_flow_time
 		      struct cvl_out *o)
 {
 	cvl_out_printf(o, "%s to %s: ", map->point[t->pair.from].name, map->point[t->pair.to].name);
-	cli_count(o, t->times.n, "time");
+	cli_count(o, "", t->times.n, "time", "");
 	if (t->times.broken)
 		cvl_out_printf(
 			o,
@@ -126,15 +122,14 @@ static void node_json(struct js *j, const struct cvl_flow_map *map, const struct
 {
 	js_open(j, NULL, '{');
 	js_text(j, "clock", s->clock);
-	js_int(j, "markers", (int64_t)s->items[CVL_FLOW_POINT]);
-	js_int(j, "points_passed", (int64_t)s->points_passed);
-	js_int(j, "branches_taken", (int64_t)s->branches_taken);
+	js_counts(j, "markers points_passed branches_taken", s->items[CVL_FLOW_POINT],
+		  s->points_passed, s->branches_taken);
 	js_open(j, "points", '[');
 	for (size_t i = 0; i < map->n; i++) {
 		js_open(j, NULL, '{');
 		js_text(j, "point", map->point[i].name);
 		js_bool(j, "marked", map->point[i].n_code > 0);
-		js_int(j, "passed", (int64_t)s->passed[i]);
+		js_count(j, "passed", s->passed[i]);
 		js_close(j, '}');
 	}
 	js_close(j, ']');
@@ -144,30 +139,25 @@ static void node_json(struct js *j, const struct cvl_flow_map *map, const struct
 			const struct cvl_flow_point *p = &map->point[i];
 
 			js_open(j, NULL, '{');
-			js_text(j, "from", p->name);
-			js_text(j, "to", map->point[p->next[k]].name);
-			js_int(j, "taken", (int64_t)s->branch[p->first_branch + k]);
+			js_texts(j, "from to", p->name, map->point[p->next[k]].name);
+			js_count(j, "taken", s->branch[p->first_branch + k]);
 			js_close(j, '}');
 		}
 	js_close(j, ']');
-	js_int(j, "unresolved", (int64_t)s->unresolved);
+	js_count(j, "unresolved", s->unresolved);
 	for (unsigned w = CVL_FLOW_JUMP; w < CVL_FLOW_WHATS; w++)
-		js_int(j, cvl_flow_what_name((enum cvl_flow_what)w), (int64_t)s->items[w]);
+		js_count(j, cvl_flow_what_name((enum cvl_flow_what)w), s->items[w]);
 	js_close(j, '}');
 }
 
 void flow_view_json(const struct cvl_flow_result *r, const char *session, struct cvl_out *o)
 {
 	const struct cvl_flow_map *map = r->map;
-	struct js j = { .o = o };
+	struct js j = js_begin(o);
 
-	js_open(&j, NULL, '{');
-	js_text(&j, "session", session);
-	js_text(&j, "program", map->program);
-	js_int(&j, "points", (int64_t)map->n);
-	js_int(&j, "branches", (int64_t)map->branches);
-	js_int(&j, "points_passed", (int64_t)r->all.points_passed);
-	js_int(&j, "branches_taken", (int64_t)r->all.branches_taken);
+	js_texts(&j, "session program", session, map->program);
+	js_counts(&j, "points branches points_passed branches_taken", map->n, map->branches,
+		  r->all.points_passed, r->all.branches_taken);
 	js_open(&j, "nodes", '[');
 	for (size_t i = 0; i < r->n_nodes; i++)
 		node_json(&j, map, &r->node[i]);
@@ -175,12 +165,11 @@ void flow_view_json(const struct cvl_flow_result *r, const char *session, struct
 	js_open(&j, "between", '[');
 	for (size_t i = 0; i < r->n_times; i++) {
 		js_open(&j, NULL, '{');
-		js_text(&j, "from", map->point[r->times[i].pair.from].name);
-		js_text(&j, "to", map->point[r->times[i].pair.to].name);
+		js_texts(&j, "from to", map->point[r->times[i].pair.from].name,
+			 map->point[r->times[i].pair.to].name);
 		durations_json(&j, &r->times[i].times);
 		js_close(&j, '}');
 	}
 	js_close(&j, ']');
-	js_close(&j, '}');
 	js_end(&j);
 }

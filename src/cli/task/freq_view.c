@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "cli.h"
+#include "json.h"
 
 static const char *const how_names[] = { "given", "fitted", "left out" };
 
@@ -61,12 +62,9 @@ static void correlations(struct cvl_out *o, const struct cvl_freq_result *r)
 {
 	struct table t;
 
-	table_init(&t, 3);
 	table_heads(
 		&t,
-		(const char *[]){
-			"what goes with what (Pearson), cycles and energy over those at the highest frequency",
-			"here", "the thesis", NULL });
+		"what goes with what (Pearson), cycles and energy over those at the highest frequency|here|the thesis");
 	for (size_t p = 1; p < r->n_points; p++) {
 		table_cell(&t, "  cycles and energy at %.1f MHz", mhz(r, p));
 		number_cell(&t, r->point[p].cycles_energy);
@@ -139,22 +137,15 @@ static void unknown_text(struct cvl_out *o, const struct cvl_freq_result *r)
 /* The cells that name a rule. */
 static void rule_cells(struct table *t, const struct cvl_freq_rule *rule)
 {
-	table_cell(t, "%s", rule->name);
-	table_cell(t, "%s", how_names[rule->how]);
-	table_cell(t, "%u", rule->passes);
-	table_cell(t, "%u", rule->frequencies);
+	table_row(t, rule->name, how_names[rule->how]);
+	table_counts(t, rule->passes, rule->frequencies);
 }
 
 static void rules_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "rule",     "numbers", "passes",
-					     "freqs",    "best",    "best or better",
-					     "no worse", "saves",   "slower",
-					     NULL };
 	struct table t;
 
-	table_init(&t, 9);
-	table_heads(&t, heads);
+	table_heads(&t, "rule|numbers|passes|freqs|best|best or better|no worse|saves|slower");
 	for (size_t i = 0; i < r->n_rules; i++) {
 		const struct cvl_freq_score *s = &r->rule[i].score;
 
@@ -183,13 +174,9 @@ static void rules_text(struct cvl_out *o, const struct cvl_freq_result *r)
 
 static void choices_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = {
-		"task", "best, MHz", "saves", "chosen", "saves", NULL
-	};
 	struct table t;
 
-	table_init(&t, 5);
-	table_heads(&t, heads);
+	table_heads(&t, "task|best, MHz|saves|chosen|saves");
 	for (size_t i = 0; i < r->n; i++) {
 		const struct cvl_freq_choice *c = &r->choice[i];
 
@@ -213,14 +200,11 @@ static void point_cell(struct table *t, const struct cvl_freq_result *r, int p)
 
 static void guesses_text(struct cvl_out *o, const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "not measured everywhere", "energy estimate, MHz",
-					     "learned, MHz", NULL };
 	struct table t;
 
 	if (!r->n_guesses)
 		return;
-	table_init(&t, 3);
-	table_heads(&t, heads);
+	table_heads(&t, "not measured everywhere|energy estimate, MHz|learned, MHz");
 	for (size_t i = 0; i < r->n_guesses; i++) {
 		table_cell(&t, "%s", r->guess[i].task);
 		point_cell(&t, r, r->guess[i].estimate);
@@ -245,97 +229,113 @@ void freq_text(struct cvl_out *o, const struct cvl_freq_result *r)
 	guesses_text(o, r);
 }
 
-/* JSON has no NaN. */
-static json_t *real(double v)
+static void put_point(struct js *j, const char *key, const struct cvl_freq_result *r, int p)
 {
-	return isfinite(v) ? json_real(v) : json_null();
+	js_known(j, key, p < 0 ? 0 : r->point[p].hz, p >= 0);
 }
 
-static json_t *point_json(const struct cvl_freq_result *r, int p)
+static void put_guesses(struct js *j, const struct cvl_freq_result *r)
 {
-	return p < 0 ? json_null() : json_integer((json_int_t)r->point[p].hz);
+	js_open(j, "not_measured", '[');
+	for (size_t i = 0; i < r->n_guesses; i++) {
+		js_open(j, NULL, '{');
+		js_text(j, "task", r->guess[i].task);
+		put_point(j, "estimate_hz", r, r->guess[i].estimate);
+		put_point(j, "learned_hz", r, r->guess[i].learned);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
 }
 
-static json_t *guesses_json(const struct cvl_freq_result *r)
+static void put_rule(struct js *j, const struct cvl_freq_rule *rule)
 {
-	json_t *all = json_array();
-
-	for (size_t i = 0; i < r->n_guesses; i++)
-		json_array_append_new(all,
-				      json_pack("{s:s, s:o, s:o}", "task", r->guess[i].task,
-						"estimate_hz", point_json(r, r->guess[i].estimate),
-						"learned_hz", point_json(r, r->guess[i].learned)));
-	return all;
+	js_texts(j, "rule numbers", rule->name, how_names[rule->how]);
+	js_int(j, "passes", rule->passes);
+	js_bool(j, "second_frequency", rule->frequencies > 1);
 }
 
-static json_t *rules_json(const struct cvl_freq_result *r)
+static void put_rules(struct js *j, const struct cvl_freq_result *r)
 {
-	json_t *all = json_array();
-
+	js_open(j, "rules", '[');
 	for (size_t i = 0; i < r->n_rules; i++) {
-		const struct cvl_freq_rule *rule = &r->rule[i];
-		const struct cvl_freq_score *s = &rule->score;
+		const struct cvl_freq_score *s = &r->rule[i].score;
 
-		json_array_append_new(
-			all, json_pack("{s:s, s:s, s:i, s:b, s:I, s:I, s:I, s:I, s:f, s:f, s:f}",
-				       "rule", rule->name, "numbers", how_names[rule->how],
-				       "passes", (int)rule->passes, "second_frequency",
-				       rule->frequencies > 1, "tasks", (json_int_t)s->n, "best",
-				       (json_int_t)s->best, "best_or_better", (json_int_t)s->better,
-				       "no_worse", (json_int_t)s->no_worse, "saved", s->saved,
-				       "slower", s->slower, "could_be_saved", s->could_be));
+		js_open(j, NULL, '{');
+		put_rule(j, &r->rule[i]);
+		js_counts(j, "tasks best best_or_better no_worse", s->n, s->best, s->better,
+			  s->no_worse);
+		js_reals(j, "saved slower could_be_saved", s->saved, s->slower, s->could_be);
+		js_close(j, '}');
 	}
-	return all;
+	js_close(j, ']');
 }
 
-json_t *freq_json(const struct cvl_freq_result *r)
+static void put_correlations(struct js *j, const struct cvl_freq_result *r)
 {
-	json_t *points = json_array(), *with = json_array(), *cpi = json_array(),
-	       *unknown = json_array(), *choices = json_array(), *root;
-
-	if (r->n < 2) {
-		json_decref(points);
-		json_decref(with);
-		json_decref(cpi);
-		json_decref(unknown);
-		json_decref(choices);
-		return json_pack("{s:I, s:o}", "tasks", (json_int_t)r->n, "not_measured",
-				 guesses_json(r));
+	js_open(j, "points", '[');
+	for (size_t p = 0; p < r->n_points; p++) {
+		js_open(j, NULL, '{');
+		js_int(j, "hz", r->point[p].hz);
+		js_count(j, "best_for", r->point[p].best_for);
+		js_real(j, "pearson_cycles_energy", r->point[p].cycles_energy);
+		js_close(j, '}');
 	}
-	for (size_t p = 0; p < r->n_points; p++)
-		json_array_append_new(points,
-				      json_pack("{s:I, s:I, s:o}", "hz", (json_int_t)r->point[p].hz,
-						"best_for", (json_int_t)r->point[p].best_for,
-						"pearson_cycles_energy",
-						real(r->point[p].cycles_energy)));
-	for (size_t i = 0; i < CVL_FREQ_COUNTERS; i++)
-		json_array_append_new(with,
-				      json_pack("{s:s, s:I, s:o}", "counter", r->counter[i].name,
-						"hz", (json_int_t)r->point[r->counter[i].point].hz,
-						"pearson_cycles", real(r->counter[i].cycles)));
-	for (size_t i = 0; i < CVL_FREQ_GROUPS; i++)
-		json_array_append_new(cpi, json_pack("{s:s, s:I, s:o}", "group", groups[i].name,
-						     "tasks", (json_int_t)r->per_instruction[i].n,
-						     "pearson_cycles",
-						     real(r->per_instruction[i].cycles)));
-	for (size_t i = 0; i < r->n_unknown; i++)
-		json_array_append_new(unknown, json_string(r->unknown[i]));
-	for (size_t i = 0; i < r->n && r->choice; i++)
-		json_array_append_new(
-			choices, json_pack("{s:s, s:I, s:I}", "task", r->choice[i].task, "best_hz",
-					   (json_int_t)r->point[r->choice[i].best].hz, "chosen_hz",
-					   (json_int_t)r->point[r->choice[i].chosen].hz));
-	root = json_pack("{s:I, s:I, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:I}", "tasks",
-			 (json_int_t)r->n, "left_out", (json_int_t)r->left_out, "true_energies",
-			 r->true_known, "points", points, "counters", with,
-			 "cycles_per_instruction", cpi, "static_w", real(r->static_w), "alpha_c_f",
-			 real(r->alpha_c), "rules", rules_json(r), "not_known", unknown,
-			 "learned_from", (json_int_t)r->learned_from);
+	js_close(j, ']');
+	js_open(j, "counters", '[');
+	for (size_t i = 0; i < CVL_FREQ_COUNTERS; i++) {
+		js_open(j, NULL, '{');
+		js_text(j, "counter", r->counter[i].name);
+		js_int(j, "hz", r->point[r->counter[i].point].hz);
+		js_real(j, "pearson_cycles", r->counter[i].cycles);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+	js_open(j, "cycles_per_instruction", '[');
+	for (size_t i = 0; i < CVL_FREQ_GROUPS; i++) {
+		js_open(j, NULL, '{');
+		js_text(j, "group", groups[i].name);
+		js_count(j, "tasks", r->per_instruction[i].n);
+		js_real(j, "pearson_cycles", r->per_instruction[i].cycles);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+}
+
+static void put_choices(struct js *j, const struct cvl_freq_result *r)
+{
+	js_open(j, "choices", '[');
+	for (size_t i = 0; i < r->n; i++) {
+		js_open(j, NULL, '{');
+		js_text(j, "task", r->choice[i].task);
+		js_ints(j, "best_hz chosen_hz", r->point[r->choice[i].best].hz,
+			r->point[r->choice[i].chosen].hz);
+		js_close(j, '}');
+	}
+	js_close(j, ']');
+}
+
+static void put_set(struct js *j, const struct cvl_freq_result *r)
+{
+	js_count(j, "left_out", r->left_out);
+	js_bool(j, "true_energies", r->true_known);
+	put_correlations(j, r);
+	js_reals(j, "static_w alpha_c_f", r->static_w, r->alpha_c);
+	put_rules(j, r);
+	js_list(j, "not_known", r->unknown, r->n_unknown);
+	js_count(j, "learned_from", r->learned_from);
 	if (r->choice)
-		json_object_set(root, "choices", choices);
-	json_decref(choices);
-	json_object_set_new(root, "not_measured", guesses_json(r));
-	return root;
+		put_choices(j, r);
+}
+
+void freq_json(struct cvl_out *o, const struct cvl_freq_result *r)
+{
+	struct js j = js_begin(o);
+
+	js_count(&j, "tasks", r->n);
+	if (r->n >= 2)
+		put_set(&j, r);
+	put_guesses(&j, r);
+	js_end(&j);
 }
 
 /* ---- several sets ---- */
@@ -350,14 +350,12 @@ static double deviation(const struct cvl_freq_tally *t, size_t i)
 void freq_tally_text(struct cvl_out *o, const struct cvl_freq_tally *t,
 		     const struct cvl_freq_result *r)
 {
-	static const char *const heads[] = { "rule", "numbers",        "passes",   "freqs",
-					     "best", "best or better", "no worse", "saves",
-					     "sd",   "slower",         "beaten",   NULL };
 	double n = (double)t->sets;
 	struct table table;
 
-	table_init(&table, 11);
-	table_heads(&table, heads);
+	table_heads(
+		&table,
+		"rule|numbers|passes|freqs|best|best or better|no worse|saves|sd|slower|beaten");
 	for (size_t i = 0; i < r->n_rules; i++) {
 		if (r->rule[i].how == CVL_FREQ_FITTED)
 			continue;
@@ -371,7 +369,7 @@ void freq_tally_text(struct cvl_out *o, const struct cvl_freq_tally *t,
 		if (i == r->learned)
 			table_cell(&table, "-");
 		else
-			table_cell(&table, "%zu", t->rule[i].beaten);
+			table_counts(&table, t->rule[i].beaten);
 	}
 	table_print(&table, o, "llrrrrrrrrr", "");
 	cvl_out_printf(o, "\nThe best choice for each task saves %.2f %%.\n",
@@ -383,25 +381,27 @@ void freq_tally_text(struct cvl_out *o, const struct cvl_freq_tally *t,
 			r->rule[r->learned].name, t->won, t->sets);
 }
 
-json_t *freq_tally_json(const struct cvl_freq_tally *t, const struct cvl_freq_result *r)
+void freq_tally_json(struct cvl_out *o, const struct cvl_freq_tally *t,
+		     const struct cvl_freq_result *r)
 {
-	json_t *all = json_array();
 	double n = (double)t->sets;
+	struct js j = js_begin(o);
 
+	js_counts(&j, "seeds won", t->sets, t->won);
+	js_real(&j, "could_be_saved", t->could_be / n);
+	js_open(&j, "rules", '[');
 	for (size_t i = 0; i < r->n_rules; i++) {
-		const struct cvl_freq_rule *rule = &r->rule[i];
-
-		json_array_append_new(
-			all,
-			json_pack("{s:s, s:s, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:I}", "rule",
-				  rule->name, "numbers", how_names[rule->how], "passes",
-				  (int)rule->passes, "second_frequency", rule->frequencies > 1,
-				  "best_percent", 100 * t->rule[i].best / n,
-				  "best_or_better_percent", 100 * t->rule[i].better / n,
-				  "no_worse_percent", 100 * t->rule[i].no_worse / n, "saved",
-				  t->rule[i].saved / n, "saved_sd", deviation(t, i), "slower",
-				  t->rule[i].slower / n, "beaten", (json_int_t)t->rule[i].beaten));
+		js_open(&j, NULL, '{');
+		put_rule(&j, &r->rule[i]);
+		js_reals(
+			&j,
+			"best_percent best_or_better_percent no_worse_percent saved saved_sd slower",
+			100 * t->rule[i].best / n, 100 * t->rule[i].better / n,
+			100 * t->rule[i].no_worse / n, t->rule[i].saved / n, deviation(t, i),
+			t->rule[i].slower / n);
+		js_count(&j, "beaten", t->rule[i].beaten);
+		js_close(&j, '}');
 	}
-	return json_pack("{s:I, s:I, s:f, s:o}", "seeds", (json_int_t)t->sets, "won",
-			 (json_int_t)t->won, "could_be_saved", t->could_be / n, "rules", all);
+	js_close(&j, ']');
+	js_end(&j);
 }

@@ -59,12 +59,9 @@ static bool has_cycles(const struct task_view *v)
 
 static void times(const struct task_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "task",    "clock",  "runs",   "mean us", "least us",
-					     "most us", "own us", "sum ms", NULL };
 	struct table t;
 
-	table_init(&t, 8);
-	table_heads(&t, heads);
+	table_heads(&t, "task|clock|runs|mean us|least us|most us|own us|sum ms");
 	for (size_t i = 0; i < v->tasks->n; i++) {
 		const struct cvl_task *task = &v->tasks->task[i];
 		const struct cvl_task_sum *sum = &task->sum;
@@ -74,7 +71,7 @@ static void times(const struct task_view *v, struct cvl_out *o)
 
 		table_cell(&t, "%s", task_view_name(v, task, text));
 		clock_cell(v, &t, task);
-		table_cell(&t, "%llu", (unsigned long long)task->runs);
+		table_counts(&t, task->runs);
 		for (unsigned k = 0; k < 5 && !any; k++)
 			table_cell(&t, "-");
 		if (!any)
@@ -123,7 +120,7 @@ static void figures(const struct task_view *v, struct cvl_out *o, const struct c
 			cell(&t, (const void *)((const char *)&f + column[k].at),
 			     column[k].decimals, column[k].unit);
 		if (sampled)
-			table_cell(&t, "%llu", (unsigned long long)task->sum.sampled);
+			table_counts(&t, task->sum.sampled);
 	}
 	table_print(&t, o, "lrrrrrrrr", "  ");
 }
@@ -198,15 +195,12 @@ static void energies(const struct task_view *v, struct cvl_out *o)
 
 static void functions(const struct task_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "task",   "function", "samples", "share %",
-					     "99.9 %", "own ms",   NULL };
 	const struct cvl_tasks_result *r = v->tasks;
 	struct table t;
 	unsigned shown = 0;
 
 	cvl_out_text(o, "\nfunctions, by samples of the program counter\n");
-	table_init(&t, 6);
-	table_heads(&t, heads);
+	table_heads(&t, "task|function|samples|share %|99.9 %|own ms");
 	for (size_t i = 0; i < r->n_functions; i++) {
 		const struct cvl_task_function *f = &r->function[i];
 		const struct cvl_task *task = f->task == CVL_TASK_NONE ? NULL : &r->task[f->task];
@@ -215,9 +209,9 @@ static void functions(const struct task_view *v, struct cvl_out *o)
 		shown = i && f->task == f[-1].task ? shown + 1 : 1;
 		if (shown > FUNCTIONS_SHOWN)
 			continue;
-		table_cell(&t, "%s", task ? task_view_name(v, task, text) : "(all the time)");
-		table_cell(&t, "%s", *f->name ? f->name : "(no symbol)");
-		table_cell(&t, "%llu", (unsigned long long)f->samples);
+		table_row(&t, task ? task_view_name(v, task, text) : "(all the time)",
+			  *f->name ? f->name : "(no symbol)");
+		table_counts(&t, f->samples);
 		table_cell(&t, "%.2f", 100 * f->share);
 		table_cell(&t, "%.2f to %.2f", 100 * f->low, 100 * f->high);
 		if (task && task->sum.runs)
@@ -234,27 +228,23 @@ static void functions(const struct task_view *v, struct cvl_out *o)
 
 static void runs(const struct task_view *v, struct cvl_out *o)
 {
-	static const char *const heads[] = { "task",         "from s",    "time us", "cycles",
-					     "instructions", "energy uJ", "gaps",    NULL };
 	struct table t;
 
 	cvl_out_text(o, "\nruns\n");
-	table_init(&t, 7);
-	table_heads(&t, heads);
+	table_heads(&t, "task|from s|time us|cycles|instructions|energy uJ|gaps");
 	for (size_t i = 0; i < v->tasks->n_runs; i++) {
 		const struct cvl_task_run *r = &v->tasks->run[i];
 		struct cvl_task_figures f;
-		char text[24], from[CVL_TIME_TEXT];
+		char text[24];
 
 		cvl_task_run_figures(v->tasks, r, &f);
-		cvl_time_text(from, r->begin.time);
-		table_cell(&t, "%s", task_view_name(v, &v->tasks->task[r->task], text));
-		table_cell(&t, "%s", from);
+		table_row(&t, task_view_name(v, &v->tasks->task[r->task], text));
+		table_time(&t, true, r->begin.time);
 		mean_time_cell(&t, &f, (double)(r->end.time.ns - r->begin.time.ns));
 		cell(&t, &f.cycles, 0, 1);
 		cell(&t, &f.instructions, 0, 1);
 		cell(&t, &f.joule, 4, 1e6);
-		table_cell(&t, "%u", r->gaps);
+		table_counts(&t, r->gaps);
 	}
 	table_print(&t, o, "lrrrrrr", "  ");
 }
@@ -339,11 +329,8 @@ static void notes(const struct task_view *v, struct cvl_out *o)
 void task_view_text(const struct task_view *v, struct cvl_out *o)
 {
 	cvl_out_text(o, cvl_session_path(v->session));
-	cvl_out_text(o, ": ");
-	cli_count(o, v->tasks->n, "task");
-	cvl_out_text(o, ", ");
-	cli_count(o, v->tasks->n_runs, "run");
-	cvl_out_text(o, "\n\n");
+	cli_count(o, ": ", v->tasks->n, "task", ", ");
+	cli_count(o, "", v->tasks->n_runs, "run", "\n\n");
 	times(v, o);
 	all_counts(v, o);
 	if (v->opts.power)

@@ -1,113 +1,112 @@
 /* SPDX-License-Identifier: MIT */
 /* What tasks cost for other programs: JSON and CSV. */
-#include <jansson.h>
 #include <math.h>
 
-#include "clocks_print.h"
+#include "json.h"
 #include "task/view.h"
 
 /* ---- JSON ---- */
 
-static json_t *figure_json(const struct cvl_task_figure *f)
+static void put_figure(struct js *j, const char *key, const struct cvl_task_figure *f)
 {
-	if (!f->known)
-		return json_null();
-	return json_pack("{s:f, s:f, s:o}", "value", f->value, "low", f->low, "high",
-			 f->at_least ? json_null() : json_real(f->high));
+	js_range(j, key, f->known, f->value, f->low, f->at_least ? NAN : f->high);
 }
 
-static json_t *figures_json(const struct cvl_task_figures *f)
+static void put_figures(struct js *j, const struct cvl_task_figures *f)
 {
-	json_t *counts = json_object(), *shares = json_object();
-
-	for (unsigned i = 0; i < CVL_TASK_WHATS; i++) {
-		const char *name = cvl_task_what_name((enum cvl_task_what)i);
-
-		json_object_set_new(counts, name, figure_json(&f->count[i]));
+	put_figure(j, "seconds", &f->seconds);
+	put_figure(j, "cycles", &f->cycles);
+	put_figure(j, "instructions", &f->instructions);
+	put_figure(j, "cycles_per_instruction", &f->cycles_per_instruction);
+	js_open(j, "counts", '{');
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++)
+		put_figure(j, cvl_task_what_name((enum cvl_task_what)i), &f->count[i]);
+	js_close(j, '}');
+	js_open(j, "per_cycle", '{');
+	for (unsigned i = 0; i < CVL_TASK_WHATS; i++)
 		if (i != CVL_TASK_CYC)
-			json_object_set_new(shares, name, figure_json(&f->share[i]));
-	}
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "seconds",
-			 figure_json(&f->seconds), "cycles", figure_json(&f->cycles),
-			 "instructions", figure_json(&f->instructions), "cycles_per_instruction",
-			 figure_json(&f->cycles_per_instruction), "counts", counts, "per_cycle",
-			 shares, "bounds_of_counts", f->statistical ? "99.9 %" : "proven",
-			 "combined", figure_json(&f->combined), "joule", figure_json(&f->joule),
-			 "watt", figure_json(&f->watt));
+			put_figure(j, cvl_task_what_name((enum cvl_task_what)i), &f->share[i]);
+	js_close(j, '}');
+	js_text(j, "bounds_of_counts", f->statistical ? "99.9 %" : "proven");
+	put_figure(j, "combined", &f->combined);
+	put_figure(j, "joule", &f->joule);
+	put_figure(j, "watt", &f->watt);
 }
 
-static json_t *functions_json(const struct task_view *v, uint32_t task)
+static void put_functions(struct js *j, const struct task_view *v, uint32_t task)
 {
-	json_t *list = json_array();
-
+	if (!v->opts.functions)
+		return;
+	js_open(j, "functions", '[');
 	for (size_t i = 0; i < v->tasks->n_functions; i++) {
 		const struct cvl_task_function *f = &v->tasks->function[i];
 
-		if (f->task == task)
-			json_array_append_new(
-				list, json_pack("{s:s, s:I, s:f, s:f, s:f}", "function", f->name,
-						"samples", (json_int_t)f->samples, "share",
-						f->share, "low", f->low, "high", f->high));
+		if (f->task != task)
+			continue;
+		js_open(j, NULL, '{');
+		js_text(j, "function", f->name);
+		js_count(j, "samples", f->samples);
+		js_reals(j, "share low high", f->share, f->low, f->high);
+		js_close(j, '}');
 	}
-	return list;
+	js_close(j, ']');
 }
 
-static json_t *task_json(const struct task_view *v, size_t i)
+static void put_task(struct js *j, const struct task_view *v, size_t i)
 {
 	const struct cvl_task *task = &v->tasks->task[i];
 	struct cvl_task_figures f;
-	const struct cvl_task_sum *sum = &task->sum;
 	char text[24];
-	bool any = cvl_task_mean(v->tasks, i, &f);
 
-	json_t *j = json_pack(
-		"{s:s, s:s, s:I, s:I, s:I, s:I, s:f, s:f}", "task", task_view_name(v, task, text),
-		"clock", cvl_session_clock(v->session, task->clock)->name, "runs",
-		(json_int_t)task->runs, "unfinished", (json_int_t)task->unfinished, "unbegun",
-		(json_int_t)task->unbegun, "runs_with_gaps", (json_int_t)sum->lost, "sum_s",
-		sum->ns * 1e-9, "own_s", sum->self_ns * 1e-9);
-	json_object_set_new(j, "mean", any ? figures_json(&f) : json_null());
-	if (v->opts.functions)
-		json_object_set_new(j, "functions", functions_json(v, (uint32_t)i));
-	return j;
+	js_open(j, NULL, '{');
+	js_texts(j, "task clock", task_view_name(v, task, text),
+		 cvl_session_clock(v->session, task->clock)->name);
+	js_counts(j, "runs unfinished unbegun runs_with_gaps", task->runs, task->unfinished,
+		  task->unbegun, task->sum.lost);
+	js_reals(j, "sum_s own_s", task->sum.ns * 1e-9, task->sum.self_ns * 1e-9);
+	if (cvl_task_mean(v->tasks, i, &f)) {
+		js_open(j, "mean", '{');
+		put_figures(j, &f);
+		js_close(j, '}');
+	} else {
+		js_text(j, "mean", NULL);
+	}
+	put_functions(j, v, (uint32_t)i);
+	js_close(j, '}');
 }
 
-static json_t *run_json(const struct task_view *v, const struct cvl_task_run *r)
+static void put_run(struct js *j, const struct task_view *v, const struct cvl_task_run *r)
 {
 	struct cvl_task_figures f;
 	char text[24];
-	json_t *j;
 
 	cvl_task_run_figures(v->tasks, r, &f);
-	j = figures_json(&f);
-	json_object_set_new(j, "task",
-			    json_string(task_view_name(v, &v->tasks->task[r->task], text)));
-	json_object_set_new(j, "begin_ns", json_integer(r->begin.time.ns));
-	json_object_set_new(j, "end_ns", json_integer(r->end.time.ns));
-	json_object_set_new(j, "duration_bound_ns",
-			    r->bound == CVL_BOUND_UNKNOWN ? json_null() : json_integer(r->bound));
-	json_object_set_new(j, "within_ns", json_integer(r->within));
-	json_object_set_new(j, "gaps", json_integer(r->gaps));
-	return j;
+	js_open(j, NULL, '{');
+	put_figures(j, &f);
+	js_text(j, "task", task_view_name(v, &v->tasks->task[r->task], text));
+	js_ints(j, "begin_ns end_ns", r->begin.time.ns, r->end.time.ns);
+	js_bound(j, "duration_bound_ns", r->bound);
+	js_ints(j, "within_ns gaps", r->within, r->gaps);
+	js_close(j, '}');
 }
 
 void task_view_json(const struct task_view *v, struct cvl_out *o)
 {
-	json_t *list = json_array(), *root;
+	struct js j = js_begin(o);
 
+	js_text(&j, "session", cvl_session_path(v->session));
+	js_open(&j, "tasks", '[');
 	for (size_t i = 0; i < v->tasks->n; i++)
-		json_array_append_new(list, task_json(v, i));
-	root = json_pack("{s:s, s:o}", "session", cvl_session_path(v->session), "tasks", list);
-	if (v->opts.functions)
-		json_object_set_new(root, "functions", functions_json(v, CVL_TASK_NONE));
+		put_task(&j, v, i);
+	js_close(&j, ']');
+	put_functions(&j, v, CVL_TASK_NONE);
 	if (v->each) {
-		json_t *runs = json_array();
-
+		js_open(&j, "runs", '[');
 		for (size_t i = 0; i < v->tasks->n_runs; i++)
-			json_array_append_new(runs, run_json(v, &v->tasks->run[i]));
-		json_object_set_new(root, "runs", runs);
+			put_run(&j, v, &v->tasks->run[i]);
+		js_close(&j, ']');
 	}
-	report_json(o, root);
+	js_end(&j);
 }
 
 /* ---- CSV ---- */
