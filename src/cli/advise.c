@@ -112,9 +112,8 @@ static void put_clock(struct js *j, const struct cvl_clock_advice *a, int64_t wa
 		}
 		js_close(j, ']');
 	}
-	if (a->n && wanted_ns) {
+	if (a->n && wanted_ns)
 		js_reals(j, "times_for_median times_for_worst", a->times_median, a->times_worst);
-	}
 	js_close(j, '}');
 }
 

@@ -106,9 +106,8 @@ static void put_cases(struct js *j, const char *key, const struct cvl_check_case
 			js_int(j, "value_ns", c->value_ns);
 			js_bound(j, "value_bound_ns", c->value_bound_ns);
 		}
-		if (c->event) {
+		if (c->event)
 			js_texts(j, "event after", c->event, c->after);
-		}
 		js_close(j, '}');
 	}
 	js_close(j, ']');

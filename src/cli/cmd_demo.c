@@ -5,6 +5,7 @@
 #include "beside.h"
 #include "cli.h"
 #include "json.h"
+#include "output.h"
 
 #include <coeval/files.h>
 #include <coeval/format.h>
@@ -24,17 +25,9 @@ struct demo {
 	unsigned seconds;
 	char dir[CVL_PATH_MAX], session[CVL_PATH_MAX], vcd[CVL_PATH_MAX], csv[CVL_PATH_MAX];
 	bool json;
+	struct cvl_sync *sync;
+	struct cvl_sim_demo_score before, after;
 };
-
-static int synchronise(struct demo *d, struct cvl_session *s, struct cvl_sync **sync,
-		       struct cvl_error *err)
-{
-	const struct cvl_sync_opts opts = { 0 };
-	int rc = cvl_sync_run(sync, s, &opts, err);
-
-	(void)d;
-	return rc ? rc : cvl_sync_save(*sync, s, err);
-}
 
 static int export(struct cvl_session *s, const char *format, const char *path,
 		  struct cvl_error *err)
@@ -51,10 +44,10 @@ static int export(struct cvl_session *s, const char *format, const char *path,
 
 /* ---- output ---- */
 
-static void print_text(const struct demo *d, const struct cvl_sync *sync,
-		       const struct cvl_sim_demo_score *before,
-		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
+static void print_text(struct cvl_out *o, const void *demo)
 {
+	const struct demo *d = demo;
+	const struct cvl_sim_demo_score *before = &d->before, *after = &d->after;
 	char text[3][CVL_TIME_TEXT];
 	struct table t;
 
@@ -64,10 +57,10 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		CVL_SIM_DEMO_OBSERVERS, d->seconds, (unsigned long long)d->seed);
 	cvl_out_printf(o,
 		       "They heard the same beacon once a second; that ties their clocks (%s).\n\n",
-		       sync->reference);
+		       d->sync->reference);
 	table_heads(&t, "clock|true rate off|found|beacons|rejected|median bound|at worst");
 	for (unsigned i = 0; i < CVL_SIM_DEMO_OBSERVERS; i++) {
-		const struct cvl_clock_sync *c = &sync->clock[i];
+		const struct cvl_clock_sync *c = &d->sync->clock[i];
 
 		table_cell(&t, "%s", c->clock);
 		table_cell(&t, "%+.3f ppm", cvl_sim_demo_rate_off_ppm(d->world, i));
@@ -98,15 +91,16 @@ static void print_text(const struct demo *d, const struct cvl_sync *sync,
 		program_invocation_name, d->session, program_invocation_name, d->session);
 }
 
-static void print_json(const struct demo *d, const struct cvl_sim_demo_score *before,
-		       const struct cvl_sim_demo_score *after, struct cvl_out *o)
+static void print_json(struct cvl_out *o, const void *demo)
 {
+	const struct demo *d = demo;
+	const struct cvl_sim_demo_score *after = &d->after;
 	double edges = (double)(after->edges ? after->edges : 1);
 	struct js j = js_begin(o);
 
 	js_counts(&j, "seed seconds edges unmatched", d->seed, d->seconds, after->edges,
 		  after->unmatched);
-	js_int(&j, "apart_before_ns", llround(before->apart_ns));
+	js_int(&j, "apart_before_ns", llround(d->before.apart_ns));
 	js_reals(&j, "error_mean_ns error_max_ns coverage", round(10 * after->mean_ns) / 10,
 		 round(10 * after->worst_ns) / 10,
 		 round(1e6 * (double)after->covered / edges) / 1e6);
@@ -142,37 +136,29 @@ static int make_dir(struct demo *d, const char *wanted, struct cvl_error *err)
 static int demonstrate(struct demo *d, struct cvl_error *err)
 {
 	struct cvl_session *s = NULL;
-	struct cvl_sync *sync = NULL;
-	struct cvl_sim_demo_score before, after;
-	struct cvl_out *o = malloc(sizeof(*o));
-	int rc = o ? cvl_sim_demo_capture(d->world, d->dir, d->session, err) : cvl_no_memory(err);
+	int rc = cvl_sim_demo_capture(d->world, d->dir, d->session, err);
 
 	if (!rc)
 		rc = cvl_session_open(&s, d->session, NULL, err);
 	if (!rc)
-		rc = synchronise(d, s, &sync, err);
+		rc = cvl_sync_run(&d->sync, s, &(struct cvl_sync_opts){ 0 }, err);
 	if (!rc)
-		rc = cvl_sim_demo_compare(d->world, s, true, &before, err);
+		rc = cvl_sync_save(d->sync, s, err);
 	if (!rc)
-		rc = cvl_sim_demo_compare(d->world, s, false, &after, err);
+		rc = cvl_sim_demo_compare(d->world, s, true, &d->before, err);
+	if (!rc)
+		rc = cvl_sim_demo_compare(d->world, s, false, &d->after, err);
 	if (!rc)
 		rc = export(s, "vcd", d->vcd, err);
 	if (!rc)
 		rc = export(s, "csv", d->csv, err);
-	if (!rc) {
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (d->json)
-			print_json(d, &before, &after, o);
-		else
-			print_text(d, sync, &before, &after, o);
-		rc = cvl_out_flush(o, err);
-		if (!rc && after.unmatched)
-			rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-				      "the timeline does not hold the edges that happened");
-	}
-	cvl_sync_free(sync);
+	if (!rc)
+		rc = output_print(d->json ? print_json : print_text, d, err);
+	if (!rc && d->after.unmatched)
+		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+			      "the timeline does not hold the edges that happened");
+	cvl_sync_free(d->sync);
 	cvl_session_close(s);
-	free(o);
 	return rc;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "devices.h"
+#include "output.h"
 
 #include <string.h>
-#include <unistd.h>
 
 void devices_json(struct js *j, const char *key, const struct cvl_devices *l)
 {
@@ -19,8 +19,9 @@ void devices_json(struct js *j, const char *key, const struct cvl_devices *l)
 }
 
 /* Remedies are printed below the table, each once: sentences do not fit into columns. */
-static void put_text(struct cvl_out *o, const struct cvl_devices *l)
+static void put_text(struct cvl_out *o, const void *devices)
 {
+	const struct cvl_devices *l = devices;
 	bool any = false;
 	struct table t;
 
@@ -43,6 +44,12 @@ static void put_text(struct cvl_out *o, const struct cvl_devices *l)
 	}
 }
 
+static void put_json(struct cvl_out *o, const void *devices)
+{
+	devices_json(&(struct js){ .o = o }, NULL, devices);
+	cvl_out_char(o, '\n');
+}
+
 struct request {
 	bool json;
 };
@@ -58,7 +65,6 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct request r = { 0 };
 	struct operands operands;
 	struct cvl_error err;
-	static struct cvl_out o;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
@@ -66,15 +72,8 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = cvl_devices_find(&l, &err);
 	if (rc)
 		return cli_fail(&err);
-	cvl_out_init(&o, STDOUT_FILENO, "standard output");
-	if (r.json) {
-		devices_json(&(struct js){ .o = &o }, NULL, l);
-		cvl_out_char(&o, '\n');
-	} else {
-		put_text(&o, l);
-	}
+	rc = output_print(r.json ? put_json : put_text, l, &err);
 	cvl_devices_free(l);
-	rc = cvl_out_flush(&o, &err);
 	return rc ? cli_fail(&err) : 0;
 }
 

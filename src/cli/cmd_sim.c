@@ -4,6 +4,7 @@
  */
 #include "cli.h"
 #include "json.h"
+#include "output.h"
 
 #include <coeval/files.h>
 #include <coeval/sim.h>
@@ -24,7 +25,8 @@ struct sim {
 	} samples[SAMPLES_MAX];
 	size_t n_samples, n_late; /* faults after the end that --duration sets */
 	bool seeded, json;
-	uint64_t seed;
+	uint64_t seed, records;
+	char truth[CVL_PATH_MAX];
 	int64_t duration_ns;
 };
 
@@ -173,8 +175,9 @@ static int count_records(const char *path, uint64_t *n, struct cvl_error *err)
 	return rc;
 }
 
-static void print_text(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
+static void print_text(struct cvl_out *o, const void *sim)
 {
+	const struct sim *s = sim;
 	const struct cvl_sim_info *w = &s->info;
 	char command[COMMAND];
 
@@ -182,12 +185,11 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	cli_count(o, "", w->clocks, "clock", "");
 	cvl_out_printf(o, " for %.15g s (simulated, seed %llu), ", (double)w->duration_ns / 1e9,
 		       (unsigned long long)w->seed);
-	cli_count(o, "", records, "record", ".\n");
-	if (s->n_late) {
+	cli_count(o, "", s->records, "record", ".\n");
+	if (s->n_late)
 		cli_count(o, "", s->n_late, "fault",
 			  " of this world would come after that, and did not.\n");
-	}
-	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, truth);
+	cvl_out_printf(o, "\n  session  %s\n  truth    %s\n", s->session, s->truth);
 	for (size_t i = 0; i < s->n_samples; i++)
 		cvl_out_printf(o, "  samples  %s (%s)\n", s->samples[i].path, s->samples[i].clock);
 	next_command(s, !w->senders, command);
@@ -198,8 +200,9 @@ static void print_text(const struct sim *s, uint64_t records, const char *truth,
 	}
 }
 
-static void print_json(const struct sim *s, uint64_t records, const char *truth, struct cvl_out *o)
+static void print_json(struct cvl_out *o, const void *sim)
 {
+	const struct sim *s = sim;
 	const struct cvl_sim_info *w = &s->info;
 	struct js j = js_begin(o);
 	char command[COMMAND];
@@ -208,8 +211,8 @@ static void print_json(const struct sim *s, uint64_t records, const char *truth,
 	js_text(&j, "world", w->name);
 	js_count(&j, "seed", w->seed);
 	js_int(&j, "duration_ns", w->duration_ns);
-	js_counts(&j, "clocks records", w->clocks, records);
-	js_texts(&j, "session truth", s->session, truth);
+	js_counts(&j, "clocks records", w->clocks, s->records);
+	js_texts(&j, "session truth", s->session, s->truth);
 	js_open(&j, "samples", '[');
 	for (size_t i = 0; i < s->n_samples; i++) {
 		js_open(&j, NULL, '{');
@@ -222,27 +225,13 @@ static void print_json(const struct sim *s, uint64_t records, const char *truth,
 	js_end(&j);
 }
 
-static int tell(const struct sim *s, struct cvl_error *err)
+static int tell(struct sim *s, struct cvl_error *err)
 {
-	struct cvl_out *o = malloc(sizeof(*o));
-	char truth[CVL_PATH_MAX];
-	uint64_t records;
-	int rc = count_records(s->session, &records, err);
+	int rc = count_records(s->session, &s->records, err);
 
-	if (!o)
-		rc = cvl_no_memory(err);
-	if (!rc && !cvl_path_join(truth, s->session, "truth.json"))
+	if (!rc && !cvl_path_join(s->truth, s->session, "truth.json"))
 		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", s->session);
-	if (!rc) {
-		cvl_out_init(o, STDOUT_FILENO, "standard output");
-		if (s->json)
-			print_json(s, records, truth, o);
-		else
-			print_text(s, records, truth, o);
-		rc = cvl_out_flush(o, err);
-	}
-	free(o);
-	return rc;
+	return rc ? rc : output_print(s->json ? print_json : print_text, s, err);
 }
 
 static int run(int argc, char **argv, const struct verb *verb)

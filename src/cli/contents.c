@@ -63,9 +63,8 @@ static void put_text(struct cvl_out *o, const struct cvl_session *s, const struc
 
 	cvl_out_name(o, cvl_session_path(s));
 	cli_count(o, ": ", n, "clock", "");
-	if (c->what) {
+	if (c->what)
 		cli_count(o, " of ", c->n, c->what, "");
-	}
 	cvl_out_char(o, '\n');
 	table_heads(&t, "clock|rate Hz|lines|channels|events|records|gaps|from s|to s");
 	for (size_t i = 0; i < n; i++) {

@@ -207,9 +207,8 @@ int help_verb(const struct verb *verb, const char *member)
 	fputs("\n\n", f);
 	snprintf(what, sizeof(what), "%c%s.", *verb->what & ~0x20, verb->what + 1);
 	wrap(f, what, 0, 0);
-	if (verb->options) {
+	if (verb->options)
 		put_options(f, verb);
-	}
 	if (verb->members)
 		put_members(f, verb);
 	if (verb->parts)

@@ -318,9 +318,8 @@ static void left_out(const struct power_view *v)
 		if (lines[i].n)
 			cvl_out_printf(v->out, "%llu %s\n", (unsigned long long)lines[i].n,
 				       lines[i].what);
-	if (gaps) {
+	if (gaps)
 		cli_count(v->out, "", gaps, "gap", " in the readings: their energy is in no sum\n");
-	}
 }
 
 void power_view_text(struct power_view *v)

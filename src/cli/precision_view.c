@@ -146,9 +146,8 @@ static void put_facts(struct cvl_out *o, const struct cvl_precision_clock *c)
 		return;
 	cvl_out_text(o, "\nthe machine:\n");
 	table_init(&t, 3);
-	for (size_t i = 0; i < c->n_facts; i++) {
+	for (size_t i = 0; i < c->n_facts; i++)
 		table_row(&t, c->fact[i].name, c->fact[i].state, c->fact[i].value);
-	}
 	table_print(&t, o, "lll", "  ");
 }
 

@@ -493,8 +493,8 @@ static void bad_rules_are_refused_with_their_line(void **state)
 	refuse(&x, "- { order: [e] }", CVL_E_SYNTAX, "a list of 2 to 16");
 	refuse(&x, "- { order: [e, e] }", CVL_E_SYNTAX, "duplicate");
 	refuse(&x, "- { never: *.e }", CVL_E_SYNTAX, "put quotes around");
-	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
-	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "a condition is FIELD=VALUE");
+	refuse(&x, "- { never: e where v }", CVL_E_SYNTAX, "expected FIELD=VALUE");
+	refuse(&x, "- { never: 'e{}' }", CVL_E_SYNTAX, "expected FIELD=VALUE");
 	refuse(&x, "- { never: 'e{v=1' }", CVL_E_SYNTAX, "rules:1:12: 'e{v=1'");
 	refuse(&x, "- { never: e where v < high }", CVL_E_SYNTAX, "only numbers");
 	refuse(&x, "- { never: n4.e }", CVL_E_UNKNOWN_ID,

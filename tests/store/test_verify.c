@@ -409,7 +409,7 @@ static void a_stored_that_makes_no_sense_is_refused(void **state)
 		json_decref(root);
 		assert_int_equal(cvl_session_open(&s, path_of("senseless"), NULL, &err),
 				 CVL_E_SYNTAX);
-		assert_non_null(strstr(err.text, "clock 0: 'stored'"));
+		assert_non_null(strstr(err.text, "clock 0: malformed 'stored'"));
 	}
 }
 

@@ -117,7 +117,7 @@ static void bad_rules_are_refused_with_their_place(void **state)
 		{ "a name that is a list", "name: [radio]\n" RADIO, "[radio]", "name" },
 		{ "an event that is no selector",
 		  "send: { event: 'tx{a', key: [n] }\nreceive: { event: rx, key: [n] }\n", "'tx{a",
-		  "conditions are" },
+		  "conditions must come last" },
 		{ "a second document", RADIO "---\nname: more\n" RADIO, "---", "one document" },
 		{ "the second rule of a list",
 		  "- {send: {event: a, key: [x]}, receive: {event: b, key: [x]}}\n- {sent: 1}\n",

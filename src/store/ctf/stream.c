@@ -709,7 +709,7 @@ static bool range_begins_behind(const struct cvl_stream *s)
 static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 {
 	struct machine *m = &s->m;
-	uint64_t left = s->size - s->offset, packet, content;
+	uint64_t left = s->size - s->offset, packet, content, next_packet;
 	int rc;
 
 	m->bytes = s->file + s->offset;
@@ -747,6 +747,10 @@ static int open_packet(struct cvl_stream *s, struct cvl_error *err)
 		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible packet size");
 	if (content < m->pos || content > packet)
 		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible content size");
+	/* that of a truncated file is the last: if others follow the content, its size is wrong */
+	if (packet > m->end && content <= m->end &&
+	    find_packet(s, s->offset + content / 8, &next_packet))
+		return resync(s, CVL_E_RANGE, s->context_pos, err, "impossible packet size");
 	if (packet > m->end) {
 		rc = problem(s, CVL_E_TRUNCATED, m->end, err, "the file ends inside a packet");
 		if (rc)
