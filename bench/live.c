@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* What costs only what it shows: a range anywhere in a long capture, and many streams. */
+/* What costs only what it shows: a range anywhere in a long capture, bounds, many streams. */
 #include "bench.h"
 
-#include <coeval/error.h>
+#include <coeval/clockmap.h>
 #include <coeval/session.h>
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #define RUNS 5
@@ -147,12 +149,64 @@ static int streams(const struct bench *b)
 	return rc;
 }
 
+/* Of a day of a clock with a knot a second, for records 10 us apart. */
+static int bounds(const struct bench *b)
+{
+	enum { KNOTS = 86400, RECORDS = 1 << 22 };
+	struct bench_row row = { .name = "4 M bounds in bulk: one by one",
+				 .unit = "s",
+				 .less_is_better = true,
+				 .goal = 15 };
+	struct cvl_knot *knot = calloc(KNOTS, sizeof(*knot));
+	struct cvl_tick *tick = calloc(RECORDS, sizeof(*tick));
+	int64_t *bulk = calloc(RECORDS, sizeof(*bulk)), *single = calloc(RECORDS, sizeof(*single));
+	struct cvl_map_spec spec = {
+		.rate_hz = 1000000000, .knots = knot, .n = KNOTS, .kind = CVL_BOUND_STATISTICAL
+	};
+	struct cvl_map *map = NULL;
+	struct cvl_error err = { .text = "out of memory" };
+	int rc = knot && tick && bulk && single ? 0 : CVL_E_NOMEM;
+
+	for (size_t i = 0; !rc && i < KNOTS; i++)
+		knot[i] = (struct cvl_knot){ { i * 1000000000 + i % 7919 },
+					     { (int64_t)i * 1000000000 },
+					     0,
+					     300 + (int64_t)(i * 7919 % 211) };
+	for (size_t i = 0; !rc && i < RECORDS; i++)
+		tick[i].count = 40000000000000 + i * 10000;
+	rc = rc ? rc : cvl_map_new(&map, &spec, &err);
+	for (int run = 0; !rc && run < RUNS; run++) {
+		double begin = bench_cpu();
+
+		cvl_map_bounds(map, NULL, tick, RECORDS, bulk);
+		bench_add(&row.ours, bench_cpu() - begin);
+		begin = bench_cpu();
+		for (size_t i = 0; i < RECORDS; i++)
+			cvl_map_time(map, tick[i], &single[i]);
+		bench_add(&row.reference, bench_cpu() - begin);
+		if (memcmp(bulk, single, RECORDS * sizeof(*bulk)) != 0)
+			rc = cvl_fail(&err, CVL_E_MISMATCH, CVL_NO_OFFSET, "bounds differ");
+	}
+	if (rc)
+		rc = bench_fail(b, rc, "%s", err.text);
+	else
+		bench_put(b, &row);
+	cvl_map_free(map);
+	free(knot);
+	free(tick);
+	free(bulk);
+	free(single);
+	return rc;
+}
+
 static int run(const struct bench *b)
 {
 	int rc;
 
 	bench_heads(b);
 	rc = seek(b);
+	if (!rc)
+		rc = bounds(b);
 	return rc ? rc : streams(b);
 }
 

@@ -78,6 +78,21 @@ CVL_API void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tic
 			   struct cvl_time *time);
 
 /**
+ * Where bounds of a map were last asked for. Begin with {0}; each thread has its own for each map.
+ */
+struct cvl_map_cursor {
+	uint64_t from, to; /* ticks of the segment, @to is not in it */
+	double bound, per_tick;
+};
+
+/**
+ * The half-widths that cvl_map_time() gives for @n ticks, equal to the last ns, in a fraction of its
+ * time where the next tick lies in the same segment as the one before. @cursor may be NULL.
+ */
+CVL_API void cvl_map_bounds(const struct cvl_map *map, struct cvl_map_cursor *cursor,
+			    const struct cvl_tick *tick, size_t n, int64_t *bound);
+
+/**
  * First tick whose time is not before @time: the inverse used to push a time range down to packets.
  * Saturates at 0 and UINT64_MAX.
  */

@@ -86,6 +86,9 @@ CVL_API int cvl_timeline_rewind(struct cvl_timeline *tl, struct cvl_error *err);
  */
 CVL_API int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice,
 				   size_t i);
+/** The same for all records of @slice: bound[0] of its first. */
+CVL_API void cvl_timeline_bounds(const struct cvl_timeline *tl, const struct cvl_slice *slice,
+				 int64_t *bound);
 
 /** The parts of a half-width, ns. */
 struct cvl_bound {

@@ -216,6 +216,65 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 	return coarse(segment_time(&map->seg[seg], tick.count));
 }
 
+/* ---- many bounds ---- */
+
+/* Doubles hold whole numbers up to here. */
+#define EXACT ((uint64_t)1 << 52)
+
+/*
+ * Move @c to the segment of @tick, whose number is returned. Within it the bound is c->bound +
+ * distance * c->per_tick. Where doubles would be too coarse, @c covers no tick.
+ */
+static size_t enter_segment(const struct cvl_map *map, struct cvl_map_cursor *c, uint64_t tick)
+{
+	size_t seg = find_segment(map, tick);
+	const struct cvl_knot *k = &map->spec.knots[seg ? seg - 1 : 0];
+	uint64_t run;
+
+	*c = (struct cvl_map_cursor){ 0 };
+	if (!seg || seg == map->spec.n || map->spec.kind == CVL_BOUND_NONE)
+		return seg;
+	run = k[1].tick.count - k->tick.count;
+	if (run < EXACT && (uint64_t)k->bound_ns < EXACT && (uint64_t)k[1].bound_ns < EXACT)
+		*c = (struct cvl_map_cursor){ k->tick.count, k[1].tick.count, (double)k->bound_ns,
+					      (double)(k[1].bound_ns - k->bound_ns) / (double)run };
+	return seg;
+}
+
+/*
+ * The same as bound_at(), or 0 where rounding might change it. The relative errors of slope,
+ * product and sum are at most 2^-53 each, so the sum is off by less than 2^-51 of its parts.
+ */
+static inline int64_t near_bound(const struct cvl_map_cursor *c, uint64_t tick)
+{
+	double rise = c->per_tick * (double)(int64_t)(tick - c->from);
+	double v = c->bound + rise, off = (c->bound + fabs(rise)) * 0x1p-50;
+	int64_t whole = (int64_t)(v - off);
+
+	if (rise == 0)
+		return (int64_t)c->bound;
+	return v - off > (double)whole && v + off < (double)(whole + 1) ? whole + 1 : 0;
+}
+
+void cvl_map_bounds(const struct cvl_map *map, struct cvl_map_cursor *cursor,
+		    const struct cvl_tick *tick, size_t n, int64_t *bound)
+{
+	struct cvl_map_cursor own = { 0 }, *c = cursor ? cursor : &own;
+
+	for (size_t i = 0; i < n; i++) {
+		uint64_t t = tick[i].count;
+		size_t seg = SIZE_MAX;
+
+		bound[i] = 0;
+		if (t < c->from || t >= c->to)
+			seg = enter_segment(map, c, t);
+		if (t < c->to)
+			bound[i] = near_bound(c, t);
+		if (!bound[i])
+			bound[i] = bound_at(map, seg < SIZE_MAX ? seg : find_segment(map, t), t);
+	}
+}
+
 /* ---- the median bound ---- */
 
 /* Outside the knots the bound is a curve, approximated by this many straight pieces. */

@@ -45,6 +45,16 @@ struct source {
 	} state;
 };
 
+/* What turns ticks of a clock into times with bounds. */
+struct clock {
+	const struct cvl_map *map;
+	struct cvl_map *nominal; /* that is the map; NULL if sync has one */
+	struct cvl_map_cursor cursor;
+	struct cvl_bound bound; /* what is the same for all of its ticks */
+	uint64_t ticks;         /* half-width of a record that was asked for last, ... */
+	int64_t ns;             /* ... and the same in ns */
+};
+
 /* First record of a source that was not yet delivered. */
 struct head {
 	int64_t ns;
@@ -65,8 +75,7 @@ struct cvl_timeline {
 	struct cvl_session *session;
 	struct cvl_timeline_opts opts;
 	struct cvl_sync *sync;
-	struct cvl_map **map; /* for each clock */
-	struct cvl_bound *of; /* for each clock: what is the same for all of its ticks */
+	struct clock *clock; /* of the session, each */
 	struct opened *trace;
 	size_t n_traces;
 	struct source **source;
@@ -269,7 +278,7 @@ static void put_state(const struct cvl_timeline *tl, struct source *s)
 	struct state *r = &s->state;
 
 	*r = (struct state){
-		.tick = cvl_map_tick(tl->map[s->clock], tl->opts.from),
+		.tick = cvl_map_tick(tl->clock[s->clock].map, tl->opts.from),
 		.kind = CVL_EDGE,
 		.flags = CVL_STATE,
 		.value = s->levels,
@@ -298,7 +307,7 @@ static bool reaches_range(const struct cvl_timeline *tl, const struct source *s)
 
 	cvl_stream_stats(s->stream, &stats);
 	return stats.beyond ||
-	       cvl_map_time(tl->map[s->clock], stats.end, NULL).ns >= tl->opts.from.ns;
+	       cvl_map_time(tl->clock[s->clock].map, stats.end, NULL).ns >= tl->opts.from.ns;
 }
 
 /* Room for the times of the batch, as much as it may come to have. */
@@ -374,7 +383,7 @@ static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 			continue;
 		if (s->pick)
 			pick(s);
-		cvl_map_times(tl->map[s->clock], s->batch.tick, s->batch.n, s->time);
+		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
 		if (tl->opts.has_from && !s->begun) {
 			note_levels(tl, s);
 			if (s->begun && s->known) {
@@ -403,9 +412,9 @@ static void tick_range(const struct cvl_timeline *tl, int clock, struct cvl_stre
 	if (clock < 0)
 		return;
 	if (tl->opts.has_from)
-		o->from = cvl_map_tick(tl->map[clock], tl->opts.from);
+		o->from = cvl_map_tick(tl->clock[clock].map, tl->opts.from);
 	if (tl->opts.has_until) {
-		o->to = cvl_map_tick(tl->map[clock],
+		o->to = cvl_map_tick(tl->clock[clock].map,
 				     (struct cvl_time){ cvl_add_sat(tl->opts.until.ns, 1) });
 		if (!o->to.count)
 			o->to.count = 1;
@@ -584,32 +593,24 @@ static int make_maps(struct cvl_timeline *tl, struct cvl_error *err)
 {
 	size_t n = cvl_session_clocks(tl->session);
 
-	if (!tl->map)
-		tl->map = calloc(n + 1, sizeof(*tl->map));
-	if (!tl->of)
-		tl->of = calloc(n + 1, sizeof(*tl->of));
-	if (!tl->map || !tl->of)
+	if (!tl->clock)
+		tl->clock = calloc(n + 1, sizeof(*tl->clock));
+	if (!tl->clock)
 		return cvl_no_memory(err);
-	for (size_t i = 0; i < n; i++) {
-		cvl_map_free(tl->map[i]);
-		tl->map[i] = NULL;
-	}
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_clock_sync *c =
 			tl->sync ? cvl_sync_of(tl->sync, tl->session, i) : NULL;
-		struct cvl_map_spec spec;
+		struct clock *clock = &tl->clock[i];
 
-		if (c && c->map) {
-			cvl_map_describe(c->map, &spec);
-			if (cvl_map_new(&tl->map[i], &spec, err))
-				return cvl_no_memory(err);
-		} else {
-			tl->map[i] = cvl_session_nominal(tl->session, i);
-		}
-		if (!tl->map[i])
+		cvl_map_free(clock->nominal);
+		*clock = (struct clock){
+			.nominal = c && c->map ? NULL : cvl_session_nominal(tl->session, i),
+		};
+		clock->map = c && c->map ? c->map : clock->nominal;
+		if (!clock->map)
 			return cvl_no_memory(err);
-		tl->of[i] = (struct cvl_bound){
-			.kind = cvl_map_kind(tl->map[i]),
+		clock->bound = (struct cvl_bound){
+			.kind = cvl_map_kind(clock->map),
 			.reference = c ? c->reference_ns : 0,
 			.reference_is_max = c && c->reference_is_max,
 			.group = c ? c->group : 0,
@@ -685,10 +686,9 @@ void cvl_timeline_close(struct cvl_timeline *tl)
 		free(tl->trace[i].clock);
 	}
 	free(tl->trace);
-	for (size_t i = 0; tl->map && i < cvl_session_clocks(tl->session); i++)
-		cvl_map_free(tl->map[i]);
-	free(tl->map);
-	free(tl->of);
+	for (size_t i = 0; tl->clock && i < cvl_session_clocks(tl->session); i++)
+		cvl_map_free(tl->clock[i].nominal);
+	free(tl->clock);
 	cvl_sync_free(tl->sync);
 	free(tl);
 }
@@ -717,8 +717,8 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 		if (s->pos >= s->end)
 			rc = refill(tl, i, err);
 		else if (s->batch.tick != &s->state.tick)
-			cvl_map_times(tl->map[s->clock], s->batch.tick + s->pos, s->end - s->pos,
-				      s->time + s->pos);
+			cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos,
+				      s->end - s->pos, s->time + s->pos);
 		if (rc < 0)
 			return rc;
 		if (rc)
@@ -880,30 +880,71 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 struct cvl_bound cvl_timeline_clock_bound(const struct cvl_timeline *tl, size_t clock,
 					  struct cvl_tick tick)
 {
-	struct cvl_bound b = tl->of[clock];
+	struct clock *c = &tl->clock[clock];
+	struct cvl_bound b = c->bound;
 
-	cvl_map_time(tl->map[clock], tick, &b.map);
+	cvl_map_bounds(c->map, &c->cursor, &tick, 1, &b.map);
 	return b;
+}
+
+/* @ticks of the clock, rounded up to ns. Those of a clock are mostly the same. */
+static int64_t capture_ns(const struct cvl_timeline *tl, size_t clock, uint64_t ticks)
+{
+	struct clock *c = &tl->clock[clock];
+	const uint64_t rate = cvl_session_clock(tl->session, clock)->rate_hz;
+	unsigned __int128 ns;
+
+	if (ticks != c->ticks) {
+		ns = ((unsigned __int128)ticks * 1000000000u + rate - 1) / rate;
+		c->ns = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+		c->ticks = ticks;
+	}
+	return c->ns;
+}
+
+/* Of record @i, as far as its clock's map has no part in it. */
+static int64_t capture_of(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
+{
+	int64_t ns;
+
+	if (slice->batch->bracket)
+		return capture_ns(tl, slice->clock, slice->batch->bracket[i]);
+	ns = capture_ns(tl, slice->clock, cvl_session_clock(tl->session, slice->clock)->resolution);
+	return tl->clock[slice->clock].bound.kind == CVL_BOUND_STATISTICAL ? (ns + 1) / 2 : ns;
 }
 
 struct cvl_bound cvl_timeline_bound_parts(const struct cvl_timeline *tl,
 					  const struct cvl_slice *slice, size_t i)
 {
-	const struct cvl_clock *c = cvl_session_clock(tl->session, slice->clock);
-	uint64_t ticks = slice->batch->bracket ? slice->batch->bracket[i] : c->resolution;
 	struct cvl_bound b = cvl_timeline_clock_bound(tl, slice->clock, slice->batch->tick[i]);
-	unsigned __int128 ns;
 
-	ns = ((unsigned __int128)ticks * 1000000000u + c->rate_hz - 1) / c->rate_hz;
-	b.capture = ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
-	if (b.kind == CVL_BOUND_STATISTICAL && !slice->batch->bracket)
-		b.capture = (b.capture + 1) / 2;
+	b.capture = capture_of(tl, slice, i);
 	return b;
 }
 
 int64_t cvl_timeline_bound(const struct cvl_timeline *tl, const struct cvl_slice *slice, size_t i)
 {
 	return cvl_bound_total(cvl_timeline_bound_parts(tl, slice, i));
+}
+
+void cvl_timeline_bounds(const struct cvl_timeline *tl, const struct cvl_slice *slice,
+			 int64_t *bound)
+{
+	struct clock *c = &tl->clock[slice->clock];
+	const size_t n = slice->end - slice->begin;
+	struct cvl_bound b = c->bound;
+
+	if (b.group) {
+		for (size_t i = 0; i < n; i++)
+			bound[i] = CVL_BOUND_UNKNOWN;
+		return;
+	}
+	cvl_map_bounds(c->map, &c->cursor, slice->batch->tick + slice->begin, n, bound);
+	for (size_t i = 0; i < n; i++) {
+		b.map = bound[i];
+		b.capture = capture_of(tl, slice, slice->begin + i);
+		bound[i] = cvl_bound_total(b);
+	}
 }
 
 int64_t cvl_bound_total(struct cvl_bound b)
@@ -961,12 +1002,12 @@ const struct cvl_sync *cvl_timeline_sync(const struct cvl_timeline *tl)
 
 const struct cvl_map *cvl_timeline_map(const struct cvl_timeline *tl, size_t clock)
 {
-	return tl->map[clock];
+	return tl->clock[clock].map;
 }
 
 enum cvl_bound_kind cvl_timeline_bound_kind(const struct cvl_timeline *tl, size_t clock)
 {
-	return cvl_map_kind(tl->map[clock]);
+	return cvl_map_kind(tl->clock[clock].map);
 }
 
 size_t cvl_timeline_streams(const struct cvl_timeline *tl)

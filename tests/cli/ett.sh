@@ -27,7 +27,7 @@ space() {
 	printf COEVAL-ETT-SPACE | dd of="$1" conv=notrunc status=none
 }
 quietly() {
-	grep -v 'does not say\|did not say'
+	grep -v 'does not report an invariant'
 }
 disk() {
 	echo "if=ide,format=raw,index=${2-0},file=$1"

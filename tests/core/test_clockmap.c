@@ -365,6 +365,49 @@ static int64_t median_of(const struct cvl_map *map, uint64_t from, uint64_t to)
 }
 
 /* Two long stretches at 1000 ns and 50 ns do not make the one place of 3 ns the middle. */
+static void many_bounds_are_those_of_one_by_one(void **state)
+{
+	struct draw d = draw_begin(9);
+
+	(void)state;
+	for (int round = 0; round < 2000; round++) {
+		struct cvl_knot knot[KNOTS_MAX];
+		struct cvl_map_cursor cursor = { 0 };
+		struct cvl_map_spec spec;
+		struct cvl_tick ticks[64];
+		int64_t bound[64];
+		struct cvl_map *map;
+
+		random_spec(&d, &spec, knot);
+		if (round %
+		    2) /* as clocks are: many ticks in a segment, bounds of some hundred ns */
+			for (size_t i = 0; i < spec.n; i++)
+				knot[i] = (struct cvl_knot){
+					.tick = { 1000 + i * (1 + draw_size(&d, 24)) * 40 },
+					.time = { (int64_t)i * 1000000 },
+					.bound_ns = (int64_t)draw_size(&d, 10),
+				};
+		for (size_t i = 1; i < spec.n; i++)
+			if (knot[i].tick.count <= knot[i - 1].tick.count)
+				knot[i].tick.count = knot[i - 1].tick.count + 1;
+		spec.kind = draw_below(&d, 20) ? CVL_BOUND_PROVEN : CVL_BOUND_NONE;
+		map = make(&spec);
+		for (size_t i = 0; i < 64; i++)
+			ticks[i].count = draw_below(&d, 8) && i ?
+						 ticks[i - 1].count + draw_size(&d, 20) :
+						 random_tick(&d, &spec);
+		if (draw_below(&d, 2)) { /* in pieces, by a cursor */
+			cvl_map_bounds(map, &cursor, ticks, 20, bound);
+			cvl_map_bounds(map, &cursor, ticks + 20, 44, bound + 20);
+		} else {
+			cvl_map_bounds(map, NULL, ticks, 64, bound);
+		}
+		for (size_t i = 0; i < 64; i++)
+			assert_int_equal(bound[i], bound_at(map, ticks[i].count));
+		cvl_map_free(map);
+	}
+}
+
 static void median_bound_is_over_the_time_and_not_over_the_knots(void **state)
 {
 	static const struct cvl_knot knot[] = {
@@ -509,6 +552,7 @@ int main(void)
 		cmocka_unit_test(bound_grows_outside_by_drift_and_wander),
 		cmocka_unit_test(tick_of_a_time_is_the_first_not_before_it),
 		cmocka_unit_test(many_ticks_give_the_same_as_one_by_one),
+		cmocka_unit_test(many_bounds_are_those_of_one_by_one),
 		cmocka_unit_test(rate_is_told_against_nominal),
 		cmocka_unit_test(median_bound_is_over_the_time_and_not_over_the_knots),
 		cmocka_unit_test(median_bound_is_that_of_many_places),

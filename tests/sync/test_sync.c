@@ -448,12 +448,19 @@ static void records_are_within_their_bounds(void **state)
 		for (size_t c = 0; c < w.n_clocks; c++)
 			while (next[c] < w.n && w.event[next[c]].clock != c)
 				next[c]++;
-		while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0)
+		while ((rc = cvl_timeline_next(tl, &sl, &err)) > 0) {
+			static int64_t bounds[CVL_BATCH_MAX];
+
+			cvl_timeline_bounds(tl, &sl, bounds);
 			for (size_t k = sl.begin; k < sl.end; k++) {
 				const struct happening *e = &w.event[next[sl.clock]];
-				int64_t bound = cvl_timeline_bound(tl, &sl, k);
+				int64_t bound = cvl_timeline_bound(tl, &sl, k), map;
 				long double want;
 
+				cvl_map_time(cvl_timeline_map(tl, sl.clock), sl.batch->tick[k],
+					     &map);
+				assert_int_equal(cvl_timeline_bound_parts(tl, &sl, k).map, map);
+				assert_int_equal(bounds[k - sl.begin], bound);
 				if (sl.batch->kind[k] != CVL_EVENT)
 					continue;
 				next[sl.clock]++;
@@ -466,6 +473,7 @@ static void records_are_within_their_bounds(void **state)
 						 sl.time[k].ns, bound, want);
 				seen++;
 			}
+		}
 		ok(rc, &err);
 		cvl_timeline_close(tl);
 		cvl_sync_free(sync);
