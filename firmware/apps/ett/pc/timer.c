@@ -8,7 +8,12 @@
 
 #include "io.h"
 
-#define WINDOW 2 /* a second's parts that are measured over */
+/*
+ * Measured over a fraction of a second: 1/2, and when that was disturbed several times, as on a
+ * busy host of a virtual machine, 1/16, in which a disturbance is less likely.
+ */
+#define WINDOW 2
+#define SHORT_WINDOW 16
 #define PIT_CHANNEL2_MODE2 0xb4
 #define PIT_LATCH2 0x80
 #define READINGS 200
@@ -18,7 +23,8 @@
 #define HPET_CONFIG (0x10 / 4)
 #define HPET_COUNT (0xf0 / 4)
 #define HPET_PERIOD_MAX 100000000 /* fs, by its specification */
-#define TRIES 4                   /* of the one timer and the other, in turns */
+#define TRIES 16                  /* of the one timer and the other, in turns */
+#define LONG_TRIES 4
 /* CPUID's vendor: "Auth...", "Hygo..." */
 #define AMD 0x68747541
 #define HYGON 0x6f677948
@@ -46,7 +52,7 @@ static void pit_start(void)
 /* A counter that goes up: the 8254, or the HPET. */
 struct counter {
 	volatile uint32_t *hpet; /* NULL: the 8254 */
-	uint64_t hz, count;
+	uint64_t hz, count, window;
 	uint32_t raw, mask;
 	uint64_t last, longest; /* TSC of the last look; ticks between two */
 };
@@ -91,7 +97,7 @@ static struct ett_rate measure(struct counter *c)
 	look_well(c); /* its first counts may come late */
 	first = look_well(c);
 	c->longest = 0;
-	for (uint64_t still = 0; c->count - first.count < c->hz / WINDOW;) {
+	for (uint64_t still = 0; c->count - first.count < c->hz / c->window;) {
 		uint64_t before = c->count;
 
 		look(c);
@@ -105,17 +111,17 @@ static struct ett_rate measure(struct counter *c)
 	return 2 * ett_ns(c->longest, r.hz) < ett_ns(c->mask, c->hz) ? r : none;
 }
 
-static struct ett_rate by_pit(void)
+static struct ett_rate by_pit(uint64_t window)
 {
-	struct counter c = { .hz = ETT_PIT_HZ, .mask = 0xffff };
+	struct counter c = { .hz = ETT_PIT_HZ, .mask = 0xffff, .window = window };
 
 	pit_start();
 	return measure(&c);
 }
 
-static struct ett_rate by_hpet(void)
+static struct ett_rate by_hpet(uint64_t window)
 {
-	struct counter c = { .mask = UINT32_MAX };
+	struct counter c = { .mask = UINT32_MAX, .window = window };
 	uint64_t at = acpi_hpet(), period_fs;
 
 	c.hpet = at ? map_register(at) : NULL;
@@ -166,8 +172,10 @@ struct timer timer_calibrate(enum ett_timer by)
 		t.invariant = ext[3] >> 8 & 1;
 	}
 	for (int i = 0; i < TRIES && !t.rate.hz; i++) {
+		const uint64_t window = i < LONG_TRIES ? WINDOW : SHORT_WINDOW;
+
 		t.by = i & 1 ? other : by;
-		t.rate = t.by == ETT_TIMER_PIT ? by_pit() : by_hpet();
+		t.rate = t.by == ETT_TIMER_PIT ? by_pit(window) : by_hpet(window);
 	}
 	t.hz = t.rate.hz ? t.rate.hz : t.cpuid_hz;
 	return t;
