@@ -13,9 +13,7 @@
 
 #define VERSION 1
 
-/*
- * By how much the wall clock may have been set between two boots, unless it was wrong altogether.
- */
+/* How far the wall clock may have been set between two boots, unless it was wrong altogether. */
 #define WALL_CLOCK_NS 1000000000
 
 static int64_t wall_now(void)
@@ -57,7 +55,7 @@ struct anchor anchor_between(uint64_t tick, int64_t early, int64_t late)
 
 void anchor_host(const struct anchor *a, char host[ANCHOR_HOST])
 {
-	const int64_t step = 100000000; /* a clock that is slewed stays the same for long */
+	const int64_t step = 100000000; /* a clock that is being slewed stays the same clock */
 
 	snprintf(host, ANCHOR_HOST, "%s%+" PRId64, a->boot,
 		 (a->unix_early - a->early + step / 2) / step);
@@ -121,7 +119,7 @@ int anchor_load(struct anchor *a, const char *path, struct cvl_error *err)
 {
 	json_t *root = json_load_file(path, 0, NULL);
 	json_int_t tick, early, late, unix_early, unix_late;
-	int version = VERSION; /* of those that do not name theirs */
+	int version = VERSION; /* of files that do not name theirs */
 	const char *boot;
 	bool good;
 

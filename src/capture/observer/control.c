@@ -21,7 +21,7 @@
 
 struct client {
 	int fd;         /* -1: none */
-	uint64_t heard; /* number of its last command, or of when it came */
+	uint64_t heard; /* sequence number of its last command, or of its connection */
 	size_t n;
 	char line[LINE_BYTES];
 };
@@ -38,7 +38,7 @@ struct control {
 static int address(struct sockaddr_un *a, const char *path, struct cvl_error *err)
 {
 	*a = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	if (strlen(path) + 1 >= sizeof(a->sun_path)) /* one more while it is made */
+	if (strlen(path) + 1 >= sizeof(a->sun_path)) /* one more while it is opened */
 		return cvl_fail(err, CVL_E_USAGE, CVL_NO_OFFSET,
 				"%s: the path of a socket has at most %zu characters", path,
 				sizeof(a->sun_path) - 2);
@@ -46,7 +46,7 @@ static int address(struct sockaddr_un *a, const char *path, struct cvl_error *er
 	return 0;
 }
 
-/* Whether somebody answers at @a. */
+/* Whether a server answers at @a. */
 static bool is_served(const struct sockaddr_un *a)
 {
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
@@ -61,7 +61,7 @@ int control_open(struct control **out, const char *path, char *(*command)(void *
 		 void *ctx, struct cvl_error *err)
 {
 	struct control *c = calloc(1, sizeof(*c));
-	struct sockaddr_un a, early; /* it has its name when it is listened to */
+	struct sockaddr_un a, early; /* it gets its name only when it listens */
 	struct stat there;
 	int rc = address(&a, path, err);
 
@@ -124,7 +124,7 @@ static void hang_up(struct client *k)
 	k->n = 0;
 }
 
-/* An answer that a client does not take at once is one it will not get. */
+/* A client that does not take an answer at once does not get it. */
 static bool answer(const struct client *k, const char *text)
 {
 	const size_t n = text ? strlen(text) : 0;
@@ -172,10 +172,7 @@ static void serve(struct control *c, struct client *k)
 	}
 }
 
-/*
- * A place for one more: if all are taken, that of the client which has said nothing for the longest
- * time.
- */
+/* A slot for one more client; if all are taken, that of the client that was silent for longest. */
 static struct client *make_room(struct control *c)
 {
 	struct client *idlest = &c->client[0];
@@ -195,7 +192,7 @@ void control_work(struct control *c)
 	for (size_t i = 0; i < CLIENTS; i++)
 		if (c->client[i].fd >= 0)
 			serve(c, &c->client[i]);
-	for (size_t i = 0; i < CLIENTS; i++) { /* more of them come next time */
+	for (size_t i = 0; i < CLIENTS; i++) { /* the rest comes next time */
 		int fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 		struct client *k;
 
@@ -204,7 +201,7 @@ void control_work(struct control *c)
 		k = make_room(c);
 		k->fd = fd;
 		k->heard = ++c->heard;
-		serve(c, k); /* what it asks for has mostly come with it */
+		serve(c, k); /* its command has usually come with it */
 	}
 }
 

@@ -14,10 +14,10 @@
 #include <coeval/files.h>
 
 #define HOUSEKEEPING_NS 1000000000
-#define STOPPING_NS 5000000000 /* a driver that does not come to its end by then is closed */
+#define STOPPING_NS 5000000000 /* a driver that has not ended by then is closed */
 #define FDS_MAX 64
 #define AT_ONCE INT64_MIN
-#define RADIO_LINE 8 /* where nothing is said */
+#define RADIO_LINE 8 /* the default */
 
 static int64_t unix_now(void)
 {
@@ -27,7 +27,7 @@ static int64_t unix_now(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* ---- what the driver hands on ---- */
+/* ---- what the driver passes on ---- */
 
 static int see_samples(void *ctx, size_t analyzer, const void *bytes, size_t n,
 		       struct cvl_error *err)
@@ -159,8 +159,8 @@ static int open_streams(struct cvl_capture *o, struct cvl_error *err)
 }
 
 /*
- * So that who knows the session finds its socket: SESSION/capture/control. Without it they must
- * name the socket.
+ * Publish the socket's path as SESSION/capture/control, so that it is found by the session's name.
+ * Otherwise users must name the socket.
  */
 static void link_control(const struct cvl_capture *o, bool there)
 {
@@ -222,7 +222,8 @@ static char *refusal(const char *text)
 	if (!out)
 		return NULL;
 	strcpy(out, "{\"error\":\"");
-	for (size_t i = 0, at = strlen(out); i <= n; i++) /* messages hold no control characters */
+	for (size_t i = 0, at = strlen(out); i <= n;
+	     i++) /* messages contain no control characters */
 		out[at++] = text[i] == '"' || text[i] == '\\' ? '\'' : text[i];
 	strcat(out, "\"}");
 	return out;
@@ -246,7 +247,7 @@ static bool parse_when(const char *text, int64_t *at)
 	return true;
 }
 
-/* What only the driver may know. */
+/* Things only the driver knows. */
 static char *ask_driver(struct cvl_capture *o, const char *line)
 {
 	struct cvl_error err;
@@ -469,8 +470,8 @@ int cvl_capture_close(struct cvl_capture *o, struct cvl_capture_result *result,
 }
 
 /*
- * Wait for something to do, and see whether the end is asked for. One signal at a time: until it is
- * read it would be asked again and again.
+ * Wait for something to do, and check for a request to stop. One signal at a time: until it is
+ * read, poll() would report it again and again.
  */
 static bool wait_for_work(struct cvl_capture *o, int stop_fd)
 {

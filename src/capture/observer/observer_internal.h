@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Shared by observer.c, which does the work, and watch.c, which tells of it. */
+/** Shared by observer.c, which does the work, and watch.c, which reports on it. */
 #ifndef OBSERVER_OBSERVER_INTERNAL_H
 #define OBSERVER_OBSERVER_INTERNAL_H
 
@@ -32,7 +32,7 @@ struct cvl_capture {
 	int64_t start_at;         /* CLOCK_REALTIME, ns; 0: not yet, INT64_MIN: at once */
 	int64_t began, housekept; /* driver_boottime_ns() */
 	int64_t stopped;          /* driver_monotonic_ns(); 0: no */
-	struct cvl_error last;    /* what a command ended with */
+	struct cvl_error last;    /* error of the last command */
 };
 
 const char *observer_state_name(enum observer_state s);
@@ -40,10 +40,10 @@ const char *observer_state_name(enum observer_state s);
 /** One line of JSON from malloc(), or NULL. */
 char *watch_status(const struct cvl_capture *o);
 
-/** Write the file for Prometheus, replaced as a whole. */
+/** Write the file for Prometheus, replacing it atomically. */
 int watch_metrics(const struct cvl_capture *o, const char *path, struct cvl_error *err);
 
-/** Tell the service manager, if there is one: "READY=1" (sd_notify(3)). */
+/** Notify the service manager, if there is one: "READY=1" (sd_notify(3)). */
 void watch_notify(const char *text);
 
 #endif

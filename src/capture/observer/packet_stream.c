@@ -19,17 +19,17 @@ struct packet_stream {
 	struct cvl_origin origin;
 	const char *name;
 	uint64_t rate_hz;
-	bool begun;           /* the trace holds a packet */
-	uint64_t first, last; /* ticks of it */
-	uint64_t before;      /* ticks of the traces that ended */
-	/* of a resumed trace, up to the first packet that is not in it: */
+	bool begun;           /* the trace has a packet */
+	uint64_t first, last; /* its ticks */
+	uint64_t before;      /* ticks of the traces that have ended */
+	/* of a resumed trace, up to the first new packet: */
 	bool resumed, rereading;
 	size_t clock; /* its number in the session */
 	uint16_t boot;
-	uint32_t first_number, next; /* of its first packet, and of the one that should follow */
-	uint64_t last_begin;         /* tick of the last one */
-	uint64_t last_at;            /* and where it begins, in bytes */
-	bool last_empty; /* it holds no event: the drain made it up, to say what was lost */
+	uint32_t first_number, next; /* of its first packet, and of the next expected one */
+	uint64_t last_begin;         /* tick of the last packet */
+	uint64_t last_at;            /* and its offset in bytes */
+	bool last_empty;             /* it has no event: the drain created it to report a loss */
 	unsigned restarts;
 };
 
@@ -53,14 +53,14 @@ static int begin(struct packet_stream *p, struct cvl_error *err)
 	return 0;
 }
 
-/* ---- going on with a trace ---- */
+/* ---- resuming a trace ---- */
 
 static uint64_t ticks(const uint32_t half[2])
 {
 	return (uint64_t)half[1] << 32 | half[0];
 }
 
-/* Walk over the packets that are whole. Returns the bytes that they take, 0 if there is none. */
+/* Walk the complete packets. Returns the bytes they take, 0 if there is none. */
 static uint64_t look_through(struct packet_stream *p, const char *path)
 {
 	struct tracer_packet h;
@@ -103,7 +103,7 @@ static bool same_metadata(const struct packet_stream *p, const char *trace)
 	return same;
 }
 
-/* Whether clock @name is @wanted, or was called so with a number as the name was taken. */
+/* Whether clock @name is @wanted, or was named so with a number added as the name was taken. */
 static bool is_called(const char *name, const char *wanted)
 {
 	size_t n = strlen(wanted);
@@ -116,8 +116,8 @@ static bool is_called(const char *name, const char *wanted)
 }
 
 /*
- * Another capture wrote packets of this program, and was killed, or ended: whether they are
- * followed by ours the first one tells.
+ * A former capture wrote packets of this program and was killed, or ended: the first packet tells
+ * whether ours continue them.
  */
 static int resume(struct packet_stream *p, struct cvl_error *err)
 {
@@ -129,7 +129,7 @@ static int resume(struct packet_stream *p, struct cvl_error *err)
 	while (i--) {
 		const struct cvl_clock *c = cvl_session_clock(p->session, i);
 
-		/* the last of NAME, NAME-2 ... that came from there */
+		/* the last of NAME, NAME-2 ... from that source */
 		if (!c->foreign || c->growing || strcmp(c->format, p->origin.format) != 0 ||
 		    strcmp(c->origin, p->origin.path) != 0 || !is_called(c->name, p->desc.clock) ||
 		    !same_metadata(p, c->trace))
@@ -177,15 +177,15 @@ int packet_stream_open(struct packet_stream **out, struct cvl_session *session,
 enum first {
 	FOLLOWS,
 	IS_THERE,
-	/* the last one was not complete when it was stored: this is it, with what came after */
+	/* the last one was incomplete when stored: this is the same with the rest */
 	IS_FULLER,
 	IS_ANOTHERS
 };
 
 /*
- * What a packet is that comes when a trace is resumed. Another run of the core may have begun;
- * a capture that was killed may have stored it; a ring that stops when it is full gives all it has
- * again.
+ * Classify a packet that arrives when a trace is resumed. The core may have begun another run; a
+ * capture that was killed may have stored the packet already; a ring that stops when full delivers
+ * everything again.
  */
 static enum first look_at_first(struct packet_stream *p, const struct driver_packet *packet)
 {
@@ -208,7 +208,7 @@ static enum first look_at_first(struct packet_stream *p, const struct driver_pac
 	return p->rereading ? IS_THERE : IS_ANOTHERS;
 }
 
-/* Take back the last packet that is stored. */
+/* Remove the last stored packet. */
 static int take_back(struct packet_stream *p, struct cvl_error *err)
 {
 	struct cvl_packets *packets = p->packets;

@@ -8,7 +8,7 @@
 
 #define EARS_MAX 16
 #define DRAIN_MAX CC1101_DRAIN_MOST
-#define SILENT_NS 3000000000 /* a line that stays high cannot rise: then it is looked after */
+#define SILENT_NS 3000000000 /* a line that stays high cannot rise: the chip is drained then */
 
 struct radio_ear {
 	struct radio *radio;
@@ -62,8 +62,8 @@ void radio_tell(struct radio *r, void (*tell)(void *ctx, bool problem, const cha
 }
 
 /*
- * What has come is there for every ear. A chip that does not answer is told of once, until it does
- * again.
+ * A beacon that was received is there for every ear. A chip that does not answer is reported once,
+ * until it answers again.
  */
 static void drain(struct radio *r)
 {

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Kept free for the last packet and session.json, should the disk fill up. */
+/* Reserved for the last packet and session.json, in case the disk fills up. */
 #define BALLAST_BYTES ((off_t)256 << 10)
 #define EVENTS_MAX 8
 
@@ -24,7 +24,7 @@ struct stream {
 	struct cvl_session *session;
 	struct stream_opts opts;
 	struct cvl_samples *samples;
-	struct packet_stream *packets; /* in place of samples, where the analyzer gives such */
+	struct packet_stream *packets; /* instead of samples, if the analyzer delivers such */
 	struct radio_ear *ear;
 	char name[256];
 	char dir[CVL_PATH_MAX], anchor_path[CVL_PATH_MAX], ballast[CVL_PATH_MAX];
@@ -32,12 +32,12 @@ struct stream {
 	size_t n_lines;
 	uint64_t rate_hz;
 	unsigned unit;
-	int event[EVENTS_MAX]; /* classes of its analyzer, as the writer knows them */
+	int event[EVENTS_MAX]; /* classes of its analyzer, as numbered by the writer */
 	bool resumed, started, ended, failed, edges_within;
 	bool replayed;        /* from a file or a pipe: its time is unknown */
-	struct cvl_tick last; /* of the capture that is resumed */
+	struct cvl_tick last; /* of the resumed capture */
 	struct anchor start;
-	uint64_t stop_tick; /* nothing is taken from here on; 0: no end */
+	uint64_t stop_tick; /* nothing is accepted after this; 0: no end */
 	struct stream_counters count;
 };
 
@@ -71,7 +71,7 @@ too_long:
 			cvl_session_path(s->session));
 }
 
-/* Without it a full disk costs the last gap's place, no more. */
+/* Without it a full disk costs the space of the last gap, no more. */
 static void put_ballast(const struct stream *s)
 {
 	static const char block[65536];
@@ -186,7 +186,7 @@ opened:
 	return 0;
 }
 
-/* ---- when things go wrong ---- */
+/* ---- errors ---- */
 
 __attribute__((format(printf, 3, 4))) static void say(const struct stream *s, bool problem,
 						      const char *fmt, ...)
@@ -202,8 +202,8 @@ __attribute__((format(printf, 3, 4))) static void say(const struct stream *s, bo
 }
 
 /*
- * Whether @rc is about writing, or a core went mad. Then this stream ends here, with what can still
- * be said of it, and the rest goes on.
+ * Whether @rc is a write error, or a core misbehaves. Then this stream ends here, with what can
+ * still be stored of it, and the others continue.
  */
 static int give_up(struct stream *s, int rc, const struct cvl_error *why)
 {
@@ -252,8 +252,7 @@ static void set_stop(struct stream *s)
 }
 
 /*
- * @ticks of @loss are stored: what is left is at least one tick, whatever part of the range that
- * cuts off.
+ * @ticks of @loss are stored; at least one tick is left, whatever part of the range that cuts off.
  */
 static void take_off(struct driver_loss *loss, uint64_t ticks)
 {
@@ -266,7 +265,7 @@ static void take_off(struct driver_loss *loss, uint64_t ticks)
 }
 
 /*
- * State how well the claimed start is known: by this machine's clock, and by UTC if something
+ * Record how well the claimed start is known: by this machine's clock, and by UTC if something
  * disciplines that.
  */
 static int state_start(struct stream *s, struct cvl_error *err)
@@ -323,7 +322,7 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 		before.unix_late = start + (int64_t)(ns * (1 + DRIVER_CRYSTAL_PPM * 1e-6));
 	}
 	loss = anchor_loss(&before, &s->start, s->rate_hz, CVL_GAP_UNFINISHED);
-	/* the anchor is some ticks before or behind the last one that is stored */
+	/* the anchor is some ticks before or after the last stored one */
 	behind = before.tick > from ? before.tick - from : 0;
 	loss.samples += behind;
 	if (from > before.tick)
@@ -333,7 +332,7 @@ int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_err
 	return skip(s, &loss, err);
 }
 
-/* No more than up to the tick at which to stop. */
+/* No more than up to the stop tick. */
 static size_t up_to_the_end(struct stream *s, size_t n)
 {
 	uint64_t have = cvl_samples_count(s->samples), rest;
@@ -367,7 +366,7 @@ int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_err
 	return rc ? give_up(s, rc, &problem) : 0;
 }
 
-/* Write @r, whose tick is @tick here. */
+/* Write @r at @tick. */
 static int put_record(struct stream *s, const struct driver_record *r, uint64_t at,
 		      struct cvl_error *err)
 {
@@ -490,7 +489,7 @@ int stream_flush(struct stream *s, struct cvl_error *err)
 
 bool stream_ended(const struct stream *s)
 {
-	/* the clock of packets may have stood still: the host's counts */
+	/* the clock of packets may have stopped: use the host's */
 	if (s->packets && s->started && s->opts.duration_ns &&
 	    driver_boottime_ns() - s->start.early >= s->opts.duration_ns)
 		return true;

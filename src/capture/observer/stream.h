@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * One analyzer of an observer: its samples become a stored clock, and losses gaps. A stream that
- * cannot be written any more stops by itself, with a gap, and leaves the others alone.
+ * One analyzer of an observer: its samples become a stored clock, and losses become gaps. A stream
+ * that can no longer be written stops by itself, with a gap, and leaves the others alone.
  */
 #ifndef OBSERVER_STREAM_H
 #define OBSERVER_STREAM_H
@@ -11,9 +11,9 @@
 #include "capture/drivers/driver.h"
 #include "capture/observer/radio.h"
 
-/** What a watcher wants to know. */
+/** Counters for status reports. */
 struct stream_counters {
-	uint64_t samples; /* ticks so far, those missing not counted */
+	uint64_t samples; /* ticks so far, without missing ones */
 	uint64_t bytes;
 	uint64_t edges, gaps;
 	uint64_t packets; /* of a tracer */
@@ -36,28 +36,28 @@ struct stream_opts {
 struct stream;
 
 /**
- * Add a clock for @a to @session, or go on with the one of that name. Strings of @opts outlive the
- * stream. CVL_E_USAGE if that one has other lines or another rate.
+ * Add a clock for @a to @session, or resume the one of that name. Strings of @opts must outlive the
+ * stream. CVL_E_USAGE if that clock has other lines or another rate.
  */
 int stream_open(struct stream **s, struct cvl_session *session, const struct driver_analyzer *a,
 		const struct driver *driver, const struct stream_opts *opts, struct cvl_error *err);
 
-/** Its first sample is taken between two readings of driver_boottime_ns(). */
+/** Its first sample was taken between two readings of driver_boottime_ns(). */
 int stream_started(struct stream *s, int64_t early, int64_t late, struct cvl_error *err);
 
-/** @n bytes more; 0 also when the stream has stopped. */
+/** @n more bytes; returns 0 also if the stream has stopped. */
 int stream_samples(struct stream *s, const void *bytes, size_t n, struct cvl_error *err);
-/** What an analyzer stamped by itself. */
+/** A record with a timestamp of its own. */
 int stream_records(struct stream *s, const struct driver_record *r, size_t n,
 		   struct cvl_error *err);
-/** A packet of the trace that its analyzer writes. */
+/** A packet of the trace its analyzer writes. */
 int stream_packet(struct stream *s, const struct driver_packet *packet, struct cvl_error *err);
 int stream_lost(struct stream *s, const struct driver_loss *loss, struct cvl_error *err);
 
-/** Bring to disk what is there, so that a crash costs no more than since the last call. */
+/** Sync to disk, so that a crash costs no more than what came since the last call. */
 int stream_flush(struct stream *s, struct cvl_error *err);
 
-/** It takes nothing more: it has come to its stop tick, or could not be written. */
+/** It accepts no more: it has reached its stop tick, or could not be written. */
 bool stream_ended(const struct stream *s);
 /** It could not be written. */
 bool stream_failed(const struct stream *s);
