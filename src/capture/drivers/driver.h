@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Capture drivers: what yields the samples of analyzers while they are taken.
+ * Capture drivers: sources of live samples from analyzers.
  *
  * A driver is one struct of functions and one line in the table. It opens one or more analyzers,
- * each a clock of its own, and pushes what they saw into a sink. It keeps count of nothing that the
- * sink could: whole samples are ticks.
+ * each a clock of its own, and pushes what they sampled into a sink. It keeps no counts that the
+ * sink can keep: complete samples are ticks.
  *
- * All of a driver's calls, and its calls of the sink, are made by one thread.
+ * All calls of a driver, and its calls of the sink, are made by one thread.
  */
 #ifndef DRIVERS_DRIVER_H
 #define DRIVERS_DRIVER_H
@@ -21,35 +21,33 @@
 #include <coeval/record.h>
 #include <coeval/store.h>
 
-/** The clock of @analyzer ran on, but its samples were not seen. */
+/** The clock of @analyzer kept running, but its samples were lost. */
 struct driver_loss {
 	enum cvl_gap why;
-	uint64_t samples; /* missing; the middle of what is possible */
-	uint64_t slack;   /* it may have been so many more or less; below @samples */
+	uint64_t samples; /* missing; the middle of the possible range */
+	uint64_t slack;   /* it may have been this many more or fewer; less than @samples */
 };
 
-/** What an analyzer that stamps by itself tells, in place of samples. */
+/** Record of an analyzer with timestamps of its own, instead of samples. */
 enum driver_what {
-	/* what the lines show, their change not having been seen: at the start, and behind a gap */
+	/* levels whose change was not seen: at the start, and after a gap */
 	DRIVER_LEVELS,
 	DRIVER_EDGE,
 	DRIVER_SAMPLE,
 	DRIVER_PULSE,
-	/*
-	 * nothing is known of the lines until the next DRIVER_LEVELS, unless it says that they are
-	 */
+	/* the lines are unknown until the next DRIVER_LEVELS, unless flagged otherwise */
 	DRIVER_GAP,
-	DRIVER_SLIP,    /* from here on ticks may be off against those before */
+	DRIVER_SLIP,    /* from here on ticks may be off relative to earlier ones */
 	DRIVER_EVENT,   /* of the analyzer's classes */
-	DRIVER_NOTHING, /* up to here nothing else has happened */
-	/* an event about the capture, at its end: kept even if that has passed; no tick */
+	DRIVER_NOTHING, /* nothing else happened up to here */
+	/* an event about the capture, at its end: stored even after that; has no tick */
 	DRIVER_SUMMARY,
 };
 
 #define DRIVER_FIELDS_MAX 4
 
 /**
- * Ticks are counted from the analyzer's start and do not fall, but for DRIVER_GAP, which may begin
+ * Ticks count from the analyzer's start and never decrease, except for DRIVER_GAP, which may begin
  * at an earlier one.
  */
 struct driver_record {
@@ -58,77 +56,70 @@ struct driver_record {
 	union {
 		struct {
 			uint64_t levels;
-			uint64_t half; /* of an edge, where edges_within: ticks to either side */
+			uint64_t half; /* of an edge, with edges_within: ticks either way */
 		};
 		double value;
 		struct {
 			uint64_t to;   /* last tick that may be missing, or CVL_TICK_UNKNOWN */
 			uint64_t lost; /* records, or CVL_LOST_UNKNOWN */
 			enum cvl_gap why;
-			bool lines_known; /* what is missing says nothing of lines */
+			bool lines_known; /* the loss says nothing about lines */
 		} gap;
 		struct {
-			uint64_t from; /* last sure tick */
-			uint64_t half; /* ticks that they may be off by */
+			uint64_t from; /* last certain tick */
+			uint64_t half; /* ticks they may be off by */
 		} slip;
 		union cvl_store_value field[DRIVER_FIELDS_MAX];
 	};
 	uint32_t cls; /* channel, or class of an event */
 };
 
-/** A whole packet of a CTF trace that a tracer on another processor wrote. */
+/** A complete packet of a CTF trace written by a tracer on another processor. */
 struct driver_packet {
 	const void *bytes;
 	size_t n;
 	uint64_t begin, end; /* ticks of its first and last moment */
-	bool restarted; /* its clock began again: it has nothing to do with the packets before */
+	bool restarted;      /* its clock restarted: unrelated to the packets before */
 };
 
 /**
- * Where a driver puts what it gets. A non-zero return is an error: the driver stops and returns it.
+ * Where a driver delivers its data. A non-zero return is an error: the driver stops and returns it.
  */
 struct driver_sink {
-	/** Bytes that follow on those before; may be cut anywhere. */
+	/** Bytes that continue the previous ones; may be split anywhere. */
 	int (*samples)(void *ctx, size_t analyzer, const void *bytes, size_t n,
 		       struct cvl_error *err);
-	/** Before samples that do not follow on those before. */
+	/** Called before samples that do not continue the previous ones. */
 	int (*lost)(void *ctx, size_t analyzer, const struct driver_loss *loss,
 		    struct cvl_error *err);
-	/**
-	 * Something the user should know, in a whole sentence; @problem: it needs their attention.
-	 */
+	/** A message for the user, a full sentence; @problem: it needs attention. */
 	void (*tell)(void *ctx, size_t analyzer, bool problem, const char *text);
 	void *ctx;
-	/** In place of samples. */
+	/** Instead of samples. */
 	int (*records)(void *ctx, size_t analyzer, const struct driver_record *records, size_t n,
 		       struct cvl_error *err);
-	/**
-	 * In place of both. Packets follow each other; what is missing between them they say
-	 * themselves.
-	 */
+	/** Instead of both. Packets arrive in order; they report losses between them themselves. */
 	int (*packet)(void *ctx, size_t analyzer, const struct driver_packet *packet,
 		      struct cvl_error *err);
 };
 
-/** An analyzer that was opened. Strings belong to the driver. */
+/** An opened analyzer. Strings belong to the driver. */
 struct driver_analyzer {
 	const char *where;  /* "usb 1-1.4", a path */
 	const char *serial; /* or "" */
 	uint64_t rate_hz;
 	unsigned lines, unit; /* unit: bytes of a sample */
-	/* of those that stamp by themselves: */
-	uint64_t resolution; /* ticks from one look at the lines to the next; 0: 1 */
-	const char *names;   /* of the lines where the user gives none, "A,B"; NULL: numbers */
-	bool edges_within;   /* edges have a half-width of their own */
+	/* of analyzers with timestamps of their own: */
+	uint64_t resolution;         /* ticks between two readings of the lines; 0: 1 */
+	const char *names;           /* default names of the lines, "A,B"; NULL: numbers */
+	bool edges_within;           /* edges have a half-width of their own */
 	const char *const *channels; /* of samples */
 	size_t n_channels;
 	const struct driver_event *events;
 	size_t n_events;
-	/*
-	 * of those that give packets of a trace, which has a clock, a rate and classes of its own:
-	 */
-	const char *name;     /* of the clock; NULL: as the observer's */
-	const char *metadata; /* TSDL; NULL: it gives none */
+	/* of tracers, whose traces have their own clock, rate and classes: */
+	const char *name;     /* of the clock; NULL: that of the observer */
+	const char *metadata; /* TSDL; NULL: none */
 	size_t n_metadata;
 };
 
@@ -141,32 +132,34 @@ struct driver_event {
 
 struct driver {
 	struct cvl_driver pub;
-	/** Find and open what @opts asks for, ready to start. @sink and @opts outlive the state. */
+	/**
+	 * Find and open what @opts names, ready to start. @sink and @opts must outlive the state.
+	 */
 	int (*open)(void **state, const struct cvl_device_opts *opts,
 		    const struct driver_sink *sink, struct cvl_error *err);
 	size_t (*analyzers)(void *state, const struct driver_analyzer **list);
 	int (*start)(void *state, struct cvl_error *err);
 	/**
-	 * What to wait for before work(), at most @max; *timeout_ms is lowered if work() is due
+	 * What to poll before work(), at most @max; *timeout_ms is lowered if work() is due
 	 * earlier.
 	 */
 	size_t (*wait_for)(void *state, struct pollfd *fds, size_t max, int *timeout_ms);
 	/**
-	 * Handle what happened, without waiting. 1: go on; 0: all analyzers have ended; negative:
-	 * error.
+	 * Handle what happened, without blocking. 1: continue; 0: all analyzers have ended;
+	 * negative: error.
 	 */
 	int (*work)(void *state, struct cvl_error *err);
-	/** Ask for the end; work() until it says 0. Samples taken up to here still arrive. */
+	/** Request the end; call work() until it returns 0. Samples taken so far still arrive. */
 	int (*stop)(void *state, struct cvl_error *err);
 	void (*close)(void *state);
 	/**
-	 * Do what a line sent to the control socket asks: a line of JSON from malloc(), or NULL
-	 * with @err filled. NULL: no such.
+	 * Execute a command from the control socket: returns a line of JSON from malloc(), or NULL
+	 * with @err filled. NULL: no commands.
 	 */
 	char *(*command)(void *state, const char *line, struct cvl_error *err);
 	/**
-	 * Tell what is there and what is missing; @row need not fill in the driver. NULL: nothing
-	 * to look for.
+	 * List available devices and what they lack; @row need not name the driver. NULL: nothing
+	 * to list.
 	 */
 	int (*list)(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		    struct cvl_error *err);
@@ -174,23 +167,20 @@ struct driver {
 
 /** The table, ended by NULL. */
 extern const struct driver *const drivers[];
-/** NULL: there is none of that name. */
+/** NULL if there is none of that name. */
 const struct driver *driver_find(const char *name);
 /** The driver of which @pub is the public part. */
 const struct driver *driver_of(const struct cvl_driver *pub);
 
-/** Now, on a clock that does not stop when the machine sleeps (CLOCK_BOOTTIME), ns. */
+/** The time now, on a clock that does not stop while the machine sleeps (CLOCK_BOOTTIME), ns. */
 int64_t driver_boottime_ns(void);
 
-/**
- * The same for how long to wait for something: time in which the machine slept does not count
- * (CLOCK_MONOTONIC).
- */
+/** The same for timeouts: time the machine slept does not count (CLOCK_MONOTONIC). */
 int64_t driver_monotonic_ns(void);
 
 /**
- * By how much the crystal of an analyzer may be off: 154.9 ppm was measured (Grace, IV-B) and 200
- * are promised, but 515 were seen.
+ * How far the crystal of an analyzer may be off: 154.9 ppm was measured (Grace, IV-B) and 200 are
+ * specified, but 515 were seen.
  */
 #define DRIVER_CRYSTAL_PPM 1000
 

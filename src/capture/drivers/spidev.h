@@ -21,13 +21,13 @@ int spidev_open(int *fd, const char *path, uint32_t speed_hz, struct cvl_error *
 /** Exchange @n bytes under one chip select; @tx NULL: zeros. Non-zero: failed, see errno. */
 int spidev_transfer(int fd, uint32_t speed_hz, const uint8_t *tx, uint8_t *rx, size_t n);
 
-/** What to do to be allowed to use @path. */
+/** How to get permission for @path. */
 void spidev_permission(const char *path, char *out, size_t n);
 
-/** What may be wired to an SPI device, as rows of `coeval devices` say it. */
+/** A device that may be wired to SPI, for the rows of `coeval doctor devices`. */
 struct spidev_use {
 	const char *may_be;
-	const char *ready; /* what to do with one that can be used, or "" */
+	const char *ready; /* what to do with a usable one, or "" */
 	const char *none, *advice;
 };
 

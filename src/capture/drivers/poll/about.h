@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** What is kept of the machine with a capture. */
+/** Facts about the machine that are kept with a capture. */
 #ifndef DRIVERS_POLL_ABOUT_H
 #define DRIVERS_POLL_ABOUT_H
 
@@ -8,8 +8,8 @@
 #include "capture/drivers/poll/records.h"
 
 /**
- * Tell of the source, the system, the clock's rate (and by how much of 1e9 it may be off), each
- * point of facts.h, and of the counter beside that of processor @other.
+ * Report the source, the system, the clock's rate (and how far it may be off, in parts of 1e9),
+ * each fact of facts.h, and the counter compared with that of processor @other.
  */
 int about_machine(struct poll_records *t, const struct poll_source *s, uint64_t rate_hz,
 		  uint64_t off_ppb, const struct poll_skew *skew, int other, struct cvl_error *err);

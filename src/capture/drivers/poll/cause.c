@@ -9,7 +9,7 @@
 
 /* MSR_SMI_COUNT of Intel's processors (SDM 4, table 2-2). */
 #define SMI_COUNT 0x34
-/* Where a frequency is measured, it is never twice the same: so much of it is a change. */
+/* A measured frequency is never twice the same: this much is a change. */
 #define FREQUENCY_PART 16
 
 __attribute__((format(printf, 2, 3))) static FILE *open_below(const struct poll_watch *w,
@@ -53,7 +53,7 @@ static uint64_t steal(const struct poll_watch *w)
 	return 0;
 }
 
-/* A number of the processor's cpufreq (admin-guide/pm/cpufreq), 0: not told. */
+/* A number of the processor's cpufreq (admin-guide/pm/cpufreq), 0: unknown. */
 static uint64_t of_frequency(const struct poll_watch *w, const char *name)
 {
 	FILE *f = open_below(w, "/sys/devices/system/cpu/cpu%u/cpufreq/%s", w->cpu, name);

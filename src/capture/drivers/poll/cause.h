@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** Why a loop did not look for a while, as far as the machine tells. */
+/** Why a loop did not run for a while, as far as the machine tells. */
 #ifndef DRIVERS_POLL_CAUSE_H
 #define DRIVERS_POLL_CAUSE_H
 
@@ -7,30 +7,30 @@
 
 #define POLL_DETAIL 256
 
-/** Of a processor, so far; 0 where it is not told. */
+/** Counters of a processor; 0 if unknown. */
 struct poll_counts {
 	uint64_t smi;         /* system management interrupts */
-	uint64_t steal;       /* what the host took from it, units of sysconf(_SC_CLK_TCK) */
-	uint64_t transitions; /* changes of its frequency that the kernel made */
+	uint64_t steal;       /* time taken by the host, units of sysconf(_SC_CLK_TCK) */
+	uint64_t transitions; /* frequency changes made by the kernel */
 	uint64_t khz;         /* its frequency now */
 };
 
-/** What is counted, to see what rose. */
+/** The last counts, to see which increased. */
 struct poll_watch {
-	const char *root; /* in front of /proc and /sys */
+	const char *root; /* prefix of /proc and /sys */
 	unsigned cpu;
 	int msr; /* of its model-specific registers, or -1 */
 	struct poll_counts last;
 };
 
-/** @root is "" for this machine, and outlives @w. */
+/** @root is "" for this machine, and must outlive @w. */
 void poll_watch_open(struct poll_watch *w, const char *root, unsigned cpu);
 void poll_watch_close(struct poll_watch *w);
 
 /**
  * "migration", "page fault", "preempted", "stopped", "smi", "steal", "frequency" or "unknown";
- * @detail gets a sentence. What is counted of the processor is asked when this is called, soon
- * behind the gap.
+ * @detail gets a sentence. Counters of the processor are read when this is called, soon after the
+ * gap.
  */
 const char *poll_cause(struct poll_watch *w, const struct poll_seen *gap, char detail[POLL_DETAIL]);
 

@@ -20,9 +20,9 @@ bool poll_clock_there(void)
 #endif
 }
 
-/** Both clocks at once; the host may have been busy in between, so the closest of some tries. */
+/** Both clocks at once; the host may be busy in between, so the closest of several attempts. */
 struct both {
-	uint64_t ticks, apart; /* in the middle of so many */
+	uint64_t ticks, apart; /* in the middle of this many */
 	int64_t ns;
 };
 
@@ -51,7 +51,7 @@ uint64_t poll_clock_rate(unsigned ms, uint64_t *off_ppb)
 	b = look();
 	ticks = (double)(b.ticks - a.ticks);
 	ns = (double)(b.ns - a.ns);
-	/* each end may be off by half of what lies around it; and by a ns of the host's clock */
+	/* each end may be off by half of the reading around it, and by a ns of the host's clock */
 	*off_ppb = (uint64_t)((double)(a.apart + b.apart) / 2 / ticks * 1e9 + 2 / ns * 1e9) + 1;
 	return (uint64_t)(ticks * 1e9 / ns + 0.5);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * The processor's own counter, read in order with loads from memory: what was read before was read,
- * and what is read behind is not read yet, when it is.
+ * The processor's own counter, read in order with loads from memory: earlier reads are complete,
+ * and later reads have not begun, when it is read.
  *
  * x86: RDTSCP waits until all earlier loads are done, and LFENCE lets no later one begin before it
- * is (Intel SDM 2B, RDTSCP; AMD APM 3). It tells the processor that it ran on, too. Elsewhere
+ * is (Intel SDM 2B, RDTSCP; AMD APM 3). It also tells which processor it ran on. Elsewhere
  * CLOCK_MONOTONIC_RAW, ns.
  */
 #ifndef DRIVERS_POLL_CLOCK_H
@@ -36,7 +36,7 @@ static inline uint64_t poll_clock(uint32_t *cpu)
 bool poll_clock_there(void);
 
 /**
- * Ticks a second, held against CLOCK_MONOTONIC for @ms, and by how much that may be off, in parts
+ * Ticks a second, measured against CLOCK_MONOTONIC for @ms, and how far that may be off, in parts
  * of 1e9.
  */
 uint64_t poll_clock_rate(unsigned ms, uint64_t *off_ppb);

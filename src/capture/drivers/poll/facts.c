@@ -29,7 +29,7 @@ const char *cvl_fact_state_name(enum cvl_fact_state state)
 
 /* ---- reading ---- */
 
-/* First line of a file below the root, of text that can be printed; false if there is none. */
+/* First line of a file below the root, with printable text; false if there is none. */
 __attribute__((format(printf, 4, 5))) static bool line(const struct look *l, char *out, size_t size,
 						       const char *fmt, ...)
 {
@@ -60,7 +60,7 @@ static bool digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-/* The line of /proc/cpuinfo that begins with @key, into malloc() memory: flags are long. */
+/* The line of /proc/cpuinfo that begins with @key, in malloc() memory: flags are long. */
 static char *cpuinfo(const struct look *l, const char *key)
 {
 	char path[400], *text = NULL;
@@ -252,7 +252,7 @@ static void interrupts(const struct look *l)
 	if (!line(l, text, sizeof(text), "/proc/irq/default_smp_affinity") || !*text ||
 	    text[strspn(text, "0123456789abcdefABCDEF,")])
 		return;
-	/* hexadecimal, in groups by commas, the last digit is of processors 0 to 3 */
+	/* hexadecimal, in groups separated by commas; the last digit is for processors 0 to 3 */
 	for (const char *p = text + strlen(text); p-- > text;)
 		if (*p != ',' && n++ == digit)
 			snprintf(word, sizeof(word), "%c", *p);
@@ -309,7 +309,7 @@ static void priority(const struct look *l)
 		return;
 	if (policy < 0 || sched_getparam(0, &before))
 		return;
-	/* containers refuse it to root, too: try */
+	/* containers refuse it even to root: try */
 	if (!sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){ .sched_priority = 1 })) {
 		sched_setscheduler(0, policy, &before);
 		set(l->f, CVL_FACT_GOOD, "real time may be asked for");

@@ -16,22 +16,22 @@
 /** Ask for the lines of @s; s->fd yields their edges. CVL_E_ENV. */
 int poll_gpio_open(struct poll_source *s, struct cvl_error *err);
 
-/** What they show now, bit 0 the first. 0 or an errno. */
+/** Their current levels, bit 0 the first. 0 or an errno. */
 int poll_gpio_levels(const struct poll_source *s, uint64_t *levels);
 
-/** Edges become what a loop sees. */
+/** Turns edges into what a loop would see. */
 struct poll_gpio {
 	const struct poll_source *source;
 	uint64_t levels, last; /* of the lines, of the clock */
-	uint64_t began; /* the levels were read behind this: what is stamped before is in them */
-	uint64_t sure;  /* what is stamped behind this is not */
+	uint64_t began; /* the levels were read after this: they include what was stamped before */
+	uint64_t sure;  /* they do not include what is stamped after this */
 	uint32_t seqno; /* of the last event: the kernel counts from 1 */
 };
 
-/** Room for what an event makes: a loss, and a change. */
+/** Most records an event makes: a loss, and a change. */
 #define POLL_GPIO_MADE 2
 
-/** How many of @out event @e makes: 0 if it is of no line of ours. */
+/** Number of records in @out that event @e makes: 0 if it is of none of our lines. */
 unsigned poll_gpio_event(struct poll_gpio *g, const struct gpio_v2_line_event *e,
 			 struct poll_seen out[POLL_GPIO_MADE]);
 

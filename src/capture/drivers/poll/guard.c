@@ -4,14 +4,14 @@
 #include <setjmp.h>
 #include <signal.h>
 
-/* Of this thread: where it goes on when its memory is gone. */
+/* Of this thread: where it continues when its memory is gone. */
 static _Thread_local sigjmp_buf *way_out;
 
 static void gone(int number)
 {
 	if (way_out)
 		siglongjmp(*way_out, 1);
-	/* not ours: it comes again as soon as this returns */
+	/* not ours: it recurs as soon as this returns */
 	signal(number, SIG_DFL);
 }
 

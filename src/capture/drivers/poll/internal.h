@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/** The poll driver's state, shared by what works and what tells the user of it. */
+/** The poll driver's state, shared by its working part and its messages to the user. */
 #ifndef DRIVERS_POLL_INTERNAL_H
 #define DRIVERS_POLL_INTERNAL_H
 
@@ -37,11 +37,11 @@ static inline bool loops(const struct device *d)
 __attribute__((format(printf, 3, 4))) void poll_say(const struct device *d, bool problem,
 						    const char *fmt, ...);
 
-/** What of the loop's wishes the machine refused, and what is wrong with its clock. */
+/** Report which of the loop's requests the machine refused, and problems of its clock. */
 void poll_say_refused(const struct device *d);
 void poll_say_clock(const struct device *d);
 
-/** At the end: what was odd. */
+/** At the end: report oddities. */
 void poll_say_oddities(const struct device *d);
 
 /** Why the loop ended without being asked to; 0: it was asked. */

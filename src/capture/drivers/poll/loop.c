@@ -42,12 +42,12 @@ bool poll_take(struct poll_loop *l, struct poll_seen *seen)
 
 #define NONE UINT64_MAX
 
-/* What the loop keeps to itself. */
+/* Private state of the loop. */
 struct mind {
 	struct poll_loop *l;
-	uint64_t untold; /* begin of the first of those below that is still to be told, or NONE */
-	struct poll_seen full; /* what could not be told; lost: 0: nothing */
-	struct poll_seen gap;  /* that is open */
+	uint64_t untold; /* begin of the first gap below that is still to be reported, or NONE */
+	struct poll_seen full; /* changes not stored; lost: 0: none */
+	struct poll_seen gap;  /* the open gap */
 	bool in_gap;
 	long preempted, slept, faults;
 };
@@ -98,8 +98,8 @@ static void end_gap(struct mind *m)
 }
 
 /*
- * Gaps that touch are one, but for part_ticks, as nothing is told while one is open. Parts share a
- * step: not a long one.
+ * Adjacent gaps are merged, except after part_ticks, since nothing is reported while one is open.
+ * Parts share a step: not a long one.
  */
 static void see_gap(struct mind *m, uint64_t from, uint64_t to, bool moved)
 {
@@ -175,7 +175,7 @@ static void take_back(struct poll_bin *bins, uint64_t ticks)
 	b->ticks -= ticks;
 }
 
-/* A copy for each way of reading, so that there is no call in it. */
+/* One copy for each way of reading, so that it contains no call. */
 static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 						      uint64_t (*read)(const struct poll_lines *))
 {
@@ -200,10 +200,10 @@ static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 		span = now - before;
 		count(s->step, step);
 		count(s->span, span);
-		/* behind what is in the ring */
+		/* after what is in the ring */
 		atomic_store_explicit(&l->safe, m.untold < before ? m.untold : before,
 				      memory_order_release);
-		/* a step is longer than the span that it is in only where the clock ran back */
+		/* a step is longer than its span only if the clock ran backwards */
 		if (__builtin_expect((step > span ? step : span) > gap_ticks, 0)) {
 			if (now < middle) {
 				take_back(s->step, step);
@@ -236,7 +236,7 @@ static inline __attribute__((always_inline)) void run(struct poll_loop *l,
 		sched_yield();
 }
 
-/* What is in no bin beyond it. */
+/* Numbers beyond the last bin. */
 static uint64_t greatest(const struct poll_bin *bins)
 {
 	unsigned i = POLL_BINS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines that this machine sees itself, as a capture driver: the loop has a thread of its own. */
+/* Lines that this machine reads itself, as a capture driver: the loop has a thread of its own. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 #define TURN 65536             /* of them before others get a turn */
 #define QUIET_MS 2
 #define CALIBRATE_MS 200
-#define ASK_NS 10000 /* shorter gaps are not worth the question, which takes about a us */
-#define PARTS 10     /* of a second: gaps that touch are told of so often */
+#define ASK_NS 10000 /* shorter gaps are not worth the query, which takes about a us */
+#define PARTS 10     /* of a second: adjacent gaps are reported this often */
 #define EXCHANGES 20000
 #define EXCHANGE_MS 100
 #define BEGIN_NS 5000000000
@@ -29,7 +29,7 @@ static void poll_close(void *state)
 
 	if (d->threaded) {
 		atomic_store(&d->loop->stop, true);
-		/* what it waits to report will not be taken */
+		/* reports that wait will not be taken */
 		for (struct poll_seen seen; !atomic_load(&d->ended);)
 			if (!poll_take(d->loop, &seen))
 				sched_yield();
@@ -91,7 +91,7 @@ static int make_loop(struct device *d, uint64_t hz, struct cvl_error *err)
 	return 0;
 }
 
-/* While the loop does not run: it takes both processors. */
+/* While the loop is not running: it occupies both processors. */
 static void measure_counters(struct device *d)
 {
 	const struct poll_skew_opts o = { .cpu = { d->source.cpu, d->other },
@@ -121,7 +121,7 @@ static int open_loop(struct device *d, struct cvl_error *err)
 	d->other = poll_skew_other(d->source.cpu);
 	measure_counters(d);
 	/*
-	 * the rate was measured wherever this thread ran, and both of its ends may be of different
+	 * the rate was measured wherever this thread ran, and its two ends may be of different
 	 * processors
 	 */
 	d->off_ppb += 2 * poll_skew_slack(&d->skew) * 1000000000 / (hz / 1000 * CALIBRATE_MS + 1);
@@ -211,7 +211,7 @@ static int start_gpio(struct device *d, struct cvl_error *err)
 	d->gpio.last = now.from;
 	d->gpio.began = now.from;
 	d->gpio.sure = now.to + (uint64_t)d->source.latency_ns;
-	/* a bracket may begin so much earlier */
+	/* a bracket may begin this much earlier */
 	d->told.origin = now.from - (uint64_t)d->source.latency_ns;
 	return poll_records_seen(&d->told, &now, err);
 }
@@ -298,7 +298,7 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 		}
 	}
 	/*
-	 * what is stamped later may be told of as so much earlier, and the kernel hands it on in a
+	 * later stamps may be reported as this much earlier, and the kernel delivers them in a
 	 * thread
 	 */
 	return rc ? rc :
@@ -309,11 +309,11 @@ static int read_gpio(struct device *d, struct cvl_error *err)
 static int poll_work(void *state, struct cvl_error *err)
 {
 	struct device *d = state;
-	/* before the ring is emptied: nothing is put in behind it */
+	/* before the ring is emptied: nothing is added after it */
 	const bool ended = loops(d) ? atomic_load(&d->ended) : d->stopping;
 	int rc = loops(d) ? drain(d, err) : read_gpio(d, err);
 
-	/* early: it is there even if the capture is cut off */
+	/* early: it is stored even if the capture is cut off */
 	if (!rc && !d->described) {
 		d->described = true;
 		rc = about_machine(&d->told, &d->source, d->analyzer.rate_hz, d->off_ppb, &d->skew,

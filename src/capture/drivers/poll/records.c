@@ -61,7 +61,7 @@ static bool has_text(const struct driver_record *r)
 	return r->what == DRIVER_EVENT && r->cls == POLL_RECORD_GAP;
 }
 
-/* Hand on the first @n that are held. Their texts are ours: those go at once. */
+/* Pass on the first @n held records. Their texts are ours: those are passed at once. */
 static int let_go(struct poll_records *t, size_t n, struct cvl_error *err)
 {
 	int rc = 0;
@@ -80,10 +80,7 @@ static int let_go(struct poll_records *t, size_t n, struct cvl_error *err)
 	return rc;
 }
 
-/*
- * Where @r has its place among those that are held; its text, if it has one, is for the caller to
- * fill.
- */
+/* Insert @r among the held records; its text, if any, is filled in by the caller. */
 static int hold(struct poll_records *t, const struct driver_record *r, char **detail,
 		struct cvl_error *err)
 {

@@ -64,9 +64,9 @@ uint64_t poll_skew_limit(const struct poll_skew *s)
 
 /* ---- the step ---- */
 
-/* A step shorter than this cannot be told from any number, give or take one. */
+/* A shorter step cannot be told from any number, give or take one. */
 #define STEP_LEAST 4
-/* Longer ones may be no whole number of ticks: each adds half of one at most. */
+/* Longer ones may be no whole number of ticks: each adds at most half of one. */
 #define STEP_BROKEN 16
 #define STEPS_NEAR 4
 
@@ -121,14 +121,14 @@ uint64_t poll_skew_step(const uint64_t *reading, size_t n)
 /* ---- two threads ---- */
 
 #define READINGS 4096
-#define SPINS 4096 /* between looks at the time */
+#define SPINS 4096 /* between checks of the time */
 
 struct pair {
 	const struct poll_skew_opts *o;
 	struct poll_skew *skew;
 	int64_t until;
 	uint64_t reading[READINGS];
-	_Alignas(64) _Atomic uint64_t turn; /* odd: it is the other's */
+	_Alignas(64) _Atomic uint64_t turn; /* odd: the other's turn */
 	uint64_t stamp;                     /* of its answer */
 	_Atomic bool over;
 	_Atomic int refused; /* 0, or an errno */
@@ -164,7 +164,7 @@ static bool wait_for(struct pair *p, uint64_t turn)
 			continue;
 		if (driver_monotonic_ns() > p->until)
 			return false;
-		sched_yield(); /* both may have one processor */
+		sched_yield(); /* both may be on one processor */
 	}
 	return true;
 }

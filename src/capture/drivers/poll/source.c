@@ -20,7 +20,7 @@
 #define GAP_NS 20000
 #define LATENCY_NS 100000
 /*
- * The parallel port's control register is two behind its data; this bit makes the data lines inputs
+ * The parallel port's control register is two after its data; this bit makes the data lines inputs
  * (IEEE 1284, byte mode).
  */
 #define CONTROL 2
@@ -79,7 +79,7 @@ static bool gpio_lines(struct poll_source *s, const char *text, size_t n)
 	return s->n_gpio > 0;
 }
 
-/* One of what follows the place; NULL, or what it should be. */
+/* An option after the place; NULL, or what it should be. */
 static const char *setting(struct poll_source *s, const char *text, size_t n)
 {
 	const char *is = memchr(text, '=', n);
@@ -155,7 +155,7 @@ static bool twice(const struct poll_source *s)
 	return false;
 }
 
-/* What goes with one kind only, and what must fit together. */
+/* Options of one kind only, and combinations. */
 static const char *unfit(const struct poll_source *s)
 {
 	bool gpio = s->kind == POLL_GPIOCHIP;
@@ -252,7 +252,7 @@ static int open_memory(struct poll_source *s, struct cvl_error *err)
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE), begin = s->offset & ~(page - 1);
 	struct stat st;
 
-	/* a pipe would keep us waiting */
+	/* a pipe would block */
 	s->fd = open(s->path,
 		     O_RDONLY | O_CLOEXEC | O_NONBLOCK | (s->kind == POLL_MMIO ? O_SYNC : 0));
 	if (s->fd < 0 || fstat(s->fd, &st))

@@ -26,16 +26,16 @@ enum poll_source_kind { POLL_SHM, POLL_MMIO, POLL_IOPORT, POLL_GPIOCHIP };
 
 struct poll_source {
 	enum poll_source_kind kind;
-	char text[POLL_PATH_MAX + 32]; /* as the user said it, without what follows a comma */
+	char text[POLL_PATH_MAX + 32]; /* as given, without what follows a comma */
 	char path[POLL_PATH_MAX];
 	uint64_t offset; /* or the port */
 	unsigned width;  /* bytes */
 	uint64_t mask;
 	bool reverse; /* the parallel port's data lines are inputs */
 	int cpu;      /* -1: to be chosen */
-	int priority; /* 0: not of real time */
+	int priority; /* 0: not real-time */
 	int64_t gap_ns;
-	int64_t latency_ns; /* gpiochip: by which a stamp may be late */
+	int64_t latency_ns; /* gpiochip: how late a stamp may be */
 	uint32_t gpio[POLL_GPIO_MAX];
 	unsigned n_gpio;
 	/* open: */
@@ -52,10 +52,10 @@ int poll_source_parse(struct poll_source *s, const char *text, struct cvl_error 
 int poll_source_open(struct poll_source *s, struct cvl_error *err);
 void poll_source_close(struct poll_source *s);
 
-/** Lines that it has. */
+/** Number of its lines. */
 unsigned poll_source_lines(const struct poll_source *s);
 
-/** A row for each device of this machine that could be one, for `coeval devices`. */
+/** A row for each suitable device of this machine, for `coeval doctor devices`. */
 int poll_source_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		     struct cvl_error *err);
 

@@ -12,10 +12,10 @@
 #include "capture/drivers/driver.h"
 #include "capture/drivers/poll/clock.h"
 
-/* A store that comes so many pauses late: the writer did not run. */
+/* A store this many pauses late: the writer did not run. */
 #define HELD_UP 10
 
-/* Exchanges before and behind. */
+/* Exchanges before and after. */
 #define EXCHANGES 20000
 #define EXCHANGE_MS 200
 
@@ -37,7 +37,7 @@ static void pin(int cpu)
 		return;
 	CPU_ZERO(&one);
 	CPU_SET((size_t)cpu, &one);
-	sched_setaffinity(0, sizeof(one), &one); /* where that is refused, it holds all the same */
+	sched_setaffinity(0, sizeof(one), &one); /* if this is refused, the test still holds */
 }
 
 static void *loop_thread(void *state)
@@ -65,7 +65,7 @@ static void write_all(const struct trial *x)
 	}
 }
 
-/* A gap that holds all of the time for which @v was there. They are in order. */
+/* A gap that covers all of the time @v was there. They are in order. */
 static bool in_gap(const struct trial *x, uint64_t v)
 {
 	const uint64_t from = x->stamp[v].after, to = x->stamp[v + 1].before;
@@ -135,7 +135,7 @@ static void judge(struct trial *x, struct poll_trial_result *r)
 			continue;
 		r->excused += x->stamp[v + 1].before - x->stamp[v].after <= x->t->gap_ticks ||
 			      in_gap(x, v);
-		/* the store was done by its later stamp, and stood until the next began */
+		/* the store was complete by its later stamp, and stood until the next began */
 		r->claimed +=
 			x->stamp[v + 1].before >= x->stamp[v].after &&
 			x->stamp[v + 1].before - x->stamp[v].after >= r->stats.widest + x->slack;
@@ -156,7 +156,7 @@ static int measure(const struct trial *x, struct poll_trial_result *r)
 		o.cpu[0] = poll_skew_other(o.cpu[1]);
 	if (o.cpu[1] < 0)
 		o.cpu[1] = poll_skew_other(o.cpu[0]);
-	if (o.cpu[1] < 0) /* there is but one */
+	if (o.cpu[1] < 0) /* there is only one */
 		o.cpu[1] = o.cpu[0];
 	rc = poll_skew_measure(&now, &o);
 	poll_skew_join(&r->skew, &now);
@@ -179,7 +179,7 @@ static int run(struct trial *x, struct poll_trial_result *r)
 	began = driver_monotonic_ns();
 	write_all(x);
 	r->seconds = (double)(driver_monotonic_ns() - began) * 1e-9;
-	/* the loop may just not be at it */
+	/* the loop may just be busy */
 	for (uint64_t safe = 0;
 	     safe <= x->stamp[x->t->stores].after + x->slack && !atomic_load(&x->loop->ran_back);
 	     safe = atomic_load(&x->loop->safe))
@@ -222,7 +222,7 @@ int poll_trial_run(const struct poll_trial *t, struct poll_trial_result *r)
 		x.loop->asked_ticks = UINT64_MAX;
 		x.loop->lines = (struct poll_lines){ .at = x.word, .width = 8, .mask = UINT64_MAX };
 		if (x.loop->ring) {
-			/* pages that are first touched in the loop are gaps of their own */
+			/* pages first touched in the loop would be gaps */
 			memset(x.loop->ring, 1, bytes);
 			memset(x.stamp, 1, ((size_t)t->stores + 2) * sizeof(*x.stamp));
 			rc = measure(&x, r);

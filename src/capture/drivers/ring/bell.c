@@ -14,7 +14,7 @@
 
 #define BAUD 115200
 #define MESSAGE_MAX 65536
-#define HUSH_ROUNDS 64 /* who rings faster than this is heard the next time */
+#define HUSH_ROUNDS 64 /* a core that rings faster than this is heard next time */
 
 static int open_queue(struct bell_list *l, const char *name, struct cvl_error *err)
 {
@@ -67,7 +67,7 @@ static int open_file(struct bell_list *l, char *path, struct cvl_error *err)
 			"%s: not a doorbell; expected a FIFO, a socket, a serial port or mq:/NAME",
 			path);
 	else {
-		/* for writing too, so that it does not end when who rings goes */
+		/* open for writing too, so that it does not end when the ringing side closes */
 		*fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC);
 		if (*fd < 0)
 			rc = cvl_fail_errno(err, "open", path);

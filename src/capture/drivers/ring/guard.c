@@ -32,7 +32,7 @@ static void on_bus_error(int signal, siginfo_t *info, void *context)
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) != MAP_FAILED)
 			return;
 	}
-	/* not ours: it comes again, and goes where it would have gone */
+	/* not ours: it will recur, and take its usual course */
 	sigaction(SIGBUS, &before, NULL);
 }
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Memory mapped from a file that somebody else may cut short. To touch a page that is no longer
- * there is a bus error: with a guard there is a page of zeros instead, and the guard tells.
+ * Memory mapped from a file that others may truncate. Touching a missing page raises a bus error: a
+ * guard puts a page of zeros there instead, and records it.
  *
- * Who a bus error belongs to is known to the whole process alone: guards are the one thing here
- * that is. They belong to one thread.
+ * Signal handlers belong to the whole process, so guards are global: the only such state here. They
+ * belong to one thread.
  */
 #ifndef DRIVERS_RING_GUARD_H
 #define DRIVERS_RING_GUARD_H
@@ -15,11 +15,11 @@
 #define GUARDS_MAX 16
 
 /**
- * Guard @n bytes at @memory, of whole pages. Returns false if there is no room for another, or no
- * handler can be had.
+ * Guard @n bytes at @memory, of whole pages. Returns false if there is no room for another guard,
+ * or no handler can be installed.
  */
 bool guard_add(void *memory, size_t n);
-/** Whether a page of what was guarded from @memory on is gone. */
+/** Whether a page guarded from @memory on is missing. */
 bool guard_hit(const void *memory);
 void guard_remove(const void *memory);
 

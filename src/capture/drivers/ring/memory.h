@@ -19,11 +19,11 @@
 struct memory {
 	char name[100], path[CVL_PATH_MAX];
 	uint64_t offset, length; /* 0: to the end */
-	uint8_t *at;             /* where it is mapped; NULL: it is not there yet */
+	uint8_t *at;             /* where it is mapped; NULL: not there yet */
 	size_t bytes;
 	dev_t device;
 	ino_t inode;
-	bool answered; /* it holds a ring */
+	bool answered; /* it contains a ring */
 };
 
 struct memory_list {
@@ -31,16 +31,16 @@ struct memory_list {
 	size_t n;
 };
 
-/** CVL_E_USAGE says what @text, which may be NULL, should be. */
+/** CVL_E_USAGE says what @text, which may be NULL, should look like. */
 int memory_read(struct memory_list *list, const char *text, struct cvl_error *err);
 
-/** Map @m if it is there: m->at stays NULL if not. CVL_E_ENV, CVL_E_IO, CVL_E_USAGE. */
+/** Map @m if it exists: otherwise m->at stays NULL. CVL_E_ENV, CVL_E_IO, CVL_E_USAGE. */
 int memory_map(struct memory *m, struct cvl_error *err);
 
 enum memory_state {
 	MEMORY_THERE,
-	MEMORY_CUT,      /* the file is shorter now: zeros stand in place of what is gone */
-	MEMORY_REPLACED, /* the path names another file now, or none */
+	MEMORY_CUT,      /* the file is shorter now: the missing part reads as zeros */
+	MEMORY_REPLACED, /* the path now names another file, or none */
 };
 
 enum memory_state memory_look(const struct memory *m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Packets of tracers from lines of bytes: a serial port, a socket of an emulator, a FIFO, or a file
- * that was made of such bytes. The driver sleeps until something arrives.
+ * Packets of tracers from byte streams: a serial port, a socket of an emulator, a FIFO, or a file
+ * with such bytes. The driver sleeps until something arrives.
  */
 #include "capture/drivers/driver.h"
 
@@ -244,7 +244,7 @@ static void tell_problems(struct line *l)
 		    "bytes arrive that are no packet: damaged ones are left out, and show as gaps");
 }
 
-/* Read once; the line's end is noted. */
+/* One read; notes the end of the line. */
 static int read_line(struct line *l, struct cvl_error *err)
 {
 	static const struct timespec none;
@@ -259,7 +259,7 @@ static int read_line(struct line *l, struct cvl_error *err)
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
 		return 0;
 	l->ended = n <= 0;
-	if (n < 0 && errno != EIO && errno != ECONNRESET) /* what a port that is pulled out gives */
+	if (n < 0 && errno != EIO && errno != ECONNRESET) /* what an unplugged port returns */
 		return cvl_fail_errno(err, "read", l->path);
 	rc = n > 0 ? unpack_push(&l->unpack, chunk, (size_t)n, err) : 0;
 	tell_problems(l);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Rings of tracers in memory that other processors share with this one: a file that an emulator
- * keeps its RAM in, POSIX shared memory of a process, /dev/mem.
+ * Rings of tracers in memory shared with other processors: a file in which an emulator keeps its
+ * RAM, POSIX shared memory of a process, /dev/mem.
  */
 #include "capture/drivers/driver.h"
 
@@ -16,11 +16,11 @@
 #include "capture/drivers/ring/source.h"
 
 #define RINGS_MAX 16
-#define PATIENCE_NS 5000000000 /* for cores that have not begun yet */
+#define PATIENCE_NS 5000000000 /* for cores that have not started yet */
 #define LOOK_MS 5
-#define BELL_MS 1000 /* with a doorbell: to see what does not ring, a reset for one */
+#define BELL_MS 1000 /* with a doorbell: for what does not ring, such as a reset */
 #define LAST_NS 2000000000
-#define CHECK_NS 1000000000 /* from one look at the memory's file to the next */
+#define CHECK_NS 1000000000 /* between two checks of the memory's file */
 
 struct shm {
 	const struct driver_sink *sink;
@@ -32,8 +32,8 @@ struct shm {
 	size_t n;
 	bool stopping, told_bell;
 	bool more;       /* packets wait that one turn did not take */
-	int64_t checked; /* when the memories' files were looked at */
-	int64_t until;   /* what cores still write after stop() is read no longer than this */
+	int64_t checked; /* when the memories' files were last checked */
+	int64_t until;   /* after stop(), what cores still write is read no longer than this */
 };
 
 static void shm_close(void *state)
@@ -113,7 +113,7 @@ static int add_ring(struct shm *s, const struct memory *m, size_t offset,
 	return 0;
 }
 
-/* What only looks like a ring is passed over, unless there is nothing else. */
+/* What only resembles a ring is skipped, unless there is nothing else. */
 static int look_for_rings(struct shm *s, struct memory *m, struct cvl_error *err)
 {
 	size_t first = s->n, strange = SIZE_MAX;
@@ -216,7 +216,7 @@ static void check_memories(struct shm *s)
 		source_check_memory(&s->source[i]);
 }
 
-/* Cores that began after the capture did are not in the session. */
+/* Cores that started after the capture are not in the session. */
 static void tell_late_rings(struct shm *s)
 {
 	for (size_t i = 0; i < s->memory.n; i++) {

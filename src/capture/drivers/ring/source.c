@@ -6,7 +6,7 @@
 
 #define STUCK_NS 1000000000
 #define PACKETS_A_TURN 64
-#define OVERTAKEN_MAX 16 /* tries to copy a packet before it is overwritten */
+#define OVERTAKEN_MAX 16 /* attempts to copy a packet before it is overwritten */
 #define RESETS_MAX 100   /* without a packet in between: no core does that */
 
 static void say(struct source *q, bool *once, const char *text)
@@ -38,7 +38,7 @@ static int hand_on(struct source *q, struct cvl_error *err)
 	return q->sink->packet(q->sink->ctx, q->index, &packet, err);
 }
 
-/* Its file may be cut short, or another put in its place. */
+/* Its file may have been truncated or replaced. */
 void source_check_memory(struct source *q)
 {
 	enum memory_state state = memory_look(q->memory);
@@ -52,7 +52,7 @@ void source_check_memory(struct source *q)
 		    "its memory's file was removed, or another put in its place; capture again to read that");
 }
 
-/* The core began again, or is about to. Its ring may be another one now. */
+/* The core restarted, or is about to. Its ring may be another one now. */
 static void begin_again(struct source *q)
 {
 	struct tracer_drain d;
@@ -75,7 +75,7 @@ static void begin_again(struct source *q)
 		    "its control block makes no sense: something else writes to it; what was read is kept");
 }
 
-/* An event that was begun and not ended holds back the packets behind its own. */
+/* An event that was begun but not ended blocks the packets after its own. */
 static void look_stuck(struct source *q)
 {
 	if (!tracer_drain_waits(&q->ring))
@@ -88,9 +88,9 @@ static void look_stuck(struct source *q)
 }
 
 /*
- * The next packet, copied and then checked: the memory may be written to by anybody at any time.
- * Its slot is kept until it is stored, so that nothing is lost if we are killed; one that may be
- * overwritten is passed at once, to know whether it was.
+ * Copy the next packet, then check it: others may write to the memory at any time. Its slot is kept
+ * until it is stored, so that nothing is lost if we are killed; one that may be overwritten is
+ * released at once, to learn whether it was.
  */
 static enum tracer_drained read_packet(struct source *q)
 {
@@ -114,7 +114,7 @@ static enum tracer_drained read_packet(struct source *q)
 	return TRACER_NONE;
 }
 
-/* What has come; returns 1 if there may be more. */
+/* Drain available packets; returns 1 if there may be more. */
 int source_drain(struct source *q, struct cvl_error *err)
 {
 	for (int k = 0; k < PACKETS_A_TURN && !q->gone; k++) {
@@ -143,8 +143,7 @@ int source_drain(struct source *q, struct cvl_error *err)
 }
 
 /*
- * Events were dropped since the last packet, and none will say so any more: an empty one behind it
- * does.
+ * Events were dropped since the last packet, and no later packet will report it: an empty one does.
  */
 static int tell_lost(struct source *q, struct cvl_error *err)
 {
@@ -153,7 +152,7 @@ static int tell_lost(struct source *q, struct cvl_error *err)
 
 	if (!q->any || q->gone || q->last.events_discarded == lost)
 		return 0;
-	*p = q->last; /* what is there may have been refused */
+	*p = q->last; /* the contents may have been refused */
 	p->content_size = TRACE_PACKET_HEADER_BITS;
 	p->timestamp_begin[0] = p->timestamp_end[0];
 	p->timestamp_begin[1] = p->timestamp_end[1];
@@ -162,7 +161,7 @@ static int tell_lost(struct source *q, struct cvl_error *err)
 	return hand_on(q, err);
 }
 
-/* Leave out packets that hold back others: nothing ends their events any more. */
+/* Skip packets that block others: their events will never be completed. */
 static int drain_behind(struct source *q, struct cvl_error *err)
 {
 	int rc = 0;
@@ -179,7 +178,7 @@ static int drain_behind(struct source *q, struct cvl_error *err)
 	return 0;
 }
 
-/* What stands in the packet that was being filled. */
+/* Read the packet that was being filled. */
 int source_end(struct source *q, struct cvl_error *err)
 {
 	enum tracer_rest rest = TRACER_REST_NOTHING;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/**
- * One ring in memory that is shared, as it is drained: its packets, resets, torn events and its
- * end.
- */
+/** One ring in shared memory while it is drained: its packets, resets, torn events and its end. */
 #ifndef DRIVERS_RING_SOURCE_H
 #define DRIVERS_RING_SOURCE_H
 
@@ -14,7 +11,7 @@
 struct source {
 	const struct driver_sink *sink;
 	size_t index;  /* of the analyzer */
-	int64_t until; /* when the capture ends: read no longer than this */
+	int64_t until; /* end of the capture: read no longer than this */
 	struct tracer_drain ring;
 	size_t bytes; /* from the ring's control block to the end of the memory */
 	const struct memory *memory;
@@ -22,22 +19,22 @@ struct source {
 	char name[120];
 	void *packet;
 	unsigned resets; /* since the last packet */
-	/* since when the next packet holds back others, driver_monotonic_ns(); 0: it does not */
+	/* since when the next packet blocks others, driver_monotonic_ns(); 0: it does not */
 	int64_t waits;
-	struct tracer_packet last; /* header of the last one handed on, if any was */
+	struct tracer_packet last; /* header of the last one passed on, if any */
 	bool restarted, any, gone, told_damage, told_stuck, told_replaced;
 };
 
 /**
- * Hand on what has come, up to a turn's worth. Returns 1 if there may be more, 0 if not, or the
- * sink's error.
+ * Pass on available packets, up to one turn's worth. Returns 1 if there may be more, 0 if not, or
+ * the sink's error.
  */
 int source_drain(struct source *q, struct cvl_error *err);
 
-/** The capture ends: what else there is. source_drain() has said 0, or until has passed. */
+/** The capture ends: pass on the rest. source_drain() has returned 0, or until has passed. */
 int source_end(struct source *q, struct cvl_error *err);
 
-/** Its file may be cut short, or another put in its place: that is told. */
+/** Check whether its file was truncated or replaced, and report that. */
 void source_check_memory(struct source *q);
 
 #endif
