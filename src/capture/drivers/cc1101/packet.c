@@ -3,11 +3,11 @@
 
 #include "radio/cc1101_regs.h"
 
-/* A sender that was not heard for more numbers than that, an hour at one a second, has jumped. */
+/* A sender that was silent for more numbers than this, an hour at one a second, has jumped. */
 #define SILENT_MOST 3600
 /*
- * A sequence left and taken up again so often is another sender's; a restart leaves its old one for
- * good.
+ * A sequence abandoned and resumed this often is another sender's; a restart abandons its old one
+ * for good.
  */
 #define SWITCHES_OF_TWINS 3
 /* SWRS061I, 17.3. */
@@ -72,7 +72,7 @@ static void watch(struct packets *p, const struct beacon *b)
 		p->count.repeated++;
 	} else if (goes_on(other, b)) {
 		/*
-		 * What it left out it may have sent under the other's number, so nothing counts as
+		 * It may have sent the skipped numbers under the other's, so nothing counts as
 		 * missed.
 		 */
 		s->current = !s->current;

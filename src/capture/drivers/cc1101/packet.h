@@ -2,12 +2,13 @@
 /**
  * Bytes of the radio's RX FIFO to beacons. Pure: no I/O, no allocation.
  *
- * A packet in the FIFO is its length byte, so many bytes, and two that the chip appends: RSSI, then
- * CRC_OK and LQI (SWRS061I, 15.3). Three bodies are understood, told apart by their lengths:
+ * A packet in the FIFO is its length byte, that many bytes, and two appended by the chip: RSSI,
+ * then CRC_OK and LQI (SWRS061I, 15.3). Three bodies are understood, distinguished by their
+ * lengths:
  *
- *   4        Grace's as its published firmware sends it: seconds, without an address
- *   5        Grace's as its paper has it (III-G): address, seconds
- *   29       ours: address, BEACON_BYTES
+ *   4   Grace's as its published firmware sends it: seconds, without an address
+ *   5   Grace's as in its paper (III-G): address, seconds
+ *   29  ours: address, BEACON_BYTES
  */
 #ifndef DRIVERS_CC1101_PACKET_H
 #define DRIVERS_CC1101_PACKET_H
@@ -18,28 +19,28 @@
 
 #include "wire/beacon.h"
 
-/** A beacon, and how it was heard. */
+/** A beacon, and how it was received. */
 struct beacon_heard {
 	struct beacon beacon;
 	int16_t rssi_half_dbm; /* halves of a dBm */
 	uint8_t lqi;           /* 0 to 127, lower is better */
 };
 
-/** What came, and what was refused and why. */
+/** Counters: what was received, and what was refused and why. */
 struct packet_counters {
 	uint64_t heard;     /* beacons */
 	uint64_t crc;       /* CRC_OK was not set */
 	uint64_t length;    /* no body of ours has this length, or the FIFO cannot hold it */
 	uint64_t address;   /* to another address */
 	uint64_t payload;   /* right length, impossible content */
-	uint64_t truncated; /* the FIFO ended within a packet */
-	uint64_t overflows; /* the FIFO was full, what came then is lost */
-	uint64_t repeated;  /* the same beacon again: heard, and given once more */
-	uint64_t missed;    /* numbers that were left out, by senders going on */
-	uint64_t forward;   /* jumps of a sender's numbers, by more than it can have been silent */
+	uint64_t truncated; /* the FIFO ended inside a packet */
+	uint64_t overflows; /* the FIFO was full; what came then is lost */
+	uint64_t repeated;  /* repetitions of a beacon */
+	uint64_t missed;    /* numbers skipped by senders that continued */
+	uint64_t forward;   /* jumps of a sender's numbers, by more than its silence allows */
 	uint64_t back;
-	uint64_t twins; /* beacons of a sender that is two, see packet_twins() */
-	/* beacons of senders beyond PACKET_SENDERS: their sequence is not watched */
+	uint64_t twins; /* beacons of an id used by two senders, see packet_twins() */
+	/* beacons of senders beyond PACKET_SENDERS: their sequence is not checked */
 	uint64_t senders;
 };
 
@@ -54,8 +55,8 @@ struct packet_sequence {
 
 struct packet_sender {
 	uint16_t id;
-	uint8_t current;  /* the sequence that was heard last */
-	uint8_t switches; /* from one sequence to the other and both went on */
+	uint8_t current;  /* the sequence received last */
+	uint8_t switches; /* times that both sequences continued in turn */
 	struct packet_sequence sequence[2];
 };
 
@@ -69,14 +70,14 @@ void packets_init(struct packets *p);
 
 /**
  * Read @n bytes of the FIFO, which begin with a packet. Stores at most @max beacons; further ones
- * are counted as truncated. Returns how many. *used, unless NULL, is where the first packet begins
- * that was not read whole, or @n. What follows on a packet of impossible length cannot be found and
- * is skipped with it.
+ * are counted as truncated. Returns their number. *used, unless NULL, is the offset of the first
+ * packet that was not read completely, or @n. What follows a packet of impossible length cannot be
+ * found and is skipped with it.
  */
 size_t packets_read(struct packets *p, const uint8_t *fifo, size_t n, struct beacon_heard *out,
 		    size_t max, size_t *used);
 
-/** Two sequences take turns under the id of @sender: two senders have the same id. */
+/** Two sequences alternate under the id of @sender: two senders have the same id. */
 bool packet_twins(const struct packets *p, uint16_t sender);
 
 #endif

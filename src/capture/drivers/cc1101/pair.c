@@ -6,17 +6,17 @@
 #define NS 1000000000u
 /* Beyond this uncertainty the history of a silent sender says nothing about its next edge. */
 #define TOLERANCE_MOST_NS 1000000
-/* Rates are taken over at least this long, so that jitter does not make them worthless. */
+/* Rates are taken over at least this long, or jitter would make them useless. */
 #define BASELINE_NS (8ll * NS)
 /*
- * How much a rate may change: by so much at once, and so much more in each second after, up to
+ * How much a rate may change: this much at once, and this much more in each following second, up to
  * PAIR_WANDER_PPM.
  */
 #define WANDER_AT_ONCE_PPM 2
 #define WANDER_SECONDS_PER_PPM 10
 /*
- * One agreement may be chance; so many, each within this time of the last, are two senders with one
- * id.
+ * One agreement may be chance; this many, each within this time of the last, are two senders with
+ * one id.
  */
 #define TWINS_LEAST 2
 #define TWINS_NS (60ll * NS)
@@ -66,7 +66,7 @@ static int64_t ppm_of(int64_t ns, int64_t ppm)
 	return ns / 1000000 * ppm + ns % 1000000 * ppm / 1000000;
 }
 
-/* How far the rate over @length may carry away from what it was. */
+/* How far the change of the rate may accumulate over @length. */
 static int64_t wander_ns(int64_t length)
 {
 	int64_t ppm = WANDER_AT_ONCE_PPM + length / (WANDER_SECONDS_PER_PPM * (int64_t)NS);
@@ -80,8 +80,8 @@ static bool within(int64_t x, int64_t most)
 }
 
 /*
- * Does @m follow on @a and @b, the older first? Their rate foretells what @m gains on @b; it is off
- * by the jitter of both ends, carried on in proportion, and by the wander.
+ * Does @m continue @a and @b, the older first? Their rate predicts what @m gains on @b; it is off
+ * by the jitter of both ends, extrapolated, and by the wander.
  */
 static bool follows(const struct pair *p, const struct pair_mark *a, const struct pair_mark *b,
 		    const struct pair_mark *m)
@@ -144,10 +144,7 @@ static void expire(struct pair *p)
 	}
 }
 
-/*
- * The beacon that was waiting for an edge just here; @p->n_waiting if there is none or more than
- * one.
- */
+/* The beacon waiting for an edge here; @p->n_waiting if there is none or more than one. */
 static size_t expected(struct pair *p, uint64_t tick)
 {
 	size_t found = p->n_waiting;
@@ -203,10 +200,10 @@ static void go_on(const struct pair *p, struct pair_sender *s, const struct pair
 }
 
 /*
- * Could @m, with two that were tried before, be the sender? The two just before it will do; if
- * others came between, which must be noise, a fourth has to agree, since among many some agree by
- * chance. Likewise if there is more than one sender: the edge of one whose packet was flushed is
- * found with the packet of the next, and they may keep their distance.
+ * Could @m, with two earlier candidates, be the sender? The two just before it suffice; if others,
+ * which must be noise, came between, a fourth has to agree, since among many some agree by chance.
+ * Likewise if there is more than one sender: the edge of one whose packet was flushed is found with
+ * the packet of the next, and they may keep their distance.
  */
 static bool agreed(const struct pair *p, const struct pair_sender *s, const struct pair_mark *m,
 		   struct pair_mark *a, struct pair_mark *b)
@@ -234,10 +231,7 @@ static bool agreed(const struct pair *p, const struct pair_sender *s, const stru
 	return false;
 }
 
-/*
- * An edge that nothing was known to wait for, and the first beacon of its drain. Returns whether
- * they are a pair.
- */
+/* An unexpected edge, and the first beacon of its drain. Returns whether they are a pair. */
 static bool try_pair(struct pair *p, struct pair_sender *s, const struct pair_mark *m)
 {
 	struct pair_mark a, b;
@@ -300,7 +294,7 @@ bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *
 			p->count.bare++;
 			return false;
 		}
-		/* It was put in with this drain: the first of its sender with its time. */
+		/* It was added with this drain: the first of its sender with its time. */
 		for (i = 0; i < p->n_waiting; i++)
 			if (p->waiting[i].heard.beacon.sender == s->id &&
 			    p->waiting[i].sent_ns == m.sent_ns)

@@ -39,8 +39,8 @@
 
 #include "capture/drivers/cc1101/packet.h"
 
-#define PAIR_PPM 600       /* two crystals of 300 ppm each */
-#define PAIR_WANDER_PPM 20 /* how much their rates may differ from what they were */
+#define PAIR_PPM 600       /* two crystals, 300 ppm each */
+#define PAIR_WANDER_PPM 20 /* how far their rates may change */
 #define PAIR_SENDERS 16
 #define PAIR_TRIED 6
 #define PAIR_WAITING 16
@@ -49,7 +49,7 @@ struct pair_opts {
 	uint64_t rate_hz;         /* ticks per second */
 	uint64_t grace_period_ns; /* between two of Grace's numbers; 0: 1 s */
 	uint32_t jitter_ns;       /* of one edge, either way; 0: 10 us */
-	uint32_t wait_ms; /* a beacon waits so long for its edge, by the ticks of edges; 0: 3 s */
+	uint32_t wait_ms; /* how long a beacon waits for its edge, by the ticks of edges; 0: 3 s */
 };
 
 struct paired {
@@ -62,27 +62,27 @@ struct pair_counters {
 	uint64_t paired;
 	uint64_t bare;    /* edges without a beacon: noise, bad luck, or the first of a sender */
 	uint64_t without; /* beacons without an edge */
-	uint64_t implausible; /* beacons that came with an edge that is not theirs */
+	uint64_t implausible; /* beacons that came with another's edge */
 	uint64_t ambiguous;   /* edges that fit beacons of two senders: given to neither */
-	uint64_t anchored;    /* times that a sender was found, or found again after a restart */
-	uint64_t twins;       /* times that a sender's id was seen to be used by another */
+	uint64_t anchored;    /* times a sender was found, or found again after a restart */
+	uint64_t twins;       /* times another sender was seen to use a sender's id */
 	uint64_t senders;     /* beacons of senders beyond PAIR_SENDERS: never paired */
 };
 
-/** An edge and when the beacon that may have made it was sent. */
+/** An edge, and when the beacon that may have caused it was sent. */
 struct pair_mark {
 	uint64_t tick, sent_ns;
 };
 
-/** What is known of a sender. */
+/** State of a sender. */
 struct pair_sender {
 	uint16_t id;
 	bool anchored;
-	/* tick of the newest time that marks agreed with each other and not with it */
+	/* tick of the newest time that marks agreed with each other but not with it */
 	uint64_t strange_at;
-	unsigned strange;              /* how often, of late */
-	struct pair_mark last;         /* the newest that was paired */
-	uint64_t period_ns;            /* shortest time between two of its beacons; 0: not known */
+	unsigned strange;              /* how often, recently */
+	struct pair_mark last;         /* the newest paired one */
+	uint64_t period_ns;            /* shortest time between two of its beacons; 0: unknown */
 	struct pair_mark before, next; /* older ones, for the rate; @next comes after @before */
 	size_t n_tried;
 	struct pair_mark tried[PAIR_TRIED]; /* oldest first */
@@ -99,7 +99,7 @@ struct pair {
 	struct pair_opts opts;
 	struct pair_counters count;
 	uint64_t now;            /* newest edge */
-	uint64_t clock, emptied; /* see pair_clock(); @emptied: as it was at the drain before */
+	uint64_t clock, emptied; /* see pair_clock(); @emptied: its value at the previous drain */
 	size_t n_senders, n_waiting;
 	struct pair_sender sender[PAIR_SENDERS];
 	struct pair_waiting waiting[PAIR_WAITING]; /* oldest first */
@@ -109,15 +109,15 @@ struct pair {
 void pair_init(struct pair *p, const struct pair_opts *opts);
 
 /**
- * The line rose at @tick, and the drain at once after that was seen found @found, oldest first.
- * Ticks do not go back. Returns whether the beacon of this edge is known: then it is in *out.
+ * The line rose at @tick, and the drain right after that edge was seen found @found, oldest first.
+ * Ticks never decrease. Returns whether the beacon of this edge is known: then it is in *out.
  */
 bool pair_rise(struct pair *p, struct cvl_tick tick, const struct beacon_heard *found, size_t n,
 	       struct paired *out);
 
 /**
- * Before each drain: the analyzer's clock now, as far as the host can tell, rather too early than
- * too late. Packets that the next drain finds came after this one, and so did their edges. Without
+ * Before each drain: the analyzer's clock now, as far as the host can tell, estimated early rather
+ * than late. Packets found by the next drain came after this one, and so did their edges. Without
  * it, noise can begin a chain in which each edge's drain finds the packet of the next edge, of
  * another sender, and a sender that is new just then is taken for another.
  */
@@ -129,10 +129,10 @@ void pair_clock(struct pair *p, struct cvl_tick now);
  */
 void pair_found(struct pair *p, const struct beacon_heard *found, size_t n);
 
-/** Ticks no longer follow on those before, by an unknown number: all histories end. */
+/** Ticks no longer continue those before, by an unknown number: all histories end. */
 void pair_restart(struct pair *p);
 
-/** At the end: beacons that still wait have no edge. */
+/** At the end: beacons still waiting have no edge. */
 void pair_end(struct pair *p);
 
 #endif

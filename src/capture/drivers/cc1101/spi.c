@@ -9,8 +9,9 @@
 #define STEADY_TRIES 8
 #define START_TRIES 20
 /*
- * The synthesizer drifts with temperature and should be calibrated now and then (SWRS061I, 22.1);
- * leaving IDLE does it. A beacon a second gives one calibration in five minutes; each takes 0.8 ms.
+ * The synthesizer drifts with temperature and should be recalibrated regularly (SWRS061I, 22.1);
+ * leaving IDLE does it. With a beacon a second that is one calibration in five minutes; each takes
+ * 0.8 ms.
  */
 #define CALIBRATE_DRAINS 300
 
@@ -51,7 +52,7 @@ static int read_once(struct cc1101 *r, uint8_t header, struct cvl_error *err)
 }
 
 /*
- * A status register that the radio changes by itself is right when it reads the same twice
+ * A status register that the radio changes by itself is valid when it reads the same twice
  * (SWRZ020).
  */
 static int read_steady(struct cc1101 *r, enum cc1101_status reg, struct cvl_error *err)
@@ -164,7 +165,7 @@ static int write_config(struct cc1101 *r, struct cvl_error *err)
 	return 0;
 }
 
-/* From wherever it is to RX with an empty FIFO. */
+/* From any state to RX with an empty FIFO. */
 static int receive(struct cc1101 *r, struct cvl_error *err)
 {
 	int status;
@@ -220,8 +221,8 @@ fail:
 }
 
 /*
- * The last bytes of the first packet, or the FIFO would be read empty while another comes: wait for
- * its first byte.
+ * Do not read the last bytes of the first packet, or the FIFO would be empty while another arrives:
+ * wait for its first byte.
  */
 static int read_last(struct cc1101 *r, uint8_t *to, size_t n, struct cvl_error *err)
 {
@@ -240,8 +241,8 @@ static int read_last(struct cc1101 *r, uint8_t *to, size_t n, struct cvl_error *
 }
 
 /*
- * Takes one packet from a FIFO of @have bytes that begins with a whole one. Sets *used, 0 if the
- * FIFO makes no sense: where its packets begin is then unknown.
+ * Take one packet from a FIFO of @have bytes that begins with a complete one. Sets *used, 0 if the
+ * FIFO is inconsistent: then it is unknown where its packets begin.
  */
 static int take_packet(struct cc1101 *r, size_t have, uint8_t *to, size_t *used,
 		       struct cvl_error *err)
@@ -264,8 +265,8 @@ static int take_packet(struct cc1101 *r, size_t have, uint8_t *to, size_t *used,
 }
 
 /*
- * Bytes in the FIFO that may be read: once GDO0 is high, since it then begins with a whole packet,
- * or once none is coming, at most a packet's time from now. Returns RXBYTES.
+ * Bytes in the FIFO that may be read: once GDO0 is high, since it then begins with a complete
+ * packet, or once none is arriving, at most a packet's time from now. Returns RXBYTES.
  */
 static int settled(struct cc1101 *r, struct cvl_error *err)
 {
@@ -276,7 +277,7 @@ static int settled(struct cc1101 *r, struct cvl_error *err)
 			return status;
 		if ((bytes = read_steady(r, CC1101_RXBYTES, err)) < 0)
 			return bytes;
-		/* Before and after a look that saw no packet coming: none began meanwhile. */
+		/* Before and after a look that saw no packet arriving: none began in between. */
 		if (status & CC1101_PKT_GDO0 || (!(status & CC1101_PKT_SFD) && bytes == before))
 			return bytes;
 		before = bytes;
@@ -334,8 +335,7 @@ int cc1101_drain(struct cc1101 *r, struct beacon_heard *list, size_t max, struct
 			return rc;
 		if (!used) {
 			/*
-			 * The packet that overflowed is cut off; anything else is not as it should
-			 * be.
+			 * The packet that overflowed is truncated; anything else is inconsistent.
 			 */
 			r->packets.count.truncated++;
 			r->packets.count.overflows += overflow;
@@ -372,7 +372,7 @@ void cc1101_close(struct cc1101 *r)
 {
 	if (!r)
 		return;
-	/* Off the air; whether it hears that does not matter any more. */
+	/* Off the air; a failure no longer matters. */
 	strobe(r, CC1101_SIDLE, NULL);
 	if (r->bus.close)
 		r->bus.close(r->bus.ctx);

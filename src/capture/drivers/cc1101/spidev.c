@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The bus of a radio, and the devices that there are. */
+/* The bus of a radio, and listing the devices. */
 #include "capture/drivers/cc1101/spi.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 
 #include "capture/drivers/spidev.h"
 
-/* Bursts without pauses: at most 6.5 MHz (SWRS061I, table 22). Wires of a breadboard want less. */
+/* Bursts without pauses: at most 6.5 MHz (SWRS061I, table 22). Breadboard wires need less. */
 #define SPEED_HZ 4000000
 
 struct spidev {

@@ -8,11 +8,11 @@
 
 #include "capture/drivers/driver.h"
 
-#define PULSE_NS 1000000 /* if nothing is said */
+#define PULSE_NS 1000000 /* default */
 /* A command of 20 bytes of 10 bits. */
 #define SENDING_NS (20 * 10 * (1000000000ll / TL_BAUD))
 #define TIME_BITS (TL_LOW_BITS + TL_UPPER_BITS)
-#define PATIENCE_S 2 /* after its time, until no report that it was done is expected any more */
+#define PATIENCE_S 2 /* after its time, how long a report that it was done is awaited */
 
 const char tracelab_lines[] = "T1,T2,T3,T4,T5,ACT1,ACT2,ACT3,PPS";
 
@@ -45,7 +45,7 @@ static uint64_t units(const struct acts *a, int64_t ns)
 
 /* ---- answers ---- */
 
-/* When it is over; what is ordered later must come behind that. */
+/* When it is over; later actuations must come after that. */
 static uint64_t over(const struct act_order *o)
 {
 	return o->act.time + (o->act.what == TL_ACT_PULSE ? o->act.width : 0);
@@ -167,7 +167,7 @@ static int parse(const struct acts *a, const char *text, struct tracelab_act *ac
 	return 0;
 }
 
-/* The latest that the observer's time can be just now. */
+/* The latest that the observer's time can be now. */
 static int observer_now(const struct acts *a, struct tracelab_io *io, uint64_t *now,
 			struct cvl_error *err)
 {

@@ -19,7 +19,7 @@
 struct act_order {
 	struct tracelab_act act;
 	uint64_t id;        /* from 1 on; 0: none */
-	uint64_t done, end; /* when; end: of a pulse. 0: not yet, or unknown */
+	uint64_t done, end; /* done at; end: of a pulse. 0: not yet, or unknown */
 	bool late;
 };
 
@@ -27,20 +27,20 @@ struct acts {
 	struct act_order order[ACTS_KEPT];
 	uint64_t n;
 	uint64_t unit_hz;  /* of the observer's time */
-	uint64_t newest;   /* time that has been seen to have come */
+	uint64_t newest;   /* the latest time seen */
 	const char *names; /* of the lines, or NULL */
 };
 
 /** "T1,T2,T3,T4,T5,ACT1,ACT2,ACT3,PPS" */
 extern const char tracelab_lines[];
 
-/** The bit of line @name, or -1. @names: as the user calls them, or NULL. */
+/** The bit of line @name, or -1. @names: names given by the user, or NULL. */
 int tracelab_line(const char *names, const char *name, size_t n);
 
-/** Answer from malloc(), or NULL with @err filled: CVL_E_NO, refused and why. */
+/** Answer from malloc(), or NULL with @err filled: CVL_E_NO, refused, and why. */
 char *acts_command(struct acts *a, struct tracelab_io *io, const char *text, struct cvl_error *err);
 
-/** The observer tells that it did number @id at @time. */
+/** The observer reports that number @id was done at @time. */
 void acts_done(struct acts *a, unsigned id, uint64_t time);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define HEAD 5 /* bytes of an answer before its data: what is around the status is as long */
+#define HEAD 5 /* bytes of an answer without its data: those around the status are as many */
 
 static uint8_t crc8(const uint8_t *bytes, size_t n)
 {
@@ -69,7 +69,7 @@ static void skip(struct tracelab_answers *a, size_t n)
 	a->skipped += n;
 }
 
-/* The length counts what lies between it and the CRC: the status and the data. */
+/* The length counts what is between it and the CRC: the status and the data. */
 bool tracelab_answer_take(struct tracelab_answers *a, uint8_t byte, struct tracelab_answer *out)
 {
 	a->buf[a->n++] = byte;

@@ -26,7 +26,7 @@ struct tracelab_command {
 	uint8_t n;
 };
 
-/** Bytes of @c. Returns how many. */
+/** Encode @c. Returns the number of bytes. */
 size_t tracelab_command_bytes(const struct tracelab_command *c, uint8_t out[TRACELAB_FRAME_MAX]);
 
 struct tracelab_act {
@@ -47,10 +47,10 @@ struct tracelab_answer {
 struct tracelab_answers {
 	uint8_t buf[TRACELAB_DATA_MAX + 6];
 	size_t n;
-	uint64_t skipped; /* bytes that were no answer */
+	uint64_t skipped; /* bytes that belong to no answer */
 };
 
-/** Take a byte. True: it ended an answer, which is in @out. What does not hold is skipped. */
+/** Take a byte. True: it completed an answer, which is in @out. Invalid bytes are skipped. */
 bool tracelab_answer_take(struct tracelab_answers *a, uint8_t byte, struct tracelab_answer *out);
 
 /** "too late", ... */

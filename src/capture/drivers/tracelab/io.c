@@ -70,7 +70,7 @@ void tracelab_io_close(struct tracelab_io *io)
 	io->spi = io->uart = -1;
 }
 
-/* Until all is done. */
+/* Until all is written. */
 static int exchange(struct tracelab_io *io, uint8_t *bytes, size_t n, struct cvl_error *err)
 {
 	size_t sent = 0, got = 0;
@@ -121,7 +121,7 @@ ssize_t tracelab_io_read(struct tracelab_io *io, uint8_t *bytes, size_t n, struc
 	return rc ? rc : got;
 }
 
-/* Take what the port has. True: the answer to @c is there. */
+/* Read what the port has. True: the answer to @c is complete. */
 static bool take_answer(struct tracelab_io *io, const struct tracelab_command *c,
 			struct tracelab_answer *a)
 {
@@ -146,7 +146,7 @@ int tracelab_io_ask(struct tracelab_io *io, struct tracelab_command *c, struct t
 				"%s: is a file; it takes no commands", io->where);
 	c->tag = ++io->tag;
 	n = tracelab_command_bytes(c, out);
-	errno = EIO; /* if it took a part only */
+	errno = EIO; /* if it took only a part */
 	if (write(io->uart, out, n) != (ssize_t)n)
 		return cvl_fail_errno(err, "write to", io->serial);
 	end = driver_monotonic_ns() + ANSWER_NS;

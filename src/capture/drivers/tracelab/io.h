@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * A TraceLab observer's SPI and UART: spidev and a serial port, or what stands for them: a Unix
- * socket that answers n bytes with the n bytes which the observer would have shown, under one chip
- * select; and a pseudo-terminal. Or a file of SPI bytes alone.
+ * A TraceLab observer's SPI and UART: spidev and a serial port, or stand-ins: a Unix socket that
+ * answers n bytes with the n bytes the observer would have sent, under one chip select; and a
+ * pseudo-terminal. Or a file of SPI bytes alone.
  */
 #ifndef DRIVERS_TRACELAB_IO_H
 #define DRIVERS_TRACELAB_IO_H
@@ -32,11 +32,12 @@ int tracelab_io_open(struct tracelab_io *io, const char *devices, struct cvl_err
 void tracelab_io_close(struct tracelab_io *io);
 
 /**
- * Exchange @n bytes. Returns @n; of a file as many as there are, 0 at its end; or a negative code.
+ * Exchange @n bytes. Returns @n; from a file as many as there are, 0 at its end; or a negative
+ * code.
  */
 ssize_t tracelab_io_read(struct tracelab_io *io, uint8_t *bytes, size_t n, struct cvl_error *err);
 
-/** Send @c and wait for its answer, whatever that says. CVL_E_ENV: none came. */
+/** Send @c and wait for its answer, whatever it is. CVL_E_ENV: no answer. */
 int tracelab_io_ask(struct tracelab_io *io, struct tracelab_command *c, struct tracelab_answer *a,
 		    struct cvl_error *err);
 

@@ -4,8 +4,8 @@
 #include <string.h>
 
 /*
- * The count of packets goes round at 65536. One that is half of that ahead may as well have gone
- * back: bytes came twice.
+ * The count of packets wraps at 65536. One that is half of that ahead may as well have gone back:
+ * bytes came twice.
  */
 #define MISSING_MAX 32768u
 
@@ -79,7 +79,7 @@ static bool holds(struct tracelab_link *l, const uint8_t *p, uint16_t count)
 	return (uint16_t)(count + l->n) == count_of(sync);
 }
 
-/* The SYNC that was found has @count. True: there is something missing. */
+/* The SYNC that was found has @count. True: something is missing. */
 static bool miss(struct tracelab_link *l, uint16_t count)
 {
 	bool begun = l->begun;

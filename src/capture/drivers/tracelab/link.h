@@ -21,16 +21,16 @@
 #define LINK_BLOCK_BYTES (TL_BLOCK_WORDS * 4u)
 /** Packets of a block at the most. */
 #define LINK_PACKETS (TL_BLOCK_WORDS - 1)
-/** How many are missing, when unknown: more than their count can tell. */
+/** How many are missing, when unknown: more than their count can express. */
 #define LINK_MISSING_UNKNOWN UINT64_MAX
 
 struct tracelab_link {
 	uint16_t crc[4][256]; /* of a byte, with 0 to 3 zero bytes behind */
 	uint8_t buf[8192];
 	size_t from, to;
-	bool synced, begun; /* begun: ever synced */
+	bool synced, begun; /* begun: ever in sync */
 	uint16_t count;     /* of the last SYNC */
-	uint64_t searched;  /* bytes since it was last synced */
+	uint64_t searched;  /* bytes since the last sync */
 
 	uint32_t packet[LINK_PACKETS]; /* of the last LINK_BLOCK */
 	size_t n;
@@ -40,17 +40,17 @@ struct tracelab_link {
 };
 
 enum link_got {
-	LINK_MORE,  /* all bytes were taken */
+	LINK_MORE,  /* all bytes were consumed */
 	LINK_BLOCK, /* packets */
 	LINK_LOST   /* packets are missing before those that come next */
 };
 
 void link_init(struct tracelab_link *l);
 
-/** Take of @n bytes, cut anywhere, what is needed for one answer; *used of them. */
+/** Take from @n bytes, split anywhere, what one result needs; *used of them. */
 enum link_got link_take(struct tracelab_link *l, const uint8_t *bytes, size_t n, size_t *used);
 
-/** Bytes that wait for those behind them. */
+/** Bytes waiting for more. */
 size_t link_waiting(const struct tracelab_link *l);
 
 /** The CRC of @words words, first @crc. */

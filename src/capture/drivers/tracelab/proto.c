@@ -4,10 +4,7 @@
 #include <assert.h>
 #include <string.h>
 
-/*
- * The events' queue holds 1024, and takes 16 cycles of SRAM each; when SPI is what limits, 3 us
- * each.
- */
+/* The events' queue holds 1024, at 16 cycles of SRAM each; when SPI is the limit, 3 us each. */
 #define HOLD_CYCLES (20 * (uint64_t)(TL_CLOCK_HZ / 1000))
 #define BACK_CYCLES ((uint64_t)TL_CLOCK_HZ)
 #define STEER_ROUND 16000000 /* TL_PPS_AVERAGE * TL_SECOND_TICKS */
@@ -54,7 +51,7 @@ static struct driver_record *held(struct tracelab *t, size_t i)
 	return &t->held[(t->held_at + i) % TRACELAB_HELD];
 }
 
-/* Not beyond the begin of a gap that is still to come. False: there is no room for all. */
+/* Not beyond the begin of a gap that is still to come. False: not enough room. */
 static bool release(struct tracelab *t, uint64_t up_to, struct sink *s)
 {
 	for (int i = EVENTS; i <= OTHERS; i++)
@@ -70,7 +67,7 @@ static bool release(struct tracelab *t, uint64_t up_to, struct sink *s)
 	return true;
 }
 
-/* In its place among those that wait. */
+/* Insert it among those that wait. */
 static void hold(struct tracelab *t, const struct driver_record *r, struct sink *s)
 {
 	size_t i;
@@ -87,7 +84,7 @@ static void hold(struct tracelab *t, const struct driver_record *r, struct sink 
 
 /* ---- time ---- */
 
-/* By how many cycles @n ticks are longer than they should be. */
+/* How many cycles longer @n ticks are than nominal. */
 static int64_t longer(int64_t n, int32_t eighths)
 {
 	const int64_t x = n * eighths + STEER_ROUND / 2;
@@ -109,9 +106,7 @@ uint64_t tracelab_raw(const struct tracelab *t, uint64_t time)
 	while (i > oldest && t->steer[i % TRACELAB_STEERS].at > time);
 	n = (int64_t)(time - t->steer[i % TRACELAB_STEERS].at);
 	raw = (int64_t)t->steer[i % TRACELAB_STEERS].raw + TL_TICK_CYCLES * n;
-	/*
-	 * a setting holds for a second; far beyond that, which is months, the product would not fit
-	 */
+	/* a setting holds for a second; far beyond that, months, the product would overflow */
 	if (n < STEERED_MAX && n > -STEERED_MAX)
 		raw += longer(n, t->steer[i % TRACELAB_STEERS].eighths);
 	return raw < 0 ? 0 : (uint64_t)raw;
@@ -175,7 +170,7 @@ static void end_gap(struct tracelab *t, int queue, uint64_t tick, struct sink *s
 	hold(t, &r, s);
 }
 
-/* Time has come to @tick, and none of the second queue tells where its gap ends. */
+/* Time has reached @tick, and no record of the second queue tells where its gap ends. */
 static void end_old_gap(struct tracelab *t, uint64_t tick, struct sink *s)
 {
 	if (t->gap[OTHERS].on && tick > t->gap[OTHERS].seen + HOLD_CYCLES)
@@ -183,8 +178,8 @@ static void end_old_gap(struct tracelab *t, uint64_t tick, struct sink *s)
 }
 
 /*
- * Divider settings may be missing; the next one comes within a second. Nobody knows what they were,
- * but how far they go.
+ * Divider settings may be missing; the next one comes within a second. They are unknown, but
+ * limited.
  */
 static void slip(struct tracelab *t, uint64_t tick, struct sink *s)
 {
@@ -226,7 +221,10 @@ static void end_bad(struct tracelab *t, struct sink *s)
 	hold(t, &r, s);
 }
 
-/* A run of bad samples that goes on while others come is a gap in pieces: records come in order. */
+/*
+ * A run of bad samples that continues while other records come is a gap in pieces: records come in
+ * order.
+ */
 static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
 {
 	if (tick > t->bad.from)
@@ -235,7 +233,7 @@ static void end_bad_before(struct tracelab *t, uint64_t tick, struct sink *s)
 
 /* ---- packets ---- */
 
-/* With the highest bit it is that many or more. */
+/* With the highest bit set it is that many or more. */
 static uint64_t loss_count(uint64_t count)
 {
 	return count < (uint64_t)1 << (TL_LOSS_BITS - 1) ? count : CVL_LOST_UNKNOWN;
@@ -275,8 +273,8 @@ static uint64_t sample_time(const struct tracelab *t, uint64_t number)
 }
 
 /*
- * The number of a sample after some were lost: the one of those that end so whose time is nearest
- * to now.
+ * The number of a sample after a loss: of those with the same low bits, the one whose time is
+ * nearest to now.
  */
 static uint64_t number_near(const struct tracelab *t, uint16_t low)
 {
@@ -381,7 +379,7 @@ static void take_steer(struct tracelab *t, uint32_t p, struct sink *s)
 	hold(t, &r, s);
 }
 
-/* The PPS that waits came @offset cycles after the begin of the second that is nearest to it. */
+/* The PPS that waits came @offset cycles after the begin of the nearest second. */
 static void take_offset(struct tracelab *t, int32_t offset, struct sink *s)
 {
 	int64_t away = (int64_t)(t->pps - t->align), tick;
@@ -433,7 +431,7 @@ static void take_clock(struct tracelab *t, uint32_t p, struct sink *s)
 		break;
 	case TL_CLOCK_REJECTED:
 		r.cls = TRACELAB_REJECTED;
-		if (t->pps_waits) /* to a tick: not measured better */
+		if (t->pps_waits) /* to within a tick: not measured better */
 			put_pulse(t, tracelab_raw(t, t->pps), s);
 		break;
 	case TL_CLOCK_STEER_AT: return;
@@ -455,8 +453,8 @@ static void take_acted(struct tracelab *t, uint32_t p, struct sink *s)
 }
 
 /*
- * False: no room; the same again, then. Where time goes back by more than any queue holds, bytes
- * came a second time, or those of another run: what they tell has no place here.
+ * False: no room; call again. If time goes back by more than any queue holds, bytes came a second
+ * time, or are of another run: they are dropped.
  */
 static bool take_marker(struct tracelab *t, uint32_t p, struct sink *s)
 {
@@ -489,7 +487,7 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 	struct driver_record *r, late;
 	bool waits;
 
-	/* behind the last one, or a marker must be missing */
+	/* after the last one, or a marker must be missing */
 	if (!t->upper_known || time < t->event_time) {
 		t->count.senseless += t->upper_known;
 		t->upper_known = false;
@@ -514,7 +512,7 @@ static bool take_event(struct tracelab *t, uint32_t p, struct sink *s)
 	r->half = 0;
 	r->cls = 0;
 	t->fresh = false;
-	if (waits) /* behind that gap, whose end is not known yet */
+	if (waits) /* after that gap, whose end is not known yet */
 		hold(t, r, s);
 	return true;
 }
@@ -554,10 +552,7 @@ static bool take(struct tracelab *t, uint32_t p, struct sink *s)
 	return true;
 }
 
-/*
- * From when on events may be missing: those that are older have come, or they are not waited for
- * any more.
- */
+/* Since when events may be missing: older ones have arrived, or are no longer awaited. */
 static uint64_t not_before(const struct tracelab *t)
 {
 	uint64_t held_back = t->newest > HOLD_CYCLES ? t->newest - HOLD_CYCLES : 0;

@@ -11,8 +11,8 @@
 
 #define RECORDS 1024
 #define TURN 16    /* transactions before others get a turn */
-#define QUIET_MS 2 /* until the next look, when there was nothing */
-#define DRAINED 3  /* looks without anything, after TL_STOP */
+#define QUIET_MS 2 /* until the next look, after an empty one */
+#define DRAINED 3  /* empty looks after TL_STOP */
 #define STUCK_NS 1000000000
 #define SETTING_CYCLES (3 * (uint64_t)TL_CLOCK_HZ)
 
@@ -25,8 +25,8 @@ struct device {
 	struct acts acts;
 	unsigned mask;
 	bool paper, busy, stopping, told_stuck;
-	int quiet;     /* looks without anything */
-	uint64_t end;  /* when it was stopped, as the observer counts; 0: not known */
+	int quiet;     /* empty looks in a row */
+	uint64_t end;  /* when it was stopped, in the observer's time; 0: unknown */
 	int64_t began; /* driver_monotonic_ns() */
 	struct driver_record out[RECORDS];
 };
@@ -62,7 +62,7 @@ static int read_mask(struct device *o, struct cvl_error *err)
 	return 0;
 }
 
-/* Samples come every so many ticks. */
+/* Ticks between samples. */
 static int read_period(const struct device *o, unsigned *period, struct cvl_error *err)
 {
 	const uint64_t tick_hz = TL_CLOCK_HZ / TL_TICK_CYCLES, hz = o->opts->power_hz;
@@ -136,7 +136,7 @@ static size_t tl_analyzers(void *state, const struct driver_analyzer **list)
 	return 1;
 }
 
-/* Have it do @c. */
+/* Send it @c. */
 static int order(struct device *o, struct tracelab_command c, struct cvl_error *err)
 {
 	struct tracelab_answer a;
@@ -162,7 +162,7 @@ static int greet(struct device *o, struct cvl_error *err)
 			err, CVL_E_ENV, CVL_NO_OFFSET,
 			"%s: speaks version %u, we speak %u: build and load the gateware anew",
 			o->io.serial, a.data[0], TL_VERSION);
-	/* left running by somebody who died: what it answers does not matter */
+	/* left running by a capture that died: its answer does not matter */
 	return rc ? rc : tracelab_io_ask(&o->io, &stop, &a, err);
 }
 
@@ -240,7 +240,7 @@ static int take(struct device *o, const uint8_t *bytes, size_t n, struct cvl_err
 	return rc;
 }
 
-/* All that is still held back. */
+/* Pass on all that is still held back. */
 static int hand_on_rest(struct device *o, struct cvl_error *err)
 {
 	size_t n;
@@ -251,7 +251,7 @@ static int hand_on_rest(struct device *o, struct cvl_error *err)
 	return rc;
 }
 
-/* The observer cannot be reached, as the caller's error says: what it told so far is kept. */
+/* The observer cannot be reached, as the caller's error says: what it sent so far is kept. */
 static int give_up(struct device *o, int rc)
 {
 	struct cvl_error other;
@@ -260,7 +260,7 @@ static int give_up(struct device *o, int rc)
 	return rc;
 }
 
-/* A file of SPI bytes, and the mode that the user says it is of. */
+/* A file of SPI bytes, with the mode given by the user. */
 static int check_file(const struct device *o, struct cvl_error *err)
 {
 	const uint64_t settings = o->proto.count.settings;
@@ -373,7 +373,7 @@ static char *tl_command(void *state, const char *line, struct cvl_error *err)
 
 #define BY_NAME "an observer has two names, SPI and its serial port: spidev1.0,/dev/ttyUSB0"
 
-/* Nobody is asked: words on a bus may mean something to another device. */
+/* Send nothing: words on a bus may mean something to another device. */
 static int tl_list(void (*row)(void *ctx, const struct cvl_device *row), void *ctx,
 		   struct cvl_error *err)
 {
