@@ -31,12 +31,6 @@ static inline uint64_t draw_seed(void)
 	return seed;
 }
 
-/** A generator of its own for each test: what one draws does not change another. */
-static inline struct draw draw_begin(uint64_t test)
-{
-	return (struct draw){ draw_seed() * 0x9e3779b97f4a7c15u + test };
-}
-
 /* splitmix64 (Steele, Lea, Flood 2014) */
 static inline uint64_t draw_u64(struct draw *d)
 {
@@ -45,6 +39,18 @@ static inline uint64_t draw_u64(struct draw *d)
 	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
 	z = (z ^ z >> 27) * 0x94d049bb133111ebu;
 	return z ^ z >> 31;
+}
+
+/**
+ * A generator of its own for each test: what one draws does not change another. The state is drawn
+ * itself, or neighbouring seeds would give the same numbers, one later.
+ */
+static inline struct draw draw_begin(uint64_t test)
+{
+	struct draw seed = { draw_seed() };
+	struct draw both = { draw_u64(&seed) + test };
+
+	return (struct draw){ draw_u64(&both) };
 }
 
 /** 0 <= n < @limit */
