@@ -58,7 +58,10 @@ kill $!
 wait $! 2>/dev/null
 
 echo "== its writer is killed: the program does not notice"
-./program slow 50000 trace &
+./program slow 200000 trace &
+while [ ! -s trace/stream ] && kill -0 $! 2>/dev/null; do
+	sleep 0.01
+done
 killed=
 while [ -z "$killed" ] && kill -0 $! 2>/dev/null; do
 	for process in /proc/[0-9]*; do

@@ -180,8 +180,10 @@ static int start_writer(struct writer *w)
 		close_all_but(w->stream, w->line);
 		writer_run(w);
 	}
-	if (pid > 0 && waitpid(pid, &status, 0) == pid && status)
+	if (pid > 0 && waitpid(pid, &status, 0) == pid && status) {
 		pid = -1;
+		errno = EAGAIN; /* fork() failed there, or something killed it */
+	}
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	close(line[1]);
 	if (pid < 0) {
