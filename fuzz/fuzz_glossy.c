@@ -14,17 +14,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 #define HZ 13000000u
 
 struct board {
-	uint32_t count;
+	uint64_t count; /* the node sees the low 32 bits, which wrap after 330 s */
 	struct glossy_event event;
 	int waiting, owed;
 	int pulsed;
-	uint32_t pulse, raised;
+	uint32_t pulse;
+	uint64_t raised;
 	unsigned raises, feeds;
 };
 
 static uint32_t board_now(void *ctx)
 {
-	return ((struct board *)ctx)->count;
+	return (uint32_t)((struct board *)ctx)->count;
 }
 
 static int board_pulse(void *ctx, uint32_t *count)
@@ -41,10 +42,11 @@ static int board_pulse(void *ctx, uint32_t *count)
 static void board_raise(void *ctx, uint32_t count)
 {
 	struct board *b = ctx;
+	uint32_t ahead = count - (uint32_t)b->count;
 
-	if (count - b->count > HZ || (b->raises && count - b->raised < HZ / 2))
+	if (ahead > HZ || (b->raises && b->count + ahead - b->raised < HZ / 2))
 		abort();
-	b->raised = count;
+	b->raised = b->count + ahead;
 	b->raises++;
 }
 
@@ -54,7 +56,7 @@ static int board_send(void *ctx, uint32_t count, const uint8_t *payload, unsigne
 
 	if (!flood_decode(payload, n, &p) || p.relay)
 		abort();
-	return (count - ((struct board *)ctx)->count) & 1;
+	return (count - (uint32_t)((struct board *)ctx)->count) & 1;
 }
 
 static int board_event(void *ctx, struct glossy_event *e)
@@ -160,7 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		pass(&b, &g, what & 1 ? HZ - 32768 + later : later * 52);
 		if (what & 2) {
 			b.pulsed = 1;
-			b.pulse = b.count - (what >> 4);
+			b.pulse = (uint32_t)b.count - (what >> 4);
 		} else {
 			unsigned bytes = n < FLOOD_BYTES ? (unsigned)n : FLOOD_BYTES;
 
@@ -169,7 +171,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			b.event.n = what & 4 ? (uint8_t)(what >> 3) : FLOOD_BYTES;
 			if (what & 8)
 				b.event.payload[FLOOD_AT_VERSION] = FLOOD_VERSION;
-			b.event.count = b.count - (what >> 4) * 700;
+			b.event.count = (uint32_t)b.count - (what >> 4) * 700;
 			b.waiting = 1;
 			data += bytes;
 			n -= bytes;
