@@ -3,7 +3,8 @@
  * Clock map: the piecewise linear function from the ticks of one clock (one epoch of it) to the
  * timeline, with its uncertainty.
  *
- * A map is immutable once built, so any number of threads may read one.
+ * A map is immutable once built, so any number of threads may read one. It is in memory, or in a
+ * file of which only what was asked for is read.
  *
  * Arithmetic: between two knots, time = t0 + (tick - T0) * slope. The slope is whole ns and a 2^-64
  * fraction per tick, so the product of a 64-bit distance needs 128 bits and cannot overflow;
@@ -49,6 +50,23 @@ struct cvl_map;
  */
 CVL_API int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec,
 			struct cvl_error *err);
+
+/**
+ * Open a map that was saved, with the first error of its header: CVL_E_SYNTAX, CVL_E_UNSUPPORTED (a
+ * newer version), CVL_E_CHECKSUM, CVL_E_NOMEM, or as cvl_fail_errno(). Knots are read from the file
+ * when they are needed, so that this and every question cost the same for any length; what was
+ * found damaged is told by cvl_map_damaged(). The file may be removed meanwhile, but not changed.
+ */
+CVL_API int cvl_map_load(struct cvl_map **map, const char *path, struct cvl_error *err);
+
+#define CVL_MAP_DIGEST 65 /* hexadecimal digits and NUL */
+
+/**
+ * Write @map to the new file @path, in the format of docs/session.md. @digest, if not NULL, becomes
+ * the SHA-256 of what the file holds: equal maps have equal ones. The file is not synced.
+ */
+CVL_API int cvl_map_save(const struct cvl_map *map, const char *path, char digest[CVL_MAP_DIGEST],
+			 struct cvl_error *err);
 
 /**
  * The map of a clock without any tie: nominal rate from @tick at @time, bound unknown. NULL when
@@ -115,8 +133,29 @@ CVL_API int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick 
 CVL_API enum cvl_bound_kind cvl_map_kind(const struct cvl_map *map);
 CVL_API uint64_t cvl_map_rate_hz(const struct cvl_map *map);
 
-/** The knots and edges of the map, for storing it. The array belongs to the map. */
+/** Greatest half-width from @from to @to, which is not before @from. */
+CVL_API int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from,
+				  struct cvl_tick to);
+
+/** All of the map but its knots: spec->knots is NULL, spec->n is their number. */
 CVL_API void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec);
+
+/** Its first and last knot (each may be NULL). Returns the number of knots. */
+CVL_API size_t cvl_map_ends(const struct cvl_map *map, struct cvl_knot *first,
+			    struct cvl_knot *last);
+
+/** Knot @i. CVL_E_RANGE; CVL_E_CHECKSUM if it is in a damaged part of the file. */
+CVL_API int cvl_map_knot(const struct cvl_map *map, size_t i, struct cvl_knot *knot,
+			 struct cvl_error *err);
+
+/**
+ * Whether parts of its file were found damaged so far, and where the first of them is (@err may be
+ * NULL). There the map is a straight line between the knots that are left, of unknown bound.
+ */
+CVL_API bool cvl_map_damaged(const struct cvl_map *map, struct cvl_error *err);
+
+/** Read all of its file. Returns the number of damaged blocks. */
+CVL_API size_t cvl_map_verify(const struct cvl_map *map);
 
 CVL_END_DECLS
 

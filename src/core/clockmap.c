@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/knots.h"
+
 typedef unsigned __int128 u128;
 typedef __int128 i128;
 
@@ -22,7 +24,9 @@ struct segment {
 };
 
 struct cvl_map {
-	struct cvl_map_spec spec; /* knots are stored after the segments */
+	struct cvl_map_spec spec; /* its knots are stored after the segments, or in the file */
+	struct cvl_knot first, last;
+	struct knots *file; /* or NULL */
 	/* [0] before the first knot, [i] from knot i-1 to knot i, [n] from the last knot on */
 	struct segment seg[];
 };
@@ -96,22 +100,54 @@ static bool bound_grows(const struct cvl_map_edge *edge)
 	return edge->drift_ppb >= 0 && edge->wander_ppb_s >= 0; /* neither is true of a NaN */
 }
 
-int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cvl_error *err)
+static int check_spec(const struct cvl_map_spec *spec, struct cvl_error *err)
 {
-	size_t n = spec->n;
-	struct cvl_map *map;
-	struct cvl_knot *knots;
-
-	*out = NULL;
-	if (!n || !spec->rate_hz)
+	if (!spec->n || !spec->rate_hz)
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET, "clock map without %s",
-				n ? "a rate" : "knots");
+				spec->n ? "a rate" : "knots");
 	if (!(fabs(spec->before.rate_ppb) < 5e8) || !(fabs(spec->after.rate_ppb) < 5e8))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
 				"clock map with an impossible rate");
 	if (!bound_grows(&spec->before) || !bound_grows(&spec->after))
 		return cvl_fail(err, CVL_E_RANGE, CVL_NO_OFFSET,
 				"clock map with a bound that shrinks outside");
+	return 0;
+}
+
+static struct segment before_first(const struct cvl_map_spec *spec, const struct cvl_knot *first)
+{
+	struct segment s = { .tick = first->tick.count, .time = fine(first) };
+
+	slope_from_rate(&s, spec->rate_hz, spec->before.rate_ppb);
+	return s;
+}
+
+static struct segment after_last(const struct cvl_map_spec *spec, const struct cvl_knot *last)
+{
+	struct segment s = { .tick = last->tick.count, .time = fine(last) };
+
+	slope_from_rate(&s, spec->rate_hz, spec->after.rate_ppb);
+	return s;
+}
+
+static struct segment between(const struct cvl_knot *a, const struct cvl_knot *b)
+{
+	struct segment s = { .tick = a->tick.count, .time = fine(a) };
+
+	slope_from_ratio(&s, (u128)(fine(b) - s.time), b->tick.count - s.tick);
+	return s;
+}
+
+int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cvl_error *err)
+{
+	size_t n = spec->n;
+	struct cvl_map *map;
+	struct cvl_knot *knots;
+	int rc = check_spec(spec, err);
+
+	*out = NULL;
+	if (rc)
+		return rc;
 	for (size_t i = 0; i < n; i++) {
 		const struct cvl_knot *k = &spec->knots[i];
 
@@ -125,24 +161,58 @@ int cvl_map_new(struct cvl_map **out, const struct cvl_map_spec *spec, struct cv
 		return cvl_no_memory(err);
 	knots = (struct cvl_knot *)(void *)(map->seg + n + 1);
 	memcpy(knots, spec->knots, n * sizeof(*knots));
-	map->spec = *spec;
+	*map = (struct cvl_map){ .spec = *spec, .first = knots[0], .last = knots[n - 1] };
 	map->spec.knots = knots;
-	for (size_t i = 0; i <= n; i++) {
-		const struct cvl_knot *k = &knots[i ? i - 1 : 0];
-		struct segment *s = &map->seg[i];
-
-		s->tick = k->tick.count;
-		s->time = fine(k);
-		if (i == 0)
-			slope_from_rate(s, spec->rate_hz, spec->before.rate_ppb);
-		else if (i == n)
-			slope_from_rate(s, spec->rate_hz, spec->after.rate_ppb);
-		else
-			slope_from_ratio(s, (u128)(fine(k + 1) - fine(k)),
-					 k[1].tick.count - s->tick);
-	}
+	map->seg[0] = before_first(spec, &knots[0]);
+	for (size_t i = 1; i < n; i++)
+		map->seg[i] = between(&knots[i - 1], &knots[i]);
+	map->seg[n] = after_last(spec, &knots[n - 1]);
 	*out = map;
 	return 0;
+}
+
+int cvl_map_load(struct cvl_map **out, const char *path, struct cvl_error *err)
+{
+	struct cvl_map *map = calloc(1, sizeof(*map) + 2 * sizeof(struct segment));
+	struct cvl_knot ends[2];
+	struct cvl_error inner;
+	int rc;
+
+	*out = NULL;
+	if (!map)
+		return cvl_no_memory(err);
+	rc = knots_open(&map->file, path, &map->spec, ends, err);
+	if (!rc && check_spec(&map->spec, &inner))
+		rc = cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: %s", path, inner.text);
+	if (rc) {
+		cvl_map_free(map);
+		return rc;
+	}
+	map->first = ends[0];
+	map->last = ends[1];
+	map->seg[0] = before_first(&map->spec, &ends[0]);
+	map->seg[1] = after_last(&map->spec, &ends[1]);
+	*out = map;
+	return 0;
+}
+
+int cvl_map_save(const struct cvl_map *map, const char *path, char digest[CVL_MAP_DIGEST],
+		 struct cvl_error *err)
+{
+	struct knots_writer *w;
+	struct cvl_knot knot;
+	int rc = knots_create(&w, path, err);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; i < map->spec.n && !rc; i++) {
+		rc = cvl_map_knot(map, i, &knot, err);
+		rc = rc ? rc : knots_put(w, &knot, err);
+	}
+	if (!rc)
+		return knots_finish(w, &map->spec, digest, err);
+	knots_finish(w, NULL, NULL, NULL);
+	return rc;
 }
 
 struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick, struct cvl_time time)
@@ -156,8 +226,23 @@ struct cvl_map *cvl_map_nominal(uint64_t rate_hz, struct cvl_tick tick, struct c
 
 void cvl_map_free(struct cvl_map *map)
 {
+	if (map)
+		knots_close(map->file);
 	free(map);
 }
+
+/* ---- pieces ---- */
+
+/* One straight piece of a map. */
+struct piece {
+	struct segment line;
+	uint64_t from, last; /* the ticks it is for */
+	/* bounds: at two ticks, or from one on */
+	struct cvl_knot a, b;
+	const struct cvl_map_edge *outside; /* else between knots */
+	bool damaged;
+	size_t seg; /* of a map in memory */
+};
 
 /* Segment that holds @tick: the number of knots at or before it. */
 static size_t find_segment(const struct cvl_map *map, uint64_t tick)
@@ -180,40 +265,111 @@ static int64_t ceil_ns(long double v)
 	return v >= 9.2e18L ? CVL_BOUND_UNKNOWN - 1 : (int64_t)ceill(v);
 }
 
-static int64_t bound_outside(const struct cvl_map *map, const struct cvl_knot *k,
-			     const struct cvl_map_edge *edge, uint64_t distance)
+static struct piece piece_before(const struct cvl_map *map)
+{
+	const uint64_t end = map->first.tick.count;
+
+	return (struct piece){ .line = map->seg[0],
+			       .last = end ? end - 1 : 0,
+			       .a = map->first,
+			       .outside = &map->spec.before };
+}
+
+static struct piece piece_after(const struct cvl_map *map)
+{
+	const size_t seg = map->file ? 1 : map->spec.n;
+
+	return (struct piece){ .line = map->seg[seg],
+			       .from = map->last.tick.count,
+			       .last = UINT64_MAX,
+			       .a = map->last,
+			       .outside = &map->spec.after,
+			       .seg = seg };
+}
+
+/* Segment @seg of a map in memory. */
+static struct piece piece_number(const struct cvl_map *map, size_t seg)
+{
+	const struct cvl_knot *k = &map->spec.knots[seg];
+
+	if (!seg)
+		return piece_before(map);
+	if (seg == map->spec.n)
+		return piece_after(map);
+	return (struct piece){ .line = map->seg[seg],
+			       .from = k[-1].tick.count,
+			       .last = k->tick.count - 1,
+			       .a = k[-1],
+			       .b = *k,
+			       .seg = seg };
+}
+
+static struct piece piece_of(const struct knots_pair *p)
+{
+	return (struct piece){ .line = between(&p->a, &p->b),
+			       .from = p->a.tick.count,
+			       .last = p->b.tick.count - 1,
+			       .a = p->a,
+			       .b = p->b,
+			       .damaged = p->damaged };
+}
+
+static struct piece piece_at(const struct cvl_map *map, uint64_t tick)
+{
+	struct knots_pair pair;
+
+	if (!map->file)
+		return piece_number(map, find_segment(map, tick));
+	if (tick < map->first.tick.count)
+		return piece_before(map);
+	if (tick >= map->last.tick.count)
+		return piece_after(map);
+	knots_at_tick(map->file, tick, &pair);
+	return piece_of(&pair);
+}
+
+/* The one after @p, which is not the last. */
+static struct piece piece_next(const struct cvl_map *map, const struct piece *p)
+{
+	return map->file ? piece_at(map, p->last + 1) : piece_number(map, p->seg + 1);
+}
+
+static int64_t bound_outside(const struct cvl_map *map, const struct piece *p, uint64_t distance)
 {
 	long double seconds = (long double)distance / (long double)map->spec.rate_hz;
 
-	return ceil_ns((long double)k->bound_ns + edge->drift_ppb * seconds +
-		       edge->wander_ppb_s / 2 * seconds * seconds);
+	return ceil_ns((long double)p->a.bound_ns + p->outside->drift_ppb * seconds +
+		       p->outside->wander_ppb_s / 2 * seconds * seconds);
 }
 
-static int64_t bound_at(const struct cvl_map *map, size_t seg, uint64_t tick)
+static int64_t bound_in(const struct cvl_map *map, const struct piece *p, uint64_t tick)
 {
-	const struct cvl_knot *k = map->spec.knots;
-	size_t n = map->spec.n;
+	uint64_t at = p->a.tick.count;
 	long double part;
 
-	if (map->spec.kind == CVL_BOUND_NONE)
+	if (map->spec.kind == CVL_BOUND_NONE || p->damaged)
 		return CVL_BOUND_UNKNOWN;
-	if (seg == 0)
-		return bound_outside(map, &k[0], &map->spec.before, k[0].tick.count - tick);
-	if (seg == n)
-		return bound_outside(map, &k[n - 1], &map->spec.after, tick - k[n - 1].tick.count);
-	part = (long double)(tick - k[seg - 1].tick.count) /
-	       (long double)(k[seg].tick.count - k[seg - 1].tick.count);
-	return ceil_ns((long double)k[seg - 1].bound_ns +
-		       ((long double)k[seg].bound_ns - (long double)k[seg - 1].bound_ns) * part);
+	if (p->outside)
+		return bound_outside(map, p, tick < at ? at - tick : tick - at);
+	part = (long double)(tick - at) / (long double)(p->b.tick.count - at);
+	return ceil_ns((long double)p->a.bound_ns +
+		       ((long double)p->b.bound_ns - (long double)p->a.bound_ns) * part);
+}
+
+static int64_t bound_at(const struct cvl_map *map, uint64_t tick)
+{
+	const struct piece p = piece_at(map, tick);
+
+	return bound_in(map, &p, tick);
 }
 
 struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, int64_t *bound)
 {
-	size_t seg = find_segment(map, tick.count);
+	const struct piece p = piece_at(map, tick.count);
 
 	if (bound)
-		*bound = bound_at(map, seg, tick.count);
-	return coarse(segment_time(&map->seg[seg], tick.count));
+		*bound = bound_in(map, &p, tick.count);
+	return coarse(segment_time(&p.line, tick.count));
 }
 
 /* ---- many bounds ---- */
@@ -222,27 +378,23 @@ struct cvl_time cvl_map_time(const struct cvl_map *map, struct cvl_tick tick, in
 #define EXACT ((uint64_t)1 << 52)
 
 /*
- * Move @c to the segment of @tick, whose number is returned. Within it the bound is c->bound +
- * distance * c->per_tick. Where doubles would be too coarse, @c covers no tick.
+ * Move @c to @p. Within it the bound is c->bound + distance * c->per_tick. Where doubles would be
+ * too coarse, @c covers no tick.
  */
-static size_t enter_segment(const struct cvl_map *map, struct cvl_map_cursor *c, uint64_t tick)
+static void enter_piece(const struct cvl_map *map, struct cvl_map_cursor *c, const struct piece *p)
 {
-	size_t seg = find_segment(map, tick);
-	const struct cvl_knot *k = &map->spec.knots[seg ? seg - 1 : 0];
-	uint64_t run;
+	const int64_t a = p->a.bound_ns, b = p->b.bound_ns;
+	const uint64_t run = p->b.tick.count - p->a.tick.count;
 
 	*c = (struct cvl_map_cursor){ 0 };
-	if (!seg || seg == map->spec.n || map->spec.kind == CVL_BOUND_NONE)
-		return seg;
-	run = k[1].tick.count - k->tick.count;
-	if (run < EXACT && (uint64_t)k->bound_ns < EXACT && (uint64_t)k[1].bound_ns < EXACT)
-		*c = (struct cvl_map_cursor){ k->tick.count, k[1].tick.count, (double)k->bound_ns,
-					      (double)(k[1].bound_ns - k->bound_ns) / (double)run };
-	return seg;
+	if (!p->outside && !p->damaged && map->spec.kind != CVL_BOUND_NONE && run < EXACT &&
+	    (uint64_t)a < EXACT && (uint64_t)b < EXACT)
+		*c = (struct cvl_map_cursor){ p->from, p->last + 1, (double)a,
+					      (double)(b - a) / (double)run };
 }
 
 /*
- * The same as bound_at(), or 0 where rounding might change it. The relative errors of slope,
+ * The same as bound_in(), or 0 where rounding might change it. The relative errors of slope,
  * product and sum are at most 2^-53 each, so the sum is off by less than 2^-51 of its parts.
  */
 static inline int64_t near_bound(const struct cvl_map_cursor *c, uint64_t tick)
@@ -260,18 +412,24 @@ void cvl_map_bounds(const struct cvl_map *map, struct cvl_map_cursor *cursor,
 		    const struct cvl_tick *tick, size_t n, int64_t *bound)
 {
 	struct cvl_map_cursor own = { 0 }, *c = cursor ? cursor : &own;
+	struct piece p = { .from = 1 }; /* for no tick */
 
 	for (size_t i = 0; i < n; i++) {
 		uint64_t t = tick[i].count;
-		size_t seg = SIZE_MAX;
 
 		bound[i] = 0;
-		if (t < c->from || t >= c->to)
-			seg = enter_segment(map, c, t);
+		if (t < c->from || t >= c->to) {
+			if (t < p.from || t > p.last)
+				p = piece_at(map, t);
+			enter_piece(map, c, &p);
+		}
 		if (t < c->to)
 			bound[i] = near_bound(c, t);
-		if (!bound[i])
-			bound[i] = bound_at(map, seg < SIZE_MAX ? seg : find_segment(map, t), t);
+		if (!bound[i]) {
+			if (t < p.from || t > p.last)
+				p = piece_at(map, t);
+			bound[i] = bound_in(map, &p, t);
+		}
 	}
 }
 
@@ -292,8 +450,9 @@ static double ticks_within(uint64_t ticks, int64_t a, int64_t b, int64_t limit)
 	return (double)ticks * ((double)limit - (double)low) / ((double)high - (double)low);
 }
 
-/* The same between @from and @to, with no knot in between. */
-static double outside_within(const struct cvl_map *map, uint64_t from, uint64_t to, int64_t limit)
+/* The same between @from and @to, both in @p or where it ends. */
+static double within(const struct cvl_map *map, const struct piece *p, uint64_t from, uint64_t to,
+		     int64_t limit)
 {
 	const uint64_t step = (to - from) / BENDS + 1;
 	double sum = 0;
@@ -301,8 +460,8 @@ static double outside_within(const struct cvl_map *map, uint64_t from, uint64_t 
 	while (from < to) {
 		uint64_t next = to - from > step ? from + step : to;
 
-		sum += ticks_within(next - from, bound_at(map, find_segment(map, from), from),
-				    bound_at(map, find_segment(map, next), next), limit);
+		sum += ticks_within(next - from, bound_in(map, p, from), bound_in(map, p, next),
+				    limit);
 		from = next;
 	}
 	return sum;
@@ -310,17 +469,15 @@ static double outside_within(const struct cvl_map *map, uint64_t from, uint64_t 
 
 static double all_within(const struct cvl_map *map, uint64_t from, uint64_t to, int64_t limit)
 {
-	const struct cvl_knot *k = map->spec.knots;
-	size_t first = find_segment(map, from), end = find_segment(map, to);
-	double sum;
+	struct piece p = piece_at(map, from);
+	double sum = 0;
 
-	if (first == end)
-		return outside_within(map, from, to, limit);
-	sum = outside_within(map, from, k[first].tick.count, limit);
-	for (size_t i = first; i + 1 < end; i++)
-		sum += ticks_within(k[i + 1].tick.count - k[i].tick.count, k[i].bound_ns,
-				    k[i + 1].bound_ns, limit);
-	return sum + outside_within(map, k[end - 1].tick.count, to, limit);
+	for (; p.last < to; p = piece_next(map, &p), from = p.from)
+		sum += p.outside || p.damaged || from > p.from ?
+			       within(map, &p, from, p.last + 1, limit) :
+			       ticks_within(p.b.tick.count - from, p.a.bound_ns, p.b.bound_ns,
+					    limit);
+	return sum + within(map, &p, from, to, limit);
 }
 
 int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
@@ -331,7 +488,7 @@ int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, st
 	if (map->spec.kind == CVL_BOUND_NONE)
 		return CVL_BOUND_UNKNOWN;
 	if (from.count >= to.count)
-		return bound_at(map, find_segment(map, from.count), from.count);
+		return bound_at(map, from.count);
 	while (low < high) {
 		int64_t mid = low + (high - low) / 2;
 
@@ -341,6 +498,19 @@ int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, st
 			low = mid + 1;
 	}
 	return low;
+}
+
+int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
+{
+	struct piece p = piece_at(map, from.count);
+	int64_t most = bound_in(map, &p, from.count), b;
+
+	for (; p.last < to.count && most < CVL_BOUND_UNKNOWN; p = piece_next(map, &p)) {
+		b = bound_in(map, &p, p.last + 1);
+		most = b > most ? b : most;
+	}
+	b = bound_in(map, &p, to.count);
+	return b > most ? b : most;
 }
 
 /*
@@ -375,26 +545,49 @@ void cvl_map_times(const struct cvl_map *map, const struct cvl_tick *tick, size_
 	size_t i = 0;
 
 	while (i < n) {
-		size_t seg = find_segment(map, tick[i].count);
-		const struct segment *s = &map->seg[seg];
-		uint64_t first = seg ? map->spec.knots[seg - 1].tick.count : 0;
-		uint64_t last =
-			seg < map->spec.n ? map->spec.knots[seg].tick.count - 1 : UINT64_MAX;
+		const struct piece p = piece_at(map, tick[i].count);
 
-		i += times_near(s, tick + i, n - i, last, time + i);
-		for (; i < n && tick[i].count >= first && tick[i].count <= last; i++)
-			time[i] = coarse(segment_time(s, tick[i].count));
+		i += times_near(&p.line, tick + i, n - i, p.last, time + i);
+		for (; i < n && tick[i].count >= p.from && tick[i].count <= p.last; i++)
+			time[i] = coarse(segment_time(&p.line, tick[i].count));
 	}
+}
+
+/* The piece that ends where the time is first not before @ns. */
+static struct piece piece_until(const struct cvl_map *map, int64_t ns)
+{
+	const struct cvl_knot *k = map->spec.knots;
+	size_t low = 0, high = map->spec.n;
+	struct knots_pair pair;
+
+	if (map->first.time.ns >= ns)
+		return piece_before(map);
+	if (map->last.time.ns < ns)
+		return piece_after(map);
+	if (map->file) {
+		knots_at_time(map->file, ns - 1, &pair);
+		return piece_of(&pair);
+	}
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (k[mid].time.ns < ns)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return piece_number(map, low);
 }
 
 struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time)
 {
-	uint64_t low = 0, high = UINT64_MAX;
+	const struct piece p = piece_until(map, time.ns);
+	uint64_t low = p.from, high = p.last < UINT64_MAX ? p.last + 1 : p.last;
 
 	while (low < high) {
 		uint64_t mid = low + (high - low) / 2;
 
-		if (cvl_map_time(map, (struct cvl_tick){ mid }, NULL).ns >= time.ns)
+		if (coarse(segment_time(&p.line, mid)).ns >= time.ns)
 			high = mid;
 		else
 			low = mid + 1;
@@ -404,8 +597,9 @@ struct cvl_tick cvl_map_tick(const struct cvl_map *map, struct cvl_time time)
 
 double cvl_map_rate_ppb(const struct cvl_map *map, struct cvl_tick tick)
 {
-	const struct segment *s = &map->seg[find_segment(map, tick.count)];
-	long double ns = (long double)s->slope_int + ldexpl((long double)s->slope_frac, -64);
+	const struct piece p = piece_at(map, tick.count);
+	long double ns =
+		(long double)p.line.slope_int + ldexpl((long double)p.line.slope_frac, -64);
 
 	if (ns <= 0)
 		return 0;
@@ -422,7 +616,40 @@ uint64_t cvl_map_rate_hz(const struct cvl_map *map)
 	return map->spec.rate_hz;
 }
 
+size_t cvl_map_ends(const struct cvl_map *map, struct cvl_knot *first, struct cvl_knot *last)
+{
+	if (first)
+		*first = map->first;
+	if (last)
+		*last = map->last;
+	return map->spec.n;
+}
+
+int cvl_map_knot(const struct cvl_map *map, size_t i, struct cvl_knot *knot, struct cvl_error *err)
+{
+	if (i >= map->spec.n)
+		return cvl_fail(err, CVL_E_RANGE, i, "the clock map has %zu knots", map->spec.n);
+	if (!map->file)
+		*knot = map->spec.knots[i];
+	else if (!knots_get(map->file, i, knot)) {
+		knots_damaged(map->file, err);
+		return CVL_E_CHECKSUM;
+	}
+	return 0;
+}
+
 void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec)
 {
 	*spec = map->spec;
+	spec->knots = NULL;
+}
+
+bool cvl_map_damaged(const struct cvl_map *map, struct cvl_error *err)
+{
+	return map->file && knots_damaged(map->file, err);
+}
+
+size_t cvl_map_verify(const struct cvl_map *map)
+{
+	return map->file ? knots_verify(map->file) : 0;
 }

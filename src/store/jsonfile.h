@@ -10,6 +10,11 @@
 
 #include <coeval/error.h>
 
+/** Versions that are written, and read with those before them. */
+#define JSONFILE_SESSION 1
+#define JSONFILE_SYNC 2
+#define JSONFILE_CALIBRATION 1
+
 /**
  * Replace @path with @root and its checksum; takes ownership of @root. Reals get @digits digits (0:
  * all). CVL_E_NOMEM if @root is NULL.

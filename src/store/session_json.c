@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#define SESSION_VERSION 1
 
 static json_t *clock_json(const struct cvl_session *s, const struct session_entry *e)
 {
@@ -50,7 +49,7 @@ int session_save(struct cvl_session *s, struct cvl_error *err)
 		json_decref(list);
 		return cvl_no_memory(err);
 	}
-	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", SESSION_VERSION, "uuid",
+	root = json_pack("{s:i, s:s, s:s, s:I, s:o}", "coeval_session", JSONFILE_SESSION, "uuid",
 			 s->uuid, "created", s->created, "epoch_unix_ns", (json_int_t)s->epoch,
 			 "clocks", list);
 	return jsonfile_write(path, root, 0, err);
@@ -137,7 +136,7 @@ int session_load(struct cvl_session *s, const char *path, session_reader *read_f
 		 struct cvl_error *err)
 {
 	json_error_t e;
-	json_t *root = read_file(path, "coeval_session", SESSION_VERSION, err), *list, *j;
+	json_t *root = read_file(path, "coeval_session", JSONFILE_SESSION, err), *list, *j;
 	json_int_t epoch;
 	const char *uuid, *created;
 	size_t i;

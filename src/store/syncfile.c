@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* sync.json: clock maps as numbers. docs/session.md describes it. */
+/*
+ * sync.json: verdicts, settings, and the names of the files that hold the clock maps. Version 1 held
+ * the maps itself. docs/session.md describes both.
+ */
 #include <coeval/sync.h>
 
 #include <coeval/files.h>
 #include "store/jsonfile.h"
+#include "store/maps.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -11,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SYNC_VERSION 1
 #define KNOTS_MAX (1u << 22)
 
 const char *cvl_verdict_name(enum cvl_verdict verdict)
@@ -67,36 +70,20 @@ static json_t *real(double v)
 	return json_real(isfinite(v) ? v : 1e300);
 }
 
-static json_t *edge_json(const struct cvl_map_edge *e)
+static json_t *map_json(const struct cvl_map *map, const char *name)
 {
-	return json_pack("{s:o, s:o, s:o}", "rate_ppb", real(e->rate_ppb), "drift_ppb",
-			 real(e->drift_ppb), "wander_ppb_s", real(e->wander_ppb_s));
+	return json_pack("{s:i, s:s, s:I}", "epoch", 0, "file", name, "knots",
+			 (json_int_t)cvl_map_ends(map, NULL, NULL));
 }
 
-static json_t *map_json(const struct cvl_map *map)
-{
-	struct cvl_map_spec m;
-	json_t *knots = json_array();
-
-	cvl_map_describe(map, &m);
-	for (size_t i = 0; i < m.n; i++)
-		json_array_append_new(knots,
-				      json_pack("[I, I, I, I]", (json_int_t)m.knots[i].tick.count,
-						(json_int_t)m.knots[i].time.ns,
-						(json_int_t)m.knots[i].frac,
-						(json_int_t)m.knots[i].bound_ns));
-	return json_pack("{s:i, s:I, s:s, s:o, s:o, s:o}", "epoch", 0, "rate_hz",
-			 (json_int_t)m.rate_hz, "bound_kind", cvl_bound_kind_name(m.kind), "before",
-			 edge_json(&m.before), "after", edge_json(&m.after), "knots", knots);
-}
-
-static json_t *clock_json(const struct cvl_clock_sync *c)
+/* @name: of the file of its map, if it has one. */
+static json_t *clock_json(const struct cvl_clock_sync *c, const char *name)
 {
 	const struct cvl_residuals *r = &c->residuals;
 	json_t *maps = json_array(), *j;
 
 	if (c->map)
-		json_array_append_new(maps, map_json(c->map));
+		json_array_append_new(maps, map_json(c->map, name));
 	j = json_pack(
 		"{s:s, s:s, s:s, s:o, s:o, s:{s:I, s:I}, s:{s:I, s:o, s:o, s:o, s:o}, s:I, s:I, s:I, s:o}",
 		"clock", c->clock, "verdict", cvl_verdict_name(c->verdict), "reason", c->reason,
@@ -133,39 +120,77 @@ static void take_rest(const json_t *j, struct cvl_clock_sync *c)
 	snprintf(c->decided_by, sizeof(c->decided_by), "%s", decided ? decided : "");
 }
 
-static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
-		struct cvl_error *err)
+/* Write the maps of @sync to @folder; @name gets a name for each clock with one. */
+static int save_maps(const struct cvl_sync *sync, const char *folder, char (*name)[MAP_NAME],
+		     struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX];
-	json_t *clocks = json_array(), *root, *settings = json_loads(sync->settings, 0, NULL);
+	size_t n = 0;
+	int rc = 0;
+
+	for (size_t i = 0; i < sync->n && !rc; i++)
+		if (sync->clock[i].map)
+			rc = maps_put(folder, sync->clock[i].map, name[n++], err);
+	return rc ? rc : maps_sync(folder, name, n, err);
+}
+
+static json_t *sync_json(const struct cvl_sync *sync, char (*name)[MAP_NAME])
+{
+	json_t *clocks = json_array(), *settings = json_loads(sync->settings, 0, NULL), *root;
+	size_t n = 0;
 
 	for (size_t i = 0; i < sync->n; i++)
-		json_array_append_new(clocks, clock_json(&sync->clock[i]));
-	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", SYNC_VERSION,
+		json_array_append_new(
+			clocks, clock_json(&sync->clock[i], sync->clock[i].map ? name[n++] : NULL));
+	root = json_pack("{s:i, s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "coeval_sync", JSONFILE_SYNC,
 			 "session", sync->session, "estimator", sync->estimator, "settings",
 			 settings ? settings : json_object(), "timescale", "reference",
 			 sync->reference, "epoch_unix_ns", (json_int_t)sync->epoch_unix_ns,
 			 "clocks", clocks);
+	if (root && json_array_size(clocks) != sync->n) {
+		json_decref(root);
+		return NULL;
+	}
 	if (root && *sync->note)
 		json_object_set_new(root, "note", json_string(sync->note));
-	if (!root || json_array_size(clocks) != sync->n ||
-	    !cvl_path_join(path, cvl_session_path(session), file)) {
-		json_decref(root);
+	return root;
+}
+
+/* The maps come first, and those of the file that was replaced go last. */
+static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
+		const char *maps, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
+	char(*name)[MAP_NAME] = malloc((sync->n + 1) * sizeof(*name));
+	size_t n = 0;
+	int rc;
+
+	if (!name)
 		return cvl_no_memory(err);
-	}
-	return jsonfile_write(path, root, 0, err);
+	if (!cvl_path_join(path, cvl_session_path(session), file) ||
+	    !cvl_path_join(folder, cvl_session_path(session), maps))
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+			      cvl_session_path(session));
+	else
+		rc = save_maps(sync, folder, name, err);
+	rc = rc ? rc : jsonfile_write(path, sync_json(sync, name), 0, err);
+	for (size_t i = 0; i < sync->n; i++)
+		n += sync->clock[i].map != NULL;
+	if (!rc)
+		maps_clean(folder, name, n, NULL, NULL);
+	free(name);
+	return rc;
 }
 
 int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
 		  struct cvl_error *err)
 {
-	return save(sync, session, "sync.json", err);
+	return save(sync, session, "sync.json", MAPS_OF_SYNC, err);
 }
 
 int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	return save(truth, session, "truth.json", err);
+	return save(truth, session, "truth.json", MAPS_OF_TRUTH, err);
 }
 
 /* ---- reading ---- */
@@ -176,7 +201,8 @@ static int load_edge(json_t *j, struct cvl_map_edge *e)
 			   &e->drift_ppb, "wander_ppb_s", &e->wander_ppb_s);
 }
 
-static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
+/* A map as version 1 has it: all of it. */
+static int load_numbers(json_t *j, struct cvl_map **map, struct cvl_error *err)
 {
 	struct cvl_map_spec spec = { 0 };
 	struct cvl_knot *knots;
@@ -219,16 +245,30 @@ static int load_map(json_t *j, struct cvl_map **map, struct cvl_error *err)
 	return rc;
 }
 
+static int load_map(json_t *j, const char *folder, struct cvl_map **map, struct cvl_error *err)
+{
+	const char *name = json_string_value(json_object_get(j, "file"));
+	json_int_t knots = json_integer_value(json_object_get(j, "knots"));
+	int rc = name ? maps_get(map, folder, name, err) : load_numbers(j, map, err);
+
+	if (!rc && name && knots != (json_int_t)cvl_map_ends(*map, NULL, NULL))
+		rc = cvl_fail(err, CVL_E_MISMATCH, 0,
+			      "%s has %zu knots, but %" JSON_INTEGER_FORMAT " are told here", name,
+			      cvl_map_ends(*map, NULL, NULL), knots);
+	return rc;
+}
+
 /* For files without this value, and so without the records it is between. */
 static int64_t median_between_knots(const struct cvl_map *map)
 {
-	struct cvl_map_spec m;
+	struct cvl_knot first, last;
 
-	cvl_map_describe(map, &m);
-	return cvl_map_bound_median(map, m.knots[0].tick, m.knots[m.n - 1].tick);
+	cvl_map_ends(map, &first, &last);
+	return cvl_map_bound_median(map, first.tick, last.tick);
 }
 
-static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err)
+static int load_clock(json_t *j, const char *folder, struct cvl_clock_sync *c,
+		      struct cvl_error *err)
 {
 	const char *name, *verdict, *reason;
 	json_int_t used, rejected, n, bound_min, bound_max, bound_median = -1;
@@ -260,7 +300,8 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 	c->bound_max = bound_max;
 	c->bound_median = bound_median;
 	take_rest(j, c);
-	if (json_array_size(maps) && (rc = load_map(json_array_get(maps, 0), &c->map, err)) < 0)
+	if (json_array_size(maps) &&
+	    (rc = load_map(json_array_get(maps, 0), folder, &c->map, err)) < 0)
 		return rc;
 	if (bound_median < 0 && c->map)
 		c->bound_median = median_between_knots(c->map);
@@ -274,27 +315,27 @@ static int load_clock(json_t *j, struct cvl_clock_sync *c, struct cvl_error *err
 static int compare(const struct cvl_clock_sync *c, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	struct cvl_map_spec m;
+	uint64_t rate;
 
 	if (!c->map)
 		return 0;
-	cvl_map_describe(c->map, &m);
+	rate = cvl_map_rate_hz(c->map);
 	for (size_t i = 0; i < cvl_session_clocks(session); i++) {
 		const struct cvl_clock *is = cvl_session_clock(session, i);
 
-		if (!strcmp(is->name, c->clock) && is->rate_hz != m.rate_hz)
+		if (!strcmp(is->name, c->clock) && is->rate_hz != rate)
 			return cvl_fail(err, CVL_E_MISMATCH, 0,
 					"'%s' has %" PRIu64 " Hz here, but %" PRIu64
 					" Hz in session.json",
-					c->clock, m.rate_hz, is->rate_hz);
+					c->clock, rate, is->rate_hz);
 	}
 	return 0;
 }
 
 static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
-		struct cvl_error *err)
+		const char *maps, struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX];
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
 	const char *uuid, *estimator, *reference, *note;
 	json_t *root, *clocks, *settings, *j;
 	struct cvl_sync *sync = NULL;
@@ -305,9 +346,10 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	size_t i;
 
 	*out = NULL;
-	if (!cvl_path_join(path, cvl_session_path(session), file) || !cvl_is_file(path))
+	if (!cvl_path_join(path, cvl_session_path(session), file) ||
+	    !cvl_path_join(folder, cvl_session_path(session), maps) || !cvl_is_file(path))
 		return 0;
-	root = jsonfile_read(path, "coeval_sync", SYNC_VERSION, err);
+	root = jsonfile_read(path, "coeval_sync", JSONFILE_SYNC, err);
 	if (!root)
 		return err ? (int)err->code : CVL_E_SYNTAX;
 	if (json_unpack_ex(root, &e, 0, "{s:s, s:s, s:o, s:{s:s, s:I}, s:o}", "session", &uuid,
@@ -338,7 +380,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	json_array_foreach(clocks, i, j)
 	{
 		sync->n++;
-		rc = load_clock(j, &sync->clock[i], &inner);
+		rc = load_clock(j, folder, &sync->clock[i], &inner);
 		if (!rc)
 			rc = compare(&sync->clock[i], session, &inner);
 		if (rc) {
@@ -357,7 +399,7 @@ out:
 
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
 {
-	int rc = load(sync, session, "sync.json", err);
+	int rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);
 
 	return rc < 0 && rc != CVL_E_NOMEM ? cvl_hint(err, CVL_HINT_SYNC, rc) : rc;
 }
@@ -365,5 +407,5 @@ int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, str
 int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	return load(truth, session, "truth.json", err);
+	return load(truth, session, "truth.json", MAPS_OF_TRUTH, err);
 }

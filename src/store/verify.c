@@ -364,7 +364,7 @@ static int check_clock(struct job *j, size_t i, struct cvl_error *err)
  * Check version and checksum of the JSON file @name, if it exists. @part: index of its part, -1: no
  * such file.
  */
-static int check_file(struct job *j, const char *name, const char *kind, int *part,
+static int check_file(struct job *j, const char *name, const char *kind, int version, int *part,
 		      struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
@@ -377,7 +377,7 @@ static int check_file(struct job *j, const char *name, const char *kind, int *pa
 	*part = add_part(j, name, true, err);
 	if (*part < 0)
 		return *part;
-	root = jsonfile_read(path, kind, 1, &e);
+	root = jsonfile_read(path, kind, version, &e);
 	if (!root && e.code == CVL_E_NOMEM)
 		return cvl_no_memory(err);
 	if (!root)
@@ -397,7 +397,7 @@ static int check_maps(struct job *j, const char *name,
 	struct cvl_sync *sync = NULL;
 	struct cvl_verify_part *p;
 	struct cvl_error e;
-	int part, rc = check_file(j, name, "coeval_sync", &part, err);
+	int part, rc = check_file(j, name, "coeval_sync", JSONFILE_SYNC, &part, err);
 
 	if (rc || part < 0 || j->v->part[part].problems)
 		return rc;
@@ -407,10 +407,16 @@ static int check_maps(struct job *j, const char *name,
 		return cvl_no_memory(err);
 	if (rc < 0)
 		take_problem(p, &e);
-	for (size_t i = 0; sync && i < sync->n; i++)
-		if (cvl_session_find(j->session, sync->clock[i].clock) < 0)
+	for (size_t i = 0; sync && i < sync->n; i++) {
+		const struct cvl_clock_sync *c = &sync->clock[i];
+		size_t bad = c->map ? cvl_map_verify(c->map) : 0;
+
+		if (cvl_session_find(j->session, c->clock) < 0)
 			say(p, "%s/%s: the session has no clock called '%s'",
-			    cvl_session_path(j->session), name, sync->clock[i].clock);
+			    cvl_session_path(j->session), name, c->clock);
+		if (bad && cvl_map_damaged(c->map, &e))
+			say(p, "%s (%zu such blocks)", e.text, bad);
+	}
 	cvl_sync_free(sync);
 	return 0;
 }
@@ -448,11 +454,12 @@ int cvl_verify_session(struct cvl_verify **out, const char *path,
 	for (size_t i = 0; !rc && i < cvl_session_clocks(j.session); i++)
 		rc = check_clock(&j, i, err);
 	if (!rc)
-		rc = check_file(&j, "session.json", "coeval_session", &part, err);
+		rc = check_file(&j, "session.json", "coeval_session", JSONFILE_SESSION, &part, err);
 	if (!rc)
 		rc = check_maps(&j, "sync.json", cvl_sync_load, err);
 	if (!rc)
-		rc = check_file(&j, "calibration.json", "coeval_calibration", &part, err);
+		rc = check_file(&j, "calibration.json", "coeval_calibration", JSONFILE_CALIBRATION,
+				&part, err);
 	if (!rc)
 		rc = check_maps(&j, "truth.json", cvl_truth_load, err);
 	cvl_session_close(j.session);

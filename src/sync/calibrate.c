@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VERSION 1
 #define LATE_MAX_NS 1e9
 
 struct edges {
@@ -168,7 +167,7 @@ int cvl_calibration_save(const struct cvl_calibration *cal, const struct cvl_ses
 				    json_pack("{s:f, s:f, s:I}", "late_ns", cal->clock[i].late_ns,
 					      "bound_ns", cal->clock[i].bound_ns, "edges",
 					      (json_int_t)cal->clock[i].edges));
-	root = json_pack("{s:i, s:s, s:o}", "coeval_calibration", VERSION, "line", cal->line,
+	root = json_pack("{s:i, s:s, s:o}", "coeval_calibration", JSONFILE_CALIBRATION, "line", cal->line,
 			 "clocks", clocks);
 	if (!root || !cvl_path_join(path, cvl_session_path(session), "calibration.json")) {
 		json_decref(root);
@@ -211,7 +210,7 @@ int cvl_calibration_load(struct cvl_calibration **out, const char *path, struct 
 			err, CVL_HINT_CALIBRATE,
 			cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET, "%s: no calibration found", path));
 	}
-	root = jsonfile_read(path, "coeval_calibration", VERSION, err);
+	root = jsonfile_read(path, "coeval_calibration", JSONFILE_CALIBRATION, err);
 	if (!root) {
 		free(cal);
 		return cvl_hint(err, CVL_HINT_CALIBRATE, err ? (int)err->code : CVL_E_SYNTAX);

@@ -464,6 +464,7 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 	struct cutter c = { .w = w, .clock = clock, .map = out->map, .band = b };
 	struct cvl_map_spec spec;
 	struct cvl_map *cut;
+	struct cvl_knot knot;
 	uint64_t *tick;
 	size_t n = 0;
 	int rc;
@@ -477,7 +478,8 @@ static int cut_map(struct work *w, size_t clock, struct cvl_clock_sync *out, str
 		return cvl_no_memory(err);
 	}
 	for (size_t i = 0; i < spec.n; i++)
-		tick[n++] = spec.knots[i].tick.count;
+		if (!cvl_map_knot(out->map, i, &knot, NULL))
+			tick[n++] = knot.tick.count;
 	for (size_t i = 0; i < b->n; i++)
 		tick[n++] = sync_tick(w->p, clock, b->point[i].x);
 	qsort(tick, n, sizeof(*tick), by_tick);

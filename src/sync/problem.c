@@ -62,18 +62,18 @@ const char *sync_assumed(const struct sync_problem *p, char *out, size_t size)
 
 uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x)
 {
-	struct cvl_map_spec m;
+	struct cvl_knot start;
 	unsigned __int128 ticks;
 	uint64_t tick;
 
-	cvl_map_describe(p->clock[clock].nominal, &m);
-	if (x < m.knots[0].time.ns)
+	cvl_map_ends(p->clock[clock].nominal, &start, NULL);
+	if (x < start.time.ns)
 		return cvl_map_tick(p->clock[clock].nominal, (struct cvl_time){ x }).count;
-	ticks = (unsigned __int128)((uint64_t)x - (uint64_t)m.knots[0].time.ns) * m.rate_hz /
-		1000000000;
-	if (ticks > UINT64_MAX - m.knots[0].tick.count - 2)
+	ticks = (unsigned __int128)((uint64_t)x - (uint64_t)start.time.ns) *
+		p->clock[clock].rate_hz / 1000000000;
+	if (ticks > UINT64_MAX - start.tick.count - 2)
 		return UINT64_MAX;
-	tick = m.knots[0].tick.count + (uint64_t)ticks;
+	tick = start.tick.count + (uint64_t)ticks;
 	while (sync_x(p, clock, tick) < x)
 		tick++;
 	return tick;
@@ -86,7 +86,7 @@ int sync_reference_map(const struct sync_problem *p, struct sync_solution *s, si
 	struct cvl_knot knot;
 
 	cvl_map_describe(p->clock[ref].nominal, &m);
-	knot = m.knots[0];
+	cvl_map_ends(p->clock[ref].nominal, &knot, NULL);
 	knot.bound_ns =
 		1000000000 % m.rate_hz ? 1 : 0; /* its ticks are whole ns, or rounded to them */
 	m.knots = &knot;

@@ -37,13 +37,13 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 		const struct cvl_clock_sync *t = cvl_sync_find(truth, sync->clock[i].clock);
 		int index = cvl_session_find(session, sync->clock[i].clock);
 		const struct cvl_clock *clock;
-		struct cvl_map_spec spec;
+		struct cvl_knot first, last;
 		int64_t step;
 
 		if (!sync->clock[i].map || !t || !t->map || index < 0)
 			continue;
 		clock = cvl_session_clock(session, (size_t)index);
-		cvl_map_describe(t->map, &spec);
+		cvl_map_ends(t->map, &first, &last);
 		step = (int64_t)(((unsigned __int128)clock->resolution * 1000000000u +
 				  clock->rate_hz - 1) /
 				 clock->rate_hz);
@@ -54,8 +54,8 @@ static size_t find_clocks(struct scored_clock *c, const struct cvl_sync *sync,
 			.truth = t->map,
 			.resolution = clock->resolution,
 			.bound = { .capture = step, .kind = cvl_map_kind(sync->clock[i].map) },
-			.first = spec.knots[0].time.ns,
-			.last = spec.knots[spec.n - 1].time.ns
+			.first = first.time.ns,
+			.last = last.time.ns
 		};
 	}
 	return n;

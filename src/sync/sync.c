@@ -78,14 +78,16 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
  */
 static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
 {
-	struct cvl_map_spec m;
+	struct cvl_knot first, last, k;
+	size_t n;
 
 	if (!c->map)
 		return;
-	cvl_map_describe(c->map, &m);
-	c->bound_min = c->bound_max = m.knots[0].bound_ns;
-	for (size_t i = 1; i < m.n; i++)
-		widen(c, m.knots[i].tick.count);
+	n = cvl_map_ends(c->map, &first, &last);
+	c->bound_min = c->bound_max = first.bound_ns;
+	for (size_t i = 1; i < n; i++)
+		if (!cvl_map_knot(c->map, i, &k, NULL))
+			widen(c, k.tick.count);
 	if (clock->seen) {
 		widen(c, clock->first);
 		widen(c, clock->last);
@@ -93,7 +95,7 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 	c->bound_median =
 		clock->seen ? cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
 						   (struct cvl_tick){ clock->last }) :
-			      cvl_map_bound_median(c->map, m.knots[0].tick, m.knots[m.n - 1].tick);
+			      cvl_map_bound_median(c->map, first.tick, last.tick);
 }
 
 /* ---- the problem ---- */

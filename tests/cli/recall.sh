@@ -75,7 +75,7 @@ coeval sync p 2>notes | head -n 1
 cat notes
 
 # What cannot be read is no reason to fail.
-for change in 's["settings"]["pulse"][0]["edge"] = "sideways"' 's["settings"]["match"] = [{"name": "x"}]' 's["coeval_sync"] = 2'; do
+for change in 's["settings"]["pulse"][0]["edge"] = "sideways"' 's["settings"]["match"] = [{"name": "x"}]' 's["coeval_sync"] = 3'; do
 	python3 -c "
 import json
 s = json.load(open('p/sync.json'))

@@ -60,6 +60,7 @@ for step in sync.json calibration.json truth.json; do
 	coeval session verify d | tail -n 1
 	coeval info d >/dev/null || echo "info fails"
 	coeval session remove d n3 | tail -n 1
+	coeval session clean d >/dev/null
 	diff -r d e >/dev/null && echo "the same as at once"
 	rm -rf e
 done

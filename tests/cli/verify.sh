@@ -109,7 +109,8 @@ for change in 'j["clocks"][0]["rate_hz"] = 20000' 'j["clocks"][0]["resolution_ti
 	coeval info d >/dev/null; echo "info -> $?"
 done
 fresh
-edit d/sync.json 'j["clocks"][0]["maps"][0]["rate_hz"] = 20000'
+edit d/sync.json 'end = {"rate_ppb": 0.0, "drift_ppb": 0.0, "wander_ppb_s": 0.0}
+j["clocks"][0]["maps"] = [{"epoch": 0, "rate_hz": 20000, "bound_kind": "proven", "before": end, "after": end, "knots": [[0, 0, 0, 0]]}]'
 coeval info d >/dev/null; echo "info -> $?"
 fresh
 edit d/sync.json 'j["clocks"][0]["clock"] = "nobody"'
@@ -121,7 +122,7 @@ edit d/session.json 'j["coeval_session"] = 2'
 run info d
 run session verify d
 fresh
-edit d/sync.json 'j["coeval_sync"] = 2'
+edit d/sync.json 'j["coeval_sync"] = 3'
 run show d
 verify
 cp "$sessions/simulated/calibration.json" d/calibration.json

@@ -174,6 +174,7 @@ static void is_number(const struct look *l, double v, const char *of, const char
 static void check_map(const struct look *l, const struct cvl_clock_sync *c)
 {
 	struct cvl_map_spec m;
+	struct cvl_knot k;
 	int64_t before = INT64_MIN;
 
 	cvl_map_describe(c->map, &m);
@@ -182,8 +183,10 @@ static void check_map(const struct look *l, const struct cvl_clock_sync *c)
 	is_number(l, m.after.rate_ppb + m.after.drift_ppb + m.after.wander_ppb_s, c->clock,
 		  "edge after");
 	for (size_t i = 0; i < m.n; i++) {
-		int64_t bound, t = cvl_map_time(c->map, m.knots[i].tick, &bound).ns;
+		int64_t bound, t;
 
+		cvl_map_knot(c->map, i, &k, NULL);
+		t = cvl_map_time(c->map, k.tick, &bound).ns;
 		if (t < before || bound < 0)
 			flaw(l, "%s: %" PRId64 " +-%" PRId64 " after %" PRId64, c->clock, t, bound,
 			     before);

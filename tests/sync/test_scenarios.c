@@ -275,14 +275,15 @@ static double own_coverage(const struct run *r, size_t clock)
 static void check_map(struct run *r, const struct cvl_clock_sync *c, const struct cvl_map *truth)
 {
 	bool reference = !strcmp(r->sync->reference, c->clock);
-	struct cvl_map_spec spec, t;
+	struct cvl_map_spec spec;
+	struct cvl_knot a, b, k;
 	struct cvl_time before = CVL_TIME_MIN;
 	uint64_t first, last;
 
 	cvl_map_describe(c->map, &spec);
-	cvl_map_describe(truth, &t);
-	first = t.knots[0].tick.count;
-	last = t.knots[t.n - 1].tick.count;
+	cvl_map_ends(truth, &a, &b);
+	first = a.tick.count;
+	last = b.tick.count;
 	for (size_t i = 0; i <= GRID; i++) {
 		struct cvl_tick tick = { first +
 					 (uint64_t)((double)(last - first) * (double)i / GRID) };
@@ -298,14 +299,14 @@ static void check_map(struct run *r, const struct cvl_clock_sync *c, const struc
 		before = time;
 	}
 	for (size_t i = 0; i < spec.n; i++) {
-		const struct cvl_knot *k = &spec.knots[i];
-
-		if (k->bound_ns < 0 || (!k->bound_ns && !reference) ||
-		    (i && (k->time.ns < k[-1].time.ns || k->tick.count <= k[-1].tick.count))) {
+		cvl_map_knot(c->map, i, &k, NULL);
+		if (k.bound_ns < 0 || (!k.bound_ns && !reference) ||
+		    (i && (k.time.ns < a.time.ns || k.tick.count <= a.tick.count))) {
 			flaw(r, "%s: knot %zu of %zu is out of order or has no bound", c->clock, i,
 			     spec.n);
 			break;
 		}
+		a = k;
 	}
 	if (!isfinite(spec.before.rate_ppb) || !isfinite(spec.before.drift_ppb) ||
 	    !isfinite(spec.before.wander_ppb_s) || !isfinite(spec.after.rate_ppb) ||

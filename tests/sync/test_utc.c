@@ -60,15 +60,19 @@ static void count(const struct cvl_sync *sync, const struct cvl_sync *truth, str
 	struct sim_random r = { 9 };
 
 	for (size_t c = 0; c < sync->n; c++) {
-		struct cvl_map_spec m;
+		size_t n;
 
 		assert_non_null(sync->clock[c].map);
-		cvl_map_describe(truth->clock[c].map, &m);
-		for (size_t i = 0; i + 1 < m.n; i++) {
-			int64_t from = m.knots[i].time.ns, to = m.knots[i + 1].time.ns, bound, off;
-			struct cvl_time t = { from +
-					      (int64_t)(sim_uniform(&r) * (double)(to - from)) };
+		n = cvl_map_ends(truth->clock[c].map, NULL, NULL);
+		for (size_t i = 0; i + 1 < n; i++) {
+			struct cvl_knot a, b;
+			int64_t bound, off;
+			struct cvl_time t;
 
+			cvl_map_knot(truth->clock[c].map, i, &a, NULL);
+			cvl_map_knot(truth->clock[c].map, i + 1, &b, NULL);
+			t.ns = a.time.ns +
+			       (int64_t)(sim_uniform(&r) * (double)(b.time.ns - a.time.ns));
 			off = cvl_map_time(sync->clock[c].map, cvl_map_tick(truth->clock[c].map, t),
 					   &bound)
 				      .ns +

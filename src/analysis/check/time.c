@@ -160,34 +160,14 @@ int64_t monitor_reach(const struct check *c, const struct monitor *m)
 	return reach_between(c, m, 0, 1, m->rule->kind == CHECK_NEVER ? 0 : m->rule->max);
 }
 
-/* Where bounds are greatest: at a knot, or at an end of the range. */
+/* The greatest bound in a range, or anywhere between the map's knots. */
 static int64_t map_bound_max(const struct cvl_map *map, uint64_t lo, uint64_t hi, bool all)
 {
-	struct cvl_map_spec spec;
-	int64_t most = 0, b;
-	size_t at = 0, above;
+	struct cvl_knot first, last;
 
-	if (cvl_map_kind(map) == CVL_BOUND_NONE)
-		return CVL_BOUND_UNKNOWN;
-	cvl_map_describe(map, &spec);
-	above = spec.n;
-	while (!all && at < above) {
-		size_t mid = at + (above - at) / 2;
-
-		if (spec.knots[mid].tick.count < lo)
-			at = mid + 1;
-		else
-			above = mid;
-	}
-	for (; at < spec.n && (all || spec.knots[at].tick.count <= hi); at++)
-		if (spec.knots[at].bound_ns > most)
-			most = spec.knots[at].bound_ns;
-	if (all)
-		return most;
-	cvl_map_time(map, (struct cvl_tick){ lo }, &b);
-	most = b > most ? b : most;
-	cvl_map_time(map, (struct cvl_tick){ hi }, &b);
-	return b > most ? b : most;
+	cvl_map_ends(map, &first, &last);
+	return cvl_map_bound_max(map, all ? first.tick : (struct cvl_tick){ lo },
+				 all ? last.tick : (struct cvl_tick){ hi });
 }
 
 int64_t clock_bound_max(const struct check *c, size_t clock, uint64_t lo, uint64_t hi, bool all)

@@ -39,11 +39,11 @@ static void keep(void *ctx, struct cvl_time t, double residual)
 /* First and last knot; a map of one knot has no length. */
 static void ends(const struct cvl_map *map, int64_t *from, int64_t *to)
 {
-	struct cvl_map_spec m;
+	struct cvl_knot first, last;
 
-	cvl_map_describe(map, &m);
-	*from = m.knots[0].time.ns;
-	*to = m.knots[m.n - 1].time.ns;
+	cvl_map_ends(map, &first, &last);
+	*from = first.time.ns;
+	*to = last.time.ns;
 }
 
 /* What all maps cover together. */
@@ -313,10 +313,10 @@ static double centre(double v[CVL_STUDY_POINTS])
 /* The truth ends where the simulation did. */
 static double true_rate(const struct cvl_map *truth, struct cvl_tick a, struct cvl_tick b)
 {
-	struct cvl_map_spec m;
+	struct cvl_knot first, last;
 
-	cvl_map_describe(truth, &m);
-	if (a.count < m.knots[0].tick.count || b.count > m.knots[m.n - 1].tick.count)
+	cvl_map_ends(truth, &first, &last);
+	if (a.count < first.tick.count || b.count > last.tick.count)
 		return (double)NAN;
 	return mean_rate(truth, a, b);
 }

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: MIT */
+#include "store/maps.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/jsonfile.h"
+
+#define DIGITS 16
+#define ENDING ".knots"
+
+_Static_assert(MAP_NAME == DIGITS + sizeof(ENDING), "a name is digits and ending");
+
+static int place(char path[CVL_PATH_MAX], const char *folder, const char *name,
+		 struct cvl_error *err)
+{
+	return cvl_path_join(path, folder, name) ?
+		       0 :
+		       cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", folder);
+}
+
+int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
+	     struct cvl_error *err)
+{
+	char digest[CVL_MAP_DIGEST], temp[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	int rc = place(temp, folder, "new", err);
+
+	if (!rc && mkdir(folder, 0777) && errno != EEXIST)
+		rc = cvl_fail_errno(err, "create", folder);
+	rc = rc ? rc : cvl_map_save(map, temp, digest, err);
+	if (rc)
+		return rc;
+	snprintf(name, MAP_NAME, "%.*s%s", DIGITS, digest, ENDING);
+	rc = place(path, folder, name, err);
+	if (!rc && rename(temp, path))
+		rc = cvl_fail_errno(err, "rename", temp);
+	if (rc)
+		unlink(temp);
+	return rc;
+}
+
+static bool is_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == DIGITS && !strcmp(name + DIGITS, ENDING);
+}
+
+int maps_get(struct cvl_map **map, const char *folder, const char *name, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	int rc;
+
+	if (!is_name(name))
+		return cvl_fail(err, CVL_E_SYNTAX, 0, "'%s' is not the name of a map", name);
+	rc = place(path, folder, name, err);
+	return rc ? rc : cvl_map_load(map, path, err);
+}
+
+int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	int rc = 0;
+
+	if (!n)
+		return 0;
+	for (size_t i = 0; i < n && !rc; i++) {
+		int fd = -1;
+
+		rc = place(path, folder, name[i], err);
+		if (rc)
+			break;
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		if (fd < 0 || fsync(fd))
+			rc = cvl_fail_errno(err, "sync", path);
+		if (fd >= 0)
+			close(fd);
+	}
+	rc = rc ? rc : cvl_sync_dir(folder, err);
+	return rc ? rc : cvl_sync_parent(folder, err);
+}
+
+void maps_clean(const char *folder, char (*name)[MAP_NAME], size_t n,
+		bool (*see)(void *ctx, const char *path), void *ctx)
+{
+	char path[CVL_PATH_MAX];
+	const struct dirent *d;
+	DIR *dir = opendir(folder);
+
+	while (dir && (d = readdir(dir))) {
+		bool used = false;
+
+		for (size_t i = 0; i < n && !used; i++)
+			used = !strcmp(d->d_name, name[i]);
+		if (!used && (is_name(d->d_name) || !strcmp(d->d_name, "new")) &&
+		    !place(path, folder, d->d_name, NULL) && (!see || see(ctx, path)))
+			unlink(path);
+	}
+	if (dir)
+		closedir(dir);
+	rmdir(folder);
+}
+
+/* The files that @root, a sync.json, names. */
+static size_t names_in(const json_t *root, char (*name)[MAP_NAME])
+{
+	const json_t *clock, *map;
+	size_t n = 0, i, k;
+
+	json_array_foreach(json_object_get(root, "clocks"), i, clock)
+		json_array_foreach(json_object_get(clock, "maps"), k, map)
+	{
+		const char *file = json_string_value(json_object_get(map, "file"));
+
+		if (name && file)
+			snprintf(name[n], MAP_NAME, "%s", file);
+		n += file != NULL;
+	}
+	return n;
+}
+
+static int clean_one(const struct cvl_session *s, const char *file, const char *maps,
+		     bool (*see)(void *ctx, const char *path), void *ctx, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME];
+	json_t *root = NULL;
+
+	if (!cvl_path_join(path, cvl_session_path(s), file) ||
+	    !cvl_path_join(folder, cvl_session_path(s), maps))
+		return 0; /* nothing could be stored there */
+	if (cvl_is_file(path) &&
+	    !(root = jsonfile_read_as_it_is(path, "coeval_sync", JSONFILE_SYNC, NULL)))
+		return 0; /* what it names is unknown */
+	name = malloc((names_in(root, NULL) + 1) * sizeof(*name));
+	if (name)
+		maps_clean(folder, name, names_in(root, name), see, ctx);
+	json_decref(root);
+	free(name);
+	return name ? 0 : cvl_no_memory(err);
+}
+
+int maps_clean_session(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+		       void *ctx, struct cvl_error *err)
+{
+	int rc = clean_one(s, "sync.json", MAPS_OF_SYNC, see, ctx, err);
+
+	return rc ? rc : clean_one(s, "truth.json", MAPS_OF_TRUTH, see, ctx, err);
+}

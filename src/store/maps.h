@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/**
+ * The clock maps of a session as files of knots, each named by a digest of what it holds: a folder
+ * may have those of two versions of sync.json (or truth.json) while one replaces the other.
+ */
+#ifndef STORE_MAPS_H
+#define STORE_MAPS_H
+
+#include <coeval/clockmap.h>
+#include <coeval/files.h>
+#include <coeval/session.h>
+
+/** Folders below the session. */
+#define MAPS_OF_SYNC "maps"
+#define MAPS_OF_TRUTH "truth"
+
+/** "0123456789abcdef.knots" and NUL. */
+#define MAP_NAME 23
+
+/** Write @map to @folder, which is created if need be, and tell its name. */
+int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
+	     struct cvl_error *err);
+
+/** Open map @name of @folder. CVL_E_SYNTAX if it is no name of a map. */
+int maps_get(struct cvl_map **map, const char *folder, const char *name, struct cvl_error *err);
+
+/** Let the maps @name survive a crash of the machine. */
+int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err);
+
+/**
+ * Remove maps of @folder that are not among @name, then @folder if it is empty. What cannot be
+ * removed stays. @see, if not NULL, is called with each path before; false keeps it.
+ */
+void maps_clean(const char *folder, char (*name)[MAP_NAME], size_t n,
+		bool (*see)(void *ctx, const char *path), void *ctx);
+
+/** The same for the folders of sync.json and truth.json, by what these name. */
+int maps_clean_session(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
+		       void *ctx, struct cvl_error *err);
+
+#endif
