@@ -52,6 +52,9 @@ struct wire_block {
 	uint8_t rest[KNOTS_BLOCK - 16 - KNOTS_IN_BLOCK * sizeof(struct wire_knot)];
 };
 
+_Static_assert(CVL_BOUND_NONE == 0 && CVL_BOUND_GUESS == 1 && CVL_BOUND_STATISTICAL == 2 &&
+		       CVL_BOUND_PROVEN == 3,
+	       "kinds are stored as these numbers");
 _Static_assert(CVL_MAP_DIGEST == CVL_SHA256_TEXT, "the digest is a SHA-256");
 _Static_assert(sizeof(struct wire_knot) == 32, "no padding");
 _Static_assert(sizeof(struct wire_header) == 152, "no padding");
@@ -356,7 +359,7 @@ static int read_header(const uint8_t *block, const char *path, uint64_t size,
 	ends[0] = from_wire(&h.first);
 	ends[1] = from_wire(&h.last);
 	if (ends[0].bound_ns < 0 || ends[1].bound_ns < 0 ||
-	    (spec->n > 1 && !ordered(&ends[0], &ends[1])))
+	    (spec->n > 1 ? !ordered(&ends[0], &ends[1]) : ends[0].tick.count != ends[1].tick.count))
 		return bad_header(path, "its ends are not in order", err);
 	return 0;
 }

@@ -50,6 +50,7 @@ struct clock {
 	const struct cvl_map *map;
 	struct cvl_map *nominal; /* that is the map; NULL if sync has one */
 	struct cvl_map_cursor cursor;
+	bool told;              /* that the map is damaged */
 	struct cvl_bound bound; /* what is the same for all of its ticks */
 	uint64_t ticks;         /* half-width of a record that was asked for last, ... */
 	int64_t ns;             /* ... and the same in ns */
@@ -359,6 +360,16 @@ static void use(struct cvl_timeline *tl, size_t i)
 	tl->in_memory += s->in_memory;
 }
 
+static void tell_damage(const struct cvl_timeline *tl, struct clock *c)
+{
+	struct cvl_error e;
+
+	if (c->told || !cvl_map_damaged(c->map, &e))
+		return;
+	c->told = true;
+	cvl_tell(tl->opts.report, &e);
+}
+
 /* Read until there is a record to deliver. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 {
@@ -384,6 +395,7 @@ static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 		if (s->pick)
 			pick(s);
 		cvl_map_times(tl->clock[s->clock].map, s->batch.tick, s->batch.n, s->time);
+		tell_damage(tl, &tl->clock[s->clock]);
 		if (tl->opts.has_from && !s->begun) {
 			note_levels(tl, s);
 			if (s->begun && s->known) {
