@@ -13,7 +13,8 @@
 /* What the batches of all streams may take together, if a few records each need no more. */
 #define BATCHES_BYTES (24u << 20)
 #define BATCH_LEAST 32
-#define IN_MEMORY_MAX (12u << 20) /* bytes of the streams' files in memory */
+#define IN_MEMORY_MAX (12u << 20) /* bytes of the streams' files in memory, ... */
+#define SLICES_LEAST 4096         /* ... unless these few slices need more */
 #define RECORD_BYTES 46           /* of a batch, with its time */
 
 /* A stream and its current batch. */
@@ -85,6 +86,7 @@ struct cvl_timeline {
 	size_t *in_use; /* streams whose files take memory, and how much that is at most */
 	size_t n_in_use;
 	uint64_t in_memory;
+	uint64_t slices; /* since they were last freed */
 	uint64_t done, total; /* bytes of all streams */
 	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
@@ -346,12 +348,12 @@ static void use(struct cvl_timeline *tl, size_t i)
 {
 	struct source *s = tl->source[i];
 
-	if (tl->in_memory > IN_MEMORY_MAX) {
+	if (tl->in_memory > IN_MEMORY_MAX && tl->slices >= SLICES_LEAST) {
 		for (size_t k = 0; k < tl->n_in_use; k++) {
 			stream_let_go(tl->source[tl->in_use[k]]->stream);
 			tl->source[tl->in_use[k]]->in_memory = 0;
 		}
-		tl->n_in_use = tl->in_memory = 0;
+		tl->n_in_use = tl->in_memory = tl->slices = 0;
 	}
 	if (!s->in_memory)
 		tl->in_use[tl->n_in_use++] = i;
@@ -873,6 +875,7 @@ int cvl_timeline_next(struct cvl_timeline *tl, struct cvl_slice *slice, struct c
 			end = i;
 	if (tl->live && s->time[end - 1].ns >= tl->limit)
 		end = run_end_before(s, end, tl->limit);
+	tl->slices++;
 	if (!s->in_memory)
 		use(tl, top); /* the payloads of its events */
 	*slice = (struct cvl_slice){

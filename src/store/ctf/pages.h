@@ -11,6 +11,6 @@
 /** Bytes of the file that may be in memory for this stream, at most; never 0. */
 uint64_t stream_held(const struct cvl_stream *s);
 /** Free them. They are read again when they are needed: nothing becomes invalid. */
-void stream_let_go(const struct cvl_stream *s);
+void stream_let_go(struct cvl_stream *s);
 
 #endif

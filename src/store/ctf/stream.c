@@ -386,11 +386,13 @@ uint64_t stream_held(const struct cvl_stream *s)
 	return s->mapped ? (bytes / PAGE + 1) * PAGE : 1;
 }
 
-void stream_let_go(const struct cvl_stream *s)
+void stream_let_go(struct cvl_stream *s)
 {
-	if (s->mapped)
-		madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)(s->size - s->let_go),
-			MADV_DONTNEED);
+	if (!s->mapped)
+		return;
+	madvise((void *)(uintptr_t)(s->file + s->let_go), (size_t)(s->size - s->let_go),
+		MADV_DONTNEED);
+	s->let_go = s->offset - s->offset % FAULT_AROUND;
 }
 
 static void close_packet(struct cvl_stream *s)
