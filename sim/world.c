@@ -5,6 +5,7 @@
  */
 #include "sim/happen.h"
 #include "sim/runs.h"
+#include "store/maps.h"
 
 #include <coeval/session.h>
 
@@ -227,6 +228,7 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 {
 	const struct world *w = r->air->w;
 	struct happenings h = { 0 };
+	char folder[CVL_PATH_MAX];
 	uint64_t end;
 	int rc = oscillator_make(&r->osc, w, &r->c->group->oscillator, r->c->name, r->err);
 
@@ -248,6 +250,8 @@ static int record_clock(struct recorder *r, struct cvl_session *s, struct cvl_cl
 		cvl_writer_abandon(r->writer);
 	if (!rc)
 		rc = true_map(&truth->map, w, r->c, &r->osc, r->err);
+	if (!rc && cvl_path_join(folder, cvl_session_path(s), MAPS_OF_TRUTH))
+		rc = maps_move(folder, &truth->map, r->err);
 	if (!rc) {
 		truth->clock = strdup(r->c->name);
 		truth->verdict = CVL_GOOD;

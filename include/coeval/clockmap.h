@@ -148,6 +148,9 @@ CVL_API size_t cvl_map_ends(const struct cvl_map *map, struct cvl_knot *first,
 CVL_API int cvl_map_knot(const struct cvl_map *map, size_t i, struct cvl_knot *knot,
 			 struct cvl_error *err);
 
+/** Path of its file as given to cvl_map_load(); NULL if it is in memory. */
+CVL_API const char *cvl_map_path(const struct cvl_map *map);
+
 /**
  * Whether parts of its file were found damaged so far, and where the first of them is (@err may be
  * NULL). There the map is a straight line between the knots that are left, of unknown bound.

@@ -644,6 +644,11 @@ void cvl_map_describe(const struct cvl_map *map, struct cvl_map_spec *spec)
 	spec->knots = NULL;
 }
 
+const char *cvl_map_path(const struct cvl_map *map)
+{
+	return map->file ? knots_path(map->file) : NULL;
+}
+
 bool cvl_map_damaged(const struct cvl_map *map, struct cvl_error *err)
 {
 	return map->file && knots_damaged(map->file, err);

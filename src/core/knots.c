@@ -182,6 +182,11 @@ static void give_back(struct knots *k, size_t most)
 	madvise((void *)(uintptr_t)k->bytes, k->size, MADV_DONTNEED);
 }
 
+const char *knots_path(const struct knots *k)
+{
+	return k->path;
+}
+
 /* A place: a tick or a time. */
 struct place {
 	bool by_time;

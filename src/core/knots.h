@@ -29,6 +29,8 @@ int knots_open(struct knots **k, const char *path, struct cvl_map_spec *spec,
 /** NULL is allowed. */
 void knots_close(struct knots *k);
 
+const char *knots_path(const struct knots *k);
+
 /** Two neighbours, @a not after the place, @b after it. */
 struct knots_pair {
 	struct cvl_knot a, b;

@@ -24,12 +24,23 @@ static int place(char path[CVL_PATH_MAX], const char *folder, const char *name,
 		       cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", folder);
 }
 
+static bool is_name(const char *name)
+{
+	return strspn(name, "0123456789abcdef") == DIGITS && !strcmp(name + DIGITS, ENDING);
+}
+
 int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
 	     struct cvl_error *err)
 {
 	char digest[CVL_MAP_DIGEST], temp[CVL_PATH_MAX], path[CVL_PATH_MAX];
+	const char *is = cvl_map_path(map), *slash = is ? strrchr(is, '/') : NULL;
 	int rc = place(temp, folder, "new", err);
 
+	if (!rc && slash && is_name(slash + 1) && !place(path, folder, slash + 1, NULL) &&
+	    !strcmp(path, is)) {
+		snprintf(name, MAP_NAME, "%s", slash + 1);
+		return 0;
+	}
 	if (!rc && mkdir(folder, 0777) && errno != EEXIST)
 		rc = cvl_fail_errno(err, "create", folder);
 	rc = rc ? rc : cvl_map_save(map, temp, digest, err);
@@ -44,11 +55,6 @@ int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
 	return rc;
 }
 
-static bool is_name(const char *name)
-{
-	return strspn(name, "0123456789abcdef") == DIGITS && !strcmp(name + DIGITS, ENDING);
-}
-
 int maps_get(struct cvl_map **map, const char *folder, const char *name, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX];
@@ -58,6 +64,20 @@ int maps_get(struct cvl_map **map, const char *folder, const char *name, struct 
 		return cvl_fail(err, CVL_E_SYNTAX, 0, "'%s' is not the name of a map", name);
 	rc = place(path, folder, name, err);
 	return rc ? rc : cvl_map_load(map, path, err);
+}
+
+int maps_move(const char *folder, struct cvl_map **map, struct cvl_error *err)
+{
+	struct cvl_map *moved;
+	char name[MAP_NAME];
+	int rc = maps_put(folder, *map, name, err);
+
+	rc = rc ? rc : maps_get(&moved, folder, name, err);
+	if (!rc) {
+		cvl_map_free(*map);
+		*map = moved;
+	}
+	return rc;
 }
 
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err)

@@ -17,12 +17,21 @@
 /** "0123456789abcdef.knots" and NUL. */
 #define MAP_NAME 23
 
-/** Write @map to @folder, which is created if need be, and tell its name. */
+/**
+ * Write @map to @folder, which is created if need be, unless it is a file of it already, and tell
+ * its name.
+ */
 int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
 	     struct cvl_error *err);
 
 /** Open map @name of @folder. CVL_E_SYNTAX if it is no name of a map. */
 int maps_get(struct cvl_map **map, const char *folder, const char *name, struct cvl_error *err);
+
+/**
+ * Move *@map from memory to a file of @folder. A later maps_put() finds it there: for those who
+ * make many maps before they can save what names them.
+ */
+int maps_move(const char *folder, struct cvl_map **map, struct cvl_error *err);
 
 /** Let the maps @name survive a crash of the machine. */
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err);
