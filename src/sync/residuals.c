@@ -53,27 +53,27 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 		   struct cvl_error *err)
 {
 	struct placed *placed = malloc((p->n_marks + 1) * sizeof(*placed));
-	size_t n = 0, same = p->clock[clock].same_as;
+	size_t n = 0, same = p->clock[clock].same_as, root = 0;
 
 	if (!placed)
 		return cvl_no_memory(err);
-	for (size_t i = 0; i < p->n_marks; i++) {
+	while (root < p->n_sources && strcmp(p->source[root].name, sync->reference) != 0)
+		root++;
+	for (size_t i = 0; i < p->n_marks && sync->clock[clock].map; i++) {
 		const struct sync_mark *m = &p->mark[i];
 		const struct sync_source *s = &p->source[m->source];
 		size_t c = p->clock[m->clock].same_as;
 		int64_t time;
 
-		if (!sync->clock[m->clock].map || !sync->clock[clock].map)
+		if (!sync->clock[m->clock].map || (m->source == root ? c != same : !s->numbered))
 			continue;
 		time = cvl_map_time(sync->clock[m->clock].map, (struct cvl_tick){ m->tick }, NULL)
 			       .ns -
 		       p->clock[c].bias_ns;
-		if (strcmp(s->name, sync->reference) == 0) {
-			if (c == same)
-				see(ctx, (struct cvl_time){ time }, folded(p, s, time));
-		} else if (s->numbered) {
+		if (m->source == root)
+			see(ctx, (struct cvl_time){ time }, folded(p, s, time));
+		else
 			placed[n++] = (struct placed){ m->source, (uint32_t)c, m->index, time };
-		}
 	}
 	qsort(placed, n, sizeof(*placed), by_mark);
 	for (size_t i = 0, end; i < n; i = end) {
