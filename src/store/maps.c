@@ -9,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/spill.h"
 #include "store/jsonfile.h"
 
 #define DIGITS 16
 #define ENDING ".knots"
+#define LONG_KNOTS 4096
 
 _Static_assert(MAP_NAME == DIGITS + sizeof(ENDING), "a name is digits and ending");
 
@@ -78,6 +80,25 @@ int maps_move(const char *folder, struct cvl_map **map, struct cvl_error *err)
 		*map = moved;
 	}
 	return rc;
+}
+
+void maps_lay_down(struct cvl_map **map)
+{
+	char path[40];
+	struct cvl_map *down;
+	int fd;
+
+	if (cvl_map_path(*map) || cvl_map_ends(*map, NULL, NULL) < LONG_KNOTS)
+		return;
+	fd = spill_open();
+	if (fd < 0)
+		return;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	if (!cvl_map_save(*map, path, NULL, NULL) && !cvl_map_load(&down, path, NULL)) {
+		cvl_map_free(*map);
+		*map = down;
+	}
+	close(fd);
 }
 
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err)

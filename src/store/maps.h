@@ -33,6 +33,12 @@ int maps_get(struct cvl_map **map, const char *folder, const char *name, struct 
  */
 int maps_move(const char *folder, struct cvl_map **map, struct cvl_error *err);
 
+/**
+ * Move *@map from memory to an unnamed file, if it is long and there can be one. Its answers stay
+ * the same.
+ */
+void maps_lay_down(struct cvl_map **map);
+
 /** Let the maps @name survive a crash of the machine. */
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err);
 

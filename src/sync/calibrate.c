@@ -167,8 +167,8 @@ int cvl_calibration_save(const struct cvl_calibration *cal, const struct cvl_ses
 				    json_pack("{s:f, s:f, s:I}", "late_ns", cal->clock[i].late_ns,
 					      "bound_ns", cal->clock[i].bound_ns, "edges",
 					      (json_int_t)cal->clock[i].edges));
-	root = json_pack("{s:i, s:s, s:o}", "coeval_calibration", JSONFILE_CALIBRATION, "line", cal->line,
-			 "clocks", clocks);
+	root = json_pack("{s:i, s:s, s:o}", "coeval_calibration", JSONFILE_CALIBRATION, "line",
+			 cal->line, "clocks", clocks);
 	if (!root || !cvl_path_join(path, cvl_session_path(session), "calibration.json")) {
 		json_decref(root);
 		return cvl_no_memory(err);

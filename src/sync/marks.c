@@ -23,22 +23,17 @@ static int by_clock(const void *pa, const void *pb)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-static int by_source(const void *pa, const void *pb)
-{
-	const struct heard *a = *(struct heard *const *)pa, *b = *(struct heard *const *)pb;
-
-	if (a->source != b->source)
-		return a->source < b->source ? -1 : 1;
-	return a < b ? -1 : a > b;
-}
-
 static int make_room(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 
-	w->heard = calloc(p->n_marks + 1, sizeof(*w->heard));
-	w->order = calloc(p->n_marks + 1, sizeof(struct heard *));
-	w->list = calloc(p->n_marks + 1, sizeof(struct heard *));
+	if (spill_room(&w->heard_in, (p->n_marks + 1) * sizeof(*w->heard)) ||
+	    spill_room(&w->order_in, (p->n_marks + 1) * sizeof(struct heard *)) ||
+	    spill_room(&w->list_in, (p->n_marks + 1) * sizeof(struct heard *)))
+		return cvl_no_memory(w->err);
+	w->heard = w->heard_in.at;
+	w->order = w->order_in.at;
+	w->list = w->list_in.at;
 	w->begin = calloc(p->n_clocks + 1, sizeof(*w->begin));
 	w->source_begin = calloc(p->n_sources + 1, sizeof(*w->source_begin));
 	w->clock = calloc(p->n_clocks + 1, sizeof(*w->clock));
@@ -49,8 +44,8 @@ static int make_room(struct marks *w)
 		w->n_pulse_sources++;
 	w->count = calloc(p->n_clocks * w->n_pulse_sources + 1, sizeof(*w->count));
 	w->doubt = calloc(p->n_sources + 1, sizeof(*w->doubt));
-	return w->heard && w->order && w->list && w->begin && w->source_begin && w->clock &&
-			       w->source && w->origin && w->jumps && w->count && w->doubt ?
+	return w->begin && w->source_begin && w->clock && w->source && w->origin && w->jumps &&
+			       w->count && w->doubt ?
 		       0 :
 		       cvl_no_memory(w->err);
 }
@@ -64,38 +59,89 @@ static bool within_reach(int64_t x, int64_t number, int64_t period)
 	       time > -X_MAX / 2 && time < X_MAX / 2;
 }
 
+static void rest(const struct marks *w)
+{
+	spill_rest(&w->heard_in);
+	spill_rest(&w->order_in);
+	spill_rest(&w->list_in);
+}
+
+/* From how many there are of each, where each one's begin; those of all have a place at the end. */
+static void begin_of_each(size_t *n, size_t all)
+{
+	size_t sum = 0;
+
+	for (size_t i = 0; i <= all; i++) {
+		size_t here = n[i];
+
+		n[i] = sum;
+		sum += here;
+	}
+}
+
+/* Mark @i of the problem as heard; false if it is out of reach. */
+static bool hear(const struct marks *w, size_t i, struct heard *h)
+{
+	const struct sync_problem *p = w->p;
+	const struct sync_mark *m = &p->mark[i];
+	uint32_t c = (uint32_t)p->clock[m->clock].same_as;
+	int64_t x = sync_x(p, m->clock, m->tick);
+
+	*h = (struct heard){
+		.x = x - p->clock[c].bias_ns, .number = m->index, .clock = c, .source = m->source
+	};
+	return within_reach(x, m->index, p->source[m->source].period_ns);
+}
+
+/* Those of a clock are in order already, unless it has aliases or went back. */
+static void sort_clock(struct heard *h, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (by_clock(&h[i - 1], &h[i]) > 0) {
+			qsort(h, n, sizeof(*h), by_clock);
+			return;
+		}
+}
+
 static int lay_out(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 	int rc = make_room(w);
+	size_t *next = calloc(p->n_clocks + p->n_sources + 2, sizeof(*next));
+	struct heard h;
 
-	if (rc)
+	if (!next && !rc)
+		rc = cvl_no_memory(w->err);
+	if (rc) {
+		free(next);
 		return rc;
+	}
 	for (size_t i = 0; i < p->n_marks; i++) {
-		const struct sync_mark *m = &p->mark[i];
-		uint32_t c = (uint32_t)p->clock[m->clock].same_as;
-		int64_t x = sync_x(p, m->clock, m->tick);
-
-		if (within_reach(x, m->index, p->source[m->source].period_ns))
-			w->heard[w->n++] = (struct heard){ .x = x - p->clock[c].bias_ns,
-							   .number = m->index,
-							   .clock = c,
-							   .source = m->source };
+		sync_rest(p, i);
+		if (hear(w, i, &h)) {
+			w->begin[h.clock]++;
+			w->source_begin[h.source]++;
+			w->n++;
+		}
 	}
-	qsort(w->heard, w->n, sizeof(*w->heard), by_clock);
-	for (size_t c = 0, i = 0; c <= p->n_clocks; c++) {
-		while (i < w->n && w->heard[i].clock < c)
-			i++;
-		w->begin[c] = i;
+	begin_of_each(w->begin, p->n_clocks);
+	begin_of_each(w->source_begin, p->n_sources);
+	memcpy(next, w->begin, p->n_clocks * sizeof(*next));
+	for (size_t i = 0; i < p->n_marks; i++) {
+		sync_rest(p, i);
+		if (!(i % SYNC_REST_MARKS))
+			rest(w);
+		if (hear(w, i, &h))
+			w->heard[next[h.clock]++] = h;
 	}
-	for (size_t i = 0; i < w->n; i++)
-		w->order[i] = &w->heard[i];
-	qsort(w->order, w->n, sizeof(struct heard *), by_source);
-	for (size_t s = 0, i = 0; s <= p->n_sources; s++) {
-		while (i < w->n && w->order[i]->source < s)
-			i++;
-		w->source_begin[s] = i;
+	memcpy(next, w->source_begin, p->n_sources * sizeof(*next));
+	for (size_t c = 0; c < p->n_clocks; c++) {
+		sort_clock(w->heard + w->begin[c], w->begin[c + 1] - w->begin[c]);
+		for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
+			w->order[next[w->heard[i].source]++] = &w->heard[i];
+		rest(w);
 	}
+	free(next);
 	return 0;
 }
 
@@ -153,6 +199,7 @@ static int count_source(struct marks *w, size_t source)
 
 		rc = count_pulses(list, n, period, p->epoch_unix_ns % period, p->clock[c].drift_ppm,
 				  marks_count(w, c, source));
+		rest(w);
 	}
 	return rc ? cvl_no_memory(w->err) : 0;
 }
@@ -179,6 +226,7 @@ static int number_source(struct marks *w, size_t source)
 			continue;
 		hearers++;
 		check_numbers(list, n, src->period_ns, jump, &n_jumps);
+		rest(w);
 		grown = realloc(seen, (n_seen + n_jumps + 1) * sizeof(*seen));
 		if (!grown) {
 			free(seen);
@@ -382,6 +430,7 @@ static int track_clock(struct marks *w, size_t c)
 		m.offset = (double)(time - h->x - t->track.base) + add;
 		rc = w->tracker->feed(state, &m);
 	}
+	rest(w);
 	t->via = w->root;
 	for (size_t s = 0; s < p->n_sources; s++) {
 		t->sources += from[s] > 0;
@@ -396,6 +445,7 @@ static int track_clock(struct marks *w, size_t c)
 		t->unaware = slips_within(&t->track, &p->clock[c]);
 	if (!rc)
 		rc = track_carry(&t->track, p->clock[c].slip, p->clock[c].n_slips);
+	spill_rest(&t->track.knots);
 	t->tied = !rc && t->track.n;
 	t->sure = t->tied && !in_doubt;
 	return rc ? tracker_failed(w, rc) : 0;
@@ -511,6 +561,7 @@ static bool hears_tied(const struct marks *w, size_t c)
 
 	for (size_t i = w->begin[c]; i < w->begin[c + 1]; i++)
 		n += usable(w, &w->heard[i]);
+	rest(w);
 	return n >= TRACK_MARKS_MIN;
 }
 
@@ -563,10 +614,10 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 		track_free(&w.clock[c].track);
 	for (size_t i = 0; w.source && i < p->n_sources; i++)
 		track_free(&w.source[i].track);
-	free(w.heard);
-	free(w.list);
+	spill_free(&w.heard_in);
+	spill_free(&w.list_in);
+	spill_free(&w.order_in);
 	free(w.begin);
-	free(w.order);
 	free(w.source_begin);
 	free(w.clock);
 	free(w.source);

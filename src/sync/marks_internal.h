@@ -42,6 +42,7 @@ struct marks {
 	struct heard **order; /* to all of heard, by source, clock, x */
 	size_t *source_begin; /* of each source in order; n_sources + 1 */
 	struct heard **list;  /* scratch: n */
+	struct spill heard_in, order_in, list_in;
 	struct marks_tie *clock, *source;
 	size_t root;
 	int64_t *origin;           /* per source: the number at its own time 0 */

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "store/maps.h"
 #include "sync/marks_internal.h"
 #include "sync/turns.h"
 
@@ -140,6 +141,9 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 	spec.n = m.n;
 	rc = cvl_map_new(&out->map, &spec, w->err);
 	free(m.knot);
+	if (!rc)
+		maps_lay_down(&out->map);
+	spill_rest(&t->knots);
 	return rc;
 }
 

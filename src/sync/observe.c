@@ -104,8 +104,10 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 		p->unmatched++; /* no sender counts that far */
 		return 0;
 	}
-	if (cvl_room(&p->mark, p->n_marks, &p->cap_marks, sizeof(*p->mark)))
+	if (spill_room(&p->marks, (p->n_marks + 1) * sizeof(*p->mark)))
 		return cvl_no_memory(w->err);
+	p->mark = p->marks.at;
+	sync_rest(p, p->n_marks);
 	p->mark[p->n_marks++] = (struct sync_mark){
 		.clock = (uint32_t)sl->clock,
 		.source = (uint32_t)source,
@@ -254,39 +256,57 @@ static int by_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* Bounds of a clock's own that its edges have. */
+struct vague {
+	uint64_t *half, most;
+	size_t n, room;
+};
+
+static int take_half(struct vague *v, uint64_t half)
+{
+	if (cvl_room(&v->half, v->n, &v->room, sizeof(*v->half)))
+		return CVL_E_NOMEM;
+	v->half[v->n++] = half;
+	return 0;
+}
+
 /*
  * All marks of a clock count as no better than the worst of them, so edges whose bounds are much
  * wider than usual there are dropped: the observer was busy elsewhere.
  */
-static int leave_out_vague(struct watcher *w, size_t clock)
+static int leave_out_vague(struct watcher *w)
 {
 	struct sync_problem *p = w->p;
-	uint64_t *half, most;
-	size_t n = 0, kept = 0;
+	struct vague *v = calloc(p->n_clocks + 1, sizeof(*v));
+	size_t kept = 0;
+	int rc = v ? 0 : CVL_E_NOMEM;
 
-	for (size_t i = 0; i < p->n_marks; i++)
-		n += p->mark[i].clock == clock && p->mark[i].half;
-	if (!n)
-		return 0;
-	half = malloc(n * sizeof(*half));
-	if (!half)
-		return cvl_no_memory(w->err);
-	n = 0;
-	for (size_t i = 0; i < p->n_marks; i++)
-		if (p->mark[i].clock == clock && p->mark[i].half)
-			half[n++] = p->mark[i].half;
-	qsort(half, n, sizeof(*half), by_size);
-	most = half[n / 2];
-	most = most > UINT64_MAX / VAGUE ? UINT64_MAX : most * VAGUE;
-	free(half);
-	for (size_t i = 0; i < p->n_marks; i++) {
-		if (p->mark[i].clock == clock && p->mark[i].half > most)
-			p->clock[p->clock[clock].same_as].vague++;
+	for (size_t i = 0; i < p->n_marks && !rc; i++) {
+		sync_rest(p, i);
+		if (p->mark[i].half)
+			rc = take_half(&v[p->mark[i].clock], p->mark[i].half);
+	}
+	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
+		if (!v[c].n)
+			continue;
+		qsort(v[c].half, v[c].n, sizeof(*v[c].half), by_size);
+		v[c].most = v[c].half[v[c].n / 2];
+		v[c].most = v[c].most > UINT64_MAX / VAGUE ? UINT64_MAX : v[c].most * VAGUE;
+	}
+	for (size_t i = 0; i < p->n_marks && !rc; i++) {
+		const struct sync_mark m = p->mark[i];
+
+		sync_rest(p, i);
+		if (m.half > v[m.clock].most)
+			p->clock[p->clock[m.clock].same_as].vague++;
 		else
-			p->mark[kept++] = p->mark[i];
+			p->mark[kept++] = m;
 	}
 	p->n_marks = kept;
-	return 0;
+	for (size_t c = 0; v && c < p->n_clocks; c++)
+		free(v[c].half);
+	free(v);
+	return rc ? cvl_no_memory(w->err) : 0;
 }
 
 /*
@@ -301,9 +321,11 @@ static int prefer_exact(struct watcher *w)
 
 	if (!exact)
 		return cvl_no_memory(w->err);
-	for (size_t i = 0; i < p->n_marks; i++)
+	for (size_t i = 0; i < p->n_marks; i++) {
+		sync_rest(p, i);
 		if (p->mark[i].exact)
 			exact[pair_of(p, &p->mark[i])] = true;
+	}
 	for (size_t i = 0; i < p->n_marks; i++) {
 		const struct sync_mark *m = &p->mark[i];
 		struct sync_clock *c = &p->clock[p->clock[m->clock].same_as];
@@ -311,6 +333,7 @@ static int prefer_exact(struct watcher *w)
 			     m->exact ? ticks_ns(c, 1) :
 					c->resolution_ns;
 
+		sync_rest(p, i);
 		if (!m->exact && exact[pair_of(p, m)])
 			continue;
 		if (ns > c->mark_ns)
@@ -319,6 +342,7 @@ static int prefer_exact(struct watcher *w)
 		p->mark[kept++] = *m;
 	}
 	p->n_marks = kept;
+	spill_rest(&p->marks);
 	free(exact);
 	return 0;
 }
@@ -399,8 +423,7 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 	rc = rc ? rc : matcher_new(&w.matcher, w.tl, rules, err);
 	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
 		rc = see_slice(&w, &slice);
-	for (size_t i = 0; !rc && i < p->n_clocks; i++)
-		rc = leave_out_vague(&w, i);
+	rc = rc ? rc : leave_out_vague(&w);
 	rc = rc ? rc : prefer_exact(&w);
 	rc = rc ? rc : pairing_solve(&w.pairing, p, rules, err);
 	if (w.matcher) {

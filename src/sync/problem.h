@@ -10,6 +10,7 @@
 
 #include <coeval/sync.h>
 
+#include "core/spill.h"
 #include "sync/track.h"
 
 /** A clock as estimators see it. */
@@ -79,8 +80,9 @@ struct sync_problem {
 	size_t n_clocks;
 	struct sync_message *message;
 	size_t n_messages, cap_messages;
-	struct sync_mark *mark;
-	size_t n_marks, cap_marks;
+	struct sync_mark *mark; /* in @marks */
+	size_t n_marks;
+	struct spill marks;
 	struct sync_source *source; /* of pulses first */
 	size_t n_sources, room_sources;
 	struct sync_edge *align; /* of the line to align by, unsorted */
@@ -106,6 +108,8 @@ struct sync_solution {
 	char note[CVL_REASON_TEXT];
 };
 
+#define SYNC_REST_MARKS (1 << 16)
+
 /** Works on messages (solve), or on marks (tracker, see track.h). */
 struct estimator {
 	struct cvl_estimator_info info;
@@ -118,11 +122,19 @@ extern const struct estimator estimator_hull, estimator_interval, estimator_line
 
 /**
  * Whether the caller wants to continue: 0, or CVL_E_CANCELLED. Checked between clocks, and every so
- * many marks or rounds.
+ * many marks or rounds. Memory of marks is given back then.
  */
 static inline int sync_go_on(const struct sync_problem *p, struct cvl_error *err)
 {
+	spill_rest(&p->marks);
 	return cvl_progress_tell(&p->progress, 0, 0, err);
+}
+
+/** Called for each mark of a loop over all of them: gives their memory back now and then. */
+static inline void sync_rest(const struct sync_problem *p, size_t i)
+{
+	if (!(i % SYNC_REST_MARKS))
+		spill_rest(&p->marks);
 }
 
 /** Nominal time of @tick on @clock. */

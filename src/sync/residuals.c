@@ -65,6 +65,7 @@ int sync_residuals(const struct sync_problem *p, const struct cvl_sync *sync, si
 		size_t c = p->clock[m->clock].same_as;
 		int64_t time;
 
+		sync_rest(p, i);
 		if (!sync->clock[m->clock].map || (m->source == root ? c != same : !s->numbered))
 			continue;
 		time = cvl_map_time(sync->clock[m->clock].map, (struct cvl_tick){ m->tick }, NULL)

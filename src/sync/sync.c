@@ -92,10 +92,10 @@ static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock
 		widen(c, clock->first);
 		widen(c, clock->last);
 	}
-	c->bound_median =
-		clock->seen ? cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
-						   (struct cvl_tick){ clock->last }) :
-			      cvl_map_bound_median(c->map, first.tick, last.tick);
+	c->bound_median = clock->seen ?
+				  cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
+						       (struct cvl_tick){ clock->last }) :
+				  cvl_map_bound_median(c->map, first.tick, last.tick);
 }
 
 /* ---- the problem ---- */
@@ -108,7 +108,7 @@ static void problem_free(struct sync_problem *p)
 		free(p->clock[i].slip);
 	free(p->clock);
 	free(p->message);
-	free(p->mark);
+	spill_free(&p->marks);
 	free(p->align);
 	free(p->source);
 }

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/track.h"
 
-#include <coeval/array.h>
-
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,25 +19,22 @@ int track_emit(struct track_report *r, const struct track_knot *k)
 	return r->emit(r->ctx, k);
 }
 
+static bool has_room(struct track *t, size_t more)
+{
+	if (spill_room(&t->knots, (t->n + more) * sizeof(*t->knot)))
+		return false;
+	t->knot = t->knots.at;
+	return true;
+}
+
 int track_keep(void *track, const struct track_knot *k)
 {
 	struct track *t = track;
 
-	if (cvl_room(&t->knot, t->n, &t->capacity, sizeof(*t->knot)))
+	if (!has_room(t, 1))
 		return CVL_E_NOMEM;
 	t->knot[t->n++] = *k;
 	return 0;
-}
-
-static bool has_room(struct track *t, size_t more)
-{
-	struct track_knot *grown = realloc(t->knot, (t->n + more) * sizeof(*grown));
-
-	if (!grown)
-		return false;
-	t->knot = grown;
-	t->capacity = t->n + more;
-	return true;
 }
 
 /* Growth of an edge from @d ns beyond its knot, so that a knot may be placed there. */
@@ -93,7 +88,7 @@ int track_carry(struct track *t, const struct track_slip *slip, size_t n)
 
 void track_free(struct track *t)
 {
-	free(t->knot);
+	spill_free(&t->knots);
 	*t = (struct track){ 0 };
 }
 

@@ -18,6 +18,8 @@
 #include <coeval/error.h>
 #include <coeval/sync.h>
 
+#include "core/spill.h"
+
 /** Half-width of 99.9 % of a normal distribution, in standard deviations. */
 #define TRACK_999 3.2905
 
@@ -95,8 +97,9 @@ extern const struct tracker tracker_smooth;
 /** Knots in memory, and the report that goes with them. */
 struct track {
 	int64_t base;
-	struct track_knot *knot; /* x strictly rises */
-	size_t n, capacity;
+	struct track_knot *knot; /* x strictly rises; in @knots */
+	size_t n;
+	struct spill knots;
 	struct track_report report;
 };
 
