@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What costs only what it shows: a range anywhere in a long capture, bounds, many streams. */
+/*
+ * What costs only what it shows: a range anywhere in a long capture, bounds, many streams; and a long
+ * session of many clocks.
+ */
 #include "bench.h"
 
 #include <coeval/clockmap.h>
@@ -199,6 +202,79 @@ static int bounds(const struct bench *b)
 	return rc;
 }
 
+/*
+ * The world of examples/worlds/nominal.yaml with 100 clocks, for a day: 8.6 million beacons heard.
+ * What its programs do is left out, which would only make it larger.
+ */
+static const char day_world[] =
+	"name: day\n"
+	"duration: 24h\n"
+	"clocks:\n"
+	"  - {name: node, count: 100, rate: 8 MHz, start: 300ms, distance_m: 20,\n"
+	"     oscillator: {offset_sd_ppm: 150, walk_ppb: 3, sine_ppm: 1, sine_period: 20m}}\n"
+	"beacons:\n"
+	"  - {id: 1, period: 1s, oscillator: {offset_ppm: 7.1, walk_ppb: 0.3}, missed: 0.02,\n"
+	"     receiver: {normal_ns: 487, outliers: 0.01, outlier_min_ns: 1000,\n"
+	"                outlier_max_ns: 3200, outliers_late: 0.8}}\n";
+
+/* Run @argv and print its peak memory. */
+static int measure(const struct bench *b, const char *const *argv, const char *name, double goal)
+{
+	struct bench_figure figure = {
+		.name = name, .unit = "MiB", .less_is_better = true, .goal = goal, .real = true
+	};
+	struct bench_usage usage = { .watch_memory = true };
+	int rc;
+
+	bench_doing(b, "%s", name);
+	rc = bench_run(b, &(struct bench_command){ .argv = argv }, &usage);
+	if (rc)
+		return rc;
+	bench_add(&figure.measured, usage.resident_mib);
+	snprintf(figure.note, sizeof(figure.note), "%.1f s of CPU", usage.cpu_s);
+	bench_figure_put(b, &figure);
+	return 0;
+}
+
+static int day(const struct bench *b)
+{
+	char world[BENCH_PATH_MAX], session[BENCH_PATH_MAX];
+	const char *const sim[] = { b->coeval, "sim", world, "-o", session, NULL };
+	const char *const sync[] = { b->coeval, "sync", session, NULL };
+	const char *const show[] = { b->coeval, "show",    session,     "--from",
+				     "80000",   "--until", "80000.001", NULL };
+	struct bench_figure figure = { .name = "show of 1 ms of a day of 100 clocks: CPU time",
+				       .unit = "ms",
+				       .less_is_better = true,
+				       .goal = 50,
+				       .real = true };
+	FILE *f;
+	int rc;
+
+	bench_path(b, world, "day.yaml");
+	bench_path(b, session, "day");
+	f = fopen(world, "w");
+	if (!f || fputs(day_world, f) < 0 || fclose(f))
+		return bench_fail(b, CVL_E_IO, "%s: cannot be written", world);
+	bench_figure_heads(b);
+	rc = measure(b, sim, "sim of a day of 100 clocks: peak memory", 64);
+	if (!rc)
+		rc = measure(b, sync, "sync of it: peak memory", 64);
+	for (int i = 0; i < RUNS && !rc; i++) {
+		struct bench_usage usage = { 0 };
+
+		rc = bench_run(b, &(struct bench_command){ .argv = show }, &usage);
+		bench_add(&figure.measured, usage.cpu_s * 1e3);
+	}
+	if (!rc) {
+		bench_figure_put(b, &figure);
+		rc = measure(b, show, "show of 1 ms of it: peak memory", 32);
+	}
+	bench_remove(session);
+	bench_remove(world);
+	return rc;
+}
+
 static int run(const struct bench *b)
 {
 	int rc;
@@ -207,11 +283,12 @@ static int run(const struct bench *b)
 	rc = seek(b);
 	if (!rc)
 		rc = bounds(b);
-	return rc ? rc : streams(b);
+	rc = rc ? rc : streams(b);
+	return rc ? rc : day(b);
 }
 
 const struct bench_group bench_live = {
 	.name = "live",
-	.what = "a range anywhere in a long capture, and many streams",
+	.what = "a range anywhere in a long capture, many streams, a day of 100 clocks",
 	.run = run,
 };

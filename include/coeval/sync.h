@@ -258,6 +258,13 @@ CVL_API int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *sess
 			  struct cvl_error *err);
 
 /**
+ * The same without the maps, for cvl_sync_recall(): how the session was synchronised is known even
+ * if a map was lost.
+ */
+CVL_API int cvl_sync_load_settings(struct cvl_sync **sync, const struct cvl_session *session,
+				   struct cvl_error *err);
+
+/**
  * Find how late each clock's receiver hears relative to others: from rising edges of @line, a wire
  * shared by all clocks that have a line of that name, on the timeline of @session's sync.json
  * (solved without a calibration). CVL_E_NO if no edge was seen by two clocks within 1 ms.

@@ -97,7 +97,7 @@ static int recall(struct job *j, const struct cvl_session *session)
 
 	if (o->n_match || o->n_pulse || o->beacon_period_ns)
 		return 0;
-	rc = cvl_sync_load(&j->last, session, &err);
+	rc = cvl_sync_load_settings(&j->last, session, &err);
 	if (rc > 0)
 		rc = sync_options_recall(&j->given, j->last, &err);
 	if (rc == CVL_E_NOMEM)

@@ -75,7 +75,7 @@ static void untie(struct cvl_clock_sync *c)
 static int forget_sync(const struct cvl_session *s, const bool *out, struct cvl_error *err)
 {
 	struct cvl_sync *sync;
-	int rc = cvl_sync_load(&sync, s, err);
+	int rc = cvl_sync_load_settings(&sync, s, err);
 
 	if (rc == CVL_E_NOMEM || !rc)
 		return rc;

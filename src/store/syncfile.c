@@ -300,6 +300,8 @@ static int load_clock(json_t *j, const char *folder, struct cvl_clock_sync *c,
 	c->bound_max = bound_max;
 	c->bound_median = bound_median;
 	take_rest(j, c);
+	if (!folder)
+		return 0;
 	if (json_array_size(maps) &&
 	    (rc = load_map(json_array_get(maps, 0), folder, &c->map, err)) < 0)
 		return rc;
@@ -332,6 +334,7 @@ static int compare(const struct cvl_clock_sync *c, const struct cvl_session *ses
 	return 0;
 }
 
+/* @maps: the folder of its maps, or NULL to leave them out. */
 static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
 		const char *maps, struct cvl_error *err)
 {
@@ -347,7 +350,8 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 
 	*out = NULL;
 	if (!cvl_path_join(path, cvl_session_path(session), file) ||
-	    !cvl_path_join(folder, cvl_session_path(session), maps) || !cvl_is_file(path))
+	    !cvl_path_join(folder, cvl_session_path(session), maps ? maps : "") ||
+	    !cvl_is_file(path))
 		return 0;
 	root = jsonfile_read(path, "coeval_sync", JSONFILE_SYNC, err);
 	if (!root)
@@ -380,7 +384,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	json_array_foreach(clocks, i, j)
 	{
 		sync->n++;
-		rc = load_clock(j, folder, &sync->clock[i], &inner);
+		rc = load_clock(j, maps ? folder : NULL, &sync->clock[i], &inner);
 		if (!rc)
 			rc = compare(&sync->clock[i], session, &inner);
 		if (rc) {
@@ -402,6 +406,12 @@ int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, str
 	int rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);
 
 	return rc < 0 && rc != CVL_E_NOMEM ? cvl_hint(err, CVL_HINT_SYNC, rc) : rc;
+}
+
+int cvl_sync_load_settings(struct cvl_sync **sync, const struct cvl_session *session,
+			   struct cvl_error *err)
+{
+	return load(sync, session, "sync.json", NULL, err);
 }
 
 int cvl_truth_load(struct cvl_sync **truth, const struct cvl_session *session,

@@ -140,6 +140,30 @@ for file in session.json sync.json; do
 	verify
 done
 
+echo "== a damaged clock map, one that is missing, and what an interrupted sync leaves"
+coeval sim "$SRC/examples/worlds/nominal.yaml" -o m --duration 5m >/dev/null
+coeval sync m >/dev/null
+map=$(ls m/maps/*.knots | head -n 1)
+python3 - "$map" <<'END'
+import sys
+
+bytes = bytearray(open(sys.argv[1], "rb").read())
+bytes[4096 + 100] ^= 4
+open(sys.argv[1], "wb").write(bytes)
+END
+named() { sed -E 's/[0-9a-f]{16}\.knots/MAP.knots/; s/[0-9]+ knots/N knots/; s/clock [0-9]+:/clock N:/'; }
+coeval session verify m 2>&1 | sed '1,/^$/d' | named
+coeval show m --from 100 --until 100.01 2>&1 >/dev/null | named
+rm "$map"
+{ coeval info m; echo "-> $?"; } 2>&1 | named
+coeval sync m 2>&1 >/dev/null | named
+cp "$map" m/maps/0123456789abcdef.knots
+cp "$map" m/maps/new
+cp "$map" m/maps/mine.txt
+run session clean m
+coeval session verify m | tail -n 1
+[ -s "$map" ] && ls m/maps | grep -vc knots
+
 echo "== no session"
 run session verify nothing
 run session verify samples.raw
