@@ -37,7 +37,7 @@ struct cvl_follow_opts {
 	bool save; /* write sync.json at each pass */
 	/* deliver all that can be estimated by now: its times in sync.json may still change */
 	bool estimated;
-	int look_ms; /* between passes over the session; 0: 500 */
+	int look_ms; /* at least, between passes over the session; 0: 500 */
 	const struct cvl_report *report;
 };
 
@@ -62,6 +62,13 @@ enum cvl_follow_news {
  * session ended, and too little was heard to tie its clocks.
  */
 CVL_API int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *err);
+
+/**
+ * A descriptor to poll: readable once the session has changed or was cancelled, and until the next
+ * cvl_follow_wait(), which with a timeout of 0 makes one pass. Nothing is read while nothing
+ * changes, but for a pass every 5 s, since not every file system tells. It belongs to @f.
+ */
+CVL_API int cvl_follow_fd(const struct cvl_follow *f);
 
 /**
  * The timeline up to the watermark, where cvl_timeline_next() returns 0; NULL before the first

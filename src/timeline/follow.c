@@ -13,11 +13,12 @@
 #include <time.h>
 
 #include "timeline/live.h"
+#include "timeline/watch.h"
 
 #define HOLD_MARKS 6
 #define FIRST_MARKS 20 /* a clock needs so many before anything is delivered */
 #define LOOK_MS 500
-#define NAP_MS 20 /* delay until a cancel is noticed */
+#define UNTOLD_MS 5000 /* what changes without being told is looked for this often */
 
 struct cvl_follow {
 	char *path;
@@ -31,7 +32,13 @@ struct cvl_follow {
 	int64_t settled, estimated, limit; /* limit: of what was delivered */
 	bool begun, growing;
 	char waits_for[200];
+	struct watch *watch;
 	int64_t looked_ms; /* when */
+	/*
+	 * something was told since, or just before: a writer's lock is released after its stream
+	 * is closed
+	 */
+	bool told, before;
 };
 
 /* ---- what is settled ---- */
@@ -170,6 +177,7 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 
 	if (rc)
 		return rc;
+	watch_session(f->watch, session);
 	f->growing = false;
 	for (size_t i = 0; i < cvl_session_clocks(session); i++)
 		f->growing = f->growing || cvl_session_clock(session, i)->growing;
@@ -193,19 +201,23 @@ static int64_t now_ms(void)
 	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
 }
 
-static void nap(int64_t ms)
+/* When to look next, if nothing else is told until then. */
+static int64_t next_look(const struct cvl_follow *f)
 {
-	nanosleep(&(struct timespec){ .tv_nsec = (long)(ms < NAP_MS ? ms : NAP_MS) * 1000000 },
-		  NULL);
+	const int64_t every = f->opts.look_ms ? f->opts.look_ms : LOOK_MS;
+
+	if (f->told || f->before || !watch_works(f->watch))
+		return f->looked_ms + every;
+	return f->looked_ms + (every > UNTOLD_MS ? every : UNTOLD_MS);
 }
 
 int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *err)
 {
-	const int64_t begin = now_ms(), every = f->opts.look_ms ? f->opts.look_ms : LOOK_MS;
+	const int64_t begin = now_ms();
 
 	drop_old(f);
 	for (;;) {
-		int64_t now = now_ms(), left = INT64_MAX;
+		int64_t now = now_ms(), left = INT64_MAX, next;
 
 		if (atomic_load(&f->cancelled))
 			return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
@@ -215,9 +227,13 @@ int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *
 				       cvl_fail(
 					       err, CVL_E_NO, CVL_NO_OFFSET,
 					       "too few pulses and beacons were heard to tie these clocks");
-		if (now >= f->looked_ms + every || !timeout_ms) {
-			int rc = look(f, err);
+		f->told = watch_changed(f->watch) || f->told;
+		if (now >= next_look(f) || !timeout_ms) {
+			int rc;
 
+			f->before = f->told;
+			f->told = false;
+			rc = look(f, err);
 			f->looked_ms = now_ms();
 			if (rc)
 				return rc;
@@ -227,8 +243,11 @@ int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *
 			left = begin + timeout_ms - now;
 		if (left <= 0)
 			return CVL_FOLLOW_NOTHING;
-		if (f->growing)
-			nap(left < every ? left : every);
+		if (!f->growing)
+			continue;
+		next = next_look(f) - now;
+		if (next > 0)
+			watch_wait(f->watch, !f->told && !f->before, next < left ? next : left);
 	}
 }
 
@@ -271,6 +290,12 @@ int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_
 		free(f);
 		return cvl_no_memory(err);
 	}
+	rc = watch_open(&f->watch, err);
+	if (rc) {
+		free(f->path);
+		free(f);
+		return rc;
+	}
 	f->opts = *opts;
 	f->opts.sync.report = opts->report;
 	f->opts.sync.progress = (struct cvl_progress){ 0 };
@@ -289,8 +314,14 @@ void cvl_follow_close(struct cvl_follow *f)
 	cvl_timeline_close(f->tl);
 	if (f->session)
 		cvl_session_close(f->session);
+	watch_close(f->watch);
 	free(f->path);
 	free(f);
+}
+
+int cvl_follow_fd(const struct cvl_follow *f)
+{
+	return watch_fd(f->watch);
 }
 
 struct cvl_timeline *cvl_follow_timeline(const struct cvl_follow *f)
@@ -316,4 +347,5 @@ const char *cvl_follow_waits_for(const struct cvl_follow *f)
 void cvl_follow_cancel(struct cvl_follow *f)
 {
 	atomic_store(&f->cancelled, true);
+	watch_wake(f->watch);
 }

@@ -6,12 +6,17 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <poll.h>
+#include <pthread.h>
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <coeval/analysis.h>
@@ -447,6 +452,98 @@ static void following_can_be_cancelled(void **state)
 	grown_end(&g, 1);
 }
 
+/* Whether the system tells of changes in the folder of the tests. */
+static bool changes_are_told(void)
+{
+	int fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+	char path[400], note[400];
+	bool told = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/probe", dir);
+	if (fd >= 0 && inotify_add_watch(fd, dir, IN_CREATE) >= 0 && (f = fopen(path, "w"))) {
+		fclose(f);
+		told = read(fd, note, sizeof(note)) > 0;
+		unlink(path);
+	}
+	if (fd >= 0)
+		close(fd);
+	return told;
+}
+
+/* When sync.json was last written, which every pass does. */
+static int64_t written(const struct grown *g)
+{
+	char path[400];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/sync.json", g->path);
+	return stat(path, &st) ? 0 : (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec;
+}
+
+static bool readable(const struct cvl_follow *f)
+{
+	struct pollfd fd = { .fd = cvl_follow_fd(f), .events = POLLIN };
+
+	return poll(&fd, 1, 0) == 1;
+}
+
+static void *cancel_soon(void *follow)
+{
+	nanosleep(&(struct timespec){ .tv_nsec = 100000000 }, NULL);
+	cvl_follow_cancel(follow);
+	return NULL;
+}
+
+/* While nothing is written nothing is read; a change, and a cancel, are noticed at once. */
+static void nothing_is_looked_at_in_vain(void **state)
+{
+	const struct cvl_follow_opts opts = { .save = true, .look_ms = 10 };
+	struct digest d = { 0 };
+	struct cvl_follow *f;
+	struct cvl_error err;
+	pthread_t thread;
+	struct grown g;
+	int64_t before;
+	int news;
+
+	(void)state;
+	if (!changes_are_told()) {
+		print_message("SKIP: inotify tells nothing here\n");
+		skip();
+	}
+	grown_begin(&g, "idle", 2);
+	must(cvl_follow_open(&f, g.path, &opts, &err), &err);
+	for (int k = 0; k < 40; k++)
+		for (size_t c = 0; c < g.n; c++)
+			write_second(g.w[c], c, k, &g.r);
+	while ((news = cvl_follow_wait(f, 200, &err)) > 0)
+		push_all(f, &d, 1);
+	must(news, &err);
+	assert_true(d.records > 0);
+	before = written(&g);
+	assert_true(before > 0);
+	assert_int_equal(cvl_follow_wait(f, 1500, &err), CVL_FOLLOW_NOTHING);
+	assert_true(written(&g) == before);
+	assert_false(readable(f));
+
+	for (int k = 40; k < 60; k++)
+		for (size_t c = 0; c < g.n; c++)
+			write_second(g.w[c], c, k, &g.r);
+	assert_true(readable(f));
+	assert_int_equal(cvl_follow_wait(f, 4000, &err), CVL_FOLLOW_MORE);
+	push_all(f, &d, 1);
+
+	assert_int_equal(pthread_create(&thread, NULL, cancel_soon, f), 0);
+	while ((news = cvl_follow_wait(f, 4000, &err)) > 0)
+		push_all(f, &d, 1);
+	assert_int_equal(news, CVL_E_CANCELLED);
+	pthread_join(thread, NULL);
+	cvl_analysis_free(&d.analysis);
+	cvl_follow_close(f);
+	grown_end(&g, 60);
+}
+
 static void what_does_not_grow_is_shown_at_once(void **state)
 {
 	char command[700], *text;
@@ -468,6 +565,7 @@ int main(void)
 		cmocka_unit_test(analyses_of_what_grows_find_what_they_find_in_the_end),
 		cmocka_unit_test(clocks_may_be_added),
 		cmocka_unit_test(following_can_be_cancelled),
+		cmocka_unit_test(nothing_is_looked_at_in_vain),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
