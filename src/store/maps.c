@@ -163,24 +163,40 @@ static size_t names_in(const json_t *root, char (*name)[MAP_NAME])
 	return n;
 }
 
+int maps_named(const char *path, char (**name)[MAP_NAME], size_t *n, size_t more,
+	       struct cvl_error *err)
+{
+	json_t *root = NULL;
+
+	*name = NULL;
+	*n = 0;
+	if (cvl_is_file(path) &&
+	    !(root = jsonfile_read_as_it_is(path, "coeval_sync", JSONFILE_SYNC, err)))
+		return err ? (int)err->code : CVL_E_SYNTAX;
+	*name = malloc((names_in(root, NULL) + more + 1) * sizeof(**name));
+	if (*name)
+		*n = names_in(root, *name);
+	json_decref(root);
+	return *name ? 0 : cvl_no_memory(err);
+}
+
 static int clean_one(const struct cvl_session *s, const char *file, const char *maps,
 		     bool (*see)(void *ctx, const char *path), void *ctx, struct cvl_error *err)
 {
 	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME];
-	json_t *root = NULL;
+	struct cvl_error inner;
+	size_t n;
+	int rc;
 
 	if (!cvl_path_join(path, cvl_session_path(s), file) ||
 	    !cvl_path_join(folder, cvl_session_path(s), maps))
 		return 0; /* nothing could be stored there */
-	if (cvl_is_file(path) &&
-	    !(root = jsonfile_read_as_it_is(path, "coeval_sync", JSONFILE_SYNC, NULL)))
-		return 0; /* what it names is unknown */
-	name = malloc((names_in(root, NULL) + 1) * sizeof(*name));
-	if (name)
-		maps_clean(folder, name, names_in(root, name), see, ctx);
-	json_decref(root);
+	rc = maps_named(path, &name, &n, 0, &inner);
+	if (!rc)
+		maps_clean(folder, name, n, see, ctx);
 	free(name);
-	return name ? 0 : cvl_no_memory(err);
+	/* of a file that cannot be read it is unknown what it names */
+	return rc == CVL_E_NOMEM ? cvl_no_memory(err) : 0;
 }
 
 int maps_clean_session(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),

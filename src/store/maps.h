@@ -9,6 +9,7 @@
 #include <coeval/clockmap.h>
 #include <coeval/files.h>
 #include <coeval/session.h>
+#include <coeval/sync.h>
 
 /** Folders below the session. */
 #define MAPS_OF_SYNC "maps"
@@ -49,8 +50,23 @@ int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_e
 void maps_clean(const char *folder, char (*name)[MAP_NAME], size_t n,
 		bool (*see)(void *ctx, const char *path), void *ctx);
 
+/**
+ * The maps that @path, a sync.json, names; none if there is no such file. *@name, to be freed, has
+ * room for @more. Fails as jsonfile_read().
+ */
+int maps_named(const char *path, char (**name)[MAP_NAME], size_t *n, size_t more,
+	       struct cvl_error *err);
+
 /** The same for the folders of sync.json and truth.json, by what these name. */
 int maps_clean_session(const struct cvl_session *s, bool (*see)(void *ctx, const char *path),
 		       void *ctx, struct cvl_error *err);
+
+/**
+ * As cvl_sync_save(), for many times a minute. After a crash of the machine, not of the process,
+ * maps may be missing. Those of the file that was replaced stay until the next time, so that
+ * whoever has just read it finds them.
+ */
+int sync_save_soon(const struct cvl_sync *sync, const struct cvl_session *session,
+		   struct cvl_error *err);
 
 #endif

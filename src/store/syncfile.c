@@ -16,6 +16,7 @@
 #include <string.h>
 
 #define KNOTS_MAX (1u << 22)
+#define TRIES 5
 
 const char *cvl_verdict_name(enum cvl_verdict verdict)
 {
@@ -122,7 +123,7 @@ static void take_rest(const json_t *j, struct cvl_clock_sync *c)
 
 /* Write the maps of @sync to @folder; @name gets a name for each clock with one. */
 static int save_maps(const struct cvl_sync *sync, const char *folder, char (*name)[MAP_NAME],
-		     struct cvl_error *err)
+		     bool durable, struct cvl_error *err)
 {
 	size_t n = 0;
 	int rc = 0;
@@ -130,7 +131,7 @@ static int save_maps(const struct cvl_sync *sync, const char *folder, char (*nam
 	for (size_t i = 0; i < sync->n && !rc; i++)
 		if (sync->clock[i].map)
 			rc = maps_put(folder, sync->clock[i].map, name[n++], err);
-	return rc ? rc : maps_sync(folder, name, n, err);
+	return rc || !durable ? rc : maps_sync(folder, name, n, err);
 }
 
 static json_t *sync_json(const struct cvl_sync *sync, char (*name)[MAP_NAME])
@@ -155,28 +156,32 @@ static json_t *sync_json(const struct cvl_sync *sync, char (*name)[MAP_NAME])
 	return root;
 }
 
-/* The maps come first, and those of the file that was replaced go last. */
+/* Maps come first; those of the file that was replaced go last, or (@soon) with the next one. */
 static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
-		const char *maps, struct cvl_error *err)
+		const char *maps, bool soon, struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
-	char(*name)[MAP_NAME] = malloc((sync->n + 1) * sizeof(*name));
-	size_t n = 0;
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME] = NULL;
+	size_t n = 0, old = 0;
+	struct cvl_error inner;
 	int rc;
 
-	if (!name)
-		return cvl_no_memory(err);
 	if (!cvl_path_join(path, cvl_session_path(session), file) ||
 	    !cvl_path_join(folder, cvl_session_path(session), maps))
-		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
-			      cvl_session_path(session));
-	else
-		rc = save_maps(sync, folder, name, err);
-	rc = rc ? rc : jsonfile_write(path, sync_json(sync, name), 0, err);
+		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+				cvl_session_path(session));
+	if (!soon || maps_named(path, &name, &old, sync->n, &inner)) {
+		old = 0;
+		free(name);
+		name = malloc((sync->n + 1) * sizeof(*name));
+	}
+	if (!name)
+		return cvl_no_memory(err);
+	rc = save_maps(sync, folder, name + old, !soon, err);
+	rc = rc ? rc : jsonfile_write(path, sync_json(sync, name + old), 0, err);
 	for (size_t i = 0; i < sync->n; i++)
 		n += sync->clock[i].map != NULL;
 	if (!rc)
-		maps_clean(folder, name, n, NULL, NULL);
+		maps_clean(folder, name, old + n, NULL, NULL);
 	free(name);
 	return rc;
 }
@@ -184,13 +189,19 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
 		  struct cvl_error *err)
 {
-	return save(sync, session, "sync.json", MAPS_OF_SYNC, err);
+	return save(sync, session, "sync.json", MAPS_OF_SYNC, false, err);
+}
+
+int sync_save_soon(const struct cvl_sync *sync, const struct cvl_session *session,
+		   struct cvl_error *err)
+{
+	return save(sync, session, "sync.json", MAPS_OF_SYNC, true, err);
 }
 
 int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	return save(truth, session, "truth.json", MAPS_OF_TRUTH, err);
+	return save(truth, session, "truth.json", MAPS_OF_TRUTH, false, err);
 }
 
 /* ---- reading ---- */
@@ -403,7 +414,11 @@ out:
 
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
 {
-	int rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);
+	int rc = CVL_E_ENV;
+
+	/* its maps may be gone because it was just replaced: then there are others */
+	for (int i = 0; i < TRIES && rc == CVL_E_ENV; i++)
+		rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);
 
 	return rc < 0 && rc != CVL_E_NOMEM ? cvl_hint(err, CVL_HINT_SYNC, rc) : rc;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/maps.h"
 #include "timeline/live.h"
 #include "timeline/watch.h"
 
@@ -160,7 +161,8 @@ static int solve(struct cvl_follow *f, struct cvl_session *session,
 		f->opts.sync.sender = f->sender;
 	}
 	if (f->opts.save)
-		rc = cvl_sync_save(sync, session, err);
+		rc = f->growing ? sync_save_soon(sync, session, err) :
+				  cvl_sync_save(sync, session, err);
 	if (rc) {
 		cvl_sync_free(sync);
 		return rc;

@@ -5,6 +5,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -14,6 +16,7 @@
 #include <coeval/sync.h>
 #include <coeval/timeline.h>
 
+#include "store/maps.h"
 #include "sync/student.h"
 #include "test_draw.h"
 #include "test_scratch.h"
@@ -1384,12 +1387,66 @@ static void the_median_is_made_up_for_where_the_file_lacks_it(void **state)
 
 		cvl_map_ends(p->map, &first, &last);
 		assert_true(p->bound_median >= p->bound_min && p->bound_median <= p->bound_max);
-		assert_true(p->bound_median ==
-			    cvl_map_bound_median(p->map, first.tick, last.tick));
+		assert_true(p->bound_median == cvl_map_bound_median(p->map, first.tick, last.tick));
 	}
 	cvl_sync_free(loaded);
 	cvl_sync_free(sync);
 	cvl_session_close(s);
+	world_free(&w);
+}
+
+struct writing {
+	struct cvl_session *s;
+	struct cvl_sync *sync[2];
+	atomic_bool done;
+};
+
+static void *write_on(void *arg)
+{
+	struct writing *w = arg;
+	struct cvl_error err;
+
+	for (int i = 0; i < 300; i++)
+		if (sync_save_soon(w->sync[i % 2], w->s, &err))
+			break;
+	atomic_store(&w->done, true);
+	return NULL;
+}
+
+/* Whoever reads while the maps are replaced finds those of one version, whole. */
+static void maps_may_be_replaced_while_they_are_read(void **state)
+{
+	struct cvl_sync_opts opts = { 0 };
+	struct draw d = draw_begin(33);
+	struct writing writing = { 0 };
+	struct cvl_sync *loaded;
+	struct cvl_error err;
+	pthread_t thread;
+	struct world w;
+	size_t n = 0;
+
+	(void)state;
+	random_world(&d, &w, 3, 150, 0);
+	chatter(&d, &w, 0, 1, 40);
+	chatter(&d, &w, 1, 2, 40);
+	writing.s = write_world(&w);
+	opts.estimator = "interval";
+	writing.sync[0] = run(writing.s, &opts);
+	opts.estimator = "hull";
+	writing.sync[1] = run(writing.s, &opts);
+	ok(cvl_sync_save(writing.sync[1], writing.s, &err), &err);
+	assert_int_equal(pthread_create(&thread, NULL, write_on, &writing), 0);
+	while (!atomic_load(&writing.done) || !n) {
+		if (cvl_sync_load(&loaded, writing.s, &err) != 1)
+			fail_msg("after %zu: %s", n, err.text);
+		assert_int_equal(loaded->n, 3);
+		cvl_sync_free(loaded);
+		n++;
+	}
+	pthread_join(thread, NULL);
+	for (int i = 0; i < 2; i++)
+		cvl_sync_free(writing.sync[i]);
+	cvl_session_close(writing.s);
 	world_free(&w);
 }
 
@@ -1542,6 +1599,7 @@ int main(void)
 		cmocka_unit_test(aliases_share_one_map),
 		cmocka_unit_test(what_is_saved_is_loaded),
 		cmocka_unit_test(the_median_is_made_up_for_where_the_file_lacks_it),
+		cmocka_unit_test(maps_may_be_replaced_while_they_are_read),
 		cmocka_unit_test(foreign_and_damaged_sync_json_is_refused),
 		cmocka_unit_test(a_timeline_refuses_a_foreign_sync_json),
 		cmocka_unit_test(wrong_options_are_refused),
