@@ -480,26 +480,6 @@ static double all_within(const struct cvl_map *map, uint64_t from, uint64_t to, 
 	return sum + within(map, &p, from, to, limit);
 }
 
-int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
-{
-	const double half = ((double)to.count - (double)from.count) / 2;
-	int64_t low = 0, high = CVL_BOUND_UNKNOWN;
-
-	if (map->spec.kind == CVL_BOUND_NONE)
-		return CVL_BOUND_UNKNOWN;
-	if (from.count >= to.count)
-		return bound_at(map, from.count);
-	while (low < high) {
-		int64_t mid = low + (high - low) / 2;
-
-		if (all_within(map, from.count, to.count, mid) >= half)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return low;
-}
-
 int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
 {
 	struct piece p = piece_at(map, from.count);
@@ -511,6 +491,27 @@ int64_t cvl_map_bound_max(const struct cvl_map *map, struct cvl_tick from, struc
 	}
 	b = bound_in(map, &p, to.count);
 	return b > most ? b : most;
+}
+
+int64_t cvl_map_bound_median(const struct cvl_map *map, struct cvl_tick from, struct cvl_tick to)
+{
+	const double half = ((double)to.count - (double)from.count) / 2;
+	int64_t low = 0, high;
+
+	if (map->spec.kind == CVL_BOUND_NONE)
+		return CVL_BOUND_UNKNOWN;
+	if (from.count >= to.count)
+		return bound_at(map, from.count);
+	high = cvl_map_bound_max(map, from, to);
+	while (low < high) {
+		int64_t mid = low + (high - low) / 2;
+
+		if (all_within(map, from.count, to.count, mid) >= half)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return low;
 }
 
 /*
