@@ -11,7 +11,6 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-
 static json_t *clock_json(const struct cvl_session *s, const struct session_entry *e)
 {
 	const struct cvl_clock *c = &e->pub;
