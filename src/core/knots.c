@@ -441,6 +441,7 @@ struct knots_writer {
 int knots_create(struct knots_writer **out, const char *path, struct cvl_error *err)
 {
 	struct knots_writer *w = calloc(1, sizeof(*w));
+	int rc;
 
 	*out = w;
 	if (!w || !(w->path = strdup(path))) {
@@ -454,9 +455,9 @@ int knots_create(struct knots_writer **out, const char *path, struct cvl_error *
 	if (w->file && !fseeko(w->file, KNOTS_BLOCK, SEEK_SET))
 		return 0;
 	*out = NULL;
-	cvl_fail_errno(err, "create", path);
+	rc = cvl_fail_errno(err, "create", path);
 	knots_finish(w, NULL, NULL, NULL);
-	return err ? (int)err->code : CVL_E_ENV;
+	return rc;
 }
 
 static int put_block(struct knots_writer *w, void *block, struct cvl_error *err)

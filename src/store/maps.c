@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,6 +25,24 @@ static int place(char path[CVL_PATH_MAX], const char *folder, const char *name,
 	return cvl_path_join(path, folder, name) ?
 		       0 :
 		       cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", folder);
+}
+
+int maps_lock(const char *folder, bool write)
+{
+	int fd;
+
+	if (write)
+		mkdir(folder, 0777); /* what is wrong with it is found when it is used */
+	fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	while (fd >= 0 && flock(fd, write ? LOCK_EX : LOCK_SH) && errno == EINTR)
+		;
+	return fd;
+}
+
+void maps_unlock(int lock)
+{
+	if (lock >= 0)
+		close(lock);
 }
 
 static bool is_name(const char *name)
@@ -186,14 +205,16 @@ static int clean_one(const struct cvl_session *s, const char *file, const char *
 	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME];
 	struct cvl_error inner;
 	size_t n;
-	int rc;
+	int rc, lock;
 
 	if (!cvl_path_join(path, cvl_session_path(s), file) ||
-	    !cvl_path_join(folder, cvl_session_path(s), maps))
-		return 0; /* nothing could be stored there */
+	    !cvl_path_join(folder, cvl_session_path(s), maps) || !cvl_is_dir(folder))
+		return 0;
+	lock = maps_lock(folder, true);
 	rc = maps_named(path, &name, &n, 0, &inner);
 	if (!rc)
 		maps_clean(folder, name, n, see, ctx);
+	maps_unlock(lock);
 	free(name);
 	/* of a file that cannot be read it is unknown what it names */
 	return rc == CVL_E_NOMEM ? cvl_no_memory(err) : 0;

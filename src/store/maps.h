@@ -19,6 +19,14 @@
 #define MAP_NAME 23
 
 /**
+ * Lock @folder against others who write or clean it, and wait for them; to write, which creates it
+ * if need be, also against readers. Returns a descriptor for maps_unlock(), or -1 if it cannot be
+ * locked.
+ */
+int maps_lock(const char *folder, bool write);
+void maps_unlock(int lock);
+
+/**
  * Write @map to @folder, which is created if need be, unless it is a file of it already, and tell
  * its name.
  */

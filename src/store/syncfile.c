@@ -16,7 +16,6 @@
 #include <string.h>
 
 #define KNOTS_MAX (1u << 22)
-#define TRIES 5
 
 const char *cvl_verdict_name(enum cvl_verdict verdict)
 {
@@ -163,25 +162,25 @@ static int save(const struct cvl_sync *sync, const struct cvl_session *session, 
 	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME] = NULL;
 	size_t n = 0, old = 0;
 	struct cvl_error inner;
-	int rc;
+	int rc, lock;
 
 	if (!cvl_path_join(path, cvl_session_path(session), file) ||
 	    !cvl_path_join(folder, cvl_session_path(session), maps))
 		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
 				cvl_session_path(session));
+	lock = maps_lock(folder, true);
 	if (!soon || maps_named(path, &name, &old, sync->n, &inner)) {
 		old = 0;
 		free(name);
 		name = malloc((sync->n + 1) * sizeof(*name));
 	}
-	if (!name)
-		return cvl_no_memory(err);
-	rc = save_maps(sync, folder, name + old, !soon, err);
+	rc = name ? save_maps(sync, folder, name + old, !soon, err) : cvl_no_memory(err);
 	rc = rc ? rc : jsonfile_write(path, sync_json(sync, name + old), 0, err);
 	for (size_t i = 0; i < sync->n; i++)
 		n += sync->clock[i].map != NULL;
 	if (!rc)
 		maps_clean(folder, name, old + n, NULL, NULL);
+	maps_unlock(lock);
 	free(name);
 	return rc;
 }
@@ -414,12 +413,15 @@ out:
 
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
 {
-	int rc = CVL_E_ENV;
+	int rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err), lock;
+	char folder[CVL_PATH_MAX];
 
-	/* its maps may be gone because it was just replaced: then there are others */
-	for (int i = 0; i < TRIES && rc == CVL_E_ENV; i++)
+	if (rc == CVL_E_IO && cvl_path_join(folder, cvl_session_path(session), MAPS_OF_SYNC)) {
+		/* its maps may be gone because it was just replaced: then there are others */
+		lock = maps_lock(folder, false);
 		rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);
-
+		maps_unlock(lock);
+	}
 	return rc < 0 && rc != CVL_E_NOMEM ? cvl_hint(err, CVL_HINT_SYNC, rc) : rc;
 }
 

@@ -1398,7 +1398,7 @@ static void the_median_is_made_up_for_where_the_file_lacks_it(void **state)
 struct writing {
 	struct cvl_session *s;
 	struct cvl_sync *sync[2];
-	atomic_bool done;
+	atomic_uint running;
 };
 
 static void *write_on(void *arg)
@@ -1407,13 +1407,12 @@ static void *write_on(void *arg)
 	struct cvl_error err;
 
 	for (int i = 0; i < 300; i++)
-		if (sync_save_soon(w->sync[i % 2], w->s, &err))
-			break;
-	atomic_store(&w->done, true);
+		ok(sync_save_soon(w->sync[i % 2], w->s, &err), &err);
+	atomic_fetch_sub(&w->running, 1);
 	return NULL;
 }
 
-/* Whoever reads while the maps are replaced finds those of one version, whole. */
+/* Whoever reads while two others replace the maps finds those of one version, whole. */
 static void maps_may_be_replaced_while_they_are_read(void **state)
 {
 	struct cvl_sync_opts opts = { 0 };
@@ -1421,7 +1420,7 @@ static void maps_may_be_replaced_while_they_are_read(void **state)
 	struct writing writing = { 0 };
 	struct cvl_sync *loaded;
 	struct cvl_error err;
-	pthread_t thread;
+	pthread_t thread[2];
 	struct world w;
 	size_t n = 0;
 
@@ -1435,17 +1434,20 @@ static void maps_may_be_replaced_while_they_are_read(void **state)
 	opts.estimator = "hull";
 	writing.sync[1] = run(writing.s, &opts);
 	ok(cvl_sync_save(writing.sync[1], writing.s, &err), &err);
-	assert_int_equal(pthread_create(&thread, NULL, write_on, &writing), 0);
-	while (!atomic_load(&writing.done) || !n) {
+	atomic_store(&writing.running, 2);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, write_on, &writing), 0);
+	while (atomic_load(&writing.running) || !n) {
 		if (cvl_sync_load(&loaded, writing.s, &err) != 1)
 			fail_msg("after %zu: %s", n, err.text);
 		assert_int_equal(loaded->n, 3);
 		cvl_sync_free(loaded);
 		n++;
 	}
-	pthread_join(thread, NULL);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
+		pthread_join(thread[i], NULL);
 		cvl_sync_free(writing.sync[i]);
+	}
 	cvl_session_close(writing.s);
 	world_free(&w);
 }
