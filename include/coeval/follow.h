@@ -38,6 +38,8 @@ struct cvl_follow_opts {
 	/* deliver all that can be estimated by now: its times in sync.json may still change */
 	bool estimated;
 	int look_ms; /* at least, between passes over the session; 0: 500 */
+	/* a clock that stores nothing for so long is not waited for; 0: 10 s; -1: for ever */
+	int silent_ms;
 	const struct cvl_report *report;
 };
 

@@ -648,6 +648,7 @@ const struct estimator estimator_interval = {
 	.info = { .name = "interval",
 		  .what = "messages and a drift limit: guaranteed bounds at every instant (default for messages)",
 		  .messages = true,
-		  .options = sync_interval_options },
+		  .options = sync_interval_options,
+		  .follows = true },
 	.solve = solve,
 };

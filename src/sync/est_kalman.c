@@ -10,9 +10,7 @@
  * sqrt((1 + r) / (1 - r)), and so do recent large ones. Outlying marks are dropped, unless several
  * in turn agree: then the phase has jumped.
  *
- * The delay is that after which later marks change little, by the likeliest filter: with A = F (I -
- * K h'), the marks after the next L reduce the variance by the sum over j > L of (h' A^j P h)^2 /
- * f, P being that before a mark.
+ * The delay is that after which later marks change little, by the likeliest filter.
  */
 #include "sync/kalman.h"
 #include "sync/local.h"
@@ -395,38 +393,14 @@ static int likeliest(const struct bank *b)
 	return best;
 }
 
-/* After how many marks later ones change little: see the top of the file. */
 static void learn_lag(struct bank *b)
 {
-	int best = likeliest(b);
-	const struct kalman_noise *q = &b->filter[best].q;
-	struct kalman_drag drag = { 0 };
-	struct kalman k = b->k[best];
-	double dt = b->setup.period_ns * 1e-9, f, sum = 0, rest;
-	size_t most = (size_t)fmin(LAG_MOST_NS / b->setup.period_ns, LAG_POINTS_MAX), marks = 0;
+	const int best = likeliest(b);
+	const double most = fmin(LAG_MOST_NS / b->setup.period_ns, LAG_POINTS_MAX);
+	const size_t marks = kalman_horizon(&b->k[best], &b->filter[best].q,
+					    b->setup.period_ns * 1e-9, b->jitter2, LAG_REST,
+					    (size_t)most);
 
-	kalman_predict(&k, dt, q);
-	f = k.p[0] + b->jitter2;
-	if (q->wander > 0)
-		drag = kalman_drag(dt, q);
-	for (int pass = 0; pass < 2; pass++) {
-		double w[KALMAN_ALL], gain[KALMAN_ALL] = { 0 };
-
-		for (int i = 0; i < kalman_states(q); i++)
-			gain[i] = k.p[kalman_at(i, 0)];
-		memcpy(w, gain, sizeof(w));
-		rest = sum;
-		for (marks = 0; marks < most && (!pass || rest > LAG_REST * (k.p[0] - sum));
-		     marks++) {
-			double c = w[0];
-
-			sum += pass ? 0 : c * c / f;
-			rest -= c * c / f;
-			for (int i = 0; i < KALMAN_ALL; i++)
-				w[i] -= gain[i] / f * c;
-			kalman_carry(w, dt, &drag);
-		}
-	}
 	b->lag_ns = fmin(fmax((double)marks * b->setup.period_ns, LAG_LEAST_NS), LAG_MOST_NS);
 }
 
@@ -818,6 +792,7 @@ static int close_bank(void *state, int rc)
 		residual_end(&b->residuals, b->r);
 		b->r->correlation = correlation(b);
 		b->r->jitter_ns = sqrt(b->jitter2);
+		b->r->horizon_ns = b->lag_ns;
 		report_wander(b);
 	}
 	for (int i = 0; i < BANK; i++)
@@ -841,6 +816,7 @@ const struct estimator estimator_kalman = {
 const struct estimator estimator_lag = {
 	.info = { .name = "lag",
 		  .what = "the same, delayed until later marks would change little (at least 16 s)",
-		  .options = sync_mark_options },
+		  .options = sync_mark_options,
+		  .follows = true },
 	.tracker = &lag,
 };

@@ -2,7 +2,6 @@
 /*
  * Offline smoother, in overlapping windows so that memory does not grow with the capture.
  *
- * In each window: marks far from their neighbours lose their say, and places where the offset jumps
  * In each window: marks far from their neighbours lose their weight, and lasting phase jumps are
  * found, by comparing neighbours. The noise of the clock (two densities) is the point of a grid
  * with the greatest likelihood under Student's t with 4 degrees of freedom; the jitter comes from
@@ -678,6 +677,14 @@ static void learn_noise(struct smoother *s, const struct kalman *start)
 {
 	const struct noise before = s->at;
 
+	if (s->setup.noise.known) {
+		if (before.sd) {
+			set_noise(s, s->calm);
+			s->calm_likelihood = likelihood(s, start);
+			set_noise(s, before);
+		}
+		return;
+	}
 	if (before.sd)
 		set_noise(s, s->calm);
 	learn_calm(s, start);
@@ -897,7 +904,7 @@ static int smooth_window(struct smoother *s, bool last)
 	if (s->rounded) {
 		at.jitter2 = s->setup.resolution_ns * s->setup.resolution_ns / 4;
 		at.correlation = at.sd = 0;
-	} else if (!s->windows) {
+	} else if (!s->windows && !s->setup.noise.known) {
 		at.jitter2 = rough;
 	}
 	set_noise(s, at);
@@ -913,6 +920,7 @@ static int smooth_window(struct smoother *s, bool last)
 		if (shock < SHOCK || shocks++ == SHOCKS_MAX)
 			break;
 		s->p[at_shock].kick = 10 * size * size;
+		s->setup.noise.known = false; /* this is not what it was */
 		learn_noise(s, &start);
 	}
 	for (int pass = 0; pass < PASSES; pass++) {
@@ -936,6 +944,17 @@ static int smooth_window(struct smoother *s, bool last)
 
 /* ---- the tracker ---- */
 
+static struct noise noise_of(const struct track_noise_at *n)
+{
+	return (struct noise){ n->at[0], n->at[1], n->at[2], n->at[3], n->at[4], n->jitter2 };
+}
+
+static struct track_noise_at kept_noise(const struct noise *n)
+{
+	return (struct track_noise_at){ { n->rate, n->drift, n->correlation, n->sd, n->tau },
+					n->jitter2 };
+}
+
 static void *open_smooth(const struct track_setup *setup, struct track_report *r)
 {
 	struct smoother *s = calloc(1, sizeof(*s));
@@ -945,7 +964,9 @@ static void *open_smooth(const struct track_setup *setup, struct track_report *r
 	s->setup = *setup;
 	s->r = r;
 	s->thinner = (struct knot_thinner){ .r = r, .tolerance = 2 };
-	set_noise(s, (struct noise){ .rate = 2, .drift = 2 });
+	set_noise(s, setup->noise.known ? noise_of(&setup->noise.likeliest) :
+					  (struct noise){ .rate = 2, .drift = 2 });
+	s->calm = setup->noise.known ? noise_of(&setup->noise.calm) : s->at;
 	s->mark = malloc(WINDOW * sizeof(*s->mark));
 	s->cap_points = 2 * WINDOW;
 	s->p = malloc(s->cap_points * sizeof(*s->p));
@@ -1004,6 +1025,28 @@ static void set_edges(struct smoother *s)
 	r->before.wander_ppb_s += more;
 }
 
+/*
+ * The part of the variance that may be left to marks beyond the horizon: 3.3 sqrt(part) sd are then
+ * 1 % of the bound.
+ */
+#define HORIZON_REST (0.01 * BOUND_SD / TRACK_999 * 0.01 * BOUND_SD / TRACK_999)
+
+static double horizon(const struct smoother *s)
+{
+	const struct kalman_step *last = &s->p[s->last].step;
+	const double c = s->power[1], period = s->setup.period_ns;
+	/* successive errors alike are as much worse than independent ones */
+	const double r = s->at.jitter2 / ((1 - c) * (1 - c));
+	struct kalman k = last->predicted;
+	double g[KALMAN_ALL];
+
+	if (last->f > 0) {
+		kalman_gain(k.p, KALMAN_ALL, last->h, g);
+		kalman_update(&k, KALMAN_ALL, g, last->v, last->f);
+	}
+	return period * (double)kalman_horizon(&k, &s->q, period * 1e-9, r, HORIZON_REST, WINDOW);
+}
+
 static int close_smooth(void *state, int rc)
 {
 	struct smoother *s = state;
@@ -1019,6 +1062,9 @@ static int close_smooth(void *state, int rc)
 		residual_end(&s->residuals, s->r);
 		s->r->correlation = s->correlation_sum / s->windows;
 		s->r->jitter_ns = s->jitter_sum / s->windows;
+		s->r->horizon_ns = horizon(s);
+		s->r->noise =
+			(struct track_noise){ true, kept_noise(&s->at), kept_noise(&s->calm) };
 		if (s->wandering) {
 			s->r->wander_ns = sqrt(s->wander2_sum / s->wandering);
 			s->r->wander_s = s->tau_sum / s->wandering;
@@ -1036,6 +1082,7 @@ const struct tracker tracker_smooth = { open_smooth, feed_smooth, close_smooth, 
 const struct estimator estimator_smooth = {
 	.info = { .name = "smooth",
 		  .what = "pulses and beacons: offline smoother that estimates each clock's noise (default for these)",
-		  .options = sync_mark_options },
+		  .options = sync_mark_options,
+		  .follows = true },
 	.tracker = &tracker_smooth,
 };

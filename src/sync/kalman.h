@@ -17,6 +17,8 @@
 #define SYNC_KALMAN_H
 
 #include <math.h>
+#include <stddef.h>
+#include <string.h>
 
 #define KALMAN_CLOCK 3 /* states of a clock */
 #define KALMAN_ALL 5   /* with the reference's wander */
@@ -323,6 +325,45 @@ KALMAN_INLINE double kalman_smoothed(const struct kalman_step *step, int states,
 	}
 	*var = fmax(c[i] - kalman_quadratic(b->n, states, c), 0);
 	return a;
+}
+
+/**
+ * After how many marks, @dt seconds apart and of variance @r, later ones reduce the variance by less
+ * than the part @rest; at most @most. @k: the filter after a mark, once it is steady.
+ *
+ * With A = F (I - K h'), the marks after the next L reduce it by the sum over j > L of (h' A^j P
+ * h)^2 / f, P being that before a mark.
+ */
+static inline size_t kalman_horizon(const struct kalman *after, const struct kalman_noise *q,
+				    double dt, double r, double rest, size_t most)
+{
+	struct kalman_drag drag = { 0 };
+	struct kalman k = *after;
+	double f, sum = 0, left;
+	size_t marks = 0;
+
+	kalman_predict(&k, dt, q);
+	f = k.p[0] + r;
+	if (q->wander > 0)
+		drag = kalman_drag(dt, q);
+	for (int pass = 0; pass < 2; pass++) {
+		double w[KALMAN_ALL], gain[KALMAN_ALL] = { 0 };
+
+		for (int i = 0; i < kalman_states(q); i++)
+			gain[i] = k.p[kalman_at(i, 0)];
+		memcpy(w, gain, sizeof(w));
+		left = sum;
+		for (marks = 0; marks < most && (!pass || left > rest * (k.p[0] - sum)); marks++) {
+			double c = w[0];
+
+			sum += pass ? 0 : c * c / f;
+			left -= c * c / f;
+			for (int i = 0; i < KALMAN_ALL; i++)
+				w[i] -= gain[i] / f * c;
+			kalman_carry(w, dt, &drag);
+		}
+	}
+	return marks;
 }
 
 #endif

@@ -302,28 +302,58 @@ static void choose_root(struct marks *w)
 	w->root = best;
 }
 
+/* The first mark of the root that @c heard, or NULL. */
+static const struct heard *first_of_root(const struct marks *w, size_t c)
+{
+	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !w->clock[c].group; i++)
+		if (w->heard[i].source == w->root && !w->heard[i].bad)
+			return &w->heard[i];
+	return NULL;
+}
+
+/* When number 0 of the root was sent, by clocks that are on the timeline already. False: none is. */
+static bool place_by_clocks(const struct marks *w, double *x)
+{
+	const double period = (double)w->p->source[w->root].period_ns;
+	double *at = malloc((w->p->n_clocks + 1) * sizeof(*at));
+	size_t n = 0;
+
+	for (size_t c = 0; at && c < w->p->n_clocks; c++) {
+		const struct heard *h = w->p->clock[c].placed ? first_of_root(w, c) : NULL;
+
+		if (h)
+			at[n++] = (double)h->x -
+				  (double)(h->number - w->origin[w->root]) * period;
+	}
+	*x = at ? median_of(at, n) : 0;
+	free(at);
+	return n > 0;
+}
+
 /*
  * The origin of beacon numbers is arbitrary: shift them by whole periods to where the first clock
- * puts the first it heard. Pulses stay where their clocks put them, at whole periods of UTC if UTC
- * is known.
+ * puts the first it heard, or where those put it that were on the timeline before. Pulses stay where
+ * their clocks put them, at whole periods of UTC if UTC is known.
  */
 static void place_root(struct marks *w)
 {
 	const struct sync_problem *p = w->p;
 	const int64_t period = p->source[w->root].period_ns;
+	const int64_t grid = p->source[w->root].numbered ? 0 : p->epoch_unix_ns % period;
 	const struct heard *first = NULL;
+	double x;
 
-	for (size_t i = 0; i < w->n && (!first || w->heard[i].clock == first->clock); i++)
-		if (!first && w->heard[i].source == w->root && !w->heard[i].bad &&
-		    !w->clock[w->heard[i].clock].group)
-			first = &w->heard[i];
+	for (size_t c = 0; c < p->n_clocks && !first; c++)
+		first = first_of_root(w, c);
 	if (!first)
 		return;
 	w->origin[w->root] = first->number;
-	if (p->source[w->root].numbered)
+	if (place_by_clocks(w, &x))
+		w->root_time = llround((x + (double)grid) / (double)period) * period - grid;
+	else if (p->source[w->root].numbered)
 		w->root_time = llround((double)first->x / (double)period) * period;
 	else
-		w->root_time = first->number * period - p->epoch_unix_ns % period;
+		w->root_time = first->number * period - grid;
 	for (size_t c = 0; c < p->n_clocks; c++)
 		w->clock[c].via = w->root;
 	w->source[w->root].tied = true;
@@ -384,7 +414,8 @@ static int track_clock(struct marks *w, size_t c)
 	struct track_setup setup = { .rate_hz = p->clock[c].rate_hz,
 				     .resolution_ns = (double)p->clock[c].mark_ns,
 				     .period_ns = (double)p->source[w->root].period_ns,
-				     .pulses = hears_pulses_alone(w, c) };
+				     .pulses = hears_pulses_alone(w, c),
+				     .noise = p->clock[c].noise };
 	bool any = false, in_doubt = false;
 	uint64_t seen = 0;
 	uint64_t *from = calloc(p->n_sources, sizeof(*from));
@@ -592,6 +623,29 @@ static int spread(struct marks *w)
 	return rc;
 }
 
+#define HOLD_MARKS 6 /* the numbers of so many last ones may still turn out to be wrong */
+
+static void tell_noise(const struct marks *w, struct sync_solution *s)
+{
+	for (size_t c = 0; c < w->p->n_clocks && s->noise; c++)
+		s->noise[c] = w->clock[c].track.report.noise;
+}
+
+/* Clocks wait for the senders between them and the root. */
+static int64_t horizon(const struct marks *w)
+{
+	double clock = 0, source = 0;
+
+	for (size_t c = 0; c < w->p->n_clocks; c++)
+		if (w->clock[c].tied)
+			clock = fmax(clock, w->clock[c].track.report.horizon_ns);
+	for (size_t s = 0; s < w->p->n_sources; s++)
+		if (w->source[s].tied && s != w->root)
+			source = fmax(source, w->source[s].track.report.horizon_ns);
+	return llround(fmin(clock + source, 1e18)) +
+	       HOLD_MARKS * w->p->source[w->root].period_ns;
+}
+
 int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 		const struct tracker *tracker, struct cvl_error *err)
 {
@@ -610,6 +664,10 @@ int marks_solve(const struct sync_problem *p, struct sync_solution *s,
 		rc = spread(&w);
 	if (!rc)
 		rc = marks_finish(&w, s);
+	if (!rc)
+		s->horizon_ns = horizon(&w);
+	if (!rc)
+		tell_noise(&w, s);
 	for (size_t c = 0; w.clock && c < p->n_clocks; c++)
 		track_free(&w.clock[c].track);
 	for (size_t i = 0; w.source && i < p->n_sources; i++)

@@ -4,6 +4,7 @@
 
 #include <coeval/array.h>
 #include "store/lines.h"
+#include "timeline/live.h"
 
 #include <coeval/timeline.h>
 
@@ -13,12 +14,12 @@
 #define SOURCES_MAX 4096
 #define VAGUE 8 /* times the usual bound */
 
-struct watcher {
+struct observer {
 	struct sync_problem *p;
 	struct cvl_timeline *tl;
 	const struct cvl_sync_opts *opts;
 	struct matcher *matcher;
-	struct pairing pairing;
+	struct pairing *ends;
 	struct {
 		struct cvl_levels levels;
 		int line[CVL_RULES_MAX]; /* bit of each pulse rule's line, or -1 */
@@ -30,18 +31,18 @@ struct watcher {
 		uint64_t early;
 	} * lines; /* [stream] */
 	int source_of_pulse[CVL_RULES_MAX];
-	struct cvl_error *err;
+	struct cvl_error *err; /* of the call at work */
 };
 
 /* ---- messages ---- */
 
-static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int see_event(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	struct match_loose end[MATCH_ROLES_MAX];
 	int n = matcher_ends(w->matcher, sl, i, end), rc = 0;
 
 	for (int k = 0; k < n && !rc; k++)
-		rc = pairing_add(&w->pairing,
+		rc = pairing_add(w->ends,
 				 &(struct pairing_end){
 					 .key = end[k].key,
 					 .rule = end[k].rule,
@@ -57,7 +58,7 @@ static int see_event(struct watcher *w, const struct cvl_slice *sl, size_t i)
 
 /* ---- marks ---- */
 
-static int find_source(struct watcher *w, const char *name, bool numbered, int64_t period)
+static int find_source(struct observer *w, const char *name, bool numbered, int64_t period)
 {
 	struct sync_problem *p = w->p;
 	struct sync_source *new;
@@ -77,7 +78,7 @@ static int find_source(struct watcher *w, const char *name, bool numbered, int64
 }
 
 /* Half-width of the record's own bound in ticks; 0: none. */
-static uint64_t half_of(const struct watcher *w, const struct cvl_slice *sl, size_t i)
+static uint64_t half_of(const struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	const struct cvl_batch *b = sl->batch;
 
@@ -86,7 +87,7 @@ static uint64_t half_of(const struct watcher *w, const struct cvl_slice *sl, siz
 		       0;
 }
 
-static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int source,
+static int add_mark(struct observer *w, const struct cvl_slice *sl, size_t i, int source,
 		    uint64_t index, bool exact)
 {
 	struct sync_problem *p = w->p;
@@ -119,7 +120,7 @@ static int add_mark(struct watcher *w, const struct cvl_slice *sl, size_t i, int
 	return 0;
 }
 
-static int add_align(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int add_align(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	struct sync_problem *p = w->p;
 
@@ -130,7 +131,7 @@ static int add_align(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	return 0;
 }
 
-static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int see_edge(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	uint64_t levels = sl->batch->value[i];
 	uint64_t changed = cvl_levels_take(&w->lines[sl->stream].levels, sl->batch, i);
@@ -153,7 +154,7 @@ static int see_edge(struct watcher *w, const struct cvl_slice *sl, size_t i)
  * at the start of their resolution step. The map must run through the average stamp of an edge:
  * half a step from the map then covers every other edge.
  */
-static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int see_pulse(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	int rc = 0;
 
@@ -169,7 +170,7 @@ static int see_pulse(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	return rc;
 }
 
-static int see_beacon(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int see_beacon(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	int64_t period = w->opts->beacon_period_ns ? w->opts->beacon_period_ns : 1000000000;
 	char name[40];
@@ -178,7 +179,7 @@ static int see_beacon(struct watcher *w, const struct cvl_slice *sl, size_t i)
 	return add_mark(w, sl, i, find_source(w, name, true, period), sl->batch->value[i], false);
 }
 
-static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
+static int see_slip(struct observer *w, const struct cvl_slice *sl, size_t i)
 {
 	size_t clock = w->p->clock[sl->clock].same_as;
 	struct sync_clock *c = &w->p->clock[clock];
@@ -200,7 +201,7 @@ static int see_slip(struct watcher *w, const struct cvl_slice *sl, size_t i)
 
 /* ---- all records ---- */
 
-static int see_slice(struct watcher *w, const struct cvl_slice *sl)
+static int see_slice(struct observer *w, const struct cvl_slice *sl)
 {
 	struct sync_clock *c = &w->p->clock[w->p->clock[sl->clock].same_as];
 	const struct cvl_batch *b = sl->batch;
@@ -274,9 +275,8 @@ static int take_half(struct vague *v, uint64_t half)
  * All marks of a clock count as no better than the worst of them, so edges whose bounds are much
  * wider than usual there are dropped: the observer was busy elsewhere.
  */
-static int leave_out_vague(struct watcher *w)
+static int leave_out_vague(struct sync_problem *p, struct cvl_error *err)
 {
-	struct sync_problem *p = w->p;
 	struct vague *v = calloc(p->n_clocks + 1, sizeof(*v));
 	size_t kept = 0;
 	int rc = v ? 0 : CVL_E_NOMEM;
@@ -306,21 +306,20 @@ static int leave_out_vague(struct watcher *w)
 	for (size_t c = 0; v && c < p->n_clocks; c++)
 		free(v[c].half);
 	free(v);
-	return rc ? cvl_no_memory(w->err) : 0;
+	return rc ? cvl_no_memory(err) : 0;
 }
 
 /*
  * Where a clock has pulse records of a sender, plain edges of it are less precise and are dropped.
  * The rest is counted.
  */
-static int prefer_exact(struct watcher *w)
+static int prefer_exact(struct sync_problem *p, struct cvl_error *err)
 {
-	struct sync_problem *p = w->p;
 	bool *exact = calloc(p->n_clocks * p->n_sources + 1, sizeof(*exact));
 	size_t kept = 0;
 
 	if (!exact)
-		return cvl_no_memory(w->err);
+		return cvl_no_memory(err);
 	for (size_t i = 0; i < p->n_marks; i++) {
 		sync_rest(p, i);
 		if (p->mark[i].exact)
@@ -348,7 +347,7 @@ static int prefer_exact(struct watcher *w)
 }
 
 /* Find a stream's bit for each pulse rule, and for the edge to align by. */
-static int prepare_lines(struct watcher *w, size_t stream, bool *found)
+static int prepare_lines(struct observer *w, size_t stream, bool *found)
 {
 	const struct cvl_trace *trace = cvl_timeline_trace(w->tl, stream);
 	bool ours = cvl_trace_ours(trace);
@@ -371,7 +370,7 @@ static int prepare_lines(struct watcher *w, size_t stream, bool *found)
 	return 0;
 }
 
-static int prepare(struct watcher *w)
+static int prepare(struct observer *w)
 {
 	size_t n = cvl_timeline_streams(w->tl);
 	bool found[CVL_RULES_MAX + 1] = { false };
@@ -403,8 +402,9 @@ static int prepare(struct watcher *w)
 	return 0;
 }
 
-int observe(struct sync_problem *p, struct cvl_session *session, const struct cvl_sync_opts *opts,
-	    const struct rule_set *rules, struct cvl_error *err)
+static int begin(struct observer **out, struct sync_problem *p, struct pairing *ends,
+		 struct cvl_session *session, const struct cvl_sync_opts *opts,
+		 const struct rule_set *rules, bool live, struct cvl_error *err)
 {
 	const struct cvl_timeline_opts topts = {
 		.nominal = true,
@@ -412,27 +412,90 @@ int observe(struct sync_problem *p, struct cvl_session *session, const struct cv
 		.report = opts->report,
 		.progress = opts->progress,
 	};
-	struct watcher w = { .p = p, .opts = opts, .err = err };
-	struct match_counts counts;
-	struct cvl_slice slice;
-	int rc = cvl_timeline_open(&w.tl, session, &topts, err);
+	struct observer *w = calloc(1, sizeof(*w));
+	int rc;
 
+	*out = NULL;
+	if (!w)
+		return cvl_no_memory(err);
+	*w = (struct observer){ .p = p, .opts = opts, .ends = ends, .err = err };
+	rc = live ? timeline_open_live(&w->tl, session, &topts, err) :
+		    cvl_timeline_open(&w->tl, session, &topts, err);
+	rc = rc ? rc : prepare(w);
+	rc = rc ? rc : matcher_new(&w->matcher, w->tl, rules, err);
 	if (rc)
-		return rc;
-	rc = prepare(&w);
-	rc = rc ? rc : matcher_new(&w.matcher, w.tl, rules, err);
-	while (!rc && (rc = cvl_timeline_next(w.tl, &slice, err)) > 0)
-		rc = see_slice(&w, &slice);
-	rc = rc ? rc : leave_out_vague(&w);
-	rc = rc ? rc : prefer_exact(&w);
-	rc = rc ? rc : pairing_solve(&w.pairing, p, rules, err);
-	if (w.matcher) {
-		counts = matcher_counts(w.matcher);
-		p->unmatched += counts.unmatched;
+		observer_free(w);
+	else
+		*out = w;
+	return rc;
+}
+
+int observer_new(struct observer **o, struct sync_problem *p, struct pairing *ends,
+		 struct cvl_session *session, const struct cvl_sync_opts *opts,
+		 const struct rule_set *rules, struct cvl_error *err)
+{
+	return begin(o, p, ends, session, opts, rules, true, err);
+}
+
+void observer_free(struct observer *o)
+{
+	if (!o)
+		return;
+	matcher_free(o->matcher);
+	free(o->lines);
+	cvl_timeline_close(o->tl);
+	free(o);
+}
+
+/* @enough, if not NULL, says after each slice whether to go on later. */
+static int read_on(struct observer *w, bool (*enough)(void *ctx), void *ctx, struct cvl_error *err)
+{
+	struct cvl_slice slice;
+	int rc;
+
+	w->err = err;
+	while ((rc = cvl_timeline_next(w->tl, &slice, err)) > 0) {
+		rc = see_slice(w, &slice);
+		if (rc || (enough && enough(ctx)))
+			break;
 	}
-	matcher_free(w.matcher);
-	pairing_free(&w.pairing);
-	free(w.lines);
-	cvl_timeline_close(w.tl);
+	return rc;
+}
+
+int observer_grow(struct observer *o, const struct cvl_session *now, struct cvl_sync *maps,
+		  int64_t limit, bool (*enough)(void *ctx), void *ctx, struct cvl_error *err)
+{
+	int rc = timeline_grow(o->tl, now, maps, limit, err);
+
+	return rc ? rc : read_on(o, enough, ctx, err);
+}
+
+uint64_t observer_seen(const struct observer *o, size_t clock)
+{
+	return timeline_seen(o->tl, clock);
+}
+
+int observed(struct sync_problem *p, struct pairing *ends, const struct rule_set *rules,
+	     struct cvl_error *err)
+{
+	int rc = leave_out_vague(p, err);
+
+	rc = rc ? rc : prefer_exact(p, err);
+	return rc ? rc : pairing_solve(ends, p, rules, err);
+}
+
+int observe(struct sync_problem *p, struct cvl_session *session, const struct cvl_sync_opts *opts,
+	    const struct rule_set *rules, struct cvl_error *err)
+{
+	struct pairing ends = { 0 };
+	struct observer *w;
+	int rc = begin(&w, p, &ends, session, opts, rules, false, err);
+
+	rc = rc ? rc : read_on(w, NULL, NULL, err);
+	rc = rc ? rc : observed(p, &ends, rules, err);
+	if (w)
+		p->unmatched += matcher_counts(w->matcher).unmatched;
+	observer_free(w);
+	pairing_free(&ends);
 	return rc;
 }

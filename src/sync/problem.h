@@ -34,8 +34,10 @@ struct sync_clock {
 	/* start of its records, where its claimed wall-clock time was true */
 	int64_t start_x;
 	int64_t start_bound_ns;  /* error of that against UTC; 0: not stated */
+	bool placed;             /* ... against the timeline, on which start_x is already */
 	const char *host;        /* host whose clock the claim is based on, "": none */
 	int64_t host_bound_ns;   /* error against that host; 0: not stated */
+	struct track_noise noise; /* learned before, if known */
 	struct track_slip *slip; /* in nominal time; in order */
 	size_t n_slips, cap_slips;
 };
@@ -106,6 +108,9 @@ struct sync_solution {
 	struct cvl_clock_sync *clock;
 	char reference[SYNC_NAME_BYTES];
 	char note[CVL_REASON_TEXT];
+	/* so long before the last observations, later ones change times by less than 1 % */
+	int64_t horizon_ns;
+	struct track_noise *noise; /* [clock], or NULL */
 };
 
 #define SYNC_REST_MARKS (1 << 16)

@@ -3,9 +3,9 @@
 
 #include "sync/advise.h"
 #include "sync/marks.h"
+#include "sync/observations.h"
 #include "sync/observe.h"
 #include "sync/problem.h"
-#include "sync/rules.h"
 #include "sync/rules_json.h"
 #include "sync/settings.h"
 
@@ -399,13 +399,6 @@ static int new_sync(struct cvl_sync **out, const struct cvl_session *session,
 	return 0;
 }
 
-struct cvl_observations {
-	struct sync_problem p;
-	struct rule_set rules;
-	struct cvl_sync_opts opts;
-	const struct cvl_session *session;
-};
-
 void cvl_observations_free(struct cvl_observations *obs)
 {
 	if (!obs)
@@ -415,8 +408,8 @@ void cvl_observations_free(struct cvl_observations *obs)
 	free(obs);
 }
 
-int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
-		const struct cvl_sync_opts *opts, struct cvl_error *err)
+int observations_new(struct cvl_observations **out, struct cvl_session *session,
+		     const struct cvl_sync_opts *opts, struct cvl_error *err)
 {
 	struct cvl_observations *obs = calloc(1, sizeof(*obs));
 	int rc = 0;
@@ -433,17 +426,34 @@ int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
 	if (!rc)
 		rc = set_up(&obs->p, session, opts, err);
 	obs->p.progress = opts->progress;
-	if (!rc)
-		rc = observe(&obs->p, session, opts, &obs->rules, err);
-	if (rc) {
+	if (rc)
 		cvl_observations_free(obs);
-		return rc;
-	}
+	else
+		*out = obs;
+	return rc;
+}
+
+void observations_complete(struct cvl_observations *obs)
+{
 	share_aliases(&obs->p);
 	if (obs->p.n_marks)
 		leave_out_slipped(&obs->p);
-	*out = obs;
-	return 0;
+}
+
+int cvl_observe(struct cvl_observations **out, struct cvl_session *session,
+		const struct cvl_sync_opts *opts, struct cvl_error *err)
+{
+	int rc = observations_new(out, session, opts, err);
+
+	if (!rc)
+		rc = observe(&(*out)->p, session, opts, &(*out)->rules, err);
+	if (!rc) {
+		observations_complete(*out);
+		return 0;
+	}
+	cvl_observations_free(*out);
+	*out = NULL;
+	return rc;
 }
 
 bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, size_t back,
@@ -459,11 +469,29 @@ bool cvl_observations_mark(const struct cvl_observations *obs, size_t clock, siz
 	return false;
 }
 
+#define HORIZON_NS 60e9
+
+/*
+ * A message that is later by D narrows a bound only if D times the rate's limit is less than the
+ * bound.
+ */
+static int64_t horizon_of_messages(const struct sync_problem *p, const struct cvl_sync *sync)
+{
+	double most = 0;
+
+	for (size_t i = 0; i < sync->n; i++)
+		if (sync->clock[i].map)
+			most = fmax(most, (double)sync->clock[i].bound_median /
+						  (fmax(p->clock[i].drift_ppm, 1) * 1e-6));
+	return llround(fmin(most, HORIZON_NS));
+}
+
 static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
-		 const struct estimator *e, struct cvl_error *err)
+		 const struct estimator *e, struct observations_found *found,
+		 struct cvl_error *err)
 {
 	const struct sync_problem *p = &obs->p;
-	struct sync_solution s = { .clock = sync->clock };
+	struct sync_solution s = { .clock = sync->clock, .noise = found->noise };
 	int rc = sync_go_on(p, err);
 
 	if (!rc)
@@ -478,15 +506,19 @@ static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
 	check_causality(p, &s);
 	for (size_t i = 0; i < sync->n; i++)
 		find_bounds(&sync->clock[i], &p->clock[i]);
+	if (!e->tracker)
+		s.horizon_ns = horizon_of_messages(p, sync);
 	sync->estimator = strdup(e->info.name);
 	sync->reference = strdup(s.reference);
 	snprintf(sync->note, sizeof(sync->note), "%s", s.note);
 	sync->settings = settings_text(&obs->opts, &obs->rules, p);
+	found->horizon_ns = s.horizon_ns;
 	return sync->estimator && sync->reference && sync->settings ? 0 : cvl_no_memory(err);
 }
 
-int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, const char *estimator,
-		   struct cvl_error *err)
+int observations_solve(struct cvl_sync **out, const struct cvl_observations *obs,
+		       const char *estimator, struct observations_found *found,
+		       struct cvl_error *err)
 {
 	const struct estimator *e;
 	int rc = choose_estimator(&obs->p, &obs->opts, estimator, &e, err);
@@ -495,12 +527,20 @@ int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, co
 	if (!rc)
 		rc = new_sync(out, obs->session, &obs->p, err);
 	if (!rc)
-		rc = solve(*out, obs, e, err);
+		rc = solve(*out, obs, e, found, err);
 	if (rc) {
 		cvl_sync_free(*out);
 		*out = NULL;
 	}
 	return rc;
+}
+
+int cvl_sync_solve(struct cvl_sync **out, const struct cvl_observations *obs, const char *estimator,
+		   struct cvl_error *err)
+{
+	struct observations_found found = { 0 };
+
+	return observations_solve(out, obs, estimator, &found, err);
 }
 
 int cvl_sync_advise(struct cvl_advice **advice, const struct cvl_observations *obs,

@@ -45,6 +45,16 @@ struct track_slip {
 	double half_ns;
 };
 
+/** The noise of a clock as a tracker learned it, for that tracker to use again. */
+struct track_noise {
+	bool known;
+	/* places in its grid: the likeliest, and the likeliest without wander of the reference */
+	struct track_noise_at {
+		int at[5];
+		double jitter2;
+	} likeliest, calm;
+};
+
 /** A tracker's input about its clock. */
 struct track_setup {
 	uint64_t rate_hz;
@@ -55,6 +65,7 @@ struct track_setup {
 	size_t n_slips;
 	/* from a reference: slow wander in them is attributed to the reference's own time */
 	bool pulses;
+	struct track_noise noise; /* if known, it is not learned anew */
 };
 
 /**
@@ -74,6 +85,9 @@ struct track_report {
 	unsigned steps;             /* sudden changes of rate or phase found */
 	struct cvl_map_edge before, after; /* beyond the knots; rates against nominal */
 	double rate_ppb, rate_bound_ppb;
+	/* so long before the last mark, later ones change offsets by less than 1 % of the bound */
+	double horizon_ns;
+	struct track_noise noise; /* unknown: there is none to use again */
 };
 
 struct tracker {

@@ -1,9 +1,4 @@
 /* SPDX-License-Identifier: MIT */
-/*
- * Each pass reads all observations again. That is simple, and since the times of a following
- * estimator depend only on earlier marks, every pass finds the same; only the numbers of the last
- * few marks of each clock may still change.
- */
 #include <coeval/follow.h>
 
 #include <stdatomic.h>
@@ -12,19 +7,18 @@
 #include <string.h>
 #include <time.h>
 
-#include "store/maps.h"
+#include "sync/steps.h"
 #include "timeline/live.h"
 #include "timeline/watch.h"
 
-#define HOLD_MARKS 6
-#define FIRST_MARKS 20 /* a clock needs so many before anything is delivered */
 #define LOOK_MS 500
+#define SILENT_MS 10000
 #define UNTOLD_MS 5000 /* what changes without being told is looked for this often */
 
 struct cvl_follow {
 	char *path;
 	struct cvl_follow_opts opts;
-	char sender[100]; /* whose time is the timeline's, from the first pass on */
+	struct steps *steps;
 	atomic_bool cancelled;
 	struct cvl_session *session; /* of the timeline */
 	struct cvl_timeline *tl;
@@ -32,6 +26,7 @@ struct cvl_follow {
 	struct cvl_timeline *old;
 	int64_t settled, estimated, limit; /* limit: of what was delivered */
 	bool begun, growing;
+	bool more; /* the last look took a step: another may follow */
 	char waits_for[200];
 	struct watch *watch;
 	int64_t looked_ms; /* when */
@@ -41,40 +36,6 @@ struct cvl_follow {
 	 */
 	bool told, before;
 };
-
-/* ---- what is settled ---- */
-
-/*
- * Time up to which all growing clocks are settled, leaving out their last @hold marks. @who: the
- * clock that is furthest behind.
- */
-static bool find_horizon(const struct cvl_follow *f, const struct cvl_session *session,
-			 const struct cvl_observations *obs, const struct cvl_sync *sync,
-			 size_t hold, int64_t *horizon, const char **who)
-{
-	*horizon = INT64_MAX;
-	for (size_t i = 0; i < sync->n; i++) {
-		const struct cvl_clock *c = cvl_session_clock(session, i);
-		struct cvl_tick tick;
-		int64_t t;
-
-		if (!c->growing)
-			continue;
-		*who = *horizon == INT64_MAX ? c->name : *who;
-		if (!sync->clock[i].map ||
-		    (!f->begun && !cvl_observations_mark(obs, i, FIRST_MARKS, &tick)) ||
-		    !cvl_observations_mark(obs, i, hold, &tick)) {
-			*who = c->name;
-			return false;
-		}
-		t = cvl_map_time(sync->clock[i].map, tick, NULL).ns;
-		if (t < *horizon) {
-			*horizon = t;
-			*who = c->name;
-		}
-	}
-	return true;
-}
 
 /* ---- passes ---- */
 
@@ -108,20 +69,23 @@ static void drop_old(struct cvl_follow *f)
 	f->old_session = NULL;
 }
 
-/* Deliver more, by @sync, which it takes over. Returns what is new. @taken: @session is kept. */
-static int advance(struct cvl_follow *f, struct cvl_session *session, struct cvl_sync *sync,
-		   bool *taken, struct cvl_error *err)
+/* Deliver what is final, or can be estimated. Returns what is new. @taken: @session is kept. */
+static int advance(struct cvl_follow *f, struct cvl_session *session, bool *taken,
+		   struct cvl_error *err)
 {
-	int64_t limit = f->opts.estimated ? f->estimated : f->settled;
-	bool more = !f->begun || limit > f->limit;
-	bool other = !f->tl || cvl_session_clocks(session) != cvl_session_clocks(f->session);
-	int rc = 0;
+	const int64_t limit = f->opts.estimated ? f->estimated : f->settled;
+	const bool other = !f->tl || cvl_session_clocks(session) != cvl_session_clocks(f->session);
+	struct cvl_sync *sync;
+	int rc;
 
-	if (more && other) {
+	if (f->begun && limit <= f->limit)
+		return 0;
+	rc = steps_maps(f->steps, f->opts.estimated, &sync, err);
+	if (!rc && other) {
 		rc = renew(f, session, err);
 		*taken = !rc;
 	}
-	if (rc || !more) {
+	if (rc) {
 		cvl_sync_free(sync);
 		return rc;
 	}
@@ -133,46 +97,8 @@ static int advance(struct cvl_follow *f, struct cvl_session *session, struct cvl
 	return f->old ? CVL_FOLLOW_RENEWED : CVL_FOLLOW_MORE;
 }
 
-static int solve(struct cvl_follow *f, struct cvl_session *session,
-		 const struct cvl_observations *obs, bool *taken, struct cvl_error *err)
-{
-	const char *estimator =
-		f->opts.sync.estimator ? f->opts.sync.estimator : CVL_FOLLOW_ESTIMATOR;
-	struct cvl_sync *sync;
-	const char *who = NULL;
-	int64_t settled, estimated;
-	int rc = cvl_sync_solve(&sync, obs, estimator, err);
-
-	if (rc == CVL_E_NO)
-		return 0; /* nothing was heard yet */
-	if (rc)
-		return rc;
-	if (!find_horizon(f, session, obs, sync, HOLD_MARKS, &settled, &who) ||
-	    !find_horizon(f, session, obs, sync, 0, &estimated, &who)) {
-		snprintf(f->waits_for, sizeof(f->waits_for), "%s", who);
-		cvl_sync_free(sync);
-		return 0;
-	}
-	snprintf(f->waits_for, sizeof(f->waits_for), "%s", who ? who : "");
-	f->settled = settled;
-	f->estimated = estimated;
-	if (!f->sender[0] && !f->opts.sync.reference) {
-		snprintf(f->sender, sizeof(f->sender), "%s", sync->reference);
-		f->opts.sync.sender = f->sender;
-	}
-	if (f->opts.save)
-		rc = f->growing ? sync_save_soon(sync, session, err) :
-				  cvl_sync_save(sync, session, err);
-	if (rc) {
-		cvl_sync_free(sync);
-		return rc;
-	}
-	return advance(f, session, sync, taken, err);
-}
-
 static int look(struct cvl_follow *f, struct cvl_error *err)
 {
-	struct cvl_observations *obs;
 	struct cvl_session *session;
 	bool taken = false;
 	int rc = cvl_session_open(&session, f->path, f->opts.report, err);
@@ -183,10 +109,19 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 	f->growing = false;
 	for (size_t i = 0; i < cvl_session_clocks(session); i++)
 		f->growing = f->growing || cvl_session_clock(session, i)->growing;
-	rc = cvl_observe(&obs, session, &f->opts.sync, err);
-	if (!rc) {
-		rc = solve(f, session, obs, &taken, err);
-		cvl_observations_free(obs);
+	rc = steps_next(f->steps, session, err);
+	f->more = rc > 0;
+	if (rc >= 0 && f->opts.estimated)
+		rc = steps_estimate(f->steps, err);
+	if (rc >= 0) {
+		const char *who = steps_wait_for(f->steps);
+
+		snprintf(f->waits_for, sizeof(f->waits_for), "%s", who ? who : "");
+		f->settled = steps_final(f->steps);
+		f->estimated = steps_stored(f->steps);
+		if (f->estimated < f->settled)
+			f->estimated = f->settled;
+		rc = f->settled > INT64_MIN || f->opts.estimated ? advance(f, session, &taken, err) : 0;
 	}
 	if (!taken)
 		cvl_session_close(session);
@@ -223,14 +158,14 @@ int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *
 
 		if (atomic_load(&f->cancelled))
 			return cvl_fail(err, CVL_E_CANCELLED, CVL_NO_OFFSET, "cancelled");
-		if (!f->growing)
+		if (!f->growing && !f->more)
 			return f->begun ?
 				       CVL_FOLLOW_ENDED :
 				       cvl_fail(
 					       err, CVL_E_NO, CVL_NO_OFFSET,
 					       "too few pulses and beacons were heard to tie these clocks");
 		f->told = watch_changed(f->watch) || f->told;
-		if (now >= next_look(f) || !timeout_ms) {
+		if (now >= next_look(f) || f->more || !timeout_ms) {
 			int rc;
 
 			f->before = f->told;
@@ -245,7 +180,7 @@ int cvl_follow_wait(struct cvl_follow *f, int64_t timeout_ms, struct cvl_error *
 			left = begin + timeout_ms - now;
 		if (left <= 0)
 			return CVL_FOLLOW_NOTHING;
-		if (!f->growing)
+		if (!f->growing || f->more)
 			continue;
 		next = next_look(f) - now;
 		if (next > 0)
@@ -278,9 +213,8 @@ static int check_estimator(const char *name, struct cvl_error *err)
 int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_follow_opts *opts,
 		    struct cvl_error *err)
 {
-	const char *estimator = opts->sync.estimator ? opts->sync.estimator : CVL_FOLLOW_ESTIMATOR;
 	struct cvl_follow *f;
-	int rc = check_estimator(estimator, err);
+	int rc = opts->sync.estimator ? check_estimator(opts->sync.estimator, err) : 0;
 
 	*out = NULL;
 	if (rc)
@@ -292,18 +226,22 @@ int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_
 		free(f);
 		return cvl_no_memory(err);
 	}
+	f->opts = *opts;
+	f->opts.sync.report = opts->report;
+	f->opts.sync.progress = (struct cvl_progress){ 0 };
 	rc = watch_open(&f->watch, err);
+	rc = rc ? rc :
+		  steps_open(&f->steps, path, &f->opts.sync,
+			     opts->silent_ms ? opts->silent_ms : SILENT_MS, err);
 	if (rc) {
+		watch_close(f->watch);
 		free(f->path);
 		free(f);
 		return rc;
 	}
-	f->opts = *opts;
-	f->opts.sync.report = opts->report;
-	f->opts.sync.progress = (struct cvl_progress){ 0 };
 	f->settled = f->estimated = f->limit = INT64_MIN;
 	f->looked_ms = INT64_MIN / 2;
-	f->growing = true;
+	f->growing = f->more = true;
 	*out = f;
 	return 0;
 }
@@ -317,6 +255,7 @@ void cvl_follow_close(struct cvl_follow *f)
 	if (f->session)
 		cvl_session_close(f->session);
 	watch_close(f->watch);
+	steps_free(f->steps);
 	free(f->path);
 	free(f);
 }

@@ -93,7 +93,8 @@ struct cvl_timeline {
 	bool started;
 	bool handed;   /* a slice of the source on top of the heap is in use */
 	bool live;     /* see live.h: */
-	int64_t limit; /* only earlier records are delivered */
+	int64_t limit; /* only earlier records are delivered, ... */
+	int64_t passed; /* ... and those before this were, but for what comes late */
 };
 
 /* ---- heap ---- */
@@ -372,6 +373,13 @@ static void tell_damage(const struct cvl_timeline *tl, struct clock *c)
 	cvl_tell(tl->opts.report, &e);
 }
 
+/* Of a growing session: what comes when later records were delivered is late. */
+static void mark_late(const struct cvl_timeline *tl, struct source *s)
+{
+	for (size_t i = s->pos; i < s->end && s->time[i].ns < tl->passed; i++)
+		s->batch.flags[i] |= CVL_LATE;
+}
+
 /* Read until there is a record to deliver. 1, 0 at the end, or negative. */
 static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 {
@@ -408,6 +416,7 @@ static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 			}
 		}
 		cut_range(tl, s);
+		mark_late(tl, s);
 		if (s->pos < s->end)
 			return 1;
 		if (tl->opts.has_until && s->batch.n && s->time[0].ns > tl->opts.until.ns)
@@ -645,7 +654,7 @@ static int open_timeline(struct cvl_timeline **out, struct cvl_session *session,
 		return cvl_no_memory(err);
 	tl->session = session;
 	tl->live = live;
-	tl->limit = INT64_MIN;
+	tl->limit = tl->passed = INT64_MIN;
 	if (opts)
 		tl->opts = *opts;
 	if (tl->opts.has_from && tl->opts.has_until && tl->opts.until.ns < tl->opts.from.ns) {
@@ -733,6 +742,8 @@ static int refresh(struct cvl_timeline *tl, struct cvl_error *err)
 		else if (s->batch.tick != &s->state.tick)
 			cvl_map_times(tl->clock[s->clock].map, s->batch.tick + s->pos,
 				      s->end - s->pos, s->time + s->pos);
+		if (rc > 0)
+			mark_late(tl, s);
 		if (rc < 0)
 			return rc;
 		if (rc)
@@ -750,6 +761,8 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 
 	cvl_sync_free(tl->sync);
 	tl->sync = sync;
+	/* the nominal timeline promises nothing: it is read to be synchronised */
+	tl->passed = tl->opts.nominal ? INT64_MIN : tl->limit;
 	tl->limit = limit;
 	rc = make_maps(tl, err);
 	for (size_t i = 0; i < tl->n_traces; i++) {
@@ -767,6 +780,24 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 	}
 	tl->started = true;
 	return rc ? rc : refresh(tl, err);
+}
+
+uint64_t timeline_seen(const struct cvl_timeline *tl, size_t clock)
+{
+	uint64_t seen = UINT64_MAX;
+
+	for (size_t i = 0; i < tl->n_sources; i++) {
+		const struct source *s = tl->source[i];
+		struct cvl_stream_stats stats;
+		uint64_t here;
+
+		if (s->clock != (int)clock)
+			continue;
+		cvl_stream_stats(s->stream, &stats);
+		here = s->pos < s->end ? s->batch.tick[s->pos].count : stats.end.count;
+		seen = here < seen ? here : seen;
+	}
+	return seen < UINT64_MAX ? seen : 0;
 }
 
 void cvl_timeline_pick(struct cvl_timeline *tl, size_t stream, const struct cvl_pick *p)
