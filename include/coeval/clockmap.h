@@ -52,18 +52,20 @@ CVL_API int cvl_map_new(struct cvl_map **map, const struct cvl_map_spec *spec,
 			struct cvl_error *err);
 
 /**
- * Open a map that was saved, with the first error of its header: CVL_E_SYNTAX, CVL_E_UNSUPPORTED (a
- * newer version), CVL_E_CHECKSUM, CVL_E_NOMEM, or as cvl_fail_errno(). Knots are read from the file
- * when they are needed, so that this and every question cost the same for any length; what was
- * found damaged is told by cvl_map_damaged(). The file may be removed meanwhile, but not changed.
+ * Open a map that was saved, with the first error of its header: CVL_E_MISSING (it has none yet),
+ * CVL_E_SYNTAX, CVL_E_UNSUPPORTED (another version), CVL_E_CHECKSUM, CVL_E_NOMEM, or as
+ * cvl_fail_errno(). Knots are read from the file when they are needed, so that this and every
+ * question cost the same for any length; what was found damaged is told by cvl_map_damaged(). The
+ * file may be removed meanwhile. It may also grow: the map stays what it was when it was opened.
  */
 CVL_API int cvl_map_load(struct cvl_map **map, const char *path, struct cvl_error *err);
 
 #define CVL_MAP_DIGEST 65 /* hexadecimal digits and NUL */
 
 /**
- * Write @map to the new file @path, in the format of docs/session.md. @digest, if not NULL, becomes
- * the SHA-256 of what the file holds: equal maps have equal ones. The file is not synced.
+ * Write @map to @path, which must not exist or be empty, in the format of docs/session.md. @digest,
+ * if not NULL, becomes the SHA-256 of what the file holds: equal maps have equal ones. The file is
+ * not synced.
  */
 CVL_API int cvl_map_save(const struct cvl_map *map, const char *path, char digest[CVL_MAP_DIGEST],
 			 struct cvl_error *err);

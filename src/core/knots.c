@@ -1,77 +1,21 @@
 /* SPDX-License-Identifier: MIT */
-#include "core/knots.h"
+#include "core/knots_internal.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-#include "core/crc32c.h"
-#include "core/sha256.h"
-
-#define MAGIC "coevalkn"
-#define VERSION 1
-
-/* All numbers are little-endian; doubles are written as the 64 bits of IEEE 754. */
-struct wire_knot {
-	uint64_t tick;
-	int64_t ns;
-	int64_t bound_ns;
-	uint32_t frac;
-	uint32_t zero;
-};
-
-struct wire_edge {
-	uint64_t rate_ppb, drift_ppb, wander_ppb_s;
-};
-
-struct wire_header {
-	uint32_t crc; /* of the rest of the block, as in every block */
-	uint32_t version;
-	char magic[8];
-	uint64_t n;
-	uint64_t rate_hz;
-	uint32_t kind;
-	uint32_t zero;
-	struct wire_edge before, after;
-	struct wire_knot first, last;
-};
-
-struct wire_block {
-	uint32_t crc;
-	uint32_t n;      /* knots in it */
-	uint64_t number; /* of its first knot */
-	struct wire_knot knot[KNOTS_IN_BLOCK];
-	uint8_t rest[KNOTS_BLOCK - 16 - KNOTS_IN_BLOCK * sizeof(struct wire_knot)];
-};
-
-_Static_assert(CVL_BOUND_NONE == 0 && CVL_BOUND_GUESS == 1 && CVL_BOUND_STATISTICAL == 2 &&
-		       CVL_BOUND_PROVEN == 3,
-	       "kinds are stored as these numbers");
-_Static_assert(CVL_MAP_DIGEST == CVL_SHA256_TEXT, "the digest is a SHA-256");
-_Static_assert(sizeof(struct wire_knot) == 32, "no padding");
-_Static_assert(sizeof(struct wire_header) == 152, "no padding");
-_Static_assert(sizeof(struct wire_block) == KNOTS_BLOCK, "a block is a page");
-
-static uint32_t crc_of(const void *block)
-{
-	return cvl_crc32c(0, (const uint8_t *)block + 4, KNOTS_BLOCK - 4);
-}
-
-static uint64_t bits_of(double v)
-{
-	uint64_t bits;
-
-	memcpy(&bits, &v, sizeof(bits));
-	return htole64(bits);
-}
+/* What a writer is changing is read so many times, with a pause between. */
+#define TRIES 100
+#define PAUSE_NS 1000000
 
 static double of_bits(uint64_t bits)
 {
@@ -82,12 +26,6 @@ static double of_bits(uint64_t bits)
 	return v;
 }
 
-static struct wire_knot to_wire(const struct cvl_knot *k)
-{
-	return (struct wire_knot){ htole64(k->tick.count), (int64_t)htole64((uint64_t)k->time.ns),
-				   (int64_t)htole64((uint64_t)k->bound_ns), htole32(k->frac), 0 };
-}
-
 static struct cvl_knot from_wire(const struct wire_knot *w)
 {
 	return (struct cvl_knot){ { le64toh(w->tick) },
@@ -96,14 +34,6 @@ static struct cvl_knot from_wire(const struct wire_knot *w)
 				  (int64_t)le64toh((uint64_t)w->bound_ns) };
 }
 
-static bool ordered(const struct cvl_knot *a, const struct cvl_knot *b)
-{
-	return a->tick.count < b->tick.count &&
-	       (a->time.ns < b->time.ns || (a->time.ns == b->time.ns && a->frac <= b->frac));
-}
-
-/* ---- reading ---- */
-
 /* So many pages are in memory at most, and around each of them what the kernel adds to a fault. */
 #define PAGES_HELD 16
 
@@ -111,23 +41,33 @@ enum block_state { UNREAD, GOOD, BAD };
 
 struct knots {
 	char *path;
-	const uint8_t *bytes; /* mapped */
+	const uint8_t *bytes; /* mapped up to the last full block */
 	size_t size, blocks, n;
+	struct cvl_map_spec spec;
 	struct cvl_knot first, last;
-	atomic_size_t recent; /* block in which knots were last found */
-	atomic_size_t held;   /* blocks read since pages were last given back */
-	atomic_size_t bad;    /* number of the first damaged block seen; SIZE_MAX: none */
-	atomic_uchar state[]; /* of each block */
+	uint32_t slot;
+	struct wire_block tail; /* a copy: its slot will be overwritten */
+	atomic_size_t recent;   /* block in which knots were last found */
+	atomic_size_t held;     /* blocks read since pages were last given back */
+	atomic_size_t bad;      /* number of the first damaged block seen; SIZE_MAX: none */
+	atomic_uchar *state;    /* of each block */
 };
+
+static bool is_tail(const struct knots *k, size_t i)
+{
+	return i == k->n / KNOTS_IN_BLOCK;
+}
 
 static const struct wire_block *block_at(const struct knots *k, size_t i)
 {
-	return (const struct wire_block *)(const void *)(k->bytes + (i + 1) * KNOTS_BLOCK);
+	if (is_tail(k, i))
+		return &k->tail;
+	return (const struct wire_block *)(const void *)(k->bytes + knots_full_at(i));
 }
 
 static size_t knots_in(const struct knots *k, size_t i)
 {
-	return i + 1 < k->blocks ? KNOTS_IN_BLOCK : k->n - i * KNOTS_IN_BLOCK;
+	return is_tail(k, i) ? k->n % KNOTS_IN_BLOCK : KNOTS_IN_BLOCK;
 }
 
 static bool is_right(const struct knots *k, size_t i)
@@ -136,13 +76,13 @@ static bool is_right(const struct knots *k, size_t i)
 	struct cvl_knot before = k->first;
 	size_t n = knots_in(k, i);
 
-	if (le32toh(b->crc) != crc_of(b) || le32toh(b->n) != n ||
+	if (le32toh(b->crc) != knots_crc(b) || le32toh(b->n) != n ||
 	    le64toh(b->number) != i * KNOTS_IN_BLOCK)
 		return false;
 	for (size_t j = 0; j < n; j++) {
 		struct cvl_knot at = from_wire(&b->knot[j]);
 
-		if (at.bound_ns < 0 || ((i || j) && !ordered(&before, &at)))
+		if (at.bound_ns < 0 || ((i || j) && !knots_ordered(&before, &at)))
 			return false;
 		before = at;
 	}
@@ -275,7 +215,8 @@ static void find(struct knots *k, const struct place *at, struct knots_pair *p)
 		}
 		p->damaged = true;
 	}
-	if (!ordered(&p->a, &p->b)) /* each block is right, but they do not follow each other */
+	if (!knots_ordered(&p->a,
+			   &p->b)) /* each block is right, but they do not follow each other */
 		*p = (struct knots_pair){ k->first, k->last, true };
 }
 
@@ -302,13 +243,17 @@ bool knots_get(struct knots *k, size_t i, struct cvl_knot *knot)
 bool knots_damaged(const struct knots *k, struct cvl_error *err)
 {
 	size_t bad = atomic_load(&k->bad);
+	uint64_t at;
 
-	if (bad < SIZE_MAX)
-		cvl_fail(
-			err, CVL_E_CHECKSUM, (bad + 1) * KNOTS_BLOCK,
-			"%s:%zu: damaged: %zu knots of the clock map are lost, and the bound around them is unknown",
-			k->path, (bad + 1) * KNOTS_BLOCK, knots_in(k, bad));
-	return bad < SIZE_MAX;
+	if (bad == SIZE_MAX)
+		return false;
+	at = is_tail(k, bad) ? knots_slot_at(k->slot) : knots_full_at(bad);
+	cvl_fail(
+		err, CVL_E_CHECKSUM, at,
+		"%s:%" PRIu64
+		": damaged: %zu knots of the clock map are lost, and the bound around them is unknown",
+		k->path, at, knots_in(k, bad));
+	return true;
 }
 
 size_t knots_verify(struct knots *k)
@@ -322,217 +267,203 @@ size_t knots_verify(struct knots *k)
 	return bad;
 }
 
+/* ---- opening ---- */
+
+/* The blocks that a writer overwrites. */
+struct head {
+	uint8_t header[KNOTS_BLOCK];
+	struct wire_block slot[KNOTS_SLOTS];
+};
+
 static struct cvl_map_edge edge_from(const struct wire_edge *w)
 {
 	return (struct cvl_map_edge){ of_bits(w->rate_ppb), of_bits(w->drift_ppb),
 				      of_bits(w->wander_ppb_s) };
 }
 
-static int bad_header(const char *path, const char *what, struct cvl_error *err)
+static int bad_header(const struct knots *k, const char *what, struct cvl_error *err)
 {
-	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: not a file of knots: %s", path, what);
+	return cvl_fail(err, CVL_E_SYNTAX, 0, "%s:0: not a file of knots: %s", k->path, what);
 }
 
-static int read_header(const uint8_t *block, const char *path, uint64_t size,
-		       struct cvl_map_spec *spec, struct cvl_knot ends[2], struct cvl_error *err)
+static bool is_zero(const uint8_t *bytes, size_t n)
+{
+	return !*bytes && !memcmp(bytes, bytes + 1, n - 1);
+}
+
+/* @torn: it may have been overwritten just now. */
+static int read_header(const struct knots *k, int fd, struct head *head, struct wire_header *h,
+		       bool *torn, struct cvl_error *err)
+{
+	ssize_t got;
+
+	*torn = false;
+	memset(head, 0, sizeof(*head));
+	while ((got = pread(fd, head, sizeof(*head), 0)) < 0 && errno == EINTR)
+		;
+	if (got < 0)
+		return cvl_fail_errno(err, "read", k->path);
+	if (is_zero(head->header, sizeof(*h)))
+		return cvl_fail(err, CVL_E_MISSING, 0,
+				"%s:0: there is no header: nothing was committed", k->path);
+	memcpy(h, head->header, sizeof(*h));
+	*torn = le32toh(h->crc) != knots_crc(head->header);
+	if (memcmp(h->magic, KNOTS_MAGIC, sizeof(h->magic)) != 0)
+		return bad_header(k, "it begins with something else", err);
+	if (le32toh(h->version) != KNOTS_VERSION)
+		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
+				"%s:0: has version %u; this coeval reads version %d", k->path,
+				le32toh(h->version), KNOTS_VERSION);
+	return *torn ? cvl_fail(err, CVL_E_CHECKSUM, 0, "%s:0: the header is damaged", k->path) : 0;
+}
+
+static int read_state(struct knots *k, const struct wire_state *s, struct cvl_error *err)
+{
+	const uint64_t n = le64toh(s->n);
+
+	if (!n || n / KNOTS_IN_BLOCK > (uint64_t)PTRDIFF_MAX / KNOTS_BLOCK - KNOTS_HEAD - 1 ||
+	    le32toh(s->kind) > CVL_BOUND_PROVEN || le32toh(s->slot) >= KNOTS_SLOTS)
+		return bad_header(k, "a number is out of range", err);
+	k->n = (size_t)n;
+	k->slot = le32toh(s->slot);
+	k->first = from_wire(&s->first);
+	k->last = from_wire(&s->last);
+	k->spec = (struct cvl_map_spec){ .rate_hz = le64toh(s->rate_hz),
+					 .n = k->n,
+					 .before = edge_from(&s->before),
+					 .after = edge_from(&s->after),
+					 .kind = (enum cvl_bound_kind)le32toh(s->kind) };
+	if (k->first.bound_ns < 0 || k->last.bound_ns < 0 ||
+	    (n > 1 ? !knots_ordered(&k->first, &k->last) :
+		     k->first.tick.count != k->last.tick.count))
+		return bad_header(k, "its ends are not in order", err);
+	return 0;
+}
+
+static void forget(struct knots *k)
+{
+	if (k->bytes)
+		munmap((void *)(uintptr_t)k->bytes, k->size);
+	free(k->state);
+	k->bytes = NULL;
+	k->state = NULL;
+}
+
+/* Let @k be the map of @s. */
+static int take(struct knots *k, int fd, const struct head *head, const struct wire_state *s,
+		struct cvl_error *err)
+{
+	int rc = read_state(k, s, err);
+	struct stat st;
+	void *map;
+
+	forget(k);
+	if (rc)
+		return rc;
+	k->tail = head->slot[k->slot];
+	k->blocks = k->n / KNOTS_IN_BLOCK + (k->n % KNOTS_IN_BLOCK != 0);
+	k->size = (size_t)knots_full_at(k->n / KNOTS_IN_BLOCK);
+	/* after the header was read: what it counts is in the file by then */
+	if (fstat(fd, &st))
+		return cvl_fail_errno(err, "read", k->path);
+	if ((uint64_t)st.st_size < k->size)
+		return cvl_fail(err, CVL_E_SYNTAX, (uint64_t)st.st_size,
+				"%s:%" PRIu64 ": ends here; it should have %zu bytes", k->path,
+				(uint64_t)st.st_size, k->size);
+	k->state = calloc(k->blocks, sizeof(*k->state));
+	if (!k->state)
+		return cvl_no_memory(err);
+	map = mmap(NULL, k->size, PROT_READ, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return cvl_fail_errno(err, "map", k->path);
+	k->bytes = map;
+	return 0;
+}
+
+static bool is_damaged(const struct knots *k, size_t i)
+{
+	return i < k->blocks && !is_right(k, i);
+}
+
+/*
+ * After a power failure the header may count knots that never reached the disk. As long as all
+ * those of the last durable commit are there, it is followed nevertheless.
+ */
+static int read_once(struct knots *k, int fd, bool *torn, struct cvl_error *err)
 {
 	struct wire_header h;
-	uint64_t blocks;
+	struct head head;
+	uint64_t durable;
+	int rc = read_header(k, fd, &head, &h, torn, err);
 
-	memcpy(&h, block, sizeof(h));
-	if (memcmp(h.magic, MAGIC, sizeof(h.magic)) != 0)
-		return bad_header(path, "it begins with something else", err);
-	if (le32toh(h.version) != VERSION)
-		return cvl_fail(err, CVL_E_UNSUPPORTED, 0,
-				"%s:0: has version %u; this coeval reads version %d", path,
-				le32toh(h.version), VERSION);
-	if (le32toh(h.crc) != crc_of(block))
-		return cvl_fail(err, CVL_E_CHECKSUM, 0, "%s:0: the header is damaged", path);
-	blocks = le64toh(h.n) / KNOTS_IN_BLOCK + (le64toh(h.n) % KNOTS_IN_BLOCK != 0);
-	if (!h.n || le32toh(h.kind) > CVL_BOUND_PROVEN ||
-	    blocks > (uint64_t)INT64_MAX / KNOTS_BLOCK - 1)
-		return bad_header(path, "a number is out of range", err);
-	if (size != (blocks + 1) * KNOTS_BLOCK)
-		return cvl_fail(err, CVL_E_SYNTAX, size,
-				"%s:%" PRIu64 ": ends here; it should have %" PRIu64 " bytes", path,
-				size, (blocks + 1) * KNOTS_BLOCK);
-	*spec = (struct cvl_map_spec){ .rate_hz = le64toh(h.rate_hz),
-				       .n = (size_t)le64toh(h.n),
-				       .before = edge_from(&h.before),
-				       .after = edge_from(&h.after),
-				       .kind = (enum cvl_bound_kind)le32toh(h.kind) };
-	ends[0] = from_wire(&h.first);
-	ends[1] = from_wire(&h.last);
-	if (ends[0].bound_ns < 0 || ends[1].bound_ns < 0 ||
-	    (spec->n > 1 ? !ordered(&ends[0], &ends[1]) : ends[0].tick.count != ends[1].tick.count))
-		return bad_header(path, "its ends are not in order", err);
-	return 0;
+	if (rc)
+		return rc;
+	durable = le64toh(h.durable.n);
+	rc = take(k, fd, &head, &h.newest, err);
+	*torn = !rc && is_damaged(k, k->n / KNOTS_IN_BLOCK);
+	if (durable &&
+	    (rc || (durable % KNOTS_IN_BLOCK && is_damaged(k, (size_t)(durable / KNOTS_IN_BLOCK)))))
+		rc = take(k, fd, &head, &h.durable, err);
+	return rc;
+}
+
+/* Writers lock their file. */
+static bool is_written(int fd)
+{
+	if (flock(fd, LOCK_SH | LOCK_NB))
+		return errno == EWOULDBLOCK;
+	flock(fd, LOCK_UN);
+	return false;
+}
+
+static int read_file(struct knots *k, int fd, struct cvl_error *err)
+{
+	const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	bool torn = false, written = true;
+	int rc = read_once(k, fd, &torn, err);
+
+	for (int i = 0; torn && written && i < TRIES; i++) {
+		written = is_written(fd);
+		if (written)
+			nanosleep(&pause, NULL);
+		rc = read_once(k, fd, &torn, err);
+	}
+	return rc;
 }
 
 int knots_open(struct knots **out, const char *path, struct cvl_map_spec *spec,
 	       struct cvl_knot ends[2], struct cvl_error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC), rc = 0;
-	uint8_t block[KNOTS_BLOCK];
-	struct knots *k = NULL;
-	size_t blocks;
-	struct stat st;
-	void *map;
+	int fd = open(path, O_RDONLY | O_CLOEXEC), rc;
+	struct knots *k;
 
 	*out = NULL;
 	if (fd < 0)
 		return cvl_fail_errno(err, "open", path);
-	if (fstat(fd, &st))
-		rc = cvl_fail_errno(err, "open", path);
-	else if (!S_ISREG(st.st_mode) || pread(fd, block, sizeof(block), 0) != sizeof(block))
-		rc = bad_header(path, "it is too short", err);
-	rc = rc ? rc : read_header(block, path, (uint64_t)st.st_size, spec, ends, err);
-	if (rc)
-		goto out;
-	blocks = (size_t)st.st_size / KNOTS_BLOCK - 1;
-	k = calloc(1, sizeof(*k) + blocks);
+	k = calloc(1, sizeof(*k));
 	if (k)
 		k->path = strdup(path);
-	if (!k || !k->path) {
-		rc = cvl_no_memory(err);
-		goto out;
-	}
-	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED) {
-		rc = cvl_fail_errno(err, "map", path);
-		goto out;
-	}
-	k->bytes = map;
-	k->size = (size_t)st.st_size;
-	k->blocks = blocks;
-	k->n = spec->n;
-	k->first = ends[0];
-	k->last = ends[1];
-	atomic_store(&k->bad, SIZE_MAX);
-	*out = k;
-	k = NULL;
-out:
-	knots_close(k);
+	rc = k && k->path ? read_file(k, fd, err) : cvl_no_memory(err);
 	close(fd);
-	return rc;
+	if (rc) {
+		knots_close(k);
+		return rc;
+	}
+	atomic_store(&k->bad, SIZE_MAX);
+	if (k->n % KNOTS_IN_BLOCK)
+		read_block(k, k->blocks - 1); /* whether it is damaged is known now */
+	*spec = k->spec;
+	ends[0] = k->first;
+	ends[1] = k->last;
+	*out = k;
+	return 0;
 }
 
 void knots_close(struct knots *k)
 {
 	if (!k)
 		return;
-	if (k->bytes)
-		munmap((void *)(uintptr_t)k->bytes, k->size);
+	forget(k);
 	free(k->path);
 	free(k);
-}
-
-/* ---- writing ---- */
-
-struct knots_writer {
-	FILE *file;
-	char *path;
-	struct wire_knot first, last;
-	uint64_t n;
-	struct sha256_ctx sha;
-	struct wire_block block;
-};
-
-int knots_create(struct knots_writer **out, const char *path, struct cvl_error *err)
-{
-	struct knots_writer *w = calloc(1, sizeof(*w));
-	int rc;
-
-	*out = w;
-	if (!w || !(w->path = strdup(path))) {
-		free(w);
-		*out = NULL;
-		return cvl_no_memory(err);
-	}
-	sha256_init(&w->sha);
-	w->file = fopen(path, "we");
-	/* the header comes last: a file that was not finished has none */
-	if (w->file && !fseeko(w->file, KNOTS_BLOCK, SEEK_SET))
-		return 0;
-	*out = NULL;
-	rc = cvl_fail_errno(err, "create", path);
-	knots_finish(w, NULL, NULL, NULL);
-	return rc;
-}
-
-static int put_block(struct knots_writer *w, void *block, struct cvl_error *err)
-{
-	const uint32_t crc = htole32(crc_of(block));
-
-	memcpy(block, &crc, sizeof(crc));
-	sha256_update(&w->sha, KNOTS_BLOCK, block);
-	return fwrite(block, KNOTS_BLOCK, 1, w->file) == 1 ? 0 :
-							     cvl_fail_errno(err, "write", w->path);
-}
-
-static int flush(struct knots_writer *w, struct cvl_error *err)
-{
-	const uint32_t n =
-		(uint32_t)(w->n % KNOTS_IN_BLOCK ? w->n % KNOTS_IN_BLOCK : KNOTS_IN_BLOCK);
-	int rc;
-
-	w->block.n = htole32(n);
-	w->block.number = htole64(w->n - n);
-	rc = put_block(w, &w->block, err);
-	memset(&w->block, 0, sizeof(w->block));
-	return rc;
-}
-
-int knots_put(struct knots_writer *w, const struct cvl_knot *knot, struct cvl_error *err)
-{
-	w->last = to_wire(knot);
-	if (!w->n)
-		w->first = w->last;
-	w->block.knot[w->n++ % KNOTS_IN_BLOCK] = w->last;
-	return w->n % KNOTS_IN_BLOCK ? 0 : flush(w, err);
-}
-
-static struct wire_edge edge_to(const struct cvl_map_edge *e)
-{
-	return (struct wire_edge){ bits_of(e->rate_ppb), bits_of(e->drift_ppb),
-				   bits_of(e->wander_ppb_s) };
-}
-
-static int put_header(struct knots_writer *w, const struct cvl_map_spec *spec,
-		      struct cvl_error *err)
-{
-	const struct wire_header h = { .version = htole32(VERSION),
-				       .magic = MAGIC,
-				       .n = htole64(w->n),
-				       .rate_hz = htole64(spec->rate_hz),
-				       .kind = htole32((uint32_t)spec->kind),
-				       .before = edge_to(&spec->before),
-				       .after = edge_to(&spec->after),
-				       .first = w->first,
-				       .last = w->last };
-	uint8_t block[KNOTS_BLOCK] = { 0 };
-
-	memcpy(block, &h, sizeof(h));
-	rewind(w->file);
-	return put_block(w, block, err);
-}
-
-int knots_finish(struct knots_writer *w, const struct cvl_map_spec *spec,
-		 char digest[CVL_MAP_DIGEST], struct cvl_error *err)
-{
-	int rc = 0;
-
-	if (spec && w->n % KNOTS_IN_BLOCK)
-		rc = flush(w, err);
-	if (spec && !rc)
-		rc = put_header(w, spec, err);
-	if (w->file && fclose(w->file) && spec && !rc)
-		rc = cvl_fail_errno(err, "write", w->path);
-	if (!rc && digest)
-		cvl_sha256_digits(&w->sha, digest);
-	if (rc || !spec)
-		unlink(w->path);
-	free(w->path);
-	free(w);
-	return rc;
 }

@@ -6,6 +6,9 @@
  * length; of what was read only a few pages stay in memory. Blocks have a checksum each, which is
  * compared when the block is read; a damaged block is left out, and remembered.
  *
+ * It may grow while others read it: full blocks never change, and a reader has its own copy of the
+ * header and of the last knots, as they were when it was opened.
+ *
  * Any number of threads may read one.
  */
 #ifndef CORE_KNOTS_H
@@ -22,7 +25,8 @@ struct knots;
 
 /**
  * Open @path and tell in @spec what its header says, all but the knots; its first and last knot are
- * in @ends. CVL_E_SYNTAX, CVL_E_UNSUPPORTED, CVL_E_CHECKSUM, CVL_E_NOMEM, or as cvl_fail_errno().
+ * in @ends. What is committed later is not seen. CVL_E_MISSING if nothing was committed yet,
+ * CVL_E_SYNTAX, CVL_E_UNSUPPORTED, CVL_E_CHECKSUM, CVL_E_NOMEM, or as cvl_fail_errno().
  */
 int knots_open(struct knots **k, const char *path, struct cvl_map_spec *spec,
 	       struct cvl_knot ends[2], struct cvl_error *err);
@@ -53,17 +57,30 @@ size_t knots_verify(struct knots *k);
 
 /* ---- writing ---- */
 
+/* A call that failed may be repeated, but what could not be synced never will be. */
 struct knots_writer;
 
-/** Begin the file @path, which must not be in use. */
+/**
+ * Begin the file @path, which must not exist, or be empty. It is locked until the writer ends.
+ */
 int knots_create(struct knots_writer **w, const char *path, struct cvl_error *err);
 
-/** Append a knot. */
+/** Append a knot. CVL_E_ORDER, CVL_E_RANGE (its bound), or as cvl_fail_errno(). */
 int knots_put(struct knots_writer *w, const struct cvl_knot *knot, struct cvl_error *err);
 
 /**
- * Write the header, by @spec without its knots, and close the file; @digest, if not NULL, becomes
- * that of its content. It is not synced. Frees @w in any case; without @spec the file is removed.
+ * Let those who open the file from now on see what was put, with @spec, whose knots are ignored. It
+ * survives the end of the process, and with @durable that of the machine; after a loss of power
+ * there are at least the knots of the last durable commit. Costs the same for any length.
+ * CVL_E_RANGE if there is no knot.
+ */
+int knots_commit(struct knots_writer *w, const struct cvl_map_spec *spec, bool durable,
+		 struct cvl_error *err);
+
+/**
+ * Commit what was put, not durably, and close the file; @digest, if not NULL, becomes that of its
+ * content, which does not depend on earlier commits. Frees @w in any case. Without @spec, or if it
+ * fails, the file stays as it was last committed, and is removed if it never was.
  */
 int knots_finish(struct knots_writer *w, const struct cvl_map_spec *spec,
 		 char digest[CVL_MAP_DIGEST], struct cvl_error *err);

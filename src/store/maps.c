@@ -4,12 +4,16 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "core/knots.h"
 #include "core/spill.h"
 #include "store/jsonfile.h"
 
@@ -64,6 +68,8 @@ int maps_put(const char *folder, const struct cvl_map *map, char name[MAP_NAME],
 	}
 	if (!rc && mkdir(folder, 0777) && errno != EEXIST)
 		rc = cvl_fail_errno(err, "create", folder);
+	if (!rc)
+		unlink(temp); /* of a process that was killed */
 	rc = rc ? rc : cvl_map_save(map, temp, digest, err);
 	if (rc)
 		return rc;
@@ -118,6 +124,81 @@ void maps_lay_down(struct cvl_map **map)
 		*map = down;
 	}
 	close(fd);
+}
+
+/* ---- a map that grows ---- */
+
+struct maps_growing {
+	struct knots_writer *w;
+	char folder[CVL_PATH_MAX], name[MAP_NAME];
+	bool named; /* its name survives a crash of the machine */
+};
+
+static int random_name(char name[MAP_NAME], struct cvl_error *err)
+{
+	uint64_t digits;
+
+	if (getrandom(&digits, sizeof(digits), 0) != sizeof(digits))
+		return cvl_fail_errno(err, "draw", "a random name");
+	snprintf(name, MAP_NAME, "%016" PRIx64 ENDING, digits);
+	return 0;
+}
+
+int maps_grow(struct maps_growing **out, const char *folder, char name[MAP_NAME],
+	      struct cvl_error *err)
+{
+	struct maps_growing *g = calloc(1, sizeof(*g));
+	char path[CVL_PATH_MAX];
+	int lock, rc;
+
+	*out = NULL;
+	if (!g)
+		return cvl_no_memory(err);
+	rc = random_name(g->name, err);
+	rc = rc ? rc : place(path, folder, g->name, err);
+	if (!rc) {
+		lock = maps_lock(folder, true); /* it is not removed before the file is in it */
+		rc = knots_create(&g->w, path, err);
+		maps_unlock(lock);
+	}
+	if (rc) {
+		free(g);
+		return rc;
+	}
+	snprintf(g->folder, sizeof(g->folder), "%s", folder);
+	memcpy(name, g->name, MAP_NAME);
+	*out = g;
+	return 0;
+}
+
+int maps_grow_put(struct maps_growing *g, const struct cvl_knot *k, struct cvl_error *err)
+{
+	return knots_put(g->w, k, err);
+}
+
+int maps_grow_commit(struct maps_growing *g, const struct cvl_map_spec *spec, bool durable,
+		     struct cvl_error *err)
+{
+	int rc = knots_commit(g->w, spec, durable, err);
+
+	if (rc || !durable || g->named)
+		return rc;
+	rc = cvl_sync_dir(g->folder, err);
+	rc = rc ? rc : cvl_sync_parent(g->folder, err);
+	g->named = !rc;
+	return rc;
+}
+
+const char *maps_grow_name(const struct maps_growing *g)
+{
+	return g->name;
+}
+
+void maps_grow_end(struct maps_growing *g)
+{
+	if (g)
+		knots_finish(g->w, NULL, NULL, NULL);
+	free(g);
 }
 
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /**
  * The clock maps of a session as files of knots, each named by a digest of what it holds: a folder
- * may have those of two versions of sync.json (or truth.json) while one replaces the other.
+ * may have those of two versions of sync.json (or truth.json) while one replaces the other. A map
+ * that grows has a random name.
  */
 #ifndef STORE_MAPS_H
 #define STORE_MAPS_H
@@ -48,6 +49,35 @@ int maps_move(const char *folder, struct cvl_map **map, struct cvl_error *err);
  */
 void maps_lay_down(struct cvl_map **map);
 
+/**
+ * A map of a folder that grows while others read it: they see it as it was last committed when they
+ * opened it. One thread may use it. A call that failed may be repeated.
+ */
+struct maps_growing;
+
+/**
+ * Begin one in @folder, which is created if need be, and tell its name. There is nothing to read
+ * before the first commit, and maps_clean() removes it if no one names it.
+ */
+int maps_grow(struct maps_growing **g, const char *folder, char name[MAP_NAME],
+	      struct cvl_error *err);
+
+/** Append a knot: CVL_E_ORDER, CVL_E_RANGE (its bound), or as cvl_fail_errno(). */
+int maps_grow_put(struct maps_growing *g, const struct cvl_knot *k, struct cvl_error *err);
+
+/**
+ * Let others see what was put, with @spec as for cvl_map_new(), whose knots are ignored. With
+ * @durable it survives a crash of the machine, else of the process. CVL_E_RANGE: no knots yet. That
+ * the file was removed meanwhile is told by sync_save_growing() alone.
+ */
+int maps_grow_commit(struct maps_growing *g, const struct cvl_map_spec *spec, bool durable,
+		     struct cvl_error *err);
+
+const char *maps_grow_name(const struct maps_growing *g);
+
+/** What was committed stays. NULL is allowed. */
+void maps_grow_end(struct maps_growing *g);
+
 /** Let the maps @name survive a crash of the machine. */
 int maps_sync(const char *folder, char (*name)[MAP_NAME], size_t n, struct cvl_error *err);
 
@@ -76,5 +106,13 @@ int maps_clean_session(const struct cvl_session *s, bool (*see)(void *ctx, const
  */
 int sync_save_soon(const struct cvl_sync *sync, const struct cvl_session *session,
 		   struct cvl_error *err);
+
+/**
+ * Write sync.json with growing maps: @name has that of each clock of @sync, "" if it has none; maps
+ * of @sync itself are not written. Each must have been committed, and still be there: fails as
+ * cvl_map_load(). Then maps that sync.json does not name are removed.
+ */
+int sync_save_growing(const struct cvl_sync *sync, const struct cvl_session *session,
+		      char (*name)[MAP_NAME], struct cvl_error *err);
 
 #endif

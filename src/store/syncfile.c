@@ -155,52 +155,104 @@ static json_t *sync_json(const struct cvl_sync *sync, char (*name)[MAP_NAME])
 	return root;
 }
 
-/* Maps come first; those of the file that was replaced go last, or (@soon) with the next one. */
-static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
-		const char *maps, bool soon, struct cvl_error *err)
+/* How sync.json and maps are saved. */
+enum how {
+	DURABLY,
+	SOON, /* maps are not synced, those of the file that was replaced stay for one more time */
+	GROWING, /* maps are not synced */
+};
+
+/* Maps come first; those of the file that was replaced go last, or with the next one. */
+static int save_both(const struct cvl_sync *sync, const char *path, const char *folder,
+		     enum how how, struct cvl_error *err)
 {
-	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME] = NULL;
+	char(*name)[MAP_NAME] = NULL;
 	size_t n = 0, old = 0;
 	struct cvl_error inner;
-	int rc, lock;
+	int rc;
 
-	if (!cvl_path_join(path, cvl_session_path(session), file) ||
-	    !cvl_path_join(folder, cvl_session_path(session), maps))
-		return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
-				cvl_session_path(session));
-	lock = maps_lock(folder, true);
-	if (!soon || maps_named(path, &name, &old, sync->n, &inner)) {
+	if (how != SOON || maps_named(path, &name, &old, sync->n, &inner)) {
 		old = 0;
 		free(name);
 		name = malloc((sync->n + 1) * sizeof(*name));
 	}
-	rc = name ? save_maps(sync, folder, name + old, !soon, err) : cvl_no_memory(err);
+	rc = name ? save_maps(sync, folder, name + old, how == DURABLY, err) : cvl_no_memory(err);
 	rc = rc ? rc : jsonfile_write(path, sync_json(sync, name + old), 0, err);
 	for (size_t i = 0; i < sync->n; i++)
 		n += sync->clock[i].map != NULL;
 	if (!rc)
 		maps_clean(folder, name, old + n, NULL, NULL);
-	maps_unlock(lock);
 	free(name);
+	return rc;
+}
+
+static int paths_of(const struct cvl_session *session, const char *file, const char *maps,
+		    char path[CVL_PATH_MAX], char folder[CVL_PATH_MAX], struct cvl_error *err)
+{
+	if (cvl_path_join(path, cvl_session_path(session), file) &&
+	    cvl_path_join(folder, cvl_session_path(session), maps))
+		return 0;
+	return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
+			cvl_session_path(session));
+}
+
+static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
+		const char *maps, enum how how, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
+	int rc = paths_of(session, file, maps, path, folder, err), lock;
+
+	if (rc)
+		return rc;
+	lock = maps_lock(folder, true);
+	rc = save_both(sync, path, folder, how, err);
+	maps_unlock(lock);
 	return rc;
 }
 
 int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
 		  struct cvl_error *err)
 {
-	return save(sync, session, "sync.json", MAPS_OF_SYNC, false, err);
+	return save(sync, session, "sync.json", MAPS_OF_SYNC, DURABLY, err);
 }
 
 int sync_save_soon(const struct cvl_sync *sync, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	return save(sync, session, "sync.json", MAPS_OF_SYNC, true, err);
+	return save(sync, session, "sync.json", MAPS_OF_SYNC, SOON, err);
+}
+
+int sync_save_growing(const struct cvl_sync *sync, const struct cvl_session *session,
+		      char (*name)[MAP_NAME], struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
+	struct cvl_sync as_named = *sync; /* with the maps of these files */
+	int rc = paths_of(session, "sync.json", MAPS_OF_SYNC, path, folder, err), lock;
+
+	if (rc)
+		return rc;
+	as_named.clock = calloc(sync->n + 1, sizeof(*as_named.clock));
+	if (!as_named.clock)
+		return cvl_no_memory(err);
+	lock = maps_lock(folder, true);
+	for (size_t i = 0; i < sync->n; i++) {
+		as_named.clock[i] = sync->clock[i];
+		as_named.clock[i].map = NULL;
+		if (!rc && *name[i])
+			rc = maps_get(&as_named.clock[i].map, folder, name[i], err);
+	}
+	rc = rc ? rc : save_both(&as_named, path, folder, GROWING, err);
+	maps_unlock(lock);
+	for (size_t i = 0; i < sync->n; i++)
+		cvl_map_free(as_named.clock[i].map);
+	free(as_named.clock);
+	return rc;
 }
 
 int cvl_truth_save(const struct cvl_sync *truth, const struct cvl_session *session,
 		   struct cvl_error *err)
 {
-	return save(truth, session, "truth.json", MAPS_OF_TRUTH, false, err);
+	return save(truth, session, "truth.json", MAPS_OF_TRUTH, DURABLY, err);
 }
 
 /* ---- reading ---- */
@@ -261,7 +313,8 @@ static int load_map(json_t *j, const char *folder, struct cvl_map **map, struct 
 	json_int_t knots = json_integer_value(json_object_get(j, "knots"));
 	int rc = name ? maps_get(map, folder, name, err) : load_numbers(j, map, err);
 
-	if (!rc && name && knots != (json_int_t)cvl_map_ends(*map, NULL, NULL))
+	/* a map may have grown since */
+	if (!rc && name && (knots < 1 || (uint64_t)knots > cvl_map_ends(*map, NULL, NULL)))
 		rc = cvl_fail(err, CVL_E_MISMATCH, 0,
 			      "%s has %zu knots, but %" JSON_INTEGER_FORMAT " are told here", name,
 			      cvl_map_ends(*map, NULL, NULL), knots);
