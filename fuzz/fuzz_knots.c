@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * A file of knots with any bytes in it. The first byte: number of blocks, and whether checksums are
- * made right, so that what they protect is reached; then the header, then 100 bytes for the
- * beginning of each block, which is repeated to its end with the ticks and times counted up.
+ * A file of knots with any bytes in it. The first byte: number of full blocks, whether the file is
+ * cut short, and whether checksums are made right, so that what they protect is reached; then the
+ * header, then 100 bytes for the beginning of each slot and each full block, which is repeated to
+ * its end with the ticks and times counted up.
  */
 #include <coeval/clockmap.h>
 
@@ -14,7 +15,9 @@
 #include "../src/core/crc32c.h"
 
 #define BLOCK 4096
-#define BLOCKS 6
+#define HEADER 288
+#define SLOTS 3
+#define FULL 6
 #define BEGINNING 100
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
@@ -92,19 +95,20 @@ static void use(const struct cvl_map *map)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static char path[64];
-	static uint8_t file[(BLOCKS + 1) * BLOCK];
+	static uint8_t file[(1 + SLOTS + FULL) * BLOCK];
 	struct cvl_map *map;
 	struct cvl_error err;
-	size_t blocks, at = 160;
+	size_t blocks, at = HEADER, size;
 	FILE *f;
 
 	if (!path[0]) {
 		snprintf(path, sizeof(path), "/tmp/coeval-fuzz-knots-XXXXXX");
 		close(mkstemp(path));
 	}
-	if (n < 1 + 160)
+	if (n < 1 + HEADER)
 		return 0;
-	blocks = data[0] % (BLOCKS + 1);
+	blocks = SLOTS + (data[0] & 0x3f) % (FULL + 1);
+	size = (1 + blocks) * BLOCK - (data[0] & 0x40 ? BLOCK / 2 : 0);
 	memset(file, 0, sizeof(file));
 	memcpy(file, data + 1, at);
 	for (size_t i = 1; i <= blocks; i++) {
@@ -119,7 +123,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 			make_right(file + i * BLOCK);
 	unlink(path); /* never written while it is mapped */
 	f = fopen(path, "w");
-	if (!f || fwrite(file, BLOCK, blocks + 1, f) != blocks + 1 || fclose(f))
+	if (!f || fwrite(file, 1, size, f) != size || fclose(f))
 		abort();
 	if (!cvl_map_load(&map, path, &err)) {
 		use(map);

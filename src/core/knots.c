@@ -335,7 +335,7 @@ static int read_state(struct knots *k, const struct wire_state *s, struct cvl_er
 					 .kind = (enum cvl_bound_kind)le32toh(s->kind) };
 	if (k->first.bound_ns < 0 || k->last.bound_ns < 0 ||
 	    (n > 1 ? !knots_ordered(&k->first, &k->last) :
-		     k->first.tick.count != k->last.tick.count))
+		     memcmp(&s->first, &s->last, sizeof(s->first)) != 0))
 		return bad_header(k, "its ends are not in order", err);
 	return 0;
 }
