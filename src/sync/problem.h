@@ -151,6 +151,12 @@ static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_
 /** First tick of @clock whose nominal time is not before @x. */
 uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
 
+/**
+ * Best, worst and median bound of @c's map: at the knots, and at the first and last record, to where
+ * it is extrapolated.
+ */
+void sync_bounds(struct cvl_clock_sync *c, struct cvl_tick first, struct cvl_tick last);
+
 void sync_reason(struct cvl_clock_sync *c, enum cvl_verdict verdict, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -48,6 +48,8 @@ struct stepped {
 struct steps {
 	char *path;
 	struct cvl_sync_opts opts;
+	steps_told *told;
+	void *told_ctx;
 	char *estimator, *reference, *sender; /* of the first step, kept for all */
 	int64_t silent_ms;
 	struct cvl_session *session; /* as the observer opened it */
@@ -548,7 +550,6 @@ static int tell(struct stepped *c, struct cvl_knot k)
 	if (cvl_room(&c->knot, c->n, &c->room, sizeof(*c->knot)))
 		return CVL_E_NOMEM;
 	c->knot[c->n++] = k;
-	c->told++;
 	return 0;
 }
 
@@ -581,31 +582,44 @@ static struct cvl_map_edge edge_beyond(const struct stepped *c, const struct cvl
 	return e;
 }
 
-/* The first knot of a clock that heard nothing before @at: the map goes back from there. */
-static int tell_before(struct stepped *k, struct cvl_knot at, const struct cvl_map_spec *spec)
+static int tell_final(struct steps *s, size_t c, struct cvl_knot knot, struct cvl_error *err)
 {
+	struct stepped *k = &s->clock[c];
+	const size_t before = k->n;
+
+	if (tell(k, knot))
+		return cvl_no_memory(err);
+	k->told += k->n - before;
+	return k->n > before && s->told ? s->told(s->told_ctx, c, &k->knot[k->n - 1], err) : 0;
+}
+
+/* The first knot of a clock that heard nothing before @at: the map goes back from there. */
+static int tell_before(struct steps *s, size_t c, struct cvl_knot at, struct cvl_error *err)
+{
+	struct stepped *k = &s->clock[c];
 	struct cvl_knot first;
-	double s;
 
 	cvl_map_ends(k->map, &first, NULL);
 	if (at.tick.count >= first.tick.count)
 		return 0;
-	s = (double)(first.tick.count - at.tick.count) / (double)spec->rate_hz;
-	k->before.drift_ppb += k->before.wander_ppb_s * s;
-	return tell(k, at);
+	k->before.drift_ppb += k->before.wander_ppb_s *
+			       (double)(first.tick.count - at.tick.count) /
+			       (double)cvl_map_rate_hz(k->map);
+	return tell_final(s, c, at, err);
 }
 
 /* The knots of the forecast from the last knot told to @end. */
-static int tell_beyond(struct stepped *k, struct cvl_knot end)
+static int tell_beyond(struct steps *s, size_t c, struct cvl_knot end, struct cvl_error *err)
 {
+	const struct stepped *k = &s->clock[c];
 	const uint64_t from = k->knot[k->n - 1].tick.count, to = end.tick.count;
 	struct cvl_knot last;
 	int rc = 0;
 
 	cvl_map_ends(k->map, NULL, &last);
 	for (uint64_t i = 1; i < BEYOND && to > from && from >= last.tick.count && !rc; i++)
-		rc = tell(k, knot_at(k->map, from + (to - from) / BEYOND * i));
-	return rc ? rc : tell(k, end);
+		rc = tell_final(s, c, knot_at(k->map, from + (to - from) / BEYOND * i), err);
+	return rc ? rc : tell_final(s, c, end, err);
 }
 
 /* Make what the last step found of clock @c final before @until; INT64_MAX: all of it. */
@@ -627,15 +641,15 @@ static int tell_until(struct steps *s, size_t c, int64_t until, struct cvl_error
 		rc = cvl_map_knot(k->map, i, &knot, err);
 		if (!rc && knot.time.ns > until)
 			break;
-		rc = rc ? rc : tell(k, knot);
+		rc = rc ? rc : tell_final(s, c, knot, err);
 	}
 	if (until < INT64_MAX && !rc) {
 		knot = knot_at(k->map, cvl_map_tick(k->map, at).count);
-		rc = k->n ? tell_beyond(k, knot) : tell_before(k, knot, &spec);
+		rc = k->n ? tell_beyond(s, c, knot, err) : tell_before(s, c, knot, err);
 	}
 	if (k->n)
 		k->after = until < INT64_MAX ? edge_beyond(k, k->map, &spec) : spec.after;
-	return rc == CVL_E_NOMEM ? cvl_no_memory(err) : rc;
+	return rc;
 }
 
 /* ---- steps ---- */
@@ -976,7 +990,10 @@ static struct cvl_sync *copy_last(const struct steps *s)
 	if (!sync)
 		return NULL;
 	sync->epoch_unix_ns = s->last->epoch_unix_ns;
-	memcpy(sync->note, s->last->note, sizeof(sync->note));
+	snprintf(
+		sync->note, sizeof(sync->note),
+		"solved in steps, as it grew: counts, rates and residuals are those of the last %.0f s at most, verdicts the worst",
+		(double)s->length * 1e-9);
 	sync->estimator = strdup(s->last->estimator);
 	sync->reference = strdup(s->last->reference);
 	sync->settings = strdup(s->last->settings);
@@ -991,6 +1008,33 @@ static struct cvl_sync *copy_last(const struct steps *s)
 		return sync;
 	cvl_sync_free(sync);
 	return NULL;
+}
+
+int steps_summary(const struct steps *s, struct cvl_sync **sync, struct cvl_error *err)
+{
+	*sync = s->last ? copy_last(s) : NULL;
+	return s->last && !*sync ? cvl_no_memory(err) : 0;
+}
+
+void steps_spec(const struct steps *s, size_t clock, struct cvl_map_spec *spec)
+{
+	const struct stepped *k = &s->clock[clock];
+
+	*spec = (struct cvl_map_spec){ .rate_hz = cvl_session_clock(s->session, clock)->rate_hz,
+				       .n = (size_t)k->told,
+				       .before = k->before,
+				       .after = k->after,
+				       .kind = k->kind };
+}
+
+bool steps_records(const struct steps *s, size_t clock, struct cvl_tick *first,
+		   struct cvl_tick *last)
+{
+	const struct sync_clock *c = &s->all->p.clock[root_of(s, clock)];
+
+	*first = (struct cvl_tick){ c->first };
+	*last = (struct cvl_tick){ c->last };
+	return c->seen;
 }
 
 /* Knots of @map after the last of @list. */
@@ -1016,6 +1060,8 @@ static int map_of(const struct steps *s, size_t c, bool estimated, struct cvl_ma
 	struct cvl_map_spec spec, last;
 	int rc = 0;
 
+	steps_spec(s, c, &spec);
+
 	for (size_t i = 0; i < k->n && !rc; i++)
 		rc = tell(&list, k->knot[i]) ? cvl_no_memory(err) : 0;
 	if (estimated && k->map && !rc) {
@@ -1027,12 +1073,11 @@ static int map_of(const struct steps *s, size_t c, bool estimated, struct cvl_ma
 		list.before = k->told ? k->before : last.before;
 		list.kind = k->told ? k->kind : last.kind;
 	}
-	spec = (struct cvl_map_spec){ .rate_hz = cvl_session_clock(s->session, c)->rate_hz,
-				      .knots = list.knot,
-				      .n = list.n,
-				      .before = list.before,
-				      .after = list.after,
-				      .kind = list.kind };
+	spec.knots = list.knot;
+	spec.n = list.n;
+	spec.before = list.before;
+	spec.after = list.after;
+	spec.kind = list.kind;
 	if (!rc && list.n)
 		rc = cvl_map_new(map, &spec, err);
 	free(list.knot);
@@ -1043,13 +1088,8 @@ int steps_maps(const struct steps *s, bool estimated, struct cvl_sync **sync, st
 {
 	int rc = 0;
 
-	*sync = NULL;
-	if (!s->last)
-		return 0;
-	*sync = copy_last(s);
-	if (!*sync)
-		return cvl_no_memory(err);
-	for (size_t c = 0; c < s->n && !rc; c++)
+	rc = steps_summary(s, sync, err);
+	for (size_t c = 0; *sync && c < s->n && !rc; c++)
 		rc = map_of(s, c, estimated, &(*sync)->clock[c].map, err);
 	if (rc) {
 		cvl_sync_free(*sync);
@@ -1080,8 +1120,8 @@ bool steps_silent(const struct steps *s, size_t clock)
 
 /* ---- begin and end ---- */
 
-int steps_open(struct steps **out, const char *path, const struct cvl_sync_opts *opts,
-	       int64_t silent_ms, struct cvl_error *err)
+int steps_open(struct steps **out, const char *path, const struct steps_opts *opts,
+	       struct cvl_error *err)
 {
 	struct steps *s = calloc(1, sizeof(*s));
 
@@ -1093,8 +1133,10 @@ int steps_open(struct steps **out, const char *path, const struct cvl_sync_opts 
 		*out = NULL;
 		return cvl_no_memory(err);
 	}
-	s->opts = *opts;
-	s->silent_ms = silent_ms;
+	s->opts = opts->sync;
+	s->told = opts->told;
+	s->told_ctx = opts->ctx;
+	s->silent_ms = opts->silent_ms;
 	s->first = FIRST_MARKS;
 	s->begin = s->next = s->final = s->stored = INT64_MIN;
 	return 0;

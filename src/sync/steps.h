@@ -20,9 +20,19 @@
 
 struct steps;
 
-/** A clock that stored nothing for @silent_ms is not waited for. */
-int steps_open(struct steps **s, const char *path, const struct cvl_sync_opts *opts,
-	       int64_t silent_ms, struct cvl_error *err);
+/** A final knot of a clock, in their order. Returns 0 or a code that ends the step. */
+typedef int steps_told(void *ctx, size_t clock, const struct cvl_knot *knot,
+		       struct cvl_error *err);
+
+struct steps_opts {
+	struct cvl_sync_opts sync;
+	int64_t silent_ms; /* a clock that stored nothing for so long is not waited for; -1: for ever */
+	steps_told *told; /* or NULL */
+	void *ctx;
+};
+
+int steps_open(struct steps **s, const char *path, const struct steps_opts *opts,
+	       struct cvl_error *err);
 void steps_free(struct steps *s);
 
 /**
@@ -50,5 +60,13 @@ int steps_estimate(struct steps *s, struct cvl_error *err);
  */
 int steps_maps(const struct steps *s, bool estimated, struct cvl_sync **sync,
 	       struct cvl_error *err);
+
+/** The same without maps. */
+int steps_summary(const struct steps *s, struct cvl_sync **sync, struct cvl_error *err);
+/** All of the final map of a clock that knots were told of, but the knots. */
+void steps_spec(const struct steps *s, size_t clock, struct cvl_map_spec *spec);
+/** The first and last record of a clock that was read; false: none. */
+bool steps_records(const struct steps *s, size_t clock, struct cvl_tick *first,
+		   struct cvl_tick *last);
 
 #endif

@@ -72,30 +72,34 @@ static void widen(struct cvl_clock_sync *c, uint64_t tick)
 	c->bound_max = bound > c->bound_max ? bound : c->bound_max;
 }
 
-/*
- * Best, worst and median bound: at the knots, and at the first and last record, to where maps are
- * extrapolated.
- */
-static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
+void sync_bounds(struct cvl_clock_sync *c, struct cvl_tick first, struct cvl_tick last)
 {
-	struct cvl_knot first, last, k;
+	struct cvl_knot k;
 	size_t n;
 
 	if (!c->map)
 		return;
-	n = cvl_map_ends(c->map, &first, &last);
-	c->bound_min = c->bound_max = first.bound_ns;
+	n = cvl_map_ends(c->map, &k, NULL);
+	c->bound_min = c->bound_max = k.bound_ns;
 	for (size_t i = 1; i < n; i++)
 		if (!cvl_map_knot(c->map, i, &k, NULL))
 			widen(c, k.tick.count);
-	if (clock->seen) {
-		widen(c, clock->first);
-		widen(c, clock->last);
-	}
-	c->bound_median = clock->seen ?
-				  cvl_map_bound_median(c->map, (struct cvl_tick){ clock->first },
-						       (struct cvl_tick){ clock->last }) :
-				  cvl_map_bound_median(c->map, first.tick, last.tick);
+	widen(c, first.count);
+	widen(c, last.count);
+	c->bound_median = cvl_map_bound_median(c->map, first, last);
+}
+
+static void find_bounds(struct cvl_clock_sync *c, const struct sync_clock *clock)
+{
+	struct cvl_knot first, last;
+
+	if (!c->map)
+		return;
+	cvl_map_ends(c->map, &first, &last);
+	if (clock->seen)
+		sync_bounds(c, (struct cvl_tick){ clock->first }, (struct cvl_tick){ clock->last });
+	else
+		sync_bounds(c, first.tick, last.tick);
 }
 
 /* ---- the problem ---- */

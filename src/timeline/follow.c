@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "sync/steps.h"
+#include "timeline/keep.h"
 #include "timeline/live.h"
 #include "timeline/watch.h"
 
@@ -19,6 +20,7 @@ struct cvl_follow {
 	char *path;
 	struct cvl_follow_opts opts;
 	struct steps *steps;
+	struct keep *keep; /* or NULL: nothing is saved */
 	atomic_bool cancelled;
 	struct cvl_session *session; /* of the timeline */
 	struct cvl_timeline *tl;
@@ -69,6 +71,13 @@ static void drop_old(struct cvl_follow *f)
 	f->old_session = NULL;
 }
 
+static void stop_keeping(struct cvl_follow *f, struct cvl_error *why)
+{
+	cvl_tell(f->opts.report, why);
+	keep_close(f->keep);
+	f->keep = NULL;
+}
+
 /* Deliver what is final, or can be estimated. Returns what is new. @taken: @session is kept. */
 static int advance(struct cvl_follow *f, struct cvl_session *session, bool *taken,
 		   struct cvl_error *err)
@@ -97,6 +106,31 @@ static int advance(struct cvl_follow *f, struct cvl_session *session, bool *take
 	return f->old ? CVL_FOLLOW_RENEWED : CVL_FOLLOW_MORE;
 }
 
+/* A final knot; if it cannot be kept nothing more is, but following goes on. */
+static int keep_final(void *follow, size_t clock, const struct cvl_knot *knot,
+		      struct cvl_error *err)
+{
+	struct cvl_follow *f = follow;
+
+	if (f->keep && keep_knot(f->keep, clock, knot, err))
+		stop_keeping(f, err);
+	return 0;
+}
+
+static int open_steps(struct cvl_follow *f, struct cvl_error *err)
+{
+	const struct steps_opts opts = {
+		.sync = f->opts.sync,
+		.silent_ms = f->opts.silent_ms ? f->opts.silent_ms : SILENT_MS,
+		.told = keep_final,
+		.ctx = f,
+	};
+
+	if (f->opts.save && keep_open(&f->keep, f->path, err))
+		stop_keeping(f, err);
+	return steps_open(&f->steps, f->path, &opts, err);
+}
+
 static int look(struct cvl_follow *f, struct cvl_error *err)
 {
 	struct cvl_session *session;
@@ -109,8 +143,11 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 	f->growing = false;
 	for (size_t i = 0; i < cvl_session_clocks(session); i++)
 		f->growing = f->growing || cvl_session_clock(session, i)->growing;
-	rc = steps_next(f->steps, session, err);
+	rc = f->steps ? 0 : open_steps(f, err);
+	rc = rc ? rc : steps_next(f->steps, session, err);
 	f->more = rc > 0;
+	if (rc > 0 && f->keep && keep_commit(f->keep, session, f->steps, err))
+		stop_keeping(f, err);
 	if (rc >= 0 && f->opts.estimated)
 		rc = steps_estimate(f->steps, err);
 	if (rc >= 0) {
@@ -230,11 +267,7 @@ int cvl_follow_open(struct cvl_follow **out, const char *path, const struct cvl_
 	f->opts.sync.report = opts->report;
 	f->opts.sync.progress = (struct cvl_progress){ 0 };
 	rc = watch_open(&f->watch, err);
-	rc = rc ? rc :
-		  steps_open(&f->steps, path, &f->opts.sync,
-			     opts->silent_ms ? opts->silent_ms : SILENT_MS, err);
 	if (rc) {
-		watch_close(f->watch);
 		free(f->path);
 		free(f);
 		return rc;
@@ -256,6 +289,7 @@ void cvl_follow_close(struct cvl_follow *f)
 		cvl_session_close(f->session);
 	watch_close(f->watch);
 	steps_free(f->steps);
+	keep_close(f->keep);
 	free(f->path);
 	free(f);
 }
