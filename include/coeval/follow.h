@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /**
- * Following a session while it grows: it is synchronised again and again, and its timeline is
- * delivered up to a watermark.
+ * Following a session while it grows: it is synchronised in steps, each over a stretch of about the
+ * last thousand marks, and its timeline is delivered up to a watermark.
  *
- * What was delivered is never revised: the estimator is one whose times depend only on earlier
- * marks, and the timeline stays behind the last marks of each clock, whose numbers may still turn
- * out to be wrong. So following gives what the finished session gives if it is synchronised the
- * same way: the same records with the same times.
+ * What was delivered is never revised. It lies so far behind the last marks that those to come would
+ * change its times by less than 1 % of their bounds (docs/sync.md), and the bounds are those of the
+ * marks that had come. A step depends on what is stored, not on when it was looked at: a session
+ * that is followed once it has ended gives the same records with the same times, unless a clock was
+ * taken for silent. What a silent clock stored meanwhile comes late and is marked CVL_LATE.
+ *
+ * The time and memory for a new second do not depend on how many there were before.
  *
  *   while ((rc = cvl_follow_wait(f, -1, err)) > 0 && rc != CVL_FOLLOW_ENDED)
  *           while ((more = cvl_timeline_next(cvl_follow_timeline(f), &slice, err)) > 0)
@@ -30,20 +33,25 @@ struct cvl_follow;
 struct cvl_follow_opts {
 	/*
 	 * How clocks are tied; copied, but not what it points to. estimator: one that can follow
-	 * (struct cvl_estimator_info); NULL: CVL_FOLLOW_ESTIMATOR. progress is ignored: each pass
-	 * is short.
+	 * (struct cvl_estimator_info); NULL: as cvl_sync_run() chooses by the first observations.
+	 * progress is ignored: each pass is short.
 	 */
 	struct cvl_sync_opts sync;
-	bool save; /* write sync.json at each pass */
+	/*
+	 * keep what is final in sync.json and its maps. Where that fails it is told, and following
+	 * goes on; so it does if another process does so already.
+	 */
+	bool save;
 	/* deliver all that can be estimated by now: its times in sync.json may still change */
 	bool estimated;
 	int look_ms; /* at least, between passes over the session; 0: 500 */
-	/* a clock that stores nothing for so long is not waited for; 0: 10 s; -1: for ever */
+	/*
+	 * a clock that stores nothing for so long, or hears too little to be tied, is not waited
+	 * for; 0: 10 s; -1: for ever
+	 */
 	int silent_ms;
 	const struct cvl_report *report;
 };
-
-#define CVL_FOLLOW_ESTIMATOR "kalman"
 
 /** Nothing is opened yet. CVL_E_USAGE: the estimator is unknown or cannot follow. */
 CVL_API int cvl_follow_open(struct cvl_follow **f, const char *path,
@@ -84,12 +92,18 @@ CVL_API struct cvl_timeline *cvl_follow_timeline(const struct cvl_follow *f);
  * ended.
  */
 CVL_API struct cvl_time cvl_follow_settled(const struct cvl_follow *f);
-/** Everything before this can be estimated; from the settled time on it may still change. */
+/**
+ * All clocks that are not silent have stored their records before this; from the settled time on
+ * times may still change.
+ */
 CVL_API struct cvl_time cvl_follow_estimated(const struct cvl_follow *f);
 
+/** Whether clock @clock of the session is taken for silent. */
+CVL_API bool cvl_follow_silent(const struct cvl_follow *f, size_t clock);
+
 /**
- * The clock that holds up the others since it has heard least, or NULL. Valid until the next
- * cvl_follow_wait().
+ * The clock that holds up the others: it has stored least, or heard too little to be tied. NULL: none.
+ * Valid until the next cvl_follow_wait().
  */
 CVL_API const char *cvl_follow_waits_for(const struct cvl_follow *f);
 

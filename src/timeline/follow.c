@@ -314,6 +314,11 @@ struct cvl_time cvl_follow_estimated(const struct cvl_follow *f)
 	return (struct cvl_time){ f->estimated };
 }
 
+bool cvl_follow_silent(const struct cvl_follow *f, size_t clock)
+{
+	return f->steps && steps_silent(f->steps, clock);
+}
+
 const char *cvl_follow_waits_for(const struct cvl_follow *f)
 {
 	return f->waits_for[0] ? f->waits_for : NULL;

@@ -107,8 +107,8 @@ grep -v '^2000000000 .* edge$' server.range | cmp range - || { echo "server: ano
 answers=$(grep -E '^(ok|error)' server.out | sed 's/:.*//' | paste -sd,)
 [ "$answers" = 'error usage,ok,ok,error cancelled,ok,error usage,error missing' ] || { echo "server: $answers"; exit 1; }
 
-# A session that has ended, followed: what it holds once it is synchronised by the estimator that follows
-"$coeval" sync s --estimator kalman >/dev/null
+# A session that has ended, followed: what it holds once another follower has kept what it found
+"$coeval" sync --follow s >/dev/null
 ./merged s | sort >settled
 printf '%s\n' "follow $root/s" | ./server | sed 's/ 9223372036854775807 / unknown /' | sort >followed
 grep -qx ok followed || { echo "server: follow: $(grep error followed)"; exit 1; }
