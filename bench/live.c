@@ -6,6 +6,7 @@
 #include "bench.h"
 
 #include <coeval/clockmap.h>
+#include <coeval/follow.h>
 #include <coeval/session.h>
 
 #include <stdio.h>
@@ -236,6 +237,86 @@ static int measure(const struct bench *b, const char *const *argv, const char *n
 	return 0;
 }
 
+#define HOUR ((int64_t)3600 * 1000000000)
+
+/* All of @tl that can be read now, as a digest. */
+static int digest(struct cvl_timeline *tl, uint64_t *hash, struct cvl_error *err)
+{
+	struct cvl_slice sl;
+	int rc;
+
+	while ((rc = cvl_timeline_next(tl, &sl, err)) > 0)
+		for (size_t i = sl.begin; i < sl.end; i++) {
+			*hash = (*hash ^ sl.batch->tick[i].count) * 0x9e3779b97f4a7c15u;
+			*hash = (*hash ^ (uint64_t)sl.time[i].ns ^ sl.clock) * 0x9e3779b97f4a7c15u;
+			*hash ^= *hash >> 29;
+		}
+	return rc;
+}
+
+/* The same of the session as the follower left it. */
+static int digest_after(const char *path, uint64_t *hash, struct cvl_error *err)
+{
+	struct cvl_timeline *tl = NULL;
+	struct cvl_session *s;
+	int rc = cvl_session_open(&s, path, NULL, err);
+
+	if (rc)
+		return rc;
+	rc = cvl_timeline_open(&tl, s, NULL, err);
+	rc = rc ? rc : digest(tl, hash, err);
+	cvl_timeline_close(tl);
+	cvl_session_close(s);
+	return rc;
+}
+
+/*
+ * Following the day as if it grew: each step takes what the one before left. The CPU time of its
+ * last hour but one against that of its second.
+ */
+static int follow_day(const struct bench *b, const char *session)
+{
+	const struct cvl_follow_opts opts = { .save = true };
+	struct bench_row row = { .name = "following a day of 100 clocks: hour 23: hour 2",
+				 .unit = "s",
+				 .less_is_better = true,
+				 .goal = 0.9 };
+	struct bench_figure figure = { .name = "following it: CPU time for a second of it",
+				       .unit = "ms",
+				       .less_is_better = true,
+				       .goal = 5,
+				       .real = true };
+	double at[26] = { 0 }, start = bench_cpu(), last;
+	uint64_t seen = 0, after = 0;
+	struct cvl_follow *f;
+	struct cvl_error err;
+	int hour = 0, rc = cvl_follow_open(&f, session, &opts, &err);
+
+	if (rc)
+		return bench_fail(b, rc, "%s", err.text);
+	bench_doing(b, "following");
+	while (!rc && (rc = cvl_follow_wait(f, -1, &err)) > 0 && rc != CVL_FOLLOW_ENDED) {
+		rc = digest(cvl_follow_timeline(f), &seen, &err);
+		while (hour < 25 && cvl_follow_settled(f).ns >= hour * HOUR)
+			at[hour++] = bench_cpu();
+	}
+	last = bench_cpu();
+	cvl_follow_close(f);
+	rc = rc < 0 ? rc : digest_after(session, &after, &err);
+	if (!rc && seen != after)
+		rc = cvl_fail(&err, CVL_E_MISMATCH, CVL_NO_OFFSET,
+			      "what was followed is not what the session holds afterwards");
+	if (rc)
+		return bench_fail(b, rc, "%s", err.text);
+	bench_add(&row.ours, at[23] - at[22]);
+	bench_add(&row.reference, at[2] - at[1]);
+	bench_put(b, &row);
+	bench_add(&figure.measured, (last - start) / 86400 * 1e3);
+	bench_figure_heads(b);
+	bench_figure_put(b, &figure);
+	return 0;
+}
+
 static int day(const struct bench *b)
 {
 	char world[BENCH_PATH_MAX], session[BENCH_PATH_MAX];
@@ -270,6 +351,7 @@ static int day(const struct bench *b)
 		bench_figure_put(b, &figure);
 		rc = measure(b, show, "show of 1 ms of it: peak memory", 32);
 	}
+	rc = rc ? rc : follow_day(b, session);
 	bench_remove(session);
 	bench_remove(world);
 	return rc;
