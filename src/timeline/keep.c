@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: MIT */
+#include "timeline/keep.h"
+
+#include <coeval/files.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "store/maps.h"
+#include "sync/problem.h"
+
+/* In the folder of maps: locked by the process that keeps them. */
+#define LOCK_FILE "follower"
+
+struct keep {
+	char folder[CVL_PATH_MAX], lock_path[CVL_PATH_MAX];
+	int lock;
+	struct maps_growing **map; /* of each clock, NULL if nothing was told of it */
+	char (*name)[MAP_NAME];
+	size_t n;
+};
+
+static int lock(struct keep *k, struct cvl_error *err)
+{
+	if (mkdir(k->folder, 0777) && errno != EEXIST)
+		return cvl_fail_errno(err, "create", k->folder);
+	k->lock = open(k->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (k->lock < 0)
+		return cvl_fail_errno(err, "create", k->lock_path);
+	if (!flock(k->lock, LOCK_EX | LOCK_NB))
+		return 0;
+	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: another process follows this session and keeps its clock maps",
+			k->folder);
+}
+
+int keep_open(struct keep **out, const char *session, struct cvl_error *err)
+{
+	struct keep *k = calloc(1, sizeof(*k));
+	int rc;
+
+	*out = NULL;
+	if (!k)
+		return cvl_no_memory(err);
+	k->lock = -1;
+	if (!cvl_path_join(k->folder, session, MAPS_OF_SYNC) ||
+	    !cvl_path_join(k->lock_path, k->folder, LOCK_FILE))
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", session);
+	else
+		rc = lock(k, err);
+	if (rc) {
+		if (k->lock >= 0)
+			close(k->lock);
+		free(k);
+		return rc;
+	}
+	*out = k;
+	return 0;
+}
+
+void keep_close(struct keep *k)
+{
+	if (!k)
+		return;
+	for (size_t i = 0; i < k->n; i++)
+		maps_grow_end(k->map[i]);
+	free(k->map);
+	free(k->name);
+	unlink(k->lock_path);
+	rmdir(k->folder); /* if there is nothing else in it */
+	close(k->lock);
+	free(k);
+}
+
+static int make_room(struct keep *k, size_t n, struct cvl_error *err)
+{
+	void *map = realloc(k->map, n * sizeof(*k->map)), *name;
+
+	if (!map)
+		return cvl_no_memory(err);
+	k->map = map;
+	name = realloc(k->name, n * sizeof(*k->name));
+	if (!name)
+		return cvl_no_memory(err);
+	k->name = name;
+	for (; k->n < n; k->n++) {
+		k->map[k->n] = NULL;
+		*k->name[k->n] = '\0';
+	}
+	return 0;
+}
+
+int keep_knot(void *keep, size_t clock, const struct cvl_knot *knot, struct cvl_error *err)
+{
+	struct keep *k = keep;
+	int rc = clock < k->n ? 0 : make_room(k, clock + 1, err);
+
+	if (!rc && !k->map[clock])
+		rc = maps_grow(&k->map[clock], k->folder, k->name[clock], err);
+	return rc ? rc : maps_grow_put(k->map[clock], knot, err);
+}
+
+/* Figures of all of it, once it is whole. */
+static int save_whole(struct keep *k, const struct cvl_session *session, struct cvl_sync *sync,
+		      const struct steps *s, struct cvl_error *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; i < sync->n && !rc; i++) {
+		struct cvl_clock_sync *c = &sync->clock[i];
+		struct cvl_tick first, last;
+
+		if (!*k->name[i])
+			continue;
+		rc = maps_get(&c->map, k->folder, k->name[i], err);
+		if (!rc && steps_records(s, i, &first, &last))
+			sync_bounds(c, first, last);
+	}
+	return rc ? rc : cvl_sync_save(sync, session, err);
+}
+
+int keep_commit(struct keep *k, const struct cvl_session *session, const struct steps *s,
+		struct cvl_error *err)
+{
+	const bool whole = steps_final(s) == INT64_MAX;
+	struct cvl_sync *sync;
+	int rc = steps_summary(s, &sync, err);
+
+	if (rc || !sync)
+		return rc;
+	rc = sync->n <= k->n ? 0 : make_room(k, sync->n, err);
+	for (size_t i = 0; i < k->n && !rc; i++) {
+		struct cvl_map_spec spec;
+
+		if (!k->map[i])
+			continue;
+		steps_spec(s, i, &spec);
+		rc = maps_grow_commit(k->map[i], &spec, whole, err);
+	}
+	if (!rc)
+		rc = whole ? save_whole(k, session, sync, s, err) :
+			     sync_save_growing(sync, session, k->name, err);
+	cvl_sync_free(sync);
+	return rc;
+}
