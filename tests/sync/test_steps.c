@@ -13,9 +13,12 @@
 #include <ftw.h>
 #include <math.h>
 #include <stdio.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -442,6 +445,97 @@ static void a_silent_clock_is_not_waited_for(void **state)
 	assert_true((double)d.outside <= 0.001 * (double)d.checked + 3);
 }
 
+/* A process that follows and keeps, until it is killed. */
+static void keep_following(const struct grown *g)
+{
+	const struct cvl_follow_opts o = { .save = true };
+	struct cvl_slice slice;
+	struct cvl_follow *f;
+	struct cvl_error err;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (cvl_follow_open(&f, g->path, &o, &err))
+		_exit(1);
+	for (;;) {
+		int news = cvl_follow_wait(f, -1, &err);
+
+		if (news < 0 || news == CVL_FOLLOW_ENDED)
+			_exit(news < 0);
+		while (cvl_timeline_next(cvl_follow_timeline(f), &slice, &err) > 0)
+			;
+	}
+}
+
+/* The final map of clock @c at @tick; false if there is none up to there. */
+static bool kept_at(const struct cvl_sync *sync, size_t c, uint64_t tick, int64_t *ns,
+		    int64_t *bound)
+{
+	struct cvl_knot last;
+
+	if (!sync->clock[c].map)
+		return false;
+	cvl_map_ends(sync->clock[c].map, NULL, &last);
+	*ns = cvl_map_time(sync->clock[c].map, (struct cvl_tick){ tick }, bound).ns;
+	return tick <= last.tick.count;
+}
+
+/* Whatever a killed follower left can be read, and is part of what there is in the end. */
+static void a_follower_may_be_killed(void **state)
+{
+	enum { KILLS = 50 };
+	const struct world w = { .name = "killed", .clocks = CLOCKS, .seconds = 900 };
+	struct cvl_sync *left[KILLS] = { NULL }, *whole;
+	struct cvl_session *s;
+	struct cvl_error err;
+	struct grown g;
+	unsigned some = 0, compared = 0;
+	int status;
+	pid_t child;
+
+	(void)state;
+	begin(&g, &w, "killed");
+	for (size_t c = 0; c < w.clocks; c++)
+		for (int k = 0; k < w.seconds; k++)
+			write_second(&g, c, k);
+	end(&g);
+	must(cvl_session_open(&s, g.path, NULL, &err), &err);
+	for (int i = 0; i < KILLS; i++) {
+		child = fork();
+		assert_true(child >= 0);
+		if (!child)
+			keep_following(&g);
+		usleep((useconds_t)(sim_uniform(&g.r) * 120000));
+		kill(child, SIGKILL);
+		assert_int_equal(waitpid(child, &status, 0), child);
+		must(cvl_sync_load(&left[i], s, &err), &err);
+		some += left[i] != NULL;
+	}
+	child = fork();
+	if (!child)
+		keep_following(&g);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	assert_int_equal(cvl_sync_load(&whole, s, &err), 1);
+	for (int i = 0; i < KILLS; i++) {
+		for (size_t c = 0; left[i] && c < left[i]->n; c++)
+			for (int k = 0; k < w.seconds; k++) {
+				const uint64_t tick = (uint64_t)tick_of(c, k + 0.5);
+				int64_t a, b, a_bound, b_bound;
+
+				if (!kept_at(left[i], c, tick, &a, &a_bound))
+					break;
+				assert_true(kept_at(whole, c, tick, &b, &b_bound));
+				assert_true(a == b && a_bound == b_bound);
+				compared++;
+			}
+		cvl_sync_free(left[i]);
+	}
+	printf("killed: %u of %d left something, %u times compared\n", some, KILLS, compared);
+	assert_true(some > KILLS / 4 && compared > 1000);
+	cvl_sync_free(whole);
+	cvl_session_close(s);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -451,6 +545,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_hears_nothing_for_a_while),
 		cmocka_unit_test(one_clock_is_followed_at_once),
 		cmocka_unit_test(a_silent_clock_is_not_waited_for),
+		cmocka_unit_test(a_follower_may_be_killed),
 	};
 
 	return cmocka_run_group_tests(tests, make_dir, remove_dir);
