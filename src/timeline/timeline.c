@@ -86,7 +86,7 @@ struct cvl_timeline {
 	size_t *in_use; /* streams whose files take memory, and how much that is at most */
 	size_t n_in_use;
 	uint64_t in_memory;
-	uint64_t slices;      /* since they were last freed */
+	uint64_t slices;      /* or batches, since they were last freed */
 	uint64_t done, total; /* bytes of all streams */
 	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
@@ -387,7 +387,7 @@ static int refill(struct cvl_timeline *tl, size_t i, struct cvl_error *err)
 	int rc = 1;
 
 	use(tl, i);
-
+	tl->slices++;
 	for (;;) {
 		if (s->holds)
 			s->batch = s->held;
