@@ -271,13 +271,13 @@ static int digest_after(const char *path, uint64_t *hash, struct cvl_error *err)
 }
 
 /*
- * Following the day as if it grew: each step takes what the one before left. The CPU time of its
- * last hour but one against that of its second.
+ * Following the day as if it grew: each step takes what the one before left. The CPU time of late
+ * hours against that of early ones; several, since noise is learned anew some three times an hour.
  */
 static int follow_day(const struct bench *b, const char *session)
 {
 	const struct cvl_follow_opts opts = { .save = true };
-	struct bench_row row = { .name = "following a day of 100 clocks: hour 23: hour 2",
+	struct bench_row row = { .name = "following a day of 100 clocks: hours 20 to 23: 2 to 5",
 				 .unit = "s",
 				 .less_is_better = true,
 				 .goal = 0.9 };
@@ -308,8 +308,8 @@ static int follow_day(const struct bench *b, const char *session)
 			      "what was followed is not what the session holds afterwards");
 	if (rc)
 		return bench_fail(b, rc, "%s", err.text);
-	bench_add(&row.ours, at[23] - at[22]);
-	bench_add(&row.reference, at[2] - at[1]);
+	bench_add(&row.ours, at[23] - at[19]);
+	bench_add(&row.reference, at[5] - at[1]);
 	bench_put(b, &row);
 	bench_add(&figure.measured, (last - start) / 86400 * 1e3);
 	bench_figure_heads(b);
