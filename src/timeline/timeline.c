@@ -11,9 +11,9 @@
 #include "timeline/live.h"
 
 /* What the batches of all streams may take together, if a few records each need no more. */
-#define BATCHES_BYTES (24u << 20)
+#define BATCHES_BYTES (8u << 20)
 #define BATCH_LEAST 32
-#define IN_MEMORY_MAX (12u << 20) /* bytes of the streams' files in memory, ... */
+#define IN_MEMORY_MAX (8u << 20) /* bytes of the streams' files in memory, ... */
 #define SLICES_LEAST 4096         /* ... unless these few slices need more */
 #define RECORD_BYTES 46           /* of a batch, with its time */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BLOCK_SIZE 65536
+#define BLOCK_SIZE 16384
 
 struct arena_block {
 	struct arena_block *next;
