@@ -14,6 +14,7 @@
 
 #define LOOK_MS 500
 #define SILENT_MS 10000
+#define ESTIMATE_PART 10 /* of the time at most is spent on estimates that will be replaced */
 #define UNTOLD_MS 5000 /* what changes without being told is looked for this often */
 
 struct cvl_follow {
@@ -31,7 +32,8 @@ struct cvl_follow {
 	bool more; /* the last look took a step: another may follow */
 	char waits_for[200];
 	struct watch *watch;
-	int64_t looked_ms; /* when */
+	int64_t looked_ms;   /* when */
+	int64_t estimate_ms; /* when the next estimate may be made */
 	/*
 	 * something was told since, or just before: a writer's lock is released after its stream
 	 * is closed
@@ -131,6 +133,27 @@ static int open_steps(struct cvl_follow *f, struct cvl_error *err)
 	return steps_open(&f->steps, f->path, &opts, err);
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Times beyond the last step, as they are best known now. @step: one was just taken. */
+static int estimate(struct cvl_follow *f, bool step, struct cvl_error *err)
+{
+	const int64_t begin = now_ms();
+	int rc;
+
+	if (!f->opts.estimated || (!step && begin < f->estimate_ms))
+		return 0;
+	rc = steps_estimate(f->steps, err);
+	f->estimate_ms = begin + ESTIMATE_PART * (now_ms() - begin);
+	return rc;
+}
+
 static int look(struct cvl_follow *f, struct cvl_error *err)
 {
 	struct cvl_session *session;
@@ -148,8 +171,8 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 	f->more = rc > 0;
 	if (rc > 0 && f->keep && keep_commit(f->keep, session, f->steps, err))
 		stop_keeping(f, err);
-	if (rc >= 0 && f->opts.estimated)
-		rc = steps_estimate(f->steps, err);
+	if (rc >= 0)
+		rc = estimate(f, f->more, err);
 	if (rc >= 0) {
 		const char *who = steps_wait_for(f->steps);
 
@@ -166,14 +189,6 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 }
 
 /* ---- waiting ---- */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* When to look next, if nothing else is told until then. */
 static int64_t next_look(const struct cvl_follow *f)

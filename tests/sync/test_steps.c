@@ -445,6 +445,39 @@ static void a_silent_clock_is_not_waited_for(void **state)
 	assert_true((double)d.outside <= 0.001 * (double)d.checked + 3);
 }
 
+/* Times that are not final yet: sooner, less certain, and right. */
+static void estimates_come_at_once(void **state)
+{
+	const struct world w = { .name = "estimated", .clocks = 3, .seconds = 400 };
+	struct cvl_follow_opts o = opts_of(&w, NULL);
+	struct seen d = { .last = INT64_MIN };
+	struct cvl_follow *f;
+	struct cvl_error err;
+	struct grown g;
+
+	(void)state;
+	o.estimated = true;
+	begin(&g, &w, "estimated");
+	must(cvl_follow_open(&f, g.path, &o, &err), &err);
+	for (int k = 0; k < w.seconds; k++) {
+		for (size_t c = 0; c < w.clocks; c++) {
+			write_second(&g, c, k);
+			flush(&g, c);
+		}
+		follow(f, &d, 0);
+		assert_true(cvl_follow_settled(f).ns <= cvl_follow_estimated(f).ns);
+		if (k > 25)
+			assert_true(d.by_clock[0] > (int64_t)(k - 2) * 1000000000);
+	}
+	end(&g);
+	while (follow(f, &d, -1) != CVL_FOLLOW_ENDED)
+		;
+	cvl_follow_close(f);
+	tell(&w, "growing", &d);
+	assert_int_equal(d.records, (uint64_t)w.seconds * w.clocks * (EDGES + 1) - 2 * w.clocks);
+	assert_true((double)d.outside <= 0.001 * (double)d.checked + 3);
+}
+
 /* A process that follows and keeps, until it is killed. */
 static void keep_following(const struct grown *g)
 {
@@ -545,6 +578,7 @@ int main(void)
 		cmocka_unit_test(a_clock_that_hears_nothing_for_a_while),
 		cmocka_unit_test(one_clock_is_followed_at_once),
 		cmocka_unit_test(a_silent_clock_is_not_waited_for),
+		cmocka_unit_test(estimates_come_at_once),
 		cmocka_unit_test(a_follower_may_be_killed),
 	};
 
