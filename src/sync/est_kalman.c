@@ -397,9 +397,9 @@ static void learn_lag(struct bank *b)
 {
 	const int best = likeliest(b);
 	const double most = fmin(LAG_MOST_NS / b->setup.period_ns, LAG_POINTS_MAX);
-	const size_t marks = kalman_horizon(&b->k[best], &b->filter[best].q,
-					    b->setup.period_ns * 1e-9, b->jitter2, LAG_REST,
-					    (size_t)most);
+	const size_t marks =
+		kalman_horizon(&b->k[best], &b->filter[best].q, b->setup.period_ns * 1e-9,
+			       b->jitter2, LAG_REST, (size_t)most);
 
 	b->lag_ns = fmin(fmax((double)marks * b->setup.period_ns, LAG_LEAST_NS), LAG_MOST_NS);
 }

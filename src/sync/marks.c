@@ -322,8 +322,7 @@ static bool place_by_clocks(const struct marks *w, double *x)
 		const struct heard *h = w->p->clock[c].placed ? first_of_root(w, c) : NULL;
 
 		if (h)
-			at[n++] = (double)h->x -
-				  (double)(h->number - w->origin[w->root]) * period;
+			at[n++] = (double)h->x - (double)(h->number - w->origin[w->root]) * period;
 	}
 	*x = at ? median_of(at, n) : 0;
 	free(at);
@@ -642,8 +641,7 @@ static int64_t horizon(const struct marks *w)
 	for (size_t s = 0; s < w->p->n_sources; s++)
 		if (w->source[s].tied && s != w->root)
 			source = fmax(source, w->source[s].track.report.horizon_ns);
-	return llround(fmin(clock + source, 1e18)) +
-	       HOLD_MARKS * w->p->source[w->root].period_ns;
+	return llround(fmin(clock + source, 1e18)) + HOLD_MARKS * w->p->source[w->root].period_ns;
 }
 
 int marks_solve(const struct sync_problem *p, struct sync_solution *s,

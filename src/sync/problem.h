@@ -33,12 +33,12 @@ struct sync_clock {
 	int64_t again_ns;
 	/* start of its records, where its claimed wall-clock time was true */
 	int64_t start_x;
-	int64_t start_bound_ns;  /* error of that against UTC; 0: not stated */
-	bool placed;             /* ... against the timeline, on which start_x is already */
-	const char *host;        /* host whose clock the claim is based on, "": none */
-	int64_t host_bound_ns;   /* error against that host; 0: not stated */
+	int64_t start_bound_ns;   /* error of that against UTC; 0: not stated */
+	bool placed;              /* ... against the timeline, on which start_x is already */
+	const char *host;         /* host whose clock the claim is based on, "": none */
+	int64_t host_bound_ns;    /* error against that host; 0: not stated */
 	struct track_noise noise; /* learned before, if known */
-	struct track_slip *slip; /* in nominal time; in order */
+	struct track_slip *slip;  /* in nominal time; in order */
 	size_t n_slips, cap_slips;
 };
 

@@ -21,8 +21,7 @@
 struct steps;
 
 /** A final knot of a clock, in their order. Returns 0 or a code that ends the step. */
-typedef int steps_told(void *ctx, size_t clock, const struct cvl_knot *knot,
-		       struct cvl_error *err);
+typedef int steps_told(void *ctx, size_t clock, const struct cvl_knot *knot, struct cvl_error *err);
 
 struct steps_opts {
 	struct cvl_sync_opts sync;

@@ -491,8 +491,7 @@ static int64_t horizon_of_messages(const struct sync_problem *p, const struct cv
 }
 
 static int solve(struct cvl_sync *sync, const struct cvl_observations *obs,
-		 const struct estimator *e, struct observations_found *found,
-		 struct cvl_error *err)
+		 const struct estimator *e, struct observations_found *found, struct cvl_error *err)
 {
 	const struct sync_problem *p = &obs->p;
 	struct sync_solution s = { .clock = sync->clock, .noise = found->noise };

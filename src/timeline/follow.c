@@ -15,7 +15,7 @@
 #define LOOK_MS 500
 #define SILENT_MS 10000
 #define ESTIMATE_PART 10 /* of the time at most is spent on estimates that will be replaced */
-#define UNTOLD_MS 5000 /* what changes without being told is looked for this often */
+#define UNTOLD_MS 5000   /* what changes without being told is looked for this often */
 
 struct cvl_follow {
 	char *path;
@@ -121,13 +121,14 @@ static int keep_final(void *follow, size_t clock, const struct cvl_knot *knot,
 
 static int open_steps(struct cvl_follow *f, struct cvl_error *err)
 {
-	const struct steps_opts opts = {
+	struct steps_opts opts = {
 		.sync = f->opts.sync,
 		.silent_ms = f->opts.silent_ms ? f->opts.silent_ms : SILENT_MS,
 		.told = keep_final,
 		.ctx = f,
 	};
 
+	opts.sync.report = NULL; /* the timeline tells what is wrong with the streams */
 	if (f->opts.save && keep_open(&f->keep, f->path, err))
 		stop_keeping(f, err);
 	return steps_open(&f->steps, f->path, &opts, err);
@@ -181,7 +182,9 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 		f->estimated = steps_stored(f->steps);
 		if (f->estimated < f->settled)
 			f->estimated = f->settled;
-		rc = f->settled > INT64_MIN || f->opts.estimated ? advance(f, session, &taken, err) : 0;
+		rc = f->settled > INT64_MIN || f->opts.estimated ?
+			     advance(f, session, &taken, err) :
+			     0;
 	}
 	if (!taken)
 		cvl_session_close(session);

@@ -14,8 +14,8 @@
 #define BATCHES_BYTES (8u << 20)
 #define BATCH_LEAST 32
 #define IN_MEMORY_MAX (8u << 20) /* bytes of the streams' files in memory, ... */
-#define SLICES_LEAST 4096         /* ... unless these few slices need more */
-#define RECORD_BYTES 46           /* of a batch, with its time */
+#define SLICES_LEAST 4096        /* ... unless these few slices need more */
+#define RECORD_BYTES 46          /* of a batch, with its time */
 
 /* A stream and its current batch. */
 struct source {
@@ -91,9 +91,9 @@ struct cvl_timeline {
 	struct head *heap;    /* sources with records left, smallest (time, index) on top */
 	size_t n_heap;
 	bool started;
-	bool handed;   /* a slice of the source on top of the heap is in use */
-	bool live;     /* see live.h: */
-	int64_t limit; /* only earlier records are delivered, ... */
+	bool handed;    /* a slice of the source on top of the heap is in use */
+	bool live;      /* see live.h: */
+	int64_t limit;  /* only earlier records are delivered, ... */
 	int64_t passed; /* ... and those before this were, but for what comes late */
 };
 

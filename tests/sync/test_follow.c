@@ -421,8 +421,7 @@ static void clocks_may_be_added(void **state)
 	 * each second a beacon, ten edges and a packet's levels, but for its first; the second
 	 * timeline begins with levels of two lines; 8 and 12 beacons were not heard
 	 */
-	assert_in_range(first + d.records, (2 * 600 + 300) * 12 - 23,
-			(2 * 600 + 300) * 12 - 18);
+	assert_in_range(first + d.records, (2 * 600 + 300) * 12 - 23, (2 * 600 + 300) * 12 - 18);
 	cvl_analysis_free(&d.analysis);
 	cvl_follow_close(f);
 }

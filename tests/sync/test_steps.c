@@ -29,7 +29,7 @@
 
 #define RATE 10000000
 #define CLOCKS 4
-#define EDGES 4      /* a second */
+#define EDGES 4       /* a second */
 #define JITTER 400e-9 /* of a beacon, sd, s */
 
 static char dir[256];
@@ -178,10 +178,9 @@ static void end(struct grown *g)
 	struct cvl_error err;
 
 	for (size_t c = 0; c < g->w->clocks; c++)
-		must(cvl_session_finish(g->s, g->writer[c],
-					(struct cvl_tick){
-						(uint64_t)tick_of(c, g->w->seconds + 1) },
-					&err),
+		must(cvl_session_finish(
+			     g->s, g->writer[c],
+			     (struct cvl_tick){ (uint64_t)tick_of(c, g->w->seconds + 1) }, &err),
 		     &err);
 	cvl_session_close(g->s);
 }
@@ -204,8 +203,7 @@ static void mix(uint64_t *hash, uint64_t v)
 
 static void see(struct seen *d, struct cvl_timeline *tl, const struct cvl_slice *sl, size_t i)
 {
-	const struct cvl_bound b =
-		cvl_timeline_clock_bound(tl, sl->clock, sl->batch->tick[i]);
+	const struct cvl_bound b = cvl_timeline_clock_bound(tl, sl->clock, sl->batch->tick[i]);
 	const int64_t t = sl->time[i].ns;
 	const bool late = sl->batch->flags[i] & CVL_LATE;
 	double error;
@@ -367,11 +365,9 @@ static void two_senders(void **state)
 
 static void a_clock_that_hears_nothing_for_a_while(void **state)
 {
-	const struct world w = { .name = "deaf",
-				 .clocks = 3,
-				 .seconds = 1200,
-				 .deaf_from = 400,
-				 .deaf_to = 700 };
+	const struct world w = {
+		.name = "deaf", .clocks = 3, .seconds = 1200, .deaf_from = 400, .deaf_to = 700
+	};
 
 	(void)state;
 	grows_as_it_is(&w, NULL);
@@ -406,11 +402,9 @@ static void one_clock_is_followed_at_once(void **state)
 /* The others go on; what it stored meanwhile comes late, and is marked. */
 static void a_silent_clock_is_not_waited_for(void **state)
 {
-	const struct world w = { .name = "silent",
-				 .clocks = 3,
-				 .seconds = 1000,
-				 .silent_from = 400,
-				 .silent_to = 700 };
+	const struct world w = {
+		.name = "silent", .clocks = 3, .seconds = 1000, .silent_from = 400, .silent_to = 700
+	};
 	struct cvl_follow_opts o = opts_of(&w, NULL);
 	struct seen d = { .last = INT64_MIN };
 	struct cvl_follow *f;
