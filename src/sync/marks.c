@@ -196,8 +196,11 @@ static int count_source(struct marks *w, size_t source)
 	for (size_t c = 0; c < p->n_clocks && !rc; c++) {
 		struct heard *const *list;
 		size_t n = marks_list(w, c, source, &list);
+		int64_t grid = p->epoch_unix_ns % period, time, bound;
 
-		rc = count_pulses(list, n, period, p->epoch_unix_ns % period, p->clock[c].drift_ppm,
+		if (n && sync_before(p, c, list[0]->x, &time, &bound))
+			grid += time - list[0]->x;
+		rc = count_pulses(list, n, period, grid, p->clock[c].drift_ppm,
 				  marks_count(w, c, source));
 		rest(w);
 	}
@@ -311,20 +314,25 @@ static const struct heard *first_of_root(const struct marks *w, size_t c)
 	return NULL;
 }
 
-/* When number 0 of the root was sent, by clocks that are on the timeline already. False: none is. */
-static bool place_by_clocks(const struct marks *w, double *x)
+/*
+ * When the root's number at its origin was sent, by clocks whose times are known well enough. False:
+ * none is.
+ */
+static bool place_by_clocks(const struct marks *w, double *time)
 {
-	const double period = (double)w->p->source[w->root].period_ns;
+	const int64_t period = w->p->source[w->root].period_ns;
 	double *at = malloc((w->p->n_clocks + 1) * sizeof(*at));
 	size_t n = 0;
 
 	for (size_t c = 0; at && c < w->p->n_clocks; c++) {
-		const struct heard *h = w->p->clock[c].placed ? first_of_root(w, c) : NULL;
+		const struct heard *h = first_of_root(w, c);
+		int64_t t, bound;
 
-		if (h)
-			at[n++] = (double)h->x - (double)(h->number - w->origin[w->root]) * period;
+		if (h && sync_before(w->p, c, h->x, &t, &bound) && bound < period / 4)
+			at[n++] = (double)t -
+				  (double)(h->number - w->origin[w->root]) * (double)period;
 	}
-	*x = at ? median_of(at, n) : 0;
+	*time = at ? median_of(at, n) : 0;
 	free(at);
 	return n > 0;
 }
@@ -340,15 +348,15 @@ static void place_root(struct marks *w)
 	const int64_t period = p->source[w->root].period_ns;
 	const int64_t grid = p->source[w->root].numbered ? 0 : p->epoch_unix_ns % period;
 	const struct heard *first = NULL;
-	double x;
+	double time;
 
 	for (size_t c = 0; c < p->n_clocks && !first; c++)
 		first = first_of_root(w, c);
 	if (!first)
 		return;
 	w->origin[w->root] = first->number;
-	if (place_by_clocks(w, &x))
-		w->root_time = llround((x + (double)grid) / (double)period) * period - grid;
+	if (place_by_clocks(w, &time))
+		w->root_time = llround((time + (double)grid) / (double)period) * period - grid;
 	else if (p->source[w->root].numbered)
 		w->root_time = llround((double)first->x / (double)period) * period;
 	else

@@ -110,6 +110,21 @@ static double claim_at(const struct deciding *k, const struct node *d, int64_t x
 	return bound <= 0 ? -1 : (double)bound + d->drift * fabs(track_span(x, c->start_x));
 }
 
+/* Both clocks' times were found before: their counts must agree at the same moment. */
+static int before(struct deciding *k, size_t a, size_t b)
+{
+	const size_t ca = k->node[a].clock, cb = k->node[b].clock;
+	const struct cvl_map *other = k->p->clock[cb].before;
+	const int64_t xa = k->node[a].first->x;
+	int64_t time, xb, wa, wb;
+
+	if (!other || !sync_before(k->p, ca, xa, &time, &wa))
+		return 0;
+	xb = sync_x(k->p, cb, cvl_map_tick(other, (struct cvl_time){ time }).count);
+	sync_before(k->p, cb, xb, &time, &wb);
+	return same(k, a, xa, b, xb, (double)wa + (double)wb, TURN_MAP);
+}
+
 /* Clocks with starts claimed by the same host's clock, or both by UTC. */
 static int claims(struct deciding *k, size_t a, size_t b)
 {
@@ -222,6 +237,7 @@ static int pair(struct deciding *k, size_t a, size_t b)
 {
 	int rc = claims(k, a, b);
 
+	rc = rc ? rc : before(k, a, b);
 	rc = rc ? rc : align(k, a, b);
 	rc = rc ? rc : maps(k, a, b);
 	for (size_t s = 0; s < k->p->n_sources && !rc; s++)

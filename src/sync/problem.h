@@ -33,8 +33,12 @@ struct sync_clock {
 	int64_t again_ns;
 	/* start of its records, where its claimed wall-clock time was true */
 	int64_t start_x;
-	int64_t start_bound_ns;   /* error of that against UTC; 0: not stated */
-	bool placed;              /* ... against the timeline, on which start_x is already */
+	int64_t start_bound_ns; /* error of that against UTC; 0: not stated */
+	/*
+	 * its map as it was found before, of the timeline that is looked for, or NULL; it outlives
+	 * the problem
+	 */
+	const struct cvl_map *before;
 	const char *host;         /* host whose clock the claim is based on, "": none */
 	int64_t host_bound_ns;    /* error against that host; 0: not stated */
 	struct track_noise noise; /* learned before, if known */
@@ -150,6 +154,17 @@ static inline int64_t sync_x(const struct sync_problem *p, size_t clock, uint64_
 
 /** First tick of @clock whose nominal time is not before @x. */
 uint64_t sync_tick(const struct sync_problem *p, size_t clock, int64_t x);
+
+/** Time of @x by the map that was found before, if there is one, and its half-width. */
+static inline bool sync_before(const struct sync_problem *p, size_t clock, int64_t x, int64_t *time,
+			       int64_t *bound)
+{
+	const struct cvl_map *before = p->clock[clock].before;
+
+	if (before)
+		*time = cvl_map_time(before, (struct cvl_tick){ sync_tick(p, clock, x) }, bound).ns;
+	return before;
+}
 
 /**
  * Best, worst and median bound of @c's map: at the knots, and at the first and last record, to where

@@ -50,7 +50,7 @@ static int place_clock(const struct steps *s, size_t c, struct sync_clock *k)
 		k->start_x = a->time.ns;
 		k->start_bound_ns = s->last->clock[root].group ? 0 : a->bound_ns + 1;
 		k->host = "";
-		k->placed = !s->last->clock[root].group;
+		k->before = s->last->clock[root].group ? NULL : s->clock[root].map;
 	}
 	cvl_map_ends(k->nominal, &at, NULL);
 	k->nominal = cvl_map_nominal(k->rate_hz, at.tick,

@@ -72,16 +72,20 @@ struct world {
 	bool alone;    /* nothing is heard */
 	int deaf_from; /* the last clock hears nothing from here ... */
 	int deaf_to;
+	bool all_deaf;   /* or all of them */
 	int silent_from; /* ... or stores nothing */
 	int silent_to;
+	double ppm; /* the clocks' rates are off by up to this; 0: 110 */
 };
+
+static double most_ppm; /* of the world at work */
 
 static double tick_of(size_t c, double s)
 {
-	static const double off[CLOCKS] = { 30e-6, -45e-6, 110e-6, -80e-6 };
+	static const double off[CLOCKS] = { 0.27e-6, -0.4e-6, 1e-6, -0.73e-6 };
 	const double bend = 200e-6 * sin(2 * M_PI * s / 1200 + (double)c);
 
-	return (s * (1 + off[c]) + bend + 0.1 * (double)(c + 1)) * RATE;
+	return (s * (1 + most_ppm * off[c]) + bend + 0.1 * (double)(c + 1)) * RATE;
 }
 
 static double true_time(size_t c, uint64_t tick)
@@ -110,6 +114,7 @@ static void begin(struct grown *g, const struct world *w, const char *name)
 	struct cvl_error err;
 
 	*g = (struct grown){ .w = w, .r = { 11 } };
+	most_ppm = w->ppm > 0 ? w->ppm : 110;
 	snprintf(g->path, sizeof(g->path), "%s/%s-%s", dir, w->name, name);
 	must(cvl_session_create(&g->s, g->path, &err), &err);
 	for (size_t c = 0; c < w->clocks; c++) {
@@ -150,7 +155,8 @@ static void put_beacon(struct grown *g, size_t c, uint32_t id, double s, uint64_
 static void write_second(struct grown *g, size_t c, int k)
 {
 	const struct world *w = g->w;
-	const bool deaf = c + 1 == w->clocks && k >= w->deaf_from && k < w->deaf_to;
+	const bool deaf =
+		(c + 1 == w->clocks || w->all_deaf) && k >= w->deaf_from && k < w->deaf_to;
 	const bool heard = k && !w->alone && !deaf;
 
 	if (heard && w->pulses)
@@ -251,6 +257,7 @@ static struct cvl_follow_opts opts_of(const struct world *w, const char *estimat
 {
 	struct cvl_follow_opts o = { .sync.estimator = estimator };
 
+	o.sync.max_drift_ppm = w->ppm;
 	if (w->relay)
 		o.sync.sender = "beacon 1"; /* the one whose time is true */
 	if (w->pulses) {
@@ -370,6 +377,24 @@ static void a_clock_that_hears_nothing_for_a_while(void **state)
 	};
 
 	(void)state;
+	grows_as_it_is(&w, NULL);
+}
+
+/* For so long that a clock's own count is off by half a period. */
+static void nobody_hears_anything_for_a_while(void **state)
+{
+	struct world w = { .name = "pause",
+			   .clocks = CLOCKS,
+			   .seconds = 2200,
+			   .deaf_from = 600,
+			   .deaf_to = 1400,
+			   .all_deaf = true,
+			   .ppm = 900 };
+
+	(void)state;
+	grows_as_it_is(&w, NULL);
+	w.pulses = true;
+	w.name = "pulse-pause";
 	grows_as_it_is(&w, NULL);
 }
 
@@ -570,6 +595,7 @@ int main(void)
 		cmocka_unit_test(pulses),
 		cmocka_unit_test(two_senders),
 		cmocka_unit_test(a_clock_that_hears_nothing_for_a_while),
+		cmocka_unit_test(nobody_hears_anything_for_a_while),
 		cmocka_unit_test(one_clock_is_followed_at_once),
 		cmocka_unit_test(a_silent_clock_is_not_waited_for),
 		cmocka_unit_test(estimates_come_at_once),
