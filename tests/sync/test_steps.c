@@ -385,9 +385,9 @@ static void nobody_hears_anything_for_a_while(void **state)
 {
 	struct world w = { .name = "pause",
 			   .clocks = CLOCKS,
-			   .seconds = 2200,
+			   .seconds = 2600,
 			   .deaf_from = 600,
-			   .deaf_to = 1400,
+			   .deaf_to = 1900,
 			   .all_deaf = true,
 			   .ppm = 900 };
 
