@@ -20,6 +20,7 @@
 #define DIGITS 16
 #define ENDING ".knots"
 #define LONG_KNOTS 4096
+#define FOLLOWER "follower"
 
 _Static_assert(MAP_NAME == DIGITS + sizeof(ENDING), "a name is digits and ending");
 
@@ -47,6 +48,38 @@ void maps_unlock(int lock)
 {
 	if (lock >= 0)
 		close(lock);
+}
+
+int maps_follow(const char *folder, int *lock, struct cvl_error *err)
+{
+	char path[CVL_PATH_MAX];
+	int rc = place(path, folder, FOLLOWER, err);
+
+	*lock = -1;
+	if (!rc && mkdir(folder, 0777) && errno != EEXIST)
+		rc = cvl_fail_errno(err, "create", folder);
+	if (rc)
+		return rc;
+	*lock = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+	if (*lock < 0)
+		return cvl_fail_errno(err, "create", path);
+	if (!flock(*lock, LOCK_EX | LOCK_NB))
+		return 0;
+	close(*lock);
+	*lock = -1;
+	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			"%s: another process follows this session and keeps its clock maps",
+			folder);
+}
+
+void maps_follow_end(const char *folder, int lock)
+{
+	char path[CVL_PATH_MAX];
+
+	if (!place(path, folder, FOLLOWER, NULL))
+		unlink(path);
+	close(lock);
+	rmdir(folder); /* if there is nothing else in it */
 }
 
 static bool is_name(const char *name)
@@ -286,11 +319,13 @@ static int clean_one(const struct cvl_session *s, const char *file, const char *
 	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX], (*name)[MAP_NAME];
 	struct cvl_error inner;
 	size_t n;
-	int rc, lock;
+	int rc, lock, follower;
 
 	if (!cvl_path_join(path, cvl_session_path(s), file) ||
 	    !cvl_path_join(folder, cvl_session_path(s), maps) || !cvl_is_dir(folder))
 		return 0;
+	if (!maps_follow(folder, &follower, &inner))
+		maps_follow_end(folder, follower); /* left by one that was killed */
 	lock = maps_lock(folder, true);
 	rc = maps_named(path, &name, &n, 0, &inner);
 	if (!rc)

@@ -28,6 +28,13 @@ int maps_lock(const char *folder, bool write);
 void maps_unlock(int lock);
 
 /**
+ * Lock @folder, which is created if need be, as the process whose maps grow in it; others write and
+ * read meanwhile. CVL_E_ENV: another process has it. The descriptor is for maps_follow_end().
+ */
+int maps_follow(const char *folder, int *lock, struct cvl_error *err);
+void maps_follow_end(const char *folder, int lock);
+
+/**
  * Write @map to @folder, which is created if need be, unless it is a file of it already, and tell
  * its name.
  */

@@ -3,41 +3,19 @@
 
 #include <coeval/files.h>
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "store/maps.h"
 #include "sync/problem.h"
 
-/* In the folder of maps: locked by the process that keeps them. */
-#define LOCK_FILE "follower"
-
 struct keep {
-	char folder[CVL_PATH_MAX], lock_path[CVL_PATH_MAX];
+	char folder[CVL_PATH_MAX];
 	int lock;
 	struct maps_growing **map; /* of each clock, NULL if nothing was told of it */
 	char (*name)[MAP_NAME];
 	size_t n;
 };
-
-static int lock(struct keep *k, struct cvl_error *err)
-{
-	if (mkdir(k->folder, 0777) && errno != EEXIST)
-		return cvl_fail_errno(err, "create", k->folder);
-	k->lock = open(k->lock_path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-	if (k->lock < 0)
-		return cvl_fail_errno(err, "create", k->lock_path);
-	if (!flock(k->lock, LOCK_EX | LOCK_NB))
-		return 0;
-	return cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
-			"%s: another process follows this session and keeps its clock maps",
-			k->folder);
-}
 
 int keep_open(struct keep **out, const char *session, struct cvl_error *err)
 {
@@ -47,15 +25,11 @@ int keep_open(struct keep **out, const char *session, struct cvl_error *err)
 	*out = NULL;
 	if (!k)
 		return cvl_no_memory(err);
-	k->lock = -1;
-	if (!cvl_path_join(k->folder, session, MAPS_OF_SYNC) ||
-	    !cvl_path_join(k->lock_path, k->folder, LOCK_FILE))
-		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", session);
+	if (cvl_path_join(k->folder, session, MAPS_OF_SYNC))
+		rc = maps_follow(k->folder, &k->lock, err);
 	else
-		rc = lock(k, err);
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", session);
 	if (rc) {
-		if (k->lock >= 0)
-			close(k->lock);
 		free(k);
 		return rc;
 	}
@@ -71,9 +45,7 @@ void keep_close(struct keep *k)
 		maps_grow_end(k->map[i]);
 	free(k->map);
 	free(k->name);
-	unlink(k->lock_path);
-	rmdir(k->folder); /* if there is nothing else in it */
-	close(k->lock);
+	maps_follow_end(k->folder, k->lock);
 	free(k);
 }
 
