@@ -102,7 +102,8 @@ CVL_API struct cvl_time cvl_follow_estimated(const struct cvl_follow *f);
 CVL_API bool cvl_follow_silent(const struct cvl_follow *f, size_t clock);
 
 /**
- * The clock that holds up the others: it has stored least, or heard too little to be tied. NULL: none.
+ * The clock that holds up others whose records are there already: it has stored too little, or heard too
+ * little to be tied. NULL: none.
  * Valid until the next cvl_follow_wait().
  */
 CVL_API const char *cvl_follow_waits_for(const struct cvl_follow *f);

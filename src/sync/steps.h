@@ -45,7 +45,7 @@ int64_t steps_final(const struct steps *s);
 /** All clocks that are not silent have stored their records up to here. */
 int64_t steps_stored(const struct steps *s);
 
-/** The clock that holds up the others, or NULL. */
+/** The clock that holds up others that are ready for the next step, or NULL. */
 const char *steps_wait_for(const struct steps *s);
 /** Whether a clock of the session was taken for silent, and is. */
 bool steps_silent(const struct steps *s, size_t clock);
