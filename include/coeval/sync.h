@@ -12,6 +12,7 @@
 #include <coeval/api.h>
 #include <coeval/clockmap.h>
 #include <coeval/error.h>
+#include <coeval/files.h>
 #include <coeval/option.h>
 #include <coeval/session.h>
 
@@ -249,7 +250,18 @@ CVL_API void cvl_advice_free(struct cvl_advice *advice);
 /** NULL is allowed. */
 CVL_API void cvl_sync_free(struct cvl_sync *sync);
 
-/** Write @sync as the session's sync.json, atomically replacing the old one. */
+/**
+ * The folder of @session's sync.json and clock maps: its own, or if that cannot be written one in
+ * the user's cache (XDG_CACHE_HOME, ~/.cache), which @make creates. Returns 1 if it is in the cache,
+ * 0 if not, or a negative code.
+ */
+CVL_API int cvl_sync_folder(char folder[CVL_PATH_MAX], const struct cvl_session *session, bool make,
+			    struct cvl_error *err);
+
+/**
+ * Write @sync as the session's sync.json, atomically replacing the old one; in the folder that
+ * cvl_sync_folder() tells, as all that is saved of it.
+ */
 CVL_API int cvl_sync_save(const struct cvl_sync *sync, const struct cvl_session *session,
 			  struct cvl_error *err);
 

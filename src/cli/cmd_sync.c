@@ -58,9 +58,14 @@ struct job {
 static int solve(struct job *j, struct cvl_session *session, struct cvl_sync **sync)
 {
 	int rc = cvl_sync_run(sync, session, &j->given.opts, &j->err);
+	char folder[CVL_PATH_MAX];
 
 	progress_clear(&j->progress);
-	return rc ? rc : cvl_sync_save(*sync, session, &j->err);
+	rc = rc ? rc : cvl_sync_save(*sync, session, &j->err);
+	if (!rc && cvl_sync_folder(folder, session, false, &j->err) > 0)
+		fprintf(stderr, "coeval: %s cannot be written: the result is in %s\n",
+			cvl_session_path(session), folder);
+	return rc;
 }
 
 /* Solve without biases, find them, and solve again with them. */

@@ -189,11 +189,12 @@ static int save_both(const struct cvl_sync *sync, const char *path, const char *
 static int paths_of(const struct cvl_session *session, const char *file, const char *maps,
 		    char path[CVL_PATH_MAX], char folder[CVL_PATH_MAX], struct cvl_error *err)
 {
-	if (cvl_path_join(path, cvl_session_path(session), file) &&
-	    cvl_path_join(folder, cvl_session_path(session), maps))
-		return 0;
-	return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long",
-			cvl_session_path(session));
+	char base[CVL_PATH_MAX];
+	int rc = cvl_sync_folder(base, session, true, err);
+
+	if (rc < 0 || (cvl_path_join(path, base, file) && cvl_path_join(folder, base, maps)))
+		return rc < 0 ? rc : 0;
+	return cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", base);
 }
 
 static int save(const struct cvl_sync *sync, const struct cvl_session *session, const char *file,
@@ -397,6 +398,20 @@ static int compare(const struct cvl_clock_sync *c, const struct cvl_session *ses
 	return 0;
 }
 
+/* Where @file of @session is, and its @maps, if not NULL. False: there is none. */
+static bool find(const struct cvl_session *session, const char *file, const char *maps,
+		 char path[CVL_PATH_MAX], char folder[CVL_PATH_MAX])
+{
+	const char *own = cvl_session_path(session), *base = own;
+	char cache[CVL_PATH_MAX];
+
+	if (cvl_sync_folder(cache, session, false, NULL) > 0 && cvl_path_join(path, cache, file) &&
+	    cvl_is_file(path))
+		base = cache;
+	return cvl_path_join(path, base, file) && cvl_path_join(folder, base, maps ? maps : "") &&
+	       cvl_is_file(path);
+}
+
 /* @maps: the folder of its maps, or NULL to leave them out. */
 static int load(struct cvl_sync **out, const struct cvl_session *session, const char *file,
 		const char *maps, struct cvl_error *err)
@@ -412,9 +427,7 @@ static int load(struct cvl_sync **out, const struct cvl_session *session, const 
 	size_t i;
 
 	*out = NULL;
-	if (!cvl_path_join(path, cvl_session_path(session), file) ||
-	    !cvl_path_join(folder, cvl_session_path(session), maps ? maps : "") ||
-	    !cvl_is_file(path))
+	if (!find(session, file, maps, path, folder))
 		return 0;
 	root = jsonfile_read(path, "coeval_sync", JSONFILE_SYNC, err);
 	if (!root)
@@ -467,9 +480,9 @@ out:
 int cvl_sync_load(struct cvl_sync **sync, const struct cvl_session *session, struct cvl_error *err)
 {
 	int rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err), lock;
-	char folder[CVL_PATH_MAX];
+	char path[CVL_PATH_MAX], folder[CVL_PATH_MAX];
 
-	if (rc == CVL_E_IO && cvl_path_join(folder, cvl_session_path(session), MAPS_OF_SYNC)) {
+	if (rc == CVL_E_IO && find(session, "sync.json", MAPS_OF_SYNC, path, folder)) {
 		/* its maps may be gone because it was just replaced: then there are others */
 		lock = maps_lock(folder, false);
 		rc = load(sync, session, "sync.json", MAPS_OF_SYNC, err);

@@ -119,7 +119,8 @@ static int keep_final(void *follow, size_t clock, const struct cvl_knot *knot,
 	return 0;
 }
 
-static int open_steps(struct cvl_follow *f, struct cvl_error *err)
+static int open_steps(struct cvl_follow *f, const struct cvl_session *session,
+		      struct cvl_error *err)
 {
 	struct steps_opts opts = {
 		.sync = f->opts.sync,
@@ -129,7 +130,7 @@ static int open_steps(struct cvl_follow *f, struct cvl_error *err)
 	};
 
 	opts.sync.report = NULL; /* the timeline tells what is wrong with the streams */
-	if (f->opts.save && keep_open(&f->keep, f->path, err))
+	if (f->opts.save && keep_open(&f->keep, session, f->opts.report, err))
 		stop_keeping(f, err);
 	return steps_open(&f->steps, f->path, &opts, err);
 }
@@ -167,7 +168,7 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 	f->growing = false;
 	for (size_t i = 0; i < cvl_session_clocks(session); i++)
 		f->growing = f->growing || cvl_session_clock(session, i)->growing;
-	rc = f->steps ? 0 : open_steps(f, err);
+	rc = f->steps ? 0 : open_steps(f, session, err);
 	rc = rc ? rc : steps_next(f->steps, session, err);
 	f->more = rc > 0;
 	if (rc > 0 && f->keep && keep_commit(f->keep, session, f->steps, err))

@@ -17,18 +17,27 @@ struct keep {
 	size_t n;
 };
 
-int keep_open(struct keep **out, const char *session, struct cvl_error *err)
+int keep_open(struct keep **out, const struct cvl_session *session, const struct cvl_report *report,
+	      struct cvl_error *err)
 {
 	struct keep *k = calloc(1, sizeof(*k));
+	char base[CVL_PATH_MAX];
 	int rc;
 
 	*out = NULL;
 	if (!k)
 		return cvl_no_memory(err);
-	if (cvl_path_join(k->folder, session, MAPS_OF_SYNC))
+	rc = cvl_sync_folder(base, session, true, err);
+	if (rc >= 0 && !cvl_path_join(k->folder, base, MAPS_OF_SYNC))
+		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", base);
+	if (rc > 0) {
+		cvl_fail(err, CVL_E_ENV, CVL_NO_OFFSET,
+			 "%s cannot be written: what is final is kept in %s",
+			 cvl_session_path(session), base);
+		cvl_tell(report, err);
+	}
+	if (rc >= 0)
 		rc = maps_follow(k->folder, &k->lock, err);
-	else
-		rc = cvl_fail(err, CVL_E_LIMIT, CVL_NO_OFFSET, "%s: path too long", session);
 	if (rc) {
 		free(k);
 		return rc;
