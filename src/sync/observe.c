@@ -470,6 +470,11 @@ int observer_grow(struct observer *o, const struct cvl_session *now, struct cvl_
 	return rc ? rc : read_on(o, enough, ctx, err);
 }
 
+bool observer_ended(const struct observer *o)
+{
+	return timeline_ended(o->tl);
+}
+
 uint64_t observer_seen(const struct observer *o, size_t clock)
 {
 	return timeline_seen(o->tl, clock);

@@ -35,6 +35,9 @@ void observer_free(struct observer *o);
 int observer_grow(struct observer *o, const struct cvl_session *now, struct cvl_sync *maps,
 		  int64_t limit, bool (*enough)(void *ctx), void *ctx, struct cvl_error *err);
 
+/** Whether all that is stored was read. */
+bool observer_ended(const struct observer *o);
+
 /** All records of clock @clock before this tick were read; 0: none. */
 uint64_t observer_seen(const struct observer *o, size_t clock);
 

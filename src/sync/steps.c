@@ -11,7 +11,6 @@
 #define HORIZON_PARTS 4 /* of the stretch is the longest horizon: bounds tell what that leaves */
 #define STEP_PART 32    /* of the stretch: the shortest step; else half the horizon */
 #define MESSAGES_PERIOD_NS 100000000 /* where only messages tie clocks */
-#define ALONE_NS 10000000000         /* a clock that heard nothing for so long will not */
 
 /* From one mark of what is heard most to the next. */
 static int64_t period_of(const struct sync_problem *p)
@@ -53,12 +52,23 @@ static void judge(struct stepped *k, struct cvl_clock_sync *c, bool counts)
 	snprintf(c->reason, sizeof(c->reason), "%s", k->why);
 }
 
-/* A clock told as ambiguous stays so: what was told of it is not taken back. */
+/*
+ * What was told of a clock is not taken back: one told as ambiguous stays so, and one whose place on
+ * the timeline was known goes on by what was known. Either way a step may find nothing of it.
+ */
 static void keep_group(struct stepped *k, struct cvl_clock_sync *c)
 {
 	if (k->told && k->group && !c->group)
 		c->group = k->group;
+	if (k->told && !k->group && c->group) {
+		cvl_map_free(c->map);
+		c->map = NULL;
+		c->group = 0;
+	}
 	k->group = c->group;
+	if (!c->map && k->map && k->told)
+		sync_reason(c, CVL_DEGRADED,
+			    "what tied it was not heard for some time: there its times are a forecast");
 }
 
 /* Take over what a step found: its maps, and what a whole stretch says of the clocks. */
@@ -69,12 +79,12 @@ static void adopt(struct steps *s, struct cvl_sync *found, size_t observations)
 		struct stepped *k = &s->clock[i];
 		const uint32_t group = k->group;
 
+		keep_group(k, c);
 		if (c->map) {
 			cvl_map_free(k->map);
 			k->map = c->map;
 			c->map = NULL;
 		}
-		keep_group(k, c);
 		if (s->learning || group != k->group)
 			judge(k, c, observations > STRETCH / 4 * s->n);
 		if (!s->learning && group != k->group) {
@@ -170,6 +180,13 @@ static int solve_stretch(struct steps *s, struct stretch *st, struct cvl_error *
 static void try_with_more(struct steps *s)
 {
 	s->first *= 2;
+	free(s->estimator);
+	free(s->reference);
+	free(s->sender);
+	s->estimator = s->reference = s->sender = NULL;
+	s->all->p.reference = s->opts.reference ?
+				      cvl_session_find(s->session, s->opts.reference) :
+				      -1;
 	for (size_t c = 0; c < s->n; c++) {
 		cvl_map_free(s->clock[c].map);
 		s->clock[c].map = NULL;
@@ -215,16 +232,13 @@ static int take_step(struct steps *s, int64_t end, struct cvl_error *err)
 static bool step_now(struct steps *s, int64_t *end)
 {
 	*end = s->next;
-	if (steps_alone(s)) {
-		int64_t begin = sync_x(&s->all->p, 0, s->all->p.clock[0].first);
-
+	if (s->alone) {
 		*end = s->stored;
-		return s->stored > s->final &&
-		       (!s->growing || s->final > INT64_MIN || s->reach - begin >= ALONE_NS);
+		return s->stored > s->final;
 	}
 	if (s->next == INT64_MIN)
 		return !s->growing || s->stored > INT64_MIN;
-	if (!s->growing && s->next > s->reach)
+	if (s->ended && s->next > s->reach)
 		*end = INT64_MAX;
 	return s->next <= s->stored;
 }
@@ -235,7 +249,7 @@ static bool more_to_try(const struct steps *s)
 	bool more = false;
 
 	for (size_t c = 0; c < s->n; c++)
-		more = more || s->clock[c].heard > s->first / 2;
+		more = more || s->clock[c].heard >= s->first / 2;
 	return more;
 }
 

@@ -22,6 +22,7 @@ struct stepped {
 	enum cvl_verdict worst;
 	char why[CVL_REASON_TEXT]; /* of the worst */
 	uint32_t group;            /* it was told with */
+	uint64_t cut;              /* until it is tied: the last tick that is taken */
 	struct track_noise noise;
 	bool judged;
 	size_t heard;       /* marks and ends of messages that are kept */
@@ -43,7 +44,7 @@ struct steps {
 	struct pairing ends;
 	struct observer *observer;
 	struct stepped *clock;
-	size_t n;
+	size_t n, written;     /* clocks, and those of them that stored something */
 	struct cvl_sync *last; /* of the last step, without maps */
 	int64_t begin;         /* of the stretch that is kept; INT64_MIN: of the session */
 	int64_t length;        /* of a stretch */
@@ -57,6 +58,8 @@ struct steps {
 	size_t first; /* marks of each clock in the first step */
 	const char *wait_for;
 	bool growing;
+	bool ended; /* nothing grows, and all was read */
+	bool alone; /* one clock, that nothing ties to others */
 };
 
 /* The clock that @c is an alias of, or itself. */
@@ -79,15 +82,10 @@ struct stretch {
 	struct cvl_observations obs;
 	struct pairing ends;
 	int64_t begin;
-	size_t *taken; /* of each clock that is not tied yet */
 };
 
 /** As steps_next() does it: read, and note how far the clocks are. */
 int steps_read(struct steps *s, const struct cvl_session *now, struct cvl_error *err);
-/** Whether each clock heard enough to be tied. @steps: a struct steps. */
-bool steps_ready(void *steps);
-/** Whether the session is of one clock that nothing ties to others. */
-bool steps_alone(const struct steps *s);
 void steps_close(struct steps *s);
 
 /** The stretch up to @end, to be solved. */

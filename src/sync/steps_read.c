@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/steps_internal.h"
 
+#include <coeval/files.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
 #define KEPT_PARTS 2 /* stretches of final knots that are kept */
 #define ALIGN_KEPT 64
+#define ALONE_NS 10000000000 /* a clock that heard nothing for so long is alone */
 
 static int64_t now_ms(void)
 {
@@ -27,6 +30,18 @@ void steps_close(struct steps *s)
 	s->session = NULL;
 }
 
+/* How many clocks of the session have stored something. */
+static size_t count_written(const struct cvl_session *session)
+{
+	char metadata[CVL_PATH_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < cvl_session_clocks(session); i++)
+		n += cvl_path_join(metadata, cvl_session_clock(session, i)->trace, "metadata") &&
+		     cvl_is_file(metadata);
+	return n;
+}
+
 /* Clocks as the session has them now; what was found of earlier ones stays. */
 static int open_session(struct steps *s, struct cvl_error *err)
 {
@@ -36,6 +51,7 @@ static int open_session(struct steps *s, struct cvl_error *err)
 
 	if (rc)
 		return rc;
+	s->written = count_written(s->session);
 	n = cvl_session_clocks(s->session);
 	clock = realloc(s->clock, (n + 1) * sizeof(*clock));
 	if (!clock)
@@ -58,7 +74,7 @@ static int open_session(struct steps *s, struct cvl_error *err)
 /* Whether the clocks of @now are those that were opened. */
 static bool same_clocks(const struct steps *s, const struct cvl_session *now)
 {
-	if (cvl_session_clocks(now) != s->n)
+	if (cvl_session_clocks(now) != s->n || count_written(now) != s->written)
 		return false;
 	for (size_t i = 0; i < s->n && s->next == INT64_MIN; i++) {
 		const struct cvl_clock *a = cvl_session_clock(s->session, i),
@@ -122,7 +138,7 @@ static void count_anew(struct steps *s)
 }
 
 /* Whether each clock heard enough to be tied. */
-bool steps_ready(void *steps)
+static bool all_ready(void *steps)
 {
 	struct steps *s = steps;
 
@@ -135,13 +151,71 @@ bool steps_ready(void *steps)
 	return true;
 }
 
-/* Whether the session is of one clock that nothing ties to others. */
-bool steps_alone(const struct steps *s)
+static int by_tick(const void *pa, const void *pb)
+{
+	const uint64_t a = *(const uint64_t *)pa, b = *(const uint64_t *)pb;
+
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * Of a clock that is not tied yet the first few observations count, by their ticks: how many more
+ * were read depends on when one looked.
+ */
+static int cut_clock(struct steps *s, size_t c, uint64_t *tick)
+{
+	const struct sync_problem *p = &s->all->p;
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->n_marks; i++)
+		if (steps_root(s, p->mark[i].clock) == c)
+			tick[n++] = p->mark[i].tick;
+	for (size_t i = 0; i < s->ends.n; i++)
+		if (s->ends.end[i].of == c)
+			tick[n++] = s->ends.end[i].tick;
+	if (n)
+		qsort(tick, n, sizeof(*tick), by_tick);
+	s->clock[c].cut = n >= s->first ? tick[s->first - 1] : UINT64_MAX;
+	return 0;
+}
+
+static int cut_all(struct steps *s, struct cvl_error *err)
+{
+	uint64_t *tick = malloc((s->all->p.n_marks + s->ends.n + 1) * sizeof(*tick));
+
+	if (!tick)
+		return cvl_no_memory(err);
+	for (size_t c = 0; c < s->n; c++)
+		if (steps_root(s, c) == c && !s->clock[c].map)
+			cut_clock(s, c, tick);
+	free(tick);
+	return 0;
+}
+
+/* Whether the session is of one clock without any rule that might tie it to others. */
+static bool one_clock(const struct steps *s)
 {
 	for (size_t c = 0; c < s->n; c++)
 		if (steps_root(s, c))
 			return false;
-	return s->n && !s->opts.n_pulse && !s->all->rules.n && !s->all->p.n_marks;
+	return s->n && !s->opts.n_pulse && !s->all->rules.n;
+}
+
+/* It is alone if it heard nothing in its first seconds; what it hears later does not count. */
+static bool is_alone(const struct steps *s)
+{
+	const struct sync_problem *p = &s->all->p;
+	int64_t until;
+
+	if (s->alone || s->next > INT64_MIN || !one_clock(s))
+		return s->alone;
+	until = cvl_add_sat(sync_x(p, 0, p->clock[0].first), ALONE_NS);
+	if (s->reach < until && !s->ended)
+		return false;
+	for (size_t i = 0; i < p->n_marks; i++)
+		if (sync_x(p, p->mark[i].clock, p->mark[i].tick) < until)
+			return false;
+	return true;
 }
 
 /*
@@ -153,7 +227,7 @@ static int64_t stored_of(struct steps *s, size_t c, int64_t ms)
 	struct stepped *k = &s->clock[c];
 	const struct stepped *root = &s->clock[steps_root(s, c)];
 
-	if (root->map || root->heard >= s->first || steps_alone(s)) {
+	if (root->map || root->heard >= s->first || one_clock(s)) {
 		k->deaf_ms = 0;
 		return k->seen ? steps_time(s, c, k->seen) : INT64_MIN;
 	}
@@ -250,6 +324,8 @@ static void forget(struct steps *s)
 
 		while (gone + 1 < k->n && k->knot[gone + 1].time.ns < kept)
 			gone++;
+		if (!gone)
+			continue;
 		memmove(k->knot, k->knot + gone, (k->n - gone) * sizeof(*k->knot));
 		k->n -= gone;
 	}
@@ -265,6 +341,8 @@ int steps_read(struct steps *s, const struct cvl_session *now, struct cvl_error 
 	if (!s->session || !same_clocks(s, now)) {
 		steps_close(s);
 		rc = open_session(s, err);
+		if (rc)
+			steps_close(s);
 	}
 	if (!rc && s->next != INT64_MIN) {
 		rc = copy_maps(s, &maps, err);
@@ -272,11 +350,14 @@ int steps_read(struct steps *s, const struct cvl_session *now, struct cvl_error 
 	}
 	if (!rc)
 		rc = observer_grow(s->observer, now, maps, limit,
-				   s->next == INT64_MIN ? steps_ready : NULL, s, err);
+				   s->next == INT64_MIN ? all_ready : NULL, s, err);
 	if (rc)
 		return rc;
 	forget(s);
 	count_anew(s);
+	s->ended = observer_ended(s->observer);
 	look_at_clocks(s, now);
-	return 0;
+	s->ended = s->ended && !s->growing;
+	s->alone = is_alone(s);
+	return cut_all(s, err);
 }

@@ -82,14 +82,16 @@ static void see_tick(struct sync_clock *k, uint64_t tick)
 	k->seen = true;
 }
 
-static bool takes(const struct steps *s, struct stretch *st, size_t clock, uint64_t tick,
+static bool takes(const struct steps *s, const struct stretch *st, size_t clock, uint64_t tick,
 		  int64_t end)
 {
 	const size_t root = steps_root(s, clock);
 	int64_t t;
 
+	if (s->alone)
+		return false;
 	if (!s->clock[root].map)
-		return st->taken[root]++ < s->first;
+		return tick <= s->clock[root].cut;
 	t = steps_time(s, clock, tick);
 	return t <= end && t >= st->begin;
 }
@@ -99,7 +101,6 @@ static int take_marks(const struct steps *s, struct stretch *st, int64_t end)
 	const struct sync_problem *p = &s->all->p;
 	struct sync_problem *q = &st->obs.p;
 
-	memset(st->taken, 0, (p->n_clocks + 1) * sizeof(*st->taken));
 	if (spill_room(&q->marks, (p->n_marks + 1) * sizeof(*q->mark)))
 		return CVL_E_NOMEM;
 	q->mark = q->marks.at;
@@ -137,7 +138,6 @@ void stretch_free(struct stretch *st)
 	free(q->source);
 	spill_free(&q->marks);
 	pairing_free(&st->ends);
-	free(st->taken);
 }
 
 int stretch_make(const struct steps *s, struct stretch *st, int64_t end, struct cvl_error *err)
@@ -156,8 +156,7 @@ int stretch_make(const struct steps *s, struct stretch *st, int64_t end, struct 
 	q->unmatched = q->duplicates = q->ambiguous = 0;
 	q->clock = calloc(p->n_clocks + 1, sizeof(*q->clock));
 	q->source = calloc(p->n_sources + 1, sizeof(*q->source));
-	st->taken = calloc(p->n_clocks + 1, sizeof(*st->taken));
-	if (!q->clock || !q->source || !st->taken)
+	if (!q->clock || !q->source)
 		rc = CVL_E_NOMEM;
 	for (size_t i = 0; i < p->n_sources && !rc; i++) {
 		q->source[i] = p->source[i];

@@ -181,7 +181,7 @@ static int look(struct cvl_follow *f, struct cvl_error *err)
 		snprintf(f->waits_for, sizeof(f->waits_for), "%s", who ? who : "");
 		f->settled = steps_final(f->steps);
 		f->estimated = steps_stored(f->steps);
-		if (f->estimated < f->settled)
+		if (f->estimated < f->settled || !f->growing)
 			f->estimated = f->settled;
 		rc = f->settled > INT64_MIN || f->opts.estimated ?
 			     advance(f, session, &taken, err) :

@@ -24,6 +24,9 @@ int timeline_open_live(struct cvl_timeline **tl, struct cvl_session *session,
 int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct cvl_sync *sync,
 		  int64_t limit, struct cvl_error *err);
 
+/** Whether all that was stored by the last timeline_grow() came in slices. */
+bool timeline_ended(const struct cvl_timeline *tl);
+
 /** All records of clock @clock before this tick came in slices; 0: none did. */
 uint64_t timeline_seen(const struct cvl_timeline *tl, size_t clock);
 

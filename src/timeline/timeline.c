@@ -500,8 +500,10 @@ static bool unwritten(const struct cvl_timeline *tl, const struct cvl_clock *c, 
 {
 	struct cvl_error e;
 
-	if (!c->unfinished || code == CVL_E_NOMEM)
+	if ((!c->unfinished && !c->growing) || code == CVL_E_NOMEM)
 		return false;
+	if (c->growing)
+		return true; /* it has not begun */
 	cvl_fail(&e, (enum cvl_code)code, err ? err->offset : CVL_NO_OFFSET,
 		 "%s: clock '%s' has no records: its writer died before it stored any", c->trace,
 		 c->name);
@@ -780,6 +782,11 @@ int timeline_grow(struct cvl_timeline *tl, const struct cvl_session *now, struct
 	}
 	tl->started = true;
 	return rc ? rc : refresh(tl, err);
+}
+
+bool timeline_ended(const struct cvl_timeline *tl)
+{
+	return tl->started && !tl->n_heap;
 }
 
 uint64_t timeline_seen(const struct cvl_timeline *tl, size_t clock)
