@@ -433,6 +433,8 @@ static int track_clock(struct marks *w, size_t c)
 		return cvl_no_memory(w->err);
 	t->marks = t->bad = 0;
 	t->sources = 0;
+	t->root_first = INT64_MAX;
+	t->root_last = INT64_MIN;
 	for (size_t i = w->begin[c]; i < w->begin[c + 1] && !rc; i++) {
 		const struct heard *h = &w->heard[i];
 		struct track_mark m = { .x = h->x, .source = h->source };
@@ -462,6 +464,10 @@ static int track_clock(struct marks *w, size_t c)
 			any = true;
 		}
 		t->last = h->x;
+		if (h->source == w->root) {
+			t->root_first = h->x < t->root_first ? h->x : t->root_first;
+			t->root_last = h->x;
+		}
 		t->marks++;
 		from[h->source]++;
 		in_doubt = in_doubt || w->doubt[h->source];
@@ -470,9 +476,12 @@ static int track_clock(struct marks *w, size_t c)
 	}
 	rest(w);
 	t->via = w->root;
+	t->other = SIZE_MAX;
 	for (size_t s = 0; s < p->n_sources; s++) {
 		t->sources += from[s] > 0;
 		t->via = from[s] > from[t->via] ? s : t->via;
+		if (s != w->root && from[s] && (t->other == SIZE_MAX || from[s] > from[t->other]))
+			t->other = s;
 	}
 	free(from);
 	if (!any)
@@ -543,6 +552,15 @@ static bool trustworthy(const struct track_report *r)
 	       (double)r->rejected <= REJECTED_DEGRADED * (double)(r->used + r->rejected);
 }
 
+/*
+ * Whether a mark shows when its source sent it: not where its clock heard nothing else and its own
+ * time is a forecast, whose errors are alike from mark to mark.
+ */
+static bool shows_source(const struct marks_tie *t, const struct heard *h)
+{
+	return !h->bad && t->tied && !t->group && h->x >= t->first && h->x <= t->last;
+}
+
 static int track_source(struct marks *w, size_t s)
 {
 	struct marks_tie *t = &w->source[s];
@@ -555,8 +573,7 @@ static int track_source(struct marks *w, size_t s)
 	int rc = 0;
 
 	for (size_t i = w->source_begin[s]; i < w->source_begin[s + 1]; i++)
-		if (!w->order[i]->bad && w->clock[w->order[i]->clock].tied &&
-		    !w->clock[w->order[i]->clock].group)
+		if (shows_source(&w->clock[w->order[i]->clock], w->order[i]))
 			w->list[n++] = w->order[i];
 	if (n < TRACK_MARKS_MIN)
 		return 0;

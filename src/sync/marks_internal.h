@@ -25,6 +25,9 @@ struct marks_tie {
 	uint64_t periods;    /* from the first to the last of them */
 	unsigned jumps;      /* of numbers, not due to the sender */
 	int64_t first, last; /* x of the first and last */
+	/* x between which it heard the root, and of the other sources the one heard most */
+	int64_t root_first, root_last;
+	size_t other; /* SIZE_MAX: none */
 	size_t unaware;      /* slips that the tracker ignores */
 	/* clocks a known number of periods apart share a group; 0: the timeline's */
 	uint32_t group;

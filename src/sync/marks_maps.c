@@ -24,22 +24,34 @@ struct map_maker {
 	double bias_bound; /* of its calibration */
 };
 
+/* The source whose time the clock has at @x; NULL: the timeline itself. */
+static const struct track *source_at(const struct map_maker *m, int64_t x)
+{
+	const struct marks *w = m->w;
+	const struct marks_tie *t = &w->clock[w->p->clock[m->clock].same_as];
+
+	if (m->via || t->other == SIZE_MAX || (x >= t->root_first && x <= t->root_last))
+		return m->via;
+	return &w->source[t->other].track;
+}
+
 static void add_knot(struct map_maker *m, int64_t x_wanted)
 {
 	const struct sync_problem *p = m->w->p;
 	uint64_t tick = sync_tick(p, m->clock, x_wanted);
 	int64_t x = sync_x(p, m->clock, tick), time;
 	struct cvl_knot *k = &m->knot[m->n];
+	const struct track *via = source_at(m, x);
 	double bound, offset = track_at(m->track, x, &bound), whole;
 
 	if (m->n && tick <= k[-1].tick.count)
 		return;
 	time = cvl_add_sat(x, m->track->base);
-	if (m->via) {
+	if (via) {
 		/* the error of its sender's time is not jitter: smoothing does not reduce it */
 		double common;
 
-		track_at(m->via, track_inverse(m->via, time + (int64_t)llround(offset)), &common);
+		track_at(via, track_inverse(via, time + (int64_t)llround(offset)), &common);
 		bound = hypot(bound, common);
 	}
 	if (m->reference) {
@@ -71,24 +83,40 @@ static void add_knot(struct map_maker *m, int64_t x_wanted)
 	m->n++;
 }
 
-/* Knots of the clock's track, plus those of the reference's in between. */
+/*
+ * Knots of the clock's track, plus those of the reference's in between, and beyond either end: there
+ * the clock is forecast, but the reference is known.
+ */
 static void add_knots(struct map_maker *m)
 {
 	const struct track *t = m->track, *r = m->reference;
 	size_t j = 0;
 
-	for (size_t i = 0; i < t->n; i++) {
+	for (size_t i = 0; i <= t->n; i++) {
 		for (; r && j < r->n; j++) {
 			int64_t time = r->knot[j].x + r->base + (int64_t)r->knot[j].offset;
 			int64_t x = track_inverse(t, time);
 
-			if (x >= t->knot[i].x)
+			if (i < t->n && x >= t->knot[i].x)
 				break;
-			if (i)
-				add_knot(m, x);
+			add_knot(m, x);
 		}
-		add_knot(m, t->knot[i].x);
+		if (i < t->n)
+			add_knot(m, t->knot[i].x);
 	}
+}
+
+/* Growth of the clock's bound from knots of the reference beyond its own. */
+static void steepen(const struct map_maker *m, struct cvl_map_spec *spec)
+{
+	const struct track *t = m->track;
+	const int64_t first = sync_x(m->w->p, m->clock, m->knot[0].tick.count),
+		      last = sync_x(m->w->p, m->clock, m->knot[m->n - 1].tick.count);
+
+	spec->before.drift_ppb +=
+		spec->before.wander_ppb_s * 1e-9 * fmax(track_span(t->knot[0].x, first), 0);
+	spec->after.drift_ppb +=
+		spec->after.wander_ppb_s * 1e-9 * fmax(track_span(last, t->knot[t->n - 1].x), 0);
 }
 
 /* Rate of a clock relative to another one. */
@@ -132,8 +160,11 @@ static int make_map(const struct marks *w, size_t clock, struct cvl_clock_sync *
 	if (ref) {
 		spec.before.rate_ppb = against(spec.before.rate_ppb, ref->report.before.rate_ppb);
 		spec.after.rate_ppb = against(spec.after.rate_ppb, ref->report.after.rate_ppb);
+		steepen(&m, &spec);
 		spec.before.drift_ppb += ref->report.before.drift_ppb;
 		spec.after.drift_ppb += ref->report.after.drift_ppb;
+		spec.before.wander_ppb_s += ref->report.before.wander_ppb_s;
+		spec.after.wander_ppb_s += ref->report.after.wander_ppb_s;
 		out->rate_ppb = against(out->rate_ppb, ref->report.rate_ppb);
 		out->rate_bound_ppb = hypot(out->rate_bound_ppb, ref->report.rate_bound_ppb);
 	}

@@ -127,12 +127,12 @@ int steps_tell(struct steps *s, size_t c, int64_t until, struct cvl_error *err)
 			break;
 		rc = rc ? rc : tell_final(s, c, knot, err);
 	}
-	if (until < INT64_MAX && !rc) {
+	if (until < INT64_MAX && !rc && !s->alone) {
 		knot = knot_at(k->map, cvl_map_tick(k->map, at).count);
 		rc = k->n ? tell_beyond(s, c, knot, err) : tell_before(s, c, knot, err);
 	}
 	if (k->n)
-		k->after = until < INT64_MAX ? edge_beyond(k, k->map, &spec) : spec.after;
+		k->after = until < INT64_MAX && !s->alone ? edge_beyond(k, k->map, &spec) : spec.after;
 	return rc;
 }
 
