@@ -190,3 +190,16 @@ int follow_recalled(const char *path, const struct follow_options *o,
 	sync_options_free(&sync);
 	return rc;
 }
+
+int follow_study(const char *path, const struct follow_options *o,
+		 struct cvl_timeline_opts *timeline, const struct follow_view *view, void *ctx)
+{
+	struct problems problems;
+	struct cvl_error err;
+	int rc;
+
+	problems_init(&problems);
+	timeline->report = &problems.report;
+	rc = follow_recalled(path, o, timeline, view, ctx, &err);
+	return cli_end(rc, &err, &problems);
+}

@@ -61,6 +61,10 @@ int follow_recalled(const char *path, const struct follow_options *o,
 		    const struct cvl_timeline_opts *timeline, const struct follow_view *view,
 		    void *ctx, struct cvl_error *err);
 
+/** The same, like cli_study(): problems are printed. Returns the exit status. */
+int follow_study(const char *path, const struct follow_options *o,
+		 struct cvl_timeline_opts *timeline, const struct follow_view *view, void *ctx);
+
 /** For struct cvl_follow_opts. */
 int follow_silent_ms(const struct follow_options *o);
 
