@@ -82,7 +82,8 @@ struct following {
 	struct cvl_follow *f;
 	const struct follow_view *view;
 	void *ctx;
-	struct cvl_timeline *tl; /* begun with, or NULL */
+	struct cvl_timeline *tl;
+	bool begun;
 };
 
 static void tell_who_is_missing(const struct following *w)
@@ -93,22 +94,36 @@ static void tell_who_is_missing(const struct following *w)
 		fprintf(stderr, "coeval: waiting for pulses or beacons that %s hears\n", who);
 }
 
+static int begin(struct following *w, struct cvl_error *err)
+{
+	w->begun = true;
+	return w->view->begin(w->ctx, w->tl, err);
+}
+
 static int end(struct following *w, struct cvl_error *err)
 {
 	return w->view->end ? w->view->end(w->ctx, err) : 0;
 }
 
-/* Begin, or go on with the timeline that replaced the last one. */
-static int begin(struct following *w, struct cvl_timeline *tl, struct cvl_error *err)
+/* What was begun on the timeline that was replaced goes with it. */
+static int change(struct following *w, struct cvl_timeline *tl, struct cvl_error *err)
 {
-	int rc = w->tl ? end(w, err) : 0;
+	int rc = w->begun ? end(w, err) : 0;
 
-	if (rc)
-		return rc;
-	if (w->tl && w->view->end)
-		fprintf(stderr, "coeval: a clock was added: what follows begins anew there\n");
 	w->tl = tl;
-	return w->view->begin(w->ctx, tl, err);
+	if (rc || !w->begun)
+		return rc;
+	if (w->view->end)
+		fprintf(stderr, "coeval: a clock was added: what follows begins anew there\n");
+	return begin(w, err);
+}
+
+/* Its clocks are tied only once there are records. */
+static int slice(struct following *w, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	int rc = w->begun ? 0 : begin(w, err);
+
+	return rc ? rc : w->view->slice(w->ctx, sl, err);
 }
 
 static int flush(struct following *w, int rc, struct cvl_error *err)
@@ -122,11 +137,11 @@ static int flush(struct following *w, int rc, struct cvl_error *err)
 static int take(struct following *w, struct cvl_error *err)
 {
 	struct cvl_timeline *tl = cvl_follow_timeline(w->f);
-	struct cvl_slice slice;
-	int rc = tl && tl != w->tl ? begin(w, tl, err) : 0;
+	struct cvl_slice sl;
+	int rc = tl != w->tl ? change(w, tl, err) : 0;
 
-	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &slice, err)) > 0)
-		rc = w->view->slice(w->ctx, &slice, err);
+	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &sl, err)) > 0)
+		rc = slice(w, &sl, err);
 	return rc < 0 ? rc : flush(w, rc, err);
 }
 
@@ -159,11 +174,13 @@ int follow_session(const char *path, const struct cvl_follow_opts *opts,
 	catch_signals(w.f);
 	rc = go_on(&w, err);
 	release_signals();
-	if (!rc && w.tl)
-		rc = end(&w, err);
-	else if (!rc)
+	if (!rc && !w.begun && interrupted)
 		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
 			      "%s: interrupted before its clocks were tied", path);
+	if (!rc && !w.begun)
+		rc = begin(&w, err); /* no records */
+	if (!rc)
+		rc = end(&w, err);
 	cvl_follow_close(w.f);
 	return rc;
 }
@@ -200,6 +217,8 @@ int follow_study(const char *path, const struct follow_options *o,
 
 	problems_init(&problems);
 	timeline->report = &problems.report;
-	rc = follow_recalled(path, o, timeline, view, ctx, &err);
+	rc = view->prepare ? view->prepare(ctx, &err) : 0;
+	if (!rc)
+		rc = follow_recalled(path, o, timeline, view, ctx, &err);
 	return cli_end(rc, &err, &problems);
 }

@@ -36,6 +36,9 @@ int follow_check(const struct verb *verb, const struct follow_options *o,
 struct follow_view {
 	bool estimated; /* show also what is not final yet */
 	int every_ms;   /* flush at least so often; 0: when there is more */
+	/** Nothing is opened yet. */
+	int (*prepare)(void *ctx, struct cvl_error *err);
+	/** The clocks are tied: records come, or there are none. */
 	int (*begin)(void *ctx, struct cvl_timeline *tl, struct cvl_error *err);
 	int (*slice)(void *ctx, const struct cvl_slice *slice, struct cvl_error *err);
 	/** All there is by now was given. */
@@ -61,7 +64,9 @@ int follow_recalled(const char *path, const struct follow_options *o,
 		    const struct cvl_timeline_opts *timeline, const struct follow_view *view,
 		    void *ctx, struct cvl_error *err);
 
-/** The same, like cli_study(): problems are printed. Returns the exit status. */
+/**
+ * The same, like cli_study(): problems are printed. Returns the exit status.
+ */
 int follow_study(const char *path, const struct follow_options *o,
 		 struct cvl_timeline_opts *timeline, const struct follow_view *view, void *ctx);
 
