@@ -213,12 +213,12 @@ static int push(void *request, const struct cvl_slice *slice, struct cvl_error *
 }
 
 /* Intervals are shown as they come. */
-static int flush(void *request, const struct cvl_follow *f, struct cvl_error *err)
+static int flush(void *request, const struct cvl_follow *f, bool last, struct cvl_error *err)
 {
 	struct cvl_out *o = ((struct request *)request)->view.out;
 	int rc = cvl_out_flush(o, err);
 
-	(void)f;
+	(void)f, (void)last;
 	return rc ? rc : o->closed;
 }
 

@@ -126,11 +126,9 @@ static int slice(struct following *w, const struct cvl_slice *sl, struct cvl_err
 	return rc ? rc : w->view->slice(w->ctx, sl, err);
 }
 
-static int flush(struct following *w, int rc, struct cvl_error *err)
+static int flush(struct following *w, bool last, struct cvl_error *err)
 {
-	int over = w->view->flush ? w->view->flush(w->ctx, w->f, err) : 0;
-
-	return over ? over : rc;
+	return w->view->flush ? w->view->flush(w->ctx, w->f, last, err) : 0;
 }
 
 /* What was not there before. */
@@ -142,7 +140,7 @@ static int take(struct following *w, struct cvl_error *err)
 
 	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &sl, err)) > 0)
 		rc = slice(w, &sl, err);
-	return rc < 0 ? rc : flush(w, rc, err);
+	return rc ? rc : flush(w, false, err);
 }
 
 static int go_on(struct following *w, struct cvl_error *err)
@@ -163,6 +161,20 @@ static int go_on(struct following *w, struct cvl_error *err)
 	return rc < 0 ? rc : 0;
 }
 
+/* The session ended, or is no longer of interest. */
+static int finish(struct following *w, const char *path, struct cvl_error *err)
+{
+	int rc = flush(w, true, err);
+
+	if (rc < 0 || !w->view->end)
+		return rc < 0 ? rc : 0;
+	if (!w->begun && interrupted)
+		return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
+				"%s: interrupted before its clocks were tied", path);
+	rc = w->begun ? 0 : begin(w, err); /* there are no records */
+	return rc ? rc : end(w, err);
+}
+
 int follow_session(const char *path, const struct cvl_follow_opts *opts,
 		   const struct follow_view *view, void *ctx, struct cvl_error *err)
 {
@@ -174,13 +186,8 @@ int follow_session(const char *path, const struct cvl_follow_opts *opts,
 	catch_signals(w.f);
 	rc = go_on(&w, err);
 	release_signals();
-	if (!rc && !w.begun && interrupted)
-		rc = cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET,
-			      "%s: interrupted before its clocks were tied", path);
-	if (!rc && !w.begun)
-		rc = begin(&w, err); /* no records */
 	if (!rc)
-		rc = end(&w, err);
+		rc = finish(&w, path, err);
 	cvl_follow_close(w.f);
 	return rc;
 }

@@ -41,8 +41,8 @@ struct follow_view {
 	/** The clocks are tied: records come, or there are none. */
 	int (*begin)(void *ctx, struct cvl_timeline *tl, struct cvl_error *err);
 	int (*slice)(void *ctx, const struct cvl_slice *slice, struct cvl_error *err);
-	/** All there is by now was given. */
-	int (*flush)(void *ctx, const struct cvl_follow *f, struct cvl_error *err);
+	/** All there is by now was given; @last: no more will be. */
+	int (*flush)(void *ctx, const struct cvl_follow *f, bool last, struct cvl_error *err);
 	/**
 	 * The session, the timeline or the user ended it; another begin follows if the timeline
 	 * was replaced.

@@ -150,11 +150,11 @@ static int view_slice(void *show, const struct cvl_slice *sl, struct cvl_error *
 	return rc ? rc : show_is_over(show);
 }
 
-static int view_flush(void *show, const struct cvl_follow *f, struct cvl_error *err)
+static int view_flush(void *show, const struct cvl_follow *f, bool last, struct cvl_error *err)
 {
 	int rc = show_flush(show, err);
 
-	(void)f;
+	(void)f, (void)last;
 	return rc ? rc : show_is_over(show);
 }
 
