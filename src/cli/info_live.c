@@ -7,7 +7,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EVERY_MS 1000
@@ -200,14 +199,6 @@ static int print(struct info_live *l, const struct cvl_follow *f, const struct s
 
 /* ---- when ---- */
 
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static void look(const struct info_live *l, const struct cvl_follow *f, struct state *now)
 {
 	const char *who = cvl_follow_waits_for(f);
@@ -226,7 +217,7 @@ static void look(const struct info_live *l, const struct cvl_follow *f, struct s
 static int flush(void *live, const struct cvl_follow *f, bool last, struct cvl_error *err)
 {
 	struct info_live *l = live;
-	const int64_t ms = now_ms();
+	const int64_t ms = cli_now_ms();
 	struct state now;
 	bool changed;
 	int rc = 0;
