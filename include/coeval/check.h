@@ -18,6 +18,8 @@
 #ifndef COEVAL_CHECK_H
 #define COEVAL_CHECK_H
 
+#include <stdbool.h>
+
 #include <coeval/analysis.h>
 #include <coeval/api.h>
 
@@ -112,6 +114,13 @@ struct cvl_check_opts {
  */
 CVL_API int cvl_check_open(struct cvl_analysis **a, struct cvl_timeline *tl,
 			   const struct cvl_check_opts *opts, struct cvl_error *err);
+
+/**
+ * Whether a case was violated by what was pushed so far; at any time, of an analysis that
+ * cvl_check_open() made. What does not come is missed only when something else comes that its rule
+ * is about, or at the end.
+ */
+CVL_API bool cvl_check_violated(struct cvl_analysis *a);
 
 /** Of an analysis that cvl_check_open() made and that was ended. It belongs to @a. */
 CVL_API const struct cvl_check_result *cvl_check_result(const struct cvl_analysis *a);

@@ -176,7 +176,7 @@ const struct cli_option range_options[] = {
 
 /* ---- progress ---- */
 
-static int64_t now_ms(void)
+int64_t cli_now_ms(void)
 {
 	struct timespec t;
 
@@ -188,7 +188,7 @@ void progress_init(struct progress *p, const char *what)
 {
 	*p = (struct progress){ .what = what,
 				.on = isatty(STDERR_FILENO) == 1,
-				.last_ms = now_ms() };
+				.last_ms = cli_now_ms() };
 }
 
 bool progress_show(void *progress, uint64_t done, uint64_t total)
@@ -200,7 +200,7 @@ bool progress_show(void *progress, uint64_t done, uint64_t total)
 	p->done = done;
 	if (!p->on)
 		return true;
-	now = now_ms();
+	now = cli_now_ms();
 	if (now - p->last_ms < 100)
 		return true;
 	p->last_ms = now;

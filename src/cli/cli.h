@@ -84,6 +84,9 @@ struct progress {
 	int64_t last_ms;
 };
 
+/** Monotonic. */
+int64_t cli_now_ms(void);
+
 void progress_init(struct progress *p, const char *what);
 bool progress_show(void *progress, uint64_t done, uint64_t total);
 void progress_clear(struct progress *p);

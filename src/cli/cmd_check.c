@@ -5,13 +5,16 @@
 #include <unistd.h>
 
 #include "check_print.h"
+#include "follow.h"
 #include <coeval/check.h>
 
 struct request {
 	struct cvl_timeline_opts opts;
 	struct cvl_check_rules *rules;
+	struct follow_options follow;
 	const char *session, *junit;
 	bool json, strict;
+	struct cvl_analysis *check; /* at work, or NULL */
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -23,28 +26,36 @@ static const struct cli_option options[] = {
 	{ "strict", 0, NULL, OPTION_FLAG, AT(strict),
 	  "exit status 1 also for rules that are undecided or were not tried" },
 	NOMINAL_OPTION(AT(opts.nominal)),
+	FOLLOW_OPTIONS(
+		AT(follow),
+		"of a growing session: check as it grows, until a rule is violated, its writer ends or ^C"),
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };
 
-static int print(const struct cvl_check_result *result, const struct request *r, struct cvl_out *o,
+static int print(const struct cvl_check_result *result, const struct request *r,
 		 struct cvl_error *err)
 {
-	int rc = 0;
+	struct cvl_out *o = malloc(sizeof(*o));
+	int rc = o ? 0 : cvl_no_memory(err);
 
-	if (r->junit) {
+	if (!rc && r->junit) {
 		rc = cvl_out_open(o, r->junit, err);
-		if (rc)
-			return rc;
-		check_print_junit(result, r->session, r->strict, o);
-		rc = cvl_out_close(o, err);
+		if (!rc) {
+			check_print_junit(result, r->session, r->strict, o);
+			rc = cvl_out_close(o, err);
+		}
 	}
-	cvl_out_init(o, STDOUT_FILENO, "standard output");
-	if (!rc && r->json)
-		check_print_json(result, r->session, o);
-	else if (!rc)
-		check_print_text(result, o);
-	return rc ? rc : cvl_out_flush(o, err);
+	if (!rc) {
+		cvl_out_init(o, STDOUT_FILENO, "standard output");
+		if (r->json)
+			check_print_json(result, r->session, o);
+		else
+			check_print_text(result, o);
+		rc = cvl_out_flush(o, err);
+	}
+	free(o);
+	return rc;
 }
 
 /* The result as a status: 0, or CVL_E_NO with the reason. */
@@ -64,30 +75,68 @@ static int answer(const struct cvl_check_result *result, const struct request *r
 	return 0;
 }
 
+static int report(const struct request *r, struct cvl_error *err)
+{
+	const struct cvl_check_result *result = cvl_check_result(r->check);
+	int rc = print(result, r, err);
+
+	return rc ? rc : answer(result, r, err);
+}
+
+static int begin(void *request, struct cvl_timeline *tl, struct cvl_error *err)
+{
+	struct request *r = request;
+	const struct cvl_check_opts opts = { .rules = r->rules };
+
+	return cvl_check_open(&r->check, tl, &opts, err);
+}
+
+static void drop(struct request *r)
+{
+	cvl_analysis_free(r->check);
+	r->check = NULL;
+}
+
 static int check(void *request, struct cvl_session *session, struct cvl_error *err)
 {
-	const struct request *r = request;
-	const struct cvl_check_opts opts = { .rules = r->rules };
-	struct cvl_out *o = malloc(sizeof(*o));
+	struct request *r = request;
 	struct cvl_timeline *tl = NULL;
-	struct cvl_analysis *check = NULL;
-	int rc;
+	int rc = cvl_timeline_open(&tl, session, &r->opts, err);
 
-	rc = o ? cvl_timeline_open(&tl, session, &r->opts, err) : cvl_no_memory(err);
 	if (!rc)
-		rc = cvl_check_open(&check, tl, &opts, err);
+		rc = begin(r, tl, err);
 	if (!rc)
-		rc = cvl_analyse(tl, &check, 1, err);
+		rc = cvl_analyse(tl, &r->check, 1, err);
 	progress_clear(r->opts.progress.ctx);
 	if (!rc)
-		rc = print(cvl_check_result(check), r, o, err);
-	if (!rc)
-		rc = answer(cvl_check_result(check), r, err);
-	cvl_analysis_free(check);
+		rc = report(r, err);
+	drop(r);
 	cvl_timeline_close(tl);
-	free(o);
 	return rc;
 }
+
+/* ---- --follow ---- */
+
+static int push(void *request, const struct cvl_slice *slice, struct cvl_error *err)
+{
+	struct request *r = request;
+	int rc = cvl_analysis_push(r->check, slice, err);
+
+	return rc ? rc : cvl_check_violated(r->check);
+}
+
+static int end(void *request, struct cvl_error *err)
+{
+	struct request *r = request;
+	int rc = cvl_analysis_end(r->check, CVL_TIME_MAX, err);
+
+	if (!rc)
+		rc = report(r, err);
+	drop(r);
+	return rc;
+}
+
+static const struct follow_view view = { .begin = begin, .slice = push, .end = end };
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
@@ -98,9 +147,18 @@ static int run(int argc, char **argv, const struct verb *verb)
 
 	if (rc >= 0)
 		return rc;
+	rc = follow_check(verb, &r.follow, &r.opts);
+	if (rc)
+		return rc;
 	r.session = operands.v[0];
 	rc = cvl_check_rules_load(&r.rules, operands.v[1], &err);
-	rc = rc ? cli_fail(&err) : cli_study(r.session, "checking", &r.opts, check, &r);
+	if (rc)
+		rc = cli_fail(&err);
+	else if (r.follow.on)
+		rc = follow_study(r.session, &r.follow, &r.opts, &view, &r);
+	else
+		rc = cli_study(r.session, "checking", &r.opts, check, &r);
+	drop(&r);
 	cvl_check_rules_free(r.rules);
 	return rc;
 }
@@ -122,6 +180,7 @@ const struct verb verb_check = {
 		 "A rule that names no node is checked on each node separately.\n"
 		 "\n"
 		 "Exit status: 0 if no rule is violated, 1 if one is.\n",
-	.examples = "  coeval check s/ rules.yaml --junit results.xml\n",
+	.examples = "  coeval check s/ rules.yaml --junit results.xml\n"
+		    "  coeval check s/ rules.yaml --follow --silent-after 1min\n",
 	.run = run,
 };

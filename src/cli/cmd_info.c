@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "cli.h"
 #include "clocks_print.h"
+#include "info_live.h"
 #include "output.h"
 
 #include <coeval/summary.h>
@@ -209,12 +210,15 @@ static void print_json(struct cvl_out *o, const void *summary)
 
 struct request {
 	struct cvl_timeline_opts opts;
+	struct follow_options follow;
 	bool json;
 };
 
 #define AT(member) offsetof(struct request, member)
 
 static const struct cli_option options[] = {
+	FOLLOW_OPTIONS(AT(follow),
+		       "of a growing session: how far its clocks are, until its writer ends or ^C"),
 	JSON_OPTION(AT(json)),
 	STRICT_OPTION(AT(opts.strict)),
 	{ 0 },
@@ -239,13 +243,34 @@ static int summarise(void *request, struct cvl_session *session, struct cvl_erro
 	return rc;
 }
 
+static int follow(const char *path, struct request *r)
+{
+	struct info_live *live = info_live_new(r->json);
+	struct cvl_error err;
+	int rc;
+
+	if (!live) {
+		cvl_no_memory(&err);
+		return cli_fail(&err);
+	}
+	rc = follow_study(path, &r->follow, &r->opts, &info_live_view, live);
+	info_live_free(live);
+	return rc;
+}
+
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .json = false };
 	struct operands operands;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
-	return rc >= 0 ? rc : cli_study(operands.v[0], "reading", &r.opts, summarise, &r);
+	if (rc >= 0)
+		return rc;
+	rc = follow_check(verb, &r.follow, NULL);
+	if (rc)
+		return rc;
+	return r.follow.on ? follow(operands.v[0], &r) :
+			     cli_study(operands.v[0], "reading", &r.opts, summarise, &r);
 }
 
 const struct verb verb_info = {
@@ -254,6 +279,7 @@ const struct verb verb_info = {
 	.what = "what a session holds, and how well each clock is tied",
 	.operands = "SESSION|TRACE",
 	.options = options,
-	.examples = "  coeval info s/\n",
+	.examples = "  coeval info s/\n"
+		    "  coeval info s/ --follow\n",
 	.run = run,
 };

@@ -3,11 +3,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "follow.h"
 #include "power_view.h"
 
 struct request {
 	struct power_view view;
 	struct cvl_timeline_opts timeline;
+	struct follow_options follow;
+	struct cvl_analysis *power; /* at work, or NULL */
 	const char *path, *line;
 	struct cvl_selector select[2]; /* the line, or the pair */
 };
@@ -55,6 +58,8 @@ static const struct cli_option options[] = {
 	  "from each A to the next B on the same node" },
 	{ "each", 0, NULL, OPTION_FLAG, AT(view.each), "every interval, not only the sums" },
 	{ .kind = OPTION_HEADING, .what = "Output" },
+	FOLLOW_OPTIONS(AT(follow),
+		       "of a growing session: read as it grows, until its writer ends or ^C"),
 	JSON_OPTION(AT(view.json)),
 	STRICT_OPTION(AT(timeline.strict)),
 	{ 0 },
@@ -87,6 +92,8 @@ static int parse_options(int argc, char **argv, const struct verb *verb, struct 
 		return rc;
 	r->path = operands.v[0];
 	rc = check(verb, r);
+	if (!rc)
+		rc = follow_check(verb, &r->follow, &r->timeline);
 	return rc ? rc : -1;
 }
 
@@ -110,6 +117,23 @@ static int parse_selectors(struct request *r, struct cvl_error *err)
 	return rc == CVL_E_SYNTAX ? (int)(err->code = CVL_E_USAGE) : rc;
 }
 
+/* What does not depend on the session. */
+static int prepare(void *request, struct cvl_error *err)
+{
+	struct request *r = request;
+	struct power_view *v = &r->view;
+
+	v->out = malloc(sizeof(*v->out));
+	if (!v->out)
+		return cvl_no_memory(err);
+	cvl_out_init(v->out, STDOUT_FILENO, "standard output");
+	if (v->each) {
+		v->opts.put = power_view_put;
+		v->opts.ctx = v;
+	}
+	return parse_selectors(r, err);
+}
+
 static int check_found(const struct power_view *v, struct cvl_error *err)
 {
 	const char *path = cvl_session_path(v->session);
@@ -127,54 +151,112 @@ static int check_found(const struct power_view *v, struct cvl_error *err)
 	return cvl_fail(err, CVL_E_NO, CVL_NO_OFFSET, "%s: no power readings in that range", path);
 }
 
-static int study(void *request, struct cvl_session *session, struct cvl_error *err)
+static int begin(void *request, struct cvl_timeline *tl, struct cvl_error *err)
 {
 	struct request *r = request;
 	struct power_view *v = &r->view;
-	struct cvl_analysis *a = NULL;
-	int rc = parse_selectors(r, err);
+	int rc = cvl_power_open(&r->power, tl, &v->opts, err);
 
-	v->session = session;
-	v->out = malloc(sizeof(*v->out));
-	if (!rc && !v->out)
-		rc = cvl_no_memory(err);
+	if (rc)
+		return rc;
+	v->session = cvl_timeline_session(tl);
+	v->tl = tl;
+	v->listed = 0;
+	v->result = cvl_power_result(r->power);
+	return 0;
+}
+
+static int report(struct power_view *v, struct cvl_error *err)
+{
+	int rc = check_found(v, err);
+
+	if (rc)
+		return rc;
+	if (v->json)
+		power_view_json(v);
+	else
+		power_view_text(v);
+	return cvl_out_flush(v->out, err);
+}
+
+static void drop(struct request *r)
+{
+	cvl_analysis_free(r->power);
+	r->power = NULL;
+}
+
+static int study(void *request, struct cvl_session *session, struct cvl_error *err)
+{
+	struct request *r = request;
+	struct cvl_timeline *tl = NULL;
+	int rc = prepare(r, err);
+
 	if (!rc)
-		rc = cvl_timeline_open(&v->tl, session, &r->timeline, err);
-	if (v->each) {
-		v->opts.put = power_view_put;
-		v->opts.ctx = v;
-	}
+		rc = cvl_timeline_open(&tl, session, &r->timeline, err);
 	if (!rc)
-		rc = cvl_power_open(&a, v->tl, &v->opts, err);
-	if (!rc) {
-		cvl_out_init(v->out, STDOUT_FILENO, "standard output");
-		v->result = cvl_power_result(a);
-		rc = cvl_analyse(v->tl, &a, 1, err);
-	}
+		rc = begin(r, tl, err);
+	if (!rc)
+		rc = cvl_analyse(tl, &r->power, 1, err);
 	progress_clear(r->timeline.progress.ctx);
 	if (!rc)
-		rc = check_found(v, err);
-	if (!rc) {
-		if (v->json)
-			power_view_json(v);
-		else
-			power_view_text(v);
-		rc = cvl_out_flush(v->out, err);
-	}
-	cvl_analysis_free(a);
-	cvl_timeline_close(v->tl);
-	cvl_selector_free(&r->select[0]);
-	cvl_selector_free(&r->select[1]);
-	free(v->out);
+		rc = report(&r->view, err);
+	drop(r);
+	cvl_timeline_close(tl);
 	return rc;
 }
+
+/* ---- --follow ---- */
+
+static int push(void *request, const struct cvl_slice *slice, struct cvl_error *err)
+{
+	return cvl_analysis_push(((struct request *)request)->power, slice, err);
+}
+
+/* Intervals are shown as they come. */
+static int flush(void *request, const struct cvl_follow *f, bool last, struct cvl_error *err)
+{
+	struct cvl_out *o = ((struct request *)request)->view.out;
+	int rc = cvl_out_flush(o, err);
+
+	(void)f, (void)last;
+	return rc ? rc : o->closed;
+}
+
+static int end(void *request, struct cvl_error *err)
+{
+	struct request *r = request;
+	int rc = cvl_analysis_end(r->power, CVL_TIME_MAX, err);
+
+	if (!rc)
+		rc = report(&r->view, err);
+	drop(r);
+	return rc;
+}
+
+static const struct follow_view view = {
+	.prepare = prepare,
+	.begin = begin,
+	.slice = push,
+	.flush = flush,
+	.end = end,
+};
 
 static int run(int argc, char **argv, const struct verb *verb)
 {
 	struct request r = { .view.opts.unit = 1 };
 	int rc = parse_options(argc, argv, verb, &r);
 
-	return rc >= 0 ? rc : cli_study(r.path, "reading", &r.timeline, study, &r);
+	if (rc >= 0)
+		return rc;
+	if (r.follow.on)
+		rc = follow_study(r.path, &r.follow, &r.timeline, &view, &r);
+	else
+		rc = cli_study(r.path, "reading", &r.timeline, study, &r);
+	drop(&r);
+	cvl_selector_free(&r.select[0]);
+	cvl_selector_free(&r.select[1]);
+	free(r.view.out);
+	return rc;
 }
 
 const struct verb verb_power = {
@@ -187,6 +269,7 @@ const struct verb verb_power = {
 		"A and B are lines (LINE, LINE:rise, LINE:fall), events or spans (NAME, NAME:begin, NAME:end), of any node or, as NODE.NAME, of one. A node's intervals are measured by its own power; if it has none, by all channels.\n",
 	.examples = "  coeval power s/ --current I1 --volts V1\n"
 		    "  coeval power s/ --current current --volts voltage --line LED1\n"
-		    "  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n",
+		    "  coeval power s/ --power watt --between n1.TX:rise..n2.RX:rise --each\n"
+		    "  coeval power s/ --power watt --line LED1 --follow\n",
 	.run = run,
 };

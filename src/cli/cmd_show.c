@@ -6,9 +6,11 @@
 
 struct request {
 	struct cvl_timeline_opts opts;
+	struct follow_options follow;
 	struct show_style style;
 	const char *select[CVL_SELECTION_MAX];
 	size_t n_select;
+	struct cvl_selector sel[CVL_SELECTION_MAX], *list[CVL_SELECTION_MAX];
 };
 
 #define AT(member) offsetof(struct request, member)
@@ -25,6 +27,8 @@ static const struct cli_option options[] = {
 	{ "ticks", 0, NULL, OPTION_FLAG, AT(style.ticks),
 	  "the clock's own ticks instead of times" },
 	NOMINAL_OPTION(AT(opts.nominal)),
+	FOLLOW_OPTIONS(AT(follow),
+		       "of a growing session: go on as it grows, until its writer ends or ^C"),
 	JSON_OPTION(AT(style.json)),
 	STRICT_OPTION(AT(opts.strict)),
 	{ 0 },
@@ -43,23 +47,44 @@ static int show_session(struct cvl_session *session, const struct request *r, st
 	return rc;
 }
 
-/* The requested selectors. */
-static int show_selected(struct cvl_session *session, struct request *r, struct cvl_error *err)
+static int parse_selectors(struct request *r, struct cvl_error *err)
 {
-	struct cvl_selector sel[CVL_SELECTION_MAX] = { 0 }, *list[CVL_SELECTION_MAX];
 	int rc = 0;
 
 	for (size_t i = 0; i < r->n_select && !rc; i++) {
-		list[i] = &sel[i];
-		rc = cvl_selector_parse(&sel[i], r->select[i], strlen(r->select[i]), err);
-		cvl_selector_tell_old(&sel[i], r->opts.report);
+		r->list[i] = &r->sel[i];
+		rc = cvl_selector_parse(&r->sel[i], r->select[i], strlen(r->select[i]), err);
+		cvl_selector_tell_old(&r->sel[i], r->opts.report);
 	}
-	r->style.select = list;
+	r->style.select = r->list;
 	r->style.n_select = r->n_select;
+	return rc;
+}
+
+static int show_stored(const char *path, struct request *r, struct cvl_error *err)
+{
+	struct cvl_session *session;
+	int rc = cvl_session_open(&session, path, r->opts.report, err);
+
+	if (rc)
+		return rc;
+	rc = parse_selectors(r, err);
 	if (!rc)
 		rc = show_session(session, r, err);
-	for (size_t i = 0; i < r->n_select; i++)
-		cvl_selector_free(&sel[i]);
+	cvl_session_close(session);
+	return rc;
+}
+
+static int show_growing(const char *path, struct request *r, struct cvl_error *err)
+{
+	int rc = parse_selectors(r, err);
+	struct show *show = rc ? NULL : show_new(&r->style);
+
+	if (!rc && !show)
+		rc = cvl_no_memory(err);
+	if (!rc)
+		rc = follow_recalled(path, &r->follow, &r->opts, &show_view, show, err);
+	show_free(show);
 	return rc;
 }
 
@@ -68,19 +93,19 @@ static int run(int argc, char **argv, const struct verb *verb)
 	struct request r = { 0 };
 	struct operands operands;
 	struct problems problems;
-	struct cvl_session *session;
 	struct cvl_error err;
 	int rc = options_read(verb, &r, argc, argv, &operands);
 
 	if (rc >= 0)
 		return rc;
+	rc = follow_check(verb, &r.follow, &r.opts);
+	if (rc)
+		return rc;
 	problems_init(&problems);
 	r.opts.report = &problems.report;
-	rc = cvl_session_open(&session, operands.v[0], &problems.report, &err);
-	if (rc)
-		return cli_fail(&err);
-	rc = show_selected(session, &r, &err);
-	cvl_session_close(session);
+	rc = (r.follow.on ? show_growing : show_stored)(operands.v[0], &r, &err);
+	for (size_t i = 0; i < r.n_select; i++)
+		cvl_selector_free(&r.sel[i]);
 	return cli_end(rc, &err, &problems);
 }
 
@@ -91,6 +116,7 @@ const struct verb verb_show = {
 	.operands = "SESSION|TRACE",
 	.options = options,
 	.examples = "  coeval show s/ --from 1.2 --until 1.3 --bounds\n"
-		    "  coeval show s/ --select n1.TX:rise --select 'boot{reason=3}'\n",
+		    "  coeval show s/ --select n1.TX:rise --select 'boot{reason=3}'\n"
+		    "  coeval show s/ --follow --select boot\n",
 	.run = run,
 };

@@ -4,6 +4,7 @@
 #include "compare.h"
 #include "follow.h"
 #include "clocks_print.h"
+#include "show.h"
 #include "syncopts.h"
 
 #include <coeval/sync.h>
@@ -43,8 +44,8 @@ static void print_json(struct cvl_out *o, const struct cvl_sync *sync)
 /* The request, and the state needed for it. */
 struct job {
 	struct sync_options given;
-	struct cvl_sync *last; /* as the session was synchronised, or NULL */
-	bool json, compare, follow, advise;
+	struct follow_options follow;
+	bool json, compare, advise;
 	int64_t wanted_ns; /* bound to advise a rate for, or 0 */
 	bool reached;      /* some rate meets it */
 	const char *calibrate;
@@ -91,41 +92,6 @@ static int calibrate(struct job *j, struct cvl_session *session, struct cvl_sync
 	return solve(j, session, sync);
 }
 
-/*
- * The previous rules, unless some are given. Unreadable ones are overwritten: that is not an error.
- */
-static int recall(struct job *j, const struct cvl_session *session)
-{
-	const struct cvl_sync_opts *o = &j->given.opts;
-	struct cvl_error err;
-	int rc;
-
-	if (o->n_match || o->n_pulse || o->beacon_period_ns)
-		return 0;
-	rc = cvl_sync_load_settings(&j->last, session, &err);
-	if (rc > 0)
-		rc = sync_options_recall(&j->given, j->last, &err);
-	if (rc == CVL_E_NOMEM)
-		return cvl_no_memory(&j->err);
-	if (rc < 0)
-		fprintf(stderr, "coeval: the rules of the last synchronisation are not used: %s\n",
-			err.text);
-	return 0;
-}
-
-/* --follow opens the session itself, repeatedly. */
-static int recall_from(struct job *j, const char *path)
-{
-	struct cvl_session *session;
-	int rc = cvl_session_open(&session, path, NULL, &j->err);
-
-	if (rc)
-		return 0; /* it may not exist yet */
-	rc = recall(j, session);
-	cvl_session_close(session);
-	return rc;
-}
-
 static int sync_session(struct job *j, const char *path, bool *untied)
 {
 	struct cvl_session *session;
@@ -134,7 +100,7 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 
 	if (rc)
 		return rc;
-	rc = recall(j, session);
+	rc = sync_options_recall_of(&j->given, session, &j->err);
 	if (rc) {
 		cvl_session_close(session);
 		return rc;
@@ -163,6 +129,26 @@ static int sync_session(struct job *j, const char *path, bool *untied)
 	return rc;
 }
 
+static int follow(struct job *j, const char *path)
+{
+	const struct show_style style = { .bounds = true, .json = j->json };
+	int rc = sync_options_recall_from(&j->given, path, &j->err);
+	const struct cvl_follow_opts opts = {
+		.sync = j->given.opts,
+		.save = true,
+		.silent_ms = follow_silent_ms(&j->follow),
+		.report = &j->problems.report,
+	};
+	struct show *show = show_new(&style);
+
+	if (!rc && !show)
+		rc = cvl_no_memory(&j->err);
+	if (!rc)
+		rc = follow_session(path, &opts, &show_view, show, &j->err);
+	show_free(show);
+	return rc;
+}
+
 #define AT(member) offsetof(struct job, member)
 
 static const struct cli_option options[] = {
@@ -175,8 +161,7 @@ static const struct cli_option options[] = {
 	{ .kind = OPTION_HEADING, .what = "What to do besides" },
 	{ "calibrate", 0, "LINE", OPTION_LINE, AT(calibrate),
 	  "find the receivers' fixed delays by LINE, one wire on several observers, and use them from now on (calibration.json)" },
-	{ "follow", 0, NULL, OPTION_FLAG, AT(follow),
-	  "of a growing session: synchronise and show it while it grows" },
+	FOLLOW_OPTIONS(AT(follow), "of a growing session: synchronise and show it while it grows"),
 	JSON_OPTION(AT(json)),
 	{ 0 },
 };
@@ -194,9 +179,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	rc = 0;
 	path = operands.v[0];
 	problems_init(&j.problems);
-	if (j.compare + j.follow + j.advise + (j.calibrate != NULL) > 1)
+	if (j.compare + j.follow.on + j.advise + (j.calibrate != NULL) > 1)
 		return cli_usage(
 			verb, "--compare, --follow, --calibrate and --advise exclude each other");
+	rc = follow_check(verb, &j.follow, NULL);
+	if (rc)
+		return rc;
 	if (j.compare && j.given.opts.estimator)
 		return cli_usage(verb, "--compare runs every estimator");
 	j.given.opts.report = &j.problems.report;
@@ -208,16 +196,12 @@ static int run(int argc, char **argv, const struct verb *verb)
 	cvl_out_init(j.out, STDOUT_FILENO, "standard output");
 	if (!j.calibrate)
 		rc = sync_options_calibrate(&j.given, path, &j.err);
-	if (!rc && j.follow) {
-		j.given.opts.progress.fn = NULL;
-		rc = recall_from(&j, path);
-		if (!rc)
-			rc = follow_session(path, &j.given.opts, j.json, &j.err);
+	if (!rc && j.follow.on) {
+		rc = follow(&j, path);
 	} else if (!rc) {
 		rc = sync_session(&j, path, &untied);
 	}
 	cvl_calibration_free(j.cal);
-	cvl_sync_free(j.last);
 	sync_options_free(&j.given);
 	free(j.out);
 	rc = cli_end(rc, &j.err, &j.problems);

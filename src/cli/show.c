@@ -138,6 +138,32 @@ int show_timeline(struct show *s, struct cvl_timeline *tl, struct cvl_error *err
 	return rc;
 }
 
+static int view_begin(void *show, struct cvl_timeline *tl, struct cvl_error *err)
+{
+	return show_begin(show, tl, err);
+}
+
+static int view_slice(void *show, const struct cvl_slice *sl, struct cvl_error *err)
+{
+	int rc = show_slice(show, sl, err);
+
+	return rc ? rc : show_is_over(show);
+}
+
+static int view_flush(void *show, const struct cvl_follow *f, bool last, struct cvl_error *err)
+{
+	int rc = show_flush(show, err);
+
+	(void)f, (void)last;
+	return rc ? rc : show_is_over(show);
+}
+
+const struct follow_view show_view = {
+	.begin = view_begin,
+	.slice = view_slice,
+	.flush = view_flush,
+};
+
 struct show *show_new(const struct show_style *style)
 {
 	struct show *s = calloc(1, sizeof(*s));

@@ -6,6 +6,8 @@
 #include <coeval/out.h>
 #include <coeval/select.h>
 
+#include "follow.h"
+
 struct show_style {
 	struct cvl_selector *const *select; /* only what these match; empty: everything */
 	size_t n_select;
@@ -25,6 +27,9 @@ int show_begin(struct show *s, struct cvl_timeline *tl, struct cvl_error *err);
 int show_slice(struct show *s, const struct cvl_slice *slice, struct cvl_error *err);
 /** Flush. */
 int show_flush(struct show *s, struct cvl_error *err);
+
+/** The same as a session grows; its ctx is a struct show. */
+extern const struct follow_view show_view;
 
 /** Whether the pipe was closed or writing failed. */
 bool show_is_over(const struct show *s);

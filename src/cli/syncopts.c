@@ -212,6 +212,37 @@ int sync_options_recall(struct sync_options *o, const struct cvl_sync *sync, str
 	return 0;
 }
 
+int sync_options_recall_of(struct sync_options *o, const struct cvl_session *session,
+			   struct cvl_error *err)
+{
+	struct cvl_error why;
+	int rc;
+
+	if (o->opts.n_match || o->opts.n_pulse || o->opts.beacon_period_ns)
+		return 0;
+	rc = cvl_sync_load_settings(&o->last, session, &why);
+	if (rc > 0)
+		rc = sync_options_recall(o, o->last, &why);
+	if (rc == CVL_E_NOMEM)
+		return cvl_no_memory(err);
+	if (rc < 0)
+		fprintf(stderr, "coeval: the rules of the last synchronisation are not used: %s\n",
+			why.text);
+	return 0;
+}
+
+int sync_options_recall_from(struct sync_options *o, const char *path, struct cvl_error *err)
+{
+	struct cvl_session *session;
+	int rc = cvl_session_open(&session, path, NULL, err);
+
+	if (rc)
+		return 0;
+	rc = sync_options_recall_of(o, session, err);
+	cvl_session_close(session);
+	return rc;
+}
+
 int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err)
 {
 	int rc;
@@ -227,4 +258,6 @@ void sync_options_free(struct sync_options *o)
 {
 	cvl_calibration_free(o->loaded);
 	o->loaded = NULL;
+	cvl_sync_free(o->last);
+	o->last = NULL;
 }

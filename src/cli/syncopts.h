@@ -14,6 +14,7 @@ struct sync_options {
 	/* session or file, "none", or NULL: the session's own, if any */
 	const char *calibration;
 	struct cvl_calibration *loaded;
+	struct cvl_sync *last; /* whose rules were recalled, or NULL */
 };
 
 /** Over struct sync_options, without the estimator. */
@@ -32,10 +33,20 @@ extern const struct verb_members estimator_members;
 /** Read the calibration to be used for the session at @path. */
 int sync_options_calibrate(struct sync_options *o, const char *path, struct cvl_error *err);
 
-/** Frees it. */
+/** Frees what was read. */
 void sync_options_free(struct sync_options *o);
 
 /** cvl_sync_recall(), and report on stderr. @sync must outlive @o. */
 int sync_options_recall(struct sync_options *o, const struct cvl_sync *sync, struct cvl_error *err);
+
+/**
+ * The rules of @session's sync.json, unless some are given; rules that cannot be read are reported,
+ * and not used. CVL_E_NOMEM.
+ */
+int sync_options_recall_of(struct sync_options *o, const struct cvl_session *session,
+			   struct cvl_error *err);
+
+/** The same of the session at @path, which need not exist yet. */
+int sync_options_recall_from(struct sync_options *o, const char *path, struct cvl_error *err);
 
 #endif

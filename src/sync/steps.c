@@ -137,12 +137,25 @@ static void plan(struct steps *s, int64_t end)
 		s->begin = cvl_add_sat(s->next, -s->length);
 }
 
+/* Time of the first record of all. */
+static int64_t first_record(const struct steps *s)
+{
+	int64_t first = INT64_MAX, t;
+
+	for (size_t c = 0; c < s->n; c++)
+		if (s->all->p.clock[c].seen) {
+			t = steps_time(s, c, s->all->p.clock[c].first);
+			first = t < first ? t : first;
+		}
+	return first;
+}
+
 /* Make final what @end and the horizon allow. */
 static int tell_all(struct steps *s, int64_t until, struct cvl_error *err)
 {
 	int rc = 0;
 
-	if (until <= s->final)
+	if (until <= s->final || until < first_record(s))
 		return 0;
 	for (size_t c = 0; c < s->n && !rc; c++)
 		rc = steps_tell(s, c, until, err);

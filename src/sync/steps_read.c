@@ -267,8 +267,10 @@ static void look_at_clocks(struct steps *s, const struct cvl_session *now)
 			s->wait_for = cvl_session_clock(s->session, c)->name;
 		}
 	}
-	if (s->next > INT64_MIN && s->reach < s->next)
-		s->wait_for = NULL; /* no clock is there yet */
+	if (s->growing && s->stored == INT64_MAX)
+		s->stored = s->reach; /* all that grow are silent */
+	if (one_clock(s) || (s->next > INT64_MIN && s->reach < s->next))
+		s->wait_for = NULL; /* no other clock is there yet */
 }
 
 /* Of the line to align by only the first few edges of each clock matter. */

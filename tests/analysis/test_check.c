@@ -233,6 +233,58 @@ static void an_answer_in_time_holds_and_a_late_one_is_violated(void **state)
 	done(&x);
 }
 
+/* How many records it takes until a case is known to be violated; 0: none is. */
+static uint64_t records_to_violation(struct world *x, const char *text)
+{
+	struct cvl_check_opts check = { 0 };
+	struct cvl_check_rules *rules;
+	struct cvl_timeline *tl;
+	struct cvl_analysis *c;
+	struct cvl_slice slice;
+	struct cvl_error err;
+	uint64_t n = 0;
+	bool violated;
+
+	ok(cvl_check_rules_parse(&rules, text, strlen(text), "rules", &err), &err);
+	check.rules = rules;
+	ok(cvl_timeline_open(&tl, x->s, NULL, &err), &err);
+	ok(cvl_check_open(&c, tl, &check, &err), &err);
+	while (!cvl_check_violated(c) && cvl_timeline_next(tl, &slice, &err) > 0)
+		for (struct cvl_slice one = slice; one.begin < slice.end && !cvl_check_violated(c);
+		     one.begin++, n++) {
+			one.end = one.begin + 1;
+			ok(cvl_analysis_push(c, &one, &err), &err);
+		}
+	violated = cvl_check_violated(c);
+	ok(cvl_analysis_end(c, CVL_TIME_MAX, &err), &err);
+	assert_int_equal(violated, cvl_check_result(c)->count[CVL_CHECK_VIOLATED] > 0);
+	cvl_analysis_free(c);
+	cvl_timeline_close(tl);
+	cvl_check_rules_free(rules);
+	return violated ? n : 0;
+}
+
+static void a_violation_is_known_at_once(void **state)
+{
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	for (unsigned i = 0; i < 10; i++) {
+		set(&x, 0, 1000 + 1000 * i, A);
+		set(&x, 0, 1500 + 1000 * i, 0);
+	}
+	set(&x, 0, 20000, A);
+	set(&x, 0, 22000, 0);
+	set(&x, 0, 30000, A);
+	end_world(&x, 40000, tight, CVL_BOUND_PROVEN);
+	/* the levels at the begin, and 22 edges */
+	assert_int_equal(records_to_violation(&x, "- { state: n1.A is high, at most: 1ms }\n"),
+			 NODES + 22);
+	assert_int_equal(records_to_violation(&x, "- { state: n1.A is high, at most: 20ms }\n"), 0);
+	done(&x);
+}
+
 static void an_answer_at_the_limit_cannot_be_told(void **state)
 {
 	struct world x;
@@ -1129,6 +1181,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_in_time_holds_and_a_late_one_is_violated),
+		cmocka_unit_test(a_violation_is_known_at_once),
 		cmocka_unit_test(an_answer_at_the_limit_cannot_be_told),
 		cmocka_unit_test(nothing_is_told_across_clocks_that_nothing_ties),
 		cmocka_unit_test(a_gap_makes_it_unknown_and_an_end_too),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `coeval sync --follow` on a session that another process writes at the same time. */
+/* `coeval sync --follow` and `show --follow` on a session that another process writes at the same time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -157,8 +157,9 @@ static char *output_of(const char *command, pid_t writer, size_t *lines)
 
 static void what_is_followed_is_what_is_there_in_the_end(void **state)
 {
-	char follow[700], show[700], mark, *seen, *whole;
+	char follow[700], show[700], mark, *seen, *whole, *shown;
 	size_t lines, all;
+	FILE *other;
 	int ready[2], status;
 	pid_t child;
 
@@ -169,6 +170,10 @@ static void what_is_followed_is_what_is_there_in_the_end(void **state)
 	if (!child)
 		capture(ready[1]);
 	assert_int_equal(read(ready[0], &mark, 1), 1);
+	snprintf(show, sizeof(show), "%s show --follow --bounds %s >%s/shown", COEVAL_BINARY,
+		 session, dir);
+	other = popen(show, "r");
+	assert_non_null(other);
 	snprintf(follow, sizeof(follow), "%s sync --follow %s", COEVAL_BINARY, session);
 	seen = output_of(follow, child, &lines);
 	assert_int_equal(waitpid(child, &status, 0), child);
@@ -185,6 +190,11 @@ static void what_is_followed_is_what_is_there_in_the_end(void **state)
 			line += seen[i] == '\n';
 		fail_msg("line %zu differs:\n%.100s\n%.100s", line, seen + i, whole + i);
 	}
+	assert_int_equal(pclose(other), 0);
+	snprintf(show, sizeof(show), "cat %s/shown", dir);
+	shown = output_of(show, 0, &all);
+	assert_true(!strcmp(shown, whole));
+	free(shown);
 	free(seen);
 	free(whole);
 }

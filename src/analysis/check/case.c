@@ -69,6 +69,7 @@ void case_violated(struct check *c, struct monitor *m, enum cvl_check_reason why
 	if (r->violated < CVL_CHECK_CASES_MAX)
 		fill(c, m, &r->first_violated[r->violated], why, a, b);
 	r->violated++;
+	c->violated = true;
 	r->why[why]++;
 }
 

@@ -11,9 +11,14 @@ static __attribute__((noinline)) void widen(struct check *c, struct stream_state
 	const struct cvl_batch *b = sl->batch;
 	uint64_t lo = b->tick[i].count, hi = b->tick[b->n - 1].count;
 	int64_t most = c->hi[sl->clock], here;
+	struct cvl_knot first, last;
 
 	if (hi < lo)
 		hi = lo;
+	/* as the session grows its map does not reach as far as what is stored */
+	cvl_map_ends(cvl_timeline_map(c->tl, sl->clock), &first, &last);
+	if (lo <= last.tick.count && hi > last.tick.count)
+		hi = last.tick.count;
 	here = clock_bound_max(c, sl->clock, lo, hi, false);
 	most = here > most ? here : most;
 	st->tick_lo = lo;

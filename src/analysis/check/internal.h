@@ -198,7 +198,8 @@ struct check {
 	struct inbox *inbox; /* of each rule */
 	struct heard heard[CHECK_ROUND];
 	size_t n_heard;
-	int nomem; /* a queue could not grow */
+	int nomem;     /* a queue could not grow */
+	bool violated; /* some case was */
 };
 
 /* ---- time.c ---- */

@@ -85,6 +85,14 @@ static int check_end(struct cvl_analysis *a, struct cvl_time last, struct cvl_er
 	return c->nomem ? cvl_no_memory(err) : 0;
 }
 
+bool cvl_check_violated(struct cvl_analysis *a)
+{
+	struct check *c = (struct check *)a;
+
+	tell_all(c);
+	return c->violated;
+}
+
 const struct cvl_check_result *cvl_check_result(const struct cvl_analysis *a)
 {
 	return &((const struct check *)a)->pub;
