@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/steps_internal.h"
 
+#include "sync/student.h"
+
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +12,8 @@
 #define FIRST_MOST (64 * FIRST_MARKS)
 #define STRETCH 1024    /* periods in a stretch */
 #define HORIZON_PARTS 4 /* of the stretch is the longest horizon: bounds tell what that leaves */
-#define STEP_PART 32    /* of the stretch: the shortest step; else half the horizon */
+#define ALIKE 16
+#define STEP_PART 32                 /* of the stretch: the shortest step; else half the horizon */
 #define MESSAGES_PERIOD_NS 100000000 /* where only messages tie clocks */
 
 /* From one mark of what is heard most to the next. */
@@ -67,8 +71,9 @@ static void keep_group(struct stepped *k, struct cvl_clock_sync *c)
 	}
 	k->group = c->group;
 	if (!c->map && k->map && k->told)
-		sync_reason(c, CVL_DEGRADED,
-			    "what tied it was not heard for some time: there its times are a forecast");
+		sync_reason(
+			c, CVL_DEGRADED,
+			"what tied it was not heard for some time: there its times are a forecast");
 }
 
 /* Take over what a step found: its maps, and what a whole stretch says of the clocks. */
@@ -163,6 +168,21 @@ static int tell_all(struct steps *s, int64_t until, struct cvl_error *err)
 	return rc;
 }
 
+/*
+ * Errors of marks may be alike over up to ALIKE of them; then noise is known from so many times fewer
+ * independent ones. Of a whole stretch the estimators' own margin covers that.
+ */
+static double doubt_of(const struct steps *s, const struct sync_problem *q)
+{
+	size_t hearing = 0;
+	double n;
+
+	for (size_t c = 0; c < q->n_clocks; c++)
+		hearing += steps_root(s, c) == c && q->clock[c].seen;
+	n = (double)q->n_marks / (double)(hearing ? hearing : 1) / ALIKE;
+	return fmax(student_999(fmax(n - 1, 2)) / student_999(STRETCH / ALIKE - 1), 1);
+}
+
 /* Solve the stretch up to @end. Where nothing ties its clocks, what was found before goes on. */
 static int solve_stretch(struct steps *s, struct stretch *st, struct cvl_error *err)
 {
@@ -183,6 +203,8 @@ static int solve_stretch(struct steps *s, struct stretch *st, struct cvl_error *
 		return rc == CVL_E_NO && s->last ? 0 : rc;
 	}
 	s->period = period_of(q);
+	if (s->learning)
+		s->doubt = s->begin == INT64_MIN && q->n_marks ? doubt_of(s, q) : 1;
 	s->horizon = STRETCH * s->period / HORIZON_PARTS;
 	s->horizon = more.horizon_ns < s->horizon ? more.horizon_ns : s->horizon;
 	adopt(s, found, q->n_marks + q->n_messages);
@@ -197,9 +219,8 @@ static void try_with_more(struct steps *s)
 	free(s->reference);
 	free(s->sender);
 	s->estimator = s->reference = s->sender = NULL;
-	s->all->p.reference = s->opts.reference ?
-				      cvl_session_find(s->session, s->opts.reference) :
-				      -1;
+	s->all->p.reference =
+		s->opts.reference ? cvl_session_find(s->session, s->opts.reference) : -1;
 	for (size_t c = 0; c < s->n; c++) {
 		cvl_map_free(s->clock[c].map);
 		s->clock[c].map = NULL;
@@ -335,6 +356,7 @@ int steps_open(struct steps **out, const char *path, const struct steps_opts *op
 	s->told_ctx = opts->ctx;
 	s->silent_ms = opts->silent_ms;
 	s->first = FIRST_MARKS;
+	s->doubt = 1;
 	s->begin = s->next = s->final = s->stored = INT64_MIN;
 	return 0;
 }

@@ -51,6 +51,7 @@ struct steps {
 	int64_t horizon, period;
 	int64_t learned; /* end of the step in which noise was last learned */
 	bool learning;   /* in this step, from all of the stretch */
+	double doubt;    /* factor on bounds while it is learned from less than a whole stretch */
 	int64_t next;    /* end of the next step; INT64_MIN: the first */
 	int64_t final, stored;
 	int64_t reach; /* of the clock whose records go furthest */

@@ -72,6 +72,8 @@ static int tell_final(struct steps *s, size_t c, struct cvl_knot knot, struct cv
 	struct stepped *k = &s->clock[c];
 	const size_t before = k->n;
 
+	if (k->kind == CVL_BOUND_STATISTICAL && s->doubt > 1)
+		knot.bound_ns = llround(fmin(ceil((double)knot.bound_ns * s->doubt), 9e18));
 	if (tell(k, knot))
 		return cvl_no_memory(err);
 	k->told += k->n - before;
@@ -132,7 +134,8 @@ int steps_tell(struct steps *s, size_t c, int64_t until, struct cvl_error *err)
 		rc = k->n ? tell_beyond(s, c, knot, err) : tell_before(s, c, knot, err);
 	}
 	if (k->n)
-		k->after = until < INT64_MAX && !s->alone ? edge_beyond(k, k->map, &spec) : spec.after;
+		k->after =
+			until < INT64_MAX && !s->alone ? edge_beyond(k, k->map, &spec) : spec.after;
 	return rc;
 }
 
