@@ -27,8 +27,8 @@ struct marks_tie {
 	int64_t first, last; /* x of the first and last */
 	/* x between which it heard the root, and of the other sources the one heard most */
 	int64_t root_first, root_last;
-	size_t other; /* SIZE_MAX: none */
-	size_t unaware;      /* slips that the tracker ignores */
+	size_t other;   /* SIZE_MAX: none */
+	size_t unaware; /* slips that the tracker ignores */
 	/* clocks a known number of periods apart share a group; 0: the timeline's */
 	uint32_t group;
 	int64_t turn_ns;       /* of another group: the period */

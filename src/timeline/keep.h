@@ -16,8 +16,8 @@ struct keep;
  * CVL_E_ENV: another process follows the session and keeps what it finds. CVL_E_IO and others: it
  * cannot be kept. @report is told where, if not in the session.
  */
-int keep_open(struct keep **k, const struct cvl_session *session,
-	      const struct cvl_report *report, struct cvl_error *err);
+int keep_open(struct keep **k, const struct cvl_session *session, const struct cvl_report *report,
+	      struct cvl_error *err);
 /** What was committed stays. NULL is allowed. */
 void keep_close(struct keep *k);
 
