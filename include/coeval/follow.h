@@ -7,7 +7,8 @@
  * change its times by less than 1 % of their bounds (docs/sync.md), and the bounds are those of the
  * marks that had come. A step depends on what is stored, not on when it was looked at: a session
  * that is followed once it has ended gives the same records with the same times, unless a clock was
- * taken for silent. What a silent clock stored meanwhile comes late and is marked CVL_LATE.
+ * taken for silent, or added meanwhile. What a silent clock stored meanwhile comes late and is marked
+ * CVL_LATE.
  *
  * The time and memory for a new second do not depend on how many there were before.
  *

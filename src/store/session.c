@@ -75,6 +75,17 @@ void cvl_session_close(struct cvl_session *s)
 
 /* ---- clocks ---- */
 
+size_t session_written(const struct cvl_session *s)
+{
+	char metadata[CVL_PATH_MAX];
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		n += cvl_path_join(metadata, s->clock[i].trace, "metadata") &&
+		     cvl_is_file(metadata);
+	return n;
+}
+
 int cvl_session_find(const struct cvl_session *s, const char *name)
 {
 	int by_node = -1;

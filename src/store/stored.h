@@ -23,6 +23,9 @@ struct stored {
 	struct cvl_stored sum;
 };
 
+/** How many clocks of @s have stored something: a clock is listed before. */
+size_t session_written(const struct cvl_session *s);
+
 /** What clock @i of @s held; owned by the session. */
 const struct stored *session_stored(const struct cvl_session *s, size_t i);
 

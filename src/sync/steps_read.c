@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "sync/steps_internal.h"
 
-#include <coeval/files.h>
+#include "store/stored.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,18 +30,6 @@ void steps_close(struct steps *s)
 	s->session = NULL;
 }
 
-/* How many clocks of the session have stored something. */
-static size_t count_written(const struct cvl_session *session)
-{
-	char metadata[CVL_PATH_MAX];
-	size_t n = 0;
-
-	for (size_t i = 0; i < cvl_session_clocks(session); i++)
-		n += cvl_path_join(metadata, cvl_session_clock(session, i)->trace, "metadata") &&
-		     cvl_is_file(metadata);
-	return n;
-}
-
 /* Clocks as the session has them now; what was found of earlier ones stays. */
 static int open_session(struct steps *s, struct cvl_error *err)
 {
@@ -51,7 +39,7 @@ static int open_session(struct steps *s, struct cvl_error *err)
 
 	if (rc)
 		return rc;
-	s->written = count_written(s->session);
+	s->written = session_written(s->session);
 	n = cvl_session_clocks(s->session);
 	clock = realloc(s->clock, (n + 1) * sizeof(*clock));
 	if (!clock)
@@ -74,7 +62,7 @@ static int open_session(struct steps *s, struct cvl_error *err)
 /* Whether the clocks of @now are those that were opened. */
 static bool same_clocks(const struct steps *s, const struct cvl_session *now)
 {
-	if (cvl_session_clocks(now) != s->n || count_written(now) != s->written)
+	if (cvl_session_clocks(now) != s->n || session_written(now) != s->written)
 		return false;
 	for (size_t i = 0; i < s->n && s->next == INT64_MIN; i++) {
 		const struct cvl_clock *a = cvl_session_clock(s->session, i),

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "store/stored.h"
 #include "sync/steps.h"
 #include "timeline/keep.h"
 #include "timeline/live.h"
@@ -25,6 +26,7 @@ struct cvl_follow {
 	atomic_bool cancelled;
 	struct cvl_session *session; /* of the timeline */
 	struct cvl_timeline *tl;
+	size_t written;                  /* clocks of it that had stored something */
 	struct cvl_session *old_session; /* of the timeline that was replaced */
 	struct cvl_timeline *old;
 	int64_t settled, estimated, limit; /* limit: of what was delivered */
@@ -85,7 +87,9 @@ static int advance(struct cvl_follow *f, struct cvl_session *session, bool *take
 		   struct cvl_error *err)
 {
 	const int64_t limit = f->opts.estimated ? f->estimated : f->settled;
-	const bool other = !f->tl || cvl_session_clocks(session) != cvl_session_clocks(f->session);
+	const size_t written = session_written(session);
+	const bool other = !f->tl || written != f->written ||
+			   cvl_session_clocks(session) != cvl_session_clocks(f->session);
 	struct cvl_sync *sync;
 	int rc;
 
@@ -95,6 +99,7 @@ static int advance(struct cvl_follow *f, struct cvl_session *session, bool *take
 	if (!rc && other) {
 		rc = renew(f, session, err);
 		*taken = !rc;
+		f->written = written;
 	}
 	if (rc) {
 		cvl_sync_free(sync);

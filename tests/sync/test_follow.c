@@ -528,7 +528,7 @@ static void nothing_is_looked_at_in_vain(void **state)
 	for (int k = 0; k < 500; k++)
 		for (size_t c = 0; c < g.n; c++)
 			write_second(g.w[c], c, k, &g.r);
-	while ((news = cvl_follow_wait(f, 200, &err)) > 0)
+	while ((news = cvl_follow_wait(f, 3000, &err)) > 0)
 		push_all(f, &d, 1);
 	must(news, &err);
 	assert_true(d.records > 0);

@@ -75,7 +75,9 @@ struct world {
 	bool all_deaf;   /* or all of them */
 	int silent_from; /* ... or stores nothing */
 	int silent_to;
-	double ppm; /* the clocks' rates are off by up to this; 0: 110 */
+	int first_dies; /* with relay: the first sender is silent from here on; 0: never */
+	bool to_clock;  /* the timeline is the first clock's */
+	double ppm;     /* the clocks' rates are off by up to this; 0: 110 */
 };
 
 static double most_ppm; /* of the world at work */
@@ -161,7 +163,7 @@ static void write_second(struct grown *g, size_t c, int k)
 
 	if (heard && w->pulses)
 		put_edge(g, c, k + 1e-7 * sim_normal(&g->r), 2);
-	else if (heard && (!w->relay || c < 2))
+	else if (heard && (!w->relay || c < 2) && !(w->first_dies && k >= w->first_dies))
 		put_beacon(g, c, 1, k, (uint64_t)(100 + k));
 	put_edge(g, c, k + 0.2 + 0.01 * (double)c, 1);
 	if (heard && w->relay && c > 0) /* the sender's own clock is 20 ppm fast */
@@ -199,6 +201,7 @@ struct seen {
 	double bounds; /* sum */
 	int64_t by_clock[CLOCKS];
 	uint64_t portions;
+	bool to_clock;
 };
 
 static void mix(uint64_t *hash, uint64_t v)
@@ -230,6 +233,9 @@ static void see(struct seen *d, struct cvl_timeline *tl, const struct cvl_slice 
 	if (sl->batch->kind[i] == CVL_BEACON)
 		return;
 	error = (double)t - true_time(sl->clock, sl->batch->tick[i].count) * 1e9;
+	if (d->to_clock) /* whose time is what its ticks say */
+		error = (double)t -
+			tick_of(0, true_time(sl->clock, sl->batch->tick[i].count)) / RATE * 1e9;
 	d->checked++;
 	d->bounds += (double)b.map;
 	d->outside += fabs(error) > (double)b.map + 1e9 / RATE;
@@ -258,6 +264,7 @@ static struct cvl_follow_opts opts_of(const struct world *w, const char *estimat
 	struct cvl_follow_opts o = { .sync.estimator = estimator };
 
 	o.sync.max_drift_ppm = w->ppm;
+	o.sync.reference = w->to_clock ? "n0" : NULL;
 	if (w->relay)
 		o.sync.sender = "beacon 1"; /* the one whose time is true */
 	if (w->pulses) {
@@ -271,7 +278,7 @@ static struct cvl_follow_opts opts_of(const struct world *w, const char *estimat
 
 static struct seen follow_finished(const struct grown *g, const struct cvl_follow_opts *o)
 {
-	struct seen d = { .last = INT64_MIN };
+	struct seen d = { .last = INT64_MIN, .to_clock = g->w->to_clock };
 	struct cvl_follow *f;
 	struct cvl_error err;
 
@@ -294,7 +301,7 @@ static void tell(const struct world *w, const char *how, const struct seen *d)
 /* Written and followed by turns, in portions of 1 to 60 s, each clock's own. */
 static struct seen follow_growing(struct grown *g, const struct cvl_follow_opts *o)
 {
-	struct seen d = { .last = INT64_MIN };
+	struct seen d = { .last = INT64_MIN, .to_clock = g->w->to_clock };
 	int done[CLOCKS] = { 0 }, least = 0;
 	struct cvl_follow *f;
 	struct cvl_error err;
@@ -378,6 +385,63 @@ static void a_clock_that_hears_nothing_for_a_while(void **state)
 
 	(void)state;
 	grows_as_it_is(&w, NULL);
+}
+
+/* What they hear from then on ties them to each other, not to the timeline. */
+static void the_sender_of_the_timeline_dies(void **state)
+{
+	const struct world w = {
+		.name = "dies", .clocks = CLOCKS, .seconds = 1500, .relay = true, .first_dies = 700
+	};
+
+	(void)state;
+	grows_as_it_is(&w, NULL);
+}
+
+static void a_clock_is_the_timeline(void **state)
+{
+	const struct world w = { .name = "reference",
+				 .clocks = 3,
+				 .seconds = 1200,
+				 .to_clock = true,
+				 .deaf_from = 400,
+				 .deaf_to = 600 };
+
+	(void)state;
+	grows_as_it_is(&w, NULL);
+}
+
+/* One that is listed and stores nothing for some time is waited for, and then not any more. */
+static void a_clock_that_stored_nothing_yet(void **state)
+{
+	const struct world w = { .name = "unwritten", .clocks = 3, .seconds = 600 };
+	struct cvl_follow_opts o = opts_of(&w, NULL);
+	struct seen d = { .last = INT64_MIN };
+	struct cvl_follow *f;
+	struct cvl_error err;
+	struct grown g;
+
+	(void)state;
+	o.silent_ms = 50;
+	begin(&g, &w, "late");
+	must(cvl_follow_open(&f, g.path, &o, &err), &err);
+	for (int k = 0; k < w.seconds; k++) {
+		for (size_t c = 0; c < (k < 400 ? 2 : w.clocks); c++) {
+			write_second(&g, c, k);
+			flush(&g, c);
+		}
+		if (k == 100)
+			usleep(100000);
+		follow(f, &d, 0);
+		if (k == 399)
+			assert_true(d.by_clock[0] > (int64_t)100 * 1000000000);
+	}
+	end(&g);
+	while (follow(f, &d, -1) != CVL_FOLLOW_ENDED)
+		;
+	cvl_follow_close(f);
+	assert_true(d.by_clock[2] > (int64_t)(w.seconds - 2) * 1000000000);
+	assert_true((double)d.outside <= 0.001 * (double)d.checked + 3);
 }
 
 /* For so long that a clock's own count is off by half a period. */
@@ -596,6 +660,9 @@ int main(void)
 		cmocka_unit_test(two_senders),
 		cmocka_unit_test(a_clock_that_hears_nothing_for_a_while),
 		cmocka_unit_test(nobody_hears_anything_for_a_while),
+		cmocka_unit_test(the_sender_of_the_timeline_dies),
+		cmocka_unit_test(a_clock_is_the_timeline),
+		cmocka_unit_test(a_clock_that_stored_nothing_yet),
 		cmocka_unit_test(one_clock_is_followed_at_once),
 		cmocka_unit_test(a_silent_clock_is_not_waited_for),
 		cmocka_unit_test(estimates_come_at_once),
