@@ -49,7 +49,7 @@ static int open_session(struct steps *s, struct cvl_error *err)
 		s->clock[s->n] = (struct stepped){ .changed_ms = now_ms() };
 	for (size_t i = 0; i < n; i++)
 		s->clock[i].heard = 0;
-	s->counted_marks = s->counted_ends = 0;
+	s->counted_marks = s->counted_ends = s->aligned = 0;
 	rc = observations_new(&s->all, s->session, &s->opts, err);
 	if (!rc && s->reference)
 		s->all->p.reference = cvl_session_find(s->session, s->reference);
@@ -150,7 +150,7 @@ static int by_tick(const void *pa, const void *pb)
  * Of a clock that is not tied yet the first few observations count, by their ticks: how many more
  * were read depends on when one looked.
  */
-static int cut_clock(struct steps *s, size_t c, uint64_t *tick)
+static void cut_clock(struct steps *s, size_t c, uint64_t *tick)
 {
 	const struct sync_problem *p = &s->all->p;
 	size_t n = 0;
@@ -164,7 +164,6 @@ static int cut_clock(struct steps *s, size_t c, uint64_t *tick)
 	if (n)
 		qsort(tick, n, sizeof(*tick), by_tick);
 	s->clock[c].cut = n >= s->first ? tick[s->first - 1] : UINT64_MAX;
-	return 0;
 }
 
 static int cut_all(struct steps *s, struct cvl_error *err)
@@ -262,11 +261,11 @@ static void look_at_clocks(struct steps *s, const struct cvl_session *now)
 }
 
 /* Of the line to align by only the first few edges of each clock matter. */
-static void forget_edges(struct sync_problem *p)
+static void forget_edges(struct sync_problem *p, size_t *kept)
 {
-	size_t n = 0;
+	size_t n = *kept;
 
-	for (size_t i = 0; i < p->n_align; i++) {
+	for (size_t i = n; i < p->n_align; i++) {
 		size_t same = 0;
 
 		for (size_t k = 0; k < n; k++)
@@ -274,7 +273,7 @@ static void forget_edges(struct sync_problem *p)
 		if (same < ALIGN_KEPT)
 			p->align[n++] = p->align[i];
 	}
-	p->n_align = n;
+	p->n_align = *kept = n;
 }
 
 /* Whether stretches to come will want this tick; of a clock that is not tied, the latest. */
@@ -296,7 +295,7 @@ static void forget(struct steps *s)
 	const int64_t kept = cvl_add_sat(s->begin, -(KEPT_PARTS - 1) * s->length);
 	size_t n = 0;
 
-	forget_edges(p);
+	forget_edges(p, &s->aligned);
 	if (s->begin == INT64_MIN)
 		return;
 	for (size_t i = 0; i < p->n_marks; i++)
