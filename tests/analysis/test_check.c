@@ -285,6 +285,41 @@ static void a_violation_is_known_at_once(void **state)
 	done(&x);
 }
 
+/* Streams are read ahead: an answer that was captured, but not pushed, is not missing. */
+static void what_comes_after_the_end_is_not_known(void **state)
+{
+	struct cvl_check_opts check = { 0 };
+	struct cvl_check_rules *rules;
+	struct cvl_analysis *c;
+	struct cvl_timeline *tl;
+	struct cvl_slice slice;
+	struct cvl_error err;
+	struct world x;
+
+	(void)state;
+	begin_world(&x);
+	set(&x, 0, 1000, A);
+	set(&x, 1, 1050, B);
+	set(&x, 2, 1060, B);
+	end_world(&x, 9000, tight, CVL_BOUND_PROVEN);
+	ok(cvl_check_rules_parse(&rules, HEARD, strlen(HEARD), "rules", &err), &err);
+	check.rules = rules;
+	ok(cvl_timeline_open(&tl, x.s, NULL, &err), &err);
+	ok(cvl_check_open(&c, tl, &check, &err), &err);
+	do {
+		ok(cvl_timeline_next(tl, &slice, &err), &err);
+		ok(cvl_analysis_push(c, &slice, &err), &err);
+	} while (slice.time[slice.end - 1].ns < 1000000);
+	ok(cvl_analysis_end(c, slice.time[slice.end - 1], &err), &err);
+	results[0] = cvl_check_result(c)->rule[0];
+	expect(0, CVL_CHECK_CANNOT_TELL, 0, 0, 2);
+	assert_int_equal(results[0].why[CVL_CHECK_CUT], 2);
+	cvl_analysis_free(c);
+	cvl_timeline_close(tl);
+	cvl_check_rules_free(rules);
+	done(&x);
+}
+
 static void an_answer_at_the_limit_cannot_be_told(void **state)
 {
 	struct world x;
@@ -1182,6 +1217,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(an_answer_in_time_holds_and_a_late_one_is_violated),
 		cmocka_unit_test(a_violation_is_known_at_once),
+		cmocka_unit_test(what_comes_after_the_end_is_not_known),
 		cmocka_unit_test(an_answer_at_the_limit_cannot_be_told),
 		cmocka_unit_test(nothing_is_told_across_clocks_that_nothing_ties),
 		cmocka_unit_test(a_gap_makes_it_unknown_and_an_end_too),

@@ -195,6 +195,7 @@ struct check {
 	double *drift;  /* of each clock: limit of its rate error, ns per ns */
 	uint32_t *root; /* of each clock: the clock it is the same as */
 	size_t n_clocks;
+	int64_t last; /* what was captured after it does not count; INT64_MAX until the end */
 	struct inbox *inbox; /* of each rule */
 	struct heard heard[CHECK_ROUND];
 	size_t n_heard;

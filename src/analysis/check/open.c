@@ -25,17 +25,12 @@ static size_t put_targets(const struct check *c, uint32_t source, bool level, st
 	return s->n_listeners;
 }
 
+/* Sources reach no further, even if their streams were read ahead. */
 static void set_ends(struct check *c, struct cvl_time last)
 {
-	for (size_t i = 0; i < c->n_sources; i++) {
-		struct source *s = &c->source[i];
-
-		if (!source_reaches(c, s, INT64_MAX) && s->end.ns > last.ns) {
-			s->end.ns = last.ns;
-			s->end.tick =
-				cvl_map_tick(cvl_timeline_map(c->tl, s->end.clock), last).count;
-		}
-	}
+	c->last = last.ns;
+	for (size_t i = 0; i < c->n_sources; i++)
+		source_reaches(c, &c->source[i], INT64_MAX);
 }
 
 static enum cvl_check_verdict verdict(const struct cvl_check_outcome *r, bool tried)
@@ -247,6 +242,7 @@ int cvl_check_open(struct cvl_analysis **out, struct cvl_timeline *tl,
 		return cvl_no_memory(err);
 	c->base.kind = &kind;
 	c->rules = opts->rules;
+	c->last = INT64_MAX;
 	c->tl = tl;
 	rc = allocate(c) ? cvl_no_memory(err) : check_bind(c, err);
 	for (size_t i = 0; i < c->n_monitors && !rc; i++)

@@ -198,6 +198,12 @@ static void find_end(const struct check *c, struct source *s)
 		o.clock = (uint32_t)clock;
 		o.capture = c->stream[stream].capture;
 		o.ns = cvl_map_time(cvl_timeline_map(c->tl, o.clock), stats.end, NULL).ns;
+		if (o.ns > c->last) {
+			o.ns = c->last;
+			o.tick = cvl_map_tick(cvl_timeline_map(c->tl, o.clock),
+					      (struct cvl_time){ c->last })
+					 .count;
+		}
 		if (o.ns < s->end.ns)
 			s->end = o;
 	}
