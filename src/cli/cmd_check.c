@@ -125,10 +125,10 @@ static int push(void *request, const struct cvl_slice *slice, struct cvl_error *
 	return rc ? rc : cvl_check_violated(r->check);
 }
 
-static int end(void *request, struct cvl_error *err)
+static int end(void *request, struct cvl_time last, struct cvl_error *err)
 {
 	struct request *r = request;
-	int rc = cvl_analysis_end(r->check, CVL_TIME_MAX, err);
+	int rc = cvl_analysis_end(r->check, last, err);
 
 	if (!rc)
 		rc = report(r, err);

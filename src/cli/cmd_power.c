@@ -222,10 +222,10 @@ static int flush(void *request, const struct cvl_follow *f, bool last, struct cv
 	return rc ? rc : o->closed;
 }
 
-static int end(void *request, struct cvl_error *err)
+static int end(void *request, struct cvl_time last, struct cvl_error *err)
 {
 	struct request *r = request;
-	int rc = cvl_analysis_end(r->power, CVL_TIME_MAX, err);
+	int rc = cvl_analysis_end(r->power, last, err);
 
 	if (!rc)
 		rc = report(&r->view, err);

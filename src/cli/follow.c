@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <string.h>
 
+#define AT_ONCE_MS 300
 #define PATIENCE_MS 10000 /* after which the clocks that delay the output are reported */
 
 int follow_check(const struct verb *verb, const struct follow_options *o,
@@ -43,15 +44,22 @@ static const int signals[] = { SIGINT, SIGTERM };
 /* Static, since a handler has no context. */
 static struct cvl_follow *followed;
 static volatile sig_atomic_t interrupted;
+static int64_t interrupted_ms; /* when */
 
-/* The first ends following; another one is not caught. */
+/*
+ * The first ends following, a later one the program. timeout(1) and others send one to the process
+ * and again to its group: what comes at once is the same.
+ */
 static void interrupt(int sig)
 {
-	(void)sig;
-	interrupted = 1;
-	for (size_t i = 0; i < SIGNALS; i++)
-		signal(signals[i], SIG_DFL);
-	cvl_follow_cancel(followed);
+	if (!interrupted) {
+		interrupted = 1;
+		interrupted_ms = cli_now_ms();
+		cvl_follow_cancel(followed);
+	} else if (cli_now_ms() - interrupted_ms > AT_ONCE_MS) {
+		signal(sig, SIG_DFL);
+		raise(sig);
+	}
 }
 
 /* What is ignored stays so. */
@@ -62,6 +70,8 @@ static void catch_signals(struct cvl_follow *f)
 	followed = f;
 	interrupted = 0;
 	sigemptyset(&caught.sa_mask);
+	for (size_t i = 0; i < SIGNALS; i++)
+		sigaddset(&caught.sa_mask, signals[i]);
 	for (size_t i = 0; i < SIGNALS; i++)
 		if (!sigaction(signals[i], NULL, &now) && now.sa_handler == SIG_DFL)
 			sigaction(signals[i], &caught, NULL);
@@ -83,6 +93,7 @@ struct following {
 	const struct follow_view *view;
 	void *ctx;
 	struct cvl_timeline *tl;
+	struct cvl_time last; /* all up to here was given */
 	bool begun;
 };
 
@@ -102,7 +113,7 @@ static int begin(struct following *w, struct cvl_error *err)
 
 static int end(struct following *w, struct cvl_error *err)
 {
-	return w->view->end ? w->view->end(w->ctx, err) : 0;
+	return w->view->end ? w->view->end(w->ctx, w->last, err) : 0;
 }
 
 /* What was begun on the timeline that was replaced goes with it. */
@@ -123,6 +134,7 @@ static int slice(struct following *w, const struct cvl_slice *sl, struct cvl_err
 {
 	int rc = w->begun ? 0 : begin(w, err);
 
+	w->last = sl->time[sl->end - 1];
 	return rc ? rc : w->view->slice(w->ctx, sl, err);
 }
 
@@ -140,6 +152,11 @@ static int take(struct following *w, struct cvl_error *err)
 
 	while (tl && !rc && !interrupted && (rc = cvl_timeline_next(tl, &sl, err)) > 0)
 		rc = slice(w, &sl, err);
+	if (!rc && !interrupted) {
+		w->last = cvl_follow_settled(w->f);
+		if (w->last.ns > INT64_MIN && w->last.ns < INT64_MAX)
+			w->last.ns--; /* records before it were given */
+	}
 	return rc ? rc : flush(w, false, err);
 }
 
@@ -185,9 +202,9 @@ int follow_session(const char *path, const struct cvl_follow_opts *opts,
 		return rc;
 	catch_signals(w.f);
 	rc = go_on(&w, err);
-	release_signals();
 	if (!rc)
 		rc = finish(&w, path, err);
+	release_signals();
 	cvl_follow_close(w.f);
 	return rc;
 }

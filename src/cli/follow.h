@@ -45,9 +45,9 @@ struct follow_view {
 	int (*flush)(void *ctx, const struct cvl_follow *f, bool last, struct cvl_error *err);
 	/**
 	 * The session, the timeline or the user ended it; another begin follows if the timeline
-	 * was replaced.
+	 * was replaced. All up to @last was given; CVL_TIME_MAX: all there is.
 	 */
-	int (*end)(void *ctx, struct cvl_error *err);
+	int (*end)(void *ctx, struct cvl_time last, struct cvl_error *err);
 };
 
 /**
