@@ -57,7 +57,7 @@ struct steps {
 	int64_t reach; /* of the clock whose records go furthest */
 	size_t counted_marks, counted_ends;
 	size_t aligned; /* edges of the line to align by that are kept */
-	size_t first; /* marks of each clock in the first step */
+	size_t first;   /* marks of each clock in the first step */
 	const char *wait_for;
 	bool growing;
 	bool ended; /* nothing grows, and all was read */
