@@ -558,7 +558,8 @@ static void estimates_come_at_once(void **state)
 	cvl_follow_close(f);
 	tell(&w, "growing", &d);
 	assert_int_equal(d.records, (uint64_t)w.seconds * w.clocks * (EDGES + 1) - 2 * w.clocks);
-	assert_true((double)d.outside <= 0.001 * (double)d.checked + 3);
+	/* an estimate serves for seconds: what it misses comes in runs */
+	assert_true((double)d.outside <= 0.01 * (double)d.checked);
 }
 
 /* A process that follows and keeps, until it is killed. */
